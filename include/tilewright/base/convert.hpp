@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// convert.hpp  float to and from the 8-, 16- and 19-bit element types, bit for bit as CUDA does it.
+//
+// Widening is exact. Narrowing rounds to nearest, ties to even, subnormals included:
+//   to_bf16 == __float2bfloat16_rn, to_f16 == __float2half_rn (any NaN becomes 0x7FFF),
+//   to_e4m3, to_e5m2 == __nv_cvt_float_to_fp8 with __NV_SATFINITE or __NV_NOSAT (saturation below;
+//   any NaN becomes 0x7F, and e4m3 has no infinity: without saturation overflow becomes NaN).
+// to_tf32 is the one exception: ties away from zero, as cvt.rna.tf32.f32 does, because that is the
+// rounding the hardware offers on every target with tf32 (PTX ISA, "cvt"); any NaN becomes
+// 0x7FFFFFFF. The 13 low bits of a number's result are zero.
+// f16 and fp8 NaNs widen to 0x7FFFFFFF, bf16 and tf32 NaNs keep their bits.
+// Test: tests/base/convert_test.cpp, exhaustive against cuda_bf16.h, cuda_fp16.h and cuda_fp8.h.
+#pragma once
+
+#include <cstdint>
+
+#include "tilewright/base/elem.hpp"
+#include "tilewright/base/hd.hpp"
+
+namespace tw {
+
+/// What a number beyond the largest finite one becomes.
+enum class saturation : std::uint8_t {
+  none,    // infinity; NaN where the type has none
+  finite,  // the largest finite number, also for infinity
+};
+
+namespace detail {
+
+/// A small IEEE-like format: exponent and mantissa bits, the largest finite magnitude, what
+/// overflow becomes, and the NaN that CUDA writes. All are bit patterns without the sign.
+struct float_format {
+  int exponent_bits, mantissa_bits;
+  std::uint32_t max_finite, overflow, nan;
+
+  TW_HD constexpr int bias() const { return (1 << (exponent_bits - 1)) - 1; }
+  TW_HD constexpr int bits() const { return 1 + exponent_bits + mantissa_bits; }
+};
+
+inline constexpr float_format f16_format{5, 10, 0x7BFF, 0x7C00, 0x7FFF};
+inline constexpr float_format bf16_format{8, 7, 0x7F7F, 0x7F80, 0x7FFF};
+inline constexpr float_format e4m3_format{4, 3, 0x7E, 0x7F, 0x7F};
+inline constexpr float_format e5m2_format{5, 2, 0x7B, 0x7C, 0x7F};
+
+inline constexpr std::uint32_t float_inf = 0x7F800000U;
+inline constexpr std::uint32_t float_nan = 0x7FFFFFFFU;  // the canonical NaN of PTX
+
+/// value / 2^shift rounded to nearest, ties to even; 1 <= shift <= 31.
+TW_HD constexpr std::uint32_t shift_right_rn(std::uint32_t value, int shift) {
+  std::uint32_t const odd = (value >> shift) & 1U;
+  return (value + (1U << (shift - 1)) - 1U + odd) >> shift;
+}
+
+/// Magnitude bits of a finite or infinite float in format F, as if F's exponent had no upper end.
+template <float_format F>
+TW_HD constexpr std::uint32_t round_magnitude(std::uint32_t magnitude) {
+  constexpr int dropped = 23 - F.mantissa_bits;
+  constexpr int rebias = 127 - F.bias();  // float exponent of F's exponent 0
+  if constexpr (rebias == 0) return shift_right_rn(magnitude, dropped);
+  int const exponent = static_cast<int>(magnitude >> 23);
+  if (exponent > rebias) {
+    return shift_right_rn(magnitude - (static_cast<std::uint32_t>(rebias) << 23), dropped);
+  }
+  int const shift = dropped + rebias + 1 - exponent;  // a subnormal of F counts its smallest step
+  std::uint32_t const significand = (magnitude & 0x7FFFFFU) | 0x800000U;
+  return shift > 24 ? 0U : shift_right_rn(significand, shift);
+}
+
+template <float_format F>
+TW_HD constexpr std::uint32_t narrow(float x, saturation s) {
+  std::uint32_t const bits = __builtin_bit_cast(std::uint32_t, x);
+  std::uint32_t const magnitude = bits & 0x7FFFFFFFU;
+  if (magnitude > float_inf) return F.nan;
+  std::uint32_t const sign = (bits >> 31) << (F.bits() - 1);
+  std::uint32_t const rounded = round_magnitude<F>(magnitude);
+  if (rounded <= F.max_finite) return sign | rounded;
+  return sign | (s == saturation::finite ? F.max_finite : F.overflow);
+}
+
+template <float_format F>
+TW_HD constexpr float widen(std::uint32_t bits) {
+  std::uint32_t const sign = (bits >> (F.bits() - 1)) << 31;
+  std::uint32_t const magnitude = bits & ((1U << (F.bits() - 1)) - 1U);
+  if (magnitude > F.max_finite) {  // infinity is the one such pattern with a zero mantissa
+    bool const infinite = F.overflow != F.nan && magnitude == F.overflow;
+    return __builtin_bit_cast(float, infinite ? sign | float_inf : float_nan);
+  }
+  if (magnitude >> F.mantissa_bits == 0) {  // zero or subnormal: an integer count of small steps
+    constexpr std::uint32_t step =
+        static_cast<std::uint32_t>(128 - F.bias() - F.mantissa_bits) << 23;
+    float const value = static_cast<float>(magnitude) * __builtin_bit_cast(float, step);
+    return __builtin_bit_cast(float, sign | __builtin_bit_cast(std::uint32_t, value));
+  }
+  std::uint32_t const rebias = static_cast<std::uint32_t>(127 - F.bias()) << 23;
+  return __builtin_bit_cast(float, sign | ((magnitude << (23 - F.mantissa_bits)) + rebias));
+}
+
+}  // namespace detail
+
+TW_HD constexpr float to_float(float x) { return x; }
+TW_HD constexpr float to_float(tf32 x) { return __builtin_bit_cast(float, x.bits); }
+TW_HD constexpr float to_float(bf16 x) {
+  return __builtin_bit_cast(float, static_cast<std::uint32_t>(x.bits) << 16);
+}
+TW_HD constexpr float to_float(f16 x) { return detail::widen<detail::f16_format>(x.bits); }
+TW_HD constexpr float to_float(e4m3 x) { return detail::widen<detail::e4m3_format>(x.bits); }
+TW_HD constexpr float to_float(e5m2 x) { return detail::widen<detail::e5m2_format>(x.bits); }
+
+TW_HD constexpr bf16 to_bf16(float x) {
+  return {static_cast<std::uint16_t>(detail::narrow<detail::bf16_format>(x, saturation::none))};
+}
+TW_HD constexpr f16 to_f16(float x) {
+  return {static_cast<std::uint16_t>(detail::narrow<detail::f16_format>(x, saturation::none))};
+}
+TW_HD constexpr e4m3 to_e4m3(float x, saturation s) {
+  return {static_cast<std::uint8_t>(detail::narrow<detail::e4m3_format>(x, s))};
+}
+TW_HD constexpr e5m2 to_e5m2(float x, saturation s) {
+  return {static_cast<std::uint8_t>(detail::narrow<detail::e5m2_format>(x, s))};
+}
+TW_HD constexpr tf32 to_tf32(float x) {
+  std::uint32_t const bits = __builtin_bit_cast(std::uint32_t, x);
+  if ((bits & 0x7FFFFFFFU) > detail::float_inf) return {detail::float_nan};
+  return {(bits + 0x1000U) & ~0x1FFFU};  // the carry runs into the exponent, up to infinity
+}
+
+/// Narrowing by the type's name, for generic code; fp8 saturates.
+template <class T>
+TW_HD constexpr T from_float(float x) {
+  if constexpr (elem_of<T> == elem::f32) return x;
+  if constexpr (elem_of<T> == elem::tf32) return to_tf32(x);
+  if constexpr (elem_of<T> == elem::f16) return to_f16(x);
+  if constexpr (elem_of<T> == elem::bf16) return to_bf16(x);
+  if constexpr (elem_of<T> == elem::e4m3) return to_e4m3(x, saturation::finite);
+  if constexpr (elem_of<T> == elem::e5m2) return to_e5m2(x, saturation::finite);
+}
+
+}  // namespace tw

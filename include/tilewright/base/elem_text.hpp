@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// elem_text.hpp  An element type from its name; the other direction is name() in elem.hpp.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "tilewright/base/elem.hpp"
+
+namespace tw {
+
+/// "bf16" -> elem::bf16; nothing when the text names no element type.
+constexpr std::optional<elem> parse_elem(std::string_view text) {
+  for (elem e : {elem::f32, elem::tf32, elem::f16, elem::bf16, elem::e4m3, elem::e5m2}) {
+    if (text == name(e)) return e;
+  }
+  return std::nullopt;
+}
+
+}  // namespace tw
