@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+# The library: src/**/*.cpp always; src/**/*.cu with a CUDA toolkit, src/**/*.nocuda.cpp without.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+file(GLOB_RECURSE tw_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*.cpp)
+if(TW_WITH_CUDA)
+  file(GLOB_RECURSE tw_cuda_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*.cu)
+  list(FILTER tw_sources EXCLUDE REGEX "\\.nocuda\\.cpp$")
+  list(APPEND tw_sources ${tw_cuda_sources})
+endif()
+
+add_library(tilewright STATIC ${tw_sources})
+add_library(tilewright::tilewright ALIAS tilewright)
+target_include_directories(tilewright PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+                                             $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
+                                      PRIVATE ${PROJECT_SOURCE_DIR}/src)
+target_link_libraries(tilewright PRIVATE fmt::fmt spdlog::spdlog Boost::context
+                                         $<BUILD_INTERFACE:nlohmann_json::nlohmann_json>
+                                 PUBLIC Threads::Threads)
+if(TW_WITH_CUDA)
+  target_link_libraries(tilewright PUBLIC CUDA::cudart_static)
+endif()
+
+# find_package(tilewright) then tilewright::tilewright; tests/consumer is such a user.
+set(tw_config_folder ${CMAKE_INSTALL_LIBDIR}/cmake/tilewright)
+configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/tilewrightConfig.cmake.in
+                              ${PROJECT_BINARY_DIR}/tilewrightConfig.cmake
+                              INSTALL_DESTINATION ${tw_config_folder})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/tilewrightConfigVersion.cmake
+                                 COMPATIBILITY SameMinorVersion)
+install(TARGETS tilewright EXPORT tilewrightTargets)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/tilewright
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(EXPORT tilewrightTargets NAMESPACE tilewright:: DESTINATION ${tw_config_folder})
+install(FILES ${PROJECT_BINARY_DIR}/tilewrightConfig.cmake
+              ${PROJECT_BINARY_DIR}/tilewrightConfigVersion.cmake DESTINATION ${tw_config_folder})

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+# Tests by folder; the folder is the CTest label.
+#   tests/FOLDER/*_test.cpp  one GoogleTest program per folder: test_FOLDER
+#   tests/FOLDER/*_test.py   one CTest each, with TW_COMMAND, TW_SOURCE_DIR and TW_BINARY_DIR set
+#   tests/gpu/*.cu           with CUDA, one program each: gpu_NAME; exit status 77 means skipped
+find_package(GTest REQUIRED)
+find_package(rapidcheck REQUIRED)
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+include(GoogleTest)
+
+set(tw_test_environment TW_COMMAND=$<TARGET_FILE:tilewright_command>
+    TW_SOURCE_DIR=${PROJECT_SOURCE_DIR} TW_BINARY_DIR=${PROJECT_BINARY_DIR}
+    TW_NVCC=${CMAKE_CUDA_COMPILER} TW_NVCC_VERSION=${CMAKE_CUDA_COMPILER_VERSION})
+
+# Everything a test program may use; paths reach it as macros and as environment.
+function(tw_test_program target)
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src
+                                               ${PROJECT_SOURCE_DIR}/tools)
+  target_compile_definitions(${target} PRIVATE TW_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
+                                               TW_COMMAND="$<TARGET_FILE:tilewright_command>")
+  target_link_libraries(${target} PRIVATE tilewright fmt::fmt nlohmann_json::nlohmann_json
+                                          ${BLAS_LIBRARIES})
+  add_dependencies(${target} tilewright_command)
+endfunction()
+
+file(GLOB tw_test_folders CONFIGURE_DEPENDS LIST_DIRECTORIES true ${PROJECT_SOURCE_DIR}/tests/*)
+foreach(folder ${tw_test_folders})
+  get_filename_component(label ${folder} NAME)
+  file(GLOB programs CONFIGURE_DEPENDS ${folder}/*_test.cpp)
+  if(programs)
+    add_executable(test_${label} ${programs})
+    tw_test_program(test_${label})
+    target_link_libraries(test_${label} PRIVATE GTest::gtest GTest::gtest_main rapidcheck)
+    gtest_discover_tests(test_${label} DISCOVERY_TIMEOUT 60
+                         PROPERTIES LABELS ${label} TIMEOUT 600)
+  endif()
+  file(GLOB scripts CONFIGURE_DEPENDS ${folder}/*_test.py)
+  foreach(script ${scripts})
+    get_filename_component(name ${script} NAME_WE)
+    add_test(NAME ${label}.${name} COMMAND ${Python3_EXECUTABLE} -B ${script})
+    set_tests_properties(${label}.${name} PROPERTIES LABELS ${label} TIMEOUT 600
+                         SKIP_RETURN_CODE 77 ENVIRONMENT "${tw_test_environment}")
+  endforeach()
+endforeach()
+
+if(TW_WITH_CUDA)
+  file(GLOB tw_gpu_tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/gpu/*.cu)
+  foreach(source ${tw_gpu_tests})
+    get_filename_component(name ${source} NAME_WE)
+    add_executable(gpu_${name} ${source})
+    tw_test_program(gpu_${name})
+    add_test(NAME gpu.${name} COMMAND gpu_${name})
+    set_tests_properties(gpu.${name} PROPERTIES LABELS gpu TIMEOUT 600 SKIP_RETURN_CODE 77
+                         RUN_SERIAL ON ENVIRONMENT "${tw_test_environment}")
+  endforeach()
+endif()
