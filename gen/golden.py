@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""golden.py  What ptxas made of each kernel of the library, compared with tests/golden/ptxas.json.
+
+The build leaves OBJECT.ptxas.json beside each CUDA object (cmake/ptxas_check.py). Registers depend
+on the ptxas version, so the accepted file names the one it belongs to; with another version the
+comparison is skipped (exit status 77). ./dev golden --accept writes the file anew.
+"""
+import argparse
+import glob
+import json
+import os
+import re
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+GOLDEN = os.path.join(ROOT, "tests/golden/ptxas.json")
+FIGURES = ["registers", "spill_store_bytes", "spill_load_bytes", "stack_bytes", "smem_bytes"]
+MAX_SYMBOL = 120  # characters
+
+
+def nvcc_version(build):
+    for path in glob.glob(os.path.join(build, "CMakeFiles/*/CMakeCUDACompiler.cmake")):
+        with open(path, encoding="utf-8") as file:
+            if found := re.search(r'CMAKE_CUDA_COMPILER_VERSION "([^"]+)"', file.read()):
+                return found[1]
+    return None
+
+
+def kernels_of(build):
+    """name -> figures, of the objects of the library that still have their source."""
+    kernels = {}
+    pattern = os.path.join(build, "CMakeFiles/tilewright.dir/**/*.cu.o")
+    for obj in sorted(glob.glob(pattern, recursive=True)):
+        source = os.path.relpath(obj, os.path.join(build, "CMakeFiles/tilewright.dir"))[:-2]
+        if os.path.exists(os.path.join(ROOT, source)):
+            with open(obj + ".ptxas.json", encoding="utf-8") as file:
+                for k in json.load(file)["kernels"]:
+                    kernels[k["name"]] = {f: k[f] for f in FIGURES} | {"symbol": k["symbol"]}
+    return kernels
+
+
+def compare(accepted, found):
+    """One line per difference."""
+    for name in sorted(set(accepted) | set(found)):
+        if name not in found:
+            yield f"{name}: accepted, but no longer built"
+        elif name not in accepted:
+            yield f"{name}: new, not accepted yet"
+        else:
+            for figure in FIGURES:
+                if accepted[name][figure] != found[name][figure]:
+                    yield f"{name}: {figure} {accepted[name][figure]} -> {found[name][figure]}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Compares what ptxas made of each kernel.")
+    parser.add_argument("--build", required=True, help="the build folder")
+    parser.add_argument("--accept", action="store_true", help="write tests/golden/ptxas.json")
+    options = parser.parse_args()
+    version = nvcc_version(options.build)
+    if version is None:
+        print("golden: this build has no device code")
+        return 77
+    found = kernels_of(options.build)
+    long_names = [k["symbol"] for k in found.values() if len(k["symbol"]) > MAX_SYMBOL]
+    for symbol in long_names:
+        print(f"golden: symbol of {len(symbol)} characters, at most {MAX_SYMBOL}: {symbol}")
+    for kernel in found.values():
+        del kernel["symbol"]
+    if options.accept:
+        with open(GOLDEN, "w", encoding="utf-8") as file:
+            json.dump({"nvcc": version, "kernels": found}, file, indent=1, sort_keys=True)
+            file.write("\n")
+        print(f"golden: accepted {len(found)} kernels")
+        return 1 if long_names else 0
+    with open(GOLDEN, encoding="utf-8") as file:
+        golden = json.load(file)
+    if golden["nvcc"] != version:
+        print(f"golden: accepted with nvcc {golden['nvcc']}, this is {version}: not compared")
+        return 77
+    differences = list(compare(golden["kernels"], found))
+    for line in differences:
+        print(f"golden: {line}")
+    if differences:
+        print("golden: if this is meant, ./dev golden --accept and review the diff")
+    return 1 if differences or long_names else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
