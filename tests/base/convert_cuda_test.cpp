@@ -49,8 +49,9 @@ using cuda_e5m2 = cuda_fp8<__NV_E5M2>;
 /// The first float on which any conversion differs from CUDA's, or nothing differs.
 testing::AssertionResult narrows_as_cuda(float x) {
   auto const differs = [x](char const* what, std::uint32_t ours, std::uint32_t theirs) {
-    return testing::AssertionFailure() << what << " of float 0x" << std::hex
-           << std::bit_cast<std::uint32_t>(x) << ": ours 0x" << ours << ", CUDA's 0x" << theirs;
+    return testing::AssertionFailure()
+           << what << " of float 0x" << std::hex << std::bit_cast<std::uint32_t>(x) << ": ours 0x"
+           << ours << ", CUDA's 0x" << theirs;
   };
   auto const b = cuda_bf16::narrow(x), h = cuda_f16::narrow(x);
   auto const e4f = cuda_e4m3::narrow(x, __NV_SATFINITE), e4n = cuda_e4m3::narrow(x, __NV_NOSAT);

@@ -17,13 +17,21 @@ using tw_test::fnv;
 template <class T>
 struct kind;
 template <>
-struct kind<f16> { static constexpr std::uint32_t max_finite = 0x7BFF, sign = 0x8000; };
+struct kind<f16> {
+  static constexpr std::uint32_t max_finite = 0x7BFF, sign = 0x8000;
+};
 template <>
-struct kind<bf16> { static constexpr std::uint32_t max_finite = 0x7F7F, sign = 0x8000; };
+struct kind<bf16> {
+  static constexpr std::uint32_t max_finite = 0x7F7F, sign = 0x8000;
+};
 template <>
-struct kind<e4m3> { static constexpr std::uint32_t max_finite = 0x7E, sign = 0x80; };
+struct kind<e4m3> {
+  static constexpr std::uint32_t max_finite = 0x7E, sign = 0x80;
+};
 template <>
-struct kind<e5m2> { static constexpr std::uint32_t max_finite = 0x7B, sign = 0x80; };
+struct kind<e5m2> {
+  static constexpr std::uint32_t max_finite = 0x7B, sign = 0x80;
+};
 
 template <class T>
 T pattern(std::uint32_t bits) {

@@ -14,8 +14,7 @@ namespace {
 
 using namespace tw;
 
-constexpr elem all_elems[] = {elem::f32,  elem::tf32, elem::f16,
-                              elem::bf16, elem::e4m3, elem::e5m2};
+constexpr elem all_elems[] = {elem::f32, elem::tf32, elem::f16, elem::bf16, elem::e4m3, elem::e5m2};
 
 static_assert(!std::is_convertible_v<bytes, elements> && !std::is_convertible_v<int, bytes>);
 static_assert(sizeof(bf16) == 2 && sizeof(f16) == 2 && sizeof(tf32) == 4);

@@ -86,8 +86,8 @@ TW_HD constexpr float widen(std::uint32_t bits) {
     return __builtin_bit_cast(float, infinite ? sign | float_inf : float_nan);
   }
   if (magnitude >> F.mantissa_bits == 0) {  // zero or subnormal: an integer count of small steps
-    constexpr std::uint32_t step =
-        static_cast<std::uint32_t>(128 - F.bias() - F.mantissa_bits) << 23;
+    constexpr std::uint32_t step = static_cast<std::uint32_t>(128 - F.bias() - F.mantissa_bits)
+                                   << 23;
     float const value = static_cast<float>(magnitude) * __builtin_bit_cast(float, step);
     return __builtin_bit_cast(float, sign | __builtin_bit_cast(std::uint32_t, value));
   }

@@ -57,17 +57,29 @@ namespace detail {
 template <class T>
 struct elem_of;
 template <>
-struct elem_of<float> { static constexpr elem value = elem::f32; };
+struct elem_of<float> {
+  static constexpr elem value = elem::f32;
+};
 template <>
-struct elem_of<tf32> { static constexpr elem value = elem::tf32; };
+struct elem_of<tf32> {
+  static constexpr elem value = elem::tf32;
+};
 template <>
-struct elem_of<f16> { static constexpr elem value = elem::f16; };
+struct elem_of<f16> {
+  static constexpr elem value = elem::f16;
+};
 template <>
-struct elem_of<bf16> { static constexpr elem value = elem::bf16; };
+struct elem_of<bf16> {
+  static constexpr elem value = elem::bf16;
+};
 template <>
-struct elem_of<e4m3> { static constexpr elem value = elem::e4m3; };
+struct elem_of<e4m3> {
+  static constexpr elem value = elem::e4m3;
+};
 template <>
-struct elem_of<e5m2> { static constexpr elem value = elem::e5m2; };
+struct elem_of<e5m2> {
+  static constexpr elem value = elem::e5m2;
+};
 }  // namespace detail
 
 /// The name of a storage type: elem_of<bf16> == elem::bf16, elem_of<float> == elem::f32.

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// output_test.cpp  An output file appears whole or not at all, whatever interrupts.
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/tools/support.hpp"
+#include "tools/io/matrix_file.hpp"
+#include "tools/io/output_file.hpp"
+
+namespace {
+
+using namespace tw;
+using namespace tw_test;
+
+matrix_view view_of(std::vector<float> const& data, std::int64_t rows, std::int64_t cols) {
+  return {elem::f32, order::row_major, rows, cols, reinterpret_cast<std::byte const*>(data.data())};
+}
+
+TEST(output, a_written_matrix_is_read_back_from_both_formats) {
+  scratch const folder;
+  std::vector<float> const data{1, 2, 3, 4, 5, 6};
+  for (std::string name : {"d.npy", "d.safetensors", "d.safetensors:y"}) {
+    matrix_address const address = parse_address(folder / name);
+    write_matrix(address, view_of(data, 2, 3));
+    matrix_file const back(address);
+    EXPECT_EQ(text_of(back.view().type, back.view().rows, back.view().cols), "2x3 f32");
+    EXPECT_EQ(element(back.view(), 1, 0), 4.0F) << name;
+  }
+  EXPECT_EQ(folder.listing().size(), 2U);
+}
+
+TEST(output, without_commit_nothing_is_left_and_the_old_file_stays) {
+  scratch const folder;
+  write_file(folder / "d.npy", "old");
+  {
+    output_file out(folder / "d.npy");
+    out.write(bytes_of_text("new"));
+    EXPECT_EQ(folder.listing().size(), 2U);
+  }
+  EXPECT_EQ(folder.listing(), std::vector<std::string>{"d.npy"});
+  EXPECT_EQ(read_file(folder / "d.npy"), "old");
+}
+
+TEST(output, the_new_file_has_the_usual_permissions) {
+  scratch const folder;
+  mode_t const mask = ::umask(022);
+  output_file out(folder / "d.npy");
+  out.commit();
+  ::umask(mask);
+  EXPECT_EQ(fs::status(folder / "d.npy").permissions(), static_cast<fs::perms>(0644));
+}
+
+TEST(output, a_link_keeps_pointing_and_its_file_is_replaced) {
+  scratch const folder;
+  write_file(folder / "real.npy", "old");
+  fs::create_symlink("real.npy", folder / "link.npy");
+  output_file out(folder / "link.npy");
+  out.write(bytes_of_text("new"));
+  out.commit();
+  EXPECT_TRUE(fs::is_symlink(folder / "link.npy"));
+  EXPECT_EQ(read_file(folder / "real.npy"), "new");
+}
+
+TEST(output, refuses_places_that_cannot_hold_a_file) {
+  scratch const folder;
+  fs::create_directory(folder / "sub.npy");
+  for (std::string path : {folder / "absent/d.npy", folder / "sub.npy"}) {
+    auto const r = rejection_of([&] { output_file out(path); });
+    EXPECT_EQ(r.code, "TW0612") << path;
+  }
+}
+
+TEST(output, does_not_replace_a_file_with_other_tensors) {
+  scratch const folder;
+  std::vector<float> const data{1};
+  write_matrix(parse_address(folder / "w.safetensors:a"), view_of(data, 1, 1));
+  EXPECT_EQ(rejection_of([&] { check_output(parse_address(folder / "w.safetensors:a")); }).code,
+            "");
+  auto const r = rejection_of([&] { check_output(parse_address(folder / "w.safetensors:b")); });
+  EXPECT_EQ(r.code, "TW0612");
+  EXPECT_EQ(r.got, "a file that holds tensor \"a\"");
+}
+
+/// Runs `f` in a child process; its wait status.
+int in_child(std::function<void()> const& f) {
+  pid_t const child = ::fork();
+  if (child == 0) {
+    f();
+    ::_exit(0);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return status;
+}
+
+TEST(output, a_signal_removes_the_temporary_and_still_kills) {
+  for (int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    scratch const folder;
+    int const status = in_child([&] {
+      output_file out(folder / "d.npy");
+      out.write(bytes_of_text("half"));
+      ::raise(signal);
+    });
+    EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == signal);
+    EXPECT_TRUE(folder.listing().empty());
+  }
+}
+
+TEST(output, a_full_disk_is_refused_and_nothing_is_left) {
+  scratch const folder;
+  int const status = in_child([&] {
+    rlimit const limit{1024, 1024};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    auto const r = rejection_of([&] {
+      output_file out(folder / "d.npy");
+      out.write(std::vector<std::byte>(4096));
+    });
+    ::_exit(r.code == "TW0612" ? 5 : 6);
+  });
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 5);
+  EXPECT_TRUE(folder.listing().empty());
+}
+
+}  // namespace

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// matrix_view.hpp  A matrix lying somewhere in memory, dense, in the order of its file.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "tilewright/base/units.hpp"
+#include "tilewright/problem/gemm.hpp"
+
+namespace tw {
+
+/// rows x cols elements without gaps. Does not own its bytes. The reader guarantees that they are
+/// all there, that both extents are at least 1 and that the byte count fits 63 bits.
+struct matrix_view {
+  elem type = elem::f32;
+  order ord = order::row_major;
+  std::int64_t rows = 0, cols = 0;
+  std::byte const* data = nullptr;
+
+  elements count() const { return {rows * cols}; }
+  bytes size() const { return bytes_of(type, count()); }
+  /// Elements between neighbouring rows (row_major) or columns (col_major).
+  std::int64_t pitch_elems() const { return ord == order::row_major ? cols : rows; }
+  matrix_desc desc() const { return {type, ord, pitch_elems()}; }
+};
+
+/// "3x5 bf16".
+std::string text_of(elem type, std::int64_t rows, std::int64_t cols);
+
+/// Checks what a file says of a matrix against what it holds: extents of at least 1 (TW0607), a
+/// byte count that fits (TW0606), all bytes present (TW0603). `file` names the file in messages.
+void check_extents(std::string const& file, elem type, std::int64_t rows, std::int64_t cols,
+                   bytes present);
+
+}  // namespace tw

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// npy.cpp  The frame of a .npy file: magic, version, header length, dictionary, elements.
+#include "tools/io/npy.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <optional>
+
+#include "tools/io/npy_dict.hpp"
+#include "tools/io/refuse.hpp"
+
+namespace tw {
+namespace {
+
+constexpr std::string_view magic = "\x93NUMPY";
+
+std::string_view as_text(std::span<std::byte const> b) {
+  return {reinterpret_cast<char const*>(b.data()), b.size()};
+}
+
+elem elem_of_descr(std::string const& descr, std::string const& file) {
+  if (descr == "<f4") return elem::f32;
+  if (descr == "<f2") return elem::f16;
+  if (descr == "<V2" || descr == "|V2") return elem::bf16;
+  bool const big = descr == ">f4" || descr == ">f2" || descr == ">V2";
+  refuse("TW0604", "element type of " + file, fmt::format("descr '{}'", descr),
+         "'<f2' (float16), '<V2' (bfloat16 by ml_dtypes) or '<f4' (float32)",
+         big ? "big-endian data: convert with a.astype(a.dtype.newbyteorder('<'))"
+             : "convert with a.astype(numpy.float32)");
+}
+
+/// Where the dictionary lies, and where the elements begin.
+struct frame {
+  std::string_view dict;
+  std::size_t data_at;
+};
+
+frame frame_of(std::string_view content, std::string const& file) {
+  if (content.size() < 10) {
+    refuse("TW0603", "header of " + file, fmt::format("{} bytes", content.size()),
+           "at least 10 bytes", "the file is truncated, or no .npy file");
+  }
+  if (!content.starts_with(magic)) {
+    refuse("TW0602", "magic of " + file, fmt::format("{:?}", content.substr(0, 6)),
+           "\"\\x93NUMPY\"", "this is no .npy file");
+  }
+  int const major = static_cast<unsigned char>(content[6]);
+  int const minor = static_cast<unsigned char>(content[7]);
+  if (major < 1 || major > 3 || minor != 0) {
+    refuse("TW0602", "version of " + file, fmt::format("{}.{}", major, minor), "1.0, 2.0 or 3.0");
+  }
+  std::size_t const length_bytes = major == 1 ? 2 : 4;
+  std::size_t const dict_at = 8 + length_bytes;
+  std::size_t length = 0;
+  for (std::size_t i = 0; i < length_bytes && 8 + i < content.size(); ++i) {
+    length |= static_cast<std::size_t>(static_cast<unsigned char>(content[8 + i])) << (8 * i);
+  }
+  if (content.size() < dict_at + length) {
+    refuse("TW0603", "header of " + file, fmt::format("a file of {} bytes", content.size()),
+           fmt::format("{} bytes for the header alone", dict_at + length), "the file is truncated");
+  }
+  return {content.substr(dict_at, length), dict_at + length};
+}
+
+}  // namespace
+
+matrix_view view_npy(std::span<std::byte const> content, std::string const& file) {
+  frame const f = frame_of(as_text(content), file);
+  npy_dict const dict = parse_npy_dict(f.dict, file);
+  elem const type = elem_of_descr(dict.descr, file);
+  if (dict.shape.size() != 2) {
+    refuse("TW0605", "shape in " + file, fmt::format("{} dimensions", dict.shape.size()),
+           "2 dimensions", "reshape it to a matrix, for example a.reshape(1, -1)");
+  }
+  std::span<std::byte const> const data = content.subspan(f.data_at);
+  check_extents(file, type, dict.shape[0], dict.shape[1],
+                bytes{static_cast<std::int64_t>(data.size())});
+  order const ord = dict.fortran_order ? order::col_major : order::row_major;
+  return {type, ord, dict.shape[0], dict.shape[1], data.data()};
+}
+
+std::string npy_header(elem type, std::int64_t rows, std::int64_t cols) {
+  char const* descr = type == elem::f32 ? "<f4" : type == elem::f16 ? "<f2" : "<V2";
+  std::string dict = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}, {}), }}",
+                                 descr, rows, cols);
+  std::size_t const frame_bytes = magic.size() + 4;
+  std::size_t const used = frame_bytes + dict.size() + 1;
+  dict.append((64 - used % 64) % 64, ' ').push_back('\n');
+  std::string header(magic);
+  header +=
+      {'\x01', '\x00', static_cast<char>(dict.size() & 0xFF), static_cast<char>(dict.size() >> 8)};
+  return header + dict;
+}
+
+}  // namespace tw

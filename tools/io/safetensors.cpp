@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// safetensors.cpp  Header against data: every byte belongs to exactly one tensor of the right size.
+#include "tools/io/safetensors.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <stdexcept>
+
+#include "tools/io/refuse.hpp"
+#include "tools/io/safetensors_header.hpp"
+
+namespace tw {
+namespace {
+
+constexpr std::uint64_t header_limit_bytes = 100'000'000;  // the format's own limit
+
+/// Bits of an element by the format's name of its type; nothing for a type not known here.
+std::optional<int> bits_of_dtype(std::string const& dtype) {
+  for (auto const& [bits, names] :
+       {std::pair{8, "BOOL U8 I8 F8_E5M2 F8_E4M3 F8_E8M0 "}, std::pair{16, "U16 I16 F16 BF16 "},
+        std::pair{32, "U32 I32 F32 "}, std::pair{64, "U64 I64 F64 C64 "}}) {
+    if (!dtype.empty() && std::string_view(names).find(dtype + " ") != std::string_view::npos) {
+      return bits;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<std::int64_t> size_of(tensor_entry const& t, int bits) {
+  std::int64_t n = bits / 8;
+  for (std::int64_t extent : t.shape) {
+    if (__builtin_mul_overflow(n, extent, &n)) return std::nullopt;
+  }
+  return n;
+}
+
+std::string shape_text(tensor_entry const& t) {
+  return fmt::format("{} of shape [{}]", t.dtype, fmt::join(t.shape, ", "));
+}
+
+void check_size(tensor_entry const& t, std::string const& what) {
+  auto const bits = bits_of_dtype(t.dtype);
+  if (!bits) return;
+  auto const size = size_of(t, *bits);
+  if (!size) {
+    refuse("TW0606", what, shape_text(t), "a size in bytes below 2^63", "the header is corrupt");
+  }
+  if (*size != t.end_bytes - t.begin_bytes) {
+    refuse("TW0609", what, fmt::format("data_offsets of {} bytes", t.end_bytes - t.begin_bytes),
+           fmt::format("{} bytes for {}", *size, shape_text(t)), "the header is corrupt");
+  }
+}
+
+/// Tensors, in the order of their offsets, follow each other from 0 to the end of the data.
+void check_offsets(std::vector<tensor_entry> const& tensors, std::int64_t data_bytes,
+                   std::string const& file) {
+  std::vector<tensor_entry const*> sorted;
+  for (tensor_entry const& t : tensors) sorted.push_back(&t);
+  std::sort(sorted.begin(), sorted.end(), [](auto const* a, auto const* b) {
+    return std::pair(a->begin_bytes, a->end_bytes) < std::pair(b->begin_bytes, b->end_bytes);
+  });
+  std::int64_t covered = 0;
+  for (tensor_entry const* t : sorted) {
+    std::string const what = fmt::format("tensor {:?} of {}", t->name, file);
+    std::string const got = fmt::format("data_offsets [{}, {}]", t->begin_bytes, t->end_bytes);
+    if (t->begin_bytes != covered || t->end_bytes < t->begin_bytes) {
+      refuse("TW0609", what, got, fmt::format("a range that begins at {}", covered),
+             "offsets must not overlap or leave gaps; the header is corrupt");
+    }
+    if (t->end_bytes > data_bytes) {
+      refuse("TW0603", what, got, fmt::format("offsets within the {} bytes of data", data_bytes),
+             "the file is truncated");
+    }
+    check_size(*t, what);
+    covered = t->end_bytes;
+  }
+  if (covered != data_bytes) {
+    refuse("TW0609", "data of " + file, fmt::format("{} bytes", data_bytes),
+           fmt::format("the {} bytes of its tensors", covered), "the file is corrupt");
+  }
+}
+
+elem elem_of_dtype(tensor_entry const& t, std::string const& what) {
+  if (t.dtype == "F32") return elem::f32;
+  if (t.dtype == "F16") return elem::f16;
+  if (t.dtype == "BF16") return elem::bf16;
+  refuse("TW0604", "element type of " + what, t.dtype, "F16, BF16 or F32");
+}
+
+tensor_entry const& find(std::vector<tensor_entry> const& tensors, std::string const& file,
+                         std::string const& tensor) {
+  if (tensor.empty() && tensors.size() == 1) return tensors[0];
+  for (tensor_entry const& t : tensors) {
+    if (!tensor.empty() && t.name == tensor) return t;
+  }
+  std::size_t const shown = std::min<std::size_t>(tensors.size(), 20);
+  std::string names;
+  for (std::size_t i = 0; i < shown; ++i) {
+    names += fmt::format("{}{:?}", i == 0 ? "" : ", ", tensors[i].name);
+  }
+  if (shown < tensors.size()) names += fmt::format(" and {} more", tensors.size() - shown);
+  refuse("TW0610", "tensor of " + file, tensor.empty() ? "no name" : fmt::format("{:?}", tensor),
+         names.empty() ? "a file that holds tensors" : "one of " + names,
+         "write FILE.safetensors:TENSOR");
+}
+
+}  // namespace
+
+safetensors_list list_safetensors(std::span<std::byte const> content, std::string const& file) {
+  if (content.size() < 8) {
+    refuse("TW0603", "header length of " + file, fmt::format("a file of {} bytes", content.size()),
+           "at least 8 bytes", "the file is truncated, or no .safetensors file");
+  }
+  std::uint64_t header_bytes = 0;
+  for (std::size_t i = 0; i < 8; ++i) {
+    header_bytes |= static_cast<std::uint64_t>(content[i]) << (8 * i);
+  }
+  if (header_bytes > header_limit_bytes) {
+    refuse("TW0608", "header length of " + file, fmt::format("{} bytes", header_bytes),
+           fmt::format("at most {} bytes", header_limit_bytes), "this is no .safetensors file");
+  }
+  if (content.size() - 8 < header_bytes) {
+    refuse("TW0603", "header of " + file, fmt::format("a file of {} bytes", content.size()),
+           fmt::format("{} bytes for the header alone", 8 + header_bytes), "the file is truncated");
+  }
+  safetensors_list list;
+  list.data_at = 8 + static_cast<std::size_t>(header_bytes);
+  std::string_view const text{reinterpret_cast<char const*>(content.data()) + 8, header_bytes};
+  list.tensors = parse_safetensors_header(text, file);
+  check_offsets(list.tensors, static_cast<std::int64_t>(content.size() - list.data_at), file);
+  return list;
+}
+
+matrix_view view_safetensors(std::span<std::byte const> content, std::string const& file,
+                             std::string const& tensor) {
+  safetensors_list const list = list_safetensors(content, file);
+  tensor_entry const& t = find(list.tensors, file, tensor);
+  std::string const what = file + ":" + t.name;
+  elem const type = elem_of_dtype(t, what);
+  if (t.shape.size() != 2) {
+    refuse("TW0605", "shape of " + what, fmt::format("{} dimensions", t.shape.size()),
+           "2 dimensions");
+  }
+  check_extents(what, type, t.shape[0], t.shape[1], bytes{t.end_bytes - t.begin_bytes});
+  auto const at = list.data_at + static_cast<std::size_t>(t.begin_bytes);
+  return {type, order::row_major, t.shape[0], t.shape[1], content.data() + at};
+}
+
+std::string safetensors_header(std::string const& tensor, elem type, std::int64_t rows,
+                               std::int64_t cols) {
+  char const* dtype = type == elem::f32 ? "F32" : type == elem::f16 ? "F16" : "BF16";
+  std::int64_t const size = bytes_of(type, elements{rows * cols}).count;
+  nlohmann::ordered_json header;
+  header[tensor] = {{"dtype", dtype}, {"shape", {rows, cols}}, {"data_offsets", {0, size}}};
+  std::string text;
+  try {
+    if (tensor.empty() || tensor == "__metadata__") throw std::invalid_argument("reserved");
+    text = header.dump();  // throws on a name that is not UTF-8
+  } catch (std::exception const&) {
+    refuse("TW0608", "name of the output tensor", fmt::format("{:?}", tensor),
+           "a name in UTF-8, not empty and not __metadata__");
+  }
+  text.append((64 - (8 + text.size()) % 64) % 64, ' ');  // data aligned as TMA and mmap like it
+  std::string out;
+  for (int i = 0; i < 8; ++i) out.push_back(static_cast<char>(text.size() >> (8 * i) & 0xFF));
+  return out + text;
+}
+
+}  // namespace tw

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// safetensors.hpp  .safetensors files: the list of tensors, a matrix view of one, a header to
+// write.
+//
+// Layout of a file: 8 bytes with the header's length (little-endian), the header (JSON), the data.
+// Checked as the format's own reader checks: header at most 100 MB, no key twice, offsets in range,
+// data covered without overlap or gap, sizes that agree with shape and type. Format: safetensors,
+// README, "Format".
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tools/io/matrix_view.hpp"
+
+namespace tw {
+
+/// One tensor of the header. Offsets count from the first byte of the data.
+struct tensor_entry {
+  std::string name, dtype;
+  std::vector<std::int64_t> shape;
+  std::int64_t begin_bytes = 0, end_bytes = 0;
+};
+
+struct safetensors_list {
+  std::vector<tensor_entry> tensors;  // in the order of the header
+  std::size_t data_at = 0;            // bytes before the data
+};
+
+/// Reads and checks the whole header. Throws `rejected`: TW0603 truncated, TW0606 sizes,
+/// TW0608 header, TW0609 offsets.
+safetensors_list list_safetensors(std::span<std::byte const> content, std::string const& file);
+
+/// The matrix called `tensor`; with an empty name the only tensor of the file. Throws as above, and
+/// TW0604 element type, TW0605 rank, TW0607 size, TW0610 no such tensor.
+matrix_view view_safetensors(std::span<std::byte const> content, std::string const& file,
+                             std::string const& tensor);
+
+/// Length and header of a file with one row-major matrix; its elements follow.
+std::string safetensors_header(std::string const& tensor, elem type, std::int64_t rows,
+                               std::int64_t cols);
+
+}  // namespace tw
