@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// all.hpp  The emulated backend.
+#pragma once
+
+#include "tilewright/arch/emu/identity.hpp"
+#include "tilewright/arch/emu/launch.hpp"
+#include "tilewright/arch/emu/matrix.hpp"
+#include "tilewright/arch/emu/mbarrier.hpp"
+#include "tilewright/arch/emu/registers.hpp"
+#include "tilewright/arch/emu/sync.hpp"
+#include "tilewright/arch/emu/tma.hpp"
+#include "tilewright/arch/emu/wgmma.hpp"

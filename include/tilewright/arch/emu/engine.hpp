@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// engine.hpp  What the emulated vocabulary asks of the engine in src/emu: one function per act.
+//             Kernel authors use the headers beside this one, not these functions.
+#pragma once
+
+#include <cstdint>
+
+#include "tilewright/arch/emu/site.hpp"
+#include "tilewright/arch/tensor_map.hpp"
+#include "tilewright/arch/types.hpp"
+
+namespace tw::emu {
+
+/// The running CUDA thread, as its identity functions see it.
+struct thread_face {
+  int id = 0;            // in the CTA
+  int cta = 0;           // in the grid
+  int cta_count = 0;     // of the grid
+  int thread_count = 0;  // of the CTA
+  int cluster_rank = 0, cluster = 0, cluster_count = 0;
+  std::byte* smem = nullptr;  // dynamic shared memory of the CTA
+};
+extern thread_local constinit thread_face* self;
+
+/// Shared addresses start here, as on the GPU with dynamic shared memory only.
+inline constexpr std::uint32_t smem_base = 0x400;
+
+std::uint32_t smem_address(void const* p, site where);
+void* peer_address(void* own, int cta, site where);
+
+void mbarrier_init(void* bar, int arrivals, site where);
+void mbarrier_arrive(void* bar, site where);
+enum class arrive_order : std::uint8_t { relaxed_cluster, release_cta, release_cluster };
+void mbarrier_arrive_remote(void* bar, int cta, arrive_order order, site where);
+void mbarrier_expect_tx(void* bar, int bytes, site where);
+void mbarrier_arrive_expect_tx(void* bar, int bytes, site where);
+bool mbarrier_try_wait(void* bar, std::uint32_t parity, scope s, site where);
+void mbarrier_wait(void* bar, std::uint32_t parity, scope s, site where);
+
+void fence_proxy_async(site where);
+void fence_mbarrier_init(site where);
+void cta_sync(site where);
+void warp_sync(site where);
+void named_barrier(int id, int threads, bool wait, site where);
+void cluster_arrive(bool release, site where);
+void cluster_wait(site where);
+
+void tma_load(void* smem, tensor_map const& map, void* bar, int const* at, int rank,
+              std::uint32_t cta_mask, bool multicast, site where);
+void tma_store(tensor_map const& map, void const* smem, int const* at, int rank, bool add,
+               site where);
+void tma_store_commit(site where);
+void tma_store_wait(int pending, bool read_only, site where);
+void tma_check_map(tensor_map const& map, site where);
+
+float* accumulator_open(int n, site where);
+void accumulator_close();
+void wgmma_fence(site where);
+struct wgmma_call {
+  elem type;
+  operand_major a_major, b_major;
+  int n;
+  float* d;
+  smem_desc a, b;
+  bool a_in_registers, accumulate;
+};
+void wgmma_record(wgmma_call const& call, std::uint32_t const* a_regs, site where);
+void wgmma_commit(site where);
+void wgmma_wait(int pending, site where);
+
+void stmatrix(void* row, std::uint32_t const* regs, int count, bool transposed, site where);
+void ldmatrix(void const* row, std::uint32_t* regs, int count, bool transposed, site where);
+
+void set_max_regs(int registers, site where);
+
+}  // namespace tw::emu

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// identity.hpp  Which thread am I, and where is my shared memory (emulated).
+#pragma once
+
+#include "tilewright/arch/emu/engine.hpp"
+#include "tilewright/base/hd.hpp"
+
+namespace tw {
+
+TW_DEVICE int thread_id() { return emu::self->id; }
+TW_DEVICE int lane_id() { return emu::self->id % 32; }
+TW_DEVICE int warp_id() { return emu::self->id / 32; }
+TW_DEVICE int warpgroup_id() { return emu::self->id / 128; }
+TW_DEVICE int cluster_rank() { return emu::self->cluster_rank; }
+TW_DEVICE int cluster_id() { return emu::self->cluster; }
+TW_DEVICE int cluster_count() { return emu::self->cluster_count; }
+TW_DEVICE int cta_id() { return emu::self->cta; }
+TW_DEVICE int cta_count() { return emu::self->cta_count; }
+TW_DEVICE int thread_count() { return emu::self->thread_count; }
+
+/// True in exactly one lane of a converged warp (here lane 0).
+TW_DEVICE bool elect_one() { return lane_id() == 0; }
+
+/// The CTA's dynamic shared memory as a typed struct.
+template <class Smem>
+TW_DEVICE Smem& dynamic_smem() {
+  return *reinterpret_cast<Smem*>(emu::self->smem);
+}
+
+/// 32-bit shared address of an object in the CTA's shared memory.
+TW_DEVICE std::uint32_t smem_addr(void const* p, emu::site where = emu::site::here()) {
+  return emu::smem_address(p, where);
+}
+
+/// The same object in CTA `cta` of the cluster.
+template <class T>
+TW_DEVICE T* dsmem(T* own, int cta, emu::site where = emu::site::here()) {
+  return static_cast<T*>(emu::peer_address(own, cta, where));
+}
+
+}  // namespace tw

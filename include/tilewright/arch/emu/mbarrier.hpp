@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// mbarrier.hpp  The barrier object in shared memory (emulated). PTX ISA, "mbarrier".
+#pragma once
+
+#include "tilewright/arch/emu/engine.hpp"
+#include "tilewright/base/hd.hpp"
+
+namespace tw {
+
+/// 64 bits of shared memory; the engine keeps the state and writes a handle into the word.
+struct alignas(8) mbarrier {
+  std::uint64_t word;
+
+  void init(int arrivals, emu::site where = emu::site::here()) {
+    emu::mbarrier_init(this, arrivals, where);
+  }
+  void arrive(emu::site where = emu::site::here()) { emu::mbarrier_arrive(this, where); }
+  template <scope S = scope::cluster>
+  void arrive_remote(int cta, emu::site where = emu::site::here()) {
+    emu::mbarrier_arrive_remote(this, cta,
+                                S == scope::cluster ? emu::arrive_order::release_cluster
+                                                    : emu::arrive_order::release_cta,
+                                where);
+  }
+  void arrive_remote_relaxed(int cta, emu::site where = emu::site::here()) {
+    emu::mbarrier_arrive_remote(this, cta, emu::arrive_order::relaxed_cluster, where);
+  }
+  void expect_tx(int bytes, emu::site where = emu::site::here()) {
+    emu::mbarrier_expect_tx(this, bytes, where);
+  }
+  void arrive_expect_tx(int bytes, emu::site where = emu::site::here()) {
+    emu::mbarrier_arrive_expect_tx(this, bytes, where);
+  }
+  template <scope S = scope::cta>
+  bool try_wait(std::uint32_t parity, emu::site where = emu::site::here()) {
+    return emu::mbarrier_try_wait(this, parity, S, where);
+  }
+  template <scope S = scope::cta>
+  void wait(std::uint32_t parity, emu::site where = emu::site::here()) {
+    emu::mbarrier_wait(this, parity, S, where);
+  }
+};
+
+}  // namespace tw

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// tma.hpp  Bulk tensor copies (emulated). PTX ISA, "cp.async.bulk.tensor", "cp.reduce.async.bulk.tensor".
+#pragma once
+
+#include "tilewright/arch/emu/engine.hpp"
+#include "tilewright/arch/emu/mbarrier.hpp"
+#include "tilewright/base/hd.hpp"
+
+namespace tw {
+
+template <int R>
+TW_DEVICE void tma_load(void* smem, tensor_map const& map, mbarrier& landed, tma_coord<R> at,
+                        emu::site where = emu::site::here()) {
+  emu::tma_load(smem, map, &landed, at.c, R, 0, false, where);
+}
+/// Writes the box to the same offset in every CTA of the mask and signals the barrier there.
+template <int R>
+TW_DEVICE void tma_load_multicast(void* smem, tensor_map const& map, mbarrier& landed,
+                                  tma_coord<R> at, std::uint16_t cta_mask,
+                                  emu::site where = emu::site::here()) {
+  emu::tma_load(smem, map, &landed, at.c, R, cta_mask, true, where);
+}
+template <int R>
+TW_DEVICE void tma_store(tensor_map const& map, void const* smem, tma_coord<R> at,
+                         emu::site where = emu::site::here()) {
+  emu::tma_store(map, smem, at.c, R, false, where);
+}
+template <int R>
+TW_DEVICE void tma_reduce_add(tensor_map const& map, void const* smem, tma_coord<R> at,
+                              emu::site where = emu::site::here()) {
+  emu::tma_store(map, smem, at.c, R, true, where);
+}
+TW_DEVICE void tma_store_commit(emu::site where = emu::site::here()) {
+  emu::tma_store_commit(where);
+}
+template <int Pending>
+TW_DEVICE void tma_store_wait_read(emu::site where = emu::site::here()) {
+  emu::tma_store_wait(Pending, true, where);
+}
+template <int Pending>
+TW_DEVICE void tma_store_wait(emu::site where = emu::site::here()) {
+  emu::tma_store_wait(Pending, false, where);
+}
+TW_DEVICE void tma_prefetch_map(tensor_map const& map, emu::site where = emu::site::here()) {
+  emu::tma_check_map(map, where);
+}
+
+}  // namespace tw

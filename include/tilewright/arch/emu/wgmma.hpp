@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// wgmma.hpp  The asynchronous warpgroup multiply (emulated). PTX ISA, "wgmma.mma_async".
+#pragma once
+
+#include "tilewright/arch/emu/engine.hpp"
+#include "tilewright/base/hd.hpp"
+
+namespace tw {
+
+/// One thread's part of a 64 x N tile of float32. Element i of thread t (0..127 of its warpgroup)
+/// is row 16*(t/32) + (t%32)/4 + 8*((i>>1)&1), column 8*(i>>2) + 2*(t&3) + (i&1).
+/// The warpgroup's tile is column-major; this object is a view of it.
+template <int N>
+struct accumulator {
+  static_assert(N % 8 == 0 && N >= 8 && N <= 256, "[TW0201] wgmma N is a multiple of 8 up to 256");
+  static constexpr int size = N / 2;
+
+  explicit accumulator(emu::site where = emu::site::here())
+      : tile_(emu::accumulator_open(N, where)) {
+    int const t = emu::self->id % 128;
+    own_ = tile_ + 16 * (t / 32) + t % 32 / 4 + 64 * (2 * (t & 3));
+  }
+  ~accumulator() { emu::accumulator_close(); }
+  accumulator(accumulator const&) = delete;
+  accumulator& operator=(accumulator const&) = delete;
+
+  float& operator[](int i) { return own_[64 * (8 * (i >> 2) + (i & 1)) + 8 * ((i >> 1) & 1)]; }
+  float* tile() { return tile_; }
+
+ private:
+  float* tile_;
+  float* own_;
+};
+
+template <int N>
+TW_DEVICE void wgmma_fence(accumulator<N>&, emu::site where = emu::site::here()) {
+  emu::wgmma_fence(where);
+}
+template <int N>
+TW_DEVICE void wgmma_fence(accumulator<N>&, accumulator<N>&, emu::site where = emu::site::here()) {
+  emu::wgmma_fence(where);
+}
+
+template <elem AB, operand_major A, operand_major B, int N>
+TW_DEVICE void wgmma(accumulator<N>& d, smem_desc a, smem_desc b, bool accumulate,
+                     emu::site where = emu::site::here()) {
+  emu::wgmma_record({AB, A, B, N, d.tile(), a, b, false, accumulate}, nullptr, where);
+}
+/// A from registers, the K-major fragment of wgmma.m64nNk16.
+template <elem AB, operand_major B, int N>
+TW_DEVICE void wgmma(accumulator<N>& d, b32<4> a, smem_desc b, bool accumulate,
+                     emu::site where = emu::site::here()) {
+  emu::wgmma_record({AB, operand_major::k, B, N, d.tile(), {}, b, true, accumulate}, a.r, where);
+}
+TW_DEVICE void wgmma_commit(emu::site where = emu::site::here()) { emu::wgmma_commit(where); }
+
+/// Waits until at most `Pending` committed groups of the warpgroup are unfinished.
+template <int Pending, int N>
+TW_DEVICE void wgmma_wait(accumulator<N>&, emu::site where = emu::site::here()) {
+  emu::wgmma_wait(Pending, where);
+}
+template <int Pending, int N>
+TW_DEVICE void wgmma_wait(accumulator<N>&, accumulator<N>&,
+                          emu::site where = emu::site::here()) {
+  emu::wgmma_wait(Pending, where);
+}
+
+}  // namespace tw

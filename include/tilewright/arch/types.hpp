@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// types.hpp  The words both backends share: swizzle modes, majors, scopes, descriptors, coordinates.
+#pragma once
+
+#include <cstdint>
+
+#include "tilewright/base/hd.hpp"
+
+namespace tw {
+
+/// Shared-memory swizzle. Values are those of the Hopper matrix descriptor, bits 62-63
+/// (PTX ISA, "Asynchronous Warpgroup Level Matrix Shared Memory Layout", Matrix Descriptor Format).
+enum class swizzle_mode : std::uint8_t { none = 0, b128 = 1, b64 = 2, b32 = 3 };
+
+/// Span of a swizzle atom's row in bytes; 16 where there is no swizzle.
+TW_HD constexpr int swizzle_span_bytes(swizzle_mode s) {
+  return s == swizzle_mode::b128 ? 128 : s == swizzle_mode::b64 ? 64 : s == swizzle_mode::b32 ? 32 : 16;
+}
+
+/// Swizzle of a shared-memory byte address: bits 4-6 xor bits 7-9, as many as the span holds.
+TW_HD constexpr std::uint32_t swizzled(std::uint32_t byte_address, swizzle_mode s) {
+  return byte_address ^ ((byte_address >> 3) & (static_cast<std::uint32_t>(swizzle_span_bytes(s)) - 16U));
+}
+
+/// Which index of a wgmma operand is contiguous in shared memory. Values are the instruction's
+/// imm-trans-a, imm-trans-b (PTX ISA, "wgmma.mma_async").
+enum class operand_major : std::uint8_t { k = 0, mn = 1 };
+
+/// Memory-model scope of a barrier operation (PTX ISA, "Scope").
+enum class scope : std::uint8_t { cta, cluster };
+
+/// 64-bit shared-memory matrix descriptor of wgmma (PTX ISA, "Matrix Descriptor Format"): address/16
+/// in bits 0-13, leading byte offset/16 in 16-29, stride byte offset/16 in 32-45, swizzle in 62-63.
+struct smem_desc {
+  std::uint64_t bits = 0;
+
+  /// The same operand `bytes` further on (bytes: a multiple of 16 that stays inside 256 KiB).
+  TW_HD constexpr smem_desc operator+(int bytes) const {
+    return {bits + static_cast<std::uint64_t>(bytes >> 4)};
+  }
+  TW_HD constexpr std::uint32_t address() const { return static_cast<std::uint32_t>(bits & 0x3FFFU) << 4; }
+  TW_HD constexpr std::uint32_t leading_bytes() const { return static_cast<std::uint32_t>((bits >> 16) & 0x3FFFU) << 4; }
+  TW_HD constexpr std::uint32_t stride_bytes() const { return static_cast<std::uint32_t>((bits >> 32) & 0x3FFFU) << 4; }
+  TW_HD constexpr swizzle_mode swizzle() const { return static_cast<swizzle_mode>(bits >> 62); }
+};
+
+/// Packs a descriptor. For K-major SW128 operands: leading 16 (ignored), stride 1024 = 8 rows of 128.
+/// For MN-major: leading = bytes between neighbouring spans along M or N, stride = between groups of
+/// 8 along K.
+TW_HD constexpr smem_desc make_smem_desc(std::uint32_t smem_address, std::uint32_t leading_bytes,
+                                         std::uint32_t stride_bytes, swizzle_mode s) {
+  return {(static_cast<std::uint64_t>(smem_address & 0x3FFFFU) >> 4) |
+          (static_cast<std::uint64_t>(leading_bytes >> 4) << 16) |
+          (static_cast<std::uint64_t>(stride_bytes >> 4) << 32) | (static_cast<std::uint64_t>(s) << 62)};
+}
+
+/// Start of a TMA box, innermost coordinate first, in elements. R = rank of the tensor map.
+template <int R>
+struct tma_coord {
+  int c[R];
+};
+template <class... I>
+tma_coord(I...) -> tma_coord<sizeof...(I)>;
+
+/// Count 32-bit registers: one thread's part of `Count` 8x8 matrices of 16-bit elements.
+template <int Count>
+struct b32 {
+  std::uint32_t r[Count];
+};
+
+}  // namespace tw

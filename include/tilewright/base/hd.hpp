@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// hd.hpp  The three macros of the project: where a function may run, and loop unrolling.
+//
+// TW_HD      a function for the host, the device and constant expressions
+// TW_DEVICE  a function of a kernel: device code under nvcc, ordinary code in the emulator
+// TW_UNROLL  full unrolling of the loop that follows (both compilers)
+#pragma once
+
+#ifdef __CUDACC__
+#define TW_HD __host__ __device__
+#define TW_DEVICE __device__ __forceinline__
+#define TW_UNROLL _Pragma("unroll")
+#else
+#define TW_HD
+#define TW_DEVICE inline
+#define TW_UNROLL _Pragma("GCC unroll 128")
+#endif

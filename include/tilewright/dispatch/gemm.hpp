@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// gemm.hpp  The front door: plan a product, then run it on the GPU or in the emulator.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tilewright/arch/emu/options.hpp"
+#include "tilewright/base/check.hpp"
+#include "tilewright/kernel/config.hpp"
+#include "tilewright/problem/accept.hpp"
+#include "tilewright/problem/gemm.hpp"
+
+typedef struct CUstream_st* cudaStream_t;  // same declaration as CUDA's own
+
+namespace tw {
+
+/// A problem, the kernel chosen for it and why. `kernel` is the configuration's name.
+struct gemm_plan {
+  gemm_problem problem;     // as asked
+  gemm_problem normal;      // as run: D row-major (a col-major D computes the transposed product)
+  bool swapped = false;     // normal is the transposed product
+  gemm_config config;       // the kernel
+  std::string kernel;       // "sm90_bf16_bf16_tn_128x256x64_2x1_s4"
+  std::string why;          // one line
+  bool repitch_a = false;   // operand is copied to a 16-byte pitch first (the slower path)
+  bool repitch_b = false;
+  bool direct_d = false;    // D is written by plain stores (pitch or base TMA cannot address)
+  std::vector<std::string> hints;  // performance hints for the log
+};
+
+/// Chooses a kernel. Throws `rejected` when accept() refuses. `device_sms`: number of SMs.
+gemm_plan plan_gemm(gemm_problem const& p, gemm_operands const& o, int device_sms);
+
+/// What there is to run on. `usable` is false with a rejection TW05xx that says which condition
+/// failed: built without CUDA, no driver, no device, compute capability.
+struct gpu_info {
+  bool usable = false;
+  rejection why_not;
+  std::string name;
+  int sms = 0;
+  int compute_capability = 0;  // 90 for 9.0
+  std::int64_t memory_bytes = 0;
+  std::string driver;          // "13.0": what the driver supports
+};
+gpu_info const& gpu();
+
+/// Computes the product on the current device, asynchronously on `stream`. Pointers are device
+/// pointers. Throws `rejected` before anything is launched.
+/// Operands whose pitch or base TMA cannot address (not a multiple of 16 bytes) are first copied
+/// to workspace from the stream's memory pool.
+void gemm(gemm_problem const& p, gemm_operands const& o, cudaStream_t stream);
+void gemm(gemm_plan const& plan, gemm_operands const& o, cudaStream_t stream);
+
+using emu_options = emu::options;
+using emu::async_policy;
+
+/// Computes the product in the emulator. Pointers are host pointers; blocks until done.
+/// Throws `rejected` (bad problem) or `emu::fault` (the kernel broke a rule; carries diagnoses).
+void gemm_emulated(gemm_problem const& p, gemm_operands const& o, emu_options const& opt = {});
+
+}  // namespace tw

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// epilogue.hpp  From accumulators to D: alpha * acc + beta * C, rounded once, through shared memory
+//               and TMA; or by plain stores where TMA cannot address D.
+#pragma once
+
+#include <math.h>
+
+#include "tilewright/arch/select.hpp"
+#include "tilewright/base/elem.hpp"
+#include "tilewright/kernel/params.hpp"
+
+namespace tw {
+
+/// Two staging boxes per warpgroup: 64 rows of 128 bytes, 128-byte swizzle.
+template <int Warpgroups>
+struct epilogue_smem {
+  alignas(1024) std::byte box[Warpgroups][2][64 * 128];
+};
+
+template <elem D>
+struct epilogue {
+  static constexpr int box_cols = 128 / size_bytes(D);  // columns of D in one box
+
+  /// Stores a warpgroup's (64, N) tile whose first element is D(row, col).
+  template <int N, int Warpgroups>
+  TW_DEVICE static void store(epilogue_params const& p, epilogue_smem<Warpgroups>& s, int warpgroup,
+                              int row, int col, accumulator<N>& acc) {
+    scale(p, row, col, acc);
+    if (p.direct != nullptr)
+      store_direct(p, row, col, acc);
+    else
+      store_boxes(p, s, warpgroup, row, col, acc);
+  }
+
+  /// After the last tile: the staging boxes have been read, the CTA may exit.
+  TW_DEVICE static void finish() {
+    if (thread_id() % 128 == 0) tma_store_wait_read<0>();
+  }
+
+ private:
+  /// Row and column, in the tile, of a thread's first element; element i adds 8 * (i>>1 & 1) rows
+  /// and 8 * (i>>2) + (i & 1) columns (see accumulator).
+  TW_DEVICE static int first_row() { return 16 * (warp_id() % 4) + lane_id() / 4; }
+  TW_DEVICE static int first_col() { return 2 * (lane_id() % 4); }
+
+  TW_DEVICE static float load_c(c_view const& c, int row, int col) {
+    std::int64_t const i = row * c.row_stride + col * c.col_stride;
+    if (c.type == elem::f32) return static_cast<float const*>(c.data)[i];
+    std::uint16_t const bits = static_cast<std::uint16_t const*>(c.data)[i];
+    return c.type == elem::bf16 ? to_float<elem::bf16>(bits) : to_float<elem::f16>(bits);
+  }
+
+  template <int N>
+  TW_DEVICE static void scale(epilogue_params const& p, int row, int col, accumulator<N>& acc) {
+    TW_UNROLL
+    for (int i = 0; i < N / 2; ++i) acc[i] = p.alpha * acc[i];
+    if (p.c.data == nullptr) return;
+    TW_UNROLL
+    for (int i = 0; i < N / 2; ++i) {
+      int const r = row + first_row() + 8 * (i >> 1 & 1);
+      int const c = col + first_col() + 8 * (i >> 2) + (i & 1);
+      if (r < p.m && c < p.n) acc[i] = fmaf(p.beta, load_c(p.c, r, c), acc[i]);
+    }
+  }
+
+  template <int N>
+  TW_DEVICE static void store_direct(epilogue_params const& p, int row, int col,
+                                     accumulator<N>& acc) {
+    TW_UNROLL
+    for (int i = 0; i < N / 2; ++i) {
+      int const r = row + first_row() + 8 * (i >> 1 & 1);
+      int const c = col + first_col() + 8 * (i >> 2) + (i & 1);
+      if (r >= p.m || c >= p.n) continue;
+      std::int64_t const at = r * p.direct_pitch + c;
+      if constexpr (D == elem::f32)
+        static_cast<float*>(p.direct)[at] = acc[i];
+      else
+        static_cast<std::uint16_t*>(p.direct)[at] =
+            static_cast<std::uint16_t>(pack2<D>(acc[i], 0.0F));
+    }
+  }
+
+  template <int N, int Warpgroups>
+  TW_DEVICE static void store_boxes(epilogue_params const& p, epilogue_smem<Warpgroups>& s,
+                                    int warpgroup, int row, int col, accumulator<N>& acc) {
+    bool const leader = thread_id() % 128 == 0;
+    TW_UNROLL
+    for (int j = 0; j < N / box_cols; ++j) {
+      std::byte* box = s.box[warpgroup][j % 2];  // (64, box_cols)
+      if (leader) tma_store_wait_read<1>();      // the store before last has read this box
+      named_barrier_sync(1 + warpgroup, 128);
+      if constexpr (size_bytes(D) == 2)
+        fill_box_16(box, acc, j);
+      else
+        fill_box_32(box, acc, j);
+      fence_proxy_async();  // the writes above are for the async proxy
+      named_barrier_sync(1 + warpgroup, 128);
+      if (leader) {
+        int const c = col + j * box_cols;
+        if (row < p.m && c < p.n) tma_store(p.d, box, tma_coord{c, row});
+        tma_store_commit();
+      }
+    }
+  }
+
+  /// 16-bit D: columns 64j .. 64j+63 as four stmatrix of 16 columns.
+  template <int N>
+  TW_DEVICE static void fill_box_16(std::byte* box, accumulator<N>& acc, int j) {
+    int const row = 16 * (warp_id() % 4) + lane_id() % 16;
+    int const half = lane_id() / 16;
+    TW_UNROLL
+    for (int q = 0; q < 4; ++q) {
+      int const i = 32 * j + 8 * q;
+      b32<4> const v{{pack2<D>(acc[i], acc[i + 1]), pack2<D>(acc[i + 2], acc[i + 3]),
+                      pack2<D>(acc[i + 4], acc[i + 5]), pack2<D>(acc[i + 6], acc[i + 7])}};
+      stmatrix<4>(box + row * 128 + ((2 * q + half) ^ (row % 8)) * 16, v);
+    }
+  }
+
+  /// 32-bit D: columns 32j .. 32j+31, eight bytes at a time.
+  template <int N>
+  TW_DEVICE static void fill_box_32(std::byte* box, accumulator<N>& acc, int j) {
+    TW_UNROLL
+    for (int i = 0; i < 16; i += 2) {
+      int const row = first_row() + 8 * (i >> 1 & 1);
+      int const chunk = 2 * (i >> 2) + lane_id() % 4 / 2;  // of 16 bytes
+      auto* at = reinterpret_cast<float*>(box + row * 128 + (chunk ^ (row % 8)) * 16 +
+                                          lane_id() % 2 * 8);
+      at[0] = acc[16 * j + i];
+      at[1] = acc[16 * j + i + 1];
+    }
+  }
+};
+
+}  // namespace tw

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// accept.hpp  Can this product be computed at all? Pure: looks at no device and no pointer.
+#pragma once
+
+#include <optional>
+
+#include "tilewright/base/check.hpp"
+#include "tilewright/problem/gemm.hpp"
+
+namespace tw {
+
+/// Nothing, or the first rule that the problem breaks: TW0401 extents, TW0402 pitch, TW0403 size,
+/// TW0404 and TW0405 types, TW0406 and TW0407 alpha and beta.
+std::optional<rejection> accept(gemm_problem const& p);
+
+}  // namespace tw

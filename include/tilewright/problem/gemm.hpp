@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// gemm.hpp  What is asked: D = alpha * A * B + beta * C, as plain numbers.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "tilewright/base/elem.hpp"
+
+namespace tw {
+
+/// Which index of a matrix is contiguous in memory.
+/// row_major: the column index (C order); col_major: the row index (Fortran order).
+enum class order : std::uint8_t { row_major, col_major };
+
+/// A matrix in memory: element type, order, and the distance between neighbouring rows
+/// (row_major) or columns (col_major), in elements.
+struct matrix_desc {
+  elem type = elem::bf16;
+  order ord = order::row_major;
+  std::int64_t pitch_elems = 0;
+
+  bool operator==(matrix_desc const&) const = default;
+};
+
+/// D(m,n) = alpha * A(m,k) * B(k,n) + beta * C(m,n), accumulated in float32.
+/// A and B have the same 16-bit type. C is present exactly when beta takes part.
+/// "TN" of the field: A row_major, B col_major (both K-major).
+struct gemm_problem {
+  std::int64_t m = 0, n = 0, k = 0;
+  matrix_desc a;                 // (m, k)
+  matrix_desc b;                 // (k, n)
+  matrix_desc d;                 // (m, n)
+  std::optional<matrix_desc> c;  // (m, n)
+  float alpha = 1.0F;
+  float beta = 0.0F;
+
+  bool operator==(gemm_problem const&) const = default;
+};
+
+/// Base addresses of the matrices, on the device that runs the product.
+struct gemm_operands {
+  void const* a = nullptr;
+  void const* b = nullptr;
+  void const* c = nullptr;
+  void* d = nullptr;
+};
+
+}  // namespace tw

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// launch_emu.cpp  Runs a product in the emulator.
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <thread>
+
+#include "dispatch/normal_form.hpp"
+#include "dispatch/params.hpp"
+#include "registry/registry.hpp"
+
+namespace tw {
+
+namespace {
+
+/// An operand copied to a pitch that TMA can address.
+class padded_operand {
+ public:
+  padded_operand(matrix_desc& m, extents e, void const*& base) {
+    padded const to = padded_copy(m, e.outer, e.inner);
+    std::size_t const elem_bytes = static_cast<std::size_t>(size_bytes(m.type));
+    memory_.reset(static_cast<std::byte*>(
+        ::operator new(static_cast<std::size_t>(to.bytes), std::align_val_t{64})));
+    for (std::int64_t i = 0; i < e.outer; ++i)
+      std::memcpy(memory_.get() + static_cast<std::size_t>(i * to.pitch_elems) * elem_bytes,
+                  static_cast<std::byte const*>(base) +
+                      static_cast<std::size_t>(i * m.pitch_elems) * elem_bytes,
+                  static_cast<std::size_t>(e.inner) * elem_bytes);
+    m.pitch_elems = to.pitch_elems;
+    base = memory_.get();
+  }
+
+ private:
+  struct free_aligned {
+    void operator()(std::byte* p) const { ::operator delete(p, std::align_val_t{64}); }
+  };
+  std::unique_ptr<std::byte, free_aligned> memory_;
+};
+
+}  // namespace
+
+void gemm_emulated(gemm_problem const& p, gemm_operands const& given, emu_options const& opt) {
+  check_operands(p, given);
+  int const cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  int const os_threads = opt.os_threads > 0 ? opt.os_threads : cores;
+  int const sms = opt.sms > 0 ? opt.sms : 2 * os_threads;
+  gemm_plan const plan = plan_gemm(p, given, sms);
+  gemm_problem q = plan.normal;
+  gemm_operands o = plan.swapped ? transposed(given) : given;
+
+  std::unique_ptr<padded_operand> a, b;
+  if (plan.repitch_a) a = std::make_unique<padded_operand>(q.a, extents_of_a(q), o.a);
+  if (plan.repitch_b) b = std::make_unique<padded_operand>(q.b, extents_of_b(q), o.b);
+
+  gemm_params const params = make_params(plan, q, o, target::emu);
+  emu_options run = opt;
+  run.os_threads = os_threads;
+  gemm_config const& c = plan.config;
+  run.expected_macs = static_cast<double>(params.order.m_tiles) * params.order.n_tiles *
+                      c.cluster_m * c.cluster_n * c.tile_m * c.tile_n *
+                      static_cast<double>(params.k_tiles) * c.tile_k;
+  registry::emu_launcher const launcher = registry::find_emu(c);
+  if (launcher == nullptr)
+    throw rejected({"TW0505", "kernel", plan.kernel, "a kernel of the registry",
+                    "the planner chose what is not compiled in: please report this"});
+  launcher(persistent_ctas(plan, params, sms), params, run);
+}
+
+}  // namespace tw

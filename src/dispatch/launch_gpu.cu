@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// launch_gpu.cu  Runs a product on the GPU.
+#include <cuda_runtime_api.h>
+
+#include "dispatch/normal_form.hpp"
+#include "dispatch/params.hpp"
+#include "registry/registry.hpp"
+
+namespace tw {
+
+namespace {
+
+void must(cudaError_t e, char const* what) {
+  if (e == cudaSuccess) return;
+  cudaGetLastError();  // a failed call must not be reported again by the caller's next check
+  throw rejected({e == cudaErrorMemoryAllocation ? "TW0507" : "TW0506", what, cudaGetErrorString(e),
+                  "success", ""});
+}
+
+gpu_info look() {
+  gpu_info i;
+  int driver = 0, count = 0;
+  cudaError_t const e = cudaGetDeviceCount(&count);
+  cudaGetLastError();
+  if (cudaDriverGetVersion(&driver) != cudaSuccess || driver == 0) {
+    i.why_not = {"TW0502", "GPU driver", "none is loaded", "an NVIDIA driver for CUDA 13",
+                 "install the driver, or run in the emulator with --device emu"};
+    return i;
+  }
+  i.driver = std::to_string(driver / 1000) + "." + std::to_string(driver % 1000 / 10);
+  if (e == cudaErrorInsufficientDriver) {
+    i.why_not = {"TW0502", "GPU driver", "one for CUDA " + i.driver, "a driver for CUDA 13", ""};
+    return i;
+  }
+  if (e != cudaSuccess || count == 0) {
+    i.why_not = {"TW0503", "GPU", e == cudaSuccess ? "no device" : cudaGetErrorString(e),
+                 "a Hopper GPU", "run in the emulator with --device emu"};
+    return i;
+  }
+  int device = 0;
+  cudaDeviceProp prop{};
+  if (cudaGetDevice(&device) != cudaSuccess ||
+      cudaGetDeviceProperties(&prop, device) != cudaSuccess) {
+    i.why_not = {"TW0503", "GPU", cudaGetErrorString(cudaGetLastError()), "a Hopper GPU", ""};
+    return i;
+  }
+  i.name = prop.name;
+  i.sms = prop.multiProcessorCount;
+  i.compute_capability = prop.major * 10 + prop.minor;
+  i.memory_bytes = static_cast<std::int64_t>(prop.totalGlobalMem);
+  if (i.compute_capability != 90) {
+    i.why_not = {"TW0504", "compute capability of " + i.name,
+                 std::to_string(prop.major) + "." + std::to_string(prop.minor), "9.0 (Hopper)",
+                 "choose another device with CUDA_VISIBLE_DEVICES, or run in the emulator"};
+    return i;
+  }
+  i.usable = true;
+  return i;
+}
+
+/// An operand copied to a pitch that TMA can address, in memory of the stream's pool.
+class padded_operand {
+ public:
+  padded_operand(matrix_desc& m, extents e, void const*& base, cudaStream_t stream)
+      : stream_(stream) {
+    padded const to = padded_copy(m, e.outer, e.inner);
+    auto const elem_bytes = static_cast<std::size_t>(size_bytes(m.type));
+    must(cudaMallocAsync(&memory_, static_cast<std::size_t>(to.bytes), stream),
+         "workspace for a padded operand");
+    cudaError_t const copied = cudaMemcpy2DAsync(
+        memory_, static_cast<std::size_t>(to.pitch_elems) * elem_bytes, base,
+        static_cast<std::size_t>(m.pitch_elems) * elem_bytes,
+        static_cast<std::size_t>(e.inner) * elem_bytes, static_cast<std::size_t>(e.outer),
+        cudaMemcpyDeviceToDevice, stream);
+    if (copied != cudaSuccess) {
+      cudaFreeAsync(memory_, stream);
+      must(copied, "copy of an operand to a padded pitch");
+    }
+    m.pitch_elems = to.pitch_elems;
+    base = memory_;
+  }
+  ~padded_operand() { cudaFreeAsync(memory_, stream_); }
+  padded_operand(padded_operand const&) = delete;
+  padded_operand& operator=(padded_operand const&) = delete;
+
+ private:
+  cudaStream_t stream_;
+  void* memory_ = nullptr;
+};
+
+}  // namespace
+
+gpu_info const& gpu() {
+  static gpu_info const info = look();
+  return info;
+}
+
+void gemm(gemm_plan const& plan, gemm_operands const& given, cudaStream_t stream) {
+  if (!gpu().usable) throw rejected(gpu().why_not);
+  check_operands(plan.problem, given);
+  registry::gpu_launcher const launcher = registry::find_gpu(plan.config);
+  if (launcher == nullptr)
+    throw rejected({"TW0505", "kernel", plan.kernel, "a kernel of the registry",
+                    "the plan names what is not compiled in"});
+  gemm_problem q = plan.normal;
+  gemm_operands o = plan.swapped ? transposed(given) : given;
+  std::optional<padded_operand> a, b;
+  if (plan.repitch_a) a.emplace(q.a, extents_of_a(q), o.a, stream);
+  if (plan.repitch_b) b.emplace(q.b, extents_of_b(q), o.b, stream);
+  gemm_params const params = make_params(plan, q, o, target::gpu);
+  must(static_cast<cudaError_t>(
+           launcher(persistent_ctas(plan, params, gpu().sms), params, stream)),
+       "kernel launch");
+}
+
+void gemm(gemm_problem const& p, gemm_operands const& o, cudaStream_t stream) {
+  if (!gpu().usable) throw rejected(gpu().why_not);
+  gemm(plan_gemm(p, o, gpu().sms), o, stream);
+}
+
+}  // namespace tw

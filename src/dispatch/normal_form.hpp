@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// normal_form.hpp  Every product as one with row-major D: (A B)^T = B^T A^T.
+#pragma once
+
+#include <utility>
+
+#include "tilewright/arch/types.hpp"
+#include "tilewright/problem/gemm.hpp"
+
+namespace tw {
+
+/// The transposed matrix in the same memory.
+inline matrix_desc transposed(matrix_desc m) {
+  m.ord = m.ord == order::row_major ? order::col_major : order::row_major;
+  return m;
+}
+
+/// The transposed product: D^T = alpha * B^T * A^T + beta * C^T.
+inline gemm_problem transposed(gemm_problem p) {
+  std::swap(p.m, p.n);
+  std::swap(p.a, p.b);
+  p.a = transposed(p.a);
+  p.b = transposed(p.b);
+  p.d = transposed(p.d);
+  if (p.c) p.c = transposed(*p.c);
+  return p;
+}
+
+inline gemm_operands transposed(gemm_operands o) {
+  std::swap(o.a, o.b);
+  return o;
+}
+
+/// Which index of an operand is contiguous, as wgmma names it. A is (m, k), B is (k, n).
+inline operand_major major_of_a(matrix_desc const& a) {
+  return a.ord == order::row_major ? operand_major::k : operand_major::mn;
+}
+inline operand_major major_of_b(matrix_desc const& b) {
+  return b.ord == order::col_major ? operand_major::k : operand_major::mn;
+}
+
+}  // namespace tw

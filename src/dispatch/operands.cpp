@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// operands.cpp  The pointers of a product: present, and aligned to their element.
+#include <fmt/format.h>
+
+#include "dispatch/params.hpp"
+
+namespace tw {
+
+void check_operands(gemm_problem const& p, gemm_operands const& o) {
+  struct pointer {
+    char const* name;
+    void const* value;
+    elem type;
+  };
+  pointer const all[] = {{"A", o.a, p.a.type},
+                         {"B", o.b, p.b.type},
+                         {"D", o.d, p.d.type},
+                         {"C", p.c ? o.c : o.d, p.c ? p.c->type : p.d.type}};
+  for (pointer const& x : all) {
+    if (x.value == nullptr)
+      throw rejected({"TW0408", fmt::format("address of {}", x.name), "nullptr",
+                      "the address of the matrix on the device that runs the product", ""});
+    auto const address = reinterpret_cast<std::uintptr_t>(x.value);
+    auto const align = static_cast<std::uintptr_t>(size_bytes(x.type));
+    if (address % align != 0)
+      throw rejected({"TW0409", fmt::format("address of {}", x.name),
+                      fmt::format("{:#x}", address),
+                      fmt::format("a multiple of {}, the size of an element", align), ""});
+  }
+}
+
+}  // namespace tw

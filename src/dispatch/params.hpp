@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// params.hpp  A plan and its operands as the kernel's parameters.
+#pragma once
+
+#include "tilewright/dispatch/gemm.hpp"
+#include "tilewright/kernel/params.hpp"
+
+namespace tw {
+
+/// Throws `rejected` (TW0408, TW0409) for a missing or misaligned pointer.
+void check_operands(gemm_problem const& p, gemm_operands const& o);
+
+/// Bytes of a copy of operand `m` whose pitch TMA can address, and that pitch in elements.
+struct padded {
+  std::int64_t pitch_elems, bytes;
+};
+padded padded_copy(matrix_desc const& m, std::int64_t outer, std::int64_t inner);
+
+/// Contiguous and outer extents of the operands of a normalised problem.
+struct extents {
+  std::int64_t inner, outer;
+};
+extents extents_of_a(gemm_problem const& q);
+extents extents_of_b(gemm_problem const& q);
+
+/// Parameters for the plan's kernel. `q` is plan.normal with the pitches of the memory in `o`.
+gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_operands const& o,
+                        target t);
+
+/// CTAs of a persistent launch: whole clusters, no more than tiles or SMs.
+int persistent_ctas(gemm_plan const& plan, gemm_params const& p, int sms);
+
+}  // namespace tw

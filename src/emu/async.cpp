@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// async.cpp  TMA copies: issue, the queue of unfinished work, completion.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "emu/box.hpp"
+#include "emu/machine.hpp"
+#include "tilewright/arch/emu/tensor_map_emu.hpp"
+
+namespace tw::emu {
+
+std::uint32_t machine::offset_in_smem(cta_state& c, void const* p, std::size_t bytes, site where) {
+  auto const offset = static_cast<std::byte const*>(p) - c.smem;
+  if (offset < 0 || static_cast<std::size_t>(offset) + bytes >
+                        static_cast<std::size_t>(grid_.smem_bytes))
+    stop("E0006", "smem-out-of-bounds",
+         fmt::format("{} at {}: {} bytes at {} lie outside the CTA's {} bytes of shared memory",
+                     name_of(*running_), text_of(where), bytes,
+                     offset < 0 || offset > (1 << 24) ? std::string("a foreign address")
+                                                      : fmt::format("+{:#x}", offset),
+                     grid_.smem_bytes));
+  return static_cast<std::uint32_t>(offset);
+}
+
+tensor_map_desc const* machine::map_of(tensor_map const& m, site where) {
+  for (auto const& [key, desc] : maps_)
+    if (key == &m) return desc.get();
+  std::string why;
+  try {
+    maps_.emplace_back(&m, std::make_unique<tensor_map_desc>(unpack_tensor_map_emu(m)));
+    return maps_.back().second.get();
+  } catch (rejected const& r) {
+    why = r.what();
+  }
+  stop("E0013", "tensor-map-invalid",  // outside the handler: stop() leaves this fiber for good
+       fmt::format("{} uses a tensor map at {} that the emulator cannot read: {}",
+                   name_of(*running_), text_of(where), why));
+}
+
+void machine::issue(bulk_op const& op) {
+  bool const load = op.what == bulk_op::kind::load;
+  if (options_.policy == async_policy::eager) {
+    complete(op);
+    return;
+  }
+  if (load)  // what was there is gone from now on, and the new bytes have not come
+    for (cta_state& c : op.cta->cluster->ctas)
+      if ((op.cta_mask >> c.rank & 1U) != 0)
+        std::memset(c.smem + op.smem_offset, 0xFF, static_cast<std::size_t>(op.map->box_bytes()));
+  pending_ops_.push_back(op);
+}
+
+void machine::complete(bulk_op const& op) {
+  ++progress_;
+  std::uint32_t const address = smem_base + op.smem_offset;
+  if (op.what != bulk_op::kind::load) {
+    std::byte const* src = op.cta->smem + op.smem_offset;
+    if (op.what == bulk_op::kind::store)
+      store_box(*op.map, op.at, src, address);
+    else
+      reduce_add_box(*op.map, op.at, src, address);
+    thread& t = *op.issuer;
+    --t.bulk_left[op.group - t.bulk_base];
+    if (t.waiting == wait_kind::bulk_group && t.bulk_left.size() > 0) {
+      std::uint32_t g = t.bulk_base;
+      while (g < t.wait_value && t.bulk_left[g - t.bulk_base] == 0) ++g;
+      if (g == t.wait_value) wake(&t);
+    }
+    return;
+  }
+  auto const bytes = static_cast<std::size_t>(op.map->box_bytes());
+  std::byte const* first = nullptr;
+  for (cta_state& c : op.cta->cluster->ctas) {
+    if ((op.cta_mask >> c.rank & 1U) == 0) continue;
+    std::byte* dst = c.smem + op.smem_offset;
+    if (first == nullptr) {
+      load_box(*op.map, op.at, dst, address);
+      first = dst;
+    } else {
+      std::memcpy(dst, first, bytes);
+    }
+    mbarrier_state& b = barrier_at(c, c.smem + op.bar_offset, op.where);
+    b.tx -= static_cast<std::int64_t>(bytes);
+    b.landed += static_cast<std::int64_t>(bytes);
+    complete_if_done(c, b);
+  }
+}
+
+bool machine::complete_one(bool any_order) {
+  std::size_t const ops = pending_ops_.size();
+  std::size_t const total = ops + pending_groups_.size();
+  if (total == 0) return false;
+  std::size_t const choice = any_order ? random_() % total : 0;
+  if (choice < ops) {
+    bulk_op const op = pending_ops_[choice];
+    pending_ops_.erase(pending_ops_.begin() + static_cast<std::ptrdiff_t>(choice));
+    complete(op);
+    return true;
+  }
+  // Groups of one warpgroup finish in order: the first entry of the chosen warpgroup.
+  warpgroup_state* w = pending_groups_[choice - ops];
+  pending_groups_.erase(std::find(pending_groups_.begin(), pending_groups_.end(), w));
+  complete_group(*w);
+  return true;
+}
+
+void machine::drain(cluster_state& c) {
+  for (std::size_t i = 0; i < pending_ops_.size();) {
+    if (pending_ops_[i].cta->cluster != &c) {
+      ++i;
+      continue;
+    }
+    bulk_op const op = pending_ops_[i];
+    pending_ops_.erase(pending_ops_.begin() + static_cast<std::ptrdiff_t>(i));
+    complete(op);
+  }
+}
+
+namespace {
+
+bulk_op bulk(bulk_op::kind what, tensor_map const& map, void const* smem, int const* at, int rank,
+             site where) {
+  machine& m = machine::current();
+  thread& t = *m.running();
+  bulk_op op{};
+  op.what = what;
+  op.map = m.map_of(map, where);
+  op.cta = t.block;
+  op.cta_mask = 1U << t.cluster_rank;
+  op.issuer = &t;
+  op.where = where;
+  for (int i = 0; i < rank; ++i) op.at[i] = at[i];
+  if (rank != op.map->rank)
+    m.stop("E0013", "tensor-map-invalid",
+           fmt::format("{} gives {} coordinates at {} for a tensor map of rank {}", name_of(t),
+                       rank, text_of(where), op.map->rank));
+  op.smem_offset = m.offset_in_smem(*t.block, smem,
+                                    static_cast<std::size_t>(op.map->box_bytes()), where);
+  // CUDA C++ Programming Guide, "Tensor Memory Access": 128 bytes, or the swizzle pattern's period.
+  int const span = swizzle_span_bytes(op.map->swizzle);
+  std::uint32_t const align = span == 16 ? 128U : static_cast<std::uint32_t>(span * 8);
+  if ((op.smem_offset + smem_base) % align != 0)
+    m.stop("E0005", "tma-alignment",
+           fmt::format("{} copies a box at {} to or from shared memory +{:#x}, which is not "
+                       "aligned to {} bytes as its swizzle of {} bytes needs.\n  remedy: "
+                       "alignas({}) on the member of the shared-memory struct",
+                       name_of(t), text_of(where), op.smem_offset, align, span, align));
+  return op;
+}
+
+}  // namespace
+
+void tma_load(void* smem, tensor_map const& map, void* bar, int const* at, int rank,
+              std::uint32_t cta_mask, bool multicast, site where) {
+  machine& m = machine::current();
+  thread& t = *m.running();
+  bulk_op op = bulk(bulk_op::kind::load, map, smem, at, rank, where);
+  op.bar_offset = m.offset_in_smem(*t.block, bar, 8, where);
+  if (multicast) {
+    op.cta_mask = cta_mask;
+    if (cta_mask == 0 || cta_mask >> t.block->cluster->ctas.size() != 0)
+      m.stop("E0007", "bad-cluster-rank",
+             fmt::format("{} multicasts at {} to mask {:#x} in a cluster of {} CTAs", name_of(t),
+                         text_of(where), cta_mask, t.block->cluster->ctas.size()));
+  }
+  m.issue(op);
+}
+
+void tma_store(tensor_map const& map, void const* smem, int const* at, int rank, bool add,
+               site where) {
+  machine& m = machine::current();
+  thread& t = *m.running();
+  bulk_op op = bulk(add ? bulk_op::kind::reduce_add : bulk_op::kind::store, map, smem, at, rank,
+                    where);
+  op.group = t.bulk_committed;
+  if (t.bulk_left.empty()) t.bulk_base = t.bulk_committed;
+  while (t.bulk_base + t.bulk_left.size() <= t.bulk_committed) t.bulk_left.push_back(0);
+  ++t.bulk_left[op.group - t.bulk_base];
+  t.bulk_site = where;
+  m.issue(op);
+}
+
+void tma_store_commit(site) {
+  thread& t = *machine::current().running();
+  ++t.bulk_committed;
+  if (t.bulk_left.empty()) t.bulk_base = t.bulk_committed - 1;
+  while (t.bulk_base + t.bulk_left.size() < t.bulk_committed) t.bulk_left.push_back(0);
+}
+
+void tma_store_wait(int pending, bool, site where) {
+  machine& m = machine::current();
+  thread& t = *m.running();
+  if (t.bulk_committed <= static_cast<std::uint32_t>(pending)) return;
+  std::uint32_t const needed = t.bulk_committed - static_cast<std::uint32_t>(pending);
+  bool done = true;
+  for (std::uint32_t g = t.bulk_base; g < needed; ++g)
+    done = done && t.bulk_left[g - t.bulk_base] == 0;
+  if (!done) m.block(wait_kind::bulk_group, &t, needed, where);
+  while (t.bulk_base < needed && !t.bulk_left.empty()) {
+    t.bulk_left.pop_front();
+    ++t.bulk_base;
+  }
+  t.bulk_known_read = std::max(t.bulk_known_read, needed);
+}
+
+void tma_check_map(tensor_map const& map, site where) { machine::current().map_of(map, where); }
+
+}  // namespace tw::emu

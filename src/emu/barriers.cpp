@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+// barriers.cpp  mbarriers, named barriers, the cluster barrier, warp barriers.
+#include <fmt/format.h>
+
+#include "emu/machine.hpp"
+
+namespace tw::emu {
+
+namespace {
+
+constexpr std::uint64_t handle_magic = 0x54574D42ULL << 32;  // "TWMB"
+constexpr std::int64_t tx_count_limit = (1 << 20) - 1;       // PTX ISA, "mbarrier", tx-count range
+
+thread& me() { return *machine::current().running(); }
+
+cta_state& own_cta() { return *me().block; }
+
+cta_state& peer_cta(int cta, site where) {
+  cluster_state& c = *own_cta().cluster;
+  if (cta < 0 || cta >= static_cast<int>(c.ctas.size()))
+    machine::current().stop(
+        "E0007", "bad-cluster-rank",
+        fmt::format("{} names CTA {} of a cluster of {} at {}.\n  remedy: ranks run from 0 to the "
+                    "cluster size minus 1",
+                    name_of(me()), cta, c.ctas.size(), text_of(where)));
+  cta_state& peer = c.ctas[static_cast<std::size_t>(cta)];
+  if (peer.live_threads == 0)
+    machine::current().stop(
+        "E0016", "access-to-exited-cta",
+        fmt::format("{} accesses CTA {} of its cluster at {}, which has exited.\n  remedy: "
+                    "cluster_sync() before the kernel ends keeps every CTA alive until its peers "
+                    "are done with it",
+                    name_of(me()), cta, text_of(where)));
+  return peer;
+}
+
+}  // namespace
+
+mbarrier_state& machine::barrier_at(cta_state& c, void const* word, site where) {
+  std::uint32_t const offset = offset_in_smem(c, word, 8, where);
+  std::uint64_t const handle = *static_cast<std::uint64_t const*>(word);
+  std::uint64_t const index = handle - handle_magic;
+  if (index >= c.mbarriers.size() || c.mbarriers[index].offset != offset)
+    stop("E0002", "mbarrier-not-initialised",
+         fmt::format("{} uses shared memory +{:#x} of CTA {} as an mbarrier at {}, but no init ran "
+                     "there (or its 8 bytes were overwritten).\n  remedy: one thread calls init() "
+                     "and all others synchronise with it before the first use",
+                     name_of(me()), offset, c.rank, text_of(where)));
+  return c.mbarriers[index];
+}
+
+void machine::complete_if_done(cta_state& c, mbarrier_state& b) {
+  if (b.pending != 0) return;
+  if (b.tx < 0)
+    stop("E0015", "expect-tx-too-small",
+         fmt::format("mbarrier at shared memory +{:#x} of CTA {} (made at {}), phase {}: all {} "
+                     "arrivals are in, {} bytes were expected but {} have landed.\n  cause: the "
+                     "phase would complete before its data, or count another phase's.\n  remedy: "
+                     "expect_tx is the sum of the bytes of all boxes that complete on the barrier",
+                     b.offset, c.rank, text_of(b.made_at), b.phase, b.count, b.expected, b.landed));
+  if (b.tx != 0) return;
+  ++b.phase;
+  b.pending = b.count;
+  b.expected = b.landed = 0;
+  // All waiters of the completed phase pass; nobody can wait for the next one yet.
+  wake_all(b.waiters);
+}
+
+void machine::arrive(cta_state& c, mbarrier_state& b, site where) {
+  ++progress_;
+  if (b.pending == 0)
+    stop("E0003", "mbarrier-too-many-arrivals",
+         fmt::format("{} arrives at {} on the mbarrier at shared memory +{:#x} of CTA {} (made at "
+                     "{}), whose {} arrivals of phase {} are all in ({} bytes are still to land)."
+                     "\n  remedy: init() counts every arrive of a phase, or a wait is missing "
+                     "before this one",
+                     name_of(me()), text_of(where), b.offset, c.rank, text_of(b.made_at), b.count,
+                     b.phase, b.tx));
+  --b.pending;
+  complete_if_done(c, b);
+}
+
+void machine::group_arrive(group_barrier& b, int expected) {
+  b.expected = expected;
+  ++progress_;
+  if (++b.arrived < expected) return;
+  b.arrived = 0;
+  ++b.generation;
+  wake_all(b.waiters);
+}
+
+void mbarrier_init(void* bar, int arrivals, site where) {
+  machine& m = machine::current();
+  cta_state& c = own_cta();
+  std::uint32_t const offset = m.offset_in_smem(c, bar, 8, where);
+  if (arrivals < 1 || arrivals > tx_count_limit)
+    m.stop("E0019", "mbarrier-count",
+           fmt::format("init() at {} asks for {} arrivals; 1 to {} are possible", text_of(where),
+                       arrivals, tx_count_limit));
+  mbarrier_state b;
+  b.offset = offset;
+  b.count = b.pending = arrivals;
+  b.made_at = where;
+  *static_cast<std::uint64_t*>(bar) = handle_magic + c.mbarriers.size();
+  c.mbarriers.push_back(std::move(b));
+}
+
+void mbarrier_arrive(void* bar, site where) {
+  machine& m = machine::current();
+  m.arrive(own_cta(), m.barrier_at(own_cta(), bar, where), where);
+}
+
+void mbarrier_arrive_remote(void* bar, int cta, arrive_order order, site where) {
+  machine& m = machine::current();
+  thread& t = me();
+  cta_state& peer = peer_cta(cta, where);
+  if (order == arrive_order::release_cluster) {
+    t.unpublished = {};
+  } else if (t.unpublished.line != 0 && cta != t.cluster_rank) {
+    m.stop("E0014", "arrive-scope-too-narrow",
+           fmt::format("{} arrives on a barrier of CTA {} at {} with {} order, after it addressed "
+                       "a peer's shared memory through dsmem() at {}.\n  cause: such an arrive "
+                       "counts, but orders no memory access between CTAs.\n  remedy: "
+                       "arrive_remote<scope::cluster>(), whose release covers the cluster",
+                       name_of(t), cta, text_of(where),
+                       order == arrive_order::release_cta ? "release.cta" : "relaxed.cluster",
+                       text_of(t.unpublished)));
+  }
+  std::uint32_t const offset = m.offset_in_smem(own_cta(), bar, 8, where);
+  m.arrive(peer, m.barrier_at(peer, peer.smem + offset, where), where);
+}
+
+void mbarrier_expect_tx(void* bar, int bytes, site where) {
+  machine& m = machine::current();
+  mbarrier_state& b = m.barrier_at(own_cta(), bar, where);
+  b.tx += bytes;
+  b.expected += bytes;
+  if (bytes < 0 || b.tx > tx_count_limit)
+    m.stop("E0004", "expect-tx-range",
+           fmt::format("expect_tx of {} bytes at {} brings the mbarrier to {} bytes; 0 to {} are "
+                       "possible.\n  remedy: smaller boxes, or more barriers",
+                       bytes, text_of(where), b.tx, tx_count_limit));
+}
+
+void mbarrier_arrive_expect_tx(void* bar, int bytes, site where) {
+  mbarrier_expect_tx(bar, bytes, where);
+  mbarrier_arrive(bar, where);
+}
+
+bool machine::mbarrier_passed(void* bar, std::uint32_t parity, bool may_fail, site where) {
+  thread& t = *running_;
+  mbarrier_state& b = barrier_at(*t.block, bar, where);
+  if ((b.phase & 1U) != (parity & 1U)) return true;
+  b.waiters.push_back(&t);
+  t.timed_out = false;
+  block(may_fail ? wait_kind::mbarrier_try : wait_kind::mbarrier, &b, parity & 1U, where);
+  return !t.timed_out;
+}
+
+bool mbarrier_try_wait(void* bar, std::uint32_t parity, scope, site where) {
+  return machine::current().mbarrier_passed(bar, parity, true, where);
+}
+
+void mbarrier_wait(void* bar, std::uint32_t parity, scope, site where) {
+  machine::current().mbarrier_passed(bar, parity, false, where);
+}
+
+void cta_sync(site where) {
+  named_barrier(0, me().thread_count, true, where);
+}
+
+void named_barrier(int id, int threads, bool wait, site where) {
+  machine& m = machine::current();
+  thread& t = me();
+  bool const bad = id < 0 || id > 15 || threads <= 0 || threads % 32 != 0 ||
+                   threads > t.thread_count;
+  group_barrier& b = t.block->named[id & 15];
+  if (bad || (b.arrived > 0 && b.expected != threads))
+    m.stop("E0010", "named-barrier-count",
+           fmt::format("{} joins named barrier {} at {} for {} threads{}.\n  remedy: ids 0 to 15, "
+                       "a multiple of 32 threads, and one count for all who join",
+                       name_of(t), id, text_of(where), threads,
+                       bad ? "" : fmt::format(", others for {}", b.expected)));
+  std::uint32_t const round = b.generation;
+  if (wait) b.waiters.push_back(&t);
+  m.group_arrive(b, threads);
+  if (wait && b.generation == round)
+    m.block(wait_kind::named_barrier, &b, static_cast<std::uint32_t>(id), where);
+}
+
+void warp_sync(site where) {
+  machine& m = machine::current();
+  thread& t = me();
+  m.warp_barrier(t, where);
+}
+
+void machine::warp_barrier(thread& t, site where) {
+  warp_state& w = warps_[static_cast<std::size_t>(t.warp_index)];
+  std::uint32_t const round = w.barrier.generation;
+  w.barrier.waiters.push_back(&t);
+  group_arrive(w.barrier, w.threads);
+  if (w.barrier.generation == round) block(wait_kind::warp_barrier, &w.barrier, 0, where);
+}
+
+void cluster_arrive(bool release, site) {
+  machine& m = machine::current();
+  thread& t = me();
+  cluster_state& c = *t.block->cluster;
+  if (release) t.unpublished = {};
+  t.cluster_round = c.barrier.generation;
+  m.group_arrive(c.barrier, c.live_threads);
+}
+
+void cluster_wait(site where) {
+  machine& m = machine::current();
+  thread& t = me();
+  group_barrier& b = t.block->cluster->barrier;
+  if (b.generation != t.cluster_round) return;
+  b.waiters.push_back(&t);
+  m.block(wait_kind::cluster_barrier, &b, 0, where);
+}
+
+// Fences change no value here; they are where the hazard model learns of an order.
+void fence_proxy_async(site) {}
+void fence_mbarrier_init(site) {}
+
+std::uint32_t smem_address(void const* p, site where) {
+  machine& m = machine::current();
+  return smem_base + m.offset_in_smem(own_cta(), p, 1, where);
+}
+
+void* peer_address(void* own, int cta, site where) {
+  machine& m = machine::current();
+  std::uint32_t const offset = m.offset_in_smem(own_cta(), own, 1, where);
+  cta_state& peer = peer_cta(cta, where);
+  if (cta != me().cluster_rank) me().unpublished = where;
+  return peer.smem + offset;
+}
+
+void set_max_regs(int registers, site where) {
+  if (registers < 24 || registers > 256 || registers % 8 != 0)
+    machine::current().stop(
+        "E0008", "setmaxnreg",
+        fmt::format("{} asks for {} registers at {}; setmaxnreg takes multiples of 8 from 24 to "
+                    "256 (PTX ISA, \"setmaxnreg\")",
+                    name_of(me()), registers, text_of(where)));
+}
+
+}  // namespace tw::emu

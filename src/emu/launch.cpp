@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// launch.cpp  Hands the clusters of a launch to OS threads, each with its own machine.
+#include "tilewright/arch/emu/launch.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <thread>
+
+#include "emu/machine.hpp"
+
+namespace tw::emu {
+
+namespace {
+
+/// Machines keep their stacks and shared memory between launches.
+class machine_pool {
+ public:
+  std::unique_ptr<machine> take() {
+    std::scoped_lock const lock(mutex_);
+    if (free_.empty()) return std::make_unique<machine>();
+    auto m = std::move(free_.back());
+    free_.pop_back();
+    return m;
+  }
+  void give(std::unique_ptr<machine> m) {
+    std::scoped_lock const lock(mutex_);
+    free_.push_back(std::move(m));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<machine>> free_;
+};
+
+machine_pool& pool() {
+  static machine_pool p;
+  return p;
+}
+
+/// Turns counted multiply-adds into calls of options::progress, at most about 20 a second.
+class progress_meter {
+ public:
+  explicit progress_meter(options const& o) : options_(o) {}
+  void add(double macs) {
+    std::scoped_lock const lock(mutex_);
+    done_ += macs;
+    auto const now = std::chrono::steady_clock::now();
+    if (now - last_ < std::chrono::milliseconds(50)) return;
+    last_ = now;
+    options_.progress(std::min(1.0, done_ / options_.expected_macs));
+  }
+
+ private:
+  options const& options_;
+  std::mutex mutex_;
+  double done_ = 0;
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+void check(grid const& g) {
+  constexpr int smem_limit = 227 * 1024;  // CUDA C++ Programming Guide, compute capability 9.0
+  constexpr int cluster_limit = 16;
+  if (g.smem_bytes > smem_limit)
+    throw fault({{"E0017", "smem-overflow",
+                  fmt::format("the kernel asks for {} bytes of shared memory per CTA; {} is the "
+                              "limit",
+                              g.smem_bytes, smem_limit)}});
+  if (g.threads < 1 || g.threads > 1024 || g.cluster < 1 || g.cluster > cluster_limit ||
+      g.ctas < 1 || g.ctas % g.cluster != 0)
+    throw fault({{"E0018", "launch-shape",
+                  fmt::format("{} CTAs in clusters of {} with {} threads: CTAs must be a positive "
+                              "multiple of the cluster (1 to {}), threads 1 to 1024",
+                              g.ctas, g.cluster, g.threads, cluster_limit)}});
+}
+
+}  // namespace
+
+void run(grid const& g, void const* params, options const& o) {
+  check(g);
+  int const clusters = g.ctas / g.cluster;
+  int const cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  int const os_threads = std::min(clusters, o.os_threads > 0 ? o.os_threads : cores);
+  int const share = (clusters + os_threads - 1) / os_threads;
+  int const live = o.live_clusters > 0 ? std::min(o.live_clusters, share) : share;
+
+  std::atomic<int> handed_out{0};
+  std::function<int()> const next = [&] {
+    int const id = handed_out++;
+    return id < clusters ? id : -1;
+  };
+  progress_meter meter(o);
+  std::function<void(double)> macs_done;
+  if (o.progress && o.expected_macs > 0) macs_done = [&meter](double macs) { meter.add(macs); };
+
+  std::mutex mutex;
+  std::vector<diagnosis> all;
+  auto const work = [&](int index) {
+    auto m = pool().take();
+    auto const seed = o.seed * 0x9E3779B97F4A7C15ULL + static_cast<std::uint64_t>(index);
+    auto found = m->run(g, params, o, next, live, seed, macs_done);
+    pool().give(std::move(m));
+    std::scoped_lock const lock(mutex);
+    for (auto& d : found) all.push_back(std::move(d));
+  };
+  if (os_threads == 1) {
+    work(0);
+  } else {
+    std::vector<std::thread> workers;
+    for (int i = 0; i < os_threads; ++i) workers.emplace_back(work, i);
+    for (std::thread& w : workers) w.join();
+  }
+  if (!all.empty()) throw fault(std::move(all));
+}
+
+}  // namespace tw::emu

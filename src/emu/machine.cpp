@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+// machine.cpp  Fibers and the scheduler: which emulated thread runs next.
+#include "emu/machine.hpp"
+
+#include <bit>
+#include <cstring>
+
+namespace tw::emu {
+
+namespace context = boost::context::detail;
+
+thread_local constinit thread_face* self = nullptr;
+
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__)
+constexpr std::size_t stack_bytes = 256 * 1024;
+#else
+constexpr std::size_t stack_bytes = 64 * 1024;
+#endif
+// Stacks at equal page offsets would share the same few cache sets: 33 ns a switch instead of 9.
+constexpr std::size_t stagger_bytes = 192;
+constexpr std::size_t stagger_steps = 61;
+constexpr std::size_t smem_bytes_of_cta = 228 * 1024;
+
+thread_local machine* machine_of_this_os_thread = nullptr;
+
+}  // namespace
+
+machine& machine::current() { return *machine_of_this_os_thread; }
+
+void machine::thread_main(context::transfer_t from) {
+  machine& m = current();
+  m.previous_->context = from.fctx;
+  m.grid_.body(m.params_);
+  m.finish_thread();
+}
+
+void machine::switch_to(thread* t) {
+  previous_ = running_;
+  running_ = t;
+  self = t;
+  context::transfer_t const from = context::jump_fcontext(t->context, nullptr);
+  previous_->context = from.fctx;
+}
+
+void machine::prepare(cluster_state& c) {
+  int const threads = grid_.cluster * grid_.threads;
+  c.ctas = std::vector<cta_state>(static_cast<std::size_t>(grid_.cluster));
+  c.smem_store = std::make_unique_for_overwrite<std::byte[]>(
+      static_cast<std::size_t>(grid_.cluster) * smem_bytes_of_cta + 1024);
+  c.stack_store =
+      std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(threads) * stack_bytes);
+  auto base = reinterpret_cast<std::uintptr_t>(c.smem_store.get());
+  base = (base + 1023) & ~std::uintptr_t{1023};
+  for (int r = 0; r < grid_.cluster; ++r) {
+    cta_state& b = c.ctas[static_cast<std::size_t>(r)];
+    b.cluster = &c;
+    b.rank = r;
+    b.smem = reinterpret_cast<std::byte*>(base + static_cast<std::size_t>(r) * smem_bytes_of_cta);
+    b.threads.resize(static_cast<std::size_t>(grid_.threads));
+    b.groups = std::vector<warpgroup_state>(static_cast<std::size_t>((grid_.threads + 127) / 128));
+  }
+}
+
+void machine::start_cluster(cluster_state& c, int id) {
+  c.id = id;
+  c.finished = false;
+  c.live_threads = grid_.cluster * grid_.threads;
+  c.barrier = {};
+  std::size_t stack = 0;
+  int warp = c.first_warp;
+  for (cta_state& b : c.ctas) {
+    b.live_threads = grid_.threads;
+    b.mbarriers.clear();
+    for (group_barrier& g : b.named) g = {};
+    std::memset(b.smem, 0xFF, static_cast<std::size_t>(grid_.smem_bytes));  // NaN in every type
+    for (std::size_t g = 0; g < b.groups.size(); ++g) {
+      auto tiles = std::move(b.groups[g].tiles);
+      b.groups[g] = {};
+      b.groups[g].tiles = std::move(tiles);
+      b.groups[g].block = &b;
+      b.groups[g].index = static_cast<int>(g);
+    }
+    for (int t = 0; t < grid_.threads; ++t) {
+      thread& th = b.threads[static_cast<std::size_t>(t)];
+      th = {};
+      th.id = t;
+      th.cta = id * grid_.cluster + b.rank;
+      th.cta_count = grid_.ctas;
+      th.thread_count = grid_.threads;
+      th.cluster_rank = b.rank;
+      th.cluster = id;
+      th.cluster_count = grid_.ctas / grid_.cluster;
+      th.smem = b.smem;
+      th.block = &b;
+      th.group = &b.groups[static_cast<std::size_t>(t / 128)];
+      th.warp_index = warp + t / 32;
+      std::byte* top = c.stack_store.get() + (stack + 1) * stack_bytes;
+      top -= stack % stagger_steps * stagger_bytes;
+      th.context = context::make_fcontext(top, stack_bytes - stagger_steps * stagger_bytes,
+                                          &machine::thread_main);
+      ++stack;
+      warp_state& w = warps_[static_cast<std::size_t>(th.warp_index)];
+      if (t % 32 == 0) {
+        w = {};
+        w.first = &th;
+      }
+      ++w.threads;
+      wake(&th);
+    }
+    warp += (grid_.threads + 31) / 32;
+  }
+}
+
+void machine::wake(thread* t) {
+  t->waiting = wait_kind::none;
+  auto const w = static_cast<std::size_t>(t->warp_index);
+  warps_[w].ready |= 1U << (t->id % 32);
+  ready_warps_[w / 64] |= std::uint64_t{1} << (w % 64);
+}
+
+void machine::wake_all(std::vector<thread*>& waiters) {
+  ++progress_;
+  for (thread* t : waiters) wake(t);
+  waiters.clear();
+}
+
+void machine::block(wait_kind kind, void const* object, std::uint32_t value, site where) {
+  thread* t = running_;
+  t->waiting = kind;
+  t->wait_object = object;
+  t->wait_value = value;
+  t->wait_site = where;
+  auto const w = static_cast<std::size_t>(t->warp_index);
+  warps_[w].ready &= ~(1U << (t->id % 32));
+  if (warps_[w].ready == 0) ready_warps_[w / 64] &= ~(std::uint64_t{1} << (w % 64));
+  thread* next = pick_or_stop();
+  if (next != t) switch_to(next);
+}
+
+thread* machine::pick() {
+  warp_state& same = warps_[static_cast<std::size_t>(current_warp_)];
+  if (same.ready != 0) return same.first + std::countr_zero(same.ready);
+  if (options_.policy == async_policy::random && (random_() & 3U) == 0) complete_one(true);
+  auto const words = ready_warps_.size();
+  auto const count = warps_.size();
+  auto start = options_.random_warps ? random_() % count
+                                     : static_cast<std::size_t>(current_warp_ + 1) % count;
+  for (std::size_t i = 0; i <= words; ++i) {
+    std::size_t const word = (start / 64 + i) % words;
+    std::uint64_t bits = ready_warps_[word];
+    if (i == 0) bits &= ~std::uint64_t{0} << (start % 64);
+    if (bits == 0) continue;
+    current_warp_ = static_cast<int>(word * 64 + static_cast<std::size_t>(std::countr_zero(bits)));
+    warp_state& w = warps_[static_cast<std::size_t>(current_warp_)];
+    return w.first + std::countr_zero(w.ready);
+  }
+  return nullptr;
+}
+
+bool machine::time_out_try_waits() {
+  constexpr int tries_without_progress = 8;
+  bool any = false;
+  for (auto& c : clusters_)
+    for (cta_state& b : c->ctas)
+      for (thread& t : b.threads) {
+        if (t.waiting != wait_kind::mbarrier_try) continue;
+        if (t.timeout_stamp != progress_) t.timeouts = 0;
+        if (t.timeouts >= tries_without_progress) continue;
+        t.timeout_stamp = progress_;
+        ++t.timeouts;
+        t.timed_out = true;
+        auto& bar = *static_cast<mbarrier_state*>(const_cast<void*>(t.wait_object));
+        std::erase(bar.waiters, &t);
+        wake(&t);
+        any = true;
+      }
+  return any;
+}
+
+thread* machine::pick_or_stop() {
+  for (;;) {
+    if (thread* t = pick()) return t;
+    if (complete_one(options_.policy == async_policy::random)) continue;
+    if (time_out_try_waits()) continue;
+    if (running_ == &main_) {
+      diagnoses_.push_back({"E0001", "deadlock", deadlock_report(clusters_)});
+      stopped_ = true;
+      return nullptr;
+    }
+    stop("E0001", "deadlock", deadlock_report(clusters_));
+  }
+}
+
+void machine::stop(std::string code, std::string kind, std::string text) {
+  diagnoses_.push_back({std::move(code), std::move(kind), std::move(text)});
+  stopped_ = true;
+  switch_to(&main_);  // the other fibers are abandoned; their stacks are made anew at the next start
+  std::abort();       // not reached: a stopped machine resumes no fiber
+}
+
+void machine::finish_thread() {
+  thread* t = running_;
+  if (t->bulk_committed != t->bulk_known_read || (!t->bulk_left.empty() &&
+      t->bulk_base + t->bulk_left.size() > t->bulk_committed))
+    stop("E0011", "exit-with-pending-tma-store",
+         name_of(*t) + " exits with TMA stores that it never waited for (issued at " +
+             text_of(t->bulk_site) +
+             "): its shared memory may be reused while they read it.\n  remedy: "
+             "tma_store_wait_read<0>() in the issuing thread before the kernel ends");
+  if (t->wgmma_groups != 0 && t->group->groups_done < t->wgmma_groups &&
+      t->group->groups_issued >= t->wgmma_groups && t->id % 128 == 127)
+    stop("E0012", "exit-with-pending-wgmma",
+         name_of(*t) + " exits with unfinished wgmma groups.\n  remedy: wgmma_wait<0>() before "
+                       "the warpgroup ends");
+  ++progress_;
+  t->waiting = wait_kind::finished;
+  auto const w = static_cast<std::size_t>(t->warp_index);
+  warps_[w].ready &= ~(1U << (t->id % 32));
+  if (warps_[w].ready == 0) ready_warps_[w / 64] &= ~(std::uint64_t{1} << (w % 64));
+  cluster_state& c = *t->block->cluster;
+  --t->block->live_threads;
+  --c.live_threads;
+  if (c.live_threads > 0) {
+    if (c.barrier.arrived > 0 && c.barrier.arrived >= c.live_threads) {
+      c.barrier.arrived = 0;
+      ++c.barrier.generation;
+      wake_all(c.barrier.waiters);
+    }
+    switch_to(pick_or_stop());
+  } else {
+    drain(c);
+    c.finished = true;
+    switch_to(&main_);
+  }
+  std::abort();  // not reached: a finished thread is never resumed
+}
+
+std::vector<diagnosis> machine::run(grid const& g, void const* params, options const& o,
+                                    std::function<int()> const& next, int live,
+                                    std::uint64_t seed,
+                                    std::function<void(double)> const& macs_done) {
+  bool const same_shape = grid_.cluster == g.cluster && grid_.threads == g.threads;
+  grid_ = g;
+  options_ = o;
+  random_.seed(seed);
+  params_ = params;
+  next_ = &next;
+  macs_done_ = &macs_done;
+  diagnoses_.clear();
+  stopped_ = false;
+  pending_ops_.clear();
+  pending_groups_.clear();
+  maps_.clear();
+  machine* const outer = machine_of_this_os_thread;
+  thread_face* const outer_self = self;
+  machine_of_this_os_thread = this;
+  running_ = &main_;
+
+  if (!same_shape) clusters_.clear();
+  int const warps_per_cluster = g.cluster * ((g.threads + 31) / 32);
+  while (static_cast<int>(clusters_.size()) < live) {
+    clusters_.push_back(std::make_unique<cluster_state>());
+    prepare(*clusters_.back());
+  }
+  clusters_.resize(static_cast<std::size_t>(live));
+  warps_.assign(static_cast<std::size_t>(live * warps_per_cluster), {});
+  ready_warps_.assign((warps_.size() + 63) / 64, 0);
+  current_warp_ = 0;
+  live_clusters_ = 0;
+  for (int i = 0; i < live; ++i) {
+    clusters_[static_cast<std::size_t>(i)]->first_warp = i * warps_per_cluster;
+    int const id = next();
+    if (id < 0) break;
+    start_cluster(*clusters_[static_cast<std::size_t>(i)], id);
+    ++live_clusters_;
+  }
+  while (live_clusters_ > 0 && !stopped_) {
+    thread* t = pick_or_stop();
+    if (t == nullptr) break;
+    switch_to(t);
+    self = nullptr;
+    for (auto& c : clusters_) {
+      if (!c->finished) continue;
+      c->finished = false;
+      int const id = next();
+      if (id >= 0) {
+        start_cluster(*c, id);
+      } else {
+        --live_clusters_;
+      }
+    }
+  }
+  machine_of_this_os_thread = outer;
+  self = outer_self;
+  return diagnoses_;
+}
+
+}  // namespace tw::emu

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+// machine.hpp  The engine of one OS thread: live clusters, their threads (fibers), the scheduler,
+//              and the queue of asynchronous work.
+#pragma once
+
+#include <boost/context/detail/fcontext.hpp>
+
+#include <deque>
+#include <memory>
+#include <random>
+#include <vector>
+
+#include "emu/product.hpp"
+#include "tilewright/arch/emu/launch.hpp"
+
+namespace tw::emu {
+
+struct cluster_state;
+struct cta_state;
+struct warpgroup_state;
+struct thread;
+
+/// What a thread waits for, for the scheduler and for the deadlock report.
+enum class wait_kind : std::uint8_t {
+  none, mbarrier, mbarrier_try, named_barrier, cluster_barrier, warp_barrier, wgmma_group,
+  bulk_group, ldmatrix, finished,
+};
+
+/// An mbarrier: the state behind the handle in the shared-memory word.
+struct mbarrier_state {
+  std::uint32_t offset = 0;      // in the CTA's shared memory
+  int count = 0, pending = 0;    // arrivals per phase, still missing
+  std::int64_t tx = 0;           // expected minus landed bytes
+  std::uint32_t phase = 0;       // completed phases
+  std::int64_t expected = 0, landed = 0;  // of the current phase, for the report
+  site made_at;
+  std::vector<thread*> waiters;
+};
+
+/// Arrivals at a named barrier, the cluster barrier or a warp barrier.
+struct group_barrier {
+  int expected = 0, arrived = 0;
+  std::uint32_t generation = 0;  // completed rounds
+  std::vector<thread*> waiters;
+};
+
+/// One TMA copy, from issue to completion.
+struct bulk_op {
+  enum class kind : std::uint8_t { load, store, reduce_add } what;
+  tensor_map_desc const* map;
+  int at[5];
+  cta_state* cta;              // whose shared memory (first CTA of a multicast: cta_mask says)
+  std::uint32_t cta_mask;      // of a load: which CTAs of the cluster
+  std::uint32_t smem_offset;
+  std::uint32_t bar_offset;    // of a load
+  thread* issuer;              // of a store
+  std::uint32_t group;         // of a store: the issuer's bulk group
+  site where;
+};
+
+struct thread : thread_face {
+  boost::context::detail::fcontext_t context = nullptr;
+  cta_state* block = nullptr;
+  warpgroup_state* group = nullptr;
+  int warp_index = 0;  // in the machine
+  wait_kind waiting = wait_kind::none;
+  bool timed_out = false;       // a try_wait that returned without success
+  void const* wait_object = nullptr;
+  std::uint32_t wait_value = 0;  // parity, barrier id, or group number
+  site wait_site;
+  std::uint32_t cluster_round = 0;  // of the cluster barrier this thread arrived in
+  site unpublished;             // dsmem() since the last release at cluster scope (line 0: none)
+  int open_accumulators = 0;
+  std::uint32_t wgmma_steps = 0, wgmma_groups = 0;      // recorded, committed
+  std::uint32_t matrix_stores = 0, matrix_loads = 0;    // stmatrix, ldmatrix calls
+  std::uint32_t bulk_committed = 0, bulk_known_read = 0;  // groups: committed, waited for
+  std::uint32_t bulk_base = 0;                            // group of bulk_left's front
+  std::deque<int> bulk_left;                              // unfinished stores per group
+  site bulk_site;
+  std::uint64_t timeout_stamp = 0;  // progress of the machine at the last failed try_wait
+  int timeouts = 0;                 // failed try_waits since then
+};
+
+/// 32 threads and their warp-wide operations in flight.
+struct warp_state {
+  std::uint32_t ready = 0;
+  thread* first = nullptr;
+  int threads = 0;
+  group_barrier barrier;
+  struct matrix_op {
+    int count = 0, arrived = 0, taken = 0;
+    bool transposed = false;
+    std::byte* row[32];
+    std::uint32_t regs[32][4];
+  };
+  std::deque<matrix_op> stores, loads;
+  std::uint32_t stores_base = 0, loads_base = 0;  // index of the first op in the deque
+  std::vector<thread*> load_waiters;
+};
+
+/// 128 threads and their asynchronous multiplies.
+struct warpgroup_state {
+  cta_state* block = nullptr;
+  int index = 0;  // in the CTA
+  struct step {
+    wgmma_call call;
+    int arrived = 0;
+    site where;
+    std::unique_ptr<std::uint32_t[]> a_regs;  // [128][4]
+  };
+  std::deque<step> steps;
+  std::uint32_t steps_base = 0;
+  struct group {
+    std::uint32_t last_step = 0;  // one past
+    int arrived = 0;
+    site where;
+  };
+  std::deque<group> groups;
+  std::uint32_t groups_base = 0;      // number of the first group in the deque
+  std::uint32_t groups_issued = 0;    // committed by all 128 threads
+  std::uint32_t groups_done = 0;
+  std::vector<thread*> waiters;
+  struct tile {
+    alignas(64) float value[64 * 256];  // 64 x N, column-major
+  };
+  std::vector<std::unique_ptr<tile>> tiles;  // accumulators, by order of construction
+};
+
+struct cta_state {
+  cluster_state* cluster = nullptr;
+  int rank = 0;
+  std::byte* smem = nullptr;  // 1024-byte aligned
+  int live_threads = 0;
+  std::vector<thread> threads;
+  std::vector<warpgroup_state> groups;
+  std::deque<mbarrier_state> mbarriers;
+  group_barrier named[16];
+};
+
+struct cluster_state {
+  int id = -1;  // -1: idle
+  int live_threads = 0;
+  bool finished = false;  // all threads have exited; the machine may reuse it
+  int first_warp = 0;
+  std::vector<cta_state> ctas;
+  group_barrier barrier;
+  std::unique_ptr<std::byte[]> smem_store, stack_store;
+};
+
+class machine {
+ public:
+  /// Runs clusters handed out by `next` (a negative number: no more) until all are done.
+  /// Returns the diagnoses; the first one stops the run.
+  std::vector<diagnosis> run(grid const& g, void const* params, options const& o,
+                             std::function<int()> const& next, int live, std::uint64_t seed,
+                             std::function<void(double)> const& macs_done);
+
+  static machine& current();
+
+  // Scheduling (machine.cpp)
+  void block(wait_kind kind, void const* object, std::uint32_t value, site where);
+  void wake(thread* t);
+  void wake_all(std::vector<thread*>& waiters);
+  [[noreturn]] void stop(std::string code, std::string kind, std::string text);
+  thread* running() const { return running_; }
+
+  // Barriers (barriers.cpp)
+  void group_arrive(group_barrier& b, int expected);
+  void matrix_store(void* row, std::uint32_t const* regs, int count, bool transposed, site where);
+  void matrix_load(void const* row, std::uint32_t* regs, int count, bool transposed, site where);
+  void warp_barrier(thread& t, site where);
+  bool mbarrier_passed(void* bar, std::uint32_t parity, bool may_fail, site where);
+  mbarrier_state& barrier_at(cta_state& c, void const* word, site where);
+  void arrive(cta_state& c, mbarrier_state& b, site where);
+  void complete_if_done(cta_state& c, mbarrier_state& b);
+
+  // Asynchronous work (async.cpp)
+  void issue(bulk_op const& op);
+  void issue_group(warpgroup_state& w);
+  bool complete_one(bool any_order);
+  tensor_map_desc const* map_of(tensor_map const& m, site where);
+  std::uint32_t offset_in_smem(cta_state& c, void const* p, std::size_t bytes, site where);
+
+  grid grid_;
+  options options_;
+  std::mt19937_64 random_;
+
+ private:
+  friend struct report_writer;
+  void start_cluster(cluster_state& c, int id);
+  void prepare(cluster_state& c);
+  void finish_thread();
+  thread* pick();
+  thread* pick_or_stop();
+  bool time_out_try_waits();
+  void drain(cluster_state& c);
+  void switch_to(thread* t);
+  void complete(bulk_op const& op);
+  void complete_group(warpgroup_state& w);
+  static void thread_main(boost::context::detail::transfer_t from);
+
+  void const* params_ = nullptr;
+  std::function<int()> const* next_ = nullptr;
+  std::function<void(double)> const* macs_done_ = nullptr;
+  std::vector<std::unique_ptr<cluster_state>> clusters_;
+  int prepared_for_threads_ = 0, prepared_for_ctas_ = 0;
+  std::vector<warp_state> warps_;
+  std::vector<std::uint64_t> ready_warps_;  // bitmap over warps_
+  int live_clusters_ = 0;
+  thread main_;  // the OS thread's own context
+  thread* running_ = nullptr;
+  thread* previous_ = nullptr;
+  int current_warp_ = 0;
+  std::vector<bulk_op> pending_ops_;
+  std::vector<warpgroup_state*> pending_groups_;  // one entry per issued group, in order
+  std::vector<std::pair<tensor_map const*, std::unique_ptr<tensor_map_desc>>> maps_;
+  std::vector<diagnosis> diagnoses_;
+  bool stopped_ = false;
+  std::uint64_t progress_ = 0;  // arrivals and completions so far
+};
+
+/// Text of the deadlock report: who waits where for what, and what never came (report.cpp).
+std::string deadlock_report(std::vector<std::unique_ptr<cluster_state>> const& clusters);
+std::string name_of(thread const& t);
+std::string text_of(site s);
+
+}  // namespace tw::emu

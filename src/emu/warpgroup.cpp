@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// warpgroup.cpp  The wgmma engine. A collective is no meeting point: each thread records its k-th
+//                call and runs on; a group is issued when all 128 threads have committed it.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "emu/machine.hpp"
+
+namespace tw::emu {
+
+namespace {
+
+thread& me() { return *machine::current().running(); }
+
+bool same_call(wgmma_call const& x, wgmma_call const& y) {
+  return x.d == y.d && x.a.bits == y.a.bits && x.b.bits == y.b.bits &&
+         x.accumulate == y.accumulate && x.n == y.n && x.type == y.type &&
+         x.a_major == y.a_major && x.b_major == y.b_major && x.a_in_registers == y.a_in_registers;
+}
+
+[[noreturn]] void diverged(std::string const& what, site first, site where) {
+  machine::current().stop(
+      "E0009", "wgmma-diverged",
+      fmt::format("{} at {}: {} differs from what the first thread of its warpgroup recorded at "
+                  "{}.\n  cause: wgmma is one instruction of 128 threads; all give the same "
+                  "descriptors, accumulator and groups.\n  remedy: compute them from values that "
+                  "are uniform in the warpgroup",
+                  name_of(me()), text_of(where), what, text_of(first)));
+}
+
+}  // namespace
+
+float* accumulator_open(int, site) {
+  thread& t = me();
+  auto& tiles = t.group->tiles;
+  auto const k = static_cast<std::size_t>(t.open_accumulators++);
+  while (tiles.size() <= k)
+    tiles.push_back(std::make_unique_for_overwrite<warpgroup_state::tile>());
+  return tiles[k]->value;
+}
+
+void accumulator_close() { --me().open_accumulators; }
+
+// Orders registers before wgmma for the hazard model; no effect on values here.
+void wgmma_fence(site) {}
+
+void wgmma_record(wgmma_call const& call, std::uint32_t const* a_regs, site where) {
+  thread& t = me();
+  warpgroup_state& w = *t.group;
+  std::size_t const k = t.wgmma_steps++ - w.steps_base;
+  if (k == w.steps.size()) {
+    warpgroup_state::step s{call, 0, where, nullptr};
+    if (call.a_in_registers) s.a_regs = std::make_unique<std::uint32_t[]>(128 * 4);
+    w.steps.push_back(std::move(s));
+  }
+  warpgroup_state::step& s = w.steps[k];
+  if (s.arrived != 0 && !same_call(s.call, call)) diverged("its wgmma", s.where, where);
+  if (call.a_in_registers)
+    std::copy_n(a_regs, 4, s.a_regs.get() + static_cast<std::size_t>(t.id % 128) * 4);
+  ++s.arrived;
+}
+
+void wgmma_commit(site where) {
+  machine& m = machine::current();
+  thread& t = me();
+  warpgroup_state& w = *t.group;
+  std::size_t const g = t.wgmma_groups++ - w.groups_base;
+  if (g == w.groups.size()) w.groups.push_back({t.wgmma_steps, 0, where});
+  warpgroup_state::group& group = w.groups[g];
+  if (group.last_step != t.wgmma_steps)
+    diverged("the number of wgmma in its group", group.where, where);
+  if (++group.arrived == 128) m.issue_group(w);
+}
+
+void machine::issue_group(warpgroup_state& w) {
+  ++w.groups_issued;
+  if (options_.policy == async_policy::eager)
+    complete_group(w);
+  else
+    pending_groups_.push_back(&w);
+}
+
+void machine::complete_group(warpgroup_state& w) {
+  ++progress_;
+  warpgroup_state::group const group = w.groups.front();
+  std::vector<wgmma_step_data> run;
+  auto const smem_bytes = static_cast<std::uint32_t>(grid_.smem_bytes);
+  double macs = 0;
+  while (w.steps_base != group.last_step) {
+    warpgroup_state::step const& first = w.steps.front();
+    wgmma_group_shape const shape{first.call.type, first.call.a_major, first.call.b_major,
+                                  first.call.n};
+    float* const d = first.call.d;
+    site const where = first.where;
+    run.clear();
+    std::size_t taken = 0;
+    while (w.steps_base + taken != group.last_step) {
+      warpgroup_state::step const& s = w.steps[taken];
+      if (s.call.d != d || s.call.n != shape.n || s.call.type != shape.type ||
+          s.call.a_major != shape.a_major || s.call.b_major != shape.b_major)
+        break;
+      run.push_back({s.call.a_in_registers, s.a_regs.get(), s.call.a, s.call.b,
+                     s.call.accumulate});
+      ++taken;
+    }
+    std::optional<std::string> const error =
+        run_wgmma_group(d, shape, run.data(), static_cast<int>(taken), w.block->smem, smem_base,
+                        smem_bytes);
+    if (error)
+      stop("E0020", "wgmma-operand",
+           fmt::format("wgmma of CTA {} warpgroup {} at {}: {}", w.block->rank, w.index,
+                       text_of(where), *error));
+    macs += 64.0 * 16.0 * shape.n * static_cast<double>(taken);
+    for (std::size_t i = 0; i < taken; ++i) w.steps.pop_front();
+    w.steps_base += static_cast<std::uint32_t>(taken);
+  }
+  w.groups.pop_front();
+  ++w.groups_base;
+  ++w.groups_done;
+  if (*macs_done_) (*macs_done_)(macs);
+  auto const passed = std::partition(w.waiters.begin(), w.waiters.end(), [&](thread const* t) {
+    return t->wait_value > w.groups_done;
+  });
+  for (auto it = passed; it != w.waiters.end(); ++it) wake(*it);
+  w.waiters.erase(passed, w.waiters.end());
+}
+
+void wgmma_wait(int pending, site where) {
+  machine& m = machine::current();
+  thread& t = me();
+  if (t.wgmma_groups <= static_cast<std::uint32_t>(pending)) return;
+  std::uint32_t const needed = t.wgmma_groups - static_cast<std::uint32_t>(pending);
+  if (t.group->groups_done >= needed) return;
+  t.group->waiters.push_back(&t);
+  m.block(wait_kind::wgmma_group, t.group, needed, where);
+}
+
+}  // namespace tw::emu

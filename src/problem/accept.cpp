@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// accept.cpp  The rules a problem must keep, each with its code.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "tilewright/problem/accept.hpp"
+#include "tilewright/base/elem_text.hpp"
+
+namespace tw {
+
+namespace {
+
+using verdict = std::optional<rejection>;
+
+verdict check_extents(gemm_problem const& p) {
+  constexpr std::int64_t limit = (std::int64_t{1} << 31) - 1 - 512;  // TMA coordinates are int32
+  struct extent {
+    char const* name;
+    std::int64_t value;
+  };
+  for (extent const e : {extent{"M", p.m}, extent{"N", p.n}, extent{"K", p.k}})
+    if (e.value < 1 || e.value > limit)
+      return rejection{"TW0401", fmt::format("extent {}", e.name), fmt::format("{}", e.value),
+                       fmt::format("1 to {}", limit), ""};
+  return std::nullopt;
+}
+
+verdict check_matrix(char const* name, matrix_desc const& m, std::int64_t rows, std::int64_t cols) {
+  bool const row_major = m.ord == order::row_major;
+  std::int64_t const inner = row_major ? cols : rows;
+  std::int64_t const outer = row_major ? rows : cols;
+  if (m.pitch_elems < inner)
+    return rejection{"TW0402", fmt::format("pitch of {}", name),
+                     fmt::format("{} elements", m.pitch_elems),
+                     fmt::format("at least {} elements, the length of a {}", inner,
+                                 row_major ? "row" : "column"),
+                     ""};
+  constexpr double limit_bytes = 1LL << 44;
+  double const bytes = static_cast<double>(m.pitch_elems) * static_cast<double>(outer) *
+                       size_bytes(m.type);
+  if (bytes > limit_bytes || static_cast<double>(m.pitch_elems) * size_bytes(m.type) >= 1LL << 40)
+    return rejection{"TW0403", fmt::format("size of {}", name), fmt::format("{:.3g} bytes", bytes),
+                     "at most 2^44 bytes in all and 2^40 per pitch", ""};
+  return std::nullopt;
+}
+
+verdict check_types(gemm_problem const& p) {
+  bool const operand_16 = p.a.type == elem::bf16 || p.a.type == elem::f16;
+  if (!operand_16 || p.a.type != p.b.type)
+    return rejection{"TW0404", "operand types",
+                     fmt::format("A {}, B {}", name(p.a.type), name(p.b.type)),
+                     "bf16 and bf16, or f16 and f16", "convert one operand to the other's type"};
+  auto const output = [](elem e) { return e == elem::bf16 || e == elem::f16 || e == elem::f32; };
+  if (!output(p.d.type))
+    return rejection{"TW0405", "type of D", std::string(name(p.d.type)), "bf16, f16 or f32", ""};
+  if (p.c && !output(p.c->type))
+    return rejection{"TW0405", "type of C", std::string(name(p.c->type)), "bf16, f16 or f32", ""};
+  return std::nullopt;
+}
+
+verdict check_scalars(gemm_problem const& p) {
+  if (!std::isfinite(p.alpha) || !std::isfinite(p.beta))
+    return rejection{"TW0406", "alpha and beta", fmt::format("{} and {}", p.alpha, p.beta),
+                     "finite numbers", ""};
+  if (!p.c && p.beta != 0.0F)
+    return rejection{"TW0407", "beta", fmt::format("{} without C", p.beta),
+                     "a matrix C, or beta = 0", ""};
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<rejection> accept(gemm_problem const& p) {
+  if (auto r = check_extents(p)) return r;
+  if (auto r = check_types(p)) return r;
+  if (auto r = check_matrix("A", p.a, p.m, p.k)) return r;
+  if (auto r = check_matrix("B", p.b, p.k, p.n)) return r;
+  if (auto r = check_matrix("D", p.d, p.m, p.n)) return r;
+  if (p.c)
+    if (auto r = check_matrix("C", *p.c, p.m, p.n)) return r;
+  return check_scalars(p);
+}
+
+}  // namespace tw

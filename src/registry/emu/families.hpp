@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// families.hpp  The emulated kernels, one family per source file.
+#pragma once
+
+#include "registry/registry.hpp"
+
+namespace tw::registry {
+
+template <elem AB, operand_major A, operand_major B>
+family<emu_launcher> emu_family();  // defined by gemm_TYPE_LAYOUT.cpp
+
+}  // namespace tw::registry

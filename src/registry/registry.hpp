@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// registry.hpp  From a configuration to the compiled kernel, for both backends.
+#pragma once
+
+#include <utility>
+
+#include "tilewright/arch/emu/options.hpp"
+#include "tilewright/dispatch/candidates.hpp"
+#include "tilewright/kernel/params.hpp"
+
+typedef struct CUstream_st* cudaStream_t;
+
+namespace tw::registry {
+
+using emu_launcher = void (*)(int ctas, gemm_params const&, emu::options const&);
+/// Returns a cudaError_t as int; 0 is success.
+using gpu_launcher = int (*)(int ctas, gemm_params const&, cudaStream_t);
+
+template <class Launcher>
+struct entry {
+  gemm_config config;
+  Launcher launch;
+};
+
+/// The kernels of one operand type and pair of majors: each tile shape with each output type.
+inline constexpr int entries_per_family = tile_shapes * 3;
+template <class Launcher>
+struct family {
+  entry<Launcher> kernels[entries_per_family];
+};
+
+/// The compiled kernel of a configuration; nullptr if there is none.
+emu_launcher find_emu(gemm_config const& c);
+gpu_launcher find_gpu(gemm_config const& c);
+
+constexpr elem output_type_at(int i) {
+  return i == 0 ? elem::bf16 : i == 1 ? elem::f16 : elem::f32;
+}
+
+/// Builds a family from a maker: maker.template launcher<Config>() for every configuration.
+template <class Launcher, elem AB, operand_major A, operand_major B, class Maker>
+constexpr family<Launcher> make_family(Maker) {
+  family<Launcher> f{};
+  [&]<int... I>(std::integer_sequence<int, I...>) {
+    ((f.kernels[I] =
+          [] {
+            constexpr gemm_config c = config_of(tile_shape_at(I / 3), AB, output_type_at(I % 3), A, B);
+            return entry<Launcher>{c, Maker::template launcher<c>()};
+          }()),
+     ...);
+  }(std::make_integer_sequence<int, entries_per_family>{});
+  return f;
+}
+
+}  // namespace tw::registry

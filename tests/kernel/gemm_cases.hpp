@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// gemm_cases.hpp  Random products with a float64 reference and the bound a result must keep.
+#pragma once
+
+#include <cblas.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "tilewright/base/convert.hpp"
+#include "tilewright/dispatch/gemm.hpp"
+
+namespace tw::test {
+
+/// A matrix in memory: bytes with a guard region behind, and its values in double (row-major).
+struct matrix {
+  matrix_desc desc;
+  std::int64_t rows = 0, cols = 0;
+  std::vector<std::byte> bytes;
+  std::size_t offset_bytes = 0;  // of element (0, 0)
+  std::vector<double> value;
+
+  void* data() { return bytes.data() + offset_bytes; }
+  std::size_t at(std::int64_t r, std::int64_t c) const {
+    std::int64_t const i = desc.ord == order::row_major ? r * desc.pitch_elems + c
+                                                        : c * desc.pitch_elems + r;
+    return offset_bytes + static_cast<std::size_t>(i * size_bytes(desc.type));
+  }
+  double load(std::int64_t r, std::int64_t c) const {
+    std::byte const* p = bytes.data() + at(r, c);
+    if (desc.type == elem::f32) {
+      float f;
+      std::memcpy(&f, p, 4);
+      return f;
+    }
+    std::uint16_t h;
+    std::memcpy(&h, p, 2);
+    return desc.type == elem::bf16 ? to_float(bf16{h}) : to_float(f16{h});
+  }
+  void store(std::int64_t r, std::int64_t c, float f) {
+    std::byte* p = bytes.data() + at(r, c);
+    if (desc.type == elem::f32) {
+      std::memcpy(p, &f, 4);
+      return;
+    }
+    std::uint16_t const h = desc.type == elem::bf16 ? to_bf16(f).bits : to_f16(f).bits;
+    std::memcpy(p, &h, 2);
+  }
+};
+
+/// A matrix of `fill` values (an empty `fill` leaves NaN poison: 0xFF everywhere).
+template <class Fill>
+matrix make_matrix(elem type, order ord, std::int64_t rows, std::int64_t cols,
+                   std::int64_t extra_pitch, Fill fill) {
+  matrix m;
+  std::int64_t const inner = ord == order::row_major ? cols : rows;
+  std::int64_t const outer = ord == order::row_major ? rows : cols;
+  m.desc = {type, ord, inner + extra_pitch};
+  m.rows = rows;
+  m.cols = cols;
+  m.bytes.assign(static_cast<std::size_t>(m.desc.pitch_elems * outer * size_bytes(type)) + 64,
+                 std::byte{0xFF});
+  auto const address = reinterpret_cast<std::uintptr_t>(m.bytes.data());
+  m.offset_bytes = (16 - address % 16) % 16;
+  if constexpr (!std::is_same_v<Fill, std::nullptr_t>) {
+    m.value.resize(static_cast<std::size_t>(rows * cols));
+    for (std::int64_t r = 0; r < rows; ++r)
+      for (std::int64_t c = 0; c < cols; ++c) {
+        m.store(r, c, fill());
+        m.value[static_cast<std::size_t>(r * cols + c)] = m.load(r, c);
+      }
+  }
+  return m;
+}
+
+struct product {
+  gemm_problem problem;
+  matrix a, b, c, d;
+  gemm_operands operands() { return {a.data(), b.data(), problem.c ? c.data() : nullptr, d.data()}; }
+  std::string text() const {
+    auto const ord = [](matrix const& m) { return m.desc.ord == order::row_major ? "row" : "col"; };
+    return "m=" + std::to_string(problem.m) + " n=" + std::to_string(problem.n) +
+           " k=" + std::to_string(problem.k) + " A " + ord(a) + " B " + ord(b) + " D " + ord(d) +
+           " ab=" + std::string(name(a.desc.type)) + " d=" + std::string(name(d.desc.type)) +
+           " alpha=" + std::to_string(problem.alpha) + " beta=" + std::to_string(problem.beta);
+  }
+};
+
+/// A random product with extents up to `most`: all orders, types, pitches, alpha and beta.
+inline product random_product(std::mt19937_64& rng, int most) {
+  auto const any = [&](int lo, int hi) {
+    return static_cast<int>(lo + static_cast<std::int64_t>(rng() % static_cast<unsigned>(hi - lo + 1)));
+  };
+  std::normal_distribution<float> normal;
+  auto const fill = [&] { return normal(rng); };
+  auto const ord = [&] { return any(0, 1) != 0 ? order::row_major : order::col_major; };
+  elem const outputs[] = {elem::bf16, elem::f16, elem::f32};
+  product p;
+  int const m = any(1, most), n = any(1, most), k = any(1, most);
+  elem const ab = any(0, 1) != 0 ? elem::bf16 : elem::f16;
+  auto const extra = [&] { return any(0, 2) == 0 ? any(0, 9) : 0; };
+  p.a = make_matrix(ab, ord(), m, k, extra(), fill);
+  p.b = make_matrix(ab, ord(), k, n, extra(), fill);
+  p.d = make_matrix(outputs[any(0, 2)], ord(), m, n, extra(), nullptr);
+  p.problem = {m, n, k, p.a.desc, p.b.desc, p.d.desc, std::nullopt, 1.0F, 0.0F};
+  if (any(0, 1) != 0) p.problem.alpha = normal(rng);
+  if (any(0, 2) == 0) {
+    p.c = make_matrix(outputs[any(0, 2)], ord(), m, n, extra(), fill);
+    p.problem.c = p.c.desc;
+    p.problem.beta = normal(rng);
+  }
+  return p;
+}
+
+/// Checks D against float64: |D - ref| <= (K + 4) * 2^-23 * (|alpha| |A||B| + |beta| |C|) plus one
+/// rounding to D's type. The sum of K exact products in float32, in any order and with truncating
+/// adders, stays within K * 2^-23 of the sum of magnitudes. Also: nothing outside D is written.
+inline void expect_right(product const& p) {
+  auto const m = p.problem.m, n = p.problem.n, k = p.problem.k;
+  std::vector<double> ref(static_cast<std::size_t>(m * n)), mag(ref.size());
+  std::vector<double> abs_a = p.a.value, abs_b = p.b.value;
+  for (double& x : abs_a) x = std::fabs(x);
+  for (double& x : abs_b) x = std::fabs(x);
+  auto const dgemm = [&](std::vector<double> const& a, std::vector<double> const& b, double scale,
+                         std::vector<double>& out) {
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, static_cast<int>(m), static_cast<int>(n),
+                static_cast<int>(k), scale, a.data(), static_cast<int>(k), b.data(),
+                static_cast<int>(n), 0.0, out.data(), static_cast<int>(n));
+  };
+  dgemm(p.a.value, p.b.value, p.problem.alpha, ref);
+  dgemm(abs_a, abs_b, std::fabs(p.problem.alpha), mag);
+  double const rounding = p.d.desc.type == elem::bf16  ? std::ldexp(1, -8)
+                          : p.d.desc.type == elem::f16 ? std::ldexp(1, -11)
+                                                       : std::ldexp(1, -24);
+  double const tiny = p.d.desc.type == elem::f16 ? std::ldexp(1, -25) : 0;
+  for (std::int64_t r = 0; r < m; ++r)
+    for (std::int64_t c = 0; c < n; ++c) {
+      auto const i = static_cast<std::size_t>(r * n + c);
+      double want = ref[i], size = mag[i];
+      if (p.problem.c) {
+        want += p.problem.beta * p.c.value[i];
+        size += std::fabs(p.problem.beta * p.c.value[i]);
+      }
+      double const sum_error = (static_cast<double>(k) + 4) * std::ldexp(1, -23) * size;
+      double const bound = sum_error + rounding * (std::fabs(want) + sum_error) + tiny;
+      double const got = p.d.load(r, c);
+      if (!(std::fabs(got - want) <= bound)) {
+        FAIL() << p.text() << ": D(" << r << "," << c << ") = " << got << ", want " << want
+               << " within " << bound;
+      }
+    }
+  std::vector<bool> inside(p.d.bytes.size(), false);
+  for (std::int64_t r = 0; r < m; ++r)
+    for (std::int64_t c = 0; c < n; ++c)
+      for (int b = 0; b < size_bytes(p.d.desc.type); ++b) inside[p.d.at(r, c) + static_cast<std::size_t>(b)] = true;
+  for (std::size_t i = 0; i < inside.size(); ++i)
+    if (!inside[i] && p.d.bytes[i] != std::byte{0xFF}) FAIL() << p.text() << ": byte " << i << " outside D written";
+}
+
+}  // namespace tw::test
