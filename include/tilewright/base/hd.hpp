@@ -3,7 +3,8 @@
 //
 // TW_HD      a function for the host, the device and constant expressions
 // TW_DEVICE  a function of a kernel: device code under nvcc, ordinary code in the emulator
-// TW_UNROLL  full unrolling of the loop that follows (both compilers)
+// TW_UNROLL  full unrolling of the loop that follows: registers need constant indices (nvcc only;
+//            the emulator has no registers to name)
 #pragma once
 
 #ifdef __CUDACC__
@@ -13,5 +14,5 @@
 #else
 #define TW_HD
 #define TW_DEVICE inline
-#define TW_UNROLL _Pragma("GCC unroll 128")
+#define TW_UNROLL
 #endif
