@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// coalesce.hpp  The same function with as few leaves as possible.
+//
+//     coalesce((2,1,6):(1,6,2)) == 12:1           2*1 == 2: the second continues the first
+//
+// Law:      coalesce(L)(i) == L(i) for 0 <= i < size(L); depth <= 1; no extent 1 but in 1:0
+// Profile:  coalesce(L, profile) merges only inside the modes that a leaf of the profile stands
+//           for; modes beyond the profile are left alone. Each keeps its law as a layout.
+// Needs:    a profile no finer than the shape [TW0110]
+// Example:  tests/layout/coalesce_test.cpp
+#pragma once
+
+#include "tilewright/layout/value.hpp"
+
+namespace tw {
+
+namespace detail {
+
+/// n leaves, no parentheses. `open_ended`: the last leaf has no bound and stays even if it is 1.
+struct flat_layout {
+  int n = 0;
+  i64 extent[max_leaves] = {};
+  num stride[max_leaves] = {};
+};
+
+TW_HD constexpr flat_layout merge(layout const& l, leaf_range r, bool open_ended) {
+  flat_layout f;
+  for (int i = r.begin; i < r.end; ++i) {
+    bool const last = open_ended && i + 1 == r.end;
+    if (l.extent(i) == 1 && !last) continue;
+    if (f.n > 0 && times(f.stride[f.n - 1], f.extent[f.n - 1]) == l.stride[i]) {
+      f.extent[f.n - 1] = times(f.extent[f.n - 1], l.extent(i));
+    } else {
+      f.extent[f.n] = l.extent(i);
+      f.stride[f.n++] = l.stride[i];
+    }
+  }
+  return f;
+}
+
+TW_HD constexpr layout merged(layout const& l, leaf_range r) {
+  flat_layout const f = merge(l, r, false);
+  layout out;
+  for (int i = 0; i < f.n; ++i) append(out, f.extent[i], f.stride[i]);
+  return close_piece(out);
+}
+
+}  // namespace detail
+
+TW_HD constexpr layout coalesce(layout const& l) {
+  return swizzled_as(detail::merged(l, {0, l.shape.n}), l);
+}
+
+TW_HD constexpr layout coalesce(layout const& l, tree const& profile) {
+  if (profile.is_leaf()) return coalesce(l);
+  int const r = rank(l);
+  if (rank(profile) > r || l.shape.is_leaf()) refuse_profile(rank(profile), r);
+  layout out;
+  for (int i = 0; i < r; ++i) {
+    detail::append(out, i < rank(profile) ? coalesce(mode(l, i), mode(profile, i)) : mode(l, i));
+  }
+  detail::wrap(out);
+  return swizzled_as(out, l);
+}
+
+/// Extents of the leaves with stride 0 become 1: what the layout reads once.
+TW_HD constexpr layout filter_zeros(layout l) {
+  for (int i = 0; i < l.shape.n; ++i) {
+    if (l.stride[i].v == 0) l.shape.leaf[i] = num{1};
+  }
+  return l;
+}
+
+/// coalesce(filter_zeros(L)): every offset of L once more, none repeated by a stride 0.
+TW_HD constexpr layout filter(layout const& l) { return coalesce(filter_zeros(l)); }
+TW_HD constexpr layout filter(layout const& l, tree const& profile) {
+  return coalesce(filter_zeros(l), profile);
+}
+
+}  // namespace tw

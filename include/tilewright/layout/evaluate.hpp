@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// evaluate.hpp  Coordinates and indices: L(i), L(c), idx2crd, crd2idx, cosize, coordinate offsets.
+//
+// An index counts colexicographically: the first leaf runs fastest. A coordinate's leaf may stand
+// for a whole mode; it is then an index into that mode. The last leaf of whatever an index is
+// applied to has no bound: it extends, as in CuTe. Negative indices divide and take remainders
+// towards zero, as C++ does.
+// Needs:    a coordinate whose profile is coarser than or equal to the shape's [TW0110]
+// Ensures:  L(idx2crd(i, shape(L))) == L(i)
+// Example:  "((2,4),8):((1,16),2)"_L(5) == 33        tests/layout/evaluate_test.cpp
+#pragma once
+
+#include "tilewright/layout/construct.hpp"
+#include "tilewright/layout/value.hpp"
+
+namespace tw {
+
+namespace detail {
+
+/// Leaves [r.begin, r.end) of l applied to an index of them.
+TW_HD constexpr i64 index_range(layout const& l, leaf_range r, i64 index) {
+  i64 sum = 0;
+  for (int i = r.begin; i < r.end; ++i) {
+    i64 const c = i + 1 == r.end ? index : index % l.extent(i);
+    index /= l.extent(i);
+    if (c == 0) continue;
+    if (l.stride[i].unit != unit_none) refuse_stride(l.stride[i].v, 1);
+    sum = plus(sum, times(c, l.stride[i].v));
+  }
+  return sum;
+}
+
+}  // namespace detail
+
+/// Offset before swizzle and l.offset.
+TW_HD constexpr i64 crd2idx(tree const& c, layout const& l) {
+  matching const m = match(c, l.shape);
+  if (!m.ok) refuse_profile(c.n, l.shape.n);
+  i64 sum = 0;
+  for (int j = 0; j < c.n; ++j) {
+    sum = plus(sum, detail::index_range(l, {m.at[j], m.at[j + 1]}, c.leaf[j].v));
+  }
+  return sum;
+}
+
+/// Index of a coordinate in a shape.
+TW_HD constexpr i64 crd2idx(tree const& c, tree const& shape) {
+  return crd2idx(c, make_layout_left(shape));
+}
+
+template <class... C>
+TW_HD constexpr i64 layout::operator()(C const&... c) const {
+  static_assert(sizeof...(C) > 0, "L(i), L(coordinate) or L(i, j, ...)");
+  i64 index = 0;
+  if constexpr (sizeof...(C) == 1 && (integer_like<C> && ...)) {
+    index = detail::index_range(*this, {0, shape.n}, static_cast<i64>(c)...);
+  } else if constexpr (sizeof...(C) == 1) {
+    index = crd2idx(c..., *this);
+  } else {
+    index = crd2idx(make_tree(c...), *this);
+  }
+  return sw(plus(offset, index));
+}
+
+/// The coordinate of an index: the shape with every leaf replaced by its position.
+TW_HD constexpr tree idx2crd(i64 index, tree const& shape) {
+  tree c = shape;
+  for (int i = 0; i < shape.n; ++i) {
+    c.leaf[i] = num{i + 1 == shape.n ? index : index % shape.leaf[i].v};
+    index /= shape.leaf[i].v;
+  }
+  return c;
+}
+
+/// One past the largest offset, or 1 for the empty range; offsets below 0 do not count.
+TW_HD constexpr i64 cosize(layout const& l) {
+  i64 last = 0;
+  for (int i = 0; i < l.shape.n; ++i) {
+    if (l.stride[i].unit != unit_none) refuse_stride(l.stride[i].v, 1);
+    last = plus(last, times(l.extent(i) - 1, l.stride[i].v));
+  }
+  if (!l.swizzled()) return last + 1;
+  // A swizzle permutes aligned blocks; the largest offset need not be the image of the largest.
+  i64 largest = 0;
+  for (i64 i = 0, n = size(l); i < n; ++i) largest = larger(largest, l(i));
+  return largest + 1;
+}
+
+}  // namespace tw

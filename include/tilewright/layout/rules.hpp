@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// rules.hpp  What the layout algebra refuses: one function per rule, named after it.
+//
+// At compile time the mistake is an array subscript out of bounds: the array is named after the
+// rule, and the subscript shows both numbers, got * 1000000 + need. g++ and nvcc print both, and
+// the chain of calls down to the line of the user. At run time the host throws tw::rejected with
+// the same code; device code traps.
+// Example:  composition("(4,8):(8,1)"_L, "6:1"_L) is refused by refuse_shape_split(6, 4)
+#pragma once
+
+#include <cstdint>
+
+#include "tilewright/base/hd.hpp"
+
+namespace tw {
+
+/// Throws `rejected` with code TW0<rule>; src/layout/refuse.cpp has the words.
+[[noreturn]] void throw_refusal(int rule, std::int64_t got, std::int64_t need);
+
+namespace detail {
+
+TW_HD constexpr std::int64_t clamp_number(std::int64_t a) {
+  constexpr std::int64_t most = 1000000000000;
+  return a > most ? most : a < -most ? -most : a;
+}
+
+/// got * 1000000 + need, and never 0.
+TW_HD constexpr std::int64_t both(std::int64_t got, std::int64_t need) {
+  std::int64_t const s = clamp_number(got) * 1000000 + clamp_number(need);
+  return s == 0 ? 1000000000000 : s;
+}
+
+TW_HD inline void at_run_time(int rule, std::int64_t got, std::int64_t need) {
+#ifdef __CUDA_ARCH__
+  __trap();
+#else
+  throw_refusal(rule, got, need);
+#endif
+}
+
+}  // namespace detail
+
+/// Text that is not a layout, tree, tiler or swizzle: got = position, need = length of the text.
+TW_HD constexpr void refuse_text(std::int64_t got, std::int64_t need) {
+  if (!__builtin_is_constant_evaluated()) return detail::at_run_time(101, got, need);
+  int const TW0101_text_is_not_a_layout_at_position[1] = {0};
+  [[maybe_unused]] int const e = TW0101_text_is_not_a_layout_at_position[detail::both(got, need)];
+}
+
+TW_HD constexpr void refuse_leaves(std::int64_t got, std::int64_t need) {
+  if (!__builtin_is_constant_evaluated()) return detail::at_run_time(102, got, need);
+  int const TW0102_more_leaves_than_a_layout_can_hold[1] = {0};
+  [[maybe_unused]] int const e = TW0102_more_leaves_than_a_layout_can_hold[detail::both(got, need)];
+}
+
+TW_HD constexpr void refuse_nesting(std::int64_t got, std::int64_t need) {
+  if (!__builtin_is_constant_evaluated()) return detail::at_run_time(103, got, need);
+  int const TW0103_nested_too_deep_or_empty_inside[1] = {0};
+  [[maybe_unused]] int const e = TW0103_nested_too_deep_or_empty_inside[detail::both(got, need)];
+}
+
+/// got = stride of B that remains, need = extent of A that it neither divides nor is divided by.
+TW_HD constexpr void refuse_stride_split(std::int64_t got, std::int64_t need) {
+  if (!__builtin_is_constant_evaluated()) return detail::at_run_time(104, got, need);
+  int const TW0104_composition_stride_of_B_and_extent_of_A_do_not_divide[1] = {0};
+  [[maybe_unused]] int const e =
+      TW0104_composition_stride_of_B_and_extent_of_A_do_not_divide[detail::both(got, need)];
+}
+
+/// got = extent of B that remains, need = part of A's extent that it must be a multiple of.
+TW_HD constexpr void refuse_shape_split(std::int64_t got, std::int64_t need) {
+  if (!__builtin_is_constant_evaluated()) return detail::at_run_time(105, got, need);
+  int const TW0105_composition_extent_of_B_is_not_divisible_by_extent_of_A[1] = {0};
+  [[maybe_unused]] int const e =
+      TW0105_composition_extent_of_B_is_not_divisible_by_extent_of_A[detail::both(got, need)];
+}
+
+/// got = largest sum of B's modes inside one extent of A, need = that extent.
+TW_HD constexpr void refuse_carry(std::int64_t got, std::int64_t need) {
+  if (!__builtin_is_constant_evaluated()) return detail::at_run_time(106, got, need);
+  int const TW0106_composition_modes_of_B_together_leave_an_extent_of_A[1] = {0};
+  [[maybe_unused]] int const e =
+      TW0106_composition_modes_of_B_together_leave_an_extent_of_A[detail::both(got, need)];
+}
+
+/// got = a stride of B that is negative (need 0) or counts coordinates (need 1).
+TW_HD constexpr void refuse_inner_stride(std::int64_t got, std::int64_t need) {
+  if (!__builtin_is_constant_evaluated()) return detail::at_run_time(107, got, need);
+  int const TW0107_composition_stride_of_B_is_negative_or_a_basis[1] = {0};
+  [[maybe_unused]] int const e =
+      TW0107_composition_stride_of_B_is_negative_or_a_basis[detail::both(got, need)];
+}
+
+/// got = a stride, need = the offsets that smaller strides cover, which must divide it.
+TW_HD constexpr void refuse_overlap(std::int64_t got, std::int64_t need) {
+  if (!__builtin_is_constant_evaluated()) return detail::at_run_time(108, got, need);
+  int const TW0108_complement_stride_is_not_a_multiple_of_what_is_covered[1] = {0};
+  [[maybe_unused]] int const e =
+      TW0108_complement_stride_is_not_a_multiple_of_what_is_covered[detail::both(got, need)];
+}
+
+/// got = a negative (need 0) or basis (need 1) stride where an ordinary positive one is needed.
+TW_HD constexpr void refuse_stride(std::int64_t got, std::int64_t need) {
+  if (!__builtin_is_constant_evaluated()) return detail::at_run_time(109, got, need);
+  int const TW0109_stride_must_be_a_positive_integer_here[1] = {0};
+  [[maybe_unused]] int const e =
+      TW0109_stride_must_be_a_positive_integer_here[detail::both(got, need)];
+}
+
+/// got, need = number of leaves (or modes) of two trees that must have the same profile.
+TW_HD constexpr void refuse_profile(std::int64_t got, std::int64_t need) {
+  if (!__builtin_is_constant_evaluated()) return detail::at_run_time(110, got, need);
+  int const TW0110_profiles_do_not_match[1] = {0};
+  [[maybe_unused]] int const e = TW0110_profiles_do_not_match[detail::both(got, need)];
+}
+
+/// got = modes of the tiler, need = modes of the layout.
+TW_HD constexpr void refuse_tiler_rank(std::int64_t got, std::int64_t need) {
+  if (!__builtin_is_constant_evaluated()) return detail::at_run_time(111, got, need);
+  int const TW0111_tiler_has_more_modes_than_the_layout[1] = {0};
+  [[maybe_unused]] int const e =
+      TW0111_tiler_has_more_modes_than_the_layout[detail::both(got, need)];
+}
+
+/// got = index of a mode, need = number of modes.
+TW_HD constexpr void refuse_mode(std::int64_t got, std::int64_t need) {
+  if (!__builtin_is_constant_evaluated()) return detail::at_run_time(112, got, need);
+  int const TW0112_there_is_no_such_mode[1] = {0};
+  [[maybe_unused]] int const e = TW0112_there_is_no_such_mode[detail::both(got, need)];
+}
+
+TW_HD constexpr void refuse_overflow(std::int64_t got, std::int64_t need) {
+  if (!__builtin_is_constant_evaluated()) return detail::at_run_time(113, got, need);
+  int const TW0113_number_leaves_64_bits[1] = {0};
+  [[maybe_unused]] int const e = TW0113_number_leaves_64_bits[detail::both(got, need)];
+}
+
+/// got = an extent, which must be at least need = 1, or a divisor, or a size.
+TW_HD constexpr void refuse_extent(std::int64_t got, std::int64_t need) {
+  if (!__builtin_is_constant_evaluated()) return detail::at_run_time(114, got, need);
+  int const TW0114_extent_is_not_positive[1] = {0};
+  [[maybe_unused]] int const e = TW0114_extent_is_not_positive[detail::both(got, need)];
+}
+
+/// got = what a swizzle was given, need = its bound.
+TW_HD constexpr void refuse_swizzle(std::int64_t got, std::int64_t need) {
+  if (!__builtin_is_constant_evaluated()) return detail::at_run_time(115, got, need);
+  int const TW0115_swizzle_fields_overlap_or_are_out_of_range[1] = {0};
+  [[maybe_unused]] int const e =
+      TW0115_swizzle_fields_overlap_or_are_out_of_range[detail::both(got, need)];
+}
+
+/// got = bits of the swizzle of an operand that must be plain.
+TW_HD constexpr void refuse_swizzled(std::int64_t got, std::int64_t need) {
+  if (!__builtin_is_constant_evaluated()) return detail::at_run_time(116, got, need);
+  int const TW0116_operation_is_not_defined_for_a_swizzled_layout[1] = {0};
+  [[maybe_unused]] int const e =
+      TW0116_operation_is_not_defined_for_a_swizzled_layout[detail::both(got, need)];
+}
+
+/// got = an index or depth of a basis path, need = its bound.
+TW_HD constexpr void refuse_path(std::int64_t got, std::int64_t need) {
+  if (!__builtin_is_constant_evaluated()) return detail::at_run_time(117, got, need);
+  int const TW0117_basis_strides_do_not_form_one_coordinate[1] = {0};
+  [[maybe_unused]] int const e =
+      TW0117_basis_strides_do_not_form_one_coordinate[detail::both(got, need)];
+}
+
+/// got = extent of the shape to fill, need = extent of the block, which must divide it.
+TW_HD constexpr void refuse_tile_shape(std::int64_t got, std::int64_t need) {
+  if (!__builtin_is_constant_evaluated()) return detail::at_run_time(118, got, need);
+  int const TW0118_shape_is_not_filled_by_whole_blocks[1] = {0};
+  [[maybe_unused]] int const e =
+      TW0118_shape_is_not_filled_by_whole_blocks[detail::both(got, need)];
+}
+
+}  // namespace tw
