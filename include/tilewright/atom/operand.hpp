@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// operand.hpp  How TMA lays out a wgmma operand tile in shared memory, and its descriptors.
+//
+// A tile is (extent, K): extent along M (A) or N (B), K elements along k. TMA writes it as boxes
+// one swizzle span wide, one after the other. E = elements in a span, span = its bytes (128, 64,
+// 32; 16 without swizzle), 16-bit elements:
+//
+//             box (inner, outer)  boxes         leading offset       stride offset
+//   K-major   (E of k, extent)    K / E         unused; none: the    8 rows of M or N: 8 * span
+//                                               next 8 of k: a box
+//   MN-major  (E of mn, K)        extent / E    the next E of mn:    the next 8 of k: 8 * span
+//                                               a box
+//   MN-major,                                   the next 8 of k:     the next 8 of mn: a box
+//   no swizzle                                  128
+//
+// Note the last row: without swizzle an MN-major operand exchanges the two offsets.
+// Source: PTX ISA, wgmma, "Leading Dimension Byte Offset", "Stride Dimension Byte Offset" and
+// "Canonical Layouts"; the table of the last, with T = 8 elements and c = span / 16 bytes:
+//   K-major   no swizzle  ((8,m),(T,2k)):((1T,SBO),(1,LBO))
+//             swizzled    ((8,m),(T,2k)):((cT,SBO),(1,T))
+//   MN-major  no swizzle  ((T,1,m),(8,k)):((1,T,SBO),(1T,LBO))
+//             swizzled    ((T,c,m),(8,k)):((1,T,LBO),(cT,SBO))
+#pragma once
+
+#include "tilewright/arch/types.hpp"
+#include "tilewright/base/elem.hpp"
+
+namespace tw {
+
+/// Extents of a TMA box in elements: contiguous index first.
+struct operand_box {
+  int inner, outer;
+};
+
+/// A tile of K elements along k. Tiles start at multiples of 1024 bytes.
+template <elem AB, operand_major Major, swizzle_mode S, int K = 64>
+struct operand_tile {
+  static_assert(size_bytes(AB) == 2, "[TW0206] wgmma operands of 16 bits");
+  static constexpr int span_bytes = swizzle_span_bytes(S);
+  static constexpr int span = span_bytes / size_bytes(AB);  // elements
+  static_assert(K % 16 == 0 && K % span == 0 && K <= 256, "[TW0207] K: whole spans, up to 256");
+
+  /// The box to give the tensor map, whose dimension 0 is the contiguous one.
+  TW_HD static constexpr operand_box box(int extent) {
+    return Major == operand_major::k ? operand_box{span, extent} : operand_box{span, K};
+  }
+  TW_HD static constexpr int boxes(int extent) {
+    return Major == operand_major::k ? K / span : (extent + span - 1) / span;
+  }
+  TW_HD static constexpr int box_bytes(int extent) {
+    return span_bytes * (Major == operand_major::k ? extent : K);
+  }
+  /// Shared memory of the tile. An MN-major extent is rounded up to whole spans.
+  TW_HD static constexpr int bytes(int extent) { return boxes(extent) * box_bytes(extent); }
+
+  /// Where box i lies in the tile, and in the matrix: the tile starts at index `first` of M or N
+  /// and at `k`.
+  TW_HD static constexpr int box_offset_bytes(int extent, int i) { return i * box_bytes(extent); }
+  TW_HD static constexpr tma_coord<2> box_at(int first, int k, int i) {
+    if (Major == operand_major::k) return {{k + i * span, first}};
+    return {{first + i * span, k}};
+  }
+
+  /// Where element (mn, k) lies in the tile.
+  TW_HD static constexpr int offset_bytes(int extent, int mn, int k) {
+    int const inner = Major == operand_major::k ? k : mn;
+    int const outer = Major == operand_major::k ? mn : k;
+    int const plain = inner / span * box_bytes(extent) + outer * span_bytes +
+                      inner % span * size_bytes(AB);
+    return static_cast<int>(swizzled(static_cast<std::uint32_t>(plain), S));
+  }
+
+  /// Descriptor of the rows from `mn` and the 16 elements from `k`. mn: a multiple of 8 (K-major)
+  /// or of a span (MN-major); k: a multiple of 16.
+  TW_HD static constexpr smem_desc desc(std::uint32_t tile_address, int extent, int mn, int k) {
+    constexpr int group = 8 * span_bytes;
+    int const next_box = box_bytes(extent);
+    if (Major == operand_major::k) {
+      int const start = k / span * next_box + mn * span_bytes + k % span * size_bytes(AB);
+      return make(tile_address, start, S == swizzle_mode::none ? next_box : 16, group);
+    }
+    int const start = mn / span * next_box + k * span_bytes;
+    if (S == swizzle_mode::none) return make(tile_address, start, group, next_box);
+    return make(tile_address, start, next_box, group);
+  }
+
+ private:
+  TW_HD static constexpr smem_desc make(std::uint32_t tile_address, int start, int leading_bytes,
+                                        int stride_bytes) {
+    return make_smem_desc(tile_address + static_cast<std::uint32_t>(start),
+                          static_cast<std::uint32_t>(leading_bytes),
+                          static_cast<std::uint32_t>(stride_bytes), S);
+  }
+};
+
+/// The box of the GEMM's operands: 16-bit elements, 128-byte swizzle, K = 64.
+TW_HD constexpr operand_box box_of(operand_major major, int extent) {
+  return major == operand_major::k
+             ? operand_tile<elem::bf16, operand_major::k, swizzle_mode::b128>::box(extent)
+             : operand_tile<elem::bf16, operand_major::mn, swizzle_mode::b128>::box(extent);
+}
+
+}  // namespace tw
