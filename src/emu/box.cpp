@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+// box.cpp  Copies boxes row by row; 16-byte chunks of a row go where the swizzle puts them.
+#include "emu/box.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+
+#include "tilewright/base/convert.hpp"
+
+namespace tw::emu {
+
+namespace {
+
+/// The innermost index of a box, in bytes: [begin, end) of its row lies in the tensor, and starts
+/// `from` bytes after the tensor's row does.
+struct inner_range {
+  int row_bytes, begin, end;
+  std::int64_t from;
+
+  inner_range(tensor_map_desc const& d, int const* at) {
+    std::int64_t const size = size_bytes(d.type), first = at[0];
+    row_bytes = static_cast<int>(d.box[0] * size);
+    begin = static_cast<int>(std::clamp<std::int64_t>(-first, 0, d.box[0]) * size);
+    end = static_cast<int>(std::clamp<std::int64_t>(d.dim[0] - first, 0, d.box[0]) * size);
+    end = std::max(begin, end);
+    from = first * size + begin;
+  }
+  bool whole() const { return begin == 0 && end == row_bytes; }
+};
+
+/// Calls row(i, p) for every row of the box in order; p is where the tensor's row begins, or null
+/// where an outer coordinate is outside the tensor.
+template <class Row>
+void for_each_row(tensor_map_desc const& d, int const* at, Row&& row) {
+  std::int64_t index[5] = {};
+  int rows = 1;
+  for (int i = 1; i < d.rank; ++i) rows *= d.box[i];
+  for (int r = 0; r < rows; ++r) {
+    bool inside = true;
+    std::int64_t offset = 0;
+    for (int i = 1; i < d.rank; ++i) {
+      std::int64_t const c = at[i] + index[i];
+      inside = inside && c >= 0 && c < d.dim[i];
+      offset += c * d.stride_bytes[i - 1];
+    }
+    row(r, inside ? static_cast<std::byte*>(d.base) + offset : nullptr);
+    for (int i = 1; i < d.rank && ++index[i] == d.box[i]; ++i) index[i] = 0;
+  }
+}
+
+/// A row of exactly one swizzle span: the swizzle exchanges its chunks by one xor.
+template <int Span>
+void load_span(std::byte* dst, std::byte const* src, std::uint32_t exchange) {
+  for (std::uint32_t c = 0; c < Span; c += 16) std::memcpy(dst + (c ^ exchange), src + c, 16);
+}
+template <int Span>
+void store_span(std::byte* dst, std::byte const* src, std::uint32_t exchange) {
+  for (std::uint32_t c = 0; c < Span; c += 16) std::memcpy(dst + c, src + (c ^ exchange), 16);
+}
+
+/// The box in shared memory.
+struct smem_box {
+  std::uint32_t address;
+  int row_bytes;
+  swizzle_mode swizzle;
+
+  /// Distance from the box's start to the chunk that row `row` has at byte `at`, a multiple of 16.
+  std::ptrdiff_t chunk(int row, int at) const {
+    std::uint32_t const plain =
+        address + static_cast<std::uint32_t>(row) * static_cast<std::uint32_t>(row_bytes) +
+        static_cast<std::uint32_t>(at);
+    return static_cast<std::ptrdiff_t>(swizzled(plain, swizzle)) -
+           static_cast<std::ptrdiff_t>(address);
+  }
+  /// True if rows are whole spans, so that span_exchange applies.
+  bool rows_are_spans() const {
+    return row_bytes == swizzle_span_bytes(swizzle) &&
+           address % static_cast<std::uint32_t>(row_bytes) == 0;
+  }
+  std::uint32_t exchange(int row) const {
+    return static_cast<std::uint32_t>(chunk(row, 0)) % static_cast<std::uint32_t>(row_bytes);
+  }
+};
+
+void load_row(smem_box const& box, int row, std::byte* dst, std::byte const* src) {
+  switch (box.swizzle) {
+    case swizzle_mode::b128: return load_span<128>(dst, src, box.exchange(row));
+    case swizzle_mode::b64: return load_span<64>(dst, src, box.exchange(row));
+    case swizzle_mode::b32: return load_span<32>(dst, src, box.exchange(row));
+    case swizzle_mode::none: std::memcpy(dst, src, 16);
+  }
+}
+
+void store_row(smem_box const& box, int row, std::byte* dst, std::byte const* src) {
+  switch (box.swizzle) {
+    case swizzle_mode::b128: return store_span<128>(dst, src, box.exchange(row));
+    case swizzle_mode::b64: return store_span<64>(dst, src, box.exchange(row));
+    case swizzle_mode::b32: return store_span<32>(dst, src, box.exchange(row));
+    case swizzle_mode::none: std::memcpy(dst, src, 16);
+  }
+}
+
+/// Additions to the same 128 bytes of a tensor exclude each other.
+std::mutex& lock_of(std::byte const* p) {
+  static std::mutex locks[256];
+  return locks[reinterpret_cast<std::uintptr_t>(p) / 128 % 256];
+}
+
+template <class T>
+T sum_of(T x, T y) {
+  return from_float<T>(to_float(x) + to_float(y));
+}
+/// A NaN sum is the canonical one, as on a GPU (from_float sees to that in the narrow types).
+float sum_of(float x, float y) {
+  float const sum = x + y;
+  return sum == sum ? sum : __builtin_bit_cast(float, 0x7FFFFFFFU);
+}
+
+template <class T>
+void add_elements(std::byte* to, std::byte const* values, std::ptrdiff_t bytes) {
+  for (std::ptrdiff_t i = 0; i < bytes; i += sizeof(T)) {
+    T sum, value;
+    std::memcpy(&sum, to + i, sizeof(T));
+    std::memcpy(&value, values + i, sizeof(T));
+    sum = sum_of(sum, value);
+    std::memcpy(to + i, &sum, sizeof(T));
+  }
+}
+
+/// to += values within 128 aligned bytes of the tensor.
+void add_locked(elem type, std::byte* to, std::byte const* values, std::ptrdiff_t bytes) {
+  std::lock_guard const hold(lock_of(to));
+  switch (type) {
+    case elem::f16: return add_elements<f16>(to, values, bytes);
+    case elem::bf16: return add_elements<bf16>(to, values, bytes);
+    default: return add_elements<float>(to, values, bytes);
+  }
+}
+
+}  // namespace
+
+coverage box_coverage(tensor_map_desc const& d, int const* at) {
+  bool inside = true;
+  for (int i = 0; i < d.rank; ++i) {
+    std::int64_t const first = at[i], end = first + d.box[i];
+    if (end <= 0 || first >= d.dim[i]) return coverage::outside;
+    inside = inside && first >= 0 && end <= d.dim[i];
+  }
+  return inside ? coverage::inside : coverage::clipped;
+}
+
+void load_box(tensor_map_desc const& d, int const* at, std::byte* dst,
+              std::uint32_t smem_address) {
+  inner_range const in(d, at);
+  smem_box const box{smem_address, in.row_bytes, d.swizzle};
+  bool const spans = in.whole() && box.rows_are_spans();
+  for_each_row(d, at, [&](int row, std::byte const* src) {
+    if (spans && src != nullptr)
+      return load_row(box, row, dst + static_cast<std::ptrdiff_t>(row) * in.row_bytes,
+                      src + in.from);
+    for (int c = 0; c < in.row_bytes; c += 16) {
+      std::byte* const to = dst + box.chunk(row, c);
+      int const begin = std::max(c, in.begin), end = std::min(c + 16, in.end);
+      bool const any = src != nullptr && begin < end;
+      if (!any || end - begin < 16) std::memset(to, 0, 16);
+      if (any)
+        std::memcpy(to + (begin - c), src + in.from + (begin - in.begin),
+                    static_cast<std::size_t>(end - begin));
+    }
+  });
+}
+
+void store_box(tensor_map_desc const& d, int const* at, std::byte const* src,
+               std::uint32_t smem_address) {
+  inner_range const in(d, at);
+  smem_box const box{smem_address, in.row_bytes, d.swizzle};
+  bool const spans = in.whole() && box.rows_are_spans();
+  for_each_row(d, at, [&](int row, std::byte* dst) {
+    if (dst == nullptr) return;
+    if (spans)
+      return store_row(box, row, dst + in.from,
+                       src + static_cast<std::ptrdiff_t>(row) * in.row_bytes);
+    for (int c = in.begin / 16 * 16; c < in.end; c += 16) {
+      int const begin = std::max(c, in.begin), end = std::min(c + 16, in.end);
+      std::memcpy(dst + in.from + (begin - in.begin), src + box.chunk(row, c) + (begin - c),
+                  static_cast<std::size_t>(end - begin));
+    }
+  });
+}
+
+void reduce_add_box(tensor_map_desc const& d, int const* at, std::byte const* src,
+                    std::uint32_t smem_address) {
+  inner_range const in(d, at);
+  smem_box const box{smem_address, in.row_bytes, d.swizzle};
+  for_each_row(d, at, [&](int row, std::byte* dst) {
+    if (dst == nullptr || in.begin == in.end) return;
+    alignas(16) std::byte values[256 * 4];  // the row, without the swizzle
+    for (int c = 0; c < in.row_bytes; c += 16)
+      std::memcpy(values + c, src + box.chunk(row, c), 16);
+    std::byte* to = dst + in.from;
+    std::byte* const end = to + (in.end - in.begin);
+    for (std::byte const* from = values + in.begin; to < end;) {
+      std::ptrdiff_t const left = 128 - static_cast<std::ptrdiff_t>(
+                                            reinterpret_cast<std::uintptr_t>(to) % 128);
+      std::ptrdiff_t const part = std::min(left, end - to);
+      add_locked(d.type, to, from, part);
+      to += part;
+      from += part;
+    }
+  });
+}
+
+}  // namespace tw::emu

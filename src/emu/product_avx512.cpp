@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "emu/product_isa.hpp"
+namespace tw::emu { product_version const product_avx512 = product_portable; }
