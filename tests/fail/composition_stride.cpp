@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// composition_stride.cpp  A composition whose stride neither divides nor is divided by an extent; both are named.
+// expect-error: TW0104_composition_stride_of_B_and_extent_of_A_do_not_divide
+// expect-error: 4000006
+#include "tilewright/layout/layout.hpp"
+
+using namespace tw;
+
+#ifdef TW_FAIL
+constexpr layout l = composition("(6,4):(1,8)"_L, "(3):(4)"_L);
+#else
+constexpr layout l = composition("(6,4):(1,8)"_L, "(3):(2)"_L);
+#endif
+static_assert(size(l) == 3);
