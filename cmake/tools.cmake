@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+# The command tilewright: its verbs (tools/, bench/) as a library that tests link too, and main.cpp.
+# With a CUDA toolkit *.cu, without it *.nocuda.cpp; the pages of docs/errors are embedded.
+file(GLOB_RECURSE tw_tool_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/*.cpp
+                                                    ${PROJECT_SOURCE_DIR}/bench/*.cpp)
+list(REMOVE_ITEM tw_tool_sources ${PROJECT_SOURCE_DIR}/tools/main.cpp)
+if(TW_WITH_CUDA)
+  file(GLOB_RECURSE tw_tool_cuda_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/*.cu
+                                                           ${PROJECT_SOURCE_DIR}/bench/*.cu)
+  list(FILTER tw_tool_sources EXCLUDE REGEX "\\.nocuda\\.cpp$")
+  list(APPEND tw_tool_sources ${tw_tool_cuda_sources})
+endif()
+
+file(GLOB tw_error_pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/errors/*.md)
+set(tw_embedded_pages ${PROJECT_BINARY_DIR}/generated/error_pages.cpp)
+add_custom_command(
+  OUTPUT ${tw_embedded_pages}
+  COMMAND ${CMAKE_COMMAND} -DFOLDER=${PROJECT_SOURCE_DIR}/docs/errors -DOUT=${tw_embedded_pages}
+          -P ${PROJECT_SOURCE_DIR}/cmake/embed_pages.cmake
+  DEPENDS ${tw_error_pages} ${PROJECT_SOURCE_DIR}/cmake/embed_pages.cmake
+  COMMENT "Embedding docs/errors" VERBATIM)
+
+add_library(tilewright_tools STATIC ${tw_tool_sources} ${tw_embedded_pages})
+target_include_directories(tilewright_tools PUBLIC ${PROJECT_SOURCE_DIR}
+                                                   ${PROJECT_SOURCE_DIR}/tools)
+target_link_libraries(tilewright_tools PUBLIC tilewright fmt::fmt spdlog::spdlog CLI11::CLI11
+                                              nlohmann_json::nlohmann_json ${BLAS_LIBRARIES}
+                                              ${CMAKE_DL_LIBS})
+
+add_executable(tilewright_command ${PROJECT_SOURCE_DIR}/tools/main.cpp)
+set_target_properties(tilewright_command PROPERTIES OUTPUT_NAME tilewright)
+target_link_libraries(tilewright_command PRIVATE tilewright_tools)

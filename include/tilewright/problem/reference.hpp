@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// reference.hpp  The product as three loops in float64: slow, obvious, the oracle of the tests.
+#pragma once
+
+#include <cstdint>
+
+#include "tilewright/problem/error_bound.hpp"
+#include "tilewright/problem/gemm.hpp"
+
+namespace tw {
+
+/// Element (row, col) of a matrix in host memory.
+double load_element(matrix_desc const& m, void const* base, std::int64_t row, std::int64_t col);
+
+/// S, T and c of element (row, col) of the product; error_bound.hpp says what D may then be.
+/// Operands are host pointers.
+exact_sum reference_element(gemm_problem const& p, gemm_operands const& o, std::int64_t row,
+                            std::int64_t col);
+
+}  // namespace tw

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// reference.cpp  Element access by order and pitch, and the innermost of the three loops.
+#include "tilewright/problem/reference.hpp"
+
+#include <cmath>
+#include <cstring>
+
+#include "tilewright/base/convert.hpp"
+
+namespace tw {
+namespace {
+
+/// Reads through memcpy: rows of a file need not be aligned to the element.
+template <class T>
+double load(void const* base, std::int64_t index) {
+  T value;
+  std::memcpy(&value, static_cast<char const*>(base) + index * std::int64_t{sizeof(T)}, sizeof(T));
+  return to_float(value);
+}
+
+}  // namespace
+
+double load_element(matrix_desc const& m, void const* base, std::int64_t row, std::int64_t col) {
+  bool const by_rows = m.ord == order::row_major;
+  std::int64_t const i = by_rows ? row * m.pitch_elems + col : col * m.pitch_elems + row;
+  switch (m.type) {
+    case elem::f32: return load<float>(base, i);
+    case elem::tf32: return load<tf32>(base, i);
+    case elem::f16: return load<f16>(base, i);
+    case elem::bf16: return load<bf16>(base, i);
+    case elem::e4m3: return load<e4m3>(base, i);
+    case elem::e5m2: return load<e5m2>(base, i);
+  }
+  return NAN;
+}
+
+exact_sum reference_element(gemm_problem const& p, gemm_operands const& o, std::int64_t row,
+                            std::int64_t col) {
+  exact_sum x{0.0, 0.0, p.c ? load_element(*p.c, o.c, row, col) : 0.0};
+  for (std::int64_t k = 0; k < p.k; ++k) {
+    double const product = load_element(p.a, o.a, row, k) * load_element(p.b, o.b, k, col);
+    x.s += product;
+    x.t += std::fabs(product);
+  }
+  return x;
+}
+
+}  // namespace tw

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// check.cpp  Panels of A and B as float64, two dgemms per panel pair (S and T), then every element
+// is judged by problem/error_bound.hpp.
+#include "tools/check.hpp"
+
+#include <cblas.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include "tilewright/base/convert.hpp"
+#include "tilewright/problem/error_bound.hpp"
+
+namespace tw {
+namespace {
+
+constexpr std::int64_t panel_rows = 512, panel_cols = 512, panel_depth = 2048;
+
+using indices = std::vector<std::int64_t>;
+
+/// out(i, j) = m(rows[i], first_col + j), row-major, as float64.
+template <class T>
+void load_typed(matrix_desc const& m, void const* base, indices const& rows, std::int64_t first_col,
+                std::int64_t cols, double* out) {
+  std::int64_t const row_step = m.ord == order::row_major ? m.pitch_elems : 1;
+  std::int64_t const col_step = m.ord == order::row_major ? 1 : m.pitch_elems;
+  auto const* bytes = static_cast<char const*>(base);
+  auto const load = [=](std::int64_t row, std::int64_t col) {
+    T value;  // by memcpy: the data of a file need not be aligned
+    std::int64_t const at = row * row_step + col * col_step;
+    std::memcpy(&value, bytes + at * std::int64_t{sizeof(T)}, sizeof(T));
+    return static_cast<double>(to_float(value));
+  };
+  auto const n = static_cast<std::int64_t>(rows.size());
+  if (m.ord == order::row_major) {
+    for (std::int64_t i = 0; i < n; ++i) {
+      std::int64_t const row = rows[static_cast<std::size_t>(i)];
+      for (std::int64_t j = 0; j < cols; ++j) out[i * cols + j] = load(row, first_col + j);
+    }
+  } else {
+    for (std::int64_t j = 0; j < cols; ++j) {
+      for (std::int64_t i = 0; i < n; ++i) {
+        out[i * cols + j] = load(rows[static_cast<std::size_t>(i)], first_col + j);
+      }
+    }
+  }
+}
+
+void load(matrix_desc const& m, void const* base, indices const& rows, std::int64_t first_col,
+          std::int64_t cols, double* out) {
+  if (m.type == elem::f32) return load_typed<float>(m, base, rows, first_col, cols, out);
+  if (m.type == elem::f16) return load_typed<f16>(m, base, rows, first_col, cols, out);
+  load_typed<bf16>(m, base, rows, first_col, cols, out);
+}
+
+indices range(std::int64_t first, std::int64_t count) {
+  indices r(static_cast<std::size_t>(count));
+  for (std::int64_t i = 0; i < count; ++i) r[static_cast<std::size_t>(i)] = first + i;
+  return r;
+}
+
+/// `count` of `rows` rows: one from each of `count` slices, where a hash of its number points.
+indices chosen_rows(std::int64_t rows, std::int64_t count) {
+  if (count >= rows) return range(0, rows);
+  indices chosen;
+  for (std::int64_t i = 0; i < count; ++i) {
+    double const low = static_cast<double>(rows) * static_cast<double>(i) / count;
+    double const high = static_cast<double>(rows) * static_cast<double>(i + 1) / count;
+    std::uint64_t const hash = (static_cast<std::uint64_t>(i) + 1) * 0x9E3779B97F4A7C15ULL;
+    double const share = static_cast<double>(hash >> 11) * 0x1p-53;
+    chosen.push_back(std::min(rows - 1, static_cast<std::int64_t>(low + share * (high - low))));
+  }
+  return chosen;
+}
+
+/// S and T of a block of D, accumulated over panels of K.
+class block_sums {
+ public:
+  void compute(gemm_problem const& p, gemm_operands const& o, indices const& rows,
+               std::int64_t first_col, std::int64_t cols) {
+    auto const m = static_cast<std::int64_t>(rows.size());
+    s.assign(static_cast<std::size_t>(m * cols), 0.0);
+    t.assign(static_cast<std::size_t>(m * cols), 0.0);
+    for (std::int64_t k = 0; k < p.k; k += panel_depth) {
+      std::int64_t const depth = std::min(panel_depth, p.k - k);
+      a_.resize(static_cast<std::size_t>(m * depth));
+      b_.resize(static_cast<std::size_t>(depth * cols));
+      load(p.a, o.a, rows, k, depth, a_.data());
+      load(p.b, o.b, range(k, depth), first_col, cols, b_.data());
+      multiply(m, cols, depth, s);
+      for (auto* panel : {&a_, &b_}) {
+        for (double& x : *panel) x = std::fabs(x);
+      }
+      multiply(m, cols, depth, t);
+    }
+  }
+
+  std::vector<double> s, t;  // rows x cols, row-major
+
+ private:
+  void multiply(std::int64_t m, std::int64_t n, std::int64_t k, std::vector<double>& sum) const {
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, static_cast<int>(m), static_cast<int>(n),
+                static_cast<int>(k), 1.0, a_.data(), static_cast<int>(k), b_.data(),
+                static_cast<int>(n), 1.0, sum.data(), static_cast<int>(n));
+  }
+  std::vector<double> a_, b_;
+};
+
+void judge_element(check_report& r, check_place place, expected_element const& e,
+                   bound_terms const& terms) {
+  verdict const v = judge(place.got, e, terms);
+  if (v == verdict::unjudged) {
+    ++r.unjudged;
+    return;
+  }
+  constexpr double infinite = std::numeric_limits<double>::infinity();
+  place.expected = e.value;
+  place.bound = e.bound;
+  place.error = std::fabs(place.got - e.value);
+  if (!std::isfinite(place.got) || !std::isfinite(e.value)) {
+    place.error = v == verdict::right ? 0.0 : infinite;  // an infinity or NaN is right or is not
+  }
+  place.ratio = place.error == 0.0 ? 0.0 : place.error / e.bound;
+  if (v == verdict::wrong) {
+    ++r.wrong;
+    place.ratio = std::isnan(place.ratio) ? infinite : place.ratio;
+  }
+  if (place.error >= r.largest_error.error) r.largest_error = place;
+  if (place.ratio >= r.largest_ratio.ratio) r.largest_ratio = place;
+}
+
+}  // namespace
+
+check_report check_gemm(gemm_problem const& p, gemm_operands const& o, double max_flops) {
+  double const row_flops = 2.0 * static_cast<double>(p.n) * static_cast<double>(p.k);
+  double const affordable = std::clamp(max_flops / row_flops, 1.0, static_cast<double>(p.m));
+  indices const all = chosen_rows(p.m, static_cast<std::int64_t>(affordable));
+  auto const total = static_cast<std::int64_t>(all.size());
+  bound_terms const terms = make_bound_terms(p.k, p.alpha, p.beta, p.d.type);
+  check_report report{p.m, total, p.n, 0, 0, {}, {}};
+  block_sums sums;
+  std::vector<double> d, c(static_cast<std::size_t>(panel_rows * panel_cols), 0.0);
+  for (std::int64_t i0 = 0; i0 < total; i0 += panel_rows) {
+    indices const rows(all.begin() + i0, all.begin() + std::min(total, i0 + panel_rows));
+    for (std::int64_t j0 = 0; j0 < p.n; j0 += panel_cols) {
+      std::int64_t const cols = std::min(panel_cols, p.n - j0);
+      sums.compute(p, o, rows, j0, cols);
+      d.resize(sums.s.size());
+      load(p.d, o.d, rows, j0, cols, d.data());
+      if (p.c) load(*p.c, o.c, rows, j0, cols, c.data());
+      for (std::size_t i = 0; i < d.size(); ++i) {
+        auto const at = static_cast<std::int64_t>(i);
+        check_place const place{rows[static_cast<std::size_t>(at / cols)], j0 + at % cols, d[i]};
+        judge_element(report, place, expect_element({sums.s[i], sums.t[i], c[i]}, terms), terms);
+      }
+    }
+  }
+  return report;
+}
+
+}  // namespace tw

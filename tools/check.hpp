@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// check.hpp  D against a float64 product by OpenBLAS, element by element, within the proven bound.
+#pragma once
+
+#include <cstdint>
+
+#include "tilewright/problem/gemm.hpp"
+
+namespace tw {
+
+/// One element that is worth showing.
+struct check_place {
+  std::int64_t row = 0, col = 0;
+  double got = 0, expected = 0, bound = 0;
+  double error = 0;  // |got - expected|; infinite where one of them is not a number
+  double ratio = 0;  // error / bound
+};
+
+struct check_report {
+  std::int64_t rows = 0, rows_checked = 0, cols = 0;
+  std::int64_t wrong = 0;     // elements beyond the bound
+  std::int64_t unjudged = 0;  // elements where float32 may overflow on the way
+  check_place largest_error, largest_ratio;
+
+  bool passed() const { return wrong == 0; }
+};
+
+/// Compares D (o.d) with alpha A B + beta C. All pointers are host pointers. Products of more than
+/// `max_flops` floating-point operations are checked on whole rows: one from each of equally tall
+/// slices of D, chosen by a fixed seed. Memory: about 50 MB, whatever the size.
+check_report check_gemm(gemm_problem const& p, gemm_operands const& o, double max_flops = 2e11);
+
+}  // namespace tw

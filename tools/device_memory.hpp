@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// device_memory.hpp  The little of CUDA that the command needs: matrices on the GPU, and its clock.
+// In a build without CUDA every function but built_with_cuda() throws gpu().why_not.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "tilewright/base/units.hpp"
+#include "tilewright/dispatch/gemm.hpp"
+#include "tools/io/matrix_view.hpp"
+
+namespace tw {
+
+bool built_with_cuda();
+
+/// GPU memory that is free now.
+bytes free_device_memory();
+
+/// Bytes of a matrix on the GPU, where its pitch is a multiple of 16 bytes (TMA needs that).
+bytes device_size(matrix_view const& host);
+
+/// A matrix on the GPU with the order and type of one in host memory. Throws `rejected` TW0507 when
+/// there is no memory, TW0506 when another CUDA call fails.
+class device_matrix {
+ public:
+  explicit device_matrix(matrix_view const& host);  // uninitialised
+  ~device_matrix();
+  device_matrix(device_matrix const&) = delete;
+  device_matrix& operator=(device_matrix const&) = delete;
+
+  void upload();                       // from the host matrix
+  void download(std::byte* to) const;  // dense, in the same order
+  void* data() const { return data_; }
+  matrix_desc desc() const { return desc_; }
+
+ private:
+  matrix_view host_;
+  matrix_desc desc_;
+  void* data_ = nullptr;
+};
+
+/// Seconds of one run of `work` on the GPU, by its event clock: one run to warm up, then the mean
+/// of runs back to back for about 20 ms, at most 20.
+struct device_time {
+  double seconds = 0;
+  int runs = 0;
+};
+device_time time_on_device(std::function<void(cudaStream_t)> const& work);
+
+}  // namespace tw

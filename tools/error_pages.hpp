@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// error_pages.hpp  The pages of docs/errors, built into the command by cmake/embed_pages.cmake.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+namespace tw {
+
+struct error_page {
+  std::string_view code, text;
+};
+
+/// Sorted by code.
+std::vector<error_page> const& error_pages();
+
+}  // namespace tw

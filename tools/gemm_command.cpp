@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// gemm_command.cpp  Options, then: open, allocate, run, check, write, report.
+#include "tools/gemm_command.hpp"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "tilewright/base/elem_text.hpp"
+#include "tools/gemm_report.hpp"
+#include "tools/gemm_run.hpp"
+#include "tools/guarded.hpp"
+
+namespace tw {
+namespace {
+
+char const* const description =
+    "D = alpha A B + beta C. A is MxK, B is KxN, C and D are MxN; products are summed in float32.\n"
+    "Files: FILE.npy (float16, float32, bfloat16 by ml_dtypes; C or Fortran order is used as it "
+    "is)\n"
+    "or FILE.safetensors:TENSOR (F16, BF16, F32). D is written row-major, whole or not at all.\n"
+    "Exit status: 0 done, 1 --check failed (D is not written), 2 refused, 77 no usable GPU.";
+
+device_choice device_of(std::string const& text) {
+  if (text == "emu") return device_choice::emu;
+  return text == "gpu" ? device_choice::gpu : device_choice::automatic;
+}
+
+/// Slow only because of how the matrices lie: a warning where speed is wanted, the GPU.
+void log_hints(gemm_run const& run) {
+  for (std::string const& hint : run.plan.hints) {
+    spdlog::log(run.on_gpu ? spdlog::level::warn : spdlog::level::info, "performance: {}", hint);
+  }
+}
+
+exit_status run_gemm(gemm_request const& r) {
+  matrix_address const out = parse_address(r.d);
+  check_output(out);
+  gemm_files const files(r);
+  bool const on_gpu = choose_gpu(r.device);
+  require_memory(files.host_memory(), "operands and D");
+  gemm_data data(files);
+  bool const show_progress = !r.quiet && !r.json;
+  gemm_run const run =
+      on_gpu ? run_on_gpu(files, data) : run_emulated(files, data, r.threads, show_progress);
+  log_hints(run);
+  std::optional<check_report> check;
+  if (r.check) check = check_gemm(files.problem(), data.operands());
+  bool const right = !check || check->passed();
+  if (right) write_matrix(out, data.d());
+  if (r.json) {
+    fmt::print("{}\n", json_report(r, files, run, check).dump());
+  } else if (!r.quiet) {
+    fmt::print("{}", text_report(r, files, run, check));
+  }
+  if (right) return exit_status::done;
+  fmt::print(stderr, "tilewright: the check failed; {} is not written\n", r.d);
+  return exit_status::wrong;
+}
+
+}  // namespace
+
+void add_gemm_command(CLI::App& app, int& status) {
+  auto const r = std::make_shared<gemm_request>();
+  CLI::App* verb = app.add_subcommand("gemm", "matrix product of two files");
+  verb->description(description);
+  verb->add_option("A", r->a, "MxK matrix")->required();
+  verb->add_option("B", r->b, "KxN matrix")->required();
+  verb->add_option("-o,--output", r->d, "where D goes")->required();
+  verb->add_option("-C,--add", r->c, "MxN matrix that is added, times beta");
+  verb->add_option("--alpha", r->alpha, "factor of A B (default 1)");
+  verb->add_option("--beta", r->beta, "factor of C (default 1 with -C)");
+  verb->add_option_function<std::string>(
+          "--dtype", [r](std::string const& text) { r->dtype = parse_elem(text); },
+          "type of A and B in the product, others are rounded to nearest even "
+          "(default: bf16, or f16 if both files are)")
+      ->check(CLI::IsMember({"bf16", "f16"}));
+  verb->add_option_function<std::string>(
+          "--out-dtype", [r](std::string const& text) { r->out_dtype = parse_elem(text); },
+          "type of D (default: that of A and B)")
+      ->check(CLI::IsMember({"bf16", "f16", "f32"}));
+  verb->add_option_function<std::string>(
+          "--device", [r](std::string const& text) { r->device = device_of(text); },
+          "auto (default): the GPU if a Hopper is present, else the emulator")
+      ->check(CLI::IsMember({"auto", "emu", "gpu"}));
+  verb->add_option("--threads", r->threads, "threads of the emulator (default: one per core)")
+      ->check(CLI::Range(0, 1024));
+  verb->add_flag("--check", r->check, "compare with float64 within the proven error bound");
+  verb->add_flag("--json", r->json, "one JSON record on stdout");
+  verb->add_flag("--quiet", r->quiet, "no report, no progress bar");
+  verb->callback(
+      [r, &status] { status = static_cast<int>(guarded(r->json, [&] { return run_gemm(*r); })); });
+}
+
+}  // namespace tw

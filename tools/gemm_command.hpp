@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// gemm_command.hpp  tilewright gemm A B -o D: one matrix product from files to a file.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace tw {
+
+/// Adds the verb; when it is chosen, its exit status goes to `status`.
+void add_gemm_command(CLI::App& app, int& status);
+
+}  // namespace tw

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// gemm_report.cpp  The two forms of the same facts.
+#include "tools/gemm_report.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+namespace tw {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+char const* text_of(order o) { return o == order::row_major ? "row-major" : "column-major"; }
+
+std::string matrix_text(matrix_view const& m, elem used) {
+  std::string text = fmt::format("{}x{} {} {}", m.rows, m.cols, name(m.type), text_of(m.ord));
+  if (m.type != used) text += fmt::format(", rounded to {}", name(used));
+  return text;
+}
+
+std::string rate(double tflops) {
+  return tflops >= 1.0 ? fmt::format("{:.1f} TFLOP/s", tflops)
+                       : fmt::format("{:.1f} GFLOP/s", 1e3 * tflops);
+}
+
+std::string seconds_text(double s) {
+  return s >= 1.0    ? fmt::format("{:.2f} s", s)
+         : s >= 1e-3 ? fmt::format("{:.2f} ms", 1e3 * s)
+                     : fmt::format("{:.1f} us", 1e6 * s);
+}
+
+std::string coverage(check_report const& c) {
+  return c.rows_checked == c.rows
+             ? fmt::format("all {} elements", c.rows * c.cols)
+             : fmt::format("{} of {} rows (too large for all)", c.rows_checked, c.rows);
+}
+
+std::string check_text(check_report const& c) {
+  check_place const &e = c.largest_error, &r = c.largest_ratio;
+  std::string text = fmt::format(
+      "check    {}: {} against float64\n"
+      "         largest error {:.3g} at ({}, {}), where {:.3g} is allowed\n"
+      "         largest share of the bound {:.3f} at ({}, {}): got {:.9g}, exact {:.9g}, "
+      "allowed {:.3g}\n",
+      c.passed() ? "passed" : "FAILED", coverage(c), e.error, e.row, e.col, e.bound, r.ratio, r.row,
+      r.col, r.got, r.expected, r.bound);
+  if (c.wrong > 0) text += fmt::format("         {} elements are beyond the bound\n", c.wrong);
+  if (c.unjudged > 0) {
+    text += fmt::format("         {} elements not judged: float32 may overflow on the way\n",
+                        c.unjudged);
+  }
+  return text;
+}
+
+json place_json(check_place const& p) {
+  return {{"row", p.row},     {"col", p.col},     {"got", p.got},    {"expected", p.expected},
+          {"bound", p.bound}, {"error", p.error}, {"ratio", p.ratio}};
+}
+
+json check_json(check_report const& c) {
+  return {{"passed", c.passed()},
+          {"rows", c.rows},
+          {"rows_checked", c.rows_checked},
+          {"max_error", c.largest_error.error},
+          {"bound", c.largest_error.bound},
+          {"ratio", c.largest_ratio.ratio},
+          {"wrong", c.wrong},
+          {"unjudged", c.unjudged},
+          {"at_max_error", place_json(c.largest_error)},
+          {"at_max_ratio", place_json(c.largest_ratio)}};
+}
+
+json matrix_json(std::string const& address, matrix_view const& m, elem used) {
+  return {{"file", address},     {"rows", m.rows},
+          {"cols", m.cols},      {"file_dtype", name(m.type)},
+          {"dtype", name(used)}, {"layout", text_of(m.ord)}};
+}
+
+}  // namespace
+
+std::string text_report(gemm_request const& r, gemm_files const& f, gemm_run const& run,
+                        std::optional<check_report> const& check) {
+  gemm_problem const& p = f.problem();
+  std::string text =
+      fmt::format("product  D = {}A B", p.alpha == 1.0F ? "" : fmt::format("{:g} ", p.alpha));
+  if (p.c) text += fmt::format(" + {}C", p.beta == 1.0F ? "" : fmt::format("{:g} ", p.beta));
+  text += fmt::format(", M = {}, N = {}, K = {}\n", p.m, p.n, p.k);
+  text += fmt::format("A        {}\n", matrix_text(f.a(), p.a.type));
+  text += fmt::format("B        {}\n", matrix_text(f.b(), p.b.type));
+  if (p.c) text += fmt::format("C        {}\n", matrix_text(*f.c(), p.c->type));
+  text += fmt::format("D        {} -> {}\n", matrix_text(f.d_shape(), p.d.type), r.d);
+  text += run.on_gpu ? fmt::format("device   GPU: {}\n", run.device)
+                     : fmt::format("device   {}, {} thread{}\n", run.device, run.threads,
+                                   run.threads == 1 ? "" : "s");
+  text += fmt::format("kernel   {}\n         {}\n", run.plan.kernel, run.plan.why);
+  text += fmt::format("time     {}, {}{}\n", seconds_text(run.seconds), rate(run.tflops()),
+                      run.on_gpu ? fmt::format(" (mean of {} runs)", run.timed_runs) : "");
+  if (check) text += check_text(*check);
+  return text;
+}
+
+json json_report(gemm_request const& r, gemm_files const& f, gemm_run const& run,
+                 std::optional<check_report> const& check) {
+  gemm_problem const& p = f.problem();
+  json out{{"m", p.m}, {"n", p.n}, {"k", p.k}, {"alpha", p.alpha}, {"beta", p.beta}};
+  out["a"] = matrix_json(r.a, f.a(), p.a.type);
+  out["b"] = matrix_json(r.b, f.b(), p.b.type);
+  out["c"] = p.c ? matrix_json(r.c, *f.c(), p.c->type) : json(nullptr);
+  out["d"] = matrix_json(r.d, f.d_shape(), p.d.type);
+  out["device"] = run.on_gpu ? "gpu" : "emu";
+  out["device_name"] = run.device;
+  if (!run.on_gpu) out["threads"] = run.threads;
+  out["kernel"] = run.plan.kernel;
+  out["plan"] = run.plan.why;
+  out["hints"] = run.plan.hints;
+  out["seconds"] = run.seconds;
+  out["timed_runs"] = run.timed_runs;
+  out["tflops"] = run.tflops();
+  out["check"] = check ? check_json(*check) : json(nullptr);
+  return out;
+}
+
+json json_error(rejection const& r) {
+  return {
+      {"error",
+       {{"code", r.code}, {"what", r.what}, {"got", r.got}, {"need", r.need}, {"hint", r.hint}}}};
+}
+
+}  // namespace tw

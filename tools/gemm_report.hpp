@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// gemm_report.hpp  What a product was, where it ran and how right it is: for people and as JSON.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+
+#include "tools/check.hpp"
+#include "tools/gemm_request.hpp"
+#include "tools/gemm_run.hpp"
+
+namespace tw {
+
+/// Several lines, the last one ended.
+std::string text_report(gemm_request const& r, gemm_files const& f, gemm_run const& run,
+                        std::optional<check_report> const& check);
+
+/// One record. Infinite errors and ratios are null.
+nlohmann::ordered_json json_report(gemm_request const& r, gemm_files const& f, gemm_run const& run,
+                                   std::optional<check_report> const& check);
+
+/// {"error": {code, what, got, need, hint}}.
+nlohmann::ordered_json json_error(rejection const& r);
+
+}  // namespace tw

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// gemm_request.hpp  What `tilewright gemm` was asked for, as its options say it.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "tilewright/base/elem.hpp"
+
+namespace tw {
+
+enum class device_choice { automatic, emu, gpu };
+
+struct gemm_request {
+  std::string a, b, c, d;  // addresses of files; c may be empty
+  float alpha = 1.0F;
+  std::optional<float> beta;      // not given: 1 with C, 0 without
+  std::optional<elem> dtype;      // operands; not given: see operand_type()
+  std::optional<elem> out_dtype;  // not given: the operands' type
+  device_choice device = device_choice::automatic;
+  int threads = 0;  // of the emulator; 0: one per core
+  bool check = false, json = false, quiet = false;
+};
+
+/// The operands' type: --dtype, else bf16 if either file is bf16, f16 if both are f16, else bf16.
+constexpr elem operand_type(std::optional<elem> asked, elem a, elem b) {
+  if (asked) return *asked;
+  return a == elem::f16 && b == elem::f16 ? elem::f16 : elem::bf16;
+}
+
+}  // namespace tw

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// gemm_run.cpp  Operands to where the product runs, and D back.
+#include "tools/gemm_run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <thread>
+
+#include "tools/device_memory.hpp"
+#include "tools/io/refuse.hpp"
+#include "tools/progress_bar.hpp"
+
+namespace tw {
+namespace {
+
+void require_device_memory(gemm_files const& f, gemm_data const& data) {
+  bytes need =
+      device_size(data.a().view()) + device_size(data.b().view()) + device_size(f.d_shape());
+  if (data.c()) need = need + device_size(data.c()->view());
+  bytes const available = free_device_memory();
+  if (need > available) {
+    auto const gib = [](bytes n) {
+      return fmt::format("{:.2f} GiB", static_cast<double>(n.count) / (1 << 30));
+    };
+    refuse("TW0613", "memory of the GPU", gib(available) + " free", gib(need));
+  }
+}
+
+}  // namespace
+
+bool choose_gpu(device_choice choice) {
+  if (choice == device_choice::emu) return false;
+  if (choice == device_choice::gpu && !gpu().usable) throw no_usable_gpu(gpu().why_not);
+  return gpu().usable;
+}
+
+gemm_run run_on_gpu(gemm_files const& files, gemm_data& data) {
+  require_device_memory(files, data);
+  device_matrix a(data.a().view()), b(data.b().view()), d(data.d());
+  std::optional<device_matrix> c;
+  gemm_problem p = files.problem();
+  a.upload();
+  b.upload();
+  p.a = a.desc();
+  p.b = b.desc();
+  p.d = d.desc();
+  if (p.c) {
+    c.emplace(data.c()->view());
+    c->upload();
+    p.c = c->desc();
+  }
+  gemm_operands const o{a.data(), b.data(), c ? c->data() : nullptr, d.data()};
+  gemm_run run;
+  run.on_gpu = true;
+  run.device = gpu().name;
+  run.plan = plan_gemm(p, o, gpu().sms);
+  device_time const t = time_on_device([&](cudaStream_t stream) { gemm(run.plan, o, stream); });
+  run.seconds = t.seconds;
+  run.timed_runs = t.runs;
+  d.download(data.d_data());
+  return run;
+}
+
+gemm_run run_emulated(gemm_files const& files, gemm_data& data, int threads, bool show_progress) {
+  int const cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  emu_options options;
+  options.os_threads = threads > 0 ? threads : cores;
+  options.sms = 2 * options.os_threads;
+  progress_bar bar(show_progress);
+  options.progress = [&](double share) { bar.update(share); };
+  gemm_run run;
+  run.device = "emulator";
+  run.threads = options.os_threads;
+  run.plan = plan_gemm(files.problem(), data.operands(), options.sms);
+  auto const start = std::chrono::steady_clock::now();
+  gemm_emulated(files.problem(), data.operands(), options);
+  run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return run;
+}
+
+}  // namespace tw

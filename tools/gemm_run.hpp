@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// gemm_run.hpp  One product on the GPU or in the emulator, timed.
+#pragma once
+
+#include <string>
+
+#include "tilewright/dispatch/gemm.hpp"
+#include "tools/gemm_inputs.hpp"
+
+namespace tw {
+
+struct gemm_run {
+  bool on_gpu = false;
+  std::string device;  // name of the GPU, or "emulator"
+  int threads = 0;     // of the emulator
+  gemm_plan plan;
+  double seconds = 0;  // of one product: GPU event clock, or wall time
+  int timed_runs = 1;  // on the GPU the mean of these
+
+  double tflops() const {
+    gemm_problem const& p = plan.problem;
+    return 2e-12 * static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k) /
+           seconds;
+  }
+};
+
+/// The device that `choice` means here: true for the GPU. Throws `no_usable_gpu` when the GPU is
+/// asked for and cannot be used.
+bool choose_gpu(device_choice choice);
+
+/// --device gpu on a machine without a usable GPU: exit status 77.
+class no_usable_gpu : public rejected {
+ public:
+  using rejected::rejected;
+};
+
+/// Computes the product into data.d(). The GPU's memory is checked first (TW0613).
+gemm_run run_on_gpu(gemm_files const& files, gemm_data& data);
+gemm_run run_emulated(gemm_files const& files, gemm_data& data, int threads, bool show_progress);
+
+}  // namespace tw

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// info_command.cpp  What there is to run on.
+#include "tools/info_command.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "tilewright/base/version.hpp"
+#include "tilewright/dispatch/gemm.hpp"
+#include "tools/device_memory.hpp"
+#include "tools/gemm_report.hpp"
+#include "tools/guarded.hpp"
+
+namespace tw {
+namespace {
+
+std::string capability(gpu_info const& g) {
+  return fmt::format("{}.{}", g.compute_capability / 10, g.compute_capability % 10);
+}
+
+exit_status info_json(gpu_info const& g) {
+  nlohmann::ordered_json out{{"version", version_text},
+                             {"cuda", built_with_cuda()},
+                             {"cores", std::thread::hardware_concurrency()}};
+  if (g.usable) {
+    out["gpu"] = {{"name", g.name},
+                  {"sms", g.sms},
+                  {"compute_capability", capability(g)},
+                  {"memory_bytes", g.memory_bytes},
+                  {"driver", g.driver}};
+  } else {
+    out["gpu"] = nullptr;
+    out["why_no_gpu"] = json_error(g.why_not)["error"];
+  }
+  fmt::print("{}\n", out.dump());
+  return exit_status::done;
+}
+
+exit_status info(bool json) {
+  gpu_info const& g = gpu();
+  if (json) return info_json(g);
+  fmt::print("tilewright {}\n", version_text);
+  fmt::print("build      {}\n", built_with_cuda() ? "with device code for sm_90a (CUDA)"
+                                                  : "without CUDA: the emulator alone");
+  fmt::print("emulator   {} cores\n", std::thread::hardware_concurrency());
+  if (g.usable) {
+    fmt::print("GPU        {}, {} SMs, compute capability {}, {:.0f} GiB, driver for CUDA {}\n",
+               g.name, g.sms, capability(g), static_cast<double>(g.memory_bytes) / (1 << 30),
+               g.driver);
+  } else {
+    fmt::print("GPU        none: {}\n", to_string(g.why_not));
+  }
+  return exit_status::done;
+}
+
+}  // namespace
+
+void add_info_command(CLI::App& app, int& status) {
+  auto const json = std::make_shared<bool>(false);
+  CLI::App* verb = app.add_subcommand("info", "version, build, and the GPU or why there is none");
+  verb->add_flag("--json", *json, "one JSON record on stdout");
+  verb->callback(
+      [json, &status] { status = static_cast<int>(guarded(*json, [&] { return info(*json); })); });
+}
+
+}  // namespace tw

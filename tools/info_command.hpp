@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// info_command.hpp  tilewright info: the version, the build and the GPU, or why there is none.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace tw {
+
+void add_info_command(CLI::App& app, int& status);
+
+}  // namespace tw

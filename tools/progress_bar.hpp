@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// progress_bar.hpp  A bar with the remaining time on stderr, for work that takes more than a
+// second.
+#pragma once
+
+#include <chrono>
+#include <mutex>
+#include <string>
+
+namespace tw {
+
+/// The text of the bar: "[#####.....]  50 %  ETA 0:12". share: 0 to 1.
+std::string bar_text(double share, double elapsed_seconds);
+
+/// Draws only on a terminal, not in the first second, at most ten times a second; wipes itself when
+/// it ends. update() may be called from any thread.
+class progress_bar {
+ public:
+  explicit progress_bar(bool wanted);
+  ~progress_bar();
+  progress_bar(progress_bar const&) = delete;
+  progress_bar& operator=(progress_bar const&) = delete;
+
+  void update(double share);
+
+ private:
+  using clock = std::chrono::steady_clock;
+  bool const enabled_;
+  clock::time_point const start_ = clock::now();
+  std::mutex mutex_;
+  clock::time_point next_ = start_ + std::chrono::seconds(1);
+  bool drawn_ = false;
+};
+
+}  // namespace tw
