@@ -53,10 +53,9 @@ TW_HD constexpr layout coalesce(layout const& l) {
 
 TW_HD constexpr layout coalesce(layout const& l, tree const& profile) {
   if (profile.is_leaf()) return coalesce(l);
-  int const r = rank(l);
-  if (rank(profile) > r || l.shape.is_leaf()) refuse_profile(rank(profile), r);
+  if (rank(profile) > rank(l) || l.shape.is_leaf()) refuse_profile(rank(profile), rank(l));
   layout out;
-  for (int i = 0; i < r; ++i) {
+  for (int i = 0; i < rank(l); ++i) {
     detail::append(out, i < rank(profile) ? coalesce(mode(l, i), mode(profile, i)) : mode(l, i));
   }
   detail::wrap(out);
@@ -73,8 +72,16 @@ TW_HD constexpr layout filter_zeros(layout l) {
 
 /// coalesce(filter_zeros(L)): every offset of L once more, none repeated by a stride 0.
 TW_HD constexpr layout filter(layout const& l) { return coalesce(filter_zeros(l)); }
+/// Only inside the modes that a leaf of the profile stands for.
 TW_HD constexpr layout filter(layout const& l, tree const& profile) {
-  return coalesce(filter_zeros(l), profile);
+  if (profile.is_leaf()) return filter(l);
+  if (rank(profile) > rank(l) || l.shape.is_leaf()) refuse_profile(rank(profile), rank(l));
+  layout out;
+  for (int i = 0; i < rank(l); ++i) {
+    detail::append(out, i < rank(profile) ? filter(mode(l, i), mode(profile, i)) : mode(l, i));
+  }
+  detail::wrap(out);
+  return swizzled_as(out, l);
 }
 
 }  // namespace tw

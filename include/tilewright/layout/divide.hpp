@@ -8,14 +8,14 @@
 //     tiled_divide    ((tile 0, tile 1, ...), rest 0, rest 1, ...)
 //     flat_divide     (tile 0, tile 1, ..., rest 0, rest 1, ...)
 //
-// Law:      D = divide(L, T): D((t, r)) == L((T, complement(T, size(L)))((t, r))); where T's tiles
-//           fill L exactly, D visits the offsets of L once each. A tile that does not divide a
-//           one-mode extent gives ceil(extent / tile) tiles; the last one sticks out and the
-//           caller must predicate. Inside a nested mode this would be wrong and is refused.
-// Tilers:   a tuple cuts mode by mode; modes beyond it are not cut and join the rest. _ in a tuple
-//           takes the whole mode: in logical_divide the mode stays, elsewhere the tile is the mode
-//           and its rest is 1:0 (CuTe swaps halves there if the mode has rank 2, else fails).
-// Needs:    what composition and complement need [TW0104-TW0109], no more tilers than modes [TW0111]
+// Law:      D((t, r)) == L((T, complement(T, size(L)))((t, r))); D visits the offsets of L once each
+// Ragged:   where the tile does not divide an extent of L, the extent counts as rounded up: the law
+//           holds for that larger L, there are ceil(extent / tile) tiles, the last one sticks out
+//           and the caller must predicate. The tile itself is never cut: that is refused.
+// Tilers:   a tuple cuts mode by mode; modes beyond it are not cut and join the rest. _ leaves a
+//           mode as it is: in zipped, tiled and flat divide it must be a pair (tile, rest) already.
+// Needs:    what composition needs [TW0104-TW0107]; a tile with nested strides [TW0108]; no more
+//           tilers than modes [TW0111]
 // Example:  tests/layout/divide_test.cpp
 #pragma once
 
@@ -24,12 +24,40 @@
 
 namespace tw {
 
+namespace detail {
+
+/// l, merged, with the extent rounded up that a block of consecutive indices would not divide.
+TW_HD constexpr layout round_up_extent(layout const& l, i64 block) {
+  flat_layout const f = merge(l, {0, l.shape.n}, true);
+  bool open = true;  // the block reaches this leaf
+  layout out;
+  for (int k = 0; k < f.n; ++k) {
+    i64 extent = f.extent[k];
+    if (open && k + 1 < f.n && block % extent == 0) {
+      block /= extent;
+    } else if (open) {
+      open = false;
+      if (block < extent && k + 1 < f.n) extent = times(ceil_div(extent, block), block);
+    }
+    append(out.shape, tree(extent));
+    out.stride[k] = f.stride[k];
+  }
+  if (out.shape.n > 1) wrap(out);
+  return swizzled_as(out, l);
+}
+
+TW_HD constexpr layout divide_by_layout(layout const& l, layout const& tile) {
+  gaps_of const g = find_gaps(tile);
+  if (g.odd_stride != 0) refuse_overlap(g.odd_stride, g.odd_cover);
+  layout const whole = round_up_extent(l, g.block);
+  return composition(whole, make_layout(tile, repeat_block(g, tree(size(whole)))));
+}
+
+}  // namespace detail
+
 TW_HD constexpr layout logical_divide(layout const& l, tiler const& t) {
   if (t.keeps()) return l;
-  if (!t.by_mode()) {
-    layout tile_cells = as_layout(t);
-    return composition(l, make_layout(tile_cells, complement(tile_cells, size(l))));
-  }
+  if (!t.by_mode()) return detail::divide_by_layout(l, as_layout(t));
   if (rank(t) > rank(l)) refuse_tiler_rank(rank(t), rank(l));
   layout out;
   for (int i = 0; i < rank(l); ++i) {
@@ -37,6 +65,17 @@ TW_HD constexpr layout logical_divide(layout const& l, tiler const& t) {
   }
   detail::wrap(out);
   return swizzled_as(out, l);
+}
+
+/// n counts whole leaves of the shape and then a divisor of the next one: tiles of n fill it.
+TW_HD constexpr bool evenly_divides(tree const& shape, i64 n) {
+  for (int i = 0; i < shape.n; ++i) {
+    i64 const s = shape.leaf[i].v;
+    if (s % n == 0) return true;
+    if (n % s != 0) return false;
+    n /= s;
+  }
+  return n == 1;
 }
 
 namespace detail {
@@ -49,7 +88,7 @@ struct two_parts {
 /// Splits d, whose profile is that of `t` with a pair (tile, rest) at each of t's leaves; modes of
 /// d beyond t join the rest.
 TW_HD constexpr two_parts unzip(layout const& d, tiler const& t) {
-  if (t.keeps()) return {d, layout(1, 0)};
+  if (t.keeps() && (rank(d) != 2 || d.shape.is_leaf())) refuse_profile(rank(d), 2);
   if (!t.by_mode()) return {mode(d, 0), mode(d, 1)};
   two_parts out;
   for (int i = 0; i < rank(d); ++i) {

@@ -46,6 +46,7 @@
 // layout: docs/layouts.md lists the differences.
 #pragma once
 
+#include "tilewright/layout/basis.hpp"
 #include "tilewright/layout/coalesce.hpp"
 #include "tilewright/layout/complement.hpp"
 #include "tilewright/layout/composition.hpp"
@@ -56,6 +57,7 @@
 #include "tilewright/layout/parse.hpp"
 #include "tilewright/layout/print.hpp"
 #include "tilewright/layout/product.hpp"
+#include "tilewright/layout/slice.hpp"
 #include "tilewright/layout/swizzle.hpp"
 #include "tilewright/layout/tile_to_shape.hpp"
 #include "tilewright/layout/tiler.hpp"

@@ -52,7 +52,7 @@ TW_HD constexpr int path_index(std::uint32_t unit, int level) {
 TW_HD constexpr i64 magnitude(i64 a) { return a < 0 ? -a : a; }
 TW_HD constexpr i64 smaller(i64 a, i64 b) { return b < a ? b : a; }
 TW_HD constexpr i64 larger(i64 a, i64 b) { return a < b ? b : a; }
-TW_HD constexpr i64 ceil_div(i64 a, i64 b) { return (a + b - 1) / b; }
+TW_HD constexpr i64 ceil_div(i64 a, i64 b) { return a / b + (a % b != 0 ? 1 : 0); }
 
 /// a * b, refused when it leaves 64 bits.
 TW_HD constexpr i64 times(i64 a, i64 b) {

@@ -93,16 +93,18 @@ struct scanner {
   }
 
   TW_HD constexpr layout parse_layout() {
-    layout prefix;
+    swizzle sw;
+    i64 offset = 0;
     if (peek() == 'S') {
-      prefix.sw = parse_swizzle();
+      sw = parse_swizzle();
       need('o');
-      prefix.offset = integer();
+      offset = integer();
       need('o');
     }
     tree const shape = parse_tree();
-    layout const l = take(':') ? make_layout(shape, parse_tree()) : make_layout_left(shape);
-    return swizzled_as(l, prefix);
+    layout l = take(':') ? make_layout(shape, parse_tree()) : make_layout_left(shape);
+    l.offset = offset;
+    return swizzled(sw, l);
   }
 
   /// The parenthesis that opens here is closed and followed by ':': it is a shape, not a tuple.
@@ -148,26 +150,27 @@ struct scanner {
 
 }  // namespace detail
 
-TW_HD constexpr layout parse_layout(char const* text, int length) {
-  detail::scanner s{text, length};
+/// The text between positions `from` and `length`.
+TW_HD constexpr layout parse_layout(char const* text, int length, int from = 0) {
+  detail::scanner s{text, length, from};
   layout const l = s.parse_layout();
   s.finish();
   return l;
 }
-TW_HD constexpr tree parse_tree(char const* text, int length) {
-  detail::scanner s{text, length};
+TW_HD constexpr tree parse_tree(char const* text, int length, int from = 0) {
+  detail::scanner s{text, length, from};
   tree const t = s.parse_tree();
   s.finish();
   return t;
 }
-TW_HD constexpr tiler parse_tiler(char const* text, int length) {
-  detail::scanner s{text, length};
+TW_HD constexpr tiler parse_tiler(char const* text, int length, int from = 0) {
+  detail::scanner s{text, length, from};
   tiler const t = s.parse_tiler();
   s.finish();
   return t;
 }
-TW_HD constexpr swizzle parse_swizzle(char const* text, int length) {
-  detail::scanner s{text, length};
+TW_HD constexpr swizzle parse_swizzle(char const* text, int length, int from = 0) {
+  detail::scanner s{text, length, from};
   swizzle const w = s.parse_swizzle();
   s.finish();
   return w;

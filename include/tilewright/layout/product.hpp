@@ -24,8 +24,9 @@ TW_HD constexpr layout logical_product(layout const& a, tiler const& t) {
   if (!t.by_mode()) {
     layout const b = as_layout(t);
     layout const block = plain(a);
-    layout const gaps = complement(block, times(size(block), cosize(b)));
-    return swizzled_as(make_layout(block, composition(gaps, b)), a);
+    tree const reach(times(size(block), cosize(b)));
+    layout const free = detail::repeat_block(detail::find_gaps(block), reach);
+    return swizzled_as(make_layout(block, composition(free, b)), a);
   }
   if (rank(t) > rank(a)) refuse_tiler_rank(rank(t), rank(a));
   layout out;

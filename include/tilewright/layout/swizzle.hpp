@@ -42,7 +42,7 @@ struct swizzle {
 
 TW_HD constexpr bool is_identity(swizzle s) { return s.bits == 0; }
 
-/// Checked swizzle; no bits at all is the identity, however it was written.
+/// Checked swizzle.
 TW_HD constexpr swizzle make_swizzle(int bits, int base, int shift) {
   int const distance = shift < 0 ? -shift : shift;
   if (bits < 0 || base < 0) refuse_swizzle(bits < base ? bits : base, 0);
@@ -50,7 +50,7 @@ TW_HD constexpr swizzle make_swizzle(int bits, int base, int shift) {
   if (bits > 62 || base > 62 || distance > 62 || base + bits + distance > 62) {
     refuse_swizzle(i64{base} + bits + distance, 62);
   }
-  return bits == 0 ? swizzle{} : swizzle{bits, base, shift};
+  return {bits, base, shift};
 }
 
 /// The swizzle that reads the bits y and changes the bits z: two runs of equally many ones.

@@ -90,13 +90,10 @@ TW_HD constexpr layout swizzled_as(layout l, layout const& like) {
   return l;
 }
 
-/// s o l: l's offsets, swizzled.
+/// s o l: l's offsets, swizzled. A swizzle of no bits leaves l plain.
 TW_HD constexpr layout swizzled(swizzle s, layout l) {
-  if (l.swizzled()) {
-    l.sw = compose(s, l.sw);
-  } else {
-    l.sw = make_swizzle(s.bits, s.base, s.shift);
-  }
+  l.sw = l.swizzled() ? compose(s, l.sw) : make_swizzle(s.bits, s.base, s.shift);
+  if (is_identity(l.sw)) l.sw = {};
   return l;
 }
 

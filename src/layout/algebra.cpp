@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// algebra.cpp  Operation table: coalesce, composition, complement, divides, products.
+#include "layout/call.hpp"
+
+namespace tw::detail {
+namespace {
+
+using divide = layout (*)(layout const&, tiler const&);
+
+template <divide Apply>
+answer cut(arguments const& a) {
+  return answer_of(Apply(a.as_layout(0), a.as_tiler(1)));
+}
+
+using product = layout (*)(layout const&, layout const&);
+
+template <product Apply>
+answer two_layouts(arguments const& a) {
+  return answer_of(Apply(a.as_layout(0), a.as_layout(1)));
+}
+
+answer tiled_shape(arguments const& a) {
+  layout const block = a.as_layout(0);
+  tree const shape = a.as_tree(1);
+  if (a.count() == 2 || a.text(2) == "LayoutLeft") return answer_of(tile_to_shape(block, shape));
+  if (a.text(2) != "LayoutRight") return answer_of(tile_to_shape(block, shape, a.as_tree(2)));
+  tree backwards;
+  int const r = rank(block) > rank(shape) ? rank(block) : rank(shape);
+  for (int i = 0; i < r; ++i) append(backwards, tree(-i));
+  wrap(backwards);
+  return answer_of(tile_to_shape(block, shape, backwards));
+}
+
+constexpr operation table[] = {
+    {"coalesce", 1, 2,
+     [](arguments const& a) {
+       return answer_of(a.count() == 1 ? coalesce(a.as_layout(0))
+                                       : coalesce(a.as_layout(0), a.as_tree(1)));
+     }},
+    {"coalesce_profile", 2, 2,
+     [](arguments const& a) { return answer_of(coalesce(a.as_layout(0), a.as_tree(1))); }},
+    {"filter", 1, 1, [](arguments const& a) { return answer_of(filter(a.as_layout(0))); }},
+    {"filter_profile", 2, 2,
+     [](arguments const& a) { return answer_of(filter(a.as_layout(0), a.as_tree(1))); }},
+    {"filter_zeros", 1, 1,
+     [](arguments const& a) { return answer_of(filter_zeros(a.as_layout(0))); }},
+    {"composition", 2, 2, cut<composition>},
+    {"composition_tiler", 2, 2, cut<composition>},
+    {"composition_int", 2, 2,
+     [](arguments const& a) { return answer_of(composition(a.as_layout(0), a.as_integer(1))); }},
+    {"identity_composition", 2, 2, cut<composition>},
+    {"with_shape", 2, 2,
+     [](arguments const& a) {
+       return answer_of(composition(a.as_layout(0), make_layout(a.as_tree(1))));
+     }},
+    {"complement", 1, 2,
+     [](arguments const& a) {
+       return answer_of(a.count() == 1 ? complement(a.as_layout(0))
+                                       : complement(a.as_layout(0), a.as_tree(1)));
+     }},
+    {"complement1", 1, 1, [](arguments const& a) { return answer_of(complement(a.as_layout(0))); }},
+    {"logical_divide", 2, 2, cut<logical_divide>},
+    {"zipped_divide", 2, 2, cut<zipped_divide>},
+    {"zipped_divide_ragged", 2, 2, cut<zipped_divide>},
+    {"identity_zipped_divide", 2, 2, cut<zipped_divide>},
+    {"tiled_divide", 2, 2, cut<tiled_divide>},
+    {"flat_divide", 2, 2, cut<flat_divide>},
+    {"swizzle_logical_divide", 2, 2, cut<logical_divide>},
+    {"logical_product", 2, 2, cut<logical_product>},
+    {"logical_product_tiler", 2, 2, cut<logical_product>},
+    {"zipped_product", 2, 2, cut<zipped_product>},
+    {"zipped_product_tiler", 2, 2, cut<zipped_product>},
+    {"tiled_product", 2, 2, cut<tiled_product>},
+    {"tiled_product_tiler", 2, 2, cut<tiled_product>},
+    {"flat_product", 2, 2, cut<flat_product>},
+    {"flat_product_tiler", 2, 2, cut<flat_product>},
+    {"blocked_product", 2, 2, two_layouts<blocked_product>},
+    {"raked_product", 2, 2, two_layouts<raked_product>},
+    {"tile_to_shape", 2, 3, tiled_shape},
+    {"swizzle_tile_to_shape", 2, 3, tiled_shape},
+};
+
+}  // namespace
+
+std::span<operation const> algebra_operations() { return table; }
+
+}  // namespace tw::detail

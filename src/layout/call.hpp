@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// call.hpp  Rows of the operation table: a name, how many arguments, what to do with them.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tilewright/layout/call.hpp"
+
+namespace tw::detail {
+
+/// The arguments of a call, parsed when an operation asks for them.
+class arguments {
+ public:
+  explicit arguments(std::vector<argument> const& args) : args_(args) {}
+
+  int count() const { return static_cast<int>(args_.size()); }
+  layout as_layout(int i) const;
+  tree as_tree(int i) const;
+  tiler as_tiler(int i) const;
+  swizzle as_swizzle(int i) const;
+  i64 as_integer(int i) const;
+  std::string_view text(int i) const;
+
+ private:
+  std::vector<argument> const& args_;
+};
+
+struct operation {
+  std::string_view name;
+  int least, most;  // number of arguments
+  answer (*apply)(arguments const&);
+};
+
+answer answer_of(layout const& l);
+answer answer_of(tree const& t);
+answer answer_of(swizzle s);
+answer answer_of(i64 v);
+
+/// The tables, one for each source file that holds one.
+std::span<operation const> construction_operations();
+std::span<operation const> algebra_operations();
+std::span<operation const> swizzle_operations();
+
+}  // namespace tw::detail

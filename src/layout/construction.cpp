@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// construction.cpp  Operation table: making layouts, asking their sizes, coordinates and indices.
+#include "layout/call.hpp"
+
+namespace tw::detail {
+namespace {
+
+/// Coordinate of an index under explicit strides: index / stride % extent for each leaf.
+tree idx2crd(i64 index, tree const& shape, tree const& stride) {
+  layout const l = make_layout(shape, stride);
+  tree c = shape;
+  for (int i = 0; i < shape.n; ++i) {
+    if (l.stride[i].v < 0) refuse_stride(l.stride[i].v, 0);
+    c.leaf[i] = num{l.stride[i].v == 0 ? 0 : index / l.stride[i].v % l.extent(i)};
+  }
+  return c;
+}
+
+constexpr operation table[] = {
+    {"layout", 1, 1, [](arguments const& a) { return answer_of(a.as_layout(0)); }},
+    {"make_layout", 1, 2,
+     [](arguments const& a) {
+       return answer_of(a.count() == 1 ? make_layout(a.as_tree(0))
+                                       : make_layout(a.as_tree(0), a.as_tree(1)));
+     }},
+    {"make_layout_left", 1, 1,
+     [](arguments const& a) { return answer_of(make_layout_left(a.as_tree(0))); }},
+    {"make_layout_right", 1, 1,
+     [](arguments const& a) { return answer_of(make_layout_right(a.as_tree(0))); }},
+    {"make_ordered_layout", 2, 2,
+     [](arguments const& a) { return answer_of(make_ordered_layout(a.as_tree(0), a.as_tree(1))); }},
+    {"make_identity_layout", 1, 1,
+     [](arguments const& a) { return answer_of(make_identity_layout(a.as_tree(0))); }},
+    {"size", 1, 1, [](arguments const& a) { return answer_of(size(a.as_layout(0))); }},
+    {"cosize", 1, 1, [](arguments const& a) { return answer_of(cosize(a.as_layout(0))); }},
+    {"rank", 1, 1, [](arguments const& a) { return answer_of(i64{rank(a.as_layout(0))}); }},
+    {"depth", 1, 1, [](arguments const& a) { return answer_of(i64{depth(a.as_layout(0))}); }},
+    {"crd2idx", 2, 2,
+     [](arguments const& a) { return answer_of(crd2idx(a.as_tree(0), a.as_tree(1))); }},
+    {"crd2idx3", 3, 3,
+     [](arguments const& a) {
+       return answer_of(crd2idx(a.as_tree(0), make_layout(a.as_tree(1), a.as_tree(2))));
+     }},
+    {"crd2idx_layout_int", 2, 2,
+     [](arguments const& a) { return answer_of(a.as_layout(1)(a.as_integer(0))); }},
+    {"idx2crd", 2, 2,
+     [](arguments const& a) { return answer_of(tw::idx2crd(a.as_integer(0), a.as_tree(1))); }},
+    {"idx2crd3", 3, 3,
+     [](arguments const& a) {
+       return answer_of(idx2crd(a.as_integer(0), a.as_tree(1), a.as_tree(2)));
+     }},
+    {"congruent", 2, 2,
+     [](arguments const& a) { return answer_of(i64{congruent(a.as_tree(0), a.as_tree(1))}); }},
+    {"weakly_congruent", 2, 2,
+     [](arguments const& a) {
+       return answer_of(i64{weakly_congruent(a.as_tree(0), a.as_tree(1))});
+     }},
+    {"compatible", 2, 2,
+     [](arguments const& a) { return answer_of(i64{compatible(a.as_tree(0), a.as_tree(1))}); }},
+    {"evenly_divides", 2, 2,
+     [](arguments const& a) {
+       return answer_of(i64{evenly_divides(a.as_tree(0), a.as_integer(1))});
+     }},
+    {"slice", 2, 2,
+     [](arguments const& a) { return answer_of(slice(a.as_layout(0), a.as_tree(1)).kept); }},
+    {"dice", 2, 2,
+     [](arguments const& a) { return answer_of(dice(a.as_layout(0), a.as_tree(1))); }},
+};
+
+}  // namespace
+
+std::span<operation const> construction_operations() { return table; }
+
+}  // namespace tw::detail
