@@ -18,8 +18,7 @@ function(tw_test_program target)
                                                ${PROJECT_SOURCE_DIR}/tools)
   target_compile_definitions(${target} PRIVATE TW_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                                                TW_COMMAND="$<TARGET_FILE:tilewright_command>")
-  target_link_libraries(${target} PRIVATE tilewright fmt::fmt nlohmann_json::nlohmann_json
-                                          ${BLAS_LIBRARIES})
+  target_link_libraries(${target} PRIVATE tilewright_tools tilewright ${BLAS_LIBRARIES})
   add_dependencies(${target} tilewright_command)
 endfunction()
 
