@@ -1,3 +1,151 @@
 // SPDX-License-Identifier: Apache-2.0
+// product_avx2.cpp  The product with AVX2 and FMA: register tiles of 16 rows by 6 columns.
 #include "emu/product_isa.hpp"
-namespace tw::emu { product_version const product_avx2 = product_portable; }
+
+#if defined(__x86_64__)
+
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // false in immintrin.h of GCC 12 (bug 105593)
+
+#include <immintrin.h>
+
+namespace tw::emu {
+
+namespace {
+
+/// 8 elements of 16 bits as floats.
+template <elem Type>
+[[gnu::target("avx2,fma,f16c"), gnu::always_inline]] inline __m256 widen(__m128i x) {
+  if constexpr (Type == elem::f16) return _mm256_cvtph_ps(x);
+  return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(x), 16));
+}
+
+/// The low and the high elements of 8 pairs as floats.
+template <elem Type>
+[[gnu::target("avx2,fma,f16c"), gnu::always_inline]] inline __m256 widen_low(__m256i pairs) {
+  if constexpr (Type == elem::bf16) return _mm256_castsi256_ps(_mm256_slli_epi32(pairs, 16));
+  __m256i const low = _mm256_and_si256(pairs, _mm256_set1_epi32(0xFFFF));
+  __m256i const packed = _mm256_permute4x64_epi64(_mm256_packus_epi32(low, low), 0b1000);
+  return _mm256_cvtph_ps(_mm256_castsi256_si128(packed));
+}
+template <elem Type>
+[[gnu::target("avx2,fma,f16c"), gnu::always_inline]] inline __m256 widen_high(__m256i pairs) {
+  if constexpr (Type == elem::f16) return widen_low<Type>(_mm256_srli_epi32(pairs, 16));
+  return _mm256_castsi256_ps(_mm256_andnot_si256(_mm256_set1_epi32(0xFFFF), pairs));
+}
+
+/// 16 bytes of each of two rows that are 4 rows apart (64 elements of 16 bits per row).
+[[gnu::target("avx2,fma,f16c"), gnu::always_inline]] inline __m256i two_rows(
+    std::uint16_t const* a) {
+  return _mm256_loadu2_m128i(reinterpret_cast<__m128i const*>(a + 4 * 64),
+                             reinterpret_cast<__m128i const*>(a));
+}
+
+/// Transposes 8 rows x 8 of K as pairs of K, then parts the pairs.
+template <elem Type>
+[[gnu::target("avx2,fma,f16c")]] void transpose(float (*out)[64], std::uint16_t const* a) {
+  __m256i const r0 = two_rows(a), r1 = two_rows(a + 64), r2 = two_rows(a + 128),
+                r3 = two_rows(a + 192);
+  __m256i const low01 = _mm256_unpacklo_epi32(r0, r1), low23 = _mm256_unpacklo_epi32(r2, r3),
+                high01 = _mm256_unpackhi_epi32(r0, r1), high23 = _mm256_unpackhi_epi32(r2, r3);
+  __m256i const pairs[4] = {
+      _mm256_unpacklo_epi64(low01, low23), _mm256_unpackhi_epi64(low01, low23),
+      _mm256_unpacklo_epi64(high01, high23), _mm256_unpackhi_epi64(high01, high23)};
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; ++i) {
+    _mm256_storeu_ps(out[2 * i], widen_low<Type>(pairs[i]));
+    _mm256_storeu_ps(out[2 * i + 1], widen_high<Type>(pairs[i]));
+  }
+}
+
+/// count, a multiple of 8, neighbouring elements.
+template <elem Type>
+[[gnu::target("avx2,fma,f16c")]] void widen_run(float* out, std::uint16_t const* in, int count) {
+  for (int i = 0; i < count; i += 8)
+    _mm256_storeu_ps(out + i,
+                     widen<Type>(_mm_loadu_si128(reinterpret_cast<__m128i const*>(in + i))));
+}
+
+template <elem Type>
+[[gnu::target("avx2,fma,f16c")]] void widen_a_of(product_block& block, std::uint16_t const* a,
+                                                 bool k_major) {
+  if (!k_major) return widen_run<Type>(block.a[0], a, 64 * block.k);
+  for (int row = 0; row < 64; row += 8)
+    for (int k = 0; k < block.k; k += 8)
+      transpose<Type>(reinterpret_cast<float(*)[64]>(&block.a[k][row]), a + 64 * row + k);
+}
+
+/// D (16 x Columns, from d) += A (16 rows from `row`) * B, B's element (k, column) at
+/// b[k * along_k + column * along_column].
+template <int Columns>
+[[gnu::target("avx2,fma,f16c")]] void multiply_tile(product_block const& block, int row, float* d,
+                                                    float const* b, std::ptrdiff_t along_k,
+                                                    std::ptrdiff_t along_column) {
+  __m256 sum[Columns][2];
+#pragma GCC unroll 6
+  for (int j = 0; j < Columns; ++j)
+#pragma GCC unroll 2
+    for (int i = 0; i < 2; ++i)
+      sum[j][i] = block.accumulate ? _mm256_loadu_ps(d + 64 * j + 8 * i) : _mm256_setzero_ps();
+  for (int k = 0; k < block.k; ++k, b += along_k) {
+    __m256 const a0 = _mm256_load_ps(block.a[k] + row), a1 = _mm256_load_ps(block.a[k] + row + 8);
+#pragma GCC unroll 6
+    for (int j = 0; j < Columns; ++j) {
+      __m256 const factor = _mm256_broadcast_ss(b + j * along_column);
+      sum[j][0] = _mm256_fmadd_ps(a0, factor, sum[j][0]);
+      sum[j][1] = _mm256_fmadd_ps(a1, factor, sum[j][1]);
+    }
+  }
+  __m256 nans = _mm256_setzero_ps();
+#pragma GCC unroll 6
+  for (int j = 0; j < Columns; ++j) {
+    nans = _mm256_or_ps(nans, _mm256_cmp_ps(sum[j][0], sum[j][1], _CMP_UNORD_Q));
+    _mm256_storeu_ps(d + 64 * j, sum[j][0]);
+    _mm256_storeu_ps(d + 64 * j + 8, sum[j][1]);
+  }
+  if (_mm256_movemask_ps(nans) != 0) [[unlikely]]
+    for (int j = 0; j < Columns; ++j) make_nans_canonical(d + 64 * j, 16);
+}
+
+template <elem Type>
+[[gnu::target("avx2,fma,f16c")]] void multiply_of(product_block const& block, float* d,
+                                                  int columns, std::uint16_t const* b,
+                                                  bool k_major) {
+  alignas(64) float wide[64 * panel_columns];
+  std::ptrdiff_t const along_k = k_major ? 1 : panel_columns, along_column = k_major ? 64 : 1;
+  if (!k_major)
+    widen_run<Type>(wide, b, panel_columns * block.k);
+  else
+    for (int j = 0; j < columns; ++j) widen_run<Type>(wide + 64 * j, b + 64 * j, block.k);
+  for (int row = 0; row < 64; row += 16) {
+    int j = 0;
+    for (; j + 6 <= columns; j += 6)
+      multiply_tile<6>(block, row, d + 64 * j + row, wide + j * along_column, along_k,
+                       along_column);
+    for (; j < columns; j += 2)
+      multiply_tile<2>(block, row, d + 64 * j + row, wide + j * along_column, along_k,
+                       along_column);
+  }
+}
+
+void widen_a(product_block& block, std::uint16_t const* a, bool k_major) {
+  block.type == elem::bf16 ? widen_a_of<elem::bf16>(block, a, k_major)
+                           : widen_a_of<elem::f16>(block, a, k_major);
+}
+
+void multiply(product_block const& block, float* d, int columns, std::uint16_t const* b,
+              bool k_major) {
+  block.type == elem::bf16 ? multiply_of<elem::bf16>(block, d, columns, b, k_major)
+                           : multiply_of<elem::f16>(block, d, columns, b, k_major);
+}
+
+}  // namespace
+
+constinit product_version const product_avx2{widen_a, multiply};
+
+}  // namespace tw::emu
+
+#else
+
+constinit tw::emu::product_version const tw::emu::product_avx2{};
+
+#endif

@@ -1,3 +1,158 @@
 // SPDX-License-Identifier: Apache-2.0
+// product_avx512.cpp  The product with AVX-512: register tiles of 64 rows by 6 columns.
 #include "emu/product_isa.hpp"
-namespace tw::emu { product_version const product_avx512 = product_portable; }
+
+#if defined(__x86_64__)
+
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // false in immintrin.h of GCC 12 (bug 105593)
+
+#include <immintrin.h>
+
+namespace tw::emu {
+
+namespace {
+
+/// 16 elements of 16 bits as floats.
+template <elem Type>
+[[gnu::target("avx512f,avx512bw,avx512vl"), gnu::always_inline]] inline __m512 widen(__m256i x) {
+  if constexpr (Type == elem::f16) return _mm512_cvtph_ps(x);
+  return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(x), 16));
+}
+
+/// The low and the high elements of 16 pairs as floats.
+template <elem Type>
+[[gnu::target("avx512f,avx512bw,avx512vl"), gnu::always_inline]] inline __m512 widen_low(
+    __m512i pairs) {
+  if constexpr (Type == elem::f16) return _mm512_cvtph_ps(_mm512_cvtepi32_epi16(pairs));
+  return _mm512_castsi512_ps(_mm512_slli_epi32(pairs, 16));
+}
+template <elem Type>
+[[gnu::target("avx512f,avx512bw,avx512vl"), gnu::always_inline]] inline __m512 widen_high(
+    __m512i pairs) {
+  if constexpr (Type == elem::f16) return widen_low<Type>(_mm512_srli_epi32(pairs, 16));
+  return _mm512_castsi512_ps(_mm512_andnot_si512(_mm512_set1_epi32(0xFFFF), pairs));
+}
+
+/// 16 bytes of each of four rows that are 4 rows apart (64 elements of 16 bits per row).
+[[gnu::target("avx512f,avx512bw,avx512vl"), gnu::always_inline]] inline __m512i four_rows(
+    std::uint16_t const* a) {
+  auto const at = [](std::uint16_t const* p) { return reinterpret_cast<__m128i const*>(p); };
+  __m512i rows = _mm512_castsi128_si512(_mm_loadu_si128(at(a)));
+  rows = _mm512_inserti32x4(rows, _mm_loadu_si128(at(a + 4 * 64)), 1);
+  rows = _mm512_inserti32x4(rows, _mm_loadu_si128(at(a + 8 * 64)), 2);
+  return _mm512_inserti32x4(rows, _mm_loadu_si128(at(a + 12 * 64)), 3);
+}
+
+/// Transposes 16 rows x 8 of K as pairs of K, then parts the pairs.
+template <elem Type>
+[[gnu::target("avx512f,avx512bw,avx512vl")]] void transpose(float (*out)[64],
+                                                            std::uint16_t const* a) {
+  __m512i const r0 = four_rows(a), r1 = four_rows(a + 64), r2 = four_rows(a + 128),
+                r3 = four_rows(a + 192);
+  __m512i const low01 = _mm512_unpacklo_epi32(r0, r1), low23 = _mm512_unpacklo_epi32(r2, r3),
+                high01 = _mm512_unpackhi_epi32(r0, r1), high23 = _mm512_unpackhi_epi32(r2, r3);
+  __m512i const pairs[4] = {
+      _mm512_unpacklo_epi64(low01, low23), _mm512_unpackhi_epi64(low01, low23),
+      _mm512_unpacklo_epi64(high01, high23), _mm512_unpackhi_epi64(high01, high23)};
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; ++i) {
+    _mm512_storeu_ps(out[2 * i], widen_low<Type>(pairs[i]));
+    _mm512_storeu_ps(out[2 * i + 1], widen_high<Type>(pairs[i]));
+  }
+}
+
+/// count, a multiple of 16, neighbouring elements.
+template <elem Type>
+[[gnu::target("avx512f,avx512bw,avx512vl")]] void widen_run(float* out, std::uint16_t const* in,
+                                                            int count) {
+  for (int i = 0; i < count; i += 16)
+    _mm512_storeu_ps(
+        out + i, widen<Type>(_mm256_loadu_si256(reinterpret_cast<__m256i const*>(in + i))));
+}
+
+template <elem Type>
+[[gnu::target("avx512f,avx512bw,avx512vl")]] void widen_a_of(product_block& block,
+                                                             std::uint16_t const* a, bool k_major) {
+  if (!k_major) return widen_run<Type>(block.a[0], a, 64 * block.k);
+  for (int row = 0; row < 64; row += 16)
+    for (int k = 0; k < block.k; k += 8)
+      transpose<Type>(reinterpret_cast<float(*)[64]>(&block.a[k][row]), a + 64 * row + k);
+}
+
+/// D (64 x Columns) += A * B, B's element (k, column) at b[k * along_k + column * along_column].
+template <int Columns>
+[[gnu::target("avx512f,avx512bw,avx512vl")]] void multiply_tile(product_block const& block,
+                                                                float* d, float const* b,
+                                                                std::ptrdiff_t along_k,
+                                                                std::ptrdiff_t along_column) {
+  __m512 sum[Columns][4];
+#pragma GCC unroll 6
+  for (int j = 0; j < Columns; ++j)
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i)
+      sum[j][i] = block.accumulate ? _mm512_loadu_ps(d + 64 * j + 16 * i) : _mm512_setzero_ps();
+  for (int k = 0; k < block.k; ++k, b += along_k) {
+    __m512 const a0 = _mm512_load_ps(block.a[k]), a1 = _mm512_load_ps(block.a[k] + 16),
+                 a2 = _mm512_load_ps(block.a[k] + 32), a3 = _mm512_load_ps(block.a[k] + 48);
+#pragma GCC unroll 6
+    for (int j = 0; j < Columns; ++j) {
+      __m512 const factor = _mm512_set1_ps(b[j * along_column]);
+      sum[j][0] = _mm512_fmadd_ps(a0, factor, sum[j][0]);
+      sum[j][1] = _mm512_fmadd_ps(a1, factor, sum[j][1]);
+      sum[j][2] = _mm512_fmadd_ps(a2, factor, sum[j][2]);
+      sum[j][3] = _mm512_fmadd_ps(a3, factor, sum[j][3]);
+    }
+  }
+  unsigned nans = 0;
+#pragma GCC unroll 6
+  for (int j = 0; j < Columns; ++j) {
+    nans |= _mm512_cmp_ps_mask(sum[j][0], sum[j][1], _CMP_UNORD_Q);
+    nans |= _mm512_cmp_ps_mask(sum[j][2], sum[j][3], _CMP_UNORD_Q);
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i) _mm512_storeu_ps(d + 64 * j + 16 * i, sum[j][i]);
+  }
+  if (nans != 0) [[unlikely]]
+    make_nans_canonical(d, 64 * Columns);
+}
+
+template <elem Type>
+[[gnu::target("avx512f,avx512bw,avx512vl")]] void multiply_of(product_block const& block, float* d,
+                                                              int columns, std::uint16_t const* b,
+                                                              bool k_major) {
+  alignas(64) float wide[64 * panel_columns];
+  std::ptrdiff_t const along_k = k_major ? 1 : panel_columns, along_column = k_major ? 64 : 1;
+  if (!k_major)
+    widen_run<Type>(wide, b, panel_columns * block.k);
+  else
+    for (int j = 0; j < columns; ++j) widen_run<Type>(wide + 64 * j, b + 64 * j, block.k);
+  int j = 0;
+  for (; j + 6 <= columns; j += 6)
+    multiply_tile<6>(block, d + 64 * j, wide + j * along_column, along_k, along_column);
+  if (columns - j == 4)
+    multiply_tile<4>(block, d + 64 * j, wide + j * along_column, along_k, along_column);
+  else if (columns - j == 2)
+    multiply_tile<2>(block, d + 64 * j, wide + j * along_column, along_k, along_column);
+}
+
+void widen_a(product_block& block, std::uint16_t const* a, bool k_major) {
+  block.type == elem::bf16 ? widen_a_of<elem::bf16>(block, a, k_major)
+                           : widen_a_of<elem::f16>(block, a, k_major);
+}
+
+void multiply(product_block const& block, float* d, int columns, std::uint16_t const* b,
+              bool k_major) {
+  block.type == elem::bf16 ? multiply_of<elem::bf16>(block, d, columns, b, k_major)
+                           : multiply_of<elem::f16>(block, d, columns, b, k_major);
+}
+
+}  // namespace
+
+constinit product_version const product_avx512{widen_a, multiply};
+
+}  // namespace tw::emu
+
+#else
+
+constinit tw::emu::product_version const tw::emu::product_avx512{};
+
+#endif

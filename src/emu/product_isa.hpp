@@ -19,6 +19,7 @@ struct product_block {
   elem type;  // bf16 or f16
   int k;      // 16, 32, 48 or 64
   bool accumulate;
+  bool exact_products;          // for the portable version, written by its widen_a
   alignas(64) float a[64][64];  // [k][row], written by widen_a
 };
 
@@ -30,6 +31,9 @@ struct product_version {
   void (*multiply)(product_block const& block, float* d, int columns, std::uint16_t const* b,
                    bool k_major);
 };
+
+/// Every NaN among count floats becomes 0x7FFFFFFF.
+void make_nans_canonical(float* d, int count);
 
 extern product_version const product_portable;
 extern product_version const product_avx2;
