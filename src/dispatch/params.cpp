@@ -82,8 +82,9 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
 int persistent_ctas(gemm_plan const& plan, gemm_params const& p, int sms) {
   int const cluster = plan.config.cluster_m * plan.config.cluster_n;
   std::int64_t const tiles = static_cast<std::int64_t>(p.order.m_tiles) * p.order.n_tiles;
-  std::int64_t const clusters = std::max<std::int64_t>(1, std::min<std::int64_t>(tiles, sms / cluster));
-  return static_cast<int>(clusters) * cluster;
+  std::int64_t const most = std::max(1, sms / cluster);
+  std::int64_t const waves = (tiles + most - 1) / most;
+  return static_cast<int>((tiles + waves - 1) / waves) * cluster;
 }
 
 }  // namespace tw

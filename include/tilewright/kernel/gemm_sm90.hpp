@@ -40,6 +40,7 @@ struct gemm_sm90 {
     mbarrier slot_free[C.stages];
   };
   static constexpr int smem_bytes = sizeof(smem);
+  static_assert(smem_bytes <= 227 * 1024, "[TW0206] the stages need more than 227 KiB of shared memory");
 
   using params = gemm_params;
 
