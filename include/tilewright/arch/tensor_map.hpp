@@ -11,11 +11,6 @@
 
 namespace tw {
 
-/// 128 opaque bytes: CUtensorMap on the GPU, a packed tensor_map_desc in the emulator.
-struct alignas(64) tensor_map {
-  std::uint64_t words[16];
-};
-
 /// A tensor in global memory and the box that one TMA instruction copies. Innermost first.
 /// dim: extents in elements; stride_bytes[i]: bytes between neighbours along dimension i+1
 /// (dimension 0 is contiguous); box: extents of the box in elements.

@@ -54,6 +54,12 @@ TW_HD constexpr smem_desc make_smem_desc(std::uint32_t smem_address, std::uint32
           (static_cast<std::uint64_t>(stride_bytes >> 4) << 32) | (static_cast<std::uint64_t>(s) << 62)};
 }
 
+/// 128 opaque bytes: CUtensorMap on the GPU, a packed tensor_map_desc in the emulator. Made by
+/// make_tensor_map (arch/tensor_map.hpp, which device code does not need).
+struct alignas(64) tensor_map {
+  std::uint64_t words[16];
+};
+
 /// Start of a TMA box, innermost coordinate first, in elements. R = rank of the tensor map.
 template <int R>
 struct tma_coord {

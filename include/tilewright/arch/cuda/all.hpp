@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// all.hpp  The backend of the GPU: one inline function per PTX instruction.
+#pragma once
+
+#include "tilewright/arch/cuda/identity.hpp"
+#include "tilewright/arch/cuda/launch.hpp"
+#include "tilewright/arch/cuda/matrix.hpp"
+#include "tilewright/arch/cuda/mbarrier.hpp"
+#include "tilewright/arch/cuda/registers.hpp"
+#include "tilewright/arch/cuda/sync.hpp"
+#include "tilewright/arch/cuda/tma.hpp"
+#include "tilewright/arch/cuda/wgmma.hpp"

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// identity.hpp  Which thread am I, and where is my shared memory.
+#pragma once
+
+#include <cstdint>
+
+#include "tilewright/base/hd.hpp"
+
+namespace tw {
+
+/// Thread in its CTA. PTX ISA, "Special Registers: %tid".
+TW_DEVICE int thread_id() { return static_cast<int>(threadIdx.x); }
+/// Lane in its warp. CTAs are 1-D, so this is %laneid without reading it.
+TW_DEVICE int lane_id() { return thread_id() % 32; }
+/// Warp in its CTA. The shuffle tells the compiler that the whole warp has one value, so what
+/// depends on it is a uniform branch; all lanes of the warp must call it. PTX ISA, "shfl.sync".
+TW_DEVICE int warp_id() { return __shfl_sync(0xFFFFFFFFU, thread_id() / 32, 0); }
+/// Warpgroup (4 warps) in its CTA; as warp_id.
+TW_DEVICE int warpgroup_id() { return __shfl_sync(0xFFFFFFFFU, thread_id() / 128, 0); }
+
+/// CTA in the grid. PTX ISA, "Special Registers: %ctaid".
+TW_DEVICE int cta_id() { return static_cast<int>(blockIdx.x); }
+/// CTAs of the grid. PTX ISA, "Special Registers: %nctaid".
+TW_DEVICE int cta_count() { return static_cast<int>(gridDim.x); }
+/// Threads of the CTA. PTX ISA, "Special Registers: %ntid".
+TW_DEVICE int thread_count() { return static_cast<int>(blockDim.x); }
+
+/// CTA in its cluster. PTX ISA, "Special Registers: %cluster_ctarank".
+TW_DEVICE int cluster_rank() {
+  int r;
+  asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(r));
+  return r;
+}
+/// Cluster in the grid. PTX ISA, "Special Registers: %clusterid".
+TW_DEVICE int cluster_id() {
+  int r;
+  asm("mov.u32 %0, %%clusterid.x;" : "=r"(r));
+  return r;
+}
+/// Clusters of the grid. PTX ISA, "Special Registers: %nclusterid".
+TW_DEVICE int cluster_count() {
+  int r;
+  asm("mov.u32 %0, %%nclusterid.x;" : "=r"(r));
+  return r;
+}
+
+/// True in exactly one lane of a converged warp. PTX ISA, "elect.sync".
+TW_DEVICE bool elect_one() {
+  std::uint32_t elected;
+  asm volatile(
+      "{\n"
+      ".reg .pred p;\n"
+      "elect.sync _|p, 0xFFFFFFFF;\n"
+      "selp.u32 %0, 1, 0, p;\n"
+      "}"
+      : "=r"(elected));
+  return elected != 0;
+}
+
+/// The CTA's dynamic shared memory as a typed struct, 1024-byte aligned.
+template <class Smem>
+TW_DEVICE Smem& dynamic_smem() {
+  extern __shared__ __align__(1024) unsigned char tw_dynamic_smem[];
+  return *reinterpret_cast<Smem*>(tw_dynamic_smem);
+}
+
+/// 32-bit shared::cta address of an object in the CTA's shared memory. PTX ISA, "cvta".
+TW_DEVICE std::uint32_t smem_addr(void const* p) {
+  return static_cast<std::uint32_t>(__cvta_generic_to_shared(p));
+}
+
+/// The same object in CTA `cta` of the cluster, as a generic pointer. PTX ISA, "mapa".
+template <class T>
+TW_DEVICE T* dsmem(T* own, int cta) {
+  std::uint64_t peer;
+  asm("mapa.u64 %0, %1, %2;"
+      : "=l"(peer)
+      : "l"(reinterpret_cast<std::uint64_t>(own)), "r"(cta));
+  return reinterpret_cast<T*>(peer);
+}
+
+}  // namespace tw

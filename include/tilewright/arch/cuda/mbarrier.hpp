@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// mbarrier.hpp  The barrier object in shared memory. PTX ISA, "mbarrier".
+#pragma once
+
+#include <cstdint>
+
+#include "tilewright/arch/cuda/identity.hpp"
+#include "tilewright/arch/types.hpp"
+#include "tilewright/base/hd.hpp"
+
+namespace tw {
+
+/// 64 bits of shared memory. A phase completes when the expected arrivals are in and no expected
+/// bytes are owed; waiters name the phase by its parity (the first phase has parity 0).
+struct alignas(8) mbarrier {
+  std::uint64_t word;
+
+  /// PTX ISA, "mbarrier.init".
+  TW_DEVICE void init(int arrivals) {
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(smem_addr(this)), "r"(arrivals)
+                 : "memory");
+  }
+
+  /// PTX ISA, "mbarrier.arrive"; the default order is .release.cta.
+  TW_DEVICE void arrive() {
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(smem_addr(this)) : "memory");
+  }
+
+  /// Arrives at this barrier of CTA `cta`. S = cluster: earlier writes are visible there after
+  /// wait<scope::cluster>. S = cta: the instruction without qualifiers, .release.cta, orders
+  /// nothing towards another CTA. PTX ISA, "mapa", "mbarrier.arrive".
+  template <scope S = scope::cluster>
+  TW_DEVICE void arrive_remote(int cta) {
+    if constexpr (S == scope::cluster)
+      asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(peer(cta))
+                   : "memory");
+    else
+      asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];" ::"r"(peer(cta)) : "memory");
+  }
+  /// Arrives at this barrier of CTA `cta` and orders no memory. PTX ISA, "mbarrier.arrive".
+  TW_DEVICE void arrive_remote_relaxed(int cta) {
+    asm volatile("mbarrier.arrive.relaxed.cluster.shared::cluster.b64 _, [%0];" ::"r"(peer(cta))
+                 : "memory");
+  }
+
+  /// The current phase owes `bytes` more. PTX ISA, "mbarrier.expect_tx".
+  TW_DEVICE void expect_tx(int bytes) {
+    asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(smem_addr(this)),
+                 "r"(bytes)
+                 : "memory");
+  }
+  /// expect_tx, then arrive. PTX ISA, "mbarrier.arrive": .expect_tx.
+  TW_DEVICE void arrive_expect_tx(int bytes) {
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(smem_addr(this)),
+                 "r"(bytes)
+                 : "memory");
+  }
+
+  /// True if the phase of this parity has completed; may sleep for a while before it says no.
+  /// PTX ISA, "mbarrier.test_wait / mbarrier.try_wait"; the default order is .acquire.cta.
+  template <scope S = scope::cta>
+  TW_DEVICE bool try_wait(std::uint32_t parity) {
+    std::uint32_t done;
+    if constexpr (S == scope::cluster)
+      asm volatile(
+          "{\n"
+          ".reg .pred p;\n"
+          "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], %2;\n"
+          "selp.u32 %0, 1, 0, p;\n"
+          "}"
+          : "=r"(done)
+          : "r"(smem_addr(this)), "r"(parity)
+          : "memory");
+    else
+      asm volatile(
+          "{\n"
+          ".reg .pred p;\n"
+          "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
+          "selp.u32 %0, 1, 0, p;\n"
+          "}"
+          : "=r"(done)
+          : "r"(smem_addr(this)), "r"(parity)
+          : "memory");
+    return done != 0;
+  }
+
+  /// Waits for the phase of this parity. PTX ISA, "mbarrier.test_wait / mbarrier.try_wait".
+  template <scope S = scope::cta>
+  TW_DEVICE void wait(std::uint32_t parity) {
+    while (!try_wait<S>(parity)) {
+    }
+  }
+
+ private:
+  /// shared::cluster address of this barrier in CTA `cta`. PTX ISA, "mapa".
+  TW_DEVICE std::uint32_t peer(int cta) const {
+    std::uint32_t address;
+    asm("mapa.shared::cluster.u32 %0, %1, %2;"
+        : "=r"(address)
+        : "r"(smem_addr(this)), "r"(cta));
+    return address;
+  }
+};
+
+}  // namespace tw
