@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // algebra.cpp  Operation table: coalesce, composition, complement, divides, products.
-#include "layout/call.hpp"
+#include "layout/operations.hpp"
 
 namespace tw::detail {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // call.cpp  Finds an operation by name, evaluates expressions, turns results into text.
-#include "layout/call.hpp"
+#include "layout/operations.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // construction.cpp  Operation table: making layouts, asking their sizes, coordinates and indices.
-#include "layout/call.hpp"
+#include "layout/operations.hpp"
 
 namespace tw::detail {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// call.hpp  Rows of the operation table: a name, how many arguments, what to do with them.
+// operations.hpp  Rows of the operation table: a name, how many arguments, what to do with them.
 #pragma once
 
 #include <span>

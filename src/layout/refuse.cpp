@@ -33,7 +33,7 @@ constexpr std::array rows{
           "choose a tile that divides the extent"},
     words{106, "composition, modes of B together", "a reach of {} inside one extent of A",
           "less than that extent, {}", "the sum would carry: A(B(c)) is not a layout"},
-    words{107, "composition, stride of B", "{}", "an integer that is not negative", ""},
+    words{107, "composition, stride of B", "{}", "strides of one sign, in modes of A of their own", ""},
     words{108, "complement, next stride", "{}", "a multiple of {}, what smaller strides cover",
           "the layout must be injective, its strides nested"},
     words{109, "stride", "{}", "an ordinary integer that is not negative", ""},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // swizzles.cpp  Operation table: swizzles and swizzled layouts.
-#include "layout/call.hpp"
+#include "layout/operations.hpp"
 
 namespace tw::detail {
 namespace {

@@ -127,8 +127,12 @@ std::optional<bool> law_holds(layout const& r, json const& row) {
   if (is("divide") && !is("identity")) {  // the offsets of the divided layout, each as often as before
     return offsets_in(r) == offsets_in(layout_of(args[0]));
   }
-  if (is("product") || is("tile_to_shape")) {  // copies of an injective block do not overlap
+  if (is("tiler") || is("tile_to_shape")) {  // copies of an injective block do not overlap
     return repeats(layout_of(args[0])) || !repeats(r);
+  }
+  if (is("product")) {  // as many offsets as the block has for each that the other layout has
+    return distinct_offsets(r).size() ==
+           distinct_offsets(layout_of(args[0])).size() * distinct_offsets(layout_of(args[1])).size();
   }
   if (op == "make_ordered_layout") return !repeats(r);
   return {};
@@ -225,6 +229,63 @@ TEST(Conform, Layouts) {
              all.text, all.function, all.law, all.refused, all.wrong, missing);
   for (std::string const& f : failures) fmt::print("{}\n", f);
   EXPECT_TRUE(failures.empty()) << failures.size() << " rows differ";
+}
+
+/// What the reference refuses is refused with a code, or answered as the law says.
+TEST(Conform, Rejects) {
+  auto const known = tw::operations();
+  int refused = 0;
+  int lawful = 0;
+  int missing = 0;
+  for (json const& row : rows_of("layouts.rejects.jsonl")) {
+    if (!std::ranges::binary_search(known, std::string_view(row["op"].get<std::string>()))) {
+      ++missing;
+      continue;
+    }
+    try {
+      answer const r = tw::call(row["op"].get<std::string>(), row["args"].get<std::vector<std::string>>());
+      ++lawful;
+      EXPECT_TRUE(r.function && law_holds(*r.function, row) == true) << row.dump() << " ours " << r.res;
+    } catch (tw::rejected const& e) {
+      EXPECT_TRUE(e.why().code.starts_with("TW01")) << e.what();
+      ++refused;
+    }
+  }
+  fmt::print("rejects: {} refused, {} answered by the law, {} of missing operations\n", refused, lawful,
+             missing);
+}
+
+/// The reference's own unit cases: the same text or the same function. Their integers are partly
+/// dynamic, so the reference keeps modes that ours merges.
+TEST(Conform, UnitCases) {
+  auto const known = tw::operations();
+  int same_text = 0;
+  int same_function = 0;
+  int missing = 0;
+  for (json const& row : rows_of("unit_cases.jsonl")) {
+    if (!std::ranges::binary_search(known, std::string_view(row["op"].get<std::string>()))) {
+      ++missing;
+      continue;
+    }
+    answer ours;
+    try {
+      ours = tw::call(row["op"].get<std::string>(), row["args"].get<std::vector<std::string>>());
+    } catch (tw::rejected const& e) {
+      ADD_FAILURE() << row.dump() << " ours " << e.what();
+      continue;
+    }
+    if (normal(ours.res) == normal(row["res"])) {
+      ++same_text;
+      continue;
+    }
+    ++same_function;
+    layout const theirs = layout_of(row["res"]);
+    EXPECT_TRUE(compatible_profile(*ours.function, theirs, false)) << row.dump() << " ours " << ours.res;
+    EXPECT_EQ(size(*ours.function), size(theirs)) << row.dump() << " ours " << ours.res;
+    for (i64 i = 0; i < size(theirs); ++i) ASSERT_EQ((*ours.function)(i), theirs(i)) << row.dump();
+  }
+  fmt::print("unit cases: {} with the same text, {} with the same function, {} of missing operations\n",
+             same_text, same_function, missing);
 }
 
 }  // namespace

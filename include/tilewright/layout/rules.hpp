@@ -83,12 +83,12 @@ TW_HD constexpr void refuse_carry(std::int64_t got, std::int64_t need) {
       TW0106_composition_modes_of_B_together_leave_an_extent_of_A[detail::both(got, need)];
 }
 
-/// got = a stride of B that is negative (need 0) or counts coordinates (need 1).
+/// got = a stride of B of the other sign (need 0) or in a part of another leaf's mode (need 1).
 TW_HD constexpr void refuse_inner_stride(std::int64_t got, std::int64_t need) {
   if (!__builtin_is_constant_evaluated()) return detail::at_run_time(107, got, need);
-  int const TW0107_composition_stride_of_B_is_negative_or_a_basis[1] = {0};
+  int const TW0107_composition_strides_of_B_have_two_signs_or_modes[1] = {0};
   [[maybe_unused]] int const e =
-      TW0107_composition_stride_of_B_is_negative_or_a_basis[detail::both(got, need)];
+      TW0107_composition_strides_of_B_have_two_signs_or_modes[detail::both(got, need)];
 }
 
 /// got = a stride, need = the offsets that smaller strides cover, which must divide it.
