@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// bench_command.cpp  The options of `tilewright bench`.
+#include "bench/bench_command.hpp"
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "bench/questions.hpp"
+#include "tools/guarded.hpp"
+
+namespace tw {
+namespace {
+
+void add_gemm(CLI::App& bench, int& status) {
+  auto const o = std::make_shared<bench::gemm_bench_options>();
+  auto* const verb = bench.add_subcommand("gemm", "Time products of a shape list against cuBLASLt");
+  verb->add_option("--shapes", o->shapes_path, "Shape list (JSON)")->required();
+  verb->add_option("--category", o->categories, "Only these categories")->delimiter(',');
+  verb->add_option("--names", o->names, "Only these shapes")->delimiter(',');
+  verb->add_option("--mode", o->mode, "burst, sustained or both")
+      ->check(CLI::IsMember({"burst", "sustained", "both"}))
+      ->capture_default_str();
+  verb->add_option("--baseline", o->baseline, "cublaslt (heuristic and tuned) or none")
+      ->check(CLI::IsMember({"cublaslt", "none"}))
+      ->capture_default_str();
+  verb->add_option("--cublaslt", o->measure.cublaslt, "File name of the cuBLASLt library")
+      ->capture_default_str();
+  verb->add_option("--tune-candidates", o->measure.tune_candidates,
+                   "Algorithms that the tuning tries")
+      ->check(CLI::Range(1, 256))
+      ->capture_default_str();
+  verb->add_option("--rounds", o->rounds, "Bursts of each contender (5; 3 with --quick)")
+      ->check(CLI::Range(1, 1000));
+  verb->add_option("--data", o->data, "normal (mean 0, deviation 1) or uniform (-1 to 1)")
+      ->check(CLI::IsMember({"normal", "uniform"}))
+      ->capture_default_str();
+  verb->add_option("--seed", o->measure.seed, "Seed of the operands")->capture_default_str();
+  verb->add_option("--json", o->json_path, "Write every sample and the environment to this file");
+  verb->add_option("--commit", o->commit, "Commit to record (default: asked of git)");
+  verb->add_flag("--quick", o->quick, "Fewer and shorter rounds: a look, not a result to publish");
+  verb->callback([o, &status] {
+    status = static_cast<int>(guarded(false, [&] { return bench::run_gemm_bench(*o); }));
+  });
+}
+
+void add_ceiling(CLI::App& bench, int& status) {
+  auto const o = std::make_shared<bench::ceiling_options>();
+  auto* const verb = bench.add_subcommand("ceiling", "Measure what the card can do at most");
+  verb->add_option("--json", o->json_path, "Write every sample and the environment to this file");
+  verb->add_option("--commit", o->commit, "Commit to record (default: asked of git)");
+  verb->add_option("--seed", o->seed, "Seed of the data")->capture_default_str();
+  verb->add_flag("--quick", o->quick, "Fewer and shorter rounds: a look, not a result to publish");
+  verb->callback([o, &status] {
+    status = static_cast<int>(guarded(false, [&] { return bench::run_ceiling_bench(*o); }));
+  });
+}
+
+}  // namespace
+
+void add_bench_command(CLI::App& app, int& status) {
+  auto* const bench =
+      app.add_subcommand("bench", "Measure on the GPU: products, and the card's ceilings");
+  bench->require_subcommand(1);
+  add_gemm(*bench, status);
+  add_ceiling(*bench, status);
+}
+
+}  // namespace tw

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// environment.cpp  The facts that make a result file reproducible, and the file itself.
+#include "bench/environment.hpp"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <ctime>
+#include <fstream>
+
+#include "tilewright/base/check.hpp"
+
+namespace tw::bench {
+namespace {
+
+/// What a shell command prints, without the final line break; empty when it fails.
+std::string output_of(char const* command) {
+  std::FILE* const pipe = popen(command, "r");
+  if (pipe == nullptr) return "";
+  std::string text;
+  for (int c = std::fgetc(pipe); c != EOF; c = std::fgetc(pipe)) text += static_cast<char>(c);
+  if (pclose(pipe) != 0) return "";
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  return text;
+}
+
+std::string commit_here() {
+  std::string const commit = output_of("git rev-parse --short=12 HEAD 2>/dev/null");
+  if (commit.empty()) return "";
+  return commit + (output_of("git status --porcelain -uno 2>/dev/null").empty() ? "" : "+");
+}
+
+std::string host_name() {
+  char text[256] = {};
+  return gethostname(text, sizeof text - 1) == 0 ? text : "";
+}
+
+std::string utc_now() {
+  std::time_t const now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  char text[32] = {};
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
+}
+
+nlohmann::json command_line() {
+  std::ifstream in("/proc/self/cmdline", std::ios::binary);
+  nlohmann::json words = nlohmann::json::array();
+  for (std::string word; std::getline(in, word, '\0');) words.push_back(word);
+  return words;
+}
+
+}  // namespace
+
+nlohmann::json environment_json(std::string const& commit) {
+  return {{"host", host_name()},
+          {"date", utc_now()},
+          {"commit", commit.empty() ? commit_here() : commit},
+          {"argv", command_line()}};
+}
+
+nlohmann::json to_json(device_facts const& f) {
+  return {{"card", f.card},
+          {"sms", f.sms},
+          {"memory_gb", f.memory_gb},
+          {"driver", f.driver},
+          {"cuda_driver", f.cuda_driver},
+          {"cuda_runtime", f.cuda_runtime},
+          {"cublaslt", f.cublaslt},
+          {"cublaslt_path", f.cublaslt_path},
+          {"power_limit_w", f.power_limit_w},
+          {"max_sm_mhz", f.max_sm_mhz}};
+}
+
+void write_json(std::string const& path, nlohmann::json const& content) {
+  std::string const temporary = path + ".part";
+  std::ofstream out(temporary, std::ios::binary);
+  out << content.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
+  out.close();
+  if (!out || std::rename(temporary.c_str(), path.c_str()) != 0)
+    throw rejected({"TW0713", "--json " + path, "not writable", "a file that can be written", ""});
+}
+
+}  // namespace tw::bench

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+// gemm_lab.cu  Measures one product: ours and cuBLASLt's, verified, then timed against each other.
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <thread>
+
+#include "bench/gpu/cublaslt.hpp"
+#include "bench/gpu/device.hpp"
+#include "bench/gpu/graph_contender.hpp"
+#include "bench/gpu/operand_sets.hpp"
+#include "bench/lab.hpp"
+#include "tilewright/dispatch/gemm.hpp"
+
+namespace tw::bench {
+namespace {
+
+constexpr int tuning_rounds = 3;
+
+void pause(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
+
+/// One shape: its buffers, its contenders, and the result that they fill.
+class measurement {
+ public:
+  measurement(stopwatch& watch, measure_options const& o, gemm_problem const& p, shape_result& out)
+      : watch_(watch),
+        options_(o),
+        problem_(p),
+        sets_(p, o, watch.stream()),
+        out_(out) {
+    watch_.wait();
+    out_.buffer_sets = sets_.count();
+    out_.cycle_bytes = sets_.cycle_bytes();
+  }
+
+  void add_ours(int device_sms) {
+    gemm_plan const plan = plan_gemm(problem_, sets_.at(0), device_sms);
+    out_.why = plan.why;
+    out_.hints = plan.hints;
+    add("tilewright", plan.kernel,
+        prepare([this, plan](int set, cudaStream_t stream) { gemm(plan, sets_.at(set), stream); }));
+  }
+
+  /// The heuristic's first algorithm, and the fastest of its first `tune_candidates`.
+  void add_cublaslt(cublaslt const& library) {
+    product_.emplace(library, problem_);
+    auto const algorithms = product_->algorithms(std::max(options_.tune_candidates, 1));
+    add("cublaslt_heuristic", product_->describe(algorithms[0]), prepare(algorithms[0]));
+    std::size_t const best = tune(algorithms);
+    if (best != 0) {
+      add("cublaslt_tuned", product_->describe(algorithms[best]), prepare(algorithms[best]));
+      return;
+    }
+    provider_result same = out_.providers.back();
+    same.provider = "cublaslt_tuned";
+    same.same_as = "cublaslt_heuristic";
+    out_.providers.push_back(same);
+  }
+
+  void time() {
+    std::vector<contender*> contenders;
+    std::vector<provider_result*> results;
+    for (std::size_t i = 0; i < contenders_.size(); ++i) {
+      contenders.push_back(contenders_[i].get());
+      results.push_back(&out_.providers[i]);  // the one without a contender is the last
+    }
+    if (options_.burst) {
+      auto const samples = measure_bursts(contenders, options_.protocol, pause);
+      for (std::size_t i = 0; i < results.size(); ++i) results[i]->bursts = samples[i];
+    }
+    if (options_.sustained) {
+      auto const samples = measure_sustained(contenders, options_.protocol);
+      for (std::size_t i = 0; i < results.size(); ++i) results[i]->windows = samples[i];
+    }
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      result_scan const again = run_and_scan(*contenders_[i]);
+      results[i]->repeatable = again.digest == digests_[i];
+      results[i]->check.unwritten = std::max(results[i]->check.unwritten, again.nans);
+      results[i]->check.passed = results[i]->check.passed && again.nans == 0;
+    }
+  }
+
+ private:
+  using contender_pointer = std::unique_ptr<graph_contender>;
+
+  contender_pointer prepare(graph_contender::enqueue const& launch) {
+    return std::make_unique<graph_contender>(watch_, sets_.count(), launch, options_.batch_s);
+  }
+  contender_pointer prepare(lt_algorithm const& algorithm) {
+    return prepare([this, algorithm](int set, cudaStream_t stream) {
+      product_->enqueue(algorithm, sets_.at(set), stream);
+    });
+  }
+
+  result_scan run_and_scan(graph_contender& program) {
+    sets_.poison(watch_.stream());
+    program.run();
+    return scan(problem_, sets_.results(), watch_);
+  }
+
+  /// Runs the very graph that will be timed on poisoned results and compares the last set's.
+  void add(std::string const& name, std::string const& kernel, contender_pointer program) {
+    provider_result result;
+    result.provider = name;
+    result.kernel = kernel;
+    result_scan const found = run_and_scan(*program);
+    result.check = compare(problem_, sets_.at(sets_.count() - 1), watch_);
+    result.check.unwritten = found.nans;
+    result.check.passed = result.check.passed && found.nans == 0;
+    out_.providers.push_back(result);
+    contenders_.push_back(std::move(program));
+    digests_.push_back(found.digest);
+  }
+
+  /// Index of the fastest algorithm, by bursts under the protocol. Those that do not run drop out.
+  std::size_t tune(std::vector<lt_algorithm> const& algorithms) {
+    std::vector<contender_pointer> programs;
+    std::vector<contender*> running;
+    std::vector<std::size_t> index;
+    for (std::size_t i = 0; i < algorithms.size(); ++i) {
+      out_.tuning.push_back({product_->describe(algorithms[i]), not_measured});
+      try {
+        programs.push_back(prepare(algorithms[i]));
+      } catch (rejected const& e) {
+        if (e.why().code != "TW0712") throw;
+        continue;
+      }
+      running.push_back(programs.back().get());
+      index.push_back(i);
+    }
+    if (running.size() < 2) return 0;
+    protocol_options rounds = options_.protocol;
+    rounds.burst_rounds = tuning_rounds;
+    auto const samples = measure_bursts(running, rounds, pause);
+    for (std::size_t i = 0; i < running.size(); ++i)
+      out_.tuning[index[i]].us = median_us(samples[i]);
+    auto const fastest = std::min_element(index.begin(), index.end(), [this](auto x, auto y) {
+      return out_.tuning[x].us < out_.tuning[y].us;
+    });
+    return *fastest;
+  }
+
+  stopwatch& watch_;
+  measure_options const& options_;
+  gemm_problem const problem_;
+  operand_sets const sets_;
+  shape_result& out_;
+  std::optional<lt_product> product_;
+  std::vector<contender_pointer> contenders_;  // contender i belongs to out_.providers[i]
+  std::vector<std::uint64_t> digests_;
+};
+
+class gpu_lab final : public gemm_lab {
+ public:
+  explicit gpu_lab(measure_options const& options) : options_(options), facts_(device_.facts()) {
+    if (!options_.baseline) return;
+    library_ = std::make_unique<cublaslt>(options_.cublaslt);
+    facts_.cublaslt = library_->version();
+    facts_.cublaslt_path = library_->path();
+  }
+
+  device_facts facts() const override { return facts_; }
+
+  shape_result measure(gemm_shape const& shape) override {
+    shape_result result;
+    result.shape = shape;
+    if (auto const reason = why_unsupported(shape))
+      return finish(result, outcome::unsupported, *reason);
+    if (!broken_.empty())
+      return finish(result, outcome::failed, "the device failed before: " + broken_);
+    gemm_problem const problem = problem_of(shape);
+    if (auto const refusal = accept(problem))
+      return finish(result, outcome::unsupported, to_string(*refusal));
+    try {
+      measurement run(device_.watch(), options_, problem, result);
+      run.add_ours(facts_.sms);
+      if (library_ != nullptr) add_baseline(run, result);
+      run.time();
+      result.state = outcome::measured;
+    } catch (std::exception const& e) {
+      finish(result, outcome::failed, e.what());
+    }
+    cudaGetLastError();  // an allocation that was refused must not be reported again
+    cudaError_t const status = cudaDeviceSynchronize();
+    if (status != cudaSuccess) broken_ = cudaGetErrorString(status);
+    return result;
+  }
+
+ private:
+  static shape_result& finish(shape_result& r, outcome state, std::string const& reason) {
+    r.state = state;
+    r.reason = reason;
+    return r;
+  }
+
+  /// A product that cuBLASLt does not compute is still measured, without the baseline.
+  void add_baseline(measurement& run, shape_result& result) {
+    try {
+      run.add_cublaslt(*library_);
+    } catch (rejected const& e) {
+      if (e.why().code != "TW0712") throw;
+      result.reason = e.what();
+    }
+  }
+
+  measure_options const options_;
+  measured_device device_;
+  device_facts facts_;
+  std::unique_ptr<cublaslt> library_;
+  std::string broken_;
+};
+
+}  // namespace
+
+std::unique_ptr<gemm_lab> open_gemm_lab(measure_options const& options) {
+  return std::make_unique<gpu_lab>(options);
+}
+
+}  // namespace tw::bench

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// cublaslt.cu  cuBLASLt through dlopen. Source: cuBLAS documentation, "Using the cuBLASLt API".
+#include "bench/gpu/cublaslt.hpp"
+
+#include <dlfcn.h>
+
+namespace tw::bench {
+namespace {
+
+constexpr std::size_t workspace_bytes = std::size_t{64} << 20;
+
+[[noreturn]] void refuse(std::string const& what, std::string const& got, std::string const& need) {
+  throw rejected({"TW0712", what, got, need, "--baseline none measures without it"});
+}
+
+void* open_library(std::string const& file) {
+  void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  std::string const why = library == nullptr ? dlerror() : "";
+  if (library == nullptr)
+    library = dlopen(("/usr/local/cuda/lib64/" + file).c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) refuse("cuBLASLt", why, "the library of CUDA 13 on the search path");
+  return library;
+}
+
+}  // namespace
+
+struct cublaslt::functions {
+  void* library;
+  decltype(&cublasLtCreate) create = find<decltype(&cublasLtCreate)>("cublasLtCreate");
+  decltype(&cublasLtDestroy) destroy = find<decltype(&cublasLtDestroy)>("cublasLtDestroy");
+  decltype(&cublasLtGetVersion) version = find<decltype(&cublasLtGetVersion)>("cublasLtGetVersion");
+  decltype(&cublasLtGetStatusName) status_name =
+      find<decltype(&cublasLtGetStatusName)>("cublasLtGetStatusName");
+  decltype(&cublasLtMatmul) matmul = find<decltype(&cublasLtMatmul)>("cublasLtMatmul");
+  decltype(&cublasLtMatmulDescCreate) product_create =
+      find<decltype(&cublasLtMatmulDescCreate)>("cublasLtMatmulDescCreate");
+  decltype(&cublasLtMatmulDescDestroy) product_destroy =
+      find<decltype(&cublasLtMatmulDescDestroy)>("cublasLtMatmulDescDestroy");
+  decltype(&cublasLtMatmulDescSetAttribute) product_set =
+      find<decltype(&cublasLtMatmulDescSetAttribute)>("cublasLtMatmulDescSetAttribute");
+  decltype(&cublasLtMatrixLayoutCreate) layout_create =
+      find<decltype(&cublasLtMatrixLayoutCreate)>("cublasLtMatrixLayoutCreate");
+  decltype(&cublasLtMatrixLayoutDestroy) layout_destroy =
+      find<decltype(&cublasLtMatrixLayoutDestroy)>("cublasLtMatrixLayoutDestroy");
+  decltype(&cublasLtMatmulPreferenceCreate) preference_create =
+      find<decltype(&cublasLtMatmulPreferenceCreate)>("cublasLtMatmulPreferenceCreate");
+  decltype(&cublasLtMatmulPreferenceDestroy) preference_destroy =
+      find<decltype(&cublasLtMatmulPreferenceDestroy)>("cublasLtMatmulPreferenceDestroy");
+  decltype(&cublasLtMatmulPreferenceSetAttribute) preference_set =
+      find<decltype(&cublasLtMatmulPreferenceSetAttribute)>("cublasLtMatmulPreferenceSetAttribute");
+  decltype(&cublasLtMatmulAlgoGetHeuristic) heuristic =
+      find<decltype(&cublasLtMatmulAlgoGetHeuristic)>("cublasLtMatmulAlgoGetHeuristic");
+  decltype(&cublasLtMatmulAlgoConfigGetAttribute) algorithm_get =
+      find<decltype(&cublasLtMatmulAlgoConfigGetAttribute)>("cublasLtMatmulAlgoConfigGetAttribute");
+
+  template <class Function>
+  Function find(char const* name) const {
+    void* const symbol = dlsym(library, name);
+    if (symbol == nullptr)
+      refuse("cuBLASLt", "a library without " + std::string(name), "CUDA 13's");
+    return reinterpret_cast<Function>(symbol);
+  }
+  void check(cublasStatus_t status, char const* what) const {
+    if (status != CUBLAS_STATUS_SUCCESS) refuse(what, status_name(status), "CUBLAS_STATUS_SUCCESS");
+  }
+};
+
+cublaslt::cublaslt(std::string const& file)
+    : api_(new functions{open_library(file)}),
+      workspace_(workspace_bytes) {
+  Dl_info where{};
+  if (dladdr(reinterpret_cast<void*>(api_->create), &where) != 0) path_ = where.dli_fname;
+  api_->check(api_->create(&handle_), "cublasLtCreate");
+}
+
+cublaslt::~cublaslt() {
+  if (handle_ != nullptr) api_->destroy(handle_);
+}
+
+std::string cublaslt::version() const {
+  std::size_t const v = api_->version();
+  return std::to_string(v / 10000) + "." + std::to_string(v / 100 % 100) + "." +
+         std::to_string(v % 100);
+}
+
+namespace {
+
+cudaDataType_t data_type(elem e) {
+  return e == elem::bf16 ? CUDA_R_16BF : e == elem::f16 ? CUDA_R_16F : CUDA_R_32F;
+}
+
+}  // namespace
+
+lt_product::lt_product(cublaslt const& library, gemm_problem const& p) : library_(library) {
+  auto const& api = *library_.api_;
+  // A row-major matrix read column by column is its transpose. cuBLAS's left operand is our B^T
+  // (n x k): as stored, B col_major is k x n and must be transposed; B row_major is n x k already.
+  // Its right operand is our A^T (k x m): A row_major is k x m as stored, A col_major is m x k.
+  bool const b_as_stored = p.b.ord == order::row_major, a_as_stored = p.a.ord == order::row_major;
+  auto const k = static_cast<std::uint64_t>(p.k);
+  auto const m = static_cast<std::uint64_t>(p.m), n = static_cast<std::uint64_t>(p.n);
+  cublasOperation_t const left = b_as_stored ? CUBLAS_OP_N : CUBLAS_OP_T;
+  cublasOperation_t const right = a_as_stored ? CUBLAS_OP_N : CUBLAS_OP_T;
+  try {
+    api.check(api.product_create(&product_, CUBLAS_COMPUTE_32F, CUDA_R_32F),
+              "cublasLtMatmulDescCreate");
+    api.check(api.product_set(product_, CUBLASLT_MATMUL_DESC_TRANSA, &left, sizeof left), "TRANSA");
+    api.check(api.product_set(product_, CUBLASLT_MATMUL_DESC_TRANSB, &right, sizeof right),
+              "TRANSB");
+    api.check(api.layout_create(&left_, data_type(p.b.type), b_as_stored ? n : k,
+                                b_as_stored ? k : n, p.b.pitch_elems),
+              "cublasLtMatrixLayoutCreate");
+    api.check(api.layout_create(&right_, data_type(p.a.type), a_as_stored ? k : m,
+                                a_as_stored ? m : k, p.a.pitch_elems),
+              "cublasLtMatrixLayoutCreate");
+    api.check(api.layout_create(&result_, data_type(p.d.type), n, m, p.d.pitch_elems),
+              "cublasLtMatrixLayoutCreate");
+  } catch (...) {
+    destroy();
+    throw;
+  }
+}
+
+lt_product::~lt_product() { destroy(); }
+
+void lt_product::destroy() {
+  auto const& api = *library_.api_;
+  for (auto* layout : {left_, right_, result_})
+    if (layout != nullptr) api.layout_destroy(layout);
+  if (product_ != nullptr) api.product_destroy(product_);
+}
+
+std::vector<lt_algorithm> lt_product::algorithms(int count) const {
+  auto const& api = *library_.api_;
+  cublasLtMatmulPreference_t preference = nullptr;
+  api.check(api.preference_create(&preference), "cublasLtMatmulPreferenceCreate");
+  std::size_t const bytes = workspace_bytes;
+  cublasStatus_t status = api.preference_set(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
+                                             &bytes, sizeof bytes);
+  std::unique_ptr<cublasLtMatmulHeuristicResult_t[]> const results(
+      new cublasLtMatmulHeuristicResult_t[count]);
+  int found = 0;
+  if (status == CUBLAS_STATUS_SUCCESS)
+    status = api.heuristic(library_.handle_, product_, left_, right_, result_, result_, preference,
+                           count, results.get(), &found);
+  api.preference_destroy(preference);
+  api.check(status, "cublasLtMatmulAlgoGetHeuristic");
+
+  std::vector<lt_algorithm> usable;
+  for (int i = 0; i < found; ++i)
+    if (results[i].state == CUBLAS_STATUS_SUCCESS) usable.push_back({results[i].algo});
+  if (usable.empty()) refuse("cuBLASLt's heuristic", "no algorithm", "one for this product");
+  return usable;
+}
+
+std::string lt_product::describe(lt_algorithm const& algorithm) const {
+  std::string text;
+  auto const add = [&](char const* name, cublasLtMatmulAlgoConfigAttributes_t attribute,
+                       auto value) {
+    std::size_t written = 0;
+    if (library_.api_->algorithm_get(&algorithm.value, attribute, &value, sizeof value, &written) ==
+        CUBLAS_STATUS_SUCCESS)
+      text += name + std::to_string(value);
+  };
+  add("algo ", CUBLASLT_ALGO_CONFIG_ID, std::int32_t{0});
+  add(" tile ", CUBLASLT_ALGO_CONFIG_TILE_ID, std::uint32_t{0});
+  add(" stages ", CUBLASLT_ALGO_CONFIG_STAGES_ID, std::uint32_t{0});
+  add(" splitk ", CUBLASLT_ALGO_CONFIG_SPLITK_NUM, std::int32_t{0});
+  add(" swizzle ", CUBLASLT_ALGO_CONFIG_CTA_SWIZZLING, std::uint32_t{0});
+  add(" option ", CUBLASLT_ALGO_CONFIG_CUSTOM_OPTION, std::uint32_t{0});
+  add(" inner ", CUBLASLT_ALGO_CONFIG_INNER_SHAPE_ID, std::uint16_t{0});
+  add(" cluster ", CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID, std::uint16_t{0});
+  return text;
+}
+
+void lt_product::enqueue(lt_algorithm const& algorithm, gemm_operands const& o,
+                         cudaStream_t stream) const {
+  float const one = 1, zero = 0;
+  library_.api_->check(
+      library_.api_->matmul(library_.handle_, product_, &one, o.b, left_, o.a, right_, &zero, o.d,
+                            result_, o.d, result_, &algorithm.value, library_.workspace_.data(),
+                            workspace_bytes, stream),
+      "cublasLtMatmul");
+}
+
+}  // namespace tw::bench

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// cublaslt.hpp  The baseline: cuBLASLt, found at run time, with its descriptors made outside
+// timing.
+#pragma once
+
+#include <cublasLt.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bench/gpu/buffer.hpp"
+#include "tilewright/problem/gemm.hpp"
+
+namespace tw::bench {
+
+/// The functions of the loaded library, a handle, and a workspace of 64 MiB.
+class cublaslt {
+ public:
+  /// Throws `rejected` TW0712 when `file` is not found or lacks a function.
+  explicit cublaslt(std::string const& file);
+  cublaslt(cublaslt const&) = delete;
+  cublaslt& operator=(cublaslt const&) = delete;
+  ~cublaslt();
+
+  std::string version() const;  // "13.1.0"
+  std::string const& path() const { return path_; }
+
+ private:
+  friend class lt_product;
+  struct functions;
+  std::unique_ptr<functions> api_;
+  std::string path_;
+  cublasLtHandle_t handle_ = nullptr;
+  device_buffer workspace_;
+};
+
+/// An algorithm by a name of its own: nvcc 13.0 cannot keep cuBLASLt's unnamed struct in a vector.
+struct lt_algorithm {
+  cublasLtMatmulAlgo_t value;
+};
+
+/// One problem: row-major D as cuBLAS's column-major D^T = B^T A^T, float32 accumulation, no C.
+class lt_product {
+ public:
+  lt_product(cublaslt const& library, gemm_problem const& p);
+  lt_product(lt_product const&) = delete;
+  lt_product& operator=(lt_product const&) = delete;
+  ~lt_product();
+
+  /// The heuristic's algorithms, best first, at most `count`. Throws TW0712 when there is none.
+  std::vector<lt_algorithm> algorithms(int count) const;
+  /// "algo 66, tile 128x256 ..." as far as the library tells.
+  std::string describe(lt_algorithm const& algorithm) const;
+  /// Asynchronous on `stream`. Throws TW0712 when the library refuses.
+  void enqueue(lt_algorithm const& algorithm, gemm_operands const& o, cudaStream_t stream) const;
+
+ private:
+  void destroy();
+
+  cublaslt const& library_;
+  cublasLtMatmulDesc_t product_ = nullptr;
+  cublasLtMatrixLayout_t left_ = nullptr, right_ = nullptr, result_ = nullptr;
+};
+
+}  // namespace tw::bench

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// data.cu  Counter-based random numbers (SplitMix64), Box-Muller for the normal ones.
+#include "bench/gpu/data.hpp"
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include "bench/gpu/check.hpp"
+
+namespace tw::bench {
+namespace {
+
+/// Output `counter` of the SplitMix64 generator (Steele, Lea, Flood: "Fast splittable pseudorandom
+/// number generators", OOPSLA 2014).
+__device__ std::uint64_t splitmix64(std::uint64_t seed, std::uint64_t counter) {
+  std::uint64_t z = seed + (counter + 1) * 0x9E3779B97F4A7C15ULL;
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL;
+  return z ^ (z >> 31);
+}
+
+__device__ float2 random_pair(data_kind kind, std::uint64_t bits) {
+  if (kind == data_kind::zeros) return {0.0F, 0.0F};
+  float const u = (static_cast<float>(bits >> 41) + 0.5F) * 0x1p-23F;       // in (0, 1)
+  float const v = static_cast<float>((bits >> 16) & 0x7FFFFFU) * 0x1p-23F;  // in [0, 1)
+  if (kind == data_kind::uniform) return {2 * u - 1, 2 * v - 1};
+  float const radius = sqrtf(-2 * logf(u));
+  float sine, cosine;
+  sincospif(2 * v, &sine, &cosine);
+  return {radius * cosine, radius * sine};
+}
+
+__device__ std::uint32_t pack(elem type, float2 v) {
+  if (type == elem::bf16) {
+    __nv_bfloat162 const two = __floats2bfloat162_rn(v.x, v.y);
+    return *reinterpret_cast<std::uint32_t const*>(&two);
+  }
+  __half2 const two = __floats2half2_rn(v.x, v.y);
+  return *reinterpret_cast<std::uint32_t const*>(&two);
+}
+
+__global__ void fill_pairs(std::uint32_t* pairs, std::int64_t count, elem type, data_kind kind,
+                           std::uint64_t seed) {
+  std::int64_t const step = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
+  for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count;
+       i += step)
+    pairs[i] = pack(type, random_pair(kind, splitmix64(seed, static_cast<std::uint64_t>(i))));
+}
+
+}  // namespace
+
+void fill(void* data, std::int64_t count, elem type, data_kind kind, std::uint64_t seed,
+          cudaStream_t stream) {
+  std::uint64_t const spread = seed * 0xD1342543DE82EF95ULL;  // neighbouring seeds share no stretch
+  fill_pairs<<<2048, 256, 0, stream>>>(static_cast<std::uint32_t*>(data), count / 2, type, kind,
+                                       spread);
+  check(cudaGetLastError(), "launch of the data generator");
+}
+
+}  // namespace tw::bench

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// data.hpp  Fills device memory with random elements: a function of seed and position alone.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+#include "bench/options.hpp"
+#include "tilewright/base/elem.hpp"
+
+namespace tw::bench {
+
+/// `count` elements of a 16-bit type (f16 or bf16), an even number.
+void fill(void* data, std::int64_t count, elem type, data_kind kind, std::uint64_t seed,
+          cudaStream_t stream);
+
+}  // namespace tw::bench

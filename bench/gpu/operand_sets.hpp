@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// operand_sets.hpp  Copies of A, B and D that launches rotate through, so that no launch finds its
+// operands in the L2 cache because the last one left them there.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <string>
+
+#include "bench/gpu/buffer.hpp"
+#include "bench/gpu/data.hpp"
+#include "bench/gpu/verify.hpp"
+#include "bench/support.hpp"
+
+namespace tw::bench {
+
+class operand_sets {
+ public:
+  /// At least two sets, and `cycle_bytes` in all of them together (but 4096 sets at most), filled
+  /// with random data. Throws `rejected` TW0714 when the device has too little memory.
+  operand_sets(gemm_problem const& p, measure_options const& o, cudaStream_t stream) {
+    auto const stride = [](std::int64_t rows, std::int64_t columns, elem e) {
+      return (static_cast<std::size_t>(rows * columns * size_bytes(e)) + 1023) / 1024 * 1024;
+    };
+    a_bytes_ = stride(p.m, p.k, p.a.type);
+    b_bytes_ = stride(p.k, p.n, p.b.type);
+    d_bytes_ = stride(p.m, p.n, p.d.type);
+    double const set_bytes = static_cast<double>(a_bytes_ + b_bytes_ + d_bytes_);
+    sets_ = static_cast<int>(std::clamp(std::ceil(o.cycle_bytes / set_bytes), 2.0, 4096.0));
+    cycle_bytes_ = set_bytes * sets_;
+    std::size_t free_bytes = 0, all_bytes = 0;
+    check(cudaMemGetInfo(&free_bytes, &all_bytes), "cudaMemGetInfo");
+    if (cycle_bytes_ > 0.95 * static_cast<double>(free_bytes))
+      throw rejected({"TW0714", "device memory", std::to_string(free_bytes >> 20) + " MiB free",
+                      std::to_string(static_cast<std::size_t>(cycle_bytes_ / 0.95) >> 20) + " MiB",
+                      ""});
+    auto const count = static_cast<std::size_t>(sets_);
+    a_ = device_buffer(a_bytes_ * count);
+    b_ = device_buffer(b_bytes_ * count);
+    d_ = device_buffer(d_bytes_ * count);
+    fill(a_.data(), static_cast<std::int64_t>(a_.bytes() / 2), p.a.type, o.data, 2 * o.seed,
+         stream);
+    fill(b_.data(), static_cast<std::int64_t>(b_.bytes() / 2), p.b.type, o.data, 2 * o.seed + 1,
+         stream);
+  }
+
+  int count() const { return sets_; }
+  double cycle_bytes() const { return cycle_bytes_; }
+
+  gemm_operands at(int set) const {
+    auto const i = static_cast<std::size_t>(set);
+    gemm_operands o;
+    o.a = a_.data() + i * a_bytes_;
+    o.b = b_.data() + i * b_bytes_;
+    o.d = d_.data() + i * d_bytes_;
+    return o;
+  }
+
+  /// All bits of every D become ones: a NaN in each type.
+  void poison(cudaStream_t stream) const {
+    check(cudaMemsetAsync(d_.data(), 0xFF, d_.bytes(), stream), "cudaMemset");
+  }
+  result_sets results() const { return {d_.data(), d_bytes_, sets_}; }
+
+ private:
+  std::size_t a_bytes_ = 0, b_bytes_ = 0, d_bytes_ = 0;
+  int sets_ = 0;
+  double cycle_bytes_ = 0;
+  device_buffer a_, b_, d_;
+};
+
+}  // namespace tw::bench

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+// verify.cu  The slow and obvious product in float64, over sampled rows and columns.
+#include "bench/gpu/verify.hpp"
+
+#include <cuda_fp16.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "bench/gpu/buffer.hpp"
+#include "bench/gpu/check.hpp"
+#include "tilewright/problem/error_bound.hpp"
+
+namespace tw::bench {
+namespace {
+
+constexpr int tile = 16;        // of the reference, in each direction
+constexpr int line_count = 64;  // sampled rows, and sampled columns
+constexpr double whole_limit = 8.6e9;
+
+__device__ float load(void const* base, std::int64_t i, elem type) {
+  if (type == elem::f32) return static_cast<float const*>(base)[i];
+  std::uint16_t const bits = static_cast<std::uint16_t const*>(base)[i];
+  return type == elem::bf16 ? __uint_as_float(static_cast<std::uint32_t>(bits) << 16)
+                            : __half2float(__ushort_as_half(bits));
+}
+
+struct scan_tally {
+  unsigned long long nans, digest;
+};
+
+__device__ unsigned long long mix(unsigned long long x) {
+  x = (x ^ (x >> 33)) * 0xFF51AFD7ED558CCDULL;
+  x = (x ^ (x >> 33)) * 0xC4CEB9FE1A85EC53ULL;
+  return x ^ (x >> 33);
+}
+
+__global__ void scan_results(char const* base, std::size_t stride_bytes, std::int64_t count,
+                             elem type, scan_tally* tally) {
+  char const* const d = base + blockIdx.y * stride_bytes;
+  unsigned long long const place = blockIdx.y * static_cast<unsigned long long>(count);
+  unsigned long long nans = 0, digest = 0;
+  std::int64_t const step = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
+  for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count;
+       i += step) {
+    float const value = load(d, i, type);
+    nans += isnan(value) ? 1 : 0;
+    digest += mix((place + static_cast<unsigned long long>(i)) * 0x9E3779B97F4A7C15ULL ^
+                  __float_as_uint(value));
+  }
+  for (int offset = 16; offset > 0; offset /= 2) {
+    nans += __shfl_down_sync(0xFFFFFFFFU, nans, offset);
+    digest += __shfl_down_sync(0xFFFFFFFFU, digest, offset);
+  }
+  if (threadIdx.x % 32 != 0) return;
+  if (nans != 0) atomicAdd(&tally->nans, nans);
+  atomicAdd(&tally->digest, digest);
+}
+
+/// A 16-bit operand as element strides.
+struct operand {
+  void const* base;
+  std::int64_t row_step, column_step;
+  elem type;
+};
+
+/// Which rows or columns of D: `list`, or all of 0..count-1 where it is null.
+struct line_set {
+  int const* list;
+  std::int64_t count;
+  __device__ std::int64_t at(std::int64_t i) const {
+    return i >= count ? -1 : list == nullptr ? i : list[i];
+  }
+};
+
+struct compare_tally {
+  unsigned long long largest_error, over_bound, over_expected;  // bits of doubles that are >= 0
+  double squared_error, squared_reference;
+};
+
+struct compare_params {
+  operand a, b, d;
+  std::int64_t k;
+  line_set rows, columns;
+  bound_terms terms;
+  double step_unit;  // e of verify.hpp
+  compare_tally* tally;
+};
+
+/// The bound of problem/error_bound.hpp for alpha = 1 and beta = 0, given the error of the sum.
+__device__ double element_bound(double sum_error, double sum, bound_terms const& t) {
+  double const before_rounding =
+      sum_error + (0x1p-23 + 0x1p-48) * (fabs(sum) + sum_error) + 0x1p-124;
+  return before_rounding + t.out_unit * (fabs(sum) + before_rounding) + t.out_floor;
+}
+
+__device__ double block_maximum(double value, double* scratch) {
+  int const t = static_cast<int>(threadIdx.y) * tile + static_cast<int>(threadIdx.x);
+  scratch[t] = value;
+  for (int half = tile * tile / 2; half > 0; half /= 2) {
+    __syncthreads();
+    if (t < half) scratch[t] = fmax(scratch[t], scratch[t + half]);
+  }
+  __syncthreads();
+  double const result = scratch[0];
+  __syncthreads();
+  return result;
+}
+
+__device__ double block_sum(double value, double* scratch) {
+  int const t = static_cast<int>(threadIdx.y) * tile + static_cast<int>(threadIdx.x);
+  scratch[t] = value;
+  for (int half = tile * tile / 2; half > 0; half /= 2) {
+    __syncthreads();
+    if (t < half) scratch[t] += scratch[t + half];
+  }
+  __syncthreads();
+  double const result = scratch[0];
+  __syncthreads();
+  return result;
+}
+
+__global__ void compare_tiles(compare_params const p) {
+  __shared__ float a[tile][tile + 1], b[tile][tile + 1];  // (row, k), (column, k)
+  __shared__ double scratch[tile * tile];
+  int const x = static_cast<int>(threadIdx.x), y = static_cast<int>(threadIdx.y);
+  std::int64_t const column_tiles = (p.columns.count + tile - 1) / tile;
+  std::int64_t const first_row = blockIdx.x / column_tiles * tile;
+  std::int64_t const first_column = blockIdx.x % column_tiles * tile;
+
+  // The index that is contiguous in memory runs along x.
+  int const a_line = p.a.column_step == 1 ? y : x, a_k = p.a.column_step == 1 ? x : y;
+  int const b_line = p.b.row_step == 1 ? y : x, b_k = p.b.row_step == 1 ? x : y;
+  std::int64_t const a_row = p.rows.at(first_row + a_line);
+  std::int64_t const b_column = p.columns.at(first_column + b_line);
+
+  double sum = 0, magnitudes = 0, squares = 0;
+  for (std::int64_t k = 0; k < p.k; k += tile) {
+    bool const a_there = a_row >= 0 && k + a_k < p.k, b_there = b_column >= 0 && k + b_k < p.k;
+    a[a_line][a_k] =
+        a_there ? load(p.a.base, a_row * p.a.row_step + (k + a_k) * p.a.column_step, p.a.type)
+                : 0.0F;
+    b[b_line][b_k] =
+        b_there ? load(p.b.base, (k + b_k) * p.b.row_step + b_column * p.b.column_step, p.b.type)
+                : 0.0F;
+    __syncthreads();
+    for (int i = 0; i < tile; ++i) {
+      double const product = static_cast<double>(a[y][i]) * static_cast<double>(b[x][i]);
+      sum += product;
+      magnitudes += fabs(product);
+      squares = fma(product, product, squares);
+    }
+    __syncthreads();
+  }
+
+  std::int64_t const row = p.rows.at(first_row + y), column = p.columns.at(first_column + x);
+  double error = 0, bound = 1, expected = 1, reference = 0;
+  if (row >= 0 && column >= 0) {
+    double const got = load(p.d.base, row * p.d.row_step + column * p.d.column_step, p.d.type);
+    reference = sum;
+    error = isnan(got) ? static_cast<double>(INFINITY) : fabs(got - sum);
+    bound = element_bound(p.terms.sum_unit * magnitudes + p.terms.sum_floor, sum, p.terms);
+    expected = element_bound(8 * p.step_unit * sqrt(squares) + p.terms.sum_floor, sum, p.terms);
+  }
+  double const largest = block_maximum(error, scratch);
+  double const over_bound = block_maximum(error / bound, scratch);
+  double const over_expected = block_maximum(error / expected, scratch);
+  double const squared_error = block_sum(error * error, scratch);
+  double const squared_reference = block_sum(reference * reference, scratch);
+  if (x != 0 || y != 0) return;
+  atomicMax(&p.tally->largest_error,
+            static_cast<unsigned long long>(__double_as_longlong(largest)));
+  atomicMax(&p.tally->over_bound,
+            static_cast<unsigned long long>(__double_as_longlong(over_bound)));
+  atomicMax(&p.tally->over_expected,
+            static_cast<unsigned long long>(__double_as_longlong(over_expected)));
+  atomicAdd(&p.tally->squared_error, squared_error);
+  atomicAdd(&p.tally->squared_reference, squared_reference);
+}
+
+operand operand_of(void const* base, matrix_desc const& m) {
+  bool const row_major = m.ord == order::row_major;
+  return {base, row_major ? m.pitch_elems : 1, row_major ? 1 : m.pitch_elems, m.type};
+}
+
+/// `line_count` of 0..count-1, evenly spread; the first and the last are among them.
+std::vector<int> spread_lines(std::int64_t count) {
+  std::vector<int> lines;
+  for (std::int64_t i = 0; i < line_count; ++i)
+    lines.push_back(static_cast<int>(i * (count - 1) / (line_count - 1)));
+  lines.erase(std::unique(lines.begin(), lines.end()), lines.end());
+  return lines;
+}
+
+double as_double(unsigned long long bits) {
+  double value;
+  static_assert(sizeof value == sizeof bits);
+  std::copy_n(reinterpret_cast<char const*>(&bits), sizeof bits, reinterpret_cast<char*>(&value));
+  return value;
+}
+
+template <class T>
+T fetch(device_buffer const& from) {
+  T value{};
+  check(cudaMemcpy(&value, from.data(), sizeof value, cudaMemcpyDeviceToHost), "copy of a tally");
+  return value;
+}
+
+void run_tiles(compare_params const& p, stopwatch& watch) {
+  std::int64_t const tiles =
+      (p.rows.count + tile - 1) / tile * ((p.columns.count + tile - 1) / tile);
+  compare_tiles<<<static_cast<unsigned>(tiles), dim3(tile, tile), 0, watch.stream()>>>(p);
+  check(cudaGetLastError(), "launch of the reference");
+  watch.wait();
+}
+
+device_buffer upload(std::vector<int> const& list, cudaStream_t stream) {
+  device_buffer copy(list.size() * sizeof(int));
+  check(cudaMemcpyAsync(copy.data(), list.data(), copy.bytes(), cudaMemcpyHostToDevice, stream),
+        "copy of a list");
+  return copy;
+}
+
+}  // namespace
+
+result_scan scan(gemm_problem const& p, result_sets const& d, stopwatch& watch) {
+  device_buffer tally(sizeof(scan_tally));
+  check(cudaMemsetAsync(tally.data(), 0, tally.bytes(), watch.stream()), "cudaMemset");
+  std::int64_t const count = p.m * p.n;
+  auto const blocks = static_cast<unsigned>(std::clamp<std::int64_t>(count / 4096, 1, 1024));
+  scan_results<<<dim3(blocks, static_cast<unsigned>(d.sets)), 256, 0, watch.stream()>>>(
+      static_cast<char const*>(d.base), d.stride_bytes, count, p.d.type,
+      reinterpret_cast<scan_tally*>(tally.data()));
+  check(cudaGetLastError(), "launch of the scan");
+  watch.wait();
+  auto const found = fetch<scan_tally>(tally);
+  return {static_cast<std::int64_t>(found.nans), found.digest};
+}
+
+check_result compare(gemm_problem const& p, gemm_operands const& o, stopwatch& watch) {
+  device_buffer tally(sizeof(compare_tally));
+  check(cudaMemsetAsync(tally.data(), 0, tally.bytes(), watch.stream()), "cudaMemset");
+  compare_params params{};
+  params.a = operand_of(o.a, p.a);
+  params.b = operand_of(o.b, p.b);
+  params.d = operand_of(o.d, p.d);
+  params.k = p.k;
+  params.terms = make_bound_terms(p.k, 1.0F, 0.0F, p.d.type);
+  params.step_unit = (static_cast<double>(p.k) * 17 / 16 + 2) * 0x1p-23;
+  params.tally = reinterpret_cast<compare_tally*>(tally.data());
+
+  check_result result;
+  double const products =
+      static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
+  result.whole = products <= whole_limit;
+  params.rows = {nullptr, p.m};
+  params.columns = {nullptr, p.n};
+  if (result.whole) {
+    run_tiles(params, watch);
+    result.compared = p.m * p.n;
+  } else {
+    std::vector<int> const rows = spread_lines(p.m), columns = spread_lines(p.n);
+    device_buffer const row_list = upload(rows, watch.stream());
+    device_buffer const column_list = upload(columns, watch.stream());
+    auto by_row = params, by_column = params;
+    by_row.rows = {reinterpret_cast<int const*>(row_list.data()),
+                   static_cast<std::int64_t>(rows.size())};
+    by_column.columns = {reinterpret_cast<int const*>(column_list.data()),
+                         static_cast<std::int64_t>(columns.size())};
+    run_tiles(by_row, watch);
+    run_tiles(by_column, watch);
+    result.compared = by_row.rows.count * p.n + p.m * by_column.columns.count;
+  }
+  auto const found = fetch<compare_tally>(tally);
+  result.largest_error = as_double(found.largest_error);
+  result.error_over_bound = as_double(found.over_bound);
+  result.error_over_expected = as_double(found.over_expected);
+  result.relative_rms = std::sqrt(found.squared_error / found.squared_reference);
+  result.passed = result.error_over_bound <= 1 && result.error_over_expected <= 1;
+  return result;
+}
+
+}  // namespace tw::bench

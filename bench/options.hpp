@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// options.hpp  What the user may set, with the values that published results use.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "bench/protocol.hpp"
+
+namespace tw::bench {
+
+/// Distribution of the operands: standard normal, or uniform in [-1, 1].
+enum class data_kind { normal, uniform, zeros };
+
+struct measure_options {
+  bool burst = true, sustained = true;
+  bool baseline = true;  // cuBLASLt, heuristic and tuned
+  std::string cublaslt = "libcublasLt.so.13";
+  int tune_candidates = 16;
+  data_kind data = data_kind::normal;
+  std::uint64_t seed = 1;
+  double batch_s = 0.015;      // work of one burst
+  double cycle_bytes = 256e6;  // the rotated buffers hold at least this much
+  protocol_options protocol;
+};
+
+struct gemm_bench_options {
+  std::string shapes_path;
+  std::vector<std::string> categories, names;
+  std::string mode = "both", baseline = "cublaslt", data = "normal";
+  std::string json_path, commit;
+  bool quick = false;
+  int rounds = 0;  // 0: the protocol's own
+  measure_options measure;
+};
+
+struct ceiling_options {
+  std::string json_path, commit;
+  bool quick = false;
+  std::uint64_t seed = 1;
+  protocol_options protocol;
+};
+
+}  // namespace tw::bench

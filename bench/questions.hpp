@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// questions.hpp  The two questions of `tilewright bench`: how fast are products, how fast is the
+// card.
+#pragma once
+
+#include "bench/options.hpp"
+#include "tilewright/base/check.hpp"
+
+namespace tw::bench {
+
+/// Measures the selected shapes: table on stdout as they finish, JSON after each. Throws `rejected`
+/// for input that is refused, and `no_usable_gpu`.
+exit_status run_gemm_bench(gemm_bench_options options);
+exit_status run_ceiling_bench(ceiling_options options);
+
+}  // namespace tw::bench

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// support.hpp  Which shapes the library computes, and the problem that a shape stands for.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "bench/dtypes.hpp"
+#include "bench/shape.hpp"
+#include "tilewright/problem/gemm.hpp"
+
+namespace tw::bench {
+
+/// Nothing, or why the shape cannot be measured yet. Such shapes are listed, never dropped.
+inline std::optional<std::string> why_unsupported(gemm_shape const& s) {
+  if (auto const missing = missing_for(s.dtype))
+    return "not supported yet: " + std::string(*missing);
+  if (!s.group_m.empty() || s.category == "grouped") return "not supported yet: grouped products";
+  if (s.batch > 1) return "not supported yet: batches";
+  if (!s.epilogue.empty()) return "not supported yet: epilogue " + s.epilogue;
+  if (!s.unknown_fields.empty()) return "unknown field \"" + s.unknown_fields.front() + "\"";
+  return std::nullopt;
+}
+
+/// The product of a supported shape, with dense pitches.
+inline gemm_problem problem_of(gemm_shape const& s) {
+  auto const type = find_dtype(s.dtype).value();
+  gemm_problem p;
+  p.m = s.m;
+  p.n = s.n;
+  p.k = s.k;
+  p.a = s.layout[0] == 'T' ? matrix_desc{type.ab, order::row_major, s.k}
+                           : matrix_desc{type.ab, order::col_major, s.m};
+  p.b = s.layout[1] == 'N' ? matrix_desc{type.ab, order::col_major, s.k}
+                           : matrix_desc{type.ab, order::row_major, s.n};
+  p.d = {type.d, order::row_major, s.n};
+  return p;
+}
+
+inline double flop(gemm_shape const& s) {
+  return 2.0 * static_cast<double>(s.m) * static_cast<double>(s.n) * static_cast<double>(s.k);
+}
+
+/// Each operand read once, the result written once.
+inline double compulsory_bytes(gemm_shape const& s) {
+  auto const type = find_dtype(s.dtype).value();
+  double const m = static_cast<double>(s.m), n = static_cast<double>(s.n),
+               k = static_cast<double>(s.k);
+  return (m * k + k * n) * size_bytes(type.ab) + m * n * size_bytes(type.d);
+}
+
+}  // namespace tw::bench

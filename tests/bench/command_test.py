@@ -1,0 +1,45 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""command_test.py  `tilewright bench` without a GPU: refused input is 2, a missing GPU is 77."""
+import os
+import subprocess
+import sys
+import tempfile
+
+COMMAND, SOURCE = os.environ["TW_COMMAND"], os.environ["TW_SOURCE_DIR"]
+SHAPES = os.path.join(SOURCE, "bench", "shapes_public.json")
+
+
+def bench(*arguments):
+    """Exit status, stdout and stderr, with every GPU hidden."""
+    environment = {**os.environ, "CUDA_VISIBLE_DEVICES": "-1"}
+    done = subprocess.run([COMMAND, "bench", *arguments], capture_output=True, text=True,
+                          check=False, timeout=60, env=environment)
+    return done.returncode, done.stdout, done.stderr
+
+
+def expect(status, text, *arguments):
+    got, out, err = bench(*arguments)
+    if got != status or text not in err or err.count("\n") > 2 or out:
+        sys.exit(f"bench {arguments}: got {got}, {out!r}, {err!r}; need {status}, {text!r}")
+
+
+def main():
+    expect(2, "TW0701", "gemm", "--shapes", "no/such/file.json")
+    expect(2, "TW0705", "gemm", "--shapes", SHAPES, "--names", "nobody")
+    expect(2, "TW0615", "gemm", "--shapes", SHAPES, "--mode", "slow")
+    expect(2, "TW0615", "gemm")
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as shapes:
+        shapes.write('[{"name": "x"}]')
+        shapes.flush()
+        expect(2, "TW0702", "gemm", "--shapes", shapes.name)
+    with tempfile.TemporaryDirectory() as folder:
+        result = os.path.join(folder, "result.json")
+        expect(77, "TW05", "gemm", "--shapes", SHAPES, "--json", result)
+        expect(77, "TW05", "ceiling", "--json", result)
+        if os.listdir(folder):
+            sys.exit("a result file was written without a measurement")
+
+
+if __name__ == "__main__":
+    main()

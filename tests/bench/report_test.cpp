@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// report_test.cpp  The table and the JSON of measured, wrong, failed and unsupported shapes.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "bench/gemm_json.hpp"
+#include "bench/gemm_table.hpp"
+#include "bench/shapes.hpp"
+
+namespace tw::bench {
+namespace {
+
+gemm_shape shape(std::string const& name, std::string const& category,
+                 std::string const& dtype = "bf16") {
+  nlohmann::json const entry = {{"name", name}, {"category", category}, {"m", 100},      {"n", 100},
+                                {"k", 100},     {"dtype", dtype},       {"layout", "TN"}};
+  return parse_shapes(nlohmann::json::array({entry}).dump(), "test").at(0);
+}
+
+std::vector<sample> samples(double us) {
+  std::vector<sample> list(3);
+  for (auto& s : list) s.us = us;
+  list[0].us = us / 2;
+  list[2].us = us * 2;
+  return list;
+}
+
+/// Ours in `ours_us`, the heuristic in 10 us; tuning found nothing better.
+shape_result measured(std::string const& name, std::string const& category, double ours_us) {
+  shape_result r;
+  r.shape = shape(name, category);
+  r.state = outcome::measured;
+  provider_result ours, heuristic, tuned;
+  ours.provider = "tilewright";
+  ours.kernel = "our_kernel";
+  ours.check.passed = true;
+  ours.bursts = samples(ours_us);
+  heuristic.provider = "cublaslt_heuristic";
+  heuristic.bursts = samples(10);
+  tuned.provider = "cublaslt_tuned";
+  tuned.same_as = "cublaslt_heuristic";
+  r.providers = {ours, heuristic, tuned};
+  return r;
+}
+
+std::vector<std::string> words(std::string const& line) {
+  std::istringstream in(line);
+  return {std::istream_iterator<std::string>(in), {}};
+}
+
+TEST(Report, RatioIsBaselineTimeOverOurs) {
+  auto const r = measured("s", "c", 8);
+  EXPECT_NEAR(speed_ratio(r, "cublaslt_heuristic", &provider_result::bursts), 1.25, 1e-12);
+  EXPECT_NEAR(speed_ratio(r, "cublaslt_tuned", &provider_result::bursts), 1.25, 1e-12);
+  EXPECT_TRUE(std::isnan(speed_ratio(r, "cublaslt_tuned", &provider_result::windows)));
+  EXPECT_TRUE(std::isnan(speed_ratio(r, "somebody", &provider_result::bursts)));
+}
+
+TEST(Report, ARowHasOneCellPerColumn) {
+  auto const columns = gemm_columns({shape("s", "c")});
+  auto const row = words(gemm_rows(columns, measured("s", "c", 8)));
+  ASSERT_EQ(row.size(), columns.size());
+  EXPECT_EQ(row[0], "s");
+  EXPECT_EQ(row[6], "burst");
+  EXPECT_EQ(row[7], "8.00");
+  EXPECT_EQ(row[8], "0.2");  // 2e6 flop in 8 us
+  EXPECT_EQ(row[10], "1.250");
+  EXPECT_EQ(row[12], "-");  // no clock was read
+  EXPECT_EQ(row.back(), "our_kernel");
+}
+
+TEST(Report, CellsStandUnderTheirTitles) {
+  auto const columns = gemm_columns({shape("a_long_name", "c"), shape("s", "c")});
+  std::string const head = table_head(columns);
+  std::string const row = gemm_rows(columns, measured("s", "c", 8));
+  auto const kernel = head.find("kernel");
+  ASSERT_NE(kernel, std::string::npos);
+  EXPECT_EQ(row.find("our_kernel"), kernel);
+}
+
+TEST(Report, AWrongResultIsNotHidden) {
+  auto r = measured("s", "c", 8);
+  r.providers[0].check.passed = false;
+  auto const columns = gemm_columns({r.shape});
+  EXPECT_NE(gemm_rows(columns, r).find("WRONG"), std::string::npos);
+  EXPECT_EQ(gemm_summary({r}), "");  // and earns no mean
+}
+
+TEST(Report, UnsupportedAndFailedShapesGiveTheirReason) {
+  shape_result unsupported, failed;
+  unsupported.shape = shape("u", "fp8", "fp8_block");
+  unsupported.state = outcome::unsupported;
+  unsupported.reason = why_unsupported(unsupported.shape).value();
+  failed.shape = shape("f", "c");
+  failed.reason = "TW0714: device memory: got too little";
+  auto const columns = gemm_columns({unsupported.shape, failed.shape});
+  EXPECT_NE(gemm_rows(columns, unsupported).find("8-bit operands with block scales"),
+            std::string::npos);
+  EXPECT_NE(gemm_rows(columns, failed).find("FAILED: TW0714"), std::string::npos);
+  auto const json = to_json(unsupported, 132);
+  EXPECT_EQ(json["state"], "unsupported");
+  EXPECT_EQ(json["reason"], unsupported.reason);
+  EXPECT_EQ(json["name"], "u");
+  EXPECT_EQ(to_json(failed, 132)["state"], "failed");
+}
+
+TEST(Report, MeansArePerCategory) {
+  std::string const summary =
+      gemm_summary({measured("a", "x", 5), measured("b", "x", 20), measured("c", "y", 10.5)});
+  std::istringstream lines(summary);
+  std::vector<std::vector<std::string>> heuristic;
+  for (std::string line; std::getline(lines, line);)
+    if (line.find("cublaslt_heuristic") != std::string::npos) heuristic.push_back(words(line));
+  ASSERT_EQ(heuristic.size(), 3U);  // x, y, all
+  EXPECT_EQ(heuristic[0], (std::vector<std::string>{"x", "2", "burst", "cublaslt_heuristic",
+                                                    "1.000", "0.500", "1"}));
+  EXPECT_EQ(heuristic[1][4], "0.952");
+  EXPECT_EQ(heuristic[1][6], "1");  // lost by more than 2 %
+  EXPECT_EQ(heuristic[2][1], "3");
+}
+
+TEST(Report, JsonKeepsEverySample) {
+  auto const json = to_json(measured("s", "c", 8), 132);
+  auto const& burst = json["providers"][0]["burst"];
+  EXPECT_EQ(burst["samples"].size(), 3U);
+  EXPECT_EQ(burst["us"]["median"], 8);
+  EXPECT_EQ(burst["us"]["min"], 4);
+  EXPECT_EQ(burst["us"]["max"], 16);
+  EXPECT_NEAR(burst["tflops"].get<double>(), 0.25, 1e-12);
+  EXPECT_NEAR(burst["gb_per_s"].get<double>(), 60000 / 8e3, 1e-12);
+  EXPECT_NEAR(json["ratio"]["burst"]["cublaslt_tuned"].get<double>(), 1.25, 1e-12);
+  EXPECT_EQ(json["providers"][2]["same_as"], "cublaslt_heuristic");
+  EXPECT_NE(json.dump().find("\"power_w\":null"), std::string::npos);  // not measured
+}
+
+TEST(Report, EnergyAndUtilisationFollowFromTheirParts) {
+  work const w = {1e12, 0, 132 * 4096.0};
+  EXPECT_NEAR(tflops(w, 1250), 800, 1e-9);
+  EXPECT_NEAR(joule_per_tflop(w, 1250, 700), 0.875, 1e-12);  // 700 W / 800 TFLOP/s
+  EXPECT_NEAR(utilisation(w, 1250, 1600), 800 / (132 * 4096 * 1.6e-3), 1e-9);
+}
+
+TEST(Codes, EveryCodeOfTheBenchmarkHasAPage) {
+  for (char const* code : {"TW0701", "TW0702", "TW0703", "TW0704", "TW0705", "TW0710", "TW0711",
+                           "TW0712", "TW0713", "TW0714"})
+    EXPECT_TRUE(std::filesystem::exists(std::string(TW_SOURCE_DIR "/docs/errors/") + code + ".md"))
+        << code;
+}
+
+}  // namespace
+}  // namespace tw::bench
