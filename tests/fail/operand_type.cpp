@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // operand_type.cpp  A wgmma operand tile of 32-bit elements.
-// expect-error: [TW0206]
+// expect-error: [TW0208]
 #include "tilewright/atom/operand.hpp"
 
 using namespace tw;

@@ -35,7 +35,7 @@ struct operand_box {
 /// A tile of K elements along k. Tiles start at multiples of 1024 bytes.
 template <elem AB, operand_major Major, swizzle_mode S, int K = 64>
 struct operand_tile {
-  static_assert(size_bytes(AB) == 2, "[TW0206] wgmma operands of 16 bits");
+  static_assert(size_bytes(AB) == 2, "[TW0208] wgmma operands of 16 bits");
   static constexpr int span_bytes = swizzle_span_bytes(S);
   static constexpr int span = span_bytes / size_bytes(AB);  // elements
   static_assert(K % 16 == 0 && K % span == 0 && K <= 256, "[TW0207] K: whole spans, up to 256");
@@ -65,8 +65,8 @@ struct operand_tile {
   TW_HD static constexpr int offset_bytes(int extent, int mn, int k) {
     int const inner = Major == operand_major::k ? k : mn;
     int const outer = Major == operand_major::k ? mn : k;
-    int const plain = inner / span * box_bytes(extent) + outer * span_bytes +
-                      inner % span * size_bytes(AB);
+    int const plain =
+        inner / span * box_bytes(extent) + outer * span_bytes + inner % span * size_bytes(AB);
     return static_cast<int>(swizzled(static_cast<std::uint32_t>(plain), S));
   }
 

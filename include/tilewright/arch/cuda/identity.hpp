@@ -73,9 +73,7 @@ TW_DEVICE std::uint32_t smem_addr(void const* p) {
 template <class T>
 TW_DEVICE T* dsmem(T* own, int cta) {
   std::uint64_t peer;
-  asm("mapa.u64 %0, %1, %2;"
-      : "=l"(peer)
-      : "l"(reinterpret_cast<std::uint64_t>(own)), "r"(cta));
+  asm("mapa.u64 %0, %1, %2;" : "=l"(peer) : "l"(reinterpret_cast<std::uint64_t>(own)), "r"(cta));
   return reinterpret_cast<T*>(peer);
 }
 

@@ -10,8 +10,8 @@ namespace tw {
 
 /// The one kernel of K. The parameters stay in constant memory, where TMA finds its tensor maps.
 template <class K>
-__global__ void __launch_bounds__(K::threads, 1) entry(
-    __grid_constant__ typename K::params const p) {
+__global__ void __launch_bounds__(K::threads, 1)
+    entry(__grid_constant__ typename K::params const p) {
   K::run(p);
 }
 

@@ -15,8 +15,7 @@ namespace tw {
 
 /// PTX ISA, "stmatrix".
 template <int Count, bool Transposed = false>
-TW_DEVICE void stmatrix(void* row, b32<Count> v) {
-  static_assert(Count == 1 || Count == 2 || Count == 4, "[TW0208] 1, 2 or 4 matrices");
+requires(Count == 1 || Count == 2 || Count == 4) TW_DEVICE void stmatrix(void* row, b32<Count> v) {
   std::uint32_t const at = smem_addr(row);
   if constexpr (Count == 1 && !Transposed)
     asm volatile("stmatrix.sync.aligned.m8n8.x1.shared::cta.b16 [%0], {%1};" ::"r"(at), "r"(v.r[0])
@@ -46,8 +45,7 @@ TW_DEVICE void stmatrix(void* row, b32<Count> v) {
 
 /// PTX ISA, "ldmatrix".
 template <int Count, bool Transposed = false>
-TW_DEVICE b32<Count> ldmatrix(void const* row) {
-  static_assert(Count == 1 || Count == 2 || Count == 4, "[TW0208] 1, 2 or 4 matrices");
+requires(Count == 1 || Count == 2 || Count == 4) TW_DEVICE b32<Count> ldmatrix(void const* row) {
   std::uint32_t const at = smem_addr(row);
   b32<Count> v;
   if constexpr (Count == 1 && !Transposed)

@@ -87,17 +87,33 @@ struct alignas(8) mbarrier {
   /// Waits for the phase of this parity. PTX ISA, "mbarrier.test_wait / mbarrier.try_wait".
   template <scope S = scope::cta>
   TW_DEVICE void wait(std::uint32_t parity) {
-    while (!try_wait<S>(parity)) {
-    }
+    if constexpr (S == scope::cluster)
+      asm volatile(
+          "{\n"
+          ".reg .pred p;\n"
+          "again:\n"
+          "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%0], %1;\n"
+          "@!p bra again;\n"
+          "}" ::"r"(smem_addr(this)),
+          "r"(parity)
+          : "memory");
+    else
+      asm volatile(
+          "{\n"
+          ".reg .pred p;\n"
+          "again:\n"
+          "mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;\n"
+          "@!p bra again;\n"
+          "}" ::"r"(smem_addr(this)),
+          "r"(parity)
+          : "memory");
   }
 
  private:
   /// shared::cluster address of this barrier in CTA `cta`. PTX ISA, "mapa".
   TW_DEVICE std::uint32_t peer(int cta) const {
     std::uint32_t address;
-    asm("mapa.shared::cluster.u32 %0, %1, %2;"
-        : "=r"(address)
-        : "r"(smem_addr(this)), "r"(cta));
+    asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(address) : "r"(smem_addr(this)), "r"(cta));
     return address;
   }
 };

@@ -3,6 +3,7 @@
 // tma_table.hpp  The bulk tensor copies for each rank; tma.hpp is their front.
 //
 // Shared addresses are 32-bit. PTX ISA, "cp.async.bulk.tensor", "cp.reduce.async.bulk.tensor".
+// clang-format off
 #pragma once
 
 #include <cstdint>

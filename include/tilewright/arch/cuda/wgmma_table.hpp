@@ -4,6 +4,7 @@
 //
 // PTX ISA, "wgmma.mma_async": D (float32) = A * B + D, or A * B where `accumulate` is 0. The type
 // enters the instruction's text by the "C" constraint (CUDA, "Inline PTX Assembly in CUDA").
+// clang-format off
 #pragma once
 
 #include <cstdint>
