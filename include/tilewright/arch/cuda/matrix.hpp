@@ -15,7 +15,8 @@ namespace tw {
 
 /// PTX ISA, "stmatrix".
 template <int Count, bool Transposed = false>
-requires(Count == 1 || Count == 2 || Count == 4) TW_DEVICE void stmatrix(void* row, b32<Count> v) {
+TW_DEVICE void stmatrix(void* row, b32<Count> v) {
+  static_assert(Count == 1 || Count == 2 || Count == 4);
   std::uint32_t const at = smem_addr(row);
   if constexpr (Count == 1 && !Transposed)
     asm volatile("stmatrix.sync.aligned.m8n8.x1.shared::cta.b16 [%0], {%1};" ::"r"(at), "r"(v.r[0])
@@ -45,7 +46,8 @@ requires(Count == 1 || Count == 2 || Count == 4) TW_DEVICE void stmatrix(void* r
 
 /// PTX ISA, "ldmatrix".
 template <int Count, bool Transposed = false>
-requires(Count == 1 || Count == 2 || Count == 4) TW_DEVICE b32<Count> ldmatrix(void const* row) {
+TW_DEVICE b32<Count> ldmatrix(void const* row) {
+  static_assert(Count == 1 || Count == 2 || Count == 4);
   std::uint32_t const at = smem_addr(row);
   b32<Count> v;
   if constexpr (Count == 1 && !Transposed)
