@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// tensor_map_gpu.cu  cuTensorMapEncodeTiled, found in the driver at run time, so that the program
+//                    starts without one. CUDA driver API, "Tensor Map Object Management".
+#include "arch/tensor_map_gpu.hpp"
+
+#include <cuda.h>
+#include <cudaTypedefs.h>
+#include <cuda_runtime_api.h>
+
+#include <bit>
+#include <utility>
+
+namespace tw {
+
+namespace {
+
+static_assert(sizeof(tensor_map) == sizeof(CUtensorMap));
+
+/// Requests that miss L2 fetch this much from memory.
+constexpr CUtensorMapL2promotion l2_promotion = CU_TENSOR_MAP_L2_PROMOTION_L2_256B;
+
+[[noreturn]] void refuse(std::string got, std::string hint) {
+  throw rejected({"TW0310", "tensor map for the GPU", std::move(got),
+                  "a map that cuTensorMapEncodeTiled accepts", std::move(hint)});
+}
+
+/// The driver's function, of the interface of CUDA 12.0.
+template <class Function>
+Function driver_function(char const* name) {
+  void* found = nullptr;
+  cudaDriverEntryPointQueryResult result{};
+  cudaError_t const e =
+      cudaGetDriverEntryPointByVersion(name, &found, 12000, cudaEnableDefault, &result);
+  if (e != cudaSuccess || result != cudaDriverEntryPointSuccess || found == nullptr) {
+    cudaGetLastError();
+    refuse(std::string("no ") + name + " (" + cudaGetErrorName(e) + ")",
+           "install an NVIDIA driver for CUDA 13");
+  }
+  return reinterpret_cast<Function>(found);
+}
+
+CUtensorMapDataType type_of(elem e) {
+  switch (e) {
+    case elem::f32: return CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
+    case elem::tf32: return CU_TENSOR_MAP_DATA_TYPE_TFLOAT32;
+    case elem::f16: return CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
+    case elem::bf16: return CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
+    case elem::e4m3:
+    case elem::e5m2: return CU_TENSOR_MAP_DATA_TYPE_UINT8;
+  }
+  return CU_TENSOR_MAP_DATA_TYPE_UINT8;
+}
+
+CUtensorMapSwizzle swizzle_of(swizzle_mode s) {
+  switch (s) {
+    case swizzle_mode::none: return CU_TENSOR_MAP_SWIZZLE_NONE;
+    case swizzle_mode::b128: return CU_TENSOR_MAP_SWIZZLE_128B;
+    case swizzle_mode::b64: return CU_TENSOR_MAP_SWIZZLE_64B;
+    case swizzle_mode::b32: return CU_TENSOR_MAP_SWIZZLE_32B;
+  }
+  return CU_TENSOR_MAP_SWIZZLE_NONE;
+}
+
+}  // namespace
+
+tensor_map encode_tensor_map_gpu(tensor_map_desc const& d) {
+  static auto const encode =
+      driver_function<PFN_cuTensorMapEncodeTiled_v12000>("cuTensorMapEncodeTiled");
+  cuuint64_t dim[5], stride[4];
+  cuuint32_t box[5], step[5];
+  for (int i = 0; i < 5; ++i) {
+    dim[i] = static_cast<cuuint64_t>(d.dim[i]);
+    box[i] = static_cast<cuuint32_t>(d.box[i]);
+    step[i] = 1;
+  }
+  for (int i = 0; i < 4; ++i) stride[i] = static_cast<cuuint64_t>(d.stride_bytes[i]);
+  CUtensorMap map;
+  CUresult const r = encode(&map, type_of(d.type), static_cast<cuuint32_t>(d.rank), d.base, dim,
+                            stride, box, step, CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle_of(d.swizzle),
+                            l2_promotion, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  if (r != CUDA_SUCCESS) {
+    static auto const error_name = driver_function<PFN_cuGetErrorName_v6000>("cuGetErrorName");
+    char const* name = nullptr;
+    error_name(r, &name);
+    refuse(name != nullptr ? name : "CUresult " + std::to_string(static_cast<int>(r)), "");
+  }
+  return std::bit_cast<tensor_map>(map);
+}
+
+}  // namespace tw
