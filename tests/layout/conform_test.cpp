@@ -13,9 +13,10 @@
 #include <string>
 #include <vector>
 
-#include "tests/layout/crc32.hpp"
+
 #include "tilewright/base/check.hpp"
 #include "tilewright/layout/call.hpp"
+#include "tools/crc32.hpp"
 
 namespace {
 
@@ -58,7 +59,7 @@ bool same_function(answer const& a, json const& row) {
   i64 const n = row["n"];
   if (size(*a.function) != n) return false;
   std::string ours = offsets_of(a, n);
-  if (row.contains("offs_crc32")) return tw::test::crc32(ours) == row["offs_crc32"].get<std::uint32_t>();
+  if (row.contains("offs_crc32")) return tw::crc32(ours) == row["offs_crc32"].get<std::uint32_t>();
   std::string theirs;
   for (json const& o : row["offs"]) {
     if (!theirs.empty()) theirs += ',';

@@ -72,15 +72,37 @@ TW_HD constexpr tree idx2crd(i64 index, tree const& shape) {
   return c;
 }
 
-/// One past the largest offset, or 1 for the empty range; offsets below 0 do not count.
+namespace detail {
+
+/// The offsets are 0 .. size - 1, once each.
+TW_HD constexpr bool is_compact(layout const& l) {
+  i64 covered = 1;
+  for (bool found = true; found;) {
+    found = false;
+    for (int i = 0; i < l.shape.n; ++i) {
+      if (l.extent(i) == 1 || l.stride[i] != num{covered}) continue;
+      covered = times(covered, l.extent(i));
+      found = true;
+    }
+  }
+  return covered == size(l);
+}
+
+}  // namespace detail
+
+/// One past the largest offset (offsets below 0 do not count). A swizzled layout that is not
+/// compact is walked, up to 2^20 cells [TW0116].
 TW_HD constexpr i64 cosize(layout const& l) {
   i64 last = 0;
   for (int i = 0; i < l.shape.n; ++i) {
     if (l.stride[i].unit != unit_none) refuse_stride(l.stride[i].v, 1);
-    last = plus(last, times(l.extent(i) - 1, l.stride[i].v));
+    last = plus(last, times(l.extent(i) - 1, larger(l.stride[i].v, 0)));
   }
   if (!l.swizzled()) return last + 1;
-  // A swizzle permutes aligned blocks; the largest offset need not be the image of the largest.
+  int const reach = l.sw.base + l.sw.bits + static_cast<int>(magnitude(l.sw.shift));
+  i64 const block = i64{1} << reach;  // the swizzle permutes aligned blocks of this size
+  if (l.offset == 0 && (last + 1) % block == 0 && detail::is_compact(l)) return last + 1;
+  if (size(l) > i64{1} << 20) refuse_swizzled(l.sw.bits, 0);
   i64 largest = 0;
   for (i64 i = 0, n = size(l); i < n; ++i) largest = larger(largest, l(i));
   return largest + 1;

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace tw::test {
+namespace tw {
 
 inline std::uint32_t crc32(std::string_view bytes) {
   std::uint32_t c = 0xFFFFFFFFU;
@@ -16,4 +16,4 @@ inline std::uint32_t crc32(std::string_view bytes) {
   return ~c;
 }
 
-}  // namespace tw::test
+}  // namespace tw

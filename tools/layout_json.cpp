@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// layout_json.cpp  Questions in, answers out, one JSON object per line.
+#include "tools/layout_json.hpp"
+
+#include <istream>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "tools/crc32.hpp"
+
+namespace tw {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+constexpr i64 most_listed = 256;
+constexpr i64 most_walked = i64{1} << 22;
+
+json offset_json(answer const& a, i64 index) {
+  if (a.is_coordinate()) return a.offset_text(index);
+  return a.base + (*a.function)(index);
+}
+
+json error_json(std::string const& code, std::string const& text) {
+  return {{"code", code}, {"text", text}};
+}
+
+json answer_line(std::string const& line) {
+  json const question = json::parse(line, nullptr, false);
+  json reply{{"id", nullptr}};
+  if (question.is_object() && question.contains("id")) reply["id"] = question["id"];
+  try {
+    answer const a = call(question.at("op").get<std::string>(),
+                          question.at("args").get<std::vector<std::string>>());
+    reply.update(to_json(a));
+  } catch (rejected const& e) {
+    reply["error"] = error_json(e.why().code, e.what());
+  } catch (json::exception const& e) {
+    rejection const r{"TW0121", "line of --jsonl", e.what(),
+                      R"({"id": ..., "op": "name", "args": ["text", ...]})", ""};
+    reply["error"] = error_json(r.code, to_string(r));
+  }
+  return reply;
+}
+
+}  // namespace
+
+json to_json(answer const& a) {
+  json out;
+  if (!a.res.empty()) out["res"] = a.res;
+  if (!a.function) return out;
+  if (a.origin) out["base"] = to_string(*a.origin);
+  if (a.base != 0) out["base"] = a.base;
+  i64 const n = size(*a.function);
+  out["n"] = n;
+  if (n > most_walked) return out;
+  if (n <= most_listed) {
+    json& offsets = out["offs"] = json::array();
+    for (i64 i = 0; i < n; ++i) offsets.push_back(offset_json(a, i));
+    return out;
+  }
+  std::string all;
+  for (i64 i = 0; i < n; ++i) {
+    if (i > 0) all += ',';
+    all += offset_json(a, i).dump();
+  }
+  out["offs_crc32"] = crc32(all);
+  return out;
+}
+
+void answer_lines(std::istream& questions, std::ostream& answers) {
+  for (std::string line; std::getline(questions, line);) {
+    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
+    answers << answer_line(line).dump(-1, ' ', false, json::error_handler_t::replace) << '\n';
+  }
+}
+
+}  // namespace tw
