@@ -150,8 +150,7 @@ coverage box_coverage(tensor_map_desc const& d, int const* at) {
   return inside ? coverage::inside : coverage::clipped;
 }
 
-void load_box(tensor_map_desc const& d, int const* at, std::byte* dst,
-              std::uint32_t smem_address) {
+void load_box(tensor_map_desc const& d, int const* at, std::byte* dst, std::uint32_t smem_address) {
   inner_range const in(d, at);
   smem_box const box{smem_address, in.row_bytes, d.swizzle};
   bool const spans = in.whole() && box.rows_are_spans();
@@ -196,13 +195,12 @@ void reduce_add_box(tensor_map_desc const& d, int const* at, std::byte const* sr
   for_each_row(d, at, [&](int row, std::byte* dst) {
     if (dst == nullptr || in.begin == in.end) return;
     alignas(16) std::byte values[256 * 4];  // the row, without the swizzle
-    for (int c = 0; c < in.row_bytes; c += 16)
-      std::memcpy(values + c, src + box.chunk(row, c), 16);
+    for (int c = 0; c < in.row_bytes; c += 16) std::memcpy(values + c, src + box.chunk(row, c), 16);
     std::byte* to = dst + in.from;
     std::byte* const end = to + (in.end - in.begin);
     for (std::byte const* from = values + in.begin; to < end;) {
-      std::ptrdiff_t const left = 128 - static_cast<std::ptrdiff_t>(
-                                            reinterpret_cast<std::uintptr_t>(to) % 128);
+      std::ptrdiff_t const left =
+          128 - static_cast<std::ptrdiff_t>(reinterpret_cast<std::uintptr_t>(to) % 128);
       std::ptrdiff_t const part = std::min(left, end - to);
       add_locked(d.type, to, from, part);
       to += part;

@@ -2,8 +2,8 @@
 // box.hpp  What one TMA instruction copies: the box of a tensor at some coordinates.
 //
 // The box lies densely in shared memory, innermost index first, and the swizzle of the tensor map
-// acts on shared-memory addresses. Coordinates may be negative or beyond the tensor: loads fill such
-// elements with zero, stores leave them out (PTX ISA, "Tensor Dimension, Size and Format",
+// acts on shared-memory addresses. Coordinates may be negative or beyond the tensor: loads fill
+// such elements with zero, stores leave them out (PTX ISA, "Tensor Dimension, Size and Format",
 // "Tiled Mode"). Strides of dimensions 1 and up come from the description.
 #pragma once
 
@@ -27,8 +27,8 @@ void load_box(tensor_map_desc const& d, int const* at, std::byte* dst, std::uint
 void store_box(tensor_map_desc const& d, int const* at, std::byte const* src,
                std::uint32_t smem_address);
 
-/// cp.reduce.async.bulk.tensor .add: tensor += box in the element type (f32; f16 and bf16 rounded to
-/// nearest even at each addition). Atomic with respect to other calls in any OS thread.
+/// cp.reduce.async.bulk.tensor .add: tensor += box in the element type (f32; f16 and bf16 rounded
+/// to nearest even at each addition). Atomic with respect to other calls in any OS thread.
 void reduce_add_box(tensor_map_desc const& d, int const* at, std::byte const* src,
                     std::uint32_t smem_address);
 

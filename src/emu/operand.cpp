@@ -13,26 +13,30 @@ std::optional<std::string> check_operand(char name, smem_desc d, operand_major m
     return fmt::format("descriptor {:#018x} of {} has reserved bits set (a field has overflowed?)",
                        d.bits, name);
   if ((d.bits >> 49 & 7U) != 0)
-    return fmt::format("descriptor {:#018x} of {} has base offset {}; atoms must start at multiples "
-                       "of 8 swizzle spans, with base offset 0",
-                       d.bits, name, d.bits >> 49 & 7U);
+    return fmt::format(
+        "descriptor {:#018x} of {} has base offset {}; atoms must start at multiples "
+        "of 8 swizzle spans, with base offset 0",
+        d.bits, name, d.bits >> 49 & 7U);
   operand_layout const layout(d, major);
   chunk_grid const grid(major, extent);
   std::uint64_t const end = std::uint64_t{smem_base} + smem_bytes;
-  std::uint32_t const last = layout.plain(static_cast<std::uint32_t>(grid.rows - 1),
-                                          static_cast<std::uint32_t>(grid.columns - 1));
+  auto const plain = [&](int r, int c) {
+    return layout.start + layout.row_offset(static_cast<std::uint32_t>(r)) +
+           layout.column_offset(static_cast<std::uint32_t>(c));
+  };
   // No chunk ends more than a group of columns after the last one begins, and the swizzle moves a
   // chunk within 128 aligned bytes.
-  std::uint64_t const highest = std::uint64_t{last} + 16 * layout.columns - 1;
+  std::uint64_t const highest =
+      std::uint64_t{plain(grid.rows - 1, grid.columns - 1)} + 16 * layout.columns - 1;
   if (layout.start >> 7 << 7 >= smem_base && (highest >> 7 << 7) + 128 <= end) return std::nullopt;
   for (int r = 0; r < grid.rows; ++r)
     for (int c = 0; c < grid.columns; ++c) {
-      std::uint32_t const at =
-          layout.at(static_cast<std::uint32_t>(r), static_cast<std::uint32_t>(c));
+      std::uint32_t const at = swizzled(plain(r, c), layout.swizzle);
       if (at < smem_base || at + 16 > end)
-        return fmt::format("operand {} (descriptor {:#018x}) reaches address {:#x}; shared memory is "
-                           "[{:#x}, {:#x})",
-                           name, d.bits, at, smem_base, end);
+        return fmt::format(
+            "operand {} (descriptor {:#018x}) reaches address {:#x}; shared memory is "
+            "[{:#x}, {:#x})",
+            name, d.bits, at, smem_base, end);
     }
   return std::nullopt;
 }

@@ -16,9 +16,8 @@
 
 namespace tw::emu {
 
-/// The canonical layout of a descriptor as strides in bytes: chunk (row, column) of an operand lies
-/// at swizzled(start + (row % 8) * row + (row / 8) * row_group + (column % columns) * 16 +
-/// (column / columns) * column_group).
+/// The canonical layout of a descriptor: chunk (row, column) of an operand lies at
+/// swizzled(start + row_offset(row) + column_offset(column)).
 struct operand_layout {
   std::uint32_t start, row, row_group, columns, column_group;
   swizzle_mode swizzle;
@@ -37,13 +36,9 @@ struct operand_layout {
     if (major == operand_major::k && swizzle != swizzle_mode::none) columns = 2;
   }
 
-  /// Before the swizzle.
-  std::uint32_t plain(std::uint32_t row_index, std::uint32_t column) const {
-    return start + row_index % 8 * row + row_index / 8 * row_group + column % columns * 16 +
-           column / columns * column_group;
-  }
-  std::uint32_t at(std::uint32_t row_index, std::uint32_t column) const {
-    return swizzled(plain(row_index, column), swizzle);
+  std::uint32_t row_offset(std::uint32_t i) const { return i % 8 * row + i / 8 * row_group; }
+  std::uint32_t column_offset(std::uint32_t i) const {
+    return i % columns * 16 + i / columns * column_group;
   }
 };
 
@@ -55,8 +50,8 @@ struct chunk_grid {
         columns(major == operand_major::k ? 2 : extent / 8) {}
 };
 
-/// What is wrong with an operand, or nothing: reserved bits and base offset zero, and every chunk in
-/// [smem_base, smem_base + smem_bytes).
+/// What is wrong with an operand, or nothing: reserved bits and base offset zero, and every chunk
+/// in [smem_base, smem_base + smem_bytes).
 std::optional<std::string> check_operand(char name, smem_desc d, operand_major major, int extent,
                                          std::uint32_t smem_base, std::uint32_t smem_bytes);
 

@@ -3,12 +3,12 @@
 //              by step, operands read from emulated shared memory through matrix descriptors.
 //
 // Meaning: every element of D is a chain of fp32 fused multiply-adds, k ascending within a step and
-// steps in order; a NaN result is 0x7FFFFFFF. A tensor core adds the 16 products of a step in another
-// order and with other intermediate widths, so the last bits may differ from a GPU's; where all sums
-// are exact (for example fractions of 8 bits) both give the same bits.
-// Descriptors: PTX ISA, "Asynchronous Warpgroup Level Matrix Shared Memory Layout". The swizzle acts
-// on the address of each 16-byte chunk, so a start address may be advanced inside a swizzle atom.
-// The base-offset field must be 0: atoms start at multiples of 8 swizzle spans.
+// steps in order; a NaN result is 0x7FFFFFFF. A tensor core adds the 16 products of a step in
+// another order and with other intermediate widths, so the last bits may differ from a GPU's; where
+// all sums are exact (for example fractions of 8 bits) both give the same bits. Descriptors: PTX
+// ISA, "Asynchronous Warpgroup Level Matrix Shared Memory Layout". The swizzle acts on the address
+// of each 16-byte chunk, so a start address may be advanced inside a swizzle atom. The base-offset
+// field must be 0: atoms start at multiples of 8 swizzle spans.
 #pragma once
 
 #include <cstddef>
@@ -36,8 +36,8 @@ struct wgmma_group_shape {
   int n;
 };
 
-/// Executes the steps in order on d, column-major: d[row + 64 * column]. Address x of a descriptor is
-/// smem[x - smem_base]. Returns what is wrong if a descriptor is malformed or an operand leaves
+/// Executes the steps in order on d, column-major: d[row + 64 * column]. Address x of a descriptor
+/// is smem[x - smem_base]. Returns what is wrong if a descriptor is malformed or an operand leaves
 /// [smem_base, smem_base + smem_bytes); then d is unchanged and nothing was read.
 std::optional<std::string> run_wgmma_group(float* d, wgmma_group_shape const& shape,
                                            wgmma_step_data const* steps, int count,

@@ -4,7 +4,8 @@
 
 #if defined(__x86_64__)
 
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // false in immintrin.h of GCC 12 (bug 105593)
+// The warning is false for immintrin.h of GCC 12 (GCC bug 105593).
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 
 #include <immintrin.h>
 
@@ -107,9 +108,8 @@ template <int Columns>
 }
 
 template <elem Type>
-[[gnu::target("avx2,fma,f16c")]] void multiply_of(product_block const& block, float* d,
-                                                  int columns, std::uint16_t const* b,
-                                                  bool k_major) {
+[[gnu::target("avx2,fma,f16c")]] void multiply_of(product_block const& block, float* d, int columns,
+                                                  std::uint16_t const* b, bool k_major) {
   alignas(64) float wide[64 * panel_columns];
   std::ptrdiff_t const along_k = k_major ? 1 : panel_columns, along_column = k_major ? 64 : 1;
   if (!k_major)

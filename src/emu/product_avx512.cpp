@@ -4,7 +4,8 @@
 
 #if defined(__x86_64__)
 
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // false in immintrin.h of GCC 12 (bug 105593)
+// The warning is false for immintrin.h of GCC 12 (GCC bug 105593).
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 
 #include <immintrin.h>
 
@@ -66,8 +67,8 @@ template <elem Type>
 [[gnu::target("avx512f,avx512bw,avx512vl")]] void widen_run(float* out, std::uint16_t const* in,
                                                             int count) {
   for (int i = 0; i < count; i += 16)
-    _mm512_storeu_ps(
-        out + i, widen<Type>(_mm256_loadu_si256(reinterpret_cast<__m256i const*>(in + i))));
+    _mm512_storeu_ps(out + i,
+                     widen<Type>(_mm256_loadu_si256(reinterpret_cast<__m256i const*>(in + i))));
 }
 
 template <elem Type>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // product_isa.hpp  The inner product of a wgmma group, one version per instruction set.
 //
-// A version takes 16-bit operands in linear order, widens them to fp32, and multiplies. A is widened
-// once per block, B panel by panel, so both stay in the first-level cache.
+// A version takes 16-bit operands in linear order, widens them to fp32, and multiplies. A is
+// widened once per block, B panel by panel, so both stay in the first-level cache.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +26,8 @@ struct product_block {
 struct product_version {
   /// a: [row 0..63][k], pitch 64 elements, if k_major; else [k][row], pitch 64.
   void (*widen_a)(product_block& block, std::uint16_t const* a, bool k_major);
-  /// d: 64 x columns, column-major. b: [column][k], pitch 64 elements, if k_major; else [k][column],
-  /// pitch panel_columns.
+  /// d: 64 x columns, column-major. b: [column][k], pitch 64 elements, if k_major; else
+  /// [k][column], pitch panel_columns.
   void (*multiply)(product_block const& block, float* d, int columns, std::uint16_t const* b,
                    bool k_major);
 };

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// product_portable.cpp  The product for any processor; the meaning that the other versions reproduce.
+// product_portable.cpp  The product for any processor; the meaning that the other versions
+// reproduce.
 //
 // Where no product of two elements can overflow or lose bits to underflow it is exact in fp32 (two
-// significands of at most 11 bits), and one multiplication and one addition give the bits of a fused
-// multiply-add, many times faster on a processor that has none.
+// significands of at most 11 bits), and one multiplication and one addition give the bits of a
+// fused multiply-add, many times faster on a processor that has none.
 #include <cmath>
 #include <cstring>
 

@@ -55,7 +55,8 @@ box_case random_case(random& r, std::vector<elem> const& types, bool inside) {
   for (auto& word : c.memory) word = static_cast<std::uint64_t>(r()) << 32 | r();
   m.base = c.tensor();
   c.smem_address = 0x400 + 1024 * static_cast<std::uint32_t>(pick(r, 0, 9));
-  if (m.swizzle == swizzle_mode::none) c.smem_address += 16 * static_cast<std::uint32_t>(pick(r, 0, 9));
+  if (m.swizzle == swizzle_mode::none)
+    c.smem_address += 16 * static_cast<std::uint32_t>(pick(r, 0, 9));
   c.smem.resize(static_cast<std::size_t>(m.box_bytes() + 2 * box_case::margin));
   for (auto& b : c.smem) b = static_cast<std::byte>(r());
   return c;
@@ -82,8 +83,8 @@ void each_element(box_case const& c, std::function<void(std::int64_t, std::int64
   }
 }
 
-std::vector<elem> const all_types{elem::f32, elem::tf32, elem::f16, elem::bf16, elem::e4m3,
-                                  elem::e5m2};
+std::vector<elem> const all_types{elem::f32,  elem::tf32, elem::f16,
+                                  elem::bf16, elem::e4m3, elem::e5m2};
 
 /// Swizzled boxes end at a whole atom here, so that their chunks stay inside the box.
 bool swizzle_leaves_box(box_case const& c) {
@@ -144,7 +145,8 @@ void add_one(std::byte* to, std::byte const* value) {
   T x, y;
   std::memcpy(&x, to, sizeof(T));
   std::memcpy(&y, value, sizeof(T));
-  float const sum = to_float(x) + to_float(y);  // of two NaNs the hardware keeps one: canonical here
+  float const sum =
+      to_float(x) + to_float(y);  // of two NaNs the hardware keeps one: canonical here
   x = from_float<T>(sum == sum ? sum : __builtin_bit_cast(float, 0x7FFFFFFFU));
   std::memcpy(to, &x, sizeof(T));
 }
@@ -177,9 +179,8 @@ TEST_P(boxes, coverage_counts_elements) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(box, boxes, testing::Bool(), [](auto const& info) {
-  return info.param ? "inside" : "ragged";
-});
+INSTANTIATE_TEST_SUITE_P(box, boxes, testing::Bool(),
+                         [](auto const& info) { return info.param ? "inside" : "ragged"; });
 
 TEST(box, threads_that_store_neighbouring_elements_do_not_race) {
   // Each of 4 threads owns a tensor whose rows end where the next thread's begin, at 2 bytes.

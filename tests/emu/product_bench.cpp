@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// product_bench.cpp  Times the two heavy parts of an emulated bf16 1024 x 1024 x 1024 product on one
+// product_bench.cpp  Times the two heavy parts of an emulated bf16 1024 x 1024 x 1024 product on
+// one
 //                    core: wgmma arithmetic and TMA copies. Not part of the build; to run it:
 // g++ -std=c++20 -O2 -Iinclude -Isrc tests/emu/product_bench.cpp src/emu/{product*,operand,box}.cpp
 //   -lfmt -o product_bench && ./product_bench
-// Prints the least time of many runs, which is the one that other work on the machine disturbs least.
+// Prints sums of least times of many runs, which other work on the machine disturbs little.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -21,24 +22,26 @@ constexpr int size = 1024, tile_m = 128, tile_n = 256, tile_k = 64, stages = 4;
 constexpr std::uint32_t smem_base = 0x400, a_bytes = tile_m * tile_k * 2,
                         stage_bytes = a_bytes + tile_n * tile_k * 2;
 
-/// One CTA after another, each with its k blocks in turn, as the kernel runs them.
+/// One CTA after another, each with its k blocks in turn, as the kernel runs them. The sum of every
+/// k block's least time.
 template <class Block>
 double least_ms(int repeats, Block block) {
-  double least = 1e9;
+  using clock = std::chrono::steady_clock;
+  std::vector<clock::duration> least(size / tile_m * (size / tile_n) * (size / tile_k),
+                                     clock::duration::max());
   for (int i = 0; i < repeats; ++i) {
-    auto const start = std::chrono::steady_clock::now();
-    int stage = 0;
+    std::size_t index = 0;
     for (int m = 0; m < size; m += tile_m)
       for (int n = 0; n < size; n += tile_n)
-        for (int k = 0; k < size; k += tile_k) {
-          block(m, n, k, stage * stage_bytes);
-          stage = (stage + 1) % stages;
+        for (int k = 0; k < size; k += tile_k, ++index) {
+          auto const start = clock::now();
+          block(m, n, k, static_cast<std::uint32_t>(index % stages) * stage_bytes);
+          least[index] = std::min(least[index], clock::now() - start);
         }
-    std::chrono::duration<double, std::milli> const took =
-        std::chrono::steady_clock::now() - start;
-    least = std::min(least, took.count());
   }
-  return least;
+  std::chrono::duration<double, std::milli> sum{};
+  for (auto const& t : least) sum += t;
+  return sum.count();
 }
 
 struct setting {
@@ -89,15 +92,14 @@ void run(setting const& s, int repeats) {
     for (int group = 0; group < 2; ++group) {
       wgmma_step_data steps[4];
       for (int i = 0; i < 4; ++i)
-        steps[i] = {false, nullptr,
-                    desc(smem_base + stage + static_cast<std::uint32_t>(group * 8192), s.a) +
-                        (s.a == operand_major::k ? 32 : 2048) * i,
-                    desc(smem_base + stage + a_bytes, s.b) +
-                        (s.b == operand_major::k ? 32 : 2048) * i,
-                    k > 0 || i > 0};
-      auto const wrong = run_wgmma_group(d.data() + group * 64 * tile_n,
-                                         {s.type, s.a, s.b, tile_n}, steps, 4, smem, smem_base,
-                                         stages * stage_bytes);
+        steps[i] = {
+            false, nullptr,
+            desc(smem_base + stage + static_cast<std::uint32_t>(group * 8192), s.a) +
+                (s.a == operand_major::k ? 32 : 2048) * i,
+            desc(smem_base + stage + a_bytes, s.b) + (s.b == operand_major::k ? 32 : 2048) * i,
+            k > 0 || i > 0};
+      auto const wrong = run_wgmma_group(d.data() + group * 64 * tile_n, {s.type, s.a, s.b, tile_n},
+                                         steps, 4, smem, smem_base, stages * stage_bytes);
       if (wrong) std::printf("%s\n", wrong->c_str());
     }
   };
@@ -111,9 +113,9 @@ void run(setting const& s, int repeats) {
   select_product_isa(product_isa::automatic);
   std::printf(" %9.2f", least_ms(repeats, copy));
   std::printf(" %9.2f\n", least_ms(repeats, [&](int m, int n, int k, std::uint32_t stage) {
-    copy(m, n, k, stage);
-    multiply(m, n, k, stage);
-  }));
+                copy(m, n, k, stage);
+                multiply(m, n, k, stage);
+              }));
 }
 
 }  // namespace
