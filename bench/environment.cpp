@@ -44,6 +44,18 @@ std::string utc_now() {
   return text;
 }
 
+/// Compact; bytes of names that are no UTF-8 are replaced.
+std::string text_of(nlohmann::json const& value) {
+  return value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+/// A list with one element per line, so that two result files can be compared line by line.
+std::string lines_of(nlohmann::json const& list) {
+  std::string text;
+  for (auto const& element : list) text += (text.empty() ? "\n  " : ",\n  ") + text_of(element);
+  return "[" + text + "\n ]";
+}
+
 nlohmann::json command_line() {
   std::ifstream in("/proc/self/cmdline", std::ios::binary);
   nlohmann::json words = nlohmann::json::array();
@@ -76,7 +88,12 @@ nlohmann::json to_json(device_facts const& f) {
 void write_json(std::string const& path, nlohmann::json const& content) {
   std::string const temporary = path + ".part";
   std::ofstream out(temporary, std::ios::binary);
-  out << content.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
+  char const* before = "{\n ";
+  for (auto const& [key, value] : content.items()) {
+    out << before << text_of(key) << ": " << (value.is_array() ? lines_of(value) : text_of(value));
+    before = ",\n ";
+  }
+  out << "\n}\n";
   out.close();
   if (!out || std::rename(temporary.c_str(), path.c_str()) != 0)
     throw rejected({"TW0713", "--json " + path, "not writable", "a file that can be written", ""});

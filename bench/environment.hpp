@@ -15,7 +15,8 @@ nlohmann::json environment_json(std::string const& commit);
 
 nlohmann::json to_json(device_facts const& f);
 
-/// Writes to a temporary file beside `path` and renames it. Throws `rejected` TW0713.
+/// Writes an object, one line per field and per element of a list, to a temporary file beside
+/// `path` and renames it. Throws `rejected` TW0713.
 void write_json(std::string const& path, nlohmann::json const& content);
 
 }  // namespace tw::bench

@@ -14,18 +14,40 @@ namespace tw::bench {
 
 /// Columns wide enough for the names of these shapes.
 inline std::vector<column> gemm_columns(std::vector<gemm_shape> const& shapes) {
-  int width = 5;
-  for (auto const& s : shapes) width = std::max(width, static_cast<int>(s.name.size()));
-  return {{"shape", width, true}, {"M", 6},           {"N", 6},   {"K", 6},       {"lay", 3, true},
-          {"dtype", 8, true},     {"mode", 5, true},  {"us", 8},  {"TFLOP/s", 7}, {"GB/s", 6},
-          {"/heur", 6},           {"/tuned", 6},      {"MHz", 5}, {"W", 4},       {"J/TFLOP", 7},
-          {"err/bound", 9},       {"kernel", 6, true}};
+  int width = 5, dtype_width = 5;
+  for (auto const& s : shapes) {
+    width = std::max(width, static_cast<int>(s.name.size()));
+    dtype_width = std::max(dtype_width, static_cast<int>(s.dtype.size()));
+  }
+  return {{"shape", width, true},
+          {"M", 6},
+          {"N", 6},
+          {"K", 6},
+          {"lay", 3, true},
+          {"dtype", dtype_width, true},
+          {"mode", 5, true},
+          {"us", 8},
+          {"TFLOP/s", 7},
+          {"GB/s", 6},
+          {"/heur", 6},
+          {"/tuned", 6},
+          {"MHz", 5},
+          {"W", 4},
+          {"J/TFLOP", 7},
+          {"err/bound", 9},
+          {"kernel", 6, true}};
 }
 
 namespace detail {
 
 inline std::vector<std::string> cells_of(gemm_shape const& s) {
   return {s.name, std::to_string(s.m), std::to_string(s.n), std::to_string(s.k), s.layout, s.dtype};
+}
+
+/// The error as a share of its bound, or what is wrong with the result.
+inline std::string verdict(provider_result const& ours) {
+  if (!ours.check.passed) return "WRONG";
+  return ours.repeatable ? cell(ours.check.error_over_bound, 4) : "UNSTABLE";
 }
 
 inline std::string one_mode(std::vector<column> const& columns, shape_result const& r,
@@ -41,9 +63,7 @@ inline std::string one_mode(std::vector<column> const& columns, shape_result con
         cell(speed_ratio(r, "cublaslt_heuristic", samples), 3),
         cell(speed_ratio(r, "cublaslt_tuned", samples), 3),
         cell(median(figures(ours.*samples, &sample::sm_mhz)), 0), cell(power_w, 0),
-        cell(joule_per_tflop(w, us, power_w), 3),
-        ours.check.passed ? cell(ours.check.error_over_bound, 4) : std::string("WRONG"),
-        ours.kernel})
+        cell(joule_per_tflop(w, us, power_w), 3), verdict(ours), ours.kernel})
     cells.push_back(c);
   return table_line(columns, cells) + "\n";
 }
@@ -84,7 +104,7 @@ inline std::string gemm_summary(std::vector<shape_result> const& results) {
                        std::string const& baseline, std::vector<sample> provider_result::*samples) {
     std::vector<double> ratios;
     for (auto const& r : results) {
-      if (r.state != outcome::measured || !r.find("tilewright")->check.passed) continue;
+      if (!is_right(r)) continue;
       if (category != "all" && r.shape.category != category) continue;
       double const ratio = speed_ratio(r, baseline, samples);
       if (std::isfinite(ratio)) ratios.push_back(ratio);

@@ -60,6 +60,12 @@ struct shape_result {
   }
 };
 
+/// Measured, every element within its bound, and the same bits before and after the timing.
+inline bool is_right(shape_result const& r) {
+  auto const* ours = r.find("tilewright");
+  return r.state == outcome::measured && ours != nullptr && ours->check.passed && ours->repeatable;
+}
+
 /// Baseline time / our time, NaN where one of them was not measured. Above 1: we are faster.
 inline double speed_ratio(shape_result const& r, std::string const& baseline,
                           std::vector<sample> provider_result::*samples) {

@@ -34,7 +34,7 @@ shape_result measured(std::string const& name, std::string const& category, doub
   provider_result ours, heuristic, tuned;
   ours.provider = "tilewright";
   ours.kernel = "our_kernel";
-  ours.check.passed = true;
+  ours.check.passed = ours.repeatable = true;
   ours.bursts = samples(ours_us);
   heuristic.provider = "cublaslt_heuristic";
   heuristic.bursts = samples(10);
@@ -80,11 +80,14 @@ TEST(Report, CellsStandUnderTheirTitles) {
 }
 
 TEST(Report, AWrongResultIsNotHidden) {
-  auto r = measured("s", "c", 8);
-  r.providers[0].check.passed = false;
-  auto const columns = gemm_columns({r.shape});
-  EXPECT_NE(gemm_rows(columns, r).find("WRONG"), std::string::npos);
-  EXPECT_EQ(gemm_summary({r}), "");  // and earns no mean
+  auto wrong = measured("s", "c", 8), unstable = wrong;
+  wrong.providers[0].check.passed = false;
+  unstable.providers[0].repeatable = false;
+  auto const columns = gemm_columns({wrong.shape});
+  EXPECT_NE(gemm_rows(columns, wrong).find("WRONG"), std::string::npos);
+  EXPECT_NE(gemm_rows(columns, unstable).find("UNSTABLE"), std::string::npos);
+  EXPECT_FALSE(is_right(wrong) || is_right(unstable));
+  EXPECT_EQ(gemm_summary({wrong, unstable}), "");  // they earn no mean
 }
 
 TEST(Report, UnsupportedAndFailedShapesGiveTheirReason) {
