@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// instructions_test.cpp  The instruction checks in the emulator; tests/gpu runs the same on a card.
+#include <gtest/gtest.h>
+
+#include "tests/arch/kernels/emulated.hpp"
+#include "tests/arch/kernels/wgmma_checks.hpp"
+
+namespace tw::test {
+namespace {
+
+/// A check as a GoogleTest, under every completion policy.
+class InstructionTest : public testing::Test {
+ public:
+  explicit InstructionTest(check<emulated> c) : check_(std::move(c)) {}
+  void TestBody() override {
+    using enum emu::async_policy;
+    for (emu::async_policy policy : {eager, lazy, random}) {
+      emu::options o;
+      o.policy = policy;
+      o.random_warps = policy == random;
+      o.os_threads = 1;
+      emulated machine(o);
+      EXPECT_EQ(check_.run(machine), "") << "policy " << static_cast<int>(policy);
+    }
+  }
+
+ private:
+  check<emulated> check_;
+};
+
+void add(std::vector<check<emulated>> const& checks) {
+  for (check<emulated> const& c : checks) {
+    std::string name = c.name;
+    for (char& ch : name)
+      if (std::isalnum(static_cast<unsigned char>(ch)) == 0) ch = '_';
+    testing::RegisterTest("Instructions", name.c_str(), nullptr, nullptr, __FILE__, __LINE__,
+                          [c]() -> testing::Test* { return new InstructionTest(c); });
+  }
+}
+
+bool const added = [] {
+  add(wgmma_checks<emulated>());
+  return true;
+}();
+
+}  // namespace
+}  // namespace tw::test
