@@ -85,8 +85,7 @@ void add_layout_command(CLI::App& app, int& status) {
                  "answer lines {\"id\", \"op\", \"args\"} from stdin, one JSON object per line");
   verb->add_flag("--ops", request->operations, "list the operations");
   verb->callback([request, &status] {
-    status = static_cast<int>(
-        guarded(request->json, [&] { return answer_request(*request); }));
+    status = static_cast<int>(guarded(request->json, [&] { return answer_request(*request); }));
   });
 }
 

@@ -93,7 +93,8 @@ std::string table_of(answer const& a, bool coloured) {
       if (g.column_line(c)) out += '|';
       std::string const cell = fmt::format(" {:>{}} ", g.text(r, c), width);
       rgb const k = g.colour(r, c);
-      out += coloured ? fmt::format("\x1b[48;2;{};{};{}m\x1b[30m{}\x1b[0m", k.r, k.g, k.b, cell) : cell;
+      out += coloured ? fmt::format("\x1b[48;2;{};{};{}m\x1b[30m{}\x1b[0m", k.r, k.g, k.b, cell)
+                      : cell;
     }
     out += '\n';
   }
@@ -121,7 +122,8 @@ std::string svg_of(answer const& a) {
   i64 const total_w = left + cell_w * g.columns() + 10;
   i64 const total_h = top + cell_h * g.rows() + 10;
   std::string out = fmt::format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" "
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" "
+      "height=\"{1}\" "
       "font-family=\"monospace\" font-size=\"11\" text-anchor=\"middle\">\n"
       "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
       "<text x=\"{2}\" y=\"18\" font-size=\"13\" text-anchor=\"start\">{3}</text>\n",

@@ -67,9 +67,7 @@ operation const* find(std::string_view name) {
   return nullptr;
 }
 
-bool name_character(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
-}
+bool name_character(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; }
 
 /// An expression: evaluates text[from, to).
 class expression {
@@ -80,8 +78,8 @@ class expression {
     from = skip(from, to);
     int const open = name_end(from, to);
     if (open == from) return answer_of(parse_layout(text_.data(), to, from));
-    std::string_view const name = text_.substr(static_cast<std::size_t>(from),
-                                               static_cast<std::size_t>(open - from));
+    std::string_view const name =
+        text_.substr(static_cast<std::size_t>(from), static_cast<std::size_t>(open - from));
     int const close = last(from, to);
     std::vector<argument> args;
     std::vector<std::string> results;  // texts of the calls among the arguments
@@ -174,7 +172,8 @@ std::string answer::offset_text(i64 index) const {
 answer call(std::string_view op, std::vector<argument> const& args) {
   detail::operation const* const row = detail::find(op);
   if (row == nullptr) {
-    throw rejected({"TW0119", "operation", std::string(op), "one that `tilewright layout --ops` lists", ""});
+    throw rejected(
+        {"TW0119", "operation", std::string(op), "one that `tilewright layout --ops` lists", ""});
   }
   int const n = static_cast<int>(args.size());
   if (n < row->least || n > row->most) {

@@ -21,8 +21,8 @@ struct words {
 };
 
 constexpr std::array rows{
-    words{101, "text of a layout", "something else at position {}", "the notation of docs/layouts.md",
-          ""},
+    words{101, "text of a layout", "something else at position {}",
+          "the notation of docs/layouts.md", ""},
     words{102, "leaves of a layout", "{}", "at most {}", "coalesce the operands first"},
     words{103, "nesting of a tuple", "{} parentheses at one place", "1 to 15, nothing empty inside",
           ""},
@@ -33,11 +33,13 @@ constexpr std::array rows{
           "choose a tile that divides the extent"},
     words{106, "composition, modes of B together", "a reach of {} inside one extent of A",
           "less than that extent, {}", "the sum would carry: A(B(c)) is not a layout"},
-    words{107, "composition, stride of B", "{}", "strides of one sign, in modes of A of their own", ""},
+    words{107, "composition, stride of B", "{}", "strides of one sign, in modes of A of their own",
+          ""},
     words{108, "complement, next stride", "{}", "a multiple of {}, what smaller strides cover",
           "the layout must be injective, its strides nested"},
     words{109, "stride", "{}", "an ordinary integer that is not negative", ""},
-    words{110, "profile", "{} leaves or modes", "the profile of the other operand, which has {}", ""},
+    words{110, "profile", "{} leaves or modes", "the profile of the other operand, which has {}",
+          ""},
     words{111, "modes of the tiler", "{}", "at most {}, the modes of the layout", ""},
     words{112, "index of a mode", "{}", "less than {}", ""},
     words{113, "arithmetic on", "{}, {}", "a result of at most 64 bits", ""},
@@ -59,7 +61,8 @@ void throw_refusal(int rule, std::int64_t got, std::int64_t need) {
                     fmt::format(fmt::runtime(w.got), got, need),
                     fmt::format(fmt::runtime(w.need), need), std::string(w.hint)});
   }
-  throw rejected({fmt::format("TW0{}", rule), "layout", std::to_string(got), std::to_string(need), {}});
+  throw rejected(
+      {fmt::format("TW0{}", rule), "layout", std::to_string(got), std::to_string(need), {}});
 }
 
 }  // namespace tw

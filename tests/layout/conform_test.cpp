@@ -13,7 +13,6 @@
 #include <string>
 #include <vector>
 
-
 #include "tilewright/base/check.hpp"
 #include "tilewright/layout/call.hpp"
 #include "tools/crc32.hpp"
@@ -78,8 +77,8 @@ std::set<i64> boundaries(layout const& l) {
   return ends;
 }
 
-/// Static: coordinates of one are coordinates of the other. Otherwise the reference keeps modes that
-/// it cannot see to be mergeable, so the modes of one may be finer than those of the other.
+/// Static: coordinates of one are coordinates of the other. Otherwise the reference keeps modes
+/// that it cannot see to be mergeable, so the modes of one may be finer than those of the other.
 bool compatible_profile(layout const& ours, layout const& theirs, bool is_static) {
   if (compatible(ours.shape, theirs.shape) || compatible(theirs.shape, ours.shape)) return true;
   std::set<i64> const a = boundaries(ours);
@@ -125,15 +124,15 @@ std::optional<bool> law_holds(layout const& r, json const& row) {
     if (tiler.find_first_of(":_") != std::string::npos) return {};
     return size(r) == size(tw::call("make_layout_left", std::vector{tiler}).function.value());
   }
-  if (is("divide") && !is("identity")) {  // the offsets of the divided layout, each as often as before
+  if (is("divide") && !is("identity")) {  // the offsets of the divided layout, as often as before
     return offsets_in(r) == offsets_in(layout_of(args[0]));
   }
   if (is("tiler") || is("tile_to_shape")) {  // copies of an injective block do not overlap
     return repeats(layout_of(args[0])) || !repeats(r);
   }
   if (is("product")) {  // as many offsets as the block has for each that the other layout has
-    return distinct_offsets(r).size() ==
-           distinct_offsets(layout_of(args[0])).size() * distinct_offsets(layout_of(args[1])).size();
+    return distinct_offsets(r).size() == distinct_offsets(layout_of(args[0])).size() *
+                                             distinct_offsets(layout_of(args[1])).size();
   }
   if (op == "make_ordered_layout") return !repeats(r);
   return {};
@@ -154,10 +153,14 @@ verdict judge(json const& row, std::string& detail) {
     r = tw::call(row["op"].get<std::string>(), args);
   } catch (tw::rejected const& e) {
     detail = e.what();
-    return broken ? verdict::refused : reference_breaks_law ? verdict::reference_wrong : verdict::differs;
+    return broken                 ? verdict::refused
+           : reference_breaks_law ? verdict::reference_wrong
+                                  : verdict::differs;
   }
   detail = r.res;
-  if (broken) return r.function && law_holds(*r.function, row) == true ? verdict::law_holds : verdict::differs;
+  if (broken)
+    return r.function && law_holds(*r.function, row) == true ? verdict::law_holds
+                                                             : verdict::differs;
   bool const function_matches = !row.contains("n") || same_function(r, row);
   if (!row.contains("res")) return function_matches ? verdict::same_function : verdict::differs;
   if (normal(r.res) == normal(row["res"]) && function_matches) return verdict::same_text;
@@ -205,11 +208,12 @@ TEST(Conform, Layouts) {
       ++c.refused;
     } else if (v == verdict::reference_wrong) {
       ++c.wrong;
-      fmt::print("reference breaks the law: {} {} {} theirs {} ours {}\n", row["id"].get<std::string>(),
-                 op, row["args"].dump(), row["res"].get<std::string>(), detail);
+      fmt::print("reference breaks the law: {} {} {} theirs {} ours {}\n",
+                 row["id"].get<std::string>(), op, row["args"].dump(),
+                 row["res"].get<std::string>(), detail);
     } else {
-      failures.push_back(fmt::format("{} {} {} {} theirs {} ours {}", row["id"].get<std::string>(), op,
-                                     row["mode"].get<std::string>(), row["args"].dump(),
+      failures.push_back(fmt::format("{} {} {} {} theirs {} ours {}", row["id"].get<std::string>(),
+                                     op, row["mode"].get<std::string>(), row["args"].dump(),
                                      row.value("res", ""), detail));
     }
   }
@@ -226,8 +230,8 @@ TEST(Conform, Layouts) {
     all.refused += c.refused;
     all.wrong += c.wrong;
   }
-  fmt::print("{:28} {:5} {:5} {:9} {:4} {:8} {:6}; rows of missing operations {}\n", "all", all.rows,
-             all.text, all.function, all.law, all.refused, all.wrong, missing);
+  fmt::print("{:28} {:5} {:5} {:9} {:4} {:8} {:6}; rows of missing operations {}\n", "all",
+             all.rows, all.text, all.function, all.law, all.refused, all.wrong, missing);
   for (std::string const& f : failures) fmt::print("{}\n", f);
   EXPECT_TRUE(failures.empty()) << failures.size() << " rows differ";
 }
@@ -244,16 +248,18 @@ TEST(Conform, Rejects) {
       continue;
     }
     try {
-      answer const r = tw::call(row["op"].get<std::string>(), row["args"].get<std::vector<std::string>>());
+      answer const r =
+          tw::call(row["op"].get<std::string>(), row["args"].get<std::vector<std::string>>());
       ++lawful;
-      EXPECT_TRUE(r.function && law_holds(*r.function, row) == true) << row.dump() << " ours " << r.res;
+      EXPECT_TRUE(r.function && law_holds(*r.function, row) == true)
+          << row.dump() << " ours " << r.res;
     } catch (tw::rejected const& e) {
       EXPECT_TRUE(e.why().code.starts_with("TW01")) << e.what();
       ++refused;
     }
   }
-  fmt::print("rejects: {} refused, {} answered by the law, {} of missing operations\n", refused, lawful,
-             missing);
+  fmt::print("rejects: {} refused, {} answered by the law, {} of missing operations\n", refused,
+             lawful, missing);
 }
 
 /// The reference's own unit cases: the same text or the same function. Their integers are partly
@@ -281,12 +287,14 @@ TEST(Conform, UnitCases) {
     }
     ++same_function;
     layout const theirs = layout_of(row["res"]);
-    EXPECT_TRUE(compatible_profile(*ours.function, theirs, false)) << row.dump() << " ours " << ours.res;
+    EXPECT_TRUE(compatible_profile(*ours.function, theirs, false))
+        << row.dump() << " ours " << ours.res;
     EXPECT_EQ(size(*ours.function), size(theirs)) << row.dump() << " ours " << ours.res;
     for (i64 i = 0; i < size(theirs); ++i) ASSERT_EQ((*ours.function)(i), theirs(i)) << row.dump();
   }
-  fmt::print("unit cases: {} with the same text, {} with the same function, {} of missing operations\n",
-             same_text, same_function, missing);
+  fmt::print(
+      "unit cases: {} with the same text, {} with the same function, {} of missing operations\n",
+      same_text, same_function, missing);
 }
 
 }  // namespace

@@ -51,8 +51,9 @@ TW_HD constexpr tree coordinate_below(layout const& l, i64 const* sums, std::uin
   }
   tree t;
   for (int k = 0; k <= last; ++k) {
-    append(t, coordinate_below(l, sums, prefix | (static_cast<std::uint32_t>(k + 1) << (4 * levels)),
-                               levels + 1));
+    append(t,
+           coordinate_below(l, sums, prefix | (static_cast<std::uint32_t>(k + 1) << (4 * levels)),
+                            levels + 1));
   }
   wrap(t);
   return t;

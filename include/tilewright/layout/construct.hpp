@@ -49,8 +49,7 @@ TW_HD constexpr layout make_layout_right(tree const& shape) {
 /// Column-major, from a shape alone.
 TW_HD constexpr layout make_layout(tree const& shape) { return make_layout_left(shape); }
 template <integer_like... I>
-  requires(sizeof...(I) > 0)
-TW_HD constexpr layout make_layout(I... extents) {
+requires(sizeof...(I) > 0) TW_HD constexpr layout make_layout(I... extents) {
   return make_layout_left(make_tree(i64{extents}...));
 }
 

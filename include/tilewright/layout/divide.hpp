@@ -8,7 +8,7 @@
 //     tiled_divide    ((tile 0, tile 1, ...), rest 0, rest 1, ...)
 //     flat_divide     (tile 0, tile 1, ..., rest 0, rest 1, ...)
 //
-// Law:      D((t, r)) == L((T, complement(T, size(L)))((t, r))); D visits the offsets of L once each
+// Law:      D((t, r)) == L((T, complement(T, size(L)))((t, r))); D visits each offset of L once
 // Ragged:   where the tile does not divide an extent of L, the extent counts as rounded up: the law
 //           holds for that larger L, there are ceil(extent / tile) tiles, the last one sticks out
 //           and the caller must predicate. The tile itself is never cut: that is refused.

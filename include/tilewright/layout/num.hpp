@@ -22,7 +22,9 @@ using i64 = std::int64_t;
 
 /// Converts to an integer without being asked.
 template <class T>
-concept integer_like = requires(T const& t, void (&take)(i64)) { take(t); };
+concept integer_like = requires(T const& t, void (&take)(i64)) {
+  take(t);
+};
 
 inline constexpr std::uint32_t unit_none = 0;
 inline constexpr std::uint32_t unit_tile = 1U << 29;

@@ -49,8 +49,9 @@ TW_HD constexpr std::uint32_t sum_of_modes(First first, Rest... rest) {
 template <layout L, class... I>
 TW_HD constexpr std::uint32_t offset(I... index) {
   if constexpr (sizeof...(I) == 1 && rank(L) != 1) {
-    return L.sw(static_cast<std::uint32_t>(L.offset) +
-                (detail::leaf_offset<coalesce(plain(L)), 0>(static_cast<std::uint32_t>(index)) + ...));
+    return L.sw(
+        static_cast<std::uint32_t>(L.offset) +
+        (detail::leaf_offset<coalesce(plain(L)), 0>(static_cast<std::uint32_t>(index)) + ...));
   } else {
     static_assert(sizeof...(I) == rank(L), "[TW0110] offset<L> takes one coordinate for each mode");
     return L.sw(static_cast<std::uint32_t>(L.offset) + detail::sum_of_modes<L, 0>(index...));

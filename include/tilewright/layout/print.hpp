@@ -48,7 +48,7 @@ struct printed {
     put('>');
   }
 
-  /// Leaves [r.begin, r.end) of values under the parentheses of t, the first `skip` ones not printed.
+  /// Leaves [r.begin, r.end) of values under the parentheses of t, less the first `skip` ones.
   TW_HD constexpr void put_leaves(tree const& t, num const* values, leaf_range r, int skip) {
     int level = 0;
     for (int i = r.begin; i < r.end; ++i) {

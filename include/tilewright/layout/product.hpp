@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // product.hpp  A layout repeated: A's block, arranged as B says.
 //
-//     logical_product(A, B) == (A, composition(complement(A, size(A) * cosize(B)), B))
+//     logical_product(A, B) == (A, composition(C, B)), C the complement of A without an end
 //
 //     logical_product  ((block, times) by mode of a tuple of tilers), (A, times) for a layout
 //     zipped_product   ((block modes), (times modes))
@@ -19,14 +19,24 @@
 
 namespace tw {
 
+namespace detail {
+
+/// Where copies of a block may start: its gaps, then after it, without end.
+TW_HD constexpr layout free_places(layout const& block) {
+  gaps_of const g = find_gaps(block);
+  layout places = g.gaps;
+  append(places, 2, num{g.block});
+  return close_piece(places);
+}
+
+}  // namespace detail
+
 TW_HD constexpr layout logical_product(layout const& a, tiler const& t) {
   if (t.keeps()) return a;
   if (!t.by_mode()) {
     layout const b = as_layout(t);
     layout const block = plain(a);
-    tree const reach(times(size(block), cosize(b)));
-    layout const free = detail::repeat_block(detail::find_gaps(block), reach);
-    return swizzled_as(make_layout(block, composition(free, b)), a);
+    return swizzled_as(make_layout(block, composition(detail::free_places(block), b)), a);
   }
   if (rank(t) > rank(a)) refuse_tiler_rank(rank(t), rank(a));
   layout out;

@@ -21,8 +21,8 @@ TW_HD constexpr layout matched_mode(layout const& l, tree const& c, matching con
   tree outline;
   outline.n = r.end - r.begin;
   outline.open = cut(l.shape.open, r) - static_cast<std::uint64_t>(c.opened(j));
-  outline.close = cut(l.shape.close, r) -
-                  (static_cast<std::uint64_t>(c.closed(j)) << (4 * (outline.n - 1)));
+  outline.close =
+      cut(l.shape.close, r) - (static_cast<std::uint64_t>(c.closed(j)) << (4 * (outline.n - 1)));
   return strided(l, outline, r);
 }
 

@@ -80,7 +80,7 @@ TW_HD constexpr swizzle compose(swizzle a, swizzle b) {
   if (a.shift != b.shift) refuse_swizzle(a.shift, b.shift);
   i64 const reads = a.y_mask() | b.y_mask();
   i64 const changes = a.z_mask() | b.z_mask();
-  if ((reads & changes) != 0) refuse_swizzle(reads, changes);  // one would read what the other wrote
+  if ((reads & changes) != 0) refuse_swizzle(reads, changes);  // one reads what the other wrote
   return make_swizzle_of_masks(a.y_mask() ^ b.y_mask(), a.z_mask() ^ b.z_mask());
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tile_to_shape.hpp  A block repeated until it fills a shape: how a shared-memory atom becomes a tile.
+// tile_to_shape.hpp  A block repeated until it fills a shape: a shared-memory atom, a tile.
 //
 //     tile_to_shape(Sw<3,3,3> o 0 o (8,64):(64,1), (128,64)) ==
 //                   Sw<3,3,3> o 0 o ((8,16),(64,1)):((64,512),(1,0))

@@ -15,7 +15,7 @@ namespace tw {
 
 struct tiler {
   layout cells;
-  std::uint64_t split = 0;  // nibble i: how many of the parentheses before leaf i are tilers' tuples
+  std::uint64_t split = 0;  // nibble i: how many parentheses before leaf i are tilers' tuples
 
   constexpr tiler() = default;
   TW_HD constexpr tiler(layout const& l) : cells(l) {}

@@ -117,12 +117,13 @@ TW_HD constexpr layout make_layout(tree const& shape, tree const& stride) {
 }
 
 template <class L>
-concept layout_like = requires(L const& l, void (&take)(layout const*)) { take(&l); };
+concept layout_like = requires(L const& l, void (&take)(layout const*)) {
+  take(&l);
+};
 
 /// The layout of rank sizeof...(modes) whose modes are the arguments: offsets add.
 template <layout_like... L>
-  requires(sizeof...(L) > 0)
-TW_HD constexpr layout make_layout(L const&... modes) {
+requires(sizeof...(L) > 0) TW_HD constexpr layout make_layout(L const&... modes) {
   layout l;
   ((modes.swizzled() ? refuse_swizzled(modes.sw.bits, 0) : detail::append(l, modes)), ...);
   detail::wrap(l);

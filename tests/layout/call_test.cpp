@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// call_test.cpp  Operations by name, expressions, JSON lines.
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "tests/layout/random.hpp"
+#include "tools/layout_json.hpp"
+#include "tools/layout_picture.hpp"
+
+namespace {
+
+using namespace tw;
+
+std::string result(std::string const& expression) {
+  try {
+    return evaluate(expression).res;
+  } catch (rejected const& e) {
+    return e.what();
+  }
+}
+
+TEST(Call, Expressions) {
+  EXPECT_EQ(result("(4,8):(8,1)"), "(4,8):(8,1)");
+  EXPECT_EQ(result(" composition( (4,8):(8,1) , 4:2 ) "), "(2,2):(16,1)");
+  EXPECT_EQ(result("zipped_divide(tile_to_shape(Sw<3,3,3> o 0 o (8,64):(64,1), (16,64)), (8,8))"),
+            "Sw<3,3,3> o 0 o ((8,8),(2,8)):((64,1),(512,8))");
+  EXPECT_EQ(result("size(make_layout((4,8)))"), "32");
+  EXPECT_EQ(result("swizzle(Sw<1,0,1>)"), "Sw<1,0,1>");
+}
+
+TEST(Call, MistakesSayWhere) {
+  EXPECT_TRUE(result("frobnicate(4:1)").starts_with("TW0119: operation: got frobnicate"));
+  EXPECT_TRUE(result("coalesce()").starts_with("TW0120: arguments of coalesce: got 0"));
+  EXPECT_NE(result("composition((4,8):(8,1), 4:2").find("TW0101"), std::string::npos);
+  EXPECT_NE(result("composition((4,8):(8,1), 4:x)").find("position 28"), std::string::npos);
+  EXPECT_NE(result("composition(coalesce(4:1), 4:2)x").find("TW0101"), std::string::npos);
+  EXPECT_NE(result("idx2crd((1,2), (4,8))").find("TW0101"), std::string::npos);
+}
+
+/// Any expression is answered or refused, never more.
+TEST(Call, AnyText) {
+  tw_test::random_source r(131);
+  constexpr std::string_view pieces[] = {
+      "composition(", "(4,8)",     ":",       "(8,1)", ",", ")",  " ", "2",
+      "size(",        "Sw<1,0,1>", " o 0 o ", "_",     "(", "@0", "-"};
+  for (int i = 0; i < 50000; ++i) {
+    std::string text;
+    for (i64 n = r.below(9); n > 0; --n) text += pieces[r.below(15)];
+    result(text);
+  }
+}
+
+TEST(Call, JsonLines) {
+  std::istringstream in(
+      "{\"id\":\"a\",\"op\":\"coalesce\",\"args\":[\"(2,1,6):(1,6,2)\"]}\n"
+      "{\"id\":7,\"op\":\"composition\",\"args\":[\"(4,8):(8,1)\",\"6:1\"]}\n"
+      "{\"id\":\"c\",\"op\":\"no_such_operation\",\"args\":[]}\n"
+      "\n"
+      "{\"id\":\"d\"}\n"
+      "not json\n");
+  std::ostringstream out;
+  answer_lines(in, out);
+  std::vector<nlohmann::json> lines;
+  std::istringstream back(out.str());
+  for (std::string line; std::getline(back, line);) lines.push_back(nlohmann::json::parse(line));
+  ASSERT_EQ(lines.size(), 5U);
+  EXPECT_EQ(lines[0]["id"], "a");
+  EXPECT_EQ(lines[0]["res"], "12:1");
+  EXPECT_EQ(lines[0]["n"], 12);
+  EXPECT_EQ(lines[0]["offs"][11], 11);
+  EXPECT_EQ(lines[1]["id"], 7);
+  EXPECT_EQ(lines[1]["error"]["code"], "TW0105");
+  EXPECT_EQ(lines[2]["error"]["code"], "TW0119");
+  EXPECT_EQ(lines[3]["error"]["code"], "TW0121");
+  EXPECT_EQ(lines[4]["error"]["code"], "TW0121");
+}
+
+TEST(Picture, Table) {
+  EXPECT_EQ(table_of(evaluate("((2,2),2):((1,4),2)"), false),
+            "   0  1 \n"
+            "0  0  2 \n"
+            "1  1  3 \n"
+            "  ------\n"
+            "2  4  6 \n"
+            "3  5  7 \n");
+  EXPECT_NE(table_of(evaluate("(4,8):(8,1)"), true).find("\x1b[48;2;"), std::string::npos);
+  EXPECT_NE(table_of(evaluate("(100,2)"), false).find("the first 64 of 100 rows"),
+            std::string::npos);
+}
+
+TEST(Picture, Svg) {
+  std::string const svg = svg_of(evaluate("Sw<1,0,1> o 0 o (2,4):(4,1)"));
+  EXPECT_TRUE(svg.starts_with("<svg xmlns="));
+  EXPECT_NE(svg.find("Sw&lt;1,0,1> o 0 o"), std::string::npos);
+  EXPECT_EQ(svg.find("Sw<"), std::string::npos);
+  EXPECT_THROW(svg_of(evaluate("(1000,1000)")), rejected);  // TW0122; nothing at all is TW0123
+}
+
+}  // namespace

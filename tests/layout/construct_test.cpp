@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// construct_test.cpp  Compact layouts of a shape.
+#include <gtest/gtest.h>
+
+#include "tests/layout/laws.hpp"
+#include "tests/layout/random.hpp"
+
+namespace {
+
+using namespace tw;
+using namespace tw_test;
+
+static_assert(make_layout(4, 8) == "(4,8):(1,4)"_L);
+static_assert(make_layout_right(make_shape(4, make_shape(2, 8))) == "(4,(2,8)):(16,(8,1))"_L);
+static_assert(make_ordered_layout(make_shape(4, 16, 2), make_tree(3, 2, 3)) ==
+              "(4,16,2):(16,1,64)"_L);
+static_assert(make_ordered_layout(make_shape(make_shape(2, 3), 4), make_tree(1, 0)) ==
+              "((2,3),4):((4,8),1)"_L);
+static_assert(make_identity_layout(make_shape(2, 3)) == "(2,3):(1@0,1@1)"_L);
+
+TEST(Construct, CompactInEveryOrder) {
+  holds_often(111, 100000, [](random_source& r) {
+    tree const shape = random_shape(r, 60);
+    tree order = shape;
+    for (int i = 0; i < order.n; ++i) order.leaf[i] = num{r.below(3)};
+    layout const l = make_ordered_layout(shape, order);
+    ASSERT_TRUE(rearranged(l, layout(size(shape), 1))) << to_string(l);
+    for (int i = 0; i < l.shape.n; ++i) {
+      for (int j = 0; j < l.shape.n; ++j) {
+        bool const before =
+            order.leaf[i].v < order.leaf[j].v || (i < j && order.leaf[i].v == order.leaf[j].v);
+        bool const seen = before && l.extent(i) > 1 && l.extent(j) > 1;
+        ASSERT_TRUE(!seen || l.stride[i].v < l.stride[j].v) << to_string(l);
+      }
+    }
+  });
+}
+
+}  // namespace

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// evaluate_test.cpp  Coordinates, indices, offsets, cosize; offsets that are coordinates.
+#include <gtest/gtest.h>
+
+#include "tests/layout/laws.hpp"
+#include "tests/layout/random.hpp"
+
+namespace {
+
+using namespace tw;
+using namespace tw_test;
+
+constexpr layout l = "((2,4),8):((1,16),2)"_L;
+static_assert(l(5) == 33 && l(5, 0) == 33 && l(make_coord(1, 2), 0) == 33);
+static_assert(l(make_coord(5, 3)) == 39 && l(5, 3) == 39);
+static_assert(coordinate_law("((2,3),4):((5,1),7)"_L));
+static_assert(crd2idx(make_coord(make_coord(1, 2), 1), make_shape(make_shape(3, 8), 4)) == 31);
+static_assert(idx2crd(8, make_shape(5, 1, 10)) == make_coord(3, 0, 1));
+static_assert("4:2"_L(7) == 14, "the last extent does not bound");
+static_assert("(4,8):(8,1)"_L(-5) == -9, "negative indices divide towards zero: -1 and -1");
+static_assert("4:8589934592"_L(3) == 3 * 8589934592, "64-bit strides");
+static_assert(cosize("(4,10,6):(60,6,1)"_L) == 240 && cosize("4:-1"_L) == 1);
+
+// basis: offsets are coordinates
+static_assert(coordinate_at("((2,2),8):((1@0,2@0),1@1)"_L, 7) == make_coord(3, 1));
+static_assert(coordinate_at(make_identity_layout(make_shape(4, make_shape(2, 8))), 45) ==
+              make_coord(1, make_coord(1, 5)));
+
+TEST(Evaluate, CoordinatesLaw) {
+  holds_often(101, 100000, [](random_source& r) {
+    layout const a = random_layout(r, 24);
+    ASSERT_TRUE(coordinate_law(a)) << to_string(a);
+  });
+}
+
+TEST(Evaluate, IdentityGivesTheCoordinateBack) {
+  holds_often(102, 100000, [](random_source& r) {
+    tree const shape = random_shape(r, 24);
+    layout const id = make_identity_layout(shape);
+    i64 const i = r.below(size(shape));
+    ASSERT_EQ(shape.is_leaf() ? tree(id(i)) : coordinate_at(id, i), idx2crd(i, shape))
+        << to_string(shape);
+  });
+}
+
+TEST(Evaluate, Refuses) {
+  auto const code = [](auto const& f) {
+    try {
+      f();
+    } catch (rejected const& e) {
+      return e.why().code;
+    }
+    return std::string();
+  };
+  EXPECT_EQ(code([] { l(make_coord(1, 2, 3)); }), "TW0110");
+  EXPECT_EQ(code([] { make_identity_layout(make_shape(2, 2))(1); }), "TW0109");
+  EXPECT_EQ(code([] { coordinate_at("(2,2):(1,1@0)"_L, 1); }), "TW0117");
+  EXPECT_EQ(code([] { coordinate_at("(2,2):(1@0,1@0@0)"_L, 1); }), "TW0117");
+  EXPECT_EQ(code([] { layout(4, i64{1} << 62)(3); }), "TW0113");
+}
+
+}  // namespace
