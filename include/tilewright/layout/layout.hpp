@@ -46,6 +46,8 @@
 // layout: docs/layouts.md lists the differences.
 #pragma once
 
+#include "tilewright/layout/rules.hpp"  // first: compilers show this path in every refusal
+
 #include "tilewright/layout/basis.hpp"
 #include "tilewright/layout/coalesce.hpp"
 #include "tilewright/layout/complement.hpp"
