@@ -3,6 +3,7 @@
 #include "dispatch/params.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "dispatch/normal_form.hpp"
 #include "tilewright/atom/operand.hpp"
@@ -55,11 +56,17 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
   p.b = map_2d(o.b, q.b, extents_of_b(q), b_box.inner, b_box.outer, t);
 
   epilogue_params& e = p.epilogue;
-  if (plan.direct_d) {
-    e.direct = o.d;
-    e.direct_pitch = q.d.pitch_elems;
-  } else {
-    e.d = map_2d(o.d, q.d, {q.n, q.m}, 128 / size_bytes(q.d.type), 64, t);
+  e.data = o.d;
+  e.pitch = q.d.pitch_elems;
+  e.tma_cols = 0;
+  if (!plan.direct_d) {
+    int const box_cols = 128 / size_bytes(q.d.type);
+    e.d = map_2d(o.d, q.d, {q.n, q.m}, box_cols, 64, t);
+    // A TMA store writes whole 16-byte chunks: a row that ends inside one would be overrun
+    // (docs/decisions/0006). Its last box goes by plain stores.
+    bool const whole_chunks = q.n * size_bytes(q.d.type) % 16 == 0;
+    e.tma_cols = whole_chunks ? std::numeric_limits<int>::max() - 256
+                              : static_cast<int>(q.n / box_cols * box_cols);
   }
   e.m = static_cast<int>(q.m);
   e.n = static_cast<int>(q.n);

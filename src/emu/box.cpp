@@ -27,6 +27,15 @@ struct inner_range {
     from = first * size + begin;
   }
   bool whole() const { return begin == 0 && end == row_bytes; }
+
+  /// As a store sees it: a chunk of 16 bytes of global memory that holds the end of the tensor's row
+  /// is written whole (measured on an H200; docs/decisions/0006).
+  inner_range whole_chunks() const {
+    inner_range r = *this;
+    if (begin < end) r.end = static_cast<int>(std::min<std::int64_t>(
+        row_bytes, begin + (from + (end - begin) + 15) / 16 * 16 - from));
+    return r;
+  }
 };
 
 /// Calls row(i, p) for every row of the box in order; p is where the tensor's row begins, or null
@@ -172,7 +181,7 @@ void load_box(tensor_map_desc const& d, int const* at, std::byte* dst, std::uint
 
 void store_box(tensor_map_desc const& d, int const* at, std::byte const* src,
                std::uint32_t smem_address) {
-  inner_range const in(d, at);
+  inner_range const in = inner_range(d, at).whole_chunks();
   smem_box const box{smem_address, in.row_bytes, d.swizzle};
   bool const spans = in.whole() && box.rows_are_spans();
   for_each_row(d, at, [&](int row, std::byte* dst) {

@@ -102,14 +102,19 @@ inline product random_product(std::mt19937_64& rng, int most) {
   product p;
   int const m = any(1, most), n = any(1, most), k = any(1, most);
   elem const ab = any(0, 1) != 0 ? elem::bf16 : elem::f16;
-  auto const extra = [&] { return any(0, 2) == 0 ? any(0, 9) : 0; };
-  p.a = make_matrix(ab, ord(), m, k, extra(), fill);
-  p.b = make_matrix(ab, ord(), k, n, extra(), fill);
-  p.d = make_matrix(outputs[any(0, 2)], ord(), m, n, extra(), nullptr);
+  // A third of the pitches are padded to 16 bytes, so that TMA meets rows that end inside a chunk.
+  auto const extra = [&](order o, int rows, int cols) {
+    int const inner = o == order::row_major ? cols : rows, kind = any(0, 5);
+    return kind < 2 ? (inner + 7) / 8 * 8 - inner : kind == 2 ? any(0, 9) : 0;
+  };
+  order const oa = ord(), ob = ord(), od = ord();
+  p.a = make_matrix(ab, oa, m, k, extra(oa, m, k), fill);
+  p.b = make_matrix(ab, ob, k, n, extra(ob, k, n), fill);
+  p.d = make_matrix(outputs[any(0, 2)], od, m, n, extra(od, m, n), nullptr);
   p.problem = {m, n, k, p.a.desc, p.b.desc, p.d.desc, std::nullopt, 1.0F, 0.0F};
   if (any(0, 1) != 0) p.problem.alpha = normal(rng);
   if (any(0, 2) == 0) {
-    p.c = make_matrix(outputs[any(0, 2)], ord(), m, n, extra(), fill);
+    p.c = make_matrix(outputs[any(0, 2)], ord(), m, n, any(0, 3), fill);
     p.problem.c = p.c.desc;
     p.problem.beta = normal(rng);
   }

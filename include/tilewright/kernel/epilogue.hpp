@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // epilogue.hpp  From accumulators to D: alpha * acc + beta * C, rounded once, through shared memory
-//               and TMA; or by plain stores where TMA cannot address D.
+//               and TMA; or by plain stores where TMA cannot address D or would write beyond it.
 #pragma once
 
 #include <math.h>
@@ -26,10 +26,15 @@ struct epilogue {
   TW_DEVICE static void store(epilogue_params const& p, epilogue_smem<Warpgroups>& s, int warpgroup,
                               int row, int col, accumulator<N>& acc) {
     scale(p, row, col, acc);
-    if (p.direct != nullptr)
-      store_direct(p, row, col, acc);
-    else
-      store_boxes(p, s, warpgroup, row, col, acc);
+    TW_UNROLL
+    for (int j = 0; j < N / box_cols; ++j) {
+      int const c = col + j * box_cols;  // uniform in the CTA, and so is the branch
+      if (c + box_cols <= p.tma_cols)
+        store_box(p, s.box[warpgroup][j % 2], 1 + warpgroup, row, c, acc, j);
+      else
+        store_plain(p, row, c, acc, j);
+      if (leader()) tma_store_commit();  // an empty group after plain stores keeps the count
+    }
   }
 
   /// After the last tile: the staging boxes have been read, the CTA may exit.
@@ -63,44 +68,39 @@ struct epilogue {
     }
   }
 
+  TW_DEVICE static bool leader() { return thread_id() % 128 == 0; }
+
+  /// Box j of the tile, at D(row, col), by plain stores.
   template <int N>
-  TW_DEVICE static void store_direct(epilogue_params const& p, int row, int col,
-                                     accumulator<N>& acc) {
+  TW_DEVICE static void store_plain(epilogue_params const& p, int row, int col,
+                                    accumulator<N>& acc, int j) {
     TW_UNROLL
-    for (int i = 0; i < N / 2; ++i) {
+    for (int i = 0; i < box_cols / 2; ++i) {
       int const r = row + first_row() + 8 * (i >> 1 & 1);
       int const c = col + first_col() + 8 * (i >> 2) + (i & 1);
       if (r >= p.m || c >= p.n) continue;
-      std::int64_t const at = r * p.direct_pitch + c;
+      std::int64_t const at = r * p.pitch + c;
+      float const value = acc[j * box_cols / 2 + i];
       if constexpr (D == elem::f32)
-        static_cast<float*>(p.direct)[at] = acc[i];
+        static_cast<float*>(p.data)[at] = value;
       else
-        static_cast<std::uint16_t*>(p.direct)[at] =
-            static_cast<std::uint16_t>(pack2<D>(acc[i], 0.0F));
+        static_cast<std::uint16_t*>(p.data)[at] = static_cast<std::uint16_t>(pack2<D>(value, 0.0F));
     }
   }
 
-  template <int N, int Warpgroups>
-  TW_DEVICE static void store_boxes(epilogue_params const& p, epilogue_smem<Warpgroups>& s,
-                                    int warpgroup, int row, int col, accumulator<N>& acc) {
-    bool const leader = thread_id() % 128 == 0;
-    TW_UNROLL
-    for (int j = 0; j < N / box_cols; ++j) {
-      std::byte* box = s.box[warpgroup][j % 2];  // (64, box_cols)
-      if (leader) tma_store_wait_read<1>();      // the store before last has read this box
-      named_barrier_sync(1 + warpgroup, 128);
-      if constexpr (size_bytes(D) == 2)
-        fill_box_16(box, acc, j);
-      else
-        fill_box_32(box, acc, j);
-      fence_proxy_async();  // the writes above are for the async proxy
-      named_barrier_sync(1 + warpgroup, 128);
-      if (leader) {
-        int const c = col + j * box_cols;
-        if (row < p.m && c < p.n) tma_store(p.d, box, tma_coord{c, row});
-        tma_store_commit();
-      }
-    }
+  /// Box j of the tile, at D(row, col), through shared memory. Two boxes take turns.
+  template <int N>
+  TW_DEVICE static void store_box(epilogue_params const& p, std::byte* box, int barrier, int row,
+                                  int col, accumulator<N>& acc, int j) {
+    if (leader()) tma_store_wait_read<1>();  // the store before last has read this box
+    named_barrier_sync(barrier, 128);
+    if constexpr (size_bytes(D) == 2)
+      fill_box_16(box, acc, j);
+    else
+      fill_box_32(box, acc, j);
+    fence_proxy_async();  // the writes above are for the async proxy
+    named_barrier_sync(barrier, 128);
+    if (leader() && row < p.m) tma_store(p.d, box, tma_coord{col, row});
   }
 
   /// 16-bit D: columns 64j .. 64j+63 as four stmatrix of 16 columns.

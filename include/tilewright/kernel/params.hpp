@@ -19,9 +19,10 @@ struct c_view {
 };
 
 struct epilogue_params {
-  tensor_map d;               // boxes of 64 rows x 128 bytes; unused when `direct` is set
-  void* direct;               // D for plain stores, row-major; nullptr: use the tensor map
-  std::int64_t direct_pitch;  // elements
+  tensor_map d;               // boxes of 64 rows x 128 bytes, for columns below tma_cols
+  int tma_cols;               // boxes that end beyond this column are written by plain stores
+  void* data;                 // D, row-major
+  std::int64_t pitch;         // of D, elements
   int m, n;                   // size of D
   float alpha, beta;
   c_view c;

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+// gemm.cu  Every kernel on the card: random products up to 8192 against float64 on the device, the
+//          emulator's bits against the card's, and refusals. Exit 0 done, 1 wrong, 77 no GPU.
+#include <cuda_runtime_api.h>
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <random>
+#include <vector>
+
+#include "tilewright/base/convert.hpp"
+#include "tilewright/dispatch/gemm.hpp"
+
+namespace {
+
+using namespace tw;
+
+void must(cudaError_t e, int line) {
+  if (e == cudaSuccess) return;
+  std::printf("gemm.cu:%d: %s\n", line, cudaGetErrorString(e));
+  std::exit(1);
+}
+#define MUST(call) must(call, __LINE__)
+
+/// A matrix on the device as the check sees it.
+struct view {
+  void const* data;
+  long long row, col;  // strides in elements
+  elem type;
+};
+view view_of(matrix_desc const& m, void const* data) {
+  bool const row_major = m.ord == order::row_major;
+  return {data, row_major ? m.pitch_elems : 1, row_major ? 1 : m.pitch_elems, m.type};
+}
+
+__device__ double load(view const& v, long long r, long long c) {
+  long long const i = r * v.row + c * v.col;
+  if (v.type == elem::f32) return static_cast<float const*>(v.data)[i];
+  unsigned short const bits = static_cast<unsigned short const*>(v.data)[i];
+  return v.type == elem::bf16 ? to_float(bf16{bits}) : to_float(f16{bits});
+}
+
+__device__ unsigned long long hash(unsigned long long z) {
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL;
+  return z ^ (z >> 31);
+}
+
+/// N(0,1), or with `fractions` multiples of 1/16 in [-8, 8), whose sums of products are exact.
+/// What lies between the rows keeps its poison, NaN.
+__global__ void fill(void* data, long long count, long long inner, long long pitch, elem type,
+                     unsigned long long seed, bool fractions) {
+  for (long long i = blockIdx.x * 256LL + threadIdx.x; i < count; i += gridDim.x * 256LL) {
+    if (i % pitch >= inner) continue;
+    unsigned long long const z = hash(seed * 0x9E3779B97F4A7C15ULL + i);
+    float x;
+    if (fractions) {
+      x = static_cast<float>(static_cast<int>(z % 256) - 128) / 16.0F;
+    } else {
+      float const u = (static_cast<float>(z >> 40) + 1) / 16777217.0F;
+      x = sqrtf(-2 * logf(u)) * cosf(6.2831853F * static_cast<float>(z & 0xFFFFFF) / 16777216.0F);
+    }
+    if (type == elem::f32)
+      static_cast<float*>(data)[i] = x;
+    else
+      static_cast<unsigned short*>(data)[i] = type == elem::bf16 ? to_bf16(x).bits : to_f16(x).bits;
+  }
+}
+
+struct verdict {
+  unsigned long long wrong;
+  double worst_ratio;  // of error to bound
+  long long row, col;
+  double got, want;
+};
+
+/// One thread per element of D: the product and the sum of magnitudes in float64, and the bound of
+/// tests/kernel/gemm_cases.hpp.
+__global__ void check(view a, view b, view c, view d, int m, int n, int k, double alpha, double beta,
+                      bool has_c, double rounding, double tiny, verdict* out) {
+  int const col = blockIdx.x * 32 + threadIdx.x, row = blockIdx.y * 8 + threadIdx.y;
+  if (row >= m || col >= n) return;
+  double sum = 0, mag = 0;
+  for (int i = 0; i < k; ++i) {
+    double const x = load(a, row, i) * load(b, i, col);
+    sum += x;
+    mag += fabs(x);
+  }
+  double want = alpha * sum, size = fabs(alpha) * mag;
+  if (has_c) {
+    double const x = beta * load(c, row, col);
+    want += x;
+    size += fabs(x);
+  }
+  double const sum_error = (k + 4.0) * 1.1920928955078125e-7 * size;
+  double const bound = sum_error + rounding * (fabs(want) + sum_error) + tiny;
+  double const got = load(d, row, col);
+  double const ratio = got == want ? 0 : fabs(got - want) / bound;  // a bound of 0 is kept by equality
+  if (!(ratio <= 1)) {
+    if (atomicAdd(&out->wrong, 1ULL) == 0) {
+      out->row = row;
+      out->col = col;
+      out->got = got;
+      out->want = want;
+    }
+  } else {
+    atomicMax(reinterpret_cast<unsigned long long*>(&out->worst_ratio),
+              static_cast<unsigned long long>(__double_as_longlong(ratio)));
+  }
+}
+
+/// Counts bytes of D's allocation that are not D's and were written.
+__global__ void stray(unsigned char const* bytes, long long total, long long pitch_bytes,
+                      long long inner_bytes, long long outer, unsigned long long* count) {
+  for (long long i = blockIdx.x * 256LL + threadIdx.x; i < total; i += gridDim.x * 256LL)
+    if ((i / pitch_bytes >= outer || i % pitch_bytes >= inner_bytes) && bytes[i] != 0xFF)
+      atomicAdd(count, 1ULL);
+}
+
+class device_matrix {
+ public:
+  device_matrix(elem type, order ord, long long rows, long long cols, long long extra_pitch) {
+    long long const inner = ord == order::row_major ? cols : rows;
+    outer_ = ord == order::row_major ? rows : cols;
+    inner_bytes_ = inner * size_bytes(type);
+    desc = {type, ord, inner + extra_pitch};
+    bytes = desc.pitch_elems * outer_ * size_bytes(type) + 64;
+    MUST(cudaMalloc(&data, bytes));
+    MUST(cudaMemset(data, 0xFF, bytes));
+  }
+  ~device_matrix() { cudaFree(data); }
+  device_matrix(device_matrix const&) = delete;
+  device_matrix& operator=(device_matrix const&) = delete;
+
+  void randomise(unsigned long long seed, bool fractions) const {
+    fill<<<1024, 256>>>(data, desc.pitch_elems * outer_, inner_bytes_ / size_bytes(desc.type),
+                        desc.pitch_elems, desc.type, seed, fractions);
+  }
+  void count_stray(unsigned long long* count) const {
+    stray<<<512, 256>>>(static_cast<unsigned char const*>(data), bytes,
+                        desc.pitch_elems * size_bytes(desc.type), inner_bytes_, outer_, count);
+  }
+
+  matrix_desc desc;
+  void* data = nullptr;
+  long long bytes = 0;
+
+ private:
+  long long outer_ = 0, inner_bytes_ = 0;
+};
+
+struct random_choice {
+  std::mt19937_64 rng;
+  int any(int lo, int hi) { return lo + static_cast<int>(rng() % static_cast<unsigned>(hi - lo + 1)); }
+  /// Log-uniform in 1..8192, half of the time a multiple of 8.
+  int extent() {
+    int const x = static_cast<int>(std::exp2(13.0 * static_cast<double>(rng() >> 11) * 0x1p-53) + 0.5);
+    return any(0, 1) != 0 ? x : (x + 7) / 8 * 8;
+  }
+};
+
+bool run_random(random_choice& r, int index, verdict* v, unsigned long long* strays) {
+  elem const outputs[] = {elem::bf16, elem::f16, elem::f32};
+  int m = r.extent(), n = r.extent(), k = r.extent();
+  if (index % 40 == 0) m = n = k = 8192 - 8 * r.any(0, 20);
+  elem const ab = r.any(0, 1) != 0 ? elem::bf16 : elem::f16;
+  auto const ord = [&] { return r.any(0, 1) != 0 ? order::row_major : order::col_major; };
+  // A third of the pitches are padded to 16 bytes, so that TMA meets rows that end inside a chunk.
+  auto const extra = [&](int inner) {
+    int const kind = r.any(0, 5);
+    return kind < 2 ? (inner + 7) / 8 * 8 - inner : kind == 2 ? r.any(0, 9) : 0;
+  };
+  bool const has_c = r.any(0, 2) == 0;
+  order const oa = ord(), ob = ord(), od = ord(), oc = ord();
+  device_matrix a(ab, oa, m, k, extra(oa == order::row_major ? k : m));
+  device_matrix b(ab, ob, k, n, extra(ob == order::row_major ? n : k));
+  device_matrix d(outputs[r.any(0, 2)], od, m, n, extra(od == order::row_major ? n : m));
+  device_matrix c(outputs[r.any(0, 2)], oc, has_c ? m : 1, has_c ? n : 1, has_c ? r.any(0, 3) : 0);
+  a.randomise(r.rng(), false);
+  b.randomise(r.rng(), false);
+  c.randomise(r.rng(), false);
+  gemm_problem p{m, n, k, a.desc, b.desc, d.desc, std::nullopt, 1.0F, 0.0F};
+  if (r.any(0, 1) != 0) p.alpha = 0.25F * static_cast<float>(r.any(-9, 9));
+  if (has_c) {
+    p.c = c.desc;
+    p.beta = 0.5F * static_cast<float>(r.any(-5, 5));
+  }
+  gemm_operands const o{a.data, b.data, has_c ? c.data : nullptr, d.data};
+  gemm(p, o, nullptr);
+  *v = {};
+  *strays = 0;
+  double const rounding = std::exp2(d.desc.type == elem::bf16 ? -8 : d.desc.type == elem::f16 ? -11 : -24);
+  double const tiny = d.desc.type == elem::f16 ? std::exp2(-25) : 0;
+  check<<<dim3((n + 31) / 32, (m + 7) / 8), dim3(32, 8)>>>(
+      view_of(a.desc, a.data), view_of(b.desc, b.data), view_of(c.desc, c.data),
+      view_of(d.desc, d.data), m, n, k, p.alpha, p.beta, has_c, rounding, tiny, v);
+  d.count_stray(strays);
+  MUST(cudaDeviceSynchronize());
+  bool const right = v->wrong == 0 && *strays == 0;
+  if (!right || index % 40 == 0)
+    std::printf("%s %3d: %dx%dx%d %s A %s B %s D %s %s pitches %lld %lld %lld C %d %s: wrong %llu "
+                "stray %llu worst %.3f of the bound; first D(%lld,%lld) = %g, want %g\n",
+                right ? "ok   " : "WRONG", index, m, n, k, name(ab),
+                a.desc.ord == order::row_major ? "row" : "col",
+                b.desc.ord == order::row_major ? "row" : "col",
+                d.desc.ord == order::row_major ? "row" : "col", name(d.desc.type),
+                static_cast<long long>(a.desc.pitch_elems), static_cast<long long>(b.desc.pitch_elems),
+                static_cast<long long>(d.desc.pitch_elems), has_c,
+                plan_gemm(p, o, gpu().sms).kernel.c_str(), v->wrong, *strays, v->worst_ratio, v->row,
+                v->col, v->got, v->want);
+  return right;
+}
+
+/// 512x512x1024 with 8-bit fractions: every sum is exact, so card and emulator agree in every bit.
+bool same_bits_as_the_emulator(elem ab, order oa, order ob) {
+  int const m = 512, n = 512, k = 1024;
+  device_matrix a(ab, oa, m, k, 0), b(ab, ob, k, n, 0), d(ab, order::row_major, m, n, 0);
+  a.randomise(7, true);
+  b.randomise(8, true);
+  gemm_problem const p{m, n, k, a.desc, b.desc, d.desc, std::nullopt, 1.0F, 0.0F};
+  gemm(p, {a.data, b.data, nullptr, d.data}, nullptr);
+  auto const to_host = [](device_matrix const& x) {
+    std::vector<unsigned char> h(static_cast<std::size_t>(x.bytes));
+    MUST(cudaMemcpy(h.data(), x.data, h.size(), cudaMemcpyDeviceToHost));
+    return h;
+  };
+  std::vector<unsigned char> const ha = to_host(a), hb = to_host(b), from_card = to_host(d);
+  std::vector<unsigned char> emulated(from_card.size(), 0xFF);
+  gemm_emulated(p, {ha.data(), hb.data(), nullptr, emulated.data()});
+  long long different = 0;
+  for (int i = 0; i < m * n; ++i)
+    different += std::memcmp(&from_card[2 * i], &emulated[2 * i], 2) != 0;
+  std::printf("%s card and emulator, 512x512x1024 %s A %s B %s: %lld of %d results differ\n",
+              different == 0 ? "ok   " : "WRONG", name(ab),
+              oa == order::row_major ? "row" : "col", ob == order::row_major ? "row" : "col",
+              different, m * n);
+  return different == 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (!gpu().usable) {
+    std::printf("%s\n", to_string(gpu().why_not).c_str());
+    return 77;
+  }
+  int const cases = argc > 1 ? std::atoi(argv[1]) : 240;
+  unsigned long long const seed = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 20261120;
+  std::printf("%s, %d random products, seed %llu\n", gpu().name.c_str(), cases, seed);
+  int failures = 0;
+  for (elem const ab : {elem::bf16, elem::f16})
+    for (order const oa : {order::row_major, order::col_major})
+      for (order const ob : {order::row_major, order::col_major})
+        failures += !same_bits_as_the_emulator(ab, oa, ob);
+  verdict* v = nullptr;
+  unsigned long long* strays = nullptr;
+  MUST(cudaMallocManaged(&v, sizeof *v));
+  MUST(cudaMallocManaged(&strays, sizeof *strays));
+  random_choice r{std::mt19937_64(seed)};
+  double worst = 0;
+  for (int i = 0; i < cases && failures < 10; ++i) {
+    failures += !run_random(r, i, v, strays);
+    worst = std::max(worst, v->worst_ratio);
+  }
+  std::printf("%d cases, %d failures, largest error %.3f of its bound\n", cases, failures, worst);
+  return failures == 0 ? 0 : 1;
+}
