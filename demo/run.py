@@ -98,14 +98,14 @@ def show_products(records, shapes):
         print(f"  {text:52} {record['m']}x{record['k']} times {record['k']}x{record['n']}: "
               f"{1e3 * record['seconds']:.3f} ms,\n"
               f"    largest error {check['max_error']:.1e}, "
-              f"{100 * check['ratio']:.0f} % of what is allowed; kernel {record['kernel']}")
+              f"{100 * check['ratio']:.2g} % of what is allowed; kernel {record['kernel']}")
 
 
 def show_layout(command):
-    print("\nOne picture: where the kernel puts a tile in shared memory. A row of the tile is eight\n"
-          "pieces of 16 bytes; the number is the piece's place. The places are swizzled: each column\n"
-          "of the tile meets all eight groups of memory banks (place modulo 8), as each row does.\n",
-          flush=True)
+    print("\nOne picture: where the kernel puts a tile in shared memory. A row of the tile is\n"
+          "eight pieces of 16 bytes; the number is the piece's place. The places are swizzled:\n"
+          "each column of the tile meets all eight groups of memory banks (place modulo 8),\n"
+          "as each row does.\n", flush=True)
     subprocess.run([command, "layout", "Sw<3,0,3> o 0 o (8,8):(8,1)", "--print", "table"],
                    check=False)
 

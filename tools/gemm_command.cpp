@@ -16,7 +16,7 @@
 namespace tw {
 namespace {
 
-char const* const description =
+char const* const manual =
     "D = alpha A B + beta C. A is MxK, B is KxN, C and D are MxN; products are summed in float32.\n"
     "Files: FILE.npy (float16, float32, bfloat16 by ml_dtypes; C or Fortran order is used as it "
     "is)\n"
@@ -65,7 +65,7 @@ exit_status run_gemm(gemm_request const& r) {
 void add_gemm_command(CLI::App& app, int& status) {
   auto const r = std::make_shared<gemm_request>();
   CLI::App* verb = app.add_subcommand("gemm", "matrix product of two files");
-  verb->description(description);
+  verb->footer(manual);
   verb->add_option("A", r->a, "MxK matrix")->required();
   verb->add_option("B", r->b, "KxN matrix")->required();
   verb->add_option("-o,--output", r->d, "where D goes")->required();

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// gemm_command_test.cpp  The built command computes right products from every kind of file.
+#include "tests/tools/command.hpp"
+#include "tools/io/matrix_file.hpp"
+#include "tools/io/npy.hpp"
+#include "tools/io/safetensors.hpp"
+
+namespace {
+
+using namespace tw;
+using namespace tw_test;
+
+/// Writes a .npy file in any order: NumPy's header with the order patched in.
+void write_npy(std::string const& path, std::vector<float> const& values, std::int64_t rows,
+               std::int64_t cols, elem type, order ord = order::row_major) {
+  std::string header = npy_header(type, rows, cols);
+  if (ord == order::col_major) header.replace(header.find("False"), 5, "True ");
+  write_file(path, header + encode(values, rows, cols, type, ord));
+}
+
+/// alpha A B + beta C in float64, row-major. The values are small enough to be exact in float32.
+std::vector<double> expected(std::vector<float> const& a, std::vector<float> const& b,
+                             std::int64_t m, std::int64_t n, std::int64_t k) {
+  std::vector<double> d(static_cast<std::size_t>(m * n));
+  for (std::int64_t i = 0; i < m; ++i) {
+    for (std::int64_t j = 0; j < n; ++j) {
+      for (std::int64_t l = 0; l < k; ++l) {
+        d[static_cast<std::size_t>(i * n + j)] +=
+            double{a[static_cast<std::size_t>(i * k + l)]} * b[static_cast<std::size_t>(l * n + j)];
+      }
+    }
+  }
+  return d;
+}
+
+void expect_matrix(std::string const& address, std::vector<double> const& d, std::int64_t n,
+                   elem type) {
+  matrix_file const file(parse_address(address));
+  ASSERT_EQ(file.view().type, type);
+  ASSERT_EQ(file.view().cols, n);
+  for (std::size_t i = 0; i < d.size(); ++i) {
+    auto const at = static_cast<std::int64_t>(i);
+    ASSERT_EQ(element(file.view(), at / n, at % n), static_cast<float>(d[i]))
+        << address << " " << i;
+  }
+}
+
+class gemm_command : public testing::Test {
+ protected:
+  static constexpr std::int64_t m = 37, n = 24, k = 41;
+  scratch const folder;
+  std::vector<float> const a = small_values(m, k, 1), b = small_values(k, n, 2),
+                           c = small_values(m, n, 3);
+  std::string const a_file = folder / "a.npy", b_file = folder / "b.npy", d_file = folder / "d.npy";
+
+  void SetUp() override {
+    write_npy(a_file, a, m, k, elem::bf16);
+    write_npy(b_file, b, k, n, elem::bf16);
+  }
+
+  command_result run(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), {"gemm", a_file, b_file, "-o", d_file, "--device", "emu"});
+    return run_command(arguments);
+  }
+};
+
+TEST_F(gemm_command, all_orders_and_types_agree_with_float64) {
+  for (elem type : {elem::bf16, elem::f16, elem::f32}) {
+    for (int orders = 0; orders < 4; ++orders) {
+      write_npy(a_file, a, m, k, type, orders & 1 ? order::col_major : order::row_major);
+      write_npy(b_file, b, k, n, type, orders & 2 ? order::col_major : order::row_major);
+      auto const r = run({"--out-dtype", "f32", "--check", "--json"});
+      ASSERT_EQ(r.status, 0) << r.err;
+      auto const j = r.json();
+      EXPECT_EQ(j["a"]["layout"], orders & 1 ? "column-major" : "row-major");
+      EXPECT_EQ(j["a"]["file_dtype"], name(type));
+      EXPECT_EQ(j["a"]["dtype"], type == elem::f16 ? "f16" : "bf16");
+      EXPECT_TRUE(j["check"]["passed"]);
+      EXPECT_LT(j["check"]["ratio"], 1.0);
+      expect_matrix(d_file, expected(a, b, m, n, k), n, elem::f32);
+    }
+  }
+}
+
+TEST_F(gemm_command, the_output_type_defaults_to_the_operands_and_both_can_be_chosen) {
+  for (char const* dtype : {"", "bf16", "f16"}) {
+    for (char const* out : {"", "bf16", "f16", "f32"}) {
+      std::vector<std::string> options{"--check", "--json"};
+      if (*dtype) options.insert(options.end(), {"--dtype", dtype});
+      if (*out) options.insert(options.end(), {"--out-dtype", out});
+      auto const r = run(options);
+      ASSERT_EQ(r.status, 0) << r.err;
+      std::string const operands = *dtype ? dtype : "bf16";
+      EXPECT_EQ(r.json()["a"]["dtype"], operands);
+      EXPECT_EQ(r.json()["d"]["dtype"], *out ? out : operands);
+    }
+  }
+}
+
+TEST_F(gemm_command, adds_c_of_every_type_and_order) {
+  auto const product = expected(a, b, m, n, k);
+  std::string const c_file = folder / "c.npy";
+  for (elem type : {elem::bf16, elem::f16, elem::f32}) {
+    for (order ord : {order::row_major, order::col_major}) {
+      write_npy(c_file, c, m, n, type, ord);
+      for (double beta : {1.0, -0.5, 0.0}) {
+        std::vector<std::string> options{"-C",          c_file, "--alpha", "-2",
+                                         "--out-dtype", "f32",  "--check"};
+        if (beta != 1.0) options.insert(options.end(), {"--beta", std::to_string(beta)});
+        auto const r = run(options);
+        ASSERT_EQ(r.status, 0) << r.err;
+        auto d = product;
+        for (std::size_t i = 0; i < d.size(); ++i) d[i] = -2 * d[i] + beta * double{c[i]};
+        expect_matrix(d_file, d, n, elem::f32);
+      }
+    }
+  }
+}
+
+TEST_F(gemm_command, reads_and_writes_safetensors_with_data_at_any_address) {
+  std::string const raw = encode(a, m, k, elem::f32, order::row_major);
+  std::string const data = raw + encode(b, k, n, elem::f32, order::row_major);
+  for (std::size_t padding = 0; padding < 4; ++padding) {  // no multiple of 4 for three of them
+    nlohmann::ordered_json const header{
+        {"a", {{"dtype", "F32"}, {"shape", {m, k}}, {"data_offsets", {0, raw.size()}}}},
+        {"b", {{"dtype", "F32"}, {"shape", {k, n}}, {"data_offsets", {raw.size(), data.size()}}}}};
+    std::string const text = header.dump() + std::string(padding, ' ');
+    std::string length(8, '\0');
+    for (int i = 0; i < 8; ++i)
+      length[static_cast<std::size_t>(i)] = static_cast<char>(text.size() >> (8 * i));
+    write_file(folder / "w.safetensors", length + text + data);
+    auto const r = run_command({"gemm", folder / "w.safetensors:a", folder / "w.safetensors:b",
+                                "-o", folder / "d.safetensors:y", "--out-dtype", "f32", "--device",
+                                "emu", "--check", "--threads", "1"});
+    ASSERT_EQ(r.status, 0) << r.err;
+    expect_matrix(folder / "d.safetensors:y", expected(a, b, m, n, k), n, elem::f32);
+  }
+}
+
+TEST_F(gemm_command, rounds_float32_to_nearest_even) {
+  write_npy(a_file, {1.00390625F, 1.01171875F, -1.00390625F}, 3, 1, elem::f32);  // ties in bf16
+  write_npy(b_file, {1.0F}, 1, 1, elem::f32);
+  ASSERT_EQ(run({"--quiet"}).status, 0);
+  expect_matrix(d_file, {1.0, 1.015625, -1.0}, 1, elem::bf16);
+}
+
+TEST_F(gemm_command, the_smallest_product_works) {
+  write_npy(a_file, {3.0F}, 1, 1, elem::f16);
+  write_npy(b_file, {-2.5F}, 1, 1, elem::f16);
+  auto const r = run({"--check"});
+  ASSERT_EQ(r.status, 0) << r.err;
+  expect_matrix(d_file, {-7.5}, 1, elem::f16);
+}
+
+TEST_F(gemm_command, says_what_it_did_to_people_and_to_programs) {
+  auto const text = run({"--check"});
+  EXPECT_EQ(text.status, 0);
+  EXPECT_EQ(text.err, "");
+  for (char const* part : {"M = 37, N = 24, K = 41", "37x41 bf16 row-major", "emulator",
+                           "sm90_bf16", "FLOP/s", "all 888 elements against float64", "passed"}) {
+    EXPECT_NE(text.out.find(part), std::string::npos) << part << " is not in\n" << text.out;
+  }
+  auto const record = run({"--json"}).json();
+  for (char const* key : {"m", "n", "k", "alpha", "beta", "a", "b", "c", "d", "device",
+                          "device_name", "kernel", "plan", "seconds", "tflops", "check"}) {
+    EXPECT_TRUE(record.contains(key)) << key;
+  }
+  EXPECT_EQ(record["device"], "emu");
+  EXPECT_TRUE(record["check"].is_null());
+  EXPECT_GT(record["tflops"], 0.0);
+  EXPECT_EQ(run({"--quiet"}).out, "");
+}
+
+TEST_F(gemm_command, may_replace_one_of_its_inputs) {
+  auto const d = expected(a, b, m, n, k);
+  auto const r = run_command(
+      {"gemm", a_file, b_file, "-o", a_file, "--out-dtype", "f32", "--device", "emu", "--quiet"});
+  ASSERT_EQ(r.status, 0) << r.err;
+  expect_matrix(a_file, d, n, elem::f32);
+}
+
+TEST_F(gemm_command, a_pitch_that_tma_cannot_address_is_hinted_at_in_the_log) {
+  auto const r = run_command({"gemm", a_file, b_file, "-o", d_file, "--device", "emu"},
+                             {"TW_LOG_LEVEL=info", "TW_LOG_FILE=" + (folder / "log")});
+  EXPECT_EQ(r.status, 0);
+  EXPECT_NE(r.err.find("performance: A: pitch of 82 bytes"), std::string::npos) << r.err;
+  EXPECT_NE(read_file(folder / "log").find("performance: A"), std::string::npos);
+}
+
+}  // namespace

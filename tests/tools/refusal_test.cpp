@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// refusal_test.cpp  Bad input: one message with a code, the right status, and no output file.
+#include "tests/tools/command.hpp"
+#include "tools/error_pages.hpp"
+#include "tools/io/npy.hpp"
+
+namespace {
+
+using namespace tw;
+using namespace tw_test;
+
+class refusal : public testing::Test {
+ protected:
+  scratch const folder;
+
+  void SetUp() override {
+    write("a.npy", 3, 5);
+    write("b.npy", 5, 2);
+  }
+  void write(std::string const& file, std::int64_t rows, std::int64_t cols) const {
+    auto const zeros = std::string(static_cast<std::size_t>(2 * rows * cols), '\0');
+    write_file(folder / file, npy_header(elem::f16, rows, cols) + zeros);
+  }
+  /// A file that claims its data without using the disk for it.
+  void write_sparse(std::string const& file, std::int64_t rows, std::int64_t cols) const {
+    std::string const header = npy_header(elem::f16, rows, cols);
+    write_file(folder / file, header);
+    fs::resize_file(folder / file, header.size() + static_cast<std::size_t>(2 * rows * cols));
+  }
+
+  /// Runs gemm A B -o d.npy OPTIONS and expects `status`, one line on stderr that begins with the
+  /// code and holds `text`, and a folder as it was.
+  void expect_refused(std::string const& a, std::string const& b, std::vector<std::string> options,
+                      std::string const& code, std::string const& text, int status = 2) const {
+    auto const before = folder.listing();
+    std::vector<std::string> arguments{"gemm", folder / a, folder / b, "-o", folder / "d.npy"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    auto const r = run_command(arguments);
+    EXPECT_EQ(r.status, status) << r.err;
+    EXPECT_EQ(r.err.rfind("tilewright: " + code + ": ", 0), 0U) << r.err;
+    EXPECT_NE(r.err.find(text), std::string::npos) << text << " is not in: " << r.err;
+    EXPECT_EQ(std::count(r.err.begin(), r.err.end(), '\n'), 1) << r.err;
+    EXPECT_EQ(r.out, "");
+    EXPECT_EQ(folder.listing().size(), before.size());
+  }
+};
+
+TEST_F(refusal, files_that_cannot_be_read) {
+  expect_refused("absent.npy", "b.npy", {}, "TW0601", "No such file or directory");
+  fs::create_directory(folder / "folder.npy");
+  expect_refused("a.npy", "folder.npy", {}, "TW0601", "a folder");
+  ASSERT_EQ(::mkfifo((folder / "pipe.npy").c_str(), 0600), 0);
+  expect_refused("pipe.npy", "b.npy", {}, "TW0601", "something else than a file");
+  expect_refused("a.txt", "b.npy", {}, "TW0611", "FILE.npy or FILE.safetensors:TENSOR");
+}
+
+TEST_F(refusal, files_that_are_corrupt) {
+  write_file(folder / "empty.npy", "");
+  expect_refused("empty.npy", "b.npy", {}, "TW0603", "got 0 bytes");
+  write_file(folder / "text.npy", "this is no matrix, but long enough for one");
+  expect_refused("text.npy", "b.npy", {}, "TW0602", "got \"this i\"");
+  write_file(folder / "short.npy", read_file(folder / "a.npy").substr(0, 150));
+  expect_refused("short.npy", "b.npy", {}, "TW0603", "got 22 bytes, need 30 bytes for 3x5 f16");
+  write_file(folder / "head.npy", read_file(folder / "a.npy").substr(0, 60));
+  expect_refused("head.npy", "b.npy", {}, "TW0603", "need 128 bytes for the header alone");
+  write_file(folder / "w.safetensors", "garbage");
+  expect_refused("a.npy", "w.safetensors:x", {}, "TW0603", "at least 8 bytes");
+  write_file(folder / "w.safetensors", "\x02" + std::string(7, '\0') + "{}");
+  expect_refused("a.npy", "w.safetensors:x", {}, "TW0610", "a file that holds tensors");
+}
+
+TEST_F(refusal, types_ranks_and_sizes_that_are_none_of_ours) {
+  for (auto const& [file, code] : {std::pair{"int64.npy", "TW0604"},
+                                   {"vector.npy", "TW0605"},
+                                   {"big_endian.npy", "TW0604"},
+                                   {"empty.npy", "TW0607"}}) {
+    fs::copy_file(data_file(file), folder / file);
+    expect_refused(file, "b.npy", {}, code, "need");
+  }
+  write_file(folder / "huge.npy",
+             npy_header(elem::f32, std::int64_t{1} << 40, std::int64_t{1} << 40));
+  expect_refused("huge.npy", "b.npy", {}, "TW0606", "a size in bytes below 2^63");
+}
+
+TEST_F(refusal, shapes_that_do_not_fit) {
+  expect_refused("a.npy", "a.npy", {}, "TW0616", "got A 3x5, B 3x5");
+  write("c.npy", 2, 3);
+  expect_refused("a.npy", "b.npy", {"-C", folder / "c.npy"}, "TW0616", "got 2x3, need 3x2");
+}
+
+TEST_F(refusal, alpha_and_beta_without_sense) {
+  expect_refused("a.npy", "b.npy", {"--beta", "2"}, "TW0407", "2 without C");
+  expect_refused("a.npy", "b.npy", {"--alpha", "inf"}, "TW0406", "finite");
+}
+
+TEST_F(refusal, a_command_line_that_is_wrong) {
+  expect_refused("a.npy", "b.npy", {"--dtype", "f8"}, "TW0615", "f8 not in {bf16,f16}");
+  expect_refused("a.npy", "b.npy", {"--out-dtype", "e4m3"}, "TW0615", "e4m3 not in");
+  expect_refused("a.npy", "b.npy", {"--device", "tpu"}, "TW0615", "tpu not in");
+  expect_refused("a.npy", "b.npy", {"--threads", "-1"}, "TW0615", "--threads");
+  expect_refused("a.npy", "b.npy", {"--alpha", "two"}, "TW0615", "--alpha");
+  expect_refused("a.npy", "b.npy", {"--colour"}, "TW0615", "--colour");
+  EXPECT_EQ(run_command({"gemm", folder / "a.npy"}).status, 2);
+  EXPECT_EQ(run_command({}).status, 2);
+  EXPECT_EQ(run_command({"dance"}).status, 2);
+}
+
+TEST_F(refusal, products_that_do_not_fit_the_memory) {
+  write_sparse("tall.npy", 1 << 20, 1);
+  write_sparse("wide.npy", 1, 1 << 20);
+  expect_refused("tall.npy", "wide.npy", {"--device", "emu"}, "TW0613", "need 2048.00 GiB");
+}
+
+TEST_F(refusal, outputs_that_cannot_be_written) {
+  std::vector<std::string> const head{"gemm", folder / "a.npy", folder / "b.npy", "-o"};
+  for (auto const& [out, code] :
+       {std::pair{"absent/d.npy", "TW0612"}, {"d.csv", "TW0611"}, {"d.safetensors:", "TW0608"}}) {
+    auto arguments = head;
+    arguments.push_back(folder / out);
+    if (std::string(out).ends_with(":")) arguments.back() += "__metadata__";
+    auto const r = run_command(arguments);
+    EXPECT_EQ(r.status, 2);
+    EXPECT_EQ(r.err.rfind(std::string("tilewright: ") + code, 0), 0U) << r.err;
+    EXPECT_EQ(folder.listing().size(), 2U);
+  }
+}
+
+TEST_F(refusal, the_gpu_when_there_is_none) {
+  if (run_command({"info", "--json"}).json()["gpu"].is_object()) GTEST_SKIP() << "there is a GPU";
+  auto const before = folder.listing();
+  auto const r = run_command(
+      {"gemm", folder / "a.npy", folder / "b.npy", "-o", folder / "d.npy", "--device", "gpu"});
+  EXPECT_EQ(r.status, 77);
+  EXPECT_EQ(r.err.rfind("tilewright: TW050", 0), 0U) << r.err;
+  EXPECT_EQ(folder.listing(), before);
+}
+
+TEST_F(refusal, is_a_record_too_when_json_is_asked_for) {
+  auto const r =
+      run_command({"gemm", folder / "a.npy", folder / "a.npy", "-o", folder / "d.npy", "--json"});
+  EXPECT_EQ(r.status, 2);
+  EXPECT_EQ(r.json()["error"]["code"], "TW0616");
+  EXPECT_EQ(r.json()["error"]["got"], "A 3x5, B 3x5");
+}
+
+TEST(log_settings, are_checked) {
+  auto const r = run_command({"info"}, {"TW_LOG_LEVEL=loud"});
+  EXPECT_EQ(r.status, 2);
+  EXPECT_EQ(r.err.rfind("tilewright: TW0614", 0), 0U) << r.err;
+}
+
+TEST(explain, holds_every_page_and_prints_one) {
+  std::size_t files = 0;
+  for (auto const& entry : fs::directory_iterator(std::string(TW_SOURCE_DIR) + "/docs/errors")) {
+    if (entry.path().extension() == ".md") ++files;
+  }
+  EXPECT_EQ(error_pages().size(), files);
+  for (error_page const& page : error_pages()) {
+    std::string const path = "/docs/errors/" + std::string(page.code) + ".md";
+    EXPECT_EQ(page.text, read_file(TW_SOURCE_DIR + path));
+  }
+  EXPECT_EQ(run_command({"explain", "TW0601"}).out,
+            read_file(std::string(TW_SOURCE_DIR) + "/docs/errors/TW0601.md"));
+  EXPECT_EQ(run_command({"explain", "tw0601"}).status, 0);
+  EXPECT_NE(run_command({"explain"}).out.find("TW0601: file cannot be read\n"), std::string::npos);
+  auto const r = run_command({"explain", "TW9999"});
+  EXPECT_EQ(r.status, 2);
+  EXPECT_EQ(r.err.rfind("tilewright: TW0617", 0), 0U);
+}
+
+TEST(info, says_what_there_is_to_run_on) {
+  auto const text = run_command({"info"});
+  EXPECT_EQ(text.status, 0);
+  for (char const* part : {"tilewright ", "build ", "emulator ", "GPU "}) {
+    EXPECT_NE(text.out.find(part), std::string::npos) << part;
+  }
+  auto const record = run_command({"info", "--json"}).json();
+  EXPECT_EQ(record["gpu"].is_null(), record.contains("why_no_gpu"));
+}
+
+}  // namespace
