@@ -8,6 +8,7 @@
 #include "tilewright/arch/select.hpp"
 #include "tilewright/base/elem.hpp"
 #include "tilewright/kernel/params.hpp"
+#include "tilewright/layout/layout.hpp"
 
 namespace tw {
 
@@ -20,6 +21,10 @@ struct epilogue_smem {
 template <elem D>
 struct epilogue {
   static constexpr int box_cols = 128 / size_bytes(D);  // columns of D in one box
+  /// (row, column) of a box -> its element in shared memory, as TMA's 128-byte swizzle reads it.
+  static constexpr layout box_layout =
+      size_bytes(D) == 2 ? swizzled(make_swizzle(3, 3, 3), "(64,64):(64,1)"_L)
+                         : swizzled(make_swizzle(3, 2, 3), "(64,32):(32,1)"_L);
 
   /// Stores a warpgroup's (64, N) tile whose first element is D(row, col).
   template <int N, int Warpgroups>
@@ -106,6 +111,7 @@ struct epilogue {
   /// 16-bit D: columns 64j .. 64j+63 as four stmatrix of 16 columns.
   template <int N>
   TW_DEVICE static void fill_box_16(std::byte* box, accumulator<N>& acc, int j) {
+    auto* const s = reinterpret_cast<std::uint16_t*>(box);  // (64, 64)
     int const row = 16 * (warp_id() % 4) + lane_id() % 16;
     int const half = lane_id() / 16;
     TW_UNROLL
@@ -113,19 +119,18 @@ struct epilogue {
       int const i = 32 * j + 8 * q;
       b32<4> const v{{pack2<D>(acc[i], acc[i + 1]), pack2<D>(acc[i + 2], acc[i + 3]),
                       pack2<D>(acc[i + 4], acc[i + 5]), pack2<D>(acc[i + 6], acc[i + 7])}};
-      stmatrix<4>(box + row * 128 + ((2 * q + half) ^ (row % 8)) * 16, v);
+      stmatrix<4>(s + offset<box_layout>(row, 16 * q + 8 * half), v);
     }
   }
 
-  /// 32-bit D: columns 32j .. 32j+31, eight bytes at a time.
+  /// 32-bit D: columns 32j .. 32j+31, two at a time.
   template <int N>
   TW_DEVICE static void fill_box_32(std::byte* box, accumulator<N>& acc, int j) {
+    auto* const s = reinterpret_cast<float*>(box);  // (64, 32)
     TW_UNROLL
     for (int i = 0; i < 16; i += 2) {
       int const row = first_row() + 8 * (i >> 1 & 1);
-      int const chunk = 2 * (i >> 2) + lane_id() % 4 / 2;  // of 16 bytes
-      auto* at = reinterpret_cast<float*>(box + row * 128 + (chunk ^ (row % 8)) * 16 +
-                                          lane_id() % 2 * 8);
+      float* const at = s + offset<box_layout>(row, first_col() + 8 * (i >> 2));
       at[0] = acc[16 * j + i];
       at[1] = acc[16 * j + i + 1];
     }
