@@ -39,7 +39,8 @@ void add(std::vector<check<emulated>> const& checks) {
 }
 
 bool const added = [] {
-  add(wgmma_checks<emulated>());
+  add(wgmma_checks<elem::bf16, emulated>());
+  add(wgmma_checks<elem::f16, emulated>());
   return true;
 }();
 

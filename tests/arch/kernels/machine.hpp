@@ -11,18 +11,25 @@
 // and forgets its memory when it is destroyed.
 #pragma once
 
-#include <fmt/format.h>
-
 #include <cstdint>
 #include <cstring>
 #include <functional>
 #include <random>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "tilewright/arch/tensor_map.hpp"
 
 namespace tw::test {
+
+/// The parts one after the other. (fmt's checked format strings do not compile under nvcc.)
+template <class... Part>
+std::string text(Part const&... part) {
+  std::ostringstream out;
+  (out << ... << part);
+  return out.str();
+}
 
 /// A check: a name, and a function that returns what is wrong, or nothing.
 template <class M>
@@ -62,38 +69,38 @@ inline std::vector<std::uint8_t> random_bytes(std::size_t count, unsigned seed) 
 }
 
 inline std::string text_of(swizzle_mode s) {
-  return s == swizzle_mode::none ? "none" : fmt::format("{}", swizzle_span_bytes(s));
+  return s == swizzle_mode::none ? "none" : text(swizzle_span_bytes(s));
 }
 
 /// Nothing, or how many values differ and where first. place(i) describes index i.
 template <class T>
 std::string differences(std::vector<T> const& got, std::vector<T> const& want,
                         std::function<std::string(std::size_t)> const& place) {
-  if (got.size() != want.size()) return fmt::format("{} values, {}", got.size(), want.size());
+  if (got.size() != want.size()) return text(got.size(), " values instead of ", want.size());
   std::size_t wrong = 0, first = 0;
   for (std::size_t i = got.size(); i-- > 0;)
     if (std::memcmp(&got[i], &want[i], sizeof(T)) != 0) ++wrong, first = i;
   if (wrong == 0) return "";
-  return fmt::format("{} of {} wrong; first at {}: got {}, want {}", wrong, got.size(),
-                     place(first), got[first], want[first]);
+  return text(wrong, " of ", got.size(), " wrong; first at ", place(first), ": got ", +got[first],
+              ", want ", +want[first]);
 }
 template <class T>
 std::string differences(std::vector<T> const& got, std::vector<T> const& want) {
-  return differences(got, want, [](std::size_t i) { return fmt::format("index {}", i); });
+  return differences(got, want, [](std::size_t i) { return text("index ", i); });
 }
 
 /// Collects the failures of one check's cases; shows the first few.
 struct failures {
   int cases = 0, failed = 0;
-  std::string text = {};
+  std::string shown = {};
 
   void add(std::string const& name, std::string const& wrong) {
     ++cases;
     if (wrong.empty()) return;
-    if (++failed <= 6) text += fmt::format("\n    {}: {}", name, wrong);
+    if (++failed <= 6) shown += text("\n    ", name, ": ", wrong);
   }
   std::string result() const {
-    return failed == 0 ? "" : fmt::format("{} of {} cases failed:{}", failed, cases, text);
+    return failed == 0 ? "" : text(failed, " of ", cases, " cases failed:", shown);
   }
 };
 

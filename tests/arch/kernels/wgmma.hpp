@@ -33,8 +33,8 @@ template <operand_major Major>
 TW_DEVICE void load_operand(operand_recipe const& r, std::byte* tile, mbarrier& landed, int block) {
   for (int i = 0; i < r.boxes; ++i) {
     int const inner = i * r.span, k = 64 * block;
-    tma_coord<2> const at = Major == operand_major::k ? tma_coord<2>{{k + inner, 0}}
-                                                      : tma_coord<2>{{inner, k}};
+    tma_coord<2> const at =
+        Major == operand_major::k ? tma_coord<2>{{k + inner, 0}} : tma_coord<2>{{inner, k}};
     tma_load(tile + i * r.box_bytes, r.map, landed, at);
   }
 }
@@ -109,7 +109,8 @@ struct wgmma_from_registers {
       load_block<operand_major::k, B>(p, s, block);
       b32<4> a[4];
       TW_UNROLL
-      for (int i = 0; i < 4; ++i) a[i] = ldmatrix<4>(s.a + tile::offset_bytes(64, row, 16 * i + half));
+      for (int i = 0; i < 4; ++i)
+        a[i] = ldmatrix<4>(s.a + tile::offset_bytes(64, row, 16 * i + half));
       wgmma_fence(acc);
       TW_UNROLL
       for (int i = 0; i < 4; ++i)
@@ -123,13 +124,14 @@ struct wgmma_from_registers {
 };
 
 /// Two groups in flight and two accumulators: the halves of one B tile of 192 rows.
+template <elem AB>
 struct wgmma_two_groups {
   using params = wgmma_params;
   static constexpr int threads = 128, cluster = 1, smem_bytes = sizeof(wgmma_smem);
   static constexpr int n = 192, half = n / 2;
 
   TW_DEVICE static void run(params const& p) {
-    using tile = operand_tile<elem::bf16, operand_major::k, swizzle_mode::b128>;
+    using tile = operand_tile<AB, operand_major::k, swizzle_mode::b128>;
     wgmma_smem& s = dynamic_smem<wgmma_smem>();
     init_landed(s);
     accumulator<half> left, right;
@@ -137,12 +139,12 @@ struct wgmma_two_groups {
       load_block<operand_major::k, operand_major::k>(p, s, block);
       wgmma_fence(left, right);
       for (int i = 0; i < 4; ++i)
-        wgmma<elem::bf16, operand_major::k, operand_major::k>(
+        wgmma<AB, operand_major::k, operand_major::k>(
             left, tile::desc(smem_addr(s.a), 64, 0, 16 * i),
             tile::desc(smem_addr(s.b), n, 0, 16 * i), block + i > 0);
       wgmma_commit();
       for (int i = 0; i < 4; ++i)
-        wgmma<elem::bf16, operand_major::k, operand_major::k>(
+        wgmma<AB, operand_major::k, operand_major::k>(
             right, tile::desc(smem_addr(s.a), 64, 0, 16 * i),
             tile::desc(smem_addr(s.b), n, half, 16 * i), block + i > 0);
       wgmma_commit();

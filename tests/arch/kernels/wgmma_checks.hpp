@@ -2,6 +2,7 @@
 // wgmma_checks.hpp  Every N, both types, all majors and swizzles of wgmma against float64 sums.
 #pragma once
 
+#include <array>
 #include <utility>
 
 #include "tests/arch/kernels/machine.hpp"
@@ -22,8 +23,8 @@ operand_recipe make_recipe(tensor_map_desc d, int extent, target where) {
   d.box[0] = box.inner;
   d.box[1] = box.outer;
   d.swizzle = S;
-  operand_recipe r{make_tensor_map(d, where), tile::boxes(extent), tile::box_bytes(extent),
-                   tile::span, {}};
+  operand_recipe r{
+      make_tensor_map(d, where), tile::boxes(extent), tile::box_bytes(extent), tile::span, {}};
   for (int i = 0; i < 4; ++i) r.step[i] = tile::desc(0, extent, 0, 16 * i);
   return r;
 }
@@ -71,6 +72,10 @@ struct operand_data {
   }
 };
 
+/// Starts one kernel and waits for it.
+template <class M>
+using starter = void (*)(M&, wgmma_params const&);
+
 /// The operands, their product (64, 256) and a place for results.
 template <class M>
 struct wgmma_data {
@@ -79,7 +84,10 @@ struct wgmma_data {
   float* d;
 
   explicit wgmma_data(M& m)
-      : a(m, 64, 1), b(m, max_n, 2), product(64 * max_n), d(upload(m, product)) {
+      : a(m, 64, 1),
+        b(m, max_n, 2),
+        product(64 * max_n),
+        d(upload(m, product)) {
     for (int row = 0; row < 64; ++row)
       for (int n = 0; n < max_n; ++n) {
         double sum = 0;
@@ -98,75 +106,79 @@ struct wgmma_data {
     return w;
   }
 
-  template <class K>
-  std::string compare(M& m, operand_recipe const& ra, operand_recipe const& rb, int n) {
-    test::run<K>(m, 1, {ra, rb, d});
-    return differences(download(m, d, 64 * n), wanted(0, n), [n](std::size_t i) {
-      return fmt::format("D({}, {})", i / n, i % n);
-    });
+  std::string compare(M& m, starter<M> start, operand_recipe const& ra, operand_recipe const& rb,
+                      int n) {
+    start(m, {ra, rb, d});
+    return differences(download(m, d, 64 * n), wanted(0, n),
+                       [n](std::size_t i) { return text("D(", i / n, ", ", i % n, ")"); });
   }
 };
 
 inline char const* text_of(operand_major m) { return m == operand_major::k ? "K" : "MN"; }
 
-/// Swizzles of A and B: equal ones; for N a multiple of 64 all 16 pairs.
-template <class F>
-void for_swizzles(int n, F&& f) {
-  for (swizzle_mode a : all_swizzles)
-    for (swizzle_mode b : all_swizzles)
-      if (a == b || n % 64 == 0) f(a, b);
+/// Runs kernels[i] (N = 8 + 8i) with equal swizzles of A and B; where N is a multiple of 64 with
+/// all 16 pairs.
+template <class M>
+std::string check_smem(M& m, elem ab, operand_major a, operand_major b, starter<M> const* kernels) {
+  wgmma_data<M> data(m);
+  failures f;
+  for (int n = 8; n <= max_n; n += 8)
+    for (swizzle_mode sa : all_swizzles)
+      for (swizzle_mode sb : all_swizzles) {
+        if (sa != sb && n % 64 != 0) continue;
+        f.add(text("N ", n, ", swizzle A ", text_of(sa), " B ", text_of(sb)),
+              data.compare(m, kernels[n / 8 - 1], data.a.recipe(ab, a, 64, sa, M::where),
+                           data.b.recipe(ab, b, n, sb, M::where), n));
+      }
+  return f.result();
+}
+template <class M>
+std::string check_registers(M& m, elem ab, operand_major b, starter<M> const* kernels) {
+  wgmma_data<M> data(m);
+  operand_recipe const ra = data.a.recipe(ab, operand_major::k, 64, swizzle_mode::b128, M::where);
+  failures f;
+  for (int n = 8; n <= max_n; n += 8)
+    for (swizzle_mode sb : all_swizzles)
+      f.add(text("N ", n, ", swizzle B ", text_of(sb)),
+            data.compare(m, kernels[n / 8 - 1], ra, data.b.recipe(ab, b, n, sb, M::where), n));
+  return f.result();
 }
 
-template <elem AB, operand_major A, operand_major B, int N, class M>
-void check_smem_n(M& m, wgmma_data<M>& data, failures& f) {
-  for_swizzles(N, [&](swizzle_mode sa, swizzle_mode sb) {
-    std::string const name = fmt::format("N {}, swizzle A {} B {}", N, text_of(sa), text_of(sb));
-    f.add(name, data.template compare<wgmma_from_smem<AB, A, B, N>>(
-                    m, data.a.recipe(AB, A, 64, sa, M::where), data.b.recipe(AB, B, N, sb, M::where),
-                    N));
-  });
-}
-template <elem AB, operand_major B, int N, class M>
-void check_registers_n(M& m, wgmma_data<M>& data, failures& f) {
-  for (swizzle_mode sb : all_swizzles)
-    f.add(fmt::format("N {}, swizzle B {}", N, text_of(sb)),
-          data.template compare<wgmma_from_registers<AB, B, N>>(
-              m, data.a.recipe(AB, operand_major::k, 64, swizzle_mode::b128, M::where),
-              data.b.recipe(AB, B, N, sb, M::where), N));
+template <class K, class M>
+void start_wgmma(M& m, wgmma_params const& p) {
+  m.template start<K>(1, p);
+  m.finish();
 }
 
 /// Every N with both operands in shared memory.
 template <elem AB, operand_major A, operand_major B, class M>
 check<M> smem_check() {
-  return {fmt::format("wgmma {} A {}-major B {}-major", name(AB), text_of(A), text_of(B)), [](M& m) {
-            wgmma_data<M> data(m);
-            failures f;
-            [&]<int... I>(std::integer_sequence<int, I...>) {
-              (check_smem_n<AB, A, B, 8 + 8 * I>(m, data, f), ...);
-            }(std::make_integer_sequence<int, 32>{});
-            return f.result();
-          }};
+  static constexpr auto kernels = []<int... I>(std::integer_sequence<int, I...>) {
+    return std::array{&start_wgmma<wgmma_from_smem<AB, A, B, 8 + 8 * I>, M>...};
+  }
+  (std::make_integer_sequence<int, max_n / 8>{});
+  return {text("wgmma ", name(AB), " A ", text_of(A), "-major B ", text_of(B), "-major"),
+          [](M& m) { return check_smem(m, AB, A, B, kernels.data()); }};
 }
 /// Every N with A in registers.
 template <elem AB, operand_major B, class M>
 check<M> registers_check() {
-  return {fmt::format("wgmma {} A from registers B {}-major", name(AB), text_of(B)), [](M& m) {
-            wgmma_data<M> data(m);
-            failures f;
-            [&]<int... I>(std::integer_sequence<int, I...>) {
-              (check_registers_n<AB, B, 8 + 8 * I>(m, data, f), ...);
-            }(std::make_integer_sequence<int, 32>{});
-            return f.result();
-          }};
+  static constexpr auto kernels = []<int... I>(std::integer_sequence<int, I...>) {
+    return std::array{&start_wgmma<wgmma_from_registers<AB, B, 8 + 8 * I>, M>...};
+  }
+  (std::make_integer_sequence<int, max_n / 8>{});
+  return {text("wgmma ", name(AB), " A from registers B ", text_of(B), "-major"),
+          [](M& m) { return check_registers(m, AB, B, kernels.data()); }};
 }
 
-template <class M>
+template <elem AB, class M>
 std::string check_two_groups(M& m) {
-  using K = wgmma_two_groups;
+  using K = wgmma_two_groups<AB>;
   wgmma_data<M> data(m);
   auto const s = swizzle_mode::b128;
-  run<K>(m, 1, {data.a.recipe(elem::bf16, operand_major::k, 64, s, M::where),
-                data.b.recipe(elem::bf16, operand_major::k, K::n, s, M::where), data.d});
+  run<K>(m, 1,
+         {data.a.recipe(AB, operand_major::k, 64, s, M::where),
+          data.b.recipe(AB, operand_major::k, K::n, s, M::where), data.d});
   failures f;
   f.add("left", differences(download(m, data.d, 64 * K::half), data.wanted(0, K::half)));
   f.add("right", differences(download(m, data.d + 64 * K::half, 64 * K::half),
@@ -174,23 +186,16 @@ std::string check_two_groups(M& m) {
   return f.result();
 }
 
-template <class M>
+template <elem AB, class M>
 std::vector<check<M>> wgmma_checks() {
   constexpr auto k = operand_major::k, mn = operand_major::mn;
-  constexpr auto bf16 = elem::bf16, f16 = elem::f16;
-  return {smem_check<bf16, k, k, M>(),
-          smem_check<bf16, k, mn, M>(),
-          smem_check<bf16, mn, k, M>(),
-          smem_check<bf16, mn, mn, M>(),
-          smem_check<f16, k, k, M>(),
-          smem_check<f16, k, mn, M>(),
-          smem_check<f16, mn, k, M>(),
-          smem_check<f16, mn, mn, M>(),
-          registers_check<bf16, k, M>(),
-          registers_check<bf16, mn, M>(),
-          registers_check<f16, k, M>(),
-          registers_check<f16, mn, M>(),
-          {"wgmma two groups in flight", check_two_groups<M>}};
+  return {smem_check<AB, k, k, M>(),
+          smem_check<AB, k, mn, M>(),
+          smem_check<AB, mn, k, M>(),
+          smem_check<AB, mn, mn, M>(),
+          registers_check<AB, k, M>(),
+          registers_check<AB, mn, M>(),
+          {text("wgmma ", name(AB), " two groups in flight"), check_two_groups<AB, M>}};
 }
 
 }  // namespace tw::test

@@ -15,38 +15,41 @@ __global__ void __launch_bounds__(K::threads, 1)
   K::run(p);
 }
 
-/// Lets `kernel` have smem_bytes of dynamic shared memory on the current device. `done` holds a bit
-/// for each device that has agreed.
-inline cudaError_t allow_smem(void const* kernel, int smem_bytes, std::uint64_t& done) {
+namespace detail {
+
+/// A kernel and the shape of its CTAs.
+struct kernel_shape {
+  void const* kernel;
+  int threads, cluster, smem_bytes;
+};
+
+/// Lets the kernel have its dynamic shared memory on the current device. `done` holds a bit for
+/// each device that has agreed.
+inline cudaError_t allow_smem(kernel_shape const& k, std::uint64_t& done) {
   int device = 0;
   if (cudaError_t const e = cudaGetDevice(&device); e != cudaSuccess) return e;
   std::uint64_t const bit = device < 64 ? std::uint64_t{1} << device : 0;
   if ((__atomic_load_n(&done, __ATOMIC_RELAXED) & bit) != 0) return cudaSuccess;
   cudaError_t const e =
-      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, smem_bytes);
+      cudaFuncSetAttribute(k.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, k.smem_bytes);
   if (e == cudaSuccess) __atomic_fetch_or(&done, bit, __ATOMIC_RELAXED);
   return e;
 }
 
-/// Starts kernel K (params, threads, cluster, smem_bytes, run) over `ctas` CTAs, a multiple of the
-/// cluster. pdl: it may start before its predecessor in the stream has finished, and waits with
-/// grid_dependency_wait. CUDA runtime API, "cudaLaunchKernelExC".
-template <class K>
-cudaError_t launch(int ctas, typename K::params const& p, cudaStream_t stream, bool pdl = false) {
-  static std::uint64_t devices = 0;
-  auto const kernel = reinterpret_cast<void const*>(&entry<K>);
-  if (cudaError_t const e = allow_smem(kernel, K::smem_bytes, devices); e != cudaSuccess) return e;
+inline cudaError_t launch(kernel_shape const& k, int ctas, void* params, cudaStream_t stream,
+                          bool pdl, std::uint64_t& smem_done) {
+  if (cudaError_t const e = allow_smem(k, smem_done); e != cudaSuccess) return e;
   cudaLaunchAttribute attributes[2] = {};
   cudaLaunchConfig_t config = {};
   config.gridDim = dim3(static_cast<unsigned>(ctas));
-  config.blockDim = dim3(static_cast<unsigned>(K::threads));
-  config.dynamicSmemBytes = static_cast<std::size_t>(K::smem_bytes);
+  config.blockDim = dim3(static_cast<unsigned>(k.threads));
+  config.dynamicSmemBytes = static_cast<std::size_t>(k.smem_bytes);
   config.stream = stream;
   config.attrs = attributes;
-  if (K::cluster > 1) {
+  if (k.cluster > 1) {
     cudaLaunchAttribute& a = attributes[config.numAttrs++];
     a.id = cudaLaunchAttributeClusterDimension;
-    a.val.clusterDim.x = static_cast<unsigned>(K::cluster);
+    a.val.clusterDim.x = static_cast<unsigned>(k.cluster);
     a.val.clusterDim.y = a.val.clusterDim.z = 1;
   }
   if (pdl) {
@@ -54,8 +57,20 @@ cudaError_t launch(int ctas, typename K::params const& p, cudaStream_t stream, b
     a.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     a.val.programmaticStreamSerializationAllowed = 1;
   }
-  void* arguments[] = {const_cast<typename K::params*>(&p)};
-  return cudaLaunchKernelExC(&config, kernel, arguments);
+  return cudaLaunchKernelExC(&config, k.kernel, &params);
+}
+
+}  // namespace detail
+
+/// Starts kernel K (params, threads, cluster, smem_bytes, run) over `ctas` CTAs, a multiple of the
+/// cluster. pdl: it may start before its predecessor in the stream has finished, and waits with
+/// grid_dependency_wait. CUDA runtime API, "cudaLaunchKernelExC".
+template <class K>
+cudaError_t launch(int ctas, typename K::params const& p, cudaStream_t stream, bool pdl = false) {
+  static std::uint64_t smem_done = 0;
+  detail::kernel_shape const k{reinterpret_cast<void const*>(&entry<K>), K::threads, K::cluster,
+                               K::smem_bytes};
+  return detail::launch(k, ctas, const_cast<typename K::params*>(&p), stream, pdl, smem_done);
 }
 
 }  // namespace tw

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+// wgmma_f16.cu  Every f16 wgmma on the card: all N, majors and swizzles, A from both places.
+//               Exit 0 all passed, 1 some failed, 77 no Hopper GPU.
+#include "tests/arch/kernels/wgmma_checks.hpp"
+#include "tests/gpu/gpu_machine.hpp"
+
+int main() {
+  using tw::test::gpu_machine;
+  return tw::test::check_program(tw::test::wgmma_checks<tw::elem::f16, gpu_machine>()).main();
+}
