@@ -220,6 +220,8 @@ void cluster_wait(site where) {
   m.block(wait_kind::cluster_barrier, &b, 0, where);
 }
 
+void backoff(site where) { machine::current().yield(where); }
+
 // Fences change no value here; they are where the hazard model learns of an order.
 void fence_proxy_async(site) {}
 void fence_mbarrier_init(site) {}

@@ -4,6 +4,7 @@
 
 #include <bit>
 #include <cstring>
+#include <thread>
 
 namespace tw::emu {
 
@@ -139,6 +140,33 @@ void machine::block(wait_kind kind, void const* object, std::uint32_t value, sit
   if (next != t) switch_to(next);
 }
 
+void machine::yield(site where) {
+  constexpr auto patience = std::chrono::seconds(20);
+  auto const now = std::chrono::steady_clock::now();
+  if (yield_stamp_ != progress_) {
+    yield_stamp_ = progress_;
+    polling_since_ = now;
+  } else if (now - polling_since_ > patience) {
+    stop("E0001", "deadlock",
+         name_of(*running_) + " has polled at " + text_of(where) +
+             " for 20 s in which no thread of its machine arrived, copied or multiplied.\n" +
+             deadlock_report(clusters_));
+  }
+  complete_one(options_.policy == async_policy::random);
+  thread* t = running_;
+  auto const w = static_cast<std::size_t>(t->warp_index);
+  std::uint32_t const bit = 1U << (t->id % 32);
+  warps_[w].ready &= ~bit;
+  if (warps_[w].ready == 0) ready_warps_[w / 64] &= ~(std::uint64_t{1} << (w % 64));
+  thread* next = pick();
+  warps_[w].ready |= bit;
+  ready_warps_[w / 64] |= std::uint64_t{1} << (w % 64);
+  if (next == nullptr)
+    std::this_thread::yield();  // what it polls for is another OS thread's to do
+  else
+    switch_to(next);
+}
+
 thread* machine::pick() {
   warp_state& same = warps_[static_cast<std::size_t>(current_warp_)];
   if (same.ready != 0) return same.first + std::countr_zero(same.ready);
@@ -250,6 +278,7 @@ std::vector<diagnosis> machine::run(grid const& g, void const* params, options c
   macs_done_ = &macs_done;
   diagnoses_.clear();
   stopped_ = false;
+  polling_since_ = std::chrono::steady_clock::now();
   pending_ops_.clear();
   pending_groups_.clear();
   maps_.clear();

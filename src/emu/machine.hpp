@@ -5,6 +5,7 @@
 
 #include <boost/context/detail/fcontext.hpp>
 
+#include <chrono>
 #include <deque>
 #include <memory>
 #include <random>
@@ -159,6 +160,7 @@ class machine {
 
   // Scheduling (machine.cpp)
   void block(wait_kind kind, void const* object, std::uint32_t value, site where);
+  void yield(site where);
   void wake(thread* t);
   void wake_all(std::vector<thread*>& waiters);
   [[noreturn]] void stop(std::string code, std::string kind, std::string text);
@@ -217,6 +219,8 @@ class machine {
   std::vector<diagnosis> diagnoses_;
   bool stopped_ = false;
   std::uint64_t progress_ = 0;  // arrivals and completions so far
+  std::uint64_t yield_stamp_ = 0;  // progress_ when the polling without progress began
+  std::chrono::steady_clock::time_point polling_since_;
 };
 
 /// Text of the deadlock report: who waits where for what, and what never came (report.cpp).

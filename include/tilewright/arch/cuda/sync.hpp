@@ -49,4 +49,7 @@ TW_DEVICE void cluster_sync() {
   cluster_wait();
 }
 
+/// A pause inside a loop that polls global memory for another CTA's progress. PTX ISA, "nanosleep".
+TW_DEVICE void backoff() { asm volatile("nanosleep.u32 64;" ::: "memory"); }
+
 }  // namespace tw

@@ -44,6 +44,7 @@ void warp_sync(site where);
 void named_barrier(int id, int threads, bool wait, site where);
 void cluster_arrive(bool release, site where);
 void cluster_wait(site where);
+void backoff(site where);
 
 void tma_load(void* smem, tensor_map const& map, void* bar, int const* at, int rank,
               std::uint32_t cta_mask, bool multicast, site where);

@@ -36,4 +36,7 @@ TW_DEVICE void cluster_sync(emu::site where = emu::site::here()) {
   emu::cluster_wait(where);
 }
 
+/// A pause inside a loop that polls global memory for another CTA's progress: others run meanwhile.
+TW_DEVICE void backoff(emu::site where = emu::site::here()) { emu::backoff(where); }
+
 }  // namespace tw
