@@ -28,12 +28,11 @@ struct inner_range {
   }
   bool whole() const { return begin == 0 && end == row_bytes; }
 
-  /// As a store sees it: a chunk of 16 bytes of global memory that holds the end of the tensor's row
-  /// is written whole (measured on an H200; docs/decisions/0006).
+  /// As stores and additions see it: the chunk of 16 bytes that holds the end of the tensor's row
+  /// is written whole (measured on an H200; docs/decisions/0006). Boxes begin at whole chunks.
   inner_range whole_chunks() const {
     inner_range r = *this;
-    if (begin < end) r.end = static_cast<int>(std::min<std::int64_t>(
-        row_bytes, begin + (from + (end - begin) + 15) / 16 * 16 - from));
+    r.end = (end + 15) / 16 * 16;
     return r;
   }
 };
@@ -58,7 +57,7 @@ void for_each_row(tensor_map_desc const& d, int const* at, Row&& row) {
   }
 }
 
-/// A row of exactly one swizzle span: the swizzle exchanges its chunks by one xor.
+/// A row of one swizzle span; chunk c lies where chunk c ^ exchange / 16 would without a swizzle.
 template <int Span>
 void load_span(std::byte* dst, std::byte const* src, std::uint32_t exchange) {
   for (std::uint32_t c = 0; c < Span; c += 16) std::memcpy(dst + (c ^ exchange), src + c, 16);
@@ -71,24 +70,25 @@ void store_span(std::byte* dst, std::byte const* src, std::uint32_t exchange) {
 /// The box in shared memory.
 struct smem_box {
   std::uint32_t address;
-  int row_bytes;
+  int row_pitch;
   swizzle_mode swizzle;
 
   /// Distance from the box's start to the chunk that row `row` has at byte `at`, a multiple of 16.
   std::ptrdiff_t chunk(int row, int at) const {
     std::uint32_t const plain =
-        address + static_cast<std::uint32_t>(row) * static_cast<std::uint32_t>(row_bytes) +
+        address + static_cast<std::uint32_t>(row) * static_cast<std::uint32_t>(row_pitch) +
         static_cast<std::uint32_t>(at);
     return static_cast<std::ptrdiff_t>(swizzled(plain, swizzle)) -
            static_cast<std::ptrdiff_t>(address);
   }
-  /// True if rows are whole spans, so that span_exchange applies.
-  bool rows_are_spans() const {
-    return row_bytes == swizzle_span_bytes(swizzle) &&
-           address % static_cast<std::uint32_t>(row_bytes) == 0;
+  /// True if load_row and store_row may move rows of row_bytes: they fill the pitch, and the
+  /// swizzle exchanges the chunks of a row by one xor.
+  bool has_simple_rows(int row_bytes) const {
+    return row_bytes == row_pitch &&
+           (swizzle == swizzle_mode::none || address % static_cast<std::uint32_t>(row_pitch) == 0);
   }
   std::uint32_t exchange(int row) const {
-    return static_cast<std::uint32_t>(chunk(row, 0)) % static_cast<std::uint32_t>(row_bytes);
+    return static_cast<std::uint32_t>(chunk(row, 0)) % static_cast<std::uint32_t>(row_pitch);
   }
 };
 
@@ -97,7 +97,7 @@ void load_row(smem_box const& box, int row, std::byte* dst, std::byte const* src
     case swizzle_mode::b128: return load_span<128>(dst, src, box.exchange(row));
     case swizzle_mode::b64: return load_span<64>(dst, src, box.exchange(row));
     case swizzle_mode::b32: return load_span<32>(dst, src, box.exchange(row));
-    case swizzle_mode::none: std::memcpy(dst, src, 16);
+    case swizzle_mode::none: std::memcpy(dst, src, static_cast<std::size_t>(box.row_pitch));
   }
 }
 
@@ -106,8 +106,22 @@ void store_row(smem_box const& box, int row, std::byte* dst, std::byte const* sr
     case swizzle_mode::b128: return store_span<128>(dst, src, box.exchange(row));
     case swizzle_mode::b64: return store_span<64>(dst, src, box.exchange(row));
     case swizzle_mode::b32: return store_span<32>(dst, src, box.exchange(row));
-    case swizzle_mode::none: std::memcpy(dst, src, 16);
+    case swizzle_mode::none: std::memcpy(dst, src, static_cast<std::size_t>(box.row_pitch));
   }
+}
+
+/// What a load makes of a tf32: rounded to nearest, ties to even, a NaN 0x7FFFE000 (measured on an
+/// H200; cvt.rna and so to_tf32 round ties away).
+std::uint32_t loaded_tf32(std::uint32_t x) {
+  if ((x & 0x7FFFFFFFU) > 0x7F800000U) return 0x7FFFE000U;
+  return (x + 0xFFFU + (x >> 13 & 1U)) & ~0x1FFFU;
+}
+
+void round_to_tf32(std::byte* chunk) {
+  std::uint32_t x[4];
+  std::memcpy(x, chunk, 16);
+  for (auto& word : x) word = loaded_tf32(word);
+  std::memcpy(chunk, x, 16);
 }
 
 /// Additions to the same 128 bytes of a tensor exclude each other.
@@ -149,6 +163,14 @@ void add_locked(elem type, std::byte* to, std::byte const* values, std::ptrdiff_
 
 }  // namespace
 
+char const* coordinates_that_trap(tensor_map_desc const& d, int const* at, bool writes_tensor) {
+  if (at[0] * static_cast<std::int64_t>(size_bytes(d.type)) % 16 != 0)
+    return "the first coordinate is not a multiple of 16 bytes";
+  for (int i = 0; i < d.rank; ++i)
+    if (writes_tensor && at[i] < 0) return "a coordinate of a store or an addition is negative";
+  return nullptr;
+}
+
 coverage box_coverage(tensor_map_desc const& d, int const* at) {
   bool inside = true;
   for (int i = 0; i < d.rank; ++i) {
@@ -161,11 +183,12 @@ coverage box_coverage(tensor_map_desc const& d, int const* at) {
 
 void load_box(tensor_map_desc const& d, int const* at, std::byte* dst, std::uint32_t smem_address) {
   inner_range const in(d, at);
-  smem_box const box{smem_address, in.row_bytes, d.swizzle};
-  bool const spans = in.whole() && box.rows_are_spans();
+  smem_box const box{smem_address, box_row_pitch_bytes(d), d.swizzle};
+  bool const rounds = d.type == elem::tf32;
+  bool const simple = in.whole() && box.has_simple_rows(in.row_bytes) && !rounds;
   for_each_row(d, at, [&](int row, std::byte const* src) {
-    if (spans && src != nullptr)
-      return load_row(box, row, dst + static_cast<std::ptrdiff_t>(row) * in.row_bytes,
+    if (simple && src != nullptr)
+      return load_row(box, row, dst + static_cast<std::ptrdiff_t>(row) * box.row_pitch,
                       src + in.from);
     for (int c = 0; c < in.row_bytes; c += 16) {
       std::byte* const to = dst + box.chunk(row, c);
@@ -175,6 +198,7 @@ void load_box(tensor_map_desc const& d, int const* at, std::byte* dst, std::uint
       if (any)
         std::memcpy(to + (begin - c), src + in.from + (begin - in.begin),
                     static_cast<std::size_t>(end - begin));
+      if (rounds) round_to_tf32(to);
     }
   });
 }
@@ -182,13 +206,13 @@ void load_box(tensor_map_desc const& d, int const* at, std::byte* dst, std::uint
 void store_box(tensor_map_desc const& d, int const* at, std::byte const* src,
                std::uint32_t smem_address) {
   inner_range const in = inner_range(d, at).whole_chunks();
-  smem_box const box{smem_address, in.row_bytes, d.swizzle};
-  bool const spans = in.whole() && box.rows_are_spans();
+  smem_box const box{smem_address, box_row_pitch_bytes(d), d.swizzle};
+  bool const simple = in.whole() && box.has_simple_rows(in.row_bytes);
   for_each_row(d, at, [&](int row, std::byte* dst) {
     if (dst == nullptr) return;
-    if (spans)
+    if (simple)
       return store_row(box, row, dst + in.from,
-                       src + static_cast<std::ptrdiff_t>(row) * in.row_bytes);
+                       src + static_cast<std::ptrdiff_t>(row) * box.row_pitch);
     for (int c = in.begin / 16 * 16; c < in.end; c += 16) {
       int const begin = std::max(c, in.begin), end = std::min(c + 16, in.end);
       std::memcpy(dst + in.from + (begin - in.begin), src + box.chunk(row, c) + (begin - c),
@@ -199,8 +223,8 @@ void store_box(tensor_map_desc const& d, int const* at, std::byte const* src,
 
 void reduce_add_box(tensor_map_desc const& d, int const* at, std::byte const* src,
                     std::uint32_t smem_address) {
-  inner_range const in(d, at);
-  smem_box const box{smem_address, in.row_bytes, d.swizzle};
+  inner_range const in = inner_range(d, at).whole_chunks();
+  smem_box const box{smem_address, box_row_pitch_bytes(d), d.swizzle};
   for_each_row(d, at, [&](int row, std::byte* dst) {
     if (dst == nullptr || in.begin == in.end) return;
     alignas(16) std::byte values[256 * 4];  // the row, without the swizzle

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // box.hpp  What one TMA instruction copies: the box of a tensor at some coordinates.
 //
-// The box lies densely in shared memory, innermost index first, and the swizzle of the tensor map
-// acts on shared-memory addresses. Coordinates may be negative or beyond the tensor: loads fill
-// such elements with zero, stores leave them out (PTX ISA, "Tensor Dimension, Size and Format",
-// "Tiled Mode"). Strides of dimensions 1 and up come from the description.
+// In shared memory the box lies innermost index first. Without a swizzle its rows (inner extents)
+// follow each other densely; with one, each begins at a multiple of the swizzle span, and what a
+// narrower row leaves free is not touched. The swizzle acts on shared-memory addresses.
+// Coordinates may reach beyond the tensor: loads fill such elements with zero; stores and additions
+// leave them out, but for the chunk of 16 bytes that holds a row's end, which they cover whole.
+// Sources: PTX ISA, "Tensors": "Tiled Mode"; and, for narrow rows, whole chunks, tf32 and the
+// coordinates that trap, measurements on an H200: tests/gpu/emu_box.cu, docs/decisions/0006.
 #pragma once
 
 #include <cstddef>
@@ -18,12 +21,27 @@ namespace tw::emu {
 enum class coverage : std::uint8_t { inside, clipped, outside };
 coverage box_coverage(tensor_map_desc const& d, int const* at);
 
-/// cp.async.bulk.tensor, global to shared. dst is the box in emulated shared memory, smem_address
-/// its 32-bit address; at: innermost coordinate first.
+/// Why the hardware stops with "illegal instruction" at these coordinates, or null: the first must
+/// be a multiple of 16 bytes, and none may be negative where the tensor is written.
+char const* coordinates_that_trap(tensor_map_desc const& d, int const* at, bool writes_tensor);
+
+/// Distance in shared memory from one row of the box to the next.
+inline int box_row_pitch_bytes(tensor_map_desc const& d) {
+  return d.swizzle == swizzle_mode::none ? d.box[0] * size_bytes(d.type)
+                                         : swizzle_span_bytes(d.swizzle);
+}
+/// Shared memory from the box's start to its end. An mbarrier is credited with d.box_bytes(), which
+/// is less if rows are narrower than the swizzle span.
+inline int box_smem_bytes(tensor_map_desc const& d) {
+  return d.box_bytes() / (d.box[0] * size_bytes(d.type)) * box_row_pitch_bytes(d);
+}
+
+/// cp.async.bulk.tensor, global to shared; rounds tf32. dst is the box in emulated shared memory,
+/// smem_address its 32-bit address; at: innermost coordinate first.
 void load_box(tensor_map_desc const& d, int const* at, std::byte* dst, std::uint32_t smem_address);
 
-/// cp.async.bulk.tensor, shared to global. Writes exactly the elements of the box that lie in the
-/// tensor, so stores of neighbouring elements by several OS threads do not race.
+/// cp.async.bulk.tensor, shared to global. Writes exactly the chunks of 16 bytes of the box that
+/// begin in the tensor, so stores of neighbouring chunks by several OS threads do not race.
 void store_box(tensor_map_desc const& d, int const* at, std::byte const* src,
                std::uint32_t smem_address);
 

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // emu_box.cu  TMA loads, stores and additions on the card and in the emulator: the same bytes for
 //             random boxes of all ranks, types and swizzles, inside and across the tensor's edges.
-//             Exit 0 done, 1 wrong, 77 no Hopper.
+//             First coordinates are multiples of 16 bytes, and where the tensor is written none is
+//             negative: the card stops at others. Exit 0 done, 1 wrong, 77 no Hopper.
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <random>
 #include <string>
@@ -88,7 +91,7 @@ struct box_case {
   std::size_t bytes = 0;  // of the tensor
 };
 
-box_case random_case(random_engine& r, elem type, bool any_row) {
+box_case random_case(random_engine& r, elem type, bool writes_tensor) {
   box_case c;
   tensor_map_desc& m = c.map;
   m.type = type;
@@ -96,14 +99,15 @@ box_case random_case(random_engine& r, elem type, bool any_row) {
   m.swizzle = swizzle_mode(pick(r, 0, 3));
   int const size = size_bytes(type);
   int const span = m.swizzle == swizzle_mode::none ? 256 : swizzle_span_bytes(m.swizzle);
-  bool const whole = m.swizzle != swizzle_mode::none && !any_row;
-  m.box[0] = (whole ? span : 16 * pick(r, 1, span / 16)) / size;
+  m.box[0] = (pick(r, 0, 1) != 0 && span != 256 ? span : 16 * pick(r, 1, span / 16)) / size;
   for (int i = 1; i < m.rank; ++i) m.box[i] = pick(r, 1, m.rank == 2 ? 60 : 5);
   std::int64_t pitch = 0;
   for (int i = 0; i < m.rank; ++i) {
     m.dim[i] = pick(r, 1, 2 * m.box[i]);
     c.at[i] = pick(r, 0, 3) != 0 ? pick(r, 0, static_cast<int>(m.dim[i]) - 1)
                                  : pick(r, -m.box[i], static_cast<int>(m.dim[i]));
+    if (i == 0) c.at[0] -= c.at[0] % (16 / size);
+    if (writes_tensor) c.at[i] = std::max(c.at[i], 0);
     pitch = i == 0 ? m.dim[0] * size : pitch * m.dim[i];
     pitch = (pitch + 15) / 16 * 16 + 16 * pick(r, 0, 2);
     if (i < 4) m.stride_bytes[i] = pitch;
@@ -113,10 +117,15 @@ box_case random_case(random_engine& r, elem type, bool any_row) {
   return c;
 }
 
-/// Random bytes, or for additions finite numbers (mostly; all kinds of bits are tried with loads).
+/// Random bytes, or N(0,1).
 std::vector<std::byte> random_bytes(random_engine& r, std::size_t count, elem type, bool numbers) {
   std::vector<std::byte> v(count);
   for (auto& b : v) b = static_cast<std::byte>(r());
+  if (type == elem::tf32)  // many ties between two neighbours
+    for (std::size_t i = 0; i + 3 < count; i += 4 * static_cast<std::size_t>(pick(r, 1, 4))) {
+      v[i] = std::byte{0};
+      v[i + 1] = (v[i + 1] & std::byte{0xE0}) | std::byte{0x10};
+    }
   if (!numbers) return v;
   std::normal_distribution<float> normal;
   for (std::size_t i = 0; i + 3 < count; i += static_cast<std::size_t>(size_bytes(type))) {
@@ -160,20 +169,6 @@ bool run_case(box_case c, random_engine& r, bool numbers) {
   if (Action == action::store) emu::store_box(c.map, c.at, box, address);
   if (Action == action::add) emu::reduce_add_box(c.map, c.at, box, address);
   bool const same = got_image == image && got_tensor == tensor;
-  if (!same && numbers == (Action == action::add)) {
-    int shown = 0;
-    for (std::size_t i = 0; i < image.size() && shown < 3; ++i)
-      if (got_image[i] != image[i])
-        ++shown, std::printf("   box byte %d: card %02x, emulator %02x\n", int(i) - c.offset,
-                             unsigned(got_image[i]), unsigned(image[i]));
-    for (std::size_t i = 0; i + 3 < tensor.size() && shown < 6; i += 4)
-      if (std::memcmp(&got_tensor[i], &tensor[i], 4) != 0) {
-        std::uint32_t x, y;
-        std::memcpy(&x, &got_tensor[i], 4);
-        std::memcpy(&y, &tensor[i], 4);
-        ++shown, std::printf("   tensor byte %d: card %08x, emulator %08x\n", int(i), x, y);
-      }
-  }
   return same;
 }
 
@@ -189,28 +184,22 @@ bool run_case(box_case const& c, random_engine& r, bool numbers) {
 }
 
 template <action Action>
-void compare(char const* text, std::vector<elem> const& types, bool numbers, bool any_row) {
+void compare(char const* text, std::vector<elem> const& types, bool numbers) {
   for (elem type : types) {
     random_engine r(5);
-    int wrong = 0, count = 0, narrow_wrong = 0, narrow = 0;
+    int wrong = 0;
     for (int i = 0; i < 120; ++i) {
-      box_case const c = random_case(r, type, any_row);
-      if (c.offset + 2 * 8 * c.map.box_bytes() > image_bytes) continue;
-      int const row_bytes = c.map.box[0] * size_bytes(type);
-      bool const is_narrow =
-          c.map.swizzle != swizzle_mode::none && row_bytes < swizzle_span_bytes(c.map.swizzle);
-      bool const same = run_case<Action>(c, r, numbers);
-      (is_narrow ? narrow : count) += 1;
-      (is_narrow ? narrow_wrong : wrong) += same ? 0 : 1;
-      if (!same && (is_narrow ? narrow_wrong : wrong) <= 2)
-        std::printf("  %s %s rank %d swizzle %d row %d bytes box %d %d %d at %d %d %d dim %d %d\n",
-                    text, name(type), c.map.rank, int(c.map.swizzle), row_bytes, c.map.box[0],
-                    c.map.box[1], c.map.box[2], c.at[0], c.at[1], c.at[2], int(c.map.dim[0]),
-                    int(c.map.dim[1]));
+      box_case const c = random_case(r, type, Action != action::load);
+      if (c.offset + emu::box_smem_bytes(c.map) > image_bytes) continue;
+      if (run_case<Action>(c, r, numbers)) continue;
+      if (++wrong > 3) continue;
+      std::printf("%s %s rank %d swizzle %d:", text, name(type), c.map.rank, int(c.map.swizzle));
+      for (int k = 0; k < c.map.rank; ++k)
+        std::printf(" (box %d at %d of %d)", c.map.box[k], c.at[k], int(c.map.dim[k]));
+      std::printf("\n");
     }
-    std::printf("%s %s: %d of %d wrong; rows narrower than the swizzle: %d of %d wrong\n", text,
-                name(type), wrong, count, narrow_wrong, narrow);
-    failures += wrong != 0;
+    std::printf("%s %s: %s\n", text, name(type), wrong == 0 ? "ok" : "WRONG");
+    failures += wrong;
   }
 }
 
@@ -219,13 +208,12 @@ void compare(char const* text, std::vector<elem> const& types, bool numbers, boo
 int main() {
   cudaDeviceProp device{};
   if (cudaGetDeviceProperties(&device, 0) != cudaSuccess || device.major != 9) return 77;
-  std::vector<elem> const all{elem::f32,  elem::tf32, elem::f16,
-                              elem::bf16, elem::e4m3, elem::e5m2};
+  std::vector<elem> const all{elem::f32, elem::tf32, elem::f16, elem::bf16, elem::e4m3, elem::e5m2};
   std::vector<elem> const sums{elem::f32, elem::f16, elem::bf16};
-  compare<action::load>("load", all, false, false);
-  compare<action::store>("store", all, false, false);
-  compare<action::add>("add", sums, true, false);
-  compare<action::add>("add any bits", sums, false, false);
+  compare<action::load>("load", all, false);
+  compare<action::store>("store", all, false);
+  compare<action::add>("add", sums, true);
+  compare<action::add>("add any bits", sums, false);
   std::printf("%s\n", failures == 0 ? "ok" : "FAILED");
   return failures == 0 ? 0 : 1;
 }
