@@ -42,7 +42,7 @@ exit_status run_gemm(gemm_request const& r) {
   bool const on_gpu = choose_gpu(r.device);
   require_memory(files.host_memory(), "operands and D");
   gemm_data data(files);
-  bool const show_progress = !r.quiet && !r.json;
+  bool const show_progress = !r.quiet;
   gemm_run const run =
       on_gpu ? run_on_gpu(files, data) : run_emulated(files, data, r.threads, show_progress);
   log_hints(run);

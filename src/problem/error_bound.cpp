@@ -28,10 +28,10 @@ expected_element expect_element(exact_sum const& x, bound_terms const& t) {
   e.value = t.alpha * x.s + (t.beta == 0.0 ? 0.0 : t.beta * x.c);
   e.before_rounding =
       std::fabs(t.alpha) * sum_error + (0x1p-23 + 0x1p-48) * (product + addend) + 0x1p-124;
-  e.bound =
-      e.before_rounding + t.out_unit * (std::fabs(e.value) + e.before_rounding) + t.out_floor;
+  e.bound = e.before_rounding + t.out_unit * (std::fabs(e.value) + e.before_rounding) + t.out_floor;
   bool const exact_is_finite = std::isfinite(e.value) && std::isfinite(x.t);
-  double const largest = std::fmax(x.t + sum_error, std::fabs(t.alpha) * (x.t + sum_error) + addend);
+  double const largest =
+      std::fmax(x.t + sum_error, std::fabs(t.alpha) * (x.t + sum_error) + addend);
   if (exact_is_finite && !(largest < FLT_MAX)) e.bound = HUGE_VAL;
   return e;
 }

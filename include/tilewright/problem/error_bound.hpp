@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// error_bound.hpp  How far a correct D may be from the exact result, proven for any summation order.
+// error_bound.hpp  How far a correct D may be from the exact result, proven for any summation
+// order.
 //
-// For one element let S = sum over k of a_k b_k, T = sum of |a_k b_k|, exact. The kernel computes S'
-// in float32, then alpha S' + beta c in float32, then rounds once to D's type.
+// For one element let S = sum over k of a_k b_k, T = sum of |a_k b_k|, exact. The kernel computes
+// S' in float32, then alpha S' + beta c in float32, then rounds once to D's type.
 //
 // 1. Products. a_k and b_k have at most 11 significant bits, so a_k b_k has at most 22: every
 //    product is exact in float32's 24.
 // 2. Sums. An ordinary float32 addition, rounded to nearest, loses at most 2^-24 of its result. A
 //    tensor core is coarser: it adds blocks of b >= 1 products and the running sum at once, aligned
 //    to the largest exponent among them, cuts off what falls below its last kept bit, and cuts the
-//    result too (Fasi, Higham, Mikaitis, Pranesh, "Numerical behavior of NVIDIA tensor cores", 2021:
-//    truncation, with two or more bits below float32's last on every generation measured). Without
-//    counting on these extra bits: the largest addend loses nothing, each of the b others less than
-//    2^-23 of the largest, the result less than 2^-23 of itself. So a step of b products loses at
-//    most (b + 1) 2^-23 <= b 2^-22 of the sum of its addends' magnitudes: one unit
+//    result too (truncation: Fasi, Higham, Mikaitis, Pranesh, "Numerical behavior of NVIDIA tensor
+//    cores", 2021). Assume no kept bit below float32's last one: the largest addend loses nothing,
+//    each of the b others less than 2^-23 of the largest, the result less than 2^-23 of itself. So
+//    a step of b products loses at most (b + 1) 2^-23 <= b 2^-22 of the sum of its addends'
+//    magnitudes: one unit
 //                                  u = 2^-22 per product,
 //    whatever b and the order. Along the K products this grows to
 //                          |S' - S| <= E = ((1 + u)^K - 1) T,
 //    Higham's usual argument with the larger unit; plus K 2^-126 for results that may be flushed
-//    because they are below float32's normal range.
+//    because they are below float32's normal range. (For 16-bit operands: the fp8 sums of Hopper
+//    keep fewer bits than float32.)
 // 3. Epilogue. alpha S', beta c and their sum are rounded to nearest, each by at most 2^-24 of its
 //    result (fewer roundings if they are fused):
 //          E' = |alpha| E + (2^-23 + 2^-48) (|alpha| (|S| + E) + |beta c|) + 2^-124.
@@ -29,6 +31,8 @@
 // Where |alpha| (T + E) + |beta c| can leave float32's range, an intermediate may be infinite and
 // nothing is claimed (infinite bound). A result beyond D's range must be infinite.
 #pragma once
+
+#include <cstdint>
 
 #include "tilewright/base/elem.hpp"
 
@@ -42,11 +46,11 @@ struct exact_sum {
 /// What is the same for all elements.
 struct bound_terms {
   double alpha, beta;
-  double sum_unit;         // E = sum_unit T + sum_floor
+  double sum_unit;  // E = sum_unit T + sum_floor
   double sum_floor;
-  double out_unit;         // half a last bit of D's type, relative to the value
-  double out_floor;        // half of its smallest subnormal
-  double out_overflow;     // the smallest magnitude that rounds to infinity
+  double out_unit;      // half a last bit of D's type, relative to the value
+  double out_floor;     // half of its smallest subnormal
+  double out_overflow;  // the smallest magnitude that rounds to infinity
 };
 
 bound_terms make_bound_terms(std::int64_t k, float alpha, float beta, elem d);
@@ -61,7 +65,7 @@ expected_element expect_element(exact_sum const& x, bound_terms const& t);
 
 /// How one element of D compares.
 enum class verdict {
-  right,     // within the bound, or the infinity or NaN that the exact result asks for
+  right,  // within the bound, or the infinity or NaN that the exact result asks for
   wrong,
   unjudged,  // float32 may overflow on the way: nothing is claimed
 };
