@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/arch/kernels/emulated.hpp"
+#include "tests/arch/kernels/tma_checks.hpp"
 #include "tests/arch/kernels/wgmma_checks.hpp"
 
 namespace tw::test {
@@ -39,6 +40,7 @@ void add(std::vector<check<emulated>> const& checks) {
 }
 
 bool const added = [] {
+  add(tma_checks<emulated>());
   add(wgmma_checks<elem::bf16, emulated>());
   add(wgmma_checks<elem::f16, emulated>());
   return true;

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// tma_model.hpp  What a bulk tensor copy does, element by element, on the host; and the cases.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+
+#include "tests/arch/kernels/machine.hpp"
+#include "tilewright/base/convert.hpp"
+
+namespace tw::test {
+
+/// A tensor, a box and where the box is copied to or from. The base of the map is set later.
+struct tma_case {
+  std::string name;
+  tensor_map_desc desc;
+  int at[5] = {};
+};
+
+/// Calls f(tensor offset or -1, shared-memory offset) for each element of the box, in bytes.
+template <class F>
+void for_each_element(tma_case const& c, F&& f) {
+  tensor_map_desc const& d = c.desc;
+  int const size = size_bytes(d.type);
+  int count = 1;
+  for (int i = 0; i < d.rank; ++i) count *= d.box[i];
+  for (int e = 0; e < count; ++e) {
+    int rest = e;
+    bool inside = true;
+    std::int64_t offset = 0;
+    for (int i = 0; i < d.rank; ++i) {
+      std::int64_t const x = c.at[i] + rest % d.box[i];
+      rest /= d.box[i];
+      inside = inside && x >= 0 && x < d.dim[i];
+      offset += x * (i == 0 ? size : d.stride_bytes[i - 1]);
+    }
+    f(inside ? offset : -1,
+      static_cast<int>(swizzled(static_cast<std::uint32_t>(e * size), d.swizzle)));
+  }
+}
+
+/// Bytes of the tensor in memory.
+inline std::size_t tensor_bytes(tensor_map_desc const& d) {
+  std::int64_t last = (d.dim[0] - 1) * size_bytes(d.type);
+  for (int i = 1; i < d.rank; ++i) last += (d.dim[i] - 1) * d.stride_bytes[i - 1];
+  return static_cast<std::size_t>(last + size_bytes(d.type));
+}
+
+/// Shared memory after the box was loaded.
+inline std::vector<std::uint8_t> loaded(tma_case const& c,
+                                        std::vector<std::uint8_t> const& tensor) {
+  std::vector<std::uint8_t> box(static_cast<std::size_t>(c.desc.box_bytes()));
+  for_each_element(c, [&](std::int64_t from, int to) {
+    for (int b = 0; b < size_bytes(c.desc.type); ++b) box[to + b] = from < 0 ? 0 : tensor[from + b];
+  });
+  return box;
+}
+
+/// The tensor after the box was stored.
+inline std::vector<std::uint8_t> stored(tma_case const& c, std::vector<std::uint8_t> tensor,
+                                        std::vector<std::uint8_t> const& box) {
+  for_each_element(c, [&](std::int64_t to, int from) {
+    for (int b = 0; b < size_bytes(c.desc.type); ++b)
+      if (to >= 0) tensor[to + b] = box[from + b];
+  });
+  return tensor;
+}
+
+inline float element_at(elem type, std::uint8_t const* p) {
+  std::uint32_t word = 0;
+  std::memcpy(&word, p, static_cast<std::size_t>(size_bytes(type)));
+  if (type == elem::f32) return std::bit_cast<float>(word);
+  auto const half = static_cast<std::uint16_t>(word);
+  return type == elem::bf16 ? to_float(bf16{half}) : to_float(f16{half});
+}
+inline void set_element(elem type, std::uint8_t* p, float v) {
+  std::uint32_t word = std::bit_cast<std::uint32_t>(v);
+  if (type == elem::bf16) word = to_bf16(v).bits;
+  if (type == elem::f16) word = to_f16(v).bits;
+  std::memcpy(p, &word, static_cast<std::size_t>(size_bytes(type)));
+}
+
+/// The tensor after the box was added; each sum is rounded to the tensor's type.
+inline std::vector<std::uint8_t> added(tma_case const& c, std::vector<std::uint8_t> tensor,
+                                       std::vector<std::uint8_t> const& box) {
+  for_each_element(c, [&](std::int64_t to, int from) {
+    if (to < 0) return;
+    std::uint8_t* const p = tensor.data() + to;
+    set_element(c.desc.type, p,
+                element_at(c.desc.type, p) + element_at(c.desc.type, box.data() + from));
+  });
+  return tensor;
+}
+
+/// A tensor of these extents whose rows are padded to 16 bytes, and a box at some coordinates.
+inline tma_case make_case(elem type, swizzle_mode s, std::vector<int> const& dim,
+                          std::vector<int> const& box, std::vector<int> const& at) {
+  tma_case c;
+  tensor_map_desc& d = c.desc;
+  d.type = type;
+  d.swizzle = s;
+  d.rank = static_cast<int>(dim.size());
+  std::int64_t stride = (dim[0] * size_bytes(type) + 15) / 16 * 16;
+  std::string dims, boxes, ats;
+  for (int i = 0; i < d.rank; ++i) {
+    d.dim[i] = dim[i];
+    d.box[i] = box[i];
+    c.at[i] = at[i];
+    if (i > 0) d.stride_bytes[i - 1] = stride, stride *= dim[i];
+    dims += text(i > 0 ? "x" : "", dim[i]);
+    boxes += text(i > 0 ? "x" : "", box[i]);
+    ats += text(i > 0 ? "," : "", at[i]);
+  }
+  c.name = text(name(type), " ", dims, " swizzle ", text_of(s), " box ", boxes, " at ", ats);
+  return c;
+}
+
+/// Boxes inside, across each edge and outside of the tensor, for ranks 1 to 5 and all swizzles.
+inline std::vector<tma_case> tma_cases(elem type) {
+  using enum swizzle_mode;
+  int const q = 16 / size_bytes(type);  // elements in 16 bytes
+  std::vector<tma_case> all;
+  for (int x : {0, 5 * q, 6 * q - 1, -3, -2 * q, 7 * q})
+    all.push_back(make_case(type, none, {6 * q + 3}, {2 * q}, {x}));
+  struct width {
+    swizzle_mode s;
+    int inner;
+  };
+  for (width w :
+       {width{none, q}, {none, 3 * q}, {none, 16 * q}, {b32, 2 * q}, {b64, 4 * q}, {b128, 8 * q}})
+    for (int x : {0, q, 11 * q, -q, -5, 12 * q + 1, 13 * q})
+      for (int y : {0, 3, 25, -2, 30})
+        all.push_back(make_case(type, w.s, {12 * q + q / 2, 30}, {w.inner, 16}, {x, y}));
+  all.push_back(make_case(type, b128, {16 * q, 300}, {8 * q, 256}, {8 * q, 40}));
+  for (swizzle_mode s : {none, b128})
+    for (int z : {0, 4, -1}) {
+      all.push_back(make_case(type, s, {9 * q, 10, 6}, {8 * q, 4, 3}, {2 * q, 8, z}));
+      all.push_back(make_case(type, s, {9 * q, 10, 3, 5}, {4 * q, 4, 2, 2}, {q, 1, 2, z}));
+      all.push_back(make_case(type, s, {4 * q, 5, 3, 2, 6}, {2 * q, 4, 2, 2, 3}, {q, 2, 1, 0, z}));
+    }
+  return all;
+}
+
+}  // namespace tw::test
