@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// composition_stride.cpp  A composition whose stride neither divides nor is divided by an extent; both are named.
+// composition_stride.cpp  A composition whose stride and extent do not divide; both are named.
 // expect-error: TW0104_composition_stride_of_B_and_extent_of_A_do_not_divide
 // expect-error: 4000006
 #include "tilewright/layout/layout.hpp"
