@@ -19,6 +19,10 @@ answer two_layouts(arguments const& a) {
   return answer_of(Apply(a.as_layout(0), a.as_layout(1)));
 }
 
+answer common_vector(arguments const& a) {
+  return answer_of(max_common_vector(a.as_layout(0), a.as_layout(1)));
+}
+
 answer tiled_shape(arguments const& a) {
   layout const block = a.as_layout(0);
   tree const shape = a.as_tree(1);
@@ -78,6 +82,27 @@ constexpr operation table[] = {
     {"raked_product", 2, 2, two_layouts<raked_product>},
     {"tile_to_shape", 2, 3, tiled_shape},
     {"swizzle_tile_to_shape", 2, 3, tiled_shape},
+    {"right_inverse", 1, 1,
+     [](arguments const& a) { return answer_of(right_inverse(a.as_layout(0))); }},
+    {"left_inverse", 1, 1,
+     [](arguments const& a) { return answer_of(left_inverse(a.as_layout(0))); }},
+    {"nullspace", 1, 1, [](arguments const& a) { return answer_of(nullspace(a.as_layout(0))); }},
+    {"max_common_layout", 2, 2, two_layouts<max_common_layout>},
+    {"max_common_vector", 2, 2, common_vector},
+    {"max_alignment", 1, 1,
+     [](arguments const& a) { return answer_of(max_alignment(a.as_layout(0))); }},
+    {"domain_distribute", 2, 2,
+     [](arguments const& a) {
+       return answer_of(domain_distribute(a.as_tree(0), a.as_integer(1)));
+     }},
+    {"upcast", 2, 2,
+     [](arguments const& a) { return answer_of(upcast(a.as_layout(0), a.as_integer(1))); }},
+    {"downcast", 2, 2,
+     [](arguments const& a) { return answer_of(downcast(a.as_layout(0), a.as_integer(1))); }},
+    {"recast_layout", 3, 3,
+     [](arguments const& a) {
+       return answer_of(recast(a.as_layout(0), a.as_integer(1), a.as_integer(2)));
+     }},
 };
 
 }  // namespace

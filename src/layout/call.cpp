@@ -47,20 +47,33 @@ answer answer_of(tree const& t) { return {.res = to_string(t), .function = {}, .
 answer answer_of(swizzle s) { return {.res = to_string(s), .function = {}, .origin = {}}; }
 answer answer_of(i64 v) { return {.res = std::to_string(v), .function = {}, .origin = {}}; }
 
+/// The leaf of a shape at the end of a basis path.
+static int leaf_at(tree const& shape, std::uint32_t path) {
+  leaf_range range{0, shape.n};
+  tree part = shape;
+  for (int k = 0; k < path_depth(path); ++k) {
+    leaf_range const inner = mode_range(part, path_index(path, k));
+    part = mode(part, path_index(path, k));
+    range = {range.begin + inner.begin, range.begin + inner.end};
+  }
+  return range.begin;
+}
+
+tree moved(tree at, layout const& l, i64 index) {
+  for (int i = 0; i < l.shape.n; ++i) {
+    i64 const c = i + 1 == l.shape.n ? index : index % l.extent(i);
+    index /= l.extent(i);
+    if (is_basis(l.stride[i])) at.leaf[leaf_at(at, l.stride[i].unit)].v += c * l.stride[i].v;
+  }
+  return at;
+}
+
 namespace {
 
 std::string text_of(printed const& p) { return {p.text, static_cast<std::size_t>(p.length)}; }
 
-/// a + b, leaf by leaf.
-tree sum_of(tree a, tree const& b) {
-  if (!congruent(a, b)) refuse_profile(a.n, b.n);
-  for (int i = 0; i < a.n; ++i) a.leaf[i].v += b.leaf[i].v;
-  return a;
-}
-
 operation const* find(std::string_view name) {
-  for (auto const& table :
-       {construction_operations(), algebra_operations(), swizzle_operations()}) {
+  for (auto const& table : all_operations()) {
     auto const row = std::ranges::find(table, name, &operation::name);
     if (row != table.end()) return &*row;
   }
@@ -153,8 +166,8 @@ bool answer::is_coordinate() const {
 
 std::string answer::offset_text(i64 index) const {
   if (!is_coordinate()) return std::to_string(base + (*function)(index));
+  if (origin) return to_string(detail::moved(*origin, *function, index));
   tree const at = coordinate_at(*function, index);
-  if (origin) return to_string(detail::sum_of(*origin, at));
   int named = 0;
   num unit;
   for (int i = 0; i < function->shape.n; ++i) {
@@ -198,8 +211,7 @@ answer evaluate(std::string_view expression) {
 
 std::vector<std::string_view> operations() {
   std::vector<std::string_view> names;
-  for (auto const& table : {detail::construction_operations(), detail::algebra_operations(),
-                            detail::swizzle_operations()}) {
+  for (auto const& table : detail::all_operations()) {
     for (detail::operation const& row : table) names.push_back(row.name);
   }
   std::ranges::sort(names);

@@ -49,22 +49,15 @@ constexpr operation table[] = {
      [](arguments const& a) {
        return answer_of(idx2crd(a.as_integer(0), a.as_tree(1), a.as_tree(2)));
      }},
-    {"congruent", 2, 2,
-     [](arguments const& a) { return answer_of(i64{congruent(a.as_tree(0), a.as_tree(1))}); }},
-    {"weakly_congruent", 2, 2,
+    {"coshape", 1, 1, [](arguments const& a) { return answer_of(cosize(a.as_layout(0))); }},
+    {"crd2crd", 3, 3,
      [](arguments const& a) {
-       return answer_of(i64{weakly_congruent(a.as_tree(0), a.as_tree(1))});
+       return answer_of(crd2crd(a.as_tree(0), a.as_tree(1), a.as_tree(2)));
      }},
-    {"compatible", 2, 2,
-     [](arguments const& a) { return answer_of(i64{compatible(a.as_tree(0), a.as_tree(1))}); }},
-    {"evenly_divides", 2, 2,
-     [](arguments const& a) {
-       return answer_of(i64{evenly_divides(a.as_tree(0), a.as_integer(1))});
-     }},
-    {"slice", 2, 2,
-     [](arguments const& a) { return answer_of(slice(a.as_layout(0), a.as_tree(1)).kept); }},
-    {"dice", 2, 2,
-     [](arguments const& a) { return answer_of(dice(a.as_layout(0), a.as_tree(1))); }},
+    {"make_layout_like", 1, 1,
+     [](arguments const& a) { return answer_of(make_layout_like(a.as_layout(0))); }},
+    {"make_fragment_like", 1, 1,
+     [](arguments const& a) { return answer_of(make_fragment_like(a.as_layout(0))); }},
 };
 
 }  // namespace

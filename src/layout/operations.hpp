@@ -2,6 +2,7 @@
 // operations.hpp  Rows of the operation table: a name, how many arguments, what to do with them.
 #pragma once
 
+#include <array>
 #include <span>
 #include <string>
 #include <string_view>
@@ -39,9 +40,18 @@ answer answer_of(tree const& t);
 answer answer_of(swizzle s);
 answer answer_of(i64 v);
 
+/// The coordinate that a layout with basis strides reaches from `at`.
+tree moved(tree at, layout const& l, i64 index);
+
 /// The tables, one for each source file that holds one.
 std::span<operation const> construction_operations();
 std::span<operation const> algebra_operations();
+std::span<operation const> mode_operations();
 std::span<operation const> swizzle_operations();
+
+/// All of them.
+inline std::array<std::span<operation const>, 4> all_operations() {
+  return {construction_operations(), algebra_operations(), mode_operations(), swizzle_operations()};
+}
 
 }  // namespace tw::detail

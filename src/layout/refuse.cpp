@@ -50,6 +50,11 @@ constexpr std::array rows{
     words{117, "basis strides", "{}", "paths of one coordinate: indices 0 to 14, depth 1 to 7 ({})",
           ""},
     words{118, "tile_to_shape, extent to fill", "{}", "a multiple of the block's {}", ""},
+    words{124, "shape_div, extent", "{}", "a divisor or a multiple of {}", ""},
+    words{125, "left_inverse, next stride", "{}", "a multiple of {}, and no offset twice", ""},
+    words{126, "upcast, stride", "{}", "a divisor or a multiple of {}", ""},
+    words{128, "upcast, modes together", "a reach of {}", "less than {}, one wide element", ""},
+    words{127, "downcast, leaves of stride 1", "{}", "{}, so that elements are adjacent", ""},
 };
 
 }  // namespace

@@ -21,6 +21,20 @@ constexpr operation table[] = {
      }},
     {"swizzle_compose", 2, 2,
      [](arguments const& a) { return answer_of(compose(a.as_swizzle(0), a.as_swizzle(1))); }},
+    {"swizzle_right_inverse", 1, 1,
+     [](arguments const& a) { return answer_of(right_inverse(a.as_layout(0))); }},
+    {"swizzle_left_inverse", 1, 1,
+     [](arguments const& a) { return answer_of(left_inverse(a.as_layout(0))); }},
+    {"swizzle_max_alignment", 1, 1,
+     [](arguments const& a) { return answer_of(max_alignment(a.as_layout(0))); }},
+    {"swizzle_max_common_vector", 2, 2,
+     [](arguments const& a) {
+       return answer_of(max_common_vector(a.as_layout(0), a.as_layout(1)));
+     }},
+    {"swizzle_upcast", 2, 2,
+     [](arguments const& a) { return answer_of(upcast(a.as_layout(0), a.as_integer(1))); }},
+    {"swizzle_downcast", 2, 2,
+     [](arguments const& a) { return answer_of(downcast(a.as_layout(0), a.as_integer(1))); }},
 };
 
 }  // namespace

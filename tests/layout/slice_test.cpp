@@ -17,6 +17,13 @@ static_assert(slice("((8,2),(2,2)):((4,1),(32,2))"_L, make_coord(any, make_coord
               "((8,2),2):((4,1),32)"_L);
 static_assert(slice("(4,8):(8,1)"_L, tree(any)).kept == "(4,8):(8,1)"_L);
 
+// bits that the swizzle does not mix any more are plain strides, some of them negative
+static_assert(slice("Sw<1,1,2> o 0 o (8,2):(1,8)"_L, make_coord(2, any)).kept == "(2):(6)"_L);
+static_assert(slice("Sw<3,0,-3> o 0 o (8,8):(1,8)"_L, make_coord(7, any)).kept == "(8):(-8)"_L);
+static_assert(slice("Sw<3,0,-3> o 0 o (8,8):(1,8)"_L, make_coord(7, any)).offset == 63);
+static_assert(slice("Sw<2,2,3> o 0 o (16,8):(8,1)"_L, make_coord(any, 3)).kept ==
+              "Sw<2,2,3> o 0 o (16):(8)"_L);
+
 TEST(Slice, Law) {
   holds_often(121, 100000, [](random_source& r) {
     layout l = random_layout(r, 48);
@@ -26,13 +33,14 @@ TEST(Slice, Law) {
       if (r.one_in(2)) c.leaf[i] = any;
     }
     sliced const s = slice(l, c);
-    ASSERT_EQ(l.swizzled() ? s.offset : 0, 0);
     if (s.kept.shape.n == 0) return;
     for (i64 x = 0; x < size(s.kept); ++x) {
-      tree const inner = idx2crd(x, s.kept.shape);
       tree full = c;
-      for (int i = 0, k = 0; i < c.n; ++i) {
-        if (is_any(c.leaf[i])) full.leaf[i] = inner.leaf[k++];
+      i64 index = x;  // one mode of the slice for each _
+      for (int i = 0; i < c.n; ++i) {
+        if (!is_any(c.leaf[i])) continue;
+        full.leaf[i] = num{index % l.extent(i)};
+        index /= l.extent(i);
       }
       ASSERT_EQ(s.kept(x) + s.offset, l(full)) << to_string(l) << " " << to_string(c);
     }

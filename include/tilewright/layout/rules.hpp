@@ -182,4 +182,44 @@ TW_HD constexpr void refuse_tile_shape(std::int64_t got, std::int64_t need) {
       TW0118_shape_is_not_filled_by_whole_blocks[detail::both(got, need)];
 }
 
+/// got = an extent, need = what is left of the divisor.
+TW_HD constexpr void refuse_shape_div(std::int64_t got, std::int64_t need) {
+  if (!__builtin_is_constant_evaluated()) return detail::at_run_time(124, got, need);
+  int const TW0124_shape_div_extent_and_divisor_do_not_divide[1] = {0};
+  [[maybe_unused]] int const e =
+      TW0124_shape_div_extent_and_divisor_do_not_divide[detail::both(got, need)];
+}
+
+/// got = a stride, need = the smaller stride it must be a multiple of, or what is used already.
+TW_HD constexpr void refuse_left_inverse(std::int64_t got, std::int64_t need) {
+  if (!__builtin_is_constant_evaluated()) return detail::at_run_time(125, got, need);
+  int const TW0125_left_inverse_strides_are_not_nested[1] = {0};
+  [[maybe_unused]] int const e =
+      TW0125_left_inverse_strides_are_not_nested[detail::both(got, need)];
+}
+
+/// got = a stride, need = the number of elements that become one.
+TW_HD constexpr void refuse_upcast(std::int64_t got, std::int64_t need) {
+  if (!__builtin_is_constant_evaluated()) return detail::at_run_time(126, got, need);
+  int const TW0126_upcast_stride_and_count_do_not_divide[1] = {0};
+  [[maybe_unused]] int const e =
+      TW0126_upcast_stride_and_count_do_not_divide[detail::both(got, need)];
+}
+
+/// got = leaves of stride 1, need = 1.
+TW_HD constexpr void refuse_downcast(std::int64_t got, std::int64_t need) {
+  if (!__builtin_is_constant_evaluated()) return detail::at_run_time(127, got, need);
+  int const TW0127_downcast_needs_one_leaf_of_stride_1[1] = {0};
+  [[maybe_unused]] int const e =
+      TW0127_downcast_needs_one_leaf_of_stride_1[detail::both(got, need)];
+}
+
+/// got = how far the strides below need reach together, need = elements in a wide one.
+TW_HD constexpr void refuse_upcast_carry(std::int64_t got, std::int64_t need) {
+  if (!__builtin_is_constant_evaluated()) return detail::at_run_time(128, got, need);
+  int const TW0128_upcast_modes_together_leave_a_wide_element[1] = {0};
+  [[maybe_unused]] int const e =
+      TW0128_upcast_modes_together_leave_a_wide_element[detail::both(got, need)];
+}
+
 }  // namespace tw

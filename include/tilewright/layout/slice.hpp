@@ -3,12 +3,15 @@
 //
 //     slice((4,8):(8,1), (2,_)) == (8):(1), offset 16        dice((4,8):(8,1), (2,_)) == (4):(8)
 //
-// Law:      slice(L, c)(x) + offset == L(c with x in place of the _), for a plain layout; a
-//           swizzled one carries the offset inside, before the swizzle
+// Law:      slice(L, c)(x) + offset == L(c with x in place of the _)
+// Swizzle:  where no bit that still varies meets another one in the swizzle, the slice is plain:
+//           every bit moves the offset by a fixed amount, perhaps a negative one. Otherwise it
+//           stays swizzled and carries inside what of the offset the swizzle touches.
 // Needs:    a coordinate whose profile is coarser than or equal to the shape's [TW0110]
 // Example:  tests/layout/slice_test.cpp
 #pragma once
 
+#include "tilewright/layout/coalesce.hpp"
 #include "tilewright/layout/evaluate.hpp"
 
 namespace tw {
@@ -42,15 +45,65 @@ TW_HD constexpr layout modes_where(layout const& l, tree const& c, bool wild) {
 
 struct sliced {
   layout kept;
-  i64 offset = 0;  // to be added to the pointer; 0 for a swizzled layout, which carries it
+  i64 offset = 0;  // to be added to the pointer
 };
+
+namespace detail {
+
+/// The offset bits that a layout of powers of two moves; -1 where it is none.
+TW_HD constexpr i64 moving_bits(layout const& l) {
+  i64 bits = 0;
+  for (int i = 0; i < l.shape.n; ++i) {
+    i64 const n = l.extent(i);
+    i64 const d = l.stride[i].v;
+    if (n == 1 || d == 0) continue;
+    i64 const mine = times(n - 1, d);
+    if ((n & (n - 1)) != 0 || d < 0 || (d & (d - 1)) != 0 || (bits & mine) != 0) return -1;
+    bits |= mine;
+  }
+  return bits;
+}
+
+/// Every leaf as single bits, each with the distance that it moves the swizzled offset; merged.
+TW_HD constexpr layout unswizzled(layout const& l) {
+  i64 const start = l.sw(l.offset);
+  layout out;
+  for (int i = 0; i < l.shape.n; ++i) {
+    layout bits;
+    for (i64 d = l.stride[i].v, n = l.extent(i); n > 1; n /= 2, d *= 2) {
+      append(bits, d == 0 ? n : 2, num{l.sw(l.offset + d) - start});
+      if (d == 0) break;
+    }
+    layout piece = coalesce(close_piece(bits));
+    add_open(piece.shape, 0, l.shape.opened(i));
+    add_close(piece.shape, piece.shape.n - 1, l.shape.closed(i));
+    append(out, piece);
+  }
+  return out;
+}
+
+/// Takes out of a swizzled layout with an offset what can stand outside.
+TW_HD constexpr sliced settled(layout l) {
+  i64 const moves = moving_bits(l);
+  i64 const reads = l.sw.y_mask();
+  i64 const touched = reads | l.sw.z_mask();
+  if (moves < 0 || (moves & l.offset) != 0) return {l, 0};
+  i64 const met = moves & reads;  // as the bits that these change
+  i64 const changes = l.sw.shift >= 0 ? met >> l.sw.shift : met << -l.sw.shift;
+  if ((changes & moves) == 0) return {unswizzled(l), l.sw(l.offset)};
+  i64 const outside = l.offset & ~touched;
+  l.offset &= touched;
+  return {l, outside};
+}
+
+}  // namespace detail
 
 TW_HD constexpr sliced slice(layout const& l, tree const& c) {
   layout kept = detail::modes_where(l, c, true);
   i64 const offset = crd2idx(c, l);
   if (!l.swizzled()) return {kept, plus(l.offset, offset)};
   kept.offset = plus(kept.offset, offset);
-  return {kept, 0};
+  return detail::settled(kept);
 }
 
 /// The modes that c fixes.

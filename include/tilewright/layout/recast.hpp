@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// recast.hpp  The same memory counted in wider or narrower elements.
+//
+//     upcast(L, n)      n old elements become one:   upcast((8,4):(4,1), 2) == (8,2):(2,1)
+//     downcast(L, n)    one old element becomes n:   downcast((8,2):(2,1), 2) == (8,4):(4,1)
+//
+// Law:      the offsets of upcast(L, n) are those of L divided by n, cells of one element once;
+//           upcast(downcast(L, n), n) is L's function
+// Needs:    every stride divides n or is divided by it [TW0126], the small ones together stay
+// inside
+//           one wide element [TW0128]; downcast: exactly one leaf of
+//           stride 1 and extent above 1, whose elements are adjacent [TW0127]
+// Example:  tests/layout/recast_test.cpp
+#pragma once
+
+#include "tilewright/layout/evaluate.hpp"
+
+namespace tw {
+
+TW_HD constexpr layout upcast(layout l, i64 n) {
+  if (n < 1) refuse_extent(n, 1);
+  i64 inside = 0;  // largest distance of a cell from the beginning of its wide element
+  for (int i = 0; i < l.shape.n; ++i) {
+    i64 const d = magnitude(l.stride[i].v);
+    if (l.stride[i].unit != unit_none) refuse_stride(l.stride[i].v, 1);
+    if (d == 0) continue;
+    if (d % n != 0 && n % d != 0) refuse_upcast(d, n);
+    if (d < n) inside += (smaller(l.extent(i), n / d) - 1) * d;
+    if (inside >= n) refuse_upcast_carry(inside, n);
+    l.shape.leaf[i].v = ceil_div(l.extent(i), ceil_div(n, d));
+    l.stride[i].v = (l.stride[i].v < 0 ? -1 : 1) * ceil_div(d, n);
+  }
+  if (!l.swizzled()) return l;
+  if (l.offset % n != 0 || (n & (n - 1)) != 0) refuse_upcast(l.offset, n);
+  l.offset /= n;
+  int low = l.sw.base;  // bits below the swizzle that are left
+  for (; n > 1; n /= 2) low -= 1;
+  int const lost = low < 0 ? -low : 0;
+  l.sw = {l.sw.bits > lost ? l.sw.bits - lost : 0, low < 0 ? 0 : low, l.sw.shift};
+  return is_identity(l.sw) ? plain(l) : l;
+}
+
+TW_HD constexpr layout downcast(layout l, i64 n) {
+  if (n < 1) refuse_extent(n, 1);
+  int adjacent = 0;  // leaves of stride 1, and the one to widen: the one with extent above 1
+  int widened = -1;
+  for (int i = 0; i < l.shape.n; ++i) {
+    if (l.stride[i].unit != unit_none) refuse_stride(l.stride[i].v, 1);
+    if (magnitude(l.stride[i].v) != 1) {
+      l.stride[i] = times(l.stride[i], n);
+    } else if (l.extent(i) > 1 || widened < 0) {
+      adjacent += l.extent(i) > 1 ? 1 : 0;
+      widened = i;
+    }
+  }
+  if (n > 1 && (widened < 0 || adjacent > 1)) refuse_downcast(adjacent, 1);
+  if (widened >= 0) l.shape.leaf[widened].v = times(l.extent(widened), n);
+  if (!l.swizzled()) return l;
+  l.offset = times(l.offset, n);
+  for (; n > 1; n /= 2) {
+    if (n % 2 != 0) refuse_upcast(n, 2);
+    l.sw.base += 1;
+  }
+  return l;
+}
+
+/// From elements of `from_bits` to elements of `to_bits`.
+TW_HD constexpr layout recast(layout const& l, i64 from_bits, i64 to_bits) {
+  if (from_bits < 1 || to_bits < 1) refuse_extent(smaller(from_bits, to_bits), 1);
+  i64 unit = from_bits;
+  for (i64 b = to_bits; b != 0;) {  // greatest common divisor
+    i64 const r = unit % b;
+    unit = b;
+    b = r;
+  }
+  return upcast(downcast(l, from_bits / unit), to_bits / unit);
+}
+
+}  // namespace tw

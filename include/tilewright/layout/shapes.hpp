@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// shapes.hpp  Arithmetic and order of shapes and coordinates.
+//
+// A shape divided by an integer is divided leaf by leaf: what a leaf uses up of the divisor is gone
+// for the next. Divided by a shape, it is divided mode by mode; modes without a divisor stay.
+// Needs:    shape_div: each leaf divides what is left of the divisor or is divided by it [TW0124]
+// Example:  ceil_div((3,9), 4) == (1,5); shape_div((6,4), 12) == (1,2) tests/layout/shapes_test.cpp
+#pragma once
+
+#include "tilewright/layout/evaluate.hpp"
+
+namespace tw {
+
+namespace detail {
+
+/// f applied to every mode of a and the divisor's mode of the same index; others stay.
+template <class F>
+TW_HD constexpr tree by_mode(tree const& a, tree const& b, F const& f) {
+  if (rank(b) > rank(a) || a.is_leaf()) refuse_profile(rank(b), rank(a));
+  tree out;
+  for (int i = 0; i < rank(a); ++i) {
+    append(out, i < rank(b) ? f(mode(a, i), mode(b, i)) : mode(a, i));
+  }
+  wrap(out);
+  return out;
+}
+
+}  // namespace detail
+
+TW_HD constexpr tree ceil_div(tree a, tree const& b) {
+  if (!b.is_leaf()) {
+    return detail::by_mode(a, b, [](tree const& x, tree const& y) { return ceil_div(x, y); });
+  }
+  i64 n = b.leaf[0].v;
+  if (n < 1) refuse_extent(n, 1);
+  for (int i = 0; i < a.n; ++i) {
+    i64 const s = a.leaf[i].v;
+    a.leaf[i].v = ceil_div(s, n);
+    n = ceil_div(n, s);
+  }
+  return a;
+}
+
+TW_HD constexpr tree shape_div(tree a, tree const& b) {
+  if (!b.is_leaf()) {
+    return detail::by_mode(a, b, [](tree const& x, tree const& y) { return shape_div(x, y); });
+  }
+  i64 n = b.leaf[0].v;
+  if (n < 1) refuse_extent(n, 1);
+  for (int i = 0; i < a.n; ++i) {
+    i64 const s = a.leaf[i].v;
+    if (s % n != 0 && n % s != 0) refuse_shape_div(s, n);
+    a.leaf[i].v = ceil_div(s, n);
+    n = ceil_div(n, s);
+  }
+  return a;
+}
+
+/// The smallest multiples of b's modes that hold a's.
+TW_HD constexpr tree round_up(tree a, tree const& b) {
+  if (!b.is_leaf()) {
+    return detail::by_mode(a, b, [](tree const& x, tree const& y) { return round_up(x, y); });
+  }
+  if (!a.is_leaf()) refuse_profile(a.n, 1);
+  a.leaf[0].v = times(ceil_div(a.leaf[0].v, b.leaf[0].v), b.leaf[0].v);
+  return a;
+}
+
+/// Every leaf of a is less than b's.
+TW_HD constexpr bool elem_less(tree const& a, tree const& b) {
+  if (!congruent(a, b)) refuse_profile(a.n, b.n);
+  for (int i = 0; i < a.n; ++i) {
+    if (a.leaf[i].v >= b.leaf[i].v) return false;
+  }
+  return true;
+}
+
+/// The first leaf that differs decides.
+TW_HD constexpr bool lex_less(tree const& a, tree const& b) {
+  if (!congruent(a, b)) refuse_profile(a.n, b.n);
+  for (int i = 0; i < a.n; ++i) {
+    if (a.leaf[i].v != b.leaf[i].v) return a.leaf[i].v < b.leaf[i].v;
+  }
+  return false;
+}
+
+/// The last leaf that differs decides: the order of indices.
+TW_HD constexpr bool colex_less(tree const& a, tree const& b) {
+  if (!congruent(a, b)) refuse_profile(a.n, b.n);
+  for (int i = a.n; i-- > 0;) {
+    if (a.leaf[i].v != b.leaf[i].v) return a.leaf[i].v < b.leaf[i].v;
+  }
+  return false;
+}
+
+/// A coordinate of `from` as a coordinate of `to`: the same index, mode by mode.
+TW_HD constexpr tree crd2crd(tree const& c, tree const& from, tree const& to) {
+  if (to.is_leaf()) return tree(crd2idx(c, from));
+  if (from.is_leaf() || c.is_leaf()) return idx2crd(crd2idx(c, from), to);
+  if (rank(c) != rank(to) || rank(from) != rank(to)) refuse_profile(rank(c), rank(to));
+  tree out;
+  for (int i = 0; i < rank(to); ++i) {
+    detail::append(out, crd2crd(mode(c, i), mode(from, i), mode(to, i)));
+  }
+  detail::wrap(out);
+  return out;
+}
+
+}  // namespace tw
