@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "tests/arch/kernels/emulated.hpp"
+#include "tests/arch/kernels/launch_checks.hpp"
+#include "tests/arch/kernels/matrix_checks.hpp"
+#include "tests/arch/kernels/sync_checks.hpp"
 #include "tests/arch/kernels/tma_checks.hpp"
 #include "tests/arch/kernels/wgmma_checks.hpp"
 
@@ -40,6 +43,9 @@ void add(std::vector<check<emulated>> const& checks) {
 }
 
 bool const added = [] {
+  add(launch_checks<emulated>());
+  add(matrix_checks<emulated>());
+  add(sync_checks<emulated>());
   add(tma_checks<emulated>());
   add(wgmma_checks<elem::bf16, emulated>());
   add(wgmma_checks<elem::f16, emulated>());

@@ -62,6 +62,7 @@ class check_program {
   /// Exit status: 0 all passed, 1 some failed, 77 no Hopper GPU.
   int main() {
     while (shared_->next < count()) {
+      std::fflush(stdout);  // or the child would print it again
       pid_t const child = fork();
       if (child == 0) run_checks();
       char const* const end = wait_for(child);
