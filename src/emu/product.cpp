@@ -171,9 +171,8 @@ bool product_isa_available(product_isa isa) {
   if (isa == product_isa::avx512)
     return __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512bw") != 0 &&
            __builtin_cpu_supports("avx512vl") != 0;
-  if (isa == product_isa::avx2)
-    return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0 &&
-           __builtin_cpu_supports("f16c") != 0;
+  if (isa == product_isa::avx2)  // such processors have F16C, too
+    return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0;
 #endif
   return isa == product_isa::portable || isa == product_isa::automatic;
 }

@@ -4,8 +4,9 @@
 
 #if defined(__x86_64__)
 
-// The warning is false for immintrin.h of GCC 12 (GCC bug 105593).
+#if !defined(__clang__)  // a false warning about immintrin.h, GCC bug 105593
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
 
 #include <immintrin.h>
 
