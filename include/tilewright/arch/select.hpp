@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// select.hpp  The only place that chooses a backend: the same names, executed by the GPU or emulated.
+// select.hpp  The only place that chooses a backend: the same names, run by the GPU or emulated.
 #pragma once
 
 #if !defined(__CUDACC__)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// types.hpp  The words both backends share: swizzle modes, majors, scopes, descriptors, coordinates.
+// types.hpp  The words both backends share: swizzles, majors, scopes, descriptors, coordinates.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,16 @@ enum class swizzle_mode : std::uint8_t { none = 0, b128 = 1, b64 = 2, b32 = 3 };
 
 /// Span of a swizzle atom's row in bytes; 16 where there is no swizzle.
 TW_HD constexpr int swizzle_span_bytes(swizzle_mode s) {
-  return s == swizzle_mode::b128 ? 128 : s == swizzle_mode::b64 ? 64 : s == swizzle_mode::b32 ? 32 : 16;
+  return s == swizzle_mode::b128  ? 128
+         : s == swizzle_mode::b64 ? 64
+         : s == swizzle_mode::b32 ? 32
+                                  : 16;
 }
 
 /// Swizzle of a shared-memory byte address: bits 4-6 xor bits 7-9, as many as the span holds.
 TW_HD constexpr std::uint32_t swizzled(std::uint32_t byte_address, swizzle_mode s) {
-  return byte_address ^ ((byte_address >> 3) & (static_cast<std::uint32_t>(swizzle_span_bytes(s)) - 16U));
+  return byte_address ^
+         ((byte_address >> 3) & (static_cast<std::uint32_t>(swizzle_span_bytes(s)) - 16U));
 }
 
 /// Which index of a wgmma operand is contiguous in shared memory. Values are the instruction's
@@ -29,8 +33,9 @@ enum class operand_major : std::uint8_t { k = 0, mn = 1 };
 /// Memory-model scope of a barrier operation (PTX ISA, "Scope").
 enum class scope : std::uint8_t { cta, cluster };
 
-/// 64-bit shared-memory matrix descriptor of wgmma (PTX ISA, "Matrix Descriptor Format"): address/16
-/// in bits 0-13, leading byte offset/16 in 16-29, stride byte offset/16 in 32-45, swizzle in 62-63.
+/// 64-bit shared-memory matrix descriptor of wgmma (PTX ISA, "Matrix Descriptor Format"):
+/// address/16 in bits 0-13, leading byte offset/16 in 16-29, stride byte offset/16 in 32-45,
+/// swizzle in 62-63.
 struct smem_desc {
   std::uint64_t bits = 0;
 
@@ -38,20 +43,27 @@ struct smem_desc {
   TW_HD constexpr smem_desc operator+(int bytes) const {
     return {bits + static_cast<std::uint64_t>(bytes >> 4)};
   }
-  TW_HD constexpr std::uint32_t address() const { return static_cast<std::uint32_t>(bits & 0x3FFFU) << 4; }
-  TW_HD constexpr std::uint32_t leading_bytes() const { return static_cast<std::uint32_t>((bits >> 16) & 0x3FFFU) << 4; }
-  TW_HD constexpr std::uint32_t stride_bytes() const { return static_cast<std::uint32_t>((bits >> 32) & 0x3FFFU) << 4; }
+  TW_HD constexpr std::uint32_t address() const {
+    return static_cast<std::uint32_t>(bits & 0x3FFFU) << 4;
+  }
+  TW_HD constexpr std::uint32_t leading_bytes() const {
+    return static_cast<std::uint32_t>((bits >> 16) & 0x3FFFU) << 4;
+  }
+  TW_HD constexpr std::uint32_t stride_bytes() const {
+    return static_cast<std::uint32_t>((bits >> 32) & 0x3FFFU) << 4;
+  }
   TW_HD constexpr swizzle_mode swizzle() const { return static_cast<swizzle_mode>(bits >> 62); }
 };
 
-/// Packs a descriptor. For K-major SW128 operands: leading 16 (ignored), stride 1024 = 8 rows of 128.
-/// For MN-major: leading = bytes between neighbouring spans along M or N, stride = between groups of
-/// 8 along K.
+/// Packs a descriptor. For K-major SW128 operands: leading 16 (ignored), stride 1024 = 8 rows of
+/// 128. For MN-major: leading = bytes between neighbouring spans along M or N, stride = between
+/// groups of 8 along K.
 TW_HD constexpr smem_desc make_smem_desc(std::uint32_t smem_address, std::uint32_t leading_bytes,
                                          std::uint32_t stride_bytes, swizzle_mode s) {
   return {(static_cast<std::uint64_t>(smem_address & 0x3FFFFU) >> 4) |
           (static_cast<std::uint64_t>(leading_bytes >> 4) << 16) |
-          (static_cast<std::uint64_t>(stride_bytes >> 4) << 32) | (static_cast<std::uint64_t>(s) << 62)};
+          (static_cast<std::uint64_t>(stride_bytes >> 4) << 32) |
+          (static_cast<std::uint64_t>(s) << 62)};
 }
 
 /// 128 opaque bytes: CUtensorMap on the GPU, a packed tensor_map_desc in the emulator. Made by

@@ -36,6 +36,7 @@ struct operand_box {
 template <elem AB, operand_major Major, swizzle_mode S, int K = 64>
 struct operand_tile {
   static_assert(size_bytes(AB) == 2, "[TW0208] wgmma operands of 16 bits");
+  static constexpr swizzle_mode mode = S;
   static constexpr int span_bytes = swizzle_span_bytes(S);
   static constexpr int span = span_bytes / size_bytes(AB);  // elements
   static_assert(K % 16 == 0 && K % span == 0 && K <= 256, "[TW0207] K: whole spans, up to 256");
