@@ -19,6 +19,17 @@ answer two_layouts(arguments const& a) {
   return answer_of(Apply(a.as_layout(0), a.as_layout(1)));
 }
 
+/// A o B, written so.
+answer composed(arguments const& a) {
+  std::string_view const text = a.text(0);
+  std::size_t const o = text.find('o', text.starts_with("Sw") ? text.rfind('o') + 1 : 0);
+  if (o == std::string_view::npos) refuse_text(static_cast<i64>(text.size()), 1);
+  std::string const left(text.substr(0, o));
+  std::string const right(text.substr(o + 1));
+  return answer_of(composition(parse_layout(left.data(), static_cast<int>(left.size())),
+                               parse_layout(right.data(), static_cast<int>(right.size()))));
+}
+
 answer common_vector(arguments const& a) {
   return answer_of(max_common_vector(a.as_layout(0), a.as_layout(1)));
 }
@@ -53,6 +64,7 @@ constexpr operation table[] = {
     {"composition_int", 2, 2,
      [](arguments const& a) { return answer_of(composition(a.as_layout(0), a.as_integer(1))); }},
     {"identity_composition", 2, 2, cut<composition>},
+    {"composition_composed", 1, 1, composed},
     {"with_shape", 2, 2,
      [](arguments const& a) {
        return answer_of(composition(a.as_layout(0), make_layout(a.as_tree(1))));

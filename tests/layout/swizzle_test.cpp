@@ -61,6 +61,21 @@ TEST(Swizzle, ComposesWhereBothReadUnchangedBits) {
   EXPECT_GT(composed, 10000);
 }
 
+// moved through a layout that moves whole bits
+static_assert(composition("(8,8):(8,1)"_L, "Sw<2,0,-3> o 0 o (8,8):(8,1)"_L) ==
+              "Sw<2,0,3> o 0 o (8,8):(1,8)"_L);
+
+TEST(Swizzle, MovesThroughLayoutsOfBits) {
+  holds_often(93, 100000, [](random_source& r) {
+    layout const a = make_ordered_layout(make_shape(i64{1} << r.below(3), i64{1} << r.below(4), 2),
+                                         make_tree(r.below(3), r.below(3), 1));
+    swizzle const s = make_swizzle(1, static_cast<int>(r.below(3)), r.one_in(2) ? 1 : -2);
+    layout const b = swizzled(s, layout(size(a), 1));
+    layout const c = composition(a, b);
+    for (i64 i = 0; i < size(a); ++i) ASSERT_EQ(c(i), a(b(i))) << to_string(a) << to_string(b);
+  });
+}
+
 TEST(Swizzle, Refuses) {
   for (auto const make : {+[] { make_swizzle(3, 4, 2); }, +[] { make_swizzle(-1, 4, 2); },
                           +[] { make_swizzle(3, 60, 3); }, +[] { make_swizzle_of_masks(5, 2); },

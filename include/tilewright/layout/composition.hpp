@@ -12,12 +12,15 @@
 //           does not check]; strides of B of one sign [TW0107]. The last extent of A does not
 //           bound: indices beyond size(A) extend the last mode.
 // Basis:    a stride v@i@j of B steps in position i of A's mode j
+// Swizzles: A's stays outside; B's moves through A where A moves whole bits (bits.hpp) [TW0116]
 // Tilers:   a tuple composes mode by mode and drops the modes it does not name; _ keeps a mode; an
 //           integer n is n:1.
 // Example:  tests/layout/composition_test.cpp
 #pragma once
 
+#include "tilewright/layout/bits.hpp"
 #include "tilewright/layout/coalesce.hpp"
+#include "tilewright/layout/evaluate.hpp"
 #include "tilewright/layout/tiler.hpp"
 
 namespace tw {
@@ -69,7 +72,11 @@ TW_HD constexpr bool overlap(std::uint32_t a, std::uint32_t b) {
 }  // namespace detail
 
 TW_HD constexpr layout composition(layout const& a, layout const& b) {
-  if (b.swizzled()) refuse_swizzled(b.sw.bits, 0);
+  if (b.swizzled()) {  // A o s o B == s' o A o B where A moves whole bits
+    bool const inside = b.offset == 0 && cosize(plain(b)) <= size(a);
+    if (a.swizzled() || !inside) refuse_swizzled(b.sw.bits, 0);
+    return swizzled(moved_swizzle(b.sw, a), composition(a, plain(b)));
+  }
   if (a.shape.n == 0) refuse_nesting(0, 1);
   i64 reach[max_leaves][max_leaves] = {};  // by the first leaf of B in the same mode of A, by digit
   i64 first_step = 0;

@@ -12,6 +12,7 @@
 // Example:  right_inverse((4,8):(8,1)) == (8,4):(4,1)       tests/layout/inverse_test.cpp
 #pragma once
 
+#include "tilewright/layout/bits.hpp"
 #include "tilewright/layout/coalesce.hpp"
 #include "tilewright/layout/evaluate.hpp"
 
@@ -81,16 +82,6 @@ TW_HD constexpr layout plain_left_inverse(layout const& l) {
   return coalesce(close_piece(out));
 }
 
-/// The swizzle s' with inverse o s == s' o inverse, where `inverse` moves bits as a whole.
-TW_HD constexpr swizzle moved_swizzle(swizzle s, layout const& inverse) {
-  for (int i = 0; i < inverse.shape.n; ++i) {
-    i64 const extent = inverse.extent(i);
-    i64 const index = inverse.stride[i].v;
-    if ((extent & (extent - 1)) != 0 || (index & (index - 1)) != 0) refuse_swizzled(s.bits, 0);
-  }
-  return make_swizzle_of_masks(inverse(s.y_mask()), inverse(s.z_mask()));
-}
-
 }  // namespace detail
 
 TW_HD constexpr layout right_inverse(layout const& l) {
@@ -101,7 +92,7 @@ TW_HD constexpr layout right_inverse(layout const& l) {
   i64 const lowest = reads & -reads;
   if (lowest >= size(inverse)) return inverse;  // no offset of the run has a bit that is read
   if ((reads | l.sw.z_mask()) >= size(inverse)) refuse_swizzled(l.sw.bits, 0);
-  return swizzled(detail::moved_swizzle(l.sw, inverse), inverse);
+  return swizzled(moved_swizzle(l.sw, inverse), inverse);
 }
 
 TW_HD constexpr layout left_inverse(layout const& l) {

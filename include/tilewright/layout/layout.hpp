@@ -49,6 +49,7 @@
 #include "tilewright/layout/rules.hpp"  // first: compilers show this path in every refusal
 
 #include "tilewright/layout/basis.hpp"
+#include "tilewright/layout/bits.hpp"
 #include "tilewright/layout/coalesce.hpp"
 #include "tilewright/layout/common.hpp"
 #include "tilewright/layout/complement.hpp"

@@ -11,6 +11,7 @@
 // Example:  tests/layout/slice_test.cpp
 #pragma once
 
+#include "tilewright/layout/bits.hpp"
 #include "tilewright/layout/coalesce.hpp"
 #include "tilewright/layout/evaluate.hpp"
 
@@ -50,20 +51,6 @@ struct sliced {
 
 namespace detail {
 
-/// The offset bits that a layout of powers of two moves; -1 where it is none.
-TW_HD constexpr i64 moving_bits(layout const& l) {
-  i64 bits = 0;
-  for (int i = 0; i < l.shape.n; ++i) {
-    i64 const n = l.extent(i);
-    i64 const d = l.stride[i].v;
-    if (n == 1 || d == 0) continue;
-    i64 const mine = times(n - 1, d);
-    if ((n & (n - 1)) != 0 || d < 0 || (d & (d - 1)) != 0 || (bits & mine) != 0) return -1;
-    bits |= mine;
-  }
-  return bits;
-}
-
 /// Every leaf as single bits, each with the distance that it moves the swizzled offset; merged.
 TW_HD constexpr layout unswizzled(layout const& l) {
   i64 const start = l.sw(l.offset);
@@ -84,7 +71,7 @@ TW_HD constexpr layout unswizzled(layout const& l) {
 
 /// Takes out of a swizzled layout with an offset what can stand outside.
 TW_HD constexpr sliced settled(layout l) {
-  i64 const moves = moving_bits(l);
+  i64 const moves = moved_bits(l);
   i64 const reads = l.sw.y_mask();
   i64 const touched = reads | l.sw.z_mask();
   if (moves < 0 || (moves & l.offset) != 0) return {l, 0};
