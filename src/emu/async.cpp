@@ -48,7 +48,7 @@ void machine::issue(bulk_op const& op) {
   if (load)  // what was there is gone from now on, and the new bytes have not come
     for (cta_state& c : op.cta->cluster->ctas)
       if ((op.cta_mask >> c.rank & 1U) != 0)
-        std::memset(c.smem + op.smem_offset, 0xFF, static_cast<std::size_t>(op.map->box_bytes()));
+        std::memset(c.smem + op.smem_offset, 0xFF, static_cast<std::size_t>(box_smem_bytes(*op.map)));
   pending_ops_.push_back(op);
 }
 
@@ -71,16 +71,16 @@ void machine::complete(bulk_op const& op) {
     return;
   }
   auto const bytes = static_cast<std::size_t>(op.map->box_bytes());
+  bool const dense = box_smem_bytes(*op.map) == op.map->box_bytes();
   std::byte const* first = nullptr;
   for (cta_state& c : op.cta->cluster->ctas) {
     if ((op.cta_mask >> c.rank & 1U) == 0) continue;
     std::byte* dst = c.smem + op.smem_offset;
-    if (first == nullptr) {
+    if (first == nullptr || !dense)  // rows narrower than the swizzle span leave bytes untouched
       load_box(*op.map, op.at, dst, address);
-      first = dst;
-    } else {
+    else
       std::memcpy(dst, first, bytes);
-    }
+    first = dst;
     mbarrier_state& b = barrier_at(c, c.smem + op.bar_offset, op.where);
     b.tx -= static_cast<std::int64_t>(bytes);
     b.landed += static_cast<std::int64_t>(bytes);
@@ -136,8 +136,13 @@ bulk_op bulk(bulk_op::kind what, tensor_map const& map, void const* smem, int co
     m.stop("E0013", "tensor-map-invalid",
            fmt::format("{} gives {} coordinates at {} for a tensor map of rank {}", name_of(t),
                        rank, text_of(where), op.map->rank));
+  if (char const* why =
+          coordinates_that_trap(*op.map, op.at, what != bulk_op::kind::load))
+    m.stop("E0023", "tma-coordinates",
+           fmt::format("{} gives coordinates at {} on which the hardware stops: {}", name_of(t),
+                       text_of(where), why));
   op.smem_offset = m.offset_in_smem(*t.block, smem,
-                                    static_cast<std::size_t>(op.map->box_bytes()), where);
+                                    static_cast<std::size_t>(box_smem_bytes(*op.map)), where);
   // CUDA C++ Programming Guide, "Tensor Memory Access": 128 bytes, or the swizzle pattern's period.
   int const span = swizzle_span_bytes(op.map->swizzle);
   std::uint32_t const align = span == 16 ? 128U : static_cast<std::uint32_t>(span * 8);

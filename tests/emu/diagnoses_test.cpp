@@ -279,6 +279,19 @@ void odd_row(tensor_map const&) {
 }
 TEST_P(Diagnoses, MatrixRowAlignment) { (expect<odd_row, 32>("E0022", "aligned to 16")); }
 
+void odd_coordinate(tensor_map const& map) {
+  make_barriers(1);
+  smem& s = dynamic_smem<smem>();
+  if (thread_id() == 0) tma_load(s.box[0], map, s.bar[0], tma_coord{4, 0});
+}
+TEST_P(Diagnoses, CoordinateInsideAChunk) { expect<odd_coordinate>("E0023", "16 bytes"); }
+
+void negative_store(tensor_map const& map) {
+  smem& s = dynamic_smem<smem>();
+  if (thread_id() == 0) tma_store(map, s.box[0], tma_coord{0, -1});
+}
+TEST_P(Diagnoses, NegativeCoordinateOfAStore) { expect<negative_store>("E0023", "negative"); }
+
 INSTANTIATE_TEST_SUITE_P(Policies, Diagnoses,
                          testing::Values(emu::async_policy::eager, emu::async_policy::lazy,
                                          emu::async_policy::random));

@@ -23,6 +23,8 @@ struct tensor_map_desc {
   std::int32_t box[5] = {1, 1, 1, 1, 1};
   swizzle_mode swizzle = swizzle_mode::none;
 
+  /// Bytes of the box's elements: what an mbarrier is credited with. With a swizzle, rows narrower
+  /// than its span are padded to the span in shared memory, which then holds more.
   int box_bytes() const {
     int n = size_bytes(type);
     for (int i = 0; i < rank; ++i) n *= box[i];
