@@ -19,8 +19,9 @@ template <int R>
 struct tma_params {
   tensor_map map;
   tma_coord<R> at;
-  int bytes;            // of the box
-  std::uint32_t* smem;  // load: receives the box and the margin; store: the box
+  int bytes;            // that the barrier is credited with
+  int room;             // of the box in shared memory, a multiple of 16
+  std::uint32_t* smem;  // load: receives the room and the margin; store: what the room holds
 };
 
 /// Loads a box and shows shared memory.
@@ -45,7 +46,7 @@ struct tma_load_box {
       tma_load(s.box, p.map, s.landed, p.at);
     }
     s.landed.wait(0);
-    for (int i = thread_id(); i < (p.bytes + box_margin) / 4; i += threads) p.smem[i] = s.box[i];
+    for (int i = thread_id(); i < (p.room + box_margin) / 4; i += threads) p.smem[i] = s.box[i];
   }
 };
 
@@ -57,7 +58,7 @@ struct tma_store_box {
 
   TW_DEVICE static void run(params const& p) {
     tma_smem& s = dynamic_smem<tma_smem>();
-    for (int i = thread_id(); i < p.bytes / 4; i += threads) s.box[i] = p.smem[i];
+    for (int i = thread_id(); i < p.room / 4; i += threads) s.box[i] = p.smem[i];
     fence_proxy_async();
     cta_sync();
     if (thread_id() == 0) {

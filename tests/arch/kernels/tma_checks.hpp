@@ -41,32 +41,22 @@ void with_rank(int rank, F&& f) {
   }
 }
 
-/// Makes every word a normal tf32 number: TMA may round what is none.
-inline void make_tf32(std::vector<std::uint8_t>& bytes) {
-  for (std::size_t i = 0; i + 4 <= bytes.size(); i += 4) {
-    std::uint32_t word;
-    std::memcpy(&word, bytes.data() + i, 4);
-    word = (word & 0xBFFFE000U) | 0x00800000U;  // exponent odd and below 128
-    std::memcpy(bytes.data() + i, &word, 4);
-  }
-}
-
 template <class M>
 std::string check_load(M& m, tma_case c) {
-  std::vector<std::uint8_t> tensor = random_bytes(tensor_bytes(c.desc), 1);
-  if (c.desc.type == elem::tf32) make_tf32(tensor);
+  std::vector<std::uint8_t> const tensor = random_bytes(tensor_bytes(c.desc), 1);
   c.desc.base = upload(m, tensor);
-  int const bytes = c.desc.box_bytes();
-  std::vector<std::uint32_t> smem((bytes + box_margin) / 4);
+  int const room = room_of(c.desc);
+  std::vector<std::uint32_t> smem((room + box_margin) / 4);
   std::uint32_t* const out = upload(m, smem);
   tensor_map const map = make_tensor_map(c.desc, M::where);
   with_rank(c.desc.rank, [&]<int R>() {
-    run<tma_load_box<R>>(m, 1, {map, coordinates<R>(c), bytes, out});
+    run<tma_load_box<R>>(m, 1, {map, coordinates<R>(c), c.desc.box_bytes(), room, out});
   });
-  std::vector<std::uint8_t> want = loaded(c, tensor);
-  want.resize(want.size() + box_margin, untouched & 0xFFU);
-  return differences(bytes_of(download(m, out, smem.size())), want,
-                     [](std::size_t i) { return text("shared byte ", i); });
+  std::vector<std::uint8_t> const got = bytes_of(download(m, out, smem.size()));
+  std::vector<std::uint8_t> want = got;  // the padding of narrow rows may hold anything
+  std::ranges::fill(want.begin() + room, want.end(), untouched & 0xFFU);
+  load_into(want, c, tensor);
+  return differences(got, want, [](std::size_t i) { return text("shared byte ", i); });
 }
 
 template <bool Add, class M>
@@ -77,7 +67,8 @@ std::string check_store(M& m, tma_case c, std::vector<std::uint8_t> const& tenso
   tensor_map const map = make_tensor_map(c.desc, M::where);
   std::uint32_t* const smem = upload(m, words_of(box));
   with_rank(c.desc.rank, [&]<int R>() {
-    run<tma_store_box<R, Add>>(m, times, {map, coordinates<R>(c), c.desc.box_bytes(), smem});
+    run<tma_store_box<R, Add>>(m, times,
+                               {map, coordinates<R>(c), c.desc.box_bytes(), room_of(c.desc), smem});
   });
   std::vector<std::uint8_t> want = tensor;
   for (int i = 0; i < times; ++i) want = Add ? added(c, want, box) : stored(c, want, box);
@@ -89,7 +80,7 @@ template <class M>
 check<M> load_check(elem type) {
   return {text("tma_load ", name(type)), [type](M& m) {
             failures f;
-            for (tma_case const& c : tma_cases(type)) f.add(c.name, check_load(m, c));
+            for (tma_case const& c : tma_cases(type, false)) f.add(c.name, check_load(m, c));
             return f.result();
           }};
 }
@@ -97,9 +88,9 @@ template <class M>
 check<M> store_check(elem type) {
   return {text("tma_store ", name(type)), [type](M& m) {
             failures f;
-            for (tma_case const& c : tma_cases(type))
+            for (tma_case const& c : tma_cases(type, true))
               f.add(c.name, check_store<false>(m, c, random_bytes(tensor_bytes(c.desc), 1),
-                                               random_bytes(c.desc.box_bytes(), 2), 1));
+                                               random_bytes(room_of(c.desc), 2), 1));
             return f.result();
           }};
 }
@@ -121,16 +112,16 @@ inline std::vector<std::uint8_t> addends(elem type, std::size_t bytes, bool roun
 /// Four CTAs add the same box of integers, in any order; then one addition that rounds.
 template <class M>
 check<M> reduce_check(elem type) {
-  return {text("tma_reduce_add ", name(type)), [type](M& m) {
-            failures f;
-            for (tma_case const& c : tma_cases(type))
-              for (bool rounding : {false, true})
-                f.add(text(c.name, rounding ? ", rounding" : ", exact"),
-                      check_store<true>(m, c, addends(type, tensor_bytes(c.desc), rounding, 1),
-                                        addends(type, c.desc.box_bytes(), rounding, 2),
-                                        rounding ? 1 : 4));
-            return f.result();
-          }};
+  return {
+      text("tma_reduce_add ", name(type)), [type](M& m) {
+        failures f;
+        for (tma_case const& c : tma_cases(type, true))
+          for (bool rounding : {false, true})
+            f.add(text(c.name, rounding ? ", rounding" : ", exact"),
+                  check_store<true>(m, c, addends(type, tensor_bytes(c.desc), rounding, 1),
+                                    addends(type, room_of(c.desc), rounding, 2), rounding ? 1 : 4));
+        return f.result();
+      }};
 }
 
 template <class M>
@@ -166,8 +157,9 @@ std::string check_multicast(M& m, std::array<std::uint16_t, Ctas> const& mask) {
     for (int r = 0; r < Ctas; ++r) {
       c.at[0] = 32 * r;
       if ((mask[r] >> cta % Ctas & 1) == 0) continue;
-      std::ranges::copy(words_of(loaded(c, tensor)),
-                        want.begin() + (cta * Ctas + r) * K::slot_words);
+      std::vector<std::uint8_t> box(static_cast<std::size_t>(room_of(c.desc)));
+      load_into(box, c, tensor);
+      std::ranges::copy(words_of(box), want.begin() + (cta * Ctas + r) * K::slot_words);
     }
   return differences(download(m, p.smem, want.size()), want, [](std::size_t i) {
     return text("CTA ", i / K::slot_words / Ctas, " slot ", i / K::slot_words % Ctas, " word ",
@@ -187,24 +179,12 @@ std::string check_multicasts(M& m) {
   return f.result();
 }
 
-/// Rows of the box narrower than the span of its swizzle.
-template <class M>
-std::string check_narrow_rows(M& m) {
-  failures f;
-  for (int inner : {8, 16, 32}) {
-    tma_case const c = make_case(elem::bf16, swizzle_mode::b128, {96, 30}, {inner, 16}, {16, 20});
-    f.add(c.name, check_load(m, c));
-  }
-  return f.result();
-}
-
 template <class M>
 std::vector<check<M>> tma_checks() {
   return {load_check<M>(elem::bf16),
           load_check<M>(elem::f32),
           load_check<M>(elem::e4m3),
           load_check<M>(elem::tf32),
-          {"tma_load rows narrower than the swizzle", check_narrow_rows<M>},
           {"tma_load_multicast", check_multicasts<M>},
           store_check<M>(elem::bf16),
           store_check<M>(elem::f32),
