@@ -65,7 +65,7 @@ TEST(Composition, RefusesWhereTheReferenceIsSilentlyWrong) {
   EXPECT_EQ(refusal("(4,8):(8,1)"_L, "(2,2):(1,3)"_L), "TW0106");
   EXPECT_EQ(refusal("(4,8):(8,1)"_L, "(2,2):(1,-2)"_L), "TW0107");
   EXPECT_EQ(refusal("(4,8):(8,1)"_L, tile(2, 2, 2)), "TW0111");
-  EXPECT_EQ(refusal("(6,4):(4,1)"_L, "Sw<1,0,1> o 0 o 8:1"_L), "TW0116");
+  EXPECT_EQ(refusal("(6,4):(4,1)"_L, "Sw<1,0,1> o 0 o 6:1"_L), "TW0116");
   EXPECT_EQ(refusal("(4,2):(2,1)"_L, "Sw<1,0,1> o 0 o 16:1"_L), "TW0116") << "beyond A";
 }
 
