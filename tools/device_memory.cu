@@ -17,17 +17,26 @@ void must(cudaError_t e, char const* what) {
   throw rejected({memory ? "TW0507" : "TW0506", what, cudaGetErrorString(e), "success", ""});
 }
 
-/// Rows of memory: what is contiguous, how often it comes.
-struct lines {
-  std::size_t bytes, pitch_bytes, count;
-};
+std::size_t count(bytes n) { return static_cast<std::size_t>(n.count); }
 
-lines lines_of(matrix_view const& m) {
-  bool const by_rows = m.ord == order::row_major;
-  auto const inner = static_cast<std::size_t>(by_rows ? m.cols : m.rows);
-  std::size_t const line_bytes = inner * static_cast<std::size_t>(size_bytes(m.type));
-  return {line_bytes, (line_bytes + 15) / 16 * 16,
-          static_cast<std::size_t>(by_rows ? m.rows : m.cols)};
+/// Copies the lines of `m` between two pitches; at once where CUDA's strided copy can (its pitches
+/// are below 2^31 bytes), else one by one.
+void copy_lines(void* to, bytes to_pitch, void const* from, bytes from_pitch, matrix_view const& m,
+                cudaMemcpyKind kind) {
+  constexpr bytes pitch_limit{(std::int64_t{1} << 31) - 1};
+  std::size_t const line = count(m.line()), lines = static_cast<std::size_t>(m.lines());
+  if (to_pitch == from_pitch) {
+    must(cudaMemcpy(to, from, line * lines, kind), "copy between host and GPU");
+  } else if (to_pitch < pitch_limit && from_pitch < pitch_limit) {
+    must(cudaMemcpy2D(to, count(to_pitch), from, count(from_pitch), line, lines, kind),
+         "copy between host and GPU");
+  } else {
+    for (std::size_t i = 0; i < lines; ++i) {
+      must(cudaMemcpy(static_cast<char*>(to) + i * count(to_pitch),
+                      static_cast<char const*>(from) + i * count(from_pitch), line, kind),
+           "copy between host and GPU");
+    }
+  }
 }
 
 struct event_release {
@@ -51,30 +60,19 @@ bytes free_device_memory() {
   return {static_cast<std::int64_t>(available)};
 }
 
-bytes device_size(matrix_view const& host) {
-  lines const l = lines_of(host);
-  return {static_cast<std::int64_t>(l.pitch_bytes * l.count)};
-}
-
 device_matrix::device_matrix(matrix_view const& host) : host_(host), desc_(host.desc()) {
-  lines const l = lines_of(host);
-  desc_.pitch_elems = static_cast<std::int64_t>(l.pitch_bytes) / size_bytes(host.type);
-  must(cudaMalloc(&data_, l.pitch_bytes * l.count), "memory for a matrix on the GPU");
+  desc_.pitch_elems = elements_in(host.type, host.padded_line()).count;
+  must(cudaMalloc(&data_, count(host.padded_size())), "memory for a matrix on the GPU");
 }
 
 device_matrix::~device_matrix() { cudaFree(data_); }
 
 void device_matrix::upload() {
-  lines const l = lines_of(host_);
-  must(cudaMemcpy2D(data_, l.pitch_bytes, host_.data, l.bytes, l.bytes, l.count,
-                    cudaMemcpyHostToDevice),
-       "copy to the GPU");
+  copy_lines(data_, host_.padded_line(), host_.data, host_.line(), host_, cudaMemcpyHostToDevice);
 }
 
 void device_matrix::download(std::byte* to) const {
-  lines const l = lines_of(host_);
-  must(cudaMemcpy2D(to, l.bytes, data_, l.pitch_bytes, l.bytes, l.count, cudaMemcpyDeviceToHost),
-       "copy from the GPU");
+  copy_lines(to, host_.line(), data_, host_.padded_line(), host_, cudaMemcpyDeviceToHost);
 }
 
 device_time time_on_device(std::function<void(cudaStream_t)> const& work) {

@@ -17,11 +17,8 @@ bool built_with_cuda();
 /// GPU memory that is free now.
 bytes free_device_memory();
 
-/// Bytes of a matrix on the GPU, where its pitch is a multiple of 16 bytes (TMA needs that).
-bytes device_size(matrix_view const& host);
-
-/// A matrix on the GPU with the order and type of one in host memory. Throws `rejected` TW0507 when
-/// there is no memory, TW0506 when another CUDA call fails.
+/// A matrix on the GPU with the order and type of one in host memory, at its padded pitch. Throws
+/// `rejected` TW0507 when there is no memory, TW0506 when another CUDA call fails.
 class device_matrix {
  public:
   explicit device_matrix(matrix_view const& host);  // uninitialised

@@ -12,6 +12,7 @@
 #include "tools/gemm_report.hpp"
 #include "tools/gemm_run.hpp"
 #include "tools/guarded.hpp"
+#include "tools/json_output.hpp"
 
 namespace tw {
 namespace {
@@ -51,7 +52,7 @@ exit_status run_gemm(gemm_request const& r) {
   bool const right = !check || check->passed();
   if (right) write_matrix(out, data.d());
   if (r.json) {
-    fmt::print("{}\n", json_report(r, files, run, check).dump());
+    print_json(json_report(r, files, run, check));
   } else if (!r.quiet) {
     fmt::print("{}", text_report(r, files, run, check));
   }

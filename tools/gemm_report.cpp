@@ -121,10 +121,4 @@ json json_report(gemm_request const& r, gemm_files const& f, gemm_run const& run
   return out;
 }
 
-json json_error(rejection const& r) {
-  return {
-      {"error",
-       {{"code", r.code}, {"what", r.what}, {"got", r.got}, {"need", r.need}, {"hint", r.hint}}}};
-}
-
 }  // namespace tw

@@ -20,7 +20,4 @@ std::string text_report(gemm_request const& r, gemm_files const& f, gemm_run con
 nlohmann::ordered_json json_report(gemm_request const& r, gemm_files const& f, gemm_run const& run,
                                    std::optional<check_report> const& check);
 
-/// {"error": {code, what, got, need, hint}}.
-nlohmann::ordered_json json_error(rejection const& r);
-
 }  // namespace tw

@@ -18,14 +18,15 @@ namespace {
 
 void require_device_memory(gemm_files const& f, gemm_data const& data) {
   bytes need =
-      device_size(data.a().view()) + device_size(data.b().view()) + device_size(f.d_shape());
-  if (data.c()) need = need + device_size(data.c()->view());
+      data.a().view().padded_size() + data.b().view().padded_size() + f.d_shape().padded_size();
+  if (data.c()) need = need + data.c()->view().padded_size();
   bytes const available = free_device_memory();
   if (need > available) {
     auto const gib = [](bytes n) {
       return fmt::format("{:.2f} GiB", static_cast<double>(n.count) / (1 << 30));
     };
-    refuse("TW0613", "memory of the GPU", gib(available) + " free", gib(need));
+    refuse("TW0613", "memory of the GPU", gib(available) + " free", gib(need),
+           "the emulator uses the host's memory: --device emu");
   }
 }
 
@@ -75,6 +76,10 @@ gemm_run run_emulated(gemm_files const& files, gemm_data& data, int threads, boo
   run.device = "emulator";
   run.threads = options.os_threads;
   run.plan = plan_gemm(files.problem(), data.operands(), options.sms);
+  bytes padded{0};
+  if (run.plan.repitch_a) padded = padded + data.a().view().padded_size();
+  if (run.plan.repitch_b) padded = padded + data.b().view().padded_size();
+  require_memory(padded, "operands at a padded pitch");
   auto const start = std::chrono::steady_clock::now();
   gemm_emulated(files.problem(), data.operands(), options);
   run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -11,8 +11,8 @@
 #include "tilewright/base/version.hpp"
 #include "tilewright/dispatch/gemm.hpp"
 #include "tools/device_memory.hpp"
-#include "tools/gemm_report.hpp"
 #include "tools/guarded.hpp"
+#include "tools/json_output.hpp"
 
 namespace tw {
 namespace {
@@ -35,7 +35,7 @@ exit_status info_json(gpu_info const& g) {
     out["gpu"] = nullptr;
     out["why_no_gpu"] = json_error(g.why_not)["error"];
   }
-  fmt::print("{}\n", out.dump());
+  print_json(out);
   return exit_status::done;
 }
 

@@ -143,6 +143,12 @@ TEST_F(refusal, is_a_record_too_when_json_is_asked_for) {
   EXPECT_EQ(r.json()["error"]["got"], "A 3x5, B 3x5");
 }
 
+TEST_F(refusal, a_report_that_finds_no_room) {
+  std::string const command = std::string(TW_COMMAND) + " info > /dev/full 2> " + (folder / "err");
+  EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 2);
+  EXPECT_EQ(read_file(folder / "err").rfind("tilewright: TW0612: standard output", 0), 0U);
+}
+
 TEST(log_settings, are_checked) {
   auto const r = run_command({"info"}, {"TW_LOG_LEVEL=loud"});
   EXPECT_EQ(r.status, 2);

@@ -24,6 +24,13 @@ struct matrix_view {
   /// Elements between neighbouring rows (row_major) or columns (col_major).
   std::int64_t pitch_elems() const { return ord == order::row_major ? cols : rows; }
   matrix_desc desc() const { return {type, ord, pitch_elems()}; }
+
+  /// Bytes of a row (row_major) or column (col_major), and of one at a pitch that TMA can address:
+  /// a multiple of 16 bytes.
+  bytes line() const { return bytes_of(type, elements{pitch_elems()}); }
+  bytes padded_line() const { return {(line().count + 15) / 16 * 16}; }
+  std::int64_t lines() const { return ord == order::row_major ? rows : cols; }
+  bytes padded_size() const { return padded_line() * lines(); }
 };
 
 /// "3x5 bf16".

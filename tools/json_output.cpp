@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// json_output.cpp  Dumping without exceptions.
+#include "tools/json_output.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+namespace tw {
+
+void print_json(nlohmann::ordered_json const& record) {
+  fmt::print("{}\n", record.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
+nlohmann::ordered_json json_error(rejection const& r) {
+  return {
+      {"error",
+       {{"code", r.code}, {"what", r.what}, {"got", r.got}, {"need", r.need}, {"hint", r.hint}}}};
+}
+
+}  // namespace tw

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// json_output.hpp  What --json prints: records, one per line, always valid UTF-8.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "tilewright/base/check.hpp"
+
+namespace tw {
+
+/// One line on stdout. Bytes of file names that are no UTF-8 are replaced; what is not finite is
+/// null.
+void print_json(nlohmann::ordered_json const& record);
+
+/// {"error": {code, what, got, need, hint}}.
+nlohmann::ordered_json json_error(rejection const& r);
+
+}  // namespace tw
