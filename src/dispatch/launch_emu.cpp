@@ -20,7 +20,7 @@ class padded_operand {
     padded const to = padded_copy(m, e.outer, e.inner);
     std::size_t const elem_bytes = static_cast<std::size_t>(size_bytes(m.type));
     memory_.reset(static_cast<std::byte*>(
-        ::operator new(static_cast<std::size_t>(to.bytes), std::align_val_t{64})));
+        ::operator new (static_cast<std::size_t>(to.bytes), std::align_val_t{64})));
     for (std::int64_t i = 0; i < e.outer; ++i)
       std::memcpy(memory_.get() + static_cast<std::size_t>(i * to.pitch_elems) * elem_bytes,
                   static_cast<std::byte const*>(base) +
@@ -32,19 +32,28 @@ class padded_operand {
 
  private:
   struct free_aligned {
-    void operator()(std::byte* p) const { ::operator delete(p, std::align_val_t{64}); }
+    void operator()(std::byte* p) const { ::operator delete (p, std::align_val_t{64}); }
   };
   std::unique_ptr<std::byte, free_aligned> memory_;
 };
 
 }  // namespace
 
-void gemm_emulated(gemm_problem const& p, gemm_operands const& given, emu_options const& opt) {
-  check_operands(p, given);
+int emulated_sms(emu_options const& opt) {
   int const cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  int const os_threads = opt.os_threads > 0 ? opt.os_threads : cores;
-  int const sms = opt.sms > 0 ? opt.sms : 2 * os_threads;
-  gemm_plan const plan = plan_gemm(p, given, sms);
+  return opt.sms > 0 ? opt.sms : 2 * (opt.os_threads > 0 ? opt.os_threads : cores);
+}
+
+void gemm_emulated(gemm_problem const& p, gemm_operands const& o, emu_options const& opt) {
+  gemm_emulated(plan_gemm(p, o, emulated_sms(opt)), o, opt);
+}
+
+void gemm_emulated(gemm_plan const& plan, gemm_operands const& given, emu_options const& opt) {
+  check_operands(plan.problem, given);
+  registry::emu_launcher const launcher = registry::find_emu(plan.config);
+  if (launcher == nullptr)
+    throw rejected({"TW0505", "kernel", plan.kernel, "a kernel of the registry",
+                    "plan again with this version of the library"});
   gemm_problem q = plan.normal;
   gemm_operands o = plan.swapped ? transposed(given) : given;
 
@@ -54,16 +63,11 @@ void gemm_emulated(gemm_problem const& p, gemm_operands const& given, emu_option
 
   gemm_params const params = make_params(plan, q, o, target::emu);
   emu_options run = opt;
-  run.os_threads = os_threads;
   gemm_config const& c = plan.config;
   run.expected_macs = static_cast<double>(params.order.m_tiles) * params.order.n_tiles *
                       c.cluster_m * c.cluster_n * c.tile_m * c.tile_n *
                       static_cast<double>(params.k_tiles) * c.tile_k;
-  registry::emu_launcher const launcher = registry::find_emu(c);
-  if (launcher == nullptr)
-    throw rejected({"TW0505", "kernel", plan.kernel, "a kernel of the registry",
-                    "the planner chose what is not compiled in: please report this"});
-  launcher(persistent_ctas(plan, params, sms), params, run);
+  launcher(persistent_ctas(plan, params, emulated_sms(opt)), params, run);
 }
 
 }  // namespace tw

@@ -2,6 +2,7 @@
 // launch_gpu.cu  Runs a product on the GPU.
 #include <cuda_runtime_api.h>
 
+#include "dispatch/gpu_condition.hpp"
 #include "dispatch/normal_form.hpp"
 #include "dispatch/params.hpp"
 #include "registry/registry.hpp"
@@ -19,42 +20,25 @@ void must(cudaError_t e, char const* what) {
 
 gpu_info look() {
   gpu_info i;
-  int driver = 0, count = 0;
-  cudaError_t const e = cudaGetDeviceCount(&count);
-  cudaGetLastError();
-  if (cudaDriverGetVersion(&driver) != cudaSuccess || driver == 0) {
-    i.why_not = {"TW0502", "GPU driver", "none is loaded", "an NVIDIA driver for CUDA 13",
-                 "install the driver, or run in the emulator with --device emu"};
-    return i;
-  }
-  i.driver = std::to_string(driver / 1000) + "." + std::to_string(driver % 1000 / 10);
-  if (e == cudaErrorInsufficientDriver) {
-    i.why_not = {"TW0502", "GPU driver", "one for CUDA " + i.driver, "a driver for CUDA 13", ""};
-    return i;
-  }
-  if (e != cudaSuccess || count == 0) {
-    i.why_not = {"TW0503", "GPU", e == cudaSuccess ? "no device" : cudaGetErrorString(e),
-                 "a Hopper GPU", "run in the emulator with --device emu"};
-    return i;
-  }
+  gpu_facts f;
   int device = 0;
   cudaDeviceProp prop{};
-  if (cudaGetDevice(&device) != cudaSuccess ||
-      cudaGetDeviceProperties(&prop, device) != cudaSuccess) {
-    i.why_not = {"TW0503", "GPU", cudaGetErrorString(cudaGetLastError()), "a Hopper GPU", ""};
-    return i;
-  }
+  cudaError_t e = cudaGetDeviceCount(&f.devices);
+  if (cudaDriverGetVersion(&f.driver_version) != cudaSuccess) f.driver_version = 0;
+  f.driver_too_old = e == cudaErrorInsufficientDriver;
+  if (e == cudaSuccess && f.devices > 0) e = cudaGetDevice(&device);
+  if (e == cudaSuccess && f.devices > 0) e = cudaGetDeviceProperties(&prop, device);
+  if (e != cudaSuccess) f.error = cudaGetErrorString(e);
+  cudaGetLastError();  // looking must not leave an error behind
+  f.name = prop.name;
+  f.compute_capability = prop.major * 10 + prop.minor;
+  if (auto why = why_unusable(f)) i.why_not = *why;
+  i.usable = i.why_not.code.empty();
   i.name = prop.name;
   i.sms = prop.multiProcessorCount;
-  i.compute_capability = prop.major * 10 + prop.minor;
+  i.compute_capability = f.compute_capability;
   i.memory_bytes = static_cast<std::int64_t>(prop.totalGlobalMem);
-  if (i.compute_capability != 90) {
-    i.why_not = {"TW0504", "compute capability of " + i.name,
-                 std::to_string(prop.major) + "." + std::to_string(prop.minor), "9.0 (Hopper)",
-                 "choose another device with CUDA_VISIBLE_DEVICES, or run in the emulator"};
-    return i;
-  }
-  i.usable = true;
+  if (f.driver_version != 0) i.driver = version_text(f.driver_version);
   return i;
 }
 
@@ -67,11 +51,11 @@ class padded_operand {
     auto const elem_bytes = static_cast<std::size_t>(size_bytes(m.type));
     must(cudaMallocAsync(&memory_, static_cast<std::size_t>(to.bytes), stream),
          "workspace for a padded operand");
-    cudaError_t const copied = cudaMemcpy2DAsync(
-        memory_, static_cast<std::size_t>(to.pitch_elems) * elem_bytes, base,
-        static_cast<std::size_t>(m.pitch_elems) * elem_bytes,
-        static_cast<std::size_t>(e.inner) * elem_bytes, static_cast<std::size_t>(e.outer),
-        cudaMemcpyDeviceToDevice, stream);
+    cudaError_t const copied =
+        cudaMemcpy2DAsync(memory_, static_cast<std::size_t>(to.pitch_elems) * elem_bytes, base,
+                          static_cast<std::size_t>(m.pitch_elems) * elem_bytes,
+                          static_cast<std::size_t>(e.inner) * elem_bytes,
+                          static_cast<std::size_t>(e.outer), cudaMemcpyDeviceToDevice, stream);
     if (copied != cudaSuccess) {
       cudaFreeAsync(memory_, stream);
       must(copied, "copy of an operand to a padded pitch");
@@ -108,8 +92,7 @@ void gemm(gemm_plan const& plan, gemm_operands const& given, cudaStream_t stream
   if (plan.repitch_a) a.emplace(q.a, extents_of_a(q), o.a, stream);
   if (plan.repitch_b) b.emplace(q.b, extents_of_b(q), o.b, stream);
   gemm_params const params = make_params(plan, q, o, target::gpu);
-  must(static_cast<cudaError_t>(
-           launcher(persistent_ctas(plan, params, gpu().sms), params, stream)),
+  must(static_cast<cudaError_t>(launcher(persistent_ctas(plan, params, gpu().sms), params, stream)),
        "kernel launch");
 }
 

@@ -23,8 +23,7 @@ void check_operands(gemm_problem const& p, gemm_operands const& o) {
     auto const address = reinterpret_cast<std::uintptr_t>(x.value);
     auto const align = static_cast<std::uintptr_t>(size_bytes(x.type));
     if (address % align != 0)
-      throw rejected({"TW0409", fmt::format("address of {}", x.name),
-                      fmt::format("{:#x}", address),
+      throw rejected({"TW0409", fmt::format("address of {}", x.name), fmt::format("{:#x}", address),
                       fmt::format("a multiple of {}, the size of an element", align), ""});
   }
 }

@@ -2,6 +2,7 @@
 // params.hpp  A plan and its operands as the kernel's parameters.
 #pragma once
 
+#include "tilewright/arch/tensor_map.hpp"
 #include "tilewright/dispatch/gemm.hpp"
 #include "tilewright/kernel/params.hpp"
 
@@ -27,8 +28,8 @@ extents extents_of_b(gemm_problem const& q);
 gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_operands const& o,
                         target t);
 
-/// CTAs of a persistent launch: the fewest whole clusters that need no more waves than all SMs would
-/// (measured: 64 clusters in place of 66 gain 1 % at 8192^3; docs/decisions/0005).
+/// CTAs of a persistent launch: the fewest whole clusters that need no more waves than all SMs
+/// would (64 clusters in place of 66 gain 1 % at 8192^3; docs/decisions/0005).
 int persistent_ctas(gemm_plan const& plan, gemm_params const& p, int sms);
 
 }  // namespace tw

@@ -27,9 +27,10 @@ std::string kernel_name(gemm_config const& c) {
 }
 
 std::string slower_path(char const* matrix, matrix_desc const& m, char const* consequence) {
-  return fmt::format("{}: pitch of {} bytes or its base is not a multiple of 16 bytes, which TMA "
-                     "needs; {}. A padded pitch avoids this",
-                     matrix, m.pitch_elems * size_bytes(m.type), consequence);
+  return fmt::format(
+      "{}: pitch of {} bytes or its base is not a multiple of 16 bytes, which TMA "
+      "needs; {}. A padded pitch avoids this",
+      matrix, m.pitch_elems * size_bytes(m.type), consequence);
 }
 
 }  // namespace
@@ -53,8 +54,7 @@ gemm_plan plan_gemm(gemm_problem const& p, gemm_operands const& given, int devic
     plan.hints.push_back(slower_path(first, q.a, "it is copied to a padded pitch first"));
   if (plan.repitch_b)
     plan.hints.push_back(slower_path(second, q.b, "it is copied to a padded pitch first"));
-  if (plan.direct_d)
-    plan.hints.push_back(slower_path("D", q.d, "it is written by plain stores"));
+  if (plan.direct_d) plan.hints.push_back(slower_path("D", q.d, "it is written by plain stores"));
 
   cost best;
   tile_shape chosen{};
@@ -68,10 +68,11 @@ gemm_plan plan_gemm(gemm_problem const& p, gemm_operands const& given, int devic
   }
   plan.config = config_of(chosen, q.a.type, q.d.type, a, b);
   plan.kernel = kernel_name(plan.config);
-  plan.why = fmt::format("tile 128x{} in clusters of {}x{}: {} tiles in {} wave(s) on {} SMs, "
-                         "predicted {:.0f} clocks, the fewest of {} shapes",
-                         chosen.tile_n, chosen.cluster_m, chosen.cluster_n, best.tiles, best.waves,
-                         device_sms, best.clocks, tile_shapes);
+  plan.why = fmt::format(
+      "tile 128x{} in clusters of {}x{}: {} tiles in {} wave(s) on {} SMs, "
+      "predicted {:.0f} clocks, the fewest of {} shapes",
+      chosen.tile_n, chosen.cluster_m, chosen.cluster_n, best.tiles, best.waves, device_sms,
+      best.clocks, tile_shapes);
   return plan;
 }
 

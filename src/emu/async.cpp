@@ -13,8 +13,8 @@ namespace tw::emu {
 
 std::uint32_t machine::offset_in_smem(cta_state& c, void const* p, std::size_t bytes, site where) {
   auto const offset = static_cast<std::byte const*>(p) - c.smem;
-  if (offset < 0 || static_cast<std::size_t>(offset) + bytes >
-                        static_cast<std::size_t>(grid_.smem_bytes))
+  if (offset < 0 ||
+      static_cast<std::size_t>(offset) + bytes > static_cast<std::size_t>(grid_.smem_bytes))
     stop("E0006", "smem-out-of-bounds",
          fmt::format("{} at {}: {} bytes at {} lie outside the CTA's {} bytes of shared memory",
                      name_of(*running_), text_of(where), bytes,
@@ -45,10 +45,13 @@ void machine::issue(bulk_op const& op) {
     complete(op);
     return;
   }
-  if (load)  // what was there is gone from now on, and the new bytes have not come
+  // What was there is gone from now on, and the new bytes have not come. (Padding of rows narrower
+  // than the swizzle span is never written; such boxes are not poisoned.)
+  if (load && box_smem_bytes(*op.map) == op.map->box_bytes())
     for (cta_state& c : op.cta->cluster->ctas)
       if ((op.cta_mask >> c.rank & 1U) != 0)
-        std::memset(c.smem + op.smem_offset, 0xFF, static_cast<std::size_t>(box_smem_bytes(*op.map)));
+        std::memset(c.smem + op.smem_offset, 0xFF,
+                    static_cast<std::size_t>(box_smem_bytes(*op.map)));
   pending_ops_.push_back(op);
 }
 
@@ -136,13 +139,12 @@ bulk_op bulk(bulk_op::kind what, tensor_map const& map, void const* smem, int co
     m.stop("E0013", "tensor-map-invalid",
            fmt::format("{} gives {} coordinates at {} for a tensor map of rank {}", name_of(t),
                        rank, text_of(where), op.map->rank));
-  if (char const* why =
-          coordinates_that_trap(*op.map, op.at, what != bulk_op::kind::load))
+  if (char const* why = coordinates_that_trap(*op.map, op.at, what != bulk_op::kind::load))
     m.stop("E0023", "tma-coordinates",
            fmt::format("{} gives coordinates at {} on which the hardware stops: {}", name_of(t),
                        text_of(where), why));
-  op.smem_offset = m.offset_in_smem(*t.block, smem,
-                                    static_cast<std::size_t>(box_smem_bytes(*op.map)), where);
+  op.smem_offset =
+      m.offset_in_smem(*t.block, smem, static_cast<std::size_t>(box_smem_bytes(*op.map)), where);
   // CUDA C++ Programming Guide, "Tensor Memory Access": 128 bytes, or the swizzle pattern's period.
   int const span = swizzle_span_bytes(op.map->swizzle);
   std::uint32_t const align = span == 16 ? 128U : static_cast<std::uint32_t>(span * 8);
@@ -177,8 +179,8 @@ void tma_store(tensor_map const& map, void const* smem, int const* at, int rank,
                site where) {
   machine& m = machine::current();
   thread& t = *m.running();
-  bulk_op op = bulk(add ? bulk_op::kind::reduce_add : bulk_op::kind::store, map, smem, at, rank,
-                    where);
+  bulk_op op =
+      bulk(add ? bulk_op::kind::reduce_add : bulk_op::kind::store, map, smem, at, rank, where);
   op.group = t.bulk_committed;
   if (t.bulk_left.empty()) t.bulk_base = t.bulk_committed;
   while (t.bulk_base + t.bulk_left.size() <= t.bulk_committed) t.bulk_left.push_back(0);

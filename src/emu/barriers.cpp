@@ -165,15 +165,13 @@ void mbarrier_wait(void* bar, std::uint32_t parity, scope, site where) {
   machine::current().mbarrier_passed(bar, parity, false, where);
 }
 
-void cta_sync(site where) {
-  named_barrier(0, me().thread_count, true, where);
-}
+void cta_sync(site where) { named_barrier(0, me().thread_count, true, where); }
 
 void named_barrier(int id, int threads, bool wait, site where) {
   machine& m = machine::current();
   thread& t = me();
-  bool const bad = id < 0 || id > 15 || threads <= 0 || threads % 32 != 0 ||
-                   threads > t.thread_count;
+  bool const bad =
+      id < 0 || id > 15 || threads <= 0 || threads % 32 != 0 || threads > t.thread_count;
   group_barrier& b = t.block->named[id & 15];
   if (bad || (b.arrived > 0 && b.expected != threads))
     m.stop("E0010", "named-barrier-count",

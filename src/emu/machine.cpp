@@ -224,24 +224,25 @@ thread* machine::pick_or_stop() {
 void machine::stop(std::string code, std::string kind, std::string text) {
   diagnoses_.push_back({std::move(code), std::move(kind), std::move(text)});
   stopped_ = true;
-  switch_to(&main_);  // the other fibers are abandoned; their stacks are made anew at the next start
-  std::abort();       // not reached: a stopped machine resumes no fiber
+  switch_to(
+      &main_);   // the other fibers are abandoned; their stacks are made anew at the next start
+  std::abort();  // not reached: a stopped machine resumes no fiber
 }
 
 void machine::finish_thread() {
   thread* t = running_;
-  if (t->bulk_committed != t->bulk_known_read || (!t->bulk_left.empty() &&
-      t->bulk_base + t->bulk_left.size() > t->bulk_committed))
+  if (t->bulk_committed != t->bulk_known_read ||
+      (!t->bulk_left.empty() && t->bulk_base + t->bulk_left.size() > t->bulk_committed))
     stop("E0011", "exit-with-pending-tma-store",
          name_of(*t) + " exits with TMA stores that it never waited for (issued at " +
              text_of(t->bulk_site) +
              "): its shared memory may be reused while they read it.\n  remedy: "
              "tma_store_wait_read<0>() in the issuing thread before the kernel ends");
-  if (t->wgmma_groups != 0 && t->group->groups_done < t->wgmma_groups &&
-      t->group->groups_issued >= t->wgmma_groups && t->id % 128 == 127)
+  if (t->wgmma_groups != t->wgmma_known_done)
     stop("E0012", "exit-with-pending-wgmma",
-         name_of(*t) + " exits with unfinished wgmma groups.\n  remedy: wgmma_wait<0>() before "
-                       "the warpgroup ends");
+         name_of(*t) +
+             " exits with wgmma groups that it never waited for.\n  remedy: wgmma_wait<0>() before "
+             "the warpgroup ends");
   ++progress_;
   t->waiting = wait_kind::finished;
   auto const w = static_cast<std::size_t>(t->warp_index);
@@ -266,8 +267,7 @@ void machine::finish_thread() {
 }
 
 std::vector<diagnosis> machine::run(grid const& g, void const* params, options const& o,
-                                    std::function<int()> const& next, int live,
-                                    std::uint64_t seed,
+                                    std::function<int()> const& next, int live, std::uint64_t seed,
                                     std::function<void(double)> const& macs_done) {
   bool const same_shape = grid_.cluster == g.cluster && grid_.threads == g.threads;
   grid_ = g;

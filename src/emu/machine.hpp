@@ -23,16 +23,24 @@ struct thread;
 
 /// What a thread waits for, for the scheduler and for the deadlock report.
 enum class wait_kind : std::uint8_t {
-  none, mbarrier, mbarrier_try, named_barrier, cluster_barrier, warp_barrier, wgmma_group,
-  bulk_group, ldmatrix, finished,
+  none,
+  mbarrier,
+  mbarrier_try,
+  named_barrier,
+  cluster_barrier,
+  warp_barrier,
+  wgmma_group,
+  bulk_group,
+  ldmatrix,
+  finished,
 };
 
 /// An mbarrier: the state behind the handle in the shared-memory word.
 struct mbarrier_state {
-  std::uint32_t offset = 0;      // in the CTA's shared memory
-  int count = 0, pending = 0;    // arrivals per phase, still missing
-  std::int64_t tx = 0;           // expected minus landed bytes
-  std::uint32_t phase = 0;       // completed phases
+  std::uint32_t offset = 0;               // in the CTA's shared memory
+  int count = 0, pending = 0;             // arrivals per phase, still missing
+  std::int64_t tx = 0;                    // expected minus landed bytes
+  std::uint32_t phase = 0;                // completed phases
   std::int64_t expected = 0, landed = 0;  // of the current phase, for the report
   site made_at;
   std::vector<thread*> waiters;
@@ -50,12 +58,12 @@ struct bulk_op {
   enum class kind : std::uint8_t { load, store, reduce_add } what;
   tensor_map_desc const* map;
   int at[5];
-  cta_state* cta;              // whose shared memory (first CTA of a multicast: cta_mask says)
-  std::uint32_t cta_mask;      // of a load: which CTAs of the cluster
+  cta_state* cta;          // whose shared memory (first CTA of a multicast: cta_mask says)
+  std::uint32_t cta_mask;  // of a load: which CTAs of the cluster
   std::uint32_t smem_offset;
-  std::uint32_t bar_offset;    // of a load
-  thread* issuer;              // of a store
-  std::uint32_t group;         // of a store: the issuer's bulk group
+  std::uint32_t bar_offset;  // of a load
+  thread* issuer;            // of a store
+  std::uint32_t group;       // of a store: the issuer's bulk group
   site where;
 };
 
@@ -65,15 +73,16 @@ struct thread : thread_face {
   warpgroup_state* group = nullptr;
   int warp_index = 0;  // in the machine
   wait_kind waiting = wait_kind::none;
-  bool timed_out = false;       // a try_wait that returned without success
+  bool timed_out = false;  // a try_wait that returned without success
   void const* wait_object = nullptr;
   std::uint32_t wait_value = 0;  // parity, barrier id, or group number
   site wait_site;
   std::uint32_t cluster_round = 0;  // of the cluster barrier this thread arrived in
-  site unpublished;             // dsmem() since the last release at cluster scope (line 0: none)
+  site unpublished;  // dsmem() since the last release at cluster scope (line 0: none)
   int open_accumulators = 0;
-  std::uint32_t wgmma_steps = 0, wgmma_groups = 0;      // recorded, committed
-  std::uint32_t matrix_stores = 0, matrix_loads = 0;    // stmatrix, ldmatrix calls
+  std::uint32_t wgmma_steps = 0, wgmma_groups = 0;        // recorded, committed
+  std::uint32_t wgmma_known_done = 0;                     // groups waited for
+  std::uint32_t matrix_stores = 0, matrix_loads = 0;      // stmatrix, ldmatrix calls
   std::uint32_t bulk_committed = 0, bulk_known_read = 0;  // groups: committed, waited for
   std::uint32_t bulk_base = 0;                            // group of bulk_left's front
   std::deque<int> bulk_left;                              // unfinished stores per group
@@ -117,8 +126,8 @@ struct warpgroup_state {
     site where;
   };
   std::deque<group> groups;
-  std::uint32_t groups_base = 0;      // number of the first group in the deque
-  std::uint32_t groups_issued = 0;    // committed by all 128 threads
+  std::uint32_t groups_base = 0;    // number of the first group in the deque
+  std::uint32_t groups_issued = 0;  // committed by all 128 threads
   std::uint32_t groups_done = 0;
   std::vector<thread*> waiters;
   struct tile {
@@ -218,7 +227,7 @@ class machine {
   std::vector<std::pair<tensor_map const*, std::unique_ptr<tensor_map_desc>>> maps_;
   std::vector<diagnosis> diagnoses_;
   bool stopped_ = false;
-  std::uint64_t progress_ = 0;  // arrivals and completions so far
+  std::uint64_t progress_ = 0;     // arrivals and completions so far
   std::uint64_t yield_stamp_ = 0;  // progress_ when the polling without progress began
   std::chrono::steady_clock::time_point polling_since_;
 };

@@ -46,13 +46,10 @@ std::string what_it_waits_for(thread const& t) {
       return fmt::format("wgmma group {} ({} groups committed by all 128 threads, {} finished)",
                          t.wait_value, w.groups_issued, w.groups_done);
     }
-    case wait_kind::bulk_group:
-      return fmt::format("its TMA-store group {}", t.wait_value);
-    case wait_kind::ldmatrix:
-      return "the other lanes of its warp at ldmatrix";
+    case wait_kind::bulk_group: return fmt::format("its TMA-store group {}", t.wait_value);
+    case wait_kind::ldmatrix: return "the other lanes of its warp at ldmatrix";
     case wait_kind::none:
-    case wait_kind::finished:
-      break;
+    case wait_kind::finished: break;
   }
   return "nothing";
 }
@@ -77,9 +74,10 @@ std::string what_never_came(cta_state const& c, mbarrier_state const& b) {
   else
     text += fmt::format(" all {} arrivals came;", b.count);
   if (b.tx > 0)
-    text += fmt::format(" {} bytes expected, {} landed: expect_tx is {} bytes too large or a copy "
-                        "is missing;",
-                        b.expected, b.landed, b.tx);
+    text += fmt::format(
+        " {} bytes expected, {} landed: expect_tx is {} bytes too large or a copy "
+        "is missing;",
+        b.expected, b.landed, b.tx);
   else if (b.tx < 0)
     text += fmt::format(" {} bytes expected, {} landed: expect_tx never covered them;", b.expected,
                         b.landed);
@@ -119,9 +117,8 @@ std::string deadlock_report(std::vector<std::unique_ptr<cluster_state>> const& c
         }
       }
       for (auto const& [key, ids] : groups)
-        lines.push_back(fmt::format("CTA {}: threads {} wait at {} for {}",
-                                    b.threads.front().cta, threads_text(ids), key.second,
-                                    key.first));
+        lines.push_back(fmt::format("CTA {}: threads {} wait at {} for {}", b.threads.front().cta,
+                                    threads_text(ids), key.second, key.first));
       for (mbarrier_state const* bar : barriers) lines.push_back("  " + what_never_came(b, *bar));
     }
   }
@@ -131,7 +128,6 @@ std::string deadlock_report(std::vector<std::unique_ptr<cluster_state>> const& c
   return text;
 }
 
-fault::fault(std::vector<diagnosis> d)
-    : std::runtime_error(joined(d)), diagnoses_(std::move(d)) {}
+fault::fault(std::vector<diagnosis> d) : std::runtime_error(joined(d)), diagnoses_(std::move(d)) {}
 
 }  // namespace tw::emu

@@ -26,8 +26,8 @@ void check(machine& m, warp_state::matrix_op const& op, int count, bool transpos
   thread& t = *m.running();
   if (op.count != count || op.transposed != transposed)
     m.stop("E0021", "warp-diverged",
-           fmt::format("{} at {}: {} of another shape than the other lanes of its warp",
-                       name_of(t), text_of(where), name));
+           fmt::format("{} at {}: {} of another shape than the other lanes of its warp", name_of(t),
+                       text_of(where), name));
   if (!names_row) return;
   if (m.offset_in_smem(*t.block, row, 16, where) % 16 != 0)
     m.stop("E0022", "matrix-row-alignment",

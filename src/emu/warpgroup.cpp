@@ -15,8 +15,8 @@ thread& me() { return *machine::current().running(); }
 
 bool same_call(wgmma_call const& x, wgmma_call const& y) {
   return x.d == y.d && x.a.bits == y.a.bits && x.b.bits == y.b.bits &&
-         x.accumulate == y.accumulate && x.n == y.n && x.type == y.type &&
-         x.a_major == y.a_major && x.b_major == y.b_major && x.a_in_registers == y.a_in_registers;
+         x.accumulate == y.accumulate && x.n == y.n && x.type == y.type && x.a_major == y.a_major &&
+         x.b_major == y.b_major && x.a_in_registers == y.a_in_registers;
 }
 
 [[noreturn]] void diverged(std::string const& what, site first, site where) {
@@ -100,13 +100,11 @@ void machine::complete_group(warpgroup_state& w) {
       if (s.call.d != d || s.call.n != shape.n || s.call.type != shape.type ||
           s.call.a_major != shape.a_major || s.call.b_major != shape.b_major)
         break;
-      run.push_back({s.call.a_in_registers, s.a_regs.get(), s.call.a, s.call.b,
-                     s.call.accumulate});
+      run.push_back({s.call.a_in_registers, s.a_regs.get(), s.call.a, s.call.b, s.call.accumulate});
       ++taken;
     }
-    std::optional<std::string> const error =
-        run_wgmma_group(d, shape, run.data(), static_cast<int>(taken), w.block->smem, smem_base,
-                        smem_bytes);
+    std::optional<std::string> const error = run_wgmma_group(
+        d, shape, run.data(), static_cast<int>(taken), w.block->smem, smem_base, smem_bytes);
     if (error)
       stop("E0020", "wgmma-operand",
            fmt::format("wgmma of CTA {} warpgroup {} at {}: {}", w.block->rank, w.index,
@@ -131,6 +129,7 @@ void wgmma_wait(int pending, site where) {
   thread& t = me();
   if (t.wgmma_groups <= static_cast<std::uint32_t>(pending)) return;
   std::uint32_t const needed = t.wgmma_groups - static_cast<std::uint32_t>(pending);
+  t.wgmma_known_done = std::max(t.wgmma_known_done, needed);
   if (t.group->groups_done >= needed) return;
   t.group->waiters.push_back(&t);
   m.block(wait_kind::wgmma_group, t.group, needed, where);

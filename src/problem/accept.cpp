@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "tilewright/problem/accept.hpp"
 #include "tilewright/base/elem_text.hpp"
+#include "tilewright/problem/accept.hpp"
 
 namespace tw {
 
@@ -37,8 +37,8 @@ verdict check_matrix(char const* name, matrix_desc const& m, std::int64_t rows, 
                                  row_major ? "row" : "column"),
                      ""};
   constexpr double limit_bytes = 1LL << 44;
-  double const bytes = static_cast<double>(m.pitch_elems) * static_cast<double>(outer) *
-                       size_bytes(m.type);
+  double const bytes =
+      static_cast<double>(m.pitch_elems) * static_cast<double>(outer) * size_bytes(m.type);
   if (bytes > limit_bytes || static_cast<double>(m.pitch_elems) * size_bytes(m.type) >= 1LL << 40)
     return rejection{"TW0403", fmt::format("size of {}", name), fmt::format("{:.3g} bytes", bytes),
                      "at most 2^44 bytes in all and 2^40 per pitch", ""};

@@ -37,18 +37,20 @@ constexpr elem output_type_at(int i) {
   return i == 0 ? elem::bf16 : i == 1 ? elem::f16 : elem::f32;
 }
 
-/// Builds a family from a maker: maker.template launcher<Config>() for every configuration.
+/// Builds a family from a maker: Maker::launcher<Config>() for every configuration.
 template <class Launcher, elem AB, operand_major A, operand_major B, class Maker>
 constexpr family<Launcher> make_family(Maker) {
   family<Launcher> f{};
   [&]<int... I>(std::integer_sequence<int, I...>) {
     ((f.kernels[I] =
           [] {
-            constexpr gemm_config c = config_of(tile_shape_at(I / 3), AB, output_type_at(I % 3), A, B);
+            constexpr gemm_config c =
+                config_of(tile_shape_at(I / 3), AB, output_type_at(I % 3), A, B);
             return entry<Launcher>{c, Maker::template launcher<c>()};
           }()),
      ...);
-  }(std::make_integer_sequence<int, entries_per_family>{});
+  }
+  (std::make_integer_sequence<int, entries_per_family>{});
   return f;
 }
 

@@ -49,6 +49,10 @@ emu::diagnosis diagnose(emu::async_policy policy) {
 
 class Diagnoses : public testing::TestWithParam<emu::async_policy> {
  protected:
+  template <auto Body>
+  void expect_code(std::string const& code) {  // a diagnosis of an exit has no line to name
+    EXPECT_EQ(diagnose<kernel<Body>>(GetParam()).code, code);
+  }
   template <auto Body, int Threads = 128, int Cluster = 1>
   void expect(std::string const& code, std::string const& part) {
     emu::diagnosis const d = diagnose<kernel<Body, Threads, Cluster>>(GetParam());
@@ -170,7 +174,9 @@ void bad_rank(tensor_map const&) {
   make_barriers(1);
   if (thread_id() == 0) dynamic_smem<smem>().bar[0].arrive_remote(2);
 }
-TEST_P(Diagnoses, BadClusterRank) { (expect<bad_rank, 128, 2>("E0007", "CTA 2 of a cluster of 2")); }
+TEST_P(Diagnoses, BadClusterRank) {
+  (expect<bad_rank, 128, 2>("E0007", "CTA 2 of a cluster of 2"));
+}
 
 void odd_registers(tensor_map const&) { set_max_regs_inc<237>(); }
 TEST_P(Diagnoses, SetMaxRegs) { expect<odd_registers>("E0008", "237"); }
@@ -248,6 +254,38 @@ TEST(DiagnosesEager, AccessToExitedCta) {
   emu::diagnosis const d = diagnose<kernel<peer_gone, 128, 2>>(emu::async_policy::eager);
   EXPECT_EQ(d.code, "E0016") << d.text;
 }
+
+struct odd_threads : kernel<correct> {
+  static constexpr int threads = 2048;
+};
+TEST(DiagnosesEager, LaunchShape) {
+  EXPECT_EQ(diagnose<odd_threads>(emu::async_policy::eager).code, "E0018");
+}
+
+void no_arrivals(tensor_map const&) {
+  if (thread_id() == 0) dynamic_smem<smem>().bar[0].init(0);
+}
+TEST_P(Diagnoses, BarrierOfNoArrivals) { expect<no_arrivals>("E0019", "0 arrivals"); }
+
+void wrong_rank(tensor_map const& map) {
+  if (thread_id() == 0)
+    tma_load(dynamic_smem<smem>().box[0], map, dynamic_smem<smem>().bar[0], tma_coord{0, 0, 0});
+}
+TEST_P(Diagnoses, CoordinatesOfAnotherRank) { expect<wrong_rank>("E0013", "3 coordinates"); }
+
+void not_a_map(tensor_map const&) {
+  static tensor_map const garbage{};
+  tma_prefetch_map(garbage);
+}
+TEST_P(Diagnoses, GarbageInPlaceOfATensorMap) { expect<not_a_map>("E0013", "cannot read"); }
+
+void unfinished_wgmma(tensor_map const&) {
+  accumulator<64> acc;
+  smem_desc const d = make_smem_desc(0x400, 16, 1024, swizzle_mode::b128);
+  wgmma<elem::bf16, operand_major::k, operand_major::k>(acc, d, d, false);
+  wgmma_commit();
+}
+TEST_P(Diagnoses, ExitWithUnfinishedWgmma) { expect_code<unfinished_wgmma>("E0012"); }
 
 struct too_big : kernel<correct> {
   static constexpr int smem_bytes = 228 * 1024;

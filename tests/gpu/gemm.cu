@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <random>
+#include <string>
 #include <vector>
 
 #include "tilewright/base/convert.hpp"
@@ -17,12 +18,11 @@ namespace {
 
 using namespace tw;
 
-void must(cudaError_t e, int line) {
+void must(cudaError_t e, int line = __builtin_LINE()) {
   if (e == cudaSuccess) return;
   std::printf("gemm.cu:%d: %s\n", line, cudaGetErrorString(e));
   std::exit(1);
 }
-#define MUST(call) must(call, __LINE__)
 
 /// A matrix on the device as the check sees it.
 struct view {
@@ -78,8 +78,8 @@ struct verdict {
 
 /// One thread per element of D: the product and the sum of magnitudes in float64, and the bound of
 /// tests/kernel/gemm_cases.hpp.
-__global__ void check(view a, view b, view c, view d, int m, int n, int k, double alpha, double beta,
-                      bool has_c, double rounding, double tiny, verdict* out) {
+__global__ void check(view a, view b, view c, view d, int m, int n, int k, double alpha,
+                      double beta, bool has_c, double rounding, double tiny, verdict* out) {
   int const col = blockIdx.x * 32 + threadIdx.x, row = blockIdx.y * 8 + threadIdx.y;
   if (row >= m || col >= n) return;
   double sum = 0, mag = 0;
@@ -97,7 +97,8 @@ __global__ void check(view a, view b, view c, view d, int m, int n, int k, doubl
   double const sum_error = (k + 4.0) * 1.1920928955078125e-7 * size;
   double const bound = sum_error + rounding * (fabs(want) + sum_error) + tiny;
   double const got = load(d, row, col);
-  double const ratio = got == want ? 0 : fabs(got - want) / bound;  // a bound of 0 is kept by equality
+  double const ratio =
+      got == want ? 0 : fabs(got - want) / bound;  // a bound of 0 is kept by equality
   if (!(ratio <= 1)) {
     if (atomicAdd(&out->wrong, 1ULL) == 0) {
       out->row = row;
@@ -127,10 +128,10 @@ class device_matrix {
     inner_bytes_ = inner * size_bytes(type);
     desc = {type, ord, inner + extra_pitch};
     bytes = desc.pitch_elems * outer_ * size_bytes(type) + 64;
-    MUST(cudaMalloc(&data, bytes));
-    MUST(cudaMemset(data, 0xFF, bytes));
+    must(cudaMalloc(&data, bytes));
+    must(cudaMemset(data, 0xFF, bytes));
   }
-  ~device_matrix() { cudaFree(data); }
+  ~device_matrix() { static_cast<void>(cudaFree(data)); }
   device_matrix(device_matrix const&) = delete;
   device_matrix& operator=(device_matrix const&) = delete;
 
@@ -153,10 +154,13 @@ class device_matrix {
 
 struct random_choice {
   std::mt19937_64 rng;
-  int any(int lo, int hi) { return lo + static_cast<int>(rng() % static_cast<unsigned>(hi - lo + 1)); }
+  int any(int lo, int hi) {
+    return lo + static_cast<int>(rng() % static_cast<unsigned>(hi - lo + 1));
+  }
   /// Log-uniform in 1..8192, half of the time a multiple of 8.
   int extent() {
-    int const x = static_cast<int>(std::exp2(13.0 * static_cast<double>(rng() >> 11) * 0x1p-53) + 0.5);
+    int const x =
+        static_cast<int>(std::exp2(13.0 * static_cast<double>(rng() >> 11) * 0x1p-53) + 0.5);
     return any(0, 1) != 0 ? x : (x + 7) / 8 * 8;
   }
 };
@@ -191,25 +195,28 @@ bool run_random(random_choice& r, int index, verdict* v, unsigned long long* str
   gemm(p, o, nullptr);
   *v = {};
   *strays = 0;
-  double const rounding = std::exp2(d.desc.type == elem::bf16 ? -8 : d.desc.type == elem::f16 ? -11 : -24);
+  double const rounding = std::exp2(d.desc.type == elem::bf16  ? -8
+                                    : d.desc.type == elem::f16 ? -11
+                                                               : -24);
   double const tiny = d.desc.type == elem::f16 ? std::exp2(-25) : 0;
   check<<<dim3((n + 31) / 32, (m + 7) / 8), dim3(32, 8)>>>(
       view_of(a.desc, a.data), view_of(b.desc, b.data), view_of(c.desc, c.data),
       view_of(d.desc, d.data), m, n, k, p.alpha, p.beta, has_c, rounding, tiny, v);
   d.count_stray(strays);
-  MUST(cudaDeviceSynchronize());
+  must(cudaDeviceSynchronize());
   bool const right = v->wrong == 0 && *strays == 0;
   if (!right || index % 40 == 0)
-    std::printf("%s %3d: %dx%dx%d %s A %s B %s D %s %s pitches %lld %lld %lld C %d %s: wrong %llu "
-                "stray %llu worst %.3f of the bound; first D(%lld,%lld) = %g, want %g\n",
-                right ? "ok   " : "WRONG", index, m, n, k, name(ab),
-                a.desc.ord == order::row_major ? "row" : "col",
-                b.desc.ord == order::row_major ? "row" : "col",
-                d.desc.ord == order::row_major ? "row" : "col", name(d.desc.type),
-                static_cast<long long>(a.desc.pitch_elems), static_cast<long long>(b.desc.pitch_elems),
-                static_cast<long long>(d.desc.pitch_elems), has_c,
-                plan_gemm(p, o, gpu().sms).kernel.c_str(), v->wrong, *strays, v->worst_ratio, v->row,
-                v->col, v->got, v->want);
+    std::printf(
+        "%s %3d: %dx%dx%d %s A %s B %s D %s %s pitches %lld %lld %lld C %d %s: wrong %llu "
+        "stray %llu worst %.3f of the bound; first D(%lld,%lld) = %g, want %g\n",
+        right ? "ok   " : "WRONG", index, m, n, k, name(ab),
+        a.desc.ord == order::row_major ? "row" : "col",
+        b.desc.ord == order::row_major ? "row" : "col",
+        d.desc.ord == order::row_major ? "row" : "col", name(d.desc.type),
+        static_cast<long long>(a.desc.pitch_elems), static_cast<long long>(b.desc.pitch_elems),
+        static_cast<long long>(d.desc.pitch_elems), has_c,
+        plan_gemm(p, o, gpu().sms).kernel.c_str(), v->wrong, *strays, v->worst_ratio, v->row,
+        v->col, v->got, v->want);
   return right;
 }
 
@@ -223,7 +230,7 @@ bool same_bits_as_the_emulator(elem ab, order oa, order ob) {
   gemm(p, {a.data, b.data, nullptr, d.data}, nullptr);
   auto const to_host = [](device_matrix const& x) {
     std::vector<unsigned char> h(static_cast<std::size_t>(x.bytes));
-    MUST(cudaMemcpy(h.data(), x.data, h.size(), cudaMemcpyDeviceToHost));
+    must(cudaMemcpy(h.data(), x.data, h.size(), cudaMemcpyDeviceToHost));
     return h;
   };
   std::vector<unsigned char> const ha = to_host(a), hb = to_host(b), from_card = to_host(d);
@@ -233,10 +240,41 @@ bool same_bits_as_the_emulator(elem ab, order oa, order ob) {
   for (int i = 0; i < m * n; ++i)
     different += std::memcmp(&from_card[2 * i], &emulated[2 * i], 2) != 0;
   std::printf("%s card and emulator, 512x512x1024 %s A %s B %s: %lld of %d results differ\n",
-              different == 0 ? "ok   " : "WRONG", name(ab),
-              oa == order::row_major ? "row" : "col", ob == order::row_major ? "row" : "col",
-              different, m * n);
+              different == 0 ? "ok   " : "WRONG", name(ab), oa == order::row_major ? "row" : "col",
+              ob == order::row_major ? "row" : "col", different, m * n);
   return different == 0;
+}
+
+__global__ void illegal() { asm volatile("trap;"); }
+
+/// True if the product is refused with this code.
+bool refused(char const* code, gemm_problem const& p, gemm_operands const& o) {
+  std::string got = "no refusal";
+  try {
+    gemm(p, o, nullptr);
+  } catch (rejected const& r) {
+    got = r.why().code;
+  }
+  std::printf("%s refusal: %s expected, %s\n", got == code ? "ok   " : "WRONG", code, got.c_str());
+  return got == code;
+}
+
+/// A workspace that no card can give, and a launch after another kernel has failed. The second
+/// leaves the process without a usable device: it comes last.
+int check_refusals() {
+  device_matrix a(elem::bf16, order::row_major, 64, 64, 0),
+      d(elem::bf16, order::row_major, 64, 64, 0);
+  gemm_problem p{64, 64, 64, a.desc, a.desc, d.desc, std::nullopt, 1.0F, 0.0F};
+  gemm_operands const o{a.data, a.data, nullptr, d.data};
+  gemm_problem huge = p;
+  huge.m = 1 << 30;
+  huge.k = 1001;
+  huge.a.pitch_elems = 1001;  // 2 TB once padded to 16 bytes
+  int failures = !refused("TW0507", huge, o);
+  illegal<<<1, 1>>>();
+  cudaDeviceSynchronize();
+  failures += !refused("TW0506", p, o);
+  return failures;
 }
 
 }  // namespace
@@ -256,14 +294,15 @@ int main(int argc, char** argv) {
         failures += !same_bits_as_the_emulator(ab, oa, ob);
   verdict* v = nullptr;
   unsigned long long* strays = nullptr;
-  MUST(cudaMallocManaged(&v, sizeof *v));
-  MUST(cudaMallocManaged(&strays, sizeof *strays));
+  must(cudaMallocManaged(&v, sizeof *v));
+  must(cudaMallocManaged(&strays, sizeof *strays));
   random_choice r{std::mt19937_64(seed)};
   double worst = 0;
   for (int i = 0; i < cases && failures < 10; ++i) {
     failures += !run_random(r, i, v, strays);
     worst = std::max(worst, v->worst_ratio);
   }
+  failures += check_refusals();
   std::printf("%d cases, %d failures, largest error %.3f of its bound\n", cases, failures, worst);
   return failures == 0 ? 0 : 1;
 }

@@ -26,8 +26,8 @@ struct matrix {
 
   void* data() { return bytes.data() + offset_bytes; }
   std::size_t at(std::int64_t r, std::int64_t c) const {
-    std::int64_t const i = desc.ord == order::row_major ? r * desc.pitch_elems + c
-                                                        : c * desc.pitch_elems + r;
+    std::int64_t const i =
+        desc.ord == order::row_major ? r * desc.pitch_elems + c : c * desc.pitch_elems + r;
     return offset_bytes + static_cast<std::size_t>(i * size_bytes(desc.type));
   }
   double load(std::int64_t r, std::int64_t c) const {
@@ -80,7 +80,9 @@ matrix make_matrix(elem type, order ord, std::int64_t rows, std::int64_t cols,
 struct product {
   gemm_problem problem;
   matrix a, b, c, d;
-  gemm_operands operands() { return {a.data(), b.data(), problem.c ? c.data() : nullptr, d.data()}; }
+  gemm_operands operands() {
+    return {a.data(), b.data(), problem.c ? c.data() : nullptr, d.data()};
+  }
   std::string text() const {
     auto const ord = [](matrix const& m) { return m.desc.ord == order::row_major ? "row" : "col"; };
     return "m=" + std::to_string(problem.m) + " n=" + std::to_string(problem.n) +
@@ -93,7 +95,8 @@ struct product {
 /// A random product with extents up to `most`: all orders, types, pitches, alpha and beta.
 inline product random_product(std::mt19937_64& rng, int most) {
   auto const any = [&](int lo, int hi) {
-    return static_cast<int>(lo + static_cast<std::int64_t>(rng() % static_cast<unsigned>(hi - lo + 1)));
+    return static_cast<int>(lo +
+                            static_cast<std::int64_t>(rng() % static_cast<unsigned>(hi - lo + 1)));
   };
   std::normal_distribution<float> normal;
   auto const fill = [&] { return normal(rng); };
@@ -161,9 +164,11 @@ inline void expect_right(product const& p) {
   std::vector<bool> inside(p.d.bytes.size(), false);
   for (std::int64_t r = 0; r < m; ++r)
     for (std::int64_t c = 0; c < n; ++c)
-      for (int b = 0; b < size_bytes(p.d.desc.type); ++b) inside[p.d.at(r, c) + static_cast<std::size_t>(b)] = true;
+      for (int b = 0; b < size_bytes(p.d.desc.type); ++b)
+        inside[p.d.at(r, c) + static_cast<std::size_t>(b)] = true;
   for (std::size_t i = 0; i < inside.size(); ++i)
-    if (!inside[i] && p.d.bytes[i] != std::byte{0xFF}) FAIL() << p.text() << ": byte " << i << " outside D written";
+    if (!inside[i] && p.d.bytes[i] != std::byte{0xFF})
+      FAIL() << p.text() << ": byte " << i << " outside D written";
 }
 
 }  // namespace tw::test

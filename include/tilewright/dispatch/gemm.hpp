@@ -17,15 +17,15 @@ namespace tw {
 
 /// A problem, the kernel chosen for it and why. `kernel` is the configuration's name.
 struct gemm_plan {
-  gemm_problem problem;     // as asked
-  gemm_problem normal;      // as run: D row-major (a col-major D computes the transposed product)
-  bool swapped = false;     // normal is the transposed product
-  gemm_config config;       // the kernel
-  std::string kernel;       // "sm90_bf16_bf16_tn_128x256x64_2x1_s4"
-  std::string why;          // one line
-  bool repitch_a = false;   // operand is copied to a 16-byte pitch first (the slower path)
+  gemm_problem problem;    // as asked
+  gemm_problem normal;     // as run: D row-major (a col-major D computes the transposed product)
+  bool swapped = false;    // normal is the transposed product
+  gemm_config config;      // the kernel
+  std::string kernel;      // "sm90_bf16_bf16_tn_128x256x64_2x1_s4"
+  std::string why;         // one line
+  bool repitch_a = false;  // operand is copied to a 16-byte pitch first (the slower path)
   bool repitch_b = false;
-  bool direct_d = false;    // D is written by plain stores (pitch or base TMA cannot address)
+  bool direct_d = false;  // D is written by plain stores (pitch or base TMA cannot address)
   std::vector<std::string> hints;  // performance hints for the log
 };
 
@@ -41,7 +41,7 @@ struct gpu_info {
   int sms = 0;
   int compute_capability = 0;  // 90 for 9.0
   std::int64_t memory_bytes = 0;
-  std::string driver;          // "13.0": what the driver supports
+  std::string driver;  // "13.0": what the driver supports
 };
 gpu_info const& gpu();
 
@@ -58,5 +58,9 @@ using emu::async_policy;
 /// Computes the product in the emulator. Pointers are host pointers; blocks until done.
 /// Throws `rejected` (bad problem) or `emu::fault` (the kernel broke a rule; carries diagnoses).
 void gemm_emulated(gemm_problem const& p, gemm_operands const& o, emu_options const& opt = {});
+void gemm_emulated(gemm_plan const& plan, gemm_operands const& o, emu_options const& opt = {});
+
+/// SMs that an emulated device has with these options: what the first form plans for.
+int emulated_sms(emu_options const& opt);
 
 }  // namespace tw

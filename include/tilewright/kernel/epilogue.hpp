@@ -22,9 +22,9 @@ template <elem D>
 struct epilogue {
   static constexpr int box_cols = 128 / size_bytes(D);  // columns of D in one box
   /// (row, column) of a box -> its element in shared memory, as TMA's 128-byte swizzle reads it.
-  static constexpr layout box_layout =
-      size_bytes(D) == 2 ? swizzled(make_swizzle(3, 3, 3), "(64,64):(64,1)"_L)
-                         : swizzled(make_swizzle(3, 2, 3), "(64,32):(32,1)"_L);
+  static constexpr layout box_layout = size_bytes(D) == 2
+                                           ? swizzled(make_swizzle(3, 3, 3), "(64,64):(64,1)"_L)
+                                           : swizzled(make_swizzle(3, 2, 3), "(64,32):(32,1)"_L);
 
   /// Stores a warpgroup's (64, N) tile whose first element is D(row, col).
   template <int N, int Warpgroups>
@@ -77,8 +77,8 @@ struct epilogue {
 
   /// Box j of the tile, at D(row, col), by plain stores.
   template <int N>
-  TW_DEVICE static void store_plain(epilogue_params const& p, int row, int col,
-                                    accumulator<N>& acc, int j) {
+  TW_DEVICE static void store_plain(epilogue_params const& p, int row, int col, accumulator<N>& acc,
+                                    int j) {
     TW_UNROLL
     for (int i = 0; i < box_cols / 2; ++i) {
       int const r = row + first_row() + 8 * (i >> 1 & 1);

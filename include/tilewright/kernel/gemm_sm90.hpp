@@ -29,7 +29,7 @@ struct gemm_sm90 {
   static constexpr int b_bytes = C.tile_n * C.tile_k * size_bytes(C.ab);
 
   static_assert(C.tile_m == 128, "[TW0203] two consumer warpgroups of 64 rows: tile M is 128");
-  static_assert(C.tile_k == 64, "[TW0204] one 128-byte swizzle span of 16-bit elements: tile K is 64");
+  static_assert(C.tile_k == 64, "[TW0204] one 128-byte swizzle span of 16 bits each: tile K is 64");
   static_assert(C.tile_n % 64 == 0 && C.tile_n <= 256, "[TW0205] tile N is 64, 128, 192 or 256");
 
   struct smem {
@@ -40,7 +40,7 @@ struct gemm_sm90 {
     mbarrier slot_free[C.stages];
   };
   static constexpr int smem_bytes = sizeof(smem);
-  static_assert(smem_bytes <= 227 * 1024, "[TW0206] the stages need more than 227 KiB of shared memory");
+  static_assert(smem_bytes <= 227 * 1024, "[TW0206] the stages need more than 227 KiB of smem");
 
   using params = gemm_params;
 
@@ -89,8 +89,9 @@ struct gemm_sm90 {
 
   TW_DEVICE static void load(params const& p, smem& s) {
     int const rank_m = cluster_rank() % C.cluster_m, rank_n = cluster_rank() / C.cluster_m;
-    auto const a_mask = static_cast<std::uint16_t>(row_of_ranks << rank_m);      // same tile of A
-    auto const b_mask = static_cast<std::uint16_t>(((1 << C.cluster_m) - 1) << rank_n * C.cluster_m);
+    auto const a_mask = static_cast<std::uint16_t>(row_of_ranks << rank_m);  // same tile of A
+    auto const b_mask =
+        static_cast<std::uint16_t>(((1 << C.cluster_m) - 1) << rank_n * C.cluster_m);
     ring<C.stages> slot;
     for (int i = cluster_id(); i < p.order.tiles(); i += cluster_count()) {
       tile_place const tile = tile_of(p, i);
@@ -135,9 +136,9 @@ struct gemm_sm90 {
     wgmma_fence(acc);
     TW_UNROLL
     for (int k = 0; k < C.tile_k; k += 16)
-      wgmma<C.ab, C.a_major, C.b_major>(acc, operand_a::desc(smem_addr(a), a_share, 64 * consumer, k),
-                                        operand_b::desc(smem_addr(b), b_share, 0, k),
-                                        accumulate || k > 0);
+      wgmma<C.ab, C.a_major, C.b_major>(
+          acc, operand_a::desc(smem_addr(a), a_share, 64 * consumer, k),
+          operand_b::desc(smem_addr(b), b_share, 0, k), accumulate || k > 0);
     wgmma_commit();
   }
 

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "tilewright/arch/tensor_map.hpp"
+#include "tilewright/arch/types.hpp"
 #include "tilewright/base/elem.hpp"
 #include "tilewright/pipeline/order.hpp"
 
@@ -19,11 +19,11 @@ struct c_view {
 };
 
 struct epilogue_params {
-  tensor_map d;               // boxes of 64 rows x 128 bytes, for columns below tma_cols
-  int tma_cols;               // boxes that end beyond this column are written by plain stores
-  void* data;                 // D, row-major
-  std::int64_t pitch;         // of D, elements
-  int m, n;                   // size of D
+  tensor_map d;        // boxes of 64 rows x 128 bytes, for columns below tma_cols
+  int tma_cols;        // boxes that end beyond this column are written by plain stores
+  void* data;          // D, row-major
+  std::int64_t pitch;  // of D, elements
+  int m, n;            // size of D
   float alpha, beta;
   c_view c;
 };

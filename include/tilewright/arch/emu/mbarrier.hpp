@@ -17,10 +17,10 @@ struct alignas(8) mbarrier {
   void arrive(emu::site where = emu::site::here()) { emu::mbarrier_arrive(this, where); }
   template <scope S = scope::cluster>
   void arrive_remote(int cta, emu::site where = emu::site::here()) {
-    emu::mbarrier_arrive_remote(this, cta,
-                                S == scope::cluster ? emu::arrive_order::release_cluster
-                                                    : emu::arrive_order::release_cta,
-                                where);
+    emu::mbarrier_arrive_remote(
+        this, cta,
+        S == scope::cluster ? emu::arrive_order::release_cluster : emu::arrive_order::release_cta,
+        where);
   }
   void arrive_remote_relaxed(int cta, emu::site where = emu::site::here()) {
     emu::mbarrier_arrive_remote(this, cta, emu::arrive_order::relaxed_cluster, where);

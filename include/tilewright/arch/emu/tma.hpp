@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tma.hpp  Bulk tensor copies (emulated). PTX ISA, "cp.async.bulk.tensor", "cp.reduce.async.bulk.tensor".
+// tma.hpp  Bulk tensor copies (emulated). PTX ISA, "cp.async.bulk.tensor",
+//          "cp.reduce.async.bulk.tensor".
 #pragma once
 
 #include "tilewright/arch/emu/engine.hpp"

@@ -36,8 +36,9 @@ template <int N>
 TW_DEVICE void wgmma_fence(accumulator<N>&, emu::site where = emu::site::here()) {
   emu::wgmma_fence(where);
 }
-template <int N>
-TW_DEVICE void wgmma_fence(accumulator<N>&, accumulator<N>&, emu::site where = emu::site::here()) {
+template <int N1, int N2>
+TW_DEVICE void wgmma_fence(accumulator<N1>&, accumulator<N2>&,
+                           emu::site where = emu::site::here()) {
   emu::wgmma_fence(where);
 }
 
@@ -59,9 +60,8 @@ template <int Pending, int N>
 TW_DEVICE void wgmma_wait(accumulator<N>&, emu::site where = emu::site::here()) {
   emu::wgmma_wait(Pending, where);
 }
-template <int Pending, int N>
-TW_DEVICE void wgmma_wait(accumulator<N>&, accumulator<N>&,
-                          emu::site where = emu::site::here()) {
+template <int Pending, int N1, int N2>
+TW_DEVICE void wgmma_wait(accumulator<N1>&, accumulator<N2>&, emu::site where = emu::site::here()) {
   emu::wgmma_wait(Pending, where);
 }
 
