@@ -6,10 +6,11 @@
 //   to_e4m3, to_e5m2 == __nv_cvt_float_to_fp8 with __NV_SATFINITE or __NV_NOSAT (saturation below;
 //   any NaN becomes 0x7F, and e4m3 has no infinity: without saturation overflow becomes NaN).
 // to_tf32 is the one exception: ties away from zero, as cvt.rna.tf32.f32 does, because that is the
-// rounding the hardware offers on every target with tf32 (PTX ISA, "cvt"); any NaN becomes
-// 0x7FFFFFFF. The 13 low bits of a number's result are zero.
+// rounding the hardware offers on every target with tf32 (PTX ISA, "cvt"). The 13 low bits of a
+// result are zero. A NaN loses its low bits without being rounded, as an H200 does it: one whose
+// payload lies there alone becomes infinity.
 // f16 and fp8 NaNs widen to 0x7FFFFFFF, bf16 and tf32 NaNs keep their bits.
-// Test: tests/base/convert_test.cpp, exhaustive against cuda_bf16.h, cuda_fp16.h and cuda_fp8.h.
+// Tests: tests/base/convert_cuda_test.cpp against CUDA's headers, tests/gpu/convert.cu on the card.
 #pragma once
 
 #include <cstdint>
@@ -120,8 +121,8 @@ TW_HD constexpr e5m2 to_e5m2(float x, saturation s) {
 }
 TW_HD constexpr tf32 to_tf32(float x) {
   std::uint32_t const bits = __builtin_bit_cast(std::uint32_t, x);
-  if ((bits & 0x7FFFFFFFU) > detail::float_inf) return {detail::float_nan};
-  return {(bits + 0x1000U) & ~0x1FFFU};  // the carry runs into the exponent, up to infinity
+  bool const is_nan = (bits & 0x7FFFFFFFU) > detail::float_inf;
+  return {(is_nan ? bits : bits + 0x1000U) & ~0x1FFFU};  // the carry runs on, up to infinity
 }
 
 /// Narrowing by the type's name, for generic code; fp8 saturates.
