@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // serialised.cu  A wgmma whose accumulators are read before the wait: ptxas serialises it and says
 // so in a note; the build must refuse it.
-__global__ void __launch_bounds__(128) serialised(float* out, unsigned long long a,
-                                                  unsigned long long b, int n) {
+__global__ void __launch_bounds__(128)
+    serialised(float* out, unsigned long long a, unsigned long long b, int n) {
   float r[4] = {0, 0, 0, 0};
   for (int k = 0; k < n; ++k) {
     asm volatile("wgmma.fence.sync.aligned;");
