@@ -69,19 +69,18 @@ gemm_run run_emulated(gemm_files const& files, gemm_data& data, int threads, boo
   int const cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   emu_options options;
   options.os_threads = threads > 0 ? threads : cores;
-  options.sms = 2 * options.os_threads;
   progress_bar bar(show_progress);
   options.progress = [&](double share) { bar.update(share); };
   gemm_run run;
   run.device = "emulator";
   run.threads = options.os_threads;
-  run.plan = plan_gemm(files.problem(), data.operands(), options.sms);
+  run.plan = plan_gemm(files.problem(), data.operands(), emulated_sms(options));
   bytes padded{0};
   if (run.plan.repitch_a) padded = padded + data.a().view().padded_size();
   if (run.plan.repitch_b) padded = padded + data.b().view().padded_size();
   require_memory(padded, "operands at a padded pitch");
   auto const start = std::chrono::steady_clock::now();
-  gemm_emulated(files.problem(), data.operands(), options);
+  gemm_emulated(run.plan, data.operands(), options);
   run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return run;
 }
