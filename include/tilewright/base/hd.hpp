@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// hd.hpp  The three macros of the project: where a function may run, and loop unrolling.
+// hd.hpp  The macros of the project: where a function may run, and loop unrolling.
 //
 // TW_HD      a function for the host, the device and constant expressions
 // TW_DEVICE  a function of a kernel: device code under nvcc, ordinary code in the emulator
 // TW_UNROLL  full unrolling of the loop that follows: registers need constant indices (nvcc only;
 //            the emulator has no registers to name)
+// TW_HOST_CALL  before a TW_HD function whose call of a host function only the host reaches: nvcc
+//               leaves the call out of device code, and is told that this is meant
 #pragma once
 
 #ifdef __CUDACC__
 #define TW_HD __host__ __device__
 #define TW_DEVICE __device__ __forceinline__
 #define TW_UNROLL _Pragma("unroll")
+#define TW_HOST_CALL _Pragma("nv_exec_check_disable")
 #else
 #define TW_HD
 #define TW_DEVICE inline
 #define TW_UNROLL
+#define TW_HOST_CALL
 #endif
