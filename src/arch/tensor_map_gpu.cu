@@ -75,9 +75,16 @@ tensor_map encode_tensor_map_gpu(tensor_map_desc const& d) {
   }
   for (int i = 0; i < 4; ++i) stride[i] = static_cast<cuuint64_t>(d.stride_bytes[i]);
   CUtensorMap map;
-  CUresult const r = encode(&map, type_of(d.type), static_cast<cuuint32_t>(d.rank), d.base, dim,
-                            stride, box, step, CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle_of(d.swizzle),
-                            l2_promotion, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  auto const call = [&] {
+    return encode(&map, type_of(d.type), static_cast<cuuint32_t>(d.rank), d.base, dim, stride, box,
+                  step, CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle_of(d.swizzle), l2_promotion,
+                  CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  };
+  CUresult r = call();
+  if (r == CUDA_ERROR_NOT_INITIALIZED || r == CUDA_ERROR_INVALID_CONTEXT) {
+    cudaFree(nullptr);  // makes the context of the current device
+    r = call();
+  }
   if (r != CUDA_SUCCESS) {
     static auto const error_name = driver_function<PFN_cuGetErrorName_v6000>("cuGetErrorName");
     char const* name = nullptr;
