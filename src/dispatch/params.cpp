@@ -50,8 +50,8 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
   gemm_config const& c = plan.config;
   gemm_params p{};
   int const a_share = c.tile_m / c.cluster_n, b_share = c.tile_n / c.cluster_m;
-  operand_box const a_box = box_of(c.a_major, a_share);
-  operand_box const b_box = box_of(c.b_major, b_share);
+  operand_box const a_box = box_of(c.a_major(), a_share);
+  operand_box const b_box = box_of(c.b_major(), b_share);
   p.a = map_2d(o.a, q.a, extents_of_a(q), a_box.inner, a_box.outer, t);
   p.b = map_2d(o.b, q.b, extents_of_b(q), b_box.inner, b_box.outer, t);
 

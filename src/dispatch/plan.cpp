@@ -20,8 +20,8 @@ bool tma_addressable(matrix_desc const& m, std::int64_t outer, void const* base)
 }
 
 std::string kernel_name(gemm_config const& c) {
-  char const a = c.a_major == operand_major::k ? 't' : 'n';
-  char const b = c.b_major == operand_major::k ? 'n' : 't';
+  char const a = c.a_major() == operand_major::k ? 't' : 'n';
+  char const b = c.b_major() == operand_major::k ? 'n' : 't';
   return fmt::format("sm90_{}_{}_{}{}_{}x{}x{}_{}x{}_s{}", name(c.ab), name(c.d), a, b, c.tile_m,
                      c.tile_n, c.tile_k, c.cluster_m, c.cluster_n, c.stages);
 }

@@ -22,8 +22,8 @@ TW_HD constexpr gemm_config config_of(tile_shape t, elem ab, elem d, operand_maj
   gemm_config c;
   c.ab = ab;
   c.d = d;
-  c.a_major = a;
-  c.b_major = b;
+  c.a_mn = a == operand_major::mn;
+  c.b_mn = b == operand_major::mn;
   c.tile_n = t.tile_n;
   c.cluster_m = t.cluster_m;
   c.cluster_n = t.cluster_n;

@@ -11,12 +11,18 @@ namespace tw {
 struct gemm_config {
   elem ab = elem::bf16;  // operand type
   elem d = elem::bf16;   // output type
-  operand_major a_major = operand_major::k;
-  operand_major b_major = operand_major::k;
+  bool a_mn = false;     // A is MN-major; bool keeps the kernel's symbol within 120 characters
+  bool b_mn = false;     // B is MN-major
   int tile_m = 128, tile_n = 256, tile_k = 64;
   int cluster_m = 2, cluster_n = 1;
   int stages = 4;
 
+  TW_HD constexpr operand_major a_major() const {
+    return a_mn ? operand_major::mn : operand_major::k;
+  }
+  TW_HD constexpr operand_major b_major() const {
+    return b_mn ? operand_major::mn : operand_major::k;
+  }
   bool operator==(gemm_config const&) const = default;
 };
 

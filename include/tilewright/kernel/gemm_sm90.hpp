@@ -21,8 +21,8 @@ struct gemm_sm90 {
   static constexpr int cluster = C.cluster_m * C.cluster_n;
 
   // Each CTA loads its share of the tiles it has in common with its peers, and multicasts it.
-  using operand_a = operand_tile<C.ab, C.a_major, swizzle_mode::b128>;
-  using operand_b = operand_tile<C.ab, C.b_major, swizzle_mode::b128>;
+  using operand_a = operand_tile<C.ab, C.a_major(), swizzle_mode::b128>;
+  using operand_b = operand_tile<C.ab, C.b_major(), swizzle_mode::b128>;
   static constexpr int a_share = C.tile_m / C.cluster_n;  // rows of A one CTA loads
   static constexpr int b_share = C.tile_n / C.cluster_m;  // columns of B one CTA loads
   static constexpr int a_bytes = C.tile_m * C.tile_k * size_bytes(C.ab);
@@ -136,7 +136,7 @@ struct gemm_sm90 {
     wgmma_fence(acc);
     TW_UNROLL
     for (int k = 0; k < C.tile_k; k += 16)
-      wgmma<C.ab, C.a_major, C.b_major>(
+      wgmma<C.ab, C.a_major(), C.b_major()>(
           acc, operand_a::desc(smem_addr(a), a_share, 64 * consumer, k),
           operand_b::desc(smem_addr(b), b_share, 0, k), accumulate || k > 0);
     wgmma_commit();
