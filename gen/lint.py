@@ -12,6 +12,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 
 # Data flows along the folders: a file includes its own folder or folders to its left.
 ORDER = "base problem layout tensor arch atom pipeline kernel dispatch".split()
@@ -234,17 +235,20 @@ def lint(root):
 
 def compile_header(root, header, nvcc):
     """The compiler's complaint about one header alone, or None. nvcc for arch/cuda."""
-    source = f'#include "{header}"\n'
+    include = "-I" + os.path.join(os.path.abspath(root), "include")
     if "/arch/cuda/" in header:
-        command = [nvcc, "-std=c++20", "-gencode", "arch=compute_90a,code=sm_90a", "-Iinclude",
-                   "-x", "cu", "--ptx", "-o", "/dev/null", "-"]
+        command = [nvcc, "-std=c++20", "-gencode", "arch=compute_90a,code=sm_90a", "-x", "cu",
+                   "--ptx"]
     else:
-        command = ["g++", "-std=c++20", "-Wall", "-Wextra", "-Werror", "-fsyntax-only",
-                   "-Iinclude", "-x", "c++", "-"]
+        command = ["g++", "-std=c++20", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-x", "c++"]
     if command[0] is None:
         return None
-    done = subprocess.run(command, cwd=root, input=source, capture_output=True, text=True,
-                          check=False)
+    # nvcc deletes the output of what does not compile, so it must never be /dev/null.
+    with tempfile.TemporaryDirectory() as folder:
+        with open(os.path.join(folder, "alone"), "w", encoding="utf-8") as file:
+            file.write(f'#include "{header}"\n')
+        done = subprocess.run(command + [include, "alone"], cwd=folder, capture_output=True,
+                              text=True, check=False)
     return done.stderr if done.returncode else None
 
 

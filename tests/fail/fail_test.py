@@ -15,6 +15,7 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -23,7 +24,7 @@ NVCC = os.environ.get("TW_NVCC") or shutil.which("nvcc")
 COMMANDS = {"g++": ["g++", "-std=c++20", "-fsyntax-only", "-I" + INCLUDE]}
 if NVCC:
     COMMANDS["nvcc"] = [NVCC, "-std=c++20", "-gencode", "arch=compute_90a,code=sm_90a",
-                        "-I" + INCLUDE, "-x", "cu", "--ptx", "-o", "/dev/null"]
+                        "-I" + INCLUDE, "-x", "cu", "--ptx"]
 MAX_ERRORS = 8
 
 
@@ -41,8 +42,10 @@ def check(path, compiler):
     target = re.search(r"^// bad target: (\w+)$", text, re.M)
     bad_command = [re.sub("90a", target[1], word) if target else word
                    for word in COMMANDS[compiler]] + ["-DTW_FAIL"]
-    good, bad = (subprocess.run(command + [path], capture_output=True, text=True, check=False)
-                 for command in (COMMANDS[compiler], bad_command))
+    # nvcc deletes the output of what does not compile, so it must never be /dev/null.
+    with tempfile.TemporaryDirectory() as folder:
+        good, bad = (subprocess.run(command + [path], capture_output=True, text=True, check=False,
+                                    cwd=folder) for command in (COMMANDS[compiler], bad_command))
     if good.returncode != 0:
         return "the good half does not compile:\n" + good.stderr
     if bad.returncode == 0:
