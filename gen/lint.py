@@ -243,7 +243,7 @@ def compile_header(root, header, nvcc):
         command = ["g++", "-std=c++20", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-x", "c++"]
     if command[0] is None:
         return None
-    # nvcc deletes the output of what does not compile, so it must never be /dev/null.
+    # Outputs go to a folder of their own, never to a device file.
     with tempfile.TemporaryDirectory() as folder:
         with open(os.path.join(folder, "alone"), "w", encoding="utf-8") as file:
             file.write(f'#include "{header}"\n')

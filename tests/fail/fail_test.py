@@ -42,7 +42,7 @@ def check(path, compiler):
     target = re.search(r"^// bad target: (\w+)$", text, re.M)
     bad_command = [re.sub("90a", target[1], word) if target else word
                    for word in COMMANDS[compiler]] + ["-DTW_FAIL"]
-    # nvcc deletes the output of what does not compile, so it must never be /dev/null.
+    # Outputs go to a folder of their own, never to a device file.
     with tempfile.TemporaryDirectory() as folder:
         good, bad = (subprocess.run(command + [path], capture_output=True, text=True, check=False,
                                     cwd=folder) for command in (COMMANDS[compiler], bad_command))
