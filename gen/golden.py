@@ -11,12 +11,14 @@ import glob
 import json
 import os
 import re
+import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 GOLDEN = os.path.join(ROOT, "tests/golden/ptxas.json")
 FIGURES = ["registers", "spill_store_bytes", "spill_load_bytes", "stack_bytes", "smem_bytes"]
 MAX_SYMBOL = 120  # characters
+MAX_LINES = 12  # of differences shown
 
 
 def nvcc_version(build):
@@ -27,17 +29,23 @@ def nvcc_version(build):
     return None
 
 
+def names_of(symbols):
+    """Names without parameter lists."""
+    done = subprocess.run(["c++filt", "--no-params"], input="\n".join(symbols),
+                          capture_output=True, text=True, check=True)
+    return done.stdout.splitlines()
+
+
 def kernels_of(build):
     """name -> figures, of the objects of the library that still have their source."""
-    kernels = {}
+    kernels = []
     pattern = os.path.join(build, "CMakeFiles/tilewright.dir/**/*.cu.o")
     for obj in sorted(glob.glob(pattern, recursive=True)):
         source = os.path.relpath(obj, os.path.join(build, "CMakeFiles/tilewright.dir"))[:-2]
         if os.path.exists(os.path.join(ROOT, source)):
             with open(obj + ".ptxas.json", encoding="utf-8") as file:
-                for k in json.load(file)["kernels"]:
-                    kernels[k["name"]] = {f: k[f] for f in FIGURES} | {"symbol": k["symbol"]}
-    return kernels
+                kernels += json.load(file)["kernels"]
+    return dict(zip(names_of([k["symbol"] for k in kernels]), kernels))
 
 
 def compare(accepted, found):
@@ -66,8 +74,7 @@ def main():
     long_names = [k["symbol"] for k in found.values() if len(k["symbol"]) > MAX_SYMBOL]
     for symbol in long_names:
         print(f"golden: symbol of {len(symbol)} characters, at most {MAX_SYMBOL}: {symbol}")
-    for kernel in found.values():
-        del kernel["symbol"]
+    found = {name: {f: k[f] for f in FIGURES} for name, k in found.items()}
     if options.accept:
         with open(GOLDEN, "w", encoding="utf-8") as file:
             json.dump({"nvcc": version, "kernels": found}, file, indent=1, sort_keys=True)
@@ -80,8 +87,10 @@ def main():
         print(f"golden: accepted with nvcc {golden['nvcc']}, this is {version}: not compared")
         return 77
     differences = list(compare(golden["kernels"], found))
-    for line in differences:
+    for line in differences[:MAX_LINES]:
         print(f"golden: {line}")
+    if differences[MAX_LINES:]:
+        print(f"golden: and {len(differences) - MAX_LINES} more")
     if differences:
         print("golden: if this is meant, ./dev golden --accept and review the diff")
     return 1 if differences or long_names else 0
