@@ -55,6 +55,17 @@ constexpr std::array rows{
     words{126, "upcast, stride", "{}", "a divisor or a multiple of {}", ""},
     words{128, "upcast, modes together", "a reach of {}", "less than {}, one wide element", ""},
     words{127, "downcast, leaves of stride 1", "{}", "{}, so that elements are adjacent", ""},
+    words{129, "run-time argument", "${} (times {})", "a number here",
+          "bound() puts numbers in; offset<L>(args, ...) computes offsets in a kernel"},
+    words{130, "product of run-time values", "arguments {} and {} (-1: a coordinate or an index)",
+          "at most one of them", "pass the product as an argument of its own"},
+    words{131, "extent known at run time", "{} cells, cut or crossed before its end",
+          "all of ${}, or a mode of its own", "divide mode by mode"},
+    words{132, "factor of a run-time value", "{}", "a multiple of {}",
+          "a pitch that is a multiple of 8 is written 8$0"},
+    words{133, "order of strides", "argument {}", "strides that are numbers (its factor is {})",
+          ""},
+    words{134, "run-time argument, index or divisor", "{}", "0 to {}", ""},
 };
 
 }  // namespace

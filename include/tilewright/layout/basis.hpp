@@ -67,7 +67,7 @@ TW_HD constexpr tree coordinate_at(layout const& l, i64 index) {
   for (int i = 0; i < l.shape.n; ++i) {
     i64 const c = i + 1 == l.shape.n ? index : index % l.extent(i);
     index /= l.extent(i);
-    if (l.stride[i].v != 0 && !is_basis(l.stride[i])) refuse_path(l.stride[i].v, 0);
+    if (number(l.stride[i]) != 0 && !is_basis(l.stride[i])) refuse_path(l.stride[i].v, 0);
     sums[i] = times(c, l.stride[i].v);
   }
   return detail::coordinate_below(l, sums, 0, 0);

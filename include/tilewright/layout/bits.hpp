@@ -12,10 +12,11 @@
 
 namespace tw {
 
-/// The offset bits that l sets, or -1 where l is no such layout.
+/// The offset bits that l sets, or -1 where l is no such layout, or is not known to be.
 TW_HD constexpr i64 moved_bits(layout const& l) {
   i64 bits = 0;
   for (int i = 0; i < l.shape.n; ++i) {
+    if (is_argument(l.shape.leaf[i]) || is_argument(l.stride[i])) return -1;
     i64 const n = l.extent(i);
     i64 const d = l.stride[i].v;
     if (n == 1 || d == 0) continue;

@@ -4,9 +4,11 @@
 //     coalesce((2,1,6):(1,6,2)) == 12:1           2*1 == 2: the second continues the first
 //
 // Law:      coalesce(L)(i) == L(i) for 0 <= i < size(L); depth <= 1; no extent 1 but in 1:0
+// Run time: (4,$0):(1,4) is 4$0:1; leaves that continue each other for some values of the arguments
+//           only stay apart, as does an extent that may be 1
 // Profile:  coalesce(L, profile) merges only inside the modes that a leaf of the profile stands
 //           for; modes beyond the profile are left alone. Each keeps its law as a layout.
-// Needs:    a profile no finer than the shape [TW0110]
+// Needs:    a profile no finer than the shape [TW0110]; filter: strides that are known [TW0129]
 // Example:  tests/layout/coalesce_test.cpp
 #pragma once
 
@@ -19,19 +21,27 @@ namespace detail {
 /// n leaves, no parentheses. `open_ended`: the last leaf has no bound and stays even if it is 1.
 struct flat_layout {
   int n = 0;
-  i64 extent[max_leaves] = {};
+  num extent[max_leaves] = {};
   num stride[max_leaves] = {};
 };
+
+/// The leaf n:d begins where f's last one ends, whatever the run-time arguments are, and one leaf
+/// can say both.
+TW_HD constexpr bool continues(flat_layout const& f, num n, num d) {
+  num const extent = f.extent[f.n - 1];
+  num const stride = f.stride[f.n - 1];
+  return can_multiply(extent, n) && can_multiply(stride, extent) && times(stride, extent) == d;
+}
 
 TW_HD constexpr flat_layout merge(layout const& l, leaf_range r, bool open_ended) {
   flat_layout f;
   for (int i = r.begin; i < r.end; ++i) {
     bool const last = open_ended && i + 1 == r.end;
-    if (l.extent(i) == 1 && !last) continue;
-    if (f.n > 0 && times(f.stride[f.n - 1], f.extent[f.n - 1]) == l.stride[i]) {
-      f.extent[f.n - 1] = times(f.extent[f.n - 1], l.extent(i));
+    if (l.is_unit(i) && !last) continue;
+    if (f.n > 0 && continues(f, l.shape.leaf[i], l.stride[i])) {
+      f.extent[f.n - 1] = times(f.extent[f.n - 1], l.shape.leaf[i]);
     } else {
-      f.extent[f.n] = l.extent(i);
+      f.extent[f.n] = l.shape.leaf[i];
       f.stride[f.n++] = l.stride[i];
     }
   }
@@ -65,7 +75,7 @@ TW_HD constexpr layout coalesce(layout const& l, tree const& profile) {
 /// Extents of the leaves with stride 0 become 1: what the layout reads once.
 TW_HD constexpr layout filter_zeros(layout l) {
   for (int i = 0; i < l.shape.n; ++i) {
-    if (l.stride[i].v == 0) l.shape.leaf[i] = num{1};
+    if (number(l.stride[i]) == 0) l.shape.leaf[i] = num{1};
   }
   return l;
 }

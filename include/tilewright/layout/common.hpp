@@ -7,6 +7,7 @@
 //                               own length everywhere in L
 //     domain_distribute(S, n)   n workers over the shape S: as many as divide it, mode by mode
 //
+// Run time: what is certain for every value of the arguments: lower bounds
 // Needs:    strides that are integers >= 0 [TW0109]
 // Example:  tests/layout/common_test.cpp
 #pragma once
@@ -26,17 +27,24 @@ TW_HD constexpr i64 gcd(i64 a, i64 b) {
   return a;
 }
 
-/// How many steps of `index` in a row move a's offset by `stride` each, up to `most`.
-TW_HD constexpr i64 steady_steps(flat_layout const& a, i64 index, i64 stride, i64 most) {
+/// The smaller of two extents, or a lower bound of both.
+TW_HD constexpr num at_most(num a, num b) { return a == b ? a : num{smaller(least(a), least(b))}; }
+
+/// How many steps of `index` in a row move a's offset by `stride` each, up to `most`: as many as
+/// are certain.
+TW_HD constexpr num steady_steps(flat_layout const& a, num index, num stride, num most) {
   for (int k = 0; k < a.n; ++k) {
-    if (index < a.extent[k]) {
-      if (times(a.stride[k], index).v != stride) return 1;
-      return smaller(most, ceil_div(a.extent[k], index));
+    num const extent = a.extent[k];
+    if (quotient const q = divided(index, extent); q.exact && q.value.v > 0) {
+      index = q.value;
+      continue;
     }
-    if (index % a.extent[k] != 0) return 1;
-    index /= a.extent[k];
+    if (!can_multiply(a.stride[k], index) || times(a.stride[k], index) != stride) return num{1};
+    if (index == num{1}) return at_most(most, extent);
+    if (is_argument(index) || is_argument(extent)) return num{1};
+    return index.v < extent.v ? at_most(most, num{ceil_div(extent.v, index.v)}) : num{1};
   }
-  return 1;
+  return num{1};
 }
 
 }  // namespace detail
@@ -44,36 +52,42 @@ TW_HD constexpr i64 steady_steps(flat_layout const& a, i64 index, i64 stride, i6
 TW_HD constexpr layout max_common_layout(layout const& a, layout const& b) {
   detail::flat_layout const f = detail::merge(plain(a), {0, a.shape.n}, false);
   layout const inverse = detail::plain_right_inverse(plain(b));
-  i64 covered = 1;
+  num covered{1};
   layout out;
   for (int k = 0; k < inverse.shape.n; ++k) {
-    i64 const most = inverse.extent(k);
-    i64 const same = detail::steady_steps(f, inverse.stride[k].v, covered, most);
+    num const most = inverse.shape.leaf[k];
+    num const same = detail::steady_steps(f, inverse.stride[k], covered, most);
     detail::append(out, same, inverse.stride[k]);
+    if (same != most || !can_multiply(covered, same)) break;
     covered = times(covered, same);
-    if (same != most) break;
   }
   return coalesce(detail::close_piece(out));
 }
 
-/// A swizzle leaves runs of 2^base together.
+/// A swizzle leaves runs of 2^base together. Where the common part is a multiple that is known at
+/// run time only, the known factor counts.
 TW_HD constexpr i64 max_common_vector(layout const& a, layout const& b) {
-  i64 common = size(max_common_layout(a, b));
+  i64 common = 1;
+  layout const both = max_common_layout(a, b);
+  for (int i = 0; i < both.shape.n; ++i) common = times(common, both.shape.leaf[i].v);
   if (a.sw == b.sw && a.offset == b.offset) return common;
   if (a.swizzled()) common = detail::gcd(common, i64{1} << a.sw.base);
   if (b.swizzled()) common = detail::gcd(common, i64{1} << b.sw.base);
   return common;
 }
 
+/// Of extents and strides that are known at run time the known factor counts.
 TW_HD constexpr i64 max_alignment(layout const& l) {
   detail::steps const s = detail::sorted_steps(plain(l));
   i64 run = 1;
-  i64 others = 0;  // gcd of the strides that do not continue the run
+  i64 others = 0;      // gcd of the strides that do not continue the run
+  bool ended = false;  // where the run ends is known at run time only
   for (int k = 0; k < s.n; ++k) {
-    if (s.at[k].stride == run) {
-      run = times(run, s.at[k].extent);
+    if (s.at[k].stride == num{run} && !ended) {
+      run = times(run, s.at[k].extent.v);
+      ended = is_argument(s.at[k].extent);
     } else {
-      others = detail::gcd(others, s.at[k].stride);
+      others = detail::gcd(others, s.at[k].stride.v);
     }
   }
   run = detail::gcd(run, others);
@@ -85,7 +99,8 @@ TW_HD constexpr layout domain_distribute(tree const& shape, i64 n) {
   layout out;
   i64 index = 1;
   for (int i = 0; i < shape.n; ++i) {
-    i64 const part = detail::gcd(shape.leaf[i].v, n);
+    if (n == 1) break;
+    i64 const part = detail::gcd(number(shape.leaf[i]), n);
     if (part > 1) detail::append(out, part, num{index});
     n /= part;
     index = times(index, shape.leaf[i].v);

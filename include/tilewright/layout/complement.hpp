@@ -6,6 +6,9 @@
 //
 // Law:      with R = complement(L, m): R is increasing, no two cells of (L, R) share an offset
 //           (those that L itself repeats by a stride 0 aside), and cosize((L, R)) >= m
+// Run time: one stride may be known at run time; it counts as the largest, and must be a multiple
+// of
+//           what the others cover [TW0129, TW0133]
 // Shapes:   with a shape in place of m the blocks are counted leaf by leaf, each rounded up
 // Needs:    sorted by stride, each stride of L is at least what the smaller ones cover [TW0108];
 //           if it is not a multiple, the gaps cannot all be filled and the law decides [TW0108];
@@ -23,33 +26,52 @@ namespace detail {
 /// The gaps between the offsets of a layout, and the block that it fills together with them.
 struct gaps_of {
   layout gaps;         // without parentheses around its leaves
-  i64 block = 1;       // offsets [0, block) are in reach
+  num block{1};        // offsets [0, block) are in reach
   i64 odd_stride = 0;  // a stride that is not a multiple of what the smaller ones cover ...
   i64 odd_cover = 0;   // ... and what they cover
 };
 
+/// The leaf from k on with the smallest stride. One that is known at run time can only come last.
+TW_HD constexpr int least_stride(flat_layout const& f, int k) {
+  int least = k;
+  for (int i = k; i < f.n; ++i) {
+    if (is_basis(f.stride[i])) refuse_stride(f.stride[i].v, 1);
+    if (f.stride[i].v < 0) refuse_stride(f.stride[i].v, 0);
+    if (i == least) continue;
+    bool const here = is_argument(f.stride[i]);
+    bool const there = is_argument(f.stride[least]);
+    if (here && there && f.stride[i].unit != f.stride[least].unit) {
+      refuse_argument_order(argument_index(f.stride[i]), f.stride[i].v);
+    }
+    if (here == there ? f.stride[i].v < f.stride[least].v : there) least = i;
+  }
+  return least;
+}
+
 TW_HD constexpr gaps_of find_gaps(layout const& l) {
   if (l.swizzled()) refuse_swizzled(l.sw.bits, 0);
-  layout const distinct = filter_zeros(l);
+  layout distinct = l;  // without the leaves of stride 0
+  for (int i = 0; i < l.shape.n; ++i) {
+    if (l.stride[i].v == 0) distinct.shape.leaf[i] = num{1};
+  }
   flat_layout f = merge(distinct, {0, distinct.shape.n}, false);
   gaps_of g;
   for (int k = 0; k < f.n; ++k) {
-    int least = k;
-    for (int i = k; i < f.n; ++i) {
-      if (f.stride[i].unit != unit_none) refuse_stride(f.stride[i].v, 1);
-      if (f.stride[i].v < 0) refuse_stride(f.stride[i].v, 0);
-      if (f.stride[i].v < f.stride[least].v) least = i;
+    int const next = least_stride(f, k);
+    num const step = f.stride[next];
+    num const extent = f.extent[next];
+    f.stride[next] = f.stride[k];
+    f.extent[next] = f.extent[k];
+    if (quotient const q = divided(step, g.block); q.exact) {
+      if (q.value.v < 1) refuse_overlap(step.v, g.block.v);
+      if (q.value != num{1}) append(g.gaps, q.value, g.block);
+    } else {
+      i64 const covered = number(g.block);
+      if (number(step) < covered) refuse_overlap(step.v, covered);
+      g.odd_stride = step.v;
+      g.odd_cover = covered;
+      if (step.v / covered > 1) append(g.gaps, step.v / covered, g.block);
     }
-    i64 const step = f.stride[least].v;
-    i64 const extent = f.extent[least];
-    f.stride[least] = f.stride[k];
-    f.extent[least] = f.extent[k];
-    if (step < g.block) refuse_overlap(step, g.block);
-    if (step % g.block != 0) {
-      g.odd_stride = step;
-      g.odd_cover = g.block;
-    }
-    if (step / g.block > 1) append(g.gaps, step / g.block, num{g.block});
     g.block = times(step, extent);
   }
   return g;
@@ -57,14 +79,14 @@ TW_HD constexpr gaps_of find_gaps(layout const& l) {
 
 /// The gaps and then copies of the block, as many as a shape needs.
 TW_HD constexpr layout repeat_block(gaps_of g, tree const& shape) {
-  i64 blocks = 1;
-  i64 inside = g.block;  // part of the block that the leaves so far have not used up
+  num blocks{1};
+  num inside = g.block;  // part of the block that the leaves so far have not used up
   for (int i = 0; i < shape.n; ++i) {
-    if (shape.leaf[i].v < 1) refuse_extent(shape.leaf[i].v, 1);
-    blocks = times(blocks, ceil_div(shape.leaf[i].v, inside));
-    inside = ceil_div(inside, shape.leaf[i].v);
+    check_extent(shape.leaf[i]);
+    blocks = times(blocks, ceil_div(shape.leaf[i], inside));
+    if (i + 1 < shape.n) inside = ceil_div(inside, shape.leaf[i]);
   }
-  if (blocks > 1) append(g.gaps, blocks, num{g.block});
+  if (blocks != num{1}) append(g.gaps, blocks, g.block);
   return coalesce(close_piece(g.gaps));
 }
 
@@ -73,7 +95,7 @@ TW_HD constexpr layout repeat_block(gaps_of g, tree const& shape) {
 TW_HD constexpr layout complement(layout const& l, tree const& shape) {
   detail::gaps_of const g = detail::find_gaps(l);
   layout const r = detail::repeat_block(g, shape);
-  if (g.odd_stride != 0 && cosize(filter_zeros(l)) + cosize(r) - 1 < size(shape)) {
+  if (g.odd_stride != 0 && cosize(l) + cosize(r) - 1 < size(shape)) {
     refuse_overlap(g.odd_stride, g.odd_cover);
   }
   return r;

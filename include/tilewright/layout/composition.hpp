@@ -11,6 +11,8 @@
 //           carry from one digit into the next and no layout could say it [TW0106, which CuTe
 //           does not check]; strides of B of one sign [TW0107]. The last extent of A does not
 //           bound: indices beyond size(A) extend the last mode.
+// Run time: an extent of A that is known at run time is taken whole or not at all, or is the last
+//           one: anything else depends on its value [TW0131]
 // Basis:    a stride v@i@j of B steps in position i of A's mode j
 // Swizzles: A's stays outside; B's moves through A where A moves whole bits (bits.hpp) [TW0116]
 // Tilers:   a tuple composes mode by mode and drops the modes it does not name; _ keeps a mode; an
@@ -27,34 +29,77 @@ namespace tw {
 
 namespace detail {
 
-/// The leaf n:d of B, through A. Adds to `reach` how far it goes inside each extent of A.
-TW_HD constexpr layout compose_leaf(flat_layout const& a, i64 n, i64 step, i64* reach) {
-  if (n == 1 || step == 0) return {n, 0};
+/// How far the leaves of B go inside one extent of A: fixed + per * the extent's run-time value.
+struct inside_extent {
+  i64 fixed = 0;
+  i64 per = 0;
+  TW_HD constexpr void add(i64 f, i64 p) {
+    fixed = plus(fixed, f);
+    per = plus(per, p);
+  }
+};
+
+/// Steps of d, n of them, stay inside the extent s for every value of the arguments.
+TW_HD constexpr bool stays_inside(num n, num d, num s) {
+  if (is_argument(n)) return n.unit == s.unit && !is_argument(d) && d.v <= s.v / n.v;
+  if (is_argument(d)) return d.unit == s.unit && n.v - 1 <= (s.v - 1) / d.v;
+  return d.v < least(s) && d.v <= (least(s) - 1) / (n.v - 1);
+}
+
+/// d and s do not divide: both are numbers, or it depends on an argument.
+TW_HD constexpr void refuse_split(num d, num s) {
+  if (is_argument(d)) refuse_argument_extent(s.v, argument_index(d));
+  if (is_argument(s)) refuse_argument_extent(d.v, argument_index(s));
+}
+
+/// The leaf n:step of B, through A. Adds to `reach` how far it goes inside each extent of A.
+TW_HD constexpr layout compose_leaf(flat_layout const& a, num n, num step, inside_extent* reach) {
+  if (n == num{1} || step == num{}) return {n, num{}};
   layout piece;
-  i64 const sign = step < 0 ? -1 : 1;  // A(-i) == -A(i)
-  i64 d = magnitude(step);
+  i64 const sign = step.v < 0 ? -1 : 1;  // A(-i) == -A(i)
+  num d{magnitude(step.v), step.unit};
   for (int k = 0; k + 1 < a.n; ++k) {
-    i64 const s = a.extent[k];
-    if (d < s && d <= (s - 1) / (n - 1)) {  // stays inside this extent
-      append(piece, n, times(a.stride[k], sign * d));
-      reach[k] = plus(reach[k], d * (n - 1));
+    num const s = a.extent[k];
+    if (stays_inside(n, d, s)) {
+      append(piece, n, times(a.stride[k], times(d, sign)));
+      if (is_argument(n)) {
+        reach[k].add(-d.v, d.v * n.v);
+      } else {
+        reach[k].add(is_argument(d) ? 0 : d.v * (n.v - 1), is_argument(d) ? d.v * (n.v - 1) : 0);
+      }
       return close_piece(piece);
     }
-    if (d >= s) {
-      if (d % s != 0) refuse_stride_split(d, s);
-      d /= s;
+    if (quotient const q = divided(d, s); q.exact) {
+      d = q.value;
       continue;
     }
-    if (s % d != 0) refuse_stride_split(d, s);
-    i64 const part = s / d;
-    if (n % part != 0) refuse_shape_split(n, part);
-    append(piece, part, times(a.stride[k], sign * d));
-    reach[k] = plus(reach[k], s - d);
-    n /= part;
-    d = 1;
+    quotient const part = divided(s, d);
+    if (!part.exact) {
+      refuse_split(d, s);
+      refuse_stride_split(d.v, s.v);
+    }
+    quotient const rest = divided(n, part.value);
+    if (!rest.exact) {
+      refuse_split(n, part.value);
+      refuse_shape_split(n.v, part.value.v);
+    }
+    append(piece, part.value, times(a.stride[k], times(d, sign)));
+    reach[k].add(is_argument(s) ? 0 : s.v, is_argument(s) ? s.v : 0);
+    reach[k].add(is_argument(d) ? 0 : -d.v, is_argument(d) ? -d.v : 0);
+    n = rest.value;
+    d = num{1};
   }
-  append(piece, n, times(a.stride[a.n - 1], sign * d));
+  append(piece, n, times(a.stride[a.n - 1], times(d, sign)));
   return close_piece(piece);
+}
+
+/// All leaves of B together must stay inside the extent s.
+TW_HD constexpr void check_reach(inside_extent r, num s) {
+  if (!is_argument(s)) {
+    if (r.fixed >= s.v) refuse_carry(r.fixed, s.v);
+  } else if (r.per > s.v || r.fixed >= s.v - r.per) {
+    refuse_argument_extent(r.fixed, argument_index(s));
+  }
 }
 
 /// The mode of l at the end of a path; the whole of l for no path.
@@ -78,33 +123,34 @@ TW_HD constexpr layout composition(layout const& a, layout const& b) {
     return swizzled(moved_swizzle(b.sw, a), composition(a, plain(b)));
   }
   if (a.shape.n == 0) refuse_nesting(0, 1);
-  i64 reach[max_leaves][max_leaves] = {};  // by the first leaf of B in the same mode of A, by digit
+  // by the first leaf of B in the same mode of A, by digit
+  detail::inside_extent reach[max_leaves][max_leaves] = {};
   i64 first_step = 0;
   std::uint32_t path = unit_none;
   detail::flat_layout f = detail::merge(a, {0, a.shape.n}, true);
   layout out;
   for (int i = 0; i < b.shape.n; ++i) {
-    num const d = b.extent(i) == 1 ? num{} : b.stride[i];
+    num const d = b.is_unit(i) ? num{} : b.stride[i];
+    std::uint32_t const here = basis_path(d);
     int same = i;  // the first leaf with the same path
     for (int j = i; d.v != 0 && j-- > 0;) {
-      if (b.extent(j) == 1 || b.stride[j].v == 0) continue;
-      if (b.stride[j].unit == d.unit) {
+      if (b.is_unit(j) || b.stride[j].v == 0) continue;
+      if (basis_path(b.stride[j]) == here) {
         same = j;
-      } else if (detail::overlap(b.stride[j].unit, d.unit)) {
+      } else if (detail::overlap(basis_path(b.stride[j]), here)) {
         refuse_inner_stride(d.v, 1);
       }
     }
     if (d.v != 0 && first_step == 0) first_step = d.v;
     if ((first_step < 0 && d.v > 0) || (first_step > 0 && d.v < 0)) refuse_inner_stride(d.v, 0);
-    if (d.v != 0 && d.unit != path) {
-      layout const part = detail::mode_at(a, d.unit);
+    if (d.v != 0 && here != path) {
+      layout const part = detail::mode_at(a, here);
       f = detail::merge(part, {0, part.shape.n}, true);
-      path = d.unit;
+      path = here;
     }
-    layout piece = detail::compose_leaf(f, b.extent(i), d.v, reach[same]);
-    for (int k = 0; k + 1 < f.n; ++k) {
-      if (reach[same][k] >= f.extent[k]) refuse_carry(reach[same][k], f.extent[k]);
-    }
+    num const step = is_argument(d) ? d : num{d.v};
+    layout piece = detail::compose_leaf(f, b.shape.leaf[i], step, reach[same]);
+    for (int k = 0; k + 1 < f.n; ++k) detail::check_reach(reach[same][k], f.extent[k]);
     detail::add_open(piece.shape, 0, b.shape.opened(i));
     detail::add_close(piece.shape, piece.shape.n - 1, b.shape.closed(i));
     detail::append(out, piece);

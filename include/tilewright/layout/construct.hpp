@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // construct.hpp  Compact layouts of a shape: column-major, row-major, in a given order, identity.
 //
-// Needs:    extents >= 1 [TW0114]; for an order, one rank per mode [TW0110]
+// Needs:    extents >= 1 [TW0114]; for an order, one rank per mode [TW0110]; no stride that is a
+//           product of two run-time extents [TW0130]
 // Ensures:  cosize == size; the stride of a leaf is the product of the extents before it (in that
 //           order); extents of 1 get stride 0 where CuTe's ordered layouts do
 // Example:  make_layout_right("(4,8)") == (4,8):(8,1)      tests/layout/construct_test.cpp
@@ -17,7 +18,7 @@ TW_HD constexpr layout with_extents(tree const& shape) {
   layout l;
   l.shape = shape;
   for (int i = 0; i < shape.n; ++i) {
-    if (shape.leaf[i].v < 1 || shape.leaf[i].unit != unit_none) refuse_extent(shape.leaf[i].v, 1);
+    check_extent(shape.leaf[i]);
   }
   return l;
 }
@@ -27,10 +28,10 @@ TW_HD constexpr layout with_extents(tree const& shape) {
 /// Column-major: the first leaf is contiguous.
 TW_HD constexpr layout make_layout_left(tree const& shape) {
   layout l = detail::with_extents(shape);
-  i64 next = 1;
+  num next{1};
   for (int i = 0; i < shape.n; ++i) {
-    l.stride[i] = num{next};
-    next = times(next, l.extent(i));
+    l.stride[i] = next;
+    if (i + 1 < shape.n) next = times(next, shape.leaf[i]);
   }
   return l;
 }
@@ -38,10 +39,10 @@ TW_HD constexpr layout make_layout_left(tree const& shape) {
 /// Row-major: the last leaf is contiguous.
 TW_HD constexpr layout make_layout_right(tree const& shape) {
   layout l = detail::with_extents(shape);
-  i64 next = 1;
+  num next{1};
   for (int i = shape.n; i-- > 0;) {
-    l.stride[i] = num{next};
-    next = times(next, l.extent(i));
+    l.stride[i] = next;
+    if (i > 0) next = times(next, shape.leaf[i]);
   }
   return l;
 }
@@ -60,16 +61,18 @@ TW_HD constexpr layout make_ordered_layout(tree const& shape, tree const& order)
   matching const m = match(order, shape);
   if (!m.ok) refuse_profile(order.n, shape.n);
   bool done[max_leaves] = {};
-  i64 next = 1;
+  int placed = 0;
+  num next{1};
   for (int k = 0; k < order.n; ++k) {
     int first = -1;
     for (int j = 0; j < order.n; ++j) {
-      if (!done[j] && (first < 0 || order.leaf[j].v < order.leaf[first].v)) first = j;
+      if (done[j]) continue;
+      if (first < 0 || number(order.leaf[j]) < number(order.leaf[first])) first = j;
     }
     done[first] = true;
     for (int i = m.at[first]; i < m.at[first + 1]; ++i) {
-      l.stride[i] = l.extent(i) == 1 ? num{} : num{next};
-      next = times(next, l.extent(i));
+      l.stride[i] = l.is_unit(i) ? num{} : next;
+      if (++placed < shape.n) next = times(next, shape.leaf[i]);
     }
   }
   return l;

@@ -12,6 +12,10 @@
 // Ragged:   where the tile does not divide an extent of L, the extent counts as rounded up: the law
 //           holds for that larger L, there are ceil(extent / tile) tiles, the last one sticks out
 //           and the caller must predicate. The tile itself is never cut: that is refused.
+// Run time: a mode of one run-time extent is cut by any tile: (M,K):(ld,1) by (128,64) is
+//           ((128,64),(ceil(M/128),ceil(K/64))):((ld,1),(128 ld,64)). A tile that would end inside
+//           a run-time extent followed by another one is refused [TW0131]; tiles are numbers
+//           [TW0129]
 // Tilers:   a tuple cuts mode by mode; modes beyond it are not cut and join the rest. _ leaves a
 //           mode as it is: in zipped, tiled and flat divide it must be a pair (tile, rest) already.
 // Needs:    what composition needs [TW0104-TW0107]; a tile with nested strides [TW0108]; no more
@@ -32,12 +36,19 @@ TW_HD constexpr layout round_up_extent(layout const& l, i64 block) {
   bool open = true;  // the block reaches this leaf
   layout out;
   for (int k = 0; k < f.n; ++k) {
-    i64 extent = f.extent[k];
-    if (open && k + 1 < f.n && block % extent == 0) {
-      block /= extent;
-    } else if (open) {
-      open = false;
-      if (block < extent && k + 1 < f.n) extent = times(ceil_div(extent, block), block);
+    num extent = f.extent[k];
+    if (open && k + 1 < f.n) {
+      if (is_argument(extent)) {
+        if (!divided(extent, num{block}).exact) {
+          refuse_argument_extent(block, argument_index(extent));
+        }
+        open = false;
+      } else if (block % extent.v == 0) {
+        block /= extent.v;
+      } else {
+        open = false;
+        if (block < extent.v) extent = times(num{ceil_div(extent.v, block)}, block);
+      }
     }
     append(out.shape, tree(extent));
     out.stride[k] = f.stride[k];
@@ -49,8 +60,8 @@ TW_HD constexpr layout round_up_extent(layout const& l, i64 block) {
 TW_HD constexpr layout divide_by_layout(layout const& l, layout const& tile) {
   gaps_of const g = find_gaps(tile);
   if (g.odd_stride != 0) refuse_overlap(g.odd_stride, g.odd_cover);
-  layout const whole = round_up_extent(l, g.block);
-  return composition(whole, make_layout(tile, repeat_block(g, tree(size(whole)))));
+  layout const whole = round_up_extent(l, number(g.block));
+  return composition(whole, make_layout(tile, repeat_block(g, tree(product_of(whole)))));
 }
 
 }  // namespace detail
@@ -70,7 +81,8 @@ TW_HD constexpr layout logical_divide(layout const& l, tiler const& t) {
 /// n counts whole leaves of the shape and then a divisor of the next one: tiles of n fill it.
 TW_HD constexpr bool evenly_divides(tree const& shape, i64 n) {
   for (int i = 0; i < shape.n; ++i) {
-    i64 const s = shape.leaf[i].v;
+    if (is_argument(shape.leaf[i]) && divided(shape.leaf[i], num{n}).exact) return true;
+    i64 const s = number(shape.leaf[i]);
     if (s % n == 0) return true;
     if (n % s != 0) return false;
     n /= s;

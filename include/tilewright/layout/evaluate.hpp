@@ -21,11 +21,11 @@ namespace detail {
 TW_HD constexpr i64 index_range(layout const& l, leaf_range r, i64 index) {
   i64 sum = 0;
   for (int i = r.begin; i < r.end; ++i) {
+    if (index == 0) break;
     i64 const c = i + 1 == r.end ? index : index % l.extent(i);
-    index /= l.extent(i);
+    if (i + 1 < r.end) index /= l.extent(i);
     if (c == 0) continue;
-    if (l.stride[i].unit != unit_none) refuse_stride(l.stride[i].v, 1);
-    sum = plus(sum, times(c, l.stride[i].v));
+    sum = plus(sum, times(c, plain_stride(l.stride[i])));
   }
   return sum;
 }
@@ -38,7 +38,7 @@ TW_HD constexpr i64 crd2idx(tree const& c, layout const& l) {
   if (!m.ok) refuse_profile(c.n, l.shape.n);
   i64 sum = 0;
   for (int j = 0; j < c.n; ++j) {
-    sum = plus(sum, detail::index_range(l, {m.at[j], m.at[j + 1]}, c.leaf[j].v));
+    sum = plus(sum, detail::index_range(l, {m.at[j], m.at[j + 1]}, number(c.leaf[j])));
   }
   return sum;
 }
@@ -66,8 +66,11 @@ TW_HD constexpr i64 layout::operator()(C const&... c) const {
 TW_HD constexpr tree idx2crd(i64 index, tree const& shape) {
   tree c = shape;
   for (int i = 0; i < shape.n; ++i) {
-    c.leaf[i] = num{i + 1 == shape.n ? index : index % shape.leaf[i].v};
-    index /= shape.leaf[i].v;
+    c.leaf[i] = num{index};
+    if (i + 1 == shape.n) break;
+    i64 const extent = number(shape.leaf[i]);
+    c.leaf[i].v %= extent;
+    index /= extent;
   }
   return c;
 }
@@ -80,7 +83,7 @@ TW_HD constexpr bool is_compact(layout const& l) {
   for (bool found = true; found;) {
     found = false;
     for (int i = 0; i < l.shape.n; ++i) {
-      if (l.extent(i) == 1 || l.stride[i] != num{covered}) continue;
+      if (l.is_unit(i) || l.stride[i] != num{covered}) continue;
       covered = times(covered, l.extent(i));
       found = true;
     }
@@ -95,8 +98,8 @@ TW_HD constexpr bool is_compact(layout const& l) {
 TW_HD constexpr i64 cosize(layout const& l) {
   i64 last = 0;
   for (int i = 0; i < l.shape.n; ++i) {
-    if (l.stride[i].unit != unit_none) refuse_stride(l.stride[i].v, 1);
-    last = plus(last, times(l.extent(i) - 1, larger(l.stride[i].v, 0)));
+    i64 const d = plain_stride(l.stride[i]);
+    if (d != 0) last = plus(last, times(l.extent(i) - 1, larger(d, 0)));
   }
   if (!l.swizzled()) return last + 1;
   int const reach = l.sw.base + l.sw.bits + static_cast<int>(magnitude(l.sw.shift));

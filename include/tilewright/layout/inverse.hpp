@@ -6,6 +6,8 @@
 //                     stride 0 or an overlap in the last mode gives several indices one offset
 //     nullspace       L(N(i)) == 0: the modes of stride 0
 //
+// Run time: the run of a right inverse ends where it is not known to go on; left inverse and null
+//           space refuse what depends on the value of an argument [TW0129, TW0130, TW0132]
 // Needs:    strides >= 0 [TW0109]; for left_inverse, each stride a multiple of the next smaller one
 //           and no offset twice [TW0125]. A swizzled layout must be compact and move whole bits
 //           [TW0116].
@@ -22,7 +24,7 @@ namespace detail {
 
 /// A leaf of a layout, with the index that steps along it.
 struct step {
-  i64 extent, stride, index;
+  num extent, stride, index;
 };
 
 struct steps {
@@ -30,18 +32,22 @@ struct steps {
   step at[max_leaves] = {};
 };
 
-/// The merged leaves, sorted by stride.
+/// The merged leaves, sorted by stride; those known at run time last, in their order. The index of
+/// a leaf behind two run-time extents cannot be said and is 0.
 TW_HD constexpr steps sorted_steps(layout const& l) {
   flat_layout const f = merge(l, {0, l.shape.n}, false);
   steps s;
-  i64 index = 1;
+  num index{1};
   for (int i = 0; i < f.n; ++i) {
-    if (f.stride[i].unit != unit_none) refuse_stride(f.stride[i].v, 1);
+    if (is_basis(f.stride[i])) refuse_stride(f.stride[i].v, 1);
     if (f.stride[i].v < 0) refuse_stride(f.stride[i].v, 0);
+    auto const before = [d = f.stride[i]](num other) {
+      return !is_argument(d) && (is_argument(other) || d.v < other.v);
+    };
     int at = s.n++;
-    for (; at > 0 && s.at[at - 1].stride > f.stride[i].v; --at) s.at[at] = s.at[at - 1];
-    s.at[at] = {f.extent[i], f.stride[i].v, index};
-    index = times(index, f.extent[i]);
+    for (; at > 0 && before(s.at[at - 1].stride); --at) s.at[at] = s.at[at - 1];
+    s.at[at] = {f.extent[i], f.stride[i], index};
+    index = can_multiply(index, f.extent[i]) ? times(index, f.extent[i]) : num{};
   }
   return s;
 }
@@ -49,35 +55,59 @@ TW_HD constexpr steps sorted_steps(layout const& l) {
 TW_HD constexpr layout plain_right_inverse(layout const& l) {
   steps const s = sorted_steps(l);
   layout out;
-  i64 covered = 1;
-  for (int k = 0; k < s.n; ++k) {
-    if (s.at[k].stride != covered) continue;
-    append(out, s.at[k].extent, num{s.at[k].index});
-    covered = times(covered, s.at[k].extent);
+  num covered{1};
+  bool used[max_leaves] = {};
+  for (bool found = true; found;) {
+    found = false;
+    for (int k = 0; k < s.n && !found; ++k) {
+      if (used[k] || s.at[k].stride != covered) continue;
+      if (s.at[k].index.v == 0) refuse_argument_product(argument_index(s.at[k].extent), -1);
+      append(out, s.at[k].extent, s.at[k].index);
+      found = used[k] = true;
+      if (!can_multiply(covered, s.at[k].extent)) return coalesce(close_piece(out));
+      covered = times(covered, s.at[k].extent);
+    }
   }
   return coalesce(close_piece(out));
+}
+
+/// `a` is the last leaf of l, which has no bound: it may overlap what the others cover.
+TW_HD constexpr bool is_last_leaf(layout const& l, step const& a) {
+  if (l.shape.n == 0 || l.is_unit(l.shape.n - 1)) return false;
+  for (int i = 0; i < l.shape.n; ++i) {
+    if (is_argument(l.shape.leaf[i])) return false;
+  }
+  return times(a.index, a.extent) == num{size(l)};
+}
+
+/// The stride of `a` as a multiple of `unit`, which smaller strides cover or step by.
+TW_HD constexpr num nested(step const& a, num unit) {
+  quotient const q = divided(a.stride, unit);
+  if (q.exact && q.value.v > 0) return q.value;
+  if (is_argument(a.stride)) refuse_argument_division(a.stride.v, number(unit));
+  refuse_left_inverse(number(a.stride), number(unit));
+  return {};
 }
 
 TW_HD constexpr layout plain_left_inverse(layout const& l) {
   steps const s = sorted_steps(l);
   int first = 0;
-  while (first < s.n && s.at[first].stride == 0) ++first;
-  if (first == 1 && s.n == 1) return {s.at[0].extent, 0};
+  while (first < s.n && s.at[first].stride == num{}) ++first;
+  if (first == 1 && s.n == 1) return {s.at[0].extent, num{}};
   layout out;
-  bool const extends = l.shape.n > 0 && l.extent(l.shape.n - 1) > 1;
-  i64 covered = 1;  // offsets that the smaller strides use
-  if (first < s.n && s.at[first].stride > 1) append(out, s.at[first].stride, num{});
+  num covered{1};  // offsets that the smaller strides use
+  if (first < s.n && s.at[first].stride != num{1}) append(out, s.at[first].stride, num{});
   for (int k = first; k < s.n; ++k) {
     step const& a = s.at[k];
-    bool const unbounded = extends && k + 1 == s.n && a.index * a.extent == size(l);
-    if (a.stride < covered && !unbounded) refuse_left_inverse(a.stride, covered);
-    covered = times(a.stride, a.extent);
-    i64 extent = a.extent;
-    if (k + 1 < s.n) {
-      if (s.at[k + 1].stride % a.stride != 0) refuse_left_inverse(s.at[k + 1].stride, a.stride);
-      extent = s.at[k + 1].stride / a.stride;
+    bool const is_last = k + 1 == s.n;
+    if (is_argument(a.stride) || is_argument(covered)) {
+      nested(a, covered);
+    } else if (a.stride.v < covered.v && !(is_last && is_last_leaf(l, a))) {
+      refuse_left_inverse(a.stride.v, covered.v);
     }
-    append(out, extent, num{a.index});
+    if (a.index.v == 0) refuse_argument_product(argument_index(a.extent), -1);
+    append(out, is_last ? a.extent : nested(s.at[k + 1], a.stride), a.index);
+    if (!is_last) covered = times(a.stride, a.extent);
   }
   return coalesce(close_piece(out));
 }
@@ -103,10 +133,10 @@ TW_HD constexpr layout left_inverse(layout const& l) {
 
 TW_HD constexpr layout nullspace(layout const& l) {
   layout out;
-  i64 index = 1;
+  num index{1};
   for (int i = 0; i < l.shape.n; ++i) {
-    if (l.stride[i].v == 0 && l.extent(i) > 1) detail::append(out, l.extent(i), num{index});
-    index = times(index, l.extent(i));
+    if (number(l.stride[i]) == 0 && !l.is_unit(i)) detail::append(out, l.shape.leaf[i], index);
+    if (i + 1 < l.shape.n) index = times(index, l.shape.leaf[i]);
   }
   return detail::close_piece(out);
 }

@@ -40,6 +40,13 @@
 //           16  17  18  19 | 20  21  22  23
 //           24  25  26  27 | 28  29  30  31
 //
+// Extents and strides may be known at run time only: $0 is argument 0. The matrix of a kernel is
+// ($0,$1):($2,1), rows, columns and pitch, and the algebra above works on it while it compiles:
+//
+//     ($0,$1):($2,1)  divided by  (128,64)  is  ((128,64),($0/128,$1/64)):(($2,1),(128$2,64))
+//
+// with $0/128 = ceil($0 / 128). What would depend on a value is refused; bind.hpp puts values in.
+//
 // Layouts here are ordinary values of one structural class, and the algebra is ordinary constexpr
 // functions: the same code answers at compile time, at run time and on the command line. Where an
 // operation has no right answer it refuses (rules.hpp), also where other libraries return a wrong
@@ -48,7 +55,9 @@
 
 #include "tilewright/layout/rules.hpp"  // first: compilers show this path in every refusal
 
+#include "tilewright/layout/argument.hpp"
 #include "tilewright/layout/basis.hpp"
+#include "tilewright/layout/bind.hpp"
 #include "tilewright/layout/bits.hpp"
 #include "tilewright/layout/coalesce.hpp"
 #include "tilewright/layout/common.hpp"

@@ -75,8 +75,8 @@ TW_HD constexpr sliced local_partition(layout const& l, layout const& threads, i
     layout const m = mode(threads, i);
     tree c = m.shape;
     for (int k = 0; k < c.n; ++k) {
-      i64 const d = m.stride[k].v;
-      if (d < 0 || m.stride[k].unit != unit_none) refuse_stride(d, 0);
+      i64 const d = plain_stride(m.stride[k]);
+      if (d < 0) refuse_stride(d, 0);
       c.leaf[k] = num{d == 0 ? 0 : index / d % m.extent(k)};
     }
     detail::append(extents, tree(size(m)));

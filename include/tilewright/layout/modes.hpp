@@ -23,7 +23,7 @@ TW_HD constexpr layout take(layout const& l, int begin, int end) {
 TW_HD constexpr layout select(layout const& l, tree const& which) {
   layout out;
   for (int i = 0; i < which.n; ++i) {
-    detail::append(out, mode(l, static_cast<int>(which.leaf[i].v)));
+    detail::append(out, mode(l, static_cast<int>(number(which.leaf[i]))));
   }
   detail::wrap(out);
   return swizzled_as(out, l);

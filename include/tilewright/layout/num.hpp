@@ -6,7 +6,8 @@
 //                           value 1 at position 0 of position 1. Strides of TMA coordinates.
 //           any             the wildcard _ of a coordinate or a tiler: keep this mode
 //           tile            a tiler's bare integer n, which tiles by n:1
-//           bit 31          reserved for run-time arguments
+//           argument        v * ceil(argument k / divisor), a number known at run time:
+//           argument.hpp
 // Needs:    products and sums that fit in 64 bits [TW0113]
 // Example:  tests/layout/text_test.cpp "units"
 #pragma once

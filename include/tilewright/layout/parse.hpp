@@ -3,7 +3,7 @@
 //
 //     layout    [Sw<bits,base,shift> o offset o] tree [: tree]     no stride: column-major
 //     tree      number | _ | ( tree, tree, ... )                   a trailing comma is allowed
-//     number    -12, 3@0@1 (basis), _4 (read as 4)
+//     number    -12, 3@0@1 (basis), _4 (read as 4), 8$0/128 (8 * ceil(argument 0 / 128))
 //     tiler     layout | number | _ | ( tiler, tiler, ... )
 // Spaces do not matter.
 // Needs:    the whole text, nothing more [TW0101 with the position], extents >= 1 [TW0114]
@@ -52,9 +52,27 @@ struct scanner {
     return negative ? -v : v;
   }
 
+  /// Index and divisor of a run-time argument, after '$'.
+  TW_HD constexpr num argument(num factor) {
+    i64 const index = integer();
+    if (index < 0 || index >= max_arguments) refuse_argument_number(index, max_arguments - 1);
+    i64 const divisor = take('/') ? integer() : 1;
+    return times(arg(static_cast<int>(index), divisor), factor.v);
+  }
+
   TW_HD constexpr num number() {
     if (take('_') && !digit()) return any;
-    num a{integer()};
+    bool const negative = take('-');
+    bool counted = take('$');
+    num a{1};
+    if (!counted) {
+      peek();
+      if (!digit()) fail();
+      a.v = integer();
+      counted = take('$');
+    }
+    if (negative) a.v = -a.v;
+    if (counted) return argument(a);
     std::uint32_t path = 0;
     int levels = 0;
     while (take('@')) {  // inner index first: each further one is more outward
@@ -127,8 +145,8 @@ struct scanner {
       num const n = number();
       if (is_any(n)) return any;
       if (take(':')) return make_layout(tree(n), tree(number()));
-      if (n.unit != unit_none) fail();
-      return n.v;
+      if (is_basis(n)) fail();
+      return tw::number(n);
     }
     tiler t;
     while (!take(')')) {

@@ -32,11 +32,22 @@ struct printed {
   }
   TW_HD constexpr void put(num a) {
     if (is_any(a)) return put('_');
+    if (is_argument(a)) return put_argument(a);
     put(a.v);
     for (int k = is_basis(a) ? path_depth(a.unit) : 0; k-- > 0;) {
       put('@');
       put(i64{path_index(a.unit, k)});
     }
+  }
+  /// 8$0/128 for 8 * ceil(argument 0 / 128).
+  TW_HD constexpr void put_argument(num a) {
+    if (a.v == -1) put('-');
+    if (magnitude(a.v) != 1) put(a.v);
+    put('$');
+    put(i64{argument_index(a)});
+    if (argument_divisor(a) == 1) return;
+    put('/');
+    put(argument_divisor(a));
   }
   TW_HD constexpr void put(swizzle s) {
     put("Sw<");

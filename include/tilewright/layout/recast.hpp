@@ -6,6 +6,8 @@
 //
 // Law:      the offsets of upcast(L, n) are those of L divided by n, cells of one element once;
 //           upcast(downcast(L, n), n) is L's function
+// Run time: upcast divides run-time strides by n where their factor is a multiple of n [TW0132]:
+//           say 8$0 for a pitch that is a multiple of 8
 // Needs:    every stride divides n or is divided by it [TW0126], the small ones together stay
 // inside
 //           one wide element [TW0128]; downcast: exactly one leaf of
@@ -21,14 +23,20 @@ TW_HD constexpr layout upcast(layout l, i64 n) {
   if (n < 1) refuse_extent(n, 1);
   i64 inside = 0;  // largest distance of a cell from the beginning of its wide element
   for (int i = 0; i < l.shape.n; ++i) {
+    if (is_basis(l.stride[i])) refuse_stride(l.stride[i].v, 1);
     i64 const d = magnitude(l.stride[i].v);
-    if (l.stride[i].unit != unit_none) refuse_stride(l.stride[i].v, 1);
     if (d == 0) continue;
-    if (d % n != 0 && n % d != 0) refuse_upcast(d, n);
-    if (d < n) inside += (smaller(l.extent(i), n / d) - 1) * d;
+    if (d % n == 0) {
+      l.stride[i].v /= n;
+      continue;
+    }
+    if (is_argument(l.stride[i])) refuse_argument_division(d, n);
+    if (n % d != 0) refuse_upcast(d, n);
+    num const extent = l.shape.leaf[i];  // where it is known at run time, it may reach everywhere
+    inside += ((is_argument(extent) ? n / d : smaller(extent.v, n / d)) - 1) * d;
     if (inside >= n) refuse_upcast_carry(inside, n);
-    l.shape.leaf[i].v = ceil_div(l.extent(i), ceil_div(n, d));
-    l.stride[i].v = (l.stride[i].v < 0 ? -1 : 1) * ceil_div(d, n);
+    l.shape.leaf[i] = ceil_div(extent, n / d);
+    l.stride[i].v = l.stride[i].v < 0 ? -1 : 1;
   }
   if (!l.swizzled()) return l;
   if (l.offset % n != 0 || (n & (n - 1)) != 0) refuse_upcast(l.offset, n);
@@ -45,16 +53,16 @@ TW_HD constexpr layout downcast(layout l, i64 n) {
   int adjacent = 0;  // leaves of stride 1, and the one to widen: the one with extent above 1
   int widened = -1;
   for (int i = 0; i < l.shape.n; ++i) {
-    if (l.stride[i].unit != unit_none) refuse_stride(l.stride[i].v, 1);
-    if (magnitude(l.stride[i].v) != 1) {
+    if (is_basis(l.stride[i])) refuse_stride(l.stride[i].v, 1);
+    if (is_argument(l.stride[i]) || magnitude(l.stride[i].v) != 1) {
       l.stride[i] = times(l.stride[i], n);
-    } else if (l.extent(i) > 1 || widened < 0) {
-      adjacent += l.extent(i) > 1 ? 1 : 0;
+    } else if (!l.is_unit(i) || widened < 0) {
+      adjacent += l.is_unit(i) ? 0 : 1;
       widened = i;
     }
   }
   if (n > 1 && (widened < 0 || adjacent > 1)) refuse_downcast(adjacent, 1);
-  if (widened >= 0) l.shape.leaf[widened].v = times(l.extent(widened), n);
+  if (widened >= 0) l.shape.leaf[widened] = times(l.shape.leaf[widened], n);
   if (!l.swizzled()) return l;
   l.offset = times(l.offset, n);
   for (; n > 1; n /= 2) {

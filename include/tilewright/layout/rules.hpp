@@ -223,4 +223,49 @@ TW_HD constexpr void refuse_upcast_carry(std::int64_t got, std::int64_t need) {
       TW0128_upcast_modes_together_leave_a_wide_element[detail::both(got, need)];
 }
 
+/// got = index of a run-time argument, need = its factor.
+TW_HD constexpr void refuse_argument(std::int64_t got, std::int64_t need) {
+  if (!__builtin_is_constant_evaluated()) return detail::at_run_time(129, got, need);
+  int const TW0129_run_time_argument_where_the_algebra_needs_a_number[1] = {0};
+  [[maybe_unused]] int const e =
+      TW0129_run_time_argument_where_the_algebra_needs_a_number[detail::both(got, need)];
+}
+
+/// got, need = indices of the run-time arguments; -1 for a position of a coordinate.
+TW_HD constexpr void refuse_argument_product(std::int64_t got, std::int64_t need) {
+  if (!__builtin_is_constant_evaluated()) return detail::at_run_time(130, got, need);
+  int const TW0130_product_of_two_run_time_arguments[1] = {0};
+  [[maybe_unused]] int const e = TW0130_product_of_two_run_time_arguments[detail::both(got, need)];
+}
+
+/// got = what is counted there, a number or an argument's factor, need = the argument's index.
+TW_HD constexpr void refuse_argument_extent(std::int64_t got, std::int64_t need) {
+  if (!__builtin_is_constant_evaluated()) return detail::at_run_time(131, got, need);
+  int const TW0131_run_time_extent_is_cut_or_crossed[1] = {0};
+  [[maybe_unused]] int const e = TW0131_run_time_extent_is_cut_or_crossed[detail::both(got, need)];
+}
+
+/// got = factor of a run-time value, need = what must divide it.
+TW_HD constexpr void refuse_argument_division(std::int64_t got, std::int64_t need) {
+  if (!__builtin_is_constant_evaluated()) return detail::at_run_time(132, got, need);
+  int const TW0132_run_time_value_is_not_known_to_be_divisible[1] = {0};
+  [[maybe_unused]] int const e =
+      TW0132_run_time_value_is_not_known_to_be_divisible[detail::both(got, need)];
+}
+
+/// got = index of the argument of a stride that would have to be compared, need = its factor.
+TW_HD constexpr void refuse_argument_order(std::int64_t got, std::int64_t need) {
+  if (!__builtin_is_constant_evaluated()) return detail::at_run_time(133, got, need);
+  int const TW0133_order_of_run_time_strides_is_not_known[1] = {0};
+  [[maybe_unused]] int const e =
+      TW0133_order_of_run_time_strides_is_not_known[detail::both(got, need)];
+}
+
+/// got = index or divisor of an argument, need = the largest there is.
+TW_HD constexpr void refuse_argument_number(std::int64_t got, std::int64_t need) {
+  if (!__builtin_is_constant_evaluated()) return detail::at_run_time(134, got, need);
+  int const TW0134_run_time_argument_out_of_range[1] = {0};
+  [[maybe_unused]] int const e = TW0134_run_time_argument_out_of_range[detail::both(got, need)];
+}
+
 }  // namespace tw

@@ -3,6 +3,9 @@
 //
 // A shape divided by an integer is divided leaf by leaf: what a leaf uses up of the divisor is gone
 // for the next. Divided by a shape, it is divided mode by mode; modes without a divisor stay.
+// Run time: ceil($0 / 128) is $0/128; what compares needs numbers [TW0129], what divides without
+// rest
+//           needs factors that show it [TW0132]
 // Needs:    shape_div: each leaf divides what is left of the divisor or is divided by it [TW0124]
 // Example:  ceil_div((3,9), 4) == (1,5); shape_div((6,4), 12) == (1,2) tests/layout/shapes_test.cpp
 #pragma once
@@ -31,12 +34,12 @@ TW_HD constexpr tree ceil_div(tree a, tree const& b) {
   if (!b.is_leaf()) {
     return detail::by_mode(a, b, [](tree const& x, tree const& y) { return ceil_div(x, y); });
   }
-  i64 n = b.leaf[0].v;
-  if (n < 1) refuse_extent(n, 1);
+  num n = b.leaf[0];
+  if (n.v < 1) refuse_extent(n.v, 1);
   for (int i = 0; i < a.n; ++i) {
-    i64 const s = a.leaf[i].v;
-    a.leaf[i].v = ceil_div(s, n);
-    n = ceil_div(n, s);
+    num const s = a.leaf[i];
+    a.leaf[i] = ceil_div(s, n);
+    if (i + 1 < a.n) n = ceil_div(n, s);
   }
   return a;
 }
@@ -45,13 +48,17 @@ TW_HD constexpr tree shape_div(tree a, tree const& b) {
   if (!b.is_leaf()) {
     return detail::by_mode(a, b, [](tree const& x, tree const& y) { return shape_div(x, y); });
   }
-  i64 n = b.leaf[0].v;
-  if (n < 1) refuse_extent(n, 1);
+  num n = b.leaf[0];
+  if (n.v < 1) refuse_extent(n.v, 1);
   for (int i = 0; i < a.n; ++i) {
-    i64 const s = a.leaf[i].v;
-    if (s % n != 0 && n % s != 0) refuse_shape_div(s, n);
-    a.leaf[i].v = ceil_div(s, n);
-    n = ceil_div(n, s);
+    num const s = a.leaf[i];
+    bool const divides = divided(s, n).exact || divided(n, s).exact;
+    if (!divides && (is_argument(s) || is_argument(n))) {
+      refuse_argument_division(s.v, n.v);
+    }
+    if (!divides) refuse_shape_div(s.v, n.v);
+    a.leaf[i] = ceil_div(s, n);
+    if (i + 1 < a.n) n = ceil_div(n, s);
   }
   return a;
 }
@@ -62,7 +69,9 @@ TW_HD constexpr tree round_up(tree a, tree const& b) {
     return detail::by_mode(a, b, [](tree const& x, tree const& y) { return round_up(x, y); });
   }
   if (!a.is_leaf()) refuse_profile(a.n, 1);
-  a.leaf[0].v = times(ceil_div(a.leaf[0].v, b.leaf[0].v), b.leaf[0].v);
+  i64 const n = number(b.leaf[0]);
+  if (n < 1) refuse_extent(n, 1);
+  a.leaf[0] = times(ceil_div(a.leaf[0], n), n);
   return a;
 }
 
@@ -70,7 +79,7 @@ TW_HD constexpr tree round_up(tree a, tree const& b) {
 TW_HD constexpr bool elem_less(tree const& a, tree const& b) {
   if (!congruent(a, b)) refuse_profile(a.n, b.n);
   for (int i = 0; i < a.n; ++i) {
-    if (a.leaf[i].v >= b.leaf[i].v) return false;
+    if (number(a.leaf[i]) >= number(b.leaf[i])) return false;
   }
   return true;
 }
@@ -79,7 +88,7 @@ TW_HD constexpr bool elem_less(tree const& a, tree const& b) {
 TW_HD constexpr bool lex_less(tree const& a, tree const& b) {
   if (!congruent(a, b)) refuse_profile(a.n, b.n);
   for (int i = 0; i < a.n; ++i) {
-    if (a.leaf[i].v != b.leaf[i].v) return a.leaf[i].v < b.leaf[i].v;
+    if (a.leaf[i] != b.leaf[i]) return number(a.leaf[i]) < number(b.leaf[i]);
   }
   return false;
 }
@@ -88,7 +97,7 @@ TW_HD constexpr bool lex_less(tree const& a, tree const& b) {
 TW_HD constexpr bool colex_less(tree const& a, tree const& b) {
   if (!congruent(a, b)) refuse_profile(a.n, b.n);
   for (int i = a.n; i-- > 0;) {
-    if (a.leaf[i].v != b.leaf[i].v) return a.leaf[i].v < b.leaf[i].v;
+    if (a.leaf[i] != b.leaf[i]) return number(a.leaf[i]) < number(b.leaf[i]);
   }
   return false;
 }

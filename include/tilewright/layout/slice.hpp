@@ -57,7 +57,7 @@ TW_HD constexpr layout unswizzled(layout const& l) {
   layout out;
   for (int i = 0; i < l.shape.n; ++i) {
     layout bits;
-    for (i64 d = l.stride[i].v, n = l.extent(i); n > 1; n /= 2, d *= 2) {
+    for (i64 d = number(l.stride[i]), n = l.extent(i); n > 1; n /= 2, d *= 2) {
       append(bits, d == 0 ? n : 2, num{l.sw(l.offset + d) - start});
       if (d == 0) break;
     }

@@ -71,7 +71,7 @@ TW_HD constexpr tiler tile_of(tree const& shape) {
   tiler t;
   t.cells.shape = shape;
   for (int i = 0; i < shape.n; ++i) {
-    if (shape.leaf[i].v < 1 && !is_any(shape.leaf[i])) refuse_extent(shape.leaf[i].v, 1);
+    if (!is_any(shape.leaf[i]) && number(shape.leaf[i]) < 1) refuse_extent(shape.leaf[i].v, 1);
     t.cells.stride[i] = is_any(shape.leaf[i]) ? any : num{shape.leaf[i].v == 1 ? 0 : 1, unit_tile};
     if (is_any(shape.leaf[i])) t.cells.shape.leaf[i] = num{1};
   }

@@ -15,7 +15,7 @@
 // Example:  tests/layout/tree_test.cpp
 #pragma once
 
-#include "tilewright/layout/num.hpp"
+#include "tilewright/layout/argument.hpp"
 
 namespace tw {
 
@@ -70,10 +70,17 @@ TW_HD constexpr int depth(tree const& t) {
   return deepest;
 }
 
-/// Product of the leaves.
+/// Product of the leaves, which must be numbers [TW0129].
 TW_HD constexpr i64 size(tree const& t) {
   i64 product = 1;
-  for (int i = 0; i < t.n; ++i) product = times(product, t.leaf[i].v);
+  for (int i = 0; i < t.n; ++i) product = times(product, number(t.leaf[i]));
+  return product;
+}
+
+/// Product of the leaves, of which one may be known at run time [TW0130].
+TW_HD constexpr num product_of(tree const& t) {
+  num product{1};
+  for (int i = 0; i < t.n; ++i) product = times(product, t.leaf[i]);
   return product;
 }
 
@@ -217,13 +224,15 @@ TW_HD constexpr bool congruent(tree const& a, tree const& b) {
 TW_HD constexpr bool weakly_congruent(tree const& a, tree const& b) { return match(a, b).ok; }
 
 /// Every leaf of a stands for a mode of b of the same size: coordinates of a are coordinates of b.
+/// Sizes that would have to be equal at run time are not known to be [TW0129].
 TW_HD constexpr bool compatible(tree const& a, tree const& b) {
   matching const m = match(a, b);
   if (!m.ok) return false;
   for (int j = 0; j < a.n; ++j) {
-    i64 product = 1;
-    for (int i = m.at[j]; i < m.at[j + 1]; ++i) product = times(product, b.leaf[i].v);
-    if (product != a.leaf[j].v) return false;
+    num product{1};
+    for (int i = m.at[j]; i < m.at[j + 1]; ++i) product = times(product, b.leaf[i]);
+    if (product == a.leaf[j]) continue;
+    if (number(product) != number(a.leaf[j])) return false;
   }
   return true;
 }

@@ -4,6 +4,8 @@
 // L(c) = swizzle(offset + sum of coordinate * stride). `offset` is 0 except where a swizzled
 // layout was sliced: there it cannot be moved into the pointer. A layout is a structural value: it
 // is computed by ordinary constexpr functions and may be a template argument.
+// Extents and strides may be run-time arguments (argument.hpp): the algebra then answers for every
+// value of them or refuses, and bound() of bind.hpp puts numbers in.
 // Needs:    extents >= 1 [TW0114]; one stride per leaf [TW0110]
 // Ensures:  mode(make_layout(a, b, ...), i) == the i-th argument
 // Example:  tests/layout/tree_test.cpp "layouts"
@@ -24,8 +26,12 @@ struct layout {
   /// One leaf, n:d.
   TW_HD constexpr layout(i64 n, num d) : shape(n) { stride[0] = d; }
   TW_HD constexpr layout(i64 n, i64 d) : layout(n, num{d}) {}
+  TW_HD constexpr layout(num n, num d) : shape(n) { stride[0] = d; }
 
-  TW_HD constexpr i64 extent(int i) const { return shape.leaf[i].v; }
+  /// Extent of leaf i, which must be a number [TW0129].
+  TW_HD constexpr i64 extent(int i) const { return number(shape.leaf[i]); }
+  /// Extent of leaf i is the number 1.
+  TW_HD constexpr bool is_unit(int i) const { return shape.leaf[i] == num{1}; }
   TW_HD constexpr bool swizzled() const { return !is_identity(sw); }
 
   /// Offset of a linear index (colexicographic, the last mode extends) or of a coordinate given as
@@ -39,8 +45,14 @@ struct layout {
 TW_HD constexpr int rank(layout const& l) { return rank(l.shape); }
 TW_HD constexpr int depth(layout const& l) { return depth(l.shape); }
 TW_HD constexpr i64 size(layout const& l) { return size(l.shape); }
+TW_HD constexpr num product_of(layout const& l) { return product_of(l.shape); }
 
 namespace detail {
+
+/// A number or a run-time argument, at least 1.
+TW_HD constexpr void check_extent(num a) {
+  if (a.v < 1 || (a.unit != unit_none && !is_argument(a))) refuse_extent(a.v, 1);
+}
 
 /// Appends the leaves of b; swizzles are the caller's.
 TW_HD constexpr void append(layout& a, layout const& b) {
@@ -50,7 +62,10 @@ TW_HD constexpr void append(layout& a, layout const& b) {
 }
 
 /// Appends a leaf without parentheses.
-TW_HD constexpr void append(layout& a, i64 n, num d) { append(a, layout(n, n == 1 ? num{} : d)); }
+TW_HD constexpr void append(layout& a, num n, num d) {
+  append(a, layout(n, n == num{1} ? num{} : d));
+}
+TW_HD constexpr void append(layout& a, i64 n, num d) { append(a, num{n}, d); }
 
 /// A tuple of n leaves becomes ((...)), one leaf becomes itself, none becomes 1:0.
 TW_HD constexpr layout close_piece(layout piece) {
@@ -109,8 +124,9 @@ TW_HD constexpr layout make_layout(tree const& shape, tree const& stride) {
   layout l;
   l.shape = shape;
   for (int i = 0; i < shape.n; ++i) {
-    if (shape.leaf[i].v < 1 || shape.leaf[i].unit != unit_none) refuse_extent(shape.leaf[i].v, 1);
-    if (stride.leaf[i].unit >= unit_tile) refuse_stride(stride.leaf[i].v, 0);
+    detail::check_extent(shape.leaf[i]);
+    bool const counts = is_argument(stride.leaf[i]) || stride.leaf[i].unit < unit_tile;
+    if (!counts) refuse_stride(stride.leaf[i].v, 0);
     l.stride[i] = stride.leaf[i];
   }
   return l;
