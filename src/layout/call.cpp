@@ -11,6 +11,21 @@
 namespace tw {
 namespace detail {
 
+/// Operations of atom/, which layout/ does not include: src/atom/mma_operations.cpp.
+std::span<operation const> mma_operations();
+
+/// Every table, those of folders to the right too.
+static auto const& every_table() {
+  static auto const tables = [] {
+    auto const own = all_operations();
+    std::array<std::span<operation const>, std::tuple_size_v<decltype(own)> + 1> all;
+    std::ranges::copy(own, all.begin());
+    all.back() = mma_operations();
+    return all;
+  }();
+  return tables;
+}
+
 layout arguments::as_layout(int i) const {
   argument const& a = args_[static_cast<std::size_t>(i)];
   return parse_layout(a.text.data(), static_cast<int>(a.text.size()), a.from);
@@ -73,7 +88,7 @@ namespace {
 std::string text_of(printed const& p) { return {p.text, static_cast<std::size_t>(p.length)}; }
 
 operation const* find(std::string_view name) {
-  for (auto const& table : all_operations()) {
+  for (auto const& table : every_table()) {
     auto const row = std::ranges::find(table, name, &operation::name);
     if (row != table.end()) return &*row;
   }
@@ -211,7 +226,7 @@ answer evaluate(std::string_view expression) {
 
 std::vector<std::string_view> operations() {
   std::vector<std::string_view> names;
-  for (auto const& table : detail::all_operations()) {
+  for (auto const& table : detail::every_table()) {
     for (detail::operation const& row : table) names.push_back(row.name);
   }
   std::ranges::sort(names);

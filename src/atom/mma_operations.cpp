@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// mma_operations.cpp  Operation table of expressions: MMA atoms and tiled MMAs by name and text.
+#include <string>
+
+#include "layout/operations.hpp"
+#include "tilewright/atom/mma_names.hpp"
+
+namespace tw::detail {
+namespace {
+
+bool is_tiled(std::string_view text) { return text.starts_with("tiled_mma("); }
+
+/// thread-value layout of an atom or of a tiled MMA
+answer tv(arguments const& a) {
+  mma_operand const which = mma_operand_of(a.text(1));
+  if (is_tiled(a.text(0))) return answer_of(tv_layout(parse_tiled_mma(a.text(0)), which));
+  return answer_of(tv_layout(a.text(0), which));
+}
+
+/// What a text means, in whole names, one to a line.
+answer names(arguments const& a) {
+  answer all;
+  for (mma_atom const& atom : match_mma(a.text(0))) {
+    all.res += (all.res.empty() ? "" : "\n") + to_string(atom);
+  }
+  return all;
+}
+
+answer tiled(arguments const& a) {
+  std::string text = "tiled_mma(";
+  for (int i = 0; i < a.count(); ++i) text += (i == 0 ? "" : ",") + std::string(a.text(i));
+  return {.res = to_string(parse_tiled_mma(text + ")")), .function = {}, .origin = {}};
+}
+
+answer part(arguments const& a) {
+  sliced const p = partition(parse_tiled_mma(a.text(0)), mma_operand_of(a.text(1)), a.as_integer(2),
+                             a.as_layout(3));
+  answer r = answer_of(p.kept);
+  r.base = p.offset;
+  return r;
+}
+
+constexpr operation table[] = {
+    {"mma_atom", 1, 1, names},
+    {"tiled_mma", 2, 3, tiled},
+    {"tv", 2, 2, tv},
+    {"thr_id", 1, 1, [](arguments const& a) { return answer_of(thr_id(one_mma(a.text(0)))); }},
+    {"shape_mnk", 1, 1,
+     [](arguments const& a) { return answer_of(shape_mnk(one_mma(a.text(0)))); }},
+    {"thr_layout_vmnk", 1, 1,
+     [](arguments const& a) { return answer_of(thr_layout_vmnk(parse_tiled_mma(a.text(0)))); }},
+    {"tile_mnk", 1, 1,
+     [](arguments const& a) { return answer_of(tile_mnk(parse_tiled_mma(a.text(0)))); }},
+    {"partition", 4, 4, part},
+    {"partition_shape", 3, 3,
+     [](arguments const& a) {
+       return answer_of(
+           partition_shape(parse_tiled_mma(a.text(0)), mma_operand_of(a.text(1)), a.as_tree(2)));
+     }},
+};
+
+}  // namespace
+
+std::span<operation const> mma_operations() { return table; }
+
+}  // namespace tw::detail
