@@ -15,13 +15,15 @@
 #include "tools/io/output_file.hpp"
 #include "tools/io/refuse.hpp"
 #include "tools/layout_json.hpp"
-#include "tools/layout_picture.hpp"
+#include "tools/picture/layout_picture.hpp"
+#include "tools/picture/request.hpp"
+#include "tools/picture/write_text.hpp"
 
 namespace tw {
 namespace {
 
 struct layout_request {
-  std::string expression;
+  picture_request picture;
   std::string print;  // empty: text, and a table where it fits a screen
   std::string output;
   bool json = false;
@@ -34,16 +36,24 @@ bool fits_a_screen(answer const& a) {
          size(mode(*a.function, 1)) <= 64;
 }
 
-std::string picture(answer const& a, layout_request const& request, bool coloured) {
-  std::string const& how = request.print;
-  if (request.json || how == "json") return to_json(a).dump() + "\n";
-  if (!a.function || how == "text") return a.res + "\n";
-  if (how == "svg") return svg_of(a);
-  if (how == "table") return table_of(a, coloured);
-  return a.res + "\n" + (fits_a_screen(a) ? table_of(a, coloured) : "");
+/// The answer of the algebra, as text and as a table of all modes.
+std::string plain_answer(layout_request const& request, bool coloured) {
+  answer const a = evaluate(request.picture.expression);
+  if (request.print == "json") return to_json(a).dump() + "\n";
+  if (request.print == "text" || (request.print.empty() && !a.function)) return a.res + "\n";
+  if (request.print.empty() && !fits_a_screen(a)) return a.res + "\n";
+  picture p;
+  p.panels.push_back(flat_panel(a, ""));
+  return (request.print.empty() ? a.res + "\n" : "") + write_text(p, coloured);
 }
 
-exit_status answer_request(layout_request const& request) {
+std::string answer_text(layout_request const& request, bool coloured) {
+  bool const drawn = request.print == "svg" || request.print == "html" || request.print == "latex";
+  if (!drawn && !request.picture.special()) return plain_answer(request, coloured);
+  return written(picture_of(request.picture), request.print, coloured);
+}
+
+exit_status answer_request(layout_request request) {
   if (request.jsonl) {
     answer_lines(std::cin, std::cout);
     return exit_status::done;
@@ -52,12 +62,13 @@ exit_status answer_request(layout_request const& request) {
     for (std::string_view const name : operations()) fmt::print("{}\n", name);
     return exit_status::done;
   }
-  if (request.expression.empty()) {
+  if (request.picture.expression.empty()) {
     refuse("TW0123", "layout expression", "nothing", "an expression, --jsonl or --ops",
            "for example tilewright layout '(4,8):(8,1)'");
   }
+  if (request.json) request.print = "json";
   bool const to_terminal = request.output.empty() && isatty(STDOUT_FILENO) != 0;
-  std::string const text = picture(evaluate(request.expression), request, to_terminal);
+  std::string const text = answer_text(request, to_terminal);
   if (request.output.empty()) {
     fmt::print("{}", text);
     return exit_status::done;
@@ -72,14 +83,22 @@ exit_status answer_request(layout_request const& request) {
 
 void add_layout_command(CLI::App& app, int& status) {
   auto const request = std::make_shared<layout_request>();
-  CLI::App* verb = app.add_subcommand("layout", "evaluate an expression of the layout algebra");
-  verb->add_option("EXPR", request->expression,
+  CLI::App* verb = app.add_subcommand("layout", "evaluate or draw an expression of the algebra");
+  verb->add_option("EXPR", request->picture.expression,
                    "a layout, (4,8):(8,1) or Sw<3,4,3> o 0 o (8,64):(64,1), or a call, "
                    "zipped_divide((4,8):(8,1), (2,4)); arguments may be calls");
   verb->add_option("--print", request->print,
-                   "table, text, svg or json; without it the text, and a table if it fits a screen")
-      ->check(CLI::IsMember({"table", "text", "svg", "json"}));
+                   "table, text, latex, svg, html or json; without it the text, and a table if it "
+                   "fits a screen")
+      ->check(CLI::IsMember({"table", "text", "latex", "svg", "html", "json"}));
   verb->add_option("-o", request->output, "write to this file instead of stdout");
+  verb->add_option("--slice", request->picture.slice,
+                   "draw a part: a coordinate with _ for the modes to keep, such as (_,_,2)");
+  verb->add_option("--tv", request->picture.tv,
+                   "draw EXPR as a thread-value layout into this tile, such as (16,8)");
+  verb->add_flag("--steps", request->picture.steps,
+                 "draw a divide, a product, a composition or a complement step by step; a swizzled "
+                 "layout before and after");
   verb->add_flag("--json", request->json, "the same as --print json");
   verb->add_flag("--jsonl", request->jsonl,
                  "answer lines {\"id\", \"op\", \"args\"} from stdin, one JSON object per line");

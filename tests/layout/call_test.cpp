@@ -6,7 +6,6 @@
 
 #include "tests/layout/random.hpp"
 #include "tools/layout_json.hpp"
-#include "tools/layout_picture.hpp"
 
 namespace {
 
@@ -74,27 +73,6 @@ TEST(Call, JsonLines) {
   EXPECT_EQ(lines[2]["error"]["code"], "TW0119");
   EXPECT_EQ(lines[3]["error"]["code"], "TW0121");
   EXPECT_EQ(lines[4]["error"]["code"], "TW0121");
-}
-
-TEST(Picture, Table) {
-  EXPECT_EQ(table_of(evaluate("((2,2),2):((1,4),2)"), false),
-            "   0  1 \n"
-            "0  0  2 \n"
-            "1  1  3 \n"
-            "  ------\n"
-            "2  4  6 \n"
-            "3  5  7 \n");
-  EXPECT_NE(table_of(evaluate("(4,8):(8,1)"), true).find("\x1b[48;2;"), std::string::npos);
-  EXPECT_NE(table_of(evaluate("(100,2)"), false).find("the first 64 of 100 rows"),
-            std::string::npos);
-}
-
-TEST(Picture, Svg) {
-  std::string const svg = svg_of(evaluate("Sw<1,0,1> o 0 o (2,4):(4,1)"));
-  EXPECT_TRUE(svg.starts_with("<svg xmlns="));
-  EXPECT_NE(svg.find("Sw&lt;1,0,1> o 0 o"), std::string::npos);
-  EXPECT_EQ(svg.find("Sw<"), std::string::npos);
-  EXPECT_THROW(svg_of(evaluate("(1000,1000)")), rejected);  // TW0122; nothing at all is TW0123
 }
 
 }  // namespace

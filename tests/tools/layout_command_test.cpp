@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// layout_command_test.cpp  `tilewright layout`: what is printed, to where, and what is refused.
+#include "tests/tools/command.hpp"
+
+namespace {
+
+using namespace tw_test;
+
+command_result run(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), "layout");
+  return run_command(std::move(arguments));
+}
+
+TEST(layout_command, prints_text_and_a_table) {
+  EXPECT_EQ(run({"((2,2),2):((1,4),2)"}).out,
+            "((2,2),2):((1,4),2)\n"
+            "   0  1 \n"
+            "0  0  2 \n"
+            "1  1  3 \n"
+            "  ------\n"
+            "2  4  6 \n"
+            "3  5  7 \n");
+  EXPECT_EQ(run({"(4,8)", "--print", "text"}).out, "(4,8):(1,4)\n");
+  EXPECT_EQ(run({"size((4,8))"}).out, "32\n");
+  EXPECT_EQ(run({"(100,2)"}).out, "(100,2):(1,100)\n");
+  EXPECT_NE(run({"(100,2)", "--print", "table"}).out.find("the first 64 of 100 rows"),
+            std::string::npos);
+  EXPECT_EQ(run({"(4,2)", "--json"}).json()["offs"][7], 7);
+  EXPECT_EQ(run({"(4,2)", "--json"}).json().contains("panels"), false);
+}
+
+TEST(layout_command, draws_into_files) {
+  scratch const folder;
+  for (auto const& [how, begin] : {std::pair{"svg", "<svg xmlns="},
+                                   {"html", "<!DOCTYPE html>"},
+                                   {"latex", "\\documentclass[tikz"}}) {
+    auto const r = run({"(4,8):(8,1)", "--print", how, "-o", folder / how});
+    EXPECT_EQ(r.status, 0) << r.err;
+    EXPECT_EQ(r.out, "");
+    EXPECT_EQ(read_file(folder / how).rfind(begin, 0), 0U) << how;
+  }
+}
+
+TEST(layout_command, draws_slices_threads_and_steps) {
+  EXPECT_EQ(run({"(2,3,2):(1,2,6)", "--slice", "(_,_,1)", "--print", "table"}).out,
+            "slice (_,_,1)\n"
+            "    0   1   2 \n"
+            "0   6   8  10 \n"
+            "1   7   9  11 \n");
+  EXPECT_EQ(run({"(2,2):(2,1)", "--tv", "(2,2)", "--json"}).json()["panels"][0]["cells"][1]["text"],
+            "T1\nV0");
+  EXPECT_NE(run({"composition((4,8):(8,1), 4:2)", "--steps"}).out.find("A o B"), std::string::npos);
+}
+
+TEST(layout_command, refuses_with_a_code) {
+  for (auto const& [arguments, code] :
+       std::vector<std::pair<std::vector<std::string>, std::string>>{
+           {{}, "TW0123"},
+           {{"(4,8"}, "TW0101"},
+           {{"size((4,8))", "--print", "svg"}, "TW0170"},
+           {{"()", "--print", "html"}, "TW0170"},
+           {{"(300,300)", "--print", "latex"}, "TW0122"},
+           {{"(4,8)", "--slice", "(_,9)"}, "TW0171"},
+           {{"(4,8)", "--tv", "(2,2)"}, "TW0173"},
+           {{"(4,8)", "--steps"}, "TW0175"},
+           {{"(4,8)", "--steps", "--tv", "(4,8)"}, "TW0625"},
+           {{"(4,8)", "--print", "gif"}, "TW0615"}}) {
+    auto const r = run(arguments);
+    EXPECT_EQ(r.status, 2);
+    EXPECT_EQ(r.out, "");
+    EXPECT_EQ(r.err.rfind("tilewright: " + code + ": ", 0), 0U) << r.err;
+  }
+}
+
+}  // namespace
