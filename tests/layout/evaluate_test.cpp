@@ -2,8 +2,8 @@
 // evaluate_test.cpp  Coordinates, indices, offsets, cosize; offsets that are coordinates.
 #include <gtest/gtest.h>
 
-#include "tests/layout/laws.hpp"
 #include "tests/layout/random.hpp"
+#include "tilewright/layout/laws.hpp"
 
 namespace {
 
@@ -13,6 +13,14 @@ using namespace tw_test;
 constexpr layout l = "((2,4),8):((1,16),2)"_L;
 static_assert(l(5) == 33 && l(5, 0) == 33 && l(make_coord(1, 2), 0) == 33);
 static_assert(l(make_coord(5, 3)) == 39 && l(5, 3) == 39);
+/// L(idx2crd(i)) == L(i), and the coordinate's index is i.
+constexpr bool coordinate_law(layout const& l) {
+  for (i64 i = 0; i < size(l); ++i) {
+    tree const c = idx2crd(i, l.shape);
+    if (l(c) != meaning::at(l, i) || crd2idx(c, l.shape) != i) return false;
+  }
+  return true;
+}
 static_assert(coordinate_law("((2,3),4):((5,1),7)"_L));
 static_assert(crd2idx(make_coord(make_coord(1, 2), 1), make_shape(make_shape(3, 8), 4)) == 31);
 static_assert(idx2crd(8, make_shape(5, 1, 10)) == make_coord(3, 0, 1));

@@ -4,7 +4,6 @@
 
 #include <set>
 
-#include "tests/layout/laws.hpp"
 #include "tests/layout/random.hpp"
 
 namespace {

@@ -2,8 +2,8 @@
 // modes_test.cpp  The modes of a layout as a list.
 #include <gtest/gtest.h>
 
-#include "tests/layout/laws.hpp"
 #include "tests/layout/random.hpp"
+#include "tilewright/layout/laws.hpp"
 
 namespace {
 
@@ -25,8 +25,8 @@ TEST(Modes, GroupAndFlattenKeepTheFunction) {
     layout const a = random_layout(r, 48);
     int const begin = static_cast<int>(r.below(rank(a)));
     int const end = begin + 1 + static_cast<int>(r.below(rank(a) - begin));
-    ASSERT_TRUE(same_function(group(a, begin, end), a)) << to_string(a);
-    ASSERT_TRUE(same_function(flatten(a), a)) << to_string(a);
+    ASSERT_TRUE(meaning::same_function(group(a, begin, end), a)) << to_string(a);
+    ASSERT_TRUE(meaning::same_function(flatten(a), a)) << to_string(a);
     ASSERT_EQ(mode(take(a, begin, end), 0), mode(a, begin)) << to_string(a);
   });
 }

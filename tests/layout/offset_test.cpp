@@ -2,7 +2,6 @@
 // offset_test.cpp  offset<L>(...) is L(...): in 32 bits, in 64, with run-time leaves, in parts.
 #include <gtest/gtest.h>
 
-#include "tests/layout/laws.hpp"
 #include "tests/layout/random.hpp"
 
 namespace {

@@ -4,14 +4,17 @@
 
 #include <set>
 
-#include "tests/layout/laws.hpp"
 #include "tests/layout/random.hpp"
+#include "tilewright/layout/laws.hpp"
 
 namespace {
 
 using namespace tw;
 using namespace tw_test;
 
+// the offset stays, also where no bit of the swizzle is left
+static_assert(upcast("Sw<1,0,1> o 8 o 4:1"_L, 4)(0) == 2);
+static_assert(downcast("Sw<0,0,0> o 3 o 4:1"_L, 2)(1) == 7);
 static_assert(upcast("(8,4):(4,1)"_L, 2) == "(8,2):(2,1)"_L);
 static_assert(downcast("(8,2):(2,1)"_L, 2) == "(8,4):(4,1)"_L);
 static_assert(recast("(4):(1)"_L, 128, 128) == "(4):(1)"_L);
@@ -46,7 +49,7 @@ TEST(Recast, DowncastLaw) {
       for (i64 k = 0; k < n; ++k) before.insert(l(i) * n + k);
     }
     ASSERT_EQ(elements, before) << to_string(l) << " by " << n;
-    ASSERT_TRUE(same_function(upcast(narrow, n), l)) << to_string(l) << " by " << n;
+    ASSERT_TRUE(meaning::same_function(upcast(narrow, n), l)) << to_string(l) << " by " << n;
   });
 }
 

@@ -2,7 +2,6 @@
 // shapes_test.cpp  Arithmetic and order of shapes.
 #include <gtest/gtest.h>
 
-#include "tests/layout/laws.hpp"
 #include "tests/layout/random.hpp"
 
 namespace {

@@ -2,7 +2,6 @@
 // slice_test.cpp  Fixing coordinates.
 #include <gtest/gtest.h>
 
-#include "tests/layout/laws.hpp"
 #include "tests/layout/random.hpp"
 
 namespace {
@@ -10,6 +9,9 @@ namespace {
 using namespace tw;
 using namespace tw_test;
 
+// an offset without a swizzle moves out, once
+static_assert(slice("Sw<0,0,0> o 7 o (4,8):(8,1)"_L, make_coord(2, any)).offset == 23);
+static_assert(slice("Sw<0,0,0> o 7 o (4,8):(8,1)"_L, make_coord(2, any)).kept == "(8):(1)"_L);
 static_assert(slice("(4,8):(8,1)"_L, make_coord(2, any)).kept == "(8):(1)"_L);
 static_assert(slice("(4,8):(8,1)"_L, make_coord(2, any)).offset == 16);
 static_assert(dice("(4,8):(8,1)"_L, make_coord(2, any)) == "(4):(8)"_L);

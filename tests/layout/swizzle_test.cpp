@@ -2,8 +2,8 @@
 // swizzle_test.cpp  An involution on offsets; swizzled layouts.
 #include <gtest/gtest.h>
 
-#include "tests/layout/laws.hpp"
 #include "tests/layout/random.hpp"
+#include "tilewright/layout/laws.hpp"
 
 namespace {
 
@@ -35,7 +35,7 @@ TEST(Swizzle, IsASwizzledLayoutsOutermostFunction) {
     swizzle const s = make_swizzle(static_cast<int>(r.below(3)), static_cast<int>(r.below(3)), 2);
     layout const sl = swizzled(s, l);
     for (i64 i = 0; i < size(l); ++i) ASSERT_EQ(sl(i), s(l(i))) << to_string(sl);
-    ASSERT_TRUE(same_function(coalesce(sl), sl)) << to_string(sl);
+    ASSERT_TRUE(meaning::same_function(coalesce(sl), sl)) << to_string(sl);
     layout const d = zipped_divide(sl, tile(1 + r.below(2)));
     ASSERT_EQ(plain(d), zipped_divide(l, tile(size(mode(mode(d, 0), 0))))) << to_string(sl);
     i64 largest = 0;

@@ -38,14 +38,15 @@ TW_HD constexpr layout upcast(layout l, i64 n) {
     l.shape.leaf[i] = ceil_div(extent, n / d);
     l.stride[i].v = l.stride[i].v < 0 ? -1 : 1;
   }
-  if (!l.swizzled()) return l;
+  if (!l.swizzled() && l.offset == 0) return l;
   if (l.offset % n != 0 || (n & (n - 1)) != 0) refuse_upcast(l.offset, n);
   l.offset /= n;
   int low = l.sw.base;  // bits below the swizzle that are left
   for (; n > 1; n /= 2) low -= 1;
   int const lost = low < 0 ? -low : 0;
   l.sw = {l.sw.bits > lost ? l.sw.bits - lost : 0, low < 0 ? 0 : low, l.sw.shift};
-  return is_identity(l.sw) ? plain(l) : l;
+  if (is_identity(l.sw)) l.sw = {};
+  return l;
 }
 
 TW_HD constexpr layout downcast(layout l, i64 n) {
@@ -63,8 +64,8 @@ TW_HD constexpr layout downcast(layout l, i64 n) {
   }
   if (n > 1 && (widened < 0 || adjacent > 1)) refuse_downcast(adjacent, 1);
   if (widened >= 0) l.shape.leaf[widened] = times(l.shape.leaf[widened], n);
-  if (!l.swizzled()) return l;
   l.offset = times(l.offset, n);
+  if (!l.swizzled()) return l;
   for (; n > 1; n /= 2) {
     if (n % 2 != 0) refuse_upcast(n, 2);
     l.sw.base += 1;

@@ -88,7 +88,7 @@ TW_HD constexpr sliced settled(layout l) {
 TW_HD constexpr sliced slice(layout const& l, tree const& c) {
   layout kept = detail::modes_where(l, c, true);
   i64 const offset = crd2idx(c, l);
-  if (!l.swizzled()) return {kept, plus(l.offset, offset)};
+  if (!l.swizzled()) return {plain(kept), plus(l.offset, offset)};
   kept.offset = plus(kept.offset, offset);
   return detail::settled(kept);
 }
