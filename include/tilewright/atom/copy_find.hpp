@@ -7,6 +7,8 @@
 //           tests/atom/copy_table_test.cpp
 #pragma once
 
+#include "tilewright/atom/copy_rules.hpp"  // first: compilers show this path in every refusal
+
 #include "tilewright/atom/copy_table.hpp"
 
 namespace tw {

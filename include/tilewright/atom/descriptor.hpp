@@ -22,6 +22,8 @@
 // Example:  tests/atom/descriptor_test.cpp
 #pragma once
 
+#include "tilewright/atom/copy_rules.hpp"  // first: compilers show this path in every refusal
+
 #include <initializer_list>
 
 #include "tilewright/atom/smem_atom.hpp"

@@ -21,10 +21,11 @@
 //           tests/atom/smem_atom_test.cpp
 #pragma once
 
+#include "tilewright/atom/copy_rules.hpp"  // first: compilers show this path in every refusal
+
 #include <initializer_list>
 
 #include "tilewright/arch/types.hpp"
-#include "tilewright/atom/copy_rules.hpp"
 #include "tilewright/layout/layout.hpp"
 
 namespace tw {

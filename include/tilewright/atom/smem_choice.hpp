@@ -11,6 +11,8 @@
 // Example:  tests/atom/smem_atom_test.cpp
 #pragma once
 
+#include "tilewright/atom/copy_rules.hpp"  // first: compilers show this path in every refusal
+
 #include <string>
 
 #include "tilewright/atom/smem_atom.hpp"

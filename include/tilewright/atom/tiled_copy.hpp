@@ -18,6 +18,8 @@
 // Example:  tests/atom/tiled_copy_test.cpp
 #pragma once
 
+#include "tilewright/atom/copy_rules.hpp"  // first: compilers show this path in every refusal
+
 #include "tilewright/atom/copy_atom.hpp"
 
 namespace tw {

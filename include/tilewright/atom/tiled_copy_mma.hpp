@@ -9,7 +9,7 @@
 //
 // The copy's thread-value layout is the MMA's, so a thread copies what it multiplies.
 // Needs:    whole atoms of threads and values [TW0231]
-// Example:  tests/atom/tiled_copy_mma_test.cpp
+// Example:  tests/atom/tiled_copy_test.cpp
 #pragma once
 
 #include "tilewright/atom/tiled_copy.hpp"

@@ -22,6 +22,8 @@
 // Example:  tests/atom/tma_params_test.cpp
 #pragma once
 
+#include "tilewright/atom/copy_rules.hpp"  // first: compilers show this path in every refusal
+
 #include "tilewright/atom/smem_atom.hpp"
 
 namespace tw {

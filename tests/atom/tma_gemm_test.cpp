@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// tma_gemm_test.cpp  The GEMM's tensor maps are those derived from the layouts of its tiles.
+#include <gtest/gtest.h>
+
+#include "dispatch/params.hpp"
+#include "tilewright/arch/emu/tensor_map_emu.hpp"
+#include "tilewright/atom/tma_map.hpp"
+
+namespace tw {
+namespace {
+
+alignas(128) char memory[128];
+
+/// A plan's map of an operand, and the same from layouts: extents of the matrix, of the tile that a
+/// CTA loads, and which of them is contiguous.
+void compare(tensor_map const& map, elem type, operand_major major, i64 extent, i64 k, i64 pitch,
+             i64 tile_extent, i64 tile_k) {
+  bool const k_major = major == operand_major::k;
+  layout gmem = make_layout(extent, k);
+  gmem.stride[0] = num{k_major ? pitch : 1};
+  gmem.stride[1] = num{k_major ? 1 : pitch};
+  i64 const bits = size_bits(type);
+  layout const smem =
+      tile_to_shape(smem_atom(major, smem_swizzle::b128, bits), make_shape(tile_extent, tile_k),
+                    k_major ? make_tree(0, 1) : make_tree(1, 0));
+  tensor_map_desc const ours = make_tensor_map_desc(
+      make_tma_params(gmem, smem, tile(tile_extent, tile_k), bits), type, memory);
+  tensor_map const packed = make_tensor_map(ours, target::emu);
+  for (int i = 0; i < 16; ++i) EXPECT_EQ(packed.words[i], map.words[i]) << "word " << i;
+}
+
+TEST(TmaGemm, MapsAreDerivedFromLayouts) {
+  for (order const a_order : {order::row_major, order::col_major}) {
+    for (order const b_order : {order::row_major, order::col_major}) {
+      std::int64_t const m = 1000, n = 2048, k = 512;
+      auto const pitch = [](order o, std::int64_t rows, std::int64_t columns) {
+        return (o == order::row_major ? columns : rows) + 8;
+      };
+      gemm_problem p;
+      p.m = m;
+      p.n = n;
+      p.k = k;
+      p.a = {elem::bf16, a_order, pitch(a_order, m, k)};
+      p.b = {elem::bf16, b_order, pitch(b_order, k, n)};
+      p.d = {elem::bf16, order::row_major, n};
+      gemm_operands const o{.a = memory, .b = memory, .d = memory};
+      gemm_plan const plan = plan_gemm(p, o, 132);
+      gemm_params const params = make_params(plan, plan.normal, o, target::emu);
+      gemm_config const& c = plan.config;
+      compare(params.a, elem::bf16, c.a_major(), m, k, p.a.pitch_elems, c.tile_m / c.cluster_n,
+              c.tile_k);
+      compare(params.b, elem::bf16, c.b_major(), n, k, p.b.pitch_elems, c.tile_n / c.cluster_m,
+              c.tile_k);
+      // D leaves in boxes of 64 rows, one span of columns wide.
+      compare(params.epilogue.d, elem::bf16, operand_major::k, m, n, n, 64, 64);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tw
