@@ -2,11 +2,13 @@
 // layout_json.cpp  Questions in, answers out, one JSON object per line.
 #include "tools/layout_json.hpp"
 
+#include <algorithm>
 #include <istream>
 #include <ostream>
 #include <string>
 #include <vector>
 
+#include "tools/atom_json.hpp"
 #include "tools/crc32.hpp"
 
 namespace tw {
@@ -31,14 +33,24 @@ json answer_line(std::string const& line) {
   json reply{{"id", nullptr}};
   if (question.is_object() && question.contains("id")) reply["id"] = question["id"];
   try {
-    answer const a = call(question.at("op").get<std::string>(),
-                          question.at("args").get<std::vector<std::string>>());
+    // Operations of the algebra have "args", questions about atoms a "name".
+    if (question.is_object() && !question.contains("args")) {
+      if (auto const fields = answer_atom_question(question)) {
+        reply.update(*fields);
+        return reply;
+      }
+    }
+    auto const op = question.at("op").get<std::string>();
+    bool const known = std::ranges::binary_search(operations(), op);
+    if (!known && !question.contains("args")) call(op, std::vector<std::string>{});  // refuses
+    answer const a = call(op, question.at("args").get<std::vector<std::string>>());
     reply.update(to_json(a));
   } catch (rejected const& e) {
     reply["error"] = error_json(e.why().code, e.what());
   } catch (json::exception const& e) {
     rejection const r{"TW0121", "line of --jsonl", e.what(),
-                      R"({"id": ..., "op": "name", "args": ["text", ...]})", ""};
+                      R"({"id": ..., "op": "name", "args": ["text", ...]})",
+                      R"(questions about atoms have "name" and the fields of docs/atoms.md)"};
     reply["error"] = error_json(r.code, to_string(r));
   }
   return reply;

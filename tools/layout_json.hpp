@@ -15,7 +15,8 @@ namespace tw {
 nlohmann::ordered_json to_json(answer const& a);
 
 /// Reads {"id", "op", "args"} per line, writes {"id", "res", ...} or {"id", "error": {code, text}}
-/// per line. A line that is no such object is answered with TW0121.
+/// per line. {"id", "op", "name", ...} is a question about an atom (atom_json.hpp). A line that is
+/// no such object is answered with TW0121.
 void answer_lines(std::istream& questions, std::ostream& answers);
 
 }  // namespace tw
