@@ -27,7 +27,6 @@ TEST(golden_pictures, are_unchanged) {
   expect_accepted("mma_c.svg", c, "svg");
   expect_accepted("mma_c.tex", c, "latex");
   expect_accepted("mma_c.json", c, "json");
-  expect_accepted("mma_c.html", c, "html");
   picture_request const steps{.expression = "zipped_divide((4,8):(8,1), (2,4))", .steps = true};
   expect_accepted("divide.txt", steps, "table");
   expect_accepted("divide.svg", steps, "svg");

@@ -122,7 +122,7 @@ void divide_leaves(step_list& steps, layout const& l, tiler const& t, std::strin
     return;
   }
   layout const tile = as_layout(t);
-  layout const whole = detail::round_up_extent(plain(l), detail::find_gaps(tile).block);
+  layout const whole = detail::round_up_extent(plain(l), number(detail::find_gaps(tile).block));
   layout const rest = complement(tile, size(whole));
   layout const both = make_layout(tile, rest);
   layout const composed = logical_divide(l, t);
