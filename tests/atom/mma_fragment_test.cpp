@@ -182,5 +182,28 @@ TEST(MmaFragment, StmatrixStoresTheAccumulatorOfMma) {
     for (int column = 0; column < 8; ++column) EXPECT_EQ(tile[row][column], row + 16 * column);
 }
 
+struct accumulator_tile {
+  float* values;  // 64 x 96, column-major
+};
+/// Every thread writes into each of its elements where layout_c says that it is.
+struct fill_accumulator {
+  using params = accumulator_tile;
+  static constexpr int threads = 128, cluster = 1, smem_bytes = 1024;
+  static void run(params const& p) {
+    accumulator<96> d;
+    layout const c = layout_c(wgmma);
+    for (int i = 0; i < 48; ++i) d[i] = static_cast<float>(c(thread_id(), i));
+    cluster_sync();
+    if (thread_id() == 0) std::memcpy(p.values, d.tile(), 64 * 96 * sizeof(float));
+    cluster_sync();
+  }
+};
+
+TEST(MmaFragment, TheEmulatorsAccumulatorIsLayoutC) {
+  std::vector<float> values(64 * 96, -1);
+  launch<fill_accumulator>(1, {values.data()}, {});
+  for (std::size_t i = 0; i < values.size(); ++i) ASSERT_EQ(values[i], static_cast<float>(i));
+}
+
 }  // namespace
 }  // namespace tw

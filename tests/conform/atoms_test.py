@@ -18,7 +18,8 @@ COMMON_INPUTS = {"id", "op", "name"}
 INPUTS = {"copy_atom_val": {"bits"}, "smem_atom": {"bits"},
           "smem_tile_to_shape": {"bits", "shape", "order"}, "gmma_desc": {"bits", "shape"},
           "umma_desc": {"bits", "shape"}, "tiled_mma_partition": {"thr", "tA", "tB", "tC"},
-          "tiled_copy_partition": {"thr", "tensor"}, "tma_params": {"bits", "gmem", "smem", "tiler"}}
+          "tiled_copy_partition": {"thr", "tensor"},
+          "tma_params": {"bits", "gmem", "smem", "tiler"}}
 IGNORED = {"cute_name"}  # the original spelling, for reference only
 
 

@@ -62,7 +62,7 @@ TW_HD constexpr mma_row warp_row(mma_arch arch, int m, int k, mma_types d, mma_t
 
 TW_HD constexpr mma_row scaled_warp_row(int k, mma_types ab, mma_types scale, int scale_block,
                                         char const* section) {
-  mma_row r = warp_row(mma_arch::sm120, 16, k, only_f32, ab, section, true);
+  mma_row r = warp_row(mma_arch::sm120, 16, k, only_f32, ab, section, k == 32);
   r.scale = scale;
   r.scale_blocks[0] = scale_block;
   return r;
@@ -83,6 +83,15 @@ TW_HD constexpr mma_row wgmma_int8_row(int n_first, int n_last, int n_step) {
   return r;
 }
 
+TW_HD constexpr mma_row wgmma_bit_row(int n_first, int n_last, int n_step) {
+  mma_row r = wgmma_row(256, only_s32, only_b1, "Register Fragments for wgmma.mma_async.m64nNk256");
+  r.n_first = n_first;
+  r.n_last = n_last;
+  r.n_step = n_step;
+  r.options = 1U << static_cast<int>(mma_option::and_popc);
+  return r;
+}
+
 TW_HD constexpr mma_row tcgen05_row(int m, int k, int n_first, int n_step, int ctas, mma_types d,
                                     mma_types ab, char const* section, bool mixed = false) {
   return {mma_arch::sm100, m,    k,    n_first,    256,  n_step, d,  ab,     mixed, true,
@@ -91,7 +100,7 @@ TW_HD constexpr mma_row tcgen05_row(int m, int k, int n_first, int n_step, int c
 TW_HD constexpr mma_row scaled_tcgen05_row(int m, int k, int n_step, int ctas, mma_types ab,
                                            mma_types scale, int block, int other_block,
                                            char const* section) {
-  mma_row r = tcgen05_row(m, k, n_step, n_step, ctas, only_f32, ab, section, true);
+  mma_row r = tcgen05_row(m, k, n_step, n_step, ctas, only_f32, ab, section, k == 32);
   r.any_major = k == 32;  // 4-bit operands are K-major
   r.scale = scale;
   r.scale_blocks[0] = block;
@@ -290,6 +299,8 @@ inline constexpr mma_row mma_rows[] = {
                       "Register Fragments for wgmma.mma_async.m64nNk32", true),
     detail::wgmma_int8_row(8, 32, 8),
     detail::wgmma_int8_row(48, 256, 16),
+    detail::wgmma_bit_row(8, 32, 8),
+    detail::wgmma_bit_row(48, 256, 16),
     // One CTA, or two with one instruction; accumulators in tensor memory.
     detail::tcgen05_row(64, 16, 8, 8, 1, detail::f16_f32, detail::only_f16, detail::kind_f16),
     detail::tcgen05_row(128, 16, 8, 8, 1, detail::f16_f32, detail::only_f16, detail::kind_f16),
