@@ -2,6 +2,8 @@
 // atom_copy_descriptor.cpp  A K-major descriptor of a tile that is contiguous along M.
 // expect-error: TW0238_operand_is_not_contiguous_along_its_major_mode
 // expect-error: 64000001
+// max lines(g++): 11
+// max lines(nvcc): 17
 #include "tilewright/atom/descriptor.hpp"
 
 using namespace tw;

@@ -2,6 +2,8 @@
 // atom_copy_name.cpp  A copy atom that no row has: 21 characters, of which 19 are a row's.
 // expect-error: TW0233_no_copy_atom_of_this_name
 // expect-error: 21000019
+// max lines(g++): 11
+// max lines(nvcc): 17
 #include "tilewright/atom/copy_find.hpp"
 
 using namespace tw;

@@ -2,6 +2,8 @@
 // atom_copy_tile.cpp  Two floats for each thread of a copy that moves four.
 // expect-error: TW0231_threads_or_values_are_no_multiple_of_the_copy_atom
 // expect-error: 2000004
+// max lines(g++): 11
+// max lines(nvcc): 17
 #include "tilewright/atom/copy_find.hpp"
 #include "tilewright/atom/tiled_copy.hpp"
 

@@ -2,6 +2,8 @@
 // atom_copy_tma.cpp  A TMA box of 512 rows.
 // expect-error: TW0246_tma_box_has_more_than_256_elements_along_a_mode
 // expect-error: 512000256
+// max lines(g++): 11
+// max lines(nvcc): 17
 #include "tilewright/atom/tma_params.hpp"
 
 using namespace tw;

@@ -2,6 +2,8 @@
 // atom_copy_value.cpp  An element that a transposed ldmatrix would tear apart.
 // expect-error: TW0230_copy_value_is_split_between_threads_or_cut_short
 // expect-error: 32000016
+// max lines(g++): 11
+// max lines(nvcc): 17
 #include "tilewright/atom/copy_find.hpp"
 
 using namespace tw;

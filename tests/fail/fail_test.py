@@ -3,11 +3,16 @@
 
 Each tests/fail/*.cpp has two halves: without TW_FAIL it compiles, with TW_FAIL it must not, and
 the compiler's output must hold every text named by a comment:
-    // expect-error: TEXT        in both compilers
+    // expect-error: TEXT        in both compilers; the first one stands in the first error
     // expect-error(g++): TEXT   in that one only (g++ or nvcc)
+    // max lines(nvcc): 14       lines of output, empty ones aside, where MAX_LINES do not suffice
     // compilers: nvcc           only there; the default is g++ and, where there is one, nvcc
     // bad target: 90            nvcc's target of the bad half, instead of 90a
-A wall of errors helps nobody: at most MAX_ERRORS.
+The output must name a line of the file itself: the user's. A wall of errors helps nobody: at most
+MAX_LINES lines. Every rule of the headers has such a file (test_every_rule_has_a_file).
+
+g++ shows each call between the user's line and the rule in one line, nvcc in three: that is where
+the longer outputs come from. `fail_test.py --table` prints the lines of each file.
 """
 import concurrent.futures
 import glob
@@ -15,6 +20,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -25,52 +31,137 @@ COMMANDS = {"g++": ["g++", "-std=c++20", "-fsyntax-only", "-I" + INCLUDE]}
 if NVCC:
     COMMANDS["nvcc"] = [NVCC, "-std=c++20", "-gencode", "arch=compute_90a,code=sm_90a",
                         "-I" + INCLUDE, "-x", "cu", "--ptx"]
-MAX_ERRORS = 8
+MAX_LINES = 10
+# Rules of atoms are mostly met at run time (tests/atom/*refusal*): only some have a file here.
+WITHOUT_FILES = "tilewright/atom/"
+ERROR = re.compile(r"\berror\b(?: #?\d*)?:|: catastrophic error")
 
 
-def check(path, compiler):
-    """None, or what is wrong with this file under this compiler."""
-    with open(path, encoding="utf-8") as file:
-        text = file.read()
-    only = re.search(r"^// compilers: (.*)$", text, re.M)
-    if only and compiler not in only[1].split():
+class Case:
+    """One file and what it expects of one compiler."""
+
+    def __init__(self, path, compiler):
+        self.path, self.compiler, self.name = path, compiler, os.path.basename(path)
+        with open(path, encoding="utf-8") as file:
+            self.text = file.read()
+        which = rf"(?:\({re.escape(compiler)}\))?"
+        self.expected = [e.strip() for e in
+                         re.findall(rf"^// expect-error{which}: (.*)$", self.text, re.M)]
+        only = re.search(r"^// compilers: (.*)$", self.text, re.M)
+        self.applies = not only or compiler in only[1].split()
+        longest = re.search(rf"^// max lines\({re.escape(compiler)}\): (\d+)", self.text, re.M)
+        self.max_lines = int(longest[1]) if longest else MAX_LINES
+        target = re.search(r"^// bad target: (\w+)$", self.text, re.M)
+        self.target = target[1] if target else "90a"
+
+    def bad_output(self):
+        """(status, output) of the half that must not compile."""
+        command = [re.sub("90a", self.target, word) for word in COMMANDS[self.compiler]]
+        return run(command + ["-DTW_FAIL", self.path])
+
+    def check(self):
+        """None, or what is wrong."""
+        if not self.expected:
+            return "expects no text"
+        status, output = self.bad_output()
+        if status == 0:
+            return "the bad half compiles"
+        for wanted in self.expected:
+            if wanted not in output:
+                return f"'{wanted}' is not in:\n{output}"
+        errors = [found.start() for found in ERROR.finditer(output)] + [len(output)] * 2
+        if self.expected[0] not in output[:errors[1]]:
+            return f"the first error is not '{self.expected[0]}':\n{output}"
+        if not re.search(rf"{re.escape(self.name)}[:(]\d|line \d+ of \S*{re.escape(self.name)}",
+                         output):
+            return f"no line of {self.name} is named in:\n{output}"
+        if (lines := count_lines(output)) > self.max_lines:
+            return f"{lines} lines, at most {self.max_lines}:\n{output}"
         return None
-    expected = [found[1].strip() for found in re.finditer(
-        rf"// expect-error(?:\({re.escape(compiler)}\))?: (.*)$", text, re.M)]
-    if not expected:
-        return "expects no text"
-    target = re.search(r"^// bad target: (\w+)$", text, re.M)
-    bad_command = [re.sub("90a", target[1], word) if target else word
-                   for word in COMMANDS[compiler]] + ["-DTW_FAIL"]
-    # Outputs go to a folder of their own, never to a device file.
+
+
+def run(command):
+    """Status and diagnostics. Outputs go to a folder of their own, never to a device file."""
     with tempfile.TemporaryDirectory() as folder:
-        good, bad = (subprocess.run(command + [path], capture_output=True, text=True, check=False,
-                                    cwd=folder) for command in (COMMANDS[compiler], bad_command))
-    if good.returncode != 0:
-        return "the good half does not compile:\n" + good.stderr
-    if bad.returncode == 0:
-        return "the bad half compiles"
-    for wanted in expected:
-        if wanted not in bad.stderr:
-            return f"'{wanted}' is not in:\n{bad.stderr}"
-    errors = len(re.findall(r"\berror:|\berror #?\d*:?|: catastrophic error", bad.stderr))
-    if errors > MAX_ERRORS:
-        return f"{errors} errors, at most {MAX_ERRORS}:\n{bad.stderr}"
-    return None
+        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
+    return done.returncode, done.stderr
+
+
+def count_lines(output):
+    return sum(1 for line in output.splitlines() if line.strip())
+
+
+def cases():
+    return [case for path in sorted(glob.glob(os.path.join(HERE, "*.cpp")))
+            for case in (Case(path, compiler) for compiler in COMMANDS) if case.applies]
+
+
+def all_good_halves(of_one_compiler):
+    """One source of all files, each in a namespace of its own: the good halves in one go."""
+    includes, bodies = [], []
+    for number, case in enumerate(of_one_compiler):
+        lines = case.text.splitlines()
+        last = max((i for i, line in enumerate(lines) if line.startswith("#include")), default=-1)
+        includes += [line for line in lines if line.startswith("#include")]
+        bodies += [f"namespace case_{number} {{", f'#line {last + 2} "{case.path}"',
+                   *lines[last + 1:], f"}}  // namespace case_{number}"]
+    return "\n".join(list(dict.fromkeys(includes)) + bodies) + "\n"
+
+
+def check_good_halves(compiler, of_one_compiler):
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "good.cpp")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(all_good_halves(of_one_compiler))
+        status, output = run(COMMANDS[compiler] + [path])
+    return None if status == 0 else f"a good half does not compile:\n{output}"
 
 
 class MustNotCompile(unittest.TestCase):
     def test_every_file(self):
-        paths = sorted(glob.glob(os.path.join(HERE, "*.cpp")))
-        self.assertNotEqual(paths, [])
+        found = cases()
+        self.assertNotEqual(found, [])
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-            jobs = {(path, compiler): pool.submit(check, path, compiler)
-                    for path in paths for compiler in COMMANDS}
-        for (path, compiler), job in jobs.items():
-            with self.subTest(file=os.path.basename(path), compiler=compiler):
+            good = {compiler: pool.submit(check_good_halves, compiler,
+                                          [c for c in found if c.compiler == compiler])
+                    for compiler in COMMANDS}
+            jobs = [(case, pool.submit(case.check)) for case in found]
+        for compiler, job in good.items():
+            with self.subTest(file="good halves", compiler=compiler):
+                if job.result():
+                    self.fail(job.result())
+        for case, job in jobs:
+            with self.subTest(file=case.name, compiler=case.compiler):
                 if job.result():
                     self.fail(job.result())
 
+    def test_every_rule_has_a_file(self):
+        """The rules of the headers: an array type named after the rule, or a static assertion."""
+        rules = {}
+        for path in glob.glob(os.path.join(INCLUDE, "tilewright/**/*.hpp"), recursive=True):
+            with open(path, encoding="utf-8") as file:
+                text = re.sub(r"//[^\n]*", "", file.read())
+            for code in re.findall(r"\b(TW\d{4})_\w+|\[(TW\d{4})\]", text):
+                rules.setdefault(code[0] or code[1], os.path.relpath(path, INCLUDE))
+        self.assertGreater(len(rules), 30)
+        expected = " ".join(text for case in cases() for text in case.expected)
+        if not NVCC:  # cases that only nvcc can fail
+            for path in glob.glob(os.path.join(HERE, "*.cpp")):
+                expected += " ".join(Case(path, "nvcc").expected)
+        missing = sorted(f"{code} ({path})" for code, path in rules.items() if code not in expected
+                         and not path.startswith(WITHOUT_FILES))
+        self.assertEqual(missing, [], "rules without a file in tests/fail")
+
+
+def print_table():
+    for case in cases():
+        status, output = case.bad_output()
+        print(f"{case.name:32} {case.compiler:5} {count_lines(output):3} lines, "
+              f"at most {case.max_lines}, status {status}")
+
 
 if __name__ == "__main__":
-    unittest.main()
+    if "--table" in sys.argv:
+        print_table()
+    else:
+        unittest.main()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // gemm_tile_m.cpp  A GEMM configuration whose tile_m the kernel cannot run.
 // expect-error: [TW0203]
+// max lines(g++): 11
 #include "tilewright/kernel/gemm_sm90.hpp"
 
 using namespace tw;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // operand_k.cpp  A K extent that no whole number of swizzle spans fills.
 // expect-error: [TW0207]
+// max lines(g++): 11
 #include "tilewright/atom/operand.hpp"
 
 using namespace tw;

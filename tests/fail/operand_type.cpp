@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // operand_type.cpp  A wgmma operand tile of 32-bit elements.
 // expect-error: [TW0208]
+// max lines(g++): 11
 #include "tilewright/atom/operand.hpp"
 
 using namespace tw;
