@@ -27,8 +27,12 @@ TW_HD constexpr i64 gcd(i64 a, i64 b) {
   return a;
 }
 
-/// The smaller of two extents, or a lower bound of both.
-TW_HD constexpr num at_most(num a, num b) { return a == b ? a : num{smaller(least(a), least(b))}; }
+/// The smaller of two extents; where that depends on an argument, what divides both for certain.
+TW_HD constexpr num at_most(num a, num b) {
+  if (a == b) return a;
+  bool const known = !is_argument(a) && !is_argument(b);
+  return num{known ? smaller(a.v, b.v) : gcd(a.v, b.v)};
+}
 
 /// How many steps of `index` in a row move a's offset by `stride` each, up to `most`: as many as
 /// are certain.

@@ -29,6 +29,7 @@ struct gaps_of {
   num block{1};        // offsets [0, block) are in reach
   i64 odd_stride = 0;  // a stride that is not a multiple of what the smaller ones cover ...
   i64 odd_cover = 0;   // ... and what they cover
+  num uncertain;       // a run-time extent after a gap: where it is 1, there is no gap
 };
 
 /// The leaf from k on with the smallest stride. One that is known at run time can only come last.
@@ -64,10 +65,14 @@ TW_HD constexpr gaps_of find_gaps(layout const& l) {
     f.extent[next] = f.extent[k];
     if (quotient const q = divided(step, g.block); q.exact) {
       if (q.value.v < 1) refuse_overlap(step.v, g.block.v);
-      if (q.value != num{1}) append(g.gaps, q.value, g.block);
+      if (q.value != num{1}) {
+        append(g.gaps, q.value, g.block);
+        if (is_argument(extent)) g.uncertain = extent;
+      }
     } else {
       i64 const covered = number(g.block);
       if (number(step) < covered) refuse_overlap(step.v, covered);
+      if (is_argument(extent)) refuse_argument_extent(step.v, argument_index(extent));
       g.odd_stride = step.v;
       g.odd_cover = covered;
       if (step.v / covered > 1) append(g.gaps, step.v / covered, g.block);
@@ -94,6 +99,7 @@ TW_HD constexpr layout repeat_block(gaps_of g, tree const& shape) {
 
 TW_HD constexpr layout complement(layout const& l, tree const& shape) {
   detail::gaps_of const g = detail::find_gaps(l);
+  if (is_argument(g.uncertain)) refuse_argument_extent(1, argument_index(g.uncertain));
   layout const r = detail::repeat_block(g, shape);
   if (g.odd_stride != 0 && cosize(l) + cosize(r) - 1 < size(shape)) {
     refuse_overlap(g.odd_stride, g.odd_cover);

@@ -23,6 +23,7 @@
 // Example:  tests/layout/divide_test.cpp
 #pragma once
 
+#include "tilewright/layout/bind.hpp"
 #include "tilewright/layout/complement.hpp"
 #include "tilewright/layout/composition.hpp"
 
@@ -47,7 +48,11 @@ TW_HD constexpr layout round_up_extent(layout const& l, i64 block) {
         block /= extent.v;
       } else {
         open = false;
-        if (block < extent.v) extent = times(num{ceil_div(extent.v, block)}, block);
+        i64 const up = times(ceil_div(extent.v, block), block);
+        if (block < extent.v && up != extent.v) {  // with other values it could be merged instead
+          if (!is_static(l)) refuse_argument_extent(block, arguments_of(l) - 1);
+          extent = num{up};
+        }
       }
     }
     append(out.shape, tree(extent));
