@@ -341,7 +341,7 @@ inline constexpr mma_row mma_rows[] = {
                      "Matrix Fragments for mma.m16n8k32", true),
     detail::scaled_warp_row(32, detail::f8f6f4, detail::only_ue8m0, 32,
                             "Matrix Fragments for mma.m16n8k32"),
-    detail::scaled_warp_row(64, detail::only_e2m1, detail::ue4m3_ue8m0, 16,
+    detail::scaled_warp_row(64, detail::only_e2m1, mma_types::of(mma_type::ue4m3), 16,
                             "Matrix Fragments for mma.m16n8k64"),
     detail::scaled_warp_row(64, detail::only_e2m1, detail::only_ue8m0, 32,
                             "Matrix Fragments for mma.m16n8k64"),
