@@ -1,18 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// explain_command.cpp  Finds the page; without a code, lists them.
+// explain_command.cpp  Finds the page of a code, without a word lists them; or decides a
+//                      combination, as text or as JSON.
 #include "tools/explain_command.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 
+#include "tilewright/atom/explain.hpp"
+#include "tilewright/layout/call.hpp"
 #include "tools/error_pages.hpp"
 #include "tools/guarded.hpp"
 #include "tools/io/refuse.hpp"
+#include "tools/json_output.hpp"
 
 namespace tw {
 namespace {
+
+using json = nlohmann::ordered_json;
 
 /// The title of a page, "TW0601: file cannot be read", from "# TW0601: file cannot be read".
 std::string_view title(std::string_view text) {
@@ -20,11 +28,20 @@ std::string_view title(std::string_view text) {
   return begin == std::string_view::npos ? text : text.substr(begin, text.find('\n') - begin);
 }
 
-exit_status explain(std::string const& code) {
+void show(error_page const& page, std::string_view text, bool as_json) {
+  if (as_json) {
+    print_json({{"code", page.code}, {"text", text}});
+  } else {
+    fmt::print("{}{}", text, text.ends_with('\n') ? "" : "\n");
+  }
+}
+
+exit_status explain_code(std::string code, bool as_json) {
+  for (char& c : code) c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
   for (error_page const& page : error_pages()) {
-    if (code.empty()) fmt::print("{}\n", title(page.text));
+    if (code.empty()) show(page, title(page.text), as_json);
     if (page.code == code) {
-      fmt::print("{}", page.text);
+      show(page, page.text, as_json);
       return exit_status::done;
     }
   }
@@ -35,15 +52,86 @@ exit_status explain(std::string const& code) {
   return exit_status::done;
 }
 
+json to_json(combination_cost const& k) {
+  json j{{"copies", k.copies},          {"wavefronts", k.wavefronts},
+         {"ideal_wavefronts", k.ideal}, {"sums", k.sums},
+         {"addresses", k.addresses},    {"tma_boxes", k.boxes},
+         {"wgmmas_per_k", k.wgmmas},    {"operand_bytes_per_k", k.operand_bytes}};
+  j["measured_registers"] = k.measured ? json(*k.measured) : json();
+  return j;
+}
+
+json to_json(decision const& d, bool sums) {
+  json j{{"works", d.works}};
+  if (d.why) j["refusal"] = json_error(*d.why)["error"];
+  if (!d.works && !d.operation.empty()) j["operation"] = d.operation;
+  if (d.tile.shape.n > 0) j["memory"] = to_string(d.tile);
+  if (d.partition) j["partition"] = to_string(*d.partition);
+  if (d.works && sums) j["cost"] = to_json(d.cost);
+  return j;
+}
+
+json to_json(explanation const& e) {
+  bool const sums = e.asked.operand == 'D';
+  json j{{"combination", to_words(e.asked)}};
+  j.update(to_json(e.result, sums));
+  j["geometry"] = e.geometry;
+  j["alternatives"] = json::array();
+  for (alternative const& a : e.alternatives) {
+    json one{{"change", a.change}};
+    one.update(to_json(a.result, sums));
+    j["alternatives"].push_back(one);
+  }
+  for (access_figures const& f : e.accesses) {
+    j["accesses"].push_back({{"memory", f.layout_name},
+                             {"copy_wavefronts", f.copy_wavefronts},
+                             {"copy_ideal", f.copy_ideal},
+                             {"ldmatrix_wavefronts", f.read_wavefronts},
+                             {"ldmatrix_ideal", f.read_ideal},
+                             {"bytes", f.bytes}});
+  }
+  j["notes"] = e.notes;
+  return j;
+}
+
+exit_status explain_words(std::vector<std::string> const& words, bool as_json) {
+  auto const is_pair = [](std::string const& w) { return w.find('=') != std::string::npos; };
+  if (std::ranges::none_of(words, is_pair) && words.size() < 2) {
+    return explain_code(words.empty() ? "" : words[0], as_json);
+  }
+  if (!std::ranges::all_of(words, is_pair)) {
+    std::string const odd = *std::ranges::find_if_not(words, is_pair);
+    refuse("TW0618", "words to explain", odd + " among others",
+           "one code alone, or KEY=VALUE words alone");
+  }
+  explanation const e = explain(parse_combination(words));
+  if (as_json) {
+    print_json(to_json(e));
+  } else {
+    fmt::print("{}", to_text(e));
+  }
+  return exit_status::done;  // "no" is an answer
+}
+
 }  // namespace
 
 void add_explain_command(CLI::App& app, int& status) {
-  auto const code = std::make_shared<std::string>();
-  CLI::App* verb = app.add_subcommand("explain", "what an error code means and what to do");
-  verb->add_option("CODE", *code, "for example TW0601; without it, all codes are listed");
-  verb->callback([code, &status] {
-    for (char& c : *code) c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
-    status = static_cast<int>(guarded(false, [&] { return explain(*code); }));
+  struct request {
+    std::vector<std::string> words;
+    bool as_json = false;
+  };
+  auto const asked = std::make_shared<request>();
+  CLI::App* verb = app.add_subcommand(
+      "explain",
+      "what an error code means; whether a tile, a copy and a memory layout go together");
+  verb->add_option("WORD", asked->words,
+                   "a code, TW0601, or a combination: tile=192x192 mma=m64n96k16 warpgroups=2 "
+                   "copy=stmatrix.x4 smem=SW128 dtype=f16; without words, all codes are listed. "
+                   "docs/explain.md has the keys");
+  verb->add_flag("--json", asked->as_json, "the answer as one JSON object");
+  verb->callback([asked, &status] {
+    status = static_cast<int>(
+        guarded(asked->as_json, [&] { return explain_words(asked->words, asked->as_json); }));
   });
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// explain_command.hpp  tilewright explain CODE: the page of an error code.
+// explain_command.hpp  tilewright explain CODE: the page of an error code. tilewright explain
+//                      KEY=VALUE...: does a combination of tile, copy and memory work, and what
+//                      does.
 #pragma once
 
 #include <CLI/CLI.hpp>
