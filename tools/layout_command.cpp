@@ -15,6 +15,7 @@
 #include "tools/io/output_file.hpp"
 #include "tools/io/refuse.hpp"
 #include "tools/layout_json.hpp"
+#include "tools/picture/atom_picture.hpp"
 #include "tools/picture/layout_picture.hpp"
 #include "tools/picture/request.hpp"
 #include "tools/picture/write_text.hpp"
@@ -49,7 +50,8 @@ std::string plain_answer(layout_request const& request, bool coloured) {
 
 std::string answer_text(layout_request const& request, bool coloured) {
   bool const drawn = request.print == "svg" || request.print == "html" || request.print == "latex";
-  if (!drawn && !request.picture.special()) return plain_answer(request, coloured);
+  bool const atom = names_atom(request.picture.expression) && request.print != "text";
+  if (!drawn && !atom && !request.picture.special()) return plain_answer(request, coloured);
   return written(picture_of(request.picture), request.print, coloured);
 }
 
@@ -79,6 +81,28 @@ exit_status answer_request(layout_request request) {
   return exit_status::done;
 }
 
+void add_picture_options(CLI::App& verb, picture_request& r) {
+  verb.add_option("--slice", r.slice,
+                  "draw a part: a coordinate with _ for the modes to keep, such as (_,_,2)");
+  verb.add_option("--tv", r.tv, "draw EXPR as a thread-value layout into this tile: (16,8)");
+  verb.add_flag("--steps", r.steps,
+                "draw a divide, a product, a composition or a complement step by step; a swizzled "
+                "layout before and after");
+  verb.add_option("--banks", r.banks,
+                  "draw EXPR, a tile in shared memory, with the banks and wavefronts of an access: "
+                  "ld.32, st.128, ldmatrix.x4, ...");
+  verb.add_option("--tma", r.tma,
+                  "draw EXPR, a tensor in global memory, with this tile in shared memory as a box");
+  verb.add_option("--at", r.at, "where the tile of --tma begins: (row, column); (0,0) without it");
+  verb.add_option("--descriptor", r.descriptor,
+                  "draw the matrix descriptor of EXPR, an operand tile (M or N, K): wgmma or "
+                  "tcgen05");
+  verb.add_flag("--mn-major", r.mn_major, "the operand of --descriptor is MN-major");
+  verb.add_option("--step", r.step, "step of --descriptor along k, 32 bytes each");
+  verb.add_option("--bits", r.bits, "bits of an element, for --banks, --tma, --descriptor")
+      ->check(CLI::Range(1, 128));
+}
+
 }  // namespace
 
 void add_layout_command(CLI::App& app, int& status) {
@@ -86,19 +110,14 @@ void add_layout_command(CLI::App& app, int& status) {
   CLI::App* verb = app.add_subcommand("layout", "evaluate or draw an expression of the algebra");
   verb->add_option("EXPR", request->picture.expression,
                    "a layout, (4,8):(8,1) or Sw<3,4,3> o 0 o (8,64):(64,1), or a call, "
-                   "zipped_divide((4,8):(8,1), (2,4)); arguments may be calls");
+                   "zipped_divide((4,8):(8,1), (2,4)); arguments may be calls; or an atom to draw, "
+                   "mma.sm80.m16n8k16.f32.f16.f16, copy.sm75.ldmatrix.x4, tiled_mma(...)");
   verb->add_option("--print", request->print,
                    "table, text, latex, svg, html or json; without it the text, and a table if it "
                    "fits a screen")
       ->check(CLI::IsMember({"table", "text", "latex", "svg", "html", "json"}));
   verb->add_option("-o", request->output, "write to this file instead of stdout");
-  verb->add_option("--slice", request->picture.slice,
-                   "draw a part: a coordinate with _ for the modes to keep, such as (_,_,2)");
-  verb->add_option("--tv", request->picture.tv,
-                   "draw EXPR as a thread-value layout into this tile, such as (16,8)");
-  verb->add_flag("--steps", request->picture.steps,
-                 "draw a divide, a product, a composition or a complement step by step; a swizzled "
-                 "layout before and after");
+  add_picture_options(*verb, request->picture);
   verb->add_flag("--json", request->json, "the same as --print json");
   verb->add_flag("--jsonl", request->jsonl,
                  "answer lines {\"id\", \"op\", \"args\"} from stdin, one JSON object per line");

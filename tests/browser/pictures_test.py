@@ -143,6 +143,25 @@ class Pictures(unittest.TestCase):
         wide = self.browser.run("document.documentElement.scrollWidth")
         self.assertLessEqual(wide, 420, "the page is wider than a phone")
 
+    def test_a_thread_of_an_mma(self):
+        self.open("mma", "mma.sm80.m16n8k16.f32.f16.f16")
+        a = [(4, 32), (8, 1), (2, 16), (2, 8), (2, 128)]  # PTX ISA, "mma.m16n8k16": A, B, C
+        b = [(4, 16), (8, 1), (2, 8), (2, 64)]
+        for thread in (0, 6, 31):
+            self.hover_thread(thread)
+            in_a = [offset(thread + 32 * v, a) for v in range(8)]
+            in_b = [offset(thread + 32 * v, b) for v in range(4)]
+            in_c = [offset(thread + 32 * v, self.TV_LEAVES) for v in range(4)]
+            self.assertEqual(self.marks(), {(0, i // 8, i % 8) for i in in_b} |
+                             {(1, i % 16, i // 16) for i in in_a} |
+                             {(2, i % 16, i // 16) for i in in_c})
+
+    def test_fields_of_a_descriptor(self):
+        self.open("fields", "tile_to_shape(Sw<3,3,3> o 0 o (8,64):(64,1), (64,64))",
+                  "--descriptor", "wgmma")
+        self.hover_cell(1, 2, 0)  # the stride: bits 32 to 45, in the second row
+        self.assertEqual(self.marks(), {(1, 2, 0)} | {(0, 1, c) for c in range(2, 16)})
+
     def test_tiles_of_a_divide(self):
         self.open("divide", "zipped_divide((4,8):(8,1), (2,4))", "--steps", dark=True)
         data = self.browser.run("JSON.parse(document.getElementById('data').textContent)")

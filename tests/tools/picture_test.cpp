@@ -156,7 +156,7 @@ TEST(picture, refuses_what_has_no_cells_or_too_many) {
 TEST(escape, leaves_nothing_that_means_something_else) {
   EXPECT_EQ(xml_text("a<b> & \"c\"\x01"), "a&lt;b&gt; &amp; &quot;c&quot; ");
   EXPECT_EQ(tex_text("50% of #1_{a}^2 & \\x → ~"),
-            "50\\% of \\#1\\_\\{a\\}\\textasciicircum{}2 \\& \\textbackslash{}x $\\to$ "
+            "50\\%~of~\\#1\\_\\{a\\}\\textasciicircum{}2~\\&~\\textbackslash{}x~$\\to$~"
             "\\textasciitilde{}");
   EXPECT_EQ(short_number(3.0), "3");
   EXPECT_EQ(short_number(-0.001), "0");

@@ -27,7 +27,8 @@ std::string xml_text(std::string_view text) {
 
 std::string tex_text(std::string_view text) {
   using entry = std::pair<std::string_view, std::string_view>;
-  static constexpr std::array<entry, 14> meanings{{{"\\", "\\textbackslash{}"},
+  static constexpr std::array<entry, 15> meanings{{{" ", "~"},
+                                                   {"\\", "\\textbackslash{}"},
                                                    {"{", "\\{"},
                                                    {"}", "\\}"},
                                                    {"$", "\\$"},

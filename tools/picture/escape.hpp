@@ -10,7 +10,7 @@ namespace tw {
 /// Text between tags or in a quoted attribute.
 std::string xml_text(std::string_view text);
 
-/// Text in a TeX paragraph; arrows and multiplication signs become formulas.
+/// Text of a TeX node: spaces stay, arrows and multiplication signs become formulas.
 std::string tex_text(std::string_view text);
 
 /// At most two decimals, without trailing zeros: "3", "12.5".

@@ -10,6 +10,7 @@ namespace {
 
 constexpr double most_width = 1560, most_height = 4000;
 constexpr double full_font = 11, least_font = 6;
+constexpr double scrolled = 1.6;  // how much wider than that it may become to show its texts
 constexpr double gap = 34;
 
 struct natural_size {
@@ -29,8 +30,10 @@ natural_size natural(panel const& p) {
 }
 
 void shrink(panel const& p, panel_frame& f, natural_size n, double width, double height) {
-  double const s = std::min({1.0, width / (n.width * static_cast<double>(p.columns)),
-                             height / (n.height * static_cast<double>(p.rows))});
+  double s = std::min({1.0, width / (n.width * static_cast<double>(p.columns)),
+                       height / (n.height * static_cast<double>(p.rows))});
+  double const least = least_font / full_font;  // a wider picture is better than one without texts
+  if (s < least && s * scrolled >= least) s = least;
   if (s * full_font >= least_font) {
     f.font = std::floor(2 * s * full_font) / 2;
     f.cell_width = std::floor(2 * s * n.width) / 2;

@@ -79,7 +79,7 @@ struct picture {
 i64 cell_count(picture const& p);
 
 /// The most cells of a picture.
-inline constexpr i64 most_cells = 65536;
+inline constexpr i64 most_cells = i64{1} << 17;
 
 /// Refuses n cells where n > most_cells [TW0122].
 void check_cells(i64 n);

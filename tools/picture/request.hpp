@@ -4,7 +4,6 @@
 
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "tools/picture/picture.hpp"
 
@@ -15,13 +14,21 @@ struct picture_request {
   std::string expression = {};
   std::string slice = {};  // a coordinate with _ for what is drawn
   std::string tv = {};     // a tile: the expression is a thread-value layout into it
+  std::string banks = {};  // an access: the expression is a tile in shared memory
+  std::string tma = {};    // a tile in shared memory: the expression is a tensor in global memory
+  std::string at = {};     // where the tile begins in the tensor
+  std::string descriptor = {};  // wgmma or tcgen05: the expression is an operand tile (M or N, K)
+  bool mn_major = false;        // of the descriptor's operand
+  i64 step = 0;                 // of the descriptor, along k
+  int bits = 16;                // of an element, for --banks, --tma, --descriptor
   bool steps = false;
 
   /// Something other than the layout itself is asked for.
-  bool special() const { return !slice.empty() || !tv.empty() || steps; }
+  bool special() const;
 };
 
-/// Needs: at most one of --slice, --tv, --steps [TW0625]. Throws `rejected`.
+/// Needs: at most one of --slice, --tv, --banks, --tma, --descriptor, --steps [TW0625]; an
+/// expression that is what the option says [TW0170, TW0172, TW0176, TW0626]. Throws `rejected`.
 picture picture_of(picture_request const& r);
 
 /// "table", "latex", "svg", "html" or "json".

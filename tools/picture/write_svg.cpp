@@ -216,7 +216,8 @@ std::string write_svg(picture const& p) {
   picture_frame const f = frame_of(p);
   return fmt::format(
              "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"tw\" viewBox=\"0 0 {0} {1}\" "
-             "width=\"{0}\" height=\"{1}\" role=\"img\">\n<title>{2}</title>\n"
+             "width=\"{0}\" height=\"{1}\" role=\"img\" "
+             "xml:space=\"preserve\">\n<title>{2}</title>\n"
              "<style>{3}{4}</style>\n<path fill=\"{5}\" d=\"M0 0h{0}v{1}h-{0}z\"/>\n",
              num_text(f.width), num_text(f.height), xml_text(p.title), shape_rules(),
              colour_rules(light_paper), light_paper.ground) +
