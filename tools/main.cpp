@@ -5,6 +5,7 @@
 
 #include "bench/bench_command.hpp"
 #include "tilewright/base/version.hpp"
+#include "tools/banks_command.hpp"
 #include "tools/explain_command.hpp"
 #include "tools/gemm_command.hpp"
 #include "tools/guarded.hpp"
@@ -23,6 +24,7 @@ int main(int argc, char** argv) {
   if (status != 0) return status;
   tw::add_gemm_command(app, status);
   tw::add_layout_command(app, status);
+  tw::add_banks_command(app, status);
   tw::add_bench_command(app, status);
   tw::add_info_command(app, status);
   tw::add_explain_command(app, status);

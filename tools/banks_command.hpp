@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// banks_command.hpp  The verb `tilewright banks`: wavefronts of a layout and an access, who
+//                    collides where, and swizzles that remove it.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace tw {
+
+void add_banks_command(CLI::App& app, int& status);
+
+}  // namespace tw
