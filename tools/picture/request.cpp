@@ -5,6 +5,7 @@
 #include "tilewright/layout/call.hpp"
 #include "tools/io/refuse.hpp"
 #include "tools/picture/atom_picture.hpp"
+#include "tools/picture/bank_picture.hpp"
 #include "tools/picture/fields_picture.hpp"
 #include "tools/picture/layout_picture.hpp"
 #include "tools/picture/steps_picture.hpp"
@@ -81,6 +82,7 @@ picture picture_of(picture_request const& r) {
   }
   if (r.steps) return steps_picture(r.expression);
   if (!r.tv.empty()) return thread_values(r);
+  if (!r.banks.empty()) return bank_picture(r.banks, layout_of(r.expression, "tile"), r.bits);
   if (!r.tma.empty()) return box(r);
   if (!r.descriptor.empty()) return descriptor(r);
   if (r.slice.empty() && names_atom(r.expression)) return atom_picture(r.expression);
