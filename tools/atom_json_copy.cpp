@@ -13,15 +13,12 @@
 #include "tilewright/atom/tma_params.hpp"
 #include "tilewright/base/check.hpp"
 #include "tilewright/layout/call.hpp"
-#include "tools/crc32.hpp"
+#include "tools/atom_json.hpp"
 
 namespace tw {
 namespace {
 
 using json = nlohmann::ordered_json;
-
-constexpr i64 most_listed = 256;
-constexpr i64 most_walked = i64{1} << 17;
 
 layout layout_of(std::string_view text) {
   return parse_layout(text.data(), static_cast<int>(text.size()));
@@ -46,36 +43,13 @@ i64 number_of(std::string_view text) {
 }
 
 /// Numbers stand in the questions as numbers or as text.
-i64 number_of(json const& value) {
-  return value.is_string() ? number_of(std::string_view(value.get_ref<std::string const&>()))
-                           : value.get<i64>();
-}
-
-/// A layout with its offsets (from `base` on), or their number and CRC-32.
-void put_layout(json& out, std::string const& key, layout const& l) {
-  out[key] = to_string(l);
-  i64 const n = size(l);
-  if (n > most_listed) out[key + "_n"] = n;
-  if (n > most_walked) return;
-  json offsets = json::array();
-  std::string all;
-  for (i64 i = 0; i < n; ++i) {
-    if (n <= most_listed) {
-      offsets.push_back(l(i));
-      continue;
-    }
-    if (i > 0) all += ',';
-    all += std::to_string(l(i));
-  }
-  if (n <= most_listed) {
-    out[key + "_offs"] = std::move(offsets);
-  } else {
-    out[key + "_crc32"] = crc32(all);
-  }
+i64 number_field(json const& q, std::string const& key) {
+  if (q.contains(key) && q.at(key).is_string()) return number_of(text_field(q, key));
+  return integer_field(q, key);
 }
 
 json answer_copy_bits(json const& q) {
-  copy_atom const a = one_copy(q.at("name").get<std::string>());
+  copy_atom const a = one_copy(text_field(q, "name"));
   json out;
   put_layout(out, "ThrID", a.thr_id);
   put_layout(out, "SrcLayout", a.src);
@@ -85,7 +59,7 @@ json answer_copy_bits(json const& q) {
 }
 
 json answer_copy_values(json const& q) {
-  copy_atom const a = in_values(one_copy(q.at("name").get<std::string>()), number_of(q.at("bits")));
+  copy_atom const a = in_values(one_copy(text_field(q, "name")), number_field(q, "bits"));
   json out;
   put_layout(out, "ValLayoutSrc", a.src);
   put_layout(out, "ValLayoutDst", a.dst);
@@ -142,18 +116,18 @@ json smem_answer(layout const& l, smem_swizzle mode, i64 bits) {
 }
 
 json answer_smem_atom(json const& q) {
-  smem_name const n = parse_smem_name(q.at("name").get<std::string>());
-  i64 const bits = number_of(q.at("bits"));
+  smem_name const n = parse_smem_name(text_field(q, "name"));
+  i64 const bits = number_field(q, "bits");
   return smem_answer(smem_atom(n.major, n.mode, bits), n.mode, bits);
 }
 
 json answer_smem_tile(json const& q) {
-  smem_name const n = parse_smem_name(q.at("name").get<std::string>());
-  i64 const bits = number_of(q.at("bits"));
+  smem_name const n = parse_smem_name(text_field(q, "name"));
+  i64 const bits = number_field(q, "bits");
   layout const block = smem_atom(n.major, n.mode, bits);
-  tree const shape = tree_of(q.at("shape").get<std::string>());
+  tree const shape = tree_of(text_field(q, "shape"));
   layout const l = q.contains("order")
-                       ? tile_to_shape(block, shape, tree_of(q["order"].get<std::string>()))
+                       ? tile_to_shape(block, shape, tree_of(text_field(q, "order")))
                        : tile_to_shape(block, shape);
   return smem_answer(l, n.mode, bits);
 }
@@ -180,7 +154,7 @@ i64 bits_named(std::string_view type) {
 
 descriptor_question parse_descriptor_question(json const& q) {
   descriptor_question d;
-  std::string const name = q.at("name");
+  std::string const name = text_field(q, "name");
   std::vector<std::string_view> words;
   for (std::string_view rest = name; !rest.empty();) {
     std::size_t const end = std::min(rest.find(' '), rest.size());
@@ -189,8 +163,8 @@ descriptor_question parse_descriptor_question(json const& q) {
   }
   if (words.empty()) refuse_question("descriptor", name, "a shared-memory atom");
   d.atom = parse_smem_name(words[0]);
-  if (q.contains("bits")) d.bits = number_of(q["bits"]);
-  if (q.contains("shape")) d.tile = tree_of(q["shape"].get<std::string>());
+  if (q.contains("bits")) d.bits = number_field(q, "bits");
+  if (q.contains("shape")) d.tile = tree_of(text_field(q, "shape"));
   if (words.size() > 1) d.bits = bits_named(words[1]);
   if (words.size() > 2) {
     std::size_t const x = words[2].find('x');
@@ -228,7 +202,7 @@ json answer_tcgen05_descriptor(json const& q) {
 }
 
 json answer_tiled_copy(json const& q) {
-  tiled_copy const c = parse_tiled_copy(q.at("name").get<std::string>());
+  tiled_copy const c = parse_tiled_copy(text_field(q, "name"));
   json out;
   out["Tiler_MN"] = to_string(c.tile);
   put_layout(out, "TiledLayout_TV", c.tv);
@@ -239,31 +213,14 @@ json answer_tiled_copy(json const& q) {
 
 /// A part of a tensor with the offsets that its elements have in the tensor.
 void put_part(json& out, std::string const& key, sliced const& s) {
-  out[key] = to_string(s.kept);
-  i64 const n = size(s.kept);
-  out["n"] = n;
-  if (n > most_walked) return;
-  json offsets = json::array();
-  std::string all;
-  for (i64 i = 0; i < n; ++i) {
-    i64 const at = s.offset + s.kept(i);
-    if (n <= most_listed) {
-      offsets.push_back(at);
-    } else {
-      all += (i > 0 ? "," : "") + std::to_string(at);
-    }
-  }
-  if (n <= most_listed) {
-    out[key + "_offs"] = std::move(offsets);
-  } else {
-    out[key + "_crc32"] = crc32(all);
-  }
+  put_layout(out, key, s.kept, s.offset);
+  out["n"] = size(s.kept);
 }
 
 json answer_partition(json const& q) {
-  tiled_copy const c = parse_tiled_copy(q.at("name").get<std::string>());
-  layout const tensor = layout_of(q.at("tensor").get<std::string>());
-  i64 const thread = number_of(q.at("thr"));
+  tiled_copy const c = parse_tiled_copy(text_field(q, "name"));
+  layout const tensor = layout_of(text_field(q, "tensor"));
+  i64 const thread = number_field(q, "thr");
   json out;
   put_part(out, "S", partition_s(c, tensor, thread));
   put_part(out, "D", partition_d(c, tensor, thread));
@@ -285,11 +242,10 @@ layout smem_layout_of(std::string_view text, i64 bits) {
 }
 
 json answer_tma(json const& q) {
-  i64 const bits = number_of(q.at("bits"));
-  std::string const tiler_text = q.at("tiler");
+  i64 const bits = number_field(q, "bits");
+  std::string const tiler_text = text_field(q, "tiler");
   tma_params const p =
-      make_tma_params(layout_of(q.at("gmem").get<std::string>()),
-                      smem_layout_of(q.at("smem").get<std::string>(), bits),
+      make_tma_params(layout_of(text_field(q, "gmem")), smem_layout_of(text_field(q, "smem"), bits),
                       parse_tiler(tiler_text.data(), static_cast<int>(tiler_text.size())), bits);
   json out;
   out["gbasis"] = to_string(p.basis);
@@ -307,7 +263,7 @@ json answer_tma(json const& q) {
 }  // namespace
 
 std::optional<json> answer_copy_question(json const& question) {
-  std::string const op = question.at("op");
+  std::string const op = text_field(question, "op");
   if (op == "copy_atom_bits") return answer_copy_bits(question);
   if (op == "copy_atom_val") return answer_copy_values(question);
   if (op == "smem_atom") return answer_smem_atom(question);

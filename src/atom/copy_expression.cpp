@@ -97,4 +97,19 @@ tiled_copy parse_tiled_copy(std::string_view text) {
                     "tiled_copy_A|B|C|C_atom(copy_atom(...), tiled_mma(...))");
 }
 
+layout copy_tv(std::string_view text, std::string_view side) {
+  bool const source = side == "src" || side == "S";
+  bool const target = side == "dst" || side == "D";
+  if (!source && !target && side != "ref") {
+    refuse_expression("side of a copy", side, "src, dst or ref");
+  }
+  text = trimmed(text);
+  if (text.starts_with("tiled_copy") || text.starts_with("cotiled_copy")) {
+    tiled_copy const c = parse_tiled_copy(text);
+    return source ? layout_s(c) : target ? layout_d(c) : c.tv;
+  }
+  copy_atom const a = text.starts_with("copy_atom") ? parse_copy_atom(text) : one_copy(text);
+  return source ? a.src : target ? a.dst : a.ref;
+}
+
 }  // namespace tw

@@ -29,7 +29,7 @@ constexpr std::array rows{
     words{232, "address of a cotiled copy", "{}", "an address of the data layout, of {} elements",
           "let the thread-value layout stay inside the data"},
     words{233, "name of a copy atom", "{} characters",
-          "a name of docs/atoms, of which {} characters match",
+          "a row of atom/copy_table.hpp, of which {} characters match",
           "see the rows of atom/copy_table.hpp"},
     words{234, "size of a copy atom", "{}", "a size of its row, at most {}",
           "see the rows of atom/copy_table.hpp"},

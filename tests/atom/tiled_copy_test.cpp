@@ -73,9 +73,11 @@ TEST(TiledCopy, PartitionIsTheTensorAtTheLayout) {
       }
       if (!fits) continue;
       layout const d = zipped_divide(tensor, c.tile);
-      layout const s = layout_s(c);
-      for (i64 t = 0; t < c.threads(); t += 5) {
-        sliced const part = partition_s(c, tensor, t);
+      for (i64 i = 0; i < 2 * c.threads(); i += 5) {  // each thread as source, then as destination
+        bool const source = i < c.threads();
+        i64 const t = i % c.threads();
+        layout const s = source ? layout_s(c) : layout_d(c);
+        sliced const part = source ? partition_s(c, tensor, t) : partition_d(c, tensor, t);
         ASSERT_EQ(size(mode(part.kept, 0)), size(mode(s, 1)));
         layout const rest = mode(d, 1);
         for (i64 v = 0; v < size(mode(s, 1)); ++v) {
@@ -129,6 +131,17 @@ TEST(TiledCopy, RetileNamesTheSameElements) {
             << print(registers).text << " thread " << t << " value " << i;
       }
     }
+  }
+}
+
+/// Values that run along n first: value 4 m + n is register m + 2 n of a column-major fragment.
+TEST(TiledCopy, RetileFollowsTheValueOrder) {
+  tiled_copy const c =
+      parse_tiled_copy("tiled_copy(copy_atom(copy.universal.32,32),(4,8),(2,4):(4,1))");
+  layout const registers = retile(c, "(1,2,4):(0,1,2)"_L);
+  ASSERT_EQ(size(registers), 8);
+  for (i64 m = 0; m < 2; ++m) {
+    for (i64 n = 0; n < 4; ++n) EXPECT_EQ(registers(4 * m + n), m + 2 * n);
   }
 }
 

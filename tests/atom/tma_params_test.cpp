@@ -19,6 +19,13 @@ static_assert(example.basis == "(32,128):(1@1,1@0)"_L);
 static_assert(example.box[0] == 32 && example.box[1] == 128 && example.stride_bytes[1] == 1024);
 static_assert(example.swizzle == smem_swizzle::b64 && example.box_bytes() == 8192);
 
+// Modes that are contiguous to each other are one dimension, up to 256 elements of the box.
+static_assert(make_tma_params("(8,16,512):(1,8,128)"_L, "(8,16,4):(1,8,128)"_L, tile(8, 16, 4), 16)
+                  .basis == "((8,16),4):((1@0,1@1),1@2)"_L);
+static_assert(make_tma_params("(16,32,64):(1,16,512)"_L, "(16,32,2):(1,16,512)"_L, tile(16, 32, 2),
+                              16)
+                  .basis == "(16,(32,2)):(1@0,(1@1,1@2))"_L);
+
 /// The leaves of a coordinate, by path: positions that no stride names are 0.
 std::map<std::uint32_t, i64> coordinate(layout const& l, i64 index) {
   std::map<std::uint32_t, i64> c;

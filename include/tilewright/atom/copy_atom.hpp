@@ -38,20 +38,18 @@ namespace detail {
 TW_HD constexpr layout in_elements(layout const& bits_layout, i64 bits) {
   i64 const thread_bits = size(mode(bits_layout, 1));
   if (size(bits_layout) == 1) return bits_layout;
-  i64 run = thread_bits;  // consecutive bits of one thread, and where its other pieces begin
+  i64 run = thread_bits;  // consecutive bits of one thread: sides cover their bits
   for (int i = 0; i < bits_layout.shape.n; ++i) {
     i64 const d = bits_layout.stride[i].v;
     if (d > 1) run = gcd(run, d);
   }
-  layout const first = mode(mode(bits_layout, 1), 0);
-  run = gcd(run, first.extent(0));
   if (bits < 1 || run % bits != 0) refuse_split_value(bits, run);
   return upcast(bits_layout, bits);
 }
 
 }  // namespace detail
 
-/// The atom counted in elements of `bits` bits; a atom in bits is given.
+/// The atom counted in elements of `bits` bits; an atom in bits is given.
 TW_HD constexpr copy_atom in_values(copy_atom a, i64 bits) {
   a.src = detail::in_elements(a.src, bits);
   a.dst = detail::in_elements(a.dst, bits);

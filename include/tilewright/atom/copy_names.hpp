@@ -9,7 +9,7 @@
 //           tiled copy need
 // Note:     SM75_U32x1_MOVM_T is copy.sm75.movmatrix.places, registers place by place, as the
 //           reference describes it; the transposition is copy.sm75.movmatrix.t
-// Example:  tests/atom/copy_table_test.cpp
+// Example:  tests/atom/copy_names_test.cpp
 #pragma once
 
 #include <string>
@@ -37,5 +37,10 @@ copy_atom parse_copy_atom(std::string_view text);
 /// "tiled_copy(copy_atom(...), thr, val)", "cotiled_copy(copy_atom(...), tv, data)",
 /// "tiled_copy_A(copy_atom(...), tiled_mma(...))", also _B, _C and _C_atom.
 tiled_copy parse_tiled_copy(std::string_view text);
+
+/// The thread-value layout of one side: "src" or "dst" (S, D) of an atom in bits (its name), in
+/// values (copy_atom(...)) or of a tiled copy; "ref" is an atom's reference side, a tiled copy's
+/// tv.
+layout copy_tv(std::string_view text, std::string_view side);
 
 }  // namespace tw
