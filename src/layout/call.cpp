@@ -63,7 +63,7 @@ answer answer_of(swizzle s) { return {.res = to_string(s), .function = {}, .orig
 answer answer_of(i64 v) { return {.res = std::to_string(v), .function = {}, .origin = {}}; }
 
 /// The leaf of a shape at the end of a basis path.
-static int leaf_at(tree const& shape, std::uint32_t path) {
+static int leaf_of_path(tree const& shape, std::uint32_t path) {
   leaf_range range{0, shape.n};
   tree part = shape;
   for (int k = 0; k < path_depth(path); ++k) {
@@ -78,7 +78,7 @@ tree moved(tree at, layout const& l, i64 index) {
   for (int i = 0; i < l.shape.n; ++i) {
     i64 const c = i + 1 == l.shape.n ? index : index % l.extent(i);
     index /= l.extent(i);
-    if (is_basis(l.stride[i])) at.leaf[leaf_at(at, l.stride[i].unit)].v += c * l.stride[i].v;
+    if (is_basis(l.stride[i])) at.leaf[leaf_of_path(at, l.stride[i].unit)].v += c * l.stride[i].v;
   }
   return at;
 }

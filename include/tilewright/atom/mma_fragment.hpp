@@ -22,6 +22,8 @@
 // Example:  tests/atom/mma_fragment_test.cpp
 #pragma once
 
+#include "tilewright/atom/mma_rules.hpp"  // first: compilers show this path in every refusal
+
 #include "tilewright/atom/mma_table.hpp"
 #include "tilewright/layout/value.hpp"
 

@@ -15,6 +15,8 @@
 // Example:  tests/atom/mma_name_test.cpp
 #pragma once
 
+#include "tilewright/atom/mma_rules.hpp"  // first: compilers show this path in every refusal
+
 #include "tilewright/atom/mma_table.hpp"
 
 namespace tw {
@@ -132,7 +134,7 @@ struct name_scanner {
     for (int t = 1; t < mma_type_count; ++t) {
       if (is(name(static_cast<mma_type>(t)))) return static_cast<mma_type>(t);
     }
-    fail();
+    refuse_mma_name(begin + 1, length);
     return mma_type::none;
   }
 };
@@ -202,7 +204,7 @@ TW_HD constexpr mma_atom find_mma(char const* text, int length) {
 }
 template <int N>
 TW_HD constexpr mma_atom find_mma(char const (&text)[N]) {
-  return find_mma(text, N - 1);
+  return checked(detail::parse_mma(text, N - 1));
 }
 
 }  // namespace tw

@@ -19,6 +19,8 @@
 // Example:  tests/atom/mma_tiled_test.cpp
 #pragma once
 
+#include "tilewright/atom/mma_rules.hpp"  // first: compilers show this path in every refusal
+
 #include "tilewright/atom/mma_fragment.hpp"
 #include "tilewright/layout/divide.hpp"
 #include "tilewright/layout/inverse.hpp"
@@ -111,20 +113,17 @@ TW_HD constexpr layout by_thread(tiled_mma const& t, mma_operand which, layout c
                                                 layout(size(mode(t.atom_layout, column)), 1))));
 }
 
-/// thread -> index into thr_layout_vmnk.
-TW_HD constexpr layout thread_order(tiled_mma const& t) {
-  layout const threads = thr_layout_vmnk(t);
-  layout const order = right_inverse(threads);
-  if (size(order) != size(threads)) refuse_tiled_mma_threads(size(order), size(threads));
-  return order;
-}
+}  // namespace detail
 
-/// (thread, value) -> column-major tile.
-TW_HD constexpr layout tiled_tv(tiled_mma const& t, mma_operand which) {
-  auto const [row, column] = modes_of(which);
+/// (thread, (atom value, (rest of rows, rest of columns))) -> column-major tile of the operand.
+TW_HD constexpr layout tv_layout(tiled_mma const& t, mma_operand which) {
+  auto const [row, column] = detail::modes_of(which);
   tree const extents = tile_mnk(t);
-  layout const tile_tv =
-      by_thread(t, which, make_layout_left(make_shape(extents.leaf[row], extents.leaf[column])));
+  layout const tile_tv = detail::by_thread(
+      t, which, make_layout_left(make_shape(extents.leaf[row], extents.leaf[column])));
+  layout const numbers = thr_layout_vmnk(t);
+  layout const order = right_inverse(numbers);  // thread -> index into numbers
+  if (size(order) != size(numbers)) refuse_tiled_mma_threads(size(order), size(numbers));
   layout threads = mode(tile_tv, 0);  // (atom thread, (row copy, column copy))
   i64 const m = size(mode(t.atom_layout, 0)), n = size(mode(t.atom_layout, 1));
   i64 const k = size(mode(t.atom_layout, 2));
@@ -139,14 +138,7 @@ TW_HD constexpr layout tiled_tv(tiled_mma const& t, mma_operand which) {
     layout const mnk = make_layout(layout(m, 1), layout(n, m), layout(k, num{0}));
     threads = composition(threads, tile(any, mnk));
   }
-  return make_layout(composition(threads, thread_order(t)), mode(tile_tv, 1));
-}
-
-}  // namespace detail
-
-/// (thread, (atom value, (rest of rows, rest of columns))) -> column-major tile of the operand.
-TW_HD constexpr layout tv_layout(tiled_mma const& t, mma_operand which) {
-  return detail::tiled_tv(t, which);
+  return make_layout(composition(threads, order), mode(tile_tv, 1));
 }
 TW_HD constexpr layout tv_a(tiled_mma const& t) { return tv_layout(t, mma_operand::a); }
 TW_HD constexpr layout tv_b(tiled_mma const& t) { return tv_layout(t, mma_operand::b); }

@@ -27,6 +27,8 @@
 
 #include <cstdint>
 
+#include "tilewright/atom/mma_rules.hpp"  // first: compilers show this path in every refusal
+
 #include "tilewright/atom/mma_table.hpp"
 
 namespace tw {
