@@ -6,9 +6,11 @@
 // and an offset beside it:
 //
 //     own bits   no two leaves meet in an offset bit (leaves whose stride is a multiple of the
-//                swizzle's block are free). Then s(a + b) == s(a) ^ s(b): the offset is kept
-//                swizzled, in bytes; leaves that touch the swizzle's bits are xored into it, the
-//                others move the pointer. An unrolled step costs one xor or nothing.
+//                swizzle's block are free). Then s(a + b) == s(a) ^ s(b), and only the bits that
+//                the swizzle changes need a xor: they are the offset, in bytes, together with all
+//                bits of the leaves they belong to; other leaves move the pointer, and those that
+//                the swizzle reads are xored, shifted, into the offset. An unrolled step costs one
+//                xor or nothing.
 //     carries    otherwise the offset is kept as a plain sum, and swizzled at each use.
 //
 // Arithmetic is unsigned 32-bit where the layout is static and its offsets fit; products with
@@ -81,10 +83,10 @@ TW_HD constexpr bool owns_bits(layout const& l, space s, int bytes) {
   return l.swizzled() && !s.carries && (bytes & (bytes - 1)) == 0 && meeting_leaves(l) == 0;
 }
 
-/// The swizzle of elements of `bytes` bytes, counted in bytes.
-TW_HD constexpr swizzle byte_swizzle(swizzle s, int bytes) {
-  for (; bytes > 1; bytes /= 2) ++s.base;
-  return s;
+/// The bits of x that s reads, where it changes others.
+TW_HD constexpr std::uint32_t moved_down(swizzle s, std::uint32_t x) {
+  std::uint32_t const y = x & static_cast<std::uint32_t>(s.y_mask());
+  return s.shift >= 0 ? y >> s.shift : y << -s.shift;
 }
 
 /// Which leaves a sum is about: those of one basis path; with `touched`, those that meet it or not.

@@ -60,7 +60,7 @@ TW_HD constexpr void update(X const& x, Y const& y, F const& f) {
       auto to = vb(i);
       TW_UNROLL
       for (int k = 0; k < n; ++k) f(from[k], to[k]);
-      vb(i) = to;
+      move_element(to, vb(i));
     }
   } else {
     TW_UNROLL

@@ -32,18 +32,31 @@ inline constexpr bool same_elements =
 template <class V>
 inline constexpr i64 element_bits = 8 * i64{sizeof(typename V::element)};
 
+/// to(i) = from(i) where inside(i), for tensors of as many elements.
+template <class Predicate, class From, class To>
+TW_HD constexpr void copy_elements(Predicate const& inside, From const& from, To const& to) {
+  element_walk<From> a{from};
+  element_walk<To> b{to};
+  TW_UNROLL
+  for (int i = 0; i < static_cast<int>(size(To::map)); ++i) {
+    if (inside(i)) move_element(a.element(i), b.element(i));
+    a.next();
+    b.next();
+  }
+}
+
+struct everywhere {
+  TW_HD constexpr bool operator()(int) const { return true; }
+};
+
 template <common_walk Walk, class From, class To>
 TW_HD constexpr void copy_walked(From&& from, To&& to) {
   auto const a = with_layout<Walk.a>(from);
   auto const b = with_layout<Walk.b>(to);
   if constexpr (Walk.vec_elems > 1) {
-    auto const va = vec<Walk.vec_elems>(a);
-    auto const vb = vec<Walk.vec_elems>(b);
-    TW_UNROLL
-    for (int i = 0; i < size(vb); ++i) vb(i) = va(i);
+    copy_elements(everywhere{}, vec<Walk.vec_elems>(a), vec<Walk.vec_elems>(b));
   } else {
-    TW_UNROLL
-    for (int i = 0; i < size(b); ++i) b(i) = a(i);
+    copy_elements(everywhere{}, a, b);
   }
 }
 
@@ -77,13 +90,7 @@ TW_HD constexpr void copy_if(Predicate&& inside, From&& from, To&& to) {
   static_assert(detail::need_same_type(same, detail::element_bits<f>, detail::element_bits<t>));
   static_assert(detail::need_agreement(detail::agree(f::map, t::map)));
   static_assert(detail::need_agreement(detail::agree(map_of<Predicate>, t::map)));
-  auto const p = inside.view();
-  auto const a = from.view();
-  auto const b = to.view();
-  TW_UNROLL
-  for (int i = 0; i < static_cast<int>(size(t::map)); ++i) {
-    if (p(i)) b(i) = a(i);
-  }
+  detail::copy_elements(inside.view(), from.view(), to.view());
 }
 
 }  // namespace tw

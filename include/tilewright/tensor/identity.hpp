@@ -3,7 +3,7 @@
 //
 //     auto c = identity_like(A);                            c(i, j) == {i, j}
 //     auto tc = partition<tile(16, 64), tv>(local_tile<tile(128, 64)>(c, bx, by), thread);
-//     auto p = inside(tc, m, k);                            true where tc(x) < (m, k)
+//     auto p = inside(tc, m, k);                            p(x): tc(x) < (m, k)
 //     copy_if(p, tA, sA);
 //
 // Whatever is done to a tensor is done to its coordinate tensor too, and its elements then say
@@ -62,14 +62,31 @@ TW_HD constexpr bool elem_less(coordinates<R> const& c, I... limits) {
   return ((c[i++] < static_cast<std::int32_t>(limits)) && ...);
 }
 
-/// The predicate fragment of a coordinate tensor: elem_less of each coordinate.
+/// A predicate over the cells of a coordinate tensor, computed where it is asked for.
+template <class Coordinates, int R>
+struct inside_of {
+  static constexpr layout map = Coordinates::map;
+
+  Coordinates data;
+  coordinates<R> limits;
+
+  TW_HD constexpr inside_of view() const { return *this; }
+  template <class... C>
+  TW_HD constexpr bool operator()(C... c) const {
+    coordinates<R> const at = data(c...);
+    bool less = true;
+    for (int i = 0; i < R; ++i) less = less && at[i] < limits[i];
+    return less;
+  }
+};
+
+/// true where elem_less(c(x), limits...): for copy_if.
 template <tensor_like V, class... I>
 TW_HD constexpr auto inside(V&& v, I... limits) {
-  auto const c = v.view();
-  fragment<bool, make_layout_left(map_of<V>.shape)> p = {};
-  TW_UNROLL
-  for (int i = 0; i < size(c); ++i) p(i) = elem_less(c(i), limits...);
-  return p;
+  using where = view_of<V>;
+  constexpr int r = sizeof...(I);
+  static_assert(detail::need_rank(r, int{sizeof(typename where::element) / sizeof(std::int32_t)}));
+  return inside_of<where, r>{v.view(), {{static_cast<std::int32_t>(limits)...}}};
 }
 
 }  // namespace tw

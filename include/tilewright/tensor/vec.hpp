@@ -29,6 +29,28 @@ struct alignas(N * sizeof(T)) packet {
 
 namespace detail {
 
+/// The bytes of a packet as 32-bit registers.
+template <int Bytes>
+struct [[gnu::may_alias]] alignas(Bytes) register_words {
+  std::uint32_t w[Bytes / 4];
+};
+
+/// to = from. Packets of at least 4 bytes travel as 32-bit words, or the compiler would take the
+/// registers of a fragment apart into its elements.
+template <class T>
+TW_HD constexpr void move_element(T const& from, T& to) {
+  to = from;
+}
+template <class T, int N>
+TW_HD inline void move_element(packet<T, N> const& from, packet<T, N>& to) {
+  if constexpr (N * sizeof(T) >= 4) {
+    using words = register_words<N * sizeof(T)>;
+    reinterpret_cast<words&>(to) = reinterpret_cast<words const&>(from);
+  } else {
+    to = from;
+  }
+}
+
 /// Longest run, a power of two up to `most`, that is contiguous and starts at multiples of its
 /// length everywhere in l.
 TW_HD constexpr i64 vector_run(layout const& l, i64 most) {

@@ -91,7 +91,7 @@ struct tensor {
   static_assert(detail::need_cell(S.where == memory::tensor_memory ? 8 * i64{sizeof(T)} : 32, 32));
 
   pointer data;
-  std::uint32_t off = 0;  // swizzled tensors: bytes, swizzled; or elements, a sum (address.hpp)
+  std::uint32_t off = 0;  // swizzled tensors: bytes to be added; or elements, a sum (address.hpp)
   arguments<arguments_of(L)> args = {};
 
   /// The element at a coordinate; with _ in it, the tensor of those modes. Tensor memory gives the
@@ -102,6 +102,8 @@ struct tensor {
     tensor const at = moved<detail::mask_of<C...>()>(detail::indices(c...));
     if constexpr (detail::keeps_any(detail::mask_of<C...>())) {
       return at.template kept<detail::mask_of<C...>()>();
+    } else if constexpr (own_bits && !S.moved && !detail::needs_64_bits(L)) {
+      return whole_element<detail::mask_of<C...>()>(detail::indices(c...));
     } else {
       return at.first();
     }
@@ -128,15 +130,34 @@ struct tensor {
     } else if constexpr (!L.swizzled()) {
       to.data += static_cast<sum>(L.offset) + fixed_sum<L, Mask, pick{}, sum>(at, args.v);
     } else if constexpr (own_bits) {
-      constexpr i64 touched = detail::touched_bits(L);
-      constexpr swizzle s = detail::byte_swizzle(L.sw, int{sizeof(T)});
-      to.data += fixed_sum<L, Mask, pick{0, touched, false}, sum>(at, args.v);
-      sum const meets = fixed_sum<L, Mask, pick{0, touched, true}, sum>(at, args.v);
-      to.off ^= s(static_cast<std::uint32_t>(meets + L.offset) * std::uint32_t{sizeof(T)});
+      to.data += fixed_sum<L, Mask, pick{0, L.sw.z_mask(), false}, sum>(at, args.v);
+      to.off ^= swizzled_part<Mask>(at) * std::uint32_t{sizeof(T)};
     } else {
       to.off += static_cast<std::uint32_t>(L.offset + fixed_sum<L, Mask, pick{}, sum>(at, args.v));
     }
     return to;
+  }
+
+  /// With own bits: what is xored into the offset, in elements.
+  template <tree Mask, class List>
+  TW_HD constexpr std::uint32_t swizzled_part(List const& at) const {
+    using detail::fixed_sum;
+    using detail::pick;
+    using sum = detail::sum_type<L>;
+    sum const own = fixed_sum<L, Mask, pick{0, L.sw.z_mask(), true}, sum>(at, args.v);
+    sum const read = fixed_sum<L, Mask, pick{0, L.sw.y_mask(), true}, sum>(at, args.v);
+    constexpr auto start = static_cast<std::uint32_t>(L.sw(L.offset));
+    return static_cast<std::uint32_t>(own) ^
+           detail::moved_down(L.sw, static_cast<std::uint32_t>(read)) ^ start;
+  }
+
+  /// An element of a tensor that is not a part: one 32-bit offset.
+  template <tree Mask, class List>
+  TW_HD constexpr T& whole_element(List const& at) const {
+    using added = detail::pick;
+    return data[detail::fixed_sum<L, Mask, added{0, L.sw.z_mask(), false}, std::uint32_t>(at,
+                                                                                          args.v) +
+                swizzled_part<Mask>(at)];
   }
 
   template <tree Mask, int Axis, class List>
@@ -223,6 +244,31 @@ template <layout L, class T, class... A>
 TW_HD constexpr tensor<T, L> make_tensor(T* p, A... args) {
   return make_tensor<L>(space_ptr<T, gmem>{p}, args...);
 }
+
+namespace detail {
+
+/// The elements of a tensor one after the other. Along one run-time stride the pointer walks, so
+/// that no product is left in an unrolled loop.
+template <class V>
+struct element_walk {
+  static constexpr layout line = coalesce(V::map);
+  static constexpr bool steps =
+      V::in_memory && !V::map.swizzled() && line.shape.n == 1 && is_argument(line.stride[0]);
+  V at;
+
+  TW_HD constexpr decltype(auto) element(int i) const {
+    if constexpr (steps) {
+      return *at.data;
+    } else {
+      return at(i);
+    }
+  }
+  TW_HD constexpr void next() {
+    if constexpr (steps) at.data += leaf_value<line.stride[0]>(at.args.v);
+  }
+};
+
+}  // namespace detail
 
 /// The same elements under another layout D of them: a rearrangement of L's modes by an operation
 /// of the algebra (divide, group, composition, ...), with L's swizzle.
