@@ -22,7 +22,8 @@ with tempfile.TemporaryDirectory(prefix="tilewright-page-") as folder:
         if "-o" in arguments:
             at = arguments.index("-o") + 1
             target, arguments[at] = arguments[at], os.path.join(folder, "picture")
-        done = subprocess.run([os.environ["TW_COMMAND"], *arguments], capture_output=True, text=True)
+        done = subprocess.run([os.environ["TW_COMMAND"], *arguments], capture_output=True,
+                              text=True)
         if done.returncode != 0:
             wrong.append(f"{command}: {done.stderr}")
             continue
