@@ -23,6 +23,7 @@ button{border:1px solid var(--quiet);border-radius:4px;background:var(--pale);
 button.on{background:var(--mark);border-color:var(--mark);color:var(--ground)}
 button:focus-visible,#paper svg:focus-visible{outline:3px solid var(--mark);outline-offset:2px}
 #paper{overflow:auto;max-width:100%}
+#paper .l,.mark{vector-effect:non-scaling-stroke}
 #paper svg{display:block;cursor:crosshair;touch-action:manipulation}
 .mark{fill:var(--mark);fill-opacity:.22;stroke:var(--mark);stroke-width:2.5;pointer-events:none}
 .mark.cursor{fill-opacity:.05;stroke-width:4}
@@ -84,7 +85,7 @@ inline constexpr std::string_view page_script = R"js('use strict';
   function mark([i, j], kind) {
     const p = picture.panels[i], r = make('rect');
     const row = Math.floor(j / p.columns), column = j % p.columns;
-    r.setAttribute('class', kind + (p.w < 12 || p.h < 12 ? ' small' : ''));
+    r.setAttribute('class', kind + (Math.min(p.w, p.h) * zoom < 12 ? ' small' : ''));
     r.setAttribute('x', p.x + column * p.w);
     r.setAttribute('y', p.y + row * p.h);
     r.setAttribute('width', p.w);
