@@ -191,9 +191,9 @@ constexpr bool complement_law(layout const& l, i64 m, layout const& r) {
 }
 
 /// Law (right_inverse, swizzle_right_inverse): the longest run of offsets 0, 1, 2, ...
-///     L(R(i)) == i for i < size(R); the run ends there: no leaf of an injective L has stride
-///     size(R) right_inverse((4,8):(8,1)) == (8,4):(4,1) swizzle_right_inverse(Sw<3,1,3> o 0 o
-///     (8,16):(1,8)) == Sw<3,1,3> o 0 o 128:1
+///     L(R(i)) == i for i < size(R); no leaf of an injective L has stride size(R)
+///     right_inverse((4,8):(8,1)) == (8,4):(4,1)
+///     swizzle_right_inverse(Sw<3,1,3> o 0 o (8,16):(1,8)) == Sw<3,1,3> o 0 o 128:1
 constexpr bool right_inverse_law(layout const& l, layout const& r) {
   i64 const n = meaning::cells(r);
   for (i64 i = 0; i < n; ++i) {

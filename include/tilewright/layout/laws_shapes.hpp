@@ -164,8 +164,8 @@ constexpr bool crd2idx_law(tree const& c, tree const& s, i64 index) {
 }
 
 /// Law (crd2idx3): the offset of a coordinate in shape and stride.
-///     x == sum over the leaves k of digit[k] * d[k], the digits those of the index c[j] in its
-///     mode crd2idx3((1,7), (4,(3,5)), (10,(1,100))) == 211
+///     x == sum over the leaves k of digit[k] * d[k], the digits of the index c[j] in its mode
+///     crd2idx3((1,7), (4,(3,5)), (10,(1,100))) == 211
 constexpr bool crd2idx3_law(tree const& c, tree const& s, tree const& d, i64 offset) {
   meaning::spans const m(c, s);
   for (int j = 0; j < c.n; ++j) {

@@ -348,9 +348,9 @@ constexpr bool recast_law(layout const& l, i64 from, i64 to, layout const& r) {
 }
 
 /// Law (swizzle): an involution that permutes aligned blocks and leaves the low bits alone.
-///     S(x) flips bit z of x for each pair (y, z) whose bit y is set; S(S(x)) == x; x and S(x) lie
-///     in the same block of 2^(base + bits + |shift|) and agree below 2^base swizzle(Sw<2,1,3>) ==
-///     Sw<2,1,3>
+///     S(x) flips bit z of x for each pair (y, z) whose bit y is set; S(S(x)) == x; S(x) stays in
+///     the block of 2^(base + bits + |shift|) of x, and agrees with x below 2^base
+///     swizzle(Sw<2,1,3>) == Sw<2,1,3>
 constexpr bool swizzle_law(swizzle s) {
   int const distance = s.shift < 0 ? -s.shift : s.shift;
   i64 const block = i64{1} << (s.base + s.bits + distance);

@@ -151,6 +151,7 @@ struct scanner {
     tiler t;
     while (!take(')')) {
       tiler const m = parse_tiler();
+      if (m.cells.swizzled()) refuse_swizzled(m.cells.sw.bits, 0);
       t.split |= m.split << (4 * t.cells.shape.n);
       append(t.cells, m.cells);
       if (!take(',') && peek() != ')') fail();

@@ -59,6 +59,14 @@ struct printed {
     put('>');
   }
 
+  /// What stands before a swizzled layout.
+  TW_HD constexpr void put_swizzle(swizzle s, i64 offset) {
+    put(s);
+    put(" o ");
+    put(offset);
+    put(" o ");
+  }
+
   /// Leaves [r.begin, r.end) of values under the parentheses of t, less the first `skip` ones.
   TW_HD constexpr void put_leaves(tree const& t, num const* values, leaf_range r, int skip) {
     int level = 0;
@@ -94,12 +102,7 @@ TW_HD constexpr printed print(layout const& l) {
     p.put("():()");
     return p;
   }
-  if (l.swizzled() || l.offset != 0) {
-    p.put(l.sw);
-    p.put(" o ");
-    p.put(l.offset);
-    p.put(" o ");
-  }
+  if (l.swizzled() || l.offset != 0) p.put_swizzle(l.sw, l.offset);
   p.put_leaves(l.shape, l.shape.leaf, {0, l.shape.n}, 0);
   p.put(':');
   p.put_leaves(l.shape, l.stride, {0, l.shape.n}, 0);
@@ -112,6 +115,7 @@ TW_HD constexpr void put(printed& p, tiler const& t) {
   if (!t.by_mode()) {
     layout const& l = t.cells;
     if (t.keeps()) return p.put('_');
+    if (l.swizzled() || l.offset != 0) p.put_swizzle(l.sw, l.offset);
     p.put_leaves(l.shape, l.shape.leaf, {0, l.shape.n}, 0);
     if (l.stride[0].unit == unit_tile) return;
     p.put(':');

@@ -38,6 +38,7 @@ template <class... T>
 TW_HD constexpr tiler tile(T const&... modes) {
   tiler t;
   auto const add = [&t](tiler const& m) {
+    if (m.cells.swizzled()) refuse_swizzled(m.cells.sw.bits, 0);
     t.split |= m.split << (4 * t.cells.shape.n);
     detail::append(t.cells, m.cells);
   };
