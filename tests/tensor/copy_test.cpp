@@ -2,7 +2,9 @@
 // copy_test.cpp  Copies, vectors and fragments: what arrives, and how wide it travels.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -24,17 +26,16 @@ struct numbered {
   explicit numbered(std::int16_t from) { std::iota(cells, cells + cosize(L), from); }
 };
 
-/// Law: after copy(a, b), b(i) == a(i), and what b does not reach is as it was.
+/// Law: after copy(a, b), b(i) == a(i), and what b does not reach is as it was. The result is
+/// whether it holds; no test macro is instantiated for each pair of layouts.
 template <layout A, layout B>
-void copies() {
-  SCOPED_TRACE(print(A).text);
-  SCOPED_TRACE(print(B).text);
+bool copies() {
   numbered<A> const a(1);
   numbered<B> b(-20000);
   numbered<B> slow(-20000);
   copy(a.t, b.t);
-  for (int i = 0; i < size(A); ++i) slow.t(i) = a.t(i);
-  for (int i = 0; i < cosize(B); ++i) ASSERT_EQ(b.cells[i], slow.cells[i]) << i;
+  for (int i = 0; i < size(A); ++i) slow.cells[B(i)] = a.cells[A(i)];
+  return std::equal(b.cells, b.cells + cosize(B), slow.cells);
 }
 
 /// Pairs of layouts of one shape, chosen by a number at compile time.
@@ -63,13 +64,21 @@ constexpr layout_pair random_pair(unsigned seed) {
   }
   return p;
 }
+template <unsigned Seed>
+constexpr layout_pair pair_of = random_pair(Seed);
+
 template <unsigned... Seeds>
-void copies_random(std::integer_sequence<unsigned, Seeds...>) {
-  (copies<random_pair(Seeds).a, random_pair(Seeds).b>(), ...);
+std::vector<unsigned> wrong_copies(std::integer_sequence<unsigned, Seeds...>) {
+  std::vector<unsigned> wrong;
+  ((copies<pair_of<Seeds>.a, pair_of<Seeds>.b>() ? void() : wrong.push_back(Seeds)), ...);
+  return wrong;
 }
 
 TEST(Copy, IsElementwiseForRandomLayouts) {
-  copies_random(std::make_integer_sequence<unsigned, 48>());
+  for (unsigned seed : wrong_copies(std::make_integer_sequence<unsigned, 32>())) {
+    layout_pair const p = random_pair(seed);
+    ADD_FAILURE() << print(p.a).text << " to " << print(p.b).text;
+  }
 }
 
 /// Width of a copy between two layouts of 16-bit elements, aligned to 128 bytes.
