@@ -223,7 +223,8 @@ TEST(Access, Refusals) {
   EXPECT_EQ(natural({smem_op::ldmatrix, 128, 4, true}, "(64,64):(64,1)", 8), "TW0163");
   EXPECT_EQ(natural(wgmma_access, "Sw<3,4,3> o 0 o (128,64):(1,128)", 8), "TW0163");
   EXPECT_EQ(natural(wgmma_access, "(64,64):(64,1)", 16), "TW0165");
-  EXPECT_EQ(natural(wgmma_access, "Sw<3,3,4> o 0 o (64,64):(64,1)", 16), "TW0165");
+  EXPECT_EQ(natural(wgmma_access, "Sw<3,3,4> o 0 o (64,64):(64,1)", 16), "TW0237");
+  EXPECT_EQ(natural(tma_access, "Sw<3,2,3> o 0 o (8,8):(8,1)", 16), "TW0237");
   EXPECT_EQ(natural(tma_access, "Sw<2,3,3> o 0 o (64,64):(64,1)", 16), "TW0165");
   EXPECT_EQ(natural(tma_access, "(64,64):(72,1)", 16), "TW0165");
   EXPECT_EQ(natural(ld_access(32), "(8,8,2):(8,1,64)", 32), "TW0166");

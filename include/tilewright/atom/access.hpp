@@ -19,13 +19,14 @@
 // Layout" (core matrices, canonical layouts), "Tensor swizzling modes".
 // Needs:    elements of 8 to 64 bits that the access can move [TW0163]; whole accesses [TW0162];
 //           each thread's elements contiguous [TW0160] and aligned [TW0161]; for wgmma and tma the
-//           forms of the hardware [TW0165]
+//           forms of the hardware [TW0165] and its swizzles [TW0237]
 // Ensures:  the steps of natural_map touch each element of the tile exactly once
-// Example:  wavefronts(access_of(ldmatrix_x4, "(64,64):(64,1)"_L, 16, map, 0)) == 32
+// Example:  count_banks(ldmatrix_access(4), "(64,64):(64,1)"_L, 16).wavefronts == 512
 //           tests/atom/access_test.cpp
 #pragma once
 
 #include "tilewright/atom/access_rules.hpp"
+#include "tilewright/atom/copy_rules.hpp"
 #include "tilewright/layout/banks.hpp"
 #include "tilewright/layout/layout.hpp"
 
@@ -92,37 +93,49 @@ TW_HD constexpr tile_walk walk_of(layout const& tile) {
   return first ? tile_walk{m, n, 1, m} : tile_walk{n, m, m, 1};
 }
 
+TW_HD constexpr int log2_bytes(int elem_bits) {
+  return elem_bits == 8 ? 0 : elem_bits == 16 ? 1 : elem_bits == 32 ? 2 : 3;
+}
+
 /// Log2 of the swizzle's 16-byte units if it is one of the hardware's, 0 for none, else -1.
 TW_HD constexpr int hardware_swizzle_bits(swizzle s, int elem_bits) {
   if (is_identity(s)) return 0;
-  int const base = elem_bits == 8 ? 4 : elem_bits == 16 ? 3 : elem_bits == 32 ? 2 : 1;
-  return s.base == base && s.shift == 3 && s.bits <= 3 ? s.bits : -1;
+  return s.base + log2_bytes(elem_bits) == 4 && s.shift == 3 && s.bits <= 3 ? s.bits : -1;
 }
 
 TW_HD constexpr void check_multiple(i64 extent, i64 of) {
   if (extent % of != 0) refuse_unfilled(extent, of);
 }
 
-/// Bytes from one row of a core matrix or box to the next, before the swizzle: 16 or the row's
-/// bytes without a swizzle, the span with one.
-TW_HD constexpr void check_form(access_kind k, layout const& tile, int elem_bits) {
+/// Bytes between rows: what they are and what the hardware needs. Equal: nothing to refuse.
+struct row_distance {
+  i64 got = 0, need = 0;
+};
+
+/// The first distance in the tile that the hardware does not have: from one row of a core matrix
+/// to the next 16 bytes without a swizzle, the span with one; from one row of a box to the next the
+/// row's bytes, or the span.
+TW_HD constexpr row_distance wrong_distance(access_kind k, layout const& tile, int elem_bits) {
+  bool const box = k.op == smem_op::tma;
   tile_walk const w = walk_of(tile);
   layout const p = plain(tile);
   int const bits = hardware_swizzle_bits(tile.sw, elem_bits);
+  if (bits < 0) {
+    int const base = tile.sw.base + log2_bytes(elem_bits);
+    refuse_operand_swizzle(100 * tile.sw.bits + 10 * base + tile.sw.shift, 343);
+  }
   i64 const row = w.along * elem_bits / 8;
-  i64 const span = bits < 0 ? 0 : bits == 0 ? (k.op == smem_op::tma ? row : 16) : i64{16} << bits;
-  i64 const got = (p(w.across_step) - p(0)) * elem_bits / 8;
-  if (bits < 0) refuse_form(tile.sw.shift, 3);
-  if (k.op == smem_op::tma && bits > 0 && row > span) refuse_form(row, span);
-  i64 const rows = k.op == smem_op::tma ? w.across : 8;
-  i64 const chunk = 128 / elem_bits;
+  i64 const span = bits > 0 ? i64{16} << bits : box ? row : 16;
+  if (box && bits > 0 && row > span) return {row, span};
+  i64 const rows = box ? w.across : 8, columns = box ? w.along : 128 / elem_bits;
   for (i64 r = 0; r < w.across; ++r) {
-    for (i64 c = 0; c < w.along; c += k.op == smem_op::tma ? w.along : chunk) {
+    for (i64 c = 0; c < w.along; c += columns) {
       i64 const first = p(r / rows * rows * w.across_step + c * w.along_step);
-      i64 const here = p(r * w.across_step + c * w.along_step) - first;
-      if (here * elem_bits / 8 != r % rows * span) refuse_form(got, span);
+      i64 const here = (p(r * w.across_step + c * w.along_step) - first) * elem_bits / 8;
+      if (here != r % rows * span) return {here - (r % rows - 1) * span, span};
     }
   }
+  return {};
 }
 
 }  // namespace detail
@@ -155,7 +168,10 @@ TW_HD constexpr layout natural_map(access_kind k, layout const& tile, int elem_b
                        make_layout(layout(w.across / rows, rows * w.across_step),
                                    layout(units / wide, wide * unit_step)));
   }
-  if (!k.plain()) detail::check_form(k, tile, elem_bits);
+  if (!k.plain()) {
+    detail::row_distance const d = detail::wrong_distance(k, tile, elem_bits);
+    if (d.got != d.need) refuse_form(d.got, d.need);
+  }
   if (k.op == smem_op::wgmma) {
     bool const mn_major = rank(tile) == 1 || w.along_step == 1;
     if (mn_major && elem_bits != 16) refuse_element_bits(elem_bits, 16);

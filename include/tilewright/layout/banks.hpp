@@ -16,8 +16,8 @@
 // Source: CUDA C++ Programming Guide, "Shared Memory" (banks, same word); how wide accesses are
 // split is in no manual and was measured on an H200 with Nsight Compute: docs/banks.md.
 // Needs:    addresses >= 0 that are multiples of the width; widths of 1, 2, 4, 8, 16 bytes
-// Law:      wavefronts >= ideal >= 1; permuting the threads of a group changes neither; adding a
-//           multiple of 128 bytes to every address changes nothing
+// Law:      wavefronts >= ideal, both >= 1 if a thread takes part; permuting the threads of a group
+//           changes neither, if the same pairs agree; nor does adding a multiple of 128 bytes
 // Example:  tests/layout/banks_test.cpp
 #pragma once
 
