@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // registers.cu  The epilogues of registers_kernel.hpp as device code, without a bound on threads:
 //               ptxas takes the registers that it wants. registers_test.py compares them.
-#include "registers_kernel.hpp"
+#include "tests/golden/registers_kernel.hpp"
 
 namespace tw_test {
 
@@ -41,6 +41,18 @@ __global__ void sw128_stmatrix_coordinates(__grid_constant__ writing_params cons
 }
 __global__ void sw128_st32_coordinates(__grid_constant__ writing_params const p) {
   writing_kernel<writing{96, swizzle_mode::b128, st32, coordinates}>::run(p);
+}
+__global__ void sw64_stmatrix_swizzled(__grid_constant__ writing_params const p) {
+  writing_kernel<writing{96, swizzle_mode::b64, stmatrix4, swizzled}>::run(p);
+}
+__global__ void sw64_stmatrix_coordinates(__grid_constant__ writing_params const p) {
+  writing_kernel<writing{96, swizzle_mode::b64, stmatrix4, coordinates}>::run(p);
+}
+__global__ void sw64_st32_coordinates(__grid_constant__ writing_params const p) {
+  writing_kernel<writing{96, swizzle_mode::b64, st32, coordinates}>::run(p);
+}
+__global__ void sw64_st16_coordinates(__grid_constant__ writing_params const p) {
+  writing_kernel<writing{96, swizzle_mode::b64, st16, coordinates}>::run(p);
 }
 
 }  // namespace tw_test

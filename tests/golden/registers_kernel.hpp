@@ -19,13 +19,15 @@ enum class writer : std::uint8_t { st16, st32, stmatrix4 };
 /// thread's offset and a constant, then the swizzle; or everything from its row and column.
 enum class address : std::uint8_t { stepped, swizzled, coordinates };
 
-/// mma_n: N of the instruction; by_turns: warpgroups take turns every 8 columns.
+/// mma_n: N of the instruction; by_turns: warpgroups take turns every 8 columns; bounded: to be
+/// compiled for 384 threads, whose 168 registers each the warpgroups then share out anew.
 struct writing {
   int mma_n;
   tw::swizzle_mode smem;
   writer how;
   address from;
   bool by_turns = false;
+  bool bounded = false;
 };
 
 /// D (m, n) row-major f16 = A (m, k) * B (n, k)^T, whole tiles only.
@@ -68,8 +70,10 @@ struct writing_kernel {
     }
     tw::cta_sync();
     if (tw::warpgroup_id() == 0) {
+      if constexpr (W.bounded) tw::set_max_regs_dec<40>();
       if (tw::warp_id() == 0 && tw::elect_one()) load(p, s);
     } else {
+      if constexpr (W.bounded) tw::set_max_regs_inc<232>();
       math(p, s, tw::warpgroup_id() - 1);
     }
   }

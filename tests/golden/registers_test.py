@@ -36,7 +36,7 @@ def compile_kernels(nvcc):
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(
             [nvcc, "-std=c++20", "-gencode", "arch=compute_90a,code=sm_90a", "-cubin",
-             "-Xptxas=-v", "-I", os.path.join(ROOT, "include"), "-I", FOLDER,
+             "-Xptxas=-v", "-I", os.path.join(ROOT, "include"), "-I", ROOT,
              "-o", os.path.join(folder, "registers.cubin"), os.path.join(FOLDER, "registers.cu")],
             capture_output=True, text=True, check=False)
     text = done.stdout + done.stderr
