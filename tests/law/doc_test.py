@@ -53,6 +53,14 @@ def examples(text, names):
             yield expression, result[1].rstrip(".,;")
 
 
+def count_arguments(expression):
+    level, commas = 0, 0
+    for c in expression:
+        level += (c == "(") - (c == ")")
+        commas += c == "," and level == 1
+    return commas + 1
+
+
 def without_comment(text):
     """Functions at the left margin that neither a comment nor the card mentions. Functions that
     follow each other without an empty line share the comment of the first."""
@@ -78,6 +86,9 @@ class Documentation(unittest.TestCase):
                  for example in examples(read(path), names)}
         self.assertGreater(len(found), 94)
         for name, expression, result in sorted(found):
+            # One function in C++, two operations: with and without strides.
+            if re.match(r"(idx2crd|crd2idx)\(", expression) and count_arguments(expression) == 3:
+                expression = expression.replace("(", "3(", 1)
             done = subprocess.run([COMMAND, "layout", expression], capture_output=True, text=True,
                                   check=False)
             with self.subTest(header=name, expression=expression):

@@ -29,6 +29,7 @@ struct arguments {
   i64 v[K == 0 ? 1 : K];
 };
 
+/// A number known at run time, its argument and its divisor.
 TW_HD constexpr bool is_argument(num a) { return (a.unit & unit_argument) != 0; }
 TW_HD constexpr int argument_index(num a) { return static_cast<int>((a.unit >> 27) & 15U); }
 TW_HD constexpr i64 argument_divisor(num a) {

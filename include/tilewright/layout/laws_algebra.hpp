@@ -263,6 +263,7 @@ constexpr i64 common_run(layout const& a, layout const& b) {
   return static_cast<i64>(run.size());
 }
 
+/// Neither layout has an offset twice, the swizzles aside.
 constexpr bool both_injective(layout const& a, layout const& b) {
   return is_injective(plain(a)) && is_injective(plain(b));
 }

@@ -225,6 +225,7 @@ struct boxes {
   i64 start[max_leaves] = {};       // of each mode
 };
 
+/// The offsets of the cells of b in l are those of r, moved by `offset`, in order.
 constexpr bool cells_of_boxes(layout const& l, boxes const& b, layout const& r, i64 offset) {
   int const modes = rank(l);
   layout part[max_leaves];

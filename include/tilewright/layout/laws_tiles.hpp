@@ -113,10 +113,12 @@ constexpr layout gathered(layout const& r, int begin, int end) {
   return begin >= end ? layout(1, 0) : modes(r, begin, end);
 }
 
+/// The same swizzle and the same offset inside it.
 constexpr bool same_swizzle(layout const& a, layout const& b) {
   return a.sw == b.sw && a.offset == b.offset;
 }
 
+/// The four ways in which a divide or a product arranges its two parts.
 constexpr bool logical(pair_law law, layout const& l, tiler const& t, layout const& r) {
   if (t.keeps()) return r == l;
   if (!t.by_mode()) return rank(r) == 2 && law(l, as_layout(t), mode(r, 0), mode(r, 1));

@@ -40,6 +40,7 @@ struct num {
   bool operator==(num const&) const = default;
 };
 
+/// What the unit says: the wildcard, a step along a coordinate, how many indices its path has.
 TW_HD constexpr bool is_any(num a) { return a.unit == unit_any; }
 TW_HD constexpr bool is_basis(num a) { return a.unit != 0 && a.unit < unit_tile; }
 TW_HD constexpr int path_depth(std::uint32_t unit) {
@@ -52,6 +53,7 @@ TW_HD constexpr int path_index(std::uint32_t unit, int level) {
   return static_cast<int>((unit >> (4 * level)) & 15U) - 1;
 }
 
+/// |a|, the smaller, the larger, the quotient rounded up (of positive numbers).
 TW_HD constexpr i64 magnitude(i64 a) { return a < 0 ? -a : a; }
 TW_HD constexpr i64 smaller(i64 a, i64 b) { return b < a ? b : a; }
 TW_HD constexpr i64 larger(i64 a, i64 b) { return a < b ? b : a; }

@@ -42,6 +42,7 @@ struct layout {
   bool operator==(layout const&) const = default;
 };
 
+/// Modes, depth of nesting and number of coordinates: those of the shape.
 TW_HD constexpr int rank(layout const& l) { return rank(l.shape); }
 TW_HD constexpr int depth(layout const& l) { return depth(l.shape); }
 TW_HD constexpr i64 size(layout const& l) { return size(l.shape); }
