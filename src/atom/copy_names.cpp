@@ -86,7 +86,7 @@ std::optional<std::string> respelled(spelling const& s, std::string_view name) {
 
 std::string canonical_copy_name(std::string_view name) {
   found_copy const f = find_copy(name.data(), static_cast<int>(name.size()));
-  if (f.row != nullptr) return std::string(name);
+  if (f.row >= 0) return std::string(name);
   for (spelling const& s : spellings) {
     if (auto ours = respelled(s, name)) return *ours;
   }

@@ -13,10 +13,10 @@
 
 namespace tw {
 
-/// A row and the number in its name; row == nullptr where no row has the name. `matched` is how
-/// many characters of the name the best row shares.
+/// The index of a row of copy_rows and the number in its name; -1 where no row has the name.
+/// `matched` is how many characters of the name the best row shares.
 struct found_copy {
-  copy_row const* row = nullptr;
+  int row = -1;
   i64 n = 0;
   int matched = 0;
 };
@@ -52,18 +52,20 @@ TW_HD constexpr name_match match_name(copy_row const& row, char const* name, int
 
 TW_HD constexpr found_copy find_copy(char const* name, int length) {
   found_copy f;
-  for (copy_row const& row : copy_rows) {
-    detail::name_match const m = detail::match_name(row, name, length);
+  int row = 0;
+  for (copy_row const& r : copy_rows) {
+    detail::name_match const m = detail::match_name(r, name, length);
     if (m.at > f.matched) f.matched = m.at;
-    if (m.whole) return {&row, m.n, m.at};
+    if (m.whole) return {row, m.n, m.at};
+    ++row;
   }
   return f;
 }
 
 TW_HD constexpr copy_atom copy_atom_named(char const* name, int length) {
   found_copy const f = find_copy(name, length);
-  if (f.row == nullptr) refuse_copy_name(length, f.matched);
-  return make_copy_atom(*f.row, f.n);
+  if (f.row < 0) refuse_copy_name(length, f.matched);
+  return make_copy_atom(copy_rows[f.row], f.n);
 }
 template <int N>
 TW_HD constexpr copy_atom copy_atom_named(char const (&name)[N]) {
