@@ -28,7 +28,8 @@ FORBIDDEN = [r"/wor[k]/", r"/roo[t]/", r"\bTOD[O]\b", r"\bFIXM[E]\b", r"pypi[.]o
              r"crates[.]io", r"conda[.]anaconda[.]org"]
 RAW_INTRINSICS = re.compile(
     r"\basm\b|\b(threadIdx|blockIdx|blockDim|gridDim|cudaGridDependencySynchronize)\b"
-    r"|\b__(?!global__|launch_bounds__|grid_constant__|restrict__)[a-z]\w*")
+    r"|\b__(?!global__|launch_bounds__|grid_constant__|restrict__|builtin_is_constant_evaluated\b)"
+    r"[a-z]\w*")
 
 
 class SourceFile:

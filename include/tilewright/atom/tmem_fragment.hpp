@@ -25,12 +25,11 @@
 #include "tilewright/layout/composition.hpp"
 #include "tilewright/layout/construct.hpp"
 #include "tilewright/layout/value.hpp"
+#include "tilewright/tensor/tmem_size.hpp"
 
 namespace tw {
 
 inline constexpr i64 tmem_lane = 1 << 16;  // address of the next lane
-inline constexpr int tmem_lanes = 128;
-inline constexpr int tmem_columns = 512;
 
 /// ((m, n), repeats...) -> address, in elements of `bits` bits. `ctas`: of the instruction; m, n:
 /// of one CTA's accumulator; `repeats`: a tuple, how many accumulators stand side by side.

@@ -13,12 +13,11 @@
 // Example:  tests/tensor/identity_test.cpp "tensor memory"
 #pragma once
 
+#include "tilewright/tensor/tmem_size.hpp"
 #include "tilewright/tensor/view.hpp"
 
 namespace tw {
 
-inline constexpr int tmem_lanes = 128;    // PTX ISA, "Tensor Memory"
-inline constexpr int tmem_columns = 512;  // of 32 bits
 
 namespace detail {
 
