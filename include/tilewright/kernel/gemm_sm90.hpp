@@ -111,6 +111,7 @@ struct gemm_sm90 {
 
   TW_DEVICE static void math(params const& p, smem& s, int consumer) {
     ring<C.stages> slot;
+    int turn = 0;  // the epilogue's next staging box
     for (int i = cluster_id(); i < p.order.tiles(); i += cluster_count()) {
       accumulator<C.tile_n> acc;  // (64, tile_n)
       int held = 0;               // the stage whose wgmma group may still be in flight
@@ -125,7 +126,7 @@ struct gemm_sm90 {
       release(s, held);
       tile_place const tile = tile_of(p, i);
       epilogue<C.d>::store(p.epilogue, s.d, consumer, tile.m * C.tile_m + 64 * consumer,
-                           tile.n * C.tile_n, acc);
+                           tile.n * C.tile_n, acc, turn);
     }
     epilogue<C.d>::finish();
   }
