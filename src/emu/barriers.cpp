@@ -24,17 +24,19 @@ cta_state& peer_cta(int cta, site where) {
                     "cluster size minus 1",
                     name_of(me()), cta, c.ctas.size(), text_of(where)));
   cta_state& peer = c.ctas[static_cast<std::size_t>(cta)];
-  if (peer.live_threads == 0)
-    machine::current().stop(
-        "E0016", "access-to-exited-cta",
-        fmt::format("{} accesses CTA {} of its cluster at {}, which has exited.\n  remedy: "
-                    "cluster_sync() before the kernel ends keeps every CTA alive until its peers "
-                    "are done with it",
-                    name_of(me()), cta, text_of(where)));
+  if (peer.live_threads == 0) machine::current().exited_cta(cta, where);
   return peer;
 }
 
 }  // namespace
+
+void machine::exited_cta(int cta, site where) {
+  stop("E0016", "access-to-exited-cta",
+       fmt::format("{} accesses CTA {} of its cluster at {}, which has exited.\n  remedy: "
+                   "cluster_sync() before the kernel ends keeps every CTA alive until its peers "
+                   "are done with it",
+                   name_of(me()), cta, text_of(where)));
+}
 
 mbarrier_state& machine::barrier_at(cta_state& c, void const* word, site where) {
   std::uint32_t const offset = offset_in_smem(c, word, 8, where);

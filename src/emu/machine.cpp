@@ -240,6 +240,17 @@ void machine::leave_for_good() {
   std::abort();  // not reached: a stopped machine resumes no fiber
 }
 
+void machine::plain_access(void const* address, std::size_t bytes, bool write, site where) {
+  thread& t = *running_;
+  cluster_state& c = *t.block->cluster;
+  auto const at = static_cast<std::byte const*>(address) - c.ctas.front().smem;
+  if (at < 0 || static_cast<std::size_t>(at) >= c.ctas.size() * smem_bytes_of_cta) return;
+  cta_state& owner = c.ctas[static_cast<std::size_t>(at) / smem_bytes_of_cta];
+  std::uint32_t const offset = offset_in_smem(owner, address, bytes, where);
+  if (owner.live_threads == 0) exited_cta(owner.rank, where);
+  if (c.check) c.check->plain(t, owner, offset, static_cast<std::uint32_t>(bytes), write, where);
+}
+
 void machine::report(diagnosis d) {
   for (diagnosis& old : diagnoses_)
     if (old.code == d.code && old.where == d.where && old.earlier == d.earlier) {

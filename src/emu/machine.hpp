@@ -182,6 +182,9 @@ class machine {
   void wake_all(std::vector<thread*>& waiters);
   [[noreturn]] void stop(std::string code, std::string kind, std::string text);
   thread* running() const { return running_; }
+  [[noreturn]] void exited_cta(int cta, site where);
+  /// An ordinary load or store of the running kernel (hook.cpp).
+  void plain_access(void const* address, std::size_t bytes, bool write, site where);
   /// Notes a hazard and runs on, or stops when there are enough of them.
   void report(diagnosis d);
 
@@ -252,6 +255,8 @@ class machine {
 std::string deadlock_report(std::vector<std::unique_ptr<cluster_state>> const& clusters);
 std::string name_of(thread const& t);
 std::string text_of(site s);
+/// A place known by the address of its machine code.
+site site_of(void const* return_address);
 /// "a[1]+0x20 of CTA 3", or an offset where the kernel's shared memory has no names.
 std::string object_name(grid const& g, cta_state const& c, std::uint32_t offset);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // report.cpp  Words for threads, places and deadlocks.
+#include <backtrace.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,6 +13,8 @@
 namespace tw::emu {
 
 namespace {
+
+constexpr int address_line = -1;  // the "file" of such a site is an address of machine code
 
 std::string joined(std::vector<diagnosis> const& d) {
   std::string text;
@@ -88,10 +91,42 @@ std::string what_never_came(cta_state const& c, mbarrier_state const& b) {
 
 }  // namespace
 
+site site_of(void const* return_address) {
+  return {static_cast<char const*>(return_address), address_line};
+}
+
+namespace {
+
+struct source_place {
+  std::string file;
+  int line = 0;
+};
+
+/// The line of a machine address, from the program's debug information.
+source_place source_of(void const* address) {
+  static backtrace_state* const state = backtrace_create_state(
+      nullptr, 1, [](void*, char const*, int) {}, nullptr);
+  source_place found;
+  backtrace_pcinfo(
+      state, reinterpret_cast<std::uintptr_t>(address) - 1,
+      [](void* to, std::uintptr_t, char const* file, int line, char const*) {
+        auto& place = *static_cast<source_place*>(to);
+        if (file != nullptr && place.line == 0) place = {file, line};
+        return 0;
+      },
+      [](void*, char const*, int) {}, &found);
+  return found;
+}
+
+}  // namespace
+
 std::string text_of(site s) {
-  std::string_view const path = s.file;
+  source_place const place =
+      s.line == address_line ? source_of(s.file) : source_place{s.file, s.line};
+  if (place.line == 0) return "a place without line information (compile with -g)";
+  std::string_view const path = place.file;
   auto const slash = path.rfind('/');
-  return fmt::format("{}:{}", slash == path.npos ? path : path.substr(slash + 1), s.line);
+  return fmt::format("{}:{}", slash == path.npos ? path : path.substr(slash + 1), place.line);
 }
 
 std::string name_of(thread const& t) {
