@@ -130,8 +130,9 @@ std::string text_of(site s) {
 }
 
 std::string name_of(thread const& t) {
-  return fmt::format("thread {} (CTA {}, warpgroup {}, warp {}, lane {})", t.id, t.cta, t.id / 128,
-                     t.id / 32, t.id % 32);
+  return fmt::format("thread {} ({}CTA {}, warpgroup {}, warp {}, lane {})", t.id,
+                     *t.role == 0 ? "" : fmt::format("{}, ", t.role), t.cta, t.id / 128, t.id / 32,
+                     t.id % 32);
 }
 
 namespace {
@@ -227,6 +228,15 @@ std::string deadlock_report(std::vector<std::unique_ptr<cluster_state>> const& c
   if (lines.size() > most_lines)
     text += fmt::format("\n  ({} more lines)", lines.size() - most_lines);
   return text;
+}
+
+bool report::has(std::string_view code) const {
+  return std::any_of(diagnoses.begin(), diagnoses.end(),
+                     [&](diagnosis const& d) { return d.code == code; });
+}
+
+std::string report::text() const {
+  return diagnoses.empty() ? std::string("no hazard was found") : joined(diagnoses);
 }
 
 fault::fault(std::vector<diagnosis> d) : std::runtime_error(joined(d)), diagnoses_(std::move(d)) {}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// reference_gemm.hpp  A correct GEMM, and the 24 ways to break it by one detail: what the emulator's
-//                     checks are tested with.
+// reference_gemm.hpp  A correct GEMM, and 24 ways to break it: they test the emulator.
+//
+// with.
 //
 // D[M,N] = A[M,K] B[N,K]^T, bf16, tile 128 x 256 x 64, 4 stages, 384 threads, clusters of 2 CTAs
 // along M. Each CTA loads its own A tile and half of the common B tile, which it multicasts. Each
@@ -99,6 +100,7 @@ struct reference_gemm {
   }
 
   TW_DEVICE static void load(params const& p, smem& s) {
+    enter_role("load");
     int const rank = cluster_rank();
     int bytes = stage_bytes;
     if (is(p, mutation::expect_tx_too_small)) bytes -= 8192;
@@ -130,6 +132,7 @@ struct reference_gemm {
   }
 
   TW_DEVICE static void math(params const& p, smem& s, int consumer) {
+    enter_role("math");
     bool const early = is(p, mutation::stage_released_early);
     swizzle_mode const mode =
         is(p, mutation::wrong_descriptor_swizzle) ? swizzle_mode::b64 : swizzle_mode::b128;
@@ -140,8 +143,8 @@ struct reference_gemm {
       int held = -1;
       for (int k = 0; k < p.k_tiles; ++k, next(p, slot)) {
         if (!is(p, mutation::no_landed_wait))
-          s.ab_landed[slot.stage].wait(
-              is(p, mutation::landed_parity_inverted) ? slot.phase ^ 1U : slot.phase);
+          s.ab_landed[slot.stage].wait(is(p, mutation::landed_parity_inverted) ? slot.phase ^ 1U
+                                                                               : slot.phase);
         smem_desc const a =
             make_smem_desc(smem_addr(s.a[slot.stage] + consumer * 64 * tile_k), 16, 1024, mode);
         smem_desc const b = make_smem_desc(smem_addr(s.b[slot.stage]), 16, 1024, mode);

@@ -88,6 +88,7 @@ struct gemm_sm90 {
   }
 
   TW_DEVICE static void load(params const& p, smem& s) {
+    enter_role("load");
     int const rank_m = cluster_rank() % C.cluster_m, rank_n = cluster_rank() / C.cluster_m;
     auto const a_mask = static_cast<std::uint16_t>(row_of_ranks << rank_m);  // same tile of A
     auto const b_mask =
@@ -110,6 +111,7 @@ struct gemm_sm90 {
   }
 
   TW_DEVICE static void math(params const& p, smem& s, int consumer) {
+    enter_role("math");
     ring<C.stages> slot;
     int turn = 0;  // the epilogue's next staging box
     for (int i = cluster_id(); i < p.order.tiles(); i += cluster_count()) {

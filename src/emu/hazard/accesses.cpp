@@ -268,7 +268,7 @@ void checker::read_operand(warpgroup_state& w, step_views const& v, smem_desc d,
   int first[3] = {};
   for (chunk_block const& c : pattern(d, major, extent)) {
     touched const at{base + c.block, c.cells};
-    if ((at.block + 1) * block_bytes > static_cast<std::uint32_t>(grid_.smem_bytes) + block_bytes)
+    if (at.block * block_bytes >= static_cast<std::uint32_t>(grid_.smem_bytes))
       return;  // the operand check of the product says so
     std::uint32_t const chunk_offset = base * block_bytes + c.offset;
     bool clean = true;
