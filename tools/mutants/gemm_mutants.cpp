@@ -1,65 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // gemm_mutants.cpp  The mutants of the reference GEMM.
-#include <array>
-#include <cmath>
-#include <random>
+#include <algorithm>
 
+#include "tools/mutants/gemm_product.hpp"
 #include "tools/mutants/mutants.hpp"
-#include "tools/mutants/reference_gemm.hpp"
 
 namespace tw::mutants {
 
 namespace {
 
-constexpr int m = 512, n = 512, k = 1024;  // 2 tiles for each of 2 clusters, 16 K blocks each
-
-/// Operands of small fractions, whose sums are exact in float32, and the right result.
-struct product {
-  std::vector<std::uint16_t> a, b, d, right;
-
-  product() : a(m * k), b(n * k), d(m * n), right(m * n) {
-    std::mt19937 random(1);
-    std::vector<float> fa(a.size()), fb(b.size());
-    auto const fill = [&](std::vector<std::uint16_t>& bits, std::vector<float>& values) {
-      for (std::size_t i = 0; i < bits.size(); ++i) {
-        values[i] = static_cast<float>(static_cast<int>(random() % 17) - 8) / 8.0F;
-        bits[i] = to_bf16(values[i]).bits;
-      }
-    };
-    fill(a, fa);
-    fill(b, fb);
-    for (int i = 0; i < m; ++i)
-      for (int j = 0; j < n; ++j) {
-        float sum = 0;
-        for (int x = 0; x < k; ++x)
-          sum += fa[static_cast<std::size_t>(i * k + x)] * fb[static_cast<std::size_t>(j * k + x)];
-        right[static_cast<std::size_t>(i * n + j)] = to_bf16(sum).bits;
-      }
-  }
-};
-
-tensor_map map_of(std::vector<std::uint16_t>& memory, int inner, int outer, int box_outer) {
-  tensor_map_desc d;
-  d.base = memory.data();
-  d.dim[0] = inner;
-  d.dim[1] = outer;
-  d.stride_bytes[0] = inner * 2;
-  d.box[0] = 64;
-  d.box[1] = box_outer;
-  d.swizzle = swizzle_mode::b128;
-  return make_tensor_map(d, target::emu);
-}
-
 outcome run(int which, emu::options const& given) {
-  static product p;
+  static gemm_product p;
   std::fill(p.d.begin(), p.d.end(), std::uint16_t{0xFFFF});
-  gemm_params const params{map_of(p.a, k, m, 128),
-                           map_of(p.b, k, n, 128),
-                           map_of(p.d, n, m, 64),
-                           m / 256,
-                           n / 256,
-                           k / 64,
-                           static_cast<mutation>(which)};
+  gemm_params const params =
+      p.params(p.a.data(), p.b.data(), p.d.data(), static_cast<mutation>(which), target::emu);
   emu::options o = given;
   o.live_clusters = 1;
   outcome out;
@@ -69,7 +23,7 @@ outcome run(int which, emu::options const& given) {
     out.diagnoses = f.diagnoses();
     return out;
   }
-  for (std::size_t i = 0; i < p.d.size(); ++i) out.wrong_elements += p.d[i] != p.right[i];
+  out.wrong_elements = p.wrong_elements();
   return out;
 }
 
