@@ -27,6 +27,7 @@ target_include_directories(tilewright PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_
                                       PRIVATE ${PROJECT_SOURCE_DIR}/src)
 target_link_libraries(tilewright PRIVATE fmt::fmt spdlog::spdlog Boost::context
                                          $<BUILD_INTERFACE:nlohmann_json::nlohmann_json>
+                                         backtrace  # comes with g++: lines of machine addresses
                                  PUBLIC Threads::Threads)
 if(TW_WITH_CUDA)
   target_link_libraries(tilewright PUBLIC CUDA::cudart_static)

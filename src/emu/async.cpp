@@ -39,8 +39,14 @@ tensor_map_desc const* machine::map_of(tensor_map const& m, site where) {
                    name_of(*running_), text_of(where), why));
 }
 
-void machine::issue(bulk_op const& op) {
+void machine::issue(bulk_op op) {
   bool const load = op.what == bulk_op::kind::load;
+  if (hazard::checker* check = op.cta->cluster->check.get()) {
+    if (load)
+      check->load(*running_, op);
+    else
+      check->store(*running_, op);
+  }
   if (options_.policy == async_policy::eager) {
     complete(op);
     return;
@@ -85,6 +91,7 @@ void machine::complete(bulk_op const& op) {
       std::memcpy(dst, first, bytes);
     first = dst;
     mbarrier_state& b = barrier_at(c, c.smem + op.bar_offset, op.where);
+    if (c.cluster->check && b.phase != op.issue_phase[c.rank]) report_other_phase(c, b, op);
     b.tx -= static_cast<std::int64_t>(bytes);
     b.landed += static_cast<std::int64_t>(bytes);
     complete_if_done(c, b);
@@ -210,6 +217,7 @@ void tma_store_wait(int pending, bool, site where) {
     ++t.bulk_base;
   }
   t.bulk_known_read = std::max(t.bulk_known_read, needed);
+  if (hazard::checker* check = t.block->cluster->check.get()) check->waited_for_stores(t, needed);
 }
 
 void tma_check_map(tensor_map const& map, site where) { machine::current().map_of(map, where); }

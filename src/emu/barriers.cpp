@@ -24,17 +24,19 @@ cta_state& peer_cta(int cta, site where) {
                     "cluster size minus 1",
                     name_of(me()), cta, c.ctas.size(), text_of(where)));
   cta_state& peer = c.ctas[static_cast<std::size_t>(cta)];
-  if (peer.live_threads == 0)
-    machine::current().stop(
-        "E0016", "access-to-exited-cta",
-        fmt::format("{} accesses CTA {} of its cluster at {}, which has exited.\n  remedy: "
-                    "cluster_sync() before the kernel ends keeps every CTA alive until its peers "
-                    "are done with it",
-                    name_of(me()), cta, text_of(where)));
+  if (peer.live_threads == 0) machine::current().exited_cta(cta, where);
   return peer;
 }
 
 }  // namespace
+
+void machine::exited_cta(int cta, site where) {
+  stop("E0016", "access-to-exited-cta",
+       fmt::format("{} accesses CTA {} of its cluster at {}, which has exited.\n  remedy: "
+                   "cluster_sync() before the kernel ends keeps every CTA alive until its peers "
+                   "are done with it",
+                   name_of(me()), cta, text_of(where)));
+}
 
 mbarrier_state& machine::barrier_at(cta_state& c, void const* word, site where) {
   std::uint32_t const offset = offset_in_smem(c, word, 8, where);
@@ -59,15 +61,22 @@ void machine::complete_if_done(cta_state& c, mbarrier_state& b) {
                      "expect_tx is the sum of the bytes of all boxes that complete on the barrier",
                      b.offset, c.rank, text_of(b.made_at), b.phase, b.count, b.expected, b.landed));
   if (b.tx != 0) return;
+  if (c.cluster->check && b.face.issued != b.landed) report_early_phase(c, b);
   ++b.phase;
+  if (c.cluster->check) c.cluster->check->phase_done(b);
   b.pending = b.count;
   b.expected = b.landed = 0;
   // All waiters of the completed phase pass; nobody can wait for the next one yet.
   wake_all(b.waiters);
 }
 
-void machine::arrive(cta_state& c, mbarrier_state& b, site where) {
+void machine::arrive(cta_state& c, mbarrier_state& b, arrive_order order, site where) {
   ++progress_;
+  if (hazard::checker* check = c.cluster->check.get()) {
+    check->use(*running_, c, b, false, where);
+    check->arrive(*running_, c, b, order != arrive_order::relaxed_cluster,
+                  order == arrive_order::release_cluster, where);
+  }
   if (b.pending == 0)
     stop("E0003", "mbarrier-too-many-arrivals",
          fmt::format("{} arrives at {} on the mbarrier at shared memory +{:#x} of CTA {} (made at "
@@ -80,12 +89,25 @@ void machine::arrive(cta_state& c, mbarrier_state& b, site where) {
   complete_if_done(c, b);
 }
 
-void machine::group_arrive(group_barrier& b, int expected) {
+void machine::group_arrive(group_barrier& b, int expected, bool release) {
+  hazard::checker* const check = running_->block->cluster->check.get();
+  if (check != nullptr) {
+    check->arrive(*running_, b.known, release);
+    check->arrived(*running_);
+  }
   b.expected = expected;
   ++progress_;
   if (++b.arrived < expected) return;
+  finish_round(b, check);
+}
+
+void machine::finish_round(group_barrier& b, hazard::checker* check) {
   b.arrived = 0;
   ++b.generation;
+  if (check != nullptr) {
+    check->complete(b.known);
+    for (thread* t : b.waiters) check->leave(*t, b.known);
+  }
   wake_all(b.waiters);
 }
 
@@ -103,11 +125,12 @@ void mbarrier_init(void* bar, int arrivals, site where) {
   b.made_at = where;
   *static_cast<std::uint64_t*>(bar) = handle_magic + c.mbarriers.size();
   c.mbarriers.push_back(std::move(b));
+  if (c.cluster->check) c.cluster->check->init(me(), c.mbarriers.back());
 }
 
 void mbarrier_arrive(void* bar, site where) {
   machine& m = machine::current();
-  m.arrive(own_cta(), m.barrier_at(own_cta(), bar, where), where);
+  m.arrive(own_cta(), m.barrier_at(own_cta(), bar, where), arrive_order::release_cta, where);
 }
 
 void mbarrier_arrive_remote(void* bar, int cta, arrive_order order, site where) {
@@ -127,7 +150,7 @@ void mbarrier_arrive_remote(void* bar, int cta, arrive_order order, site where) 
                        text_of(t.unpublished)));
   }
   std::uint32_t const offset = m.offset_in_smem(own_cta(), bar, 8, where);
-  m.arrive(peer, m.barrier_at(peer, peer.smem + offset, where), where);
+  m.arrive(peer, m.barrier_at(peer, peer.smem + offset, where), order, where);
 }
 
 void mbarrier_expect_tx(void* bar, int bytes, site where) {
@@ -147,22 +170,29 @@ void mbarrier_arrive_expect_tx(void* bar, int bytes, site where) {
   mbarrier_arrive(bar, where);
 }
 
-bool machine::mbarrier_passed(void* bar, std::uint32_t parity, bool may_fail, site where) {
+bool machine::mbarrier_passed(void* bar, std::uint32_t parity, scope s, bool may_fail, site where) {
   thread& t = *running_;
   mbarrier_state& b = barrier_at(*t.block, bar, where);
-  if ((b.phase & 1U) != (parity & 1U)) return true;
-  b.waiters.push_back(&t);
-  t.timed_out = false;
-  block(may_fail ? wait_kind::mbarrier_try : wait_kind::mbarrier, &b, parity & 1U, where);
-  return !t.timed_out;
+  hazard::checker* const check = t.block->cluster->check.get();
+  if (check != nullptr) check->use(t, *t.block, b, false, where);
+  if ((b.phase & 1U) == (parity & 1U)) {
+    std::uint32_t const phase = b.phase;
+    b.waiters.push_back(&t);
+    t.timed_out = false;
+    block(may_fail ? wait_kind::mbarrier_try : wait_kind::mbarrier, &b, parity & 1U, where);
+    if (t.timed_out) return false;
+    if (check != nullptr && b.phase > phase + 1) report_missed_phase(t, b, phase, where);
+  }
+  if (check != nullptr) check->passed(t, b, s, may_fail, where);
+  return true;
 }
 
-bool mbarrier_try_wait(void* bar, std::uint32_t parity, scope, site where) {
-  return machine::current().mbarrier_passed(bar, parity, true, where);
+bool mbarrier_try_wait(void* bar, std::uint32_t parity, scope s, site where) {
+  return machine::current().mbarrier_passed(bar, parity, s, true, where);
 }
 
-void mbarrier_wait(void* bar, std::uint32_t parity, scope, site where) {
-  machine::current().mbarrier_passed(bar, parity, false, where);
+void mbarrier_wait(void* bar, std::uint32_t parity, scope s, site where) {
+  machine::current().mbarrier_passed(bar, parity, s, false, where);
 }
 
 void cta_sync(site where) { named_barrier(0, me().thread_count, true, where); }
@@ -206,14 +236,17 @@ void cluster_arrive(bool release, site) {
   cluster_state& c = *t.block->cluster;
   if (release) t.unpublished = {};
   t.cluster_round = c.barrier.generation;
-  m.group_arrive(c.barrier, c.live_threads);
+  m.group_arrive(c.barrier, c.live_threads, release);
 }
 
 void cluster_wait(site where) {
   machine& m = machine::current();
   thread& t = me();
   group_barrier& b = t.block->cluster->barrier;
-  if (b.generation != t.cluster_round) return;
+  if (b.generation != t.cluster_round) {
+    if (t.block->cluster->check) t.block->cluster->check->leave(t, b.known);
+    return;
+  }
   b.waiters.push_back(&t);
   m.block(wait_kind::cluster_barrier, &b, 0, where);
 }
@@ -221,8 +254,12 @@ void cluster_wait(site where) {
 void backoff(site where) { machine::current().yield(where); }
 
 // Fences change no value here; they are where the hazard model learns of an order.
-void fence_proxy_async(site) {}
-void fence_mbarrier_init(site) {}
+void fence_proxy_async(site) {
+  if (hazard::checker* check = own_cta().cluster->check.get()) check->proxy_fence(me());
+}
+void fence_mbarrier_init(site) {
+  if (hazard::checker* check = own_cta().cluster->check.get()) check->mbarrier_init_fence(me());
+}
 
 std::uint32_t smem_address(void const* p, site where) {
   machine& m = machine::current();

@@ -79,7 +79,7 @@ void check(grid const& g) {
 
 }  // namespace
 
-void run(grid const& g, void const* params, options const& o) {
+void run_grid(grid const& g, void const* params, options const& o) {
   check(g);
   int const clusters = g.ctas / g.cluster;
   int const cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));

@@ -112,6 +112,12 @@ void machine::start_cluster(cluster_state& c, int id) {
     }
     warp += (grid_.threads + 31) / 32;
   }
+  if (!options_.hazards) {
+    c.check = nullptr;
+    return;
+  }
+  if (!c.check) c.check = std::make_unique<hazard::checker>();
+  c.check->start(*this, c, grid_, options_);
 }
 
 void machine::wake(thread* t) {
@@ -213,7 +219,7 @@ thread* machine::pick_or_stop() {
     if (complete_one(options_.policy == async_policy::random)) continue;
     if (time_out_try_waits()) continue;
     if (running_ == &main_) {
-      diagnoses_.push_back({"E0001", "deadlock", deadlock_report(clusters_)});
+      diagnoses_.push_back({"E0001", "deadlock", deadlock_report(clusters_), {}, {}, ""});
       stopped_ = true;
       return nullptr;
     }
@@ -222,11 +228,41 @@ thread* machine::pick_or_stop() {
 }
 
 void machine::stop(std::string code, std::string kind, std::string text) {
-  diagnoses_.push_back({std::move(code), std::move(kind), std::move(text)});
+  diagnoses_.push_back({std::move(code), std::move(kind), std::move(text), {}, {}, ""});
+  leave_for_good();
+}
+
+void machine::leave_for_good() {
   stopped_ = true;
+  if (running_ == &main_) throw run_ends{};
   switch_to(
       &main_);   // the other fibers are abandoned; their stacks are made anew at the next start
   std::abort();  // not reached: a stopped machine resumes no fiber
+}
+
+void machine::plain_access(void const* address, std::size_t bytes, bool write, site where) {
+  thread& t = *running_;
+  cluster_state& c = *t.block->cluster;
+  auto const at = static_cast<std::byte const*>(address) - c.ctas.front().smem;
+  if (at < 0 || static_cast<std::size_t>(at) >= c.ctas.size() * smem_bytes_of_cta) return;
+  cta_state& owner = c.ctas[static_cast<std::size_t>(at) / smem_bytes_of_cta];
+  std::uint32_t const offset = offset_in_smem(owner, address, bytes, where);
+  if (owner.live_threads == 0) exited_cta(owner.rank, where);
+  if (c.check) c.check->plain(t, owner, offset, static_cast<std::uint32_t>(bytes), write, where);
+}
+
+void machine::report(diagnosis d) {
+  for (diagnosis& old : diagnoses_)
+    if (old.code == d.code && old.where == d.where && old.earlier == d.earlier) {
+      ++old.count;
+      return;
+    }
+  if (static_cast<int>(diagnoses_.size()) + 1 < options_.most_reports) {
+    diagnoses_.push_back(std::move(d));
+    return;
+  }
+  diagnoses_.push_back(std::move(d));
+  leave_for_good();
 }
 
 void machine::finish_thread() {
@@ -251,12 +287,10 @@ void machine::finish_thread() {
   cluster_state& c = *t->block->cluster;
   --t->block->live_threads;
   --c.live_threads;
+  if (c.check) c.check->exits(*t, t->block->live_threads == 0);
   if (c.live_threads > 0) {
-    if (c.barrier.arrived > 0 && c.barrier.arrived >= c.live_threads) {
-      c.barrier.arrived = 0;
-      ++c.barrier.generation;
-      wake_all(c.barrier.waiters);
-    }
+    if (c.barrier.arrived > 0 && c.barrier.arrived >= c.live_threads)
+      finish_round(c.barrier, c.check.get());
     switch_to(pick_or_stop());
   } else {
     drain(c);
@@ -287,6 +321,7 @@ std::vector<diagnosis> machine::run(grid const& g, void const* params, options c
   machine_of_this_os_thread = this;
   running_ = &main_;
 
+  warps_.clear();  // their barriers hold clocks of the clusters
   if (!same_shape) clusters_.clear();
   int const warps_per_cluster = g.cluster * ((g.threads + 31) / 32);
   while (static_cast<int>(clusters_.size()) < live) {
@@ -306,7 +341,11 @@ std::vector<diagnosis> machine::run(grid const& g, void const* params, options c
     ++live_clusters_;
   }
   while (live_clusters_ > 0 && !stopped_) {
-    thread* t = pick_or_stop();
+    thread* t = nullptr;
+    try {
+      t = pick_or_stop();
+    } catch (run_ends const&) {
+    }
     if (t == nullptr) break;
     switch_to(t);
     self = nullptr;

@@ -11,6 +11,7 @@
 #include <random>
 #include <vector>
 
+#include "emu/hazard/checker.hpp"
 #include "emu/product.hpp"
 #include "tilewright/arch/emu/launch.hpp"
 
@@ -44,6 +45,7 @@ struct mbarrier_state {
   std::int64_t expected = 0, landed = 0;  // of the current phase, for the report
   site made_at;
   std::vector<thread*> waiters;
+  hazard::mbarrier_face face;
 };
 
 /// Arrivals at a named barrier, the cluster barrier or a warp barrier.
@@ -51,6 +53,7 @@ struct group_barrier {
   int expected = 0, arrived = 0;
   std::uint32_t generation = 0;  // completed rounds
   std::vector<thread*> waiters;
+  hazard::exchange known;
 };
 
 /// One TMA copy, from issue to completion.
@@ -65,6 +68,7 @@ struct bulk_op {
   thread* issuer;            // of a store
   std::uint32_t group;       // of a store: the issuer's bulk group
   site where;
+  std::uint32_t issue_phase[16];  // of a load: each CTA's phase when it was issued
 };
 
 struct thread : thread_face {
@@ -81,14 +85,15 @@ struct thread : thread_face {
   site unpublished;  // dsmem() since the last release at cluster scope (line 0: none)
   int open_accumulators = 0;
   std::uint32_t wgmma_steps = 0, wgmma_groups = 0;        // recorded, committed
-  std::uint32_t wgmma_known_done = 0;                     // groups waited for
   std::uint32_t matrix_stores = 0, matrix_loads = 0;      // stmatrix, ldmatrix calls
   std::uint32_t bulk_committed = 0, bulk_known_read = 0;  // groups: committed, waited for
   std::uint32_t bulk_base = 0;                            // group of bulk_left's front
   std::deque<int> bulk_left;                              // unfinished stores per group
   site bulk_site;
-  std::uint64_t timeout_stamp = 0;  // progress of the machine at the last failed try_wait
-  int timeouts = 0;                 // failed try_waits since then
+  hazard::actor actor;
+  hazard::component stores_component = 0;  // 0: none yet
+  std::uint64_t timeout_stamp = 0;         // progress of the machine at the last failed try_wait
+  int timeouts = 0;                        // failed try_waits since then
 };
 
 /// 32 threads and their warp-wide operations in flight.
@@ -117,6 +122,7 @@ struct warpgroup_state {
     int arrived = 0;
     site where;
     std::unique_ptr<std::uint32_t[]> a_regs;  // [128][4]
+    hazard::step_views views;
   };
   std::deque<step> steps;
   std::uint32_t steps_base = 0;
@@ -132,6 +138,7 @@ struct warpgroup_state {
   std::vector<thread*> waiters;
   struct tile {
     alignas(64) float value[64 * 256];  // 64 x N, column-major
+    accumulator_state of_thread[128];
   };
   std::vector<std::unique_ptr<tile>> tiles;  // accumulators, by order of construction
 };
@@ -148,7 +155,8 @@ struct cta_state {
 };
 
 struct cluster_state {
-  int id = -1;  // -1: idle
+  std::unique_ptr<hazard::checker> check;  // null: hazards are not checked; outlives its clocks
+  int id = -1;                             // -1: idle
   int live_threads = 0;
   bool finished = false;  // all threads have exited; the machine may reuse it
   int first_warp = 0;
@@ -174,19 +182,29 @@ class machine {
   void wake_all(std::vector<thread*>& waiters);
   [[noreturn]] void stop(std::string code, std::string kind, std::string text);
   thread* running() const { return running_; }
+  [[noreturn]] void exited_cta(int cta, site where);
+  /// An ordinary load or store of the running kernel (hook.cpp).
+  void plain_access(void const* address, std::size_t bytes, bool write, site where);
+  /// Notes a hazard and runs on, or stops when there are enough of them.
+  void report(diagnosis d);
 
   // Barriers (barriers.cpp)
-  void group_arrive(group_barrier& b, int expected);
+  void group_arrive(group_barrier& b, int expected, bool release = true);
+  void finish_round(group_barrier& b, hazard::checker* check);
+  void report_early_phase(cta_state const& c, mbarrier_state const& b);
+  void report_missed_phase(thread const& t, mbarrier_state const& b, std::uint32_t phase,
+                           site where);
   void matrix_store(void* row, std::uint32_t const* regs, int count, bool transposed, site where);
   void matrix_load(void const* row, std::uint32_t* regs, int count, bool transposed, site where);
   void warp_barrier(thread& t, site where);
-  bool mbarrier_passed(void* bar, std::uint32_t parity, bool may_fail, site where);
+  bool mbarrier_passed(void* bar, std::uint32_t parity, scope s, bool may_fail, site where);
   mbarrier_state& barrier_at(cta_state& c, void const* word, site where);
-  void arrive(cta_state& c, mbarrier_state& b, site where);
+  void arrive(cta_state& c, mbarrier_state& b, arrive_order order, site where);
   void complete_if_done(cta_state& c, mbarrier_state& b);
 
   // Asynchronous work (async.cpp)
-  void issue(bulk_op const& op);
+  void issue(bulk_op op);
+  void report_other_phase(cta_state const& c, mbarrier_state const& b, bulk_op const& op);
   void issue_group(warpgroup_state& w);
   bool complete_one(bool any_order);
   tensor_map_desc const* map_of(tensor_map const& m, site where);
@@ -197,7 +215,8 @@ class machine {
   std::mt19937_64 random_;
 
  private:
-  friend struct report_writer;
+  struct run_ends {};  // thrown in run()'s own context only, never across a switch
+  [[noreturn]] void leave_for_good();
   void start_cluster(cluster_state& c, int id);
   void prepare(cluster_state& c);
   void finish_thread();
@@ -236,5 +255,9 @@ class machine {
 std::string deadlock_report(std::vector<std::unique_ptr<cluster_state>> const& clusters);
 std::string name_of(thread const& t);
 std::string text_of(site s);
+/// A place known by the address of its machine code.
+site site_of(void const* return_address);
+/// "a[1]+0x20 of CTA 3", or an offset where the kernel's shared memory has no names.
+std::string object_name(grid const& g, cta_state const& c, std::uint32_t offset);
 
 }  // namespace tw::emu

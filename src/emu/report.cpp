@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // report.cpp  Words for threads, places and deadlocks.
+#include <backtrace.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
+#include <span>
 #include <string_view>
 
 #include "emu/machine.hpp"
@@ -11,6 +13,8 @@
 namespace tw::emu {
 
 namespace {
+
+constexpr int address_line = -1;  // the "file" of such a site is an address of machine code
 
 std::string joined(std::vector<diagnosis> const& d) {
   std::string text;
@@ -87,15 +91,113 @@ std::string what_never_came(cta_state const& c, mbarrier_state const& b) {
 
 }  // namespace
 
+site site_of(void const* return_address) {
+  return {static_cast<char const*>(return_address), address_line};
+}
+
+namespace {
+
+struct source_place {
+  std::string file;
+  int line = 0;
+};
+
+/// The line of a machine address, from the program's debug information.
+source_place source_of(void const* address) {
+  static backtrace_state* const state = backtrace_create_state(
+      nullptr, 1, [](void*, char const*, int) {}, nullptr);
+  source_place found;
+  backtrace_pcinfo(
+      state, reinterpret_cast<std::uintptr_t>(address) - 1,
+      [](void* to, std::uintptr_t, char const* file, int line, char const*) {
+        auto& place = *static_cast<source_place*>(to);
+        if (file != nullptr && place.line == 0) place = {file, line};
+        return 0;
+      },
+      [](void*, char const*, int) {}, &found);
+  return found;
+}
+
+}  // namespace
+
 std::string text_of(site s) {
-  std::string_view const path = s.file;
+  source_place const place =
+      s.line == address_line ? source_of(s.file) : source_place{s.file, s.line};
+  if (place.line == 0) return "a place without line information (compile with -g)";
+  std::string_view const path = place.file;
   auto const slash = path.rfind('/');
-  return fmt::format("{}:{}", slash == path.npos ? path : path.substr(slash + 1), s.line);
+  return fmt::format("{}:{}", slash == path.npos ? path : path.substr(slash + 1), place.line);
 }
 
 std::string name_of(thread const& t) {
-  return fmt::format("thread {} (CTA {}, warpgroup {}, warp {}, lane {})", t.id, t.cta, t.id / 128,
-                     t.id / 32, t.id % 32);
+  return fmt::format("thread {} ({}CTA {}, warpgroup {}, warp {}, lane {})", t.id,
+                     *t.role == 0 ? "" : fmt::format("{}, ", t.role), t.cta, t.id / 128, t.id / 32,
+                     t.id % 32);
+}
+
+namespace {
+
+/// Appends ".member" or "[i]" parts until nothing smaller has a name; the rest is an offset.
+std::string place_in(std::span<smem_object const> objects, std::uint32_t offset) {
+  for (smem_object const& o : objects) {
+    if (offset < o.offset || offset - o.offset >= o.bytes) continue;
+    std::string text(o.name);
+    std::uint32_t rest = offset - o.offset;
+    for (std::uint32_t const bytes : o.element_bytes) {
+      if (bytes == 0) break;
+      text += fmt::format("[{}]", rest / bytes);
+      rest %= bytes;
+    }
+    if (std::string const inner = place_in(o.members, rest); !inner.empty())
+      return text + "." + inner;
+    return rest == 0 ? text : fmt::format("{}+{:#x}", text, rest);
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string object_name(grid const& g, cta_state const& c, std::uint32_t offset) {
+  std::string text = place_in(g.objects, offset);
+  if (text.empty()) text = fmt::format("shared memory +{:#x}", offset);
+  return fmt::format("{} of CTA {}", text, c.threads.front().cta);
+}
+
+void machine::report_early_phase(cta_state const& c, mbarrier_state const& b) {
+  std::string const place = object_name(grid_, c, b.offset);
+  report({"E0015",
+          "expect-tx-too-small",
+          fmt::format("{} (made at {}), phase {}: it completes with {} bytes expected, but copies "
+                      "of {} bytes are bound to it, of which {} have landed\n  cause: waiters go "
+                      "on before their data is there\n  remedy: expect_tx is the sum of the bytes "
+                      "of all boxes that complete on the barrier",
+                      place, text_of(b.made_at), b.phase, b.expected, b.face.issued, b.landed),
+          b.made_at,
+          {},
+          place});
+}
+
+void machine::report_missed_phase(thread const& t, mbarrier_state const& b, std::uint32_t phase,
+                                  site where) {
+  std::string const place = object_name(grid_, *t.block, b.offset);
+  report({"E0035", "missed-phase",
+          fmt::format("{}: {} waits at {} for phase {}, and phase {} has completed too before it "
+                      "ran on\n  cause: the barrier does not wait for this thread: it could have "
+                      "missed a phase and waited for ever\n  remedy: count an arrive of this "
+                      "thread in each phase that it waits for",
+                      place, name_of(t), text_of(where), phase, b.phase - 1),
+          where, b.made_at, place});
+}
+
+void machine::report_other_phase(cta_state const& c, mbarrier_state const& b, bulk_op const& op) {
+  std::string const place = object_name(grid_, c, b.offset);
+  report(
+      {"E0032", "expect-tx-mismatch",
+       fmt::format("{} (made at {}): the copy issued at {} in phase {} lands in phase {}\n  "
+                   "cause: the phase completed without waiting for these bytes\n  remedy: "
+                   "arrive_expect_tx with the bytes of all copies before the copies are issued",
+                   place, text_of(b.made_at), text_of(op.where), op.issue_phase[c.rank], b.phase),
+       op.where, b.made_at, place});
 }
 
 std::string deadlock_report(std::vector<std::unique_ptr<cluster_state>> const& clusters) {
@@ -126,6 +228,15 @@ std::string deadlock_report(std::vector<std::unique_ptr<cluster_state>> const& c
   if (lines.size() > most_lines)
     text += fmt::format("\n  ({} more lines)", lines.size() - most_lines);
   return text;
+}
+
+bool report::has(std::string_view code) const {
+  return std::any_of(diagnoses.begin(), diagnoses.end(),
+                     [&](diagnosis const& d) { return d.code == code; });
+}
+
+std::string report::text() const {
+  return diagnoses.empty() ? std::string("no hazard was found") : joined(diagnoses);
 }
 
 fault::fault(std::vector<diagnosis> d) : std::runtime_error(joined(d)), diagnoses_(std::move(d)) {}

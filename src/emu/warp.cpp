@@ -45,6 +45,8 @@ void machine::matrix_store(void* row, std::uint32_t const* regs, int count, bool
   int const lane = t.id % 32;
   check(*this, op, count, transposed, row, lane < 8 * count, "stmatrix", where);
   op.row[lane] = static_cast<std::byte*>(row);
+  if (hazard::checker* check = t.block->cluster->check.get(); check != nullptr && lane < 8 * count)
+    check->matrix_row(t, offset_in_smem(*t.block, row, 16, where), true, where);
   for (int i = 0; i < count; ++i) op.regs[lane][i] = regs[i];
   if (++op.arrived < w.threads) return;
   ++progress_;
@@ -62,6 +64,8 @@ void machine::matrix_load(void const* row, std::uint32_t* regs, int count, bool 
   auto* op = &op_at(w.loads, k - w.loads_base, count, transposed);
   check(*this, *op, count, transposed, row, lane < 8 * count, "ldmatrix", where);
   op->row[lane] = static_cast<std::byte*>(const_cast<void*>(row));
+  if (hazard::checker* check = t.block->cluster->check.get(); check != nullptr && lane < 8 * count)
+    check->matrix_row(t, offset_in_smem(*t.block, row, 16, where), false, where);
   if (++op->arrived == w.threads) {
     ldmatrix_warp(op->count, op->transposed, op->row, op->regs);
     wake_all(w.load_waiters);

@@ -31,26 +31,59 @@ bool same_call(wgmma_call const& x, wgmma_call const& y) {
 
 }  // namespace
 
-float* accumulator_open(int, site) {
+accumulator_storage accumulator_open(int, site) {
   thread& t = me();
   auto& tiles = t.group->tiles;
   auto const k = static_cast<std::size_t>(t.open_accumulators++);
   while (tiles.size() <= k)
     tiles.push_back(std::make_unique_for_overwrite<warpgroup_state::tile>());
-  return tiles[k]->value;
+  accumulator_state& mine = tiles[k]->of_thread[t.id % 128];
+  mine = {};
+  return {tiles[k]->value, &mine};
 }
 
 void accumulator_close() { --me().open_accumulators; }
 
-// Orders registers before wgmma for the hazard model; no effect on values here.
-void wgmma_fence(site) {}
+void wgmma_fence(accumulator_state& a, site) { a.touched = false; }
+
+void accumulator_misused(accumulator_state const& a, int element, site where) {
+  machine& m = machine::current();
+  thread const& t = me();
+  if (!m.options_.hazards) return;
+  m.report({"E0030",
+            "accumulator-read-before-wait",
+            fmt::format("{} touches accumulator element {} at {}\n  wgmma group {} of its "
+                        "warpgroup writes it; the thread has waited for groups up to {}\n  cause: "
+                        "the registers belong to wgmma until the wait\n  remedy: wgmma_wait<0>() "
+                        "before the accumulator is used",
+                        name_of(t), element, text_of(where), a.busy_group,
+                        t.wgmma_known_done == 0 ? std::string("none")
+                                                : fmt::format("{}", t.wgmma_known_done)),
+            where,
+            {},
+            fmt::format("accumulator of warpgroup {}", t.id / 128)});
+}
 
 void wgmma_record(wgmma_call const& call, std::uint32_t const* a_regs, site where) {
+  machine& m = machine::current();
   thread& t = me();
   warpgroup_state& w = *t.group;
+  if (call.registers->touched && m.options_.hazards) {
+    site const touched_at = call.registers->touched_at;
+    m.report({"E0031", "missing-wgmma-fence",
+              fmt::format("{} multiplies at {} into registers {}\n  cause: no wgmma_fence() lies "
+                          "between, so the multiply may not see or may overtake that access\n  "
+                          "remedy: wgmma_fence(accumulator) before the first wgmma of a group",
+                          name_of(t), text_of(where),
+                          touched_at.line != 0 ? "last touched at " + text_of(touched_at)
+                                               : std::string("that no fence has made ready")),
+              where, touched_at, fmt::format("accumulator of warpgroup {}", t.id / 128)});
+  }
+  call.registers->touched = false;
+  call.registers->busy_group = t.wgmma_groups + 1;
   std::size_t const k = t.wgmma_steps++ - w.steps_base;
   if (k == w.steps.size()) {
-    warpgroup_state::step s{call, 0, where, nullptr};
+    warpgroup_state::step s{call, 0, where, nullptr, {}};
     if (call.a_in_registers) s.a_regs = std::make_unique<std::uint32_t[]>(128 * 4);
     w.steps.push_back(std::move(s));
   }
@@ -59,6 +92,7 @@ void wgmma_record(wgmma_call const& call, std::uint32_t const* a_regs, site wher
   if (call.a_in_registers)
     std::copy_n(a_regs, 4, s.a_regs.get() + static_cast<std::size_t>(t.id % 128) * 4);
   ++s.arrived;
+  if (t.block->cluster->check) t.block->cluster->check->view_of(t, s.views);
 }
 
 void wgmma_commit(site where) {
@@ -74,6 +108,14 @@ void wgmma_commit(site where) {
 }
 
 void machine::issue_group(warpgroup_state& w) {
+  if (hazard::checker* check = w.block->cluster->check.get()) {
+    std::uint32_t first = 0;  // steps of groups that have been issued but are not complete
+    for (std::uint32_t g = w.groups_base; g < w.groups_issued; ++g)
+      first = w.groups[g - w.groups_base].last_step - w.steps_base;
+    std::uint32_t const last = w.groups[w.groups_issued - w.groups_base].last_step - w.steps_base;
+    for (std::uint32_t i = first; i < last; ++i)
+      check->multiply(w, w.steps[i].call, w.steps[i].views, w.groups_issued, w.steps[i].where);
+  }
   ++w.groups_issued;
   if (options_.policy == async_policy::eager)
     complete_group(w);
@@ -130,6 +172,7 @@ void wgmma_wait(int pending, site where) {
   if (t.wgmma_groups <= static_cast<std::uint32_t>(pending)) return;
   std::uint32_t const needed = t.wgmma_groups - static_cast<std::uint32_t>(pending);
   t.wgmma_known_done = std::max(t.wgmma_known_done, needed);
+  if (hazard::checker* check = t.block->cluster->check.get()) check->waited_for_groups(t, needed);
   if (t.group->groups_done >= needed) return;
   t.group->waiters.push_back(&t);
   m.block(wait_kind::wgmma_group, t.group, needed, where);

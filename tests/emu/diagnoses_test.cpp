@@ -185,6 +185,7 @@ void diverged_wgmma(tensor_map const&) {
   accumulator<64> acc;
   smem_desc const d = make_smem_desc(0x400 + 1024U * static_cast<std::uint32_t>(warp_id() / 3), 16,
                                      1024, swizzle_mode::b128);
+  wgmma_fence(acc);
   wgmma<elem::bf16, operand_major::k, operand_major::k>(acc, d, d, false);
   wgmma_commit();
   wgmma_wait<0>(acc);
@@ -282,6 +283,7 @@ TEST_P(Diagnoses, GarbageInPlaceOfATensorMap) { expect<not_a_map>("E0013", "cann
 void unfinished_wgmma(tensor_map const&) {
   accumulator<64> acc;
   smem_desc const d = make_smem_desc(0x400, 16, 1024, swizzle_mode::b128);
+  wgmma_fence(acc);
   wgmma<elem::bf16, operand_major::k, operand_major::k>(acc, d, d, false);
   wgmma_commit();
 }
@@ -297,6 +299,7 @@ TEST(DiagnosesEager, SmemOverflow) {
 void bad_descriptor(tensor_map const&) {
   accumulator<64> acc;
   smem_desc const d = make_smem_desc(0x400 + 63 * 1024, 16, 1024, swizzle_mode::b128);
+  wgmma_fence(acc);
   wgmma<elem::bf16, operand_major::k, operand_major::k>(acc, d, d, false);
   wgmma_commit();
   wgmma_wait<0>(acc);

@@ -20,3 +20,14 @@
 #define TW_UNROLL
 #define TW_HOST_CALL
 #endif
+
+namespace tw {
+
+/// The unit is compiled with -fsanitize=thread, so that the emulator sees its loads and stores.
+#if defined(__SANITIZE_THREAD__)
+static constexpr bool plain_accesses_seen = true;
+#else
+static constexpr bool plain_accesses_seen = false;
+#endif
+
+}  // namespace tw

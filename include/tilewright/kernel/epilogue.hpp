@@ -26,20 +26,22 @@ struct epilogue {
                                            ? swizzled(make_swizzle(3, 3, 3), "(64,64):(64,1)"_L)
                                            : swizzled(make_swizzle(3, 2, 3), "(64,32):(32,1)"_L);
 
-  /// Stores a warpgroup's (64, N) tile whose first element is D(row, col).
+  /// Stores a warpgroup's (64, N) tile whose first element is D(row, col). `turn` (0 at first) is
+  /// the staging box that comes next: an odd number of boxes leaves the other one to the next tile.
   template <int N, int Warpgroups>
   TW_DEVICE static void store(epilogue_params const& p, epilogue_smem<Warpgroups>& s, int warpgroup,
-                              int row, int col, accumulator<N>& acc) {
+                              int row, int col, accumulator<N>& acc, int& turn) {
     scale(p, row, col, acc);
     TW_UNROLL
     for (int j = 0; j < N / box_cols; ++j) {
       int const c = col + j * box_cols;  // uniform in the CTA, and so is the branch
       if (c + box_cols <= p.tma_cols)
-        store_box(p, s.box[warpgroup][j % 2], 1 + warpgroup, row, c, acc, j);
+        store_box(p, s.box[warpgroup][(j + turn) % 2], 1 + warpgroup, row, c, acc, j);
       else
         store_plain(p, row, c, acc, j);
       if (leader()) tma_store_commit();  // an empty group after plain stores keeps the count
     }
+    if constexpr (N / box_cols % 2 != 0) turn ^= 1;
   }
 
   /// After the last tile: the staging boxes have been read, the CTA may exit.

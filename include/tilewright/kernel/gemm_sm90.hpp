@@ -88,6 +88,7 @@ struct gemm_sm90 {
   }
 
   TW_DEVICE static void load(params const& p, smem& s) {
+    enter_role("load");
     int const rank_m = cluster_rank() % C.cluster_m, rank_n = cluster_rank() / C.cluster_m;
     auto const a_mask = static_cast<std::uint16_t>(row_of_ranks << rank_m);  // same tile of A
     auto const b_mask =
@@ -110,7 +111,9 @@ struct gemm_sm90 {
   }
 
   TW_DEVICE static void math(params const& p, smem& s, int consumer) {
+    enter_role("math");
     ring<C.stages> slot;
+    int turn = 0;  // the epilogue's next staging box
     for (int i = cluster_id(); i < p.order.tiles(); i += cluster_count()) {
       accumulator<C.tile_n> acc;  // (64, tile_n)
       int held = 0;               // the stage whose wgmma group may still be in flight
@@ -125,7 +128,7 @@ struct gemm_sm90 {
       release(s, held);
       tile_place const tile = tile_of(p, i);
       epilogue<C.d>::store(p.epilogue, s.d, consumer, tile.m * C.tile_m + 64 * consumer,
-                           tile.n * C.tile_n, acc);
+                           tile.n * C.tile_n, acc, turn);
     }
     epilogue<C.d>::finish();
   }

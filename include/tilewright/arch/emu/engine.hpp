@@ -18,7 +18,9 @@ struct thread_face {
   int cta_count = 0;     // of the grid
   int thread_count = 0;  // of the CTA
   int cluster_rank = 0, cluster = 0, cluster_count = 0;
-  std::byte* smem = nullptr;  // dynamic shared memory of the CTA
+  char const* role = "";      // as the kernel names it
+  std::byte* smem = nullptr;           // dynamic shared memory of the CTA
+  std::uint32_t wgmma_known_done = 0;  // groups of its warpgroup that it has waited for
 };
 extern thread_local constinit thread_face* self;
 
@@ -54,14 +56,27 @@ void tma_store_commit(site where);
 void tma_store_wait(int pending, bool read_only, site where);
 void tma_check_map(tensor_map const& map, site where);
 
-float* accumulator_open(int n, site where);
+/// One thread's registers of an accumulator.
+struct accumulator_state {
+  std::uint32_t busy_group = 0;  // number, from 1, of the last wgmma group that writes them
+  bool touched = true;           // read or written since the last wgmma_fence
+  site touched_at;
+};
+struct accumulator_storage {
+  float* tile;
+  accumulator_state* state;
+};
+accumulator_storage accumulator_open(int n, site where);
 void accumulator_close();
-void wgmma_fence(site where);
+/// Registers that wgmma still writes are touched.
+void accumulator_misused(accumulator_state const& a, int element, site where);
+void wgmma_fence(accumulator_state& a, site where);
 struct wgmma_call {
   elem type;
   operand_major a_major, b_major;
   int n;
   float* d;
+  accumulator_state* registers;
   smem_desc a, b;
   bool a_in_registers, accumulate;
 };

@@ -18,6 +18,9 @@ TW_DEVICE int cta_id() { return emu::self->cta; }
 TW_DEVICE int cta_count() { return emu::self->cta_count; }
 TW_DEVICE int thread_count() { return emu::self->thread_count; }
 
+/// Names what this thread does from here on, for the emulator's reports; nothing on the GPU.
+TW_DEVICE void enter_role(char const* name) { emu::self->role = name; }
+
 /// True in exactly one lane of a converged warp (here lane 0).
 TW_DEVICE bool elect_one() { return lane_id() == 0; }
 

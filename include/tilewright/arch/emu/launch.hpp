@@ -2,8 +2,15 @@
 // launch.hpp  Runs a kernel in the emulator.
 #pragma once
 
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include "tilewright/arch/emu/engine.hpp"
+#include "tilewright/arch/emu/objects.hpp"
 #include "tilewright/arch/emu/options.hpp"
+#include "tilewright/base/hd.hpp"
 
 namespace tw::emu {
 
@@ -12,8 +19,21 @@ struct grid {
   int ctas = 1, cluster = 1, threads = 1;
   int smem_bytes = 0;
   void (*body)(void const* params) = nullptr;
+  std::span<smem_object const> objects;  // of the kernel's shared memory, by offset
+  bool plain_accesses_seen = false;      // the kernel was compiled with -fsanitize=thread
 };
-void run(grid const& g, void const* params, options const& o);
+/// Runs a grid; throws `fault`.
+void run_grid(grid const& g, void const* params, options const& o);
+
+/// What a run showed: for tests, EXPECT_TRUE(report.clean()) << report.text().
+struct report {
+  std::vector<diagnosis> diagnoses;
+  std::uint64_t seed = 0;  // the run repeats exactly with the same options
+
+  bool clean() const { return diagnoses.empty(); }
+  bool has(std::string_view code) const;
+  std::string text() const;
+};
 
 }  // namespace tw::emu
 
@@ -21,14 +41,34 @@ namespace tw {
 
 /// Runs kernel K (params, threads, cluster, smem_bytes, run) over `ctas` CTAs; blocks until done.
 /// Throws emu::fault.
-template <class K>
+template <class K, bool Seen = plain_accesses_seen>
 void launch(int ctas, typename K::params const& p, emu::options const& o) {
-  emu::run({.ctas = ctas,
-            .cluster = K::cluster,
-            .threads = K::threads,
-            .smem_bytes = K::smem_bytes,
-            .body = [](void const* q) { K::run(*static_cast<typename K::params const*>(q)); }},
-           &p, o);
+  emu::run_grid({.ctas = ctas,
+                 .cluster = K::cluster,
+                 .threads = K::threads,
+                 .smem_bytes = K::smem_bytes,
+                 .body = [](void const* q) { K::run(*static_cast<typename K::params const*>(q)); },
+                 .objects = emu::objects_of<K>(),
+                 .plain_accesses_seen = Seen},
+                &p, o);
 }
 
 }  // namespace tw
+
+namespace tw::emu {
+
+/// Runs kernel K over `ctas` CTAs with every check on, and returns what was found.
+/// Example: tests/emu/report_test.cpp
+template <class K, bool Seen = plain_accesses_seen>
+report run(K, int ctas, typename K::params const& p, options const& o = {}) {
+  report r;
+  r.seed = o.seed;
+  try {
+    launch<K, Seen>(ctas, p, o);
+  } catch (fault const& f) {
+    r.diagnoses = f.diagnoses();
+  }
+  return r;
+}
+
+}  // namespace tw::emu

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "tilewright/arch/emu/site.hpp"
+
 namespace tw::emu {
 
 /// When asynchronous work (TMA copies, wgmma groups) completes.
@@ -17,7 +19,18 @@ enum class async_policy : std::uint8_t {
   random,  // by seed
 };
 
+/// Whose proxy fence orders a plain access before one of TMA or wgmma.
+enum class proxy_rule : std::uint8_t {
+  writer_side,  // the accessing thread's own, before its arrive: valid under every reading of PTX
+  on_path,      // any thread's on the way: PTX ISA, "Memory Consistency Model", read literally
+};
+
 struct options {
+  bool hazards = true;  // check the order of accesses, not only their values
+  proxy_rule proxy = proxy_rule::writer_side;
+  bool fence_after_reads = true;  // a TMA refill of what was read plainly needs the fence too
+  bool provenance = true;         // wgmma operands against the TMA loads that wrote them
+  int most_reports = 6;           // different hazards reported before the run stops
   async_policy policy = async_policy::eager;
   std::uint64_t seed = 1;
   bool random_warps = false;  // warp order by seed instead of round robin
@@ -33,6 +46,10 @@ struct diagnosis {
   std::string code;
   std::string kind;
   std::string text;
+  site where = {};          // the access at fault
+  site earlier = {};        // where there are two, the one before it
+  std::string object = {};  // of shared memory, by name and offset
+  int count = 1;            // how often it was seen
 };
 
 /// Thrown by launch when the kernel broke a rule. what() holds the reports.

@@ -12,6 +12,7 @@ struct site {
   static constexpr site here(char const* f = __builtin_FILE(), int l = __builtin_LINE()) {
     return {f, l};
   }
+  bool operator==(site const&) const = default;
 };
 
 }  // namespace tw::emu

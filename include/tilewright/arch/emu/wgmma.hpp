@@ -7,6 +7,13 @@
 
 namespace tw {
 
+/// A small index, and where it stands in the source.
+struct accumulator_index {
+  int i;
+  emu::site where;
+  accumulator_index(int index, emu::site at = emu::site::here()) : i(index), where(at) {}
+};
+
 /// One thread's part of a 64 x N tile of float32. Element i of thread t (0..127 of its warpgroup)
 /// is row 16*(t/32) + (t%32)/4 + 8*((i>>1)&1), column 8*(i>>2) + 2*(t&3) + (i&1).
 /// The warpgroup's tile is column-major; this object is a view of it.
@@ -16,42 +23,51 @@ struct accumulator {
   static constexpr int size = N / 2;
 
   explicit accumulator(emu::site where = emu::site::here())
-      : tile_(emu::accumulator_open(N, where)) {
+      : storage_(emu::accumulator_open(N, where)) {
     int const t = emu::self->id % 128;
-    own_ = tile_ + 16 * (t / 32) + t % 32 / 4 + 64 * (2 * (t & 3));
+    own_ = storage_.tile + 16 * (t / 32) + t % 32 / 4 + 64 * (2 * (t & 3));
   }
   ~accumulator() { emu::accumulator_close(); }
   accumulator(accumulator const&) = delete;
   accumulator& operator=(accumulator const&) = delete;
 
-  float& operator[](int i) { return own_[64 * (8 * (i >> 2) + (i & 1)) + 8 * ((i >> 1) & 1)]; }
-  float* tile() { return tile_; }
+  float& operator[](accumulator_index at) {
+    emu::accumulator_state& s = *storage_.state;
+    if (s.busy_group > emu::self->wgmma_known_done) emu::accumulator_misused(s, at.i, at.where);
+    s.touched = true;
+    s.touched_at = at.where;
+    return own_[64 * (8 * (at.i >> 2) + (at.i & 1)) + 8 * ((at.i >> 1) & 1)];
+  }
+  float* tile() { return storage_.tile; }
+  emu::accumulator_state& state() { return *storage_.state; }
 
  private:
-  float* tile_;
+  emu::accumulator_storage storage_;
   float* own_;
 };
 
 template <int N>
-TW_DEVICE void wgmma_fence(accumulator<N>&, emu::site where = emu::site::here()) {
-  emu::wgmma_fence(where);
+TW_DEVICE void wgmma_fence(accumulator<N>& d, emu::site where = emu::site::here()) {
+  emu::wgmma_fence(d.state(), where);
 }
 template <int N1, int N2>
-TW_DEVICE void wgmma_fence(accumulator<N1>&, accumulator<N2>&,
+TW_DEVICE void wgmma_fence(accumulator<N1>& d1, accumulator<N2>& d2,
                            emu::site where = emu::site::here()) {
-  emu::wgmma_fence(where);
+  emu::wgmma_fence(d1.state(), where);
+  emu::wgmma_fence(d2.state(), where);
 }
 
 template <elem AB, operand_major A, operand_major B, int N>
 TW_DEVICE void wgmma(accumulator<N>& d, smem_desc a, smem_desc b, bool accumulate,
                      emu::site where = emu::site::here()) {
-  emu::wgmma_record({AB, A, B, N, d.tile(), a, b, false, accumulate}, nullptr, where);
+  emu::wgmma_record({AB, A, B, N, d.tile(), &d.state(), a, b, false, accumulate}, nullptr, where);
 }
 /// A from registers, the K-major fragment of wgmma.m64nNk16.
 template <elem AB, operand_major B, int N>
 TW_DEVICE void wgmma(accumulator<N>& d, b32<4> a, smem_desc b, bool accumulate,
                      emu::site where = emu::site::here()) {
-  emu::wgmma_record({AB, operand_major::k, B, N, d.tile(), {}, b, true, accumulate}, a.r, where);
+  emu::wgmma_record({AB, operand_major::k, B, N, d.tile(), &d.state(), {}, b, true, accumulate},
+                    a.r, where);
 }
 TW_DEVICE void wgmma_commit(emu::site where = emu::site::here()) { emu::wgmma_commit(where); }
 

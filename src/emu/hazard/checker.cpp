@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// checker.cpp  How knowledge moves: fences, barriers, waits.
+#include "emu/hazard/checker.hpp"
+
+#include <algorithm>
+
+#include "emu/machine.hpp"
+
+namespace tw::emu::hazard {
+
+void checker::start(machine& m, cluster_state& c, grid const& g, options const& o) {
+  machine_ = &m;
+  cluster_ = &c;
+  grid_ = g;
+  options_ = o;
+  threads_ = g.threads;
+  groups_ = (g.threads + 127) / 128;
+  faces_.clear();
+  origins_.assign(1, {});
+  other_memory_.clear();
+  for (int cta = 0; cta < g.cluster; ++cta)
+    for (int t = 0; t < threads_; ++t) faces_.push_back({component_face::kind::thread, cta, t});
+  for (int cta = 0; cta < g.cluster; ++cta)
+    for (int w = 0; w < groups_; ++w) faces_.push_back({component_face::kind::warpgroup, cta, w});
+  group_memory_.assign(static_cast<std::size_t>(g.cluster * groups_), {});
+  unfenced_inits_.assign(static_cast<std::size_t>(g.cluster * threads_), {});
+  shadows_.resize(static_cast<std::size_t>(g.cluster));
+  for (shadow& s : shadows_) s.reset(static_cast<std::uint32_t>(g.smem_bytes));
+  leaving_.clear();
+  leaving_.resize(static_cast<std::size_t>(g.cluster));
+  for (cta_state& b : c.ctas)
+    for (thread& t : b.threads) t.actor = {pool_.zero(), 1, 0};
+}
+
+component checker::thread_component(thread const& t) const {
+  return static_cast<component>(t.cluster_rank * threads_ + t.id);
+}
+
+component checker::warpgroup_component(warpgroup_state const& w) const {
+  return static_cast<component>(grid_.cluster * threads_ + w.block->rank * groups_ + w.index);
+}
+
+component checker::stores_component(thread& t) {
+  if (t.stores_component == 0) {
+    t.stores_component = static_cast<component>(faces_.size());
+    faces_.push_back({component_face::kind::stores, t.cluster_rank, t.id});
+  }
+  return t.stores_component;
+}
+
+void checker::proxy_fence(thread& t) {
+  actor& a = t.actor;
+  a.own_fenced = a.own++;
+  mbarrier_init_fence(t);
+  if (options_.proxy == proxy_rule::on_path) a.known = pool_.all_fenced(a.known);
+}
+
+void checker::mbarrier_init_fence(thread& t) {
+  auto& inits = unfenced_inits_[thread_component(t)];
+  for (mbarrier_state* b : inits) b->face.fenced = t.actor.own;
+  inits.clear();
+}
+
+void checker::arrive(thread& t, exchange& x, bool release) {
+  actor const& a = t.actor;
+  if (!release) {
+    x.in.add_from(a.known, static_cast<component>(grid_.cluster * threads_));
+    return;
+  }
+  x.in.add(a.known);
+  x.in.add(thread_component(t), a.own, a.own_fenced);
+}
+
+void checker::arrived(thread& t) { ++t.actor.own; }
+
+void checker::complete(exchange& x) {
+  x.out = x.in.freeze(pool_);
+  x.joins.clear();
+}
+
+void checker::leave(thread& t, exchange& x) {
+  if (!x.out) return;
+  actor& a = t.actor;
+  if (clock_ref const* known = x.joins.find(a.known, 0)) {
+    a.known = *known;
+    return;
+  }
+  clock_ref const from = a.known;
+  a.known = x.joins.keep(from, 0, pool_.joined(x.out, from));
+}
+
+void checker::learn(thread& t, component c, stamp s, remembered<std::uint64_t>& memory) {
+  actor& a = t.actor;
+  if (a.known->happened(c) >= s) return;
+  std::uint64_t const key = std::uint64_t{c} << 32 | s;
+  if (clock_ref const* known = memory.find(a.known, key)) {
+    a.known = *known;
+    return;
+  }
+  clock_ref const from = a.known;
+  a.known = memory.keep(from, key, pool_.with(from, c, s));
+}
+
+void checker::waited_for_stores(thread& t, std::uint32_t groups) {
+  learn(t, stores_component(t), groups, other_memory_);
+}
+
+void checker::waited_for_groups(thread& t, std::uint32_t groups) {
+  warpgroup_state const& w = *t.group;
+  learn(t, warpgroup_component(w), groups,
+        group_memory_[static_cast<std::size_t>(w.block->rank * groups_ + w.index)]);
+}
+
+void checker::init(thread& t, mbarrier_state& b) {
+  mbarrier_face& f = b.face;
+  f.phases = static_cast<component>(faces_.size());
+  faces_.push_back({component_face::kind::mbarrier, t.cluster_rank, static_cast<int>(b.offset)});
+  f.maker = thread_component(t);
+  f.made = t.actor.own;
+  f.seen.assign(static_cast<std::size_t>(threads_), 0);
+  unfenced_inits_[f.maker].push_back(&b);
+}
+
+void checker::arrive(thread& t, cta_state& owner, mbarrier_state& b, bool release,
+                     bool cluster_scope, site where) {
+  mbarrier_face& f = b.face;
+  bool const remote = owner.rank != t.cluster_rank;
+  if (!remote) {
+    arrive(t, f.own, release);
+    if (f.wide) arrive(t, f.all, release);
+  } else {
+    arrive(t, f.own, false);
+    if (release && cluster_scope) {
+      if (!f.wide) f.all.in = f.own.in;
+      f.wide = true;
+      arrive(t, f.all, true);
+    } else if (f.wide) {
+      arrive(t, f.all, false);
+    }
+    auto& list = leaving_[static_cast<std::size_t>(owner.rank)].remote;
+    component const self = thread_component(t);
+    auto const it = std::find_if(list.begin(), list.end(),
+                                 [&](remote_access const& r) { return r.who == self; });
+    if (it == list.end())
+      list.push_back({self, t.actor.own, where, false});
+    else
+      *it = {self, t.actor.own, where, false};
+  }
+  arrived(t);
+}
+
+void checker::phase_done(mbarrier_state& b) {
+  mbarrier_face& f = b.face;
+  f.issued = 0;
+  f.own.in.add(f.phases, b.phase, b.phase);
+  complete(f.own);
+  f.wide_out = {};
+  if (!f.wide) return;
+  f.all.in.add(f.phases, b.phase, b.phase);
+  complete(f.all);
+  f.wide_out = f.all.out;
+  f.wide = false;
+}
+
+void checker::passed(thread& t, mbarrier_state& b, scope s, bool peek, site where) {
+  mbarrier_face& f = b.face;
+  std::uint32_t& seen = f.seen[static_cast<std::size_t>(t.id)];
+  std::uint32_t const now = b.phase + 1;  // phases observed, counting the state before the first
+  constexpr std::uint32_t peeked = 1U << 31;
+  bool const again = (seen & ~peeked) == now;
+  if (again && (seen & peeked) == 0) report_stale_phase(t, b, where);
+  seen = now | (peek ? peeked : 0);
+  leave(t, s == scope::cluster && f.wide_out ? f.all : f.own);
+}
+
+void checker::exits(thread& t, bool last_of_cta) {
+  leaving& l = leaving_[static_cast<std::size_t>(t.cluster_rank)];
+  l.in.add(t.actor.known);
+  l.in.add(thread_component(t), t.actor.own, t.actor.own_fenced);
+  if (!last_of_cta) return;
+  clock_ref const known = l.in.freeze(pool_);
+  for (remote_access const& r : l.remote)
+    if (known->happened(r.who) < r.when) {
+      report_early_exit(t, r.who, r.where, r.copy);
+      break;
+    }
+}
+
+}  // namespace tw::emu::hazard

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// hook.cpp  Ordinary loads and stores of a kernel, seen without annotations.
+//
+// A kernel's unit is compiled with -fsanitize=thread, which makes the compiler call __tsan_readN or
+// __tsan_writeN before each access. The program is not linked with libtsan: these functions take
+// its place. The place in the source is the return address; a report looks up its line.
+#include <cstddef>
+#include <cstdint>
+
+#include "emu/machine.hpp"
+
+namespace tw::emu {
+
+static void seen(void const* address, std::size_t bytes, bool write, void const* from) {
+  if (self != nullptr) machine::current().plain_access(address, bytes, write, site_of(from));
+}
+
+}  // namespace tw::emu
+
+extern "C" {
+
+// NOLINTBEGIN: the names and types are the compilers'
+void __tsan_init() {}
+void __tsan_func_entry(void*) {}
+void __tsan_func_exit(void*) {}
+void __tsan_vptr_read(void**) {}
+void __tsan_vptr_update(void**, void*) {}
+
+#define X(name, bytes, write)                                     \
+  void __tsan_##name(void const* at) {                            \
+    tw::emu::seen(at, bytes, write, __builtin_return_address(0)); \
+  }
+X(read1, 1, false)
+X(read2, 2, false)
+X(read4, 4, false)
+X(read8, 8, false)
+X(read16, 16, false)
+X(write1, 1, true)
+X(write2, 2, true)
+X(write4, 4, true)
+X(write8, 8, true)
+X(write16, 16, true)
+X(unaligned_read2, 2, false)
+X(unaligned_read4, 4, false)
+X(unaligned_read8, 8, false)
+X(unaligned_read16, 16, false)
+X(unaligned_write2, 2, true)
+X(unaligned_write4, 4, true)
+X(unaligned_write8, 8, true)
+X(unaligned_write16, 16, true)
+X(volatile_read1, 1, false)
+X(volatile_read2, 2, false)
+X(volatile_read4, 4, false)
+X(volatile_read8, 8, false)
+X(volatile_read16, 16, false)
+X(volatile_write1, 1, true)
+X(volatile_write2, 2, true)
+X(volatile_write4, 4, true)
+X(volatile_write8, 8, true)
+X(volatile_write16, 16, true)
+#undef X
+
+void __tsan_read_range(void const* at, std::size_t bytes) {
+  tw::emu::seen(at, bytes, false, __builtin_return_address(0));
+}
+void __tsan_write_range(void const* at, std::size_t bytes) {
+  tw::emu::seen(at, bytes, true, __builtin_return_address(0));
+}
+
+// What inline code of the standard library needs: guards of static variables, std::atomic.
+#define X(bits, type)                                                                             \
+  type __tsan_atomic##bits##_load(type const volatile* at, int order) {                           \
+    return __atomic_load_n(at, order);                                                            \
+  }                                                                                               \
+  void __tsan_atomic##bits##_store(type volatile* at, type v, int order) {                        \
+    __atomic_store_n(at, v, order);                                                               \
+  }                                                                                               \
+  type __tsan_atomic##bits##_exchange(type volatile* at, type v, int) {                           \
+    return __atomic_exchange_n(at, v, __ATOMIC_SEQ_CST);                                          \
+  }                                                                                               \
+  type __tsan_atomic##bits##_fetch_add(type volatile* at, type v, int) {                          \
+    return __atomic_fetch_add(at, v, __ATOMIC_SEQ_CST);                                           \
+  }                                                                                               \
+  type __tsan_atomic##bits##_fetch_sub(type volatile* at, type v, int) {                          \
+    return __atomic_fetch_sub(at, v, __ATOMIC_SEQ_CST);                                           \
+  }                                                                                               \
+  type __tsan_atomic##bits##_fetch_or(type volatile* at, type v, int) {                           \
+    return __atomic_fetch_or(at, v, __ATOMIC_SEQ_CST);                                            \
+  }                                                                                               \
+  type __tsan_atomic##bits##_fetch_and(type volatile* at, type v, int) {                          \
+    return __atomic_fetch_and(at, v, __ATOMIC_SEQ_CST);                                           \
+  }                                                                                               \
+  int __tsan_atomic##bits##_compare_exchange_strong(type volatile* at, type* expected, type v,    \
+                                                    int, int) {                                   \
+    return __atomic_compare_exchange_n(at, expected, v, false, __ATOMIC_SEQ_CST,                  \
+                                       __ATOMIC_SEQ_CST);                                         \
+  }                                                                                               \
+  int __tsan_atomic##bits##_compare_exchange_weak(type volatile* at, type* expected, type v, int, \
+                                                  int) {                                          \
+    return __atomic_compare_exchange_n(at, expected, v, false, __ATOMIC_SEQ_CST,                  \
+                                       __ATOMIC_SEQ_CST);                                         \
+  }
+X(8, std::uint8_t)
+X(16, std::uint16_t)
+X(32, std::uint32_t)
+X(64, std::uint64_t)
+#undef X
+void __tsan_atomic_thread_fence(int) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+// NOLINTEND
+
+}  // extern "C"

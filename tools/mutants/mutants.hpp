@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// mutants.hpp  Correct kernels, each with copies that are wrong in one detail, and the diagnosis
+//              that the emulator owes for each.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tilewright/arch/emu/launch.hpp"
+
+namespace tw::mutants {
+
+/// What one emulated run of a mutant showed.
+struct outcome {
+  std::vector<emu::diagnosis> diagnoses;
+  std::int64_t wrong_elements = 0;  // of the result, where the run came to its end
+};
+
+struct mutant {
+  std::string_view kernel;              // the kernel that it is a copy of
+  std::string_view name;                // empty: the correct kernel
+  std::string_view change;              // in words
+  std::vector<std::string_view> codes;  // any of them is right; the schedule decides which comes
+  outcome (*run)(int which, emu::options const&);
+  int which = 0;
+};
+
+std::span<mutant const> gemm_mutants();
+std::span<mutant const> plain_mutants();
+/// The plain kernels were compiled so that the emulator sees their loads and stores.
+bool plain_accesses_are_seen();
+/// All of them, correct kernels included.
+std::vector<mutant> all_mutants();
+
+/// Eager, lazy, random completion, random completion with random warp order.
+inline constexpr int schedule_families = 4;
+emu::options schedule(int family, std::uint64_t seed);
+std::string_view schedule_name(int family);
+
+struct verdict {
+  int runs = 0, caught = 0;       // caught: the first diagnosis is one of the mutant's codes
+  int other = 0;                  // another diagnosis came first
+  int wrong_results = 0;          // runs that ended with a wrong result
+  std::vector<std::string> seen;  // codes that came first, sorted
+  emu::diagnosis example;         // of the first run
+};
+/// Runs a mutant in every schedule family with `seeds` seeds each, from first_seed on.
+verdict judge(mutant const& m, int seeds, std::uint64_t first_seed = 1);
+
+}  // namespace tw::mutants
