@@ -66,9 +66,7 @@ constexpr operation table[] = {
     {"identity_composition", 2, 2, cut<composition>},
     {"composition_composed", 1, 1, composed},
     {"with_shape", 2, 2,
-     [](arguments const& a) {
-       return answer_of(composition(a.as_layout(0), make_layout(a.as_tree(1))));
-     }},
+     [](arguments const& a) { return answer_of(with_shape(a.as_layout(0), a.as_tree(1))); }},
     {"complement", 1, 2,
      [](arguments const& a) {
        return answer_of(a.count() == 1 ? complement(a.as_layout(0))

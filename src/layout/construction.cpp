@@ -5,17 +5,6 @@
 namespace tw::detail {
 namespace {
 
-/// Coordinate of an index under explicit strides: index / stride % extent for each leaf.
-tree idx2crd(i64 index, tree const& shape, tree const& stride) {
-  layout const l = make_layout(shape, stride);
-  tree c = shape;
-  for (int i = 0; i < shape.n; ++i) {
-    if (l.stride[i].v < 0) refuse_stride(l.stride[i].v, 0);
-    c.leaf[i] = num{l.stride[i].v == 0 ? 0 : index / l.stride[i].v % l.extent(i)};
-  }
-  return c;
-}
-
 constexpr operation table[] = {
     {"layout", 1, 1, [](arguments const& a) { return answer_of(a.as_layout(0)); }},
     {"make_layout", 1, 2,
@@ -39,17 +28,17 @@ constexpr operation table[] = {
      [](arguments const& a) { return answer_of(crd2idx(a.as_tree(0), a.as_tree(1))); }},
     {"crd2idx3", 3, 3,
      [](arguments const& a) {
-       return answer_of(crd2idx(a.as_tree(0), make_layout(a.as_tree(1), a.as_tree(2))));
+       return answer_of(crd2idx(a.as_tree(0), a.as_tree(1), a.as_tree(2)));
      }},
     {"crd2idx_layout_int", 2, 2,
      [](arguments const& a) { return answer_of(a.as_layout(1)(a.as_integer(0))); }},
     {"idx2crd", 2, 2,
-     [](arguments const& a) { return answer_of(tw::idx2crd(a.as_integer(0), a.as_tree(1))); }},
+     [](arguments const& a) { return answer_of(idx2crd(a.as_integer(0), a.as_tree(1))); }},
     {"idx2crd3", 3, 3,
      [](arguments const& a) {
        return answer_of(idx2crd(a.as_integer(0), a.as_tree(1), a.as_tree(2)));
      }},
-    {"coshape", 1, 1, [](arguments const& a) { return answer_of(cosize(a.as_layout(0))); }},
+    {"coshape", 1, 1, [](arguments const& a) { return answer_of(coshape(a.as_layout(0))); }},
     {"crd2crd", 3, 3,
      [](arguments const& a) {
        return answer_of(crd2crd(a.as_tree(0), a.as_tree(1), a.as_tree(2)));

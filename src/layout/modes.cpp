@@ -31,12 +31,9 @@ answer answer_of(sliced const& s) {
 
 /// A tile of the identity layout of a shape; it begins at a coordinate.
 answer local_tile_identity(arguments const& a) {
-  tree const shape = a.as_tree(0);
-  layout const d = zipped_divide(make_identity_layout(shape), a.as_tiler(1));
-  layout const rest = mode(d, 1);
-  tree const at = padded_coordinate(a.as_tree(2), rank(rest));
-  answer r = detail::answer_of(joined(mode(d, 0), modes_where(rest, at, true)));
-  r.origin = moved(idx2crd(0, shape), rest, crd2idx(at, rest.shape));
+  sliced_coordinates const t = tw::local_tile_identity(a.as_tree(0), a.as_tiler(1), a.as_tree(2));
+  answer r = detail::answer_of(t.kept);
+  r.origin = t.origin;
   return r;
 }
 

@@ -77,4 +77,7 @@ TEST(Composition, StaysInsideAnExtent) {
   EXPECT_EQ(refusal("(10,4):(1,20)"_L, "5:3"_L), "TW0104");
 }
 
+static_assert(with_shape("(4,8):(8,1)"_L, make_tree(2, 16)) == "(2,(2,8)):(8,(16,1))"_L);
+static_assert(composition("(4,$0):(1,$1)"_L, "(2,$0):(1,4)"_L) == "(2,$0):(1,$1)"_L);
+
 }  // namespace

@@ -57,4 +57,7 @@ TEST(Construct, CompactInEveryOrder) {
   });
 }
 
+static_assert(make_fragment_like(make_tree(4, 2)) == "(4,2):(1,4)"_L);
+static_assert(make_identity_layout(make_tree(arg(0), arg(1))) == "($0,$1):(1@0,1@1)"_L);
+
 }  // namespace

@@ -67,4 +67,15 @@ TEST(Evaluate, Refuses) {
   EXPECT_EQ(code([] { layout(4, i64{1} << 62)(3); }), "TW0113");
 }
 
+static_assert(idx2crd(13, make_tree(4, 8), make_tree(8, 1)) == make_tree(1, 5));
+static_assert(idx2crd(7, make_tree(4, 2), make_tree(0, 1)) == make_tree(0, 1));
+static_assert(crd2idx(make_tree(1, 5), make_tree(4, 8), make_tree(8, 1)) == 13);
+
+// coordinates as offsets: paths, the box that holds them, tiles of a tensor of unknown shape
+static_assert(basis(1, 0) == "2:1@0@1"_L.stride[0] && basis(0) == "2:1@0"_L.stride[0]);
+static_assert(coshape("((2,4),8):((1@0,2@0),1@1)"_L) == make_tree(8, 8));
+static_assert(coshape("(4,8):(8,1)"_L) == tree(32));
+static_assert(moved_by(make_tree(0, make_tree(0, 5)), "(4,8):(1@0,2@1@1)"_L, make_tree(3, 2)) ==
+              make_tree(3, make_tree(0, 9)));
+
 }  // namespace

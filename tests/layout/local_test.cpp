@@ -51,4 +51,14 @@ TEST(Local, PartsOfThreadsAreAllOfIt) {
   });
 }
 
+// a tile of coordinates, of a matrix whose extents are known at run time
+static_assert(local_tile_identity(make_tree(arg(0), arg(1)), tile(128, 64), make_tree(2, 3))
+                  .origin == make_tree(256, 192));
+static_assert(local_tile_identity(make_tree(arg(0), arg(1)), tile(128, 64), make_tree(2, any))
+                  .kept == "(128,64,$1/64):(1@0,1@1,64@1)"_L);
+static_assert(local_tile("($0,$1):($2,1)"_L, tile(128, 64), make_tree(0, any)).kept ==
+              "(128,64,$1/64):($2,1,64)"_L);
+static_assert(local_partition("($0,$1):($2,1)"_L, "(32,4):(4,1)"_L, 0).kept ==
+              "($0/32,$1/4):(32$2,4)"_L);
+
 }  // namespace

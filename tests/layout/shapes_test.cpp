@@ -51,4 +51,11 @@ TEST(Shapes, Refuses) {
   EXPECT_THROW(elem_less(make_coord(1, 2), make_coord(1)), rejected);  // TW0110
 }
 
+static_assert(product_each(make_tree(make_tree(2, 4), 8)) == make_tree(8, 8));
+static_assert(product_each(make_tree(make_tree(2, arg(0)), 8)) == make_tree(times(arg(0), 2), 8));
+static_assert(inner_product(make_tree(3, 5), make_tree(8, 1)) == 29);
+static_assert(elem_scale(make_tree(arg(0), 5), make_tree(8, 2)) == make_tree(times(arg(0), 8), 10));
+static_assert(round_up(make_tree(arg(0), 5), make_tree(128, 4)) ==
+              make_tree(times(arg(0, 128), 128), 8));
+
 }  // namespace

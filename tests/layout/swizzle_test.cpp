@@ -84,4 +84,12 @@ TEST(Swizzle, Refuses) {
   }
 }
 
+// a swizzle of memory, counted in elements of another width
+static_assert(recast(make_swizzle(3, 4, 3), 8, 16) == make_swizzle(3, 3, 3));
+static_assert(recast(make_swizzle(3, 3, 3), 16, 8) == make_swizzle(3, 4, 3));
+static_assert(upcast(make_swizzle(3, 2, 3), 16) == swizzle{1, 0, 3});
+static_assert(downcast(make_swizzle(2, 3, 3), 4) == make_swizzle(2, 5, 3));
+static_assert(inverse(make_swizzle(2, 3, 3)) == make_swizzle(2, 3, 3));
+static_assert(max_alignment(make_swizzle(3, 4, 3)) == 16);
+
 }  // namespace

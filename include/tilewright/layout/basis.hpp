@@ -7,6 +7,10 @@
 //     L = ((2,2),8):((1@0,2@0),1@1)       coordinate_at(L, 5) == (1,1)
 //
 // Needs:    no ordinary stride beside basis strides, no path that leads through another [TW0117]
+//     basis(1, 0)             the stride 1@0@1: step 1 at position 0 of position 1
+//     coshape(L) == (2,8)     extents of the smallest box from 0 that holds all coordinates
+//     moved_by(at, L, c)      the coordinate `at` plus L(c), in the profile of `at`
+//
 // Ensures:  coordinate_at(make_identity_layout(S), i) == idx2crd(i, S), trailing extents of 1 aside
 // Example:  tests/layout/evaluate_test.cpp "basis"
 #pragma once
@@ -14,6 +18,20 @@
 #include "tilewright/layout/evaluate.hpp"
 
 namespace tw {
+
+/// The stride that steps by 1 along a path of positions, outermost first.
+template <integer_like... I>
+requires(sizeof...(I) > 0) TW_HD constexpr num basis(I... position) {
+  int const path[] = {static_cast<int>(position)...};
+  int const levels = static_cast<int>(sizeof...(I));
+  if (levels > max_path_depth) refuse_path(levels, max_path_depth);
+  num e{1, unit_none};
+  for (int k = 0; k < levels; ++k) {
+    if (path[k] < 0 || path[k] > max_path_index) refuse_path(path[k], max_path_index);
+    e.unit |= static_cast<std::uint32_t>(path[k] + 1) << (4 * k);
+  }
+  return e;
+}
 
 /// A stride counts coordinates somewhere in l.
 TW_HD constexpr bool has_basis(layout const& l) {
@@ -71,6 +89,60 @@ TW_HD constexpr tree coordinate_at(layout const& l, i64 index) {
     sums[i] = times(c, l.stride[i].v);
   }
   return detail::coordinate_below(l, sums, 0, 0);
+}
+
+/// Extents of the smallest box from 0 that holds all coordinates of l; for ordinary strides, its
+/// cosize. Strides are numbers >= 0 [TW0109].
+TW_HD constexpr tree coshape(layout const& l) {
+  if (!has_basis(l)) return tree(cosize(l));
+  i64 last[max_leaves] = {};
+  for (int i = 0; i < l.shape.n; ++i) {
+    i64 const d = number(l.stride[i]);
+    if (d < 0) refuse_stride(d, 0);
+    if (d != 0 && !is_basis(l.stride[i])) refuse_path(d, 0);
+    last[i] = d == 0 ? 0 : times(l.extent(i) - 1, d);
+  }
+  tree box = detail::coordinate_below(l, last, 0, 0);
+  for (int i = 0; i < box.n; ++i) box.leaf[i].v += 1;
+  return box;
+}
+
+namespace detail {
+
+/// The leaf of a tree at the end of a basis path.
+TW_HD constexpr int leaf_on_path(tree const& t, std::uint32_t path) {
+  leaf_range range{0, t.n};
+  tree part = t;
+  for (int k = 0; k < path_depth(path); ++k) {
+    leaf_range const inner = mode_range(part, path_index(path, k));
+    part = mode(part, path_index(path, k));
+    range = {range.begin + inner.begin, range.begin + inner.end};
+  }
+  if (range.end - range.begin != 1) refuse_profile(range.end - range.begin, 1);
+  return range.begin;
+}
+
+}  // namespace detail
+
+/// The coordinate `at` plus L(c): L's basis strides name leaves of `at`, c is a coordinate of L's
+/// shape. Only extents that c's indices run through must be numbers: tiles of a tensor whose shape
+/// is known at run time have coordinates too.
+TW_HD constexpr tree moved_by(tree at, layout const& l, tree const& c) {
+  matching const m = match(c, l.shape);
+  if (!m.ok) refuse_profile(c.n, l.shape.n);
+  for (int j = 0; j < c.n; ++j) {
+    i64 index = number(c.leaf[j]);
+    for (int i = m.at[j]; i < m.at[j + 1] && index != 0; ++i) {
+      bool const last = i + 1 == m.at[j + 1];
+      i64 const digit = last ? index : index % l.extent(i);
+      if (!last) index /= l.extent(i);
+      if (digit == 0 || l.stride[i].v == 0) continue;
+      if (!is_basis(l.stride[i])) refuse_path(l.stride[i].v, 0);
+      num& leaf = at.leaf[detail::leaf_on_path(at, l.stride[i].unit)];
+      leaf = num{plus(number(leaf), times(digit, l.stride[i].v))};
+    }
+  }
+  return at;
 }
 
 }  // namespace tw

@@ -168,6 +168,11 @@ TW_HD constexpr layout composition(layout const& a, tiler const& t) {
   return swizzled_as(out, a);
 }
 
+/// The same cells under another shape of the same or a smaller size: A o shape, column-major.
+TW_HD constexpr layout with_shape(layout const& a, tree const& shape) {
+  return composition(a, make_layout_left(shape));
+}
+
 TW_HD constexpr layout composition(layout const& a, i64 n) { return composition(a, layout(n, 1)); }
 
 }  // namespace tw

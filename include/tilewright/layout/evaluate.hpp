@@ -62,6 +62,11 @@ TW_HD constexpr i64 layout::operator()(C const&... c) const {
   return sw(plus(offset, index));
 }
 
+/// Offset of a coordinate under a shape and strides.
+TW_HD constexpr i64 crd2idx(tree const& c, tree const& shape, tree const& stride) {
+  return crd2idx(c, make_layout(shape, stride));
+}
+
 /// The coordinate of an index: the shape with every leaf replaced by its position.
 TW_HD constexpr tree idx2crd(i64 index, tree const& shape) {
   tree c = shape;
@@ -71,6 +76,20 @@ TW_HD constexpr tree idx2crd(i64 index, tree const& shape) {
     i64 const extent = number(shape.leaf[i]);
     c.leaf[i].v %= extent;
     index /= extent;
+  }
+  return c;
+}
+
+/// The coordinate of an offset under strides: offset / stride % extent for each leaf, 0 where the
+/// stride is 0. Strides are numbers >= 0 [TW0109]. Where the layout is compact this is its inverse:
+/// idx2crd(13, (4,8), (8,1)) == (1,5).
+TW_HD constexpr tree idx2crd(i64 offset, tree const& shape, tree const& stride) {
+  layout const l = make_layout(shape, stride);
+  tree c = shape;
+  for (int i = 0; i < shape.n; ++i) {
+    i64 const d = plain_stride(l.stride[i]);
+    if (d < 0) refuse_stride(d, 0);
+    c.leaf[i] = num{d == 0 ? 0 : offset / d % l.extent(i)};
   }
   return c;
 }

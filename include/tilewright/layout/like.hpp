@@ -11,6 +11,7 @@
 // Example:  make_layout_like((4,2,4):(36,0,9)) == (4,2,4):(4,0,1) tests/layout/construct_test.cpp
 #pragma once
 
+#include "tilewright/layout/construct.hpp"
 #include "tilewright/layout/modes.hpp"
 
 namespace tw {
@@ -50,6 +51,9 @@ TW_HD constexpr layout repacked(layout l, int first, num next, bool keep_zeros) 
 TW_HD constexpr layout make_layout_like(layout const& l) {
   return detail::repacked(plain(l), 0, num{1}, true);
 }
+
+/// Registers for a shape: column-major.
+TW_HD constexpr layout make_fragment_like(tree const& shape) { return make_layout_left(shape); }
 
 TW_HD constexpr layout make_fragment_like(layout const& like) {
   layout l = plain(like);

@@ -11,6 +11,7 @@
 // Example:  tests/layout/local_test.cpp
 #pragma once
 
+#include "tilewright/layout/basis.hpp"
 #include "tilewright/layout/divide.hpp"
 #include "tilewright/layout/slice.hpp"
 
@@ -90,6 +91,26 @@ TW_HD constexpr sliced local_partition(layout const& l, layout const& threads, i
   if (!l.swizzled()) return {kept, offset};
   kept.offset = plus(kept.offset, offset);
   return detail::settled(kept);
+}
+
+/// A tile of the identity layout of a shape, and the coordinate of its first cell: what a bounds
+/// check or a TMA copy needs. The shape may be known at run time.
+struct sliced_coordinates {
+  layout kept;
+  tree origin;
+};
+
+/// local_tile of the identity layout of a shape: strides count coordinates, and the tile begins at
+/// a coordinate. local_tile_identity((8,8), (2,4), (1,1)) == (2,4):(1@0,1@1), from (2,4) on.
+TW_HD constexpr sliced_coordinates local_tile_identity(tree const& shape, tiler const& tile,
+                                                       tree const& at) {
+  layout const d = zipped_divide(make_identity_layout(shape), tile);
+  layout const rest = mode(d, 1);
+  tree const c = detail::padded_coordinate(at, rank(rest));
+  tree origin = shape;
+  for (int i = 0; i < origin.n; ++i) origin.leaf[i] = num{};
+  return {detail::joined(mode(d, 0), detail::modes_where(rest, c, true)),
+          moved_by(origin, rest, c)};
 }
 
 }  // namespace tw

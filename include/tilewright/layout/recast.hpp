@@ -19,6 +19,49 @@
 
 namespace tw {
 
+namespace detail {
+
+/// Binary logarithm of the number of elements that become one.
+TW_HD constexpr int power_of_two(i64 n) {
+  if (n < 1) refuse_extent(n, 1);
+  int log = 0;
+  for (; n > 1; n /= 2) {
+    if (n % 2 != 0) refuse_upcast(n, 2);
+    ++log;
+  }
+  return log;
+}
+
+/// Greatest number of bits that both kinds of elements are multiples of.
+TW_HD constexpr i64 common_bits(i64 from_bits, i64 to_bits) {
+  if (from_bits < 1 || to_bits < 1) refuse_extent(smaller(from_bits, to_bits), 1);
+  while (to_bits != 0) {
+    i64 const r = from_bits % to_bits;
+    from_bits = to_bits;
+    to_bits = r;
+  }
+  return from_bits;
+}
+
+}  // namespace detail
+
+/// The same swizzle of memory, offsets counted in elements n times as wide; n a power of two
+/// [TW0126]. Bits inside the wide element are no longer swizzled.
+TW_HD constexpr swizzle upcast(swizzle s, i64 n) {
+  int const low = s.base - detail::power_of_two(n);  // bits below the swizzle that are left
+  int const lost = low < 0 ? -low : 0;
+  return {s.bits > lost ? s.bits - lost : 0, low < 0 ? 0 : low, s.shift};
+}
+/// Counted in elements that n of make an old one.
+TW_HD constexpr swizzle downcast(swizzle s, i64 n) {
+  return make_swizzle(s.bits, s.base + detail::power_of_two(n), s.shift);
+}
+/// From elements of `from_bits` to elements of `to_bits`: recast(Sw<3,4,3>, 8, 16) == Sw<3,3,3>.
+TW_HD constexpr swizzle recast(swizzle s, i64 from_bits, i64 to_bits) {
+  i64 const unit = detail::common_bits(from_bits, to_bits);
+  return upcast(downcast(s, from_bits / unit), to_bits / unit);
+}
+
 TW_HD constexpr layout upcast(layout l, i64 n) {
   if (n < 1) refuse_extent(n, 1);
   i64 inside = 0;  // largest distance of a cell from the beginning of its wide element
@@ -75,13 +118,7 @@ TW_HD constexpr layout downcast(layout l, i64 n) {
 
 /// From elements of `from_bits` to elements of `to_bits`.
 TW_HD constexpr layout recast(layout const& l, i64 from_bits, i64 to_bits) {
-  if (from_bits < 1 || to_bits < 1) refuse_extent(smaller(from_bits, to_bits), 1);
-  i64 unit = from_bits;
-  for (i64 b = to_bits; b != 0;) {  // greatest common divisor
-    i64 const r = unit % b;
-    unit = b;
-    b = r;
-  }
+  i64 const unit = detail::common_bits(from_bits, to_bits);
   return upcast(downcast(l, from_bits / unit), to_bits / unit);
 }
 

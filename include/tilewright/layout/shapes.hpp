@@ -75,6 +75,30 @@ TW_HD constexpr tree round_up(tree a, tree const& b) {
   return a;
 }
 
+/// The size of each mode: product_each(((2,4),8)) == (8,8).
+TW_HD constexpr tree product_each(tree const& a) {
+  if (a.is_leaf()) return a;
+  tree out;
+  for (int i = 0; i < rank(a); ++i) detail::append(out, tree(product_of(mode(a, i))));
+  detail::wrap(out);
+  return out;
+}
+
+/// Sum of the products leaf by leaf; one profile [TW0110], numbers [TW0129].
+TW_HD constexpr i64 inner_product(tree const& a, tree const& b) {
+  if (!congruent(a, b)) refuse_profile(a.n, b.n);
+  i64 sum = 0;
+  for (int i = 0; i < a.n; ++i) sum = plus(sum, times(number(a.leaf[i]), number(b.leaf[i])));
+  return sum;
+}
+
+/// a * b leaf by leaf; one profile [TW0110].
+TW_HD constexpr tree elem_scale(tree a, tree const& b) {
+  if (!congruent(a, b)) refuse_profile(a.n, b.n);
+  for (int i = 0; i < a.n; ++i) a.leaf[i] = times(a.leaf[i], b.leaf[i]);
+  return a;
+}
+
 /// Every leaf of a is less than b's.
 TW_HD constexpr bool elem_less(tree const& a, tree const& b) {
   if (!congruent(a, b)) refuse_profile(a.n, b.n);

@@ -40,7 +40,11 @@ struct swizzle {
   bool operator==(swizzle const&) const = default;
 };
 
+/// No bit changes.
 TW_HD constexpr bool is_identity(swizzle s) { return s.bits == 0; }
+
+/// s is its own inverse.
+TW_HD constexpr swizzle inverse(swizzle s) { return s; }
 
 /// Checked swizzle.
 TW_HD constexpr swizzle make_swizzle(int bits, int base, int shift) {
