@@ -2,8 +2,8 @@
 // atom_json.cpp  The door for questions about atoms: MMA atoms, then everything that copies.
 #include "tools/atom_json.hpp"
 
+#include "tilewright/atom/call.hpp"
 #include "tilewright/base/check.hpp"
-#include "tilewright/layout/call.hpp"
 #include "tools/atom_json_copy.hpp"
 #include "tools/crc32.hpp"
 

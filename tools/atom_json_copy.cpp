@@ -8,11 +8,11 @@
 #include <charconv>
 #include <vector>
 
+#include "tilewright/atom/call.hpp"
 #include "tilewright/atom/copy_names.hpp"
 #include "tilewright/atom/descriptor.hpp"
 #include "tilewright/atom/tma_params.hpp"
 #include "tilewright/base/check.hpp"
-#include "tilewright/layout/call.hpp"
 #include "tools/atom_json.hpp"
 
 namespace tw {

@@ -4,11 +4,11 @@
 
 #include <string_view>
 
+#include "tilewright/atom/call.hpp"
 #include "tilewright/atom/mma_names.hpp"
 #include "tilewright/atom/tmem_fragment.hpp"
 #include "tilewright/atom/umma_idesc.hpp"
 #include "tilewright/base/check.hpp"
-#include "tilewright/layout/call.hpp"
 #include "tools/atom_json.hpp"
 
 namespace tw {

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "tilewright/atom/bank_proposal.hpp"
-#include "tilewright/layout/call.hpp"
+#include "tilewright/atom/call.hpp"
 #include "tools/guarded.hpp"
 #include "tools/io/refuse.hpp"
 #include "tools/json_output.hpp"

@@ -10,8 +10,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "tilewright/atom/call.hpp"
 #include "tilewright/atom/explain.hpp"
-#include "tilewright/layout/call.hpp"
 #include "tools/error_pages.hpp"
 #include "tools/guarded.hpp"
 #include "tools/io/refuse.hpp"

@@ -10,7 +10,7 @@
 #include <span>
 #include <string>
 
-#include "tilewright/layout/call.hpp"
+#include "tilewright/atom/call.hpp"
 #include "tools/guarded.hpp"
 #include "tools/io/output_file.hpp"
 #include "tools/io/refuse.hpp"

@@ -5,8 +5,8 @@
 #include <iosfwd>
 #include <nlohmann/json.hpp>
 
+#include "tilewright/atom/call.hpp"
 #include "tilewright/base/check.hpp"
-#include "tilewright/layout/call.hpp"
 
 namespace tw {
 

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "layout/operations.hpp"
+#include "atom/operations.hpp"
 #include "tilewright/atom/copy_names.hpp"
 #include "tilewright/atom/descriptor.hpp"
 #include "tilewright/atom/smem_choice.hpp"
@@ -55,8 +55,6 @@ answer named(arguments const& a) {
   parse_copy_atom(joined("copy_atom", a));
   return text_of(fmt::format("copy_atom({},{})", canonical_copy_name(a.text(0)), a.text(1)));
 }
-
-answer tv(arguments const& a) { return answer_of(copy_tv(a.text(0), a.text(1))); }
 
 template <sliced (*Part)(tiled_copy const&, layout const&, i64)>
 answer part(arguments const& a) {
@@ -118,7 +116,6 @@ constexpr operation table[] = {
     {"copy_atom", 2, 2, named},
     {"copy_partition_d", 3, 3, part<partition_d>},
     {"copy_partition_s", 3, 3, part<partition_s>},
-    {"copy_tv", 2, 2, tv},
     {"cotiled_copy", 3, 3, [](arguments const& a) { return checked("cotiled_copy", a); }},
     {"smem_atom", 3, 3, atom},
     {"tcgen05_descriptor", 4, 4, of_tcgen05},

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include "atom/explain_parts.hpp"
+#include "tilewright/atom/call.hpp"
 #include "tilewright/atom/copy_find.hpp"
 #include "tilewright/atom/tiled_mma.hpp"
-#include "tilewright/layout/call.hpp"
 
 namespace tw {
 namespace detail {

@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "atom/explain_parts.hpp"
-#include "tilewright/layout/call.hpp"
+#include "tilewright/atom/call.hpp"
 
 namespace tw::detail {
 namespace {

@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "atom/explain_parts.hpp"
+#include "tilewright/atom/call.hpp"
 #include "tilewright/layout/banks.hpp"
-#include "tilewright/layout/call.hpp"
 
 namespace tw::detail {
 namespace {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "atom/explain_parts.hpp"
-#include "tilewright/layout/call.hpp"
+#include "tilewright/atom/call.hpp"
 
 namespace tw {
 namespace detail {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tilewright/layout/call.hpp"
+#include "tilewright/layout/answer.hpp"
 
 namespace tw::detail {
 
@@ -49,7 +49,7 @@ std::span<operation const> algebra_operations();
 std::span<operation const> mode_operations();
 std::span<operation const> swizzle_operations();
 
-/// All of them.
+/// All of this folder.
 inline std::array<std::span<operation const>, 4> all_operations() {
   return {construction_operations(), algebra_operations(), mode_operations(), swizzle_operations()};
 }

@@ -9,7 +9,7 @@
 
 #include "tests/atom/explain_fragments.hpp"
 #include "tests/layout/random.hpp"
-#include "tilewright/layout/call.hpp"
+#include "tilewright/atom/call.hpp"
 
 namespace {
 

@@ -10,9 +10,9 @@
 #include <functional>
 #include <set>
 
+#include "tilewright/atom/call.hpp"
 #include "tilewright/atom/mma_names.hpp"
 #include "tilewright/base/check.hpp"
-#include "tilewright/layout/call.hpp"
 #include "tilewright/layout/layout.hpp"
 
 namespace tw {

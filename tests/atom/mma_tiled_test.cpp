@@ -6,9 +6,9 @@
 
 #include <map>
 
+#include "tilewright/atom/call.hpp"
 #include "tilewright/atom/mma_names.hpp"
 #include "tilewright/base/check.hpp"
-#include "tilewright/layout/call.hpp"
 #include "tilewright/layout/layout.hpp"
 
 namespace tw {

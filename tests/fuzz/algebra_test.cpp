@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "tests/fuzz/fuzz.hpp"
-#include "tilewright/layout/call.hpp"
+#include "tilewright/atom/call.hpp"
 
 namespace {
 

@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "tilewright/atom/call.hpp"
 #include "tilewright/base/check.hpp"
-#include "tilewright/layout/call.hpp"
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "tests/layout/random.hpp"
-#include "tilewright/layout/call.hpp"
+#include "tilewright/atom/call.hpp"
 #include "tilewright/layout/laws.hpp"
 
 namespace tw_test {

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "tilewright/base/check.hpp"
-#include "tilewright/layout/call.hpp"
+#include "tilewright/layout/answer.hpp"
 
 namespace tw_test {
 

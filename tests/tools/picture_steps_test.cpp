@@ -3,7 +3,7 @@
 #include <map>
 
 #include "tests/tools/support.hpp"
-#include "tilewright/layout/call.hpp"
+#include "tilewright/atom/call.hpp"
 #include "tools/picture/expression_parts.hpp"
 #include "tools/picture/steps_picture.hpp"
 

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/tools/support.hpp"
-#include "tilewright/layout/call.hpp"
+#include "tilewright/atom/call.hpp"
 #include "tools/picture/escape.hpp"
 #include "tools/picture/frame.hpp"
 #include "tools/picture/layout_picture.hpp"

@@ -6,10 +6,10 @@
 
 #include <algorithm>
 
+#include "tilewright/atom/call.hpp"
 #include "tilewright/atom/copy_names.hpp"
 #include "tilewright/atom/mma_names.hpp"
 #include "tilewright/base/check.hpp"
-#include "tilewright/layout/call.hpp"
 #include "tools/picture/tv_picture.hpp"
 
 namespace tw {

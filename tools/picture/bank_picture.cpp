@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "tilewright/layout/call.hpp"
+#include "tilewright/atom/call.hpp"
 #include "tools/io/refuse.hpp"
 #include "tools/picture/layout_picture.hpp"
 

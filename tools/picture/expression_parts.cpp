@@ -2,7 +2,7 @@
 // expression_parts.cpp  A name, brackets, commas.
 #include "tools/picture/expression_parts.hpp"
 
-#include "tilewright/layout/call.hpp"
+#include "tilewright/atom/call.hpp"
 
 namespace tw {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "tilewright/layout/call.hpp"
+#include "tilewright/atom/call.hpp"
 
 namespace tw {
 namespace {

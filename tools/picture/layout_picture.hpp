@@ -15,7 +15,7 @@
 #include <optional>
 #include <string>
 
-#include "tilewright/layout/call.hpp"
+#include "tilewright/atom/call.hpp"
 #include "tools/picture/picture.hpp"
 
 namespace tw {

@@ -2,7 +2,7 @@
 // request.cpp  Which maker, which writer.
 #include "tools/picture/request.hpp"
 
-#include "tilewright/layout/call.hpp"
+#include "tilewright/atom/call.hpp"
 #include "tools/io/refuse.hpp"
 #include "tools/picture/atom_picture.hpp"
 #include "tools/picture/bank_picture.hpp"

@@ -8,7 +8,7 @@
 #include <functional>
 #include <unordered_map>
 
-#include "tilewright/layout/call.hpp"
+#include "tilewright/atom/call.hpp"
 #include "tools/io/refuse.hpp"
 #include "tools/picture/expression_parts.hpp"
 #include "tools/picture/layout_picture.hpp"

@@ -18,7 +18,6 @@
 
 namespace tw {
 
-
 namespace detail {
 
 /// One past the largest lane (path 1) or column (path 2) of l.

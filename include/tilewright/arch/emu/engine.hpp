@@ -18,7 +18,7 @@ struct thread_face {
   int cta_count = 0;     // of the grid
   int thread_count = 0;  // of the CTA
   int cluster_rank = 0, cluster = 0, cluster_count = 0;
-  char const* role = "";      // as the kernel names it
+  char const* role = "";               // as the kernel names it
   std::byte* smem = nullptr;           // dynamic shared memory of the CTA
   std::uint32_t wgmma_known_done = 0;  // groups of its warpgroup that it has waited for
 };
