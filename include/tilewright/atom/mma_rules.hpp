@@ -3,8 +3,8 @@
 //
 // The idiom is that of layout/rules.hpp: at compile time an array named after the rule is
 // subscripted with got * 1000000 + need, which g++ and nvcc print with the line of the user; at run
-// time the host throws tw::rejected with the same code. Example:
-// find_mma("mma.sm90.m64n100k16.f32.bf16.bf16.ss") is refused by refuse_mma_shape
+// time the host throws tw::rejected with the same code.
+// Example:  find_mma("mma.sm90.m64n100k16.f32.bf16.bf16.ss") is refused by refuse_mma_shape
 #pragma once
 
 #include "tilewright/layout/rules.hpp"

@@ -15,10 +15,11 @@
 //     tmem_accumulator(1, (64,64), (2,1)) == (((16,4),64),2,1):(((65536,2097152),1),1048576,0)
 //
 // Elements below 32 bits stay one to a column (the lower bits), so offsets in elements are 32 /
-// bits times the address. Source:   PTX ISA, "Tensor Memory Addressing", "Data Path Layout
-// Organization", "Packing formats" Needs:    M 64 or 128 for a CTA, N even, at most 512 columns in
-// all [TW0218] Law:      distinct elements have distinct addresses Example:
-// tests/atom/mma_sm100_test.cpp
+// bits times the address.
+// Source:   PTX ISA, "Tensor Memory Addressing", "Data Path Layout Organization", "Packing formats"
+// Needs:    M 64 or 128 for a CTA, N even, at most 512 columns in all [TW0218]
+// Law:      distinct elements have distinct addresses
+// Example:  tests/atom/mma_sm100_test.cpp
 #pragma once
 
 #include "tilewright/atom/mma_rules.hpp"

@@ -8,11 +8,12 @@
 // Arithmetic: coordinates count in unsigned 32 bits (64 for modes of more than 2^32 cells). The
 // offset of a static layout is an unsigned 32-bit number where all its offsets are below 2^32 and
 // no stride is negative, otherwise a signed 64-bit one, as it is where leaves are known at run
-// time. Swizzle: where every leaf is a power of two that owns its own bits, s(a + b) == s(a) ^
-// s(b). The leaves that touch bits of the swizzle are swizzled one by one and xored, the others
-// added, so that constant coordinates of unrolled loops become immediates. moved_by(offset, parts)
-// steps from a swizzled offset to another one in the same way. Needs:    one coordinate >= 0 per
-// mode, inside its mode [TW0110]; one argument for each that L
+// time.
+// Swizzle:  where every leaf is a power of two that owns its own bits, s(a + b) == s(a) ^ s(b). The
+//           leaves that touch bits of the swizzle are swizzled one by one and xored, the others
+//           added, so that constant coordinates of unrolled loops become immediates.
+//           moved_by(offset, parts) steps from a swizzled offset to another one in the same way.
+// Needs:    one coordinate >= 0 per mode, inside its mode [TW0110]; one argument for each that L
 //           uses [TW0134]; strides that are numbers [TW0109]
 // Ensures:  offset<L>(i, j, ...) == L(i, j, ...); offset<L>(args, i, ...) == bound(L, args)(i, ...)
 // Example:  offset<stile>(row, column)       tests/layout/offset_test.cpp
