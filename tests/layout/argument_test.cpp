@@ -11,6 +11,21 @@ namespace {
 using namespace tw;
 using namespace tw_test;
 
+namespace guide {  // docs/layouts.md
+
+constexpr layout matrix = "($0,$1):($2,1)"_L;  // rows, columns, pitch: row_major_view()
+constexpr layout tiles = zipped_divide(matrix, tile(128, 64));
+static_assert(tiles == "((128,64),($0/128,$1/64)):(($2,1),(128$2,64))"_L);
+
+constexpr i64 at(arguments<3> const& sizes, int row, int column) {  // in a kernel
+  return offset<matrix>(sizes, row, column);
+}
+constexpr layout with_numbers = bound(tiles, arguments<3>{{1000, 300, 304}});
+static_assert(with_numbers == "((128,64),(8,5)):((304,1),(38912,64))"_L);
+static_assert(at({{1000, 300, 304}}, 2, 5) == 613);
+
+}  // namespace guide
+
 constexpr layout matrix = row_major_view();
 static_assert(matrix == "($0,$1):($2,1)"_L && arguments_of(matrix) == 3 && !is_static(matrix));
 static_assert(col_major_view() == "($0,$1):(1,$2)"_L);
