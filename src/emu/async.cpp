@@ -41,6 +41,9 @@ tensor_map_desc const* machine::map_of(tensor_map const& m, site where) {
 
 void machine::issue(bulk_op op) {
   bool const load = op.what == bulk_op::kind::load;
+  ++(load                              ? counts_.tma_loads
+     : op.what == bulk_op::kind::store ? counts_.tma_stores
+                                       : counts_.tma_reductions);
   if (hazard::checker* check = op.cta->cluster->check.get()) {
     if (load)
       check->load(*running_, op);
@@ -94,6 +97,7 @@ void machine::complete(bulk_op const& op) {
     if (c.cluster->check && b.phase != op.issue_phase[c.rank]) report_other_phase(c, b, op);
     b.tx -= static_cast<std::int64_t>(bytes);
     b.landed += static_cast<std::int64_t>(bytes);
+    counts_.tma_load_bytes += static_cast<std::int64_t>(bytes);
     complete_if_done(c, b);
   }
 }
@@ -174,6 +178,7 @@ void tma_load(void* smem, tensor_map const& map, void* bar, int const* at, int r
   op.bar_offset = m.offset_in_smem(*t.block, bar, 8, where);
   if (multicast) {
     op.cta_mask = cta_mask;
+    ++m.counts_.multicasts;
     if (cta_mask == 0 || cta_mask >> t.block->cluster->ctas.size() != 0)
       m.stop("E0007", "bad-cluster-rank",
              fmt::format("{} multicasts at {} to mask {:#x} in a cluster of {} CTAs", name_of(t),

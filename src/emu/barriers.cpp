@@ -63,6 +63,7 @@ void machine::complete_if_done(cta_state& c, mbarrier_state& b) {
   if (b.tx != 0) return;
   if (c.cluster->check && b.face.issued != b.landed) report_early_phase(c, b);
   ++b.phase;
+  ++counts_.phases;
   if (c.cluster->check) c.cluster->check->phase_done(b);
   b.pending = b.count;
   b.expected = b.landed = 0;
@@ -72,6 +73,8 @@ void machine::complete_if_done(cta_state& c, mbarrier_state& b) {
 
 void machine::arrive(cta_state& c, mbarrier_state& b, arrive_order order, site where) {
   ++progress_;
+  ++counts_.arrives;
+  if (&c != running_->block) ++counts_.remote_arrives;
   if (hazard::checker* check = c.cluster->check.get()) {
     check->use(*running_, c, b, false, where);
     check->arrive(*running_, c, b, order != arrive_order::relaxed_cluster,
@@ -104,6 +107,10 @@ void machine::group_arrive(group_barrier& b, int expected, bool release) {
 void machine::finish_round(group_barrier& b, hazard::checker* check) {
   b.arrived = 0;
   ++b.generation;
+  if (&b == &running_->block->cluster->barrier)
+    ++counts_.cluster_barriers;
+  else
+    ++counts_.barriers;
   if (check != nullptr) {
     check->complete(b.known);
     for (thread* t : b.waiters) check->leave(*t, b.known);
@@ -125,6 +132,7 @@ void mbarrier_init(void* bar, int arrivals, site where) {
   b.made_at = where;
   *static_cast<std::uint64_t*>(bar) = handle_magic + c.mbarriers.size();
   c.mbarriers.push_back(std::move(b));
+  ++m.counts_.mbarriers;
   if (c.cluster->check) c.cluster->check->init(me(), c.mbarriers.back());
 }
 
@@ -158,6 +166,7 @@ void mbarrier_expect_tx(void* bar, int bytes, site where) {
   mbarrier_state& b = m.barrier_at(own_cta(), bar, where);
   b.tx += bytes;
   b.expected += bytes;
+  m.counts_.expected_bytes += bytes;
   if (bytes < 0 || b.tx > tx_count_limit)
     m.stop("E0004", "expect-tx-range",
            fmt::format("expect_tx of {} bytes at {} brings the mbarrier to {} bytes; 0 to {} are "
@@ -183,6 +192,7 @@ bool machine::mbarrier_passed(void* bar, std::uint32_t parity, scope s, bool may
     if (t.timed_out) return false;
     if (check != nullptr && b.phase > phase + 1) report_missed_phase(t, b, phase, where);
   }
+  ++counts_.mbarrier_waits;
   if (check != nullptr) check->passed(t, b, s, may_fail, where);
   return true;
 }
@@ -255,9 +265,11 @@ void backoff(site where) { machine::current().yield(where); }
 
 // Fences change no value here; they are where the hazard model learns of an order.
 void fence_proxy_async(site) {
+  ++machine::current().counts_.proxy_fences;
   if (hazard::checker* check = own_cta().cluster->check.get()) check->proxy_fence(me());
 }
 void fence_mbarrier_init(site) {
+  ++machine::current().counts_.init_fences;
   if (hazard::checker* check = own_cta().cluster->check.get()) check->mbarrier_init_fence(me());
 }
 

@@ -102,8 +102,10 @@ void run_grid(grid const& g, void const* params, options const& o) {
     auto m = pool().take();
     auto const seed = o.seed * 0x9E3779B97F4A7C15ULL + static_cast<std::uint64_t>(index);
     auto found = m->run(g, params, o, next, live, seed, macs_done);
+    statistics const counts = m->counts_;
     pool().give(std::move(m));
     std::scoped_lock const lock(mutex);
+    if (o.counted != nullptr) o.counted->add(counts);
     for (auto& d : found) all.push_back(std::move(d));
   };
   if (os_threads == 1) {

@@ -69,6 +69,7 @@ void machine::start_cluster(cluster_state& c, int id) {
   c.finished = false;
   c.live_threads = grid_.cluster * grid_.threads;
   c.barrier = {};
+  counts_.ctas += grid_.cluster;
   std::size_t stack = 0;
   int warp = c.first_warp;
   for (cta_state& b : c.ctas) {
@@ -248,6 +249,7 @@ void machine::plain_access(void const* address, std::size_t bytes, bool write, s
   cta_state& owner = c.ctas[static_cast<std::size_t>(at) / smem_bytes_of_cta];
   std::uint32_t const offset = offset_in_smem(owner, address, bytes, where);
   if (owner.live_threads == 0) exited_cta(owner.rank, where);
+  ++(write ? counts_.plain_stores : counts_.plain_loads);
   if (c.check) c.check->plain(t, owner, offset, static_cast<std::uint32_t>(bytes), write, where);
 }
 
@@ -307,6 +309,11 @@ std::vector<diagnosis> machine::run(grid const& g, void const* params, options c
   grid_ = g;
   options_ = o;
   random_.seed(seed);
+  counts_ = {};
+  counts_.smem_bytes = g.smem_bytes;
+  counts_.cluster = g.cluster;
+  counts_.plain_accesses_seen = g.plain_accesses_seen;
+  counts_.hazards = o.hazards;
   params_ = params;
   next_ = &next;
   macs_done_ = &macs_done;

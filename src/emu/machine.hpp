@@ -213,6 +213,7 @@ class machine {
   grid grid_;
   options options_;
   std::mt19937_64 random_;
+  statistics counts_;
 
  private:
   struct run_ends {};  // thrown in run()'s own context only, never across a switch

@@ -50,6 +50,7 @@ void machine::matrix_store(void* row, std::uint32_t const* regs, int count, bool
   for (int i = 0; i < count; ++i) op.regs[lane][i] = regs[i];
   if (++op.arrived < w.threads) return;
   ++progress_;
+  ++counts_.matrix_stores;
   stmatrix_warp(op.count, op.transposed, op.row, op.regs);
   w.stores.pop_front();
   ++w.stores_base;
@@ -67,6 +68,7 @@ void machine::matrix_load(void const* row, std::uint32_t* regs, int count, bool 
   if (hazard::checker* check = t.block->cluster->check.get(); check != nullptr && lane < 8 * count)
     check->matrix_row(t, offset_in_smem(*t.block, row, 16, where), false, where);
   if (++op->arrived == w.threads) {
+    ++counts_.matrix_loads;
     ldmatrix_warp(op->count, op->transposed, op->row, op->regs);
     wake_all(w.load_waiters);
   } else {

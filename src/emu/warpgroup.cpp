@@ -125,6 +125,7 @@ void machine::issue_group(warpgroup_state& w) {
 
 void machine::complete_group(warpgroup_state& w) {
   ++progress_;
+  ++counts_.wgmma_groups;
   warpgroup_state::group const group = w.groups.front();
   std::vector<wgmma_step_data> run;
   auto const smem_bytes = static_cast<std::uint32_t>(grid_.smem_bytes);
@@ -151,6 +152,7 @@ void machine::complete_group(warpgroup_state& w) {
       stop("E0020", "wgmma-operand",
            fmt::format("wgmma of CTA {} warpgroup {} at {}: {}", w.block->rank, w.index,
                        text_of(where), *error));
+    counts_.wgmmas += static_cast<std::int64_t>(taken);
     macs += 64.0 * 16.0 * shape.n * static_cast<double>(taken);
     for (std::size_t i = 0; i < taken; ++i) w.steps.pop_front();
     w.steps_base += static_cast<std::uint32_t>(taken);

@@ -28,6 +28,7 @@ void run_grid(grid const& g, void const* params, options const& o);
 /// What a run showed: for tests, EXPECT_TRUE(report.clean()) << report.text().
 struct report {
   std::vector<diagnosis> diagnoses;
+  statistics counts;
   std::uint64_t seed = 0;  // the run repeats exactly with the same options
 
   bool clean() const { return diagnoses.empty(); }
@@ -63,11 +64,14 @@ template <class K, bool Seen = plain_accesses_seen>
 report run(K, int ctas, typename K::params const& p, options const& o = {}) {
   report r;
   r.seed = o.seed;
+  options counting = o;
+  counting.counted = &r.counts;
   try {
-    launch<K, Seen>(ctas, p, o);
+    launch<K, Seen>(ctas, p, counting);
   } catch (fault const& f) {
     r.diagnoses = f.diagnoses();
   }
+  if (o.counted != nullptr) o.counted->add(r.counts);
   return r;
 }
 

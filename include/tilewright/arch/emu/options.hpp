@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tilewright/arch/emu/site.hpp"
+#include "tilewright/arch/emu/statistics.hpp"
 
 namespace tw::emu {
 
@@ -38,6 +39,7 @@ struct options {
   int sms = 0;                // SMs of the emulated device; 0: enough for the OS threads
   int live_clusters = 0;      // clusters live at once per OS thread; 0: all of the launch
   double expected_macs = 0;   // multiply-adds of the whole launch, for `progress`
+  statistics* counted = nullptr;  // the operations of the run are added here
   std::function<void(double)> progress;  // share of expected_macs done; from any OS thread
 };
 
