@@ -40,6 +40,7 @@ tensor_map_desc const* machine::map_of(tensor_map const& m, site where) {
 }
 
 void machine::issue(bulk_op op) {
+  if (log_) op.traced_as = log_->copy(*running_, op);
   bool const load = op.what == bulk_op::kind::load;
   ++(load                              ? counts_.tma_loads
      : op.what == bulk_op::kind::store ? counts_.tma_stores
@@ -95,6 +96,7 @@ void machine::complete(bulk_op const& op) {
     first = dst;
     mbarrier_state& b = barrier_at(c, c.smem + op.bar_offset, op.where);
     if (c.cluster->check && b.phase != op.issue_phase[c.rank]) report_other_phase(c, b, op);
+    if (log_) log_->landed(op.traced_as, c, b);
     b.tx -= static_cast<std::int64_t>(bytes);
     b.landed += static_cast<std::int64_t>(bytes);
     counts_.tma_load_bytes += static_cast<std::int64_t>(bytes);
@@ -208,11 +210,12 @@ void tma_store_commit(site) {
   while (t.bulk_base + t.bulk_left.size() < t.bulk_committed) t.bulk_left.push_back(0);
 }
 
-void tma_store_wait(int pending, bool, site where) {
+void tma_store_wait(int pending, bool read_only, site where) {
   machine& m = machine::current();
   thread& t = *m.running();
   if (t.bulk_committed <= static_cast<std::uint32_t>(pending)) return;
   std::uint32_t const needed = t.bulk_committed - static_cast<std::uint32_t>(pending);
+  if (m.log_) m.log_->store_wait(t, needed, read_only);
   bool done = true;
   for (std::uint32_t g = t.bulk_base; g < needed; ++g)
     done = done && t.bulk_left[g - t.bulk_base] == 0;

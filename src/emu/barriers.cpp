@@ -62,6 +62,7 @@ void machine::complete_if_done(cta_state& c, mbarrier_state& b) {
                      b.offset, c.rank, text_of(b.made_at), b.phase, b.count, b.expected, b.landed));
   if (b.tx != 0) return;
   if (c.cluster->check && b.face.issued != b.landed) report_early_phase(c, b);
+  if (log_) log_->phase_done(c, b);
   ++b.phase;
   ++counts_.phases;
   if (c.cluster->check) c.cluster->check->phase_done(b);
@@ -88,6 +89,7 @@ void machine::arrive(cta_state& c, mbarrier_state& b, arrive_order order, site w
                      "before this one",
                      name_of(me()), text_of(where), b.offset, c.rank, text_of(b.made_at), b.count,
                      b.phase, b.tx));
+  if (log_) log_->arrive(*running_, c, b);
   --b.pending;
   complete_if_done(c, b);
 }
@@ -98,6 +100,7 @@ void machine::group_arrive(group_barrier& b, int expected, bool release) {
     check->arrive(*running_, b.known, release);
     check->arrived(*running_);
   }
+  if (log_) log_->arrive(*running_, b);
   b.expected = expected;
   ++progress_;
   if (++b.arrived < expected) return;
@@ -105,6 +108,7 @@ void machine::group_arrive(group_barrier& b, int expected, bool release) {
 }
 
 void machine::finish_round(group_barrier& b, hazard::checker* check) {
+  if (log_) log_->round_done(*running_, b);
   b.arrived = 0;
   ++b.generation;
   if (&b == &running_->block->cluster->barrier)
@@ -186,11 +190,15 @@ bool machine::mbarrier_passed(void* bar, std::uint32_t parity, scope s, bool may
   if (check != nullptr) check->use(t, *t.block, b, false, where);
   if ((b.phase & 1U) == (parity & 1U)) {
     std::uint32_t const phase = b.phase;
+    if (log_ && !may_fail) log_->wait(t, b, static_cast<std::int32_t>(phase));
     b.waiters.push_back(&t);
     t.timed_out = false;
     block(may_fail ? wait_kind::mbarrier_try : wait_kind::mbarrier, &b, parity & 1U, where);
     if (t.timed_out) return false;
+    if (log_ && may_fail) log_->wait(t, b, static_cast<std::int32_t>(phase));
     if (check != nullptr && b.phase > phase + 1) report_missed_phase(t, b, phase, where);
+  } else if (log_) {
+    log_->wait(t, b, static_cast<std::int32_t>(b.phase) - 1);
   }
   ++counts_.mbarrier_waits;
   if (check != nullptr) check->passed(t, b, s, may_fail, where);
@@ -222,6 +230,7 @@ void named_barrier(int id, int threads, bool wait, site where) {
   std::uint32_t const round = b.generation;
   if (wait) b.waiters.push_back(&t);
   m.group_arrive(b, threads);
+  if (wait && m.log_) m.log_->wait(t, b, round);
   if (wait && b.generation == round)
     m.block(wait_kind::named_barrier, &b, static_cast<std::uint32_t>(id), where);
 }
@@ -237,6 +246,7 @@ void machine::warp_barrier(thread& t, site where) {
   std::uint32_t const round = w.barrier.generation;
   w.barrier.waiters.push_back(&t);
   group_arrive(w.barrier, w.threads);
+  if (log_) log_->wait(t, w.barrier, round);
   if (w.barrier.generation == round) block(wait_kind::warp_barrier, &w.barrier, 0, where);
 }
 
@@ -253,6 +263,7 @@ void cluster_wait(site where) {
   machine& m = machine::current();
   thread& t = me();
   group_barrier& b = t.block->cluster->barrier;
+  if (m.log_) m.log_->wait(t, b, t.cluster_round);
   if (b.generation != t.cluster_round) {
     if (t.block->cluster->check) t.block->cluster->check->leave(t, b.known);
     return;

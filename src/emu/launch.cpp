@@ -83,7 +83,8 @@ void run_grid(grid const& g, void const* params, options const& o) {
   check(g);
   int const clusters = g.ctas / g.cluster;
   int const cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  int const os_threads = std::min(clusters, o.os_threads > 0 ? o.os_threads : cores);
+  int const wanted = o.record != nullptr ? 1 : o.os_threads > 0 ? o.os_threads : cores;
+  int const os_threads = std::min(clusters, wanted);
   int const share = (clusters + os_threads - 1) / os_threads;
   int const live = o.live_clusters > 0 ? std::min(o.live_clusters, share) : share;
 
@@ -92,6 +93,7 @@ void run_grid(grid const& g, void const* params, options const& o) {
     int const id = handed_out++;
     return id < clusters ? id : -1;
   };
+  if (o.record != nullptr) o.record->log().begin(g, o);
   progress_meter meter(o);
   std::function<void(double)> macs_done;
   if (o.progress && o.expected_macs > 0) macs_done = [&meter](double macs) { meter.add(macs); };
@@ -115,6 +117,7 @@ void run_grid(grid const& g, void const* params, options const& o) {
     for (int i = 0; i < os_threads; ++i) workers.emplace_back(work, i);
     for (std::thread& w : workers) w.join();
   }
+  if (o.record != nullptr) o.record->log().ended(!all.empty());
   if (!all.empty()) throw fault(std::move(all));
 }
 

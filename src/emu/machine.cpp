@@ -250,6 +250,7 @@ void machine::plain_access(void const* address, std::size_t bytes, bool write, s
   std::uint32_t const offset = offset_in_smem(owner, address, bytes, where);
   if (owner.live_threads == 0) exited_cta(owner.rank, where);
   ++(write ? counts_.plain_stores : counts_.plain_loads);
+  if (log_) log_->smem_access(t, act::plain, offset);
   if (c.check) c.check->plain(t, owner, offset, static_cast<std::uint32_t>(bytes), write, where);
 }
 
@@ -308,6 +309,7 @@ std::vector<diagnosis> machine::run(grid const& g, void const* params, options c
   bool const same_shape = grid_.cluster == g.cluster && grid_.threads == g.threads;
   grid_ = g;
   options_ = o;
+  log_ = o.record != nullptr ? &o.record->log() : nullptr;
   random_.seed(seed);
   counts_ = {};
   counts_.smem_bytes = g.smem_bytes;

@@ -13,6 +13,7 @@
 
 #include "emu/hazard/checker.hpp"
 #include "emu/product.hpp"
+#include "emu/trace/log.hpp"
 #include "tilewright/arch/emu/launch.hpp"
 
 namespace tw::emu {
@@ -69,6 +70,7 @@ struct bulk_op {
   std::uint32_t group;       // of a store: the issuer's bulk group
   site where;
   std::uint32_t issue_phase[16];  // of a load: each CTA's phase when it was issued
+  std::uint32_t traced_as;        // its index in the recording
 };
 
 struct thread : thread_face {
@@ -212,6 +214,7 @@ class machine {
 
   grid grid_;
   options options_;
+  trace_log* log_ = nullptr;  // null: nothing is recorded
   std::mt19937_64 random_;
   statistics counts_;
 

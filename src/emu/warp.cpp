@@ -47,6 +47,8 @@ void machine::matrix_store(void* row, std::uint32_t const* regs, int count, bool
   op.row[lane] = static_cast<std::byte*>(row);
   if (hazard::checker* check = t.block->cluster->check.get(); check != nullptr && lane < 8 * count)
     check->matrix_row(t, offset_in_smem(*t.block, row, 16, where), true, where);
+  if (log_ && lane < 8 * count)
+    log_->smem_access(t, act::matrix_store, offset_in_smem(*t.block, row, 16, where));
   for (int i = 0; i < count; ++i) op.regs[lane][i] = regs[i];
   if (++op.arrived < w.threads) return;
   ++progress_;
@@ -67,6 +69,8 @@ void machine::matrix_load(void const* row, std::uint32_t* regs, int count, bool 
   op->row[lane] = static_cast<std::byte*>(const_cast<void*>(row));
   if (hazard::checker* check = t.block->cluster->check.get(); check != nullptr && lane < 8 * count)
     check->matrix_row(t, offset_in_smem(*t.block, row, 16, where), false, where);
+  if (log_ && lane < 8 * count)
+    log_->smem_access(t, act::matrix_load, offset_in_smem(*t.block, row, 16, where));
   if (++op->arrived == w.threads) {
     ++counts_.matrix_loads;
     ldmatrix_warp(op->count, op->transposed, op->row, op->regs);

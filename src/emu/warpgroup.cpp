@@ -104,16 +104,19 @@ void wgmma_commit(site where) {
   warpgroup_state::group& group = w.groups[g];
   if (group.last_step != t.wgmma_steps)
     diverged("the number of wgmma in its group", group.where, where);
+  if (m.log_) m.log_->commit(t, t.wgmma_groups - 1);
   if (++group.arrived == 128) m.issue_group(w);
 }
 
 void machine::issue_group(warpgroup_state& w) {
-  if (hazard::checker* check = w.block->cluster->check.get()) {
+  hazard::checker* const check = w.block->cluster->check.get();
+  if (check != nullptr || log_ != nullptr) {
     std::uint32_t first = 0;  // steps of groups that have been issued but are not complete
     for (std::uint32_t g = w.groups_base; g < w.groups_issued; ++g)
       first = w.groups[g - w.groups_base].last_step - w.steps_base;
     std::uint32_t const last = w.groups[w.groups_issued - w.groups_base].last_step - w.steps_base;
-    for (std::uint32_t i = first; i < last; ++i)
+    if (log_) log_->issued(w, w.groups_issued, first, last);
+    for (std::uint32_t i = first; i < last && check != nullptr; ++i)
       check->multiply(w, w.steps[i].call, w.steps[i].views, w.groups_issued, w.steps[i].where);
   }
   ++w.groups_issued;
@@ -173,6 +176,7 @@ void wgmma_wait(int pending, site where) {
   thread& t = me();
   if (t.wgmma_groups <= static_cast<std::uint32_t>(pending)) return;
   std::uint32_t const needed = t.wgmma_groups - static_cast<std::uint32_t>(pending);
+  if (m.log_) m.log_->group_wait(t, needed);
   t.wgmma_known_done = std::max(t.wgmma_known_done, needed);
   if (hazard::checker* check = t.block->cluster->check.get()) check->waited_for_groups(t, needed);
   if (t.group->groups_done >= needed) return;

@@ -26,6 +26,8 @@ enum class proxy_rule : std::uint8_t {
   on_path,      // any thread's on the way: PTX ISA, "Memory Consistency Model", read literally
 };
 
+class trace;
+
 struct options {
   bool hazards = true;  // check the order of accesses, not only their values
   proxy_rule proxy = proxy_rule::writer_side;
@@ -34,12 +36,13 @@ struct options {
   int most_reports = 6;           // different hazards reported before the run stops
   async_policy policy = async_policy::eager;
   std::uint64_t seed = 1;
-  bool random_warps = false;  // warp order by seed instead of round robin
-  int os_threads = 0;         // 0: one per core
-  int sms = 0;                // SMs of the emulated device; 0: enough for the OS threads
-  int live_clusters = 0;      // clusters live at once per OS thread; 0: all of the launch
-  double expected_macs = 0;   // multiply-adds of the whole launch, for `progress`
+  bool random_warps = false;      // warp order by seed instead of round robin
+  int os_threads = 0;             // 0: one per core
+  int sms = 0;                    // SMs of the emulated device; 0: enough for the OS threads
+  int live_clusters = 0;          // clusters live at once per OS thread; 0: all of the launch
+  double expected_macs = 0;       // multiply-adds of the whole launch, for `progress`
   statistics* counted = nullptr;  // the operations of the run are added here
+  trace* record = nullptr;  // records the launch for a timeline (trace.hpp); one OS thread then
   std::function<void(double)> progress;  // share of expected_macs done; from any OS thread
 };
 
