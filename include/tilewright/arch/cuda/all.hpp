@@ -2,6 +2,9 @@
 // all.hpp  The backend of the GPU: one inline function per PTX instruction.
 #pragma once
 
+#include "tilewright/arch/cuda/cp_async.hpp"
+#include "tilewright/arch/cuda/global.hpp"
+#include "tilewright/arch/cuda/host.hpp"
 #include "tilewright/arch/cuda/identity.hpp"
 #include "tilewright/arch/cuda/launch.hpp"
 #include "tilewright/arch/cuda/matrix.hpp"

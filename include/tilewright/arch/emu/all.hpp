@@ -2,6 +2,9 @@
 // all.hpp  The emulated backend.
 #pragma once
 
+#include "tilewright/arch/emu/cp_async.hpp"
+#include "tilewright/arch/emu/global.hpp"
+#include "tilewright/arch/emu/host.hpp"
 #include "tilewright/arch/emu/identity.hpp"
 #include "tilewright/arch/emu/launch.hpp"
 #include "tilewright/arch/emu/matrix.hpp"

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugin.hpp  A kernel of somebody else as a shared library that `tilewright check` runs.
+//
+// The library exports one function, `tilewright_plugin`, and holds its own copy of the emulator:
+// what crosses the border are the plain structs below, so the command and the library need not be
+// built together. CMake: tilewright_add_kernel(NAME SOURCES file.cpp). The same source, compiled
+// by nvcc, runs on the GPU. Example: examples/own_kernel, docs/checking.md.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "tilewright/arch/emu/options.hpp"
+#include "tilewright/arch/select.hpp"
+#include "tilewright/arch/tensor_map.hpp"
+
+namespace tw::emu {
+
+/// Of the structs in this file and of `statistics`.
+inline constexpr std::uint32_t plugin_abi = 1;
+inline constexpr int plugin_extents = 4;
+
+struct plugin_shape {
+  std::int64_t extent[plugin_extents];
+};
+/// A way to break the kernel that can be switched on.
+struct plugin_bug {
+  char const* name;
+  char const* what;
+};
+/// One run that the command asks for.
+struct plugin_request {
+  plugin_shape shape;
+  std::int32_t bug;  // 0: none; i: bugs[i - 1]
+  std::int32_t policy, random_warps, most_reports;
+  std::uint64_t seed;  // of the schedule and of the data
+};
+/// Where the run says what it found. The texts are the caller's after the call returns only if it
+/// copies them.
+struct plugin_answer {
+  void* to;
+  void (*diagnosis)(void* to, char const* code, char const* kind, char const* text, int count);
+  void (*wrong)(void* to, std::int64_t elements, std::int64_t of, char const* first);
+  void (*counted)(void* to, statistics const* counts);
+  void (*failed)(void* to, char const* why);  // the harness gave up
+};
+struct plugin_kernel {
+  char const* name;
+  char const* extent_names;  // "M,N,K": as many as a shape has
+  std::int32_t shapes, bugs;
+  plugin_shape const* shape;  // what is run when nothing else is asked for
+  plugin_bug const* bug;
+  void (*run)(plugin_request const*, plugin_answer const*);
+};
+struct plugin {
+  std::uint32_t abi, statistics_bytes;
+  std::int32_t on_gpu, kernels;
+  plugin_kernel const* kernel;
+};
+
+/// One run of a kernel under test: its shape, data and result. Memory lives as long as the trial.
+class trial {
+ public:
+  explicit trial(plugin_request const& r) : request_(r), random_(r.seed) {
+    options_.policy = static_cast<async_policy>(r.policy);
+    options_.random_warps = r.random_warps != 0;
+    options_.most_reports = r.most_reports;
+    options_.seed = r.seed;
+    options_.os_threads = 1;  // a run repeats exactly
+    options_.counted = &counts_;
+  }
+  trial(trial const&) = delete;
+  trial& operator=(trial const&) = delete;
+  ~trial() {
+    for (void* p : memory_) host::release(p);
+  }
+
+  std::int64_t extent(int i) const { return request_.shape.extent[i]; }
+  /// Is the kernel's i-th bug (from 1) switched on?
+  bool bug(int i) const { return request_.bug == i; }
+  std::mt19937_64& random() { return random_; }
+  /// A multiple of 1/8 from -1 to 1: sums of products of a few thousand such are exact in float32.
+  float small_fraction() { return static_cast<float>(static_cast<int>(random_() % 17) - 8) / 8.0F; }
+
+  /// A copy of the values where the kernel can read it.
+  template <class T>
+  T* input(std::vector<T> const& values) {
+    T* const p = memory<T>(values.size());
+    host::copy(p, values.data(), values.size() * sizeof(T));
+    return p;
+  }
+  /// Memory for a result; all its bytes are 0xFF, a NaN in every type.
+  template <class T>
+  T* output(std::int64_t count) {
+    std::vector<unsigned char> const poison(static_cast<std::size_t>(count) * sizeof(T), 0xFF);
+    T* const p = memory<T>(static_cast<std::size_t>(count));
+    host::copy(p, poison.data(), poison.size());
+    return p;
+  }
+  /// A tensor map for the backend at hand. Throws `rejected`.
+  tensor_map map(tensor_map_desc const& d) const { return make_tensor_map(d, host::where); }
+
+  /// Runs kernel K over `ctas` CTAs, with every check on in the emulator.
+  template <class K>
+  void run(K, int ctas, typename K::params const& p) {
+    ran_ = true;
+    keep(host::run<K>(ctas, p, options_));
+  }
+
+  /// Compares the elements of an output with right(i), bit by bit; counts the wrong ones.
+  template <class T, class F>
+  void compare(T const* output, std::int64_t count, F right) {
+    if (!diagnoses_.empty()) return;  // a run that was stopped has no result
+    std::vector<T> got(static_cast<std::size_t>(count));
+    host::copy(got.data(), output, got.size() * sizeof(T));
+    compared_ += count;
+    for (std::int64_t i = 0; i < count; ++i) {
+      T const want = right(i);
+      if (std::memcmp(&got[static_cast<std::size_t>(i)], &want, sizeof(T)) == 0) continue;
+      if (wrong_++ == 0) first_wrong_ = i;
+    }
+  }
+
+  void tell(plugin_answer const& to) const {
+    if (!ran_) throw std::logic_error("the harness never called trial::run");
+    for (diagnosis const& d : diagnoses_)
+      to.diagnosis(to.to, d.code.c_str(), d.kind.c_str(), d.text.c_str(), d.count);
+    if (diagnoses_.empty() && compared_ == 0)
+      throw std::logic_error("the harness never called trial::compare");
+    std::string const first =
+        wrong_ == 0 ? "" : "the first is element " + std::to_string(first_wrong_);
+    to.wrong(to.to, wrong_, compared_, first.c_str());
+    to.counted(to.to, &counts_);
+  }
+
+ private:
+  template <class T>
+  T* memory(std::size_t count) {
+    memory_.reserve(memory_.size() + 1);
+    memory_.push_back(host::allocate(count * sizeof(T)));
+    return static_cast<T*>(memory_.back());
+  }
+  template <class Report>
+  void keep(Report const& r) {
+    if constexpr (requires { r.diagnoses; })
+      diagnoses_.insert(diagnoses_.end(), r.diagnoses.begin(), r.diagnoses.end());
+  }
+
+  plugin_request request_;
+  options options_;
+  std::mt19937_64 random_;
+  std::vector<void*> memory_;
+  std::vector<diagnosis> diagnoses_;
+  statistics counts_;
+  bool ran_ = false;
+  std::int64_t wrong_ = 0, compared_ = 0, first_wrong_ = 0;
+};
+
+/// The border: no exception crosses it.
+template <void (*Run)(trial&)>
+void plugin_run(plugin_request const* r, plugin_answer const* to) {
+  try {
+    trial t(*r);
+    Run(t);
+    t.tell(*to);
+  } catch (std::exception const& e) {
+    to->failed(to->to, e.what());
+  } catch (...) {
+    to->failed(to->to, "an exception that is no std::exception");
+  }
+}
+
+/// A kernel under test: Run(trial) sets up the data, calls trial::run and trial::compare.
+template <void (*Run)(trial&), int Shapes, int Bugs>
+constexpr plugin_kernel test_of(char const* name, char const* extent_names,
+                                plugin_shape const (&shapes)[Shapes],
+                                plugin_bug const (&bugs)[Bugs]) {
+  return {name, extent_names, Shapes, Bugs, shapes, bugs, plugin_run<Run>};
+}
+template <void (*Run)(trial&), int Shapes>
+constexpr plugin_kernel test_of(char const* name, char const* extent_names,
+                                plugin_shape const (&shapes)[Shapes]) {
+  return {name, extent_names, Shapes, 0, shapes, nullptr, plugin_run<Run>};
+}
+
+/// What `tilewright_plugin` returns a pointer to.
+template <int Kernels>
+constexpr plugin plugin_of(plugin_kernel const (&kernels)[Kernels]) {
+  return {plugin_abi, sizeof(statistics), host::where == target::gpu ? 1 : 0, Kernels, kernels};
+}
+
+}  // namespace tw::emu
+
+/// Defined by the plugin.
+extern "C" tw::emu::plugin const* tilewright_plugin();
