@@ -2,8 +2,8 @@
 """mma_ptx_test.py  ptxas knows every instruction of the table of MMA atoms, none between its rows.
 
 Each atom of mma.sync and wgmma becomes one PTX instruction with the operand registers that the
-atom's layouts say; ptxas must assemble it. tcgen05 has its shape in a descriptor, dp4a, dp2a and fma
-have none: they are not asked. Skipped where there is no ptxas.
+atom's layouts say; ptxas must assemble it. tcgen05 has its shape in a descriptor, dp4a, dp2a and
+fma have none: they are not asked. Skipped where there is no ptxas.
 """
 import os
 import re
@@ -24,7 +24,8 @@ BITS = {"f64": 64, "f32": 32, "tf32": 32, "f16": 16, "bf16": 16, "e4m3": 8, "e5m
 
 def atoms(prefix):
     """Whole names that begin so; parts of the name in a dictionary."""
-    text = subprocess.run([COMMAND, "layout", f"mma_atom({prefix})"], capture_output=True, text=True,
+    text = subprocess.run([COMMAND, "layout", f"mma_atom({prefix})"], capture_output=True,
+                          text=True,
                           check=True).stdout
     for line in text.split():
         _, arch, shape, d, a, b, *variants = line.split(".")

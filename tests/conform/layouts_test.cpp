@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// conform_test.cpp  Every row of tests/conform/layouts*.jsonl whose operation exists, with counts.
+// layouts_test.cpp  Every row of tests/conform/layouts*.jsonl whose operation exists, with counts.
 #include <gtest/gtest.h>
 
 #include <fmt/format.h>
@@ -297,6 +297,7 @@ TEST(Conform, Layouts) {
              all.rows, all.text, all.function, all.law, all.refused, all.wrong, missing);
   for (std::string const& f : failures) fmt::print("{}\n", f);
   EXPECT_TRUE(failures.empty()) << failures.size() << " rows differ";
+  EXPECT_EQ(missing, 0);
 }
 
 /// What the reference refuses is refused with a code, or answered as the law says.
@@ -323,6 +324,7 @@ TEST(Conform, Rejects) {
   }
   fmt::print("rejects: {} refused, {} answered by the law, {} of missing operations\n", refused,
              lawful, missing);
+  EXPECT_EQ(missing, 0);
 }
 
 /// The reference's own unit cases: the same text or the same function. Their integers are partly
@@ -363,6 +365,7 @@ TEST(Conform, UnitCases) {
   fmt::print(
       "unit cases: {} with the same text, {} with the same function, {} of missing operations\n",
       same_text, same_function, missing);
+  EXPECT_EQ(missing, 0);
 }
 
 }  // namespace
