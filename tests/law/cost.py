@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """cost.py  What the layout header costs to compile, and its operations to run.
 
-Writes JSON: seconds of nvcc and g++ for an empty source, for one that includes layout.hpp, and for
+Writes JSON: processor seconds of nvcc and g++ for an empty source, for one that includes layout.hpp, and for
 50 operations of the algebra at compile time more; nanoseconds of each operation at run time
 (tests/law/layout_cost.cpp: a call by name, the arguments parsed and the result printed each time).
 Targets: include at most 0.2 s over an empty .cu, 50 operations at most 0.5 s more, an operation at
@@ -14,10 +14,10 @@ import datetime
 import json
 import os
 import re
+import resource
 import shutil
 import subprocess
 import tempfile
-import time
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
 INCLUDE = '#include "tilewright/layout/layout.hpp"\nusing namespace tw;\n'
@@ -36,13 +36,14 @@ def fifty():
 
 
 def best(commands, rounds=7):
-    """The fastest of some rounds for each command, in turns, so that load meets all alike."""
+    """Processor seconds of the cheapest of some rounds, commands in turns: load meets all alike."""
     times = {name: [] for name in commands}
     for _ in range(rounds):
         for name, command in commands.items():
-            start = time.perf_counter()
+            before = resource.getrusage(resource.RUSAGE_CHILDREN)
             subprocess.run(command, check=True, capture_output=True)
-            times[name].append(time.perf_counter() - start)
+            after = resource.getrusage(resource.RUSAGE_CHILDREN)
+            times[name].append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
     return {name: round(min(t), 3) for name, t in times.items()}
 
 
@@ -77,7 +78,14 @@ def compile_times(folder):
     return result
 
 
-def run_times(folder, library):
+def run_times(folder, library, program):
+    program = program or build_program(folder, library)
+    done = subprocess.run([program, os.path.join(ROOT, "tests/conform/layouts.jsonl")],
+                          capture_output=True, text=True, check=True)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def build_program(folder, library):
     program = os.path.join(folder, "layout_cost")
     sources = [library] if library else [
         os.path.join(ROOT, f"src/{part}/{name}") for part in ("layout", "atom", "base")
@@ -91,9 +99,7 @@ def run_times(folder, library):
         subprocess.run(["g++", "-std=c++20", "-O2", "-I", os.path.join(ROOT, "include"), "-I",
                         os.path.join(ROOT, "src"), "-c", source, "-o", objects[-1]], check=True)
     subprocess.run(["g++", *objects, "-lfmt", "-o", program], check=True)
-    done = subprocess.run([program, os.path.join(ROOT, "tests/conform/layouts.jsonl")],
-                          capture_output=True, text=True, check=True)
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    return program
 
 
 def main():
@@ -101,6 +107,7 @@ def main():
     parser.add_argument("-o", "--output", default=os.path.join(
         ROOT, f"bench/results/{datetime.date.today()}-layout-cost.json"))
     parser.add_argument("--library", help="libtilewright.a; without it the sources are compiled")
+    parser.add_argument("--program", help="layout_cost, built before")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         result = {"date": str(datetime.date.today()),
@@ -108,7 +115,7 @@ def main():
                   "cpu": first_line(["lscpu"], r"(?<=Model name:)\s*.*").strip(),
                   "cpus": os.cpu_count(), "load": os.getloadavg()[0],
                   "compile": compile_times(folder),
-                  "operations": run_times(folder, options.library)}
+                  "operations": run_times(folder, options.library, options.program)}
     rows = result["operations"]
     result["slowest_ns_per_leaf"] = max(rows, key=lambda r: r["ns_per_leaf"])
     with open(options.output, "w", encoding="utf-8") as file:
