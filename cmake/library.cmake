@@ -45,4 +45,5 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/tilewright
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT tilewrightTargets NAMESPACE tilewright:: DESTINATION ${tw_config_folder})
 install(FILES ${PROJECT_BINARY_DIR}/tilewrightConfig.cmake
-              ${PROJECT_BINARY_DIR}/tilewrightConfigVersion.cmake DESTINATION ${tw_config_folder})
+              ${PROJECT_BINARY_DIR}/tilewrightConfigVersion.cmake
+              ${PROJECT_SOURCE_DIR}/cmake/add_kernel.cmake DESTINATION ${tw_config_folder})

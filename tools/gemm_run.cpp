@@ -70,6 +70,7 @@ gemm_run run_emulated(gemm_files const& files, gemm_data& data, int threads, boo
   emu_options options;
   options.os_threads = threads > 0 ? threads : cores;
   progress_bar bar(show_progress);
+  options.hazards = false;  // `tilewright check gemm` checks them; here they would cost time
   options.progress = [&](double share) { bar.update(share); };
   gemm_run run;
   run.device = "emulator";

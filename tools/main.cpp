@@ -6,6 +6,7 @@
 #include "bench/bench_command.hpp"
 #include "tilewright/base/version.hpp"
 #include "tools/banks_command.hpp"
+#include "tools/check_command.hpp"
 #include "tools/explain_command.hpp"
 #include "tools/gemm_command.hpp"
 #include "tools/guarded.hpp"
@@ -25,6 +26,7 @@ int main(int argc, char** argv) {
   tw::add_gemm_command(app, status);
   tw::add_layout_command(app, status);
   tw::add_banks_command(app, status);
+  tw::add_check_command(app, status);
   tw::add_bench_command(app, status);
   tw::add_info_command(app, status);
   tw::add_explain_command(app, status);

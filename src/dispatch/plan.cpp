@@ -19,13 +19,6 @@ bool tma_addressable(matrix_desc const& m, std::int64_t outer, void const* base)
   return pitch && reinterpret_cast<std::uintptr_t>(base) % tma_alignment_bytes == 0;
 }
 
-std::string kernel_name(gemm_config const& c) {
-  char const a = c.a_major() == operand_major::k ? 't' : 'n';
-  char const b = c.b_major() == operand_major::k ? 'n' : 't';
-  return fmt::format("sm90_{}_{}_{}{}_{}x{}x{}_{}x{}_s{}", name(c.ab), name(c.d), a, b, c.tile_m,
-                     c.tile_n, c.tile_k, c.cluster_m, c.cluster_n, c.stages);
-}
-
 std::string slower_path(char const* matrix, matrix_desc const& m, char const* consequence) {
   return fmt::format(
       "{}: pitch of {} bytes or its base is not a multiple of 16 bytes, which TMA "
@@ -34,6 +27,13 @@ std::string slower_path(char const* matrix, matrix_desc const& m, char const* co
 }
 
 }  // namespace
+
+std::string kernel_name(gemm_config const& c) {
+  char const a = c.a_major() == operand_major::k ? 't' : 'n';
+  char const b = c.b_major() == operand_major::k ? 'n' : 't';
+  return fmt::format("sm90_{}_{}_{}{}_{}x{}x{}_{}x{}_s{}", name(c.ab), name(c.d), a, b, c.tile_m,
+                     c.tile_n, c.tile_k, c.cluster_m, c.cluster_n, c.stages);
+}
 
 gemm_plan plan_gemm(gemm_problem const& p, gemm_operands const& given, int device_sms) {
   if (auto r = accept(p)) throw rejected(*r);

@@ -29,6 +29,9 @@ struct gemm_plan {
   std::vector<std::string> hints;  // performance hints for the log
 };
 
+/// The name of a configuration, as plans and reports have it.
+std::string kernel_name(gemm_config const& c);
+
 /// Chooses a kernel. Throws `rejected` when accept() refuses. `device_sms`: number of SMs.
 gemm_plan plan_gemm(gemm_problem const& p, gemm_operands const& o, int device_sms);
 

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+# tilewright_add_kernel(NAME SOURCES file.cpp... [CUDA])
+#
+# NAME.so: the kernels of the sources as a plugin for `tilewright check` (docs/checking.md). The
+# compiler calls the emulator before each plain load and store; the plugin holds its own emulator
+# and exports tilewright_plugin alone.
+# With CUDA, in a project that has enabled the language CUDA, NAME_gpu.so too: the same sources for
+# sm_90a, which `tilewright check` runs on the card; only results are seen there.
+function(tilewright_add_kernel name)
+  cmake_parse_arguments(PARSE_ARGV 1 kernel "CUDA" "" "SOURCES")
+  if(NOT kernel_SOURCES OR kernel_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "tilewright_add_kernel(NAME SOURCES file.cpp... [CUDA])")
+  endif()
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    message(FATAL_ERROR "tilewright_add_kernel needs g++: the emulator sees plain accesses through "
+                        "the calls that its -fsanitize=thread makes")
+  endif()
+  set(exports ${CMAKE_CURRENT_BINARY_DIR}/${name}.exports)
+  file(WRITE ${exports} "{ global: tilewright_plugin; local: *; };\n")
+
+  add_library(${name} MODULE ${kernel_SOURCES})
+  tilewright_plugin_properties(${name} ${exports})
+  target_compile_options(${name} PRIVATE
+    -g1 $<$<CONFIG:>:-O2> -fsanitize=thread --param=tsan-instrument-func-entry-exit=0)
+
+  if(kernel_CUDA AND CMAKE_CUDA_COMPILER)
+    set(wrappers "")
+    foreach(source IN LISTS kernel_SOURCES)
+      get_filename_component(path ${source} ABSOLUTE)
+      get_filename_component(stem ${source} NAME_WE)
+      set(wrapper ${CMAKE_CURRENT_BINARY_DIR}/${name}_${stem}.cu)
+      file(CONFIGURE OUTPUT ${wrapper} CONTENT "#include \"${path}\"\n")
+      list(APPEND wrappers ${wrapper})
+    endforeach()
+    find_package(CUDAToolkit 13.0 REQUIRED)
+    add_library(${name}_gpu MODULE ${wrappers})
+    tilewright_plugin_properties(${name}_gpu ${exports})
+    set_target_properties(${name}_gpu PROPERTIES CUDA_ARCHITECTURES 90a-real LINKER_LANGUAGE CXX)
+    target_link_libraries(${name}_gpu PRIVATE CUDA::cudart_static)
+  endif()
+endfunction()
+
+function(tilewright_plugin_properties target exports)
+  set_target_properties(${target} PROPERTIES PREFIX "" POSITION_INDEPENDENT_CODE ON
+                                             LINK_DEPENDS ${exports})
+  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX,CUDA>:-std=c++20>)
+  target_link_libraries(${target} PRIVATE tilewright::tilewright)
+  target_link_options(${target} PRIVATE -Wl,-z,defs -Wl,--version-script=${exports})
+endfunction()

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// check_command.cpp  Options, then: run, print, and a status that says whether all is well.
+#include "tools/check_command.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "tools/guarded.hpp"
+#include "tools/hazards/gemm_check.hpp"
+#include "tools/hazards/mutants_check.hpp"
+#include "tools/hazards/plugin_check.hpp"
+#include "tools/hazards/results.hpp"
+#include "tools/io/refuse.hpp"
+#include "tools/json_output.hpp"
+
+namespace tw {
+namespace {
+
+using namespace hazards;
+
+char const* const manual =
+    "check PLUGIN.so   the kernels of a shared library (CMake: tilewright_add_kernel)\n"
+    "check gemm        every GEMM kernel of the library, over random shapes\n"
+    "check --mutants   kernels with a planted bug each: is every bug named?\n"
+    "Runs are spread over four kinds of schedule: eager, lazy, random, random-warps.\n"
+    "Exit status: 0 nothing was found (--mutants: all were), 1 something was, 2 refused.";
+
+exit_status status_of(bool good) { return good ? exit_status::done : exit_status::wrong; }
+
+exit_status run_mutants(request const& r) {
+  if (!r.target.empty() || !r.shapes.empty() || !r.bug.empty() || !r.kernel.empty() ||
+      !r.schedule.empty() || r.runs > 0)
+    refuse("TW0630", "check --mutants", "another target or option",
+           "--seeds, --first-seed, --json and --quiet alone");
+  mutants_result const m = check_mutants(r);
+  if (r.json)
+    print_json(to_json(m));
+  else
+    fmt::print("{}", text_of(m));
+  return status_of(m.good());
+}
+
+exit_status run_gemm_kernels(request const& r) {
+  if (!r.bug.empty()) refuse("TW0630", "check gemm", "--bug", "a plugin, or --mutants");
+  std::vector<kernel_result> const results = check_gemm_kernels(r);
+  kernel_result const all = merged(results, fmt::format("gemm, {} kernels", results.size()));
+  std::vector<kernel_result> bad;
+  std::ranges::copy_if(results, std::back_inserter(bad), [](auto const& k) { return !k.clean(); });
+  if (r.json) {
+    nlohmann::ordered_json record = json_of_kernels(results);
+    record["runs"] = all.runs;
+    record["false_reports"] = all.bad_runs;
+    print_json(record);
+  } else if (bad.empty()) {
+    fmt::print("{}", text_of_kernels(std::span(&all, 1), r.target));
+  } else {
+    fmt::print("{}{} of {} kernels with findings\n", text_of_kernels(bad, r.target), bad.size(),
+               results.size());
+  }
+  return status_of(bad.empty());
+}
+
+exit_status run_plugin(request const& r) {
+  std::vector<kernel_result> const results = check_plugin(r);
+  if (r.json)
+    print_json(json_of_kernels(results));
+  else
+    fmt::print("{}", text_of_kernels(results, r.target));
+  return status_of(std::ranges::all_of(results, [](auto const& k) { return k.clean(); }));
+}
+
+exit_status run_check(request const& r) {
+  if (r.mutants) return run_mutants(r);
+  if (r.target.empty())
+    refuse("TW0630", "check", "nothing to check", "PLUGIN.so, gemm, or --mutants",
+           "tilewright check --help");
+  return r.target == "gemm" ? run_gemm_kernels(r) : run_plugin(r);
+}
+
+}  // namespace
+
+void add_check_command(CLI::App& app, int& status) {
+  auto const r = std::make_shared<request>();
+  CLI::App* verb = app.add_subcommand("check", "hazards of a kernel, found in the emulator");
+  verb->footer(manual);
+  verb->add_option("TARGET", r->target, "gemm, or the path of a plugin");
+  verb->add_flag("--mutants", r->mutants, "kernels with planted bugs");
+  verb->add_option("--shape", r->shapes, "extents with commas, as M,N,K; may be repeated");
+  verb->add_option("--seeds", r->seeds, "seeds of each schedule (default: 3; gemm 1, --mutants 2)")
+      ->check(CLI::Range(1, 1000000));
+  verb->add_option("--runs", r->runs, "runs of each kernel, in place of --seeds")
+      ->check(CLI::Range(1, 1000000));
+  verb->add_option("--first-seed", r->first_seed, "the first seed (default 1)");
+  verb->add_option("--schedule", r->schedule, "this kind of schedule alone");
+  verb->add_option("--kernel", r->kernel, "only kernels whose name holds this text");
+  verb->add_option("--bug", r->bug, "switches on a bug that the plugin names");
+  verb->add_flag("--json", r->json, "one JSON record on stdout");
+  verb->add_flag("--quiet", r->quiet, "no progress bar");
+  verb->callback(
+      [r, &status] { status = static_cast<int>(guarded(r->json, [&] { return run_check(*r); })); });
+}
+
+}  // namespace tw

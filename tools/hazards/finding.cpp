@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// finding.cpp  The same hazard in many runs is one finding.
+#include "tools/hazards/finding.hpp"
+
+namespace tw::hazards {
+
+namespace {
+// Threads, phases and offsets differ from run to run; what stands before the first digit names the
+// access and the rule.
+std::string key_of(finding const& f) {
+  return f.code + f.text.substr(0, f.text.find_first_of("0123456789"));
+}
+}  // namespace
+
+void kernel_result::add(finding f) {
+  for (finding& old : findings)
+    if (key_of(old) == key_of(f)) {
+      old.count += f.count;
+      ++old.runs;
+      return;
+    }
+  f.runs = 1;
+  findings.push_back(std::move(f));
+}
+
+}  // namespace tw::hazards

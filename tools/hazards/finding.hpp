@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// finding.hpp  What the runs of one kernel showed.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tilewright/arch/emu/statistics.hpp"
+
+namespace tw::hazards {
+
+/// How to repeat a run.
+struct run_key {
+  std::vector<std::int64_t> shape;
+  int family = 0;  // of schedules: tools/mutants, schedule_name
+  std::uint64_t seed = 0;
+};
+
+/// A diagnosis, or a wrong result, and the first run that showed it.
+struct finding {
+  std::string code, kind, text;  // of the emulator; code empty: wrong elements
+  std::int64_t count = 0;        // how often, over all runs
+  int runs = 0;                  // runs that showed it
+  run_key first;
+};
+
+struct kernel_result {
+  std::string name;
+  int runs = 0, bad_runs = 0;
+  std::int64_t wrong_elements = 0, elements = 0;  // compared
+  bool on_gpu = false;                            // nothing but the result was seen
+  std::vector<finding> findings;                  // in the order in which they came
+  emu::statistics counts;
+
+  bool clean() const { return findings.empty(); }
+  /// Merges with a finding of the same code whose first line is the same.
+  void add(finding f);
+};
+
+}  // namespace tw::hazards

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// gemm_check.cpp  Random products, planned for the kernel under test.
+#include "tools/hazards/gemm_check.hpp"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <mutex>
+#include <random>
+#include <thread>
+
+#include "tilewright/base/convert.hpp"
+#include "tilewright/dispatch/candidates.hpp"
+#include "tilewright/dispatch/gemm.hpp"
+#include "tools/check.hpp"
+#include "tools/io/refuse.hpp"
+#include "tools/mutants/mutants.hpp"
+#include "tools/progress_bar.hpp"
+
+namespace tw::hazards {
+
+namespace {
+
+std::vector<gemm_config> all_kernels() {
+  using enum operand_major;
+  std::vector<gemm_config> all;
+  for (elem const ab : {elem::bf16, elem::f16})
+    for (elem const d : {elem::bf16, elem::f16, elem::f32})
+      for (operand_major const a : {k, mn})
+        for (operand_major const b : {k, mn})
+          for (int i = 0; i < tile_shapes; ++i)
+            all.push_back(config_of(tile_shape_at(i), ab, d, a, b));
+  return all;
+}
+
+/// A matrix of random values, or of NaN, with a pitch that may be padded.
+struct matrix {
+  matrix_desc desc;
+  std::vector<std::byte> bytes;
+
+  matrix(elem type, order ord, std::int64_t rows, std::int64_t cols, std::int64_t pad) {
+    std::int64_t const inner = ord == order::row_major ? cols : rows;
+    std::int64_t const outer = ord == order::row_major ? rows : cols;
+    desc = {type, ord, inner + pad};
+    bytes.assign(static_cast<std::size_t>(desc.pitch_elems * outer * size_bytes(type)),
+                 std::byte{0xFF});
+  }
+  void fill(std::mt19937_64& random) {
+    std::normal_distribution<float> normal;
+    auto const width = static_cast<std::size_t>(size_bytes(desc.type));
+    for (std::size_t i = 0; i < bytes.size(); i += width) {
+      float const x = normal(random);
+      std::uint32_t const bits = desc.type == elem::f32    ? __builtin_bit_cast(std::uint32_t, x)
+                                 : desc.type == elem::bf16 ? to_bf16(x).bits
+                                                           : to_f16(x).bits;
+      for (std::size_t b = 0; b < width; ++b)
+        bytes[i + b] = static_cast<std::byte>(bits >> (8 * b));
+    }
+  }
+};
+
+class gemm_runner {
+ public:
+  gemm_runner(gemm_config const& c, std::vector<shape> const& shapes) : c_(c), shapes_(shapes) {}
+
+  /// Run number i of this kernel; given shapes are used in turn. With the same key it repeats.
+  void run(int i, run_key key, kernel_result& result) {
+    std::mt19937_64 random(key.seed * 1000003 + static_cast<unsigned>(key.family));
+    auto const any = [&](int lo, int hi) {
+      return lo + static_cast<int>(random() % static_cast<unsigned>(hi - lo + 1));
+    };
+    key.shape = {any(1, 400), any(1, 600), any(1, 300)};
+    if (!shapes_.empty()) key.shape = shapes_[static_cast<std::size_t>(i) % shapes_.size()];
+    auto const m = key.shape[0], n = key.shape[1], k = key.shape[2];
+    using enum order;
+    bool const swapped = any(0, 1) != 0;  // D column-major: the transposed product is computed
+    bool const a_k = swapped ? !c_.b_mn : !c_.a_mn, b_k = swapped ? !c_.a_mn : !c_.b_mn;
+    auto const pad = [&] { return any(0, 2) == 0 ? any(0, 9) : 0; };
+    matrix a(c_.ab, a_k ? row_major : col_major, m, k, pad());
+    matrix b(c_.ab, b_k ? col_major : row_major, k, n, pad());
+    matrix d(c_.d, swapped ? col_major : row_major, m, n, pad());
+    matrix c(c_.d, any(0, 1) != 0 ? col_major : row_major, m, n, 0);
+    for (matrix* x : {&a, &b, &c}) x->fill(random);
+    gemm_problem p{m, n, k, a.desc, b.desc, d.desc, std::nullopt, 1.0F, 0.0F};
+    if (any(0, 2) == 0) {
+      p.c = c.desc;
+      p.beta = 0.5F;
+    }
+    gemm_operands const o{a.bytes.data(), b.bytes.data(), p.c ? c.bytes.data() : nullptr,
+                          d.bytes.data()};
+    emu::options options = mutants::schedule(key.family, key.seed);
+    options.sms = 2 + 2 * any(0, 2);
+    options.most_reports = emu::options{}.most_reports;
+    options.counted = &result.counts;
+    gemm_plan plan = plan_gemm(p, o, options.sms);
+    plan.config = c_;
+    plan.kernel = kernel_name(c_);
+    judge(plan, o, options, key, result);
+  }
+
+ private:
+  static void judge(gemm_plan const& plan, gemm_operands const& o, emu::options const& options,
+                    run_key const& key, kernel_result& result) {
+    ++result.runs;
+    try {
+      gemm_emulated(plan, o, options);
+    } catch (emu::fault const& f) {
+      ++result.bad_runs;
+      for (emu::diagnosis const& d : f.diagnoses())
+        result.add({d.code, d.kind, d.text, d.count, 0, key});
+      return;
+    }
+    check_report const c = check_gemm(plan.problem, o);
+    result.elements += c.rows_checked * c.cols;
+    if (c.passed()) return;
+    ++result.bad_runs;
+    result.wrong_elements += c.wrong;
+    result.add({"", "wrong-elements",
+                fmt::format("wrong elements: {} of {} in this run", c.wrong, c.rows * c.cols),
+                c.wrong, 0, key});
+  }
+
+  gemm_config c_;
+  std::vector<shape> const& shapes_;
+};
+
+}  // namespace
+
+std::vector<kernel_result> check_gemm_kernels(request const& r) {
+  std::vector<int> const families = families_of(r);
+  std::vector<shape> shapes;
+  for (std::string const& text : r.shapes) shapes.push_back(parse_shape(text, 3, "M,N,K"));
+  int const per_family = r.seeds > 0 ? r.seeds : 1;
+  int const runs = r.runs > 0 ? r.runs : per_family * static_cast<int>(families.size());
+  std::vector<gemm_config> chosen;
+  for (gemm_config const& c : all_kernels())
+    if (kernel_name(c).find(r.kernel) != std::string::npos) chosen.push_back(c);
+  if (chosen.empty())
+    refuse("TW0634", "--kernel", r.kernel,
+           "part of a name such as " + kernel_name(all_kernels()[0]));
+
+  std::vector<kernel_result> results(chosen.size());
+  std::atomic<std::size_t> next{0};
+  std::atomic<int> done{0};
+  progress_bar bar(!r.quiet);
+  std::mutex mutex;
+  std::exception_ptr error;
+  auto const work = [&] {
+    try {
+      for (std::size_t i = next++; i < chosen.size(); i = next++) {
+        results[i].name = kernel_name(chosen[i]);
+        gemm_runner runner(chosen[i], shapes);
+        auto const count = static_cast<int>(families.size());
+        for (int x = 0; x < runs; ++x) {
+          runner.run(x,
+                     {{},
+                      families[static_cast<std::size_t>(x % count)],
+                      r.first_seed + static_cast<std::uint64_t>(x / count)},
+                     results[i]);
+          bar.update(static_cast<double>(++done) / (runs * static_cast<double>(chosen.size())));
+        }
+      }
+    } catch (...) {
+      std::scoped_lock const lock(mutex);
+      error = std::current_exception();
+    }
+  };
+  std::vector<std::thread> workers;
+  for (unsigned i = 0; i < std::max(1U, std::thread::hardware_concurrency()); ++i)
+    workers.emplace_back(work);
+  for (std::thread& w : workers) w.join();
+  if (error) std::rethrow_exception(error);
+  return results;
+}
+
+}  // namespace tw::hazards

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// mutants_check.cpp  Judges every mutant; prints one line for each.
+#include "tools/hazards/mutants_check.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "tools/mutants/mutants.hpp"
+#include "tools/progress_bar.hpp"
+
+namespace tw::hazards {
+
+namespace {
+
+constexpr int default_seeds = 2;
+
+mutant_row row_of(mutants::mutant const& m, mutants::verdict const& v) {
+  mutant_row row{
+      fmt::format("{}/{}", m.kernel, m.name), std::string(m.codes.front()), v.caught, v.runs, {}};
+  for (std::string const& code : v.seen)
+    if (std::ranges::find(m.codes, code) != m.codes.end()) {
+      row.code = code;
+      break;
+    }
+  if (v.caught != v.runs) row.seen = fmt::format("{}", fmt::join(v.seen, " "));
+  return row;
+}
+
+}  // namespace
+
+bool mutants_result::good() const {
+  return false_reports == 0 &&
+         std::ranges::all_of(mutants, [](mutant_row const& m) { return m.caught == m.runs; });
+}
+
+mutants_result check_mutants(request const& r) {
+  std::vector<mutants::mutant> const all = mutants::all_mutants();
+  mutants_result result;
+  progress_bar bar(!r.quiet);
+  double done = 0;
+  for (mutants::mutant const& m : all) {
+    mutants::verdict const v =
+        mutants::judge(m, r.seeds > 0 ? r.seeds : default_seeds, r.first_seed);
+    if (m.name.empty()) {
+      ++result.correct_kernels;
+      result.correct_runs += v.runs;
+      result.false_reports += v.caught + v.other + v.wrong_results;
+      if (!v.example.code.empty())
+        result.false_text += fmt::format("{}: {} {}\n  {}\n", m.kernel, v.example.code,
+                                         v.example.kind, v.example.text);
+    } else {
+      result.mutants.push_back(row_of(m, v));
+    }
+    bar.update(++done / static_cast<double>(all.size()));
+  }
+  return result;
+}
+
+nlohmann::ordered_json to_json(mutants_result const& m) {
+  auto rows = nlohmann::ordered_json::array();
+  for (mutant_row const& x : m.mutants)
+    rows.push_back({{"name", x.name}, {"code", x.code}, {"caught", x.caught}, {"runs", x.runs}});
+  return {{"mutants", rows}, {"false_reports", m.false_reports}};
+}
+
+std::string text_of(mutants_result const& m) {
+  std::size_t width = 6;
+  for (mutant_row const& x : m.mutants) width = std::max(width, x.name.size());
+  std::string text = fmt::format("{:<{}}  code   caught\n", "mutant", width);
+  int caught = 0, runs = 0;
+  std::size_t whole = 0;
+  for (mutant_row const& x : m.mutants) {
+    text += fmt::format("{:<{}}  {}  {} of {}{}\n", x.name, width, x.code, x.caught, x.runs,
+                        x.caught == x.runs ? ""
+                        : x.seen.empty()   ? "   NOT CAUGHT: no report"
+                                           : "   NOT CAUGHT: reports " + x.seen);
+    caught += x.caught;
+    runs += x.runs;
+    whole += x.caught == x.runs ? 1 : 0;
+  }
+  return text + m.false_text +
+         fmt::format(
+             "{} of {} mutants caught, in {} of {} runs\n"
+             "{} false reports in {} runs of {} correct kernels\n",
+             whole, m.mutants.size(), caught, runs, m.false_reports, m.correct_runs,
+             m.correct_kernels);
+}
+
+}  // namespace tw::hazards

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugin_library.cpp  Loads a plugin and speaks to it through its plain structs.
+#include "tools/hazards/plugin_library.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include "tools/io/refuse.hpp"
+#include "tools/mutants/mutants.hpp"
+
+namespace tw::hazards {
+
+namespace {
+
+/// Receives what one run shows.
+struct receiver {
+  run_key key;
+  std::vector<finding> findings;
+  std::int64_t wrong = 0, elements = 0;
+  emu::statistics counts;
+  std::string failed;
+
+  static receiver& of(void* p) { return *static_cast<receiver*>(p); }
+  emu::plugin_answer answer() {
+    return {this,
+            [](void* to, char const* code, char const* kind, char const* text, int count) {
+              of(to).findings.push_back({code, kind, text, count, 0, of(to).key});
+            },
+            [](void* to, std::int64_t wrong, std::int64_t elements, char const* first) {
+              receiver& r = of(to);
+              r.wrong = wrong;
+              r.elements = elements;
+              if (wrong != 0)
+                r.findings.push_back({"", "wrong-elements",
+                                      fmt::format("wrong elements: {} of {} in this run, {}", wrong,
+                                                  elements, first),
+                                      wrong, 0, r.key});
+            },
+            [](void* to, emu::statistics const* counts) { of(to).counts = *counts; },
+            [](void* to, char const* why) { of(to).failed = *why == 0 ? "no reason" : why; }};
+  }
+};
+
+}  // namespace
+
+plugin_library::plugin_library(std::string const& path) : path_(path) {
+  // Without a slash dlopen would look in the system's folders.
+  std::string const file = path.find('/') == std::string::npos ? "./" + path : path;
+  void* const library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr)
+    refuse("TW0631", "plugin " + path, ::dlerror(), "a shared library that can be loaded",
+           "build it with the CMake function tilewright_add_kernel");
+  auto* const entry =
+      reinterpret_cast<emu::plugin const* (*)()>(::dlsym(library, "tilewright_plugin"));
+  if (entry == nullptr)
+    refuse("TW0632", "plugin " + path, "no function tilewright_plugin", "one that is exported",
+           "extern \"C\" tw::emu::plugin const* tilewright_plugin(); see docs/checking.md");
+  face_ = entry();
+  if (face_ == nullptr || face_->abi != emu::plugin_abi ||
+      face_->statistics_bytes != sizeof(emu::statistics))
+    refuse("TW0633", "plugin " + path,
+           face_ == nullptr ? "a null pointer"
+                            : fmt::format("interface {}, {} bytes of counts", face_->abi,
+                                          face_->statistics_bytes),
+           fmt::format("interface {}, {} bytes", emu::plugin_abi, sizeof(emu::statistics)),
+           "build it against the Tilewright that this command belongs to");
+}
+
+std::span<emu::plugin_kernel const> plugin_library::kernels() const {
+  return {face_->kernel, static_cast<std::size_t>(face_->kernels)};
+}
+
+void plugin_library::run(emu::plugin_kernel const& k, run_key const& key, int bug,
+                         kernel_result& result) const {
+  emu::options const o = mutants::schedule(key.family, key.seed);
+  emu::plugin_request q{};
+  for (std::size_t i = 0; i < key.shape.size(); ++i) q.shape.extent[i] = key.shape[i];
+  q.bug = bug;
+  q.policy = static_cast<int>(o.policy);
+  q.random_warps = o.random_warps ? 1 : 0;
+  q.most_reports = emu::options{}.most_reports;
+  q.seed = key.seed;
+  receiver r{key, {}, 0, 0, {}, {}};
+  emu::plugin_answer const answer = r.answer();
+  k.run(&q, &answer);
+  if (!r.failed.empty())
+    refuse("TW0637", fmt::format("plugin {}, kernel {}", path_, k.name), r.failed,
+           "a harness that runs and compares for every shape that it is given");
+  ++result.runs;
+  if (!r.findings.empty()) ++result.bad_runs;
+  result.wrong_elements += r.wrong;
+  result.elements += r.elements;
+  result.counts.add(r.counts);
+  result.on_gpu = on_gpu();
+  for (finding& f : r.findings) result.add(std::move(f));
+}
+
+}  // namespace tw::hazards

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// request.cpp  Shapes and schedules as words of the command line.
+#include "tools/hazards/request.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "tools/io/refuse.hpp"
+#include "tools/mutants/mutants.hpp"
+
+namespace tw::hazards {
+
+namespace {
+/// "random warps" is --schedule random-warps.
+std::string word_of(int family) {
+  std::string name(mutants::schedule_name(family));
+  std::ranges::replace(name, ' ', '-');
+  return name;
+}
+}  // namespace
+
+shape parse_shape(std::string const& text, std::size_t extents, std::string const& names) {
+  shape s;
+  bool good = true;
+  for (char const* at = text.data(); good;) {
+    char const* const end = text.data() + text.size();
+    std::int64_t value = 0;
+    auto const [next, error] = std::from_chars(at, end, value);
+    good = error == std::errc() && value > 0 && value <= 1 << 20;
+    s.push_back(value);
+    if (next == end) break;
+    good = good && *next == ',';
+    at = next + 1;
+  }
+  if (!good || s.size() != extents)
+    refuse("TW0635", "--shape", text,
+           fmt::format("{} numbers from 1 to 1048576 with commas between: {}", extents, names));
+  return s;
+}
+
+std::vector<int> families_of(request const& r) {
+  std::vector<int> families;
+  std::string words;
+  for (int f = 0; f < mutants::schedule_families; ++f) {
+    words += (f == 0 ? "" : ", ") + word_of(f);
+    if (r.schedule.empty() || r.schedule == word_of(f)) families.push_back(f);
+  }
+  if (families.empty()) refuse("TW0636", "--schedule", r.schedule, "one of " + words);
+  return families;
+}
+
+std::string replay_options(run_key const& k) {
+  return fmt::format("--shape {} --schedule {} --first-seed {} --seeds 1", fmt::join(k.shape, ","),
+                     word_of(k.family), k.seed);
+}
+
+}  // namespace tw::hazards

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// results.cpp  One block of text, or one JSON object, for each kernel.
+#include "tools/hazards/results.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tools/hazards/checklist.hpp"
+#include "tools/hazards/request.hpp"
+#include "tools/mutants/mutants.hpp"
+
+namespace tw::hazards {
+
+std::string text_of_kernels(std::span<kernel_result const> results, std::string const& target) {
+  std::string text;
+  for (kernel_result const& r : results) {
+    text += fmt::format("{}: {} runs, {} elements compared{}\n", r.name, r.runs, r.elements,
+                        r.clean() ? "" : fmt::format(", {} runs with findings", r.bad_runs));
+    text += text_of(checklist_of(r));
+    for (finding const& f : r.findings)
+      text += fmt::format("  {} in {} of {} runs; again: tilewright check {} --kernel {} {}\n",
+                          f.code.empty() ? f.kind : f.code, f.runs, r.runs, target, r.name,
+                          replay_options(f.first));
+  }
+  return text;
+}
+
+nlohmann::ordered_json json_of_kernels(std::span<kernel_result const> results) {
+  auto kernels = nlohmann::ordered_json::array();
+  for (kernel_result const& r : results) {
+    auto findings = nlohmann::ordered_json::array();
+    for (finding const& f : r.findings)
+      findings.push_back({{"code", f.code},
+                          {"kind", f.kind},
+                          {"text", f.text},
+                          {"count", f.count},
+                          {"runs", f.runs},
+                          {"shape", f.first.shape},
+                          {"schedule", mutants::schedule_name(f.first.family)},
+                          {"seed", f.first.seed}});
+    auto lines = nlohmann::ordered_json::array();
+    for (checklist_line const& l : checklist_of(r))
+      lines.push_back({{"line", l.name}, {"state", name_of(l.state)}, {"detail", l.detail}});
+    kernels.push_back({{"name", r.name},
+                       {"runs", r.runs},
+                       {"bad_runs", r.bad_runs},
+                       {"wrong_elements", r.wrong_elements},
+                       {"elements", r.elements},
+                       {"findings", findings},
+                       {"checklist", lines}});
+  }
+  return {{"kernels", kernels}};
+}
+
+kernel_result merged(std::span<kernel_result const> results, std::string name) {
+  kernel_result all;
+  all.name = std::move(name);
+  for (kernel_result const& r : results) {
+    all.runs += r.runs;
+    all.bad_runs += r.bad_runs;
+    all.wrong_elements += r.wrong_elements;
+    all.elements += r.elements;
+    all.counts.add(r.counts);
+  }
+  return all;
+}
+
+}  // namespace tw::hazards

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// results.hpp  What the runs of kernels showed, as text with the checklist, and as JSON.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <span>
+
+#include "tools/hazards/finding.hpp"
+
+namespace tw::hazards {
+
+/// For each kernel: its runs, its checklist, and how to repeat the first run of each finding.
+std::string text_of_kernels(std::span<kernel_result const> results, std::string const& target);
+
+/// {"kernels": [{"name", "runs", "bad_runs", "wrong_elements", "elements", "findings": [...],
+/// "checklist": [{"line", "state", "detail"}, ...]}, ...]}
+nlohmann::ordered_json json_of_kernels(std::span<kernel_result const> results);
+
+/// Many kernels of one family as one: the sums, and one checklist.
+kernel_result merged(std::span<kernel_result const> results, std::string name);
+
+}  // namespace tw::hazards
