@@ -30,8 +30,12 @@ TW_HD constexpr std::uint32_t swizzled(std::uint32_t byte_address, swizzle_mode 
 /// imm-trans-a, imm-trans-b (PTX ISA, "wgmma.mma_async").
 enum class operand_major : std::uint8_t { k = 0, mn = 1 };
 
-/// Memory-model scope of a barrier operation (PTX ISA, "Scope").
-enum class scope : std::uint8_t { cta, cluster };
+/// Memory-model scope: the threads among which an operation orders memory (PTX ISA, "Scope").
+/// Barriers know cta and cluster; gpu is for flags and counters in global memory.
+enum class scope : std::uint8_t { cta, cluster, gpu };
+
+/// What an atomic operation orders besides its own word (PTX ISA, "Memory Consistency Model").
+enum class mem_order : std::uint8_t { relaxed, acquire, release, acq_rel };
 
 /// 64-bit shared-memory matrix descriptor of wgmma (PTX ISA, "Matrix Descriptor Format"):
 /// address/16 in bits 0-13, leading byte offset/16 in 16-29, stride byte offset/16 in 32-45,

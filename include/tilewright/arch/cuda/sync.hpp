@@ -10,6 +10,12 @@ namespace tw {
 /// async proxy (TMA, wgmma). PTX ISA, "membar / fence": fence.proxy.async.
 TW_DEVICE void fence_proxy_async() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
+/// The same for global memory: before another thread's TMA load of what this one has written with
+/// ordinary stores, ahead of the release. PTX ISA, "membar / fence": fence.proxy.async.global.
+TW_DEVICE void fence_proxy_async_global() {
+  asm volatile("fence.proxy.async.global;" ::: "memory");
+}
+
 /// Makes this thread's mbarrier.init visible to the cluster, the async proxy included, together
 /// with a following cluster barrier. PTX ISA, "membar / fence": fence.mbarrier_init.
 TW_DEVICE void fence_mbarrier_init() {

@@ -89,4 +89,18 @@ void ldmatrix(void const* row, std::uint32_t* regs, int count, bool transposed, 
 
 void set_max_regs(int registers, site where);
 
+void fence_proxy_async_global(site where);
+void fence_acq_rel(scope s, site where);
+/// Atomic accesses of `bytes` (4 or 8) in global memory; the value's bits are the low ones.
+std::uint64_t atomic_load(void const* p, int bytes, mem_order o, scope s, site where);
+void atomic_store(void* p, std::uint64_t value, int bytes, mem_order o, scope s, site where);
+/// Adds and returns the old value.
+std::uint64_t atomic_add(void* p, std::uint64_t value, int bytes, mem_order o, scope s, site where);
+
+void cp_async(void* smem, void const* global, int bytes, site where);
+void cp_async_commit(site where);
+void cp_async_wait(int pending, site where);
+
+void grid_dependency_wait(site where);
+
 }  // namespace tw::emu

@@ -10,6 +10,9 @@ namespace tw {
 TW_DEVICE void fence_proxy_async(emu::site where = emu::site::here()) {
   emu::fence_proxy_async(where);
 }
+TW_DEVICE void fence_proxy_async_global(emu::site where = emu::site::here()) {
+  emu::fence_proxy_async_global(where);
+}
 TW_DEVICE void fence_mbarrier_init(emu::site where = emu::site::here()) {
   emu::fence_mbarrier_init(where);
 }
