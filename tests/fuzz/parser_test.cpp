@@ -136,6 +136,23 @@ TEST(ParserFuzz, PrintAndParseAgreeOrTheRefusalSaysWhere) {
   EXPECT_GT(all.placed, rounds / 4);
 }
 
+/// Each was found by the loop above.
+TEST(ParserFuzz, WhatWasFound) {
+  outcome all;
+  for (std::string const text : {
+           "Sw<3,4,3> o 0 o (8,64):(64,1)",                  // lost its swizzle as a tiler
+           "(1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17)",    // shifted by 64 bits as a tiler
+           "(1,2,5,6,798,9,10,11,12,13,14,151,12,13,1,16)",  // strides of more than 50 bits
+           "Sw<3,4,3> o 0 o ()",                             // lost its swizzle
+           "(Sw<1,0,1> o 0 o 4:1,2)",                        // lost its swizzle inside a tuple
+       }) {
+    read_back([](auto... a) { return parse_layout(a...); }, text, all);
+    read_back([](auto... a) { return parse_tiler(a...); }, text, all);
+  }
+  EXPECT_EQ(all.accepted, 6);
+  EXPECT_EQ(all.refused, 4);
+}
+
 TEST(ParserFuzz, ExpressionsAreAnsweredOrRefused) {
   outcome all;
   std::vector<std::string_view> const names = operations();

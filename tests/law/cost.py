@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """cost.py  What the layout header costs to compile, and its operations to run.
 
-Writes JSON: processor seconds of nvcc and g++ for an empty source, for one that includes layout.hpp, and for
-50 operations of the algebra at compile time more; nanoseconds of each operation at run time
-(tests/law/layout_cost.cpp: a call by name, the arguments parsed and the result printed each time).
+Writes JSON: processor seconds of nvcc and g++ for an empty source, for one that includes
+layout.hpp, and for 50 operations of the algebra at compile time more; nanoseconds of each
+operation at run time (tests/law/layout_cost.cpp: a call by name, the arguments parsed and the
+result printed each time).
 Targets: include at most 0.2 s over an empty .cu, 50 operations at most 0.5 s more, an operation at
 most 1000 ns times the leaves of its arguments. Nothing is asserted: times depend on the machine.
     tests/law/cost.py [-o FILE] [--library build/...libtilewright.a]

@@ -46,8 +46,9 @@ struct scanner {
     if (!digit()) fail();
     i64 v = 0;
     for (; digit(); ++at) {
-      v = v * 10 + (text[at] - '0');
-      if (v > i64{1} << 50) fail();
+      i64 const d = text[at] - '0';
+      if (v > (0x7FFFFFFFFFFFFFFF - d) / 10) fail();
+      v = v * 10 + d;
     }
     return negative ? -v : v;
   }
@@ -152,8 +153,9 @@ struct scanner {
     while (!take(')')) {
       tiler const m = parse_tiler();
       if (m.cells.swizzled()) refuse_swizzled(m.cells.sw.bits, 0);
-      t.split |= m.split << (4 * t.cells.shape.n);
-      append(t.cells, m.cells);
+      int const leaves = t.cells.shape.n;
+      append(t.cells, m.cells);  // refuses more than 16
+      t.split |= m.split << (4 * leaves);
       if (!take(',') && peek() != ')') fail();
     }
     if (t.cells.shape.n == 0) fail();

@@ -98,11 +98,11 @@ TW_HD constexpr printed print(swizzle s) {
 
 TW_HD constexpr printed print(layout const& l) {
   printed p;
+  if (l.swizzled() || l.offset != 0) p.put_swizzle(l.sw, l.offset);
   if (l.shape.n == 0) {
     p.put("():()");
     return p;
   }
-  if (l.swizzled() || l.offset != 0) p.put_swizzle(l.sw, l.offset);
   p.put_leaves(l.shape, l.shape.leaf, {0, l.shape.n}, 0);
   p.put(':');
   p.put_leaves(l.shape, l.stride, {0, l.shape.n}, 0);

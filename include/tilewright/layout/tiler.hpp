@@ -39,8 +39,9 @@ TW_HD constexpr tiler tile(T const&... modes) {
   tiler t;
   auto const add = [&t](tiler const& m) {
     if (m.cells.swizzled()) refuse_swizzled(m.cells.sw.bits, 0);
-    t.split |= m.split << (4 * t.cells.shape.n);
-    detail::append(t.cells, m.cells);
+    int const leaves = t.cells.shape.n;
+    detail::append(t.cells, m.cells);  // refuses more than 16
+    t.split |= m.split << (4 * leaves);
   };
   (add(tiler(modes)), ...);
   detail::wrap(t.cells);
