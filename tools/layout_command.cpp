@@ -33,8 +33,8 @@ struct layout_request {
 };
 
 bool fits_a_screen(answer const& a) {
-  return a.function && rank(*a.function) == 2 && size(mode(*a.function, 0)) <= 64 &&
-         size(mode(*a.function, 1)) <= 64;
+  return a.function && is_static(*a.function) && rank(*a.function) == 2 &&
+         size(mode(*a.function, 0)) <= 64 && size(mode(*a.function, 1)) <= 64;
 }
 
 /// The answer of the algebra, as text and as a table of all modes.

@@ -61,7 +61,7 @@ json answer_line(std::string const& line) {
 json to_json(answer const& a) {
   json out;
   if (!a.res.empty()) out["res"] = a.res;
-  if (!a.function) return out;
+  if (!a.function || !is_static(*a.function)) return out;
   if (a.origin) out["base"] = to_string(*a.origin);
   if (a.base != 0) out["base"] = a.base;
   i64 const n = size(*a.function);
