@@ -116,6 +116,7 @@ TW_HD constexpr void put(printed& p, tiler const& t) {
     layout const& l = t.cells;
     if (t.keeps()) return p.put('_');
     if (l.swizzled() || l.offset != 0) p.put_swizzle(l.sw, l.offset);
+    if (l.shape.n == 0) return p.put("():()");
     p.put_leaves(l.shape, l.shape.leaf, {0, l.shape.n}, 0);
     if (l.stride[0].unit == unit_tile) return;
     p.put(':');
