@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // copy_names_test.cpp  Copies, descriptors and TMA parameters as expressions.
 #include "tilewright/atom/copy_names.hpp"
+#include "tilewright/atom/call.hpp"
 
 #include <gtest/gtest.h>
 
@@ -28,12 +29,17 @@ std::string apply(std::string_view name, std::vector<std::string> const& texts) 
   return "no such operation";
 }
 
+/// As an expression.
+std::string tv(std::string const& copy, std::string const& side) {
+  return call("tv", std::vector{copy, side}).res;
+}
+
 TEST(CopyNames, SidesOfACopy) {
-  EXPECT_EQ(apply("copy_tv", {"copy.sm75.ldmatrix.x4", "src"}), "(32,128):(128,1)");
-  EXPECT_EQ(apply("copy_tv", {"copy_atom(SM75_U32x4_LDSM_N,16)", "dst"}), "(32,(2,4)):(2,(1,64))");
+  EXPECT_EQ(tv("copy.sm75.ldmatrix.x4", "src"), "(32,128):(128,1)");
+  EXPECT_EQ(tv("copy_atom(SM75_U32x4_LDSM_N,16)", "dst"), "(32,(2,4)):(2,(1,64))");
   std::string const c = "tiled_copy(copy_atom(copy.universal.128,32),(32,8),(4,1))";
-  EXPECT_EQ(apply("copy_tv", {c, "src"}), "(256,(4,1)):(4,(1,0))");
-  EXPECT_EQ(apply("copy_tv", {c, "ref"}), "(256,4):(4,1)");
+  EXPECT_EQ(tv(c, "src"), "(256,(4,1)):(4,(1,0))");
+  EXPECT_EQ(tv(c, "ref"), "(256,4):(4,1)");
   EXPECT_EQ(apply("copy_partition_s", {c, "7", "(128,16):(1,128)"}), "((4,1),1,2):((1,0),0,1024)");
   EXPECT_EQ(apply("copy_atom", {"SM90_U16x8_STSM_T", "16"}),
             "copy_atom(copy.sm90.stmatrix.x4.t,16)");

@@ -71,7 +71,7 @@ TEST(Call, JsonLines) {
   EXPECT_EQ(lines[1]["id"], 7);
   EXPECT_EQ(lines[1]["error"]["code"], "TW0105");
   EXPECT_EQ(lines[2]["error"]["code"], "TW0119");
-  EXPECT_EQ(lines[3]["error"]["code"], "TW0121");
+  EXPECT_EQ(lines[3]["error"]["code"], "TW0221");
   EXPECT_EQ(lines[4]["error"]["code"], "TW0121");
 }
 

@@ -7,12 +7,16 @@
 
 namespace tw {
 
+namespace emu {
+
 /// A small index, and where it stands in the source.
 struct accumulator_index {
   int i;
-  emu::site where;
-  accumulator_index(int index, emu::site at = emu::site::here()) : i(index), where(at) {}
+  site where;
+  accumulator_index(int index, site at = site::here()) : i(index), where(at) {}
 };
+
+}  // namespace emu
 
 /// One thread's part of a 64 x N tile of float32. Element i of thread t (0..127 of its warpgroup)
 /// is row 16*(t/32) + (t%32)/4 + 8*((i>>1)&1), column 8*(i>>2) + 2*(t&3) + (i&1).
@@ -31,7 +35,7 @@ struct accumulator {
   accumulator(accumulator const&) = delete;
   accumulator& operator=(accumulator const&) = delete;
 
-  float& operator[](accumulator_index at) {
+  float& operator[](emu::accumulator_index at) {
     emu::accumulator_state& s = *storage_.state;
     if (s.busy_group > emu::self->wgmma_known_done) emu::accumulator_misused(s, at.i, at.where);
     s.touched = true;
