@@ -46,7 +46,9 @@ exit_status run_mutants(request const& r) {
 exit_status run_gemm_kernels(request const& r) {
   if (!r.bug.empty()) refuse("TW0630", "check gemm", "--bug", "a plugin, or --mutants");
   std::vector<kernel_result> const results = check_gemm_kernels(r);
-  kernel_result const all = merged(results, fmt::format("gemm, {} kernels", results.size()));
+  kernel_result const all =
+      merged(results, results.size() == 1 ? results[0].name
+                                          : fmt::format("gemm, {} kernels", results.size()));
   std::vector<kernel_result> bad;
   std::ranges::copy_if(results, std::back_inserter(bad), [](auto const& k) { return !k.clean(); });
   if (r.json) {
@@ -68,7 +70,8 @@ exit_status run_plugin(request const& r) {
   if (r.json)
     print_json(json_of_kernels(results));
   else
-    fmt::print("{}", text_of_kernels(results, r.target));
+    fmt::print("{}",
+               text_of_kernels(results, r.bug.empty() ? r.target : r.target + " --bug " + r.bug));
   return status_of(std::ranges::all_of(results, [](auto const& k) { return k.clean(); }));
 }
 

@@ -45,7 +45,6 @@ struct gemm {
     accumulator<tile> sum;  // (64, 64) over the 128 threads
     ring<stages> slot;
     for (int k = 0; k < p.k_tiles; ++k, slot.next()) {
-      bool const refill = leader && k + stages < p.k_tiles;
       s.landed[slot.stage].wait(slot.phase);
       wgmma_fence(sum);
       TW_UNROLL
@@ -54,11 +53,11 @@ struct gemm {
             sum, operand::desc(smem_addr(s.a[slot.stage]), tile, 0, kk),
             operand::desc(smem_addr(s.b[slot.stage]), tile, 0, kk), k > 0 || kk > 0);
       wgmma_commit();
-      if (p.refill_early && refill) load(p, s, slot.stage, k + stages, m, n);
-      wgmma_wait<0>(sum);  // the products are done
-      cta_sync();          // ... in all warps: the stage is free
-      if (!p.refill_early && refill) load(p, s, slot.stage, k + stages, m, n);
+      if (!p.refill_early) wgmma_wait<0>(sum);  // the products are done
+      cta_sync();                               // ... in all warps: the stage is free
+      if (leader && k + stages < p.k_tiles) load(p, s, slot.stage, k + stages, m, n);
     }
+    wgmma_wait<0>(sum);
 
     // Eight columns of 16 bytes, swizzled as the TMA store reads them.
     int const row = 16 * warp_id() + lane_id() % 16, half = lane_id() / 16;
@@ -112,7 +111,7 @@ void test_gemm(emu::trial& t) {
   });
 }
 
-constexpr emu::plugin_shape shapes[] = {{{64, 64, 64}}, {{128, 64, 320}}, {{64, 192, 512}}};
+constexpr emu::plugin_shape shapes[] = {{{64, 64, 256}}, {{128, 64, 320}}, {{64, 192, 512}}};
 constexpr emu::plugin_bug bugs[] = {
     {"refill-early", "a stage is refilled before wgmma has read it"},
     {"no-fence", "no fence_proxy_async between stmatrix and the TMA store"}};

@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """consumer_test.py  find_package(tilewright) against an install tree builds and runs programs."""
+import json
 import os
+import re
+import shutil
 import subprocess
 import tempfile
 import unittest
 
 BUILD = os.environ["TW_BINARY_DIR"]
 HERE = os.path.dirname(os.path.abspath(__file__))
+EXAMPLE = os.path.join(HERE, "../../examples/own_kernel")
 PICTURE = """\
 (2,4):(16,2)
    0   2   4   6
@@ -14,24 +18,96 @@ PICTURE = """\
 """
 
 
-def run(*command):
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise AssertionError(f"{command} failed:\n{done.stdout}\n{done.stderr}")
-    return done.stdout
+def run(*command, status=0, folder=None):
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
+    if done.returncode != status:
+        raise AssertionError(f"{command} ended with {done.returncode}, not {status}:\n"
+                             f"{done.stdout}\n{done.stderr}")
+    return done.stdout if status != 2 else done.stderr
+
+
+def states(text):
+    """The checklist as {line: state}."""
+    rows = re.findall(r"^  (passed|failed|not applicable) +(\S.*?)(?:  +.*)?$", text, re.M)
+    return {line: state for state, line in rows}
 
 
 class Consumer(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.prefix = os.path.join(cls.folder.name, "prefix")
+        cls.command = os.path.join(cls.prefix, "bin/tilewright")
+        run("cmake", "--install", BUILD, "--prefix", cls.prefix)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def build(self, source, name, *options):
+        """Configures and builds a project as somebody else would; returns its build folder."""
+        build = os.path.join(self.folder.name, name)
+        run("cmake", "-S", source, "-B", build, "-G", "Ninja",
+            f"-DCMAKE_PREFIX_PATH={self.prefix}", *options)
+        run("cmake", "--build", build)
+        return build
+
     def test_installed_tree_is_enough(self):
-        with tempfile.TemporaryDirectory() as folder:
-            prefix, build = os.path.join(folder, "prefix"), os.path.join(folder, "build")
-            run("cmake", "--install", BUILD, "--prefix", prefix)
-            run("cmake", "-S", HERE, "-B", build, "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={prefix}")
-            run("cmake", "--build", build)
-            self.assertEqual(run(os.path.join(build, "compose")), PICTURE)
-            self.assertEqual(run(os.path.join(build, "product")),
-                             "100x70x50: every element is 50\n")
-            self.assertIn("gemm", run(os.path.join(prefix, "bin/tilewright"), "--help"))
+        build = self.build(HERE, "consumer")
+        self.assertEqual(run(os.path.join(build, "compose")), PICTURE)
+        self.assertEqual(run(os.path.join(build, "product")), "100x70x50: every element is 50\n")
+        self.assertIn("gemm", run(self.command, "--help"))
+
+    def test_own_kernels_are_checked(self):
+        source = os.path.join(self.folder.name, "own_kernel")
+        shutil.copytree(EXAMPLE, source)
+        build = self.build(source, "own", "-DOWN_KERNEL_GPU=OFF")
+        check = lambda *words, status=0: run(self.command, "check", *words, status=status,
+                                             folder=build)
+
+        clean = check("own_gemm.so")
+        self.assertIn("gemm: 36 runs, 294912 elements compared\n", clean)
+        self.assertEqual(states(clean)["swizzle and major-ness of MMA operands"], "passed")
+        self.assertEqual(states(clean)["cluster barriers"], "not applicable")
+        self.assertNotIn("failed", states(clean).values())
+        clean = check("own_transpose.so")
+        self.assertEqual(states(clean)["order of accesses"], "passed")
+        self.assertEqual(states(clean)["TMA coordinates"], "not applicable")
+
+        # Each bug by its code, its line of the checklist and the file of both accesses.
+        for plugin, bug, codes, line, file in (
+                ("own_gemm.so", "refill-early", ("E0027",), "order of accesses", "gemm.cpp:"),
+                ("own_gemm.so", "no-fence", ("E0025",), "fence placement", "gemm.cpp:"),
+                ("own_transpose.so", "no-barrier", ("E0024", "E0029"), "order of accesses",
+                 "transpose.cpp:")):
+            text = check(plugin, "--bug", bug, status=1)
+            self.assertEqual(states(text)[line], "failed", text)
+            self.assertIn(file, text)
+            record = json.loads(check(plugin, "--bug", bug, "--json", status=1))
+            kernel = record["kernels"][0]
+            self.assertEqual(kernel["bad_runs"], kernel["runs"], "seen in every schedule")
+            found = kernel["findings"]
+            self.assertTrue({f["code"] for f in found} <= set(codes), found)
+            self.assertEqual({l["line"] for l in kernel["checklist"] if l["state"] == "failed"},
+                             {line})
+            # The printed words repeat the run.
+            words = re.search(r"again: tilewright check \S+ (.*)", text)[1].split()
+            self.assertIn(found[0]["code"], check(plugin, *words, status=1))
+
+        self.assertIn("TW0634", check("own_gemm.so", "--bug", "no-such", status=2))
+        self.assertIn("M,N,K", check("own_gemm.so", "--shape", "64,64", status=2))
+        self.assertIn("TW0637", check("own_gemm.so", "--shape", "64,64,63", status=2))
+        self.assertIn("gemm: 4 runs", check("own_gemm.so", "--shape", "64,128,192", "--seeds", "1"))
+
+    def test_plugins_of_other_interfaces_are_refused(self):
+        for code, text in (("TW0632", "int something_else() { return 0; }"),
+                           ("TW0633", 'extern "C" int* tilewright_plugin() {'
+                                      " static int face[8] = {99}; return face; }")):
+            source = os.path.join(self.folder.name, f"{code}.cpp")
+            with open(source, "w", encoding="utf-8") as file:
+                file.write(text)
+            run("g++", "-shared", "-fPIC", source, "-o", source + ".so")
+            self.assertIn(code, run(self.command, "check", source + ".so", status=2))
 
 
 if __name__ == "__main__":

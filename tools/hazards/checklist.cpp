@@ -102,7 +102,7 @@ std::vector<rule> const& rules() {
       {"barriers and progress",
        {"E0001", "E0002", "E0003", "E0010", "E0019", "E0021", "E0008", "E0018"},
        [](statistics const& c) -> verdict {
-         return {true, fmt::format("{} CTAs came to their end; {} rounds of barriers, {} arrives "
+         return {true, fmt::format("{} CTAs, {} rounds of barriers, {} arrives "
                                    "on mbarriers",
                                    c.ctas, c.barriers + c.cluster_barriers, c.arrives)};
        }},

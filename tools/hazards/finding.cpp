@@ -16,10 +16,12 @@ void kernel_result::add(finding f) {
   for (finding& old : findings)
     if (key_of(old) == key_of(f)) {
       old.count += f.count;
-      ++old.runs;
+      if (old.last != f.first) ++old.runs;
+      old.last = f.first;
       return;
     }
   f.runs = 1;
+  f.last = f.first;
   findings.push_back(std::move(f));
 }
 

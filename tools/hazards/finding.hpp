@@ -15,6 +15,8 @@ struct run_key {
   std::vector<std::int64_t> shape;
   int family = 0;  // of schedules: tools/mutants, schedule_name
   std::uint64_t seed = 0;
+
+  bool operator==(run_key const&) const = default;
 };
 
 /// A diagnosis, or a wrong result, and the first run that showed it.
@@ -22,7 +24,7 @@ struct finding {
   std::string code, kind, text;  // of the emulator; code empty: wrong elements
   std::int64_t count = 0;        // how often, over all runs
   int runs = 0;                  // runs that showed it
-  run_key first;
+  run_key first, last;
 };
 
 struct kernel_result {

@@ -107,7 +107,7 @@ class gemm_runner {
     } catch (emu::fault const& f) {
       ++result.bad_runs;
       for (emu::diagnosis const& d : f.diagnoses())
-        result.add({d.code, d.kind, d.text, d.count, 0, key});
+        result.add({d.code, d.kind, d.text, d.count, 0, key, {}});
       return;
     }
     check_report const c = check_gemm(plan.problem, o);
@@ -115,9 +115,13 @@ class gemm_runner {
     if (c.passed()) return;
     ++result.bad_runs;
     result.wrong_elements += c.wrong;
-    result.add({"", "wrong-elements",
+    result.add({"",
+                "wrong-elements",
                 fmt::format("wrong elements: {} of {} in this run", c.wrong, c.rows * c.cols),
-                c.wrong, 0, key});
+                c.wrong,
+                0,
+                key,
+                {}});
   }
 
   gemm_config c_;

@@ -24,17 +24,21 @@ struct receiver {
   emu::plugin_answer answer() {
     return {this,
             [](void* to, char const* code, char const* kind, char const* text, int count) {
-              of(to).findings.push_back({code, kind, text, count, 0, of(to).key});
+              of(to).findings.push_back({code, kind, text, count, 0, of(to).key, {}});
             },
             [](void* to, std::int64_t wrong, std::int64_t elements, char const* first) {
               receiver& r = of(to);
               r.wrong = wrong;
               r.elements = elements;
               if (wrong != 0)
-                r.findings.push_back({"", "wrong-elements",
+                r.findings.push_back({"",
+                                      "wrong-elements",
                                       fmt::format("wrong elements: {} of {} in this run, {}", wrong,
                                                   elements, first),
-                                      wrong, 0, r.key});
+                                      wrong,
+                                      0,
+                                      r.key,
+                                      {}});
             },
             [](void* to, emu::statistics const* counts) { of(to).counts = *counts; },
             [](void* to, char const* why) { of(to).failed = *why == 0 ? "no reason" : why; }};

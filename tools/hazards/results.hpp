@@ -9,7 +9,8 @@
 
 namespace tw::hazards {
 
-/// For each kernel: its runs, its checklist, and how to repeat the first run of each finding.
+/// target: the words after `tilewright check` that name the kernels. For each kernel: its runs, its
+/// checklist, and how to repeat the first run of each finding.
 std::string text_of_kernels(std::span<kernel_result const> results, std::string const& target);
 
 /// {"kernels": [{"name", "runs", "bad_runs", "wrong_elements", "elements", "findings": [...],
