@@ -12,7 +12,9 @@
 #include "tools/gemm_report.hpp"
 #include "tools/gemm_run.hpp"
 #include "tools/guarded.hpp"
+#include "tools/io/refuse.hpp"
 #include "tools/json_output.hpp"
+#include "tools/trace/write_timeline.hpp"
 
 namespace tw {
 namespace {
@@ -36,16 +38,40 @@ void log_hints(gemm_run const& run) {
   }
 }
 
+[[noreturn]] void refuse_trace_of_gpu() {
+  refuse("TW0646", "--trace and --timeline", "a run on the GPU", "a run in the emulator",
+         "add --device emu");
+}
+
+/// An emulated run, and its timeline, also where the kernel broke a rule: it shows who is stuck.
+gemm_run run_recorded(gemm_request const& r, gemm_files const& files, gemm_data& data,
+                      std::string& said) {
+  timeline_files const to{r.trace, r.timeline};
+  if (!to.any()) return run_emulated(files, data, r.threads, !r.quiet);
+  emu::trace record;
+  try {
+    gemm_run run = run_emulated(files, data, r.threads, !r.quiet, &record);
+    said = write_timeline(record, to);
+    return run;
+  } catch (emu::fault const&) {
+    write_timeline(record, to);
+    throw;
+  }
+}
+
 exit_status run_gemm(gemm_request const& r) {
   matrix_address const out = parse_address(r.d);
   check_output(out);
+  timeline_files const timeline{r.trace, r.timeline};
+  check_timeline_files(timeline);
+  if (timeline.any() && r.device == device_choice::gpu) refuse_trace_of_gpu();
   gemm_files const files(r);
   bool const on_gpu = choose_gpu(r.device);
+  if (timeline.any() && on_gpu) refuse_trace_of_gpu();
   require_memory(files.host_memory(), "operands and D");
   gemm_data data(files);
-  bool const show_progress = !r.quiet;
-  gemm_run const run =
-      on_gpu ? run_on_gpu(files, data) : run_emulated(files, data, r.threads, show_progress);
+  std::string said;
+  gemm_run const run = on_gpu ? run_on_gpu(files, data) : run_recorded(r, files, data, said);
   log_hints(run);
   std::optional<check_report> check;
   if (r.check) check = check_gemm(files.problem(), data.operands());
@@ -54,7 +80,7 @@ exit_status run_gemm(gemm_request const& r) {
   if (r.json) {
     print_json(json_report(r, files, run, check));
   } else if (!r.quiet) {
-    fmt::print("{}", text_report(r, files, run, check));
+    fmt::print("{}{}", text_report(r, files, run, check), said);
   }
   if (right) return exit_status::done;
   fmt::print(stderr, "tilewright: the check failed; {} is not written\n", r.d);
@@ -88,6 +114,9 @@ void add_gemm_command(CLI::App& app, int& status) {
       ->check(CLI::IsMember({"auto", "emu", "gpu"}));
   verb->add_option("--threads", r->threads, "threads of the emulator (default: one per core)")
       ->check(CLI::Range(0, 1024));
+  verb->add_option("--trace", r->trace,
+                   "FILE.json: what the emulated kernel did when, for Perfetto (docs/timeline.md)");
+  verb->add_option("--timeline", r->timeline, "FILE.svg: its first tiles as a picture");
   verb->add_flag("--check", r->check, "compare with float64 within the proven error bound");
   verb->add_flag("--json", r->json, "one JSON record on stdout");
   verb->add_flag("--quiet", r->quiet, "no report, no progress bar");

@@ -18,7 +18,8 @@ struct gemm_request {
   std::optional<elem> dtype;      // operands; not given: see operand_type()
   std::optional<elem> out_dtype;  // not given: the operands' type
   device_choice device = device_choice::automatic;
-  int threads = 0;  // of the emulator; 0: one per core
+  int threads = 0;              // of the emulator; 0: one per core
+  std::string trace, timeline;  // of the emulated run: Chrome trace, SVG; empty: none
   bool check = false, json = false, quiet = false;
 };
 

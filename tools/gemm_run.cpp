@@ -65,16 +65,18 @@ gemm_run run_on_gpu(gemm_files const& files, gemm_data& data) {
   return run;
 }
 
-gemm_run run_emulated(gemm_files const& files, gemm_data& data, int threads, bool show_progress) {
+gemm_run run_emulated(gemm_files const& files, gemm_data& data, int threads, bool show_progress,
+                      emu::trace* record) {
   int const cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   emu_options options;
-  options.os_threads = threads > 0 ? threads : cores;
+  options.os_threads = threads > 0 ? threads : record != nullptr ? 1 : cores;
+  options.record = record;
   progress_bar bar(show_progress);
   options.hazards = false;  // `tilewright check gemm` checks them; here they would cost time
   options.progress = [&](double share) { bar.update(share); };
   gemm_run run;
   run.device = "emulator";
-  run.threads = options.os_threads;
+  run.threads = record != nullptr ? 1 : options.os_threads;
   run.plan = plan_gemm(files.problem(), data.operands(), emulated_sms(options));
   bytes padded{0};
   if (run.plan.repitch_a) padded = padded + data.a().view().padded_size();

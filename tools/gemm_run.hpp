@@ -36,6 +36,9 @@ class no_usable_gpu : public rejected {
 
 /// Computes the product into data.d(). The GPU's memory is checked first (TW0613).
 gemm_run run_on_gpu(gemm_files const& files, gemm_data& data);
-gemm_run run_emulated(gemm_files const& files, gemm_data& data, int threads, bool show_progress);
+/// record: the launch is written down for a timeline; then in one OS thread, and `threads` (default
+/// 1) only says how many SMs the emulated device has, two for each.
+gemm_run run_emulated(gemm_files const& files, gemm_data& data, int threads, bool show_progress,
+                      emu::trace* record = nullptr);
 
 }  // namespace tw

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "emu/machine.hpp"
+#include "emu/trace/costs.hpp"
 
 namespace tw::emu {
 
@@ -107,6 +108,7 @@ void trace_log::arrive(thread const& t, cta_state const& owner, mbarrier_state c
 }
 
 void trace_log::wait(thread const& t, mbarrier_state const& b, std::int32_t round) {
+  if (round >= 0) round_of(id_of(*t.block, b), static_cast<std::uint32_t>(round));
   add(t, {act::wait, 1, id_of(*t.block, b), round});
 }
 
@@ -174,8 +176,7 @@ void trace_log::issued(warpgroup_state const& w, std::uint32_t group, std::size_
   for (std::size_t i = first; i < last; ++i) {
     wgmma_call const& c = w.steps[i].call;
     g.n = c.n;
-    // One step takes 32 bytes of K in every type: N/2 cycles (docs/timeline.md).
-    g.cycles += c.n / 2;
+    g.cycles += cost::multiply_step(c.n);
     if (i != first) continue;
     if (!c.a_in_registers)
       g.operands = object_of(shape, *w.block, c.a.address() - smem_base) + ", ";

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// costs.hpp  The model of time of the timeline, in clock cycles: what each operation takes.
+//
+// A model, not a measurement: it says what can overlap with what, not how fast a kernel is.
+// Arithmetic, global loads and stores, fences and set_max_regs take no time. One CTA per SM.
+// Rates per SM: 2048 multiply-adds of 16 bits a cycle, which makes N/2 cycles of 64 x N x (32 bytes
+// of K) in every type (NVIDIA H100 white paper, peak rates); 64 bytes a cycle from L2. Latencies
+// are round numbers near those published for Hopper (arXiv 2402.13499).
+#pragma once
+
+#include <cstdint>
+
+namespace tw::emu::cost {
+
+using cycles = std::int64_t;
+
+inline constexpr cycles operation = 8;  // of a thread: arrive, issue, commit, a wait that passes
+inline constexpr cycles wake = 24;      // from the end of what is waited for to the next step
+inline constexpr cycles peer = 180;     // an arrive at, and a barrier with, another CTA
+inline constexpr cycles matrix_access = 16;  // stmatrix, ldmatrix: one warpgroup's, at 128 B/cycle
+inline constexpr cycles plain_access = 4;    // one per thread, at 128 B/cycle for a warpgroup
+inline constexpr cycles copy_latency = 700;  // global memory: after the engine is done with it
+inline constexpr cycles copy_start = 16;     // the engine takes one request at a time
+inline constexpr cycles copy_bytes = 64;     // bytes per cycle, each direction of each CTA
+inline constexpr cycles multiply_latency =
+    32;  // results in registers after the tensor core is done
+
+/// Of one step of wgmma, which takes 32 bytes of K in every type.
+constexpr cycles multiply_step(int n) { return n / 2; }
+
+}  // namespace tw::emu::cost

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// model.hpp  A recording with times: when each operation began and ended, and what ended a wait.
+#pragma once
+
+#include "emu/trace/log.hpp"
+
+namespace tw::emu {
+
+/// What released a wait: an event of a thread, a copy, or a wgmma group.
+struct trace_cause {
+  enum class kind : std::uint8_t { none, event, copy, group } what = kind::none;
+  std::uint32_t owner = 0;  // thread, copy, or warpgroup of the grid
+  std::uint32_t index = 0;  // event or group
+};
+
+/// In cycles; end < 0: it never ended, begin < 0: it was never reached.
+struct trace_span {
+  std::int64_t begin = -1, end = -1;
+  trace_cause cause = {};
+};
+
+struct played_log {
+  std::vector<std::vector<trace_span>> events;  // by thread, as in the log
+  std::vector<trace_span> copies;               // when the engine was busy with it
+  std::vector<std::vector<trace_span>> groups;  // by warpgroup: when the tensor core was
+  std::int64_t cycles = 0;
+};
+
+/// Plays the recording: the thread with the earliest clock goes on, engines serve what comes in the
+/// order of the model's time, waits end at the event that released them.
+played_log play(trace_log const& log);
+
+}  // namespace tw::emu
