@@ -106,13 +106,21 @@ void machine::complete(bulk_op const& op) {
 
 bool machine::complete_one(bool any_order) {
   std::size_t const ops = pending_ops_.size();
-  std::size_t const total = ops + pending_groups_.size();
+  std::size_t const groups = pending_groups_.size();
+  std::size_t const total = ops + groups + pending_copies_.size();
   if (total == 0) return false;
   std::size_t const choice = any_order ? random_() % total : 0;
   if (choice < ops) {
     bulk_op const op = pending_ops_[choice];
     pending_ops_.erase(pending_ops_.begin() + static_cast<std::ptrdiff_t>(choice));
     complete(op);
+    return true;
+  }
+  if (choice >= ops + groups) {
+    auto const it = pending_copies_.begin() + static_cast<std::ptrdiff_t>(choice - ops - groups);
+    thread* const t = *it;
+    pending_copies_.erase(it);
+    land_copies(*t);
     return true;
   }
   // Groups of one warpgroup finish in order: the first entry of the chosen warpgroup.
@@ -123,6 +131,15 @@ bool machine::complete_one(bool any_order) {
 }
 
 void machine::drain(cluster_state& c) {
+  for (std::size_t i = 0; i < pending_copies_.size();) {
+    thread* const t = pending_copies_[i];
+    if (t->block->cluster != &c) {
+      ++i;
+      continue;
+    }
+    pending_copies_.erase(pending_copies_.begin() + static_cast<std::ptrdiff_t>(i));
+    land_copies(*t);
+  }
   for (std::size_t i = 0; i < pending_ops_.size();) {
     if (pending_ops_[i].cta->cluster != &c) {
       ++i;
@@ -225,7 +242,8 @@ void tma_store_wait(int pending, bool read_only, site where) {
     ++t.bulk_base;
   }
   t.bulk_known_read = std::max(t.bulk_known_read, needed);
-  if (hazard::checker* check = t.block->cluster->check.get()) check->waited_for_stores(t, needed);
+  if (hazard::checker* check = t.block->cluster->check.get())
+    check->waited_for_stores(t, needed, !read_only);
 }
 
 void tma_check_map(tensor_map const& map, site where) { machine::current().map_of(map, where); }

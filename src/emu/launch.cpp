@@ -98,12 +98,20 @@ void run_grid(grid const& g, void const* params, options const& o) {
   std::function<void(double)> macs_done;
   if (o.progress && o.expected_macs > 0) macs_done = [&meter](double macs) { meter.add(macs); };
 
+  hazard::global_memory of_this_launch;
+  hazard::global_memory* memory = &of_this_launch;
+  if (o.in != nullptr) {
+    if (!o.in->memory || !o.pdl) o.in->memory = std::make_shared<hazard::global_memory>();
+    memory = o.in->memory.get();
+    memory->next_launch();
+  }
   std::mutex mutex;
   std::vector<diagnosis> all;
   auto const work = [&](int index) {
     auto m = pool().take();
     auto const seed = o.seed * 0x9E3779B97F4A7C15ULL + static_cast<std::uint64_t>(index);
-    auto found = m->run(g, params, o, next, live, seed, macs_done);
+    auto found = m->run(g, params, o, next, live, seed, macs_done, o.hazards ? memory : nullptr,
+                        os_threads == 1);
     statistics const counts = m->counts_;
     pool().give(std::move(m));
     std::scoped_lock const lock(mutex);

@@ -149,14 +149,18 @@ void machine::block(wait_kind kind, void const* object, std::uint32_t value, sit
 
 void machine::yield(site where) {
   constexpr auto patience = std::chrono::seconds(20);
+  constexpr std::int64_t most_polls = 200'000;
   auto const now = std::chrono::steady_clock::now();
+  ++polls_;
   if (yield_stamp_ != progress_) {
     yield_stamp_ = progress_;
     polling_since_ = now;
-  } else if (now - polling_since_ > patience) {
+    polls_ = 0;
+  } else if (now - polling_since_ > patience || (alone_ && polls_ > most_polls)) {
     stop("E0001", "deadlock",
          name_of(*running_) + " has polled at " + text_of(where) +
-             " for 20 s in which no thread of its machine arrived, copied or multiplied.\n" +
+             " while no other thread arrived, copied, multiplied or changed a flag: what it polls "
+             "for never comes.\n" +
              deadlock_report(clusters_));
   }
   complete_one(options_.policy == async_policy::random);
@@ -245,13 +249,33 @@ void machine::plain_access(void const* address, std::size_t bytes, bool write, s
   thread& t = *running_;
   cluster_state& c = *t.block->cluster;
   auto const at = static_cast<std::byte const*>(address) - c.ctas.front().smem;
-  if (at < 0 || static_cast<std::size_t>(at) >= c.ctas.size() * smem_bytes_of_cta) return;
+  if (at < 0 || static_cast<std::size_t>(at) >= c.ctas.size() * smem_bytes_of_cta) {
+    if (c.check && is_global(address))
+      c.check->global_plain(t, reinterpret_cast<std::uintptr_t>(address), bytes, write, where);
+    return;
+  }
   cta_state& owner = c.ctas[static_cast<std::size_t>(at) / smem_bytes_of_cta];
   std::uint32_t const offset = offset_in_smem(owner, address, bytes, where);
   if (owner.live_threads == 0) exited_cta(owner.rank, where);
   ++(write ? counts_.plain_stores : counts_.plain_loads);
   if (log_) log_->smem_access(t, act::plain, offset);
   if (c.check) c.check->plain(t, owner, offset, static_cast<std::uint32_t>(bytes), write, where);
+}
+
+bool machine::is_global(void const* address) const {
+  auto const inside = [at = static_cast<std::byte const*>(address)](void const* from,
+                                                                    std::size_t bytes) {
+    auto const distance = at - static_cast<std::byte const*>(from);
+    return distance >= 0 && static_cast<std::size_t>(distance) < bytes;
+  };
+  thread const& t = *running_;
+  cluster_state const& c = *t.block->cluster;
+  if (inside(c.stack_store.get(), c.ctas.size() * t.block->threads.size() * stack_bytes) ||
+      inside(&self, sizeof(self)) || inside(&t, sizeof(t)) || inside(params_, grid_.params_bytes))
+    return false;
+  for (auto const& tile : t.group->tiles)
+    if (inside(tile.get(), sizeof(*tile))) return false;
+  return true;
 }
 
 void machine::report(diagnosis d) {
@@ -305,7 +329,8 @@ void machine::finish_thread() {
 
 std::vector<diagnosis> machine::run(grid const& g, void const* params, options const& o,
                                     std::function<int()> const& next, int live, std::uint64_t seed,
-                                    std::function<void(double)> const& macs_done) {
+                                    std::function<void(double)> const& macs_done,
+                                    hazard::global_memory* memory, bool alone) {
   bool const same_shape = grid_.cluster == g.cluster && grid_.threads == g.threads;
   grid_ = g;
   options_ = o;
@@ -324,6 +349,10 @@ std::vector<diagnosis> machine::run(grid const& g, void const* params, options c
   polling_since_ = std::chrono::steady_clock::now();
   pending_ops_.clear();
   pending_groups_.clear();
+  pending_copies_.clear();
+  memory_ = memory;
+  alone_ = alone;
+  polls_ = 0;
   maps_.clear();
   machine* const outer = machine_of_this_os_thread;
   thread_face* const outer_self = self;

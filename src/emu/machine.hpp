@@ -33,6 +33,7 @@ enum class wait_kind : std::uint8_t {
   warp_barrier,
   wgmma_group,
   bulk_group,
+  copy_group,
   ldmatrix,
   finished,
 };
@@ -94,8 +95,17 @@ struct thread : thread_face {
   site bulk_site;
   hazard::actor actor;
   hazard::component stores_component = 0;  // 0: none yet
-  std::uint64_t timeout_stamp = 0;         // progress of the machine at the last failed try_wait
-  int timeouts = 0;                        // failed try_waits since then
+  hazard::global_actor global;
+  struct piece {  // of a cp.async
+    std::byte* to;
+    std::byte const* from;
+    int bytes;
+  };
+  std::vector<piece> copies_open;         // since the last commit
+  std::deque<std::vector<piece>> copies;  // committed groups that have not landed, in order
+  std::uint32_t copies_committed = 0, copies_done = 0;  // groups
+  std::uint64_t timeout_stamp = 0;  // progress of the machine at the last failed try_wait
+  int timeouts = 0;                 // failed try_waits since then
 };
 
 /// 32 threads and their warp-wide operations in flight.
@@ -173,7 +183,8 @@ class machine {
   /// Returns the diagnoses; the first one stops the run.
   std::vector<diagnosis> run(grid const& g, void const* params, options const& o,
                              std::function<int()> const& next, int live, std::uint64_t seed,
-                             std::function<void(double)> const& macs_done);
+                             std::function<void(double)> const& macs_done,
+                             hazard::global_memory* memory, bool alone);
 
   static machine& current();
 
@@ -187,6 +198,14 @@ class machine {
   [[noreturn]] void exited_cta(int cta, site where);
   /// An ordinary load or store of the running kernel (hook.cpp).
   void plain_access(void const* address, std::size_t bytes, bool write, site where);
+  /// Where the running thread's address is neither its stack nor the emulator's own memory.
+  bool is_global(void const* address) const;
+  /// Null: hazards are not checked.
+  hazard::global_memory* memory() const { return memory_; }
+  void const* params() const { return params_; }
+  bool alone() const { return alone_; }
+  /// The word of an atomic operation has changed: who polls may go on.
+  void progressed() { ++progress_; }
   /// Notes a hazard and runs on, or stops when there are enough of them.
   void report(diagnosis d);
 
@@ -209,6 +228,9 @@ class machine {
   void report_other_phase(cta_state const& c, mbarrier_state const& b, bulk_op const& op);
   void issue_group(warpgroup_state& w);
   bool complete_one(bool any_order);
+  void copy(void* to, void const* from, int bytes, site where);
+  void commit_copies();
+  void land_copies(thread& t);
   tensor_map_desc const* map_of(tensor_map const& m, site where);
   std::uint32_t offset_in_smem(cta_state& c, void const* p, std::size_t bytes, site where);
 
@@ -247,6 +269,10 @@ class machine {
   int current_warp_ = 0;
   std::vector<bulk_op> pending_ops_;
   std::vector<warpgroup_state*> pending_groups_;  // one entry per issued group, in order
+  std::vector<thread*> pending_copies_;           // one entry per committed cp.async group
+  hazard::global_memory* memory_ = nullptr;
+  bool alone_ = true;       // no other OS thread runs clusters of this launch
+  std::int64_t polls_ = 0;  // calls of backoff without progress
   std::vector<std::pair<tensor_map const*, std::unique_ptr<tensor_map_desc>>> maps_;
   std::vector<diagnosis> diagnoses_;
   bool stopped_ = false;

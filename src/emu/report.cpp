@@ -51,6 +51,7 @@ std::string what_it_waits_for(thread const& t) {
                          t.wait_value, w.groups_issued, w.groups_done);
     }
     case wait_kind::bulk_group: return fmt::format("its TMA-store group {}", t.wait_value);
+    case wait_kind::copy_group: return fmt::format("its cp.async group {}", t.wait_value);
     case wait_kind::ldmatrix: return "the other lanes of its warp at ldmatrix";
     case wait_kind::none:
     case wait_kind::finished: break;

@@ -30,6 +30,9 @@ struct mutant {
 
 std::span<mutant const> gemm_mutants();
 std::span<mutant const> plain_mutants();
+std::span<mutant const> ladder_mutants();
+std::span<mutant const> cluster_mutants();
+std::span<mutant const> global_mutants();
 /// The plain kernels were compiled so that the emulator sees their loads and stores.
 bool plain_accesses_are_seen();
 /// All of them, correct kernels included.

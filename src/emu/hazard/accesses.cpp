@@ -84,7 +84,34 @@ void checker::plain(thread& t, cta_state& owner, std::uint32_t offset, std::uint
   r.when = t.actor.own;
   r.what = write ? access::plain_write : access::plain_read;
   r.where = where;
+  access_bytes(t, owner, offset, bytes, r);
+}
+
+void checker::copy(thread& t, std::uint32_t offset, std::uintptr_t from, std::uint32_t bytes,
+                   site where) {
+  record r;
+  r.who = new_component(t.global.copies, component_face::kind::copies, t);
+  r.when = t.copies_committed + 1;
+  r.what = access::cp_async_write;
+  r.where = where;
+  access_bytes(t, *t.block, offset, bytes, r);
+  r.what = access::cp_async_read;
+  global_access(t, from, bytes, r);
+}
+
+void checker::access_bytes(thread& t, cta_state& owner, std::uint32_t offset, std::uint32_t bytes,
+                           record const& r) {
+  bool const write = is_write(r.what);
   shadow& s = shadows_[static_cast<std::size_t>(owner.rank)];
+  if (owner.rank != t.cluster_rank) {  // the owner must not exit before it
+    auto& list = leaving_[static_cast<std::size_t>(owner.rank)].remote;
+    auto const it = std::ranges::find(list, r.who, &remote_access::who);
+    remote_access const now{r.who, r.when, r.where, remote_access::kind::plain};
+    if (it == list.end())
+      list.push_back(now);
+    else
+      *it = now;
+  }
   while (bytes > 0) {
     std::uint32_t const in_cell = offset % cell_bytes;
     std::uint32_t const here = std::min(bytes, cell_bytes - in_cell);
@@ -96,7 +123,7 @@ void checker::plain(thread& t, cta_state& owner, std::uint32_t offset, std::uint
       auto const mask = static_cast<std::uint16_t>(((1U << here) - 1) << in_cell);
       std::uint32_t const cell = offset / cell_bytes;
       s.each_earlier(cell, mask, write, [&](record const& earlier) {
-        verdict const v = judge(t.actor, r.who, earlier, false);
+        verdict const v = judge(t.actor, thread_component(t), earlier, false);
         if (v == verdict::ordered) return true;
         report_conflict(owner, offset, earlier, r, t, v);
         return false;
@@ -151,23 +178,26 @@ void checker::load(thread& t, bulk_op& op) {
     origins_[r.origin] = from;
   }
   each_box_block(op, scratch_);
+  component first = 0;  // of the first CTA: the load has read the tensor when its phase is over
   for (cta_state& c : cluster_->ctas) {
     if ((op.cta_mask >> c.rank & 1U) == 0) continue;
     mbarrier_state& b = machine_->barrier_at(c, c.smem + op.bar_offset, op.where);
     use(t, c, b, true, op.where);
     r.who = b.face.phases;
     r.when = b.phase + 1;
+    if (first == 0) first = r.who;
     b.face.issued += op.map->box_bytes();
     op.issue_phase[c.rank] = b.phase;
     for (touched const& at : scratch_) access_cells(t, c, at, r);
     auto& list = leaving_[static_cast<std::size_t>(c.rank)].remote;
     auto const it = std::find_if(list.begin(), list.end(),
                                  [&](remote_access const& x) { return x.who == r.who; });
-    remote_access const now{r.who, r.when, op.where, true};
+    remote_access const now{r.who, r.when, op.where, remote_access::kind::copy};
     if (it == list.end())
       list.push_back(now);
     else
       *it = now;
+    if (r.who == first) global_box(t, op, r);
   }
 }
 
@@ -179,6 +209,9 @@ void checker::store(thread& t, bulk_op const& op) {
   r.where = op.where;
   each_box_block(op, scratch_);
   for (touched const& at : scratch_) access_cells(t, *op.cta, at, r);
+  r.who = new_component(t.global.writes, component_face::kind::writes, t);
+  r.what = op.what == bulk_op::kind::store ? access::tma_store_write : access::tma_reduce;
+  global_box(t, op, r);
 }
 
 void checker::view_of(thread& t, step_views& v) {

@@ -22,6 +22,11 @@ void checker::start(machine& m, cluster_state& c, grid const& g, options const& 
     for (int t = 0; t < threads_; ++t) faces_.push_back({component_face::kind::thread, cta, t});
   for (int cta = 0; cta < g.cluster; ++cta)
     for (int w = 0; w < groups_; ++w) faces_.push_back({component_face::kind::warpgroup, cta, w});
+  faces_.push_back({component_face::kind::predecessor, 0, 0});
+  memory_ = m.memory();
+  global_faces_.clear();
+  imports_.clear();
+  notes_ = {};
   group_memory_.assign(static_cast<std::size_t>(g.cluster * groups_), {});
   unfenced_inits_.assign(static_cast<std::size_t>(g.cluster * threads_), {});
   shadows_.resize(static_cast<std::size_t>(g.cluster));
@@ -48,8 +53,17 @@ component checker::stores_component(thread& t) {
   return t.stores_component;
 }
 
+component checker::new_component(component& of, component_face::kind what, thread const& t) {
+  if (of == 0) {
+    of = static_cast<component>(faces_.size());
+    faces_.push_back({what, t.cluster_rank, t.id});
+  }
+  return of;
+}
+
 void checker::proxy_fence(thread& t) {
   actor& a = t.actor;
+  if (t.global.copies != 0) a.known = pool_.with_fence(a.known, t.global.copies);
   a.own_fenced = a.own++;
   mbarrier_init_fence(t);
   if (options_.proxy == proxy_rule::on_path) a.known = pool_.all_fenced(a.known);
@@ -101,8 +115,18 @@ void checker::learn(thread& t, component c, stamp s, remembered<std::uint64_t>& 
   a.known = memory.keep(from, key, pool_.with(from, c, s));
 }
 
-void checker::waited_for_stores(thread& t, std::uint32_t groups) {
+void checker::waited_for_stores(thread& t, std::uint32_t groups, bool written) {
   learn(t, stores_component(t), groups, other_memory_);
+  if (!written) return;
+  component const c = new_component(t.global.writes, component_face::kind::writes, t);
+  learn(t, c, groups, other_memory_);
+  std::scoped_lock const lock(memory_->mutex);
+  memory_->complete(global_face_of(t, c, false), groups);
+}
+
+void checker::waited_for_copies(thread& t, std::uint32_t groups) {
+  component const c = new_component(t.global.copies, component_face::kind::copies, t);
+  t.actor.known = pool_.with_unfenced(t.actor.known, c, groups);
 }
 
 void checker::waited_for_groups(thread& t, std::uint32_t groups) {
@@ -142,9 +166,9 @@ void checker::arrive(thread& t, cta_state& owner, mbarrier_state& b, bool releas
     auto const it = std::find_if(list.begin(), list.end(),
                                  [&](remote_access const& r) { return r.who == self; });
     if (it == list.end())
-      list.push_back({self, t.actor.own, where, false});
+      list.push_back({self, t.actor.own, where, remote_access::kind::arrive});
     else
-      *it = {self, t.actor.own, where, false};
+      *it = {self, t.actor.own, where, remote_access::kind::arrive};
   }
   arrived(t);
 }
@@ -181,7 +205,7 @@ void checker::exits(thread& t, bool last_of_cta) {
   clock_ref const known = l.in.freeze(pool_);
   for (remote_access const& r : l.remote)
     if (known->happened(r.who) < r.when) {
-      report_early_exit(t, r.who, r.where, r.copy);
+      report_early_exit(t, r);
       break;
     }
 }

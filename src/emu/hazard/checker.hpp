@@ -13,6 +13,7 @@
 #include <map>
 #include <string>
 
+#include "emu/hazard/global.hpp"
 #include "emu/hazard/shadow.hpp"
 #include "tilewright/arch/emu/launch.hpp"
 
@@ -33,6 +34,17 @@ namespace tw::emu::hazard {
 struct actor {
   clock_ref known;
   stamp own = 1, own_fenced = 0;
+};
+
+/// A thread's part in the order of global memory. Components: 0 is none yet.
+struct global_actor {
+  component writes = 0;              // its TMA stores, by bulk group: written, not only read
+  component copies = 0;              // its cp.async groups
+  component acquires = 0;            // what it has learnt from other CTAs
+  void const* last_taken = nullptr;  // the newest release that it acquired
+  std::vector<released> seen;        // by relaxed loads since its last fence_acq_rel
+  released fence;                    // what that fence released, and how far
+  clock_ref fenced_known;            // at its last fence_proxy_async_global
 };
 
 /// What those who arrive at a barrier bring to those who leave it.
@@ -93,16 +105,35 @@ class checker {
              site where);
   void load(thread& t, bulk_op& op);
   void store(thread& t, bulk_op const& op);
-  void waited_for_stores(thread& t, std::uint32_t groups);
+  void waited_for_stores(thread& t, std::uint32_t groups, bool written);
+  void copy(thread& t, std::uint32_t offset, std::uintptr_t from, std::uint32_t bytes, site where);
+  void waited_for_copies(thread& t, std::uint32_t groups);
   void view_of(thread& t, step_views& v);
   void multiply(warpgroup_state& w, wgmma_call const& call, step_views const& v,
                 std::uint32_t group, site where);
   void waited_for_groups(thread& t, std::uint32_t groups);
   void exits(thread& t, bool last_of_cta);
 
+  // Global memory (global_order.cpp, global_accesses.cpp)
+  void global_plain(thread& t, std::uintptr_t address, std::size_t bytes, bool write, site where);
+  void global_proxy_fence(thread& t);
+  void global_fence(thread& t, scope s);
+  void atomic(thread& t, std::uintptr_t address, std::size_t bytes, bool reads, bool writes,
+              mem_order o, scope s, site where);
+  void predecessor_done(thread& t);
+
  private:
   struct component_face {
-    enum class kind : std::uint8_t { thread, warpgroup, mbarrier, stores } what;
+    enum class kind : std::uint8_t {
+      thread,
+      warpgroup,
+      predecessor,
+      mbarrier,
+      stores,
+      writes,
+      copies,
+      acquires
+    } what;
     int cta = 0;
     int index = 0;  // thread or warpgroup in the CTA; offset of an mbarrier
   };
@@ -122,12 +153,16 @@ class checker {
     component who;
     stamp when;
     site where;
-    bool copy;
+    enum class kind : std::uint8_t { arrive, copy, plain } what;
   };
 
   component thread_component(thread const& t) const;
   component warpgroup_component(warpgroup_state const& w) const;
   component stores_component(thread& t);
+  component new_component(component& of, component_face::kind what, thread const& t);
+  component predecessor_component() const {
+    return static_cast<component>(grid_.cluster * (threads_ + groups_));
+  }
   void learn(thread& t, component c, stamp s, remembered<std::uint64_t>& memory);
 
   enum class verdict : std::uint8_t { ordered, unordered, unfenced };
@@ -135,11 +170,34 @@ class checker {
   verdict judge(warpgroup_state const& w, step_views const& v, record const& earlier) const;
   bool fence_concerns(record const& earlier, bool async) const;
   void access_cells(thread& t, cta_state& owner, touched at, record const& r);
+  void access_bytes(thread& t, cta_state& owner, std::uint32_t offset, std::uint32_t bytes,
+                    record const& r);
   void each_box_block(bulk_op const& op, std::vector<touched>& to) const;
   void read_operand(warpgroup_state& w, step_views const& v, smem_desc d, operand_major major,
                     int extent, record const& r, thread const& by, int (&k_of)[2]);
   void check_origin(record const& written, smem_desc d, operand_major major, std::uint32_t offset,
                     int row, int column, int (&first)[3], thread const& by, site where);
+
+  std::uint32_t global_face_of(thread const& t, component who, bool own_thread);
+  void global_access(thread& t, std::uintptr_t address, std::size_t bytes, record const& r);
+  void global_box(thread& t, bulk_op const& op, record r);
+  struct global_conflict {
+    verdict how = verdict::ordered;
+    std::uintptr_t address = 0;
+    record earlier;
+    global_face by;
+    bool by_predecessor = false;
+    bool completed = false;  // the earlier access was waited for by its own thread
+  };
+  global_conflict global_note(thread& t, std::uintptr_t address, std::size_t bytes,
+                              record const& given);
+  stamp known_of(clock_ref const& clock, global_face const& f) const;
+  verdict judge_global(thread const& t, record const& now, record const& earlier) const;
+  knowledge_ref release(thread& t);
+  void acquire(thread& t, released const& from);
+  bool reaches(released const& from, thread const& t, scope s) const;
+  void report_global(thread const& t, global_conflict const& c, record const& now);
+  std::string global_object(std::uintptr_t address) const;
 
   // Words (reports.cpp)
   void report(char const* code, char const* kind, std::string text, site where, site earlier,
@@ -152,7 +210,7 @@ class checker {
   void report_init(thread const& t, cta_state const& owner, mbarrier_state const& b, bool unfenced,
                    site where);
   void report_k_mismatch(thread const& by, int k_a, int k_b, wgmma_call const& call, site where);
-  void report_early_exit(thread const& t, component who, site where, bool copy);
+  void report_early_exit(thread const& t, remote_access const& r);
   void report_origin(char const* code, char const* kind, std::string const& what,
                      std::string const& remedy, record const& written, std::uint32_t offset,
                      thread const& by, site where);
@@ -185,6 +243,16 @@ class checker {
   };
   std::map<std::array<std::uint64_t, 2>, std::vector<chunk_block>> patterns_;
   std::vector<chunk_block> const& pattern(smem_desc d, operand_major major, int extent);
+  global_memory* memory_ = nullptr;
+  std::vector<std::uint32_t> global_faces_;  // by component: the launch's number for it, plus 1
+  struct imports {
+    component who;
+    std::vector<knowledge_ref> taken;  // each holds all before it
+  };
+  std::vector<imports> imports_;
+  struct flag_notes {  // what was wrong with the flags that this cluster polled: for the reports
+    site relaxed_write, relaxed_read, narrow;
+  } notes_;
   std::vector<touched> scratch_;
   std::uint32_t next_origin_ = 0;
   int origin_first_[2] = {};

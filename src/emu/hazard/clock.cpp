@@ -73,6 +73,20 @@ clock_ref clock_pool::with(clock_ref const& a, component c, stamp s) {
   return r;
 }
 
+clock_ref clock_pool::with_unfenced(clock_ref const& a, component c, stamp s) {
+  if (a->happened(c) >= s) return a;
+  clock_ref r = made(a->before, a->fenced);
+  raise(const_cast<clock&>(*r).before, c, s);
+  return r;
+}
+
+clock_ref clock_pool::with_fence(clock_ref const& a, component c) {
+  if (a->passed_fence(c) >= a->happened(c)) return a;
+  clock_ref r = made(a->before, a->fenced);
+  raise(const_cast<clock&>(*r).fenced, c, a->happened(c));
+  return r;
+}
+
 clock_ref clock_pool::all_fenced(clock_ref const& a) {
   if (covers(a->fenced, a->before)) return a;
   return made(a->before, a->before);

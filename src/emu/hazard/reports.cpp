@@ -26,7 +26,11 @@ std::string checker::name_of(component c) const {
     case component_face::kind::mbarrier:
       return object(cluster_->ctas[static_cast<std::size_t>(f.cta)],
                     static_cast<std::uint32_t>(f.index));
-    case component_face::kind::stores: return fmt::format("thread {}{}", f.index, cta);
+    case component_face::kind::predecessor: return "the predecessor";
+    case component_face::kind::stores:
+    case component_face::kind::writes:
+    case component_face::kind::copies:
+    case component_face::kind::acquires: return fmt::format("thread {}{}", f.index, cta);
   }
   return "";
 }
@@ -42,6 +46,14 @@ std::string checker::describe(record const& r) const {
       return fmt::format("written by a TMA load that completes phase {} of {}", r.when - 1, who);
     case access::tma_store_read:
       return fmt::format("read by a TMA store, bulk group {} of {}", r.when - 1, who);
+    case access::cp_async_write:
+      return fmt::format("written by cp.async, group {} of {}", r.when - 1, who);
+    case access::cp_async_read:
+    case access::tma_load_read:
+    case access::tma_store_write:
+    case access::tma_reduce:
+    case access::atomic_read:
+    case access::atomic_write: break;  // of global memory: describe_global
     case access::wgmma_read: return fmt::format("read by wgmma, group {} of {}", r.when - 1, who);
   }
   return "";
@@ -78,6 +90,11 @@ words words_for(record const& earlier, record const& now, bool unfenced) {
     return {"E0026", "read-before-tma-arrival",
             "the copy may still be under way: this thread has not waited for that phase",
             "wait() on the barrier with the phase that the copy completes, before this access"};
+  if (earlier.what == access::cp_async_write)
+    return {"E0045", "read-before-cp-async-wait",
+            "the copy may still be under way: its thread has not waited for that group, or no "
+            "barrier follows its wait",
+            "cp_async_wait<N>() by each thread that copied, then cta_sync(), before this access"};
   if (earlier.what == access::wgmma_read)
     return {"E0027", "stage-overwritten-while-wgmma-reads",
             "nothing says that the multiply has finished reading",
@@ -106,6 +123,7 @@ void checker::report_conflict(cta_state const& owner, std::uint32_t offset, reco
         break;
       case access::wgmma_read:
       case access::tma_store_read:
+      case access::cp_async_write:
         missing = known == 0 ? "it knows of no finished group there"
                              : fmt::format("it knows groups up to {} to be finished", known - 1);
         break;
@@ -160,14 +178,16 @@ void checker::report_init(thread const& t, cta_state const& owner, mbarrier_stat
          where, b.made_at, place);
 }
 
-void checker::report_early_exit(thread const& t, component who, site where, bool copy) {
+void checker::report_early_exit(thread const& t, remote_access const& r) {
+  char const* const what = r.what == remote_access::kind::copy    ? "a TMA load"
+                           : r.what == remote_access::kind::plain ? "an ordinary load or store"
+                                                                  : "an arrive on its mbarrier";
   report("E0036", "cta-exit-before-remote-access",
          fmt::format("CTA {} may exit before {} at {} reaches its shared memory\n  from: {}\n  "
                      "cause: no thread of the CTA knows that this access has happened\n  remedy: "
                      "cluster_sync() as the last act of the kernel",
-                     t.cta, copy ? "a TMA load" : "an arrive on its mbarrier", text_of(where),
-                     name_of(who)),
-         where, {}, fmt::format("CTA {}", t.cta));
+                     t.cta, what, text_of(r.where), name_of(r.who)),
+         r.where, {}, fmt::format("CTA {}", t.cta));
 }
 
 void checker::report_origin(char const* code, char const* kind, std::string const& what,

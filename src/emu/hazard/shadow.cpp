@@ -13,6 +13,20 @@ void shadow::reset(std::uint32_t bytes) {
   }
 }
 
+std::uint32_t shadow::add_block() {
+  blocks_.emplace_back();
+  return static_cast<std::uint32_t>(blocks_.size() - 1);
+}
+
+void shadow::trim(std::vector<record>& list) const {
+  if (list.size() <= most_reads_) return;
+  for (std::size_t i = 0; i < list.size(); ++i)
+    if (!is_write(list[i].what)) {
+      list.erase(list.begin() + static_cast<std::ptrdiff_t>(i));
+      return;
+    }
+}
+
 std::uint64_t shadow::unwritten(touched t) const {
   block const& b = blocks_[t.block];
   std::uint64_t left = t.cells;
@@ -55,7 +69,8 @@ void shadow::add(std::vector<record>& to, record const& r) {
         old.where.line == r.where.line && old.where.file == r.where.file) {
       old.mask |= r.mask;
       return;
-    } else if (old.who == r.who && (old.mask & ~r.mask) == 0) {
+    } else if (old.who == r.who && (old.mask & ~r.mask) == 0 &&
+               is_write(old.what) == is_write(r.what)) {
       old = r;  // the later of two accesses that complete in order
       return;
     }
@@ -75,11 +90,15 @@ void shadow::note(touched t, record r) {
   if (std::uint64_t fine = b.fine & t.cells; fine != 0) {
     record whole = r;
     whole.mask = 0xFFFF;
-    for (; fine != 0; fine &= fine - 1) add(b.cells->cell[__builtin_ctzll(fine)], whole);
+    for (; fine != 0; fine &= fine - 1) {
+      add(b.cells->cell[__builtin_ctzll(fine)], whole);
+      trim(b.cells->cell[__builtin_ctzll(fine)]);
+    }
     r.mask &= ~b.fine;
     if (r.mask == 0) return;
   }
   add(b.reads, r);
+  trim(b.reads);
 }
 
 void shadow::refine(block& b, std::uint32_t cell) {
@@ -109,6 +128,7 @@ void shadow::note(std::uint32_t cell, std::uint16_t bytes, record r) {
   if (is_write(r.what)) erase(own, bytes);
   r.mask = bytes;
   add(own, r);
+  trim(own);
 }
 
 }  // namespace tw::emu::hazard

@@ -24,13 +24,24 @@ enum class access : std::uint8_t {
   tma_write,       // the destination of a TMA load
   tma_store_read,  // the source of a TMA store
   wgmma_read,
+  cp_async_write,  // the destination of a cp.async
+  // In global memory
+  cp_async_read,    // the source of a cp.async
+  tma_load_read,    // the source of a TMA load
+  tma_store_write,  // the destination of a TMA store
+  tma_reduce,       // the destination of a TMA reduction
+  atomic_read,
+  atomic_write,
 };
 
 inline bool is_write(access a) {
-  return a == access::plain_write || a == access::stmatrix || a == access::tma_write;
+  return a == access::plain_write || a == access::stmatrix || a == access::tma_write ||
+         a == access::cp_async_write || a == access::tma_store_write || a == access::tma_reduce ||
+         a == access::atomic_write;
 }
 inline bool is_async(access a) {
-  return a == access::tma_write || a == access::tma_store_read || a == access::wgmma_read;
+  return a == access::tma_write || a == access::tma_store_read || a == access::wgmma_read ||
+         a == access::tma_load_read || a == access::tma_store_write || a == access::tma_reduce;
 }
 
 struct record {
@@ -66,7 +77,11 @@ void each_block(std::uint32_t offset, std::uint32_t bytes, F&& f) {
 
 class shadow {
  public:
+  /// most_reads: of a block or a cell, how many reads are kept; the oldest go first.
+  explicit shadow(std::size_t most_reads = ~std::size_t{0}) : most_reads_(most_reads) {}
   void reset(std::uint32_t bytes);
+  /// One block more; its index.
+  std::uint32_t add_block();
 
   /// Calls f(record) for every earlier access to these cells that a new one must be ordered after:
   /// all writes, and reads too if the new one writes. f returns false to stop.
@@ -122,7 +137,10 @@ class shadow {
   static void add(std::vector<record>& to, record const& r);
   static void refine(block& b, std::uint32_t cell);
 
+  void trim(std::vector<record>& list) const;
+
   std::vector<block> blocks_;
+  std::size_t most_reads_;
 };
 
 }  // namespace tw::emu::hazard

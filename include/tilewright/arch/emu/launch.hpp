@@ -19,8 +19,10 @@ struct grid {
   int ctas = 1, cluster = 1, threads = 1;
   int smem_bytes = 0;
   void (*body)(void const* params) = nullptr;
-  std::span<smem_object const> objects;  // of the kernel's shared memory, by offset
-  bool plain_accesses_seen = false;      // the kernel was compiled with -fsanitize=thread
+  std::span<smem_object const> objects;         // of the kernel's shared memory, by offset
+  bool plain_accesses_seen = false;             // the kernel was compiled with -fsanitize=thread
+  std::span<smem_object const> params_objects;  // of the kernel's parameters
+  std::size_t params_bytes = 0;
 };
 /// Runs a grid; throws `fault`.
 void run_grid(grid const& g, void const* params, options const& o);
@@ -50,7 +52,9 @@ void launch(int ctas, typename K::params const& p, emu::options const& o) {
                  .smem_bytes = K::smem_bytes,
                  .body = [](void const* q) { K::run(*static_cast<typename K::params const*>(q)); },
                  .objects = emu::objects_of<K>(),
-                 .plain_accesses_seen = Seen},
+                 .plain_accesses_seen = Seen,
+                 .params_objects = emu::objects_of_type<typename K::params>(),
+                 .params_bytes = sizeof(typename K::params)},
                 &p, o);
 }
 

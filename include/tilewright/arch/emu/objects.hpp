@@ -88,45 +88,45 @@ consteval int member_count() {
   }
 }
 
-/// f(the members of whole).
+/// apply(the members of whole).
 template <class T, class F, int N = member_count<T>()>
-constexpr auto with_members(T& whole, F f) {
+constexpr auto with_members(T& whole, F apply) {
   if constexpr (N == 1) {
     auto& [a] = whole;
-    return f(a);
+    return apply(a);
   } else if constexpr (N == 2) {
     auto& [a, b] = whole;
-    return f(a, b);
+    return apply(a, b);
   } else if constexpr (N == 3) {
     auto& [a, b, c] = whole;
-    return f(a, b, c);
+    return apply(a, b, c);
   } else if constexpr (N == 4) {
     auto& [a, b, c, d] = whole;
-    return f(a, b, c, d);
+    return apply(a, b, c, d);
   } else if constexpr (N == 5) {
     auto& [a, b, c, d, e] = whole;
-    return f(a, b, c, d, e);
+    return apply(a, b, c, d, e);
   } else if constexpr (N == 6) {
     auto& [a, b, c, d, e, f] = whole;
-    return f(a, b, c, d, e, f);
+    return apply(a, b, c, d, e, f);
   } else if constexpr (N == 7) {
     auto& [a, b, c, d, e, f, g] = whole;
-    return f(a, b, c, d, e, f, g);
+    return apply(a, b, c, d, e, f, g);
   } else if constexpr (N == 8) {
     auto& [a, b, c, d, e, f, g, h] = whole;
-    return f(a, b, c, d, e, f, g, h);
+    return apply(a, b, c, d, e, f, g, h);
   } else if constexpr (N == 9) {
     auto& [a, b, c, d, e, f, g, h, i] = whole;
-    return f(a, b, c, d, e, f, g, h, i);
+    return apply(a, b, c, d, e, f, g, h, i);
   } else if constexpr (N == 10) {
     auto& [a, b, c, d, e, f, g, h, i, j] = whole;
-    return f(a, b, c, d, e, f, g, h, i, j);
+    return apply(a, b, c, d, e, f, g, h, i, j);
   } else if constexpr (N == 11) {
     auto& [a, b, c, d, e, f, g, h, i, j, k] = whole;
-    return f(a, b, c, d, e, f, g, h, i, j, k);
+    return apply(a, b, c, d, e, f, g, h, i, j, k);
   } else {
     auto& [a, b, c, d, e, f, g, h, i, j, k, l] = whole;
-    return f(a, b, c, d, e, f, g, h, i, j, k, l);
+    return apply(a, b, c, d, e, f, g, h, i, j, k, l);
   }
 }
 
@@ -195,6 +195,15 @@ std::span<smem_object const> objects_of() {
       return detail::objects_of_struct<typename K::smem>();
   }
   return {};
+}
+
+/// The members of an aggregate; none where T is no aggregate of up to 12 members.
+template <class T>
+std::span<smem_object const> objects_of_type() {
+  if constexpr (detail::member_count<T>() > 0)
+    return detail::objects_of_struct<T>();
+  else
+    return {};
 }
 
 }  // namespace tw::emu

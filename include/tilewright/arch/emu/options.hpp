@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -28,6 +29,15 @@ enum class proxy_rule : std::uint8_t {
 
 class trace;
 
+namespace hazard {
+class global_memory;
+}
+
+/// Launches one after the other, as in a CUDA stream: what each has read and written.
+struct stream {
+  std::shared_ptr<hazard::global_memory> memory;
+};
+
 struct options {
   bool hazards = true;  // check the order of accesses, not only their values
   proxy_rule proxy = proxy_rule::writer_side;
@@ -43,6 +53,8 @@ struct options {
   double expected_macs = 0;       // multiply-adds of the whole launch, for `progress`
   statistics* counted = nullptr;  // the operations of the run are added here
   trace* record = nullptr;  // records the launch for a timeline (trace.hpp); one OS thread then
+  stream* in = nullptr;     // the launch belongs to this stream; null: to none
+  bool pdl = false;         // it may start before its predecessor in the stream has finished
   std::function<void(double)> progress;  // share of expected_macs done; from any OS thread
 };
 
