@@ -73,7 +73,7 @@ std::vector<rule> const& rules() {
                                    c.wgmmas)};
        }},
       {"epilogue layout",
-       {"E0041", "E0022", ""},
+       {"E0022", ""},
        [](statistics const& c) -> verdict {
          if (c.matrix_stores > 0)
            return {true, fmt::format("{} stmatrix, results compared", c.matrix_stores)};
