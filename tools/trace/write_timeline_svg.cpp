@@ -158,7 +158,7 @@ class drawing {
         "<text class=\"q\" x=\"{0}\" y=\"{4}\" font-size=\"10.5\">{5}. Times come from a model of "
         "the chip (docs/timeline.md); they are no measurement.</text>\n",
         short_number(side), short_number(side + 12), end_, t_.cycles, short_number(side + 29),
-        xml_text(t_.run));
+        xml_text(t_.run + (t_.cut_off.empty() ? "" : "; the recording was cut off")));
     double x = side;
     for (look const& l : looks) {
       bool const shown = std::ranges::any_of(t_.slices, [&](trace_slice const& s) {
@@ -225,13 +225,17 @@ class drawing {
       bool const tick = s.kind == slice_kind::arrive || s.kind == slice_kind::issue;
       double const w = std::max(p.x1 - p.x0, 1.0);
       if (!tick && w < 1.2 && s.end - s.begin <= 8) continue;  // a wait that passed at once
-      out += fmt::format("<path class=\"{}{}\" d=\"M{:.1f} {:.1f}h{:.1f}v{:.1f}h-{:.1f}z\">",
-                         style_of(s.kind), tick ? "" : " r", p.x0, p.y + (tick ? 6 : 0), w,
-                         tick ? row_height - 12 : row_height, w);
-      out += fmt::format(
-          "<title>{}</title></path>\n",
-          xml_text(fmt::format("{}: cycles {} to {}. {}", s.name, s.begin, s.end, s.detail)));
-      if (tick) continue;
+      std::string const shape = fmt::format(
+          "<path class=\"{}{}\" d=\"M{:.1f} {:.1f}h{:.1f}v{:.1f}h-{:.1f}z\"", style_of(s.kind),
+          tick ? "" : " r", p.x0, p.y + (tick ? 6 : 0), w, tick ? row_height - 12 : row_height, w);
+      if (tick) {  // too thin to point at
+        out += shape + "/>\n";
+        continue;
+      }
+      out +=
+          shape +
+          fmt::format("><title>{}</title></path>\n",
+                      xml_text(fmt::format("{}: {} to {}. {}", s.name, s.begin, s.end, s.detail)));
       for (std::string const& text : texts_of(s)) {
         if (0.6 * font * static_cast<double>(characters(text)) + 3 > p.x1 - p.x0) continue;
         texts += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", (p.x0 + p.x1) / 2,

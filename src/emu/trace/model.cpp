@@ -96,7 +96,7 @@ class player {
   void come(meeting& m, time at, trace_cause cause, bool same_cta = true) {
     bool const later = at > m.at || m.cause.what == trace_cause::kind::none;
     if (!later && (at < m.at || !same_cta)) return;
-    m.at = at;
+    m.at = std::max(m.at, at);
     m.cause = cause;
   }
 
