@@ -25,7 +25,8 @@ TEST(CheckCommand, EveryMutantIsCaughtAndNoCorrectKernelReported) {
     EXPECT_EQ(m.size(), 4U);
     EXPECT_EQ(m["runs"], 4) << "one seed, four kinds of schedule";
     EXPECT_EQ(m["caught"], m["runs"]) << m["name"];
-    EXPECT_EQ(m["code"].get<std::string>().front(), 'E');
+    std::string const code = m["code"];  // of a diagnosis, or only the result is wrong
+    EXPECT_TRUE(code.front() == 'E' || code == "wrong-result") << code;
     names.insert(m["name"].get<std::string>());
   }
   EXPECT_EQ(names.size(), planted);
@@ -57,7 +58,7 @@ TEST(CheckCommand, ChecklistSaysWhatWasTested) {
        {"shared-memory size", "expect_tx bytes", "TMA coordinates", "fence placement",
         "phase flips", "swizzle and major-ness of MMA operands", "epilogue layout"})
     EXPECT_NE(r.out.find(std::string("  passed         ") + line), std::string::npos) << line;
-  EXPECT_NE(r.out.find("  not applicable cluster barriers                         no clusters"),
+  EXPECT_NE(r.out.find("  not applicable cluster barriers                        no clusters"),
             std::string::npos)
       << r.out;
 }
