@@ -16,7 +16,7 @@ using nlohmann::json;
 
 class gemm_trace : public testing::Test {
  protected:
-  static constexpr std::int64_t m = 256, n = 300, k = 200;
+  static constexpr std::int64_t m = 256, n = 304, k = 200;
   scratch const folder;
   std::string const a = folder / "a.npy", b = folder / "b.npy", d = folder / "d.npy",
                     chrome = folder / "t.json", svg = folder / "t.svg";
@@ -71,8 +71,7 @@ TEST_F(gemm_trace, chrome_events_have_their_fields_and_do_not_overlap) {
   }
   for (char const* name : {"load (warps 0-3)", "load (warp 0)"})
     if (names.contains(name)) names.insert("load");
-  for (char const* name :
-       {"load", "math (warps 4-7)", "TMA loads", "tensor core, warpgroup 1"})
+  for (char const* name : {"load", "math (warps 4-7)", "TMA loads", "tensor core, warpgroup 1"})
     EXPECT_TRUE(names.contains(name)) << name;
   std::map<std::pair<int, int>, std::vector<std::pair<std::int64_t, std::int64_t>>> slices;
   std::map<int, std::int64_t> flow_begins;
