@@ -61,8 +61,11 @@ std::vector<std::string> texts_of(trace_slice const& s) {
     std::string const object = texts.back().substr(0, texts.back().find(','));
     texts.push_back(object);
     auto const open = object.find('['), close = object.find(']');
-    if (open != std::string::npos && close != std::string::npos)
-      texts.push_back(object.substr(open, close - open + 1));
+    if (open != std::string::npos && close != std::string::npos) {
+      std::string const stage = object.substr(open, close - open + 1);
+      if (s.kind == slice_kind::wait) texts.push_back(fmt::format("{} ph {}", stage, s.number));
+      texts.push_back(stage);
+    }
   } else if (s.number >= 0 && s.kind != slice_kind::barrier) {
     texts.push_back(fmt::format("{}", s.number));
   }
@@ -152,12 +155,14 @@ class drawing {
   }
 
   std::string heading() const {
+    std::string const shown = end_ == t_.cycles
+                                  ? fmt::format("All {} cycles", end_)
+                                  : fmt::format("The first {} of {} cycles", end_, t_.cycles);
     std::string out = fmt::format(
-        "<text class=\"b\" x=\"{0}\" y=\"{1}\" font-size=\"14\">The first {2} of {3} "
-        "cycles</text>\n"
-        "<text class=\"q\" x=\"{0}\" y=\"{4}\" font-size=\"10.5\">{5}. Times come from a model of "
+        "<text class=\"b\" x=\"{0}\" y=\"{1}\" font-size=\"14\">{2}</text>\n"
+        "<text class=\"q\" x=\"{0}\" y=\"{3}\" font-size=\"10.5\">{4}. Times come from a model of "
         "the chip (docs/timeline.md); they are no measurement.</text>\n",
-        short_number(side), short_number(side + 12), end_, t_.cycles, short_number(side + 29),
+        short_number(side), short_number(side + 12), shown, short_number(side + 29),
         xml_text(t_.run + (t_.cut_off.empty() ? "" : "; the recording was cut off")));
     double x = side;
     for (look const& l : looks) {
@@ -169,7 +174,7 @@ class drawing {
                          short_number(side + 40));
       out += fmt::format("<text x=\"{}\" y=\"{}\" font-size=\"10.5\">{}</text>\n",
                          short_number(x + 16), short_number(side + 50), l.legend);
-      x += 31 + 5.5 * static_cast<double>(std::char_traits<char>::length(l.legend));
+      x += 25 + 6.4 * static_cast<double>(std::char_traits<char>::length(l.legend));
     }
     out += fmt::format(
         "<path class=\"a\" d=\"M{0} {1}h18\"/><path class=\"h\" d=\"M{2} {1}l-5 -2.5v5z\"/>"

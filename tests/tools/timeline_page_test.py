@@ -1,0 +1,44 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""timeline_page_test.py  The picture of docs/timeline.md is what its command draws."""
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree
+
+PICTURE = os.path.join(os.environ["TW_SOURCE_DIR"], "docs", "pictures", "timeline.svg")
+
+
+def write_zeros(path, rows, columns):
+    """A bfloat16 .npy file: the picture depends on the shape alone."""
+    header = f"{{'descr': '<V2', 'fortran_order': False, 'shape': ({rows}, {columns}), }}"
+    header += " " * (-(len(header) + 11) % 64) + "\n"
+    with open(path, "wb") as file:
+        file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode())
+        file.write(bytes(2 * rows * columns))
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        a, b, d, drawn = (os.path.join(folder, name)
+                          for name in ("a.npy", "b.npy", "d.npy", "timeline.svg"))
+        write_zeros(a, 256, 512)
+        write_zeros(b, 512, 512)
+        subprocess.run([os.environ["TW_COMMAND"], "gemm", a, b, "-o", d, "--device", "emu",
+                        "--quiet", "--timeline", drawn], check=True)
+        with open(drawn, encoding="utf-8") as file:
+            text = file.read()
+    xml.etree.ElementTree.fromstring(text)
+    if "--accept" in sys.argv:
+        with open(PICTURE, "w", encoding="utf-8") as file:
+            file.write(text)
+    with open(PICTURE, encoding="utf-8") as file:
+        if file.read() != text:
+            sys.exit("docs/pictures/timeline.svg is not what the command draws; look at the new "
+                     "one, then run this with --accept")
+
+
+if __name__ == "__main__":
+    main()
