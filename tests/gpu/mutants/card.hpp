@@ -32,22 +32,9 @@ std::vector<card_row> ladder_rows();
 std::vector<card_row> global_rows();
 std::vector<card_row> plain_and_cluster_rows();
 
-/// Fills the shared memory of the CTA's multiprocessor with NaNs, whether they are read as bf16 or
-/// as float: without it a launch may find the right values that the one before has left there.
-struct poison_smem {
-  static constexpr int threads = 1024, cluster = 1, smem_bytes = 227 * 1024;
-  struct params {
-    std::uint32_t word;
-  };
-  struct smem {
-    std::uint32_t words[smem_bytes / 4];
-  };
-  TW_DEVICE static void run(params const& p) {
-    smem& s = dynamic_smem<smem>();
-    for (int i = thread_id(); i < smem_bytes / 4; i += threads) s.words[i] = p.word;
-  }
-};
-inline constexpr int multiprocessors = 132;
+/// Fills the shared memory of every multiprocessor with NaNs, whether they are read as bf16 or as
+/// float: without it a launch may find the right values that the one before has left there.
+void poison_shared_memory();
 
 /// Memory of the card for a vector of the host.
 template <class T>
@@ -82,8 +69,7 @@ tally repeat(int launches, bool poison, int elements, Start start, Launch launch
   try {
     for (int i = 0; i < launches; ++i) {
       start();
-      if (poison)
-        host::must(launch<poison_smem>(multiprocessors, {0x7FFF7FFFU}, nullptr), "poison");
+      if (poison) poison_shared_memory();
       launch_kernels();
       host::must(cudaDeviceSynchronize(), "kernel");
       long long const bad = wrong();

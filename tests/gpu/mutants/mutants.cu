@@ -64,7 +64,30 @@ int main_of(int argc, char** argv) {
   return 0;
 }
 
+struct poison {
+  static constexpr int threads = 1024, cluster = 1, smem_bytes = 227 * 1024;
+  struct params {
+    std::uint32_t word;
+  };
+  struct smem {
+    std::uint32_t words[smem_bytes / 4];
+  };
+  TW_DEVICE static void run(params const& p) {
+    smem& s = dynamic_smem<smem>();
+    for (int i = thread_id(); i < smem_bytes / 4; i += threads) s.words[i] = p.word;
+  }
+};
+
 }  // namespace
+
+void poison_shared_memory() {
+  static int multiprocessors = 0;
+  if (multiprocessors == 0)
+    host::must(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0),
+               "cudaDeviceGetAttribute");
+  host::must(launch<poison>(multiprocessors, {0x7FFF7FFFU}, nullptr), "poison");
+}
+
 }  // namespace tw::mutants
 
 int main(int argc, char** argv) { return tw::mutants::main_of(argc, argv); }

@@ -27,8 +27,8 @@ UNITS = ["tests/gpu/mutants/gemm_rows.cu", "tests/gpu/mutants/ladder_rows.cu",
          "tests/gpu/mutants/global_rows.cu", "tests/gpu/mutants/plain_rows.cu",
          "tests/gpu/mutants/mutants.cu", "src/arch/tensor_map.cpp", "src/arch/tensor_map_emu.cpp",
          "src/arch/tensor_map_gpu.cu", "src/base/check.cpp"]
-FLAGS = ["-std=c++20", "-O2", "-lineinfo", "-gencode", "arch=compute_90a,code=sm_90a",
-         "-Xptxas=-v", f"-I{ROOT}", f"-I{ROOT}/include", f"-I{ROOT}/src"]
+HOST_FLAGS = ["-std=c++20", "-O2", f"-I{ROOT}", f"-I{ROOT}/include", f"-I{ROOT}/src"]
+FLAGS = ["-lineinfo", "-gencode", "arch=compute_90a,code=sm_90a", "-Xptxas=-v"]
 NOTE = re.compile(r"\((C75(?:08|10|17|19))\).*'(\w+)'")
 KERNEL = re.compile(r"mutants::(\w+)<(?:\(?(?:bool\))?(\w+), ?)?\(tw::mutants::(\w+)\)(\d+)>")
 TOOLS = {"racecheck": ["--tool", "racecheck", "--racecheck-deadlock-timeout", "3000"],
@@ -36,7 +36,7 @@ TOOLS = {"racecheck": ["--tool", "racecheck", "--racecheck-deadlock-timeout", "3
          "memcheck": ["--tool", "memcheck"],
          "initcheck": ["--tool", "initcheck"]}
 SUMMARY = re.compile(r"RACECHECK SUMMARY: (\d+) hazards? displayed|ERROR SUMMARY: (\d+) error")
-LAUNCHES, LAUNCHES_CHECKED = 200, 2
+LAUNCHES, LAUNCHES_CHECKED = 200, 3
 
 
 def row_of_symbol(symbol):
@@ -64,7 +64,8 @@ def build(folder):
 
     def compile_one(unit):
         out = os.path.join(folder, unit.replace("/", "_") + ".o")
-        return out, subprocess.run([nvcc, *FLAGS, "-c", os.path.join(ROOT, unit), "-o", out],
+        compiler = ["g++", *HOST_FLAGS] if unit.endswith(".cpp") else [nvcc, *HOST_FLAGS, *FLAGS]
+        return out, subprocess.run([*compiler, "-c", os.path.join(ROOT, unit), "-o", out],
                                    capture_output=True, text=True, check=False)
 
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
@@ -152,7 +153,7 @@ class Program:
             return {"end": "not run: out of time"}, ""
         with tempfile.TemporaryFile("w+") as out:
             slot = 50000 + 16 * (row * len(TOOLS) + list(TOOLS).index(tool)) % 14000
-            command = [sanitizer, *TOOLS[tool], "--port", str(slot), self.path, "run",
+            command = [*sanitizer, *TOOLS[tool], "--port", str(slot), self.path, "run",
                        str(LAUNCHES_CHECKED), "0", str(row)]
             with subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT,
                                   start_new_session=True) as child:
@@ -195,7 +196,7 @@ def run(folder, out, seconds, workers, sanitizer):
     card = text_of(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"])
     with open(os.path.join(folder, "build.json"), encoding="utf-8") as file:
         built = json.load(file)
-    version = re.search(r"Version ([\d.]+)", text_of([sanitizer, "--version"]))
+    version = re.search(r"Version ([\d.]+)", text_of([sanitizer[0], "--version"]))
     raw = dict(built, card=card, sanitizer=version[1] if version else "",
                date=time.strftime("%Y-%m-%d", time.gmtime()), launches=LAUNCHES,
                launches_checked=LAUNCHES_CHECKED, rows=program.rows, plain={},
@@ -236,6 +237,7 @@ def run(folder, out, seconds, workers, sanitizer):
     save("plain, that may not end")
     check_all(["racecheck", "synccheck"], unsure, 12)
     check_all(["memcheck", "initcheck"], sure, 30)
+    check_all(["memcheck", "initcheck"], unsure, 12)
 
 
 def main():
@@ -245,12 +247,14 @@ def main():
     parser.add_argument("-o", default="raw.json")
     parser.add_argument("--seconds", type=float, default=600, help="start nothing after them")
     parser.add_argument("--workers", type=int, default=12, help="sanitizers at a time")
-    parser.add_argument("--sanitizer", default="compute-sanitizer")
+    parser.add_argument("--sanitizer", default="compute-sanitizer",
+                        help="its path, and options that every tool takes")
     options = parser.parse_args()
     if options.verb == "build":
         build(options.folder)
     else:
-        run(options.folder, options.o, options.seconds, options.workers, options.sanitizer)
+        run(options.folder, options.o, options.seconds, options.workers,
+            options.sanitizer.split())
 
 
 if __name__ == "__main__":
