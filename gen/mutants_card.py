@@ -46,7 +46,8 @@ def merge(raw, emulator):
         row["ptxas"] = raw["ptxas_notes"].get(name, [])
         row["plain"] = raw["plain"][number]
         for tool in TOOLS:
-            row[tool] = raw[tool].get(number, {"reports": None, "said": [], "end": "not run"})
+            row[tool] = raw[tool].get(number, {"reports": None, "deadlocks": 0, "said": [],
+                                               "end": "not run"})
         result["rows"].append(row)
     return result
 
@@ -59,15 +60,11 @@ def dump(result):
 
 
 def plain_cell(plain):
+    if plain["end"] == "hung":
+        return "hung"
     if plain["end"]:
-        return plain["end"]
+        return f"launch {plain['launches'] + 1}: {plain['end'].removeprefix('kernel: ')}"
     return f"{plain['wrong_launches']} of {plain['launches']}"
-
-
-def tool_cell(checked):
-    if checked["reports"] is None:
-        return checked["end"] or "no summary"
-    return str(checked["reports"])
 
 
 def emulator_cell(row):
@@ -82,45 +79,77 @@ def silent(row):
     return not row["plain"]["end"] and row["plain"]["wrong_launches"] == 0
 
 
-def table(result):
-    mutants = [r for r in result["rows"] if r["name"]]
-    correct = [r for r in result["rows"] if not r["name"]]
+class Table:
+    """The rows, and which reports tell a mutant from its correct kernel."""
 
-    def reported(rows, tool):
-        return sum(1 for r in rows if r[tool]["reports"])
+    def __init__(self, result):
+        self.result, self.rows = result, result["rows"]
+        self.mutants = [r for r in self.rows if r["name"]]
+        self.correct = {r["kernel"]: r for r in self.rows if not r["name"]}
 
-    def judged(rows, tool):
-        return sum(1 for r in rows if r[tool]["reports"] is not None)
+    def told(self, row, tool):
+        """Kinds of report that the correct kernel does not get."""
+        return set(row[tool]["said"]) - set(self.correct[row["kernel"]][tool]["said"])
 
-    caught = sum(1 for r in mutants if r["emulator"]["caught"] == r["emulator"]["runs"])
-    device = result["device"]
-    out = [f"{result['date']}, {device['card']}, driver {device['driver']}, nvcc "
-           f"{result['nvcc'].lstrip('V')}, compute-sanitizer {result['compute_sanitizer']}, commit "
-           f"{result['commit']}. {len(mutants)} mutants of {len(correct)} kernels.", "",
-           "| | mutants | of | correct kernels | of |", "|---|---:|---:|---:|---:|",
-           f"| reported by the emulator in every run | {caught} | {len(mutants)} | 0 | "
-           f"{len(correct)} |",
-           f"| hung, failed or wrong at least once in {result['launches']} launches | "
-           f"{sum(not silent(r) for r in mutants)} | {len(mutants)} | "
-           f"{sum(not silent(r) for r in correct)} | {len(correct)} |"]
-    out += [f"| reported by {tool} | {reported(mutants, tool)} | {judged(mutants, tool)} | "
-            f"{reported(correct, tool)} | {judged(correct, tool)} |" for tool in TOOLS]
-    out += ["", "| mutant | emulator | plain launches wrong | " + " | ".join(TOOLS) + " | ptxas |",
-            "|---|---|---|" + "---|" * (len(TOOLS) + 1)]
-    for r in result["rows"]:
-        name = f"{r['kernel']}/{r['name']}" if r["name"] else f"**{r['kernel']}, correct**"
-        out.append(f"| {name} | {emulator_cell(r)} | {plain_cell(r['plain'])} | " +
-                   " | ".join(tool_cell(r[tool]) for tool in TOOLS) +
-                   f" | {', '.join(r['ptxas'])} |")
-    said = {}
-    for r in result["rows"]:
-        for tool in TOOLS:
-            for text in r[tool]["said"]:
-                said.setdefault((tool, text), []).append(
-                    f"{r['kernel']}/{r['name']}" if r["name"] else f"{r['kernel']}, correct")
-    out += ["", "| tool | what it said | about |", "|---|---|---|"]
-    out += [f"| {tool} | {text} | {', '.join(names)} |" for (tool, text), names in
+    def tool_cell(self, row, tool):
+        checked = row[tool]
+        if checked["reports"] is None:
+            return "deadlock, hung" if checked["deadlocks"] else checked["end"] or "no summary"
+        if row["name"] and checked["said"] and not self.told(row, tool):
+            return f"{checked['reports']}, as correct"
+        return f"{checked['reports']}" + (", failed" if checked.get("error") else "")
+
+    def summary(self):
+        launches, quiet = self.result["launches"], [r for r in self.mutants if silent(r)]
+        caught = [r for r in self.mutants if r["emulator"]["caught"] == r["emulator"]["runs"]]
+        rows = [("the emulator, in every run", caught, []),
+                (f"{launches} plain launches: hung, failed, or wrong once",
+                 [r for r in self.mutants if not silent(r)],
+                 [r for r in self.correct.values() if not silent(r)])]
+        rows += [(tool, [r for r in self.mutants if self.told(r, tool)],
+                  [r for r in self.correct.values() if r[tool]["said"]]) for tool in TOOLS]
+        rows.append(("any of the four tools",
+                     [r for r in self.mutants if any(self.told(r, tool) for tool in TOOLS)],
+                     [r for r in self.correct.values() if any(r[tool]["said"] for tool in TOOLS)]))
+        out = [f"| found by | mutants, of {len(self.mutants)} | of the {len(quiet)} that plain "
+               f"launches do not show | correct kernels reported, of {len(self.correct)} |",
+               "|---|---:|---:|---:|"]
+        out += [f"| {what} | {len(found)} | {sum(r in quiet for r in found)} | {len(false)} |"
+                for what, found, false in rows]
+        unseen = [r for r in self.mutants
+                  if r["racecheck"].get("wrong_launches") and not self.told(r, "racecheck")]
+        return out + ["", f"{len(unseen)} mutants gave wrong results while racecheck watched and "
+                          "reported nothing that it does not report of the correct kernel."]
+
+    def lines(self):
+        tools = " | ".join(TOOLS)
+        out = [f"| mutant | emulator | plain launches wrong | {tools} | ptxas |",
+               "|---|---|---|" + "---|" * (len(TOOLS) + 1)]
+        for r in self.rows:
+            name = f"{r['kernel']}/{r['name']}" if r["name"] else f"**{r['kernel']}, correct**"
+            cells = [name, emulator_cell(r), plain_cell(r["plain"]),
+                     *(self.tool_cell(r, tool) for tool in TOOLS), ", ".join(r["ptxas"])]
+            out.append("| " + " | ".join(cells) + " |")
+        return out
+
+    def reports(self):
+        said = {}
+        for r in self.rows:
+            for tool in TOOLS:
+                for text in r[tool]["said"]:
+                    name = f"{r['kernel']}/{r['name']}" if r["name"] else f"{r['kernel']}, correct"
+                    said.setdefault((tool, text), []).append(name)
+        return ["| tool | what it said | of |", "|---|---|---|"] + [
+            f"| {tool} | {text} | {', '.join(names)} |" for (tool, text), names in
             sorted(said.items(), key=lambda item: TOOLS.index(item[0][0]))]
+
+
+def table(result):
+    t, device = Table(result), result["device"]
+    out = [f"{result['date']}: {device['card']}, driver {device['driver']}, nvcc "
+           f"{result['nvcc'].lstrip('V')}, compute-sanitizer "
+           f"{result['compute_sanitizer']}, commit {result['commit']}.", ""]
+    out += [*t.summary(), "", *t.lines(), "", *t.reports()]
     return "\n".join(out) + "\n"
 
 

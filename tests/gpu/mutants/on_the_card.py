@@ -3,7 +3,8 @@
 """on_the_card.py  Builds the mutants for the card, and runs them there with compute-sanitizer.
 
     on_the_card.py build FOLDER               with nvcc: FOLDER/gpu_mutants and FOLDER/build.json
-    on_the_card.py run FOLDER -o raw.json     on a machine with a Hopper GPU
+    on_the_card.py run FOLDER -o raw.json     on a machine with a Hopper GPU; also raw.json.log
+    on_the_card.py judge -o raw.json          reads raw.json.log again
 
 Rows that may wait for ever come last: a process that is killed inside a kernel keeps the card for
 a while. gen/mutants_card.py makes the committed record of raw.json, and the page of that.
@@ -36,6 +37,8 @@ TOOLS = {"racecheck": ["--tool", "racecheck", "--racecheck-deadlock-timeout", "3
          "memcheck": ["--tool", "memcheck"],
          "initcheck": ["--tool", "initcheck"]}
 SUMMARY = re.compile(r"RACECHECK SUMMARY: (\d+) hazards? displayed|ERROR SUMMARY: (\d+) error")
+KINDS = ("Race reported", "Deadlock detected", "Potential", "Invalid", "Illegal", "Unknown Error",
+         "Barrier error", "Divergent", "Uninitialized", "Program hit")
 LAUNCHES, LAUNCHES_CHECKED = 200, 3
 
 
@@ -169,20 +172,27 @@ class Program:
         return dict(judged(text), end=end), f"#### {tool} {row}\n{text}"
 
 
+def kind_of(line):
+    """What a line of compute-sanitizer says has happened; None if it is not a report's first."""
+    found = re.match(r"=+ (?:Error: |Warning: )?(.*)", line)
+    if not found or not found[1].startswith(KINDS):
+        return None
+    return re.split(r" between | called by | of size | on CUDA API call| at tw::", found[1])[0]
+
+
 def judged(text):
-    """What a log of compute-sanitizer says: reports, and the kinds of them."""
-    result = {"reports": None, "said": []}
+    """What a log of compute-sanitizer says. reports: as its summary counts them, nothing if there
+    is none; deadlocks: waits that racecheck has called one; said: kinds of report."""
+    result = {"reports": None, "deadlocks": text.count("= Deadlock detected in "), "said": []}
     for line in text.splitlines():
+        kind = kind_of(line)
         if found := SUMMARY.search(line):
             result["reports"] = int(found[1] or found[2])
-        elif found := re.match(r"=+ ((?:Error|Warning|Info|Invalid|Barrier|Uninit|Program|Target"
-                               r"|Potential|Divergent|Missing).*)", line):
-            said = re.sub(r"0x[0-9a-f]+|\(\d+,\d+,\d+\)", "*", found[1])[:160]
-            if said not in result["said"] and len(result["said"]) < 4:
-                result["said"].append(said)
+        elif kind and kind not in result["said"]:
+            result["said"].append(kind)
         elif line.startswith('{"row"'):
             record = json.loads(line)
-            result.update({key: record[key] for key in ("wrong_launches", "wrong", "error")})
+            result.update({key: record[key] for key in ("launches", "wrong_launches", "error")})
     return result
 
 
@@ -215,6 +225,9 @@ def run(folder, out, seconds, workers, sanitizer):
         with concurrent.futures.ThreadPoolExecutor(program.workers) as pool:
             done = pool.map(lambda j: program.check(sanitizer, j[0], j[1], patience), jobs)
             for (tool, row), (result, log) in zip(jobs, done):
+                if row in sure and result["end"] == "hung":  # the tool hung, the kernel does not
+                    result, log = program.check(sanitizer, tool, row, patience)
+                    result["again"] = True
                 raw[tool][row] = result
                 logs.append(log)
         save(" ".join(tools))
@@ -240,10 +253,24 @@ def run(folder, out, seconds, workers, sanitizer):
     check_all(["memcheck", "initcheck"], unsure, 12)
 
 
+def judge(out):
+    """Judges the log of an earlier run again."""
+    with open(out, encoding="utf-8") as file:
+        raw = json.load(file)
+    with open(out + ".log", encoding="utf-8") as file:
+        logs = re.split(r"^#### ", file.read(), flags=re.M)
+    for log in logs[1:]:
+        title, text = log.split("\n", 1)
+        tool, row = title.split()
+        raw[tool][row] = dict(judged(text), end=raw[tool][row]["end"])
+    with open(out, "w", encoding="utf-8") as file:
+        json.dump(raw, file, indent=1)
+
+
 def main():
     parser = argparse.ArgumentParser(description="The mutants on the card.")
-    parser.add_argument("verb", choices=["build", "run"])
-    parser.add_argument("folder")
+    parser.add_argument("verb", choices=["build", "run", "judge"])
+    parser.add_argument("folder", nargs="?", default="build/mutants")
     parser.add_argument("-o", default="raw.json")
     parser.add_argument("--seconds", type=float, default=600, help="start nothing after them")
     parser.add_argument("--workers", type=int, default=12, help="sanitizers at a time")
@@ -252,6 +279,8 @@ def main():
     options = parser.parse_args()
     if options.verb == "build":
         build(options.folder)
+    elif options.verb == "judge":
+        judge(options.o)
     else:
         run(options.folder, options.o, options.seconds, options.workers,
             options.sanitizer.split())
