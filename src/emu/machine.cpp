@@ -163,10 +163,15 @@ void machine::yield(site where) {
     polls_ = 0;
   } else if (now - polling_since_ > patience || (alone_ && polls_ > most_polls)) {
     diagnosis d = deadlock_report(grid_, clusters_, 9);
+    if (d.object.empty())  // no mbarrier lacks anything
+      d.text = d.text.substr(0, d.text.find("\n  cause: ")) +
+               "\n  cause: nobody who could still run writes what it polls for\n  remedy: check "
+               "the value that it compares with, and that those who write it need not wait for it";
     d.text = fmt::format(
         "A thread polls for what never comes.\n  now: poll at {} by {}; no other "
-        "thread arrived, copied, multiplied or changed a flag meanwhile\n  {}",
-        text_of(where), name_of(*running_), d.text);
+        "thread arrived, copied, multiplied or changed a flag meanwhile{}",
+        text_of(where), name_of(*running_),
+        d.text.substr(std::min(d.text.size(), d.text.find('\n'))));
     d.where = where;
     diagnoses_.push_back(std::move(d));
     leave_for_good();

@@ -90,7 +90,8 @@ std::string checker::global_object(std::uintptr_t address) const {
 void checker::report_global(thread const& t, global_conflict const& c, record const& now) {
   bool const stored =
       c.earlier.what == access::tma_store_write || c.earlier.what == access::tma_reduce;
-  words w{"E0042", "global-race", "nothing orders the two accesses",
+  words w{"E0042", "global-race",
+          "no flag, counter or barrier leads from the earlier access to this one",
           "between CTAs: cta_sync() and then store_release or red_add_release by one thread after "
           "the first, a poll with load_acquire and then cta_sync() before the second"};
   if (c.by_predecessor) {
