@@ -59,9 +59,9 @@ void accumulator_misused(accumulator_state const& a, int element, site where) {
   if (!m.options_.hazards) return;
   m.report({"E0030", "accumulator-read-before-wait",
             told({
-                .what = fmt::format("Element {} of an accumulator is used while a wgmma may still "
-                                    "be writing it.",
-                                    element),
+                .what = fmt::format("Element {} of an accumulator of {} is used while a wgmma may "
+                                    "still be writing it.",
+                                    element, warpgroup_name(t)),
                 .now = fmt::format("use at {} by {}", text_of(where), name_of(t)),
                 .earlier = fmt::format("wgmma at {}, in group {} of warpgroup {}",
                                        text_of(a.busy_at), a.busy_group - 1, t.id / 128),

@@ -206,12 +206,13 @@ TEST_P(Hazards, E0035PhaseThatAWaitCanMiss) {
 }
 
 TEST_P(Hazards, E0036ExitBeforeAPeersArrive) {
-  expect<128, 2>({.code = "E0036", .object = "CTA 1", .part = "cluster_sync() as the last act"},
-                 []<bool Broken>(memory s, args) {
-                   make_barriers(s);
-                   if (cluster_rank() == 0 && thread_id() == 0) s.empty[0].arrive_remote(1);  // now
-                   if (!Broken) cluster_sync();
-                 });
+  expect<128, 2>(
+      {.code = "E0036", .object = "empty[0] of CTA 1", .part = "cluster_sync() as the last act"},
+      []<bool Broken>(memory s, args) {
+        make_barriers(s);
+        if (cluster_rank() == 0 && thread_id() == 0) s.empty[0].arrive_remote(1);  // now
+        if (!Broken) cluster_sync();
+      });
 }
 
 template <int Bytes>

@@ -106,7 +106,7 @@ void checker::access_bytes(thread& t, cta_state& owner, std::uint32_t offset, st
   if (owner.rank != t.cluster_rank) {  // the owner must not exit before it
     auto& list = leaving_[static_cast<std::size_t>(owner.rank)].remote;
     auto const it = std::ranges::find(list, r.who, &remote_access::who);
-    remote_access const now{r.who, r.when, r.where, remote_access::kind::plain};
+    remote_access const now{r.who, r.when, r.where, remote_access::kind::plain, offset};
     if (it == list.end())
       list.push_back(now);
     else
@@ -168,6 +168,7 @@ void checker::load(thread& t, bulk_op& op) {
   from.elem_bytes = size_bytes(op.map->type);
   from.swizzle = op.map->swizzle;
   from.where = op.where;
+  from.by = &t;
   record r;
   r.what = access::tma_write;
   r.where = op.where;
@@ -193,7 +194,7 @@ void checker::load(thread& t, bulk_op& op) {
     auto& list = leaving_[static_cast<std::size_t>(c.rank)].remote;
     auto const it = std::find_if(list.begin(), list.end(),
                                  [&](remote_access const& x) { return x.who == r.who; });
-    remote_access const now{r.who, r.when, op.where, remote_access::kind::copy};
+    remote_access const now{r.who, r.when, op.where, remote_access::kind::copy, op.smem_offset};
     if (it == list.end())
       list.push_back(now);
     else

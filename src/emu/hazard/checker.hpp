@@ -148,12 +148,14 @@ class checker {
     int elem_bytes = 2;
     swizzle_mode swizzle{};
     site where;
+    thread const* by = nullptr;
   };
   struct remote_access {
     component who;
     stamp when;
     site where;
     enum class kind : std::uint8_t { arrive, copy, plain } what;
+    std::uint32_t offset = 0;  // in the shared memory of the CTA that it reaches
   };
 
   component thread_component(thread const& t) const;

@@ -31,8 +31,13 @@ std::string checker::describe(record const& r, bool with_thread) const {
     case access::plain_write: return "written" + by;
     case access::stmatrix: return "written with stmatrix" + by;
     case access::ldmatrix: return "read with ldmatrix" + by;
-    case access::tma_write:
-      return fmt::format("written by a TMA load that completes phase {} of {}", r.when - 1, who);
+    case access::tma_write: {
+      thread const* const by_thread = origins_[r.origin].by;
+      return fmt::format("written by a TMA load that completes phase {} of {}{}", r.when - 1, who,
+                         with_thread && by_thread != nullptr
+                             ? ", issued by " + tw::emu::name_of(*by_thread) + ","
+                             : "");
+    }
     case access::tma_store_read:
       return fmt::format("read by a TMA store, bulk group {} of {}", r.when - 1, who);
     case access::cp_async_write:
@@ -84,28 +89,33 @@ struct words {
   std::string what, cause, remedy;
 };
 
-/// "A TMA load writes", and of an earlier access "a TMA load has written".
+/// "A TMA load writes"; of an earlier access "a TMA load", "has written".
 struct verbs {
   char const* now;
   char const* before;
+  char const* did;
 };
 verbs verbs_of(access a) {
   switch (a) {
-    case access::plain_read: return {"An ordinary load reads", "an ordinary load has read"};
-    case access::plain_write: return {"An ordinary store writes", "an ordinary store has written"};
-    case access::stmatrix: return {"stmatrix writes", "stmatrix has written"};
-    case access::ldmatrix: return {"ldmatrix reads", "ldmatrix has read"};
-    case access::tma_write: return {"A TMA load writes", "a TMA load has written"};
-    case access::tma_store_read: return {"A TMA store reads", "a TMA store has read"};
-    case access::wgmma_read: return {"wgmma reads", "wgmma has read"};
-    case access::cp_async_write: return {"cp.async writes", "cp.async has written"};
-    default: return {"An access touches", "an access has touched"};
+    case access::plain_read: return {"An ordinary load reads", "an ordinary load", "has read"};
+    case access::plain_write:
+      return {"An ordinary store writes", "an ordinary store", "has written"};
+    case access::stmatrix: return {"stmatrix writes", "stmatrix", "has written"};
+    case access::ldmatrix: return {"ldmatrix reads", "ldmatrix", "has read"};
+    case access::tma_write: return {"A TMA load writes", "a TMA load", "has written"};
+    case access::tma_store_read: return {"A TMA store reads", "a TMA store", "has read"};
+    case access::wgmma_read: return {"wgmma reads", "wgmma", "has read"};
+    case access::cp_async_write: return {"cp.async writes", "cp.async", "has written"};
+    default: return {"An access touches", "an access", "has touched"};
   }
 }
 
-words words_for(std::string const& place, record const& earlier, record const& now, bool unfenced) {
+/// whose: " of thread 3" where the earlier access is one thread's.
+words words_for(std::string const& place, record const& earlier, std::string const& whose,
+                record const& now, bool unfenced) {
   std::string const begin = fmt::format("{} {}", verbs_of(now.what).now, place);
-  char const* const before = verbs_of(earlier.what).before;
+  std::string const before =
+      fmt::format("{}{} {}", verbs_of(earlier.what).before, whose, verbs_of(earlier.what).did);
   if (unfenced)
     return {
         "E0025", "missing-proxy-fence",
@@ -145,7 +155,11 @@ words words_for(std::string const& place, record const& earlier, record const& n
 void checker::report_conflict(cta_state const& owner, std::uint32_t offset, record const& earlier,
                               record const& now, thread const& by, verdict v) {
   std::string const place = object(owner, offset);
-  words const w = words_for(place, earlier, now, v == verdict::unfenced);
+  component_face const& f = faces_[earlier.who];
+  words const w =
+      words_for(place, earlier,
+                f.what == component_face::kind::thread ? fmt::format(" of thread {}", f.index) : "",
+                now, v == verdict::unfenced);
   stamp const known = by.actor.known->happened(earlier.who);
   std::string missing;
   if (v == verdict::unfenced) {
@@ -247,13 +261,14 @@ void checker::report_init(thread const& t, cta_state const& owner, mbarrier_stat
 }
 
 void checker::report_early_exit(thread const& t, remote_access const& r) {
-  char const* const what = r.what == remote_access::kind::copy    ? "a multicast TMA load"
-                           : r.what == remote_access::kind::plain ? "an ordinary load or store"
-                                                                  : "an arrive on its mbarrier";
+  std::string const at = object_name(grid_, r.offset);
+  std::string const what = r.what == remote_access::kind::copy    ? "a multicast TMA load of " + at
+                           : r.what == remote_access::kind::plain ? "an ordinary access of " + at
+                                                                  : "an arrive on " + at;
   report(
       "E0036", "cta-exit-before-remote-access",
       told({
-          .what = fmt::format("CTA {} may end before {} from a peer reaches its shared memory.",
+          .what = fmt::format("CTA {} may end before {} in its shared memory comes from a peer.",
                               t.cta, what),
           .now = fmt::format("end of CTA {}, whose last thread is {}", t.cta, tw::emu::name_of(t)),
           .earlier = fmt::format("{} at {}, {} {}", what, text_of(r.where),
@@ -266,7 +281,7 @@ void checker::report_early_exit(thread const& t, remote_access const& r) {
           .cause = "the memory of a CTA is given away when it ends",
           .remedy = "cluster_sync() as the last act of the kernel, in all threads",
       }),
-      r.where, {}, fmt::format("CTA {}", t.cta), &t);
+      r.where, {}, object(*t.block, r.offset), &t);
 }
 
 void checker::report_origin(char const* code, char const* kind, std::string const& what,
