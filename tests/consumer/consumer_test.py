@@ -58,9 +58,6 @@ class Consumer(unittest.TestCase):
         self.assertEqual(run(os.path.join(build, "product")), "100x70x50: every element is 50\n")
         self.assertIn("gemm", run(self.command, "--help"))
 
-    @unittest.skip("known to fail: inline functions of the standard library that the plugin's unit "
-                   "instruments replace the engine's own copies, whose accesses are then taken for "
-                   "the kernel's (docs/checking.md)")
     def test_own_kernels_are_checked(self):
         source = os.path.join(self.folder.name, "own_kernel")
         shutil.copytree(EXAMPLE, source)
