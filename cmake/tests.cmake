@@ -22,6 +22,14 @@ function(tw_test_program target)
   add_dependencies(${target} tilewright_command)
 endfunction()
 
+# Kernels with ordinary loads and stores that the emulator sees (src/emu/hook.cpp).
+if(NOT TW_SANITIZE STREQUAL "address")  # g++ refuses both at once
+  set_source_files_properties(${PROJECT_SOURCE_DIR}/tests/hazard/hazards_test.cpp
+                              ${PROJECT_SOURCE_DIR}/tests/hazard/rules_test.cpp
+                              ${PROJECT_SOURCE_DIR}/tests/hazard/banks_test.cpp PROPERTIES
+    COMPILE_OPTIONS "-g1;-fsanitize=thread;--param=tsan-instrument-func-entry-exit=0")
+endif()
+
 file(GLOB tw_test_folders CONFIGURE_DEPENDS LIST_DIRECTORIES true ${PROJECT_SOURCE_DIR}/tests/*)
 foreach(folder ${tw_test_folders})
   get_filename_component(label ${folder} NAME)
