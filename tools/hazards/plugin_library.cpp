@@ -125,9 +125,12 @@ void plugin_library::run(emu::plugin_kernel const& k, run_key const& key, int bu
                             json);
     k.run(&q, &answer);
   }
+  if (r.failed.empty() && r.findings.empty() && r.elements == 0)
+    r.failed = "no element compared and no finding";
   if (!r.failed.empty())
     refuse("TW0637", fmt::format("plugin {}, kernel {}", path_, k.name), r.failed,
-           "a harness that runs and compares for every shape that it is given");
+           "a test function that runs the kernel and compares, for every shape that it is given",
+           on_gpu() ? "it needs a Hopper GPU; the plugin without _gpu runs in the emulator" : "");
   ++result.runs;
   if (!r.findings.empty()) ++result.bad_runs;
   result.wrong_elements += r.wrong;
