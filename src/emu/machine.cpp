@@ -287,6 +287,14 @@ void machine::plain_access(void const* address, std::size_t bytes, bool write, s
   cluster_state& c = *t.block->cluster;
   auto const at = static_cast<std::byte const*>(address) - c.ctas.front().smem;
   if (at < 0 || static_cast<std::size_t>(at) >= c.ctas.size() * smem_bytes_of_cta) {
+    if (write)
+      for (thread::fragment& f : t.fragments) {
+        auto const distance =
+            static_cast<std::byte const*>(address) - reinterpret_cast<std::byte const*>(f.at);
+        if (distance < static_cast<std::ptrdiff_t>(sizeof(f.value)) &&
+            distance + static_cast<std::ptrdiff_t>(bytes) > 0)
+          f.changed = where;
+      }
     if (c.check && is_global(address))
       c.check->global_plain(t, reinterpret_cast<std::uintptr_t>(address), bytes, write, where);
     return;

@@ -108,7 +108,14 @@ struct thread : thread_face {
   site unpublished;  // dsmem() since the last release at cluster scope (line 0: none)
   std::uint32_t barriers_joined = 0;  // places where the lanes of a warp are together
   int open_accumulators = 0;
-  std::uint32_t wgmma_steps = 0, wgmma_groups = 0;        // recorded, committed
+  std::uint32_t wgmma_steps = 0, wgmma_groups = 0;  // recorded, committed
+  struct fragment {                                 // registers of A that a wgmma may still read
+    std::uint32_t const* at;
+    std::uint32_t value[4];
+    std::uint32_t group;  // from 1
+    site where, changed;  // the wgmma; an ordinary store since (line 0: none was seen)
+  };
+  std::vector<fragment> fragments;
   std::uint32_t matrix_stores = 0, matrix_loads = 0;      // stmatrix, ldmatrix calls
   std::uint32_t bulk_committed = 0, bulk_known_read = 0;  // groups: committed, waited for
   std::uint32_t bulk_base = 0;                            // group of bulk_left's front
@@ -230,6 +237,8 @@ class machine {
   void plain_access(void const* address, std::size_t bytes, bool write, site where);
   /// Where the running thread's address is neither its stack nor the emulator's own memory.
   bool is_global(void const* address) const;
+  /// Registers of A whose groups have been waited for: are they what they were?
+  void check_fragments(thread& t, std::uint32_t groups, site where);
   /// Null: hazards are not checked.
   hazard::global_memory* memory() const { return memory_; }
   void const* params() const { return params_; }

@@ -115,7 +115,7 @@ std::vector<rule> const& rules() {
                                    c.ctas, c.barriers + c.cluster_barriers, c.arrives)};
        }},
       {"accumulators",
-       {"E0030", "E0009", "E0012"},
+       {"E0030", "E0009", "E0012", "E0048"},
        [](statistics const& c) -> verdict {
          if (c.wgmmas == 0) return {false, "no wgmma"};
          return {true, fmt::format("{} wgmma in {} groups", c.wgmmas, c.wgmma_groups)};
