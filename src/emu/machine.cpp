@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <bit>
+#include <cassert>
 #include <cstring>
 #include <thread>
 
@@ -15,6 +16,7 @@ namespace tw::emu {
 namespace context = boost::context::detail;
 
 thread_local constinit thread_face* self = nullptr;
+thread_local constinit bool in_kernel = false;
 
 namespace {
 
@@ -32,12 +34,17 @@ thread_local machine* machine_of_this_os_thread = nullptr;
 
 }  // namespace
 
-machine& machine::current() { return *machine_of_this_os_thread; }
+machine& machine::current() {
+  assert(!in_kernel && "a function that kernels call lacks its engine_call");
+  return *machine_of_this_os_thread;
+}
 
 void machine::thread_main(context::transfer_t from) {
   machine& m = current();
   m.previous_->context = from.fctx;
+  in_kernel = true;
   m.grid_.body(m.params_);
+  in_kernel = false;
   m.finish_thread();
 }
 

@@ -19,6 +19,24 @@
 
 namespace tw::emu {
 
+/// Is the code of a kernel running? Only then is an ordinary access the kernel's (hook.cpp). The
+/// linker keeps one copy of each inline function, so the engine may run std::vector code of a
+/// kernel's unit, whose accesses are announced too: they are the engine's own.
+extern thread_local constinit bool in_kernel;
+
+/// Every function that a kernel calls begins with one. Fibers are switched inside such calls alone,
+/// so the fiber that goes on finds in_kernel false and leaves its own call.
+class engine_call {
+ public:
+  engine_call() : was_(in_kernel) { in_kernel = false; }
+  ~engine_call() { in_kernel = was_; }
+  engine_call(engine_call const&) = delete;
+  engine_call& operator=(engine_call const&) = delete;
+
+ private:
+  bool const was_;
+};
+
 struct cluster_state;
 struct cta_state;
 struct warpgroup_state;

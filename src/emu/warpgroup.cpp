@@ -39,6 +39,7 @@ bool same_call(wgmma_call const& x, wgmma_call const& y) {
 }  // namespace
 
 accumulator_storage accumulator_open(int, site) {
+  engine_call const inside;
   thread& t = me();
   auto& tiles = t.group->tiles;
   auto const k = static_cast<std::size_t>(t.open_accumulators++);
@@ -49,11 +50,18 @@ accumulator_storage accumulator_open(int, site) {
   return {tiles[k]->value, &mine};
 }
 
-void accumulator_close() { --me().open_accumulators; }
+void accumulator_close() {
+  engine_call const inside;
+  --me().open_accumulators;
+}
 
-void wgmma_fence(accumulator_state& a, site) { a.touched = false; }
+void wgmma_fence(accumulator_state& a, site) {
+  engine_call const inside;
+  a.touched = false;
+}
 
 void accumulator_misused(accumulator_state const& a, int element, site where) {
+  engine_call const inside;
   machine& m = machine::current();
   thread const& t = me();
   if (!m.options_.hazards) return;
@@ -76,6 +84,7 @@ void accumulator_misused(accumulator_state const& a, int element, site where) {
 }
 
 void wgmma_record(wgmma_call const& call, std::uint32_t const* a_regs, bool watched, site where) {
+  engine_call const inside;
   machine& m = machine::current();
   thread& t = me();
   warpgroup_state& w = *t.group;
@@ -118,6 +127,7 @@ void wgmma_record(wgmma_call const& call, std::uint32_t const* a_regs, bool watc
 }
 
 void wgmma_commit(site where) {
+  engine_call const inside;
   machine& m = machine::current();
   thread& t = me();
   warpgroup_state& w = *t.group;
@@ -229,6 +239,7 @@ void machine::check_fragments(thread& t, std::uint32_t groups, site where) {
 }
 
 void wgmma_wait(int pending, site where) {
+  engine_call const inside;
   machine& m = machine::current();
   thread& t = me();
   if (t.wgmma_groups <= static_cast<std::uint32_t>(pending)) return;

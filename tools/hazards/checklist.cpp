@@ -170,6 +170,10 @@ std::vector<checklist_line> checklist_of(kernel_result const& r) {
       line.detail = "the GPU shows results alone";
     } else {
       auto [applies, detail] = x.applies(r.counts);
+      if (applies && x.line == line_of("") && r.runs > 0 && r.elements == 0) {
+        applies = false;
+        detail = "a run with findings has no result";
+      }
       if (!applies) line.state = line_state::not_applicable;
       line.detail = std::move(detail);
     }
