@@ -102,8 +102,8 @@ std::vector<diagnosis> merged(std::vector<std::vector<diagnosis>> found) {
     }
   if (found.size() > 1)
     std::stable_sort(all.begin(), all.end(), [](diagnosis const& x, diagnosis const& y) {
-      return std::tie(x.code, x.where.line, x.cta, x.thread) <
-             std::tie(y.code, y.where.line, y.cta, y.thread);
+      return std::tie(x.code, x.where.line, x.cta, x.thread, x.text) <
+             std::tie(y.code, y.where.line, y.cta, y.thread, y.text);
     });
   return all;
 }
