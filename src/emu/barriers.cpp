@@ -391,6 +391,47 @@ void set_max_regs(int registers, site where) {
             .remedy = "such a multiple, with which all warps of the CTA fit 65,536 registers",
         }),
         where);
+  machine& m = machine::current();
+  thread& t = me();
+  auto& calls = t.group->register_calls;
+  std::size_t const k = t.register_calls++;
+  if (k < calls.size()) {
+    if (calls[k].registers == registers) return;
+    m.stop(
+        "E0008", "setmaxnreg",
+        told({
+            .what = fmt::format("The threads of {} ask for {} registers and for {}.",
+                                warpgroup_name(t), calls[k].registers, registers),
+            .now = fmt::format("{} registers at {} by {}", registers, text_of(where), name_of(t)),
+            .earlier = fmt::format("{} registers at {} by the first thread that came",
+                                   calls[k].registers, text_of(calls[k].where)),
+            .cause = "setmaxnreg is one instruction of a whole warpgroup",
+            .remedy = "one count for the 128 threads, chosen by warpgroup_id()",
+        }),
+        where, {.earlier = calls[k].where});
+  }
+  calls.push_back({registers, where});
+  // A warpgroup that has called once holds so many from then on.
+  constexpr int registers_of_cta = 65536;
+  int held = 0;
+  std::string counts;
+  for (warpgroup_state const& w : t.block->groups) {
+    if (w.register_calls.size() != 1) continue;
+    held += 128 * w.register_calls.front().registers;
+    counts += fmt::format("{}{}", counts.empty() ? "" : " + ", w.register_calls.front().registers);
+  }
+  if (held > registers_of_cta)
+    m.stop(
+        "E0008", "setmaxnreg",
+        told({
+            .what = fmt::format("The warpgroups of CTA {} ask for more registers than it can have.",
+                                t.cta),
+            .now = fmt::format("{} registers at {} by {}", registers, text_of(where), name_of(t)),
+            .cause =
+                fmt::format("128 * ({}) = {}; a CTA can have {}", counts, held, registers_of_cta),
+            .remedy = "fewer for the math warpgroups, or set_max_regs_dec in those that load",
+        }),
+        where);
 }
 
 }  // namespace tw::emu

@@ -116,6 +116,7 @@ struct thread : thread_face {
     site where, changed;  // the wgmma; an ordinary store since (line 0: none was seen)
   };
   std::vector<fragment> fragments;
+  std::uint32_t register_calls = 0;                       // of set_max_regs_inc and _dec
   std::uint32_t matrix_stores = 0, matrix_loads = 0;      // stmatrix, ldmatrix calls
   std::uint32_t bulk_committed = 0, bulk_known_read = 0;  // groups: committed, waited for
   std::uint32_t bulk_base = 0;                            // group of bulk_left's front
@@ -182,6 +183,11 @@ struct warpgroup_state {
     accumulator_state of_thread[128];
   };
   std::vector<std::unique_ptr<tile>> tiles;  // accumulators, by order of construction
+  struct register_call {
+    int registers;
+    site where;
+  };
+  std::vector<register_call> register_calls;  // the k-th of its threads
 };
 
 struct cta_state {

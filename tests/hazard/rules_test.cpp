@@ -9,6 +9,26 @@ namespace {
 using memory = hazard_smem&;
 using args = hazard_params const&;
 
+TEST_P(Hazards, E0008WarpsOfAWarpgroupDisagree) {
+  expect({.code = "E0008", .part = "ask for 232 registers and for 40"},
+         []<bool Broken>(memory, args) {
+           if (Broken && warp_id() == 2)
+             set_max_regs_dec<40>();  // now
+           else
+             set_max_regs_inc<232>();  // earlier
+         });
+}
+
+TEST_P(Hazards, E0008MoreRegistersThanThereAre) {
+  expect<384>({.code = "E0008", .part = "128 * (40 + 240 + 240) = 66560"},
+              []<bool Broken>(memory, args) {
+                if (warpgroup_id() == 0)
+                  set_max_regs_dec<40>();
+                else
+                  set_max_regs_inc<Broken ? 240 : 232>();  // now
+              });
+}
+
 TEST_P(Hazards, E0010BarrierOfTwoCounts) {
   expect({.code = "E0010", .object = "named barrier 3 of CTA 0", .part = "for 32 threads and for"},
          []<bool Broken>(memory, args) {
