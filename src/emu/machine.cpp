@@ -14,11 +14,7 @@ thread_local constinit thread_face* self = nullptr;
 
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__)
-constexpr std::size_t stack_bytes = 256 * 1024;
-#else
-constexpr std::size_t stack_bytes = 64 * 1024;
-#endif
+constexpr std::size_t stack_bytes = bytes_per_stack;
 // Stacks at equal page offsets would share the same few cache sets: 33 ns a switch instead of 9.
 constexpr std::size_t stagger_bytes = 192;
 constexpr std::size_t stagger_steps = 61;
@@ -32,6 +28,7 @@ machine& machine::current() { return *machine_of_this_os_thread; }
 
 void machine::thread_main(context::transfer_t from) {
   machine& m = current();
+  after_switch(m.running_->stack, m.previous_->stack);
   m.previous_->context = from.fctx;
   m.grid_.body(m.params_);
   m.finish_thread();
@@ -41,7 +38,9 @@ void machine::switch_to(thread* t) {
   previous_ = running_;
   running_ = t;
   self = t;
+  before_switch(previous_->stack, t->stack);
   context::transfer_t const from = context::jump_fcontext(t->context, nullptr);
+  after_switch(running_->stack, previous_->stack);
   previous_->context = from.fctx;
 }
 
@@ -70,6 +69,8 @@ void machine::start_cluster(cluster_state& c, int id) {
   c.live_threads = grid_.cluster * grid_.threads;
   c.barrier = {};
   counts_.ctas += grid_.cluster;
+  wipe_stacks(c.stack_store.get(),
+              static_cast<std::size_t>(grid_.cluster * grid_.threads) * stack_bytes);
   std::size_t stack = 0;
   int warp = c.first_warp;
   for (cta_state& b : c.ctas) {
@@ -102,6 +103,7 @@ void machine::start_cluster(cluster_state& c, int id) {
       top -= stack % stagger_steps * stagger_bytes;
       th.context = context::make_fcontext(top, stack_bytes - stagger_steps * stagger_bytes,
                                           &machine::thread_main);
+      th.stack = {c.stack_store.get() + stack * stack_bytes, stack_bytes};
       ++stack;
       warp_state& w = warps_[static_cast<std::size_t>(th.warp_index)];
       if (t % 32 == 0) {
