@@ -11,13 +11,9 @@ the compiler's output must hold every text named by a comment:
 The output must name a line of the file itself: the user's. A wall of errors helps nobody: at most
 MAX_LINES lines. Every rule of the headers has such a file (test_every_rule_has_a_file).
 
-g++ reads the headers that many files include first in compiled form: it says the same, in half the
-time. `fail_test.py --plain` compares with the headers as they are.
-
 g++ shows each call between the user's line and the rule in one line, nvcc in three: that is where
 the longer outputs come from. `fail_test.py --table` prints the lines of each file.
 """
-import collections
 import concurrent.futures
 import glob
 import os
@@ -36,7 +32,6 @@ if NVCC:
     COMMANDS["nvcc"] = [NVCC, "-std=c++20", "-gencode", "arch=compute_90a,code=sm_90a",
                         "-I" + INCLUDE, "-x", "cu", "--ptx"]
 MAX_LINES = 10
-OFTEN = 3  # files that include a header first, from which on compiling it pays
 ERROR = re.compile(r"\berror\b(?: #?\d*)?:|: catastrophic error")
 
 
@@ -111,20 +106,6 @@ def all_good_halves(of_one_compiler):
     return "\n".join(list(dict.fromkeys(includes)) + bodies) + "\n"
 
 
-def precompile(folder, of_gcc):
-    """Compiles headers to FOLDER/NAME.gch, where g++ looks first."""
-    first = collections.Counter(re.search(r'^#include "(.*)"$', case.text, re.M)[1]
-                                for case in of_gcc)
-    def one(header):
-        compiled = os.path.join(folder, header + ".gch")
-        os.makedirs(os.path.dirname(compiled), exist_ok=True)
-        subprocess.run(["g++", "-std=c++20", "-I" + INCLUDE, "-x", "c++-header",
-                        os.path.join(INCLUDE, header), "-o", compiled], check=True)
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        list(pool.map(one, (h for h, count in first.items() if count >= OFTEN)))
-    COMMANDS["g++"].insert(1, "-I" + folder)
-
-
 def check_good_halves(compiler, of_one_compiler):
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "good.cpp")
@@ -138,9 +119,6 @@ class MustNotCompile(unittest.TestCase):
     def test_every_file(self):
         found = cases()
         self.assertNotEqual(found, [])
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        precompile(folder.name, [c for c in found if c.compiler == "g++"])
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             good = {compiler: pool.submit(check_good_halves, compiler,
                                           [c for c in found if c.compiler == compiler])
@@ -179,21 +157,8 @@ def print_table():
               f"at most {case.max_lines}, status {status}")
 
 
-def compare_with_plain():
-    """Prints the files whose output changes by the compiled headers; it should be none."""
-    of_gcc = [c for c in cases() if c.compiler == "g++"]
-    plain = [c.bad_output() for c in of_gcc]
-    with tempfile.TemporaryDirectory() as folder:
-        precompile(folder, of_gcc)
-        for case, before in zip(of_gcc, plain):
-            if (after := case.bad_output()) != before:
-                print(f"{case.name}:\n{before}\n{after}")
-
-
 if __name__ == "__main__":
-    if "--plain" in sys.argv:
-        compare_with_plain()
-    elif "--table" in sys.argv:
+    if "--table" in sys.argv:
         print_table()
     else:
         unittest.main()
