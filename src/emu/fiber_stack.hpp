@@ -3,7 +3,8 @@
 //                  sanitizer nothing is left of it.
 //
 // A fiber that ends or is abandoned leaves marks of its local variables in the sanitizer's shadow
-// of its stack; they are wiped before the stack serves again.
+// of its stack; they are wiped before the stack serves again. The fibers of a kernel that a report
+// stops are abandoned with the few strings they hold: those are not leaks.
 #pragma once
 
 #include <cstddef>
@@ -11,6 +12,7 @@
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
+#include <sanitizer/lsan_interface.h>
 #endif
 
 namespace tw::emu {
@@ -36,11 +38,19 @@ inline void after_switch(fiber_stack& now, fiber_stack& from) {
 inline void wipe_stacks(void* memory, std::size_t bytes) {
   __asan_unpoison_memory_region(memory, bytes);
 }
+/// While it lives, allocations of this OS thread are not watched for leaks.
+struct leaks_allowed {
+  leaks_allowed() { __lsan_disable(); }
+  ~leaks_allowed() { __lsan_enable(); }
+  leaks_allowed(leaks_allowed const&) = delete;
+  leaks_allowed& operator=(leaks_allowed const&) = delete;
+};
 #else
 inline constexpr std::size_t bytes_per_stack = 64 * 1024;
 inline void before_switch(fiber_stack&, fiber_stack const&) {}
 inline void after_switch(fiber_stack&, fiber_stack&) {}
 inline void wipe_stacks(void*, std::size_t) {}
+struct leaks_allowed {};
 #endif
 
 }  // namespace tw::emu

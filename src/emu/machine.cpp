@@ -333,6 +333,7 @@ std::vector<diagnosis> machine::run(grid const& g, void const* params, options c
                                     std::function<int()> const& next, int live, std::uint64_t seed,
                                     std::function<void(double)> const& macs_done,
                                     hazard::global_memory* memory, bool alone) {
+  [[maybe_unused]] leaks_allowed const abandoned_fibers;
   bool const same_shape = grid_.cluster == g.cluster && grid_.threads == g.threads;
   grid_ = g;
   options_ = o;
