@@ -29,6 +29,16 @@ tw_test_program(tests_precompiled)
 target_link_libraries(tests_precompiled PRIVATE GTest::gtest)
 tw_precompile(tests_precompiled algorithm functional gtest/gtest.h map random set string vector)
 
+# Kernels with ordinary loads and stores that the emulator sees (src/emu/hook.cpp).
+set(tw_seen_tests ${PROJECT_SOURCE_DIR}/tests/hazard/hazards_test.cpp
+                  ${PROJECT_SOURCE_DIR}/tests/hazard/rules_test.cpp
+                  ${PROJECT_SOURCE_DIR}/tests/hazard/banks_test.cpp)
+set_source_files_properties(${tw_seen_tests} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+if(NOT TW_SANITIZE STREQUAL "address")  # g++ refuses both at once
+  set_source_files_properties(${tw_seen_tests} PROPERTIES COMPILE_OPTIONS
+    "-g1;-fsanitize=thread;--param=tsan-instrument-func-entry-exit=0")
+endif()
+
 file(GLOB tw_test_folders CONFIGURE_DEPENDS LIST_DIRECTORIES true ${PROJECT_SOURCE_DIR}/tests/*)
 foreach(folder ${tw_test_folders})
   get_filename_component(label ${folder} NAME)

@@ -186,6 +186,28 @@ def check_codes(files):
             yield f.path, 1, f"sections are not {', '.join(PAGE_SECTIONS)}"
 
 
+def check_diagnoses(files):
+    """A diagnosis of the emulator shows the wrong code, the right code and where the rule is from;
+    from E0010 on, a test expects it of a kernel that has a correct neighbour."""
+    expected = set()
+    for f in files:
+        if re.fullmatch(r"tests/(emu|hazard)/\w+_test\.cpp", f.path):
+            expected.update(re.findall(r'\b(?:expect|EXPECT|ASSERT)\w*\b[^;]*?"(E\d{4})"', f.text))
+    for f in files:
+        found = re.fullmatch(r"docs/errors/(E\d{4})\.md", f.path)
+        if not found:
+            continue
+        parts = re.split(r"^## .*$", f.text, flags=re.M)
+        for name, part in zip(PAGE_SECTIONS[1:], parts[2:]):
+            if "```cpp\n" not in part:
+                yield f.path, 1, f"no C++ under '{name}'"
+        if not re.search(r'(PTX\s+ISA|CUDA\s+C\+\+\s+Programming\s+Guide),\s+"',
+                         f.text):
+            yield f.path, 1, "no section of the PTX ISA or of the programming guide is named"
+        if found[1] >= "E0010" and found[1] not in expected:
+            yield f.path, 1, f"no test in tests/hazard expects {found[1]}"
+
+
 def check_snippets(files):
     """C++ in the guides is text of a compiled file, so that it cannot rot."""
     compiled = [re.sub(r"\s+", " ", f.text) for f in files
@@ -200,7 +222,7 @@ def check_snippets(files):
                 yield f.path, number, "this C++ is in no file under tests/, so nothing compiles it"
 
 
-TREE_RULES = {"codes": check_codes, "snippets": check_snippets}
+TREE_RULES = {"codes": check_codes, "diagnoses": check_diagnoses, "snippets": check_snippets}
 
 
 def list_files(root):

@@ -31,15 +31,15 @@ char const* const manual =
 exit_status status_of(bool good) { return good ? exit_status::done : exit_status::wrong; }
 
 exit_status run_mutants(request const& r) {
-  if (!r.target.empty() || !r.shapes.empty() || !r.bug.empty() || !r.kernel.empty() ||
-      !r.schedule.empty() || r.runs > 0)
+  if (!r.target.empty() || !r.shapes.empty() || !r.bug.empty() || r.runs > 0)
     refuse("TW0630", "check --mutants", "another target or option",
-           "--seeds, --first-seed, --json and --quiet alone");
+           "--seeds, --first-seed, --schedule, --kernel, --examples, --json and --quiet alone");
   mutants_result const m = check_mutants(r);
+  if (m.mutants.empty()) refuse("TW0634", "--kernel", r.kernel, "a part of the name of a mutant");
   if (r.json)
-    print_json(to_json(m));
+    print_json(to_json(m, r.examples));
   else
-    fmt::print("{}", text_of(m));
+    fmt::print("{}", text_of(m, r.examples));
   return status_of(m.good());
 }
 
@@ -102,6 +102,7 @@ void add_check_command(CLI::App& app, int& status) {
   verb->add_option("--schedule", r->schedule, "this kind of schedule alone");
   verb->add_option("--kernel", r->kernel, "only kernels whose name holds this text");
   verb->add_option("--bug", r->bug, "switches on a bug that the plugin names");
+  verb->add_flag("--examples", r->examples, "with --mutants: each change, and how it is named");
   verb->add_flag("--json", r->json, "one JSON record on stdout");
   verb->add_flag("--quiet", r->quiet, "no progress bar");
   verb->callback(

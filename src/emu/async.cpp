@@ -7,6 +7,7 @@
 
 #include "emu/box.hpp"
 #include "emu/machine.hpp"
+#include "emu/words.hpp"
 #include "tilewright/arch/emu/tensor_map_emu.hpp"
 
 namespace tw::emu {
@@ -15,12 +16,20 @@ std::uint32_t machine::offset_in_smem(cta_state& c, void const* p, std::size_t b
   auto const offset = static_cast<std::byte const*>(p) - c.smem;
   if (offset < 0 ||
       static_cast<std::size_t>(offset) + bytes > static_cast<std::size_t>(grid_.smem_bytes))
-    stop("E0006", "smem-out-of-bounds",
-         fmt::format("{} at {}: {} bytes at {} lie outside the CTA's {} bytes of shared memory",
-                     name_of(*running_), text_of(where), bytes,
-                     offset < 0 || offset > (1 << 24) ? std::string("a foreign address")
-                                                      : fmt::format("+{:#x}", offset),
-                     grid_.smem_bytes));
+    stop(
+        "E0006", "smem-out-of-bounds",
+        told({
+            .what = fmt::format("{} bytes at {} lie outside the shared memory of CTA {}, which has "
+                                "{} bytes.",
+                                bytes,
+                                offset < 0 || offset > (1 << 24) ? std::string("a foreign address")
+                                                                 : fmt::format("+{:#x}", offset),
+                                c.threads.front().cta, grid_.smem_bytes),
+            .now = fmt::format("access at {} by {}", text_of(where), name_of(*running_)),
+            .cause = "an index past the end of its array, or smem_bytes smaller than the struct",
+            .remedy = "smem_bytes = sizeof(smem), and indices below the number of stages",
+        }),
+        where);
   return static_cast<std::uint32_t>(offset);
 }
 
@@ -35,8 +44,13 @@ tensor_map_desc const* machine::map_of(tensor_map const& m, site where) {
     why = r.what();
   }
   stop("E0013", "tensor-map-invalid",  // outside the handler: stop() leaves this fiber for good
-       fmt::format("{} uses a tensor map at {} that the emulator cannot read: {}",
-                   name_of(*running_), text_of(where), why));
+       told({
+           .what = "A TMA operation names a tensor map that the emulator cannot read.",
+           .now = fmt::format("use at {} by {}", text_of(where), name_of(*running_)),
+           .cause = why,
+           .remedy = "make_tensor_map(description, target::emu), passed in the kernel's parameters",
+       }),
+       where);
 }
 
 void machine::issue(bulk_op op) {
@@ -167,23 +181,47 @@ bulk_op bulk(bulk_op::kind what, tensor_map const& map, void const* smem, int co
   for (int i = 0; i < rank; ++i) op.at[i] = at[i];
   if (rank != op.map->rank)
     m.stop("E0013", "tensor-map-invalid",
-           fmt::format("{} gives {} coordinates at {} for a tensor map of rank {}", name_of(t),
-                       rank, text_of(where), op.map->rank));
+           told({
+               .what = fmt::format("A TMA copy gives {} coordinates for a tensor map of rank {}.",
+                                   rank, op.map->rank),
+               .now = fmt::format("copy at {} by {}", text_of(where), name_of(t)),
+               .cause = "the map describes a tensor with another number of dimensions",
+               .remedy = "one coordinate for each dimension, the contiguous one first",
+           }),
+           where);
   if (char const* why = coordinates_that_trap(*op.map, op.at, what != bulk_op::kind::load))
-    m.stop("E0023", "tma-coordinates",
-           fmt::format("{} gives coordinates at {} on which the hardware stops: {}", name_of(t),
-                       text_of(where), why));
+    m.stop(
+        "E0023", "tma-coordinates",
+        told({
+            .what = "The hardware stops at the coordinates of a TMA copy.",
+            .now = fmt::format("copy at {} by {}", text_of(where), name_of(t)),
+            .cause = why,
+            .remedy = "boxes that begin at multiples of 16 bytes along the contiguous dimension, "
+                      "and stores that begin inside the tensor",
+        }),
+        where);
   op.smem_offset =
       m.offset_in_smem(*t.block, smem, static_cast<std::size_t>(box_smem_bytes(*op.map)), where);
+  if (box_coverage(*op.map, op.at) == coverage::outside) m.note_box_outside(op);
   // CUDA C++ Programming Guide, "Tensor Memory Access": 128 bytes, or the swizzle pattern's period.
   int const span = swizzle_span_bytes(op.map->swizzle);
   std::uint32_t const align = span == 16 ? 128U : static_cast<std::uint32_t>(span * 8);
   if ((op.smem_offset + smem_base) % align != 0)
-    m.stop("E0005", "tma-alignment",
-           fmt::format("{} copies a box at {} to or from shared memory +{:#x}, which is not "
-                       "aligned to {} bytes as its swizzle of {} bytes needs.\n  remedy: "
-                       "alignas({}) on the member of the shared-memory struct",
-                       name_of(t), text_of(where), op.smem_offset, align, span, align));
+    m.stop(
+        "E0005", "tma-alignment",
+        told({
+            .what = fmt::format("The box of a TMA copy lies at {}, which is not aligned to {} "
+                                "bytes.",
+                                object_name(m.grid_, *t.block, op.smem_offset), align),
+            .now = fmt::format("copy at {} by {}", text_of(where), name_of(t)),
+            .cause = fmt::format(
+                "it begins at byte {} of shared memory; a swizzle of {} bytes "
+                "{}",
+                op.smem_offset, span,
+                span == 16 ? "(none) needs 128" : fmt::format("repeats every {}", align)),
+            .remedy = fmt::format("alignas({}) on the member of the shared-memory struct", align),
+        }),
+        where, {object_name(m.grid_, *t.block, op.smem_offset)});
   return op;
 }
 
@@ -199,9 +237,17 @@ void tma_load(void* smem, tensor_map const& map, void* bar, int const* at, int r
     op.cta_mask = cta_mask;
     ++m.counts_.multicasts;
     if (cta_mask == 0 || cta_mask >> t.block->cluster->ctas.size() != 0)
-      m.stop("E0007", "bad-cluster-rank",
-             fmt::format("{} multicasts at {} to mask {:#x} in a cluster of {} CTAs", name_of(t),
-                         text_of(where), cta_mask, t.block->cluster->ctas.size()));
+      m.stop(
+          "E0007", "bad-cluster-rank",
+          told({
+              .what = fmt::format("The mask {:#x} of a multicast names CTAs that a cluster of {} "
+                                  "does not have.",
+                                  cta_mask, t.block->cluster->ctas.size()),
+              .now = fmt::format("load at {} by {}", text_of(where), name_of(t)),
+              .cause = "bit r of the mask stands for rank r",
+              .remedy = "a mask of at least one bit, below 1 << cluster size",
+          }),
+          where);
   }
   m.issue(op);
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "emu/machine.hpp"
+#include "emu/words.hpp"
 
 namespace tw::emu {
 
@@ -20,9 +21,13 @@ cta_state& peer_cta(int cta, site where) {
   if (cta < 0 || cta >= static_cast<int>(c.ctas.size()))
     machine::current().stop(
         "E0007", "bad-cluster-rank",
-        fmt::format("{} names CTA {} of a cluster of {} at {}.\n  remedy: ranks run from 0 to the "
-                    "cluster size minus 1",
-                    name_of(me()), cta, c.ctas.size(), text_of(where)));
+        told({
+            .what = fmt::format("A thread names CTA {} of a cluster of {}.", cta, c.ctas.size()),
+            .now = fmt::format("use at {} by {}", text_of(where), name_of(me())),
+            .cause = "the number is a rank in the cluster, not a CTA of the grid",
+            .remedy = "ranks from 0 to the cluster size minus 1",
+        }),
+        where);
   cta_state& peer = c.ctas[static_cast<std::size_t>(cta)];
   if (peer.live_threads == 0) machine::current().exited_cta(cta, where);
   return peer;
@@ -31,11 +36,16 @@ cta_state& peer_cta(int cta, site where) {
 }  // namespace
 
 void machine::exited_cta(int cta, site where) {
-  stop("E0016", "access-to-exited-cta",
-       fmt::format("{} accesses CTA {} of its cluster at {}, which has exited.\n  remedy: "
-                   "cluster_sync() before the kernel ends keeps every CTA alive until its peers "
-                   "are done with it",
-                   name_of(me()), cta, text_of(where)));
+  stop(
+      "E0016", "access-to-exited-cta",
+      told({
+          .what = fmt::format("A thread reaches into the shared memory of CTA {}, which has ended.",
+                              me().cta - me().cluster_rank + cta),
+          .now = fmt::format("access at {} by {}", text_of(where), name_of(me())),
+          .cause = "nothing kept that CTA alive until its peers were done with it",
+          .remedy = "cluster_sync() as the last act of the kernel, in all threads",
+      }),
+      where);
 }
 
 mbarrier_state& machine::barrier_at(cta_state& c, void const* word, site where) {
@@ -44,22 +54,33 @@ mbarrier_state& machine::barrier_at(cta_state& c, void const* word, site where) 
   std::uint64_t const index = handle - handle_magic;
   if (index >= c.mbarriers.size() || c.mbarriers[index].offset != offset)
     stop("E0002", "mbarrier-not-initialised",
-         fmt::format("{} uses shared memory +{:#x} of CTA {} as an mbarrier at {}, but no init ran "
-                     "there (or its 8 bytes were overwritten).\n  remedy: one thread calls init() "
-                     "and all others synchronise with it before the first use",
-                     name_of(me()), offset, c.rank, text_of(where)));
+         told({
+             .what = fmt::format("{} is used as an mbarrier, but no init() ran there.",
+                                 object_name(grid_, c, offset)),
+             .now = fmt::format("use at {} by {}", text_of(where), name_of(me())),
+             .cause = "init() comes later or never, or its 8 bytes were overwritten",
+             .remedy =
+                 "init() in one thread, fence_mbarrier_init(), then a barrier with all who use "
+                 "it",
+         }),
+         where, {object_name(grid_, c, offset)});
   return c.mbarriers[index];
 }
 
 void machine::complete_if_done(cta_state& c, mbarrier_state& b) {
   if (b.pending != 0) return;
   if (b.tx < 0)
-    stop("E0015", "expect-tx-too-small",
-         fmt::format("mbarrier at shared memory +{:#x} of CTA {} (made at {}), phase {}: all {} "
-                     "arrivals are in, {} bytes were expected but {} have landed.\n  cause: the "
-                     "phase would complete before its data, or count another phase's.\n  remedy: "
-                     "expect_tx is the sum of the bytes of all boxes that complete on the barrier",
-                     b.offset, c.rank, text_of(b.made_at), b.phase, b.count, b.expected, b.landed));
+    stop(
+        "E0015", "expect-tx-too-small",
+        told({
+            .what = fmt::format("All arrivals of phase {} of {} are in, and more bytes have landed "
+                                "than were expected: {}, not {}.",
+                                b.phase, object_name(grid_, c, b.offset), b.landed, b.expected),
+            .barrier = barrier_text(grid_, c, b),
+            .cause = "the phase ends before its data is there, or with that of another phase",
+            .remedy = "expect_tx with the bytes of all boxes that complete on the barrier",
+        }),
+        b.made_at, {object_name(grid_, c, b.offset), b.phase});
   if (b.tx != 0) return;
   if (c.cluster->check && b.face.issued != b.landed) report_early_phase(c, b);
   if (log_) log_->phase_done(c, b);
@@ -83,18 +104,25 @@ void machine::arrive(cta_state& c, mbarrier_state& b, arrive_order order, site w
   }
   if (b.pending == 0)
     stop("E0003", "mbarrier-too-many-arrivals",
-         fmt::format("{} arrives at {} on the mbarrier at shared memory +{:#x} of CTA {} (made at "
-                     "{}), whose {} arrivals of phase {} are all in ({} bytes are still to land)."
-                     "\n  remedy: init() counts every arrive of a phase, or a wait is missing "
-                     "before this one",
-                     name_of(me()), text_of(where), b.offset, c.rank, text_of(b.made_at), b.count,
-                     b.phase, b.tx));
+         told({
+             .what = fmt::format("{} gets an arrival too many in phase {}.",
+                                 object_name(grid_, c, b.offset), b.phase),
+             .now = fmt::format("arrive at {} by {}", text_of(where), name_of(me())),
+             .barrier = barrier_text(grid_, c, b),
+             .cause = fmt::format("init() announced {}; the phase is open only because bytes are "
+                                  "still to land",
+                                  b.count),
+             .remedy = "a wait before this arrive, if it is one of the next phase; else a larger "
+                       "count in init()",
+         }),
+         where, {object_name(grid_, c, b.offset), b.phase, b.made_at});
   if (log_) log_->arrive(*running_, c, b);
   --b.pending;
   complete_if_done(c, b);
 }
 
 void machine::group_arrive(group_barrier& b, int expected, bool release) {
+  ++running_->barriers_joined;
   hazard::checker* const check = running_->block->cluster->check.get();
   if (check != nullptr) {
     check->arrive(*running_, b.known, release);
@@ -128,8 +156,14 @@ void mbarrier_init(void* bar, int arrivals, site where) {
   std::uint32_t const offset = m.offset_in_smem(c, bar, 8, where);
   if (arrivals < 1 || arrivals > tx_count_limit)
     m.stop("E0019", "mbarrier-count",
-           fmt::format("init() at {} asks for {} arrivals; 1 to {} are possible", text_of(where),
-                       arrivals, tx_count_limit));
+           told({
+               .what = fmt::format("init() of {} asks for {} arrivals.",
+                                   object_name(m.grid_, c, offset), arrivals),
+               .now = fmt::format("init at {} by {}", text_of(where), name_of(me())),
+               .cause = fmt::format("an mbarrier counts 1 to {} arrivals a phase", tx_count_limit),
+               .remedy = "the number of arrives of one phase, arrive_expect_tx included",
+           }),
+           where, {object_name(m.grid_, c, offset)});
   mbarrier_state b;
   b.offset = offset;
   b.count = b.pending = arrivals;
@@ -153,13 +187,18 @@ void mbarrier_arrive_remote(void* bar, int cta, arrive_order order, site where) 
     t.unpublished = {};
   } else if (t.unpublished.line != 0 && cta != t.cluster_rank) {
     m.stop("E0014", "arrive-scope-too-narrow",
-           fmt::format("{} arrives on a barrier of CTA {} at {} with {} order, after it addressed "
-                       "a peer's shared memory through dsmem() at {}.\n  cause: such an arrive "
-                       "counts, but orders no memory access between CTAs.\n  remedy: "
-                       "arrive_remote<scope::cluster>(), whose release covers the cluster",
-                       name_of(t), cta, text_of(where),
-                       order == arrive_order::release_cta ? "release.cta" : "relaxed.cluster",
-                       text_of(t.unpublished)));
+           told({
+               .what = "An arrive at a peer's barrier does not carry the access of a peer's shared "
+                       "memory that came before it.",
+               .now = fmt::format(
+                   "arrive with {} order at {} by {}",
+                   order == arrive_order::release_cta ? "release.cta" : "relaxed.cluster",
+                   text_of(where), name_of(t)),
+               .earlier = fmt::format("dsmem() at {}, in the same thread", text_of(t.unpublished)),
+               .cause = "such an arrive counts, but orders no memory access between CTAs",
+               .remedy = "arrive_remote<scope::cluster>(), whose release covers the cluster",
+           }),
+           where, {.earlier = t.unpublished});
   }
   std::uint32_t const offset = m.offset_in_smem(own_cta(), bar, 8, where);
   m.arrive(peer, m.barrier_at(peer, peer.smem + offset, where), order, where);
@@ -173,9 +212,14 @@ void mbarrier_expect_tx(void* bar, int bytes, site where) {
   m.counts_.expected_bytes += bytes;
   if (bytes < 0 || b.tx > tx_count_limit)
     m.stop("E0004", "expect-tx-range",
-           fmt::format("expect_tx of {} bytes at {} brings the mbarrier to {} bytes; 0 to {} are "
-                       "possible.\n  remedy: smaller boxes, or more barriers",
-                       bytes, text_of(where), b.tx, tx_count_limit));
+           told({
+               .what = fmt::format("expect_tx of {} bytes brings {} to {} bytes.", bytes,
+                                   object_name(m.grid_, own_cta(), b.offset), b.tx),
+               .now = fmt::format("expect_tx at {} by {}", text_of(where), name_of(me())),
+               .cause = fmt::format("an mbarrier counts 0 to {} bytes", tx_count_limit),
+               .remedy = "smaller boxes, or more barriers",
+           }),
+           where, {object_name(m.grid_, own_cta(), b.offset), b.phase, b.made_at});
 }
 
 void mbarrier_arrive_expect_tx(void* bar, int bytes, site where) {
@@ -222,12 +266,29 @@ void named_barrier(int id, int threads, bool wait, site where) {
       id < 0 || id > 15 || threads <= 0 || threads % 32 != 0 || threads > t.thread_count;
   group_barrier& b = t.block->named[id & 15];
   if (bad || (b.arrived > 0 && b.expected != threads))
-    m.stop("E0010", "named-barrier-count",
-           fmt::format("{} joins named barrier {} at {} for {} threads{}.\n  remedy: ids 0 to 15, "
-                       "a multiple of 32 threads, and one count for all who join",
-                       name_of(t), id, text_of(where), threads,
-                       bad ? "" : fmt::format(", others for {}", b.expected)));
+    m.stop(
+        "E0010", "named-barrier-count",
+        told({
+            .what = bad ? fmt::format("A thread joins named barrier {} for {} threads, which "
+                                      "cannot be.",
+                                      id, threads)
+                        : fmt::format("Named barrier {} of CTA {} is joined for {} threads and "
+                                      "for {}.",
+                                      id, t.cta, threads, b.expected),
+            .now = fmt::format("barrier for {} threads at {} by {}", threads, text_of(where),
+                               name_of(t)),
+            .earlier =
+                bad ? ""
+                    : fmt::format("barrier for {} threads at {}", b.expected, text_of(b.first_at)),
+            .cause = bad ? fmt::format("ids run from 0 to 15, counts are multiples of 32 up to {}",
+                                       t.thread_count)
+                         : "who joins one round of a barrier must agree on its count",
+            .remedy = "one id and one count for each barrier, as named constants",
+        }),
+        where,
+        {fmt::format("named barrier {} of CTA {}", id, t.cta), -1, bad ? site{} : b.first_at});
   std::uint32_t const round = b.generation;
+  if (b.arrived == 0) b.first_at = where;
   if (wait) b.waiters.push_back(&t);
   m.group_arrive(b, threads);
   if (wait && m.log_) m.log_->wait(t, b, round);
@@ -301,9 +362,13 @@ void set_max_regs(int registers, site where) {
   if (registers < 24 || registers > 256 || registers % 8 != 0)
     machine::current().stop(
         "E0008", "setmaxnreg",
-        fmt::format("{} asks for {} registers at {}; setmaxnreg takes multiples of 8 from 24 to "
-                    "256 (PTX ISA, \"setmaxnreg\")",
-                    name_of(me()), registers, text_of(where)));
+        told({
+            .what = fmt::format("setmaxnreg cannot give {} registers.", registers),
+            .now = fmt::format("use at {} by {}", text_of(where), name_of(me())),
+            .cause = "the count is a multiple of 8 from 24 to 256",
+            .remedy = "such a multiple, with which all warps of the CTA fit 65,536 registers",
+        }),
+        where);
 }
 
 }  // namespace tw::emu

@@ -9,8 +9,10 @@
 #include <chrono>
 #include <mutex>
 #include <thread>
+#include <tuple>
 
 #include "emu/machine.hpp"
+#include "emu/words.hpp"
 
 namespace tw::emu {
 
@@ -66,15 +68,44 @@ void check(grid const& g) {
   constexpr int cluster_limit = 16;
   if (g.smem_bytes > smem_limit)
     throw fault({{"E0017", "smem-overflow",
-                  fmt::format("the kernel asks for {} bytes of shared memory per CTA; {} is the "
-                              "limit",
-                              g.smem_bytes, smem_limit)}});
+                  told({
+                      .what = fmt::format("The kernel asks for {} bytes of shared memory per CTA.",
+                                          g.smem_bytes),
+                      .cause = fmt::format("a CTA can have {} bytes", smem_limit),
+                      .remedy = "fewer stages or smaller tiles",
+                  })}});
   if (g.threads < 1 || g.threads > 1024 || g.cluster < 1 || g.cluster > cluster_limit ||
       g.ctas < 1 || g.ctas % g.cluster != 0)
     throw fault({{"E0018", "launch-shape",
-                  fmt::format("{} CTAs in clusters of {} with {} threads: CTAs must be a positive "
-                              "multiple of the cluster (1 to {}), threads 1 to 1024",
-                              g.ctas, g.cluster, g.threads, cluster_limit)}});
+                  told({
+                      .what = fmt::format("{} CTAs of {} threads in clusters of {} cannot be "
+                                          "launched.",
+                                          g.ctas, g.threads, g.cluster),
+                      .cause = fmt::format("the CTAs are a positive multiple of the cluster, which "
+                                           "has 1 to {}; a CTA has 1 to 1024 threads",
+                                           cluster_limit),
+                      .remedy = "a grid of whole clusters",
+                  })}});
+}
+
+/// What the OS threads found. Of several, in an order that does not depend on their speed.
+std::vector<diagnosis> merged(std::vector<std::vector<diagnosis>> found) {
+  std::vector<diagnosis> all = std::move(found.front());
+  for (std::size_t i = 1; i < found.size(); ++i)
+    for (diagnosis& d : found[i]) {
+      auto const same = std::find_if(all.begin(), all.end(),
+                                     [&](diagnosis const& x) { return same_hazard(x, d); });
+      if (same != all.end() && d.where.line != 0)
+        same->count += d.count;
+      else
+        all.push_back(std::move(d));
+    }
+  if (found.size() > 1)
+    std::stable_sort(all.begin(), all.end(), [](diagnosis const& x, diagnosis const& y) {
+      return std::tie(x.code, x.where.line, x.cta, x.thread) <
+             std::tie(y.code, y.where.line, y.cta, y.thread);
+    });
+  return all;
 }
 
 }  // namespace
@@ -106,17 +137,20 @@ void run_grid(grid const& g, void const* params, options const& o) {
     memory->next_launch();
   }
   std::mutex mutex;
-  std::vector<diagnosis> all;
+  std::vector<std::vector<diagnosis>> found(static_cast<std::size_t>(os_threads));
+  std::vector<bank_finding> banks;
   auto const work = [&](int index) {
     auto m = pool().take();
     auto const seed = o.seed * 0x9E3779B97F4A7C15ULL + static_cast<std::uint64_t>(index);
-    auto found = m->run(g, params, o, next, live, seed, macs_done, o.hazards ? memory : nullptr,
-                        os_threads == 1);
+    auto& mine = found[static_cast<std::size_t>(index)];
+    mine = m->run(g, params, o, next, live, seed, macs_done, o.hazards ? memory : nullptr,
+                  os_threads == 1);
     statistics const counts = m->counts_;
+    auto const conflicts = m->banks_ ? m->banks_->found() : std::vector<bank_finding>{};
     pool().give(std::move(m));
     std::scoped_lock const lock(mutex);
     if (o.counted != nullptr) o.counted->add(counts);
-    for (auto& d : found) all.push_back(std::move(d));
+    banks.insert(banks.end(), conflicts.begin(), conflicts.end());
   };
   if (os_threads == 1) {
     work(0);
@@ -124,6 +158,15 @@ void run_grid(grid const& g, void const* params, options const& o) {
     std::vector<std::thread> workers;
     for (int i = 0; i < os_threads; ++i) workers.emplace_back(work, i);
     for (std::thread& w : workers) w.join();
+  }
+  std::vector<diagnosis> all = merged(std::move(found));
+  if (!banks.empty()) {
+    banks = merged(std::move(banks));
+    if (o.banks != nullptr)
+      for (bank_finding const& f : banks) o.banks->push_back(f.total);
+    if (o.bank_conflicts)
+      for (diagnosis& d : bank_diagnoses(banks))
+        if (static_cast<int>(all.size()) < o.most_reports) all.push_back(std::move(d));
   }
   if (o.record != nullptr) o.record->log().ended(!all.empty());
   if (!all.empty()) throw fault(std::move(all));

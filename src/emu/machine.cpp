@@ -2,9 +2,13 @@
 // machine.cpp  Fibers and the scheduler: which emulated thread runs next.
 #include "emu/machine.hpp"
 
+#include <fmt/format.h>
+
 #include <bit>
 #include <cstring>
 #include <thread>
+
+#include "emu/words.hpp"
 
 namespace tw::emu {
 
@@ -66,6 +70,7 @@ void machine::prepare(cluster_state& c) {
 void machine::start_cluster(cluster_state& c, int id) {
   c.id = id;
   c.finished = false;
+  if (banks_) banks_->close(&c);
   c.live_threads = grid_.cluster * grid_.threads;
   c.barrier = {};
   counts_.ctas += grid_.cluster;
@@ -159,11 +164,19 @@ void machine::yield(site where) {
     polling_since_ = now;
     polls_ = 0;
   } else if (now - polling_since_ > patience || (alone_ && polls_ > most_polls)) {
-    stop("E0001", "deadlock",
-         name_of(*running_) + " has polled at " + text_of(where) +
-             " while no other thread arrived, copied, multiplied or changed a flag: what it polls "
-             "for never comes.\n" +
-             deadlock_report(clusters_));
+    diagnosis d = deadlock_report(grid_, clusters_, 9);
+    if (d.object.empty())  // no mbarrier lacks anything
+      d.text = d.text.substr(0, d.text.find("\n  cause: ")) +
+               "\n  cause: nobody who could still run writes what it polls for\n  remedy: check "
+               "the value that it compares with, and that those who write it need not wait for it";
+    d.text = fmt::format(
+        "A thread polls for what never comes.\n  now: poll at {} by {}; no other "
+        "thread arrived, copied, multiplied or changed a flag meanwhile{}",
+        text_of(where), name_of(*running_),
+        d.text.substr(std::min(d.text.size(), d.text.find('\n'))));
+    d.where = where;
+    diagnoses_.push_back(std::move(d));
+    leave_for_good();
   }
   complete_one(options_.policy == async_policy::random);
   thread* t = running_;
@@ -226,16 +239,33 @@ thread* machine::pick_or_stop() {
     if (complete_one(options_.policy == async_policy::random)) continue;
     if (time_out_try_waits()) continue;
     if (running_ == &main_) {
-      diagnoses_.push_back({"E0001", "deadlock", deadlock_report(clusters_), {}, {}, ""});
+      diagnoses_.push_back(deadlock_report(grid_, clusters_));
       stopped_ = true;
       return nullptr;
     }
-    stop("E0001", "deadlock", deadlock_report(clusters_));
+    diagnoses_.push_back(deadlock_report(grid_, clusters_));
+    leave_for_good();
   }
 }
 
-void machine::stop(std::string code, std::string kind, std::string text) {
-  diagnoses_.push_back({std::move(code), std::move(kind), std::move(text), {}, {}, ""});
+void machine::say_who(diagnosis& d) const {
+  if (running_ == &main_ || d.thread >= 0) return;
+  d.cta = running_->cta;
+  d.thread = running_->id;
+  d.role = running_->role;
+}
+
+void machine::stop(std::string code, std::string kind, std::string text, site where, about a) {
+  diagnosis d;
+  d.code = std::move(code);
+  d.kind = std::move(kind);
+  d.text = std::move(text);
+  d.where = where;
+  d.object = std::move(a.object);
+  d.phase = a.phase;
+  d.earlier = a.earlier;
+  say_who(d);
+  diagnoses_.push_back(std::move(d));
   leave_for_good();
 }
 
@@ -260,6 +290,9 @@ void machine::plain_access(void const* address, std::size_t bytes, bool write, s
   std::uint32_t const offset = offset_in_smem(owner, address, bytes, where);
   if (owner.live_threads == 0) exited_cta(owner.rank, where);
   ++(write ? counts_.plain_stores : counts_.plain_loads);
+  if (banks_ && &owner == t.block)
+    banks_->plain(t, warps_[static_cast<std::size_t>(t.warp_index)], offset,
+                  static_cast<std::uint32_t>(bytes), write, where);
   if (log_) log_->smem_access(t, act::plain, offset);
   if (c.check) c.check->plain(t, owner, offset, static_cast<std::uint32_t>(bytes), write, where);
 }
@@ -281,8 +314,9 @@ bool machine::is_global(void const* address) const {
 }
 
 void machine::report(diagnosis d) {
+  say_who(d);
   for (diagnosis& old : diagnoses_)
-    if (old.code == d.code && old.where == d.where && old.earlier == d.earlier) {
+    if (same_hazard(old, d)) {
       ++old.count;
       return;
     }
@@ -299,15 +333,26 @@ void machine::finish_thread() {
   if (t->bulk_committed != t->bulk_known_read ||
       (!t->bulk_left.empty() && t->bulk_base + t->bulk_left.size() > t->bulk_committed))
     stop("E0011", "exit-with-pending-tma-store",
-         name_of(*t) + " exits with TMA stores that it never waited for (issued at " +
-             text_of(t->bulk_site) +
-             "): its shared memory may be reused while they read it.\n  remedy: "
-             "tma_store_wait_read<0>() in the issuing thread before the kernel ends");
+         told({
+             .what = "A thread ends with TMA stores that it never waited for.",
+             .now = "end of " + name_of(*t),
+             .earlier = "last store at " + text_of(t->bulk_site),
+             .cause = "the next CTA may get the shared memory while the stores still read it",
+             .remedy = "tma_store_wait_read<0>() in the thread that stored, before the kernel ends",
+         }),
+         t->bulk_site);
   if (t->wgmma_groups != t->wgmma_known_done)
-    stop("E0012", "exit-with-pending-wgmma",
-         name_of(*t) +
-             " exits with wgmma groups that it never waited for.\n  remedy: wgmma_wait<0>() before "
-             "the warpgroup ends");
+    stop(
+        "E0012", "exit-with-pending-wgmma",
+        told({
+            .what = fmt::format("A thread ends with {} wgmma groups that it never waited for.",
+                                t->wgmma_groups - t->wgmma_known_done),
+            .now = "end of " + name_of(*t),
+            .earlier = "last commit at " + text_of(t->commit_site),
+            .cause = "their sums are lost, and the operands may be overwritten while they are read",
+            .remedy = "wgmma_wait<0>() before the warpgroup ends",
+        }),
+        t->commit_site);
   ++progress_;
   t->waiting = wait_kind::finished;
   auto const w = static_cast<std::size_t>(t->warp_index);
@@ -344,6 +389,7 @@ std::vector<diagnosis> machine::run(grid const& g, void const* params, options c
   counts_.cluster = g.cluster;
   counts_.plain_accesses_seen = g.plain_accesses_seen;
   counts_.hazards = o.hazards;
+  banks_ = o.bank_conflicts || o.banks != nullptr ? std::make_unique<bank_meter>(grid_) : nullptr;
   params_ = params;
   next_ = &next;
   macs_done_ = &macs_done;
@@ -401,6 +447,7 @@ std::vector<diagnosis> machine::run(grid const& g, void const* params, options c
       }
     }
   }
+  if (banks_) banks_->close(nullptr);
   machine_of_this_os_thread = outer;
   self = outer_self;
   return diagnoses_;

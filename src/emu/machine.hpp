@@ -11,6 +11,7 @@
 #include <random>
 #include <vector>
 
+#include "emu/banks.hpp"
 #include "emu/fiber_stack.hpp"
 #include "emu/hazard/checker.hpp"
 #include "emu/product.hpp"
@@ -55,6 +56,7 @@ struct mbarrier_state {
 struct group_barrier {
   int expected = 0, arrived = 0;
   std::uint32_t generation = 0;  // completed rounds
+  site first_at;                 // where the first thread of this round came
   std::vector<thread*> waiters;
   hazard::exchange known;
 };
@@ -68,8 +70,8 @@ struct bulk_op {
   std::uint32_t cta_mask;  // of a load: which CTAs of the cluster
   std::uint32_t smem_offset;
   std::uint32_t bar_offset;  // of a load
-  thread* issuer;            // of a store
-  std::uint32_t group;       // of a store: the issuer's bulk group
+  thread* issuer;
+  std::uint32_t group;  // of a store: the issuer's bulk group
   site where;
   std::uint32_t issue_phase[16];  // of a load: each CTA's phase when it was issued
   std::uint32_t traced_as;        // its index in the recording
@@ -88,13 +90,14 @@ struct thread : thread_face {
   site wait_site;
   std::uint32_t cluster_round = 0;  // of the cluster barrier this thread arrived in
   site unpublished;  // dsmem() since the last release at cluster scope (line 0: none)
+  std::uint32_t barriers_joined = 0;  // places where the lanes of a warp are together
   int open_accumulators = 0;
   std::uint32_t wgmma_steps = 0, wgmma_groups = 0;        // recorded, committed
   std::uint32_t matrix_stores = 0, matrix_loads = 0;      // stmatrix, ldmatrix calls
   std::uint32_t bulk_committed = 0, bulk_known_read = 0;  // groups: committed, waited for
   std::uint32_t bulk_base = 0;                            // group of bulk_left's front
   std::deque<int> bulk_left;                              // unfinished stores per group
-  site bulk_site;
+  site bulk_site, commit_site;  // of the last TMA store, of the last wgmma_commit
   hazard::actor actor;
   hazard::component stores_component = 0;  // 0: none yet
   hazard::global_actor global;
@@ -119,6 +122,7 @@ struct warp_state {
   struct matrix_op {
     int count = 0, arrived = 0, taken = 0;
     bool transposed = false;
+    site where;  // of the first lane
     std::byte* row[32];
     std::uint32_t regs[32][4];
   };
@@ -179,6 +183,13 @@ struct cluster_state {
   std::unique_ptr<std::byte[]> smem_store, stack_store;
 };
 
+/// What a rule was broken on.
+struct about {
+  std::string object = {};
+  std::int64_t phase = -1;  // of an mbarrier
+  site earlier = {};
+};
+
 class machine {
  public:
   /// Runs clusters handed out by `next` (a negative number: no more) until all are done.
@@ -195,7 +206,8 @@ class machine {
   void yield(site where);
   void wake(thread* t);
   void wake_all(std::vector<thread*>& waiters);
-  [[noreturn]] void stop(std::string code, std::string kind, std::string text);
+  [[noreturn]] void stop(std::string code, std::string kind, std::string text, site where = {},
+                         about a = {});
   thread* running() const { return running_; }
   [[noreturn]] void exited_cta(int cta, site where);
   /// An ordinary load or store of the running kernel (hook.cpp).
@@ -227,6 +239,7 @@ class machine {
 
   // Asynchronous work (async.cpp)
   void issue(bulk_op op);
+  void note_box_outside(bulk_op const& op);
   void report_other_phase(cta_state const& c, mbarrier_state const& b, bulk_op const& op);
   void issue_group(warpgroup_state& w);
   bool complete_one(bool any_order);
@@ -241,6 +254,7 @@ class machine {
   trace_log* log_ = nullptr;  // null: nothing is recorded
   std::mt19937_64 random_;
   statistics counts_;
+  std::unique_ptr<bank_meter> banks_;  // null: nobody asked for it
 
  private:
   struct run_ends {};  // thrown in run()'s own context only, never across a switch
@@ -248,6 +262,7 @@ class machine {
   void start_cluster(cluster_state& c, int id);
   void prepare(cluster_state& c);
   void finish_thread();
+  void say_who(diagnosis& d) const;
   thread* pick();
   thread* pick_or_stop();
   bool time_out_try_waits();
@@ -283,13 +298,29 @@ class machine {
   std::chrono::steady_clock::time_point polling_since_;
 };
 
-/// Text of the deadlock report: who waits where for what, and what never came (report.cpp).
-std::string deadlock_report(std::vector<std::unique_ptr<cluster_state>> const& clusters);
+/// E0001: who waits where for what, and what never came, in so many printed lines (deadlock.cpp).
+diagnosis deadlock_report(grid const& g,
+                          std::vector<std::unique_ptr<cluster_state>> const& clusters,
+                          int most_lines = 12);
 std::string name_of(thread const& t);
+/// The warpgroup of which t is the first thread.
+std::string warpgroup_name(thread const& t);
+/// A path as a reader needs it, and a line; 0: not known.
+struct source_place {
+  std::string file;
+  int line = 0;
+};
+source_place place_of(site s);
 std::string text_of(site s);
+/// Also true of two machine addresses of one line.
+bool same_place(site a, site b);
+/// Of one rule at the same two places; a race has no order of them.
+bool same_hazard(diagnosis const& a, diagnosis const& b);
 /// A place known by the address of its machine code.
 site site_of(void const* return_address);
-/// "a[1]+0x20 of CTA 3", or an offset where the kernel's shared memory has no names.
+/// "a[1]+0x20", or an offset where the kernel's shared memory has no names.
+std::string object_name(grid const& g, std::uint32_t offset);
+/// The same with " of CTA 3".
 std::string object_name(grid const& g, cta_state const& c, std::uint32_t offset);
 
 }  // namespace tw::emu

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// report.cpp  Words for threads, places and deadlocks.
+// report.cpp  Words for threads and places, and for phases of barriers that go wrong.
 #include <backtrace.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
+#include <mutex>
 #include <span>
 #include <string_view>
 
 #include "emu/machine.hpp"
+#include "emu/words.hpp"
 
 namespace tw::emu {
 
@@ -18,75 +21,7 @@ constexpr int address_line = -1;  // the "file" of such a site is an address of 
 
 std::string joined(std::vector<diagnosis> const& d) {
   std::string text;
-  for (diagnosis const& x : d) text += fmt::format("{} {}\n  {}\n", x.code, x.kind, x.text);
-  return text;
-}
-
-std::string what_it_waits_for(thread const& t) {
-  switch (t.waiting) {
-    case wait_kind::mbarrier:
-    case wait_kind::mbarrier_try: {
-      auto const& b = *static_cast<mbarrier_state const*>(t.wait_object);
-      return fmt::format("the end of phase {} (parity {}) of the mbarrier at shared memory +{:#x}",
-                         b.phase, t.wait_value, b.offset);
-    }
-    case wait_kind::named_barrier: {
-      auto const& b = *static_cast<group_barrier const*>(t.wait_object);
-      return t.wait_value == 0 && b.expected == t.thread_count
-                 ? fmt::format("cta_sync ({} of {} threads came)", b.arrived, b.expected)
-                 : fmt::format("named barrier {} ({} of {} threads came)", t.wait_value, b.arrived,
-                               b.expected);
-    }
-    case wait_kind::cluster_barrier: {
-      auto const& b = *static_cast<group_barrier const*>(t.wait_object);
-      return fmt::format("the cluster barrier ({} of {} threads came)", b.arrived, b.expected);
-    }
-    case wait_kind::warp_barrier: {
-      auto const& b = *static_cast<group_barrier const*>(t.wait_object);
-      return fmt::format("warp_sync ({} of {} lanes came)", b.arrived, b.expected);
-    }
-    case wait_kind::wgmma_group: {
-      auto const& w = *static_cast<warpgroup_state const*>(t.wait_object);
-      return fmt::format("wgmma group {} ({} groups committed by all 128 threads, {} finished)",
-                         t.wait_value, w.groups_issued, w.groups_done);
-    }
-    case wait_kind::bulk_group: return fmt::format("its TMA-store group {}", t.wait_value);
-    case wait_kind::copy_group: return fmt::format("its cp.async group {}", t.wait_value);
-    case wait_kind::ldmatrix: return "the other lanes of its warp at ldmatrix";
-    case wait_kind::none:
-    case wait_kind::finished: break;
-  }
-  return "nothing";
-}
-
-std::string threads_text(std::vector<int> const& ids) {
-  std::string text;
-  for (std::size_t i = 0; i < ids.size();) {
-    std::size_t j = i;
-    while (j + 1 < ids.size() && ids[j + 1] == ids[j] + 1) ++j;
-    if (!text.empty()) text += ", ";
-    text += j == i ? fmt::format("{}", ids[i]) : fmt::format("{}-{}", ids[i], ids[j]);
-    i = j + 1;
-  }
-  return text;
-}
-
-std::string what_never_came(cta_state const& c, mbarrier_state const& b) {
-  std::string text = fmt::format("mbarrier +{:#x} of CTA {} (made at {}), phase {}:", b.offset,
-                                 c.rank, text_of(b.made_at), b.phase);
-  if (b.pending > 0)
-    text += fmt::format(" {} of {} arrivals never came;", b.pending, b.count);
-  else
-    text += fmt::format(" all {} arrivals came;", b.count);
-  if (b.tx > 0)
-    text += fmt::format(
-        " {} bytes expected, {} landed: expect_tx is {} bytes too large or a copy "
-        "is missing;",
-        b.expected, b.landed, b.tx);
-  else if (b.tx < 0)
-    text += fmt::format(" {} bytes expected, {} landed: expect_tx never covered them;", b.expected,
-                        b.landed);
-  text.pop_back();
+  for (diagnosis const& x : d) text += to_text(x) + "\n";
   return text;
 }
 
@@ -98,10 +33,13 @@ site site_of(void const* return_address) {
 
 namespace {
 
-struct source_place {
-  std::string file;
-  int line = 0;
-};
+/// Code that kernels are written with: a report names the line that uses it.
+bool is_vocabulary(std::string_view path) {
+  for (std::string_view const part : {"/tilewright/base/", "/tilewright/layout/",
+                                      "/tilewright/tensor/", "/tilewright/arch/", "/include/c++/"})
+    if (path.find(part) != path.npos) return true;
+  return false;
+}
 
 /// The line of a machine address, from the program's debug information.
 source_place source_of(void const* address) {
@@ -110,9 +48,11 @@ source_place source_of(void const* address) {
   source_place found;
   backtrace_pcinfo(
       state, reinterpret_cast<std::uintptr_t>(address) - 1,
-      [](void* to, std::uintptr_t, char const* file, int line, char const*) {
+      [](void* to, std::uintptr_t, char const* file, int line, char const*) {  // innermost first
         auto& place = *static_cast<source_place*>(to);
-        if (file != nullptr && place.line == 0) place = {file, line};
+        if (file == nullptr) return 0;
+        if (place.line == 0 || (is_vocabulary(place.file) && !is_vocabulary(file)))
+          place = {file, line};
         return 0;
       },
       [](void*, char const*, int) {}, &found);
@@ -121,19 +61,62 @@ source_place source_of(void const* address) {
 
 }  // namespace
 
+namespace {
+
+/// The path from the current folder, or its last three parts.
+std::string_view short_path(std::string_view path) {
+  static std::string const here = [] {
+    std::error_code none;
+    return std::filesystem::current_path(none).string() + "/";
+  }();
+  if (path.starts_with(here)) return path.substr(here.size());
+  std::size_t slash = path.size();
+  for (int part = 0; part < 3 && slash != path.npos && slash > 0; ++part)
+    slash = path.rfind('/', slash - 1);
+  return slash == path.npos || slash == 0 ? path : path.substr(slash + 1);
+}
+
+}  // namespace
+
+source_place place_of(site s) {
+  if (s.line != address_line) return {std::string(short_path(s.file)), s.line};
+  static std::mutex mutex;
+  static std::map<char const*, source_place> known;
+  std::scoped_lock const lock(mutex);
+  auto const [it, fresh] = known.try_emplace(s.file);
+  if (fresh) {
+    source_place const full = source_of(s.file);
+    it->second = {std::string(short_path(full.file)), full.line};
+  }
+  return it->second;
+}
+
 std::string text_of(site s) {
-  source_place const place =
-      s.line == address_line ? source_of(s.file) : source_place{s.file, s.line};
+  source_place const place = place_of(s);
   if (place.line == 0) return "a place without line information (compile with -g)";
-  std::string_view const path = place.file;
-  auto const slash = path.rfind('/');
-  return fmt::format("{}:{}", slash == path.npos ? path : path.substr(slash + 1), place.line);
+  return fmt::format("{}:{}", place.file, place.line);
+}
+
+bool same_place(site a, site b) {
+  return a == b || (a.line == address_line && b.line == address_line && place_of(a).line != 0 &&
+                    text_of(a) == text_of(b));
+}
+
+bool same_hazard(diagnosis const& a, diagnosis const& b) {
+  if (a.code != b.code) return false;
+  if (same_place(a.where, b.where) && same_place(a.earlier, b.earlier)) return true;
+  bool const race = a.code == "E0024" || a.code == "E0042";
+  return race && same_place(a.where, b.earlier) && same_place(a.earlier, b.where);
 }
 
 std::string name_of(thread const& t) {
-  return fmt::format("thread {} ({}CTA {}, warpgroup {}, warp {}, lane {})", t.id,
-                     *t.role == 0 ? "" : fmt::format("{}, ", t.role), t.cta, t.id / 128, t.id / 32,
-                     t.id % 32);
+  return fmt::format("thread {} ({}CTA {}, warp {})", t.id,
+                     *t.role == 0 ? "" : fmt::format("{}, ", t.role), t.cta, t.id / 32);
+}
+
+std::string warpgroup_name(thread const& t) {
+  return fmt::format("warpgroup {} ({}CTA {})", t.id / 128,
+                     *t.role == 0 ? "" : fmt::format("{}, ", t.role), t.cta);
 }
 
 namespace {
@@ -158,77 +141,107 @@ std::string place_in(std::span<smem_object const> objects, std::uint32_t offset)
 
 }  // namespace
 
-std::string object_name(grid const& g, cta_state const& c, std::uint32_t offset) {
+std::string object_name(grid const& g, std::uint32_t offset) {
   std::string text = place_in(g.objects, offset);
-  if (text.empty()) text = fmt::format("shared memory +{:#x}", offset);
-  return fmt::format("{} of CTA {}", text, c.threads.front().cta);
+  return text.empty() ? fmt::format("shared memory +{:#x}", offset) : text;
+}
+
+std::string object_name(grid const& g, cta_state const& c, std::uint32_t offset) {
+  return fmt::format("{} of CTA {}", object_name(g, offset), c.threads.front().cta);
 }
 
 void machine::report_early_phase(cta_state const& c, mbarrier_state const& b) {
   std::string const place = object_name(grid_, c, b.offset);
-  report({"E0015",
-          "expect-tx-too-small",
-          fmt::format("{} (made at {}), phase {}: it completes with {} bytes expected, but copies "
-                      "of {} bytes are bound to it, of which {} have landed\n  cause: waiters go "
-                      "on before their data is there\n  remedy: expect_tx is the sum of the bytes "
-                      "of all boxes that complete on the barrier",
-                      place, text_of(b.made_at), b.phase, b.expected, b.face.issued, b.landed),
-          b.made_at,
-          {},
-          place});
+  diagnosis d;
+  d.code = "E0015";
+  d.kind = "expect-tx-too-small";
+  d.text = told({
+      .what = fmt::format("Phase {} of {} ends before its data is there: copies of {} bytes were "
+                          "issued for it, and {} were expected.",
+                          b.phase, place, b.face.issued, b.expected),
+      .barrier = barrier_text(grid_, c, b),
+      .cause = "who waits for the phase goes on while copies are still under way",
+      .remedy = "expect_tx with the bytes of all boxes that complete on the barrier",
+  });
+  d.where = b.made_at;
+  d.object = place;
+  d.phase = b.phase;
+  report(std::move(d));
 }
 
 void machine::report_missed_phase(thread const& t, mbarrier_state const& b, std::uint32_t phase,
                                   site where) {
   std::string const place = object_name(grid_, *t.block, b.offset);
+  std::string const what =
+      fmt::format("A thread waits for phase {} of {}, and phase {} is over too before it runs on.",
+                  phase, place, b.phase - 1);
   report({"E0035", "missed-phase",
-          fmt::format("{}: {} waits at {} for phase {}, and phase {} has completed too before it "
-                      "ran on\n  cause: the barrier does not wait for this thread: it could have "
-                      "missed a phase and waited for ever\n  remedy: count an arrive of this "
-                      "thread in each phase that it waits for",
-                      place, name_of(t), text_of(where), phase, b.phase - 1),
-          where, b.made_at, place});
+          told({
+              .what = what,
+              .now = fmt::format("wait at {} by {}", text_of(where), name_of(t)),
+              .barrier = barrier_text(grid_, *t.block, b),
+              .cause = "the barrier does not depend on this thread: by the parity, it could have "
+                       "waited for ever",
+              .remedy = "count an arrive of this thread in each phase, or let those who arrive "
+                        "wait for it",
+          }),
+          where, b.made_at, place, 1, t.cta, t.id, t.role, phase});
 }
 
 void machine::report_other_phase(cta_state const& c, mbarrier_state const& b, bulk_op const& op) {
   std::string const place = object_name(grid_, c, b.offset);
-  report(
-      {"E0032", "expect-tx-mismatch",
-       fmt::format("{} (made at {}): the copy issued at {} in phase {} lands in phase {}\n  "
-                   "cause: the phase completed without waiting for these bytes\n  remedy: "
-                   "arrive_expect_tx with the bytes of all copies before the copies are issued",
-                   place, text_of(b.made_at), text_of(op.where), op.issue_phase[c.rank], b.phase),
-       op.where, b.made_at, place});
+  std::uint32_t const issued = op.issue_phase[c.rank];
+  diagnosis d;
+  d.code = "E0032";
+  d.kind = "expect-tx-mismatch";
+  d.text = told({
+      .what = fmt::format("A TMA load that was issued in phase {} of {} lands in phase {}.", issued,
+                          place, b.phase),
+      .now = fmt::format("load at {} by {}", text_of(op.where), name_of(*op.issuer)),
+      .barrier = barrier_text(grid_, c, b),
+      .cause = fmt::format("phase {} ended without waiting for these bytes", issued),
+      .remedy = "arrive_expect_tx with the bytes of all copies before the copies are issued",
+  });
+  d.where = op.where;
+  d.earlier = b.made_at;
+  d.object = place;
+  d.phase = issued;
+  d.cta = op.issuer->cta;
+  d.thread = op.issuer->id;
+  d.role = op.issuer->role;
+  report(std::move(d));
 }
 
-std::string deadlock_report(std::vector<std::unique_ptr<cluster_state>> const& clusters) {
-  std::string text = "no thread can run and no copy or wgmma is in flight";
-  constexpr std::size_t most_lines = 16;
-  std::vector<std::string> lines;
-  for (auto const& c : clusters) {
-    if (c->live_threads == 0) continue;
-    for (cta_state const& b : c->ctas) {
-      std::map<std::pair<std::string, std::string>, std::vector<int>> groups;  // (wait, site)
-      std::vector<mbarrier_state const*> barriers;
-      for (thread const& t : b.threads) {
-        if (t.waiting == wait_kind::finished || t.waiting == wait_kind::none) continue;
-        groups[{what_it_waits_for(t), text_of(t.wait_site)}].push_back(t.id);
-        if (t.waiting == wait_kind::mbarrier || t.waiting == wait_kind::mbarrier_try) {
-          auto const* bar = static_cast<mbarrier_state const*>(t.wait_object);
-          if (std::find(barriers.begin(), barriers.end(), bar) == barriers.end())
-            barriers.push_back(bar);
-        }
-      }
-      for (auto const& [key, ids] : groups)
-        lines.push_back(fmt::format("CTA {}: threads {} wait at {} for {}", b.threads.front().cta,
-                                    threads_text(ids), key.second, key.first));
-      for (mbarrier_state const* bar : barriers) lines.push_back("  " + what_never_came(b, *bar));
-    }
-  }
-  for (std::size_t i = 0; i < lines.size() && i < most_lines; ++i) text += "\n  " + lines[i];
-  if (lines.size() > most_lines)
-    text += fmt::format("\n  ({} more lines)", lines.size() - most_lines);
-  return text;
+void machine::note_box_outside(bulk_op const& op) {
+  ++counts_.boxes_outside;
+  if (!options_.boxes_outside) return;
+  auto const list = [&](auto const* values) {
+    std::string text;
+    for (int i = 0; i < op.map->rank; ++i)
+      text += fmt::format("{}{}", i == 0 ? "" : ", ", values[i]);
+    return text;
+  };
+  bool const load = op.what == bulk_op::kind::load;
+  std::string const place = object_name(grid_, *op.cta, op.smem_offset);
+  diagnosis d;
+  d.code = "E0040";
+  d.kind = "tma-box-outside-tensor";
+  d.text = told({
+      .what = load ? fmt::format("A TMA load fills {} with zeros: its box lies outside the tensor.",
+                                 place)
+                   : fmt::format("A TMA store of {} stores nothing: its box lies outside the "
+                                 "tensor.",
+                                 place),
+      .now = fmt::format("{} at {} by {}", load ? "load" : "store", text_of(op.where),
+                         name_of(*running_)),
+      .cause = fmt::format("the box begins at ({}), in a tensor of ({})", list(op.at),
+                           list(op.map->dim)),
+      .remedy = "the first coordinate is the contiguous one; check the tile's index against the "
+                "number of tiles",
+  });
+  d.where = op.where;
+  d.object = place;
+  report(std::move(d));
 }
 
 bool report::has(std::string_view code) const {

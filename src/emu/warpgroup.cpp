@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "emu/machine.hpp"
+#include "emu/words.hpp"
 
 namespace tw::emu {
 
@@ -22,11 +23,17 @@ bool same_call(wgmma_call const& x, wgmma_call const& y) {
 [[noreturn]] void diverged(std::string const& what, site first, site where) {
   machine::current().stop(
       "E0009", "wgmma-diverged",
-      fmt::format("{} at {}: {} differs from what the first thread of its warpgroup recorded at "
-                  "{}.\n  cause: wgmma is one instruction of 128 threads; all give the same "
-                  "descriptors, accumulator and groups.\n  remedy: compute them from values that "
-                  "are uniform in the warpgroup",
-                  name_of(me()), text_of(where), what, text_of(first)));
+      told({
+          .what = fmt::format("The threads of warpgroup {} of CTA {} do not agree on {}.",
+                              me().id / 128, me().cta, what),
+          .now = fmt::format("{} by {}", text_of(where), name_of(me())),
+          .earlier =
+              fmt::format("{} by the first thread of the warpgroup that came", text_of(first)),
+          .cause = "wgmma is one instruction of 128 threads: one pair of descriptors, one "
+                   "accumulator, one sequence of groups",
+          .remedy = "descriptors and flags from values that all 128 threads share",
+      }),
+      where, {.earlier = first});
 }
 
 }  // namespace
@@ -50,18 +57,22 @@ void accumulator_misused(accumulator_state const& a, int element, site where) {
   machine& m = machine::current();
   thread const& t = me();
   if (!m.options_.hazards) return;
-  m.report({"E0030",
-            "accumulator-read-before-wait",
-            fmt::format("{} touches accumulator element {} at {}\n  wgmma group {} of its "
-                        "warpgroup writes it; the thread has waited for groups up to {}\n  cause: "
-                        "the registers belong to wgmma until the wait\n  remedy: wgmma_wait<0>() "
-                        "before the accumulator is used",
-                        name_of(t), element, text_of(where), a.busy_group,
-                        t.wgmma_known_done == 0 ? std::string("none")
-                                                : fmt::format("{}", t.wgmma_known_done)),
-            where,
-            {},
-            fmt::format("accumulator of warpgroup {}", t.id / 128)});
+  m.report({"E0030", "accumulator-read-before-wait",
+            told({
+                .what = fmt::format("Element {} of an accumulator of {} is used while a wgmma may "
+                                    "still be writing it.",
+                                    element, warpgroup_name(t)),
+                .now = fmt::format("use at {} by {}", text_of(where), name_of(t)),
+                .earlier = fmt::format("wgmma at {}, in group {} of warpgroup {}",
+                                       text_of(a.busy_at), a.busy_group - 1, t.id / 128),
+                .missing = fmt::format("a wait for that group; it has waited for {}",
+                                       t.wgmma_known_done == 0
+                                           ? std::string("none")
+                                           : fmt::format("those up to {}", t.wgmma_known_done - 1)),
+                .cause = "the registers belong to wgmma until the wait",
+                .remedy = "wgmma_wait<0>() before the accumulator is used",
+            }),
+            where, a.busy_at, fmt::format("accumulator of warpgroup {}", t.id / 128)});
 }
 
 void wgmma_record(wgmma_call const& call, std::uint32_t const* a_regs, site where) {
@@ -71,16 +82,24 @@ void wgmma_record(wgmma_call const& call, std::uint32_t const* a_regs, site wher
   if (call.registers->touched && m.options_.hazards) {
     site const touched_at = call.registers->touched_at;
     m.report({"E0031", "missing-wgmma-fence",
-              fmt::format("{} multiplies at {} into registers {}\n  cause: no wgmma_fence() lies "
-                          "between, so the multiply may not see or may overtake that access\n  "
-                          "remedy: wgmma_fence(accumulator) before the first wgmma of a group",
-                          name_of(t), text_of(where),
-                          touched_at.line != 0 ? "last touched at " + text_of(touched_at)
-                                               : std::string("that no fence has made ready")),
+              told({
+                  .what = touched_at.line != 0
+                              ? "wgmma uses accumulator registers that were touched since the last "
+                                "wgmma_fence."
+                              : "wgmma uses accumulator registers that no wgmma_fence has made "
+                                "ready.",
+                  .now = fmt::format("wgmma at {} by {}", text_of(where), name_of(t)),
+                  .earlier =
+                      touched_at.line != 0 ? fmt::format("touched at {}", text_of(touched_at)) : "",
+                  .cause = "the multiply may overtake what ordinary instructions did to its "
+                           "registers",
+                  .remedy = "wgmma_fence(accumulator) before the first wgmma of a group",
+              }),
               where, touched_at, fmt::format("accumulator of warpgroup {}", t.id / 128)});
   }
   call.registers->touched = false;
   call.registers->busy_group = t.wgmma_groups + 1;
+  call.registers->busy_at = where;
   std::size_t const k = t.wgmma_steps++ - w.steps_base;
   if (k == w.steps.size()) {
     warpgroup_state::step s{call, 0, where, nullptr, {}};
@@ -88,7 +107,7 @@ void wgmma_record(wgmma_call const& call, std::uint32_t const* a_regs, site wher
     w.steps.push_back(std::move(s));
   }
   warpgroup_state::step& s = w.steps[k];
-  if (s.arrived != 0 && !same_call(s.call, call)) diverged("its wgmma", s.where, where);
+  if (s.arrived != 0 && !same_call(s.call, call)) diverged("a wgmma", s.where, where);
   if (call.a_in_registers)
     std::copy_n(a_regs, 4, s.a_regs.get() + static_cast<std::size_t>(t.id % 128) * 4);
   ++s.arrived;
@@ -99,11 +118,12 @@ void wgmma_commit(site where) {
   machine& m = machine::current();
   thread& t = me();
   warpgroup_state& w = *t.group;
+  t.commit_site = where;
   std::size_t const g = t.wgmma_groups++ - w.groups_base;
   if (g == w.groups.size()) w.groups.push_back({t.wgmma_steps, 0, where});
   warpgroup_state::group& group = w.groups[g];
   if (group.last_step != t.wgmma_steps)
-    diverged("the number of wgmma in its group", group.where, where);
+    diverged("the number of wgmma in a group", group.where, where);
   if (m.log_) m.log_->commit(t, t.wgmma_groups - 1);
   if (++group.arrived == 128) m.issue_group(w);
 }
@@ -153,8 +173,16 @@ void machine::complete_group(warpgroup_state& w) {
         d, shape, run.data(), static_cast<int>(taken), w.block->smem, smem_base, smem_bytes);
     if (error)
       stop("E0020", "wgmma-operand",
-           fmt::format("wgmma of CTA {} warpgroup {} at {}: {}", w.block->rank, w.index,
-                       text_of(where), *error));
+           told({
+               .what = "The descriptors of a wgmma do not describe operands in shared memory.",
+               .now = fmt::format(
+                   "wgmma at {} by {}", text_of(where),
+                   warpgroup_name(w.block->threads[static_cast<std::size_t>(128 * w.index)])),
+               .cause = *error,
+               .remedy = "descriptors from operand_tile::desc, or offsets as the canonical layouts "
+                         "have them",
+           }),
+           where);
     counts_.wgmmas += static_cast<std::int64_t>(taken);
     macs += 64.0 * 16.0 * shape.n * static_cast<double>(taken);
     for (std::size_t i = 0; i < taken; ++i) w.steps.pop_front();

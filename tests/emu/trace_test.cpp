@@ -45,8 +45,8 @@ emu::trace record(emu::options o, mutants::mutation broken = mutants::mutation::
   o.record = &t;
   try {
     launch<mutants::reference_gemm<>>(ctas, p, o);
-  } catch (emu::fault const&) {
-    EXPECT_NE(broken, mutants::mutation::none);
+  } catch (emu::fault const& f) {
+    EXPECT_NE(broken, mutants::mutation::none) << f.what();
   }
   return t;
 }

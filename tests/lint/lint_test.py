@@ -11,6 +11,8 @@ import lint  # noqa: E402
 
 SPDX = "// SPDX-License-Identifier: Apache-2.0\n"
 GOOD_PAGE = "# TW0199: a title\n\n## Meaning\nx\n\n## Example\nx\n\n## What to do\nx\n"
+DIAGNOSIS_PAGE = ("# E0199: a title\n\n## Meaning\nx\n\n## Example\n```cpp\nwrong\n```\n\n"
+                  '## What to do\n```cpp\nright\n```\nPTX ISA, "fence".\n')
 
 
 def header(name, body=""):
@@ -28,6 +30,10 @@ GOOD = {
         "gemm.hpp", '#include "tilewright/arch/select.hpp"\n// asm and threadIdx in a comment\n'
                     "__global__ void f();\n"),
     "docs/errors/TW0199.md": GOOD_PAGE,
+    "docs/errors/E0199.md": DIAGNOSIS_PAGE,
+    "src/emu/hazard.cpp": SPDX + '// hazard.cpp  A card.\nchar const* c = "E0199";\n',
+    "tests/hazard/shape_test.cpp":
+        SPDX + '// shape_test.cpp  A test.\nvoid f() { expect({"E0199", "x"}, g); }\n',
     "tests/layout/shape_test.cpp": SPDX + "// shape_test.cpp  A test.\n// TW0199\nint  x = 1;\n",
     "README.md": "```cpp\nint x = 1;\n```\n",
 }
@@ -70,9 +76,15 @@ BAD = {
     "words": [("docs/map.md", "see /wor" "k/main\n"), ("src/notes.md", "TO" "DO: later\n")],
     "codes": [
         ("src/base/bad.cpp", SPDX + '// bad.cpp  A card.\nauto c = "TW0198";\n'),
-        ("docs/errors/E0099.md", GOOD_PAGE.replace("TW0199", "E0099")),
+        ("docs/errors/E0009.md", DIAGNOSIS_PAGE.replace("E0199", "E0009")),
         ("docs/errors/TW0199.md", "# TW0199\n"),
         ("tests/layout/shape_test.cpp", SPDX + "// shape_test.cpp  No code.\nint x = 1;\n"),
+    ],
+    "diagnoses": [
+        ("docs/errors/E0199.md", DIAGNOSIS_PAGE.replace("```cpp\nright\n```", "")),
+        ("docs/errors/E0199.md", DIAGNOSIS_PAGE.replace("PTX ISA, ", "")),
+        ("tests/hazard/shape_test.cpp",
+         SPDX + "// shape_test.cpp  Names E0199.\nvoid f() { see(E0199); }\n"),
     ],
     "snippets": [("docs/map.md", "```cpp\nint never_compiled;\n```\n")],
 }

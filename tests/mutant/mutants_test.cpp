@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <sstream>
 
 #include "tools/mutants/mutants.hpp"
 
@@ -26,6 +27,11 @@ TEST_P(Mutants, IsNamed) {
     EXPECT_EQ(v.wrong_results, 0);
   } else if (plain_accesses_are_seen() || m.kernel == "reference_gemm") {
     EXPECT_EQ(v.caught, v.runs) << v.example.code << " " << v.example.text;
+    std::istringstream printed(emu::to_text(v.example));
+    int lines = 0;
+    for (std::string line; std::getline(printed, line); ++lines)
+      EXPECT_LE(line.size(), 100U) << line;
+    EXPECT_LE(lines, 12) << emu::to_text(v.example);
   }
 }
 
@@ -34,9 +40,9 @@ TEST(Mutants, ReachEveryHazard) {
   std::vector<std::string> reached;
   for (mutant const& m : all_mutants())
     for (std::string_view const code : m.codes) reached.emplace_back(code);
-  for (char const* code :
-       {"E0001", "E0003", "E0011", "E0015", "E0024", "E0025", "E0026", "E0027", "E0028", "E0029",
-        "E0030", "E0031", "E0033", "E0034", "E0035", "E0036", "E0037", "E0039"})
+  for (char const* code : {"E0001", "E0003", "E0011", "E0015", "E0024", "E0025", "E0026", "E0027",
+                           "E0028", "E0029", "E0030", "E0031", "E0033", "E0034", "E0035", "E0036",
+                           "E0037", "E0039", "E0041", "E0042", "E0043", "E0044", "E0045", "E0046"})
     EXPECT_NE(std::ranges::find(reached, code), reached.end()) << code;
 }
 

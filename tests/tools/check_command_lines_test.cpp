@@ -38,6 +38,7 @@ TEST(Checklist, EveryDiagnosisFailsExactlyOneLine) {
         EXPECT_NE(l.detail.find(page.code), std::string::npos);
       }
     EXPECT_EQ(failed, 1) << page.code;
+    EXPECT_NE(line_of(page.code), "other rules") << page.code;
   }
   EXPECT_GE(codes, 39);
 }
@@ -48,6 +49,8 @@ TEST(Checklist, NamesTheLineOfEachCommonMistake) {
   EXPECT_EQ(line_of("E0034"), "phase flips");
   EXPECT_EQ(line_of("E0037"), "swizzle and major-ness of MMA operands");
   EXPECT_EQ(line_of("E0039"), "TMA coordinates");
+  EXPECT_EQ(line_of("E0041"), "epilogue layout");
+  EXPECT_EQ(line_of("E0042"), "global memory");
   EXPECT_EQ(line_of("E0036"), "cluster barriers");
   EXPECT_EQ(line_of("E0017"), "shared-memory size");
   EXPECT_EQ(line_of(""), "epilogue layout") << "wrong elements without a diagnosis";
@@ -60,7 +63,7 @@ TEST(Checklist, AKernelWithoutAnOccasionPassesNothing) {
   for (char const* name :
        {"shared-memory size", "expect_tx bytes", "TMA coordinates", "fence placement",
         "phase flips", "swizzle and major-ness of MMA operands", "cluster barriers",
-        "order of accesses", "accumulators", "TMA stores at exit"})
+        "order of accesses", "global memory", "accumulators", "TMA stores at exit"})
     EXPECT_EQ(lines.at(name).state, line_state::not_applicable) << name;
 }
 

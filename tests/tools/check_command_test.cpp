@@ -33,6 +33,23 @@ TEST(CheckCommand, EveryMutantIsCaughtAndNoCorrectKernelReported) {
   EXPECT_TRUE(names.contains("reference_gemm/no-proxy-fence"));
 }
 
+TEST(CheckCommand, MutantsCanBeChosenAndShown) {
+  std::vector<std::string> words{"check", "--mutants",  "--kernel", "gemm/no-proxy", "--seeds",
+                                 "2",     "--schedule", "lazy",     "--quiet",       "--examples"};
+  auto const r = run_command(words);
+  EXPECT_EQ(r.status, 0) << r.err;
+  EXPECT_NE(r.out.find("reference_gemm/no-proxy-fence: no fence_proxy_async before the TMA store\n"
+                       "E0025 missing-proxy-fence\n  A TMA store reads d["),
+            std::string::npos)
+      << r.out;
+  words.push_back("--json");
+  auto const j = run_command(words).json();
+  ASSERT_EQ(j["mutants"].size(), 1U);
+  EXPECT_EQ(j["mutants"][0]["runs"], 2);
+  EXPECT_EQ(j["mutants"][0]["expects"], nlohmann::json({"E0025"}));
+  EXPECT_EQ(run_command({"check", "--mutants", "--kernel", "no_such"}).status, 2);
+}
+
 TEST(CheckCommand, ShippedKernelsAreClean) {
   auto const r = run_command({"check", "gemm", "--runs", "1", "--json"});
   EXPECT_EQ(r.status, 0) << r.out << r.err;

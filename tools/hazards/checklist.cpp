@@ -41,7 +41,7 @@ std::vector<rule> const& rules() {
                                    c.tma_load_bytes, c.expected_bytes)};
        }},
       {"TMA coordinates",
-       {"E0023", "E0005", "E0013", "E0039"},
+       {"E0023", "E0005", "E0013", "E0039", "E0040"},
        [](statistics const& c) -> verdict {
          if (!copies(c)) return {false, "no TMA copies"};
          return {true,
@@ -73,7 +73,7 @@ std::vector<rule> const& rules() {
                                    c.wgmmas)};
        }},
       {"epilogue layout",
-       {"E0022", ""},
+       {"E0022", "E0041", ""},
        [](statistics const& c) -> verdict {
          if (c.matrix_stores > 0)
            return {true, fmt::format("{} stmatrix, results compared", c.matrix_stores)};
@@ -90,7 +90,7 @@ std::vector<rule> const& rules() {
                                    c.cluster_barriers, c.remote_arrives, c.multicasts)};
        }},
       {"order of accesses",
-       {"E0024", "E0026", "E0027", "E0028", "E0029"},
+       {"E0024", "E0026", "E0027", "E0028", "E0029", "E0045"},
        [](statistics const& c) -> verdict {
          auto const n = c.plain_loads + c.plain_stores + c.matrix_loads + c.matrix_stores +
                         c.tma_loads + c.tma_stores + c.tma_reductions + c.wgmmas;
@@ -98,6 +98,14 @@ std::vector<rule> const& rules() {
          if (!c.hazards) return {false, "hazards were not checked"};
          return {true, fmt::format("{} operations on shared memory, {} of them plain", n,
                                    c.plain_loads + c.plain_stores)};
+       }},
+      {"global memory",
+       {"E0042", "E0043", "E0044", "E0046", "E0047"},
+       [](statistics const& c) -> verdict {
+         if (!c.hazards) return {false, "hazards were not checked"};
+         if (!copies(c) && !c.plain_accesses_seen) return {false, "no accesses were seen"};
+         return {true, fmt::format("{} TMA copies{}", c.tma_loads + c.tma_stores + c.tma_reductions,
+                                   c.plain_accesses_seen ? ", and ordinary loads and stores" : "")};
        }},
       {"barriers and progress",
        {"E0001", "E0002", "E0003", "E0010", "E0019", "E0021", "E0008", "E0018"},

@@ -18,8 +18,14 @@ namespace {
 constexpr int default_seeds = 2;
 
 mutant_row row_of(mutants::mutant const& m, mutants::verdict const& v) {
-  mutant_row row{
-      fmt::format("{}/{}", m.kernel, m.name), std::string(m.codes.front()), v.caught, v.runs, {}};
+  mutant_row row;
+  row.name = fmt::format("{}/{}", m.kernel, m.name);
+  row.code = m.codes.front();
+  row.caught = v.caught;
+  row.runs = v.runs;
+  row.change = m.change;
+  row.expects.assign(m.codes.begin(), m.codes.end());
+  if (!v.example.code.empty()) row.example = emu::to_text(v.example);
   for (std::string const& code : v.seen)
     if (std::ranges::find(m.codes, code) != m.codes.end()) {
       row.code = code;
@@ -37,13 +43,17 @@ bool mutants_result::good() const {
 }
 
 mutants_result check_mutants(request const& r) {
-  std::vector<mutants::mutant> const all = mutants::all_mutants();
+  std::vector<mutants::mutant> all = mutants::all_mutants();
+  std::erase_if(all, [&](mutants::mutant const& m) {
+    return fmt::format("{}/{}", m.kernel, m.name).find(r.kernel) == std::string::npos;
+  });
+  std::vector<int> const families = families_of(r);
   mutants_result result;
   progress_bar bar(!r.quiet);
   double done = 0;
   for (mutants::mutant const& m : all) {
     mutants::verdict const v =
-        mutants::judge(m, r.seeds > 0 ? r.seeds : default_seeds, r.first_seed);
+        mutants::judge(m, families, r.seeds > 0 ? r.seeds : default_seeds, r.first_seed);
     if (m.name.empty()) {
       ++result.correct_kernels;
       result.correct_runs += v.runs;
@@ -59,14 +69,24 @@ mutants_result check_mutants(request const& r) {
   return result;
 }
 
-nlohmann::ordered_json to_json(mutants_result const& m) {
+nlohmann::ordered_json to_json(mutants_result const& m, bool examples) {
   auto rows = nlohmann::ordered_json::array();
-  for (mutant_row const& x : m.mutants)
+  for (mutant_row const& x : m.mutants) {
     rows.push_back({{"name", x.name}, {"code", x.code}, {"caught", x.caught}, {"runs", x.runs}});
-  return {{"mutants", rows}, {"false_reports", m.false_reports}};
+    if (!examples) continue;
+    rows.back()["change"] = x.change;
+    rows.back()["expects"] = x.expects;
+    rows.back()["example"] = x.example;
+  }
+  nlohmann::ordered_json j{{"mutants", rows}, {"false_reports", m.false_reports}};
+  if (examples) {
+    j["correct_kernels"] = m.correct_kernels;
+    j["correct_runs"] = m.correct_runs;
+  }
+  return j;
 }
 
-std::string text_of(mutants_result const& m) {
+std::string text_of(mutants_result const& m, bool examples) {
   std::size_t width = 6;
   for (mutant_row const& x : m.mutants) width = std::max(width, x.name.size());
   std::string text = fmt::format("{:<{}}  code   caught\n", "mutant", width);
@@ -77,6 +97,7 @@ std::string text_of(mutants_result const& m) {
                         x.caught == x.runs ? ""
                         : x.seen.empty()   ? "   NOT CAUGHT: no report"
                                            : "   NOT CAUGHT: reports " + x.seen);
+    if (examples) text += fmt::format("\n{}: {}\n{}\n\n", x.name, x.change, x.example);
     caught += x.caught;
     runs += x.runs;
     whole += x.caught == x.runs ? 1 : 0;

@@ -23,6 +23,7 @@ struct request {
   std::string kernel;    // only kernels whose name holds this text
   std::string bug;       // of a plugin
   bool json = false, quiet = false;
+  bool examples = false;  // of mutants: what was changed, and how it is named
 };
 
 /// "512,256,64" as numbers. Refuses (TW0635) what is none, or not `extents` positive numbers.

@@ -52,10 +52,15 @@ struct copy_pipeline : ladder_kernel<Only> {
   };
   static constexpr int smem_bytes = sizeof(smem);
 
+  /// 16 bytes of a tile: 128-byte rows, their chunks swizzled so that a column is in all banks.
+  TW_DEVICE static std::uint16_t* at(std::uint16_t* tile, int row, int chunk) {
+    return tile + row * 64 + 8 * (chunk ^ (row & 7));
+  }
   /// Each thread copies 16 bytes.
   TW_DEVICE static void fetch(params const& p, smem& s, int k) {
+    int const row = thread_id() / 8, chunk = thread_id() % 8;
     if (k < tiles)
-      cp_async<16>(s.tile[k % stages] + 8 * thread_id(), p.in + k * elems + 8 * thread_id());
+      cp_async<16>(at(s.tile[k % stages], row, chunk), p.in + k * elems + 8 * thread_id());
     if (k < tiles || !is(p, ladder_mutation::no_empty_commit)) cp_async_commit();
   }
 
@@ -72,8 +77,8 @@ struct copy_pipeline : ladder_kernel<Only> {
         cp_async_wait<stages - 2>();
       if (!is(p, ladder_mutation::no_sync)) cta_sync();
       // Warp w reads columns 16 w to 16 w + 15: four 8 x 8 matrices.
-      int const row = lane_id() % 16, column = 16 * warp_id() + 8 * (lane_id() / 16);
-      b32<4> const v = ldmatrix<4>(s.tile[k % stages] + row * 64 + column);
+      b32<4> const v =
+          ldmatrix<4>(at(s.tile[k % stages], lane_id() % 16, 2 * warp_id() + lane_id() / 16));
       for (int i = 0; i < 4; ++i) {
         sum[2 * i] += static_cast<int>(v.r[i] & 0xFFFFU);
         sum[2 * i + 1] += static_cast<int>(v.r[i] >> 16);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 
 namespace tw::mutants {
 
@@ -30,6 +31,7 @@ emu::options schedule(int family, std::uint64_t seed) {
   o.seed = seed;
   o.os_threads = 1;
   o.most_reports = 1;
+  o.bank_conflicts = true;
   return o;
 }
 
@@ -43,8 +45,14 @@ bool expects_wrong_result(mutant const& m) {
 }  // namespace
 
 verdict judge(mutant const& m, int seeds, std::uint64_t first_seed) {
+  std::array<int, schedule_families> all{};
+  std::iota(all.begin(), all.end(), 0);
+  return judge(m, all, seeds, first_seed);
+}
+
+verdict judge(mutant const& m, std::span<int const> families, int seeds, std::uint64_t first_seed) {
   verdict v;
-  for (int family = 0; family < schedule_families; ++family)
+  for (int const family : families)
     for (int s = 0; s < seeds; ++s) {
       outcome const o = m.run(m.which, schedule(family, first_seed + static_cast<unsigned>(s)));
       ++v.runs;

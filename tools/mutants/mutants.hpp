@@ -50,7 +50,10 @@ struct verdict {
   std::vector<std::string> seen;  // codes that came first, sorted
   emu::diagnosis example;         // of the first run
 };
-/// Runs a mutant in every schedule family with `seeds` seeds each, from first_seed on.
+/// Runs a mutant in these schedule families with `seeds` seeds each, from first_seed on.
+verdict judge(mutant const& m, std::span<int const> families, int seeds,
+              std::uint64_t first_seed = 1);
+/// In all of them.
 verdict judge(mutant const& m, int seeds, std::uint64_t first_seed = 1);
 
 }  // namespace tw::mutants

@@ -106,7 +106,7 @@ void checker::access_bytes(thread& t, cta_state& owner, std::uint32_t offset, st
   if (owner.rank != t.cluster_rank) {  // the owner must not exit before it
     auto& list = leaving_[static_cast<std::size_t>(owner.rank)].remote;
     auto const it = std::ranges::find(list, r.who, &remote_access::who);
-    remote_access const now{r.who, r.when, r.where, remote_access::kind::plain};
+    remote_access const now{r.who, r.when, r.where, remote_access::kind::plain, offset};
     if (it == list.end())
       list.push_back(now);
     else
@@ -167,6 +167,8 @@ void checker::load(thread& t, bulk_op& op) {
   from.rows = op.map->box[1];
   from.elem_bytes = size_bytes(op.map->type);
   from.swizzle = op.map->swizzle;
+  from.where = op.where;
+  from.by = &t;
   record r;
   r.what = access::tma_write;
   r.where = op.where;
@@ -192,7 +194,7 @@ void checker::load(thread& t, bulk_op& op) {
     auto& list = leaving_[static_cast<std::size_t>(c.rank)].remote;
     auto const it = std::find_if(list.begin(), list.end(),
                                  [&](remote_access const& x) { return x.who == r.who; });
-    remote_access const now{r.who, r.when, op.where, remote_access::kind::copy};
+    remote_access const now{r.who, r.when, op.where, remote_access::kind::copy, op.smem_offset};
     if (it == list.end())
       list.push_back(now);
     else
@@ -257,9 +259,10 @@ void checker::check_origin(record const& written, smem_desc d, operand_major maj
   origin const& o = origins_[written.origin];
   if (o.swizzle != d.swizzle()) {
     report_origin("E0037", "swizzle-mismatch",
-                  fmt::format("the descriptor says a swizzle of {} bytes, the TMA load that wrote "
-                              "the bytes used {}",
+                  fmt::format("with a swizzle of {} bytes; TMA wrote it with {}.",
                               swizzle_span_bytes(d.swizzle()), swizzle_span_bytes(o.swizzle)),
+                  "the descriptor names another swizzle than the tensor map, so chunks of 16 bytes "
+                  "are taken from wrong places",
                   "give the descriptor and the tensor map the same swizzle", written, offset, by,
                   where);
     return;
@@ -282,10 +285,12 @@ void checker::check_origin(record const& written, smem_desc d, operand_major maj
     // of a core matrix may not.
     report_origin(
         "E0038", "operand-layout",
-        fmt::format("chunk ({}, {}) of the {}-major operand is element ({}, {}) of the tensor; "
-                    "after its first chunk it should be ({}, {})",
-                    row, column, major == operand_major::k ? "K" : "MN", outer, inner,
-                    origin_first_[1] + row, origin_first_[0] + 8 * column),
+        fmt::format("as row {}, column {} of its {}-major operand, but TMA put another part of "
+                    "the tile there.",
+                    row, 8 * column, major == operand_major::k ? "K" : "MN"),
+        fmt::format("it is element ({}, {}) of the tensor; after the operand's first chunk it "
+                    "should be ({}, {})",
+                    outer, inner, origin_first_[1] + row, origin_first_[0] + 8 * column),
         "the descriptor's leading and stride offsets must be those of the tile that TMA wrote",
         written, offset, by, where);
     origin_first_[0] = a;
@@ -332,7 +337,7 @@ void checker::read_operand(warpgroup_state& w, step_views const& v, smem_desc d,
             r, by);
     s.note(at, r);
   }
-  k_of[0] = first[2] != 0 ? 1 : 0;
+  k_of[0] = first[2];  // a load that wrote a part of it
   k_of[1] = major == operand_major::k ? first[0] : first[1];
 }
 
@@ -349,7 +354,7 @@ void checker::multiply(warpgroup_state& w, wgmma_call const& call, step_views co
   if (!call.a_in_registers) read_operand(w, v, call.a, call.a_major, 64, r, by, k_a);
   read_operand(w, v, call.b, call.b_major, call.n, r, by, k_b);
   if (options_.provenance && k_a[0] != 0 && k_b[0] != 0 && k_a[1] != k_b[1])
-    report_k_mismatch(by, k_a[1], k_b[1], call, where);
+    report_k_mismatch(by, k_a, k_b, call, where);
 }
 
 void checker::use(thread& t, cta_state& owner, mbarrier_state& b, bool by_copy, site where) {

@@ -166,9 +166,9 @@ void checker::arrive(thread& t, cta_state& owner, mbarrier_state& b, bool releas
     auto const it = std::find_if(list.begin(), list.end(),
                                  [&](remote_access const& r) { return r.who == self; });
     if (it == list.end())
-      list.push_back({self, t.actor.own, where, remote_access::kind::arrive});
+      list.push_back({self, t.actor.own, where, remote_access::kind::arrive, b.offset});
     else
-      *it = {self, t.actor.own, where, remote_access::kind::arrive};
+      *it = {self, t.actor.own, where, remote_access::kind::arrive, b.offset};
   }
   arrived(t);
 }

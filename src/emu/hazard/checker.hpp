@@ -148,12 +148,14 @@ class checker {
     int elem_bytes = 2;
     swizzle_mode swizzle{};
     site where;
+    thread const* by = nullptr;
   };
   struct remote_access {
     component who;
     stamp when;
     site where;
     enum class kind : std::uint8_t { arrive, copy, plain } what;
+    std::uint32_t offset = 0;  // in the shared memory of the CTA that it reaches
   };
 
   component thread_component(thread const& t) const;
@@ -201,7 +203,7 @@ class checker {
 
   // Words (reports.cpp)
   void report(char const* code, char const* kind, std::string text, site where, site earlier,
-              std::string object);
+              std::string object, thread const* by = nullptr, std::int64_t phase = -1);
   void report_conflict(cta_state const& owner, std::uint32_t offset, record const& earlier,
                        record const& now, thread const& by, verdict v);
   void report_unwritten(cta_state const& owner, std::uint32_t offset, record const& now,
@@ -209,14 +211,16 @@ class checker {
   void report_stale_phase(thread const& t, mbarrier_state const& b, site where);
   void report_init(thread const& t, cta_state const& owner, mbarrier_state const& b, bool unfenced,
                    site where);
-  void report_k_mismatch(thread const& by, int k_a, int k_b, wgmma_call const& call, site where);
+  void report_k_mismatch(thread const& by, int const (&k_a)[2], int const (&k_b)[2],
+                         wgmma_call const& call, site where);
   void report_early_exit(thread const& t, remote_access const& r);
   void report_origin(char const* code, char const* kind, std::string const& what,
-                     std::string const& remedy, record const& written, std::uint32_t offset,
-                     thread const& by, site where);
+                     std::string const& cause, std::string const& remedy, record const& written,
+                     std::uint32_t offset, thread const& by, site where);
   std::string name_of(component c) const;
   std::string object(cta_state const& owner, std::uint32_t offset) const;
-  std::string describe(record const& r) const;
+  std::string describe(record const& r, bool with_thread) const;
+  std::string actor_of(record const& r, thread const& by) const;
 
   machine* machine_ = nullptr;
   cluster_state* cluster_ = nullptr;

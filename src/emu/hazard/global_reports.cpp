@@ -6,6 +6,7 @@
 
 #include "emu/hazard/checker.hpp"
 #include "emu/machine.hpp"
+#include "emu/words.hpp"
 #include "tilewright/arch/emu/tensor_map_emu.hpp"
 
 namespace tw::emu::hazard {
@@ -17,6 +18,20 @@ struct words {
   char const* kind;
   std::string cause, remedy;
 };
+
+char const* sentence(access a) {
+  switch (a) {
+    case access::plain_read: return "An ordinary load reads";
+    case access::plain_write: return "An ordinary store writes";
+    case access::cp_async_read: return "cp.async reads";
+    case access::tma_load_read: return "A TMA load reads";
+    case access::tma_store_write: return "A TMA store writes";
+    case access::tma_reduce: return "A TMA reduction adds to";
+    case access::atomic_read: return "An atomic load reads";
+    case access::atomic_write: return "An atomic operation changes";
+    default: return "An access touches";
+  }
+}
 
 char const* verb(access a) {
   switch (a) {
@@ -75,7 +90,8 @@ std::string checker::global_object(std::uintptr_t address) const {
 void checker::report_global(thread const& t, global_conflict const& c, record const& now) {
   bool const stored =
       c.earlier.what == access::tma_store_write || c.earlier.what == access::tma_reduce;
-  words w{"E0042", "global-race", "nothing orders the two accesses",
+  words w{"E0042", "global-race",
+          "no flag, counter or barrier leads from the earlier access to this one",
           "between CTAs: cta_sync() and then store_release or red_add_release by one thread after "
           "the first, a poll with load_acquire and then cta_sync() before the second"};
   if (c.by_predecessor) {
@@ -109,12 +125,23 @@ void checker::report_global(thread const& t, global_conflict const& c, record co
   std::string const earlier_by = fmt::format(
       "thread {} ({}CTA {}{})", c.by.thread, *c.by.role == 0 ? "" : fmt::format("{}, ", c.by.role),
       c.by.cta, c.by_predecessor ? " of the predecessor" : "");
+  char const* const why =
+      c.by_predecessor             ? "and the predecessor may not be done with it"
+      : c.how == verdict::unfenced ? "which was written through the other proxy, without its fence"
+      : stored && !c.completed     ? "to which a TMA store or reduction may still be on its way"
+      : is_write(c.earlier.what)   ? "which another thread has written: nothing orders the two"
+                                   : "which another thread has read: nothing orders the two";
   report(w.code, w.kind,
-         fmt::format("{}: {} at {}\n  by: {}\n  earlier: {} at {}\n  by: {}\n  cause: {}\n  "
-                     "remedy: {}",
-                     place, verb(now.what), text_of(now.where), tw::emu::name_of(t),
-                     verb(c.earlier.what), text_of(c.earlier.where), earlier_by, w.cause, w.remedy),
-         now.where, c.earlier.where, place);
+         told({
+             .what = fmt::format("{} {}, {}.", sentence(now.what), place, why),
+             .now = fmt::format("{} at {} by {}", verb(now.what), text_of(now.where),
+                                tw::emu::name_of(t)),
+             .earlier = fmt::format("{} at {} by {}", verb(c.earlier.what),
+                                    text_of(c.earlier.where), earlier_by),
+             .cause = w.cause,
+             .remedy = w.remedy,
+         }),
+         now.where, c.earlier.where, place, &t);
 }
 
 }  // namespace tw::emu::hazard

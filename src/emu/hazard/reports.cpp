@@ -4,6 +4,7 @@
 
 #include "emu/hazard/checker.hpp"
 #include "emu/machine.hpp"
+#include "emu/words.hpp"
 
 namespace tw::emu::hazard {
 
@@ -13,37 +14,30 @@ std::string checker::object(cta_state const& owner, std::uint32_t offset) const 
 
 std::string checker::name_of(component c) const {
   component_face const& f = faces_[c];
-  std::string const cta =
-      grid_.cluster > 1
-          ? fmt::format(" of CTA {}",
-                        cluster_->ctas[static_cast<std::size_t>(f.cta)].threads.front().cta)
-          : "";
-  switch (f.what) {
-    case component_face::kind::thread:
-      return tw::emu::name_of(cluster_->ctas[static_cast<std::size_t>(f.cta)]
-                                  .threads[static_cast<std::size_t>(f.index)]);
-    case component_face::kind::warpgroup: return fmt::format("warpgroup {}{}", f.index, cta);
-    case component_face::kind::mbarrier:
-      return object(cluster_->ctas[static_cast<std::size_t>(f.cta)],
-                    static_cast<std::uint32_t>(f.index));
-    case component_face::kind::predecessor: return "the predecessor";
-    case component_face::kind::stores:
-    case component_face::kind::writes:
-    case component_face::kind::copies:
-    case component_face::kind::acquires: return fmt::format("thread {}{}", f.index, cta);
-  }
-  return "";
+  if (f.what == component_face::kind::predecessor) return "the predecessor";
+  cta_state const& cta = cluster_->ctas[static_cast<std::size_t>(f.cta)];
+  auto const index = static_cast<std::size_t>(f.index);
+  if (f.what == component_face::kind::mbarrier)
+    return object(cta, static_cast<std::uint32_t>(f.index));
+  if (f.what == component_face::kind::warpgroup) return warpgroup_name(cta.threads[128 * index]);
+  return tw::emu::name_of(cta.threads[index]);
 }
 
-std::string checker::describe(record const& r) const {
+std::string checker::describe(record const& r, bool with_thread) const {
   std::string const who = name_of(r.who);
+  std::string const by = with_thread ? " by " + who : "";
   switch (r.what) {
-    case access::plain_read: return "read by " + who;
-    case access::plain_write: return "written by " + who;
-    case access::stmatrix: return "written with stmatrix by " + who;
-    case access::ldmatrix: return "read with ldmatrix by " + who;
-    case access::tma_write:
-      return fmt::format("written by a TMA load that completes phase {} of {}", r.when - 1, who);
+    case access::plain_read: return "read" + by;
+    case access::plain_write: return "written" + by;
+    case access::stmatrix: return "written with stmatrix" + by;
+    case access::ldmatrix: return "read with ldmatrix" + by;
+    case access::tma_write: {
+      thread const* const by_thread = origins_[r.origin].by;
+      return fmt::format("written by a TMA load that completes phase {} of {}{}", r.when - 1, who,
+                         with_thread && by_thread != nullptr
+                             ? ", issued by " + tw::emu::name_of(*by_thread) + ","
+                             : "");
+    }
     case access::tma_store_read:
       return fmt::format("read by a TMA store, bulk group {} of {}", r.when - 1, who);
     case access::cp_async_write:
@@ -59,8 +53,18 @@ std::string checker::describe(record const& r) const {
   return "";
 }
 
+std::string checker::actor_of(record const& r, thread const& by) const {
+  switch (r.what) {
+    case access::wgmma_read:  // the group's owner says it
+    case access::tma_store_read:
+    case access::cp_async_write: return "";
+    case access::tma_write: return ", issued by " + tw::emu::name_of(by);
+    default: return " by " + tw::emu::name_of(by);
+  }
+}
+
 void checker::report(char const* code, char const* kind, std::string text, site where, site earlier,
-                     std::string object) {
+                     std::string object, thread const* by, std::int64_t phase) {
   diagnosis d;
   d.code = code;
   d.kind = kind;
@@ -68,6 +72,12 @@ void checker::report(char const* code, char const* kind, std::string text, site 
   d.where = where;
   d.earlier = earlier;
   d.object = std::move(object);
+  if (by != nullptr) {
+    d.cta = by->cta;
+    d.thread = by->id;
+    d.role = by->role;
+  }
+  d.phase = phase;
   machine_->report(std::move(d));
 }
 
@@ -76,34 +86,67 @@ namespace {
 struct words {
   char const* code;
   char const* kind;
-  char const* cause;
-  char const* remedy;
+  std::string what, cause, remedy;
 };
 
-words words_for(record const& earlier, record const& now, bool unfenced) {
+/// "A TMA load writes"; of an earlier access "a TMA load", "has written".
+struct verbs {
+  char const* now;
+  char const* before;
+  char const* did;
+};
+verbs verbs_of(access a) {
+  switch (a) {
+    case access::plain_read: return {"An ordinary load reads", "an ordinary load", "has read"};
+    case access::plain_write:
+      return {"An ordinary store writes", "an ordinary store", "has written"};
+    case access::stmatrix: return {"stmatrix writes", "stmatrix", "has written"};
+    case access::ldmatrix: return {"ldmatrix reads", "ldmatrix", "has read"};
+    case access::tma_write: return {"A TMA load writes", "a TMA load", "has written"};
+    case access::tma_store_read: return {"A TMA store reads", "a TMA store", "has read"};
+    case access::wgmma_read: return {"wgmma reads", "wgmma", "has read"};
+    case access::cp_async_write: return {"cp.async writes", "cp.async", "has written"};
+    default: return {"An access touches", "an access", "has touched"};
+  }
+}
+
+/// whose: " of thread 3" where the earlier access is one thread's.
+words words_for(std::string const& place, record const& earlier, std::string const& whose,
+                record const& now, bool unfenced) {
+  std::string const begin = fmt::format("{} {}", verbs_of(now.what).now, place);
+  std::string const before =
+      fmt::format("{}{} {}", verbs_of(earlier.what).before, whose, verbs_of(earlier.what).did);
   if (unfenced)
-    return {"E0025", "missing-proxy-fence",
-            "the earlier access went through the generic proxy, this one goes through the async "
-            "proxy: a barrier alone does not order them",
-            "fence_proxy_async() by the earlier thread, after its access and before its arrive"};
+    return {
+        "E0025", "missing-proxy-fence",
+        fmt::format("{}, which {}: a barrier orders the two, but no proxy fence.", begin, before),
+        "loads, stores and matrix instructions (generic proxy) and TMA and wgmma (async proxy) "
+        "reach shared memory by different paths; a barrier does not order those",
+        "fence_proxy_async() by the earlier thread, after its access and before its arrive"};
   if (earlier.what == access::tma_write && now.what != access::tma_write)
     return {"E0026", "read-before-tma-arrival",
-            "the copy may still be under way: this thread has not waited for that phase",
-            "wait() on the barrier with the phase that the copy completes, before this access"};
+            fmt::format("{} before the TMA load that fills it is known to have landed.", begin),
+            "the copy may still be under way",
+            "wait() on that barrier for that phase, before this access"};
   if (earlier.what == access::cp_async_write)
     return {"E0045", "read-before-cp-async-wait",
+            fmt::format("{} before the cp.async that fills it is known to have landed.", begin),
             "the copy may still be under way: its thread has not waited for that group, or no "
             "barrier follows its wait",
             "cp_async_wait<N>() by each thread that copied, then cta_sync(), before this access"};
   if (earlier.what == access::wgmma_read)
     return {"E0027", "stage-overwritten-while-wgmma-reads",
-            "nothing says that the multiply has finished reading",
-            "wgmma_wait in the multiplying warpgroup, then an arrive that this thread waits for"};
+            fmt::format("{} while wgmma may still be reading it.", begin),
+            "nothing tells the writer that the multiply has finished reading",
+            "wgmma_wait in the multiplying warpgroup, then an arrive that the writer waits for"};
   if (earlier.what == access::tma_store_read)
     return {"E0028", "overwrite-while-tma-store-reads",
-            "nothing says that the store has finished reading its source",
+            fmt::format("{} while a TMA store may still be reading it.", begin),
+            "nothing tells the writer that the store has finished reading its source",
             "tma_store_wait_read by the thread that stored, then a barrier with the writers"};
-  return {"E0024", "smem-race", "nothing orders the two accesses",
+  return {"E0024", "smem-race",
+          fmt::format("{}, which {}: no barrier orders the two.", begin, before),
+          "they may come in either order, or at once",
           "a barrier between them: the first one arrives after it, the second one waits before"};
 }
 
@@ -111,32 +154,50 @@ words words_for(record const& earlier, record const& now, bool unfenced) {
 
 void checker::report_conflict(cta_state const& owner, std::uint32_t offset, record const& earlier,
                               record const& now, thread const& by, verdict v) {
-  words const w = words_for(earlier, now, v == verdict::unfenced);
   std::string const place = object(owner, offset);
+  component_face const& f = faces_[earlier.who];
+  words const w =
+      words_for(place, earlier,
+                f.what == component_face::kind::thread ? fmt::format(" of thread {}", f.index) : "",
+                now, v == verdict::unfenced);
   stamp const known = by.actor.known->happened(earlier.who);
   std::string missing;
-  if (v == verdict::unordered) {
+  if (v == verdict::unfenced) {
+    missing = "a proxy fence between the earlier access and its thread's next arrive";
+  } else {
     switch (earlier.what) {
       case access::tma_write:
-        missing = known == 0 ? "it has seen no phase of that barrier complete"
-                             : fmt::format("it has seen phases up to {}", known - 1);
+        missing = fmt::format("a wait for phase {} of {}; the thread ", earlier.when - 1,
+                              name_of(earlier.who)) +
+                  (known == 0 ? "has seen none end"
+                              : fmt::format("has seen the end of phase {}", known - 1));
         break;
       case access::wgmma_read:
       case access::tma_store_read:
       case access::cp_async_write:
-        missing = known == 0 ? "it knows of no finished group there"
-                             : fmt::format("it knows groups up to {} to be finished", known - 1);
+        missing = std::string("a wait for that group; ") +
+                  (known == 0 ? "the thread knows of none that is finished"
+                              : fmt::format("the thread knows group {} to be finished", known - 1));
         break;
-      default: missing = "no barrier leads from the one to the other";
+      default: missing = "a barrier that leads from the earlier access to this one";
     }
-  } else {
-    missing = "they are ordered, but no proxy fence lies between them";
   }
+  bool const phased = earlier.what == access::tma_write || now.what == access::tma_write;
   report(w.code, w.kind,
-         fmt::format("{}: {} at {}\n  earlier: {} at {}\n  by: {}; {}\n  cause: {}\n  remedy: {}",
-                     place, describe(now), text_of(now.where), describe(earlier),
-                     text_of(earlier.where), tw::emu::name_of(by), missing, w.cause, w.remedy),
-         now.where, earlier.where, place);
+         told({
+             .what = w.what,
+             .now = fmt::format("{} at {}{}", describe(now, false), text_of(now.where),
+                                actor_of(now, by)),
+             .earlier = fmt::format("{} at {}", describe(earlier, true), text_of(earlier.where)),
+             .missing = missing,
+             .cause = w.cause,
+             .remedy = w.remedy,
+         }),
+         now.where, earlier.where, place, &by,
+         phased ? static_cast<std::int64_t>(earlier.what == access::tma_write ? earlier.when
+                                                                              : now.when) -
+                      1
+                : -1);
 }
 
 void checker::report_unwritten(cta_state const& owner, std::uint32_t offset, record const& now,
@@ -144,75 +205,120 @@ void checker::report_unwritten(cta_state const& owner, std::uint32_t offset, rec
   if (!grid_.plain_accesses_seen) return;  // somebody may have written there unseen
   std::string const place = object(owner, offset);
   report("E0029", "uninitialised-read",
-         fmt::format("{}: {} at {}\n  by: {}\n  cause: nothing has written these bytes yet (or "
-                     "another thread is still to write them)\n  remedy: write first, then a "
-                     "barrier between the writers and this read",
-                     place, describe(now), text_of(now.where), tw::emu::name_of(by)),
-         now.where, {}, place);
+         told({
+             .what = fmt::format("{} {}, which nothing has written since the CTA began.",
+                                 verbs_of(now.what).now, place),
+             .now = fmt::format("{} at {}{}", describe(now, false), text_of(now.where),
+                                actor_of(now, by)),
+             .cause = "no store and no copy has filled these bytes, or the thread that does comes "
+                      "later and nothing makes this one wait for it",
+             .remedy = "write first, then a barrier between the writers and this read",
+         }),
+         now.where, {}, place, &by);
 }
 
 void checker::report_stale_phase(thread const& t, mbarrier_state const& b, site where) {
   std::string const place = object(*t.block, b.offset);
+  std::string const why =
+      b.phase == 0
+          ? std::string(" for the second time, before its first phase has ended.")
+          : fmt::format(": it is for phase {}, whose end the thread has seen before.", b.phase - 1);
   report("E0034", "stale-phase",
-         fmt::format("{}: {} waits at {} and passes, but it has seen the end of {} before\n  "
-                     "cause: most often the parity was not flipped when the ring wrapped round\n"
-                     "  remedy: phase ^= 1 each time the stage index returns to 0",
-                     place, tw::emu::name_of(t), text_of(where),
-                     b.phase == 0 ? std::string("the phase before the first")
-                                  : fmt::format("phase {}", b.phase - 1)),
-         where, b.made_at, place);
+         told({
+             .what = fmt::format("A wait on {} passes at once{}", place, why),
+             .now = fmt::format("wait for parity {} at {} by {}", (b.phase & 1U) ^ 1U,
+                                text_of(where), tw::emu::name_of(t)),
+             .barrier = barrier_text(grid_, *t.block, b),
+             .cause = "most often the parity was not flipped when the ring wrapped round",
+             .remedy = "phase ^= 1 each time the stage index returns to 0",
+         }),
+         where, b.made_at, place, &t, static_cast<std::int64_t>(b.phase) - 1);
 }
 
 void checker::report_init(thread const& t, cta_state const& owner, mbarrier_state const& b,
                           bool unfenced, site where) {
   std::string const place = object(owner, b.offset);
-  report("E0033", "mbarrier-init-not-visible",
-         fmt::format("{}: used at {} by {}\n  made at {} by {}\n  cause: {}\n  remedy: {}", place,
-                     text_of(where), tw::emu::name_of(t), text_of(b.made_at), name_of(b.face.maker),
-                     unfenced ? "no fence_mbarrier_init() makes the init visible to TMA and to "
-                                "peer CTAs"
-                              : "nothing orders the init before this use",
-                     unfenced ? "fence_mbarrier_init() after init(), before the barrier that "
-                                "others wait for"
-                              : "cta_sync() after init(), or cluster_sync() where peers use it"),
-         where, b.made_at, place);
+  report(
+      "E0033", "mbarrier-init-not-visible",
+      told({
+          .what = fmt::format("{} is used {}.", place,
+                              unfenced ? "by TMA or by a peer CTA, for which its init() need not "
+                                         "be visible"
+                                       : "by a thread for which its init() need not have "
+                                         "happened yet"),
+          .now = fmt::format("use at {} by {}", text_of(where), tw::emu::name_of(t)),
+          .earlier = fmt::format("init at {} by {}", text_of(b.made_at), name_of(b.face.maker)),
+          .missing = unfenced ? "fence_mbarrier_init() after the init"
+                              : "a barrier between the init and this use",
+          .cause = unfenced ? "an init reaches the async proxy and peer CTAs through that fence "
+                              "alone"
+                            : "the thread may come here before the init has run",
+          .remedy = unfenced ? "fence_mbarrier_init() by the thread that ran init(), then the "
+                               "barrier that all wait for"
+                             : "cta_sync() after init(), or cluster_sync() where peers use it",
+      }),
+      where, b.made_at, place, &t, b.phase);
 }
 
 void checker::report_early_exit(thread const& t, remote_access const& r) {
-  char const* const what = r.what == remote_access::kind::copy    ? "a TMA load"
-                           : r.what == remote_access::kind::plain ? "an ordinary load or store"
-                                                                  : "an arrive on its mbarrier";
-  report("E0036", "cta-exit-before-remote-access",
-         fmt::format("CTA {} may exit before {} at {} reaches its shared memory\n  from: {}\n  "
-                     "cause: no thread of the CTA knows that this access has happened\n  remedy: "
-                     "cluster_sync() as the last act of the kernel",
-                     t.cta, what, text_of(r.where), name_of(r.who)),
-         r.where, {}, fmt::format("CTA {}", t.cta));
+  std::string const at = object_name(grid_, r.offset);
+  std::string const what = r.what == remote_access::kind::copy    ? "a multicast TMA load of " + at
+                           : r.what == remote_access::kind::plain ? "an ordinary access of " + at
+                                                                  : "an arrive on " + at;
+  report(
+      "E0036", "cta-exit-before-remote-access",
+      told({
+          .what = fmt::format("CTA {} may end before {} in its shared memory comes from a peer.",
+                              t.cta, what),
+          .now = fmt::format("end of CTA {}, whose last thread is {}", t.cta, tw::emu::name_of(t)),
+          .earlier = fmt::format("{} at {}, {} {}", what, text_of(r.where),
+                                 r.what == remote_access::kind::copy ? "which completes a phase "
+                                                                       "of"
+                                                                     : "by",
+                                 name_of(r.who)),
+          .missing =
+              fmt::format("a step by which CTA {} learns that this access has happened", t.cta),
+          .cause = "the memory of a CTA is given away when it ends",
+          .remedy = "cluster_sync() as the last act of the kernel, in all threads",
+      }),
+      r.where, {}, object(*t.block, r.offset), &t);
 }
 
 void checker::report_origin(char const* code, char const* kind, std::string const& what,
-                            std::string const& remedy, record const& written, std::uint32_t offset,
-                            thread const& by, site where) {
+                            std::string const& cause, std::string const& remedy,
+                            record const& written, std::uint32_t offset, thread const& by,
+                            site where) {
   std::string const place = object(*by.block, offset);
-  report(
-      code, kind,
-      fmt::format("{}: wgmma at {} by warpgroup {} of CTA {}\n  written: by the TMA load at {}\n"
-                  "  cause: {}\n  remedy: {}",
-                  place, text_of(where), by.id / 128, by.cta, text_of(written.where), what, remedy),
-      where, written.where, place);
+  report(code, kind,
+         told({
+             .what = fmt::format("wgmma reads {} {}", place, what),
+             .now = fmt::format("wgmma at {} by {}", text_of(where), warpgroup_name(by)),
+             .earlier = fmt::format("{} at {}", describe(written, true), text_of(written.where)),
+             .cause = cause,
+             .remedy = remedy,
+         }),
+         where, written.where, place, &by);
 }
 
-void checker::report_k_mismatch(thread const& by, int k_a, int k_b, wgmma_call const& call,
-                                site where) {
-  std::string const place = object(*by.block, call.a.address() - smem_base);
+void checker::report_k_mismatch(thread const& by, int const (&k_a)[2], int const (&k_b)[2],
+                                wgmma_call const& call, site where) {
+  std::string const a = object(*by.block, call.a.address() - smem_base);
+  std::string const b = object_name(grid_, call.b.address() - smem_base);
   report(
       "E0039", "operand-k-mismatch",
-      fmt::format("{}: wgmma at {} by warpgroup {} of CTA {}\n  A begins at k = {}, B at k = {} "
-                  "(coordinates of the TMA loads that wrote them)\n  cause: a stage mix-up, or "
-                  "swapped TMA coordinates\n  remedy: load A and B of one stage with the same k; "
-                  "the first coordinate is the contiguous one",
-                  place, text_of(where), by.id / 128, by.cta, k_a, k_b),
-      where, {}, place);
+      told({
+          .what = fmt::format("wgmma multiplies A from k = {} with B from k = {}.", k_a[1], k_b[1]),
+          .now = fmt::format("wgmma at {} by {}; A is {}, B is {}", text_of(where),
+                             warpgroup_name(by), a, b),
+          .earlier = fmt::format("A was loaded at {}, B at {}",
+                                 text_of(origins_[static_cast<std::size_t>(k_a[0])].where),
+                                 text_of(origins_[static_cast<std::size_t>(k_b[0])].where)),
+          .cause = "the coordinates of those loads differ in k: a mix-up of stages, or swapped "
+                   "coordinates",
+          .remedy = "load A and B of one stage with the same k; the first coordinate is the "
+                    "contiguous one",
+      }),
+      where, origins_[static_cast<std::size_t>(k_a[0])].where, a, &by);
 }
 
 }  // namespace tw::emu::hazard

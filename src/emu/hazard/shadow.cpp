@@ -69,9 +69,9 @@ void shadow::add(std::vector<record>& to, record const& r) {
         old.where.line == r.where.line && old.where.file == r.where.file) {
       old.mask |= r.mask;
       return;
-    } else if (old.who == r.who && (old.mask & ~r.mask) == 0 &&
-               is_write(old.what) == is_write(r.what)) {
-      old = r;  // the later of two accesses that complete in order
+    } else if (old.who == r.who && is_write(old.what) == is_write(r.what) &&
+               (old.mask & ~r.mask) == 0) {
+      old = r;  // the later of two like accesses that complete in order
       return;
     }
   to.push_back(r);

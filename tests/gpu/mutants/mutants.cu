@@ -1,99 +1,93 @@
 // SPDX-License-Identifier: Apache-2.0
-// mutants.cu  The mutants of the reference GEMM on the card: how often do plain launches show them?
+// mutants.cu  The mutants on the card: how often do plain launches show them, and what does
+//             compute-sanitizer say? on_the_card.py builds it and runs it.
 //
-//     gpu_mutants [LAUNCHES [NUMBER]]     one JSON object a line; 200 launches; NUMBER: that one
-// Each runs in a process of its own, which is stopped after 10 s without progress.
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <csignal>
+//     gpu_mutants list                          one JSON object for each row
+//     gpu_mutants run LAUNCHES POISON ROW...    runs rows by number, one JSON object each; poison
+//                                               1: shared memory is filled with NaNs before each
+// It ends at the first row that CUDA reports an error for: nothing can be launched after it.
 #include <cstdio>
 #include <cstdlib>
-#include <utility>
+#include <string>
 
-#include "tools/mutants/gemm_product.hpp"
+#include "tests/gpu/mutants/card.hpp"
 
 namespace tw::mutants {
 namespace {
 
-struct progress {
-  volatile int launches;
-  volatile long long wrong;
-  volatile int error;
-};
-
-template <int Which>
-void run(gemm_product& p, int launches, progress& out) {
-  constexpr auto what = static_cast<mutation>(Which);
-  void *a = nullptr, *b = nullptr, *d = nullptr;
-  std::size_t const d_bytes = p.d.size() * 2;
-  cudaMalloc(&a, p.a.size() * 2);
-  cudaMalloc(&b, p.b.size() * 2);
-  cudaMalloc(&d, d_bytes);
-  cudaMemcpy(a, p.a.data(), p.a.size() * 2, cudaMemcpyHostToDevice);
-  cudaMemcpy(b, p.b.data(), p.b.size() * 2, cudaMemcpyHostToDevice);
-  gemm_params const params = p.params(a, b, d, what, target::gpu);
-  for (int i = 0; i < launches; ++i) {
-    cudaMemset(d, 0xFF, d_bytes);
-    cudaError_t e = launch<reference_gemm<what>>(4, params, nullptr);
-    if (e == cudaSuccess) e = cudaMemcpy(p.d.data(), d, d_bytes, cudaMemcpyDeviceToHost);
-    if (e != cudaSuccess) {
-      out.error = static_cast<int>(e);
-      return;
-    }
-    out.wrong = out.wrong + p.wrong_elements();
-    out.launches = i + 1;
-  }
+std::vector<card_row> all_rows() {
+  std::vector<card_row> all;
+  for (auto const& list : {gemm_rows(), ladder_rows(), global_rows(), plain_and_cluster_rows()})
+    all.insert(all.end(), list.begin(), list.end());
+  return all;
 }
 
-template <int... I>
-void run_one(int which, gemm_product& p, int launches, progress& out,
-             std::integer_sequence<int, I...>) {
-  (void)((I == which ? (run<I>(p, launches, out), true) : false) || ...);
+void list_rows(std::vector<card_row> const& rows) {
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    std::printf("{\"row\": %zu, \"kernel\": \"%s\", \"name\": \"%s\", \"may_not_end\": %s}\n", i,
+                std::string(rows[i].kernel).c_str(), std::string(rows[i].name).c_str(),
+                rows[i].may_not_end ? "true" : "false");
 }
 
-int main_of(int launches, int only) {
-  gemm_product p;
-  auto* const out = static_cast<progress*>(
-      mmap(nullptr, sizeof(progress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
-  for (int which = 0; which < static_cast<int>(mutation::count); ++which) {
-    if (only >= 0 && which != only) continue;
-    out->launches = 0;
-    out->wrong = 0;
-    out->error = 0;
-    std::fflush(stdout);
-    pid_t const child = fork();
-    if (child == 0) {
-      run_one(which, p, launches, *out,
-              std::make_integer_sequence<int, static_cast<int>(mutation::count)>{});
-      _exit(0);
-    }
-    int status = 0, seen = -1;
-    bool hung = false;
-    for (int left = 1000; waitpid(child, &status, WNOHANG) == 0; usleep(10000)) {
-      if (out->launches != seen) seen = out->launches, left = 1000;
-      if (--left > 0) continue;
-      kill(child, SIGKILL);
-      waitpid(child, &status, 0);
-      hung = true;
-      break;
-    }
-    std::printf(
-        "{\"which\": %d, \"launches\": %d, \"wrong_elements\": %lld, \"elements\": %lld, "
-        "\"hung\": %s, \"cuda_error\": \"%s\"}\n",
-        which, out->launches, out->wrong,
-        static_cast<long long>(out->launches) * static_cast<long long>(p.d.size()),
-        hung ? "true" : "false",
-        out->error == 0 ? "" : cudaGetErrorName(static_cast<cudaError_t>(out->error)));
+/// False after an error of CUDA.
+bool run_row(std::vector<card_row> const& rows, std::size_t i, int launches, bool poison) {
+  tally const t = rows.at(i).run(launches, poison);
+  std::printf(
+      "{\"row\": %zu, \"launches\": %d, \"wrong_launches\": %d, \"wrong\": %lld, "
+      "\"elements\": %lld, \"error\": \"%s\"}\n",
+      i, t.launches, t.wrong_launches, t.wrong, t.elements, t.error.c_str());
+  std::fflush(stdout);
+  return t.error.empty();
+}
+
+int main_of(int argc, char** argv) {
+  std::vector<card_row> const rows = all_rows();
+  std::string const verb = argc > 1 ? argv[1] : "";
+  if (verb == "list") {
+    list_rows(rows);
+    return 0;
   }
+  if (verb != "run" || argc < 5) {
+    std::fprintf(stderr, "gpu_mutants list | run LAUNCHES POISON ROW...\n");
+    return 2;
+  }
+  if (cudaError_t const e = cudaFree(nullptr); e != cudaSuccess) {
+    std::fprintf(stderr, "no GPU: %s\n", cudaGetErrorName(e));
+    return 77;
+  }
+  std::printf("{\"ready\": true}\n");  // what takes long from here on is a kernel
+  std::fflush(stdout);
+  for (int i = 4; i < argc; ++i)
+    if (!run_row(rows, std::strtoul(argv[i], nullptr, 10), std::atoi(argv[2]),
+                 std::atoi(argv[3]) != 0))
+      return 1;
   return 0;
 }
 
+struct poison {
+  static constexpr int threads = 1024, cluster = 1, smem_bytes = 227 * 1024;
+  struct params {
+    std::uint32_t word;
+  };
+  struct smem {
+    std::uint32_t words[smem_bytes / 4];
+  };
+  TW_DEVICE static void run(params const& p) {
+    smem& s = dynamic_smem<smem>();
+    for (int i = thread_id(); i < smem_bytes / 4; i += threads) s.words[i] = p.word;
+  }
+};
+
 }  // namespace
+
+void poison_shared_memory() {
+  static int multiprocessors = 0;
+  if (multiprocessors == 0)
+    host::must(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0),
+               "cudaDeviceGetAttribute");
+  host::must(launch<poison>(multiprocessors, {0x7FFF7FFFU}, nullptr), "poison");
+}
+
 }  // namespace tw::mutants
 
-int main(int argc, char** argv) {
-  return tw::mutants::main_of(argc > 1 ? std::atoi(argv[1]) : 200,
-                              argc > 2 ? std::atoi(argv[2]) : -1);
-}
+int main(int argc, char** argv) { return tw::mutants::main_of(argc, argv); }

@@ -65,8 +65,11 @@ inline cudaError_t launch(kernel_shape const& k, int ctas, void* params, cudaStr
 /// Starts kernel K (params, threads, cluster, smem_bytes, run) over `ctas` CTAs, a multiple of the
 /// cluster. pdl: it may start before its predecessor in the stream has finished, and waits with
 /// grid_dependency_wait. CUDA runtime API, "cudaLaunchKernelExC".
+/// static: nvcc 13 gives each unit its own copy of a kernel template, and what one copy has been
+/// allowed does not hold for another. NVCC, "--static-global-template-stub".
 template <class K>
-cudaError_t launch(int ctas, typename K::params const& p, cudaStream_t stream, bool pdl = false) {
+static cudaError_t launch(int ctas, typename K::params const& p, cudaStream_t stream,
+                          bool pdl = false) {
   static std::uint64_t smem_done = 0;
   detail::kernel_shape const k{reinterpret_cast<void const*>(&entry<K>), K::threads, K::cluster,
                                K::smem_bytes};

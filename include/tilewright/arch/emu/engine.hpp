@@ -58,6 +58,7 @@ void tma_check_map(tensor_map const& map, site where);
 
 /// One thread's registers of an accumulator.
 struct accumulator_state {
+  site busy_at;                  // that wgmma
   std::uint32_t busy_group = 0;  // number, from 1, of the last wgmma group that writes them
   bool touched = true;           // read or written since the last wgmma_fence
   site touched_at;

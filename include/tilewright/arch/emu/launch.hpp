@@ -31,12 +31,16 @@ void run_grid(grid const& g, void const* params, options const& o);
 struct report {
   std::vector<diagnosis> diagnoses;
   statistics counts;
-  std::uint64_t seed = 0;  // the run repeats exactly with the same options
+  std::vector<bank_traffic> banks;  // with options::bank_conflicts: by instruction, worst first
+  std::uint64_t seed = 0;           // the run repeats exactly with the same options
 
   bool clean() const { return diagnoses.empty(); }
   bool has(std::string_view code) const;
   std::string text() const;
 };
+/// The report as JSON: seed, diagnoses (code, kind, text, file, line, thread, role, object, phase
+/// where they are known, count), bank traffic by instruction.
+std::string to_json(report const& r);
 
 }  // namespace tw::emu
 
@@ -70,12 +74,14 @@ report run(K, int ctas, typename K::params const& p, options const& o = {}) {
   r.seed = o.seed;
   options counting = o;
   counting.counted = &r.counts;
+  if (o.bank_conflicts) counting.banks = &r.banks;
   try {
     launch<K, Seen>(ctas, p, counting);
   } catch (fault const& f) {
     r.diagnoses = f.diagnoses();
   }
   if (o.counted != nullptr) o.counted->add(r.counts);
+  if (o.banks != nullptr) o.banks->insert(o.banks->end(), r.banks.begin(), r.banks.end());
   return r;
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "tilewright/arch/emu/banks.hpp"
 #include "tilewright/arch/emu/site.hpp"
 #include "tilewright/arch/emu/statistics.hpp"
 
@@ -43,6 +44,8 @@ struct options {
   proxy_rule proxy = proxy_rule::writer_side;
   bool fence_after_reads = true;  // a TMA refill of what was read plainly needs the fence too
   bool provenance = true;         // wgmma operands against the TMA loads that wrote them
+  bool bank_conflicts = false;    // E0041: an instruction takes twice the wavefronts it needs
+  bool boxes_outside = false;     // E0040: a TMA box has no element inside its tensor
   int most_reports = 6;           // different hazards reported before the run stops
   async_policy policy = async_policy::eager;
   std::uint64_t seed = 1;
@@ -53,8 +56,9 @@ struct options {
   double expected_macs = 0;       // multiply-adds of the whole launch, for `progress`
   statistics* counted = nullptr;  // the operations of the run are added here
   trace* record = nullptr;  // records the launch for a timeline (trace.hpp); one OS thread then
-  stream* in = nullptr;     // the launch belongs to this stream; null: to none
-  bool pdl = false;         // it may start before its predecessor in the stream has finished
+  std::vector<bank_traffic>* banks = nullptr;  // what each instruction cost is added here
+  stream* in = nullptr;                        // the launch belongs to this stream; null: to none
+  bool pdl = false;  // it may start before its predecessor in the stream has finished
   std::function<void(double)> progress;  // share of expected_macs done; from any OS thread
 };
 
@@ -67,7 +71,14 @@ struct diagnosis {
   site earlier = {};        // where there are two, the one before it
   std::string object = {};  // of shared memory, by name and offset
   int count = 1;            // how often it was seen
+  // Who ran into it, where that is known.
+  int cta = -1, thread = -1;
+  std::string role = {};
+  std::int64_t phase = -1;  // of the mbarrier concerned
 };
+
+/// "E0024 smem-race" and its text below, in lines of at most so many columns.
+std::string to_text(diagnosis const& d, int columns = 100);
 
 /// Thrown by launch when the kernel broke a rule. what() holds the reports.
 class fault : public std::runtime_error {

@@ -19,6 +19,7 @@ struct statistics {
   std::int64_t mbarrier_waits = 0, phases = 0;   // waits that passed, phases that completed
   std::int64_t tma_loads = 0, multicasts = 0, tma_load_bytes = 0;  // bytes: of each CTA they reach
   std::int64_t tma_stores = 0, tma_reductions = 0;
+  std::int64_t boxes_outside = 0;  // copies that move no element of their tensor
   std::int64_t proxy_fences = 0;
   std::int64_t wgmmas = 0, wgmma_groups = 0;
   std::int64_t matrix_stores = 0, matrix_loads = 0;  // stmatrix, ldmatrix
@@ -44,6 +45,7 @@ struct statistics {
     tma_load_bytes += o.tma_load_bytes;
     tma_stores += o.tma_stores;
     tma_reductions += o.tma_reductions;
+    boxes_outside += o.boxes_outside;
     proxy_fences += o.proxy_fences;
     wgmmas += o.wgmmas;
     wgmma_groups += o.wgmma_groups;

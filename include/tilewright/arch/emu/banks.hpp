@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// banks.hpp  What one instruction of a kernel cost in the banks of shared memory.
+#pragma once
+
+#include <cstdint>
+
+#include "tilewright/arch/emu/site.hpp"
+
+namespace tw::emu {
+
+enum class bank_access : std::uint8_t { load, store, ldmatrix, stmatrix };
+
+/// Of one instruction, over a run. A wavefront is one pass through the banks; `ideal` of them
+/// would do if the words that were asked for were spread evenly (tilewright/layout/banks.hpp).
+struct bank_traffic {
+  site where = {};
+  bank_access what = bank_access::load;
+  std::int64_t executions = 0;  // by a warp
+  std::int64_t wavefronts = 0, ideal = 0;
+};
+
+}  // namespace tw::emu

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+// rules_test.cpp  For each rule of barriers, copies and warp-wide instructions a small kernel that
+//                 breaks it and its neighbour that keeps it.
+#include "tests/hazard/expect.hpp"
+
+namespace tw::test {
+namespace {
+
+using memory = hazard_smem&;
+using args = hazard_params const&;
+
+TEST_P(Hazards, E0010BarrierOfTwoCounts) {
+  expect({.code = "E0010", .object = "named barrier 3 of CTA 0", .part = "for 32 threads and for"},
+         []<bool Broken>(memory, args) {
+           if (Broken && warp_id() == 3) named_barrier_sync(3, 32);  // now
+           named_barrier_sync(3, 128);                               // earlier
+         });
+}
+
+TEST_P(Hazards, E0010BarrierThatIsNone) {
+  expect({.code = "E0010", .object = "named barrier 16", .part = "ids run from 0 to 15"},
+         []<bool Broken>(memory, args) {
+           named_barrier_sync(Broken ? 16 : 15, 128);  // now
+         });
+}
+
+TEST_P(Hazards, E0011EndWithAStoreUnderWay) {
+  expect({.code = "E0011", .part = "that it never waited for"}, []<bool Broken>(memory s, args p) {
+    make_barriers(s);
+    load(s, p, s.a[0], 0);
+    s.full[0].wait(0);
+    if (thread_id() != 0) return;
+    tma_store(p.inner, s.a[0], tma_coord{64, 0});  // now
+    tma_store_commit();
+    if (!Broken) tma_store_wait_read<0>();
+  });
+}
+
+TEST_P(Hazards, E0012EndWithAMultiplyUnderWay) {
+  expect({.code = "E0012", .part = "1 wgmma groups that it never waited for"},
+         []<bool Broken>(memory s, args p) {
+           accumulator<64> acc;
+           make_barriers(s);
+           load(s, p, s.a[0], 0);
+           s.full[0].wait(0);
+           wgmma_fence(acc);
+           multiply(acc, operand(s.a[0]), operand(s.a[0]));
+           wgmma_commit();  // now
+           if (!Broken) wgmma_wait<0>(acc);
+         });
+}
+
+TEST_P(Hazards, E0013CoordinatesOfAnotherRank) {
+  expect({.code = "E0013", .part = "3 coordinates for a tensor map of rank 2"},
+         []<bool Broken>(memory s, args p) {
+           make_barriers(s);
+           if (thread_id() == 0) {
+             s.full[0].arrive_expect_tx(8192);
+             if (Broken) tma_load(s.a[0], p.inner, s.full[0], tma_coord{0, 0, 0});  // now
+             tma_load(s.a[0], p.inner, s.full[0], tma_coord{0, 0});
+           }
+           s.full[0].wait(0);
+         });
+}
+
+TEST_P(Hazards, E0014ArriveThatPublishesNothing) {
+  expect<128, 2>({.code = "E0014", .part = "with relaxed.cluster order"},
+                 []<bool Broken>(memory s, args) {
+                   make_barriers(s);
+                   if (cluster_rank() == 0 && thread_id() == 0) {
+                     *dsmem(s.x, 1) = 7;                              // earlier
+                     if (Broken) s.full[0].arrive_remote_relaxed(1);  // now
+                     if (!Broken) s.full[0].arrive_remote<scope::cluster>(1);
+                   }
+                   if (cluster_rank() == 1) s.full[0].wait<scope::cluster>(0);
+                   cluster_sync();
+                 });
+}
+
+TEST_P(Hazards, E0015TooFewBytesExpected) {
+  expect({.code = "E0015",
+          .object = "full[0]",
+          .phase = 0,
+          .part = "8192, not 4096",
+          .by_thread = false},
+         []<bool Broken>(memory s, args p) {
+           if (thread_id() == 0) {
+             s.full[0].init(1);  // now
+             fence_mbarrier_init();
+           }
+           cta_sync();
+           if (thread_id() == 0) {
+             s.full[0].arrive_expect_tx(Broken ? 4096 : 8192);
+             tma_load(s.a[0], p.inner, s.full[0], tma_coord{0, 0});
+           }
+           s.full[0].wait(0);
+         });
+}
+
+TEST_P(Hazards, E0016AccessToACtaThatEnded) {
+  expect<128, 2>({.code = "E0016", .part = "of CTA 1, which has ended"},
+                 []<bool Broken>(memory s, args) {
+                   make_barriers(s);
+                   if (cluster_rank() == 1 && Broken) return;
+                   for (int i = 0; i < 40; ++i) cta_sync();
+                   if (cluster_rank() == 0 && thread_id() == 0) s.full[0].arrive_remote(1);  // now
+                   cluster_sync();
+                 });
+}
+
+TEST_P(Hazards, E0019BarrierOfNoArrivals) {
+  expect({.code = "E0019", .object = "full[0]", .part = "asks for 0 arrivals"},
+         []<bool Broken>(memory s, args) {
+           if (thread_id() == 0) s.full[0].init(Broken ? 0 : 1);  // now
+         });
+}
+
+TEST_P(Hazards, E0020OperandPastTheEnd) {
+  expect({.code = "E0020", .part = "do not describe operands in shared memory"},
+         []<bool Broken>(memory s, args p) {
+           accumulator<64> acc;
+           make_barriers(s);
+           load(s, p, s.b[1], 0);
+           s.full[0].wait(0);
+           wgmma_fence(acc);
+           multiply(acc, operand(s.b[1]), operand(s.b[1], Broken ? 16384 : 1024));  // now
+           wgmma_commit();
+           wgmma_wait<0>(acc);
+         });
+}
+
+TEST_P(Hazards, E0021LanesOfTwoShapes) {
+  expect({.code = "E0021", .part = "x2 at"}, []<bool Broken>(memory s, args) {
+    std::uint64_t* const row = s.a[0] + 2 * thread_id();
+    if (Broken && lane_id() == 31)
+      stmatrix<2>(row, b32<2>{});  // now
+    else
+      stmatrix<4>(row, b32<4>{});  // earlier
+  });
+}
+
+TEST_P(Hazards, E0022RowThatIsNotAligned) {
+  expect({.code = "E0022", .object = "a[0]+0x8", .part = "not aligned to 16 bytes"},
+         []<bool Broken>(memory s, args) {
+           stmatrix<4>(s.a[0] + 2 * thread_id() + (Broken ? 1 : 0), b32<4>{});  // now
+         });
+}
+
+TEST_P(Hazards, E0023CoordinateInsideAChunk) {
+  expect({.code = "E0023", .part = "16 bytes"}, []<bool Broken>(memory s, args p) {
+    make_barriers(s);
+    load(s, p, s.a[0], Broken ? 4 : 8);  // now
+    s.full[0].wait(0);
+  });
+}
+
+TEST_P(Hazards, E0033InitWithoutItsFence) {
+  expect({.code = "E0033",
+          .object = "full[0]",
+          .phase = 0,
+          .part = "missing: fence_mbarrier_init() after the init"},
+         []<bool Broken>(memory s, args p) {
+           if (thread_id() == 0) {
+             s.full[0].init(1);  // earlier
+             if (!Broken) fence_mbarrier_init();
+           }
+           cta_sync();
+           load(s, p, s.a[0], 0);  // now
+           s.full[0].wait(0);
+         });
+}
+
+TEST_P(Hazards, E0034WaitForTheSamePhaseTwice) {
+  expect({.code = "E0034",
+          .object = "full[0]",
+          .phase = 0,
+          .part = "for phase 0, whose end the thread has seen before"},
+         []<bool Broken>(memory s, args p) {
+           make_barriers(s);
+           for (std::uint32_t round = 0; round < 2; ++round) {
+             load(s, p, s.a[0], 0, 0);
+             s.full[0].wait(0);
+             if (!Broken) break;
+             cta_sync();
+             s.full[0].wait(0);  // now
+           }
+         });
+}
+
+// Thread 0 waits; thread 32 arrives twice without asking whether thread 0 has seen the first.
+TEST_P(Hazards, E0035PhaseThatAWaitCanMiss) {
+  expect({.code = "E0035", .object = "full[0]", .phase = 0, .part = "phase 1 is over too"},
+         []<bool Broken>(memory s, args) {
+           make_barriers(s);
+           if (thread_id() == 0) {
+             s.full[0].wait(0);  // now
+             s.empty[0].arrive();
+             if (!Broken) s.full[0].wait(1);
+           }
+           if (thread_id() == 32) {
+             s.full[0].arrive();
+             if (!Broken) s.empty[0].wait(0);
+             s.full[0].arrive();
+           }
+         });
+}
+
+TEST_P(Hazards, E0036ExitBeforeAPeersArrive) {
+  expect<128, 2>(
+      {.code = "E0036", .object = "empty[0] of CTA 1", .part = "cluster_sync() as the last act"},
+      []<bool Broken>(memory s, args) {
+        make_barriers(s);
+        if (cluster_rank() == 0 && thread_id() == 0) s.empty[0].arrive_remote(1);  // now
+        if (!Broken) cluster_sync();
+      });
+}
+
+template <int Bytes>
+struct sized {
+  using params = int;
+  static constexpr int threads = 32, cluster = 2, smem_bytes = Bytes;
+  static void run(int const&) {}
+};
+
+TEST(HazardLaunch, E0017TooMuchSharedMemory) {
+  auto const expect = [](emu::report const& r, char const* code) { EXPECT_TRUE(r.has(code)); };
+  EXPECT_TRUE(emu::run(sized<227 * 1024>{}, 2, 0).clean());
+  expect(emu::run(sized<227 * 1024 + 16>{}, 2, 0), "E0017");
+}
+
+TEST(HazardLaunch, E0018CtasThatFillNoCluster) {
+  auto const expect = [](emu::report const& r, char const* code) { EXPECT_TRUE(r.has(code)); };
+  EXPECT_TRUE(emu::run(sized<16>{}, 4, 0).clean());
+  expect(emu::run(sized<16>{}, 3, 0), "E0018");
+}
+
+}  // namespace
+}  // namespace tw::test
