@@ -5,23 +5,36 @@
 # compiler calls the emulator before each plain load and store; the plugin holds its own emulator
 # and exports tilewright_plugin alone.
 # With CUDA, in a project that has enabled the language CUDA, NAME_gpu.so too: the same sources for
-# sm_90a, which `tilewright check` runs on the card; only results are seen there.
+# sm_90a, which `tilewright check` runs on the card; only results are seen there. A kernel that
+# ptxas does not keep as written (wgmma serialised, registers moved) does not build.
+#
+# tilewright_see_accesses(TARGET)
+#
+# The kernels in TARGET's sources are emulated with their plain loads and stores seen: for programs
+# that call tw::emu::run, as unit tests do.
+set(tilewright_ptxas_check ${CMAKE_CURRENT_LIST_DIR}/ptxas_check.py)
+
+function(tilewright_see_accesses target)
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    message(FATAL_ERROR "tilewright needs g++ here: the emulator sees plain accesses through the "
+                        "calls that its -fsanitize=thread makes; found ${CMAKE_CXX_COMPILER_ID}")
+  endif()
+  # Of the sources alone: the program is not linked with that sanitizer.
+  target_compile_options(${target} PRIVATE
+    -g1 $<$<CONFIG:>:-O2> -fsanitize=thread --param=tsan-instrument-func-entry-exit=0)
+endfunction()
+
 function(tilewright_add_kernel name)
   cmake_parse_arguments(PARSE_ARGV 1 kernel "CUDA" "" "SOURCES")
   if(NOT kernel_SOURCES OR kernel_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "tilewright_add_kernel(NAME SOURCES file.cpp... [CUDA])")
-  endif()
-  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    message(FATAL_ERROR "tilewright_add_kernel needs g++: the emulator sees plain accesses through "
-                        "the calls that its -fsanitize=thread makes")
   endif()
   set(exports ${CMAKE_CURRENT_BINARY_DIR}/${name}.exports)
   file(WRITE ${exports} "{ global: tilewright_plugin; local: *; };\n")
 
   add_library(${name} MODULE ${kernel_SOURCES})
   tilewright_plugin_properties(${name} ${exports})
-  target_compile_options(${name} PRIVATE
-    -g1 $<$<CONFIG:>:-O2> -fsanitize=thread --param=tsan-instrument-func-entry-exit=0)
+  tilewright_see_accesses(${name})
 
   if(kernel_CUDA AND CMAKE_CUDA_COMPILER)
     set(wrappers "")
@@ -33,9 +46,12 @@ function(tilewright_add_kernel name)
       list(APPEND wrappers ${wrapper})
     endforeach()
     find_package(CUDAToolkit 13.0 REQUIRED)
+    find_package(Python3 REQUIRED COMPONENTS Interpreter)
     add_library(${name}_gpu MODULE ${wrappers})
     tilewright_plugin_properties(${name}_gpu ${exports})
-    set_target_properties(${name}_gpu PROPERTIES CUDA_ARCHITECTURES 90a-real LINKER_LANGUAGE CXX)
+    set_target_properties(${name}_gpu PROPERTIES
+      CUDA_ARCHITECTURES 90a-real LINKER_LANGUAGE CXX
+      CUDA_COMPILER_LAUNCHER "${Python3_EXECUTABLE};${tilewright_ptxas_check};--spills-pass")
     target_link_libraries(${name}_gpu PRIVATE CUDA::cudart_static)
   endif()
 endfunction()

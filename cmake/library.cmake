@@ -49,4 +49,5 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/tilewright
 install(EXPORT tilewrightTargets NAMESPACE tilewright:: DESTINATION ${tw_config_folder})
 install(FILES ${PROJECT_BINARY_DIR}/tilewrightConfig.cmake
               ${PROJECT_BINARY_DIR}/tilewrightConfigVersion.cmake
-              ${PROJECT_SOURCE_DIR}/cmake/add_kernel.cmake DESTINATION ${tw_config_folder})
+              ${PROJECT_SOURCE_DIR}/cmake/add_kernel.cmake
+              ${PROJECT_SOURCE_DIR}/cmake/ptxas_check.py DESTINATION ${tw_config_folder})

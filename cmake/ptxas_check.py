@@ -7,6 +7,7 @@ reads what ptxas says. A spill, or a note that wgmma was serialised or its regis
 (C7508, C7510, C7517, C7519, "Potential Performance Loss"), fails the compilation and removes the
 object, so that the next build tries again. Otherwise OBJECT.ptxas.json holds registers, spills,
 stack and static shared memory of each kernel; tests/golden/ptxas_test.py compares them.
+With --spills-pass before nvcc a spill passes: a kernel of somebody else may choose to.
 """
 import json
 import os
@@ -60,6 +61,9 @@ def demangle(symbols):
 
 
 def main(command):
+    may_spill = command[0] == "--spills-pass"
+    if may_spill:
+        command = command[1:]
     done = subprocess.run(command + ["-Xptxas=-v"], stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, check=False)
     functions, notes = read_report(done.stdout)
@@ -75,6 +79,8 @@ def main(command):
         f["name"] = names[f["symbol"]]
     spilling = [f for f in functions
                 if f.get("spill_store_bytes", 0) or f.get("spill_load_bytes", 0)]
+    if may_spill:
+        spilling = []
     for f in spilling:
         print(f"error: ptxas spills registers in {f['name']}: {f['spill_store_bytes']} bytes "
               f"stored, {f['spill_load_bytes']} bytes loaded; needed: 0 and 0", file=sys.stderr)

@@ -109,12 +109,14 @@ void machine::complete(bulk_op const& op) {
       std::memcpy(dst, first, bytes);
     first = dst;
     mbarrier_state& b = barrier_at(c, c.smem + op.bar_offset, op.where);
+    landing_ = true;  // stays so where a report ends the run
     if (c.cluster->check && b.phase != op.issue_phase[c.rank]) report_other_phase(c, b, op);
     if (log_) log_->landed(op.traced_as, c, b);
     b.tx -= static_cast<std::int64_t>(bytes);
     b.landed += static_cast<std::int64_t>(bytes);
     counts_.tma_load_bytes += static_cast<std::int64_t>(bytes);
     complete_if_done(c, b);
+    landing_ = false;
   }
 }
 
@@ -229,6 +231,7 @@ bulk_op bulk(bulk_op::kind what, tensor_map const& map, void const* smem, int co
 
 void tma_load(void* smem, tensor_map const& map, void* bar, int const* at, int rank,
               std::uint32_t cta_mask, bool multicast, site where) {
+  engine_call const inside;
   machine& m = machine::current();
   thread& t = *m.running();
   bulk_op op = bulk(bulk_op::kind::load, map, smem, at, rank, where);
@@ -254,6 +257,7 @@ void tma_load(void* smem, tensor_map const& map, void* bar, int const* at, int r
 
 void tma_store(tensor_map const& map, void const* smem, int const* at, int rank, bool add,
                site where) {
+  engine_call const inside;
   machine& m = machine::current();
   thread& t = *m.running();
   bulk_op op =
@@ -267,6 +271,7 @@ void tma_store(tensor_map const& map, void const* smem, int const* at, int rank,
 }
 
 void tma_store_commit(site) {
+  engine_call const inside;
   thread& t = *machine::current().running();
   ++t.bulk_committed;
   if (t.bulk_left.empty()) t.bulk_base = t.bulk_committed - 1;
@@ -274,6 +279,7 @@ void tma_store_commit(site) {
 }
 
 void tma_store_wait(int pending, bool read_only, site where) {
+  engine_call const inside;
   machine& m = machine::current();
   thread& t = *m.running();
   if (t.bulk_committed <= static_cast<std::uint32_t>(pending)) return;
@@ -292,6 +298,9 @@ void tma_store_wait(int pending, bool read_only, site where) {
     check->waited_for_stores(t, needed, !read_only);
 }
 
-void tma_check_map(tensor_map const& map, site where) { machine::current().map_of(map, where); }
+void tma_check_map(tensor_map const& map, site where) {
+  engine_call const inside;
+  machine::current().map_of(map, where);
+}
 
 }  // namespace tw::emu

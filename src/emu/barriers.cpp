@@ -151,6 +151,7 @@ void machine::finish_round(group_barrier& b, hazard::checker* check) {
 }
 
 void mbarrier_init(void* bar, int arrivals, site where) {
+  engine_call const inside;
   machine& m = machine::current();
   cta_state& c = own_cta();
   std::uint32_t const offset = m.offset_in_smem(c, bar, 8, where);
@@ -175,11 +176,13 @@ void mbarrier_init(void* bar, int arrivals, site where) {
 }
 
 void mbarrier_arrive(void* bar, site where) {
+  engine_call const inside;
   machine& m = machine::current();
   m.arrive(own_cta(), m.barrier_at(own_cta(), bar, where), arrive_order::release_cta, where);
 }
 
 void mbarrier_arrive_remote(void* bar, int cta, arrive_order order, site where) {
+  engine_call const inside;
   machine& m = machine::current();
   thread& t = me();
   cta_state& peer = peer_cta(cta, where);
@@ -205,6 +208,7 @@ void mbarrier_arrive_remote(void* bar, int cta, arrive_order order, site where) 
 }
 
 void mbarrier_expect_tx(void* bar, int bytes, site where) {
+  engine_call const inside;
   machine& m = machine::current();
   mbarrier_state& b = m.barrier_at(own_cta(), bar, where);
   b.tx += bytes;
@@ -223,6 +227,7 @@ void mbarrier_expect_tx(void* bar, int bytes, site where) {
 }
 
 void mbarrier_arrive_expect_tx(void* bar, int bytes, site where) {
+  engine_call const inside;
   mbarrier_expect_tx(bar, bytes, where);
   mbarrier_arrive(bar, where);
 }
@@ -250,16 +255,22 @@ bool machine::mbarrier_passed(void* bar, std::uint32_t parity, scope s, bool may
 }
 
 bool mbarrier_try_wait(void* bar, std::uint32_t parity, scope s, site where) {
+  engine_call const inside;
   return machine::current().mbarrier_passed(bar, parity, s, true, where);
 }
 
 void mbarrier_wait(void* bar, std::uint32_t parity, scope s, site where) {
+  engine_call const inside;
   machine::current().mbarrier_passed(bar, parity, s, false, where);
 }
 
-void cta_sync(site where) { named_barrier(0, me().thread_count, true, where); }
+void cta_sync(site where) {
+  engine_call const inside;
+  named_barrier(0, me().thread_count, true, where);
+}
 
 void named_barrier(int id, int threads, bool wait, site where) {
+  engine_call const inside;
   machine& m = machine::current();
   thread& t = me();
   bool const bad =
@@ -297,6 +308,7 @@ void named_barrier(int id, int threads, bool wait, site where) {
 }
 
 void warp_sync(site where) {
+  engine_call const inside;
   machine& m = machine::current();
   thread& t = me();
   m.warp_barrier(t, where);
@@ -312,6 +324,7 @@ void machine::warp_barrier(thread& t, site where) {
 }
 
 void cluster_arrive(bool release, site) {
+  engine_call const inside;
   machine& m = machine::current();
   thread& t = me();
   cluster_state& c = *t.block->cluster;
@@ -321,6 +334,7 @@ void cluster_arrive(bool release, site) {
 }
 
 void cluster_wait(site where) {
+  engine_call const inside;
   machine& m = machine::current();
   thread& t = me();
   group_barrier& b = t.block->cluster->barrier;
@@ -333,24 +347,31 @@ void cluster_wait(site where) {
   m.block(wait_kind::cluster_barrier, &b, 0, where);
 }
 
-void backoff(site where) { machine::current().yield(where); }
+void backoff(site where) {
+  engine_call const inside;
+  machine::current().yield(where);
+}
 
 // Fences change no value here; they are where the hazard model learns of an order.
 void fence_proxy_async(site) {
+  engine_call const inside;
   ++machine::current().counts_.proxy_fences;
   if (hazard::checker* check = own_cta().cluster->check.get()) check->proxy_fence(me());
 }
 void fence_mbarrier_init(site) {
+  engine_call const inside;
   ++machine::current().counts_.init_fences;
   if (hazard::checker* check = own_cta().cluster->check.get()) check->mbarrier_init_fence(me());
 }
 
 std::uint32_t smem_address(void const* p, site where) {
+  engine_call const inside;
   machine& m = machine::current();
   return smem_base + m.offset_in_smem(own_cta(), p, 1, where);
 }
 
 void* peer_address(void* own, int cta, site where) {
+  engine_call const inside;
   machine& m = machine::current();
   std::uint32_t const offset = m.offset_in_smem(own_cta(), own, 1, where);
   cta_state& peer = peer_cta(cta, where);
@@ -359,6 +380,7 @@ void* peer_address(void* own, int cta, site where) {
 }
 
 void set_max_regs(int registers, site where) {
+  engine_call const inside;
   if (registers < 24 || registers > 256 || registers % 8 != 0)
     machine::current().stop(
         "E0008", "setmaxnreg",

@@ -161,8 +161,10 @@ diagnosis deadlock_report(grid const& g,
     if (c->live_threads == 0) continue;
     for (cta_state& b : c->ctas) {
       std::map<waiting_at, std::vector<int>> groups;
+      std::vector<int> ended;
       std::vector<mbarrier_state const*> barriers;
       for (thread const& t : b.threads) {
+        if (t.waiting == wait_kind::finished) ended.push_back(t.id);
         if (t.waiting == wait_kind::finished || t.waiting == wait_kind::none) continue;
         bool const on_mbarrier =
             t.waiting == wait_kind::mbarrier || t.waiting == wait_kind::mbarrier_try;
@@ -192,6 +194,10 @@ diagnosis deadlock_report(grid const& g,
                                     role.empty() ? "" : ")", place, what)),
             cta, rank);
       }
+      if (!ended.empty())
+        waits.add(
+            fmt::format("ended: thread{} {} of ", plural(ended.size()), ranges_text(ended)) + "{}",
+            cta, 3);
       for (mbarrier_state const* bar : barriers)
         missing.add(literal(fmt::format("barrier: {} of ", object_name(g, bar->offset))) + "{}" +
                         literal(fmt::format(" (init at {}), phase {}: {}", text_of(bar->made_at),

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "emu/machine.hpp"
+#include "emu/words.hpp"
 
 namespace tw::emu {
 
@@ -17,8 +18,16 @@ void aligned(void const* p, int bytes, char const* what, site where) {
   if (reinterpret_cast<std::uintptr_t>(p) % static_cast<std::uintptr_t>(bytes) != 0)
     machine::current().stop(
         "E0047", "access-alignment",
-        fmt::format("{} at {}: {} of {} bytes needs an address that is a multiple of {}",
-                    name_of(me()), text_of(where), what, bytes, bytes));
+        told({
+            .what = fmt::format("The address of {} of {} bytes is no multiple of {}.", what, bytes,
+                                bytes),
+            .now = fmt::format("access at {} by {}", text_of(where), name_of(me())),
+            .cause = fmt::format(
+                "the address lies {} bytes past one",
+                reinterpret_cast<std::uintptr_t>(p) % static_cast<std::uintptr_t>(bytes)),
+            .remedy = "align both addresses to the size, or copy fewer bytes at once",
+        }),
+        where);
 }
 
 /// A write is noted before its value is there, so who reads the value finds what was released.
@@ -33,6 +42,7 @@ void note(void const* p, int bytes, bool reads, bool writes, mem_order o, scope 
 }  // namespace
 
 std::uint64_t atomic_load(void const* p, int bytes, mem_order o, scope s, site where) {
+  engine_call const inside;
   aligned(p, bytes, "an atomic access", where);
   std::uint64_t const value =
       bytes == 4 ? __atomic_load_n(static_cast<std::uint32_t const*>(p), __ATOMIC_ACQUIRE)
@@ -42,6 +52,7 @@ std::uint64_t atomic_load(void const* p, int bytes, mem_order o, scope s, site w
 }
 
 void atomic_store(void* p, std::uint64_t value, int bytes, mem_order o, scope s, site where) {
+  engine_call const inside;
   note(p, bytes, false, true, o, s, where);
   if (bytes == 4)
     __atomic_store_n(static_cast<std::uint32_t*>(p), static_cast<std::uint32_t>(value),
@@ -52,6 +63,7 @@ void atomic_store(void* p, std::uint64_t value, int bytes, mem_order o, scope s,
 
 std::uint64_t atomic_add(void* p, std::uint64_t value, int bytes, mem_order o, scope s,
                          site where) {
+  engine_call const inside;
   note(p, bytes, true, true, o, s, where);
   std::uint64_t const old =
       bytes == 4 ? __atomic_fetch_add(static_cast<std::uint32_t*>(p),
@@ -63,14 +75,17 @@ std::uint64_t atomic_add(void* p, std::uint64_t value, int bytes, mem_order o, s
 }
 
 void fence_acq_rel(scope s, site) {
+  engine_call const inside;
   if (hazard::checker* c = check()) c->global_fence(me(), s);
 }
 
 void fence_proxy_async_global(site) {
+  engine_call const inside;
   if (hazard::checker* c = check()) c->global_proxy_fence(me());
 }
 
 void grid_dependency_wait(site) {
+  engine_call const inside;
   if (hazard::checker* c = check()) c->predecessor_done(me());
 }
 
@@ -112,12 +127,17 @@ void machine::land_copies(thread& t) {
 }
 
 void cp_async(void* smem, void const* global, int bytes, site where) {
+  engine_call const inside;
   machine::current().copy(smem, global, bytes, where);
 }
 
-void cp_async_commit(site) { machine::current().commit_copies(); }
+void cp_async_commit(site) {
+  engine_call const inside;
+  machine::current().commit_copies();
+}
 
 void cp_async_wait(int pending, site where) {
+  engine_call const inside;
   thread& t = me();
   if (t.copies_committed <= static_cast<std::uint32_t>(pending)) return;
   std::uint32_t const needed = t.copies_committed - static_cast<std::uint32_t>(pending);

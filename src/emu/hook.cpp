@@ -12,7 +12,9 @@
 namespace tw::emu {
 
 static void seen(void const* address, std::size_t bytes, bool write, void const* from) {
-  if (self != nullptr) machine::current().plain_access(address, bytes, write, site_of(from));
+  if (!in_kernel) return;  // a harness, or the engine in an inline function of this unit
+  engine_call const inside;
+  machine::current().plain_access(address, bytes, write, site_of(from));
 }
 
 }  // namespace tw::emu

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <bit>
+#include <cassert>
 #include <cstring>
 #include <thread>
 
@@ -15,6 +16,7 @@ namespace tw::emu {
 namespace context = boost::context::detail;
 
 thread_local constinit thread_face* self = nullptr;
+thread_local constinit bool in_kernel = false;
 
 namespace {
 
@@ -28,13 +30,18 @@ thread_local machine* machine_of_this_os_thread = nullptr;
 
 }  // namespace
 
-machine& machine::current() { return *machine_of_this_os_thread; }
+machine& machine::current() {
+  assert(!in_kernel && "a function that kernels call lacks its engine_call");
+  return *machine_of_this_os_thread;
+}
 
 void machine::thread_main(context::transfer_t from) {
   machine& m = current();
   after_switch(m.running_->stack, m.previous_->stack);
   m.previous_->context = from.fctx;
+  in_kernel = true;
   m.grid_.body(m.params_);
+  in_kernel = false;
   m.finish_thread();
 }
 
@@ -248,11 +255,13 @@ thread* machine::pick_or_stop() {
   }
 }
 
-void machine::say_who(diagnosis& d) const {
-  if (running_ == &main_ || d.thread >= 0) return;
-  d.cta = running_->cta;
-  d.thread = running_->id;
-  d.role = running_->role;
+void machine::say_who(diagnosis& d, thread const* by) const {
+  if (d.thread >= 0) return;
+  if (by == nullptr && !landing_ && running_ != &main_) by = running_;
+  if (by == nullptr) return;
+  d.cta = by->cta;
+  d.thread = by->id;
+  d.role = by->role;
 }
 
 void machine::stop(std::string code, std::string kind, std::string text, site where, about a) {
@@ -264,7 +273,7 @@ void machine::stop(std::string code, std::string kind, std::string text, site wh
   d.object = std::move(a.object);
   d.phase = a.phase;
   d.earlier = a.earlier;
-  say_who(d);
+  say_who(d, a.by);
   diagnoses_.push_back(std::move(d));
   leave_for_good();
 }
@@ -282,6 +291,14 @@ void machine::plain_access(void const* address, std::size_t bytes, bool write, s
   cluster_state& c = *t.block->cluster;
   auto const at = static_cast<std::byte const*>(address) - c.ctas.front().smem;
   if (at < 0 || static_cast<std::size_t>(at) >= c.ctas.size() * smem_bytes_of_cta) {
+    if (write)
+      for (thread::fragment& f : t.fragments) {
+        auto const distance =
+            static_cast<std::byte const*>(address) - reinterpret_cast<std::byte const*>(f.at);
+        if (distance < static_cast<std::ptrdiff_t>(sizeof(f.value)) &&
+            distance + static_cast<std::ptrdiff_t>(bytes) > 0)
+          f.changed = where;
+      }
     if (c.check && is_global(address))
       c.check->global_plain(t, reinterpret_cast<std::uintptr_t>(address), bytes, write, where);
     return;
@@ -314,7 +331,7 @@ bool machine::is_global(void const* address) const {
 }
 
 void machine::report(diagnosis d) {
-  say_who(d);
+  say_who(d, nullptr);
   for (diagnosis& old : diagnoses_)
     if (same_hazard(old, d)) {
       ++old.count;
@@ -394,7 +411,7 @@ std::vector<diagnosis> machine::run(grid const& g, void const* params, options c
   next_ = &next;
   macs_done_ = &macs_done;
   diagnoses_.clear();
-  stopped_ = false;
+  stopped_ = landing_ = false;
   polling_since_ = std::chrono::steady_clock::now();
   pending_ops_.clear();
   pending_groups_.clear();

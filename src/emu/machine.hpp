@@ -20,6 +20,24 @@
 
 namespace tw::emu {
 
+/// Is the code of a kernel running? Only then is an ordinary access the kernel's (hook.cpp). The
+/// linker keeps one copy of each inline function, so the engine may run std::vector code of a
+/// kernel's unit, whose accesses are announced too: they are the engine's own.
+extern thread_local constinit bool in_kernel;
+
+/// Every function that a kernel calls begins with one. Fibers are switched inside such calls alone,
+/// so the fiber that goes on finds in_kernel false and leaves its own call.
+class engine_call {
+ public:
+  engine_call() : was_(in_kernel) { in_kernel = false; }
+  ~engine_call() { in_kernel = was_; }
+  engine_call(engine_call const&) = delete;
+  engine_call& operator=(engine_call const&) = delete;
+
+ private:
+  bool const was_;
+};
+
 struct cluster_state;
 struct cta_state;
 struct warpgroup_state;
@@ -92,7 +110,14 @@ struct thread : thread_face {
   site unpublished;  // dsmem() since the last release at cluster scope (line 0: none)
   std::uint32_t barriers_joined = 0;  // places where the lanes of a warp are together
   int open_accumulators = 0;
-  std::uint32_t wgmma_steps = 0, wgmma_groups = 0;        // recorded, committed
+  std::uint32_t wgmma_steps = 0, wgmma_groups = 0;  // recorded, committed
+  struct fragment {                                 // registers of A that a wgmma may still read
+    std::uint32_t const* at;
+    std::uint32_t value[4];
+    std::uint32_t group;  // from 1
+    site where, changed;  // the wgmma; an ordinary store since (line 0: none was seen)
+  };
+  std::vector<fragment> fragments;
   std::uint32_t matrix_stores = 0, matrix_loads = 0;      // stmatrix, ldmatrix calls
   std::uint32_t bulk_committed = 0, bulk_known_read = 0;  // groups: committed, waited for
   std::uint32_t bulk_base = 0;                            // group of bulk_left's front
@@ -188,6 +213,7 @@ struct about {
   std::string object = {};
   std::int64_t phase = -1;  // of an mbarrier
   site earlier = {};
+  thread const* by = nullptr;  // null: who is running
 };
 
 class machine {
@@ -214,6 +240,8 @@ class machine {
   void plain_access(void const* address, std::size_t bytes, bool write, site where);
   /// Where the running thread's address is neither its stack nor the emulator's own memory.
   bool is_global(void const* address) const;
+  /// Registers of A whose groups have been waited for: are they what they were?
+  void check_fragments(thread& t, std::uint32_t groups, site where);
   /// Null: hazards are not checked.
   hazard::global_memory* memory() const { return memory_; }
   void const* params() const { return params_; }
@@ -262,7 +290,7 @@ class machine {
   void start_cluster(cluster_state& c, int id);
   void prepare(cluster_state& c);
   void finish_thread();
-  void say_who(diagnosis& d) const;
+  void say_who(diagnosis& d, thread const* by) const;
   thread* pick();
   thread* pick_or_stop();
   bool time_out_try_waits();
@@ -293,6 +321,7 @@ class machine {
   std::vector<std::pair<tensor_map const*, std::unique_ptr<tensor_map_desc>>> maps_;
   std::vector<diagnosis> diagnoses_;
   bool stopped_ = false;
+  bool landing_ = false;           // a copy lands: whoever happens to run has nothing to do with it
   std::uint64_t progress_ = 0;     // arrivals and completions so far
   std::uint64_t yield_stamp_ = 0;  // progress_ when the polling without progress began
   std::chrono::steady_clock::time_point polling_since_;

@@ -109,10 +109,12 @@ void machine::matrix_load(void const* row, std::uint32_t* regs, int count, bool 
 }
 
 void stmatrix(void* row, std::uint32_t const* regs, int count, bool transposed, site where) {
+  engine_call const inside;
   machine::current().matrix_store(row, regs, count, transposed, where);
 }
 
 void ldmatrix(void const* row, std::uint32_t* regs, int count, bool transposed, site where) {
+  engine_call const inside;
   machine::current().matrix_load(row, regs, count, transposed, where);
 }
 

@@ -39,6 +39,7 @@ bool same_call(wgmma_call const& x, wgmma_call const& y) {
 }  // namespace
 
 accumulator_storage accumulator_open(int, site) {
+  engine_call const inside;
   thread& t = me();
   auto& tiles = t.group->tiles;
   auto const k = static_cast<std::size_t>(t.open_accumulators++);
@@ -49,11 +50,18 @@ accumulator_storage accumulator_open(int, site) {
   return {tiles[k]->value, &mine};
 }
 
-void accumulator_close() { --me().open_accumulators; }
+void accumulator_close() {
+  engine_call const inside;
+  --me().open_accumulators;
+}
 
-void wgmma_fence(accumulator_state& a, site) { a.touched = false; }
+void wgmma_fence(accumulator_state& a, site) {
+  engine_call const inside;
+  a.touched = false;
+}
 
 void accumulator_misused(accumulator_state const& a, int element, site where) {
+  engine_call const inside;
   machine& m = machine::current();
   thread const& t = me();
   if (!m.options_.hazards) return;
@@ -75,7 +83,8 @@ void accumulator_misused(accumulator_state const& a, int element, site where) {
             where, a.busy_at, fmt::format("accumulator of warpgroup {}", t.id / 128)});
 }
 
-void wgmma_record(wgmma_call const& call, std::uint32_t const* a_regs, site where) {
+void wgmma_record(wgmma_call const& call, std::uint32_t const* a_regs, bool watched, site where) {
+  engine_call const inside;
   machine& m = machine::current();
   thread& t = me();
   warpgroup_state& w = *t.group;
@@ -110,11 +119,15 @@ void wgmma_record(wgmma_call const& call, std::uint32_t const* a_regs, site wher
   if (s.arrived != 0 && !same_call(s.call, call)) diverged("a wgmma", s.where, where);
   if (call.a_in_registers)
     std::copy_n(a_regs, 4, s.a_regs.get() + static_cast<std::size_t>(t.id % 128) * 4);
+  if (watched && m.options_.hazards)
+    t.fragments.push_back(
+        {a_regs, {a_regs[0], a_regs[1], a_regs[2], a_regs[3]}, t.wgmma_groups + 1, where, {}});
   ++s.arrived;
   if (t.block->cluster->check) t.block->cluster->check->view_of(t, s.views);
 }
 
 void wgmma_commit(site where) {
+  engine_call const inside;
   machine& m = machine::current();
   thread& t = me();
   warpgroup_state& w = *t.group;
@@ -182,7 +195,7 @@ void machine::complete_group(warpgroup_state& w) {
                .remedy = "descriptors from operand_tile::desc, or offsets as the canonical layouts "
                          "have them",
            }),
-           where);
+           where, {.by = &w.block->threads[static_cast<std::size_t>(128 * w.index)]});
     counts_.wgmmas += static_cast<std::int64_t>(taken);
     macs += 64.0 * 16.0 * shape.n * static_cast<double>(taken);
     for (std::size_t i = 0; i < taken; ++i) w.steps.pop_front();
@@ -199,13 +212,41 @@ void machine::complete_group(warpgroup_state& w) {
   w.waiters.erase(passed, w.waiters.end());
 }
 
+void machine::check_fragments(thread& t, std::uint32_t groups, site where) {
+  std::vector<thread::fragment> const all = std::move(t.fragments);
+  t.fragments.clear();
+  for (thread::fragment const& f : all) {
+    if (f.group > groups) {
+      t.fragments.push_back(f);
+      continue;
+    }
+    bool const seen = f.changed.line != 0;
+    if (!seen && std::equal(f.value, f.value + 4, f.at)) continue;
+    report({"E0048", "wgmma-fragment-overwritten",
+            told({
+                .what = "Registers of A change while a wgmma may still be reading them.",
+                .now = seen ? fmt::format("written at {} by {}", text_of(f.changed), name_of(t))
+                            : fmt::format("found changed by the wait at {} of {}", text_of(where),
+                                          name_of(t)),
+                .earlier = fmt::format("read by wgmma at {}, group {} of {}", text_of(f.where),
+                                       f.group - 1, warpgroup_name(t)),
+                .missing = "a wait for that group before the registers change",
+                .cause = "wgmma reads A from the registers after the instruction has been issued",
+                .remedy = "wgmma_wait before the fragment is loaded again, or a second fragment",
+            }),
+            seen ? f.changed : where, f.where, fmt::format("A of warpgroup {}", t.id / 128)});
+  }
+}
+
 void wgmma_wait(int pending, site where) {
+  engine_call const inside;
   machine& m = machine::current();
   thread& t = me();
   if (t.wgmma_groups <= static_cast<std::uint32_t>(pending)) return;
   std::uint32_t const needed = t.wgmma_groups - static_cast<std::uint32_t>(pending);
   if (m.log_) m.log_->group_wait(t, needed);
   t.wgmma_known_done = std::max(t.wgmma_known_done, needed);
+  if (!t.fragments.empty()) m.check_fragments(t, needed, where);
   if (hazard::checker* check = t.block->cluster->check.get()) check->waited_for_groups(t, needed);
   if (t.group->groups_done >= needed) return;
   t.group->waiters.push_back(&t);

@@ -215,6 +215,54 @@ TEST_P(Hazards, E0036ExitBeforeAPeersArrive) {
       });
 }
 
+alignas(16) float const source[4 * 128] = {};
+
+TEST_P(Hazards, E0047CopyToAnAddressThatIsNotAligned) {
+  expect({.code = "E0047", .part = "lies 4 bytes past one"}, []<bool Broken>(memory s, args) {
+    cp_async<16>(s.x + 4 * thread_id() + (Broken ? 1 : 0), source + 4 * thread_id());  // now
+    cp_async_commit();
+    cp_async_wait<0>();
+  });
+}
+
+auto const from_registers = []<bool Broken>(memory s, args p) {
+  accumulator<64> acc;
+  make_barriers(s);
+  load(s, p, s.a[0], 0);
+  s.full[0].wait(0);
+  b32<4> a{{1, 2, 3, 4}};
+  wgmma_fence(acc);
+  wgmma<elem::bf16, operand_major::k>(acc, a, operand(s.a[0]), false);  // earlier
+  wgmma_commit();
+  if (!Broken) wgmma_wait<0>(acc);
+  a.r[2] = 7;  // now
+  if (Broken) wgmma_wait<0>(acc);
+  wgmma<elem::bf16, operand_major::k>(acc, a, operand(s.a[0]), false);
+  wgmma_commit();
+  wgmma_wait<0>(acc);
+};
+TEST_P(Hazards, E0048RegistersOfAOverwritten) {
+  expect({.code = "E0048", .object = "A of warpgroup 0", .part = "group 0 of warpgroup 0"},
+         from_registers);
+}
+
+// The registers belong to nobody once they are handed over without a name.
+TEST_P(Hazards, E0048NotOfAValueWithoutAName) {
+  auto const body = []<bool>(memory s, args p) {
+    accumulator<64> acc;
+    make_barriers(s);
+    load(s, p, s.a[0], 0);
+    s.full[0].wait(0);
+    wgmma_fence(acc);
+    for (std::uint32_t i = 0; i < 3; ++i)
+      wgmma<elem::bf16, operand_major::k>(acc, b32<4>{{i, i, i, i}}, operand(s.a[0]), i > 0);
+    wgmma_commit();
+    wgmma_wait<0>(acc);
+  };
+  emu::report const r = run_body<true>(body, scheduled(GetParam()));
+  EXPECT_TRUE(r.clean()) << r.text();
+}
+
 template <int Bytes>
 struct sized {
   using params = int;

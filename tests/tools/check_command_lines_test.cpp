@@ -80,10 +80,20 @@ TEST(Checklist, OperationsMakeALineApply) {
   EXPECT_EQ(lines.at("TMA coordinates").state, line_state::not_applicable);
 }
 
+TEST(Checklist, ARunThatComparedNothingHasNoResultToPass) {
+  kernel_result r = with_finding("E0024");
+  auto line = by_name(r).at("epilogue layout");
+  EXPECT_EQ(line.state, line_state::not_applicable);
+  EXPECT_EQ(line.detail, "a run with findings has no result");
+  r.elements = 8;
+  EXPECT_EQ(by_name(r).at("epilogue layout").state, line_state::passed);
+}
+
 TEST(Checklist, OnTheGpuOnlyTheResultIsJudged) {
   kernel_result r;
   r.runs = 1;
   r.on_gpu = true;
+  r.elements = 1;
   for (checklist_line const& l : checklist_of(r))
     EXPECT_EQ(l.state,
               l.name == "epilogue layout" ? line_state::passed : line_state::not_applicable);

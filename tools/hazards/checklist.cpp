@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "tilewright/arch/emu/options.hpp"
+
 namespace tw::hazards {
 
 namespace {
@@ -115,7 +117,7 @@ std::vector<rule> const& rules() {
                                    c.ctas, c.barriers + c.cluster_barriers, c.arrives)};
        }},
       {"accumulators",
-       {"E0030", "E0009", "E0012"},
+       {"E0030", "E0009", "E0012", "E0048"},
        [](statistics const& c) -> verdict {
          if (c.wgmmas == 0) return {false, "no wgmma"};
          return {true, fmt::format("{} wgmma in {} groups", c.wgmmas, c.wgmma_groups)};
@@ -133,7 +135,8 @@ std::vector<rule> const& rules() {
 constexpr std::string_view other = "other rules";
 
 std::string describe(finding const& f) {
-  std::string text = f.code.empty() ? f.text : fmt::format("{} {}\n  {}", f.code, f.kind, f.text);
+  constexpr int columns = 96;  // it is printed 4 to the right
+  std::string text = f.code.empty() ? f.text : emu::to_text({f.code, f.kind, f.text}, columns);
   while (!text.empty() && text.back() == '\n') text.pop_back();
   return text;
 }
@@ -167,6 +170,10 @@ std::vector<checklist_line> checklist_of(kernel_result const& r) {
       line.detail = "the GPU shows results alone";
     } else {
       auto [applies, detail] = x.applies(r.counts);
+      if (applies && x.line == line_of("") && r.runs > 0 && r.elements == 0) {
+        applies = false;
+        detail = "a run with findings has no result";
+      }
       if (!applies) line.state = line_state::not_applicable;
       line.detail = std::move(detail);
     }

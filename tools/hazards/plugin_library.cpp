@@ -5,6 +5,11 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <string_view>
+
+#include "tools/hazards/crash_report.hpp"
+#include "tools/hazards/request.hpp"
 #include "tools/io/refuse.hpp"
 #include "tools/mutants/mutants.hpp"
 
@@ -45,6 +50,25 @@ struct receiver {
   }
 };
 
+/// What is wrong with the list of kernels; empty: nothing.
+std::string trouble_with(emu::plugin const& p) {
+  if (p.kernels < 1 || p.kernel == nullptr) return "no kernels";
+  for (int i = 0; i < p.kernels; ++i) {
+    emu::plugin_kernel const& k = p.kernel[i];
+    if (k.name == nullptr || *k.name == 0) return fmt::format("kernel {} has no name", i);
+    if (k.run == nullptr) return fmt::format("kernel {} has no test function", k.name);
+    if (k.extent_names == nullptr || *k.extent_names == 0)
+      return fmt::format("kernel {} names no extents", k.name);
+    auto const extents = std::ranges::count(std::string_view(k.extent_names), ',') + 1;
+    if (extents > emu::plugin_extents)
+      return fmt::format("kernel {} has {} extents", k.name, extents);
+    if (k.shapes < 1 || k.shape == nullptr) return fmt::format("kernel {} has no shapes", k.name);
+    if (k.bugs < 0 || (k.bugs > 0 && k.bug == nullptr))
+      return fmt::format("kernel {} has {} bugs and no list of them", k.name, k.bugs);
+  }
+  return "";
+}
+
 }  // namespace
 
 plugin_library::plugin_library(std::string const& path) : path_(path) {
@@ -68,13 +92,18 @@ plugin_library::plugin_library(std::string const& path) : path_(path) {
                                           face_->statistics_bytes),
            fmt::format("interface {}, {} bytes", emu::plugin_abi, sizeof(emu::statistics)),
            "build it against the Tilewright that this command belongs to");
+  if (std::string const trouble = trouble_with(*face_); !trouble.empty())
+    refuse("TW0638", "plugin " + path, trouble,
+           fmt::format("kernels, each with a name, a test function, 1 to {} extents and a shape",
+                       emu::plugin_extents),
+           "tw::emu::test_of and tw::emu::plugin_of make such a list; see docs/checking.md");
 }
 
 std::span<emu::plugin_kernel const> plugin_library::kernels() const {
   return {face_->kernel, static_cast<std::size_t>(face_->kernels)};
 }
 
-void plugin_library::run(emu::plugin_kernel const& k, run_key const& key, int bug,
+void plugin_library::run(emu::plugin_kernel const& k, run_key const& key, int bug, bool json,
                          kernel_result& result) const {
   emu::options const o = mutants::schedule(key.family, key.seed);
   emu::plugin_request q{};
@@ -86,10 +115,22 @@ void plugin_library::run(emu::plugin_kernel const& k, run_key const& key, int bu
   q.seed = key.seed;
   receiver r{key, {}, 0, 0, {}, {}};
   emu::plugin_answer const answer = r.answer();
-  k.run(&q, &answer);
+  {
+    std::string const replay = fmt::format(
+        "tilewright check {}{} --kernel {} {}", path_,
+        bug == 0 ? "" : fmt::format(" --bug {}", k.bug[bug - 1].name), k.name, replay_options(key));
+    crash_report const last({"TW0639", fmt::format("plugin {}, kernel {}", path_, k.name), "",
+                             "a kernel and a test function that stay inside their memory",
+                             "the same run in a debugger: gdb --args " + replay},
+                            json);
+    k.run(&q, &answer);
+  }
+  if (r.failed.empty() && r.findings.empty() && r.elements == 0)
+    r.failed = "no element compared and no finding";
   if (!r.failed.empty())
     refuse("TW0637", fmt::format("plugin {}, kernel {}", path_, k.name), r.failed,
-           "a harness that runs and compares for every shape that it is given");
+           "a test function that runs the kernel and compares, for every shape that it is given",
+           on_gpu() ? "it needs a Hopper GPU; the plugin without _gpu runs in the emulator" : "");
   ++result.runs;
   if (!r.findings.empty()) ++result.bad_runs;
   result.wrong_elements += r.wrong;

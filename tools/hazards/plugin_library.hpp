@@ -14,7 +14,8 @@ namespace tw::hazards {
 /// Stays loaded until the process ends.
 class plugin_library {
  public:
-  /// Refuses: TW0631 cannot be loaded, TW0632 no entry, TW0633 of another version.
+  /// Refuses: TW0631 cannot be loaded, TW0632 no entry, TW0633 of another version, TW0638 a list
+  /// of kernels that cannot be run.
   explicit plugin_library(std::string const& path);
 
   std::span<emu::plugin_kernel const> kernels() const;
@@ -22,8 +23,9 @@ class plugin_library {
   std::string const& path() const { return path_; }
 
   /// One run; what it shows is added to `result`. bug: 0 or a number from 1. Refuses (TW0637) when
-  /// the harness itself fails.
-  void run(emu::plugin_kernel const& k, run_key const& key, int bug, kernel_result& result) const;
+  /// the harness itself fails; where it crashes, the process ends with TW0639 as its last words.
+  void run(emu::plugin_kernel const& k, run_key const& key, int bug, bool json,
+           kernel_result& result) const;
 
  private:
   std::string path_;

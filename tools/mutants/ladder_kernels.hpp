@@ -23,6 +23,7 @@ enum class ladder_mutation : int {
   no_order_barrier,
   wrong_barrier_id,
   wrong_barrier_count,
+  fragment_overwritten,
   count,
 };
 
@@ -149,6 +150,8 @@ struct double_buffer : ladder_kernel<Only> {
           wgmma<elem::bf16, operand_major::k, operand_major::k>(acc, a + 32 * kk, b + 32 * kk, add);
       }
       wgmma_commit();
+      if constexpr (FromRegisters)
+        if (is(p, ladder_mutation::fragment_overwritten)) regs[0] = fragment(s.a[k % 2], 1);
       bool const early = is(p, ladder_mutation::refilled_before_wait);
       if (!early && (k + 1 < k_tiles || !is(p, ladder_mutation::read_before_wait)))
         wgmma_wait<0>(acc);

@@ -106,6 +106,8 @@ std::vector<mutant> made() {
       "B is filled again before wgmma_wait", {"E0027"});
   add("a_from_registers", registers, no_landed_wait, "no-landed-wait",
       "nothing waits for the TMA loads", {"E0026", "E0029"});
+  add("a_from_registers", registers, fragment_overwritten, "fragment-overwritten",
+      "registers of A are loaded again before wgmma_wait", {"E0048"});
   auto* const turns = run_kernel<take_turns<>, 1024, turn>;
   add("take_turns", turns, none, "", "", {});
   add("take_turns", turns, no_order_barrier, "no-order-barrier", "no barrier orders the turns",

@@ -146,7 +146,7 @@ words words_for(std::string const& place, record const& earlier, std::string con
             "tma_store_wait_read by the thread that stored, then a barrier with the writers"};
   return {"E0024", "smem-race",
           fmt::format("{}, which {}: no barrier orders the two.", begin, before),
-          "they may come in either order, or at once",
+          "they may come in either order, or at once (an arrive with relaxed order carries none)",
           "a barrier between them: the first one arrives after it, the second one waits before"};
 }
 

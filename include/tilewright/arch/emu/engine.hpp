@@ -58,8 +58,8 @@ void tma_check_map(tensor_map const& map, site where);
 
 /// One thread's registers of an accumulator.
 struct accumulator_state {
-  site busy_at;                  // that wgmma
   std::uint32_t busy_group = 0;  // number, from 1, of the last wgmma group that writes them
+  site busy_at;                  // that wgmma
   bool touched = true;           // read or written since the last wgmma_fence
   site touched_at;
 };
@@ -81,7 +81,8 @@ struct wgmma_call {
   smem_desc a, b;
   bool a_in_registers, accumulate;
 };
-void wgmma_record(wgmma_call const& call, std::uint32_t const* a_regs, site where);
+/// watched: the registers of A are a variable, which must not change before the wait.
+void wgmma_record(wgmma_call const& call, std::uint32_t const* a_regs, bool watched, site where);
 void wgmma_commit(site where);
 void wgmma_wait(int pending, site where);
 

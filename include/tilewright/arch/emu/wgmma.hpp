@@ -64,14 +64,23 @@ TW_DEVICE void wgmma_fence(accumulator<N1>& d1, accumulator<N2>& d2,
 template <elem AB, operand_major A, operand_major B, int N>
 TW_DEVICE void wgmma(accumulator<N>& d, smem_desc a, smem_desc b, bool accumulate,
                      emu::site where = emu::site::here()) {
-  emu::wgmma_record({AB, A, B, N, d.tile(), &d.state(), a, b, false, accumulate}, nullptr, where);
+  emu::wgmma_record({AB, A, B, N, d.tile(), &d.state(), a, b, false, accumulate}, nullptr, false,
+                    where);
 }
-/// A from registers, the K-major fragment of wgmma.m64nNk16.
+/// A from registers, the K-major fragment of wgmma.m64nNk16. The variable keeps its value until
+/// wgmma_wait (E0048).
 template <elem AB, operand_major B, int N>
-TW_DEVICE void wgmma(accumulator<N>& d, b32<4> a, smem_desc b, bool accumulate,
+TW_DEVICE void wgmma(accumulator<N>& d, b32<4> const& a, smem_desc b, bool accumulate,
                      emu::site where = emu::site::here()) {
   emu::wgmma_record({AB, operand_major::k, B, N, d.tile(), &d.state(), {}, b, true, accumulate},
-                    a.r, where);
+                    a.r, true, where);
+}
+/// A value without a name: nobody can change it.
+template <elem AB, operand_major B, int N>
+TW_DEVICE void wgmma(accumulator<N>& d, b32<4>&& a, smem_desc b, bool accumulate,
+                     emu::site where = emu::site::here()) {
+  emu::wgmma_record({AB, operand_major::k, B, N, d.tile(), &d.state(), {}, b, true, accumulate},
+                    a.r, false, where);
 }
 TW_DEVICE void wgmma_commit(emu::site where = emu::site::here()) { emu::wgmma_commit(where); }
 
