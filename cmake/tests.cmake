@@ -26,6 +26,7 @@ endfunction()
 if(NOT TW_SANITIZE STREQUAL "address")  # g++ refuses both at once
   set_source_files_properties(${PROJECT_SOURCE_DIR}/tests/hazard/hazards_test.cpp
                               ${PROJECT_SOURCE_DIR}/tests/hazard/rules_test.cpp
+                              ${PROJECT_SOURCE_DIR}/tests/hazard/engine_test.cpp
                               ${PROJECT_SOURCE_DIR}/tests/hazard/banks_test.cpp PROPERTIES
     COMPILE_OPTIONS "-g1;-fsanitize=thread;--param=tsan-instrument-func-entry-exit=0")
 endif()

@@ -9,6 +9,7 @@ import tempfile
 import unittest
 
 BUILD = os.environ["TW_BINARY_DIR"]
+NVCC = os.environ.get("TW_NVCC")  # of a build with device code
 HERE = os.path.dirname(os.path.abspath(__file__))
 EXAMPLE = os.path.join(HERE, "../../examples/own_kernel")
 PICTURE = """\
@@ -82,7 +83,8 @@ class Consumer(unittest.TestCase):
     def test_own_kernels_are_checked(self):
         source = os.path.join(self.folder.name, "own_kernel")
         shutil.copytree(EXAMPLE, source)
-        build = self.build(source, "own", "-DOWN_KERNEL_GPU=OFF")
+        build = self.build(source, "own", *(
+            [f"-DCMAKE_CUDA_COMPILER={NVCC}"] if NVCC else ["-DOWN_KERNEL_GPU=OFF"]))
         check = lambda *words, status=0: run(self.command, "check", *words, status=status,
                                              folder=build)
 
@@ -114,6 +116,15 @@ class Consumer(unittest.TestCase):
             # The printed words repeat the run.
             words = re.search(r"again: tilewright check \S+ (.*)", text)[1].split()
             self.assertIn(found[0]["code"], check(plugin, *words, status=1))
+
+        self.assertIn("2 tests", run(os.path.join(build, "own_tests")))
+        if NVCC:  # the same sources for the card: one entry, and kernels with 64 x 64 results
+            for plugin in ("own_gemm_gpu.so", "own_transpose_gpu.so"):
+                names = run("nm", "-D", "--defined-only", os.path.join(build, plugin))
+                self.assertRegex(names, r"^\S+ T tilewright_plugin\n$")
+            code = run("cuobjdump", "-sass", os.path.join(build, "own_gemm_gpu.so"))
+            self.assertIn("HGMMA.64x64x16.F32.BF16", code)
+            self.assertIn("UTMALDG.2D", code)
 
         self.assertIn("TW0634", check("own_gemm.so", "--bug", "no-such", status=2))
         self.assertIn("M,N,K", check("own_gemm.so", "--shape", "64,64", status=2))
