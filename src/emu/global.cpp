@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "emu/machine.hpp"
+#include "emu/words.hpp"
 
 namespace tw::emu {
 
@@ -17,8 +18,16 @@ void aligned(void const* p, int bytes, char const* what, site where) {
   if (reinterpret_cast<std::uintptr_t>(p) % static_cast<std::uintptr_t>(bytes) != 0)
     machine::current().stop(
         "E0047", "access-alignment",
-        fmt::format("{} at {}: {} of {} bytes needs an address that is a multiple of {}",
-                    name_of(me()), text_of(where), what, bytes, bytes));
+        told({
+            .what = fmt::format("The address of {} of {} bytes is no multiple of {}.", what, bytes,
+                                bytes),
+            .now = fmt::format("access at {} by {}", text_of(where), name_of(me())),
+            .cause = fmt::format(
+                "the address lies {} bytes past one",
+                reinterpret_cast<std::uintptr_t>(p) % static_cast<std::uintptr_t>(bytes)),
+            .remedy = "align both addresses to the size, or copy fewer bytes at once",
+        }),
+        where);
 }
 
 /// A write is noted before its value is there, so who reads the value finds what was released.

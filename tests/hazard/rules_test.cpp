@@ -215,6 +215,16 @@ TEST_P(Hazards, E0036ExitBeforeAPeersArrive) {
       });
 }
 
+alignas(16) float const source[4 * 128] = {};
+
+TEST_P(Hazards, E0047CopyToAnAddressThatIsNotAligned) {
+  expect({.code = "E0047", .part = "lies 4 bytes past one"}, []<bool Broken>(memory s, args) {
+    cp_async<16>(s.x + 4 * thread_id() + (Broken ? 1 : 0), source + 4 * thread_id());  // now
+    cp_async_commit();
+    cp_async_wait<0>();
+  });
+}
+
 auto const from_registers = []<bool Broken>(memory s, args p) {
   accumulator<64> acc;
   make_barriers(s);

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "tilewright/arch/emu/options.hpp"
+
 namespace tw::hazards {
 
 namespace {
@@ -133,7 +135,8 @@ std::vector<rule> const& rules() {
 constexpr std::string_view other = "other rules";
 
 std::string describe(finding const& f) {
-  std::string text = f.code.empty() ? f.text : fmt::format("{} {}\n  {}", f.code, f.kind, f.text);
+  constexpr int columns = 96;  // it is printed 4 to the right
+  std::string text = f.code.empty() ? f.text : emu::to_text({f.code, f.kind, f.text}, columns);
   while (!text.empty() && text.back() == '\n') text.pop_back();
   return text;
 }
