@@ -97,12 +97,22 @@ class Consumer(unittest.TestCase):
         self.assertEqual(states(clean)["order of accesses"], "passed")
         self.assertEqual(states(clean)["TMA coordinates"], "not applicable")
 
+        # What the page shows is what is printed.
+        with open(os.path.join(EXAMPLE, "README.md"), encoding="utf-8") as file:
+            shown = re.findall(r"```sh\n\$PREFIX/bin/tilewright check ([^\n]*)\n```\n\n"
+                               r"```\n(.*?)```", file.read(), re.S)
+        self.assertEqual(len(shown), 2)
+        for words, output in shown:
+            printed = run(self.command, "check", *words.split(), folder=self.folder.name,
+                          status=1 if "--bug" in words else 0)
+            self.assertEqual(printed, output)
+
         # Each bug by its code, its line of the checklist and the file of both accesses.
         for plugin, bug, codes, line, file in (
                 ("own_gemm.so", "refill-early", ("E0027",), "order of accesses", "gemm.cpp:"),
                 ("own_gemm.so", "no-fence", ("E0025",), "fence placement", "gemm.cpp:"),
                 ("own_transpose.so", "no-barrier", ("E0024", "E0029"), "order of accesses",
-                 "transpose.cpp:")):
+                 "transpose.hpp:")):
             text = check(plugin, "--bug", bug, status=1)
             self.assertEqual(states(text)[line], "failed", text)
             self.assertIn(file, text)
@@ -118,13 +128,14 @@ class Consumer(unittest.TestCase):
             self.assertIn(found[0]["code"], check(plugin, *words, status=1))
 
         self.assertIn("2 tests", run(os.path.join(build, "own_tests")))
-        if NVCC:  # the same sources for the card: one entry, and kernels with 64 x 64 results
+        if NVCC:  # the same sources for the card: one entry, and what ptxas made
             for plugin in ("own_gemm_gpu.so", "own_transpose_gpu.so"):
                 names = run("nm", "-D", "--defined-only", os.path.join(build, plugin))
                 self.assertRegex(names, r"^\S+ T tilewright_plugin\n$")
-            code = run("cuobjdump", "-sass", os.path.join(build, "own_gemm_gpu.so"))
-            self.assertIn("HGMMA.64x64x16.F32.BF16", code)
-            self.assertIn("UTMALDG.2D", code)
+            record = os.path.join(build, "CMakeFiles/own_gemm_gpu.dir/own_gemm_gemm.cu.o")
+            with open(record + ".ptxas.json", encoding="utf-8") as file:
+                (kernel,) = json.load(file)["kernels"]
+            self.assertEqual((kernel["target"], kernel["spill_store_bytes"]), ("sm_90a", 0))
 
         self.assertIn("TW0634", check("own_gemm.so", "--bug", "no-such", status=2))
         self.assertIn("M,N,K", check("own_gemm.so", "--shape", "64,64", status=2))
