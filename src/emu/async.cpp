@@ -109,12 +109,14 @@ void machine::complete(bulk_op const& op) {
       std::memcpy(dst, first, bytes);
     first = dst;
     mbarrier_state& b = barrier_at(c, c.smem + op.bar_offset, op.where);
+    landing_ = true;  // stays so where a report ends the run
     if (c.cluster->check && b.phase != op.issue_phase[c.rank]) report_other_phase(c, b, op);
     if (log_) log_->landed(op.traced_as, c, b);
     b.tx -= static_cast<std::int64_t>(bytes);
     b.landed += static_cast<std::int64_t>(bytes);
     counts_.tma_load_bytes += static_cast<std::int64_t>(bytes);
     complete_if_done(c, b);
+    landing_ = false;
   }
 }
 

@@ -253,11 +253,13 @@ thread* machine::pick_or_stop() {
   }
 }
 
-void machine::say_who(diagnosis& d) const {
-  if (running_ == &main_ || d.thread >= 0) return;
-  d.cta = running_->cta;
-  d.thread = running_->id;
-  d.role = running_->role;
+void machine::say_who(diagnosis& d, thread const* by) const {
+  if (d.thread >= 0) return;
+  if (by == nullptr && !landing_ && running_ != &main_) by = running_;
+  if (by == nullptr) return;
+  d.cta = by->cta;
+  d.thread = by->id;
+  d.role = by->role;
 }
 
 void machine::stop(std::string code, std::string kind, std::string text, site where, about a) {
@@ -269,7 +271,7 @@ void machine::stop(std::string code, std::string kind, std::string text, site wh
   d.object = std::move(a.object);
   d.phase = a.phase;
   d.earlier = a.earlier;
-  say_who(d);
+  say_who(d, a.by);
   diagnoses_.push_back(std::move(d));
   leave_for_good();
 }
@@ -327,7 +329,7 @@ bool machine::is_global(void const* address) const {
 }
 
 void machine::report(diagnosis d) {
-  say_who(d);
+  say_who(d, nullptr);
   for (diagnosis& old : diagnoses_)
     if (same_hazard(old, d)) {
       ++old.count;
@@ -406,7 +408,7 @@ std::vector<diagnosis> machine::run(grid const& g, void const* params, options c
   next_ = &next;
   macs_done_ = &macs_done;
   diagnoses_.clear();
-  stopped_ = false;
+  stopped_ = landing_ = false;
   polling_since_ = std::chrono::steady_clock::now();
   pending_ops_.clear();
   pending_groups_.clear();

@@ -211,6 +211,7 @@ struct about {
   std::string object = {};
   std::int64_t phase = -1;  // of an mbarrier
   site earlier = {};
+  thread const* by = nullptr;  // null: who is running
 };
 
 class machine {
@@ -287,7 +288,7 @@ class machine {
   void start_cluster(cluster_state& c, int id);
   void prepare(cluster_state& c);
   void finish_thread();
-  void say_who(diagnosis& d) const;
+  void say_who(diagnosis& d, thread const* by) const;
   thread* pick();
   thread* pick_or_stop();
   bool time_out_try_waits();
@@ -318,6 +319,7 @@ class machine {
   std::vector<std::pair<tensor_map const*, std::unique_ptr<tensor_map_desc>>> maps_;
   std::vector<diagnosis> diagnoses_;
   bool stopped_ = false;
+  bool landing_ = false;           // a copy lands: whoever happens to run has nothing to do with it
   std::uint64_t progress_ = 0;     // arrivals and completions so far
   std::uint64_t yield_stamp_ = 0;  // progress_ when the polling without progress began
   std::chrono::steady_clock::time_point polling_since_;

@@ -195,7 +195,7 @@ void machine::complete_group(warpgroup_state& w) {
                .remedy = "descriptors from operand_tile::desc, or offsets as the canonical layouts "
                          "have them",
            }),
-           where);
+           where, {.by = &w.block->threads[static_cast<std::size_t>(128 * w.index)]});
     counts_.wgmmas += static_cast<std::int64_t>(taken);
     macs += 64.0 * 16.0 * shape.n * static_cast<double>(taken);
     for (std::size_t i = 0; i < taken; ++i) w.steps.pop_front();
