@@ -55,14 +55,31 @@ void add_ceiling(CLI::App& bench, int& status) {
   });
 }
 
+void add_emulator(CLI::App& bench, int& status) {
+  auto const o = std::make_shared<bench::emulator_bench_options>();
+  auto* const verb = bench.add_subcommand("emulator", "Measure what checking costs, without a GPU");
+  verb->add_option("--size", o->size, "M, N and K of the product")
+      ->check(CLI::IsMember({256, 512, 1024, 2048}))
+      ->capture_default_str();
+  verb->add_option("--rounds", o->rounds, "Runs of each kind; the fastest counts")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  verb->add_option("--json", o->json_path, "Write every sample and the environment to this file");
+  verb->add_option("--commit", o->commit, "Commit to record (default: asked of git)");
+  verb->callback([o, &status] {
+    status = static_cast<int>(guarded(false, [&] { return bench::run_emulator_bench(*o); }));
+  });
+}
+
 }  // namespace
 
 void add_bench_command(CLI::App& app, int& status) {
   auto* const bench =
-      app.add_subcommand("bench", "Measure on the GPU: products, and the card's ceilings");
+      app.add_subcommand("bench", "Measure: products and ceilings of the card, the emulator");
   bench->require_subcommand(1);
   add_gemm(*bench, status);
   add_ceiling(*bench, status);
+  add_emulator(*bench, status);
 }
 
 }  // namespace tw

@@ -42,4 +42,9 @@ struct ceiling_options {
   protocol_options protocol;
 };
 
+struct emulator_bench_options {
+  std::string json_path, commit;
+  int size = 1024, rounds = 9;
+};
+
 }  // namespace tw::bench

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// questions.hpp  The two questions of `tilewright bench`: how fast are products, how fast is the
-// card.
+// questions.hpp  The questions of `tilewright bench`: how fast are products, the card, the
+// emulator.
 #pragma once
 
 #include "bench/options.hpp"
@@ -12,5 +12,8 @@ namespace tw::bench {
 /// for input that is refused, and `no_usable_gpu`.
 exit_status run_gemm_bench(gemm_bench_options options);
 exit_status run_ceiling_bench(ceiling_options options);
+
+/// Times a product in the emulator, with and without checks; needs no GPU.
+exit_status run_emulator_bench(emulator_bench_options const& options);
 
 }  // namespace tw::bench

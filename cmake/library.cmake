@@ -18,10 +18,13 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   file(GLOB_RECURSE tw_avx2 CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*_avx2.cpp)
   file(GLOB_RECURSE tw_avx512 CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*_avx512.cpp)
   set(tw_vector -O3 -mfma -mf16c -Wno-uninitialized -Wno-maybe-uninitialized)
+  set_source_files_properties(${tw_avx2} ${tw_avx512} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
   set_source_files_properties(${tw_avx2} PROPERTIES COMPILE_OPTIONS "${tw_vector};-mavx2")
   set_source_files_properties(${tw_avx512} PROPERTIES COMPILE_OPTIONS
     "${tw_vector};-mavx512f;-mavx512bw;-mavx512vl;-mavx512dq;-mprefer-vector-width=512")
 endif()
+tw_precompile(tilewright algorithm array cstring fmt/format.h functional map memory optional random
+              string unordered_map vector)
 target_include_directories(tilewright PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
                                              $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
                                       PRIVATE ${PROJECT_SOURCE_DIR}/src)

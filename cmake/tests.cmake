@@ -18,17 +18,27 @@ function(tw_test_program target)
                                                ${PROJECT_SOURCE_DIR}/tools)
   target_compile_definitions(${target} PRIVATE TW_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                                                TW_COMMAND="$<TARGET_FILE:tilewright_command>")
+  # -fpch-preprocess: for ccache. At -O1 g++ 12 warns falsely about comparing strings.
+  target_compile_options(${target} PRIVATE ${tw_quick_to_compile} $<$<COMPILE_LANGUAGE:CXX>:
+                                           -fpch-preprocess;-Wno-stringop-overread>)
   target_link_libraries(${target} PRIVATE tilewright_tools tilewright ${BLAS_LIBRARIES})
   add_dependencies(${target} tilewright_command)
 endfunction()
 
+add_executable(tests_precompiled ${PROJECT_SOURCE_DIR}/tests/precompiled.cpp)
+tw_test_program(tests_precompiled)
+target_link_libraries(tests_precompiled PRIVATE GTest::gtest)
+tw_precompile(tests_precompiled algorithm functional gtest/gtest.h map random set string vector)
+
 # Kernels with ordinary loads and stores that the emulator sees (src/emu/hook.cpp).
+set(tw_seen_tests ${PROJECT_SOURCE_DIR}/tests/hazard/banks_test.cpp
+                  ${PROJECT_SOURCE_DIR}/tests/hazard/engine_test.cpp
+                  ${PROJECT_SOURCE_DIR}/tests/hazard/hazards_test.cpp
+                  ${PROJECT_SOURCE_DIR}/tests/hazard/rules_test.cpp)
+set_source_files_properties(${tw_seen_tests} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
 if(NOT TW_SANITIZE STREQUAL "address")  # g++ refuses both at once
-  set_source_files_properties(${PROJECT_SOURCE_DIR}/tests/hazard/hazards_test.cpp
-                              ${PROJECT_SOURCE_DIR}/tests/hazard/rules_test.cpp
-                              ${PROJECT_SOURCE_DIR}/tests/hazard/engine_test.cpp
-                              ${PROJECT_SOURCE_DIR}/tests/hazard/banks_test.cpp PROPERTIES
-    COMPILE_OPTIONS "-g1;-fsanitize=thread;--param=tsan-instrument-func-entry-exit=0")
+  set_source_files_properties(${tw_seen_tests} PROPERTIES COMPILE_OPTIONS
+    "$<$<CONFIG:Release>:-O2>;-g1;-fsanitize=thread;--param=tsan-instrument-func-entry-exit=0")
 endif()
 
 file(GLOB tw_test_folders CONFIGURE_DEPENDS LIST_DIRECTORIES true ${PROJECT_SOURCE_DIR}/tests/*)
@@ -39,6 +49,7 @@ foreach(folder ${tw_test_folders})
     add_executable(test_${label} ${programs})
     tw_test_program(test_${label})
     target_link_libraries(test_${label} PRIVATE GTest::gtest GTest::gtest_main rapidcheck)
+    target_precompile_headers(test_${label} REUSE_FROM tests_precompiled)
     gtest_discover_tests(test_${label} DISCOVERY_TIMEOUT 60
                          PROPERTIES LABELS ${label} TIMEOUT 600)
   endif()

@@ -20,13 +20,16 @@ add_custom_command(
   DEPENDS ${tw_error_pages} ${PROJECT_SOURCE_DIR}/cmake/embed_pages.cmake
   COMMENT "Embedding docs/errors" VERBATIM)
 
-# The mutants' plain loads and stores are seen by the emulator (src/emu/hook.cpp).
-file(GLOB tw_mutants CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/mutants/*_mutants.cpp)
+# The plain loads and stores of these kernels are seen by the emulator (src/emu/hook.cpp).
+file(GLOB tw_seen CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/mutants/*_mutants.cpp
+                                    ${PROJECT_SOURCE_DIR}/bench/*_intercepted.cpp)
 if(NOT TW_SANITIZE STREQUAL "address")  # g++ refuses both at once
-  set_source_files_properties(${tw_mutants} PROPERTIES COMPILE_OPTIONS
-    "-g1;-fsanitize=thread;--param=tsan-instrument-func-entry-exit=0")
+  set_source_files_properties(${tw_seen} PROPERTIES COMPILE_OPTIONS
+    "$<$<CONFIG:Release>:-O2>;-g1;-fsanitize=thread;--param=tsan-instrument-func-entry-exit=0")
 endif()
 add_library(tilewright_tools STATIC ${tw_tool_sources} ${tw_embedded_pages})
+# Words and JSON: -O2 would compile a third longer and be noticed by nobody.
+target_compile_options(tilewright_tools PRIVATE ${tw_quick_to_compile})
 target_include_directories(tilewright_tools PUBLIC ${PROJECT_SOURCE_DIR}
                                                    ${PROJECT_SOURCE_DIR}/tools)
 target_link_libraries(tilewright_tools PUBLIC tilewright fmt::fmt spdlog::spdlog CLI11::CLI11

@@ -56,11 +56,13 @@ exit_status run_gemm_kernels(request const& r) {
     record["runs"] = all.runs;
     record["false_reports"] = all.bad_runs;
     print_json(record);
-  } else if (bad.empty()) {
-    fmt::print("{}", text_of_kernels(std::span(&all, 1), r.target));
   } else {
-    fmt::print("{}{} of {} kernels with findings\n", text_of_kernels(bad, r.target), bad.size(),
-               results.size());
+    if (results.size() > 1) fmt::print("{}", table_of(results));
+    if (bad.empty())
+      fmt::print("{}", text_of_kernels(std::span(&all, 1), r.target));
+    else
+      fmt::print("{}{} of {} kernels with findings\n", text_of_kernels(bad, r.target), bad.size(),
+                 results.size());
   }
   return status_of(bad.empty());
 }

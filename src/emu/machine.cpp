@@ -20,11 +20,7 @@ thread_local constinit bool in_kernel = false;
 
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__)
-constexpr std::size_t stack_bytes = 256 * 1024;
-#else
-constexpr std::size_t stack_bytes = 64 * 1024;
-#endif
+constexpr std::size_t stack_bytes = bytes_per_stack;
 // Stacks at equal page offsets would share the same few cache sets: 33 ns a switch instead of 9.
 constexpr std::size_t stagger_bytes = 192;
 constexpr std::size_t stagger_steps = 61;
@@ -41,6 +37,7 @@ machine& machine::current() {
 
 void machine::thread_main(context::transfer_t from) {
   machine& m = current();
+  after_switch(m.running_->stack, m.previous_->stack);
   m.previous_->context = from.fctx;
   in_kernel = true;
   m.grid_.body(m.params_);
@@ -52,7 +49,9 @@ void machine::switch_to(thread* t) {
   previous_ = running_;
   running_ = t;
   self = t;
+  before_switch(previous_->stack, t->stack);
   context::transfer_t const from = context::jump_fcontext(t->context, nullptr);
+  after_switch(running_->stack, previous_->stack);
   previous_->context = from.fctx;
 }
 
@@ -82,6 +81,8 @@ void machine::start_cluster(cluster_state& c, int id) {
   c.live_threads = grid_.cluster * grid_.threads;
   c.barrier = {};
   counts_.ctas += grid_.cluster;
+  wipe_stacks(c.stack_store.get(),
+              static_cast<std::size_t>(grid_.cluster * grid_.threads) * stack_bytes);
   std::size_t stack = 0;
   int warp = c.first_warp;
   for (cta_state& b : c.ctas) {
@@ -114,6 +115,7 @@ void machine::start_cluster(cluster_state& c, int id) {
       top -= stack % stagger_steps * stagger_bytes;
       th.context = context::make_fcontext(top, stack_bytes - stagger_steps * stagger_bytes,
                                           &machine::thread_main);
+      th.stack = {c.stack_store.get() + stack * stack_bytes, stack_bytes};
       ++stack;
       warp_state& w = warps_[static_cast<std::size_t>(th.warp_index)];
       if (t % 32 == 0) {
@@ -393,6 +395,7 @@ std::vector<diagnosis> machine::run(grid const& g, void const* params, options c
                                     std::function<int()> const& next, int live, std::uint64_t seed,
                                     std::function<void(double)> const& macs_done,
                                     hazard::global_memory* memory, bool alone) {
+  [[maybe_unused]] leaks_allowed const abandoned_fibers;
   bool const same_shape = grid_.cluster == g.cluster && grid_.threads == g.threads;
   grid_ = g;
   options_ = o;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "emu/banks.hpp"
+#include "emu/fiber_stack.hpp"
 #include "emu/hazard/checker.hpp"
 #include "emu/product.hpp"
 #include "emu/trace/log.hpp"
@@ -96,6 +97,7 @@ struct bulk_op {
 
 struct thread : thread_face {
   boost::context::detail::fcontext_t context = nullptr;
+  fiber_stack stack;
   cta_state* block = nullptr;
   warpgroup_state* group = nullptr;
   int warp_index = 0;  // in the machine

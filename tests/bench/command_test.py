@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""command_test.py  `tilewright bench` without a GPU: refused input is 2, a missing GPU is 77."""
+"""command_test.py  `tilewright bench` without a GPU: refused input is 2, a missing GPU is 77; the
+emulator needs none."""
+import json
 import os
 import subprocess
 import sys
@@ -29,6 +31,7 @@ def main():
     expect(2, "TW0705", "gemm", "--shapes", SHAPES, "--names", "nobody")
     expect(2, "TW0615", "gemm", "--shapes", SHAPES, "--mode", "slow")
     expect(2, "TW0615", "gemm")
+    expect(2, "TW0615", "emulator", "--size", "100")
     with tempfile.NamedTemporaryFile("w", suffix=".json") as shapes:
         shapes.write('[{"name": "x"}]')
         shapes.flush()
@@ -39,6 +42,13 @@ def main():
         expect(77, "TW05", "ceiling", "--json", result)
         if os.listdir(folder):
             sys.exit("a result file was written without a measurement")
+        got, out, err = bench("emulator", "--size", "256", "--rounds", "2", "--json", result)
+        if got != 0 or "values alone" not in out or "every check" not in out:
+            sys.exit(f"bench emulator: got {got}, {out!r}, {err!r}")
+        with open(result, encoding="utf-8") as file:
+            rows = json.load(file)["rows"]
+        if [len(r["ms"]) for r in rows][:2] != [2, 2] or any(r["least_ms"] <= 0 for r in rows):
+            sys.exit(f"bench emulator wrote {rows}")
 
 
 if __name__ == "__main__":

@@ -49,7 +49,7 @@ class scratch {
 };
 
 inline std::string data_file(std::string const& name) {
-  return std::string(TW_SOURCE_DIR) + "/tests/tools/data/" + name;
+  return TW_SOURCE_DIR "/tests/tools/data/" + name;
 }
 
 inline std::string read_file(std::string const& path) {

@@ -64,8 +64,11 @@ class gemm_runner {
   gemm_runner(gemm_config const& c, std::vector<shape> const& shapes) : c_(c), shapes_(shapes) {}
 
   /// Run number i of this kernel; given shapes are used in turn. With the same key it repeats.
+  /// Each kernel has products of its own.
   void run(int i, run_key key, kernel_result& result) {
-    std::mt19937_64 random(key.seed * 1000003 + static_cast<unsigned>(key.family));
+    std::string const words = fmt::format("{} {} {}", result.name, key.family, key.seed);
+    std::seed_seq seeds(words.begin(), words.end());
+    std::mt19937_64 random(seeds);
     auto const any = [&](int lo, int hi) {
       return lo + static_cast<int>(random() % static_cast<unsigned>(hi - lo + 1));
     };
@@ -84,8 +87,9 @@ class gemm_runner {
     gemm_problem p{m, n, k, a.desc, b.desc, d.desc, std::nullopt, 1.0F, 0.0F};
     if (any(0, 2) == 0) {
       p.c = c.desc;
-      p.beta = 0.5F;
+      p.beta = any(0, 1) != 0 ? 1.0F : -0.75F;
     }
+    if (any(0, 2) == 0) p.alpha = 1.5F;
     gemm_operands const o{a.bytes.data(), b.bytes.data(), p.c ? c.bytes.data() : nullptr,
                           d.bytes.data()};
     emu::options options = mutants::schedule(key.family, key.seed);

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "tools/hazards/checklist.hpp"
@@ -33,6 +34,17 @@ std::string text_of_kernels(std::span<kernel_result const> results, std::string 
         break;
       }
   }
+  return text;
+}
+
+std::string table_of(std::span<kernel_result const> results) {
+  std::size_t width = 6;
+  for (kernel_result const& r : results) width = std::max(width, r.name.size());
+  std::string text = fmt::format("{:<{}}  {:>6}  {:>7}  {:>10}  {:>12}\n", "kernel", width, "runs",
+                                 "CTAs", "elements", "with reports");
+  for (kernel_result const& r : results)
+    text += fmt::format("{:<{}}  {:>6}  {:>7}  {:>10}  {:>12}\n", r.name, width, r.runs,
+                        r.counts.ctas, r.elements, r.bad_runs);
   return text;
 }
 

@@ -17,6 +17,9 @@ std::string text_of_kernels(std::span<kernel_result const> results, std::string 
 /// "checklist": [{"line", "state", "detail"}, ...]}, ...]}
 nlohmann::ordered_json json_of_kernels(std::span<kernel_result const> results);
 
+/// A table: a line per kernel with its runs, CTAs, elements compared, and runs that were reported.
+std::string table_of(std::span<kernel_result const> results);
+
 /// Many kernels of one family as one: the sums, and one checklist.
 kernel_result merged(std::span<kernel_result const> results, std::string name);
 

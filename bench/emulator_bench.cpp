@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// emulator_bench.cpp  What checking costs: a bf16 product in the emulator on one core, without
+//                     checks, with them, and with plain accesses intercepted too.
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <random>
+#include <vector>
+
+#include "bench/emulator_intercepted.hpp"
+#include "bench/environment.hpp"
+#include "bench/questions.hpp"
+#include "tilewright/arch/tensor_map.hpp"
+#include "tilewright/base/convert.hpp"
+#include "tilewright/dispatch/gemm.hpp"
+#include "tools/check.hpp"
+
+namespace tw::bench {
+namespace {
+
+/// Processor time of this thread in user mode: other programs on the machine disturb it little.
+double user_ms() {
+  rusage use{};
+  getrusage(RUSAGE_THREAD, &use);
+  return static_cast<double>(use.ru_utime.tv_sec) * 1e3 +
+         static_cast<double>(use.ru_utime.tv_usec) * 1e-3;
+}
+
+/// D = A B with A row-major and B column-major, size x size x size.
+class product {
+ public:
+  explicit product(int size) : size_(size) {
+    std::mt19937 random(1);
+    std::uniform_real_distribution<float> value(-1.0F, 1.0F);
+    auto const elements = static_cast<std::size_t>(size) * static_cast<std::size_t>(size);
+    for (auto* x : {&a_, &b_, &d_}) x->resize(elements);
+    for (auto* x : {&a_, &b_})
+      for (std::uint16_t& v : *x) v = to_bf16(value(random)).bits;
+    problem_.m = problem_.n = problem_.k = size;
+    problem_.a = problem_.d = {elem::bf16, order::row_major, size};
+    problem_.b = {elem::bf16, order::col_major, size};
+  }
+
+  void run_shipped(emu::options const& o) { gemm_emulated(plan(), operands(), o); }
+
+  /// The same product by the kernel whose plain accesses are seen, with as many CTAs.
+  void run_intercepted(emu::options const& o) {
+    constexpr gemm_config c = intercepted_config;
+    gemm_params p{};
+    p.a = map_of(a_.data(), c.tile_m);
+    p.b = map_of(b_.data(), c.tile_n / c.cluster_m);
+    p.epilogue.d = map_of(d_.data(), 64);
+    p.epilogue.tma_cols = p.epilogue.m = p.epilogue.n = size_;
+    p.epilogue.data = d_.data();
+    p.epilogue.pitch = size_;
+    p.epilogue.alpha = 1.0F;
+    p.order = {size_ / (c.tile_m * c.cluster_m), size_ / c.tile_n, 8};
+    p.k_tiles = size_ / c.tile_k;
+    launch_intercepted(std::min(p.order.tiles() * c.cluster_m, o.sms), p, o);
+  }
+
+  bool right() {
+    bool const passed = check_gemm(problem_, operands(), 1e9).passed();
+    std::ranges::fill(d_, std::uint16_t{0xFFFF});
+    return passed;
+  }
+
+  std::string kernel() { return plan().kernel; }
+
+ private:
+  gemm_plan plan() { return plan_gemm(problem_, operands(), 2); }
+  gemm_operands operands() { return {a_.data(), b_.data(), nullptr, d_.data()}; }
+  tensor_map map_of(void* base, int box_outer) const {
+    tensor_map_desc t;
+    t.base = base;
+    t.type = elem::bf16;
+    t.rank = 2;
+    t.dim[0] = t.dim[1] = size_;
+    t.stride_bytes[0] = 2 * size_;
+    t.box[0] = 64;
+    t.box[1] = box_outer;
+    t.swizzle = swizzle_mode::b128;
+    return make_tensor_map(t, target::emu);
+  }
+
+  int size_;
+  gemm_problem problem_;
+  std::vector<std::uint16_t> a_, b_, d_;
+};
+
+struct row {
+  char const* name;
+  bool hazards, intercepted;
+  std::vector<double> ms;  // user time of each run
+  double least() const { return *std::ranges::min_element(ms); }
+};
+
+/// Refuses a result that is wrong: a time for nothing.
+void run_once(product& p, row& r) {
+  emu::options o;
+  o.hazards = r.hazards;
+  o.os_threads = 1;
+  o.sms = 2;
+  double const start = user_ms();
+  if (r.intercepted)
+    p.run_intercepted(o);
+  else
+    p.run_shipped(o);
+  r.ms.push_back(user_ms() - start);
+  if (!p.right()) throw std::runtime_error(fmt::format("wrong elements in a run '{}'", r.name));
+}
+
+}  // namespace
+
+exit_status run_emulator_bench(emulator_bench_options const& o) {
+  product p(o.size);
+  std::vector<row> rows{{"values alone", false, false, {}}, {"every check", true, false, {}}};
+  if (accesses_are_intercepted())
+    rows.push_back({"every check, plain accesses too", true, true, {}});
+  for (int i = 0; i < o.rounds; ++i)
+    for (row& r : rows) run_once(p, r);
+
+  fmt::print("bf16 {0} x {0} x {0} in the emulator, one core, user time, least of {1} runs; {2}\n",
+             o.size, o.rounds, p.kernel());
+  nlohmann::json list = nlohmann::json::array();
+  for (row const& r : rows) {
+    fmt::print("{:<34}{:>8.1f} ms {:>6.2f} x\n", r.name, r.least(), r.least() / rows[1].least());
+    list.push_back({{"name", r.name}, {"least_ms", r.least()}, {"ms", r.ms}});
+  }
+  if (!o.json_path.empty())
+    write_json(o.json_path, {{"schema", "tilewright.bench.emulator/1"},
+                             {"environment", environment_json(o.commit)},
+                             {"size", o.size},
+                             {"kernel", p.kernel()},
+                             {"rows", std::move(list)}});
+  return exit_status::done;
+}
+
+}  // namespace tw::bench
