@@ -9,6 +9,7 @@ import tempfile
 import unittest
 
 BUILD = os.environ["TW_BINARY_DIR"]
+NVCC = os.environ.get("TW_NVCC")  # of a build with device code
 HERE = os.path.dirname(os.path.abspath(__file__))
 EXAMPLE = os.path.join(HERE, "../../examples/own_kernel")
 PICTURE = """\
@@ -82,7 +83,8 @@ class Consumer(unittest.TestCase):
     def test_own_kernels_are_checked(self):
         source = os.path.join(self.folder.name, "own_kernel")
         shutil.copytree(EXAMPLE, source)
-        build = self.build(source, "own", "-DOWN_KERNEL_GPU=OFF")
+        build = self.build(source, "own", *(
+            [f"-DCMAKE_CUDA_COMPILER={NVCC}"] if NVCC else ["-DOWN_KERNEL_GPU=OFF"]))
         check = lambda *words, status=0: run(self.command, "check", *words, status=status,
                                              folder=build)
 
@@ -95,12 +97,22 @@ class Consumer(unittest.TestCase):
         self.assertEqual(states(clean)["order of accesses"], "passed")
         self.assertEqual(states(clean)["TMA coordinates"], "not applicable")
 
+        # What the page shows is what is printed.
+        with open(os.path.join(EXAMPLE, "README.md"), encoding="utf-8") as file:
+            shown = re.findall(r"```sh\n\$PREFIX/bin/tilewright check ([^\n]*)\n```\n\n"
+                               r"```\n(.*?)```", file.read(), re.S)
+        self.assertEqual(len(shown), 2)
+        for words, output in shown:
+            printed = run(self.command, "check", *words.split(), folder=self.folder.name,
+                          status=1 if "--bug" in words else 0)
+            self.assertEqual(printed, output)
+
         # Each bug by its code, its line of the checklist and the file of both accesses.
         for plugin, bug, codes, line, file in (
                 ("own_gemm.so", "refill-early", ("E0027",), "order of accesses", "gemm.cpp:"),
                 ("own_gemm.so", "no-fence", ("E0025",), "fence placement", "gemm.cpp:"),
                 ("own_transpose.so", "no-barrier", ("E0024", "E0029"), "order of accesses",
-                 "transpose.cpp:")):
+                 "transpose.hpp:")):
             text = check(plugin, "--bug", bug, status=1)
             self.assertEqual(states(text)[line], "failed", text)
             self.assertIn(file, text)
@@ -114,6 +126,16 @@ class Consumer(unittest.TestCase):
             # The printed words repeat the run.
             words = re.search(r"again: tilewright check \S+ (.*)", text)[1].split()
             self.assertIn(found[0]["code"], check(plugin, *words, status=1))
+
+        self.assertIn("2 tests", run(os.path.join(build, "own_tests")))
+        if NVCC:  # the same sources for the card: one entry, and what ptxas made
+            for plugin in ("own_gemm_gpu.so", "own_transpose_gpu.so"):
+                names = run("nm", "-D", "--defined-only", os.path.join(build, plugin))
+                self.assertRegex(names, r"^\S+ T tilewright_plugin\n$")
+            record = os.path.join(build, "CMakeFiles/own_gemm_gpu.dir/own_gemm_gemm.cu.o")
+            with open(record + ".ptxas.json", encoding="utf-8") as file:
+                (kernel,) = json.load(file)["kernels"]
+            self.assertEqual((kernel["target"], kernel["spill_store_bytes"]), ("sm_90a", 0))
 
         self.assertIn("TW0634", check("own_gemm.so", "--bug", "no-such", status=2))
         self.assertIn("M,N,K", check("own_gemm.so", "--shape", "64,64", status=2))

@@ -25,10 +25,10 @@ ptxas info    : Function properties for _Z6calleePf
 """
 
 
-def compile_cuda(source, folder):
+def compile_cuda(source, folder, *options):
     output = os.path.join(folder, "out.o")
     done = subprocess.run(
-        [sys.executable, "-B", SCRIPT, NVCC, "-std=c++20", "-gencode",
+        [sys.executable, "-B", SCRIPT, *options, NVCC, "-std=c++20", "-gencode",
          "arch=compute_90a,code=sm_90a", "-c", source, "-o", output],
         capture_output=True, text=True, check=False)
     return done, output
@@ -56,6 +56,14 @@ class Compiling(unittest.TestCase):
             self.assertEqual(done.returncode, 1)
             self.assertIn("error: ptxas spills registers in spills(float*, int)", done.stderr)
             self.assertFalse(os.path.exists(output))
+
+    def test_spills_of_somebody_elses_kernel_pass_and_are_told(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done, output = compile_cuda(os.path.join(HERE, "spills.cu"), folder, "--spills-pass")
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            with open(output + ".ptxas.json", encoding="utf-8") as file:
+                (kernel,) = json.load(file)["kernels"]
+            self.assertGreater(kernel["spill_store_bytes"], 0)
 
     def test_a_serialised_wgmma_is_refused(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -19,10 +19,20 @@ std::string text_of_kernels(std::span<kernel_result const> results, std::string 
     text += fmt::format("{}: {} runs, {} elements compared{}\n", r.name, r.runs, r.elements,
                         r.clean() ? "" : fmt::format(", {} runs with findings", r.bad_runs));
     text += text_of(checklist_of(r));
+    std::string last;
+    for (finding const& f : r.findings) {
+      std::string const line =
+          fmt::format("  {} in {} of {} runs; again: tilewright check {} --kernel {} {}\n",
+                      f.code.empty() ? f.kind : f.code, f.runs, r.runs, target, r.name,
+                      replay_options(f.first));
+      if (line != last) text += line;
+      last = line;
+    }
     for (finding const& f : r.findings)
-      text += fmt::format("  {} in {} of {} runs; again: tilewright check {} --kernel {} {}\n",
-                          f.code.empty() ? f.kind : f.code, f.runs, r.runs, target, r.name,
-                          replay_options(f.first));
+      if (!f.code.empty()) {
+        text += fmt::format("  what {0} is: tilewright explain {0}\n", f.code);
+        break;
+      }
   }
   return text;
 }

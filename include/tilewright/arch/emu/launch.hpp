@@ -67,7 +67,7 @@ void launch(int ctas, typename K::params const& p, emu::options const& o) {
 namespace tw::emu {
 
 /// Runs kernel K over `ctas` CTAs with every check on, and returns what was found.
-/// Example: tests/emu/report_test.cpp
+/// Example: examples/own_kernel/transpose_test.cpp
 template <class K, bool Seen = plain_accesses_seen>
 report run(K, int ctas, typename K::params const& p, options const& o = {}) {
   report r;
