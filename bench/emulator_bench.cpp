@@ -8,13 +8,12 @@
 #include <random>
 #include <vector>
 
-#include "bench/emulator_intercepted.hpp"
 #include "bench/environment.hpp"
 #include "bench/questions.hpp"
-#include "tilewright/arch/tensor_map.hpp"
 #include "tilewright/base/convert.hpp"
 #include "tilewright/dispatch/gemm.hpp"
 #include "tools/check.hpp"
+#include "tools/mutants/mutants.hpp"
 
 namespace tw::bench {
 namespace {
@@ -44,20 +43,10 @@ class product {
 
   void run_shipped(emu::options const& o) { gemm_emulated(plan(), operands(), o); }
 
-  /// The same product by the kernel whose plain accesses are seen, with as many CTAs.
+  /// The same product, tiles and clusters by the kernel whose plain accesses are seen. Not the
+  /// shipped one: a program holds one copy of each inline function, and would intercept both.
   void run_intercepted(emu::options const& o) {
-    constexpr gemm_config c = intercepted_config;
-    gemm_params p{};
-    p.a = map_of(a_.data(), c.tile_m);
-    p.b = map_of(b_.data(), c.tile_n / c.cluster_m);
-    p.epilogue.d = map_of(d_.data(), 64);
-    p.epilogue.tma_cols = p.epilogue.m = p.epilogue.n = size_;
-    p.epilogue.data = d_.data();
-    p.epilogue.pitch = size_;
-    p.epilogue.alpha = 1.0F;
-    p.order = {size_ / (c.tile_m * c.cluster_m), size_ / c.tile_n, 8};
-    p.k_tiles = size_ / c.tile_k;
-    launch_intercepted(std::min(p.order.tiles() * c.cluster_m, o.sms), p, o);
+    mutants::run_reference_gemm(a_.data(), b_.data(), d_.data(), size_, o);
   }
 
   bool right() {
@@ -71,18 +60,6 @@ class product {
  private:
   gemm_plan plan() { return plan_gemm(problem_, operands(), 2); }
   gemm_operands operands() { return {a_.data(), b_.data(), nullptr, d_.data()}; }
-  tensor_map map_of(void* base, int box_outer) const {
-    tensor_map_desc t;
-    t.base = base;
-    t.type = elem::bf16;
-    t.rank = 2;
-    t.dim[0] = t.dim[1] = size_;
-    t.stride_bytes[0] = 2 * size_;
-    t.box[0] = 64;
-    t.box[1] = box_outer;
-    t.swizzle = swizzle_mode::b128;
-    return make_tensor_map(t, target::emu);
-  }
 
   int size_;
   gemm_problem problem_;
@@ -116,7 +93,7 @@ void run_once(product& p, row& r) {
 exit_status run_emulator_bench(emulator_bench_options const& o) {
   product p(o.size);
   std::vector<row> rows{{"values alone", false, false, {}}, {"every check", true, false, {}}};
-  if (accesses_are_intercepted())
+  if (mutants::plain_accesses_are_seen())
     rows.push_back({"every check, plain accesses too", true, true, {}});
   for (int i = 0; i < o.rounds; ++i)
     for (row& r : rows) run_once(p, r);

@@ -21,8 +21,7 @@ add_custom_command(
   COMMENT "Embedding docs/errors" VERBATIM)
 
 # The plain loads and stores of these kernels are seen by the emulator (src/emu/hook.cpp).
-file(GLOB tw_seen CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/mutants/*_mutants.cpp
-                                    ${PROJECT_SOURCE_DIR}/bench/*_intercepted.cpp)
+file(GLOB tw_seen CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/mutants/*_mutants.cpp)
 if(NOT TW_SANITIZE STREQUAL "address")  # g++ refuses both at once
   set_source_files_properties(${tw_seen} PROPERTIES COMPILE_OPTIONS
     "$<$<CONFIG:Release>:-O2>;-g1;-fsanitize=thread;--param=tsan-instrument-func-entry-exit=0")

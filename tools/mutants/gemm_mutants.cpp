@@ -121,6 +121,12 @@ std::vector<mutant> made() {
 
 }  // namespace
 
+void run_reference_gemm(void* a, void* b, void* d, int size, emu::options const& o) {
+  gemm_params const params =
+      gemm_product::params_of(a, b, d, {size, size, size}, mutation::none, target::emu);
+  launch<reference_gemm<mutation::none>>(2, params, o);
+}
+
 std::span<mutant const> gemm_mutants() {
   static std::vector<mutant> const list = made();
   return list;

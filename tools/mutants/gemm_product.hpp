@@ -45,12 +45,19 @@ struct gemm_product {
 
   /// The kernel's parameters for operands at these addresses.
   gemm_params params(void* a_at, void* b_at, void* d_at, mutation broken, target where) const {
-    return {map_of(a_at, k, m, 128, where),
-            map_of(b_at, k, n, 128, where),
-            map_of(d_at, n, m, 64, where),
-            m / 256,
-            n / 256,
-            k / 64,
+    return params_of(a_at, b_at, d_at, {m, n, k}, broken, where);
+  }
+  struct extents {
+    int m, n, k;
+  };
+  static gemm_params params_of(void* a_at, void* b_at, void* d_at, extents e, mutation broken,
+                               target where) {
+    return {map_of(a_at, e.k, e.m, 128, where),
+            map_of(b_at, e.k, e.n, 128, where),
+            map_of(d_at, e.n, e.m, 64, where),
+            e.m / 256,
+            e.n / 256,
+            e.k / 64,
             broken};
   }
 

@@ -29,6 +29,8 @@ struct mutant {
 };
 
 std::span<mutant const> gemm_mutants();
+/// The correct reference GEMM: d = a b^T, bf16, size x size x size, size a multiple of 256; 2 CTAs.
+void run_reference_gemm(void* a, void* b, void* d, int size, emu::options const& o);
 std::span<mutant const> plain_mutants();
 std::span<mutant const> ladder_mutants();
 std::span<mutant const> cluster_mutants();
