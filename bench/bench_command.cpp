@@ -29,6 +29,10 @@ void add_gemm(CLI::App& bench, int& status) {
                    "Algorithms that the tuning tries")
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
+  verb->add_option("--plans", o->measure.our_plans,
+                   "Our plans that are tried; the fastest becomes a contender of its own")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
   verb->add_option("--rounds", o->rounds, "Bursts of each contender (5; 3 with --quick)")
       ->check(CLI::Range(1, 1000));
   verb->add_option("--data", o->data, "normal (mean 0, deviation 1) or uniform (-1 to 1)")

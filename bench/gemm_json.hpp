@@ -65,6 +65,14 @@ inline nlohmann::json to_json(shape_result const& r, int sms) {
     out["ratio"]["sustained"][baseline] = speed_ratio(r, baseline, &provider_result::windows);
   }
   for (auto const& t : r.tuning) out["tuning"].push_back({{"kernel", t.kernel}, {"us", t.us}});
+  for (auto const& p : r.plans)
+    out["plans"].push_back({{"kernel", p.kernel},
+                            {"swapped", p.swapped},
+                            {"clusters", p.clusters},
+                            {"shared_tiles", p.shared_tiles},
+                            {"sharers", p.sharers},
+                            {"predicted_us", p.predicted_us},
+                            {"us", p.us}});
   return out;
 }
 

@@ -34,11 +34,13 @@ class measurement {
   }
 
   void add_ours(int device_sms) {
-    gemm_plan const plan = plan_gemm(problem_, sets_.at(0), device_sms);
-    out_.why = plan.why;
-    out_.hints = plan.hints;
-    add("tilewright", plan.kernel,
-        prepare([this, plan](int set, cudaStream_t stream) { gemm(plan, sets_.at(set), stream); }));
+    auto const plans = plan_candidates(problem_, sets_.at(0), device_sms);
+    out_.why = plans[0].why;
+    out_.hints = plans[0].hints;
+    add("tilewright", plans[0].kernel, prepare(plans[0], options_.batch_s));
+    std::size_t const best = try_plans(plans);
+    if (best != 0)
+      add("tilewright_tuned", plans[best].kernel, prepare(plans[best], options_.batch_s));
   }
 
   /// The heuristic's first algorithm, and the fastest of its first `tune_candidates`.
@@ -86,6 +88,11 @@ class measurement {
   contender_pointer prepare(graph_contender::enqueue const& launch) {
     return std::make_unique<graph_contender>(watch_, sets_.count(), launch, options_.batch_s);
   }
+  contender_pointer prepare(gemm_plan const& plan, double batch_s) {
+    return std::make_unique<graph_contender>(
+        watch_, sets_.count(),
+        [this, plan](int set, cudaStream_t stream) { gemm(plan, sets_.at(set), stream); }, batch_s);
+  }
   contender_pointer prepare(lt_algorithm const& algorithm) {
     return prepare([this, algorithm](int set, cudaStream_t stream) {
       product_->enqueue(algorithm, sets_.at(set), stream);
@@ -110,6 +117,27 @@ class measurement {
     out_.providers.push_back(result);
     contenders_.push_back(std::move(program));
     digests_.push_back(found.digest);
+  }
+
+  /// Index of the fastest of our first `our_plans` plans, by the best of a few short bursts.
+  std::size_t try_plans(std::vector<gemm_plan> const& plans) {
+    constexpr double plan_batch_s = 0.003, plan_pause_s = 0.002;
+    std::size_t best = 0;
+    auto const count = static_cast<std::size_t>(options_.our_plans);
+    for (std::size_t i = 0; count > 1 && i < std::min(count, plans.size()); ++i) {
+      gemm_plan const& p = plans[i];
+      plan_entry entry{p.kernel,  p.swapped,      p.clusters,  p.shared_tiles,
+                       p.sharers, p.predicted_us, not_measured};
+      contender_pointer const program = prepare(p, plan_batch_s);
+      for (int round = 0; round < tuning_rounds; ++round) {
+        pause(plan_pause_s);
+        double const us = program->burst().us;
+        if (!(entry.us <= us)) entry.us = us;
+      }
+      out_.plans.push_back(entry);
+      if (entry.us < out_.plans[best].us) best = i;
+    }
+    return best;
   }
 
   /// Index of the fastest algorithm, by bursts under the protocol. Those that do not run drop out.

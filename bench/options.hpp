@@ -18,6 +18,7 @@ struct measure_options {
   bool baseline = true;  // cuBLASLt, heuristic and tuned
   std::string cublaslt = "libcublasLt.so.13";
   int tune_candidates = 16;
+  int our_plans = 1;  // the fastest by prediction, of which the fastest by measurement is timed
   data_kind data = data_kind::normal;
   std::uint64_t seed = 1;
   double batch_s = 0.015;      // work of one burst

@@ -39,6 +39,14 @@ struct tuning_entry {
   double us = not_measured;  // NaN: the candidate did not run
 };
 
+/// One of our plans, tried before the timing.
+struct plan_entry {
+  std::string kernel;
+  bool swapped = false;
+  int clusters = 0, shared_tiles = 0, sharers = 0;
+  double predicted_us = 0, us = not_measured;
+};
+
 enum class outcome { measured, unsupported, failed };
 
 struct shape_result {
@@ -51,6 +59,7 @@ struct shape_result {
   double cycle_bytes = 0;
   std::vector<provider_result> providers;  // ours first
   std::vector<tuning_entry> tuning;
+  std::vector<plan_entry> plans;
 
   /// The provider's results, those of `same_as` where it was not timed again; nullptr: not there.
   provider_result const* find(std::string const& name) const {

@@ -60,6 +60,12 @@ bytes free_device_memory() {
   return {static_cast<std::int64_t>(available)};
 }
 
+device_workspace::device_workspace() {
+  must(cudaMalloc(&data_, size_bytes), "workspace in GPU memory");
+  must(cudaMemset(data_, 0, gemm_workspace_zeros), "clearing of the workspace");
+}
+device_workspace::~device_workspace() { cudaFree(data_); }
+
 device_matrix::device_matrix(matrix_view const& host) : host_(host), desc_(host.desc()) {
   desc_.pitch_elems = elements_in(host.type, host.padded_line()).count;
   must(cudaMalloc(&data_, count(host.padded_size())), "memory for a matrix on the GPU");

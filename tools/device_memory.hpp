@@ -37,6 +37,20 @@ class device_matrix {
   void* data_ = nullptr;
 };
 
+/// A workspace for launches (gemm_operands::workspace) on the current GPU; its counters are zero.
+class device_workspace {
+ public:
+  static constexpr std::int64_t size_bytes = std::int64_t{64} << 20;
+  device_workspace();
+  ~device_workspace();
+  device_workspace(device_workspace const&) = delete;
+  device_workspace& operator=(device_workspace const&) = delete;
+  void* data() const { return data_; }
+
+ private:
+  void* data_ = nullptr;
+};
+
 /// Seconds of one run of `work` on the GPU, by its event clock: one run to warm up, then the mean
 /// of runs back to back for about 20 ms, at most 20.
 struct device_time {

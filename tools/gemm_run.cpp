@@ -53,7 +53,9 @@ gemm_run run_on_gpu(gemm_files const& files, gemm_data& data) {
     c->upload();
     p.c = c->desc();
   }
-  gemm_operands const o{a.data(), b.data(), c ? c->data() : nullptr, d.data()};
+  device_workspace const workspace;
+  gemm_operands const o{a.data(), b.data(),         c ? c->data() : nullptr,
+                        d.data(), workspace.data(), device_workspace::size_bytes};
   gemm_run run;
   run.on_gpu = true;
   run.device = gpu().name;

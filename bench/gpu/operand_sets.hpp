@@ -39,6 +39,8 @@ class operand_sets {
     a_ = device_buffer(a_bytes_ * count);
     b_ = device_buffer(b_bytes_ * count);
     d_ = device_buffer(d_bytes_ * count);
+    workspace_ = device_buffer(std::size_t{64} << 20);
+    check(cudaMemsetAsync(workspace_.data(), 0, workspace_.bytes(), stream), "cudaMemset");
     fill(a_.data(), static_cast<std::int64_t>(a_.bytes() / 2), p.a.type, o.data, 2 * o.seed,
          stream);
     fill(b_.data(), static_cast<std::int64_t>(b_.bytes() / 2), p.b.type, o.data, 2 * o.seed + 1,
@@ -54,6 +56,8 @@ class operand_sets {
     o.a = a_.data() + i * a_bytes_;
     o.b = b_.data() + i * b_bytes_;
     o.d = d_.data() + i * d_bytes_;
+    o.workspace = workspace_.data();  // launches follow each other
+    o.workspace_bytes = static_cast<std::int64_t>(workspace_.bytes());
     return o;
   }
 
@@ -67,7 +71,7 @@ class operand_sets {
   std::size_t a_bytes_ = 0, b_bytes_ = 0, d_bytes_ = 0;
   int sets_ = 0;
   double cycle_bytes_ = 0;
-  device_buffer a_, b_, d_;
+  device_buffer a_, b_, d_, workspace_;
 };
 
 }  // namespace tw::bench

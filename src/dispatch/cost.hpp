@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// cost.hpp  Predicted time of a tile shape, in clocks of one SM's tensor cores.
+// cost.hpp  Predicted time of a plan on an H200.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 #include "tilewright/dispatch/candidates.hpp"
@@ -9,35 +11,85 @@
 
 namespace tw {
 
-struct cost {
-  std::int64_t tiles = 0;  // CTA tiles, whole clusters
-  std::int64_t waves = 0;  // rounds of all SMs
-  double clocks = 0;
+/// What the prediction rests on: fitted to the times of all plans of 40 products on one H200
+/// (bench/results/2026-11-21-h200-plans.json). Clocks are of 1.7 GHz.
+struct machine_model {
+  double clock_ghz = 1.7;
+  double efficiency = 1.0;      // of the tensor cores: cooperative tiles of 128 rows and more,
+  double efficiency_64 = 0.93;  // tiles of 64 rows,
+  double efficiency_pingpong = 0.98;
+  double least_wgmma_clocks = 19;   // its 64 x 16 part of A is read
+  double least_block_clocks = 129;  // of a K block: barriers
+  double bytes_per_clock = 53;      // that an SM loads when all do,
+  double bytes_per_clock_multicast = 40;
+  double dram_bytes_per_us = 4.47e6;
+  double overlap = 3.3;  // exponent with which computing and DRAM overlap
+  double launch_us = 1.2;
+  double epilogue_clocks = 360;  // and those for its bytes:
+  double epilogue_bytes_per_clock = 23;
+  double exposed_pingpong = 0.4;         // of an epilogue that the other warpgroup should hide
+  double plain_store_factor = 4;         // of an epilogue without TMA
+  double meeting_clocks = 190;           // to announce a part and to see the others',
+  double partial_bytes_per_clock = 6.5;  // and to write and read it
 };
 
-/// Waves times the clocks of one tile. A tile's main loop takes tile_m * tile_n * K / 2048 clocks
-/// (m64nNk16 at 4096 FLOP per clock and SM) or longer where its operands arrive slower than they
-/// are used: small tiles need more bytes per FLOP.
-inline cost predict(gemm_problem const& p, tile_shape t, int sms) {
-  constexpr int tile_m = 128, tile_k = 64;
-  constexpr double macs_per_clock = 2048;
-  constexpr double bytes_per_clock = 44;  // L2 to one SM when all load, multicast counted once
-  constexpr double fixed_clocks = 1800;   // fill of the ring and the epilogue's exposed part
+/// How the tiles are handed out.
+struct sharing {
+  int tiles = 0;     // cluster tiles
+  int clusters = 0;  // that run
+  int shared = 0;    // tiles that are shared, and by how many clusters
+  int sharers = 0;
+};
+
+struct cost {
+  double math_us = 0, loads_us = 0, dram_us = 0, epilogue_us = 0, meeting_us = 0, total_us = 0;
+};
+
+/// Time of problem `p` (as the kernel runs it) with configuration `c`. direct_d: without TMA.
+inline cost predict(gemm_problem const& p, gemm_config const& c, sharing const& s, bool direct_d) {
+  machine_model const m;
   auto const up = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
-  std::int64_t const m = up(p.m, tile_m * t.cluster_m), n = up(p.n, t.tile_n * t.cluster_n);
-  int const cluster = t.cluster_m * t.cluster_n;
-  cost c;
-  c.tiles = m * n * cluster;
-  c.waves = up(m * n, sms / cluster > 0 ? sms / cluster : 1);
-  double const k = static_cast<double>(up(p.k, tile_k) * tile_k);
-  double const math = tile_m * static_cast<double>(t.tile_n) * k / macs_per_clock;
-  double const bytes =
-      2 * k *
-      (static_cast<double>(tile_m) / t.cluster_n + static_cast<double>(t.tile_n) / t.cluster_m);
-  double const loads = bytes / bytes_per_clock;
-  double const tile = (math > loads ? math : loads) + fixed_clocks;
-  c.clocks = static_cast<double>(c.waves) * tile;
-  return c;
+  auto const us = [&](double clocks) { return clocks / (m.clock_ghz * 1000); };
+  double const k_tiles = static_cast<double>(up(p.k, gemm_config::tile_k));
+  double const whole = static_cast<double>(up(s.tiles - s.shared, s.clusters));
+  double const part = s.shared == 0 ? 0 : s.shared * k_tiles / s.sharers;
+  double const blocks = whole * k_tiles + part;  // K blocks of the busiest CTA
+
+  double const efficiency = c.pingpong       ? m.efficiency_pingpong
+                            : c.tile_m == 64 ? m.efficiency_64
+                                             : m.efficiency;
+  // Four wgmmas for each 64 rows; one takes N / 2 clocks.
+  double const math =
+      c.tile_m / 64 * 4 * std::max(c.tile_n / 2.0, m.least_wgmma_clocks) / efficiency;
+  double const bytes = 128.0 * (static_cast<double>(c.tile_m) / c.cluster_n +
+                                static_cast<double>(c.tile_n) / c.cluster_m);
+  double const loads = bytes / (c.cluster() > 1 ? m.bytes_per_clock_multicast : m.bytes_per_clock);
+  double const tile_elems = static_cast<double>(c.tile_m) * c.tile_n;
+  double const epilogue = m.epilogue_clocks + tile_elems * size_bytes(c.d) /
+                                                  m.epilogue_bytes_per_clock *
+                                                  (direct_d ? m.plain_store_factor : 1);
+  double const tiles = whole + (part > 0 ? 1 : 0);
+  double const epilogues = c.pingpong ? 1 + m.exposed_pingpong * (tiles - 1) : tiles;
+
+  cost r;
+  r.math_us = us(blocks * std::max(math, m.least_block_clocks));
+  r.loads_us = us(blocks * loads);
+  auto const mk = static_cast<double>(p.m) * static_cast<double>(p.k);
+  auto const nk = static_cast<double>(p.n) * static_cast<double>(p.k);
+  auto const mn = static_cast<double>(p.m) * static_cast<double>(p.n);
+  r.dram_us = ((mk + nk) * size_bytes(c.ab) + mn * size_bytes(c.d)) / m.dram_bytes_per_us;
+  r.epilogue_us = us(epilogues * epilogue);
+  if (s.shared > 0 && s.shared * k_tiles > part) {
+    double const parts = std::max(2.0, static_cast<double>(s.sharers) / s.shared);
+    double const steps = parts > 8 ? 2 : 1;
+    double const reads = parts > 8 ? 8 + parts / 8 : parts;
+    r.meeting_us =
+        us(steps * m.meeting_clocks + (steps + reads) * 4 * tile_elems / m.partial_bytes_per_clock);
+  }
+  double const busy = std::max(r.math_us, r.loads_us) + r.epilogue_us;
+  r.total_us = m.launch_us + r.meeting_us +
+               std::pow(std::pow(busy, m.overlap) + std::pow(r.dram_us, m.overlap), 1 / m.overlap);
+  return r;
 }
 
 }  // namespace tw

@@ -50,6 +50,7 @@ void gemm_emulated(gemm_problem const& p, gemm_operands const& o, emu_options co
 
 void gemm_emulated(gemm_plan const& plan, gemm_operands const& given, emu_options const& opt) {
   check_operands(plan.problem, given);
+  check_workspace(plan, given);
   registry::emu_launcher const launcher = registry::find_emu(plan.config);
   if (launcher == nullptr)
     throw rejected({"TW0505", "kernel", plan.kernel, "a kernel of the registry",
@@ -66,8 +67,8 @@ void gemm_emulated(gemm_plan const& plan, gemm_operands const& given, emu_option
   gemm_config const& c = plan.config;
   run.expected_macs = static_cast<double>(params.order.m_tiles) * params.order.n_tiles *
                       c.cluster_m * c.cluster_n * c.tile_m * c.tile_n *
-                      static_cast<double>(params.k_tiles) * c.tile_k;
-  launcher(persistent_ctas(plan, params, emulated_sms(opt)), params, run);
+                      static_cast<double>(params.work.k_tiles) * c.tile_k;
+  launcher(plan.clusters * plan.config.cluster(), params, run);
 }
 
 }  // namespace tw

@@ -82,6 +82,7 @@ gpu_info const& gpu() {
 void gemm(gemm_plan const& plan, gemm_operands const& given, cudaStream_t stream) {
   if (!gpu().usable) throw rejected(gpu().why_not);
   check_operands(plan.problem, given);
+  check_workspace(plan, given);
   registry::gpu_launcher const launcher = registry::find_gpu(plan.config);
   if (launcher == nullptr)
     throw rejected({"TW0505", "kernel", plan.kernel, "a kernel of the registry",
@@ -92,7 +93,7 @@ void gemm(gemm_plan const& plan, gemm_operands const& given, cudaStream_t stream
   if (plan.repitch_a) a.emplace(q.a, extents_of_a(q), o.a, stream);
   if (plan.repitch_b) b.emplace(q.b, extents_of_b(q), o.b, stream);
   gemm_params const params = make_params(plan, q, o, target::gpu);
-  must(static_cast<cudaError_t>(launcher(persistent_ctas(plan, params, gpu().sms), params, stream)),
+  must(static_cast<cudaError_t>(launcher(plan.clusters * plan.config.cluster(), params, stream)),
        "kernel launch");
 }
 

@@ -28,4 +28,16 @@ void check_operands(gemm_problem const& p, gemm_operands const& o) {
   }
 }
 
+void check_workspace(gemm_plan const& plan, gemm_operands const& o) {
+  if (plan.workspace_bytes == 0) return;
+  bool const there = o.workspace != nullptr && o.workspace_bytes >= plan.workspace_bytes;
+  if (there && reinterpret_cast<std::uintptr_t>(o.workspace) % 256 == 0) return;
+  throw rejected({"TW0410", "workspace",
+                  fmt::format("{} bytes at {}", o.workspace_bytes, fmt::ptr(o.workspace)),
+                  fmt::format("{} bytes at a multiple of 256, the first {} of them zero",
+                              plan.workspace_bytes, gemm_workspace_zeros),
+                  "plan with the operands that the launch will have; without a workspace no tile "
+                  "is shared"});
+}
+
 }  // namespace tw

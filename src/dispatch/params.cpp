@@ -7,6 +7,8 @@
 
 #include "dispatch/normal_form.hpp"
 #include "tilewright/atom/operand.hpp"
+#include "tilewright/kernel/d_box.hpp"
+#include "tilewright/kernel/fixup_size.hpp"
 
 namespace tw {
 
@@ -14,20 +16,21 @@ namespace {
 
 std::int64_t round_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b * b; }
 
-/// A 2-D map: `inner` contiguous elements, `outer` of them, boxes of box_inner x box_outer.
-tensor_map map_2d(void const* base, matrix_desc const& m, extents e, int box_inner, int box_outer,
-                  target t) {
+/// A map of `outer` times `inner` contiguous elements; the third dimension is the batch, here 1.
+tensor_map map_of(void const* base, matrix_desc const& m, extents e, operand_box box,
+                  swizzle_mode swizzle, target t) {
   tensor_map_desc d;
   d.base = const_cast<void*>(base);
   d.type = m.type;
-  d.rank = 2;
+  d.rank = 3;
   d.dim[0] = e.inner;
   d.dim[1] = e.outer;
   std::int64_t const pitch = m.pitch_elems * size_bytes(m.type);
   d.stride_bytes[0] = e.outer == 1 ? round_up(pitch, 16) : pitch;
-  d.box[0] = box_inner;
-  d.box[1] = box_outer;
-  d.swizzle = swizzle_mode::b128;
+  d.stride_bytes[1] = d.stride_bytes[0];  // of a batch of one: any that TMA accepts
+  d.box[0] = box.inner;
+  d.box[1] = box.outer;
+  d.swizzle = swizzle;
   return make_tensor_map(d, t);
 }
 
@@ -50,48 +53,49 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
   gemm_config const& c = plan.config;
   gemm_params p{};
   int const a_share = c.tile_m / c.cluster_n, b_share = c.tile_n / c.cluster_m;
-  operand_box const a_box = box_of(c.a_major(), a_share);
-  operand_box const b_box = box_of(c.b_major(), b_share);
-  p.a = map_2d(o.a, q.a, extents_of_a(q), a_box.inner, a_box.outer, t);
-  p.b = map_2d(o.b, q.b, extents_of_b(q), b_box.inner, b_box.outer, t);
+  p.a = map_of(o.a, q.a, extents_of_a(q), box_of(c.a_major(), a_share), swizzle_mode::b128, t);
+  p.b = map_of(o.b, q.b, extents_of_b(q), box_of(c.b_major(), b_share), swizzle_mode::b128, t);
 
   epilogue_params& e = p.epilogue;
   e.data = o.d;
   e.pitch = q.d.pitch_elems;
-  e.tma_cols = 0;
+  e.tma_end = 0;
   if (!plan.direct_d) {
-    int const box_cols = 128 / size_bytes(q.d.type);
-    e.d = map_2d(o.d, q.d, {q.n, q.m}, box_cols, 64, t);
+    d_box const box = d_box_of(c);
+    extents const d = c.d_m ? extents{q.m, q.n} : extents{q.n, q.m};
+    operand_box const shape =
+        c.d_m ? operand_box{box.rows, box.cols} : operand_box{box.cols, box.rows};
+    e.d = map_of(o.d, q.d, d, shape, box.swizzle, t);
     // A TMA store writes whole 16-byte chunks: a row that ends inside one would be overrun
-    // (docs/decisions/0006). Its last box goes by plain stores.
-    bool const whole_chunks = q.n * size_bytes(q.d.type) % 16 == 0;
-    e.tma_cols = whole_chunks ? std::numeric_limits<int>::max() - 256
-                              : static_cast<int>(q.n / box_cols * box_cols);
+    // (docs/decisions/0006). Its last strip goes by plain stores.
+    bool const whole_chunks = d.inner * size_bytes(q.d.type) % 16 == 0;
+    int const strip = c.d_m ? 64 : box.cols;
+    e.tma_end = whole_chunks ? std::numeric_limits<int>::max() - 256
+                             : static_cast<int>(d.inner / strip * strip);
   }
   e.m = static_cast<int>(q.m);
   e.n = static_cast<int>(q.n);
   e.alpha = q.alpha;
   e.beta = q.beta;
-  e.c = {nullptr, 0, 0, elem::f32};
+  e.c = {nullptr, 0, 0, 0, elem::f32};
   if (q.c && q.beta != 0.0F) {
     bool const row_major = q.c->ord == order::row_major;
-    e.c = {o.c, row_major ? q.c->pitch_elems : 1, row_major ? 1 : q.c->pitch_elems, q.c->type};
+    e.c = {o.c, row_major ? q.c->pitch_elems : 1, row_major ? 1 : q.c->pitch_elems, 0, q.c->type};
   }
 
-  constexpr int band_rows = 8;  // cluster tiles; measured on the card, docs/decisions/0005
+  constexpr int band_rows = 2048;  // of D; measured on the card, docs/decisions/0005
   p.order.m_tiles = static_cast<int>((q.m + c.tile_m * c.cluster_m - 1) / (c.tile_m * c.cluster_m));
   p.order.n_tiles = static_cast<int>((q.n + c.tile_n * c.cluster_n - 1) / (c.tile_n * c.cluster_n));
-  p.order.band = band_rows;
-  p.k_tiles = static_cast<int>((q.k + c.tile_k - 1) / c.tile_k);
+  p.order.band = band_rows / (c.tile_m * c.cluster_m);
+  int const k_tiles = static_cast<int>((q.k + c.tile_k - 1) / c.tile_k);
+  p.work = make_work_plan(p.order.tiles(), k_tiles, plan.shared_tiles, plan.sharers);
+  if (plan.shared_tiles > 0) {
+    p.fixup.arrivals = static_cast<std::uint32_t*>(o.workspace);
+    p.fixup.partials =
+        reinterpret_cast<float*>(static_cast<std::byte*>(o.workspace) + gemm_workspace_zeros);
+    p.fixup.counters = fixup_counters(p.work.most_parts());
+  }
   return p;
-}
-
-int persistent_ctas(gemm_plan const& plan, gemm_params const& p, int sms) {
-  int const cluster = plan.config.cluster_m * plan.config.cluster_n;
-  std::int64_t const tiles = static_cast<std::int64_t>(p.order.m_tiles) * p.order.n_tiles;
-  std::int64_t const most = std::max(1, sms / cluster);
-  std::int64_t const waves = (tiles + most - 1) / most;
-  return static_cast<int>((tiles + waves - 1) / waves) * cluster;
 }
 
 }  // namespace tw

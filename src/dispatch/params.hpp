@@ -11,6 +11,9 @@ namespace tw {
 /// Throws `rejected` (TW0408, TW0409) for a missing or misaligned pointer.
 void check_operands(gemm_problem const& p, gemm_operands const& o);
 
+/// Throws `rejected` (TW0410) for a workspace that is missing, too small or misaligned.
+void check_workspace(gemm_plan const& plan, gemm_operands const& o);
+
 /// Bytes of a copy of operand `m` whose pitch TMA can address, and that pitch in elements.
 struct padded {
   std::int64_t pitch_elems, bytes;
@@ -27,9 +30,5 @@ extents extents_of_b(gemm_problem const& q);
 /// Parameters for the plan's kernel. `q` is plan.normal with the pitches of the memory in `o`.
 gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_operands const& o,
                         target t);
-
-/// CTAs of a persistent launch: the fewest whole clusters that need no more waves than all SMs
-/// would (64 clusters in place of 66 gain 1 % at 8192^3; docs/decisions/0005).
-int persistent_ctas(gemm_plan const& plan, gemm_params const& p, int sms);
 
 }  // namespace tw

@@ -2,9 +2,14 @@
 // plan.cpp  Problem -> accept -> candidates -> cost -> plan.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "dispatch/cost.hpp"
 #include "dispatch/normal_form.hpp"
+#include "dispatch/winners.hpp"
 #include "tilewright/dispatch/gemm.hpp"
+#include "tilewright/kernel/fixup_size.hpp"
+#include "tilewright/pipeline/work.hpp"
 
 namespace tw {
 
@@ -31,49 +36,136 @@ std::string slower_path(char const* matrix, matrix_desc const& m, char const* co
 std::string kernel_name(gemm_config const& c) {
   char const a = c.a_major() == operand_major::k ? 't' : 'n';
   char const b = c.b_major() == operand_major::k ? 'n' : 't';
-  return fmt::format("sm90_{}_{}_{}{}_{}x{}x{}_{}x{}_s{}", name(c.ab), name(c.d), a, b, c.tile_m,
-                     c.tile_n, c.tile_k, c.cluster_m, c.cluster_n, c.stages);
+  return fmt::format("sm90_{}_{}_{}{}{}_{}x{}x{}_{}x{}_s{}{}", name(c.ab), name(c.d), a, b,
+                     c.d_m ? "_dm" : "", c.tile_m, c.tile_n, gemm_config::tile_k, c.cluster_m,
+                     c.cluster_n, c.stages, c.pingpong ? "_pp" : "");
 }
 
-gemm_plan plan_gemm(gemm_problem const& p, gemm_operands const& given, int device_sms) {
+namespace {
+
+/// The ways to hand out a configuration's tiles: each tile to one cluster; all tiles shared by all
+/// clusters; the last wave shared, alone or with the wave before it.
+std::vector<sharing> sharings(gemm_problem const& q, gemm_config const& c, int sms) {
+  auto const up = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
+  std::int64_t const m_tiles = up(q.m, c.tile_m * c.cluster_m);
+  std::int64_t const n_tiles = up(q.n, c.tile_n * c.cluster_n);
+  std::int64_t const tiles = m_tiles * n_tiles;
+  int const most = std::max(1, sms / c.cluster());
+  std::int64_t const k_tiles = up(q.k, gemm_config::tile_k);
+  int const n = static_cast<int>(tiles);
+  // Whole tiles: the fewest clusters that need no more waves than all would (64 in place of 66
+  // gain 1 % at 8192^3; docs/decisions/0005).
+  std::vector<sharing> all{{n, static_cast<int>(up(tiles, up(tiles, most))), 0, 0}};
+  int const rest = n % most;
+  for (int const shared : {n, rest, rest + most}) {
+    if (shared <= 0 || shared > n || shared % most == 0 || shared > 4 * most) continue;
+    if (shared == n && all.size() > 1) continue;  // met already
+    // More than two waves lose the neighbourhood of tiles that keeps operands in L2; that does not
+    // matter where one operand is a single tile.
+    if (shared >= 2 * most && std::min(m_tiles, n_tiles) > 1) continue;
+    // A part of fewer than 4 K blocks is not worth its meeting.
+    std::int64_t const blocks = shared * k_tiles;
+    int const sharers = static_cast<int>(std::min<std::int64_t>(most, up(blocks, 4)));
+    if (sharers <= shared && shared < most) continue;  // as many tiles as parts
+    if (blocks >= std::int64_t{1} << 31) continue;
+    all.push_back({n, std::max(sharers, n > shared ? most : 1), shared, sharers});
+  }
+  return all;
+}
+
+std::int64_t workspace_of(gemm_config const& c, sharing const& s) {
+  if (s.shared == 0) return 0;
+  return gemm_workspace_zeros + std::int64_t{8} * s.sharers * c.cluster() * c.tile_m * c.tile_n;
+}
+
+bool counters_fit(gemm_problem const& q, gemm_config const& c, sharing const& s) {
+  int const k_tiles = static_cast<int>((q.k + c.tile_k - 1) / c.tile_k);
+  int const parts = make_work_plan(s.tiles, k_tiles, s.shared, s.sharers).most_parts();
+  std::int64_t const writers = c.cluster() * (c.pingpong ? 1 : c.math_warpgroups());
+  return s.shared * writers * fixup_counters(parts) * 4 <= gemm_workspace_zeros;
+}
+
+std::string why(gemm_plan const& p, cost const& t, sharing const& s, std::size_t of) {
+  std::string text = fmt::format("{} cluster tiles of {}x{} on {} clusters", s.tiles,
+                                 p.config.tile_m * p.config.cluster_m,
+                                 p.config.tile_n * p.config.cluster_n, s.clusters);
+  if (s.shared > 0) text += fmt::format(", {} of them shared by {}", s.shared, s.sharers);
+  return text + fmt::format(
+                    "; predicted {:.1f} us (math {:.1f}, loads {:.1f}, DRAM {:.1f}, epilogue "
+                    "{:.1f}, meeting {:.1f}), of {} plans",
+                    t.total_us, t.math_us, t.loads_us, t.dram_us, t.epilogue_us, t.meeting_us, of);
+}
+
+bool is_plan(winner const& w, gemm_plan const& p) {
+  gemm_config const& c = p.config;
+  return config_of(w.tile, c.ab, c.d, c.a_major(), c.b_major()) == c &&
+         w.shared_tiles == p.shared_tiles && w.sharers == p.sharers;
+}
+
+}  // namespace
+
+std::vector<gemm_plan> plan_candidates(gemm_problem const& p, gemm_operands const& given,
+                                       int device_sms) {
   if (auto r = accept(p)) throw rejected(*r);
-  gemm_plan plan;
-  plan.problem = p;
-  plan.swapped = p.d.ord == order::col_major;
-  plan.normal = plan.swapped ? transposed(p) : p;
-  gemm_operands const o = plan.swapped ? transposed(given) : given;
-  gemm_problem const& q = plan.normal;
+  struct option {
+    gemm_plan plan;
+    cost time;
+    sharing tiles;
+  };
+  std::vector<option> options;
+  for (bool const swapped : {false, true}) {
+    gemm_plan base;
+    base.problem = p;
+    base.swapped = swapped;
+    base.normal = swapped ? transposed(p) : p;
+    gemm_operands const o = swapped ? transposed(given) : given;
+    gemm_problem const& q = base.normal;
+    operand_major const a = major_of_a(q.a), b = major_of_b(q.b);
+    bool const d_m = q.d.ord == order::col_major;
+    base.repitch_a = !tma_addressable(q.a, a == operand_major::k ? q.m : q.k, o.a);
+    base.repitch_b = !tma_addressable(q.b, b == operand_major::k ? q.n : q.k, o.b);
+    base.direct_d = !tma_addressable(q.d, d_m ? q.n : q.m, o.d);
+    char const* const first = swapped ? "B" : "A";
+    char const* const second = swapped ? "A" : "B";
+    if (base.repitch_a)
+      base.hints.push_back(slower_path(first, q.a, "it is copied to a padded pitch first"));
+    if (base.repitch_b)
+      base.hints.push_back(slower_path(second, q.b, "it is copied to a padded pitch first"));
+    if (base.direct_d) base.hints.push_back(slower_path("D", q.d, "it is written by plain stores"));
 
-  operand_major const a = major_of_a(q.a), b = major_of_b(q.b);
-  plan.repitch_a = !tma_addressable(q.a, a == operand_major::k ? q.m : q.k, o.a);
-  plan.repitch_b = !tma_addressable(q.b, b == operand_major::k ? q.n : q.k, o.b);
-  plan.direct_d = !tma_addressable(q.d, q.m, o.d);
-  char const* const first = plan.swapped ? "B" : "A";
-  char const* const second = plan.swapped ? "A" : "B";
-  if (plan.repitch_a)
-    plan.hints.push_back(slower_path(first, q.a, "it is copied to a padded pitch first"));
-  if (plan.repitch_b)
-    plan.hints.push_back(slower_path(second, q.b, "it is copied to a padded pitch first"));
-  if (plan.direct_d) plan.hints.push_back(slower_path("D", q.d, "it is written by plain stores"));
-
-  cost best;
-  tile_shape chosen{};
-  for (int i = 0; i < tile_shapes; ++i) {
-    tile_shape const t = tile_shape_at(i);
-    cost const c = predict(q, t, device_sms);
-    if (i == 0 || c.clocks < best.clocks) {
-      best = c;
-      chosen = t;
+    for (tile_shape const& t : tile_shape_list) {
+      gemm_config const c = config_of(t, q.a.type, q.d.type, a, b);
+      if (c.d_m != d_m || !is_compiled(c)) continue;
+      base.config = c;
+      base.kernel = kernel_name(c);
+      for (sharing const& s : sharings(q, c, device_sms)) {
+        base.workspace_bytes = workspace_of(c, s);
+        if (base.workspace_bytes > given.workspace_bytes || !counters_fit(q, c, s)) continue;
+        base.clusters = s.clusters;
+        base.shared_tiles = s.shared;
+        base.sharers = s.sharers;
+        cost const time = predict(q, c, s, base.direct_d);
+        base.predicted_us = time.total_us;
+        options.push_back({base, time, s});
+      }
     }
   }
-  plan.config = config_of(chosen, q.a.type, q.d.type, a, b);
-  plan.kernel = kernel_name(plan.config);
-  plan.why = fmt::format(
-      "tile 128x{} in clusters of {}x{}: {} tiles in {} wave(s) on {} SMs, "
-      "predicted {:.0f} clocks, the fewest of {} shapes",
-      chosen.tile_n, chosen.cluster_m, chosen.cluster_n, best.tiles, best.waves, device_sms,
-      best.clocks, tile_shapes);
-  return plan;
+  std::stable_sort(options.begin(), options.end(), [](option const& x, option const& y) {
+    return x.time.total_us < y.time.total_us;
+  });
+  auto const measured = find_winner(p, device_sms);
+  std::vector<gemm_plan> plans;
+  for (option& x : options) {
+    x.plan.why = why(x.plan, x.time, x.tiles, options.size());
+    bool const won = measured && is_plan(*measured, x.plan);
+    if (won) x.plan.why += "; measured to be the fastest on an H200";
+    plans.insert(won ? plans.begin() : plans.end(), std::move(x.plan));
+  }
+  return plans;
+}
+
+gemm_plan plan_gemm(gemm_problem const& p, gemm_operands const& o, int device_sms) {
+  return plan_candidates(p, o, device_sms).front();
 }
 
 }  // namespace tw

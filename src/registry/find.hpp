@@ -6,16 +6,27 @@
 
 namespace tw::registry {
 
-/// `Families::get<AB, A, B>()` returns a family. All eight are searched.
+/// `Families::get<AB, D, A, B>()` returns a family. All of them are searched.
 template <class Launcher, class Families>
 Launcher find_in(gemm_config const& c) {
   using enum operand_major;
-  static family<Launcher> const all[] = {
-      Families::template get<elem::bf16, k, k>(),  Families::template get<elem::bf16, k, mn>(),
-      Families::template get<elem::bf16, mn, k>(), Families::template get<elem::bf16, mn, mn>(),
-      Families::template get<elem::f16, k, k>(),   Families::template get<elem::f16, k, mn>(),
-      Families::template get<elem::f16, mn, k>(),  Families::template get<elem::f16, mn, mn>()};
-  for (family<Launcher> const& f : all)
+  static auto const all = [] {
+    constexpr int count = 2 * 3 * 4;
+    struct {
+      family<Launcher> f[count];
+    } list;
+    [&]<int... I>(std::integer_sequence<int, I...>) {
+      ((list.f[I] = Families::template get < I % 2 == 0 ? elem::bf16 : elem::f16,
+        I / 2 % 3 == 0   ? elem::bf16
+        : I / 2 % 3 == 1 ? elem::f16
+                         : elem::f32,
+        I / 6 % 2 == 0 ? k : mn, I / 12 % 2 == 0 ? k : mn > ()),
+       ...);
+    }
+    (std::make_integer_sequence<int, count>{});
+    return list;
+  }();
+  for (family<Launcher> const& f : all.f)
     for (entry<Launcher> const& e : f.kernels)
       if (e.config == c) return e.launch;
   return nullptr;

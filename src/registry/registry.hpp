@@ -22,35 +22,33 @@ struct entry {
   Launcher launch;
 };
 
-/// The kernels of one operand type and pair of majors: each tile shape with each output type.
-inline constexpr int entries_per_family = tile_shapes * 3;
+/// The kernels of one operand type, output type and pair of majors: one for each tile shape that
+/// is compiled for them; the launchers of the others are null.
 template <class Launcher>
 struct family {
-  entry<Launcher> kernels[entries_per_family];
+  entry<Launcher> kernels[tile_shapes];
 };
 
 /// The compiled kernel of a configuration; nullptr if there is none.
 emu_launcher find_emu(gemm_config const& c);
 gpu_launcher find_gpu(gemm_config const& c);
 
-constexpr elem output_type_at(int i) {
-  return i == 0 ? elem::bf16 : i == 1 ? elem::f16 : elem::f32;
-}
-
 /// Builds a family from a maker: Maker::launcher<Config>() for every configuration.
-template <class Launcher, elem AB, operand_major A, operand_major B, class Maker>
+template <class Launcher, elem AB, elem D, operand_major A, operand_major B, class Maker>
 constexpr family<Launcher> make_family(Maker) {
   family<Launcher> f{};
   [&]<int... I>(std::integer_sequence<int, I...>) {
     ((f.kernels[I] =
           [] {
-            constexpr gemm_config c =
-                config_of(tile_shape_at(I / 3), AB, output_type_at(I % 3), A, B);
-            return entry<Launcher>{c, Maker::template launcher<c>()};
+            constexpr gemm_config c = config_of(tile_shape_list[I], AB, D, A, B);
+            if constexpr (is_compiled(c))
+              return entry<Launcher>{c, Maker::template launcher<c>()};
+            else
+              return entry<Launcher>{c, nullptr};
           }()),
      ...);
   }
-  (std::make_integer_sequence<int, entries_per_family>{});
+  (std::make_integer_sequence<int, tile_shapes>{});
   return f;
 }
 

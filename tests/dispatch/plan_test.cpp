@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "dispatch/winners.hpp"
 #include "registry/registry.hpp"
 
 namespace tw::test {
@@ -78,11 +79,36 @@ TEST(Operands, MissingAndMisalignedAddressesAreRefused) {
   EXPECT_EQ(refusal(p, o), "TW0409");
 }
 
+TEST(Operands, APlanThatSharesTilesNeedsItsWorkspace) {
+  gemm_problem const p = tn(64, 64, 8192);
+  gemm_operands o = aligned();
+  EXPECT_EQ(plan_gemm(p, o, 132).shared_tiles, 0);  // there is none
+  o.workspace = reinterpret_cast<void*>(std::uintptr_t{0x1000});
+  o.workspace_bytes = std::int64_t{64} << 20;
+  gemm_plan const plan = plan_gemm(p, o, 132);
+  ASSERT_GT(plan.shared_tiles, 0) << plan.why;
+  ASSERT_LE(plan.workspace_bytes, o.workspace_bytes);
+  EXPECT_NO_THROW(check_workspace(plan, o));
+  auto const code = [&] {
+    try {
+      check_workspace(plan, o);
+    } catch (rejected const& r) {
+      return r.why().code;
+    }
+    return std::string();
+  };
+  o.workspace = reinterpret_cast<void*>(std::uintptr_t{0x1010});
+  EXPECT_EQ(code(), "TW0410");  // misaligned
+  o.workspace = reinterpret_cast<void*>(std::uintptr_t{0x1000});
+  o.workspace_bytes = plan.workspace_bytes - 1;
+  EXPECT_EQ(code(), "TW0410");  // too small
+}
+
 TEST(Plan, AKernelThatIsNotCompiledInIsRefused) {
   std::vector<std::uint16_t> memory(64 * 64);
   gemm_operands const o{memory.data(), memory.data(), nullptr, memory.data()};
   gemm_plan plan = plan_gemm(tn(16, 16, 16), o, 2);
-  plan.config.tile_n = 192;
+  plan.config.tile_n = 200;
   try {
     gemm_emulated(plan, o);
     FAIL() << "accepted";
@@ -92,21 +118,40 @@ TEST(Plan, AKernelThatIsNotCompiledInIsRefused) {
 }
 
 TEST(Plan, LargeProductsTakeTheLargeTile) {
-  gemm_plan const p = plan_gemm(tn(8192, 8192, 8192), aligned(), 132);
-  EXPECT_EQ(p.kernel, "sm90_bf16_bf16_tn_128x256x64_2x1_s4") << p.why;
-  EXPECT_TRUE(p.hints.empty());
-  gemm_params const params = make_params(p, p.normal, aligned(), target::emu);
-  EXPECT_EQ(persistent_ctas(p, params, 132), 128);  // 16 waves of 64 clusters; 66 need 16 too
+  std::vector<gemm_plan> const plans = plan_candidates(tn(8192, 8192, 8192), aligned(), 132);
+  gemm_config const& c = plans[0].config;
+  EXPECT_GE(c.tile_m * c.cluster_m * c.tile_n * c.cluster_n, 256 * 192) << plans[0].why;
+  EXPECT_TRUE(plans[0].hints.empty());
+  for (gemm_plan const& p : plans)
+    if (p.kernel == "sm90_bf16_bf16_tn_128x256x64_2x1_s4") {
+      EXPECT_EQ(p.clusters, 64);  // 16 waves of 64 clusters; 66 need 16 too
+    }
+}
+
+TEST(Plan, MeasuredPlansComeFirst) {
+  gemm_operands o = aligned();
+  o.workspace = o.d;
+  o.workspace_bytes = std::int64_t{64} << 20;
+  gemm_problem const p = tn(128, 128, 16384);
+  auto const measured = find_winner(p, 132);
+  ASSERT_TRUE(measured);
+  gemm_plan const plan = plan_gemm(p, o, 132);
+  EXPECT_EQ(plan.config.tile_n, measured->tile.tile_n);
+  EXPECT_EQ(plan.shared_tiles, measured->shared_tiles);
+  EXPECT_NE(plan.why.find("measured"), std::string::npos) << plan.why;
+  EXPECT_FALSE(find_winner(tn(129, 128, 16384), 132));
+  EXPECT_FALSE(find_winner(p, 114));  // another card
 }
 
 TEST(Plan, ColumnMajorDIsTheTransposedProduct) {
   gemm_problem p = tn(100, 200, 64);
   p.d = {elem::bf16, order::col_major, 104};
-  gemm_plan const plan = plan_gemm(p, aligned(), 132);
-  EXPECT_TRUE(plan.swapped);
-  EXPECT_EQ(plan.normal.m, 200);
-  EXPECT_EQ(plan.normal.d.ord, order::row_major);
-  EXPECT_EQ(plan.normal.a.ord, order::row_major);  // B col-major, transposed
+  for (gemm_plan const& x : plan_candidates(p, aligned(), 132)) {
+    EXPECT_EQ(x.normal.d.ord, x.config.d_m ? order::col_major : order::row_major);
+    EXPECT_EQ(x.swapped, !x.config.d_m);
+    EXPECT_EQ(x.normal.m, x.swapped ? 200 : 100);
+    EXPECT_EQ(x.normal.a.ord, order::row_major);  // A, or B col-major, transposed
+  }
 }
 
 TEST(Plan, SlowerPathsAreAnnounced) {
@@ -115,8 +160,10 @@ TEST(Plan, SlowerPathsAreAnnounced) {
   EXPECT_TRUE(plan.repitch_a && plan.repitch_b && plan.direct_d);
   ASSERT_EQ(plan.hints.size(), 3U);
   EXPECT_NE(plan.hints[0].find("62 bytes"), std::string::npos) << plan.hints[0];
+  EXPECT_EQ(plan.hints[0].find(plan.swapped ? "B: " : "A: "), 0U) << plan.hints[0];
   gemm_problem const vector = tn(1, 40, 31);  // one row: its pitch does not matter
-  EXPECT_FALSE(plan_gemm(vector, aligned(), 132).repitch_a);
+  gemm_plan const one_row = plan_gemm(vector, aligned(), 132);
+  EXPECT_FALSE(one_row.swapped ? one_row.repitch_b : one_row.repitch_a);
 }
 
 TEST(Plan, EveryPlanIsCompiledIn) {
@@ -139,12 +186,12 @@ TEST(Plan, EveryPlanIsCompiledIn) {
 TEST(Plan, ARowThatEndsInsideAChunkKeepsItsLastBoxFromTma) {
   gemm_problem p = tn(64, 200, 64);
   gemm_plan plan = plan_gemm(p, aligned(), 132);
-  EXPECT_GT(make_params(plan, plan.normal, aligned(), target::emu).epilogue.tma_cols, 256);
+  EXPECT_GT(make_params(plan, plan.normal, aligned(), target::emu).epilogue.tma_end, 256);
   p.n = 201;
   p.d.pitch_elems = 208;
   plan = plan_gemm(p, aligned(), 132);
   EXPECT_FALSE(plan.direct_d);
-  EXPECT_EQ(make_params(plan, plan.normal, aligned(), target::emu).epilogue.tma_cols, 192);
+  EXPECT_EQ(make_params(plan, plan.normal, aligned(), target::emu).epilogue.tma_end, 192);
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 using namespace tw;
 
 #ifdef TW_FAIL
-constexpr gemm_config config{.tile_m = 192};
+constexpr gemm_config config{.tile_m = 160};
 #else
 constexpr gemm_config config{.tile_m = 128};
 #endif

@@ -6,7 +6,7 @@
 using namespace tw;
 
 #ifdef TW_FAIL
-constexpr gemm_config config{.tile_n = 96};
+constexpr gemm_config config{.tile_n = 100};
 #else
 constexpr gemm_config config{.tile_n = 192};
 #endif

@@ -152,6 +152,16 @@ class device_matrix {
   long long outer_ = 0, inner_bytes_ = 0;
 };
 
+/// Where the parts of shared tiles meet.
+struct workspace {
+  static constexpr std::int64_t bytes = std::int64_t{64} << 20;
+  void* data = nullptr;
+  workspace() {
+    must(cudaMalloc(&data, bytes));
+    must(cudaMemset(data, 0, bytes));
+  }
+};
+
 struct random_choice {
   std::mt19937_64 rng;
   int any(int lo, int hi) {
@@ -191,8 +201,14 @@ bool run_random(random_choice& r, int index, verdict* v, unsigned long long* str
     p.c = c.desc;
     p.beta = 0.5F * static_cast<float>(r.any(-5, 5));
   }
-  gemm_operands const o{a.data, b.data, has_c ? c.data : nullptr, d.data};
-  gemm(p, o, nullptr);
+  gemm_operands o{a.data, b.data, has_c ? c.data : nullptr, d.data};
+  static workspace const space;
+  o.workspace = space.data, o.workspace_bytes = workspace::bytes;
+  // Mostly a plan that would be chosen; at times any other.
+  std::vector<gemm_plan> const plans = plan_candidates(p, o, gpu().sms);
+  std::size_t const most = r.any(0, 1) != 0 ? std::min<std::size_t>(plans.size(), 4) : plans.size();
+  gemm_plan const& plan = plans[r.rng() % most];
+  gemm(plan, o, nullptr);
   *v = {};
   *strays = 0;
   double const rounding = std::exp2(d.desc.type == elem::bf16  ? -8
@@ -207,16 +223,16 @@ bool run_random(random_choice& r, int index, verdict* v, unsigned long long* str
   bool const right = v->wrong == 0 && *strays == 0;
   if (!right || index % 40 == 0)
     std::printf(
-        "%s %3d: %dx%dx%d %s A %s B %s D %s %s pitches %lld %lld %lld C %d %s: wrong %llu "
+        "%s %3d: %dx%dx%d %s A %s B %s D %s %s pitches %lld %lld %lld C %d %s shared %d by %d: "
+        "wrong %llu "
         "stray %llu worst %.3f of the bound; first D(%lld,%lld) = %g, want %g\n",
         right ? "ok   " : "WRONG", index, m, n, k, name(ab),
         a.desc.ord == order::row_major ? "row" : "col",
         b.desc.ord == order::row_major ? "row" : "col",
         d.desc.ord == order::row_major ? "row" : "col", name(d.desc.type),
         static_cast<long long>(a.desc.pitch_elems), static_cast<long long>(b.desc.pitch_elems),
-        static_cast<long long>(d.desc.pitch_elems), has_c,
-        plan_gemm(p, o, gpu().sms).kernel.c_str(), v->wrong, *strays, v->worst_ratio, v->row,
-        v->col, v->got, v->want);
+        static_cast<long long>(d.desc.pitch_elems), has_c, plan.kernel.c_str(), plan.shared_tiles,
+        plan.sharers, v->wrong, *strays, v->worst_ratio, v->row, v->col, v->got, v->want);
   return right;
 }
 

@@ -2,13 +2,41 @@
 // gemm_emu_test.cpp  Every kernel in the emulator against float64, over random shapes and seeds.
 #include "tests/kernel/gemm_cases.hpp"
 
+#include <algorithm>
+#include <set>
+
+#include "tilewright/dispatch/candidates.hpp"
+
 namespace tw::test {
 namespace {
+
+/// Memory for the parts of shared tiles; its counters are zero before and after each launch.
+class workspace {
+ public:
+  workspace() : bytes_(std::size_t{16} << 20, std::byte{0}) {}
+  void give(gemm_operands& o) {
+    auto const address = reinterpret_cast<std::uintptr_t>(bytes_.data());
+    begin_ = (256 - address % 256) % 256;
+    o.workspace = bytes_.data() + begin_;
+    o.workspace_bytes = static_cast<std::int64_t>(bytes_.size() - begin_);
+  }
+  void expect_zero() const {
+    auto const* const at = bytes_.data() + begin_;
+    EXPECT_TRUE(std::all_of(at, at + gemm_workspace_zeros, [](auto b) {
+      return b == std::byte{0};
+    })) << "an arrival counter was left behind";
+  }
+
+ private:
+  std::vector<std::byte> bytes_;
+  std::size_t begin_ = 0;
+};
 
 class GemmEmu : public testing::TestWithParam<async_policy> {};
 
 TEST_P(GemmEmu, RandomProductsKeepTheBound) {
   std::mt19937_64 rng(20261120 + static_cast<int>(GetParam()));
+  workspace space;
   for (int i = 0; i < 80; ++i) {
     product p = random_product(rng, i % 4 == 0 ? 700 : i % 4 == 1 ? 64 : 300);
     emu_options o;
@@ -16,10 +44,16 @@ TEST_P(GemmEmu, RandomProductsKeepTheBound) {
     o.seed = rng();
     o.random_warps = i % 2 != 0;
     o.sms = 2 + 2 * (i % 3);
-    gemm_emulated(p.problem, p.operands(), o);
+    gemm_operands operands = p.operands();
+    space.give(operands);
+    std::vector<gemm_plan> const plans = plan_candidates(p.problem, operands, o.sms);
+    gemm_plan const& plan = plans[rng() % plans.size()];
+    gemm_emulated(plan, operands, o);
     expect_right(p);
-    if (HasFatalFailure()) {
-      ADD_FAILURE() << "case " << i << ", emulator seed " << o.seed;
+    space.expect_zero();
+    if (HasFailure()) {
+      ADD_FAILURE() << "case " << i << ", emulator seed " << o.seed << ", " << plan.kernel << ", "
+                    << plan.why;
       return;
     }
   }
@@ -33,6 +67,60 @@ INSTANTIATE_TEST_SUITE_P(Policies, GemmEmu,
                                   : i.param == async_policy::lazy ? "lazy"
                                                                   : "random";
                          });
+
+/// Every tile shape with each way of sharing tiles that its problem allows.
+class EveryShape : public testing::TestWithParam<int> {};
+
+TEST_P(EveryShape, WholeAndSharedTiles) {
+  tile_shape const& t = tile_shape_list[GetParam()];
+  std::mt19937_64 rng(static_cast<unsigned>(GetParam()));
+  std::normal_distribution<float> normal;
+  auto const fill = [&] { return normal(rng); };
+  workspace space;
+  std::set<std::string> ways;
+  for (elem const d : {elem::bf16, elem::f32}) {
+    // Two clusters and a bit along each side; K long enough to be cut into more than 8 parts.
+    int const m = 2 * t.tile_m * t.cluster_m + 24, n = t.tile_n * t.cluster_n + 40;
+    int const k = 1000;
+    product p;
+    p.a = make_matrix(elem::bf16, order::row_major, m, k, 0, fill);
+    p.b = make_matrix(elem::bf16, order::col_major, k, n, 0, fill);
+    p.d = make_matrix(d, t.d_m ? order::col_major : order::row_major, m, n, 8, nullptr);
+    p.problem = {m, n, k, p.a.desc, p.b.desc, p.d.desc, std::nullopt, 1.0F, 0.0F};
+    gemm_operands operands = p.operands();
+    space.give(operands);
+    for (int const sms : {2, 8, 24})
+      for (gemm_plan const& plan : plan_candidates(p.problem, operands, sms)) {
+        gemm_config const c =
+            config_of(t, elem::bf16, d, plan.config.a_major(), plan.config.b_major());
+        if (plan.config != c || plan.swapped) continue;
+        std::string const way = plan.kernel + " " + std::to_string(plan.shared_tiles) +
+                                " tiles by " + std::to_string(plan.sharers);
+        if (!ways.insert(way).second) continue;
+        std::fill(p.d.bytes.begin(), p.d.bytes.end(), std::byte{0xFF});
+        emu_options o;
+        o.policy = async_policy::random;
+        o.seed = rng();
+        o.random_warps = true;
+        o.sms = sms;
+        gemm_emulated(plan, operands, o);
+        expect_right(p);
+        space.expect_zero();
+        if (HasFailure()) {
+          ADD_FAILURE() << way << ", emulator seed " << o.seed;
+          return;
+        }
+      }
+  }
+  EXPECT_GE(ways.size(), 4U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, EveryShape, testing::Range(0, tile_shapes), [](auto const& i) {
+  tile_shape const& t = tile_shape_list[i.param];
+  return "tile_" + std::to_string(t.tile_m) + "x" + std::to_string(t.tile_n) + "_" +
+         std::to_string(t.cluster_m) + "x" + std::to_string(t.cluster_n) +
+         (t.pingpong ? "_pingpong" : "") + (t.d_m ? "_m_major" : "");
+});
 
 }  // namespace
 }  // namespace tw::test

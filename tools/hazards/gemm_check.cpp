@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <atomic>
+#include <memory>
 #include <mutex>
 #include <random>
 #include <thread>
@@ -28,8 +29,8 @@ std::vector<gemm_config> all_kernels() {
     for (elem const d : {elem::bf16, elem::f16, elem::f32})
       for (operand_major const a : {k, mn})
         for (operand_major const b : {k, mn})
-          for (int i = 0; i < tile_shapes; ++i)
-            all.push_back(config_of(tile_shape_at(i), ab, d, a, b));
+          for (tile_shape const& t : tile_shape_list)
+            if (gemm_config const c = config_of(t, ab, d, a, b); is_compiled(c)) all.push_back(c);
   return all;
 }
 
@@ -76,12 +77,12 @@ class gemm_runner {
     if (!shapes_.empty()) key.shape = shapes_[static_cast<std::size_t>(i) % shapes_.size()];
     auto const m = key.shape[0], n = key.shape[1], k = key.shape[2];
     using enum order;
-    bool const swapped = any(0, 1) != 0;  // D column-major: the transposed product is computed
+    bool const swapped = any(0, 1) != 0;  // the kernel computes the transposed product
     bool const a_k = swapped ? !c_.b_mn : !c_.a_mn, b_k = swapped ? !c_.a_mn : !c_.b_mn;
     auto const pad = [&] { return any(0, 2) == 0 ? any(0, 9) : 0; };
     matrix a(c_.ab, a_k ? row_major : col_major, m, k, pad());
     matrix b(c_.ab, b_k ? col_major : row_major, k, n, pad());
-    matrix d(c_.d, swapped ? col_major : row_major, m, n, pad());
+    matrix d(c_.d, swapped != c_.d_m ? col_major : row_major, m, n, pad());
     matrix c(c_.d, any(0, 1) != 0 ? col_major : row_major, m, n, 0);
     for (matrix* x : {&a, &b, &c}) x->fill(random);
     gemm_problem p{m, n, k, a.desc, b.desc, d.desc, std::nullopt, 1.0F, 0.0F};
@@ -90,19 +91,27 @@ class gemm_runner {
       p.beta = any(0, 1) != 0 ? 1.0F : -0.75F;
     }
     if (any(0, 2) == 0) p.alpha = 1.5F;
-    gemm_operands const o{a.bytes.data(), b.bytes.data(), p.c ? c.bytes.data() : nullptr,
-                          d.bytes.data()};
+    gemm_operands o{a.bytes.data(), b.bytes.data(), p.c ? c.bytes.data() : nullptr, d.bytes.data()};
+    o.workspace = workspace_.get();
+    o.workspace_bytes = workspace_bytes;
     emu::options options = mutants::schedule(key.family, key.seed);
     options.sms = 2 + 2 * any(0, 2);
     options.most_reports = emu::options{}.most_reports;
     options.counted = &result.counts;
-    gemm_plan plan = plan_gemm(p, o, options.sms);
-    plan.config = c_;
-    plan.kernel = kernel_name(c_);
-    judge(plan, o, options, key, result);
+    std::vector<gemm_plan> plans = plan_candidates(p, o, options.sms);
+    std::erase_if(plans,
+                  [&](gemm_plan const& x) { return x.config != c_ || x.swapped != swapped; });
+    judge(plans[random() % plans.size()], o, options, key, result);
   }
 
  private:
+  static constexpr std::int64_t workspace_bytes = std::int64_t{16} << 20;
+  struct release {
+    void operator()(std::byte* p) const { ::operator delete[](p, std::align_val_t{256}); }
+  };
+  std::unique_ptr<std::byte[], release> const workspace_{new (std::align_val_t{256})
+                                                             std::byte[workspace_bytes]()};
+
   static void judge(gemm_plan const& plan, gemm_operands const& o, emu::options const& options,
                     run_key const& key, kernel_result& result) {
     ++result.runs;

@@ -71,16 +71,21 @@ struct operand_tile {
     return static_cast<int>(swizzled(static_cast<std::uint32_t>(plain), S));
   }
 
+  /// From the descriptor of (0, 0) to that of (mn, k), in bytes: desc + start_bytes.
+  TW_HD static constexpr int start_bytes(int extent, int mn, int k) {
+    int const next_box = box_bytes(extent);
+    return Major == operand_major::k
+               ? k / span * next_box + mn * span_bytes + k % span * size_bytes(AB)
+               : mn / span * next_box + k * span_bytes;
+  }
+
   /// Descriptor of the rows from `mn` and the 16 elements from `k`. mn: a multiple of 8 (K-major)
   /// or of a span (MN-major); k: a multiple of 16.
   TW_HD static constexpr smem_desc desc(std::uint32_t tile_address, int extent, int mn, int k) {
     constexpr int group = 8 * span_bytes;
-    int const next_box = box_bytes(extent);
-    if (Major == operand_major::k) {
-      int const start = k / span * next_box + mn * span_bytes + k % span * size_bytes(AB);
+    int const next_box = box_bytes(extent), start = start_bytes(extent, mn, k);
+    if (Major == operand_major::k)
       return make(tile_address, start, S == swizzle_mode::none ? next_box : 16, group);
-    }
-    int const start = mn / span * next_box + k * span_bytes;
     if (S == swizzle_mode::none) return make(tile_address, start, group, next_box);
     return make(tile_address, start, next_box, group);
   }

@@ -6,29 +6,69 @@
 
 namespace tw {
 
-/// The tile shapes every operand type, output type and major is compiled for.
-/// Shared memory: stages * (128 + tile_n) * 64 * 2 bytes + 32 KiB of staging, at most 227 KiB.
+/// A kernel without its types and majors.
 struct tile_shape {
-  int tile_n, cluster_m, cluster_n, stages;
+  int tile_m, tile_n, cluster_m, cluster_n, stages;
+  bool pingpong = false;
+  bool d_m = false;
+  bool general = false;  // compiled for every pair of majors, not only for K-major operands
 };
-inline constexpr int tile_shapes = 3;
-TW_HD constexpr tile_shape tile_shape_at(int i) {
-  tile_shape const shapes[tile_shapes] = {{256, 2, 1, 4}, {128, 1, 1, 6}, {64, 1, 1, 8}};
-  return shapes[i];
-}
 
-TW_HD constexpr gemm_config config_of(tile_shape t, elem ab, elem d, operand_major a,
+/// Shared memory: stages * (tile_m + tile_n) * 128 bytes and two staging strips per warpgroup, at
+/// most 227 KiB.
+inline constexpr tile_shape tile_shape_list[] = {
+    {128, 256, 2, 1, 4, false, false, true},  // large products
+    {256, 128, 1, 2, 4, false, false, true},  //
+    {256, 192, 1, 2, 3},                      // the fewest bytes per FLOP
+    {128, 192, 2, 1, 4, true},                // short K: one epilogue hides behind the other loop
+    {128, 128, 2, 1, 6, true},                //
+    {128, 224, 2, 1, 4},                      // waves that others leave part empty
+    {192, 192, 1, 1, 3},                      //
+    {128, 176, 2, 1, 5},                      //
+    {128, 160, 2, 1, 5},                      //
+    {128, 128, 2, 1, 6},                      //
+    {128, 128, 1, 1, 6, false, false, true},  // medium products
+    {128, 96, 1, 1, 6},                       //
+    {128, 64, 1, 1, 8, false, false, true},   //
+    {64, 256, 2, 1, 4, true},                 // few rows, short K
+    {64, 128, 1, 1, 8, true},                 //
+    {64, 64, 1, 1, 12, false, false, true},   // small products
+    {128, 16, 1, 1, 11, false, true},         // few rows: the transposed product
+    {128, 32, 1, 1, 9, false, true},          //
+    {128, 64, 1, 1, 8, false, true},          //
+    {128, 128, 1, 1, 6, false, true},         //
+};
+inline constexpr int tile_shapes = sizeof tile_shape_list / sizeof tile_shape_list[0];
+
+TW_HD constexpr gemm_config config_of(tile_shape const& t, elem ab, elem d, operand_major a,
                                       operand_major b) {
   gemm_config c;
   c.ab = ab;
   c.d = d;
   c.a_mn = a == operand_major::mn;
   c.b_mn = b == operand_major::mn;
+  c.d_m = t.d_m;
+  c.pingpong = t.pingpong;
+  c.tile_m = t.tile_m;
   c.tile_n = t.tile_n;
   c.cluster_m = t.cluster_m;
   c.cluster_n = t.cluster_n;
   c.stages = t.stages;
   return c;
+}
+
+/// Is this combination compiled? Outputs of the operands' type or f32 for every shape; the other
+/// 16-bit type for one shape of each pair of majors.
+TW_HD constexpr bool is_compiled(gemm_config const& c) {
+  for (tile_shape const& t : tile_shape_list) {
+    if (config_of(t, c.ab, c.d, c.a_major(), c.b_major()) != c) continue;
+    if ((c.a_mn || c.b_mn) && !t.general) return false;
+    // 192 accumulators of a cooperative tile leave too few registers to store float32.
+    if (c.d == elem::f32 && c.fragments() * c.tile_n >= 384 && !c.pingpong) return false;
+    bool const other_16_bit = c.d != c.ab && c.d != elem::f32;
+    return !other_16_bit || (t.tile_m == 128 && t.tile_n == 128 && t.general);
+  }
+  return false;
 }
 
 }  // namespace tw

@@ -17,11 +17,16 @@ namespace tw {
 
 /// A problem, the kernel chosen for it and why. `kernel` is the configuration's name.
 struct gemm_plan {
-  gemm_problem problem;    // as asked
-  gemm_problem normal;     // as run: D row-major (a col-major D computes the transposed product)
-  bool swapped = false;    // normal is the transposed product
-  gemm_config config;      // the kernel
-  std::string kernel;      // "sm90_bf16_bf16_tn_128x256x64_2x1_s4"
+  gemm_problem problem;  // as asked
+  gemm_problem normal;   // as run: the kernel's order of D may ask for the transposed product
+  bool swapped = false;  // normal is the transposed product
+  gemm_config config;    // the kernel
+  std::string kernel;    // "sm90_bf16_bf16_tn_128x256x64_2x1_s4"
+  int clusters = 0;      // that run, each on its tiles
+  int shared_tiles = 0;  // cluster tiles whose K range several clusters share
+  int sharers = 0;       // clusters that share them
+  std::int64_t workspace_bytes = 0;  // that operands.workspace must have
+  double predicted_us = 0;
   std::string why;         // one line
   bool repitch_a = false;  // operand is copied to a 16-byte pitch first (the slower path)
   bool repitch_b = false;
@@ -32,8 +37,13 @@ struct gemm_plan {
 /// The name of a configuration, as plans and reports have it.
 std::string kernel_name(gemm_config const& c);
 
-/// Chooses a kernel. Throws `rejected` when accept() refuses. `device_sms`: number of SMs.
+/// Chooses a kernel. Throws `rejected` when accept() refuses. `device_sms`: number of SMs. Of the
+/// operands it reads the alignment and the size of the workspace.
 gemm_plan plan_gemm(gemm_problem const& p, gemm_operands const& o, int device_sms);
+
+/// All plans for this problem, the one predicted to be fastest first. Throws as plan_gemm.
+std::vector<gemm_plan> plan_candidates(gemm_problem const& p, gemm_operands const& o,
+                                       int device_sms);
 
 /// What there is to run on. `usable` is false with a rejection TW05xx that says which condition
 /// failed: built without CUDA, no driver, no device, compute capability.
@@ -50,6 +60,8 @@ gpu_info const& gpu();
 
 /// Computes the product on the current device, asynchronously on `stream`. Pointers are device
 /// pointers. Throws `rejected` before anything is launched.
+/// With a workspace in the operands, tiles may be shared among CTAs (plan.shared_tiles); the result
+/// has the same bits each time.
 /// Operands whose pitch or base TMA cannot address (not a multiple of 16 bytes) are first copied
 /// to workspace from the stream's memory pool.
 void gemm(gemm_problem const& p, gemm_operands const& o, cudaStream_t stream);

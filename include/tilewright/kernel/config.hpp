@@ -7,15 +7,21 @@
 
 namespace tw {
 
-/// Configuration of kernel/gemm_sm90.hpp. tile_* in elements, cluster_* in CTAs.
+/// Configuration of kernel/gemm_sm90.hpp. tile_* in elements, cluster_* in CTAs. The majors are
+/// bools, which keeps the kernel's symbol within 124 characters.
 struct gemm_config {
-  elem ab = elem::bf16;  // operand type
-  elem d = elem::bf16;   // output type
-  bool a_mn = false;     // A is MN-major; bool keeps the kernel's symbol within 120 characters
-  bool b_mn = false;     // B is MN-major
-  int tile_m = 128, tile_n = 256, tile_k = 64;
+  elem ab = elem::bf16;   // operand type
+  elem d = elem::bf16;    // output type
+  bool a_mn = false;      // A is MN-major
+  bool b_mn = false;      // B is MN-major
+  bool d_m = false;       // D is M-major (column-major): products with few rows run transposed
+  bool pingpong = false;  // two warpgroups work on two tiles in turn, else all on one tile
+  int tile_m = 128, tile_n = 256;
   int cluster_m = 2, cluster_n = 1;
   int stages = 4;
+
+  /// One 128-byte swizzle span of 16-bit elements.
+  static constexpr int tile_k = 64;
 
   TW_HD constexpr operand_major a_major() const {
     return a_mn ? operand_major::mn : operand_major::k;
@@ -23,6 +29,15 @@ struct gemm_config {
   TW_HD constexpr operand_major b_major() const {
     return b_mn ? operand_major::mn : operand_major::k;
   }
+  TW_HD constexpr int cluster() const { return cluster_m * cluster_n; }
+  /// Warpgroups that multiply.
+  TW_HD constexpr int math_warpgroups() const {
+    return pingpong || tile_m == 256 ? 2 : tile_m / 64;
+  }
+  /// Rows of the tile that one of them computes, in steps of 64: the M of wgmma.
+  TW_HD constexpr int warpgroup_m() const { return pingpong ? tile_m : tile_m / math_warpgroups(); }
+  /// Fragments of 64 rows in a warpgroup.
+  TW_HD constexpr int fragments() const { return warpgroup_m() / 64; }
   bool operator==(gemm_config const&) const = default;
 };
 

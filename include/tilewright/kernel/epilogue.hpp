@@ -7,134 +7,172 @@
 
 #include "tilewright/arch/select.hpp"
 #include "tilewright/base/elem.hpp"
+#include "tilewright/base/unrolled.hpp"
+#include "tilewright/kernel/d_box.hpp"
 #include "tilewright/kernel/params.hpp"
-#include "tilewright/layout/layout.hpp"
 
 namespace tw {
 
-/// Two staging boxes per warpgroup: 64 rows of 128 bytes, 128-byte swizzle.
-template <int Warpgroups>
+/// Two staging strips per warpgroup: 64 rows of one box's columns.
+template <gemm_config C>
 struct epilogue_smem {
-  alignas(1024) std::byte box[Warpgroups][2][64 * 128];
+  static constexpr int strip_bytes = 64 * d_box_of(C).cols * size_bytes(C.d);
+  alignas(1024) std::byte strip[C.math_warpgroups()][2][strip_bytes];
 };
 
-template <elem D>
-struct epilogue {
-  static constexpr int box_cols = 128 / size_bytes(D);  // columns of D in one box
-  /// (row, column) of a box -> its element in shared memory, as TMA's 128-byte swizzle reads it.
-  static constexpr layout box_layout = size_bytes(D) == 2
-                                           ? swizzled(make_swizzle(3, 3, 3), "(64,64):(64,1)"_L)
-                                           : swizzled(make_swizzle(3, 2, 3), "(64,32):(32,1)"_L);
+/// Where a fragment's first element lies: D(row, col) of product `batch`.
+struct fragment_place {
+  int row, col, batch;
+};
 
-  /// Stores a warpgroup's (64, N) tile whose first element is D(row, col). `turn` (0 at first) is
-  /// the staging box that comes next: an odd number of boxes leaves the other one to the next tile.
-  template <int N, int Warpgroups>
-  TW_DEVICE static void store(epilogue_params const& p, epilogue_smem<Warpgroups>& s, int warpgroup,
-                              int row, int col, accumulator<N>& acc, int& turn) {
-    scale(p, row, col, acc);
-    TW_UNROLL
-    for (int j = 0; j < N / box_cols; ++j) {
-      int const c = col + j * box_cols;  // uniform in the CTA, and so is the branch
-      if (c + box_cols <= p.tma_cols)
-        store_box(p, s.box[warpgroup][(j + turn) % 2], 1 + warpgroup, row, c, acc, j);
+template <gemm_config C>
+struct epilogue {
+  static constexpr elem type = C.d;
+  static constexpr d_box box = d_box_of(C);
+  static constexpr layout box_layout = d_box_layout(C);  // (rows, cols) of a box
+  static constexpr int strips = C.tile_n / box.cols;     // of a fragment
+  static constexpr int strip_regs = box.cols / 2;        // accumulators of a thread in a strip
+  using fragment = accumulator<C.tile_n>;
+
+  /// Stores a warpgroup's (64, tile_n) fragment. `turn` (0 at first) is the staging strip that
+  /// comes next: an odd number of strips leaves the other one to the next fragment.
+  TW_DEVICE static void store(epilogue_params const& p, epilogue_smem<C>& s, int warpgroup,
+                              fragment_place at, fragment& acc, int& turn) {
+    unrolled<strips>([&](auto strip) {
+      constexpr int j = strip;
+      fragment_place const to{at.row, at.col + j * box.cols, at.batch};
+      scale(p, to, acc, j);
+      int const end = box.m_major ? to.row + 64 : to.col + box.cols;  // uniform in the warpgroup
+      if (end <= p.tma_end)
+        store_strip(p, s.strip[warpgroup][(j + turn) % 2], 1 + warpgroup, to, acc, j);
       else
-        store_plain(p, row, c, acc, j);
+        store_plain(p, to, acc, j);
       if (leader()) tma_store_commit();  // an empty group after plain stores keeps the count
-    }
-    if constexpr (N / box_cols % 2 != 0) turn ^= 1;
+    });
+    if constexpr (strips % 2 != 0) turn ^= 1;
   }
 
-  /// After the last tile: the staging boxes have been read, the CTA may exit.
+  /// After the last tile: the staging strips have been read, the CTA may exit.
   TW_DEVICE static void finish() {
-    if (thread_id() % 128 == 0) tma_store_wait_read<0>();
+    if (leader()) tma_store_wait_read<0>();
   }
 
  private:
-  /// Row and column, in the tile, of a thread's first element; element i adds 8 * (i>>1 & 1) rows
-  /// and 8 * (i>>2) + (i & 1) columns (see accumulator).
+  /// Row and column, in the fragment, of a thread's first element; element i adds 8 * (i>>1 & 1)
+  /// rows and 8 * (i>>2) + (i & 1) columns (see accumulator).
   TW_DEVICE static int first_row() { return 16 * (warp_id() % 4) + lane_id() / 4; }
   TW_DEVICE static int first_col() { return 2 * (lane_id() % 4); }
+  TW_DEVICE static bool leader() { return thread_id() % 128 == 0; }
 
-  TW_DEVICE static float load_c(c_view const& c, int row, int col) {
-    std::int64_t const i = row * c.row_stride + col * c.col_stride;
+  TW_DEVICE static float load_c(c_view const& c, int row, int col, int batch) {
+    std::int64_t const i = row * c.row_stride + col * c.col_stride + batch * c.batch_stride;
     if (c.type == elem::f32) return static_cast<float const*>(c.data)[i];
     std::uint16_t const bits = static_cast<std::uint16_t const*>(c.data)[i];
     return c.type == elem::bf16 ? to_float<elem::bf16>(bits) : to_float<elem::f16>(bits);
   }
 
-  template <int N>
-  TW_DEVICE static void scale(epilogue_params const& p, int row, int col, accumulator<N>& acc) {
+  /// Strip j of the fragment, at D(at): alpha * acc + beta * C.
+  TW_DEVICE static void scale(epilogue_params const& p, fragment_place at, fragment& acc, int j) {
     TW_UNROLL
-    for (int i = 0; i < N / 2; ++i) acc[i] = p.alpha * acc[i];
+    for (int i = j * strip_regs; i < (j + 1) * strip_regs; ++i) acc[i] = p.alpha * acc[i];
     if (p.c.data == nullptr) return;
     TW_UNROLL
-    for (int i = 0; i < N / 2; ++i) {
-      int const r = row + first_row() + 8 * (i >> 1 & 1);
-      int const c = col + first_col() + 8 * (i >> 2) + (i & 1);
-      if (r < p.m && c < p.n) acc[i] = fmaf(p.beta, load_c(p.c, r, c), acc[i]);
+    for (int i = 0; i < strip_regs; ++i) {
+      int const r = at.row + first_row() + 8 * (i >> 1 & 1);
+      int const c = at.col + first_col() + 8 * (i >> 2) + (i & 1);
+      float& x = acc[j * strip_regs + i];
+      if (r < p.m && c < p.n) x = fmaf(p.beta, load_c(p.c, r, c, at.batch), x);
     }
   }
 
-  TW_DEVICE static bool leader() { return thread_id() % 128 == 0; }
-
-  /// Box j of the tile, at D(row, col), by plain stores.
-  template <int N>
-  TW_DEVICE static void store_plain(epilogue_params const& p, int row, int col, accumulator<N>& acc,
+  /// Strip j of the fragment, at D(at), by plain stores.
+  TW_DEVICE static void store_plain(epilogue_params const& p, fragment_place at, fragment& acc,
                                     int j) {
     TW_UNROLL
-    for (int i = 0; i < box_cols / 2; ++i) {
-      int const r = row + first_row() + 8 * (i >> 1 & 1);
-      int const c = col + first_col() + 8 * (i >> 2) + (i & 1);
+    for (int i = 0; i < strip_regs; ++i) {
+      int const r = at.row + first_row() + 8 * (i >> 1 & 1);
+      int const c = at.col + first_col() + 8 * (i >> 2) + (i & 1);
       if (r >= p.m || c >= p.n) continue;
-      std::int64_t const at = r * p.pitch + c;
-      float const value = acc[j * box_cols / 2 + i];
-      if constexpr (D == elem::f32)
-        static_cast<float*>(p.data)[at] = value;
+      std::int64_t const to =
+          at.batch * p.batch_stride + (box.m_major ? c * p.pitch + r : r * p.pitch + c);
+      float const value = acc[j * strip_regs + i];
+      if constexpr (type == elem::f32)
+        static_cast<float*>(p.data)[to] = value;
       else
-        static_cast<std::uint16_t*>(p.data)[at] = static_cast<std::uint16_t>(pack2<D>(value, 0.0F));
+        static_cast<std::uint16_t*>(p.data)[to] =
+            static_cast<std::uint16_t>(pack2<type>(value, 0.0F));
     }
   }
 
-  /// Box j of the tile, at D(row, col), through shared memory. Two boxes take turns.
-  template <int N>
-  TW_DEVICE static void store_box(epilogue_params const& p, std::byte* box, int barrier, int row,
-                                  int col, accumulator<N>& acc, int j) {
-    if (leader()) tma_store_wait_read<1>();  // the store before last has read this box
+  /// Strip j of the fragment, at D(at), through shared memory. Two strips take turns.
+  TW_DEVICE static void store_strip(epilogue_params const& p, std::byte* strip, int barrier,
+                                    fragment_place at, fragment& acc, int j) {
+    if (leader()) tma_store_wait_read<1>();  // the store before last has read this strip
     named_barrier_sync(barrier, 128);
-    if constexpr (size_bytes(D) == 2)
-      fill_box_16(box, acc, j);
+    if constexpr (type == elem::f32)
+      fill_32(reinterpret_cast<float*>(strip), acc, j);
+    else if constexpr (box.m_major)
+      fill_16_transposed(reinterpret_cast<std::uint16_t*>(strip), acc, j);
     else
-      fill_box_32(box, acc, j);
+      fill_16(reinterpret_cast<std::uint16_t*>(strip), acc, j);
     fence_proxy_async();  // the writes above are for the async proxy
     named_barrier_sync(barrier, 128);
-    if (leader() && row < p.m) tma_store(p.d, box, tma_coord{col, row});
-  }
-
-  /// 16-bit D: columns 64j .. 64j+63 as four stmatrix of 16 columns.
-  template <int N>
-  TW_DEVICE static void fill_box_16(std::byte* box, accumulator<N>& acc, int j) {
-    auto* const s = reinterpret_cast<std::uint16_t*>(box);  // (64, 64)
-    int const row = 16 * (warp_id() % 4) + lane_id() % 16;
-    int const half = lane_id() / 16;
+    if (!leader()) return;
     TW_UNROLL
-    for (int q = 0; q < 4; ++q) {
-      int const i = 32 * j + 8 * q;
-      b32<4> const v{{pack2<D>(acc[i], acc[i + 1]), pack2<D>(acc[i + 2], acc[i + 3]),
-                      pack2<D>(acc[i + 4], acc[i + 5]), pack2<D>(acc[i + 6], acc[i + 7])}};
-      stmatrix<4>(s + offset<box_layout>(row, 16 * q + 8 * half), v);
+    for (int b = 0; b < box.boxes(); ++b) {
+      int const row = at.row + b * box.rows;
+      if (row >= p.m || at.col >= p.n) continue;
+      tma_coord<3> const to = box.m_major ? tma_coord<3>{{row, at.col, at.batch}}
+                                          : tma_coord<3>{{at.col, row, at.batch}};
+      tma_store(p.d, strip + b * box.bytes(type), to);
     }
   }
 
-  /// 32-bit D: columns 32j .. 32j+31, two at a time.
-  template <int N>
-  TW_DEVICE static void fill_box_32(std::byte* box, accumulator<N>& acc, int j) {
-    auto* const s = reinterpret_cast<float*>(box);  // (64, 32)
+  /// Accumulators i, i+1 as two 16-bit values.
+  TW_DEVICE static std::uint32_t packed(fragment& acc, int i) {
+    return pack2<type>(acc[i], acc[i + 1]);
+  }
+
+  /// 16-bit row-major D: 16 columns with each stmatrix, 8 where the box has no more.
+  TW_DEVICE static void fill_16(std::uint16_t* s, fragment& acc, int j) {  // (64, cols)
+    int const row = 16 * (warp_id() % 4) + lane_id() % 16;
+    int const half = box.cols == 8 ? 0 : lane_id() / 16;
     TW_UNROLL
-    for (int i = 0; i < 16; i += 2) {
+    for (int q = 0; q < (box.cols + 15) / 16; ++q) {
+      int const i = j * strip_regs + 8 * q;
+      std::uint16_t* const at = s + offset<box_layout>(row, 16 * q + 8 * half);
+      if constexpr (box.cols == 8)
+        stmatrix<2>(at, b32<2>{{packed(acc, i), packed(acc, i + 2)}});
+      else
+        stmatrix<4>(at, b32<4>{{packed(acc, i), packed(acc, i + 2), packed(acc, i + 4),
+                                packed(acc, i + 6)}});
+    }
+  }
+
+  /// 16-bit M-major D: the same with transposed matrices, whose stored rows are columns of D.
+  TW_DEVICE static void fill_16_transposed(std::uint16_t* s, fragment& acc, int j) {  // (64, cols)
+    int const row = 16 * (warp_id() % 4) + 8 * (lane_id() / 8 % 2);
+    int const col = lane_id() % 8 + (box.cols == 8 ? 0 : 8 * (lane_id() / 16));
+    TW_UNROLL
+    for (int q = 0; q < (box.cols + 15) / 16; ++q) {
+      int const i = j * strip_regs + 8 * q;
+      std::uint16_t* const at = s + offset<box_layout>(row, 16 * q + col);
+      if constexpr (box.cols == 8)
+        stmatrix<2, true>(at, b32<2>{{packed(acc, i), packed(acc, i + 2)}});
+      else
+        stmatrix<4, true>(at, b32<4>{{packed(acc, i), packed(acc, i + 2), packed(acc, i + 4),
+                                      packed(acc, i + 6)}});
+    }
+  }
+
+  /// 32-bit D, an element at a time; a row-major box takes neighbours together.
+  TW_DEVICE static void fill_32(float* s, fragment& acc, int j) {  // (64, cols)
+    TW_UNROLL
+    for (int i = 0; i < strip_regs; ++i) {
       int const row = first_row() + 8 * (i >> 1 & 1);
-      float* const at = s + offset<box_layout>(row, first_col() + 8 * (i >> 2));
-      at[0] = acc[16 * j + i];
-      at[1] = acc[16 * j + i + 1];
+      float* const one = s + row / box.rows * (box.rows * box.cols);
+      one[offset<box_layout>(row % box.rows, first_col() + 8 * (i >> 2) + (i & 1))] =
+          acc[j * strip_regs + i];
     }
   }
 };

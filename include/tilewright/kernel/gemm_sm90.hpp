@@ -6,38 +6,47 @@
 
 #include "tilewright/arch/select.hpp"
 #include "tilewright/atom/operand.hpp"
+#include "tilewright/base/unrolled.hpp"
 #include "tilewright/kernel/config.hpp"
 #include "tilewright/kernel/epilogue.hpp"
+#include "tilewright/kernel/fixup.hpp"
 #include "tilewright/kernel/params.hpp"
 #include "tilewright/pipeline/order.hpp"
 #include "tilewright/pipeline/ring.hpp"
+#include "tilewright/pipeline/work.hpp"
 
 namespace tw {
 
 template <gemm_config C>
 struct gemm_sm90 {
-  static constexpr int consumers = C.tile_m / 64;  // math warpgroups, 64 rows each
+  static constexpr int consumers = C.math_warpgroups();
+  static constexpr int fragments = C.fragments();  // of 64 rows, per math warpgroup
   static constexpr int threads = 128 * (1 + consumers);
-  static constexpr int cluster = C.cluster_m * C.cluster_n;
+  static constexpr int cluster = C.cluster();
+  static constexpr int tile_k = C.tile_k;
 
   // Each CTA loads its share of the tiles it has in common with its peers, and multicasts it.
   using operand_a = operand_tile<C.ab, C.a_major(), swizzle_mode::b128>;
   using operand_b = operand_tile<C.ab, C.b_major(), swizzle_mode::b128>;
   static constexpr int a_share = C.tile_m / C.cluster_n;  // rows of A one CTA loads
   static constexpr int b_share = C.tile_n / C.cluster_m;  // columns of B one CTA loads
-  static constexpr int a_bytes = C.tile_m * C.tile_k * size_bytes(C.ab);
-  static constexpr int b_bytes = C.tile_n * C.tile_k * size_bytes(C.ab);
+  static constexpr int a_bytes = C.tile_m * tile_k * size_bytes(C.ab);
+  static constexpr int b_bytes = C.tile_n * tile_k * size_bytes(C.ab);
 
-  static_assert(C.tile_m == 128, "[TW0203] two consumer warpgroups of 64 rows: tile M is 128");
-  static_assert(C.tile_k == 64, "[TW0204] one 128-byte swizzle span of 16 bits each: tile K is 64");
-  static_assert(C.tile_n % 64 == 0 && C.tile_n <= 256, "[TW0205] tile N is 64, 128, 192 or 256");
+  static_assert(C.tile_m == 64 || C.tile_m == 128 || C.tile_m == 192 || C.tile_m == 256,
+                "[TW0203] tile M is 64, 128, 192 or 256");
+  static_assert(C.tile_n % 8 == 0 && C.tile_n <= 256 && fragments * C.tile_n <= 416,
+                "[TW0205] tile N is a multiple of 8, up to 256 and 208 accumulators per thread");
+  static_assert(a_share % (C.a_mn ? 64 : 8) == 0 && b_share % (C.b_mn ? 64 : 8) == 0,
+                "[TW0209] a CTA loads whole groups of 8 rows, 64 of an MN-major operand");
 
   struct smem {
-    alignas(1024) std::byte a[C.stages][a_bytes];  // (128, 64) per stage, 128-byte swizzle
+    alignas(1024) std::byte a[C.stages][a_bytes];  // (tile_m, 64) per stage, 128-byte swizzle
     alignas(1024) std::byte b[C.stages][b_bytes];  // (tile_n, 64) per stage
-    epilogue_smem<consumers> d;
+    epilogue_smem<C> d;
     mbarrier ab_landed[C.stages];
     mbarrier slot_free[C.stages];
+    fixup_smem fix;
   };
   static constexpr int smem_bytes = sizeof(smem);
   static_assert(smem_bytes <= 227 * 1024, "[TW0206] the stages need more than 227 KiB of smem");
@@ -48,101 +57,161 @@ struct gemm_sm90 {
     smem& s = dynamic_smem<smem>();
     if (thread_id() == 0) {
       for (int i = 0; i < C.stages; ++i) {
-        s.ab_landed[i].init(1);
-        s.slot_free[i].init(consumers * cluster);
+        s.ab_landed[i].init(2);  // A and B have a loading warp each
+        s.slot_free[i].init((C.pingpong ? 1 : consumers) * cluster);
       }
       fence_mbarrier_init();
     }
-    cluster_sync();
+    if (thread_id() == 32) {
+      tma_prefetch_map(p.a);
+      tma_prefetch_map(p.b);
+      if (p.epilogue.tma_end > 0) tma_prefetch_map(p.epilogue.d);
+    }
+    meet();
     if (warpgroup_id() == 0) {
-      set_max_regs_dec<40>();
-      if (warp_id() == 0 && elect_one()) load(p, s);
+      if constexpr (consumers > 1) set_max_regs_dec<load_regs>();
+      if (warp_id() == 0 && elect_one()) load_a(p, s);
+      if (warp_id() == 1 && elect_one()) load_b(p, s);
     } else {
-      set_max_regs_inc<232>();
+      if constexpr (consumers > 1) set_max_regs_inc<math_regs>();
       math(p, s, warpgroup_id() - 1);
     }
-    cluster_sync();  // no CTA leaves while a peer may still write to it or signal it
+    if constexpr (cluster > 1) cluster_sync();  // a peer may still write to this CTA or signal it
   }
 
  private:
-  /// The CTA's tile of cluster tile i, in units of CTA tiles.
-  TW_DEVICE static tile_place tile_of(params const& p, int i) {
-    tile_place const t = p.order.place(i);
+  /// Ping-pong: barriers my_turn + w let warpgroup w into its main loop once the other has met all
+  /// stages of its own; the parity of a stage cannot tell turns of the ring further apart.
+  static constexpr int my_turn = 5;
+
+  // 168 registers for each of 384 threads, 128 for 512: what the loading warpgroup gives back.
+  static constexpr int load_regs = consumers == 3 ? 32 : 40;
+  static constexpr int math_regs = consumers == 3 ? 160 : 232;
+
+  TW_DEVICE static void meet() {
+    if constexpr (cluster > 1)
+      cluster_sync();
+    else
+      cta_sync();
+  }
+
+  /// The CTA's tile of a cluster tile, in units of CTA tiles.
+  TW_DEVICE static tile_place tile_of(params const& p, int cluster_tile) {
+    tile_place const t = p.order.place(cluster_tile);
     return {t.m * C.cluster_m + cluster_rank() % C.cluster_m,
-            t.n * C.cluster_n + cluster_rank() / C.cluster_m};
+            t.n * C.cluster_n + cluster_rank() / C.cluster_m, t.batch};
   }
 
-  /// Loads `Share` rows (of M or N, from `first`) of a K block into slot memory, for all of `mask`.
-  template <class Operand, int Share>
-  TW_DEVICE static void load_share(std::byte* slot, tensor_map const& map, mbarrier& landed,
-                                   int first, int k, std::uint16_t mask) {
-    TW_UNROLL
-    for (int i = 0; i < Operand::boxes(Share); ++i) {
-      auto const at = Operand::box_at(first, k, i);
-      std::byte* box = slot + Operand::box_offset_bytes(Share, i);
-      if constexpr (cluster > 1)
-        tma_load_multicast(box, map, landed, at, mask);
-      else
-        tma_load(box, map, landed, at);
-    }
-  }
-
-  TW_DEVICE static void load(params const& p, smem& s) {
-    enter_role("load");
-    int const rank_m = cluster_rank() % C.cluster_m, rank_n = cluster_rank() / C.cluster_m;
-    auto const a_mask = static_cast<std::uint16_t>(row_of_ranks << rank_m);  // same tile of A
-    auto const b_mask =
-        static_cast<std::uint16_t>(((1 << C.cluster_m) - 1) << rank_n * C.cluster_m);
+  /// Loads one operand's part of every K block: `Share` rows (of M or N) of the CTA's tiles into
+  /// slots of slot_bytes, for all CTAs of `mask`. first_row(tile): where the share starts.
+  template <class Operand, int Share, class FirstRow>
+  TW_DEVICE static void load(params const& p, smem& s, tensor_map const& map, std::byte* slots,
+                             int slot_bytes, std::uint16_t mask, FirstRow first_row) {
     ring<C.stages> slot;
-    for (int i = cluster_id(); i < p.order.tiles(); i += cluster_count()) {
-      tile_place const tile = tile_of(p, i);
-      int const m = tile.m * C.tile_m + rank_n * a_share;  // first row of A to load
-      int const n = tile.n * C.tile_n + rank_m * b_share;  // first column of B
-      for (int k = 0; k < p.k_tiles; ++k, slot.next()) {
+    work_list work(p.work, cluster_id());
+    for (segment seg{}; work.next(p.work, cluster_count(), seg);) {
+      tile_place const tile = tile_of(p, seg.tile);
+      int const first = first_row(tile);
+      for (int k = seg.k_begin; k < seg.k_end; ++k, slot.next()) {
         s.slot_free[slot.stage].wait(slot.phase ^ 1U);
         mbarrier& landed = s.ab_landed[slot.stage];
-        landed.arrive_expect_tx(a_bytes + b_bytes);
-        load_share<operand_a, a_share>(s.a[slot.stage] + rank_n * (a_bytes / C.cluster_n), p.a,
-                                       landed, m, k * C.tile_k, a_mask);  // (a_share, 64)
-        load_share<operand_b, b_share>(s.b[slot.stage] + rank_m * (b_bytes / C.cluster_m), p.b,
-                                       landed, n, k * C.tile_k, b_mask);  // (b_share, 64)
+        landed.arrive_expect_tx(slot_bytes);
+        TW_UNROLL
+        for (int i = 0; i < Operand::boxes(Share); ++i) {
+          auto const in_matrix = Operand::box_at(first, k * tile_k, i);
+          tma_coord<3> const at{{in_matrix.c[0], in_matrix.c[1], tile.batch}};
+          std::byte* box = slots + slot.stage * slot_bytes + Operand::box_offset_bytes(Share, i);
+          if constexpr (cluster > 1)
+            tma_load_multicast(box, map, landed, at, mask);
+          else
+            tma_load(box, map, landed, at);
+        }
       }
     }
+  }
+
+  TW_DEVICE static void load_a(params const& p, smem& s) {
+    enter_role("load A");
+    int const rank_m = cluster_rank() % C.cluster_m, rank_n = cluster_rank() / C.cluster_m;
+    load<operand_a, a_share>(  // (a_share, 64) for the CTAs with the same rows
+        p, s, p.a, s.a[0] + rank_n * (a_bytes / C.cluster_n), a_bytes,
+        static_cast<std::uint16_t>(row_of_ranks << rank_m),
+        [&](tile_place t) { return t.m * C.tile_m + rank_n * a_share; });
+  }
+  TW_DEVICE static void load_b(params const& p, smem& s) {
+    enter_role("load B");
+    int const rank_m = cluster_rank() % C.cluster_m, rank_n = cluster_rank() / C.cluster_m;
+    load<operand_b, b_share>(  // (b_share, 64) for the CTAs with the same columns
+        p, s, p.b, s.b[0] + rank_m * (b_bytes / C.cluster_m), b_bytes,
+        static_cast<std::uint16_t>(((1 << C.cluster_m) - 1) << rank_n * C.cluster_m),
+        [&](tile_place t) { return t.n * C.tile_n + rank_m * b_share; });
   }
 
   TW_DEVICE static void math(params const& p, smem& s, int consumer) {
     enter_role("math");
+    int const first_row = C.pingpong ? 0 : C.warpgroup_m() * consumer;  // in the CTA's tile
     ring<C.stages> slot;
-    int turn = 0;  // the epilogue's next staging box
-    for (int i = cluster_id(); i < p.order.tiles(); i += cluster_count()) {
-      accumulator<C.tile_n> acc;  // (64, tile_n)
-      int held = 0;               // the stage whose wgmma group may still be in flight
-      for (int k = 0; k < p.k_tiles; ++k, slot.next()) {
+    int turn = 0;  // the epilogue's next staging strip
+    bool mine = !C.pingpong || consumer == 0;
+    if (!mine) named_barrier_arrive(my_turn, 256);  // the first tile is warpgroup 0's
+    work_list work(p.work, cluster_id());
+    for (segment seg{}; work.next(p.work, cluster_count(), seg); mine = !C.pingpong || !mine) {
+      if (!mine) {
+        slot.skip(seg.k_end - seg.k_begin);
+        continue;
+      }
+      if constexpr (C.pingpong) named_barrier_sync(my_turn + consumer, 256);
+      accumulator<C.tile_n> acc[fragments];  // (64, tile_n) each
+      int held = 0;                          // the stage whose wgmma group may still be in flight
+      for (int k = seg.k_begin; k < seg.k_end; ++k, slot.next()) {
         s.ab_landed[slot.stage].wait(slot.phase);
-        multiply(acc, s.a[slot.stage], s.b[slot.stage], consumer, k > 0);
-        wgmma_wait<1>(acc);  // the group before this one has finished: its stage is free
-        if (k > 0) release(s, held);
+        multiply(acc, s.a[slot.stage], s.b[slot.stage], first_row, k > seg.k_begin);
+        wait<1>(acc);  // the group before this one has finished: its stage is free
+        if (k > seg.k_begin) release(s, held);
         held = slot.stage;
       }
-      wgmma_wait<0>(acc);
+      if (C.pingpong && !work.at_end(p.work)) named_barrier_arrive(my_turn + 1 - consumer, 256);
+      wait<0>(acc);
       release(s, held);
-      tile_place const tile = tile_of(p, i);
-      epilogue<C.d>::store(p.epilogue, s.d, consumer, tile.m * C.tile_m + 64 * consumer,
-                           tile.n * C.tile_n, acc, turn);
+      if (seg.k_end - seg.k_begin < p.work.k_tiles && !fixup<C>::add(p, s.fix, seg, consumer, acc))
+        continue;
+      tile_place const tile = tile_of(p, seg.tile);
+      unrolled<fragments>([&](auto f) {
+        fragment_place const at{tile.m * C.tile_m + first_row + 64 * f, tile.n * C.tile_n,
+                                tile.batch};
+        epilogue<C>::store(p.epilogue, s.d, consumer, at, acc[f], turn);
+      });
     }
-    epilogue<C.d>::finish();
+    epilogue<C>::finish();
   }
 
-  /// One K block as a wgmma group: acc (64, tile_n) += A (64, 64) * B (tile_n, 64)^T.
-  TW_DEVICE static void multiply(accumulator<C.tile_n>& acc, std::byte* a, std::byte* b,
-                                 int consumer, bool accumulate) {
-    wgmma_fence(acc);
+  using accumulators = accumulator<C.tile_n>[fragments];
+
+  /// One K block as a wgmma group: each acc (64, tile_n) += A (64, 64) * B (tile_n, 64)^T.
+  TW_DEVICE static void multiply(accumulators& acc, std::byte* a, std::byte* b, int first_row,
+                                 bool accumulate) {
+    if constexpr (fragments == 1)
+      wgmma_fence(acc[0]);
+    else
+      wgmma_fence(acc[0], acc[1]);
+    smem_desc const a_desc = operand_a::desc(smem_addr(a), a_share, first_row, 0);
+    smem_desc const b_desc = operand_b::desc(smem_addr(b), b_share, 0, 0);
     TW_UNROLL
-    for (int k = 0; k < C.tile_k; k += 16)
-      wgmma<C.ab, C.a_major(), C.b_major()>(
-          acc, operand_a::desc(smem_addr(a), a_share, 64 * consumer, k),
-          operand_b::desc(smem_addr(b), b_share, 0, k), accumulate || k > 0);
+    for (int k = 0; k < tile_k; k += 16)
+      unrolled<fragments>([&](auto f) {
+        wgmma<C.ab, C.a_major(), C.b_major()>(
+            acc[f], a_desc + operand_a::start_bytes(a_share, 64 * f, k),
+            b_desc + operand_b::start_bytes(b_share, 0, k), accumulate || k > 0);
+      });
     wgmma_commit();
+  }
+
+  template <int Pending>
+  TW_DEVICE static void wait(accumulators& acc) {
+    if constexpr (fragments == 1)
+      wgmma_wait<Pending>(acc[0]);
+    else
+      wgmma_wait<Pending>(acc[0], acc[1]);
   }
 
   /// Tells every CTA that loads into this slot that this warpgroup has read it. Relaxed: nothing

@@ -8,31 +8,40 @@
 #include "tilewright/arch/types.hpp"
 #include "tilewright/base/elem.hpp"
 #include "tilewright/pipeline/order.hpp"
+#include "tilewright/pipeline/work.hpp"
 
 namespace tw {
 
 /// C in global memory, any strides (elements). data == nullptr: there is no C.
 struct c_view {
   void const* data;
-  std::int64_t row_stride, col_stride;
+  std::int64_t row_stride, col_stride, batch_stride;
   elem type;
 };
 
 struct epilogue_params {
-  tensor_map d;        // boxes of 64 rows x 128 bytes, for columns below tma_cols
-  int tma_cols;        // boxes that end beyond this column are written by plain stores
-  void* data;          // D, row-major
-  std::int64_t pitch;  // of D, elements
-  int m, n;            // size of D
+  tensor_map d;  // boxes of kernel/d_box.hpp: (n, m, batch), or (m, n, batch) for an M-major D
+  int tma_end;   // boxes that end beyond this index of D's contiguous side go by plain stores
+  void* data;    // D
+  std::int64_t pitch, batch_stride;  // of D, elements
+  int m, n;                          // size of D
   float alpha, beta;
   c_view c;
 };
 
+/// Global memory in which the parts of a tile that is cut meet (kernel/fixup.hpp).
+struct fixup_params {
+  float* partials;
+  std::uint32_t* arrivals;  // zero before a launch and after it
+  int counters;             // per tile, CTA and warpgroup
+};
+
 struct gemm_params {
-  tensor_map a, b;  // boxes of operand_tile
+  tensor_map a, b;  // (k, mn, batch) or (mn, k, batch), boxes of operand_tile
   epilogue_params epilogue;
   banded_order order;  // of cluster tiles
-  int k_tiles;         // K blocks of tile_k
+  work_plan work;
+  fixup_params fixup;
 };
 
 }  // namespace tw

@@ -21,6 +21,12 @@ struct ring {
       phase ^= 1U;
     }
   }
+  /// As `steps` calls of next (steps >= 0): past what another reader takes.
+  TW_HD constexpr void skip(int steps) {
+    unsigned const to = static_cast<unsigned>(stage) + static_cast<unsigned>(steps);
+    stage = static_cast<int>(to % Stages);
+    phase ^= to / Stages & 1U;
+  }
 };
 
 }  // namespace tw

@@ -38,12 +38,18 @@ struct gemm_problem {
   bool operator==(gemm_problem const&) const = default;
 };
 
-/// Base addresses of the matrices, on the device that runs the product.
+/// Base addresses of the matrices, on the device that runs the product. The workspace is where
+/// parts of a sum meet when several CTAs share a tile; without one no tile is shared. 256-byte
+/// aligned; its first gemm_workspace_zeros bytes are zero before its first use (each launch leaves
+/// them so); launches that may overlap need one each.
 struct gemm_operands {
   void const* a = nullptr;
   void const* b = nullptr;
   void const* c = nullptr;
   void* d = nullptr;
+  void* workspace = nullptr;
+  std::int64_t workspace_bytes = 0;
 };
+inline constexpr std::int64_t gemm_workspace_zeros = 256 * 1024;
 
 }  // namespace tw

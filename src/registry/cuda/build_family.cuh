@@ -19,9 +19,9 @@ struct gpu_maker {
   }
 };
 
-template <elem AB, operand_major A, operand_major B>
+template <elem AB, elem D, operand_major A, operand_major B>
 family<gpu_launcher> gpu_family() {
-  return make_family<gpu_launcher, AB, A, B>(gpu_maker{});
+  return make_family<gpu_launcher, AB, D, A, B>(gpu_maker{});
 }
 
 }  // namespace tw::registry

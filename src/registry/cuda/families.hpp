@@ -6,7 +6,7 @@
 
 namespace tw::registry {
 
-template <elem AB, operand_major A, operand_major B>
-family<gpu_launcher> gpu_family();  // defined by gemm_TYPE_LAYOUT.cu
+template <elem AB, elem D, operand_major A, operand_major B>
+family<gpu_launcher> gpu_family();  // defined by gemm_TYPE_OUTPUT_LAYOUT.cu
 
 }  // namespace tw::registry

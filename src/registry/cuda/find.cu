@@ -7,9 +7,9 @@ namespace tw::registry {
 
 namespace {
 struct families {
-  template <elem AB, operand_major A, operand_major B>
+  template <elem AB, elem D, operand_major A, operand_major B>
   static family<gpu_launcher> get() {
-    return gpu_family<AB, A, B>();
+    return gpu_family<AB, D, A, B>();
   }
 };
 }  // namespace

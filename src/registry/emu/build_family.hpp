@@ -16,9 +16,9 @@ struct emu_maker {
   }
 };
 
-template <elem AB, operand_major A, operand_major B>
+template <elem AB, elem D, operand_major A, operand_major B>
 family<emu_launcher> emu_family() {
-  return make_family<emu_launcher, AB, A, B>(emu_maker{});
+  return make_family<emu_launcher, AB, D, A, B>(emu_maker{});
 }
 
 }  // namespace tw::registry

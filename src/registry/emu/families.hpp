@@ -6,7 +6,7 @@
 
 namespace tw::registry {
 
-template <elem AB, operand_major A, operand_major B>
-family<emu_launcher> emu_family();  // defined by gemm_TYPE_LAYOUT.cpp
+template <elem AB, elem D, operand_major A, operand_major B>
+family<emu_launcher> emu_family();  // defined by gemm_TYPE_OUTPUT_LAYOUT.cpp
 
 }  // namespace tw::registry

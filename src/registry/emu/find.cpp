@@ -8,9 +8,9 @@ namespace tw::registry {
 
 namespace {
 struct families {
-  template <elem AB, operand_major A, operand_major B>
+  template <elem AB, elem D, operand_major A, operand_major B>
   static family<emu_launcher> get() {
-    return emu_family<AB, A, B>();
+    return emu_family<AB, D, A, B>();
   }
 };
 }  // namespace

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// d_box.hpp  The box in which D leaves shared memory: its shape, swizzle and layout.
+#pragma once
+
+#include "tilewright/kernel/config.hpp"
+#include "tilewright/layout/layout.hpp"
+
+namespace tw {
+
+/// A warpgroup's fragment of D is (64, tile_n). It leaves in strips of 64 rows x `cols`, each one
+/// or two boxes of `rows` x `cols`. The contiguous side of a box (columns of a row-major D, rows of
+/// an M-major one) is one swizzle span.
+struct d_box {
+  int rows, cols;
+  swizzle_mode swizzle;
+  bool m_major;
+
+  TW_HD constexpr int boxes() const { return 64 / rows; }  // in a strip
+  TW_HD constexpr int bytes(elem d) const { return rows * cols * size_bytes(d); }
+};
+
+/// The widest box that divides the tile.
+TW_HD constexpr d_box d_box_of(gemm_config const& c) {
+  int const span = 128 / size_bytes(c.d);  // elements in 128 bytes
+  if (c.d_m) {
+    int cols = 8;
+    while (2 * cols <= span && c.tile_n % (2 * cols) == 0) cols *= 2;
+    return {span, cols, swizzle_mode::b128, true};
+  }
+  if (c.tile_n % span == 0) return {64, span, swizzle_mode::b128, false};
+  if (c.tile_n % (span / 2) == 0) return {64, span / 2, swizzle_mode::b64, false};
+  if (c.tile_n % (span / 4) == 0) return {64, span / 4, swizzle_mode::b32, false};
+  return {64, span / 8, swizzle_mode::none, false};
+}
+
+/// (row, column) of a box -> its element in shared memory, as TMA reads it.
+TW_HD constexpr layout d_box_layout(gemm_config const& c) {
+  d_box const b = d_box_of(c);
+  int const unit = size_bytes(c.d) == 2 ? 3 : 2;  // log2 of the elements in 16 bytes
+  layout const plain = b.m_major ? make_layout(make_shape(b.rows, b.cols), make_tree(1, b.rows))
+                                 : make_layout(make_shape(b.rows, b.cols), make_tree(b.cols, 1));
+  int const bits = b.swizzle == swizzle_mode::b128  ? 3
+                   : b.swizzle == swizzle_mode::b64 ? 2
+                   : b.swizzle == swizzle_mode::b32 ? 1
+                                                    : 0;
+  return bits == 0 ? plain : swizzled(make_swizzle(bits, unit, 3), plain);
+}
+
+}  // namespace tw

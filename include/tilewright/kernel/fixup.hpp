@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// fixup.hpp  A tile that several clusters share: each writes its partial sums to global memory, and
+//            the one that arrives last adds them up in order of K. Nobody waits for anybody, so any
+//            number of CTAs may be resident; the result does not depend on who was last.
+#pragma once
+
+#include "tilewright/arch/select.hpp"
+#include "tilewright/kernel/config.hpp"
+#include "tilewright/kernel/fixup_size.hpp"
+#include "tilewright/kernel/params.hpp"
+
+namespace tw {
+
+struct fixup_smem {
+  int last[4];  // per warpgroup: did it arrive last?
+};
+
+template <gemm_config C>
+struct fixup {
+  static constexpr int fragments = C.fragments();
+  using fragment = accumulator<C.tile_n>;
+  /// A thread's accumulators in fours, and the floats of a warpgroup's part and of a cluster tile.
+  static constexpr int quads = fragments * C.tile_n / 8;
+  static constexpr int warpgroup_floats = C.warpgroup_m() * C.tile_n;
+  static constexpr int tile_floats = C.cluster() * C.tile_m * C.tile_n;
+  static constexpr int writers = C.cluster() * C.tile_m / C.warpgroup_m();  // per tile
+
+  /// Adds this warpgroup's part of `seg`. True in the warpgroup that ends with the tile's sum in
+  /// `acc`.
+  TW_DEVICE static bool add(gemm_params const& p, fixup_smem& s, segment const& seg, int consumer,
+                            fragment (&acc)[fragments]) {
+    int const first = p.work.first_sharer(seg.tile),
+              parts = p.work.last_sharer(seg.tile) - first + 1;
+    int const writer =
+        C.pingpong ? cluster_rank() : cluster_rank() * C.math_warpgroups() + consumer;
+    parts_view const view{p.fixup.partials + writer * warpgroup_floats, first};
+    std::uint32_t* const counters =
+        p.fixup.arrivals + (seg.tile * writers + writer) * p.fixup.counters;
+
+    // First the group of neighbours, then, if there are several, the groups' sums.
+    int part = cluster_id() - first, step = 1;
+    int begin = part / fixup_group * fixup_group;
+    int end = begin + fixup_group < parts ? begin + fixup_group : parts;
+    std::uint32_t* counter = counters + (parts <= fixup_group ? 0 : 1 + part / fixup_group);
+    for (;;) {
+      write(view.part(part), acc);
+      if (!arrive(counter, (end - begin + step - 1) / step, s, consumer)) return false;
+      sum(view, begin, end, step, acc);
+      if (begin == 0 && end == parts) return true;
+      part = begin, step = fixup_group, begin = 0, end = parts, counter = counters;
+    }
+  }
+
+ private:
+  struct alignas(16) quad {
+    float v[4];
+  };
+
+  /// The parts of a tile in global memory. A cluster has two places: 1 for a part that begins with
+  /// its tile, 0 for one that continues what another began.
+  struct parts_view {
+    float* partials;
+    int first;
+    TW_DEVICE quad* part(int i) const {
+      std::int64_t const place = 2 * (first + i) + (i == 0 ? 1 : 0);
+      return reinterpret_cast<quad*>(partials + place * tile_floats) + thread_id() % 128;
+    }
+  };
+
+  TW_DEVICE static void write(quad* to, fragment (&acc)[fragments]) {
+    TW_UNROLL
+    for (int q = 0; q < quads; ++q) {
+      fragment& f = acc[q / (C.tile_n / 8)];
+      int const i = 4 * (q % (C.tile_n / 8));
+      to[128 * q] = {{f[i], f[i + 1], f[i + 2], f[i + 3]}};
+    }
+  }
+
+  /// acc = the parts first, first + step, ... below end, added in this order. Small parts are read
+  /// several at a time: at least 16 loads are under way, which hides their latency.
+  TW_DEVICE static void sum(parts_view const& view, int first, int end, int step,
+                            fragment (&acc)[fragments]) {
+    constexpr int at_once = quads >= 16 ? 1 : 16 / quads;
+    TW_UNROLL
+    for (int i = 0; i < fragment::size; ++i) unrolled<fragments>([&](auto f) { acc[f][i] = 0; });
+    for (int part = first; part < end; part += at_once * step) {
+      quad x[at_once][quads];
+      TW_UNROLL
+      for (int b = 0; b < at_once; ++b) {
+        bool const there = part + b * step < end;
+        quad const* const from = view.part(there ? part + b * step : first);
+        TW_UNROLL
+        for (int q = 0; q < quads; ++q) x[b][q] = from[128 * q];
+      }
+      TW_UNROLL
+      for (int b = 0; b < at_once; ++b) {
+        if (part + b * step >= end) continue;
+        TW_UNROLL
+        for (int q = 0; q < quads; ++q) {
+          fragment& f = acc[q / (C.tile_n / 8)];
+          TW_UNROLL
+          for (int e = 0; e < 4; ++e) f[4 * (q % (C.tile_n / 8)) + e] += x[b][q].v[e];
+        }
+      }
+    }
+  }
+
+  /// Announces what the warpgroup has written. True in the one that makes `count` complete, which
+  /// sees what all have written; it leaves the counter at zero for the next launch.
+  TW_DEVICE static bool arrive(std::uint32_t* counter, int count, fixup_smem& s, int consumer) {
+    named_barrier_sync(1 + consumer, 128);
+    if (thread_id() % 128 == 0) {
+      bool const last = atomic_add(counter, 1U) == static_cast<std::uint32_t>(count - 1);
+      if (last) store_relaxed(counter, 0U);
+      s.last[consumer] = last ? 1 : 0;
+    }
+    named_barrier_sync(1 + consumer, 128);
+    return s.last[consumer] != 0;
+  }
+};
+
+}  // namespace tw

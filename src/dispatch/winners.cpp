@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// winners.cpp  The table of measured plans.
+#include "dispatch/winners.hpp"
+
+#include <string_view>
+
+namespace tw {
+
+namespace {
+constexpr winner h200[] = {
+#include "dispatch/winners_h200.inc"
+};
+constexpr int h200_sms = 132;
+}  // namespace
+
+std::optional<winner> find_winner(gemm_problem const& p, int sms) {
+  if (sms != h200_sms || p.d.ord != order::row_major) return std::nullopt;
+  char const layout[] = {p.a.ord == order::row_major ? 'T' : 'N',
+                         p.b.ord == order::col_major ? 'N' : 'T', 0};
+  for (winner const& w : h200)
+    if (w.m == p.m && w.n == p.n && w.k == p.k && w.ab == p.a.type && w.d == p.d.type &&
+        std::string_view(w.layout) == layout)
+      return w;
+  return std::nullopt;
+}
+
+}  // namespace tw

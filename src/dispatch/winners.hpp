@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// winners.hpp  Plans that were measured to be the fastest, for the products that were measured.
+#pragma once
+
+#include <optional>
+
+#include "tilewright/dispatch/candidates.hpp"
+#include "tilewright/problem/gemm.hpp"
+
+namespace tw {
+
+/// A product and the fastest way to compute it. layout: A is T = (m, k) or N = (k, m) in memory, B
+/// is N = (n, k) or T = (k, n), as in the names of BLAS; D row-major.
+struct winner {
+  std::int64_t m, n, k;
+  elem ab, d;
+  char const* layout;
+  tile_shape tile;
+  int shared_tiles, sharers;
+};
+
+/// What was measured for this product on a card with `sms` SMs, if it was.
+std::optional<winner> find_winner(gemm_problem const& p, int sms);
+
+}  // namespace tw

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// gemm_share.cpp  A GEMM configuration whose CTAs would load part of a swizzle span.
+// expect-error: [TW0209]
+#include "tilewright/kernel/gemm_sm90.hpp"
+
+using namespace tw;
+
+#ifdef TW_FAIL
+constexpr gemm_config config{.b_mn = true, .tile_n = 192};
+#else
+constexpr gemm_config config{.b_mn = true, .tile_n = 128};
+#endif
+static_assert(gemm_sm90<config>::smem_bytes > 0);

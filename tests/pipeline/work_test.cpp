@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// work_test.cpp  Laws of the work of a launch: nothing is left out, nothing is done twice.
+#include "tilewright/pipeline/work.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <vector>
+
+#include "tilewright/pipeline/ring.hpp"
+
+namespace tw::test {
+namespace {
+
+TEST(Work, EveryBlockOnceAndTheSharersAreThoseThatHaveAPart) {
+  std::mt19937 random(7);
+  auto const any = [&](int lo, int hi) {
+    return lo + static_cast<int>(random() % static_cast<unsigned>(hi - lo + 1));
+  };
+  for (int i = 0; i < 3000; ++i) {
+    int const tiles = any(1, 60), k_tiles = any(1, 40), clusters = any(1, 20);
+    int const shared = any(0, 2) == 0 ? 0 : any(1, tiles);
+    work_plan const plan = make_work_plan(tiles, k_tiles, shared, any(1, clusters));
+    ASSERT_LE(plan.sharers, clusters);
+    std::vector<int> done(static_cast<std::size_t>(tiles * k_tiles), 0);
+    std::vector<int> first(static_cast<std::size_t>(tiles), clusters), last(first.size(), -1);
+    std::vector<int> parts(first.size(), 0);
+    for (int c = 0; c < clusters; ++c) {
+      work_list list(plan, c);
+      for (segment s{}; list.next(plan, clusters, s);) {
+        ASSERT_LT(s.k_begin, s.k_end);
+        for (int k = s.k_begin; k < s.k_end; ++k)
+          ++done[static_cast<std::size_t>(s.tile * k_tiles + k)];
+        auto const t = static_cast<std::size_t>(s.tile);
+        first[t] = std::min(first[t], c), last[t] = std::max(last[t], c), ++parts[t];
+      }
+    }
+    for (int const d : done) ASSERT_EQ(d, 1);
+    for (int t = 0; t < plan.shared; ++t) {
+      auto const at = static_cast<std::size_t>(t);
+      EXPECT_EQ(plan.first_sharer(t), first[at]);
+      EXPECT_EQ(plan.last_sharer(t), last[at]);
+      EXPECT_EQ(parts[at], last[at] - first[at] + 1);
+      EXPECT_LE(parts[at], plan.most_parts());
+    }
+  }
+}
+
+TEST(Work, PartsDifferByOneBlockAtMost) {
+  work_plan const plan = make_work_plan(40, 128, 40, 132);
+  for (int c = 0; c < 132; ++c) {
+    int const blocks = plan.part_begin(c + 1) - plan.part_begin(c);
+    EXPECT_TRUE(blocks == 38 || blocks == 39) << blocks;
+  }
+  EXPECT_EQ(plan.part_begin(132), 40 * 128);
+}
+
+TEST(Ring, SkipIsManySteps) {
+  for (int steps = 0; steps < 20; ++steps) {
+    ring<3> one, other;
+    one.next(), other.next();
+    for (int i = 0; i < steps; ++i) one.next();
+    other.skip(steps);
+    EXPECT_EQ(one.stage, other.stage);
+    EXPECT_EQ(one.phase, other.phase);
+  }
+}
+
+}  // namespace
+}  // namespace tw::test
