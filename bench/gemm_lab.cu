@@ -129,6 +129,7 @@ class measurement {
       plan_entry entry{p.kernel,  p.swapped,      p.clusters,  p.shared_tiles,
                        p.sharers, p.predicted_us, not_measured};
       contender_pointer const program = prepare(p, plan_batch_s);
+      for (int warm_up = 0; i == 0 && warm_up < 5; ++warm_up) program->burst();
       for (int round = 0; round < tuning_rounds; ++round) {
         pause(plan_pause_s);
         double const us = program->burst().us;

@@ -26,7 +26,13 @@ def rows(results):
             timed = [p for p in shape.get("plans", []) if p["us"] is not None]
             if not timed:
                 continue
-            best = min(timed, key=lambda p: p["us"])
+            # The planned one and the fastest were timed again, interleaved with the others.
+            medians = {p["provider"]: p["burst"]["us"]["median"]
+                       for p in shape["providers"] if "burst" in p}
+            tried = min(timed, key=lambda p: p["us"])
+            tried["us"] = medians.get("tilewright_tuned", tried["us"])
+            timed[0]["us"] = medians["tilewright"]
+            best = timed[0] if timed[0]["us"] <= tried["us"] else tried
             k = KERNEL.match(best["kernel"])
             key = (shape["m"], shape["n"], shape["k"], k[1], k[2], shape["layout"])
             m_major, pingpong = ("true" if k[i] else "false" for i in (5, 11))

@@ -20,6 +20,7 @@ void require_device_memory(gemm_files const& f, gemm_data const& data) {
   bytes need =
       data.a().view().padded_size() + data.b().view().padded_size() + f.d_shape().padded_size();
   if (data.c()) need = need + data.c()->view().padded_size();
+  need = need + bytes{device_workspace::size_bytes};
   bytes const available = free_device_memory();
   if (need > available) {
     auto const gib = [](bytes n) {

@@ -29,7 +29,7 @@ void check_operands(gemm_problem const& p, gemm_operands const& o) {
 }
 
 void check_workspace(gemm_plan const& plan, gemm_operands const& o) {
-  if (plan.workspace_bytes == 0) return;
+  if (plan.workspace_bytes == 0 && o.workspace_bytes == 0) return;
   bool const there = o.workspace != nullptr && o.workspace_bytes >= plan.workspace_bytes;
   if (there && reinterpret_cast<std::uintptr_t>(o.workspace) % 256 == 0) return;
   throw rejected({"TW0410", "workspace",

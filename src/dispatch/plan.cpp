@@ -43,8 +43,10 @@ std::string kernel_name(gemm_config const& c) {
 
 namespace {
 
+constexpr std::int64_t most_tiles = std::int64_t{1} << 30;  // running numbers are ints
+
 /// The ways to hand out a configuration's tiles: each tile to one cluster; all tiles shared by all
-/// clusters; the last wave shared, alone or with the wave before it.
+/// clusters; the last wave shared.
 std::vector<sharing> sharings(gemm_problem const& q, gemm_config const& c, int sms) {
   auto const up = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
   std::int64_t const m_tiles = up(q.m, c.tile_m * c.cluster_m);
@@ -52,21 +54,22 @@ std::vector<sharing> sharings(gemm_problem const& q, gemm_config const& c, int s
   std::int64_t const tiles = m_tiles * n_tiles;
   int const most = std::max(1, sms / c.cluster());
   std::int64_t const k_tiles = up(q.k, gemm_config::tile_k);
+  if (tiles > most_tiles) return {};
   int const n = static_cast<int>(tiles);
   // Whole tiles: the fewest clusters that need no more waves than all would (64 in place of 66
   // gain 1 % at 8192^3; docs/decisions/0005).
   std::vector<sharing> all{{n, static_cast<int>(up(tiles, up(tiles, most))), 0, 0}};
   int const rest = n % most;
-  for (int const shared : {n, rest, rest + most}) {
-    if (shared <= 0 || shared > n || shared % most == 0 || shared > 4 * most) continue;
+  for (int const shared : {n, rest}) {
+    if (shared <= 0 || shared > n || shared % most == 0) continue;
     if (shared == n && all.size() > 1) continue;  // met already
-    // More than two waves lose the neighbourhood of tiles that keeps operands in L2; that does not
-    // matter where one operand is a single tile.
-    if (shared >= 2 * most && std::min(m_tiles, n_tiles) > 1) continue;
+    // More than a wave loses the neighbourhood of tiles that keeps operands in L2, which costs 5 to
+    // 20 %. It does not matter where one operand is a single tile.
+    if (shared > most && std::min(m_tiles, n_tiles) > 1) continue;
     // A part of fewer than 4 K blocks is not worth its meeting.
     std::int64_t const blocks = shared * k_tiles;
     int const sharers = static_cast<int>(std::min<std::int64_t>(most, up(blocks, 4)));
-    if (sharers <= shared && shared < most) continue;  // as many tiles as parts
+    if (sharers < most && sharers <= shared) continue;  // parts of a tile and more
     if (blocks >= std::int64_t{1} << 31) continue;
     all.push_back({n, std::max(sharers, n > shared ? most : 1), shared, sharers});
   }
@@ -86,14 +89,17 @@ bool counters_fit(gemm_problem const& q, gemm_config const& c, sharing const& s)
 }
 
 std::string why(gemm_plan const& p, cost const& t, sharing const& s, std::size_t of) {
-  std::string text = fmt::format("{} cluster tiles of {}x{} on {} clusters", s.tiles,
-                                 p.config.tile_m * p.config.cluster_m,
-                                 p.config.tile_n * p.config.cluster_n, s.clusters);
+  std::string text =
+      p.config.d_m != (p.problem.d.ord == order::col_major) ? "the transposed product: " : "";
+  text += fmt::format("{} cluster tiles of {}x{} on {} clusters", s.tiles,
+                      p.config.tile_m * p.config.cluster_m, p.config.tile_n * p.config.cluster_n,
+                      s.clusters);
   if (s.shared > 0) text += fmt::format(", {} of them shared by {}", s.shared, s.sharers);
-  return text + fmt::format(
-                    "; predicted {:.1f} us (math {:.1f}, loads {:.1f}, DRAM {:.1f}, epilogue "
-                    "{:.1f}, meeting {:.1f}), of {} plans",
-                    t.total_us, t.math_us, t.loads_us, t.dram_us, t.epilogue_us, t.meeting_us, of);
+  return text +
+         fmt::format(
+             "; predicted for an H200 {:.1f} us (math {:.1f}, loads {:.1f}, DRAM {:.1f}, epilogue "
+             "{:.1f}, adding shared parts {:.1f}), of {} plans",
+             t.total_us, t.math_us, t.loads_us, t.dram_us, t.epilogue_us, t.meeting_us, of);
 }
 
 bool is_plan(winner const& w, gemm_plan const& p) {
@@ -104,14 +110,25 @@ bool is_plan(winner const& w, gemm_plan const& p) {
 
 }  // namespace
 
-std::vector<gemm_plan> plan_candidates(gemm_problem const& p, gemm_operands const& given,
-                                       int device_sms) {
+namespace {
+
+struct option {
+  gemm_plan plan;
+  cost time;
+  sharing tiles;
+  bool measured = false;
+};
+
+bool all_aligned(gemm_operands const& o) {
+  auto const bits = [](void const* p) { return reinterpret_cast<std::uintptr_t>(p); };
+  return (bits(o.a) | bits(o.b) | bits(o.d)) % tma_alignment_bytes == 0;
+}
+
+/// All plans, best first; their `why` is not written yet.
+std::vector<option> ranked(gemm_problem const& p, gemm_operands const& given, int device_sms) {
   if (auto r = accept(p)) throw rejected(*r);
-  struct option {
-    gemm_plan plan;
-    cost time;
-    sharing tiles;
-  };
+  std::int64_t const workspace_bytes = std::max<std::int64_t>(0, given.workspace_bytes);
+  auto const measured = all_aligned(given) ? find_winner(p, device_sms) : std::optional<winner>();
   std::vector<option> options;
   for (bool const swapped : {false, true}) {
     gemm_plan base;
@@ -140,32 +157,46 @@ std::vector<gemm_plan> plan_candidates(gemm_problem const& p, gemm_operands cons
       base.kernel = kernel_name(c);
       for (sharing const& s : sharings(q, c, device_sms)) {
         base.workspace_bytes = workspace_of(c, s);
-        if (base.workspace_bytes > given.workspace_bytes || !counters_fit(q, c, s)) continue;
+        if (base.workspace_bytes > workspace_bytes || !counters_fit(q, c, s)) continue;
         base.clusters = s.clusters;
         base.shared_tiles = s.shared;
         base.sharers = s.sharers;
         cost const time = predict(q, c, s, base.direct_d);
         base.predicted_us = time.total_us;
-        options.push_back({base, time, s});
+        options.push_back({base, time, s, measured && is_plan(*measured, base)});
       }
     }
   }
+  if (options.empty())
+    throw rejected({"TW0411", "size of D", fmt::format("{} x {}", p.m, p.n),
+                    fmt::format("at most {} tiles", most_tiles), "compute D in parts"});
   std::stable_sort(options.begin(), options.end(), [](option const& x, option const& y) {
+    if (x.measured != y.measured) return x.measured;
     return x.time.total_us < y.time.total_us;
   });
-  auto const measured = find_winner(p, device_sms);
+  return options;
+}
+
+gemm_plan finished(option const& x, std::size_t of) {
+  gemm_plan plan = x.plan;
+  plan.why = why(plan, x.time, x.tiles, of);
+  if (x.measured) plan.why += "; measured to be the fastest on an H200";
+  return plan;
+}
+
+}  // namespace
+
+std::vector<gemm_plan> plan_candidates(gemm_problem const& p, gemm_operands const& o,
+                                       int device_sms) {
+  std::vector<option> const options = ranked(p, o, device_sms);
   std::vector<gemm_plan> plans;
-  for (option& x : options) {
-    x.plan.why = why(x.plan, x.time, x.tiles, options.size());
-    bool const won = measured && is_plan(*measured, x.plan);
-    if (won) x.plan.why += "; measured to be the fastest on an H200";
-    plans.insert(won ? plans.begin() : plans.end(), std::move(x.plan));
-  }
+  for (option const& x : options) plans.push_back(finished(x, options.size()));
   return plans;
 }
 
 gemm_plan plan_gemm(gemm_problem const& p, gemm_operands const& o, int device_sms) {
-  return plan_candidates(p, o, device_sms).front();
+  std::vector<option> const options = ranked(p, o, device_sms);
+  return finished(options.front(), options.size());
 }
 
 }  // namespace tw

@@ -19,7 +19,8 @@ struct winner {
   int shared_tiles, sharers;
 };
 
-/// What was measured for this product on a card with `sms` SMs, if it was.
+/// What was measured for this product on a card with `sms` SMs, if it was: matrices without gaps
+/// and no C.
 std::optional<winner> find_winner(gemm_problem const& p, int sms);
 
 }  // namespace tw

@@ -102,6 +102,34 @@ TEST(Operands, APlanThatSharesTilesNeedsItsWorkspace) {
   o.workspace = reinterpret_cast<void*>(std::uintptr_t{0x1000});
   o.workspace_bytes = plan.workspace_bytes - 1;
   EXPECT_EQ(code(), "TW0410");  // too small
+  gemm_plan const alone = plan_gemm(tn(8192, 8192, 64), gemm_operands{}, 132);
+  EXPECT_THROW(check_workspace(alone, {.workspace_bytes = 1}), rejected);  // promised, not there
+}
+
+TEST(Plan, MoreTilesThanALaunchCanNumberAreRefused) {
+  try {
+    gemm_problem p = tn(std::int64_t{2147483000}, std::int64_t{2147483000}, 8);
+    plan_gemm(p, aligned(), 132);
+    FAIL() << "accepted";
+  } catch (rejected const& r) {
+    EXPECT_EQ(r.why().code, "TW0411");
+  }
+}
+
+TEST(Plan, EveryAcceptedProductHasAPlanOnAnyNumberOfSMs) {
+  for (int const sms : {1, 2, 3, 7, 64, 131, 132, 200})
+    for (int const size : {1, 8, 127, 4096}) {
+      gemm_operands o = aligned();
+      o.workspace = o.d;
+      o.workspace_bytes = -1;
+      EXPECT_FALSE(plan_candidates(tn(size, 4096 / size, 64), o, sms).empty());
+      o.workspace_bytes = std::int64_t{64} << 20;
+      for (gemm_plan const& p : plan_candidates(tn(size, 4096 / size, 64 * size), o, sms)) {
+        EXPECT_GE(p.clusters, 1);
+        EXPECT_LE(p.sharers, p.clusters);
+        EXPECT_NE(registry::find_emu(p.config), nullptr) << p.kernel;
+      }
+    }
 }
 
 TEST(Plan, AKernelThatIsNotCompiledInIsRefused) {
@@ -141,6 +169,9 @@ TEST(Plan, MeasuredPlansComeFirst) {
   EXPECT_NE(plan.why.find("measured"), std::string::npos) << plan.why;
   EXPECT_FALSE(find_winner(tn(129, 128, 16384), 132));
   EXPECT_FALSE(find_winner(p, 114));  // another card
+  gemm_problem padded = p;
+  padded.a.pitch_elems += 8;
+  EXPECT_FALSE(find_winner(padded, 132));
 }
 
 TEST(Plan, ColumnMajorDIsTheTransposedProduct) {

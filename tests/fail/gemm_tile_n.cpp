@@ -6,8 +6,8 @@
 using namespace tw;
 
 #ifdef TW_FAIL
-constexpr gemm_config config{.tile_n = 100};
+constexpr gemm_config config{.tile_n = 100, .cluster_m = 1};
 #else
-constexpr gemm_config config{.tile_n = 192};
+constexpr gemm_config config{.tile_n = 192, .cluster_m = 1};
 #endif
 static_assert(gemm_sm90<config>::smem_bytes > 0);

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "tilewright/dispatch/candidates.hpp"
+#include "tilewright/kernel/fixup_size.hpp"
 
 namespace tw::test {
 namespace {
@@ -69,50 +70,67 @@ INSTANTIATE_TEST_SUITE_P(Policies, GemmEmu,
                          });
 
 /// Every tile shape with each way of sharing tiles that its problem allows.
-class EveryShape : public testing::TestWithParam<int> {};
-
-TEST_P(EveryShape, WholeAndSharedTiles) {
-  tile_shape const& t = tile_shape_list[GetParam()];
-  std::mt19937_64 rng(static_cast<unsigned>(GetParam()));
-  std::normal_distribution<float> normal;
-  auto const fill = [&] { return normal(rng); };
-  workspace space;
-  std::set<std::string> ways;
-  for (elem const d : {elem::bf16, elem::f32}) {
-    // Two clusters and a bit along each side; K long enough to be cut into more than 8 parts.
-    int const m = 2 * t.tile_m * t.cluster_m + 24, n = t.tile_n * t.cluster_n + 40;
-    int const k = 1000;
+class EveryShape : public testing::TestWithParam<int> {
+ protected:
+  /// All plans of this shape for an (m, n, k) product. The largest number of parts of a tile.
+  int run(int m, int n, int k, elem d, std::set<std::string>& ways) {
+    tile_shape const& t = tile_shape_list[GetParam()];
+    auto const fill = [&] { return normal_(rng_); };
     product p;
     p.a = make_matrix(elem::bf16, order::row_major, m, k, 0, fill);
     p.b = make_matrix(elem::bf16, order::col_major, k, n, 0, fill);
     p.d = make_matrix(d, t.d_m ? order::col_major : order::row_major, m, n, 8, nullptr);
     p.problem = {m, n, k, p.a.desc, p.b.desc, p.d.desc, std::nullopt, 1.0F, 0.0F};
     gemm_operands operands = p.operands();
-    space.give(operands);
+    space_.give(operands);
+    int most_parts = 1;
     for (int const sms : {2, 8, 24})
       for (gemm_plan const& plan : plan_candidates(p.problem, operands, sms)) {
         gemm_config const c =
             config_of(t, elem::bf16, d, plan.config.a_major(), plan.config.b_major());
         if (plan.config != c || plan.swapped) continue;
-        std::string const way = plan.kernel + " " + std::to_string(plan.shared_tiles) +
-                                " tiles by " + std::to_string(plan.sharers);
+        std::string const way = plan.kernel + " k=" + std::to_string(k) + " " +
+                                std::to_string(plan.shared_tiles) + " tiles by " +
+                                std::to_string(plan.sharers);
         if (!ways.insert(way).second) continue;
+        most_parts =
+            std::max(most_parts, plan.shared_tiles == 0 ? 1 : plan.sharers / plan.shared_tiles);
         std::fill(p.d.bytes.begin(), p.d.bytes.end(), std::byte{0xFF});
         emu_options o;
         o.policy = async_policy::random;
-        o.seed = rng();
+        o.seed = rng_();
         o.random_warps = true;
         o.sms = sms;
         gemm_emulated(plan, operands, o);
         expect_right(p);
-        space.expect_zero();
+        space_.expect_zero();
         if (HasFailure()) {
           ADD_FAILURE() << way << ", emulator seed " << o.seed;
-          return;
+          return most_parts;
         }
       }
+    return most_parts;
   }
+
+ private:
+  std::mt19937_64 rng_{static_cast<unsigned>(GetParam())};
+  std::normal_distribution<float> normal_;
+  workspace space_;
+};
+
+TEST_P(EveryShape, WholeAndSharedTiles) {
+  tile_shape const& t = tile_shape_list[GetParam()];
+  std::set<std::string> ways;
+  for (elem const d : {elem::bf16, elem::f32})
+    run(2 * t.tile_m * t.cluster_m + 24, t.tile_n * t.cluster_n + 40, 1000, d, ways);
   EXPECT_GE(ways.size(), 4U);
+}
+
+TEST_P(EveryShape, MorePartsThanOneGroupAddsInTwoSteps) {
+  tile_shape const& t = tile_shape_list[GetParam()];
+  std::set<std::string> ways;
+  EXPECT_GT(run(t.tile_m * t.cluster_m - 8, t.tile_n * t.cluster_n - 8, 4224, elem::bf16, ways),
+            fixup_group);
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, EveryShape, testing::Range(0, tile_shapes), [](auto const& i) {

@@ -14,11 +14,13 @@ namespace {
 
 /// place(0 .. tiles()-1) visits each tile exactly once.
 constexpr bool visits_each_once(banded_order o) {
-  bool seen[1024] = {};
+  bool seen[3072] = {};
   for (int i = 0; i < o.tiles(); ++i) {
     tile_place const t = o.place(i);
-    if (t.m < 0 || t.m >= o.m_tiles || t.n < 0 || t.n >= o.n_tiles) return false;
-    bool& s = seen[t.m * o.n_tiles + t.n];
+    if (t.m < 0 || t.m >= o.m_tiles || t.n < 0 || t.n >= o.n_tiles || t.batch < 0 ||
+        t.batch >= o.batch)
+      return false;
+    bool& s = seen[(t.batch * o.m_tiles + t.m) * o.n_tiles + t.n];
     if (s) return false;
     s = true;
   }
@@ -27,12 +29,13 @@ constexpr bool visits_each_once(banded_order o) {
 static_assert(visits_each_once({1, 1, 8}));
 static_assert(visits_each_once({19, 7, 8}));
 static_assert(visits_each_once({8, 31, 3}));
+static_assert(visits_each_once({5, 7, 2, 3}));
 
 TEST(BandedOrder, VisitsEachTileOnce) {
   std::mt19937 rng(3);
   for (int i = 0; i < 2000; ++i) {
     banded_order const o{1 + static_cast<int>(rng() % 32), 1 + static_cast<int>(rng() % 32),
-                         1 + static_cast<int>(rng() % 40)};
+                         1 + static_cast<int>(rng() % 40), 1 + static_cast<int>(rng() % 3)};
     ASSERT_TRUE(visits_each_once(o)) << o.m_tiles << "x" << o.n_tiles << " band " << o.band;
   }
 }

@@ -112,12 +112,13 @@ class gemm_runner {
   std::unique_ptr<std::byte[], release> const workspace_{new (std::align_val_t{256})
                                                              std::byte[workspace_bytes]()};
 
-  static void judge(gemm_plan const& plan, gemm_operands const& o, emu::options const& options,
-                    run_key const& key, kernel_result& result) {
+  void judge(gemm_plan const& plan, gemm_operands const& o, emu::options const& options,
+             run_key const& key, kernel_result& result) const {
     ++result.runs;
     try {
       gemm_emulated(plan, o, options);
     } catch (emu::fault const& f) {
+      std::fill_n(workspace_.get(), gemm_workspace_zeros, std::byte{0});  // counters left behind
       ++result.bad_runs;
       for (emu::diagnosis const& d : f.diagnoses())
         result.add({d.code, d.kind, d.text, d.count, 0, key, {}});

@@ -57,13 +57,13 @@ TW_HD constexpr gemm_config config_of(tile_shape const& t, elem ab, elem d, oper
   return c;
 }
 
-/// Is this combination compiled? Outputs of the operands' type or f32 for every shape; the other
-/// 16-bit type for one shape of each pair of majors.
+/// Is this combination compiled? K-major operands: all shapes, other majors: the general ones;
+/// results of the operands' type or f32. The other 16-bit type: one shape of each pair of majors.
 TW_HD constexpr bool is_compiled(gemm_config const& c) {
   for (tile_shape const& t : tile_shape_list) {
     if (config_of(t, c.ab, c.d, c.a_major(), c.b_major()) != c) continue;
     if ((c.a_mn || c.b_mn) && !t.general) return false;
-    // 192 accumulators of a cooperative tile leave too few registers to store float32.
+    // ptxas spills: two fragments of 192 columns of one tile leave no registers to store float32.
     if (c.d == elem::f32 && c.fragments() * c.tile_n >= 384 && !c.pingpong) return false;
     bool const other_16_bit = c.d != c.ab && c.d != elem::f32;
     return !other_16_bit || (t.tile_m == 128 && t.tile_n == 128 && t.general);

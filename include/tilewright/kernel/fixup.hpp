@@ -77,7 +77,7 @@ struct fixup {
   }
 
   /// acc = the parts first, first + step, ... below end, added in this order. Small parts are read
-  /// several at a time: at least 16 loads are under way, which hides their latency.
+  /// several at a time, so that about 16 loads are under way: that hides their latency.
   TW_DEVICE static void sum(parts_view const& view, int first, int end, int step,
                             fragment (&acc)[fragments]) {
     constexpr int at_once = quads >= 16 ? 1 : 16 / quads;

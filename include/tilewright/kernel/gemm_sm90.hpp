@@ -33,8 +33,9 @@ struct gemm_sm90 {
   static constexpr int a_bytes = C.tile_m * tile_k * size_bytes(C.ab);
   static constexpr int b_bytes = C.tile_n * tile_k * size_bytes(C.ab);
 
-  static_assert(C.tile_m == 64 || C.tile_m == 128 || C.tile_m == 192 || C.tile_m == 256,
-                "[TW0203] tile M is 64, 128, 192 or 256");
+  static_assert((C.tile_m == 64 || C.tile_m == 128 || C.tile_m == 192 || C.tile_m == 256) &&
+                    fragments <= 2,
+                "[TW0203] tile M is 64, 128, 192 or 256; 64 or 128 in ping-pong");
   static_assert(C.tile_n % 8 == 0 && C.tile_n <= 256 && fragments * C.tile_n <= 416,
                 "[TW0205] tile N is a multiple of 8, up to 256 and 208 accumulators per thread");
   static_assert(a_share % (C.a_mn ? 64 : 8) == 0 && b_share % (C.b_mn ? 64 : 8) == 0,

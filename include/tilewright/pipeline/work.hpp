@@ -14,10 +14,9 @@ struct segment {
 };
 
 /// The work of a launch, in cluster tiles of k_tiles K blocks each.
-///   tiles 0 .. shared-1     are one line of shared * k_tiles blocks, cut into `sharers` equal
-///   parts
-///                           (to a block): part c is cluster c's. A tile that is cut is summed up
-///                           by whoever finishes it last (kernel/fixup.hpp).
+///   tiles 0 .. shared-1     are one line of shared * k_tiles blocks, cut into `sharers` parts that
+///                           are equal to a block: part c is cluster c's. A tile that is cut is
+///                           summed up by whoever finishes it last (kernel/fixup.hpp).
 ///   tiles shared .. tiles-1 are computed whole, in turn by all clusters.
 /// Split-K is shared == tiles, stream-K a last wave that is shared, and shared == 0 neither.
 /// The shared tiles come first, so that their sums hide behind the whole tiles.

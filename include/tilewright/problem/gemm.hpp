@@ -40,8 +40,9 @@ struct gemm_problem {
 
 /// Base addresses of the matrices, on the device that runs the product. The workspace is where
 /// parts of a sum meet when several CTAs share a tile; without one no tile is shared. 256-byte
-/// aligned; its first gemm_workspace_zeros bytes are zero before its first use (each launch leaves
-/// them so); launches that may overlap need one each.
+/// aligned; its first gemm_workspace_zeros bytes are zero before its first use. A launch that
+/// succeeds leaves them so; after one that failed zero them again. Launches that may overlap need
+/// one each. 64 MiB serve every plan on 132 SMs.
 struct gemm_operands {
   void const* a = nullptr;
   void const* b = nullptr;
