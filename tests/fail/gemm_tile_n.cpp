@@ -6,8 +6,8 @@
 using namespace tw;
 
 #ifdef TW_FAIL
-constexpr gemm_config config{.tile_n = 100, .cluster_m = 1};
+constexpr gemm_config config{.tile_n = 272, .cluster_m = 1, .stages = 3};
 #else
-constexpr gemm_config config{.tile_n = 192, .cluster_m = 1};
+constexpr gemm_config config{.tile_n = 192, .cluster_m = 1, .stages = 3};
 #endif
 static_assert(gemm_sm90<config>::smem_bytes > 0);
