@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // reference_gemm.hpp  A correct GEMM, and 24 ways to break it: they test the emulator.
 //
-// with.
-//
 // D[M,N] = A[M,K] B[N,K]^T, bf16, tile 128 x 256 x 64, 4 stages, 384 threads, clusters of 2 CTAs
 // along M. Each CTA loads its own A tile and half of the common B tile, which it multicasts. Each
 // mutant changes what its name says and nothing else; the comments give the labels of the table in
