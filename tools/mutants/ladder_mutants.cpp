@@ -3,59 +3,25 @@
 #include <cmath>
 #include <functional>
 
-#include "tilewright/arch/tensor_map.hpp"
-#include "tilewright/base/convert.hpp"
 #include "tools/mutants/ladder_kernels.hpp"
+#include "tools/mutants/ladder_product.hpp"
 #include "tools/mutants/mutants.hpp"
 
 namespace tw::mutants {
 
 namespace {
 
-constexpr int k_all = 256;
-
-/// Operands of either kernel; small integers, whose sums are exact.
-struct operands {
-  std::vector<std::uint16_t> a, b;
+struct operands : ladder_product {
   std::vector<float> out;
   ladder_params p;
 
-  operands(int which, int elems) : a(64 * k_all), b(64 * k_all), out(elems, NAN) {
-    for (std::size_t i = 0; i < a.size(); ++i) {
-      a[i] = to_bf16(static_cast<float>(static_cast<int>(i * 7 % 13) - 6)).bits;
-      b[i] = to_bf16(static_cast<float>(static_cast<int>(i * 5 % 11) - 5)).bits;
-    }
-    p = {map_of(a), map_of(b), a.data(), out.data(), static_cast<ladder_mutation>(which)};
-  }
-  static tensor_map map_of(std::vector<std::uint16_t>& memory) {
-    tensor_map_desc d;
-    d.base = memory.data();
-    d.dim[0] = k_all;
-    d.dim[1] = 64;
-    d.stride_bytes[0] = k_all * 2;
-    d.box[0] = d.box[1] = 64;
-    d.swizzle = swizzle_mode::b128;
-    return make_tensor_map(d, target::emu);
+  operands(int which, int elems) : out(elems, NAN) {
+    p = {map_of(a.data(), target::emu), map_of(b.data(), target::emu), a.data(), out.data(),
+         static_cast<ladder_mutation>(which)};
   }
 };
 
-float sum_of_tiles(operands const& x, std::size_t i) {
-  int sum = 0;
-  for (std::size_t k = 0; k < 8; ++k) sum += x.a[k * 1024 + i];
-  return static_cast<float>(sum);
-}
-float product(operands const& x, std::size_t i) {
-  float sum = 0;
-  for (std::size_t k = 0; k < k_all; ++k)
-    sum += to_float(bf16{x.a[i / 64 * k_all + k]}) * to_float(bf16{x.b[i % 64 * k_all + k]});
-  return sum;
-}
-float turn(operands const&, std::size_t i) {
-  auto const c = i / 128 % 2, round = i / 256;
-  return static_cast<float>(1000 * c + 100 * round + 127 - i % 128);
-}
-
-template <class Kernel, int Elems, float (*Right)(operands const&, std::size_t)>
+template <class Kernel, int Elems, float (*Right)(ladder_product const&, std::size_t)>
 outcome run_kernel(int which, emu::options const& o) {
   operands x(which, Elems);
   outcome out;
