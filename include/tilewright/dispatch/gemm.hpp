@@ -8,6 +8,7 @@
 #include "tilewright/arch/emu/options.hpp"
 #include "tilewright/base/check.hpp"
 #include "tilewright/kernel/config.hpp"
+#include "tilewright/pipeline/order.hpp"
 #include "tilewright/problem/accept.hpp"
 #include "tilewright/problem/gemm.hpp"
 
@@ -25,7 +26,9 @@ struct gemm_plan {
   int clusters = 0;      // that run, each on its tiles
   int shared_tiles = 0;  // cluster tiles whose K range several clusters share
   int sharers = 0;       // clusters that share them
-  std::int64_t workspace_bytes = 0;  // that operands.workspace must have
+  order_kind raster = order_kind::grouped;  // the order of the tiles,
+  int band = 1;                             // in bands of so many cluster tiles
+  std::int64_t workspace_bytes = 0;         // that operands.workspace must have
   double predicted_us = 0;
   std::string why;         // one line
   bool repitch_a = false;  // operand is copied to a 16-byte pitch first (the slower path)
