@@ -5,6 +5,7 @@
 #include "dispatch/gpu_condition.hpp"
 #include "dispatch/normal_form.hpp"
 #include "dispatch/params.hpp"
+#include "dispatch/repitch.hpp"
 #include "registry/registry.hpp"
 
 namespace tw {
@@ -45,22 +46,26 @@ gpu_info look() {
 /// An operand copied to a pitch that TMA can address, in memory of the stream's pool.
 class padded_operand {
  public:
-  padded_operand(matrix_desc& m, extents e, void const*& base, cudaStream_t stream)
+  padded_operand(matrix_desc& m, extents e, std::int64_t batch, void const*& base,
+                 cudaStream_t stream)
       : stream_(stream) {
-    padded const to = padded_copy(m, e.outer, e.inner);
+    padded const to = padded_copy(m, e, batch);
     auto const elem_bytes = static_cast<std::size_t>(size_bytes(m.type));
     must(cudaMallocAsync(&memory_, static_cast<std::size_t>(to.bytes), stream),
          "workspace for a padded operand");
     cudaError_t const copied =
-        cudaMemcpy2DAsync(memory_, static_cast<std::size_t>(to.pitch_elems) * elem_bytes, base,
-                          static_cast<std::size_t>(m.pitch_elems) * elem_bytes,
-                          static_cast<std::size_t>(e.inner) * elem_bytes,
-                          static_cast<std::size_t>(e.outer), cudaMemcpyDeviceToDevice, stream);
+        to.matrices > 1 ? repitch(memory_, to, base, m, e, stream)
+                        : cudaMemcpy2DAsync(
+                              memory_, static_cast<std::size_t>(to.pitch_elems) * elem_bytes, base,
+                              static_cast<std::size_t>(m.pitch_elems) * elem_bytes,
+                              static_cast<std::size_t>(e.inner) * elem_bytes,
+                              static_cast<std::size_t>(e.outer), cudaMemcpyDeviceToDevice, stream);
     if (copied != cudaSuccess) {
       cudaFreeAsync(memory_, stream);
       must(copied, "copy of an operand to a padded pitch");
     }
     m.pitch_elems = to.pitch_elems;
+    m.batch_stride_elems = to.batch_stride_elems;
     base = memory_;
   }
   ~padded_operand() { cudaFreeAsync(memory_, stream_); }
@@ -90,8 +95,8 @@ void gemm(gemm_plan const& plan, gemm_operands const& given, cudaStream_t stream
   gemm_problem q = plan.normal;
   gemm_operands o = plan.swapped ? transposed(given) : given;
   std::optional<padded_operand> a, b;
-  if (plan.repitch_a) a.emplace(q.a, extents_of_a(q), o.a, stream);
-  if (plan.repitch_b) b.emplace(q.b, extents_of_b(q), o.b, stream);
+  if (plan.repitch_a) a.emplace(q.a, extents_of_a(q), q.batch, o.a, stream);
+  if (plan.repitch_b) b.emplace(q.b, extents_of_b(q), q.batch, o.b, stream);
   gemm_params const params = make_params(plan, q, o, target::gpu);
   must(static_cast<cudaError_t>(launcher(plan.clusters * plan.config.cluster(), params, stream)),
        "kernel launch");

@@ -7,6 +7,7 @@
 #include "dispatch/cost.hpp"
 #include "dispatch/normal_form.hpp"
 #include "dispatch/raster.hpp"
+#include "dispatch/terms.hpp"
 #include "dispatch/winners.hpp"
 #include "tilewright/dispatch/gemm.hpp"
 #include "tilewright/kernel/fixup_size.hpp"
@@ -127,6 +128,7 @@ struct option {
   cost time;
   sharing tiles;
   bool measured = false;
+  double measured_us = 0;
 };
 
 bool all_aligned(gemm_operands const& o) {
@@ -173,7 +175,8 @@ std::vector<option> ranked(gemm_problem const& p, gemm_operands const& given, in
         base.sharers = s.sharers;
         cost const time = predict(q, c, s, base.direct_d);
         base.predicted_us = time.total_us;
-        options.push_back({base, time, s, measured && is_plan(*measured, base)});
+        bool const won = measured && is_plan(*measured, base);
+        options.push_back({base, time, s, won, won ? measured->us : 0});
       }
     }
   }
@@ -184,11 +187,16 @@ std::vector<option> ranked(gemm_problem const& p, gemm_operands const& given, in
   return options;
 }
 
-gemm_plan finished(option const& x, std::size_t of) {
+gemm_plan finished(option const& x, std::size_t of, int device_sms) {
   gemm_plan plan = x.plan;
   choose_raster(plan);
   plan.why = why(plan, x.time, x.tiles, of);
-  if (x.measured) plan.why += "; measured to be the fastest on an H200";
+  plan.terms = terms_of(plan.normal, plan.config, x.tiles, x.time, device_sms);
+  if (x.measured) {
+    plan.source = plan_source::table_of_winners;
+    plan.measured_us = x.measured_us;
+    plan.why += "; measured to be the fastest on an H200";
+  }
   return plan;
 }
 
@@ -198,13 +206,13 @@ std::vector<gemm_plan> plan_candidates(gemm_problem const& p, gemm_operands cons
                                        int device_sms) {
   std::vector<option> const options = ranked(p, o, device_sms);
   std::vector<gemm_plan> plans;
-  for (option const& x : options) plans.push_back(finished(x, options.size()));
+  for (option const& x : options) plans.push_back(finished(x, options.size(), device_sms));
   return plans;
 }
 
 gemm_plan plan_gemm(gemm_problem const& p, gemm_operands const& o, int device_sms) {
   std::vector<option> const options = ranked(p, o, device_sms);
-  return finished(options.front(), options.size());
+  return finished(options.front(), options.size(), device_sms);
 }
 
 }  // namespace tw

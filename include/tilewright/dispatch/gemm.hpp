@@ -16,6 +16,23 @@ typedef struct CUstream_st* cudaStream_t;  // same declaration as CUDA's own
 
 namespace tw {
 
+/// A prediction's parts, microseconds. The total is launch + meeting + what is longer of DRAM and
+/// of (the longer of tensor + idle and loads) + epilogue, rounded where the two come close.
+struct plan_terms {
+  double tensor = 0;         // the product's operations on the tensor cores of all SMs
+  double idle = 0;           // that the tiles add: edges, SMs without a tile, narrow instructions
+  double loads = 0;          // operands, from L2 to shared memory
+  double shared_memory = 0;  // its bytes in and out; known, not part of the total
+  double dram = 0;           // operands read once, D written once
+  double epilogue = 0;       // that no main loop hides
+  double meeting = 0;        // adding the parts of shared tiles
+  double launch = 0;
+  double waves = 0;  // tiles of the busiest cluster (a count; a shared tile counts by its part)
+};
+
+/// Why a plan comes first: its predicted time, or a measured one.
+enum class plan_source : std::uint8_t { model, table_of_winners };
+
 /// A problem, the kernel chosen for it and why. `kernel` is the configuration's name.
 struct gemm_plan {
   gemm_problem problem;  // as asked
@@ -30,6 +47,9 @@ struct gemm_plan {
   int band = 1;                             // in bands of so many cluster tiles
   std::int64_t workspace_bytes = 0;         // that operands.workspace must have
   double predicted_us = 0;
+  plan_terms terms;        // of the prediction
+  double measured_us = 0;  // of this plan on this card or an H200; 0: not measured
+  plan_source source = plan_source::model;
   std::string why;         // one line
   bool repitch_a = false;  // operand is copied to a 16-byte pitch first (the slower path)
   bool repitch_b = false;
