@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "dispatch/normal_form.hpp"
+#include "dispatch/workspace.hpp"
 #include "tilewright/atom/operand.hpp"
 #include "tilewright/kernel/d_box.hpp"
 #include "tilewright/kernel/fixup_size.hpp"
@@ -39,6 +40,26 @@ tensor_map map_of(void const* base, matrix_desc const& m, extents e, operand_box
 padded padded_copy(matrix_desc const& m, std::int64_t outer, std::int64_t inner) {
   std::int64_t const pitch = round_up(inner, 16 / size_bytes(m.type));
   return {pitch, pitch * outer * size_bytes(m.type)};
+}
+
+launch_form form_of(gemm_plan const& plan, gemm_operands const& given) {
+  check_operands(plan.problem, given);
+  check_workspace(plan, given);
+  launch_form f{plan.normal, plan.swapped ? transposed(given) : given, {}, 0};
+  if (!plan.repitch_a && !plan.repitch_b) return f;
+  workspace_layout const where = workspace_of(plan);
+  auto const copy = [&](matrix_desc& m, extents e, void const*& base, std::int64_t offset) {
+    std::int64_t const pitch = padded_copy(m, e.outer, e.inner).pitch_elems;
+    int const size = size_bytes(m.type);
+    void* const to = static_cast<std::byte*>(f.operands.workspace) + offset;
+    f.copies[f.copy_count++] = {base,           to,     m.pitch_elems * size, pitch * size,
+                                e.inner * size, e.outer};
+    m.pitch_elems = pitch;
+    base = to;
+  };
+  if (plan.repitch_a) copy(f.problem.a, extents_of_a(f.problem), f.operands.a, where.copy_a);
+  if (plan.repitch_b) copy(f.problem.b, extents_of_b(f.problem), f.operands.b, where.copy_b);
+  return f;
 }
 
 extents extents_of_a(gemm_problem const& q) {

@@ -27,6 +27,25 @@ struct extents {
 extents extents_of_a(gemm_problem const& q);
 extents extents_of_b(gemm_problem const& q);
 
+/// A copy of an operand that comes before the launch: rows (or columns) of inner_bytes.
+struct operand_copy {
+  void const* from;
+  void* to;
+  std::int64_t from_pitch_bytes, to_pitch_bytes, inner_bytes, outer;
+};
+
+/// A launch as run: the normal form, its operands, and the copies in the workspace that take the
+/// place of operands TMA cannot address.
+struct launch_form {
+  gemm_problem problem;
+  gemm_operands operands;
+  operand_copy copies[2];
+  int copy_count = 0;
+};
+
+/// Checks the operands and the workspace (TW0408 to TW0410).
+launch_form form_of(gemm_plan const& plan, gemm_operands const& given);
+
 /// Parameters for the plan's kernel. `q` is plan.normal with the pitches of the memory in `o`.
 gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_operands const& o,
                         target t);

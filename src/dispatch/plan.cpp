@@ -8,6 +8,7 @@
 #include "dispatch/normal_form.hpp"
 #include "dispatch/terms.hpp"
 #include "dispatch/winners.hpp"
+#include "dispatch/workspace.hpp"
 #include "tilewright/dispatch/gemm.hpp"
 #include "tilewright/kernel/fixup_size.hpp"
 #include "tilewright/pipeline/work.hpp"
@@ -15,15 +16,6 @@
 namespace tw {
 
 namespace {
-
-constexpr std::int64_t tma_alignment_bytes = 16;
-
-/// Can TMA address this matrix? Base and pitch must be multiples of 16 bytes; the pitch does not
-/// matter for a single row or column.
-bool tma_addressable(matrix_desc const& m, std::int64_t outer, void const* base) {
-  bool const pitch = outer == 1 || m.pitch_elems * size_bytes(m.type) % tma_alignment_bytes == 0;
-  return pitch && reinterpret_cast<std::uintptr_t>(base) % tma_alignment_bytes == 0;
-}
 
 std::string slower_path(char const* matrix, matrix_desc const& m, char const* consequence) {
   return fmt::format(
@@ -78,11 +70,6 @@ std::vector<sharing> sharings(gemm_problem const& q, gemm_config const& c, int s
   return all;
 }
 
-std::int64_t workspace_of(gemm_config const& c, sharing const& s) {
-  if (s.shared == 0) return 0;
-  return gemm_workspace_zeros + std::int64_t{8} * s.sharers * c.cluster() * c.tile_m * c.tile_n;
-}
-
 bool counters_fit(gemm_problem const& q, gemm_config const& c, sharing const& s) {
   int const k_tiles = static_cast<int>((q.k + c.tile_k - 1) / c.tile_k);
   int const parts = make_work_plan(s.tiles, k_tiles, s.shared, s.sharers).most_parts();
@@ -124,7 +111,7 @@ struct option {
 
 bool all_aligned(gemm_operands const& o) {
   auto const bits = [](void const* p) { return reinterpret_cast<std::uintptr_t>(p); };
-  return (bits(o.a) | bits(o.b) | bits(o.d)) % tma_alignment_bytes == 0;
+  return (bits(o.a) | bits(o.b) | bits(o.d)) % 16 == 0;
 }
 
 /// All plans, best first; their `why` is not written yet.
@@ -148,9 +135,11 @@ std::vector<option> ranked(gemm_problem const& p, gemm_operands const& given, in
     char const* const first = swapped ? "B" : "A";
     char const* const second = swapped ? "A" : "B";
     if (base.repitch_a)
-      base.hints.push_back(slower_path(first, q.a, "it is copied to a padded pitch first"));
+      base.hints.push_back(
+          slower_path(first, q.a, "it is copied to a padded pitch in the workspace first"));
     if (base.repitch_b)
-      base.hints.push_back(slower_path(second, q.b, "it is copied to a padded pitch first"));
+      base.hints.push_back(
+          slower_path(second, q.b, "it is copied to a padded pitch in the workspace first"));
     if (base.direct_d) base.hints.push_back(slower_path("D", q.d, "it is written by plain stores"));
 
     for (tile_shape const& t : tile_shape_list) {
@@ -159,11 +148,13 @@ std::vector<option> ranked(gemm_problem const& p, gemm_operands const& given, in
       base.config = c;
       base.kernel = kernel_name(c);
       for (sharing const& s : sharings(q, c, device_sms)) {
-        base.workspace_bytes = workspace_of(c, s);
-        if (base.workspace_bytes > workspace_bytes || !counters_fit(q, c, s)) continue;
         base.clusters = s.clusters;
         base.shared_tiles = s.shared;
         base.sharers = s.sharers;
+        base.workspace_bytes = workspace_of(base).bytes;
+        // Sharing is a choice; copies are not: the launch refuses a workspace that lacks them.
+        bool const room = s.shared == 0 || base.workspace_bytes <= workspace_bytes;
+        if (!room || !counters_fit(q, c, s)) continue;
         cost const time = predict(q, c, s, base.direct_d);
         base.predicted_us = time.total_us;
         bool const won = measured && is_plan(*measured, base);
