@@ -13,10 +13,16 @@ namespace tw {
 namespace {
 
 void run(operand_copy const& c) {
-  for (std::int64_t i = 0; i < c.outer; ++i)
-    std::memcpy(static_cast<std::byte*>(c.to) + i * c.to_pitch_bytes,
-                static_cast<std::byte const*>(c.from) + i * c.from_pitch_bytes,
-                static_cast<std::size_t>(c.inner_bytes));
+  auto const elem_bytes = static_cast<std::size_t>(size_bytes(c.source.type));
+  for (std::int64_t b = 0; b < c.target.matrices; ++b)
+    for (std::int64_t i = 0; i < c.size.outer; ++i) {
+      std::int64_t const from = b * c.source.batch_stride_elems + i * c.source.pitch_elems;
+      std::int64_t const to = b * c.target.batch_stride_elems + i * c.target.pitch_elems;
+      std::memcpy(
+          static_cast<std::byte*>(c.to) + static_cast<std::size_t>(to) * elem_bytes,
+          static_cast<std::byte const*>(c.from) + static_cast<std::size_t>(from) * elem_bytes,
+          static_cast<std::size_t>(c.size.inner) * elem_bytes);
+    }
 }
 
 }  // namespace
@@ -41,9 +47,8 @@ void gemm_emulated(gemm_plan const& plan, gemm_operands const& given, emu_option
   gemm_params const params = make_params(plan, form.problem, form.operands, target::emu);
   emu_options run = opt;
   gemm_config const& c = plan.config;
-  run.expected_macs = static_cast<double>(params.order.m_tiles) * params.order.n_tiles *
-                      c.cluster_m * c.cluster_n * c.tile_m * c.tile_n *
-                      static_cast<double>(params.work.k_tiles) * c.tile_k;
+  run.expected_macs = static_cast<double>(params.order.tiles()) * c.cluster_m * c.cluster_n *
+                      c.tile_m * c.tile_n * static_cast<double>(params.work.k_tiles) * c.tile_k;
   launcher(plan.clusters * plan.config.cluster(), params, run);
 }
 

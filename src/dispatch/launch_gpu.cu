@@ -7,6 +7,7 @@
 #include "dispatch/gpu_condition.hpp"
 #include "dispatch/params.hpp"
 #include "dispatch/plan_cache.hpp"
+#include "dispatch/repitch.hpp"
 #include "registry/registry.hpp"
 
 namespace tw {
@@ -45,9 +46,14 @@ gpu_info look() {
 }
 
 void run(operand_copy const& c, cudaStream_t stream) {
-  auto const bytes = [](std::int64_t x) { return static_cast<std::size_t>(x); };
-  must(cudaMemcpy2DAsync(c.to, bytes(c.to_pitch_bytes), c.from, bytes(c.from_pitch_bytes),
-                         bytes(c.inner_bytes), bytes(c.outer), cudaMemcpyDeviceToDevice, stream),
+  auto const bytes = [&](std::int64_t elems) {
+    return static_cast<std::size_t>(elems * size_bytes(c.source.type));
+  };
+  must(c.target.matrices > 1 ? repitch(c.to, c.target, c.from, c.source, c.size, stream)
+                             : cudaMemcpy2DAsync(c.to, bytes(c.target.pitch_elems), c.from,
+                                                 bytes(c.source.pitch_elems), bytes(c.size.inner),
+                                                 static_cast<std::size_t>(c.size.outer),
+                                                 cudaMemcpyDeviceToDevice, stream),
        "copy of an operand to a padded pitch");
 }
 

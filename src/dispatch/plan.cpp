@@ -6,6 +6,7 @@
 
 #include "dispatch/cost.hpp"
 #include "dispatch/normal_form.hpp"
+#include "dispatch/raster.hpp"
 #include "dispatch/terms.hpp"
 #include "dispatch/winners.hpp"
 #include "dispatch/workspace.hpp"
@@ -19,9 +20,13 @@ namespace {
 
 std::string slower_path(char const* matrix, matrix_desc const& m, char const* consequence) {
   return fmt::format(
-      "{}: pitch of {} bytes or its base is not a multiple of 16 bytes, which TMA "
+      "{}: pitch of {} bytes, {}or its base is not a multiple of 16 bytes, which TMA "
       "needs; {}. A padded pitch avoids this",
-      matrix, m.pitch_elems * size_bytes(m.type), consequence);
+      matrix, m.pitch_elems * size_bytes(m.type),
+      m.batch_stride_elems == 0
+          ? ""
+          : fmt::format("batch stride of {} bytes ", m.batch_stride_elems * size_bytes(m.type)),
+      consequence);
 }
 
 }  // namespace
@@ -45,7 +50,7 @@ std::vector<sharing> sharings(gemm_problem const& q, gemm_config const& c, int s
   auto const up = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
   std::int64_t const m_tiles = up(q.m, c.tile_m * c.cluster_m);
   std::int64_t const n_tiles = up(q.n, c.tile_n * c.cluster_n);
-  std::int64_t const tiles = m_tiles * n_tiles;
+  std::int64_t const tiles = m_tiles * n_tiles * q.batch;
   int const most = std::max(1, sms / c.cluster());
   std::int64_t const k_tiles = up(q.k, gemm_config::tile_k);
   if (tiles > most_tiles) return {};
@@ -84,6 +89,7 @@ std::string why(gemm_plan const& p, cost const& t, sharing const& s, std::size_t
                       p.config.tile_m * p.config.cluster_m, p.config.tile_n * p.config.cluster_n,
                       s.clusters);
   if (s.shared > 0) text += fmt::format(", {} of them shared by {}", s.shared, s.sharers);
+  text += fmt::format(", {} in bands of {}", order_names[static_cast<int>(p.raster)], p.band);
   return text +
          fmt::format(
              "; predicted for an H200 {:.1f} us (math {:.1f}, loads {:.1f}, DRAM {:.1f}, epilogue "
@@ -129,9 +135,9 @@ std::vector<option> ranked(gemm_problem const& p, gemm_operands const& given, in
     gemm_problem const& q = base.normal;
     operand_major const a = major_of_a(q.a), b = major_of_b(q.b);
     bool const d_m = q.d.ord == order::col_major;
-    base.repitch_a = !tma_addressable(q.a, a == operand_major::k ? q.m : q.k, o.a);
-    base.repitch_b = !tma_addressable(q.b, b == operand_major::k ? q.n : q.k, o.b);
-    base.direct_d = !tma_addressable(q.d, d_m ? q.n : q.m, o.d);
+    base.repitch_a = !tma_addressable(q.a, a == operand_major::k ? q.m : q.k, q.batch, o.a);
+    base.repitch_b = !tma_addressable(q.b, b == operand_major::k ? q.n : q.k, q.batch, o.b);
+    base.direct_d = !tma_addressable(q.d, d_m ? q.n : q.m, q.batch, o.d);
     char const* const first = swapped ? "B" : "A";
     char const* const second = swapped ? "A" : "B";
     if (base.repitch_a)
@@ -171,6 +177,7 @@ std::vector<option> ranked(gemm_problem const& p, gemm_operands const& given, in
 
 gemm_plan finished(option const& x, std::size_t of, int device_sms) {
   gemm_plan plan = x.plan;
+  choose_raster(plan);
   plan.why = why(plan, x.time, x.tiles, of);
   plan.terms = terms_of(plan.normal, plan.config, x.tiles, x.time, device_sms);
   if (x.measured) {

@@ -19,8 +19,8 @@ struct hash_of {
       h ^= h >> 32;
     };
     gemm_problem const& p = k.problem;
-    mix(p.m), mix(p.n), mix(p.k);
-    mix(p.a.pitch_elems), mix(p.b.pitch_elems), mix(p.d.pitch_elems);
+    mix(p.m), mix(p.n), mix(p.k), mix(p.batch);
+    for (matrix_desc const* m : {&p.a, &p.b, &p.d}) mix(m->pitch_elems), mix(m->batch_stride_elems);
     auto const kind = [](matrix_desc const& m) {
       return static_cast<int>(m.type) * 2 + static_cast<int>(m.ord);
     };

@@ -15,8 +15,8 @@ inline plan_terms terms_of(gemm_problem const& p, gemm_config const& c, sharing 
   constexpr double flop_per_clock = 4096;  // of an SM's tensor cores: m64nNk16 takes N / 2 clocks
   constexpr double smem_bytes_per_clock = 128;  // CUDA C++ Programming Guide, "Shared Memory"
   auto const us = [&](double clocks) { return clocks / (m.clock_ghz * 1000); };
-  double const flop =
-      2 * static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
+  double const flop = 2 * static_cast<double>(p.batch) * static_cast<double>(p.m) *
+                      static_cast<double>(p.n) * static_cast<double>(p.k);
   double const k_tiles = static_cast<double>((p.k + gemm_config::tile_k - 1) / gemm_config::tile_k);
 
   plan_terms r;

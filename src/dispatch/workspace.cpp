@@ -7,10 +7,13 @@
 
 namespace tw {
 
-bool tma_addressable(matrix_desc const& m, std::int64_t outer, void const* base) {
+bool tma_addressable(matrix_desc const& m, std::int64_t outer, std::int64_t batch,
+                     void const* base) {
   constexpr int alignment_bytes = 16;
   bool const pitch = outer == 1 || m.pitch_elems * size_bytes(m.type) % alignment_bytes == 0;
-  return pitch && reinterpret_cast<std::uintptr_t>(base) % alignment_bytes == 0;
+  bool const stride =
+      batch == 1 || m.batch_stride_elems * size_bytes(m.type) % alignment_bytes == 0;
+  return pitch && stride && reinterpret_cast<std::uintptr_t>(base) % alignment_bytes == 0;
 }
 
 workspace_layout workspace_of(gemm_plan const& plan) {
@@ -28,11 +31,11 @@ workspace_layout workspace_of(gemm_plan const& plan) {
     w.partials = take(std::int64_t{8} * plan.sharers * c.cluster() * c.tile_m * c.tile_n);
   if (plan.repitch_a) {
     extents const e = extents_of_a(plan.normal);
-    w.copy_a = take(padded_copy(plan.normal.a, e.outer, e.inner).bytes);
+    w.copy_a = take(padded_copy(plan.normal.a, e, plan.normal.batch).bytes);
   }
   if (plan.repitch_b) {
     extents const e = extents_of_b(plan.normal);
-    w.copy_b = take(padded_copy(plan.normal.b, e.outer, e.inner).bytes);
+    w.copy_b = take(padded_copy(plan.normal.b, e, plan.normal.batch).bytes);
   }
   return w;
 }
@@ -41,8 +44,8 @@ std::int64_t gemm_workspace_bytes(gemm_problem const& p, gemm_operands const& o)
   constexpr std::int64_t for_shared_tiles = std::int64_t{64} << 20;
   gemm_plan copies;
   copies.normal = p;
-  copies.repitch_a = !tma_addressable(p.a, extents_of_a(p).outer, o.a);
-  copies.repitch_b = !tma_addressable(p.b, extents_of_b(p).outer, o.b);
+  copies.repitch_a = !tma_addressable(p.a, extents_of_a(p).outer, p.batch, o.a);
+  copies.repitch_b = !tma_addressable(p.b, extents_of_b(p).outer, p.batch, o.b);
   return for_shared_tiles + workspace_of(copies).bytes;
 }
 

@@ -6,9 +6,11 @@
 
 namespace tw {
 
-/// Can TMA address this matrix? Base and pitch must be multiples of 16 bytes; the pitch does not
-/// matter for a single row or column (`outer` == 1). CUDA driver API, cuTensorMapEncodeTiled.
-bool tma_addressable(matrix_desc const& m, std::int64_t outer, void const* base);
+/// Can TMA address this matrix? Base, pitch and batch stride must be multiples of 16 bytes; the
+/// pitch does not matter for a single row or column (`outer` == 1), the stride for a batch of one.
+/// CUDA driver API, cuTensorMapEncodeTiled.
+bool tma_addressable(matrix_desc const& m, std::int64_t outer, std::int64_t batch,
+                     void const* base);
 
 /// Byte offsets in a plan's workspace. The counters are its first gemm_workspace_zeros bytes, also
 /// where the plan shares nothing: copies must not disturb them for the plans that do.

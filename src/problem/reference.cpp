@@ -20,9 +20,11 @@ double load(void const* base, std::int64_t index) {
 
 }  // namespace
 
-double load_element(matrix_desc const& m, void const* base, std::int64_t row, std::int64_t col) {
+double load_element(matrix_desc const& m, void const* base, std::int64_t row, std::int64_t col,
+                    std::int64_t batch) {
   bool const by_rows = m.ord == order::row_major;
-  std::int64_t const i = by_rows ? row * m.pitch_elems + col : col * m.pitch_elems + row;
+  std::int64_t const i = batch * m.batch_stride_elems +
+                         (by_rows ? row * m.pitch_elems + col : col * m.pitch_elems + row);
   switch (m.type) {
     case elem::f32: return load<float>(base, i);
     case elem::tf32: return load<tf32>(base, i);
@@ -35,10 +37,11 @@ double load_element(matrix_desc const& m, void const* base, std::int64_t row, st
 }
 
 exact_sum reference_element(gemm_problem const& p, gemm_operands const& o, std::int64_t row,
-                            std::int64_t col) {
-  exact_sum x{0.0, 0.0, p.c ? load_element(*p.c, o.c, row, col) : 0.0};
+                            std::int64_t col, std::int64_t batch) {
+  exact_sum x{0.0, 0.0, p.c ? load_element(*p.c, o.c, row, col, batch) : 0.0};
   for (std::int64_t k = 0; k < p.k; ++k) {
-    double const product = load_element(p.a, o.a, row, k) * load_element(p.b, o.b, k, col);
+    double const product =
+        load_element(p.a, o.a, row, k, batch) * load_element(p.b, o.b, k, col, batch);
     x.s += product;
     x.t += std::fabs(product);
   }

@@ -8,6 +8,7 @@
 #include "tilewright/arch/emu/options.hpp"
 #include "tilewright/base/check.hpp"
 #include "tilewright/kernel/config.hpp"
+#include "tilewright/pipeline/order.hpp"
 #include "tilewright/problem/accept.hpp"
 #include "tilewright/problem/gemm.hpp"
 
@@ -42,7 +43,9 @@ struct gemm_plan {
   int clusters = 0;      // that run, each on its tiles
   int shared_tiles = 0;  // cluster tiles whose K range several clusters share
   int sharers = 0;       // clusters that share them
-  std::int64_t workspace_bytes = 0;  // that operands.workspace must have, copies included
+  order_kind raster = order_kind::grouped;  // the order of the tiles,
+  int band = 1;                             // in bands of so many cluster tiles
+  std::int64_t workspace_bytes = 0;         // that operands.workspace must have, copies included
   double predicted_us = 0;
   plan_terms terms;        // of the prediction
   double measured_us = 0;  // of this plan on this card or an H200; 0: not measured

@@ -9,12 +9,13 @@
 
 namespace tw {
 
-/// Element (row, col) of a matrix in host memory.
-double load_element(matrix_desc const& m, void const* base, std::int64_t row, std::int64_t col);
+/// Element (row, col) of matrix `batch` of an operand in host memory.
+double load_element(matrix_desc const& m, void const* base, std::int64_t row, std::int64_t col,
+                    std::int64_t batch = 0);
 
-/// S, T and c of element (row, col) of the product; error_bound.hpp says what D may then be.
+/// S, T and c of element (row, col) of product `batch`; error_bound.hpp says what D may then be.
 /// Operands are host pointers.
 exact_sum reference_element(gemm_problem const& p, gemm_operands const& o, std::int64_t row,
-                            std::int64_t col);
+                            std::int64_t col, std::int64_t batch = 0);
 
 }  // namespace tw
