@@ -92,15 +92,26 @@ void add_emulator(CLI::App& bench, int& status) {
   });
 }
 
+void add_host(CLI::App& bench, int& status) {
+  auto const o = std::make_shared<bench::host_bench_options>();
+  auto* const verb = bench.add_subcommand("host", "Measure what a call costs on the host");
+  verb->add_option("--json", o->json_path, "Write every sample and the environment to this file");
+  verb->add_option("--commit", o->commit, "Commit to record (default: asked of git)");
+  verb->callback([o, &status] {
+    status = static_cast<int>(guarded(false, [&] { return bench::run_host_bench(*o); }));
+  });
+}
+
 }  // namespace
 
 void add_bench_command(CLI::App& app, int& status) {
-  auto* const bench =
-      app.add_subcommand("bench", "Measure: products and ceilings of the card, the emulator");
+  auto* const bench = app.add_subcommand(
+      "bench", "Measure: products and ceilings of the card, the emulator, calls");
   bench->require_subcommand(1);
   add_gemm(*bench, status);
   add_ceiling(*bench, status);
   add_emulator(*bench, status);
+  add_host(*bench, status);
 }
 
 }  // namespace tw

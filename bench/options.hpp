@@ -44,6 +44,10 @@ struct ceiling_options {
   protocol_options protocol;
 };
 
+struct host_bench_options {
+  std::string json_path, commit;
+};
+
 struct emulator_bench_options {
   std::string json_path, commit;
   int size = 1024, rounds = 9;

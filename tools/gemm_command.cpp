@@ -3,7 +3,6 @@
 #include "tools/gemm_command.hpp"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -29,13 +28,6 @@ char const* const manual =
 device_choice device_of(std::string const& text) {
   if (text == "emu") return device_choice::emu;
   return text == "gpu" ? device_choice::gpu : device_choice::automatic;
-}
-
-/// Slow only because of how the matrices lie: a warning where speed is wanted, the GPU.
-void log_hints(gemm_run const& run) {
-  for (std::string const& hint : run.plan.hints) {
-    spdlog::log(run.on_gpu ? spdlog::level::warn : spdlog::level::info, "performance: {}", hint);
-  }
 }
 
 [[noreturn]] void refuse_trace_of_gpu() {
@@ -72,7 +64,6 @@ exit_status run_gemm(gemm_request const& r) {
   gemm_data data(files);
   std::string said;
   gemm_run const run = on_gpu ? run_on_gpu(files, data) : run_recorded(r, files, data, said);
-  log_hints(run);
   std::optional<check_report> check;
   if (r.check) check = check_gemm(files.problem(), data.operands());
   bool const right = !check || check->passed();

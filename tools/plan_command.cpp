@@ -24,6 +24,7 @@ char const* const manual =
 struct plan_request {
   std::int64_t m = 0, n = 0, k = 0;
   std::string ab = "bf16", d, layout = "TN";
+  std::int64_t batch = 1;
   std::int64_t lda = 0, ldb = 0, ldd = 0;  // elements; 0: dense
   int sms = 132, top = 10;
   std::int64_t workspace = std::int64_t{64} << 20;
@@ -38,6 +39,12 @@ gemm_problem problem_of(plan_request const& r) {
   p.a = {ab, a_row ? order::row_major : order::col_major, a_row ? r.k : r.m};
   p.b = {ab, b_row ? order::row_major : order::col_major, b_row ? r.n : r.k};
   p.d = {r.d.empty() ? ab : parse_elem(r.d).value(), order::row_major, r.n};
+  p.batch = r.batch;
+  if (r.batch > 1) {
+    p.a.batch_stride_elems = r.m * r.k;
+    p.b.batch_stride_elems = r.k * r.n;
+    p.d.batch_stride_elems = r.m * r.n;
+  }
   if (r.lda != 0) p.a.pitch_elems = r.lda;
   if (r.ldb != 0) p.b.pitch_elems = r.ldb;
   if (r.ldd != 0) p.d.pitch_elems = r.ldd;
@@ -73,6 +80,9 @@ void add_plan_command(CLI::App& app, int& status) {
   verb->add_option("--layout", r->layout,
                    "A is T = (m, k) or N = (k, m) in memory, B is N = (n, k) or T = (k, n)")
       ->check(CLI::IsMember({"TN", "TT", "NT", "NN"}))
+      ->capture_default_str();
+  verb->add_option("--batch", r->batch, "products of this shape, one behind the other in memory")
+      ->check(CLI::PositiveNumber)
       ->capture_default_str();
   verb->add_option("--lda", r->lda, "pitch of A in elements (default: dense)");
   verb->add_option("--ldb", r->ldb, "pitch of B in elements (default: dense)");

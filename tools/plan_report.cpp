@@ -114,8 +114,9 @@ std::string plan_text(plan_answer const& a, int top) {
   gemm_problem const& p = a.problem;
   gemm_plan const& chosen = a.plans[0];
   std::string text = fmt::format(
-      "product    D = A B, M = {}, N = {}, K = {}, {} to {}, {}; {} SMs, workspace {} bytes\n", p.m,
-      p.n, p.k, name(p.a.type), name(p.d.type), a.layout, a.sms, a.workspace_bytes);
+      "product    D = A B, M = {}, N = {}, K = {}, batch {}, {} to {}, {}; {} SMs, workspace {} "
+      "bytes\n",
+      p.m, p.n, p.k, p.batch, name(p.a.type), name(p.d.type), a.layout, a.sms, a.workspace_bytes);
   text += fmt::format("chosen     {} on {}, of {} plans\n", chosen.kernel, handing_out(chosen),
                       a.plans.size());
   text += fmt::format("because    {}\n", because(a));
@@ -157,6 +158,7 @@ json plan_json(plan_answer const& a, int top) {
          {"m", p.m},
          {"n", p.n},
          {"k", p.k},
+         {"batch", p.batch},
          {"ab", name(p.a.type)},
          {"d", name(p.d.type)},
          {"layout", a.layout},

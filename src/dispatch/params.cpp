@@ -7,6 +7,7 @@
 
 #include "dispatch/normal_form.hpp"
 #include "dispatch/raster.hpp"
+#include "dispatch/workspace.hpp"
 #include "tilewright/atom/operand.hpp"
 #include "tilewright/kernel/d_box.hpp"
 #include "tilewright/kernel/fixup_size.hpp"
@@ -51,6 +52,25 @@ padded padded_copy(matrix_desc const& m, extents e, std::int64_t batch) {
   std::int64_t const matrices = one ? 1 : batch;
   return {pitch, one ? 0 : pitch * e.outer, matrices,
           matrices * pitch * e.outer * size_bytes(m.type)};
+}
+
+launch_form form_of(gemm_plan const& plan, gemm_operands const& given) {
+  check_operands(plan.problem, given);
+  check_workspace(plan, given);
+  launch_form f{plan.normal, plan.swapped ? transposed(given) : given, {}, 0};
+  if (!plan.repitch_a && !plan.repitch_b) return f;
+  workspace_layout const where = workspace_of(plan);
+  auto const copy = [&](matrix_desc& m, extents e, void const*& base, std::int64_t offset) {
+    padded const target = padded_copy(m, e, f.problem.batch);
+    void* const to = static_cast<std::byte*>(f.operands.workspace) + offset;
+    f.copies[f.copy_count++] = {base, to, m, target, e};
+    m.pitch_elems = target.pitch_elems;
+    m.batch_stride_elems = target.batch_stride_elems;
+    base = to;
+  };
+  if (plan.repitch_a) copy(f.problem.a, extents_of_a(f.problem), f.operands.a, where.copy_a);
+  if (plan.repitch_b) copy(f.problem.b, extents_of_b(f.problem), f.operands.b, where.copy_b);
+  return f;
 }
 
 extents extents_of_a(gemm_problem const& q) {

@@ -28,6 +28,28 @@ struct padded {
 };
 padded padded_copy(matrix_desc const& m, extents e, std::int64_t batch);
 
+/// A copy of an operand that comes before the launch: matrices of `size`, from one pitch to
+/// another.
+struct operand_copy {
+  void const* from;
+  void* to;
+  matrix_desc source;
+  padded target;
+  extents size;
+};
+
+/// A launch as run: the normal form, its operands, and the copies in the workspace that take the
+/// place of operands TMA cannot address.
+struct launch_form {
+  gemm_problem problem;
+  gemm_operands operands;
+  operand_copy copies[2];
+  int copy_count = 0;
+};
+
+/// Checks the operands and the workspace (TW0408 to TW0410).
+launch_form form_of(gemm_plan const& plan, gemm_operands const& given);
+
 /// Parameters for the plan's kernel. `q` is plan.normal with the pitches of the memory in `o`.
 gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_operands const& o,
                         target t);

@@ -6,9 +6,11 @@
 
 #include "dispatch/cost.hpp"
 #include "dispatch/normal_form.hpp"
+#include "dispatch/plan_log.hpp"
 #include "dispatch/raster.hpp"
 #include "dispatch/terms.hpp"
 #include "dispatch/winners.hpp"
+#include "dispatch/workspace.hpp"
 #include "tilewright/dispatch/gemm.hpp"
 #include "tilewright/kernel/fixup_size.hpp"
 #include "tilewright/pipeline/work.hpp"
@@ -16,18 +18,6 @@
 namespace tw {
 
 namespace {
-
-constexpr std::int64_t tma_alignment_bytes = 16;
-
-/// Can TMA address this matrix? Base, pitch and batch stride must be multiples of 16 bytes; the
-/// pitch does not matter for a single row or column, the stride for a batch of one.
-bool tma_addressable(matrix_desc const& m, std::int64_t outer, std::int64_t batch,
-                     void const* base) {
-  bool const pitch = outer == 1 || m.pitch_elems * size_bytes(m.type) % tma_alignment_bytes == 0;
-  bool const stride =
-      batch == 1 || m.batch_stride_elems * size_bytes(m.type) % tma_alignment_bytes == 0;
-  return pitch && stride && reinterpret_cast<std::uintptr_t>(base) % tma_alignment_bytes == 0;
-}
 
 std::string slower_path(char const* matrix, matrix_desc const& m, char const* consequence) {
   return fmt::format(
@@ -86,11 +76,6 @@ std::vector<sharing> sharings(gemm_problem const& q, gemm_config const& c, int s
   return all;
 }
 
-std::int64_t workspace_of(gemm_config const& c, sharing const& s) {
-  if (s.shared == 0) return 0;
-  return gemm_workspace_zeros + std::int64_t{8} * s.sharers * c.cluster() * c.tile_m * c.tile_n;
-}
-
 bool counters_fit(gemm_problem const& q, gemm_config const& c, sharing const& s) {
   int const k_tiles = static_cast<int>((q.k + c.tile_k - 1) / c.tile_k);
   int const parts = make_work_plan(s.tiles, k_tiles, s.shared, s.sharers).most_parts();
@@ -133,7 +118,7 @@ struct option {
 
 bool all_aligned(gemm_operands const& o) {
   auto const bits = [](void const* p) { return reinterpret_cast<std::uintptr_t>(p); };
-  return (bits(o.a) | bits(o.b) | bits(o.d)) % tma_alignment_bytes == 0;
+  return (bits(o.a) | bits(o.b) | bits(o.d)) % 16 == 0;
 }
 
 /// All plans, best first; their `why` is not written yet.
@@ -157,9 +142,11 @@ std::vector<option> ranked(gemm_problem const& p, gemm_operands const& given, in
     char const* const first = swapped ? "B" : "A";
     char const* const second = swapped ? "A" : "B";
     if (base.repitch_a)
-      base.hints.push_back(slower_path(first, q.a, "it is copied to a padded pitch first"));
+      base.hints.push_back(
+          slower_path(first, q.a, "it is copied to a padded pitch in the workspace first"));
     if (base.repitch_b)
-      base.hints.push_back(slower_path(second, q.b, "it is copied to a padded pitch first"));
+      base.hints.push_back(
+          slower_path(second, q.b, "it is copied to a padded pitch in the workspace first"));
     if (base.direct_d) base.hints.push_back(slower_path("D", q.d, "it is written by plain stores"));
 
     for (tile_shape const& t : tile_shape_list) {
@@ -168,11 +155,13 @@ std::vector<option> ranked(gemm_problem const& p, gemm_operands const& given, in
       base.config = c;
       base.kernel = kernel_name(c);
       for (sharing const& s : sharings(q, c, device_sms)) {
-        base.workspace_bytes = workspace_of(c, s);
-        if (base.workspace_bytes > workspace_bytes || !counters_fit(q, c, s)) continue;
         base.clusters = s.clusters;
         base.shared_tiles = s.shared;
         base.sharers = s.sharers;
+        base.workspace_bytes = workspace_of(base).bytes;
+        // Sharing is a choice; copies are not: the launch refuses a workspace that lacks them.
+        bool const room = s.shared == 0 || base.workspace_bytes <= workspace_bytes;
+        if (!room || !counters_fit(q, c, s)) continue;
         cost const time = predict(q, c, s, base.direct_d);
         base.predicted_us = time.total_us;
         bool const won = measured && is_plan(*measured, base);
@@ -212,7 +201,9 @@ std::vector<gemm_plan> plan_candidates(gemm_problem const& p, gemm_operands cons
 
 gemm_plan plan_gemm(gemm_problem const& p, gemm_operands const& o, int device_sms) {
   std::vector<option> const options = ranked(p, o, device_sms);
-  return finished(options.front(), options.size(), device_sms);
+  gemm_plan plan = finished(options.front(), options.size(), device_sms);
+  log_plan(plan, o, device_sms);
+  return plan;
 }
 
 }  // namespace tw

@@ -45,13 +45,13 @@ struct gemm_plan {
   int sharers = 0;       // clusters that share them
   order_kind raster = order_kind::grouped;  // the order of the tiles,
   int band = 1;                             // in bands of so many cluster tiles
-  std::int64_t workspace_bytes = 0;         // that operands.workspace must have
+  std::int64_t workspace_bytes = 0;         // that operands.workspace must have, copies included
   double predicted_us = 0;
   plan_terms terms;        // of the prediction
   double measured_us = 0;  // of this plan on this card or an H200; 0: not measured
   plan_source source = plan_source::model;
   std::string why;         // one line
-  bool repitch_a = false;  // operand is copied to a 16-byte pitch first (the slower path)
+  bool repitch_a = false;  // operand is copied to a 16-byte pitch in the workspace first (slower)
   bool repitch_b = false;
   bool direct_d = false;  // D is written by plain stores (pitch or base TMA cannot address)
   std::vector<std::string> hints;  // performance hints for the log
@@ -61,12 +61,22 @@ struct gemm_plan {
 std::string kernel_name(gemm_config const& c);
 
 /// Chooses a kernel. Throws `rejected` when accept() refuses. `device_sms`: number of SMs. Of the
-/// operands it reads the alignment and the size of the workspace.
+/// operands it reads the alignment and the size of the workspace. The log tells each problem's plan
+/// once, and what would make it faster (TW_LOG_LEVEL; docs/planning.md).
 gemm_plan plan_gemm(gemm_problem const& p, gemm_operands const& o, int device_sms);
 
 /// All plans for this problem, the one predicted to be fastest first. Throws as plan_gemm.
 std::vector<gemm_plan> plan_candidates(gemm_problem const& p, gemm_operands const& o,
                                        int device_sms);
+
+/// Bytes of workspace with which each plan for this product can run on 132 SMs: 64 MiB for tiles
+/// that are shared, and room for copies of operands whose pitch or base TMA cannot address.
+/// Of the operands it reads the alignment.
+std::int64_t gemm_workspace_bytes(gemm_problem const& p, gemm_operands const& o);
+
+/// Drops the plans that gemm() and gemm_emulated() remember for the problems they were called with.
+/// Plans in use stay valid.
+void forget_plans();
 
 /// What there is to run on. `usable` is false with a rejection TW05xx that says which condition
 /// failed: built without CUDA, no driver, no device, compute capability.
@@ -83,10 +93,13 @@ gpu_info const& gpu();
 
 /// Computes the product on the current device, asynchronously on `stream`. Pointers are device
 /// pointers. Throws `rejected` before anything is launched.
+/// Nothing is allocated and nothing waits: a call may be captured into a CUDA graph, which keeps
+/// the addresses. The first form plans a problem once and then remembers it (per device, size of
+/// the workspace and whether A, B and D begin at multiples of 16 bytes); any thread may call it.
 /// With a workspace in the operands, tiles may be shared among CTAs (plan.shared_tiles); the result
-/// has the same bits each time.
-/// Operands whose pitch or base TMA cannot address (not a multiple of 16 bytes) are first copied
-/// to workspace from the stream's memory pool.
+/// has the same bits each time. Operands whose pitch or base TMA cannot address (no multiple of 16
+/// bytes) are first copied to the workspace; without room for that the call is refused (TW0410).
+/// gemm_plan::workspace_bytes is exact, gemm_workspace_bytes() enough for every plan.
 void gemm(gemm_problem const& p, gemm_operands const& o, cudaStream_t stream);
 void gemm(gemm_plan const& plan, gemm_operands const& o, cudaStream_t stream);
 

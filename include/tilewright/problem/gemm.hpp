@@ -45,10 +45,11 @@ struct gemm_problem {
 };
 
 /// Base addresses of the matrices, on the device that runs the product. The workspace is where
-/// parts of a sum meet when several CTAs share a tile; without one no tile is shared. 256-byte
-/// aligned; its first gemm_workspace_zeros bytes are zero before its first use. A launch that
-/// succeeds leaves them so; after one that failed zero them again. Launches that may overlap need
-/// one each. 64 MiB serve every plan on 132 SMs.
+/// parts of a sum meet when several CTAs share a tile; without one no tile is shared. Copies of
+/// operands that TMA cannot address lie in it too. 256-byte aligned; its first gemm_workspace_zeros
+/// bytes are zero before its first use. A launch that succeeds leaves them so; after one that
+/// failed zero them again. Launches that may overlap need one each. gemm_workspace_bytes() of
+/// dispatch/gemm.hpp says how much serves every plan: 64 MiB, and the copies.
 struct gemm_operands {
   void const* a = nullptr;
   void const* b = nullptr;
