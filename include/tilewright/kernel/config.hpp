@@ -18,6 +18,7 @@ struct gemm_config {
   bool pingpong = false;  // two warpgroups work on two tiles in turn, else all on one tile
   int tile_m = 128, tile_n = 256;
   int cluster_m = 2, cluster_n = 1;
+  int cluster_k = 1;  // CTAs that each multiply a part of K of the same tile
   int stages = 4;
 
   /// One 128-byte swizzle span of 16-bit elements.
@@ -29,13 +30,24 @@ struct gemm_config {
   TW_HD constexpr operand_major b_major() const {
     return b_mn ? operand_major::mn : operand_major::k;
   }
-  TW_HD constexpr int cluster() const { return cluster_m * cluster_n; }
+  TW_HD constexpr int cluster() const { return cluster_m * cluster_n * cluster_k; }
   /// Warpgroups that multiply.
   TW_HD constexpr int math_warpgroups() const {
     return pingpong || tile_m == 256 ? 2 : tile_m / 64;
   }
   /// Rows of the tile that one of them computes, in steps of 64: the M of wgmma.
   TW_HD constexpr int warpgroup_m() const { return pingpong ? tile_m : tile_m / math_warpgroups(); }
+  /// CTAs of a cluster that own columns of a sum over cluster_k, and how many columns each.
+  TW_HD constexpr int owners() const {
+    int n = cluster_k;
+    while (tile_n % (8 * n) != 0) --n;
+    return n;
+  }
+  TW_HD constexpr int part_n() const { return tile_n / owners(); }
+  /// Warpgroups of a cluster that each store a part of its tile, warpgroup_m x part_n.
+  TW_HD constexpr int writers() const {
+    return cluster_m * cluster_n * owners() * (pingpong ? 1 : math_warpgroups());
+  }
   /// Fragments of 64 rows in a warpgroup.
   TW_HD constexpr int fragments() const { return warpgroup_m() / 64; }
   bool operator==(gemm_config const&) const = default;

@@ -30,11 +30,11 @@ struct epilogue {
   static constexpr elem type = C.d;
   static constexpr d_box box = d_box_of(C);
   static constexpr layout box_layout = d_box_layout(C);  // (rows, cols) of a box
-  static constexpr int strips = C.tile_n / box.cols;     // of a fragment
+  static constexpr int strips = C.part_n() / box.cols;   // of a fragment
   static constexpr int strip_regs = box.cols / 2;        // accumulators of a thread in a strip
-  using fragment = accumulator<C.tile_n>;
+  using fragment = accumulator<C.part_n()>;
 
-  /// Stores a warpgroup's (64, tile_n) fragment. `turn` (0 at first) is the staging strip that
+  /// Stores a warpgroup's (64, part_n) fragment. `turn` (0 at first) is the staging strip that
   /// comes next: an odd number of strips leaves the other one to the next fragment.
   TW_DEVICE static void store(epilogue_params const& p, epilogue_smem<C>& s, int warpgroup,
                               fragment_place at, fragment& acc, int& turn) {

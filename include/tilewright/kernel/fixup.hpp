@@ -8,6 +8,7 @@
 #include "tilewright/kernel/config.hpp"
 #include "tilewright/kernel/fixup_size.hpp"
 #include "tilewright/kernel/params.hpp"
+#include "tilewright/kernel/quad.hpp"
 
 namespace tw {
 
@@ -18,12 +19,12 @@ struct fixup_smem {
 template <gemm_config C>
 struct fixup {
   static constexpr int fragments = C.fragments();
-  using fragment = accumulator<C.tile_n>;
+  using fragment = accumulator<C.part_n()>;
   /// A thread's accumulators in fours, and the floats of a warpgroup's part and of a cluster tile.
-  static constexpr int quads = fragments * C.tile_n / 8;
-  static constexpr int warpgroup_floats = C.warpgroup_m() * C.tile_n;
-  static constexpr int tile_floats = C.cluster() * C.tile_m * C.tile_n;
-  static constexpr int writers = C.cluster() * C.tile_m / C.warpgroup_m();  // per tile
+  static constexpr int quads = fragments * C.part_n() / 8;
+  static constexpr int warpgroup_floats = C.warpgroup_m() * C.part_n();
+  static constexpr int writers = C.writers();  // of a cluster tile
+  static constexpr int tile_floats = writers * warpgroup_floats;
 
   /// Adds this warpgroup's part of `seg`. True in the warpgroup that ends with the tile's sum in
   /// `acc`.
@@ -52,10 +53,6 @@ struct fixup {
   }
 
  private:
-  struct alignas(16) quad {
-    float v[4];
-  };
-
   /// The parts of a tile in global memory. A cluster has two places: 1 for a part that begins with
   /// its tile, 0 for one that continues what another began.
   struct parts_view {
@@ -70,8 +67,8 @@ struct fixup {
   TW_DEVICE static void write(quad* to, fragment (&acc)[fragments]) {
     TW_UNROLL
     for (int q = 0; q < quads; ++q) {
-      fragment& f = acc[q / (C.tile_n / 8)];
-      int const i = 4 * (q % (C.tile_n / 8));
+      fragment& f = acc[q / (C.part_n() / 8)];
+      int const i = 4 * (q % (C.part_n() / 8));
       to[128 * q] = {{f[i], f[i + 1], f[i + 2], f[i + 3]}};
     }
   }
@@ -97,9 +94,9 @@ struct fixup {
         if (part + b * step >= end) continue;
         TW_UNROLL
         for (int q = 0; q < quads; ++q) {
-          fragment& f = acc[q / (C.tile_n / 8)];
+          fragment& f = acc[q / (C.part_n() / 8)];
           TW_UNROLL
-          for (int e = 0; e < 4; ++e) f[4 * (q % (C.tile_n / 8)) + e] += x[b][q].v[e];
+          for (int e = 0; e < 4; ++e) f[4 * (q % (C.part_n() / 8)) + e] += x[b][q].v[e];
         }
       }
     }

@@ -4,9 +4,12 @@
 //                the loads of the next tile. One source: nvcc makes it run, g++ emulates it.
 #pragma once
 
+#include <utility>
+
 #include "tilewright/arch/select.hpp"
 #include "tilewright/atom/operand.hpp"
 #include "tilewright/base/unrolled.hpp"
+#include "tilewright/kernel/cluster_sum.hpp"
 #include "tilewright/kernel/config.hpp"
 #include "tilewright/kernel/epilogue.hpp"
 #include "tilewright/kernel/fixup.hpp"
@@ -23,6 +26,7 @@ struct gemm_sm90 {
   static constexpr int fragments = C.fragments();  // of 64 rows, per math warpgroup
   static constexpr int threads = 128 * (1 + consumers);
   static constexpr int cluster = C.cluster();
+  static constexpr int loaders = C.cluster_m * C.cluster_n;  // CTAs that fill each other's slots
   static constexpr int tile_k = C.tile_k;
 
   // Each CTA loads its share of the tiles it has in common with its peers, and multicasts it.
@@ -38,8 +42,12 @@ struct gemm_sm90 {
                 "[TW0203] tile M is 64, 128, 192 or 256; 64 or 128 in ping-pong");
   static_assert(C.tile_n % 8 == 0 && C.tile_n <= 256 && fragments * C.tile_n <= 416,
                 "[TW0205] tile N is a multiple of 8, up to 256 and 208 accumulators per thread");
+  static_assert(C.cluster_k == 1 || loaders == 1, "[TW0211] a cluster shares K or loads, not both");
+  static_assert(C.cluster_k == 1 || !C.pingpong, "[TW0211] no ping-pong where a cluster shares K");
   static_assert(a_share % (C.a_mn ? 64 : 8) == 0 && b_share % (C.b_mn ? 64 : 8) == 0,
                 "[TW0209] a CTA loads whole groups of 8 rows, 64 of an MN-major operand");
+
+  using k_smem = typename cluster_sum<C>::smem;
 
   struct smem {
     alignas(1024) std::byte a[C.stages][a_bytes];  // (tile_m, 64) per stage, 128-byte swizzle
@@ -48,6 +56,7 @@ struct gemm_sm90 {
     mbarrier ab_landed[C.stages];
     mbarrier slot_free[C.stages];
     fixup_smem fix;
+    [[no_unique_address]] k_smem k;
   };
   static constexpr int smem_bytes = sizeof(smem);
   static_assert(smem_bytes <= 227 * 1024, "[TW0206] the stages need more than 227 KiB of smem");
@@ -58,9 +67,10 @@ struct gemm_sm90 {
     smem& s = dynamic_smem<smem>();
     if (thread_id() == 0) {
       for (int i = 0; i < C.stages; ++i) {
-        s.ab_landed[i].init(2);  // A and B have a loading warp each
-        s.slot_free[i].init((C.pingpong ? 1 : consumers) * cluster);
+        s.ab_landed[i].init(1);
+        s.slot_free[i].init((C.pingpong ? 1 : consumers) * loaders);
       }
+      if constexpr (C.cluster_k > 1) cluster_sum<C>::init(s.k);
       fence_mbarrier_init();
     }
     if (thread_id() == 32) {
@@ -71,8 +81,7 @@ struct gemm_sm90 {
     meet();
     if (warpgroup_id() == 0) {
       if constexpr (consumers > 1) set_max_regs_dec<load_regs>();
-      if (warp_id() == 0 && elect_one()) load_a(p, s);
-      if (warp_id() == 1 && elect_one()) load_b(p, s);
+      if (warp_id() == 0 && elect_one()) load(p, s);
     } else {
       if constexpr (consumers > 1) set_max_regs_inc<math_regs>();
       math(p, s, warpgroup_id() - 1);
@@ -100,61 +109,71 @@ struct gemm_sm90 {
   TW_DEVICE static tile_place tile_of(params const& p, int cluster_tile) {
     tile_place const t = p.order.place(cluster_tile);
     return {t.m * C.cluster_m + cluster_rank() % C.cluster_m,
-            t.n * C.cluster_n + cluster_rank() / C.cluster_m, t.batch};
+            t.n * C.cluster_n + cluster_rank() / C.cluster_m % C.cluster_n, t.batch};
   }
 
-  /// Loads one operand's part of every K block: `Share` rows (of M or N) of the CTA's tiles into
-  /// slots of slot_bytes, for all CTAs of `mask`. first_row(tile): where the share starts.
-  /// batched: 1 where each product of a batch has its own matrix, else 0.
-  template <class Operand, int Share, class FirstRow>
-  TW_DEVICE static void load(params const& p, smem& s, tensor_map const& map, int batched,
-                             std::byte* slots, int slot_bytes, std::uint16_t mask,
-                             FirstRow first_row) {
+  /// Fills the ring: of each K block a_share rows of A and b_share columns of B, for all CTAs that
+  /// need them. One thread: two would cost 0.4 % of a large product (docs/decisions/0010).
+  TW_DEVICE static void load(params const& p, smem& s) {
+    enter_role("load");
+    int const rank_m = cluster_rank() % C.cluster_m, rank_n = cluster_rank() / C.cluster_m;
+    auto const same_rows = static_cast<std::uint16_t>(row_of_ranks << rank_m);
+    auto const same_cols =
+        static_cast<std::uint16_t>(((1 << C.cluster_m) - 1) << rank_n * C.cluster_m);
     ring<C.stages> slot;
     work_list work(p.work, cluster_id());
     for (segment seg{}; work.next(p.work, cluster_count(), seg);) {
       tile_place const tile = tile_of(p, seg.tile);
-      int const first = first_row(tile), matrix = batched * tile.batch;
-      for (int k = seg.k_begin; k < seg.k_end; ++k, slot.next()) {
+      int const m = tile.m * C.tile_m + rank_n % C.cluster_n * a_share;  // the first row of A
+      int const n = tile.n * C.tile_n + rank_m * b_share;                // the first column of B
+      int const a_matrix = p.a_batched * tile.batch, b_matrix = p.b_batched * tile.batch;
+      k_range const mine = my_part(seg);
+      for (int k = mine.begin; k < mine.end; ++k, slot.next()) {
         s.slot_free[slot.stage].wait(slot.phase ^ 1U);
         mbarrier& landed = s.ab_landed[slot.stage];
-        landed.arrive_expect_tx(slot_bytes);
-        TW_UNROLL
-        for (int i = 0; i < Operand::boxes(Share); ++i) {
-          auto const in_matrix = Operand::box_at(first, k * tile_k, i);
-          tma_coord<3> const at{{in_matrix.c[0], in_matrix.c[1], matrix}};
-          std::byte* box = slots + slot.stage * slot_bytes + Operand::box_offset_bytes(Share, i);
-          if constexpr (cluster > 1)
-            tma_load_multicast(box, map, landed, at, mask);
-          else
-            tma_load(box, map, landed, at);
-        }
+        landed.arrive_expect_tx(a_bytes + b_bytes);
+        std::byte* const a = s.a[slot.stage] + rank_n % C.cluster_n * (a_bytes / C.cluster_n);
+        std::byte* const b = s.b[slot.stage] + rank_m * (b_bytes / C.cluster_m);
+        load_share<operand_a, a_share>(a, p.a, landed, m, k, a_matrix, same_rows);  // (a_share, 64)
+        load_share<operand_b, b_share>(b, p.b, landed, n, k, b_matrix, same_cols);  // (b_share, 64)
       }
     }
   }
 
-  TW_DEVICE static void load_a(params const& p, smem& s) {
-    enter_role("load A");
-    int const rank_m = cluster_rank() % C.cluster_m, rank_n = cluster_rank() / C.cluster_m;
-    load<operand_a, a_share>(  // (a_share, 64) for the CTAs with the same rows
-        p, s, p.a, p.a_batched, s.a[0] + rank_n * (a_bytes / C.cluster_n), a_bytes,
-        static_cast<std::uint16_t>(row_of_ranks << rank_m),
-        [&](tile_place t) { return t.m * C.tile_m + rank_n * a_share; });
+  /// `Share` rows (of M or N, from `first`) of K block k, for all CTAs of `mask`.
+  template <class Operand, int Share>
+  TW_DEVICE static void load_share(std::byte* slot, tensor_map const& map, mbarrier& landed,
+                                   int first, int k, int matrix, std::uint16_t mask) {
+    TW_UNROLL
+    for (int i = 0; i < Operand::boxes(Share); ++i) {
+      auto const in_matrix = Operand::box_at(first, k * tile_k, i);
+      tma_coord<3> const at{{in_matrix.c[0], in_matrix.c[1], matrix}};
+      std::byte* box = slot + Operand::box_offset_bytes(Share, i);
+      if constexpr (loaders > 1)
+        tma_load_multicast(box, map, landed, at, mask);
+      else
+        tma_load(box, map, landed, at);
+    }
   }
-  TW_DEVICE static void load_b(params const& p, smem& s) {
-    enter_role("load B");
-    int const rank_m = cluster_rank() % C.cluster_m, rank_n = cluster_rank() / C.cluster_m;
-    load<operand_b, b_share>(  // (b_share, 64) for the CTAs with the same columns
-        p, s, p.b, p.b_batched, s.b[0] + rank_m * (b_bytes / C.cluster_m), b_bytes,
-        static_cast<std::uint16_t>(((1 << C.cluster_m) - 1) << rank_n * C.cluster_m),
-        [&](tile_place t) { return t.n * C.tile_n + rank_m * b_share; });
+
+  /// K blocks [begin, end).
+  struct k_range {
+    int begin, end;
+  };
+  /// This CTA's part of a segment.
+  TW_DEVICE static k_range my_part(segment const& seg) {
+    if constexpr (C.cluster_k == 1) return {seg.k_begin, seg.k_end};
+    int const blocks = seg.k_end - seg.k_begin;
+    return {seg.k_begin + blocks * cluster_rank() / C.cluster_k,
+            seg.k_begin + blocks * (cluster_rank() + 1) / C.cluster_k};
   }
 
   TW_DEVICE static void math(params const& p, smem& s, int consumer) {
     enter_role("math");
-    int const first_row = C.pingpong ? 0 : C.warpgroup_m() * consumer;  // in the CTA's tile
+    int const first_row = C.pingpong ? 0 : C.warpgroup_m() * consumer;  // in the tile
     ring<C.stages> slot;
     int turn = 0;  // the epilogue's next staging strip
+    ring<1> sums;  // of the cluster
     bool mine = !C.pingpong || consumer == 0;
     if (!mine) named_barrier_arrive(my_turn, 256);  // the first tile is warpgroup 0's
     work_list work(p.work, cluster_id());
@@ -164,41 +183,57 @@ struct gemm_sm90 {
         continue;
       }
       if constexpr (C.pingpong) named_barrier_sync(my_turn + consumer, 256);
-      accumulator<C.tile_n> acc[fragments];  // (64, tile_n) each
-      int held = 0;                          // the stage whose wgmma group may still be in flight
-      for (int k = seg.k_begin; k < seg.k_end; ++k, slot.next()) {
+      accumulators acc;                   // (64, warpgroup_n) each
+      int held = 0;                       // the stage whose wgmma group may still be in flight
+      k_range const part = my_part(seg);  // may be empty where the cluster shares a short segment
+      if constexpr (C.cluster_k > 1) clear(acc);
+      for (int k = part.begin; k < part.end; ++k, slot.next()) {
         s.ab_landed[slot.stage].wait(slot.phase);
-        multiply(acc, s.a[slot.stage], s.b[slot.stage], first_row, k > seg.k_begin);
+        multiply(acc, s.a[slot.stage], s.b[slot.stage], first_row, first_col,
+                 C.cluster_k > 1 || k > part.begin);
         wait<1>(acc);  // the group before this one has finished: its stage is free
-        if (k > seg.k_begin) release(s, held);
+        if (k > part.begin) release(s, held);
         held = slot.stage;
       }
       if (C.pingpong && !work.at_end(p.work)) named_barrier_arrive(my_turn + 1 - consumer, 256);
       wait<0>(acc);
-      release(s, held);
-      if (seg.k_end - seg.k_begin < p.work.k_tiles && !fixup<C>::add(p, s.fix, seg, consumer, acc))
-        continue;
-      tile_place const tile = tile_of(p, seg.tile);
-      unrolled<fragments>([&](auto f) {
-        fragment_place const at{tile.m * C.tile_m + first_row + 64 * f, tile.n * C.tile_n,
-                                tile.batch};
-        epilogue<C>::store(p.epilogue, s.d, consumer, at, acc[f], turn);
-      });
+      if (C.cluster_k == 1 || part.begin < part.end) release(s, held);
+      if constexpr (C.cluster_k > 1) {
+        typename cluster_sum<C>::sum total;  // (64, part_n) each
+        if (cluster_sum<C>::add(s.k, consumer, acc, total, sums))
+          finish(p, s, consumer, seg, first_row, first_col + cluster_rank() * C.part_n(), total,
+                 turn);
+      } else {
+        finish(p, s, consumer, seg, first_row, first_col, acc, turn);
+      }
     }
     epilogue<C>::finish();
   }
 
+  /// Stores a warpgroup's fragments, at (first_row, first_col) of the tile; those of a shared tile
+  /// once all parts are there.
+  template <class Fragments>
+  TW_DEVICE static void finish(params const& p, smem& s, int consumer, segment const& seg,
+                               int first_row, int first_col, Fragments& acc, int& turn) {
+    bool const shared = seg.k_end - seg.k_begin < p.work.k_tiles;
+    if (shared && !fixup<C>::add(p, s.fix, seg, consumer, acc)) return;
+    tile_place const tile = tile_of(p, seg.tile);
+    unrolled<fragments>([&](auto f) {
+      fragment_place const at{tile.m * C.tile_m + first_row + 64 * f, tile.n * C.tile_n + first_col,
+                              tile.batch};
+      epilogue<C>::store(p.epilogue, s.d, consumer, at, acc[f], turn);
+    });
+  }
+
   using accumulators = accumulator<C.tile_n>[fragments];
 
-  /// One K block as a wgmma group: each acc (64, tile_n) += A (64, 64) * B (tile_n, 64)^T.
+  /// One K block as a wgmma group: each acc (64, n) += A (64, 64) * B (n, 64)^T, with n of a
+  /// warpgroup.
   TW_DEVICE static void multiply(accumulators& acc, std::byte* a, std::byte* b, int first_row,
-                                 bool accumulate) {
-    if constexpr (fragments == 1)
-      wgmma_fence(acc[0]);
-    else
-      wgmma_fence(acc[0], acc[1]);
+                                 int first_col, bool accumulate) {
+    fence(acc, std::make_integer_sequence<int, fragments>{});
     smem_desc const a_desc = operand_a::desc(smem_addr(a), a_share, first_row, 0);
-    smem_desc const b_desc = operand_b::desc(smem_addr(b), b_share, 0, 0);
+    smem_desc const b_desc = operand_b::desc(smem_addr(b), b_share, first_col, 0);
     TW_UNROLL
     for (int k = 0; k < tile_k; k += 16)
       unrolled<fragments>([&](auto f) {
@@ -209,22 +244,34 @@ struct gemm_sm90 {
     wgmma_commit();
   }
 
+  TW_DEVICE static void clear(accumulators& acc) {
+    unrolled<fragments>([&](auto f) {
+      TW_UNROLL
+      for (int i = 0; i < acc[f].size; ++i) acc[f][i] = 0;
+    });
+  }
+
+  template <int... F>
+  TW_DEVICE static void fence(accumulators& acc, std::integer_sequence<int, F...>) {
+    wgmma_fence(acc[F]...);
+  }
   template <int Pending>
   TW_DEVICE static void wait(accumulators& acc) {
-    if constexpr (fragments == 1)
-      wgmma_wait<Pending>(acc[0]);
-    else
-      wgmma_wait<Pending>(acc[0], acc[1]);
+    wait<Pending>(acc, std::make_integer_sequence<int, fragments>{});
+  }
+  template <int Pending, int... F>
+  TW_DEVICE static void wait(accumulators& acc, std::integer_sequence<int, F...>) {
+    wgmma_wait<Pending>(acc[F]...);
   }
 
   /// Tells every CTA that loads into this slot that this warpgroup has read it. Relaxed: nothing
   /// was written, and the reads are complete since wgmma_wait (docs/decisions/0004).
   TW_DEVICE static void release(smem& s, int stage) {
     int const t = thread_id() % 128;
-    if constexpr (cluster == 1) {
+    if constexpr (loaders == 1) {
       if (t == 0) s.slot_free[stage].arrive();
     } else {
-      if (t < cluster) s.slot_free[stage].arrive_remote_relaxed(t);
+      if (t < loaders) s.slot_free[stage].arrive_remote_relaxed(t);
     }
   }
 

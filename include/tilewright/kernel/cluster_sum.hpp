@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// cluster_sum.hpp  The CTAs of a cluster have each multiplied a part of K of one tile: they
+// exchange
+//                  their sums through distributed shared memory, each becoming the owner of some
+//                  columns. Always added in the order of K, so the result has the same bits.
+#pragma once
+
+#include <type_traits>
+
+#include "tilewright/arch/select.hpp"
+#include "tilewright/kernel/config.hpp"
+#include "tilewright/kernel/quad.hpp"
+#include "tilewright/pipeline/ring.hpp"
+
+namespace tw {
+
+template <gemm_config C>
+struct cluster_sum {
+  static constexpr int parts = C.cluster_k;
+  static constexpr int owners = C.owners();
+  static constexpr int quads = C.fragments() * C.part_n() / 8;  // of a thread, in a part
+  using given = accumulator<C.tile_n>[C.fragments()];
+  using sum = accumulator<C.part_n()>[C.fragments()];
+
+  struct exchange {
+    quad part[C.math_warpgroups()][parts][quads][128];
+    mbarrier parts_landed[C.math_warpgroups()];  // every CTA has written its part here
+    mbarrier parts_read[C.math_warpgroups()];    // every owner has read what this CTA wrote
+  };
+  struct none {};
+  using smem = std::conditional_t<(parts > 1), exchange, none>;
+
+  TW_DEVICE static void init(smem& s) {
+    for (int w = 0; w < C.math_warpgroups(); ++w) {
+      s.parts_landed[w].init(parts);
+      s.parts_read[w].init(owners);
+    }
+  }
+
+  /// Adds the fragments of all CTAs. True where this CTA owns columns, first_col() and part_n()
+  /// more of the fragment: `total` holds them. `turn` counts the tiles.
+  TW_DEVICE static bool add(smem& s, int warpgroup, given& acc, sum& total, ring<1>& turn) {
+    int const t = thread_id() % 128;
+    s.parts_read[warpgroup].template wait<scope::cluster>(turn.phase ^ 1U);
+    TW_UNROLL
+    for (int owner = 0; owner < owners; ++owner) {
+      quad* const to = dsmem(&s.part[warpgroup][cluster_rank()][0][t], owner);
+      TW_UNROLL
+      for (int q = 0; q < quads; ++q) {
+        int const i = owner * C.part_n() / 2 + 4 * (q % (C.part_n() / 8));
+        accumulator<C.tile_n>& f = acc[q / (C.part_n() / 8)];
+        to[128 * q] = {{f[i], f[i + 1], f[i + 2], f[i + 3]}};
+      }
+    }
+    named_barrier_sync(1 + warpgroup, 128);
+    if (t < owners) s.parts_landed[warpgroup].arrive_remote(t);
+    std::uint32_t const phase = turn.phase;
+    turn.next();
+    if (cluster_rank() >= owners) return false;
+
+    s.parts_landed[warpgroup].template wait<scope::cluster>(phase);
+    TW_UNROLL
+    for (int q = 0; q < quads; ++q) {
+      quad x = s.part[warpgroup][0][q][t];
+      TW_UNROLL
+      for (int part = 1; part < parts; ++part) {
+        quad const y = s.part[warpgroup][part][q][t];
+        TW_UNROLL
+        for (int e = 0; e < 4; ++e) x.v[e] += y.v[e];
+      }
+      TW_UNROLL
+      for (int e = 0; e < 4; ++e)
+        total[q / (C.part_n() / 8)][4 * (q % (C.part_n() / 8)) + e] = x.v[e];
+    }
+    named_barrier_sync(1 + warpgroup, 128);
+    if (t < parts) s.parts_read[warpgroup].arrive_remote(t);
+    return true;
+  }
+};
+
+}  // namespace tw
