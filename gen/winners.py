@@ -40,7 +40,7 @@ def rows(results):
                 f'{{{shape["m"]}, {shape["n"]}, {shape["k"]}, elem::{k[1]}, elem::{k[2]}, '
                 f'"{shape["layout"]}",\n '
                 f'{{{k[6]}, {k[7]}, {k[8]}, {k[9]}, {k[10]}, {pingpong}, {m_major}}}, '
-                f'{best["shared_tiles"]}, {best["sharers"]}}},  // {best["us"]:.1f} us')
+                f'{best["shared_tiles"]}, {best["sharers"]}, {best["us"]:.1f}}},')
     return [found[key] for key in sorted(found)]
 
 

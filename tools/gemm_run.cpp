@@ -20,7 +20,7 @@ void require_device_memory(gemm_files const& f, gemm_data const& data) {
   bytes need =
       data.a().view().padded_size() + data.b().view().padded_size() + f.d_shape().padded_size();
   if (data.c()) need = need + data.c()->view().padded_size();
-  need = need + bytes{device_workspace::size_bytes};
+  need = need + bytes{device_workspace::size_bytes};  // rows on the device are padded: no copies
   bytes const available = free_device_memory();
   if (need > available) {
     auto const gib = [](bytes n) {
@@ -81,12 +81,15 @@ gemm_run run_emulated(gemm_files const& files, gemm_data& data, int threads, boo
   run.device = "emulator";
   run.threads = record != nullptr ? 1 : options.os_threads;
   run.plan = plan_gemm(files.problem(), data.operands(), emulated_sms(options));
-  bytes padded{0};
-  if (run.plan.repitch_a) padded = padded + data.a().view().padded_size();
-  if (run.plan.repitch_b) padded = padded + data.b().view().padded_size();
-  require_memory(padded, "operands at a padded pitch");
+  require_memory(bytes{run.plan.workspace_bytes}, "operands at a padded pitch");
+  host_buffer workspace(bytes{run.plan.workspace_bytes});
+  if (workspace.data() != nullptr)
+    std::fill_n(workspace.data(), gemm_workspace_zeros, std::byte{0});
+  gemm_operands operands = data.operands();
+  operands.workspace = workspace.data();
+  operands.workspace_bytes = run.plan.workspace_bytes;
   auto const start = std::chrono::steady_clock::now();
-  gemm_emulated(run.plan, data.operands(), options);
+  gemm_emulated(run.plan, operands, options);
   run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return run;
 }

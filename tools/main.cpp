@@ -13,6 +13,7 @@
 #include "tools/info_command.hpp"
 #include "tools/layout_command.hpp"
 #include "tools/logging.hpp"
+#include "tools/plan_command.hpp"
 
 int main(int argc, char** argv) {
   CLI::App app{"Matrix products on tensor cores, or emulated on any CPU."};
@@ -30,6 +31,7 @@ int main(int argc, char** argv) {
   tw::add_bench_command(app, status);
   tw::add_info_command(app, status);
   tw::add_explain_command(app, status);
+  tw::add_plan_command(app, status);
   try {
     app.parse(argc, argv);
   } catch (CLI::CallForHelp const& e) {

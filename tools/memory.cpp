@@ -61,8 +61,8 @@ void require_memory(bytes need, std::string const& what) {
 
 host_buffer::host_buffer(bytes size) {
   if (size.count == 0) return;
-  auto const rounded = (static_cast<std::size_t>(size.count) + 63) / 64 * 64;
-  data_.reset(static_cast<std::byte*>(std::aligned_alloc(64, rounded)));
+  auto const rounded = (static_cast<std::size_t>(size.count) + 255) / 256 * 256;
+  data_.reset(static_cast<std::byte*>(std::aligned_alloc(256, rounded)));
   if (!data_) refuse("TW0613", "memory", "an allocation that failed", gib(size));
 }
 

@@ -19,7 +19,8 @@ bytes available_memory();
 /// Throws `rejected` TW0613 when `need` is more than available. `what` says what the memory is for.
 void require_memory(bytes need, std::string const& what);
 
-/// Uninitialised memory, aligned to 64 bytes. Throws `rejected` TW0613 when there is none.
+/// Uninitialised memory, aligned to 256 bytes as a workspace must be. Throws `rejected` TW0613 when
+/// there is none.
 class host_buffer {
  public:
   host_buffer() = default;

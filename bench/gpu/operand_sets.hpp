@@ -12,6 +12,7 @@
 #include "bench/gpu/data.hpp"
 #include "bench/gpu/verify.hpp"
 #include "bench/support.hpp"
+#include "tilewright/dispatch/gemm.hpp"
 
 namespace tw::bench {
 
@@ -39,7 +40,7 @@ class operand_sets {
     a_ = device_buffer(a_bytes_ * count);
     b_ = device_buffer(b_bytes_ * count);
     d_ = device_buffer(d_bytes_ * count);
-    workspace_ = device_buffer(std::size_t{64} << 20);
+    workspace_ = device_buffer(static_cast<std::size_t>(gemm_workspace_bytes(p, {})));
     check(cudaMemsetAsync(workspace_.data(), 0, workspace_.bytes(), stream), "cudaMemset");
     fill(a_.data(), static_cast<std::int64_t>(a_.bytes() / 2), p.a.type, o.data, 2 * o.seed,
          stream);

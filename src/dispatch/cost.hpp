@@ -79,9 +79,13 @@ inline cost predict(gemm_problem const& p, gemm_config const& c, sharing const& 
   cost r;
   r.math_us = us(blocks * std::max(math, m.least_block_clocks));
   r.loads_us = us(blocks * loads);
-  auto const mk = static_cast<double>(p.m) * static_cast<double>(p.k);
-  auto const nk = static_cast<double>(p.n) * static_cast<double>(p.k);
-  auto const mn = static_cast<double>(p.m) * static_cast<double>(result_cols(p.epilogue, p.n));
+  auto const matrices = [&](matrix_desc const& x) {
+    return x.batch_stride_elems == 0 ? 1.0 : static_cast<double>(p.batch);
+  };
+  auto const mk = static_cast<double>(p.m) * static_cast<double>(p.k) * matrices(p.a);
+  auto const nk = static_cast<double>(p.n) * static_cast<double>(p.k) * matrices(p.b);
+  auto const mn =
+      static_cast<double>(p.m) * static_cast<double>(result_cols(p.epilogue, p.n)) * matrices(p.d);
   r.dram_us = ((mk + nk) * size_bytes(c.ab) + mn * size_bytes(c.d)) / m.dram_bytes_per_us;
   r.epilogue_us = us(epilogues * epilogue);
   if (s.shared > 0 && s.shared * k_tiles > part) {

@@ -2,40 +2,28 @@
 // launch_emu.cpp  Runs a product in the emulator.
 #include <algorithm>
 #include <cstring>
-#include <memory>
 #include <thread>
 
-#include "dispatch/normal_form.hpp"
 #include "dispatch/params.hpp"
+#include "dispatch/plan_cache.hpp"
 #include "registry/registry.hpp"
 
 namespace tw {
 
 namespace {
 
-/// An operand copied to a pitch that TMA can address.
-class padded_operand {
- public:
-  padded_operand(matrix_desc& m, extents e, void const*& base) {
-    padded const to = padded_copy(m, e.outer, e.inner);
-    std::size_t const elem_bytes = static_cast<std::size_t>(size_bytes(m.type));
-    memory_.reset(static_cast<std::byte*>(
-        ::operator new (static_cast<std::size_t>(to.bytes), std::align_val_t{64})));
-    for (std::int64_t i = 0; i < e.outer; ++i)
-      std::memcpy(memory_.get() + static_cast<std::size_t>(i * to.pitch_elems) * elem_bytes,
-                  static_cast<std::byte const*>(base) +
-                      static_cast<std::size_t>(i * m.pitch_elems) * elem_bytes,
-                  static_cast<std::size_t>(e.inner) * elem_bytes);
-    m.pitch_elems = to.pitch_elems;
-    base = memory_.get();
-  }
-
- private:
-  struct free_aligned {
-    void operator()(std::byte* p) const { ::operator delete (p, std::align_val_t{64}); }
-  };
-  std::unique_ptr<std::byte, free_aligned> memory_;
-};
+void run(operand_copy const& c) {
+  auto const elem_bytes = static_cast<std::size_t>(size_bytes(c.source.type));
+  for (std::int64_t b = 0; b < c.target.matrices; ++b)
+    for (std::int64_t i = 0; i < c.size.outer; ++i) {
+      std::int64_t const from = b * c.source.batch_stride_elems + i * c.source.pitch_elems;
+      std::int64_t const to = b * c.target.batch_stride_elems + i * c.target.pitch_elems;
+      std::memcpy(
+          static_cast<std::byte*>(c.to) + static_cast<std::size_t>(to) * elem_bytes,
+          static_cast<std::byte const*>(c.from) + static_cast<std::size_t>(from) * elem_bytes,
+          static_cast<std::size_t>(c.size.inner) * elem_bytes);
+    }
+}
 
 }  // namespace
 
@@ -45,29 +33,22 @@ int emulated_sms(emu_options const& opt) {
 }
 
 void gemm_emulated(gemm_problem const& p, gemm_operands const& o, emu_options const& opt) {
-  gemm_emulated(plan_gemm(p, o, emulated_sms(opt)), o, opt);
+  constexpr int emulator = -1;
+  gemm_emulated(*cached_plan(p, o, emulated_sms(opt), emulator), o, opt);
 }
 
 void gemm_emulated(gemm_plan const& plan, gemm_operands const& given, emu_options const& opt) {
-  check_operands(plan.problem, given);
-  check_workspace(plan, given);
   registry::emu_launcher const launcher = registry::find_emu(plan.config);
   if (launcher == nullptr)
     throw rejected({"TW0505", "kernel", plan.kernel, "a kernel of the registry",
                     "plan again with this version of the library"});
-  gemm_problem q = plan.normal;
-  gemm_operands o = plan.swapped ? transposed(given) : given;
-
-  std::unique_ptr<padded_operand> a, b;
-  if (plan.repitch_a) a = std::make_unique<padded_operand>(q.a, extents_of_a(q), o.a);
-  if (plan.repitch_b) b = std::make_unique<padded_operand>(q.b, extents_of_b(q), o.b);
-
-  gemm_params const params = make_params(plan, q, o, target::emu);
+  launch_form const form = form_of(plan, given);
+  for (int i = 0; i < form.copy_count; ++i) run(form.copies[i]);
+  gemm_params const params = make_params(plan, form.problem, form.operands, target::emu);
   emu_options run = opt;
   gemm_config const& c = plan.config;
-  run.expected_macs = static_cast<double>(params.order.m_tiles) * params.order.n_tiles *
-                      c.cluster_m * c.cluster_n * c.tile_m * c.tile_n *
-                      static_cast<double>(params.work.k_tiles) * c.tile_k;
+  run.expected_macs = static_cast<double>(params.order.tiles()) * c.cluster_m * c.cluster_n *
+                      c.tile_m * c.tile_n * static_cast<double>(params.work.k_tiles) * c.tile_k;
   launcher(plan.clusters * plan.config.cluster(), params, run);
 }
 

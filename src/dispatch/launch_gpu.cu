@@ -2,9 +2,12 @@
 // launch_gpu.cu  Runs a product on the GPU.
 #include <cuda_runtime_api.h>
 
+#include <atomic>
+
 #include "dispatch/gpu_condition.hpp"
-#include "dispatch/normal_form.hpp"
 #include "dispatch/params.hpp"
+#include "dispatch/plan_cache.hpp"
+#include "dispatch/repitch.hpp"
 #include "registry/registry.hpp"
 
 namespace tw {
@@ -42,35 +45,33 @@ gpu_info look() {
   return i;
 }
 
-/// An operand copied to a pitch that TMA can address, in memory of the stream's pool.
-class padded_operand {
- public:
-  padded_operand(matrix_desc& m, extents e, void const*& base, cudaStream_t stream)
-      : stream_(stream) {
-    padded const to = padded_copy(m, e.outer, e.inner);
-    auto const elem_bytes = static_cast<std::size_t>(size_bytes(m.type));
-    must(cudaMallocAsync(&memory_, static_cast<std::size_t>(to.bytes), stream),
-         "workspace for a padded operand");
-    cudaError_t const copied =
-        cudaMemcpy2DAsync(memory_, static_cast<std::size_t>(to.pitch_elems) * elem_bytes, base,
-                          static_cast<std::size_t>(m.pitch_elems) * elem_bytes,
-                          static_cast<std::size_t>(e.inner) * elem_bytes,
-                          static_cast<std::size_t>(e.outer), cudaMemcpyDeviceToDevice, stream);
-    if (copied != cudaSuccess) {
-      cudaFreeAsync(memory_, stream);
-      must(copied, "copy of an operand to a padded pitch");
-    }
-    m.pitch_elems = to.pitch_elems;
-    base = memory_;
-  }
-  ~padded_operand() { cudaFreeAsync(memory_, stream_); }
-  padded_operand(padded_operand const&) = delete;
-  padded_operand& operator=(padded_operand const&) = delete;
+void run(operand_copy const& c, cudaStream_t stream) {
+  auto const bytes = [&](std::int64_t elems) {
+    return static_cast<std::size_t>(elems * size_bytes(c.source.type));
+  };
+  must(c.target.matrices > 1 ? repitch(c.to, c.target, c.from, c.source, c.size, stream)
+                             : cudaMemcpy2DAsync(c.to, bytes(c.target.pitch_elems), c.from,
+                                                 bytes(c.source.pitch_elems), bytes(c.size.inner),
+                                                 static_cast<std::size_t>(c.size.outer),
+                                                 cudaMemcpyDeviceToDevice, stream),
+       "copy of an operand to a padded pitch");
+}
 
- private:
-  cudaStream_t stream_;
-  void* memory_ = nullptr;
+/// The current device and its SMs; asked once per device.
+struct device_and_sms {
+  int device = 0, sms = 0;
 };
+device_and_sms current_device() {
+  constexpr int known = 64;
+  static std::atomic<int> sms_of[known];
+  device_and_sms d;
+  must(cudaGetDevice(&d.device), "current device");
+  if (d.device < known) d.sms = sms_of[d.device].load(std::memory_order_relaxed);
+  if (d.sms != 0) return d;
+  must(cudaDeviceGetAttribute(&d.sms, cudaDevAttrMultiProcessorCount, d.device), "number of SMs");
+  if (d.device < known) sms_of[d.device].store(d.sms, std::memory_order_relaxed);
+  return d;
+}
 
 }  // namespace
 
@@ -81,25 +82,21 @@ gpu_info const& gpu() {
 
 void gemm(gemm_plan const& plan, gemm_operands const& given, cudaStream_t stream) {
   if (!gpu().usable) throw rejected(gpu().why_not);
-  check_operands(plan.problem, given);
-  check_workspace(plan, given);
   registry::gpu_launcher const launcher = registry::find_gpu(plan.config);
   if (launcher == nullptr)
     throw rejected({"TW0505", "kernel", plan.kernel, "a kernel of the registry",
                     "the plan names what is not compiled in"});
-  gemm_problem q = plan.normal;
-  gemm_operands o = plan.swapped ? transposed(given) : given;
-  std::optional<padded_operand> a, b;
-  if (plan.repitch_a) a.emplace(q.a, extents_of_a(q), o.a, stream);
-  if (plan.repitch_b) b.emplace(q.b, extents_of_b(q), o.b, stream);
-  gemm_params const params = make_params(plan, q, o, target::gpu);
+  launch_form const form = form_of(plan, given);
+  gemm_params const params = make_params(plan, form.problem, form.operands, target::gpu);
+  for (int i = 0; i < form.copy_count; ++i) run(form.copies[i], stream);
   must(static_cast<cudaError_t>(launcher(plan.clusters * plan.config.cluster(), params, stream)),
        "kernel launch");
 }
 
 void gemm(gemm_problem const& p, gemm_operands const& o, cudaStream_t stream) {
   if (!gpu().usable) throw rejected(gpu().why_not);
-  gemm(plan_gemm(p, o, gpu().sms), o, stream);
+  device_and_sms const d = current_device();
+  gemm(*cached_plan(p, o, d.sms, d.device), o, stream);
 }
 
 }  // namespace tw

@@ -40,8 +40,8 @@ void check_workspace(gemm_plan const& plan, gemm_operands const& o) {
                   fmt::format("{} bytes at {}", o.workspace_bytes, fmt::ptr(o.workspace)),
                   fmt::format("{} bytes at a multiple of 256, the first {} of them zero",
                               plan.workspace_bytes, gemm_workspace_zeros),
-                  "plan with the operands that the launch will have; without a workspace no tile "
-                  "is shared"});
+                  "plan with the operands that the launch will have; gemm_workspace_bytes() serves "
+                  "every plan"});
 }
 
 }  // namespace tw

@@ -6,6 +6,8 @@
 #include <limits>
 
 #include "dispatch/normal_form.hpp"
+#include "dispatch/raster.hpp"
+#include "dispatch/workspace.hpp"
 #include "tilewright/atom/operand.hpp"
 #include "tilewright/kernel/d_box.hpp"
 #include "tilewright/kernel/fixup_size.hpp"
@@ -16,9 +18,15 @@ namespace {
 
 std::int64_t round_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b * b; }
 
-/// A map of `outer` times `inner` contiguous elements; the third dimension is the batch, here 1.
-tensor_map map_of(void const* base, matrix_desc const& m, extents e, operand_box box,
-                  swizzle_mode swizzle, target t) {
+/// Has each product of the batch a matrix of its own?
+bool batched(gemm_problem const& q, matrix_desc const& m) {
+  return q.batch > 1 && m.batch_stride_elems != 0;
+}
+
+/// A map of `outer` times `inner` contiguous elements; the third dimension is the batch, 1 where
+/// all products have the same matrix.
+tensor_map map_of(void const* base, matrix_desc const& m, std::int64_t batch, extents e,
+                  operand_box box, swizzle_mode swizzle, target t) {
   tensor_map_desc d;
   d.base = const_cast<void*>(base);
   d.type = m.type;
@@ -27,7 +35,9 @@ tensor_map map_of(void const* base, matrix_desc const& m, extents e, operand_box
   d.dim[1] = e.outer;
   std::int64_t const pitch = m.pitch_elems * size_bytes(m.type);
   d.stride_bytes[0] = e.outer == 1 ? round_up(pitch, 16) : pitch;
-  d.stride_bytes[1] = d.stride_bytes[0];  // of a batch of one: any that TMA accepts
+  d.dim[2] = batch;
+  // Of a batch of one any that TMA accepts.
+  d.stride_bytes[1] = batch > 1 ? m.batch_stride_elems * size_bytes(m.type) : d.stride_bytes[0];
   d.box[0] = box.inner;
   d.box[1] = box.outer;
   d.swizzle = swizzle;
@@ -43,10 +53,12 @@ tensor_map gated_map(void const* base, gemm_problem const& q, int columns, targe
   d.base = const_cast<void*>(base);
   d.type = q.b.type;
   d.rank = 5;
-  std::int64_t const dims[] = {q.k, 8, 2, q.n / 16, 1};
-  std::int64_t const strides[] = {interleaved ? 2 * pitch : pitch,
-                                  interleaved ? pitch : q.n / 2 * pitch,
-                                  interleaved ? 16 * pitch : 8 * pitch, 16 * pitch};
+  bool const many = batched(q, q.b);
+  std::int64_t const dims[] = {q.k, 8, 2, q.n / 16, many ? q.batch : 1};
+  std::int64_t const strides[] = {
+      interleaved ? 2 * pitch : pitch, interleaved ? pitch : q.n / 2 * pitch,
+      interleaved ? 16 * pitch : 8 * pitch,
+      many ? q.b.batch_stride_elems * size_bytes(q.b.type) : 16 * pitch};
   std::int32_t const box[] = {64, 8, 2, columns / 16, 1};
   std::copy_n(dims, 5, d.dim);
   std::copy_n(strides, 4, d.stride_bytes);
@@ -73,9 +85,31 @@ fused_params fused_of(gemm_problem const& q, gemm_operands const& o) {
 
 }  // namespace
 
-padded padded_copy(matrix_desc const& m, std::int64_t outer, std::int64_t inner) {
-  std::int64_t const pitch = round_up(inner, 16 / size_bytes(m.type));
-  return {pitch, pitch * outer * size_bytes(m.type)};
+padded padded_copy(matrix_desc const& m, extents e, std::int64_t batch) {
+  std::int64_t const pitch = round_up(e.inner, 16 / size_bytes(m.type));
+  bool const one = batch == 1 || m.batch_stride_elems == 0;
+  std::int64_t const matrices = one ? 1 : batch;
+  return {pitch, one ? 0 : pitch * e.outer, matrices,
+          matrices * pitch * e.outer * size_bytes(m.type)};
+}
+
+launch_form form_of(gemm_plan const& plan, gemm_operands const& given) {
+  check_operands(plan.problem, given);
+  check_workspace(plan, given);
+  launch_form f{plan.normal, plan.swapped ? transposed(given) : given, {}, 0};
+  if (!plan.repitch_a && !plan.repitch_b) return f;
+  workspace_layout const where = workspace_of(plan);
+  auto const copy = [&](matrix_desc& m, extents e, void const*& base, std::int64_t offset) {
+    padded const target = padded_copy(m, e, f.problem.batch);
+    void* const to = static_cast<std::byte*>(f.operands.workspace) + offset;
+    f.copies[f.copy_count++] = {base, to, m, target, e};
+    m.pitch_elems = target.pitch_elems;
+    m.batch_stride_elems = target.batch_stride_elems;
+    base = to;
+  };
+  if (plan.repitch_a) copy(f.problem.a, extents_of_a(f.problem), f.operands.a, where.copy_a);
+  if (plan.repitch_b) copy(f.problem.b, extents_of_b(f.problem), f.operands.b, where.copy_b);
+  return f;
 }
 
 extents extents_of_a(gemm_problem const& q) {
@@ -90,22 +124,26 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
   gemm_config const& c = plan.config;
   gemm_params p{};
   int const a_share = c.tile_m / c.cluster_n, b_share = c.tile_n / c.cluster_m;
-  p.a = map_of(o.a, q.a, extents_of_a(q), box_of(c.a_major(), a_share), swizzle_mode::b128, t);
+  p.a_batched = batched(q, q.a) ? 1 : 0;
+  p.b_batched = batched(q, q.b) ? 1 : 0;
+  p.a = map_of(o.a, q.a, p.a_batched ? q.batch : 1, extents_of_a(q), box_of(c.a_major(), a_share),
+               swizzle_mode::b128, t);
   p.b = c.fused == fusion::gated ? gated_map(o.b, q, b_share, t)
-                                 : map_of(o.b, q.b, extents_of_b(q), box_of(c.b_major(), b_share),
-                                          swizzle_mode::b128, t);
+                                 : map_of(o.b, q.b, p.b_batched ? q.batch : 1, extents_of_b(q),
+                                          box_of(c.b_major(), b_share), swizzle_mode::b128, t);
   std::int64_t const d_cols = result_cols(q.epilogue, q.n);
 
   epilogue_params& e = p.epilogue;
   e.data = o.d;
   e.pitch = q.d.pitch_elems;
+  e.batch_stride = q.d.batch_stride_elems;
   e.tma_end = 0;
   if (!plan.direct_d) {
     d_box const box = d_box_of(c);
     extents const d = c.d_m ? extents{q.m, d_cols} : extents{d_cols, q.m};
     operand_box const shape =
         c.d_m ? operand_box{box.rows, box.cols} : operand_box{box.cols, box.rows};
-    e.d = map_of(o.d, q.d, d, shape, box.swizzle, t);
+    e.d = map_of(o.d, q.d, q.batch, d, shape, box.swizzle, t);
     // A TMA store writes whole 16-byte chunks: a row that ends inside one would be overrun
     // (docs/decisions/0006). Its last strip goes by plain stores.
     bool const whole_chunks = d.inner * size_bytes(q.d.type) % 16 == 0;
@@ -120,14 +158,12 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
   e.c = {nullptr, 0, 0, 0, elem::f32};
   if (q.c && q.beta != 0.0F) {
     bool const row_major = q.c->ord == order::row_major;
-    e.c = {o.c, row_major ? q.c->pitch_elems : 1, row_major ? 1 : q.c->pitch_elems, 0, q.c->type};
+    e.c = {o.c, row_major ? q.c->pitch_elems : 1, row_major ? 1 : q.c->pitch_elems,
+           q.c->batch_stride_elems, q.c->type};
   }
   e.fused = fused_of(q, o);
 
-  constexpr int band_rows = 2048;  // of D; docs/decisions/0005, measured with 256 x 256 per cluster
-  p.order.m_tiles = static_cast<int>((q.m + c.tile_m * c.cluster_m - 1) / (c.tile_m * c.cluster_m));
-  p.order.n_tiles = static_cast<int>((q.n + c.tile_n * c.cluster_n - 1) / (c.tile_n * c.cluster_n));
-  p.order.band = band_rows / (c.tile_m * c.cluster_m);
+  p.order = order_of(plan);
   int const k_tiles = static_cast<int>((q.k + c.tile_k - 1) / c.tile_k);
   p.work = make_work_plan(p.order.tiles(), k_tiles, plan.shared_tiles, plan.sharers);
   if (plan.shared_tiles > 0) {

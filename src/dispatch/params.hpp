@@ -14,18 +14,41 @@ void check_operands(gemm_problem const& p, gemm_operands const& o);
 /// Throws `rejected` (TW0410) for a workspace that is missing, too small or misaligned.
 void check_workspace(gemm_plan const& plan, gemm_operands const& o);
 
-/// Bytes of a copy of operand `m` whose pitch TMA can address, and that pitch in elements.
-struct padded {
-  std::int64_t pitch_elems, bytes;
-};
-padded padded_copy(matrix_desc const& m, std::int64_t outer, std::int64_t inner);
-
 /// Contiguous and outer extents of the operands of a normalised problem.
 struct extents {
   std::int64_t inner, outer;
 };
 extents extents_of_a(gemm_problem const& q);
 extents extents_of_b(gemm_problem const& q);
+
+/// A copy of operand `m` whose pitch and batch stride TMA can address, in elements, and its size:
+/// one matrix where all products have the same.
+struct padded {
+  std::int64_t pitch_elems, batch_stride_elems, matrices, bytes;
+};
+padded padded_copy(matrix_desc const& m, extents e, std::int64_t batch);
+
+/// A copy of an operand that comes before the launch: matrices of `size`, from one pitch to
+/// another.
+struct operand_copy {
+  void const* from;
+  void* to;
+  matrix_desc source;
+  padded target;
+  extents size;
+};
+
+/// A launch as run: the normal form, its operands, and the copies in the workspace that take the
+/// place of operands TMA cannot address.
+struct launch_form {
+  gemm_problem problem;
+  gemm_operands operands;
+  operand_copy copies[2];
+  int copy_count = 0;
+};
+
+/// Checks the operands and the workspace (TW0408 to TW0410).
+launch_form form_of(gemm_plan const& plan, gemm_operands const& given);
 
 /// Parameters for the plan's kernel. `q` is plan.normal with the pitches of the memory in `o`.
 gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_operands const& o,

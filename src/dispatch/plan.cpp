@@ -6,7 +6,10 @@
 
 #include "dispatch/cost.hpp"
 #include "dispatch/normal_form.hpp"
+#include "dispatch/raster.hpp"
+#include "dispatch/terms.hpp"
 #include "dispatch/winners.hpp"
+#include "dispatch/workspace.hpp"
 #include "tilewright/dispatch/gemm.hpp"
 #include "tilewright/kernel/fixup_size.hpp"
 #include "tilewright/pipeline/work.hpp"
@@ -15,20 +18,15 @@ namespace tw {
 
 namespace {
 
-constexpr std::int64_t tma_alignment_bytes = 16;
-
-/// Can TMA address this matrix? Base and pitch must be multiples of 16 bytes; the pitch does not
-/// matter for a single row or column.
-bool tma_addressable(matrix_desc const& m, std::int64_t outer, void const* base) {
-  bool const pitch = outer == 1 || m.pitch_elems * size_bytes(m.type) % tma_alignment_bytes == 0;
-  return pitch && reinterpret_cast<std::uintptr_t>(base) % tma_alignment_bytes == 0;
-}
-
 std::string slower_path(char const* matrix, matrix_desc const& m, char const* consequence) {
   return fmt::format(
-      "{}: pitch of {} bytes or its base is not a multiple of 16 bytes, which TMA "
+      "{}: pitch of {} bytes, {}or its base is not a multiple of 16 bytes, which TMA "
       "needs; {}. A padded pitch avoids this",
-      matrix, m.pitch_elems * size_bytes(m.type), consequence);
+      matrix, m.pitch_elems * size_bytes(m.type),
+      m.batch_stride_elems == 0
+          ? ""
+          : fmt::format("batch stride of {} bytes ", m.batch_stride_elems * size_bytes(m.type)),
+      consequence);
 }
 
 }  // namespace
@@ -55,7 +53,7 @@ std::vector<sharing> sharings(gemm_problem const& q, gemm_config const& c, int s
   auto const up = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
   std::int64_t const m_tiles = up(q.m, c.tile_m * c.cluster_m);
   std::int64_t const n_tiles = up(q.n, c.tile_n * c.cluster_n);
-  std::int64_t const tiles = m_tiles * n_tiles;
+  std::int64_t const tiles = m_tiles * n_tiles * q.batch;
   int const most = std::max(1, sms / c.cluster());
   std::int64_t const k_tiles = up(q.k, gemm_config::tile_k);
   if (tiles > most_tiles) return {};
@@ -80,11 +78,6 @@ std::vector<sharing> sharings(gemm_problem const& q, gemm_config const& c, int s
   return all;
 }
 
-std::int64_t workspace_of(gemm_config const& c, sharing const& s) {
-  if (s.shared == 0) return 0;
-  return gemm_workspace_zeros + std::int64_t{8} * s.sharers * c.cluster() * c.tile_m * c.tile_n;
-}
-
 bool counters_fit(gemm_problem const& q, gemm_config const& c, sharing const& s) {
   int const k_tiles = static_cast<int>((q.k + c.tile_k - 1) / c.tile_k);
   int const parts = make_work_plan(s.tiles, k_tiles, s.shared, s.sharers).most_parts();
@@ -99,6 +92,7 @@ std::string why(gemm_plan const& p, cost const& t, sharing const& s, std::size_t
                       p.config.tile_m * p.config.cluster_m, p.config.tile_n * p.config.cluster_n,
                       s.clusters);
   if (s.shared > 0) text += fmt::format(", {} of them shared by {}", s.shared, s.sharers);
+  text += fmt::format(", {} in bands of {}", order_names[static_cast<int>(p.raster)], p.band);
   return text +
          fmt::format(
              "; predicted for an H200 {:.1f} us (math {:.1f}, loads {:.1f}, DRAM {:.1f}, epilogue "
@@ -121,11 +115,12 @@ struct option {
   cost time;
   sharing tiles;
   bool measured = false;
+  double measured_us = 0;
 };
 
 bool all_aligned(gemm_operands const& o) {
   auto const bits = [](void const* p) { return reinterpret_cast<std::uintptr_t>(p); };
-  return (bits(o.a) | bits(o.b) | bits(o.d)) % tma_alignment_bytes == 0;
+  return (bits(o.a) | bits(o.b) | bits(o.d)) % 16 == 0;
 }
 
 /// Fused kernels are fewer: what they cannot do.
@@ -157,15 +152,17 @@ std::vector<option> ranked(gemm_problem const& p, gemm_operands const& given, in
     gemm_problem const& q = base.normal;
     operand_major const a = major_of_a(q.a), b = major_of_b(q.b);
     bool const d_m = q.d.ord == order::col_major;
-    base.repitch_a = !tma_addressable(q.a, a == operand_major::k ? q.m : q.k, o.a);
-    base.repitch_b = !tma_addressable(q.b, b == operand_major::k ? q.n : q.k, o.b);
-    base.direct_d = !tma_addressable(q.d, d_m ? result_cols(q.epilogue, q.n) : q.m, o.d);
+    base.repitch_a = !tma_addressable(q.a, a == operand_major::k ? q.m : q.k, q.batch, o.a);
+    base.repitch_b = !tma_addressable(q.b, b == operand_major::k ? q.n : q.k, q.batch, o.b);
+    base.direct_d = !tma_addressable(q.d, d_m ? result_cols(q.epilogue, q.n) : q.m, q.batch, o.d);
     char const* const first = swapped ? "B" : "A";
     char const* const second = swapped ? "A" : "B";
     if (base.repitch_a)
-      base.hints.push_back(slower_path(first, q.a, "it is copied to a padded pitch first"));
+      base.hints.push_back(
+          slower_path(first, q.a, "it is copied to a padded pitch in the workspace first"));
     if (base.repitch_b)
-      base.hints.push_back(slower_path(second, q.b, "it is copied to a padded pitch first"));
+      base.hints.push_back(
+          slower_path(second, q.b, "it is copied to a padded pitch in the workspace first"));
     if (base.direct_d) base.hints.push_back(slower_path("D", q.d, "it is written by plain stores"));
 
     for (tile_shape const& t : tile_shape_list) {
@@ -174,14 +171,17 @@ std::vector<option> ranked(gemm_problem const& p, gemm_operands const& given, in
       base.config = c;
       base.kernel = kernel_name(c);
       for (sharing const& s : sharings(q, c, device_sms)) {
-        base.workspace_bytes = workspace_of(c, s);
-        if (base.workspace_bytes > workspace_bytes || !counters_fit(q, c, s)) continue;
         base.clusters = s.clusters;
         base.shared_tiles = s.shared;
         base.sharers = s.sharers;
+        base.workspace_bytes = workspace_of(base).bytes;
+        // Sharing is a choice; copies are not: the launch refuses a workspace that lacks them.
+        bool const room = s.shared == 0 || base.workspace_bytes <= workspace_bytes;
+        if (!room || !counters_fit(q, c, s)) continue;
         cost const time = predict(q, c, s, base.direct_d);
         base.predicted_us = time.total_us;
-        options.push_back({base, time, s, measured && is_plan(*measured, base)});
+        bool const won = measured && is_plan(*measured, base);
+        options.push_back({base, time, s, won, won ? measured->us : 0});
       }
     }
   }
@@ -193,10 +193,16 @@ std::vector<option> ranked(gemm_problem const& p, gemm_operands const& given, in
   return options;
 }
 
-gemm_plan finished(option const& x, std::size_t of) {
+gemm_plan finished(option const& x, std::size_t of, int device_sms) {
   gemm_plan plan = x.plan;
+  choose_raster(plan);
   plan.why = why(plan, x.time, x.tiles, of);
-  if (x.measured) plan.why += "; measured to be the fastest on an H200";
+  plan.terms = terms_of(plan.normal, plan.config, x.tiles, x.time, device_sms);
+  if (x.measured) {
+    plan.source = plan_source::table_of_winners;
+    plan.measured_us = x.measured_us;
+    plan.why += "; measured to be the fastest on an H200";
+  }
   return plan;
 }
 
@@ -206,13 +212,13 @@ std::vector<gemm_plan> plan_candidates(gemm_problem const& p, gemm_operands cons
                                        int device_sms) {
   std::vector<option> const options = ranked(p, o, device_sms);
   std::vector<gemm_plan> plans;
-  for (option const& x : options) plans.push_back(finished(x, options.size()));
+  for (option const& x : options) plans.push_back(finished(x, options.size(), device_sms));
   return plans;
 }
 
 gemm_plan plan_gemm(gemm_problem const& p, gemm_operands const& o, int device_sms) {
   std::vector<option> const options = ranked(p, o, device_sms);
-  return finished(options.front(), options.size());
+  return finished(options.front(), options.size(), device_sms);
 }
 
 }  // namespace tw

@@ -17,6 +17,7 @@ struct winner {
   char const* layout;
   tile_shape tile;
   int shared_tiles, sharers;
+  double us;  // as measured
 };
 
 /// What was measured for this product on a card with `sms` SMs, if it was: matrices without gaps

@@ -26,7 +26,8 @@ verdict check_extents(gemm_problem const& p) {
   return std::nullopt;
 }
 
-verdict check_matrix(char const* name, matrix_desc const& m, std::int64_t rows, std::int64_t cols) {
+verdict check_matrix(char const* name, matrix_desc const& m, std::int64_t rows, std::int64_t cols,
+                     std::int64_t batch) {
   bool const row_major = m.ord == order::row_major;
   std::int64_t const inner = row_major ? cols : rows;
   std::int64_t const outer = row_major ? rows : cols;
@@ -37,12 +38,51 @@ verdict check_matrix(char const* name, matrix_desc const& m, std::int64_t rows, 
                                  row_major ? "row" : "column"),
                      ""};
   constexpr double limit_bytes = 1LL << 44;
-  double const bytes =
-      static_cast<double>(m.pitch_elems) * static_cast<double>(outer) * size_bytes(m.type);
-  if (bytes > limit_bytes || static_cast<double>(m.pitch_elems) * size_bytes(m.type) >= 1LL << 40)
+  if (batch > 1 && m.batch_stride_elems < 0)
+    return rejection{"TW0422", fmt::format("batch stride of {}", name),
+                     fmt::format("{} elements", m.batch_stride_elems),
+                     "0 (the same matrix for all) or more",
+                     "begin with the matrix of the lowest address"};
+  double const pitch = static_cast<double>(m.pitch_elems) * size_bytes(m.type);
+  double const stride =
+      batch == 1 ? 0 : static_cast<double>(m.batch_stride_elems) * size_bytes(m.type);
+  double const bytes = pitch * static_cast<double>(outer) + stride * static_cast<double>(batch - 1);
+  if (bytes > limit_bytes || pitch >= 1LL << 40 || stride >= 1LL << 40)
     return rejection{"TW0403", fmt::format("size of {}", name), fmt::format("{:.3g} bytes", bytes),
-                     "at most 2^44 bytes in all and 2^40 per pitch", ""};
+                     "at most 2^44 bytes in all and 2^40 per pitch and batch stride", ""};
   return std::nullopt;
+}
+
+verdict check_batch(gemm_problem const& p) {
+  constexpr std::int64_t limit = std::int64_t{1} << 30;  // running numbers of tiles are ints
+  if (p.batch < 1 || p.batch > limit)
+    return rejection{"TW0420", "products in the batch", fmt::format("{}", p.batch),
+                     fmt::format("1 to {}", limit), ""};
+  auto const tiles = [](std::int64_t extent) { return static_cast<double>((extent + 127) / 128); };
+  double const all = tiles(p.m) * tiles(p.n) * static_cast<double>(p.batch);
+  if (p.batch > 1 && all > static_cast<double>(limit))
+    return rejection{"TW0421", "size of the batch",
+                     fmt::format("{:.3g} blocks of 128 x 128 of D", all),
+                     fmt::format("at most {}", limit), "compute it in several calls"};
+  return std::nullopt;
+}
+
+/// Each matrix of D is written by somebody else: behind the one before, or between its lines.
+verdict check_results_apart(gemm_problem const& p) {
+  if (p.batch == 1) return std::nullopt;
+  bool const row_major = p.d.ord == order::row_major;
+  std::int64_t const cols = result_cols(p.epilogue, p.n);
+  std::int64_t const inner = row_major ? cols : p.m, outer = row_major ? p.m : cols;
+  std::int64_t const pitch = p.d.pitch_elems, stride = p.d.batch_stride_elems;
+  std::int64_t const whole = (outer - 1) * pitch + inner;
+  bool const between_lines =
+      stride >= inner && (outer == 1 || stride * (p.batch - 1) + inner <= pitch);
+  if (stride >= whole || between_lines) return std::nullopt;
+  std::int64_t const widest = (pitch - inner) / (p.batch - 1);
+  std::string need = fmt::format("at least {}, so that no two results share an element", whole);
+  if (widest >= inner)
+    need += fmt::format("; or {} to {}, side by side in the pitch", inner, widest);
+  return rejection{"TW0423", "batch stride of D", fmt::format("{} elements", stride), need, ""};
 }
 
 verdict check_types(gemm_problem const& p) {
@@ -97,13 +137,15 @@ verdict check_scalars(gemm_problem const& p) {
 std::optional<rejection> accept(gemm_problem const& p) {
   if (auto r = check_extents(p)) return r;
   if (auto r = check_types(p)) return r;
-  if (auto r = check_matrix("A", p.a, p.m, p.k)) return r;
-  if (auto r = check_matrix("B", p.b, p.k, p.n)) return r;
+  if (auto r = check_batch(p)) return r;
+  if (auto r = check_matrix("A", p.a, p.m, p.k, p.batch)) return r;
+  if (auto r = check_matrix("B", p.b, p.k, p.n, p.batch)) return r;
   if (auto r = check_epilogue(p)) return r;
   std::int64_t const d_cols = result_cols(p.epilogue, p.n);
-  if (auto r = check_matrix("D", p.d, p.m, d_cols)) return r;
+  if (auto r = check_matrix("D", p.d, p.m, d_cols, p.batch)) return r;
   if (p.c)
-    if (auto r = check_matrix("C", *p.c, p.m, d_cols)) return r;
+    if (auto r = check_matrix("C", *p.c, p.m, d_cols, p.batch)) return r;
+  if (auto r = check_results_apart(p)) return r;
   return check_scalars(p);
 }
 

@@ -20,9 +20,11 @@ double load(void const* base, std::int64_t index) {
 
 }  // namespace
 
-double load_element(matrix_desc const& m, void const* base, std::int64_t row, std::int64_t col) {
+double load_element(matrix_desc const& m, void const* base, std::int64_t row, std::int64_t col,
+                    std::int64_t batch) {
   bool const by_rows = m.ord == order::row_major;
-  std::int64_t const i = by_rows ? row * m.pitch_elems + col : col * m.pitch_elems + row;
+  std::int64_t const i = batch * m.batch_stride_elems +
+                         (by_rows ? row * m.pitch_elems + col : col * m.pitch_elems + row);
   switch (m.type) {
     case elem::f32: return load<float>(base, i);
     case elem::tf32: return load<tf32>(base, i);
@@ -44,7 +46,7 @@ product_columns columns_of(gemm_problem const& p, std::int64_t col) {
 }
 
 exact_fused reference_vectors(gemm_problem const& p, gemm_operands const& o, std::int64_t row,
-                              std::int64_t col) {
+                              std::int64_t col, std::int64_t batch) {
   gemm_epilogue const& e = p.epilogue;
   auto const vector = [](void const* base, elem type, std::int64_t i) {
     return load_element({type, order::row_major, 0}, base, 0, i);
@@ -59,15 +61,16 @@ exact_fused reference_vectors(gemm_problem const& p, gemm_operands const& o, std
   };
   product_columns const j = columns_of(p, col);
   return {linear(j.x), j.up < 0 ? exact_linear{} : linear(j.up),
-          p.c ? load_element(*p.c, o.c, row, col) : 0.0};
+          p.c ? load_element(*p.c, o.c, row, col, batch) : 0.0};
 }
 
 exact_fused reference_fused(gemm_problem const& p, gemm_operands const& o, std::int64_t row,
-                            std::int64_t col) {
-  exact_fused r = reference_vectors(p, o, row, col);
+                            std::int64_t col, std::int64_t batch) {
+  exact_fused r = reference_vectors(p, o, row, col, batch);
   auto const sum = [&](exact_linear& x, std::int64_t j) {
     for (std::int64_t k = 0; k < p.k; ++k) {
-      double const product = load_element(p.a, o.a, row, k) * load_element(p.b, o.b, k, j);
+      double const product =
+          load_element(p.a, o.a, row, k, batch) * load_element(p.b, o.b, k, j, batch);
       x.s += product;
       x.t += std::fabs(product);
     }
@@ -79,10 +82,11 @@ exact_fused reference_fused(gemm_problem const& p, gemm_operands const& o, std::
 }
 
 exact_sum reference_element(gemm_problem const& p, gemm_operands const& o, std::int64_t row,
-                            std::int64_t col) {
-  exact_sum x{0.0, 0.0, p.c ? load_element(*p.c, o.c, row, col) : 0.0};
+                            std::int64_t col, std::int64_t batch) {
+  exact_sum x{0.0, 0.0, p.c ? load_element(*p.c, o.c, row, col, batch) : 0.0};
   for (std::int64_t k = 0; k < p.k; ++k) {
-    double const product = load_element(p.a, o.a, row, k) * load_element(p.b, o.b, k, col);
+    double const product =
+        load_element(p.a, o.a, row, k, batch) * load_element(p.b, o.b, k, col, batch);
     x.s += product;
     x.t += std::fabs(product);
   }

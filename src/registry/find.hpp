@@ -6,7 +6,7 @@
 
 namespace tw::registry {
 
-/// `Families::get<AB, D, A, B>()` returns a family. All of them are searched.
+/// `Families::get<AB, D, A, B>()` returns a family. That of the configuration is searched.
 template <class Launcher, class Families>
 Launcher find_in(gemm_config const& c) {
   using enum operand_major;
@@ -26,9 +26,12 @@ Launcher find_in(gemm_config const& c) {
     (std::make_integer_sequence<int, count>{});
     return list;
   }();
-  for (family<Launcher> const& f : all.f)
-    for (entry<Launcher> const& e : f.kernels)
-      if (e.config == c) return e.launch;
+  if (c.ab != elem::bf16 && c.ab != elem::f16) return nullptr;
+  if (c.d != elem::bf16 && c.d != elem::f16 && c.d != elem::f32) return nullptr;
+  int const d = c.d == elem::bf16 ? 0 : c.d == elem::f16 ? 1 : 2;
+  int const index = (c.ab == elem::bf16 ? 0 : 1) + 2 * d + 6 * c.a_mn + 12 * c.b_mn;
+  for (entry<Launcher> const& e : all.f[index].kernels)
+    if (e.config == c) return e.launch;
   return nullptr;
 }
 

@@ -46,6 +46,49 @@ TEST(Accept, RefusesWithTheCodeOfTheRule) {
        }},
       {"TW0406", [](gemm_problem& p) { p.alpha = 1e38F * 100; }},
       {"TW0407", [](gemm_problem& p) { p.beta = 1; }},
+      {"TW0411",
+       [](gemm_problem& p) {
+         p.epilogue.gate = gating::split;
+         p.n = 40;
+       }},
+      {"TW0411",
+       [](gemm_problem& p) {
+         p.epilogue.gate = gating::interleaved;
+         p.b = {elem::bf16, order::row_major, p.n};
+       }},
+      {"TW0412",
+       [](gemm_problem& p) {
+         p.epilogue.bias = along::rows;
+         p.epilogue.bias_type = elem::e4m3;
+       }},
+      {"TW0413",
+       [](gemm_problem& p) {
+         p.epilogue.gate = gating::split;
+         p.c = p.d;
+       }},
+      {"TW0420", [](gemm_problem& p) { p.batch = 0; }},
+      {"TW0420", [](gemm_problem& p) { p.batch = std::int64_t{1} << 31; }},
+      {"TW0421",
+       [](gemm_problem& p) {
+         p = tn(1 << 12, 1, 1);
+         p.batch = 1 << 28;
+         p.d.batch_stride_elems = 1 << 12;
+       }},
+      {"TW0403",
+       [](gemm_problem& p) {
+         p.batch = 2;
+         p.d.batch_stride_elems = std::int64_t{1} << 43;
+       }},
+      {"TW0422", [](gemm_problem& p) { p.batch = 2, p.a.batch_stride_elems = -64; }},
+      {"TW0423", [](gemm_problem& p) { p.batch = 2; }},
+      {"TW0423",
+       [](gemm_problem& p) {  // a row too close
+         p.batch = 2, p.d.batch_stride_elems = 63 * 32;
+       }},
+      {"TW0423",
+       [](gemm_problem& p) {  // three side by side in a pitch for two
+         p.batch = 3, p.d.pitch_elems = 64, p.d.batch_stride_elems = 32;
+       }},
   };
   EXPECT_FALSE(accept(tn(64, 32, 16)));
   for (bad_case const& c : cases) {
@@ -57,6 +100,23 @@ TEST(Accept, RefusesWithTheCodeOfTheRule) {
     EXPECT_FALSE(r->got.empty() || r->need.empty()) << to_string(*r);
     EXPECT_THROW(plan_gemm(p, aligned(), 132), rejected);
   }
+}
+
+gemm_problem batch_of(gemm_problem p, std::int64_t batch) {
+  p.batch = batch;
+  p.a.batch_stride_elems = p.m * p.k;
+  p.b.batch_stride_elems = p.n * p.k;
+  p.d.batch_stride_elems = p.m * p.n;
+  return p;
+}
+
+TEST(Accept, ResultsOfABatchMayLieSideBySide) {
+  gemm_problem p = batch_of(tn(64, 32, 16), 3);
+  EXPECT_FALSE(accept(p));
+  p.d.pitch_elems = 96, p.d.batch_stride_elems = 32;
+  EXPECT_FALSE(accept(p));
+  p.a.batch_stride_elems = p.b.batch_stride_elems = 0;  // operands may be the same for all
+  EXPECT_FALSE(accept(p));
 }
 
 std::string refusal(gemm_problem const& p, gemm_operands const& o) {
@@ -74,9 +134,49 @@ TEST(Operands, MissingAndMisalignedAddressesAreRefused) {
   EXPECT_EQ(refusal(p, o), "");
   o.d = nullptr;
   EXPECT_EQ(refusal(p, o), "TW0408");
+  gemm_problem biased = p;
+  biased.epilogue.bias = along::cols;
+  EXPECT_EQ(refusal(biased, aligned()), "TW0408");
+  o = aligned();
+  o.bias = reinterpret_cast<void*>(std::uintptr_t{0x1002});
+  EXPECT_EQ(refusal(biased, o), "TW0409");
+  biased.epilogue.bias_type = elem::f16;
+  EXPECT_EQ(refusal(biased, o), "");
   o = aligned();
   o.a = reinterpret_cast<void*>(std::uintptr_t{0x1001});
   EXPECT_EQ(refusal(p, o), "TW0409");
+}
+
+TEST(Plan, AFusedEpilogueHasItsOwnKernels) {
+  gemm_problem p = tn(4096, 4096, 4096);
+  p.epilogue.act = activation::silu;
+  for (gemm_plan const& plan : plan_candidates(p, aligned(), 132))
+    EXPECT_EQ(plan.config.fused, fusion::ops) << plan.kernel;
+  p.epilogue.gate = gating::split;
+  for (gemm_plan const& plan : plan_candidates(p, aligned(), 132)) {
+    EXPECT_EQ(plan.config.fused, fusion::gated) << plan.kernel;
+    EXPECT_FALSE(plan.swapped);
+  }
+  p = tn(64, 64, 64);
+  p.epilogue.act = activation::relu;
+  p.d.type = elem::f16;
+  try {
+    plan_gemm(p, aligned(), 132);
+    FAIL() << "an f16 result of bf16 operands has no fused kernel";
+  } catch (rejected const& r) {
+    EXPECT_EQ(r.why().code, "TW0414");
+  }
+}
+
+TEST(Plan, TheTransposedProductExchangesTheVectorsOfRowsAndColumns) {
+  gemm_problem p = tn(4, 4096, 4096);
+  p.epilogue.bias = along::cols;
+  p.epilogue.row_scale = true;
+  gemm_plan const plan = plan_gemm(p, aligned(), 132);
+  ASSERT_TRUE(plan.swapped) << plan.why;
+  EXPECT_EQ(plan.normal.epilogue.bias, along::rows);
+  EXPECT_FALSE(plan.normal.epilogue.row_scale);
+  EXPECT_TRUE(plan.normal.epilogue.col_scale);
 }
 
 TEST(Operands, APlanThatSharesTilesNeedsItsWorkspace) {
@@ -170,6 +270,53 @@ TEST(Plan, MeasuredPlansComeFirst) {
   gemm_problem padded = p;
   padded.a.pitch_elems += 8;
   EXPECT_FALSE(find_winner(padded, 132));
+}
+
+TEST(Plan, ABatchIsPlannedAsOneProductOfAllItsTiles) {
+  gemm_plan const one = plan_gemm(tn(2048, 2048, 128), aligned(), 132);
+  gemm_plan const many = plan_gemm(batch_of(tn(2048, 2048, 128), 32), aligned(), 132);
+  EXPECT_TRUE(many.hints.empty());
+  EXPECT_GT(many.predicted_us, 16 * (one.predicted_us - 2));  // 2 us to launch
+  EXPECT_EQ(make_params(many, many.normal, aligned(), target::emu).order.batch, 32);
+  gemm_problem shared_b = batch_of(tn(64, 512, 8192), 32);
+  shared_b.b.batch_stride_elems = 0;
+  EXPECT_LT(plan_gemm(shared_b, aligned(), 132).predicted_us,
+            plan_gemm(batch_of(tn(64, 512, 8192), 32), aligned(), 132).predicted_us);
+  gemm_problem measured = tn(128, 128, 16384);
+  ASSERT_TRUE(find_winner(measured, 132));
+  EXPECT_FALSE(find_winner(batch_of(measured, 2), 132));
+}
+
+TEST(Plan, ABatchStrideThatTmaCannotAddressIsAnnounced) {
+  gemm_problem p = batch_of(tn(64, 64, 64), 4);
+  p.a.batch_stride_elems += 1;
+  p.b.batch_stride_elems += 8;
+  p.d.batch_stride_elems += 1;
+  for (gemm_plan const& x : plan_candidates(p, aligned(), 132)) {
+    EXPECT_EQ(x.repitch_a, !x.swapped);
+    EXPECT_EQ(x.repitch_b, x.swapped);
+    EXPECT_TRUE(x.direct_d);
+    EXPECT_NE(x.hints[0].find("batch stride of 8194 bytes"), std::string::npos) << x.hints[0];
+  }
+}
+
+TEST(Plan, TheOrderOfTilesIsTheModelsOrTheCallers) {
+  gemm_plan plan = plan_gemm(tn(4096, 24576, 1536), aligned(), 132);
+  EXPECT_NE(plan.why.find(order_names[static_cast<int>(plan.raster)]), std::string::npos);
+  plan.raster = order_kind::hilbert;
+  plan.band = 8;
+  tile_order const asked = make_params(plan, plan.normal, aligned(), target::emu).order;
+  EXPECT_EQ(asked.kind, order_kind::hilbert);
+  EXPECT_EQ(asked.band, 8);
+  for (int const bad : {0, 12, 8192}) {
+    plan.band = bad;
+    try {
+      make_params(plan, plan.normal, aligned(), target::emu);
+      ADD_FAILURE() << "a band of " << bad << " was accepted";
+    } catch (rejected const& r) {
+      EXPECT_EQ(r.why().code, "TW0424");
+    }
+  }
 }
 
 TEST(Plan, ColumnMajorDIsTheTransposedProduct) {

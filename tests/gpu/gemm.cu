@@ -13,10 +13,12 @@
 
 #include "tilewright/base/convert.hpp"
 #include "tilewright/dispatch/gemm.hpp"
+#include "tools/device_memory.hpp"
 
 namespace {
 
 using namespace tw;
+using device_matrix_of_tools = tw::device_matrix;
 
 void must(cudaError_t e, int line = __builtin_LINE()) {
   if (e == cudaSuccess) return;
@@ -154,7 +156,7 @@ class device_matrix {
 
 /// Where the parts of shared tiles meet.
 struct workspace {
-  static constexpr std::int64_t bytes = std::int64_t{64} << 20;
+  static constexpr std::int64_t bytes = std::int64_t{512} << 20;  // two copies of 134 MB too
   void* data = nullptr;
   workspace() {
     must(cudaMalloc(&data, bytes));
@@ -275,24 +277,32 @@ bool refused(char const* code, gemm_problem const& p, gemm_operands const& o) {
   return got == code;
 }
 
-/// A workspace that no card can give, and a launch after another kernel has failed. The second
-/// leaves the process without a usable device: it comes last.
+/// A copy without room in the workspace, memory that no card has, and a launch after another kernel
+/// has failed. The last leaves the process without a usable device.
 int check_refusals() {
   device_matrix a(elem::bf16, order::row_major, 64, 64, 0),
       d(elem::bf16, order::row_major, 64, 64, 0);
   gemm_problem p{64, 64, 64, a.desc, a.desc, d.desc, std::nullopt, 1.0F, 0.0F};
   gemm_operands const o{a.data, a.data, nullptr, d.data};
-  gemm_problem huge = p;
-  huge.m = 1 << 30;
-  huge.k = 1001;
-  huge.a.pitch_elems = 1001;  // 2 TB once padded to 16 bytes
-  int failures = !refused("TW0507", huge, o);
-  illegal<<<1, 1>>>();
-  cudaDeviceSynchronize();
   gemm_problem odd = p;
   odd.k = 33;
-  odd.a.pitch_elems = 33;  // needs workspace, the first call that meets the failure
-  failures += !refused("TW0506", odd, o);
+  odd.a.pitch_elems = 33;  // is copied to the workspace first
+  int failures = !refused("TW0410", odd, o);
+  std::string got = "no refusal";
+  try {
+    device_matrix_of_tools const huge({elem::f16, order::row_major, 1 << 30, 1001, nullptr});
+  } catch (rejected const& r) {
+    got = r.why().code;
+  }
+  std::printf("%s refusal: TW0507 expected, %s\n", got == "TW0507" ? "ok   " : "WRONG",
+              got.c_str());
+  failures += got != "TW0507";
+  workspace const space;
+  gemm_operands with_space = o;
+  with_space.workspace = space.data, with_space.workspace_bytes = workspace::bytes;
+  illegal<<<1, 1>>>();
+  cudaDeviceSynchronize();
+  failures += !refused("TW0506", odd, with_space);
   return failures;
 }
 

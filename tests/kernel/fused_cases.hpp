@@ -50,16 +50,17 @@ inline fused_product random_fused(std::mt19937_64& rng, int most) {
     int const inner = o == order::row_major ? cols : rows, kind = any(0, 5);
     return kind < 2 ? (inner + 7) / 8 * 8 - inner : kind == 2 ? any(0, 9) : 0;
   };
-  int const d_cols = gated ? n / 2 : n;
-  p.a = make_matrix(ab, oa, m, k, extra(oa, m, k), fill);
-  p.b = make_matrix(ab, ob, k, n, extra(ob, k, n), fill);
-  p.d = make_matrix(d_type, od, m, d_cols, extra(od, m, d_cols), nullptr);
+  int const d_cols = gated ? n / 2 : n, batch = any(0, 5) == 0 ? any(2, 4) : 1;
+  auto const form = any(0, 3) == 0 ? batch_form::same : batch_form::behind;
+  p.a = make_matrix(ab, oa, m, k, extra(oa, m, k), fill, batch);
+  p.b = make_matrix(ab, ob, k, n, extra(ob, k, n), fill, batch, form);
+  p.d = make_matrix(d_type, od, m, d_cols, extra(od, m, d_cols), nullptr, batch);
   // Sums of magnitude 1, where activations bend.
   float const alpha = any(0, 1) != 0 ? 1.0F : normal(rng) / std::sqrt(static_cast<float>(k));
-  p.problem = {m, n, k, p.a.desc, p.b.desc, p.d.desc, std::nullopt, alpha, 0.0F};
+  p.problem = {m, n, k, p.a.desc, p.b.desc, p.d.desc, std::nullopt, alpha, 0.0F, batch, {}};
   elem const outputs[] = {elem::bf16, elem::f16, elem::f32};
   if (any(0, 2) == 0) {
-    p.c = make_matrix(outputs[any(0, 2)], ord(), m, d_cols, any(0, 3), fill);
+    p.c = make_matrix(outputs[any(0, 2)], ord(), m, d_cols, any(0, 3), fill, batch);
     p.problem.c = p.c.desc;
     p.problem.beta = normal(rng);
     e.c_last = gated || any(0, 1) != 0;
@@ -78,11 +79,16 @@ inline fused_product random_fused(std::mt19937_64& rng, int most) {
   return p;
 }
 
-/// Checks D against float64 within the bound of problem/fused_bound.hpp.
-inline void expect_fused_right(fused_product& p) {
+/// Checks D of product `of` against float64 within the bound of problem/fused_bound.hpp.
+inline void expect_fused_product(fused_product& p, std::int64_t of) {
   auto const m = p.problem.m, n = p.problem.n, k = p.problem.k;
   std::vector<double> sum(static_cast<std::size_t>(m * n)), mag(sum.size());
-  std::vector<double> abs_a = p.a.value, abs_b = p.b.value;
+  auto const values = [&](matrix const& x) {
+    auto const first = x.value.begin() + x.matrix_of(of) * x.rows * x.cols;
+    return std::vector<double>(first, first + x.rows * x.cols);
+  };
+  std::vector<double> const all_a = values(p.a), all_b = values(p.b);
+  std::vector<double> abs_a = all_a, abs_b = all_b;
   for (double& x : abs_a) x = std::fabs(x);
   for (double& x : abs_b) x = std::fabs(x);
   auto const dgemm = [&](std::vector<double> const& a, std::vector<double> const& b,
@@ -91,24 +97,32 @@ inline void expect_fused_right(fused_product& p) {
                 static_cast<int>(k), 1.0, a.data(), static_cast<int>(k), b.data(),
                 static_cast<int>(n), 0.0, out.data(), static_cast<int>(n));
   };
-  dgemm(p.a.value, p.b.value, sum);
+  dgemm(all_a, all_b, sum);
   dgemm(abs_a, abs_b, mag);
   fused_terms const terms = make_fused_terms(p.problem);
   gemm_operands const o = p.operands();
   for (std::int64_t r = 0; r < m; ++r)
     for (std::int64_t c = 0; c < p.d.cols; ++c) {
-      exact_fused x = reference_vectors(p.problem, o, r, c);
+      exact_fused x = reference_vectors(p.problem, o, r, c, of);
       product_columns const j = columns_of(p.problem, c);
       auto const at = [&](std::int64_t col) { return static_cast<std::size_t>(r * n + col); };
       x.x.s = sum[at(j.x)], x.x.t = mag[at(j.x)];
       if (j.up >= 0) x.up.s = sum[at(j.up)], x.up.t = mag[at(j.up)];
       expected_element const want = expect_fused(x, terms);
-      double const got = p.d.load(r, c);
+      double const got = p.d.load(r, c, of);
       if (judge(got, want, terms.out) != verdict::right) {
-        FAIL() << p.text() << ": D(" << r << "," << c << ") = " << got << ", want " << want.value
-               << " within " << want.bound;
+        FAIL() << p.text() << ": product " << of << ", D(" << r << "," << c << ") = " << got
+               << ", want " << want.value << " within " << want.bound;
       }
     }
+}
+
+/// Each product of the batch, and that no byte outside D was written.
+inline void expect_fused_right(fused_product& p) {
+  for (std::int64_t i = 0; i < p.problem.batch; ++i) {
+    expect_fused_product(p, i);
+    if (testing::Test::HasFatalFailure()) return;
+  }
   expect_nothing_else_written(p);
 }
 

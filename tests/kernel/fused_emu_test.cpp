@@ -50,7 +50,7 @@ TEST(FusedEmu, EveryShapeWithWholeAndSharedTiles) {
     if (t.fused == fusion::none) continue;
     ++shapes;
     auto const before = ways.size();
-    for (int tries = 0; tries < 200 && ways.size() < before + 2; ++tries) {
+    for (int tries = 0; tries < 400 && ways.size() < before + 2; ++tries) {
       fused_product p = random_fused(rng, 300);
       if ((p.problem.epilogue.gate != gating::none) != (t.fused == fusion::gated)) continue;
       gemm_operands operands = p.operands();

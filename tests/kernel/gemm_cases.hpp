@@ -16,22 +16,28 @@
 
 namespace tw::test {
 
-/// A matrix in memory: bytes with a guard region behind, and its values in double (row-major).
+/// How the matrices of a batch lie: one for all, one behind the other with a gap of `extra`
+/// elements, or side by side between the lines.
+enum class batch_form { same, behind, beside };
+
+/// Matrices in memory: bytes with a guard region behind, and their values in double (row-major).
 struct matrix {
   matrix_desc desc;
-  std::int64_t rows = 0, cols = 0;
+  std::int64_t rows = 0, cols = 0, matrices = 1;
   std::vector<std::byte> bytes;
   std::size_t offset_bytes = 0;  // of element (0, 0)
   std::vector<double> value;
 
   void* data() { return bytes.data() + offset_bytes; }
-  std::size_t at(std::int64_t r, std::int64_t c) const {
+  std::int64_t matrix_of(std::int64_t product) const { return matrices == 1 ? 0 : product; }
+  std::size_t at(std::int64_t r, std::int64_t c, std::int64_t product) const {
     std::int64_t const i =
-        desc.ord == order::row_major ? r * desc.pitch_elems + c : c * desc.pitch_elems + r;
+        matrix_of(product) * desc.batch_stride_elems +
+        (desc.ord == order::row_major ? r * desc.pitch_elems + c : c * desc.pitch_elems + r);
     return offset_bytes + static_cast<std::size_t>(i * size_bytes(desc.type));
   }
-  double load(std::int64_t r, std::int64_t c) const {
-    std::byte const* p = bytes.data() + at(r, c);
+  double load(std::int64_t r, std::int64_t c, std::int64_t product) const {
+    std::byte const* p = bytes.data() + at(r, c, product);
     if (desc.type == elem::f32) {
       float f;
       std::memcpy(&f, p, 4);
@@ -41,8 +47,8 @@ struct matrix {
     std::memcpy(&h, p, 2);
     return desc.type == elem::bf16 ? to_float(bf16{h}) : to_float(f16{h});
   }
-  void store(std::int64_t r, std::int64_t c, float f) {
-    std::byte* p = bytes.data() + at(r, c);
+  void store(std::int64_t r, std::int64_t c, std::int64_t product, float f) {
+    std::byte* p = bytes.data() + at(r, c, product);
     if (desc.type == elem::f32) {
       std::memcpy(p, &f, 4);
       return;
@@ -55,24 +61,31 @@ struct matrix {
 /// A matrix of `fill` values (an empty `fill` leaves NaN poison: 0xFF everywhere).
 template <class Fill>
 matrix make_matrix(elem type, order ord, std::int64_t rows, std::int64_t cols,
-                   std::int64_t extra_pitch, Fill fill) {
+                   std::int64_t extra_pitch, Fill fill, std::int64_t batch = 1,
+                   batch_form form = batch_form::behind, std::int64_t extra_stride = 0) {
   matrix m;
+  m.matrices = form == batch_form::same ? 1 : batch;
   std::int64_t const inner = ord == order::row_major ? cols : rows;
   std::int64_t const outer = ord == order::row_major ? rows : cols;
-  m.desc = {type, ord, inner + extra_pitch};
+  bool const beside = form == batch_form::beside;
+  m.desc = {type, ord, beside ? (inner + extra_stride) * batch + extra_pitch : inner + extra_pitch};
+  if (m.matrices > 1)
+    m.desc.batch_stride_elems = extra_stride + (beside ? inner : m.desc.pitch_elems * outer);
   m.rows = rows;
   m.cols = cols;
-  m.bytes.assign(static_cast<std::size_t>(m.desc.pitch_elems * outer * size_bytes(type)) + 64,
-                 std::byte{0xFF});
+  std::int64_t const elems =
+      m.desc.pitch_elems * outer + m.desc.batch_stride_elems * (m.matrices - 1);
+  m.bytes.assign(static_cast<std::size_t>(elems * size_bytes(type)) + 64, std::byte{0xFF});
   auto const address = reinterpret_cast<std::uintptr_t>(m.bytes.data());
   m.offset_bytes = (16 - address % 16) % 16;
   if constexpr (!std::is_same_v<Fill, std::nullptr_t>) {
-    m.value.resize(static_cast<std::size_t>(rows * cols));
-    for (std::int64_t r = 0; r < rows; ++r)
-      for (std::int64_t c = 0; c < cols; ++c) {
-        m.store(r, c, fill());
-        m.value[static_cast<std::size_t>(r * cols + c)] = m.load(r, c);
-      }
+    m.value.resize(static_cast<std::size_t>(m.matrices * rows * cols));
+    for (std::int64_t b = 0; b < m.matrices; ++b)
+      for (std::int64_t r = 0; r < rows; ++r)
+        for (std::int64_t c = 0; c < cols; ++c) {
+          m.store(r, c, b, fill());
+          m.value[static_cast<std::size_t>((b * rows + r) * cols + c)] = m.load(r, c, b);
+        }
   }
   return m;
 }
@@ -86,14 +99,19 @@ struct product {
   std::string text() const {
     auto const ord = [](matrix const& m) { return m.desc.ord == order::row_major ? "row" : "col"; };
     return "m=" + std::to_string(problem.m) + " n=" + std::to_string(problem.n) +
-           " k=" + std::to_string(problem.k) + " A " + ord(a) + " B " + ord(b) + " D " + ord(d) +
-           " ab=" + std::string(name(a.desc.type)) + " d=" + std::string(name(d.desc.type)) +
-           " alpha=" + std::to_string(problem.alpha) + " beta=" + std::to_string(problem.beta);
+           " k=" + std::to_string(problem.k) + " batch=" + std::to_string(problem.batch) +
+           " strides " + std::to_string(a.desc.batch_stride_elems) + " " +
+           std::to_string(b.desc.batch_stride_elems) + " " +
+           std::to_string(d.desc.batch_stride_elems) + " A " + ord(a) + " B " + ord(b) + " D " +
+           ord(d) + " ab=" + std::string(name(a.desc.type)) +
+           " d=" + std::string(name(d.desc.type)) + " alpha=" + std::to_string(problem.alpha) +
+           " beta=" + std::to_string(problem.beta);
   }
 };
 
-/// A random product with extents up to `most`: all orders, types, pitches, alpha and beta.
-inline product random_product(std::mt19937_64& rng, int most) {
+/// A random product with extents up to `most`: all orders, types, pitches, alpha and beta; with
+/// most_batch > 1 a batch in every form of strides.
+inline product random_product(std::mt19937_64& rng, int most, int most_batch = 1) {
   auto const any = [&](int lo, int hi) {
     return static_cast<int>(lo +
                             static_cast<std::int64_t>(rng() % static_cast<unsigned>(hi - lo + 1)));
@@ -111,13 +129,20 @@ inline product random_product(std::mt19937_64& rng, int most) {
     return kind < 2 ? (inner + 7) / 8 * 8 - inner : kind == 2 ? any(0, 9) : 0;
   };
   order const oa = ord(), ob = ord(), od = ord();
-  p.a = make_matrix(ab, oa, m, k, extra(oa, m, k), fill);
-  p.b = make_matrix(ab, ob, k, n, extra(ob, k, n), fill);
-  p.d = make_matrix(outputs[any(0, 2)], od, m, n, extra(od, m, n), nullptr);
-  p.problem = {m, n, k, p.a.desc, p.b.desc, p.d.desc, std::nullopt, 1.0F, 0.0F};
+  int const batch = most_batch == 1 ? 1 : any(2, most_batch);
+  batch_form const forms[] = {batch_form::behind, batch_form::beside, batch_form::same};
+  auto const form = [&](int choices) {
+    return batch == 1 ? batch_form::behind : forms[any(0, choices - 1)];
+  };
+  // Half of the distances are multiples of 16 bytes more than dense, the others anything.
+  auto const gap = [&] { return batch == 1 ? 0 : any(0, 1) != 0 ? 8 * any(0, 3) : any(0, 9); };
+  p.a = make_matrix(ab, oa, m, k, extra(oa, m, k), fill, batch, form(3), gap());
+  p.b = make_matrix(ab, ob, k, n, extra(ob, k, n), fill, batch, form(3), gap());
+  p.d = make_matrix(outputs[any(0, 2)], od, m, n, extra(od, m, n), nullptr, batch, form(2), gap());
+  p.problem = {m, n, k, p.a.desc, p.b.desc, p.d.desc, std::nullopt, 1.0F, 0.0F, batch};
   if (any(0, 1) != 0) p.problem.alpha = normal(rng);
   if (any(0, 2) == 0) {
-    p.c = make_matrix(outputs[any(0, 2)], ord(), m, n, any(0, 3), fill);
+    p.c = make_matrix(outputs[any(0, 2)], ord(), m, n, any(0, 3), fill, batch, form(3), gap());
     p.problem.c = p.c.desc;
     p.problem.beta = normal(rng);
   }
@@ -127,10 +152,11 @@ inline product random_product(std::mt19937_64& rng, int most) {
 /// Nothing between and behind D's rows is written.
 inline void expect_nothing_else_written(product const& p) {
   std::vector<bool> inside(p.d.bytes.size(), false);
-  for (std::int64_t r = 0; r < p.d.rows; ++r)
-    for (std::int64_t c = 0; c < p.d.cols; ++c)
-      for (int b = 0; b < size_bytes(p.d.desc.type); ++b)
-        inside[p.d.at(r, c) + static_cast<std::size_t>(b)] = true;
+  for (std::int64_t of = 0; of < p.problem.batch; ++of)
+    for (std::int64_t r = 0; r < p.d.rows; ++r)
+      for (std::int64_t c = 0; c < p.d.cols; ++c)
+        for (int b = 0; b < size_bytes(p.d.desc.type); ++b)
+          inside[p.d.at(r, c, of) + static_cast<std::size_t>(b)] = true;
   for (std::size_t i = 0; i < inside.size(); ++i)
     if (!inside[i] && p.d.bytes[i] != std::byte{0xFF})
       FAIL() << p.text() << ": byte " << i << " outside D written";
@@ -138,20 +164,25 @@ inline void expect_nothing_else_written(product const& p) {
 
 /// Checks D against float64: |D - ref| <= (K + 4) * 2^-23 * (|alpha| |A||B| + |beta| |C|) plus one
 /// rounding to D's type. The sum of K exact products in float32, in any order and with truncating
-/// adders, stays within K * 2^-23 of the sum of magnitudes. Also: nothing outside D is written.
-inline void expect_right(product const& p) {
+/// adders, stays within K * 2^-23 of the sum of magnitudes. `of`: which product of a batch.
+inline void expect_right_product(product const& p, std::int64_t of) {
   auto const m = p.problem.m, n = p.problem.n, k = p.problem.k;
   std::vector<double> ref(static_cast<std::size_t>(m * n)), mag(ref.size());
-  std::vector<double> abs_a = p.a.value, abs_b = p.b.value;
+  auto const values = [&](matrix const& x) {
+    auto const first = x.value.begin() + x.matrix_of(of) * x.rows * x.cols;
+    return std::vector<double>(first, first + x.rows * x.cols);
+  };
+  std::vector<double> const a = values(p.a), b = values(p.b);
+  std::vector<double> abs_a = a, abs_b = b;
   for (double& x : abs_a) x = std::fabs(x);
   for (double& x : abs_b) x = std::fabs(x);
-  auto const dgemm = [&](std::vector<double> const& a, std::vector<double> const& b, double scale,
+  auto const dgemm = [&](std::vector<double> const& x, std::vector<double> const& y, double scale,
                          std::vector<double>& out) {
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, static_cast<int>(m), static_cast<int>(n),
-                static_cast<int>(k), scale, a.data(), static_cast<int>(k), b.data(),
+                static_cast<int>(k), scale, x.data(), static_cast<int>(k), y.data(),
                 static_cast<int>(n), 0.0, out.data(), static_cast<int>(n));
   };
-  dgemm(p.a.value, p.b.value, p.problem.alpha, ref);
+  dgemm(a, b, p.problem.alpha, ref);
   dgemm(abs_a, abs_b, std::fabs(p.problem.alpha), mag);
   double const rounding = p.d.desc.type == elem::bf16  ? std::ldexp(1, -8)
                           : p.d.desc.type == elem::f16 ? std::ldexp(1, -11)
@@ -162,17 +193,26 @@ inline void expect_right(product const& p) {
       auto const i = static_cast<std::size_t>(r * n + c);
       double want = ref[i], size = mag[i];
       if (p.problem.c) {
-        want += p.problem.beta * p.c.value[i];
-        size += std::fabs(p.problem.beta * p.c.value[i]);
+        double const addend = p.problem.beta * p.c.load(r, c, of);
+        want += addend;
+        size += std::fabs(addend);
       }
       double const sum_error = (static_cast<double>(k) + 4) * std::ldexp(1, -23) * size;
       double const bound = sum_error + rounding * (std::fabs(want) + sum_error) + tiny;
-      double const got = p.d.load(r, c);
+      double const got = p.d.load(r, c, of);
       if (!(std::fabs(got - want) <= bound)) {
-        FAIL() << p.text() << ": D(" << r << "," << c << ") = " << got << ", want " << want
-               << " within " << bound;
+        FAIL() << p.text() << ": product " << of << ", D(" << r << "," << c << ") = " << got
+               << ", want " << want << " within " << bound;
       }
     }
+}
+
+/// Each product of the batch, and that no byte outside D was written.
+inline void expect_right(product const& p) {
+  for (std::int64_t i = 0; i < p.problem.batch; ++i) {
+    expect_right_product(p, i);
+    if (testing::Test::HasFatalFailure()) return;
+  }
   expect_nothing_else_written(p);
 }
 

@@ -14,28 +14,44 @@ namespace {
 
 class GemmEmu : public testing::TestWithParam<async_policy> {};
 
+/// Runs `p` with one of its plans, its tiles in any order.
+void run_any_plan(product& p, int i, emu_options& o, std::mt19937_64& rng, emu_workspace& space) {
+  o.seed = rng();
+  o.random_warps = i % 2 != 0;
+  o.sms = 2 + 2 * (i % 3);
+  gemm_operands operands = p.operands();
+  space.give(operands);
+  std::vector<gemm_plan> plans = plan_candidates(p.problem, operands, o.sms);
+  gemm_plan& plan = plans[rng() % plans.size()];
+  plan.raster = static_cast<order_kind>(rng() % 3);
+  plan.band = 1 << rng() % 4;
+  gemm_emulated(plan, operands, o);
+  expect_right(p);
+  space.expect_zero();
+  if (testing::Test::HasFailure())
+    ADD_FAILURE() << "case " << i << ", emulator seed " << o.seed << ", " << plan.kernel << ", "
+                  << plan.why;
+}
+
 TEST_P(GemmEmu, RandomProductsKeepTheBound) {
   std::mt19937_64 rng(20261120 + static_cast<int>(GetParam()));
   emu_workspace space;
-  for (int i = 0; i < 80; ++i) {
+  emu_options o;
+  o.policy = GetParam();
+  for (int i = 0; i < 80 && !HasFailure(); ++i) {
     product p = random_product(rng, i % 4 == 0 ? 700 : i % 4 == 1 ? 64 : 300);
-    emu_options o;
-    o.policy = GetParam();
-    o.seed = rng();
-    o.random_warps = i % 2 != 0;
-    o.sms = 2 + 2 * (i % 3);
-    gemm_operands operands = p.operands();
-    space.give(operands);
-    std::vector<gemm_plan> const plans = plan_candidates(p.problem, operands, o.sms);
-    gemm_plan const& plan = plans[rng() % plans.size()];
-    gemm_emulated(plan, operands, o);
-    expect_right(p);
-    space.expect_zero();
-    if (HasFailure()) {
-      ADD_FAILURE() << "case " << i << ", emulator seed " << o.seed << ", " << plan.kernel << ", "
-                    << plan.why;
-      return;
-    }
+    run_any_plan(p, i, o, rng, space);
+  }
+}
+
+TEST_P(GemmEmu, RandomBatchesKeepTheBound) {
+  std::mt19937_64 rng(20261121 + static_cast<int>(GetParam()));
+  emu_workspace space;
+  emu_options o;
+  o.policy = GetParam();
+  for (int i = 0; i < 60 && !HasFailure(); ++i) {
+    product p = random_product(rng, i % 3 == 0 ? 300 : i % 3 == 1 ? 40 : 150, i % 4 == 0 ? 20 : 4);
+    run_any_plan(p, i, o, rng, space);
   }
 }
 

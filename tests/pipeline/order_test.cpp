@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// order_test.cpp  Laws of the tile order and of the ring.
+// order_test.cpp  Laws of the tile orders and of the ring.
 #include "tilewright/pipeline/order.hpp"
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <random>
 #include <vector>
 
@@ -12,8 +13,11 @@
 namespace tw::test {
 namespace {
 
+constexpr order_kind all_kinds[] = {order_kind::grouped, order_kind::serpentine,
+                                    order_kind::hilbert};
+
 /// place(0 .. tiles()-1) visits each tile exactly once.
-constexpr bool visits_each_once(banded_order o) {
+constexpr bool visits_each_once(tile_order o) {
   bool seen[3072] = {};
   for (int i = 0; i < o.tiles(); ++i) {
     tile_place const t = o.place(i);
@@ -30,29 +34,65 @@ static_assert(visits_each_once({1, 1, 8}));
 static_assert(visits_each_once({19, 7, 8}));
 static_assert(visits_each_once({8, 31, 3}));
 static_assert(visits_each_once({5, 7, 2, 3}));
+static_assert(visits_each_once({5, 7, 2, 3, order_kind::serpentine}));
+static_assert(visits_each_once({8, 31, 3, 1, order_kind::serpentine}));
+static_assert(visits_each_once({9, 11, 4, 2, order_kind::hilbert}));
+static_assert(visits_each_once({19, 21, 8, 1, order_kind::hilbert}));
 
-TEST(BandedOrder, VisitsEachTileOnce) {
+TEST(TileOrder, VisitsEachTileOnce) {
   std::mt19937 rng(3);
-  for (int i = 0; i < 2000; ++i) {
-    banded_order const o{1 + static_cast<int>(rng() % 32), 1 + static_cast<int>(rng() % 32),
-                         1 + static_cast<int>(rng() % 40), 1 + static_cast<int>(rng() % 3)};
-    ASSERT_TRUE(visits_each_once(o)) << o.m_tiles << "x" << o.n_tiles << " band " << o.band;
+  auto const any = [&](int most) { return 1 + static_cast<int>(rng() % most); };
+  for (int i = 0; i < 3000; ++i) {
+    order_kind const kind = all_kinds[i % 3];
+    int const band = kind == order_kind::hilbert ? 1 << (rng() % 6) : any(40);
+    tile_order const o{any(32), any(32), band, any(3), kind};
+    ASSERT_TRUE(visits_each_once(o)) << order_names[static_cast<int>(kind)] << " " << o.m_tiles
+                                     << "x" << o.n_tiles << " band " << o.band;
   }
 }
 
-TEST(BandedOrder, AWaveTouchesASquare) {
-  // 64 clusters at band 8 cover 8 rows and 8 columns of tiles: the smallest footprint of 64.
-  banded_order const o{32, 32, 8};
-  for (int wave = 0; wave < 16; ++wave) {
-    int m_lo = 99, m_hi = 0, n_lo = 99, n_hi = 0;
-    for (int i = 64 * wave; i < 64 * (wave + 1); ++i) {
-      tile_place const t = o.place(i);
-      m_lo = std::min(m_lo, t.m), m_hi = std::max(m_hi, t.m);
-      n_lo = std::min(n_lo, t.n), n_hi = std::max(n_hi, t.n);
-    }
-    EXPECT_EQ(m_hi - m_lo + 1, 8);
-    EXPECT_EQ(n_hi - n_lo + 1, 8);
+/// Steps from a tile to the next.
+int distance(tile_place a, tile_place b) { return std::abs(a.m - b.m) + std::abs(a.n - b.n); }
+
+TEST(TileOrder, SerpentineNeighboursShareAnEdge) {
+  for (int n_tiles = 1; n_tiles < 12; ++n_tiles) {
+    tile_order const o{8, n_tiles, 8, 1, order_kind::serpentine};
+    for (int i = 1; i < o.tiles(); ++i) EXPECT_EQ(distance(o.place(i - 1), o.place(i)), 1);
   }
+  tile_order const two_bands{16, 9, 8, 1, order_kind::serpentine};
+  EXPECT_EQ(two_bands.place(72).n, two_bands.place(71).n);  // the columns that were used last
+}
+
+TEST(TileOrder, HilbertNeighboursShareAnEdgeAcrossSquares) {
+  for (int const side : {1, 2, 4, 8, 16, 32}) {
+    tile_order const o{side, 3 * side, side, 1, order_kind::hilbert};
+    for (int i = 1; i < o.tiles(); ++i) ASSERT_EQ(distance(o.place(i - 1), o.place(i)), 1) << side;
+  }
+}
+
+/// Rows and columns that the tiles [first, first + wave) touch.
+int strips_of_wave(tile_order const& o, int first, int wave) {
+  std::vector<bool> row(static_cast<std::size_t>(o.m_tiles)),
+      col(static_cast<std::size_t>(o.n_tiles));
+  int strips = 0;
+  for (int i = first; i < first + wave; ++i) {
+    tile_place const t = o.place(i);
+    auto const m = static_cast<std::size_t>(t.m), n = static_cast<std::size_t>(t.n);
+    strips += (row[m] ? 0 : 1) + (col[n] ? 0 : 1);
+    row[m] = col[n] = true;
+  }
+  return strips;
+}
+
+TEST(TileOrder, AWaveTouchesASquare) {
+  // 64 clusters cover 8 rows and 8 columns of tiles: the smallest footprint of 64.
+  for (order_kind const kind : all_kinds)
+    for (int wave = 0; wave < 16; ++wave)
+      EXPECT_EQ(strips_of_wave({32, 32, 8, 1, kind}, 64 * wave, 64), 16);
+  // The quarters of a larger Hilbert square are squares too; bands of 16 are not.
+  for (int wave = 0; wave < 16; ++wave)
+    EXPECT_EQ(strips_of_wave({32, 32, 16, 1, order_kind::hilbert}, 64 * wave, 64), 16);
+  EXPECT_EQ(strips_of_wave({32, 32, 16}, 0, 64), 20);
 }
 
 constexpr bool ring_turns() {

@@ -8,12 +8,30 @@
 #include "tilewright/arch/emu/options.hpp"
 #include "tilewright/base/check.hpp"
 #include "tilewright/kernel/config.hpp"
+#include "tilewright/pipeline/order.hpp"
 #include "tilewright/problem/accept.hpp"
 #include "tilewright/problem/gemm.hpp"
 
 typedef struct CUstream_st* cudaStream_t;  // same declaration as CUDA's own
 
 namespace tw {
+
+/// A prediction's parts, microseconds. The total is launch + meeting + what is longer of DRAM and
+/// of (the longer of tensor + idle and loads) + epilogue, rounded where the two come close.
+struct plan_terms {
+  double tensor = 0;         // the product's operations on the tensor cores of all SMs
+  double idle = 0;           // that the tiles add: edges, SMs without a tile, narrow instructions
+  double loads = 0;          // operands, from L2 to shared memory
+  double shared_memory = 0;  // its bytes in and out; known, not part of the total
+  double dram = 0;           // operands read once, D written once
+  double epilogue = 0;       // that no main loop hides
+  double meeting = 0;        // adding the parts of shared tiles
+  double launch = 0;
+  double waves = 0;  // tiles of the busiest cluster (a count; a shared tile counts by its part)
+};
+
+/// Why a plan comes first: its predicted time, or a measured one.
+enum class plan_source : std::uint8_t { model, table_of_winners };
 
 /// A problem, the kernel chosen for it and why. `kernel` is the configuration's name.
 struct gemm_plan {
@@ -25,10 +43,15 @@ struct gemm_plan {
   int clusters = 0;      // that run, each on its tiles
   int shared_tiles = 0;  // cluster tiles whose K range several clusters share
   int sharers = 0;       // clusters that share them
-  std::int64_t workspace_bytes = 0;  // that operands.workspace must have
+  order_kind raster = order_kind::grouped;  // the order of the tiles,
+  int band = 1;                             // in bands of so many cluster tiles
+  std::int64_t workspace_bytes = 0;         // that operands.workspace must have, copies included
   double predicted_us = 0;
+  plan_terms terms;        // of the prediction
+  double measured_us = 0;  // of this plan on this card or an H200; 0: not measured
+  plan_source source = plan_source::model;
   std::string why;         // one line
-  bool repitch_a = false;  // operand is copied to a 16-byte pitch first (the slower path)
+  bool repitch_a = false;  // operand is copied to a 16-byte pitch in the workspace first (slower)
   bool repitch_b = false;
   bool direct_d = false;  // D is written by plain stores (pitch or base TMA cannot address)
   std::vector<std::string> hints;  // performance hints for the log
@@ -45,6 +68,15 @@ gemm_plan plan_gemm(gemm_problem const& p, gemm_operands const& o, int device_sm
 std::vector<gemm_plan> plan_candidates(gemm_problem const& p, gemm_operands const& o,
                                        int device_sms);
 
+/// Bytes of workspace with which each plan for this product can run on 132 SMs: 64 MiB for tiles
+/// that are shared, and room for copies of operands whose pitch or base TMA cannot address.
+/// Of the operands it reads the alignment.
+std::int64_t gemm_workspace_bytes(gemm_problem const& p, gemm_operands const& o);
+
+/// Drops the plans that gemm() and gemm_emulated() remember for the problems they were called with.
+/// Plans in use stay valid.
+void forget_plans();
+
 /// What there is to run on. `usable` is false with a rejection TW05xx that says which condition
 /// failed: built without CUDA, no driver, no device, compute capability.
 struct gpu_info {
@@ -60,10 +92,13 @@ gpu_info const& gpu();
 
 /// Computes the product on the current device, asynchronously on `stream`. Pointers are device
 /// pointers. Throws `rejected` before anything is launched.
+/// Nothing is allocated and nothing waits: a call may be captured into a CUDA graph, which keeps
+/// the addresses. The first form plans a problem once and then remembers it (per device, size of
+/// the workspace and whether A, B and D begin at multiples of 16 bytes); any thread may call it.
 /// With a workspace in the operands, tiles may be shared among CTAs (plan.shared_tiles); the result
-/// has the same bits each time.
-/// Operands whose pitch or base TMA cannot address (not a multiple of 16 bytes) are first copied
-/// to workspace from the stream's memory pool.
+/// has the same bits each time. Operands whose pitch or base TMA cannot address (no multiple of 16
+/// bytes) are first copied to the workspace; without room for that the call is refused (TW0410).
+/// gemm_plan::workspace_bytes is exact, gemm_workspace_bytes() enough for every plan.
 void gemm(gemm_problem const& p, gemm_operands const& o, cudaStream_t stream);
 void gemm(gemm_plan const& plan, gemm_operands const& o, cudaStream_t stream);
 

@@ -121,14 +121,16 @@ struct gemm_sm90 {
 
   /// Loads one operand's part of every K block: `Share` rows (of M or N) of the CTA's tiles into
   /// slots of slot_bytes, for all CTAs of `mask`. first_row(tile): where the share starts.
+  /// batched: 1 where each product of a batch has its own matrix, else 0.
   template <class Operand, int Share, class Map = plain_map, class FirstRow>
-  TW_DEVICE static void load(params const& p, smem& s, tensor_map const& map, std::byte* slots,
-                             int slot_bytes, std::uint16_t mask, FirstRow first_row) {
+  TW_DEVICE static void load(params const& p, smem& s, tensor_map const& map, int batched,
+                             std::byte* slots, int slot_bytes, std::uint16_t mask,
+                             FirstRow first_row) {
     ring<C.stages> slot;
     work_list work(p.work, cluster_id());
     for (segment seg{}; work.next(p.work, cluster_count(), seg);) {
       tile_place const tile = tile_of(p, seg.tile);
-      int const first = first_row(tile);
+      int const first = first_row(tile), matrix = batched * tile.batch;
       for (int k = seg.k_begin; k < seg.k_end; ++k, slot.next()) {
         s.slot_free[slot.stage].wait(slot.phase ^ 1U);
         mbarrier& landed = s.ab_landed[slot.stage];
@@ -136,7 +138,7 @@ struct gemm_sm90 {
         TW_UNROLL
         for (int i = 0; i < Operand::boxes(Share); ++i) {
           auto const in_matrix = Operand::box_at(first, k * tile_k, i);
-          auto const at = Map::at(in_matrix, tile.batch);
+          auto const at = Map::at(in_matrix, matrix);
           std::byte* box = slots + slot.stage * slot_bytes + Operand::box_offset_bytes(Share, i);
           if constexpr (cluster > 1)
             tma_load_multicast(box, map, landed, at, mask);
@@ -151,7 +153,7 @@ struct gemm_sm90 {
     enter_role("load A");
     int const rank_m = cluster_rank() % C.cluster_m, rank_n = cluster_rank() / C.cluster_m;
     load<operand_a, a_share>(  // (a_share, 64) for the CTAs with the same rows
-        p, s, p.a, s.a[0] + rank_n * (a_bytes / C.cluster_n), a_bytes,
+        p, s, p.a, p.a_batched, s.a[0] + rank_n * (a_bytes / C.cluster_n), a_bytes,
         static_cast<std::uint16_t>(row_of_ranks << rank_m),
         [&](tile_place t) { return t.m * C.tile_m + rank_n * a_share; });
   }
@@ -160,7 +162,7 @@ struct gemm_sm90 {
     int const rank_m = cluster_rank() % C.cluster_m, rank_n = cluster_rank() / C.cluster_m;
     using map = std::conditional_t<C.fused == fusion::gated, gated_map, plain_map>;
     load<operand_b, b_share, map>(  // (b_share, 64) for the CTAs with the same columns
-        p, s, p.b, s.b[0] + rank_m * (b_bytes / C.cluster_m), b_bytes,
+        p, s, p.b, p.b_batched, s.b[0] + rank_m * (b_bytes / C.cluster_m), b_bytes,
         static_cast<std::uint16_t>(((1 << C.cluster_m) - 1) << rank_n * C.cluster_m),
         [&](tile_place t) { return t.n * C.tile_n + rank_m * b_share; });
   }

@@ -53,9 +53,10 @@ struct fixup_params {
 };
 
 struct gemm_params {
-  tensor_map a, b;  // (k, mn, batch) or (mn, k, batch), boxes of operand_tile
+  tensor_map a, b;           // (k, mn, batch) or (mn, k, batch), boxes of operand_tile
+  int a_batched, b_batched;  // 1: a matrix for each product; 0: the same for all
   epilogue_params epilogue;
-  banded_order order;  // of cluster tiles
+  tile_order order;  // of cluster tiles
   work_plan work;
   fixup_params fixup;
 };

@@ -1,6 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// order.hpp  Which tile comes next: a pure function from a running number to a place in the grid.
+// order.hpp  Which tile comes next: pure functions from a running number to a place in the grid.
+//
+// Clusters that run at the same time (a wave) load rows of A and columns of B; tiles that are close
+// to each other share them in L2. Every order goes through bands of `band` tile rows, a band at a
+// time, and visits each tile exactly once. Inside a band:
+//   grouped     columns from left to right, each from top to bottom
+//   serpentine  columns alternately down and up, bands alternately to the right and to the left:
+//               neighbours share an edge, and a band begins with the columns that the last one used
+//   hilbert     squares of band x band along a Hilbert curve (band: a power of two), so that any
+//               run of tiles is compact, not only one of band^2; the rest of a band as in
+//               serpentine
+// Which one to take: pipeline/footprint.hpp.
 #pragma once
+
+#include <cstdint>
 
 #include "tilewright/base/hd.hpp"
 
@@ -11,14 +24,52 @@ struct tile_place {
   int batch;  // which product of a batch
 };
 
-/// The order that keeps operands in L2: bands of `band` tile rows; inside a band columns from left
-/// to right, and in each column its rows from top to bottom. A wave of w clusters then touches
-/// about w / band columns of B and `band` rows of A. Products of a batch follow each other.
+enum class order_kind : std::uint8_t { grouped, serpentine, hilbert };
+inline constexpr char const* order_names[] = {"grouped", "serpentine", "hilbert"};
+
+/// Tile i of a band: `rows` tiles high (band, or fewer in the last band), n_tiles wide.
+struct band_place {
+  int row, col;
+};
+
+TW_HD constexpr band_place grouped_place(int i, int rows) { return {i % rows, i / rows}; }
+
+TW_HD constexpr band_place serpentine_place(int i, int rows) {
+  int const col = i / rows, row = i % rows;
+  return {col % 2 == 0 ? row : rows - 1 - row, col};
+}
+
+/// Point i of the Hilbert curve through a side x side square (side: a power of two), from (0, 0) to
+/// (0, side - 1). Each pair of bits of i, the lowest first, names a quadrant; entering the first or
+/// the last one turns what lies inside.
+TW_HD constexpr band_place hilbert_point(int i, int side) {
+  int row = 0, col = 0;
+  for (int half = 1; half < side; half *= 2, i /= 4) {
+    int const right = i / 2 % 2, down = (i + right) % 2;
+    if (down == 0) {
+      if (right == 1) row = half - 1 - row, col = half - 1 - col;
+      int const was_row = row;
+      row = col, col = was_row;
+    }
+    row += half * down, col += half * right;
+  }
+  return {row, col};
+}
+
+TW_HD constexpr band_place hilbert_place(int i, int rows, int band, int n_tiles) {
+  int const square = band * band;
+  if (rows < band || i >= n_tiles / band * square) return serpentine_place(i, rows);
+  band_place const p = hilbert_point(i % square, band);
+  return {p.row, i / square * band + p.col};
+}
+
+/// An order of the m_tiles x n_tiles tiles of `batch` products, one product after another.
 /// Law: place(0 .. tiles()-1) visits each of m_tiles x n_tiles x batch exactly once.
-struct banded_order {
+struct tile_order {
   int m_tiles, n_tiles;
-  int band;
+  int band;  // at least 1; a power of two for hilbert
   int batch = 1;
+  order_kind kind = order_kind::grouped;
 
   TW_HD constexpr int tiles() const { return m_tiles * n_tiles * batch; }
   TW_HD constexpr tile_place place(int i) const {
@@ -26,10 +77,16 @@ struct banded_order {
     int const product = batch == 1 ? 0 : i / per_product;
     i -= product * per_product;
     int const per_band = band * n_tiles;
-    int const first = i / per_band * band;
+    int const which = i / per_band, first = which * band;
     int const rows = m_tiles - first < band ? m_tiles - first : band;
-    int const rest = i % per_band;
-    return {first + rest % rows, rest / rows, product};
+    i -= which * per_band;
+    if (kind == order_kind::grouped) {
+      band_place const p = grouped_place(i, rows);
+      return {first + p.row, p.col, product};
+    }
+    band_place const p = kind == order_kind::serpentine ? serpentine_place(i, rows)
+                                                        : hilbert_place(i, rows, band, n_tiles);
+    return {first + p.row, which % 2 == 0 ? p.col : n_tiles - 1 - p.col, product};
   }
 };
 

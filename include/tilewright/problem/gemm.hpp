@@ -15,11 +15,13 @@ namespace tw {
 enum class order : std::uint8_t { row_major, col_major };
 
 /// A matrix in memory: element type, order, and the distance between neighbouring rows
-/// (row_major) or columns (col_major), in elements.
+/// (row_major) or columns (col_major), in elements. batch_stride_elems: from a matrix of a batch to
+/// the next, in elements; 0: the same matrix for all.
 struct matrix_desc {
   elem type = elem::bf16;
   order ord = order::row_major;
   std::int64_t pitch_elems = 0;
+  std::int64_t batch_stride_elems = 0;
 
   bool operator==(matrix_desc const&) const = default;
 };
@@ -27,6 +29,9 @@ struct matrix_desc {
 /// D(m,n) = alpha * A(m,k) * B(k,n) + beta * C(m,n), accumulated in float32.
 /// A and B have the same 16-bit type. C is present exactly when beta takes part.
 /// "TN" of the field: A row_major, B col_major (both K-major).
+/// With batch > 1, that many products of the same shape: matrix i of each operand lies i batch
+/// strides behind the first. The matrices of D must not overlap; they may be interleaved (heads
+/// side by side: a batch stride below the pitch).
 struct gemm_problem {
   std::int64_t m = 0, n = 0, k = 0;
   matrix_desc a;                 // (m, k)
@@ -35,16 +40,18 @@ struct gemm_problem {
   std::optional<matrix_desc> c;  // (m, n)
   float alpha = 1.0F;
   float beta = 0.0F;
+  std::int64_t batch = 1;
   gemm_epilogue epilogue;  // with a gate D and C are (m, n/2)
 
   bool operator==(gemm_problem const&) const = default;
 };
 
 /// Base addresses of the matrices, on the device that runs the product. The workspace is where
-/// parts of a sum meet when several CTAs share a tile; without one no tile is shared. 256-byte
-/// aligned; its first gemm_workspace_zeros bytes are zero before its first use. A launch that
-/// succeeds leaves them so; after one that failed zero them again. Launches that may overlap need
-/// one each. 64 MiB serve every plan on 132 SMs.
+/// parts of a sum meet when several CTAs share a tile; without one no tile is shared. Copies of
+/// operands that TMA cannot address lie in it too. 256-byte aligned; its first gemm_workspace_zeros
+/// bytes are zero before its first use. A launch that succeeds leaves them so; after one that
+/// failed zero them again. Launches that may overlap need one each. gemm_workspace_bytes() of
+/// dispatch/gemm.hpp says how much serves every plan: 64 MiB, and the copies.
 struct gemm_operands {
   void const* a = nullptr;
   void const* b = nullptr;

@@ -10,17 +10,18 @@
 
 namespace tw {
 
-/// Element (row, col) of a matrix in host memory.
-double load_element(matrix_desc const& m, void const* base, std::int64_t row, std::int64_t col);
+/// Element (row, col) of matrix `batch` of an operand in host memory.
+double load_element(matrix_desc const& m, void const* base, std::int64_t row, std::int64_t col,
+                    std::int64_t batch = 0);
 
-/// S, T and c of element (row, col) of the product; error_bound.hpp says what D may then be.
+/// S, T and c of element (row, col) of product `batch`; error_bound.hpp says what D may then be.
 /// Operands are host pointers.
 exact_sum reference_element(gemm_problem const& p, gemm_operands const& o, std::int64_t row,
-                            std::int64_t col);
+                            std::int64_t col, std::int64_t batch = 0);
 
 /// What the epilogue adds to element (row, col) of D: scales, biases and c; s and t are zero.
 exact_fused reference_vectors(gemm_problem const& p, gemm_operands const& o, std::int64_t row,
-                              std::int64_t col);
+                              std::int64_t col, std::int64_t batch = 0);
 
 /// Columns of the product that element (.., col) of D comes from: itself, or its gate and up.
 struct product_columns {
@@ -28,8 +29,9 @@ struct product_columns {
 };
 product_columns columns_of(gemm_problem const& p, std::int64_t col);
 
-/// All that element (row, col) of D depends on; fused_bound.hpp says what D may then be.
+/// All that element (row, col) of D of product `batch` depends on; fused_bound.hpp says what D may
+/// then be.
 exact_fused reference_fused(gemm_problem const& p, gemm_operands const& o, std::int64_t row,
-                            std::int64_t col);
+                            std::int64_t col, std::int64_t batch = 0);
 
 }  // namespace tw

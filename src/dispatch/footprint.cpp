@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// footprint.cpp  Waves, the strips they touch, and how long ago each was touched.
+#include "dispatch/footprint.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace tw {
+
+namespace {
+
+constexpr int most_placed = 4096;
+constexpr int default_band_rows = 2048;
+constexpr double worth_another_order = 0.98;
+
+/// The waves in which strips of one operand were needed last.
+class last_needed {
+ public:
+  /// The wave in which `strip` was needed last, -1 if never; from now on that is `wave`.
+  int needed(std::int64_t strip, int wave) {
+    auto const [at, is_new] = wave_of_.try_emplace(strip, wave);
+    return is_new ? -1 : std::exchange(at->second, wave);
+  }
+
+ private:
+  std::unordered_map<std::int64_t, int> wave_of_;
+};
+
+}  // namespace
+
+footprint footprint_of(tile_order const& order, strips const& s) {
+  int const tiles = std::min(order.tiles(), std::max(most_placed, 2 * s.wave));
+  std::vector<double> until{0};  // bytes that the waves before this one touched
+  double fresh = 0;
+  last_needed rows, cols;
+  for (int first = 0; first < tiles; first += s.wave) {
+    int const wave = static_cast<int>(until.size()) - 1;
+    double touched = 0;
+    auto const count = [&](int last, double bytes) {
+      if (last == wave) return;
+      touched += bytes;
+      bool const held = last >= 0 && until.back() - until[static_cast<std::size_t>(last)] <=
+                                         footprint_cache_bytes;
+      if (!held) fresh += bytes;
+    };
+    for (int i = first; i < std::min(first + s.wave, tiles); ++i) {
+      tile_place const t = order.place(i);
+      std::int64_t const product = t.batch;
+      count(rows.needed((s.shared_rows ? 0 : product) * order.m_tiles + t.m, wave), s.row_bytes);
+      count(cols.needed((s.shared_cols ? 0 : product) * order.n_tiles + t.n, wave), s.col_bytes);
+    }
+    until.push_back(until.back() + touched);
+  }
+  double const waves = static_cast<double>(until.size()) - 1;
+  return {until.back() / waves, fresh / waves};
+}
+
+tile_order default_order(tile_order grid, int tile_rows) {
+  grid.kind = order_kind::grouped;
+  grid.band = std::clamp(default_band_rows / tile_rows, 1, grid.m_tiles);
+  return grid;
+}
+
+tile_order choose_order(tile_order const& grid, strips const& s, int tile_rows) {
+  tile_order const usual = default_order(grid, tile_rows);
+  // Whatever the order, one wave touches all there is, and what fits into the cache stays there.
+  double const all = s.row_bytes * grid.m_tiles * (s.shared_rows ? 1 : grid.batch) +
+                     s.col_bytes * grid.n_tiles * (s.shared_cols ? 1 : grid.batch);
+  if (grid.tiles() <= s.wave || all <= footprint_cache_bytes) return usual;
+  // A single row or column of tiles has no other order.
+  if (grid.m_tiles == 1 || grid.n_tiles == 1) return usual;
+  tile_order best = usual;
+  double least = worth_another_order * footprint_of(usual, s).fresh;
+  int const power = static_cast<int>(std::bit_floor(static_cast<unsigned>(usual.band)));
+  struct choice {
+    order_kind kind;
+    int band;
+  };
+  for (choice const c :
+       {choice{order_kind::serpentine, usual.band}, choice{order_kind::serpentine, usual.band / 2},
+        choice{order_kind::serpentine, usual.band * 2}, choice{order_kind::grouped, usual.band / 2},
+        choice{order_kind::grouped, usual.band * 2}, choice{order_kind::hilbert, power},
+        choice{order_kind::hilbert, power * 2}}) {
+    if (c.band < 1 || c.band > grid.m_tiles) continue;
+    tile_order const o{grid.m_tiles, grid.n_tiles, c.band, grid.batch, c.kind};
+    double const fresh = footprint_of(o, s).fresh;
+    if (fresh >= least) continue;
+    best = o;
+    least = 0.999 * fresh;
+  }
+  return best;
+}
+
+}  // namespace tw

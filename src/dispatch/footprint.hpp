@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// footprint.hpp  What an order of tiles makes the card read: the model that chooses the order.
+#pragma once
+
+#include "tilewright/pipeline/order.hpp"
+
+namespace tw {
+
+/// A product as the model sees it. A strip is the part of an operand that one row (of A) or one
+/// column (of B) of cluster tiles needs, over all of K.
+struct strips {
+  double row_bytes = 0, col_bytes = 0;            // of one strip
+  bool shared_rows = false, shared_cols = false;  // the same matrix for the whole batch
+  int wave = 1;                                   // clusters that run at the same time
+};
+
+/// Bytes per wave, averaged over the first waves.
+struct footprint {
+  double touched = 0;  // strips that the wave needs, each counted once
+  double fresh = 0;    // those of them that the L2 cache cannot hold since they were needed last
+};
+
+/// Bytes of operands that stay in L2, of its 50 MB: it holds D too, and lines in both halves.
+inline constexpr double footprint_cache_bytes = 32e6;
+
+/// Waves are runs of `wave` tiles. A strip that was needed last in wave u is still there in wave t
+/// if the waves u to t-1 touched no more than footprint_cache_bytes. At most 4096 tiles are placed.
+footprint footprint_of(tile_order const& order, strips const& s);
+
+/// The order and band that read the fewest fresh bytes; grouped in bands of about 2048 rows of D
+/// (docs/decisions/0005) unless another saves 2 %. tile_rows: rows of a cluster tile.
+tile_order choose_order(tile_order const& grid, strips const& s, int tile_rows);
+
+/// The grouped order in bands of about 2048 rows of D.
+tile_order default_order(tile_order grid, int tile_rows);
+
+}  // namespace tw

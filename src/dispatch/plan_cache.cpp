@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// plan_cache.cpp  A hash map behind a lock that readers share.
+#include "dispatch/plan_cache.hpp"
+
+#include <bit>
+#include <mutex>
+#include <shared_mutex>
+#include <unordered_map>
+
+namespace tw {
+namespace {
+
+/// Equal keys have equal hashes; what the hash leaves out, comparing tells apart.
+struct hash_of {
+  std::size_t operator()(plan_key const& k) const {
+    std::uint64_t h = 0;
+    auto const mix = [&](std::int64_t x) {
+      h = (h ^ static_cast<std::uint64_t>(x)) * 0x9E3779B97F4A7C15ULL;
+      h ^= h >> 32;
+    };
+    gemm_problem const& p = k.problem;
+    mix(p.m), mix(p.n), mix(p.k), mix(p.batch);
+    for (matrix_desc const* m : {&p.a, &p.b, &p.d}) mix(m->pitch_elems), mix(m->batch_stride_elems);
+    auto const kind = [](matrix_desc const& m) {
+      return static_cast<int>(m.type) * 2 + static_cast<int>(m.ord);
+    };
+    mix(kind(p.a) + 64 * kind(p.b) + 4096 * kind(p.d) + (p.c ? 262144 : 0));
+    mix(std::bit_cast<std::int32_t>(p.alpha + 0.0F));  // -0 and 0 are equal
+    mix(std::bit_cast<std::int32_t>(p.beta + 0.0F));
+    gemm_epilogue const& e = p.epilogue;
+    mix(static_cast<int>(e.act) + 8 * static_cast<int>(e.gate) + 32 * static_cast<int>(e.bias) +
+        128 * (e.row_scale ? 1 : 0) + 256 * (e.col_scale ? 1 : 0));
+    mix(k.workspace_bytes), mix(k.device_sms), mix(k.device), mix(k.aligned);
+    return static_cast<std::size_t>(h);
+  }
+};
+
+struct cache {
+  std::shared_mutex mutex;
+  std::unordered_map<plan_key, std::shared_ptr<gemm_plan const>, hash_of> plans;
+};
+
+cache& the_cache() {
+  static cache c;
+  return c;
+}
+
+}  // namespace
+
+plan_key key_of(gemm_problem const& p, gemm_operands const& o, int device_sms, int device) {
+  auto const aligned = [](void const* x) {
+    return reinterpret_cast<std::uintptr_t>(x) % 16 == 0 ? 1U : 0U;
+  };
+  return {p, o.workspace_bytes, device_sms, device,
+          aligned(o.a) | aligned(o.b) << 1 | aligned(o.d) << 2};
+}
+
+std::shared_ptr<gemm_plan const> cached_plan(gemm_problem const& p, gemm_operands const& o,
+                                             int device_sms, int device) {
+  cache& c = the_cache();
+  plan_key const key = key_of(p, o, device_sms, device);
+  {
+    std::shared_lock const lock(c.mutex);
+    if (auto const found = c.plans.find(key); found != c.plans.end()) return found->second;
+  }
+  // Outside of the lock: two threads may plan the same problem, and agree.
+  auto plan = std::make_shared<gemm_plan const>(plan_gemm(p, o, device_sms));
+  std::unique_lock const lock(c.mutex);
+  if (c.plans.size() >= most_cached_plans) c.plans.clear();
+  return c.plans.emplace(key, std::move(plan)).first->second;
+}
+
+std::size_t cached_plans() {
+  cache& c = the_cache();
+  std::shared_lock const lock(c.mutex);
+  return c.plans.size();
+}
+
+void forget_plans() {
+  cache& c = the_cache();
+  std::unique_lock const lock(c.mutex);
+  c.plans.clear();
+}
+
+}  // namespace tw

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// terms.hpp  The parts of a prediction, for those who want to know what limits a plan.
+#pragma once
+
+#include "dispatch/cost.hpp"
+#include "tilewright/dispatch/gemm.hpp"
+
+namespace tw {
+
+/// What predict() added up for problem `p` (as the kernel runs it), and what it knows beside: the
+/// time of the product's own operations, the traffic of shared memory. `sms`: of the card.
+inline plan_terms terms_of(gemm_problem const& p, gemm_config const& c, sharing const& s,
+                           cost const& t, int sms) {
+  machine_model const m;
+  constexpr double flop_per_clock = 4096;  // of an SM's tensor cores: m64nNk16 takes N / 2 clocks
+  constexpr double smem_bytes_per_clock = 128;  // CUDA C++ Programming Guide, "Shared Memory"
+  auto const us = [&](double clocks) { return clocks / (m.clock_ghz * 1000); };
+  double const flop = 2 * static_cast<double>(p.batch) * static_cast<double>(p.m) *
+                      static_cast<double>(p.n) * static_cast<double>(p.k);
+  double const k_tiles = static_cast<double>((p.k + gemm_config::tile_k - 1) / gemm_config::tile_k);
+
+  plan_terms r;
+  int const whole = (s.tiles - s.shared + s.clusters - 1) / s.clusters;
+  r.waves = whole + (s.shared == 0 ? 0.0 : static_cast<double>(s.shared) / s.sharers);
+  r.tensor = us(flop / flop_per_clock / sms);
+  r.idle = std::max(0.0, t.math_us - r.tensor);
+  r.loads = t.loads_us;
+  // TMA writes each byte of a stage once; each wgmma reads 64 rows of A and all of B, 16 deep.
+  double const written = 128.0 * (c.tile_m + c.tile_n);
+  double const read = c.tile_m / 64 * 4 * 32.0 * (64 + c.tile_n);
+  r.shared_memory = us(r.waves * k_tiles * (written + read) / smem_bytes_per_clock);
+  r.dram = t.dram_us;
+  r.epilogue = t.epilogue_us;
+  r.meeting = t.meeting_us;
+  r.launch = m.launch_us;
+  return r;
+}
+
+}  // namespace tw

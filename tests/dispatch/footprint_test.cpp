@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// footprint_test.cpp  The model that chooses the order of tiles.
+#include "dispatch/footprint.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <set>
+#include <utility>
+
+namespace tw::test {
+namespace {
+
+TEST(Footprint, AWaveThatIsASquareTouchesTheFewest) {
+  strips const s{4e6, 4e6, false, false, 64};  // 8192^3 with tiles of 256 x 256
+  footprint const f = footprint_of({32, 32, 8}, s);
+  EXPECT_DOUBLE_EQ(f.touched, 16 * 4e6);
+  EXPECT_DOUBLE_EQ(f.fresh, f.touched);  // 64 MB do not stay in L2
+  EXPECT_DOUBLE_EQ(footprint_of({32, 32, 16}, s).touched, 20 * 4e6);
+}
+
+TEST(Footprint, WhatIsNeededAgainSoonIsNotFresh) {
+  strips const s{1e6, 1e6, false, false, 64};
+  // The first wave reads 8 rows and 8 columns, the other three of a band 8 new columns each; the
+  // next band finds neither its rows nor, after 4 waves of 16 MB, its columns.
+  EXPECT_DOUBLE_EQ(footprint_of({16, 32, 8}, s).fresh, (16 + 8 + 8 + 8) * 1e6 / 4);
+  // In serpentine it begins with the columns that were used last.
+  EXPECT_DOUBLE_EQ(footprint_of({16, 32, 8, 1, order_kind::serpentine}, s).fresh,
+                   (16 + 7 * 8) * 1e6 / 8);
+}
+
+TEST(Footprint, ProductsOfABatchShareWhatIsTheSameForAll) {
+  strips s{1e6, 1e6, false, false, 4};
+  EXPECT_DOUBLE_EQ(footprint_of({2, 2, 2, 8}, s).fresh, 4e6);
+  s.shared_cols = true;
+  EXPECT_DOUBLE_EQ(footprint_of({2, 2, 2, 8}, s).fresh, 2e6 + 2e6 / 8);
+}
+
+TEST(Footprint, EveryStripIsReadOnceIfTheCacheHoldsAll) {
+  std::mt19937 rng(5);
+  for (int i = 0; i < 200; ++i) {
+    auto const any = [&](int most) { return 1 + static_cast<int>(rng() % most); };
+    auto const kind = static_cast<order_kind>(i % 3);
+    tile_order const o{any(20), any(20), 1 << any(4), any(3), kind};
+    strips const s{1000, 3000, false, false, any(70)};
+    int const waves = (o.tiles() + s.wave - 1) / s.wave;
+    double const all = o.batch * (o.m_tiles * s.row_bytes + o.n_tiles * s.col_bytes);
+    footprint const f = footprint_of(o, s);
+    EXPECT_NEAR(f.fresh * waves, all, 1e-6 * all);
+    EXPECT_GE(f.touched * waves, all * (1 - 1e-9));
+  }
+}
+
+TEST(Footprint, AnotherOrderIsChosenOnlyWhereItReadsLess) {
+  std::set<order_kind> seen;
+  std::mt19937 rng(6);
+  for (int i = 0; i < 200; ++i) {
+    tile_order const grid{1 + static_cast<int>(rng() % 60), 1 + static_cast<int>(rng() % 60), 1};
+    int const tile_rows = i % 2 == 0 ? 256 : 128;
+    strips const s{tile_rows * 8192.0, 192 * 16384.0, false, false,
+                   32 + static_cast<int>(rng() % 100)};
+    tile_order const usual = default_order(grid, tile_rows);
+    tile_order const best = choose_order(grid, s, tile_rows);
+    seen.insert(best.kind);
+    bool const same = best.kind == usual.kind && best.band == usual.band;
+    if (!same) {
+      EXPECT_LT(footprint_of(best, s).fresh, 0.98 * footprint_of(usual, s).fresh);
+    }
+    EXPECT_LE(best.band, best.m_tiles);
+  }
+  EXPECT_GE(seen.size(), 2U);
+  // One wave, one row of tiles, or operands that the cache holds: nothing to choose.
+  for (auto const& [grid, strip] :
+       {std::pair{tile_order{8, 8, 1}, 4e6}, {{1, 900, 1}, 4e6}, {{60, 60, 1}, 1e5}}) {
+    tile_order const o = choose_order(grid, {strip, strip, false, false, 64}, 256);
+    EXPECT_EQ(o.kind, order_kind::grouped);
+    EXPECT_EQ(o.band, std::min(8, grid.m_tiles));
+  }
+}
+
+}  // namespace
+}  // namespace tw::test

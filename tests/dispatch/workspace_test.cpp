@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// workspace_test.cpp  A launch touches the workspace that its plan states, and no more.
+#include "dispatch/workspace.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tilewright/base/convert.hpp"
+
+namespace tw::test {
+namespace {
+
+gemm_problem tn(std::int64_t m, std::int64_t n, std::int64_t k) {
+  gemm_problem p;
+  p.m = m, p.n = n, p.k = k;
+  p.a = {elem::bf16, order::row_major, k};
+  p.b = {elem::bf16, order::col_major, k};
+  p.d = {elem::f32, order::row_major, n};
+  return p;
+}
+
+/// Operands of ones, a D, and a workspace between guards that is all 0x5A behind its counters.
+struct ones {
+  explicit ones(gemm_problem const& p, std::int64_t workspace_bytes)
+      : a(static_cast<std::size_t>(p.m * p.k), to_bf16(1)),
+        b(static_cast<std::size_t>(p.n * p.k), to_bf16(1)),
+        d(static_cast<std::size_t>(p.m * p.n), -1),
+        memory(static_cast<std::size_t>(workspace_bytes) + 512, std::byte{0x5A}) {
+    auto const address = reinterpret_cast<std::uintptr_t>(memory.data());
+    first = 256 - address % 256;
+    operands = {a.data(), b.data(), nullptr, d.data()};
+    operands.workspace = memory.data() + first;
+    operands.workspace_bytes = workspace_bytes;
+    std::fill_n(memory.begin() + static_cast<std::ptrdiff_t>(first),
+                std::min(workspace_bytes, gemm_workspace_zeros), std::byte{0});
+  }
+  std::int64_t changed(std::size_t begin, std::size_t end, std::byte expected) const {
+    return std::count_if(memory.begin() + static_cast<std::ptrdiff_t>(begin),
+                         memory.begin() + static_cast<std::ptrdiff_t>(end),
+                         [&](std::byte x) { return x != expected; });
+  }
+
+  std::vector<bf16> a, b;
+  std::vector<float> d;
+  std::vector<std::byte> memory;
+  std::size_t first = 0;
+  gemm_operands operands;
+};
+
+TEST(Workspace, CopiesUseExactlyWhatThePlanStates) {
+  gemm_problem const p = tn(40, 24, 33);
+  gemm_operands const none{};
+  gemm_plan const plan = plan_gemm(p, none, 4);
+  ASSERT_TRUE(plan.repitch_a && plan.repitch_b);
+  // Counters, then each copy at a pitch of 40 elements, at multiples of 256 bytes.
+  auto const round = [](std::int64_t x) { return (x + 255) / 256 * 256; };
+  EXPECT_EQ(plan.workspace_bytes, gemm_workspace_zeros + round(40 * 80) + round(24 * 80));
+
+  ones with(p, plan.workspace_bytes);
+  gemm_emulated(plan, with.operands);
+  EXPECT_TRUE(std::all_of(with.d.begin(), with.d.end(), [](float x) { return x == 33; }));
+  auto const bytes = static_cast<std::size_t>(plan.workspace_bytes);
+  auto const zeros = static_cast<std::size_t>(gemm_workspace_zeros);
+  EXPECT_EQ(with.changed(0, with.first, std::byte{0x5A}), 0) << "written before the workspace";
+  EXPECT_EQ(with.changed(with.first + bytes, with.memory.size(), std::byte{0x5A}), 0)
+      << "behind it";
+  EXPECT_EQ(with.changed(with.first, with.first + zeros, std::byte{0}), 0) << "counters";
+  EXPECT_GT(with.changed(with.first + zeros, with.first + bytes, std::byte{0x5A}), 0) << "copies";
+}
+
+TEST(Workspace, SharedTilesAndCopiesLieBesideEachOther) {
+  gemm_problem const p = tn(40, 24, 4001);
+  ones with(p, gemm_workspace_bytes(p, {}));
+  gemm_plan plan;
+  for (gemm_plan const& x : plan_candidates(p, with.operands, 4))
+    if (x.shared_tiles > 0) plan = x;
+  ASSERT_GT(plan.shared_tiles, 0);
+  workspace_layout const w = workspace_of(plan);
+  EXPECT_EQ(w.partials, gemm_workspace_zeros);
+  EXPECT_GT(w.copy_a, w.partials);
+  EXPECT_GT(w.copy_b, w.copy_a);
+  EXPECT_EQ(plan.workspace_bytes, w.bytes);
+  for (int run = 0; run < 2; ++run) {
+    std::fill(with.d.begin(), with.d.end(), -1.0F);
+    gemm_emulated(plan, with.operands);
+    EXPECT_TRUE(std::all_of(with.d.begin(), with.d.end(), [](float x) { return x == 4001; }));
+  }
+}
+
+TEST(Workspace, ACopyWithoutRoomIsRefused) {
+  gemm_problem const p = tn(40, 24, 33);
+  std::int64_t const need = plan_gemm(p, {}, 4).workspace_bytes;
+  for (std::int64_t const bytes : {std::int64_t{0}, need - 256}) {
+    ones with(p, bytes);
+    if (bytes == 0) with.operands.workspace = nullptr;
+    try {
+      gemm_emulated(p, with.operands);
+      FAIL() << "accepted";
+    } catch (rejected const& r) {
+      EXPECT_EQ(r.why().code, "TW0410");
+      EXPECT_NE(r.why().need.find(std::to_string(need)), std::string::npos) << r.what();
+    }
+  }
+}
+
+TEST(Workspace, TheStatedBytesServeEveryPlan) {
+  for (std::int64_t const k : {64, 65, 4001})
+    for (std::int64_t const m : {1, 40, 1000}) {
+      gemm_problem const p = tn(m, 24, k);
+      std::int64_t const bytes = gemm_workspace_bytes(p, {});
+      gemm_operands const o{nullptr, nullptr, nullptr, nullptr, nullptr, bytes};
+      auto const plans = plan_candidates(p, o, 132);
+      for (gemm_plan const& x : plans) EXPECT_LE(x.workspace_bytes, bytes) << x.kernel;
+      gemm_operands const more{nullptr, nullptr, nullptr, nullptr, nullptr, bytes * 8};
+      EXPECT_EQ(plan_candidates(p, more, 132).size(), plans.size())
+          << "more would allow more plans";
+    }
+}
+
+}  // namespace
+}  // namespace tw::test

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// plan_command_test.cpp  tilewright plan: text and JSON agree, terms add up, ceilings are measured.
+#include "tests/tools/command.hpp"
+#include "tools/ceilings.hpp"
+#include "tools/plan_report.hpp"
+
+namespace {
+
+using namespace tw_test;
+
+TEST(PlanCommand, NeedsNoGpuAndSaysWhy) {
+  auto const r = run_command({"plan", "4096", "4096", "4096", "--top", "2"});
+  EXPECT_EQ(r.status, 0) << r.err;
+  for (char const* const word :
+       {"chosen     sm90_bf16_bf16_tn_", "because    measured to be", "limit      the tensor cores",
+        "runner-up  ", "predicted  ", "of wgmma alone", "measured   ", "more (--top 0 shows all)"})
+    EXPECT_NE(r.out.find(word), std::string::npos) << word << " in\n" << r.out;
+}
+
+TEST(PlanCommand, TermsOfThePredictionAddUp) {
+  for (std::vector<std::string> const& size : {std::vector<std::string>{"4096", "4096", "4096"},
+                                               {"1", "4096", "4096"},
+                                               {"64", "64", "65536"},
+                                               {"8192", "8192", "128"}}) {
+    std::vector<std::string> words{"plan", "--json", "--top", "0"};
+    words.insert(words.end(), size.begin(), size.end());
+    auto const j = run_command(words).json();
+    ASSERT_EQ(j["plans"].size(), j["candidates"].get<std::size_t>());
+    for (auto const& p : j["plans"]) {
+      auto const t = [&](char const* name) { return p["terms_us"][name].get<double>(); };
+      double const busy = std::max(t("tensor") + t("idle"), t("loads")) + t("epilogue");
+      double const rest = t("launch") + t("meeting");
+      double const us = p["predicted"]["us"];
+      EXPECT_GE(us, rest + std::max(busy, t("dram")) - 1e-6) << p;
+      EXPECT_LE(us, rest + busy + t("dram") + 1e-6) << p;
+      EXPECT_GE(t("tensor"), 0) << p;
+    }
+  }
+}
+
+TEST(PlanCommand, SharesOfTheCeilings) {
+  auto const j = run_command({"plan", "4096", "4096", "4096", "--json"}).json();
+  auto const& measured = j["chosen"]["measured"];
+  EXPECT_NEAR(measured["tflops"].get<double>(), 2e-6 * 4096 * 4096 * 4096 / 175.3, 1);
+  EXPECT_NEAR(measured["of_wgmma_ceiling"].get<double>(), 784.0 / 944, 0.001);
+  EXPECT_EQ(j["chosen"]["source"], "table of winners");
+  auto const other = run_command({"plan", "4096", "4096", "4000", "--json"}).json();
+  EXPECT_TRUE(other["chosen"]["measured"].is_null());
+  EXPECT_EQ(other["chosen"]["source"], "model");
+}
+
+/// The median over samples of a row of the ceilings' result.
+double ceiling(nlohmann::json const& file, std::string const& name, std::string const& data,
+               char const* figure) {
+  for (auto const& row : file["rows"])
+    if (row["name"] == name && row["mode"] == "burst" && row.value("data", "") == data)
+      return row[figure];
+  return 0;
+}
+
+TEST(PlanCommand, TheCeilingsAreThoseOfTheMeasurement) {
+  auto const file = nlohmann::json::parse(
+      read_file(std::string(TW_SOURCE_DIR) + "/bench/results/2026-11-20-h200-ceiling.json"));
+  EXPECT_NEAR(ceiling(file, "wgmma m64n256k16 bf16", "normal", "tflops"), tw::wgmma_ceiling_tflops,
+              0.5);
+  EXPECT_NEAR(ceiling(file, "DRAM read 8 GiB", "", "gb_per_s"), tw::dram_ceiling_gb_per_s, 0.5);
+}
+
+TEST(PlanCommand, WhatLimitsIsSaid) {
+  tw::gemm_plan p;
+  p.predicted_us = 10;
+  auto const limit = [&](tw::plan_terms const& t) {
+    p.terms = t;
+    return tw::limit_text(p).substr(0, 9);
+  };
+  EXPECT_EQ(limit({.tensor = 5, .idle = 3, .loads = 7}), "the tenso");
+  EXPECT_EQ(limit({.tensor = 5, .loads = 7}), "loads fro");
+  EXPECT_EQ(limit({.tensor = 5, .dram = 7}), "DRAM: 7.0");
+  EXPECT_EQ(limit({.epilogue = 7}), "the epilo");
+  EXPECT_EQ(limit({.tensor = 5, .meeting = 6, .launch = 2}), "fixed cos");
+}
+
+TEST(PlanCommand, RefusesWhatIsNoProduct) {
+  auto const zero = run_command({"plan", "0", "4096", "4096"});
+  EXPECT_EQ(zero.status, 2);
+  EXPECT_EQ(zero.err.rfind("tilewright: TW0401", 0), 0U) << zero.err;
+  auto const pitch = run_command({"plan", "16", "16", "16", "--lda", "8", "--json"});
+  EXPECT_EQ(pitch.status, 2);
+  EXPECT_EQ(pitch.json()["error"]["code"], "TW0402");
+  EXPECT_EQ(run_command({"plan", "16", "16"}).status, 2);
+  EXPECT_EQ(run_command({"plan", "16", "16", "16", "--ab", "fp8"}).status, 2);
+}
+
+}  // namespace

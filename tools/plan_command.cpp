@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// plan_command.cpp  Options to a problem, all its plans, and a report.
+#include "tools/plan_command.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "tilewright/base/elem_text.hpp"
+#include "tools/guarded.hpp"
+#include "tools/json_output.hpp"
+#include "tools/plan_report.hpp"
+
+namespace tw {
+namespace {
+
+char const* const manual =
+    "Ranks all kernels for D = A B by predicted time on an H200; plans that were measured to be "
+    "the\n"
+    "fastest come first. Nothing runs, no GPU is needed. Ceilings: wgmma alone 944 TFLOP/s, reads\n"
+    "from DRAM 4540 GB/s, both measured on an H200. docs/planning.md explains the columns.";
+
+struct plan_request {
+  std::int64_t m = 0, n = 0, k = 0;
+  std::string ab = "bf16", d, layout = "TN";
+  std::int64_t batch = 1;
+  std::int64_t lda = 0, ldb = 0, ldd = 0;  // elements; 0: dense
+  int sms = 132, top = 10;
+  std::int64_t workspace = std::int64_t{64} << 20;
+  bool as_json = false;
+};
+
+gemm_problem problem_of(plan_request const& r) {
+  elem const ab = parse_elem(r.ab).value();
+  bool const a_row = r.layout[0] == 'T', b_row = r.layout[1] == 'T';
+  gemm_problem p;
+  p.m = r.m, p.n = r.n, p.k = r.k;
+  p.a = {ab, a_row ? order::row_major : order::col_major, a_row ? r.k : r.m};
+  p.b = {ab, b_row ? order::row_major : order::col_major, b_row ? r.n : r.k};
+  p.d = {r.d.empty() ? ab : parse_elem(r.d).value(), order::row_major, r.n};
+  p.batch = r.batch;
+  if (r.batch > 1) {
+    p.a.batch_stride_elems = r.m * r.k;
+    p.b.batch_stride_elems = r.k * r.n;
+    p.d.batch_stride_elems = r.m * r.n;
+  }
+  if (r.lda != 0) p.a.pitch_elems = r.lda;
+  if (r.ldb != 0) p.b.pitch_elems = r.ldb;
+  if (r.ldd != 0) p.d.pitch_elems = r.ldd;
+  return p;
+}
+
+exit_status plan(plan_request const& r) {
+  void* const aligned = reinterpret_cast<void*>(std::uintptr_t{0x100000});  // never followed
+  gemm_operands const o{aligned, aligned, nullptr, aligned, aligned, r.workspace};
+  gemm_problem const p = problem_of(r);
+  plan_answer const a{p, r.layout, r.sms, r.workspace, plan_candidates(p, o, r.sms)};
+  if (r.as_json)
+    print_json(plan_json(a, r.top));
+  else
+    fmt::print("{}", plan_text(a, r.top));
+  return exit_status::done;
+}
+
+}  // namespace
+
+void add_plan_command(CLI::App& app, int& status) {
+  auto const r = std::make_shared<plan_request>();
+  CLI::App* verb = app.add_subcommand("plan", "which kernel a product gets, why, and how long");
+  verb->footer(manual);
+  verb->add_option("M", r->m, "rows of A and D")->required();
+  verb->add_option("N", r->n, "columns of B and D")->required();
+  verb->add_option("K", r->k, "columns of A, rows of B")->required();
+  verb->add_option("--ab", r->ab, "type of A and B")
+      ->check(CLI::IsMember({"bf16", "f16"}))
+      ->capture_default_str();
+  verb->add_option("--d", r->d, "type of D (default: that of A and B)")
+      ->check(CLI::IsMember({"bf16", "f16", "f32"}));
+  verb->add_option("--layout", r->layout,
+                   "A is T = (m, k) or N = (k, m) in memory, B is N = (n, k) or T = (k, n)")
+      ->check(CLI::IsMember({"TN", "TT", "NT", "NN"}))
+      ->capture_default_str();
+  verb->add_option("--batch", r->batch, "products of this shape, one behind the other in memory")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  verb->add_option("--lda", r->lda, "pitch of A in elements (default: dense)");
+  verb->add_option("--ldb", r->ldb, "pitch of B in elements (default: dense)");
+  verb->add_option("--ldd", r->ldd, "pitch of D in elements (default: dense)");
+  verb->add_option("--sms", r->sms, "SMs of the card")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  verb->add_option("--workspace", r->workspace, "bytes that the launch may use")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  verb->add_option("--top", r->top, "plans that are shown; 0: all")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  verb->add_flag("--json", r->as_json, "one JSON record on stdout");
+  verb->callback(
+      [r, &status] { status = static_cast<int>(guarded(r->as_json, [&] { return plan(*r); })); });
+}
+
+}  // namespace tw

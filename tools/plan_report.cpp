@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// plan_report.cpp  The two forms of the same ranking.
+#include "tools/plan_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "tools/ceilings.hpp"
+
+namespace tw {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+std::size_t shown(plan_answer const& a, int top) {
+  return top == 0 ? a.plans.size() : std::min(a.plans.size(), static_cast<std::size_t>(top));
+}
+
+/// How the tiles are handed out: "64 clusters", "66 clusters, 16 tiles shared by 66".
+std::string handing_out(gemm_plan const& p) {
+  std::string text = fmt::format("{} clusters", p.clusters);
+  if (p.shared_tiles > 0)
+    text += fmt::format(", {} tile{} shared by {}", p.shared_tiles, p.shared_tiles == 1 ? "" : "s",
+                        p.sharers);
+  return text;
+}
+
+std::string rate_text(gemm_problem const& p, double us) {
+  rates const r = rates_of(p, us);
+  return fmt::format(
+      "{:.1f} us: {:.1f} TFLOP/s, {:.3f} of wgmma alone; {:.0f} GB/s, {:.3f} of DRAM", us, r.tflops,
+      r.of_wgmma, r.gb_per_s, r.of_dram);
+}
+
+char const* source_text(plan_source s) {
+  return s == plan_source::model ? "model" : "table of winners";
+}
+
+/// Why this one: its prediction, or a measurement and what the model thought of it.
+std::string because(plan_answer const& a) {
+  gemm_plan const& chosen = a.plans[0];
+  if (chosen.source == plan_source::model) return "the least predicted time";
+  auto const faster = std::count_if(a.plans.begin(), a.plans.end(), [&](gemm_plan const& p) {
+    return p.predicted_us < chosen.predicted_us;
+  });
+  return fmt::format("measured to be the fastest on an H200; the model puts it at place {}",
+                     faster + 1);
+}
+
+std::string runner_up(plan_answer const& a) {
+  if (a.plans.size() < 2) return "none";
+  gemm_plan const &chosen = a.plans[0], &next = a.plans[1];
+  double const more = (next.predicted_us / chosen.predicted_us - 1) * 100;
+  return fmt::format("{} on {}, predicted {:.1f} us, {:.1f} % {}", next.kernel, handing_out(next),
+                     next.predicted_us, std::abs(more), more < 0 ? "less" : "more");
+}
+
+json terms_json(plan_terms const& t) {
+  return {{"tensor", t.tensor},     {"idle", t.idle},
+          {"loads", t.loads},       {"dram", t.dram},
+          {"epilogue", t.epilogue}, {"meeting", t.meeting},
+          {"launch", t.launch},     {"shared_memory", t.shared_memory},
+          {"waves", t.waves}};
+}
+
+json rates_json(gemm_problem const& p, double us) {
+  rates const r = rates_of(p, us);
+  return {{"us", us},
+          {"tflops", r.tflops},
+          {"of_wgmma_ceiling", r.of_wgmma},
+          {"gb_per_s", r.gb_per_s},
+          {"of_dram_ceiling", r.of_dram}};
+}
+
+json one_json(gemm_problem const& asked, gemm_plan const& p) {
+  json j{{"kernel", p.kernel},
+         {"source", source_text(p.source)},
+         {"swapped", p.swapped},
+         {"clusters", p.clusters},
+         {"shared_tiles", p.shared_tiles},
+         {"sharers", p.sharers},
+         {"workspace_bytes", p.workspace_bytes},
+         {"predicted", rates_json(asked, p.predicted_us)},
+         {"terms_us", terms_json(p.terms)}};
+  j["measured"] = p.measured_us > 0 ? rates_json(asked, p.measured_us) : json(nullptr);
+  return j;
+}
+
+}  // namespace
+
+std::string limit_text(gemm_plan const& p) {
+  plan_terms const& t = p.terms;
+  double const math = t.tensor + t.idle, fixed = t.launch + t.meeting;
+  double const most = std::max({math, t.loads, t.dram, t.epilogue, fixed});
+  auto const of = [&](double us) { return fmt::format("{:.1f} of {:.1f} us", us, p.predicted_us); };
+  if (most == math)
+    return fmt::format(
+        "the tensor cores: {}; {:.1f} for the product's own operations, {:.1f} for edges, "
+        "part-empty waves and what instructions lose",
+        of(math), t.tensor, t.idle);
+  if (most == t.dram) return fmt::format("DRAM: {} to read A and B and write D once", of(t.dram));
+  if (most == t.loads)
+    return fmt::format("loads from L2 into shared memory: {}; the tensor cores need {:.1f}",
+                       of(t.loads), math);
+  if (most == t.epilogue)
+    return fmt::format("the epilogue: {} that no main loop hides", of(t.epilogue));
+  return fmt::format("fixed costs: {} for the launch{}", of(fixed),
+                     t.meeting > 0 ? " and for adding shared parts" : "");
+}
+
+std::string plan_text(plan_answer const& a, int top) {
+  gemm_problem const& p = a.problem;
+  gemm_plan const& chosen = a.plans[0];
+  std::string text = fmt::format(
+      "product    D = A B, M = {}, N = {}, K = {}, batch {}, {} to {}, {}; {} SMs, workspace {} "
+      "bytes\n",
+      p.m, p.n, p.k, p.batch, name(p.a.type), name(p.d.type), a.layout, a.sms, a.workspace_bytes);
+  text += fmt::format("chosen     {} on {}, of {} plans\n", chosen.kernel, handing_out(chosen),
+                      a.plans.size());
+  text += fmt::format("because    {}\n", because(a));
+  text += fmt::format("limit      {}\n", limit_text(chosen));
+  text += fmt::format("runner-up  {}\n", runner_up(a));
+  if (chosen.workspace_bytes > 0)
+    text += fmt::format("workspace  {} bytes\n", chosen.workspace_bytes);
+  text += fmt::format("predicted  {}\n", rate_text(p, chosen.predicted_us));
+  text += chosen.measured_us > 0
+              ? fmt::format("measured   {}\n", rate_text(p, chosen.measured_us))
+              : std::string("measured   not yet on this card: tilewright tune\n");
+  for (std::string const& hint : chosen.hints) text += fmt::format("hint       {}\n", hint);
+
+  text +=
+      fmt::format("\n{:>3} {:>9} {:>8} {:>7} {:>7} {:>7} {:>7} {:>7} {:>7} {:>6} {:>6} {:>6}  {}\n",
+                  "", "predicted", "measured", "tensor", "idle", "loads", "DRAM", "smem", "epilog.",
+                  "meet", "launch", "waves", "kernel, clusters (times in us)");
+  for (std::size_t i = 0; i < shown(a, top); ++i) {
+    gemm_plan const& x = a.plans[i];
+    plan_terms const& t = x.terms;
+    std::string const measured = x.measured_us > 0 ? fmt::format("{:.1f}", x.measured_us) : "-";
+    text += fmt::format(
+        "{:>3} {:>9.1f} {:>8} {:>7.1f} {:>7.1f} {:>7.1f} {:>7.1f} {:>7.1f} {:>7.1f} {:>6.1f} "
+        "{:>6.1f} {:>6.2f}  {}{}, {}\n",
+        i + 1, x.predicted_us, measured, t.tensor, t.idle, t.loads, t.dram, t.shared_memory,
+        t.epilogue, t.meeting, t.launch, t.waves, x.kernel, x.swapped ? " transposed" : "",
+        handing_out(x));
+  }
+  if (shown(a, top) < a.plans.size())
+    text +=
+        fmt::format("    ... and {} more (--top 0 shows all)\n", a.plans.size() - shown(a, top));
+  return text;
+}
+
+json plan_json(plan_answer const& a, int top) {
+  gemm_problem const& p = a.problem;
+  gemm_plan const& chosen = a.plans[0];
+  json j{{"schema", "tilewright.plan/1"},
+         {"m", p.m},
+         {"n", p.n},
+         {"k", p.k},
+         {"batch", p.batch},
+         {"ab", name(p.a.type)},
+         {"d", name(p.d.type)},
+         {"layout", a.layout},
+         {"sms", a.sms},
+         {"workspace_bytes", a.workspace_bytes},
+         {"ceilings",
+          {{"wgmma_tflops", wgmma_ceiling_tflops}, {"dram_gb_per_s", dram_ceiling_gb_per_s}}},
+         {"candidates", a.plans.size()},
+         {"chosen", one_json(p, chosen)},
+         {"because", because(a)},
+         {"limit", limit_text(chosen)},
+         {"runner_up", runner_up(a)},
+         {"hints", chosen.hints}};
+  j["plans"] = json::array();
+  for (std::size_t i = 0; i < shown(a, top); ++i) j["plans"].push_back(one_json(p, a.plans[i]));
+  return j;
+}
+
+}  // namespace tw

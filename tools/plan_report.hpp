@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// plan_report.hpp  Ranked plans of a product as text and as JSON ("tilewright.plan/1").
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "tilewright/dispatch/gemm.hpp"
+
+namespace tw {
+
+/// What was asked, and all plans for it, the chosen one first.
+struct plan_answer {
+  gemm_problem problem;
+  std::string layout;  // "TN"
+  int sms = 0;
+  std::int64_t workspace_bytes = 0;
+  std::vector<gemm_plan> plans;
+};
+
+/// What limits a plan, in words: "the tensor cores: 138.7 of 163.0 us, ...".
+std::string limit_text(gemm_plan const& p);
+
+/// The chosen plan and why, then a table of the first `top` plans (0: all).
+std::string plan_text(plan_answer const& a, int top);
+nlohmann::ordered_json plan_json(plan_answer const& a, int top);
+
+}  // namespace tw
