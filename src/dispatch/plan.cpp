@@ -6,6 +6,7 @@
 
 #include "dispatch/cost.hpp"
 #include "dispatch/normal_form.hpp"
+#include "dispatch/plan_log.hpp"
 #include "dispatch/raster.hpp"
 #include "dispatch/terms.hpp"
 #include "dispatch/winners.hpp"
@@ -218,7 +219,9 @@ std::vector<gemm_plan> plan_candidates(gemm_problem const& p, gemm_operands cons
 
 gemm_plan plan_gemm(gemm_problem const& p, gemm_operands const& o, int device_sms) {
   std::vector<option> const options = ranked(p, o, device_sms);
-  return finished(options.front(), options.size(), device_sms);
+  gemm_plan plan = finished(options.front(), options.size(), device_sms);
+  log_plan(plan, o, device_sms);
+  return plan;
 }
 
 }  // namespace tw

@@ -61,7 +61,8 @@ struct gemm_plan {
 std::string kernel_name(gemm_config const& c);
 
 /// Chooses a kernel. Throws `rejected` when accept() refuses. `device_sms`: number of SMs. Of the
-/// operands it reads the alignment and the size of the workspace.
+/// operands it reads the alignment and the size of the workspace. The log tells each problem's plan
+/// once, and what would make it faster (TW_LOG_LEVEL; docs/planning.md).
 gemm_plan plan_gemm(gemm_problem const& p, gemm_operands const& o, int device_sms);
 
 /// All plans for this problem, the one predicted to be fastest first. Throws as plan_gemm.
