@@ -4,12 +4,24 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "bench/questions.hpp"
+#include "tilewright/pipeline/order.hpp"
 #include "tools/guarded.hpp"
 
 namespace tw {
 namespace {
+
+/// What --order takes: each order in bands of 1 to 32 cluster tiles.
+std::vector<std::string> order_choices() {
+  std::vector<std::string> all;
+  for (char const* const name : order_names)
+    for (int band = 1; band <= 32; band *= 2)
+      all.push_back(std::string(name) + ":" + std::to_string(band));
+  return all;
+}
 
 void add_gemm(CLI::App& bench, int& status) {
   auto const o = std::make_shared<bench::gemm_bench_options>();
@@ -33,6 +45,11 @@ void add_gemm(CLI::App& bench, int& status) {
                    "Our plans that are tried; the fastest becomes a contender of its own")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
+  verb->add_option("--order", o->measure.orders,
+                   "Orders of tiles in bands of so many cluster tiles (serpentine:8,hilbert:16): "
+                   "our plan in each of them becomes a contender of its own")
+      ->delimiter(',')
+      ->check(CLI::IsMember(order_choices()));
   verb->add_option("--rounds", o->rounds, "Bursts of each contender (5; 3 with --quick)")
       ->check(CLI::Range(1, 1000));
   verb->add_option("--data", o->data, "normal (mean 0, deviation 1) or uniform (-1 to 1)")

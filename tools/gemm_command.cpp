@@ -67,7 +67,7 @@ exit_status run_gemm(gemm_request const& r) {
   std::optional<check_report> check;
   if (r.check) check = check_gemm(files.problem(), data.operands());
   bool const right = !check || check->passed();
-  if (right) write_matrix(out, data.d());
+  if (right) write_matrix(out, data.d(), r.batch);
   if (r.json) {
     print_json(json_report(r, files, run, check));
   } else if (!r.quiet) {
@@ -87,6 +87,10 @@ void add_gemm_command(CLI::App& app, int& status) {
   verb->add_option("A", r->a, "MxK matrix")->required();
   verb->add_option("B", r->b, "KxN matrix")->required();
   verb->add_option("-o,--output", r->d, "where D goes")->required();
+  verb->add_flag(
+      "--batch", r->batch,
+      "A, B and C may be .npy arrays of three dimensions, stacks of matrices in C order; "
+      "a matrix is the same for all products; D is a stack");
   verb->add_option("-C,--add", r->c, "MxN matrix that is added, times beta");
   verb->add_option("--alpha", r->alpha, "factor of A B (default 1)");
   verb->add_option("--beta", r->beta, "factor of C (default 1 with -C)");
