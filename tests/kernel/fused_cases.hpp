@@ -57,7 +57,7 @@ inline fused_product random_fused(std::mt19937_64& rng, int most) {
   p.d = make_matrix(d_type, od, m, d_cols, extra(od, m, d_cols), nullptr, batch);
   // Sums of magnitude 1, where activations bend.
   float const alpha = any(0, 1) != 0 ? 1.0F : normal(rng) / std::sqrt(static_cast<float>(k));
-  p.problem = {m, n, k, p.a.desc, p.b.desc, p.d.desc, std::nullopt, alpha, 0.0F, batch, {}};
+  p.problem = {m, n, k, p.a.desc, p.b.desc, p.d.desc, std::nullopt, alpha, 0.0F, batch, e};
   elem const outputs[] = {elem::bf16, elem::f16, elem::f32};
   if (any(0, 2) == 0) {
     p.c = make_matrix(outputs[any(0, 2)], ord(), m, d_cols, any(0, 3), fill, batch);

@@ -41,7 +41,7 @@ struct gemm_problem {
   float alpha = 1.0F;
   float beta = 0.0F;
   std::int64_t batch = 1;
-  gemm_epilogue epilogue;  // with a gate D and C are (m, n/2)
+  gemm_epilogue epilogue = {};  // with a gate D and C are (m, n/2)
 
   bool operator==(gemm_problem const&) const = default;
 };
