@@ -4,12 +4,24 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "bench/questions.hpp"
+#include "tilewright/pipeline/order.hpp"
 #include "tools/guarded.hpp"
 
 namespace tw {
 namespace {
+
+/// What --order takes: each order in bands of 1 to 32 cluster tiles.
+std::vector<std::string> order_choices() {
+  std::vector<std::string> all;
+  for (char const* const name : order_names)
+    for (int band = 1; band <= 32; band *= 2)
+      all.push_back(std::string(name) + ":" + std::to_string(band));
+  return all;
+}
 
 void add_gemm(CLI::App& bench, int& status) {
   auto const o = std::make_shared<bench::gemm_bench_options>();
@@ -33,6 +45,11 @@ void add_gemm(CLI::App& bench, int& status) {
                    "Our plans that are tried; the fastest becomes a contender of its own")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
+  verb->add_option("--order", o->measure.orders,
+                   "Orders of tiles in bands of so many cluster tiles (serpentine:8,hilbert:16): "
+                   "our plan in each of them becomes a contender of its own")
+      ->delimiter(',')
+      ->check(CLI::IsMember(order_choices()));
   verb->add_option("--rounds", o->rounds, "Bursts of each contender (5; 3 with --quick)")
       ->check(CLI::Range(1, 1000));
   verb->add_option("--data", o->data, "normal (mean 0, deviation 1) or uniform (-1 to 1)")
@@ -75,15 +92,26 @@ void add_emulator(CLI::App& bench, int& status) {
   });
 }
 
+void add_host(CLI::App& bench, int& status) {
+  auto const o = std::make_shared<bench::host_bench_options>();
+  auto* const verb = bench.add_subcommand("host", "Measure what a call costs on the host");
+  verb->add_option("--json", o->json_path, "Write every sample and the environment to this file");
+  verb->add_option("--commit", o->commit, "Commit to record (default: asked of git)");
+  verb->callback([o, &status] {
+    status = static_cast<int>(guarded(false, [&] { return bench::run_host_bench(*o); }));
+  });
+}
+
 }  // namespace
 
 void add_bench_command(CLI::App& app, int& status) {
-  auto* const bench =
-      app.add_subcommand("bench", "Measure: products and ceilings of the card, the emulator");
+  auto* const bench = app.add_subcommand(
+      "bench", "Measure: products and ceilings of the card, the emulator, calls");
   bench->require_subcommand(1);
   add_gemm(*bench, status);
   add_ceiling(*bench, status);
   add_emulator(*bench, status);
+  add_host(*bench, status);
 }
 
 }  // namespace tw

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <optional>
+#include <string>
 #include <thread>
 
 #include "bench/gpu/cublaslt.hpp"
@@ -38,6 +39,9 @@ class measurement {
     out_.why = plans[0].why;
     out_.hints = plans[0].hints;
     add("tilewright", plans[0].kernel, prepare(plans[0], options_.batch_s));
+    for (std::string const& order : options_.orders)
+      add("tilewright_" + order, plans[0].kernel,
+          prepare(in_order(plans[0], order), options_.batch_s));
     std::size_t const best = try_plans(plans);
     if (best != 0)
       add("tilewright_tuned", plans[best].kernel, prepare(plans[best], options_.batch_s));
@@ -84,6 +88,15 @@ class measurement {
 
  private:
   using contender_pointer = std::unique_ptr<graph_contender>;
+
+  /// The plan with its tiles in another order, "serpentine:8".
+  static gemm_plan in_order(gemm_plan plan, std::string const& order) {
+    std::size_t const colon = order.find(':');
+    for (int i = 0; i < 3; ++i)
+      if (order.substr(0, colon) == order_names[i]) plan.raster = static_cast<order_kind>(i);
+    plan.band = std::stoi(order.substr(colon + 1));
+    return plan;
+  }
 
   contender_pointer prepare(graph_contender::enqueue const& launch) {
     return std::make_unique<graph_contender>(watch_, sets_.count(), launch, options_.batch_s);

@@ -19,6 +19,7 @@ struct measure_options {
   std::string cublaslt = "libcublasLt.so.13";
   int tune_candidates = 16;
   int our_plans = 1;  // the fastest by prediction, of which the fastest by measurement is timed
+  std::vector<std::string> orders;  // of tiles, "serpentine:8": each a contender of its own
   data_kind data = data_kind::normal;
   std::uint64_t seed = 1;
   double batch_s = 0.015;      // work of one burst
@@ -41,6 +42,10 @@ struct ceiling_options {
   bool quick = false;
   std::uint64_t seed = 1;
   protocol_options protocol;
+};
+
+struct host_bench_options {
+  std::string json_path, commit;
 };
 
 struct emulator_bench_options {

@@ -16,4 +16,7 @@ exit_status run_ceiling_bench(ceiling_options options);
 /// Times a product in the emulator, with and without checks; needs no GPU.
 exit_status run_emulator_bench(emulator_bench_options const& options);
 
+/// Times the parts of a call of gemm() on the host, and on a GPU the whole call.
+exit_status run_host_bench(host_bench_options const& options);
+
 }  // namespace tw::bench

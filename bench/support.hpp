@@ -16,13 +16,13 @@ inline std::optional<std::string> why_unsupported(gemm_shape const& s) {
   if (auto const missing = missing_for(s.dtype))
     return "not supported yet: " + std::string(*missing);
   if (!s.group_m.empty() || s.category == "grouped") return "not supported yet: grouped products";
-  if (s.batch > 1) return "not supported yet: batches";
   if (!s.epilogue.empty()) return "not supported yet: epilogue " + s.epilogue;
   if (!s.unknown_fields.empty()) return "unknown field \"" + s.unknown_fields.front() + "\"";
   return std::nullopt;
 }
 
-/// The product of a supported shape, with dense pitches.
+/// The product of a supported shape, with dense pitches; the matrices of a batch lie one behind the
+/// other.
 inline gemm_problem problem_of(gemm_shape const& s) {
   auto const type = find_dtype(s.dtype).value();
   gemm_problem p;
@@ -34,11 +34,18 @@ inline gemm_problem problem_of(gemm_shape const& s) {
   p.b = s.layout[1] == 'N' ? matrix_desc{type.ab, order::col_major, s.k}
                            : matrix_desc{type.ab, order::row_major, s.n};
   p.d = {type.d, order::row_major, s.n};
+  p.batch = s.batch;
+  if (s.batch > 1) {
+    p.a.batch_stride_elems = s.m * s.k;
+    p.b.batch_stride_elems = s.k * s.n;
+    p.d.batch_stride_elems = s.m * s.n;
+  }
   return p;
 }
 
 inline double flop(gemm_shape const& s) {
-  return 2.0 * static_cast<double>(s.m) * static_cast<double>(s.n) * static_cast<double>(s.k);
+  return 2.0 * static_cast<double>(s.batch) * static_cast<double>(s.m) * static_cast<double>(s.n) *
+         static_cast<double>(s.k);
 }
 
 /// Each operand read once, the result written once.
@@ -46,7 +53,8 @@ inline double compulsory_bytes(gemm_shape const& s) {
   auto const type = find_dtype(s.dtype).value();
   double const m = static_cast<double>(s.m), n = static_cast<double>(s.n),
                k = static_cast<double>(s.k);
-  return (m * k + k * n) * size_bytes(type.ab) + m * n * size_bytes(type.d);
+  return static_cast<double>(s.batch) *
+         ((m * k + k * n) * size_bytes(type.ab) + m * n * size_bytes(type.d));
 }
 
 }  // namespace tw::bench

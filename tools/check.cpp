@@ -132,9 +132,7 @@ void judge_element(check_report& r, check_place place, expected_element const& e
   if (place.ratio >= r.largest_ratio.ratio) r.largest_ratio = place;
 }
 
-}  // namespace
-
-check_report check_gemm(gemm_problem const& p, gemm_operands const& o, double max_flops) {
+check_report check_one(gemm_problem const& p, gemm_operands const& o, double max_flops) {
   double const row_flops = 2.0 * static_cast<double>(p.n) * static_cast<double>(p.k);
   double const affordable = std::clamp(max_flops / row_flops, 1.0, static_cast<double>(p.m));
   indices const all = chosen_rows(p.m, static_cast<std::int64_t>(affordable));
@@ -159,6 +157,32 @@ check_report check_gemm(gemm_problem const& p, gemm_operands const& o, double ma
     }
   }
   return report;
+}
+
+void const* matrix_at(void const* base, matrix_desc const& m, std::int64_t product) {
+  return static_cast<std::byte const*>(base) + product * m.batch_stride_elems * size_bytes(m.type);
+}
+
+}  // namespace
+
+check_report check_gemm(gemm_problem const& p, gemm_operands const& o, double max_flops) {
+  check_report all;
+  for (std::int64_t i = 0; i < p.batch; ++i) {
+    gemm_operands one = o;
+    one.a = matrix_at(o.a, p.a, i);
+    one.b = matrix_at(o.b, p.b, i);
+    if (p.c) one.c = matrix_at(o.c, *p.c, i);
+    one.d = const_cast<void*>(matrix_at(o.d, p.d, i));
+    check_report r = check_one(p, one, max_flops / static_cast<double>(p.batch));
+    r.largest_error.product = r.largest_ratio.product = i;
+    if (i == 0 || r.largest_error.error >= all.largest_error.error)
+      all.largest_error = r.largest_error;
+    if (i == 0 || r.largest_ratio.ratio >= all.largest_ratio.ratio)
+      all.largest_ratio = r.largest_ratio;
+    all.rows += r.rows, all.rows_checked += r.rows_checked, all.cols = r.cols;
+    all.wrong += r.wrong, all.unjudged += r.unjudged;
+  }
+  return all;
 }
 
 }  // namespace tw

@@ -12,13 +12,14 @@ namespace tw {
 struct check_place {
   std::int64_t row = 0, col = 0;
   double got = 0, expected = 0, bound = 0;
-  double error = 0;  // |got - expected|; infinite where one of them is not a number
-  double ratio = 0;  // error / bound
+  double error = 0;          // |got - expected|; infinite where one of them is not a number
+  double ratio = 0;          // error / bound
+  std::int64_t product = 0;  // of a batch
 };
 
 struct check_report {
-  std::int64_t rows = 0, rows_checked = 0, cols = 0;
-  std::int64_t wrong = 0;     // elements beyond the bound
+  std::int64_t rows = 0, rows_checked = 0, cols = 0;  // rows of all products of a batch
+  std::int64_t wrong = 0;                             // elements beyond the bound
   std::int64_t unjudged = 0;  // elements where float32 may overflow on the way
   check_place largest_error, largest_ratio;
 
@@ -27,7 +28,8 @@ struct check_report {
 
 /// Compares D (o.d) with alpha A B + beta C. All pointers are host pointers. Products of more than
 /// `max_flops` floating-point operations are checked on whole rows: one from each of equally tall
-/// slices of D, chosen by a fixed seed. Memory: about 50 MB, whatever the size.
+/// slices of D, chosen by a fixed seed; of a batch, each product on its share. Memory: about 50 MB,
+/// whatever the size.
 check_report check_gemm(gemm_problem const& p, gemm_operands const& o, double max_flops = 2e11);
 
 }  // namespace tw

@@ -67,7 +67,7 @@ device_workspace::device_workspace() {
 device_workspace::~device_workspace() { cudaFree(data_); }
 
 device_matrix::device_matrix(matrix_view const& host) : host_(host), desc_(host.desc()) {
-  desc_.pitch_elems = elements_in(host.type, host.padded_line()).count;
+  desc_ = host.desc(elements_in(host.type, host.padded_line()).count);
   must(cudaMalloc(&data_, count(host.padded_size())), "memory for a matrix on the GPU");
 }
 

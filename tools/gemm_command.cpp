@@ -3,7 +3,6 @@
 #include "tools/gemm_command.hpp"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -29,13 +28,6 @@ char const* const manual =
 device_choice device_of(std::string const& text) {
   if (text == "emu") return device_choice::emu;
   return text == "gpu" ? device_choice::gpu : device_choice::automatic;
-}
-
-/// Slow only because of how the matrices lie: a warning where speed is wanted, the GPU.
-void log_hints(gemm_run const& run) {
-  for (std::string const& hint : run.plan.hints) {
-    spdlog::log(run.on_gpu ? spdlog::level::warn : spdlog::level::info, "performance: {}", hint);
-  }
 }
 
 [[noreturn]] void refuse_trace_of_gpu() {
@@ -72,11 +64,10 @@ exit_status run_gemm(gemm_request const& r) {
   gemm_data data(files);
   std::string said;
   gemm_run const run = on_gpu ? run_on_gpu(files, data) : run_recorded(r, files, data, said);
-  log_hints(run);
   std::optional<check_report> check;
   if (r.check) check = check_gemm(files.problem(), data.operands());
   bool const right = !check || check->passed();
-  if (right) write_matrix(out, data.d());
+  if (right) write_matrix(out, data.d(), r.batch);
   if (r.json) {
     print_json(json_report(r, files, run, check));
   } else if (!r.quiet) {
@@ -96,6 +87,10 @@ void add_gemm_command(CLI::App& app, int& status) {
   verb->add_option("A", r->a, "MxK matrix")->required();
   verb->add_option("B", r->b, "KxN matrix")->required();
   verb->add_option("-o,--output", r->d, "where D goes")->required();
+  verb->add_flag(
+      "--batch", r->batch,
+      "A, B and C may be .npy arrays of three dimensions, stacks of matrices in C order; "
+      "a matrix is the same for all products; D is a stack");
   verb->add_option("-C,--add", r->c, "MxN matrix that is added, times beta");
   verb->add_option("--alpha", r->alpha, "factor of A B (default 1)");
   verb->add_option("--beta", r->beta, "factor of C (default 1 with -C)");

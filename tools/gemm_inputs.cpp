@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "tilewright/problem/accept.hpp"
 #include "tools/io/refuse.hpp"
 
@@ -12,6 +14,23 @@ namespace {
 
 std::string extents(std::int64_t rows, std::int64_t cols) {
   return fmt::format("{}x{}", rows, cols);
+}
+
+/// Matrices in the batch: those of the stacks, which must agree.
+std::int64_t batch_of(gemm_request const& r, matrix_view const& a, matrix_view const& b,
+                      matrix_view const* c) {
+  std::int64_t const most = std::max({a.matrices, b.matrices, c != nullptr ? c->matrices : 1});
+  auto const check = [&](char const* name, matrix_view const& m) {
+    if (m.matrices != 1 && m.matrices != most)
+      refuse("TW0616", fmt::format("matrices in {}", name), fmt::format("{}", m.matrices),
+             fmt::format("{}, as in another stack, or a single one for all", most));
+  };
+  check("A", a);
+  check("B", b);
+  if (c != nullptr) check("C", *c);
+  if (r.batch && parse_address(r.d).format != file_format::npy)
+    refuse("TW0612", "output " + r.d, "a stack of matrices", "a .npy file with --batch");
+  return most;
 }
 
 gemm_problem pose(gemm_request const& r, matrix_view const& a, matrix_view const& b,
@@ -29,10 +48,12 @@ gemm_problem pose(gemm_request const& r, matrix_view const& a, matrix_view const
   p.m = a.rows;
   p.n = b.cols;
   p.k = a.cols;
+  p.batch = batch_of(r, a, b, c);
   elem const type = operand_type(r.dtype, a.type, b.type);
-  p.a = {type, a.ord, a.pitch_elems()};
-  p.b = {type, b.ord, b.pitch_elems()};
-  p.d = {r.out_dtype.value_or(type), order::row_major, p.n};
+  p.a = a.desc();
+  p.b = b.desc();
+  p.a.type = p.b.type = type;
+  p.d = {r.out_dtype.value_or(type), order::row_major, p.n, p.batch == 1 ? 0 : p.m * p.n};
   p.alpha = r.alpha;
   p.beta = r.beta.value_or(c != nullptr ? 1.0F : 0.0F);
   if (c != nullptr && p.beta != 0.0F) p.c = c->desc();  // C times zero takes no part
@@ -42,13 +63,15 @@ gemm_problem pose(gemm_request const& r, matrix_view const& a, matrix_view const
 
 }  // namespace
 
-gemm_files::gemm_files(gemm_request const& r) : a_(parse_address(r.a)), b_(parse_address(r.b)) {
-  if (!r.c.empty()) c_.emplace(parse_address(r.c));
+gemm_files::gemm_files(gemm_request const& r)
+    : a_(parse_address(r.a), r.batch),
+      b_(parse_address(r.b), r.batch) {
+  if (!r.c.empty()) c_.emplace(parse_address(r.c), r.batch);
   problem_ = pose(r, a(), b(), c());
 }
 
 matrix_view gemm_files::d_shape() const {
-  return {problem_.d.type, problem_.d.ord, problem_.m, problem_.n, nullptr};
+  return {problem_.d.type, problem_.d.ord, problem_.m, problem_.n, nullptr, problem_.batch};
 }
 
 bytes gemm_files::host_memory() const {

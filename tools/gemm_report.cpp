@@ -15,6 +15,7 @@ char const* text_of(order o) { return o == order::row_major ? "row-major" : "col
 
 std::string matrix_text(matrix_view const& m, elem used) {
   std::string text = fmt::format("{}x{} {} {}", m.rows, m.cols, name(m.type), text_of(m.ord));
+  if (m.matrices > 1) text = fmt::format("{} of ", m.matrices) + text;
   if (m.type != used) text += fmt::format(", rounded to {}", name(used));
   return text;
 }
@@ -54,8 +55,8 @@ std::string check_text(check_report const& c) {
 }
 
 json place_json(check_place const& p) {
-  return {{"row", p.row},     {"col", p.col},     {"got", p.got},    {"expected", p.expected},
-          {"bound", p.bound}, {"error", p.error}, {"ratio", p.ratio}};
+  return {{"product", p.product},   {"row", p.row},     {"col", p.col},     {"got", p.got},
+          {"expected", p.expected}, {"bound", p.bound}, {"error", p.error}, {"ratio", p.ratio}};
 }
 
 json check_json(check_report const& c) {
@@ -85,7 +86,8 @@ std::string text_report(gemm_request const& r, gemm_files const& f, gemm_run con
   std::string text =
       fmt::format("product  D = {}A B", p.alpha == 1.0F ? "" : fmt::format("{:g} ", p.alpha));
   if (p.c) text += fmt::format(" + {}C", p.beta == 1.0F ? "" : fmt::format("{:g} ", p.beta));
-  text += fmt::format(", M = {}, N = {}, K = {}\n", p.m, p.n, p.k);
+  text += fmt::format(", M = {}, N = {}, K = {}{}\n", p.m, p.n, p.k,
+                      p.batch > 1 ? fmt::format(", batch {}", p.batch) : "");
   text += fmt::format("A        {}\n", matrix_text(f.a(), p.a.type));
   text += fmt::format("B        {}\n", matrix_text(f.b(), p.b.type));
   if (p.c) text += fmt::format("C        {}\n", matrix_text(*f.c(), p.c->type));
@@ -103,7 +105,8 @@ std::string text_report(gemm_request const& r, gemm_files const& f, gemm_run con
 json json_report(gemm_request const& r, gemm_files const& f, gemm_run const& run,
                  std::optional<check_report> const& check) {
   gemm_problem const& p = f.problem();
-  json out{{"m", p.m}, {"n", p.n}, {"k", p.k}, {"alpha", p.alpha}, {"beta", p.beta}};
+  json out{{"m", p.m},         {"n", p.n},         {"k", p.k},
+           {"batch", p.batch}, {"alpha", p.alpha}, {"beta", p.beta}};
   out["a"] = matrix_json(r.a, f.a(), p.a.type);
   out["b"] = matrix_json(r.b, f.b(), p.b.type);
   out["c"] = p.c ? matrix_json(r.c, *f.c(), p.c->type) : json(nullptr);

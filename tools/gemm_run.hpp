@@ -19,8 +19,8 @@ struct gemm_run {
 
   double tflops() const {
     gemm_problem const& p = plan.problem;
-    return 2e-12 * static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k) /
-           seconds;
+    return 2e-12 * static_cast<double>(p.batch) * static_cast<double>(p.m) *
+           static_cast<double>(p.n) * static_cast<double>(p.k) / seconds;
   }
 };
 

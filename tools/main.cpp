@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include "bench/bench_command.hpp"
+#include "src/base/log.hpp"
 #include "tilewright/base/version.hpp"
 #include "tools/banks_command.hpp"
 #include "tools/check_command.hpp"
@@ -12,7 +13,6 @@
 #include "tools/guarded.hpp"
 #include "tools/info_command.hpp"
 #include "tools/layout_command.hpp"
-#include "tools/logging.hpp"
 #include "tools/plan_command.hpp"
 
 int main(int argc, char** argv) {
@@ -20,7 +20,7 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", fmt::format("tilewright {}", tw::version_text));
   app.require_subcommand(1);
   int status = static_cast<int>(tw::guarded(false, [] {
-    tw::start_logging();
+    tw::start_logging("warn");
     return tw::exit_status::done;
   }));
   if (status != 0) return status;

@@ -42,6 +42,8 @@ struct cublaslt::functions {
       find<decltype(&cublasLtMatrixLayoutCreate)>("cublasLtMatrixLayoutCreate");
   decltype(&cublasLtMatrixLayoutDestroy) layout_destroy =
       find<decltype(&cublasLtMatrixLayoutDestroy)>("cublasLtMatrixLayoutDestroy");
+  decltype(&cublasLtMatrixLayoutSetAttribute) layout_set =
+      find<decltype(&cublasLtMatrixLayoutSetAttribute)>("cublasLtMatrixLayoutSetAttribute");
   decltype(&cublasLtMatmulPreferenceCreate) preference_create =
       find<decltype(&cublasLtMatmulPreferenceCreate)>("cublasLtMatmulPreferenceCreate");
   decltype(&cublasLtMatmulPreferenceDestroy) preference_destroy =
@@ -115,6 +117,19 @@ lt_product::lt_product(cublaslt const& library, gemm_problem const& p) : library
               "cublasLtMatrixLayoutCreate");
     api.check(api.layout_create(&result_, data_type(p.d.type), n, m, p.d.pitch_elems),
               "cublasLtMatrixLayoutCreate");
+    auto const set_batch = [&](cublasLtMatrixLayout_t layout, std::int64_t stride) {
+      auto const count = static_cast<std::int32_t>(p.batch);
+      api.check(api.layout_set(layout, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count, sizeof count),
+                "BATCH_COUNT");
+      api.check(api.layout_set(layout, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &stride,
+                               sizeof stride),
+                "STRIDED_BATCH_OFFSET");
+    };
+    if (p.batch > 1) {
+      set_batch(left_, p.b.batch_stride_elems);
+      set_batch(right_, p.a.batch_stride_elems);
+      set_batch(result_, p.d.batch_stride_elems);
+    }
   } catch (...) {
     destroy();
     throw;

@@ -40,7 +40,8 @@ struct lt_algorithm {
   cublasLtMatmulAlgo_t value;
 };
 
-/// One problem: row-major D as cuBLAS's column-major D^T = B^T A^T, float32 accumulation, no C.
+/// One problem, or a batch of them: row-major D as cuBLAS's column-major D^T = B^T A^T, float32
+/// accumulation, no C.
 class lt_product {
  public:
   lt_product(cublaslt const& library, gemm_problem const& p);

@@ -21,8 +21,9 @@ class operand_sets {
   /// At least two sets, and `cycle_bytes` in all of them together (but 4096 sets at most), filled
   /// with random data. Throws `rejected` TW0714 when the device has too little memory.
   operand_sets(gemm_problem const& p, measure_options const& o, cudaStream_t stream) {
-    auto const stride = [](std::int64_t rows, std::int64_t columns, elem e) {
-      return (static_cast<std::size_t>(rows * columns * size_bytes(e)) + 1023) / 1024 * 1024;
+    auto const stride = [&](std::int64_t rows, std::int64_t columns, elem e) {
+      return (static_cast<std::size_t>(p.batch * rows * columns * size_bytes(e)) + 1023) / 1024 *
+             1024;
     };
     a_bytes_ = stride(p.m, p.k, p.a.type);
     b_bytes_ = stride(p.k, p.n, p.b.type);

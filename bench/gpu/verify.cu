@@ -227,7 +227,7 @@ device_buffer upload(std::vector<int> const& list, cudaStream_t stream) {
 result_scan scan(gemm_problem const& p, result_sets const& d, stopwatch& watch) {
   device_buffer tally(sizeof(scan_tally));
   check(cudaMemsetAsync(tally.data(), 0, tally.bytes(), watch.stream()), "cudaMemset");
-  std::int64_t const count = p.m * p.n;
+  std::int64_t const count = p.batch * p.m * p.n;
   auto const blocks = static_cast<unsigned>(std::clamp<std::int64_t>(count / 4096, 1, 1024));
   scan_results<<<dim3(blocks, static_cast<unsigned>(d.sets)), 256, 0, watch.stream()>>>(
       static_cast<char const*>(d.base), d.stride_bytes, count, p.d.type,
@@ -238,7 +238,9 @@ result_scan scan(gemm_problem const& p, result_sets const& d, stopwatch& watch) 
   return {static_cast<std::int64_t>(found.nans), found.digest};
 }
 
-check_result compare(gemm_problem const& p, gemm_operands const& o, stopwatch& watch) {
+namespace {
+
+check_result compare_one(gemm_problem const& p, gemm_operands const& o, stopwatch& watch) {
   device_buffer tally(sizeof(compare_tally));
   check(cudaMemsetAsync(tally.data(), 0, tally.bytes(), watch.stream()), "cudaMemset");
   compare_params params{};
@@ -279,6 +281,43 @@ check_result compare(gemm_problem const& p, gemm_operands const& o, stopwatch& w
   result.relative_rms = std::sqrt(found.squared_error / found.squared_reference);
   result.passed = result.error_over_bound <= 1 && result.error_over_expected <= 1;
   return result;
+}
+
+/// The operands of product i of a batch.
+gemm_operands operands_of(gemm_problem const& p, gemm_operands const& o, std::int64_t i) {
+  auto const moved = [i](void const* base, matrix_desc const& m) {
+    return static_cast<char const*>(base) + i * m.batch_stride_elems * size_bytes(m.type);
+  };
+  gemm_operands one = o;
+  one.a = moved(o.a, p.a);
+  one.b = moved(o.b, p.b);
+  one.d = const_cast<char*>(moved(o.d, p.d));
+  return one;
+}
+
+}  // namespace
+
+check_result compare(gemm_problem const& p, gemm_operands const& o, stopwatch& watch) {
+  if (p.batch == 1) return compare_one(p, o, watch);
+  double const products = static_cast<double>(p.batch) * static_cast<double>(p.m) *
+                          static_cast<double>(p.n) * static_cast<double>(p.k);
+  std::int64_t const some = products <= whole_limit ? p.batch : std::min<std::int64_t>(p.batch, 16);
+  check_result all;
+  all.passed = all.whole = true;
+  for (std::int64_t i = 0; i < some; ++i) {
+    std::int64_t const of = some == 1 ? 0 : i * (p.batch - 1) / (some - 1);
+    gemm_problem one = p;
+    one.batch = 1;
+    check_result const r = compare_one(one, operands_of(p, o, of), watch);
+    all.passed = all.passed && r.passed;
+    all.whole = all.whole && r.whole && some == p.batch;
+    all.compared += r.compared;
+    all.largest_error = std::max(all.largest_error, r.largest_error);
+    all.error_over_bound = std::max(all.error_over_bound, r.error_over_bound);
+    all.error_over_expected = std::max(all.error_over_expected, r.error_over_expected);
+    all.relative_rms = std::max(all.relative_rms, r.relative_rms);
+  }
+  return all;
 }
 
 }  // namespace tw::bench

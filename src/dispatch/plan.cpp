@@ -6,8 +6,10 @@
 
 #include "dispatch/cost.hpp"
 #include "dispatch/normal_form.hpp"
+#include "dispatch/plan_log.hpp"
 #include "dispatch/raster.hpp"
 #include "dispatch/terms.hpp"
+#include "dispatch/tuned.hpp"
 #include "dispatch/winners.hpp"
 #include "dispatch/workspace.hpp"
 #include "tilewright/dispatch/gemm.hpp"
@@ -103,6 +105,10 @@ bool is_plan(winner const& w, gemm_plan const& p) {
          w.shared_tiles == p.shared_tiles && w.sharers == p.sharers;
 }
 
+bool is_plan(measured_plan const& m, gemm_plan const& p) {
+  return m.same_plan({p.kernel, p.swapped, p.shared_tiles, p.sharers});
+}
+
 }  // namespace
 
 namespace {
@@ -111,7 +117,7 @@ struct option {
   gemm_plan plan;
   cost time;
   sharing tiles;
-  bool measured = false;
+  plan_source source = plan_source::model;  // the later, the better
   double measured_us = 0;
 };
 
@@ -125,6 +131,7 @@ std::vector<option> ranked(gemm_problem const& p, gemm_operands const& given, in
   if (auto r = accept(p)) throw rejected(*r);
   std::int64_t const workspace_bytes = std::max<std::int64_t>(0, given.workspace_bytes);
   auto const measured = all_aligned(given) ? find_winner(p, device_sms) : std::optional<winner>();
+  tuned_answer const tuned = all_aligned(given) ? find_tuned(p, device_sms) : tuned_answer{};
   std::vector<option> options;
   for (bool const swapped : {false, true}) {
     gemm_plan base;
@@ -140,6 +147,7 @@ std::vector<option> ranked(gemm_problem const& p, gemm_operands const& given, in
     base.direct_d = !tma_addressable(q.d, d_m ? q.n : q.m, q.batch, o.d);
     char const* const first = swapped ? "B" : "A";
     char const* const second = swapped ? "A" : "B";
+    if (!tuned.trouble.empty()) base.hints.push_back(tuned.trouble);
     if (base.repitch_a)
       base.hints.push_back(
           slower_path(first, q.a, "it is copied to a padded pitch in the workspace first"));
@@ -163,13 +171,17 @@ std::vector<option> ranked(gemm_problem const& p, gemm_operands const& given, in
         if (!room || !counters_fit(q, c, s)) continue;
         cost const time = predict(q, c, s, base.direct_d);
         base.predicted_us = time.total_us;
-        bool const won = measured && is_plan(*measured, base);
-        options.push_back({base, time, s, won, won ? measured->us : 0});
+        options.push_back({base, time, s, plan_source::model, 0});
+        option& x = options.back();
+        if (measured && is_plan(*measured, base))
+          x.source = plan_source::table_of_winners, x.measured_us = measured->us;
+        if (tuned.fastest && is_plan(*tuned.fastest, base))
+          x.source = plan_source::tuned, x.measured_us = tuned.fastest->us;
       }
     }
   }
   std::stable_sort(options.begin(), options.end(), [](option const& x, option const& y) {
-    if (x.measured != y.measured) return x.measured;
+    if (x.source != y.source) return x.source > y.source;
     return x.time.total_us < y.time.total_us;
   });
   return options;
@@ -180,11 +192,11 @@ gemm_plan finished(option const& x, std::size_t of, int device_sms) {
   choose_raster(plan);
   plan.why = why(plan, x.time, x.tiles, of);
   plan.terms = terms_of(plan.normal, plan.config, x.tiles, x.time, device_sms);
-  if (x.measured) {
-    plan.source = plan_source::table_of_winners;
-    plan.measured_us = x.measured_us;
+  plan.source = x.source;
+  plan.measured_us = x.measured_us;
+  if (x.source == plan_source::table_of_winners)
     plan.why += "; measured to be the fastest on an H200";
-  }
+  if (x.source == plan_source::tuned) plan.why += "; measured to be the fastest on this card";
   return plan;
 }
 
@@ -200,7 +212,9 @@ std::vector<gemm_plan> plan_candidates(gemm_problem const& p, gemm_operands cons
 
 gemm_plan plan_gemm(gemm_problem const& p, gemm_operands const& o, int device_sms) {
   std::vector<option> const options = ranked(p, o, device_sms);
-  return finished(options.front(), options.size(), device_sms);
+  gemm_plan plan = finished(options.front(), options.size(), device_sms);
+  log_plan(plan, o, device_sms);
+  return plan;
 }
 
 }  // namespace tw

@@ -10,31 +10,9 @@
 namespace tw {
 namespace {
 
-/// Equal keys have equal hashes; what the hash leaves out, comparing tells apart.
-struct hash_of {
-  std::size_t operator()(plan_key const& k) const {
-    std::uint64_t h = 0;
-    auto const mix = [&](std::int64_t x) {
-      h = (h ^ static_cast<std::uint64_t>(x)) * 0x9E3779B97F4A7C15ULL;
-      h ^= h >> 32;
-    };
-    gemm_problem const& p = k.problem;
-    mix(p.m), mix(p.n), mix(p.k), mix(p.batch);
-    for (matrix_desc const* m : {&p.a, &p.b, &p.d}) mix(m->pitch_elems), mix(m->batch_stride_elems);
-    auto const kind = [](matrix_desc const& m) {
-      return static_cast<int>(m.type) * 2 + static_cast<int>(m.ord);
-    };
-    mix(kind(p.a) + 64 * kind(p.b) + 4096 * kind(p.d) + (p.c ? 262144 : 0));
-    mix(std::bit_cast<std::int32_t>(p.alpha + 0.0F));  // -0 and 0 are equal
-    mix(std::bit_cast<std::int32_t>(p.beta + 0.0F));
-    mix(k.workspace_bytes), mix(k.device_sms), mix(k.device), mix(k.aligned);
-    return static_cast<std::size_t>(h);
-  }
-};
-
 struct cache {
   std::shared_mutex mutex;
-  std::unordered_map<plan_key, std::shared_ptr<gemm_plan const>, hash_of> plans;
+  std::unordered_map<plan_key, std::shared_ptr<gemm_plan const>, plan_key_hash> plans;
 };
 
 cache& the_cache() {
@@ -43,6 +21,26 @@ cache& the_cache() {
 }
 
 }  // namespace
+
+/// Equal keys have equal hashes; what the hash leaves out, comparing tells apart.
+std::size_t plan_key_hash::operator()(plan_key const& k) const {
+  std::uint64_t h = 0;
+  auto const mix = [&](std::int64_t x) {
+    h = (h ^ static_cast<std::uint64_t>(x)) * 0x9E3779B97F4A7C15ULL;
+    h ^= h >> 32;
+  };
+  gemm_problem const& p = k.problem;
+  mix(p.m), mix(p.n), mix(p.k), mix(p.batch);
+  for (matrix_desc const* m : {&p.a, &p.b, &p.d}) mix(m->pitch_elems), mix(m->batch_stride_elems);
+  auto const kind = [](matrix_desc const& m) {
+    return static_cast<int>(m.type) * 2 + static_cast<int>(m.ord);
+  };
+  mix(kind(p.a) + 64 * kind(p.b) + 4096 * kind(p.d) + (p.c ? 262144 : 0));
+  mix(std::bit_cast<std::int32_t>(p.alpha + 0.0F));  // -0 and 0 are equal
+  mix(std::bit_cast<std::int32_t>(p.beta + 0.0F));
+  mix(k.workspace_bytes), mix(k.device_sms), mix(k.device), mix(k.aligned);
+  return static_cast<std::size_t>(h);
+}
 
 plan_key key_of(gemm_problem const& p, gemm_operands const& o, int device_sms, int device) {
   auto const aligned = [](void const* x) {

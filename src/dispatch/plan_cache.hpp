@@ -18,6 +18,9 @@ struct plan_key {
 
   bool operator==(plan_key const&) const = default;
 };
+struct plan_key_hash {
+  std::size_t operator()(plan_key const& k) const;
+};
 plan_key key_of(gemm_problem const& p, gemm_operands const& o, int device_sms, int device);
 
 /// plan_gemm(), remembered. Any thread may call it; a plan that is held stays valid when the cache

@@ -49,6 +49,13 @@ def main():
             rows = json.load(file)["rows"]
         if [len(r["ms"]) for r in rows][:2] != [2, 2] or max(rows[1]["ms"]) <= 0:
             sys.exit(f"bench emulator wrote {rows}")
+        got, out, err = bench("host", "--json", result)
+        if got != 0 or "finding the plan" not in out or "TW05" not in out:
+            sys.exit(f"bench host: got {got}, {out!r}, {err!r}")
+        with open(result, encoding="utf-8") as file:
+            rows = {r["name"]: r["median_ns"] for r in json.load(file)["rows"]}
+        if not 0 < rows["finding the plan among 101"] < rows["planning anew"]:
+            sys.exit(f"bench host: a remembered plan is no cheaper than a new one: {rows}")
 
 
 if __name__ == "__main__":

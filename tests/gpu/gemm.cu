@@ -29,16 +29,17 @@ void must(cudaError_t e, int line = __builtin_LINE()) {
 /// A matrix on the device as the check sees it.
 struct view {
   void const* data;
-  long long row, col;  // strides in elements
+  long long row, col, batch;  // strides in elements
   elem type;
 };
 view view_of(matrix_desc const& m, void const* data) {
   bool const row_major = m.ord == order::row_major;
-  return {data, row_major ? m.pitch_elems : 1, row_major ? 1 : m.pitch_elems, m.type};
+  return {data, row_major ? m.pitch_elems : 1, row_major ? 1 : m.pitch_elems, m.batch_stride_elems,
+          m.type};
 }
 
-__device__ double load(view const& v, long long r, long long c) {
-  long long const i = r * v.row + c * v.col;
+__device__ double load(view const& v, long long r, long long c, int product) {
+  long long const i = r * v.row + c * v.col + product * v.batch;
   if (v.type == elem::f32) return static_cast<float const*>(v.data)[i];
   unsigned short const bits = static_cast<unsigned short const*>(v.data)[i];
   return v.type == elem::bf16 ? to_float(bf16{bits}) : to_float(f16{bits});
@@ -50,15 +51,33 @@ __device__ unsigned long long hash(unsigned long long z) {
   return z ^ (z >> 31);
 }
 
-/// N(0,1), or with `fractions` multiples of 1/16 in [-8, 8), whose sums of products are exact.
-/// What lies between the rows keeps its poison, NaN.
-__global__ void fill(void* data, long long count, long long inner, long long pitch, elem type,
-                     unsigned long long seed, bool fractions) {
-  for (long long i = blockIdx.x * 256LL + threadIdx.x; i < count; i += gridDim.x * 256LL) {
-    if (i % pitch >= inner) continue;
-    unsigned long long const z = hash(seed * 0x9E3779B97F4A7C15ULL + i);
+/// The elements of a batch of matrices in memory.
+struct extent {
+  long long inner, outer, matrices;
+  long long pitch, stride;  // elements
+  __host__ __device__ long long count() const { return inner * outer * matrices; }
+  __device__ long long at(long long i) const {
+    return i / inner / outer * stride + i / inner % outer * pitch + i % inner;
+  }
+};
+
+enum class content { normal, fractions, poison };
+
+/// N(0,1), or multiples of 1/16 in [-8, 8), whose sums of products are exact, or all bits set.
+/// What lies between the matrices' lines keeps its poison, NaN.
+__global__ void fill(void* data, extent const e, elem type, unsigned long long seed, content what) {
+  for (long long n = blockIdx.x * 256LL + threadIdx.x; n < e.count(); n += gridDim.x * 256LL) {
+    long long const i = e.at(n);
+    unsigned long long const z = hash(seed * 0x9E3779B97F4A7C15ULL + n);
     float x;
-    if (fractions) {
+    if (what == content::poison) {
+      if (type == elem::f32)
+        static_cast<unsigned*>(data)[i] = 0xFFFFFFFFU;
+      else
+        static_cast<unsigned short*>(data)[i] = 0xFFFF;
+      continue;
+    }
+    if (what == content::fractions) {
       x = static_cast<float>(static_cast<int>(z % 256) - 128) / 16.0F;
     } else {
       float const u = (static_cast<float>(z >> 40) + 1) / 16777217.0F;
@@ -74,7 +93,7 @@ __global__ void fill(void* data, long long count, long long inner, long long pit
 struct verdict {
   unsigned long long wrong;
   double worst_ratio;  // of error to bound
-  long long row, col;
+  long long row, col, product;
   double got, want;
 };
 
@@ -83,28 +102,30 @@ struct verdict {
 __global__ void check(view a, view b, view c, view d, int m, int n, int k, double alpha,
                       double beta, bool has_c, double rounding, double tiny, verdict* out) {
   int const col = blockIdx.x * 32 + threadIdx.x, row = blockIdx.y * 8 + threadIdx.y;
+  int const of = blockIdx.z;
   if (row >= m || col >= n) return;
   double sum = 0, mag = 0;
   for (int i = 0; i < k; ++i) {
-    double const x = load(a, row, i) * load(b, i, col);
+    double const x = load(a, row, i, of) * load(b, i, col, of);
     sum += x;
     mag += fabs(x);
   }
   double want = alpha * sum, size = fabs(alpha) * mag;
   if (has_c) {
-    double const x = beta * load(c, row, col);
+    double const x = beta * load(c, row, col, of);
     want += x;
     size += fabs(x);
   }
   double const sum_error = (k + 4.0) * 1.1920928955078125e-7 * size;
   double const bound = sum_error + rounding * (fabs(want) + sum_error) + tiny;
-  double const got = load(d, row, col);
+  double const got = load(d, row, col, of);
   double const ratio =
       got == want ? 0 : fabs(got - want) / bound;  // a bound of 0 is kept by equality
   if (!(ratio <= 1)) {
     if (atomicAdd(&out->wrong, 1ULL) == 0) {
       out->row = row;
       out->col = col;
+      out->product = of;
       out->got = got;
       out->want = want;
     }
@@ -114,22 +135,34 @@ __global__ void check(view a, view b, view c, view d, int m, int n, int k, doubl
   }
 }
 
-/// Counts bytes of D's allocation that are not D's and were written.
-__global__ void stray(unsigned char const* bytes, long long total, long long pitch_bytes,
-                      long long inner_bytes, long long outer, unsigned long long* count) {
+/// Counts bytes that are not poison.
+__global__ void stray(unsigned char const* bytes, long long total, unsigned long long* count) {
   for (long long i = blockIdx.x * 256LL + threadIdx.x; i < total; i += gridDim.x * 256LL)
-    if ((i / pitch_bytes >= outer || i % pitch_bytes >= inner_bytes) && bytes[i] != 0xFF)
-      atomicAdd(count, 1ULL);
+    if (bytes[i] != 0xFF) atomicAdd(count, 1ULL);
 }
+
+/// How the matrices of a batch lie: one for all, one behind the other, or side by side.
+enum class batch_form { behind, beside, same };
+struct batch_shape {
+  long long batch = 1;
+  batch_form form = batch_form::behind;
+  long long gap = 0;  // elements
+};
 
 class device_matrix {
  public:
-  device_matrix(elem type, order ord, long long rows, long long cols, long long extra_pitch) {
+  device_matrix(elem type, order ord, long long rows, long long cols, long long extra_pitch,
+                batch_shape b = {}) {
     long long const inner = ord == order::row_major ? cols : rows;
-    outer_ = ord == order::row_major ? rows : cols;
-    inner_bytes_ = inner * size_bytes(type);
-    desc = {type, ord, inner + extra_pitch};
-    bytes = desc.pitch_elems * outer_ * size_bytes(type) + 64;
+    long long const outer = ord == order::row_major ? rows : cols;
+    long long const matrices = b.form == batch_form::same ? 1 : b.batch;
+    bool const beside = b.form == batch_form::beside;
+    desc = {type, ord, (beside ? (inner + b.gap) * b.batch : inner) + extra_pitch};
+    if (matrices > 1) desc.batch_stride_elems = b.gap + (beside ? inner : desc.pitch_elems * outer);
+    elements_ = {inner, outer, matrices, desc.pitch_elems, desc.batch_stride_elems};
+    bytes =
+        (desc.pitch_elems * outer + desc.batch_stride_elems * (matrices - 1)) * size_bytes(type) +
+        64;
     must(cudaMalloc(&data, bytes));
     must(cudaMemset(data, 0xFF, bytes));
   }
@@ -138,12 +171,13 @@ class device_matrix {
   device_matrix& operator=(device_matrix const&) = delete;
 
   void randomise(unsigned long long seed, bool fractions) const {
-    fill<<<1024, 256>>>(data, desc.pitch_elems * outer_, inner_bytes_ / size_bytes(desc.type),
-                        desc.pitch_elems, desc.type, seed, fractions);
+    fill<<<1024, 256>>>(data, elements_, desc.type, seed,
+                        fractions ? content::fractions : content::normal);
   }
+  /// Bytes of the allocation that are not the matrices' and were written. The matrices are lost.
   void count_stray(unsigned long long* count) const {
-    stray<<<512, 256>>>(static_cast<unsigned char const*>(data), bytes,
-                        desc.pitch_elems * size_bytes(desc.type), inner_bytes_, outer_, count);
+    fill<<<1024, 256>>>(data, elements_, desc.type, 0, content::poison);
+    stray<<<512, 256>>>(static_cast<unsigned char const*>(data), bytes, count);
   }
 
   matrix_desc desc;
@@ -151,7 +185,7 @@ class device_matrix {
   long long bytes = 0;
 
  private:
-  long long outer_ = 0, inner_bytes_ = 0;
+  extent elements_{};
 };
 
 /// Where the parts of shared tiles meet.
@@ -181,6 +215,10 @@ bool run_random(random_choice& r, int index, verdict* v, unsigned long long* str
   elem const outputs[] = {elem::bf16, elem::f16, elem::f32};
   int m = r.extent(), n = r.extent(), k = r.extent();
   if (index % 40 == 0) m = n = k = 8192 - 8 * r.any(0, 20);
+  // A third are batches of smaller products.
+  int const batch = index % 3 == 1 ? r.any(2, index % 2 == 0 ? 6 : 300) : 1;
+  int const shrink = batch == 1 ? 1 : batch <= 6 ? 4 : 32;
+  m = (m + shrink - 1) / shrink, n = (n + shrink - 1) / shrink, k = (k + shrink - 1) / shrink;
   elem const ab = r.any(0, 1) != 0 ? elem::bf16 : elem::f16;
   auto const ord = [&] { return r.any(0, 1) != 0 ? order::row_major : order::col_major; };
   // A third of the pitches are padded to 16 bytes, so that TMA meets rows that end inside a chunk.
@@ -190,14 +228,20 @@ bool run_random(random_choice& r, int index, verdict* v, unsigned long long* str
   };
   bool const has_c = r.any(0, 2) == 0;
   order const oa = ord(), ob = ord(), od = ord(), oc = ord();
-  device_matrix a(ab, oa, m, k, extra(oa == order::row_major ? k : m));
-  device_matrix b(ab, ob, k, n, extra(ob == order::row_major ? n : k));
-  device_matrix d(outputs[r.any(0, 2)], od, m, n, extra(od == order::row_major ? n : m));
-  device_matrix c(outputs[r.any(0, 2)], oc, has_c ? m : 1, has_c ? n : 1, has_c ? r.any(0, 3) : 0);
+  auto const shape = [&](int forms) {
+    if (batch == 1) return batch_shape{};
+    return batch_shape{batch, static_cast<batch_form>(r.any(0, forms - 1)),
+                       r.any(0, 2) != 0 ? 8 * r.any(0, 3) : r.any(0, 9)};
+  };
+  device_matrix a(ab, oa, m, k, extra(oa == order::row_major ? k : m), shape(3));
+  device_matrix b(ab, ob, k, n, extra(ob == order::row_major ? n : k), shape(3));
+  device_matrix d(outputs[r.any(0, 2)], od, m, n, extra(od == order::row_major ? n : m), shape(2));
+  device_matrix c(outputs[r.any(0, 2)], oc, has_c ? m : 1, has_c ? n : 1, has_c ? r.any(0, 3) : 0,
+                  has_c ? shape(3) : batch_shape{});
   a.randomise(r.rng(), false);
   b.randomise(r.rng(), false);
   c.randomise(r.rng(), false);
-  gemm_problem p{m, n, k, a.desc, b.desc, d.desc, std::nullopt, 1.0F, 0.0F};
+  gemm_problem p{m, n, k, a.desc, b.desc, d.desc, std::nullopt, 1.0F, 0.0F, batch};
   if (r.any(0, 1) != 0) p.alpha = 0.25F * static_cast<float>(r.any(-9, 9));
   if (has_c) {
     p.c = c.desc;
@@ -207,9 +251,11 @@ bool run_random(random_choice& r, int index, verdict* v, unsigned long long* str
   static workspace const space;
   o.workspace = space.data, o.workspace_bytes = workspace::bytes;
   // Mostly a plan that would be chosen; at times any other.
-  std::vector<gemm_plan> const plans = plan_candidates(p, o, gpu().sms);
+  std::vector<gemm_plan> plans = plan_candidates(p, o, gpu().sms);
   std::size_t const most = r.any(0, 1) != 0 ? std::min<std::size_t>(plans.size(), 4) : plans.size();
-  gemm_plan const& plan = plans[r.rng() % most];
+  gemm_plan& plan = plans[r.rng() % most];
+  if (r.any(0, 1) != 0)
+    plan.raster = static_cast<order_kind>(r.any(0, 2)), plan.band = 1 << r.any(0, 4);
   gemm(plan, o, nullptr);
   *v = {};
   *strays = 0;
@@ -217,24 +263,30 @@ bool run_random(random_choice& r, int index, verdict* v, unsigned long long* str
                                     : d.desc.type == elem::f16 ? -11
                                                                : -24);
   double const tiny = d.desc.type == elem::f16 ? std::exp2(-25) : 0;
-  check<<<dim3((n + 31) / 32, (m + 7) / 8), dim3(32, 8)>>>(
+  check<<<dim3((n + 31) / 32, (m + 7) / 8, batch), dim3(32, 8)>>>(
       view_of(a.desc, a.data), view_of(b.desc, b.data), view_of(c.desc, c.data),
       view_of(d.desc, d.data), m, n, k, p.alpha, p.beta, has_c, rounding, tiny, v);
+  must(cudaDeviceSynchronize());
   d.count_stray(strays);
   must(cudaDeviceSynchronize());
   bool const right = v->wrong == 0 && *strays == 0;
   if (!right || index % 40 == 0)
     std::printf(
-        "%s %3d: %dx%dx%d %s A %s B %s D %s %s pitches %lld %lld %lld C %d %s shared %d by %d: "
+        "%s %3d: %dx%dx%d batch %d (%lld %lld %lld) %s A %s B %s D %s %s pitches %lld %lld %lld C "
+        "%d %s shared %d by %d: "
         "wrong %llu "
-        "stray %llu worst %.3f of the bound; first D(%lld,%lld) = %g, want %g\n",
-        right ? "ok   " : "WRONG", index, m, n, k, name(ab),
+        "stray %llu worst %.3f of the bound; first D(%lld,%lld) of %lld = %g, want %g\n",
+        right ? "ok   " : "WRONG", index, m, n, k, batch,
+        static_cast<long long>(a.desc.batch_stride_elems),
+        static_cast<long long>(b.desc.batch_stride_elems),
+        static_cast<long long>(d.desc.batch_stride_elems), name(ab),
         a.desc.ord == order::row_major ? "row" : "col",
         b.desc.ord == order::row_major ? "row" : "col",
         d.desc.ord == order::row_major ? "row" : "col", name(d.desc.type),
         static_cast<long long>(a.desc.pitch_elems), static_cast<long long>(b.desc.pitch_elems),
         static_cast<long long>(d.desc.pitch_elems), has_c, plan.kernel.c_str(), plan.shared_tiles,
-        plan.sharers, v->wrong, *strays, v->worst_ratio, v->row, v->col, v->got, v->want);
+        plan.sharers, v->wrong, *strays, v->worst_ratio, v->row, v->col, v->product, v->got,
+        v->want);
   return right;
 }
 

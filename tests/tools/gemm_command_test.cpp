@@ -52,6 +52,7 @@ class gemm_command : public testing::Test {
   std::vector<float> const a = small_values(m, k, 1), b = small_values(k, n, 2),
                            c = small_values(m, n, 3);
   std::string const a_file = folder / "a.npy", b_file = folder / "b.npy", d_file = folder / "d.npy";
+  std::string a_file_used = a_file, b_file_used = b_file, d_file_used = d_file;
 
   void SetUp() override {
     write_npy(a_file, a, m, k, elem::bf16);
@@ -59,7 +60,8 @@ class gemm_command : public testing::Test {
   }
 
   command_result run(std::vector<std::string> arguments) const {
-    arguments.insert(arguments.begin(), {"gemm", a_file, b_file, "-o", d_file, "--device", "emu"});
+    arguments.insert(arguments.begin(),
+                     {"gemm", a_file_used, b_file_used, "-o", d_file_used, "--device", "emu"});
     return run_command(arguments);
   }
 };
@@ -115,6 +117,60 @@ TEST_F(gemm_command, adds_c_of_every_type_and_order) {
       }
     }
   }
+}
+
+TEST_F(gemm_command, stacks_of_matrices_are_batches) {
+  constexpr std::int64_t stack = 3;
+  std::string const stack_file = folder / "stack.npy";
+  std::vector<float> many = small_values(stack * m, k, 7);
+  write_file(stack_file, npy_header(elem::f32, m, k, stack) +
+                             encode(many, stack * m, k, elem::f32, order::row_major));
+  a_file_used = stack_file;
+  auto const r = run({"--batch", "--out-dtype", "f32", "--check", "--json"});
+  ASSERT_EQ(r.status, 0) << r.err;
+  EXPECT_EQ(r.json()["batch"], stack);
+  EXPECT_EQ(r.json()["check"]["rows"], stack * m);
+  // B is the same for all: the stack is one product of stack * m rows, behind another header.
+  std::string const d = read_file(d_file);
+  EXPECT_NE(d.find("'shape': (3, 37, 24)"), std::string::npos);
+  auto const want = expected(many, b, stack * m, n, k);
+  std::string const data = d.substr(d.size() - 4 * want.size());
+  for (std::size_t i = 0; i < want.size(); ++i) {
+    float got = 0;
+    std::memcpy(&got, data.data() + 4 * i, 4);
+    ASSERT_EQ(got, static_cast<float>(want[i])) << i;
+  }
+}
+
+TEST_F(gemm_command, stacks_that_do_not_fit_are_refused) {
+  std::string const two = folder / "two.npy", three = folder / "three.npy";
+  auto const write = [&](std::string const& path, std::int64_t stack, std::int64_t rows,
+                         std::int64_t cols, bool fortran) {
+    std::string header = npy_header(elem::f32, rows, cols, stack);
+    if (fortran) header.replace(header.find("False"), 5, "True ");
+    write_file(path, header + std::string(static_cast<std::size_t>(stack * rows * cols * 4), 0));
+  };
+  auto const code = [&](std::vector<std::string> const& options) {
+    auto const r = run(options);
+    EXPECT_EQ(r.status, 2);
+    return r.err.substr(r.err.find("TW"), 6);
+  };
+  write(two, 2, m, k, false);
+  write(three, 3, k, n, false);
+  a_file_used = two;
+  EXPECT_EQ(code({}), "TW0605");  // --batch is missing
+  b_file_used = three;
+  EXPECT_EQ(code({"--batch"}), "TW0616");  // 2 and 3 matrices
+  b_file_used = b_file;
+  write(two, 2, m, k, true);
+  EXPECT_EQ(code({"--batch"}), "TW0605");  // interleaved
+  std::string none = npy_header(elem::f32, m, k, 1);
+  none.replace(none.find("(1, "), 4, "(0, ");
+  write_file(two, none);
+  EXPECT_EQ(code({"--batch"}), "TW0607");
+  write(two, 2, m, k, false);
+  d_file_used = folder / "d.safetensors";
+  EXPECT_EQ(code({"--batch"}), "TW0612");
 }
 
 TEST_F(gemm_command, reads_and_writes_safetensors_with_data_at_any_address) {

@@ -18,14 +18,14 @@ namespace {
 
 std::string output_tensor(matrix_address const& a) { return a.tensor.empty() ? "D" : a.tensor; }
 
-matrix_view view_of(matrix_address const& a, std::span<std::byte const> content) {
-  return a.format == file_format::npy ? view_npy(content, a.path)
+matrix_view view_of(matrix_address const& a, std::span<std::byte const> content, bool stacks) {
+  return a.format == file_format::npy ? view_npy(content, a.path, stacks)
                                       : view_safetensors(content, a.path, a.tensor);
 }
 
-std::string header_of(matrix_address const& a, matrix_view const& m) {
+std::string header_of(matrix_address const& a, matrix_view const& m, bool as_stack = false) {
   return a.format == file_format::npy
-             ? npy_header(m.type, m.rows, m.cols)
+             ? npy_header(m.type, m.rows, m.cols, as_stack ? m.matrices : 0)
              : safetensors_header(output_tensor(a), m.type, m.rows, m.cols);
 }
 
@@ -44,9 +44,9 @@ matrix_address parse_address(std::string const& text) {
          "FILE.npy or FILE.safetensors:TENSOR");
 }
 
-matrix_file::matrix_file(matrix_address const& address)
+matrix_file::matrix_file(matrix_address const& address, bool stacks)
     : file_(address.path),
-      view_(view_of(address, file_.content())) {}
+      view_(view_of(address, file_.content(), stacks)) {}
 
 void check_output(matrix_address const& address) {
   check_writable(address.path);
@@ -61,8 +61,8 @@ void check_output(matrix_address const& address) {
   }
 }
 
-void write_matrix(matrix_address const& address, matrix_view const& matrix) {
-  std::string const header = header_of(address, matrix);
+void write_matrix(matrix_address const& address, matrix_view const& matrix, bool as_stack) {
+  std::string const header = header_of(address, matrix, as_stack);
   output_file out(address.path);
   out.write(std::as_bytes(std::span(header)));
   out.write({matrix.data, static_cast<std::size_t>(matrix.size().count)});

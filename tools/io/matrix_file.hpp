@@ -22,10 +22,10 @@ struct matrix_address {
 /// "w.safetensors:layer.0" -> {safetensors, "w.safetensors", "layer.0"}. Throws `rejected` TW0611.
 matrix_address parse_address(std::string const& text);
 
-/// A matrix in a file that stays mapped as long as this lives.
+/// A matrix in a file that stays mapped as long as this lives. stacks: see view_npy.
 class matrix_file {
  public:
-  explicit matrix_file(matrix_address const& address);
+  explicit matrix_file(matrix_address const& address, bool stacks = false);
   matrix_view const& view() const { return view_; }
 
  private:
@@ -39,7 +39,7 @@ class matrix_file {
 void check_output(matrix_address const& address);
 
 /// Writes a row-major matrix; the file appears whole or not at all. An unnamed tensor is called
-/// "D". Throws `rejected` TW0612.
-void write_matrix(matrix_address const& address, matrix_view const& matrix);
+/// "D". as_stack: a .npy array of three dimensions, also of one matrix. Throws `rejected` TW0612.
+void write_matrix(matrix_address const& address, matrix_view const& matrix, bool as_stack = false);
 
 }  // namespace tw

@@ -11,25 +11,31 @@
 
 namespace tw {
 
-/// rows x cols elements without gaps. Does not own its bytes. The reader guarantees that they are
+/// rows x cols elements without gaps, or `matrices` of them one behind the other: a batch. Does not
+/// own its bytes. The reader guarantees that they are
 /// all there, that both extents are at least 1 and that the byte count fits 63 bits.
 struct matrix_view {
   elem type = elem::f32;
   order ord = order::row_major;
   std::int64_t rows = 0, cols = 0;
   std::byte const* data = nullptr;
+  std::int64_t matrices = 1;
 
-  elements count() const { return {rows * cols}; }
+  elements count() const { return {matrices * rows * cols}; }
   bytes size() const { return bytes_of(type, count()); }
   /// Elements between neighbouring rows (row_major) or columns (col_major).
   std::int64_t pitch_elems() const { return ord == order::row_major ? cols : rows; }
-  matrix_desc desc() const { return {type, ord, pitch_elems()}; }
+  matrix_desc desc() const { return desc(pitch_elems()); }
+  /// With another distance between the lines. A single matrix is the same for a whole batch.
+  matrix_desc desc(std::int64_t pitch) const {
+    return {type, ord, pitch, matrices == 1 ? 0 : pitch * (lines() / matrices)};
+  }
 
   /// Bytes of a row (row_major) or column (col_major), and of one at a pitch that TMA can address:
   /// a multiple of 16 bytes.
   bytes line() const { return bytes_of(type, elements{pitch_elems()}); }
   bytes padded_line() const { return {(line().count + 15) / 16 * 16}; }
-  std::int64_t lines() const { return ord == order::row_major ? rows : cols; }
+  std::int64_t lines() const { return matrices * (ord == order::row_major ? rows : cols); }
   bytes padded_size() const { return padded_line() * lines(); }
 };
 

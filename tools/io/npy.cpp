@@ -66,25 +66,49 @@ frame frame_of(std::string_view content, std::string const& file) {
 
 }  // namespace
 
-matrix_view view_npy(std::span<std::byte const> content, std::string const& file) {
+namespace {
+
+/// A stack of matrices, one behind the other.
+matrix_view view_stack(std::span<std::byte const> data, std::string const& file, elem type,
+                       npy_dict const& dict) {
+  if (dict.fortran_order)
+    refuse("TW0605", "shape in " + file, "3 dimensions in Fortran order", "3 dimensions in C order",
+           "its matrices are interleaved element by element: numpy.ascontiguousarray(a)");
+  std::int64_t const stack = dict.shape[0], rows = dict.shape[1], cols = dict.shape[2];
+  std::string const shape = fmt::format("{}x{}", stack, text_of(type, rows, cols));
+  std::int64_t lines = 0;
+  if (__builtin_mul_overflow(stack, rows, &lines))
+    refuse("TW0606", "shape in " + file, shape, "a size in bytes below 2^63",
+           "the header is corrupt");
+  if (stack < 1) refuse("TW0607", "shape in " + file, shape, "at least one matrix");
+  check_extents(file, type, lines, cols, bytes{static_cast<std::int64_t>(data.size())});
+  return {type, order::row_major, rows, cols, data.data(), stack};
+}
+
+}  // namespace
+
+matrix_view view_npy(std::span<std::byte const> content, std::string const& file, bool stacks) {
   frame const f = frame_of(as_text(content), file);
   npy_dict const dict = parse_npy_dict(f.dict, file);
   elem const type = elem_of_descr(dict.descr, file);
+  std::span<std::byte const> const data = content.subspan(f.data_at);
+  if (stacks && dict.shape.size() == 3) return view_stack(data, file, type, dict);
   if (dict.shape.size() != 2) {
     refuse("TW0605", "shape in " + file, fmt::format("{} dimensions", dict.shape.size()),
-           "2 dimensions", "reshape it to a matrix, for example a.reshape(1, -1)");
+           stacks ? "2 or 3 dimensions" : "2 dimensions",
+           dict.shape.size() == 3 ? "add --batch to multiply stacks of matrices"
+                                  : "reshape it to a matrix, for example a.reshape(1, -1)");
   }
-  std::span<std::byte const> const data = content.subspan(f.data_at);
   check_extents(file, type, dict.shape[0], dict.shape[1],
                 bytes{static_cast<std::int64_t>(data.size())});
   order const ord = dict.fortran_order ? order::col_major : order::row_major;
   return {type, ord, dict.shape[0], dict.shape[1], data.data()};
 }
 
-std::string npy_header(elem type, std::int64_t rows, std::int64_t cols) {
+std::string npy_header(elem type, std::int64_t rows, std::int64_t cols, std::int64_t stack) {
   char const* descr = type == elem::f32 ? "<f4" : type == elem::f16 ? "<f2" : "<V2";
-  std::string dict = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}, {}), }}",
-                                 descr, rows, cols);
+  std::string dict = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}, {}), }}",
+                                 descr, stack > 0 ? fmt::format("{}, ", stack) : "", rows, cols);
   std::size_t const frame_bytes = magic.size() + 4;
   std::size_t const used = frame_bytes + dict.size() + 1;
   dict.append((64 - used % 64) % 64, ' ').push_back('\n');

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// host_bench.cpp  What a call of gemm() costs on the host, part by part: the remembered plan,
+//                 checks and parameters, tensor maps, and on a GPU the whole call.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "bench/environment.hpp"
+#include "bench/questions.hpp"
+#include "bench/statistics.hpp"
+#include "src/dispatch/params.hpp"
+#include "src/dispatch/plan_cache.hpp"
+#include "tools/device_memory.hpp"
+
+namespace tw::bench {
+namespace {
+
+constexpr int batches = 41;
+constexpr double limit_us = 3;  // of a call with a remembered plan
+
+struct row {
+  std::string name;
+  std::vector<double> ns;  // of one call, mean of each batch
+};
+
+/// Batches of calls, back to back; `settle` waits between them, untimed.
+row measure(
+    std::string name, int calls, std::function<void()> const& call,
+    std::function<void()> const& settle = [] {}) {
+  row r{std::move(name), {}};
+  for (int i = -1; i < batches; ++i) {
+    settle();
+    auto const start = std::chrono::steady_clock::now();
+    for (int c = 0; c < calls; ++c) call();
+    std::chrono::duration<double, std::nano> const took = std::chrono::steady_clock::now() - start;
+    if (i >= 0) r.ns.push_back(took.count() / calls);  // the first batch warms up
+  }
+  return r;
+}
+
+gemm_problem product(int m, int n, int k) {
+  gemm_problem p;
+  p.m = m, p.n = n, p.k = k;
+  p.a = {elem::bf16, order::row_major, k};
+  p.b = {elem::bf16, order::col_major, k};
+  p.d = {elem::bf16, order::row_major, n};
+  return p;
+}
+
+/// Plans of a hundred other products, so that the one that is looked for is not alone.
+void fill_cache(gemm_operands const& o, int sms, int device) {
+  for (int i = 1; i <= 100; ++i) cached_plan(product(64 * i, 128, 256), o, sms, device);
+}
+
+std::vector<row> measure_all() {
+  constexpr int calls = 200;  // below the number of launches that a stream takes without waiting
+  gemm_problem const p = product(256, 256, 256);
+  bool const on_gpu = gpu().usable;
+  int const sms = on_gpu ? gpu().sms : 132, device = on_gpu ? 0 : -1;
+  void* const somewhere = reinterpret_cast<void*>(std::uintptr_t{0x100000});  // never followed
+  gemm_operands o{somewhere, somewhere, nullptr, somewhere, somewhere, std::int64_t{64} << 20};
+  std::vector<row> rows;
+  rows.push_back(measure("planning anew", 20, [&] { plan_gemm(p, o, sms); }));
+  fill_cache(o, sms, device);
+  auto const plan = cached_plan(p, o, sms, device);
+  rows.push_back(
+      measure("finding the plan among 101", calls, [&] { cached_plan(p, o, sms, device); }));
+  rows.push_back(measure("checks and parameters, maps of the emulator", calls, [&] {
+    launch_form const form = form_of(*plan, o);
+    make_params(*plan, form.problem, form.operands, target::emu);
+  }));
+  if (!on_gpu) return rows;
+
+  matrix_view const view{elem::bf16, order::row_major, 256, 256, nullptr};
+  device_matrix const a(view), b(view), d(view);
+  device_workspace const workspace;
+  o = {a.data(), b.data(), nullptr, d.data(), workspace.data(), device_workspace::size_bytes};
+  std::vector<std::byte> host(static_cast<std::size_t>(view.size().count));
+  auto const drained = [&] { d.download(host.data()); };
+  rows.push_back(measure("checks and parameters, cuTensorMapEncodeTiled", calls, [&] {
+    launch_form const form = form_of(*plan, o);
+    make_params(*plan, form.problem, form.operands, target::gpu);
+  }));
+  rows.push_back(measure(
+      "gemm(plan, operands, stream)", calls, [&] { gemm(*plan, o, nullptr); }, drained));
+  rows.push_back(measure(
+      "gemm(problem, operands, stream)", calls, [&] { gemm(p, o, nullptr); }, drained));
+  return rows;
+}
+
+}  // namespace
+
+exit_status run_host_bench(host_bench_options const& o) {
+  std::vector<row> const rows = measure_all();
+  fmt::print("host time of a call, ns: median and least of {} batches\n", batches);
+  nlohmann::json list = nlohmann::json::array();
+  for (row const& r : rows) {
+    fmt::print("{:<46}{:>9.0f}{:>9.0f}\n", r.name, median(r.ns), smallest(r.ns));
+    list.push_back({{"name", r.name}, {"median_ns", median(r.ns)}, {"ns", r.ns}});
+  }
+  if (gpu().usable)
+    fmt::print("a call with a remembered plan: {:.2f} us; at most {:.0f} are wanted\n",
+               median(rows.back().ns) / 1000, limit_us);
+  else
+    fmt::print("no call was launched: {}\n", to_string(gpu().why_not));
+  if (!o.json_path.empty())
+    write_json(o.json_path, {{"schema", "tilewright.bench.host/1"},
+                             {"environment", environment_json(o.commit)},
+                             {"gpu", gpu().usable ? gpu().name : ""},
+                             {"rows", std::move(list)}});
+  return exit_status::done;
+}
+
+}  // namespace tw::bench

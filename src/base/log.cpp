@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// log.cpp  One spdlog logger with two sinks.
+#include "base/log.hpp"
+
+#include <fmt/format.h>
+#include <spdlog/sinks/basic_file_sink.h>
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <mutex>
+#include <sstream>
+
+#include "tilewright/base/check.hpp"
+
+namespace tw {
+namespace {
+
+constexpr char const* name_of_logger = "tilewright";
+constexpr std::string_view known_subsystems[] = {"plan", "hints", "tune"};
+
+struct log_state {
+  std::shared_ptr<spdlog::logger> logger;
+  std::vector<std::string> subsystems;  // empty: all
+  bool print_config = false;
+};
+
+std::string variable(char const* name) {
+  char const* text = std::getenv(name);
+  return text == nullptr ? "" : text;
+}
+
+[[noreturn]] void refuse_variable(std::string const& name, std::string const& got,
+                                  std::string const& need) {
+  throw rejected({"TW0614", "environment variable " + name, got, need, ""});
+}
+
+spdlog::level::level_enum wanted_level(char const* default_level) {
+  std::string level = variable("TW_LOG_LEVEL");
+  if (level.empty()) level = default_level;
+  // from_str answers "off" for what it does not know.
+  auto const parsed = spdlog::level::from_str(level);
+  if (parsed == spdlog::level::off && level != "off")
+    refuse_variable("TW_LOG_LEVEL", level, "trace, debug, info, warn, error or off");
+  return parsed;
+}
+
+std::vector<std::string> wanted_subsystems() {
+  std::vector<std::string> wanted;
+  std::istringstream words(variable("TW_LOG_SUBSYS"));
+  for (std::string word; std::getline(words, word, ',');) {
+    if (std::ranges::find(known_subsystems, word) == std::end(known_subsystems))
+      refuse_variable("TW_LOG_SUBSYS", word, "plan, hints, tune, with commas between them");
+    wanted.push_back(word);
+  }
+  return wanted;
+}
+
+std::string file_name() {
+  std::string name = variable("TW_LOG_FILE");
+  auto const replace = [&](char const* what, std::string const& with) {
+    for (std::size_t at = name.find(what); at != std::string::npos; at = name.find(what))
+      name.replace(at, 2, with);
+  };
+  replace("%p", std::to_string(::getpid()));
+  char host[256] = {};
+  ::gethostname(host, sizeof host - 1);
+  replace("%h", host);
+  return name;
+}
+
+log_state state_of_environment(char const* default_level) {
+  log_state s;
+  s.subsystems = wanted_subsystems();
+  s.print_config = variable("TW_PRINT_CONFIG") == "1";
+  auto const level = wanted_level(default_level);
+  if ((s.logger = spdlog::get(name_of_logger))) return s;  // the program's own
+  std::vector<spdlog::sink_ptr> sinks{std::make_shared<spdlog::sinks::stderr_color_sink_mt>()};
+  sinks[0]->set_pattern("tilewright: %^%l%$: %v");
+  if (std::string const file = file_name(); !file.empty()) {
+    try {
+      sinks.push_back(std::make_shared<spdlog::sinks::basic_file_sink_mt>(file));
+    } catch (spdlog::spdlog_ex const& e) {
+      refuse_variable("TW_LOG_FILE", e.what(), "a file that can be written");
+    }
+  }
+  s.logger = std::make_shared<spdlog::logger>(name_of_logger, sinks.begin(), sinks.end());
+  s.logger->set_level(level);
+  s.logger->flush_on(spdlog::level::info);
+  return s;
+}
+
+std::mutex mutex;
+log_state const* started = nullptr;  // kept until the program ends: threads may still log then
+
+log_state const& state() {
+  std::scoped_lock const lock(mutex);
+  if (started == nullptr) {
+    try {
+      started = new log_state(state_of_environment("off"));
+    } catch (rejected const& r) {
+      fmt::print(stderr, "tilewright: {}; nothing is logged\n", r.what());
+      started = new log_state{std::make_shared<spdlog::logger>(name_of_logger), {}, false};
+    }
+  }
+  return *started;
+}
+
+spdlog::level::level_enum of(log_level level) {
+  return level == log_level::debug  ? spdlog::level::debug
+         : level == log_level::info ? spdlog::level::info
+                                    : spdlog::level::warn;
+}
+
+bool wanted(log_state const& s, log_level level, std::string_view subsystem) {
+  if (s.print_config && level == log_level::info && subsystem == "plan") return true;
+  bool const here =
+      s.subsystems.empty() || std::ranges::find(s.subsystems, subsystem) != s.subsystems.end();
+  return here && s.logger->should_log(of(level));
+}
+
+}  // namespace
+
+void start_logging(char const* default_level) {
+  auto const* const s = new log_state(state_of_environment(default_level));
+  std::scoped_lock const lock(mutex);
+  started = s;
+}
+
+bool log_wanted(log_level level, std::string_view subsystem) {
+  return wanted(state(), level, subsystem);
+}
+
+void log_line(log_level level, std::string_view subsystem, std::string const& text) {
+  log_state const& s = state();
+  if (!wanted(s, level, subsystem)) return;
+  if (s.logger->should_log(of(level))) {
+    s.logger->log(of(level), "{}", text);
+    return;
+  }
+  // Only TW_PRINT_CONFIG wants it: past the logger's level.
+  spdlog::details::log_msg const line(name_of_logger, of(level), text);
+  for (auto const& sink : s.logger->sinks()) {
+    sink->log(line);
+    sink->flush();
+  }
+}
+
+}  // namespace tw

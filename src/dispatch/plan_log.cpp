@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// plan_log.cpp  Lines of the subsystems "plan" and "hints".
+#include "dispatch/plan_log.hpp"
+
+#include <fmt/format.h>
+
+#include <mutex>
+#include <unordered_set>
+
+#include "base/log.hpp"
+#include "dispatch/plan_cache.hpp"
+
+namespace tw {
+namespace {
+
+char letter(matrix_desc const& m, order transposed) { return m.ord == transposed ? 'T' : 'N'; }
+
+std::string product_text(gemm_problem const& p) {
+  return fmt::format("{}x{}x{}{} {} to {} {}{}", p.m, p.n, p.k,
+                     p.batch > 1 ? fmt::format(" batch {}", p.batch) : "", name(p.a.type),
+                     name(p.d.type), letter(p.a, order::row_major), letter(p.b, order::row_major));
+}
+
+/// Is it the first time? A log that forgets after many problems says some of them again.
+bool first_time(plan_key const& key) {
+  static std::mutex mutex;
+  static std::unordered_set<plan_key, plan_key_hash> seen;
+  std::scoped_lock const lock(mutex);
+  if (seen.size() >= most_cached_plans) seen.clear();
+  return seen.insert(key).second;
+}
+
+/// What more workspace would bring, if that is a lot.
+std::string workspace_hint(gemm_plan const& plan, gemm_operands o, int device_sms) {
+  std::int64_t const given = o.workspace_bytes;
+  o.workspace_bytes = gemm_workspace_bytes(plan.problem, o);
+  if (given >= o.workspace_bytes) return "";
+  gemm_plan const& best = plan_candidates(plan.problem, o, device_sms).front();
+  if (best.workspace_bytes <= given || best.predicted_us > 0.9 * plan.predicted_us) return "";
+  return fmt::format(
+      "a workspace of {} bytes lets clusters share tiles: {:.1f} in place of {:.1f} "
+      "us predicted; {} bytes were given",
+      best.workspace_bytes, best.predicted_us, plan.predicted_us, given);
+}
+
+}  // namespace
+
+void log_plan(gemm_plan const& plan, gemm_operands const& o, int device_sms) {
+  log_level const hints = gpu().usable ? log_level::warn : log_level::info;
+  if (!log_wanted(log_level::info, "plan") && !log_wanted(hints, "hints")) return;
+  constexpr int any_device = -2;
+  if (!first_time(key_of(plan.problem, o, device_sms, any_device))) return;
+  log_line(log_level::info, "plan",
+           fmt::format("plan: {}: {}; {}", product_text(plan.problem), plan.kernel, plan.why));
+  if (!log_wanted(hints, "hints")) return;
+  for (std::string const& hint : plan.hints) log_line(hints, "hints", "performance: " + hint);
+  if (std::string const hint = workspace_hint(plan, o, device_sms); !hint.empty())
+    log_line(hints, "hints", "performance: " + hint);
+}
+
+}  // namespace tw

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// plan_log.hpp  Tells the log what was planned, why, and what would be faster.
+#pragma once
+
+#include "tilewright/dispatch/gemm.hpp"
+
+namespace tw {
+
+/// Once for each problem, workspace and alignment: the plan (info), and hints (a warning where the
+/// GPU is, else info). `o`: as planned with.
+void log_plan(gemm_plan const& plan, gemm_operands const& o, int device_sms);
+
+}  // namespace tw

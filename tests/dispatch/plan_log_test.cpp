@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// plan_log_test.cpp  The log tells each problem's plan once, hints too, and nothing unasked.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include "base/log.hpp"
+#include "dispatch/plan_cache.hpp"
+
+namespace tw::test {
+namespace {
+
+gemm_problem tn(std::int64_t m, std::int64_t n, std::int64_t k) {
+  gemm_problem p;
+  p.m = m, p.n = n, p.k = k;
+  p.a = {elem::bf16, order::row_major, k};
+  p.b = {elem::bf16, order::col_major, k};
+  p.d = {elem::bf16, order::row_major, n};
+  return p;
+}
+gemm_operands aligned(std::int64_t workspace_bytes = std::int64_t{64} << 20) {
+  auto* const p = reinterpret_cast<void*>(std::uintptr_t{0x1000});
+  return {p, p, nullptr, p, p, workspace_bytes};
+}
+
+/// The log as these variables make it, in a file; off again at the end.
+class PlanLog : public testing::Test {
+ protected:
+  PlanLog() : path_(testing::TempDir() + "plan_log_" + std::to_string(::getpid()) + ".") {}
+  ~PlanLog() override {
+    for (char const* name : {"TW_LOG_LEVEL", "TW_LOG_FILE", "TW_LOG_SUBSYS", "TW_PRINT_CONFIG"})
+      ::unsetenv(name);
+    start_logging("off");
+    std::remove((path_ + std::to_string(::getpid())).c_str());
+  }
+  void start(char const* name, char const* value) {
+    ::setenv(name, value, 1);
+    ::setenv("TW_LOG_FILE", (path_ + "%p").c_str(), 1);
+    start_logging("off");
+  }
+  std::string text() const {
+    std::ostringstream all;
+    all << std::ifstream(path_ + std::to_string(::getpid())).rdbuf();
+    return all.str();
+  }
+  int count(std::string const& what) const {
+    std::string const all = text();
+    int n = 0;
+    for (std::size_t at = all.find(what); at != std::string::npos; at = all.find(what, at + 1)) ++n;
+    return n;
+  }
+
+ private:
+  std::string path_;
+};
+
+TEST_F(PlanLog, TellsEachProblemOnce) {
+  start("TW_LOG_LEVEL", "info");
+  forget_plans();
+  for (int i = 0; i < 3; ++i) {
+    cached_plan(tn(1111, 1024, 512), aligned(), 132, 0);
+    plan_gemm(tn(1111, 1024, 512), aligned(), 132);
+    forget_plans();
+  }
+  plan_gemm(tn(1111, 1024, 520), aligned(), 132);
+  EXPECT_EQ(count("plan: 1111x1024x512 bf16 to bf16 TN: sm90_bf16_bf16_tn"), 1) << text();
+  EXPECT_EQ(count("plan: 1111x1024x520"), 1) << text();
+  EXPECT_EQ(count("cluster tiles of"), 2) << "why";
+  EXPECT_EQ(count("performance"), 0) << text();
+}
+
+TEST_F(PlanLog, HintsSayWhatIsSlow) {
+  start("TW_LOG_LEVEL", "info");
+  plan_gemm(tn(1113, 1021, 511), aligned(), 132);
+  EXPECT_EQ(count("performance: A: pitch of 1022 bytes"), 1) << text();
+  EXPECT_EQ(count("performance: D: pitch of 2042 bytes"), 1) << text();
+  plan_gemm(tn(64, 64, 30000), aligned(0), 132);
+  EXPECT_EQ(count("performance: a workspace of"), 1) << text();
+  plan_gemm(tn(64, 64, 30008), aligned(), 132);
+  EXPECT_EQ(count("performance: a workspace of"), 1) << "enough was given: " << text();
+}
+
+TEST_F(PlanLog, OnlyTheSubsystemsThatAreAskedFor) {
+  ::setenv("TW_LOG_LEVEL", "info", 1);
+  start("TW_LOG_SUBSYS", "tune");
+  plan_gemm(tn(1114, 1024, 512), aligned(), 132);
+  EXPECT_EQ(text(), "");
+}
+
+TEST_F(PlanLog, PlansAloneWithPrintConfig) {
+  start("TW_PRINT_CONFIG", "1");
+  plan_gemm(tn(1115, 1021, 511), aligned(), 132);
+  EXPECT_EQ(count("plan: 1115x1021x511"), 1) << text();
+  EXPECT_EQ(count("performance"), 0) << text();
+}
+
+TEST_F(PlanLog, SilentUnlessAsked) {
+  start("TW_LOG_LEVEL", "");
+  plan_gemm(tn(1116, 1021, 511), aligned(), 132);
+  EXPECT_EQ(text(), "");
+}
+
+TEST_F(PlanLog, WrongVariablesAreRefused) {
+  for (auto const& [name, value] : {std::pair{"TW_LOG_LEVEL", "loud"},
+                                    {"TW_LOG_SUBSYS", "plan,weather"},
+                                    {"TW_LOG_FILE", "/dev/null/log"}}) {
+    ::setenv(name, value, 1);
+    try {
+      start_logging("off");
+      ADD_FAILURE() << name << " accepted";
+    } catch (rejected const& r) {
+      EXPECT_EQ(r.why().code, "TW0614");
+      EXPECT_NE(r.why().what.find(name), std::string::npos);
+    }
+    ::unsetenv(name);
+  }
+}
+
+}  // namespace
+}  // namespace tw::test
