@@ -50,9 +50,9 @@ std::string layout_of(gemm_problem const& p) {
 }
 
 std::string product_text(gemm_problem const& p) {
-  return fmt::format("{}x{}x{}{} {} {}", p.m, p.n, p.k,
+  return fmt::format("{}x{}x{}{} {} {}{}", p.m, p.n, p.k,
                      p.batch > 1 ? fmt::format(" batch {}", p.batch) : "", dtype_of(p),
-                     layout_of(p));
+                     layout_of(p), is_fused(p.epilogue) ? " fused" : "");
 }
 
 std::string kernel_text(measured_plan const& m) {
@@ -155,6 +155,8 @@ exit_status export_to(std::string const& file) {
   for (tuned_problem const& t : store.finished()) {
     gemm_problem const& p = t.problem;
     measured_plan const& f = t.fastest;
+    bool const plain = p.batch == 1 && !p.c && !is_fused(p.epilogue);
+    if (!plain) continue;  // the table of winners knows only these
     shapes.push_back({{"m", p.m},
                       {"n", p.n},
                       {"k", p.k},

@@ -36,9 +36,12 @@ std::string slower_path(char const* matrix, matrix_desc const& m, char const* co
 std::string kernel_name(gemm_config const& c) {
   char const a = c.a_major() == operand_major::k ? 't' : 'n';
   char const b = c.b_major() == operand_major::k ? 'n' : 't';
-  return fmt::format("sm90_{}_{}_{}{}{}_{}x{}x{}_{}x{}_s{}{}", name(c.ab), name(c.d), a, b,
+  return fmt::format("sm90_{}_{}_{}{}{}_{}x{}x{}_{}x{}_s{}{}{}", name(c.ab), name(c.d), a, b,
                      c.d_m ? "_dm" : "", c.tile_m, c.tile_n, gemm_config::tile_k, c.cluster_m,
-                     c.cluster_n, c.stages, c.pingpong ? "_pp" : "");
+                     c.cluster_n, c.stages, c.pingpong ? "_pp" : "",
+                     c.fused == fusion::none  ? ""
+                     : c.fused == fusion::ops ? "_ops"
+                                              : "_gate");
 }
 
 namespace {
@@ -126,6 +129,16 @@ bool all_aligned(gemm_operands const& o) {
   return (bits(o.a) | bits(o.b) | bits(o.d)) % 16 == 0;
 }
 
+/// Fused kernels are fewer: what they cannot do.
+rejection not_compiled(gemm_problem const& p) {
+  return {"TW0414", "a fused epilogue with these matrices",
+          fmt::format("A {}, B {}, D {} from {}", p.a.ord == order::row_major ? "row" : "col",
+                      p.b.ord == order::row_major ? "row" : "col", name(p.d.type), name(p.a.type)),
+          "D of the operands' type or f32; with a gate D row-major, or of the operands' type with "
+          "row-major A",
+          "convert D afterwards, or compute the epilogue apart"};
+}
+
 /// All plans, best first; their `why` is not written yet.
 std::vector<option> ranked(gemm_problem const& p, gemm_operands const& given, int device_sms) {
   if (auto r = accept(p)) throw rejected(*r);
@@ -133,7 +146,11 @@ std::vector<option> ranked(gemm_problem const& p, gemm_operands const& given, in
   auto const measured = all_aligned(given) ? find_winner(p, device_sms) : std::optional<winner>();
   tuned_answer const tuned = all_aligned(given) ? find_tuned(p, device_sms) : tuned_answer{};
   std::vector<option> options;
+  fusion const fused = p.epilogue.gate != gating::none ? fusion::gated
+                       : is_fused(p.epilogue)          ? fusion::ops
+                                                       : fusion::none;
   for (bool const swapped : {false, true}) {
+    if (swapped && fused == fusion::gated) break;
     gemm_plan base;
     base.problem = p;
     base.swapped = swapped;
@@ -144,7 +161,7 @@ std::vector<option> ranked(gemm_problem const& p, gemm_operands const& given, in
     bool const d_m = q.d.ord == order::col_major;
     base.repitch_a = !tma_addressable(q.a, a == operand_major::k ? q.m : q.k, q.batch, o.a);
     base.repitch_b = !tma_addressable(q.b, b == operand_major::k ? q.n : q.k, q.batch, o.b);
-    base.direct_d = !tma_addressable(q.d, d_m ? q.n : q.m, q.batch, o.d);
+    base.direct_d = !tma_addressable(q.d, d_m ? result_cols(q.epilogue, q.n) : q.m, q.batch, o.d);
     char const* const first = swapped ? "B" : "A";
     char const* const second = swapped ? "A" : "B";
     if (!tuned.trouble.empty()) base.hints.push_back(tuned.trouble);
@@ -158,7 +175,7 @@ std::vector<option> ranked(gemm_problem const& p, gemm_operands const& given, in
 
     for (tile_shape const& t : tile_shape_list) {
       gemm_config const c = config_of(t, q.a.type, q.d.type, a, b);
-      if (c.d_m != d_m || !is_compiled(c)) continue;
+      if (c.d_m != d_m || c.fused != fused || !is_compiled(c)) continue;
       base.config = c;
       base.kernel = kernel_name(c);
       for (sharing const& s : sharings(q, c, device_sms)) {
@@ -180,6 +197,7 @@ std::vector<option> ranked(gemm_problem const& p, gemm_operands const& given, in
       }
     }
   }
+  if (options.empty()) throw rejected(not_compiled(p));
   std::stable_sort(options.begin(), options.end(), [](option const& x, option const& y) {
     if (x.source != y.source) return x.source > y.source;
     return x.time.total_us < y.time.total_us;

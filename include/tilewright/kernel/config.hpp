@@ -7,6 +7,10 @@
 
 namespace tw {
 
+/// What a kernel's epilogue can do beyond alpha and beta: nothing, so that the common kernels stay
+/// small; everything but a gate; everything with one.
+enum class fusion : std::uint8_t { none, ops, gated };
+
 /// Configuration of kernel/gemm_sm90.hpp. tile_* in elements, cluster_* in CTAs. The majors are
 /// bools, which keeps the kernel's symbol within 124 characters.
 struct gemm_config {
@@ -19,6 +23,7 @@ struct gemm_config {
   int tile_m = 128, tile_n = 256;
   int cluster_m = 2, cluster_n = 1;
   int stages = 4;
+  fusion fused = fusion::none;
 
   /// One 128-byte swizzle span of 16-bit elements.
   static constexpr int tile_k = 64;
@@ -38,6 +43,8 @@ struct gemm_config {
   TW_HD constexpr int warpgroup_m() const { return pingpong ? tile_m : tile_m / math_warpgroups(); }
   /// Fragments of 64 rows in a warpgroup.
   TW_HD constexpr int fragments() const { return warpgroup_m() / 64; }
+  /// Columns of D's tile: with a gate half of the product's.
+  TW_HD constexpr int d_cols() const { return fused == fusion::gated ? tile_n / 2 : tile_n; }
   bool operator==(gemm_config const&) const = default;
 };
 
