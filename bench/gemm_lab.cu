@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // gemm_lab.cu  Measures one product: ours and cuBLASLt's, verified, then timed against each other.
 #include <algorithm>
-#include <chrono>
 #include <optional>
 #include <string>
-#include <thread>
 
 #include "bench/gpu/cublaslt.hpp"
 #include "bench/gpu/device.hpp"
 #include "bench/gpu/graph_contender.hpp"
 #include "bench/gpu/operand_sets.hpp"
+#include "bench/gpu/plan_trial.hpp"
+#include "bench/gpu/separate_epilogue.hpp"
 #include "bench/lab.hpp"
 #include "tilewright/dispatch/gemm.hpp"
 
@@ -17,8 +17,6 @@ namespace tw::bench {
 namespace {
 
 constexpr int tuning_rounds = 3;
-
-void pause(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
 
 /// One shape: its buffers, its contenders, and the result that they fill.
 class measurement {
@@ -49,12 +47,15 @@ class measurement {
 
   /// The heuristic's first algorithm, and the fastest of its first `tune_candidates`.
   void add_cublaslt(cublaslt const& library) {
-    product_.emplace(library, problem_);
+    gemm_problem const part = cublaslt_part(problem_);
+    product_.emplace(library, part);
+    if (has_rest(problem_))
+      x_ = device_buffer(static_cast<std::size_t>(part.m * part.n * size_bytes(part.d.type)));
     auto const algorithms = product_->algorithms(std::max(options_.tune_candidates, 1));
-    add("cublaslt_heuristic", product_->describe(algorithms[0]), prepare(algorithms[0]));
+    add("cublaslt_heuristic", describe(algorithms[0]), prepare(algorithms[0]));
     std::size_t const best = tune(algorithms);
     if (best != 0) {
-      add("cublaslt_tuned", product_->describe(algorithms[best]), prepare(algorithms[best]));
+      add("cublaslt_tuned", describe(algorithms[best]), prepare(algorithms[best]));
       return;
     }
     provider_result same = out_.providers.back();
@@ -102,14 +103,19 @@ class measurement {
     return std::make_unique<graph_contender>(watch_, sets_.count(), launch, options_.batch_s);
   }
   contender_pointer prepare(gemm_plan const& plan, double batch_s) {
-    return std::make_unique<graph_contender>(
-        watch_, sets_.count(),
-        [this, plan](int set, cudaStream_t stream) { gemm(plan, sets_.at(set), stream); }, batch_s);
+    return program_of(watch_, sets_, plan, batch_s);
   }
   contender_pointer prepare(lt_algorithm const& algorithm) {
     return prepare([this, algorithm](int set, cudaStream_t stream) {
-      product_->enqueue(algorithm, sets_.at(set), stream);
+      gemm_operands const o = sets_.at(set);
+      gemm_operands part = o;
+      if (has_rest(problem_)) part.d = x_.data();
+      product_->enqueue(algorithm, part, stream);
+      if (has_rest(problem_)) enqueue_rest(problem_, x_.data(), o, stream);
     });
+  }
+  std::string describe(lt_algorithm const& algorithm) const {
+    return product_->describe(algorithm) + (has_rest(problem_) ? ", elementwise kernel" : "");
   }
 
   result_scan run_and_scan(graph_contender& program) {
@@ -124,7 +130,8 @@ class measurement {
     result.provider = name;
     result.kernel = kernel;
     result_scan const found = run_and_scan(*program);
-    result.check = compare(problem_, sets_.at(sets_.count() - 1), watch_);
+    result.check =
+        compare(problem_, sets_.at(sets_.count() - 1), watch_, name.starts_with("cublaslt"));
     result.check.unwritten = found.nans;
     result.check.passed = result.check.passed && found.nans == 0;
     out_.providers.push_back(result);
@@ -134,20 +141,13 @@ class measurement {
 
   /// Index of the fastest of our first `our_plans` plans, by the best of a few short bursts.
   std::size_t try_plans(std::vector<gemm_plan> const& plans) {
-    constexpr double plan_batch_s = 0.003, plan_pause_s = 0.002;
     std::size_t best = 0;
     auto const count = static_cast<std::size_t>(options_.our_plans);
     for (std::size_t i = 0; count > 1 && i < std::min(count, plans.size()); ++i) {
       gemm_plan const& p = plans[i];
       plan_entry entry{p.kernel,  p.swapped,      p.clusters,  p.shared_tiles,
                        p.sharers, p.predicted_us, not_measured};
-      contender_pointer const program = prepare(p, plan_batch_s);
-      for (int warm_up = 0; i == 0 && warm_up < 5; ++warm_up) program->burst();
-      for (int round = 0; round < tuning_rounds; ++round) {
-        pause(plan_pause_s);
-        double const us = program->burst().us;
-        if (!(entry.us <= us)) entry.us = us;
-      }
+      entry.us = trial_us(watch_, sets_, p, i == 0);
       out_.plans.push_back(entry);
       if (entry.us < out_.plans[best].us) best = i;
     }
@@ -188,6 +188,7 @@ class measurement {
   operand_sets const sets_;
   shape_result& out_;
   std::optional<lt_product> product_;
+  device_buffer x_;                            // between cuBLASLt and an elementwise kernel
   std::vector<contender_pointer> contenders_;  // contender i belongs to out_.providers[i]
   std::vector<std::uint64_t> digests_;
 };

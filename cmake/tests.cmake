@@ -36,10 +36,7 @@ set(tw_seen_tests ${PROJECT_SOURCE_DIR}/tests/hazard/banks_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/hazards_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/rules_test.cpp)
 set_source_files_properties(${tw_seen_tests} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
-if(NOT TW_SANITIZE STREQUAL "address")  # g++ refuses both at once
-  set_source_files_properties(${tw_seen_tests} PROPERTIES COMPILE_OPTIONS
-    "$<$<CONFIG:Release>:-O2>;-g1;-fsanitize=thread;--param=tsan-instrument-func-entry-exit=0")
-endif()
+tw_accesses_seen(${tw_seen_tests})
 
 file(GLOB tw_test_folders CONFIGURE_DEPENDS LIST_DIRECTORIES true ${PROJECT_SOURCE_DIR}/tests/*)
 foreach(folder ${tw_test_folders})
@@ -68,6 +65,7 @@ if(TW_WITH_CUDA)
     get_filename_component(name ${source} NAME_WE)
     add_executable(gpu_${name} ${source})
     tw_test_program(gpu_${name})
+    target_link_libraries(gpu_${name} PRIVATE GTest::gtest)
     add_test(NAME gpu.${name} COMMAND gpu_${name})
     set_tests_properties(gpu.${name} PROPERTIES LABELS gpu TIMEOUT 600 SKIP_RETURN_CODE 77
                          RUN_SERIAL ON ENVIRONMENT "${tw_test_environment}")

@@ -25,15 +25,13 @@ add_custom_command(
 
 # The plain loads and stores of these kernels are seen by the emulator (src/emu/hook.cpp).
 file(GLOB tw_seen CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/mutants/*_mutants.cpp)
-if(NOT TW_SANITIZE STREQUAL "address")  # g++ refuses both at once
-  set_source_files_properties(${tw_seen} PROPERTIES COMPILE_OPTIONS
-    "$<$<CONFIG:Release>:-O2>;-g1;-fsanitize=thread;--param=tsan-instrument-func-entry-exit=0")
-endif()
+tw_accesses_seen(${tw_seen})
 add_library(tilewright_tools STATIC ${tw_tool_sources} ${tw_embedded_pages})
 # Words and JSON: -O2 would compile a third longer and be noticed by nobody.
 target_compile_options(tilewright_tools PRIVATE ${tw_quick_to_compile})
 target_include_directories(tilewright_tools PUBLIC ${PROJECT_SOURCE_DIR}
-                                                   ${PROJECT_SOURCE_DIR}/tools)
+                                                   ${PROJECT_SOURCE_DIR}/tools
+                                            PRIVATE ${PROJECT_SOURCE_DIR}/src)
 target_link_libraries(tilewright_tools PUBLIC tilewright fmt::fmt spdlog::spdlog CLI11::CLI11
                                               nlohmann_json::nlohmann_json ${BLAS_LIBRARIES}
                                               ${CMAKE_DL_LIBS})

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Writes src/dispatch/winners_h200.inc: the plans that were fastest on an H200, from a result of
-`tilewright bench gemm --plans N --json FILE`.
+`tilewright bench gemm --plans N --json FILE`, or of `tilewright tune --export FILE`.
 
     gen/winners.py FILE...     merges the shapes of these results; later files win
     gen/winners.py --check     exits 1 if the file is not what its result files give
@@ -15,7 +15,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 OUT = ROOT / "src/dispatch/winners_h200.inc"
-KERNEL = re.compile(r"sm90_(bf16|f16)_(bf16|f16|f32)_([tn])([tn])(_dm)?_(\d+)x(\d+)x64_(\d)x(\d)"
+KERNEL = re.compile(r"sm90_(bf16|f16)_(bf16|f16|f32)_([tn])([tn])(_dm)?_(\d+)x(\d+)x64_(\d)x(\d)(?:x(\d))?"
                     r"_s(\d+)(_pp)?$")
 
 
@@ -23,6 +23,8 @@ def rows(results):
     found = {}
     for path in results:
         for shape in json.loads((ROOT / path).read_text())["shapes"]:
+            if "fastest" in shape and shape.get("batch", 1) == 1:  # of `tilewright tune --export`
+                shape = {**shape, "plans": [shape["fastest"]], "providers": []}
             timed = [p for p in shape.get("plans", []) if p["us"] is not None]
             if not timed:
                 continue
@@ -31,15 +33,16 @@ def rows(results):
                        for p in shape["providers"] if "burst" in p}
             tried = min(timed, key=lambda p: p["us"])
             tried["us"] = medians.get("tilewright_tuned", tried["us"])
-            timed[0]["us"] = medians["tilewright"]
+            timed[0]["us"] = medians.get("tilewright", timed[0]["us"])
             best = timed[0] if timed[0]["us"] <= tried["us"] else tried
             k = KERNEL.match(best["kernel"])
             key = (shape["m"], shape["n"], shape["k"], k[1], k[2], shape["layout"])
-            m_major, pingpong = ("true" if k[i] else "false" for i in (5, 11))
+            m_major, pingpong = ("true" if k[i] else "false" for i in (5, 12))
+            in_k = f", false, fusion::none, {k[10]}" if k[10] else ""
             found[key] = (
                 f'{{{shape["m"]}, {shape["n"]}, {shape["k"]}, elem::{k[1]}, elem::{k[2]}, '
                 f'"{shape["layout"]}",\n '
-                f'{{{k[6]}, {k[7]}, {k[8]}, {k[9]}, {k[10]}, {pingpong}, {m_major}}}, '
+                f'{{{k[6]}, {k[7]}, {k[8]}, {k[9]}, {k[11]}, {pingpong}, {m_major}{in_k}}}, '
                 f'{best["shared_tiles"]}, {best["sharers"]}, {best["us"]:.1f}}},')
     return [found[key] for key in sorted(found)]
 

@@ -29,7 +29,9 @@ struct machine_model {
   double launch_us = 2.0;
   double epilogue_bytes_per_clock = 17.5;
   double exposed_pingpong = 0.17;         // of an epilogue that the other warpgroup should hide
+  double fused_clocks = 0.12;             // of an epilogue with an activation, per accumulator
   double plain_store_factor = 4;          // of an epilogue without TMA; half for an M-major D
+  double cluster_meeting_us = 1.0;        // of the CTAs of a cluster that share K
   double meeting_us = 2.1;                // to share tiles at all,
   double meeting_clocks = 1100;           // to announce a part and to see the others',
   double partial_bytes_per_clock = 13.6;  // and to write and read it
@@ -55,7 +57,8 @@ inline cost predict(gemm_problem const& p, gemm_config const& c, sharing const& 
   double const k_tiles = static_cast<double>(up(p.k, gemm_config::tile_k));
   double const whole = static_cast<double>(up(s.tiles - s.shared, s.clusters));
   double const part = s.shared == 0 ? 0 : s.shared * k_tiles / s.sharers;
-  double const blocks = whole * k_tiles + part;  // K blocks of the busiest CTA
+  // K blocks of the busiest CTA
+  double const blocks = std::ceil((whole * k_tiles + part) / c.cluster_k);
 
   double const efficiency = c.pingpong       ? m.efficiency_pingpong
                             : c.tile_m == 64 ? m.efficiency_64
@@ -65,11 +68,15 @@ inline cost predict(gemm_problem const& p, gemm_config const& c, sharing const& 
       c.tile_m / 64 * 4 * std::max(c.tile_n / 2.0, m.least_wgmma_clocks) / efficiency;
   double const bytes = 128.0 * (static_cast<double>(c.tile_m) / c.cluster_n +
                                 static_cast<double>(c.tile_n) / c.cluster_m);
-  double const alone = std::min(m.bytes_per_clock_sm, m.bytes_per_clock / s.clusters);
-  double const loads = bytes / (c.cluster() > 1 ? m.bytes_per_clock_multicast : alone);
+  double const alone =
+      std::min(m.bytes_per_clock_sm, m.bytes_per_clock / (s.clusters * c.cluster_k));
+  double const loads =
+      bytes / (c.cluster_m * c.cluster_n > 1 ? m.bytes_per_clock_multicast : alone);
   double const tile_elems = static_cast<double>(c.tile_m) * c.tile_n;
   double const stores = !direct_d ? 1 : m.plain_store_factor / (c.d_m ? 2 : 1);
-  double const epilogue = tile_elems * size_bytes(c.d) / m.epilogue_bytes_per_clock * stores;
+  double const results = static_cast<double>(c.tile_m) * c.d_cols();  // that a CTA stores
+  double const epilogue = results * size_bytes(c.d) / m.epilogue_bytes_per_clock * stores +
+                          (c.fused == fusion::none ? 0 : tile_elems * m.fused_clocks);
   double const tiles = whole + (part > 0 ? 1 : 0);
   double const epilogues = c.pingpong ? 1 + m.exposed_pingpong * (tiles - 1) : tiles;
 
@@ -81,9 +88,11 @@ inline cost predict(gemm_problem const& p, gemm_config const& c, sharing const& 
   };
   auto const mk = static_cast<double>(p.m) * static_cast<double>(p.k) * matrices(p.a);
   auto const nk = static_cast<double>(p.n) * static_cast<double>(p.k) * matrices(p.b);
-  auto const mn = static_cast<double>(p.m) * static_cast<double>(p.n) * matrices(p.d);
+  auto const mn =
+      static_cast<double>(p.m) * static_cast<double>(result_cols(p.epilogue, p.n)) * matrices(p.d);
   r.dram_us = ((mk + nk) * size_bytes(c.ab) + mn * size_bytes(c.d)) / m.dram_bytes_per_us;
   r.epilogue_us = us(epilogues * epilogue);
+  if (c.cluster_k > 1) r.meeting_us = m.cluster_meeting_us;
   if (s.shared > 0 && s.shared * k_tiles > part) {
     double const parts = std::max(2.0, static_cast<double>(s.sharers) / s.shared + 0.5);
     double const steps = parts > 8 ? 2 : 1;

@@ -6,26 +6,30 @@
 
 namespace tw {
 
+namespace {
+
+void check_pointer(char const* name, void const* value, elem type) {
+  if (value == nullptr)
+    throw rejected({"TW0408", fmt::format("address of {}", name), "nullptr",
+                    "the address of the matrix on the device that runs the product", ""});
+  auto const address = reinterpret_cast<std::uintptr_t>(value);
+  auto const align = static_cast<std::uintptr_t>(size_bytes(type));
+  if (address % align != 0)
+    throw rejected({"TW0409", fmt::format("address of {}", name), fmt::format("{:#x}", address),
+                    fmt::format("a multiple of {}, the size of an element", align), ""});
+}
+
+}  // namespace
+
 void check_operands(gemm_problem const& p, gemm_operands const& o) {
-  struct pointer {
-    char const* name;
-    void const* value;
-    elem type;
-  };
-  pointer const all[] = {{"A", o.a, p.a.type},
-                         {"B", o.b, p.b.type},
-                         {"D", o.d, p.d.type},
-                         {"C", p.c ? o.c : o.d, p.c ? p.c->type : p.d.type}};
-  for (pointer const& x : all) {
-    if (x.value == nullptr)
-      throw rejected({"TW0408", fmt::format("address of {}", x.name), "nullptr",
-                      "the address of the matrix on the device that runs the product", ""});
-    auto const address = reinterpret_cast<std::uintptr_t>(x.value);
-    auto const align = static_cast<std::uintptr_t>(size_bytes(x.type));
-    if (address % align != 0)
-      throw rejected({"TW0409", fmt::format("address of {}", x.name), fmt::format("{:#x}", address),
-                      fmt::format("a multiple of {}, the size of an element", align), ""});
-  }
+  check_pointer("A", o.a, p.a.type);
+  check_pointer("B", o.b, p.b.type);
+  check_pointer("D", o.d, p.d.type);
+  if (p.c) check_pointer("C", o.c, p.c->type);
+  gemm_epilogue const& e = p.epilogue;
+  if (e.bias != along::none) check_pointer("the bias", o.bias, e.bias_type);
+  if (e.row_scale) check_pointer("the row scale", o.row_scale, elem::f32);
+  if (e.col_scale) check_pointer("the column scale", o.col_scale, elem::f32);
 }
 
 void check_workspace(gemm_plan const& plan, gemm_operands const& o) {

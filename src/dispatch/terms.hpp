@@ -28,7 +28,7 @@ inline plan_terms terms_of(gemm_problem const& p, gemm_config const& c, sharing 
   // TMA writes each byte of a stage once; each wgmma reads 64 rows of A and all of B, 16 deep.
   double const written = 128.0 * (c.tile_m + c.tile_n);
   double const read = c.tile_m / 64 * 4 * 32.0 * (64 + c.tile_n);
-  r.shared_memory = us(r.waves * k_tiles * (written + read) / smem_bytes_per_clock);
+  r.shared_memory = us(r.waves * k_tiles / c.cluster_k * (written + read) / smem_bytes_per_clock);
   r.dram = t.dram_us;
   r.epilogue = t.epilogue_us;
   r.meeting = t.meeting_us;

@@ -28,7 +28,8 @@ workspace_layout workspace_of(gemm_plan const& plan) {
   };
   // Two places for a part of each cluster, float32 (kernel/fixup.hpp).
   if (plan.shared_tiles > 0)
-    w.partials = take(std::int64_t{8} * plan.sharers * c.cluster() * c.tile_m * c.tile_n);
+    w.partials =
+        take(std::int64_t{8} * plan.sharers * c.cluster_m * c.cluster_n * c.tile_m * c.tile_n);
   if (plan.repitch_a) {
     extents const e = extents_of_a(plan.normal);
     w.copy_a = take(padded_copy(plan.normal.a, e, plan.normal.batch).bytes);

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <optional>
 
+#include "tools/io/in_quotes.hpp"
 #include "tools/io/npy_dict.hpp"
 #include "tools/io/refuse.hpp"
 
@@ -42,8 +43,8 @@ frame frame_of(std::string_view content, std::string const& file) {
            "at least 10 bytes", "the file is truncated, or no .npy file");
   }
   if (!content.starts_with(magic)) {
-    refuse("TW0602", "magic of " + file, fmt::format("{:?}", content.substr(0, 6)),
-           "\"\\x93NUMPY\"", "this is no .npy file");
+    refuse("TW0602", "magic of " + file, in_quotes(content.substr(0, 6)), "\"\\x93NUMPY\"",
+           "this is no .npy file");
   }
   int const major = static_cast<unsigned char>(content[6]);
   int const minor = static_cast<unsigned char>(content[7]);
@@ -86,9 +87,11 @@ matrix_view view_stack(std::span<std::byte const> data, std::string const& file,
 
 }  // namespace
 
-matrix_view view_npy(std::span<std::byte const> content, std::string const& file, bool stacks) {
+matrix_view view_npy(std::span<std::byte const> content, std::string const& file, bool stacks,
+                     bool vectors) {
   frame const f = frame_of(as_text(content), file);
-  npy_dict const dict = parse_npy_dict(f.dict, file);
+  npy_dict dict = parse_npy_dict(f.dict, file);
+  if (vectors && dict.shape.size() == 1) dict.shape.insert(dict.shape.begin(), 1);
   elem const type = elem_of_descr(dict.descr, file);
   std::span<std::byte const> const data = content.subspan(f.data_at);
   if (stacks && dict.shape.size() == 3) return view_stack(data, file, type, dict);

@@ -12,7 +12,14 @@ struct tile_shape {
   bool pingpong = false;
   bool d_m = false;
   bool general = false;  // compiled for every pair of majors, not only for K-major operands
+  fusion fused = fusion::none;
+  int cluster_k = 1;
 };
+
+/// The transposed product on M-major D, for few rows: `k` CTAs share K.
+TW_HD constexpr tile_shape few_rows(int tile_m, int tile_n, int stages, int k = 1) {
+  return {tile_m, tile_n, 1, 1, stages, false, true, false, fusion::none, k};
+}
 
 /// Shared memory: stages * (tile_m + tile_n) * 128 bytes and two staging strips per warpgroup, at
 /// most 227 KiB.
@@ -21,9 +28,10 @@ inline constexpr tile_shape tile_shape_list[] = {
     {256, 128, 1, 2, 4, false, false, true},  //
     {256, 192, 1, 2, 3},                      // the fewest bytes per FLOP
     {128, 192, 2, 1, 4, true},                // short K: one epilogue hides behind the other loop
+    {128, 160, 2, 1, 5, true},                //
     {128, 128, 2, 1, 6, true},                //
     {128, 224, 2, 1, 4},                      // waves that others leave part empty
-    {192, 192, 1, 1, 3},                      //
+    {192, 192, 1, 1, 3, false, false, true},  //
     {128, 176, 2, 1, 5},                      //
     {128, 160, 2, 1, 5},                      //
     {128, 128, 2, 1, 6},                      //
@@ -33,10 +41,25 @@ inline constexpr tile_shape tile_shape_list[] = {
     {64, 256, 2, 1, 4, true},                 // few rows, short K
     {64, 128, 1, 1, 8, true},                 //
     {64, 64, 1, 1, 12, false, false, true},   // small products
-    {128, 16, 1, 1, 11, false, true},         // few rows: the transposed product
-    {128, 32, 1, 1, 9, false, true},          //
-    {128, 64, 1, 1, 8, false, true},          //
-    {128, 128, 1, 1, 6, false, true},         //
+    few_rows(64, 16, 16),                     // few rows: weights on the side of 64
+    few_rows(64, 32, 14),                     //
+    few_rows(128, 16, 11),                    //
+    few_rows(128, 32, 9),                     //
+    few_rows(128, 64, 8),                     //
+    few_rows(128, 128, 6),                    //
+    few_rows(64, 16, 16, 4),                  // and much K
+    few_rows(64, 32, 14, 4),                  //
+    few_rows(64, 32, 14, 8),                  //
+    few_rows(64, 64, 11, 8),                  //
+    {128, 256, 2, 1, 4, false, false, false, fusion::ops},  // fused epilogues: large products
+    {128, 192, 2, 1, 4, true, false, false, fusion::ops},   // an epilogue that hides
+    {128, 128, 1, 1, 6, false, false, true, fusion::ops},   // medium and small ones
+    {128, 16, 1, 1, 11, false, true, false, fusion::ops},   // few rows
+    {128, 64, 1, 1, 8, false, true, false, fusion::ops},    //
+    {128, 256, 2, 1, 4, false, false, false, fusion::gated},
+    {128, 192, 2, 1, 4, true, false, false, fusion::gated},
+    {128, 128, 1, 1, 6, false, false, true, fusion::gated},
+    {128, 128, 1, 1, 6, false, true, false, fusion::gated},  // column-major D
 };
 inline constexpr int tile_shapes = sizeof tile_shape_list / sizeof tile_shape_list[0];
 
@@ -54,15 +77,20 @@ TW_HD constexpr gemm_config config_of(tile_shape const& t, elem ab, elem d, oper
   c.cluster_m = t.cluster_m;
   c.cluster_n = t.cluster_n;
   c.stages = t.stages;
+  c.fused = t.fused;
+  c.cluster_k = t.cluster_k;
   return c;
 }
 
 /// Is this combination compiled? K-major operands: all shapes, other majors: the general ones;
-/// results of the operands' type or f32. The other 16-bit type: one shape of each pair of majors.
+/// results of the operands' type or f32. The other 16-bit type: one shape of each pair of majors,
+/// and no fused epilogues. Those give f32 in the general shapes alone. A gate needs a K-major B.
 TW_HD constexpr bool is_compiled(gemm_config const& c) {
   for (tile_shape const& t : tile_shape_list) {
     if (config_of(t, c.ab, c.d, c.a_major(), c.b_major()) != c) continue;
     if ((c.a_mn || c.b_mn) && !t.general) return false;
+    if (c.fused == fusion::gated && c.b_mn) return false;
+    if (c.fused != fusion::none && c.d != c.ab) return c.d == elem::f32 && t.general;
     // ptxas spills: two fragments of 192 columns of one tile leave no registers to store float32.
     if (c.d == elem::f32 && c.fragments() * c.tile_n >= 384 && !c.pingpong) return false;
     bool const other_16_bit = c.d != c.ab && c.d != elem::f32;

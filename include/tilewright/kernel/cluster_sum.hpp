@@ -37,8 +37,8 @@ struct cluster_sum {
     }
   }
 
-  /// Adds the fragments of all CTAs. True where this CTA owns columns, first_col() and part_n()
-  /// more of the fragment: `total` holds them. `turn` counts the tiles.
+  /// Adds the fragments of all CTAs. True where this CTA owns columns, part_n from its rank times
+  /// part_n: `total` holds their sums. `turn` counts the tiles.
   TW_DEVICE static bool add(smem& s, int warpgroup, given& acc, sum& total, ring<1>& turn) {
     int const t = thread_id() % 128;
     s.parts_read[warpgroup].template wait<scope::cluster>(turn.phase ^ 1U);

@@ -7,6 +7,10 @@
 
 namespace tw {
 
+/// What a kernel's epilogue can do beyond alpha and beta: nothing, so that the common kernels stay
+/// small; everything but a gate; everything with one.
+enum class fusion : std::uint8_t { none, ops, gated };
+
 /// Configuration of kernel/gemm_sm90.hpp. tile_* in elements, cluster_* in CTAs. The majors are
 /// bools, which keeps the kernel's symbol within 124 characters.
 struct gemm_config {
@@ -20,6 +24,7 @@ struct gemm_config {
   int cluster_m = 2, cluster_n = 1;
   int cluster_k = 1;  // CTAs that each multiply a part of K of the same tile
   int stages = 4;
+  fusion fused = fusion::none;
 
   /// One 128-byte swizzle span of 16-bit elements.
   static constexpr int tile_k = 64;
@@ -37,7 +42,7 @@ struct gemm_config {
   }
   /// Rows of the tile that one of them computes, in steps of 64: the M of wgmma.
   TW_HD constexpr int warpgroup_m() const { return pingpong ? tile_m : tile_m / math_warpgroups(); }
-  /// CTAs of a cluster that own columns of a sum over cluster_k, and how many columns each.
+  /// CTAs of a cluster that own columns of a sum over cluster_k, and how many columns each has.
   TW_HD constexpr int owners() const {
     int n = cluster_k;
     while (tile_n % (8 * n) != 0) --n;
@@ -50,6 +55,8 @@ struct gemm_config {
   }
   /// Fragments of 64 rows in a warpgroup.
   TW_HD constexpr int fragments() const { return warpgroup_m() / 64; }
+  /// Columns of D that a warpgroup stores: part_n, with a gate half of them.
+  TW_HD constexpr int d_cols() const { return fused == fusion::gated ? part_n() / 2 : part_n(); }
   bool operator==(gemm_config const&) const = default;
 };
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// gemm_sm90.hpp  The Hopper GEMM: D = alpha * A * B + beta * C. Persistent, warp-specialised, with
-//                multicast in the cluster, a ring of operand stages and an epilogue that overlaps
-//                the loads of the next tile. One source: nvcc makes it run, g++ emulates it.
+// gemm_sm90.hpp  The Hopper GEMM: D = alpha * A * B + beta * C, or a fused epilogue. Persistent,
+//                warp-specialised, with multicast in the cluster, a ring of operand stages and an
+//                epilogue that overlaps the loads of the next tile. One source: nvcc makes it run,
+//                g++ emulates it.
 #pragma once
 
-#include <utility>
+#include <type_traits>
 
 #include "tilewright/arch/select.hpp"
 #include "tilewright/atom/operand.hpp"
@@ -44,8 +45,12 @@ struct gemm_sm90 {
                 "[TW0205] tile N is a multiple of 8, up to 256 and 208 accumulators per thread");
   static_assert(C.cluster_k == 1 || loaders == 1, "[TW0211] a cluster shares K or loads, not both");
   static_assert(C.cluster_k == 1 || !C.pingpong, "[TW0211] no ping-pong where a cluster shares K");
+  static_assert(C.cluster_k == 1 || C.fused == fusion::none,
+                "[TW0211] no fused epilogue where a cluster shares K");
   static_assert(a_share % (C.a_mn ? 64 : 8) == 0 && b_share % (C.b_mn ? 64 : 8) == 0,
                 "[TW0209] a CTA loads whole groups of 8 rows, 64 of an MN-major operand");
+  static_assert(C.fused != fusion::gated || (!C.b_mn && b_share % 16 == 0),
+                "[TW0209] a CTA loads whole groups of 8 gate and 8 up columns, K-major");
 
   using k_smem = typename cluster_sum<C>::smem;
 
@@ -112,11 +117,26 @@ struct gemm_sm90 {
             t.n * C.cluster_n + cluster_rank() / C.cluster_m % C.cluster_n, t.batch};
   }
 
+  /// Coordinates in an operand's tensor map: (contiguous, other, batch), or of gate and up columns
+  /// (k, 8 columns, gate or up, groups, batch).
+  struct plain_map {
+    TW_DEVICE static tma_coord<3> at(tma_coord<2> x, int batch) {
+      return {{x.c[0], x.c[1], batch}};
+    }
+  };
+  struct gated_map {
+    TW_DEVICE static tma_coord<5> at(tma_coord<2> x, int batch) {
+      return {{x.c[0], 0, 0, x.c[1] / 16, batch}};
+    }
+  };
+  using b_map = std::conditional_t<C.fused == fusion::gated, gated_map, plain_map>;
+
   /// Fills the ring: of each K block a_share rows of A and b_share columns of B, for all CTAs that
-  /// need them. One thread: two would cost 0.4 % of a large product (docs/decisions/0010).
+  /// need them. One thread: two take 0.3 % of a large product (docs/decisions/0013).
   TW_DEVICE static void load(params const& p, smem& s) {
     enter_role("load");
-    int const rank_m = cluster_rank() % C.cluster_m, rank_n = cluster_rank() / C.cluster_m;
+    int const rank_m = cluster_rank() % C.cluster_m;
+    int const rank_n = cluster_rank() / C.cluster_m % C.cluster_n;
     auto const same_rows = static_cast<std::uint16_t>(row_of_ranks << rank_m);
     auto const same_cols =
         static_cast<std::uint16_t>(((1 << C.cluster_m) - 1) << rank_n * C.cluster_m);
@@ -124,30 +144,29 @@ struct gemm_sm90 {
     work_list work(p.work, cluster_id());
     for (segment seg{}; work.next(p.work, cluster_count(), seg);) {
       tile_place const tile = tile_of(p, seg.tile);
-      int const m = tile.m * C.tile_m + rank_n % C.cluster_n * a_share;  // the first row of A
-      int const n = tile.n * C.tile_n + rank_m * b_share;                // the first column of B
+      int const m = tile.m * C.tile_m + rank_n * a_share;  // the first row of A
+      int const n = tile.n * C.tile_n + rank_m * b_share;  // the first column of B
       int const a_matrix = p.a_batched * tile.batch, b_matrix = p.b_batched * tile.batch;
       k_range const mine = my_part(seg);
       for (int k = mine.begin; k < mine.end; ++k, slot.next()) {
         s.slot_free[slot.stage].wait(slot.phase ^ 1U);
         mbarrier& landed = s.ab_landed[slot.stage];
         landed.arrive_expect_tx(a_bytes + b_bytes);
-        std::byte* const a = s.a[slot.stage] + rank_n % C.cluster_n * (a_bytes / C.cluster_n);
-        std::byte* const b = s.b[slot.stage] + rank_m * (b_bytes / C.cluster_m);
-        load_share<operand_a, a_share>(a, p.a, landed, m, k, a_matrix, same_rows);  // (a_share, 64)
-        load_share<operand_b, b_share>(b, p.b, landed, n, k, b_matrix, same_cols);  // (b_share, 64)
+        std::byte* const a = s.a[slot.stage] + rank_n * (a_bytes / C.cluster_n);  // (a_share, 64)
+        std::byte* const b = s.b[slot.stage] + rank_m * (b_bytes / C.cluster_m);  // (b_share, 64)
+        load_share<operand_a, a_share, plain_map>(a, p.a, landed, m, k, a_matrix, same_rows);
+        load_share<operand_b, b_share, b_map>(b, p.b, landed, n, k, b_matrix, same_cols);
       }
     }
   }
 
   /// `Share` rows (of M or N, from `first`) of K block k, for all CTAs of `mask`.
-  template <class Operand, int Share>
+  template <class Operand, int Share, class Map>
   TW_DEVICE static void load_share(std::byte* slot, tensor_map const& map, mbarrier& landed,
                                    int first, int k, int matrix, std::uint16_t mask) {
     TW_UNROLL
     for (int i = 0; i < Operand::boxes(Share); ++i) {
-      auto const in_matrix = Operand::box_at(first, k * tile_k, i);
-      tma_coord<3> const at{{in_matrix.c[0], in_matrix.c[1], matrix}};
+      auto const at = Map::at(Operand::box_at(first, k * tile_k, i), matrix);
       std::byte* box = slot + Operand::box_offset_bytes(Share, i);
       if constexpr (loaders > 1)
         tma_load_multicast(box, map, landed, at, mask);
@@ -160,7 +179,7 @@ struct gemm_sm90 {
   struct k_range {
     int begin, end;
   };
-  /// This CTA's part of a segment.
+  /// This CTA's part of a segment; it may be empty where the cluster shares a short one.
   TW_DEVICE static k_range my_part(segment const& seg) {
     if constexpr (C.cluster_k == 1) return {seg.k_begin, seg.k_end};
     int const blocks = seg.k_end - seg.k_begin;
@@ -170,7 +189,7 @@ struct gemm_sm90 {
 
   TW_DEVICE static void math(params const& p, smem& s, int consumer) {
     enter_role("math");
-    int const first_row = C.pingpong ? 0 : C.warpgroup_m() * consumer;  // in the tile
+    int const first_row = C.pingpong ? 0 : C.warpgroup_m() * consumer;  // in the CTA's tile
     ring<C.stages> slot;
     int turn = 0;  // the epilogue's next staging strip
     ring<1> sums;  // of the cluster
@@ -183,57 +202,59 @@ struct gemm_sm90 {
         continue;
       }
       if constexpr (C.pingpong) named_barrier_sync(my_turn + consumer, 256);
-      accumulators acc;                   // (64, warpgroup_n) each
-      int held = 0;                       // the stage whose wgmma group may still be in flight
-      k_range const part = my_part(seg);  // may be empty where the cluster shares a short segment
+      accumulators acc;  // (64, tile_n) each
+      int held = 0;      // the stage whose wgmma group may still be in flight
       if constexpr (C.cluster_k > 1) clear(acc);
-      for (int k = part.begin; k < part.end; ++k, slot.next()) {
+      k_range const part = my_part(seg);
+      int const blocks = warp_uniform(part.end - part.begin);
+      for (int k = 0; k < blocks; ++k, slot.next()) {
         s.ab_landed[slot.stage].wait(slot.phase);
-        multiply(acc, s.a[slot.stage], s.b[slot.stage], first_row, first_col,
-                 C.cluster_k > 1 || k > part.begin);
+        multiply(acc, s.a[slot.stage], s.b[slot.stage], first_row, C.cluster_k > 1 || k > 0);
         wait<1>(acc);  // the group before this one has finished: its stage is free
-        if (k > part.begin) release(s, held);
+        if (k > 0) release(s, held);
         held = slot.stage;
       }
       if (C.pingpong && !work.at_end(p.work)) named_barrier_arrive(my_turn + 1 - consumer, 256);
       wait<0>(acc);
-      if (C.cluster_k == 1 || part.begin < part.end) release(s, held);
+      if (C.cluster_k == 1 || blocks > 0) release(s, held);
       if constexpr (C.cluster_k > 1) {
         typename cluster_sum<C>::sum total;  // (64, part_n) each
         if (cluster_sum<C>::add(s.k, consumer, acc, total, sums))
-          finish(p, s, consumer, seg, first_row, first_col + cluster_rank() * C.part_n(), total,
-                 turn);
+          finish(p, s, consumer, seg, first_row, total, turn);
       } else {
-        finish(p, s, consumer, seg, first_row, first_col, acc, turn);
+        finish(p, s, consumer, seg, first_row, acc, turn);
       }
     }
     epilogue<C>::finish();
   }
 
-  /// Stores a warpgroup's fragments, at (first_row, first_col) of the tile; those of a shared tile
-  /// once all parts are there.
+  /// Stores a warpgroup's fragments, whose first row in the tile is first_row; those of a shared
+  /// tile once all parts are there.
   template <class Fragments>
   TW_DEVICE static void finish(params const& p, smem& s, int consumer, segment const& seg,
-                               int first_row, int first_col, Fragments& acc, int& turn) {
+                               int first_row, Fragments& acc, int& turn) {
     bool const shared = seg.k_end - seg.k_begin < p.work.k_tiles;
     if (shared && !fixup<C>::add(p, s.fix, seg, consumer, acc)) return;
     tile_place const tile = tile_of(p, seg.tile);
+    int const owner = C.cluster_k > 1 ? cluster_rank() : 0;
     unrolled<fragments>([&](auto f) {
-      fragment_place const at{tile.m * C.tile_m + first_row + 64 * f, tile.n * C.tile_n + first_col,
-                              tile.batch};
+      fragment_place const at{tile.m * C.tile_m + first_row + 64 * f,
+                              (tile.n * C.owners() + owner) * C.d_cols(), tile.batch};
       epilogue<C>::store(p.epilogue, s.d, consumer, at, acc[f], turn);
     });
   }
 
   using accumulators = accumulator<C.tile_n>[fragments];
 
-  /// One K block as a wgmma group: each acc (64, n) += A (64, 64) * B (n, 64)^T, with n of a
-  /// warpgroup.
+  /// One K block as a wgmma group: each acc (64, tile_n) += A (64, 64) * B (tile_n, 64)^T.
   TW_DEVICE static void multiply(accumulators& acc, std::byte* a, std::byte* b, int first_row,
-                                 int first_col, bool accumulate) {
-    fence(acc, std::make_integer_sequence<int, fragments>{});
+                                 bool accumulate) {
+    if constexpr (fragments == 1)
+      wgmma_fence(acc[0]);
+    else
+      wgmma_fence(acc[0], acc[1]);
     smem_desc const a_desc = operand_a::desc(smem_addr(a), a_share, first_row, 0);
-    smem_desc const b_desc = operand_b::desc(smem_addr(b), b_share, first_col, 0);
+    smem_desc const b_desc = operand_b::desc(smem_addr(b), b_share, 0, 0);
     TW_UNROLL
     for (int k = 0; k < tile_k; k += 16)
       unrolled<fragments>([&](auto f) {
@@ -251,17 +272,12 @@ struct gemm_sm90 {
     });
   }
 
-  template <int... F>
-  TW_DEVICE static void fence(accumulators& acc, std::integer_sequence<int, F...>) {
-    wgmma_fence(acc[F]...);
-  }
   template <int Pending>
   TW_DEVICE static void wait(accumulators& acc) {
-    wait<Pending>(acc, std::make_integer_sequence<int, fragments>{});
-  }
-  template <int Pending, int... F>
-  TW_DEVICE static void wait(accumulators& acc, std::integer_sequence<int, F...>) {
-    wgmma_wait<Pending>(acc[F]...);
+    if constexpr (fragments == 1)
+      wgmma_wait<Pending>(acc[0]);
+    else
+      wgmma_wait<Pending>(acc[0], acc[1]);
   }
 
   /// Tells every CTA that loads into this slot that this warpgroup has read it. Relaxed: nothing

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// gemm.hpp  What is asked: D = alpha * A * B + beta * C, as plain numbers.
+// gemm.hpp  What is asked: D = alpha * A * B + beta * C, or more (epilogue.hpp), as plain numbers.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 
 #include "tilewright/base/elem.hpp"
+#include "tilewright/problem/epilogue.hpp"
 
 namespace tw {
 
@@ -40,6 +41,7 @@ struct gemm_problem {
   float alpha = 1.0F;
   float beta = 0.0F;
   std::int64_t batch = 1;
+  gemm_epilogue epilogue = {};  // with a gate D and C are (m, n/2)
 
   bool operator==(gemm_problem const&) const = default;
 };
@@ -57,6 +59,9 @@ struct gemm_operands {
   void* d = nullptr;
   void* workspace = nullptr;
   std::int64_t workspace_bytes = 0;
+  void const* bias = nullptr;        // M or N values of epilogue.bias_type
+  float const* row_scale = nullptr;  // M values
+  float const* col_scale = nullptr;  // N values
 };
 inline constexpr std::int64_t gemm_workspace_zeros = 256 * 1024;
 

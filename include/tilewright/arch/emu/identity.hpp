@@ -10,6 +10,7 @@ namespace tw {
 TW_DEVICE int thread_id() { return emu::self->id; }
 TW_DEVICE int lane_id() { return emu::self->id % 32; }
 TW_DEVICE int warp_id() { return emu::self->id / 32; }
+TW_DEVICE int warp_uniform(int x) { return x; }
 TW_DEVICE int warpgroup_id() { return emu::self->id / 128; }
 TW_DEVICE int cluster_rank() { return emu::self->cluster_rank; }
 TW_DEVICE int cluster_id() { return emu::self->cluster; }
