@@ -15,8 +15,8 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 OUT = ROOT / "src/dispatch/winners_h200.inc"
-KERNEL = re.compile(r"sm90_(bf16|f16)_(bf16|f16|f32)_([tn])([tn])(_dm)?_(\d+)x(\d+)x64_(\d)x(\d)(?:x(\d))?"
-                    r"_s(\d+)(_pp)?$")
+KERNEL = re.compile(r"sm90_(bf16|f16)_(bf16|f16|f32)_([tn])([tn])(_dm)?_(\d+)x(\d+)x64"
+                    r"_(\d)x(\d)(?:x(\d))?_s(\d+)(_pp)?$")
 
 
 def rows(results):

@@ -113,6 +113,73 @@ class EveryShape : public testing::TestWithParam<int> {
   emu_workspace space_;
 };
 
+/// Clusters that share K: on a wave of tiles as the planner has it, on several tiles in turn, and
+/// on tiles that other clusters share too, with parts so short that some CTAs get nothing.
+class ClusterK : public testing::TestWithParam<int> {};
+
+TEST_P(ClusterK, EachTileInEachWay) {
+  tile_shape const& t = tile_shape_list[GetParam()];
+  std::mt19937_64 rng{static_cast<unsigned>(GetParam())};
+  std::normal_distribution<float> normal;
+  auto const fill = [&] { return normal(rng); };
+  int const m = 2 * t.tile_m - 24, n = t.tile_n + 8, k = 64 * (4 * t.cluster_k + 1) - 8;
+  for (elem const d : {elem::bf16, elem::f32}) {
+    product p;
+    p.a = make_matrix(elem::bf16, order::row_major, m, k, 0, fill);
+    p.b = make_matrix(elem::bf16, order::col_major, k, n, 0, fill);
+    p.d = make_matrix(d, t.d_m ? order::col_major : order::row_major, m, n, 8, nullptr);
+    p.problem = {m, n, k, p.a.desc, p.b.desc, p.d.desc, std::nullopt, 1.0F, 0.0F};
+    emu_workspace space;
+    gemm_operands operands = p.operands();
+    space.give(operands);
+    auto const plans = plan_candidates(p.problem, operands, 132);
+    gemm_config const c = config_of(t, elem::bf16, d, operand_major::k, operand_major::k);
+    auto const planned = std::find_if(plans.begin(), plans.end(), [&](gemm_plan const& x) {
+      return x.config == c && !x.swapped;
+    });
+    ASSERT_NE(planned, plans.end());
+    EXPECT_EQ(planned->clusters, 4);
+    struct way {
+      int clusters, shared, sharers;
+    };
+    for (way const w : {way{4, 0, 0}, way{3, 0, 0}, way{3, 4, 3}, way{40, 4, 40}}) {
+      gemm_plan plan = *planned;
+      plan.clusters = w.clusters;
+      plan.shared_tiles = w.shared;
+      plan.sharers = w.sharers;
+      std::fill(p.d.bytes.begin(), p.d.bytes.end(), std::byte{0xFF});
+      emu_options o;
+      o.policy = async_policy::random;
+      o.seed = rng();
+      o.random_warps = true;
+      gemm_emulated(plan, operands, o);
+      expect_right(p);
+      space.expect_zero();
+      ASSERT_FALSE(HasFailure()) << plan.kernel << ", " << w.clusters << " clusters, " << w.sharers
+                                 << " share, emulator seed " << o.seed;
+    }
+  }
+}
+
+std::string shape_name(testing::TestParamInfo<int> const& i) {
+  tile_shape const& t = tile_shape_list[i.param];
+  return "tile_" + std::to_string(t.tile_m) + "x" + std::to_string(t.tile_n) + "_" +
+         std::to_string(t.cluster_m) + "x" + std::to_string(t.cluster_n) +
+         (t.cluster_k > 1 ? "x" + std::to_string(t.cluster_k) : "") +
+         (t.pingpong ? "_pingpong" : "") + (t.d_m ? "_m_major" : "");
+}
+
+/// Those without a fused epilogue (fused_emu_test.cpp has the others).
+std::vector<int> plain_shapes(bool in_k) {
+  std::vector<int> all;
+  for (int i = 0; i < tile_shapes; ++i)
+    if (tile_shape_list[i].fused == fusion::none && (tile_shape_list[i].cluster_k > 1) == in_k)
+      all.push_back(i);
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, ClusterK, testing::ValuesIn(plain_shapes(true)), shape_name);
+
 TEST_P(EveryShape, WholeAndSharedTiles) {
   tile_shape const& t = tile_shape_list[GetParam()];
   std::set<std::string> ways;
@@ -128,20 +195,7 @@ TEST_P(EveryShape, MorePartsThanOneGroupAddsInTwoSteps) {
             fixup_group);
 }
 
-/// Those without a fused epilogue: fused_emu_test.cpp has the others.
-std::vector<int> plain_shapes() {
-  std::vector<int> all;
-  for (int i = 0; i < tile_shapes; ++i)
-    if (tile_shape_list[i].fused == fusion::none) all.push_back(i);
-  return all;
-}
-
-INSTANTIATE_TEST_SUITE_P(Shapes, EveryShape, testing::ValuesIn(plain_shapes()), [](auto const& i) {
-  tile_shape const& t = tile_shape_list[i.param];
-  return "tile_" + std::to_string(t.tile_m) + "x" + std::to_string(t.tile_n) + "_" +
-         std::to_string(t.cluster_m) + "x" + std::to_string(t.cluster_n) +
-         (t.pingpong ? "_pingpong" : "") + (t.d_m ? "_m_major" : "");
-});
+INSTANTIATE_TEST_SUITE_P(Shapes, EveryShape, testing::ValuesIn(plain_shapes(false)), shape_name);
 
 }  // namespace
 }  // namespace tw::test

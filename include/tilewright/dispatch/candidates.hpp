@@ -28,12 +28,12 @@ inline constexpr tile_shape tile_shape_list[] = {
     {256, 128, 1, 2, 4, false, false, true},  //
     {256, 192, 1, 2, 3},                      // the fewest bytes per FLOP
     {128, 192, 2, 1, 4, true},                // short K: one epilogue hides behind the other loop
+    {128, 176, 2, 1, 4, true},                //
     {128, 160, 2, 1, 5, true},                //
     {128, 128, 2, 1, 6, true},                //
+    {128, 192, 2, 1, 4, true, true},          // and few columns: the transposed product
     {128, 224, 2, 1, 4},                      // waves that others leave part empty
     {192, 192, 1, 1, 3, false, false, true},  //
-    {128, 176, 2, 1, 5},                      //
-    {128, 160, 2, 1, 5},                      //
     {128, 128, 2, 1, 6},                      //
     {128, 128, 1, 1, 6, false, false, true},  // medium products
     {128, 96, 1, 1, 6},                       //

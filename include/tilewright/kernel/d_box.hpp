@@ -9,7 +9,7 @@ namespace tw {
 
 /// A warpgroup's fragment of D is (64, d_cols). It leaves in strips of 64 rows x `cols`, each one
 /// or two boxes of `rows` x `cols`. The contiguous side of a box (columns of a row-major D, rows of
-/// an M-major one) is one swizzle span.
+/// an M-major one) is one swizzle span, or has no swizzle and an odd number of 16-byte units.
 struct d_box {
   int rows, cols;
   swizzle_mode swizzle;
@@ -29,6 +29,10 @@ TW_HD constexpr d_box d_box_of(gemm_config const& c) {
   }
   if (c.d_cols() % span == 0) return {64, span, swizzle_mode::b128, false};
   if (c.d_cols() % (span / 2) == 0) return {64, span / 2, swizzle_mode::b64, false};
+  // Without a swizzle, rows of an odd number of 16-byte units lie in different banks.
+  for (int cols = 15 * span / 8; cols > span / 4; cols -= span / 8)
+    if (c.d_cols() % cols == 0 && cols * 8 / span % 2 == 1 && size_bytes(c.d) == 2)
+      return {64, cols, swizzle_mode::none, false};
   if (c.d_cols() % (span / 4) == 0) return {64, span / 4, swizzle_mode::b32, false};
   return {64, span / 8, swizzle_mode::none, false};
 }

@@ -156,20 +156,21 @@ struct epilogue {
     return pack2<type>(acc[i], acc[i + 1]);
   }
 
-  /// 16-bit row-major D: 16 columns with each stmatrix, 8 where the box has no more.
+  /// 16-bit row-major D: 16 columns with each stmatrix, 8 where the box has no more of them.
   TW_DEVICE static void fill_16(std::uint16_t* s, fragment& acc, int j) {  // (64, cols)
     int const row = 16 * (warp_id() % 4) + lane_id() % 16;
-    int const half = box.cols == 8 ? 0 : lane_id() / 16;
-    TW_UNROLL
-    for (int q = 0; q < (box.cols + 15) / 16; ++q) {
+    unrolled<(box.cols + 15) / 16>([&](auto step) {
+      constexpr int q = step;
+      constexpr bool half = box.cols - 16 * q == 8;
       int const i = j * strip_regs + 8 * q;
-      std::uint16_t* const at = s + offset<box_layout>(row, 16 * q + 8 * half);
-      if constexpr (box.cols == 8)
+      int const col = 16 * q + (half ? 0 : 8 * (lane_id() / 16));
+      std::uint16_t* const at = s + offset<box_layout>(row, col);
+      if constexpr (half)
         stmatrix<2>(at, b32<2>{{packed(acc, i), packed(acc, i + 2)}});
       else
         stmatrix<4>(at, b32<4>{{packed(acc, i), packed(acc, i + 2), packed(acc, i + 4),
                                 packed(acc, i + 6)}});
-    }
+    });
   }
 
   /// 16-bit M-major D: the same with transposed matrices, whose stored rows are columns of D.

@@ -43,10 +43,10 @@ struct gemm_sm90 {
                 "[TW0203] tile M is 64, 128, 192 or 256; 64 or 128 in ping-pong");
   static_assert(C.tile_n % 8 == 0 && C.tile_n <= 256 && fragments * C.tile_n <= 416,
                 "[TW0205] tile N is a multiple of 8, up to 256 and 208 accumulators per thread");
-  static_assert(C.cluster_k == 1 || loaders == 1, "[TW0211] a cluster shares K or loads, not both");
-  static_assert(C.cluster_k == 1 || !C.pingpong, "[TW0211] no ping-pong where a cluster shares K");
+  static_assert(C.cluster_k == 1 || loaders == 1, "[TW0204] a cluster shares K or loads, not both");
+  static_assert(C.cluster_k == 1 || !C.pingpong, "[TW0204] no ping-pong where a cluster shares K");
   static_assert(C.cluster_k == 1 || C.fused == fusion::none,
-                "[TW0211] no fused epilogue where a cluster shares K");
+                "[TW0204] no fused epilogue where a cluster shares K");
   static_assert(a_share % (C.a_mn ? 64 : 8) == 0 && b_share % (C.b_mn ? 64 : 8) == 0,
                 "[TW0209] a CTA loads whole groups of 8 rows, 64 of an MN-major operand");
   static_assert(C.fused != fusion::gated || (!C.b_mn && b_share % 16 == 0),
@@ -215,14 +215,15 @@ struct gemm_sm90 {
         held = slot.stage;
       }
       if (C.pingpong && !work.at_end(p.work)) named_barrier_arrive(my_turn + 1 - consumer, 256);
+      tile_place const tile = tile_of(p, seg.tile);  // its divisions hide behind the last group
       wait<0>(acc);
       if (C.cluster_k == 1 || blocks > 0) release(s, held);
       if constexpr (C.cluster_k > 1) {
         typename cluster_sum<C>::sum total;  // (64, part_n) each
         if (cluster_sum<C>::add(s.k, consumer, acc, total, sums))
-          finish(p, s, consumer, seg, first_row, total, turn);
+          finish(p, s, consumer, seg, tile, first_row, total, turn);
       } else {
-        finish(p, s, consumer, seg, first_row, acc, turn);
+        finish(p, s, consumer, seg, tile, first_row, acc, turn);
       }
     }
     epilogue<C>::finish();
@@ -232,10 +233,9 @@ struct gemm_sm90 {
   /// tile once all parts are there.
   template <class Fragments>
   TW_DEVICE static void finish(params const& p, smem& s, int consumer, segment const& seg,
-                               int first_row, Fragments& acc, int& turn) {
+                               tile_place tile, int first_row, Fragments& acc, int& turn) {
     bool const shared = seg.k_end - seg.k_begin < p.work.k_tiles;
     if (shared && !fixup<C>::add(p, s.fix, seg, consumer, acc)) return;
-    tile_place const tile = tile_of(p, seg.tile);
     int const owner = C.cluster_k > 1 ? cluster_rank() : 0;
     unrolled<fragments>([&](auto f) {
       fragment_place const at{tile.m * C.tile_m + first_row + 64 * f,

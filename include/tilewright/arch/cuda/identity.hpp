@@ -15,8 +15,8 @@ TW_DEVICE int lane_id() { return thread_id() % 32; }
 /// Warp in its CTA. The shuffle tells the compiler that the whole warp has one value, so what
 /// depends on it is a uniform branch; all lanes of the warp must call it. PTX ISA, "shfl.sync".
 TW_DEVICE int warp_id() { return __shfl_sync(0xFFFFFFFFU, thread_id() / 32, 0); }
-/// x, which all lanes of the warp have alike, where ptxas knows it: in a uniform register. Loops that
-/// count to it stay uniform. PTX ISA, "redux.sync".
+/// x, which is the same in all lanes of the warp, in a way that tells ptxas so: a loop that counts
+/// to it stays in uniform registers. PTX ISA, "redux.sync".
 TW_DEVICE int warp_uniform(int x) { return __reduce_max_sync(0xFFFFFFFFU, x); }
 /// Warpgroup (4 warps) in its CTA; as warp_id.
 TW_DEVICE int warpgroup_id() { return __shfl_sync(0xFFFFFFFFU, thread_id() / 128, 0); }
