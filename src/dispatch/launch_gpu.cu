@@ -80,7 +80,8 @@ gpu_info const& gpu() {
   return info;
 }
 
-void gemm(gemm_plan const& plan, gemm_operands const& given, cudaStream_t stream) {
+void gemm(gemm_plan const& plan, gemm_operands const& given, cudaStream_t stream,
+          launch_options const& how) {
   if (!gpu().usable) throw rejected(gpu().why_not);
   registry::gpu_launcher const launcher = registry::find_gpu(plan.config);
   if (launcher == nullptr)
@@ -89,14 +90,17 @@ void gemm(gemm_plan const& plan, gemm_operands const& given, cudaStream_t stream
   launch_form const form = form_of(plan, given);
   gemm_params const params = make_params(plan, form.problem, form.operands, target::gpu);
   for (int i = 0; i < form.copy_count; ++i) run(form.copies[i], stream);
-  must(static_cast<cudaError_t>(launcher(plan.clusters * plan.config.cluster(), params, stream)),
+  bool const pdl = how.pdl && form.copy_count == 0;  // the copies are what comes before
+  must(static_cast<cudaError_t>(
+           launcher(plan.clusters * plan.config.cluster(), params, stream, pdl)),
        "kernel launch");
 }
 
-void gemm(gemm_problem const& p, gemm_operands const& o, cudaStream_t stream) {
+void gemm(gemm_problem const& p, gemm_operands const& o, cudaStream_t stream,
+          launch_options const& how) {
   if (!gpu().usable) throw rejected(gpu().why_not);
   device_and_sms const d = current_device();
-  gemm(*cached_plan(p, o, d.sms, d.device), o, stream);
+  gemm(*cached_plan(p, o, d.sms, d.device), o, stream, how);
 }
 
 }  // namespace tw

@@ -86,7 +86,7 @@ TEST(CheckCommand, AKernelInClustersHasClusterBarriers) {
       run_command({"check", "gemm", "--kernel", "bf16_bf16_tn_128x256", "--runs", "1", "--json"});
   EXPECT_EQ(r.status, 0) << r.err;
   auto const j = r.json();
-  ASSERT_EQ(j["kernels"].size(), 1U);
+  ASSERT_GE(j["kernels"].size(), 1U);
   for (auto const& l : j["kernels"][0]["checklist"]) {
     if (l["line"] == "cluster barriers") {
       EXPECT_EQ(l["state"], "passed");

@@ -84,6 +84,7 @@ struct gemm_sm90 {
       if (p.epilogue.tma_end > 0) tma_prefetch_map(p.epilogue.d);
     }
     meet();
+    grid_dependency_wait();  // operands, D and the workspace may be the launch before's until here
     if (warpgroup_id() == 0) {
       if constexpr (consumers > 1) set_max_regs_dec<load_regs>();
       if (warp_id() == 0 && elect_one()) load(p, s);
@@ -158,6 +159,7 @@ struct gemm_sm90 {
         load_share<operand_b, b_share, b_map>(b, p.b, landed, n, k, b_matrix, same_cols);
       }
     }
+    grid_dependents_launch();  // all loads are under way: the next launch may begin to set up
   }
 
   /// `Share` rows (of M or N, from `first`) of K block k, for all CTAs of `mask`.
