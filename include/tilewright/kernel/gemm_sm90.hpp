@@ -217,15 +217,14 @@ struct gemm_sm90 {
         held = slot.stage;
       }
       if (C.pingpong && !work.at_end(p.work)) named_barrier_arrive(my_turn + 1 - consumer, 256);
-      tile_place const tile = tile_of(p, seg.tile);  // its divisions hide behind the last group
       wait<0>(acc);
       if (C.cluster_k == 1 || blocks > 0) release(s, held);
       if constexpr (C.cluster_k > 1) {
         typename cluster_sum<C>::sum total;  // (64, part_n) each
         if (cluster_sum<C>::add(s.k, consumer, acc, total, sums))
-          finish(p, s, consumer, seg, tile, first_row, total, turn);
+          finish(p, s, consumer, seg, first_row, total, turn);
       } else {
-        finish(p, s, consumer, seg, tile, first_row, acc, turn);
+        finish(p, s, consumer, seg, first_row, acc, turn);
       }
     }
     epilogue<C>::finish();
@@ -235,9 +234,10 @@ struct gemm_sm90 {
   /// tile once all parts are there.
   template <class Fragments>
   TW_DEVICE static void finish(params const& p, smem& s, int consumer, segment const& seg,
-                               tile_place tile, int first_row, Fragments& acc, int& turn) {
+                               int first_row, Fragments& acc, int& turn) {
     bool const shared = seg.k_end - seg.k_begin < p.work.k_tiles;
     if (shared && !fixup<C>::add(p, s.fix, seg, consumer, acc)) return;
+    tile_place const tile = tile_of(p, seg.tile);
     int const owner = C.cluster_k > 1 ? cluster_rank() : 0;
     unrolled<fragments>([&](auto f) {
       fragment_place const at{tile.m * C.tile_m + first_row + 64 * f,
