@@ -38,14 +38,15 @@ verdict check_matrix(char const* name, matrix_desc const& m, std::int64_t rows, 
                                  row_major ? "row" : "column"),
                      ""};
   constexpr double limit_bytes = 1LL << 44;
-  if (batch > 1 && m.batch_stride_elems < 0)
+  bool const pointers = m.has_pointers();
+  if (batch > 1 && m.batch_stride_elems < 0 && !pointers)
     return rejection{"TW0422", fmt::format("batch stride of {}", name),
                      fmt::format("{} elements", m.batch_stride_elems),
-                     "0 (the same matrix for all) or more",
+                     "0 (the same matrix for all), more, or matrix_desc::by_pointers",
                      "begin with the matrix of the lowest address"};
   double const pitch = static_cast<double>(m.pitch_elems) * size_bytes(m.type);
   double const stride =
-      batch == 1 ? 0 : static_cast<double>(m.batch_stride_elems) * size_bytes(m.type);
+      batch == 1 || pointers ? 0 : static_cast<double>(m.batch_stride_elems) * size_bytes(m.type);
   double const bytes = pitch * static_cast<double>(outer) + stride * static_cast<double>(batch - 1);
   if (bytes > limit_bytes || pitch >= 1LL << 40 || stride >= 1LL << 40)
     return rejection{"TW0403", fmt::format("size of {}", name), fmt::format("{:.3g} bytes", bytes),
@@ -69,7 +70,7 @@ verdict check_batch(gemm_problem const& p) {
 
 /// Each matrix of D is written by somebody else: behind the one before, or between its lines.
 verdict check_results_apart(gemm_problem const& p) {
-  if (p.batch == 1) return std::nullopt;
+  if (p.batch == 1 || p.d.has_pointers()) return std::nullopt;
   bool const row_major = p.d.ord == order::row_major;
   std::int64_t const inner = row_major ? p.n : p.m, outer = row_major ? p.m : p.n;
   std::int64_t const pitch = p.d.pitch_elems, stride = p.d.batch_stride_elems;

@@ -38,6 +38,9 @@ struct gemm_config {
   TW_HD constexpr int warpgroup_m() const { return pingpong ? tile_m : tile_m / math_warpgroups(); }
   /// Fragments of 64 rows in a warpgroup.
   TW_HD constexpr int fragments() const { return warpgroup_m() / 64; }
+  /// Does the kernel take batches by pointers? With 192 accumulators in both of its fragments the
+  /// cooperative tile has no registers left for the second kind of address.
+  TW_HD constexpr bool by_pointers() const { return pingpong || fragments() * tile_n < 384; }
   bool operator==(gemm_config const&) const = default;
 };
 
