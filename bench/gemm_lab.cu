@@ -10,6 +10,7 @@
 #include "bench/gpu/device.hpp"
 #include "bench/gpu/graph_contender.hpp"
 #include "bench/gpu/operand_sets.hpp"
+#include "bench/gpu/separate_epilogue.hpp"
 #include "bench/lab.hpp"
 #include "tilewright/dispatch/gemm.hpp"
 
@@ -49,12 +50,15 @@ class measurement {
 
   /// The heuristic's first algorithm, and the fastest of its first `tune_candidates`.
   void add_cublaslt(cublaslt const& library) {
-    product_.emplace(library, problem_);
+    gemm_problem const part = cublaslt_part(problem_);
+    product_.emplace(library, part);
+    if (has_rest(problem_))
+      x_ = device_buffer(static_cast<std::size_t>(part.m * part.n * size_bytes(part.d.type)));
     auto const algorithms = product_->algorithms(std::max(options_.tune_candidates, 1));
-    add("cublaslt_heuristic", product_->describe(algorithms[0]), prepare(algorithms[0]));
+    add("cublaslt_heuristic", describe(algorithms[0]), prepare(algorithms[0]));
     std::size_t const best = tune(algorithms);
     if (best != 0) {
-      add("cublaslt_tuned", product_->describe(algorithms[best]), prepare(algorithms[best]));
+      add("cublaslt_tuned", describe(algorithms[best]), prepare(algorithms[best]));
       return;
     }
     provider_result same = out_.providers.back();
@@ -108,8 +112,15 @@ class measurement {
   }
   contender_pointer prepare(lt_algorithm const& algorithm) {
     return prepare([this, algorithm](int set, cudaStream_t stream) {
-      product_->enqueue(algorithm, sets_.at(set), stream);
+      gemm_operands const o = sets_.at(set);
+      gemm_operands part = o;
+      if (has_rest(problem_)) part.d = x_.data();
+      product_->enqueue(algorithm, part, stream);
+      if (has_rest(problem_)) enqueue_rest(problem_, x_.data(), o, stream);
     });
+  }
+  std::string describe(lt_algorithm const& algorithm) const {
+    return product_->describe(algorithm) + (has_rest(problem_) ? ", elementwise kernel" : "");
   }
 
   result_scan run_and_scan(graph_contender& program) {
@@ -124,7 +135,8 @@ class measurement {
     result.provider = name;
     result.kernel = kernel;
     result_scan const found = run_and_scan(*program);
-    result.check = compare(problem_, sets_.at(sets_.count() - 1), watch_);
+    result.check =
+        compare(problem_, sets_.at(sets_.count() - 1), watch_, name.starts_with("cublaslt"));
     result.check.unwritten = found.nans;
     result.check.passed = result.check.passed && found.nans == 0;
     out_.providers.push_back(result);
@@ -188,6 +200,7 @@ class measurement {
   operand_sets const sets_;
   shape_result& out_;
   std::optional<lt_product> product_;
+  device_buffer x_;                            // between cuBLASLt and an elementwise kernel
   std::vector<contender_pointer> contenders_;  // contender i belongs to out_.providers[i]
   std::vector<std::uint64_t> digests_;
 };

@@ -2,10 +2,12 @@
 // support.hpp  Which shapes the library computes, and the problem that a shape stands for.
 #pragma once
 
+#include <cmath>
 #include <optional>
 #include <string>
 
 #include "bench/dtypes.hpp"
+#include "bench/epilogues.hpp"
 #include "bench/shape.hpp"
 #include "tilewright/problem/gemm.hpp"
 
@@ -16,7 +18,10 @@ inline std::optional<std::string> why_unsupported(gemm_shape const& s) {
   if (auto const missing = missing_for(s.dtype))
     return "not supported yet: " + std::string(*missing);
   if (!s.group_m.empty() || s.category == "grouped") return "not supported yet: grouped products";
-  if (!s.epilogue.empty()) return "not supported yet: epilogue " + s.epilogue;
+  if (!find_epilogue(s.epilogue)) return "not supported yet: epilogue " + s.epilogue;
+  bool const f32 = find_dtype(s.dtype).value().d == elem::f32;
+  if (!s.epilogue.empty() && (f32 || s.batch > 1))
+    return "not supported yet: epilogues of batches or with f32 results";
   if (!s.unknown_fields.empty()) return "unknown field \"" + s.unknown_fields.front() + "\"";
   return std::nullopt;
 }
@@ -33,13 +38,20 @@ inline gemm_problem problem_of(gemm_shape const& s) {
                            : matrix_desc{type.ab, order::col_major, s.m};
   p.b = s.layout[1] == 'N' ? matrix_desc{type.ab, order::col_major, s.k}
                            : matrix_desc{type.ab, order::row_major, s.n};
-  p.d = {type.d, order::row_major, s.n};
   p.batch = s.batch;
+  auto const fused = find_epilogue(s.epilogue).value();
+  std::int64_t const cols = result_cols(fused.epilogue, s.n);
+  p.d = {type.d, order::row_major, cols};
   if (s.batch > 1) {
     p.a.batch_stride_elems = s.m * s.k;
     p.b.batch_stride_elems = s.k * s.n;
     p.d.batch_stride_elems = s.m * s.n;
   }
+  if (s.epilogue.empty()) return p;
+  p.epilogue = fused.epilogue;
+  p.epilogue.bias_type = type.d;
+  p.alpha = 1 / std::sqrt(static_cast<float>(s.k));  // sums of magnitude 1: activations bend there
+  if (fused.residual) p.c = p.d, p.beta = 1;
   return p;
 }
 
@@ -53,8 +65,11 @@ inline double compulsory_bytes(gemm_shape const& s) {
   auto const type = find_dtype(s.dtype).value();
   double const m = static_cast<double>(s.m), n = static_cast<double>(s.n),
                k = static_cast<double>(s.k);
+  auto const e = find_epilogue(s.epilogue);
+  double const results =
+      e ? m * static_cast<double>(result_cols(e->epilogue, s.n)) * (e->residual ? 2 : 1) : m * n;
   return static_cast<double>(s.batch) *
-         ((m * k + k * n) * size_bytes(type.ab) + m * n * size_bytes(type.d));
+         ((m * k + k * n) * size_bytes(type.ab) + results * size_bytes(type.d));
 }
 
 }  // namespace tw::bench

@@ -28,7 +28,7 @@ tw_precompile(tilewright algorithm array cstring fmt/format.h functional map mem
 target_include_directories(tilewright PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
                                              $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
                                       PRIVATE ${PROJECT_SOURCE_DIR}/src)
-target_link_libraries(tilewright PRIVATE fmt::fmt spdlog::spdlog Boost::context
+target_link_libraries(tilewright PRIVATE fmt::fmt spdlog::spdlog Boost::context SQLite::SQLite3
                                          $<BUILD_INTERFACE:nlohmann_json::nlohmann_json>
                                          backtrace  # comes with g++: lines of machine addresses
                                  PUBLIC Threads::Threads)

@@ -36,10 +36,7 @@ set(tw_seen_tests ${PROJECT_SOURCE_DIR}/tests/hazard/banks_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/hazards_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/rules_test.cpp)
 set_source_files_properties(${tw_seen_tests} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
-if(NOT TW_SANITIZE STREQUAL "address")  # g++ refuses both at once
-  set_source_files_properties(${tw_seen_tests} PROPERTIES COMPILE_OPTIONS
-    "$<$<CONFIG:Release>:-O2>;-g1;-fsanitize=thread;--param=tsan-instrument-func-entry-exit=0")
-endif()
+tw_accesses_seen(${tw_seen_tests})
 
 file(GLOB tw_test_folders CONFIGURE_DEPENDS LIST_DIRECTORIES true ${PROJECT_SOURCE_DIR}/tests/*)
 foreach(folder ${tw_test_folders})

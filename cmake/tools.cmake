@@ -25,10 +25,7 @@ add_custom_command(
 
 # The plain loads and stores of these kernels are seen by the emulator (src/emu/hook.cpp).
 file(GLOB tw_seen CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/mutants/*_mutants.cpp)
-if(NOT TW_SANITIZE STREQUAL "address")  # g++ refuses both at once
-  set_source_files_properties(${tw_seen} PROPERTIES COMPILE_OPTIONS
-    "$<$<CONFIG:Release>:-O2>;-g1;-fsanitize=thread;--param=tsan-instrument-func-entry-exit=0")
-endif()
+tw_accesses_seen(${tw_seen})
 add_library(tilewright_tools STATIC ${tw_tool_sources} ${tw_embedded_pages})
 # Words and JSON: -O2 would compile a third longer and be noticed by nobody.
 target_compile_options(tilewright_tools PRIVATE ${tw_quick_to_compile})

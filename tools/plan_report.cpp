@@ -35,7 +35,7 @@ std::string rate_text(gemm_problem const& p, double us) {
 }
 
 char const* source_text(plan_source s) {
-  return s == plan_source::model ? "model" : "table of winners";
+  return s == plan_source::model ? "model" : s == plan_source::tuned ? "tuned" : "table of winners";
 }
 
 /// Why this one: its prediction, or a measurement and what the model thought of it.
@@ -45,8 +45,8 @@ std::string because(plan_answer const& a) {
   auto const faster = std::count_if(a.plans.begin(), a.plans.end(), [&](gemm_plan const& p) {
     return p.predicted_us < chosen.predicted_us;
   });
-  return fmt::format("measured to be the fastest on an H200; the model puts it at place {}",
-                     faster + 1);
+  return fmt::format("measured to be the fastest on {}; the model puts it at place {}",
+                     chosen.source == plan_source::tuned ? "this card" : "an H200", faster + 1);
 }
 
 std::string runner_up(plan_answer const& a) {

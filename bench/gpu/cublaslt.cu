@@ -91,9 +91,23 @@ cudaDataType_t data_type(elem e) {
   return e == elem::bf16 ? CUDA_R_16BF : e == elem::f16 ? CUDA_R_16F : CUDA_R_32F;
 }
 
+/// Its bias has a value per row of the column-major D^T: per column of D.
+cublasLtEpilogue_t epilogue_of(gemm_epilogue const& e) {
+  bool const bias = e.bias == along::cols;
+  if (e.act == activation::relu) return bias ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_RELU;
+  if (e.act == activation::gelu_tanh)
+    return bias ? CUBLASLT_EPILOGUE_GELU_BIAS : CUBLASLT_EPILOGUE_GELU;
+  return bias ? CUBLASLT_EPILOGUE_BIAS : CUBLASLT_EPILOGUE_DEFAULT;
+}
+
 }  // namespace
 
-lt_product::lt_product(cublaslt const& library, gemm_problem const& p) : library_(library) {
+lt_product::lt_product(cublaslt const& library, gemm_problem const& p)
+    : library_(library),
+      alpha_(p.alpha),
+      beta_(p.c ? p.beta : 0),
+      c_(p.c.has_value()),
+      bias_(p.epilogue.bias != along::none) {
   auto const& api = *library_.api_;
   // A row-major matrix read column by column is its transpose. cuBLAS's left operand is our B^T
   // (n x k): as stored, B col_major is k x n and must be transposed; B row_major is n x k already.
@@ -109,6 +123,16 @@ lt_product::lt_product(cublaslt const& library, gemm_problem const& p) : library
     api.check(api.product_set(product_, CUBLASLT_MATMUL_DESC_TRANSA, &left, sizeof left), "TRANSA");
     api.check(api.product_set(product_, CUBLASLT_MATMUL_DESC_TRANSB, &right, sizeof right),
               "TRANSB");
+    cublasLtEpilogue_t const epilogue = epilogue_of(p.epilogue);
+    if (epilogue != CUBLASLT_EPILOGUE_DEFAULT)
+      api.check(
+          api.product_set(product_, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue, sizeof epilogue),
+          "EPILOGUE");
+    cudaDataType_t const bias_type = data_type(p.epilogue.bias_type);
+    if (bias_)
+      api.check(api.product_set(product_, CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, &bias_type,
+                                sizeof bias_type),
+                "BIAS_DATA_TYPE");
     api.check(api.layout_create(&left_, data_type(p.b.type), b_as_stored ? n : k,
                                 b_as_stored ? k : n, p.b.pitch_elems),
               "cublasLtMatrixLayoutCreate");
@@ -190,9 +214,13 @@ std::string lt_product::describe(lt_algorithm const& algorithm) const {
 
 void lt_product::enqueue(lt_algorithm const& algorithm, gemm_operands const& o,
                          cudaStream_t stream) const {
-  float const one = 1, zero = 0;
+  if (bias_)
+    library_.api_->check(library_.api_->product_set(product_, CUBLASLT_MATMUL_DESC_BIAS_POINTER,
+                                                    &o.bias, sizeof o.bias),
+                         "BIAS_POINTER");
+  void const* const c = c_ ? o.c : o.d;
   library_.api_->check(
-      library_.api_->matmul(library_.handle_, product_, &one, o.b, left_, o.a, right_, &zero, o.d,
+      library_.api_->matmul(library_.handle_, product_, &alpha_, o.b, left_, o.a, right_, &beta_, c,
                             result_, o.d, result_, &algorithm.value, library_.workspace_.data(),
                             workspace_bytes, stream),
       "cublasLtMatmul");

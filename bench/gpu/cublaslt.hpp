@@ -41,7 +41,7 @@ struct lt_algorithm {
 };
 
 /// One problem, or a batch of them: row-major D as cuBLAS's column-major D^T = B^T A^T, float32
-/// accumulation, no C.
+/// accumulation. Of epilogues those of cublaslt_part().
 class lt_product {
  public:
   lt_product(cublaslt const& library, gemm_problem const& p);
@@ -60,6 +60,8 @@ class lt_product {
   void destroy();
 
   cublaslt const& library_;
+  float alpha_, beta_;
+  bool c_, bias_;
   cublasLtMatmulDesc_t product_ = nullptr;
   cublasLtMatrixLayout_t left_ = nullptr, right_ = nullptr, result_ = nullptr;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// operand_sets.hpp  Copies of A, B and D that launches rotate through, so that no launch finds its
-// operands in the L2 cache because the last one left them there.
+// operand_sets.hpp  Copies of A, B, C and D that launches rotate through, so that no launch finds
+// its operands in the L2 cache because the last one left them there.
 #pragma once
 
 #include <algorithm>
@@ -27,8 +27,9 @@ class operand_sets {
     };
     a_bytes_ = stride(p.m, p.k, p.a.type);
     b_bytes_ = stride(p.k, p.n, p.b.type);
-    d_bytes_ = stride(p.m, p.n, p.d.type);
-    double const set_bytes = static_cast<double>(a_bytes_ + b_bytes_ + d_bytes_);
+    d_bytes_ = stride(p.m, result_cols(p.epilogue, p.n), p.d.type);
+    c_bytes_ = p.c ? d_bytes_ : 0;
+    double const set_bytes = static_cast<double>(a_bytes_ + b_bytes_ + c_bytes_ + d_bytes_);
     sets_ = static_cast<int>(std::clamp(std::ceil(o.cycle_bytes / set_bytes), 2.0, 4096.0));
     cycle_bytes_ = set_bytes * sets_;
     std::size_t free_bytes = 0, all_bytes = 0;
@@ -41,6 +42,17 @@ class operand_sets {
     a_ = device_buffer(a_bytes_ * count);
     b_ = device_buffer(b_bytes_ * count);
     d_ = device_buffer(d_bytes_ * count);
+    auto const elems = [](device_buffer const& x) {
+      return static_cast<std::int64_t>(x.bytes() / 2);
+    };
+    if (p.c) {
+      c_ = device_buffer(c_bytes_ * count);
+      fill(c_.data(), elems(c_), p.c->type, o.data, 2 * o.seed + 2, stream);
+    }
+    if (p.epilogue.bias != along::none) {
+      bias_ = device_buffer(stride(1, std::max(p.m, p.n), p.epilogue.bias_type));
+      fill(bias_.data(), elems(bias_), p.epilogue.bias_type, o.data, 2 * o.seed + 3, stream);
+    }
     workspace_ = device_buffer(static_cast<std::size_t>(gemm_workspace_bytes(p, {})));
     check(cudaMemsetAsync(workspace_.data(), 0, workspace_.bytes(), stream), "cudaMemset");
     fill(a_.data(), static_cast<std::int64_t>(a_.bytes() / 2), p.a.type, o.data, 2 * o.seed,
@@ -58,6 +70,8 @@ class operand_sets {
     o.a = a_.data() + i * a_bytes_;
     o.b = b_.data() + i * b_bytes_;
     o.d = d_.data() + i * d_bytes_;
+    if (c_bytes_ > 0) o.c = c_.data() + i * c_bytes_;
+    o.bias = bias_.data();
     o.workspace = workspace_.data();  // launches follow each other
     o.workspace_bytes = static_cast<std::int64_t>(workspace_.bytes());
     return o;
@@ -70,10 +84,10 @@ class operand_sets {
   result_sets results() const { return {d_.data(), d_bytes_, sets_}; }
 
  private:
-  std::size_t a_bytes_ = 0, b_bytes_ = 0, d_bytes_ = 0;
+  std::size_t a_bytes_ = 0, b_bytes_ = 0, c_bytes_ = 0, d_bytes_ = 0;
   int sets_ = 0;
   double cycle_bytes_ = 0;
-  device_buffer a_, b_, d_, workspace_;
+  device_buffer a_, b_, c_, d_, bias_, workspace_;
 };
 
 }  // namespace tw::bench

@@ -2,29 +2,19 @@
 // verify.cu  The slow and obvious product in float64, over sampled rows and columns.
 #include "bench/gpu/verify.hpp"
 
-#include <cuda_fp16.h>
-
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
 #include "bench/gpu/buffer.hpp"
 #include "bench/gpu/check.hpp"
+#include "bench/gpu/sampled_lines.hpp"
+#include "bench/gpu/sums.cuh"
+#include "bench/gpu/verify_fused.hpp"
 #include "tilewright/problem/error_bound.hpp"
 
 namespace tw::bench {
 namespace {
-
-constexpr int tile = 16;        // of the reference, in each direction
-constexpr int line_count = 64;  // sampled rows, and sampled columns
-constexpr double whole_limit = 8.6e9;
-
-__device__ float load(void const* base, std::int64_t i, elem type) {
-  if (type == elem::f32) return static_cast<float const*>(base)[i];
-  std::uint16_t const bits = static_cast<std::uint16_t const*>(base)[i];
-  return type == elem::bf16 ? __uint_as_float(static_cast<std::uint32_t>(bits) << 16)
-                            : __half2float(__ushort_as_half(bits));
-}
 
 struct scan_tally {
   unsigned long long nans, digest;
@@ -57,22 +47,6 @@ __global__ void scan_results(char const* base, std::size_t stride_bytes, std::in
   if (nans != 0) atomicAdd(&tally->nans, nans);
   atomicAdd(&tally->digest, digest);
 }
-
-/// A 16-bit operand as element strides.
-struct operand {
-  void const* base;
-  std::int64_t row_step, column_step;
-  elem type;
-};
-
-/// Which rows or columns of D: `list`, or all of 0..count-1 where it is null.
-struct line_set {
-  int const* list;
-  std::int64_t count;
-  __device__ std::int64_t at(std::int64_t i) const {
-    return i >= count ? -1 : list == nullptr ? i : list[i];
-  }
-};
 
 struct compare_tally {
   unsigned long long largest_error, over_bound, over_expected;  // bits of doubles that are >= 0
@@ -122,37 +96,11 @@ __device__ double block_sum(double value, double* scratch) {
 }
 
 __global__ void compare_tiles(compare_params const p) {
-  __shared__ float a[tile][tile + 1], b[tile][tile + 1];  // (row, k), (column, k)
   __shared__ double scratch[tile * tile];
   int const x = static_cast<int>(threadIdx.x), y = static_cast<int>(threadIdx.y);
-  std::int64_t const column_tiles = (p.columns.count + tile - 1) / tile;
-  std::int64_t const first_row = blockIdx.x / column_tiles * tile;
-  std::int64_t const first_column = blockIdx.x % column_tiles * tile;
-
-  // The index that is contiguous in memory runs along x.
-  int const a_line = p.a.column_step == 1 ? y : x, a_k = p.a.column_step == 1 ? x : y;
-  int const b_line = p.b.row_step == 1 ? y : x, b_k = p.b.row_step == 1 ? x : y;
-  std::int64_t const a_row = p.rows.at(first_row + a_line);
-  std::int64_t const b_column = p.columns.at(first_column + b_line);
-
-  double sum = 0, magnitudes = 0, squares = 0;
-  for (std::int64_t k = 0; k < p.k; k += tile) {
-    bool const a_there = a_row >= 0 && k + a_k < p.k, b_there = b_column >= 0 && k + b_k < p.k;
-    a[a_line][a_k] =
-        a_there ? load(p.a.base, a_row * p.a.row_step + (k + a_k) * p.a.column_step, p.a.type)
-                : 0.0F;
-    b[b_line][b_k] =
-        b_there ? load(p.b.base, (k + b_k) * p.b.row_step + b_column * p.b.column_step, p.b.type)
-                : 0.0F;
-    __syncthreads();
-    for (int i = 0; i < tile; ++i) {
-      double const product = static_cast<double>(a[y][i]) * static_cast<double>(b[x][i]);
-      sum += product;
-      magnitudes += fabs(product);
-      squares = fma(product, product, squares);
-    }
-    __syncthreads();
-  }
+  auto const [first_row, first_column] = origin_of(p.columns);
+  auto const [sum, magnitudes, squares] =
+      sums_of(p.a, p.b, p.k, p.rows, p.columns, {first_row, first_column});
 
   std::int64_t const row = p.rows.at(first_row + y), column = p.columns.at(first_column + x);
   double error = 0, bound = 1, expected = 1, reference = 0;
@@ -179,20 +127,6 @@ __global__ void compare_tiles(compare_params const p) {
   atomicAdd(&p.tally->squared_reference, squared_reference);
 }
 
-operand operand_of(void const* base, matrix_desc const& m) {
-  bool const row_major = m.ord == order::row_major;
-  return {base, row_major ? m.pitch_elems : 1, row_major ? 1 : m.pitch_elems, m.type};
-}
-
-/// `line_count` of 0..count-1, evenly spread; the first and the last are among them.
-std::vector<int> spread_lines(std::int64_t count) {
-  std::vector<int> lines;
-  for (std::int64_t i = 0; i < line_count; ++i)
-    lines.push_back(static_cast<int>(i * (count - 1) / (line_count - 1)));
-  lines.erase(std::unique(lines.begin(), lines.end()), lines.end());
-  return lines;
-}
-
 double as_double(unsigned long long bits) {
   double value;
   static_assert(sizeof value == sizeof bits);
@@ -208,9 +142,7 @@ T fetch(device_buffer const& from) {
 }
 
 void run_tiles(compare_params const& p, stopwatch& watch) {
-  std::int64_t const tiles =
-      (p.rows.count + tile - 1) / tile * ((p.columns.count + tile - 1) / tile);
-  compare_tiles<<<static_cast<unsigned>(tiles), dim3(tile, tile), 0, watch.stream()>>>(p);
+  compare_tiles<<<tiles_of(p.rows, p.columns), dim3(tile, tile), 0, watch.stream()>>>(p);
   check(cudaGetLastError(), "launch of the reference");
   watch.wait();
 }
@@ -227,7 +159,7 @@ device_buffer upload(std::vector<int> const& list, cudaStream_t stream) {
 result_scan scan(gemm_problem const& p, result_sets const& d, stopwatch& watch) {
   device_buffer tally(sizeof(scan_tally));
   check(cudaMemsetAsync(tally.data(), 0, tally.bytes(), watch.stream()), "cudaMemset");
-  std::int64_t const count = p.batch * p.m * p.n;
+  std::int64_t const count = p.batch * p.m * result_cols(p.epilogue, p.n);
   auto const blocks = static_cast<unsigned>(std::clamp<std::int64_t>(count / 4096, 1, 1024));
   scan_results<<<dim3(blocks, static_cast<unsigned>(d.sets)), 256, 0, watch.stream()>>>(
       static_cast<char const*>(d.base), d.stride_bytes, count, p.d.type,
@@ -253,9 +185,7 @@ check_result compare_one(gemm_problem const& p, gemm_operands const& o, stopwatc
   params.tally = reinterpret_cast<compare_tally*>(tally.data());
 
   check_result result;
-  double const products =
-      static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
-  result.whole = products <= whole_limit;
+  result.whole = is_compared_whole(p);
   params.rows = {nullptr, p.m};
   params.columns = {nullptr, p.n};
   if (result.whole) {
@@ -297,11 +227,13 @@ gemm_operands operands_of(gemm_problem const& p, gemm_operands const& o, std::in
 
 }  // namespace
 
-check_result compare(gemm_problem const& p, gemm_operands const& o, stopwatch& watch) {
+check_result compare(gemm_problem const& p, gemm_operands const& o, stopwatch& watch,
+                     bool baseline) {
+  if (is_fused(p.epilogue) || p.c) return compare_fused(p, o, watch, baseline);
   if (p.batch == 1) return compare_one(p, o, watch);
   double const products = static_cast<double>(p.batch) * static_cast<double>(p.m) *
                           static_cast<double>(p.n) * static_cast<double>(p.k);
-  std::int64_t const some = products <= whole_limit ? p.batch : std::min<std::int64_t>(p.batch, 16);
+  std::int64_t const some = products <= 8.6e9 ? p.batch : std::min<std::int64_t>(p.batch, 16);
   check_result all;
   all.passed = all.whole = true;
   for (std::int64_t i = 0; i < some; ++i) {

@@ -29,6 +29,7 @@ struct machine_model {
   double launch_us = 2.0;
   double epilogue_bytes_per_clock = 17.5;
   double exposed_pingpong = 0.17;         // of an epilogue that the other warpgroup should hide
+  double fused_clocks = 0.12;             // of an epilogue with an activation, per accumulator
   double plain_store_factor = 4;          // of an epilogue without TMA; half for an M-major D
   double meeting_us = 2.1;                // to share tiles at all,
   double meeting_clocks = 1100;           // to announce a part and to see the others',
@@ -69,7 +70,9 @@ inline cost predict(gemm_problem const& p, gemm_config const& c, sharing const& 
   double const loads = bytes / (c.cluster() > 1 ? m.bytes_per_clock_multicast : alone);
   double const tile_elems = static_cast<double>(c.tile_m) * c.tile_n;
   double const stores = !direct_d ? 1 : m.plain_store_factor / (c.d_m ? 2 : 1);
-  double const epilogue = tile_elems * size_bytes(c.d) / m.epilogue_bytes_per_clock * stores;
+  double const results = static_cast<double>(c.tile_m) * c.d_cols();
+  double const epilogue = results * size_bytes(c.d) / m.epilogue_bytes_per_clock * stores +
+                          (c.fused == fusion::none ? 0 : tile_elems * m.fused_clocks);
   double const tiles = whole + (part > 0 ? 1 : 0);
   double const epilogues = c.pingpong ? 1 + m.exposed_pingpong * (tiles - 1) : tiles;
 
@@ -81,7 +84,8 @@ inline cost predict(gemm_problem const& p, gemm_config const& c, sharing const& 
   };
   auto const mk = static_cast<double>(p.m) * static_cast<double>(p.k) * matrices(p.a);
   auto const nk = static_cast<double>(p.n) * static_cast<double>(p.k) * matrices(p.b);
-  auto const mn = static_cast<double>(p.m) * static_cast<double>(p.n) * matrices(p.d);
+  auto const mn =
+      static_cast<double>(p.m) * static_cast<double>(result_cols(p.epilogue, p.n)) * matrices(p.d);
   r.dram_us = ((mk + nk) * size_bytes(c.ab) + mn * size_bytes(c.d)) / m.dram_bytes_per_us;
   r.epilogue_us = us(epilogues * epilogue);
   if (s.shared > 0 && s.shared * k_tiles > part) {

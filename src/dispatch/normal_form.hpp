@@ -15,6 +15,13 @@ inline matrix_desc transposed(matrix_desc m) {
   return m;
 }
 
+/// Rows are columns. What has a gate along columns cannot be transposed.
+inline gemm_epilogue transposed(gemm_epilogue e) {
+  std::swap(e.row_scale, e.col_scale);
+  if (e.bias != along::none) e.bias = e.bias == along::rows ? along::cols : along::rows;
+  return e;
+}
+
 /// The transposed product: D^T = alpha * B^T * A^T + beta * C^T.
 inline gemm_problem transposed(gemm_problem p) {
   std::swap(p.m, p.n);
@@ -23,12 +30,14 @@ inline gemm_problem transposed(gemm_problem p) {
   p.b = transposed(p.b);
   p.d = transposed(p.d);
   if (p.c) p.c = transposed(*p.c);
+  p.epilogue = transposed(p.epilogue);
   return p;
 }
 
 inline gemm_operands transposed(gemm_operands o) {
   std::swap(o.a, o.b);
   std::swap(o.a_array, o.b_array);
+  std::swap(o.row_scale, o.col_scale);
   return o;
 }
 

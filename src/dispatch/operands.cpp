@@ -6,35 +6,38 @@
 
 namespace tw {
 
+namespace {
+
+void check_pointer(char const* name, void const* value, elem type) {
+  if (value == nullptr)
+    throw rejected({"TW0408", fmt::format("address of {}", name), "nullptr",
+                    "the address of the matrix on the device that runs the product", ""});
+  auto const address = reinterpret_cast<std::uintptr_t>(value);
+  auto const align = static_cast<std::uintptr_t>(size_bytes(type));
+  if (address % align != 0)
+    throw rejected({"TW0409", fmt::format("address of {}", name), fmt::format("{:#x}", address),
+                    fmt::format("a multiple of {}, the size of an element", align), ""});
+}
+
+}  // namespace
+
 void check_operands(gemm_problem const& p, gemm_operands const& o) {
-  struct pointer {
-    char const* name;
-    void const* value;
-    void const* array;
-    matrix_desc const& matrix;
+  auto const check = [](char const* name, matrix_desc const& m, void const* matrix,
+                        void const* array) {
+    if (!m.has_pointers()) return check_pointer(name, matrix, m.type);
+    if (array != nullptr && reinterpret_cast<std::uintptr_t>(array) % 8 == 0) return;
+    throw rejected({"TW0408", fmt::format("array of addresses of {}", name),
+                    fmt::format("{}", fmt::ptr(array)),
+                    "the address of `batch` pointers on the device that runs the product", ""});
   };
-  matrix_desc const& c = p.c ? *p.c : p.d;
-  pointer const all[] = {{"A", o.a, o.a_array, p.a},
-                         {"B", o.b, o.b_array, p.b},
-                         {"D", o.d, o.d_array, p.d},
-                         {"C", p.c ? o.c : o.d, p.c ? o.c_array : o.d_array, c}};
-  for (pointer const& x : all) {
-    if (x.matrix.has_pointers()) {
-      if (x.array == nullptr || reinterpret_cast<std::uintptr_t>(x.array) % 8 != 0)
-        throw rejected({"TW0408", fmt::format("array of addresses of {}", x.name),
-                        fmt::format("{}", fmt::ptr(x.array)),
-                        "the address of `batch` pointers on the device that runs the product", ""});
-      continue;
-    }
-    if (x.value == nullptr)
-      throw rejected({"TW0408", fmt::format("address of {}", x.name), "nullptr",
-                      "the address of the matrix on the device that runs the product", ""});
-    auto const address = reinterpret_cast<std::uintptr_t>(x.value);
-    auto const align = static_cast<std::uintptr_t>(size_bytes(x.matrix.type));
-    if (address % align != 0)
-      throw rejected({"TW0409", fmt::format("address of {}", x.name), fmt::format("{:#x}", address),
-                      fmt::format("a multiple of {}, the size of an element", align), ""});
-  }
+  check("A", p.a, o.a, o.a_array);
+  check("B", p.b, o.b, o.b_array);
+  check("D", p.d, o.d, o.d_array);
+  if (p.c) check("C", *p.c, o.c, o.c_array);
+  gemm_epilogue const& e = p.epilogue;
+  if (e.bias != along::none) check_pointer("the bias", o.bias, e.bias_type);
+  if (e.row_scale) check_pointer("the row scale", o.row_scale, elem::f32);
+  if (e.col_scale) check_pointer("the column scale", o.col_scale, elem::f32);
 }
 
 void check_workspace(gemm_plan const& plan, gemm_operands const& o) {

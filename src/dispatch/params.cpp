@@ -45,6 +45,45 @@ tensor_map map_of(void const* base, matrix_desc const& m, std::int64_t batch, ex
   return make_tensor_map(d, t);
 }
 
+/// A map of B with a gate: (k, 8 columns, gate or up, groups of 8, batch). In shared memory groups
+/// of 8 gate columns and 8 up columns take turns, so that a thread's accumulators hold both.
+tensor_map gated_map(void const* base, gemm_problem const& q, int columns, target t) {
+  std::int64_t const pitch = q.b.pitch_elems * size_bytes(q.b.type);
+  bool const interleaved = q.epilogue.gate == gating::interleaved;
+  tensor_map_desc d;
+  d.base = const_cast<void*>(base);
+  d.type = q.b.type;
+  d.rank = 5;
+  bool const many = matrices_of(q, q.b) > 1;
+  std::int64_t const dims[] = {q.k, 8, 2, q.n / 16, many ? q.batch : 1};
+  std::int64_t const strides[] = {
+      interleaved ? 2 * pitch : pitch, interleaved ? pitch : q.n / 2 * pitch,
+      interleaved ? 16 * pitch : 8 * pitch,
+      many ? q.b.batch_stride_elems * size_bytes(q.b.type) : 16 * pitch};
+  std::int32_t const box[] = {64, 8, 2, columns / 16, 1};
+  std::copy_n(dims, 5, d.dim);
+  std::copy_n(strides, 4, d.stride_bytes);
+  std::copy_n(box, 5, d.box);
+  d.swizzle = swizzle_mode::b128;
+  return make_tensor_map(d, t);
+}
+
+fused_params fused_of(gemm_problem const& q, gemm_operands const& o) {
+  gemm_epilogue const& e = q.epilogue;
+  fused_params f{};
+  f.bias = e.bias == along::none ? nullptr : o.bias;
+  f.bias_type = e.bias_type;
+  f.bias_rows = e.bias == along::rows;
+  f.row_scale = e.row_scale ? o.row_scale : nullptr;
+  f.col_scale = e.col_scale ? o.col_scale : nullptr;
+  f.c_last = e.c_last;
+  f.act = e.act;
+  bool const interleaved = e.gate == gating::interleaved;
+  f.gate_step = interleaved ? 2 : 1;
+  f.up_offset = interleaved ? 1 : static_cast<int>(q.n / 2);
+  return f;
+}
+
 }  // namespace
 
 padded padded_copy(matrix_desc const& m, extents e, std::int64_t batch) {
@@ -104,10 +143,12 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
   p.b_batched = b_matrices > 1 ? 1 : 0;
   p.a = map_of(base_of(q.a, o.a), q.a, a_matrices, extents_of_a(q), box_of(c.a_major(), a_share),
                swizzle_mode::b128, t);
-  p.b = map_of(base_of(q.b, o.b), q.b, b_matrices, extents_of_b(q), box_of(c.b_major(), b_share),
-               swizzle_mode::b128, t);
+  p.b = c.fused == fusion::gated ? gated_map(o.b, q, b_share, t)
+                                 : map_of(base_of(q.b, o.b), q.b, b_matrices, extents_of_b(q),
+                                          box_of(c.b_major(), b_share), swizzle_mode::b128, t);
   p.a_maps = maps_at(q.a, where.maps_a);
   p.b_maps = maps_at(q.b, where.maps_b);
+  std::int64_t const d_cols = result_cols(q.epilogue, q.n);
 
   epilogue_params& e = p.epilogue;
   e.data = o.d;
@@ -117,7 +158,7 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
   e.tma_end = 0;
   if (!plan.direct_d) {
     d_box const box = d_box_of(c);
-    extents const d = c.d_m ? extents{q.m, q.n} : extents{q.n, q.m};
+    extents const d = c.d_m ? extents{q.m, d_cols} : extents{d_cols, q.m};
     operand_box const shape =
         c.d_m ? operand_box{box.rows, box.cols} : operand_box{box.cols, box.rows};
     e.d = map_of(base_of(q.d, o.d), q.d, matrices_of(q, q.d), d, shape, box.swizzle, t);
@@ -130,7 +171,7 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
                              : static_cast<int>(d.inner / strip * strip);
   }
   e.m = static_cast<int>(q.m);
-  e.n = static_cast<int>(q.n);
+  e.n = static_cast<int>(d_cols);
   e.alpha = q.alpha;
   e.beta = q.beta;
   e.c = {nullptr, 0, 0, 0, elem::f32, nullptr};
@@ -144,6 +185,7 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
            q.c->type,
            pointers ? o.c_array : nullptr};
   }
+  e.fused = fused_of(q, o);
 
   p.order = order_of(plan);
   int const k_tiles = static_cast<int>((q.k + c.tile_k - 1) / c.tile_k);

@@ -9,6 +9,7 @@
 #include "dispatch/plan_log.hpp"
 #include "dispatch/raster.hpp"
 #include "dispatch/terms.hpp"
+#include "dispatch/tuned.hpp"
 #include "dispatch/winners.hpp"
 #include "dispatch/workspace.hpp"
 #include "tilewright/dispatch/gemm.hpp"
@@ -35,9 +36,12 @@ std::string slower_path(char const* matrix, matrix_desc const& m, char const* co
 std::string kernel_name(gemm_config const& c) {
   char const a = c.a_major() == operand_major::k ? 't' : 'n';
   char const b = c.b_major() == operand_major::k ? 'n' : 't';
-  return fmt::format("sm90_{}_{}_{}{}{}_{}x{}x{}_{}x{}_s{}{}", name(c.ab), name(c.d), a, b,
+  return fmt::format("sm90_{}_{}_{}{}{}_{}x{}x{}_{}x{}_s{}{}{}", name(c.ab), name(c.d), a, b,
                      c.d_m ? "_dm" : "", c.tile_m, c.tile_n, gemm_config::tile_k, c.cluster_m,
-                     c.cluster_n, c.stages, c.pingpong ? "_pp" : "");
+                     c.cluster_n, c.stages, c.pingpong ? "_pp" : "",
+                     c.fused == fusion::none  ? ""
+                     : c.fused == fusion::ops ? "_ops"
+                                              : "_gate");
 }
 
 namespace {
@@ -104,6 +108,10 @@ bool is_plan(winner const& w, gemm_plan const& p) {
          w.shared_tiles == p.shared_tiles && w.sharers == p.sharers;
 }
 
+bool is_plan(measured_plan const& m, gemm_plan const& p) {
+  return m.same_plan({p.kernel, p.swapped, p.shared_tiles, p.sharers});
+}
+
 }  // namespace
 
 namespace {
@@ -112,7 +120,7 @@ struct option {
   gemm_plan plan;
   cost time;
   sharing tiles;
-  bool measured = false;
+  plan_source source = plan_source::model;  // the later, the better
   double measured_us = 0;
 };
 
@@ -121,13 +129,28 @@ bool all_aligned(gemm_operands const& o) {
   return (bits(o.a) | bits(o.b) | bits(o.d)) % 16 == 0;
 }
 
+/// Fused kernels are fewer: what they cannot do.
+rejection not_compiled(gemm_problem const& p) {
+  return {"TW0414", "a fused epilogue with these matrices",
+          fmt::format("A {}, B {}, D {} from {}", p.a.ord == order::row_major ? "row" : "col",
+                      p.b.ord == order::row_major ? "row" : "col", name(p.d.type), name(p.a.type)),
+          "D of the operands' type or f32; with a gate D row-major, or of the operands' type with "
+          "row-major A",
+          "convert D afterwards, or compute the epilogue apart"};
+}
+
 /// All plans, best first; their `why` is not written yet.
 std::vector<option> ranked(gemm_problem const& p, gemm_operands const& given, int device_sms) {
   if (auto r = accept(p)) throw rejected(*r);
   std::int64_t const workspace_bytes = std::max<std::int64_t>(0, given.workspace_bytes);
   auto const measured = all_aligned(given) ? find_winner(p, device_sms) : std::optional<winner>();
+  tuned_answer const tuned = all_aligned(given) ? find_tuned(p, device_sms) : tuned_answer{};
   std::vector<option> options;
+  fusion const fused = p.epilogue.gate != gating::none ? fusion::gated
+                       : is_fused(p.epilogue)          ? fusion::ops
+                                                       : fusion::none;
   for (bool const swapped : {false, true}) {
+    if (swapped && fused == fusion::gated) break;
     gemm_plan base;
     base.problem = p;
     base.swapped = swapped;
@@ -140,9 +163,10 @@ std::vector<option> ranked(gemm_problem const& p, gemm_operands const& given, in
     bool const d_m = q.d.ord == order::col_major;
     base.repitch_a = !tma_addressable(q.a, a == operand_major::k ? q.m : q.k, q.batch, o.a);
     base.repitch_b = !tma_addressable(q.b, b == operand_major::k ? q.n : q.k, q.batch, o.b);
-    base.direct_d = !tma_addressable(q.d, d_m ? q.n : q.m, q.batch, o.d);
+    base.direct_d = !tma_addressable(q.d, d_m ? result_cols(q.epilogue, q.n) : q.m, q.batch, o.d);
     char const* const first = swapped ? "B" : "A";
     char const* const second = swapped ? "A" : "B";
+    if (!tuned.trouble.empty()) base.hints.push_back(tuned.trouble);
     if (base.repitch_a)
       base.hints.push_back(
           slower_path(first, q.a, "it is copied to a padded pitch in the workspace first"));
@@ -153,7 +177,8 @@ std::vector<option> ranked(gemm_problem const& p, gemm_operands const& given, in
 
     for (tile_shape const& t : tile_shape_list) {
       gemm_config const c = config_of(t, q.a.type, q.d.type, a, b);
-      if (c.d_m != d_m || !is_compiled(c) || (pointers && !c.by_pointers())) continue;
+      if (c.d_m != d_m || c.fused != fused || !is_compiled(c) || (pointers && !c.by_pointers()))
+        continue;
       base.config = c;
       base.kernel = kernel_name(c);
       for (sharing const& s : sharings(q, c, device_sms)) {
@@ -166,13 +191,18 @@ std::vector<option> ranked(gemm_problem const& p, gemm_operands const& given, in
         if (!room || !counters_fit(q, c, s)) continue;
         cost const time = predict(q, c, s, base.direct_d);
         base.predicted_us = time.total_us;
-        bool const won = measured && is_plan(*measured, base);
-        options.push_back({base, time, s, won, won ? measured->us : 0});
+        options.push_back({base, time, s, plan_source::model, 0});
+        option& x = options.back();
+        if (measured && is_plan(*measured, base))
+          x.source = plan_source::table_of_winners, x.measured_us = measured->us;
+        if (tuned.fastest && is_plan(*tuned.fastest, base))
+          x.source = plan_source::tuned, x.measured_us = tuned.fastest->us;
       }
     }
   }
+  if (options.empty()) throw rejected(not_compiled(p));
   std::stable_sort(options.begin(), options.end(), [](option const& x, option const& y) {
-    if (x.measured != y.measured) return x.measured;
+    if (x.source != y.source) return x.source > y.source;
     return x.time.total_us < y.time.total_us;
   });
   return options;
@@ -183,11 +213,11 @@ gemm_plan finished(option const& x, std::size_t of, int device_sms) {
   choose_raster(plan);
   plan.why = why(plan, x.time, x.tiles, of);
   plan.terms = terms_of(plan.normal, plan.config, x.tiles, x.time, device_sms);
-  if (x.measured) {
-    plan.source = plan_source::table_of_winners;
-    plan.measured_us = x.measured_us;
+  plan.source = x.source;
+  plan.measured_us = x.measured_us;
+  if (x.source == plan_source::table_of_winners)
     plan.why += "; measured to be the fastest on an H200";
-  }
+  if (x.source == plan_source::tuned) plan.why += "; measured to be the fastest on this card";
   return plan;
 }
 

@@ -38,6 +38,9 @@ std::size_t plan_key_hash::operator()(plan_key const& k) const {
   mix(kind(p.a) + 64 * kind(p.b) + 4096 * kind(p.d) + (p.c ? 262144 : 0));
   mix(std::bit_cast<std::int32_t>(p.alpha + 0.0F));  // -0 and 0 are equal
   mix(std::bit_cast<std::int32_t>(p.beta + 0.0F));
+  gemm_epilogue const& e = p.epilogue;
+  mix(static_cast<int>(e.act) + 8 * static_cast<int>(e.gate) + 32 * static_cast<int>(e.bias) +
+      128 * (e.row_scale ? 1 : 0) + 256 * (e.col_scale ? 1 : 0));
   mix(k.workspace_bytes), mix(k.device_sms), mix(k.device), mix(k.aligned);
   return static_cast<std::size_t>(h);
 }

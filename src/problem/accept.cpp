@@ -72,7 +72,8 @@ verdict check_batch(gemm_problem const& p) {
 verdict check_results_apart(gemm_problem const& p) {
   if (p.batch == 1 || p.d.has_pointers()) return std::nullopt;
   bool const row_major = p.d.ord == order::row_major;
-  std::int64_t const inner = row_major ? p.n : p.m, outer = row_major ? p.m : p.n;
+  std::int64_t const cols = result_cols(p.epilogue, p.n);
+  std::int64_t const inner = row_major ? cols : p.m, outer = row_major ? p.m : cols;
   std::int64_t const pitch = p.d.pitch_elems, stride = p.d.batch_stride_elems;
   std::int64_t const whole = (outer - 1) * pitch + inner;
   bool const between_lines =
@@ -99,6 +100,41 @@ verdict check_types(gemm_problem const& p) {
   return std::nullopt;
 }
 
+/// Interleaved and split gates are loaded by TMA in groups of 8 columns: a group is whole, and each
+/// column lies contiguous along K.
+verdict check_epilogue(gemm_problem const& p) {
+  gemm_epilogue const& e = p.epilogue;
+  bool const type =
+      e.bias_type == elem::f32 || e.bias_type == elem::bf16 || e.bias_type == elem::f16;
+  if (e.bias != along::none && !type)
+    return rejection{"TW0412", "type of the bias", std::string(name(e.bias_type)),
+                     "f32, bf16 or f16", ""};
+  if (e.gate == gating::none) return std::nullopt;
+  if (p.n % 16 != 0)
+    return rejection{"TW0411", "N with a gate", fmt::format("{}", p.n), "a multiple of 16",
+                     "add columns of zeros to the gate and to what it multiplies"};
+  if (p.b.ord != order::col_major)
+    return rejection{"TW0411", "order of B with a gate", "row_major",
+                     "col_major: each column contiguous along K", "transpose B"};
+  if (p.c && !e.c_last)
+    return rejection{"TW0413", "C with a gate", "added before the activation",
+                     "added last (c_last), with the N/2 columns of D",
+                     "what is added to gate and up columns may be a bias"};
+  return std::nullopt;
+}
+
+bool has_pointers(gemm_problem const& p) {
+  return p.a.has_pointers() || p.b.has_pointers() || p.d.has_pointers() ||
+         (p.c && p.c->has_pointers());
+}
+
+verdict check_pointers(gemm_problem const& p) {
+  if (!has_pointers(p) || !is_fused(p.epilogue)) return std::nullopt;
+  return rejection{"TW0425", "epilogue of a batch by pointers", "scales, bias, activation or gate",
+                   "alpha and beta C alone",
+                   "let the matrices lie at equal distances: a batch stride"};
+}
+
 verdict check_scalars(gemm_problem const& p) {
   if (!std::isfinite(p.alpha) || !std::isfinite(p.beta))
     return rejection{"TW0406", "alpha and beta", fmt::format("{} and {}", p.alpha, p.beta),
@@ -117,10 +153,13 @@ std::optional<rejection> accept(gemm_problem const& p) {
   if (auto r = check_batch(p)) return r;
   if (auto r = check_matrix("A", p.a, p.m, p.k, p.batch)) return r;
   if (auto r = check_matrix("B", p.b, p.k, p.n, p.batch)) return r;
-  if (auto r = check_matrix("D", p.d, p.m, p.n, p.batch)) return r;
+  if (auto r = check_epilogue(p)) return r;
+  std::int64_t const d_cols = result_cols(p.epilogue, p.n);
+  if (auto r = check_matrix("D", p.d, p.m, d_cols, p.batch)) return r;
   if (p.c)
-    if (auto r = check_matrix("C", *p.c, p.m, p.n, p.batch)) return r;
+    if (auto r = check_matrix("C", *p.c, p.m, d_cols, p.batch)) return r;
   if (auto r = check_results_apart(p)) return r;
+  if (auto r = check_pointers(p)) return r;
   return check_scalars(p);
 }
 

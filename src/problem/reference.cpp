@@ -36,6 +36,51 @@ double load_element(matrix_desc const& m, void const* base, std::int64_t row, st
   return NAN;
 }
 
+product_columns columns_of(gemm_problem const& p, std::int64_t col) {
+  switch (p.epilogue.gate) {
+    case gating::none: break;
+    case gating::interleaved: return {2 * col, 2 * col + 1};
+    case gating::split: return {col, p.n / 2 + col};
+  }
+  return {col, -1};
+}
+
+exact_fused reference_vectors(gemm_problem const& p, gemm_operands const& o, std::int64_t row,
+                              std::int64_t col, std::int64_t batch) {
+  gemm_epilogue const& e = p.epilogue;
+  auto const vector = [](void const* base, elem type, std::int64_t i) {
+    return load_element({type, order::row_major, 0}, base, 0, i);
+  };
+  auto const linear = [&](std::int64_t j) {
+    exact_linear x;
+    if (e.row_scale) x.row_scale = vector(o.row_scale, elem::f32, row);
+    if (e.col_scale) x.col_scale = vector(o.col_scale, elem::f32, j);
+    if (e.bias != along::none)
+      x.bias = vector(o.bias, e.bias_type, e.bias == along::rows ? row : j);
+    return x;
+  };
+  product_columns const j = columns_of(p, col);
+  return {linear(j.x), j.up < 0 ? exact_linear{} : linear(j.up),
+          p.c ? load_element(*p.c, o.c, row, col, batch) : 0.0};
+}
+
+exact_fused reference_fused(gemm_problem const& p, gemm_operands const& o, std::int64_t row,
+                            std::int64_t col, std::int64_t batch) {
+  exact_fused r = reference_vectors(p, o, row, col, batch);
+  auto const sum = [&](exact_linear& x, std::int64_t j) {
+    for (std::int64_t k = 0; k < p.k; ++k) {
+      double const product =
+          load_element(p.a, o.a, row, k, batch) * load_element(p.b, o.b, k, j, batch);
+      x.s += product;
+      x.t += std::fabs(product);
+    }
+  };
+  product_columns const j = columns_of(p, col);
+  sum(r.x, j.x);
+  if (j.up >= 0) sum(r.up, j.up);
+  return r;
+}
+
 exact_sum reference_element(gemm_problem const& p, gemm_operands const& o, std::int64_t row,
                             std::int64_t col, std::int64_t batch) {
   exact_sum x{0.0, 0.0, p.c ? load_element(*p.c, o.c, row, col, batch) : 0.0};

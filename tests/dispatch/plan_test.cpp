@@ -46,6 +46,26 @@ TEST(Accept, RefusesWithTheCodeOfTheRule) {
        }},
       {"TW0406", [](gemm_problem& p) { p.alpha = 1e38F * 100; }},
       {"TW0407", [](gemm_problem& p) { p.beta = 1; }},
+      {"TW0411",
+       [](gemm_problem& p) {
+         p.epilogue.gate = gating::split;
+         p.n = 40;
+       }},
+      {"TW0411",
+       [](gemm_problem& p) {
+         p.epilogue.gate = gating::interleaved;
+         p.b = {elem::bf16, order::row_major, p.n};
+       }},
+      {"TW0412",
+       [](gemm_problem& p) {
+         p.epilogue.bias = along::rows;
+         p.epilogue.bias_type = elem::e4m3;
+       }},
+      {"TW0413",
+       [](gemm_problem& p) {
+         p.epilogue.gate = gating::split;
+         p.c = p.d;
+       }},
       {"TW0420", [](gemm_problem& p) { p.batch = 0; }},
       {"TW0420", [](gemm_problem& p) { p.batch = std::int64_t{1} << 31; }},
       {"TW0421",
@@ -114,9 +134,49 @@ TEST(Operands, MissingAndMisalignedAddressesAreRefused) {
   EXPECT_EQ(refusal(p, o), "");
   o.d = nullptr;
   EXPECT_EQ(refusal(p, o), "TW0408");
+  gemm_problem biased = p;
+  biased.epilogue.bias = along::cols;
+  EXPECT_EQ(refusal(biased, aligned()), "TW0408");
+  o = aligned();
+  o.bias = reinterpret_cast<void*>(std::uintptr_t{0x1002});
+  EXPECT_EQ(refusal(biased, o), "TW0409");
+  biased.epilogue.bias_type = elem::f16;
+  EXPECT_EQ(refusal(biased, o), "");
   o = aligned();
   o.a = reinterpret_cast<void*>(std::uintptr_t{0x1001});
   EXPECT_EQ(refusal(p, o), "TW0409");
+}
+
+TEST(Plan, AFusedEpilogueHasItsOwnKernels) {
+  gemm_problem p = tn(4096, 4096, 4096);
+  p.epilogue.act = activation::silu;
+  for (gemm_plan const& plan : plan_candidates(p, aligned(), 132))
+    EXPECT_EQ(plan.config.fused, fusion::ops) << plan.kernel;
+  p.epilogue.gate = gating::split;
+  for (gemm_plan const& plan : plan_candidates(p, aligned(), 132)) {
+    EXPECT_EQ(plan.config.fused, fusion::gated) << plan.kernel;
+    EXPECT_FALSE(plan.swapped);
+  }
+  p = tn(64, 64, 64);
+  p.epilogue.act = activation::relu;
+  p.d.type = elem::f16;
+  try {
+    plan_gemm(p, aligned(), 132);
+    FAIL() << "an f16 result of bf16 operands has no fused kernel";
+  } catch (rejected const& r) {
+    EXPECT_EQ(r.why().code, "TW0414");
+  }
+}
+
+TEST(Plan, TheTransposedProductExchangesTheVectorsOfRowsAndColumns) {
+  gemm_problem p = tn(4, 4096, 4096);
+  p.epilogue.bias = along::cols;
+  p.epilogue.row_scale = true;
+  gemm_plan const plan = plan_gemm(p, aligned(), 132);
+  ASSERT_TRUE(plan.swapped) << plan.why;
+  EXPECT_EQ(plan.normal.epilogue.bias, along::rows);
+  EXPECT_FALSE(plan.normal.epilogue.row_scale);
+  EXPECT_TRUE(plan.normal.epilogue.col_scale);
 }
 
 TEST(Operands, APlanThatSharesTilesNeedsItsWorkspace) {

@@ -5,38 +5,17 @@
 #include <algorithm>
 #include <set>
 
+#include "tests/kernel/emu_workspace.hpp"
 #include "tilewright/dispatch/candidates.hpp"
 #include "tilewright/kernel/fixup_size.hpp"
 
 namespace tw::test {
 namespace {
 
-/// Memory for the parts of shared tiles; its counters are zero before and after each launch.
-class workspace {
- public:
-  workspace() : bytes_(std::size_t{16} << 20, std::byte{0}) {}
-  void give(gemm_operands& o) {
-    auto const address = reinterpret_cast<std::uintptr_t>(bytes_.data());
-    begin_ = (256 - address % 256) % 256;
-    o.workspace = bytes_.data() + begin_;
-    o.workspace_bytes = static_cast<std::int64_t>(bytes_.size() - begin_);
-  }
-  void expect_zero() const {
-    auto const* const at = bytes_.data() + begin_;
-    EXPECT_TRUE(std::all_of(at, at + gemm_workspace_zeros, [](auto b) {
-      return b == std::byte{0};
-    })) << "an arrival counter was left behind";
-  }
-
- private:
-  std::vector<std::byte> bytes_;
-  std::size_t begin_ = 0;
-};
-
 class GemmEmu : public testing::TestWithParam<async_policy> {};
 
 /// Runs `p` with one of its plans, its tiles in any order.
-void run_any_plan(product& p, int i, emu_options& o, std::mt19937_64& rng, workspace& space) {
+void run_any_plan(product& p, int i, emu_options& o, std::mt19937_64& rng, emu_workspace& space) {
   o.seed = rng();
   o.random_warps = i % 2 != 0;
   o.sms = 2 + 2 * (i % 3);
@@ -56,7 +35,7 @@ void run_any_plan(product& p, int i, emu_options& o, std::mt19937_64& rng, works
 
 TEST_P(GemmEmu, RandomProductsKeepTheBound) {
   std::mt19937_64 rng(20261120 + static_cast<int>(GetParam()));
-  workspace space;
+  emu_workspace space;
   emu_options o;
   o.policy = GetParam();
   for (int i = 0; i < 80 && !HasFailure(); ++i) {
@@ -67,7 +46,7 @@ TEST_P(GemmEmu, RandomProductsKeepTheBound) {
 
 TEST_P(GemmEmu, RandomBatchesKeepTheBound) {
   std::mt19937_64 rng(20261121 + static_cast<int>(GetParam()));
-  workspace space;
+  emu_workspace space;
   emu_options o;
   o.policy = GetParam();
   for (int i = 0; i < 60 && !HasFailure(); ++i) {
@@ -131,7 +110,7 @@ class EveryShape : public testing::TestWithParam<int> {
  private:
   std::mt19937_64 rng_{static_cast<unsigned>(GetParam())};
   std::normal_distribution<float> normal_;
-  workspace space_;
+  emu_workspace space_;
 };
 
 TEST_P(EveryShape, WholeAndSharedTiles) {
@@ -149,7 +128,15 @@ TEST_P(EveryShape, MorePartsThanOneGroupAddsInTwoSteps) {
             fixup_group);
 }
 
-INSTANTIATE_TEST_SUITE_P(Shapes, EveryShape, testing::Range(0, tile_shapes), [](auto const& i) {
+/// Those without a fused epilogue: fused_emu_test.cpp has the others.
+std::vector<int> plain_shapes() {
+  std::vector<int> all;
+  for (int i = 0; i < tile_shapes; ++i)
+    if (tile_shape_list[i].fused == fusion::none) all.push_back(i);
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, EveryShape, testing::ValuesIn(plain_shapes()), [](auto const& i) {
   tile_shape const& t = tile_shape_list[i.param];
   return "tile_" + std::to_string(t.tile_m) + "x" + std::to_string(t.tile_n) + "_" +
          std::to_string(t.cluster_m) + "x" + std::to_string(t.cluster_n) +

@@ -109,6 +109,7 @@ TEST(npy, refuses_corrupt_dictionaries_and_says_where) {
            bad_dict{"{'descr': '<f2', 'descr': '<f2', }", "TW0602", "a new key of"},
            bad_dict{"{'descr': '<f2', 'fortran_order': 0, }", "TW0602", "True or False"},
            bad_dict{"{'colour': 'red', }", "TW0602", "a new key of descr"},
+           bad_dict{"{\xe2\x82", "TW0602", "\"\\xe2\\x82\""},  // UTF-8 that breaks off
            bad_dict{"{'descr': '<f2", "TW0602", "a closing quote"},
            bad_dict{"{'descr': [('x', '<f2')", "TW0602", "']'"},
            bad_dict{"{'descr' '<f2'}", "TW0602", "':'"},

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <span>
 
+#include "tools/io/in_quotes.hpp"
 #include "tools/io/npy.hpp"
 #include "tools/io/output_file.hpp"
 #include "tools/io/refuse.hpp"
@@ -55,7 +56,7 @@ void check_output(matrix_address const& address) {
   for (tensor_entry const& t : list_safetensors(old.content(), address.path).tensors) {
     if (t.name == output_tensor(address)) continue;
     refuse("TW0612", "output " + address.path, fmt::format("a file that holds tensor {:?}", t.name),
-           fmt::format("a new file, or one that holds {:?} alone", output_tensor(address)),
+           fmt::format("a new file, or one that holds {} alone", in_quotes(output_tensor(address))),
            "writing replaces the whole file");
   }
 }

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <optional>
 
+#include "tools/io/in_quotes.hpp"
 #include "tools/io/npy_dict.hpp"
 #include "tools/io/refuse.hpp"
 
@@ -42,8 +43,8 @@ frame frame_of(std::string_view content, std::string const& file) {
            "at least 10 bytes", "the file is truncated, or no .npy file");
   }
   if (!content.starts_with(magic)) {
-    refuse("TW0602", "magic of " + file, fmt::format("{:?}", content.substr(0, 6)),
-           "\"\\x93NUMPY\"", "this is no .npy file");
+    refuse("TW0602", "magic of " + file, in_quotes(content.substr(0, 6)), "\"\\x93NUMPY\"",
+           "this is no .npy file");
   }
   int const major = static_cast<unsigned char>(content[6]);
   int const minor = static_cast<unsigned char>(content[7]);

@@ -7,6 +7,7 @@
 #include <array>
 #include <charconv>
 
+#include "tools/io/in_quotes.hpp"
 #include "tools/io/refuse.hpp"
 
 namespace tw {
@@ -42,7 +43,7 @@ class reader {
 
  private:
   [[noreturn]] void fail(std::string const& need, std::size_t at) const {
-    std::string got = at < text_.size() ? fmt::format("{:?}", text_.substr(at, 16)) : "its end";
+    std::string got = at < text_.size() ? in_quotes(text_.substr(at, 16)) : "its end";
     refuse("TW0602", fmt::format("header of {}, character {}", file_, at), std::move(got), need,
            "the file is corrupt, or not NumPy's");
   }

@@ -10,6 +10,7 @@
 #include <optional>
 #include <stdexcept>
 
+#include "tools/io/in_quotes.hpp"
 #include "tools/io/refuse.hpp"
 #include "tools/io/safetensors_header.hpp"
 
@@ -103,7 +104,7 @@ tensor_entry const& find(std::vector<tensor_entry> const& tensors, std::string c
     names += fmt::format("{}{:?}", i == 0 ? "" : ", ", tensors[i].name);
   }
   if (shown < tensors.size()) names += fmt::format(" and {} more", tensors.size() - shown);
-  refuse("TW0610", "tensor of " + file, tensor.empty() ? "no name" : fmt::format("{:?}", tensor),
+  refuse("TW0610", "tensor of " + file, tensor.empty() ? "no name" : in_quotes(tensor),
          names.empty() ? "a file that holds tensors" : "one of " + names,
          "write FILE.safetensors:TENSOR");
 }
@@ -161,7 +162,7 @@ std::string safetensors_header(std::string const& tensor, elem type, std::int64_
     if (tensor.empty() || tensor == "__metadata__") throw std::invalid_argument("reserved");
     text = header.dump();  // throws on a name that is not UTF-8
   } catch (std::exception const&) {
-    refuse("TW0608", "name of the output tensor", fmt::format("{:?}", tensor),
+    refuse("TW0608", "name of the output tensor", in_quotes(tensor),
            "a name in UTF-8, not empty and not __metadata__");
   }
   text.append((64 - (8 + text.size()) % 64) % 64, ' ');  // data aligned as TMA and mmap like it

@@ -12,6 +12,7 @@ struct tile_shape {
   bool pingpong = false;
   bool d_m = false;
   bool general = false;  // compiled for every pair of majors, not only for K-major operands
+  fusion fused = fusion::none;
 };
 
 /// Shared memory: stages * (tile_m + tile_n) * 128 bytes and two staging strips per warpgroup, at
@@ -37,6 +38,15 @@ inline constexpr tile_shape tile_shape_list[] = {
     {128, 32, 1, 1, 9, false, true},          //
     {128, 64, 1, 1, 8, false, true},          //
     {128, 128, 1, 1, 6, false, true},         //
+    {128, 256, 2, 1, 4, false, false, false, fusion::ops},  // fused epilogues: large products
+    {128, 192, 2, 1, 4, true, false, false, fusion::ops},   // an epilogue that hides
+    {128, 128, 1, 1, 6, false, false, true, fusion::ops},   // medium and small ones
+    {128, 16, 1, 1, 11, false, true, false, fusion::ops},   // few rows
+    {128, 64, 1, 1, 8, false, true, false, fusion::ops},    //
+    {128, 256, 2, 1, 4, false, false, false, fusion::gated},
+    {128, 192, 2, 1, 4, true, false, false, fusion::gated},
+    {128, 128, 1, 1, 6, false, false, true, fusion::gated},
+    {128, 128, 1, 1, 6, false, true, false, fusion::gated},  // column-major D
 };
 inline constexpr int tile_shapes = sizeof tile_shape_list / sizeof tile_shape_list[0];
 
@@ -54,15 +64,19 @@ TW_HD constexpr gemm_config config_of(tile_shape const& t, elem ab, elem d, oper
   c.cluster_m = t.cluster_m;
   c.cluster_n = t.cluster_n;
   c.stages = t.stages;
+  c.fused = t.fused;
   return c;
 }
 
 /// Is this combination compiled? K-major operands: all shapes, other majors: the general ones;
-/// results of the operands' type or f32. The other 16-bit type: one shape of each pair of majors.
+/// results of the operands' type or f32. The other 16-bit type: one shape of each pair of majors,
+/// and no fused epilogues. Those give f32 in the general shapes alone. A gate needs a K-major B.
 TW_HD constexpr bool is_compiled(gemm_config const& c) {
   for (tile_shape const& t : tile_shape_list) {
     if (config_of(t, c.ab, c.d, c.a_major(), c.b_major()) != c) continue;
     if ((c.a_mn || c.b_mn) && !t.general) return false;
+    if (c.fused == fusion::gated && c.b_mn) return false;
+    if (c.fused != fusion::none && c.d != c.ab) return c.d == elem::f32 && t.general;
     // ptxas spills: two fragments of 192 columns of one tile leave no registers to store float32.
     if (c.d == elem::f32 && c.fragments() * c.tile_n >= 384 && !c.pingpong) return false;
     bool const other_16_bit = c.d != c.ab && c.d != elem::f32;

@@ -30,8 +30,9 @@ struct plan_terms {
   double waves = 0;  // tiles of the busiest cluster (a count; a shared tile counts by its part)
 };
 
-/// Why a plan comes first: its predicted time, or a measured one.
-enum class plan_source : std::uint8_t { model, table_of_winners };
+/// Why a plan comes first: its predicted time, or a measured one: on an H200, shipped as a table,
+/// or on this card by `tilewright tune`.
+enum class plan_source : std::uint8_t { model, table_of_winners, tuned };
 
 /// A problem, the kernel chosen for it and why. `kernel` is the configuration's name.
 struct gemm_plan {
@@ -61,8 +62,9 @@ struct gemm_plan {
 std::string kernel_name(gemm_config const& c);
 
 /// Chooses a kernel. Throws `rejected` when accept() refuses. `device_sms`: number of SMs. Of the
-/// operands it reads the alignment and the size of the workspace. The log tells each problem's plan
-/// once, and what would make it faster (TW_LOG_LEVEL; docs/planning.md).
+/// operands it reads the alignment and the size of the workspace. What `tilewright tune` found on
+/// this card is read at the first call and preferred (TILEWRIGHT_TUNE=off: not). The log tells each
+/// problem's plan once, and what would make it faster (TW_LOG_LEVEL; docs/planning.md).
 gemm_plan plan_gemm(gemm_problem const& p, gemm_operands const& o, int device_sms);
 
 /// All plans for this problem, the one predicted to be fastest first. Throws as plan_gemm.

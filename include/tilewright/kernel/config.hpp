@@ -7,6 +7,10 @@
 
 namespace tw {
 
+/// What a kernel's epilogue can do beyond alpha and beta: nothing, so that the common kernels stay
+/// small; everything but a gate; everything with one.
+enum class fusion : std::uint8_t { none, ops, gated };
+
 /// Configuration of kernel/gemm_sm90.hpp. tile_* in elements, cluster_* in CTAs. The majors are
 /// bools, which keeps the kernel's symbol within 124 characters.
 struct gemm_config {
@@ -19,6 +23,7 @@ struct gemm_config {
   int tile_m = 128, tile_n = 256;
   int cluster_m = 2, cluster_n = 1;
   int stages = 4;
+  fusion fused = fusion::none;
 
   /// One 128-byte swizzle span of 16-bit elements.
   static constexpr int tile_k = 64;
@@ -38,9 +43,14 @@ struct gemm_config {
   TW_HD constexpr int warpgroup_m() const { return pingpong ? tile_m : tile_m / math_warpgroups(); }
   /// Fragments of 64 rows in a warpgroup.
   TW_HD constexpr int fragments() const { return warpgroup_m() / 64; }
-  /// Does the kernel take batches by pointers? With 192 accumulators in both of its fragments the
-  /// cooperative tile has no registers left for the second kind of address.
-  TW_HD constexpr bool by_pointers() const { return pingpong || fragments() * tile_n < 384; }
+  /// Does the kernel take batches by pointers? With fused epilogues, or with 192 accumulators in
+  /// each of two fragments, no registers are left for the second kind of address.
+  TW_HD constexpr bool by_pointers() const {
+    bool const tight = fragments() * tile_n >= 384 && (!pingpong || d == elem::f32);
+    return fused == fusion::none && !tight;
+  }
+  /// Columns of D's tile: with a gate half of the product's.
+  TW_HD constexpr int d_cols() const { return fused == fusion::gated ? tile_n / 2 : tile_n; }
   bool operator==(gemm_config const&) const = default;
 };
 

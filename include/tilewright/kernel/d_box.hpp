@@ -7,7 +7,7 @@
 
 namespace tw {
 
-/// A warpgroup's fragment of D is (64, tile_n). It leaves in strips of 64 rows x `cols`, each one
+/// A warpgroup's fragment of D is (64, d_cols). It leaves in strips of 64 rows x `cols`, each one
 /// or two boxes of `rows` x `cols`. The contiguous side of a box (columns of a row-major D, rows of
 /// an M-major one) is one swizzle span.
 struct d_box {
@@ -24,12 +24,12 @@ TW_HD constexpr d_box d_box_of(gemm_config const& c) {
   int const span = 128 / size_bytes(c.d);  // elements in 128 bytes
   if (c.d_m) {
     int cols = 8;
-    while (2 * cols <= span && c.tile_n % (2 * cols) == 0) cols *= 2;
+    while (2 * cols <= span && c.d_cols() % (2 * cols) == 0) cols *= 2;
     return {span, cols, swizzle_mode::b128, true};
   }
-  if (c.tile_n % span == 0) return {64, span, swizzle_mode::b128, false};
-  if (c.tile_n % (span / 2) == 0) return {64, span / 2, swizzle_mode::b64, false};
-  if (c.tile_n % (span / 4) == 0) return {64, span / 4, swizzle_mode::b32, false};
+  if (c.d_cols() % span == 0) return {64, span, swizzle_mode::b128, false};
+  if (c.d_cols() % (span / 2) == 0) return {64, span / 2, swizzle_mode::b64, false};
+  if (c.d_cols() % (span / 4) == 0) return {64, span / 4, swizzle_mode::b32, false};
   return {64, span / 8, swizzle_mode::none, false};
 }
 

@@ -5,10 +5,13 @@
 
 #include <math.h>
 
+#include <type_traits>
+
 #include "tilewright/arch/select.hpp"
 #include "tilewright/base/elem.hpp"
 #include "tilewright/base/unrolled.hpp"
 #include "tilewright/kernel/d_box.hpp"
+#include "tilewright/kernel/epilogue_ops.hpp"
 #include "tilewright/kernel/params.hpp"
 
 namespace tw {
@@ -19,10 +22,17 @@ struct epilogue_smem {
   static constexpr int strip_bytes = 64 * d_box_of(C).cols * size_bytes(C.d);
   alignas(1024) std::byte strip[C.math_warpgroups()][2][strip_bytes];
 };
+/// And the vectors of a fused epilogue.
+template <gemm_config C>
+requires(C.fused != fusion::none) struct epilogue_smem<C> {
+  static constexpr int strip_bytes = 64 * d_box_of(C).cols * size_bytes(C.d);
+  alignas(1024) std::byte strip[C.math_warpgroups()][2][strip_bytes];
+  strip_vectors<C> vectors[C.math_warpgroups()];
+};
 
-/// Where a fragment's first element lies: D(row, col) of product `batch`.
-struct fragment_place {
-  int row, col, batch;
+/// What a kernel without a fused epilogue has in place of epilogue_ops.
+struct no_ops {
+  TW_DEVICE no_ops(epilogue_params const&, fragment_place) {}
 };
 
 template <gemm_config C>
@@ -30,23 +40,34 @@ struct epilogue {
   static constexpr elem type = C.d;
   static constexpr d_box box = d_box_of(C);
   static constexpr layout box_layout = d_box_layout(C);  // (rows, cols) of a box
-  static constexpr int strips = C.tile_n / box.cols;     // of a fragment
-  static constexpr int strip_regs = box.cols / 2;        // accumulators of a thread in a strip
+  static constexpr int strips = C.d_cols() / box.cols;   // of a fragment
+  static constexpr int strip_regs = box.cols / 2;        // results of a thread in a strip
   using fragment = accumulator<C.tile_n>;
 
-  /// Stores a warpgroup's (64, tile_n) fragment. `turn` (0 at first) is the staging strip that
+  /// Stores a warpgroup's (64, d_cols) fragment. `turn` (0 at first) is the staging strip that
   /// comes next: an odd number of strips leaves the other one to the next fragment.
   TW_DEVICE static void store(epilogue_params const& p, epilogue_smem<C>& s, int warpgroup,
                               fragment_place at, fragment& acc, int& turn) {
+    constexpr bool fused = C.fused != fusion::none;
+    std::conditional_t<fused, epilogue_ops<C>, no_ops> ops(p, at);
     unrolled<strips>([&](auto strip) {
       constexpr int j = strip;
       fragment_place const to{at.row, at.col + j * box.cols, at.batch};
-      scale(p, to, acc, j);
+      if constexpr (fused) {
+        ops.share(p, s.vectors[warpgroup], {at.row, to.col + box.cols, at.batch});
+        meet(1 + warpgroup);
+        ops.apply(p, s.vectors[warpgroup], to, acc, j);
+      } else {
+        scale(p, to, acc, j);
+      }
       int const end = box.m_major ? to.row + 64 : to.col + box.cols;  // uniform in the warpgroup
-      if (end <= p.tma_end)
+      if (end <= p.tma_end) {
+        if constexpr (!fused) meet(1 + warpgroup);
         store_strip(p, s.strip[warpgroup][(j + turn) % 2], 1 + warpgroup, to, acc, j);
-      else
+      } else {
         store_plain(p, to, acc, j);
+        if constexpr (fused) named_barrier_sync(1 + warpgroup, 128);  // the vectors have been read
+      }
       if (leader()) tma_store_commit();  // an empty group after plain stores keeps the count
     });
     if constexpr (strips % 2 != 0) turn ^= 1;
@@ -65,10 +86,7 @@ struct epilogue {
   TW_DEVICE static bool leader() { return thread_id() % 128 == 0; }
 
   TW_DEVICE static float load_c(c_view const& c, void const* matrix, int row, int col) {
-    std::int64_t const i = row * c.row_stride + col * c.col_stride;
-    if (c.type == elem::f32) return static_cast<float const*>(matrix)[i];
-    std::uint16_t const bits = static_cast<std::uint16_t const*>(matrix)[i];
-    return c.type == elem::bf16 ? to_float<elem::bf16>(bits) : to_float<elem::f16>(bits);
+    return load_as_float(matrix, c.type, row * c.row_stride + col * c.col_stride);
   }
 
   /// Strip j of the fragment, at D(at): alpha * acc + beta * C.
@@ -110,11 +128,15 @@ struct epilogue {
     }
   }
 
+  /// The warpgroup goes on when the store before last has read its strip.
+  TW_DEVICE static void meet(int barrier) {
+    if (leader()) tma_store_wait_read<1>();
+    named_barrier_sync(barrier, 128);
+  }
+
   /// Strip j of the fragment, at D(at), through shared memory. Two strips take turns.
   TW_DEVICE static void store_strip(epilogue_params const& p, std::byte* strip, int barrier,
                                     fragment_place at, fragment& acc, int j) {
-    if (leader()) tma_store_wait_read<1>();  // the store before last has read this strip
-    named_barrier_sync(barrier, 128);
     if constexpr (type == elem::f32)
       fill_32(reinterpret_cast<float*>(strip), acc, j);
     else if constexpr (box.m_major)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// gemm_sm90.hpp  The Hopper GEMM: D = alpha * A * B + beta * C. Persistent, warp-specialised, with
+// gemm_sm90.hpp  The Hopper GEMM: D = alpha * A * B + beta * C, or a fused epilogue. Persistent,
+// warp-specialised, with
 //                multicast in the cluster, a ring of operand stages and an epilogue that overlaps
 //                the loads of the next tile. One source: nvcc makes it run, g++ emulates it.
 #pragma once
@@ -40,6 +41,8 @@ struct gemm_sm90 {
                 "[TW0205] tile N is a multiple of 8, up to 256 and 208 accumulators per thread");
   static_assert(a_share % (C.a_mn ? 64 : 8) == 0 && b_share % (C.b_mn ? 64 : 8) == 0,
                 "[TW0209] a CTA loads whole groups of 8 rows, 64 of an MN-major operand");
+  static_assert(C.fused != fusion::gated || (!C.b_mn && b_share % 16 == 0),
+                "[TW0209] a CTA loads whole groups of 8 gate and 8 up columns, K-major");
 
   struct smem {
     alignas(1024) std::byte a[C.stages][a_bytes];  // (tile_m, 64) per stage, 128-byte swizzle
@@ -112,9 +115,22 @@ struct gemm_sm90 {
     tensor_map const* with;
   };
 
+  /// Coordinates in an operand's tensor map: (contiguous, other, batch), or of gate and up columns
+  /// (k, 8 columns, gate or up, groups, batch).
+  struct plain_map {
+    TW_DEVICE static tma_coord<3> at(tma_coord<2> x, int batch) {
+      return {{x.c[0], x.c[1], batch}};
+    }
+  };
+  struct gated_map {
+    TW_DEVICE static tma_coord<5> at(tma_coord<2> x, int batch) {
+      return {{x.c[0], 0, 0, x.c[1] / 16, batch}};
+    }
+  };
+
   /// Loads one operand's part of every K block: `Share` rows (of M or N) of the CTA's tiles into
   /// slots of slot_bytes, for all CTAs of `mask`. first_row(tile): where the share starts.
-  template <class Operand, int Share, class FirstRow>
+  template <class Operand, int Share, class Map = plain_map, class FirstRow>
   TW_DEVICE static void load(params const& p, smem& s, source from, std::byte* slots,
                              int slot_bytes, std::uint16_t mask, FirstRow first_row) {
     ring<C.stages> slot;
@@ -131,7 +147,7 @@ struct gemm_sm90 {
           TW_UNROLL
           for (int i = 0; i < Operand::boxes(Share); ++i) {
             auto const in_matrix = Operand::box_at(first, k * tile_k, i);
-            tma_coord<3> const at{{in_matrix.c[0], in_matrix.c[1], matrix}};
+            auto const at = Map::at(in_matrix, matrix);
             std::byte* box = slots + slot.stage * slot_bytes + Operand::box_offset_bytes(Share, i);
             if constexpr (cluster > 1)
               tma_load_multicast(box, map, landed, at, mask);
@@ -168,7 +184,8 @@ struct gemm_sm90 {
   TW_DEVICE static void load_b(params const& p, smem& s) {
     enter_role("load B");
     int const rank_m = cluster_rank() % C.cluster_m, rank_n = cluster_rank() / C.cluster_m;
-    load<operand_b, b_share>(  // (b_share, 64) for the CTAs with the same columns
+    using map = std::conditional_t<C.fused == fusion::gated, gated_map, plain_map>;
+    load<operand_b, b_share, map>(  // (b_share, 64) for the CTAs with the same columns
         p, s, {p.b, p.b_maps, p.b_batched, nullptr}, s.b[0] + rank_m * (b_bytes / C.cluster_m),
         b_bytes, static_cast<std::uint16_t>(((1 << C.cluster_m) - 1) << rank_n * C.cluster_m),
         [&](tile_place t) { return t.n * C.tile_n + rank_m * b_share; });
@@ -204,7 +221,7 @@ struct gemm_sm90 {
         continue;
       tile_place const tile = tile_of(p, seg.tile);
       unrolled<fragments>([&](auto f) {
-        fragment_place const at{tile.m * C.tile_m + first_row + 64 * f, tile.n * C.tile_n,
+        fragment_place const at{tile.m * C.tile_m + first_row + 64 * f, tile.n * C.d_cols(),
                                 tile.batch};
         epilogue<C>::store(p.epilogue, s.d, consumer, at, acc[f], turn);
       });

@@ -9,6 +9,7 @@
 #include "tilewright/base/elem.hpp"
 #include "tilewright/pipeline/order.hpp"
 #include "tilewright/pipeline/work.hpp"
+#include "tilewright/problem/epilogue.hpp"
 
 namespace tw {
 
@@ -19,6 +20,20 @@ struct c_view {
   std::int64_t row_stride, col_stride, batch_stride_bytes;
   elem type;
   void const* const* matrices;
+};
+
+/// What a fused epilogue applies (problem/epilogue.hpp), to the kernel's rows and columns: those of
+/// the transposed product if it computes that. A pointer of nullptr: there is none.
+struct fused_params {
+  void const* bias;
+  float const *row_scale, *col_scale;
+  elem bias_type;
+  bool bias_rows;  // else along columns
+  bool c_last;
+  activation act;
+  /// With a gate, result column j has its gate in column j * gate_step of the product, and what
+  /// that multiplies `up_offset` columns behind.
+  int gate_step, up_offset;
 };
 
 struct epilogue_params {
@@ -32,6 +47,7 @@ struct epilogue_params {
   int m, n;  // size of D
   float alpha, beta;
   c_view c;
+  fused_params fused;
 };
 
 /// Global memory in which the parts of a tile that is cut meet (kernel/fixup.hpp).

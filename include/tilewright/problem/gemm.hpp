@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// gemm.hpp  What is asked: D = alpha * A * B + beta * C, as plain numbers.
+// gemm.hpp  What is asked: D = alpha * A * B + beta * C, or more (epilogue.hpp), as plain numbers.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 
 #include "tilewright/base/elem.hpp"
+#include "tilewright/problem/epilogue.hpp"
 
 namespace tw {
 
@@ -45,6 +46,7 @@ struct gemm_problem {
   float alpha = 1.0F;
   float beta = 0.0F;
   std::int64_t batch = 1;
+  gemm_epilogue epilogue = {};  // with a gate D and C are (m, n/2)
 
   bool operator==(gemm_problem const&) const = default;
 };
@@ -68,6 +70,9 @@ struct gemm_operands {
   void const* const* b_array = nullptr;
   void const* const* c_array = nullptr;
   void* const* d_array = nullptr;
+  void const* bias = nullptr;        // M or N values of epilogue.bias_type
+  float const* row_scale = nullptr;  // M values
+  float const* col_scale = nullptr;  // N values
 };
 inline constexpr std::int64_t gemm_workspace_zeros = 256 * 1024;
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "tilewright/problem/error_bound.hpp"
+#include "tilewright/problem/fused_bound.hpp"
 #include "tilewright/problem/gemm.hpp"
 
 namespace tw {
@@ -16,6 +17,21 @@ double load_element(matrix_desc const& m, void const* base, std::int64_t row, st
 /// S, T and c of element (row, col) of product `batch`; error_bound.hpp says what D may then be.
 /// Operands are host pointers.
 exact_sum reference_element(gemm_problem const& p, gemm_operands const& o, std::int64_t row,
+                            std::int64_t col, std::int64_t batch = 0);
+
+/// What the epilogue adds to element (row, col) of D: scales, biases and c; s and t are zero.
+exact_fused reference_vectors(gemm_problem const& p, gemm_operands const& o, std::int64_t row,
+                              std::int64_t col, std::int64_t batch = 0);
+
+/// Columns of the product that element (.., col) of D comes from: itself, or its gate and up.
+struct product_columns {
+  std::int64_t x, up;  // up = -1 without a gate
+};
+product_columns columns_of(gemm_problem const& p, std::int64_t col);
+
+/// All that element (row, col) of D of product `batch` depends on; fused_bound.hpp says what D may
+/// then be.
+exact_fused reference_fused(gemm_problem const& p, gemm_operands const& o, std::int64_t row,
                             std::int64_t col, std::int64_t batch = 0);
 
 }  // namespace tw

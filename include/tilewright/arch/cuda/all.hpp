@@ -7,6 +7,7 @@
 #include "tilewright/arch/cuda/host.hpp"
 #include "tilewright/arch/cuda/identity.hpp"
 #include "tilewright/arch/cuda/launch.hpp"
+#include "tilewright/arch/cuda/math.hpp"
 #include "tilewright/arch/cuda/matrix.hpp"
 #include "tilewright/arch/cuda/mbarrier.hpp"
 #include "tilewright/arch/cuda/registers.hpp"

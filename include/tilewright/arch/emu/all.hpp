@@ -7,6 +7,7 @@
 #include "tilewright/arch/emu/host.hpp"
 #include "tilewright/arch/emu/identity.hpp"
 #include "tilewright/arch/emu/launch.hpp"
+#include "tilewright/arch/emu/math.hpp"
 #include "tilewright/arch/emu/matrix.hpp"
 #include "tilewright/arch/emu/mbarrier.hpp"
 #include "tilewright/arch/emu/registers.hpp"

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// separate_epilogue.cu  Eight results per thread and step: 16 bytes of gates, of ups, of C and of
+// D.
+#include "bench/gpu/separate_epilogue.hpp"
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include <algorithm>
+#include <string>
+
+#include "bench/gpu/check.hpp"
+
+namespace tw::bench {
+namespace {
+
+struct alignas(16) eight {
+  unsigned v[4];  // two values each
+};
+
+template <elem E>
+__device__ float2 unpack(unsigned bits) {
+  if constexpr (E == elem::bf16)
+    return __bfloat1622float2(*reinterpret_cast<__nv_bfloat162*>(&bits));
+  else
+    return __half22float2(*reinterpret_cast<__half2*>(&bits));
+}
+
+template <elem E>
+__device__ unsigned pack(float x, float y) {
+  if constexpr (E == elem::bf16) {
+    __nv_bfloat162 const two = __floats2bfloat162_rn(x, y);
+    return *reinterpret_cast<unsigned const*>(&two);
+  } else {
+    __half2 const two = __floats2half2_rn(x, y);
+    return *reinterpret_cast<unsigned const*>(&two);
+  }
+}
+
+template <activation Act>
+__device__ float act(float x) {
+  if constexpr (Act == activation::relu) return fmaxf(x, 0.0F);
+  if constexpr (Act == activation::gelu_erf) return 0.5F * x * (1 + erff(0.70710678F * x));
+  if constexpr (Act == activation::gelu_tanh)
+    return __fdividef(x, 1 + __expf(-1.5957691F * x * fmaf(0.044715F, x * x, 1.0F)));
+  if constexpr (Act == activation::silu) return __fdividef(x, 1 + __expf(-x));
+  return x;
+}
+
+struct rest_params {
+  void const *x, *c;
+  void* d;
+  long long rows, cols;  // of D; x has twice as many columns with a gate
+  float beta;
+};
+
+template <elem E, activation Act, gating Gate>
+__global__ void rest(rest_params const p) {
+  long long const per_row = p.cols / 8, count = p.rows * per_row;
+  auto const* const x = static_cast<eight const*>(p.x);
+  auto const* const c = static_cast<eight const*>(p.c);
+  long long const step = static_cast<long long>(gridDim.x) * blockDim.x;
+  for (long long i = blockIdx.x * static_cast<long long>(blockDim.x) + threadIdx.x; i < count;
+       i += step) {
+    long long const row = i / per_row, at = i % per_row;
+    eight const none{}, add = c == nullptr ? none : c[i];
+    eight out, first, second{};
+    if constexpr (Gate == gating::none) {
+      first = x[i];
+    } else if constexpr (Gate == gating::split) {
+      first = x[2 * row * per_row + at];
+      second = x[(2 * row + 1) * per_row + at];
+    } else {
+      first = x[2 * i];
+      second = x[2 * i + 1];
+    }
+#pragma unroll
+    for (int j = 0; j < 4; ++j) {
+      float2 y;
+      if constexpr (Gate == gating::interleaved) {
+        float2 const low = unpack<E>(j < 2 ? first.v[2 * j] : second.v[2 * j - 4]);
+        float2 const high = unpack<E>(j < 2 ? first.v[2 * j + 1] : second.v[2 * j - 3]);
+        y = {act<Act>(low.x) * low.y, act<Act>(high.x) * high.y};
+      } else {
+        float2 const v = unpack<E>(first.v[j]);
+        y = {act<Act>(v.x), act<Act>(v.y)};
+        if constexpr (Gate == gating::split) {
+          float2 const u = unpack<E>(second.v[j]);
+          y = {y.x * u.x, y.y * u.y};
+        }
+      }
+      float2 const r = unpack<E>(add.v[j]);
+      out.v[j] = pack<E>(fmaf(p.beta, r.x, y.x), fmaf(p.beta, r.y, y.y));
+    }
+    static_cast<eight*>(p.d)[i] = out;
+  }
+}
+
+template <elem E, activation Act>
+void launch(gating gate, rest_params const& p, cudaStream_t stream) {
+  unsigned const blocks =
+      static_cast<unsigned>(std::clamp<long long>(p.rows * p.cols / 8 / 256, 1, 132 * 8));
+  if (gate == gating::none)
+    rest<E, Act, gating::none><<<blocks, 256, 0, stream>>>(p);
+  else if (gate == gating::split)
+    rest<E, Act, gating::split><<<blocks, 256, 0, stream>>>(p);
+  else
+    rest<E, Act, gating::interleaved><<<blocks, 256, 0, stream>>>(p);
+}
+
+template <elem E>
+void launch(gemm_epilogue const& e, rest_params const& p, cudaStream_t stream) {
+  switch (e.act) {
+    case activation::none: return launch<E, activation::none>(e.gate, p, stream);
+    case activation::relu: return launch<E, activation::relu>(e.gate, p, stream);
+    case activation::gelu_tanh: return launch<E, activation::gelu_tanh>(e.gate, p, stream);
+    case activation::gelu_erf: return launch<E, activation::gelu_erf>(e.gate, p, stream);
+    case activation::silu: return launch<E, activation::silu>(e.gate, p, stream);
+  }
+}
+
+}  // namespace
+
+gemm_problem cublaslt_part(gemm_problem const& p) {
+  gemm_epilogue const& e = p.epilogue;
+  bool const own_act =
+      e.act == activation::none || e.act == activation::relu || e.act == activation::gelu_tanh;
+  bool const plain_c = !p.c || !e.c_last || e.act == activation::none;
+  if (e.gate == gating::none && own_act && plain_c) return p;
+  gemm_problem part = p;
+  part.epilogue = {};
+  part.epilogue.bias = e.bias;
+  part.epilogue.bias_type = e.bias_type;
+  part.c.reset();
+  part.beta = 0;
+  part.d.pitch_elems = p.n;
+  return part;
+}
+
+void enqueue_rest(gemm_problem const& p, void const* x, gemm_operands const& o,
+                  cudaStream_t stream) {
+  long long const cols = result_cols(p.epilogue, p.n);
+  rest_params const params{x, p.c ? o.c : nullptr, o.d, p.m, cols, p.beta};
+  if (cols % 8 != 0 || p.d.type == elem::f32)
+    throw rejected({"TW0712", "the elementwise kernel after cuBLASLt",
+                    std::to_string(cols) + " columns of " + std::string(name(p.d.type)),
+                    "a multiple of 8 of 16 bits", "--baseline none measures without it"});
+  if (p.d.type == elem::bf16)
+    launch<elem::bf16>(p.epilogue, params, stream);
+  else
+    launch<elem::f16>(p.epilogue, params, stream);
+  check(cudaGetLastError(), "launch of the elementwise kernel");
+}
+
+}  // namespace tw::bench

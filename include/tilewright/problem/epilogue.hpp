@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// epilogue.hpp  What happens to a product before it is written: scales, bias, activation, gate.
+#pragma once
+
+#include <cstdint>
+
+#include "tilewright/base/elem.hpp"
+
+namespace tw {
+
+/// A function of one number, in float32.
+///   relu       max(x, 0); a NaN stays one
+///   gelu_tanh  x s(2 sqrt(2/pi) (x + 0.044715 x^3)) with s(v) = 1 / (1 + e^-v), which is
+///              x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))
+///   gelu_erf   x/2 (1 + erf(x / sqrt 2))
+///   silu       x s(x)
+enum class activation : std::uint8_t { none, relu, gelu_tanh, gelu_erf, silu };
+
+/// Which columns of the product are gates and which are multiplied by them ("up").
+///   interleaved  gate, up, gate, up, ...
+///   split        the first N/2 columns are gates, the others up
+enum class gating : std::uint8_t { none, interleaved, split };
+
+/// A vector with a value per row, or one per column.
+enum class along : std::uint8_t { none, rows, cols };
+
+/// The epilogue of a product, in float32 and in this order; what is absent is left out. For row i
+/// and column j of the M x N product, acc = sum over k of A(i,k) B(k,j):
+///
+///   x = alpha acc row_scale[i] col_scale[j] + bias[i or j]
+///   x = x + beta C(i,j)                        unless c_last
+///   y = act(x)                                 without a gate
+///   y = act(x_gate) x_up                       with one: y(i,j) of N/2 columns
+///   y = y + beta C(i,j)                        if c_last
+///   D(i,j) = y, rounded to D's type
+///
+/// alpha acc is rounded, then each product and sum; beta C is added by one fma. N counts gate and
+/// up columns: so do the vectors along columns, in the order of B's columns. With a gate D and C
+/// have N/2 columns. SwiGLU is silu with a gate, GeGLU a gelu, ReGLU relu, and a bilinear unit
+/// none. A batch has the same vectors for all its products. The value of act(x) for x = -inf is NaN
+/// (0 times infinity), as in other libraries.
+struct gemm_epilogue {
+  along bias = along::none;
+  elem bias_type = elem::f32;  // f32, bf16 or f16
+  bool row_scale = false;      // M values of f32
+  bool col_scale = false;      // N values of f32
+  activation act = activation::none;
+  gating gate = gating::none;
+  bool c_last = false;
+
+  bool operator==(gemm_epilogue const&) const = default;
+};
+
+/// Does the epilogue ask for more than alpha and beta?
+constexpr bool is_fused(gemm_epilogue const& e) {
+  return e.bias != along::none || e.row_scale || e.col_scale || e.act != activation::none ||
+         e.gate != gating::none;
+}
+
+/// Columns of D and C for a product of n columns.
+constexpr std::int64_t result_cols(gemm_epilogue const& e, std::int64_t n) {
+  return e.gate == gating::none ? n : n / 2;
+}
+
+}  // namespace tw

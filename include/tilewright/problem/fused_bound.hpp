@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// fused_bound.hpp  How far a correct D may be from the exact result of a fused epilogue.
+//
+// The sum S' and its error E are those of error_bound.hpp. Write h = 2^-24 for the relative error
+// of one rounding, and G = |alpha row_scale col_scale|.
+//
+// 1. x. At most three products, the bias and beta C make six roundings, each of a number of at most
+//    the sum of magnitudes:
+//          |x' - x| <= Ex = G E + 7 h (G (|S| + E) + |bias| + |beta c|) + underflow
+//    (7 for 6: the higher powers of h). Underflow: a product below the normal range errs by 2^-126
+//    at most, times the scales that follow.
+// 2. y = act(x) for an act with |act'| <= L: L Ex, and what its evaluation costs.
+//      relu  L = 1, exact.
+//      silu, gelu_tanh  L = 1.1 and 1.13. x s(v) is computed as x rcp(1 + ex2(w)), w = -v log2 e.
+//            w errs by less than 4 h |w| (four roundings and the constants), which is 4 h |v| of
+//            the power; ex2.approx by 4 h, the sum by h, rcp.approx by 2 h, the product by h. Of an
+//            error of the power the share 1 - s(v) reaches the sum:
+//                  |y| h ((4 |v| + 4) (1 - s(v)) + 5)
+//            and where the power overflows, y = 0 instead of less than |x| 2^-125.
+//      gelu_erf  L = 1.13. The polynomial in the kernel's arithmetic errs by less than 2^-22 |x|
+//            (tests/kernel/activation_test.cpp), where ex2 and rcp are rounded to nearest; the
+//            GPU's cost 6 h |y| more:
+//                  2^-22 |x| + 2^-21 |y|.
+// 3. Gate: |a' u' - a u| <= |u| Ea + |a| Eu + Ea Eu + h |a' u'|.
+// 4. C last: one fma. Then the rounding of the output as in error_bound.hpp.
+//
+// Where an intermediate may leave float32's range nothing is claimed.
+#pragma once
+
+#include "tilewright/problem/error_bound.hpp"
+#include "tilewright/problem/gemm.hpp"
+
+namespace tw {
+
+/// What one x depends on: S and T of error_bound.hpp, the scales of its row and column, its bias.
+struct exact_linear {
+  double s = 0, t = 0, row_scale = 1, col_scale = 1, bias = 0;
+};
+
+/// What one element of D depends on. up: what the gate x multiplies, if there is one.
+struct exact_fused {
+  exact_linear x, up;
+  double c = 0;
+};
+
+/// What is the same for all elements; `out` serves judge().
+struct fused_terms {
+  bound_terms out;
+  gemm_epilogue epilogue;
+};
+fused_terms make_fused_terms(gemm_problem const& p);
+
+/// The exact result and the bounds around it; expect_element for a problem without a fused
+/// epilogue.
+expected_element expect_fused(exact_fused const& x, fused_terms const& t);
+
+}  // namespace tw

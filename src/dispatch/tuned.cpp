@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// tuned.cpp  One table in memory, read when it is first asked for.
+#include "dispatch/tuned.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+
+#include "base/log.hpp"
+#include "tilewright/base/check.hpp"
+
+namespace tw {
+namespace {
+
+struct tuned_table {
+  int sms = 0;
+  std::unordered_map<std::string, measured_plan> fastest;  // by problem_key
+  std::string trouble;
+};
+
+std::mutex mutex;
+std::shared_ptr<tuned_table const> loaded;
+std::optional<tuning_identity> pretended;
+
+std::shared_ptr<tuned_table const> load(std::optional<tuning_identity> const& id) {
+  auto table = std::make_shared<tuned_table>();
+  if (!id) return table;
+  table->sms = id->sms;
+  try {
+    std::string const path = tuning_file();
+    std::error_code ignored;
+    if (path.empty() || !std::filesystem::exists(path, ignored)) return table;
+    for (tuned_problem const& t : tuning_store(path, tuning_store::access::read).finished(&*id))
+      table->fastest[t.key] = t.fastest;
+    log_line(log_level::info, "tune",
+             fmt::format("tune: {} products of this card from {}", table->fastest.size(), path));
+  } catch (rejected const& r) {
+    table->trouble = fmt::format("what was tuned is not used: {}", r.what());
+    log_line(log_level::warn, "tune", table->trouble);
+  }
+  return table;
+}
+
+std::shared_ptr<tuned_table const> table() {
+  std::scoped_lock const lock(mutex);
+  if (!loaded) loaded = load(pretended ? pretended : identity_here());
+  return loaded;
+}
+
+}  // namespace
+
+tuned_answer find_tuned(gemm_problem const& p, int sms) {
+  auto const t = table();
+  tuned_answer answer{std::nullopt, t->trouble};
+  if (t->fastest.empty() || sms != t->sms) return answer;
+  auto const found = t->fastest.find(problem_key(p));
+  if (found != t->fastest.end()) answer.fastest = found->second;
+  return answer;
+}
+
+void forget_tuning() {
+  std::scoped_lock const lock(mutex);
+  loaded.reset();
+}
+
+void pretend_identity(std::optional<tuning_identity> const& id) {
+  std::scoped_lock const lock(mutex);
+  pretended = id;
+  loaded.reset();
+}
+
+}  // namespace tw

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// tuned.hpp  What `tilewright tune` found on this card, for the planner.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "dispatch/tuning_store.hpp"
+
+namespace tw {
+
+struct tuned_answer {
+  std::optional<measured_plan> fastest;  // for this problem on a card with so many SMs
+  std::string trouble;  // the file is there and cannot be used: a hint for every plan
+};
+
+/// The file is read once, at the first call; forget_tuning() reads it again at the next.
+tuned_answer find_tuned(gemm_problem const& p, int sms);
+void forget_tuning();
+
+/// For tests: plan as if on this card; nothing: on the one that is here.
+void pretend_identity(std::optional<tuning_identity> const& id);
+
+}  // namespace tw

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// tuning_key.cpp  Texts that tell measurements apart.
+#include "dispatch/tuning_key.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+
+#include "tilewright/base/version.hpp"
+#include "tilewright/dispatch/candidates.hpp"
+#include "tilewright/dispatch/gemm.hpp"
+
+namespace tw {
+namespace {
+
+std::string matrix_key(char const* name_of_matrix, matrix_desc const& m) {
+  return fmt::format(" {}={},{},{},{}", name_of_matrix, name(m.type),
+                     m.ord == order::row_major ? 'T' : 'N', m.pitch_elems, m.batch_stride_elems);
+}
+
+std::string variable(char const* name) {
+  char const* const text = std::getenv(name);
+  return text == nullptr ? "" : text;
+}
+
+}  // namespace
+
+std::string tuning_version() {
+  std::uint32_t hash = 2166136261U;  // FNV-1a
+  auto const mix = [&](int x) { hash = (hash ^ static_cast<std::uint32_t>(x)) * 16777619U; };
+  for (tile_shape const& t : tile_shape_list)
+    for (int const x : {t.tile_m, t.tile_n, t.cluster_m, t.cluster_n, t.stages, int{t.pingpong},
+                        int{t.d_m}, int{t.general}})
+      mix(x);
+  return fmt::format("{}+{:08x}", version_text, hash);
+}
+
+std::optional<tuning_identity> identity_here() {
+  if (!gpu().usable) return std::nullopt;
+  return tuning_identity{gpu().name, gpu().driver, tuning_version(), gpu().sms};
+}
+
+std::string problem_key(gemm_problem const& p) {
+  std::string key = fmt::format("{}x{}x{}x{}", p.m, p.n, p.k, p.batch) + matrix_key("a", p.a) +
+                    matrix_key("b", p.b) + matrix_key("d", p.d);
+  if (p.c && p.beta != 0) key += matrix_key("c", *p.c);
+  return key;
+}
+
+std::string tuning_file() {
+  std::string const said = variable("TILEWRIGHT_TUNE");
+  if (said == "off") return "";
+  if (said.starts_with('/')) return said;
+  if (!said.empty())
+    throw rejected({"TW0802", "environment variable TILEWRIGHT_TUNE", said,
+                    "off, or a file's path that begins with /", ""});
+  if (std::string const cache = variable("XDG_CACHE_HOME"); cache.starts_with('/'))
+    return cache + "/tilewright/tune.db";
+  std::string const home = variable("HOME");
+  return home.starts_with('/') ? home + "/.cache/tilewright/tune.db" : "";
+}
+
+}  // namespace tw

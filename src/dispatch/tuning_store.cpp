@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+// tuning_store.cpp  Two tables: measurements as they come, and the fastest plan of each problem.
+#include "dispatch/tuning_store.hpp"
+
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include <cstdio>
+#include <filesystem>
+
+#include "tilewright/base/check.hpp"
+#include "tilewright/base/elem_text.hpp"
+
+namespace tw {
+namespace {
+
+constexpr int application_id = 0x54574754;  // "TWGT": whose file it is, in SQLite's header
+constexpr int schema_version = 1;
+constexpr int busy_ms = 10000;
+
+constexpr char const* schema = R"(
+CREATE TABLE measurement(
+  card TEXT, driver TEXT, version TEXT, problem TEXT,
+  kernel TEXT, swapped INTEGER, shared_tiles INTEGER, sharers INTEGER,
+  us REAL NOT NULL, predicted_us REAL NOT NULL, date TEXT NOT NULL,
+  PRIMARY KEY(card, driver, version, problem, kernel, swapped, shared_tiles, sharers));
+CREATE TABLE fastest(
+  card TEXT, driver TEXT, version TEXT, sms INTEGER NOT NULL, problem TEXT,
+  kernel TEXT NOT NULL, swapped INTEGER NOT NULL, shared_tiles INTEGER NOT NULL,
+  sharers INTEGER NOT NULL, us REAL NOT NULL, predicted_us REAL NOT NULL, tried INTEGER NOT NULL,
+  date TEXT NOT NULL,
+  PRIMARY KEY(card, driver, version, problem));
+)";
+
+[[noreturn]] void refuse(std::string const& path, int status, std::string const& message) {
+  int const kind = status & 0xFF;
+  std::string const what = "tuning file " + path;
+  if (kind == SQLITE_NOTADB || kind == SQLITE_CORRUPT)
+    throw rejected({"TW0801", what, message, "a file that `tilewright tune` wrote",
+                    "move it away and tune again, or set TILEWRIGHT_TUNE=off"});
+  throw rejected({"TW0802", what, message, "a file that can be opened and written",
+                  "free it, choose another with TILEWRIGHT_TUNE=/PATH, or TILEWRIGHT_TUNE=off"});
+}
+
+/// A prepared statement; columns and parameters are counted from 0.
+class statement {
+ public:
+  statement(sqlite3* db, std::string const& path, char const* sql) : db_(db), path_(path) {
+    check(sqlite3_prepare_v2(db, sql, -1, &s_, nullptr));
+  }
+  ~statement() { sqlite3_finalize(s_); }
+  statement(statement const&) = delete;
+  statement& operator=(statement const&) = delete;
+
+  statement& with(std::string const& x) {
+    check(sqlite3_bind_text(s_, ++bound_, x.c_str(), -1, SQLITE_TRANSIENT));
+    return *this;
+  }
+  statement& with(double x) {
+    check(sqlite3_bind_double(s_, ++bound_, x));
+    return *this;
+  }
+  statement& with(int x) {
+    check(sqlite3_bind_int(s_, ++bound_, x));
+    return *this;
+  }
+  statement& with(tuning_identity const& id) {
+    return with(id.card).with(id.driver).with(id.version);
+  }
+  statement& with(measured_plan const& m) {
+    return with(m.kernel).with(int{m.swapped}).with(m.shared_tiles).with(m.sharers);
+  }
+
+  /// True: there is a row. False: done.
+  bool step() {
+    int const status = sqlite3_step(s_);
+    if (status != SQLITE_ROW && status != SQLITE_DONE) check(status);
+    return status == SQLITE_ROW;
+  }
+  std::string text(int column) const {
+    auto const* const t = reinterpret_cast<char const*>(sqlite3_column_text(s_, column));
+    return t == nullptr ? "" : t;
+  }
+  double real(int column) const { return sqlite3_column_double(s_, column); }
+  int integer(int column) const { return sqlite3_column_int(s_, column); }
+
+ private:
+  void check(int status) const {
+    if (status != SQLITE_OK) refuse(path_, status, sqlite3_errmsg(db_));
+  }
+
+  sqlite3* db_;
+  std::string const& path_;
+  sqlite3_stmt* s_ = nullptr;
+  int bound_ = 0;
+};
+
+void run(sqlite3* db, std::string const& path, char const* sql) {
+  char* message = nullptr;
+  int const status = sqlite3_exec(db, sql, nullptr, nullptr, &message);
+  std::string const said = message == nullptr ? "" : message;
+  sqlite3_free(message);
+  if (status != SQLITE_OK) refuse(path, status, said);
+}
+
+int pragma(sqlite3* db, std::string const& path, char const* name) {
+  statement s(db, path, fmt::format("PRAGMA {}", name).c_str());
+  return s.step() ? s.integer(0) : 0;
+}
+
+int tables(sqlite3* db, std::string const& path) {
+  statement s(db, path, "SELECT count(*) FROM sqlite_master");
+  return s.step() ? s.integer(0) : 0;
+}
+
+/// The problem that problem_key() wrote; false where the text is another.
+bool parse_key(std::string const& key, gemm_problem& p) {
+  long long m = 0, n = 0, k = 0, batch = 0;
+  int at = 0;
+  if (std::sscanf(key.c_str(), "%lldx%lldx%lldx%lld%n", &m, &n, &k, &batch, &at) != 4) return false;
+  p = {};
+  p.m = m, p.n = n, p.k = k, p.batch = batch;
+  std::string_view rest = std::string_view(key).substr(static_cast<std::size_t>(at));
+  while (!rest.empty()) {
+    char which = 0, ord = 0, type[8] = {};
+    long long pitch = 0, stride = 0;
+    std::string const word(rest);
+    if (std::sscanf(word.c_str(), " %c=%7[^,],%c,%lld,%lld%n", &which, type, &ord, &pitch, &stride,
+                    &at) != 5)
+      return false;
+    auto const e = parse_elem(type);
+    if (!e) return false;
+    matrix_desc const d{*e, ord == 'T' ? order::row_major : order::col_major, pitch, stride};
+    if (which == 'a') p.a = d;
+    if (which == 'b') p.b = d;
+    if (which == 'd') p.d = d;
+    if (which == 'c') p.c = d, p.beta = 1;
+    rest.remove_prefix(static_cast<std::size_t>(at));
+  }
+  return true;
+}
+
+}  // namespace
+
+void tuning_store::closer::operator()(sqlite3* db) const { sqlite3_close(db); }
+
+tuning_store::tuning_store(std::string const& path, access wanted) : path_(path) {
+  bool const write = wanted == access::write;
+  if (write) {
+    std::error_code ignored;  // what cannot be made cannot be opened either
+    std::filesystem::create_directories(std::filesystem::path(path).parent_path(), ignored);
+  }
+  // A reader may have to undo what a killed writer left in the journal: it needs to write too.
+  int const flags = SQLITE_OPEN_READWRITE | (write ? SQLITE_OPEN_CREATE : 0);
+  sqlite3* db = nullptr;
+  int status = sqlite3_open_v2(path.c_str(), &db, flags, nullptr);
+  if (status != SQLITE_OK && !write) {
+    sqlite3_close(db);
+    status = sqlite3_open_v2(path.c_str(), &db, SQLITE_OPEN_READONLY, nullptr);
+  }
+  db_.reset(db);
+  if (status != SQLITE_OK)
+    refuse(path, status, db == nullptr ? sqlite3_errstr(status) : sqlite3_errmsg(db));
+  sqlite3_busy_timeout(db, busy_ms);
+  prepare_schema(write);
+}
+
+tuning_store::~tuning_store() = default;
+
+void tuning_store::prepare_schema(bool may_write) {
+  sqlite3* const db = db_.get();
+  auto const refuse_version = [&](int id, int version) {
+    refuse(path_, SQLITE_NOTADB,
+           fmt::format("application id {:#x}, version {}", static_cast<unsigned>(id), version));
+  };
+  // Several processes may meet an empty file: one writes the tables, in a transaction.
+  if (may_write && pragma(db, path_, "user_version") == 0) {
+    run(db, path_, "BEGIN IMMEDIATE");
+    if (tables(db, path_) == 0) {
+      run(db, path_, schema);
+      run(db, path_, fmt::format("PRAGMA application_id={}", application_id).c_str());
+      run(db, path_, fmt::format("PRAGMA user_version={}", schema_version).c_str());
+    }
+    run(db, path_, "COMMIT");
+  }
+  int const id = pragma(db, path_, "application_id"), version = pragma(db, path_, "user_version");
+  // Made by a writer that was killed before its first transaction was complete.
+  empty_ = id == 0 && version == 0 && tables(db, path_) == 0;
+  if (empty_) return;
+  if (id != application_id || version != schema_version) refuse_version(id, version);
+}
+
+void tuning_store::add(tuning_identity const& id, gemm_problem const& p, measured_plan const& m) {
+  statement s(db_.get(), path_,
+              "INSERT OR REPLACE INTO measurement VALUES(?,?,?,?,?,?,?,?,?,?,datetime('now'))");
+  s.with(id).with(problem_key(p)).with(m).with(m.us).with(m.predicted_us).step();
+}
+
+std::vector<measured_plan> tuning_store::measured(tuning_identity const& id,
+                                                  gemm_problem const& p) const {
+  if (empty_) return {};
+  statement s(db_.get(), path_,
+              "SELECT kernel, swapped, shared_tiles, sharers, us, predicted_us FROM measurement "
+              "WHERE card=? AND driver=? AND version=? AND problem=? ORDER BY us");
+  s.with(id).with(problem_key(p));
+  std::vector<measured_plan> all;
+  while (s.step())
+    all.push_back({s.text(0), s.integer(1) != 0, s.integer(2), s.integer(3), s.real(4), s.real(5)});
+  return all;
+}
+
+void tuning_store::finish(tuning_identity const& id, gemm_problem const& p,
+                          measured_plan const& fastest, int tried) {
+  statement s(db_.get(), path_,
+              "INSERT OR REPLACE INTO fastest(card, driver, version, problem, kernel, swapped, "
+              "shared_tiles, sharers, us, predicted_us, tried, sms, date) "
+              "VALUES(?,?,?,?,?,?,?,?,?,?,?,?,datetime('now'))");
+  s.with(id).with(problem_key(p)).with(fastest).with(fastest.us).with(fastest.predicted_us);
+  s.with(tried).with(id.sms).step();
+}
+
+std::vector<tuned_problem> tuning_store::finished(tuning_identity const* only) const {
+  if (empty_) return {};
+  statement s(db_.get(), path_,
+              "SELECT card, driver, version, sms, problem, kernel, swapped, shared_tiles, sharers, "
+              "us, predicted_us, tried, date FROM fastest ORDER BY rowid");
+  std::vector<tuned_problem> all;
+  while (s.step()) {
+    tuned_problem t;
+    t.identity = {s.text(0), s.text(1), s.text(2), s.integer(3)};
+    if (only != nullptr && !(t.identity == *only)) continue;
+    t.key = s.text(4);
+    if (!parse_key(t.key, t.problem))
+      refuse(path_, SQLITE_CORRUPT, fmt::format("the problem \"{}\"", t.key));
+    t.fastest = {s.text(5), s.integer(6) != 0, s.integer(7), s.integer(8), s.real(9), s.real(10)};
+    t.tried = s.integer(11);
+    t.date = s.text(12);
+    all.push_back(std::move(t));
+  }
+  return all;
+}
+
+void tuning_store::check_integrity() const {
+  statement s(db_.get(), path_, "PRAGMA integrity_check");
+  if (!s.step() || s.text(0) != "ok") refuse(path_, SQLITE_CORRUPT, s.text(0));
+}
+
+}  // namespace tw

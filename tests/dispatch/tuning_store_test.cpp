@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+// tuning_store_test.cpp  Results survive writers at once and writers that are killed; a file that
+// is
+//                        none is told from one; the planner takes what was tuned.
+#include "dispatch/tuning_store.hpp"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <random>
+
+#include "dispatch/plan_cache.hpp"
+#include "dispatch/tuned.hpp"
+
+namespace tw::test {
+namespace {
+
+gemm_problem tn(std::int64_t m, std::int64_t n, std::int64_t k) {
+  gemm_problem p;
+  p.m = m, p.n = n, p.k = k;
+  p.a = {elem::bf16, order::row_major, k};
+  p.b = {elem::bf16, order::col_major, k};
+  p.d = {elem::f32, order::row_major, n};
+  return p;
+}
+tuning_identity const here{"a card", "13.0", tuning_version(), 132};
+using access = tuning_store::access;
+
+class TuningStore : public testing::Test {
+ protected:
+  TuningStore() {
+    char name[] = "/tmp/tuning_store_XXXXXX";
+    folder_ = ::mkdtemp(name);
+    path_ = folder_ + "/cache/tune.db";
+  }
+  ~TuningStore() override {
+    ::unsetenv("TILEWRIGHT_TUNE");
+    pretend_identity(std::nullopt);
+    forget_plans();
+    std::filesystem::remove_all(folder_);
+  }
+  std::string code(access wanted) const {
+    try {
+      tuning_store const store(path_, wanted);
+    } catch (rejected const& r) {
+      return r.why().code;
+    }
+    return "";
+  }
+  void write_file(std::string const& text) const {
+    std::filesystem::create_directories(folder_ + "/cache");
+    std::ofstream(path_, std::ios::binary) << text;
+  }
+  void tune(gemm_problem const& p, measured_plan const& fastest) const {
+    tuning_store(path_, access::write).finish(here, p, fastest, 3);
+    ::setenv("TILEWRIGHT_TUNE", path_.c_str(), 1);
+    pretend_identity(here);
+  }
+
+  std::string folder_, path_;
+};
+
+TEST_F(TuningStore, GivesBackWhatWasPut) {
+  measured_plan const fast{"kernel", true, 3, 132, 12.5, 11.25}, slow{"other", false, 0, 0, 20, 10};
+  {
+    tuning_store store(path_, access::write);
+    store.add(here, tn(64, 64, 64), slow);
+    store.add(here, tn(64, 64, 64), fast);
+    store.add(here, tn(64, 64, 72), slow);
+    tuning_identity other = here;
+    other.driver = "13.1";
+    store.add(other, tn(64, 64, 64), slow);
+    store.finish(here, tn(64, 64, 64), fast, 2);
+    store.finish(other, tn(64, 64, 64), slow, 1);
+  }
+  tuning_store const store(path_, access::read);
+  auto const measured = store.measured(here, tn(64, 64, 64));
+  ASSERT_EQ(measured.size(), 2U);
+  EXPECT_TRUE(measured[0].same_plan(fast));
+  EXPECT_EQ(measured[0].us, 12.5);
+  EXPECT_EQ(measured[0].predicted_us, 11.25);
+  EXPECT_EQ(store.finished().size(), 2U);
+  auto const mine = store.finished(&here);
+  ASSERT_EQ(mine.size(), 1U);
+  EXPECT_EQ(mine[0].problem, tn(64, 64, 64));
+  EXPECT_TRUE(mine[0].fastest.same_plan(fast));
+  EXPECT_EQ(mine[0].tried, 2);
+  EXPECT_EQ(mine[0].date.size(), 19U);
+  store.check_integrity();
+}
+
+TEST_F(TuningStore, KeysTellProblemsApart) {
+  gemm_problem p = tn(64, 48, 40);
+  std::string const key = problem_key(p);
+  EXPECT_EQ(key, "64x48x40x1 a=bf16,T,40,0 b=bf16,N,40,0 d=f32,T,48,0");
+  p.alpha = 2;
+  EXPECT_EQ(problem_key(p), key) << "alpha costs nothing";
+  std::vector<gemm_problem> others(6, tn(64, 48, 40));
+  others[0].batch = 2;
+  others[1].a.pitch_elems = 48;
+  others[2].b.ord = order::row_major;
+  others[3].d.type = elem::bf16;
+  others[4].d.batch_stride_elems = 64;
+  others[5].c = others[5].d, others[5].beta = 1;
+  for (gemm_problem const& x : others) EXPECT_NE(problem_key(x), key);
+}
+
+TEST_F(TuningStore, AFileThatIsNoneIsRefused) {
+  EXPECT_EQ(code(access::read), "TW0802") << "there is none";
+  write_file("This is a text, long enough to be no database header at all: " +
+             std::string(200, 'x'));
+  EXPECT_EQ(code(access::read), "TW0801");
+  EXPECT_EQ(code(access::write), "TW0801");
+  std::filesystem::remove(path_);
+  std::filesystem::create_directories(path_);
+  EXPECT_EQ(code(access::write), "TW0802") << "a folder";
+}
+
+TEST_F(TuningStore, ADamagedFileIsRefused) {
+  {
+    tuning_store store(path_, access::write);
+    for (int i = 1; i < 40; ++i)
+      store.finish(here, tn(i, 64, 64), {"kernel", false, 0, 0, 1, 1}, 1);
+  }
+  auto const size = std::filesystem::file_size(path_);
+  std::fstream file(path_, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(4096);
+  for (std::uintmax_t i = 4096; i < size; ++i) file.put('\x7F');
+  file.close();
+  auto const look = [&] {
+    tuning_store const store(path_, access::read);
+    store.check_integrity();
+    store.finished();
+  };
+  try {
+    look();
+    FAIL() << "accepted";
+  } catch (rejected const& r) {
+    EXPECT_EQ(r.why().code, "TW0801") << r.what();
+  }
+}
+
+TEST_F(TuningStore, AnEmptyFileIsAnEmptyStore) {
+  write_file("");
+  EXPECT_TRUE(tuning_store(path_, access::read).finished().empty());
+  EXPECT_EQ(code(access::write), "");
+}
+
+TEST_F(TuningStore, WritersAtOnceLoseNothing) {
+  constexpr int writers = 4, rows = 12;
+  std::vector<pid_t> children;
+  for (int w = 0; w < writers; ++w) {
+    pid_t const child = ::fork();
+    if (child == 0) {
+      try {
+        tuning_store store(path_, access::write);  // all meet the missing file
+        for (int i = 1; i <= rows; ++i)
+          store.add(here, tn(1 + w, i, 64), {"kernel", false, 0, 0, 1.0 * i, 1});
+        ::_exit(0);
+      } catch (...) {
+        ::_exit(1);
+      }
+    }
+    children.push_back(child);
+  }
+  for (pid_t const child : children) {
+    int status = -1;
+    ::waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+  }
+  tuning_store const store(path_, access::read);
+  store.check_integrity();
+  for (int w = 0; w < writers; ++w)
+    for (int i = 1; i <= rows; ++i) EXPECT_EQ(store.measured(here, tn(1 + w, i, 64)).size(), 1U);
+}
+
+/// Writes rows until it is killed; tells the pipe after each.
+void write_for_ever(std::string const& path, int round, int pipe_end) {
+  tuning_store store(path, access::write);
+  for (int i = 1;; ++i) {
+    store.add(here, tn(round + 1, i, 64), {"kernel", false, 0, 0, 1.0 * i, 1});
+    if (::write(pipe_end, "x", 1) != 1) ::_exit(1);
+  }
+}
+
+TEST_F(TuningStore, AKilledWriterLeavesAllThatItFinished) {
+  std::mt19937 random(1);
+  for (int round = 0; round < 12; ++round) {
+    int ends[2];
+    ASSERT_EQ(::pipe(ends), 0);
+    pid_t const child = ::fork();
+    if (child == 0) {
+      ::close(ends[0]);
+      try {
+        write_for_ever(path_, round, ends[1]);
+      } catch (...) {
+      }
+      ::_exit(1);
+    }
+    ::close(ends[1]);
+    ::usleep(20000 + random() % 60000);
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+    int told = 0;
+    for (char c; ::read(ends[0], &c, 1) == 1;) ++told;
+    ::close(ends[0]);
+    if (!std::filesystem::exists(path_)) continue;
+    tuning_store store(path_, access::write);
+    store.check_integrity();
+    for (int i = 1; i <= told; ++i)
+      ASSERT_EQ(store.measured(here, tn(round + 1, i, 64)).size(), 1U) << round << ", row " << i;
+    EXPECT_LE(store.measured(here, tn(round + 1, told + 2, 64)).size(), 0U);
+  }
+}
+
+gemm_operands aligned(std::int64_t workspace_bytes = std::int64_t{64} << 20) {
+  auto* const p = reinterpret_cast<void*>(std::uintptr_t{0x1000});
+  return {p, p, nullptr, p, p, workspace_bytes};
+}
+
+TEST_F(TuningStore, ThePlannerTakesWhatWasTuned) {
+  gemm_problem const p = tn(1000, 1000, 1000);
+  ::setenv("TILEWRIGHT_TUNE", "off", 1);
+  std::vector<gemm_plan> const plans = plan_candidates(p, aligned(), 132);
+  gemm_plan const& other = plans[5];
+  tune(p, {other.kernel, other.swapped, other.shared_tiles, other.sharers, 7.5, 8});
+  gemm_plan const plan = plan_gemm(p, aligned(), 132);
+  EXPECT_EQ(plan.source, plan_source::tuned);
+  EXPECT_EQ(plan.measured_us, 7.5);
+  EXPECT_EQ(plan.kernel, other.kernel);
+  EXPECT_EQ(plan.swapped, other.swapped);
+  EXPECT_NE(plan.why.find("on this card"), std::string::npos) << plan.why;
+  EXPECT_TRUE(plan.hints.empty());
+
+  EXPECT_EQ(plan_gemm(p, aligned(), 131).source, plan_source::model) << "another card";
+  gemm_operands odd = aligned();
+  odd.a = reinterpret_cast<void*>(std::uintptr_t{0x1002});
+  EXPECT_EQ(plan_gemm(p, odd, 132).source, plan_source::model) << "measured with aligned operands";
+  ::setenv("TILEWRIGHT_TUNE", "off", 1);
+  forget_tuning();
+  EXPECT_EQ(plan_gemm(p, aligned(), 132).kernel, plans[0].kernel);
+}
+
+TEST_F(TuningStore, APlanThatNeedsMoreWorkspaceIsNotTaken) {
+  gemm_problem const p = tn(64, 64, 30016);
+  gemm_plan const shared = plan_gemm(p, aligned(), 132);
+  ASSERT_GT(shared.shared_tiles, 0);
+  tune(p, {shared.kernel, shared.swapped, shared.shared_tiles, shared.sharers, 7.5, 8});
+  EXPECT_EQ(plan_gemm(p, aligned(), 132).source, plan_source::tuned);
+  EXPECT_EQ(plan_gemm(p, aligned(0), 132).source, plan_source::model);
+}
+
+TEST_F(TuningStore, AFileThatCannotBeReadIsAHintNotACrash) {
+  write_file(std::string(300, '?'));
+  ::setenv("TILEWRIGHT_TUNE", path_.c_str(), 1);
+  pretend_identity(here);
+  gemm_plan const plan = plan_gemm(tn(1000, 1000, 1000), aligned(), 132);
+  ASSERT_EQ(plan.hints.size(), 1U);
+  EXPECT_NE(plan.hints[0].find("TW0801"), std::string::npos) << plan.hints[0];
+  ::setenv("TILEWRIGHT_TUNE", "yes", 1);
+  forget_tuning();
+  EXPECT_NE(plan_gemm(tn(1000, 1000, 1000), aligned(), 132).hints[0].find("TW0802"),
+            std::string::npos);
+}
+
+TEST_F(TuningStore, TheFileIsInTheUsersCache) {
+  ::unsetenv("TILEWRIGHT_TUNE");
+  std::string const home = ::getenv("HOME") == nullptr ? "" : ::getenv("HOME");
+  ::setenv("XDG_CACHE_HOME", "/somewhere", 1);
+  EXPECT_EQ(tuning_file(), "/somewhere/tilewright/tune.db");
+  ::unsetenv("XDG_CACHE_HOME");
+  ::setenv("HOME", "/home/somebody", 1);
+  EXPECT_EQ(tuning_file(), "/home/somebody/.cache/tilewright/tune.db");
+  ::setenv("TILEWRIGHT_TUNE", "off", 1);
+  EXPECT_EQ(tuning_file(), "");
+  ::setenv("HOME", home.c_str(), 1);
+}
+
+}  // namespace
+}  // namespace tw::test

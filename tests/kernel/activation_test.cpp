@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// activation_test.cpp  What a kernel computes for an activation, over floats of all exponents,
+//                      against float64 and the bound of problem/fused_bound.hpp.
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+
+#include "tilewright/kernel/epilogue_ops.hpp"
+#include "tilewright/problem/fused_bound.hpp"
+
+namespace tw::test {
+namespace {
+
+/// act(x) as expect_fused sees it: x is an exact sum.
+expected_element expected(activation act, float x) {
+  gemm_problem p;
+  p.k = 1;
+  p.d.type = elem::f32;
+  p.epilogue.act = act;
+  exact_fused e;
+  e.x.s = static_cast<double>(x);
+  return expect_fused(e, make_fused_terms(p));
+}
+
+float computed(activation act, float x) {
+  switch (act) {
+    case activation::silu: return times_sigmoid(x, 1.44269504F);
+    case activation::gelu_tanh: return times_sigmoid(x, std::fma(0.102943240F, x * x, 2.30220820F));
+    default: return gelu_erf(x);
+  }
+}
+
+/// Every 4099th float: about 1.05 million, 2000 of each exponent.
+template <class Look>
+void for_floats(Look look) {
+  for (std::uint32_t bits = 0; bits < 0xFFFFF000U; bits += 4099)
+    if (float const x = std::bit_cast<float>(bits); std::isfinite(x) && std::fabs(x) < 1e37F)
+      look(x);
+}
+
+class Activation : public testing::TestWithParam<activation> {};
+
+TEST_P(Activation, KeepsItsBoundEverywhere) {
+  int wrong = 0;
+  for_floats([&](float x) {
+    expected_element const want = expected(GetParam(), x);
+    double const got = computed(GetParam(), x);
+    if (!(std::fabs(got - want.value) <= want.bound) && ++wrong < 5)
+      ADD_FAILURE() << "x = " << x << ": " << got << ", want " << want.value << " within "
+                    << want.bound;
+  });
+  EXPECT_EQ(wrong, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Activation,
+                         testing::Values(activation::silu, activation::gelu_tanh,
+                                         activation::gelu_erf));
+
+TEST(GeluErf, ErrsByLessThanTheDocumentedShareOfX) {
+  double worst = 0;
+  for_floats([&](float x) {
+    if (std::fabs(x) < 1e-30F) return;
+    double const v = x, exact = 0.5 * v * std::erfc(-v / std::sqrt(2.0));
+    worst = std::fmax(worst, std::fabs(static_cast<double>(gelu_erf(x)) - exact) / std::fabs(v));
+  });
+  EXPECT_LT(worst, 0x1p-22);
+  EXPECT_GT(worst, 0x1p-26);  // something was measured
+}
+
+TEST(ExpectFused, FollowsTheFormula) {
+  gemm_problem p;
+  p.k = 1;
+  p.d.type = elem::f32;
+  p.alpha = 2;
+  p.beta = 0.5F;
+  p.epilogue.act = activation::silu;
+  p.epilogue.gate = gating::split;
+  p.epilogue.c_last = true;
+  exact_fused e;
+  e.x = {1, 1, 3, 0.25, 0.5};  // x = 2 * 1 * 3 * 0.25 + 0.5 = 2
+  e.up = {-1, 1, 3, 0.5, 0};   // -3
+  e.c = 8;
+  double const want = 2 / (1 + std::exp(-2.0)) * -3 + 4;
+  EXPECT_NEAR(expect_fused(e, make_fused_terms(p)).value, want, 1e-14);
+}
+
+}  // namespace
+}  // namespace tw::test

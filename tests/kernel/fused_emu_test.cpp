@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// fused_emu_test.cpp  Fused epilogues in the emulator against float64: random combinations over
+//                     random shapes, and every fused kernel with whole and with shared tiles.
+#include "tests/kernel/fused_cases.hpp"
+
+#include <set>
+
+#include "tests/kernel/emu_workspace.hpp"
+#include "tilewright/dispatch/candidates.hpp"
+
+namespace tw::test {
+namespace {
+
+/// Runs one of the plans for `p`, which the generator chooses. False: the test has failed.
+bool runs_right(fused_product& p, emu_workspace& space, std::mt19937_64& rng, int index) {
+  emu_options o;
+  o.policy = async_policy(index % 3);
+  o.seed = rng();
+  o.random_warps = index % 2 != 0;
+  o.sms = 2 + 2 * (index % 4);
+  gemm_operands operands = p.operands();
+  space.give(operands);
+  std::vector<gemm_plan> const plans = plan_candidates(p.problem, operands, o.sms);
+  gemm_plan const& plan = plans[rng() % plans.size()];
+  gemm_emulated(plan, operands, o);
+  expect_fused_right(p);
+  space.expect_zero();
+  if (testing::Test::HasFailure())
+    ADD_FAILURE() << "case " << index << ", emulator seed " << o.seed << ", " << plan.kernel << ", "
+                  << plan.why;
+  return !testing::Test::HasFailure();
+}
+
+TEST(FusedEmu, RandomCombinationsKeepTheBound) {
+  std::mt19937_64 rng(20261121);
+  emu_workspace space;
+  for (int i = 0; i < 150; ++i) {
+    fused_product p = random_fused(rng, i % 4 == 0 ? 400 : i % 4 == 1 ? 64 : 200);
+    if (!runs_right(p, space, rng, i)) return;
+  }
+}
+
+/// Every fused shape of the list with each way of sharing tiles that it is planned with.
+TEST(FusedEmu, EveryShapeWithWholeAndSharedTiles) {
+  std::mt19937_64 rng(3);
+  emu_workspace space;
+  std::set<std::string> ways;
+  std::size_t shapes = 0;
+  for (tile_shape const& t : tile_shape_list) {
+    if (t.fused == fusion::none) continue;
+    ++shapes;
+    auto const before = ways.size();
+    for (int tries = 0; tries < 400 && ways.size() < before + 2; ++tries) {
+      fused_product p = random_fused(rng, 300);
+      if ((p.problem.epilogue.gate != gating::none) != (t.fused == fusion::gated)) continue;
+      gemm_operands operands = p.operands();
+      space.give(operands);
+      for (gemm_plan const& plan : plan_candidates(p.problem, operands, 8)) {
+        gemm_config const c = config_of(t, plan.config.ab, plan.config.d, plan.config.a_major(),
+                                        plan.config.b_major());
+        std::string const way = std::to_string(shapes) + (plan.shared_tiles > 0 ? " shared" : "");
+        if (plan.config != c || !ways.insert(way).second) continue;
+        emu_options o;
+        o.policy = async_policy::random;
+        o.seed = rng();
+        o.sms = 8;
+        gemm_emulated(plan, operands, o);
+        expect_fused_right(p);
+        space.expect_zero();
+        if (HasFailure()) FAIL() << plan.kernel << " " << plan.why;
+        break;
+      }
+    }
+  }
+  EXPECT_EQ(ways.size(), 2 * shapes);
+}
+
+}  // namespace
+}  // namespace tw::test
