@@ -153,7 +153,7 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
   epilogue_params& e = p.epilogue;
   e.data = o.d;
   e.pitch = q.d.pitch_elems;
-  e.batch_stride_bytes = q.d.batch_stride_elems * size_bytes(q.d.type);
+  e.batch_stride = q.d.batch_stride_elems;
   e.matrices = q.d.has_pointers() ? o.d_array : nullptr;
   e.tma_end = 0;
   if (!plan.direct_d) {
@@ -181,7 +181,7 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
     e.c = {pointers ? o.c_array : o.c,
            row_major ? q.c->pitch_elems : 1,
            row_major ? 1 : q.c->pitch_elems,
-           q.c->batch_stride_elems * size_bytes(q.c->type),
+           q.c->batch_stride_elems,
            q.c->type,
            pointers ? o.c_array : nullptr};
   }

@@ -139,8 +139,7 @@ class epilogue_ops {
     TW_UNROLL
     for (int r = 0; r < 2; ++r) {
       int const row = at.row + 8 * r;
-      rows[r] = (row < p.m ? row : p.m - 1) * p.c.row_stride +
-                at.batch * (p.c.batch_stride_bytes / size_bytes(E));
+      rows[r] = (row < p.m ? row : p.m - 1) * p.c.row_stride + at.batch * p.c.batch_stride;
     }
     TW_UNROLL
     for (int i = 0; i < results; i += 4) {

@@ -13,11 +13,11 @@
 
 namespace tw {
 
-/// C in global memory, any strides (of rows and columns in elements). data == nullptr: there is no
-/// C. matrices: C of each product, or nullptr where data and batch_stride_bytes say it.
+/// C in global memory, any strides (elements). data == nullptr: there is no C. matrices: C of each
+/// product, or nullptr where data and batch_stride say it.
 struct c_view {
   void const* data;
-  std::int64_t row_stride, col_stride, batch_stride_bytes;
+  std::int64_t row_stride, col_stride, batch_stride;
   elem type;
   void const* const* matrices;
 };
@@ -41,10 +41,9 @@ struct epilogue_params {
   tensor_map const* d_maps;  // a map for each product; nullptr: d, for all
   int tma_end;  // boxes that end beyond this index of D's contiguous side go by plain stores
   void* data;   // D
-  void* const* matrices;  // D of each product; nullptr: data and batch_stride_bytes
-  std::int64_t pitch;     // of D, elements
-  std::int64_t batch_stride_bytes;
-  int m, n;  // size of D
+  void* const* matrices;             // D of each product; nullptr: data and batch_stride
+  std::int64_t pitch, batch_stride;  // of D, elements
+  int m, n;                          // size of D
   float alpha, beta;
   c_view c;
   fused_params fused;
