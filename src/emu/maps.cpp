@@ -43,6 +43,7 @@ tensor_map_desc const* machine::map_of(tensor_map const& m, site where) {
                                   [&](acquired_map const& x) { return x.at == &m; });
   bool const there = found != acquired.end();
   if (there && std::equal(m.words, m.words + 16, found->words)) return found->desc;
+  read_map(m, where);  // what is no map at all is E0013
   stop("E0049", "tensor-map-not-acquired",
        told({
            .what = fmt::format("A TMA operation names a tensor map in global memory that {}.",
