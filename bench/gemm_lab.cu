@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // gemm_lab.cu  Measures one product: ours and cuBLASLt's, verified, then timed against each other.
 #include <algorithm>
-#include <chrono>
 #include <optional>
 #include <string>
-#include <thread>
 
 #include "bench/gpu/cublaslt.hpp"
 #include "bench/gpu/device.hpp"
 #include "bench/gpu/graph_contender.hpp"
 #include "bench/gpu/operand_sets.hpp"
+#include "bench/gpu/plan_trial.hpp"
 #include "bench/gpu/separate_epilogue.hpp"
 #include "bench/lab.hpp"
 #include "tilewright/dispatch/gemm.hpp"
@@ -18,8 +17,6 @@ namespace tw::bench {
 namespace {
 
 constexpr int tuning_rounds = 3;
-
-void pause(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
 
 /// One shape: its buffers, its contenders, and the result that they fill.
 class measurement {
@@ -127,9 +124,7 @@ class measurement {
     return std::make_unique<graph_contender>(watch_, sets_.count(), launch, options_.batch_s);
   }
   contender_pointer prepare(gemm_plan const& plan, double batch_s) {
-    return std::make_unique<graph_contender>(
-        watch_, sets_.count(),
-        [this, plan](int set, cudaStream_t stream) { gemm(plan, sets_.at(set), stream); }, batch_s);
+    return program_of(watch_, sets_, plan, batch_s);
   }
   contender_pointer prepare(lt_algorithm const& algorithm) {
     return prepare([this, algorithm](int set, cudaStream_t stream) {
@@ -167,20 +162,13 @@ class measurement {
 
   /// Index of the fastest of our first `our_plans` plans, by the best of a few short bursts.
   std::size_t try_plans(std::vector<gemm_plan> const& plans) {
-    constexpr double plan_batch_s = 0.003, plan_pause_s = 0.002;
     std::size_t best = 0;
     auto const count = static_cast<std::size_t>(options_.our_plans);
     for (std::size_t i = 0; count > 1 && i < std::min(count, plans.size()); ++i) {
       gemm_plan const& p = plans[i];
       plan_entry entry{p.kernel,  p.swapped,      p.clusters,  p.shared_tiles,
                        p.sharers, p.predicted_us, not_measured};
-      contender_pointer const program = prepare(p, plan_batch_s);
-      for (int warm_up = 0; i == 0 && warm_up < 5; ++warm_up) program->burst();
-      for (int round = 0; round < tuning_rounds; ++round) {
-        pause(plan_pause_s);
-        double const us = program->burst().us;
-        if (!(entry.us <= us)) entry.us = us;
-      }
+      entry.us = trial_us(watch_, sets_, p, i == 0);
       out_.plans.push_back(entry);
       if (entry.us < out_.plans[best].us) best = i;
     }

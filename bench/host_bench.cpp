@@ -12,8 +12,8 @@
 #include "bench/environment.hpp"
 #include "bench/questions.hpp"
 #include "bench/statistics.hpp"
-#include "src/dispatch/params.hpp"
-#include "src/dispatch/plan_cache.hpp"
+#include "dispatch/params.hpp"
+#include "dispatch/plan_cache.hpp"
 #include "tools/device_memory.hpp"
 
 namespace tw::bench {

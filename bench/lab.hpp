@@ -10,6 +10,7 @@
 #include "bench/device_facts.hpp"
 #include "bench/options.hpp"
 #include "bench/result.hpp"
+#include "bench/tune.hpp"
 #include "bench/work.hpp"
 
 namespace tw::bench {
@@ -24,6 +25,9 @@ class gemm_lab {
 };
 
 std::unique_ptr<gemm_lab> open_gemm_lab(measure_options const& options);
+
+/// Times plans on the current GPU. Throws as open_gemm_lab.
+std::unique_ptr<plan_meter> open_plan_meter();
 
 /// One ceiling: what it ran, the work of a launch, its samples.
 struct ceiling_row {

@@ -8,6 +8,8 @@ namespace tw::bench {
 
 std::unique_ptr<gemm_lab> open_gemm_lab(measure_options const&) { throw rejected(gpu().why_not); }
 
+std::unique_ptr<plan_meter> open_plan_meter() { throw rejected(gpu().why_not); }
+
 ceiling_report measure_ceilings(ceiling_options const&) { throw rejected(gpu().why_not); }
 
 }  // namespace tw::bench

@@ -65,6 +65,7 @@ if(TW_WITH_CUDA)
     get_filename_component(name ${source} NAME_WE)
     add_executable(gpu_${name} ${source})
     tw_test_program(gpu_${name})
+    target_link_libraries(gpu_${name} PRIVATE GTest::gtest)
     add_test(NAME gpu.${name} COMMAND gpu_${name})
     set_tests_properties(gpu.${name} PROPERTIES LABELS gpu TIMEOUT 600 SKIP_RETURN_CODE 77
                          RUN_SERIAL ON ENVIRONMENT "${tw_test_environment}")

@@ -30,7 +30,8 @@ add_library(tilewright_tools STATIC ${tw_tool_sources} ${tw_embedded_pages})
 # Words and JSON: -O2 would compile a third longer and be noticed by nobody.
 target_compile_options(tilewright_tools PRIVATE ${tw_quick_to_compile})
 target_include_directories(tilewright_tools PUBLIC ${PROJECT_SOURCE_DIR}
-                                                   ${PROJECT_SOURCE_DIR}/tools)
+                                                   ${PROJECT_SOURCE_DIR}/tools
+                                            PRIVATE ${PROJECT_SOURCE_DIR}/src)
 target_link_libraries(tilewright_tools PUBLIC tilewright fmt::fmt spdlog::spdlog CLI11::CLI11
                                               nlohmann_json::nlohmann_json ${BLAS_LIBRARIES}
                                               ${CMAKE_DL_LIBS})

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Writes src/dispatch/winners_h200.inc: the plans that were fastest on an H200, from a result of
-`tilewright bench gemm --plans N --json FILE`.
+`tilewright bench gemm --plans N --json FILE`, or of `tilewright tune --export FILE`.
 
     gen/winners.py FILE...     merges the shapes of these results; later files win
     gen/winners.py --check     exits 1 if the file is not what its result files give
@@ -23,6 +23,8 @@ def rows(results):
     found = {}
     for path in results:
         for shape in json.loads((ROOT / path).read_text())["shapes"]:
+            if "fastest" in shape and shape.get("batch", 1) == 1:  # of `tilewright tune --export`
+                shape = {**shape, "plans": [shape["fastest"]], "providers": []}
             timed = [p for p in shape.get("plans", []) if p["us"] is not None]
             if not timed:
                 continue
@@ -31,7 +33,7 @@ def rows(results):
                        for p in shape["providers"] if "burst" in p}
             tried = min(timed, key=lambda p: p["us"])
             tried["us"] = medians.get("tilewright_tuned", tried["us"])
-            timed[0]["us"] = medians["tilewright"]
+            timed[0]["us"] = medians.get("tilewright", timed[0]["us"])
             best = timed[0] if timed[0]["us"] <= tried["us"] else tried
             k = KERNEL.match(best["kernel"])
             key = (shape["m"], shape["n"], shape["k"], k[1], k[2], shape["layout"])

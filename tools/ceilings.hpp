@@ -25,11 +25,12 @@ struct rates {
 inline rates rates_of(gemm_problem const& p, double us) {
   auto const m = static_cast<double>(p.m), n = static_cast<double>(p.n);
   auto const k = static_cast<double>(p.k);
+  auto const d_cols = static_cast<double>(result_cols(p.epilogue, p.n));
   auto const batch = static_cast<double>(p.batch);
   auto const matrices = [&](matrix_desc const& x) { return x.batch_stride_elems == 0 ? 1 : batch; };
   double const bytes = m * k * size_bytes(p.a.type) * matrices(p.a) +
                        k * n * size_bytes(p.b.type) * matrices(p.b) +
-                       m * n * size_bytes(p.d.type) * matrices(p.d);
+                       m * d_cols * size_bytes(p.d.type) * matrices(p.d);
   rates r;
   r.tflops = 2 * m * n * k * batch / us * 1e-6;
   r.gb_per_s = bytes / us * 1e-3;

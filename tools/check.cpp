@@ -13,6 +13,7 @@
 
 #include "tilewright/base/convert.hpp"
 #include "tilewright/problem/error_bound.hpp"
+#include "tilewright/problem/reference.hpp"
 
 namespace tw {
 namespace {
@@ -132,10 +133,62 @@ void judge_element(check_report& r, check_place place, expected_element const& e
   if (place.ratio >= r.largest_ratio.ratio) r.largest_ratio = place;
 }
 
+/// S and T of the block of D that begins at column `first`: of the product's columns behind it.
+class fused_sums {
+ public:
+  void compute(gemm_problem const& p, gemm_operands const& o, indices const& rows,
+               std::int64_t first, std::int64_t cols) {
+    cols_ = cols;
+    gating const gate = p.epilogue.gate;
+    interleaved_ = gate == gating::interleaved;
+    if (interleaved_)
+      x_.compute(p, o, rows, 2 * first, 2 * cols);
+    else
+      x_.compute(p, o, rows, first, cols);
+    if (gate == gating::split) up_.compute(p, o, rows, p.n / 2 + first, cols);
+  }
+  /// Into `e`, those of row i and column j of the block.
+  void put(std::int64_t i, std::int64_t j, gating gate, exact_fused& e) const {
+    auto const at = static_cast<std::size_t>(interleaved_ ? 2 * (i * cols_ + j) : i * cols_ + j);
+    e.x.s = x_.s[at], e.x.t = x_.t[at];
+    if (gate == gating::interleaved) e.up.s = x_.s[at + 1], e.up.t = x_.t[at + 1];
+    if (gate == gating::split) e.up.s = up_.s[at], e.up.t = up_.t[at];
+  }
+
+ private:
+  block_sums x_, up_;
+  std::int64_t cols_ = 0;
+  bool interleaved_ = false;
+};
+
+check_report check_fused(gemm_problem const& p, gemm_operands const& o, indices const& all) {
+  auto const total = static_cast<std::int64_t>(all.size());
+  std::int64_t const d_cols = result_cols(p.epilogue, p.n);
+  fused_terms const terms = make_fused_terms(p);
+  check_report report{p.m, total, d_cols, 0, 0, {}, {}};
+  fused_sums sums;
+  for (std::int64_t i0 = 0; i0 < total; i0 += panel_rows) {
+    indices const rows(all.begin() + i0, all.begin() + std::min(total, i0 + panel_rows));
+    for (std::int64_t j0 = 0; j0 < d_cols; j0 += panel_cols) {
+      std::int64_t const cols = std::min(panel_cols, d_cols - j0);
+      sums.compute(p, o, rows, j0, cols);
+      for (std::size_t i = 0; i < rows.size(); ++i)
+        for (std::int64_t j = 0; j < cols; ++j) {
+          exact_fused x = reference_vectors(p, o, rows[i], j0 + j);
+          sums.put(static_cast<std::int64_t>(i), j, p.epilogue.gate, x);
+          check_place const place{rows[i], j0 + j, load_element(p.d, o.d, rows[i], j0 + j)};
+          judge_element(report, place, expect_fused(x, terms), terms.out);
+        }
+    }
+  }
+  return report;
+}
+
 check_report check_one(gemm_problem const& p, gemm_operands const& o, double max_flops) {
   double const row_flops = 2.0 * static_cast<double>(p.n) * static_cast<double>(p.k);
   double const affordable = std::clamp(max_flops / row_flops, 1.0, static_cast<double>(p.m));
   indices const all = chosen_rows(p.m, static_cast<std::int64_t>(affordable));
+  if (is_fused(p.epilogue)) return check_fused(p, o, all);
   auto const total = static_cast<std::int64_t>(all.size());
   bound_terms const terms = make_bound_terms(p.k, p.alpha, p.beta, p.d.type);
   check_report report{p.m, total, p.n, 0, 0, {}, {}};

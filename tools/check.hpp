@@ -26,10 +26,10 @@ struct check_report {
   bool passed() const { return wrong == 0; }
 };
 
-/// Compares D (o.d) with alpha A B + beta C. All pointers are host pointers. Products of more than
-/// `max_flops` floating-point operations are checked on whole rows: one from each of equally tall
-/// slices of D, chosen by a fixed seed; of a batch, each product on its share. Memory: about 50 MB,
-/// whatever the size.
+/// Compares D (o.d) with alpha A B + beta C, or with the fused epilogue. All pointers are host
+/// pointers. Products of more than `max_flops` floating-point operations are checked on whole rows:
+/// one from each of equally tall slices of D, chosen by a fixed seed; of a batch, each product on
+/// its share. Memory: about 50 MB, whatever the size.
 check_report check_gemm(gemm_problem const& p, gemm_operands const& o, double max_flops = 2e11);
 
 }  // namespace tw

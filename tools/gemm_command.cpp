@@ -20,6 +20,9 @@ namespace {
 
 char const* const manual =
     "D = alpha A B + beta C. A is MxK, B is KxN, C and D are MxN; products are summed in float32.\n"
+    "Fused: x = alpha (A B) row_scale col_scale + bias + beta C, D = activation(x) + residual; "
+    "with\n"
+    "a gate D = unit(x of gates) x of ups, MxN/2. Vectors are arrays of one dimension.\n"
     "Files: FILE.npy (float16, float32, bfloat16 by ml_dtypes; C or Fortran order is used as it "
     "is)\n"
     "or FILE.safetensors:TENSOR (F16, BF16, F32). D is written row-major, whole or not at all.\n"
@@ -91,9 +94,12 @@ void add_gemm_command(CLI::App& app, int& status) {
       "--batch", r->batch,
       "A, B and C may be .npy arrays of three dimensions, stacks of matrices in C order; "
       "a matrix is the same for all products; D is a stack");
-  verb->add_option("-C,--add", r->c, "MxN matrix that is added, times beta");
+  CLI::Option* const added =
+      verb->add_option("-C,--add", r->c, "MxN matrix that is added, times beta");
+  add_epilogue_options(*verb, r->epilogue);
+  verb->get_option("--residual")->excludes(added);
   verb->add_option("--alpha", r->alpha, "factor of A B (default 1)");
-  verb->add_option("--beta", r->beta, "factor of C (default 1 with -C)");
+  verb->add_option("--beta", r->beta, "factor of C or the residual (default 1)");
   verb->add_option_function<std::string>(
           "--dtype", [r](std::string const& text) { r->dtype = parse_elem(text); },
           "type of A and B in the product, others are rounded to nearest even "

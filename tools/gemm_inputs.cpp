@@ -33,18 +33,23 @@ std::int64_t batch_of(gemm_request const& r, matrix_view const& a, matrix_view c
   return most;
 }
 
-gemm_problem pose(gemm_request const& r, matrix_view const& a, matrix_view const& b,
-                  matrix_view const* c) {
+void check_inner(matrix_view const& a, matrix_view const& b) {
   if (a.cols != b.rows) {
     refuse("TW0616", "inner dimensions of A B",
            fmt::format("A {}, B {}", extents(a.rows, a.cols), extents(b.rows, b.cols)),
            "as many rows in B as columns in A");
   }
-  if (c != nullptr && (c->rows != a.rows || c->cols != b.cols)) {
+}
+
+gemm_problem pose(gemm_request const& r, matrix_view const& a, matrix_view const& b,
+                  matrix_view const* c, gemm_epilogue const& epilogue) {
+  std::int64_t const d_cols = result_cols(epilogue, b.cols);
+  if (c != nullptr && (c->rows != a.rows || c->cols != d_cols)) {
     refuse("TW0616", "shape of C", extents(c->rows, c->cols),
-           extents(a.rows, b.cols) + ", the shape of A B");
+           extents(a.rows, d_cols) + ", the shape of D");
   }
   gemm_problem p;
+  p.epilogue = epilogue;
   p.m = a.rows;
   p.n = b.cols;
   p.k = a.cols;
@@ -53,7 +58,7 @@ gemm_problem pose(gemm_request const& r, matrix_view const& a, matrix_view const
   p.a = a.desc();
   p.b = b.desc();
   p.a.type = p.b.type = type;
-  p.d = {r.out_dtype.value_or(type), order::row_major, p.n, p.batch == 1 ? 0 : p.m * p.n};
+  p.d = {r.out_dtype.value_or(type), order::row_major, d_cols, p.batch == 1 ? 0 : p.m * d_cols};
   p.alpha = r.alpha;
   p.beta = r.beta.value_or(c != nullptr ? 1.0F : 0.0F);
   if (c != nullptr && p.beta != 0.0F) p.c = c->desc();  // C times zero takes no part
@@ -66,12 +71,16 @@ gemm_problem pose(gemm_request const& r, matrix_view const& a, matrix_view const
 gemm_files::gemm_files(gemm_request const& r)
     : a_(parse_address(r.a), r.batch),
       b_(parse_address(r.b), r.batch) {
-  if (!r.c.empty()) c_.emplace(parse_address(r.c), r.batch);
-  problem_ = pose(r, a(), b(), c());
+  std::string const& added = r.epilogue.residual.empty() ? r.c : r.epilogue.residual;
+  if (!added.empty()) c_.emplace(parse_address(added), r.batch);
+  check_inner(a(), b());
+  epilogue_.emplace(r.epilogue, a().rows, b().cols);
+  problem_ = pose(r, a(), b(), c(), epilogue_->epilogue());
 }
 
 matrix_view gemm_files::d_shape() const {
-  return {problem_.d.type, problem_.d.ord, problem_.m, problem_.n, nullptr, problem_.batch};
+  return {problem_.d.type, problem_.d.ord, problem_.m, result_cols(problem_.epilogue, problem_.n),
+          nullptr,         problem_.batch};
 }
 
 bytes gemm_files::host_memory() const {
@@ -86,6 +95,7 @@ bytes gemm_files::host_memory() const {
 gemm_data::gemm_data(gemm_files const& f)
     : a_(f.a(), f.problem().a.type),
       b_(f.b(), f.problem().b.type),
+      epilogue_(f.epilogue()),
       d_(f.d_shape()) {
   if (f.problem().c) c_.emplace(*f.c(), f.problem().c->type);
   d_buffer_ = host_buffer(d_.size());
@@ -94,7 +104,7 @@ gemm_data::gemm_data(gemm_files const& f)
 
 gemm_operands gemm_data::operands() const {
   void* d = const_cast<std::byte*>(d_.data);
-  return {a_.view().data, b_.view().data, c_ ? c_->view().data : nullptr, d};
+  return epilogue_.with({a_.view().data, b_.view().data, c_ ? c_->view().data : nullptr, d});
 }
 
 }  // namespace tw

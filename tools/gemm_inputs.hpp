@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "tilewright/problem/gemm.hpp"
+#include "tools/epilogue_files.hpp"
 #include "tools/gemm_request.hpp"
 #include "tools/io/matrix_file.hpp"
 #include "tools/operand.hpp"
@@ -22,6 +23,8 @@ class gemm_files {
   matrix_view const& b() const { return b_.view(); }
   matrix_view const* c() const { return c_ ? &c_->view() : nullptr; }
 
+  epilogue_files const& epilogue() const { return *epilogue_; }
+
   /// D without its data.
   matrix_view d_shape() const;
 
@@ -31,6 +34,7 @@ class gemm_files {
  private:
   matrix_file a_, b_;
   std::optional<matrix_file> c_;
+  std::optional<epilogue_files> epilogue_;
   gemm_problem problem_;
 };
 
@@ -43,12 +47,14 @@ class gemm_data {
   operand const& a() const { return a_; }
   operand const& b() const { return b_; }
   std::optional<operand> const& c() const { return c_; }
+  epilogue_data const& epilogue() const { return epilogue_; }
   matrix_view const& d() const { return d_; }
   std::byte* d_data() { return d_buffer_.data(); }
 
  private:
   operand a_, b_;
   std::optional<operand> c_;
+  epilogue_data epilogue_;
   host_buffer d_buffer_;
   matrix_view d_;
 };

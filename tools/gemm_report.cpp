@@ -86,6 +86,7 @@ std::string text_report(gemm_request const& r, gemm_files const& f, gemm_run con
   std::string text =
       fmt::format("product  D = {}A B", p.alpha == 1.0F ? "" : fmt::format("{:g} ", p.alpha));
   if (p.c) text += fmt::format(" + {}C", p.beta == 1.0F ? "" : fmt::format("{:g} ", p.beta));
+  if (is_fused(p.epilogue)) text += " (" + text_of(p.epilogue) + ")";
   text += fmt::format(", M = {}, N = {}, K = {}{}\n", p.m, p.n, p.k,
                       p.batch > 1 ? fmt::format(", batch {}", p.batch) : "");
   text += fmt::format("A        {}\n", matrix_text(f.a(), p.a.type));
@@ -109,7 +110,9 @@ json json_report(gemm_request const& r, gemm_files const& f, gemm_run const& run
            {"batch", p.batch}, {"alpha", p.alpha}, {"beta", p.beta}};
   out["a"] = matrix_json(r.a, f.a(), p.a.type);
   out["b"] = matrix_json(r.b, f.b(), p.b.type);
-  out["c"] = p.c ? matrix_json(r.c, *f.c(), p.c->type) : json(nullptr);
+  std::string const& added = r.epilogue.residual.empty() ? r.c : r.epilogue.residual;
+  out["c"] = p.c ? matrix_json(added, *f.c(), p.c->type) : json(nullptr);
+  out["epilogue"] = is_fused(p.epilogue) ? json(text_of(p.epilogue)) : json(nullptr);
   out["d"] = matrix_json(r.d, f.d_shape(), p.d.type);
   out["device"] = run.on_gpu ? "gpu" : "emu";
   out["device_name"] = run.device;

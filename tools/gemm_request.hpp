@@ -6,6 +6,7 @@
 #include <string>
 
 #include "tilewright/base/elem.hpp"
+#include "tools/epilogue_request.hpp"
 
 namespace tw {
 
@@ -13,6 +14,7 @@ enum class device_choice { automatic, emu, gpu };
 
 struct gemm_request {
   std::string a, b, c, d;  // addresses of files; c may be empty
+  epilogue_request epilogue;
   float alpha = 1.0F;
   std::optional<float> beta;      // not given: 1 with C, 0 without
   std::optional<elem> dtype;      // operands; not given: see operand_type()

@@ -31,6 +31,27 @@ void require_device_memory(gemm_files const& f, gemm_data const& data) {
   }
 }
 
+/// The vectors of an epilogue on the GPU.
+class device_epilogue {
+ public:
+  device_epilogue(epilogue_data const& from, gemm_operands& o) {
+    auto const upload = [](std::optional<device_matrix>& to, std::optional<operand> const& host) {
+      if (!host) return static_cast<void*>(nullptr);
+      matrix_view line = host->view();  // a column of values is a row of them
+      line.cols *= line.rows, line.rows = 1, line.ord = order::row_major;
+      to.emplace(line);
+      to->upload();
+      return to->data();
+    };
+    o.bias = upload(bias_, from.bias);
+    o.row_scale = static_cast<float const*>(upload(row_scale_, from.row_scale));
+    o.col_scale = static_cast<float const*>(upload(col_scale_, from.col_scale));
+  }
+
+ private:
+  std::optional<device_matrix> bias_, row_scale_, col_scale_;
+};
+
 }  // namespace
 
 bool choose_gpu(device_choice choice) {
@@ -55,8 +76,9 @@ gemm_run run_on_gpu(gemm_files const& files, gemm_data& data) {
     p.c = c->desc();
   }
   device_workspace const workspace;
-  gemm_operands const o{a.data(), b.data(),         c ? c->data() : nullptr,
-                        d.data(), workspace.data(), device_workspace::size_bytes};
+  gemm_operands o{a.data(), b.data(),         c ? c->data() : nullptr,
+                  d.data(), workspace.data(), device_workspace::size_bytes};
+  device_epilogue const vectors(data.epilogue(), o);
   gemm_run run;
   run.on_gpu = true;
   run.device = gpu().name;

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include "bench/bench_command.hpp"
+#include "bench/tune_command.hpp"
 #include "src/base/log.hpp"
 #include "tilewright/base/version.hpp"
 #include "tools/banks_command.hpp"
@@ -32,6 +33,7 @@ int main(int argc, char** argv) {
   tw::add_info_command(app, status);
   tw::add_explain_command(app, status);
   tw::add_plan_command(app, status);
+  tw::add_tune_command(app, status);
   try {
     app.parse(argc, argv);
   } catch (CLI::CallForHelp const& e) {

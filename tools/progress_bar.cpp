@@ -27,8 +27,12 @@ std::string bar_text(double share, double elapsed_seconds) {
 
 progress_bar::progress_bar(bool wanted) : enabled_(wanted && ::isatty(STDERR_FILENO) == 1) {}
 
-progress_bar::~progress_bar() {
+progress_bar::~progress_bar() { wipe(); }
+
+void progress_bar::wipe() {
+  std::lock_guard const lock(mutex_);
   if (drawn_) fmt::print(stderr, "\r\x1b[K");
+  drawn_ = false;
 }
 
 void progress_bar::update(double share) {

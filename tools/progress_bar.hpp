@@ -22,6 +22,8 @@ class progress_bar {
   progress_bar& operator=(progress_bar const&) = delete;
 
   void update(double share);
+  /// Takes the bar away, so that a line can be printed; the next update draws it again.
+  void wipe();
 
  private:
   using clock = std::chrono::steady_clock;

@@ -13,12 +13,13 @@
 namespace tw {
 namespace {
 
-char letter(matrix_desc const& m, order transposed) { return m.ord == transposed ? 'T' : 'N'; }
+char letter(matrix_desc const& m) { return m.ord == order::row_major ? 'T' : 'N'; }
 
 std::string product_text(gemm_problem const& p) {
-  return fmt::format("{}x{}x{}{} {} to {} {}{}", p.m, p.n, p.k,
+  return fmt::format("{}x{}x{}{} {} to {} {}{}{}", p.m, p.n, p.k,
                      p.batch > 1 ? fmt::format(" batch {}", p.batch) : "", name(p.a.type),
-                     name(p.d.type), letter(p.a, order::row_major), letter(p.b, order::row_major));
+                     name(p.d.type), letter(p.a), letter(p.b),
+                     is_fused(p.epilogue) ? " fused" : "");
 }
 
 /// Is it the first time? A log that forgets after many problems says some of them again.

@@ -26,6 +26,7 @@ std::optional<tuning_identity> identity_here();
 
 /// All of a problem that its speed depends on. Not alpha; of beta whether C takes part.
 /// "4096x4096x4096x1 a=bf16,T,4096,0 b=bf16,N,4096,0 d=bf16,T,4096,0"; T is row-major.
+/// A fused epilogue is " e=" and its fields as numbers, in their order.
 std::string problem_key(gemm_problem const& p);
 
 /// The file of measurements: TILEWRIGHT_TUNE if it is an absolute path, else tune.db in

@@ -113,6 +113,19 @@ int tables(sqlite3* db, std::string const& path) {
   return s.step() ? s.integer(0) : 0;
 }
 
+/// "bias,bias_type,row_scale,col_scale,act,gate,c_last"; the length read, or 0.
+int parse_epilogue(char const* text, gemm_epilogue& e) {
+  int bias = 0, row = 0, col = 0, act = 0, gate = 0, last = 0, at = 0;
+  char type[8] = {};
+  if (std::sscanf(text, "%d,%7[^,],%d,%d,%d,%d,%d%n", &bias, type, &row, &col, &act, &gate, &last,
+                  &at) != 7 ||
+      !parse_elem(type))
+    return 0;
+  e = {static_cast<along>(bias),     *parse_elem(type),         row != 0, col != 0,
+       static_cast<activation>(act), static_cast<gating>(gate), last != 0};
+  return at;
+}
+
 /// The problem that problem_key() wrote; false where the text is another.
 bool parse_key(std::string const& key, gemm_problem& p) {
   long long m = 0, n = 0, k = 0, batch = 0;
@@ -125,6 +138,12 @@ bool parse_key(std::string const& key, gemm_problem& p) {
     char which = 0, ord = 0, type[8] = {};
     long long pitch = 0, stride = 0;
     std::string const word(rest);
+    if (word.starts_with(" e=")) {
+      at = parse_epilogue(word.c_str() + 3, p.epilogue);
+      if (at == 0) return false;
+      rest.remove_prefix(static_cast<std::size_t>(at) + 3);
+      continue;
+    }
     if (std::sscanf(word.c_str(), " %c=%7[^,],%c,%lld,%lld%n", &which, type, &ord, &pitch, &stride,
                     &at) != 5)
       return false;

@@ -107,6 +107,17 @@ TEST_F(TuningStore, KeysTellProblemsApart) {
   others[4].d.batch_stride_elems = 64;
   others[5].c = others[5].d, others[5].beta = 1;
   for (gemm_problem const& x : others) EXPECT_NE(problem_key(x), key);
+
+  gemm_problem fused = tn(64, 48, 40);
+  fused.epilogue = {along::cols, elem::bf16, true, false, activation::silu, gating::none, true};
+  fused.c = fused.d, fused.beta = 1;
+  EXPECT_NE(problem_key(fused), problem_key(others[5]));
+  tuning_store store(path_, access::write);
+  others.push_back(fused);
+  for (gemm_problem const& x : others) store.finish(here, x, {"kernel", false, 0, 0, 1, 1}, 1);
+  auto const back = store.finished();
+  ASSERT_EQ(back.size(), others.size());
+  for (std::size_t i = 0; i < others.size(); ++i) EXPECT_EQ(back[i].problem, others[i]);
 }
 
 TEST_F(TuningStore, AFileThatIsNoneIsRefused) {

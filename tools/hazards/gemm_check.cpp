@@ -75,16 +75,20 @@ class gemm_runner {
     };
     key.shape = {any(1, 400), any(1, 600), any(1, 300)};
     if (!shapes_.empty()) key.shape = shapes_[static_cast<std::size_t>(i) % shapes_.size()];
+    bool const gated = c_.fused == fusion::gated;
+    if (gated) key.shape[1] = (key.shape[1] + 15) / 16 * 16;
     auto const m = key.shape[0], n = key.shape[1], k = key.shape[2];
     using enum order;
-    bool const swapped = any(0, 1) != 0;  // the kernel computes the transposed product
+    bool const swapped = !gated && any(0, 1) != 0;  // the kernel computes the transposed product
     bool const a_k = swapped ? !c_.b_mn : !c_.a_mn, b_k = swapped ? !c_.a_mn : !c_.b_mn;
     auto const pad = [&] { return any(0, 2) == 0 ? any(0, 9) : 0; };
     matrix a(c_.ab, a_k ? row_major : col_major, m, k, pad());
     matrix b(c_.ab, b_k ? col_major : row_major, k, n, pad());
-    matrix d(c_.d, swapped != c_.d_m ? col_major : row_major, m, n, pad());
-    matrix c(c_.d, any(0, 1) != 0 ? col_major : row_major, m, n, 0);
-    for (matrix* x : {&a, &b, &c}) x->fill(random);
+    auto const d_cols = gated ? n / 2 : n;
+    matrix d(c_.d, swapped != c_.d_m ? col_major : row_major, m, d_cols, pad());
+    matrix c(c_.d, any(0, 1) != 0 ? col_major : row_major, m, d_cols, 0);
+    matrix vectors(elem::f32, row_major, 3, std::max(m, n), 0);  // bias, scales of rows, of columns
+    for (matrix* x : {&a, &b, &c, &vectors}) x->fill(random);
     gemm_problem p{m, n, k, a.desc, b.desc, d.desc, std::nullopt, 1.0F, 0.0F};
     if (any(0, 2) == 0) {
       p.c = c.desc;
@@ -92,6 +96,9 @@ class gemm_runner {
     }
     if (any(0, 2) == 0) p.alpha = 1.5F;
     gemm_operands o{a.bytes.data(), b.bytes.data(), p.c ? c.bytes.data() : nullptr, d.bytes.data()};
+    auto const* const lines = reinterpret_cast<float const*>(vectors.bytes.data());
+    o.bias = lines, o.row_scale = lines + std::max(m, n), o.col_scale = lines + 2 * std::max(m, n);
+    if (c_.fused != fusion::none) p.epilogue = random_epilogue(any, gated);
     o.workspace = workspace_.get();
     o.workspace_bytes = workspace_bytes;
     emu::options options = mutants::schedule(key.family, key.seed);
@@ -105,6 +112,17 @@ class gemm_runner {
   }
 
  private:
+  template <class Any>
+  static gemm_epilogue random_epilogue(Any const& any, bool gated) {
+    gemm_epilogue e;
+    e.act = static_cast<activation>(any(gated ? 0 : 1, 4));
+    e.bias = static_cast<along>(any(0, 2));
+    e.row_scale = any(0, 1) != 0, e.col_scale = any(0, 1) != 0;
+    e.c_last = gated || any(0, 1) != 0;
+    if (gated) e.gate = any(0, 1) != 0 ? gating::split : gating::interleaved;
+    return e;
+  }
+
   static constexpr std::int64_t workspace_bytes = std::int64_t{16} << 20;
   struct release {
     void operator()(std::byte* p) const { ::operator delete[](p, std::align_val_t{256}); }

@@ -18,9 +18,10 @@ namespace {
 
 std::string output_tensor(matrix_address const& a) { return a.tensor.empty() ? "D" : a.tensor; }
 
-matrix_view view_of(matrix_address const& a, std::span<std::byte const> content, bool stacks) {
-  return a.format == file_format::npy ? view_npy(content, a.path, stacks)
-                                      : view_safetensors(content, a.path, a.tensor);
+matrix_view view_of(matrix_address const& a, std::span<std::byte const> content, bool stacks,
+                    bool vectors) {
+  return a.format == file_format::npy ? view_npy(content, a.path, stacks, vectors)
+                                      : view_safetensors(content, a.path, a.tensor, vectors);
 }
 
 std::string header_of(matrix_address const& a, matrix_view const& m, bool as_stack = false) {
@@ -44,9 +45,9 @@ matrix_address parse_address(std::string const& text) {
          "FILE.npy or FILE.safetensors:TENSOR");
 }
 
-matrix_file::matrix_file(matrix_address const& address, bool stacks)
+matrix_file::matrix_file(matrix_address const& address, bool stacks, bool vectors)
     : file_(address.path),
-      view_(view_of(address, file_.content(), stacks)) {}
+      view_(view_of(address, file_.content(), stacks, vectors)) {}
 
 void check_output(matrix_address const& address) {
   check_writable(address.path);

@@ -22,10 +22,10 @@ struct matrix_address {
 /// "w.safetensors:layer.0" -> {safetensors, "w.safetensors", "layer.0"}. Throws `rejected` TW0611.
 matrix_address parse_address(std::string const& text);
 
-/// A matrix in a file that stays mapped as long as this lives. stacks: see view_npy.
+/// A matrix in a file that stays mapped as long as this lives. stacks, vectors: see view_npy.
 class matrix_file {
  public:
-  explicit matrix_file(matrix_address const& address, bool stacks = false);
+  explicit matrix_file(matrix_address const& address, bool stacks = false, bool vectors = false);
   matrix_view const& view() const { return view_; }
 
  private:

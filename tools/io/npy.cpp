@@ -87,9 +87,11 @@ matrix_view view_stack(std::span<std::byte const> data, std::string const& file,
 
 }  // namespace
 
-matrix_view view_npy(std::span<std::byte const> content, std::string const& file, bool stacks) {
+matrix_view view_npy(std::span<std::byte const> content, std::string const& file, bool stacks,
+                     bool vectors) {
   frame const f = frame_of(as_text(content), file);
-  npy_dict const dict = parse_npy_dict(f.dict, file);
+  npy_dict dict = parse_npy_dict(f.dict, file);
+  if (vectors && dict.shape.size() == 1) dict.shape.insert(dict.shape.begin(), 1);
   elem const type = elem_of_descr(dict.descr, file);
   std::span<std::byte const> const data = content.subspan(f.data_at);
   if (stacks && dict.shape.size() == 3) return view_stack(data, file, type, dict);

@@ -15,9 +15,10 @@ namespace tw {
 
 /// The matrix that the bytes of a .npy file hold; `file` names it in messages. Throws `rejected`:
 /// TW0602 header, TW0603 truncated, TW0604 element type, TW0605 rank, TW0606 and TW0607 sizes.
-/// With `stacks` the array may also have three dimensions, a batch of matrices in C order.
+/// With `stacks` the array may also have three dimensions, a batch of matrices in C order; with
+/// `vectors` also one, which is a matrix of one row.
 matrix_view view_npy(std::span<std::byte const> content, std::string const& file,
-                     bool stacks = false);
+                     bool stacks = false, bool vectors = false);
 
 /// Magic, version 1.0 and header of a row-major matrix, padded to a multiple of 64 bytes as NumPy
 /// does. The elements follow it. `stack` > 0: of so many matrices, three dimensions.

@@ -137,9 +137,10 @@ safetensors_list list_safetensors(std::span<std::byte const> content, std::strin
 }
 
 matrix_view view_safetensors(std::span<std::byte const> content, std::string const& file,
-                             std::string const& tensor) {
+                             std::string const& tensor, bool vectors) {
   safetensors_list const list = list_safetensors(content, file);
-  tensor_entry const& t = find(list.tensors, file, tensor);
+  tensor_entry t = find(list.tensors, file, tensor);
+  if (vectors && t.shape.size() == 1) t.shape.insert(t.shape.begin(), 1);
   std::string const what = file + ":" + t.name;
   elem const type = elem_of_dtype(t, what);
   if (t.shape.size() != 2) {

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// plan_meter.cu  Times plans on the current GPU.
+#include <optional>
+#include <utility>
+
+#include "bench/gpu/device.hpp"
+#include "bench/gpu/plan_trial.hpp"
+#include "bench/lab.hpp"
+#include "bench/watchdog.hpp"
+
+namespace tw::bench {
+namespace {
+
+constexpr unsigned product_limit_s = 600;
+
+class gpu_meter final : public plan_meter {
+ public:
+  tuning_identity identity() const override { return identity_here().value(); }
+
+  std::vector<gemm_plan> begin(gemm_problem const& p) override {
+    guard_.emplace(product_limit_s);
+    sets_.reset();  // before the next product takes its memory
+    sets_.emplace(p, options_, device_.watch().stream());
+    device_.watch().wait();
+    idle_ = true;
+    return plan_candidates(p, sets_->at(0), device_.facts().sms);
+  }
+
+  double trial(gemm_plan const& plan) override {
+    bool const warm_up = std::exchange(idle_, false);
+    return trial_us(device_.watch(), *sets_, plan, warm_up);
+  }
+
+  std::vector<double> compare(std::vector<gemm_plan> const& plans) override {
+    std::vector<std::unique_ptr<graph_contender>> programs;
+    std::vector<contender*> contenders;
+    for (gemm_plan const& p : plans) {
+      programs.push_back(program_of(device_.watch(), *sets_, p, options_.batch_s));
+      contenders.push_back(programs.back().get());
+    }
+    std::vector<double> us;
+    for (auto const& samples : measure_bursts(contenders, options_.protocol, pause))
+      us.push_back(median_us(samples));
+    return us;
+  }
+
+ private:
+  measure_options const options_{};
+  measured_device device_;
+  std::optional<operand_sets> sets_;
+  std::optional<watchdog> guard_;
+  bool idle_ = true;
+};
+
+}  // namespace
+
+std::unique_ptr<plan_meter> open_plan_meter() { return std::make_unique<gpu_meter>(); }
+
+}  // namespace tw::bench

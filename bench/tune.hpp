@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// tune.hpp  Measures the candidates of products and keeps what was found; knows no GPU.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "dispatch/tuning_store.hpp"
+#include "tilewright/dispatch/gemm.hpp"
+
+namespace tw::bench {
+
+/// What times plans: a GPU, or a test.
+class plan_meter {
+ public:
+  virtual ~plan_meter() = default;
+  virtual tuning_identity identity() const = 0;
+  /// Makes operands of the product, which the plans that follow run on; its plans, ranked.
+  virtual std::vector<gemm_plan> begin(gemm_problem const& p) = 0;
+  /// Microseconds of a launch: the least of a few short bursts.
+  virtual double trial(gemm_plan const& plan) = 0;
+  /// The same for several plans, interleaved, under the protocol of published results: medians.
+  virtual std::vector<double> compare(std::vector<gemm_plan> const& plans) = 0;
+};
+
+struct tune_options {
+  std::vector<gemm_problem> problems;
+  int top = 16;        // candidates of each product, as the planner ranks them
+  double minutes = 0;  // no trial begins later; 0: no limit
+  bool again = false;  // also what is finished in the store
+};
+
+/// Of one problem, as it ends.
+struct tune_result {
+  gemm_problem problem;
+  measured_plan fastest;
+  double planned_us = 0;      // of the plan that the planner would have chosen; 0: not compared
+  int tried = 0, trials = 0;  // candidates, and those of them that were measured now
+  std::string failure;        // empty: none
+};
+
+struct tune_outcome {
+  int finished = 0, skipped = 0, failed = 0;
+  bool out_of_time = false;
+};
+
+/// Each trial is in the store when the next begins; a run that was ended goes on where it was.
+/// `progress`: share of all that is done; `told`: after each problem that was worked on.
+tune_outcome tune(plan_meter& meter, tuning_store& store, tune_options const& options,
+                  std::function<void(double)> const& progress,
+                  std::function<void(tune_result const&)> const& told);
+
+}  // namespace tw::bench

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+// tune_command.cpp  Options to problems; then tune, list or export.
+#include "bench/tune_command.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "bench/environment.hpp"
+#include "bench/lab.hpp"
+#include "bench/shapes.hpp"
+#include "bench/support.hpp"
+#include "bench/tune.hpp"
+#include "dispatch/tuned.hpp"
+#include "tools/ceilings.hpp"
+#include "tools/gemm_run.hpp"
+#include "tools/guarded.hpp"
+#include "tools/progress_bar.hpp"
+
+namespace tw {
+namespace {
+
+char const* const manual =
+    "Measures the best candidates of each product on this card and keeps the fastest in\n"
+    "$XDG_CACHE_HOME/tilewright/tune.db (~/.cache), where the planner looks first. A run that was\n"
+    "ended goes on where it was; several may run at once. TILEWRIGHT_TUNE=/PATH names another "
+    "file,\n"
+    "TILEWRIGHT_TUNE=off makes the planner ignore it. docs/planning.md has the rest.";
+
+struct tune_request {
+  std::vector<std::string> sizes, categories, names;
+  std::string shapes, dtype = "bf16", layout = "TN", export_path;
+  int top = 16;
+  double minutes = 0;
+  bool list = false, again = false, quiet = false;
+};
+
+std::string dtype_of(gemm_problem const& p) {
+  for (bench::dtype_row const& row : bench::dtypes)
+    if (row.ab == p.a.type && row.d == p.d.type) return std::string(row.name);
+  return fmt::format("{}_{}", name(p.a.type), name(p.d.type));
+}
+
+std::string layout_of(gemm_problem const& p) {
+  return {p.a.ord == order::row_major ? 'T' : 'N', p.b.ord == order::col_major ? 'N' : 'T'};
+}
+
+std::string product_text(gemm_problem const& p) {
+  return fmt::format("{}x{}x{}{} {} {}{}", p.m, p.n, p.k,
+                     p.batch > 1 ? fmt::format(" batch {}", p.batch) : "", dtype_of(p),
+                     layout_of(p), is_fused(p.epilogue) ? " fused" : "");
+}
+
+std::string kernel_text(measured_plan const& m) {
+  std::string text = m.kernel + (m.swapped ? " transposed" : "");
+  if (m.shared_tiles > 0) text += fmt::format(", {} tiles shared by {}", m.shared_tiles, m.sharers);
+  return text;
+}
+
+std::string store_path() {
+  std::string const path = tuning_file();
+  if (!path.empty()) return path;
+  throw rejected({"TW0802", "tuning file",
+                  "none: TILEWRIGHT_TUNE=off, or neither XDG_CACHE_HOME nor HOME", "a file",
+                  "set TILEWRIGHT_TUNE=/PATH"});
+}
+
+std::vector<gemm_problem> problems_of(tune_request const& r) {
+  std::vector<gemm_problem> problems;
+  auto const add = [&](bench::gemm_shape const& s) {
+    if (auto const why = bench::why_unsupported(s))
+      fmt::print(stderr, "tilewright: {} is left out: {}\n", s.name, *why);
+    else
+      problems.push_back(bench::problem_of(s));
+  };
+  if (!r.shapes.empty())
+    for (auto const& s : bench::select_shapes(bench::read_shapes(r.shapes), r.categories, r.names))
+      add(s);
+  for (product_size const& size : parse_sizes(r.sizes)) {
+    bench::gemm_shape s;
+    s.m = size.m, s.n = size.n, s.k = size.k;
+    s.dtype = r.dtype, s.layout = r.layout;
+    gemm_problem const p = bench::problem_of(s);
+    if (auto const refusal = accept(p)) throw rejected(*refusal);
+    problems.push_back(p);
+  }
+  if (problems.empty())
+    throw rejected({"TW0803", "products to tune", "none",
+                    "sizes (M N K, or MxNxK...) or --shapes FILE", "--list shows what was tuned"});
+  return problems;
+}
+
+void tell(bench::tune_result const& r) {
+  if (!r.failure.empty()) {
+    fmt::print("{:<32} failed: {}\n", product_text(r.problem), r.failure);
+  } else {
+    rates const x = rates_of(r.problem, r.fastest.us);
+    fmt::print(
+        "{:<32} {:>9.2f} us {:>6.1f} TFLOP/s {:>5.3f} of the ceiling {:>6.3f} x planned  {}\n",
+        product_text(r.problem), r.fastest.us, x.tflops, x.of_ceiling(),
+        r.planned_us / r.fastest.us, kernel_text(r.fastest));
+  }
+  std::fflush(stdout);
+}
+
+exit_status measure(tune_request const& r) {
+  bench::tune_options options;
+  options.problems = problems_of(r);
+  options.top = r.top, options.minutes = r.minutes, options.again = r.again;
+  std::string const path = store_path();
+  if (!gpu().usable) throw no_usable_gpu(gpu().why_not);
+  tuning_store store(path, tuning_store::access::write);
+  auto const meter = bench::open_plan_meter();
+  bench::tune_outcome outcome;
+  {
+    progress_bar bar(!r.quiet);
+    outcome = bench::tune(
+        *meter, store, options, [&](double share) { bar.update(share); },
+        [&](bench::tune_result const& result) {
+          bar.wipe();
+          if (!r.quiet) tell(result);
+        });
+  }
+  forget_tuning();
+  forget_plans();
+  if (!r.quiet)
+    fmt::print("{} tuned, {} known before, {} failed; {}\n", outcome.finished, outcome.skipped,
+               outcome.failed, path);
+  if (outcome.out_of_time) fmt::print("the time is over: run it again to go on\n");
+  return outcome.failed == 0 ? exit_status::done : exit_status::wrong;
+}
+
+exit_status list() {
+  std::string const path = store_path();
+  if (std::error_code ignored; !std::filesystem::exists(path, ignored)) {
+    fmt::print("nothing is tuned yet: there is no {}\n", path);
+    return exit_status::done;
+  }
+  tuning_store const store(path, tuning_store::access::read);
+  for (tuned_problem const& t : store.finished())
+    fmt::print("{:<32} {:>9.2f} us  {}  of {}; {}, driver {}, {}, {}\n", product_text(t.problem),
+               t.fastest.us, kernel_text(t.fastest), t.tried, t.identity.card, t.identity.driver,
+               t.identity.version, t.date);
+  return exit_status::done;
+}
+
+/// What gen/winners.py reads.
+exit_status export_to(std::string const& file) {
+  tuning_store const store(store_path(), tuning_store::access::read);
+  nlohmann::json shapes = nlohmann::json::array();
+  for (tuned_problem const& t : store.finished()) {
+    gemm_problem const& p = t.problem;
+    measured_plan const& f = t.fastest;
+    bool const plain = p.batch == 1 && !p.c && !is_fused(p.epilogue);
+    if (!plain) continue;  // the table of winners knows only these
+    shapes.push_back({{"m", p.m},
+                      {"n", p.n},
+                      {"k", p.k},
+                      {"batch", p.batch},
+                      {"dtype", dtype_of(p)},
+                      {"layout", layout_of(p)},
+                      {"card", t.identity.card},
+                      {"driver", t.identity.driver},
+                      {"version", t.identity.version},
+                      {"date", t.date},
+                      {"tried", t.tried},
+                      {"fastest",
+                       {{"kernel", f.kernel},
+                        {"swapped", f.swapped},
+                        {"shared_tiles", f.shared_tiles},
+                        {"sharers", f.sharers},
+                        {"us", f.us},
+                        {"predicted_us", f.predicted_us}}}});
+  }
+  bench::write_json(file, {{"schema", "tilewright.tune/1"},
+                           {"environment", bench::environment_json("")},
+                           {"shapes", std::move(shapes)}});
+  return exit_status::done;
+}
+
+std::int64_t extent(std::string_view text, std::string const& word) {
+  std::int64_t x = 0;
+  auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), x);
+  if (error != std::errc() || end != text.data() + text.size() || x < 1)
+    throw rejected(
+        {"TW0803", "size of a product", word, "M N K, or MxNxK as in 4096x4096x8192", ""});
+  return x;
+}
+
+}  // namespace
+
+std::vector<product_size> parse_sizes(std::vector<std::string> const& words) {
+  bool const plain = words.size() == 3 && words[0].find('x') == std::string::npos;
+  if (plain)
+    return {{extent(words[0], words[0]), extent(words[1], words[1]), extent(words[2], words[2])}};
+  std::vector<product_size> sizes;
+  for (std::string const& word : words) {
+    std::size_t const first = word.find('x'), second = word.find('x', first + 1);
+    if (first == std::string::npos || second == std::string::npos) extent("", word);
+    std::string_view const text = word;
+    sizes.push_back({extent(text.substr(0, first), word),
+                     extent(text.substr(first + 1, second - first - 1), word),
+                     extent(text.substr(second + 1), word)});
+  }
+  return sizes;
+}
+
+void add_tune_command(CLI::App& app, int& status) {
+  auto const r = std::make_shared<tune_request>();
+  CLI::App* verb =
+      app.add_subcommand("tune", "measure plans on this card; the planner takes the fastest");
+  verb->footer(manual);
+  verb->add_option("SIZE", r->sizes, "M N K, or any number of MxNxK");
+  verb->add_option("--shapes", r->shapes, "shape list (JSON, as of `tilewright bench gemm`)");
+  verb->add_option("--category", r->categories, "only these of the list")->delimiter(',');
+  verb->add_option("--names", r->names, "only these of the list")->delimiter(',');
+  std::vector<std::string> dtypes;
+  for (bench::dtype_row const& row : bench::dtypes) dtypes.emplace_back(row.name);
+  verb->add_option("--dtype", r->dtype, "types of the sizes: operands, or operands_D")
+      ->check(CLI::IsMember(dtypes))
+      ->capture_default_str();
+  verb->add_option("--layout", r->layout, "layout of the sizes")
+      ->check(CLI::IsMember({"TN", "TT", "NT", "NN"}))
+      ->capture_default_str();
+  verb->add_option("--top", r->top, "candidates of each product")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  verb->add_option("--minutes", r->minutes, "begin nothing later than that")
+      ->check(CLI::NonNegativeNumber);
+  verb->add_flag("--again", r->again, "also what was tuned before");
+  verb->add_flag("--quiet", r->quiet, "no lines, no progress bar");
+  verb->add_flag("--list", r->list, "show what was tuned, on any card");
+  verb->add_option("--export", r->export_path, "write what was tuned to this file (JSON)");
+  verb->callback([r, &status] {
+    status = static_cast<int>(guarded(false, [&] {
+      if (r->list) return list();
+      return r->export_path.empty() ? measure(*r) : export_to(r->export_path);
+    }));
+  });
+}
+
+}  // namespace tw

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+// tune_test.cpp  Tuning without a GPU: which plan is kept, what is measured again, and the command.
+#include "bench/tune.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "bench/tune_command.hpp"
+#include "dispatch/tuned.hpp"
+#include "tests/tools/command.hpp"
+
+namespace tw::bench {
+namespace {
+
+using tw_test::run_command;
+
+gemm_problem tn(std::int64_t m, std::int64_t n, std::int64_t k) {
+  gemm_problem p;
+  p.m = m, p.n = n, p.k = k;
+  p.a = {elem::bf16, order::row_major, k};
+  p.b = {elem::bf16, order::col_major, k};
+  p.d = {elem::bf16, order::row_major, n};
+  return p;
+}
+
+std::string name_of(gemm_plan const& p) {
+  return p.kernel + "/" + std::to_string(p.shared_tiles) + "/" + std::to_string(p.swapped);
+}
+
+/// Takes 100 us for every plan but the one that is named, whose trial takes `trial` and whose
+/// comparison takes `compared`.
+class fake_meter final : public plan_meter {
+ public:
+  tuning_identity identity() const override { return {"a card", "13.0", tuning_version(), 132}; }
+  std::vector<gemm_plan> begin(gemm_problem const& p) override {
+    if (p.m == no_memory) throw rejected({"TW0714", "device memory", "little", "more", ""});
+    auto* const x = reinterpret_cast<void*>(std::uintptr_t{0x1000});
+    return plan_candidates(p, {x, x, nullptr, x, x, std::int64_t{64} << 20}, 132);
+  }
+  double trial(gemm_plan const& p) override {
+    if (trials == die_after) throw std::runtime_error("killed");
+    ++trials;
+    return name_of(p) == fast ? trial_us : 100;
+  }
+  std::vector<double> compare(std::vector<gemm_plan> const& plans) override {
+    ++comparisons;
+    std::vector<double> us;
+    for (gemm_plan const& p : plans) us.push_back(name_of(p) == fast ? compared_us : 100);
+    return us;
+  }
+
+  static constexpr std::int64_t no_memory = 8;
+  std::string fast;
+  double trial_us = 50, compared_us = 50;
+  int trials = 0, comparisons = 0, die_after = -1;
+};
+
+class Tune : public testing::Test {
+ protected:
+  Tune() {
+    char name[] = "/tmp/tune_XXXXXX";
+    folder_ = ::mkdtemp(name);
+    path_ = folder_ + "/tune.db";
+    ::setenv("TILEWRIGHT_TUNE", "off", 1);
+  }
+  ~Tune() override {
+    ::unsetenv("TILEWRIGHT_TUNE");
+    pretend_identity(std::nullopt);
+    std::filesystem::remove_all(folder_);
+  }
+  tune_outcome run(tune_options const& o) {
+    tuning_store store(path_, tuning_store::access::write);
+    results_.clear();
+    return tune(
+        meter_, store, o, [&](double share) { EXPECT_TRUE(share >= 0 && share <= 1) << share; },
+        [&](tune_result const& r) { results_.push_back(r); });
+  }
+  std::vector<tuned_problem> finished() const {
+    return tuning_store(path_, tuning_store::access::read).finished();
+  }
+
+  std::string folder_, path_;
+  fake_meter meter_;
+  std::vector<tune_result> results_;
+};
+
+TEST_F(Tune, KeepsTheFastestAndThePlannerTakesIt) {
+  auto const plans = meter_.begin(tn(512, 512, 512));
+  meter_.fast = name_of(plans[7]);
+  tune_outcome const outcome = run({.problems = {tn(512, 512, 512)}});
+  EXPECT_EQ(outcome.finished, 1);
+  EXPECT_EQ(meter_.trials, 16);
+  ASSERT_EQ(results_.size(), 1U);
+  EXPECT_EQ(results_[0].planned_us, 100);
+  EXPECT_EQ(results_[0].fastest.us, 50);
+  ::setenv("TILEWRIGHT_TUNE", path_.c_str(), 1);
+  pretend_identity(meter_.identity());
+  EXPECT_EQ(name_of(meter_.begin(tn(512, 512, 512))[0]), meter_.fast);
+}
+
+TEST_F(Tune, TheComparisonDecidesNotTheTrial) {
+  auto const plans = meter_.begin(tn(512, 512, 512));
+  meter_.fast = name_of(plans[7]);
+  meter_.compared_us = 101;  // its trial was luck
+  run({.problems = {tn(512, 512, 512)}});
+  EXPECT_EQ(results_[0].fastest.kernel, plans[0].kernel);
+  EXPECT_EQ(results_[0].fastest.us, 100);
+}
+
+TEST_F(Tune, GoesOnWhereItWasEnded) {
+  meter_.die_after = 20;  // 16 of the first product, 4 of the second
+  std::vector<gemm_problem> const problems{tn(512, 512, 512), tn(512, 512, 1024)};
+  EXPECT_THROW(run({.problems = problems}), std::runtime_error);
+  EXPECT_EQ(finished().size(), 1U);
+  meter_.trials = 0, meter_.die_after = -1;
+  tune_outcome const outcome = run({.problems = problems});
+  EXPECT_EQ(outcome.skipped, 1);
+  EXPECT_EQ(outcome.finished, 1);
+  EXPECT_EQ(meter_.trials, 12) << "four were measured before";
+  EXPECT_EQ(results_[0].tried, 16);
+  EXPECT_EQ(finished().size(), 2U);
+  meter_.trials = 0;
+  EXPECT_EQ(run({.problems = problems}).skipped, 2);
+  EXPECT_EQ(meter_.trials, 0);
+  EXPECT_EQ(run({.problems = problems, .again = true}).finished, 2);
+  EXPECT_EQ(meter_.trials, 32);
+}
+
+TEST_F(Tune, AProductThatFailsDoesNotEndTheOthers) {
+  tune_outcome const outcome =
+      run({.problems = {tn(fake_meter::no_memory, 64, 64), tn(512, 512, 512)}});
+  EXPECT_EQ(outcome.failed, 1);
+  EXPECT_EQ(outcome.finished, 1);
+  EXPECT_NE(results_[0].failure.find("TW0714"), std::string::npos);
+}
+
+TEST_F(Tune, EndsWhenItsTimeIsOver) {
+  tune_outcome const outcome = run({.problems = {tn(512, 512, 512)}, .minutes = 1e-9});
+  EXPECT_TRUE(outcome.out_of_time);
+  EXPECT_EQ(meter_.trials, 0);
+  EXPECT_TRUE(finished().empty());
+}
+
+TEST(TuneSizes, ThreeNumbersOrWords) {
+  auto const plain = parse_sizes({"1", "2", "3"});
+  ASSERT_EQ(plain.size(), 1U);
+  EXPECT_EQ(plain[0].k, 3);
+  auto const words = parse_sizes({"1x2x3", "4x5x6", "7x8x9", "10x11x12"});
+  ASSERT_EQ(words.size(), 4U);
+  EXPECT_EQ(words[3].n, 11);
+  using words_t = std::vector<std::string>;
+  for (words_t const& bad : {words_t{"1", "2"},
+                             {"1x2"},
+                             {"1x2x"},
+                             {"1x2x3x4"},
+                             {"0x1x1"},
+                             {"x"},
+                             {"1", "b", "3"},
+                             {"99999999999999999999x1x1"}})
+    try {
+      parse_sizes(bad);
+      ADD_FAILURE() << bad[0] << " accepted";
+    } catch (rejected const& r) {
+      EXPECT_EQ(r.why().code, "TW0803");
+    }
+}
+
+TEST_F(Tune, TheCommandListsAndExports) {
+  run({.problems = {tn(512, 512, 512), tn(64, 64, 4096)}});
+  std::string const variable = "TILEWRIGHT_TUNE=" + path_, file = folder_ + "/export.json";
+  auto const list = run_command({"tune", "--list"}, {variable});
+  EXPECT_EQ(list.status, 0) << list.err;
+  EXPECT_NE(list.out.find("512x512x512 bf16 TN"), std::string::npos) << list.out;
+  EXPECT_NE(list.out.find("64x64x4096"), std::string::npos) << list.out;
+  EXPECT_EQ(run_command({"tune", "--export", file}, {variable}).status, 0);
+  auto const j = nlohmann::json::parse(tw_test::read_file(file));
+  ASSERT_EQ(j["shapes"].size(), 2U);
+  EXPECT_EQ(j["shapes"][0]["fastest"]["kernel"], finished()[0].fastest.kernel);
+  EXPECT_EQ(j["shapes"][0]["fastest"]["us"], 100.0);
+  EXPECT_EQ(j["shapes"][0]["dtype"], "bf16");
+  EXPECT_EQ(j["shapes"][1]["layout"], "TN");
+}
+
+TEST_F(Tune, TheCommandRefuses) {
+  auto const code = [&](std::vector<std::string> words, std::string const& variable) {
+    words.insert(words.begin(), "tune");
+    auto const r = run_command(words, {variable, "CUDA_VISIBLE_DEVICES=-1"});
+    return std::to_string(r.status) + " " + r.err.substr(12, 6);
+  };
+  std::string const file = "TILEWRIGHT_TUNE=" + path_;
+  EXPECT_EQ(code({"64", "64", "64"}, file).substr(0, 7), "77 TW05");
+  EXPECT_FALSE(std::filesystem::exists(path_)) << "made for nothing";
+  EXPECT_EQ(code({}, file), "2 TW0803");
+  EXPECT_EQ(code({"1x2"}, file), "2 TW0803");
+  EXPECT_EQ(code({"64", "64", "64", "--dtype", "fp8"}, file), "2 TW0615");
+  EXPECT_EQ(code({"--list"}, "TILEWRIGHT_TUNE=off"), "2 TW0802");
+  EXPECT_EQ(code({"--list"}, "TILEWRIGHT_TUNE=" + std::string(TW_COMMAND)), "2 TW0801");
+  EXPECT_EQ(run_command({"tune", "--list"}, {file}).status, 0) << "there is none yet";
+}
+
+}  // namespace
+}  // namespace tw::bench

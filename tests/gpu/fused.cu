@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// fused.cu  Fused epilogues on the card: random combinations over random shapes and plans against
+//           float64, as tests/kernel/fused_emu_test.cpp has them. Exit 0 done, 1 wrong, 77 no GPU.
+#include <cuda_runtime_api.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <vector>
+
+#include "tests/kernel/fused_cases.hpp"
+
+namespace tw::test {
+namespace {
+
+void must(cudaError_t e, int line = __builtin_LINE()) {
+  if (e == cudaSuccess) return;
+  std::printf("fused.cu:%d: %s\n", line, cudaGetErrorString(e));
+  std::exit(1);
+}
+
+/// A matrix of the host on the device; at its end D comes back.
+class device_copy {
+ public:
+  explicit device_copy(matrix& m) : host_(m), bytes_(m.bytes.size() - m.offset_bytes) {
+    if (m.bytes.empty()) return;
+    must(cudaMalloc(&data, bytes_));
+    must(cudaMemcpy(data, m.data(), bytes_, cudaMemcpyHostToDevice));
+  }
+  ~device_copy() { static_cast<void>(cudaFree(data)); }
+  device_copy(device_copy const&) = delete;
+  device_copy& operator=(device_copy const&) = delete;
+  void fetch() const { must(cudaMemcpy(host_.data(), data, bytes_, cudaMemcpyDeviceToHost)); }
+
+  void* data = nullptr;
+
+ private:
+  matrix& host_;
+  std::size_t bytes_;
+};
+
+class Fused : public testing::Test {
+ protected:
+  static constexpr std::int64_t workspace_bytes = std::int64_t{64} << 20;
+  static void SetUpTestSuite() {
+    must(cudaMalloc(&workspace_, workspace_bytes));
+    must(cudaMemset(workspace_, 0, workspace_bytes));
+  }
+  /// One of the plans, mostly one of the first.
+  std::string run(fused_product& p, std::mt19937_64& rng) {
+    device_copy const a(p.a), b(p.b), c(p.c), d(p.d), bias(p.bias), rows(p.row_scale),
+        cols(p.col_scale);
+    gemm_operands o;
+    o.a = a.data, o.b = b.data, o.c = c.data, o.d = d.data, o.bias = bias.data;
+    o.row_scale = static_cast<float const*>(rows.data);
+    o.col_scale = static_cast<float const*>(cols.data);
+    o.workspace = workspace_, o.workspace_bytes = workspace_bytes;
+    std::vector<gemm_plan> const plans = plan_candidates(p.problem, o, gpu().sms);
+    std::size_t const most = rng() % 2 != 0 ? std::min<std::size_t>(plans.size(), 3) : plans.size();
+    gemm_plan const& plan = plans[rng() % most];
+    gemm(plan, o, nullptr);
+    must(cudaDeviceSynchronize());
+    d.fetch();
+    return plan.kernel + ", shared tiles " + std::to_string(plan.shared_tiles);
+  }
+  static inline void* workspace_ = nullptr;
+};
+
+TEST_F(Fused, RandomCombinationsKeepTheBound) {
+  std::mt19937_64 rng(20261122);
+  std::map<std::string, int> kernels;
+  for (int i = 0; i < 300 && !HasFailure(); ++i) {
+    fused_product p = random_fused(rng, i % 10 == 0 ? 1500 : i % 3 == 0 ? 600 : 200);
+    std::string const plan = run(p, rng);
+    expect_fused_right(p);
+    if (HasFailure()) ADD_FAILURE() << "case " << i << ", " << plan;
+    ++kernels[plan.substr(0, plan.find(','))];
+  }
+  std::printf("%zu kernels ran\n", kernels.size());
+  EXPECT_GE(kernels.size(), 25U);
+}
+
+}  // namespace
+}  // namespace tw::test
+
+int main(int argc, char** argv) {
+  if (!tw::gpu().usable) {
+    std::printf("%s\n", to_string(tw::gpu().why_not).c_str());
+    return 77;
+  }
+  testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// epilogue_request.cpp  The options and words of fused epilogues.
+#include "tools/epilogue_request.hpp"
+
+#include <CLI/CLI.hpp>
+#include <iterator>
+
+namespace tw {
+namespace {
+
+struct activation_word {
+  char const* text;
+  activation act;
+};
+constexpr activation_word activations[] = {{"none", activation::none},
+                                           {"relu", activation::relu},
+                                           {"gelu", activation::gelu_tanh},
+                                           {"gelu-erf", activation::gelu_erf},
+                                           {"silu", activation::silu}};
+
+/// Names of gated units: what becomes of the gate.
+constexpr activation_word gated_units[] = {{"bilinear", activation::none},
+                                           {"reglu", activation::relu},
+                                           {"geglu", activation::gelu_tanh},
+                                           {"geglu-erf", activation::gelu_erf},
+                                           {"swiglu", activation::silu}};
+
+std::vector<std::string> gate_words() {
+  std::vector<std::string> words;
+  for (activation_word const& unit : gated_units)
+    for (char const* order : {":split", ":interleaved"})
+      words.push_back(unit.text + std::string(order));
+  return words;
+}
+
+void set_gate(epilogue_request& r, std::string const& text) {
+  std::size_t const colon = text.find(':');
+  r.gate = text.substr(colon + 1) == "split" ? gating::split : gating::interleaved;
+  for (activation_word const& unit : gated_units)
+    if (text.substr(0, colon) == unit.text) r.act = unit.act;
+}
+
+}  // namespace
+
+std::optional<activation> parse_activation(std::string const& word) {
+  for (activation_word const& a : activations)
+    if (word == a.text) return a.act;
+  return std::nullopt;
+}
+
+char const* text_of(activation act) {
+  for (activation_word const& a : activations)
+    if (act == a.act) return a.text;
+  return "?";
+}
+
+std::string text_of(gemm_epilogue const& e) {
+  std::string text;
+  auto const add = [&](bool there, std::string const& what) {
+    if (there) text += (text.empty() ? "" : ", ") + what;
+  };
+  add(e.row_scale, "times a scale per row");
+  add(e.col_scale, "times a scale per column");
+  add(e.bias == along::rows, "plus a bias per row");
+  add(e.bias == along::cols, "plus a bias per column");
+  add(e.act != activation::none, text_of(e.act));
+  add(e.gate == gating::split, "times what its gate passes (split)");
+  add(e.gate == gating::interleaved, "times what its gate passes (interleaved)");
+  return text;
+}
+
+void add_epilogue_options(CLI::App& verb, epilogue_request& r) {
+  verb.add_option("--bias", r.bias, "vector that is added: a value per column of A B");
+  verb.add_option_function<std::string>(
+          "--bias-along",
+          [&r](std::string const& text) {
+            r.bias_along = text == "rows" ? along::rows : along::cols;
+          },
+          "cols (default) or rows: the bias has a value per row")
+      ->check(CLI::IsMember({"rows", "cols"}));
+  verb.add_option("--row-scale", r.row_scale, "vector of M factors, f32");
+  verb.add_option("--col-scale", r.col_scale, "vector of N factors, f32");
+  CLI::Option* const act =
+      verb.add_option_function<std::string>(
+              "--activation",
+              [&r](std::string const& text) { r.act = parse_activation(text).value(); },
+              "none, relu, gelu (by tanh), gelu-erf or silu, after scales, bias and C")
+          ->check(CLI::IsMember({"none", "relu", "gelu", "gelu-erf", "silu"}));
+  verb.add_option_function<std::string>(
+          "--gate", [&r](std::string const& text) { set_gate(r, text); },
+          "UNIT:ORDER, half of B's columns are gates and D has N/2: swiglu, geglu, geglu-erf, "
+          "reglu or bilinear; split (gates first) or interleaved (gate, up, gate, up)")
+      ->check(CLI::IsMember(gate_words()))
+      ->excludes(act);
+  verb.add_option("--residual", r.residual, "matrix of D's shape that is added last");
+}
+
+}  // namespace tw
