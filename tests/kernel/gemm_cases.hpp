@@ -17,8 +17,8 @@
 namespace tw::test {
 
 /// How the matrices of a batch lie: one for all, one behind the other with a gap of `extra`
-/// elements, or side by side between the lines.
-enum class batch_form { same, behind, beside };
+/// elements, side by side between the lines, or by pointers, at multiples of 16 bytes.
+enum class batch_form { same, behind, beside, pointers };
 
 /// Matrices in memory: bytes with a guard region behind, and their values in double (row-major).
 struct matrix {
@@ -34,9 +34,7 @@ struct matrix {
   std::int64_t matrix_of(std::int64_t product) const {
     return matrices == 1 ? 0 : addresses.empty() ? product : matrices - 1 - product;
   }
-  /// Turns a batch by strides into one by pointers, if each address is a multiple of 16 bytes.
   void give_addresses() {
-    if (matrices == 1 || stride * size_bytes(desc.type) % 16 != 0) return;
     for (std::int64_t i = matrices - 1; i >= 0; --i)
       addresses.push_back(static_cast<std::byte*>(data()) + i * stride * size_bytes(desc.type));
     desc.batch_stride_elems = matrix_desc::by_pointers;
@@ -81,6 +79,7 @@ matrix make_matrix(elem type, order ord, std::int64_t rows, std::int64_t cols,
   bool const beside = form == batch_form::beside;
   m.desc = {type, ord, beside ? (inner + extra_stride) * batch + extra_pitch : inner + extra_pitch};
   if (m.matrices > 1) m.stride = extra_stride + (beside ? inner : m.desc.pitch_elems * outer);
+  if (form == batch_form::pointers) m.stride = (m.stride + 7) / 8 * 8;
   m.desc.batch_stride_elems = m.stride;
   m.rows = rows;
   m.cols = cols;
@@ -97,6 +96,7 @@ matrix make_matrix(elem type, order ord, std::int64_t rows, std::int64_t cols,
           m.value[static_cast<std::size_t>((b * rows + r) * cols + c)] = m.load(r, c, b);
         }
   }
+  if (form == batch_form::pointers) m.give_addresses();
   return m;
 }
 
@@ -145,22 +145,20 @@ inline product random_product(std::mt19937_64& rng, int most, int most_batch = 1
   };
   order const oa = ord(), ob = ord(), od = ord();
   int const batch = most_batch == 1 ? 1 : any(2, most_batch);
-  batch_form const forms[] = {batch_form::behind, batch_form::beside, batch_form::same};
+  batch_form const forms[] = {batch_form::behind, batch_form::beside, batch_form::pointers,
+                              batch_form::pointers, batch_form::same};
   auto const form = [&](int choices) {
     return batch == 1 ? batch_form::behind : forms[any(0, choices - 1)];
   };
   // Half of the distances are multiples of 16 bytes more than dense, the others anything.
   auto const gap = [&] { return batch == 1 ? 0 : any(0, 1) != 0 ? 8 * any(0, 3) : any(0, 9); };
-  p.a = make_matrix(ab, oa, m, k, extra(oa, m, k), fill, batch, form(3), gap());
-  p.b = make_matrix(ab, ob, k, n, extra(ob, k, n), fill, batch, form(3), gap());
-  p.d = make_matrix(outputs[any(0, 2)], od, m, n, extra(od, m, n), nullptr, batch, form(2), gap());
-  for (matrix* x : {&p.a, &p.b, &p.d})
-    if (batch > 1 && any(0, 1) != 0) x->give_addresses();
+  p.a = make_matrix(ab, oa, m, k, extra(oa, m, k), fill, batch, form(5), gap());
+  p.b = make_matrix(ab, ob, k, n, extra(ob, k, n), fill, batch, form(5), gap());
+  p.d = make_matrix(outputs[any(0, 2)], od, m, n, extra(od, m, n), nullptr, batch, form(4), gap());
   p.problem = {m, n, k, p.a.desc, p.b.desc, p.d.desc, std::nullopt, 1.0F, 0.0F, batch};
   if (any(0, 1) != 0) p.problem.alpha = normal(rng);
   if (any(0, 2) == 0) {
-    p.c = make_matrix(outputs[any(0, 2)], ord(), m, n, any(0, 3), fill, batch, form(3), gap());
-    if (batch > 1 && any(0, 1) != 0) p.c.give_addresses();
+    p.c = make_matrix(outputs[any(0, 2)], ord(), m, n, any(0, 3), fill, batch, form(5), gap());
     p.problem.c = p.c.desc;
     p.problem.beta = normal(rng);
   }
