@@ -45,6 +45,10 @@ void add_gemm(CLI::App& bench, int& status) {
                    "Our plans that are tried; the fastest becomes a contender of its own")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
+  verb->add_flag(
+      "--chain", o->measure.chain,
+      "Our plan as a chain of dependent launches (programmatic dependent launch) becomes "
+      "a contender of its own");
   verb->add_option("--order", o->measure.orders,
                    "Orders of tiles in bands of so many cluster tiles (serpentine:8,hilbert:16): "
                    "our plan in each of them becomes a contender of its own")

@@ -37,6 +37,7 @@ class measurement {
     out_.why = plans[0].why;
     out_.hints = plans[0].hints;
     add("tilewright", plans[0].kernel, prepare(plans[0], options_.batch_s));
+    if (options_.chain) add("tilewright_pdl", plans[0].kernel, chain_of(plans[0]));
     for (std::string const& order : options_.orders)
       add("tilewright_" + order, plans[0].kernel,
           prepare(in_order(plans[0], order), options_.batch_s));
@@ -118,6 +119,13 @@ class measurement {
       if (order.substr(0, colon) == order_names[i]) plan.raster = static_cast<order_kind>(i);
     plan.band = std::stoi(order.substr(colon + 1));
     return plan;
+  }
+
+  /// Launches that may start while the one before ends. The workspace is the same for all.
+  contender_pointer chain_of(gemm_plan const& plan) {
+    return prepare([this, plan](int set, cudaStream_t stream) {
+      gemm(plan, sets_.at(set), stream, {.pdl = true});
+    });
   }
 
   contender_pointer prepare(graph_contender::enqueue const& launch) {

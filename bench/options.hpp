@@ -18,7 +18,8 @@ struct measure_options {
   bool baseline = true;  // cuBLASLt, heuristic and tuned
   std::string cublaslt = "libcublasLt.so.13";
   int tune_candidates = 16;
-  int our_plans = 1;  // the fastest by prediction, of which the fastest by measurement is timed
+  int our_plans = 1;   // the fastest by prediction, of which the fastest by measurement is timed
+  bool chain = false;  // a contender whose launches start while the one before ends
   std::vector<std::string> orders;  // of tiles, "serpentine:8": each a contender of its own
   data_kind data = data_kind::normal;
   std::uint64_t seed = 1;

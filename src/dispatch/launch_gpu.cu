@@ -82,7 +82,8 @@ gpu_info const& gpu() {
   return info;
 }
 
-void gemm(gemm_plan const& plan, gemm_operands const& given, cudaStream_t stream) {
+void gemm(gemm_plan const& plan, gemm_operands const& given, cudaStream_t stream,
+          launch_options const& how) {
   if (!gpu().usable) throw rejected(gpu().why_not);
   registry::gpu_launcher const launcher = registry::find_gpu(plan.config);
   if (launcher == nullptr)
@@ -91,17 +92,22 @@ void gemm(gemm_plan const& plan, gemm_operands const& given, cudaStream_t stream
   launch_form const form = form_of(plan, given);
   gemm_params const params = make_params(plan, form.problem, form.operands, target::gpu);
   for (int i = 0; i < form.copy_count; ++i) run(form.copies[i], stream);
-  if (needs_maps(params))
+  bool const maps = needs_maps(params);
+  if (maps)
     must(write_maps(make_batch_maps(params, form.problem, form.operands), stream),
          "launch that writes tensor maps");
-  must(static_cast<cudaError_t>(launcher(plan.clusters * plan.config.cluster(), params, stream)),
+  // Copies come before; the maps' launch does too, but it follows what came before it.
+  bool const pdl = maps || (how.pdl && form.copy_count == 0);
+  must(static_cast<cudaError_t>(
+           launcher(plan.clusters * plan.config.cluster(), params, stream, pdl)),
        "kernel launch");
 }
 
-void gemm(gemm_problem const& p, gemm_operands const& o, cudaStream_t stream) {
+void gemm(gemm_problem const& p, gemm_operands const& o, cudaStream_t stream,
+          launch_options const& how) {
   if (!gpu().usable) throw rejected(gpu().why_not);
   device_and_sms const d = current_device();
-  gemm(*cached_plan(p, o, d.sms, d.device), o, stream);
+  gemm(*cached_plan(p, o, d.sms, d.device), o, stream, how);
 }
 
 }  // namespace tw

@@ -14,9 +14,11 @@ gpu_info const& gpu() {
   return info;
 }
 
-void gemm(gemm_problem const&, gemm_operands const&, cudaStream_t) {
+void gemm(gemm_problem const&, gemm_operands const&, cudaStream_t, launch_options const&) {
   throw rejected(gpu().why_not);
 }
-void gemm(gemm_plan const&, gemm_operands const&, cudaStream_t) { throw rejected(gpu().why_not); }
+void gemm(gemm_plan const&, gemm_operands const&, cudaStream_t, launch_options const&) {
+  throw rejected(gpu().why_not);
+}
 
 }  // namespace tw

@@ -13,8 +13,8 @@ typedef struct CUstream_st* cudaStream_t;
 namespace tw::registry {
 
 using emu_launcher = void (*)(int ctas, gemm_params const&, emu::options const&);
-/// Returns a cudaError_t as int; 0 is success.
-using gpu_launcher = int (*)(int ctas, gemm_params const&, cudaStream_t);
+/// Returns a cudaError_t as int; 0 is success. pdl: as in arch/cuda/launch.hpp.
+using gpu_launcher = int (*)(int ctas, gemm_params const&, cudaStream_t, bool pdl);
 
 template <class Launcher>
 struct entry {

@@ -93,6 +93,16 @@ struct gpu_info {
 };
 gpu_info const& gpu();
 
+/// How a launch stands to the one before it in its stream.
+struct launch_options {
+  /// Programmatic dependent launch: the kernel may start while the one before it ends, sets itself
+  /// up, and waits for it before it touches operands, D or the workspace; a product may read what
+  /// the one before has written. It helps where that one's last tiles leave SMs free. Our kernels
+  /// say when the next may start; others' count when they have ended, or say so themselves
+  /// (griddepcontrol.launch_dependents). Without effect where operands are copied first.
+  bool pdl = false;
+};
+
 /// Computes the product on the current device, asynchronously on `stream`. Pointers are device
 /// pointers. Throws `rejected` before anything is launched.
 /// Nothing is allocated and nothing waits: a call may be captured into a CUDA graph, which keeps
@@ -102,8 +112,10 @@ gpu_info const& gpu();
 /// has the same bits each time. Operands whose pitch or base TMA cannot address (no multiple of 16
 /// bytes) are first copied to the workspace; without room for that the call is refused (TW0410).
 /// gemm_plan::workspace_bytes is exact, gemm_workspace_bytes() enough for every plan.
-void gemm(gemm_problem const& p, gemm_operands const& o, cudaStream_t stream);
-void gemm(gemm_plan const& plan, gemm_operands const& o, cudaStream_t stream);
+void gemm(gemm_problem const& p, gemm_operands const& o, cudaStream_t stream,
+          launch_options const& how = {});
+void gemm(gemm_plan const& plan, gemm_operands const& o, cudaStream_t stream,
+          launch_options const& how = {});
 
 using emu_options = emu::options;
 using emu::async_policy;

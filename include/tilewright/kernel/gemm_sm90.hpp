@@ -72,6 +72,7 @@ struct gemm_sm90 {
       if (p.epilogue.tma_end > 0) tma_prefetch_map(p.epilogue.d);
     }
     meet();
+    grid_dependency_wait();  // operands, D and the workspace may be the launch before's until here
     if (warpgroup_id() == 0) {
       if constexpr (consumers > 1) set_max_regs_dec<load_regs>();
       if (warp_id() == 0 && elect_one()) load_a(p, s);
@@ -180,6 +181,7 @@ struct gemm_sm90 {
         s.a[0] + rank_n * (a_bytes / C.cluster_n), a_bytes,
         static_cast<std::uint16_t>(row_of_ranks << rank_m),
         [&](tile_place t) { return t.m * C.tile_m + rank_n * a_share; });
+    grid_dependents_launch();  // all loads are under way: the next launch may begin to set up
   }
   TW_DEVICE static void load_b(params const& p, smem& s) {
     enter_role("load B");

@@ -8,8 +8,8 @@
 namespace tw::registry {
 
 template <gemm_config C>
-int launch_gemm(int ctas, gemm_params const& p, cudaStream_t stream) {
-  return static_cast<int>(launch<gemm_sm90<C>>(ctas, p, stream));
+int launch_gemm(int ctas, gemm_params const& p, cudaStream_t stream, bool pdl) {
+  return static_cast<int>(launch<gemm_sm90<C>>(ctas, p, stream, pdl));
 }
 
 struct gpu_maker {

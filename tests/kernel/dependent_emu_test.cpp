@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// dependent_emu_test.cpp  Products that read what the one before wrote, launched so that they may
+//                         start before it has ended: no access comes before the wait for it.
+#include <gtest/gtest.h>
+
+#include "tests/kernel/emu_workspace.hpp"
+#include "tilewright/base/convert.hpp"
+#include "tilewright/dispatch/gemm.hpp"
+
+namespace tw::test {
+namespace {
+
+constexpr int rows = 100, size = 640, steps = 3, sms = 24;
+
+/// x(r, c) in bf16; B shifts the columns by one: D(r, c) = A(r, c - 1).
+struct chain {
+  chain()
+      : buffers(steps + 1, std::vector<std::uint16_t>(rows * size, 0xFFFF)),
+        shift(size * size) {
+    for (int r = 0; r < rows; ++r)
+      for (int c = 0; c < size; ++c) buffers[0][at(r, c)] = value(r, c);
+    for (int c = 0; c < size; ++c)  // column-major B(k, n) = 1 where k = n - 1
+      shift[static_cast<std::size_t>(c * size + (c + size - 1) % size)] = to_bf16(1).bits;
+    problem.m = rows, problem.n = problem.k = size;
+    problem.a = problem.d = {elem::bf16, order::row_major, size};
+    problem.b = {elem::bf16, order::col_major, size};
+  }
+  static std::size_t at(int r, int c) { return static_cast<std::size_t>(r * size + c); }
+  static std::uint16_t value(int r, int c) {
+    return to_bf16(static_cast<float>((r * 7 + c * 3) % 251)).bits;
+  }
+  gemm_operands step(int i) {
+    gemm_operands o{buffers[static_cast<std::size_t>(i)].data(), shift.data(), nullptr,
+                    buffers[static_cast<std::size_t>(i) + 1].data()};
+    space.give(o);
+    return o;
+  }
+  int wrong() const {
+    int n = 0;
+    for (int r = 0; r < rows; ++r)
+      for (int c = 0; c < size; ++c)
+        n += buffers[steps][at(r, c)] != value(r, (c + size - steps) % size);
+    return n;
+  }
+
+  gemm_problem problem;
+  std::vector<std::vector<std::uint16_t>> buffers;
+  std::vector<std::uint16_t> shift;
+  emu_workspace space;
+};
+
+TEST(Dependent, AChainOfProductsWaitsForItsPredecessors) {
+  chain like;
+  auto const plans = plan_candidates(like.problem, like.step(0), sms);
+  std::size_t shared = 0;
+  while (shared < plans.size() && plans[shared].shared_tiles == 0) ++shared;
+  ASSERT_LT(shared, plans.size());
+  for (std::size_t i : {std::size_t{0}, std::size_t{1}, shared}) {
+    for (async_policy const policy : {async_policy::lazy, async_policy::random}) {
+      chain x;
+      emu::stream stream;
+      emu_options o;
+      o.policy = policy;
+      o.random_warps = true;
+      o.sms = sms;
+      o.in = &stream;
+      o.pdl = true;
+      for (int s = 0; s < steps; ++s) gemm_emulated(plans[i], x.step(s), o);
+      EXPECT_EQ(x.wrong(), 0) << plans[i].kernel;
+      x.space.expect_zero();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tw::test
