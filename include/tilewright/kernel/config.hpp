@@ -43,6 +43,12 @@ struct gemm_config {
   TW_HD constexpr int warpgroup_m() const { return pingpong ? tile_m : tile_m / math_warpgroups(); }
   /// Fragments of 64 rows in a warpgroup.
   TW_HD constexpr int fragments() const { return warpgroup_m() / 64; }
+  /// Does the kernel take batches by pointers? With fused epilogues, or with 192 accumulators in
+  /// each of two fragments, no registers are left for the second kind of address.
+  TW_HD constexpr bool by_pointers() const {
+    bool const tight = fragments() * tile_n >= 384 && (!pingpong || d == elem::f32);
+    return fused == fusion::none && !tight;
+  }
   /// Columns of D's tile: with a gate half of the product's.
   TW_HD constexpr int d_cols() const { return fused == fusion::gated ? tile_n / 2 : tile_n; }
   bool operator==(gemm_config const&) const = default;
