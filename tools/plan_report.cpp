@@ -81,6 +81,8 @@ json one_json(gemm_problem const& asked, gemm_plan const& p) {
          {"clusters", p.clusters},
          {"shared_tiles", p.shared_tiles},
          {"sharers", p.sharers},
+         {"order", order_names[static_cast<int>(p.raster)]},
+         {"band", p.band},
          {"workspace_bytes", p.workspace_bytes},
          {"predicted", rates_json(asked, p.predicted_us)},
          {"terms_us", terms_json(p.terms)}};
