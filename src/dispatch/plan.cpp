@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "dispatch/cost.hpp"
+#include "dispatch/folded.hpp"
 #include "dispatch/normal_form.hpp"
 #include "dispatch/plan_log.hpp"
 #include "dispatch/raster.hpp"
@@ -25,7 +26,7 @@ std::string slower_path(char const* matrix, matrix_desc const& m, char const* co
       "{}: pitch of {} bytes, {}or its base is not a multiple of 16 bytes, which TMA "
       "needs; {}. A padded pitch avoids this",
       matrix, m.pitch_elems * size_bytes(m.type),
-      m.batch_stride_elems == 0
+      m.batch_stride_elems <= 0
           ? ""
           : fmt::format("batch stride of {} bytes ", m.batch_stride_elems * size_bytes(m.type)),
       consequence);
@@ -100,6 +101,7 @@ bool counters_fit(gemm_problem const& q, gemm_config const& c, sharing const& s)
 std::string why(gemm_plan const& p, cost const& t, sharing const& s, std::size_t of) {
   std::string text =
       p.config.d_m != (p.problem.d.ord == order::col_major) ? "the transposed product: " : "";
+  if (p.normal.batch != p.problem.batch) text += "the batch as one product: ";
   text += fmt::format("{} cluster tiles of {}x{} on {} clusters", s.tiles,
                       p.config.tile_m * p.config.cluster_m, p.config.tile_n * p.config.cluster_n,
                       s.clusters);
@@ -153,7 +155,9 @@ rejection not_compiled(gemm_problem const& p) {
 std::vector<option> ranked(gemm_problem const& p, gemm_operands const& given, int device_sms) {
   if (auto r = accept(p)) throw rejected(*r);
   std::int64_t const workspace_bytes = std::max<std::int64_t>(0, given.workspace_bytes);
-  auto const measured = all_aligned(given) ? find_winner(p, device_sms) : std::optional<winner>();
+  gemm_problem const whole = folded(p);
+  auto const measured =
+      all_aligned(given) ? find_winner(whole, device_sms) : std::optional<winner>();
   tuned_answer const tuned = all_aligned(given) ? find_tuned(p, device_sms) : tuned_answer{};
   std::vector<option> options;
   fusion const fused = p.epilogue.gate != gating::none ? fusion::gated
@@ -164,10 +168,12 @@ std::vector<option> ranked(gemm_problem const& p, gemm_operands const& given, in
     gemm_plan base;
     base.problem = p;
     base.swapped = swapped;
-    base.normal = swapped ? transposed(p) : p;
+    base.normal = swapped ? transposed(whole) : whole;
     gemm_operands const o = swapped ? transposed(given) : given;
     gemm_problem const& q = base.normal;
     operand_major const a = major_of_a(q.a), b = major_of_b(q.b);
+    bool const pointers = q.a.has_pointers() || q.b.has_pointers() || q.d.has_pointers() ||
+                          (q.c && q.c->has_pointers());
     bool const d_m = q.d.ord == order::col_major;
     base.repitch_a = !tma_addressable(q.a, a == operand_major::k ? q.m : q.k, q.batch, o.a);
     base.repitch_b = !tma_addressable(q.b, b == operand_major::k ? q.n : q.k, q.batch, o.b);
@@ -185,7 +191,8 @@ std::vector<option> ranked(gemm_problem const& p, gemm_operands const& given, in
 
     for (tile_shape const& t : tile_shape_list) {
       gemm_config const c = config_of(t, q.a.type, q.d.type, a, b);
-      if (c.d_m != d_m || c.fused != fused || !is_compiled(c)) continue;
+      if (c.d_m != d_m || c.fused != fused || !is_compiled(c) || (pointers && !c.by_pointers()))
+        continue;
       base.config = c;
       base.kernel = kernel_name(c);
       for (sharing const& s : sharings(q, c, device_sms)) {

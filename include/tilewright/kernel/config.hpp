@@ -57,6 +57,12 @@ struct gemm_config {
   TW_HD constexpr int fragments() const { return warpgroup_m() / 64; }
   /// Columns of D that a warpgroup stores: part_n, with a gate half of them.
   TW_HD constexpr int d_cols() const { return fused == fusion::gated ? part_n() / 2 : part_n(); }
+  /// Does the kernel take batches by pointers? With fused epilogues, or with 192 accumulators in
+  /// each of two fragments, no registers are left for the second kind of address.
+  TW_HD constexpr bool by_pointers() const {
+    bool const tight = fragments() * tile_n >= 384 && (!pingpong || d == elem::f32);
+    return fused == fusion::none && !tight;
+  }
   bool operator==(gemm_config const&) const = default;
 };
 

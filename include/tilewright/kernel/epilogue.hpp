@@ -85,9 +85,11 @@ struct epilogue {
   TW_DEVICE static int first_col() { return 2 * (lane_id() % 4); }
   TW_DEVICE static bool leader() { return thread_id() % 128 == 0; }
 
-  TW_DEVICE static float load_c(c_view const& c, int row, int col, int batch) {
-    return load_as_float(c.data, c.type,
-                         row * c.row_stride + col * c.col_stride + batch * c.batch_stride);
+  /// Element (row, col) of C of product `batch`, that lies in `matrix` in a batch by pointers.
+  TW_DEVICE static float load_c(c_view const& c, void const* matrix, int row, int col, int batch) {
+    std::int64_t const i = row * c.row_stride + col * c.col_stride;
+    if constexpr (C.by_pointers()) return load_as_float(matrix, c.type, i);
+    return load_as_float(c.data, c.type, i + batch * c.batch_stride);
   }
 
   /// Strip j of the fragment, at D(at): alpha * acc + beta * C.
@@ -95,30 +97,40 @@ struct epilogue {
     TW_UNROLL
     for (int i = j * strip_regs; i < (j + 1) * strip_regs; ++i) acc[i] = p.alpha * acc[i];
     if (p.c.data == nullptr) return;
+    std::int64_t const first = at.batch * p.c.batch_stride * size_bytes(p.c.type);
+    void const* const matrix = p.c.matrices != nullptr
+                                   ? p.c.matrices[at.batch]
+                                   : static_cast<std::byte const*>(p.c.data) + first;
     TW_UNROLL
     for (int i = 0; i < strip_regs; ++i) {
       int const r = at.row + first_row() + 8 * (i >> 1 & 1);
       int const c = at.col + first_col() + 8 * (i >> 2) + (i & 1);
       float& x = acc[j * strip_regs + i];
-      if (r < p.m && c < p.n) x = fmaf(p.beta, load_c(p.c, r, c, at.batch), x);
+      if (r < p.m && c < p.n) x = fmaf(p.beta, load_c(p.c, matrix, r, c, at.batch), x);
     }
   }
 
   /// Strip j of the fragment, at D(at), by plain stores.
   TW_DEVICE static void store_plain(epilogue_params const& p, fragment_place at, fragment& acc,
                                     int j) {
+    constexpr bool pointers = C.by_pointers();
+    std::int64_t const first = at.batch * p.batch_stride;
+    void* const matrix = !pointers ? p.data
+                         : p.matrices != nullptr
+                             ? p.matrices[at.batch]
+                             : static_cast<std::byte*>(p.data) + first * size_bytes(type);
     TW_UNROLL
     for (int i = 0; i < strip_regs; ++i) {
       int const r = at.row + first_row() + 8 * (i >> 1 & 1);
       int const c = at.col + first_col() + 8 * (i >> 2) + (i & 1);
       if (r >= p.m || c >= p.n) continue;
       std::int64_t const to =
-          at.batch * p.batch_stride + (box.m_major ? c * p.pitch + r : r * p.pitch + c);
+          (pointers ? 0 : first) + (box.m_major ? c * p.pitch + r : r * p.pitch + c);
       float const value = acc[j * strip_regs + i];
       if constexpr (type == elem::f32)
-        static_cast<float*>(p.data)[to] = value;
+        static_cast<float*>(matrix)[to] = value;
       else
-        static_cast<std::uint16_t*>(p.data)[to] =
+        static_cast<std::uint16_t*>(matrix)[to] =
             static_cast<std::uint16_t>(pack2<type>(value, 0.0F));
     }
   }
@@ -141,13 +153,17 @@ struct epilogue {
     fence_proxy_async();  // the writes above are for the async proxy
     named_barrier_sync(barrier, 128);
     if (!leader()) return;
+    // The thread that loads A has acquired the maps of a batch by pointers.
+    bool const one_map = !C.by_pointers() || p.d_maps == nullptr;
+    tensor_map const& map = one_map ? p.d : p.d_maps[at.batch];
+    int const matrix = one_map ? at.batch : 0;
     TW_UNROLL
     for (int b = 0; b < box.boxes(); ++b) {
       int const row = at.row + b * box.rows;
       if (row >= p.m || at.col >= p.n) continue;
-      tma_coord<3> const to = box.m_major ? tma_coord<3>{{row, at.col, at.batch}}
-                                          : tma_coord<3>{{at.col, row, at.batch}};
-      tma_store(p.d, strip + b * box.bytes(type), to);
+      tma_coord<3> const to =
+          box.m_major ? tma_coord<3>{{row, at.col, matrix}} : tma_coord<3>{{at.col, row, matrix}};
+      tma_store(map, strip + b * box.bytes(type), to);
     }
   }
 

@@ -130,7 +130,7 @@ struct gemm_sm90 {
       return {{x.c[0], 0, 0, x.c[1] / 16, batch}};
     }
   };
-  using b_map = std::conditional_t<C.fused == fusion::gated, gated_map, plain_map>;
+  using b_coords = std::conditional_t<C.fused == fusion::gated, gated_map, plain_map>;
 
   /// Fills the ring: of each K block a_share rows of A and b_share columns of B, for all CTAs that
   /// need them. One thread: two take 0.3 % of a large product (docs/decisions/0013).
@@ -143,23 +143,45 @@ struct gemm_sm90 {
         static_cast<std::uint16_t>(((1 << C.cluster_m) - 1) << rank_n * C.cluster_m);
     ring<C.stages> slot;
     work_list work(p.work, cluster_id());
+    int acquired = -1;  // the product whose maps may be used
     for (segment seg{}; work.next(p.work, cluster_count(), seg);) {
       tile_place const tile = tile_of(p, seg.tile);
       int const m = tile.m * C.tile_m + rank_n * a_share;  // the first row of A
       int const n = tile.n * C.tile_n + rank_m * b_share;  // the first column of B
       int const a_matrix = p.a_batched * tile.batch, b_matrix = p.b_batched * tile.batch;
       k_range const mine = my_part(seg);
-      for (int k = mine.begin; k < mine.end; ++k, slot.next()) {
-        s.slot_free[slot.stage].wait(slot.phase ^ 1U);
-        mbarrier& landed = s.ab_landed[slot.stage];
-        landed.arrive_expect_tx(a_bytes + b_bytes);
-        std::byte* const a = s.a[slot.stage] + rank_n * (a_bytes / C.cluster_n);  // (a_share, 64)
-        std::byte* const b = s.b[slot.stage] + rank_m * (b_bytes / C.cluster_m);  // (b_share, 64)
-        load_share<operand_a, a_share, plain_map>(a, p.a, landed, m, k, a_matrix, same_rows);
-        load_share<operand_b, b_share, b_map>(b, p.b, landed, n, k, b_matrix, same_cols);
+      auto const load_tile = [&](tensor_map const& map_a, tensor_map const& map_b) {
+        for (int k = mine.begin; k < mine.end; ++k, slot.next()) {
+          s.slot_free[slot.stage].wait(slot.phase ^ 1U);
+          mbarrier& landed = s.ab_landed[slot.stage];
+          landed.arrive_expect_tx(a_bytes + b_bytes);
+          std::byte* const a = s.a[slot.stage] + rank_n * (a_bytes / C.cluster_n);  // (a_share, 64)
+          std::byte* const b = s.b[slot.stage] + rank_m * (b_bytes / C.cluster_m);  // (b_share, 64)
+          load_share<operand_a, a_share, plain_map>(a, map_a, landed, m, k, a_matrix, same_rows);
+          load_share<operand_b, b_share, b_coords>(b, map_b, landed, n, k, b_matrix, same_cols);
+        }
+      };
+      if (!C.by_pointers() || (p.a_maps == nullptr && p.b_maps == nullptr)) {
+        if (C.by_pointers() && tile.batch != acquired) acquire(p.epilogue.d_maps, tile.batch);
+        acquired = tile.batch;
+        load_tile(p.a, p.b);  // a loop of its own: these maps are constants
+        continue;
       }
+      if (tile.batch != acquired) {
+        acquire(p.a_maps, tile.batch);
+        acquire(p.b_maps, tile.batch);
+        acquire(p.epilogue.d_maps, tile.batch);
+        acquired = tile.batch;
+      }
+      load_tile(p.a_maps != nullptr ? p.a_maps[tile.batch] : p.a,
+                p.b_maps != nullptr ? p.b_maps[tile.batch] : p.b);
     }
     grid_dependents_launch();  // all loads are under way: the next launch may begin to set up
+  }
+
+  /// Makes a map that a launch before wrote usable to this CTA. maps == nullptr: there is none.
+  TW_DEVICE static void acquire(tensor_map const* maps, int product) {
+    if (maps != nullptr) tensor_map_acquire(maps[product]);
   }
 
   /// `Share` rows (of M or N, from `first`) of K block k, for all CTAs of `mask`.
