@@ -89,7 +89,12 @@ tensor_map encode_tensor_map_gpu(tensor_map_desc const& d) {
     static auto const error_name = driver_function<PFN_cuGetErrorName_v6000>("cuGetErrorName");
     char const* name = nullptr;
     error_name(r, &name);
-    refuse(name != nullptr ? name : "CUresult " + std::to_string(static_cast<int>(r)), "");
+    std::string const got =
+        name != nullptr ? name : "CUresult " + std::to_string(static_cast<int>(r));
+    // The driver says the same of every call after a kernel broke: that is not the map's fault.
+    if (r != CUDA_ERROR_INVALID_VALUE)
+      throw rejected({"TW0506", "CUDA driver", got, "success", ""});
+    refuse(got, "");
   }
   return std::bit_cast<tensor_map>(map);
 }

@@ -180,7 +180,7 @@ TEST(Plan, TheTransposedProductExchangesTheVectorsOfRowsAndColumns) {
 }
 
 TEST(Operands, APlanThatSharesTilesNeedsItsWorkspace) {
-  gemm_problem const p = tn(64, 64, 8192);
+  gemm_problem const p = tn(320, 320, 8192);
   gemm_operands o = aligned();
   EXPECT_EQ(plan_gemm(p, o, 132).shared_tiles, 0);  // there is none
   o.workspace = reinterpret_cast<void*>(std::uintptr_t{0x1000});
