@@ -23,7 +23,9 @@ def rows(results):
     found = {}
     for path in results:
         for shape in json.loads((ROOT / path).read_text())["shapes"]:
-            if "fastest" in shape and shape.get("batch", 1) == 1:  # of `tilewright tune --export`
+            if shape.get("batch", 1) != 1 or shape["category"] == "epilogue":
+                continue  # the table has single products without a fused epilogue
+            if "fastest" in shape:  # of `tilewright tune --export`
                 shape = {**shape, "plans": [shape["fastest"]], "providers": []}
             timed = [p for p in shape.get("plans", []) if p["us"] is not None]
             if not timed:
