@@ -52,7 +52,8 @@ TEST(FusedEmu, EveryShapeWithWholeAndSharedTiles) {
     auto const before = ways.size();
     for (int tries = 0; tries < 400 && ways.size() < before + 2; ++tries) {
       fused_product p = random_fused(rng, 300);
-      if ((p.problem.epilogue.gate != gating::none) != (t.fused == fusion::gated)) continue;
+      bool const gated = t.fused == fusion::gated || t.fused == fusion::gated_aux;
+      if ((p.problem.epilogue.gate != gating::none) != gated) continue;
       gemm_operands operands = p.operands();
       space.give(operands);
       for (gemm_plan const& plan : plan_candidates(p.problem, operands, 8)) {
