@@ -41,6 +41,10 @@ class measurement {
     for (std::string const& order : options_.orders)
       add("tilewright_" + order, plans[0].kernel,
           prepare(in_order(plans[0], order), options_.batch_s));
+    if (by_pointers_too()) {
+      gemm_plan const plan = plan_gemm(with_pointers(problem_), sets_.at(0), device_sms);
+      add("tilewright_pointers", plan.kernel, prepare(plan, options_.batch_s));
+    }
     std::size_t const best = try_plans(plans);
     if (best != 0)
       add("tilewright_tuned", plans[best].kernel, prepare(plans[best], options_.batch_s));
@@ -54,12 +58,13 @@ class measurement {
       x_ = device_buffer(static_cast<std::size_t>(part.m * part.n * size_bytes(part.d.type)));
     auto const algorithms = product_->algorithms(std::max(options_.tune_candidates, 1));
     add("cublaslt_heuristic", describe(algorithms[0]), prepare(algorithms[0]));
+    provider_result same = out_.providers.back();
+    if (by_pointers_too()) add_cublaslt_pointers(library);
     std::size_t const best = tune(algorithms);
     if (best != 0) {
       add("cublaslt_tuned", describe(algorithms[best]), prepare(algorithms[best]));
       return;
     }
-    provider_result same = out_.providers.back();
     same.provider = "cublaslt_tuned";
     same.same_as = "cublaslt_heuristic";
     out_.providers.push_back(same);
@@ -90,6 +95,22 @@ class measurement {
 
  private:
   using contender_pointer = std::unique_ptr<graph_contender>;
+
+  /// Batches are measured by pointers as well.
+  bool by_pointers_too() const {
+    return problem_.batch > 1 && !is_fused(problem_.epilogue) && !problem_.c;
+  }
+
+  void add_cublaslt_pointers(cublaslt const& library) try {
+    by_pointers_.emplace(library, with_pointers(problem_));
+    lt_algorithm const first = by_pointers_->algorithms(1)[0];
+    add("cublaslt_pointers", by_pointers_->describe(first),
+        prepare([this, first](int set, cudaStream_t stream) {
+          by_pointers_->enqueue(first, sets_.at(set), stream);
+        }));
+  } catch (rejected const& e) {  // a batch that the library does not compute by pointers
+    if (e.why().code != "TW0712") throw;
+  }
 
   /// The plan with its tiles in another order, "serpentine:8".
   static gemm_plan in_order(gemm_plan plan, std::string const& order) {
@@ -195,7 +216,7 @@ class measurement {
   gemm_problem const problem_;
   operand_sets const sets_;
   shape_result& out_;
-  std::optional<lt_product> product_;
+  std::optional<lt_product> product_, by_pointers_;
   device_buffer x_;                            // between cuBLASLt and an elementwise kernel
   std::vector<contender_pointer> contenders_;  // contender i belongs to out_.providers[i]
   std::vector<std::uint64_t> digests_;

@@ -68,17 +68,15 @@ inline std::string one_mode(std::vector<column> const& columns, shape_result con
   return table_line(columns, cells) + "\n";
 }
 
-/// Our plan in other orders of tiles, compared with the order that was planned.
-inline std::string orders(shape_result const& r, std::string const& mode,
+/// The contenders beside the usual ones: our plan in other orders of tiles, batches by pointers.
+inline std::string others(shape_result const& r, std::string const& mode,
                           std::vector<sample> provider_result::*samples) {
   std::string lines;
-  std::string const prefix = "tilewright_";
   double const us = median_us(r.find("tilewright")->*samples);
   for (auto const& p : r.providers)
-    if (p.provider.starts_with(prefix) && p.provider.find(':') != std::string::npos)
-      lines += "  " + mode + " " + p.provider.substr(prefix.size()) + ": " +
-               cell_us(median_us(p.*samples)) + " us, " + cell(median_us(p.*samples) / us, 4) +
-               " of the planned order's\n";
+    if (p.provider.find(':') != std::string::npos || p.provider.ends_with("_pointers"))
+      lines += "  " + mode + " " + p.provider + ": " + cell_us(median_us(p.*samples)) + " us, " +
+               cell(median_us(p.*samples) / us, 4) + " of our time above\n";
   return lines;
 }
 
@@ -96,10 +94,10 @@ inline std::string gemm_rows(std::vector<column> const& columns, shape_result co
   auto const& ours = *r.find("tilewright");
   if (!ours.bursts.empty())
     lines += detail::one_mode(columns, r, "burst", &provider_result::bursts) +
-             detail::orders(r, "burst", &provider_result::bursts);
+             detail::others(r, "burst", &provider_result::bursts);
   if (!ours.windows.empty())
     lines += detail::one_mode(columns, r, "sust", &provider_result::windows) +
-             detail::orders(r, "sust", &provider_result::windows);
+             detail::others(r, "sust", &provider_result::windows);
   return lines;
 }
 

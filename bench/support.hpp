@@ -55,6 +55,12 @@ inline gemm_problem problem_of(gemm_shape const& s) {
   return p;
 }
 
+/// The same batch with arrays of addresses.
+inline gemm_problem with_pointers(gemm_problem p) {
+  for (matrix_desc* m : {&p.a, &p.b, &p.d}) m->batch_stride_elems = matrix_desc::by_pointers;
+  return p;
+}
+
 inline double flop(gemm_shape const& s) {
   return 2.0 * static_cast<double>(s.batch) * static_cast<double>(s.m) * static_cast<double>(s.n) *
          static_cast<double>(s.k);

@@ -107,7 +107,8 @@ lt_product::lt_product(cublaslt const& library, gemm_problem const& p)
       alpha_(p.alpha),
       beta_(p.c ? p.beta : 0),
       c_(p.c.has_value()),
-      bias_(p.epilogue.bias != along::none) {
+      bias_(p.epilogue.bias != along::none),
+      pointers_(p.d.has_pointers()) {
   auto const& api = *library_.api_;
   // A row-major matrix read column by column is its transpose. cuBLAS's left operand is our B^T
   // (n x k): as stored, B col_major is k x n and must be transposed; B row_major is n x k already.
@@ -145,9 +146,14 @@ lt_product::lt_product(cublaslt const& library, gemm_problem const& p)
       auto const count = static_cast<std::int32_t>(p.batch);
       api.check(api.layout_set(layout, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count, sizeof count),
                 "BATCH_COUNT");
-      api.check(api.layout_set(layout, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &stride,
-                               sizeof stride),
-                "STRIDED_BATCH_OFFSET");
+      std::uint32_t const mode = CUBLASLT_BATCH_MODE_POINTER_ARRAY;
+      if (pointers_)
+        api.check(api.layout_set(layout, CUBLASLT_MATRIX_LAYOUT_BATCH_MODE, &mode, sizeof mode),
+                  "BATCH_MODE");
+      else
+        api.check(api.layout_set(layout, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &stride,
+                                 sizeof stride),
+                  "STRIDED_BATCH_OFFSET");
     };
     if (p.batch > 1) {
       set_batch(left_, p.b.batch_stride_elems);
@@ -219,6 +225,15 @@ void lt_product::enqueue(lt_algorithm const& algorithm, gemm_operands const& o,
                                                     &o.bias, sizeof o.bias),
                          "BIAS_POINTER");
   void const* const c = c_ ? o.c : o.d;
+  if (pointers_) {  // arrays of addresses in place of addresses
+    library_.api_->check(
+        library_.api_->matmul(library_.handle_, product_, &alpha_, o.b_array, left_, o.a_array,
+                              right_, &beta_, o.d_array, result_, const_cast<void**>(o.d_array),
+                              result_, &algorithm.value, library_.workspace_.data(),
+                              workspace_bytes, stream),
+        "cublasLtMatmul");
+    return;
+  }
   library_.api_->check(
       library_.api_->matmul(library_.handle_, product_, &alpha_, o.b, left_, o.a, right_, &beta_, c,
                             result_, o.d, result_, &algorithm.value, library_.workspace_.data(),

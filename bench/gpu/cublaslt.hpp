@@ -40,7 +40,8 @@ struct lt_algorithm {
   cublasLtMatmulAlgo_t value;
 };
 
-/// One problem, or a batch of them: row-major D as cuBLAS's column-major D^T = B^T A^T, float32
+/// One problem, or a batch of them by strides or by pointers (then of A, B and D, without C):
+/// row-major D as cuBLAS's column-major D^T = B^T A^T, float32
 /// accumulation. Of epilogues those of cublaslt_part().
 class lt_product {
  public:
@@ -62,6 +63,7 @@ class lt_product {
   cublaslt const& library_;
   float alpha_, beta_;
   bool c_, bias_;
+  bool pointers_;
   cublasLtMatmulDesc_t product_ = nullptr;
   cublasLtMatrixLayout_t left_ = nullptr, right_ = nullptr, result_ = nullptr;
 };

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "bench/gpu/buffer.hpp"
 #include "bench/gpu/data.hpp"
@@ -53,7 +54,9 @@ class operand_sets {
       bias_ = device_buffer(stride(1, std::max(p.m, p.n), p.epilogue.bias_type));
       fill(bias_.data(), elems(bias_), p.epilogue.bias_type, o.data, 2 * o.seed + 3, stream);
     }
-    workspace_ = device_buffer(static_cast<std::size_t>(gemm_workspace_bytes(p, {})));
+    if (p.batch > 1) make_addresses(p);
+    workspace_ = device_buffer(
+        static_cast<std::size_t>(gemm_workspace_bytes(p, {}) + 3 * (p.batch + 2) * 128));
     check(cudaMemsetAsync(workspace_.data(), 0, workspace_.bytes(), stream), "cudaMemset");
     fill(a_.data(), static_cast<std::int64_t>(a_.bytes() / 2), p.a.type, o.data, 2 * o.seed,
          stream);
@@ -72,6 +75,12 @@ class operand_sets {
     o.d = d_.data() + i * d_bytes_;
     if (c_bytes_ > 0) o.c = c_.data() + i * c_bytes_;
     o.bias = bias_.data();
+    if (addresses_.bytes() > 0) {
+      auto* const of_set = reinterpret_cast<void**>(addresses_.data()) + i * 3 * batch_;
+      o.a_array = of_set;
+      o.b_array = of_set + batch_;
+      o.d_array = of_set + 2 * batch_;
+    }
     o.workspace = workspace_.data();  // launches follow each other
     o.workspace_bytes = static_cast<std::int64_t>(workspace_.bytes());
     return o;
@@ -84,6 +93,28 @@ class operand_sets {
   result_sets results() const { return {d_.data(), d_bytes_, sets_}; }
 
  private:
+  /// For each set the addresses of its matrices of A, B and D.
+  void make_addresses(gemm_problem const& p) {
+    batch_ = static_cast<std::size_t>(p.batch);
+    std::vector<void*> host;
+    for (int set = 0; set < sets_; ++set) {
+      gemm_operands const o = at(set);
+      auto const add = [&](void const* base, matrix_desc const& m) {
+        for (std::int64_t i = 0; i < p.batch; ++i)
+          host.push_back(static_cast<char*>(const_cast<void*>(base)) +
+                         i * m.batch_stride_elems * size_bytes(m.type));
+      };
+      add(o.a, p.a);
+      add(o.b, p.b);
+      add(o.d, p.d);
+    }
+    addresses_ = device_buffer(host.size() * sizeof(void*));
+    check(cudaMemcpy(addresses_.data(), host.data(), addresses_.bytes(), cudaMemcpyHostToDevice),
+          "copy of addresses");
+  }
+
+  std::size_t batch_ = 0;
+  device_buffer addresses_;
   std::size_t a_bytes_ = 0, b_bytes_ = 0, c_bytes_ = 0, d_bytes_ = 0;
   int sets_ = 0;
   double cycle_bytes_ = 0;

@@ -7,6 +7,7 @@
 #include "dispatch/params.hpp"
 #include "dispatch/plan_cache.hpp"
 #include "registry/registry.hpp"
+#include "tilewright/kernel/batch_maps.hpp"
 
 namespace tw {
 
@@ -16,12 +17,14 @@ void run(operand_copy const& c) {
   auto const elem_bytes = static_cast<std::size_t>(size_bytes(c.source.type));
   for (std::int64_t b = 0; b < c.target.matrices; ++b)
     for (std::int64_t i = 0; i < c.size.outer; ++i) {
-      std::int64_t const from = b * c.source.batch_stride_elems + i * c.source.pitch_elems;
+      bool const pointers = c.from_array != nullptr;
+      auto const* const base = static_cast<std::byte const*>(pointers ? c.from_array[b] : c.from);
+      std::int64_t const from =
+          (pointers ? 0 : b * c.source.batch_stride_elems) + i * c.source.pitch_elems;
       std::int64_t const to = b * c.target.batch_stride_elems + i * c.target.pitch_elems;
-      std::memcpy(
-          static_cast<std::byte*>(c.to) + static_cast<std::size_t>(to) * elem_bytes,
-          static_cast<std::byte const*>(c.from) + static_cast<std::size_t>(from) * elem_bytes,
-          static_cast<std::size_t>(c.size.inner) * elem_bytes);
+      std::memcpy(static_cast<std::byte*>(c.to) + static_cast<std::size_t>(to) * elem_bytes,
+                  base + static_cast<std::size_t>(from) * elem_bytes,
+                  static_cast<std::size_t>(c.size.inner) * elem_bytes);
     }
 }
 
@@ -45,6 +48,13 @@ void gemm_emulated(gemm_plan const& plan, gemm_operands const& given, emu_option
   launch_form const form = form_of(plan, given);
   for (int i = 0; i < form.copy_count; ++i) run(form.copies[i]);
   gemm_params const params = make_params(plan, form.problem, form.operands, target::emu);
+  if (needs_maps(params)) {
+    emu_options quiet = opt;  // a launch before the one that the caller looks at
+    quiet.progress = nullptr;
+    quiet.record = nullptr;
+    launch<batch_maps>(batch_maps::ctas(static_cast<int>(plan.normal.batch)),
+                       make_batch_maps(params, form.problem, form.operands), quiet);
+  }
   emu_options run = opt;
   gemm_config const& c = plan.config;
   run.expected_macs = static_cast<double>(params.order.tiles()) * c.cluster_m * c.cluster_n *

@@ -8,6 +8,7 @@
 #include "dispatch/params.hpp"
 #include "dispatch/plan_cache.hpp"
 #include "dispatch/repitch.hpp"
+#include "dispatch/write_maps.hpp"
 #include "registry/registry.hpp"
 
 namespace tw {
@@ -49,11 +50,12 @@ void run(operand_copy const& c, cudaStream_t stream) {
   auto const bytes = [&](std::int64_t elems) {
     return static_cast<std::size_t>(elems * size_bytes(c.source.type));
   };
-  must(c.target.matrices > 1 ? repitch(c.to, c.target, c.from, c.source, c.size, stream)
-                             : cudaMemcpy2DAsync(c.to, bytes(c.target.pitch_elems), c.from,
-                                                 bytes(c.source.pitch_elems), bytes(c.size.inner),
-                                                 static_cast<std::size_t>(c.size.outer),
-                                                 cudaMemcpyDeviceToDevice, stream),
+  must(c.target.matrices > 1 || c.from_array != nullptr
+           ? repitch(c, stream)
+           : cudaMemcpy2DAsync(c.to, bytes(c.target.pitch_elems), c.from,
+                               bytes(c.source.pitch_elems), bytes(c.size.inner),
+                               static_cast<std::size_t>(c.size.outer), cudaMemcpyDeviceToDevice,
+                               stream),
        "copy of an operand to a padded pitch");
 }
 
@@ -90,7 +92,12 @@ void gemm(gemm_plan const& plan, gemm_operands const& given, cudaStream_t stream
   launch_form const form = form_of(plan, given);
   gemm_params const params = make_params(plan, form.problem, form.operands, target::gpu);
   for (int i = 0; i < form.copy_count; ++i) run(form.copies[i], stream);
-  bool const pdl = how.pdl && form.copy_count == 0;  // the copies are what comes before
+  bool const maps = needs_maps(params);
+  if (maps)
+    must(write_maps(make_batch_maps(params, form.problem, form.operands), stream),
+         "launch that writes tensor maps");
+  // Copies come before; the maps' launch does too, but it follows what came before it.
+  bool const pdl = maps || (how.pdl && form.copy_count == 0);
   must(static_cast<cudaError_t>(
            launcher(plan.clusters * plan.config.cluster(), params, stream, pdl)),
        "kernel launch");

@@ -37,6 +37,7 @@ inline gemm_problem transposed(gemm_problem p) {
 
 inline gemm_operands transposed(gemm_operands o) {
   std::swap(o.a, o.b);
+  std::swap(o.a_array, o.b_array);
   std::swap(o.row_scale, o.col_scale);
   return o;
 }

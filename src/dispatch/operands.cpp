@@ -22,10 +22,18 @@ void check_pointer(char const* name, void const* value, elem type) {
 }  // namespace
 
 void check_operands(gemm_problem const& p, gemm_operands const& o) {
-  check_pointer("A", o.a, p.a.type);
-  check_pointer("B", o.b, p.b.type);
-  check_pointer("D", o.d, p.d.type);
-  if (p.c) check_pointer("C", o.c, p.c->type);
+  auto const check = [](char const* name, matrix_desc const& m, void const* matrix,
+                        void const* array) {
+    if (!m.has_pointers()) return check_pointer(name, matrix, m.type);
+    if (array != nullptr && reinterpret_cast<std::uintptr_t>(array) % 8 == 0) return;
+    throw rejected({"TW0408", fmt::format("array of addresses of {}", name),
+                    fmt::format("{}", fmt::ptr(array)),
+                    "the address of `batch` pointers on the device that runs the product", ""});
+  };
+  check("A", p.a, o.a, o.a_array);
+  check("B", p.b, o.b, o.b_array);
+  check("D", p.d, o.d, o.d_array);
+  if (p.c) check("C", *p.c, o.c, o.c_array);
   gemm_epilogue const& e = p.epilogue;
   if (e.bias != along::none) check_pointer("the bias", o.bias, e.bias_type);
   if (e.row_scale) check_pointer("the row scale", o.row_scale, elem::f32);

@@ -18,9 +18,10 @@ namespace {
 
 std::int64_t round_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b * b; }
 
-/// Has each product of the batch a matrix of its own?
-bool batched(gemm_problem const& q, matrix_desc const& m) {
-  return q.batch > 1 && m.batch_stride_elems != 0;
+/// Matrices that lie along the third dimension of an operand's map: those of the whole batch, or
+/// one where all products have the same or each has a map of its own.
+std::int64_t matrices_of(gemm_problem const& q, matrix_desc const& m) {
+  return m.batch_stride_elems == 0 || m.has_pointers() ? 1 : q.batch;
 }
 
 /// A map of `outer` times `inner` contiguous elements; the third dimension is the batch, 1 where
@@ -53,7 +54,7 @@ tensor_map gated_map(void const* base, gemm_problem const& q, int columns, targe
   d.base = const_cast<void*>(base);
   d.type = q.b.type;
   d.rank = 5;
-  bool const many = batched(q, q.b);
+  bool const many = matrices_of(q, q.b) > 1;
   std::int64_t const dims[] = {q.k, 8, 2, q.n / 16, many ? q.batch : 1};
   std::int64_t const strides[] = {
       interleaved ? 2 * pitch : pitch, interleaved ? pitch : q.n / 2 * pitch,
@@ -121,16 +122,19 @@ launch_form form_of(gemm_plan const& plan, gemm_operands const& given) {
   launch_form f{plan.normal, plan.swapped ? transposed(given) : given, {}, 0};
   if (!plan.repitch_a && !plan.repitch_b) return f;
   workspace_layout const where = workspace_of(plan);
-  auto const copy = [&](matrix_desc& m, extents e, void const*& base, std::int64_t offset) {
+  auto const copy = [&](matrix_desc& m, extents e, void const*& base, void const* const* array,
+                        std::int64_t offset) {
     padded const target = padded_copy(m, e, f.problem.batch);
     void* const to = static_cast<std::byte*>(f.operands.workspace) + offset;
-    f.copies[f.copy_count++] = {base, to, m, target, e};
+    f.copies[f.copy_count++] = {base, m.has_pointers() ? array : nullptr, to, m, target, e};
     m.pitch_elems = target.pitch_elems;
     m.batch_stride_elems = target.batch_stride_elems;
     base = to;
   };
-  if (plan.repitch_a) copy(f.problem.a, extents_of_a(f.problem), f.operands.a, where.copy_a);
-  if (plan.repitch_b) copy(f.problem.b, extents_of_b(f.problem), f.operands.b, where.copy_b);
+  if (plan.repitch_a)
+    copy(f.problem.a, extents_of_a(f.problem), f.operands.a, f.operands.a_array, where.copy_a);
+  if (plan.repitch_b)
+    copy(f.problem.b, extents_of_b(f.problem), f.operands.b, f.operands.b_array, where.copy_b);
   return f;
 }
 
@@ -146,26 +150,41 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
   gemm_config const& c = plan.config;
   gemm_params p{};
   int const a_share = c.tile_m / c.cluster_n, b_share = c.tile_n / c.cluster_m;
-  p.a_batched = batched(q, q.a) ? 1 : 0;
-  p.b_batched = batched(q, q.b) ? 1 : 0;
-  p.a = map_of(o.a, q.a, p.a_batched ? q.batch : 1, extents_of_a(q), box_of(c.a_major(), a_share),
+  // The maps of a batch by pointers get their addresses on the device; any will do until then.
+  workspace_layout const where = workspace_of(plan);
+  auto const base_of = [&](matrix_desc const& m, void const* base) {
+    return m.has_pointers() ? o.workspace : base;
+  };
+  auto const maps_at = [&](matrix_desc const& m, std::int64_t offset) {
+    return m.has_pointers()
+               ? reinterpret_cast<tensor_map*>(static_cast<std::byte*>(o.workspace) + offset)
+               : nullptr;
+  };
+  std::int64_t const a_matrices = matrices_of(q, q.a), b_matrices = matrices_of(q, q.b);
+  p.a_batched = a_matrices > 1 ? 1 : 0;
+  p.b_batched = b_matrices > 1 ? 1 : 0;
+  p.a = map_of(base_of(q.a, o.a), q.a, a_matrices, extents_of_a(q), box_of(c.a_major(), a_share),
                swizzle_mode::b128, t);
   p.b = c.gated() ? gated_map(o.b, q, b_share, t)
-                  : map_of(o.b, q.b, p.b_batched ? q.batch : 1, extents_of_b(q),
+                  : map_of(base_of(q.b, o.b), q.b, b_matrices, extents_of_b(q),
                            box_of(c.b_major(), b_share), swizzle_mode::b128, t);
+  p.a_maps = maps_at(q.a, where.maps_a);
+  p.b_maps = maps_at(q.b, where.maps_b);
   std::int64_t const d_cols = result_cols(q.epilogue, q.n);
 
   epilogue_params& e = p.epilogue;
   e.data = o.d;
   e.pitch = q.d.pitch_elems;
   e.batch_stride = q.d.batch_stride_elems;
+  e.matrices = q.d.has_pointers() ? o.d_array : nullptr;
   e.tma_end = 0;
   if (!plan.direct_d) {
     d_box const box = d_box_of(c);
     extents const d = c.d_m ? extents{q.m, d_cols} : extents{d_cols, q.m};
     operand_box const shape =
         c.d_m ? operand_box{box.rows, box.cols} : operand_box{box.cols, box.rows};
-    e.d = map_of(o.d, q.d, q.batch, d, shape, box.swizzle, t);
+    e.d = map_of(base_of(q.d, o.d), q.d, matrices_of(q, q.d), d, shape, box.swizzle, t);
+    e.d_maps = maps_at(q.d, where.maps_d);
     // A TMA store writes whole 16-byte chunks: a row that ends inside one would be overrun
     // (docs/decisions/0006). Its last strip goes by plain stores.
     bool const whole_chunks = d.inner * size_bytes(q.d.type) % 16 == 0;
@@ -177,11 +196,16 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
   e.n = static_cast<int>(d_cols);
   e.alpha = q.alpha;
   e.beta = q.beta;
-  e.c = {nullptr, 0, 0, 0, elem::f32};
+  e.c = {nullptr, 0, 0, 0, elem::f32, nullptr};
   if (q.c && q.beta != 0.0F) {
     bool const row_major = q.c->ord == order::row_major;
-    e.c = {o.c, row_major ? q.c->pitch_elems : 1, row_major ? 1 : q.c->pitch_elems,
-           q.c->batch_stride_elems, q.c->type};
+    bool const pointers = q.c->has_pointers();
+    e.c = {pointers ? o.c_array : o.c,
+           row_major ? q.c->pitch_elems : 1,
+           row_major ? 1 : q.c->pitch_elems,
+           q.c->batch_stride_elems,
+           q.c->type,
+           pointers ? o.c_array : nullptr};
   }
   e.fused = fused_of(q, o);
   if (c.aux()) put_aux(e.fused, c, q, o.aux, t);
@@ -196,6 +220,15 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
     p.fixup.counters = fixup_counters(p.work.most_parts());
   }
   return p;
+}
+
+batch_maps_params make_batch_maps(gemm_params const& p, gemm_problem const& q,
+                                  gemm_operands const& o) {
+  auto const writable = [](tensor_map const* maps) { return const_cast<tensor_map*>(maps); };
+  return {{{p.a, writable(p.a_maps), o.a_array},
+           {p.b, writable(p.b_maps), o.b_array},
+           {p.epilogue.d, writable(p.epilogue.d_maps), o.d_array}},
+          static_cast<int>(q.batch)};
 }
 
 }  // namespace tw

@@ -4,6 +4,7 @@
 
 #include "tilewright/arch/tensor_map.hpp"
 #include "tilewright/dispatch/gemm.hpp"
+#include "tilewright/kernel/batch_maps_params.hpp"
 #include "tilewright/kernel/params.hpp"
 
 namespace tw {
@@ -32,6 +33,7 @@ padded padded_copy(matrix_desc const& m, extents e, std::int64_t batch);
 /// another.
 struct operand_copy {
   void const* from;
+  void const* const* from_array;  // nullptr, or the matrices' addresses in place of `from`
   void* to;
   matrix_desc source;
   padded target;
@@ -53,5 +55,13 @@ launch_form form_of(gemm_plan const& plan, gemm_operands const& given);
 /// Parameters for the plan's kernel. `q` is plan.normal with the pitches of the memory in `o`.
 gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_operands const& o,
                         target t);
+
+/// The launch that must come before the kernel's where an operand has pointers that TMA uses
+/// (needs_maps): it writes the maps into the workspace.
+batch_maps_params make_batch_maps(gemm_params const& p, gemm_problem const& q,
+                                  gemm_operands const& o);
+inline bool needs_maps(gemm_params const& p) {
+  return p.a_maps != nullptr || p.b_maps != nullptr || p.epilogue.d_maps != nullptr;
+}
 
 }  // namespace tw

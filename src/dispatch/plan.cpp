@@ -25,7 +25,7 @@ std::string slower_path(char const* matrix, matrix_desc const& m, char const* co
       "{}: pitch of {} bytes, {}or its base is not a multiple of 16 bytes, which TMA "
       "needs; {}. A padded pitch avoids this",
       matrix, m.pitch_elems * size_bytes(m.type),
-      m.batch_stride_elems == 0
+      m.batch_stride_elems <= 0
           ? ""
           : fmt::format("batch stride of {} bytes ", m.batch_stride_elems * size_bytes(m.type)),
       consequence);
@@ -132,12 +132,13 @@ bool all_aligned(gemm_operands const& o) {
 
 /// Fused kernels are fewer: what they cannot do.
 rejection not_compiled(gemm_problem const& p) {
-  return {"TW0414", "a fused epilogue with these matrices",
-          fmt::format("A {}, B {}, D {} from {}", p.a.ord == order::row_major ? "row" : "col",
-                      p.b.ord == order::row_major ? "row" : "col", name(p.d.type), name(p.a.type)),
-          "D of the operands' type or f32; with a gate D row-major, or of the operands' type with "
-          "row-major A; with an auxiliary output row-major A and column-major B",
-          "convert D afterwards, or compute the epilogue apart"};
+  return {
+      "TW0414", "a fused epilogue with these matrices",
+      fmt::format("A {}, B {}, D {} from {}", p.a.ord == order::row_major ? "row" : "col",
+                  p.b.ord == order::row_major ? "row" : "col", name(p.d.type), name(p.a.type)),
+      "D of the operands' type or f32; with a gate D row-major, or of the operands' type with "
+      "row-major A; with an auxiliary output row-major A and column-major B; batches by strides",
+      "convert D afterwards, or compute the epilogue apart"};
 }
 
 /// All plans, best first; their `why` is not written yet.
@@ -161,6 +162,8 @@ std::vector<option> ranked(gemm_problem const& p, gemm_operands const& given, in
     gemm_operands const o = swapped ? transposed(given) : given;
     gemm_problem const& q = base.normal;
     operand_major const a = major_of_a(q.a), b = major_of_b(q.b);
+    bool const pointers = q.a.has_pointers() || q.b.has_pointers() || q.d.has_pointers() ||
+                          (q.c && q.c->has_pointers());
     bool const d_m = q.d.ord == order::col_major;
     base.repitch_a = !tma_addressable(q.a, a == operand_major::k ? q.m : q.k, q.batch, o.a);
     base.repitch_b = !tma_addressable(q.b, b == operand_major::k ? q.n : q.k, q.batch, o.b);
@@ -178,7 +181,8 @@ std::vector<option> ranked(gemm_problem const& p, gemm_operands const& given, in
 
     for (tile_shape const& t : tile_shape_list) {
       gemm_config const c = config_of(t, q.a.type, q.d.type, a, b);
-      if (c.d_m != d_m || c.fused != fused || !is_compiled(c)) continue;
+      if (c.d_m != d_m || c.fused != fused || !is_compiled(c) || (pointers && !c.by_pointers()))
+        continue;
       base.config = c;
       base.kernel = kernel_name(c);
       for (sharing const& s : sharings(q, c, device_sms)) {

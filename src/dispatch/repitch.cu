@@ -13,15 +13,17 @@ struct lines {
 };
 
 /// Chunks of 8 elements: chunk c of line l of matrix i, counted through all of them. What is behind
-/// the end of a line is padding and becomes zero.
-__global__ void gather(uint4* copy, std::uint16_t const* from, lines m, std::int64_t chunks,
-                       std::int64_t all) {
+/// the end of a line is padding and becomes zero. addresses: of the matrices, or nullptr.
+__global__ void gather(uint4* copy, std::uint16_t const* from, void const* const* addresses,
+                       lines m, std::int64_t chunks, std::int64_t all) {
   std::int64_t const step = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
   for (std::int64_t at = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; at < all;
        at += step) {
-    std::int64_t const line = at / chunks, first = at % chunks * 8;
-    std::uint16_t const* const begin =
-        from + line / m.outer * m.batch_stride + line % m.outer * m.pitch + first;
+    std::int64_t const line = at / chunks, first = at % chunks * 8, matrix = line / m.outer;
+    std::uint16_t const* const base = addresses != nullptr
+                                          ? static_cast<std::uint16_t const*>(addresses[matrix])
+                                          : from + matrix * m.batch_stride;
+    std::uint16_t const* const begin = base + line % m.outer * m.pitch + first;
     std::uint32_t words[4] = {};
     for (int i = 0; i < 8; ++i)
       if (first + i < m.inner) words[i / 2] |= static_cast<std::uint32_t>(begin[i]) << 16 * (i % 2);
@@ -31,14 +33,14 @@ __global__ void gather(uint4* copy, std::uint16_t const* from, lines m, std::int
 
 }  // namespace
 
-cudaError_t repitch(void* copy, padded const& to, void const* from, matrix_desc const& m, extents e,
-                    cudaStream_t stream) {
-  std::int64_t const chunks = to.pitch_elems / 8, all = chunks * e.outer * to.matrices;
+cudaError_t repitch(operand_copy const& c, cudaStream_t stream) {
+  std::int64_t const chunks = c.target.pitch_elems / 8;
+  std::int64_t const all = chunks * c.size.outer * c.target.matrices;
   constexpr std::int64_t threads = 256;
   auto const blocks = std::clamp<std::int64_t>((all + threads - 1) / threads, 1, 132 * 16);
   gather<<<static_cast<unsigned>(blocks), static_cast<unsigned>(threads), 0, stream>>>(
-      static_cast<uint4*>(copy), static_cast<std::uint16_t const*>(from),
-      {e.inner, e.outer, m.pitch_elems, m.batch_stride_elems}, chunks, all);
+      static_cast<uint4*>(c.to), static_cast<std::uint16_t const*>(c.from), c.from_array,
+      {c.size.inner, c.size.outer, c.source.pitch_elems, c.source.batch_stride_elems}, chunks, all);
   return cudaGetLastError();
 }
 

@@ -8,9 +8,7 @@
 
 namespace tw {
 
-/// One launch for the whole batch: matrix i of `from`, of extents e and described by `m` (a 16-bit
-/// type), goes to i * to.batch_stride_elems of `copy`, which is 16-byte aligned.
-cudaError_t repitch(void* copy, padded const& to, void const* from, matrix_desc const& m, extents e,
-                    cudaStream_t stream);
+/// One launch for the whole batch, of a 16-bit type. c.to is 16-byte aligned.
+cudaError_t repitch(operand_copy const& c, cudaStream_t stream);
 
 }  // namespace tw

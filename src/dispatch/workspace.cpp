@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// workspace.cpp  Counters, then partial sums, then copies, each at a multiple of 256 bytes.
+// workspace.cpp  Counters, then partial sums, copies and tensor maps, each at a multiple of 256
+// bytes.
 #include "dispatch/workspace.hpp"
 
 #include "dispatch/normal_form.hpp"
@@ -13,13 +14,18 @@ bool tma_addressable(matrix_desc const& m, std::int64_t outer, std::int64_t batc
   bool const pitch = outer == 1 || m.pitch_elems * size_bytes(m.type) % alignment_bytes == 0;
   bool const stride =
       batch == 1 || m.batch_stride_elems * size_bytes(m.type) % alignment_bytes == 0;
+  if (m.has_pointers()) return pitch;
   return pitch && stride && reinterpret_cast<std::uintptr_t>(base) % alignment_bytes == 0;
 }
 
 workspace_layout workspace_of(gemm_plan const& plan) {
   gemm_config const& c = plan.config;
   workspace_layout w;
-  if (plan.shared_tiles == 0 && !plan.repitch_a && !plan.repitch_b) return w;
+  bool const a_maps = plan.normal.a.has_pointers() && !plan.repitch_a;
+  bool const b_maps = plan.normal.b.has_pointers() && !plan.repitch_b;
+  bool const d_maps = plan.normal.d.has_pointers() && !plan.direct_d;
+  bool const copies = plan.repitch_a || plan.repitch_b;
+  if (plan.shared_tiles == 0 && !copies && !a_maps && !b_maps && !d_maps) return w;
   w.bytes = gemm_workspace_zeros;
   auto const take = [&](std::int64_t bytes) {
     std::int64_t const at = w.bytes;
@@ -37,6 +43,10 @@ workspace_layout workspace_of(gemm_plan const& plan) {
     extents const e = extents_of_b(plan.normal);
     w.copy_b = take(padded_copy(plan.normal.b, e, plan.normal.batch).bytes);
   }
+  std::int64_t const maps = plan.normal.batch * std::int64_t{sizeof(tensor_map)};
+  if (a_maps) w.maps_a = take(maps);
+  if (b_maps) w.maps_b = take(maps);
+  if (d_maps) w.maps_d = take(maps);
   return w;
 }
 
@@ -46,6 +56,7 @@ std::int64_t gemm_workspace_bytes(gemm_problem const& p, gemm_operands const& o)
   copies.normal = p;
   copies.repitch_a = !tma_addressable(p.a, extents_of_a(p).outer, p.batch, o.a);
   copies.repitch_b = !tma_addressable(p.b, extents_of_b(p).outer, p.batch, o.b);
+  copies.direct_d = false;
   return for_shared_tiles + workspace_of(copies).bytes;
 }
 

@@ -8,6 +8,7 @@ namespace tw {
 
 /// Can TMA address this matrix? Base, pitch and batch stride must be multiples of 16 bytes; the
 /// pitch does not matter for a single row or column (`outer` == 1), the stride for a batch of one.
+/// Of a batch by pointers only the pitch is known; each address must be a multiple of 16 bytes.
 /// CUDA driver API, cuTensorMapEncodeTiled.
 bool tma_addressable(matrix_desc const& m, std::int64_t outer, std::int64_t batch,
                      void const* base);
@@ -15,9 +16,10 @@ bool tma_addressable(matrix_desc const& m, std::int64_t outer, std::int64_t batc
 /// Byte offsets in a plan's workspace. The counters are its first gemm_workspace_zeros bytes, also
 /// where the plan shares nothing: copies must not disturb them for the plans that do.
 struct workspace_layout {
-  std::int64_t partials = 0;            // of shared tiles
-  std::int64_t copy_a = 0, copy_b = 0;  // of the operands as run (plan.normal)
-  std::int64_t bytes = 0;               // all; 0: the plan needs no workspace
+  std::int64_t partials = 0;                        // of shared tiles
+  std::int64_t copy_a = 0, copy_b = 0;              // of the operands as run (plan.normal)
+  std::int64_t maps_a = 0, maps_b = 0, maps_d = 0;  // for each matrix of a batch by pointers
+  std::int64_t bytes = 0;                           // all; 0: the plan needs no workspace
 };
 workspace_layout workspace_of(gemm_plan const& plan);
 

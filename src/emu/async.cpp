@@ -8,7 +8,6 @@
 #include "emu/box.hpp"
 #include "emu/machine.hpp"
 #include "emu/words.hpp"
-#include "tilewright/arch/emu/tensor_map_emu.hpp"
 
 namespace tw::emu {
 
@@ -31,26 +30,6 @@ std::uint32_t machine::offset_in_smem(cta_state& c, void const* p, std::size_t b
         }),
         where);
   return static_cast<std::uint32_t>(offset);
-}
-
-tensor_map_desc const* machine::map_of(tensor_map const& m, site where) {
-  for (auto const& [key, desc] : maps_)
-    if (key == &m) return desc.get();
-  std::string why;
-  try {
-    maps_.emplace_back(&m, std::make_unique<tensor_map_desc>(unpack_tensor_map_emu(m)));
-    return maps_.back().second.get();
-  } catch (rejected const& r) {
-    why = r.what();
-  }
-  stop("E0013", "tensor-map-invalid",  // outside the handler: stop() leaves this fiber for good
-       told({
-           .what = "A TMA operation names a tensor map that the emulator cannot read.",
-           .now = fmt::format("use at {} by {}", text_of(where), name_of(*running_)),
-           .cause = why,
-           .remedy = "make_tensor_map(description, target::emu), passed in the kernel's parameters",
-       }),
-       where);
 }
 
 void machine::issue(bulk_op op) {
@@ -296,11 +275,6 @@ void tma_store_wait(int pending, bool read_only, site where) {
   t.bulk_known_read = std::max(t.bulk_known_read, needed);
   if (hazard::checker* check = t.block->cluster->check.get())
     check->waited_for_stores(t, needed, !read_only);
-}
-
-void tma_check_map(tensor_map const& map, site where) {
-  engine_call const inside;
-  machine::current().map_of(map, where);
 }
 
 }  // namespace tw::emu

@@ -89,6 +89,7 @@ void machine::start_cluster(cluster_state& c, int id) {
     b.live_threads = grid_.threads;
     b.mbarriers.clear();
     for (group_barrier& g : b.named) g = {};
+    b.acquired_maps.clear();
     std::memset(b.smem, 0xFF, static_cast<std::size_t>(grid_.smem_bytes));  // NaN in every type
     for (std::size_t g = 0; g < b.groups.size(); ++g) {
       auto tiles = std::move(b.groups[g].tiles);
@@ -370,6 +371,7 @@ void machine::finish_thread() {
             .remedy = "wgmma_wait<0>() before the warpgroup ends",
         }),
         t->commit_site);
+  if (t->map_unreleased) stop_at_unreleased_map(*t);
   ++progress_;
   t->waiting = wait_kind::finished;
   auto const w = static_cast<std::size_t>(t->warp_index);
@@ -420,6 +422,7 @@ std::vector<diagnosis> machine::run(grid const& g, void const* params, options c
   alone_ = alone;
   polls_ = 0;
   maps_.clear();
+  acquired_descs_.clear();
   machine* const outer = machine_of_this_os_thread;
   thread_face* const outer_self = self;
   machine_of_this_os_thread = this;

@@ -124,6 +124,8 @@ struct thread : thread_face {
   std::uint32_t bulk_base = 0;                            // group of bulk_left's front
   std::deque<int> bulk_left;                              // unfinished stores per group
   site bulk_site, commit_site;  // of the last TMA store, of the last wgmma_commit
+  site map_site;                // of a tensor map that it wrote and has not released
+  bool map_unreleased = false;
   hazard::actor actor;
   hazard::component stores_component = 0;  // 0: none yet
   hazard::global_actor global;
@@ -192,6 +194,13 @@ struct warpgroup_state {
   std::vector<register_call> register_calls;  // the k-th of its threads
 };
 
+/// A tensor map in global memory as it was when a thread of the CTA acquired it.
+struct acquired_map {
+  tensor_map const* at;
+  tensor_map_desc const* desc;
+  std::uint64_t words[16];
+};
+
 struct cta_state {
   cluster_state* cluster = nullptr;
   int rank = 0;
@@ -201,6 +210,7 @@ struct cta_state {
   std::vector<warpgroup_state> groups;
   std::deque<mbarrier_state> mbarriers;
   group_barrier named[16];
+  std::vector<acquired_map> acquired_maps;
 };
 
 struct cluster_state {
@@ -281,6 +291,9 @@ class machine {
   void commit_copies();
   void land_copies(thread& t);
   tensor_map_desc const* map_of(tensor_map const& m, site where);
+  tensor_map_desc read_map(tensor_map const& m, site where);
+  void acquire_map(tensor_map const& m, site where);
+  [[noreturn]] void stop_at_unreleased_map(thread const& t);
   std::uint32_t offset_in_smem(cta_state& c, void const* p, std::size_t bytes, site where);
 
   grid grid_;
@@ -325,6 +338,7 @@ class machine {
   bool alone_ = true;       // no other OS thread runs clusters of this launch
   std::int64_t polls_ = 0;  // calls of backoff without progress
   std::vector<std::pair<tensor_map const*, std::unique_ptr<tensor_map_desc>>> maps_;
+  std::vector<std::unique_ptr<tensor_map_desc>> acquired_descs_;
   std::vector<diagnosis> diagnoses_;
   bool stopped_ = false;
   bool landing_ = false;           // a copy lands: whoever happens to run has nothing to do with it

@@ -38,14 +38,15 @@ verdict check_matrix(char const* name, matrix_desc const& m, std::int64_t rows, 
                                  row_major ? "row" : "column"),
                      ""};
   constexpr double limit_bytes = 1LL << 44;
-  if (batch > 1 && m.batch_stride_elems < 0)
+  bool const pointers = m.has_pointers();
+  if (batch > 1 && m.batch_stride_elems < 0 && !pointers)
     return rejection{"TW0422", fmt::format("batch stride of {}", name),
                      fmt::format("{} elements", m.batch_stride_elems),
-                     "0 (the same matrix for all) or more",
+                     "0 (the same matrix for all), more, or matrix_desc::by_pointers",
                      "begin with the matrix of the lowest address"};
   double const pitch = static_cast<double>(m.pitch_elems) * size_bytes(m.type);
   double const stride =
-      batch == 1 ? 0 : static_cast<double>(m.batch_stride_elems) * size_bytes(m.type);
+      batch == 1 || pointers ? 0 : static_cast<double>(m.batch_stride_elems) * size_bytes(m.type);
   double const bytes = pitch * static_cast<double>(outer) + stride * static_cast<double>(batch - 1);
   if (bytes > limit_bytes || pitch >= 1LL << 40 || stride >= 1LL << 40)
     return rejection{"TW0403", fmt::format("size of {}", name), fmt::format("{:.3g} bytes", bytes),
@@ -69,7 +70,7 @@ verdict check_batch(gemm_problem const& p) {
 
 /// Each matrix of D is written by somebody else: behind the one before, or between its lines.
 verdict check_results_apart(gemm_problem const& p) {
-  if (p.batch == 1) return std::nullopt;
+  if (p.batch == 1 || p.d.has_pointers()) return std::nullopt;
   bool const row_major = p.d.ord == order::row_major;
   std::int64_t const cols = result_cols(p.epilogue, p.n);
   std::int64_t const inner = row_major ? cols : p.m, outer = row_major ? p.m : cols;
@@ -108,11 +109,11 @@ verdict check_epilogue(gemm_problem const& p) {
   if (e.bias != along::none && !type)
     return rejection{"TW0412", "type of the bias", std::string(name(e.bias_type)),
                      "f32, bf16 or f16", ""};
-  if (p.aux && (p.aux->type != p.d.type || p.aux->ord != p.d.ord))
+  if (p.aux && (p.aux->type != p.d.type || p.aux->ord != p.d.ord || p.aux->has_pointers()))
     return rejection{"TW0415", "auxiliary output",
                      fmt::format("{}, {}", name(p.aux->type),
                                  p.aux->ord == order::row_major ? "row_major" : "col_major"),
-                     fmt::format("{}, {}: as D", name(p.d.type),
+                     fmt::format("{}, {}; as D, and a batch by strides", name(p.d.type),
                                  p.d.ord == order::row_major ? "row_major" : "col_major"),
                      ""};
   if (e.gate == gating::none) return std::nullopt;
@@ -127,6 +128,18 @@ verdict check_epilogue(gemm_problem const& p) {
                      "added last (c_last), with the N/2 columns of D",
                      "what is added to gate and up columns may be a bias"};
   return std::nullopt;
+}
+
+bool has_pointers(gemm_problem const& p) {
+  return p.a.has_pointers() || p.b.has_pointers() || p.d.has_pointers() ||
+         (p.c && p.c->has_pointers());
+}
+
+verdict check_pointers(gemm_problem const& p) {
+  if (!has_pointers(p) || !is_fused(p.epilogue)) return std::nullopt;
+  return rejection{"TW0425", "epilogue of a batch by pointers", "scales, bias, activation or gate",
+                   "alpha and beta C alone",
+                   "let the matrices lie at equal distances: a batch stride"};
 }
 
 verdict check_scalars(gemm_problem const& p) {
@@ -155,6 +168,7 @@ std::optional<rejection> accept(gemm_problem const& p) {
   if (p.aux)
     if (auto r = check_matrix("the auxiliary output", *p.aux, p.m, p.n, p.batch)) return r;
   if (auto r = check_results_apart(p)) return r;
+  if (auto r = check_pointers(p)) return r;
   return check_scalars(p);
 }
 

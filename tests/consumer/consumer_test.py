@@ -77,7 +77,7 @@ class Consumer(unittest.TestCase):
     def test_installed_tree_is_enough(self):
         build = self.build(HERE, "consumer")
         self.assertEqual(run(os.path.join(build, "compose")), PICTURE)
-        self.assertEqual(run(os.path.join(build, "product")), "100x70x50: every element is 50\n")
+        self.assertEqual(run(os.path.join(build, "product")), "100x70x48: every element is 48\n")
         self.assertIn("gemm", run(self.command, "--help"))
 
     def test_own_kernels_are_checked(self):

@@ -166,7 +166,10 @@ class device_matrix {
     must(cudaMalloc(&data, bytes));
     must(cudaMemset(data, 0xFF, bytes));
   }
-  ~device_matrix() { static_cast<void>(cudaFree(data)); }
+  ~device_matrix() {
+    static_cast<void>(cudaFree(data));
+    static_cast<void>(cudaFree(addresses));
+  }
   device_matrix(device_matrix const&) = delete;
   device_matrix& operator=(device_matrix const&) = delete;
 
@@ -180,8 +183,30 @@ class device_matrix {
     stray<<<512, 256>>>(static_cast<unsigned char const*>(data), bytes, count);
   }
 
+  /// Turns a batch by strides into one by pointers, the last matrix in memory first; if each
+  /// address is a multiple of 16 bytes.
+  void give_addresses() {
+    long long const step = elements_.stride * size_bytes(desc.type);
+    if (elements_.matrices == 1 || step % 16 != 0) return;
+    std::vector<void*> host;
+    for (long long i = elements_.matrices - 1; i >= 0; --i)
+      host.push_back(static_cast<char*>(data) + i * step);
+    must(cudaMalloc(&addresses, host.size() * sizeof(void*)));
+    must(cudaMemcpy(addresses, host.data(), host.size() * sizeof(void*), cudaMemcpyHostToDevice));
+    desc.batch_stride_elems = matrix_desc::by_pointers;
+  }
+  view seen() const {
+    view v = view_of(desc, data);
+    if (addresses == nullptr) return v;
+    v.data = static_cast<char*>(data) +
+             (elements_.matrices - 1) * elements_.stride * size_bytes(desc.type);
+    v.batch = -elements_.stride;
+    return v;
+  }
+
   matrix_desc desc;
   void* data = nullptr;
+  void** addresses = nullptr;
   long long bytes = 0;
 
  private:
@@ -238,6 +263,8 @@ bool run_random(random_choice& r, int index, verdict* v, unsigned long long* str
   device_matrix d(outputs[r.any(0, 2)], od, m, n, extra(od == order::row_major ? n : m), shape(2));
   device_matrix c(outputs[r.any(0, 2)], oc, has_c ? m : 1, has_c ? n : 1, has_c ? r.any(0, 3) : 0,
                   has_c ? shape(3) : batch_shape{});
+  for (device_matrix* x : {&a, &b, &c, &d})
+    if (batch > 1 && r.any(0, 1) != 0) x->give_addresses();
   a.randomise(r.rng(), false);
   b.randomise(r.rng(), false);
   c.randomise(r.rng(), false);
@@ -248,6 +275,8 @@ bool run_random(random_choice& r, int index, verdict* v, unsigned long long* str
     p.beta = 0.5F * static_cast<float>(r.any(-5, 5));
   }
   gemm_operands o{a.data, b.data, has_c ? c.data : nullptr, d.data};
+  o.a_array = a.addresses, o.b_array = b.addresses;
+  o.c_array = c.addresses, o.d_array = d.addresses;
   static workspace const space;
   o.workspace = space.data, o.workspace_bytes = workspace::bytes;
   // Mostly a plan that would be chosen; at times any other.
@@ -264,8 +293,7 @@ bool run_random(random_choice& r, int index, verdict* v, unsigned long long* str
                                                                : -24);
   double const tiny = d.desc.type == elem::f16 ? std::exp2(-25) : 0;
   check<<<dim3((n + 31) / 32, (m + 7) / 8, batch), dim3(32, 8)>>>(
-      view_of(a.desc, a.data), view_of(b.desc, b.data), view_of(c.desc, c.data),
-      view_of(d.desc, d.data), m, n, k, p.alpha, p.beta, has_c, rounding, tiny, v);
+      a.seen(), b.seen(), c.seen(), d.seen(), m, n, k, p.alpha, p.beta, has_c, rounding, tiny, v);
   must(cudaDeviceSynchronize());
   d.count_stray(strays);
   must(cudaDeviceSynchronize());

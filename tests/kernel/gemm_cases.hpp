@@ -17,22 +17,31 @@
 namespace tw::test {
 
 /// How the matrices of a batch lie: one for all, one behind the other with a gap of `extra`
-/// elements, or side by side between the lines.
-enum class batch_form { same, behind, beside };
+/// elements, side by side between the lines, or by pointers, at multiples of 16 bytes.
+enum class batch_form { same, behind, beside, pointers };
 
 /// Matrices in memory: bytes with a guard region behind, and their values in double (row-major).
 struct matrix {
   matrix_desc desc;
   std::int64_t rows = 0, cols = 0, matrices = 1;
+  std::int64_t stride = 0;       // from a matrix to the next, elements
+  std::vector<void*> addresses;  // of a batch by pointers: the last matrix in memory comes first
   std::vector<std::byte> bytes;
   std::size_t offset_bytes = 0;  // of element (0, 0)
   std::vector<double> value;
 
   void* data() { return bytes.data() + offset_bytes; }
-  std::int64_t matrix_of(std::int64_t product) const { return matrices == 1 ? 0 : product; }
+  std::int64_t matrix_of(std::int64_t product) const {
+    return matrices == 1 ? 0 : addresses.empty() ? product : matrices - 1 - product;
+  }
+  void give_addresses() {
+    for (std::int64_t i = matrices - 1; i >= 0; --i)
+      addresses.push_back(static_cast<std::byte*>(data()) + i * stride * size_bytes(desc.type));
+    desc.batch_stride_elems = matrix_desc::by_pointers;
+  }
   std::size_t at(std::int64_t r, std::int64_t c, std::int64_t product) const {
     std::int64_t const i =
-        matrix_of(product) * desc.batch_stride_elems +
+        matrix_of(product) * stride +
         (desc.ord == order::row_major ? r * desc.pitch_elems + c : c * desc.pitch_elems + r);
     return offset_bytes + static_cast<std::size_t>(i * size_bytes(desc.type));
   }
@@ -69,12 +78,12 @@ matrix make_matrix(elem type, order ord, std::int64_t rows, std::int64_t cols,
   std::int64_t const outer = ord == order::row_major ? rows : cols;
   bool const beside = form == batch_form::beside;
   m.desc = {type, ord, beside ? (inner + extra_stride) * batch + extra_pitch : inner + extra_pitch};
-  if (m.matrices > 1)
-    m.desc.batch_stride_elems = extra_stride + (beside ? inner : m.desc.pitch_elems * outer);
+  if (m.matrices > 1) m.stride = extra_stride + (beside ? inner : m.desc.pitch_elems * outer);
+  if (form == batch_form::pointers) m.stride = (m.stride + 7) / 8 * 8;
+  m.desc.batch_stride_elems = m.stride;
   m.rows = rows;
   m.cols = cols;
-  std::int64_t const elems =
-      m.desc.pitch_elems * outer + m.desc.batch_stride_elems * (m.matrices - 1);
+  std::int64_t const elems = m.desc.pitch_elems * outer + m.stride * (m.matrices - 1);
   m.bytes.assign(static_cast<std::size_t>(elems * size_bytes(type)) + 64, std::byte{0xFF});
   auto const address = reinterpret_cast<std::uintptr_t>(m.bytes.data());
   m.offset_bytes = (16 - address % 16) % 16;
@@ -87,6 +96,7 @@ matrix make_matrix(elem type, order ord, std::int64_t rows, std::int64_t cols,
           m.value[static_cast<std::size_t>((b * rows + r) * cols + c)] = m.load(r, c, b);
         }
   }
+  if (form == batch_form::pointers) m.give_addresses();
   return m;
 }
 
@@ -94,7 +104,12 @@ struct product {
   gemm_problem problem;
   matrix a, b, c, d;
   gemm_operands operands() {
-    return {a.data(), b.data(), problem.c ? c.data() : nullptr, d.data()};
+    gemm_operands o{a.data(), b.data(), problem.c ? c.data() : nullptr, d.data()};
+    if (problem.a.has_pointers()) o.a = nullptr, o.a_array = a.addresses.data();
+    if (problem.b.has_pointers()) o.b = nullptr, o.b_array = b.addresses.data();
+    if (problem.c && problem.c->has_pointers()) o.c = nullptr, o.c_array = c.addresses.data();
+    if (problem.d.has_pointers()) o.d = nullptr, o.d_array = d.addresses.data();
+    return o;
   }
   std::string text() const {
     auto const ord = [](matrix const& m) { return m.desc.ord == order::row_major ? "row" : "col"; };
@@ -110,7 +125,7 @@ struct product {
 };
 
 /// A random product with extents up to `most`: all orders, types, pitches, alpha and beta; with
-/// most_batch > 1 a batch in every form of strides.
+/// most_batch > 1 a batch in every form of strides, or by pointers.
 inline product random_product(std::mt19937_64& rng, int most, int most_batch = 1) {
   auto const any = [&](int lo, int hi) {
     return static_cast<int>(lo +
@@ -130,19 +145,20 @@ inline product random_product(std::mt19937_64& rng, int most, int most_batch = 1
   };
   order const oa = ord(), ob = ord(), od = ord();
   int const batch = most_batch == 1 ? 1 : any(2, most_batch);
-  batch_form const forms[] = {batch_form::behind, batch_form::beside, batch_form::same};
+  batch_form const forms[] = {batch_form::behind, batch_form::beside, batch_form::pointers,
+                              batch_form::pointers, batch_form::same};
   auto const form = [&](int choices) {
     return batch == 1 ? batch_form::behind : forms[any(0, choices - 1)];
   };
   // Half of the distances are multiples of 16 bytes more than dense, the others anything.
   auto const gap = [&] { return batch == 1 ? 0 : any(0, 1) != 0 ? 8 * any(0, 3) : any(0, 9); };
-  p.a = make_matrix(ab, oa, m, k, extra(oa, m, k), fill, batch, form(3), gap());
-  p.b = make_matrix(ab, ob, k, n, extra(ob, k, n), fill, batch, form(3), gap());
-  p.d = make_matrix(outputs[any(0, 2)], od, m, n, extra(od, m, n), nullptr, batch, form(2), gap());
+  p.a = make_matrix(ab, oa, m, k, extra(oa, m, k), fill, batch, form(5), gap());
+  p.b = make_matrix(ab, ob, k, n, extra(ob, k, n), fill, batch, form(5), gap());
+  p.d = make_matrix(outputs[any(0, 2)], od, m, n, extra(od, m, n), nullptr, batch, form(4), gap());
   p.problem = {m, n, k, p.a.desc, p.b.desc, p.d.desc, std::nullopt, 1.0F, 0.0F, batch};
   if (any(0, 1) != 0) p.problem.alpha = normal(rng);
   if (any(0, 2) == 0) {
-    p.c = make_matrix(outputs[any(0, 2)], ord(), m, n, any(0, 3), fill, batch, form(3), gap());
+    p.c = make_matrix(outputs[any(0, 2)], ord(), m, n, any(0, 3), fill, batch, form(5), gap());
     p.problem.c = p.c.desc;
     p.problem.beta = normal(rng);
   }

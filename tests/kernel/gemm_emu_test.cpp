@@ -49,10 +49,13 @@ TEST_P(GemmEmu, RandomBatchesKeepTheBound) {
   emu_workspace space;
   emu_options o;
   o.policy = GetParam();
+  int by_pointers = 0;
   for (int i = 0; i < 60 && !HasFailure(); ++i) {
     product p = random_product(rng, i % 3 == 0 ? 300 : i % 3 == 1 ? 40 : 150, i % 4 == 0 ? 20 : 4);
+    by_pointers += p.problem.a.has_pointers() + p.problem.d.has_pointers();
     run_any_plan(p, i, o, rng, space);
   }
+  EXPECT_GT(by_pointers, 20);
 }
 
 INSTANTIATE_TEST_SUITE_P(Policies, GemmEmu,

@@ -50,7 +50,7 @@ std::vector<rule> const& rules() {
                  fmt::format("{} loads, {} stores", c.tma_loads, c.tma_stores + c.tma_reductions)};
        }},
       {"fence placement",
-       {"E0025", "E0031", "E0033"},
+       {"E0025", "E0031", "E0033", "E0049", "E0050"},
        [](statistics const& c) -> verdict {
          if (!copies(c) && c.wgmmas == 0 && c.mbarriers == 0)
            return {false, "no TMA, wgmma or mbarriers"};

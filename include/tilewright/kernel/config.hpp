@@ -53,6 +53,12 @@ struct gemm_config {
   TW_HD constexpr bool aux() const {
     return fused == fusion::ops_aux || fused == fusion::gated_aux;
   }
+  /// Does the kernel take batches by pointers? With fused epilogues, or with 192 accumulators in
+  /// each of two fragments, no registers are left for the second kind of address.
+  TW_HD constexpr bool by_pointers() const {
+    bool const tight = fragments() * tile_n >= 384 && (!pingpong || d == elem::f32);
+    return fused == fusion::none && !tight;
+  }
   /// Columns of D's tile: with a gate half of the product's.
   TW_HD constexpr int d_cols() const { return gated() ? tile_n / 2 : tile_n; }
   bool operator==(gemm_config const&) const = default;

@@ -70,10 +70,21 @@ struct epilogue {
   /// What a strip is stored to: D.
   struct d_result {
     epilogue_params const& p;
-    TW_DEVICE tensor_map const& map() const { return p.d; }
-    TW_DEVICE void* data() const { return p.data; }
+    // The thread that loads A has acquired the maps of a batch by pointers.
+    TW_DEVICE bool one_map() const { return !C.by_pointers() || p.d_maps == nullptr; }
+    TW_DEVICE tensor_map const& map(int batch) const { return one_map() ? p.d : p.d_maps[batch]; }
+    TW_DEVICE int index(int batch) const { return one_map() ? batch : 0; }
+    /// Product `batch` begins `first` elements behind `matrix`.
+    TW_DEVICE void* matrix(int batch) const {
+      return !C.by_pointers() ? p.data
+             : p.matrices != nullptr
+                 ? p.matrices[batch]
+                 : static_cast<std::byte*>(p.data) + batch * p.batch_stride * size_bytes(type);
+    }
+    TW_DEVICE std::int64_t first(int batch) const {
+      return C.by_pointers() ? 0 : batch * p.batch_stride;
+    }
     TW_DEVICE std::int64_t pitch() const { return p.pitch; }
-    TW_DEVICE std::int64_t batch_stride() const { return p.batch_stride; }
     TW_DEVICE int col(int d_col) const { return d_col; }
   };
   /// Or the auxiliary output, of which a gate (part 0) and what it multiplies (1) are columns
@@ -81,10 +92,11 @@ struct epilogue {
   struct aux_result {
     epilogue_params const& p;
     int part;
-    TW_DEVICE tensor_map const& map() const { return p.fused.aux_map; }
-    TW_DEVICE void* data() const { return p.fused.aux; }
+    TW_DEVICE tensor_map const& map(int) const { return p.fused.aux_map; }
+    TW_DEVICE int index(int batch) const { return batch; }
+    TW_DEVICE void* matrix(int) const { return p.fused.aux; }
+    TW_DEVICE std::int64_t first(int batch) const { return batch * p.fused.aux_batch_stride; }
     TW_DEVICE std::int64_t pitch() const { return p.fused.aux_pitch; }
-    TW_DEVICE std::int64_t batch_stride() const { return p.fused.aux_batch_stride; }
     TW_DEVICE int col(int d_col) const {
       return C.gated() ? d_col * p.fused.gate_step + part * p.fused.up_offset : d_col;
     }
@@ -139,9 +151,11 @@ struct epilogue {
   TW_DEVICE static int first_col() { return 2 * (lane_id() % 4); }
   TW_DEVICE static bool leader() { return thread_id() % 128 == 0; }
 
-  TW_DEVICE static float load_c(c_view const& c, int row, int col, int batch) {
-    return load_as_float(c.data, c.type,
-                         row * c.row_stride + col * c.col_stride + batch * c.batch_stride);
+  /// Element (row, col) of C of product `batch`, that lies in `matrix` in a batch by pointers.
+  TW_DEVICE static float load_c(c_view const& c, void const* matrix, int row, int col, int batch) {
+    std::int64_t const i = row * c.row_stride + col * c.col_stride;
+    if constexpr (C.by_pointers()) return load_as_float(matrix, c.type, i);
+    return load_as_float(c.data, c.type, i + batch * c.batch_stride);
   }
 
   /// Strip j of the fragment, at D(at): alpha * acc + beta * C.
@@ -149,29 +163,35 @@ struct epilogue {
     TW_UNROLL
     for (int i = j * strip_regs; i < (j + 1) * strip_regs; ++i) acc[i] = p.alpha * acc[i];
     if (p.c.data == nullptr) return;
+    std::int64_t const first = at.batch * p.c.batch_stride * size_bytes(p.c.type);
+    void const* const matrix = p.c.matrices != nullptr
+                                   ? p.c.matrices[at.batch]
+                                   : static_cast<std::byte const*>(p.c.data) + first;
     TW_UNROLL
     for (int i = 0; i < strip_regs; ++i) {
       int const r = at.row + first_row() + 8 * (i >> 1 & 1);
       int const c = at.col + first_col() + 8 * (i >> 2) + (i & 1);
       float& x = acc[j * strip_regs + i];
-      if (r < p.m && c < p.n) x = fmaf(p.beta, load_c(p.c, r, c, at.batch), x);
+      if (r < p.m && c < p.n) x = fmaf(p.beta, load_c(p.c, matrix, r, c, at.batch), x);
     }
   }
 
   /// A strip at D(at), by plain stores. value(i): the thread's result i.
   template <class Result, class Value>
   TW_DEVICE static void store_plain(Result const& result, fragment_place at, Value value) {
+    void* const matrix = result.matrix(at.batch);
+    std::int64_t const first = result.first(at.batch);
     TW_UNROLL
     for (int i = 0; i < strip_regs; ++i) {
       int const r = at.row + first_row() + 8 * (i >> 1 & 1);
       int const d_col = at.col + first_col() + 8 * (i >> 2) + (i & 1), c = result.col(d_col);
       if (r >= result.p.m || d_col >= result.p.n) continue;
-      std::int64_t const to = at.batch * result.batch_stride() +
-                              (box.m_major ? c * result.pitch() + r : r * result.pitch() + c);
+      std::int64_t const to =
+          first + (box.m_major ? c * result.pitch() + r : r * result.pitch() + c);
       if constexpr (type == elem::f32)
-        static_cast<float*>(result.data())[to] = value(i);
+        static_cast<float*>(matrix)[to] = value(i);
       else
-        static_cast<std::uint16_t*>(result.data())[to] =
+        static_cast<std::uint16_t*>(matrix)[to] =
             static_cast<std::uint16_t>(pack2<type>(value(i), 0.0F));
     }
   }
@@ -195,13 +215,15 @@ struct epilogue {
     fence_proxy_async();  // the writes above are for the async proxy
     named_barrier_sync(barrier, 128);
     if (!leader()) return;
+    tensor_map const& map = result.map(at.batch);
+    int const matrix = result.index(at.batch);
     TW_UNROLL
     for (int b = 0; b < box.boxes(); ++b) {
       int const row = at.row + b * box.rows, col = result.col(at.col);
       if (row >= result.p.m || at.col >= result.p.n) continue;
       tma_coord<3> const to =
-          box.m_major ? tma_coord<3>{{row, col, at.batch}} : tma_coord<3>{{col, row, at.batch}};
-      tma_store(result.map(), strip + b * box.bytes(type), to);
+          box.m_major ? tma_coord<3>{{row, col, matrix}} : tma_coord<3>{{col, row, matrix}};
+      tma_store(map, strip + b * box.bytes(type), to);
     }
   }
 

@@ -107,6 +107,15 @@ struct gemm_sm90 {
             t.n * C.cluster_n + cluster_rank() / C.cluster_m, t.batch};
   }
 
+  /// Where an operand comes from (gemm_params): one map, or a map for each product of a batch.
+  /// with: maps of another operand that this role acquires too, for others of the CTA.
+  struct source {
+    tensor_map const& map;
+    tensor_map const* maps;
+    int batched;
+    tensor_map const* with;
+  };
+
   /// Coordinates in an operand's tensor map: (contiguous, other, batch), or of gate and up columns
   /// (k, 8 columns, gate or up, groups, batch).
   struct plain_map {
@@ -122,31 +131,45 @@ struct gemm_sm90 {
 
   /// Loads one operand's part of every K block: `Share` rows (of M or N) of the CTA's tiles into
   /// slots of slot_bytes, for all CTAs of `mask`. first_row(tile): where the share starts.
-  /// batched: 1 where each product of a batch has its own matrix, else 0.
   template <class Operand, int Share, class Map = plain_map, class FirstRow>
-  TW_DEVICE static void load(params const& p, smem& s, tensor_map const& map, int batched,
-                             std::byte* slots, int slot_bytes, std::uint16_t mask,
-                             FirstRow first_row) {
+  TW_DEVICE static void load(params const& p, smem& s, source from, std::byte* slots,
+                             int slot_bytes, std::uint16_t mask, FirstRow first_row) {
     ring<C.stages> slot;
     work_list work(p.work, cluster_id());
+    int acquired = -1;  // the product whose map may be used
     for (segment seg{}; work.next(p.work, cluster_count(), seg);) {
       tile_place const tile = tile_of(p, seg.tile);
-      int const first = first_row(tile), matrix = batched * tile.batch;
-      for (int k = seg.k_begin; k < seg.k_end; ++k, slot.next()) {
-        s.slot_free[slot.stage].wait(slot.phase ^ 1U);
-        mbarrier& landed = s.ab_landed[slot.stage];
-        landed.arrive_expect_tx(slot_bytes);
-        TW_UNROLL
-        for (int i = 0; i < Operand::boxes(Share); ++i) {
-          auto const in_matrix = Operand::box_at(first, k * tile_k, i);
-          auto const at = Map::at(in_matrix, matrix);
-          std::byte* box = slots + slot.stage * slot_bytes + Operand::box_offset_bytes(Share, i);
-          if constexpr (cluster > 1)
-            tma_load_multicast(box, map, landed, at, mask);
-          else
-            tma_load(box, map, landed, at);
+      int const first = first_row(tile), matrix = from.batched * tile.batch;
+      auto const load_tile = [&](tensor_map const& map) {
+        for (int k = seg.k_begin; k < seg.k_end; ++k, slot.next()) {
+          s.slot_free[slot.stage].wait(slot.phase ^ 1U);
+          mbarrier& landed = s.ab_landed[slot.stage];
+          landed.arrive_expect_tx(slot_bytes);
+          TW_UNROLL
+          for (int i = 0; i < Operand::boxes(Share); ++i) {
+            auto const in_matrix = Operand::box_at(first, k * tile_k, i);
+            auto const at = Map::at(in_matrix, matrix);
+            std::byte* box = slots + slot.stage * slot_bytes + Operand::box_offset_bytes(Share, i);
+            if constexpr (cluster > 1)
+              tma_load_multicast(box, map, landed, at, mask);
+            else
+              tma_load(box, map, landed, at);
+          }
         }
+      };
+      if constexpr (!C.by_pointers()) {
+        load_tile(from.map);
+        continue;
       }
+      if (tile.batch != acquired) {
+        if (from.maps != nullptr) tensor_map_acquire(from.maps[tile.batch]);
+        if (from.with != nullptr) tensor_map_acquire(from.with[tile.batch]);
+        acquired = tile.batch;
+      }
+      if (from.maps == nullptr)
+        load_tile(from.map);  // a loop of its own: this map is a constant
+      else
+        load_tile(from.maps[tile.batch]);
     }
   }
 
@@ -154,7 +177,8 @@ struct gemm_sm90 {
     enter_role("load A");
     int const rank_m = cluster_rank() % C.cluster_m, rank_n = cluster_rank() / C.cluster_m;
     load<operand_a, a_share>(  // (a_share, 64) for the CTAs with the same rows
-        p, s, p.a, p.a_batched, s.a[0] + rank_n * (a_bytes / C.cluster_n), a_bytes,
+        p, s, {p.a, p.a_maps, p.a_batched, p.epilogue.d_maps},
+        s.a[0] + rank_n * (a_bytes / C.cluster_n), a_bytes,
         static_cast<std::uint16_t>(row_of_ranks << rank_m),
         [&](tile_place t) { return t.m * C.tile_m + rank_n * a_share; });
     grid_dependents_launch();  // all loads are under way: the next launch may begin to set up
@@ -164,8 +188,8 @@ struct gemm_sm90 {
     int const rank_m = cluster_rank() % C.cluster_m, rank_n = cluster_rank() / C.cluster_m;
     using map = std::conditional_t<C.gated(), gated_map, plain_map>;
     load<operand_b, b_share, map>(  // (b_share, 64) for the CTAs with the same columns
-        p, s, p.b, p.b_batched, s.b[0] + rank_m * (b_bytes / C.cluster_m), b_bytes,
-        static_cast<std::uint16_t>(((1 << C.cluster_m) - 1) << rank_n * C.cluster_m),
+        p, s, {p.b, p.b_maps, p.b_batched, nullptr}, s.b[0] + rank_m * (b_bytes / C.cluster_m),
+        b_bytes, static_cast<std::uint16_t>(((1 << C.cluster_m) - 1) << rank_n * C.cluster_m),
         [&](tile_place t) { return t.n * C.tile_n + rank_m * b_share; });
   }
 

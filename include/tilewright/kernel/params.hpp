@@ -13,11 +13,13 @@
 
 namespace tw {
 
-/// C in global memory, any strides (elements). data == nullptr: there is no C.
+/// C in global memory, any strides (elements). data == nullptr: there is no C. matrices: C of each
+/// product, or nullptr where data and batch_stride say it.
 struct c_view {
   void const* data;
   std::int64_t row_stride, col_stride, batch_stride;
   elem type;
+  void const* const* matrices;
 };
 
 /// What a fused epilogue applies (problem/epilogue.hpp), to the kernel's rows and columns: those of
@@ -41,8 +43,10 @@ struct fused_params {
 
 struct epilogue_params {
   tensor_map d;  // boxes of kernel/d_box.hpp: (n, m, batch), or (m, n, batch) for an M-major D
-  int tma_end;   // boxes that end beyond this index of D's contiguous side go by plain stores
-  void* data;    // D
+  tensor_map const* d_maps;  // a map for each product; nullptr: d, for all
+  int tma_end;  // boxes that end beyond this index of D's contiguous side go by plain stores
+  void* data;   // D
+  void* const* matrices;             // D of each product; nullptr: data and batch_stride
   std::int64_t pitch, batch_stride;  // of D, elements
   int m, n;                          // size of D
   float alpha, beta;
@@ -59,7 +63,9 @@ struct fixup_params {
 
 struct gemm_params {
   tensor_map a, b;           // (k, mn, batch) or (mn, k, batch), boxes of operand_tile
-  int a_batched, b_batched;  // 1: a matrix for each product; 0: the same for all
+  int a_batched, b_batched;  // 1: a matrix for each product, along the map; 0: one place in it
+  tensor_map const* a_maps;  // a map for each product; nullptr: a, for all
+  tensor_map const* b_maps;
   epilogue_params epilogue;
   tile_order order;  // of cluster tiles
   work_plan work;

@@ -16,13 +16,18 @@ enum class order : std::uint8_t { row_major, col_major };
 
 /// A matrix in memory: element type, order, and the distance between neighbouring rows
 /// (row_major) or columns (col_major), in elements. batch_stride_elems: from a matrix of a batch to
-/// the next, in elements; 0: the same matrix for all.
+/// the next, in elements; 0: the same matrix for all; by_pointers: each has an address of its own.
 struct matrix_desc {
+  /// The operands give an array of addresses, in the memory of the device that runs the product.
+  /// There each address is a multiple of 16 bytes.
+  static constexpr std::int64_t by_pointers = -1;
+
   elem type = elem::bf16;
   order ord = order::row_major;
   std::int64_t pitch_elems = 0;
   std::int64_t batch_stride_elems = 0;
 
+  bool has_pointers() const { return batch_stride_elems == by_pointers; }
   bool operator==(matrix_desc const&) const = default;
 };
 
@@ -30,8 +35,8 @@ struct matrix_desc {
 /// A and B have the same 16-bit type. C is present exactly when beta takes part.
 /// "TN" of the field: A row_major, B col_major (both K-major).
 /// With batch > 1, that many products of the same shape: matrix i of each operand lies i batch
-/// strides behind the first. The matrices of D must not overlap; they may be interleaved (heads
-/// side by side: a batch stride below the pitch).
+/// strides behind the first, or at address i of an array. The matrices of D must not overlap; they
+/// may be interleaved (heads side by side: a batch stride below the pitch).
 struct gemm_problem {
   std::int64_t m = 0, n = 0, k = 0;
   matrix_desc a;                 // (m, k)
@@ -53,7 +58,9 @@ struct gemm_problem {
 /// operands that TMA cannot address lie in it too. 256-byte aligned; its first gemm_workspace_zeros
 /// bytes are zero before its first use. A launch that succeeds leaves them so; after one that
 /// failed zero them again. Launches that may overlap need one each. gemm_workspace_bytes() of
-/// dispatch/gemm.hpp says how much serves every plan: 64 MiB, and the copies.
+/// dispatch/gemm.hpp says how much serves every plan: 64 MiB, the copies, and for batches by
+/// pointers 128 bytes for each matrix. Of an operand with has_pointers() the array holds `batch`
+/// addresses, and a, b, c or d is not read.
 struct gemm_operands {
   void const* a = nullptr;
   void const* b = nullptr;
@@ -61,6 +68,10 @@ struct gemm_operands {
   void* d = nullptr;
   void* workspace = nullptr;
   std::int64_t workspace_bytes = 0;
+  void const* const* a_array = nullptr;
+  void const* const* b_array = nullptr;
+  void const* const* c_array = nullptr;
+  void* const* d_array = nullptr;
   void const* bias = nullptr;        // M or N values of epilogue.bias_type
   float const* row_scale = nullptr;  // M values
   float const* col_scale = nullptr;  // N values

@@ -55,6 +55,31 @@ TW_DEVICE void tma_store_wait() {
   asm volatile("cp.async.bulk.wait_group %0;" ::"n"(Pending) : "memory");
 }
 
+/// Tensor maps in global memory, written by the GPU. The writer: a copy of a map, its address set,
+/// tensor_map_release. The user, in another launch or behind a flag: one thread of each CTA
+/// tensor_map_acquire, then, after they have met, any of its threads. Maps in a kernel's parameters
+/// need none of this. CUDA C++ Programming Guide, "Encoding a Tensor Map on Device".
+
+/// Lets a map in global memory describe the tensor at `tensor` (16-byte aligned, else the kernel
+/// stops). PTX ISA, "tensormap.replace".
+TW_DEVICE void tensor_map_set_address(tensor_map& map, void const* tensor) {
+  if (reinterpret_cast<std::uint64_t>(tensor) % 16 != 0) __trap();
+  asm volatile("tensormap.replace.tile.global_address.global.b1024.b64 [%0], %1;" ::"l"(
+                   __cvta_generic_to_global(&map)),
+               "l"(tensor)
+               : "memory");
+}
+/// What this thread has written to tensor maps is there for those who acquire them later.
+/// PTX ISA, "membar / fence": .proxy.tensormap::generic.release.
+TW_DEVICE void tensor_map_release() {
+  asm volatile("fence.proxy.tensormap::generic.release.gpu;" ::: "memory");
+}
+/// TMA operations of this CTA see the map as it was released.
+/// PTX ISA, "membar / fence": .proxy.tensormap::generic.acquire.
+TW_DEVICE void tensor_map_acquire(tensor_map const& map) {
+  asm volatile("fence.proxy.tensormap::generic.acquire.gpu [%0], 128;" ::"l"(&map) : "memory");
+}
+
 /// Brings a tensor map to the cache. PTX ISA, "prefetch, prefetchu": .tensormap.
 TW_DEVICE void tma_prefetch_map(tensor_map const& map) {
   asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");

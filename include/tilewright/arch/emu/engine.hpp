@@ -55,6 +55,9 @@ void tma_store(tensor_map const& map, void const* smem, int const* at, int rank,
 void tma_store_commit(site where);
 void tma_store_wait(int pending, bool read_only, site where);
 void tma_check_map(tensor_map const& map, site where);
+void tensor_map_set_address(tensor_map& map, void const* tensor, site where);
+void tensor_map_release(site where);
+void tensor_map_acquire(tensor_map const& map, site where);
 
 /// One thread's registers of an accumulator.
 struct accumulator_state {

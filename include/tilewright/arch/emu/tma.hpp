@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tma.hpp  Bulk tensor copies (emulated). PTX ISA, "cp.async.bulk.tensor",
-//          "cp.reduce.async.bulk.tensor".
+//          "cp.reduce.async.bulk.tensor", "tensormap.replace".
 #pragma once
 
 #include "tilewright/arch/emu/engine.hpp"
@@ -44,6 +44,16 @@ TW_DEVICE void tma_store_wait(emu::site where = emu::site::here()) {
 }
 TW_DEVICE void tma_prefetch_map(tensor_map const& map, emu::site where = emu::site::here()) {
   emu::tma_check_map(map, where);
+}
+TW_DEVICE void tensor_map_set_address(tensor_map& map, void const* tensor,
+                                      emu::site where = emu::site::here()) {
+  emu::tensor_map_set_address(map, tensor, where);
+}
+TW_DEVICE void tensor_map_release(emu::site where = emu::site::here()) {
+  emu::tensor_map_release(where);
+}
+TW_DEVICE void tensor_map_acquire(tensor_map const& map, emu::site where = emu::site::here()) {
+  emu::tensor_map_acquire(map, where);
 }
 
 }  // namespace tw

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// batch_test.cpp  Batches by strides and by pointers: the guide's examples, refusals, same results.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "dispatch/params.hpp"
+#include "dispatch/workspace.hpp"
+#include "tilewright/base/convert.hpp"
+#include "tilewright/dispatch/gemm.hpp"
+
+namespace tw::test {
+namespace {
+
+constexpr std::int64_t m = 64, n = 512, k = 128, batch = 3;
+
+/// Aligned memory of 16-bit elements, and matrices in it.
+struct operand_memory {
+  std::vector<std::uint16_t> all;
+  std::uint16_t* first;
+
+  explicit operand_memory(std::int64_t elems, std::uint16_t value = 0)
+      : all(static_cast<std::size_t>(elems) + 128, value) {
+    auto const address = reinterpret_cast<std::uintptr_t>(all.data());
+    first = all.data() + (256 - address % 256) % 256 / 2;
+  }
+};
+
+struct example {
+  operand_memory a{batch * m * k}, b{n * k}, d{batch * m * n};
+  operand_memory space{(1 << 17) + (1 << 20)};  // 2-byte elements
+  gemm_problem p;
+
+  example() {
+    for (std::int64_t i = 0; i < batch * m * k; ++i)
+      a.first[i] = to_bf16(static_cast<float>(i % 31 - 15) / 8).bits;
+    for (std::int64_t i = 0; i < n * k; ++i)
+      b.first[i] = to_bf16(static_cast<float>(i % 29 - 14) / 8).bits;
+    p.m = m, p.n = n, p.k = k;
+    p.a = {elem::bf16, order::row_major, k};
+    p.b = {elem::bf16, order::col_major, k};
+    p.d = {elem::bf16, order::row_major, n};
+    p.batch = batch;
+    p.a.batch_stride_elems = m * k;
+    p.d.batch_stride_elems = m * n;
+  }
+  gemm_operands operands() {
+    return {.a = a.first,
+            .b = b.first,
+            .d = d.first,
+            .workspace = space.first,
+            .workspace_bytes = static_cast<std::int64_t>(2 * space.all.size() - 256)};
+  }
+  std::vector<std::uint16_t> results() const { return {d.first, d.first + batch * m * n}; }
+};
+
+TEST(Batch, PointersGiveTheBitsOfStrides) {
+  example by_strides, by_pointers;
+  gemm_emulated(by_strides.p, by_strides.operands());
+  std::vector<void const*> a_addresses;
+  std::vector<void*> d_addresses;
+  for (int i = 0; i < batch; ++i) {
+    a_addresses.push_back(by_pointers.a.first + i * m * k);
+    d_addresses.push_back(by_pointers.d.first + i * m * n);
+  }
+  by_pointers.p.a.batch_stride_elems = matrix_desc::by_pointers;
+  by_pointers.p.d.batch_stride_elems = matrix_desc::by_pointers;
+  gemm_operands o = by_pointers.operands();
+  o.a = nullptr, o.d = nullptr;
+  o.a_array = a_addresses.data(), o.d_array = d_addresses.data();
+  gemm_plan const plan = plan_gemm(by_pointers.p, o, 4);
+  EXPECT_GE(plan.workspace_bytes, gemm_workspace_zeros + 2 * batch * 128);
+  gemm_emulated(plan, o);
+  EXPECT_EQ(by_pointers.results(), by_strides.results());
+}
+
+std::string code_of(gemm_problem const& p, gemm_operands const& o) {
+  try {
+    gemm_emulated(p, o);
+  } catch (rejected const& r) {
+    return r.why().code;
+  }
+  return "";
+}
+
+TEST(Batch, PointersAreRefusedWithoutTheirArrayAndRoomForMaps) {
+  example e;
+  e.p.a.batch_stride_elems = matrix_desc::by_pointers;
+  gemm_operands o = e.operands();
+  EXPECT_EQ(code_of(e.p, o), "TW0408");  // no array
+  std::vector<void const*> addresses(batch, e.a.first);
+  o.a_array = addresses.data();
+  EXPECT_EQ(code_of(e.p, o), "");
+  o.workspace = nullptr, o.workspace_bytes = 0;
+  EXPECT_EQ(code_of(e.p, o), "TW0410");
+  e.p.epilogue.act = activation::relu;
+  EXPECT_EQ(code_of(e.p, o), "TW0425");
+}
+
+TEST(Batch, PlansByPointersTakeKernelsThatDo) {
+  example e;
+  e.p.a.batch_stride_elems = matrix_desc::by_pointers;
+  e.p.m = e.p.n = 4096;
+  e.p.d = {elem::bf16, order::row_major, 4096, 4096 * 4096};
+  for (gemm_plan const& plan : plan_candidates(e.p, e.operands(), 132))
+    EXPECT_TRUE(plan.config.by_pointers()) << plan.kernel;
+}
+
+namespace guide {
+
+[[maybe_unused]] void by_strides(void const* a, void const* b, void* d, cudaStream_t stream) {
+  tw::gemm_problem p;
+  p.m = 64, p.n = 512, p.k = 128;
+  p.a = {tw::elem::bf16, tw::order::row_major, 128};
+  p.b = {tw::elem::bf16, tw::order::col_major, 128};
+  p.d = {tw::elem::bf16, tw::order::row_major, 512};
+  p.batch = 128;
+  p.a.batch_stride_elems = 64 * 128;  // from a matrix to the next, in elements
+  p.b.batch_stride_elems = 0;         // the same matrix for all
+  p.d.batch_stride_elems = 64 * 512;
+  tw::gemm(p, {.a = a, .b = b, .d = d}, stream);
+}
+
+[[maybe_unused]] void by_pointers(tw::gemm_problem p, void const* b, void const* const* a_addresses,
+                                  void* const* d_addresses, void* workspace, std::int64_t bytes,
+                                  cudaStream_t stream) {
+  p.a.batch_stride_elems = tw::matrix_desc::by_pointers;  // any of A, B, C and D
+  p.d.batch_stride_elems = tw::matrix_desc::by_pointers;
+  tw::gemm_operands o{.b = b, .workspace = workspace, .workspace_bytes = bytes};
+  o.a_array = a_addresses;
+  o.d_array = d_addresses;
+  tw::gemm(p, o, stream);
+}
+
+}  // namespace guide
+
+}  // namespace
+}  // namespace tw::test
