@@ -50,7 +50,7 @@ TEST(FusedEmu, EveryShapeWithWholeAndSharedTiles) {
     if (t.fused == fusion::none) continue;
     ++shapes;
     auto const before = ways.size();
-    for (int tries = 0; tries < 400 && ways.size() < before + 2; ++tries) {
+    for (int tries = 0; tries < 1500 && ways.size() < before + 2; ++tries) {
       fused_product p = random_fused(rng, 300);
       bool const gated = t.fused == fusion::gated || t.fused == fusion::gated_aux;
       if ((p.problem.epilogue.gate != gating::none) != gated) continue;
