@@ -7,6 +7,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "bench/support.hpp"
 #include "tilewright/base/elem_text.hpp"
 #include "tools/guarded.hpp"
 #include "tools/json_output.hpp"
@@ -23,7 +24,7 @@ char const* const manual =
 
 struct plan_request {
   std::int64_t m = 0, n = 0, k = 0;
-  std::string ab = "bf16", d, layout = "TN";
+  std::string ab = "bf16", d, layout = "TN", epilogue;
   std::int64_t batch = 1;
   std::int64_t lda = 0, ldb = 0, ldd = 0;  // elements; 0: dense
   int sms = 132, top = 10;
@@ -32,19 +33,11 @@ struct plan_request {
 };
 
 gemm_problem problem_of(plan_request const& r) {
-  elem const ab = parse_elem(r.ab).value();
-  bool const a_row = r.layout[0] == 'T', b_row = r.layout[1] == 'T';
-  gemm_problem p;
-  p.m = r.m, p.n = r.n, p.k = r.k;
-  p.a = {ab, a_row ? order::row_major : order::col_major, a_row ? r.k : r.m};
-  p.b = {ab, b_row ? order::row_major : order::col_major, b_row ? r.n : r.k};
-  p.d = {r.d.empty() ? ab : parse_elem(r.d).value(), order::row_major, r.n};
-  p.batch = r.batch;
-  if (r.batch > 1) {
-    p.a.batch_stride_elems = r.m * r.k;
-    p.b.batch_stride_elems = r.k * r.n;
-    p.d.batch_stride_elems = r.m * r.n;
-  }
+  bench::gemm_shape s;
+  s.m = r.m, s.n = r.n, s.k = r.k, s.batch = r.batch;
+  s.dtype = r.ab, s.layout = r.layout, s.epilogue = r.epilogue;
+  gemm_problem p = bench::problem_of(s);
+  if (!r.d.empty()) p.d.type = parse_elem(r.d).value();
   if (r.lda != 0) p.a.pitch_elems = r.lda;
   if (r.ldb != 0) p.b.pitch_elems = r.ldb;
   if (r.ldd != 0) p.d.pitch_elems = r.ldd;
@@ -55,7 +48,7 @@ exit_status plan(plan_request const& r) {
   void* const aligned = reinterpret_cast<void*>(std::uintptr_t{0x100000});  // never followed
   gemm_operands const o{aligned, aligned, nullptr, aligned, aligned, r.workspace};
   gemm_problem const p = problem_of(r);
-  plan_answer const a{p, r.layout, r.sms, r.workspace, plan_candidates(p, o, r.sms)};
+  plan_answer const a{p, r.layout, r.epilogue, r.sms, r.workspace, plan_candidates(p, o, r.sms)};
   if (r.as_json)
     print_json(plan_json(a, r.top));
   else
@@ -81,6 +74,12 @@ void add_plan_command(CLI::App& app, int& status) {
                    "A is T = (m, k) or N = (k, m) in memory, B is N = (n, k) or T = (k, n)")
       ->check(CLI::IsMember({"TN", "TT", "NT", "NN"}))
       ->capture_default_str();
+  verb->add_option("--epilogue", r->epilogue,
+                   "words joined by _: bias, relu, gelu, gelu_erf, silu, swiglu, geglu, "
+                   "interleaved, residual (docs/epilogues.md)")
+      ->check([](std::string const& text) {
+        return bench::find_epilogue(text) ? "" : "no epilogue has the name " + text;
+      });
   verb->add_option("--batch", r->batch, "products of this shape, one behind the other in memory")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();

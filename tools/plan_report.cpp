@@ -81,6 +81,8 @@ json one_json(gemm_problem const& asked, gemm_plan const& p) {
          {"clusters", p.clusters},
          {"shared_tiles", p.shared_tiles},
          {"sharers", p.sharers},
+         {"order", order_names[static_cast<int>(p.raster)]},
+         {"band", p.band},
          {"workspace_bytes", p.workspace_bytes},
          {"predicted", rates_json(asked, p.predicted_us)},
          {"terms_us", terms_json(p.terms)}};
@@ -114,9 +116,10 @@ std::string plan_text(plan_answer const& a, int top) {
   gemm_problem const& p = a.problem;
   gemm_plan const& chosen = a.plans[0];
   std::string text = fmt::format(
-      "product    D = A B, M = {}, N = {}, K = {}, batch {}, {} to {}, {}; {} SMs, workspace {} "
+      "product    D = {}, M = {}, N = {}, K = {}, batch {}, {} to {}, {}; {} SMs, workspace {} "
       "bytes\n",
-      p.m, p.n, p.k, p.batch, name(p.a.type), name(p.d.type), a.layout, a.sms, a.workspace_bytes);
+      a.epilogue.empty() ? "A B" : a.epilogue + " of A B", p.m, p.n, p.k, p.batch, name(p.a.type),
+      name(p.d.type), a.layout, a.sms, a.workspace_bytes);
   text += fmt::format("chosen     {} on {}, of {} plans\n", chosen.kernel, handing_out(chosen),
                       a.plans.size());
   text += fmt::format("because    {}\n", because(a));
@@ -162,6 +165,7 @@ json plan_json(plan_answer const& a, int top) {
          {"ab", name(p.a.type)},
          {"d", name(p.d.type)},
          {"layout", a.layout},
+         {"epilogue", a.epilogue},
          {"sms", a.sms},
          {"workspace_bytes", a.workspace_bytes},
          {"ceilings",

@@ -13,7 +13,8 @@ namespace tw {
 /// What was asked, and all plans for it, the chosen one first.
 struct plan_answer {
   gemm_problem problem;
-  std::string layout;  // "TN"
+  std::string layout;    // "TN"
+  std::string epilogue;  // "bias_gelu"; empty: none
   int sms = 0;
   std::int64_t workspace_bytes = 0;
   std::vector<gemm_plan> plans;

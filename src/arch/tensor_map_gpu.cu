@@ -94,4 +94,13 @@ tensor_map encode_tensor_map_gpu(tensor_map_desc const& d) {
   return std::bit_cast<tensor_map>(map);
 }
 
+void readdress_tensor_map_gpu(tensor_map& map, void const* base) {
+  static auto const replace =
+      driver_function<PFN_cuTensorMapReplaceAddress_v12000>("cuTensorMapReplaceAddress");
+  auto changed = std::bit_cast<CUtensorMap>(map);
+  CUresult const r = replace(&changed, const_cast<void*>(base));
+  if (r != CUDA_SUCCESS) refuse("CUresult " + std::to_string(static_cast<int>(r)), "");
+  map = std::bit_cast<tensor_map>(changed);
+}
+
 }  // namespace tw

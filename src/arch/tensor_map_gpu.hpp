@@ -10,4 +10,8 @@ namespace tw {
 /// refuses, TW0501 in a build without CUDA.
 tensor_map encode_tensor_map_gpu(tensor_map_desc const& d);
 
+/// Points a map at another tensor of the same shape, `base` 16-byte aligned. Throws as above.
+/// CUDA driver API, "Tensor Map Object Management", cuTensorMapReplaceAddress.
+void readdress_tensor_map_gpu(tensor_map& map, void const* base);
+
 }  // namespace tw

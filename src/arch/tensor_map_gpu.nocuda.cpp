@@ -4,10 +4,17 @@
 
 namespace tw {
 
-tensor_map encode_tensor_map_gpu(tensor_map_desc const&) {
+namespace {
+
+[[noreturn]] void refuse() {
   throw rejected({"TW0501", "tensor map for the GPU", "a build without CUDA",
                   "a build with a CUDA 13 toolkit",
                   "configure with -DTW_CUDA=ON, or run in the emulator"});
 }
+
+}  // namespace
+
+tensor_map encode_tensor_map_gpu(tensor_map_desc const&) { refuse(); }
+void readdress_tensor_map_gpu(tensor_map&, void const*) { refuse(); }
 
 }  // namespace tw

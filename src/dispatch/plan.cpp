@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "dispatch/cost.hpp"
+#include "dispatch/folded.hpp"
 #include "dispatch/normal_form.hpp"
 #include "dispatch/plan_log.hpp"
 #include "dispatch/raster.hpp"
@@ -91,6 +92,7 @@ bool counters_fit(gemm_problem const& q, gemm_config const& c, sharing const& s)
 std::string why(gemm_plan const& p, cost const& t, sharing const& s, std::size_t of) {
   std::string text =
       p.config.d_m != (p.problem.d.ord == order::col_major) ? "the transposed product: " : "";
+  if (p.normal.batch != p.problem.batch) text += "the batch as one product: ";
   text += fmt::format("{} cluster tiles of {}x{} on {} clusters", s.tiles,
                       p.config.tile_m * p.config.cluster_m, p.config.tile_n * p.config.cluster_n,
                       s.clusters);
@@ -145,7 +147,9 @@ rejection not_compiled(gemm_problem const& p) {
 std::vector<option> ranked(gemm_problem const& p, gemm_operands const& given, int device_sms) {
   if (auto r = accept(p)) throw rejected(*r);
   std::int64_t const workspace_bytes = std::max<std::int64_t>(0, given.workspace_bytes);
-  auto const measured = all_aligned(given) ? find_winner(p, device_sms) : std::optional<winner>();
+  gemm_problem const whole = folded(p);
+  auto const measured =
+      all_aligned(given) ? find_winner(whole, device_sms) : std::optional<winner>();
   tuned_answer const tuned = all_aligned(given) ? find_tuned(p, device_sms) : tuned_answer{};
   std::vector<option> options;
   bool const gated = p.epilogue.gate != gating::none;
@@ -158,7 +162,7 @@ std::vector<option> ranked(gemm_problem const& p, gemm_operands const& given, in
     gemm_plan base;
     base.problem = p;
     base.swapped = swapped;
-    base.normal = swapped ? transposed(p) : p;
+    base.normal = swapped ? transposed(whole) : whole;
     gemm_operands const o = swapped ? transposed(given) : given;
     gemm_problem const& q = base.normal;
     operand_major const a = major_of_a(q.a), b = major_of_b(q.b);

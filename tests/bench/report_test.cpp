@@ -123,6 +123,20 @@ TEST(Report, MeansArePerCategory) {
   EXPECT_EQ(heuristic[2][1], "3");
 }
 
+TEST(Report, DependentLaunchesAreSetBesideOurTime) {
+  shape_result r = measured("x", "decode", 8);
+  EXPECT_EQ(gemm_summary({r}).find("tilewright_pdl"), std::string::npos);
+  provider_result pdl = r.providers[0];
+  pdl.provider = "tilewright_pdl";
+  pdl.bursts = samples(6);
+  r.providers.push_back(pdl);
+  std::string const rows = gemm_rows(gemm_columns({r.shape}), r);
+  EXPECT_NE(rows.find("tilewright_pdl: 6.00 us, 0.7500 of our time above"), std::string::npos)
+      << rows;
+  EXPECT_NE(gemm_summary({r}).find("tilewright_pdl        0.750"), std::string::npos)
+      << gemm_summary({r});
+}
+
 TEST(Report, JsonKeepsEverySample) {
   auto const json = to_json(measured("s", "c", 8), 132);
   auto const& burst = json["providers"][0]["burst"];

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "dispatch/folded.hpp"
 #include "dispatch/params.hpp"
 #include "dispatch/workspace.hpp"
 #include "tilewright/base/convert.hpp"
@@ -104,6 +105,47 @@ TEST(Batch, PlansByPointersTakeKernelsThatDo) {
   e.p.d = {elem::bf16, order::row_major, 4096, 4096 * 4096};
   for (gemm_plan const& plan : plan_candidates(e.p, e.operands(), 132))
     EXPECT_TRUE(plan.config.by_pointers()) << plan.kernel;
+}
+
+TEST(Batch, RowsThatGoOnAreOneProduct) {
+  example e, one_by_one;
+  gemm_plan const plan = plan_gemm(e.p, e.operands(), 4);
+  EXPECT_EQ(plan.problem.batch, batch);
+  EXPECT_EQ(plan.normal.batch, 1);
+  EXPECT_EQ(plan.swapped ? plan.normal.n : plan.normal.m, batch * m);
+  EXPECT_NE(plan.why.find("the batch as one product"), std::string::npos) << plan.why;
+  gemm_emulated(plan, e.operands());
+  gemm_problem single = one_by_one.p;
+  single.batch = 1;
+  for (int i = 0; i < batch; ++i) {
+    gemm_operands o = one_by_one.operands();
+    o.a = one_by_one.a.first + i * m * k;
+    o.d = one_by_one.d.first + i * m * n;
+    gemm_emulated(single, o);
+  }
+  EXPECT_EQ(e.results(), one_by_one.results());  // sums of small fractions are exact
+}
+
+TEST(Batch, OnlyWhatGoesOnIsFolded) {
+  gemm_problem const p = example().p;
+  EXPECT_EQ(folded(p).batch, 1);
+  EXPECT_EQ(folded(transposed(p)).n, batch * m);
+  auto const stays = [](gemm_problem q) { return folded(q) == q; };
+  gemm_problem q = p;
+  q.b.batch_stride_elems = n * k;  // a B for each
+  EXPECT_TRUE(stays(q));
+  q = p, q.a.batch_stride_elems += 8;  // a gap
+  EXPECT_TRUE(stays(q));
+  q = p, q.d.batch_stride_elems = n, q.d.pitch_elems = batch * n;  // side by side
+  EXPECT_TRUE(stays(q));
+  q = p, q.c = p.d, q.c->batch_stride_elems = 0, q.beta = 1;  // one C for all
+  EXPECT_TRUE(stays(q));
+  q = p, q.epilogue.bias = along::rows;  // m values
+  EXPECT_TRUE(stays(q));
+  q = p, q.a.batch_stride_elems = matrix_desc::by_pointers;
+  EXPECT_TRUE(stays(q));
+  q = p, q.batch = 1 << 28;  // more rows than a product can have
+  EXPECT_TRUE(stays(q));
 }
 
 namespace guide {

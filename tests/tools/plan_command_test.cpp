@@ -80,6 +80,18 @@ TEST(PlanCommand, WhatLimitsIsSaid) {
   EXPECT_EQ(limit({.tensor = 5, .meeting = 6, .launch = 2}), "fixed cos");
 }
 
+TEST(PlanCommand, EpiloguesAndBatches) {
+  auto const gated =
+      run_command({"plan", "4096", "8192", "4096", "--epilogue", "swiglu", "--json"}).json();
+  EXPECT_EQ(gated["epilogue"], "swiglu");
+  EXPECT_NE(gated["chosen"]["kernel"].get<std::string>().find("_gate"), std::string::npos);
+  auto const one = run_command({"plan", "512", "512", "512", "--json"}).json();
+  auto const many = run_command({"plan", "512", "512", "512", "--batch", "64", "--json"}).json();
+  EXPECT_NEAR(many["chosen"]["terms_us"]["tensor"].get<double>(),
+              64 * one["chosen"]["terms_us"]["tensor"].get<double>(), 1e-6);
+  EXPECT_EQ(run_command({"plan", "16", "16", "16", "--epilogue", "polish"}).status, 2);
+}
+
 TEST(PlanCommand, RefusesWhatIsNoProduct) {
   auto const zero = run_command({"plan", "0", "4096", "4096"});
   EXPECT_EQ(zero.status, 2);
