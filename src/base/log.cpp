@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <deque>
 #include <mutex>
 #include <sstream>
 
@@ -93,16 +94,23 @@ log_state state_of_environment(char const* default_level) {
 }
 
 std::mutex mutex;
-log_state const* started = nullptr;  // kept until the program ends: threads may still log then
+log_state const* started = nullptr;
+
+/// A state stays until the program ends: other threads may be writing a line with it.
+log_state const* keep(log_state s) {
+  static auto* const all = new std::deque<log_state>;
+  all->push_back(std::move(s));
+  return &all->back();
+}
 
 log_state const& state() {
   std::scoped_lock const lock(mutex);
   if (started == nullptr) {
     try {
-      started = new log_state(state_of_environment("off"));
+      started = keep(state_of_environment("off"));
     } catch (rejected const& r) {
       fmt::print(stderr, "tilewright: {}; nothing is logged\n", r.what());
-      started = new log_state{std::make_shared<spdlog::logger>(name_of_logger), {}, false};
+      started = keep({std::make_shared<spdlog::logger>(name_of_logger), {}, false});
     }
   }
   return *started;
@@ -124,9 +132,9 @@ bool wanted(log_state const& s, log_level level, std::string_view subsystem) {
 }  // namespace
 
 void start_logging(char const* default_level) {
-  auto const* const s = new log_state(state_of_environment(default_level));
+  log_state s = state_of_environment(default_level);
   std::scoped_lock const lock(mutex);
-  started = s;
+  started = keep(std::move(s));
 }
 
 bool log_wanted(log_level level, std::string_view subsystem) {

@@ -36,7 +36,7 @@ std::string workspace_hint(gemm_plan const& plan, gemm_operands o, int device_sm
   std::int64_t const given = o.workspace_bytes;
   o.workspace_bytes = gemm_workspace_bytes(plan.problem, o);
   if (given >= o.workspace_bytes) return "";
-  gemm_plan const& best = plan_candidates(plan.problem, o, device_sms).front();
+  gemm_plan const best = plan_candidates(plan.problem, o, device_sms).front();
   if (best.workspace_bytes <= given || best.predicted_us > 0.9 * plan.predicted_us) return "";
   return fmt::format(
       "a workspace of {} bytes lets clusters share tiles: {:.1f} in place of {:.1f} "
