@@ -49,7 +49,7 @@ struct gemm_sm90 {
                 "[TW0204] no fused epilogue where a cluster shares K");
   static_assert(a_share % (C.a_mn ? 64 : 8) == 0 && b_share % (C.b_mn ? 64 : 8) == 0,
                 "[TW0209] a CTA loads whole groups of 8 rows, 64 of an MN-major operand");
-  static_assert(C.fused != fusion::gated || (!C.b_mn && b_share % 16 == 0),
+  static_assert(!C.gated() || (!C.b_mn && b_share % 16 == 0),
                 "[TW0209] a CTA loads whole groups of 8 gate and 8 up columns, K-major");
 
   using k_smem = typename cluster_sum<C>::smem;
@@ -130,7 +130,7 @@ struct gemm_sm90 {
       return {{x.c[0], 0, 0, x.c[1] / 16, batch}};
     }
   };
-  using b_coords = std::conditional_t<C.fused == fusion::gated, gated_map, plain_map>;
+  using b_coords = std::conditional_t<C.gated(), gated_map, plain_map>;
 
   /// Fills the ring: of each K block a_share rows of A and b_share columns of B, for all CTAs that
   /// need them. One thread: two take 0.3 % of a large product (docs/decisions/0013).
