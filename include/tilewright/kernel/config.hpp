@@ -65,10 +65,11 @@ struct gemm_config {
   TW_HD constexpr bool aux() const {
     return fused == fusion::ops_aux || fused == fusion::gated_aux;
   }
-  /// Does the kernel take batches by pointers? With fused epilogues, or with 192 accumulators in
-  /// each of two fragments, no registers are left for the second kind of address.
+  /// Does the kernel take batches by pointers? With fused epilogues, or with two fragments of
+  /// many accumulators, no registers are left for the second kind of address.
   TW_HD constexpr bool by_pointers() const {
-    bool const tight = fragments() * tile_n >= 384 && (!pingpong || d == elem::f32);
+    bool const wide = fragments() * tile_n >= (pingpong ? 256 : 384);
+    bool const tight = wide && (!pingpong || d == elem::f32);
     return fused == fusion::none && !tight;
   }
   /// Columns of D that a warpgroup stores: part_n, with a gate half of them.
