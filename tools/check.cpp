@@ -161,6 +161,18 @@ class fused_sums {
   bool interleaved_ = false;
 };
 
+/// What row and column of D has before its activation: x, and with a gate what that multiplies.
+void judge_aux(check_report& r, gemm_problem const& p, gemm_operands const& o, exact_fused const& x,
+               fused_terms const& terms, std::int64_t row, std::int64_t col) {
+  product_columns const j = columns_of(p, col);
+  auto const judge_one = [&](std::int64_t at, exact_linear const& value) {
+    check_place const place{row, at, load_element(*p.aux, o.aux, row, at)};
+    judge_element(r, place, expect_aux(value, x.c, terms), terms.out);
+  };
+  judge_one(j.x, x.x);
+  if (j.up >= 0) judge_one(j.up, x.up);
+}
+
 check_report check_fused(gemm_problem const& p, gemm_operands const& o, indices const& all) {
   auto const total = static_cast<std::int64_t>(all.size());
   std::int64_t const d_cols = result_cols(p.epilogue, p.n);
@@ -178,6 +190,7 @@ check_report check_fused(gemm_problem const& p, gemm_operands const& o, indices 
           sums.put(static_cast<std::int64_t>(i), j, p.epilogue.gate, x);
           check_place const place{rows[i], j0 + j, load_element(p.d, o.d, rows[i], j0 + j)};
           judge_element(report, place, expect_fused(x, terms), terms.out);
+          if (p.aux) judge_aux(report, p, o, x, terms, rows[i], j0 + j);
         }
     }
   }
@@ -188,7 +201,7 @@ check_report check_one(gemm_problem const& p, gemm_operands const& o, double max
   double const row_flops = 2.0 * static_cast<double>(p.n) * static_cast<double>(p.k);
   double const affordable = std::clamp(max_flops / row_flops, 1.0, static_cast<double>(p.m));
   indices const all = chosen_rows(p.m, static_cast<std::int64_t>(affordable));
-  if (is_fused(p.epilogue)) return check_fused(p, o, all);
+  if (is_fused(p.epilogue) || p.aux) return check_fused(p, o, all);
   auto const total = static_cast<std::int64_t>(all.size());
   bound_terms const terms = make_bound_terms(p.k, p.alpha, p.beta, p.d.type);
   check_report report{p.m, total, p.n, 0, 0, {}, {}};
@@ -226,6 +239,7 @@ check_report check_gemm(gemm_problem const& p, gemm_operands const& o, double ma
     one.b = matrix_at(o.b, p.b, i);
     if (p.c) one.c = matrix_at(o.c, *p.c, i);
     one.d = const_cast<void*>(matrix_at(o.d, p.d, i));
+    if (p.aux) one.aux = const_cast<void*>(matrix_at(o.aux, *p.aux, i));
     check_report r = check_one(p, one, max_flops / static_cast<double>(p.batch));
     r.largest_error.product = r.largest_ratio.product = i;
     if (i == 0 || r.largest_error.error >= all.largest_error.error)

@@ -92,6 +92,7 @@ void add_epilogue_options(CLI::App& verb, epilogue_request& r) {
           "reglu or bilinear; split (gates first) or interleaved (gate, up, gate, up)")
       ->check(CLI::IsMember(gate_words()))
       ->excludes(act);
+  verb.add_option("--aux", r.aux, "where the values before the activation go, MxN, of D's type");
   verb.add_option("--residual", r.residual, "matrix of D's shape that is added last");
 }
 

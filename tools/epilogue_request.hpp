@@ -15,13 +15,14 @@ namespace tw {
 
 /// Addresses of files; empty: not asked for.
 struct epilogue_request {
-  std::string bias, row_scale, col_scale, residual;
+  std::string bias, row_scale, col_scale, residual, aux;
   along bias_along = along::cols;
   activation act = activation::none;
   gating gate = gating::none;
 };
 
-/// Adds --bias, --bias-along, --row-scale, --col-scale, --activation, --gate and --residual.
+/// Adds --bias, --bias-along, --row-scale, --col-scale, --activation, --gate, --residual and
+/// --aux.
 void add_epilogue_options(CLI::App& verb, epilogue_request& r);
 
 /// "gelu" and so on; nothing for another word.

@@ -57,6 +57,8 @@ gemm_run run_recorded(gemm_request const& r, gemm_files const& files, gemm_data&
 exit_status run_gemm(gemm_request const& r) {
   matrix_address const out = parse_address(r.d);
   check_output(out);
+  std::optional<matrix_address> aux;
+  if (!r.epilogue.aux.empty()) check_output(aux.emplace(parse_address(r.epilogue.aux)));
   timeline_files const timeline{r.trace, r.timeline};
   check_timeline_files(timeline);
   if (timeline.any() && r.device == device_choice::gpu) refuse_trace_of_gpu();
@@ -71,6 +73,7 @@ exit_status run_gemm(gemm_request const& r) {
   if (r.check) check = check_gemm(files.problem(), data.operands());
   bool const right = !check || check->passed();
   if (right) write_matrix(out, data.d(), r.batch);
+  if (right && aux) write_matrix(*aux, data.aux(), r.batch);
   if (r.json) {
     print_json(json_report(r, files, run, check));
   } else if (!r.quiet) {

@@ -59,6 +59,11 @@ gemm_problem pose(gemm_request const& r, matrix_view const& a, matrix_view const
   p.b = b.desc();
   p.a.type = p.b.type = type;
   p.d = {r.out_dtype.value_or(type), order::row_major, d_cols, p.batch == 1 ? 0 : p.m * d_cols};
+  if (!r.epilogue.aux.empty()) {
+    p.aux = p.d;
+    p.aux->pitch_elems = p.n;
+    p.aux->batch_stride_elems = p.batch == 1 ? 0 : p.m * p.n;
+  }
   p.alpha = r.alpha;
   p.beta = r.beta.value_or(c != nullptr ? 1.0F : 0.0F);
   if (c != nullptr && p.beta != 0.0F) p.c = c->desc();  // C times zero takes no part
@@ -83,11 +88,16 @@ matrix_view gemm_files::d_shape() const {
           nullptr,         problem_.batch};
 }
 
+matrix_view gemm_files::aux_shape() const {
+  return {problem_.d.type, problem_.d.ord, problem_.m, problem_.n, nullptr, problem_.batch};
+}
+
 bytes gemm_files::host_memory() const {
   auto const copied = [](matrix_view const& m, elem type) {
     return needs_copy(m, type) ? bytes_of(type, m.count()) : bytes{0};
   };
   bytes need = copied(a(), problem_.a.type) + copied(b(), problem_.b.type) + d_shape().size();
+  if (problem_.aux) need = need + aux_shape().size();
   if (problem_.c) need = need + copied(*c(), problem_.c->type);
   return need;
 }
@@ -96,15 +106,22 @@ gemm_data::gemm_data(gemm_files const& f)
     : a_(f.a(), f.problem().a.type),
       b_(f.b(), f.problem().b.type),
       epilogue_(f.epilogue()),
-      d_(f.d_shape()) {
+      d_(f.d_shape()),
+      aux_(f.aux_shape()) {
   if (f.problem().c) c_.emplace(*f.c(), f.problem().c->type);
   d_buffer_ = host_buffer(d_.size());
   d_.data = d_buffer_.data();
+  if (!f.problem().aux) return;
+  aux_buffer_ = host_buffer(aux_.size());
+  aux_.data = aux_buffer_.data();
 }
 
 gemm_operands gemm_data::operands() const {
   void* d = const_cast<std::byte*>(d_.data);
-  return epilogue_.with({a_.view().data, b_.view().data, c_ ? c_->view().data : nullptr, d});
+  gemm_operands o =
+      epilogue_.with({a_.view().data, b_.view().data, c_ ? c_->view().data : nullptr, d});
+  o.aux = const_cast<std::byte*>(aux_.data);
+  return o;
 }
 
 }  // namespace tw

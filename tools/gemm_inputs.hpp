@@ -25,8 +25,9 @@ class gemm_files {
 
   epilogue_files const& epilogue() const { return *epilogue_; }
 
-  /// D without its data.
+  /// D without its data, and the auxiliary output.
   matrix_view d_shape() const;
+  matrix_view aux_shape() const;
 
   /// Host memory for converted copies and D.
   bytes host_memory() const;
@@ -50,13 +51,15 @@ class gemm_data {
   epilogue_data const& epilogue() const { return epilogue_; }
   matrix_view const& d() const { return d_; }
   std::byte* d_data() { return d_buffer_.data(); }
+  matrix_view const& aux() const { return aux_; }
+  std::byte* aux_data() { return aux_buffer_.data(); }
 
  private:
   operand a_, b_;
   std::optional<operand> c_;
   epilogue_data epilogue_;
-  host_buffer d_buffer_;
-  matrix_view d_;
+  host_buffer d_buffer_, aux_buffer_;  // no bytes where there is no auxiliary output
+  matrix_view d_, aux_;
 };
 
 }  // namespace tw

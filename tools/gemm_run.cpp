@@ -19,6 +19,7 @@ namespace {
 void require_device_memory(gemm_files const& f, gemm_data const& data) {
   bytes need =
       data.a().view().padded_size() + data.b().view().padded_size() + f.d_shape().padded_size();
+  if (f.problem().aux) need = need + f.aux_shape().padded_size();
   if (data.c()) need = need + data.c()->view().padded_size();
   need = need + bytes{device_workspace::size_bytes};  // rows on the device are padded: no copies
   bytes const available = free_device_memory();
@@ -79,6 +80,12 @@ gemm_run run_on_gpu(gemm_files const& files, gemm_data& data) {
   gemm_operands o{a.data(), b.data(),         c ? c->data() : nullptr,
                   d.data(), workspace.data(), device_workspace::size_bytes};
   device_epilogue const vectors(data.epilogue(), o);
+  std::optional<device_matrix> aux;
+  if (p.aux) {
+    aux.emplace(data.aux());
+    p.aux = aux->desc();
+    o.aux = aux->data();
+  }
   gemm_run run;
   run.on_gpu = true;
   run.device = gpu().name;
@@ -87,6 +94,7 @@ gemm_run run_on_gpu(gemm_files const& files, gemm_data& data) {
   run.seconds = t.seconds;
   run.timed_runs = t.runs;
   d.download(data.d_data());
+  if (aux) aux->download(data.aux_data());
   return run;
 }
 

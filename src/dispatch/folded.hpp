@@ -14,18 +14,21 @@ inline bool goes_on(matrix_desc const& m, std::int64_t rows) {
   return m.ord == order::row_major && m.batch_stride_elems == rows * m.pitch_elems;
 }
 
-/// The same problem with as few products as it can be told with: a batch with one B whose A, C and
-/// D go on is a single product of batch * m rows; the transposed case likewise. Else as it was.
+/// The same problem with as few products as it can be told with: a batch with one B whose A, C,
+/// D and aux go on is a single product of batch * m rows; the transposed case likewise. Else as it
+/// was.
 inline gemm_problem folded(gemm_problem const& p) {
   constexpr std::int64_t most_rows = std::int64_t{1} << 30;  // TMA coordinates are int32
   auto const fold_rows = [](gemm_problem q) {
     bool const per_row = q.epilogue.bias == along::rows || q.epilogue.row_scale;  // m values
-    bool const on = goes_on(q.a, q.m) && goes_on(q.d, q.m) && (!q.c || goes_on(*q.c, q.m));
+    bool const on = goes_on(q.a, q.m) && goes_on(q.d, q.m) && (!q.c || goes_on(*q.c, q.m)) &&
+                    (!q.aux || goes_on(*q.aux, q.m));
     if (q.b.batch_stride_elems != 0 || !on || per_row || q.m * q.batch > most_rows) return q;
     q.m *= q.batch;
     q.batch = 1;
     q.a.batch_stride_elems = q.d.batch_stride_elems = 0;
     if (q.c) q.c->batch_stride_elems = 0;
+    if (q.aux) q.aux->batch_stride_elems = 0;
     return q;
   };
   if (p.batch == 1) return p;

@@ -30,6 +30,7 @@ inline gemm_problem transposed(gemm_problem p) {
   p.b = transposed(p.b);
   p.d = transposed(p.d);
   if (p.c) p.c = transposed(*p.c);
+  if (p.aux) p.aux = transposed(*p.aux);
   p.epilogue = transposed(p.epilogue);
   return p;
 }

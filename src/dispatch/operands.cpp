@@ -37,6 +37,7 @@ void check_operands(gemm_problem const& p, gemm_operands const& o) {
   gemm_epilogue const& e = p.epilogue;
   if (e.bias != along::none) check_pointer("the bias", o.bias, e.bias_type);
   if (e.row_scale) check_pointer("the row scale", o.row_scale, elem::f32);
+  if (p.aux) check_pointer("the auxiliary output", o.aux, p.aux->type);
   if (e.col_scale) check_pointer("the column scale", o.col_scale, elem::f32);
 }
 

@@ -84,6 +84,28 @@ fused_params fused_of(gemm_problem const& q, gemm_operands const& o) {
   return f;
 }
 
+/// The auxiliary output leaves by TMA where that can address it, in the boxes of D. With a gate and
+/// interleaved columns it does not.
+void put_aux(fused_params& f, gemm_config const& c, gemm_problem const& q, void* base, target t) {
+  matrix_desc const& m = *q.aux;
+  f.aux = base;
+  f.aux_pitch = m.pitch_elems;
+  f.aux_batch_stride = m.batch_stride_elems;
+  std::int64_t const chunk = 16 / size_bytes(m.type);
+  bool const addressable = reinterpret_cast<std::uintptr_t>(base) % 16 == 0 &&
+                           m.pitch_elems % chunk == 0 &&
+                           (q.batch == 1 || m.batch_stride_elems % chunk == 0);
+  if (!addressable || q.epilogue.gate == gating::interleaved) return;
+  d_box const box = d_box_of(c);
+  extents const e = c.d_m ? extents{q.m, q.n} : extents{q.n, q.m};
+  operand_box const shape =
+      c.d_m ? operand_box{box.rows, box.cols} : operand_box{box.cols, box.rows};
+  f.aux_map = map_of(base, m, q.batch, e, shape, box.swizzle, t);
+  int const strip = c.d_m ? 64 : box.cols;
+  f.aux_tma_end = e.inner % chunk == 0 ? std::numeric_limits<int>::max() - 256
+                                       : static_cast<int>(e.inner / strip * strip);
+}
+
 }  // namespace
 
 padded padded_copy(matrix_desc const& m, extents e, std::int64_t batch) {
@@ -143,9 +165,9 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
   p.b_batched = b_matrices > 1 ? 1 : 0;
   p.a = map_of(base_of(q.a, o.a), q.a, a_matrices, extents_of_a(q), box_of(c.a_major(), a_share),
                swizzle_mode::b128, t);
-  p.b = c.fused == fusion::gated ? gated_map(o.b, q, b_share, t)
-                                 : map_of(base_of(q.b, o.b), q.b, b_matrices, extents_of_b(q),
-                                          box_of(c.b_major(), b_share), swizzle_mode::b128, t);
+  p.b = c.gated() ? gated_map(o.b, q, b_share, t)
+                  : map_of(base_of(q.b, o.b), q.b, b_matrices, extents_of_b(q),
+                           box_of(c.b_major(), b_share), swizzle_mode::b128, t);
   p.a_maps = maps_at(q.a, where.maps_a);
   p.b_maps = maps_at(q.b, where.maps_b);
   std::int64_t const d_cols = result_cols(q.epilogue, q.n);
@@ -186,6 +208,7 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
            pointers ? o.c_array : nullptr};
   }
   e.fused = fused_of(q, o);
+  if (c.aux()) put_aux(e.fused, c, q, o.aux, t);
 
   p.order = order_of(plan);
   int const k_tiles = static_cast<int>((q.k + c.tile_k - 1) / c.tile_k);

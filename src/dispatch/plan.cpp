@@ -37,12 +37,13 @@ std::string slower_path(char const* matrix, matrix_desc const& m, char const* co
 std::string kernel_name(gemm_config const& c) {
   char const a = c.a_major() == operand_major::k ? 't' : 'n';
   char const b = c.b_major() == operand_major::k ? 'n' : 't';
-  return fmt::format("sm90_{}_{}_{}{}{}_{}x{}x{}_{}x{}_s{}{}{}", name(c.ab), name(c.d), a, b,
+  return fmt::format("sm90_{}_{}_{}{}{}_{}x{}x{}_{}x{}_s{}{}{}{}", name(c.ab), name(c.d), a, b,
                      c.d_m ? "_dm" : "", c.tile_m, c.tile_n, gemm_config::tile_k, c.cluster_m,
                      c.cluster_n, c.stages, c.pingpong ? "_pp" : "",
-                     c.fused == fusion::none  ? ""
-                     : c.fused == fusion::ops ? "_ops"
-                                              : "_gate");
+                     c.fused == fusion::none ? ""
+                     : c.gated()             ? "_gate"
+                                             : "_ops",
+                     c.aux() ? "_aux" : "");
 }
 
 namespace {
@@ -133,12 +134,13 @@ bool all_aligned(gemm_operands const& o) {
 
 /// Fused kernels are fewer: what they cannot do.
 rejection not_compiled(gemm_problem const& p) {
-  return {"TW0414", "a fused epilogue with these matrices",
-          fmt::format("A {}, B {}, D {} from {}", p.a.ord == order::row_major ? "row" : "col",
-                      p.b.ord == order::row_major ? "row" : "col", name(p.d.type), name(p.a.type)),
-          "D of the operands' type or f32; with a gate D row-major, or of the operands' type with "
-          "row-major A",
-          "convert D afterwards, or compute the epilogue apart"};
+  return {
+      "TW0414", "a fused epilogue with these matrices",
+      fmt::format("A {}, B {}, D {} from {}", p.a.ord == order::row_major ? "row" : "col",
+                  p.b.ord == order::row_major ? "row" : "col", name(p.d.type), name(p.a.type)),
+      "D of the operands' type or f32; with a gate D row-major, or of the operands' type with "
+      "row-major A; with an auxiliary output row-major A and column-major B; batches by strides",
+      "convert D afterwards, or compute the epilogue apart"};
 }
 
 /// All plans, best first; their `why` is not written yet.
@@ -150,11 +152,13 @@ std::vector<option> ranked(gemm_problem const& p, gemm_operands const& given, in
       all_aligned(given) ? find_winner(whole, device_sms) : std::optional<winner>();
   tuned_answer const tuned = all_aligned(given) ? find_tuned(p, device_sms) : tuned_answer{};
   std::vector<option> options;
-  fusion const fused = p.epilogue.gate != gating::none ? fusion::gated
-                       : is_fused(p.epilogue)          ? fusion::ops
-                                                       : fusion::none;
+  bool const gated = p.epilogue.gate != gating::none;
+  int const fused = p.aux                  ? (gated ? fusion::gated_aux : fusion::ops_aux)
+                    : gated                ? fusion::gated
+                    : is_fused(p.epilogue) ? fusion::ops
+                                           : fusion::none;
   for (bool const swapped : {false, true}) {
-    if (swapped && fused == fusion::gated) break;
+    if (swapped && gated) break;
     gemm_plan base;
     base.problem = p;
     base.swapped = swapped;

@@ -30,7 +30,7 @@ std::string tuning_version() {
   auto const mix = [&](int x) { hash = (hash ^ static_cast<std::uint32_t>(x)) * 16777619U; };
   for (tile_shape const& t : tile_shape_list)
     for (int const x : {t.tile_m, t.tile_n, t.cluster_m, t.cluster_n, t.stages, int{t.pingpong},
-                        int{t.d_m}, int{t.general}, static_cast<int>(t.fused)})
+                        int{t.d_m}, int{t.general}, t.fused})
       mix(x);
   return fmt::format("{}+{:08x}", version_text, hash);
 }
@@ -44,6 +44,7 @@ std::string problem_key(gemm_problem const& p) {
   std::string key = fmt::format("{}x{}x{}x{}", p.m, p.n, p.k, p.batch) + matrix_key("a", p.a) +
                     matrix_key("b", p.b) + matrix_key("d", p.d);
   if (p.c && p.beta != 0) key += matrix_key("c", *p.c);
+  if (p.aux) key += matrix_key("x", *p.aux);
   gemm_epilogue const& e = p.epilogue;
   if (is_fused(e))
     key += fmt::format(" e={},{},{},{},{},{},{}", static_cast<int>(e.bias), name(e.bias_type),

@@ -14,7 +14,7 @@ constexpr int h200_sms = 132;
 }  // namespace
 
 std::optional<winner> find_winner(gemm_problem const& p, int sms) {
-  bool const plain = !p.c && p.batch == 1 && !is_fused(p.epilogue);
+  bool const plain = !p.c && p.batch == 1 && !is_fused(p.epilogue) && !p.aux;
   if (sms != h200_sms || p.d.ord != order::row_major || !plain) return std::nullopt;
   bool const dense = p.a.pitch_elems == (p.a.ord == order::row_major ? p.k : p.m) &&
                      p.b.pitch_elems == (p.b.ord == order::row_major ? p.n : p.k) &&

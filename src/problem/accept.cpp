@@ -109,6 +109,13 @@ verdict check_epilogue(gemm_problem const& p) {
   if (e.bias != along::none && !type)
     return rejection{"TW0412", "type of the bias", std::string(name(e.bias_type)),
                      "f32, bf16 or f16", ""};
+  if (p.aux && (p.aux->type != p.d.type || p.aux->ord != p.d.ord || p.aux->has_pointers()))
+    return rejection{"TW0415", "auxiliary output",
+                     fmt::format("{}, {}", name(p.aux->type),
+                                 p.aux->ord == order::row_major ? "row_major" : "col_major"),
+                     fmt::format("{}, {}; as D, and a batch by strides", name(p.d.type),
+                                 p.d.ord == order::row_major ? "row_major" : "col_major"),
+                     ""};
   if (e.gate == gating::none) return std::nullopt;
   if (p.n % 16 != 0)
     return rejection{"TW0411", "N with a gate", fmt::format("{}", p.n), "a multiple of 16",
@@ -158,6 +165,8 @@ std::optional<rejection> accept(gemm_problem const& p) {
   if (auto r = check_matrix("D", p.d, p.m, d_cols, p.batch)) return r;
   if (p.c)
     if (auto r = check_matrix("C", *p.c, p.m, d_cols, p.batch)) return r;
+  if (p.aux)
+    if (auto r = check_matrix("the auxiliary output", *p.aux, p.m, p.n, p.batch)) return r;
   if (auto r = check_results_apart(p)) return r;
   if (auto r = check_pointers(p)) return r;
   return check_scalars(p);

@@ -67,6 +67,15 @@ bounded gated(bounded const& a, bounded const& u) {
           std::fmax(std::fmax(a.largest, u.largest), size)};
 }
 
+expected_element rounded(bounded const& y, bound_terms const& t) {
+  expected_element r{};
+  r.value = y.value;
+  r.before_rounding = y.error;
+  r.bound = y.error + t.out_unit * (std::fabs(y.value) + y.error) + t.out_floor;
+  if (std::isfinite(y.value) && !(y.largest < FLT_MAX)) r.bound = HUGE_VAL;
+  return r;
+}
+
 }  // namespace
 
 fused_terms make_fused_terms(gemm_problem const& p) {
@@ -84,12 +93,12 @@ expected_element expect_fused(exact_fused const& x, fused_terms const& t) {
     y.value += beta_c;
     y.largest = std::fmax(y.largest, std::fabs(y.value) + y.error);
   }
-  expected_element r{};
-  r.value = y.value;
-  r.before_rounding = y.error;
-  r.bound = y.error + t.out.out_unit * (std::fabs(y.value) + y.error) + t.out.out_floor;
-  if (std::isfinite(y.value) && !(y.largest < FLT_MAX)) r.bound = HUGE_VAL;
-  return r;
+  return rounded(y, t.out);
+}
+
+expected_element expect_aux(exact_linear const& x, double c, fused_terms const& t) {
+  double const beta_c = t.out.beta == 0.0 || t.epilogue.c_last ? 0.0 : t.out.beta * c;
+  return rounded(linear(x, t.out, beta_c), t.out);
 }
 
 }  // namespace tw

@@ -61,6 +61,14 @@ TEST(Accept, RefusesWithTheCodeOfTheRule) {
          p.epilogue.bias = along::rows;
          p.epilogue.bias_type = elem::e4m3;
        }},
+      {"TW0415",
+       [](gemm_problem& p) {
+         p.aux = matrix_desc{elem::f32, order::row_major, p.n};
+       }},
+      {"TW0402",
+       [](gemm_problem& p) {
+         p.aux = matrix_desc{elem::bf16, order::row_major, p.n - 1};
+       }},
       {"TW0413",
        [](gemm_problem& p) {
          p.epilogue.gate = gating::split;

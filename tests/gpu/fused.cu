@@ -49,11 +49,12 @@ class Fused : public testing::Test {
   /// One of the plans, mostly one of the first.
   std::string run(fused_product& p, std::mt19937_64& rng) {
     device_copy const a(p.a), b(p.b), c(p.c), d(p.d), bias(p.bias), rows(p.row_scale),
-        cols(p.col_scale);
+        cols(p.col_scale), aux(p.aux);
     gemm_operands o;
     o.a = a.data, o.b = b.data, o.c = c.data, o.d = d.data, o.bias = bias.data;
     o.row_scale = static_cast<float const*>(rows.data);
     o.col_scale = static_cast<float const*>(cols.data);
+    o.aux = aux.data;
     o.workspace = workspace_, o.workspace_bytes = workspace_bytes;
     std::vector<gemm_plan> const plans = plan_candidates(p.problem, o, gpu().sms);
     std::size_t const most = rng() % 2 != 0 ? std::min<std::size_t>(plans.size(), 3) : plans.size();
@@ -61,6 +62,7 @@ class Fused : public testing::Test {
     gemm(plan, o, nullptr);
     must(cudaDeviceSynchronize());
     d.fetch();
+    if (p.problem.aux) aux.fetch();
     return plan.kernel + ", shared tiles " + std::to_string(plan.shared_tiles);
   }
   static inline void* workspace_ = nullptr;

@@ -9,11 +9,13 @@ namespace tw::test {
 
 struct fused_product : product {
   matrix bias, row_scale, col_scale;  // 1 x M or N
+  matrix aux;                         // M x N
 
   gemm_operands operands() {
     gemm_operands o = product::operands();
     o.bias = bias.bytes.empty() ? nullptr : bias.data();
     o.row_scale = row_scale.bytes.empty() ? nullptr : static_cast<float const*>(row_scale.data());
+    o.aux = aux.bytes.empty() ? nullptr : aux.data();
     o.col_scale = col_scale.bytes.empty() ? nullptr : static_cast<float const*>(col_scale.data());
     return o;
   }
@@ -22,7 +24,8 @@ struct fused_product : product {
     return product::text() + " bias " + std::to_string(int(e.bias)) + " " +
            std::string(name(e.bias_type)) + " scales " + std::to_string(e.row_scale) +
            std::to_string(e.col_scale) + " act " + std::to_string(int(e.act)) + " gate " +
-           std::to_string(int(e.gate)) + (e.c_last ? " C last" : " C first");
+           std::to_string(int(e.gate)) + (e.c_last ? " C last" : " C first") +
+           (problem.aux ? " aux" : "");
   }
 };
 
@@ -75,6 +78,11 @@ inline fused_product random_fused(std::mt19937_64& rng, int most) {
     p.bias = make_matrix(e.bias_type, order::row_major, 1, e.bias == along::rows ? m : n, 0, fill);
   if (e.row_scale) p.row_scale = make_matrix(elem::f32, order::row_major, 1, m, 0, fill);
   if (e.col_scale) p.col_scale = make_matrix(elem::f32, order::row_major, 1, n, 0, fill);
+  bool const tn = oa == order::row_major && ob == order::col_major && d_type == ab;
+  if (tn && !(gated && od == order::col_major) && any(0, 1) != 0) {
+    p.aux = make_matrix(ab, od, m, n, extra(od, m, n), nullptr, batch);
+    p.problem.aux = p.aux.desc;
+  }
   p.problem.epilogue = e;
   return p;
 }
@@ -109,6 +117,14 @@ inline void expect_fused_product(fused_product& p, std::int64_t of) {
       x.x.s = sum[at(j.x)], x.x.t = mag[at(j.x)];
       if (j.up >= 0) x.up.s = sum[at(j.up)], x.up.t = mag[at(j.up)];
       expected_element const want = expect_fused(x, terms);
+      for (std::int64_t const col : {j.x, j.up}) {
+        if (!p.problem.aux || col < 0) continue;
+        expected_element const before = expect_aux(col == j.x ? x.x : x.up, x.c, terms);
+        double const saved = p.aux.load(r, col, of);
+        if (judge(saved, before, terms.out) != verdict::right)
+          FAIL() << p.text() << ": product " << of << ", aux(" << r << "," << col << ") = " << saved
+                 << ", want " << before.value << " within " << before.bound;
+      }
       double const got = p.d.load(r, c, of);
       if (judge(got, want, terms.out) != verdict::right) {
         FAIL() << p.text() << ": product " << of << ", D(" << r << "," << c << ") = " << got
@@ -123,7 +139,8 @@ inline void expect_fused_right(fused_product& p) {
     expect_fused_product(p, i);
     if (testing::Test::HasFatalFailure()) return;
   }
-  expect_nothing_else_written(p);
+  expect_nothing_else_written(p, p.d);
+  if (p.problem.aux) expect_nothing_else_written(p, p.aux);
 }
 
 }  // namespace tw::test

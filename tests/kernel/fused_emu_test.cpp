@@ -50,9 +50,10 @@ TEST(FusedEmu, EveryShapeWithWholeAndSharedTiles) {
     if (t.fused == fusion::none) continue;
     ++shapes;
     auto const before = ways.size();
-    for (int tries = 0; tries < 400 && ways.size() < before + 2; ++tries) {
+    for (int tries = 0; tries < 1500 && ways.size() < before + 2; ++tries) {
       fused_product p = random_fused(rng, 300);
-      if ((p.problem.epilogue.gate != gating::none) != (t.fused == fusion::gated)) continue;
+      bool const gated = t.fused == fusion::gated || t.fused == fusion::gated_aux;
+      if ((p.problem.epilogue.gate != gating::none) != gated) continue;
       gemm_operands operands = p.operands();
       space.give(operands);
       for (gemm_plan const& plan : plan_candidates(p.problem, operands, 8)) {

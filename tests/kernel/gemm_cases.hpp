@@ -165,17 +165,17 @@ inline product random_product(std::mt19937_64& rng, int most, int most_batch = 1
   return p;
 }
 
-/// Nothing between and behind D's rows is written.
-inline void expect_nothing_else_written(product const& p) {
-  std::vector<bool> inside(p.d.bytes.size(), false);
+/// Nothing between and behind the rows of result `d` is written.
+inline void expect_nothing_else_written(product const& p, matrix const& d) {
+  std::vector<bool> inside(d.bytes.size(), false);
   for (std::int64_t of = 0; of < p.problem.batch; ++of)
-    for (std::int64_t r = 0; r < p.d.rows; ++r)
-      for (std::int64_t c = 0; c < p.d.cols; ++c)
-        for (int b = 0; b < size_bytes(p.d.desc.type); ++b)
-          inside[p.d.at(r, c, of) + static_cast<std::size_t>(b)] = true;
+    for (std::int64_t r = 0; r < d.rows; ++r)
+      for (std::int64_t c = 0; c < d.cols; ++c)
+        for (int b = 0; b < size_bytes(d.desc.type); ++b)
+          inside[d.at(r, c, of) + static_cast<std::size_t>(b)] = true;
   for (std::size_t i = 0; i < inside.size(); ++i)
-    if (!inside[i] && p.d.bytes[i] != std::byte{0xFF})
-      FAIL() << p.text() << ": byte " << i << " outside D written";
+    if (!inside[i] && d.bytes[i] != std::byte{0xFF})
+      FAIL() << p.text() << ": byte " << i << " outside the result written";
 }
 
 /// Checks D against float64: |D - ref| <= (K + 4) * 2^-23 * (|alpha| |A||B| + |beta| |C|) plus one
@@ -229,7 +229,7 @@ inline void expect_right(product const& p) {
     expect_right_product(p, i);
     if (testing::Test::HasFatalFailure()) return;
   }
-  expect_nothing_else_written(p);
+  expect_nothing_else_written(p, p.d);
 }
 
 }  // namespace tw::test

@@ -74,6 +74,19 @@ TEST_F(gemm_epilogue_command, a_gate_halves_the_columns) {
   }
 }
 
+TEST_F(gemm_epilogue_command, the_values_before_the_activation_are_a_second_file) {
+  std::string const aux = folder / "aux.npy";
+  ASSERT_EQ(run({"--activation", "relu", "--aux", aux}).status, 0);
+  matrix_file const d(parse_address(folder / "d.npy")), x(parse_address(aux));
+  ASSERT_EQ(x.view().cols, n);
+  for (std::int64_t i = 0; i < m; ++i)
+    for (std::int64_t j = 0; j < n; ++j)
+      ASSERT_EQ(element(d.view(), i, j), std::max(element(x.view(), i, j), 0.0F));
+  command_result const gated = run({"--gate", "swiglu:split", "--alpha", "0.1", "--aux", aux});
+  EXPECT_EQ(gated.status, 0) << gated.err;
+  EXPECT_EQ(matrix_file(parse_address(aux)).view().cols, n);
+}
+
 TEST_F(gemm_epilogue_command, relu_keeps_nothing_below_zero) {
   ASSERT_EQ(run({"--activation", "relu"}).status, 0);
   matrix_file const d(parse_address(folder / "d.npy"));

@@ -75,7 +75,7 @@ class gemm_runner {
     };
     key.shape = {any(1, 400), any(1, 600), any(1, 300)};
     if (!shapes_.empty()) key.shape = shapes_[static_cast<std::size_t>(i) % shapes_.size()];
-    bool const gated = c_.fused == fusion::gated;
+    bool const gated = c_.gated();
     if (gated) key.shape[1] = (key.shape[1] + 15) / 16 * 16;
     auto const m = key.shape[0], n = key.shape[1], k = key.shape[2];
     using enum order;
@@ -88,6 +88,7 @@ class gemm_runner {
     matrix d(c_.d, swapped != c_.d_m ? col_major : row_major, m, d_cols, pad());
     matrix c(c_.d, any(0, 1) != 0 ? col_major : row_major, m, d_cols, 0);
     matrix vectors(elem::f32, row_major, 3, std::max(m, n), 0);  // bias, scales of rows, of columns
+    matrix aux(c_.d, d.desc.ord, m, n, pad());
     for (matrix* x : {&a, &b, &c, &vectors}) x->fill(random);
     gemm_problem p{m, n, k, a.desc, b.desc, d.desc, std::nullopt, 1.0F, 0.0F};
     if (any(0, 2) == 0) {
@@ -99,6 +100,7 @@ class gemm_runner {
     auto const* const lines = reinterpret_cast<float const*>(vectors.bytes.data());
     o.bias = lines, o.row_scale = lines + std::max(m, n), o.col_scale = lines + 2 * std::max(m, n);
     if (c_.fused != fusion::none) p.epilogue = random_epilogue(any, gated);
+    if (c_.aux()) p.aux = aux.desc, o.aux = aux.bytes.data();
     o.workspace = workspace_.get();
     o.workspace_bytes = workspace_bytes;
     emu::options options = mutants::schedule(key.family, key.seed);

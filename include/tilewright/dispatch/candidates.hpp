@@ -12,7 +12,7 @@ struct tile_shape {
   bool pingpong = false;
   bool d_m = false;
   bool general = false;  // compiled for every pair of majors, not only for K-major operands
-  fusion fused = fusion::none;
+  int fused = fusion::none;
 };
 
 /// Shared memory: stages * (tile_m + tile_n) * 128 bytes and two staging strips per warpgroup, at
@@ -47,6 +47,8 @@ inline constexpr tile_shape tile_shape_list[] = {
     {128, 192, 2, 1, 4, true, false, false, fusion::gated},
     {128, 128, 1, 1, 6, false, false, true, fusion::gated},
     {128, 128, 1, 1, 6, false, true, false, fusion::gated},  // column-major D
+    {128, 128, 2, 1, 6, false, false, false, fusion::ops_aux},
+    {128, 128, 2, 1, 6, false, false, false, fusion::gated_aux},
 };
 inline constexpr int tile_shapes = sizeof tile_shape_list / sizeof tile_shape_list[0];
 
@@ -75,7 +77,7 @@ TW_HD constexpr bool is_compiled(gemm_config const& c) {
   for (tile_shape const& t : tile_shape_list) {
     if (config_of(t, c.ab, c.d, c.a_major(), c.b_major()) != c) continue;
     if ((c.a_mn || c.b_mn) && !t.general) return false;
-    if (c.fused == fusion::gated && c.b_mn) return false;
+    if (c.gated() && c.b_mn) return false;
     if (c.fused != fusion::none && c.d != c.ab) return c.d == elem::f32 && t.general;
     // ptxas spills: two fragments of 192 columns of one tile leave no registers to store float32.
     if (c.d == elem::f32 && c.fragments() * c.tile_n >= 384 && !c.pingpong) return false;

@@ -8,11 +8,14 @@
 namespace tw {
 
 /// What a kernel's epilogue can do beyond alpha and beta: nothing, so that the common kernels stay
-/// small; everything but a gate; everything with one.
-enum class fusion : std::uint8_t { none, ops, gated };
+/// small; everything but a gate; everything with one; and both with an auxiliary output. Numbers,
+/// for shorter symbols.
+struct fusion {
+  static constexpr int none = 0, ops = 1, gated = 2, ops_aux = 3, gated_aux = 4;
+};
 
 /// Configuration of kernel/gemm_sm90.hpp. tile_* in elements, cluster_* in CTAs. The majors are
-/// bools, which keeps the kernel's symbol within 124 characters.
+/// bools, which keeps the kernel's symbol within 128 characters.
 struct gemm_config {
   elem ab = elem::bf16;   // operand type
   elem d = elem::bf16;    // output type
@@ -23,7 +26,7 @@ struct gemm_config {
   int tile_m = 128, tile_n = 256;
   int cluster_m = 2, cluster_n = 1;
   int stages = 4;
-  fusion fused = fusion::none;
+  int fused = fusion::none;
 
   /// One 128-byte swizzle span of 16-bit elements.
   static constexpr int tile_k = 64;
@@ -43,6 +46,13 @@ struct gemm_config {
   TW_HD constexpr int warpgroup_m() const { return pingpong ? tile_m : tile_m / math_warpgroups(); }
   /// Fragments of 64 rows in a warpgroup.
   TW_HD constexpr int fragments() const { return warpgroup_m() / 64; }
+  TW_HD constexpr bool gated() const {
+    return fused == fusion::gated || fused == fusion::gated_aux;
+  }
+  /// Does the kernel write x, before its activation, to a second result?
+  TW_HD constexpr bool aux() const {
+    return fused == fusion::ops_aux || fused == fusion::gated_aux;
+  }
   /// Does the kernel take batches by pointers? With fused epilogues, or with 192 accumulators in
   /// each of two fragments, no registers are left for the second kind of address.
   TW_HD constexpr bool by_pointers() const {
@@ -50,7 +60,7 @@ struct gemm_config {
     return fused == fusion::none && !tight;
   }
   /// Columns of D's tile: with a gate half of the product's.
-  TW_HD constexpr int d_cols() const { return fused == fusion::gated ? tile_n / 2 : tile_n; }
+  TW_HD constexpr int d_cols() const { return gated() ? tile_n / 2 : tile_n; }
   bool operator==(gemm_config const&) const = default;
 };
 

@@ -5,8 +5,6 @@
 
 #include <math.h>
 
-#include <type_traits>
-
 #include "tilewright/arch/select.hpp"
 #include "tilewright/base/elem.hpp"
 #include "tilewright/base/unrolled.hpp"
@@ -30,11 +28,6 @@ requires(C.fused != fusion::none) struct epilogue_smem<C> {
   strip_vectors<C> vectors[C.math_warpgroups()];
 };
 
-/// What a kernel without a fused epilogue has in place of epilogue_ops.
-struct no_ops {
-  TW_DEVICE no_ops(epilogue_params const&, fragment_place) {}
-};
-
 template <gemm_config C>
 struct epilogue {
   static constexpr elem type = C.d;
@@ -45,32 +38,27 @@ struct epilogue {
   using fragment = accumulator<C.tile_n>;
 
   /// Stores a warpgroup's (64, d_cols) fragment. `turn` (0 at first) is the staging strip that
-  /// comes next: an odd number of strips leaves the other one to the next fragment.
+  /// comes next.
   TW_DEVICE static void store(epilogue_params const& p, epilogue_smem<C>& s, int warpgroup,
                               fragment_place at, fragment& acc, int& turn) {
-    constexpr bool fused = C.fused != fusion::none;
-    std::conditional_t<fused, epilogue_ops<C>, no_ops> ops(p, at);
-    unrolled<strips>([&](auto strip) {
-      constexpr int j = strip;
-      fragment_place const to{at.row, at.col + j * box.cols, at.batch};
-      if constexpr (fused) {
-        ops.share(p, s.vectors[warpgroup], {at.row, to.col + box.cols, at.batch});
-        meet(1 + warpgroup);
-        ops.apply(p, s.vectors[warpgroup], to, acc, j);
-      } else {
+    if constexpr (C.fused != fusion::none) {
+      store_fused(p, s, warpgroup, at, acc, turn);
+    } else {
+      unrolled<strips>([&](auto strip) {
+        constexpr int j = strip;
+        fragment_place const to{at.row, at.col + j * box.cols, at.batch};
         scale(p, to, acc, j);
-      }
-      int const end = box.m_major ? to.row + 64 : to.col + box.cols;  // uniform in the warpgroup
-      if (end <= p.tma_end) {
-        if constexpr (!fused) meet(1 + warpgroup);
-        store_strip(p, s.strip[warpgroup][(j + turn) % 2], 1 + warpgroup, to, acc, j);
-      } else {
-        store_plain(p, to, acc, j);
-        if constexpr (fused) named_barrier_sync(1 + warpgroup, 128);  // the vectors have been read
-      }
-      if (leader()) tma_store_commit();  // an empty group after plain stores keeps the count
-    });
-    if constexpr (strips % 2 != 0) turn ^= 1;
+        if (end_of(to) <= p.tma_end) {
+          meet(1 + warpgroup);
+          store_strip(d_result{p}, s.strip[warpgroup][(j + turn) % 2], 1 + warpgroup, to,
+                      [&](int i) { return acc[j * strip_regs + i]; });
+        } else {
+          store_plain(d_result{p}, to, [&](int i) { return acc[j * strip_regs + i]; });
+        }
+        if (leader()) tma_store_commit();  // an empty group after plain stores keeps the count
+      });
+      if constexpr (strips % 2 != 0) turn ^= 1;  // the other strip is left to the next fragment
+    }
   }
 
   /// After the last tile: the staging strips have been read, the CTA may exit.
@@ -79,6 +67,84 @@ struct epilogue {
   }
 
  private:
+  /// What a strip is stored to: D.
+  struct d_result {
+    epilogue_params const& p;
+    // The thread that loads A has acquired the maps of a batch by pointers.
+    TW_DEVICE bool one_map() const { return !C.by_pointers() || p.d_maps == nullptr; }
+    TW_DEVICE tensor_map const& map(int batch) const { return one_map() ? p.d : p.d_maps[batch]; }
+    TW_DEVICE int index(int batch) const { return one_map() ? batch : 0; }
+    /// Product `batch` begins `first` elements behind `matrix`.
+    TW_DEVICE void* matrix(int batch) const {
+      return !C.by_pointers() ? p.data
+             : p.matrices != nullptr
+                 ? p.matrices[batch]
+                 : static_cast<std::byte*>(p.data) + batch * p.batch_stride * size_bytes(type);
+    }
+    TW_DEVICE std::int64_t first(int batch) const {
+      return C.by_pointers() ? 0 : batch * p.batch_stride;
+    }
+    TW_DEVICE std::int64_t pitch() const { return p.pitch; }
+    TW_DEVICE int col(int d_col) const { return d_col; }
+  };
+  /// Or the auxiliary output, of which a gate (part 0) and what it multiplies (1) are columns
+  /// apart.
+  struct aux_result {
+    epilogue_params const& p;
+    int part;
+    TW_DEVICE tensor_map const& map(int) const { return p.fused.aux_map; }
+    TW_DEVICE int index(int batch) const { return batch; }
+    TW_DEVICE void* matrix(int) const { return p.fused.aux; }
+    TW_DEVICE std::int64_t first(int batch) const { return batch * p.fused.aux_batch_stride; }
+    TW_DEVICE std::int64_t pitch() const { return p.fused.aux_pitch; }
+    TW_DEVICE int col(int d_col) const {
+      return C.gated() ? d_col * p.fused.gate_step + part * p.fused.up_offset : d_col;
+    }
+  };
+
+  /// The same with a fused epilogue; the staging strips take turns from one store to the next.
+  TW_DEVICE static void store_fused(epilogue_params const& p, epilogue_smem<C>& s, int warpgroup,
+                                    fragment_place at, fragment& acc, int& turn) {
+    using ops = epilogue_ops<C>;
+    constexpr bool gated = C.gated();
+    int const barrier = 1 + warpgroup;
+    ops vectors(p, at);
+    unrolled<strips>([&](auto strip) {
+      constexpr int j = strip;
+      fragment_place const to{at.row, at.col + j * box.cols, at.batch};
+      auto const put = [&](auto const& result, bool by_tma, auto value) {
+        if (by_tma)
+          store_strip(result, s.strip[warpgroup][turn], barrier, to, value);
+        else
+          store_plain(result, to, value);
+        if (leader()) tma_store_commit();
+        turn ^= 1;
+      };
+      vectors.share(p, s.vectors[warpgroup], {at.row, to.col + box.cols, at.batch});
+      meet(barrier);
+      ops::make_x(p, s.vectors[warpgroup], to, acc, j);
+      if constexpr (C.aux()) {
+        // A box must not reach from the gates' columns into the others.
+        bool const by_tma =
+            end_of(to) <= p.fused.aux_tma_end && (!gated || to.col + box.cols <= p.n);
+        unrolled<gated ? 2 : 1>([&](auto part) {
+          put(aux_result{p, part}, by_tma,
+              [&](int i) { return acc[ops::register_of(j * ops::regs, i) + 4 * part]; });
+          meet(barrier);
+        });
+      }
+      ops::make_y(p, to, acc, j);
+      bool const by_tma = end_of(to) <= p.tma_end;
+      put(d_result{p}, by_tma, [&](int i) { return acc[j * strip_regs + i]; });
+      if (!by_tma) named_barrier_sync(barrier, 128);  // the vectors have been read
+    });
+  }
+
+  /// Where a strip ends along the contiguous side of D; uniform in the warpgroup.
+  TW_DEVICE static int end_of(fragment_place at) {
+    return box.m_major ? at.row + 64 : at.col + box.cols;
+  }
+
   /// Row and column, in the fragment, of a thread's first element; element i adds 8 * (i>>1 & 1)
   /// rows and 8 * (i>>2) + (i & 1) columns (see accumulator).
   TW_DEVICE static int first_row() { return 16 * (warp_id() % 4) + lane_id() / 4; }
@@ -110,28 +176,23 @@ struct epilogue {
     }
   }
 
-  /// Strip j of the fragment, at D(at), by plain stores.
-  TW_DEVICE static void store_plain(epilogue_params const& p, fragment_place at, fragment& acc,
-                                    int j) {
-    constexpr bool pointers = C.by_pointers();
-    std::int64_t const first = at.batch * p.batch_stride;
-    void* const matrix = !pointers ? p.data
-                         : p.matrices != nullptr
-                             ? p.matrices[at.batch]
-                             : static_cast<std::byte*>(p.data) + first * size_bytes(type);
+  /// A strip at D(at), by plain stores. value(i): the thread's result i.
+  template <class Result, class Value>
+  TW_DEVICE static void store_plain(Result const& result, fragment_place at, Value value) {
+    void* const matrix = result.matrix(at.batch);
+    std::int64_t const first = result.first(at.batch);
     TW_UNROLL
     for (int i = 0; i < strip_regs; ++i) {
       int const r = at.row + first_row() + 8 * (i >> 1 & 1);
-      int const c = at.col + first_col() + 8 * (i >> 2) + (i & 1);
-      if (r >= p.m || c >= p.n) continue;
+      int const d_col = at.col + first_col() + 8 * (i >> 2) + (i & 1), c = result.col(d_col);
+      if (r >= result.p.m || d_col >= result.p.n) continue;
       std::int64_t const to =
-          (pointers ? 0 : first) + (box.m_major ? c * p.pitch + r : r * p.pitch + c);
-      float const value = acc[j * strip_regs + i];
+          first + (box.m_major ? c * result.pitch() + r : r * result.pitch() + c);
       if constexpr (type == elem::f32)
-        static_cast<float*>(matrix)[to] = value;
+        static_cast<float*>(matrix)[to] = value(i);
       else
         static_cast<std::uint16_t*>(matrix)[to] =
-            static_cast<std::uint16_t>(pack2<type>(value, 0.0F));
+            static_cast<std::uint16_t>(pack2<type>(value(i), 0.0F));
     }
   }
 
@@ -141,77 +202,79 @@ struct epilogue {
     named_barrier_sync(barrier, 128);
   }
 
-  /// Strip j of the fragment, at D(at), through shared memory. Two strips take turns.
-  TW_DEVICE static void store_strip(epilogue_params const& p, std::byte* strip, int barrier,
-                                    fragment_place at, fragment& acc, int j) {
+  /// A strip at D(at), through shared memory. Two staging strips take turns.
+  template <class Result, class Value>
+  TW_DEVICE static void store_strip(Result const& result, std::byte* strip, int barrier,
+                                    fragment_place at, Value value) {
     if constexpr (type == elem::f32)
-      fill_32(reinterpret_cast<float*>(strip), acc, j);
+      fill_32(reinterpret_cast<float*>(strip), value);
     else if constexpr (box.m_major)
-      fill_16_transposed(reinterpret_cast<std::uint16_t*>(strip), acc, j);
+      fill_16_transposed(reinterpret_cast<std::uint16_t*>(strip), value);
     else
-      fill_16(reinterpret_cast<std::uint16_t*>(strip), acc, j);
+      fill_16(reinterpret_cast<std::uint16_t*>(strip), value);
     fence_proxy_async();  // the writes above are for the async proxy
     named_barrier_sync(barrier, 128);
     if (!leader()) return;
-    // The thread that loads A has acquired the maps of a batch by pointers.
-    bool const one_map = !C.by_pointers() || p.d_maps == nullptr;
-    tensor_map const& map = one_map ? p.d : p.d_maps[at.batch];
-    int const matrix = one_map ? at.batch : 0;
+    tensor_map const& map = result.map(at.batch);
+    int const matrix = result.index(at.batch);
     TW_UNROLL
     for (int b = 0; b < box.boxes(); ++b) {
-      int const row = at.row + b * box.rows;
-      if (row >= p.m || at.col >= p.n) continue;
+      int const row = at.row + b * box.rows, col = result.col(at.col);
+      if (row >= result.p.m || at.col >= result.p.n) continue;
       tma_coord<3> const to =
-          box.m_major ? tma_coord<3>{{row, at.col, matrix}} : tma_coord<3>{{at.col, row, matrix}};
+          box.m_major ? tma_coord<3>{{row, col, matrix}} : tma_coord<3>{{col, row, matrix}};
       tma_store(map, strip + b * box.bytes(type), to);
     }
   }
 
-  /// Accumulators i, i+1 as two 16-bit values.
-  TW_DEVICE static std::uint32_t packed(fragment& acc, int i) {
-    return pack2<type>(acc[i], acc[i + 1]);
+  /// Results i, i+1 as two 16-bit values.
+  template <class Value>
+  TW_DEVICE static std::uint32_t packed(Value value, int i) {
+    return pack2<type>(value(i), value(i + 1));
   }
 
   /// 16-bit row-major D: 16 columns with each stmatrix, 8 where the box has no more.
-  TW_DEVICE static void fill_16(std::uint16_t* s, fragment& acc, int j) {  // (64, cols)
+  template <class Value>
+  TW_DEVICE static void fill_16(std::uint16_t* s, Value value) {  // (64, cols)
     int const row = 16 * (warp_id() % 4) + lane_id() % 16;
     int const half = box.cols == 8 ? 0 : lane_id() / 16;
     TW_UNROLL
     for (int q = 0; q < (box.cols + 15) / 16; ++q) {
-      int const i = j * strip_regs + 8 * q;
+      int const i = 8 * q;
       std::uint16_t* const at = s + offset<box_layout>(row, 16 * q + 8 * half);
       if constexpr (box.cols == 8)
-        stmatrix<2>(at, b32<2>{{packed(acc, i), packed(acc, i + 2)}});
+        stmatrix<2>(at, b32<2>{{packed(value, i), packed(value, i + 2)}});
       else
-        stmatrix<4>(at, b32<4>{{packed(acc, i), packed(acc, i + 2), packed(acc, i + 4),
-                                packed(acc, i + 6)}});
+        stmatrix<4>(at, b32<4>{{packed(value, i), packed(value, i + 2), packed(value, i + 4),
+                                packed(value, i + 6)}});
     }
   }
 
   /// 16-bit M-major D: the same with transposed matrices, whose stored rows are columns of D.
-  TW_DEVICE static void fill_16_transposed(std::uint16_t* s, fragment& acc, int j) {  // (64, cols)
+  template <class Value>
+  TW_DEVICE static void fill_16_transposed(std::uint16_t* s, Value value) {  // (64, cols)
     int const row = 16 * (warp_id() % 4) + 8 * (lane_id() / 8 % 2);
     int const col = lane_id() % 8 + (box.cols == 8 ? 0 : 8 * (lane_id() / 16));
     TW_UNROLL
     for (int q = 0; q < (box.cols + 15) / 16; ++q) {
-      int const i = j * strip_regs + 8 * q;
+      int const i = 8 * q;
       std::uint16_t* const at = s + offset<box_layout>(row, 16 * q + col);
       if constexpr (box.cols == 8)
-        stmatrix<2, true>(at, b32<2>{{packed(acc, i), packed(acc, i + 2)}});
+        stmatrix<2, true>(at, b32<2>{{packed(value, i), packed(value, i + 2)}});
       else
-        stmatrix<4, true>(at, b32<4>{{packed(acc, i), packed(acc, i + 2), packed(acc, i + 4),
-                                      packed(acc, i + 6)}});
+        stmatrix<4, true>(at, b32<4>{{packed(value, i), packed(value, i + 2), packed(value, i + 4),
+                                      packed(value, i + 6)}});
     }
   }
 
   /// 32-bit D, an element at a time; a row-major box takes neighbours together.
-  TW_DEVICE static void fill_32(float* s, fragment& acc, int j) {  // (64, cols)
+  template <class Value>
+  TW_DEVICE static void fill_32(float* s, Value value) {  // (64, cols)
     TW_UNROLL
     for (int i = 0; i < strip_regs; ++i) {
       int const row = first_row() + 8 * (i >> 1 & 1);
       float* const one = s + row / box.rows * (box.rows * box.cols);
-      one[offset<box_layout>(row % box.rows, first_col() + 8 * (i >> 2) + (i & 1))] =
-          acc[j * strip_regs + i];
+      one[offset<box_layout>(row % box.rows, first_col() + 8 * (i >> 2) + (i & 1))] = value(i);
     }
   }
 };

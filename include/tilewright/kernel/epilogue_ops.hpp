@@ -45,7 +45,7 @@ TW_DEVICE float gelu_erf(float x) {
 /// The values of the vectors along columns that a strip needs.
 template <gemm_config C>
 struct strip_vectors {
-  static constexpr int cols = d_box_of(C).cols * (C.fused == fusion::gated ? 2 : 1);
+  static constexpr int cols = d_box_of(C).cols * (C.gated() ? 2 : 1);
   float scale[cols], bias[cols];
 };
 
@@ -54,7 +54,7 @@ struct strip_vectors {
 template <gemm_config C>
 class epilogue_ops {
  public:
-  static constexpr bool gated = C.fused == fusion::gated;
+  static constexpr bool gated = C.gated();
   static constexpr d_box box = d_box_of(C);
   static constexpr int results = box.cols / 2;                // of a thread in a strip
   static constexpr int regs = gated ? 2 * results : results;  // accumulators they come from
@@ -76,9 +76,9 @@ class epilogue_ops {
     fetch(p, next);
   }
 
-  /// Strip j at D(at): accumulators j * regs and up become j * results and up.
-  TW_DEVICE static void apply(epilogue_params const& p, vectors const& v, fragment_place at,
-                              fragment& acc, int j) {
+  /// Strip j at D(at): its accumulators, from j * regs, become x.
+  TW_DEVICE static void make_x(epilogue_params const& p, vectors const& v, fragment_place at,
+                               fragment& acc, int j) {
     fused_params const& f = p.fused;
     int const first = j * regs;
     int const row = at.row + 16 * (warp_id() % 4) + lane_id() / 4, col = 2 * (lane_id() % 4);
@@ -103,9 +103,19 @@ class epilogue_ops {
       TW_UNROLL
       for (int i = 0; i < regs; ++i) acc[first + i] += v.bias[col + 8 * (i >> 2) + (i & 1)];
     }
-    if (p.c.data != nullptr && !f.c_last) add_c(p, {row, at.col + col, at.batch}, acc, first);
-    activate(f, acc, first, j * results);
-    if (p.c.data != nullptr && f.c_last) add_c(p, {row, at.col + col, at.batch}, acc, j * results);
+    if (p.c.data != nullptr && !f.c_last) add_c(p, at, acc, first);
+  }
+
+  /// The accumulator that holds result i of the strip whose first is `first`: x, or its gate; what
+  /// that multiplies is 4 behind.
+  TW_DEVICE static int register_of(int first, int i) {
+    return first + (gated ? i >> 2 << 3 | (i & 3) : i);
+  }
+
+  /// Accumulators j * results and up become y, from x.
+  TW_DEVICE static void make_y(epilogue_params const& p, fragment_place at, fragment& acc, int j) {
+    activate(p.fused, acc, j * regs, j * results);
+    if (p.c.data != nullptr && p.fused.c_last) add_c(p, at, acc, j * results);
   }
 
  private:
@@ -122,8 +132,8 @@ class epilogue_ops {
     if (f.bias != nullptr && !f.bias_rows) bias_ = load_as_float(f.bias, f.bias_type, col);
   }
 
-  /// acc[to] and up += beta * C; `at` is the place of this thread's first result. What lies beyond
-  /// D is not stored and may get any element of C.
+  /// acc[to] and up += beta * C, for the strip at D(at). What lies beyond D is not stored and may
+  /// get any element of C.
   TW_DEVICE static void add_c(epilogue_params const& p, fragment_place at, fragment& acc, int to) {
     if (p.c.type == elem::f32)
       add_c_of<elem::f32>(p, at, acc, to);
@@ -138,14 +148,14 @@ class epilogue_ops {
     std::int64_t rows[2];
     TW_UNROLL
     for (int r = 0; r < 2; ++r) {
-      int const row = at.row + 8 * r;
+      int const row = at.row + 16 * (warp_id() % 4) + lane_id() / 4 + 8 * r;
       rows[r] = (row < p.m ? row : p.m - 1) * p.c.row_stride + at.batch * p.c.batch_stride;
     }
     TW_UNROLL
     for (int i = 0; i < results; i += 4) {
       TW_UNROLL
       for (int e = 0; e < 2; ++e) {
-        int const col = at.col + 2 * i + e;
+        int const col = at.col + 2 * (lane_id() % 4) + 2 * i + e;
         std::int64_t const of_col = (col < p.n ? col : p.n - 1) * p.c.col_stride;
         TW_UNROLL
         for (int r = 0; r < 2; ++r)
@@ -173,7 +183,7 @@ class epilogue_ops {
   TW_DEVICE static void each(fragment& acc, int first, int to, Act act) {
     TW_UNROLL
     for (int i = 0; i < results; ++i) {
-      int const from = first + (gated ? i >> 2 << 3 | (i & 3) : i);
+      int const from = register_of(first, i);
       float const y = act(acc[from]);
       acc[to + i] = gated ? y * acc[from + 4] : y;
     }

@@ -41,7 +41,7 @@ struct gemm_sm90 {
                 "[TW0205] tile N is a multiple of 8, up to 256 and 208 accumulators per thread");
   static_assert(a_share % (C.a_mn ? 64 : 8) == 0 && b_share % (C.b_mn ? 64 : 8) == 0,
                 "[TW0209] a CTA loads whole groups of 8 rows, 64 of an MN-major operand");
-  static_assert(C.fused != fusion::gated || (!C.b_mn && b_share % 16 == 0),
+  static_assert(!C.gated() || (!C.b_mn && b_share % 16 == 0),
                 "[TW0209] a CTA loads whole groups of 8 gate and 8 up columns, K-major");
 
   struct smem {
@@ -186,7 +186,7 @@ struct gemm_sm90 {
   TW_DEVICE static void load_b(params const& p, smem& s) {
     enter_role("load B");
     int const rank_m = cluster_rank() % C.cluster_m, rank_n = cluster_rank() / C.cluster_m;
-    using map = std::conditional_t<C.fused == fusion::gated, gated_map, plain_map>;
+    using map = std::conditional_t<C.gated(), gated_map, plain_map>;
     load<operand_b, b_share, map>(  // (b_share, 64) for the CTAs with the same columns
         p, s, {p.b, p.b_maps, p.b_batched, nullptr}, s.b[0] + rank_m * (b_bytes / C.cluster_m),
         b_bytes, static_cast<std::uint16_t>(((1 << C.cluster_m) - 1) << rank_n * C.cluster_m),

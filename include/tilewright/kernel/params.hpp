@@ -27,6 +27,11 @@ struct c_view {
 struct fused_params {
   void const* bias;
   float const *row_scale, *col_scale;
+  /// x before the activation, with the type and order of D: for kernels with gemm_config::aux.
+  tensor_map aux_map;
+  void* aux;
+  std::int64_t aux_pitch, aux_batch_stride;  // elements
+  int aux_tma_end;                           // as epilogue_params::tma_end
   elem bias_type;
   bool bias_rows;  // else along columns
   bool c_last;

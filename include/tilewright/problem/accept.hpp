@@ -10,8 +10,8 @@
 namespace tw {
 
 /// Nothing, or the first rule that the problem breaks: TW0401 extents, TW0402 pitch, TW0403 size,
-/// TW0404 and TW0405 types, TW0406 and TW0407 alpha and beta, TW0411 to TW0413 the epilogue,
-/// TW0420 to TW0425 batches.
+/// TW0404 and TW0405 types, TW0406 and TW0407 alpha and beta, TW0411 to TW0413 and TW0415 the
+/// epilogue, TW0420 to TW0425 batches.
 std::optional<rejection> accept(gemm_problem const& p);
 
 }  // namespace tw

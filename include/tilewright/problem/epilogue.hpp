@@ -29,16 +29,17 @@ enum class along : std::uint8_t { none, rows, cols };
 ///
 ///   x = alpha acc row_scale[i] col_scale[j] + bias[i or j]
 ///   x = x + beta C(i,j)                        unless c_last
+///   aux(i,j) = x, rounded to D's type          a second result, of N columns: gemm_problem::aux
 ///   y = act(x)                                 without a gate
 ///   y = act(x_gate) x_up                       with one: y(i,j) of N/2 columns
 ///   y = y + beta C(i,j)                        if c_last
 ///   D(i,j) = y, rounded to D's type
 ///
 /// alpha acc is rounded, then each product and sum; beta C is added by one fma. N counts gate and
-/// up columns: so do the vectors along columns, in the order of B's columns. With a gate D and C
-/// have N/2 columns. SwiGLU is silu with a gate, GeGLU a gelu, ReGLU relu, and a bilinear unit
-/// none. A batch has the same vectors for all its products. The value of act(x) for x = -inf is NaN
-/// (0 times infinity), as in other libraries.
+/// up columns: so do the vectors along columns and aux, in the order of B's columns. With a gate D
+/// and C have N/2 columns. SwiGLU is silu with a gate, GeGLU a gelu, ReGLU relu, and a bilinear
+/// unit none. A batch has the same vectors for all its products. The value of act(x) for x = -inf
+/// is NaN (0 times infinity), as in other libraries.
 struct gemm_epilogue {
   along bias = along::none;
   elem bias_type = elem::f32;  // f32, bf16 or f16

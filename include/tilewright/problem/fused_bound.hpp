@@ -54,4 +54,7 @@ fused_terms make_fused_terms(gemm_problem const& p);
 /// epilogue.
 expected_element expect_fused(exact_fused const& x, fused_terms const& t);
 
+/// The auxiliary output: x, rounded to D's type. `c` as in exact_fused.
+expected_element expect_aux(exact_linear const& x, double c, fused_terms const& t);
+
 }  // namespace tw

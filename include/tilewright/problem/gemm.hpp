@@ -47,6 +47,8 @@ struct gemm_problem {
   float beta = 0.0F;
   std::int64_t batch = 1;
   gemm_epilogue epilogue = {};  // with a gate D and C are (m, n/2)
+  /// (m, n): x of the epilogue, before its activation, with the type and order of D.
+  std::optional<matrix_desc> aux = std::nullopt;
 
   bool operator==(gemm_problem const&) const = default;
 };
@@ -73,6 +75,7 @@ struct gemm_operands {
   void const* bias = nullptr;        // M or N values of epilogue.bias_type
   float const* row_scale = nullptr;  // M values
   float const* col_scale = nullptr;  // N values
+  void* aux = nullptr;
 };
 inline constexpr std::int64_t gemm_workspace_zeros = 256 * 1024;
 
