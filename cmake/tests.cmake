@@ -8,7 +8,8 @@ find_package(rapidcheck REQUIRED)
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 include(GoogleTest)
 
-set(tw_test_environment TW_COMMAND=$<TARGET_FILE:tilewright_command>
+# What somebody tuned on this machine must not change a test.
+set(tw_test_environment TILEWRIGHT_TUNE=off TW_COMMAND=$<TARGET_FILE:tilewright_command>
     TW_SOURCE_DIR=${PROJECT_SOURCE_DIR} TW_BINARY_DIR=${PROJECT_BINARY_DIR}
     TW_NVCC=${CMAKE_CUDA_COMPILER} TW_NVCC_VERSION=${CMAKE_CUDA_COMPILER_VERSION})
 
@@ -48,7 +49,8 @@ foreach(folder ${tw_test_folders})
     target_link_libraries(test_${label} PRIVATE GTest::gtest GTest::gtest_main rapidcheck)
     target_precompile_headers(test_${label} REUSE_FROM tests_precompiled)
     gtest_discover_tests(test_${label} DISCOVERY_TIMEOUT 60
-                         PROPERTIES LABELS ${label} TIMEOUT 600)
+                         PROPERTIES LABELS ${label} TIMEOUT 600
+                                    ENVIRONMENT TILEWRIGHT_TUNE=off)
   endif()
   file(GLOB scripts CONFIGURE_DEPENDS ${folder}/*_test.py)
   foreach(script ${scripts})

@@ -154,6 +154,7 @@ bool parse_key(std::string const& key, gemm_problem& p) {
     if (which == 'b') p.b = d;
     if (which == 'd') p.d = d;
     if (which == 'c') p.c = d, p.beta = 1;
+    if (which == 'x') p.aux = d;
     rest.remove_prefix(static_cast<std::size_t>(at));
   }
   return true;

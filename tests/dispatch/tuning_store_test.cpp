@@ -114,6 +114,9 @@ TEST_F(TuningStore, KeysTellProblemsApart) {
   EXPECT_NE(problem_key(fused), problem_key(others[5]));
   tuning_store store(path_, access::write);
   others.push_back(fused);
+  others.push_back(fused);
+  others.back().aux = fused.d;
+  EXPECT_NE(problem_key(fused), problem_key(others.back()));
   for (gemm_problem const& x : others) store.finish(here, x, {"kernel", false, 0, 0, 1, 1}, 1);
   auto const back = store.finished();
   ASSERT_EQ(back.size(), others.size());
