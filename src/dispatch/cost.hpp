@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "tilewright/dispatch/candidates.hpp"
+#include "tilewright/kernel/d_box.hpp"
 #include "tilewright/problem/gemm.hpp"
 
 namespace tw {
@@ -30,6 +31,7 @@ struct machine_model {
   double epilogue_bytes_per_clock = 18.4;
   double exposed_pingpong = 0.29;         // of an epilogue that the other warpgroup should hide
   double fused_clocks = 0.28;             // of a fused epilogue, per accumulator
+  double partial_line_factor = 1.6;       // of results whose boxes are not lines of 128 bytes
   double plain_store_factor = 4;          // of an epilogue without TMA; half for an M-major D
   double cluster_meeting_us = 1.75;       // of the CTAs of a cluster that share K
   double meeting_us = 1.24;               // to share tiles at all,
@@ -91,7 +93,11 @@ inline cost predict(gemm_problem const& p, gemm_config const& c, sharing const& 
   auto const nk = static_cast<double>(p.n) * static_cast<double>(p.k) * matrices(p.b);
   auto const mn =
       static_cast<double>(p.m) * static_cast<double>(result_cols(p.epilogue, p.n)) * matrices(p.d);
-  r.dram_us = ((mk + nk) * size_bytes(c.ab) + mn * size_bytes(c.d)) / m.dram_bytes_per_us;
+  d_box const box = d_box_of(c);
+  bool const lines = (box.m_major ? box.rows : box.cols) * size_bytes(c.d) == 128;
+  r.dram_us =
+      ((mk + nk) * size_bytes(c.ab) + mn * size_bytes(c.d) * (lines ? 1 : m.partial_line_factor)) /
+      m.dram_bytes_per_us;
   r.epilogue_us = us(epilogues * epilogue);
   if (c.cluster_k > 1) r.meeting_us = m.cluster_meeting_us;
   if (s.shared > 0 && s.shared * k_tiles > part) {

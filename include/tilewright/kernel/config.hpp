@@ -66,11 +66,12 @@ struct gemm_config {
     return fused == fusion::ops_aux || fused == fusion::gated_aux;
   }
   /// Does the kernel take batches by pointers? With fused epilogues, or with two fragments of
-  /// many accumulators, no registers are left for the second kind of address.
+  /// many accumulators, no registers are left for the second kind of address; and where the cluster
+  /// shares K, a CTA without a part would store before its loading thread has acquired D's map.
   TW_HD constexpr bool by_pointers() const {
     bool const wide = fragments() * tile_n >= (pingpong ? 256 : 384);
     bool const tight = wide && (!pingpong || d == elem::f32);
-    return fused == fusion::none && !tight;
+    return fused == fusion::none && !tight && cluster_k == 1;
   }
   /// Columns of D that a warpgroup stores: part_n, with a gate half of them.
   TW_HD constexpr int d_cols() const { return gated() ? part_n() / 2 : part_n(); }
