@@ -3,9 +3,13 @@
 """gemm_runs.py  Runs every GEMM kernel of the library in the emulator with every check on; writes
 bench/results/DATE-emulator-gemm-runs.json, one line per kernel.
 
-gemm_runs.py [--runs 500] [--command build/bin/tilewright]
+gemm_runs.py [--runs 500] [--command build/bin/tilewright] [--jobs N] [--part I/N] [--out FILE]
+
+The kernels of a tile are run together, a process for each. --part does one Nth
+of the tiles; gemm_runs.py --merge FILE... makes one file of several.
 """
 import argparse
+import concurrent.futures
 import datetime
 import json
 import os
@@ -20,35 +24,66 @@ def output(*command):
     return subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT).stdout
 
 
+def check(command, runs, tile=None):
+    words = ["check", "gemm", "--runs", str(runs), "--json", "--quiet"]
+    words += ["--kernel", tile] if tile else []
+    done = subprocess.run([command, *words], stdout=subprocess.PIPE, text=True, check=False)
+    if done.returncode not in (0, 1):
+        sys.exit(f"tilewright {' '.join(words)} ended with {done.returncode}")
+    return json.loads(done.stdout)["kernels"]
+
+
+def tile_of(kernel):
+    """sm90_bf16_f32_tn_dm_128x64x64, which no other tile's kernel has in its name."""
+    words = kernel.split("_")
+    return "_".join(words[:6] if words[4] == "dm" else words[:5])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--runs", type=int, default=500)
     parser.add_argument("--command", default=os.path.join(ROOT, "build/bin/tilewright"))
     parser.add_argument("--commit", help="default: asked of git")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--part", default="0/1")
+    parser.add_argument("--merge", nargs="+")
+    parser.add_argument("--out")
     options = parser.parse_args()
-    words = ["check", "gemm", "--runs", str(options.runs), "--json"]
-    done = subprocess.run([options.command, *words], stdout=subprocess.PIPE, text=True, check=False)
-    if done.returncode not in (0, 1):
-        sys.exit(f"tilewright {' '.join(words)} ended with {done.returncode}")
-    found = json.loads(done.stdout)
+    if options.merge:
+        files = [json.load(open(path, encoding="utf-8")) for path in options.merge]
+        kernels = [k for file in files for k in file["kernels"]]
+        runs, commit = files[0]["runs_each"], files[0]["commit"]
+        if any(file["runs_each"] != runs or file["commit"] != commit for file in files):
+            sys.exit("these files are not parts of one measurement")
+    else:
+        part, parts = map(int, options.part.split("/"))
+        tiles = sorted({tile_of(k["name"]) for k in check(options.command, 1)})[part::parts]
+        runs, commit = options.runs, options.commit
+        with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+            found = pool.map(lambda tile: check(options.command, runs, tile), tiles)
+            kernels = [k for some in found for k in some]
+    kernels.sort(key=lambda k: k["name"])
     date = datetime.datetime.now(datetime.timezone.utc)
     head = {"question": "does the emulator report a correct kernel?",
-            "command": "tilewright " + " ".join(words),
+            "command": f"tilewright check gemm --runs {runs} --json",
             "date": date.strftime("%Y-%m-%dT%H:%M:%SZ"),
-            "commit": options.commit or output("git", "rev-parse", "--short=12", "HEAD").strip(),
-            "machine": platform.machine(), "runs": found["runs"],
-            "false_reports": found["false_reports"],
-            "elements_compared": sum(k["elements"] for k in found["kernels"]),
-            "wrong_elements": sum(k["wrong_elements"] for k in found["kernels"])}
+            "commit": commit or output("git", "rev-parse", "--short=12", "HEAD").strip(),
+            "machine": platform.machine(), "runs_each": runs,
+            "runs": sum(k["runs"] for k in kernels),
+            "false_reports": sum(k["bad_runs"] for k in kernels),
+            "elements_compared": sum(k["elements"] for k in kernels),
+            "wrong_elements": sum(k["wrong_elements"] for k in kernels)}
     lines = [json.dumps({key: k[key] for key in ("name", "runs", "bad_runs", "elements",
                                                  "wrong_elements", "findings")})
-             for k in found["kernels"]]
-    path = os.path.join(ROOT, "bench/results", f"{date:%Y-%m-%d}-emulator-gemm-runs.json")
+             for k in kernels]
+    path = options.out or os.path.join(ROOT, "bench/results",
+                                       f"{date:%Y-%m-%d}-emulator-gemm-runs.json")
     with open(path, "w", encoding="utf-8") as file:
         file.write("{\n" + "".join(f" {json.dumps(k)}: {json.dumps(v)},\n" for k, v in head.items())
                    + ' "kernels": [\n  ' + ",\n  ".join(lines) + "\n ]\n}\n")
-    print(f"{path}: {found['runs']} runs, {found['false_reports']} with reports")
-    return done.returncode
+    found = f"{head['runs']} runs, {head['false_reports']} with reports"
+    print(f"{path}: {len(kernels)} kernels, {found}")
+    return 1 if head["false_reports"] or head["wrong_elements"] else 0
 
 
 if __name__ == "__main__":
