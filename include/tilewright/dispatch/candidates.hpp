@@ -25,7 +25,7 @@ TW_HD constexpr tile_shape few_rows(int tile_m, int tile_n, int stages, int k = 
 /// most 227 KiB.
 inline constexpr tile_shape tile_shape_list[] = {
     {128, 256, 2, 1, 4, false, false, true},  // large products
-    {256, 128, 1, 2, 4, false, false, true},  //
+    {256, 128, 1, 2, 4},                      //
     {256, 192, 1, 2, 3},                      // the fewest bytes per FLOP
     {128, 192, 2, 1, 4, true},                // short K: one epilogue hides behind the other loop
     {128, 176, 2, 1, 4, true},                //
@@ -33,13 +33,10 @@ inline constexpr tile_shape tile_shape_list[] = {
     {128, 128, 2, 1, 6, true},                //
     {128, 192, 2, 1, 4, true, true},          // and few columns: the transposed product
     {128, 224, 2, 1, 4},                      // waves that others leave part empty
-    {192, 192, 1, 1, 3, false, false, true},  //
-    {128, 128, 2, 1, 6},                      //
+    {192, 192, 1, 1, 3},                      //
     {128, 128, 1, 1, 6, false, false, true},  // medium products
-    {128, 96, 1, 1, 6},                       //
     {128, 64, 1, 1, 8, false, false, true},   //
-    {64, 256, 2, 1, 4, true},                 // few rows, short K
-    {64, 128, 1, 1, 8, true},                 //
+    {64, 128, 1, 1, 8, true},                 // few rows, short K
     {64, 64, 1, 1, 12, false, false, true},   // small products
     few_rows(64, 16, 16),                     // few rows: weights on the side of 64
     few_rows(64, 32, 14),                     //
@@ -47,8 +44,7 @@ inline constexpr tile_shape tile_shape_list[] = {
     few_rows(128, 32, 9),                     //
     few_rows(128, 64, 8),                     //
     few_rows(128, 128, 6),                    //
-    few_rows(64, 16, 16, 4),                  // and much K
-    few_rows(64, 32, 14, 4),                  //
+    few_rows(64, 32, 14, 4),                  // and much K
     few_rows(64, 32, 14, 8),                  //
     few_rows(64, 64, 11, 8),                  //
     {128, 256, 2, 1, 4, false, false, false, fusion::ops},  // fused epilogues: large products
