@@ -15,7 +15,7 @@ struct fusion {
 };
 
 /// Configuration of kernel/gemm_sm90.hpp. tile_* in elements, cluster_* in CTAs. The majors are
-/// bools, which keeps the kernel's symbol within 128 characters.
+/// bools, which keeps the kernel's symbol within 132 characters.
 struct gemm_config {
   elem ab = elem::bf16;   // operand type
   elem d = elem::bf16;    // output type
