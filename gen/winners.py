@@ -17,6 +17,23 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 OUT = ROOT / "src/dispatch/winners_h200.inc"
 KERNEL = re.compile(r"sm90_(bf16|f16)_(bf16|f16|f32)_([tn])([tn])(_dm)?_(\d+)x(\d+)x64"
                     r"_(\d)x(\d)(?:x(\d))?_s(\d+)(_pp)?$")
+GEMV = re.compile(r"gemv_(bf16|f16)_(bf16|f16|f32)_(\d+)x(\d+)_u(\d+)_(\d+)x(\d+)_c(\d+)$")
+
+
+def before_gemv(shape):
+    """Is it a product for GEMV kernels, none of which was among the plans that were measured?"""
+    few = min(shape["m"], shape["n"]) <= 8 and shape["layout"] == "TN" and shape["k"] % 8 == 0
+    return few and not any(p["kernel"].startswith("gemv_") for p in shape["plans"])
+
+
+def kernel_text(name):
+    """(operand type, type of D, the tile shape, the GEMV shape or nothing) in C++."""
+    if g := GEMV.match(name):
+        return g[1], g[2], "{}", f", {{{', '.join(g[i] for i in range(3, 9))}}}"
+    k = KERNEL.match(name)
+    m_major, pingpong = ("true" if k[i] else "false" for i in (5, 12))
+    in_k = f", false, fusion::none, {k[10]}" if k[10] else ""
+    return k[1], k[2], f"{{{k[6]}, {k[7]}, {k[8]}, {k[9]}, {k[11]}, {pingpong}, {m_major}{in_k}}}", ""
 
 
 def rows(results):
@@ -28,7 +45,7 @@ def rows(results):
             if "fastest" in shape:  # of `tilewright tune --export`
                 shape = {**shape, "plans": [shape["fastest"]], "providers": []}
             timed = [p for p in shape.get("plans", []) if p["us"] is not None]
-            if not timed:
+            if not timed or before_gemv(shape):
                 continue
             # The planned one and the fastest were timed again, interleaved with the others.
             medians = {p["provider"]: p["burst"]["us"]["median"]
@@ -37,15 +54,12 @@ def rows(results):
             tried["us"] = medians.get("tilewright_tuned", tried["us"])
             timed[0]["us"] = medians.get("tilewright", timed[0]["us"])
             best = timed[0] if timed[0]["us"] <= tried["us"] else tried
-            k = KERNEL.match(best["kernel"])
-            key = (shape["m"], shape["n"], shape["k"], k[1], k[2], shape["layout"])
-            m_major, pingpong = ("true" if k[i] else "false" for i in (5, 12))
-            in_k = f", false, fusion::none, {k[10]}" if k[10] else ""
+            ab, d, tile, gemv = kernel_text(best["kernel"])
+            key = (shape["m"], shape["n"], shape["k"], ab, d, shape["layout"])
             found[key] = (
-                f'{{{shape["m"]}, {shape["n"]}, {shape["k"]}, elem::{k[1]}, elem::{k[2]}, '
+                f'{{{shape["m"]}, {shape["n"]}, {shape["k"]}, elem::{ab}, elem::{d}, '
                 f'"{shape["layout"]}",\n '
-                f'{{{k[6]}, {k[7]}, {k[8]}, {k[9]}, {k[11]}, {pingpong}, {m_major}{in_k}}}, '
-                f'{best["shared_tiles"]}, {best["sharers"]}, {best["us"]:.1f}}},')
+                f'{tile}, {best["shared_tiles"]}, {best["sharers"]}, {best["us"]:.1f}{gemv}}},')
     return [found[key] for key in sorted(found)]
 
 

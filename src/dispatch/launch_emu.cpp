@@ -4,8 +4,10 @@
 #include <cstring>
 #include <thread>
 
+#include "dispatch/gemv.hpp"
 #include "dispatch/params.hpp"
 #include "dispatch/plan_cache.hpp"
+#include "registry/gemv.hpp"
 #include "registry/registry.hpp"
 #include "tilewright/kernel/batch_maps.hpp"
 
@@ -28,6 +30,15 @@ void run(operand_copy const& c) {
     }
 }
 
+template <class Config>
+auto kernel_of(Config const& c, gemm_plan const& plan) {
+  auto const launcher = registry::find_emu(c);
+  if (launcher == nullptr)
+    throw rejected({"TW0505", "kernel", plan.kernel, "a kernel of the registry",
+                    "plan again with this version of the library"});
+  return launcher;
+}
+
 }  // namespace
 
 int emulated_sms(emu_options const& opt) {
@@ -41,10 +52,12 @@ void gemm_emulated(gemm_problem const& p, gemm_operands const& o, emu_options co
 }
 
 void gemm_emulated(gemm_plan const& plan, gemm_operands const& given, emu_options const& opt) {
-  registry::emu_launcher const launcher = registry::find_emu(plan.config);
-  if (launcher == nullptr)
-    throw rejected({"TW0505", "kernel", plan.kernel, "a kernel of the registry",
-                    "plan again with this version of the library"});
+  if (plan.gemv) {
+    auto const launcher = kernel_of(*plan.gemv, plan);
+    launch_form const form = form_of(plan, given);
+    return launcher(plan.clusters, make_gemv_params(plan, form.problem, form.operands), opt);
+  }
+  auto const launcher = kernel_of(plan.config, plan);
   launch_form const form = form_of(plan, given);
   for (int i = 0; i < form.copy_count; ++i) run(form.copies[i]);
   gemm_params const params = make_params(plan, form.problem, form.operands, target::emu);

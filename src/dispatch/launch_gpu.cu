@@ -4,11 +4,13 @@
 
 #include <atomic>
 
+#include "dispatch/gemv.hpp"
 #include "dispatch/gpu_condition.hpp"
 #include "dispatch/params.hpp"
 #include "dispatch/plan_cache.hpp"
 #include "dispatch/repitch.hpp"
 #include "dispatch/write_maps.hpp"
+#include "registry/gemv.hpp"
 #include "registry/registry.hpp"
 
 namespace tw {
@@ -75,6 +77,15 @@ device_and_sms current_device() {
   return d;
 }
 
+template <class Config>
+auto kernel_of(Config const& c, gemm_plan const& plan) {
+  auto const launcher = registry::find_gpu(c);
+  if (launcher == nullptr)
+    throw rejected({"TW0505", "kernel", plan.kernel, "a kernel of the registry",
+                    "the plan names what is not compiled in"});
+  return launcher;
+}
+
 }  // namespace
 
 gpu_info const& gpu() {
@@ -85,10 +96,15 @@ gpu_info const& gpu() {
 void gemm(gemm_plan const& plan, gemm_operands const& given, cudaStream_t stream,
           launch_options const& how) {
   if (!gpu().usable) throw rejected(gpu().why_not);
-  registry::gpu_launcher const launcher = registry::find_gpu(plan.config);
-  if (launcher == nullptr)
-    throw rejected({"TW0505", "kernel", plan.kernel, "a kernel of the registry",
-                    "the plan names what is not compiled in"});
+  if (plan.gemv) {
+    auto const launcher = kernel_of(*plan.gemv, plan);
+    launch_form const form = form_of(plan, given);
+    gemv_params const params = make_gemv_params(plan, form.problem, form.operands);
+    must(static_cast<cudaError_t>(launcher(plan.clusters, params, stream, how.pdl)),
+         "kernel launch");
+    return;
+  }
+  auto const launcher = kernel_of(plan.config, plan);
   launch_form const form = form_of(plan, given);
   gemm_params const params = make_params(plan, form.problem, form.operands, target::gpu);
   for (int i = 0; i < form.copy_count; ++i) run(form.copies[i], stream);

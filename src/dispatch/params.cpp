@@ -145,6 +145,18 @@ extents extents_of_b(gemm_problem const& q) {
   return major_of_b(q.b) == operand_major::k ? extents{q.k, q.n} : extents{q.n, q.k};
 }
 
+c_view view_of_c(gemm_problem const& q, gemm_operands const& o) {
+  if (!q.c || q.beta == 0.0F) return {nullptr, 0, 0, 0, elem::f32, nullptr};
+  bool const row_major = q.c->ord == order::row_major;
+  bool const pointers = q.c->has_pointers();
+  return {pointers ? o.c_array : o.c,
+          row_major ? q.c->pitch_elems : 1,
+          row_major ? 1 : q.c->pitch_elems,
+          q.c->batch_stride_elems,
+          q.c->type,
+          pointers ? o.c_array : nullptr};
+}
+
 gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_operands const& o,
                         target t) {
   gemm_config const& c = plan.config;
@@ -196,17 +208,7 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
   e.n = static_cast<int>(d_cols);
   e.alpha = q.alpha;
   e.beta = q.beta;
-  e.c = {nullptr, 0, 0, 0, elem::f32, nullptr};
-  if (q.c && q.beta != 0.0F) {
-    bool const row_major = q.c->ord == order::row_major;
-    bool const pointers = q.c->has_pointers();
-    e.c = {pointers ? o.c_array : o.c,
-           row_major ? q.c->pitch_elems : 1,
-           row_major ? 1 : q.c->pitch_elems,
-           q.c->batch_stride_elems,
-           q.c->type,
-           pointers ? o.c_array : nullptr};
-  }
+  e.c = view_of_c(q, o);
   e.fused = fused_of(q, o);
   if (c.aux()) put_aux(e.fused, c, q, o.aux, t);
 

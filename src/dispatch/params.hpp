@@ -52,6 +52,9 @@ struct launch_form {
 /// Checks the operands and the workspace (TW0408 to TW0410).
 launch_form form_of(gemm_plan const& plan, gemm_operands const& given);
 
+/// C as a kernel reads it; without data where there is none or beta is 0.
+c_view view_of_c(gemm_problem const& q, gemm_operands const& o);
+
 /// Parameters for the plan's kernel. `q` is plan.normal with the pitches of the memory in `o`.
 gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_operands const& o,
                         target t);

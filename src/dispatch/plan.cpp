@@ -6,6 +6,7 @@
 
 #include "dispatch/cost.hpp"
 #include "dispatch/folded.hpp"
+#include "dispatch/gemv.hpp"
 #include "dispatch/normal_form.hpp"
 #include "dispatch/plan_log.hpp"
 #include "dispatch/raster.hpp"
@@ -14,6 +15,7 @@
 #include "dispatch/winners.hpp"
 #include "dispatch/workspace.hpp"
 #include "tilewright/dispatch/gemm.hpp"
+#include "tilewright/dispatch/gemv_candidates.hpp"
 #include "tilewright/kernel/fixup_size.hpp"
 #include "tilewright/pipeline/work.hpp"
 
@@ -117,6 +119,7 @@ std::string why(gemm_plan const& p, cost const& t, sharing const& s, std::size_t
 
 bool is_plan(winner const& w, gemm_plan const& p) {
   gemm_config const& c = p.config;
+  if (w.gemv.rows > 0 || p.gemv) return p.gemv && config_of(w.gemv, c.ab, c.d) == *p.gemv;
   return config_of(w.tile, c.ab, c.d, c.a_major(), c.b_major()) == c &&
          w.shared_tiles == p.shared_tiles && w.sharers == p.sharers;
 }
@@ -167,6 +170,13 @@ std::vector<option> ranked(gemm_problem const& p, gemm_operands const& given, in
                     : gated                ? fusion::gated
                     : is_fused(p.epilogue) ? fusion::ops
                                            : fusion::none;
+  auto const add = [&](gemm_plan const& plan, cost const& time, sharing const& tiles) {
+    option& x = options.emplace_back(option{plan, time, tiles, plan_source::model, 0});
+    if (measured && is_plan(*measured, plan))
+      x.source = plan_source::table_of_winners, x.measured_us = measured->us;
+    if (tuned.fastest && is_plan(*tuned.fastest, plan))
+      x.source = plan_source::tuned, x.measured_us = tuned.fastest->us;
+  };
   for (bool const swapped : {false, true}) {
     if (swapped && gated) break;
     gemm_plan base;
@@ -193,6 +203,7 @@ std::vector<option> ranked(gemm_problem const& p, gemm_operands const& given, in
           slower_path(second, q.b, "it is copied to a padded pitch in the workspace first"));
     if (base.direct_d) base.hints.push_back(slower_path("D", q.d, "it is written by plain stores"));
 
+    for (gemv_option const& x : gemv_options(base, device_sms)) add(x.plan, x.time, x.tiles);
     for (tile_shape const& t : tile_shape_list) {
       gemm_config const c = config_of(t, q.a.type, q.d.type, a, b);
       if (c.d_m != d_m || c.fused != fused || !is_compiled(c) || (pointers && !c.by_pointers()))
@@ -209,12 +220,7 @@ std::vector<option> ranked(gemm_problem const& p, gemm_operands const& given, in
         if (!room || !counters_fit(q, c, s)) continue;
         cost const time = predict(q, c, s, base.direct_d);
         base.predicted_us = time.total_us;
-        options.push_back({base, time, s, plan_source::model, 0});
-        option& x = options.back();
-        if (measured && is_plan(*measured, base))
-          x.source = plan_source::table_of_winners, x.measured_us = measured->us;
-        if (tuned.fastest && is_plan(*tuned.fastest, base))
-          x.source = plan_source::tuned, x.measured_us = tuned.fastest->us;
+        add(base, time, s);
       }
     }
   }
@@ -228,9 +234,15 @@ std::vector<option> ranked(gemm_problem const& p, gemm_operands const& given, in
 
 gemm_plan finished(option const& x, std::size_t of, int device_sms) {
   gemm_plan plan = x.plan;
-  choose_raster(plan);
-  plan.why = why(plan, x.time, x.tiles, of);
-  plan.terms = terms_of(plan.normal, plan.config, x.tiles, x.time, device_sms);
+  if (plan.gemv) {
+    gemv_option const y{plan, x.time, x.tiles};
+    plan.why = gemv_why(y, of);
+    plan.terms = gemv_terms(y);
+  } else {
+    choose_raster(plan);
+    plan.why = why(plan, x.time, x.tiles, of);
+    plan.terms = terms_of(plan.normal, plan.config, x.tiles, x.time, device_sms);
+  }
   plan.source = x.source;
   plan.measured_us = x.measured_us;
   if (x.source == plan_source::table_of_winners)

@@ -9,6 +9,7 @@
 #include "tilewright/base/version.hpp"
 #include "tilewright/dispatch/candidates.hpp"
 #include "tilewright/dispatch/gemm.hpp"
+#include "tilewright/dispatch/gemv_candidates.hpp"
 
 namespace tw {
 namespace {
@@ -32,6 +33,8 @@ std::string tuning_version() {
     for (int const x : {t.tile_m, t.tile_n, t.cluster_m, t.cluster_n, t.stages, int{t.pingpong},
                         int{t.d_m}, int{t.general}, t.fused, t.cluster_k})
       mix(x);
+  for (gemv_shape const& s : gemv_shape_list)
+    for (int const x : {s.rows, s.cols, s.unroll, s.warps_m, s.warps_k, s.ctas_per_sm}) mix(x);
   return fmt::format("{}+{:08x}", version_text, hash);
 }
 

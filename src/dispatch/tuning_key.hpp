@@ -18,7 +18,7 @@ struct tuning_identity {
   bool operator==(tuning_identity const&) const = default;
 };
 
-/// "0.1.0+5c1e9b2a": the library's version, and a hash of its list of tile shapes.
+/// "0.1.0+5c1e9b2a": the library's version, and a hash of its lists of kernels.
 std::string tuning_version();
 
 /// The current GPU with this library; nothing without a usable GPU.

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "tilewright/dispatch/candidates.hpp"
+#include "tilewright/dispatch/gemv_candidates.hpp"
 #include "tilewright/problem/gemm.hpp"
 
 namespace tw {
@@ -17,7 +18,8 @@ struct winner {
   char const* layout;
   tile_shape tile;
   int shared_tiles, sharers;
-  double us;  // as measured
+  double us;          // as measured
+  gemv_shape gemv{};  // that kernel, if it has rows: `tile` is empty then
 };
 
 /// What was measured for this product on a card with `sms` SMs, if it was: matrices without gaps

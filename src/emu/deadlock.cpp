@@ -44,6 +44,9 @@ std::string what_it_waits_for(grid const& g, thread const& t) {
     case wait_kind::bulk_group: return fmt::format("its TMA-store group {}", t.wait_value - 1);
     case wait_kind::copy_group: return fmt::format("its cp.async group {}", t.wait_value - 1);
     case wait_kind::ldmatrix: return "the other lanes of its warp at ldmatrix";
+    case wait_kind::exchange:
+      return fmt::format("the other lanes of its warp at {}",
+                         static_cast<char const*>(t.wait_object));
     case wait_kind::none:
     case wait_kind::finished: break;
   }

@@ -14,25 +14,9 @@ namespace {
 thread& me() { return *machine::current().running(); }
 hazard::checker* check() { return me().block->cluster->check.get(); }
 
-void aligned(void const* p, int bytes, char const* what, site where) {
-  if (reinterpret_cast<std::uintptr_t>(p) % static_cast<std::uintptr_t>(bytes) != 0)
-    machine::current().stop(
-        "E0047", "access-alignment",
-        told({
-            .what = fmt::format("The address of {} of {} bytes is no multiple of {}.", what, bytes,
-                                bytes),
-            .now = fmt::format("access at {} by {}", text_of(where), name_of(me())),
-            .cause = fmt::format(
-                "the address lies {} bytes past one",
-                reinterpret_cast<std::uintptr_t>(p) % static_cast<std::uintptr_t>(bytes)),
-            .remedy = "align both addresses to the size, or copy fewer bytes at once",
-        }),
-        where);
-}
-
 /// A write is noted before its value is there, so who reads the value finds what was released.
 void note(void const* p, int bytes, bool reads, bool writes, mem_order o, scope s, site where) {
-  aligned(p, bytes, "an atomic access", where);
+  machine::current().require_aligned(p, bytes, "an atomic access", where);
   if (hazard::checker* c = check())
     c->atomic(me(), reinterpret_cast<std::uintptr_t>(p), static_cast<std::size_t>(bytes), reads,
               writes, o, s, where);
@@ -41,9 +25,24 @@ void note(void const* p, int bytes, bool reads, bool writes, mem_order o, scope 
 
 }  // namespace
 
+void machine::require_aligned(void const* p, int bytes, char const* what, site where) {
+  if (reinterpret_cast<std::uintptr_t>(p) % static_cast<std::uintptr_t>(bytes) != 0)
+    stop("E0047", "access-alignment",
+         told({
+             .what = fmt::format("The address of {} of {} bytes is no multiple of {}.", what, bytes,
+                                 bytes),
+             .now = fmt::format("access at {} by {}", text_of(where), name_of(*running_)),
+             .cause = fmt::format(
+                 "the address lies {} bytes past one",
+                 reinterpret_cast<std::uintptr_t>(p) % static_cast<std::uintptr_t>(bytes)),
+             .remedy = "align both addresses to the size, or copy fewer bytes at once",
+         }),
+         where);
+}
+
 std::uint64_t atomic_load(void const* p, int bytes, mem_order o, scope s, site where) {
   engine_call const inside;
-  aligned(p, bytes, "an atomic access", where);
+  machine::current().require_aligned(p, bytes, "an atomic access", where);
   std::uint64_t const value =
       bytes == 4 ? __atomic_load_n(static_cast<std::uint32_t const*>(p), __ATOMIC_ACQUIRE)
                  : __atomic_load_n(static_cast<std::uint64_t const*>(p), __ATOMIC_ACQUIRE);
@@ -91,8 +90,8 @@ void grid_dependency_wait(site) {
 
 void machine::copy(void* to, void const* from, int bytes, site where) {
   thread& t = *running_;
-  aligned(to, bytes, "a cp.async", where);
-  aligned(from, bytes, "a cp.async", where);
+  require_aligned(to, bytes, "a cp.async", where);
+  require_aligned(from, bytes, "a cp.async", where);
   std::uint32_t const offset = offset_in_smem(*t.block, to, static_cast<std::size_t>(bytes), where);
   if (hazard::checker* c = check())
     c->copy(t, offset, reinterpret_cast<std::uintptr_t>(from), static_cast<std::uint32_t>(bytes),

@@ -55,6 +55,7 @@ enum class wait_kind : std::uint8_t {
   bulk_group,
   copy_group,
   ldmatrix,
+  exchange,
   finished,
 };
 
@@ -120,6 +121,7 @@ struct thread : thread_face {
   std::vector<fragment> fragments;
   std::uint32_t register_calls = 0;                       // of set_max_regs_inc and _dec
   std::uint32_t matrix_stores = 0, matrix_loads = 0;      // stmatrix, ldmatrix calls
+  std::uint32_t exchanges = 0;                            // shuffle_xor, mma_sync calls
   std::uint32_t bulk_committed = 0, bulk_known_read = 0;  // groups: committed, waited for
   std::uint32_t bulk_base = 0;                            // group of bulk_left's front
   std::deque<int> bulk_left;                              // unfinished stores per group
@@ -157,6 +159,15 @@ struct warp_state {
   std::deque<matrix_op> stores, loads;
   std::uint32_t stores_base = 0, loads_base = 0;  // index of the first op in the deque
   std::vector<thread*> load_waiters;
+  struct exchange_op {  // of shuffle_xor or mma_sync
+    char const* name;
+    int arrived, taken;
+    site where;  // of the first lane
+    warp_words given;
+  };
+  std::deque<exchange_op> exchanges;
+  std::uint32_t exchanges_base = 0;
+  std::vector<thread*> exchange_waiters;
 };
 
 /// 128 threads and their asynchronous multiplies.
@@ -254,6 +265,8 @@ class machine {
   [[noreturn]] void exited_cta(int cta, site where);
   /// An ordinary load or store of the running kernel (hook.cpp).
   void plain_access(void const* address, std::size_t bytes, bool write, site where);
+  /// E0047 where it is not a multiple of `bytes`.
+  void require_aligned(void const* address, int bytes, char const* what, site where);
   /// Where the running thread's address is neither its stack nor the emulator's own memory.
   bool is_global(void const* address) const;
   /// Registers of A whose groups have been waited for: are they what they were?
@@ -275,6 +288,8 @@ class machine {
                            site where);
   void matrix_store(void* row, std::uint32_t const* regs, int count, bool transposed, site where);
   void matrix_load(void const* row, std::uint32_t* regs, int count, bool transposed, site where);
+  void exchange(std::uint32_t const* mine, int count, char const* name, warp_words& all,
+                site where);
   void warp_barrier(thread& t, site where);
   bool mbarrier_passed(void* bar, std::uint32_t parity, scope s, bool may_fail, site where);
   mbarrier_state& barrier_at(cta_state& c, void const* word, site where);

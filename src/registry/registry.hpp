@@ -16,9 +16,9 @@ using emu_launcher = void (*)(int ctas, gemm_params const&, emu::options const&)
 /// Returns a cudaError_t as int; 0 is success. pdl: as in arch/cuda/launch.hpp.
 using gpu_launcher = int (*)(int ctas, gemm_params const&, cudaStream_t, bool pdl);
 
-template <class Launcher>
+template <class Launcher, class Config = gemm_config>
 struct entry {
-  gemm_config config;
+  Config config;
   Launcher launch;
 };
 

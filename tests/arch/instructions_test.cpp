@@ -7,6 +7,7 @@
 #include "tests/arch/kernels/matrix_checks.hpp"
 #include "tests/arch/kernels/sync_checks.hpp"
 #include "tests/arch/kernels/tma_checks.hpp"
+#include "tests/arch/kernels/warp_checks.hpp"
 #include "tests/arch/kernels/wgmma_checks.hpp"
 
 namespace tw::test {
@@ -48,6 +49,7 @@ bool const added = [] {
   add(matrix_checks<emulated>());
   add(sync_checks<emulated>());
   add(tma_checks<emulated>());
+  add(warp_checks<emulated>());
   add(wgmma_checks<elem::bf16, emulated>());
   add(wgmma_checks<elem::f16, emulated>());
   return true;

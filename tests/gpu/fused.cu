@@ -8,36 +8,11 @@
 #include <map>
 #include <vector>
 
+#include "tests/gpu/device_copy.hpp"
 #include "tests/kernel/fused_cases.hpp"
 
 namespace tw::test {
 namespace {
-
-void must(cudaError_t e, int line = __builtin_LINE()) {
-  if (e == cudaSuccess) return;
-  std::printf("fused.cu:%d: %s\n", line, cudaGetErrorString(e));
-  std::exit(1);
-}
-
-/// A matrix of the host on the device; at its end D comes back.
-class device_copy {
- public:
-  explicit device_copy(matrix& m) : host_(m), bytes_(m.bytes.size() - m.offset_bytes) {
-    if (m.bytes.empty()) return;
-    must(cudaMalloc(&data, bytes_));
-    must(cudaMemcpy(data, m.data(), bytes_, cudaMemcpyHostToDevice));
-  }
-  ~device_copy() { static_cast<void>(cudaFree(data)); }
-  device_copy(device_copy const&) = delete;
-  device_copy& operator=(device_copy const&) = delete;
-  void fetch() const { must(cudaMemcpy(host_.data(), data, bytes_, cudaMemcpyDeviceToHost)); }
-
-  void* data = nullptr;
-
- private:
-  matrix& host_;
-  std::size_t bytes_;
-};
 
 class Fused : public testing::Test {
  protected:

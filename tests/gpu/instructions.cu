@@ -7,6 +7,7 @@
 #include "tests/arch/kernels/matrix_checks.hpp"
 #include "tests/arch/kernels/sync_checks.hpp"
 #include "tests/arch/kernels/tma_checks.hpp"
+#include "tests/arch/kernels/warp_checks.hpp"
 #include "tests/gpu/gpu_machine.hpp"
 
 namespace tw::test {
@@ -41,8 +42,9 @@ std::string check_map_rules(gpu_machine&) {
 int main() {
   using namespace tw::test;
   std::vector<check<gpu_machine>> checks{{"tensor map rules", check_map_rules}};
-  for (auto const& some : {launch_checks<gpu_machine>(), matrix_checks<gpu_machine>(),
-                           sync_checks<gpu_machine>(), tma_checks<gpu_machine>()})
+  for (auto const& some :
+       {launch_checks<gpu_machine>(), matrix_checks<gpu_machine>(), sync_checks<gpu_machine>(),
+        tma_checks<gpu_machine>(), warp_checks<gpu_machine>()})
     checks.insert(checks.end(), some.begin(), some.end());
   return check_program(std::move(checks)).main();
 }

@@ -10,12 +10,13 @@
 namespace tw::test {
 namespace {
 
-constexpr int rows = 100, size = 640, steps = 3, sms = 24;
+constexpr int size = 640, steps = 3, sms = 24;
 
 /// x(r, c) in bf16; B shifts the columns by one: D(r, c) = A(r, c - 1).
 struct chain {
-  chain()
-      : buffers(steps + 1, std::vector<std::uint16_t>(rows * size, 0xFFFF)),
+  explicit chain(int row_count)
+      : rows(row_count),
+        buffers(steps + 1, std::vector<std::uint16_t>(at(row_count, 0), 0xFFFF)),
         shift(size * size) {
     for (int r = 0; r < rows; ++r)
       for (int c = 0; c < size; ++c) buffers[0][at(r, c)] = value(r, c);
@@ -43,32 +44,46 @@ struct chain {
     return n;
   }
 
+  int rows;
   gemm_problem problem;
   std::vector<std::vector<std::uint16_t>> buffers;
   std::vector<std::uint16_t> shift;
   emu_workspace space;
 };
 
+/// The chain with this plan, under both schedules.
+void run(int rows, gemm_plan const& plan) {
+  for (async_policy const policy : {async_policy::lazy, async_policy::random}) {
+    chain x(rows);
+    emu::stream stream;
+    emu_options o;
+    o.policy = policy;
+    o.random_warps = true;
+    o.sms = sms;
+    o.in = &stream;
+    o.pdl = true;
+    for (int s = 0; s < steps; ++s) gemm_emulated(plan, x.step(s), o);
+    EXPECT_EQ(x.wrong(), 0) << plan.kernel;
+    x.space.expect_zero();
+  }
+}
+
 TEST(Dependent, AChainOfProductsWaitsForItsPredecessors) {
-  chain like;
+  chain like(100);
   auto const plans = plan_candidates(like.problem, like.step(0), sms);
   std::size_t shared = 0;
   while (shared < plans.size() && plans[shared].shared_tiles == 0) ++shared;
   ASSERT_LT(shared, plans.size());
-  for (std::size_t i : {std::size_t{0}, std::size_t{1}, shared}) {
-    for (async_policy const policy : {async_policy::lazy, async_policy::random}) {
-      chain x;
-      emu::stream stream;
-      emu_options o;
-      o.policy = policy;
-      o.random_warps = true;
-      o.sms = sms;
-      o.in = &stream;
-      o.pdl = true;
-      for (int s = 0; s < steps; ++s) gemm_emulated(plans[i], x.step(s), o);
-      EXPECT_EQ(x.wrong(), 0) << plans[i].kernel;
-      x.space.expect_zero();
-    }
+  for (std::size_t i : {std::size_t{0}, std::size_t{1}, shared}) run(100, plans[i]);
+}
+
+TEST(Dependent, SoDoesAChainOfFewRows) {
+  for (int const rows : {1, 5}) {
+    chain like(rows);
+    int found = 0;
+    for (gemm_plan const& plan : plan_candidates(like.problem, like.step(0), sms))
+      if (plan.gemv) run(rows, plan), ++found;
+    EXPECT_GE(found, 2);
   }
 }
 

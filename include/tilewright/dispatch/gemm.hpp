@@ -2,12 +2,14 @@
 // gemm.hpp  The front door: plan a product, then run it on the GPU or in the emulator.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "tilewright/arch/emu/options.hpp"
 #include "tilewright/base/check.hpp"
 #include "tilewright/kernel/config.hpp"
+#include "tilewright/kernel/gemv_config.hpp"
 #include "tilewright/pipeline/order.hpp"
 #include "tilewright/problem/accept.hpp"
 #include "tilewright/problem/gemm.hpp"
@@ -40,10 +42,11 @@ struct gemm_plan {
   gemm_problem normal;   // as run: the kernel's order of D may ask for the transposed product
   bool swapped = false;  // normal is the transposed product
   gemm_config config;    // the kernel
-  std::string kernel;    // "sm90_bf16_bf16_tn_128x256x64_2x1_s4"
-  int clusters = 0;      // that run, each on its tiles
-  int shared_tiles = 0;  // cluster tiles whose K range several clusters share
-  int sharers = 0;       // clusters that share them
+  std::optional<gemv_config> gemv;  // or this one; `config` then has the types and what a CTA does
+  std::string kernel;               // "sm90_bf16_bf16_tn_128x256x64_2x1_s4"
+  int clusters = 0;                 // that run, each on its tiles; CTAs of a GEMV
+  int shared_tiles = 0;             // cluster tiles whose K range several clusters share
+  int sharers = 0;                  // clusters that share them
   order_kind raster = order_kind::grouped;  // the order of the tiles,
   int band = 1;                             // in bands of so many cluster tiles
   std::int64_t workspace_bytes = 0;         // that operands.workspace must have, copies included
@@ -60,6 +63,7 @@ struct gemm_plan {
 
 /// The name of a configuration, as plans and reports have it.
 std::string kernel_name(gemm_config const& c);
+std::string kernel_name(gemv_config const& c);  // "gemv_bf16_bf16_4x1_u2_1x8_c2"
 
 /// Chooses a kernel. Throws `rejected` when accept() refuses. `device_sms`: number of SMs. Of the
 /// operands it reads the alignment and the size of the workspace. What `tilewright tune` found on

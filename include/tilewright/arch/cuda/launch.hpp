@@ -8,9 +8,22 @@
 
 namespace tw {
 
+namespace detail {
+
+/// CTAs that must fit on an SM at the same time: 1, unless kernel K says otherwise.
+template <class K>
+constexpr int ctas_per_sm() {
+  if constexpr (requires { K::ctas_per_sm; })
+    return K::ctas_per_sm;
+  else
+    return 1;
+}
+
+}  // namespace detail
+
 /// The one kernel of K. The parameters stay in constant memory, where TMA finds its tensor maps.
 template <class K>
-__global__ void __launch_bounds__(K::threads, 1)
+__global__ void __launch_bounds__(K::threads, detail::ctas_per_sm<K>())
     entry(__grid_constant__ typename K::params const p) {
   K::run(p);
 }

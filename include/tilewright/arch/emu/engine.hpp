@@ -92,6 +92,18 @@ void wgmma_wait(int pending, site where);
 void stmatrix(void* row, std::uint32_t const* regs, int count, bool transposed, site where);
 void ldmatrix(void const* row, std::uint32_t* regs, int count, bool transposed, site where);
 
+/// 16 bytes of global memory, as a thread's ordinary load: its address is a multiple of 16.
+void load_16(void const* from, std::uint32_t* regs, site where);
+
+/// One instruction of a whole warp in which each lane gives `count` words, at most 8, and then
+/// knows those of all: words[lane][i].
+struct warp_words {
+  std::uint32_t words[32][8];
+};
+void exchange(std::uint32_t const* mine, int count, char const* name, warp_words& all, site where);
+/// D of mma_sync for this lane, from all lanes' four words of A and two of B.
+void multiply_16x8x16(elem type, warp_words const& all, float* d);
+
 void set_max_regs(int registers, site where);
 
 void fence_proxy_async_global(site where);

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// warp.hpp  What the lanes of a warp do together in registers: shuffles, and the multiply of a
+// warp.
+#pragma once
+
+#include <cstdint>
+
+#include "tilewright/arch/types.hpp"
+#include "tilewright/base/elem.hpp"
+#include "tilewright/base/hd.hpp"
+
+namespace tw {
+
+/// x of lane `lane_id() ^ mask`; all lanes call it together. PTX ISA, "shfl.sync": .bfly.
+TW_DEVICE float shuffle_xor(float x, int mask) { return __shfl_xor_sync(0xFFFFFFFFU, x, mask); }
+
+/// D (16, 8) += A (16, 16) * B (16, 8), E: bf16 or f16. Lane l has of A, in pairs of neighbours
+/// along K, (l / 4, 2 * (l % 4)), the same 8 rows further, then both 8 columns further; of B
+/// (2 * (l % 4), l / 4) and 8 rows further; of D (l / 4, 2 * (l % 4)), its right neighbour, and
+/// both 8 rows further. PTX ISA, "Matrix Fragments for mma.m16n8k16".
+template <elem E>
+TW_DEVICE void mma_sync(float (&d)[4], b32<4> a, b32<2> b) {
+  static_assert(E == elem::bf16 || E == elem::f16, "[TW0202] mma_sync multiplies bf16 or f16");
+  if constexpr (E == elem::bf16)
+    asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+        "{%8, %9}, {%0, %1, %2, %3};"
+        : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+        : "r"(a.r[0]), "r"(a.r[1]), "r"(a.r[2]), "r"(a.r[3]), "r"(b.r[0]), "r"(b.r[1]));
+  else
+    asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+        "{%8, %9}, {%0, %1, %2, %3};"
+        : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+        : "r"(a.r[0]), "r"(a.r[1]), "r"(a.r[2]), "r"(a.r[3]), "r"(b.r[0]), "r"(b.r[1]));
+}
+
+}  // namespace tw

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// gemv_params.hpp  What a GEMV launch is given. The same bytes for both backends.
+#pragma once
+
+#include <cstdint>
+
+#include "tilewright/kernel/params.hpp"
+
+namespace tw {
+
+/// An operand, K-major: row i of A, or column i of B, begins at data + i * pitch. In elements.
+struct gemv_operand {
+  void const* data;
+  std::int64_t pitch, batch_stride;
+};
+
+/// D in global memory, any strides (elements).
+struct gemv_result {
+  void* data;
+  std::int64_t row_stride, col_stride, batch_stride;
+};
+
+struct gemv_params {
+  gemv_operand a, b;
+  gemv_result d;
+  c_view c;
+  float alpha, beta;
+  int m, n;    // size of D; n is at most gemv_config::cols
+  int pieces;  // of K, gemv_config::piece elements each
+  int groups;  // of rows, gemv_config::cta_rows() each; the last may be cut
+  int items;   // groups of all products of the batch
+};
+
+/// What a warp reads: its first row of A and the product's B, and how many rows and columns there
+/// are.
+struct gemv_place {
+  std::byte const *a, *b;
+  std::int64_t a_pitch_bytes, b_pitch_bytes;
+  int rows, cols;  // at least 1
+  int pieces;
+  int warp_k;  // of the warps that share K
+
+  /// Row i of A, column i of B; beyond the last the last, whose results nobody stores.
+  TW_HD std::byte const* row(int i) const { return a + (i < rows ? i : rows - 1) * a_pitch_bytes; }
+  TW_HD std::byte const* col(int i) const { return b + (i < cols ? i : cols - 1) * b_pitch_bytes; }
+};
+
+}  // namespace tw

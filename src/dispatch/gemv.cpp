@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// gemv.cpp  Candidates, predictions and parameters of GEMV kernels.
+#include "dispatch/gemv.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "dispatch/normal_form.hpp"
+#include "dispatch/params.hpp"
+#include "tilewright/dispatch/gemv_candidates.hpp"
+
+namespace tw {
+
+std::string kernel_name(gemv_config const& c) {
+  return fmt::format("gemv_{}_{}_{}x{}_u{}_{}x{}_c{}", name(c.ab), name(c.d), c.rows, c.cols,
+                     c.unroll, c.warps_m, c.warps_k, c.ctas_per_sm);
+}
+
+namespace {
+
+/// What the prediction rests on: fitted to 1x4096x4096 (9.65 us), 1x6144x4096 (13.2), 1x5120x8192
+/// (20.6), 1x28672x4096 (52.8) and 2x5120x8192 (21.9) on one H200 (docs/decisions/0014).
+struct gemv_model {
+  double launch_us = 2.5;
+  double dram_bytes_per_us = 4.66e6;  // one column; more columns:
+  double dram_bytes_per_us_columns = 4.35e6;
+  double turn_us = 0.6;  // of a CTA's loop, from its loads to their sum: assumed, not fitted
+};
+
+std::int64_t up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+bool computes(gemm_plan const& base) {
+  gemm_problem const& q = base.normal;
+  bool const pointers = q.a.has_pointers() || q.b.has_pointers() || q.d.has_pointers() ||
+                        (q.c && q.c->has_pointers());
+  bool const k_major = major_of_a(q.a) == operand_major::k && major_of_b(q.b) == operand_major::k;
+  return gemv_types(q.a.type, q.d.type) && k_major && !pointers && !is_fused(q.epilogue) &&
+         !q.aux && !base.repitch_a && !base.repitch_b && q.k % gemv_config::piece == 0;
+}
+
+/// Groups of rows of all products.
+std::int64_t items_of(gemv_config const& c, gemm_problem const& q) {
+  return up(q.m, c.cta_rows()) * q.batch;
+}
+
+cost predict(gemv_config const& c, gemm_problem const& q, sharing const& s) {
+  gemv_model const m;
+  auto const matrices = [&](matrix_desc const& x) {
+    return x.batch_stride_elems == 0 ? 1.0 : static_cast<double>(q.batch);
+  };
+  auto const rows = static_cast<double>(q.m), cols = static_cast<double>(q.n);
+  double const bytes =
+      (rows * matrices(q.a) + cols * matrices(q.b)) * static_cast<double>(q.k) * size_bytes(c.ab) +
+      rows * cols * static_cast<double>(q.batch) * size_bytes(c.d);
+  cost t;
+  t.dram_us = bytes / (c.cols == 1 ? m.dram_bytes_per_us : m.dram_bytes_per_us_columns);
+  std::int64_t const turns = up(q.k / gemv_config::piece, c.turn_pieces());
+  t.loads_us = static_cast<double>(up(s.tiles, s.clusters) * turns) * m.turn_us;
+  t.total_us = m.launch_us + std::max(t.dram_us, t.loads_us);
+  return t;
+}
+
+}  // namespace
+
+std::vector<gemv_option> gemv_options(gemm_plan const& base, int device_sms) {
+  std::vector<gemv_option> options;
+  gemm_problem const& q = base.normal;
+  if (!computes(base)) return options;
+  for (gemv_shape const& s : gemv_shape_list) {
+    gemv_config const c = config_of(s, q.a.type, q.d.type);
+    std::int64_t const items = items_of(c, q);
+    if (q.n > c.cols || items > std::int64_t{1} << 30) continue;
+    gemv_option x{base, {}, {static_cast<int>(items), 0, 0, 0}};
+    x.tiles.clusters = std::min(x.tiles.tiles, c.ctas_per_sm * device_sms);
+    x.time = predict(c, q, x.tiles);
+    gemm_plan& p = x.plan;
+    p.gemv = c;
+    p.config = {};  // no kernel of kernel/gemm_sm90.hpp
+    p.config.ab = c.ab, p.config.d = c.d;
+    p.config.d_m = q.d.ord == order::col_major;
+    p.config.tile_m = c.cta_rows(), p.config.tile_n = c.cols;
+    p.config.cluster_m = 1, p.config.stages = 0;
+    p.kernel = kernel_name(c);
+    p.clusters = x.tiles.clusters;
+    p.predicted_us = x.time.total_us;
+    if (p.direct_d) p.hints.pop_back(), p.direct_d = false;  // every D is written by plain stores
+    options.push_back(std::move(x));
+  }
+  return options;
+}
+
+plan_terms gemv_terms(gemv_option const& x) {
+  plan_terms r;
+  r.loads = x.time.loads_us;
+  r.dram = x.time.dram_us;
+  r.launch = gemv_model{}.launch_us;
+  r.waves = static_cast<double>(up(x.tiles.tiles, x.tiles.clusters));
+  return r;
+}
+
+std::string gemv_why(gemv_option const& x, std::size_t of) {
+  gemm_plan const& p = x.plan;
+  gemv_config const& c = *p.gemv;
+  return fmt::format(
+      "{}{}few columns: {} groups of {} rows on {} CTAs, whose {} warps share K; predicted for an "
+      "H200 {:.1f} us (loads {:.1f}, DRAM {:.1f}), of {} plans",
+      p.swapped ? "the transposed product: " : "",
+      p.normal.batch != p.problem.batch ? "the batch as one product: " : "", x.tiles.tiles,
+      c.cta_rows(), x.tiles.clusters, c.warps_k, x.time.total_us, x.time.loads_us, x.time.dram_us,
+      of);
+}
+
+gemv_params make_gemv_params(gemm_plan const& plan, gemm_problem const& q, gemm_operands const& o) {
+  auto const check = [](char const* name, void const* base) {
+    if (auto const address = reinterpret_cast<std::uintptr_t>(base); address % 16 != 0)
+      throw rejected({"TW0409", fmt::format("address of {}", name), fmt::format("{:#x}", address),
+                      "a multiple of 16, as the plan was made for",
+                      "plan with the operands that the launch will have"});
+  };
+  check(plan.swapped ? "B" : "A", o.a);
+  check(plan.swapped ? "A" : "B", o.b);
+  bool const row_major = q.d.ord == order::row_major;
+  gemv_params p{};
+  p.a = {o.a, q.a.pitch_elems, q.a.batch_stride_elems};
+  p.b = {o.b, q.b.pitch_elems, q.b.batch_stride_elems};
+  p.d = {o.d, row_major ? q.d.pitch_elems : 1, row_major ? 1 : q.d.pitch_elems,
+         q.d.batch_stride_elems};
+  p.c = view_of_c(q, o);
+  p.alpha = q.alpha;
+  p.beta = q.beta;
+  p.m = static_cast<int>(q.m);
+  p.n = static_cast<int>(q.n);
+  p.pieces = static_cast<int>(q.k / gemv_config::piece);
+  p.groups = static_cast<int>(up(q.m, plan.gemv->cta_rows()));
+  p.items = p.groups * static_cast<int>(q.batch);
+  return p;
+}
+
+}  // namespace tw

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// gemv_cases.hpp  Random products with up to 8 rows or columns, of the kind that GEMV kernels take.
+#pragma once
+
+#include "tests/kernel/gemm_cases.hpp"
+
+namespace tw::test {
+
+/// A product with `few` rows (or columns, then `transposed`), and operands that a GEMV can load.
+inline product random_few(std::mt19937_64& rng, int most_rows, int most_k) {
+  auto const any = [&](int lo, int hi) {
+    return lo + static_cast<int>(rng() % static_cast<unsigned>(hi - lo + 1));
+  };
+  std::normal_distribution<float> normal;
+  auto const fill = [&] { return normal(rng); };
+  auto const ord = [&] { return any(0, 1) != 0 ? order::row_major : order::col_major; };
+  int const few = any(0, 1) != 0 ? any(1, 2) : any(3, 8), many = any(1, most_rows),
+            k = 8 * any(1, most_k / 8);
+  bool const columns = any(0, 1) != 0;
+  int const m = columns ? many : few, n = columns ? few : many;
+  elem const ab = any(0, 1) != 0 ? elem::bf16 : elem::f16;
+  elem const d = any(0, 1) != 0 ? ab : elem::f32;
+  int const batch = any(0, 3) == 0 ? any(2, 4) : 1;
+  auto const form = [&](int same) {
+    return batch > 1 && any(0, 2) < same ? batch_form::same : batch_form::behind;
+  };
+  product p;
+  p.a = make_matrix(ab, order::row_major, m, k, 8 * any(0, 2), fill, batch, form(1), 8 * any(0, 3));
+  p.b = make_matrix(ab, order::col_major, k, n, 8 * any(0, 2), fill, batch, form(1), 8 * any(0, 3));
+  p.d = make_matrix(d, ord(), m, n, any(0, 3), nullptr, batch, form(0), any(0, 9));
+  p.problem = {m, n, k, p.a.desc, p.b.desc, p.d.desc, std::nullopt, 1.0F, 0.0F, batch};
+  if (any(0, 1) != 0) p.problem.alpha = normal(rng);
+  if (any(0, 2) == 0) {
+    elem const types[] = {elem::bf16, elem::f16, elem::f32};
+    p.c = make_matrix(types[any(0, 2)], ord(), m, n, any(0, 3), fill, batch, form(1), any(0, 9));
+    p.problem.c = p.c.desc;
+    p.problem.beta = normal(rng);
+  }
+  return p;
+}
+
+/// The plans by such kernels.
+inline std::vector<gemm_plan> gemv_plans(product& p, int sms) {
+  std::vector<gemm_plan> plans = plan_candidates(p.problem, p.operands(), sms);
+  std::erase_if(plans, [](gemm_plan const& x) { return !x.gemv; });
+  return plans;
+}
+
+}  // namespace tw::test

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// gemv_emu_test.cpp  Every GEMV kernel in the emulator against float64: products with up to 8 rows
+//                    or columns, random in all else that the kernels take.
+#include "tests/kernel/gemv_cases.hpp"
+
+#include <map>
+#include <set>
+
+#include "registry/gemv.hpp"
+
+namespace tw::test {
+namespace {
+
+TEST(GemvEmu, RandomProductsKeepTheBound) {
+  std::mt19937_64 rng(20261122);
+  std::set<std::string> kernels;
+  for (int i = 0; i < 320 && !HasFailure(); ++i) {
+    product p = i % 4 == 0 ? random_few(rng, 40, 9000) : random_few(rng, 200, 1500);
+    emu_options o;
+    o.seed = rng();
+    o.random_warps = i % 2 != 0;
+    o.policy = static_cast<async_policy>(i % 3);
+    o.sms = 1 + i % 5;
+    std::vector<gemm_plan> const plans = gemv_plans(p, o.sms);
+    if (plans.empty()) {  // the batch is one product of more rows
+      ASSERT_GT(p.problem.batch, 1) << p.text();
+      continue;
+    }
+    gemm_plan const& plan = plans[rng() % plans.size()];
+    gemm_emulated(plan, p.operands(), o);
+    expect_right(p);
+    EXPECT_NE(registry::find_emu(*plan.gemv), nullptr);
+    kernels.insert(plan.kernel);
+    if (HasFailure())
+      ADD_FAILURE() << "case " << i << ", emulator seed " << o.seed << ", " << plan.kernel << ", "
+                    << plan.why;
+  }
+  EXPECT_EQ(kernels.size(), 4U * gemv_shapes);  // operands of two types, two types of D each
+}
+
+TEST(GemvEmu, TheSameBitsOnAnyNumberOfCTAs) {
+  std::mt19937_64 rng(7);
+  for (int i = 0; i < 12; ++i) {
+    product p = random_few(rng, 60, 4000);
+    std::map<std::string, std::vector<std::byte>> results;  // by plan
+    for (int const sms : {1, 3, 16})
+      for (gemm_plan const& plan : gemv_plans(p, sms)) {
+        emu_options o;
+        o.seed = rng();
+        o.random_warps = true;
+        gemm_emulated(plan, p.operands(), o);
+        auto const [first, is_new] =
+            results.try_emplace(plan.kernel + (plan.swapped ? " transposed" : ""), p.d.bytes);
+        EXPECT_EQ(p.d.bytes, first->second) << plan.kernel << " " << p.text();
+      }
+  }
+}
+
+TEST(GemvEmu, NanBeyondTheMatricesChangesNothing) {
+  std::mt19937_64 rng(8);
+  std::normal_distribution<float> normal;
+  auto const fill = [&] { return normal(rng); };
+  // Three columns of eight, five rows of sixteen, K that ends inside a step: poison lies behind.
+  product p;
+  p.a = make_matrix(elem::bf16, order::row_major, 5, 40, 24, fill);
+  p.b = make_matrix(elem::bf16, order::col_major, 40, 3, 24, fill);
+  p.d = make_matrix(elem::f32, order::row_major, 5, 3, 1, nullptr);
+  p.problem = {5, 3, 40, p.a.desc, p.b.desc, p.d.desc, std::nullopt, 1.0F, 0.0F};
+  for (gemm_plan const& plan : gemv_plans(p, 2)) {
+    gemm_emulated(plan, p.operands());
+    expect_right(p);
+  }
+}
+
+}  // namespace
+}  // namespace tw::test
