@@ -33,7 +33,8 @@ def kernel_text(name):
     k = KERNEL.match(name)
     m_major, pingpong = ("true" if k[i] else "false" for i in (5, 12))
     in_k = f", false, fusion::none, {k[10]}" if k[10] else ""
-    return k[1], k[2], f"{{{k[6]}, {k[7]}, {k[8]}, {k[9]}, {k[11]}, {pingpong}, {m_major}{in_k}}}", ""
+    tile = f"{{{k[6]}, {k[7]}, {k[8]}, {k[9]}, {k[11]}, {pingpong}, {m_major}{in_k}}}"
+    return k[1], k[2], tile, ""
 
 
 def rows(results):

@@ -18,8 +18,10 @@ std::size_t shown(plan_answer const& a, int top) {
   return top == 0 ? a.plans.size() : std::min(a.plans.size(), static_cast<std::size_t>(top));
 }
 
-/// How the tiles are handed out: "64 clusters", "66 clusters, 16 tiles shared by 66".
+/// How the tiles are handed out: "64 clusters", "66 clusters, 16 tiles shared by 66"; a GEMV's
+/// groups of rows: "264 CTAs".
 std::string handing_out(gemm_plan const& p) {
+  if (p.gemv) return fmt::format("{} CTAs", p.clusters);
   std::string text = fmt::format("{} clusters", p.clusters);
   if (p.shared_tiles > 0)
     text += fmt::format(", {} tile{} shared by {}", p.shared_tiles, p.shared_tiles == 1 ? "" : "s",
@@ -103,6 +105,8 @@ std::string limit_text(gemm_plan const& p) {
         "part-empty waves and what instructions lose",
         of(math), t.tensor, t.idle);
   if (most == t.dram) return fmt::format("DRAM: {} to read A and B and write D once", of(t.dram));
+  if (most == t.loads && p.gemv)
+    return fmt::format("loads: {} for turns of a CTA's loop that wait for each other", of(t.loads));
   if (most == t.loads)
     return fmt::format("loads from L2 into shared memory: {}; the tensor cores need {:.1f}",
                        of(t.loads), math);

@@ -268,6 +268,89 @@ TEST(Plan, LargeProductsTakeTheLargeTile) {
     }
 }
 
+TEST(Plan, FewRowsTakeAGemv) {
+  gemm_plan const one = plan_gemm(tn(1, 4096, 4096), aligned(), 132);
+  ASSERT_TRUE(one.gemv) << one.kernel;
+  EXPECT_EQ(one.kernel, "gemv_bf16_bf16_4x1_u2_1x8_c2");
+  EXPECT_TRUE(one.swapped);
+  EXPECT_EQ(one.clusters, 264);
+  EXPECT_EQ(one.workspace_bytes, 0);
+  EXPECT_NEAR(one.predicted_us, 9.65, 0.2);  // measured on an H200 (docs/decisions/0014)
+  EXPECT_NE(one.why.find("1024 groups of 4 rows on 264 CTAs"), std::string::npos) << one.why;
+  EXPECT_EQ(one.why.find("bands"), std::string::npos) << one.why;
+  EXPECT_EQ(one.terms.waves, 4);
+  EXPECT_NEAR(plan_gemm(tn(1, 28672, 4096), aligned(), 132).predicted_us, 52.8, 0.5);
+  EXPECT_NEAR(plan_gemm(tn(2, 5120, 8192), aligned(), 132).predicted_us, 21.9, 0.3);
+  for (int const rows : {2, 3, 8}) {
+    EXPECT_TRUE(plan_gemm(tn(rows, 5120, 8192), aligned(), 132).gemv) << rows;
+    gemm_plan const columns = plan_gemm(tn(5120, rows, 8192), aligned(), 132);
+    EXPECT_TRUE(columns.gemv && !columns.swapped) << columns.kernel;
+  }
+  EXPECT_FALSE(plan_gemm(tn(9, 5120, 8192), aligned(), 132).gemv);
+}
+
+TEST(Plan, AGemvTakesWhatItCanLoad) {
+  auto const gemvs = [](gemm_problem const& p, gemm_operands const& o) {
+    int n = 0;
+    for (gemm_plan const& x : plan_candidates(p, o, 132)) n += x.gemv.has_value();
+    return n;
+  };
+  gemm_problem const p = tn(2, 4096, 4096);
+  EXPECT_EQ(gemvs(p, aligned()), 3);
+  gemm_problem q = p;
+  q.b = {elem::bf16, order::row_major, q.n};  // weights that are not K-major
+  EXPECT_EQ(gemvs(q, aligned()), 0);
+  q = p, q.a = {elem::bf16, order::col_major, q.m};
+  EXPECT_EQ(gemvs(q, aligned()), 0);
+  q = p, q.k = 4092;
+  EXPECT_EQ(gemvs(q, aligned()), 0);
+  q = p, q.b.pitch_elems = 4100;
+  EXPECT_EQ(gemvs(q, aligned()), 0);
+  q = p, q.epilogue.act = activation::relu;
+  EXPECT_EQ(gemvs(q, aligned()), 0);
+  q = p, q.d.type = elem::f16;
+  EXPECT_EQ(gemvs(q, aligned()), 0);
+  q = p, q.d = {elem::f32, order::col_major, 3};  // no order or pitch of D matters
+  EXPECT_EQ(gemvs(q, aligned()), 3);
+  gemm_operands o = aligned();
+  o.d = static_cast<char*>(o.d) + 2;
+  EXPECT_EQ(gemvs(p, o), 3);
+  o = aligned(), o.b = static_cast<char const*>(o.b) + 2;
+  EXPECT_EQ(gemvs(p, o), 0);
+  q = batch_of(tn(2, 512, 64), 3);
+  EXPECT_EQ(gemvs(q, aligned()), 3);
+  q.a.batch_stride_elems = q.b.batch_stride_elems = q.d.batch_stride_elems =
+      matrix_desc::by_pointers;
+  EXPECT_EQ(gemvs(q, aligned()), 0);
+}
+
+TEST(Plan, AGemvIsLaunchedWithTheAlignmentItWasPlannedFor) {
+  std::vector<std::uint16_t> memory(8 * 64 + 8);
+  auto* const begin =
+      memory.data() + (16 - reinterpret_cast<std::uintptr_t>(memory.data()) % 16) / 2;
+  gemm_operands o{begin, begin, nullptr, begin};
+  std::vector<gemm_plan> const plans = plan_candidates(tn(1, 8, 64), o, 2);
+  auto const first = std::find_if(plans.begin(), plans.end(),
+                                  [](gemm_plan const& x) { return x.gemv && x.swapped; });
+  ASSERT_NE(first, plans.end());
+  gemm_plan plan = *first;
+  o.b = begin + 1;
+  try {
+    gemm_emulated(plan, o);
+    ADD_FAILURE() << "accepted";
+  } catch (rejected const& r) {
+    EXPECT_EQ(r.why().code, "TW0409");
+    EXPECT_EQ(r.why().what, "address of B");
+  }
+  plan.gemv->unroll = 3;
+  try {
+    gemm_emulated(plan, {begin, begin, nullptr, begin});
+    ADD_FAILURE() << "accepted";
+  } catch (rejected const& r) {
+    EXPECT_EQ(r.why().code, "TW0505");
+  }
+}
+
 TEST(Plan, MeasuredPlansComeFirst) {
   gemm_operands o = aligned();
   o.workspace = o.d;

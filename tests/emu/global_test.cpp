@@ -194,6 +194,42 @@ TEST_P(Global, CpAsyncBringsItsBytes) {
 void misaligned(given const& p, shared& s) { cp_async<16>(s.box[0], p.data + 1); }
 TEST_P(Global, CpAsyncNeedsItsAlignment) { expect(report<misaligned, 1>(), "E0047", "cp.async"); }
 
+void misaligned_load(given const& p, shared&) { load_16(p.data + 1); }
+TEST_P(Global, LoadsOf16BytesNeedTheirAlignment) {
+  expect(report<misaligned_load, 1>(), "E0047", "a load of 16 bytes");
+}
+
+/// One CTA writes what the other loads 16 bytes at a time.
+template <b32<4> (*Load)(void const*, emu::site)>
+void unordered_load(given const& p, shared&) {
+  if (cta_id() == 0)
+    store(p, thread_id(), 2);
+  else
+    Load(p.data + 4 * thread_id(), emu::site::here());
+}
+TEST_P(Global, LoadsOf16BytesAreChecked) {
+  expect(report<unordered_load<load_16>>(), "E0042");
+  expect(report<unordered_load<load_16_once>>(), "E0042");
+}
+
+void different_instructions(given const&, shared&) {
+  float d[4] = {};
+  if (lane_id() < 16)
+    shuffle_xor(1.0F, 1);
+  else
+    mma_sync<elem::bf16>(d, {}, {});
+}
+TEST_P(Global, TheLanesOfAWarpExecuteOneInstruction) {
+  expect(report<different_instructions, 1>(), "E0021", "different instructions");
+}
+
+void lonely(given const&, shared&) {
+  if (lane_id() != 3) shuffle_xor(1.0F, 1);
+}
+TEST_P(Global, AShuffleWaitsForAllLanes) {
+  expect(report<lonely, 1>(), "E0001", "the other lanes of its warp at shuffle_xor");
+}
+
 // The codes of kernels in tools/mutants: E0043, E0044, E0045, E0046 (tests/mutant).
 
 INSTANTIATE_TEST_SUITE_P(All, Global,

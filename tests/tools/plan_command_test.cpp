@@ -17,6 +17,13 @@ TEST(PlanCommand, NeedsNoGpuAndSaysWhy) {
     EXPECT_NE(r.out.find(word), std::string::npos) << word << " in\n" << r.out;
 }
 
+TEST(PlanCommand, AGemvIsNamedWithItsCtas) {
+  auto const r = run_command({"plan", "1", "4096", "4096", "--top", "1"});
+  for (char const* const word :
+       {"chosen     gemv_bf16_bf16_4x1_u2_1x8_c2 on 264 CTAs", "limit      DRAM: "})
+    EXPECT_NE(r.out.find(word), std::string::npos) << word << " in\n" << r.out;
+}
+
 TEST(PlanCommand, TermsOfThePredictionAddUp) {
   for (std::vector<std::string> const& size : {std::vector<std::string>{"4096", "4096", "4096"},
                                                {"1", "4096", "4096"},
@@ -78,6 +85,9 @@ TEST(PlanCommand, WhatLimitsIsSaid) {
   EXPECT_EQ(limit({.tensor = 5, .dram = 7}), "DRAM: 7.0");
   EXPECT_EQ(limit({.epilogue = 7}), "the epilo");
   EXPECT_EQ(limit({.tensor = 5, .meeting = 6, .launch = 2}), "fixed cos");
+  p.gemv.emplace();
+  EXPECT_EQ(limit({.loads = 7, .dram = 5}), "loads: 7.");
+  EXPECT_EQ(limit({.loads = 5, .dram = 7}), "DRAM: 7.0");
 }
 
 TEST(PlanCommand, EpiloguesAndBatches) {

@@ -13,6 +13,7 @@
 #include "tilewright/base/convert.hpp"
 #include "tilewright/dispatch/candidates.hpp"
 #include "tilewright/dispatch/gemm.hpp"
+#include "tilewright/dispatch/gemv_candidates.hpp"
 #include "tools/check.hpp"
 #include "tools/io/refuse.hpp"
 #include "tools/mutants/mutants.hpp"
@@ -22,15 +23,27 @@ namespace tw::hazards {
 
 namespace {
 
-std::vector<gemm_config> all_kernels() {
+/// A kernel under test: that of `config`, or a GEMV with its types.
+struct checked_kernel {
+  gemm_config config;
+  std::optional<gemv_config> gemv;
+  std::string name = gemv ? kernel_name(*gemv) : kernel_name(config);
+};
+
+std::vector<checked_kernel> all_kernels() {
   using enum operand_major;
-  std::vector<gemm_config> all;
+  std::vector<checked_kernel> all;
   for (elem const ab : {elem::bf16, elem::f16})
     for (elem const d : {elem::bf16, elem::f16, elem::f32})
       for (operand_major const a : {k, mn})
         for (operand_major const b : {k, mn})
           for (tile_shape const& t : tile_shape_list)
-            if (gemm_config const c = config_of(t, ab, d, a, b); is_compiled(c)) all.push_back(c);
+            if (gemm_config const c = config_of(t, ab, d, a, b); is_compiled(c))
+              all.push_back({c, std::nullopt});
+  for (elem const ab : {elem::bf16, elem::f16})
+    for (elem const d : {ab, elem::f32})
+      for (gemv_shape const& s : gemv_shape_list)
+        all.push_back({{.ab = ab, .d = d}, config_of(s, ab, d)});
   return all;
 }
 
@@ -62,7 +75,10 @@ struct matrix {
 
 class gemm_runner {
  public:
-  gemm_runner(gemm_config const& c, std::vector<shape> const& shapes) : c_(c), shapes_(shapes) {}
+  gemm_runner(checked_kernel const& k, std::vector<shape> const& shapes)
+      : c_(k.config),
+        gemv_(k.gemv),
+        shapes_(shapes) {}
 
   /// Run number i of this kernel; given shapes are used in turn. With the same key it repeats.
   /// Each kernel has products of its own.
@@ -76,18 +92,21 @@ class gemm_runner {
     key.shape = {any(1, 400), any(1, 600), any(1, 300)};
     bool const in_k = c_.cluster_k > 1;  // planned for one wave of tiles with much K alone
     if (in_k) key.shape = {any(1, 120), any(1, 120), 256 * c_.cluster_k + any(-60, 300)};
+    if (gemv_) key.shape = {any(1, 400), any(1, gemv_->cols), 8 * any(1, 300)};
     if (!shapes_.empty()) key.shape = shapes_[static_cast<std::size_t>(i) % shapes_.size()];
     bool const gated = c_.gated();
     if (gated) key.shape[1] = (key.shape[1] + 15) / 16 * 16;
-    auto const m = key.shape[0], n = key.shape[1], k = key.shape[2];
     using enum order;
     bool const swapped = !gated && any(0, 1) != 0;  // the kernel computes the transposed product
+    if (gemv_ && swapped && shapes_.empty()) std::swap(key.shape[0], key.shape[1]);
+    auto const m = key.shape[0], n = key.shape[1], k = key.shape[2];
     bool const a_k = swapped ? !c_.b_mn : !c_.a_mn, b_k = swapped ? !c_.a_mn : !c_.b_mn;
-    auto const pad = [&] { return any(0, 2) == 0 ? any(0, 9) : 0; };
+    auto const pad = [&] { return any(0, 2) == 0 ? (gemv_ ? 8 : 1) * any(0, 9) : 0; };
     matrix a(c_.ab, a_k ? row_major : col_major, m, k, pad());
     matrix b(c_.ab, b_k ? col_major : row_major, k, n, pad());
     auto const d_cols = gated ? n / 2 : n;
-    matrix d(c_.d, swapped != c_.d_m ? col_major : row_major, m, d_cols, pad());
+    bool const d_by_cols = gemv_ ? any(0, 1) != 0 : swapped != c_.d_m;
+    matrix d(c_.d, d_by_cols ? col_major : row_major, m, d_cols, pad());
     matrix c(c_.d, any(0, 1) != 0 ? col_major : row_major, m, d_cols, 0);
     matrix vectors(elem::f32, row_major, 3, std::max(m, n), 0);  // bias, scales of rows, of columns
     matrix aux(c_.d, d.desc.ord, m, n, pad());
@@ -110,8 +129,9 @@ class gemm_runner {
     options.most_reports = emu::options{}.most_reports;
     options.counted = &result.counts;
     std::vector<gemm_plan> plans = plan_candidates(p, o, options.sms);
-    std::erase_if(plans,
-                  [&](gemm_plan const& x) { return x.config != c_ || x.swapped != swapped; });
+    std::erase_if(plans, [&](gemm_plan const& x) {
+      return x.gemv != gemv_ || (!gemv_ && x.config != c_) || x.swapped != swapped;
+    });
     if (plans.empty()) return;  // not a run: the planner never gives this kernel such a product
     judge(plans[random() % plans.size()], o, options, key, result);
   }
@@ -162,6 +182,7 @@ class gemm_runner {
   }
 
   gemm_config c_;
+  std::optional<gemv_config> gemv_;
   std::vector<shape> const& shapes_;
 };
 
@@ -173,12 +194,11 @@ std::vector<kernel_result> check_gemm_kernels(request const& r) {
   for (std::string const& text : r.shapes) shapes.push_back(parse_shape(text, 3, "M,N,K"));
   int const per_family = r.seeds > 0 ? r.seeds : 1;
   int const runs = r.runs > 0 ? r.runs : per_family * static_cast<int>(families.size());
-  std::vector<gemm_config> chosen;
-  for (gemm_config const& c : all_kernels())
-    if (kernel_name(c).find(r.kernel) != std::string::npos) chosen.push_back(c);
+  std::vector<checked_kernel> chosen;
+  for (checked_kernel const& k : all_kernels())
+    if (k.name.find(r.kernel) != std::string::npos) chosen.push_back(k);
   if (chosen.empty())
-    refuse("TW0634", "--kernel", r.kernel,
-           "part of a name such as " + kernel_name(all_kernels()[0]));
+    refuse("TW0634", "--kernel", r.kernel, "part of a name such as " + all_kernels()[0].name);
 
   std::vector<kernel_result> results(chosen.size());
   std::atomic<std::size_t> next{0};
@@ -189,7 +209,7 @@ std::vector<kernel_result> check_gemm_kernels(request const& r) {
   auto const work = [&] {
     try {
       for (std::size_t i = next++; i < chosen.size(); i = next++) {
-        results[i].name = kernel_name(chosen[i]);
+        results[i].name = chosen[i].name;
         gemm_runner runner(chosen[i], shapes);
         auto const count = static_cast<int>(families.size());
         for (int x = 0; x < runs; ++x) {
