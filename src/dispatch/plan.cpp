@@ -82,9 +82,9 @@ std::vector<sharing> sharings(gemm_problem const& q, gemm_config const& c, int s
   for (int const shared : {n, rest}) {
     if (shared <= 0 || shared > n || shared % most == 0) continue;
     if (shared == n && all.size() > 1) continue;  // met already
-    // More than a wave loses the neighbourhood of tiles that keeps operands in L2, which costs 5 to
-    // 20 %. It does not matter where one operand is a single tile.
-    if (shared > most && std::min(m_tiles, n_tiles) > 1) continue;
+    // Parts lose the neighbourhood of tiles that keeps operands in L2, which costs 5 to 20 % where
+    // there is more than a wave. It does not matter where one operand is a single tile.
+    if (n > most && std::min(m_tiles, n_tiles) > 1) continue;
     // A part of fewer than 4 K blocks is not worth its meeting.
     std::int64_t const blocks = shared * k_tiles;
     int const sharers = static_cast<int>(std::min<std::int64_t>(most, up(blocks, 4)));

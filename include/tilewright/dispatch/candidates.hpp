@@ -21,17 +21,19 @@ TW_HD constexpr tile_shape few_rows(int tile_m, int tile_n, int stages, int k = 
   return {tile_m, tile_n, 1, 1, stages, false, true, false, fusion::none, k};
 }
 
-/// Shared memory: stages * (tile_m + tile_n) * 128 bytes and two staging strips per warpgroup, at
-/// most 227 KiB.
+/// Shared memory: stages * (tile_m + tile_n) * 128 bytes and a staging strip or two per warpgroup,
+/// at most 227 KiB. Most have no cluster: one costs about a microsecond to start (decision 0015).
 inline constexpr tile_shape tile_shape_list[] = {
     {128, 256, 2, 1, 4, false, false, true},  // large products
-    {256, 128, 1, 2, 4},                      //
-    {256, 192, 1, 2, 3},                      // the fewest bytes per FLOP
-    {128, 192, 2, 1, 4, true},                // short K: one epilogue hides behind the other loop
-    {128, 176, 2, 1, 4, true},                //
-    {128, 160, 2, 1, 5, true},                //
-    {128, 128, 2, 1, 6, true},                //
-    {128, 192, 2, 1, 4, true, true},          // and few columns: the transposed product
+    {128, 256, 1, 1, 4},                      //
+    {256, 192, 1, 2, 3, false, false, true},  // the fewest bytes per FLOP
+    {256, 176, 1, 1, 3},                      // waves that others leave part empty
+    {256, 160, 1, 1, 4},                      //
+    {128, 192, 1, 1, 4, true, false, true},   // short K: one epilogue hides behind the other loop
+    {128, 176, 1, 1, 5, true},                //
+    {128, 160, 1, 1, 5, true},                //
+    {128, 128, 1, 1, 6, true, false, true},   //
+    {128, 192, 1, 1, 4, true, true},          // and few columns: the transposed product
     {128, 224, 2, 1, 4},                      // waves that others leave part empty
     {192, 192, 1, 1, 3},                      //
     {128, 128, 1, 1, 6, false, false, true},  // medium products
@@ -39,7 +41,9 @@ inline constexpr tile_shape tile_shape_list[] = {
     {64, 128, 1, 1, 8, true},                 // few rows, short K
     {64, 64, 1, 1, 12, false, false, true},   // small products
     few_rows(64, 16, 16),                     // few rows: weights on the side of 64
+    few_rows(64, 16, 8),                      //
     few_rows(64, 32, 14),                     //
+    few_rows(64, 64, 12),                     //
     few_rows(128, 16, 11),                    //
     few_rows(128, 32, 9),                     //
     few_rows(128, 64, 8),                     //
@@ -47,6 +51,8 @@ inline constexpr tile_shape tile_shape_list[] = {
     few_rows(64, 32, 14, 4),                  // and much K
     few_rows(64, 32, 14, 8),                  //
     few_rows(64, 64, 11, 8),                  //
+    few_rows(128, 64, 7, 8),                  //
+    few_rows(128, 128, 4, 8),                 //
     {128, 256, 2, 1, 4, false, false, false, fusion::ops},  // fused epilogues: large products
     {128, 192, 2, 1, 4, true, false, false, fusion::ops},   // an epilogue that hides
     {128, 128, 1, 1, 6, false, false, true, fusion::ops},   // medium and small ones

@@ -37,6 +37,16 @@ TW_HD constexpr d_box d_box_of(gemm_config const& c) {
   return {64, span / 8, swizzle_mode::none, false};
 }
 
+/// Staging strips of each math warpgroup: two that take turns where shared memory has room beside
+/// the stages, else one.
+TW_HD constexpr int staging_strips(gemm_config const& c) {
+  constexpr int rest = 2048;  // of 227 KiB: barriers, flags, what aligns them
+  constexpr int room = 227 * 1024 - rest;
+  int const strip = 64 * d_box_of(c).cols * size_bytes(c.d) * c.math_warpgroups();
+  int const stages = c.stages * (c.tile_m + c.tile_n) * gemm_config::tile_k * size_bytes(c.ab);
+  return c.fused != fusion::none || stages + 2 * strip <= room ? 2 : 1;
+}
+
 /// (row, column) of a box -> its element in shared memory, as TMA reads it.
 TW_HD constexpr layout d_box_layout(gemm_config const& c) {
   d_box const b = d_box_of(c);

@@ -14,17 +14,17 @@
 
 namespace tw {
 
-/// Two staging strips per warpgroup: 64 rows of one box's columns.
+/// Staging strips of each warpgroup: 64 rows of one box's columns.
 template <gemm_config C>
 struct epilogue_smem {
   static constexpr int strip_bytes = 64 * d_box_of(C).cols * size_bytes(C.d);
-  alignas(1024) std::byte strip[C.math_warpgroups()][2][strip_bytes];
+  alignas(1024) std::byte strip[C.math_warpgroups()][staging_strips(C)][strip_bytes];
 };
 /// And the vectors of a fused epilogue.
 template <gemm_config C>
 requires(C.fused != fusion::none) struct epilogue_smem<C> {
   static constexpr int strip_bytes = 64 * d_box_of(C).cols * size_bytes(C.d);
-  alignas(1024) std::byte strip[C.math_warpgroups()][2][strip_bytes];
+  alignas(1024) std::byte strip[C.math_warpgroups()][staging_strips(C)][strip_bytes];
   strip_vectors<C> vectors[C.math_warpgroups()];
 };
 
@@ -35,6 +35,7 @@ struct epilogue {
   static constexpr layout box_layout = d_box_layout(C);  // (rows, cols) of a box
   static constexpr int strips = C.d_cols() / box.cols;   // of a fragment
   static constexpr int strip_regs = box.cols / 2;        // results of a thread in a strip
+  static constexpr int buffers = staging_strips(C);
   using fragment = accumulator<C.part_n()>;
 
   /// Stores a warpgroup's (64, d_cols) fragment. `turn` (0 at first) is the staging strip that
@@ -50,14 +51,14 @@ struct epilogue {
         scale(p, to, acc, j);
         if (end_of(to) <= p.tma_end) {
           meet(1 + warpgroup);
-          store_strip(d_result{p}, s.strip[warpgroup][(j + turn) % 2], 1 + warpgroup, to,
+          store_strip(d_result{p}, s.strip[warpgroup][(j + turn) % buffers], 1 + warpgroup, to,
                       [&](int i) { return acc[j * strip_regs + i]; });
         } else {
           store_plain(d_result{p}, to, [&](int i) { return acc[j * strip_regs + i]; });
         }
         if (leader()) tma_store_commit();  // an empty group after plain stores keeps the count
       });
-      if constexpr (strips % 2 != 0) turn ^= 1;  // the other strip is left to the next fragment
+      if constexpr (buffers == 2 && strips % 2 != 0) turn ^= 1;  // the other strip is left to the next fragment
     }
   }
 
@@ -196,13 +197,13 @@ struct epilogue {
     }
   }
 
-  /// The warpgroup goes on when the store before last has read its strip.
+  /// The warpgroup goes on when the store that used the next strip has read it.
   TW_DEVICE static void meet(int barrier) {
-    if (leader()) tma_store_wait_read<1>();
+    if (leader()) tma_store_wait_read<buffers - 1>();
     named_barrier_sync(barrier, 128);
   }
 
-  /// A strip at D(at), through shared memory. Two staging strips take turns.
+  /// A strip at D(at), through shared memory.
   template <class Result, class Value>
   TW_DEVICE static void store_strip(Result const& result, std::byte* strip, int barrier,
                                     fragment_place at, Value value) {
