@@ -37,6 +37,9 @@ LOAD = "shared::cluster.global.mbarrier::complete_tx::bytes"
 ROWS = [
     ("tma_load", "std::uint32_t smem, std::uint32_t bar",
      "cp.async.bulk.tensor.{rank}d." + LOAD, "[{0}], {box}, [{1}]", ['"r"(smem)', '"r"(bar)']),
+    ("tma_load_hinted", "std::uint32_t smem, std::uint32_t bar, std::uint64_t policy",
+     "cp.async.bulk.tensor.{rank}d." + LOAD + ".L2::cache_hint",
+     "[{0}], {box}, [{1}], {2}", ['"r"(smem)', '"r"(bar)', '"l"(policy)']),
     ("tma_load_multicast", "std::uint32_t smem, std::uint32_t bar, std::uint16_t mask",
      "cp.async.bulk.tensor.{rank}d." + LOAD + ".multicast::cluster",
      "[{0}], {box}, [{1}], {2}", ['"r"(smem)', '"r"(bar)', '"h"(mask)']),

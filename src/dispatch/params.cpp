@@ -180,6 +180,7 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
   p.b = c.gated() ? gated_map(o.b, q, b_share, t)
                   : map_of(base_of(q.b, o.b), q.b, b_matrices, extents_of_b(q),
                            box_of(c.b_major(), b_share), swizzle_mode::b128, t);
+  p.a_once = a_matrices == q.batch && q.n <= c.tile_n * c.cluster_n ? 1 : 0;
   p.a_maps = maps_at(q.a, where.maps_a);
   p.b_maps = maps_at(q.b, where.maps_b);
   std::int64_t const d_cols = result_cols(q.epilogue, q.n);

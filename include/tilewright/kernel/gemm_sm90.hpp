@@ -141,6 +141,8 @@ struct gemm_sm90 {
     auto const same_rows = static_cast<std::uint16_t>(row_of_ranks << rank_m);
     auto const same_cols =
         static_cast<std::uint16_t>(((1 << C.cluster_m) - 1) << rank_n * C.cluster_m);
+    [[maybe_unused]] l2_policy const a_policy =
+        p.a_once != 0 ? evict_first_policy() : evict_normal_policy();
     ring<C.stages> slot;
     work_list work(p.work, cluster_id());
     int acquired = -1;  // the product whose maps may be used
@@ -157,8 +159,16 @@ struct gemm_sm90 {
           landed.arrive_expect_tx(a_bytes + b_bytes);
           std::byte* const a = s.a[slot.stage] + rank_n * (a_bytes / C.cluster_n);  // (a_share, 64)
           std::byte* const b = s.b[slot.stage] + rank_m * (b_bytes / C.cluster_m);  // (b_share, 64)
-          load_share<operand_a, a_share, plain_map>(a, map_a, landed, m, k, a_matrix, same_rows);
-          load_share<operand_b, b_share, b_coords>(b, map_b, landed, n, k, b_matrix, same_cols);
+          load_share<operand_a, a_share, plain_map>(
+              a, m, k, a_matrix, [&](std::byte* box, auto const& at) {
+                if constexpr (C.streams_a())
+                  tma_load_hinted(box, map_a, landed, at, a_policy);
+                else
+                  load_box(box, map_a, landed, at, same_rows);
+              });
+          load_share<operand_b, b_share, b_coords>(
+              b, n, k, b_matrix,
+              [&](std::byte* box, auto const& at) { load_box(box, map_b, landed, at, same_cols); });
         }
       };
       if (!C.by_pointers() || (p.a_maps == nullptr && p.b_maps == nullptr)) {
@@ -184,19 +194,23 @@ struct gemm_sm90 {
     if (maps != nullptr) tensor_map_acquire(maps[product]);
   }
 
-  /// `Share` rows (of M or N, from `first`) of K block k, for all CTAs of `mask`.
-  template <class Operand, int Share, class Map>
-  TW_DEVICE static void load_share(std::byte* slot, tensor_map const& map, mbarrier& landed,
-                                   int first, int k, int matrix, std::uint16_t mask) {
+  /// The boxes of `Share` rows (of M or N, from `first`) of K block k.
+  template <class Operand, int Share, class Map, class Load>
+  TW_DEVICE static void load_share(std::byte* slot, int first, int k, int matrix, Load load) {
     TW_UNROLL
-    for (int i = 0; i < Operand::boxes(Share); ++i) {
-      auto const at = Map::at(Operand::box_at(first, k * tile_k, i), matrix);
-      std::byte* box = slot + Operand::box_offset_bytes(Share, i);
-      if constexpr (loaders > 1)
-        tma_load_multicast(box, map, landed, at, mask);
-      else
-        tma_load(box, map, landed, at);
-    }
+    for (int i = 0; i < Operand::boxes(Share); ++i)
+      load(slot + Operand::box_offset_bytes(Share, i),
+           Map::at(Operand::box_at(first, k * tile_k, i), matrix));
+  }
+
+  /// A box, for all CTAs of `mask`.
+  template <int Rank>
+  TW_DEVICE static void load_box(std::byte* box, tensor_map const& map, mbarrier& landed,
+                                 tma_coord<Rank> const& at, std::uint16_t mask) {
+    if constexpr (loaders > 1)
+      tma_load_multicast(box, map, landed, at, mask);
+    else
+      tma_load(box, map, landed, at);
   }
 
   /// K blocks [begin, end).

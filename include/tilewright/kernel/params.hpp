@@ -64,6 +64,7 @@ struct fixup_params {
 struct gemm_params {
   tensor_map a, b;           // (k, mn, batch) or (mn, k, batch), boxes of operand_tile
   int a_batched, b_batched;  // 1: a matrix for each product, along the map; 0: one place in it
+  int a_once;                // 1: each element of A is loaded once: L2 need not keep it
   tensor_map const* a_maps;  // a map for each product; nullptr: a, for all
   tensor_map const* b_maps;
   epilogue_params epilogue;

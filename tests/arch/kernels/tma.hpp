@@ -22,6 +22,7 @@ struct tma_params {
   int bytes;            // that the barrier is credited with
   int room;             // of the box in shared memory, a multiple of 16
   std::uint32_t* smem;  // load: receives the room and the margin; store: what the room holds
+  int hint;             // load: 0 without, 1 evict first, 2 evict normally
 };
 
 /// Loads a box and shows shared memory.
@@ -43,7 +44,11 @@ struct tma_load_box {
     cta_sync();
     if (thread_id() == 0) {
       s.landed.arrive_expect_tx(p.bytes);
-      tma_load(s.box, p.map, s.landed, p.at);
+      if (p.hint == 0)
+        tma_load(s.box, p.map, s.landed, p.at);
+      else
+        tma_load_hinted(s.box, p.map, s.landed, p.at,
+                        p.hint == 1 ? evict_first_policy() : evict_normal_policy());
     }
     s.landed.wait(0);
     for (int i = thread_id(); i < (p.room + box_margin) / 4; i += threads) p.smem[i] = s.box[i];

@@ -42,7 +42,7 @@ void with_rank(int rank, F&& f) {
 }
 
 template <class M>
-std::string check_load(M& m, tma_case c) {
+std::string check_load(M& m, tma_case c, int hint) {
   std::vector<std::uint8_t> const tensor = random_bytes(tensor_bytes(c.desc), 1);
   c.desc.base = upload(m, tensor);
   int const room = room_of(c.desc);
@@ -50,7 +50,7 @@ std::string check_load(M& m, tma_case c) {
   std::uint32_t* const out = upload(m, smem);
   tensor_map const map = make_tensor_map(c.desc, M::where);
   with_rank(c.desc.rank, [&]<int R>() {
-    run<tma_load_box<R>>(m, 1, {map, coordinates<R>(c), c.desc.box_bytes(), room, out});
+    run<tma_load_box<R>>(m, 1, {map, coordinates<R>(c), c.desc.box_bytes(), room, out, hint});
   });
   std::vector<std::uint8_t> const got = bytes_of(download(m, out, smem.size()));
   std::vector<std::uint8_t> want = got;  // the padding of narrow rows may hold anything
@@ -67,8 +67,8 @@ std::string check_store(M& m, tma_case c, std::vector<std::uint8_t> const& tenso
   tensor_map const map = make_tensor_map(c.desc, M::where);
   std::uint32_t* const smem = upload(m, words_of(box));
   with_rank(c.desc.rank, [&]<int R>() {
-    run<tma_store_box<R, Add>>(m, times,
-                               {map, coordinates<R>(c), c.desc.box_bytes(), room_of(c.desc), smem});
+    run<tma_store_box<R, Add>>(
+        m, times, {map, coordinates<R>(c), c.desc.box_bytes(), room_of(c.desc), smem, 0});
   });
   std::vector<std::uint8_t> want = tensor;
   for (int i = 0; i < times; ++i) want = Add ? added(c, want, box) : stored(c, want, box);
@@ -80,7 +80,16 @@ template <class M>
 check<M> load_check(elem type) {
   return {text("tma_load ", name(type)), [type](M& m) {
             failures f;
-            for (tma_case const& c : tma_cases(type, false)) f.add(c.name, check_load(m, c));
+            for (tma_case const& c : tma_cases(type, false)) f.add(c.name, check_load(m, c, 0));
+            return f.result();
+          }};
+}
+template <class M>
+check<M> hint_check() {
+  return {"tma_load_hinted", [](M& m) {
+            failures f;
+            for (tma_case const& c : tma_cases(elem::bf16, false))
+              for (int hint : {1, 2}) f.add(text(c.name, ", ", hint), check_load(m, c, hint));
             return f.result();
           }};
 }
@@ -185,6 +194,7 @@ std::vector<check<M>> tma_checks() {
           load_check<M>(elem::f32),
           load_check<M>(elem::e4m3),
           load_check<M>(elem::tf32),
+          hint_check<M>(),
           {"tma_load_multicast", check_multicasts<M>},
           store_check<M>(elem::bf16),
           store_check<M>(elem::f32),

@@ -17,6 +17,29 @@ TW_DEVICE void tma_load(void* smem, tensor_map const& map, mbarrier& landed, tma
   detail::tma_load(map, smem_addr(smem), smem_addr(&landed), at);
 }
 
+/// What L2 does with lines that an operation names it for. PTX ISA, "createpolicy".
+struct l2_policy {
+  std::uint64_t bits;
+};
+/// They make room before all others: for what is read once.
+TW_DEVICE l2_policy evict_first_policy() {
+  l2_policy p;
+  asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(p.bits));
+  return p;
+}
+/// They keep the place they have.
+TW_DEVICE l2_policy evict_normal_policy() {
+  l2_policy p;
+  asm("createpolicy.fractional.L2::evict_unchanged.b64 %0, 1.0;" : "=l"(p.bits));
+  return p;
+}
+/// tma_load, with a policy for L2. PTX ISA, "cp.async.bulk.tensor": .L2::cache_hint.
+template <int R>
+TW_DEVICE void tma_load_hinted(void* smem, tensor_map const& map, mbarrier& landed, tma_coord<R> at,
+                               l2_policy policy) {
+  detail::tma_load_hinted(map, smem_addr(smem), smem_addr(&landed), policy.bits, at);
+}
+
 /// Loads the box to the same offset of every CTA in `cta_mask` and credits the barrier there.
 /// PTX ISA, "cp.async.bulk.tensor": .multicast::cluster.
 template <int R>

@@ -14,6 +14,15 @@ TW_DEVICE void tma_load(void* smem, tensor_map const& map, mbarrier& landed, tma
                         emu::site where = emu::site::here()) {
   emu::tma_load(smem, map, &landed, at.c, R, 0, false, where);
 }
+/// A hint that the emulator, which has no L2, takes and drops.
+struct l2_policy {};
+TW_DEVICE l2_policy evict_first_policy() { return {}; }
+TW_DEVICE l2_policy evict_normal_policy() { return {}; }
+template <int R>
+TW_DEVICE void tma_load_hinted(void* smem, tensor_map const& map, mbarrier& landed, tma_coord<R> at,
+                               l2_policy, emu::site where = emu::site::here()) {
+  tma_load(smem, map, landed, at, where);
+}
 /// Writes the box to the same offset in every CTA of the mask and signals the barrier there.
 template <int R>
 TW_DEVICE void tma_load_multicast(void* smem, tensor_map const& map, mbarrier& landed,
