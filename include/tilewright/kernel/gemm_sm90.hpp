@@ -164,11 +164,12 @@ struct gemm_sm90 {
                 if constexpr (C.streams_a())
                   tma_load_hinted(box, map_a, landed, at, a_policy);
                 else
-                  load_box(box, map_a, landed, at, same_rows);
+                  load_box<C.cluster_n>(box, map_a, landed, at, same_rows);
               });
           load_share<operand_b, b_share, b_coords>(
-              b, n, k, b_matrix,
-              [&](std::byte* box, auto const& at) { load_box(box, map_b, landed, at, same_cols); });
+              b, n, k, b_matrix, [&](std::byte* box, auto const& at) {
+                load_box<C.cluster_m>(box, map_b, landed, at, same_cols);
+              });
         }
       };
       if (!C.by_pointers() || (p.a_maps == nullptr && p.b_maps == nullptr)) {
@@ -203,11 +204,12 @@ struct gemm_sm90 {
            Map::at(Operand::box_at(first, k * tile_k, i), matrix));
   }
 
-  /// A box, for all CTAs of `mask`.
-  template <int Rank>
+  /// A box, for the `Ctas` CTAs of `mask`. A CTA that has no peer for it must not multicast to
+  /// itself: that takes twice the time of a load (docs/decisions/0015).
+  template <int Ctas, int Rank>
   TW_DEVICE static void load_box(std::byte* box, tensor_map const& map, mbarrier& landed,
                                  tma_coord<Rank> const& at, std::uint16_t mask) {
-    if constexpr (loaders > 1)
+    if constexpr (Ctas > 1)
       tma_load_multicast(box, map, landed, at, mask);
     else
       tma_load(box, map, landed, at);
