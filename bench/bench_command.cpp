@@ -47,8 +47,8 @@ void add_gemm(CLI::App& bench, int& status) {
       ->capture_default_str();
   verb->add_flag(
       "--chain", o->measure.chain,
-      "Our plan as a chain of dependent launches (programmatic dependent launch) becomes "
-      "a contender of its own");
+      "Our plan with dependent launches (programmatic dependent launch) and without, whatever it "
+      "says itself, become contenders");
   verb->add_option("--order", o->measure.orders,
                    "Orders of tiles in bands of so many cluster tiles (serpentine:8,hilbert:16): "
                    "our plan in each of them becomes a contender of its own")

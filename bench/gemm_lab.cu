@@ -37,7 +37,9 @@ class measurement {
     out_.why = plans[0].why;
     out_.hints = plans[0].hints;
     add("tilewright", plans[0].kernel, prepare(plans[0], options_.batch_s));
-    if (options_.chain) add("tilewright_pdl", plans[0].kernel, chain_of(plans[0]));
+    for (bool const pdl : {true, false})
+      if (options_.chain)
+        add(pdl ? "tilewright_pdl" : "tilewright_no_pdl", plans[0].kernel, chain_of(plans[0], pdl));
     for (std::string const& order : options_.orders)
       add("tilewright_" + order, plans[0].kernel,
           prepare(in_order(plans[0], order), options_.batch_s));
@@ -121,10 +123,10 @@ class measurement {
     return plan;
   }
 
-  /// Launches that may start while the one before ends. The workspace is the same for all.
-  contender_pointer chain_of(gemm_plan const& plan) {
-    return prepare([this, plan](int set, cudaStream_t stream) {
-      gemm(plan, sets_.at(set), stream, {.pdl = true});
+  /// Launches that may start while the one before ends, or not, whatever the plan says.
+  contender_pointer chain_of(gemm_plan const& plan, bool pdl) {
+    return prepare([this, plan, pdl](int set, cudaStream_t stream) {
+      gemm(plan, sets_.at(set), stream, {.pdl = pdl});
     });
   }
 

@@ -19,7 +19,7 @@ struct measure_options {
   std::string cublaslt = "libcublasLt.so.13";
   int tune_candidates = 16;
   int our_plans = 1;   // the fastest by prediction, of which the fastest by measurement is timed
-  bool chain = false;  // a contender whose launches start while the one before ends
+  bool chain = false;  // contenders whose launches start while the one before ends, and do not
   std::vector<std::string> orders;  // of tiles, "serpentine:8": each a contender of its own
   data_kind data = data_kind::normal;
   std::uint64_t seed = 1;

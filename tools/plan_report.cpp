@@ -86,6 +86,7 @@ json one_json(gemm_problem const& asked, gemm_plan const& p) {
          {"order", order_names[static_cast<int>(p.raster)]},
          {"band", p.band},
          {"workspace_bytes", p.workspace_bytes},
+         {"starts_early", p.starts_early},
          {"predicted", rates_json(asked, p.predicted_us)},
          {"terms_us", terms_json(p.terms)}};
   j["measured"] = p.measured_us > 0 ? rates_json(asked, p.measured_us) : json(nullptr);
@@ -129,6 +130,9 @@ std::string plan_text(plan_answer const& a, int top) {
   text += fmt::format("because    {}\n", because(a));
   text += fmt::format("limit      {}\n", limit_text(chosen));
   text += fmt::format("runner-up  {}\n", runner_up(a));
+  text += fmt::format("launch     {}\n", chosen.starts_early
+                                              ? "may start while the one before it ends"
+                                              : "starts when the one before it has ended");
   if (chosen.workspace_bytes > 0)
     text += fmt::format("workspace  {} bytes\n", chosen.workspace_bytes);
   text += fmt::format("predicted  {}\n", rate_text(p, chosen.predicted_us));

@@ -49,6 +49,7 @@ struct sharing {
 
 struct cost {
   double math_us = 0, loads_us = 0, dram_us = 0, epilogue_us = 0, meeting_us = 0, total_us = 0;
+  double reads_us = 0;  // of dram_us, for A and B
 };
 
 /// Time of problem `p` (as the kernel runs it) with configuration `c`. direct_d: without TMA.
@@ -95,9 +96,9 @@ inline cost predict(gemm_problem const& p, gemm_config const& c, sharing const& 
       static_cast<double>(p.m) * static_cast<double>(result_cols(p.epilogue, p.n)) * matrices(p.d);
   d_box const box = d_box_of(c);
   bool const lines = (box.m_major ? box.rows : box.cols) * size_bytes(c.d) == 128;
-  r.dram_us =
-      ((mk + nk) * size_bytes(c.ab) + mn * size_bytes(c.d) * (lines ? 1 : m.partial_line_factor)) /
-      m.dram_bytes_per_us;
+  r.reads_us = (mk + nk) * size_bytes(c.ab) / m.dram_bytes_per_us;
+  r.dram_us = r.reads_us + mn * size_bytes(c.d) * (lines ? 1 : m.partial_line_factor) /
+                               m.dram_bytes_per_us;
   r.epilogue_us = us(epilogues * epilogue);
   if (c.cluster_k > 1) r.meeting_us = m.cluster_meeting_us;
   if (s.shared > 0 && s.shared * k_tiles > part) {

@@ -55,6 +55,7 @@ cost predict(gemv_config const& c, gemm_problem const& q, sharing const& s) {
       rows * cols * static_cast<double>(q.batch) * size_bytes(c.d);
   cost t;
   t.dram_us = bytes / (c.cols == 1 ? m.dram_bytes_per_us : m.dram_bytes_per_us_columns);
+  t.reads_us = t.dram_us;
   std::int64_t const turns = up(q.k / gemv_config::piece, c.turn_pieces());
   t.loads_us = static_cast<double>(up(s.tiles, s.clusters) * turns) * m.turn_us;
   t.total_us = m.launch_us + std::max(t.dram_us, t.loads_us);

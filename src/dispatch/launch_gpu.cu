@@ -96,11 +96,12 @@ gpu_info const& gpu() {
 void gemm(gemm_plan const& plan, gemm_operands const& given, cudaStream_t stream,
           launch_options const& how) {
   if (!gpu().usable) throw rejected(gpu().why_not);
+  bool const early = how.pdl.value_or(plan.starts_early);
   if (plan.gemv) {
     auto const launcher = kernel_of(*plan.gemv, plan);
     launch_form const form = form_of(plan, given);
     gemv_params const params = make_gemv_params(plan, form.problem, form.operands);
-    must(static_cast<cudaError_t>(launcher(plan.clusters, params, stream, how.pdl)),
+    must(static_cast<cudaError_t>(launcher(plan.clusters, params, stream, early)),
          "kernel launch");
     return;
   }
@@ -113,7 +114,7 @@ void gemm(gemm_plan const& plan, gemm_operands const& given, cudaStream_t stream
     must(write_maps(make_batch_maps(params, form.problem, form.operands), stream),
          "launch that writes tensor maps");
   // Copies come before; the maps' launch does too, but it follows what came before it.
-  bool const pdl = maps || (how.pdl && form.copy_count == 0);
+  bool const pdl = maps || (early && form.copy_count == 0);
   must(static_cast<cudaError_t>(
            launcher(plan.clusters * plan.config.cluster(), params, stream, pdl)),
        "kernel launch");

@@ -58,6 +58,7 @@ struct gemm_plan {
   bool repitch_a = false;  // operand is copied to a 16-byte pitch in the workspace first (slower)
   bool repitch_b = false;
   bool direct_d = false;  // D is written by plain stores (pitch or base TMA cannot address)
+  bool starts_early = false;  // programmatic dependent launch, unless launch_options say otherwise
   std::vector<std::string> hints;  // performance hints for the log
 };
 
@@ -101,10 +102,11 @@ gpu_info const& gpu();
 struct launch_options {
   /// Programmatic dependent launch: the kernel may start while the one before it ends, sets itself
   /// up, and waits for it before it touches operands, D or the workspace; a product may read what
-  /// the one before has written. It helps where that one's last tiles leave SMs free. Our kernels
-  /// say when the next may start; others' count when they have ended, or say so themselves
-  /// (griddepcontrol.launch_dependents). Without effect where operands are copied first.
-  bool pdl = false;
+  /// the one before has written. Our kernels say when the next may start; others' count when they
+  /// have ended, or say so themselves (griddepcontrol.launch_dependents). Without a value, where
+  /// the plan expects it to pay (gemm_plan::starts_early). Without effect where operands are copied
+  /// first.
+  std::optional<bool> pdl;
 };
 
 /// Computes the product on the current device, asynchronously on `stream`. Pointers are device
