@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // launch_emu.cpp  Runs a product in the emulator.
 #include <algorithm>
-#include <cstring>
 #include <thread>
 
 #include "dispatch/gemv.hpp"
@@ -10,25 +9,11 @@
 #include "registry/gemv.hpp"
 #include "registry/registry.hpp"
 #include "tilewright/kernel/batch_maps.hpp"
+#include "tilewright/kernel/repitch.hpp"
 
 namespace tw {
 
 namespace {
-
-void run(operand_copy const& c) {
-  auto const elem_bytes = static_cast<std::size_t>(size_bytes(c.source.type));
-  for (std::int64_t b = 0; b < c.target.matrices; ++b)
-    for (std::int64_t i = 0; i < c.size.outer; ++i) {
-      bool const pointers = c.from_array != nullptr;
-      auto const* const base = static_cast<std::byte const*>(pointers ? c.from_array[b] : c.from);
-      std::int64_t const from =
-          (pointers ? 0 : b * c.source.batch_stride_elems) + i * c.source.pitch_elems;
-      std::int64_t const to = b * c.target.batch_stride_elems + i * c.target.pitch_elems;
-      std::memcpy(static_cast<std::byte*>(c.to) + static_cast<std::size_t>(to) * elem_bytes,
-                  base + static_cast<std::size_t>(from) * elem_bytes,
-                  static_cast<std::size_t>(c.size.inner) * elem_bytes);
-    }
-}
 
 template <class Config>
 auto kernel_of(Config const& c, gemm_plan const& plan) {
@@ -59,16 +44,20 @@ void gemm_emulated(gemm_plan const& plan, gemm_operands const& given, emu_option
   }
   auto const launcher = kernel_of(plan.config, plan);
   launch_form const form = form_of(plan, given);
-  for (int i = 0; i < form.copy_count; ++i) run(form.copies[i]);
   gemm_params const params = make_params(plan, form.problem, form.operands, target::emu);
-  if (needs_maps(params)) {
-    emu_options quiet = opt;  // a launch before the one that the caller looks at
-    quiet.progress = nullptr;
-    quiet.record = nullptr;
+  emu_options before = opt;  // launches before the one that the caller looks at
+  before.progress = nullptr;
+  before.record = nullptr;
+  if (form.copied())
+    launch<repitch>(repitch::ctas(form.copies, emulated_sms(opt)), form.copies, before);
+  bool const maps = needs_maps(params);
+  if (maps) {
+    before.pdl = false;
     launch<batch_maps>(batch_maps::ctas(static_cast<int>(plan.normal.batch)),
-                       make_batch_maps(params, form.problem, form.operands), quiet);
+                       make_batch_maps(params, form.problem, form.operands), before);
   }
   emu_options run = opt;
+  run.pdl = opt.pdl || maps || form.copied();
   gemm_config const& c = plan.config;
   run.expected_macs = static_cast<double>(params.order.tiles()) * c.cluster_m * c.cluster_n *
                       c.tile_m * c.tile_n * static_cast<double>(params.work.k_tiles) * c.tile_k;

@@ -48,19 +48,6 @@ gpu_info look() {
   return i;
 }
 
-void run(operand_copy const& c, cudaStream_t stream) {
-  auto const bytes = [&](std::int64_t elems) {
-    return static_cast<std::size_t>(elems * size_bytes(c.source.type));
-  };
-  must(c.target.matrices > 1 || c.from_array != nullptr
-           ? repitch(c, stream)
-           : cudaMemcpy2DAsync(c.to, bytes(c.target.pitch_elems), c.from,
-                               bytes(c.source.pitch_elems), bytes(c.size.inner),
-                               static_cast<std::size_t>(c.size.outer), cudaMemcpyDeviceToDevice,
-                               stream),
-       "copy of an operand to a padded pitch");
-}
-
 /// The current device and its SMs; asked once per device.
 struct device_and_sms {
   int device = 0, sms = 0;
@@ -108,13 +95,15 @@ void gemm(gemm_plan const& plan, gemm_operands const& given, cudaStream_t stream
   auto const launcher = kernel_of(plan.config, plan);
   launch_form const form = form_of(plan, given);
   gemm_params const params = make_params(plan, form.problem, form.operands, target::gpu);
-  for (int i = 0; i < form.copy_count; ++i) run(form.copies[i], stream);
+  if (form.copied())
+    must(repitch_operands(form.copies, stream, early),
+         "launch that copies operands to a padded pitch");
   bool const maps = needs_maps(params);
   if (maps)
     must(write_maps(make_batch_maps(params, form.problem, form.operands), stream),
          "launch that writes tensor maps");
-  // Copies come before; the maps' launch does too, but it follows what came before it.
-  bool const pdl = maps || (early && form.copy_count == 0);
+  // Copies and maps come before it, and follow what came before them.
+  bool const pdl = early || maps || form.copied();
   must(static_cast<cudaError_t>(
            launcher(plan.clusters * plan.config.cluster(), params, stream, pdl)),
        "kernel launch");

@@ -109,7 +109,9 @@ void put_aux(fused_params& f, gemm_config const& c, gemm_problem const& q, void*
 }  // namespace
 
 padded padded_copy(matrix_desc const& m, extents e, std::int64_t batch) {
-  std::int64_t const pitch = round_up(e.inner, 16 / size_bytes(m.type));
+  std::int64_t const lines = round_up(e.inner, 128 / size_bytes(m.type));
+  std::int64_t const pitch =
+      lines - e.inner <= e.inner / 20 ? lines : round_up(e.inner, 16 / size_bytes(m.type));
   bool const one = batch == 1 || m.batch_stride_elems == 0;
   std::int64_t const matrices = one ? 1 : batch;
   return {pitch, one ? 0 : pitch * e.outer, matrices,
@@ -119,22 +121,33 @@ padded padded_copy(matrix_desc const& m, extents e, std::int64_t batch) {
 launch_form form_of(gemm_plan const& plan, gemm_operands const& given) {
   check_operands(plan.problem, given);
   check_workspace(plan, given);
-  launch_form f{plan.normal, plan.swapped ? transposed(given) : given, {}, 0};
+  launch_form f{plan.normal, plan.swapped ? transposed(given) : given, {}};
   if (!plan.repitch_a && !plan.repitch_b) return f;
   workspace_layout const where = workspace_of(plan);
-  auto const copy = [&](matrix_desc& m, extents e, void const*& base, void const* const* array,
-                        std::int64_t offset) {
+  auto const copy = [&](repitch_of& c, matrix_desc& m, extents e, void const*& base,
+                        void const* const* array, std::int64_t offset) {
     padded const target = padded_copy(m, e, f.problem.batch);
     void* const to = static_cast<std::byte*>(f.operands.workspace) + offset;
-    f.copies[f.copy_count++] = {base, m.has_pointers() ? array : nullptr, to, m, target, e};
+    auto const count = [](std::int64_t n) { return static_cast<std::uint32_t>(n); };
+    c = {base,
+         m.has_pointers() ? array : nullptr,
+         to,
+         m.pitch_elems,
+         m.batch_stride_elems,
+         count(e.inner),
+         count(e.outer),
+         count(target.matrices),
+         count(target.pitch_elems / 8)};
     m.pitch_elems = target.pitch_elems;
     m.batch_stride_elems = target.batch_stride_elems;
     base = to;
   };
   if (plan.repitch_a)
-    copy(f.problem.a, extents_of_a(f.problem), f.operands.a, f.operands.a_array, where.copy_a);
+    copy(f.copies.operand[0], f.problem.a, extents_of_a(f.problem), f.operands.a,
+         f.operands.a_array, where.copy_a);
   if (plan.repitch_b)
-    copy(f.problem.b, extents_of_b(f.problem), f.operands.b, f.operands.b_array, where.copy_b);
+    copy(f.copies.operand[1], f.problem.b, extents_of_b(f.problem), f.operands.b,
+         f.operands.b_array, where.copy_b);
   return f;
 }
 

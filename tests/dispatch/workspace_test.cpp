@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "dispatch/params.hpp"
 #include "tilewright/base/convert.hpp"
 
 namespace tw::test {
@@ -67,6 +68,19 @@ TEST(Workspace, CopiesUseExactlyWhatThePlanStates) {
       << "behind it";
   EXPECT_EQ(with.changed(with.first, with.first + zeros, std::byte{0}), 0) << "counters";
   EXPECT_GT(with.changed(with.first + zeros, with.first + bytes, std::byte{0x5A}), 0) << "copies";
+}
+
+TEST(Workspace, CopiesHaveWholeLinesWhereThatIsCheap) {
+  matrix_desc const m{elem::bf16, order::row_major, 1};
+  auto const pitch = [&](std::int64_t inner) { return padded_copy(m, {inner, 3}, 1).pitch_elems; };
+  EXPECT_EQ(pitch(64), 64);
+  EXPECT_EQ(pitch(33), 40);
+  EXPECT_EQ(pitch(1025), 1032);  // 1088 would be 6 % more
+  EXPECT_EQ(pitch(2047), 2048);
+  EXPECT_EQ(pitch(2049), 2112);
+  padded const batch = padded_copy({elem::bf16, order::row_major, 1, 7}, {2049, 3}, 5);
+  EXPECT_EQ(batch.batch_stride_elems, 3 * 2112);
+  EXPECT_EQ(batch.bytes, 5 * 3 * 2112 * 2);
 }
 
 TEST(Workspace, SharedTilesAndCopiesLieBesideEachOther) {

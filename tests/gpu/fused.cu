@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // fused.cu  Fused epilogues on the card: random combinations over random shapes and plans against
 //           float64, as tests/kernel/fused_emu_test.cpp has them. Exit 0 done, 1 wrong, 77 no GPU.
-#include <cuda_runtime_api.h>
-
-#include <cstdio>
-#include <cstdlib>
 #include <map>
-#include <vector>
 
 #include "tests/gpu/device_copy.hpp"
 #include "tests/kernel/fused_cases.hpp"

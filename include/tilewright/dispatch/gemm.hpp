@@ -55,7 +55,7 @@ struct gemm_plan {
   double measured_us = 0;  // of this plan on this card or an H200; 0: not measured
   plan_source source = plan_source::model;
   std::string why;         // one line
-  bool repitch_a = false;  // operand is copied to a 16-byte pitch in the workspace first (slower)
+  bool repitch_a = false;  // operand is copied to a padded pitch in the workspace first (slower)
   bool repitch_b = false;
   bool direct_d = false;  // D is written by plain stores (pitch or base TMA cannot address)
   bool starts_early = false;  // programmatic dependent launch, unless launch_options say otherwise
@@ -104,8 +104,8 @@ struct launch_options {
   /// up, and waits for it before it touches operands, D or the workspace; a product may read what
   /// the one before has written. Our kernels say when the next may start; others' count when they
   /// have ended, or say so themselves (griddepcontrol.launch_dependents). Without a value, where
-  /// the plan expects it to pay (gemm_plan::starts_early). Without effect where operands are copied
-  /// first.
+  /// the plan expects it to pay (gemm_plan::starts_early). Where operands are copied first, the copy
+  /// does so.
   std::optional<bool> pdl;
 };
 

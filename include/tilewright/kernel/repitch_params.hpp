@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// repitch_params.hpp  What the launch that copies operands to a padded pitch is given.
+#pragma once
+
+#include <cstdint>
+
+namespace tw {
+
+/// The matrices of one operand, of a 16-bit type: `outer` lines of `inner` contiguous elements. In
+/// the copy lines follow each other without a gap, and matrices too.
+struct repitch_of {
+  void const* from;                  // at a multiple of 2 bytes
+  void const* const* addresses;      // of each matrix; nullptr: from and batch_stride
+  void* to;                          // at a multiple of 16 bytes; nullptr: no copy wanted
+  std::int64_t pitch, batch_stride;  // of `from`, elements
+  std::uint32_t inner, outer, matrices;
+  std::uint32_t chunks;  // of 8 elements: the pitch of the copy
+};
+
+struct repitch_params {
+  repitch_of operand[2];
+};
+
+}  // namespace tw
