@@ -54,12 +54,12 @@ inline constexpr tile_shape tile_shape_list[] = {
     few_rows(128, 64, 7, 8),                  //
     few_rows(128, 128, 4, 8),                 //
     {128, 256, 2, 1, 4, false, false, false, fusion::ops},  // fused epilogues: large products
-    {128, 192, 2, 1, 4, true, false, false, fusion::ops},   // an epilogue that hides
+    {128, 192, 1, 1, 4, true, false, false, fusion::ops},   // an epilogue that hides
     {128, 128, 1, 1, 6, false, false, true, fusion::ops},   // medium and small ones
     {128, 16, 1, 1, 11, false, true, false, fusion::ops},   // few rows
     {128, 64, 1, 1, 8, false, true, false, fusion::ops},    //
     {128, 256, 2, 1, 4, false, false, false, fusion::gated},
-    {128, 192, 2, 1, 4, true, false, false, fusion::gated},
+    {128, 192, 1, 1, 4, true, false, false, fusion::gated},
     {128, 128, 1, 1, 6, false, false, true, fusion::gated},
     {128, 128, 1, 1, 6, false, true, false, fusion::gated},  // column-major D
     {128, 128, 2, 1, 6, false, false, false, fusion::ops_aux},

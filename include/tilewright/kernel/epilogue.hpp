@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // epilogue.hpp  From accumulators to D: alpha * acc + beta * C, rounded once, through shared memory
-//               and TMA; or by plain stores where TMA cannot address D or would write beyond it.
+//               and TMA; or plain stores where TMA cannot address D or would write beyond it.
 #pragma once
 
 #include <math.h>
@@ -11,6 +11,7 @@
 #include "tilewright/kernel/d_box.hpp"
 #include "tilewright/kernel/epilogue_ops.hpp"
 #include "tilewright/kernel/params.hpp"
+#include "tilewright/kernel/plain_store.hpp"
 
 namespace tw {
 
@@ -37,6 +38,7 @@ struct epilogue {
   static constexpr int strip_regs = box.cols / 2;        // results of a thread in a strip
   static constexpr int buffers = staging_strips(C);
   using fragment = accumulator<C.part_n()>;
+  using element = typename plain_store<C>::element;
 
   /// Stores a warpgroup's (64, d_cols) fragment. `turn` (0 at first) is the staging strip that
   /// comes next.
@@ -49,16 +51,11 @@ struct epilogue {
         constexpr int j = strip;
         fragment_place const to{at.row, at.col + j * box.cols, at.batch};
         scale(p, to, acc, j);
-        if (end_of(to) <= p.tma_end) {
-          meet(1 + warpgroup);
-          store_strip(d_result{p}, s.strip[warpgroup][(j + turn) % buffers], 1 + warpgroup, to,
-                      [&](int i) { return acc[j * strip_regs + i]; });
-        } else {
-          store_plain(d_result{p}, to, [&](int i) { return acc[j * strip_regs + i]; });
-        }
-        if (leader()) tma_store_commit();  // an empty group after plain stores keeps the count
+        meet(1 + warpgroup);
+        store_strip(d_result{p}, end_of(to) <= p.tma_end, s.strip[warpgroup][(j + turn) % buffers],
+                    1 + warpgroup, to, [&](int i) { return acc[j * strip_regs + i]; });
       });
-      if constexpr (buffers == 2 && strips % 2 != 0) turn ^= 1;  // the other strip is left to the next fragment
+      if constexpr (buffers == 2 && strips % 2 != 0) turn ^= 1;  // the other is left to the next
     }
   }
 
@@ -87,6 +84,8 @@ struct epilogue {
     }
     TW_DEVICE std::int64_t pitch() const { return p.pitch; }
     TW_DEVICE int col(int d_col) const { return d_col; }
+    static constexpr bool contiguous = true;  // columns, in a row-major matrix
+    TW_DEVICE int col_step() const { return 1; }
   };
   /// Or the auxiliary output, of which a gate (part 0) and what it multiplies (1) are columns
   /// apart.
@@ -101,6 +100,8 @@ struct epilogue {
     TW_DEVICE int col(int d_col) const {
       return C.gated() ? d_col * p.fused.gate_step + part * p.fused.up_offset : d_col;
     }
+    static constexpr bool contiguous = !C.gated();
+    TW_DEVICE int col_step() const { return C.gated() ? p.fused.gate_step : 1; }
   };
 
   /// The same with a fused epilogue; the staging strips take turns from one store to the next.
@@ -114,11 +115,7 @@ struct epilogue {
       constexpr int j = strip;
       fragment_place const to{at.row, at.col + j * box.cols, at.batch};
       auto const put = [&](auto const& result, bool by_tma, auto value) {
-        if (by_tma)
-          store_strip(result, s.strip[warpgroup][turn], barrier, to, value);
-        else
-          store_plain(result, to, value);
-        if (leader()) tma_store_commit();
+        store_strip(result, by_tma, s.strip[warpgroup][turn], barrier, to, value);
         turn ^= 1;
       };
       vectors.share(p, s.vectors[warpgroup], {at.row, to.col + box.cols, at.batch});
@@ -135,9 +132,7 @@ struct epilogue {
         });
       }
       ops::make_y(p, to, acc, j);
-      bool const by_tma = end_of(to) <= p.tma_end;
-      put(d_result{p}, by_tma, [&](int i) { return acc[j * strip_regs + i]; });
-      if (!by_tma) named_barrier_sync(barrier, 128);  // the vectors have been read
+      put(d_result{p}, end_of(to) <= p.tma_end, [&](int i) { return acc[j * strip_regs + i]; });
     });
   }
 
@@ -177,36 +172,24 @@ struct epilogue {
     }
   }
 
-  /// A strip at D(at), by plain stores. value(i): the thread's result i.
-  template <class Result, class Value>
-  TW_DEVICE static void store_plain(Result const& result, fragment_place at, Value value) {
-    void* const matrix = result.matrix(at.batch);
-    std::int64_t const first = result.first(at.batch);
-    TW_UNROLL
-    for (int i = 0; i < strip_regs; ++i) {
-      int const r = at.row + first_row() + 8 * (i >> 1 & 1);
-      int const d_col = at.col + first_col() + 8 * (i >> 2) + (i & 1), c = result.col(d_col);
-      if (r >= result.p.m || d_col >= result.p.n) continue;
-      std::int64_t const to =
-          first + (box.m_major ? c * result.pitch() + r : r * result.pitch() + c);
-      if constexpr (type == elem::f32)
-        static_cast<float*>(matrix)[to] = value(i);
-      else
-        static_cast<std::uint16_t*>(matrix)[to] =
-            static_cast<std::uint16_t>(pack2<type>(value(i), 0.0F));
-    }
-  }
-
-  /// The warpgroup goes on when the store that used the next strip has read it.
+  /// The warpgroup goes on when the store that used the next strip has read it; plain stores have
+  /// then.
   TW_DEVICE static void meet(int barrier) {
     if (leader()) tma_store_wait_read<buffers - 1>();
     named_barrier_sync(barrier, 128);
   }
 
-  /// A strip at D(at), through shared memory.
+  /// A strip at D(at), through shared memory. value(i): the thread's result i.
   template <class Result, class Value>
-  TW_DEVICE static void store_strip(Result const& result, std::byte* strip, int barrier,
-                                    fragment_place at, Value value) {
+  TW_DEVICE static void store_strip(Result const& result, bool by_tma, std::byte* strip,
+                                    int barrier, fragment_place at, Value value) {
+    if constexpr (plain_store<C>::from_registers) {
+      if (!by_tma) {
+        plain_store<C>::store(result, at, value);
+        if (leader()) tma_store_commit();
+        return;
+      }
+    }
     if constexpr (type == elem::f32)
       fill_32(reinterpret_cast<float*>(strip), value);
     else if constexpr (box.m_major)
@@ -215,6 +198,16 @@ struct epilogue {
       fill_16(reinterpret_cast<std::uint16_t*>(strip), value);
     fence_proxy_async();  // the writes above are for the async proxy
     named_barrier_sync(barrier, 128);
+    if (plain_store<C>::from_registers || by_tma)
+      store_boxes(result, strip, at);
+    else
+      plain_store<C>::store(result, reinterpret_cast<element const*>(strip), at);
+    if (leader()) tma_store_commit();  // an empty group after plain stores keeps the count
+  }
+
+  /// The boxes of a staged strip, by TMA.
+  template <class Result>
+  TW_DEVICE static void store_boxes(Result const& result, std::byte* strip, fragment_place at) {
     if (!leader()) return;
     tensor_map const& map = result.map(at.batch);
     int const matrix = result.index(at.batch);
@@ -273,9 +266,8 @@ struct epilogue {
   TW_DEVICE static void fill_32(float* s, Value value) {  // (64, cols)
     TW_UNROLL
     for (int i = 0; i < strip_regs; ++i) {
-      int const row = first_row() + 8 * (i >> 1 & 1);
-      float* const one = s + row / box.rows * (box.rows * box.cols);
-      one[offset<box_layout>(row % box.rows, first_col() + 8 * (i >> 2) + (i & 1))] = value(i);
+      int const row = first_row() + 8 * (i >> 1 & 1), col = first_col() + 8 * (i >> 2) + (i & 1);
+      s[plain_store<C>::offset_in_strip(row, col)] = value(i);
     }
   }
 };
