@@ -17,14 +17,17 @@ namespace tw {
 /// time took 1.015 times that of the fastest, in the geometric mean. Clocks are of 1.7 GHz.
 struct machine_model {
   double clock_ghz = 1.7;
-  double efficiency = 0.916;     // of the tensor cores: cooperative tiles of 128 rows and more,
-  double efficiency_64 = 0.756;  // tiles of 64 rows,
+  double efficiency = 0.916;       // of the tensor cores: cooperative tiles of 128 rows and more,
+  double efficiency_wide = 0.957;  // of 256 rows,
+  double efficiency_64 = 0.756;    // of 64 rows,
   double efficiency_pingpong = 0.908;
   double least_wgmma_clocks = 22;   // its 64 x 16 part of A is read
   double least_block_clocks = 125;  // of a K block: barriers
   double bytes_per_clock = 7530;    // that all SMs load together; one at most
   double bytes_per_clock_sm = 102;
   double bytes_per_clock_multicast = 37;  // that one SM of a cluster loads
+  double split_line_factor = 1.9;         // of loads where lines of 128 bytes lie across boxes
+  double cluster_us = 0.4;                // to start a cluster
   double dram_bytes_per_us = 4.27e6;
   double overlap = 3.65;  // exponent with which computing and DRAM overlap
   double launch_us = 2.9;
@@ -32,7 +35,8 @@ struct machine_model {
   double exposed_pingpong = 0.29;         // of an epilogue that the other warpgroup should hide
   double fused_clocks = 0.28;             // of a fused epilogue, per accumulator
   double partial_line_factor = 1.6;       // of results whose boxes are not lines of 128 bytes
-  double plain_store_factor = 4;          // of an epilogue without TMA; half for an M-major D
+  double plain_store_factor = 4;          // of an epilogue without TMA, element by element,
+  double line_store_factor = 2;           // by lines
   double cluster_meeting_us = 1.75;       // of the CTAs of a cluster that share K
   double meeting_us = 1.24;               // to share tiles at all,
   double meeting_clocks = 262;            // to announce a part and to see the others',
@@ -49,11 +53,20 @@ struct sharing {
 
 struct cost {
   double math_us = 0, loads_us = 0, dram_us = 0, epilogue_us = 0, meeting_us = 0, total_us = 0;
-  double reads_us = 0;  // of dram_us, for A and B
+  double copies_us = 0;  // of operands that TMA cannot address
+  double reads_us = 0;   // of dram_us, for A and B
 };
 
-/// Time of problem `p` (as the kernel runs it) with configuration `c`. direct_d: without TMA.
-inline cost predict(gemm_problem const& p, gemm_config const& c, sharing const& s, bool direct_d) {
+/// What TMA cannot address: D, which plain stores write, and operands that are copied first, of
+/// which p has the copies.
+struct odd_matrices {
+  bool d = false;
+  double copied_bytes = 0;
+};
+
+/// Time of problem `p` (as the kernel runs it) with configuration `c`.
+inline cost predict(gemm_problem const& p, gemm_config const& c, sharing const& s,
+                    odd_matrices const& odd = {}) {
   machine_model const m;
   auto const up = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
   auto const us = [&](double clocks) { return clocks / (m.clock_ghz * 1000); };
@@ -64,9 +77,10 @@ inline cost predict(gemm_problem const& p, gemm_config const& c, sharing const& 
   double const blocks = std::ceil((whole * k_tiles + part) / c.cluster_k);
 
   bool const narrow = c.tile_m == 64 && c.tile_n >= 64;  // bound by its wgmmas, with 64 rows
-  double const efficiency = c.pingpong ? m.efficiency_pingpong
-                            : narrow   ? m.efficiency_64
-                                       : m.efficiency;
+  double const efficiency = c.pingpong        ? m.efficiency_pingpong
+                            : narrow          ? m.efficiency_64
+                            : c.tile_m == 256 ? m.efficiency_wide
+                                              : m.efficiency;
   // Four wgmmas for each 64 rows; one takes N / 2 clocks.
   double const math =
       c.tile_m / 64 * 4 * std::max(c.tile_n / 2.0, m.least_wgmma_clocks) / efficiency;
@@ -74,10 +88,14 @@ inline cost predict(gemm_problem const& p, gemm_config const& c, sharing const& 
                                 static_cast<double>(c.tile_n) / c.cluster_m);
   double const alone =
       std::min(m.bytes_per_clock_sm, m.bytes_per_clock / (s.clusters * c.cluster_k));
+  bool const cluster = c.cluster_m * c.cluster_n > 1;
+  bool const split = (p.a.pitch_elems | p.b.pitch_elems) * size_bytes(c.ab) % 128 != 0;
   double const loads =
-      bytes / (c.cluster_m * c.cluster_n > 1 ? m.bytes_per_clock_multicast : alone);
+      bytes / (cluster ? m.bytes_per_clock_multicast : alone) * (split ? m.split_line_factor : 1);
   double const tile_elems = static_cast<double>(c.tile_m) * c.tile_n;
-  double const stores = !direct_d ? 1 : m.plain_store_factor / (c.d_m ? 2 : 1);
+  double const stores = !odd.d                           ? 1
+                        : stores_odd_d_from_registers(c) ? m.plain_store_factor
+                                                         : m.line_store_factor;
   double const results = static_cast<double>(c.tile_m) * c.d_cols();  // that a CTA stores
   double const epilogue = results * size_bytes(c.d) / m.epilogue_bytes_per_clock * stores +
                           (c.fused == fusion::none ? 0 : tile_elems * m.fused_clocks);
@@ -97,8 +115,8 @@ inline cost predict(gemm_problem const& p, gemm_config const& c, sharing const& 
   d_box const box = d_box_of(c);
   bool const lines = (box.m_major ? box.rows : box.cols) * size_bytes(c.d) == 128;
   r.reads_us = (mk + nk) * size_bytes(c.ab) / m.dram_bytes_per_us;
-  r.dram_us = r.reads_us + mn * size_bytes(c.d) * (lines ? 1 : m.partial_line_factor) /
-                               m.dram_bytes_per_us;
+  r.dram_us =
+      r.reads_us + mn * size_bytes(c.d) * (lines ? 1 : m.partial_line_factor) / m.dram_bytes_per_us;
   r.epilogue_us = us(epilogues * epilogue);
   if (c.cluster_k > 1) r.meeting_us = m.cluster_meeting_us;
   if (s.shared > 0 && s.shared * k_tiles > part) {
@@ -109,7 +127,9 @@ inline cost predict(gemm_problem const& p, gemm_config const& c, sharing const& 
                                      (steps + reads) * 4 * tile_elems / m.partial_bytes_per_clock);
   }
   double const busy = std::max(r.math_us, r.loads_us) + r.epilogue_us;
-  r.total_us = m.launch_us + r.meeting_us +
+  if (odd.copied_bytes > 0)  // read and written, by a launch of its own
+    r.copies_us = m.launch_us / 2 + 2 * odd.copied_bytes / m.dram_bytes_per_us;
+  r.total_us = m.launch_us + (cluster ? m.cluster_us : 0) + r.meeting_us + r.copies_us +
                std::pow(std::pow(busy, m.overlap) + std::pow(r.dram_us, m.overlap), 1 / m.overlap);
   return r;
 }

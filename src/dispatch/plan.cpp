@@ -8,6 +8,7 @@
 #include "dispatch/folded.hpp"
 #include "dispatch/gemv.hpp"
 #include "dispatch/normal_form.hpp"
+#include "dispatch/params.hpp"
 #include "dispatch/plan_log.hpp"
 #include "dispatch/raster.hpp"
 #include "dispatch/terms.hpp"
@@ -156,6 +157,20 @@ rejection not_compiled(gemm_problem const& p) {
       "convert D afterwards, or compute the epilogue apart"};
 }
 
+/// The product with the pitches that the kernel loads from, and what TMA cannot address in it.
+gemm_problem as_loaded(gemm_plan const& plan, odd_matrices& odd) {
+  gemm_problem q = plan.normal;
+  auto const copy = [&](matrix_desc& m, extents e) {
+    padded const target = padded_copy(m, e, q.batch);
+    m.pitch_elems = target.pitch_elems;
+    odd.copied_bytes += static_cast<double>(target.bytes);
+  };
+  odd.d = plan.direct_d;
+  if (plan.repitch_a) copy(q.a, extents_of_a(q));
+  if (plan.repitch_b) copy(q.b, extents_of_b(q));
+  return q;
+}
+
 /// All plans, best first; their `why` is not written yet.
 std::vector<option> ranked(gemm_problem const& p, gemm_operands const& given, int device_sms) {
   if (auto r = accept(p)) throw rejected(*r);
@@ -203,6 +218,8 @@ std::vector<option> ranked(gemm_problem const& p, gemm_operands const& given, in
           slower_path(second, q.b, "it is copied to a padded pitch in the workspace first"));
     if (base.direct_d) base.hints.push_back(slower_path("D", q.d, "it is written by plain stores"));
 
+    odd_matrices odd;
+    gemm_problem const loaded = as_loaded(base, odd);
     for (gemv_option const& x : gemv_options(base, device_sms)) add(x.plan, x.time, x.tiles);
     for (tile_shape const& t : tile_shape_list) {
       gemm_config const c = config_of(t, q.a.type, q.d.type, a, b);
@@ -218,7 +235,7 @@ std::vector<option> ranked(gemm_problem const& p, gemm_operands const& given, in
         // Sharing is a choice; copies are not: the launch refuses a workspace that lacks them.
         bool const room = s.shared == 0 || base.workspace_bytes <= workspace_bytes;
         if (!room || !counters_fit(q, c, s)) continue;
-        cost const time = predict(q, c, s, base.direct_d);
+        cost const time = predict(loaded, c, s, odd);
         base.predicted_us = time.total_us;
         add(base, time, s);
       }

@@ -28,7 +28,7 @@ struct plan_terms {
   double dram = 0;           // operands read once, D written once
   double epilogue = 0;       // that no main loop hides
   double meeting = 0;        // adding the parts of shared tiles
-  double launch = 0;
+  double launch = 0;         // and copies of operands that TMA cannot address
   double waves = 0;  // tiles of the busiest cluster (a count; a shared tile counts by its part)
 };
 

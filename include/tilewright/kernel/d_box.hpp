@@ -47,6 +47,13 @@ TW_HD constexpr int staging_strips(gemm_config const& c) {
   return c.fused != fusion::none || stages + 2 * strip <= room ? 2 : 1;
 }
 
+/// Does a D that TMA cannot store leave element by element? ptxas takes the accumulators for alive
+/// until the next tile writes them, and with two fragments it has no registers to write lines from
+/// the staging strip. In ping-pong it has, but for strips of 32 columns.
+TW_HD constexpr bool stores_odd_d_from_registers(gemm_config const& c) {
+  return c.fragments() == 2 && (!c.pingpong || d_box_of(c).cols == 32) && c.fused == fusion::none;
+}
+
 /// (row, column) of a box -> its element in shared memory, as TMA reads it.
 TW_HD constexpr layout d_box_layout(gemm_config const& c) {
   d_box const b = d_box_of(c);

@@ -40,8 +40,8 @@ struct epilogue {
   using fragment = accumulator<C.part_n()>;
   using element = typename plain_store<C>::element;
 
-  /// Stores a warpgroup's (64, d_cols) fragment. `turn` (0 at first) is the staging strip that
-  /// comes next.
+  /// Stores a warpgroup's (64, d_cols) fragment. `turn` is 0 at first; its lowest bit is the
+  /// staging strip that comes next, the one above tells that all have been used.
   TW_DEVICE static void store(epilogue_params const& p, epilogue_smem<C>& s, int warpgroup,
                               fragment_place at, fragment& acc, int& turn) {
     if constexpr (C.fused != fusion::none) {
@@ -51,11 +51,12 @@ struct epilogue {
         constexpr int j = strip;
         fragment_place const to{at.row, at.col + j * box.cols, at.batch};
         scale(p, to, acc, j);
-        meet(1 + warpgroup);
+        if (j >= buffers || turn >= 2) meet(1 + warpgroup);
         store_strip(d_result{p}, end_of(to) <= p.tma_end, s.strip[warpgroup][(j + turn) % buffers],
                     1 + warpgroup, to, [&](int i) { return acc[j * strip_regs + i]; });
       });
       if constexpr (buffers == 2 && strips % 2 != 0) turn ^= 1;  // the other is left to the next
+      if (strips >= buffers || turn == 0) turn |= 2;
     }
   }
 

@@ -61,6 +61,7 @@ struct gemm_sm90 {
     mbarrier ab_landed[C.stages];
     mbarrier slot_free[C.stages];
     fixup_smem fix;
+    int touched;
     [[no_unique_address]] k_smem k;
   };
   static constexpr int smem_bytes = sizeof(smem);
@@ -83,6 +84,7 @@ struct gemm_sm90 {
       tma_prefetch_map(p.b);
       if (p.epilogue.tma_end > 0) tma_prefetch_map(p.epilogue.d);
     }
+    if (thread_id() == 64) touch(p, s);
     meet();
     grid_dependency_wait();  // operands, D and the workspace may be the launch before's until here
     if (warpgroup_id() == 0) {
@@ -103,6 +105,14 @@ struct gemm_sm90 {
   // 168 registers for each of 384 threads, 128 for 512: what the loading warpgroup gives back.
   static constexpr int load_regs = consumers == 3 ? 32 : 40;
   static constexpr int math_regs = consumers == 3 ? 160 : 232;
+
+  /// Brings the parameters that the epilogue reads to the constant cache, where they would be
+  /// missed at the end of the main loop: 0.2 us (docs/decisions/0018).
+  TW_DEVICE static void touch(params const& p, smem& s) {
+    epilogue_params const& e = p.epilogue;
+    s.touched = e.tma_end ^ e.m ^ static_cast<int>(e.pitch) ^ static_cast<int>(e.c.row_stride) ^
+                static_cast<int>(e.fused.act) ^ p.fixup.counters;
+  }
 
   TW_DEVICE static void meet() {
     if constexpr (cluster > 1)
@@ -227,6 +237,9 @@ struct gemm_sm90 {
             seg.k_begin + blocks * (cluster_rank() + 1) / C.cluster_k};
   }
 
+  /// Kernels with few accumulators have registers for the tile's place during the main loop.
+  static constexpr bool place_first = fragments * C.tile_n <= 128 && C.fused == fusion::none;
+
   TW_DEVICE static void math(params const& p, smem& s, int consumer) {
     enter_role("math");
     int const first_row = C.pingpong ? 0 : C.warpgroup_m() * consumer;  // in the CTA's tile
@@ -242,6 +255,11 @@ struct gemm_sm90 {
         continue;
       }
       if constexpr (C.pingpong) named_barrier_sync(my_turn + consumer, 256);
+      tile_place tile{};
+      if constexpr (place_first) {  // while the first loads fly
+        tile = tile_of(p, seg.tile);
+        tile = {warp_uniform(tile.m), warp_uniform(tile.n), warp_uniform(tile.batch)};
+      }
       accumulators acc;  // (64, tile_n) each
       int held = 0;      // the stage whose wgmma group may still be in flight
       if constexpr (C.cluster_k > 1) clear(acc);
@@ -260,9 +278,9 @@ struct gemm_sm90 {
       if constexpr (C.cluster_k > 1) {
         typename cluster_sum<C>::sum total;  // (64, part_n) each
         if (cluster_sum<C>::add(s.k, consumer, acc, total, sums))
-          finish(p, s, consumer, seg, first_row, total, turn);
+          finish(p, s, consumer, seg, tile, first_row, total, turn);
       } else {
-        finish(p, s, consumer, seg, first_row, acc, turn);
+        finish(p, s, consumer, seg, tile, first_row, acc, turn);
       }
     }
     epilogue<C>::finish();
@@ -272,10 +290,10 @@ struct gemm_sm90 {
   /// tile once all parts are there.
   template <class Fragments>
   TW_DEVICE static void finish(params const& p, smem& s, int consumer, segment const& seg,
-                               int first_row, Fragments& acc, int& turn) {
+                               tile_place tile, int first_row, Fragments& acc, int& turn) {
     bool const shared = seg.k_end - seg.k_begin < p.work.k_tiles;
     if (shared && !fixup<C>::add(p, s.fix, seg, consumer, acc)) return;
-    tile_place const tile = tile_of(p, seg.tile);
+    if constexpr (!place_first) tile = tile_of(p, seg.tile);
     int const owner = C.cluster_k > 1 ? cluster_rank() : 0;
     unrolled<fragments>([&](auto f) {
       fragment_place const at{tile.m * C.tile_m + first_row + 64 * f,

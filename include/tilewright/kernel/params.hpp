@@ -61,15 +61,17 @@ struct fixup_params {
   int counters;             // per tile, CTA and warpgroup
 };
 
+/// What a loading thread reads before its first load comes first, side by side: each line of the
+/// constant cache takes a quarter of a microsecond to come.
 struct gemm_params {
-  tensor_map a, b;           // (k, mn, batch) or (mn, k, batch), boxes of operand_tile
+  work_plan work;
+  tile_order order;          // of cluster tiles
   int a_batched, b_batched;  // 1: a matrix for each product, along the map; 0: one place in it
   int a_once;                // 1: each element of A is loaded once: L2 need not keep it
   tensor_map const* a_maps;  // a map for each product; nullptr: a, for all
   tensor_map const* b_maps;
+  tensor_map a, b;  // (k, mn, batch) or (mn, k, batch), boxes of operand_tile
   epilogue_params epilogue;
-  tile_order order;  // of cluster tiles
-  work_plan work;
   fixup_params fixup;
 };
 

@@ -20,11 +20,7 @@ class plain_store {
   static constexpr d_box box = d_box_of(C);
   using element = std::conditional_t<C.d == elem::f32, float, std::uint16_t>;
 
-  /// ptxas takes the accumulators for alive until the next tile writes them, and with two fragments
-  /// it has no registers for lines: these kernels store one element at a time. In ping-pong it has,
-  /// but for strips of 32 columns.
-  static constexpr bool from_registers =
-      C.fragments() == 2 && (!C.pingpong || box.cols == 32) && C.fused == fusion::none;
+  static constexpr bool from_registers = stores_odd_d_from_registers(C);
 
   /// Element (row, col) of a strip in shared memory: one or two boxes.
   TW_DEVICE static unsigned offset_in_strip(unsigned row, unsigned col) {

@@ -32,7 +32,10 @@ struct band_place {
   int row, col;
 };
 
-TW_HD constexpr band_place grouped_place(int i, int rows) { return {i % rows, i / rows}; }
+TW_HD constexpr band_place grouped_place(int i, int rows) {
+  if (i < rows) return {i, 0};  // as in all of a product with one tile column: no division
+  return {i % rows, i / rows};
+}
 
 TW_HD constexpr band_place serpentine_place(int i, int rows) {
   int const col = i / rows, row = i % rows;
@@ -77,7 +80,7 @@ struct tile_order {
     int const product = batch == 1 ? 0 : i / per_product;
     i -= product * per_product;
     int const per_band = band * n_tiles;
-    int const which = i / per_band, first = which * band;
+    int const which = i < per_band ? 0 : i / per_band, first = which * band;
     int const rows = m_tiles - first < band ? m_tiles - first : band;
     i -= which * per_band;
     if (kind == order_kind::grouped) {
