@@ -134,7 +134,8 @@ inline std::string gemm_summary(std::vector<shape_result> const& results) {
             "\n";
   };
   for (auto const& category : categories)
-    for (std::string const baseline : {"cublaslt_heuristic", "cublaslt_tuned", "tilewright_pdl", "tilewright_no_pdl"}) {
+    for (std::string const baseline :
+         {"cublaslt_heuristic", "cublaslt_tuned", "tilewright_pdl", "tilewright_no_pdl"}) {
       add(category, "burst", baseline, &provider_result::bursts);
       add(category, "sust", baseline, &provider_result::windows);
     }

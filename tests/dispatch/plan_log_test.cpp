@@ -77,9 +77,9 @@ TEST_F(PlanLog, HintsSayWhatIsSlow) {
   plan_gemm(tn(1113, 1021, 511), aligned(), 132);
   EXPECT_EQ(count("performance: A: pitch of 1022 bytes"), 1) << text();
   EXPECT_EQ(count("performance: D: pitch of 2042 bytes"), 1) << text();
-  plan_gemm(tn(320, 320, 30000), aligned(0), 132);
+  plan_gemm(tn(600, 600, 30000), aligned(0), 132);
   EXPECT_EQ(count("performance: a workspace of"), 1) << text();
-  plan_gemm(tn(320, 320, 30008), aligned(), 132);
+  plan_gemm(tn(600, 600, 30008), aligned(), 132);
   EXPECT_EQ(count("performance: a workspace of"), 1) << "enough was given: " << text();
 }
 

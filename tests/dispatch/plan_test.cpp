@@ -194,7 +194,7 @@ TEST(Plan, TheTransposedProductExchangesTheVectorsOfRowsAndColumns) {
 }
 
 TEST(Operands, APlanThatSharesTilesNeedsItsWorkspace) {
-  gemm_problem const p = tn(320, 320, 8192);
+  gemm_problem const p = tn(600, 600, 16384);
   gemm_operands o = aligned();
   EXPECT_EQ(plan_gemm(p, o, 132).shared_tiles, 0);  // there is none
   o.workspace = reinterpret_cast<void*>(std::uintptr_t{0x1000});
@@ -260,7 +260,7 @@ TEST(Plan, AKernelThatIsNotCompiledInIsRefused) {
 TEST(Plan, LargeProductsTakeTheLargeTile) {
   std::vector<gemm_plan> const plans = plan_candidates(tn(8192, 8192, 8192), aligned(), 132);
   gemm_config const& c = plans[0].config;
-  EXPECT_GE(c.tile_m * c.cluster_m * c.tile_n * c.cluster_n, 256 * 192) << plans[0].why;
+  EXPECT_GE(c.tile_m * c.tile_n, 128 * 192) << plans[0].why;
   EXPECT_TRUE(plans[0].hints.empty());
   for (gemm_plan const& p : plans)
     if (p.kernel == "sm90_bf16_bf16_tn_128x256x64_2x1_s4") {

@@ -260,7 +260,7 @@ TEST_F(TuningStore, ThePlannerTakesWhatWasTuned) {
 }
 
 TEST_F(TuningStore, APlanThatNeedsMoreWorkspaceIsNotTaken) {
-  gemm_problem const p = tn(320, 320, 30016);
+  gemm_problem const p = tn(600, 600, 30016);
   gemm_plan const shared = plan_gemm(p, aligned(), 132);
   ASSERT_GT(shared.shared_tiles, 0);
   tune(p, {shared.kernel, shared.swapped, shared.shared_tiles, shared.sharers, 7.5, 8});

@@ -168,8 +168,8 @@ std::string shape_name(testing::TestParamInfo<int> const& i) {
   tile_shape const& t = tile_shape_list[i.param];
   return "tile_" + std::to_string(t.tile_m) + "x" + std::to_string(t.tile_n) + "_" +
          std::to_string(t.cluster_m) + "x" + std::to_string(t.cluster_n) +
-         (t.cluster_k > 1 ? "x" + std::to_string(t.cluster_k) : "") +
-         (t.pingpong ? "_pingpong" : "") + (t.d_m ? "_m_major" : "");
+         (t.cluster_k > 1 ? "x" + std::to_string(t.cluster_k) : "") + "_s" +
+         std::to_string(t.stages) + (t.pingpong ? "_pingpong" : "") + (t.d_m ? "_m_major" : "");
 }
 
 /// Those without a fused epilogue (fused_emu_test.cpp has the others).

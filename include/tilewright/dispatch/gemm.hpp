@@ -104,8 +104,8 @@ struct launch_options {
   /// up, and waits for it before it touches operands, D or the workspace; a product may read what
   /// the one before has written. Our kernels say when the next may start; others' count when they
   /// have ended, or say so themselves (griddepcontrol.launch_dependents). Without a value, where
-  /// the plan expects it to pay (gemm_plan::starts_early). Where operands are copied first, the copy
-  /// does so.
+  /// the plan expects it to pay (gemm_plan::starts_early). Where operands are copied first, the
+  /// copy does so.
   std::optional<bool> pdl;
 };
 
