@@ -63,8 +63,8 @@ json terms_json(plan_terms const& t) {
   return {{"tensor", t.tensor},     {"idle", t.idle},
           {"loads", t.loads},       {"dram", t.dram},
           {"epilogue", t.epilogue}, {"meeting", t.meeting},
-          {"launch", t.launch},     {"shared_memory", t.shared_memory},
-          {"waves", t.waves}};
+          {"launch", t.launch},     {"copies", t.copies},
+          {"waves", t.waves},       {"shared_memory", t.shared_memory}};
 }
 
 json rates_json(gemm_problem const& p, double us) {
@@ -98,7 +98,7 @@ json one_json(gemm_problem const& asked, gemm_plan const& p) {
 std::string limit_text(gemm_plan const& p) {
   plan_terms const& t = p.terms;
   double const math = t.tensor + t.idle, fixed = t.launch + t.meeting;
-  double const most = std::max({math, t.loads, t.dram, t.epilogue, fixed});
+  double const most = std::max({math, t.loads, t.dram, t.epilogue, fixed, t.copies});
   auto const of = [&](double us) { return fmt::format("{:.1f} of {:.1f} us", us, p.predicted_us); };
   if (most == math)
     return fmt::format(
@@ -111,6 +111,8 @@ std::string limit_text(gemm_plan const& p) {
   if (most == t.loads)
     return fmt::format("loads from L2 into shared memory: {}; the tensor cores need {:.1f}",
                        of(t.loads), math);
+  if (most == t.copies)
+    return fmt::format("copies of operands that TMA cannot address: {}", of(t.copies));
   if (most == t.epilogue)
     return fmt::format("the epilogue: {} that no main loop hides", of(t.epilogue));
   return fmt::format("fixed costs: {} for the launch{}", of(fixed),
@@ -131,8 +133,8 @@ std::string plan_text(plan_answer const& a, int top) {
   text += fmt::format("limit      {}\n", limit_text(chosen));
   text += fmt::format("runner-up  {}\n", runner_up(a));
   text += fmt::format("launch     {}\n", chosen.starts_early
-                                              ? "may start while the one before it ends"
-                                              : "starts when the one before it has ended");
+                                             ? "may start while the one before it ends"
+                                             : "starts when the one before it has ended");
   if (chosen.workspace_bytes > 0)
     text += fmt::format("workspace  {} bytes\n", chosen.workspace_bytes);
   text += fmt::format("predicted  {}\n", rate_text(p, chosen.predicted_us));

@@ -12,35 +12,34 @@
 
 namespace tw {
 
-/// What the prediction rests on: fitted to the times of all plans of 90 products on one H200
-/// (bench/results/2026-11-21-h200-plans.json and -more.json). There the plan of the least predicted
-/// time took 1.015 times that of the fastest, in the geometric mean. Clocks are of 1.7 GHz.
+/// What the prediction rests on: fitted to the times of all plans of 96 products on one H200
+/// (bench/results/2026-11-22-h200-plans.json and -more.json). There the plan of the least predicted
+/// time took 1.009 times that of the fastest, in the geometric mean. Clocks are of 1.7 GHz.
 struct machine_model {
   double clock_ghz = 1.7;
-  double efficiency = 0.916;       // of the tensor cores: cooperative tiles of 128 rows and more,
-  double efficiency_wide = 0.957;  // of 256 rows,
-  double efficiency_64 = 0.756;    // of 64 rows,
-  double efficiency_pingpong = 0.908;
-  double least_wgmma_clocks = 22;   // its 64 x 16 part of A is read
+  double efficiency = 0.932;      // of the tensor cores: cooperative tiles of 128 rows and more,
+  double efficiency_wide = 0.95;  // of 256 rows,
+  double efficiency_64 = 0.8;     // of 64 rows,
+  double efficiency_pingpong = 0.942;
+  double least_wgmma_clocks = 25;   // its 64 x 16 part of A is read
   double least_block_clocks = 125;  // of a K block: barriers
-  double bytes_per_clock = 7530;    // that all SMs load together; one at most
-  double bytes_per_clock_sm = 102;
-  double bytes_per_clock_multicast = 37;  // that one SM of a cluster loads
-  double split_line_factor = 1.9;         // of loads where lines of 128 bytes lie across boxes
-  double cluster_us = 0.4;                // to start a cluster
-  double dram_bytes_per_us = 4.27e6;
-  double overlap = 3.65;  // exponent with which computing and DRAM overlap
-  double launch_us = 2.9;
-  double epilogue_bytes_per_clock = 18.4;
-  double exposed_pingpong = 0.29;         // of an epilogue that the other warpgroup should hide
+  double bytes_per_clock = 7240;    // that all SMs load together; one at most
+  double bytes_per_clock_sm = 101;
+  double bytes_per_clock_multicast = 68;  // that one SM of a cluster loads
+  double split_line_factor = 2.06;        // of loads where lines of 128 bytes lie across boxes
+  double cluster_us = 0.23;               // to start a cluster
+  double dram_bytes_per_us = 4.63e6;
+  double overlap = 2.2;  // exponent with which computing and DRAM overlap
+  double launch_us = 2.43;
+  double epilogue_bytes_per_clock = 28.7;
+  double exposed_pingpong = 0.49;         // of an epilogue that the other warpgroup should hide
   double fused_clocks = 0.28;             // of a fused epilogue, per accumulator
-  double partial_line_factor = 1.6;       // of results whose boxes are not lines of 128 bytes
+  double partial_line_factor = 1.8;       // of results whose boxes are not lines of 128 bytes
   double plain_store_factor = 4;          // of an epilogue without TMA, element by element,
   double line_store_factor = 2;           // by lines
-  double cluster_meeting_us = 1.75;       // of the CTAs of a cluster that share K
-  double meeting_us = 1.24;               // to share tiles at all,
-  double meeting_clocks = 262;            // to announce a part and to see the others',
-  double partial_bytes_per_clock = 14.1;  // and to write and read it
+  double cluster_meeting_us = 1.82;       // of the CTAs of a cluster that share K
+  double meeting_us = 3.37;               // to share tiles at all,
+  double partial_bytes_per_clock = 35.6;  // and to write and read it
 };
 
 /// How the tiles are handed out.
@@ -84,14 +83,15 @@ inline cost predict(gemm_problem const& p, gemm_config const& c, sharing const& 
   // Four wgmmas for each 64 rows; one takes N / 2 clocks.
   double const math =
       c.tile_m / 64 * 4 * std::max(c.tile_n / 2.0, m.least_wgmma_clocks) / efficiency;
-  double const bytes = 128.0 * (static_cast<double>(c.tile_m) / c.cluster_n +
-                                static_cast<double>(c.tile_n) / c.cluster_m);
+  auto const factor = [&](matrix_desc const& x) {
+    return x.pitch_elems * size_bytes(x.type) % 128 != 0 ? m.split_line_factor : 1;
+  };
+  double const bytes = 128.0 * (static_cast<double>(c.tile_m) / c.cluster_n * factor(p.a) +
+                                static_cast<double>(c.tile_n) / c.cluster_m * factor(p.b));
   double const alone =
       std::min(m.bytes_per_clock_sm, m.bytes_per_clock / (s.clusters * c.cluster_k));
   bool const cluster = c.cluster_m * c.cluster_n > 1;
-  bool const split = (p.a.pitch_elems | p.b.pitch_elems) * size_bytes(c.ab) % 128 != 0;
-  double const loads =
-      bytes / (cluster ? m.bytes_per_clock_multicast : alone) * (split ? m.split_line_factor : 1);
+  double const loads = bytes / (cluster ? m.bytes_per_clock_multicast : alone);
   double const tile_elems = static_cast<double>(c.tile_m) * c.tile_n;
   double const stores = !odd.d                           ? 1
                         : stores_odd_d_from_registers(c) ? m.plain_store_factor
@@ -123,8 +123,7 @@ inline cost predict(gemm_problem const& p, gemm_config const& c, sharing const& 
     double const parts = std::max(2.0, static_cast<double>(s.sharers) / s.shared + 0.5);
     double const steps = parts > 8 ? 2 : 1;
     double const reads = parts > 8 ? 8 + parts / 8 : parts;
-    r.meeting_us = m.meeting_us + us(steps * m.meeting_clocks +
-                                     (steps + reads) * 4 * tile_elems / m.partial_bytes_per_clock);
+    r.meeting_us = m.meeting_us + us((steps + reads) * 4 * tile_elems / m.partial_bytes_per_clock);
   }
   double const busy = std::max(r.math_us, r.loads_us) + r.epilogue_us;
   if (odd.copied_bytes > 0)  // read and written, by a launch of its own

@@ -37,15 +37,19 @@ void gemm_emulated(gemm_problem const& p, gemm_operands const& o, emu_options co
 }
 
 void gemm_emulated(gemm_plan const& plan, gemm_operands const& given, emu_options const& opt) {
+  emu_options run = opt;
+  bool const early = opt.pdl || plan.starts_early;
   if (plan.gemv) {
+    run.pdl = early;
     auto const launcher = kernel_of(*plan.gemv, plan);
     launch_form const form = form_of(plan, given);
-    return launcher(plan.clusters, make_gemv_params(plan, form.problem, form.operands), opt);
+    return launcher(plan.clusters, make_gemv_params(plan, form.problem, form.operands), run);
   }
   auto const launcher = kernel_of(plan.config, plan);
   launch_form const form = form_of(plan, given);
   gemm_params const params = make_params(plan, form.problem, form.operands, target::emu);
   emu_options before = opt;  // launches before the one that the caller looks at
+  before.pdl = early;
   before.progress = nullptr;
   before.record = nullptr;
   if (form.copied())
@@ -56,8 +60,7 @@ void gemm_emulated(gemm_plan const& plan, gemm_operands const& given, emu_option
     launch<batch_maps>(batch_maps::ctas(static_cast<int>(plan.normal.batch)),
                        make_batch_maps(params, form.problem, form.operands), before);
   }
-  emu_options run = opt;
-  run.pdl = opt.pdl || maps || form.copied();
+  run.pdl = early || maps || form.copied();
   gemm_config const& c = plan.config;
   run.expected_macs = static_cast<double>(params.order.tiles()) * c.cluster_m * c.cluster_n *
                       c.tile_m * c.tile_n * static_cast<double>(params.work.k_tiles) * c.tile_k;

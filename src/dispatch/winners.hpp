@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 
 #include "tilewright/dispatch/candidates.hpp"
 #include "tilewright/dispatch/gemv_candidates.hpp"
@@ -21,6 +22,9 @@ struct winner {
   double us;          // as measured
   gemv_shape gemv{};  // that kernel, if it has rows: `tile` is empty then
 };
+
+/// All of them.
+std::span<winner const> winners();
 
 /// What was measured for this product on a card with `sms` SMs, if it was: matrices without gaps
 /// and no C.

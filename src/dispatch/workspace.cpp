@@ -18,6 +18,10 @@ bool tma_addressable(matrix_desc const& m, std::int64_t outer, std::int64_t batc
   return pitch && stride && reinterpret_cast<std::uintptr_t>(base) % alignment_bytes == 0;
 }
 
+bool splits_lines(matrix_desc const& m, std::int64_t outer) {
+  return outer > 1 && !m.has_pointers() && m.pitch_elems * size_bytes(m.type) % 128 != 0;
+}
+
 workspace_layout workspace_of(gemm_plan const& plan) {
   gemm_config const& c = plan.config;
   workspace_layout w;
@@ -55,8 +59,11 @@ std::int64_t gemm_workspace_bytes(gemm_problem const& p, gemm_operands const& o)
   constexpr std::int64_t for_shared_tiles = std::int64_t{64} << 20;
   gemm_plan copies;
   copies.normal = p;
-  copies.repitch_a = !tma_addressable(p.a, extents_of_a(p).outer, p.batch, o.a);
-  copies.repitch_b = !tma_addressable(p.b, extents_of_b(p).outer, p.batch, o.b);
+  auto const copied = [&](matrix_desc const& m, std::int64_t outer, void const* base) {
+    return !tma_addressable(m, outer, p.batch, base) || splits_lines(m, outer);
+  };
+  copies.repitch_a = copied(p.a, extents_of_a(p).outer, o.a);
+  copies.repitch_b = copied(p.b, extents_of_b(p).outer, o.b);
   copies.direct_d = false;
   return for_shared_tiles + workspace_of(copies).bytes;
 }

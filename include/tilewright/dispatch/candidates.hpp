@@ -22,7 +22,8 @@ TW_HD constexpr tile_shape few_rows(int tile_m, int tile_n, int stages, int k = 
 }
 
 /// Shared memory: stages * (tile_m + tile_n) * 128 bytes and a staging strip or two per warpgroup,
-/// at most 227 KiB. Most have no cluster: one costs about a microsecond to start (decision 0015).
+/// at most 227 KiB. Most have no cluster: multicast gains nothing where L2 lines are whole
+/// (decision 0015).
 inline constexpr tile_shape tile_shape_list[] = {
     {128, 256, 2, 1, 4, false, false, true},  // large products
     {128, 256, 1, 1, 4},                      //

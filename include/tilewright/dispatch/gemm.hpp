@@ -18,8 +18,9 @@ typedef struct CUstream_st* cudaStream_t;  // same declaration as CUDA's own
 
 namespace tw {
 
-/// A prediction's parts, microseconds. The total is launch + meeting + what is longer of DRAM and
-/// of (the longer of tensor + idle and loads) + epilogue, rounded where the two come close.
+/// A prediction's parts, microseconds. The total is launch + copies + meeting + what is longer of
+/// DRAM and of (the longer of tensor + idle and loads) + epilogue, rounded where the two come
+/// close.
 struct plan_terms {
   double tensor = 0;         // the product's operations on the tensor cores of all SMs
   double idle = 0;           // that the tiles add: edges, SMs without a tile, narrow instructions
@@ -28,8 +29,9 @@ struct plan_terms {
   double dram = 0;           // operands read once, D written once
   double epilogue = 0;       // that no main loop hides
   double meeting = 0;        // adding the parts of shared tiles
-  double launch = 0;         // and copies of operands that TMA cannot address
-  double waves = 0;  // tiles of the busiest cluster (a count; a shared tile counts by its part)
+  double launch = 0;
+  double copies = 0;  // of operands that TMA cannot address, by a launch before
+  double waves = 0;   // tiles of the busiest cluster (a count; a shared tile counts by its part)
 };
 
 /// Why a plan comes first: its predicted time, or a measured one: on an H200, shipped as a table,
@@ -55,9 +57,9 @@ struct gemm_plan {
   double measured_us = 0;  // of this plan on this card or an H200; 0: not measured
   plan_source source = plan_source::model;
   std::string why;         // one line
-  bool repitch_a = false;  // operand is copied to a padded pitch in the workspace first (slower)
+  bool repitch_a = false;  // operand is copied to a padded pitch in the workspace first
   bool repitch_b = false;
-  bool direct_d = false;  // D is written by plain stores (pitch or base TMA cannot address)
+  bool direct_d = false;      // D is written by plain stores (pitch or base TMA cannot address)
   bool starts_early = false;  // programmatic dependent launch, unless launch_options say otherwise
   std::vector<std::string> hints;  // performance hints for the log
 };
@@ -77,8 +79,8 @@ std::vector<gemm_plan> plan_candidates(gemm_problem const& p, gemm_operands cons
                                        int device_sms);
 
 /// Bytes of workspace with which each plan for this product can run on 132 SMs: 64 MiB for tiles
-/// that are shared, and room for copies of operands whose pitch or base TMA cannot address.
-/// Of the operands it reads the alignment.
+/// that are shared, and room for copies of operands whose pitch or base TMA cannot address or whose
+/// pitch is no multiple of 128 bytes. Of the operands it reads the alignment.
 std::int64_t gemm_workspace_bytes(gemm_problem const& p, gemm_operands const& o);
 
 /// Drops the plans that gemm() and gemm_emulated() remember for the problems they were called with.
@@ -103,7 +105,8 @@ struct launch_options {
   /// Programmatic dependent launch: the kernel may start while the one before it ends, sets itself
   /// up, and waits for it before it touches operands, D or the workspace; a product may read what
   /// the one before has written. Our kernels say when the next may start; others' count when they
-  /// have ended, or say so themselves (griddepcontrol.launch_dependents). Without a value, where
+  /// have ended, or say so themselves (griddepcontrol.launch_dependents); one that is itself a
+  /// dependent launch must wait for the one before it (docs/planning.md). Without a value, where
   /// the plan expects it to pay (gemm_plan::starts_early). Where operands are copied first, the
   /// copy does so.
   std::optional<bool> pdl;
@@ -117,6 +120,7 @@ struct launch_options {
 /// With a workspace in the operands, tiles may be shared among CTAs (plan.shared_tiles); the result
 /// has the same bits each time. Operands whose pitch or base TMA cannot address (no multiple of 16
 /// bytes) are first copied to the workspace; without room for that the call is refused (TW0410).
+/// Those whose pitch is no multiple of 128 bytes are copied where there is room and it should pay.
 /// gemm_plan::workspace_bytes is exact, gemm_workspace_bytes() enough for every plan.
 void gemm(gemm_problem const& p, gemm_operands const& o, cudaStream_t stream,
           launch_options const& how = {});

@@ -14,17 +14,20 @@ TW_DEVICE b32<4> load_16(void const* from) {
   b32<4> v;
   asm volatile("ld.global.v4.u32 {%0, %1, %2, %3}, [%4];"
                : "=r"(v.r[0]), "=r"(v.r[1]), "=r"(v.r[2]), "=r"(v.r[3])
-               : "l"(__cvta_generic_to_global(from)));
+               : "l"(__cvta_generic_to_global(from))
+               : "memory");
   return v;
 }
 
-/// The same of memory that nobody writes while the kernel runs and that is read once: it takes no
-/// room in L1, and L2 fetches whole lines of 128 bytes. PTX ISA, "ld.global.nc".
+/// The same of memory that is read once: it takes no room in L1, and L2 fetches whole lines of 128
+/// bytes. Not ld.global.nc: a launch before may write that memory until grid_dependency_wait.
+/// PTX ISA, "ld".
 TW_DEVICE b32<4> load_16_once(void const* from) {
   b32<4> v;
-  asm volatile("ld.global.nc.L1::no_allocate.L2::128B.v4.u32 {%0, %1, %2, %3}, [%4];"
+  asm volatile("ld.global.L1::no_allocate.L2::128B.v4.u32 {%0, %1, %2, %3}, [%4];"
                : "=r"(v.r[0]), "=r"(v.r[1]), "=r"(v.r[2]), "=r"(v.r[3])
-               : "l"(__cvta_generic_to_global(from)));
+               : "l"(__cvta_generic_to_global(from))
+               : "memory");
   return v;
 }
 

@@ -27,10 +27,10 @@ TW_DEVICE l2_policy evict_first_policy() {
   asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(p.bits));
   return p;
 }
-/// They keep the place they have.
+/// They make room in their turn, as without a policy.
 TW_DEVICE l2_policy evict_normal_policy() {
   l2_policy p;
-  asm("createpolicy.fractional.L2::evict_unchanged.b64 %0, 1.0;" : "=l"(p.bits));
+  asm("createpolicy.fractional.L2::evict_normal.b64 %0, 1.0;" : "=l"(p.bits));
   return p;
 }
 /// tma_load, with a policy for L2. PTX ISA, "cp.async.bulk.tensor": .L2::cache_hint.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// load.hpp  Loads of 16 bytes of global memory (emulated). PTX ISA, "ld", "ld.global.nc".
+// load.hpp  Loads of 16 bytes of global memory (emulated). PTX ISA, "ld".
 #pragma once
 
 #include "tilewright/arch/emu/engine.hpp"
