@@ -29,7 +29,9 @@ struct machine_model {
   double split_line_factor = 2.06;        // of loads where lines of 128 bytes lie across boxes
   double cluster_us = 0.23;               // to start a cluster
   double dram_bytes_per_us = 4.63e6;
-  double overlap = 2.2;  // exponent with which computing and DRAM overlap
+  double copy_launch_us = 3;           // of odd operands,
+  double copied_bytes_per_us = 1.3e6;  // which are read and written
+  double overlap = 2.2;                // exponent with which computing and DRAM overlap
   double launch_us = 2.43;
   double epilogue_bytes_per_clock = 28.7;
   double exposed_pingpong = 0.49;         // of an epilogue that the other warpgroup should hide
@@ -126,8 +128,8 @@ inline cost predict(gemm_problem const& p, gemm_config const& c, sharing const& 
     r.meeting_us = m.meeting_us + us((steps + reads) * 4 * tile_elems / m.partial_bytes_per_clock);
   }
   double const busy = std::max(r.math_us, r.loads_us) + r.epilogue_us;
-  if (odd.copied_bytes > 0)  // read and written, by a launch of its own
-    r.copies_us = m.launch_us / 2 + 2 * odd.copied_bytes / m.dram_bytes_per_us;
+  if (odd.copied_bytes > 0)  // by a launch of its own
+    r.copies_us = m.copy_launch_us + odd.copied_bytes / m.copied_bytes_per_us;
   r.total_us = m.launch_us + (cluster ? m.cluster_us : 0) + r.meeting_us + r.copies_us +
                std::pow(std::pow(busy, m.overlap) + std::pow(r.dram_us, m.overlap), 1 / m.overlap);
   return r;

@@ -25,6 +25,7 @@ struct gemv_model {
   double launch_us = 2.5;
   double dram_bytes_per_us = 4.66e6;  // one column; more columns:
   double dram_bytes_per_us_columns = 4.35e6;
+  double dram_bytes_per_us_16 = 3.8e6;  // more than 8: B takes as many loads as A
   double turn_us = 0.6;  // of a CTA's loop, from its loads to their sum: assumed, not fitted
 };
 
@@ -54,7 +55,9 @@ cost predict(gemv_config const& c, gemm_problem const& q, sharing const& s) {
       (rows * matrices(q.a) + cols * matrices(q.b)) * static_cast<double>(q.k) * size_bytes(c.ab) +
       rows * cols * static_cast<double>(q.batch) * size_bytes(c.d);
   cost t;
-  t.dram_us = bytes / (c.cols == 1 ? m.dram_bytes_per_us : m.dram_bytes_per_us_columns);
+  t.dram_us = bytes / (q.n > 8       ? m.dram_bytes_per_us_16
+                       : c.cols == 1 ? m.dram_bytes_per_us
+                                     : m.dram_bytes_per_us_columns);
   t.reads_us = t.dram_us;
   std::int64_t const turns = up(q.k / gemv_config::piece, c.turn_pieces());
   t.loads_us = static_cast<double>(up(s.tiles, s.clusters) * turns) * m.turn_us;

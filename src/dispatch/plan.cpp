@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 
 #include "dispatch/cost.hpp"
 #include "dispatch/folded.hpp"
@@ -36,13 +35,11 @@ std::string slower_path(char const* matrix, matrix_desc const& m, char const* co
       consequence);
 }
 
-std::string split_lines(char const* matrix, matrix_desc const& m, bool copied) {
+std::string split_lines(char const* matrix, matrix_desc const& m) {
   return fmt::format(
-      "{}: pitch of {} bytes, no multiple of 128: TMA reads each line of a box from two of L2; {}. "
-      "A padded pitch avoids this",
-      matrix, m.pitch_elems * size_bytes(m.type),
-      copied ? "it is copied to a padded pitch in the workspace first"
-             : "loads take twice the time");
+      "{}: pitch of {} bytes, no multiple of 128: each line that TMA reads lies across two of L2, "
+      "and loads take twice the time. A padded pitch avoids this",
+      matrix, m.pitch_elems * size_bytes(m.type));
 }
 
 }  // namespace
@@ -181,22 +178,14 @@ gemm_problem as_loaded(gemm_plan const& plan, odd_matrices& odd) {
   return q;
 }
 
-/// What the plans of a product have in common.
-struct planning {
-  int sms;
-  bool copy_split = false;  // copy operands whose pitch is no multiple of 128 bytes too
-  bool measured = true;     // plans that were measured come first
-};
-
-/// All plans, best first; their `why` is not written yet. None: nothing is compiled, or there is no
-/// room for the copies.
-std::vector<option> ranked(gemm_problem const& p, gemm_operands const& given, planning const& how) {
-  int const device_sms = how.sms;
+/// All plans, best first; their `why` is not written yet.
+std::vector<option> ranked(gemm_problem const& p, gemm_operands const& given, int device_sms) {
+  if (auto r = accept(p)) throw rejected(*r);
   std::int64_t const workspace_bytes = std::max<std::int64_t>(0, given.workspace_bytes);
   gemm_problem const whole = folded(p);
-  bool const known = how.measured && all_aligned(given);
-  auto const measured = known ? find_winner(whole, device_sms) : std::optional<winner>();
-  tuned_answer const tuned = known ? find_tuned(p, device_sms) : tuned_answer{};
+  auto const measured =
+      all_aligned(given) ? find_winner(whole, device_sms) : std::optional<winner>();
+  tuned_answer const tuned = all_aligned(given) ? find_tuned(p, device_sms) : tuned_answer{};
   std::vector<option> options;
   bool const gated = p.epilogue.gate != gating::none;
   int const fused = p.aux                  ? (gated ? fusion::gated_aux : fusion::ops_aux)
@@ -234,13 +223,10 @@ std::vector<option> ranked(gemm_problem const& p, gemm_operands const& given, pl
     if (base.repitch_b)
       base.hints.push_back(
           slower_path(second, q.b, "it is copied to a padded pitch in the workspace first"));
-    bool const split_a = splits_lines(q.a, a == operand_major::k ? q.m : q.k);
-    bool const split_b = splits_lines(q.b, b == operand_major::k ? q.n : q.k);
-    if (!base.repitch_a && split_a) base.hints.push_back(split_lines(first, q.a, how.copy_split));
-    if (!base.repitch_b && split_b) base.hints.push_back(split_lines(second, q.b, how.copy_split));
-    bool const chosen = how.copy_split && (split_a || split_b);
-    base.repitch_a = base.repitch_a || (how.copy_split && split_a);
-    base.repitch_b = base.repitch_b || (how.copy_split && split_b);
+    if (!base.repitch_a && splits_lines(q.a, a == operand_major::k ? q.m : q.k))
+      base.hints.push_back(split_lines(first, q.a));
+    if (!base.repitch_b && splits_lines(q.b, b == operand_major::k ? q.n : q.k))
+      base.hints.push_back(split_lines(second, q.b));
     if (base.direct_d) base.hints.push_back(slower_path("D", q.d, "it is written by plain stores"));
 
     odd_matrices odd;
@@ -257,10 +243,8 @@ std::vector<option> ranked(gemm_problem const& p, gemm_operands const& given, pl
         base.shared_tiles = s.shared;
         base.sharers = s.sharers;
         base.workspace_bytes = workspace_of(base).bytes;
-        // Sharing is a choice, as copies of split lines are; other copies are not: the launch
-        // refuses a workspace that lacks them.
-        bool const choice = s.shared > 0 || chosen;
-        bool const room = !choice || base.workspace_bytes <= workspace_bytes;
+        // Sharing is a choice; copies are not: the launch refuses a workspace that lacks them.
+        bool const room = s.shared == 0 || base.workspace_bytes <= workspace_bytes;
         if (!room || !counters_fit(q, c, s)) continue;
         cost const time = predict(loaded, c, s, odd);
         base.predicted_us = time.total_us;
@@ -268,34 +252,11 @@ std::vector<option> ranked(gemm_problem const& p, gemm_operands const& given, pl
       }
     }
   }
+  if (options.empty()) throw rejected(not_compiled(p));
   std::stable_sort(options.begin(), options.end(), [](option const& x, option const& y) {
     if (x.source != y.source) return x.source > y.source;
     return x.time.total_us < y.time.total_us;
   });
-  return options;
-}
-
-/// Is the best plan faster with copies of operands that split lines? Asked with room for them.
-bool copies_pay(gemm_problem const& p, gemm_operands const& given, int sms) {
-  if (!splits_lines(p.a, extents_of_a(p).outer) && !splits_lines(p.b, extents_of_b(p).outer))
-    return false;
-  gemm_operands o = given;
-  o.workspace_bytes = std::numeric_limits<std::int64_t>::max();
-  auto const as_is = ranked(p, o, {sms, false, false}), copied = ranked(p, o, {sms, true, false});
-  constexpr double enough = 0.95;  // of the time
-  return !as_is.empty() && !copied.empty() &&
-         copied[0].time.total_us < enough * as_is[0].time.total_us;
-}
-
-/// All plans, best first. Where copies would pay and there is no room for them, what was measured
-/// with them says nothing.
-std::vector<option> ranked(gemm_problem const& p, gemm_operands const& given, int sms) {
-  if (auto r = accept(p)) throw rejected(*r);
-  bool const pay = copies_pay(p, given, sms);
-  std::vector<option> options;
-  if (pay) options = ranked(p, given, {sms, true, true});
-  if (options.empty()) options = ranked(p, given, {sms, false, !pay});
-  if (options.empty()) throw rejected(not_compiled(p));
   return options;
 }
 

@@ -59,11 +59,8 @@ std::int64_t gemm_workspace_bytes(gemm_problem const& p, gemm_operands const& o)
   constexpr std::int64_t for_shared_tiles = std::int64_t{64} << 20;
   gemm_plan copies;
   copies.normal = p;
-  auto const copied = [&](matrix_desc const& m, std::int64_t outer, void const* base) {
-    return !tma_addressable(m, outer, p.batch, base) || splits_lines(m, outer);
-  };
-  copies.repitch_a = copied(p.a, extents_of_a(p).outer, o.a);
-  copies.repitch_b = copied(p.b, extents_of_b(p).outer, o.b);
+  copies.repitch_a = !tma_addressable(p.a, extents_of_a(p).outer, p.batch, o.a);
+  copies.repitch_b = !tma_addressable(p.b, extents_of_b(p).outer, p.batch, o.b);
   copies.direct_d = false;
   return for_shared_tiles + workspace_of(copies).bytes;
 }

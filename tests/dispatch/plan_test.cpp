@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "dispatch/winners.hpp"
 #include "registry/gemv.hpp"
 #include "registry/registry.hpp"
 #include "tests/dispatch/problems.hpp"

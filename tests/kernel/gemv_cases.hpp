@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gemv_cases.hpp  Random products with up to 8 rows or columns, of the kind that GEMV kernels take.
+// gemv_cases.hpp  Random products with up to 16 rows or columns, of the kind that GEMV kernels take.
 #pragma once
 
 #include "tests/kernel/gemm_cases.hpp"
@@ -14,7 +14,7 @@ inline product random_few(std::mt19937_64& rng, int most_rows, int most_k) {
   std::normal_distribution<float> normal;
   auto const fill = [&] { return normal(rng); };
   auto const ord = [&] { return any(0, 1) != 0 ? order::row_major : order::col_major; };
-  int const few = any(0, 1) != 0 ? any(1, 2) : any(3, 8), many = any(1, most_rows),
+  int const few = any(0, 1) != 0 ? any(1, 2) : any(3, 16), many = any(1, most_rows),
             k = 8 * any(1, most_k / 8);
   bool const columns = any(0, 1) != 0;
   int const m = columns ? many : few, n = columns ? few : many;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gemv_emu_test.cpp  Every GEMV kernel in the emulator against float64: products with up to 8 rows
+// gemv_emu_test.cpp  Every GEMV kernel in the emulator against float64: products with up to 16 rows
 //                    or columns, random in all else that the kernels take.
 #include "tests/kernel/gemv_cases.hpp"
 

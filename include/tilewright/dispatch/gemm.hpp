@@ -79,8 +79,8 @@ std::vector<gemm_plan> plan_candidates(gemm_problem const& p, gemm_operands cons
                                        int device_sms);
 
 /// Bytes of workspace with which each plan for this product can run on 132 SMs: 64 MiB for tiles
-/// that are shared, and room for copies of operands whose pitch or base TMA cannot address or whose
-/// pitch is no multiple of 128 bytes. Of the operands it reads the alignment.
+/// that are shared, and room for copies of operands whose pitch or base TMA cannot address.
+/// Of the operands it reads the alignment.
 std::int64_t gemm_workspace_bytes(gemm_problem const& p, gemm_operands const& o);
 
 /// Drops the plans that gemm() and gemm_emulated() remember for the problems they were called with.
@@ -120,7 +120,6 @@ struct launch_options {
 /// With a workspace in the operands, tiles may be shared among CTAs (plan.shared_tiles); the result
 /// has the same bits each time. Operands whose pitch or base TMA cannot address (no multiple of 16
 /// bytes) are first copied to the workspace; without room for that the call is refused (TW0410).
-/// Those whose pitch is no multiple of 128 bytes are copied where there is room and it should pay.
 /// gemm_plan::workspace_bytes is exact, gemm_workspace_bytes() enough for every plan.
 void gemm(gemm_problem const& p, gemm_operands const& o, cudaStream_t stream,
           launch_options const& how = {});

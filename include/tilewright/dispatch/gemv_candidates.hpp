@@ -17,6 +17,7 @@ inline constexpr gemv_shape gemv_shape_list[] = {
     {4, 2, 4, 1, 4, 4},    // two
     {16, 8, 4, 1, 4, 6},   // up to eight: tensor cores
     {16, 8, 4, 1, 16, 1},  // and few rows with much K
+    {16, 16, 4, 1, 8, 2},  // up to sixteen
 };
 inline constexpr int gemv_shapes = sizeof gemv_shape_list / sizeof gemv_shape_list[0];
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// gemv_mma.hpp  A warp's part of a GEMV for up to 8 columns: 16 rows on the tensor cores, fragments
+// gemv_mma.hpp  A warp's part of a GEMV for up to 16 columns: 16 rows on the tensor cores,
+// fragments
 //               straight from global memory.
 //
 // A sum over K does not change if K is permuted alike in both operands. Lane l loads 16 contiguous
@@ -16,49 +17,78 @@ namespace tw {
 
 template <gemv_config C>
 struct gemv_mma {
-  static_assert(C.rows == 16 && C.cols == 8,
-                "[TW0223] a GEMV by mma.sync has 16 rows and 8 columns");
+  static_assert(C.rows == 16 && (C.cols == 8 || C.cols == 16),
+                "[TW0223] a GEMV by mma.sync has 16 rows and 8 or 16 columns");
+  static constexpr int row_groups = C.rows / 8, col_groups = C.cols / 8;
 
   /// Sums of the warp's part of K: put(row, col, sum), each from one lane. A warp takes `unroll`
   /// steps that follow each other, 64 bytes of each row; the warps that share K take turns.
   template <class Put>
   TW_DEVICE static void run(gemv_place const& at, Put put) {
     int const of = lane_id() / 4;
-    std::byte const* const row[2] = {at.row(of), at.row(of + 8)};
-    std::byte const* const col = at.col(of);
-    float sum[4] = {};
+    std::byte const *row[row_groups], *col[col_groups];
+    TW_UNROLL
+    for (int r = 0; r < row_groups; ++r) row[r] = at.row(of + 8 * r);
+    TW_UNROLL
+    for (int c = 0; c < col_groups; ++c) col[c] = at.col(of + 8 * c);
+    sums sum = {};
     int piece = C.step_pieces() * C.unroll * at.warp_k + lane_id() % 4;
     int const turns = at.pieces / C.turn_pieces();
     for (int i = 0; i < turns; ++i, piece += C.turn_pieces())
       turn<false>(row, col, piece, at.pieces, sum);
     if (turns * C.turn_pieces() < at.pieces) turn<true>(row, col, piece, at.pieces, sum);
     TW_UNROLL
-    for (int i = 0; i < 4; ++i) put(of + i / 2 * 8, 2 * (lane_id() % 4) + i % 2, sum[i]);
+    for (int r = 0; r < row_groups; ++r) {
+      TW_UNROLL
+      for (int c = 0; c < col_groups; ++c) {
+        TW_UNROLL
+        for (int i = 0; i < 2; ++i)
+          put(of + 8 * r, 8 * c + 2 * (lane_id() % 4) + i, sum[r / 2][c][r % 2 * 2 + i]);
+      }
+    }
   }
 
  private:
+  using sums = float[row_groups / 2][col_groups][4];
+
   /// `unroll` steps. Cut: some pieces may lie beyond K; they count as zero.
   template <bool Cut>
-  TW_DEVICE static void turn(std::byte const* const (&row)[2], std::byte const* col, int first,
-                             int pieces, float (&sum)[4]) {
-    b32<4> a[C.unroll][2], b[C.unroll];
+  TW_DEVICE static void turn(std::byte const* const (&row)[row_groups],
+                             std::byte const* const (&col)[col_groups], int first, int pieces,
+                             sums& sum) {
+    b32<4> a[C.unroll][row_groups], b[C.unroll][col_groups];
     TW_UNROLL
     for (int u = 0; u < C.unroll; ++u) {
       int const piece = first + u * C.step_pieces();
       std::int64_t const offset = std::int64_t{16} * (Cut && piece >= pieces ? 0 : piece);
-      a[u][0] = load_16_once(row[0] + offset);
-      a[u][1] = load_16_once(row[1] + offset);
-      b[u] = load_16(col + offset);
+      TW_UNROLL
+      for (int r = 0; r < row_groups; ++r) a[u][r] = load_16_once(row[r] + offset);
+      TW_UNROLL
+      for (int c = 0; c < col_groups; ++c) b[u][c] = load_16(col[c] + offset);
     }
     TW_UNROLL
     for (int u = 0; u < C.unroll; ++u) {
-      if (Cut && first + u * C.step_pieces() >= pieces) a[u][0] = a[u][1] = b[u] = b32<4>{};
+      if (Cut && first + u * C.step_pieces() >= pieces) {
+        TW_UNROLL
+        for (int r = 0; r < row_groups; ++r) a[u][r] = {};
+        TW_UNROLL
+        for (int c = 0; c < col_groups; ++c) b[u][c] = {};
+      }
       TW_UNROLL
-      for (int i = 0; i < 4; i += 2)
-        mma_sync<C.ab>(sum,
-                       b32<4>{{a[u][0].r[i], a[u][1].r[i], a[u][0].r[i + 1], a[u][1].r[i + 1]}},
-                       b32<2>{{b[u].r[i], b[u].r[i + 1]}});
+      for (int r = 0; r < row_groups; r += 2) {
+        TW_UNROLL
+        for (int c = 0; c < col_groups; ++c) multiply(a[u][r], a[u][r + 1], b[u][c], sum[r / 2][c]);
+      }
     }
+  }
+
+  /// 16 rows by 8 columns, 32 elements of K.
+  TW_DEVICE static void multiply(b32<4> const& upper, b32<4> const& lower, b32<4> const& col,
+                                 float (&sum)[4]) {
+    TW_UNROLL
+    for (int i = 0; i < 4; i += 2)
+      mma_sync<C.ab>(sum, b32<4>{{upper.r[i], lower.r[i], upper.r[i + 1], lower.r[i + 1]}},
+                     b32<2>{{col.r[i], col.r[i + 1]}});
   }
 };
 
