@@ -26,7 +26,8 @@ struct machine_model {
   double bytes_per_clock = 7240;    // that all SMs load together; one at most
   double bytes_per_clock_sm = 101;
   double bytes_per_clock_multicast = 68;  // that one SM of a cluster loads
-  double split_line_factor = 2.06;        // of loads where lines of 128 bytes lie across boxes
+  double split_sector_factor = 2.06;      // of loads whose lines share sectors of 32 bytes in L2
+  double split_line_factor = 1.15;        // or lie across lines of 128 (1000x3000x2000)
   double cluster_us = 0.23;               // to start a cluster
   double dram_bytes_per_us = 4.63e6;
   double copy_launch_us = 3;           // of odd operands,
@@ -86,7 +87,8 @@ inline cost predict(gemm_problem const& p, gemm_config const& c, sharing const& 
   double const math =
       c.tile_m / 64 * 4 * std::max(c.tile_n / 2.0, m.least_wgmma_clocks) / efficiency;
   auto const factor = [&](matrix_desc const& x) {
-    return x.pitch_elems * size_bytes(x.type) % 128 != 0 ? m.split_line_factor : 1;
+    std::int64_t const pitch = x.pitch_elems * size_bytes(x.type);
+    return pitch % 32 != 0 ? m.split_sector_factor : pitch % 128 != 0 ? m.split_line_factor : 1;
   };
   double const bytes = 128.0 * (static_cast<double>(c.tile_m) / c.cluster_n * factor(p.a) +
                                 static_cast<double>(c.tile_n) / c.cluster_m * factor(p.b));

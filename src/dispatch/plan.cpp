@@ -35,9 +35,10 @@ std::string slower_path(char const* matrix, matrix_desc const& m, char const* co
       consequence);
 }
 
-std::string split_lines(char const* matrix, matrix_desc const& m) {
+std::string split_sectors(char const* matrix, matrix_desc const& m) {
   return fmt::format(
-      "{}: pitch of {} bytes, no multiple of 128: each line that TMA reads lies across two of L2, "
+      "{}: pitch of {} bytes, no multiple of 32: lines that TMA reads begin inside of L2's "
+      "sectors, "
       "and loads take twice the time. A padded pitch avoids this",
       matrix, m.pitch_elems * size_bytes(m.type));
 }
@@ -223,10 +224,10 @@ std::vector<option> ranked(gemm_problem const& p, gemm_operands const& given, in
     if (base.repitch_b)
       base.hints.push_back(
           slower_path(second, q.b, "it is copied to a padded pitch in the workspace first"));
-    if (!base.repitch_a && splits_lines(q.a, a == operand_major::k ? q.m : q.k))
-      base.hints.push_back(split_lines(first, q.a));
-    if (!base.repitch_b && splits_lines(q.b, b == operand_major::k ? q.n : q.k))
-      base.hints.push_back(split_lines(second, q.b));
+    if (!base.repitch_a && splits_sectors(q.a, a == operand_major::k ? q.m : q.k))
+      base.hints.push_back(split_sectors(first, q.a));
+    if (!base.repitch_b && splits_sectors(q.b, b == operand_major::k ? q.n : q.k))
+      base.hints.push_back(split_sectors(second, q.b));
     if (base.direct_d) base.hints.push_back(slower_path("D", q.d, "it is written by plain stores"));
 
     odd_matrices odd;

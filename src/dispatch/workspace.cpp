@@ -18,8 +18,8 @@ bool tma_addressable(matrix_desc const& m, std::int64_t outer, std::int64_t batc
   return pitch && stride && reinterpret_cast<std::uintptr_t>(base) % alignment_bytes == 0;
 }
 
-bool splits_lines(matrix_desc const& m, std::int64_t outer) {
-  return outer > 1 && !m.has_pointers() && m.pitch_elems * size_bytes(m.type) % 128 != 0;
+bool splits_sectors(matrix_desc const& m, std::int64_t outer) {
+  return outer > 1 && !m.has_pointers() && m.pitch_elems * size_bytes(m.type) % 32 != 0;
 }
 
 workspace_layout workspace_of(gemm_plan const& plan) {

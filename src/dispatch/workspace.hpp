@@ -13,9 +13,9 @@ namespace tw {
 bool tma_addressable(matrix_desc const& m, std::int64_t outer, std::int64_t batch,
                      void const* base);
 
-/// Does each line of 128 bytes that TMA reads of this matrix, which it can address, lie across two
-/// of L2? Such loads take twice the time. Not of a batch by pointers, whose addresses are unknown.
-bool splits_lines(matrix_desc const& m, std::int64_t outer);
+/// Do lines that TMA reads of this matrix, which it can address, begin inside of L2's sectors of 32
+/// bytes? Such loads take twice the time. Not of a batch by pointers, whose addresses are unknown.
+bool splits_sectors(matrix_desc const& m, std::int64_t outer);
 
 /// Byte offsets in a plan's workspace. The counters are its first gemm_workspace_zeros bytes, also
 /// where the plan shares nothing: copies must not disturb them for the plans that do.

@@ -26,11 +26,13 @@ TEST(Measured, MeasuredPlansComeFirst) {
   EXPECT_FALSE(find_winner(padded, 132));
 }
 
-TEST(Measured, PitchesThatSplitLinesAreSaid) {
+TEST(Measured, PitchesThatSplitSectorsAreSaid) {
   gemm_plan const plan = plan_gemm(tn(4096, 4096, 4104), aligned(), 132);  // pitches of 8208 bytes
   ASSERT_EQ(plan.hints.size(), 2U);
   EXPECT_NE(plan.hints[0].find("loads take twice the time"), std::string::npos) << plan.hints[0];
   EXPECT_FALSE(plan.repitch_a || plan.repitch_b);  // TMA can address them
+  EXPECT_TRUE(
+      plan_gemm(tn(4096, 4096, 4112), aligned(), 132).hints.empty());  // 8224: whole sectors
 }
 
 TEST(Measured, EveryMeasuredPlanIsStillOffered) {

@@ -237,7 +237,7 @@ gemm_operands aligned(std::int64_t workspace_bytes = std::int64_t{64} << 20) {
 }
 
 TEST_F(TuningStore, ThePlannerTakesWhatWasTuned) {
-  gemm_problem const p = tn(1000, 1000, 1000);
+  gemm_problem const p = tn(1000, 1000, 1008);
   ::setenv("TILEWRIGHT_TUNE", "off", 1);
   std::vector<gemm_plan> const plans = plan_candidates(p, aligned(), 132);
   gemm_plan const& other = plans[5];
@@ -272,12 +272,12 @@ TEST_F(TuningStore, AFileThatCannotBeReadIsAHintNotACrash) {
   write_file(std::string(300, '?'));
   ::setenv("TILEWRIGHT_TUNE", path_.c_str(), 1);
   pretend_identity(here);
-  gemm_plan const plan = plan_gemm(tn(1000, 1000, 1000), aligned(), 132);
+  gemm_plan const plan = plan_gemm(tn(1000, 1000, 1008), aligned(), 132);
   ASSERT_EQ(plan.hints.size(), 1U);
   EXPECT_NE(plan.hints[0].find("TW0801"), std::string::npos) << plan.hints[0];
   ::setenv("TILEWRIGHT_TUNE", "yes", 1);
   forget_tuning();
-  EXPECT_NE(plan_gemm(tn(1000, 1000, 1000), aligned(), 132).hints[0].find("TW0802"),
+  EXPECT_NE(plan_gemm(tn(1000, 1000, 1008), aligned(), 132).hints[0].find("TW0802"),
             std::string::npos);
 }
 

@@ -188,7 +188,7 @@ TEST_P(EveryShape, WholeAndSharedTiles) {
   std::set<std::string> ways;
   for (elem const d : {elem::bf16, elem::f32})
     run(2 * t.tile_m * t.cluster_m + 24, t.tile_n * t.cluster_n + 40, 1000, d, ways);
-  EXPECT_GE(ways.size(), 3U);
+  EXPECT_GE(ways.size(), 2U);
 }
 
 TEST_P(EveryShape, MorePartsThanOneGroupAddsInTwoSteps) {
