@@ -88,8 +88,7 @@ void gemm(gemm_plan const& plan, gemm_operands const& given, cudaStream_t stream
     auto const launcher = kernel_of(*plan.gemv, plan);
     launch_form const form = form_of(plan, given);
     gemv_params const params = make_gemv_params(plan, form.problem, form.operands);
-    must(static_cast<cudaError_t>(launcher(plan.clusters, params, stream, early)),
-         "kernel launch");
+    must(static_cast<cudaError_t>(launcher(plan.clusters, params, stream, early)), "kernel launch");
     return;
   }
   auto const launcher = kernel_of(plan.config, plan);

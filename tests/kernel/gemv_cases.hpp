@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gemv_cases.hpp  Random products with up to 16 rows or columns, of the kind that GEMV kernels take.
+// gemv_cases.hpp  Random products with up to 16 rows or columns, as GEMV kernels take them.
 #pragma once
 
 #include "tests/kernel/gemm_cases.hpp"

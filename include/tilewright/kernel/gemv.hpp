@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gemv.hpp  Products with few columns, D = alpha * A * B + beta * C with N <= 16: bound by reading A
+// gemv.hpp  Products with few columns, D = alpha * A * B + beta * C, N <= 16: bound by reading A
 //           once. Persistent CTAs whose warps load A straight into registers, each a slice of K,
 //           and add in shared memory, in a fixed order: the same bits each time.
 #pragma once
