@@ -137,6 +137,9 @@ std::string plan_text(plan_answer const& a, int top) {
                                              : "starts when the one before it has ended");
   if (chosen.workspace_bytes > 0)
     text += fmt::format("workspace  {} bytes\n", chosen.workspace_bytes);
+  if (chosen.terms.copies > 0)
+    text += fmt::format("copies     {:.1f} of {:.1f} us: operands that TMA cannot address\n",
+                        chosen.terms.copies, chosen.predicted_us);
   text += fmt::format("predicted  {}\n", rate_text(p, chosen.predicted_us));
   text += chosen.measured_us > 0
               ? fmt::format("measured   {}\n", rate_text(p, chosen.measured_us))

@@ -2,6 +2,7 @@
 // gemv_params.hpp  What a GEMV launch is given. The same bytes for both backends.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "tilewright/kernel/params.hpp"
