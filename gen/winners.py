@@ -44,7 +44,7 @@ def rows(results):
     found = {}
     for path in results:
         for shape in json.loads((ROOT / path).read_text())["shapes"]:
-            if shape.get("batch", 1) != 1 or shape["category"] == "epilogue":
+            if shape.get("batch", 1) != 1 or shape.get("category") == "epilogue":
                 continue  # the table has single products without a fused epilogue
             if "fastest" in shape:  # of `tilewright tune --export`
                 shape = {**shape, "plans": [shape["fastest"]], "providers": []}

@@ -25,7 +25,7 @@ struct gemv_model {
   double launch_us = 2.5;
   double dram_bytes_per_us = 4.66e6;  // one column; more columns:
   double dram_bytes_per_us_columns = 4.35e6;
-  double dram_bytes_per_us_16 = 3.8e6;  // more than 8: B takes as many loads as A
+  double dram_bytes_per_us_16 = 2.6e6;  // more than 8: B takes as many loads as A
   double turn_us = 0.6;  // of a CTA's loop, from its loads to their sum: assumed, not fitted
 };
 

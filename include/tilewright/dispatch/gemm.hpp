@@ -18,9 +18,9 @@ typedef struct CUstream_st* cudaStream_t;  // same declaration as CUDA's own
 
 namespace tw {
 
-/// A prediction's parts, microseconds. The total is launch + copies + meeting + what is longer of
-/// DRAM and of (the longer of tensor + idle and loads) + epilogue, rounded where the two come
-/// close.
+/// A prediction's parts, microseconds. The total is launch + copies + meeting + epilogue + the
+/// longest of (tensor + idle), loads and DRAM, which is rounded up where they come close to each
+/// other.
 struct plan_terms {
   double tensor = 0;         // the product's operations on the tensor cores of all SMs
   double idle = 0;           // that the tiles add: edges, SMs without a tile, narrow instructions
