@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // gemv.hpp  Products with few columns by the kernels of kernel/gemv.hpp: which of them can, how
-// long
-//           that should take, and the parameters of a launch.
+//           long that should take, and the parameters of a launch.
 #pragma once
 
 #include <string>

@@ -38,8 +38,7 @@ std::string slower_path(char const* matrix, matrix_desc const& m, char const* co
 std::string split_sectors(char const* matrix, matrix_desc const& m) {
   return fmt::format(
       "{}: pitch of {} bytes, no multiple of 32: lines that TMA reads begin inside of L2's "
-      "sectors, "
-      "and loads take twice the time. A padded pitch avoids this",
+      "sectors, and loads take twice the time. A padded pitch avoids this",
       matrix, m.pitch_elems * size_bytes(m.type));
 }
 

@@ -1,22 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// problems.hpp  Products to plan: dense bf16, A and B K-major; operands at aligned addresses.
+// problems.hpp  Products to plan: dense, A and B K-major; operands at aligned addresses.
 #pragma once
 
 #include "tilewright/dispatch/gemm.hpp"
 
 namespace tw::test {
 
-inline gemm_problem tn(std::int64_t m, std::int64_t n, std::int64_t k) {
+inline gemm_problem tn(std::int64_t m, std::int64_t n, std::int64_t k, elem d = elem::bf16) {
   gemm_problem p;
   p.m = m, p.n = n, p.k = k;
   p.a = {elem::bf16, order::row_major, k};
   p.b = {elem::bf16, order::col_major, k};
-  p.d = {elem::bf16, order::row_major, n};
+  p.d = {d, order::row_major, n};
   return p;
 }
 inline gemm_operands aligned() {
   auto* const p = reinterpret_cast<void*>(std::uintptr_t{0x1000});
   return {p, p, p, p};
+}
+/// The same with a workspace.
+inline gemm_operands with_workspace(std::int64_t bytes = std::int64_t{64} << 20) {
+  auto* const p = reinterpret_cast<void*>(std::uintptr_t{0x1000});
+  return {p, p, nullptr, p, p, bytes};
 }
 
 }  // namespace tw::test

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tuning_store_test.cpp  Results survive writers at once and writers that are killed; a file that
-// is
-//                        none is told from one; the planner takes what was tuned.
+// tuning_store_test.cpp  Results survive writers at once and killed ones; a file that is none is
+//                        told from one; the planner takes what was tuned.
 #include "dispatch/tuning_store.hpp"
 
 #include <gtest/gtest.h>
@@ -15,18 +14,11 @@
 
 #include "dispatch/plan_cache.hpp"
 #include "dispatch/tuned.hpp"
+#include "tests/dispatch/problems.hpp"
 
 namespace tw::test {
 namespace {
 
-gemm_problem tn(std::int64_t m, std::int64_t n, std::int64_t k) {
-  gemm_problem p;
-  p.m = m, p.n = n, p.k = k;
-  p.a = {elem::bf16, order::row_major, k};
-  p.b = {elem::bf16, order::col_major, k};
-  p.d = {elem::f32, order::row_major, n};
-  return p;
-}
 tuning_identity const here{"a card", "13.0", tuning_version(), 132};
 using access = tuning_store::access;
 
@@ -94,12 +86,12 @@ TEST_F(TuningStore, GivesBackWhatWasPut) {
 }
 
 TEST_F(TuningStore, KeysTellProblemsApart) {
-  gemm_problem p = tn(64, 48, 40);
+  gemm_problem p = tn(64, 48, 40, elem::f32);
   std::string const key = problem_key(p);
   EXPECT_EQ(key, "64x48x40x1 a=bf16,T,40,0 b=bf16,N,40,0 d=f32,T,48,0");
   p.alpha = 2;
   EXPECT_EQ(problem_key(p), key) << "alpha costs nothing";
-  std::vector<gemm_problem> others(6, tn(64, 48, 40));
+  std::vector<gemm_problem> others(6, tn(64, 48, 40, elem::f32));
   others[0].batch = 2;
   others[1].a.pitch_elems = 48;
   others[2].b.ord = order::row_major;
@@ -108,7 +100,7 @@ TEST_F(TuningStore, KeysTellProblemsApart) {
   others[5].c = others[5].d, others[5].beta = 1;
   for (gemm_problem const& x : others) EXPECT_NE(problem_key(x), key);
 
-  gemm_problem fused = tn(64, 48, 40);
+  gemm_problem fused = tn(64, 48, 40, elem::f32);
   fused.epilogue = {along::cols, elem::bf16, true, false, activation::silu, gating::none, true};
   fused.c = fused.d, fused.beta = 1;
   EXPECT_NE(problem_key(fused), problem_key(others[5]));
@@ -231,18 +223,13 @@ TEST_F(TuningStore, AKilledWriterLeavesAllThatItFinished) {
   }
 }
 
-gemm_operands aligned(std::int64_t workspace_bytes = std::int64_t{64} << 20) {
-  auto* const p = reinterpret_cast<void*>(std::uintptr_t{0x1000});
-  return {p, p, nullptr, p, p, workspace_bytes};
-}
-
 TEST_F(TuningStore, ThePlannerTakesWhatWasTuned) {
   gemm_problem const p = tn(1000, 1000, 1008);
   ::setenv("TILEWRIGHT_TUNE", "off", 1);
-  std::vector<gemm_plan> const plans = plan_candidates(p, aligned(), 132);
+  std::vector<gemm_plan> const plans = plan_candidates(p, with_workspace(), 132);
   gemm_plan const& other = plans[5];
   tune(p, {other.kernel, other.swapped, other.shared_tiles, other.sharers, 7.5, 8});
-  gemm_plan const plan = plan_gemm(p, aligned(), 132);
+  gemm_plan const plan = plan_gemm(p, with_workspace(), 132);
   EXPECT_EQ(plan.source, plan_source::tuned);
   EXPECT_EQ(plan.measured_us, 7.5);
   EXPECT_EQ(plan.kernel, other.kernel);
@@ -250,34 +237,34 @@ TEST_F(TuningStore, ThePlannerTakesWhatWasTuned) {
   EXPECT_NE(plan.why.find("on this card"), std::string::npos) << plan.why;
   EXPECT_TRUE(plan.hints.empty());
 
-  EXPECT_EQ(plan_gemm(p, aligned(), 131).source, plan_source::model) << "another card";
-  gemm_operands odd = aligned();
+  EXPECT_EQ(plan_gemm(p, with_workspace(), 131).source, plan_source::model) << "another card";
+  gemm_operands odd = with_workspace();
   odd.a = reinterpret_cast<void*>(std::uintptr_t{0x1002});
   EXPECT_EQ(plan_gemm(p, odd, 132).source, plan_source::model) << "measured with aligned operands";
   ::setenv("TILEWRIGHT_TUNE", "off", 1);
   forget_tuning();
-  EXPECT_EQ(plan_gemm(p, aligned(), 132).kernel, plans[0].kernel);
+  EXPECT_EQ(plan_gemm(p, with_workspace(), 132).kernel, plans[0].kernel);
 }
 
 TEST_F(TuningStore, APlanThatNeedsMoreWorkspaceIsNotTaken) {
   gemm_problem const p = tn(600, 600, 30016);
-  gemm_plan const shared = plan_gemm(p, aligned(), 132);
+  gemm_plan const shared = plan_gemm(p, with_workspace(), 132);
   ASSERT_GT(shared.shared_tiles, 0);
   tune(p, {shared.kernel, shared.swapped, shared.shared_tiles, shared.sharers, 7.5, 8});
-  EXPECT_EQ(plan_gemm(p, aligned(), 132).source, plan_source::tuned);
-  EXPECT_EQ(plan_gemm(p, aligned(0), 132).source, plan_source::model);
+  EXPECT_EQ(plan_gemm(p, with_workspace(), 132).source, plan_source::tuned);
+  EXPECT_EQ(plan_gemm(p, with_workspace(0), 132).source, plan_source::model);
 }
 
 TEST_F(TuningStore, AFileThatCannotBeReadIsAHintNotACrash) {
   write_file(std::string(300, '?'));
   ::setenv("TILEWRIGHT_TUNE", path_.c_str(), 1);
   pretend_identity(here);
-  gemm_plan const plan = plan_gemm(tn(1000, 1000, 1008), aligned(), 132);
+  gemm_plan const plan = plan_gemm(tn(1000, 1000, 1008), with_workspace(), 132);
   ASSERT_EQ(plan.hints.size(), 1U);
   EXPECT_NE(plan.hints[0].find("TW0801"), std::string::npos) << plan.hints[0];
   ::setenv("TILEWRIGHT_TUNE", "yes", 1);
   forget_tuning();
-  EXPECT_NE(plan_gemm(tn(1000, 1000, 1008), aligned(), 132).hints[0].find("TW0802"),
+  EXPECT_NE(plan_gemm(tn(1000, 1000, 1008), with_workspace(), 132).hints[0].find("TW0802"),
             std::string::npos);
 }
 
