@@ -58,6 +58,7 @@ std::string product_text(gemm_problem const& p) {
 std::string kernel_text(measured_plan const& m) {
   std::string text = m.kernel + (m.swapped ? " transposed" : "");
   if (m.shared_tiles > 0) text += fmt::format(", {} tiles shared by {}", m.shared_tiles, m.sharers);
+  if (m.starts_early) text += *m.starts_early ? ", starts early" : ", does not start early";
   return text;
 }
 
@@ -155,6 +156,7 @@ exit_status export_to(std::string const& file) {
   for (tuned_problem const& t : store.finished()) {
     gemm_problem const& p = t.problem;
     measured_plan const& f = t.fastest;
+    nlohmann::json const early = f.starts_early ? nlohmann::json(*f.starts_early) : nullptr;
     bool const plain = p.batch == 1 && !p.c && !is_fused(p.epilogue);
     if (!plain) continue;  // the table of winners knows only these
     shapes.push_back({{"m", p.m},
@@ -174,7 +176,8 @@ exit_status export_to(std::string const& file) {
                         {"shared_tiles", f.shared_tiles},
                         {"sharers", f.sharers},
                         {"us", f.us},
-                        {"predicted_us", f.predicted_us}}}});
+                        {"predicted_us", f.predicted_us},
+                        {"starts_early", early}}}});
   }
   bench::write_json(file, {{"schema", "tilewright.tune/1"},
                            {"environment", bench::environment_json("")},

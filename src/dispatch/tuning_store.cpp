@@ -15,7 +15,7 @@ namespace tw {
 namespace {
 
 constexpr int application_id = 0x54574754;  // "TWGT": whose file it is, in SQLite's header
-constexpr int schema_version = 1;
+constexpr int schema_version = 2;
 constexpr int busy_ms = 10000;
 
 constexpr char const* schema = R"(
@@ -28,9 +28,12 @@ CREATE TABLE fastest(
   card TEXT, driver TEXT, version TEXT, sms INTEGER NOT NULL, problem TEXT,
   kernel TEXT NOT NULL, swapped INTEGER NOT NULL, shared_tiles INTEGER NOT NULL,
   sharers INTEGER NOT NULL, us REAL NOT NULL, predicted_us REAL NOT NULL, tried INTEGER NOT NULL,
-  date TEXT NOT NULL,
+  date TEXT NOT NULL, starts_early INTEGER,
   PRIMARY KEY(card, driver, version, problem));
 )";
+
+/// Version 1 did not know which plans start early.
+constexpr char const* from_version_1 = "ALTER TABLE fastest ADD COLUMN starts_early INTEGER";
 
 [[noreturn]] void refuse(std::string const& path, int status, std::string const& message) {
   int const kind = status & 0xFF;
@@ -64,6 +67,11 @@ class statement {
     check(sqlite3_bind_int(s_, ++bound_, x));
     return *this;
   }
+  statement& with(std::optional<bool> x) {
+    if (x) return with(int{*x});
+    check(sqlite3_bind_null(s_, ++bound_));
+    return *this;
+  }
   statement& with(tuning_identity const& id) {
     return with(id.card).with(id.driver).with(id.version);
   }
@@ -83,6 +91,10 @@ class statement {
   }
   double real(int column) const { return sqlite3_column_double(s_, column); }
   int integer(int column) const { return sqlite3_column_int(s_, column); }
+  std::optional<bool> truth(int column) const {
+    if (sqlite3_column_type(s_, column) == SQLITE_NULL) return std::nullopt;
+    return integer(column) != 0;
+  }
 
  private:
   void check(int status) const {
@@ -193,21 +205,27 @@ void tuning_store::prepare_schema(bool may_write) {
     refuse(path_, SQLITE_NOTADB,
            fmt::format("application id {:#x}, version {}", static_cast<unsigned>(id), version));
   };
-  // Several processes may meet an empty file: one writes the tables, in a transaction.
-  if (may_write && pragma(db, path_, "user_version") == 0) {
+  // Several processes may meet an empty or an older file: one writes the tables, or adds what they
+  // lack, in a transaction.
+  if (may_write && pragma(db, path_, "user_version") < schema_version) {
     run(db, path_, "BEGIN IMMEDIATE");
-    if (tables(db, path_) == 0) {
-      run(db, path_, schema);
-      run(db, path_, fmt::format("PRAGMA application_id={}", application_id).c_str());
+    int const found = pragma(db, path_, "user_version");
+    bool const ours = pragma(db, path_, "application_id") == application_id;
+    bool const made = found == 0 && tables(db, path_) == 0, older = ours && found == 1;
+    if (made) run(db, path_, schema);
+    if (made) run(db, path_, fmt::format("PRAGMA application_id={}", application_id).c_str());
+    if (older) run(db, path_, from_version_1);
+    if (made || older)
       run(db, path_, fmt::format("PRAGMA user_version={}", schema_version).c_str());
-    }
     run(db, path_, "COMMIT");
   }
-  int const id = pragma(db, path_, "application_id"), version = pragma(db, path_, "user_version");
+  int const id = pragma(db, path_, "application_id");
+  version_ = pragma(db, path_, "user_version");
   // Made by a writer that was killed before its first transaction was complete.
-  empty_ = id == 0 && version == 0 && tables(db, path_) == 0;
+  empty_ = id == 0 && version_ == 0 && tables(db, path_) == 0;
   if (empty_) return;
-  if (id != application_id || version != schema_version) refuse_version(id, version);
+  if (id != application_id || version_ < 1 || version_ > schema_version)
+    refuse_version(id, version_);
 }
 
 void tuning_store::add(tuning_identity const& id, gemm_problem const& p, measured_plan const& m) {
@@ -233,17 +251,19 @@ void tuning_store::finish(tuning_identity const& id, gemm_problem const& p,
                           measured_plan const& fastest, int tried) {
   statement s(db_.get(), path_,
               "INSERT OR REPLACE INTO fastest(card, driver, version, problem, kernel, swapped, "
-              "shared_tiles, sharers, us, predicted_us, tried, sms, date) "
-              "VALUES(?,?,?,?,?,?,?,?,?,?,?,?,datetime('now'))");
+              "shared_tiles, sharers, us, predicted_us, starts_early, tried, sms, date) "
+              "VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,datetime('now'))");
   s.with(id).with(problem_key(p)).with(fastest).with(fastest.us).with(fastest.predicted_us);
-  s.with(tried).with(id.sms).step();
+  s.with(fastest.starts_early).with(tried).with(id.sms).step();
 }
 
 std::vector<tuned_problem> tuning_store::finished(tuning_identity const* only) const {
   if (empty_) return {};
-  statement s(db_.get(), path_,
-              "SELECT card, driver, version, sms, problem, kernel, swapped, shared_tiles, sharers, "
-              "us, predicted_us, tried, date FROM fastest ORDER BY rowid");
+  std::string const sql = fmt::format(
+      "SELECT card, driver, version, sms, problem, kernel, swapped, shared_tiles, sharers, us, "
+      "predicted_us, tried, date, {} FROM fastest ORDER BY rowid",
+      version_ == 1 ? "NULL" : "starts_early");
+  statement s(db_.get(), path_, sql.c_str());
   std::vector<tuned_problem> all;
   while (s.step()) {
     tuned_problem t;
@@ -255,6 +275,7 @@ std::vector<tuned_problem> tuning_store::finished(tuning_identity const* only) c
     t.fastest = {s.text(5), s.integer(6) != 0, s.integer(7), s.integer(8), s.real(9), s.real(10)};
     t.tried = s.integer(11);
     t.date = s.text(12);
+    t.fastest.starts_early = s.truth(13);
     all.push_back(std::move(t));
   }
   return all;

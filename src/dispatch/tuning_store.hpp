@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ struct measured_plan {
   int shared_tiles = 0, sharers = 0;
   double us = 0;
   double predicted_us = 0;
+  std::optional<bool> starts_early{};  // which is faster; nothing: not measured, or no difference
 
   bool same_plan(measured_plan const& o) const {
     return kernel == o.kernel && swapped == o.swapped && shared_tiles == o.shared_tiles &&
@@ -44,14 +46,16 @@ class tuning_store {
  public:
   enum class access { read, write };
 
-  /// Opens the file; `write` makes it and its folder. Throws `rejected` TW0801 for a file that is
-  /// no store of this kind (foreign, damaged, of a newer version), TW0802 when it cannot be opened.
+  /// Opens the file; `write` makes it and its folder, and brings an older version up to date.
+  /// Throws `rejected` TW0801 for a file that is no store of this kind (foreign, damaged, of a
+  /// newer version), TW0802 when it cannot be opened.
   tuning_store(std::string const& path, access wanted);
   ~tuning_store();
   tuning_store(tuning_store const&) = delete;
   tuning_store& operator=(tuning_store const&) = delete;
 
-  /// Progress of a problem: its plans that were measured so far. Each throws TW0801, TW0802.
+  /// Progress of a problem: its plans that were measured so far, without `starts_early`. Each
+  /// throws TW0801, TW0802.
   void add(tuning_identity const& id, gemm_problem const& p, measured_plan const& m);
   std::vector<measured_plan> measured(tuning_identity const& id, gemm_problem const& p) const;
 
@@ -71,6 +75,7 @@ class tuning_store {
 
   std::string path_;
   bool empty_ = false;  // for a reader: no tables yet
+  int version_ = 0;     // of the file; a reader may meet an older one
   std::unique_ptr<sqlite3, closer> db_;
 };
 

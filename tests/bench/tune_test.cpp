@@ -31,8 +31,8 @@ std::string name_of(gemm_plan const& p) {
   return p.kernel + "/" + std::to_string(p.shared_tiles) + "/" + std::to_string(p.swapped);
 }
 
-/// Takes 100 us for every plan but the one that is named, whose trial takes `trial` and whose
-/// comparison takes `compared`.
+/// Takes 100 us for every plan but the one that is named, whose trial takes `trial_us` and whose
+/// comparison takes `compared_us`, less `early_gain` of that where it starts early.
 class fake_meter final : public plan_meter {
  public:
   tuning_identity identity() const override { return {"a card", "13.0", tuning_version(), 132}; }
@@ -49,13 +49,14 @@ class fake_meter final : public plan_meter {
   std::vector<double> compare(std::vector<gemm_plan> const& plans) override {
     ++comparisons;
     std::vector<double> us;
-    for (gemm_plan const& p : plans) us.push_back(name_of(p) == fast ? compared_us : 100);
+    for (gemm_plan const& p : plans)
+      us.push_back(name_of(p) == fast ? compared_us * (1 - early_gain * p.starts_early) : 100);
     return us;
   }
 
   static constexpr std::int64_t no_memory = 8;
   std::string fast;
-  double trial_us = 50, compared_us = 50;
+  double trial_us = 50, compared_us = 50, early_gain = 0;
   int trials = 0, comparisons = 0, die_after = -1;
 };
 
@@ -109,6 +110,30 @@ TEST_F(Tune, TheComparisonDecidesNotTheTrial) {
   run({.problems = {tn(512, 512, 512)}});
   EXPECT_EQ(results_[0].fastest.kernel, plans[0].kernel);
   EXPECT_EQ(results_[0].fastest.us, 100);
+}
+
+TEST_F(Tune, FindsWhetherTheFastestShouldStartEarly) {
+  gemm_problem const p = tn(512, 512, 512);
+  meter_.fast = name_of(meter_.begin(p)[7]);
+  struct {
+    double gain;
+    std::optional<bool> early;
+    double us;
+  } const cases[] = {{0.06, true, 47}, {-0.06, false, 50}, {0.005, std::nullopt, 0}};
+  for (auto const& c : cases) {
+    meter_.early_gain = c.gain;
+    run({.problems = {p}, .again = true});
+    EXPECT_EQ(results_[0].fastest.starts_early, c.early) << c.gain;
+    if (c.early) {
+      EXPECT_DOUBLE_EQ(results_[0].fastest.us, c.us) << c.gain;
+    }
+    EXPECT_EQ(finished()[0].fastest.starts_early, c.early) << c.gain;
+  }
+  EXPECT_EQ(meter_.comparisons, 6);
+  meter_.compared_us = 100, meter_.early_gain = 0;  // an early start is lost in that
+  run({.problems = {p}, .again = true});
+  EXPECT_EQ(meter_.comparisons, 7);
+  EXPECT_EQ(results_[0].fastest.starts_early, std::nullopt);
 }
 
 TEST_F(Tune, GoesOnWhereItWasEnded) {
@@ -183,6 +208,24 @@ TEST_F(Tune, TheCommandListsAndExports) {
   EXPECT_EQ(j["shapes"][0]["fastest"]["us"], 100.0);
   EXPECT_EQ(j["shapes"][0]["dtype"], "bf16");
   EXPECT_EQ(j["shapes"][1]["layout"], "TN");
+}
+
+TEST_F(Tune, TheCommandTellsWhatStartsEarly) {
+  tuning_store store(path_, tuning_store::access::write);
+  std::optional<bool> const early[] = {true, false, std::nullopt};
+  for (int i = 0; i < 3; ++i)
+    store.finish(meter_.identity(), tn(64, 64, 64 + i), {"kernel", false, 0, 0, 1, 1, early[i]}, 1);
+  std::string const variable = "TILEWRIGHT_TUNE=" + path_, file = folder_ + "/export.json";
+  std::string const list = run_command({"tune", "--list"}, {variable}).out;
+  EXPECT_NE(list.find("kernel, starts early  of"), std::string::npos) << list;
+  EXPECT_NE(list.find("kernel, does not start early  of"), std::string::npos) << list;
+  EXPECT_NE(list.find("kernel  of"), std::string::npos) << list;
+  EXPECT_EQ(run_command({"tune", "--export", file}, {variable}).status, 0);
+  auto const shapes = nlohmann::json::parse(tw_test::read_file(file))["shapes"];
+  ASSERT_EQ(shapes.size(), 3U);
+  EXPECT_EQ(shapes[0]["fastest"]["starts_early"], true);
+  EXPECT_EQ(shapes[1]["fastest"]["starts_early"], false);
+  EXPECT_TRUE(shapes[2]["fastest"]["starts_early"].is_null());
 }
 
 TEST_F(Tune, TheCommandRefuses) {

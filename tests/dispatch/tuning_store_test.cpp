@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sqlite3.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -47,6 +48,14 @@ class TuningStore : public testing::Test {
     std::filesystem::create_directories(folder_ + "/cache");
     std::ofstream(path_, std::ios::binary) << text;
   }
+  /// Past the store.
+  void run_sql(std::string const& sql) const {
+    std::filesystem::create_directories(folder_ + "/cache");
+    sqlite3* db = nullptr;
+    EXPECT_EQ(sqlite3_open(path_.c_str(), &db), SQLITE_OK);
+    EXPECT_EQ(sqlite3_exec(db, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK);
+    sqlite3_close(db);
+  }
   void tune(gemm_problem const& p, measured_plan const& fastest) const {
     tuning_store(path_, access::write).finish(here, p, fastest, 3);
     ::setenv("TILEWRIGHT_TUNE", path_.c_str(), 1);
@@ -57,7 +66,8 @@ class TuningStore : public testing::Test {
 };
 
 TEST_F(TuningStore, GivesBackWhatWasPut) {
-  measured_plan const fast{"kernel", true, 3, 132, 12.5, 11.25}, slow{"other", false, 0, 0, 20, 10};
+  measured_plan const fast{"kernel", true, 3, 132, 12.5, 11.25, true};
+  measured_plan const slow{"other", false, 0, 0, 20, 10}, late{"other", false, 0, 0, 20, 10, false};
   {
     tuning_store store(path_, access::write);
     store.add(here, tn(64, 64, 64), slow);
@@ -68,6 +78,7 @@ TEST_F(TuningStore, GivesBackWhatWasPut) {
     store.add(other, tn(64, 64, 64), slow);
     store.finish(here, tn(64, 64, 64), fast, 2);
     store.finish(other, tn(64, 64, 64), slow, 1);
+    store.finish(other, tn(64, 64, 72), late, 1);
   }
   tuning_store const store(path_, access::read);
   auto const measured = store.measured(here, tn(64, 64, 64));
@@ -75,7 +86,11 @@ TEST_F(TuningStore, GivesBackWhatWasPut) {
   EXPECT_TRUE(measured[0].same_plan(fast));
   EXPECT_EQ(measured[0].us, 12.5);
   EXPECT_EQ(measured[0].predicted_us, 11.25);
-  EXPECT_EQ(store.finished().size(), 2U);
+  auto const all = store.finished();
+  ASSERT_EQ(all.size(), 3U);
+  EXPECT_EQ(all[0].fastest.starts_early, true);
+  EXPECT_EQ(all[1].fastest.starts_early, std::nullopt);
+  EXPECT_EQ(all[2].fastest.starts_early, false);
   auto const mine = store.finished(&here);
   ASSERT_EQ(mine.size(), 1U);
   EXPECT_EQ(mine[0].problem, tn(64, 64, 64));
@@ -147,6 +162,59 @@ TEST_F(TuningStore, ADamagedFileIsRefused) {
     FAIL() << "accepted";
   } catch (rejected const& r) {
     EXPECT_EQ(r.why().code, "TW0801") << r.what();
+  }
+}
+
+/// A file of version 1, with a result.
+constexpr char const* version_1 = R"(
+CREATE TABLE measurement(
+  card TEXT, driver TEXT, version TEXT, problem TEXT,
+  kernel TEXT, swapped INTEGER, shared_tiles INTEGER, sharers INTEGER,
+  us REAL NOT NULL, predicted_us REAL NOT NULL, date TEXT NOT NULL,
+  PRIMARY KEY(card, driver, version, problem, kernel, swapped, shared_tiles, sharers));
+CREATE TABLE fastest(
+  card TEXT, driver TEXT, version TEXT, sms INTEGER NOT NULL, problem TEXT,
+  kernel TEXT NOT NULL, swapped INTEGER NOT NULL, shared_tiles INTEGER NOT NULL,
+  sharers INTEGER NOT NULL, us REAL NOT NULL, predicted_us REAL NOT NULL, tried INTEGER NOT NULL,
+  date TEXT NOT NULL,
+  PRIMARY KEY(card, driver, version, problem));
+INSERT INTO fastest VALUES('a card', '13.0', 'v', 132,
+  '64x64x64x1 a=bf16,T,64,0 b=bf16,N,64,0 d=bf16,T,64,0', 'kernel', 1, 3, 132, 12.5, 11.25, 2,
+  '2026-11-21 08:00:00');
+PRAGMA application_id=0x54574754;
+PRAGMA user_version=1;
+)";
+
+TEST_F(TuningStore, AnOlderFileIsReadAndAWriterBringsItUpToDate) {
+  run_sql(version_1);
+  auto const is_there = [&] {
+    auto const all = tuning_store(path_, access::read).finished();
+    ASSERT_GE(all.size(), 1U);
+    EXPECT_EQ(all[0].problem, tn(64, 64, 64));
+    EXPECT_TRUE(all[0].fastest.same_plan({"kernel", true, 3, 132, 0, 0}));
+    EXPECT_EQ(all[0].fastest.us, 12.5);
+    EXPECT_EQ(all[0].fastest.starts_early, std::nullopt) << "nobody had measured it";
+    EXPECT_EQ(all[0].date, "2026-11-21 08:00:00");
+  };
+  is_there();
+  for (int opened = 0; opened < 2; ++opened)
+    tuning_store(path_, access::write)
+        .finish(here, tn(64, 64, 72), {"kernel", false, 0, 0, 1, 1, true}, 1);
+  is_there();
+  auto const all = tuning_store(path_, access::read).finished();
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[1].fastest.starts_early, true);
+}
+
+TEST_F(TuningStore, AnotherProgramsOrANewerFileIsRefusedAndLeftAsItIs) {
+  for (char const* const head : {"PRAGMA application_id=7; PRAGMA user_version=1",
+                                 "PRAGMA application_id=0x54574754; PRAGMA user_version=3",
+                                 "PRAGMA application_id=7; PRAGMA user_version=0"}) {
+    run_sql("DROP TABLE IF EXISTS fastest; CREATE TABLE fastest(x); INSERT INTO fastest VALUES(1)");
+    run_sql(head);
+    EXPECT_EQ(code(access::read), "TW0801") << head;
+    EXPECT_EQ(code(access::write), "TW0801") << head;
+    run_sql("INSERT INTO fastest VALUES(2)");  // no column came to it
   }
 }
 
