@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Writes src/dispatch/winners_h200.inc: the plans that were fastest on an H200, from a result of
-`tilewright bench gemm --plans N --json FILE`, or of `tilewright tune --export FILE`.
+`tilewright bench gemm --plans N --json FILE`, or of `tilewright tune --export FILE`. Results of
+`tilewright bench gemm --chain` say whether a plan of the table starts early; such a file needs no
+plans of its own.
 
     gen/winners.py FILE...     merges the shapes of these results; later files win
     gen/winners.py --check     exits 1 if the file is not what its result files give
@@ -17,6 +19,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 OUT = ROOT / "src/dispatch/winners_h200.inc"
 KERNEL = re.compile(r"sm90_(bf16|f16)_(bf16|f16|f32)_([tn])([tn])(_dm)?_(\d+)x(\d+)x64"
                     r"_(\d)x(\d)(?:x(\d))?_s(\d+)(_pp)?$")
+SHARED = re.compile(r", (\d+) of them shared by (\d+),")
+LEAST_GAIN = 0.01  # of an early start, as in bench/tune.cpp; less is no difference
 GEMV = re.compile(r"gemv_(bf16|f16)_(bf16|f16|f32)_(\d+)x(\d+)_u(\d+)_(\d+)x(\d+)_c(\d+)$")
 
 
@@ -32,7 +36,7 @@ def before_gemv(shape):
 def kernel_text(name):
     """(operand type, type of D, the tile shape, the GEMV shape or nothing) in C++."""
     if g := GEMV.match(name):
-        return g[1], g[2], "{}", f", {{{', '.join(g[i] for i in range(3, 9))}}}"
+        return g[1], g[2], "{}", f"{{{', '.join(g[i] for i in range(3, 9))}}}"
     k = KERNEL.match(name)
     m_major, pingpong = ("true" if k[i] else "false" for i in (5, 12))
     in_k = f", false, fusion::none, {k[10]}" if k[10] else ""
@@ -40,31 +44,68 @@ def kernel_text(name):
     return k[1], k[2], tile, ""
 
 
+def plan_of(plan):
+    """What a row has of a plan: operand type, type of D, the plan in C++."""
+    ab, d, tile, gemv = kernel_text(plan["kernel"])
+    return ab, d, (tile, plan["shared_tiles"], plan["sharers"], gemv)
+
+
+def planned(shape):
+    """The plan that "tilewright" ran; where no others were tried, `why` says which tiles share."""
+    if shape.get("plans"):
+        return shape["plans"][0]
+    shared = SHARED.search(shape["why"])
+    tiles, sharers = (int(shared[1]), int(shared[2])) if shared else (0, 0)
+    return {"kernel": shape["providers"][0]["kernel"], "shared_tiles": tiles, "sharers": sharers}
+
+
+def early_start(shape, medians):
+    """[(plan, does it pay to start early)]; None: it makes no difference. Nothing: not measured."""
+    if "fastest" in shape:
+        early = shape["fastest"].get("starts_early")
+        return [] if early is None else [(shape["fastest"], early)]
+    if "tilewright_pdl" not in medians:
+        return []
+    early, late = medians["tilewright_pdl"], medians["tilewright_no_pdl"]
+    faster, slower = early <= late * (1 - LEAST_GAIN), early >= late * (1 + LEAST_GAIN)
+    return [(planned(shape), faster if faster or slower else None)]
+
+
 def rows(results):
-    found = {}
+    found, early = {}, {}
     for path in results:
         for shape in json.loads((ROOT / path).read_text())["shapes"]:
             if shape.get("batch", 1) != 1 or shape.get("category") == "epilogue":
                 continue  # the table has single products without a fused epilogue
+            # The planned one and the fastest were timed again, interleaved with the others.
+            medians = {p["provider"]: p["burst"]["us"]["median"]
+                       for p in shape.get("providers", []) if "burst" in p}
+            size = (shape["m"], shape["n"], shape["k"])
+            for plan, pays in early_start(shape, medians):
+                ab, d, form = plan_of(plan)
+                early[(*size, ab, d, shape["layout"]), form] = pays
             if "fastest" in shape:  # of `tilewright tune --export`
-                shape = {**shape, "plans": [shape["fastest"]], "providers": []}
+                shape = {**shape, "plans": [shape["fastest"]]}
             timed = [p for p in shape.get("plans", []) if p["us"] is not None]
             if not timed or before_gemv(shape):
                 continue
-            # The planned one and the fastest were timed again, interleaved with the others.
-            medians = {p["provider"]: p["burst"]["us"]["median"]
-                       for p in shape["providers"] if "burst" in p}
             tried = min(timed, key=lambda p: p["us"])
             tried["us"] = medians.get("tilewright_tuned", tried["us"])
             timed[0]["us"] = medians.get("tilewright", timed[0]["us"])
             best = timed[0] if timed[0]["us"] <= tried["us"] else tried
-            ab, d, tile, gemv = kernel_text(best["kernel"])
-            key = (shape["m"], shape["n"], shape["k"], ab, d, shape["layout"])
-            found[key] = (
-                f'{{{shape["m"]}, {shape["n"]}, {shape["k"]}, elem::{ab}, elem::{d}, '
-                f'"{shape["layout"]}",\n '
-                f'{tile}, {best["shared_tiles"]}, {best["sharers"]}, {best["us"]:.1f}{gemv}}},')
-    return [found[key] for key in sorted(found)]
+            ab, d, form = plan_of(best)
+            found[(*size, ab, d, shape["layout"])] = form, best["us"]
+    return [row(key, form, us, early.get((key, form))) for key, (form, us) in sorted(found.items())]
+
+
+def row(key, form, us, starts_early):
+    m, n, k, ab, d, layout = key
+    tile, shared_tiles, sharers, gemv = form
+    last = [gemv] if gemv else []
+    if starts_early is not None:
+        last = [gemv or "{}", "true" if starts_early else "false"]
+    return (f'{{{m}, {n}, {k}, elem::{ab}, elem::{d}, "{layout}",\n '
+            + ", ".join([tile, str(shared_tiles), str(sharers), f"{us:.1f}", *last]) + "},")
 
 
 def text(results):

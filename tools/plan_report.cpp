@@ -51,6 +51,13 @@ std::string because(plan_answer const& a) {
                      chosen.source == plan_source::tuned ? "this card" : "an H200", faster + 1);
 }
 
+std::string launch_text(gemm_plan const& p) {
+  return fmt::format("{}, {}",
+                     p.starts_early ? "may start while the one before it ends"
+                                    : "starts when the one before it has ended",
+                     p.early_measured ? "which was measured to be faster" : "by the rule");
+}
+
 std::string runner_up(plan_answer const& a) {
   if (a.plans.size() < 2) return "none";
   gemm_plan const &chosen = a.plans[0], &next = a.plans[1];
@@ -87,6 +94,7 @@ json one_json(gemm_problem const& asked, gemm_plan const& p) {
          {"band", p.band},
          {"workspace_bytes", p.workspace_bytes},
          {"starts_early", p.starts_early},
+         {"early_measured", p.early_measured},
          {"predicted", rates_json(asked, p.predicted_us)},
          {"terms_us", terms_json(p.terms)}};
   j["measured"] = p.measured_us > 0 ? rates_json(asked, p.measured_us) : json(nullptr);
@@ -132,9 +140,7 @@ std::string plan_text(plan_answer const& a, int top) {
   text += fmt::format("because    {}\n", because(a));
   text += fmt::format("limit      {}\n", limit_text(chosen));
   text += fmt::format("runner-up  {}\n", runner_up(a));
-  text += fmt::format("launch     {}\n", chosen.starts_early
-                                             ? "may start while the one before it ends"
-                                             : "starts when the one before it has ended");
+  text += fmt::format("launch     {}\n", launch_text(chosen));
   if (chosen.workspace_bytes > 0)
     text += fmt::format("workspace  {} bytes\n", chosen.workspace_bytes);
   if (chosen.terms.copies > 0)

@@ -146,6 +146,7 @@ struct option {
   sharing tiles;
   plan_source source = plan_source::model;  // the later, the better
   double measured_us = 0;
+  std::optional<bool> starts_early{};  // as measured
 };
 
 bool all_aligned(gemm_operands const& o) {
@@ -194,10 +195,14 @@ std::vector<option> ranked(gemm_problem const& p, gemm_operands const& given, in
                                            : fusion::none;
   auto const add = [&](gemm_plan const& plan, cost const& time, sharing const& tiles) {
     option& x = options.emplace_back(option{plan, time, tiles, plan_source::model, 0});
-    if (measured && is_plan(*measured, plan))
+    if (measured && is_plan(*measured, plan)) {
       x.source = plan_source::table_of_winners, x.measured_us = measured->us;
-    if (tuned.fastest && is_plan(*tuned.fastest, plan))
+      x.starts_early = measured->starts_early;
+    }
+    if (tuned.fastest && is_plan(*tuned.fastest, plan)) {
       x.source = plan_source::tuned, x.measured_us = tuned.fastest->us;
+      if (tuned.fastest->starts_early) x.starts_early = tuned.fastest->starts_early;
+    }
   };
   for (bool const swapped : {false, true}) {
     if (swapped && gated) break;
@@ -261,7 +266,8 @@ std::vector<option> ranked(gemm_problem const& p, gemm_operands const& given, in
 }
 
 /// Does it pay to start while the launch before ends? Setting up takes a microsecond or two: 3 to
-/// 9 % of short products. Those that wait for DRAM lose up to 25 % (docs/decisions/0017).
+/// 9 % of short products. Those that wait for DRAM lose up to 25 % (docs/decisions/0017). The rule
+/// for plans of which it was not measured.
 bool starts_early(cost const& t) {
   constexpr double longest_us = 60, most_reads = 0.33;
   return t.total_us < longest_us && t.reads_us + t.copies_us < most_reads * t.total_us;
@@ -278,7 +284,8 @@ gemm_plan finished(option const& x, std::size_t of, int device_sms) {
     plan.why = why(plan, x.time, x.tiles, of);
     plan.terms = terms_of(plan.normal, plan.config, x.tiles, x.time, device_sms);
   }
-  plan.starts_early = starts_early(x.time);
+  plan.starts_early = x.starts_early.value_or(starts_early(x.time));
+  plan.early_measured = x.starts_early.has_value();
   plan.source = x.source;
   plan.measured_us = x.measured_us;
   if (x.source == plan_source::table_of_winners)

@@ -19,8 +19,9 @@ struct winner {
   char const* layout;
   tile_shape tile;
   int shared_tiles, sharers;
-  double us;          // as measured
-  gemv_shape gemv{};  // that kernel, if it has rows: `tile` is empty then
+  double us;                           // as measured
+  gemv_shape gemv{};                   // that kernel, if it has rows: `tile` is empty then
+  std::optional<bool> starts_early{};  // which is faster; nothing: not measured, or no difference
 };
 
 /// All of them.

@@ -314,6 +314,39 @@ TEST_F(TuningStore, ThePlannerTakesWhatWasTuned) {
   EXPECT_EQ(plan_gemm(p, with_workspace(), 132).kernel, plans[0].kernel);
 }
 
+TEST_F(TuningStore, AnEarlyStartThatWasMeasuredCountsMoreThanTheRule) {
+  gemm_problem const p = tn(1000, 1000, 1008);
+  ::setenv("TILEWRIGHT_TUNE", "off", 1);
+  gemm_plan const by_rule = plan_gemm(p, with_workspace(), 132);
+  EXPECT_FALSE(by_rule.early_measured);
+  measured_plan m{by_rule.kernel, by_rule.swapped, by_rule.shared_tiles, by_rule.sharers, 7.5, 8};
+  for (bool const early : {false, true}) {
+    m.starts_early = early;
+    tune(p, m);
+    gemm_plan const plan = plan_gemm(p, with_workspace(), 132);
+    EXPECT_EQ(plan.starts_early, early);
+    EXPECT_TRUE(plan.early_measured);
+  }
+  m.starts_early.reset();
+  tune(p, m);
+  gemm_plan const plan = plan_gemm(p, with_workspace(), 132);
+  EXPECT_EQ(plan.source, plan_source::tuned);
+  EXPECT_EQ(plan.starts_early, by_rule.starts_early);
+  EXPECT_FALSE(plan.early_measured);
+}
+
+TEST_F(TuningStore, ATuningThatDoesNotKnowLeavesWhatTheTableKnows) {
+  gemm_problem const p = tn(64, 8192, 1024);
+  ::setenv("TILEWRIGHT_TUNE", "off", 1);
+  gemm_plan const x = plan_gemm(p, with_workspace(), 132);
+  ASSERT_TRUE(x.source == plan_source::table_of_winners && x.early_measured);
+  tune(p, {x.kernel, x.swapped, x.shared_tiles, x.sharers, 7.5, 8});
+  gemm_plan const plan = plan_gemm(p, with_workspace(), 132);
+  EXPECT_EQ(plan.source, plan_source::tuned);
+  EXPECT_EQ(plan.starts_early, x.starts_early);
+  EXPECT_TRUE(plan.early_measured);
+}
+
 TEST_F(TuningStore, APlanThatNeedsMoreWorkspaceIsNotTaken) {
   gemm_problem const p = tn(600, 600, 30016);
   gemm_plan const shared = plan_gemm(p, with_workspace(), 132);

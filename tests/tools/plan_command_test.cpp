@@ -24,6 +24,28 @@ TEST(PlanCommand, AGemvIsNamedWithItsCtas) {
     EXPECT_NE(r.out.find(word), std::string::npos) << word << " in\n" << r.out;
 }
 
+TEST(PlanCommand, SaysWhyItStartsEarly) {
+  auto const launch = [](std::vector<std::string> words) {
+    words.insert(words.begin(), "plan");
+    std::string const text = run_command(words).out;
+    std::size_t const at = text.find("launch     ");
+    std::string const line = text.substr(at, text.find('\n', at) - at);
+    words.emplace_back("--json");
+    auto const chosen = run_command(words).json()["chosen"];
+    EXPECT_EQ(chosen["starts_early"], line.find("may start while") != std::string::npos) << line;
+    EXPECT_EQ(chosen["early_measured"], line.find("measured") != std::string::npos) << line;
+    return line;
+  };
+  EXPECT_EQ(launch({"64", "8192", "1024"}),
+            "launch     may start while the one before it ends, which was measured to be faster");
+  EXPECT_EQ(launch({"64", "7168", "2048"}),
+            "launch     starts when the one before it has ended, which was measured to be faster");
+  EXPECT_EQ(launch({"2048", "2048", "512"}),
+            "launch     may start while the one before it ends, by the rule");
+  EXPECT_EQ(launch({"64", "8192", "1032"}),
+            "launch     starts when the one before it has ended, by the rule");
+}
+
 TEST(PlanCommand, TermsOfThePredictionAddUp) {
   for (std::vector<std::string> const& size : {std::vector<std::string>{"4096", "4096", "4096"},
                                                {"1", "4096", "4096"},

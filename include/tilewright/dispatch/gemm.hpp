@@ -61,6 +61,7 @@ struct gemm_plan {
   bool repitch_b = false;
   bool direct_d = false;      // D is written by plain stores (pitch or base TMA cannot address)
   bool starts_early = false;  // programmatic dependent launch, unless launch_options say otherwise
+  bool early_measured = false;     // starts_early is what was measured to be faster, not the rule's
   std::vector<std::string> hints;  // performance hints for the log
 };
 
