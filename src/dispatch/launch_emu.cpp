@@ -62,7 +62,7 @@ void gemm_emulated(gemm_plan const& plan, gemm_operands const& given, emu_option
   }
   run.pdl = early || maps || form.copied();
   gemm_config const& c = plan.config;
-  run.expected_macs = static_cast<double>(params.order.tiles()) * c.cluster_m * c.cluster_n *
+  run.expected_macs = static_cast<double>(params.walk.order.tiles()) * c.cluster_m * c.cluster_n *
                       c.tile_m * c.tile_n * static_cast<double>(params.work.k_tiles) * c.tile_k;
   launcher(plan.clusters * plan.config.cluster(), params, run);
 }

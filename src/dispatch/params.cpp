@@ -2,6 +2,8 @@
 // params.cpp  Tensor maps, tile order and scalars of a launch.
 #include "dispatch/params.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 
@@ -173,6 +175,11 @@ c_view view_of_c(gemm_problem const& q, gemm_operands const& o) {
 gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_operands const& o,
                         target t) {
   gemm_config const& c = plan.config;
+  if (plan.shared_tiles > 0 && !c.shares_tiles())
+    throw rejected({"TW0426", "shared tiles",
+                    fmt::format("{} of {}", plan.shared_tiles, plan.kernel),
+                    "a cooperative kernel with one fragment per warpgroup",
+                    "set shared_tiles to 0, or take another plan of plan_candidates()"});
   gemm_params p{};
   int const a_share = c.tile_m / c.cluster_n, b_share = c.tile_n / c.cluster_m;
   // The maps of a batch by pointers get their addresses on the device; any will do until then.
@@ -226,9 +233,9 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
   e.fused = fused_of(q, o);
   if (c.aux()) put_aux(e.fused, c, q, o.aux, t);
 
-  p.order = order_of(plan);
+  p.walk = tile_walk(order_of(plan));
   int const k_tiles = static_cast<int>((q.k + c.tile_k - 1) / c.tile_k);
-  p.work = make_work_plan(p.order.tiles(), k_tiles, plan.shared_tiles, plan.sharers);
+  p.work = make_work_plan(p.walk.order.tiles(), k_tiles, plan.shared_tiles, plan.sharers);
   if (plan.shared_tiles > 0) {
     p.fixup.arrivals = static_cast<std::uint32_t*>(o.workspace);
     p.fixup.partials =

@@ -82,10 +82,9 @@ std::vector<sharing> sharings(gemm_problem const& q, gemm_config const& c, int s
   // Whole tiles: the fewest clusters that need no more waves than all would (64 in place of 66
   // gain 1 % at 8192^3; docs/decisions/0005).
   std::vector<sharing> all{{n, static_cast<int>(up(tiles, up(tiles, most))), 0, 0}};
-  if (c.cluster_k > 1) {  // for a wave of tiles, and no part of fewer than 4 K blocks
-    if (tiles > most || k_tiles < 4 * c.cluster_k) all.clear();
-    return all;
-  }
+  if (c.cluster_k > 1 && (tiles > most || k_tiles < 4 * c.cluster_k))
+    return {};  // they are for a wave of tiles, and no part of fewer than 4 K blocks
+  if (!c.shares_tiles()) return all;
   int const rest = n % most;
   for (int const shared : {n, rest}) {
     if (shared <= 0 || shared > n || shared % most == 0) continue;

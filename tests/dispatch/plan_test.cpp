@@ -344,7 +344,7 @@ TEST(Plan, ABatchIsPlannedAsOneProductOfAllItsTiles) {
   gemm_plan const many = plan_gemm(batch_of(tn(2048, 2048, 128), 32), aligned(), 132);
   EXPECT_TRUE(many.hints.empty());
   EXPECT_GT(many.predicted_us, 16 * (one.predicted_us - 2));  // 2 us to launch
-  EXPECT_EQ(make_params(many, many.normal, aligned(), target::emu).order.batch, 32);
+  EXPECT_EQ(make_params(many, many.normal, aligned(), target::emu).walk.order.batch, 32);
   gemm_problem shared_b = batch_of(tn(64, 512, 8192), 32);
   shared_b.b.batch_stride_elems = 0;
   EXPECT_LT(plan_gemm(shared_b, aligned(), 132).predicted_us,
@@ -372,7 +372,7 @@ TEST(Plan, TheOrderOfTilesIsTheModelsOrTheCallers) {
   EXPECT_NE(plan.why.find(order_names[static_cast<int>(plan.raster)]), std::string::npos);
   plan.raster = order_kind::hilbert;
   plan.band = 8;
-  tile_order const asked = make_params(plan, plan.normal, aligned(), target::emu).order;
+  tile_order const asked = make_params(plan, plan.normal, aligned(), target::emu).walk.order;
   EXPECT_EQ(asked.kind, order_kind::hilbert);
   EXPECT_EQ(asked.band, 8);
   for (int const bad : {0, 12, 8192}) {

@@ -51,6 +51,25 @@ TEST(TileOrder, VisitsEachTileOnce) {
   }
 }
 
+TEST(TileWalk, GoesAsTheOrderSays) {
+  std::mt19937 rng(5);
+  auto const any = [&](int most) { return 1 + static_cast<int>(rng() % most); };
+  for (int i = 0; i < 3000; ++i) {
+    order_kind const kind = all_kinds[i % 3];
+    int const band = kind == order_kind::hilbert ? 1 << (rng() % 6) : any(40);
+    int const most = i % 10 == 0 ? 20'000 : 40;  // up to 2^30 tiles
+    tile_order const o{any(most), any(most), band, any(2), kind};
+    tile_walk const walk(o);
+    for (int k = 0; k < 200; ++k) {
+      int const tile = static_cast<int>(rng() % static_cast<unsigned>(o.tiles()));
+      tile_place const x = walk.place(tile), y = o.place(tile);
+      ASSERT_TRUE(x.m == y.m && x.n == y.n && x.batch == y.batch)
+          << order_names[static_cast<int>(kind)] << " " << o.m_tiles << "x" << o.n_tiles << "x"
+          << o.batch << " band " << o.band << " tile " << tile;
+    }
+  }
+}
+
 /// Steps from a tile to the next.
 int distance(tile_place a, tile_place b) { return std::abs(a.m - b.m) + std::abs(a.n - b.n); }
 

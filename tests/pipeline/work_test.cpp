@@ -46,6 +46,25 @@ TEST(Work, EveryBlockOnceAndTheSharersAreThoseThatHaveAPart) {
   }
 }
 
+TEST(Work, WholeTilesAreTheListOfAPlanThatSharesNone) {
+  for (int tiles = 1; tiles < 30; ++tiles)
+    for (int clusters = 1; clusters < 12; ++clusters) {
+      work_plan const plan = make_work_plan(tiles, 7, 0, 0);
+      for (int c = 0; c < clusters; ++c) {
+        work_list list(plan, c);
+        whole_tiles whole(plan, c);
+        segment x{}, y{};
+        while (list.next(plan, clusters, x)) {
+          ASSERT_FALSE(whole.at_end(plan));
+          ASSERT_TRUE(whole.next(plan, clusters, y));
+          ASSERT_TRUE(x.tile == y.tile && x.k_begin == y.k_begin && x.k_end == y.k_end);
+        }
+        ASSERT_TRUE(whole.at_end(plan));
+        ASSERT_FALSE(whole.next(plan, clusters, y));
+      }
+    }
+}
+
 TEST(Work, PartsDifferByOneBlockAtMost) {
   work_plan const plan = make_work_plan(40, 128, 40, 132);
   for (int c = 0; c < 132; ++c) {

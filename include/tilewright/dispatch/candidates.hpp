@@ -22,21 +22,23 @@ TW_HD constexpr tile_shape few_rows(int tile_m, int tile_n, int stages, int k = 
 }
 
 /// Shared memory: stages * (tile_m + tile_n) * 128 bytes and a staging strip or two per warpgroup,
-/// at most 227 KiB. Most have no cluster: multicast gains nothing where L2 lines are whole
-/// (decision 0015).
+/// at most 227 KiB; with more strips in place of a stage an epilogue is shorter (decision 0019).
+/// Most have no cluster: multicast gains nothing where L2 lines are whole (decision 0015).
 inline constexpr tile_shape tile_shape_list[] = {
-    {128, 256, 2, 1, 4, false, false, true},  // large products
-    {128, 256, 1, 1, 4},                      //
+    {128, 256, 1, 1, 3, false, false, true},  // large products
+    {128, 256, 2, 1, 4},                      //
     {256, 192, 1, 2, 3, false, false, true},  // the fewest bytes per FLOP
     {256, 176, 1, 1, 3},                      // waves that others leave part empty
     {256, 160, 1, 1, 4},                      //
     {128, 192, 1, 1, 4, true, false, true},   // short K: one epilogue hides behind the other loop
     {128, 176, 1, 1, 5, true},                //
     {128, 160, 1, 1, 5, true},                //
-    {128, 128, 1, 1, 6, true, false, true},   //
+    {128, 128, 1, 1, 5, true, false, true},   //
     {128, 192, 1, 1, 4, true, true},          // and few columns: the transposed product
     {128, 224, 2, 1, 4},                      // waves that others leave part empty
-    {192, 192, 1, 1, 3},                      //
+    {192, 192, 1, 1, 4},                      //
+    {192, 192, 1, 2, 4, false, false, true},  // lines that begin inside of L2's sectors
+    {128, 64, 1, 2, 8},                       //
     {128, 128, 1, 1, 6, false, false, true},  // medium products
     {128, 64, 1, 1, 8, false, false, true},   //
     {64, 128, 1, 1, 8, true},                 // few rows, short K
@@ -49,9 +51,11 @@ inline constexpr tile_shape tile_shape_list[] = {
     few_rows(128, 32, 9),                     //
     few_rows(128, 64, 8),                     //
     few_rows(128, 128, 6),                    //
-    few_rows(64, 32, 14, 4),                  // and much K
-    few_rows(64, 32, 14, 8),                  //
+    few_rows(64, 32, 14, 8),                  // and much K
+    few_rows(64, 64, 10, 3),                  //
+    few_rows(64, 64, 10, 5),                  //
     few_rows(64, 64, 11, 8),                  //
+    few_rows(128, 64, 7, 4),                  //
     few_rows(128, 64, 7, 8),                  //
     few_rows(128, 128, 4, 8),                 //
     {128, 256, 2, 1, 4, false, false, false, fusion::ops},  // fused epilogues: large products
@@ -94,6 +98,9 @@ TW_HD constexpr bool is_compiled(gemm_config const& c) {
   for (tile_shape const& t : tile_shape_list) {
     if (config_of(t, c.ab, c.d, c.a_major(), c.b_major()) != c) continue;
     if ((c.a_mn || c.b_mn) && !t.general) return false;
+    // A CTA loads its share of an MN-major operand in groups of 64.
+    if (c.a_mn && t.tile_m / t.cluster_n % 64 != 0) return false;
+    if (c.b_mn && t.tile_n / t.cluster_m % 64 != 0) return false;
     if (c.gated() && c.b_mn) return false;
     if (c.fused != fusion::none && c.d != c.ab) return c.d == elem::f32 && t.general;
     // ptxas spills: two fragments of 192 columns of one tile leave no registers to store float32,

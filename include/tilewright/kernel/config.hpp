@@ -73,6 +73,12 @@ struct gemm_config {
     bool const tight = wide && (!pingpong || d == elem::f32);
     return fused == fusion::none && !tight && cluster_k == 1;
   }
+  /// Can several clusters share a tile's K range? A tile that is fast when it is whole gained
+  /// nothing from it (docs/decisions/0019), and its accumulators leave few registers for adding
+  /// parts.
+  TW_HD constexpr bool shares_tiles() const {
+    return !pingpong && fragments() == 1 && cluster_k == 1;
+  }
   /// Few rows: the weights on the side of A may pass through L2 once (gemm_params::a_once).
   TW_HD constexpr bool streams_a() const {
     return d_m && !pingpong && cluster_m * cluster_n == 1 && fused == fusion::none;

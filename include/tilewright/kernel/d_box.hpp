@@ -37,21 +37,32 @@ TW_HD constexpr d_box d_box_of(gemm_config const& c) {
   return {64, span / 8, swizzle_mode::none, false};
 }
 
-/// Staging strips of each math warpgroup: two that take turns where shared memory has room beside
-/// the stages, else one.
-TW_HD constexpr int staging_strips(gemm_config const& c) {
-  constexpr int rest = 2048;  // of 227 KiB: barriers, flags, what aligns them
-  constexpr int room = 227 * 1024 - rest;
-  int const strip = 64 * d_box_of(c).cols * size_bytes(c.d) * c.math_warpgroups();
-  int const stages = c.stages * (c.tile_m + c.tile_n) * gemm_config::tile_k * size_bytes(c.ab);
-  return c.fused != fusion::none || stages + 2 * strip <= room ? 2 : 1;
-}
+/// The staging strips of each math warpgroup: groups of strips are written at once, with one fence
+/// and one barrier; with two halves one is written while TMA reads the other.
+struct staging {
+  int group;   // strips; they divide those of a tile
+  int halves;  // 1 or 2
 
-/// Does a D that TMA cannot store leave element by element? ptxas takes the accumulators for alive
-/// until the next tile writes them, and with two fragments it has no registers to write lines from
-/// the staging strip. In ping-pong it has, but for strips of 32 columns.
-TW_HD constexpr bool stores_odd_d_from_registers(gemm_config const& c) {
-  return c.fragments() == 2 && (!c.pingpong || d_box_of(c).cols == 32) && c.fused == fusion::none;
+  TW_HD constexpr int strips() const { return group * halves; }
+};
+
+/// The largest groups for which shared memory has room beside the stages; two halves are worth
+/// groups of half the size.
+TW_HD constexpr staging staging_of(gemm_config const& c) {
+  if (c.fused != fusion::none) return {1, 2};
+  constexpr int rest = 2048;  // of 227 KiB: barriers, flags, what aligns them
+  d_box const box = d_box_of(c);
+  int const strip = 64 * box.cols * size_bytes(c.d) * c.math_warpgroups();
+  int const stages = c.stages * (c.tile_m + c.tile_n) * gemm_config::tile_k * size_bytes(c.ab);
+  int const most = (227 * 1024 - rest - stages) / strip;
+  int const of_tile = c.d_cols() / box.cols * c.fragments();
+  auto const largest = [&](int room) {
+    int n = of_tile;
+    while (n > 0 && (of_tile % n != 0 || n > room)) --n;
+    return n;
+  };
+  int const alone = largest(most), halved = largest(most / 2);
+  return 2 * halved >= alone && halved > 0 ? staging{halved, 2} : staging{alone, 1};
 }
 
 /// (row, column) of a box -> its element in shared memory, as TMA reads it.

@@ -19,13 +19,13 @@ namespace tw {
 template <gemm_config C>
 struct epilogue_smem {
   static constexpr int strip_bytes = 64 * d_box_of(C).cols * size_bytes(C.d);
-  alignas(1024) std::byte strip[C.math_warpgroups()][staging_strips(C)][strip_bytes];
+  alignas(1024) std::byte strip[C.math_warpgroups()][staging_of(C).strips()][strip_bytes];
 };
 /// And the vectors of a fused epilogue.
 template <gemm_config C>
 requires(C.fused != fusion::none) struct epilogue_smem<C> {
   static constexpr int strip_bytes = 64 * d_box_of(C).cols * size_bytes(C.d);
-  alignas(1024) std::byte strip[C.math_warpgroups()][staging_strips(C)][strip_bytes];
+  alignas(1024) std::byte strip[C.math_warpgroups()][staging_of(C).strips()][strip_bytes];
   strip_vectors<C> vectors[C.math_warpgroups()];
 };
 
@@ -36,36 +36,61 @@ struct epilogue {
   static constexpr layout box_layout = d_box_layout(C);  // (rows, cols) of a box
   static constexpr int strips = C.d_cols() / box.cols;   // of a fragment
   static constexpr int strip_regs = box.cols / 2;        // results of a thread in a strip
-  static constexpr int buffers = staging_strips(C);
+  static constexpr staging staged = staging_of(C);
   using fragment = accumulator<C.part_n()>;
   using element = typename plain_store<C>::element;
 
-  /// Stores a warpgroup's (64, d_cols) fragment. `turn` is 0 at first; its lowest bit is the
-  /// staging strip that comes next, the one above tells that all have been used.
+  /// Stores a warpgroup's fragments, (64, d_cols) each, one below the other; the first at D(at).
+  /// `turn` is 0 at first; its lowest bit is the half of the staging strips that comes first, the
+  /// one above tells that strips have been used. Between two calls TMA may still read the strips
+  /// that were filled last, of two halves not those that come first.
+  template <int Fragments>
   TW_DEVICE static void store(epilogue_params const& p, epilogue_smem<C>& s, int warpgroup,
-                              fragment_place at, fragment& acc, int& turn) {
+                              fragment_place at, fragment (&acc)[Fragments], int& turn) {
+    writer const w{s, warpgroup, thread_id_anew() % 128};
     if constexpr (C.fused != fusion::none) {
-      store_fused(p, s, warpgroup, at, acc, turn);
-    } else {
-      unrolled<strips>([&](auto strip) {
-        constexpr int j = strip;
-        fragment_place const to{at.row, at.col + j * box.cols, at.batch};
-        scale(p, to, acc, j);
-        if (j >= buffers || turn >= 2) meet(1 + warpgroup);
-        store_strip(d_result{p}, end_of(to) <= p.tma_end, s.strip[warpgroup][(j + turn) % buffers],
-                    1 + warpgroup, to, [&](int i) { return acc[j * strip_regs + i]; });
+      unrolled<Fragments>([&](auto f) {
+        store_fused(p, w, fragment_place{at.row + 64 * f, at.col, at.batch}, acc[f], turn);
       });
-      if constexpr (buffers == 2 && strips % 2 != 0) turn ^= 1;  // the other is left to the next
-      if (strips >= buffers || turn == 0) turn |= 2;
+    } else {
+      constexpr int groups = Fragments * strips / staged.group;
+      bool const sums = are_sums(p, {at.row + 64 * (Fragments - 1), at.col, at.batch});
+      if (sums)
+        unrolled<groups>([&](auto g) { store_sums<g * staged.group>(p, w, at, acc, turn); });
+      else
+        unrolled<Fragments * strips>([&](auto i) { store_any<i>(p, w, at, acc, turn); });
+      if constexpr (staged.halves == 2 && groups % 2 != 0) turn ^= 1;
+      turn |= 2;
     }
   }
 
   /// After the last tile: the staging strips have been read, the CTA may exit.
   TW_DEVICE static void finish() {
-    if (leader()) tma_store_wait_read<0>();
+    if (thread_id() % 128 == 0) tma_store_wait_read<0>();
   }
 
  private:
+  /// A thread of a warpgroup that stores.
+  struct writer {
+    epilogue_smem<C>& smem;
+    int warpgroup;
+    int thread;  // in the warpgroup
+
+    /// For one more strip. Where each result has an address of its own, the compiler must not keep
+    /// those for all strips.
+    TW_DEVICE writer next() const {
+      return type == elem::f32 ? writer{smem, warpgroup, thread_id_anew() % 128} : *this;
+    }
+    TW_DEVICE int barrier() const { return 1 + warpgroup; }
+    TW_DEVICE bool leads() const { return thread == 0; }
+    TW_DEVICE int warp() const { return thread / 32; }
+    TW_DEVICE int lane() const { return thread % 32; }
+    /// Row and column, in the fragment, of its first element; element i adds 8 * (i>>1 & 1) rows
+    /// and 8 * (i>>2) + (i & 1) columns (see accumulator).
+    TW_DEVICE int first_row() const { return 16 * warp() + lane() / 4; }
+    TW_DEVICE int first_col() const { return 2 * (lane() % 4); }
+  };
+
   /// What a strip is stored to: D.
   struct d_result {
     epilogue_params const& p;
@@ -105,23 +130,71 @@ struct epilogue {
     TW_DEVICE int col_step() const { return C.gated() ? p.fused.gate_step : 1; }
   };
 
+  /// Is the sum D, and can TMA store fragments of which the last is at D(at)?
+  TW_DEVICE static bool are_sums(epilogue_params const& p, fragment_place at) {
+    fragment_place const last{at.row, at.col + (strips - 1) * box.cols, at.batch};
+    return end_of(last) <= p.tma_end && p.alpha == 1.0F && p.c.data == nullptr;
+  }
+
+  /// Where strip i of a warpgroup's fragments goes; the first fragment is at D(at).
+  TW_DEVICE static fragment_place place_of(fragment_place at, int i) {
+    return {at.row + 64 * (i / strips), at.col + i % strips * box.cols, at.batch};
+  }
+  /// The staging strip for it.
+  TW_DEVICE static std::byte* staging_for(writer const& w, int i, int turn) {
+    int const half = staged.halves == 1 ? 0 : (i / staged.group + turn) % 2;
+    return w.smem.strip[w.warpgroup][half * staged.group + i % staged.group];
+  }
+
+  /// Strips First and following, a group, for which are_sums() holds, as for nearly all. This code
+  /// has no branches, since instructions that lie between others cost even where they are jumped
+  /// over (docs/decisions/0019).
+  template <int First, int Fragments>
+  TW_DEVICE static void store_sums(epilogue_params const& p, writer const& w, fragment_place at,
+                                   fragment (&acc)[Fragments], int turn) {
+    if (staged.halves == 1 && (First > 0 || turn >= 2)) meet<0>(w);
+    unrolled<staged.group>([&](auto k) {
+      constexpr int i = First + k, j = i % strips;
+      fill(w.next(), staging_for(w, i, turn),
+           [&](int e) { return acc[i / strips][j * strip_regs + e]; });
+    });
+    fence_proxy_async();  // the writes above are for the async proxy
+    if (staged.halves == 2 && w.leads()) tma_store_wait_read<0>();  // the other half is free
+    named_barrier_sync(w.barrier(), 128);
+    unrolled<staged.group>([&](auto k) {
+      store_boxes(w, d_result{p}, staging_for(w, First + k, turn), place_of(at, First + k));
+    });
+    if (w.leads()) tma_store_commit();
+  }
+
+  /// Strip I, whatever it needs.
+  template <int I, int Fragments>
+  TW_DEVICE static void store_any(epilogue_params const& p, writer const& w, fragment_place at,
+                                  fragment (&acc)[Fragments], int turn) {
+    constexpr int j = I % strips;
+    fragment_place const to = place_of(at, I);
+    scale(p, w.next(), to, acc[I / strips], j);
+    if (I > 0 || turn >= 2) meet<0>(w);
+    store_strip(w.next(), d_result{p}, end_of(to) <= p.tma_end, staging_for(w, I, turn), to,
+                [&](int i) { return acc[I / strips][j * strip_regs + i]; });
+  }
+
   /// The same with a fused epilogue; the staging strips take turns from one store to the next.
-  TW_DEVICE static void store_fused(epilogue_params const& p, epilogue_smem<C>& s, int warpgroup,
-                                    fragment_place at, fragment& acc, int& turn) {
+  TW_DEVICE static void store_fused(epilogue_params const& p, writer const& w, fragment_place at,
+                                    fragment& acc, int& turn) {
     using ops = epilogue_ops<C>;
     constexpr bool gated = C.gated();
-    int const barrier = 1 + warpgroup;
     ops vectors(p, at);
     unrolled<strips>([&](auto strip) {
       constexpr int j = strip;
       fragment_place const to{at.row, at.col + j * box.cols, at.batch};
       auto const put = [&](auto const& result, bool by_tma, auto value) {
-        store_strip(result, by_tma, s.strip[warpgroup][turn], barrier, to, value);
+        store_strip(w, result, by_tma, w.smem.strip[w.warpgroup][turn], to, value);
         turn ^= 1;
       };
-      vectors.share(p, s.vectors[warpgroup], {at.row, to.col + box.cols, at.batch});
-      meet(barrier);
-      ops::make_x(p, s.vectors[warpgroup], to, acc, j);
+      vectors.share(p, w.smem.vectors[w.warpgroup], {at.row, to.col + box.cols, at.batch});
+      meet<1>(w);
+      ops::make_x(p, w.smem.vectors[w.warpgroup], to, acc, j);
       if constexpr (C.aux()) {
         // A box must not reach from the gates' columns into the others.
         bool const by_tma =
@@ -129,7 +202,7 @@ struct epilogue {
         unrolled<gated ? 2 : 1>([&](auto part) {
           put(aux_result{p, part}, by_tma,
               [&](int i) { return acc[ops::register_of(j * ops::regs, i) + 4 * part]; });
-          meet(barrier);
+          meet<1>(w);
         });
       }
       ops::make_y(p, to, acc, j);
@@ -142,12 +215,6 @@ struct epilogue {
     return box.m_major ? at.row + 64 : at.col + box.cols;
   }
 
-  /// Row and column, in the fragment, of a thread's first element; element i adds 8 * (i>>1 & 1)
-  /// rows and 8 * (i>>2) + (i & 1) columns (see accumulator).
-  TW_DEVICE static int first_row() { return 16 * (warp_id() % 4) + lane_id() / 4; }
-  TW_DEVICE static int first_col() { return 2 * (lane_id() % 4); }
-  TW_DEVICE static bool leader() { return thread_id() % 128 == 0; }
-
   /// Element (row, col) of C of product `batch`, that lies in `matrix` in a batch by pointers.
   TW_DEVICE static float load_c(c_view const& c, void const* matrix, int row, int col, int batch) {
     std::int64_t const i = row * c.row_stride + col * c.col_stride;
@@ -156,7 +223,8 @@ struct epilogue {
   }
 
   /// Strip j of the fragment, at D(at): alpha * acc + beta * C.
-  TW_DEVICE static void scale(epilogue_params const& p, fragment_place at, fragment& acc, int j) {
+  TW_DEVICE static void scale(epilogue_params const& p, writer const& w, fragment_place at,
+                              fragment& acc, int j) {
     TW_UNROLL
     for (int i = j * strip_regs; i < (j + 1) * strip_regs; ++i) acc[i] = p.alpha * acc[i];
     if (p.c.data == nullptr) return;
@@ -166,50 +234,51 @@ struct epilogue {
                                    : static_cast<std::byte const*>(p.c.data) + first;
     TW_UNROLL
     for (int i = 0; i < strip_regs; ++i) {
-      int const r = at.row + first_row() + 8 * (i >> 1 & 1);
-      int const c = at.col + first_col() + 8 * (i >> 2) + (i & 1);
+      int const r = at.row + w.first_row() + 8 * (i >> 1 & 1);
+      int const c = at.col + w.first_col() + 8 * (i >> 2) + (i & 1);
       float& x = acc[j * strip_regs + i];
       if (r < p.m && c < p.n) x = fmaf(p.beta, load_c(p.c, matrix, r, c, at.batch), x);
     }
   }
 
-  /// The warpgroup goes on when the store that used the next strip has read it; plain stores have
-  /// then.
-  TW_DEVICE static void meet(int barrier) {
-    if (leader()) tma_store_wait_read<buffers - 1>();
-    named_barrier_sync(barrier, 128);
+  /// The warpgroup goes on when all TMA stores but the last `Pending` have read their strips; plain
+  /// stores have then.
+  template <int Pending>
+  TW_DEVICE static void meet(writer const& w) {
+    if (w.leads()) tma_store_wait_read<Pending>();
+    named_barrier_sync(w.barrier(), 128);
   }
 
   /// A strip at D(at), through shared memory. value(i): the thread's result i.
   template <class Result, class Value>
-  TW_DEVICE static void store_strip(Result const& result, bool by_tma, std::byte* strip,
-                                    int barrier, fragment_place at, Value value) {
-    if constexpr (plain_store<C>::from_registers) {
-      if (!by_tma) {
-        plain_store<C>::store(result, at, value);
-        if (leader()) tma_store_commit();
-        return;
-      }
-    }
-    if constexpr (type == elem::f32)
-      fill_32(reinterpret_cast<float*>(strip), value);
-    else if constexpr (box.m_major)
-      fill_16_transposed(reinterpret_cast<std::uint16_t*>(strip), value);
-    else
-      fill_16(reinterpret_cast<std::uint16_t*>(strip), value);
+  TW_DEVICE static void store_strip(writer const& w, Result const& result, bool by_tma,
+                                    std::byte* strip, fragment_place at, Value value) {
+    fill(w, strip, value);
     fence_proxy_async();  // the writes above are for the async proxy
-    named_barrier_sync(barrier, 128);
-    if (plain_store<C>::from_registers || by_tma)
-      store_boxes(result, strip, at);
+    named_barrier_sync(w.barrier(), 128);
+    if (by_tma)
+      store_boxes(w, result, strip, at);
     else
-      plain_store<C>::store(result, reinterpret_cast<element const*>(strip), at);
-    if (leader()) tma_store_commit();  // an empty group after plain stores keeps the count
+      plain_store<C>::store(w.thread, result, reinterpret_cast<element const*>(strip), at);
+    if (w.leads()) tma_store_commit();  // an empty group after plain stores keeps the count
+  }
+
+  /// Writes the thread's results to a staging strip.
+  template <class Value>
+  TW_DEVICE static void fill(writer const& w, std::byte* strip, Value value) {
+    if constexpr (type == elem::f32)
+      fill_32(w, reinterpret_cast<float*>(strip), value);
+    else if constexpr (box.m_major)
+      fill_16_transposed(w, reinterpret_cast<std::uint16_t*>(strip), value);
+    else
+      fill_16(w, reinterpret_cast<std::uint16_t*>(strip), value);
   }
 
   /// The boxes of a staged strip, by TMA.
   template <class Result>
-  TW_DEVICE static void store_boxes(Result const& result, std::byte* strip, fragment_place at) {
-    if (!leader()) return;
+  TW_DEVICE static void store_boxes(writer const& w, Result const& result, std::byte* strip,
+                                    fragment_place at) {
+    if (!w.leads()) return;
     tensor_map const& map = result.map(at.batch);
     int const matrix = result.index(at.batch);
     TW_UNROLL
@@ -230,12 +299,12 @@ struct epilogue {
 
   /// 16-bit row-major D: 16 columns with each stmatrix, 8 where the box has no more of them.
   template <class Value>
-  TW_DEVICE static void fill_16(std::uint16_t* s, Value value) {  // (64, cols)
-    int const row = 16 * (warp_id() % 4) + lane_id() % 16;
+  TW_DEVICE static void fill_16(writer const& w, std::uint16_t* s, Value value) {  // (64, cols)
+    int const row = 16 * w.warp() + w.lane() % 16;
     unrolled<(box.cols + 15) / 16>([&](auto step) {
       constexpr int q = step;
       constexpr bool half = box.cols - 16 * q == 8;
-      int const i = 8 * q, col = 16 * q + (half ? 0 : 8 * (lane_id() / 16));
+      int const i = 8 * q, col = 16 * q + (half ? 0 : 8 * (w.lane() / 16));
       std::uint16_t* const at = s + offset<box_layout>(row, col);
       if constexpr (half)
         stmatrix<2>(at, b32<2>{{packed(value, i), packed(value, i + 2)}});
@@ -247,9 +316,10 @@ struct epilogue {
 
   /// 16-bit M-major D: the same with transposed matrices, whose stored rows are columns of D.
   template <class Value>
-  TW_DEVICE static void fill_16_transposed(std::uint16_t* s, Value value) {  // (64, cols)
-    int const row = 16 * (warp_id() % 4) + 8 * (lane_id() / 8 % 2);
-    int const col = lane_id() % 8 + (box.cols == 8 ? 0 : 8 * (lane_id() / 16));
+  TW_DEVICE static void fill_16_transposed(writer const& w, std::uint16_t* s,
+                                           Value value) {  // (64, cols)
+    int const row = 16 * w.warp() + 8 * (w.lane() / 8 % 2);
+    int const col = w.lane() % 8 + (box.cols == 8 ? 0 : 8 * (w.lane() / 16));
     TW_UNROLL
     for (int q = 0; q < (box.cols + 15) / 16; ++q) {
       int const i = 8 * q;
@@ -264,10 +334,11 @@ struct epilogue {
 
   /// 32-bit D, an element at a time; a row-major box takes neighbours together.
   template <class Value>
-  TW_DEVICE static void fill_32(float* s, Value value) {  // (64, cols)
+  TW_DEVICE static void fill_32(writer const& w, float* s, Value value) {  // (64, cols)
     TW_UNROLL
     for (int i = 0; i < strip_regs; ++i) {
-      int const row = first_row() + 8 * (i >> 1 & 1), col = first_col() + 8 * (i >> 2) + (i & 1);
+      int const row = w.first_row() + 8 * (i >> 1 & 1);
+      int const col = w.first_col() + 8 * (i >> 2) + (i & 1);
       s[plain_store<C>::offset_in_strip(row, col)] = value(i);
     }
   }

@@ -60,7 +60,7 @@ struct fixup {
     int first;
     TW_DEVICE quad* part(int i) const {
       std::int64_t const place = 2 * (first + i) + (i == 0 ? 1 : 0);
-      return reinterpret_cast<quad*>(partials + place * tile_floats) + thread_id() % 128;
+      return reinterpret_cast<quad*>(partials + place * tile_floats) + thread_id_anew() % 128;
     }
   };
 
@@ -106,7 +106,7 @@ struct fixup {
   /// sees what all have written; it leaves the counter at zero for the next launch.
   TW_DEVICE static bool arrive(std::uint32_t* counter, int count, fixup_smem& s, int consumer) {
     named_barrier_sync(1 + consumer, 128);
-    if (thread_id() % 128 == 0) {
+    if (thread_id_anew() % 128 == 0) {
       bool const last = atomic_add(counter, 1U) == static_cast<std::uint32_t>(count - 1);
       if (last) store_relaxed(counter, 0U);
       s.last[consumer] = last ? 1 : 0;

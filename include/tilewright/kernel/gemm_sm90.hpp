@@ -68,6 +68,7 @@ struct gemm_sm90 {
   static_assert(smem_bytes <= 227 * 1024, "[TW0206] the stages need more than 227 KiB of smem");
 
   using params = gemm_params;
+  using work_of_cta = std::conditional_t<C.shares_tiles(), work_list, whole_tiles>;
 
   TW_DEVICE static void run(params const& p) {
     smem& s = dynamic_smem<smem>();
@@ -123,7 +124,7 @@ struct gemm_sm90 {
 
   /// The CTA's tile of a cluster tile, in units of CTA tiles.
   TW_DEVICE static tile_place tile_of(params const& p, int cluster_tile) {
-    tile_place const t = p.order.place(cluster_tile);
+    tile_place const t = p.walk.place(cluster_tile);
     return {t.m * C.cluster_m + cluster_rank() % C.cluster_m,
             t.n * C.cluster_n + cluster_rank() / C.cluster_m % C.cluster_n, t.batch};
   }
@@ -154,7 +155,7 @@ struct gemm_sm90 {
     [[maybe_unused]] l2_policy const a_policy =
         p.a_once != 0 ? evict_first_policy() : evict_normal_policy();
     ring<C.stages> slot;
-    work_list work(p.work, cluster_id());
+    work_of_cta work(p.work, cluster_id());
     int acquired = -1;  // the product whose maps may be used
     for (segment seg{}; work.next(p.work, cluster_count(), seg);) {
       tile_place const tile = tile_of(p, seg.tile);
@@ -248,7 +249,7 @@ struct gemm_sm90 {
     ring<1> sums;  // of the cluster
     bool mine = !C.pingpong || consumer == 0;
     if (!mine) named_barrier_arrive(my_turn, 256);  // the first tile is warpgroup 0's
-    work_list work(p.work, cluster_id());
+    work_of_cta work(p.work, cluster_id());
     for (segment seg{}; work.next(p.work, cluster_count(), seg); mine = !C.pingpong || !mine) {
       if (!mine) {
         slot.skip(seg.k_end - seg.k_begin);
@@ -265,9 +266,15 @@ struct gemm_sm90 {
       if constexpr (C.cluster_k > 1) clear(acc);
       k_range const part = my_part(seg);
       int const blocks = warp_uniform(part.end - part.begin);
-      for (int k = 0; k < blocks; ++k, slot.next()) {
+      if constexpr (C.cluster_k == 1) {  // the first block does not read the accumulators
         s.ab_landed[slot.stage].wait(slot.phase);
-        multiply(acc, s.a[slot.stage], s.b[slot.stage], first_row, C.cluster_k > 1 || k > 0);
+        multiply(acc, s.a[slot.stage], s.b[slot.stage], first_row, false);
+        held = slot.stage;
+        slot.next();
+      }
+      for (int k = C.cluster_k == 1 ? 1 : 0; k < blocks; ++k, slot.next()) {
+        s.ab_landed[slot.stage].wait(slot.phase);
+        multiply(acc, s.a[slot.stage], s.b[slot.stage], first_row, true);
         wait<1>(acc);  // the group before this one has finished: its stage is free
         if (k > 0) release(s, held);
         held = slot.stage;
@@ -291,15 +298,15 @@ struct gemm_sm90 {
   template <class Fragments>
   TW_DEVICE static void finish(params const& p, smem& s, int consumer, segment const& seg,
                                tile_place tile, int first_row, Fragments& acc, int& turn) {
-    bool const shared = seg.k_end - seg.k_begin < p.work.k_tiles;
-    if (shared && !fixup<C>::add(p, s.fix, seg, consumer, acc)) return;
+    if constexpr (C.shares_tiles()) {
+      bool const shared = seg.k_end - seg.k_begin < p.work.k_tiles;
+      if (shared && !fixup<C>::add(p, s.fix, seg, consumer, acc)) return;
+    }
     if constexpr (!place_first) tile = tile_of(p, seg.tile);
     int const owner = C.cluster_k > 1 ? cluster_rank() : 0;
-    unrolled<fragments>([&](auto f) {
-      fragment_place const at{tile.m * C.tile_m + first_row + 64 * f,
-                              (tile.n * C.owners() + owner) * C.d_cols(), tile.batch};
-      epilogue<C>::store(p.epilogue, s.d, consumer, at, acc[f], turn);
-    });
+    fragment_place const at{tile.m * C.tile_m + first_row,
+                            (tile.n * C.owners() + owner) * C.d_cols(), tile.batch};
+    epilogue<C>::store(p.epilogue, s.d, consumer, at, acc, turn);
   }
 
   using accumulators = accumulator<C.tile_n>[fragments];

@@ -65,7 +65,7 @@ struct fixup_params {
 /// constant cache takes a quarter of a microsecond to come.
 struct gemm_params {
   work_plan work;
-  tile_order order;          // of cluster tiles
+  tile_walk walk;            // through the cluster tiles
   int a_batched, b_batched;  // 1: a matrix for each product, along the map; 0: one place in it
   int a_once;                // 1: each element of A is loaded once: L2 need not keep it
   tensor_map const* a_maps;  // a map for each product; nullptr: a, for all

@@ -20,8 +20,6 @@ class plain_store {
   static constexpr d_box box = d_box_of(C);
   using element = std::conditional_t<C.d == elem::f32, float, std::uint16_t>;
 
-  static constexpr bool from_registers = stores_odd_d_from_registers(C);
-
   /// Element (row, col) of a strip in shared memory: one or two boxes.
   TW_DEVICE static unsigned offset_in_strip(unsigned row, unsigned col) {
     constexpr unsigned rows = box.rows, cols = box.cols;
@@ -30,18 +28,17 @@ class plain_store {
   }
 
   /// Stores what is inside of D of the strip at D(at); the whole warpgroup calls it, after a
-  /// barrier. Result: d_result or aux_result of the epilogue.
-  /// Lines count from the first of D: then nothing here is the same for all tiles, and the compiler
-  /// keeps nothing of it in registers meanwhile.
+  /// barrier. Result: d_result or aux_result of the epilogue. thread: in the warpgroup.
   template <class Result>
-  TW_DEVICE static void store(Result const& result, element const* strip, fragment_place at) {
+  TW_DEVICE static void store(int thread, Result const& result, element const* strip,
+                              fragment_place at) {
     int const first = box.m_major ? at.col : at.row;
     int const end = least(box.m_major ? result.p.n : result.p.m, first + most_lines);
     int const length = least(box.m_major ? result.p.m - at.row : result.p.n - at.col, most_elems);
     if (length <= 0) return;
     element* const matrix = static_cast<element*>(result.matrix(at.batch)) + result.first(at.batch);
-    unsigned const lane = static_cast<unsigned>(lane_id());
-    unsigned const warp = static_cast<unsigned>(warp_id()) % 4;
+    unsigned const lane = static_cast<unsigned>(thread % 32);
+    unsigned const warp = static_cast<unsigned>(thread / 32);
     for (unsigned pair = static_cast<unsigned>(first) + warp * at_once + lane / lanes;
          static_cast<int>(pair) < end; pair += 2 * 4 * at_once) {
       TW_UNROLL
@@ -61,24 +58,6 @@ class plain_store {
         int const step = box.m_major ? 1 : result.col_step();
         store_elems(matrix + to, step, strip, in_strip, lane % lanes, length);
       }
-    }
-  }
-
-  /// The same from registers. value(i): the thread's result i.
-  template <class Result, class Value>
-  TW_DEVICE static void store(Result const& result, fragment_place at, Value value) {
-    element* const matrix = static_cast<element*>(result.matrix(at.batch));
-    std::int64_t const first = result.first(at.batch);
-    TW_UNROLL
-    for (int i = 0; i < box.cols / 2; ++i) {
-      int const r = at.row + 16 * (warp_id() % 4) + lane_id() / 4 + 8 * (i >> 1 & 1);
-      int const c = at.col + 2 * (lane_id() % 4) + 8 * (i >> 2) + (i & 1);
-      if (r >= result.p.m || c >= result.p.n) continue;
-      std::int64_t const to = box.m_major ? c * result.pitch() + r : r * result.pitch() + c;
-      if constexpr (words)
-        matrix[first + to] = static_cast<element>(pack2<C.d>(value(i), 0.0F));
-      else
-        matrix[first + to] = value(i);
     }
   }
 

@@ -82,4 +82,21 @@ class work_list {
   int at_ = 0, end_ = 0;
 };
 
+/// The same for kernels that share no tiles (plan.shared == 0).
+class whole_tiles {
+ public:
+  TW_HD constexpr whole_tiles(work_plan const&, int cluster) : next_(cluster) {}
+
+  TW_HD constexpr bool next(work_plan const& plan, int clusters, segment& s) {
+    if (at_end(plan)) return false;
+    s = {next_, 0, plan.k_tiles};
+    next_ += clusters;
+    return true;
+  }
+  TW_HD constexpr bool at_end(work_plan const& plan) const { return next_ >= plan.tiles; }
+
+ private:
+  int next_;
+};
+
 }  // namespace tw

@@ -10,6 +10,13 @@ namespace tw {
 
 /// Thread in its CTA. PTX ISA, "Special Registers: %tid".
 TW_DEVICE int thread_id() { return static_cast<int>(threadIdx.x); }
+/// The same, read anew: what depends on it is computed where it is needed. The compiler would else
+/// compute it ahead of the loop over tiles and spill it there.
+TW_DEVICE int thread_id_anew() {
+  int t;
+  asm volatile("mov.u32 %0, %%tid.x;" : "=r"(t));
+  return t;
+}
 /// Lane in its warp. CTAs are 1-D, so this is %laneid without reading it.
 TW_DEVICE int lane_id() { return thread_id() % 32; }
 /// Warp in its CTA. The shuffle tells the compiler that the whole warp has one value, so what
