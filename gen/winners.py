@@ -75,12 +75,12 @@ def rows(results):
     found, early = {}, {}
     for path in results:
         for shape in json.loads((ROOT / path).read_text())["shapes"]:
-            if shape.get("batch", 1) != 1 or shape.get("category") == "epilogue":
-                continue  # the table has single products without a fused epilogue
+            if shape.get("category") == "epilogue":
+                continue  # the table has products without a fused epilogue
             # The planned one and the fastest were timed again, interleaved with the others.
             medians = {p["provider"]: p["burst"]["us"]["median"]
                        for p in shape.get("providers", []) if "burst" in p}
-            size = (shape["m"], shape["n"], shape["k"])
+            size = (shape["m"], shape["n"], shape["k"], shape.get("batch", 1))
             for plan, pays in early_start(shape, medians):
                 ab, d, form = plan_of(plan)
                 early[(*size, ab, d, shape["layout"]), form] = pays
@@ -99,12 +99,12 @@ def rows(results):
 
 
 def row(key, form, us, starts_early):
-    m, n, k, ab, d, layout = key
+    m, n, k, batch, ab, d, layout = key
     tile, shared_tiles, sharers, gemv = form
     last = [gemv] if gemv else []
     if starts_early is not None:
         last = [gemv or "{}", "true" if starts_early else "false"]
-    return (f'{{{m}, {n}, {k}, elem::{ab}, elem::{d}, "{layout}",\n '
+    return (f'{{{m}, {n}, {k}, {batch}, elem::{ab}, elem::{d}, "{layout}",\n '
             + ", ".join([tile, str(shared_tiles), str(sharers), f"{us:.1f}", *last]) + "},")
 
 

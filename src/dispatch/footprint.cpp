@@ -15,6 +15,7 @@ namespace {
 
 constexpr int most_placed = 4096;
 constexpr int default_band_rows = 2048;
+constexpr int few_columns = 4;
 constexpr double worth_another_order = 0.98;
 
 /// The waves in which strips of one operand were needed last.
@@ -61,7 +62,10 @@ footprint footprint_of(tile_order const& order, strips const& s) {
 
 tile_order default_order(tile_order grid, int tile_rows) {
   grid.kind = order_kind::grouped;
-  grid.band = std::clamp(default_band_rows / tile_rows, 1, grid.m_tiles);
+  int band = default_band_rows / tile_rows;
+  // Few columns of tiles: those of a row, which read the same rows of A, run side by side.
+  if (grid.n_tiles > 1 && grid.n_tiles <= few_columns) band = std::min(band, few_columns);
+  grid.band = std::clamp(band, 1, grid.m_tiles);
   return grid;
 }
 

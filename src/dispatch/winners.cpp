@@ -16,17 +16,20 @@ constexpr int h200_sms = 132;
 std::span<winner const> winners() { return h200; }
 
 std::optional<winner> find_winner(gemm_problem const& p, int sms) {
-  bool const plain = !p.c && p.batch == 1 && !is_fused(p.epilogue) && !p.aux;
+  bool const plain = !p.c && !is_fused(p.epilogue) && !p.aux;
   if (sms != h200_sms || p.d.ord != order::row_major || !plain) return std::nullopt;
   bool const dense = p.a.pitch_elems == (p.a.ord == order::row_major ? p.k : p.m) &&
                      p.b.pitch_elems == (p.b.ord == order::row_major ? p.n : p.k) &&
                      p.d.pitch_elems == p.n;
-  if (!dense) return std::nullopt;
+  bool const in_line =
+      p.batch == 1 || (p.a.batch_stride_elems == p.m * p.k && p.b.batch_stride_elems == p.k * p.n &&
+                       p.d.batch_stride_elems == p.m * p.n);
+  if (!dense || !in_line) return std::nullopt;
   char const layout[] = {p.a.ord == order::row_major ? 'T' : 'N',
                          p.b.ord == order::col_major ? 'N' : 'T', 0};
   for (winner const& w : h200)
-    if (w.m == p.m && w.n == p.n && w.k == p.k && w.ab == p.a.type && w.d == p.d.type &&
-        std::string_view(w.layout) == layout)
+    if (w.m == p.m && w.n == p.n && w.k == p.k && w.batch == p.batch && w.ab == p.a.type &&
+        w.d == p.d.type && std::string_view(w.layout) == layout)
       return w;
   return std::nullopt;
 }

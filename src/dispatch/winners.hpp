@@ -14,7 +14,7 @@ namespace tw {
 /// A product and the fastest way to compute it. layout: A is T = (m, k) or N = (k, m) in memory, B
 /// is N = (n, k) or T = (k, n), as in the names of BLAS; D row-major.
 struct winner {
-  std::int64_t m, n, k;
+  std::int64_t m, n, k, batch;
   elem ab, d;
   char const* layout;
   tile_shape tile;
@@ -27,8 +27,8 @@ struct winner {
 /// All of them.
 std::span<winner const> winners();
 
-/// What was measured for this product on a card with `sms` SMs, if it was: matrices without gaps
-/// and no C.
+/// What was measured for this product on a card with `sms` SMs, if it was: matrices without gaps,
+/// those of a batch behind each other, and no C.
 std::optional<winner> find_winner(gemm_problem const& p, int sms);
 
 }  // namespace tw

@@ -52,6 +52,20 @@ TEST(Footprint, EveryStripIsReadOnceIfTheCacheHoldsAll) {
   }
 }
 
+TEST(Footprint, FewColumnsRunSideBySide) {
+  for (int n_tiles = 1; n_tiles <= 8; ++n_tiles) {
+    tile_order const o = default_order({96, n_tiles, 1}, 64);
+    int apart = 0;  // places between the first and the last tile of a row
+    for (int row = 0; row < 96; ++row) {
+      int first = -1, last = -1;
+      for (int i = 0; i < o.tiles(); ++i)
+        if (o.place(i).m == row) first = first < 0 ? i : first, last = i;
+      apart = std::max(apart, last - first);
+    }
+    EXPECT_EQ(apart, (n_tiles <= 4 ? 4 : 32) * (n_tiles - 1)) << n_tiles;
+  }
+}
+
 TEST(Footprint, AnotherOrderIsChosenOnlyWhereItReadsLess) {
   std::set<order_kind> seen;
   std::mt19937 rng(6);

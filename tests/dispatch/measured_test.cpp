@@ -44,6 +44,19 @@ TEST(Measured, AnEarlyStartIsTheMeasuredOneElseTheRules) {
   EXPECT_TRUE(plan_gemm(tn(2048, 2048, 512), with_workspace(), 132).starts_early);
 }
 
+TEST(Measured, ABatchIsAProductOfItsOwn) {
+  gemm_problem p = tn(2048, 2048, 128);
+  p.batch = 32;
+  p.a.batch_stride_elems = p.b.batch_stride_elems = 2048 * 128;
+  p.d.batch_stride_elems = 2048 * 2048;
+  ASSERT_TRUE(find_winner(p, 132));
+  EXPECT_EQ(find_winner(p, 132)->batch, 32);
+  p.batch = 31;
+  EXPECT_FALSE(find_winner(p, 132));
+  p.batch = 32, p.a.batch_stride_elems += 8;  // with gaps
+  EXPECT_FALSE(find_winner(p, 132));
+}
+
 TEST(Measured, PitchesThatSplitSectorsAreSaid) {
   gemm_plan const plan = plan_gemm(tn(4096, 4096, 4104), aligned(), 132);  // pitches of 8208 bytes
   ASSERT_EQ(plan.hints.size(), 2U);
@@ -60,13 +73,19 @@ TEST(Measured, EveryMeasuredPlanIsStillOffered) {
   for (winner const& w : winners()) {
     bool const row_a = w.layout[0] == 'T', col_b = w.layout[1] == 'N';
     gemm_problem p;
-    p.m = w.m, p.n = w.n, p.k = w.k;
+    p.m = w.m, p.n = w.n, p.k = w.k, p.batch = w.batch;
     p.a = {w.ab, row_a ? order::row_major : order::col_major, row_a ? w.k : w.m};
     p.b = {w.ab, col_b ? order::col_major : order::row_major, col_b ? w.k : w.n};
     p.d = {w.d, order::row_major, w.n};
+    if (w.batch > 1) {
+      p.a.batch_stride_elems = w.m * w.k;
+      p.b.batch_stride_elems = w.k * w.n;
+      p.d.batch_stride_elems = w.m * w.n;
+    }
     gemm_plan const plan = plan_gemm(p, o, 132);
     EXPECT_EQ(plan.source, plan_source::table_of_winners)
-        << w.m << "x" << w.n << "x" << w.k << " " << w.layout << ": " << plan.kernel;
+        << w.m << "x" << w.n << "x" << w.k << "x" << w.batch << " " << w.layout << ": "
+        << plan.kernel;
     EXPECT_EQ(plan.early_measured, w.starts_early.has_value()) << plan.kernel;
     EXPECT_EQ(plan.starts_early, w.starts_early.value_or(plan.starts_early)) << plan.kernel;
   }

@@ -49,10 +49,9 @@ TEST(FusedEmu, EveryShapeWithWholeAndSharedTiles) {
   for (tile_shape const& t : tile_shape_list) {
     if (t.fused == fusion::none) continue;
     ++shapes;
-    expected += config_of(t, elem::bf16, elem::bf16, operand_major::k, operand_major::k)
-                        .shares_tiles()
-                    ? 2
-                    : 1;
+    expected +=
+        config_of(t, elem::bf16, elem::bf16, operand_major::k, operand_major::k).shares_tiles() ? 2
+                                                                                                : 1;
     for (int tries = 0; tries < 1500 && ways.size() < expected; ++tries) {
       fused_product p = random_fused(rng, 300);
       bool const gated = t.fused == fusion::gated || t.fused == fusion::gated_aux;

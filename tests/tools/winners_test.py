@@ -82,10 +82,10 @@ class Winners(unittest.TestCase):
 
     def test_the_flag_stands_last(self):
         self.assertEqual(rows(tuned(early=False)), [
-            '{64, 256, 512, elem::bf16, elem::bf16, "TN",\n'
+            '{64, 256, 512, 1, elem::bf16, elem::bf16, "TN",\n'
             ' {128, 128, 1, 1, 6, false, false}, 0, 0, 7.0, {}, false},'])
         self.assertEqual(rows(tuned(early=True, kernel=GEMV)), [
-            '{64, 256, 512, elem::bf16, elem::bf16, "TN",\n'
+            '{64, 256, 512, 1, elem::bf16, elem::bf16, "TN",\n'
             ' {}, 0, 0, 7.0, {4, 1, 2, 1, 8, 2}, true},'])
 
 
