@@ -60,7 +60,8 @@ def planned(shape):
 
 
 def early_start(shape, medians):
-    """[(plan, does it pay to start early)]; None: it makes no difference. Nothing: not measured."""
+    """[(plan, does it pay to start early)]; None: it makes no difference. Nothing: not measured, or
+    no difference in an export of tune, which does not tell these apart; an older answer stays."""
     if "fastest" in shape:
         early = shape["fastest"].get("starts_early")
         return [] if early is None else [(shape["fastest"], early)]

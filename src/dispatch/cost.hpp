@@ -15,9 +15,9 @@ namespace tw {
 /// What the prediction rests on: fitted to the eight to ten most promising plans of each of 462
 /// products on one H200 (the measurements behind bench/results/2026-11-22-h200-tuned.json). There
 /// the plan of the least predicted time took 1.019 times that of the fastest one, in the geometric
-/// mean; after a fit to 307 of them, 1.028 times for the 157 others. Clocks are of 1.7 GHz, at
-/// which the card may run faster, and what runs at the same time is taken to overlap less than it
-/// does: an efficiency may exceed 1.
+/// mean; after a fit to the first 307, 1.028 times for those measured later. Clocks are of 1.7 GHz,
+/// at which the card may run faster, and what runs at the same time is taken to overlap less than
+/// it does: an efficiency may exceed 1.
 struct machine_model {
   double clock_ghz = 1.7;
   double efficiency = 1.053;       // of the tensor cores: cooperative tiles of 128 rows and more,

@@ -178,7 +178,8 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
   if (plan.shared_tiles > 0 && !c.shares_tiles())
     throw rejected({"TW0426", "shared tiles",
                     fmt::format("{} of {}", plan.shared_tiles, plan.kernel),
-                    "a cooperative kernel with one fragment per warpgroup",
+                    "a cooperative kernel with one fragment per warpgroup, whose clusters do not "
+                    "share K",
                     "set shared_tiles to 0, or take another plan of plan_candidates()"});
   gemm_params p{};
   int const a_share = c.tile_m / c.cluster_n, b_share = c.tile_n / c.cluster_m;

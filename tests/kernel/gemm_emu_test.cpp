@@ -196,6 +196,42 @@ TEST_P(EveryShape, WholeAndSharedTiles) {
   EXPECT_GE(ways.size(), shares(GetParam()) ? 2U : 1U);
 }
 
+/// The contiguous side of D ends inside of a 16-byte chunk, so that tiles that TMA stores as they
+/// are and tiles with plain stores take turns in one CTA, on the same staging strips.
+TEST_P(EveryShape, TilesByTmaAndRaggedOnesTakeTurns) {
+  tile_shape const& t = tile_shape_list[GetParam()];
+  int const m = 2 * t.tile_m * t.cluster_m + 25, n = 2 * t.tile_n * t.cluster_n + 43, k = 200;
+  std::mt19937_64 rng{static_cast<unsigned>(GetParam())};
+  std::normal_distribution<float> normal;
+  auto const fill = [&] { return normal(rng); };
+  product p;
+  p.a = make_matrix(elem::bf16, order::row_major, m, k, 0, fill);
+  p.b = make_matrix(elem::bf16, order::col_major, k, n, 0, fill);
+  p.d = make_matrix(elem::bf16, t.d_m ? order::col_major : order::row_major, m, n,
+                    8 - (t.d_m ? m : n) % 8, nullptr);
+  p.problem = {m, n, k, p.a.desc, p.b.desc, p.d.desc, std::nullopt, 1.0F, 0.0F};
+  gemm_operands const operands = p.operands();
+  auto const plans = plan_candidates(p.problem, operands, 132);
+  gemm_config const c = config_of(t, elem::bf16, elem::bf16, operand_major::k, operand_major::k);
+  auto const planned = std::find_if(
+      plans.begin(), plans.end(), [&](gemm_plan const& x) { return x.config == c && !x.swapped; });
+  ASSERT_NE(planned, plans.end());
+  ASSERT_FALSE(planned->direct_d);
+  for (int const clusters : {1, 2}) {
+    gemm_plan plan = *planned;
+    plan.clusters = clusters;
+    std::fill(p.d.bytes.begin(), p.d.bytes.end(), std::byte{0xFF});
+    emu_options o;
+    o.policy = async_policy::random;
+    o.seed = rng();
+    o.random_warps = true;
+    gemm_emulated(plan, operands, o);
+    expect_right(p);
+    ASSERT_FALSE(HasFailure()) << plan.kernel << ", " << clusters << " clusters, emulator seed "
+                               << o.seed;
+  }
+}
+
 class SharingShape : public EveryShape {};
 
 TEST_P(SharingShape, MorePartsThanOneGroupAddsInTwoSteps) {

@@ -11,8 +11,8 @@
 namespace tw {
 
 /// x / d for 0 <= x < 2^31 and 1 <= d < 2^31. With 2^(shift-1) < d <= 2^shift, 2^32 + multiplier is
-/// 2^(32 + shift) / d, rounded up (Granlund and Montgomery, "Division by Invariant Integers using
-/// Multiplication", 1994).
+/// the next integer above 2^(32 + shift) / d (Granlund and Montgomery, "Division by Invariant
+/// Integers using Multiplication", 1994).
 class divisor {
  public:
   constexpr divisor() = default;

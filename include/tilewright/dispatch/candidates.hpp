@@ -21,7 +21,7 @@ TW_HD constexpr tile_shape few_rows(int tile_m, int tile_n, int stages, int k = 
   return {tile_m, tile_n, 1, 1, stages, false, true, false, fusion::none, k};
 }
 
-/// Shared memory: stages * (tile_m + tile_n) * 128 bytes and a staging strip or two per warpgroup,
+/// Shared memory: stages * (tile_m + tile_n) * 128 bytes and the strips of kernel/d_box.hpp,
 /// at most 227 KiB; with more strips in place of a stage an epilogue is shorter (decision 0019).
 /// Most have no cluster: multicast gains nothing where L2 lines are whole (decision 0015).
 inline constexpr tile_shape tile_shape_list[] = {

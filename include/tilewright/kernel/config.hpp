@@ -52,10 +52,8 @@ struct gemm_config {
     return n;
   }
   TW_HD constexpr int part_n() const { return tile_n / owners(); }
-  /// Warpgroups of a cluster that each store a part of its tile, warpgroup_m x part_n.
-  TW_HD constexpr int writers() const {
-    return cluster_m * cluster_n * owners() * (pingpong ? 1 : math_warpgroups());
-  }
+  /// Warpgroups of a cluster that each add their part of a shared tile, warpgroup_m x tile_n.
+  TW_HD constexpr int writers() const { return cluster_m * cluster_n * math_warpgroups(); }
   /// Fragments of 64 rows in a warpgroup.
   TW_HD constexpr int fragments() const { return warpgroup_m() / 64; }
   TW_HD constexpr bool gated() const {

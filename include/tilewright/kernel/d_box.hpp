@@ -40,7 +40,7 @@ TW_HD constexpr d_box d_box_of(gemm_config const& c) {
 /// The staging strips of each math warpgroup: groups of strips are written at once, with one fence
 /// and one barrier; with two halves one is written while TMA reads the other.
 struct staging {
-  int group;   // strips; they divide those of a tile
+  int group;   // strips; they divide those of a tile. 0: there is no room for one
   int halves;  // 1 or 2
 
   TW_HD constexpr int strips() const { return group * halves; }
@@ -54,7 +54,8 @@ TW_HD constexpr staging staging_of(gemm_config const& c) {
   d_box const box = d_box_of(c);
   int const strip = 64 * box.cols * size_bytes(c.d) * c.math_warpgroups();
   int const stages = c.stages * (c.tile_m + c.tile_n) * gemm_config::tile_k * size_bytes(c.ab);
-  int const most = (227 * 1024 - rest - stages) / strip;
+  int const exchange = c.cluster_k > 1 ? 4 * c.tile_m * c.part_n() * c.cluster_k : 0;
+  int const most = (227 * 1024 - rest - stages - exchange) / strip;
   int const of_tile = c.d_cols() / box.cols * c.fragments();
   auto const largest = [&](int room) {
     int n = of_tile;

@@ -18,6 +18,7 @@ struct fixup_smem {
 
 template <gemm_config C>
 struct fixup {
+  static_assert(C.shares_tiles());
   static constexpr int fragments = C.fragments();
   using fragment = accumulator<C.part_n()>;
   /// A thread's accumulators in fours, and the floats of a warpgroup's part and of a cluster tile.
@@ -32,8 +33,7 @@ struct fixup {
                             fragment (&acc)[fragments]) {
     int const first = p.work.first_sharer(seg.tile),
               parts = p.work.last_sharer(seg.tile) - first + 1;
-    int const writer =
-        C.pingpong ? cluster_rank() : cluster_rank() * C.math_warpgroups() + consumer;
+    int const writer = cluster_rank() * C.math_warpgroups() + consumer;
     parts_view const view{p.fixup.partials + writer * warpgroup_floats, first};
     std::uint32_t* const counters =
         p.fixup.arrivals + (seg.tile * writers + writer) * p.fixup.counters;

@@ -65,7 +65,8 @@ struct gemm_sm90 {
     [[no_unique_address]] k_smem k;
   };
   static constexpr int smem_bytes = sizeof(smem);
-  static_assert(smem_bytes <= 227 * 1024, "[TW0206] the stages need more than 227 KiB of smem");
+  static_assert(staging_of(C).group > 0 && smem_bytes <= 227 * 1024,
+                "[TW0206] the stages and a staging strip need more than 227 KiB of smem");
 
   using params = gemm_params;
   using work_of_cta = std::conditional_t<C.shares_tiles(), work_list, whole_tiles>;
@@ -230,7 +231,7 @@ struct gemm_sm90 {
   struct k_range {
     int begin, end;
   };
-  /// This CTA's part of a segment; it may be empty where the cluster shares a short one.
+  /// This CTA's part of a segment; empty where K has fewer blocks than the cluster has CTAs.
   TW_DEVICE static k_range my_part(segment const& seg) {
     if constexpr (C.cluster_k == 1) return {seg.k_begin, seg.k_end};
     int const blocks = seg.k_end - seg.k_begin;
@@ -245,7 +246,7 @@ struct gemm_sm90 {
     enter_role("math");
     int const first_row = C.pingpong ? 0 : C.warpgroup_m() * consumer;  // in the CTA's tile
     ring<C.stages> slot;
-    int turn = 0;  // the epilogue's next staging strip
+    int turn = 0;  // of the epilogue's staging strips
     ring<1> sums;  // of the cluster
     bool mine = !C.pingpong || consumer == 0;
     if (!mine) named_barrier_arrive(my_turn, 256);  // the first tile is warpgroup 0's

@@ -120,8 +120,9 @@ struct tile_order {
   };
 };
 
-/// An order as a kernel has it: its divisions are multiplications. They come for each tile, in the
-/// loading thread and in the math warps, and took 5 % of a product of little K.
+/// An order as a kernel has it: its divisions are multiplications, but for those inside of a
+/// Hilbert square. They come for each tile, in the loading thread and in the math warps, and took
+/// 5 % of a product of little K.
 /// Law: place(i) is order.place(i).
 struct tile_walk {
   tile_order order;
