@@ -67,6 +67,15 @@ struct odd_matrices {
   double copied_bytes = 0;
 };
 
+/// Of the tensor cores, in a kernel's main loop.
+inline double efficiency_of(machine_model const& m, gemm_config const& c) {
+  bool const narrow = c.tile_m == 64 && c.tile_n >= 64;  // bound by its wgmmas, with 64 rows
+  return c.pingpong        ? m.efficiency_pingpong
+         : narrow          ? m.efficiency_64
+         : c.tile_m == 256 ? m.efficiency_wide
+                           : m.efficiency;
+}
+
 /// Time of problem `p` (as the kernel runs it) with configuration `c`.
 inline cost predict(gemm_problem const& p, gemm_config const& c, sharing const& s,
                     odd_matrices const& odd = {}) {
@@ -79,11 +88,7 @@ inline cost predict(gemm_problem const& p, gemm_config const& c, sharing const& 
   // K blocks of the busiest CTA
   double const blocks = std::ceil((whole * k_tiles + part) / c.cluster_k);
 
-  bool const narrow = c.tile_m == 64 && c.tile_n >= 64;  // bound by its wgmmas, with 64 rows
-  double const efficiency = c.pingpong        ? m.efficiency_pingpong
-                            : narrow          ? m.efficiency_64
-                            : c.tile_m == 256 ? m.efficiency_wide
-                                              : m.efficiency;
+  double const efficiency = efficiency_of(m, c);
   // Four wgmmas for each 64 rows; one takes N / 2 clocks.
   double const math =
       c.tile_m / 64 * 4 * std::max(c.tile_n / 2.0, m.least_wgmma_clocks) / efficiency;

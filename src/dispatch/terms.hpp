@@ -22,7 +22,8 @@ inline plan_terms terms_of(gemm_problem const& p, gemm_config const& c, sharing 
   plan_terms r;
   int const whole = (s.tiles - s.shared + s.clusters - 1) / s.clusters;
   r.waves = whole + (s.shared == 0 ? 0.0 : static_cast<double>(s.shared) / s.sharers);
-  r.tensor = std::min(us(flop / flop_per_clock / sms), t.math_us);
+  double const clocks = flop / flop_per_clock / sms / std::max(1.0, efficiency_of(m, c));
+  r.tensor = std::min(us(clocks), t.math_us);
   r.idle = std::max(0.0, t.math_us - r.tensor);
   r.loads = t.loads_us;
   // TMA writes each byte of a stage once; each wgmma reads 64 rows of A and all of B, 16 deep.
