@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Writes src/dispatch/winners_h200.inc: the plans that were fastest on an H200, from a result of
-`tilewright bench gemm --plans N --json FILE`, or of `tilewright tune --export FILE`. Results of
-`tilewright bench gemm --chain` say whether a plan of the table starts early; such a file needs no
-plans of its own.
+`tilewright bench gemm --plans N --json FILE`, or of `tilewright tune --export FILE`; the latter may
+say whether the plan starts early.
 
     gen/winners.py FILE...     merges the shapes of these results; later files win
     gen/winners.py --check     exits 1 if the file is not what its result files give
@@ -19,8 +18,6 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 OUT = ROOT / "src/dispatch/winners_h200.inc"
 KERNEL = re.compile(r"sm90_(bf16|f16)_(bf16|f16|f32)_([tn])([tn])(_dm)?_(\d+)x(\d+)x64"
                     r"_(\d)x(\d)(?:x(\d))?_s(\d+)(_pp)?$")
-SHARED = re.compile(r", (\d+) of them shared by (\d+),")
-LEAST_GAIN = 0.01  # of an early start, as in bench/tune.cpp; less is no difference
 GEMV = re.compile(r"gemv_(bf16|f16)_(bf16|f16|f32)_(\d+)x(\d+)_u(\d+)_(\d+)x(\d+)_c(\d+)$")
 
 
@@ -50,52 +47,30 @@ def plan_of(plan):
     return ab, d, (tile, plan["shared_tiles"], plan["sharers"], gemv)
 
 
-def planned(shape):
-    """The plan that "tilewright" ran; where no others were tried, `why` says which tiles share."""
-    if shape.get("plans"):
-        return shape["plans"][0]
-    shared = SHARED.search(shape["why"])
-    tiles, sharers = (int(shared[1]), int(shared[2])) if shared else (0, 0)
-    return {"kernel": shape["providers"][0]["kernel"], "shared_tiles": tiles, "sharers": sharers}
-
-
-def early_start(shape, medians):
-    """[(plan, does it pay to start early)]; None: it makes no difference. Nothing: not measured, or
-    no difference in an export of tune, which does not tell these apart; an older answer stays."""
-    if "fastest" in shape:
-        early = shape["fastest"].get("starts_early")
-        return [] if early is None else [(shape["fastest"], early)]
-    if "tilewright_pdl" not in medians:
-        return []
-    early, late = medians["tilewright_pdl"], medians["tilewright_no_pdl"]
-    faster, slower = early <= late * (1 - LEAST_GAIN), early >= late * (1 + LEAST_GAIN)
-    return [(planned(shape), faster if faster or slower else None)]
-
-
 def rows(results):
     found, early = {}, {}
     for path in results:
         for shape in json.loads((ROOT / path).read_text())["shapes"]:
             if shape.get("category") == "epilogue":
                 continue  # the table has products without a fused epilogue
-            # The planned one and the fastest were timed again, interleaved with the others.
-            medians = {p["provider"]: p["burst"]["us"]["median"]
-                       for p in shape.get("providers", []) if "burst" in p}
-            size = (shape["m"], shape["n"], shape["k"], shape.get("batch", 1))
-            for plan, pays in early_start(shape, medians):
-                ab, d, form = plan_of(plan)
-                early[(*size, ab, d, shape["layout"]), form] = pays
             if "fastest" in shape:  # of `tilewright tune --export`
                 shape = {**shape, "plans": [shape["fastest"]]}
             timed = [p for p in shape.get("plans", []) if p["us"] is not None]
             if not timed or before_gemv(shape):
                 continue
+            # The planned one and the fastest were timed again, interleaved with the others.
+            medians = {p["provider"]: p["burst"]["us"]["median"]
+                       for p in shape.get("providers", []) if "burst" in p}
             tried = min(timed, key=lambda p: p["us"])
             tried["us"] = medians.get("tilewright_tuned", tried["us"])
             timed[0]["us"] = medians.get("tilewright", timed[0]["us"])
             best = timed[0] if timed[0]["us"] <= tried["us"] else tried
             ab, d, form = plan_of(best)
-            found[(*size, ab, d, shape["layout"])] = form, best["us"]
+            key = (shape["m"], shape["n"], shape["k"], shape.get("batch", 1), ab, d,
+                   shape["layout"])
+            found[key] = form, best["us"]
+            if best.get("starts_early") is not None:  # else an older answer stays
+                early[key, form] = best["starts_early"]
     return [row(key, form, us, early.get((key, form))) for key, (form, us) in sorted(found.items())]
 
 

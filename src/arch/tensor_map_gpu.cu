@@ -7,6 +7,7 @@
 #include <cudaTypedefs.h>
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <bit>
 #include <utility>
 
@@ -20,8 +21,9 @@ static_assert(sizeof(tensor_map) == sizeof(CUtensorMap));
 /// each request reaches into two such pieces, and 128 bytes take 15 % less time
 /// (docs/decisions/0019).
 CUtensorMapL2promotion promotion_of(tensor_map_desc const& d) {
-  return d.stride_bytes[0] % 32 == 0 ? CU_TENSOR_MAP_L2_PROMOTION_L2_256B
-                                     : CU_TENSOR_MAP_L2_PROMOTION_L2_128B;
+  bool const whole = std::all_of(d.stride_bytes, d.stride_bytes + d.rank - 1,
+                                 [](std::int64_t stride) { return stride % 32 == 0; });
+  return whole ? CU_TENSOR_MAP_L2_PROMOTION_L2_256B : CU_TENSOR_MAP_L2_PROMOTION_L2_128B;
 }
 
 [[noreturn]] void refuse(std::string got, std::string hint) {

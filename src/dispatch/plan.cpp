@@ -136,10 +136,6 @@ bool is_plan(measured_plan const& m, gemm_plan const& p) {
   return m.same_plan({p.kernel, p.swapped, p.shared_tiles, p.sharers});
 }
 
-}  // namespace
-
-namespace {
-
 struct option {
   gemm_plan plan;
   cost time;

@@ -45,10 +45,7 @@ TEST(Measured, AnEarlyStartIsTheMeasuredOneElseTheRules) {
 }
 
 TEST(Measured, ABatchIsAProductOfItsOwn) {
-  gemm_problem p = tn(2048, 2048, 128);
-  p.batch = 32;
-  p.a.batch_stride_elems = p.b.batch_stride_elems = 2048 * 128;
-  p.d.batch_stride_elems = 2048 * 2048;
+  gemm_problem p = batch_of(tn(2048, 2048, 128), 32);
   ASSERT_TRUE(find_winner(p, 132));
   EXPECT_EQ(find_winner(p, 132)->batch, 32);
   p.batch = 31;
@@ -73,15 +70,11 @@ TEST(Measured, EveryMeasuredPlanIsStillOffered) {
   for (winner const& w : winners()) {
     bool const row_a = w.layout[0] == 'T', col_b = w.layout[1] == 'N';
     gemm_problem p;
-    p.m = w.m, p.n = w.n, p.k = w.k, p.batch = w.batch;
+    p.m = w.m, p.n = w.n, p.k = w.k;
     p.a = {w.ab, row_a ? order::row_major : order::col_major, row_a ? w.k : w.m};
     p.b = {w.ab, col_b ? order::col_major : order::row_major, col_b ? w.k : w.n};
     p.d = {w.d, order::row_major, w.n};
-    if (w.batch > 1) {
-      p.a.batch_stride_elems = w.m * w.k;
-      p.b.batch_stride_elems = w.k * w.n;
-      p.d.batch_stride_elems = w.m * w.n;
-    }
+    if (w.batch > 1) p = batch_of(p, w.batch);
     gemm_plan const plan = plan_gemm(p, o, 132);
     EXPECT_EQ(plan.source, plan_source::table_of_winners)
         << w.m << "x" << w.n << "x" << w.k << "x" << w.batch << " " << w.layout << ": "

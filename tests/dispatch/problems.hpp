@@ -14,6 +14,14 @@ inline gemm_problem tn(std::int64_t m, std::int64_t n, std::int64_t k, elem d = 
   p.d = {d, order::row_major, n};
   return p;
 }
+/// A batch of them, its matrices behind each other.
+inline gemm_problem batch_of(gemm_problem p, std::int64_t batch) {
+  p.batch = batch;
+  p.a.batch_stride_elems = p.m * p.k;
+  p.b.batch_stride_elems = p.n * p.k;
+  p.d.batch_stride_elems = p.m * p.n;
+  return p;
+}
 inline gemm_operands aligned() {
   auto* const p = reinterpret_cast<void*>(std::uintptr_t{0x1000});
   return {p, p, p, p};

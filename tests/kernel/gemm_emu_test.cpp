@@ -67,6 +67,21 @@ INSTANTIATE_TEST_SUITE_P(Policies, GemmEmu,
                                                                   : "random";
                          });
 
+/// The plan's D is right, whatever order the emulator lets things happen in.
+void run_at_random(gemm_plan const& plan, product& p, gemm_operands const& operands,
+                   std::uint64_t seed, int sms = 0) {
+  SCOPED_TRACE(plan.kernel + ", " + std::to_string(plan.clusters) + " clusters, emulator seed " +
+               std::to_string(seed));
+  std::fill(p.d.bytes.begin(), p.d.bytes.end(), std::byte{0xFF});
+  emu_options o;
+  o.policy = async_policy::random;
+  o.seed = seed;
+  o.random_warps = true;
+  if (sms > 0) o.sms = sms;
+  gemm_emulated(plan, operands, o);
+  expect_right(p);
+}
+
 /// Every tile shape with each way of sharing tiles that its problem allows.
 class EveryShape : public testing::TestWithParam<int> {
  protected:
@@ -93,17 +108,10 @@ class EveryShape : public testing::TestWithParam<int> {
         if (!ways.insert(way).second) continue;
         most_parts =
             std::max(most_parts, plan.shared_tiles == 0 ? 1 : plan.sharers / plan.shared_tiles);
-        std::fill(p.d.bytes.begin(), p.d.bytes.end(), std::byte{0xFF});
-        emu_options o;
-        o.policy = async_policy::random;
-        o.seed = rng_();
-        o.random_warps = true;
-        o.sms = sms;
-        gemm_emulated(plan, operands, o);
-        expect_right(p);
+        run_at_random(plan, p, operands, rng_(), sms);
         space_.expect_zero();
         if (HasFailure()) {
-          ADD_FAILURE() << way << ", emulator seed " << o.seed;
+          ADD_FAILURE() << way;
           return most_parts;
         }
       }
@@ -144,16 +152,9 @@ TEST_P(ClusterK, EachTileInEachWay) {
     for (int const clusters : {4, 3, 1}) {
       gemm_plan plan = *planned;
       plan.clusters = clusters;
-      std::fill(p.d.bytes.begin(), p.d.bytes.end(), std::byte{0xFF});
-      emu_options o;
-      o.policy = async_policy::random;
-      o.seed = rng();
-      o.random_warps = true;
-      gemm_emulated(plan, operands, o);
-      expect_right(p);
+      run_at_random(plan, p, operands, rng());
       space.expect_zero();
-      ASSERT_FALSE(HasFailure()) << plan.kernel << ", " << clusters << " clusters, emulator seed "
-                                 << o.seed;
+      ASSERT_FALSE(HasFailure());
     }
   }
 }
@@ -220,15 +221,8 @@ TEST_P(EveryShape, TilesByTmaAndRaggedOnesTakeTurns) {
   for (int const clusters : {1, 2}) {
     gemm_plan plan = *planned;
     plan.clusters = clusters;
-    std::fill(p.d.bytes.begin(), p.d.bytes.end(), std::byte{0xFF});
-    emu_options o;
-    o.policy = async_policy::random;
-    o.seed = rng();
-    o.random_warps = true;
-    gemm_emulated(plan, operands, o);
-    expect_right(p);
-    ASSERT_FALSE(HasFailure()) << plan.kernel << ", " << clusters << " clusters, emulator seed "
-                               << o.seed;
+    run_at_random(plan, p, operands, rng());
+    ASSERT_FALSE(HasFailure());
   }
 }
 

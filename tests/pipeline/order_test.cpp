@@ -39,13 +39,19 @@ static_assert(visits_each_once({8, 31, 3, 1, order_kind::serpentine}));
 static_assert(visits_each_once({9, 11, 4, 2, order_kind::hilbert}));
 static_assert(visits_each_once({19, 21, 8, 1, order_kind::hilbert}));
 
+/// Up to `most` tiles each way.
+tile_order random_order(std::mt19937& rng, int most, int most_batch) {
+  auto const any = [&](int limit) { return 1 + static_cast<int>(rng() % limit); };
+  order_kind const kind = all_kinds[rng() % 3];
+  int const band = kind == order_kind::hilbert ? 1 << (rng() % 6) : any(40);
+  return {any(most), any(most), band, any(most_batch), kind};
+}
+
 TEST(TileOrder, VisitsEachTileOnce) {
   std::mt19937 rng(3);
-  auto const any = [&](int most) { return 1 + static_cast<int>(rng() % most); };
   for (int i = 0; i < 3000; ++i) {
-    order_kind const kind = all_kinds[i % 3];
-    int const band = kind == order_kind::hilbert ? 1 << (rng() % 6) : any(40);
-    tile_order const o{any(32), any(32), band, any(3), kind};
+    tile_order const o = random_order(rng, 32, 3);
+    order_kind const kind = o.kind;
     ASSERT_TRUE(visits_each_once(o)) << order_names[static_cast<int>(kind)] << " " << o.m_tiles
                                      << "x" << o.n_tiles << " band " << o.band;
   }
@@ -53,12 +59,9 @@ TEST(TileOrder, VisitsEachTileOnce) {
 
 TEST(TileWalk, GoesAsTheOrderSays) {
   std::mt19937 rng(5);
-  auto const any = [&](int most) { return 1 + static_cast<int>(rng() % most); };
   for (int i = 0; i < 3000; ++i) {
-    order_kind const kind = all_kinds[i % 3];
-    int const band = kind == order_kind::hilbert ? 1 << (rng() % 6) : any(40);
-    int const most = i % 10 == 0 ? 20'000 : 40;  // up to 2^30 tiles
-    tile_order const o{any(most), any(most), band, any(2), kind};
+    tile_order const o = random_order(rng, i % 10 == 0 ? 20'000 : 40, 2);  // up to 2^30 tiles
+    order_kind const kind = o.kind;
     tile_walk const walk(o);
     for (int k = 0; k < 200; ++k) {
       int const tile = static_cast<int>(rng() % static_cast<unsigned>(o.tiles()));

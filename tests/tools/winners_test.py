@@ -18,14 +18,6 @@ GEMV = "gemv_bf16_bf16_4x1_u2_1x8_c2"
 SIZE = {"m": 64, "n": 256, "k": 512, "batch": 1, "layout": "TN"}
 
 
-def chain(early_us, late_us, kernel=KERNEL, why="2 cluster tiles, grouped", **more):
-    """A shape of `tilewright bench gemm --chain`."""
-    burst = {"tilewright": late_us, "tilewright_pdl": early_us, "tilewright_no_pdl": late_us}
-    return {**SIZE, "why": why, "providers": [
-        {"provider": p, "kernel": kernel, "burst": {"us": {"median": us}}}
-        for p, us in burst.items()], **more}
-
-
 def tuned(early=None, kernel=KERNEL, shared_tiles=0, sharers=0, us=7.0):
     """A shape of `tilewright tune --export`; the older ones have no starts_early."""
     fastest = {"kernel": kernel, "shared_tiles": shared_tiles, "sharers": sharers, "us": us}
@@ -49,36 +41,19 @@ def early(*shapes):
 
 
 class Winners(unittest.TestCase):
-    def test_a_chain_says_which_is_faster_by_one_percent(self):
-        for us, expected in ((98.9, "true"), (99.5, None), (100.5, None), (101.1, "false")):
-            self.assertEqual(early(tuned(), chain(us, 100)), expected, us)
-
-    def test_a_chain_alone_makes_no_row(self):
-        self.assertEqual(rows(chain(90, 100)), [])
-
-    def test_a_chain_of_tried_plans_speaks_of_the_planned_one(self):
-        plans = [{"kernel": k, "shared_tiles": 0, "sharers": 0, "us": us}
-                 for k, us in ((KERNEL, 100), (OTHER, 105))]
-        self.assertEqual(early(chain(90, 100, plans=plans)), "true")
-        plans[1]["us"] = 95  # and that one's chain was not measured
-        self.assertIsNone(early(chain(90, 100, plans=plans)))
-
     def test_it_holds_for_the_plan_that_was_measured(self):
-        self.assertIsNone(early(tuned(), chain(90, 100, kernel=OTHER)))
-        why = "8 cluster tiles of 128x128 on 132 clusters, 8 of them shared by 132, grouped"
-        self.assertIsNone(early(tuned(), chain(90, 100, why=why)))
-        self.assertEqual(early(tuned(shared_tiles=8, sharers=132), chain(90, 100, why=why)), "true")
-        self.assertEqual(early(tuned(kernel=GEMV), chain(90, 100, kernel=GEMV)), "true")
-        self.assertIsNone(early(tuned(), chain(90, 100, category="epilogue")))
-        self.assertIsNone(early(tuned(), chain(90, 100, batch=2)))
+        self.assertEqual(early(tuned(early=True)), "true")
+        self.assertIsNone(early(tuned(early=True), tuned(kernel=OTHER)))
+        self.assertIsNone(early(tuned(early=True), tuned(shared_tiles=8, sharers=132)))
 
     def test_later_files_win_where_they_know(self):
-        self.assertEqual(early(tuned(early=True)), "true")
         self.assertEqual(early(tuned(early=True), tuned(early=False)), "false")
         self.assertEqual(early(tuned(early=False), tuned(us=6.0)), "false")
-        self.assertEqual(early(chain(90, 100), tuned()), "true")
-        self.assertIsNone(early(tuned(early=True), tuned(kernel=OTHER)))
-        self.assertIsNone(early(tuned(early=True), chain(100, 100)))
+
+    def test_a_batch_is_a_product_of_its_own(self):
+        batch = {**tuned(early=True), "batch": 3}
+        self.assertEqual(len(rows(tuned(), batch)), 2)
+        self.assertIn("{64, 256, 512, 3, elem::bf16", rows(batch)[0])
 
     def test_the_flag_stands_last(self):
         self.assertEqual(rows(tuned(early=False)), [

@@ -146,9 +146,8 @@ struct epilogue {
     return w.smem.strip[w.warpgroup][half * staged.group + i % staged.group];
   }
 
-  /// Strips First and following, a group, for which are_sums() holds, as for nearly all. This code
-  /// has no branches, since instructions that lie between others cost even where they are jumped
-  /// over (docs/decisions/0019).
+  /// Strips First and following, a group, for which are_sums() holds, as for nearly all. Code for
+  /// other cases must not lie between: it costs even where it is jumped over (docs/decisions/0019).
   template <int First, int Fragments>
   TW_DEVICE static void store_sums(epilogue_params const& p, writer const& w, fragment_place at,
                                    fragment (&acc)[Fragments], int turn) {

@@ -19,18 +19,17 @@ struct fixup_smem {
 template <gemm_config C>
 struct fixup {
   static_assert(C.shares_tiles());
-  static constexpr int fragments = C.fragments();
-  using fragment = accumulator<C.part_n()>;
+  using fragment = accumulator<C.tile_n>;
   /// A thread's accumulators in fours, and the floats of a warpgroup's part and of a cluster tile.
-  static constexpr int quads = fragments * C.part_n() / 8;
-  static constexpr int warpgroup_floats = C.warpgroup_m() * C.part_n();
+  static constexpr int quads = C.tile_n / 8;
+  static constexpr int warpgroup_floats = C.warpgroup_m() * C.tile_n;
   static constexpr int writers = C.writers();  // of a cluster tile
   static constexpr int tile_floats = writers * warpgroup_floats;
 
   /// Adds this warpgroup's part of `seg`. True in the warpgroup that ends with the tile's sum in
   /// `acc`.
   TW_DEVICE static bool add(gemm_params const& p, fixup_smem& s, segment const& seg, int consumer,
-                            fragment (&acc)[fragments]) {
+                            fragment& acc) {
     int const first = p.work.first_sharer(seg.tile),
               parts = p.work.last_sharer(seg.tile) - first + 1;
     int const writer = cluster_rank() * C.math_warpgroups() + consumer;
@@ -64,22 +63,20 @@ struct fixup {
     }
   };
 
-  TW_DEVICE static void write(quad* to, fragment (&acc)[fragments]) {
+  TW_DEVICE static void write(quad* to, fragment& acc) {
     TW_UNROLL
     for (int q = 0; q < quads; ++q) {
-      fragment& f = acc[q / (C.part_n() / 8)];
-      int const i = 4 * (q % (C.part_n() / 8));
-      to[128 * q] = {{f[i], f[i + 1], f[i + 2], f[i + 3]}};
+      int const i = 4 * q;
+      to[128 * q] = {{acc[i], acc[i + 1], acc[i + 2], acc[i + 3]}};
     }
   }
 
   /// acc = the parts first, first + step, ... below end, added in this order. Small parts are read
   /// several at a time, so that about 16 loads are under way: that hides their latency.
-  TW_DEVICE static void sum(parts_view const& view, int first, int end, int step,
-                            fragment (&acc)[fragments]) {
+  TW_DEVICE static void sum(parts_view const& view, int first, int end, int step, fragment& acc) {
     constexpr int at_once = quads >= 16 ? 1 : 16 / quads;
     TW_UNROLL
-    for (int i = 0; i < fragment::size; ++i) unrolled<fragments>([&](auto f) { acc[f][i] = 0; });
+    for (int i = 0; i < fragment::size; ++i) acc[i] = 0;
     for (int part = first; part < end; part += at_once * step) {
       quad x[at_once][quads];
       TW_UNROLL
@@ -94,9 +91,8 @@ struct fixup {
         if (part + b * step >= end) continue;
         TW_UNROLL
         for (int q = 0; q < quads; ++q) {
-          fragment& f = acc[q / (C.part_n() / 8)];
           TW_UNROLL
-          for (int e = 0; e < 4; ++e) f[4 * (q % (C.part_n() / 8)) + e] += x[b][q].v[e];
+          for (int e = 0; e < 4; ++e) acc[4 * q + e] += x[b][q].v[e];
         }
       }
     }

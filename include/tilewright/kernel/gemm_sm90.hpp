@@ -301,7 +301,7 @@ struct gemm_sm90 {
                                tile_place tile, int first_row, Fragments& acc, int& turn) {
     if constexpr (C.shares_tiles()) {
       bool const shared = seg.k_end - seg.k_begin < p.work.k_tiles;
-      if (shared && !fixup<C>::add(p, s.fix, seg, consumer, acc)) return;
+      if (shared && !fixup<C>::add(p, s.fix, seg, consumer, acc[0])) return;
     }
     if constexpr (!place_first) tile = tile_of(p, seg.tile);
     int const owner = C.cluster_k > 1 ? cluster_rank() : 0;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // gemv_mma.hpp  A warp's part of a GEMV for up to 16 columns: 16 rows on the tensor cores,
-// fragments
-//               straight from global memory.
+//               fragments straight from global memory.
 //
 // A sum over K does not change if K is permuted alike in both operands. Lane l loads 16 contiguous
 // bytes of rows l / 4 and l / 4 + 8 and of column l / 4, piece l % 4 of a step of 32 elements.

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// accept_test.cpp  Which problems are refused, and with which code.
+#include "tilewright/problem/accept.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/dispatch/problems.hpp"
+
+namespace tw::test {
+namespace {
+
+struct bad_case {
+  char const* code;
+  void (*spoil)(gemm_problem&);
+};
+
+TEST(Accept, RefusesWithTheCodeOfTheRule) {
+  bad_case const cases[] = {
+      {"TW0401", [](gemm_problem& p) { p.m = 0; }},
+      {"TW0401", [](gemm_problem& p) { p.n = -4; }},
+      {"TW0401", [](gemm_problem& p) { p.k = std::int64_t{1} << 31; }},
+      {"TW0402", [](gemm_problem& p) { p.a.pitch_elems = p.k - 1; }},
+      {"TW0402", [](gemm_problem& p) { p.b.pitch_elems = 0; }},
+      {"TW0402", [](gemm_problem& p) { p.d.pitch_elems = p.n - 1; }},
+      {"TW0403", [](gemm_problem& p) { p.a.pitch_elems = std::int64_t{1} << 45; }},
+      {"TW0404", [](gemm_problem& p) { p.a.type = elem::f16; }},
+      {"TW0404", [](gemm_problem& p) { p.a.type = p.b.type = elem::f32; }},
+      {"TW0405", [](gemm_problem& p) { p.d.type = elem::e4m3; }},
+      {"TW0405",
+       [](gemm_problem& p) {
+         p.c = matrix_desc{elem::tf32, order::row_major, p.n};
+       }},
+      {"TW0406", [](gemm_problem& p) { p.alpha = 1e38F * 100; }},
+      {"TW0407", [](gemm_problem& p) { p.beta = 1; }},
+      {"TW0411",
+       [](gemm_problem& p) {
+         p.epilogue.gate = gating::split;
+         p.n = 40;
+       }},
+      {"TW0411",
+       [](gemm_problem& p) {
+         p.epilogue.gate = gating::interleaved;
+         p.b = {elem::bf16, order::row_major, p.n};
+       }},
+      {"TW0412",
+       [](gemm_problem& p) {
+         p.epilogue.bias = along::rows;
+         p.epilogue.bias_type = elem::e4m3;
+       }},
+      {"TW0415",
+       [](gemm_problem& p) {
+         p.aux = matrix_desc{elem::f32, order::row_major, p.n};
+       }},
+      {"TW0402",
+       [](gemm_problem& p) {
+         p.aux = matrix_desc{elem::bf16, order::row_major, p.n - 1};
+       }},
+      {"TW0413",
+       [](gemm_problem& p) {
+         p.epilogue.gate = gating::split;
+         p.c = p.d;
+       }},
+      {"TW0420", [](gemm_problem& p) { p.batch = 0; }},
+      {"TW0420", [](gemm_problem& p) { p.batch = std::int64_t{1} << 31; }},
+      {"TW0421",
+       [](gemm_problem& p) {
+         p = tn(1 << 12, 1, 1);
+         p.batch = 1 << 28;
+         p.d.batch_stride_elems = 1 << 12;
+       }},
+      {"TW0403",
+       [](gemm_problem& p) {
+         p.batch = 2;
+         p.d.batch_stride_elems = std::int64_t{1} << 43;
+       }},
+      {"TW0422", [](gemm_problem& p) { p.batch = 2, p.a.batch_stride_elems = -64; }},
+      {"TW0423", [](gemm_problem& p) { p.batch = 2; }},
+      {"TW0423",
+       [](gemm_problem& p) {  // a row too close
+         p.batch = 2, p.d.batch_stride_elems = 63 * 32;
+       }},
+      {"TW0423",
+       [](gemm_problem& p) {  // three side by side in a pitch for two
+         p.batch = 3, p.d.pitch_elems = 64, p.d.batch_stride_elems = 32;
+       }},
+  };
+  EXPECT_FALSE(accept(tn(64, 32, 16)));
+  for (bad_case const& c : cases) {
+    gemm_problem p = tn(64, 32, 16);
+    c.spoil(p);
+    auto const r = accept(p);
+    ASSERT_TRUE(r) << c.code;
+    EXPECT_EQ(r->code, c.code) << to_string(*r);
+    EXPECT_FALSE(r->got.empty() || r->need.empty()) << to_string(*r);
+    EXPECT_THROW(plan_gemm(p, aligned(), 132), rejected);
+  }
+}
+
+TEST(Accept, ResultsOfABatchMayLieSideBySide) {
+  gemm_problem p = batch_of(tn(64, 32, 16), 3);
+  EXPECT_FALSE(accept(p));
+  p.d.pitch_elems = 96, p.d.batch_stride_elems = 32;
+  EXPECT_FALSE(accept(p));
+  p.a.batch_stride_elems = p.b.batch_stride_elems = 0;  // operands may be the same for all
+  EXPECT_FALSE(accept(p));
+}
+
+}  // namespace
+}  // namespace tw::test
