@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "dispatch/l2_hints.hpp"
 #include "dispatch/normal_form.hpp"
 #include "dispatch/raster.hpp"
 #include "dispatch/workspace.hpp"
@@ -29,7 +30,7 @@ std::int64_t matrices_of(gemm_problem const& q, matrix_desc const& m) {
 /// A map of `outer` times `inner` contiguous elements; the third dimension is the batch, 1 where
 /// all products have the same matrix.
 tensor_map map_of(void const* base, matrix_desc const& m, std::int64_t batch, extents e,
-                  operand_box box, swizzle_mode swizzle, target t) {
+                  operand_box box, swizzle_mode swizzle, target t, int l2_miss_bytes = 256) {
   tensor_map_desc d;
   d.base = const_cast<void*>(base);
   d.type = m.type;
@@ -44,6 +45,7 @@ tensor_map map_of(void const* base, matrix_desc const& m, std::int64_t batch, ex
   d.box[0] = box.inner;
   d.box[1] = box.outer;
   d.swizzle = swizzle;
+  d.l2_miss_bytes = l2_miss_bytes;
   return make_tensor_map(d, t);
 }
 
@@ -196,12 +198,15 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
   std::int64_t const a_matrices = matrices_of(q, q.a), b_matrices = matrices_of(q, q.b);
   p.a_batched = a_matrices > 1 ? 1 : 0;
   p.b_batched = b_matrices > 1 ? 1 : 0;
+  l2_hints const hints = l2_hints_of(c, plan.clusters * c.cluster(), q);
+  p.a_l2 = hints.a;
+  p.b_l2 = hints.b;
+  p.epilogue.d_evict_first = hints.d_evict_first ? 1 : 0;
   p.a = map_of(base_of(q.a, o.a), q.a, a_matrices, extents_of_a(q), box_of(c.a_major(), a_share),
-               swizzle_mode::b128, t);
+               swizzle_mode::b128, t, hints.a_miss_bytes);
   p.b = c.gated() ? gated_map(o.b, q, b_share, t)
                   : map_of(base_of(q.b, o.b), q.b, b_matrices, extents_of_b(q),
                            box_of(c.b_major(), b_share), swizzle_mode::b128, t);
-  p.a_once = a_matrices == q.batch && q.n <= c.tile_n * c.cluster_n ? 1 : 0;
   p.a_maps = maps_at(q.a, where.maps_a);
   p.b_maps = maps_at(q.b, where.maps_b);
   std::int64_t const d_cols = result_cols(q.epilogue, q.n);

@@ -56,8 +56,12 @@ TEST(PlanCache, WhateverThePlanDependsOnTellsProblemsApart) {
   cached_plan(p, with_workspace(), 131, 0);
   cached_plan(p, with_workspace(), 132, 1);
   EXPECT_EQ(cached_plans(), problems + 6);
-  EXPECT_TRUE(cached_plan(p, operands[0], 132, 0)->repitch_a);
-  EXPECT_FALSE(cached_plan(p, operands[1], 132, 0)->repitch_a);
+  auto const copies_a = [&](gemm_operands const& o) {
+    auto const plan = cached_plan(p, o, 132, 0);
+    return plan->swapped ? plan->repitch_b : plan->repitch_a;
+  };
+  EXPECT_TRUE(copies_a(operands[0]));
+  EXPECT_FALSE(copies_a(operands[1]));
 }
 
 TEST(PlanCache, MinusZeroIsZero) {

@@ -22,6 +22,7 @@ struct tensor_map_desc {
   std::int64_t stride_bytes[4] = {0, 0, 0, 0};
   std::int32_t box[5] = {1, 1, 1, 1, 1};
   swizzle_mode swizzle = swizzle_mode::none;
+  int l2_miss_bytes = 256;  // what a load that misses L2 brings there from memory: 128 or 256
 
   /// Bytes of the box's elements: what an mbarrier is credited with. With a swizzle, rows narrower
   /// than its span are padded to the span in shared memory, which then holds more.

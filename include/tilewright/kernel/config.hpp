@@ -77,10 +77,6 @@ struct gemm_config {
   TW_HD constexpr bool shares_tiles() const {
     return !pingpong && fragments() == 1 && cluster_k == 1;
   }
-  /// Few rows: the weights on the side of A may pass through L2 once (gemm_params::a_once).
-  TW_HD constexpr bool streams_a() const {
-    return d_m && !pingpong && cluster_m * cluster_n == 1 && fused == fusion::none;
-  }
   /// Columns of D that a warpgroup stores: part_n, with a gate half of them.
   TW_HD constexpr int d_cols() const { return gated() ? part_n() / 2 : part_n(); }
   bool operator==(gemm_config const&) const = default;

@@ -214,30 +214,14 @@ struct epilogue {
     return box.m_major ? at.row + 64 : at.col + box.cols;
   }
 
-  /// Element (row, col) of C of product `batch`, that lies in `matrix` in a batch by pointers.
-  TW_DEVICE static float load_c(c_view const& c, void const* matrix, int row, int col, int batch) {
-    std::int64_t const i = row * c.row_stride + col * c.col_stride;
-    if constexpr (C.by_pointers()) return load_as_float(matrix, c.type, i);
-    return load_as_float(c.data, c.type, i + batch * c.batch_stride);
-  }
-
   /// Strip j of the fragment, at D(at): alpha * acc + beta * C.
   TW_DEVICE static void scale(epilogue_params const& p, writer const& w, fragment_place at,
                               fragment& acc, int j) {
     TW_UNROLL
     for (int i = j * strip_regs; i < (j + 1) * strip_regs; ++i) acc[i] = p.alpha * acc[i];
-    if (p.c.data == nullptr) return;
-    std::int64_t const first = at.batch * p.c.batch_stride * size_bytes(p.c.type);
-    void const* const matrix = p.c.matrices != nullptr
-                                   ? p.c.matrices[at.batch]
-                                   : static_cast<std::byte const*>(p.c.data) + first;
-    TW_UNROLL
-    for (int i = 0; i < strip_regs; ++i) {
-      int const r = at.row + w.first_row() + 8 * (i >> 1 & 1);
-      int const c = at.col + w.first_col() + 8 * (i >> 2) + (i & 1);
-      float& x = acc[j * strip_regs + i];
-      if (r < p.m && c < p.n) x = fmaf(p.beta, load_c(p.c, matrix, r, c, at.batch), x);
-    }
+    if (p.c.data != nullptr)
+      add_c<strip_regs>(p, {at.row + w.first_row(), at.col + w.first_col(), at.batch}, acc,
+                        j * strip_regs);
   }
 
   /// The warpgroup goes on when all TMA stores but the last `Pending` have read their strips; plain
@@ -286,7 +270,10 @@ struct epilogue {
       if (row >= result.p.m || at.col >= result.p.n) continue;
       tma_coord<3> const to =
           box.m_major ? tma_coord<3>{{row, col, matrix}} : tma_coord<3>{{col, row, matrix}};
-      tma_store(map, strip + b * box.bytes(type), to);
+      if (result.p.d_evict_first != 0)
+        tma_store_hinted(map, strip + b * box.bytes(type), to, evict_first_policy());
+      else
+        tma_store(map, strip + b * box.bytes(type), to);
     }
   }
 

@@ -7,15 +7,11 @@
 #include <math.h>
 
 #include "tilewright/arch/select.hpp"
+#include "tilewright/kernel/add_c.hpp"
 #include "tilewright/kernel/d_box.hpp"
 #include "tilewright/kernel/params.hpp"
 
 namespace tw {
-
-/// Where a fragment's first element lies: D(row, col) of product `batch`.
-struct fragment_place {
-  int row, col, batch;
-};
 
 /// Element i of a global vector or matrix of f32, bf16 or f16.
 TW_DEVICE float load_as_float(void const* data, elem type, std::int64_t i) {
@@ -81,7 +77,7 @@ class epilogue_ops {
                                fragment& acc, int j) {
     fused_params const& f = p.fused;
     int const first = j * regs;
-    int const row = at.row + 16 * (warp_id() % 4) + lane_id() / 4, col = 2 * (lane_id() % 4);
+    int const row = of_thread(at).row, col = 2 * (lane_id() % 4);
     int const rows[2] = {row < p.m ? row : p.m - 1, row + 8 < p.m ? row + 8 : p.m - 1};
     TW_UNROLL
     for (int i = 0; i < regs; ++i) acc[first + i] = p.alpha * acc[first + i];
@@ -103,7 +99,7 @@ class epilogue_ops {
       TW_UNROLL
       for (int i = 0; i < regs; ++i) acc[first + i] += v.bias[col + 8 * (i >> 2) + (i & 1)];
     }
-    if (p.c.data != nullptr && !f.c_last) add_c(p, at, acc, first);
+    if (p.c.data != nullptr && !f.c_last) add_c<results>(p, of_thread(at), acc, first);
   }
 
   /// The accumulator that holds result i of the strip whose first is `first`: x, or its gate; what
@@ -115,11 +111,16 @@ class epilogue_ops {
   /// Accumulators j * results and up become y, from x.
   TW_DEVICE static void make_y(epilogue_params const& p, fragment_place at, fragment& acc, int j) {
     activate(p.fused, acc, j * regs, j * results);
-    if (p.c.data != nullptr && p.fused.c_last) add_c(p, at, acc, j * results);
+    if (p.c.data != nullptr && p.fused.c_last) add_c<results>(p, of_thread(at), acc, j * results);
   }
 
  private:
   float scale_ = 0, bias_ = 0;  // of one column of the next strip
+
+  /// Where the thread's first result of a strip at D(at) lies.
+  TW_DEVICE static fragment_place of_thread(fragment_place at) {
+    return {at.row + 16 * (warp_id() % 4) + lane_id() / 4, at.col + 2 * (lane_id() % 4), at.batch};
+  }
 
   /// Column t of the strip at `at`, for thread t.
   TW_DEVICE void fetch(epilogue_params const& p, fragment_place at) {
@@ -130,39 +131,6 @@ class epilogue_ops {
     if (gated) col = col * f.gate_step + (t >> 3 & 1) * f.up_offset;
     if (f.col_scale != nullptr) scale_ = f.col_scale[col];
     if (f.bias != nullptr && !f.bias_rows) bias_ = load_as_float(f.bias, f.bias_type, col);
-  }
-
-  /// acc[to] and up += beta * C, for the strip at D(at). What lies beyond D is not stored and may
-  /// get any element of C.
-  TW_DEVICE static void add_c(epilogue_params const& p, fragment_place at, fragment& acc, int to) {
-    if (p.c.type == elem::f32)
-      add_c_of<elem::f32>(p, at, acc, to);
-    else if (p.c.type == elem::bf16)
-      add_c_of<elem::bf16>(p, at, acc, to);
-    else
-      add_c_of<elem::f16>(p, at, acc, to);
-  }
-  template <elem E>
-  TW_DEVICE static void add_c_of(epilogue_params const& p, fragment_place at, fragment& acc,
-                                 int to) {
-    std::int64_t rows[2];
-    TW_UNROLL
-    for (int r = 0; r < 2; ++r) {
-      int const row = at.row + 16 * (warp_id() % 4) + lane_id() / 4 + 8 * r;
-      rows[r] = (row < p.m ? row : p.m - 1) * p.c.row_stride + at.batch * p.c.batch_stride;
-    }
-    TW_UNROLL
-    for (int i = 0; i < results; i += 4) {
-      TW_UNROLL
-      for (int e = 0; e < 2; ++e) {
-        int const col = at.col + 2 * (lane_id() % 4) + 2 * i + e;
-        std::int64_t const of_col = (col < p.n ? col : p.n - 1) * p.c.col_stride;
-        TW_UNROLL
-        for (int r = 0; r < 2; ++r)
-          acc[to + i + 2 * r + e] =
-              fmaf(p.beta, load_as_float(p.c.data, E, rows[r] + of_col), acc[to + i + 2 * r + e]);
-      }
-    }
   }
 
   TW_DEVICE static void activate(fused_params const& f, fragment& acc, int first, int to) {

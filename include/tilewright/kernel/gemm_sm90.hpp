@@ -153,8 +153,6 @@ struct gemm_sm90 {
     auto const same_rows = static_cast<std::uint16_t>(row_of_ranks << rank_m);
     auto const same_cols =
         static_cast<std::uint16_t>(((1 << C.cluster_m) - 1) << rank_n * C.cluster_m);
-    [[maybe_unused]] l2_policy const a_policy =
-        p.a_once != 0 ? evict_first_policy() : evict_normal_policy();
     ring<C.stages> slot;
     work_of_cta work(p.work, cluster_id());
     int acquired = -1;  // the product whose maps may be used
@@ -173,14 +171,11 @@ struct gemm_sm90 {
           std::byte* const b = s.b[slot.stage] + rank_m * (b_bytes / C.cluster_m);  // (b_share, 64)
           load_share<operand_a, a_share, plain_map>(
               a, m, k, a_matrix, [&](std::byte* box, auto const& at) {
-                if constexpr (C.streams_a())
-                  tma_load_hinted(box, map_a, landed, at, a_policy);
-                else
-                  load_box<C.cluster_n>(box, map_a, landed, at, same_rows);
+                load_box<C.cluster_n>(box, map_a, landed, at, same_rows, p.a_l2);
               });
           load_share<operand_b, b_share, b_coords>(
               b, n, k, b_matrix, [&](std::byte* box, auto const& at) {
-                load_box<C.cluster_m>(box, map_b, landed, at, same_cols);
+                load_box<C.cluster_m>(box, map_b, landed, at, same_cols, p.b_l2);
               });
         }
       };
@@ -220,9 +215,12 @@ struct gemm_sm90 {
   /// itself: that takes twice the time of a load (docs/decisions/0015).
   template <int Ctas, int Rank>
   TW_DEVICE static void load_box(std::byte* box, tensor_map const& map, mbarrier& landed,
-                                 tma_coord<Rank> const& at, std::uint16_t mask) {
+                                 tma_coord<Rank> const& at, std::uint16_t mask, l2_load l2) {
     if constexpr (Ctas > 1)
       tma_load_multicast(box, map, landed, at, mask);
+    else if (loaders == 1 && l2 != l2_load::plain)
+      tma_load_hinted(box, map, landed, at,
+                      l2 == l2_load::evict_first ? evict_first_policy() : evict_normal_policy());
     else
       tma_load(box, map, landed, at);
   }

@@ -41,11 +41,16 @@ struct fused_params {
   int gate_step, up_offset;
 };
 
+/// What a launch's loads of an operand tell L2: nothing; that the lines make room first; or that
+/// they make it in their turn, which is another way through L2 (docs/decisions/0020).
+enum class l2_load : std::int32_t { plain, evict_first, evict_normal };
+
 struct epilogue_params {
   tensor_map d;  // boxes of kernel/d_box.hpp: (n, m, batch), or (m, n, batch) for an M-major D
   tensor_map const* d_maps;  // a map for each product; nullptr: d, for all
-  int tma_end;  // boxes that end beyond this index of D's contiguous side go by plain stores
-  void* data;   // D
+  int tma_end;        // boxes that end beyond this index of D's contiguous side go by plain stores
+  int d_evict_first;  // 1: L2 need not keep D for the next launch
+  void* data;         // D
   void* const* matrices;             // D of each product; nullptr: data and batch_stride
   std::int64_t pitch, batch_stride;  // of D, elements
   int m, n;                          // size of D
@@ -67,7 +72,7 @@ struct gemm_params {
   work_plan work;
   tile_walk walk;            // through the cluster tiles
   int a_batched, b_batched;  // 1: a matrix for each product, along the map; 0: one place in it
-  int a_once;                // 1: each element of A is loaded once: L2 need not keep it
+  l2_load a_l2, b_l2;        // what the loads of A and B tell L2
   tensor_map const* a_maps;  // a map for each product; nullptr: a, for all
   tensor_map const* b_maps;
   tensor_map a, b;  // (k, mn, batch) or (mn, k, batch), boxes of operand_tile

@@ -22,8 +22,12 @@ struct tma_params {
   int bytes;            // that the barrier is credited with
   int room;             // of the box in shared memory, a multiple of 16
   std::uint32_t* smem;  // load: receives the room and the margin; store: what the room holds
-  int hint;             // load: 0 without, 1 evict first, 2 evict normally
+  int policy;           // for L2; 0: none, 1: evict first, 2: evict normally
 };
+
+TW_DEVICE l2_policy policy_of(int number) {
+  return number == 1 ? evict_first_policy() : evict_normal_policy();
+}
 
 /// Loads a box and shows shared memory.
 template <int R>
@@ -44,11 +48,10 @@ struct tma_load_box {
     cta_sync();
     if (thread_id() == 0) {
       s.landed.arrive_expect_tx(p.bytes);
-      if (p.hint == 0)
+      if (p.policy == 0)
         tma_load(s.box, p.map, s.landed, p.at);
       else
-        tma_load_hinted(s.box, p.map, s.landed, p.at,
-                        p.hint == 1 ? evict_first_policy() : evict_normal_policy());
+        tma_load_hinted(s.box, p.map, s.landed, p.at, policy_of(p.policy));
     }
     s.landed.wait(0);
     for (int i = thread_id(); i < (p.room + box_margin) / 4; i += threads) p.smem[i] = s.box[i];
@@ -69,6 +72,8 @@ struct tma_store_box {
     if (thread_id() == 0) {
       if constexpr (Add)
         tma_reduce_add(p.map, s.box, p.at);
+      else if (p.policy != 0)
+        tma_store_hinted(p.map, s.box, p.at, policy_of(p.policy));
       else
         tma_store(p.map, s.box, p.at);
       tma_store_commit();

@@ -42,7 +42,7 @@ void with_rank(int rank, F&& f) {
 }
 
 template <class M>
-std::string check_load(M& m, tma_case c, int hint) {
+std::string check_load(M& m, tma_case c, int policy) {
   std::vector<std::uint8_t> const tensor = random_bytes(tensor_bytes(c.desc), 1);
   c.desc.base = upload(m, tensor);
   int const room = room_of(c.desc);
@@ -50,7 +50,7 @@ std::string check_load(M& m, tma_case c, int hint) {
   std::uint32_t* const out = upload(m, smem);
   tensor_map const map = make_tensor_map(c.desc, M::where);
   with_rank(c.desc.rank, [&]<int R>() {
-    run<tma_load_box<R>>(m, 1, {map, coordinates<R>(c), c.desc.box_bytes(), room, out, hint});
+    run<tma_load_box<R>>(m, 1, {map, coordinates<R>(c), c.desc.box_bytes(), room, out, policy});
   });
   std::vector<std::uint8_t> const got = bytes_of(download(m, out, smem.size()));
   std::vector<std::uint8_t> want = got;  // the padding of narrow rows may hold anything
@@ -61,14 +61,14 @@ std::string check_load(M& m, tma_case c, int hint) {
 
 template <bool Add, class M>
 std::string check_store(M& m, tma_case c, std::vector<std::uint8_t> const& tensor,
-                        std::vector<std::uint8_t> const& box, int times) {
+                        std::vector<std::uint8_t> const& box, int times, int policy = 0) {
   std::uint8_t* const memory = upload(m, tensor);
   c.desc.base = memory;
   tensor_map const map = make_tensor_map(c.desc, M::where);
   std::uint32_t* const smem = upload(m, words_of(box));
   with_rank(c.desc.rank, [&]<int R>() {
     run<tma_store_box<R, Add>>(
-        m, times, {map, coordinates<R>(c), c.desc.box_bytes(), room_of(c.desc), smem, 0});
+        m, times, {map, coordinates<R>(c), c.desc.box_bytes(), room_of(c.desc), smem, policy});
   });
   std::vector<std::uint8_t> want = tensor;
   for (int i = 0; i < times; ++i) want = Add ? added(c, want, box) : stored(c, want, box);
@@ -85,21 +85,21 @@ check<M> load_check(elem type) {
           }};
 }
 template <class M>
-check<M> hint_check() {
+check<M> hinted_load_check() {
   return {"tma_load_hinted", [](M& m) {
             failures f;
             for (tma_case const& c : tma_cases(elem::bf16, false))
-              for (int hint : {1, 2}) f.add(text(c.name, ", ", hint), check_load(m, c, hint));
+              for (int policy : {1, 2}) f.add(text(c.name, ", ", policy), check_load(m, c, policy));
             return f.result();
           }};
 }
 template <class M>
-check<M> store_check(elem type) {
-  return {text("tma_store ", name(type)), [type](M& m) {
+check<M> store_check(elem type, int policy = 0) {
+  return {text(policy != 0 ? "tma_store_hinted " : "tma_store ", name(type)), [=](M& m) {
             failures f;
             for (tma_case const& c : tma_cases(type, true))
               f.add(c.name, check_store<false>(m, c, random_bytes(tensor_bytes(c.desc), 1),
-                                               random_bytes(room_of(c.desc), 2), 1));
+                                               random_bytes(room_of(c.desc), 2), 1, policy));
             return f.result();
           }};
 }
@@ -194,11 +194,12 @@ std::vector<check<M>> tma_checks() {
           load_check<M>(elem::f32),
           load_check<M>(elem::e4m3),
           load_check<M>(elem::tf32),
-          hint_check<M>(),
+          hinted_load_check<M>(),
           {"tma_load_multicast", check_multicasts<M>},
           store_check<M>(elem::bf16),
           store_check<M>(elem::f32),
           store_check<M>(elem::e4m3),
+          store_check<M>(elem::bf16, 1),
           {"tma_store three boxes, two buffers", check_store_three<M>},
           reduce_check<M>(elem::f32),
           reduce_check<M>(elem::bf16),

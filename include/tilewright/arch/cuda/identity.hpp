@@ -17,6 +17,9 @@ TW_DEVICE int thread_id_anew() {
   asm volatile("mov.u32 %0, %%tid.x;" : "=r"(t));
   return t;
 }
+/// The compiler moves no access to memory across it: it would else issue the loads of a whole
+/// unrolled loop first, and spill what they return.
+TW_DEVICE void compiler_fence() { asm volatile("" ::: "memory"); }
 /// Lane in its warp. CTAs are 1-D, so this is %laneid without reading it.
 TW_DEVICE int lane_id() { return thread_id() % 32; }
 /// Warp in its CTA. The shuffle tells the compiler that the whole warp has one value, so what

@@ -17,17 +17,18 @@ TW_DEVICE void tma_load(void* smem, tensor_map const& map, mbarrier& landed, tma
   detail::tma_load(map, smem_addr(smem), smem_addr(&landed), at);
 }
 
-/// What L2 does with lines that an operation names it for. PTX ISA, "createpolicy".
+/// What L2 does with the lines of an operation. PTX ISA, "createpolicy".
 struct l2_policy {
   std::uint64_t bits;
 };
-/// They make room before all others: for what is read once.
+/// They make room before all others: for what nobody reads (again) soon.
 TW_DEVICE l2_policy evict_first_policy() {
   l2_policy p;
   asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(p.bits));
   return p;
 }
-/// They make room in their turn, as without a policy.
+/// They make room in their turn. On an H200 that is not the same as no policy: a load with it takes
+/// another way (docs/decisions/0020).
 TW_DEVICE l2_policy evict_normal_policy() {
   l2_policy p;
   asm("createpolicy.fractional.L2::evict_normal.b64 %0, 1.0;" : "=l"(p.bits));
@@ -52,6 +53,12 @@ TW_DEVICE void tma_load_multicast(void* smem, tensor_map const& map, mbarrier& l
 template <int R>
 TW_DEVICE void tma_store(tensor_map const& map, void const* smem, tma_coord<R> at) {
   detail::tma_store(map, smem_addr(smem), at);
+}
+/// tma_store, with a policy for L2. PTX ISA, "cp.async.bulk.tensor": .L2::cache_hint.
+template <int R>
+TW_DEVICE void tma_store_hinted(tensor_map const& map, void const* smem, tma_coord<R> at,
+                                l2_policy policy) {
+  detail::tma_store_hinted(map, smem_addr(smem), policy.bits, at);
 }
 
 /// Adds the box to the tensor, element by element, in the tensor's type.

@@ -218,6 +218,57 @@ TW_DEVICE void tma_store(tensor_map const& map,
       : "memory");
 }
 
+TW_DEVICE void tma_store_hinted(tensor_map const& map,
+                                std::uint32_t smem, std::uint64_t policy,
+                                tma_coord<1> at) {
+  asm volatile(
+      "cp.async.bulk.tensor.1d.global.shared::cta.bulk_group.L2::cache_hint"
+      " [%2, {%3}], [%0], %1;"
+      :: "r"(smem), "l"(policy), "l"(&map), "r"(at.c[0])
+      : "memory");
+}
+
+TW_DEVICE void tma_store_hinted(tensor_map const& map,
+                                std::uint32_t smem, std::uint64_t policy,
+                                tma_coord<2> at) {
+  asm volatile(
+      "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group.L2::cache_hint"
+      " [%2, {%3, %4}], [%0], %1;"
+      :: "r"(smem), "l"(policy), "l"(&map), "r"(at.c[0]), "r"(at.c[1])
+      : "memory");
+}
+
+TW_DEVICE void tma_store_hinted(tensor_map const& map,
+                                std::uint32_t smem, std::uint64_t policy,
+                                tma_coord<3> at) {
+  asm volatile(
+      "cp.async.bulk.tensor.3d.global.shared::cta.bulk_group.L2::cache_hint"
+      " [%2, {%3, %4, %5}], [%0], %1;"
+      :: "r"(smem), "l"(policy), "l"(&map), "r"(at.c[0]), "r"(at.c[1]), "r"(at.c[2])
+      : "memory");
+}
+
+TW_DEVICE void tma_store_hinted(tensor_map const& map,
+                                std::uint32_t smem, std::uint64_t policy,
+                                tma_coord<4> at) {
+  asm volatile(
+      "cp.async.bulk.tensor.4d.global.shared::cta.bulk_group.L2::cache_hint"
+      " [%2, {%3, %4, %5, %6}], [%0], %1;"
+      :: "r"(smem), "l"(policy), "l"(&map), "r"(at.c[0]), "r"(at.c[1]), "r"(at.c[2]), "r"(at.c[3])
+      : "memory");
+}
+
+TW_DEVICE void tma_store_hinted(tensor_map const& map,
+                                std::uint32_t smem, std::uint64_t policy,
+                                tma_coord<5> at) {
+  asm volatile(
+      "cp.async.bulk.tensor.5d.global.shared::cta.bulk_group.L2::cache_hint"
+      " [%2, {%3, %4, %5, %6, %7}], [%0], %1;"
+      :: "r"(smem), "l"(policy), "l"(&map), "r"(at.c[0]), "r"(at.c[1]), "r"(at.c[2]), "r"(at.c[3]),
+      "r"(at.c[4])
+      : "memory");
+}
+
 TW_DEVICE void tma_reduce_add(tensor_map const& map,
                               std::uint32_t smem,
                               tma_coord<1> at) {

@@ -9,6 +9,7 @@ namespace tw {
 
 TW_DEVICE int thread_id() { return emu::self->id; }
 TW_DEVICE int thread_id_anew() { return thread_id(); }
+TW_DEVICE void compiler_fence() {}
 TW_DEVICE int lane_id() { return emu::self->id % 32; }
 TW_DEVICE int warp_id() { return emu::self->id / 32; }
 TW_DEVICE int warp_uniform(int x) { return x; }

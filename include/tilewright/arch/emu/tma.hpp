@@ -36,6 +36,11 @@ TW_DEVICE void tma_store(tensor_map const& map, void const* smem, tma_coord<R> a
   emu::tma_store(map, smem, at.c, R, false, where);
 }
 template <int R>
+TW_DEVICE void tma_store_hinted(tensor_map const& map, void const* smem, tma_coord<R> at, l2_policy,
+                                emu::site where = emu::site::here()) {
+  tma_store(map, smem, at, where);
+}
+template <int R>
 TW_DEVICE void tma_reduce_add(tensor_map const& map, void const* smem, tma_coord<R> at,
                               emu::site where = emu::site::here()) {
   emu::tma_store(map, smem, at.c, R, true, where);

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// add_c.hpp  beta * C, for a thread's results of a strip of D. C has any strides.
+#pragma once
+
+#include "tilewright/arch/select.hpp"
+#include "tilewright/kernel/params.hpp"
+
+namespace tw {
+
+/// Where a fragment's first element lies: D(row, col) of product `batch`.
+struct fragment_place {
+  int row, col, batch;
+};
+
+namespace detail {
+
+TW_DEVICE float load_16_as_float(std::byte const* from, elem type) {
+  std::uint16_t const bits = *reinterpret_cast<std::uint16_t const*>(from);
+  return type == elem::bf16 ? to_float<elem::bf16>(bits) : to_float<elem::f16>(bits);
+}
+
+/// add_c for elements of C of Bytes; rows: where the thread's two rows begin.
+template <int Bytes, int Results, class Fragment>
+TW_DEVICE void add_c_of(epilogue_params const& p, std::byte const* const (&rows)[2], int col,
+                        Fragment& acc, int to) {
+  TW_UNROLL
+  for (int i = 0; i < Results; i += 4) {
+    TW_UNROLL
+    for (int e = 0; e < 2; ++e) {
+      compiler_fence();  // a column at a time
+      int const c = col + 2 * i + e;
+      std::int64_t const of_col = (c < p.n ? c : p.n - 1) * p.c.col_stride * Bytes;
+      TW_UNROLL
+      for (int r = 0; r < 2; ++r) {
+        float& x = acc[to + i + 2 * r + e];
+        std::byte const* const from = rows[r] + of_col;
+        x = fmaf(
+            p.beta,
+            Bytes == 4 ? *reinterpret_cast<float const*>(from) : load_16_as_float(from, p.c.type),
+            x);
+      }
+    }
+  }
+}
+
+}  // namespace detail
+
+/// acc[to] and up += beta * C: Results of a thread whose first is at D(at); result i lies
+/// 8 * (i>>1 & 1) rows and 8 * (i>>2) + (i & 1) columns from it (see accumulator). What lies beyond
+/// D is not stored and may get any element of C. p.c.data is not nullptr.
+template <int Results, class Fragment>
+TW_DEVICE void add_c(epilogue_params const& p, fragment_place at, Fragment& acc, int to) {
+  int const bytes = p.c.type == elem::f32 ? 4 : 2;
+  std::byte const* const matrix =
+      p.c.matrices != nullptr
+          ? static_cast<std::byte const*>(p.c.matrices[at.batch])
+          : static_cast<std::byte const*>(p.c.data) + at.batch * p.c.batch_stride * bytes;
+  std::byte const* rows[2];
+  TW_UNROLL
+  for (int r = 0; r < 2; ++r) {
+    int const row = at.row + 8 * r;
+    rows[r] = matrix + (row < p.m ? row : p.m - 1) * p.c.row_stride * bytes;
+  }
+  if (bytes == 4)
+    detail::add_c_of<4, Results>(p, rows, at.col, acc, to);
+  else
+    detail::add_c_of<2, Results>(p, rows, at.col, acc, to);
+}
+
+}  // namespace tw
