@@ -164,9 +164,10 @@ TEST(Plan, FewRowsTakeAGemv) {
   EXPECT_EQ(one.why.find("bands"), std::string::npos) << one.why;
   EXPECT_EQ(one.terms.waves, 4);
   EXPECT_NEAR(plan_gemm(tn(1, 28672, 4096), aligned(), 132).predicted_us, 52.8, 0.5);
-  EXPECT_NEAR(plan_gemm(tn(2, 5120, 8192), aligned(), 132).predicted_us, 21.9, 0.3);
+  EXPECT_NEAR(plan_gemm(tn(2, 5120, 8192), aligned(), 132).predicted_us, 21.9, 1.3);
   for (int const rows : {2, 3, 8}) {
     EXPECT_TRUE(plan_gemm(tn(rows, 5120, 8192), aligned(), 132).gemv) << rows;
+    EXPECT_TRUE(plan_gemm(tn(rows, 8000, 4096), aligned(), 132).gemv) << rows;
     gemm_plan const columns = plan_gemm(tn(5120, rows, 8192), aligned(), 132);
     EXPECT_TRUE(columns.gemv && !columns.swapped) << columns.kernel;
   }
