@@ -17,13 +17,13 @@ namespace {
 
 static_assert(sizeof(tensor_map) == sizeof(CUtensorMap));
 
-/// l2_miss_bytes; 128 where lines begin inside of sectors, so that each request reaches into two
-/// such pieces: 256 take 15 % more time there (docs/decisions/0019).
+/// What a request that misses L2 fetches. Where lines begin inside of sectors it reaches into two
+/// such pieces, and 256 bytes take 15 % more time (docs/decisions/0019).
 CUtensorMapL2promotion promotion_of(tensor_map_desc const& d) {
   bool const whole = std::all_of(d.stride_bytes, d.stride_bytes + d.rank - 1,
                                  [](std::int64_t stride) { return stride % 32 == 0; });
-  return whole && d.l2_miss_bytes == 256 ? CU_TENSOR_MAP_L2_PROMOTION_L2_256B
-                                         : CU_TENSOR_MAP_L2_PROMOTION_L2_128B;
+  return whole && !d.l2_fetches_128 ? CU_TENSOR_MAP_L2_PROMOTION_L2_256B
+                                    : CU_TENSOR_MAP_L2_PROMOTION_L2_128B;
 }
 
 [[noreturn]] void refuse(std::string got, std::string hint) {

@@ -31,8 +31,8 @@ struct machine_model {
   double split_line_factor = 1.37;          // or lie across lines of 128 (1000x3000x2000)
   double cluster_us = 0.692;                // to start a cluster
   double dram_bytes_per_us = 4.46e6;
-  double dram_bytes_per_us_once = 4.65e6;  // of operands that make room first in L2
-  double kept_bytes = 40e6;                // of a larger operand L2 keeps nothing for later
+  double dram_bytes_per_us_once = 4.65e6;  // of A and B where one of them makes room first
+  double kept_bytes = 40e6;                // of a larger matrix L2 keeps nothing for later
   double copy_launch_us = 3;               // of odd operands,
   double copied_bytes_per_us = 1.3e6;      // which are read and written
   double overlap = 2.8;                    // exponent with which computing, loads and DRAM overlap
@@ -128,14 +128,14 @@ inline cost predict(gemm_problem const& p, gemm_config const& c, sharing const& 
   // Clusters that share tiles walk along K in different places: a tile's neighbour does not find
   // what it needs of a large operand.
   double const unmet = s.shared * k_tiles > part ? static_cast<double>(s.shared) / s.tiles : 0;
-  auto const reads = [&](double elems, std::int64_t tiles_across) {
-    double const bytes = elems * size_bytes(c.ab);
-    return bytes > m.kept_bytes ? bytes * (1 + unmet * static_cast<double>(tiles_across - 1))
-                                : bytes;
+  auto const read = [&](matrix_desc const& x, double elems, std::int64_t tiles_across) {
+    double const all = elems * size_bytes(c.ab);
+    bool const large = all / matrices(x) > m.kept_bytes;
+    return large ? all * (1 + unmet * static_cast<double>(tiles_across - 1)) : all;
   };
-  r.reads_us =
-      (reads(mk, up(p.n, c.tile_n * c.cluster_n)) + reads(nk, up(p.m, c.tile_m * c.cluster_m))) /
-      (once ? m.dram_bytes_per_us_once : m.dram_bytes_per_us);
+  r.reads_us = (read(p.a, mk, up(p.n, c.tile_n * c.cluster_n)) +
+                read(p.b, nk, up(p.m, c.tile_m * c.cluster_m))) /
+               (once ? m.dram_bytes_per_us_once : m.dram_bytes_per_us);
   r.dram_us =
       r.reads_us + mn * size_bytes(c.d) * (lines ? 1 : m.partial_line_factor) / m.dram_bytes_per_us;
   r.epilogue_us = us(epilogues * epilogue);

@@ -30,7 +30,7 @@ std::int64_t matrices_of(gemm_problem const& q, matrix_desc const& m) {
 /// A map of `outer` times `inner` contiguous elements; the third dimension is the batch, 1 where
 /// all products have the same matrix.
 tensor_map map_of(void const* base, matrix_desc const& m, std::int64_t batch, extents e,
-                  operand_box box, swizzle_mode swizzle, target t, int l2_miss_bytes = 256) {
+                  operand_box box, swizzle_mode swizzle, target t, bool l2_fetches_128 = false) {
   tensor_map_desc d;
   d.base = const_cast<void*>(base);
   d.type = m.type;
@@ -45,7 +45,7 @@ tensor_map map_of(void const* base, matrix_desc const& m, std::int64_t batch, ex
   d.box[0] = box.inner;
   d.box[1] = box.outer;
   d.swizzle = swizzle;
-  d.l2_miss_bytes = l2_miss_bytes;
+  d.l2_fetches_128 = l2_fetches_128;
   return make_tensor_map(d, t);
 }
 
@@ -203,7 +203,7 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
   p.b_l2 = hints.b;
   p.epilogue.d_evict_first = hints.d_evict_first ? 1 : 0;
   p.a = map_of(base_of(q.a, o.a), q.a, a_matrices, extents_of_a(q), box_of(c.a_major(), a_share),
-               swizzle_mode::b128, t, hints.a_miss_bytes);
+               swizzle_mode::b128, t, hints.a_by_128_bytes);
   p.b = c.gated() ? gated_map(o.b, q, b_share, t)
                   : map_of(base_of(q.b, o.b), q.b, b_matrices, extents_of_b(q),
                            box_of(c.b_major(), b_share), swizzle_mode::b128, t);

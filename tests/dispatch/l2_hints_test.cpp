@@ -8,6 +8,7 @@
 
 #include "dispatch/params.hpp"
 #include "problems.hpp"
+#include "tilewright/arch/emu/tensor_map_emu.hpp"
 
 namespace tw::test {
 namespace {
@@ -33,10 +34,10 @@ TEST(L2Hints, WeightsOfFewRowsMakeRoomFirst) {
 }
 
 TEST(L2Hints, ManyCtasFetchThemInPiecesOf128Bytes) {
-  EXPECT_EQ(l2_hints_of(m_major(64, 32), 101, tn(14336, 32, 4096)).a_miss_bytes, 128);
-  EXPECT_EQ(l2_hints_of(m_major(64, 32), 100, tn(14336, 32, 4096)).a_miss_bytes, 256);
-  EXPECT_EQ(l2_hints_of(m_major(64, 64), all, tn(14336, 33, 4096)).a_miss_bytes, 256);
-  EXPECT_EQ(l2_hints_of(m_major(64, 32), all, tn(14336, 33, 4096)).a_miss_bytes, 256);  // plain
+  EXPECT_TRUE(l2_hints_of(m_major(64, 32), 101, tn(14336, 32, 4096)).a_by_128_bytes);
+  EXPECT_FALSE(l2_hints_of(m_major(64, 32), 100, tn(14336, 32, 4096)).a_by_128_bytes);
+  EXPECT_FALSE(l2_hints_of(m_major(64, 64), all, tn(14336, 33, 4096)).a_by_128_bytes);
+  EXPECT_FALSE(l2_hints_of(m_major(64, 32), all, tn(14336, 33, 4096)).a_by_128_bytes);  // plain
 }
 
 TEST(L2Hints, NotWhatAnotherTileLoadsAgain) {
@@ -46,6 +47,12 @@ TEST(L2Hints, NotWhatAnotherTileLoadsAgain) {
   EXPECT_EQ(l2_hints_of(m_major(64, 16), all, one_a_for_all).a, l2_load::evict_first);
   one_a_for_all.a.batch_stride_elems = 0;
   EXPECT_EQ(l2_hints_of(m_major(64, 16), all, one_a_for_all).a, l2_load::plain);
+  gemm_problem one_b_for_all = batch_of(tn(128, 4096, 4096), 4);
+  EXPECT_EQ(l2_hints_of(row_major(128, 128), all, one_b_for_all).b, l2_load::evict_first);
+  one_b_for_all.b.batch_stride_elems = matrix_desc::by_pointers;
+  EXPECT_EQ(l2_hints_of(row_major(128, 128), all, one_b_for_all).b, l2_load::evict_first);
+  one_b_for_all.b.batch_stride_elems = 0;
+  EXPECT_EQ(l2_hints_of(row_major(128, 128), all, one_b_for_all).b, l2_load::plain);
 }
 
 TEST(L2Hints, NotBesideALargeD) {
@@ -78,11 +85,18 @@ TEST(L2Hints, FewCtasWithTilesOf64RowsLoadAnotherWay) {
   EXPECT_EQ(of(row_major(64, 64), 32), l2_load::plain);
 }
 
-TEST(L2Hints, NothingThatIsMulticast) {
-  gemm_config c = m_major(64, 64);
-  c.cluster_n = 2;
-  EXPECT_EQ(l2_hints_of(c, all, tn(14336, 64, 4096)).a, l2_load::plain);
-  EXPECT_EQ(l2_hints_of(c, 32, tn(512, 512, 8192)).a, l2_load::plain);
+TEST(L2Hints, OnlyDWhereCtasMulticastOrPingPong) {
+  auto const multicast = [](gemm_config c) { return c.cluster_n = 2, c; };
+  auto const pingpong = [](gemm_config c) { return c.pingpong = true, c; };
+  gemm_problem const columns = tn(14336, 64, 4096), rows = tn(64, 14336, 4096);
+  for (auto const& with : {+multicast, +pingpong}) {
+    EXPECT_EQ(l2_hints_of(with(m_major(64, 64)), all, columns).a, l2_load::plain);
+    EXPECT_EQ(l2_hints_of(with(m_major(64, 64)), 32, tn(512, 512, 8192)).a, l2_load::plain);
+    EXPECT_EQ(l2_hints_of(with(row_major(64, 64)), all, rows).b, l2_load::plain);
+    EXPECT_TRUE(l2_hints_of(with(row_major(128, 128)), all, tn(8192, 8192, 64)).d_evict_first);
+  }
+  EXPECT_EQ(l2_hints_of(m_major(64, 64), all, columns).a, l2_load::evict_first);
+  EXPECT_EQ(l2_hints_of(row_major(64, 64), all, rows).b, l2_load::evict_first);
 }
 
 TEST(L2Hints, ADThatIsLargerThanL2MakesRoomFirst) {
@@ -93,6 +107,10 @@ TEST(L2Hints, ADThatIsLargerThanL2MakesRoomFirst) {
   EXPECT_FALSE(first(tn(5000, 5000, 4096)));
   EXPECT_TRUE(first(tn(3600, 3600, 64, elem::f32)));
   EXPECT_TRUE(first(batch_of(tn(1000, 1000, 64), 26)));
+  gemm_problem gated = tn(2048, 16384, 64);  // 67 MB of gates and what they multiply
+  EXPECT_TRUE(first(gated));
+  gated.epilogue.gate = gating::split;
+  EXPECT_FALSE(first(gated));
 }
 
 TEST(L2Hints, TheParametersOfALaunchHaveThem) {
@@ -101,8 +119,12 @@ TEST(L2Hints, TheParametersOfALaunchHaveThem) {
     launch_form const f = form_of(plan, with_workspace());
     return make_params(plan, f.problem, f.operands, target::emu);
   };
-  gemm_params const few = params_of(tn(32, 14336, 4096)), large = params_of(tn(8192, 8192, 128));
-  EXPECT_NE(few.a_l2, few.b_l2);
+  // Transposed, M-major: the weights are A.
+  gemm_params const few = params_of(tn(32, 16384, 4000)), large = params_of(tn(8192, 8192, 128));
+  EXPECT_EQ(few.a_l2, l2_load::evict_first);
+  EXPECT_EQ(few.b_l2, l2_load::plain);
+  EXPECT_TRUE(unpack_tensor_map_emu(few.a).l2_fetches_128);
+  EXPECT_FALSE(unpack_tensor_map_emu(few.b).l2_fetches_128);
   EXPECT_EQ(few.epilogue.d_evict_first, 0);
   EXPECT_EQ(large.a_l2, l2_load::plain);
   EXPECT_EQ(large.b_l2, l2_load::plain);

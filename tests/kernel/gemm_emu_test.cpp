@@ -93,7 +93,11 @@ class EveryShape : public testing::TestWithParam<int> {
     p.a = make_matrix(elem::bf16, order::row_major, m, k, 0, fill);
     p.b = make_matrix(elem::bf16, order::col_major, k, n, 0, fill);
     p.d = make_matrix(d, t.d_m ? order::col_major : order::row_major, m, n, 8, nullptr);
+    bool const with_c = rng_() % 2 == 0;  // else the common epilogue
+    p.c = make_matrix(d == elem::f32 ? elem::bf16 : elem::f32,
+                      t.d_m ? order::row_major : order::col_major, m, n, 1, fill);
     p.problem = {m, n, k, p.a.desc, p.b.desc, p.d.desc, std::nullopt, 1.0F, 0.0F};
+    if (with_c) p.problem.c = p.c.desc, p.problem.beta = -0.75F;
     gemm_operands operands = p.operands();
     space_.give(operands);
     int most_parts = 1;
@@ -138,7 +142,10 @@ TEST_P(ClusterK, EachTileInEachWay) {
     p.a = make_matrix(elem::bf16, order::row_major, m, k, 0, fill);
     p.b = make_matrix(elem::bf16, order::col_major, k, n, 0, fill);
     p.d = make_matrix(d, t.d_m ? order::col_major : order::row_major, m, n, 8, nullptr);
+    p.c = make_matrix(d == elem::f32 ? elem::bf16 : elem::f32,
+                      t.d_m ? order::row_major : order::col_major, m, n, 1, fill);
     p.problem = {m, n, k, p.a.desc, p.b.desc, p.d.desc, std::nullopt, 1.0F, 0.0F};
+    if (rng() % 2 == 0) p.problem.c = p.c.desc, p.problem.beta = -0.75F;
     emu_workspace space;
     gemm_operands operands = p.operands();
     space.give(operands);

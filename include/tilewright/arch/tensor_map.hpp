@@ -22,7 +22,9 @@ struct tensor_map_desc {
   std::int64_t stride_bytes[4] = {0, 0, 0, 0};
   std::int32_t box[5] = {1, 1, 1, 1, 1};
   swizzle_mode swizzle = swizzle_mode::none;
-  int l2_miss_bytes = 256;  // what a load that misses L2 brings there from memory: 128 or 256
+  /// A load that misses L2 brings 128 bytes there from memory, not 256; always where a stride is no
+  /// multiple of 32 bytes. The emulator has no L2 and only keeps the word.
+  bool l2_fetches_128 = false;
 
   /// Bytes of the box's elements: what an mbarrier is credited with. With a swizzle, rows narrower
   /// than its span are padded to the span in shared memory, which then holds more.

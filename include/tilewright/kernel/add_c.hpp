@@ -7,7 +7,8 @@
 
 namespace tw {
 
-/// Where a fragment's first element lies: D(row, col) of product `batch`.
+/// Where the first element of a fragment, or of a thread's results, lies: D(row, col) of product
+/// `batch`.
 struct fragment_place {
   int row, col, batch;
 };
@@ -46,8 +47,10 @@ TW_DEVICE void add_c_of(epilogue_params const& p, std::byte const* const (&rows)
 }  // namespace detail
 
 /// acc[to] and up += beta * C: Results of a thread whose first is at D(at); result i lies
-/// 8 * (i>>1 & 1) rows and 8 * (i>>2) + (i & 1) columns from it (see accumulator). What lies beyond
-/// D is not stored and may get any element of C. p.c.data is not nullptr.
+/// 8 * (i>>1 & 1) rows and 8 * (i>>2) + (i & 1) columns from it (see accumulator); alpha is in
+/// them. What lies beyond D is not stored and may get any element of C; if C is D, one that another
+/// thread is about to store. p.c.data is not nullptr, p.c.type is f32, bf16 or f16, p.m and p.n are
+/// at least 1.
 template <int Results, class Fragment>
 TW_DEVICE void add_c(epilogue_params const& p, fragment_place at, Fragment& acc, int to) {
   int const bytes = p.c.type == elem::f32 ? 4 : 2;

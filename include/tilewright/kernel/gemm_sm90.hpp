@@ -211,8 +211,8 @@ struct gemm_sm90 {
            Map::at(Operand::box_at(first, k * tile_k, i), matrix));
   }
 
-  /// A box, for the `Ctas` CTAs of `mask`. A CTA that has no peer for it must not multicast to
-  /// itself: that takes twice the time of a load (docs/decisions/0015).
+  /// A box, for the `Ctas` CTAs of `mask`; l2 is for CTAs without peers. A CTA that has no peer for
+  /// it must not multicast to itself: that takes twice the time of a load (docs/decisions/0015).
   template <int Ctas, int Rank>
   TW_DEVICE static void load_box(std::byte* box, tensor_map const& map, mbarrier& landed,
                                  tma_coord<Rank> const& at, std::uint16_t mask, l2_load l2) {

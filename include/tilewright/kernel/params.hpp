@@ -49,7 +49,7 @@ struct epilogue_params {
   tensor_map d;  // boxes of kernel/d_box.hpp: (n, m, batch), or (m, n, batch) for an M-major D
   tensor_map const* d_maps;  // a map for each product; nullptr: d, for all
   int tma_end;        // boxes that end beyond this index of D's contiguous side go by plain stores
-  int d_evict_first;  // 1: L2 need not keep D for the next launch
+  int d_evict_first;  // 1: L2 need not keep D, nor the auxiliary output, for the next launch
   void* data;         // D
   void* const* matrices;             // D of each product; nullptr: data and batch_stride
   std::int64_t pitch, batch_stride;  // of D, elements

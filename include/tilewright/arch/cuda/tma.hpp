@@ -21,7 +21,7 @@ TW_DEVICE void tma_load(void* smem, tensor_map const& map, mbarrier& landed, tma
 struct l2_policy {
   std::uint64_t bits;
 };
-/// They make room before all others: for what nobody reads (again) soon.
+/// They make room before all others: for what is not read again soon.
 TW_DEVICE l2_policy evict_first_policy() {
   l2_policy p;
   asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(p.bits));
