@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "dispatch/l2_hints.hpp"
 #include "tools/ceilings.hpp"
 
 namespace tw {
@@ -66,6 +67,45 @@ std::string runner_up(plan_answer const& a) {
                      next.predicted_us, std::abs(more), more < 0 ? "less" : "more");
 }
 
+/// What the launch tells L2, of the operands as asked for.
+struct told_l2 {
+  l2_load a = l2_load::plain, b = l2_load::plain;
+  bool by_128_bytes = false;  // whichever makes room first
+  bool d_first = false;
+};
+told_l2 told_l2_by(gemm_plan const& p) {
+  if (p.gemv) return {};
+  l2_hints const h = l2_hints_of(p.config, p.clusters * p.config.cluster(), p.normal);
+  return {p.swapped ? h.b : h.a, p.swapped ? h.a : h.b, h.a_by_128_bytes,
+          h.d_evict_first && !p.direct_d};
+}
+
+/// Nothing where it is told nothing.
+std::string l2_text(gemm_plan const& p) {
+  told_l2 const t = told_l2_by(p);
+  std::vector<std::string> parts;
+  auto const tell = [&](char const* operand, l2_load load) {
+    if (load == l2_load::evict_first)
+      parts.push_back(fmt::format("{} makes room first{}", operand,
+                                  t.by_128_bytes ? ", in pieces of 128 bytes" : ""));
+    if (load == l2_load::evict_normal)
+      parts.push_back(fmt::format("{} is loaded with evict_normal, for few CTAs", operand));
+  };
+  tell("A", t.a);
+  tell("B", t.b);
+  if (t.d_first) parts.emplace_back("D makes room first");
+  return fmt::format("{}", fmt::join(parts, "; "));
+}
+
+json l2_json(gemm_plan const& p) {
+  constexpr char const* words[] = {"plain", "evict_first", "evict_normal"};
+  told_l2 const t = told_l2_by(p);
+  return {{"a", words[static_cast<int>(t.a)]},
+          {"b", words[static_cast<int>(t.b)]},
+          {"by_128_bytes", t.by_128_bytes},
+          {"d", words[t.d_first ? 1 : 0]}};
+}
+
 json terms_json(plan_terms const& t) {
   return {{"tensor", t.tensor},     {"idle", t.idle},
           {"loads", t.loads},       {"dram", t.dram},
@@ -95,6 +135,7 @@ json one_json(gemm_problem const& asked, gemm_plan const& p) {
          {"workspace_bytes", p.workspace_bytes},
          {"starts_early", p.starts_early},
          {"early_measured", p.early_measured},
+         {"l2", l2_json(p)},
          {"predicted", rates_json(asked, p.predicted_us)},
          {"terms_us", terms_json(p.terms)}};
   j["measured"] = p.measured_us > 0 ? rates_json(asked, p.measured_us) : json(nullptr);
@@ -141,6 +182,8 @@ std::string plan_text(plan_answer const& a, int top) {
   text += fmt::format("limit      {}\n", limit_text(chosen));
   text += fmt::format("runner-up  {}\n", runner_up(a));
   text += fmt::format("launch     {}\n", launch_text(chosen));
+  if (std::string const l2 = l2_text(chosen); !l2.empty())
+    text += fmt::format("L2         {}\n", l2);
   if (chosen.workspace_bytes > 0)
     text += fmt::format("workspace  {} bytes\n", chosen.workspace_bytes);
   if (chosen.terms.copies > 0)

@@ -46,6 +46,29 @@ TEST(PlanCommand, SaysWhyItStartsEarly) {
             "launch     starts when the one before it has ended, by the rule");
 }
 
+TEST(PlanCommand, SaysWhatL2IsTold) {
+  auto const l2 = [](std::vector<std::string> words) {
+    words.insert(words.begin(), "plan");
+    std::string const text = run_command(words).out;
+    std::size_t const at = text.find("L2         ");
+    words.emplace_back("--json");
+    std::string const json = run_command(words).json()["chosen"]["l2"].dump();
+    return (at == std::string::npos ? "\n" : text.substr(at, text.find('\n', at) - at + 1)) + json;
+  };
+  EXPECT_EQ(l2({"32", "57344", "8192"}),
+            "L2         B makes room first, in pieces of 128 bytes\n"
+            R"({"a":"plain","b":"evict_first","by_128_bytes":true,"d":"plain"})");
+  EXPECT_EQ(l2({"8192", "8192", "128"}),
+            "L2         D makes room first\n"
+            R"({"a":"plain","b":"plain","by_128_bytes":false,"d":"evict_first"})");
+  EXPECT_EQ(l2({"128", "128", "16384"}),
+            "L2         B is loaded with evict_normal, for few CTAs\n"
+            R"({"a":"plain","b":"evict_normal","by_128_bytes":false,"d":"plain"})");
+  EXPECT_EQ(l2({"2048", "2048", "2048"}),
+            "\n"
+            R"({"a":"plain","b":"plain","by_128_bytes":false,"d":"plain"})");
+}
+
 TEST(PlanCommand, TermsOfThePredictionAddUp) {
   for (std::vector<std::string> const& size : {std::vector<std::string>{"4096", "4096", "4096"},
                                                {"1", "4096", "4096"},
