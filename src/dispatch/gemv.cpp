@@ -25,7 +25,8 @@ struct gemv_model {
   double launch_us = 2.5;
   double dram_bytes_per_us = 4.66e6;  // one column; more columns:
   // 4.35e6 was measured; what the other kernels' model expects of a stream of weights for a few
-  // rows falls as short, and of 2 to 8 columns the GEMV kernels were always the faster ones.
+  // rows falls as short, and of 2 to 8 columns a GEMV kernel was the faster one in all four
+  // products.
   double dram_bytes_per_us_columns = 4.6e6;
   double dram_bytes_per_us_16 = 2.6e6;  // more than 8: B takes as many loads as A
   double turn_us = 0.6;  // of a CTA's loop, from its loads to their sum: assumed, not fitted
