@@ -52,8 +52,7 @@ void gemm_emulated(gemm_plan const& plan, gemm_operands const& given, emu_option
   before.pdl = early;
   before.progress = nullptr;
   before.record = nullptr;
-  if (form.copied())
-    launch<repitch>(repitch::ctas(form.copies, emulated_sms(opt)), form.copies, before);
+  if (form.copied()) launch<repitch>(repitch::ctas(form.copies), form.copies, before);
   bool const maps = needs_maps(params);
   if (maps) {
     before.pdl = false;

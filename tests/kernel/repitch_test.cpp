@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // repitch_test.cpp  Copies of operands to a padded pitch: each element, zeros behind each line, and
-//                   nothing else written, for any address, pitch, size and number of CTAs.
+//                   nothing else written, for any address, pitch and size.
 #include "tilewright/kernel/repitch.hpp"
 
 #include <gtest/gtest.h>
@@ -76,7 +76,7 @@ TEST(Repitch, RandomOperandsAreCopied) {
     repitch::params p{};
     if (i % 3 != 1) p.operand[0] = a.params();
     if (i % 3 != 2) p.operand[1] = b.params();
-    auto const report = emu::run(repitch{}, repitch::ctas(p, 1 + i % 4), p);
+    auto const report = emu::run(repitch{}, repitch::ctas(p), p);
     ASSERT_TRUE(report.clean()) << report.text();
     if (i % 3 != 1) a.expect_right();
     if (i % 3 != 2) b.expect_right();
@@ -84,14 +84,15 @@ TEST(Repitch, RandomOperandsAreCopied) {
   }
 }
 
-TEST(Repitch, AThreadHasAChunkUpToTheMostCtas) {
+TEST(Repitch, CtasAreWhatTheCopiesNeed) {
   repitch::params p{};
-  EXPECT_EQ(repitch::chunks(p), 0);
+  EXPECT_EQ(repitch::ctas(p), 0);
   p.operand[1].to = &p;
   p.operand[1].outer = 100, p.operand[1].matrices = 3, p.operand[1].chunks = 7;
-  EXPECT_EQ(repitch::chunks(p), 2100);
-  EXPECT_EQ(repitch::ctas(p, 100), 9);
-  EXPECT_EQ(repitch::ctas(p, 4), 4);
+  EXPECT_EQ(repitch::ctas(p), 75);  // 4 lines each
+  p.operand[0] = p.operand[1];
+  p.operand[0].chunks = 97;  // a chunk more than a piece
+  EXPECT_EQ(repitch::ctas(p), 225);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 // TW_DEVICE  a function of a kernel: device code under nvcc, ordinary code in the emulator
 // TW_UNROLL  full unrolling of the loop that follows: registers need constant indices (nvcc only;
 //            the emulator has no registers to name)
+// TW_NO_UNROLL  no unrolling: where copies of the loop would take registers (nvcc only)
 // TW_HOST_CALL  before a TW_HD function whose call of a host function only the host reaches: nvcc
 //               leaves the call out of device code, and is told that this is meant
 #pragma once
@@ -13,11 +14,13 @@
 #define TW_HD __host__ __device__
 #define TW_DEVICE __device__ __forceinline__
 #define TW_UNROLL _Pragma("unroll")
+#define TW_NO_UNROLL _Pragma("unroll 1")
 #define TW_HOST_CALL _Pragma("nv_exec_check_disable")
 #else
 #define TW_HD
 #define TW_DEVICE inline
 #define TW_UNROLL
+#define TW_NO_UNROLL
 #define TW_HOST_CALL
 #endif
 

@@ -32,75 +32,112 @@ class plain_store {
   template <class Result>
   TW_DEVICE static void store(int thread, Result const& result, element const* strip,
                               fragment_place at) {
-    int const first = box.m_major ? at.col : at.row;
-    int const end = least(box.m_major ? result.p.n : result.p.m, first + most_lines);
-    int const length = least(box.m_major ? result.p.m - at.row : result.p.n - at.col, most_elems);
-    if (length <= 0) return;
-    element* const matrix = static_cast<element*>(result.matrix(at.batch)) + result.first(at.batch);
-    unsigned const lane = static_cast<unsigned>(thread % 32);
-    unsigned const warp = static_cast<unsigned>(thread / 32);
-    for (unsigned pair = static_cast<unsigned>(first) + warp * at_once + lane / lanes;
-         static_cast<int>(pair) < end; pair += 2 * 4 * at_once) {
+    int const m = result.p.m - at.row, n = result.p.n - at.col;  // left of D
+    lines const l = lines_of(result, at, least(box.m_major ? n : m, most_lines),
+                             least(box.m_major ? m : n, most_elems));
+    if (l.count <= 0 || l.length <= 0) return;
+    auto const t = static_cast<unsigned>(thread);
+    if constexpr (elems_of_word == 2) {
+      if (l.step == 1) {
+        store_lines<std::uint32_t>(t, l, strip);
+        store_ends(t, l, strip);
+        return;
+      }
+    }
+    store_lines<element>(t, l, strip);
+  }
+
+ private:
+  static constexpr unsigned elems_of_word = 4 / size_bytes(C.d);
+  static constexpr int most_lines = box.m_major ? box.cols : 64;
+  static constexpr int most_elems = box.m_major ? 64 : box.cols;
+  /// Lanes that share a line, a power of two.
+  static constexpr unsigned lanes = [] {
+    unsigned n = 1;
+    while (n < 32 && n * elems_of_word < most_elems) n *= 2;
+    return n;
+  }();
+  static constexpr unsigned at_once = 128 / lanes;  // lines that the warpgroup stores
+
+  /// `count` lines of `length` elements; lines are `pitch` and elements `step` elements apart.
+  struct lines {
+    element* to;
+    std::int64_t pitch;
+    int step, count, length;
+  };
+  template <class Result>
+  TW_DEVICE static lines lines_of(Result const& result, fragment_place at, int count, int length) {
+    auto* const matrix = static_cast<element*>(result.matrix(at.batch)) + result.first(at.batch);
+    std::int64_t const pitch = result.pitch(), col = result.col(at.col);
+    int const step = Result::contiguous ? 1 : result.col_step();
+    if (box.m_major) return {matrix + col * pitch + at.row, step * pitch, 1, count, length};
+    return {matrix + at.row * pitch + col, pitch, step, count, length};
+  }
+
+  TW_DEVICE static int least(int a, int b) { return a < b ? a : b; }
+
+  TW_DEVICE static element const* in_strip(element const* strip, unsigned line, unsigned i) {
+    return strip + (box.m_major ? offset_in_strip(i, line) : offset_in_strip(line, i));
+  }
+
+  /// The whole words of all lines: elements, or two of them at a multiple of 4 bytes. A thread
+  /// reads a few before it stores them.
+  template <class Word>
+  TW_DEVICE static void store_lines(unsigned thread, lines const& l, element const* strip) {
+    constexpr unsigned per = sizeof(Word) / sizeof(element), span = per * lanes;
+    constexpr unsigned spans = (most_elems + span - 1) / span;  // of a line
+    constexpr unsigned turns = most_lines / at_once;
+    constexpr unsigned batch = spans == 1 && turns >= 4 ? 4 : 2;
+    static_assert(turns % batch == 0);
+    unsigned const first = thread / lanes, lane = thread % lanes;
+    element* to = l.to + first * l.pitch;
+    std::int64_t const stride = at_once * l.pitch;  // at_once is even: it keeps `odd`
+    unsigned const odd = per == 2 ? reinterpret_cast<std::uintptr_t>(to) / 2 % 2 : 0;
+    TW_NO_UNROLL
+    for (unsigned turn = 0; turn < turns; turn += batch) {
+      Word word[batch][spans];
       TW_UNROLL
-      for (unsigned i = 0; i < 2; ++i) {
-        unsigned const line = pair + i * 4 * at_once;
-        if (static_cast<int>(line) >= end) continue;
-        std::int64_t const to = box.m_major
-                                    ? result.col(static_cast<int>(line)) * result.pitch() + at.row
-                                    : line * result.pitch() + result.col(at.col);
-        unsigned const in_strip = line % most_lines;
-        if constexpr (words) {
-          if (box.m_major || Result::contiguous || result.col_step() == 1) {
-            store_words(matrix + to, strip, in_strip, lane % lanes, length);
-            continue;
-          }
+      for (unsigned i = 0; i < batch; ++i) {
+        TW_UNROLL
+        for (unsigned j = 0; j < spans; ++j)
+          word[i][j] = load<Word>(strip, first + (turn + i) * at_once, j * span + lane * per, odd);
+      }
+      TW_UNROLL
+      for (unsigned i = 0; i < batch; ++i, to += stride) {
+        if (first + (turn + i) * at_once >= static_cast<unsigned>(l.count)) continue;
+        TW_UNROLL
+        for (unsigned j = 0; j < spans; ++j) {
+          unsigned const e = j * span + lane * per + odd;
+          if (e + per <= static_cast<unsigned>(l.length))
+            *reinterpret_cast<Word*>(to + (per == 2 ? e : e * static_cast<unsigned>(l.step))) =
+                word[i][j];
         }
-        int const step = box.m_major ? 1 : result.col_step();
-        store_elems(matrix + to, step, strip, in_strip, lane % lanes, length);
       }
     }
   }
 
- private:
-  static constexpr bool words = C.d != elem::f32;  // of two elements
-  static constexpr int most_lines =  // a power of two, and strips begin at multiples of it
-      box.m_major ? box.cols : 64;
-  static constexpr int most_elems = box.m_major ? 64 : box.cols;
-  /// Lanes that share a line, a power of two, and lines that a warp stores at once.
-  static constexpr unsigned lanes = [] {
-    unsigned n = 1;
-    while (n < 32 && n * (words ? 2 : 1) < most_elems) n *= 2;
-    return n;
-  }();
-  static constexpr unsigned at_once = 32 / lanes;
-
-  TW_DEVICE static int least(int a, int b) { return a < b ? a : b; }
-
-  TW_DEVICE static element load(element const* strip, unsigned line, unsigned i) {
-    return strip[box.m_major ? offset_in_strip(i, line) : offset_in_strip(line, i)];
-  }
-
-  TW_DEVICE static void store_elems(element* to, int step, element const* strip, unsigned line,
-                                    unsigned lane, int length) {
-    TW_UNROLL
-    for (unsigned i = 0; i < most_elems; i += lanes)
-      if (static_cast<int>(i + lane) < length)
-        to[(i + lane) * static_cast<unsigned>(step)] = load(strip, line, i + lane);
-  }
-
-  TW_DEVICE static void store_words(std::uint16_t* to, std::uint16_t const* strip, unsigned line,
-                                    unsigned lane, int length) {
-    unsigned const odd = reinterpret_cast<std::uintptr_t>(to) / 2 % 2;
-    TW_UNROLL
-    for (unsigned i = 0; i < most_elems; i += 2 * lanes) {
-      unsigned const e = i + 2 * lane + odd;  // and e + 1 are a word
-      if (static_cast<int>(e) + 1 < length)
-        *reinterpret_cast<std::uint32_t*>(to + e) =
-            load(strip, line, e) | static_cast<std::uint32_t>(load(strip, line, e + 1)) << 16;
+  /// A word of a line from element e + odd on; e is even where a word has two. Anything beyond the
+  /// end of the strip.
+  template <class Word>
+  TW_DEVICE static Word load(element const* strip, unsigned line, unsigned e, unsigned odd) {
+    if (e >= most_elems) return {};
+    Word const word = *reinterpret_cast<Word const*>(in_strip(strip, line, e));
+    if constexpr (sizeof(Word) > sizeof(element)) {
+      if (odd != 0 && e + 2 < most_elems)
+        return word >> 16 | *reinterpret_cast<Word const*>(in_strip(strip, line, e + 2)) << 16;
     }
-    bool const tail = ((static_cast<unsigned>(length) ^ odd) & 1) != 0;
-    unsigned const e = lane == 0 ? 0 : static_cast<unsigned>(length) - 1;
-    if (lane == 0 ? odd != 0 : lane == lanes - 1 && tail) to[e] = load(strip, line, e);
+    return word;
+  }
+
+  /// The elements at the head and the tail of lines that belong to no whole word.
+  TW_DEVICE static void store_ends(unsigned thread, lines const& l, element const* strip) {
+    unsigned const line = thread % 64;
+    if (line >= static_cast<unsigned>(l.count)) return;
+    element* const to = l.to + line * l.pitch;
+    bool const odd = reinterpret_cast<std::uintptr_t>(to) / 2 % 2 != 0, head = thread < 64;
+    bool const tail = (l.length % 2 != 0) != odd;
+    int const e = head ? 0 : l.length - 1;
+    if (head ? odd : tail) to[e] = *in_strip(strip, line, static_cast<unsigned>(e));
   }
 };
 

@@ -1,144 +1,124 @@
 // SPDX-License-Identifier: Apache-2.0
 // repitch.hpp  Operands that TMA cannot address, copied to a padded pitch before the GEMM.
 //
-// A thread writes chunks of 8 elements. It reads the two aligned chunks that hold them and shifts
-// them together; where these reach beyond the matrix, it reads elements. What is behind the end of
-// a line becomes zero.
+// A warp copies a piece of a line in words of two elements. Where a line begins in the middle of a
+// word, each word is put together from two; where these reach beyond the matrix, elements are read.
+// What is behind the end of a line becomes zero.
 #pragma once
 
 #include "tilewright/arch/select.hpp"
 #include "tilewright/kernel/repitch_params.hpp"
-#include "tilewright/tensor/vec.hpp"
 
 namespace tw {
 
 struct repitch {
   using params = repitch_params;
-  static constexpr int threads = 256;
+  static constexpr int threads = 128;
   static constexpr int cluster = 1;
   static constexpr int smem_bytes = 0;
-  static constexpr int at_once = 4;  // chunks that a thread has under way
+  static constexpr int at_once = 12;  // words of a thread
 
-  /// Chunks of both copies.
-  static std::int64_t chunks(params const& p) {
-    std::int64_t sum = 0;
-    for (repitch_of const& x : p.operand)
-      if (x.to != nullptr) sum += std::int64_t{x.matrices} * x.outer * x.chunks;
-    return sum;
+  /// CTAs that copy operand x, and both of them: they share no CTA.
+  TW_HD static constexpr int ctas(repitch_of const& x) {
+    if (x.to == nullptr) return 0;
+    std::int64_t const pieces_of_all = std::int64_t{x.matrices} * x.outer * pieces(x);
+    return static_cast<int>((pieces_of_all + warps - 1) / warps);
   }
-  /// A chunk for each thread, but no more than `most` CTAs.
-  static int ctas(params const& p, int most) {
-    std::int64_t const wanted = (chunks(p) + threads - 1) / threads;
-    return static_cast<int>(wanted < most ? wanted : most);
+  TW_HD static constexpr int ctas(params const& p) {
+    return ctas(p.operand[0]) + ctas(p.operand[1]);
   }
 
+  /// In a grid of ctas(p) CTAs.
   TW_DEVICE static void run(params const& p) {
-    grid_dependency_wait();  // the launch before may write the operands, or read the copies
-    copy(p.operand[0]);
-    copy(p.operand[1]);
-    grid_dependents_launch();
+    grid_dependents_launch();  // the GEMM may set itself up meanwhile
+    grid_dependency_wait();    // the launch before may write the operands, or read the copies
+    int const of_first = ctas(p.operand[0]);
+    int const which = cta_id() < of_first ? 0 : 1;
+    repitch_of const& x = p.operand[which];
+    copy(x, static_cast<std::uint32_t>(cta_id() - which * of_first) * warps + thread_id() / 32,
+         static_cast<std::uint32_t>(thread_id() % 32));
   }
 
  private:
-  using chunk = packet<std::uint32_t, 4>;
-  static constexpr std::uint32_t elems = 8;  // of a chunk
+  static constexpr int warps = threads / 32;
+  static constexpr std::uint32_t piece_words = 32 * at_once;
 
-  /// Chunk, line and matrix: digits of a number that counts all chunks of an operand.
-  struct place {
-    std::uint32_t chunk, line, matrix;
+  /// Of a line.
+  TW_HD static constexpr std::uint32_t pieces(repitch_of const& x) {
+    return (4 * x.chunks + piece_words - 1) / piece_words;
+  }
+
+  /// A line of a matrix and its words. It begins `odd` elements behind the first.
+  struct source {
+    std::uint16_t const* line;
+    std::uint32_t odd, inner;
+    std::uint32_t begin, end;  // words of the copy that are made of whole words of the matrix
+
+    TW_DEVICE bool has(std::uint32_t w) const { return w - begin < end - begin; }
   };
-  TW_DEVICE static place place_of(repitch_of const& x, std::uint32_t i) {
-    std::uint32_t const line = i / x.chunks;
-    return {i % x.chunks, line % x.outer, line / x.outer};
-  }
-  /// The place `step` chunks further on; the division has been done in place_of.
-  TW_DEVICE static place after(repitch_of const& x, place at, place step) {
-    at.chunk += step.chunk;
-    at.line += step.line;
-    at.matrix += step.matrix;
-    if (at.chunk >= x.chunks) at.chunk -= x.chunks, ++at.line;
-    if (at.line >= x.outer) at.line -= x.outer, ++at.matrix;
-    return at;
-  }
-
-  TW_DEVICE static void copy(repitch_of const& x) {
-    if (x.to == nullptr) return;
-    auto const all_threads = static_cast<std::uint32_t>(cta_count() * threads);
-    place const step = place_of(x, all_threads);
-    place at = place_of(x, static_cast<std::uint32_t>(cta_id() * threads + thread_id()));
-    while (at.matrix < x.matrices) {
-      place to[at_once];
-      chunk value[at_once];
-      TW_UNROLL
-      for (int i = 0; i < at_once; ++i) {
-        to[i] = at;
-        value[i] = {};
-        if (at.matrix < x.matrices) value[i] = read(x, at);
-        at = after(x, at, step);
-      }
-      TW_UNROLL
-      for (int i = 0; i < at_once; ++i) {
-        if (to[i].matrix >= x.matrices) continue;
-        std::int64_t const line = std::int64_t{to[i].matrix} * x.outer + to[i].line;
-        static_cast<chunk*>(x.to)[line * x.chunks + to[i].chunk] = value[i];
-      }
-    }
-  }
-
-  /// Chunk `at` of the copy.
-  TW_DEVICE static chunk read(repitch_of const& x, place at) {
-    auto const* const matrix =
+  TW_DEVICE static source source_of(repitch_of const& x, std::uint32_t matrix, std::uint32_t line) {
+    auto const* const first =
         x.addresses != nullptr
-            ? static_cast<std::uint16_t const*>(x.addresses[at.matrix])
-            : static_cast<std::uint16_t const*>(x.from) + at.matrix * x.batch_stride;
-    std::uint16_t const* const end = matrix + (x.outer - 1) * x.pitch + x.inner;
-    std::uint32_t const first = at.chunk * elems;
-    if (first >= x.inner) return {};
-    std::uint32_t const left = x.inner - first;  // elements of the line
-    std::uint16_t const* const from = matrix + at.line * x.pitch + first;
-    // The elements before `from` in its aligned chunk, and how many from there on are read.
-    std::uint32_t const before = reinterpret_cast<std::uintptr_t>(from) / 2 % elems;
-    std::uint32_t const behind = before == 0 ? elems : 2 * elems - before;
-    if (from - matrix < before || end - from < behind) return elements(from, left);
-    auto const* const aligned = reinterpret_cast<chunk const*>(from - before);
-    chunk const second = before == 0 ? chunk{} : aligned[1];
-    return head(joined(aligned[0], second, before), left);
+            ? static_cast<std::uint16_t const*>(x.addresses[matrix])
+            : static_cast<std::uint16_t const*>(x.from) + matrix * x.batch_stride;
+    auto const* const at = first + line * x.pitch;
+    auto const odd = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(at) / 2 % 2);
+    // An odd line reads an element before it, and one behind its last whole word.
+    std::uint32_t const begin = line == 0 ? odd : 0;
+    std::uint32_t const end = (x.inner - (line + 1 == x.outer ? odd : 0)) / 2;
+    return {at, odd, x.inner, begin, end < begin ? begin : end};
   }
 
-  /// Elements `before` and up of two chunks that follow each other.
-  TW_DEVICE static chunk joined(chunk const& a, chunk const& b, std::uint32_t before) {
-    std::uint32_t w[8] = {a[0], a[1], a[2], a[3], b[0], b[1], b[2], b[3]};
-    TW_UNROLL
-    for (int i = 0; i < 6; ++i) w[i] = (before & 4) != 0 ? w[i + 2] : w[i];
-    TW_UNROLL
-    for (int i = 0; i < 5; ++i) w[i] = (before & 2) != 0 ? w[i + 1] : w[i];
-    chunk value;
-    TW_UNROLL
-    for (int i = 0; i < 4; ++i) {
-      std::uint64_t const two = std::uint64_t{w[i + 1]} << 32 | w[i];
-      value[i] = static_cast<std::uint32_t>(two >> (before & 1) * 16);
+  /// Piece `piece` of all pieces of all lines.
+  TW_DEVICE static void copy(repitch_of const& x, std::uint32_t piece, std::uint32_t lane) {
+    std::uint32_t const of_all = piece / pieces(x), matrix = of_all / x.outer;  // line, matrix
+    if (matrix >= x.matrices) return;
+    source const from = source_of(x, matrix, of_all % x.outer);
+    auto const* const word = reinterpret_cast<std::uint32_t const*>(from.line - from.odd);
+    std::uint32_t const words = 4 * x.chunks, first = piece % pieces(x) * piece_words;
+    auto* const to = static_cast<std::uint32_t*>(x.to) + std::int64_t{of_all} * words;
+    if (first == 0) copy_ends(from, to, lane);
+    if (from.begin <= first && first + piece_words <= from.end) {
+      copy_inside(word + first + lane, from.odd != 0, to + first + lane);
+      return;
     }
-    return value;
-  }
-
-  /// The first `count` elements; the others become zero.
-  TW_DEVICE static chunk head(chunk value, std::uint32_t count) {
+    std::uint32_t low[at_once], high[at_once];
     TW_UNROLL
-    for (std::uint32_t i = 0; i < 4; ++i) {
-      std::uint32_t const mask = count >= 2 * i + 2 ? ~0U : count == 2 * i + 1 ? 0xFFFFU : 0U;
-      value[static_cast<int>(i)] &= mask;
+    for (std::uint32_t i = 0; i < at_once; ++i) {  // all loads before the first use
+      std::uint32_t const w = first + 32 * i + lane;
+      low[i] = from.has(w) ? word[w] : 0;
+      high[i] = from.has(w) && from.odd != 0 ? word[w + 1] : 0;
     }
-    return value;
+    TW_UNROLL
+    for (std::uint32_t i = 0; i < at_once; ++i) {
+      std::uint32_t const w = first + 32 * i + lane;
+      std::uint32_t const value = from.odd == 0 ? low[i] : low[i] >> 16 | high[i] << 16;
+      if (w < words && (from.has(w) || 2 * w >= x.inner)) to[w] = value;
+    }
   }
 
-  /// The same, an element at a time.
-  TW_DEVICE static chunk elements(std::uint16_t const* from, std::uint32_t count) {
-    chunk value{};
+  /// A piece of whole words; nearly all are.
+  TW_DEVICE static void copy_inside(std::uint32_t const* from, bool odd, std::uint32_t* to) {
+    std::uint32_t low[at_once], high[at_once];
     TW_UNROLL
-    for (std::uint32_t i = 0; i < elems; ++i)
-      if (i < count)
-        value[static_cast<int>(i / 2)] |= static_cast<std::uint32_t>(from[i]) << 16 * (i % 2);
-    return value;
+    for (int i = 0; i < at_once; ++i) low[i] = from[32 * i];
+    if (odd) {
+      TW_UNROLL
+      for (int i = 0; i < at_once; ++i) high[i] = from[32 * i + 1];
+      TW_UNROLL
+      for (int i = 0; i < at_once; ++i) low[i] = low[i] >> 16 | high[i] << 16;
+    }
+    TW_UNROLL
+    for (int i = 0; i < at_once; ++i) to[32 * i] = low[i];
+  }
+
+  /// The words that are not whole ones: by three lanes, an element at a time.
+  TW_DEVICE static void copy_ends(source const& from, std::uint32_t* to, std::uint32_t lane) {
+    std::uint32_t const w = lane == 0 ? 0 : from.end + lane - 1;
+    if (lane > 2 || 2 * w >= from.inner || from.has(w) || (lane > 0 && w == 0)) return;
+    std::uint32_t const low = from.line[2 * w];
+    to[w] =
+        2 * w + 1 < from.inner ? low | static_cast<std::uint32_t>(from.line[2 * w + 1]) << 16 : low;
   }
 };
 
