@@ -17,7 +17,8 @@ namespace tw {
 /// H200 (the measurements behind bench/results/2026-11-22-h200-tuned.json and -2.json). There the
 /// plan of the least predicted time took 1.015 times that of the fastest one, in the geometric
 /// mean; a fit to the first 307 products took 1.028 times for those measured later, before
-/// kept_bytes was in the model. Clocks are of 1.7 GHz, at which the card may run faster.
+/// kept_bytes was in the model. What odd matrices cost is fitted to 552 plans of 57 products
+/// (docs/decisions/0016). Clocks are of 1.7 GHz, at which the card may run faster.
 struct machine_model {
   double clock_ghz = 1.7;
   double efficiency = 0.989;       // of the tensor cores: cooperative tiles of 128 rows and more,
@@ -33,15 +34,15 @@ struct machine_model {
   double dram_bytes_per_us = 4.46e6;
   double dram_bytes_per_us_once = 4.65e6;  // of A and B where one of them makes room first
   double kept_bytes = 40e6;                // of a larger matrix L2 keeps nothing for later
-  double copy_launch_us = 3;               // of odd operands,
-  double copied_bytes_per_us = 1.3e6;      // which are read and written
+  double copy_launch_us = 1.5;             // of odd operands,
+  double copied_bytes_per_us = 1.8e6;      // which are read and written
   double overlap = 2.8;                    // exponent with which computing, loads and DRAM overlap
   double launch_us = 2.23;
   double epilogue_bytes_per_clock = 50;
   double exposed_pingpong = 0.45;           // of an epilogue that the other warpgroup should hide
   double fused_clocks = 0.28;               // of a fused epilogue, per accumulator
   double partial_line_factor = 1.18;        // of results whose boxes are not lines of 128 bytes
-  double line_store_factor = 8.7;           // of an epilogue without TMA
+  double line_store_factor = 5.5;           // of an epilogue without TMA
   double cluster_meeting_us = 1.03;         // of the CTAs of a cluster that share K,
   double exchanged_bytes_per_clock = 15.9;  // and to exchange their sums
   double meeting_us = 3.26;                 // to share tiles at all
@@ -78,6 +79,16 @@ inline double efficiency_of(machine_model const& m, gemm_config const& c) {
                            : m.efficiency;
 }
 
+/// Words that the lanes of a warp could store to a line of D, for each that it has
+/// (kernel/plain_store.hpp).
+inline double lane_slots(gemm_config const& c) {
+  d_box const box = d_box_of(c);
+  int const words = (box.m_major ? 64 : box.cols) * size_bytes(c.d) / 4;
+  int lanes = 1;
+  while (lanes < 32 && lanes < words) lanes *= 2;
+  return static_cast<double>((words + lanes - 1) / lanes * lanes) / words;
+}
+
 /// Time of problem `p` (as the kernel runs it) with configuration `c`.
 inline cost predict(gemm_problem const& p, gemm_config const& c, sharing const& s,
                     odd_matrices const& odd = {}) {
@@ -104,7 +115,7 @@ inline cost predict(gemm_problem const& p, gemm_config const& c, sharing const& 
   bool const cluster = c.cluster_m * c.cluster_n > 1;
   double const loads = bytes / (cluster ? m.bytes_per_clock_multicast : alone);
   double const tile_elems = static_cast<double>(c.tile_m) * c.tile_n;
-  double const stores = odd.d ? m.line_store_factor : 1;
+  double const stores = odd.d ? m.line_store_factor * lane_slots(c) : 1;
   double const results = static_cast<double>(c.tile_m) * c.d_cols();  // that a CTA stores
   double const epilogue = results * size_bytes(c.d) / m.epilogue_bytes_per_clock * stores +
                           (c.fused == fusion::none ? 0 : tile_elems * m.fused_clocks);

@@ -16,6 +16,7 @@ namespace {
 constexpr int most_placed = 4096;
 constexpr int default_band_rows = 2048;
 constexpr int few_columns = 4;
+constexpr int small_band = 4;
 constexpr double worth_another_order = 0.98;
 
 /// The waves in which strips of one operand were needed last.
@@ -70,11 +71,13 @@ tile_order default_order(tile_order grid, int tile_rows) {
 }
 
 tile_order choose_order(tile_order const& grid, strips const& s, int tile_rows) {
-  tile_order const usual = default_order(grid, tile_rows);
+  tile_order usual = default_order(grid, tile_rows);
   // Whatever the order, one wave touches all there is, and what fits into the cache stays there.
   double const all = s.row_bytes * grid.m_tiles * (s.shared_rows ? 1 : grid.batch) +
                      s.col_bytes * grid.n_tiles * (s.shared_cols ? 1 : grid.batch);
-  if (grid.tiles() <= s.wave || all <= footprint_cache_bytes) return usual;
+  if (grid.tiles() <= s.wave) return usual;
+  if (all <= small_operands_bytes && s.stores_rows) usual.band = std::min(usual.band, small_band);
+  if (all <= footprint_cache_bytes) return usual;
   // A single row or column of tiles has no other order.
   if (grid.m_tiles == 1 || grid.n_tiles == 1) return usual;
   tile_order best = usual;

@@ -12,6 +12,7 @@ struct strips {
   double row_bytes = 0, col_bytes = 0;            // of one strip
   bool shared_rows = false, shared_cols = false;  // the same matrix for the whole batch
   int wave = 1;                                   // clusters that run at the same time
+  bool stores_rows = true;                        // D is row-major
 };
 
 /// Bytes per wave, averaged over the first waves.
@@ -23,12 +24,17 @@ struct footprint {
 /// Bytes of operands that stay in L2, of its 50 MB: it holds D too, and lines in both halves.
 inline constexpr double footprint_cache_bytes = 32e6;
 
+/// Operands that are so small stay there whatever the order: it is D's then. Tiles beside each
+/// other write the same rows: up to 8 % faster (docs/decisions/0009).
+inline constexpr double small_operands_bytes = 17e6;
+
 /// Waves are runs of `wave` tiles. A strip that was needed last in wave u is still there in wave t
 /// if the waves u to t-1 touched no more than footprint_cache_bytes. At most 4096 tiles are placed.
 footprint footprint_of(tile_order const& order, strips const& s);
 
 /// The order and band that read the fewest fresh bytes; grouped in bands of about 2048 rows of D
-/// (docs/decisions/0005) unless another saves 2 %. tile_rows: rows of a cluster tile.
+/// (docs/decisions/0005) unless another saves 2 %; of 4 tiles where the operands are small and D is
+/// row-major. tile_rows: rows of a cluster tile.
 tile_order choose_order(tile_order const& grid, strips const& s, int tile_rows);
 
 /// The grouped order in bands of about 2048 rows of D; of 4 tiles where there are few columns of

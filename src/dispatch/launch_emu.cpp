@@ -52,6 +52,7 @@ void gemm_emulated(gemm_plan const& plan, gemm_operands const& given, emu_option
   before.pdl = early;
   before.progress = nullptr;
   before.record = nullptr;
+  if (before.live_clusters == 0) before.live_clusters = 1;  // their CTAs do not wait for each other
   if (form.copied()) launch<repitch>(repitch::ctas(form.copies), form.copies, before);
   bool const maps = needs_maps(params);
   if (maps) {

@@ -32,8 +32,12 @@ void choose_raster(gemm_plan& plan) {
   gemm_config const& c = plan.config;
   double const k_bytes = static_cast<double>(q.k) * size_bytes(c.ab);
   int const tile_rows = c.tile_m * c.cluster_m;
-  strips const s{tile_rows * k_bytes, c.tile_n * c.cluster_n * k_bytes, q.a.batch_stride_elems == 0,
-                 q.b.batch_stride_elems == 0, plan.clusters};
+  strips const s{tile_rows * k_bytes,
+                 c.tile_n * c.cluster_n * k_bytes,
+                 q.a.batch_stride_elems == 0,
+                 q.b.batch_stride_elems == 0,
+                 plan.clusters,
+                 !c.d_m};
   tile_order const best = choose_order(grid_of(plan), s, tile_rows);
   plan.raster = best.kind;
   plan.band = best.band;

@@ -86,11 +86,21 @@ TEST(Footprint, AnotherOrderIsChosenOnlyWhereItReadsLess) {
   EXPECT_GE(seen.size(), 2U);
   // One wave, one row of tiles, or operands that the cache holds: nothing to choose.
   for (auto const& [grid, strip] :
-       {std::pair{tile_order{8, 8, 1}, 4e6}, {{1, 900, 1}, 4e6}, {{60, 60, 1}, 1e5}}) {
+       {std::pair{tile_order{8, 8, 1}, 4e6}, {{1, 900, 1}, 4e6}, {{60, 60, 1}, 2e5}}) {
     tile_order const o = choose_order(grid, {strip, strip, false, false, 64}, 256);
     EXPECT_EQ(o.kind, order_kind::grouped);
     EXPECT_EQ(o.band, std::min(8, grid.m_tiles));
   }
+}
+
+TEST(Footprint, SmallOperandsLeaveTheOrderToARowMajorD) {
+  tile_order const grid{60, 60, 1};  // of 12 MB in all
+  strips s{1e5, 1e5, false, false, 64};
+  tile_order const of_rows = choose_order(grid, s, 256);
+  EXPECT_EQ(of_rows.kind, order_kind::grouped);
+  EXPECT_EQ(of_rows.band, 4);
+  s.stores_rows = false;
+  EXPECT_EQ(choose_order(grid, s, 256).band, 8);
 }
 
 }  // namespace

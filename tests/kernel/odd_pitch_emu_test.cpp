@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // odd_pitch_emu_test.cpp  Products whose matrices TMA cannot address, in the emulator against
 //                         float64: bases at any element, odd pitches, batches, fused epilogues.
+#include <sys/resource.h>
+
 #include <set>
 
 #include "tests/kernel/emu_workspace.hpp"
@@ -55,6 +57,33 @@ TEST(OddPitch, RandomFusedProductsKeepTheBound) {
     ASSERT_FALSE(HasFailure()) << "case " << i << ", " << plan.kernel << ", " << plan.why;
   }
   EXPECT_GT(aux, 5);
+}
+
+/// 1500 CTAs of a copy that lived at once took 1.3 GB.
+TEST(OddPitch, CopiesOfManyCtasTakeLittleMemory) {
+  std::mt19937_64 rng(8);
+  std::normal_distribution<float> normal;
+  auto const fill = [&] { return normal(rng); };
+  constexpr int m = 1000, n = 16, k = 4097;
+  product p;
+  p.a = make_matrix(elem::bf16, order::row_major, m, k, 0, fill);
+  p.b = make_matrix(elem::bf16, order::col_major, k, n, 0, fill);
+  p.d = make_matrix(elem::bf16, order::row_major, m, n, 0, nullptr);
+  p.problem = {m, n, k, p.a.desc, p.b.desc, p.d.desc, std::nullopt, 1.0F, 0.0F};
+  emu_workspace space;
+  gemm_operands o = p.operands();
+  space.give(o);
+  auto const most_kb = [] {
+    rusage u{};
+    getrusage(RUSAGE_SELF, &u);
+    return u.ru_maxrss;
+  };
+  auto const before = most_kb();
+  emu_options how;
+  how.sms = 2;
+  gemm_emulated(p.problem, o, how);
+  EXPECT_LT(most_kb() - before, 300000);
+  expect_right(p);
 }
 
 /// Copies and products of a stream, each launched so that it may start before its predecessor ends.

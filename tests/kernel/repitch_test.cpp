@@ -89,10 +89,10 @@ TEST(Repitch, CtasAreWhatTheCopiesNeed) {
   EXPECT_EQ(repitch::ctas(p), 0);
   p.operand[1].to = &p;
   p.operand[1].outer = 100, p.operand[1].matrices = 3, p.operand[1].chunks = 7;
-  EXPECT_EQ(repitch::ctas(p), 75);  // 4 lines each
+  EXPECT_EQ(repitch::ctas(p), 10);  // 300 lines, 4 lanes each
   p.operand[0] = p.operand[1];
   p.operand[0].chunks = 97;  // a chunk more than a piece
-  EXPECT_EQ(repitch::ctas(p), 225);
+  EXPECT_EQ(repitch::ctas(p), 160);
 }
 
 }  // namespace

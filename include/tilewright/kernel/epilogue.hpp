@@ -58,7 +58,7 @@ struct epilogue {
       if (sums)
         unrolled<groups>([&](auto g) { store_sums<g * staged.group>(p, w, at, acc, turn); });
       else
-        unrolled<Fragments * strips>([&](auto i) { store_any<i>(p, w, at, acc, turn); });
+        unrolled<groups>([&](auto g) { store_any<g * staged.group>(p, w, at, acc, turn); });
       if constexpr (staged.halves == 2 && groups % 2 != 0) turn ^= 1;
       turn |= 2;
     }
@@ -166,16 +166,28 @@ struct epilogue {
     if (w.leads()) tma_store_commit();
   }
 
-  /// Strip I, whatever it needs.
-  template <int I, int Fragments>
+  /// The same, whatever they need.
+  template <int First, int Fragments>
   TW_DEVICE static void store_any(epilogue_params const& p, writer const& w, fragment_place at,
                                   fragment (&acc)[Fragments], int turn) {
-    constexpr int j = I % strips;
-    fragment_place const to = place_of(at, I);
-    scale(p, w.next(), to, acc[I / strips], j);
-    if (I > 0 || turn >= 2) meet<0>(w);
-    store_strip(w.next(), d_result{p}, end_of(to) <= p.tma_end, staging_for(w, I, turn), to,
-                [&](int i) { return acc[I / strips][j * strip_regs + i]; });
+    unrolled<staged.group>([&](auto k) {
+      constexpr int i = First + k;
+      scale(p, w.next(), place_of(at, i), acc[i / strips], i % strips);
+    });
+    if (First > 0 || turn >= 2) meet<0>(w);
+    unrolled<staged.group>([&](auto k) {
+      constexpr int i = First + k, j = i % strips;
+      fill(w.next(), staging_for(w, i, turn),
+           [&](int e) { return acc[i / strips][j * strip_regs + e]; });
+    });
+    fence_proxy_async();  // the writes above are for the async proxy
+    named_barrier_sync(w.barrier(), 128);
+    unrolled<staged.group>([&](auto k) {
+      fragment_place const to = place_of(at, First + k);
+      store_filled(w.next(), d_result{p}, end_of(to) <= p.tma_end, staging_for(w, First + k, turn),
+                   to);
+    });
+    if (w.leads()) tma_store_commit();  // an empty group after plain stores keeps the count
   }
 
   /// The same with a fused epilogue; the staging strips take turns from one store to the next.
@@ -239,11 +251,17 @@ struct epilogue {
     fill(w, strip, value);
     fence_proxy_async();  // the writes above are for the async proxy
     named_barrier_sync(w.barrier(), 128);
+    store_filled(w, result, by_tma, strip, at);
+    if (w.leads()) tma_store_commit();  // an empty group after plain stores keeps the count
+  }
+
+  template <class Result>
+  TW_DEVICE static void store_filled(writer const& w, Result const& result, bool by_tma,
+                                     std::byte* strip, fragment_place at) {
     if (by_tma)
       store_boxes(w, result, strip, at);
     else
       plain_store<C>::store(w.thread, result, reinterpret_cast<element const*>(strip), at);
-    if (w.leads()) tma_store_commit();  // an empty group after plain stores keeps the count
   }
 
   /// Writes the thread's results to a staging strip.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // repitch.hpp  Operands that TMA cannot address, copied to a padded pitch before the GEMM.
 //
-// A warp copies a piece of a line in words of two elements. Where a line begins in the middle of a
-// word, each word is put together from two; where these reach beyond the matrix, elements are read.
-// What is behind the end of a line becomes zero.
+// A warp copies a piece of a line, or a few short lines, in words of two elements. Where a line
+// begins in the middle of a word, each word is put together from two; where these reach beyond the
+// matrix, elements are read. What is behind the end of a line becomes zero.
 #pragma once
 
 #include "tilewright/arch/select.hpp"
@@ -22,7 +22,7 @@ struct repitch {
   TW_HD static constexpr int ctas(repitch_of const& x) {
     if (x.to == nullptr) return 0;
     std::int64_t const pieces_of_all = std::int64_t{x.matrices} * x.outer * pieces(x);
-    return static_cast<int>((pieces_of_all + warps - 1) / warps);
+    return static_cast<int>((pieces_of_all * lanes(x) + threads - 1) / threads);
   }
   TW_HD static constexpr int ctas(params const& p) {
     return ctas(p.operand[0]) + ctas(p.operand[1]);
@@ -35,17 +35,23 @@ struct repitch {
     int const of_first = ctas(p.operand[0]);
     int const which = cta_id() < of_first ? 0 : 1;
     repitch_of const& x = p.operand[which];
-    copy(x, static_cast<std::uint32_t>(cta_id() - which * of_first) * warps + thread_id() / 32,
-         static_cast<std::uint32_t>(thread_id() % 32));
+    int const cta = cta_id() - which * of_first;
+    if (std::uint32_t const n = lanes(x); n < 32)
+      copy(x, cta, n);
+    else
+      copy(x, cta, 32);  // a constant, once inlined
   }
 
  private:
-  static constexpr int warps = threads / 32;
-  static constexpr std::uint32_t piece_words = 32 * at_once;
-
-  /// Of a line.
+  /// Lanes that share a piece: no more than its words need.
+  TW_HD static constexpr std::uint32_t lanes(repitch_of const& x) {
+    std::uint32_t n = 32;
+    while (n > 1 && n / 2 * at_once >= 4 * x.chunks) n /= 2;
+    return n;
+  }
+  /// Of a line: one where a few lanes are enough.
   TW_HD static constexpr std::uint32_t pieces(repitch_of const& x) {
-    return (4 * x.chunks + piece_words - 1) / piece_words;
+    return lanes(x) < 32 ? 1 : (4 * x.chunks + 32 * at_once - 1) / (32 * at_once);
   }
 
   /// A line of a matrix and its words. It begins `odd` elements behind the first.
@@ -69,56 +75,74 @@ struct repitch {
     return {at, odd, x.inner, begin, end < begin ? begin : end};
   }
 
-  /// Piece `piece` of all pieces of all lines.
-  TW_DEVICE static void copy(repitch_of const& x, std::uint32_t piece, std::uint32_t lane) {
-    std::uint32_t const of_all = piece / pieces(x), matrix = of_all / x.outer;  // line, matrix
-    if (matrix >= x.matrices) return;
-    source const from = source_of(x, matrix, of_all % x.outer);
+  /// Where a piece lies.
+  struct place {
+    std::uint32_t piece;  // in its line
+    std::uint32_t line, matrix;
+    std::int64_t line_of_all;
+  };
+  template <class Number>
+  TW_DEVICE static place place_of(repitch_of const& x, Number i) {
+    Number const line = i / pieces(x);
+    return {static_cast<std::uint32_t>(i % pieces(x)), static_cast<std::uint32_t>(line % x.outer),
+            static_cast<std::uint32_t>(line / x.outer), static_cast<std::int64_t>(line)};
+  }
+
+  /// The pieces of a CTA, `lanes` lanes each.
+  TW_DEVICE static void copy(repitch_of const& x, int cta, std::uint32_t lanes) {
+    auto const t = static_cast<std::uint32_t>(thread_id()), lane = t % lanes;
+    std::uint64_t const i = static_cast<std::uint64_t>(cta) * (threads / lanes) + t / lanes;
+    place const at =
+        i >> 32 == 0 ? place_of(x, static_cast<std::uint32_t>(i)) : place_of(x, i);  // slower
+    if (at.matrix >= x.matrices) return;
+    source const from = source_of(x, at.matrix, at.line);
     auto const* const word = reinterpret_cast<std::uint32_t const*>(from.line - from.odd);
-    std::uint32_t const words = 4 * x.chunks, first = piece % pieces(x) * piece_words;
-    auto* const to = static_cast<std::uint32_t*>(x.to) + std::int64_t{of_all} * words;
-    if (first == 0) copy_ends(from, to, lane);
+    std::uint32_t const piece_words = lanes * at_once, words = 4 * x.chunks;
+    std::uint32_t const first = at.piece * piece_words;
+    auto* const to = static_cast<std::uint32_t*>(x.to) + at.line_of_all * words;
+    if (first == 0 && lane == 0 && from.begin > 0) copy_end(from, to, 0);
+    if (first == 0 && lane == lanes - 1) copy_end(from, to, from.end);
     if (from.begin <= first && first + piece_words <= from.end) {
-      copy_inside(word + first + lane, from.odd != 0, to + first + lane);
+      copy_inside(word + first + lane, from.odd != 0, to + first + lane, lanes);
       return;
     }
     std::uint32_t low[at_once], high[at_once];
     TW_UNROLL
     for (std::uint32_t i = 0; i < at_once; ++i) {  // all loads before the first use
-      std::uint32_t const w = first + 32 * i + lane;
+      std::uint32_t const w = first + lanes * i + lane;
       low[i] = from.has(w) ? word[w] : 0;
       high[i] = from.has(w) && from.odd != 0 ? word[w + 1] : 0;
     }
     TW_UNROLL
     for (std::uint32_t i = 0; i < at_once; ++i) {
-      std::uint32_t const w = first + 32 * i + lane;
+      std::uint32_t const w = first + lanes * i + lane;
       std::uint32_t const value = from.odd == 0 ? low[i] : low[i] >> 16 | high[i] << 16;
       if (w < words && (from.has(w) || 2 * w >= x.inner)) to[w] = value;
     }
   }
 
   /// A piece of whole words; nearly all are.
-  TW_DEVICE static void copy_inside(std::uint32_t const* from, bool odd, std::uint32_t* to) {
+  TW_DEVICE static void copy_inside(std::uint32_t const* from, bool odd, std::uint32_t* to,
+                                    std::uint32_t lanes) {
     std::uint32_t low[at_once], high[at_once];
     TW_UNROLL
-    for (int i = 0; i < at_once; ++i) low[i] = from[32 * i];
+    for (int i = 0; i < at_once; ++i) low[i] = from[lanes * i];
     if (odd) {
       TW_UNROLL
-      for (int i = 0; i < at_once; ++i) high[i] = from[32 * i + 1];
+      for (int i = 0; i < at_once; ++i) high[i] = from[lanes * i + 1];
       TW_UNROLL
       for (int i = 0; i < at_once; ++i) low[i] = low[i] >> 16 | high[i] << 16;
     }
     TW_UNROLL
-    for (int i = 0; i < at_once; ++i) to[32 * i] = low[i];
+    for (int i = 0; i < at_once; ++i) to[lanes * i] = low[i];
   }
 
-  /// The words that are not whole ones: by three lanes, an element at a time.
-  TW_DEVICE static void copy_ends(source const& from, std::uint32_t* to, std::uint32_t lane) {
-    std::uint32_t const w = lane == 0 ? 0 : from.end + lane - 1;
-    if (lane > 2 || 2 * w >= from.inner || from.has(w) || (lane > 0 && w == 0)) return;
-    std::uint32_t const low = from.line[2 * w];
-    to[w] =
-        2 * w + 1 < from.inner ? low | static_cast<std::uint32_t>(from.line[2 * w + 1]) << 16 : low;
+  /// A word that is not made of whole ones, an element at a time.
+  TW_DEVICE static void copy_end(source const& from, std::uint32_t* to, std::uint32_t w) {
+    std::uint32_t const e = 2 * w;
+    if (e >= from.inner) return;
+    std::uint32_t const low = from.line[e];
+    to[w] = e + 1 < from.inner ? low | static_cast<std::uint32_t>(from.line[e + 1]) << 16 : low;
   }
 };
 
