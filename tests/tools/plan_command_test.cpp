@@ -20,7 +20,7 @@ TEST(PlanCommand, NeedsNoGpuAndSaysWhy) {
 TEST(PlanCommand, AGemvIsNamedWithItsCtas) {
   auto const r = run_command({"plan", "1", "4100", "4096", "--top", "1"});
   for (char const* const word :
-       {"chosen     gemv_bf16_bf16_4x1_u2_1x8_c2 on 264 CTAs", "limit      DRAM: "})
+       {"chosen     gemv_bf16_bf16_4x2_u4_1x4_c4 on 528 CTAs", "limit      DRAM: "})
     EXPECT_NE(r.out.find(word), std::string::npos) << word << " in\n" << r.out;
 }
 
