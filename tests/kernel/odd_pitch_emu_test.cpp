@@ -59,17 +59,22 @@ TEST(OddPitch, RandomFusedProductsKeepTheBound) {
   EXPECT_GT(aux, 5);
 }
 
-/// 1500 CTAs of a copy that lived at once took 1.3 GB.
-TEST(OddPitch, CopiesOfManyCtasTakeLittleMemory) {
-  std::mt19937_64 rng(8);
+/// bf16, TN, dense pitches.
+product dense_product(int m, int n, int k, unsigned seed) {
+  std::mt19937_64 rng(seed);
   std::normal_distribution<float> normal;
   auto const fill = [&] { return normal(rng); };
-  constexpr int m = 1000, n = 16, k = 4097;
   product p;
   p.a = make_matrix(elem::bf16, order::row_major, m, k, 0, fill);
   p.b = make_matrix(elem::bf16, order::col_major, k, n, 0, fill);
   p.d = make_matrix(elem::bf16, order::row_major, m, n, 0, nullptr);
   p.problem = {m, n, k, p.a.desc, p.b.desc, p.d.desc, std::nullopt, 1.0F, 0.0F};
+  return p;
+}
+
+/// 1500 CTAs of a copy that lived at once took 1.3 GB.
+TEST(OddPitch, CopiesOfManyCtasTakeLittleMemory) {
+  product p = dense_product(1000, 16, 4097, 8);
   emu_workspace space;
   gemm_operands o = p.operands();
   space.give(o);
@@ -88,15 +93,8 @@ TEST(OddPitch, CopiesOfManyCtasTakeLittleMemory) {
 
 /// Copies and products of a stream, each launched so that it may start before its predecessor ends.
 TEST(OddPitch, AChainWaitsForItsPredecessors) {
-  std::mt19937_64 rng(7);
-  std::normal_distribution<float> normal;
-  auto const fill = [&] { return normal(rng); };
-  constexpr int m = 70, n = 131, k = 93;
-  product p;
-  p.a = make_matrix(elem::bf16, order::row_major, m, k, 0, fill);
-  p.b = make_matrix(elem::bf16, order::col_major, k, n, 0, fill);
-  p.d = make_matrix(elem::bf16, order::row_major, m, n, 0, nullptr);
-  p.problem = {m, n, k, p.a.desc, p.b.desc, p.d.desc, std::nullopt, 1.0F, 0.0F};
+  constexpr int m = 70, n = 131;
+  product p = dense_product(m, n, 93, 7);
   matrix second = make_matrix(elem::f32, order::row_major, m, m, 0, nullptr);
   gemm_problem square{m, m, n, p.d.desc, p.d.desc, second.desc, std::nullopt, 1.0F, 0.0F};
   square.b.ord = order::col_major;  // D D^T
