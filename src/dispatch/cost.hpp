@@ -17,7 +17,7 @@ namespace tw {
 /// H200 (the measurements behind bench/results/2026-11-22-h200-tuned.json and -2.json). There the
 /// plan of the least predicted time took 1.015 times that of the fastest one, in the geometric
 /// mean; a fit to the first 307 products took 1.028 times for those measured later, before
-/// kept_bytes was in the model. What odd matrices cost is fitted to 552 plans of 57 products
+/// kept_bytes was in the model. What odd matrices cost comes from 552 plans of 57 products
 /// (docs/decisions/0016). Clocks are of 1.7 GHz, at which the card may run faster.
 struct machine_model {
   double clock_ghz = 1.7;
@@ -79,16 +79,6 @@ inline double efficiency_of(machine_model const& m, gemm_config const& c) {
                            : m.efficiency;
 }
 
-/// Words that the lanes of a warp could store to a line of D, for each that it has
-/// (kernel/plain_store.hpp).
-inline double lane_slots(gemm_config const& c) {
-  d_box const box = d_box_of(c);
-  int const words = (box.m_major ? 64 : box.cols) * size_bytes(c.d) / 4;
-  int lanes = 1;
-  while (lanes < 32 && lanes < words) lanes *= 2;
-  return static_cast<double>((words + lanes - 1) / lanes * lanes) / words;
-}
-
 /// Time of problem `p` (as the kernel runs it) with configuration `c`.
 inline cost predict(gemm_problem const& p, gemm_config const& c, sharing const& s,
                     odd_matrices const& odd = {}) {
@@ -115,7 +105,7 @@ inline cost predict(gemm_problem const& p, gemm_config const& c, sharing const& 
   bool const cluster = c.cluster_m * c.cluster_n > 1;
   double const loads = bytes / (cluster ? m.bytes_per_clock_multicast : alone);
   double const tile_elems = static_cast<double>(c.tile_m) * c.tile_n;
-  double const stores = odd.d ? m.line_store_factor * lane_slots(c) : 1;
+  double const stores = odd.d ? m.line_store_factor : 1;
   double const results = static_cast<double>(c.tile_m) * c.d_cols();  // that a CTA stores
   double const epilogue = results * size_bytes(c.d) / m.epilogue_bytes_per_clock * stores +
                           (c.fused == fusion::none ? 0 : tile_elems * m.fused_clocks);

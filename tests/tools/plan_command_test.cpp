@@ -72,6 +72,8 @@ TEST(PlanCommand, SaysWhatL2IsTold) {
 TEST(PlanCommand, TermsOfThePredictionAddUp) {
   for (std::vector<std::string> const& size : {std::vector<std::string>{"4096", "4096", "4096"},
                                                {"1", "4096", "4096"},
+                                               {"1", "128256", "4096"},
+                                               {"8", "8192", "28672"},
                                                {"64", "64", "65536"},
                                                {"8192", "8192", "128"}}) {
     std::vector<std::string> words{"plan", "--json", "--top", "0"};
