@@ -30,6 +30,21 @@ def before_gemv(shape):
     return few and not any(p["kernel"].startswith("gemv_") for p in shape["plans"])
 
 
+def before_edges(shape):
+    """Was it measured while tiles that reach beyond M or N lost time (docs/decisions/0021), and are
+    the last ones of its plan cut? Up to 16 rows or columns all plans' are, and GEMV kernels had no
+    such tiles."""
+    if "fastest" not in shape or shape["date"] >= "2026-11-22 21:00":
+        return False
+    k = KERNEL.match(shape["fastest"]["kernel"])
+    m, n = shape["m"], shape["n"]
+    if k is None or min(m, n) <= 16:
+        return False
+    if shape["fastest"]["swapped"]:
+        m, n = n, m
+    return m % int(k[6]) != 0 or n % int(k[7]) != 0
+
+
 def kernel_text(name):
     """(operand type, type of D, the tile shape, the GEMV shape or nothing) in C++."""
     if g := GEMV.match(name):
@@ -56,7 +71,7 @@ def rows(results):
             if "fastest" in shape:  # of `tilewright tune --export`
                 shape = {**shape, "plans": [shape["fastest"]]}
             timed = [p for p in shape.get("plans", []) if p["us"] is not None]
-            if not timed or before_gemv(shape):
+            if not timed or before_gemv(shape) or before_edges(shape):
                 continue
             # The planned one and the fastest were timed again, interleaved with the others.
             medians = {p["provider"]: p["burst"]["us"]["median"]

@@ -13,40 +13,41 @@
 
 namespace tw {
 
-/// What the prediction rests on: fitted to the 3,045 most promising plans of 406 products on one
-/// H200 (the measurements behind bench/results/2026-11-22-h200-tuned.json and -2.json). There the
-/// plan of the least predicted time took 1.015 times that of the fastest one, in the geometric
-/// mean; a fit to the first 307 products took 1.028 times for those measured later, before
-/// kept_bytes was in the model. What odd matrices cost comes from 552 plans of 57 products
-/// (docs/decisions/0016). Clocks are of 1.7 GHz, at which the card may run faster.
+/// What the prediction rests on: fitted to the 2,420 most promising plans of 202 products on one
+/// H200 (the measurements behind bench/results/2026-11-22-h200-tuned-5.json). There the plan of the
+/// least predicted time took 1.007 times that of the fastest one, in the geometric mean; fitted to
+/// half of the products 1.010 and 1.013 times for the other half. What copies of odd matrices cost
+/// comes from 552 plans of 57 products (docs/decisions/0016). Clocks are of 1.7 GHz, at which the
+/// card may run faster.
 struct machine_model {
   double clock_ghz = 1.7;
   double efficiency = 0.989;       // of the tensor cores: cooperative tiles of 128 rows and more,
-  double efficiency_wide = 0.991;  // of 256 rows,
-  double efficiency_64 = 0.791;    // of 64 rows,
+  double efficiency_wide = 0.996;  // of 256 rows,
+  double efficiency_64 = 0.927;    // of 64 rows,
   double efficiency_pingpong = 1.0;
-  double least_wgmma_clocks = 37.1;         // its 64 x 16 part of A is read
-  double bytes_per_clock = 11090;           // that all SMs load together
-  double bytes_per_clock_multicast = 71.3;  // that one SM of a cluster loads
-  double split_sector_factor = 2.07;        // of loads whose lines share sectors of 32 bytes in L2
-  double split_line_factor = 1.37;          // or lie across lines of 128 (1000x3000x2000)
-  double cluster_us = 0.692;                // to start a cluster
+  double efficiency_cluster = 0.963;        // where CTAs multicast to each other
+  double least_wgmma_clocks = 36.6;         // its 64 x 16 part of A is read
+  double bytes_per_clock = 12120;           // that all SMs load together
+  double bytes_per_clock_multicast = 86.7;  // that one SM of a cluster loads
+  double split_sector_factor = 3.06;        // of loads whose lines share sectors of 32 bytes in L2
+  double split_line_factor = 1.44;          // or lie across lines of 128 (1000x3000x2000)
+  double cluster_us = 0.734;                // to start a cluster
   double dram_bytes_per_us = 4.46e6;
-  double dram_bytes_per_us_once = 4.65e6;  // of A and B where one of them makes room first
+  double dram_bytes_per_us_once = 4.67e6;  // of A and B where one of them makes room first
   double kept_bytes = 40e6;                // of a larger matrix L2 keeps nothing for later
   double copy_launch_us = 1.5;             // of odd operands,
   double copied_bytes_per_us = 1.8e6;      // which are read and written
-  double overlap = 2.8;                    // exponent with which computing, loads and DRAM overlap
-  double launch_us = 2.23;
-  double epilogue_bytes_per_clock = 50;
-  double exposed_pingpong = 0.45;           // of an epilogue that the other warpgroup should hide
-  double fused_clocks = 0.28;               // of a fused epilogue, per accumulator
-  double partial_line_factor = 1.18;        // of results whose boxes are not lines of 128 bytes
-  double line_store_factor = 5.5;           // of an epilogue without TMA
-  double cluster_meeting_us = 1.03;         // of the CTAs of a cluster that share K,
-  double exchanged_bytes_per_clock = 15.9;  // and to exchange their sums
-  double meeting_us = 3.26;                 // to share tiles at all
-  double partial_bytes_per_clock = 20.4;    // to write and read a part of one
+  double overlap = 2.74;                   // exponent with which computing, loads and DRAM overlap
+  double launch_us = 2.51;
+  double epilogue_bytes_per_clock = 42.3;
+  double exposed_pingpong = 0.25;           // of an epilogue that the other warpgroup should hide
+  double fused_clocks = 0.12;               // of a fused epilogue, per accumulator
+  double partial_line_factor = 1.29;        // of results whose boxes are not lines of 128 bytes
+  double line_store_factor = 4.7;           // of an epilogue without TMA
+  double cluster_meeting_us = 1.43;         // of the CTAs of a cluster that share K,
+  double exchanged_bytes_per_clock = 24.9;  // and to exchange their sums
+  double meeting_us = 2.61;                 // to share tiles at all
+  double partial_bytes_per_clock = 29;      // to write and read a part of one
 };
 
 /// How the tiles are handed out.
@@ -70,13 +71,17 @@ struct odd_matrices {
   double copied_bytes = 0;
 };
 
+/// Do CTAs of a cluster load for each other?
+inline bool multicasts(gemm_config const& c) { return c.cluster_m * c.cluster_n > 1; }
+
 /// Of the tensor cores, in a kernel's main loop.
 inline double efficiency_of(machine_model const& m, gemm_config const& c) {
   bool const narrow = c.tile_m == 64 && c.tile_n >= 64;  // bound by its wgmmas, with 64 rows
-  return c.pingpong        ? m.efficiency_pingpong
-         : narrow          ? m.efficiency_64
-         : c.tile_m == 256 ? m.efficiency_wide
-                           : m.efficiency;
+  double const alone = c.pingpong        ? m.efficiency_pingpong
+                       : narrow          ? m.efficiency_64
+                       : c.tile_m == 256 ? m.efficiency_wide
+                                         : m.efficiency;
+  return multicasts(c) ? alone * m.efficiency_cluster : alone;
 }
 
 /// Time of problem `p` (as the kernel runs it) with configuration `c`.
@@ -102,7 +107,7 @@ inline cost predict(gemm_problem const& p, gemm_config const& c, sharing const& 
   double const bytes = 128.0 * (static_cast<double>(c.tile_m) / c.cluster_n * factor(p.a) +
                                 static_cast<double>(c.tile_n) / c.cluster_m * factor(p.b));
   double const alone = m.bytes_per_clock / (s.clusters * c.cluster_k);
-  bool const cluster = c.cluster_m * c.cluster_n > 1;
+  bool const cluster = multicasts(c);
   double const loads = bytes / (cluster ? m.bytes_per_clock_multicast : alone);
   double const tile_elems = static_cast<double>(c.tile_m) * c.tile_n;
   double const stores = odd.d ? m.line_store_factor : 1;

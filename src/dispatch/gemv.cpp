@@ -27,7 +27,8 @@ namespace {
 struct gemv_model {
   double launch_us = 1.97;
   double dram_bytes_per_us = 5.38e6;                // one column,
-  double dram_bytes_per_us_columns = 5.19e6;        // more
+  double dram_bytes_per_us_columns = 5.19e6;        // more,
+  double dram_bytes_per_us_8 = 4.75e6;              // more than 4,
   double dram_bytes_per_us_16 = 2.8e6;              // more than 8: B takes as many loads as A
   double turn_us_fma = 0.29, turn_us_mma = 0.47;    // of a CTA's loop, and for each group of rows
   double group_us_fma = 0.77, group_us_mma = 0.87;  // until its parts are added
@@ -71,6 +72,7 @@ cost predict(gemv_config const& c, gemm_problem const& q, sharing const& s) {
   double const sm = static_cast<double>(up(s.tiles, m.sms)) * turns * turn_bytes;
   cost t;
   t.dram_us = bytes / (q.n > 8       ? m.dram_bytes_per_us_16
+                       : q.n > 4     ? m.dram_bytes_per_us_8
                        : c.cols == 1 ? m.dram_bytes_per_us
                                      : m.dram_bytes_per_us_columns);
   t.reads_us = bytes / m.reads_bytes_per_us;

@@ -202,11 +202,24 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
   p.a_l2 = hints.a;
   p.b_l2 = hints.b;
   p.epilogue.d_evict_first = hints.d_evict_first ? 1 : 0;
-  p.a = map_of(base_of(q.a, o.a), q.a, a_matrices, extents_of_a(q), box_of(c.a_major(), a_share),
-               swizzle_mode::b128, t, hints.a_by_128_bytes);
-  p.b = c.gated() ? gated_map(o.b, q, b_share, t)
-                  : map_of(base_of(q.b, o.b), q.b, b_matrices, extents_of_b(q),
-                           box_of(c.b_major(), b_share), swizzle_mode::b128, t);
+  auto const map_a = [&](int rows) {
+    return map_of(base_of(q.a, o.a), q.a, a_matrices, extents_of_a(q), box_of(c.a_major(), rows),
+                  swizzle_mode::b128, t, hints.a_by_128_bytes);
+  };
+  auto const map_b = [&](int columns) {
+    return c.gated() ? gated_map(o.b, q, columns, t)
+                     : map_of(base_of(q.b, o.b), q.b, b_matrices, extents_of_b(q),
+                              box_of(c.b_major(), columns), swizzle_mode::b128, t);
+  };
+  p.m = static_cast<int>(q.m);
+  p.n = static_cast<int>(q.n);
+  p.a = map_a(a_share);
+  p.b = map_b(b_share);
+  // What the last share of a K-major operand has of its matrix: a box must not reach beyond it
+  // (docs/decisions/0021). MN-major operands come in boxes of 64 anyway.
+  int const a_left = p.m % a_share, b_left = p.n % b_share;
+  p.a_edge = a_left == 0 || c.a_mn ? p.a : map_a(a_left);
+  p.b_edge = b_left == 0 || c.b_mn ? p.b : map_b(b_left);
   p.a_maps = maps_at(q.a, where.maps_a);
   p.b_maps = maps_at(q.b, where.maps_b);
   std::int64_t const d_cols = result_cols(q.epilogue, q.n);

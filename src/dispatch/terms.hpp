@@ -33,7 +33,7 @@ inline plan_terms terms_of(gemm_problem const& p, gemm_config const& c, sharing 
   r.dram = t.dram_us;
   r.epilogue = t.epilogue_us;
   r.meeting = t.meeting_us;
-  r.launch = m.launch_us + (c.cluster_m * c.cluster_n > 1 ? m.cluster_us : 0);
+  r.launch = m.launch_us + (multicasts(c) ? m.cluster_us : 0);
   r.copies = t.copies_us;
   return r;
 }

@@ -370,6 +370,10 @@ std::uint32_t smem_address(void const* p, site where) {
   return smem_base + m.offset_in_smem(own_cta(), p, 1, where);
 }
 
+void leave_undefined(void* p, int bytes, site where) {
+  engine_call const inside;
+  machine::current().leave_undefined(p, bytes, where);
+}
 void* peer_address(void* own, int cta, site where) {
   engine_call const inside;
   machine& m = machine::current();

@@ -315,6 +315,15 @@ void machine::plain_access(void const* address, std::size_t bytes, bool write, s
   if (c.check) c.check->plain(t, owner, offset, static_cast<std::uint32_t>(bytes), write, where);
 }
 
+void machine::leave_undefined(void* p, int bytes, site where) {
+  if (bytes <= 0) return;
+  cta_state& own = *running_->block;
+  auto const count = static_cast<std::uint32_t>(bytes);
+  std::uint32_t const offset = offset_in_smem(own, p, count, where);
+  std::memset(p, 0xFF, count);
+  if (own.cluster->check) own.cluster->check->undefined(*running_, offset, count, where);
+}
+
 bool machine::is_global(void const* address) const {
   auto const inside = [at = static_cast<std::byte const*>(address)](void const* from,
                                                                     std::size_t bytes) {

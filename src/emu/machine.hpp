@@ -265,6 +265,7 @@ class machine {
   [[noreturn]] void exited_cta(int cta, site where);
   /// An ordinary load or store of the running kernel (hook.cpp).
   void plain_access(void const* address, std::size_t bytes, bool write, site where);
+  void leave_undefined(void* p, int bytes, site where);
   /// E0047 where it is not a multiple of `bytes`.
   void require_aligned(void const* address, int bytes, char const* what, site where);
   /// Where the running thread's address is neither its stack nor the emulator's own memory.

@@ -64,5 +64,60 @@ TEST(TmaGemm, MapsAreDerivedFromLayouts) {
   }
 }
 
+// Boxes do not reach beyond the last row or column of a K-major operand.
+TEST(TmaGemm, BoxesOfTheLastShareEndWithTheMatrix) {
+  for (std::int64_t const m : {1, 100, 127, 640, 1000}) {
+    std::int64_t const n = 333, k = 256;
+    gemm_problem p;
+    p.m = m;
+    p.n = n;
+    p.k = k;
+    p.a = {elem::bf16, order::row_major, k};
+    p.b = {elem::bf16, order::col_major, k};
+    p.d = {elem::bf16, order::row_major, n};
+    gemm_operands const o{.a = memory, .b = memory, .d = memory};
+    auto const rows = [](tensor_map const& map) { return unpack_tensor_map_emu(map).box[1]; };
+    int compared = 0;
+    for (gemm_plan const& plan : plan_candidates(p, o, 132)) {
+      if (plan.gemv) continue;
+      gemm_config const& c = plan.config;
+      gemm_params const params = make_params(plan, plan.normal, o, target::emu);
+      std::int64_t const a_share = c.tile_m / c.cluster_n, b_share = c.tile_n / c.cluster_m;
+      auto const last = [](std::int64_t extent, std::int64_t share) {
+        return extent % share == 0 ? share : extent % share;
+      };
+      EXPECT_EQ(rows(params.a), a_share) << plan.kernel;
+      EXPECT_EQ(rows(params.b), b_share) << plan.kernel;
+      EXPECT_EQ(rows(params.a_edge), last(plan.normal.m, a_share)) << plan.kernel;
+      EXPECT_EQ(rows(params.b_edge), last(plan.normal.n, b_share)) << plan.kernel;
+      ++compared;
+    }
+    EXPECT_GT(compared, 10);
+  }
+}
+
+// Nor do those of gate and up columns, which come in groups of 8 and 8.
+TEST(TmaGemm, BoxesWithAGateEndWithTheMatrix) {
+  gemm_problem p;
+  p.m = 100;
+  p.n = 336;
+  p.k = 256;
+  p.a = {elem::bf16, order::row_major, p.k};
+  p.b = {elem::bf16, order::col_major, p.k};
+  p.d = {elem::bf16, order::row_major, p.n / 2};
+  p.epilogue.gate = gating::split;
+  p.epilogue.act = activation::silu;
+  gemm_operands const o{.a = memory, .b = memory, .d = memory};
+  auto const plans = plan_candidates(p, o, 132);
+  EXPECT_GT(plans.size(), 3U);
+  for (gemm_plan const& plan : plans) {
+    gemm_params const params = make_params(plan, plan.normal, o, target::emu);
+    int const share = plan.config.tile_n / plan.config.cluster_m;
+    int const last = 336 % share == 0 ? share : 336 % share;
+    EXPECT_EQ(unpack_tensor_map_emu(params.b).box[3] * 16, share) << plan.kernel;
+    EXPECT_EQ(unpack_tensor_map_emu(params.b_edge).box[3] * 16, last) << plan.kernel;
+  }
+}
+
 }  // namespace
 }  // namespace tw

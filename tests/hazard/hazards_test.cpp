@@ -207,6 +207,38 @@ TEST_P(Hazards, E0029HalfAWordIsMissing) {
   });
 }
 
+TEST_P(Hazards, E0029ReadOfWhatMayBeAnything) {
+  expect({.code = "E0029", .object = "b[0]", .part = "b[0]"}, []<bool Broken>(memory s, args p) {
+    accumulator<64> acc;
+    make_barriers(s);
+    load(s, p, s.a[0], 0);
+    if (!Broken && thread_id() == 0) leave_undefined(s.b[0], sizeof s.b[0]);
+    s.full[0].wait(0);
+    wgmma_fence(acc);
+    multiply(acc, operand(s.a[0]), operand(s.b[0]));  // now
+    wgmma_commit();
+    wgmma_wait<0>(acc);
+  });
+}
+
+// What others may still read must not be given up.
+TEST_P(Hazards, E0027GivenUpWhileItIsRead) {
+  expect({.code = "E0027", .object = "a[0]", .part = "leave_undefined() changes a[0]"},
+         []<bool Broken>(memory s, args p) {
+           accumulator<64> acc;
+           make_barriers(s);
+           load(s, p, s.a[0], 0);
+           s.full[0].wait(0);
+           wgmma_fence(acc);
+           multiply(acc, operand(s.a[0]), operand(s.a[0]));  // earlier
+           wgmma_commit();
+           if (!Broken) wgmma_wait<0>(acc);
+           cta_sync();
+           if (thread_id() == 0) leave_undefined(s.a[0], 1024);  // now
+           if (Broken) wgmma_wait<0>(acc);
+         });
+}
+
 // A thread that reads its own word again: the word stays written, and a race with it is still seen.
 TEST_P(Hazards, E0024WriteThatItsThreadReadSince) {
   expect({.code = "E0024", .object = "x", .part = "earlier: written by"},

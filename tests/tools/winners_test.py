@@ -20,8 +20,11 @@ SIZE = {"m": 64, "n": 256, "k": 512, "batch": 1, "layout": "TN"}
 
 def tuned(early=None, kernel=KERNEL, shared_tiles=0, sharers=0, us=7.0):
     """A shape of `tilewright tune --export`; the older ones have no starts_early."""
-    fastest = {"kernel": kernel, "shared_tiles": shared_tiles, "sharers": sharers, "us": us}
-    return {**SIZE, "fastest": fastest if early is None else {**fastest, "starts_early": early}}
+    fastest = {"kernel": kernel, "shared_tiles": shared_tiles, "sharers": sharers, "us": us,
+               "swapped": False}
+    if early is not None:
+        fastest["starts_early"] = early
+    return {**SIZE, "date": "2026-11-23 10:00:00", "fastest": fastest}
 
 
 def rows(*shapes):
@@ -54,6 +57,18 @@ class Winners(unittest.TestCase):
         batch = {**tuned(early=True), "batch": 3}
         self.assertEqual(len(rows(tuned(), batch)), 2)
         self.assertIn("{64, 256, 512, 3, elem::bf16", rows(batch)[0])
+
+    def test_plans_that_loaded_rows_of_zeros_are_left_out(self):
+        old = {**tuned(), "date": "2026-11-22 14:00:00", "m": 128}
+        self.assertEqual(len(rows(old)), 1)
+        self.assertEqual(len(rows({**old, "m": 100})), 0)
+        self.assertEqual(len(rows({**old, "n": 200})), 0)
+        self.assertEqual(len(rows({**tuned(), "m": 100})), 1)
+        self.assertEqual(len(rows({**old, "m": 8})), 1)
+        wide = {**old, "n": 192, "fastest": {**old["fastest"], "swapped": True,
+                                             "kernel": KERNEL.replace("128x128", "192x128")}}
+        self.assertEqual(len(rows(wide)), 1)
+        self.assertEqual(len(rows({**wide, "m": 192, "n": 128})), 0)
 
     def test_the_flag_stands_last(self):
         self.assertEqual(rows(tuned(early=False)), [

@@ -14,11 +14,18 @@ struct tile_shape {
   bool general = false;  // compiled for every pair of majors, not only for K-major operands
   int fused = fusion::none;
   int cluster_k = 1;
+  bool f32 = true;  // compiled for float32 results too
 };
 
 /// The transposed product on M-major D, for few rows: `k` CTAs share K.
 TW_HD constexpr tile_shape few_rows(int tile_m, int tile_n, int stages, int k = 1) {
   return {tile_m, tile_n, 1, 1, stages, false, true, false, fusion::none, k};
+}
+
+/// For results of the operands' type alone.
+TW_HD constexpr tile_shape no_f32(tile_shape t) {
+  t.f32 = false;
+  return t;
 }
 
 /// Shared memory: stages * (tile_m + tile_n) * 128 bytes and the strips of kernel/d_box.hpp,
@@ -33,6 +40,8 @@ inline constexpr tile_shape tile_shape_list[] = {
     {128, 192, 1, 1, 4, true, false, true},   // short K: one epilogue hides behind the other loop
     {128, 176, 1, 1, 5, true},                //
     {128, 160, 1, 1, 5, true},                //
+    no_f32({128, 144, 1, 1, 5, true}),        //
+    no_f32({128, 112, 1, 1, 6, true}),        //
     {128, 128, 1, 1, 5, true, false, true},   //
     {128, 192, 1, 1, 4, true, true},          // and few columns: the transposed product
     {128, 224, 2, 1, 4},                      // waves that others leave part empty
@@ -51,21 +60,32 @@ inline constexpr tile_shape tile_shape_list[] = {
     few_rows(128, 32, 9),                     //
     few_rows(128, 64, 8),                     //
     few_rows(128, 128, 6),                    //
-    few_rows(64, 32, 14, 8),                  // and much K
+    no_f32(few_rows(128, 80, 7)),             // rows that other tiles leave part empty
+    no_f32(few_rows(128, 112, 6)),            //
+    no_f32(few_rows(128, 208, 4)),            //
+    no_f32(few_rows(192, 160, 4)),            //
+    no_f32({128, 96, 1, 1, 7}),               // and waves
+    no_f32({128, 80, 1, 1, 7}),               //
+    no_f32({64, 80, 1, 1, 10}),               //
+    no_f32(few_rows(64, 96, 8, 2)),           // few rows and much K
+    no_f32(few_rows(64, 96, 8, 4)),           //
+    few_rows(64, 32, 14, 8),                  //
     few_rows(64, 64, 10, 3),                  //
     few_rows(64, 64, 10, 5),                  //
     few_rows(64, 64, 11, 8),                  //
     few_rows(128, 64, 7, 4),                  //
     few_rows(128, 64, 7, 8),                  //
-    few_rows(128, 128, 4, 8),                 //
     {128, 256, 2, 1, 4, false, false, false, fusion::ops},  // fused epilogues: large products
     {128, 192, 1, 1, 4, true, false, false, fusion::ops},   // an epilogue that hides
+    {128, 128, 1, 1, 5, true, false, false, fusion::ops},   //
     {128, 128, 1, 1, 6, false, false, true, fusion::ops},   // medium and small ones
     {128, 16, 1, 1, 11, false, true, false, fusion::ops},   // few rows
     {128, 64, 1, 1, 8, false, true, false, fusion::ops},    //
     {128, 256, 2, 1, 4, false, false, false, fusion::gated},
     {128, 192, 1, 1, 4, true, false, false, fusion::gated},
+    {128, 128, 1, 1, 5, true, false, false, fusion::gated},
     {128, 128, 1, 1, 6, false, false, true, fusion::gated},
+    {64, 128, 1, 1, 8, false, false, false, fusion::gated},  // few rows
     {128, 128, 1, 1, 6, false, true, false, fusion::gated},  // column-major D
     {128, 128, 2, 1, 6, false, false, false, fusion::ops_aux},
     {128, 128, 2, 1, 6, false, false, false, fusion::gated_aux},
@@ -106,7 +126,7 @@ TW_HD constexpr bool is_compiled(gemm_config const& c) {
     // ptxas spills: two fragments of 192 columns of one tile leave no registers to store float32,
     // nor do 11 strips of 16 columns.
     bool const many = c.fragments() * c.tile_n >= 384 && !c.pingpong;
-    if (c.d == elem::f32 && (many || c.tile_n == 176)) return false;
+    if (c.d == elem::f32 && (many || c.tile_n == 176 || !t.f32)) return false;
     bool const other_16_bit = c.d != c.ab && c.d != elem::f32;
     return !other_16_bit || (t.tile_m == 128 && t.tile_n == 128 && t.general);
   }

@@ -49,9 +49,15 @@ struct epilogue {
                               fragment_place at, fragment (&acc)[Fragments], int& turn) {
     writer const w{s, warpgroup, thread_id_anew() % 128};
     if constexpr (C.fused != fusion::none) {
-      unrolled<Fragments>([&](auto f) {
-        store_fused(p, w, fragment_place{at.row + 64 * f, at.col, at.batch}, acc[f], turn);
-      });
+      using ops = epilogue_ops<C>;
+      auto const place = [&](int f) { return fragment_place{at.row + 64 * f, at.col, at.batch}; };
+      if constexpr (!C.aux()) {
+        if (ops::is_simple(p) && all_by_tma(p, place(Fragments - 1)))
+          return ops::with_activation(p.fused, [&](auto act) {
+            unrolled<Fragments>([&](auto f) { store_simple(p, w, place(f), acc[f], turn, act); });
+          });
+      }
+      unrolled<Fragments>([&](auto f) { store_fused(p, w, place(f), acc[f], turn); });
     } else {
       constexpr int groups = Fragments * strips / staged.group;
       bool const sums = are_sums(p, {at.row + 64 * (Fragments - 1), at.col, at.batch});
@@ -130,10 +136,13 @@ struct epilogue {
     TW_DEVICE int col_step() const { return C.gated() ? p.fused.gate_step : 1; }
   };
 
-  /// Is the sum D, and can TMA store fragments of which the last is at D(at)?
+  /// Can TMA store fragments of which the last is at D(at)?
+  TW_DEVICE static bool all_by_tma(epilogue_params const& p, fragment_place at) {
+    return end_of({at.row, at.col + (strips - 1) * box.cols, at.batch}) <= p.tma_end;
+  }
+  /// And is the sum D?
   TW_DEVICE static bool are_sums(epilogue_params const& p, fragment_place at) {
-    fragment_place const last{at.row, at.col + (strips - 1) * box.cols, at.batch};
-    return end_of(last) <= p.tma_end && p.alpha == 1.0F && p.c.data == nullptr;
+    return all_by_tma(p, at) && p.alpha == 1.0F && p.c.data == nullptr;
   }
 
   /// Where strip i of a warpgroup's fragments goes; the first fragment is at D(at).
@@ -188,6 +197,28 @@ struct epilogue {
                    to);
     });
     if (w.leads()) tma_store_commit();  // an empty group after plain stores keeps the count
+  }
+
+  /// A fragment with the simple kind of fused epilogue, without code for others in between.
+  template <class Act>
+  TW_DEVICE static void store_simple(epilogue_params const& p, writer const& w, fragment_place at,
+                                     fragment& acc, int& turn, Act act) {
+    using ops = epilogue_ops<C>;
+    ops vectors(p, at);
+    unrolled<strips>([&](auto strip) {
+      constexpr int j = strip;
+      fragment_place const to{at.row, at.col + j * box.cols, at.batch};
+      vectors.share(p, w.smem.vectors[w.warpgroup], {at.row, to.col + box.cols, at.batch});
+      meet<1>(w);
+      ops::make_simple(p, w.smem.vectors[w.warpgroup], to, acc, j, act);
+      std::byte* const staged_strip = w.smem.strip[w.warpgroup][turn];
+      fill(w, staged_strip, [&](int i) { return acc[j * strip_regs + i]; });
+      fence_proxy_async();  // the writes above are for the async proxy
+      named_barrier_sync(w.barrier(), 128);
+      store_boxes(w, d_result{p}, staged_strip, to);
+      if (w.leads()) tma_store_commit();
+      turn ^= 1;
+    });
   }
 
   /// The same with a fused epilogue; the staging strips take turns from one store to the next.

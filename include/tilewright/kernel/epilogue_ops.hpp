@@ -77,12 +77,11 @@ class epilogue_ops {
                                fragment& acc, int j) {
     fused_params const& f = p.fused;
     int const first = j * regs;
-    int const row = of_thread(at).row, col = 2 * (lane_id() % 4);
-    int const rows[2] = {row < p.m ? row : p.m - 1, row + 8 < p.m ? row + 8 : p.m - 1};
+    int const col = 2 * (lane_id() % 4);
     TW_UNROLL
     for (int i = 0; i < regs; ++i) acc[first + i] = p.alpha * acc[first + i];
     if (f.row_scale != nullptr) {
-      float const s[2] = {f.row_scale[rows[0]], f.row_scale[rows[1]]};
+      float const s[2] = {f.row_scale[row_of(p, at, 0)], f.row_scale[row_of(p, at, 1)]};
       TW_UNROLL
       for (int i = 0; i < regs; ++i) acc[first + i] *= s[i >> 1 & 1];
     }
@@ -91,15 +90,59 @@ class epilogue_ops {
       for (int i = 0; i < regs; ++i) acc[first + i] *= v.scale[col + 8 * (i >> 2) + (i & 1)];
     }
     if (f.bias != nullptr && f.bias_rows) {
-      float const b[2] = {load_as_float(f.bias, f.bias_type, rows[0]),
-                          load_as_float(f.bias, f.bias_type, rows[1])};
+      rows_of_thread const b = row_bias(p, at);
       TW_UNROLL
-      for (int i = 0; i < regs; ++i) acc[first + i] += b[i >> 1 & 1];
+      for (int i = 0; i < regs; ++i) acc[first + i] += b.value[i >> 1 & 1];
     } else if (f.bias != nullptr) {
       TW_UNROLL
       for (int i = 0; i < regs; ++i) acc[first + i] += v.bias[col + 8 * (i >> 2) + (i & 1)];
     }
     if (p.c.data != nullptr && !f.c_last) add_c<results>(p, of_thread(at), acc, first);
+  }
+
+  /// Has the simple kind a bias along rows? In M-major kernels, whose rows are columns of the
+  /// product that was asked for; ping-pong 128x192 has no registers left for it.
+  static constexpr bool simple_rows = C.d_m;
+
+  /// Is there nothing but alpha, a bias, an activation and a gate?
+  TW_DEVICE static bool is_simple(epilogue_params const& p) {
+    fused_params const& f = p.fused;
+    return p.c.data == nullptr && f.row_scale == nullptr && f.col_scale == nullptr &&
+           (simple_rows || f.bias == nullptr || !f.bias_rows);
+  }
+
+  /// Then accumulators j * results and up become y, from the sums of strip j at D(at), in one go.
+  template <class Act>
+  TW_DEVICE static void make_simple(epilogue_params const& p, vectors const& v, fragment_place at,
+                                    fragment& acc, int j, Act act) {
+    int const first = j * regs, col = 2 * (lane_id() % 4);
+    if (p.fused.bias == nullptr) {
+      TW_UNROLL
+      for (int i = 0; i < regs; ++i) acc[first + i] = p.alpha * acc[first + i];
+    } else if (simple_rows && p.fused.bias_rows) {
+      rows_of_thread const b = row_bias(p, at);
+      TW_UNROLL
+      for (int i = 0; i < regs; ++i)
+        acc[first + i] = fmaf(p.alpha, acc[first + i], b.value[i >> 1 & 1]);
+    } else {
+      TW_UNROLL
+      for (int i = 0; i < regs; ++i)
+        acc[first + i] = fmaf(p.alpha, acc[first + i], v.bias[col + 8 * (i >> 2) + (i & 1)]);
+    }
+    each(acc, first, j * results, act);
+  }
+
+  /// Calls `call` with the activation: code of its own for each kind.
+  template <class F>
+  TW_DEVICE static void with_activation(fused_params const& f, F&& call) {
+    if (f.act == activation::gelu_erf) return call([](float x) { return gelu_erf(x); });
+    if (f.act == activation::none || f.act == activation::relu) {
+      float const least = f.act == activation::relu ? 0.0F : -INFINITY;
+      return call([=](float x) { return x < least ? least : x; });
+    }
+    bool const gelu = f.act == activation::gelu_tanh;
+    float const c1 = gelu ? 2.30220820F : 1.44269504F, c3 = gelu ? 0.102943240F : 0.0F;
+    call([=](float x) { return times_sigmoid(x, fmaf(c3, x * x, c1)); });
   }
 
   /// The accumulator that holds result i of the strip whose first is `first`: x, or its gate; what
@@ -110,7 +153,7 @@ class epilogue_ops {
 
   /// Accumulators j * results and up become y, from x.
   TW_DEVICE static void make_y(epilogue_params const& p, fragment_place at, fragment& acc, int j) {
-    activate(p.fused, acc, j * regs, j * results);
+    with_activation(p.fused, [&](auto act) { each(acc, j * regs, j * results, act); });
     if (p.c.data != nullptr && p.fused.c_last) add_c<results>(p, of_thread(at), acc, j * results);
   }
 
@@ -120,6 +163,20 @@ class epilogue_ops {
   /// Where the thread's first result of a strip at D(at) lies.
   TW_DEVICE static fragment_place of_thread(fragment_place at) {
     return {at.row + 16 * (warp_id() % 4) + lane_id() / 4, at.col + 2 * (lane_id() % 4), at.batch};
+  }
+
+  /// The thread's rows of a strip at D(at), or the last of D: r is 0 or 1.
+  TW_DEVICE static int row_of(epilogue_params const& p, fragment_place at, int r) {
+    int const row = of_thread(at).row + 8 * r;
+    return row < p.m ? row : p.m - 1;
+  }
+  struct rows_of_thread {
+    float value[2];
+  };
+  TW_DEVICE static rows_of_thread row_bias(epilogue_params const& p, fragment_place at) {
+    fused_params const& f = p.fused;
+    return {{load_as_float(f.bias, f.bias_type, row_of(p, at, 0)),
+             load_as_float(f.bias, f.bias_type, row_of(p, at, 1))}};
   }
 
   /// Column t of the strip at `at`, for thread t.
@@ -133,19 +190,6 @@ class epilogue_ops {
     if (f.bias != nullptr && !f.bias_rows) bias_ = load_as_float(f.bias, f.bias_type, col);
   }
 
-  TW_DEVICE static void activate(fused_params const& f, fragment& acc, int first, int to) {
-    switch (f.act) {
-      case activation::none: return each(acc, first, to, [](float x) { return x; });
-      case activation::relu: return each(acc, first, to, [](float x) { return x < 0 ? 0.0F : x; });
-      case activation::gelu_erf: return each(acc, first, to, [](float x) { return gelu_erf(x); });
-      case activation::gelu_tanh:
-      case activation::silu: {
-        bool const gelu = f.act == activation::gelu_tanh;
-        float const c1 = gelu ? 2.30220820F : 1.44269504F, c3 = gelu ? 0.102943240F : 0.0F;
-        return each(acc, first, to, [=](float x) { return times_sigmoid(x, fmaf(c3, x * x, c1)); });
-      }
-    }
-  }
   /// Result i is act(x), times what its gate multiplies.
   template <class Act>
   TW_DEVICE static void each(fragment& acc, int first, int to, Act act) {

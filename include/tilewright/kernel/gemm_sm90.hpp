@@ -84,6 +84,8 @@ struct gemm_sm90 {
     if (thread_id() == 32) {
       tma_prefetch_map(p.a);
       tma_prefetch_map(p.b);
+      if (p.m % a_share != 0) tma_prefetch_map(p.a_edge);
+      if (p.n % b_share != 0) tma_prefetch_map(p.b_edge);
       if (p.epilogue.tma_end > 0) tma_prefetch_map(p.epilogue.d);
     }
     if (thread_id() == 64) touch(p, s);
@@ -162,19 +164,22 @@ struct gemm_sm90 {
       int const n = tile.n * C.tile_n + rank_m * b_share;  // the first column of B
       int const a_matrix = p.a_batched * tile.batch, b_matrix = p.b_batched * tile.batch;
       k_range const mine = my_part(seg);
-      auto const load_tile = [&](tensor_map const& map_a, tensor_map const& map_b) {
+      auto const load_tile = [&](tensor_map const& map_a, tensor_map const& map_b, auto const& x) {
         for (int k = mine.begin; k < mine.end; ++k, slot.next()) {
           s.slot_free[slot.stage].wait(slot.phase ^ 1U);
           mbarrier& landed = s.ab_landed[slot.stage];
-          landed.arrive_expect_tx(a_bytes + b_bytes);
+          int const a_filled = operand_a::bytes(x.a_rows), b_filled = operand_b::bytes(x.b_rows);
+          landed.arrive_expect_tx(a_filled + b_filled);
+          leave_undefined(s.a[slot.stage] + a_filled, a_bytes - a_filled);
+          leave_undefined(s.b[slot.stage] + b_filled, b_bytes - b_filled);
           std::byte* const a = s.a[slot.stage] + rank_n * (a_bytes / C.cluster_n);  // (a_share, 64)
           std::byte* const b = s.b[slot.stage] + rank_m * (b_bytes / C.cluster_m);  // (b_share, 64)
           load_share<operand_a, a_share, plain_map>(
-              a, m, k, a_matrix, [&](std::byte* box, auto const& at) {
+              a, m, k, a_matrix, x.a_mine, [&](std::byte* box, auto const& at) {
                 load_box<C.cluster_n>(box, map_a, landed, at, same_rows, p.a_l2);
               });
           load_share<operand_b, b_share, b_coords>(
-              b, n, k, b_matrix, [&](std::byte* box, auto const& at) {
+              b, n, k, b_matrix, x.b_mine, [&](std::byte* box, auto const& at) {
                 load_box<C.cluster_m>(box, map_b, landed, at, same_cols, p.b_l2);
               });
         }
@@ -182,7 +187,14 @@ struct gemm_sm90 {
       if (!C.by_pointers() || (p.a_maps == nullptr && p.b_maps == nullptr)) {
         if (C.by_pointers() && tile.batch != acquired) acquire(p.epilogue.d_maps, tile.batch);
         acquired = tile.batch;
-        load_tile(p.a, p.b);  // a loop of its own: these maps are constants
+        part_of_tile const part{in_matrix(p.m - tile.m * C.tile_m, C.tile_m),
+                                in_matrix(p.n - tile.n * C.tile_n, C.tile_n),
+                                in_matrix(p.m - m, a_share), in_matrix(p.n - n, b_share)};
+        if (part.a_rows == C.tile_m && part.b_rows == C.tile_n)
+          load_tile(p.a, p.b, whole_tile{});  // a loop of its own: these maps are constants
+        else
+          load_tile(part.a_mine == a_share ? p.a : p.a_edge,
+                    part.b_mine == b_share ? p.b : p.b_edge, part);
         continue;
       }
       if (tile.batch != acquired) {
@@ -192,9 +204,23 @@ struct gemm_sm90 {
         acquired = tile.batch;
       }
       load_tile(p.a_maps != nullptr ? p.a_maps[tile.batch] : p.a,
-                p.b_maps != nullptr ? p.b_maps[tile.batch] : p.b);
+                p.b_maps != nullptr ? p.b_maps[tile.batch] : p.b, whole_tile{});
     }
     grid_dependents_launch();  // all loads are under way: the next launch may begin to set up
+  }
+
+  /// What a tile's loads fill: its rows of A and columns of B, and those that this CTA loads. Rows
+  /// outside of the matrices are not loaded: TMA would fetch zeros for them, at a quarter of the
+  /// speed (docs/decisions/0021). Their place keeps what was there, and nothing of it is stored.
+  struct part_of_tile {
+    int a_rows, b_rows, a_mine, b_mine;
+  };
+  struct whole_tile {
+    static constexpr int a_rows = C.tile_m, b_rows = C.tile_n, a_mine = a_share, b_mine = b_share;
+  };
+  /// Of `most` rows, those that are in a matrix which ends `left` rows behind the first of them.
+  TW_DEVICE static int in_matrix(int left, int most) {
+    return left <= 0 ? 0 : left < most ? left : most;
   }
 
   /// Makes a map that a launch before wrote usable to this CTA. maps == nullptr: there is none.
@@ -202,13 +228,16 @@ struct gemm_sm90 {
     if (maps != nullptr) tensor_map_acquire(maps[product]);
   }
 
-  /// The boxes of `Share` rows (of M or N, from `first`) of K block k.
+  /// The boxes of `mine` of `Share` rows (of M or N, from `first`) of K block k: of a K-major
+  /// operand one with all rows, of an MN-major one each with a span of them.
   template <class Operand, int Share, class Map, class Load>
-  TW_DEVICE static void load_share(std::byte* slot, int first, int k, int matrix, Load load) {
+  TW_DEVICE static void load_share(std::byte* slot, int first, int k, int matrix, int mine,
+                                   Load load) {
     TW_UNROLL
     for (int i = 0; i < Operand::boxes(Share); ++i)
-      load(slot + Operand::box_offset_bytes(Share, i),
-           Map::at(Operand::box_at(first, k * tile_k, i), matrix));
+      if (i * Operand::span < mine)
+        load(slot + Operand::box_offset_bytes(Share, i),
+             Map::at(Operand::box_at(first, k * tile_k, i), matrix));
   }
 
   /// A box, for the `Ctas` CTAs of `mask`; l2 is for CTAs without peers. A CTA that has no peer for

@@ -75,7 +75,9 @@ struct gemm_params {
   l2_load a_l2, b_l2;        // what the loads of A and B tell L2
   tensor_map const* a_maps;  // a map for each product; nullptr: a, for all
   tensor_map const* b_maps;
-  tensor_map a, b;  // (k, mn, batch) or (mn, k, batch), boxes of operand_tile
+  int m, n;                   // rows of A, columns of B; with a gate n counts gate and up columns
+  tensor_map a, b;            // (k, mn, batch) or (mn, k, batch), boxes of operand_tile
+  tensor_map a_edge, b_edge;  // K-major: with boxes of what the last CTA's share has of the matrix
   epilogue_params epilogue;
   fixup_params fixup;
 };

@@ -35,11 +35,12 @@ enum class along : std::uint8_t { none, rows, cols };
 ///   y = y + beta C(i,j)                        if c_last
 ///   D(i,j) = y, rounded to D's type
 ///
-/// alpha acc is rounded, then each product and sum; beta C is added by one fma. N counts gate and
-/// up columns: so do the vectors along columns and aux, in the order of B's columns. With a gate D
-/// and C have N/2 columns. SwiGLU is silu with a gate, GeGLU a gelu, ReGLU relu, and a bilinear
-/// unit none. A batch has the same vectors for all its products. The value of act(x) for x = -inf
-/// is NaN (0 times infinity), as in other libraries.
+/// alpha acc is rounded, then each product and sum; beta C is added by one fma, and a bias may be
+/// added to alpha acc by one (where nothing else than an activation or a gate comes). N counts gate
+/// and up columns: so do the vectors along columns and aux, in the order of B's columns. With a
+/// gate D and C have N/2 columns. SwiGLU is silu with a gate, GeGLU a gelu, ReGLU relu, and a
+/// bilinear unit none. A batch has the same vectors for all its products. The value of act(x) for x
+/// = -inf is NaN (0 times infinity), as in other libraries.
 struct gemm_epilogue {
   along bias = along::none;
   elem bias_type = elem::f32;  // f32, bf16 or f16

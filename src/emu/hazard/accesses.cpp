@@ -87,6 +87,18 @@ void checker::plain(thread& t, cta_state& owner, std::uint32_t offset, std::uint
   access_bytes(t, owner, offset, bytes, r);
 }
 
+void checker::undefined(thread& t, std::uint32_t offset, std::uint32_t bytes, site where) {
+  record r;
+  r.who = thread_component(t);
+  r.what = access::undefined;
+  r.where = where;
+  r.when = 0;  // before everything: no later access can be out of order with it
+  if ((offset | bytes) % cell_bytes == 0)
+    each_block(offset, bytes, [&](touched at) { access_cells(t, *t.block, at, r); });
+  else
+    access_bytes(t, *t.block, offset, bytes, r);
+}
+
 void checker::copy(thread& t, std::uint32_t offset, std::uintptr_t from, std::uint32_t bytes,
                    site where) {
   record r;

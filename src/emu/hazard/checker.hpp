@@ -103,6 +103,8 @@ class checker {
   void matrix_row(thread& t, std::uint32_t offset, bool write, site where);
   void plain(thread& t, cta_state& owner, std::uint32_t offset, std::uint32_t bytes, bool write,
              site where);
+  /// The bytes hold anything: nobody may be reading them; whatever reads them later is in order.
+  void undefined(thread& t, std::uint32_t offset, std::uint32_t bytes, site where);
   void load(thread& t, bulk_op& op);
   void store(thread& t, bulk_op const& op);
   void waited_for_stores(thread& t, std::uint32_t groups, bool written);

@@ -38,6 +38,7 @@ std::string checker::describe(record const& r, bool with_thread) const {
                              ? ", issued by " + tw::emu::name_of(*by_thread) + ","
                              : "");
     }
+    case access::undefined: return "left undefined" + by;
     case access::tma_store_read:
       return fmt::format("read by a TMA store, bulk group {} of {}", r.when - 1, who);
     case access::cp_async_write:
@@ -105,6 +106,8 @@ verbs verbs_of(access a) {
     case access::tma_write: return {"A TMA load writes", "a TMA load", "has written"};
     case access::tma_store_read: return {"A TMA store reads", "a TMA store", "has read"};
     case access::wgmma_read: return {"wgmma reads", "wgmma", "has read"};
+    case access::undefined:
+      return {"leave_undefined() changes", "leave_undefined()", "has changed"};
     case access::cp_async_write: return {"cp.async writes", "cp.async", "has written"};
     default: return {"An access touches", "an access", "has touched"};
   }

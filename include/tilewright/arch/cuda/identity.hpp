@@ -59,6 +59,9 @@ TW_DEVICE int cluster_count() {
 
 /// Names what this thread does from here on: for the emulator's reports; nothing here.
 TW_DEVICE void enter_role(char const*) {}
+/// These bytes of this CTA's shared memory hold anything from here on, and what the async proxy
+/// reads of them decides nothing: for the emulator. No instruction on the GPU.
+TW_DEVICE void leave_undefined(void*, int) {}
 
 /// True in exactly one lane of a converged warp. PTX ISA, "elect.sync".
 TW_DEVICE bool elect_one() {

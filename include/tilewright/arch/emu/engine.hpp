@@ -29,6 +29,7 @@ inline constexpr std::uint32_t smem_base = 0x400;
 
 std::uint32_t smem_address(void const* p, site where);
 void* peer_address(void* own, int cta, site where);
+void leave_undefined(void* p, int bytes, site where);
 
 void mbarrier_init(void* bar, int arrivals, site where);
 void mbarrier_arrive(void* bar, site where);

@@ -24,6 +24,14 @@ TW_DEVICE int thread_count() { return emu::self->thread_count; }
 /// Names what this thread does from here on, for the emulator's reports; nothing on the GPU.
 TW_DEVICE void enter_role(char const* name) { emu::self->role = name; }
 
+/// `bytes` of this CTA's shared memory from `p`, none if that is not positive, hold anything from
+/// here on: what the async proxy reads of them decides nothing. They become NaNs, so that it shows
+/// if something depends on them; for the hazard checker it is a write, after which nothing is to
+/// do.
+TW_DEVICE void leave_undefined(void* p, int bytes, emu::site where = emu::site::here()) {
+  emu::leave_undefined(p, bytes, where);
+}
+
 /// True in exactly one lane of a converged warp (here lane 0).
 TW_DEVICE bool elect_one() { return lane_id() == 0; }
 
