@@ -2,7 +2,8 @@
 # Tests by folder; the folder is the CTest label.
 #   tests/FOLDER/*_test.cpp  one GoogleTest program per folder: test_FOLDER
 #   tests/FOLDER/*_test.py   one CTest each, with TW_COMMAND, TW_SOURCE_DIR and TW_BINARY_DIR set
-#   tests/gpu/*.cu           with CUDA, one program each: gpu_NAME; exit status 77 means skipped
+#   tests/gpu/*.cu           with CUDA and TW_GPU_TESTS, one program each: gpu_NAME; exit status 77
+#                            means skipped
 find_package(GTest REQUIRED)
 find_package(rapidcheck REQUIRED)
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
@@ -62,7 +63,11 @@ foreach(folder ${tw_test_folders})
   endforeach()
 endforeach()
 
-if(TW_WITH_CUDA)
+# Elsewhere they could only be skipped, and take a minute and more to compile.
+if(TW_GPU_TESTS STREQUAL "ON" OR (TW_GPU_TESTS STREQUAL "AUTO" AND EXISTS /dev/nvidiactl))
+  set(tw_build_gpu_tests ON)
+endif()
+if(TW_WITH_CUDA AND tw_build_gpu_tests)
   file(GLOB tw_gpu_tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/gpu/*.cu)
   foreach(source ${tw_gpu_tests})
     get_filename_component(name ${source} NAME_WE)
