@@ -9,6 +9,7 @@
 #include "dispatch/l2_hints.hpp"
 #include "tilewright/dispatch/candidates.hpp"
 #include "tilewright/kernel/d_box.hpp"
+#include "tilewright/kernel/fixup_size.hpp"
 #include "tilewright/problem/gemm.hpp"
 
 namespace tw {
@@ -16,9 +17,10 @@ namespace tw {
 /// What the prediction rests on: fitted to the 2,420 most promising plans of 202 products on one
 /// H200 (the measurements behind bench/results/2026-11-22-h200-tuned-5.json). There the plan of the
 /// least predicted time took 1.007 times that of the fastest one, in the geometric mean; fitted to
-/// half of the products 1.010 and 1.013 times for the other half. What copies of odd matrices cost
-/// comes from 552 plans of 57 products (docs/decisions/0016). Clocks are of 1.7 GHz, at which the
-/// card may run faster.
+/// half of the products 1.010 and 1.013 times for the other half. What it costs to share K comes
+/// from 2,510 plans of 259 products (bench/results/2026-11-23-h200-tuned-6.json; 1.010 times the
+/// fastest). What copies of odd matrices cost comes from 552 plans of 57 products
+/// (docs/decisions/0016). Clocks are of 1.7 GHz, at which the card may run faster.
 struct machine_model {
   double clock_ghz = 1.7;
   double efficiency = 0.989;       // of the tensor cores: cooperative tiles of 128 rows and more,
@@ -28,6 +30,7 @@ struct machine_model {
   double efficiency_cluster = 0.963;        // where CTAs multicast to each other
   double least_wgmma_clocks = 36.6;         // its 64 x 16 part of A is read
   double bytes_per_clock = 12120;           // that all SMs load together
+  double bytes_per_clock_apart = 10600;     // and where CTAs have different parts of K
   double bytes_per_clock_multicast = 86.7;  // that one SM of a cluster loads
   double split_sector_factor = 3.06;        // of loads whose lines share sectors of 32 bytes in L2
   double split_line_factor = 1.44;          // or lie across lines of 128 (1000x3000x2000)
@@ -44,10 +47,10 @@ struct machine_model {
   double fused_clocks = 0.12;               // of a fused epilogue, per accumulator
   double partial_line_factor = 1.29;        // of results whose boxes are not lines of 128 bytes
   double line_store_factor = 4.7;           // of an epilogue without TMA
-  double cluster_meeting_us = 1.43;         // of the CTAs of a cluster that share K,
-  double exchanged_bytes_per_clock = 24.9;  // and to exchange their sums
-  double meeting_us = 2.61;                 // to share tiles at all
-  double partial_bytes_per_clock = 29;      // to write and read a part of one
+  double cluster_meeting_us = 1.85;         // of the CTAs of a cluster that share K,
+  double exchanged_bytes_per_clock = 32.2;  // and to exchange their sums
+  double meeting_us = 1.67;                 // to share tiles at all
+  double partial_bytes_per_clock = 38.3;    // to write and read a part of one
 };
 
 /// How the tiles are handed out.
@@ -92,7 +95,11 @@ inline cost predict(gemm_problem const& p, gemm_config const& c, sharing const& 
   auto const us = [&](double clocks) { return clocks / (m.clock_ghz * 1000); };
   double const k_tiles = static_cast<double>(up(p.k, gemm_config::tile_k));
   double const whole = static_cast<double>(up(s.tiles - s.shared, s.clusters));
-  double const part = s.shared == 0 ? 0 : s.shared * k_tiles / s.sharers;
+  // Where each tile has as many parts, none is of two tiles.
+  bool const even = s.shared > 0 && s.sharers % s.shared == 0;
+  double const part = s.shared == 0 ? 0
+                      : even        ? std::ceil(k_tiles / (s.sharers / s.shared))
+                                    : s.shared * k_tiles / s.sharers;
   // K blocks of the busiest CTA
   double const blocks = std::ceil((whole * k_tiles + part) / c.cluster_k);
 
@@ -106,7 +113,9 @@ inline cost predict(gemm_problem const& p, gemm_config const& c, sharing const& 
   };
   double const bytes = 128.0 * (static_cast<double>(c.tile_m) / c.cluster_n * factor(p.a) +
                                 static_cast<double>(c.tile_n) / c.cluster_m * factor(p.b));
-  double const alone = m.bytes_per_clock / (s.clusters * c.cluster_k);
+  bool const apart = c.cluster_k > 1 || (s.shared > 0 && s.shared == s.tiles);
+  double const alone =
+      (apart ? m.bytes_per_clock_apart : m.bytes_per_clock) / (s.clusters * c.cluster_k);
   bool const cluster = multicasts(c);
   double const loads = bytes / (cluster ? m.bytes_per_clock_multicast : alone);
   double const tile_elems = static_cast<double>(c.tile_m) * c.tile_n;
@@ -131,9 +140,10 @@ inline cost predict(gemm_problem const& p, gemm_config const& c, sharing const& 
   bool const lines = (box.m_major ? box.rows : box.cols) * size_bytes(c.d) == 128;
   l2_hints const l2 = l2_hints_of(c, s.clusters * c.cluster(), p);
   bool const once = l2.a == l2_load::evict_first || l2.b == l2_load::evict_first;
-  // Clusters that share tiles walk along K in different places: a tile's neighbour does not find
-  // what it needs of a large operand.
-  double const unmet = s.shared * k_tiles > part ? static_cast<double>(s.shared) / s.tiles : 0;
+  // Clusters that share tiles as one line walk along K in different places: a tile's neighbour does
+  // not find what it needs of a large operand.
+  double const unmet =
+      !even && s.shared * k_tiles > part ? static_cast<double>(s.shared) / s.tiles : 0;
   auto const read = [&](matrix_desc const& x, double elems, std::int64_t tiles_across) {
     double const all = elems * size_bytes(c.ab);
     bool const large = all / matrices(x) > m.kept_bytes;
@@ -148,10 +158,14 @@ inline cost predict(gemm_problem const& p, gemm_config const& c, sharing const& 
   if (c.cluster_k > 1)
     r.meeting_us = m.cluster_meeting_us + us(4 * tile_elems / m.exchanged_bytes_per_clock);
   if (s.shared > 0 && s.shared * k_tiles > part) {
-    double const parts = std::max(2.0, static_cast<double>(s.sharers) / s.shared + 0.5);
-    double const steps = parts > 8 ? 2 : 1;
-    double const reads = parts > 8 ? 8 + parts / 8 : parts;
-    r.meeting_us = m.meeting_us + us((steps + reads) * 4 * tile_elems / m.partial_bytes_per_clock);
+    double const parts =
+        std::max(2.0, static_cast<double>(s.sharers) / s.shared + (even ? 0 : 0.5));
+    int const group = fixup_group(c.tile_n);
+    double const steps = parts > group ? 2 : 1;
+    double const reads = parts > group ? group + parts / group : parts;
+    double const meetings = even ? 1 : 2;
+    r.meeting_us = meetings * (m.meeting_us +
+                               us((steps + reads) * 4 * tile_elems / m.partial_bytes_per_clock));
   }
   if (odd.copied_bytes > 0)  // by a launch of its own
     r.copies_us = m.copy_launch_us + odd.copied_bytes / m.copied_bytes_per_us;

@@ -8,6 +8,7 @@
 #include "dispatch/plan_cache.hpp"
 #include "registry/gemv.hpp"
 #include "registry/registry.hpp"
+#include "tilewright/arch/emu/options.hpp"
 #include "tilewright/kernel/batch_maps.hpp"
 #include "tilewright/kernel/repitch.hpp"
 

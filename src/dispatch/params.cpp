@@ -178,11 +178,11 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
                         target t) {
   gemm_config const& c = plan.config;
   if (plan.shared_tiles > 0 && !c.shares_tiles())
-    throw rejected({"TW0426", "shared tiles",
-                    fmt::format("{} of {}", plan.shared_tiles, plan.kernel),
-                    "a cooperative kernel with one fragment per warpgroup, whose clusters do not "
-                    "share K",
-                    "set shared_tiles to 0, or take another plan of plan_candidates()"});
+    throw rejected(
+        {"TW0426", "shared tiles", fmt::format("{} of {}", plan.shared_tiles, plan.kernel),
+         "a cooperative kernel with one fragment per warpgroup, of 128 columns or fewer, whose "
+         "clusters do not share K",
+         "set shared_tiles to 0, or take another plan of plan_candidates()"});
   gemm_params p{};
   int const a_share = c.tile_m / c.cluster_n, b_share = c.tile_n / c.cluster_m;
   // The maps of a batch by pointers get their addresses on the device; any will do until then.
@@ -259,7 +259,7 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
     p.fixup.arrivals = static_cast<std::uint32_t*>(o.workspace);
     p.fixup.partials =
         reinterpret_cast<float*>(static_cast<std::byte*>(o.workspace) + gemm_workspace_zeros);
-    p.fixup.counters = fixup_counters(p.work.most_parts());
+    p.fixup.counters = fixup_counters(p.work.most_parts(), c.tile_n);
   }
   return p;
 }

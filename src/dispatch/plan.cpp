@@ -98,7 +98,14 @@ std::vector<sharing> sharings(gemm_problem const& q, gemm_config const& c, int s
     int const sharers = static_cast<int>(std::min<std::int64_t>(most, up(blocks, 4)));
     if (sharers < most && sharers <= shared) continue;  // parts of a tile and more
     if (blocks >= std::int64_t{1} << 31) continue;
-    all.push_back({n, std::max(sharers, n > shared ? most : 1), shared, sharers});
+    auto const add = [&](int by) {
+      all.push_back({n, std::max(by, n > shared ? most : 1), shared, by});
+    };
+    add(sharers);
+    // As many parts of each tile: none is of two; and as many as are added in one step.
+    int const parts = sharers / shared, in_one_step = std::min(parts, fixup_group(c.tile_n));
+    if (parts > 1 && parts * shared < sharers) add(parts * shared);
+    if (in_one_step > 1 && in_one_step < parts) add(in_one_step * shared);
   }
   return all;
 }
@@ -106,7 +113,8 @@ std::vector<sharing> sharings(gemm_problem const& q, gemm_config const& c, int s
 bool counters_fit(gemm_problem const& q, gemm_config const& c, sharing const& s) {
   int const k_tiles = static_cast<int>((q.k + c.tile_k - 1) / c.tile_k);
   int const parts = make_work_plan(s.tiles, k_tiles, s.shared, s.sharers).most_parts();
-  return std::int64_t{s.shared} * c.writers() * fixup_counters(parts) * 4 <= gemm_workspace_zeros;
+  return std::int64_t{s.shared} * c.writers() * fixup_counters(parts, c.tile_n) * 4 <=
+         gemm_workspace_zeros;
 }
 
 std::string why(gemm_plan const& p, cost const& t, sharing const& s, std::size_t of) {

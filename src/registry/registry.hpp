@@ -4,11 +4,14 @@
 
 #include <utility>
 
-#include "tilewright/arch/emu/options.hpp"
 #include "tilewright/dispatch/candidates.hpp"
 #include "tilewright/kernel/params.hpp"
 
 typedef struct CUstream_st* cudaStream_t;
+
+namespace tw::emu {
+struct options;  // arch/emu/options.hpp, which device code need not read
+}
 
 namespace tw::registry {
 

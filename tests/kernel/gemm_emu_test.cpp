@@ -240,7 +240,37 @@ TEST_P(SharingShape, MorePartsThanOneGroupAddsInTwoSteps) {
   tile_shape const& t = tile_shape_list[GetParam()];
   std::set<std::string> ways;
   EXPECT_GT(run(t.tile_m * t.cluster_m - 8, t.tile_n * t.cluster_n - 8, 4224, elem::bf16, ways),
-            fixup_group);
+            fixup_group(t.tile_n));
+}
+
+/// Two tiles in 20 parts each, and in 39 parts of which one is of both.
+TEST_P(SharingShape, SoDoTwoTilesEvenlyCutAndNot) {
+  tile_shape const& t = tile_shape_list[GetParam()];
+  std::mt19937_64 rng{static_cast<unsigned>(GetParam())};
+  std::normal_distribution<float> normal;
+  auto const fill = [&] { return normal(rng); };
+  int const m = 2 * t.tile_m * t.cluster_m - 8, n = t.tile_n * t.cluster_n, k = 64 * 80;
+  product p;
+  p.a = make_matrix(elem::bf16, order::row_major, m, k, 0, fill);
+  p.b = make_matrix(elem::bf16, order::col_major, k, n, 0, fill);
+  p.d = make_matrix(elem::bf16, t.d_m ? order::col_major : order::row_major, m, n, 0, nullptr);
+  p.problem = {m, n, k, p.a.desc, p.b.desc, p.d.desc, std::nullopt, 1.0F, 0.0F};
+  emu_workspace space;
+  gemm_operands operands = p.operands();
+  space.give(operands);
+  gemm_config const c = config_of(t, elem::bf16, elem::bf16, operand_major::k, operand_major::k);
+  auto const plans = plan_candidates(p.problem, operands, 40 * c.cluster());
+  auto const shared = std::find_if(plans.begin(), plans.end(), [&](gemm_plan const& x) {
+    return x.config == c && !x.swapped && x.shared_tiles == 2 && x.sharers == 40;
+  });
+  ASSERT_NE(shared, plans.end());
+  for (int const sharers : {40, 39}) {
+    gemm_plan plan = *shared;
+    plan.clusters = plan.sharers = sharers;
+    run_at_random(plan, p, operands, rng());
+    space.expect_zero();
+    ASSERT_FALSE(HasFailure());
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, EveryShape, testing::ValuesIn(plain_shapes(false)), shape_name);

@@ -12,7 +12,7 @@
 namespace tw::test {
 namespace {
 
-TEST(Work, EveryBlockOnceAndTheSharersAreThoseThatHaveAPart) {
+TEST(Work, EveryBlockOnceAndThePartsOfATileAreNeighbours) {
   std::mt19937 random(7);
   auto const any = [&](int lo, int hi) {
     return lo + static_cast<int>(random() % static_cast<unsigned>(hi - lo + 1));
@@ -23,7 +23,7 @@ TEST(Work, EveryBlockOnceAndTheSharersAreThoseThatHaveAPart) {
     work_plan const plan = make_work_plan(tiles, k_tiles, shared, any(1, clusters));
     ASSERT_LE(plan.sharers, clusters);
     std::vector<int> done(static_cast<std::size_t>(tiles * k_tiles), 0);
-    std::vector<int> first(static_cast<std::size_t>(tiles), clusters), last(first.size(), -1);
+    std::vector<int> first(static_cast<std::size_t>(tiles), 1 << 30), last(first.size(), -1);
     std::vector<int> parts(first.size(), 0);
     for (int c = 0; c < clusters; ++c) {
       work_list list(plan, c);
@@ -32,14 +32,16 @@ TEST(Work, EveryBlockOnceAndTheSharersAreThoseThatHaveAPart) {
         for (int k = s.k_begin; k < s.k_end; ++k)
           ++done[static_cast<std::size_t>(s.tile * k_tiles + k)];
         auto const t = static_cast<std::size_t>(s.tile);
-        first[t] = std::min(first[t], c), last[t] = std::max(last[t], c), ++parts[t];
+        first[t] = std::min(first[t], plan.part_of(c));
+        last[t] = std::max(last[t], plan.part_of(c));
+        ++parts[t];
       }
     }
     for (int const d : done) ASSERT_EQ(d, 1);
     for (int t = 0; t < plan.shared; ++t) {
       auto const at = static_cast<std::size_t>(t);
-      EXPECT_EQ(plan.first_sharer(t), first[at]);
-      EXPECT_EQ(plan.last_sharer(t), last[at]);
+      EXPECT_EQ(plan.first_part(t), first[at]);
+      EXPECT_EQ(plan.last_part(t), last[at]);
       EXPECT_EQ(parts[at], last[at] - first[at] + 1);
       EXPECT_LE(parts[at], plan.most_parts());
     }
@@ -72,6 +74,33 @@ TEST(Work, PartsDifferByOneBlockAtMost) {
     EXPECT_TRUE(blocks == 38 || blocks == 39) << blocks;
   }
   EXPECT_EQ(plan.part_begin(132), 40 * 128);
+}
+
+TEST(Work, WhereEachTileHasAsManyPartsNoneIsOfTwoTiles) {
+  for (int tiles = 1; tiles < 20; ++tiles)
+    for (int each = 1; each < 8; ++each)
+      for (int const k_tiles : {8, 11, 85, 256}) {
+        work_plan const plan = make_work_plan(tiles + 3, k_tiles, tiles, tiles * each);
+        EXPECT_EQ(plan.most_parts(), each);
+        for (int c = 0; c < tiles * each; ++c) {
+          work_list list(plan, c);
+          segment s{};
+          ASSERT_TRUE(list.next(plan, tiles * each, s));
+          EXPECT_EQ(s.tile, each >= 4 ? c % tiles : c / each);
+          if (each >= 4 && c % tiles > 0) {  // the same K blocks as its neighbour's
+            work_list neighbours(plan, c - 1);
+            segment other{};
+            ASSERT_TRUE(neighbours.next(plan, tiles * each, other));
+            EXPECT_EQ(s.k_begin, other.k_begin);
+            EXPECT_EQ(s.k_end, other.k_end);
+          }
+          EXPECT_LE(s.k_end - s.k_begin, (k_tiles + each - 1) / each);
+          EXPECT_GE(s.k_end - s.k_begin, k_tiles / each);
+          if (list.next(plan, tiles * each, s)) {
+            EXPECT_GE(s.tile, tiles);
+          }
+        }
+      }
 }
 
 TEST(Ring, SkipIsManySteps) {

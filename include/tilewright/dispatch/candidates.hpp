@@ -63,12 +63,15 @@ inline constexpr tile_shape tile_shape_list[] = {
     no_f32(few_rows(128, 80, 7)),             // rows that other tiles leave part empty
     no_f32(few_rows(128, 112, 6)),            //
     no_f32(few_rows(128, 208, 4)),            //
+    no_f32(few_rows(128, 240, 4)),            //
+    no_f32(few_rows(192, 96, 5)),             //
     no_f32(few_rows(192, 160, 4)),            //
     no_f32({128, 96, 1, 1, 7}),               // and waves
     no_f32({128, 80, 1, 1, 7}),               //
     no_f32({64, 80, 1, 1, 10}),               //
     no_f32(few_rows(64, 96, 8, 2)),           // few rows and much K
     no_f32(few_rows(64, 96, 8, 4)),           //
+    no_f32(few_rows(64, 128, 7, 2)),          //
     few_rows(64, 32, 14, 8),                  //
     few_rows(64, 64, 10, 3),                  //
     few_rows(64, 64, 10, 5),                  //
@@ -112,8 +115,9 @@ TW_HD constexpr gemm_config config_of(tile_shape const& t, elem ab, elem d, oper
 }
 
 /// Is this combination compiled? K-major operands: all shapes, other majors: the general ones;
-/// results of the operands' type or f32. The other 16-bit type: one shape of each pair of majors,
-/// and no fused epilogues. Those give f32 in the general shapes alone. A gate needs a K-major B.
+/// results of the operands' type or f32, from f16 in the general shapes alone. The other 16-bit
+/// type: one shape of each pair of majors, and no fused epilogues. Those give f32 in the general
+/// shapes alone. A gate needs a K-major B.
 TW_HD constexpr bool is_compiled(gemm_config const& c) {
   for (tile_shape const& t : tile_shape_list) {
     if (config_of(t, c.ab, c.d, c.a_major(), c.b_major()) != c) continue;
@@ -127,8 +131,9 @@ TW_HD constexpr bool is_compiled(gemm_config const& c) {
     // nor do 11 strips of 16 columns.
     bool const many = c.fragments() * c.tile_n >= 384 && !c.pingpong;
     if (c.d == elem::f32 && (many || c.tile_n == 176 || !t.f32)) return false;
+    if (c.d == elem::f32 && c.ab == elem::f16 && !t.general) return false;
     bool const other_16_bit = c.d != c.ab && c.d != elem::f32;
-    return !other_16_bit || (t.tile_m == 128 && t.tile_n == 128 && t.general);
+    return !other_16_bit || (t.tile_m == 128 && t.tile_n == 128 && t.general && !t.pingpong);
   }
   return false;
 }

@@ -75,7 +75,7 @@ struct gemm_config {
   /// nothing from it (docs/decisions/0019), and its accumulators leave few registers for adding
   /// parts.
   TW_HD constexpr bool shares_tiles() const {
-    return !pingpong && fragments() == 1 && cluster_k == 1;
+    return !pingpong && fragments() == 1 && tile_n <= 128 && cluster_k == 1;
   }
   /// Columns of D that a warpgroup stores: part_n, with a gate half of them.
   TW_HD constexpr int d_cols() const { return gated() ? part_n() / 2 : part_n(); }

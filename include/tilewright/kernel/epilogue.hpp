@@ -64,7 +64,7 @@ struct epilogue {
       if (sums)
         unrolled<groups>([&](auto g) { store_sums<g * staged.group>(p, w, at, acc, turn); });
       else
-        unrolled<groups>([&](auto g) { store_any<g * staged.group>(p, w, at, acc, turn); });
+        store_any(p, w, at, acc, turn);
       if constexpr (staged.halves == 2 && groups % 2 != 0) turn ^= 1;
       turn |= 2;
     }
@@ -84,9 +84,9 @@ struct epilogue {
 
     /// For one more strip. Where each result has an address of its own, the compiler must not keep
     /// those for all strips.
-    TW_DEVICE writer next() const {
-      return type == elem::f32 ? writer{smem, warpgroup, thread_id_anew() % 128} : *this;
-    }
+    TW_DEVICE writer next() const { return type == elem::f32 ? anew() : *this; }
+    /// The same thread, of whose number nothing is kept: for code without registers to spare.
+    TW_DEVICE writer anew() const { return {smem, warpgroup, thread_id_anew() % 128}; }
     TW_DEVICE int barrier() const { return 1 + warpgroup; }
     TW_DEVICE bool leads() const { return thread == 0; }
     TW_DEVICE int warp() const { return thread / 32; }
@@ -175,28 +175,29 @@ struct epilogue {
     if (w.leads()) tma_store_commit();
   }
 
-  /// The same, whatever they need.
-  template <int First, int Fragments>
+  /// All strips, whatever they need: a loop whose code is there once, for it is half of a kernel's.
+  /// Each turn takes the first strip's results and moves those of the others down.
+  template <int Fragments>
   TW_DEVICE static void store_any(epilogue_params const& p, writer const& w, fragment_place at,
                                   fragment (&acc)[Fragments], int turn) {
-    unrolled<staged.group>([&](auto k) {
-      constexpr int i = First + k;
-      scale(p, w.next(), place_of(at, i), acc[i / strips], i % strips);
-    });
-    if (First > 0 || turn >= 2) meet<0>(w);
-    unrolled<staged.group>([&](auto k) {
-      constexpr int i = First + k, j = i % strips;
-      fill(w.next(), staging_for(w, i, turn),
-           [&](int e) { return acc[i / strips][j * strip_regs + e]; });
-    });
-    fence_proxy_async();  // the writes above are for the async proxy
-    named_barrier_sync(w.barrier(), 128);
-    unrolled<staged.group>([&](auto k) {
-      fragment_place const to = place_of(at, First + k);
-      store_filled(w.next(), d_result{p}, end_of(to) <= p.tma_end, staging_for(w, First + k, turn),
-                   to);
-    });
-    if (w.leads()) tma_store_commit();  // an empty group after plain stores keeps the count
+    TW_NO_UNROLL
+    for (int i = 0; i < Fragments * strips; ++i) {
+      if (i % staged.group == 0 && (i > 0 || turn >= 2)) meet<0>(w);
+      fragment_place const to = place_of(at, i);
+      scale(p, w.anew(), to, acc[0]);
+      store_strip(w.anew(), d_result{p}, end_of(to) <= p.tma_end, staging_for(w, i, turn), to,
+                  [&](int e) { return acc[0][e]; });
+      move_down<strip_regs>(acc);
+    }
+  }
+
+  /// Drops the first `By` of a thread's results: the next ones take their place.
+  template <int By, int Fragments>
+  TW_DEVICE static void move_down(fragment (&acc)[Fragments]) {
+    constexpr int size = fragment::size;
+    TW_UNROLL
+    for (int i = By; i < Fragments * size; ++i)
+      acc[(i - By) / size][(i - By) % size] = acc[i / size][i % size];
   }
 
   /// A fragment with the simple kind of fused epilogue, without code for others in between.
@@ -257,14 +258,13 @@ struct epilogue {
     return box.m_major ? at.row + 64 : at.col + box.cols;
   }
 
-  /// Strip j of the fragment, at D(at): alpha * acc + beta * C.
+  /// A fragment's first strip, at D(at): alpha * acc + beta * C.
   TW_DEVICE static void scale(epilogue_params const& p, writer const& w, fragment_place at,
-                              fragment& acc, int j) {
+                              fragment& acc) {
     TW_UNROLL
-    for (int i = j * strip_regs; i < (j + 1) * strip_regs; ++i) acc[i] = p.alpha * acc[i];
+    for (int i = 0; i < strip_regs; ++i) acc[i] = p.alpha * acc[i];
     if (p.c.data != nullptr)
-      add_c<strip_regs>(p, {at.row + w.first_row(), at.col + w.first_col(), at.batch}, acc,
-                        j * strip_regs);
+      add_c<strip_regs>(p, {at.row + w.first_row(), at.col + w.first_col(), at.batch}, acc, 0);
   }
 
   /// The warpgroup goes on when all TMA stores but the last `Pending` have read their strips; plain

@@ -19,6 +19,7 @@ struct fixup_smem {
 template <gemm_config C>
 struct fixup {
   static_assert(C.shares_tiles());
+  static constexpr int group = fixup_group(C.tile_n);
   using fragment = accumulator<C.tile_n>;
   /// A thread's accumulators in fours, and the floats of a warpgroup's part and of a cluster tile.
   static constexpr int quads = C.tile_n / 8;
@@ -30,24 +31,23 @@ struct fixup {
   /// `acc`.
   TW_DEVICE static bool add(gemm_params const& p, fixup_smem& s, segment const& seg, int consumer,
                             fragment& acc) {
-    int const first = p.work.first_sharer(seg.tile),
-              parts = p.work.last_sharer(seg.tile) - first + 1;
+    int const first = p.work.first_part(seg.tile), parts = p.work.last_part(seg.tile) - first + 1;
     int const writer = cluster_rank() * C.math_warpgroups() + consumer;
     parts_view const view{p.fixup.partials + writer * warpgroup_floats, first};
     std::uint32_t* const counters =
         p.fixup.arrivals + (seg.tile * writers + writer) * p.fixup.counters;
 
     // First the group of neighbours, then, if there are several, the groups' sums.
-    int part = cluster_id() - first, step = 1;
-    int begin = part / fixup_group * fixup_group;
-    int end = begin + fixup_group < parts ? begin + fixup_group : parts;
-    std::uint32_t* counter = counters + (parts <= fixup_group ? 0 : 1 + part / fixup_group);
+    int part = p.work.part_of(cluster_id()) - first, step = 1;
+    int begin = part / group * group;
+    int end = begin + group < parts ? begin + group : parts;
+    std::uint32_t* counter = counters + (parts <= group ? 0 : 1 + part / group);
     for (;;) {
       write(view.part(part), acc);
       if (!arrive(counter, (end - begin + step - 1) / step, s, consumer)) return false;
       sum(view, begin, end, step, acc);
       if (begin == 0 && end == parts) return true;
-      part = begin, step = fixup_group, begin = 0, end = parts, counter = counters;
+      part = begin, step = group, begin = 0, end = parts, counter = counters;
     }
   }
 
@@ -72,9 +72,9 @@ struct fixup {
   }
 
   /// acc = the parts first, first + step, ... below end, added in this order. Small parts are read
-  /// several at a time, so that about 16 loads are under way: that hides their latency.
+  /// several at a time, so that about 32 loads are under way: that hides their latency.
   TW_DEVICE static void sum(parts_view const& view, int first, int end, int step, fragment& acc) {
-    constexpr int at_once = quads >= 16 ? 1 : 16 / quads;
+    constexpr int at_once = 32 / quads < group ? 32 / quads : group;
     TW_UNROLL
     for (int i = 0; i < fragment::size; ++i) acc[i] = 0;
     for (int part = first; part < end; part += at_once * step) {

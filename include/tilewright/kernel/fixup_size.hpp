@@ -6,12 +6,14 @@
 
 namespace tw {
 
-/// Parts that one arrival counter takes; more parts than that are added in two steps.
-inline constexpr int fixup_group = 8;
+/// Parts that one arrival counter takes; more parts than that are added in two steps. Of narrow
+/// tiles more are read at once.
+TW_HD constexpr int fixup_group(int tile_n) { return tile_n <= 32 ? 16 : 8; }
 
 /// Counters of one warpgroup of one tile: that of the groups' sums, then one for each group.
-TW_HD constexpr int fixup_counters(int most_parts) {
-  return most_parts <= fixup_group ? 1 : 1 + (most_parts + fixup_group - 1) / fixup_group;
+TW_HD constexpr int fixup_counters(int most_parts, int tile_n) {
+  int const group = fixup_group(tile_n);
+  return most_parts <= group ? 1 : 1 + (most_parts + group - 1) / group;
 }
 
 }  // namespace tw

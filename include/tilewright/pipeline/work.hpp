@@ -14,9 +14,11 @@ struct segment {
 };
 
 /// The work of a launch, in cluster tiles of k_tiles K blocks each.
-///   tiles 0 .. shared-1     are one line of shared * k_tiles blocks, cut into `sharers` parts that
-///                           are equal to a block: part c is cluster c's. A tile that is cut is
-///                           summed up by whoever finishes it last (kernel/fixup.hpp).
+///   tiles 0 .. shared-1     are cut into `sharers` parts that are equal to a block: each is a
+///                           cluster's. Where each tile can have as many, each is a line of its
+///                           own; else all of them are one line, and a part may lie in two tiles.
+///                           A tile that is cut is summed up by whoever finishes it last
+///                           (kernel/fixup.hpp).
 ///   tiles shared .. tiles-1 are computed whole, in turn by all clusters.
 /// Split-K is shared == tiles, stream-K a last wave that is shared, and shared == 0 neither.
 /// The shared tiles come first, so that their sums hide behind the whole tiles.
@@ -25,29 +27,45 @@ struct work_plan {
   int tiles, k_tiles;
   int shared;   // tiles that are cut; 0: none. shared * k_tiles < 2^31
   int sharers;  // clusters that take part in them, at most shared * k_tiles
-  int part;     // blocks of a part: shared * k_tiles / sharers; the first `longer` have one more
+  int line;     // blocks of a line: those of a tile, or of all shared ones
+  int parts;    // of a line
+  int part;     // blocks of a part: line / parts; the first `longer` of a line have one more
   int longer;
 
-  /// First block of part c of the line.
-  TW_HD constexpr int part_begin(int c) const { return c * part + (c < longer ? c : longer); }
-  /// The cluster whose part holds block x of the line.
-  TW_HD constexpr int sharer_of(int x) const {
-    int const of_longer = longer * (part + 1);
-    return x < of_longer ? x / (part + 1) : longer + (x - of_longer) / part;
+  /// Cluster c's part. Where tiles have 4 parts and more, clusters beside each other have the same
+  /// K blocks of tiles beside each other: they load the same rows at the same time. With fewer
+  /// parts they are near each other anyway (docs/decisions/0022).
+  TW_HD constexpr int part_of(int c) const {
+    return line == k_tiles && parts >= 4 ? c % shared * parts + c / shared : c;
+  }
+  /// First block of part c, in all shared tiles.
+  TW_HD constexpr int part_begin(int c) const {
+    int const i = c % parts;
+    return c / parts * line + i * part + (i < longer ? i : longer);
+  }
+  /// The part that holds block x of all shared tiles.
+  TW_HD constexpr int part_at(int x) const {
+    int const first = x / line * parts, of_longer = longer * (part + 1);
+    x %= line;
+    return first + (x < of_longer ? x / (part + 1) : longer + (x - of_longer) / part);
   }
   /// Clusters that may work on one shared tile, at most.
-  TW_HD constexpr int most_parts() const { return shared == 0 ? 1 : (k_tiles - 1) / part + 2; }
-  /// The first and last cluster that work on shared tile t.
-  TW_HD constexpr int first_sharer(int t) const { return sharer_of(t * k_tiles); }
-  TW_HD constexpr int last_sharer(int t) const { return sharer_of((t + 1) * k_tiles - 1); }
+  TW_HD constexpr int most_parts() const {
+    return shared == 0 ? 1 : line == k_tiles ? parts : (k_tiles - 1) / part + 2;
+  }
+  /// The first and last part of shared tile t.
+  TW_HD constexpr int first_part(int t) const { return part_at(t * k_tiles); }
+  TW_HD constexpr int last_part(int t) const { return part_at((t + 1) * k_tiles - 1); }
 };
 
 /// `shared` of the tiles are cut among `sharers` clusters.
 TW_HD constexpr work_plan make_work_plan(int tiles, int k_tiles, int shared, int sharers) {
   int const blocks = shared * k_tiles;
   if (sharers > blocks) sharers = blocks;
-  if (sharers == 0) return {tiles, k_tiles, 0, 0, 1, 0};
-  return {tiles, k_tiles, shared, sharers, blocks / sharers, blocks % sharers};
+  if (sharers == 0) return {tiles, k_tiles, 0, 0, 0, 1, 1, 0};
+  int const lines = sharers % shared == 0 ? shared : 1;
+  int const line = blocks / lines, parts = sharers / lines;
+  return {tiles, k_tiles, shared, sharers, line, parts, line / parts, line % parts};
 }
 
 /// One cluster's segments, in order.
@@ -55,8 +73,9 @@ class work_list {
  public:
   TW_HD constexpr work_list(work_plan const& plan, int cluster) : whole_(plan.shared + cluster) {
     if (plan.shared == 0 || cluster >= plan.sharers) return;
-    at_ = plan.part_begin(cluster);
-    end_ = plan.part_begin(cluster + 1);
+    int const mine = plan.part_of(cluster);
+    at_ = plan.part_begin(mine);
+    end_ = plan.part_begin(mine + 1);
   }
 
   /// False at the end of the list.

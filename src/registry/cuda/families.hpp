@@ -7,6 +7,6 @@
 namespace tw::registry {
 
 template <elem AB, elem D, operand_major A, operand_major B>
-family<gpu_launcher> gpu_family();  // defined by gemm_TYPE_OUTPUT_LAYOUT.cu
+family<gpu_launcher> gpu_family();  // defined by gemm_TYPE_OUTPUT[_LAYOUT].cu
 
 }  // namespace tw::registry

@@ -7,6 +7,6 @@
 namespace tw::registry {
 
 template <elem AB, elem D, operand_major A, operand_major B>
-family<emu_launcher> emu_family();  // defined by gemm_TYPE_OUTPUT_LAYOUT.cpp
+family<emu_launcher> emu_family();  // defined by gemm_TYPE_OUTPUT[_LAYOUT].cpp
 
 }  // namespace tw::registry
