@@ -25,7 +25,8 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
 endif()
 tw_precompile(tilewright algorithm array cstring fmt/format.h functional map memory optional random
               string unordered_map vector)
-# Hundreds of kernels whose time in the emulator is spent in src/emu: -O2 compiles half as long again.
+# Hundreds of kernels whose time in the emulator is spent in src/emu: -O2 compiles half as long
+# again.
 file(GLOB tw_emulated CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/registry/emu/gemm_*.cpp)
 set_source_files_properties(${tw_emulated} PROPERTIES COMPILE_OPTIONS "${tw_quick_to_compile}")
 target_include_directories(tilewright PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
