@@ -15,12 +15,13 @@
 namespace tw {
 
 /// What the prediction rests on: fitted to the 2,420 most promising plans of 202 products on one
-/// H200 (the measurements behind bench/results/2026-11-22-h200-tuned-5.json). There the plan of the
-/// least predicted time took 1.007 times that of the fastest one, in the geometric mean; fitted to
-/// half of the products 1.010 and 1.013 times for the other half. What it costs to share K comes
-/// from 2,510 plans of 259 products (bench/results/2026-11-23-h200-tuned-6.json; 1.010 times the
-/// fastest). What copies of odd matrices cost comes from 552 plans of 57 products
-/// (docs/decisions/0016). Clocks are of 1.7 GHz, at which the card may run faster.
+/// H200 (the measurements behind bench/results/2026-11-22-h200-tuned-5.json). What it costs to
+/// share K, to multicast and to load lines that split sectors comes from 4,548 plans of 436
+/// products (bench/results/2026-11-23-h200-tuned-7.json and before): there the plan of the least
+/// predicted time took 1.010 times that of the fastest one, in the geometric mean; fitted to half
+/// of the products 1.010 times for either half. What copies of odd matrices cost comes from 552
+/// plans of 57 products (docs/decisions/0016). Clocks are of 1.7 GHz, at which the card may run
+/// faster.
 struct machine_model {
   double clock_ghz = 1.7;
   double efficiency = 0.989;       // of the tensor cores: cooperative tiles of 128 rows and more,
@@ -30,10 +31,12 @@ struct machine_model {
   double efficiency_cluster = 0.963;        // where CTAs multicast to each other
   double least_wgmma_clocks = 36.6;         // its 64 x 16 part of A is read
   double bytes_per_clock = 12120;           // that all SMs load together
-  double bytes_per_clock_apart = 10600;     // and where CTAs have different parts of K
-  double bytes_per_clock_multicast = 86.7;  // that one SM of a cluster loads
-  double split_sector_factor = 3.06;        // of loads whose lines share sectors of 32 bytes in L2
-  double split_line_factor = 1.44;          // or lie across lines of 128 (1000x3000x2000)
+  double bytes_per_clock_apart = 11685;     // and where CTAs have different parts of K,
+  double bytes_per_clock_alone = 100;       // one SM at most
+  double bytes_per_clock_multicast = 78.5;  // that one SM of a cluster loads
+  double split_sector_factor = 2.76;        // of loads whose lines share sectors of 32 bytes in L2,
+  double split_sector_multicast = 1.67;     // and of multicasts;
+  double split_line_factor = 1.59;          // or lie across lines of 128 (1000x3000x2000)
   double cluster_us = 0.734;                // to start a cluster
   double dram_bytes_per_us = 4.46e6;
   double dram_bytes_per_us_once = 4.67e6;  // of A and B where one of them makes room first
@@ -47,10 +50,11 @@ struct machine_model {
   double fused_clocks = 0.12;               // of a fused epilogue, per accumulator
   double partial_line_factor = 1.29;        // of results whose boxes are not lines of 128 bytes
   double line_store_factor = 4.7;           // of an epilogue without TMA
-  double cluster_meeting_us = 1.85;         // of the CTAs of a cluster that share K,
-  double exchanged_bytes_per_clock = 32.2;  // and to exchange their sums
-  double meeting_us = 1.67;                 // to share tiles at all
-  double partial_bytes_per_clock = 38.3;    // to write and read a part of one
+  double cluster_meeting_us = 0.90;         // of the CTAs of a cluster that share K,
+  double exchanged_bytes_per_clock = 44.2;  // and to exchange their sums
+  double meeting_us = 1.75;                 // to share tiles at all,
+  double second_step_us = 1.73;             // to add more parts than one step does,
+  double partial_bytes_per_clock = 80.9;    // to write and read a part of one
 };
 
 /// How the tiles are handed out.
@@ -109,13 +113,15 @@ inline cost predict(gemm_problem const& p, gemm_config const& c, sharing const& 
       c.tile_m / 64 * 4 * std::max(c.tile_n / 2.0, m.least_wgmma_clocks) / efficiency;
   auto const factor = [&](matrix_desc const& x) {
     std::int64_t const pitch = x.pitch_elems * size_bytes(x.type);
-    return pitch % 32 != 0 ? m.split_sector_factor : pitch % 128 != 0 ? m.split_line_factor : 1;
+    double const split = multicasts(c) ? m.split_sector_multicast : m.split_sector_factor;
+    return pitch % 32 != 0 ? split : pitch % 128 != 0 ? m.split_line_factor : 1;
   };
   double const bytes = 128.0 * (static_cast<double>(c.tile_m) / c.cluster_n * factor(p.a) +
                                 static_cast<double>(c.tile_n) / c.cluster_m * factor(p.b));
   bool const apart = c.cluster_k > 1 || (s.shared > 0 && s.shared == s.tiles);
-  double const alone =
-      (apart ? m.bytes_per_clock_apart : m.bytes_per_clock) / (s.clusters * c.cluster_k);
+  int const ctas = s.clusters * c.cluster_k;
+  double const alone = apart ? std::min(m.bytes_per_clock_alone, m.bytes_per_clock_apart / ctas)
+                             : m.bytes_per_clock / ctas;
   bool const cluster = multicasts(c);
   double const loads = bytes / (cluster ? m.bytes_per_clock_multicast : alone);
   double const tile_elems = static_cast<double>(c.tile_m) * c.tile_n;
@@ -164,7 +170,8 @@ inline cost predict(gemm_problem const& p, gemm_config const& c, sharing const& 
     double const steps = parts > group ? 2 : 1;
     double const reads = parts > group ? group + parts / group : parts;
     double const meetings = even ? 1 : 2;
-    r.meeting_us = meetings * (m.meeting_us +
+    r.meeting_us = (steps - 1) * m.second_step_us +
+                   meetings * (m.meeting_us +
                                us((steps + reads) * 4 * tile_elems / m.partial_bytes_per_clock));
   }
   if (odd.copied_bytes > 0)  // by a launch of its own

@@ -93,6 +93,18 @@ void machine::complete_if_done(cta_state& c, mbarrier_state& b) {
   wake_all(b.waiters);
 }
 
+void machine::store_async(cta_state& c, std::uint32_t offset, void const* value, mbarrier_state& b,
+                          site where) {
+  constexpr std::uint32_t bytes = 16;
+  ++progress_;
+  if (hazard::checker* check = c.cluster->check.get())
+    check->store_async(*running_, c, offset, bytes, b, where);
+  std::memcpy(c.smem + offset, value, bytes);
+  b.tx -= bytes;
+  b.landed += bytes;
+  complete_if_done(c, b);
+}
+
 void machine::arrive(cta_state& c, mbarrier_state& b, arrive_order order, site where) {
   ++progress_;
   ++counts_.arrives;
@@ -205,6 +217,15 @@ void mbarrier_arrive_remote(void* bar, int cta, arrive_order order, site where) 
   }
   std::uint32_t const offset = m.offset_in_smem(own_cta(), bar, 8, where);
   m.arrive(peer, m.barrier_at(peer, peer.smem + offset, where), order, where);
+}
+
+void store_async(void* own, void const* value, void* bar, int cta, site where) {
+  engine_call const inside;
+  machine& m = machine::current();
+  cta_state& peer = peer_cta(cta, where);
+  std::uint32_t const offset = m.offset_in_smem(own_cta(), own, 16, where);
+  std::uint32_t const bar_offset = m.offset_in_smem(own_cta(), bar, 8, where);
+  m.store_async(peer, offset, value, m.barrier_at(peer, peer.smem + bar_offset, where), where);
 }
 
 void mbarrier_expect_tx(void* bar, int bytes, site where) {

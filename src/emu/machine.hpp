@@ -296,6 +296,8 @@ class machine {
   mbarrier_state& barrier_at(cta_state& c, void const* word, site where);
   void arrive(cta_state& c, mbarrier_state& b, arrive_order order, site where);
   void complete_if_done(cta_state& c, mbarrier_state& b);
+  void store_async(cta_state& c, std::uint32_t offset, void const* value, mbarrier_state& b,
+                   site where);
 
   // Asynchronous work (async.cpp)
   void issue(bulk_op op);

@@ -92,7 +92,7 @@ std::vector<rule> const& rules() {
                                    c.cluster_barriers, c.remote_arrives, c.multicasts)};
        }},
       {"order of accesses",
-       {"E0024", "E0026", "E0027", "E0028", "E0029", "E0045"},
+       {"E0024", "E0026", "E0027", "E0028", "E0029", "E0045", "E0051"},
        [](statistics const& c) -> verdict {
          auto const n = c.plain_loads + c.plain_stores + c.matrix_loads + c.matrix_stores +
                         c.tma_loads + c.tma_stores + c.tma_reductions + c.wgmmas;

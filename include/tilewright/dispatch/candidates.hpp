@@ -36,27 +36,30 @@ inline constexpr tile_shape tile_shape_list[] = {
     {128, 256, 2, 1, 4},                      //
     {256, 192, 1, 2, 3, false, false, true},  // the fewest bytes per FLOP
     {256, 176, 1, 1, 3},                      // waves that others leave part empty
-    {256, 160, 1, 1, 4},                      //
+    no_f32({256, 160, 1, 1, 4}),              //
     {128, 192, 1, 1, 4, true, false, true},   // short K: one epilogue hides behind the other loop
     {128, 176, 1, 1, 5, true},                //
-    {128, 160, 1, 1, 5, true},                //
+    no_f32({128, 160, 1, 1, 5, true}),        //
     no_f32({128, 144, 1, 1, 5, true}),        //
     no_f32({128, 112, 1, 1, 6, true}),        //
     {128, 128, 1, 1, 5, true, false, true},   //
-    {128, 192, 1, 1, 4, true, true},          // and few columns: the transposed product
-    {128, 224, 2, 1, 4},                      // waves that others leave part empty
-    {192, 192, 1, 1, 4},                      //
-    {192, 192, 1, 2, 4, false, false, true},  // lines that begin inside of L2's sectors
-    {128, 64, 1, 2, 8},                       //
+    no_f32({128, 192, 1, 1, 4, true, true}),  // and few columns: the transposed product
+    no_f32({128, 224, 2, 1, 4}),              // waves that others leave part empty
+    no_f32({192, 192, 1, 1, 4}),              //
+    // lines that begin inside of L2's sectors: multicast
+    no_f32({192, 192, 1, 2, 4, false, false, true}),
+    no_f32({128, 256, 2, 2, 4, false, false, true}),
+    no_f32({128, 128, 2, 2, 6, false, false, true}),
+    no_f32({128, 64, 1, 2, 8, false, false, true}),
     {128, 128, 1, 1, 6, false, false, true},  // medium products
     {128, 64, 1, 1, 8, false, false, true},   //
     {64, 128, 1, 1, 8, true},                 // few rows, short K
     {64, 64, 1, 1, 12, false, false, true},   // small products
     few_rows(64, 16, 16),                     // few rows: weights on the side of 64
-    few_rows(64, 16, 8),                      //
+    no_f32(few_rows(64, 16, 8)),              //
     few_rows(64, 32, 14),                     //
     few_rows(64, 64, 12),                     //
-    few_rows(128, 16, 11),                    //
+    no_f32(few_rows(128, 16, 11)),            //
     few_rows(128, 32, 9),                     //
     few_rows(128, 64, 8),                     //
     few_rows(128, 128, 6),                    //
@@ -73,11 +76,11 @@ inline constexpr tile_shape tile_shape_list[] = {
     no_f32(few_rows(64, 96, 8, 4)),           //
     no_f32(few_rows(64, 128, 7, 2)),          //
     few_rows(64, 32, 14, 8),                  //
-    few_rows(64, 64, 10, 3),                  //
+    no_f32(few_rows(64, 64, 10, 3)),          //
     few_rows(64, 64, 10, 5),                  //
     few_rows(64, 64, 11, 8),                  //
-    few_rows(128, 64, 7, 4),                  //
-    few_rows(128, 64, 7, 8),                  //
+    no_f32(few_rows(128, 64, 7, 4)),          //
+    no_f32(few_rows(128, 64, 7, 8)),          //
     {128, 256, 2, 1, 4, false, false, false, fusion::ops},  // fused epilogues: large products
     {128, 192, 1, 1, 4, true, false, false, fusion::ops},   // an epilogue that hides
     {128, 128, 1, 1, 5, true, false, false, fusion::ops},   //
@@ -133,7 +136,8 @@ TW_HD constexpr bool is_compiled(gemm_config const& c) {
     if (c.d == elem::f32 && (many || c.tile_n == 176 || !t.f32)) return false;
     if (c.d == elem::f32 && c.ab == elem::f16 && !t.general) return false;
     bool const other_16_bit = c.d != c.ab && c.d != elem::f32;
-    return !other_16_bit || (t.tile_m == 128 && t.tile_n == 128 && t.general && !t.pingpong);
+    return !other_16_bit ||
+           (t.tile_m == 128 && t.tile_n == 128 && t.general && !t.pingpong && c.cluster() == 1);
   }
   return false;
 }

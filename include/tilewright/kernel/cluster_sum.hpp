@@ -24,39 +24,40 @@ struct cluster_sum {
 
   struct exchange {
     quad part[C.math_warpgroups()][parts][quads][128];
-    mbarrier parts_landed[C.math_warpgroups()];  // every CTA has written its part here
-    mbarrier parts_read[C.math_warpgroups()];    // every owner has read what this CTA wrote
+    mbarrier parts_landed[C.math_warpgroups()];  // every CTA's part is here
+    mbarrier parts_read[C.math_warpgroups()];    // every owner has read what this CTA gave
   };
   struct none {};
   using smem = std::conditional_t<(parts > 1), exchange, none>;
 
   TW_DEVICE static void init(smem& s) {
     for (int w = 0; w < C.math_warpgroups(); ++w) {
-      s.parts_landed[w].init(parts);
+      s.parts_landed[w].init(1);
       s.parts_read[w].init(owners);
     }
   }
 
   /// Adds the fragments of all CTAs. True where this CTA owns columns, part_n from its rank times
-  /// part_n: `total` holds their sums. `turn` counts the tiles.
-  TW_DEVICE static bool add(smem& s, int warpgroup, given& acc, sum& total, ring<1>& turn) {
+  /// part_n: `total` holds their sums. `turn` counts the tiles; `again`: another one follows.
+  TW_DEVICE static bool add(smem& s, int warpgroup, given& acc, sum& total, ring<1>& turn,
+                            bool again) {
     int const t = thread_id() % 128;
+    bool const owns = cluster_rank() < owners;
     s.parts_read[warpgroup].template wait<scope::cluster>(turn.phase ^ 1U);
+    if (owns && t == 0) s.parts_landed[warpgroup].arrive_expect_tx(parts * quads * 128 * 16);
     TW_UNROLL
     for (int owner = 0; owner < owners; ++owner) {
-      quad* const to = dsmem(&s.part[warpgroup][cluster_rank()][0][t], owner);
       TW_UNROLL
       for (int q = 0; q < quads; ++q) {
         int const i = owner * C.part_n() / 2 + 4 * (q % (C.part_n() / 8));
         accumulator<C.tile_n>& f = acc[q / (C.part_n() / 8)];
-        to[128 * q] = {{f[i], f[i + 1], f[i + 2], f[i + 3]}};
+        store_async(&s.part[warpgroup][cluster_rank()][q][t],
+                    quad{{f[i], f[i + 1], f[i + 2], f[i + 3]}}, s.parts_landed[warpgroup], owner);
       }
     }
-    named_barrier_sync(1 + warpgroup, 128);
-    if (t < owners) s.parts_landed[warpgroup].arrive_remote(t);
     std::uint32_t const phase = turn.phase;
     turn.next();
-    if (cluster_rank() >= owners) return false;
+    if (!owns) return false;
 
     s.parts_landed[warpgroup].template wait<scope::cluster>(phase);
     TW_UNROLL
@@ -72,8 +73,10 @@ struct cluster_sum {
       for (int e = 0; e < 4; ++e)
         total[q / (C.part_n() / 8)][4 * (q % (C.part_n() / 8)) + e] = x.v[e];
     }
-    named_barrier_sync(1 + warpgroup, 128);
-    if (t < parts) s.parts_read[warpgroup].arrive_remote(t);
+    if (again) {
+      named_barrier_sync(1 + warpgroup, 128);
+      if (t < parts) s.parts_read[warpgroup].arrive_remote(t);
+    }
     return true;
   }
 };

@@ -73,9 +73,9 @@ struct gemm_config {
   }
   /// Can several clusters share a tile's K range? A tile that is fast when it is whole gained
   /// nothing from it (docs/decisions/0019), and its accumulators leave few registers for adding
-  /// parts.
+  /// parts. Nor do clusters of four (0023).
   TW_HD constexpr bool shares_tiles() const {
-    return !pingpong && fragments() == 1 && tile_n <= 128 && cluster_k == 1;
+    return !pingpong && fragments() == 1 && tile_n <= 128 && cluster_k == 1 && cluster() <= 2;
   }
   /// Columns of D that a warpgroup stores: part_n, with a gate half of them.
   TW_HD constexpr int d_cols() const { return gated() ? part_n() / 2 : part_n(); }

@@ -16,6 +16,14 @@ struct fixup_smem {
   int last[4];  // per warpgroup: did it arrive last?
 };
 
+/// A cluster's part of a tile, and where the parts meet.
+struct fixup_place {
+  int parts = 1;  // of the tile
+  int part = 0;   // this cluster's
+  std::uint32_t* counters = nullptr;
+  float* partials = nullptr;  // of the tile's first part
+};
+
 template <gemm_config C>
 struct fixup {
   static_assert(C.shares_tiles());
@@ -27,41 +35,40 @@ struct fixup {
   static constexpr int writers = C.writers();  // of a cluster tile
   static constexpr int tile_floats = writers * warpgroup_floats;
 
-  /// Adds this warpgroup's part of `seg`. True in the warpgroup that ends with the tile's sum in
-  /// `acc`.
-  TW_DEVICE static bool add(gemm_params const& p, fixup_smem& s, segment const& seg, int consumer,
-                            fragment& acc) {
-    int const first = p.work.first_part(seg.tile), parts = p.work.last_part(seg.tile) - first + 1;
+  /// Of `seg`, for this warpgroup: before the main loop, while the first loads fly. Behind it the
+  /// divisions and parameters that no cache has yet take half a microsecond (docs/decisions/0023).
+  TW_DEVICE static fixup_place place_of(gemm_params const& p, segment const& seg, int consumer) {
+    if (seg.k_end - seg.k_begin == p.work.k_tiles) return {};
+    int const first = p.work.first_part(seg.tile);
     int const writer = cluster_rank() * C.math_warpgroups() + consumer;
-    parts_view const view{p.fixup.partials + writer * warpgroup_floats, first};
-    std::uint32_t* const counters =
-        p.fixup.arrivals + (seg.tile * writers + writer) * p.fixup.counters;
+    return {p.work.last_part(seg.tile) - first + 1, p.work.part_of(cluster_id()) - first,
+            p.fixup.arrivals + (seg.tile * writers + writer) * p.fixup.counters,
+            p.fixup.partials + std::int64_t{2} * first * tile_floats + writer * warpgroup_floats};
+  }
 
+  /// Adds this warpgroup's part. True in the warpgroup that ends with the tile's sum in `acc`.
+  TW_DEVICE static bool add(fixup_smem& s, fixup_place const& at, int consumer, fragment& acc) {
     // First the group of neighbours, then, if there are several, the groups' sums.
-    int part = p.work.part_of(cluster_id()) - first, step = 1;
+    int part = at.part, step = 1;
     int begin = part / group * group;
-    int end = begin + group < parts ? begin + group : parts;
-    std::uint32_t* counter = counters + (parts <= group ? 0 : 1 + part / group);
+    int end = begin + group < at.parts ? begin + group : at.parts;
+    std::uint32_t* counter = at.counters + (at.parts <= group ? 0 : 1 + part / group);
     for (;;) {
-      write(view.part(part), acc);
+      write(quads_of(at, part), acc);
       if (!arrive(counter, (end - begin + step - 1) / step, s, consumer)) return false;
-      sum(view, begin, end, step, acc);
-      if (begin == 0 && end == parts) return true;
-      part = begin, step = group, begin = 0, end = parts, counter = counters;
+      sum(at, begin, end, step, acc);
+      if (begin == 0 && end == at.parts) return true;
+      part = begin, step = group, begin = 0, end = at.parts, counter = at.counters;
     }
   }
 
  private:
-  /// The parts of a tile in global memory. A cluster has two places: 1 for a part that begins with
-  /// its tile, 0 for one that continues what another began.
-  struct parts_view {
-    float* partials;
-    int first;
-    TW_DEVICE quad* part(int i) const {
-      std::int64_t const place = 2 * (first + i) + (i == 0 ? 1 : 0);
-      return reinterpret_cast<quad*>(partials + place * tile_floats) + thread_id_anew() % 128;
-    }
-  };
+  /// This thread's share of part i. A cluster has two places: 1 for a part that begins with its
+  /// tile, 0 for one that continues what another began.
+  TW_DEVICE static quad* quads_of(fixup_place const& at, int i) {
+    std::int64_t const place = 2 * i + (i == 0 ? 1 : 0);
+    return reinterpret_cast<quad*>(at.partials + place * tile_floats) + thread_id_anew() % 128;
+  }
 
   TW_DEVICE static void write(quad* to, fragment& acc) {
     TW_UNROLL
@@ -73,7 +80,7 @@ struct fixup {
 
   /// acc = the parts first, first + step, ... below end, added in this order. Small parts are read
   /// several at a time, so that about 32 loads are under way: that hides their latency.
-  TW_DEVICE static void sum(parts_view const& view, int first, int end, int step, fragment& acc) {
+  TW_DEVICE static void sum(fixup_place const& at, int first, int end, int step, fragment& acc) {
     constexpr int at_once = 32 / quads < group ? 32 / quads : group;
     TW_UNROLL
     for (int i = 0; i < fragment::size; ++i) acc[i] = 0;
@@ -82,7 +89,7 @@ struct fixup {
       TW_UNROLL
       for (int b = 0; b < at_once; ++b) {
         bool const there = part + b * step < end;
-        quad const* const from = view.part(there ? part + b * step : first);
+        quad const* const from = quads_of(at, there ? part + b * step : first);
         TW_UNROLL
         for (int q = 0; q < quads; ++q) x[b][q] = from[128 * q];
       }

@@ -289,6 +289,8 @@ struct gemm_sm90 {
         tile = tile_of(p, seg.tile);
         tile = {warp_uniform(tile.m), warp_uniform(tile.n), warp_uniform(tile.batch)};
       }
+      fixup_place meeting{};
+      if constexpr (C.shares_tiles() && place_first) meeting = fixup<C>::place_of(p, seg, consumer);
       accumulators acc;  // (64, tile_n) each
       int held = 0;      // the stage whose wgmma group may still be in flight
       if constexpr (C.cluster_k > 1) clear(acc);
@@ -312,10 +314,10 @@ struct gemm_sm90 {
       if (C.cluster_k == 1 || blocks > 0) release(s, held);
       if constexpr (C.cluster_k > 1) {
         typename cluster_sum<C>::sum total;  // (64, part_n) each
-        if (cluster_sum<C>::add(s.k, consumer, acc, total, sums))
-          finish(p, s, consumer, seg, tile, first_row, total, turn);
+        if (cluster_sum<C>::add(s.k, consumer, acc, total, sums, !work.at_end(p.work)))
+          finish(p, s, consumer, seg, meeting, tile, first_row, total, turn);
       } else {
-        finish(p, s, consumer, seg, tile, first_row, acc, turn);
+        finish(p, s, consumer, seg, meeting, tile, first_row, acc, turn);
       }
     }
     epilogue<C>::finish();
@@ -325,10 +327,11 @@ struct gemm_sm90 {
   /// tile once all parts are there.
   template <class Fragments>
   TW_DEVICE static void finish(params const& p, smem& s, int consumer, segment const& seg,
-                               tile_place tile, int first_row, Fragments& acc, int& turn) {
+                               fixup_place meeting, tile_place tile, int first_row, Fragments& acc,
+                               int& turn) {
     if constexpr (C.shares_tiles()) {
-      bool const shared = seg.k_end - seg.k_begin < p.work.k_tiles;
-      if (shared && !fixup<C>::add(p, s.fix, seg, consumer, acc[0])) return;
+      if constexpr (!place_first) meeting = fixup<C>::place_of(p, seg, consumer);
+      if (meeting.parts > 1 && !fixup<C>::add(s.fix, meeting, consumer, acc[0])) return;
     }
     if constexpr (!place_first) tile = tile_of(p, seg.tile);
     int const owner = C.cluster_k > 1 ? cluster_rank() : 0;

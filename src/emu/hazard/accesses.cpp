@@ -215,6 +215,20 @@ void checker::load(thread& t, bulk_op& op) {
   }
 }
 
+void checker::store_async(thread& t, cta_state& owner, std::uint32_t offset, std::uint32_t bytes,
+                          mbarrier_state& b, site where) {
+  use(t, owner, b, true, where);
+  widen(b.face);
+  if (b.face.stored == 0) b.face.stored = mbarrier_component(owner.rank, b);
+  record r;
+  r.who = b.face.stored;
+  r.when = b.phase + 1;
+  r.what = access::async_write;
+  r.where = where;
+  b.face.issued += bytes;
+  access_bytes(t, owner, offset, bytes, r);
+}
+
 void checker::store(thread& t, bulk_op const& op) {
   record r;
   r.who = stores_component(t);

@@ -135,14 +135,24 @@ void checker::waited_for_groups(thread& t, std::uint32_t groups) {
         group_memory_[static_cast<std::size_t>(w.block->rank * groups_ + w.index)]);
 }
 
+component checker::mbarrier_component(int cta, mbarrier_state const& b) {
+  faces_.push_back({component_face::kind::mbarrier, cta, static_cast<int>(b.offset)});
+  return static_cast<component>(faces_.size() - 1);
+}
+
 void checker::init(thread& t, mbarrier_state& b) {
   mbarrier_face& f = b.face;
-  f.phases = static_cast<component>(faces_.size());
-  faces_.push_back({component_face::kind::mbarrier, t.cluster_rank, static_cast<int>(b.offset)});
+  f.phases = mbarrier_component(t.cluster_rank, b);
+  f.stored = 0;
   f.maker = thread_component(t);
   f.made = t.actor.own;
   f.seen.assign(static_cast<std::size_t>(threads_), 0);
   unfenced_inits_[f.maker].push_back(&b);
+}
+
+void checker::widen(mbarrier_face& f) {
+  if (!f.wide) f.all.in = f.own.in;
+  f.wide = true;
 }
 
 void checker::arrive(thread& t, cta_state& owner, mbarrier_state& b, bool release,
@@ -155,8 +165,7 @@ void checker::arrive(thread& t, cta_state& owner, mbarrier_state& b, bool releas
   } else {
     arrive(t, f.own, false);
     if (release && cluster_scope) {
-      if (!f.wide) f.all.in = f.own.in;
-      f.wide = true;
+      widen(f);
       arrive(t, f.all, true);
     } else if (f.wide) {
       arrive(t, f.all, false);
@@ -181,6 +190,7 @@ void checker::phase_done(mbarrier_state& b) {
   f.wide_out = {};
   if (!f.wide) return;
   f.all.in.add(f.phases, b.phase, b.phase);
+  if (f.stored != 0) f.all.in.add(f.stored, b.phase, b.phase);
   complete(f.all);
   f.wide_out = f.all.out;
   f.wide = false;

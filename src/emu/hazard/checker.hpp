@@ -57,9 +57,10 @@ struct exchange {
 /// Of an mbarrier.
 struct mbarrier_face {
   component phases = 0;
+  component stored = 0;     // the same of store_async(), for waits of cluster scope; 0: none yet
   exchange own;             // what a wait with CTA scope learns
   exchange all;             // what a wait with cluster scope learns; used if `wide`
-  bool wide = false;        // a peer CTA has arrived with release at cluster scope in this phase
+  bool wide = false;        // a peer CTA has released at cluster scope in this phase
   clock_ref wide_out;       // of the last completed phase, if it was wide
   component maker = 0;      // the thread that ran init
   stamp made = 0;           // when
@@ -107,6 +108,8 @@ class checker {
   void undefined(thread& t, std::uint32_t offset, std::uint32_t bytes, site where);
   void load(thread& t, bulk_op& op);
   void store(thread& t, bulk_op const& op);
+  void store_async(thread& t, cta_state& owner, std::uint32_t offset, std::uint32_t bytes,
+                   mbarrier_state& b, site where);
   void waited_for_stores(thread& t, std::uint32_t groups, bool written);
   void copy(thread& t, std::uint32_t offset, std::uintptr_t from, std::uint32_t bytes, site where);
   void waited_for_copies(thread& t, std::uint32_t groups);
@@ -163,10 +166,13 @@ class checker {
   component thread_component(thread const& t) const;
   component warpgroup_component(warpgroup_state const& w) const;
   component stores_component(thread& t);
+  component mbarrier_component(int cta, mbarrier_state const& b);  // a new one
   component new_component(component& of, component_face::kind what, thread const& t);
   component predecessor_component() const {
     return static_cast<component>(grid_.cluster * (threads_ + groups_));
   }
+  /// The phase has a release at cluster scope: a wait of that scope learns more.
+  static void widen(mbarrier_face& f);
   void learn(thread& t, component c, stamp s, remembered<std::uint64_t>& memory);
 
   enum class verdict : std::uint8_t { ordered, unordered, unfenced };

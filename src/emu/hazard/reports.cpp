@@ -41,6 +41,8 @@ std::string checker::describe(record const& r, bool with_thread) const {
     case access::undefined: return "left undefined" + by;
     case access::tma_store_read:
       return fmt::format("read by a TMA store, bulk group {} of {}", r.when - 1, who);
+    case access::async_write:
+      return fmt::format("written by store_async, which phase {} of {} counts", r.when - 1, who);
     case access::cp_async_write:
       return fmt::format("written by cp.async, group {} of {}", r.when - 1, who);
     case access::cp_async_read:
@@ -108,6 +110,7 @@ verbs verbs_of(access a) {
     case access::wgmma_read: return {"wgmma reads", "wgmma", "has read"};
     case access::undefined:
       return {"leave_undefined() changes", "leave_undefined()", "has changed"};
+    case access::async_write: return {"store_async writes", "store_async", "has written"};
     case access::cp_async_write: return {"cp.async writes", "cp.async", "has written"};
     default: return {"An access touches", "an access", "has touched"};
   }
@@ -131,6 +134,11 @@ words words_for(std::string const& place, record const& earlier, std::string con
             fmt::format("{} before the TMA load that fills it is known to have landed.", begin),
             "the copy may still be under way",
             "wait() on that barrier for that phase, before this access"};
+  if (earlier.what == access::async_write)
+    return {"E0051", "used-before-store-async-lands",
+            fmt::format("{} before the store_async to it is known to have landed.", begin),
+            "a peer's store may still be under way, or the wait for it had CTA scope",
+            "wait<scope::cluster>() on the barrier that counts it, before this access"};
   if (earlier.what == access::cp_async_write)
     return {"E0045", "read-before-cp-async-wait",
             fmt::format("{} before the cp.async that fills it is known to have landed.", begin),

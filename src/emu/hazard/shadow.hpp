@@ -25,6 +25,7 @@ enum class access : std::uint8_t {
   tma_store_read,  // the source of a TMA store
   wgmma_read,
   cp_async_write,  // the destination of a cp.async
+  async_write,     // of store_async()
   undefined,       // leave_undefined()
   // In global memory
   cp_async_read,    // the source of a cp.async
@@ -37,8 +38,8 @@ enum class access : std::uint8_t {
 
 inline bool is_write(access a) {
   return a == access::plain_write || a == access::stmatrix || a == access::tma_write ||
-         a == access::cp_async_write || a == access::undefined || a == access::tma_store_write ||
-         a == access::tma_reduce || a == access::atomic_write;
+         a == access::cp_async_write || a == access::async_write || a == access::undefined ||
+         a == access::tma_store_write || a == access::tma_reduce || a == access::atomic_write;
 }
 inline bool is_async(access a) {
   return a == access::tma_write || a == access::tma_store_read || a == access::wgmma_read ||

@@ -118,6 +118,47 @@ struct remote_arrive_kernel {
   }
 };
 
+/// Every CTA stores 16 bytes per thread into every CTA; the barrier there counts them.
+struct store_async_kernel {
+  struct params {
+    std::uint32_t* out;  // (rounds, CTAs, cluster, threads): the sum of a store's words
+    int rounds;
+  };
+  struct alignas(16) words {
+    std::uint32_t w[4];
+  };
+  static constexpr int threads = 64, cluster = 4;
+  struct smem {
+    words part[cluster][threads];
+    mbarrier landed;
+  };
+  static constexpr int smem_bytes = sizeof(smem);
+
+  TW_DEVICE static void run(params const& p) {
+    smem& s = dynamic_smem<smem>();
+    int const t = thread_id(), rank = cluster_rank();
+    if (t == 0) {
+      s.landed.init(1);
+      fence_mbarrier_init();
+    }
+    cluster_sync();
+    for (int r = 0; r < p.rounds; ++r) {
+      if (t == 0) s.landed.arrive_expect_tx(cluster * threads * 16);
+      auto const x = static_cast<std::uint32_t>(10000 * r + 1000 * rank + t);
+      for (int to = 0; to < cluster; ++to)
+        store_async(&s.part[rank][t], words{{x, 100, 10, static_cast<std::uint32_t>(to)}}, s.landed,
+                    to);
+      s.landed.wait<scope::cluster>(static_cast<std::uint32_t>(r % 2));
+      for (int from = 0; from < cluster; ++from) {
+        words const got = s.part[from][threads - 1 - t];
+        p.out[((cta_count() * r + cta_id()) * cluster + from) * threads + t] =
+            got.w[0] + got.w[1] + got.w[2] + got.w[3];
+      }
+      cluster_sync();
+    }
+  }
+};
+
 /// One thread walks a barrier through its phases and notes what try_wait says.
 template <scope S>
 struct try_wait_kernel {

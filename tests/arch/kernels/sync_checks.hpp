@@ -54,6 +54,22 @@ std::string check_remote_arrive(M& m) {
   });
 }
 
+template <class M>
+std::string check_store_async(M& m) {
+  using K = store_async_kernel;
+  int const ctas = 8, rounds = 10;
+  std::vector<std::uint32_t> want(rounds * ctas * K::cluster * K::threads);
+  std::uint32_t* const out = upload(m, want);
+  run<K>(m, ctas, {out, rounds});
+  for (std::uint32_t i = 0; i < want.size(); ++i) {
+    std::uint32_t const t = i % K::threads, from = i / K::threads % K::cluster;
+    std::uint32_t const cta = i / (K::threads * K::cluster) % ctas;
+    std::uint32_t const round = i / (K::threads * K::cluster * ctas);
+    want[i] = 10000 * round + 1000 * from + (K::threads - 1 - t) + 110 + cta % K::cluster;
+  }
+  return differences(download(m, out, want.size()), want);
+}
+
 template <scope S, class M>
 std::string check_try_wait(M& m) {
   std::vector<std::uint32_t> const want{1, 0, 0, 1, 0, 1, 0};
@@ -86,6 +102,7 @@ std::vector<check<M>> sync_checks() {
       {"arrive_remote, release.cluster", check_remote_arrive<remote_arrive::release_cluster, M>},
       {"arrive_remote, unqualified", check_remote_arrive<remote_arrive::unqualified, M>},
       {"arrive_remote_relaxed", check_remote_arrive<remote_arrive::relaxed, M>},
+      {"store_async", check_store_async<M>},
       {"try_wait of scope cta", check_try_wait<scope::cta, M>},
       {"try_wait of scope cluster", check_try_wait<scope::cluster, M>},
       {"expect_tx apart from the arrival", check_expect_tx<M>}};

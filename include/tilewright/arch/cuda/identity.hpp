@@ -88,6 +88,15 @@ TW_DEVICE std::uint32_t smem_addr(void const* p) {
   return static_cast<std::uint32_t>(__cvta_generic_to_shared(p));
 }
 
+namespace detail {
+/// shared::cluster address of an object's place in CTA `cta`. PTX ISA, "mapa".
+TW_DEVICE std::uint32_t peer_addr(void const* own, int cta) {
+  std::uint32_t address;
+  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(address) : "r"(smem_addr(own)), "r"(cta));
+  return address;
+}
+}  // namespace detail
+
 /// The same object in CTA `cta` of the cluster, as a generic pointer. PTX ISA, "mapa".
 template <class T>
 TW_DEVICE T* dsmem(T* own, int cta) {

@@ -113,12 +113,22 @@ struct alignas(8) mbarrier {
   }
 
  private:
-  /// shared::cluster address of this barrier in CTA `cta`. PTX ISA, "mapa".
-  TW_DEVICE std::uint32_t peer(int cta) const {
-    std::uint32_t address;
-    asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(address) : "r"(smem_addr(this)), "r"(cta));
-    return address;
-  }
+  TW_DEVICE std::uint32_t peer(int cta) const { return detail::peer_addr(this, cta); }
 };
+
+/// Writes 16 bytes to the place of `own` in CTA `cta`, where the current phase of `landed` counts
+/// them: who waits for it with scope::cluster sees them. No proxy fence is needed, and no arrive;
+/// the barrier's owner expects the bytes. PTX ISA, "st.async".
+template <class T>
+TW_DEVICE void store_async(T* own, T const& value, mbarrier& landed, int cta) {
+  static_assert(sizeof(T) == 16 && alignof(T) >= 16, "st.async with .v4.b32 writes 16 bytes");
+  std::uint32_t w[4];
+  __builtin_memcpy(w, &value, 16);
+  asm volatile(
+      "st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%0], {%1, %2, %3, %4}, "
+      "[%5];" ::"r"(detail::peer_addr(own, cta)),
+      "r"(w[0]), "r"(w[1]), "r"(w[2]), "r"(w[3]), "r"(detail::peer_addr(&landed, cta))
+      : "memory");
+}
 
 }  // namespace tw

@@ -40,6 +40,9 @@ void mbarrier_arrive_expect_tx(void* bar, int bytes, site where);
 bool mbarrier_try_wait(void* bar, std::uint32_t parity, scope s, site where);
 void mbarrier_wait(void* bar, std::uint32_t parity, scope s, site where);
 
+/// 16 bytes, written at once: only the barrier's phase says that they are there.
+void store_async(void* own, void const* value, void* bar, int cta, site where);
+
 void fence_proxy_async(site where);
 void fence_mbarrier_init(site where);
 void cta_sync(site where);

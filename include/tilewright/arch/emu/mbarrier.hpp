@@ -44,4 +44,12 @@ struct alignas(8) mbarrier {
   }
 };
 
+/// 16 bytes to the place of `own` in CTA `cta`, where the current phase of `landed` counts them.
+template <class T>
+TW_DEVICE void store_async(T* own, T const& value, mbarrier& landed, int cta,
+                           emu::site where = emu::site::here()) {
+  static_assert(sizeof(T) == 16 && alignof(T) >= 16, "st.async with .v4.b32 writes 16 bytes");
+  emu::store_async(own, &value, &landed, cta, where);
+}
+
 }  // namespace tw
