@@ -15,6 +15,7 @@ struct tile_shape {
   int fused = fusion::none;
   int cluster_k = 1;
   bool f32 = true;  // compiled for float32 results too
+  bool f16 = true;  // compiled for f16 operands too
 };
 
 /// The transposed product on M-major D, for few rows: `k` CTAs share K.
@@ -25,6 +26,12 @@ TW_HD constexpr tile_shape few_rows(int tile_m, int tile_n, int stages, int k = 
 /// For results of the operands' type alone.
 TW_HD constexpr tile_shape no_f32(tile_shape t) {
   t.f32 = false;
+  return t;
+}
+
+/// For few products: from bf16 to bf16 alone.
+TW_HD constexpr tile_shape bf16_alone(tile_shape t) {
+  t.f32 = t.f16 = false;
   return t;
 }
 
@@ -41,14 +48,14 @@ inline constexpr tile_shape tile_shape_list[] = {
     {128, 176, 1, 1, 5, true},                //
     no_f32({128, 160, 1, 1, 5, true}),        //
     no_f32({128, 144, 1, 1, 5, true}),        //
-    no_f32({128, 112, 1, 1, 6, true}),        //
+    bf16_alone({128, 112, 1, 1, 6, true}),    //
     {128, 128, 1, 1, 5, true, false, true},   //
     no_f32({128, 192, 1, 1, 4, true, true}),  // and few columns: the transposed product
     no_f32({128, 224, 2, 1, 4}),              // waves that others leave part empty
     no_f32({192, 192, 1, 1, 4}),              //
     // lines that begin inside of L2's sectors: multicast
     no_f32({192, 192, 1, 2, 4, false, false, true}),
-    no_f32({128, 256, 2, 2, 4, false, false, true}),
+    bf16_alone({128, 256, 2, 2, 4, false, false, true}),
     no_f32({128, 128, 2, 2, 6, false, false, true}),
     no_f32({128, 64, 1, 2, 8, false, false, true}),
     {128, 128, 1, 1, 6, false, false, true},  // medium products
@@ -64,23 +71,23 @@ inline constexpr tile_shape tile_shape_list[] = {
     few_rows(128, 64, 8),                     //
     few_rows(128, 128, 6),                    //
     no_f32(few_rows(128, 80, 7)),             // rows that other tiles leave part empty
-    no_f32(few_rows(128, 112, 6)),            //
-    no_f32(few_rows(128, 208, 4)),            //
-    no_f32(few_rows(128, 240, 4)),            //
-    no_f32(few_rows(192, 96, 5)),             //
+    bf16_alone(few_rows(128, 112, 6)),        //
+    bf16_alone(few_rows(128, 208, 4)),        //
+    bf16_alone(few_rows(128, 240, 4)),        //
+    bf16_alone(few_rows(192, 96, 5)),         //
     no_f32(few_rows(192, 160, 4)),            //
     no_f32({128, 96, 1, 1, 7}),               // and waves
     no_f32({128, 80, 1, 1, 7}),               //
     no_f32({64, 80, 1, 1, 10}),               //
-    no_f32(few_rows(64, 96, 8, 2)),           // few rows and much K
-    no_f32(few_rows(64, 96, 8, 4)),           //
-    no_f32(few_rows(64, 128, 7, 2)),          //
+    bf16_alone(few_rows(64, 96, 8, 2)),       // few rows and much K
+    bf16_alone(few_rows(64, 96, 8, 4)),       //
+    bf16_alone(few_rows(64, 128, 7, 2)),      //
     few_rows(64, 32, 14, 8),                  //
     no_f32(few_rows(64, 64, 10, 3)),          //
     few_rows(64, 64, 10, 5),                  //
     few_rows(64, 64, 11, 8),                  //
-    no_f32(few_rows(128, 64, 7, 4)),          //
-    no_f32(few_rows(128, 64, 7, 8)),          //
+    bf16_alone(few_rows(128, 64, 7, 4)),      //
+    bf16_alone(few_rows(128, 64, 7, 8)),      //
     {128, 256, 2, 1, 4, false, false, false, fusion::ops},  // fused epilogues: large products
     {128, 192, 1, 1, 4, true, false, false, fusion::ops},   // an epilogue that hides
     {128, 128, 1, 1, 5, true, false, false, fusion::ops},   //
@@ -118,9 +125,9 @@ TW_HD constexpr gemm_config config_of(tile_shape const& t, elem ab, elem d, oper
 }
 
 /// Is this combination compiled? K-major operands: all shapes, other majors: the general ones;
-/// results of the operands' type or f32, from f16 in the general shapes alone. The other 16-bit
-/// type: one shape of each pair of majors, and no fused epilogues. Those give f32 in the general
-/// shapes alone. A gate needs a K-major B.
+/// results of the operands' type or f32, from f16 in the general cooperative shapes alone. The
+/// other 16-bit type: one shape of each pair of majors, and no fused epilogues. Those give f32 in
+/// the general shapes alone. A gate needs a K-major B.
 TW_HD constexpr bool is_compiled(gemm_config const& c) {
   for (tile_shape const& t : tile_shape_list) {
     if (config_of(t, c.ab, c.d, c.a_major(), c.b_major()) != c) continue;
@@ -134,7 +141,8 @@ TW_HD constexpr bool is_compiled(gemm_config const& c) {
     // nor do 11 strips of 16 columns.
     bool const many = c.fragments() * c.tile_n >= 384 && !c.pingpong;
     if (c.d == elem::f32 && (many || c.tile_n == 176 || !t.f32)) return false;
-    if (c.d == elem::f32 && c.ab == elem::f16 && !t.general) return false;
+    if (c.ab == elem::f16 && !t.f16) return false;
+    if (c.d == elem::f32 && c.ab == elem::f16 && (!t.general || t.pingpong)) return false;
     bool const other_16_bit = c.d != c.ab && c.d != elem::f32;
     return !other_16_bit ||
            (t.tile_m == 128 && t.tile_n == 128 && t.general && !t.pingpong && c.cluster() == 1);
