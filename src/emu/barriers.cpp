@@ -224,6 +224,7 @@ void store_async(void* own, void const* value, void* bar, int cta, site where) {
   machine& m = machine::current();
   cta_state& peer = peer_cta(cta, where);
   std::uint32_t const offset = m.offset_in_smem(own_cta(), own, 16, where);
+  m.require_aligned(own, 16, "a store_async", where);
   std::uint32_t const bar_offset = m.offset_in_smem(own_cta(), bar, 8, where);
   m.store_async(peer, offset, value, m.barrier_at(peer, peer.smem + bar_offset, where), where);
 }

@@ -27,7 +27,46 @@ auto const exchange_by_stores = []<bool Broken>(memory s, args) {
   cluster_sync();
 };
 TEST_P(Hazards, E0051WaitWithCtaScopeForAPeersStore) {
-  expect<128, 2>({.code = "E0051", .object = "x", .part = "store_async"}, exchange_by_stores);
+  expect<128, 2>({.code = "E0051",
+                  .object = "x",
+                  .phase = 0,
+                  .part = "a wait of cluster scope for phase 0 of full[0]"},
+                 exchange_by_stores);
+}
+
+TEST_P(Hazards, E0025TmaStoreOfWhatThePeerStored) {
+  expect<128, 2>({.code = "E0025", .object = "a[0]", .part = "missing: a proxy fence"},
+                 []<bool Broken>(memory s, args p) {
+                   make_barriers(s);
+                   auto* const part = reinterpret_cast<quarter*>(s.a[0]);
+                   int const t = thread_id(), peer = 1 - cluster_rank();
+                   if (t == 0) s.full[0].arrive_expect_tx(8192);
+                   for (int i = t; i < 512; i += 128)
+                     store_async(part + i, quarter{{1, 2, 3, 4}}, s.full[0], peer);  // earlier
+                   s.full[0].wait<scope::cluster>(0);
+                   if (!Broken) fence_proxy_async();
+                   if (t == 0 && cluster_rank() == 0) {
+                     tma_store(p.inner, s.a[0], tma_coord{0, 0});  // now
+                     tma_store_commit();
+                     tma_store_wait_read<0>();
+                   }
+                   cluster_sync();
+                 });
+}
+
+TEST_P(Hazards, E0036StoreIntoACtaThatMayHaveEnded) {
+  expect<128, 2>({.code = "E0036", .part = "a store_async to x", .by_thread = true},
+                 []<bool Broken>(memory s, args) {
+                   make_barriers(s);
+                   auto* const part = reinterpret_cast<quarter*>(s.x);
+                   int const t = thread_id(), peer = 1 - cluster_rank();
+                   if (t == 0) s.full[0].arrive_expect_tx(128 * 16);
+                   store_async(part + t, quarter{{1, 2, 3, 4}}, s.full[0], peer);  // now
+                   if (!Broken) {
+                     s.full[0].wait<scope::cluster>(0);
+                     cluster_sync();
+                   }
+                 });
 }
 
 TEST_P(Hazards, E0024StoreIntoWhatThePeerWrote) {

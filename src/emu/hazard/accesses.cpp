@@ -118,7 +118,9 @@ void checker::access_bytes(thread& t, cta_state& owner, std::uint32_t offset, st
   if (owner.rank != t.cluster_rank) {  // the owner must not exit before it
     auto& list = leaving_[static_cast<std::size_t>(owner.rank)].remote;
     auto const it = std::ranges::find(list, r.who, &remote_access::who);
-    remote_access const now{r.who, r.when, r.where, remote_access::kind::plain, offset};
+    auto const what = r.what == access::async_write ? remote_access::kind::store_async
+                                                    : remote_access::kind::plain;
+    remote_access const now{r.who, r.when, r.where, what, offset};
     if (it == list.end())
       list.push_back(now);
     else
@@ -219,7 +221,10 @@ void checker::store_async(thread& t, cta_state& owner, std::uint32_t offset, std
                           mbarrier_state& b, site where) {
   use(t, owner, b, true, where);
   widen(b.face);
-  if (b.face.stored == 0) b.face.stored = mbarrier_component(owner.rank, b);
+  if (b.face.stored == 0) {
+    b.face.stored = mbarrier_component(owner.rank, b);
+    stored_.push_back(b.face.stored);
+  }
   record r;
   r.who = b.face.stored;
   r.when = b.phase + 1;

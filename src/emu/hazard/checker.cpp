@@ -16,6 +16,7 @@ void checker::start(machine& m, cluster_state& c, grid const& g, options const& 
   threads_ = g.threads;
   groups_ = (g.threads + 127) / 128;
   faces_.clear();
+  stored_.clear();
   origins_.assign(1, {});
   other_memory_.clear();
   for (int cta = 0; cta < g.cluster; ++cta)
@@ -64,6 +65,7 @@ component checker::new_component(component& of, component_face::kind what, threa
 void checker::proxy_fence(thread& t) {
   actor& a = t.actor;
   if (t.global.copies != 0) a.known = pool_.with_fence(a.known, t.global.copies);
+  for (component const c : stored_) a.known = pool_.with_fence(a.known, c);
   a.own_fenced = a.own++;
   mbarrier_init_fence(t);
   if (options_.proxy == proxy_rule::on_path) a.known = pool_.all_fenced(a.known);
@@ -190,7 +192,7 @@ void checker::phase_done(mbarrier_state& b) {
   f.wide_out = {};
   if (!f.wide) return;
   f.all.in.add(f.phases, b.phase, b.phase);
-  if (f.stored != 0) f.all.in.add(f.stored, b.phase, b.phase);
+  if (f.stored != 0) f.all.in.add(f.stored, b.phase, 0);  // of the generic proxy: not fenced
   complete(f.all);
   f.wide_out = f.all.out;
   f.wide = false;

@@ -159,7 +159,7 @@ class checker {
     component who;
     stamp when;
     site where;
-    enum class kind : std::uint8_t { arrive, copy, plain } what;
+    enum class kind : std::uint8_t { arrive, copy, plain, store_async } what;
     std::uint32_t offset = 0;  // in the shared memory of the CTA that it reaches
   };
 
@@ -237,6 +237,7 @@ class checker {
   clock_pool pool_;
   int threads_ = 0, groups_ = 0;  // of a CTA
   std::vector<component_face> faces_;
+  std::vector<component> stored_;  // mbarrier_face::stored of all
   std::deque<shadow> shadows_;
   std::vector<remembered<std::uint64_t>> group_memory_;  // by warpgroup
   remembered<std::uint64_t> other_memory_;

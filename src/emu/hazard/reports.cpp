@@ -183,6 +183,10 @@ void checker::report_conflict(cta_state const& owner, std::uint32_t offset, reco
                   (known == 0 ? "has seen none end"
                               : fmt::format("has seen the end of phase {}", known - 1));
         break;
+      case access::async_write:
+        missing = fmt::format("a wait of cluster scope for phase {} of {}", earlier.when - 1,
+                              name_of(earlier.who));
+        break;
       case access::wgmma_read:
       case access::tma_store_read:
       case access::cp_async_write:
@@ -193,7 +197,10 @@ void checker::report_conflict(cta_state const& owner, std::uint32_t offset, reco
       default: missing = "a barrier that leads from the earlier access to this one";
     }
   }
-  bool const phased = earlier.what == access::tma_write || now.what == access::tma_write;
+  auto const of_phase = [](record const& r) {
+    return r.what == access::tma_write || r.what == access::async_write;
+  };
+  bool const phased = of_phase(earlier) || of_phase(now);
   report(w.code, w.kind,
          told({
              .what = w.what,
@@ -205,10 +212,7 @@ void checker::report_conflict(cta_state const& owner, std::uint32_t offset, reco
              .remedy = w.remedy,
          }),
          now.where, earlier.where, place, &by,
-         phased ? static_cast<std::int64_t>(earlier.what == access::tma_write ? earlier.when
-                                                                              : now.when) -
-                      1
-                : -1);
+         phased ? static_cast<std::int64_t>(of_phase(earlier) ? earlier.when : now.when) - 1 : -1);
 }
 
 void checker::report_unwritten(cta_state const& owner, std::uint32_t offset, record const& now,
@@ -275,7 +279,10 @@ void checker::report_early_exit(thread const& t, remote_access const& r) {
   std::string const at = object_name(grid_, r.offset);
   std::string const what = r.what == remote_access::kind::copy    ? "a multicast TMA load of " + at
                            : r.what == remote_access::kind::plain ? "an ordinary access of " + at
-                                                                  : "an arrive on " + at;
+                           : r.what == remote_access::kind::store_async ? "a store_async to " + at
+                                                                        : "an arrive on " + at;
+  bool const of_phase =
+      r.what == remote_access::kind::copy || r.what == remote_access::kind::store_async;
   report(
       "E0036", "cta-exit-before-remote-access",
       told({
@@ -283,10 +290,7 @@ void checker::report_early_exit(thread const& t, remote_access const& r) {
                               t.cta, what),
           .now = fmt::format("end of CTA {}, whose last thread is {}", t.cta, tw::emu::name_of(t)),
           .earlier = fmt::format("{} at {}, {} {}", what, text_of(r.where),
-                                 r.what == remote_access::kind::copy ? "which completes a phase "
-                                                                       "of"
-                                                                     : "by",
-                                 name_of(r.who)),
+                                 of_phase ? "which completes a phase of" : "by", name_of(r.who)),
           .missing =
               fmt::format("a step by which CTA {} learns that this access has happened", t.cta),
           .cause = "the memory of a CTA is given away when it ends",
