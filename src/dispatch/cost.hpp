@@ -35,7 +35,7 @@ struct machine_model {
   double bytes_per_clock_alone = 100;       // one SM at most
   double bytes_per_clock_multicast = 78.5;  // that one SM of a cluster loads
   double split_sector_factor = 2.76;        // of loads whose lines share sectors of 32 bytes in L2,
-  double split_sector_multicast = 1.67;     // and of multicasts;
+  double split_sector_multicast = 1.67;     // and of all loads of clusters that multicast;
   double split_line_factor = 1.59;          // or lie across lines of 128 (1000x3000x2000)
   double cluster_us = 0.734;                // to start a cluster
   double dram_bytes_per_us = 4.46e6;

@@ -90,7 +90,7 @@ advice advice_for(mbarrier_state const* b) {
   if (b->tx > 0)
     return {fmt::format("expect_tx is {} bytes too large or a copy is missing", b->tx),
             "expect_tx is the sum of the bytes of all boxes that land in this CTA, multicasts of "
-            "its peers included"};
+            "its peers included, and of 16 for each store_async"};
   if (b->tx < 0)
     return {fmt::format("expect_tx never covered the {} bytes that landed", b->landed),
             "arrive_expect_tx with the bytes of all copies before the copies are issued"};

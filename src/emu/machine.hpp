@@ -263,6 +263,7 @@ class machine {
                          about a = {});
   thread* running() const { return running_; }
   [[noreturn]] void exited_cta(int cta, site where);
+  cta_state& peer_cta(int cta, site where);  // of the running thread
   /// An ordinary load or store of the running kernel (hook.cpp).
   void plain_access(void const* address, std::size_t bytes, bool write, site where);
   void leave_undefined(void* p, int bytes, site where);

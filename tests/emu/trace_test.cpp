@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "emu/trace/costs.hpp"
+#include "tests/arch/kernels/sync.hpp"
 #include "tilewright/arch/emu/trace.hpp"
 #include "tools/mutants/reference_gemm.hpp"
 
@@ -138,6 +139,29 @@ TEST(Trace, TheScheduleDoesNotMatter) {
                   std::tuple(e.row, e.begin, e.end, e.name, e.detail));
       }
     }
+}
+
+TEST(Trace, AWaitForStoresEndsBehindThePeers) {
+  emu::trace recorded(1 << 20);
+  emu::options o;
+  o.record = &recorded;
+  std::vector<std::uint32_t> out(2 * 4 * 4 * 64);
+  launch<store_async_kernel>(4, store_async_kernel::params{out.data(), 2}, o);
+  timeline const t = emu::timeline_of(recorded);
+  expect_well_formed(t);
+  int waits = 0;
+  for (trace_slice const& wait : t.slices) {
+    if (wait.kind != slice_kind::wait || wait.number < 0) continue;
+    ++waits;
+    for (trace_slice const& s : t.slices)
+      if (s.name.starts_with("store_async landed") && s.number == wait.number) {
+        EXPECT_GE(wait.end, s.end + emu::cost::peer) << wait.name << ", " << s.name;
+      }
+  }
+  EXPECT_EQ(waits, 4 * 2 * 2);  // CTAs, warps, rounds
+  EXPECT_TRUE(std::ranges::any_of(t.arrows, [&](emu::trace_arrow const& a) {
+    return t.slices[static_cast<std::size_t>(a.from)].name.starts_with("store_async landed");
+  }));
 }
 
 TEST(Trace, AClusterAfterAnotherHasRowsOfItsOwn) {

@@ -38,9 +38,12 @@ std::vector<rule> const& rules() {
       {"expect_tx bytes",
        {"E0015", "E0032", "E0004"},
        [](statistics const& c) -> verdict {
-         if (c.tma_loads == 0) return {false, "no TMA loads"};
-         return {true, fmt::format("{} loads brought {} bytes, {} were expected", c.tma_loads,
-                                   c.tma_load_bytes, c.expected_bytes)};
+         if (c.tma_loads + c.async_stores == 0) return {false, "no TMA loads"};
+         return {true,
+                 fmt::format(
+                     "{} loads{} brought {} bytes, {} were expected", c.tma_loads,
+                     c.async_stores == 0 ? "" : fmt::format(" and {} store_async", c.async_stores),
+                     c.tma_load_bytes + 16 * c.async_stores, c.expected_bytes)};
        }},
       {"TMA coordinates",
        {"E0023", "E0005", "E0013", "E0039", "E0040"},
@@ -95,7 +98,7 @@ std::vector<rule> const& rules() {
        {"E0024", "E0026", "E0027", "E0028", "E0029", "E0045", "E0051"},
        [](statistics const& c) -> verdict {
          auto const n = c.plain_loads + c.plain_stores + c.matrix_loads + c.matrix_stores +
-                        c.tma_loads + c.tma_stores + c.tma_reductions + c.wgmmas;
+                        c.tma_loads + c.tma_stores + c.tma_reductions + c.async_stores + c.wgmmas;
          if (n == 0) return {false, "no accesses of shared memory"};
          if (!c.hazards) return {false, "hazards were not checked"};
          return {true, fmt::format("{} operations on shared memory, {} of them plain", n,

@@ -124,7 +124,8 @@ TW_HD constexpr gemm_config config_of(tile_shape const& t, elem ab, elem d, oper
   return c;
 }
 
-/// Is this combination compiled? K-major operands: all shapes, other majors: the general ones;
+/// Is this combination compiled, as far as a shape's f32 and f16 allow it? K-major operands: all
+/// shapes, other majors: the general ones;
 /// results of the operands' type or f32, from f16 in the general cooperative shapes alone. The
 /// other 16-bit type: one shape of each pair of majors, and no fused epilogues. Those give f32 in
 /// the general shapes alone. A gate needs a K-major B.

@@ -172,14 +172,8 @@ void checker::arrive(thread& t, cta_state& owner, mbarrier_state& b, bool releas
     } else if (f.wide) {
       arrive(t, f.all, false);
     }
-    auto& list = leaving_[static_cast<std::size_t>(owner.rank)].remote;
-    component const self = thread_component(t);
-    auto const it = std::find_if(list.begin(), list.end(),
-                                 [&](remote_access const& r) { return r.who == self; });
-    if (it == list.end())
-      list.push_back({self, t.actor.own, where, remote_access::kind::arrive, b.offset});
-    else
-      *it = {self, t.actor.own, where, remote_access::kind::arrive, b.offset};
+    note_remote(owner,
+                {thread_component(t), t.actor.own, where, remote_access::kind::arrive, b.offset});
   }
   arrived(t);
 }
@@ -207,6 +201,15 @@ void checker::passed(thread& t, mbarrier_state& b, scope s, bool peek, site wher
   if (again && (seen & peeked) == 0) report_stale_phase(t, b, where);
   seen = now | (peek ? peeked : 0);
   leave(t, s == scope::cluster && f.wide_out ? f.all : f.own);
+}
+
+void checker::note_remote(cta_state const& owner, remote_access const& now) {
+  auto& list = leaving_[static_cast<std::size_t>(owner.rank)].remote;
+  auto const it = std::ranges::find(list, now.who, &remote_access::who);
+  if (it == list.end())
+    list.push_back(now);
+  else
+    *it = now;
 }
 
 void checker::exits(thread& t, bool last_of_cta) {

@@ -163,6 +163,8 @@ class checker {
     std::uint32_t offset = 0;  // in the shared memory of the CTA that it reaches
   };
 
+  /// `owner` must not exit before it.
+  void note_remote(cta_state const& owner, remote_access const& now);
   component thread_component(thread const& t) const;
   component warpgroup_component(warpgroup_state const& w) const;
   component stores_component(thread& t);

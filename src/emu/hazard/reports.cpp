@@ -137,7 +137,7 @@ words words_for(std::string const& place, record const& earlier, std::string con
   if (earlier.what == access::async_write)
     return {"E0051", "used-before-store-async-lands",
             fmt::format("{} before the store_async to it is known to have landed.", begin),
-            "a peer's store may still be under way, or the wait for it had CTA scope",
+            "the store may still be under way, or the wait for it had CTA scope",
             "wait<scope::cluster>() on the barrier that counts it, before this access"};
   if (earlier.what == access::cp_async_write)
     return {"E0045", "read-before-cp-async-wait",

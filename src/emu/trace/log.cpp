@@ -112,6 +112,12 @@ void trace_log::wait(thread const& t, mbarrier_state const& b, std::int32_t roun
   add(t, {act::wait, 1, id_of(*t.block, b), round});
 }
 
+void trace_log::store_async(thread const& t, cta_state const& owner, mbarrier_state const& b) {
+  std::uint32_t const id = id_of(owner, b);
+  ++round_of(id, b.phase).landings;
+  add(t, {act::store_async, 1, id, static_cast<std::int32_t>(b.phase)});
+}
+
 void trace_log::phase_done(cta_state const& owner, mbarrier_state const& b) {
   round_of(id_of(owner, b), b.phase).done = true;
 }

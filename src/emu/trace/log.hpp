@@ -27,6 +27,7 @@ enum class act : std::uint8_t {
   group_wait,       // object: warpgroup, value: groups that must be done
   store_wait,       // value: groups of the thread's stores that must be done
   store_read_wait,  // as store_wait, but shared memory has been read
+  store_async,      // object: barrier, value: round
   matrix_store,     // value: offset in shared memory of the first of `count` in a row
   matrix_load,
   plain,  // value: offset of the first of `count` plain accesses in a row
@@ -86,6 +87,7 @@ struct trace_log {
   // What the emulator calls (log.cpp).
   void arrive(thread const& t, cta_state const& owner, mbarrier_state const& b);
   void wait(thread const& t, mbarrier_state const& b, std::int32_t round);
+  void store_async(thread const& t, cta_state const& owner, mbarrier_state const& b);
   void phase_done(cta_state const& owner, mbarrier_state const& b);
   void arrive(thread const& t, group_barrier const& b);
   void wait(thread const& t, group_barrier const& b, std::uint32_t round);

@@ -118,6 +118,7 @@ class player {
         if (e.value < 0) return finish(t, now + cost::operation);
         return wait_for(t, barriers_[e.object][value]);
       case act::arrive: return arrive(t, now, e);
+      case act::store_async: return store_async(t, now, e);
       case act::copy: return copy(t, now, e.object);
       case act::commit: return commit(t, now, e);
       case act::group_wait: return wait_for(t, groups_[e.object][value - 1]);
@@ -137,6 +138,17 @@ class player {
     ++m.arrivals;
     come(m, end + (mbarrier && b.cta != cta_of(t) ? cost::peer : 0),
          {trace_cause::kind::event, t, static_cast<std::uint32_t>(threads_[t].next)});
+    finish(t, end);
+    open_round_if_done(e.object, e.value);
+  }
+
+  void store_async(std::uint32_t t, time now, trace_event const& e) {
+    bool const near = log_.barriers[e.object].cta == cta_of(t);
+    time const end = now + cost::operation;
+    meeting& m = barriers_[e.object][static_cast<std::size_t>(e.value)];
+    ++m.landings;
+    come(m, end + cost::peer,
+         {trace_cause::kind::event, t, static_cast<std::uint32_t>(threads_[t].next)}, near);
     finish(t, end);
     open_round_if_done(e.object, e.value);
   }

@@ -136,8 +136,9 @@ class row_maker {
       // The threads' n-th access of shared memory is one operation, wherever each of them goes.
       bool const access =
           e.what == act::matrix_store || e.what == act::matrix_load || e.what == act::plain;
-      // So are their arrives at the barrier of that name in each CTA of the cluster.
-      std::uint32_t const object = e.what == act::arrive ? namesake_[e.object] : e.object;
+      // So are their arrives at the barrier of that name in each CTA of the cluster, and stores.
+      bool const to_peers = e.what == act::arrive || e.what == act::store_async;
+      std::uint32_t const object = to_peers ? namesake_[e.object] : e.object;
       operation key{e.what, object, access ? 0 : e.value, 0};
       std::get<3>(key) = seen[key]++;
       auto const [at, is_new] = same_.try_emplace(key, static_cast<int>(out_.slices.size()));
@@ -148,8 +149,7 @@ class row_maker {
         causes_.resize(out_.slices.size());
       }
       slice_of_event_[thread][i] = at->second;
-      if (e.what == act::arrive)
-        peers_[at->second] |= 1U << log_.barriers[e.object].cta % log_.shape.cluster;
+      if (to_peers) peers_[at->second] |= 1U << log_.barriers[e.object].cta % log_.shape.cluster;
       trace_slice& slice = out_.slices[static_cast<std::size_t>(at->second)];
       slice.begin = std::max(slice.begin, s.begin);
       if (s.end < 0) slice.kind = slice_kind::stuck;
@@ -181,6 +181,11 @@ class row_maker {
                      : fmt::format("arrive {}", b.name);
         return s;
       }
+      case act::store_async:
+        s.kind = slice_kind::epilogue;
+        s.name = fmt::format("store_async {} phase {}", log_.barriers[e.object].name, e.value);
+        s.detail = "16 bytes per thread, which the barrier counts";
+        return s;
       case act::copy: {
         copy_log const& c = log_.copies[e.object];
         s.kind = slice_kind::issue;

@@ -117,8 +117,9 @@ struct alignas(8) mbarrier {
 };
 
 /// Writes 16 bytes to the place of `own` in CTA `cta`, where the current phase of `landed` counts
-/// them: who waits for it with scope::cluster sees them. No proxy fence is needed, and no arrive;
-/// the barrier's owner expects the bytes. PTX ISA, "st.async".
+/// them: who waits for it with scope::cluster sees them. No arrive is needed; the barrier's owner
+/// expects the bytes. To what TMA and wgmma read it is an ordinary store: fence_proxy_async()
+/// first. PTX ISA, "st.async".
 template <class T>
 TW_DEVICE void store_async(T* own, T const& value, mbarrier& landed, int cta) {
   static_assert(sizeof(T) == 16 && alignof(T) >= 16, "st.async with .v4.b32 writes 16 bytes");
