@@ -48,8 +48,9 @@ std::string because(plan_answer const& a) {
   auto const faster = std::count_if(a.plans.begin(), a.plans.end(), [&](gemm_plan const& p) {
     return p.predicted_us < chosen.predicted_us;
   });
-  return fmt::format("measured to be the fastest on {}; the model puts it at place {}",
-                     chosen.source == plan_source::tuned ? "this card" : "an H200", faster + 1);
+  return fmt::format("measured to be the fastest on {}{}; the model puts it at place {}",
+                     chosen.source == plan_source::tuned ? "this card" : "an H200",
+                     chosen.measured_in_bf16 ? ", in bf16" : "", faster + 1);
 }
 
 std::string launch_text(gemm_plan const& p) {

@@ -34,8 +34,6 @@ struct gemv_model {
   double group_us_fma = 0.77, group_us_mma = 0.87;  // until its parts are added
   double sm_bytes_per_us = 95e3;                    // of one SM; a turn that is cut counts whole
   int sms = 132;
-  // As measured: DRAM's share, which says whether an early start pays.
-  double reads_bytes_per_us = 4.6e6;
 };
 
 std::int64_t up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
@@ -75,7 +73,6 @@ cost predict(gemv_config const& c, gemm_problem const& q, sharing const& s) {
                        : q.n > 4     ? m.dram_bytes_per_us_8
                        : c.cols == 1 ? m.dram_bytes_per_us
                                      : m.dram_bytes_per_us_columns);
-  t.reads_us = bytes / m.reads_bytes_per_us;
   t.loads_us = std::hypot(rounds * group, sm / m.sm_bytes_per_us);
   t.total_us = m.launch_us + std::hypot(t.dram_us, t.loads_us);
   return t;

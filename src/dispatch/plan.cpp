@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "dispatch/cost.hpp"
+#include "dispatch/early_start.hpp"
 #include "dispatch/folded.hpp"
 #include "dispatch/gemv.hpp"
 #include "dispatch/normal_form.hpp"
@@ -202,9 +203,11 @@ std::vector<option> ranked(gemm_problem const& p, gemm_operands const& given, in
     if (measured && is_plan(*measured, plan)) {
       x.source = plan_source::table_of_winners, x.measured_us = measured->us;
       x.starts_early = measured->starts_early;
+      x.plan.measured_in_bf16 = measured->ab != p.a.type;
     }
     if (tuned.fastest && is_plan(*tuned.fastest, plan)) {
       x.source = plan_source::tuned, x.measured_us = tuned.fastest->us;
+      x.plan.measured_in_bf16 = false;
       if (tuned.fastest->starts_early) x.starts_early = tuned.fastest->starts_early;
     }
   };
@@ -269,14 +272,6 @@ std::vector<option> ranked(gemm_problem const& p, gemm_operands const& given, in
   return options;
 }
 
-/// Does it pay to start while the launch before ends? Setting up takes a microsecond or two: 3 to
-/// 9 % of short products. Those that wait for DRAM lose up to 25 % (docs/decisions/0017). The rule
-/// for plans of which it was not measured.
-bool starts_early(cost const& t) {
-  constexpr double longest_us = 60, most_reads = 0.33;
-  return t.total_us < longest_us && t.reads_us + t.copies_us < most_reads * t.total_us;
-}
-
 gemm_plan finished(option const& x, std::size_t of, int device_sms) {
   gemm_plan plan = x.plan;
   if (plan.gemv) {
@@ -288,12 +283,13 @@ gemm_plan finished(option const& x, std::size_t of, int device_sms) {
     plan.why = why(plan, x.time, x.tiles, of);
     plan.terms = terms_of(plan.normal, plan.config, x.tiles, x.time, device_sms);
   }
-  plan.starts_early = x.starts_early.value_or(starts_early(x.time));
+  plan.starts_early = x.starts_early.value_or(starts_early(x.plan, x.tiles, x.time));
   plan.early_measured = x.starts_early.has_value();
   plan.source = x.source;
   plan.measured_us = x.measured_us;
   if (x.source == plan_source::table_of_winners)
-    plan.why += "; measured to be the fastest on an H200";
+    plan.why += plan.measured_in_bf16 ? "; measured to be the fastest on an H200, in bf16"
+                                      : "; measured to be the fastest on an H200";
   if (x.source == plan_source::tuned) plan.why += "; measured to be the fastest on this card";
   return plan;
 }

@@ -4,6 +4,8 @@
 
 #include <string_view>
 
+#include "dispatch/normal_form.hpp"
+
 namespace tw {
 
 namespace {
@@ -17,7 +19,8 @@ std::span<winner const> winners() { return h200; }
 
 std::optional<winner> find_winner(gemm_problem const& p, int sms) {
   bool const plain = !p.c && !is_fused(p.epilogue) && !p.aux;
-  if (sms != h200_sms || p.d.ord != order::row_major || !plain) return std::nullopt;
+  if (sms != h200_sms || !plain) return std::nullopt;
+  if (p.d.ord != order::row_major) return find_winner(transposed(p), sms);
   bool const dense = p.a.pitch_elems == (p.a.ord == order::row_major ? p.k : p.m) &&
                      p.b.pitch_elems == (p.b.ord == order::row_major ? p.n : p.k) &&
                      p.d.pitch_elems == p.n;
@@ -27,11 +30,15 @@ std::optional<winner> find_winner(gemm_problem const& p, int sms) {
   if (!dense || !in_line) return std::nullopt;
   char const layout[] = {p.a.ord == order::row_major ? 'T' : 'N',
                          p.b.ord == order::col_major ? 'N' : 'T', 0};
-  for (winner const& w : h200)
-    if (w.m == p.m && w.n == p.n && w.k == p.k && w.batch == p.batch && w.ab == p.a.type &&
-        w.d == p.d.type && std::string_view(w.layout) == layout)
-      return w;
-  return std::nullopt;
+  auto const find = [&](elem ab, elem d) -> std::optional<winner> {
+    for (winner const& w : h200)
+      if (w.m == p.m && w.n == p.n && w.k == p.k && w.batch == p.batch && w.ab == ab && w.d == d &&
+          std::string_view(w.layout) == layout)
+        return w;
+    return std::nullopt;
+  };
+  if (auto const w = find(p.a.type, p.d.type); w || p.a.type != elem::f16) return w;
+  return find(elem::bf16, p.d.type == elem::f16 ? elem::bf16 : p.d.type);
 }
 
 }  // namespace tw

@@ -28,7 +28,9 @@ struct winner {
 std::span<winner const> winners();
 
 /// What was measured for this product on a card with `sms` SMs, if it was: matrices without gaps,
-/// those of a batch behind each other, and no C.
+/// those of a batch behind each other, and no C. With column-major D it is what the transposed
+/// product has; an f16 product that was not measured has the bf16 product's (`ab` says which), as
+/// its kernels move as many bytes in the same instructions.
 std::optional<winner> find_winner(gemm_problem const& p, int sms);
 
 }  // namespace tw

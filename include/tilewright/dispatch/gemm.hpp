@@ -62,6 +62,7 @@ struct gemm_plan {
   bool direct_d = false;      // D is written by plain stores (pitch or base TMA cannot address)
   bool starts_early = false;  // programmatic dependent launch, unless launch_options say otherwise
   bool early_measured = false;     // starts_early is what was measured to be faster, not the rule's
+  bool measured_in_bf16 = false;   // `source` knows the bf16 product, not this one of f16
   std::vector<std::string> hints;  // performance hints for the log
 };
 
