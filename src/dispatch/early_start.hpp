@@ -10,7 +10,7 @@
 namespace tw {
 
 /// The rule for plans of which it was not measured, drawn from 587 of which it was on an H200: it
-/// agrees with 9 of 10 of them (docs/decisions/0017). Setting up takes a microsecond or two, 3 to
+/// agrees with 9 of 10 of them (docs/decisions/0024). Setting up takes a microsecond or two, 3 to
 /// 10 % of short products; CTAs that start early lie where SMs are free, not spread over all, and
 /// products that wait for DRAM lose up to 25 % by that.
 inline bool starts_early(gemm_plan const& plan, sharing const& s, cost const& t) {
@@ -22,7 +22,7 @@ inline bool starts_early(gemm_plan const& plan, sharing const& s, cost const& t)
 
   gemm_config const& c = plan.config;
   int const ctas = s.clusters * c.cluster();
-  bool const two_fit = c.stages * (c.tile_m + c.tile_n) <= 900;  // CTAs of an SM, by their stages
+  bool const two_fit = c.stages * (c.tile_m + c.tile_n) <= 860;  // CTAs of an SM, by their stages
   if (s.shared > 0) return ctas <= 66 || two_fit;                // a CTA of each launch on a TPC
   if (c.cluster_k > 1) return ctas >= 96;
   // On all SMs, each weight once.
