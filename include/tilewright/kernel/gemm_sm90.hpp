@@ -269,6 +269,22 @@ struct gemm_sm90 {
   /// Kernels with few accumulators have registers for the tile's place during the main loop.
   static constexpr bool place_first = fragments * C.tile_n <= 128 && C.fused == fusion::none;
 
+  /// A warpgroup all of whose rows are below D multiplies nothing: the power that it saves is the
+  /// other SMs' clock (docs/decisions/0025). In small tiles the question costs more than that.
+  static constexpr bool may_skip = !C.pingpong && C.cluster_k == 1 && C.tile_m >= 192;
+
+  TW_DEVICE static bool is_below(params const& p, int cluster_tile, int first_row) {
+    return warp_uniform(tile_of(p, cluster_tile).m) * C.tile_m + first_row >= p.m;
+  }
+
+  /// Frees the stages of `blocks` K blocks as they land.
+  TW_DEVICE static void pass(smem& s, ring<C.stages>& slot, int blocks) {
+    for (int k = 0; k < blocks; ++k, slot.next()) {
+      s.ab_landed[slot.stage].wait(slot.phase);
+      release(s, slot.stage);
+    }
+  }
+
   TW_DEVICE static void math(params const& p, smem& s, int consumer) {
     enter_role("math");
     int const first_row = C.pingpong ? 0 : C.warpgroup_m() * consumer;  // in the CTA's tile
@@ -284,6 +300,12 @@ struct gemm_sm90 {
         continue;
       }
       if constexpr (C.pingpong) named_barrier_sync(my_turn + consumer, 256);
+      if constexpr (may_skip) {
+        if (p.m % C.tile_m != 0 && is_below(p, seg.tile, first_row)) {
+          pass(s, slot, warp_uniform(seg.k_end - seg.k_begin));
+          continue;
+        }
+      }
       tile_place tile{};
       if constexpr (place_first) {  // while the first loads fly
         tile = tile_of(p, seg.tile);
