@@ -32,6 +32,14 @@ class last_needed {
   std::unordered_map<std::int64_t, int> wave_of_;
 };
 
+/// The band in which tiles beside each other read the same strip of the larger operand, if that is
+/// A; 0 if not. Where both are equal, of the one with the larger strips.
+int band_of_larger_rows(tile_order const& grid, strips const& s) {
+  double const rows = s.row_bytes * grid.m_tiles, cols = s.col_bytes * grid.n_tiles;
+  if (s.multicast || grid.n_tiles == 1) return 0;
+  return rows > cols ? 1 : rows == cols && s.row_bytes > s.col_bytes ? 2 : 0;
+}
+
 }  // namespace
 
 footprint footprint_of(tile_order const& order, strips const& s) {
@@ -72,12 +80,17 @@ tile_order default_order(tile_order grid, int tile_rows) {
 
 tile_order choose_order(tile_order const& grid, strips const& s, int tile_rows) {
   tile_order usual = default_order(grid, tile_rows);
-  // Whatever the order, one wave touches all there is, and what fits into the cache stays there.
+  bool const one_wave = grid.tiles() <= s.wave;
   double const all = s.row_bytes * grid.m_tiles * (s.shared_rows ? 1 : grid.batch) +
                      s.col_bytes * grid.n_tiles * (s.shared_cols ? 1 : grid.batch);
-  if (grid.tiles() <= s.wave) return usual;
-  if (all <= small_operands_bytes && s.stores_rows) usual.band = std::min(usual.band, small_band);
-  if (all <= footprint_cache_bytes) return usual;
+  // Whatever the order, one wave touches all there is, and what fits into the cache stays there.
+  if (one_wave || all <= footprint_cache_bytes) {
+    if (int const band = band_of_larger_rows(grid, s); band > 0)
+      usual.band = std::min(usual.band, band);
+    else if (!one_wave && all <= small_operands_bytes && s.stores_rows)
+      usual.band = std::min(usual.band, small_band);
+    return usual;
+  }
   // A single row or column of tiles has no other order.
   if (grid.m_tiles == 1 || grid.n_tiles == 1) return usual;
   tile_order best = usual;

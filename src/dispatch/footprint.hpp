@@ -13,6 +13,7 @@ struct strips {
   bool shared_rows = false, shared_cols = false;  // the same matrix for the whole batch
   int wave = 1;                                   // clusters that run at the same time
   bool stores_rows = true;                        // D is row-major
+  bool multicast = false;                         // clusters load strips once for their CTAs
 };
 
 /// Bytes per wave, averaged over the first waves.
@@ -33,8 +34,11 @@ inline constexpr double small_operands_bytes = 17e6;
 footprint footprint_of(tile_order const& order, strips const& s);
 
 /// The order and band that read the fewest fresh bytes; grouped in bands of about 2048 rows of D
-/// (docs/decisions/0005) unless another saves 2 %; of 4 tiles where the operands are small and D is
-/// row-major. tile_rows: rows of a cluster tile.
+/// (docs/decisions/0005) unless another saves 2 %. Where one wave is all or the operands fit into
+/// L2, tiles beside each other read the same strip of the larger operand (docs/decisions/0025): in
+/// bands of one tile where that is A, of two where the operands are equal and A's strips larger;
+/// else in bands of 4 where the operands are small and D is row-major. tile_rows: rows of a
+/// cluster tile.
 tile_order choose_order(tile_order const& grid, strips const& s, int tile_rows);
 
 /// The grouped order in bands of about 2048 rows of D; of 4 tiles where there are few columns of

@@ -37,7 +37,8 @@ void choose_raster(gemm_plan& plan) {
                  q.a.batch_stride_elems == 0,
                  q.b.batch_stride_elems == 0,
                  plan.clusters,
-                 !c.d_m};
+                 !c.d_m,
+                 c.cluster_m * c.cluster_n > 1};
   tile_order const best = choose_order(grid_of(plan), s, tile_rows);
   plan.raster = best.kind;
   plan.band = best.band;

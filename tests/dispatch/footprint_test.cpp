@@ -72,8 +72,8 @@ TEST(Footprint, AnotherOrderIsChosenOnlyWhereItReadsLess) {
   for (int i = 0; i < 200; ++i) {
     tile_order const grid{1 + static_cast<int>(rng() % 60), 1 + static_cast<int>(rng() % 60), 1};
     int const tile_rows = i % 2 == 0 ? 256 : 128;
-    strips const s{tile_rows * 8192.0, 192 * 16384.0, false, false,
-                   32 + static_cast<int>(rng() % 100)};
+    strips s{tile_rows * 8192.0, 192 * 16384.0, false, false, 32 + static_cast<int>(rng() % 100)};
+    s.multicast = true;  // else one wave has another rule
     tile_order const usual = default_order(grid, tile_rows);
     tile_order const best = choose_order(grid, s, tile_rows);
     seen.insert(best.kind);
@@ -90,6 +90,28 @@ TEST(Footprint, AnotherOrderIsChosenOnlyWhereItReadsLess) {
     tile_order const o = choose_order(grid, {strip, strip, false, false, 64}, 256);
     EXPECT_EQ(o.kind, order_kind::grouped);
     EXPECT_EQ(o.band, std::min(8, grid.m_tiles));
+  }
+}
+
+TEST(Footprint, OfOneWaveNeighboursReadTheSameStripsOfTheLargerOperand) {
+  std::mt19937 rng(7);
+  for (int i = 0; i < 200; ++i) {
+    tile_order const grid{2 + static_cast<int>(rng() % 30), 2 + static_cast<int>(rng() % 30), 1};
+    strips s{1e6 * static_cast<double>(1 + rng() % 3), 1e6 * static_cast<double>(1 + rng() % 3),
+             false, false, grid.tiles()};
+    tile_order const o = choose_order(grid, s, 64);
+    double const rows = s.row_bytes * grid.m_tiles, cols = s.col_bytes * grid.n_tiles;
+    if (rows == cols && s.row_bytes > s.col_bytes) {
+      EXPECT_EQ(o.band, 2);
+    } else if (rows > cols) {
+      int turns = 0;  // to another strip of A
+      for (int t = 1; t < o.tiles(); ++t) turns += o.place(t).m != o.place(t - 1).m ? 1 : 0;
+      EXPECT_EQ(turns, grid.m_tiles - 1);
+    } else {
+      EXPECT_EQ(o.band, default_order(grid, 64).band);
+    }
+    s.multicast = true;
+    EXPECT_EQ(choose_order(grid, s, 64).band, default_order(grid, 64).band);
   }
 }
 
