@@ -277,12 +277,19 @@ struct gemm_sm90 {
     return warp_uniform(tile_of(p, cluster_tile).m) * C.tile_m + first_row >= p.m;
   }
 
-  /// Frees the stages of `blocks` K blocks as they land.
-  TW_DEVICE static void pass(smem& s, ring<C.stages>& slot, int blocks) {
-    for (int k = 0; k < blocks; ++k, slot.next()) {
-      s.ab_landed[slot.stage].wait(slot.phase);
-      release(s, slot.stage);
+  /// Frees the stages of `blocks` K blocks as they land. The threads that tell so are the only ones
+  /// that wait: another could sleep while a stage is filled again. It must not run ahead either:
+  /// the parity of a stage cannot tell turns of the ring further apart.
+  TW_DEVICE static void pass(smem& s, int consumer, ring<C.stages>& slot, int blocks) {
+    if (thread_id() % 128 < loaders) {
+      ring<C.stages> at = slot;
+      for (int k = 0; k < blocks; ++k, at.next()) {
+        s.ab_landed[at.stage].wait(at.phase);
+        release(s, at.stage);
+      }
     }
+    named_barrier_sync(1 + consumer, 128);
+    slot.skip(blocks);
   }
 
   TW_DEVICE static void math(params const& p, smem& s, int consumer) {
@@ -302,7 +309,7 @@ struct gemm_sm90 {
       if constexpr (C.pingpong) named_barrier_sync(my_turn + consumer, 256);
       if constexpr (may_skip) {
         if (p.m % C.tile_m != 0 && is_below(p, seg.tile, first_row)) {
-          pass(s, slot, warp_uniform(seg.k_end - seg.k_begin));
+          pass(s, consumer, slot, warp_uniform(seg.k_end - seg.k_begin));
           continue;
         }
       }
