@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "dispatch/l2_hints.hpp"
+#include "dispatch/raster.hpp"
 #include "tilewright/dispatch/candidates.hpp"
 #include "tilewright/kernel/d_box.hpp"
 #include "tilewright/kernel/fixup_size.hpp"
@@ -14,47 +15,49 @@
 
 namespace tw {
 
-/// What the prediction rests on: fitted to the 2,420 most promising plans of 202 products on one
-/// H200 (the measurements behind bench/results/2026-11-22-h200-tuned-5.json). What it costs to
-/// share K, to multicast and to load lines that split sectors comes from 4,548 plans of 436
-/// products (bench/results/2026-11-23-h200-tuned-7.json and before): there the plan of the least
-/// predicted time took 1.010 times that of the fastest one, in the geometric mean; fitted to half
-/// of the products 1.010 times for either half. What copies of odd matrices cost comes from 552
-/// plans of 57 products (docs/decisions/0016). Clocks are of 1.7 GHz, at which the card may run
-/// faster.
+/// What the prediction rests on: fitted to 10,316 plans of 710 products without a batch on H200s
+/// (the measurements behind bench/results/2026-11-23-h200-tuned-10.json and before). There the plan
+/// of the least predicted time took 1.009 times that of the fastest one, in the geometric mean;
+/// fitted to half of the products 1.012 times for the other half, either way. What lines that
+/// split sectors cost comes from 4,548 plans of 436 of them, what copies of odd matrices cost comes
+/// from 552 plans of 57 products (docs/decisions/0016). Clocks are of 1.7 GHz, at which the card
+/// may run faster.
 struct machine_model {
   double clock_ghz = 1.7;
-  double efficiency = 0.989;       // of the tensor cores: cooperative tiles of 128 rows and more,
-  double efficiency_wide = 0.996;  // of 256 rows,
-  double efficiency_64 = 0.927;    // of 64 rows,
-  double efficiency_pingpong = 1.0;
+  double efficiency = 1.005;       // of the tensor cores: cooperative tiles of 128 rows and more,
+  double efficiency_wide = 0.972;  // of 256 rows,
+  double efficiency_64 = 0.930;    // of 64 rows,
+  double efficiency_pingpong = 0.989;
   double efficiency_cluster = 0.963;        // where CTAs multicast to each other
   double least_wgmma_clocks = 36.6;         // its 64 x 16 part of A is read
-  double bytes_per_clock = 12120;           // that all SMs load together
-  double bytes_per_clock_apart = 11685;     // and where CTAs have different parts of K,
-  double bytes_per_clock_alone = 100;       // one SM at most
-  double bytes_per_clock_multicast = 78.5;  // that one SM of a cluster loads
+  double bytes_per_clock = 13310;           // that all SMs load together
+  double bytes_per_clock_apart = 10900;     // and where CTAs have different parts of K,
+  double bytes_per_clock_alone = 96.7;      // one SM at most
+  double bytes_per_clock_gpc = 967;         // that the 16 SMs of a GPC get, each line once
+  double gpc_overlap = 3.23;                // exponent with which that and the rate above join
+  double bytes_per_clock_multicast = 69.1;  // that one SM of a cluster loads
   double split_sector_factor = 2.76;        // of loads whose lines share sectors of 32 bytes in L2,
   double split_sector_multicast = 1.67;     // and of all loads of clusters that multicast;
   double split_line_factor = 1.59;          // or lie across lines of 128 (1000x3000x2000)
-  double cluster_us = 0.734;                // to start a cluster
-  double dram_bytes_per_us = 4.46e6;
+  double cluster_us = 0.788;                // to start a cluster
+  double dram_bytes_per_us = 4.48e6;
   double dram_bytes_per_us_once = 4.67e6;  // of A and B where one of them makes room first
   double kept_bytes = 40e6;                // of a larger matrix L2 keeps nothing for later
   double copy_launch_us = 1.5;             // of odd operands,
   double copied_bytes_per_us = 1.8e6;      // which are read and written
-  double overlap = 2.74;                   // exponent with which computing, loads and DRAM overlap
-  double launch_us = 2.51;
-  double epilogue_bytes_per_clock = 42.3;
-  double exposed_pingpong = 0.25;           // of an epilogue that the other warpgroup should hide
+  double overlap = 2.72;                   // exponent with which computing, loads and DRAM overlap
+  double launch_us = 2.08;
+  double epilogue_bytes_per_clock = 31.5;
+  double m_major_factor = 1.33;             // of the epilogue of an M-major D
+  double exposed_pingpong = 0.306;          // of an epilogue that the other warpgroup should hide
   double fused_clocks = 0.12;               // of a fused epilogue, per accumulator
   double partial_line_factor = 1.29;        // of results whose boxes are not lines of 128 bytes
   double line_store_factor = 4.7;           // of an epilogue without TMA
-  double cluster_meeting_us = 0.90;         // of the CTAs of a cluster that share K,
-  double exchanged_bytes_per_clock = 44.2;  // and to exchange their sums
-  double meeting_us = 1.75;                 // to share tiles at all,
-  double second_step_us = 1.73;             // to add more parts than one step does,
-  double partial_bytes_per_clock = 80.9;    // to write and read a part of one
+  double cluster_meeting_us = 0.913;        // of the CTAs of a cluster that share K,
+  double exchanged_bytes_per_clock = 48.3;  // and to exchange their sums
+  double meeting_us = 1.94;                 // to share tiles at all,
+  double second_step_us = 1.34;             // to add more parts than one step does,
+  double partial_bytes_per_clock = 60.2;    // to write and read a part of one
 };
 
 /// How the tiles are handed out.
@@ -91,6 +94,26 @@ inline double efficiency_of(machine_model const& m, gemm_config const& c) {
   return multicasts(c) ? alone * m.efficiency_cluster : alone;
 }
 
+/// Are a shared tile's parts those of CTAs beside each other (work_plan::part_of)?
+inline int parts_beside(gemm_config const& c, sharing const& s) {
+  bool const even = s.shared > 0 && s.shared == s.tiles && s.sharers % s.shared == 0;
+  int const parts = even ? s.sharers / s.shared : 1;
+  return c.cluster_k > 1 ? c.cluster_k : parts < 4 ? parts : 1;
+}
+
+/// Bytes of one K block that the CTAs of a GPC need, where a row of tiles needs a_bytes of it and a
+/// column b_bytes. CTAs beside each other run in one GPC and load the same lines at the same time:
+/// L2 sends these once (docs/decisions/0025).
+inline double gpc_bytes(gemm_problem const& p, gemm_config const& c, sharing const& s,
+                        double a_bytes, double b_bytes) {
+  tile_order const o = usual_order_of(p, c, s.clusters);
+  int const parts = parts_beside(c, s);
+  double const tiles = std::max(1.0, std::min(16.0, 1.0 * s.clusters * c.cluster_k) / parts);
+  double const cols = std::min<double>(o.n_tiles, std::max(1.0, tiles / o.band));
+  double const rows = std::min<double>(o.m_tiles, std::max(1.0, tiles / cols));
+  return parts * (rows * a_bytes + cols * b_bytes);
+}
+
 /// Time of problem `p` (as the kernel runs it) with configuration `c`.
 inline cost predict(gemm_problem const& p, gemm_config const& c, sharing const& s,
                     odd_matrices const& odd = {}) {
@@ -116,18 +139,24 @@ inline cost predict(gemm_problem const& p, gemm_config const& c, sharing const& 
     double const split = multicasts(c) ? m.split_sector_multicast : m.split_sector_factor;
     return pitch % 32 != 0 ? split : pitch % 128 != 0 ? m.split_line_factor : 1;
   };
-  double const bytes = 128.0 * (static_cast<double>(c.tile_m) / c.cluster_n * factor(p.a) +
-                                static_cast<double>(c.tile_n) / c.cluster_m * factor(p.b));
+  double const a_bytes = 128.0 * c.tile_m * factor(p.a), b_bytes = 128.0 * c.tile_n * factor(p.b);
+  double const bytes = a_bytes / c.cluster_n + b_bytes / c.cluster_m;
   bool const apart = c.cluster_k > 1 || (s.shared > 0 && s.shared == s.tiles);
   int const ctas = s.clusters * c.cluster_k;
   double const alone = apart ? std::min(m.bytes_per_clock_alone, m.bytes_per_clock_apart / ctas)
                              : m.bytes_per_clock / ctas;
   bool const cluster = multicasts(c);
-  double const loads = bytes / (cluster ? m.bytes_per_clock_multicast : alone);
+  double const loads =
+      cluster ? bytes / m.bytes_per_clock_multicast
+              : std::pow(std::pow(bytes / alone, m.gpc_overlap) +
+                             std::pow(gpc_bytes(p, c, s, a_bytes, b_bytes) / m.bytes_per_clock_gpc,
+                                      m.gpc_overlap),
+                         1 / m.gpc_overlap);
   double const tile_elems = static_cast<double>(c.tile_m) * c.tile_n;
   double const stores = odd.d ? m.line_store_factor : 1;
   double const results = static_cast<double>(c.tile_m) * c.d_cols();  // that a CTA stores
-  double const epilogue = results * size_bytes(c.d) / m.epilogue_bytes_per_clock * stores +
+  double const epilogue = results * size_bytes(c.d) / m.epilogue_bytes_per_clock * stores *
+                              (c.d_m ? m.m_major_factor : 1) +
                           (c.fused == fusion::none ? 0 : tile_elems * m.fused_clocks);
   double const tiles = whole + (part > 0 ? 1 : 0);
   double const epilogues = c.pingpong ? 1 + m.exposed_pingpong * (tiles - 1) : tiles;
@@ -177,10 +206,12 @@ inline cost predict(gemm_problem const& p, gemm_config const& c, sharing const& 
   if (odd.copied_bytes > 0)  // by a launch of its own
     r.copies_us = m.copy_launch_us + odd.copied_bytes / m.copied_bytes_per_us;
   auto const power = [&](double x) { return std::pow(x, m.overlap); };
+  // While a CTA stores a tile that is not its last, it loads the next one.
+  double const last = us(epilogue), others = std::max(0.0, r.epilogue_us - last);
   double const overlapped =
-      std::pow(power(r.math_us) + power(r.loads_us) + power(r.dram_us), 1 / m.overlap);
-  r.total_us = m.launch_us + (cluster ? m.cluster_us : 0) + r.meeting_us + r.copies_us +
-               r.epilogue_us + overlapped;
+      std::pow(power(r.math_us + others) + power(r.loads_us) + power(r.dram_us), 1 / m.overlap);
+  r.total_us =
+      m.launch_us + (cluster ? m.cluster_us : 0) + r.meeting_us + r.copies_us + last + overlapped;
   return r;
 }
 

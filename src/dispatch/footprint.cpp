@@ -32,6 +32,16 @@ class last_needed {
   std::unordered_map<std::int64_t, int> wave_of_;
 };
 
+double operand_bytes(tile_order const& grid, strips const& s) {
+  return s.row_bytes * grid.m_tiles * (s.shared_rows ? 1 : grid.batch) +
+         s.col_bytes * grid.n_tiles * (s.shared_cols ? 1 : grid.batch);
+}
+
+/// Whatever the order, one wave touches all there is, and what fits into the cache stays there.
+bool stays(tile_order const& grid, strips const& s) {
+  return grid.tiles() <= s.wave || operand_bytes(grid, s) <= footprint_cache_bytes;
+}
+
 /// The band in which tiles beside each other read the same strip of the larger operand, if that is
 /// A; 0 if not. Where both are equal, of the one with the larger strips.
 int band_of_larger_rows(tile_order const& grid, strips const& s) {
@@ -78,19 +88,19 @@ tile_order default_order(tile_order grid, int tile_rows) {
   return grid;
 }
 
-tile_order choose_order(tile_order const& grid, strips const& s, int tile_rows) {
+tile_order usual_order(tile_order const& grid, strips const& s, int tile_rows) {
   tile_order usual = default_order(grid, tile_rows);
-  bool const one_wave = grid.tiles() <= s.wave;
-  double const all = s.row_bytes * grid.m_tiles * (s.shared_rows ? 1 : grid.batch) +
-                     s.col_bytes * grid.n_tiles * (s.shared_cols ? 1 : grid.batch);
-  // Whatever the order, one wave touches all there is, and what fits into the cache stays there.
-  if (one_wave || all <= footprint_cache_bytes) {
-    if (int const band = band_of_larger_rows(grid, s); band > 0)
-      usual.band = std::min(usual.band, band);
-    else if (!one_wave && all <= small_operands_bytes && s.stores_rows)
-      usual.band = std::min(usual.band, small_band);
-    return usual;
-  }
+  if (!stays(grid, s)) return usual;
+  if (int const band = band_of_larger_rows(grid, s); band > 0)
+    usual.band = std::min(usual.band, band);
+  else if (grid.tiles() > s.wave && operand_bytes(grid, s) <= small_operands_bytes && s.stores_rows)
+    usual.band = std::min(usual.band, small_band);
+  return usual;
+}
+
+tile_order choose_order(tile_order const& grid, strips const& s, int tile_rows) {
+  tile_order const usual = usual_order(grid, s, tile_rows);
+  if (stays(grid, s)) return usual;
   // A single row or column of tiles has no other order.
   if (grid.m_tiles == 1 || grid.n_tiles == 1) return usual;
   tile_order best = usual;

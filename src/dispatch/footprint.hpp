@@ -41,6 +41,9 @@ footprint footprint_of(tile_order const& order, strips const& s);
 /// cluster tile.
 tile_order choose_order(tile_order const& grid, strips const& s, int tile_rows);
 
+/// The same by rules alone, whatever is read: where none of them holds, default_order.
+tile_order usual_order(tile_order const& grid, strips const& s, int tile_rows);
+
 /// The grouped order in bands of about 2048 rows of D; of 4 tiles where there are few columns of
 /// tiles, so that those of a row are near each other (docs/decisions/0019).
 tile_order default_order(tile_order grid, int tile_rows);

@@ -2,9 +2,13 @@
 // raster.hpp  A plan's order of tiles: chosen by the footprint model, and as the kernel gets it.
 #pragma once
 
+#include "dispatch/footprint.hpp"
 #include "tilewright/dispatch/gemm.hpp"
 
 namespace tw {
+
+/// The usual order (footprint.hpp) of configuration c's tiles of `q`, by `clusters` at a time.
+tile_order usual_order_of(gemm_problem const& q, gemm_config const& c, int clusters);
 
 /// Sets plan.raster and plan.band to what the model chooses for plan.config, clusters and normal.
 void choose_raster(gemm_plan& plan);
