@@ -189,6 +189,12 @@ std::vector<int> plain_shapes(bool in_k) {
       all.push_back(i);
   return all;
 }
+std::vector<int> tall_shapes() {
+  std::vector<int> tall = plain_shapes(false);
+  std::erase_if(tall, [](int i) { return tile_shape_list[i].tile_m < 192; });
+  return tall;
+}
+
 std::vector<int> sharing_shapes() {
   std::vector<int> all = plain_shapes(false);
   std::erase_if(all, [](int shape) { return !shares(shape); });
@@ -234,6 +240,37 @@ TEST_P(EveryShape, TilesByTmaAndRaggedOnesTakeTurns) {
   }
 }
 
+class TallShape : public EveryShape {};
+
+/// In the last tiles one warpgroup has rows of D; the others free stages, tile after tile, and no
+/// thread of theirs may miss a phase or run ahead.
+TEST_P(TallShape, WarpgroupsBelowDKeepStep) {
+  tile_shape const& t = tile_shape_list[GetParam()];
+  int const m = t.tile_m * t.cluster_m + 40, n = 3 * t.tile_n * t.cluster_n;
+  int const k = 64 * (2 * t.stages + 1);
+  std::mt19937_64 rng{static_cast<unsigned>(GetParam())};
+  std::normal_distribution<float> normal;
+  auto const fill = [&] { return normal(rng); };
+  product p;
+  p.a = make_matrix(elem::bf16, order::row_major, m, k, 0, fill);
+  p.b = make_matrix(elem::bf16, order::col_major, k, n, 0, fill);
+  p.d = make_matrix(elem::bf16, t.d_m ? order::col_major : order::row_major, m, n, 0, nullptr);
+  p.problem = {m, n, k, p.a.desc, p.b.desc, p.d.desc, std::nullopt, 1.0F, 0.0F};
+  gemm_operands const operands = p.operands();
+  auto const plans = plan_candidates(p.problem, operands, 132);
+  gemm_config const c = config_of(t, elem::bf16, elem::bf16, operand_major::k, operand_major::k);
+  auto const planned = std::find_if(plans.begin(), plans.end(), [&](gemm_plan const& x) {
+    return x.config == c && !x.swapped && x.shared_tiles == 0;
+  });
+  ASSERT_NE(planned, plans.end());
+  for (int i = 0; i < 12; ++i) {
+    gemm_plan plan = *planned;
+    plan.clusters = 1 + i % 2;
+    run_at_random(plan, p, operands, rng());
+    ASSERT_FALSE(HasFailure());
+  }
+}
+
 class SharingShape : public EveryShape {};
 
 TEST_P(SharingShape, MorePartsThanOneGroupAddsInTwoSteps) {
@@ -274,6 +311,7 @@ TEST_P(SharingShape, SoDoTwoTilesEvenlyCutAndNot) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, EveryShape, testing::ValuesIn(plain_shapes(false)), shape_name);
+INSTANTIATE_TEST_SUITE_P(Shapes, TallShape, testing::ValuesIn(tall_shapes()), shape_name);
 INSTANTIATE_TEST_SUITE_P(Shapes, SharingShape, testing::ValuesIn(sharing_shapes()), shape_name);
 
 TEST(Gemm, SharedTilesOfAKernelThatSharesNoneAreRefused) {
