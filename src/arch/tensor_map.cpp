@@ -60,6 +60,17 @@ std::optional<rejection> check_tensor_map(tensor_map_desc const& d) {
   return check_box(d);
 }
 
+tensor_map_desc in_all_memory(tensor_map_desc d) {
+  constexpr std::int64_t units = std::int64_t{1} << tma_place::units_log2;
+  d.base = reinterpret_cast<void*>(tma_place::first_byte);
+  d.dim[d.rank] = units;
+  d.stride_bytes[d.rank - 1] = tma_place::unit_bytes;
+  d.dim[d.rank + 1] = std::int64_t{1} << 22;  // 2^57 bytes in all
+  d.stride_bytes[d.rank] = units * tma_place::unit_bytes;
+  d.rank += 2;
+  return d;
+}
+
 tensor_map make_tensor_map(tensor_map_desc const& d, target t) {
   if (auto r = check_tensor_map(d)) throw rejected(*r);
   return t == target::emu ? pack_tensor_map_emu(d) : encode_tensor_map_gpu(d);

@@ -18,10 +18,12 @@ namespace {
 static_assert(sizeof(tensor_map) == sizeof(CUtensorMap));
 
 /// What a request that misses L2 fetches. Where lines begin inside of sectors it reaches into two
-/// such pieces, and 256 bytes take 15 % more time (docs/decisions/0019).
+/// such pieces, and 256 bytes take 15 % more time (docs/decisions/0019). Matrices at places of
+/// their own (in_all_memory) are taken to begin at sectors.
 CUtensorMapL2promotion promotion_of(tensor_map_desc const& d) {
-  bool const whole = std::all_of(d.stride_bytes, d.stride_bytes + d.rank - 1,
-                                 [](std::int64_t stride) { return stride % 32 == 0; });
+  bool const whole = std::all_of(
+      d.stride_bytes, d.stride_bytes + d.rank - 1,
+      [](std::int64_t stride) { return stride % 32 == 0 || stride == tma_place::unit_bytes; });
   return whole && !d.l2_fetches_128 ? CU_TENSOR_MAP_L2_PROMOTION_L2_256B
                                     : CU_TENSOR_MAP_L2_PROMOTION_L2_128B;
 }

@@ -9,7 +9,6 @@
 #include "registry/gemv.hpp"
 #include "registry/registry.hpp"
 #include "tilewright/arch/emu/options.hpp"
-#include "tilewright/kernel/batch_maps.hpp"
 #include "tilewright/kernel/repitch.hpp"
 
 namespace tw {
@@ -55,13 +54,7 @@ void gemm_emulated(gemm_plan const& plan, gemm_operands const& given, emu_option
   before.record = nullptr;
   if (before.live_clusters == 0) before.live_clusters = 1;  // their CTAs do not wait for each other
   if (form.copied()) launch<repitch>(repitch::ctas(form.copies), form.copies, before);
-  bool const maps = needs_maps(params);
-  if (maps) {
-    before.pdl = false;
-    launch<batch_maps>(batch_maps::ctas(static_cast<int>(plan.normal.batch)),
-                       make_batch_maps(params, form.problem, form.operands), before);
-  }
-  run.pdl = early || maps || form.copied();
+  run.pdl = early || form.copied();
   gemm_config const& c = plan.config;
   run.expected_macs = static_cast<double>(params.walk.order.tiles()) * c.cluster_m * c.cluster_n *
                       c.tile_m * c.tile_n * static_cast<double>(params.work.k_tiles) * c.tile_k;

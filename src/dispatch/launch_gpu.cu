@@ -9,7 +9,6 @@
 #include "dispatch/params.hpp"
 #include "dispatch/plan_cache.hpp"
 #include "dispatch/repitch.hpp"
-#include "dispatch/write_maps.hpp"
 #include "registry/gemv.hpp"
 #include "registry/registry.hpp"
 
@@ -97,12 +96,7 @@ void gemm(gemm_plan const& plan, gemm_operands const& given, cudaStream_t stream
   if (form.copied())
     must(repitch_operands(form.copies, stream, early),
          "launch that copies operands to a padded pitch");
-  bool const maps = needs_maps(params);
-  if (maps)
-    must(write_maps(make_batch_maps(params, form.problem, form.operands), stream),
-         "launch that writes tensor maps");
-  // Copies and maps come before it, and follow what came before them.
-  bool const pdl = early || maps || form.copied();
+  bool const pdl = early || form.copied();  // copies come before it, and follow what came before
   must(static_cast<cudaError_t>(
            launcher(plan.clusters * plan.config.cluster(), params, stream, pdl)),
        "kernel launch");

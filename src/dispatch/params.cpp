@@ -22,30 +22,35 @@ namespace {
 std::int64_t round_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b * b; }
 
 /// Matrices that lie along the third dimension of an operand's map: those of the whole batch, or
-/// one where all products have the same or each has a map of its own.
+/// one where all products have the same or each has a place of its own.
 std::int64_t matrices_of(gemm_problem const& q, matrix_desc const& m) {
   return m.batch_stride_elems == 0 || m.has_pointers() ? 1 : q.batch;
 }
 
 /// A map of `outer` times `inner` contiguous elements; the third dimension is the batch, 1 where
-/// all products have the same matrix.
+/// all products have the same matrix. placed: the third and the fourth are a tma_place, for
+/// matrices without pointers (batch, 0).
 tensor_map map_of(void const* base, matrix_desc const& m, std::int64_t batch, extents e,
-                  operand_box box, swizzle_mode swizzle, target t, bool l2_fetches_128 = false) {
+                  operand_box box, swizzle_mode swizzle, target t, bool placed,
+                  bool l2_fetches_128 = false) {
   tensor_map_desc d;
   d.base = const_cast<void*>(base);
   d.type = m.type;
-  d.rank = 3;
+  d.rank = 2;
   d.dim[0] = e.inner;
   d.dim[1] = e.outer;
   std::int64_t const pitch = m.pitch_elems * size_bytes(m.type);
   d.stride_bytes[0] = e.outer == 1 ? round_up(pitch, 16) : pitch;
-  d.dim[2] = batch;
-  // Of a batch of one any that TMA accepts.
-  d.stride_bytes[1] = batch > 1 ? m.batch_stride_elems * size_bytes(m.type) : d.stride_bytes[0];
   d.box[0] = box.inner;
   d.box[1] = box.outer;
   d.swizzle = swizzle;
   d.l2_fetches_128 = l2_fetches_128;
+  if (m.has_pointers()) return make_tensor_map(in_all_memory(d), t);
+  d.rank = placed ? 4 : 3;
+  d.dim[2] = batch;
+  // Of a batch of one any that TMA accepts.
+  d.stride_bytes[1] = batch > 1 ? m.batch_stride_elems * size_bytes(m.type) : d.stride_bytes[0];
+  if (placed) d.stride_bytes[2] = d.stride_bytes[1];
   return make_tensor_map(d, t);
 }
 
@@ -104,7 +109,7 @@ void put_aux(fused_params& f, gemm_config const& c, gemm_problem const& q, void*
   extents const e = c.d_m ? extents{q.m, q.n} : extents{q.n, q.m};
   operand_box const shape =
       c.d_m ? operand_box{box.rows, box.cols} : operand_box{box.cols, box.rows};
-  f.aux_map = map_of(base, m, q.batch, e, shape, box.swizzle, t);
+  f.aux_map = map_of(base, m, q.batch, e, shape, box.swizzle, t, false);
   int const strip = c.d_m ? 64 : box.cols;
   f.aux_tma_end = e.inner % chunk == 0 ? std::numeric_limits<int>::max() - 256
                                        : static_cast<int>(e.inner / strip * strip);
@@ -185,16 +190,7 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
          "set shared_tiles to 0, or take another plan of plan_candidates()"});
   gemm_params p{};
   int const a_share = c.tile_m / c.cluster_n, b_share = c.tile_n / c.cluster_m;
-  // The maps of a batch by pointers get their addresses on the device; any will do until then.
-  workspace_layout const where = workspace_of(plan);
-  auto const base_of = [&](matrix_desc const& m, void const* base) {
-    return m.has_pointers() ? o.workspace : base;
-  };
-  auto const maps_at = [&](matrix_desc const& m, std::int64_t offset) {
-    return m.has_pointers()
-               ? reinterpret_cast<tensor_map*>(static_cast<std::byte*>(o.workspace) + offset)
-               : nullptr;
-  };
+  bool const placed = q.a.has_pointers() || q.b.has_pointers();
   std::int64_t const a_matrices = matrices_of(q, q.a), b_matrices = matrices_of(q, q.b);
   p.a_batched = a_matrices > 1 ? 1 : 0;
   p.b_batched = b_matrices > 1 ? 1 : 0;
@@ -203,13 +199,15 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
   p.b_l2 = hints.b;
   p.epilogue.d_evict_first = hints.d_evict_first ? 1 : 0;
   auto const map_a = [&](int rows) {
-    return map_of(base_of(q.a, o.a), q.a, a_matrices, extents_of_a(q), box_of(c.a_major(), rows),
-                  swizzle_mode::b128, t, hints.a_by_128_bytes);
+    return map_of(o.a, q.a, a_matrices, extents_of_a(q),
+                  box_of(c.a_major(), swizzle_mode::b128, rows), swizzle_mode::b128, t, placed,
+                  hints.a_by_128_bytes);
   };
   auto const map_b = [&](int columns) {
-    return c.gated() ? gated_map(o.b, q, columns, t)
-                     : map_of(base_of(q.b, o.b), q.b, b_matrices, extents_of_b(q),
-                              box_of(c.b_major(), columns), swizzle_mode::b128, t);
+    return c.gated()
+               ? gated_map(o.b, q, columns, t)
+               : map_of(o.b, q.b, b_matrices, extents_of_b(q),
+                        box_of(c.b_major(), c.b_swizzle(), columns), c.b_swizzle(), t, placed);
   };
   p.m = static_cast<int>(q.m);
   p.n = static_cast<int>(q.n);
@@ -220,8 +218,9 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
   int const a_left = p.m % a_share, b_left = p.n % b_share;
   p.a_edge = a_left == 0 || c.a_mn ? p.a : map_a(a_left);
   p.b_edge = b_left == 0 || c.b_mn ? p.b : map_b(b_left);
-  p.a_maps = maps_at(q.a, where.maps_a);
-  p.b_maps = maps_at(q.b, where.maps_b);
+  p.by_pointers = placed ? 1 : 0;
+  p.a_matrices = q.a.has_pointers() ? o.a_array : nullptr;
+  p.b_matrices = q.b.has_pointers() ? o.b_array : nullptr;
   std::int64_t const d_cols = result_cols(q.epilogue, q.n);
 
   epilogue_params& e = p.epilogue;
@@ -235,8 +234,7 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
     extents const d = c.d_m ? extents{q.m, d_cols} : extents{d_cols, q.m};
     operand_box const shape =
         c.d_m ? operand_box{box.rows, box.cols} : operand_box{box.cols, box.rows};
-    e.d = map_of(base_of(q.d, o.d), q.d, matrices_of(q, q.d), d, shape, box.swizzle, t);
-    e.d_maps = maps_at(q.d, where.maps_d);
+    e.d = map_of(o.d, q.d, matrices_of(q, q.d), d, shape, box.swizzle, t, c.by_pointers());
     // A TMA store writes whole 16-byte chunks: a row that ends inside one would be overrun
     // (docs/decisions/0006). Its last strip goes by plain stores.
     bool const whole_chunks = d.inner * size_bytes(q.d.type) % 16 == 0;
@@ -262,15 +260,6 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
     p.fixup.counters = fixup_counters(p.work.most_parts(), c.tile_n);
   }
   return p;
-}
-
-batch_maps_params make_batch_maps(gemm_params const& p, gemm_problem const& q,
-                                  gemm_operands const& o) {
-  auto const writable = [](tensor_map const* maps) { return const_cast<tensor_map*>(maps); };
-  return {{{p.a, writable(p.a_maps), o.a_array},
-           {p.b, writable(p.b_maps), o.b_array},
-           {p.epilogue.d, writable(p.epilogue.d_maps), o.d_array}},
-          static_cast<int>(q.batch)};
 }
 
 }  // namespace tw

@@ -4,7 +4,6 @@
 
 #include "tilewright/arch/tensor_map.hpp"
 #include "tilewright/dispatch/gemm.hpp"
-#include "tilewright/kernel/batch_maps_params.hpp"
 #include "tilewright/kernel/params.hpp"
 #include "tilewright/kernel/repitch_params.hpp"
 
@@ -51,13 +50,5 @@ c_view view_of_c(gemm_problem const& q, gemm_operands const& o);
 /// kernel that shares none.
 gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_operands const& o,
                         target t);
-
-/// The launch that must come before the kernel's where an operand has pointers that TMA uses
-/// (needs_maps): it writes the maps into the workspace.
-batch_maps_params make_batch_maps(gemm_params const& p, gemm_problem const& q,
-                                  gemm_operands const& o);
-inline bool needs_maps(gemm_params const& p) {
-  return p.a_maps != nullptr || p.b_maps != nullptr || p.epilogue.d_maps != nullptr;
-}
 
 }  // namespace tw

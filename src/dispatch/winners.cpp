@@ -24,10 +24,11 @@ std::optional<winner> find_winner(gemm_problem const& p, int sms) {
   bool const dense = p.a.pitch_elems == (p.a.ord == order::row_major ? p.k : p.m) &&
                      p.b.pitch_elems == (p.b.ord == order::row_major ? p.n : p.k) &&
                      p.d.pitch_elems == p.n;
-  bool const in_line =
-      p.batch == 1 || (p.a.batch_stride_elems == p.m * p.k && p.b.batch_stride_elems == p.k * p.n &&
-                       p.d.batch_stride_elems == p.m * p.n);
-  if (!dense || !in_line) return std::nullopt;
+  auto const in_line = [&](matrix_desc const& m, std::int64_t elems) {
+    return p.batch == 1 || m.has_pointers() || m.batch_stride_elems == elems;
+  };
+  if (!dense || !in_line(p.a, p.m * p.k) || !in_line(p.b, p.k * p.n) || !in_line(p.d, p.m * p.n))
+    return std::nullopt;
   char const layout[] = {p.a.ord == order::row_major ? 'T' : 'N',
                          p.b.ord == order::col_major ? 'N' : 'T', 0};
   auto const find = [&](elem ab, elem d) -> std::optional<winner> {

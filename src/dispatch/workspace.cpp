@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// workspace.cpp  Counters, then partial sums, copies and tensor maps, each at a multiple of 256
-// bytes.
+// workspace.cpp  Counters, then partial sums and copies, each at a multiple of 256 bytes.
 #include "dispatch/workspace.hpp"
 
 #include "dispatch/normal_form.hpp"
@@ -25,11 +24,7 @@ bool splits_sectors(matrix_desc const& m, std::int64_t outer) {
 workspace_layout workspace_of(gemm_plan const& plan) {
   gemm_config const& c = plan.config;
   workspace_layout w;
-  bool const a_maps = plan.normal.a.has_pointers() && !plan.repitch_a;
-  bool const b_maps = plan.normal.b.has_pointers() && !plan.repitch_b;
-  bool const d_maps = plan.normal.d.has_pointers() && !plan.direct_d;
-  bool const copies = plan.repitch_a || plan.repitch_b;
-  if (plan.shared_tiles == 0 && !copies && !a_maps && !b_maps && !d_maps) return w;
+  if (plan.shared_tiles == 0 && !plan.repitch_a && !plan.repitch_b) return w;
   w.bytes = gemm_workspace_zeros;
   auto const take = [&](std::int64_t bytes) {
     std::int64_t const at = w.bytes;
@@ -48,10 +43,6 @@ workspace_layout workspace_of(gemm_plan const& plan) {
     extents const e = extents_of_b(plan.normal);
     w.copy_b = take(padded_copy(plan.normal.b, e, plan.normal.batch).bytes);
   }
-  std::int64_t const maps = plan.normal.batch * std::int64_t{sizeof(tensor_map)};
-  if (a_maps) w.maps_a = take(maps);
-  if (b_maps) w.maps_b = take(maps);
-  if (d_maps) w.maps_d = take(maps);
   return w;
 }
 

@@ -122,15 +122,17 @@ TEST(TmaParams, DimensionsAddressGlobalMemory) {
 
 /// The boxes of the GEMM's operands.
 TEST(TmaParams, AreTheKernelsBoxes) {
-  for (int extent : {64, 128, 192, 256}) {
+  for (int extent : {64, 96, 128, 192, 256}) {
     for (operand_major const major : {operand_major::k, operand_major::mn}) {
       bool const k_major = major == operand_major::k;
+      bool const narrow = !k_major && extent % 64 != 0;
       layout const smem =
-          tile_to_shape(smem_atom(major, smem_swizzle::b128, 16), make_shape(extent, 64),
-                        k_major ? make_tree(0, 1) : make_tree(1, 0));
+          tile_to_shape(smem_atom(major, narrow ? smem_swizzle::b64 : smem_swizzle::b128, 16),
+                        make_shape(extent, 64), k_major ? make_tree(0, 1) : make_tree(1, 0));
       layout const gmem = k_major ? "(4096,1024):(1024,1)"_L : "(4096,1024):(1,4096)"_L;
       tma_params const p = make_tma_params(gmem, smem, tile(extent, 64), 16);
-      operand_box const box = box_of(major, extent);
+      operand_box const box =
+          box_of(major, narrow ? swizzle_mode::b64 : swizzle_mode::b128, extent);
       EXPECT_EQ(p.dims, 2);
       EXPECT_EQ(p.box[0], box.inner);
       EXPECT_EQ(p.box[1], box.outer);

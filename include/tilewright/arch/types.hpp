@@ -84,6 +84,14 @@ struct tma_coord {
 template <class... I>
 tma_coord(I...) -> tma_coord<sizeof...(I)>;
 
+/// Where in global memory a matrix begins: the last two coordinates of a map that reaches all of it
+/// (in_all_memory, arch/tensor_map.hpp), in steps of 16 bytes and of 2^31 of those.
+struct tma_place {
+  int units, spans;
+  static constexpr int unit_bytes = 16, units_log2 = 31;
+  static constexpr std::uint64_t first_byte = unit_bytes;  // that of {0, 0}
+};
+
 /// Count 32-bit registers: one thread's part of `Count` 8x8 matrices of 16-bit elements.
 template <int Count>
 struct b32 {

@@ -23,6 +23,12 @@ TW_HD constexpr tile_shape few_rows(int tile_m, int tile_n, int stages, int k = 
   return {tile_m, tile_n, 1, 1, stages, false, true, false, fusion::none, k};
 }
 
+/// Compiled for every pair of majors.
+TW_HD constexpr tile_shape all_majors(tile_shape t) {
+  t.general = true;
+  return t;
+}
+
 /// For results of the operands' type alone.
 TW_HD constexpr tile_shape no_f32(tile_shape t) {
   t.f32 = false;
@@ -48,7 +54,7 @@ inline constexpr tile_shape tile_shape_list[] = {
     {128, 176, 1, 1, 5, true},                //
     no_f32({128, 160, 1, 1, 5, true}),        //
     no_f32({128, 144, 1, 1, 5, true}),        //
-    bf16_alone({128, 112, 1, 1, 6, true}),    //
+    bf16_alone({128, 112, 1, 1, 6, true, false, true}),
     {128, 128, 1, 1, 5, true, false, true},   //
     no_f32({128, 192, 1, 1, 4, true, true}),  // and few columns: the transposed product
     no_f32({128, 224, 2, 1, 4}),              // waves that others leave part empty
@@ -71,23 +77,22 @@ inline constexpr tile_shape tile_shape_list[] = {
     few_rows(128, 64, 8),                     //
     few_rows(128, 128, 6),                    //
     no_f32(few_rows(128, 80, 7)),             // rows that other tiles leave part empty
-    bf16_alone(few_rows(128, 112, 6)),        //
-    bf16_alone(few_rows(128, 208, 4)),        //
-    bf16_alone(few_rows(128, 240, 4)),        //
-    bf16_alone(few_rows(192, 96, 5)),         //
-    no_f32(few_rows(192, 160, 4)),            //
-    no_f32({128, 96, 1, 1, 7}),               // and waves
-    no_f32({128, 80, 1, 1, 7}),               //
-    no_f32({64, 80, 1, 1, 10}),               //
-    bf16_alone(few_rows(64, 96, 8, 2)),       // few rows and much K
-    bf16_alone(few_rows(64, 96, 8, 4)),       //
-    bf16_alone(few_rows(64, 128, 7, 2)),      //
-    few_rows(64, 32, 14, 8),                  //
-    no_f32(few_rows(64, 64, 10, 3)),          //
-    few_rows(64, 64, 10, 5),                  //
-    few_rows(64, 64, 11, 8),                  //
-    bf16_alone(few_rows(128, 64, 7, 4)),      //
-    bf16_alone(few_rows(128, 64, 7, 8)),      //
+    bf16_alone(all_majors(few_rows(128, 112, 6))),
+    bf16_alone(few_rows(128, 208, 4)),  //
+    bf16_alone(few_rows(128, 240, 4)),  //
+    bf16_alone(all_majors(few_rows(192, 96, 5))),
+    no_f32(few_rows(192, 160, 4)),                          //
+    no_f32({128, 96, 1, 1, 7}),                             // and waves
+    no_f32({128, 80, 1, 1, 7}),                             //
+    no_f32({64, 80, 1, 1, 10}),                             //
+    bf16_alone(few_rows(64, 96, 8, 2)),                     // few rows and much K
+    bf16_alone(few_rows(64, 96, 8, 4)),                     //
+    few_rows(64, 32, 14, 8),                                //
+    no_f32(few_rows(64, 64, 10, 3)),                        //
+    few_rows(64, 64, 10, 5),                                //
+    few_rows(64, 64, 11, 8),                                //
+    bf16_alone(few_rows(128, 64, 7, 4)),                    //
+    bf16_alone(few_rows(128, 64, 7, 8)),                    //
     {128, 256, 2, 1, 4, false, false, false, fusion::ops},  // fused epilogues: large products
     {128, 192, 1, 1, 4, true, false, false, fusion::ops},   // an epilogue that hides
     {128, 128, 1, 1, 5, true, false, false, fusion::ops},   //
@@ -133,9 +138,9 @@ TW_HD constexpr bool is_compiled(gemm_config const& c) {
   for (tile_shape const& t : tile_shape_list) {
     if (config_of(t, c.ab, c.d, c.a_major(), c.b_major()) != c) continue;
     if ((c.a_mn || c.b_mn) && !t.general) return false;
-    // A CTA loads its share of an MN-major operand in groups of 64.
+    // A CTA loads its share of an MN-major operand in groups of 64, of B also of 32.
     if (c.a_mn && t.tile_m / t.cluster_n % 64 != 0) return false;
-    if (c.b_mn && t.tile_n / t.cluster_m % 64 != 0) return false;
+    if (c.b_mn && t.tile_n / t.cluster_m % 32 != 0) return false;
     if (c.gated() && c.b_mn) return false;
     if (c.fused != fusion::none && c.d != c.ab) return c.d == elem::f32 && t.general;
     // ptxas spills: two fragments of 192 columns of one tile leave no registers to store float32,

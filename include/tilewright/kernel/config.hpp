@@ -39,6 +39,11 @@ struct gemm_config {
     return b_mn ? operand_major::mn : operand_major::k;
   }
   TW_HD constexpr int cluster() const { return cluster_m * cluster_n * cluster_k; }
+  /// A K block's row of a K-major operand is a span of the widest swizzle, and columns of an
+  /// MN-major B are where they are whole spans of it.
+  TW_HD constexpr swizzle_mode b_swizzle() const {
+    return b_mn && tile_n / cluster_m % 64 != 0 ? swizzle_mode::b64 : swizzle_mode::b128;
+  }
   /// Warpgroups that multiply.
   TW_HD constexpr int math_warpgroups() const {
     return pingpong || tile_m == 256 ? 2 : tile_m / 64;
@@ -63,14 +68,8 @@ struct gemm_config {
   TW_HD constexpr bool aux() const {
     return fused == fusion::ops_aux || fused == fusion::gated_aux;
   }
-  /// Does the kernel take batches by pointers? With fused epilogues, or with two fragments of
-  /// many accumulators, no registers are left for the second kind of address; and where the cluster
-  /// shares K, a CTA without a part would store before its loading thread has acquired D's map.
-  TW_HD constexpr bool by_pointers() const {
-    bool const wide = fragments() * tile_n >= (pingpong ? 256 : 384);
-    bool const tight = wide && (!pingpong || d == elem::f32);
-    return fused == fusion::none && !tight && cluster_k == 1;
-  }
+  /// Does the kernel take batches by pointers? Fused epilogues have no registers left for them.
+  TW_HD constexpr bool by_pointers() const { return fused == fusion::none; }
   /// Can several clusters share a tile's K range? A tile that is fast when it is whole gained
   /// nothing from it (docs/decisions/0019), and its accumulators leave few registers for adding
   /// parts. Nor do clusters of four (0023).

@@ -60,11 +60,12 @@ struct epilogue {
       unrolled<Fragments>([&](auto f) { store_fused(p, w, place(f), acc[f], turn); });
     } else {
       constexpr int groups = Fragments * strips / staged.group;
+      d_result const d = d_of(p, at.batch);  // once, for it may read memory
       bool const sums = are_sums(p, {at.row + 64 * (Fragments - 1), at.col, at.batch});
       if (sums)
-        unrolled<groups>([&](auto g) { store_sums<g * staged.group>(p, w, at, acc, turn); });
+        unrolled<groups>([&](auto g) { store_sums<g * staged.group>(d, w, at, acc, turn); });
       else
-        store_any(p, w, at, acc, turn);
+        store_any(d, w, at, acc, turn);
       if constexpr (staged.halves == 2 && groups % 2 != 0) turn ^= 1;
       turn |= 2;
     }
@@ -100,10 +101,15 @@ struct epilogue {
   /// What a strip is stored to: D.
   struct d_result {
     epilogue_params const& p;
-    // The thread that loads A has acquired the maps of a batch by pointers.
-    TW_DEVICE bool one_map() const { return !C.by_pointers() || p.d_maps == nullptr; }
-    TW_DEVICE tensor_map const& map(int batch) const { return one_map() ? p.d : p.d_maps[batch]; }
-    TW_DEVICE int index(int batch) const { return one_map() ? batch : 0; }
+    tma_place place;  // of the product's D, or (batch, 0)
+    TW_DEVICE tensor_map const& map() const { return p.d; }
+    TW_DEVICE auto box_at(int inner, int outer, int batch) const {
+      if constexpr (C.by_pointers()) {
+        return tma_coord<4>{{inner, outer, place.units, place.spans}};
+      } else {
+        return tma_coord<3>{{inner, outer, batch}};
+      }
+    }
     /// Product `batch` begins `first` elements behind `matrix`.
     TW_DEVICE void* matrix(int batch) const {
       return !C.by_pointers() ? p.data
@@ -119,13 +125,21 @@ struct epilogue {
     static constexpr bool contiguous = true;  // columns, in a row-major matrix
     TW_DEVICE int col_step() const { return 1; }
   };
+  TW_DEVICE static d_result d_of(epilogue_params const& p, int batch) {
+    if constexpr (C.by_pointers()) {
+      if (p.matrices != nullptr) return {p, tma_place_of(p.matrices[batch])};
+    }
+    return {p, {batch, 0}};
+  }
   /// Or the auxiliary output, of which a gate (part 0) and what it multiplies (1) are columns
   /// apart.
   struct aux_result {
     epilogue_params const& p;
     int part;
-    TW_DEVICE tensor_map const& map(int) const { return p.fused.aux_map; }
-    TW_DEVICE int index(int batch) const { return batch; }
+    TW_DEVICE tensor_map const& map() const { return p.fused.aux_map; }
+    TW_DEVICE auto box_at(int inner, int outer, int batch) const {
+      return tma_coord<3>{{inner, outer, batch}};
+    }
     TW_DEVICE void* matrix(int) const { return p.fused.aux; }
     TW_DEVICE std::int64_t first(int batch) const { return batch * p.fused.aux_batch_stride; }
     TW_DEVICE std::int64_t pitch() const { return p.fused.aux_pitch; }
@@ -158,7 +172,7 @@ struct epilogue {
   /// Strips First and following, a group, for which are_sums() holds, as for nearly all. Code for
   /// other cases must not lie between: it costs even where it is jumped over (docs/decisions/0019).
   template <int First, int Fragments>
-  TW_DEVICE static void store_sums(epilogue_params const& p, writer const& w, fragment_place at,
+  TW_DEVICE static void store_sums(d_result const& d, writer const& w, fragment_place at,
                                    fragment (&acc)[Fragments], int turn) {
     if (staged.halves == 1 && (First > 0 || turn >= 2)) meet<0>(w);
     unrolled<staged.group>([&](auto k) {
@@ -170,7 +184,7 @@ struct epilogue {
     if (staged.halves == 2 && w.leads()) tma_store_wait_read<0>();  // the other half is free
     named_barrier_sync(w.barrier(), 128);
     unrolled<staged.group>([&](auto k) {
-      store_boxes(w, d_result{p}, staging_for(w, First + k, turn), place_of(at, First + k));
+      store_boxes(w, d, staging_for(w, First + k, turn), place_of(at, First + k));
     });
     if (w.leads()) tma_store_commit();
   }
@@ -178,14 +192,14 @@ struct epilogue {
   /// All strips, whatever they need: a loop whose code is there once, for it is half of a kernel's.
   /// Each turn takes the first strip's results and moves those of the others down.
   template <int Fragments>
-  TW_DEVICE static void store_any(epilogue_params const& p, writer const& w, fragment_place at,
+  TW_DEVICE static void store_any(d_result const& d, writer const& w, fragment_place at,
                                   fragment (&acc)[Fragments], int turn) {
     TW_NO_UNROLL
     for (int i = 0; i < Fragments * strips; ++i) {
       if (i % staged.group == 0 && (i > 0 || turn >= 2)) meet<0>(w);
       fragment_place const to = place_of(at, i);
-      scale(p, w.anew(), to, acc[0]);
-      store_strip(w.anew(), d_result{p}, end_of(to) <= p.tma_end, staging_for(w, i, turn), to,
+      scale(d.p, w.anew(), to, acc[0]);
+      store_strip(w.anew(), d, end_of(to) <= d.p.tma_end, staging_for(w, i, turn), to,
                   [&](int e) { return acc[0][e]; });
       move_down<strip_regs>(acc);
     }
@@ -216,7 +230,7 @@ struct epilogue {
       fill(w, staged_strip, [&](int i) { return acc[j * strip_regs + i]; });
       fence_proxy_async();  // the writes above are for the async proxy
       named_barrier_sync(w.barrier(), 128);
-      store_boxes(w, d_result{p}, staged_strip, to);
+      store_boxes(w, d_of(p, at.batch), staged_strip, to);
       if (w.leads()) tma_store_commit();
       turn ^= 1;
     });
@@ -249,7 +263,8 @@ struct epilogue {
         });
       }
       ops::make_y(p, to, acc, j);
-      put(d_result{p}, end_of(to) <= p.tma_end, [&](int i) { return acc[j * strip_regs + i]; });
+      put(d_of(p, at.batch), end_of(to) <= p.tma_end,
+          [&](int i) { return acc[j * strip_regs + i]; });
     });
   }
 
@@ -311,14 +326,13 @@ struct epilogue {
   TW_DEVICE static void store_boxes(writer const& w, Result const& result, std::byte* strip,
                                     fragment_place at) {
     if (!w.leads()) return;
-    tensor_map const& map = result.map(at.batch);
-    int const matrix = result.index(at.batch);
+    tensor_map const& map = result.map();
     TW_UNROLL
     for (int b = 0; b < box.boxes(); ++b) {
       int const row = at.row + b * box.rows, col = result.col(at.col);
       if (row >= result.p.m || at.col >= result.p.n) continue;
-      tma_coord<3> const to =
-          box.m_major ? tma_coord<3>{{row, col, matrix}} : tma_coord<3>{{col, row, matrix}};
+      auto const to =
+          box.m_major ? result.box_at(row, col, at.batch) : result.box_at(col, row, at.batch);
       if (result.p.d_evict_first != 0)
         tma_store_hinted(map, strip + b * box.bytes(type), to, evict_first_policy());
       else

@@ -32,7 +32,7 @@ struct gemm_sm90 {
 
   // Each CTA loads its share of the tiles it has in common with its peers, and multicasts it.
   using operand_a = operand_tile<C.ab, C.a_major(), swizzle_mode::b128>;
-  using operand_b = operand_tile<C.ab, C.b_major(), swizzle_mode::b128>;
+  using operand_b = operand_tile<C.ab, C.b_major(), C.b_swizzle()>;
   static constexpr int a_share = C.tile_m / C.cluster_n;  // rows of A one CTA loads
   static constexpr int b_share = C.tile_n / C.cluster_m;  // columns of B one CTA loads
   static constexpr int a_bytes = C.tile_m * tile_k * size_bytes(C.ab);
@@ -47,8 +47,8 @@ struct gemm_sm90 {
   static_assert(C.cluster_k == 1 || !C.pingpong, "[TW0204] no ping-pong where a cluster shares K");
   static_assert(C.cluster_k == 1 || C.fused == fusion::none,
                 "[TW0204] no fused epilogue where a cluster shares K");
-  static_assert(a_share % (C.a_mn ? 64 : 8) == 0 && b_share % (C.b_mn ? 64 : 8) == 0,
-                "[TW0209] a CTA loads whole groups of 8 rows, 64 of an MN-major operand");
+  static_assert(a_share % (C.a_mn ? 64 : 8) == 0 && b_share % (C.b_mn ? 32 : 8) == 0,
+                "[TW0209] a CTA loads whole groups of 8 rows, 64 of an MN-major A, 32 of such a B");
   static_assert(!C.gated() || (!C.b_mn && b_share % 16 == 0),
                 "[TW0209] a CTA loads whole groups of 8 gate and 8 up columns, K-major");
 
@@ -132,11 +132,15 @@ struct gemm_sm90 {
             t.n * C.cluster_n + cluster_rank() / C.cluster_m % C.cluster_n, t.batch};
   }
 
-  /// Coordinates in an operand's tensor map: (contiguous, other, batch), or of gate and up columns
-  /// (k, 8 columns, gate or up, groups, batch).
+  /// Coordinates in an operand's tensor map: (contiguous, other, batch), of a batch by pointers
+  /// (contiguous, other, place), or of gate and up columns (k, 8 columns, gate or up, groups,
+  /// batch).
   struct plain_map {
     TW_DEVICE static tma_coord<3> at(tma_coord<2> x, int batch) {
       return {{x.c[0], x.c[1], batch}};
+    }
+    TW_DEVICE static tma_coord<4> at(tma_coord<2> x, tma_place matrix) {
+      return {{x.c[0], x.c[1], matrix.units, matrix.spans}};
     }
   };
   struct gated_map {
@@ -157,14 +161,14 @@ struct gemm_sm90 {
         static_cast<std::uint16_t>(((1 << C.cluster_m) - 1) << rank_n * C.cluster_m);
     ring<C.stages> slot;
     work_of_cta work(p.work, cluster_id());
-    int acquired = -1;  // the product whose maps may be used
     for (segment seg{}; work.next(p.work, cluster_count(), seg);) {
       tile_place const tile = tile_of(p, seg.tile);
       int const m = tile.m * C.tile_m + rank_n * a_share;  // the first row of A
       int const n = tile.n * C.tile_n + rank_m * b_share;  // the first column of B
-      int const a_matrix = p.a_batched * tile.batch, b_matrix = p.b_batched * tile.batch;
+      int const a_batch = p.a_batched * tile.batch, b_batch = p.b_batched * tile.batch;
       k_range const mine = my_part(seg);
-      auto const load_tile = [&](tensor_map const& map_a, tensor_map const& map_b, auto const& x) {
+      auto const load_tile = [&](tensor_map const& map_a, tensor_map const& map_b, auto const& x,
+                                 auto a_matrix, auto b_matrix) {
         for (int k = mine.begin; k < mine.end; ++k, slot.next()) {
           s.slot_free[slot.stage].wait(slot.phase ^ 1U);
           mbarrier& landed = s.ab_landed[slot.stage];
@@ -184,27 +188,23 @@ struct gemm_sm90 {
               });
         }
       };
-      if (!C.by_pointers() || (p.a_maps == nullptr && p.b_maps == nullptr)) {
-        if (C.by_pointers() && tile.batch != acquired) acquire(p.epilogue.d_maps, tile.batch);
-        acquired = tile.batch;
-        part_of_tile const part{in_matrix(p.m - tile.m * C.tile_m, C.tile_m),
-                                in_matrix(p.n - tile.n * C.tile_n, C.tile_n),
-                                in_matrix(p.m - m, a_share), in_matrix(p.n - n, b_share)};
-        if (part.a_rows == C.tile_m && part.b_rows == C.tile_n)
-          load_tile(p.a, p.b, whole_tile{});  // a loop of its own: these maps are constants
-        else
+      part_of_tile const part{in_matrix(p.m - tile.m * C.tile_m, C.tile_m),
+                              in_matrix(p.n - tile.n * C.tile_n, C.tile_n),
+                              in_matrix(p.m - m, a_share), in_matrix(p.n - n, b_share)};
+      if constexpr (C.by_pointers()) {
+        if (p.by_pointers != 0) {
           load_tile(part.a_mine == a_share ? p.a : p.a_edge,
-                    part.b_mine == b_share ? p.b : p.b_edge, part);
-        continue;
+                    part.b_mine == b_share ? p.b : p.b_edge, part,
+                    place_of(p.a_matrices, tile.batch, a_batch),
+                    place_of(p.b_matrices, tile.batch, b_batch));
+          continue;
+        }
       }
-      if (tile.batch != acquired) {
-        acquire(p.a_maps, tile.batch);
-        acquire(p.b_maps, tile.batch);
-        acquire(p.epilogue.d_maps, tile.batch);
-        acquired = tile.batch;
-      }
-      load_tile(p.a_maps != nullptr ? p.a_maps[tile.batch] : p.a,
-                p.b_maps != nullptr ? p.b_maps[tile.batch] : p.b, whole_tile{});
+      if (part.a_rows == C.tile_m && part.b_rows == C.tile_n)
+        load_tile(p.a, p.b, whole_tile{}, a_batch, b_batch);  // of their own: maps are constants
+      else
+        load_tile(part.a_mine == a_share ? p.a : p.a_edge, part.b_mine == b_share ? p.b : p.b_edge,
+                  part, a_batch, b_batch);
     }
     grid_dependents_launch();  // all loads are under way: the next launch may begin to set up
   }
@@ -223,15 +223,15 @@ struct gemm_sm90 {
     return left <= 0 ? 0 : left < most ? left : most;
   }
 
-  /// Makes a map that a launch before wrote usable to this CTA. maps == nullptr: there is none.
-  TW_DEVICE static void acquire(tensor_map const* maps, int product) {
-    if (maps != nullptr) tensor_map_acquire(maps[product]);
+  /// The operand of a product of a batch by pointers, or of matrix `batch` along its map.
+  TW_DEVICE static tma_place place_of(void const* const* matrices, int product, int batch) {
+    return matrices != nullptr ? tma_place_of(matrices[product]) : tma_place{batch, 0};
   }
 
   /// The boxes of `mine` of `Share` rows (of M or N, from `first`) of K block k: of a K-major
   /// operand one with all rows, of an MN-major one each with a span of them.
-  template <class Operand, int Share, class Map, class Load>
-  TW_DEVICE static void load_share(std::byte* slot, int first, int k, int matrix, int mine,
+  template <class Operand, int Share, class Map, class Matrix, class Load>
+  TW_DEVICE static void load_share(std::byte* slot, int first, int k, Matrix matrix, int mine,
                                    Load load) {
     TW_UNROLL
     for (int i = 0; i < Operand::boxes(Share); ++i)

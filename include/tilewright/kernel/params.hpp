@@ -46,12 +46,13 @@ struct fused_params {
 enum class l2_load : std::int32_t { plain, evict_first, evict_normal };
 
 struct epilogue_params {
-  tensor_map d;  // boxes of kernel/d_box.hpp: (n, m, batch), or (m, n, batch) for an M-major D
-  tensor_map const* d_maps;  // a map for each product; nullptr: d, for all
+  /// Boxes of kernel/d_box.hpp: (n, m, batch), or (m, n, batch) for an M-major D. For kernels with
+  /// gemm_config::by_pointers() the last is two: a tma_place, or (batch, 0).
+  tensor_map d;
   int tma_end;        // boxes that end beyond this index of D's contiguous side go by plain stores
   int d_evict_first;  // 1: L2 need not keep D, nor the auxiliary output, for the next launch
   void* data;         // D
-  void* const* matrices;             // D of each product; nullptr: data and batch_stride
+  void* const* matrices;  // D of each product, in global memory; nullptr: data and batch_stride
   std::int64_t pitch, batch_stride;  // of D, elements
   int m, n;                          // size of D
   float alpha, beta;
@@ -73,8 +74,9 @@ struct gemm_params {
   tile_walk walk;            // through the cluster tiles
   int a_batched, b_batched;  // 1: a matrix for each product, along the map; 0: one place in it
   l2_load a_l2, b_l2;        // what the loads of A and B tell L2
-  tensor_map const* a_maps;  // a map for each product; nullptr: a, for all
-  tensor_map const* b_maps;
+  int by_pointers;           // 1: the maps of A and B end in a tma_place, or (batch, 0), for batch
+  void const* const* a_matrices;  // of each product, in global memory; nullptr: by a_batched
+  void const* const* b_matrices;
   int m, n;                   // rows of A, columns of B; with a gate n counts gate and up columns
   tensor_map a, b;            // (k, mn, batch) or (mn, k, batch), boxes of operand_tile
   tensor_map a_edge, b_edge;  // K-major: with boxes of what the last CTA's share has of the matrix

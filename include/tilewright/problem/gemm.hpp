@@ -58,9 +58,9 @@ struct gemm_problem {
 /// operands that TMA cannot address lie in it too. 256-byte aligned; its first gemm_workspace_zeros
 /// bytes are zero before its first use. A launch that succeeds leaves them so; after one that
 /// failed zero them again. Launches that may overlap need one each. gemm_workspace_bytes() of
-/// dispatch/gemm.hpp says how much serves every plan: 64 MiB, the copies, and for batches by
-/// pointers 128 bytes for each matrix. Of an operand with has_pointers() the array holds `batch`
-/// addresses, and a, b, c or d is not read.
+/// dispatch/gemm.hpp says how much serves every plan: 64 MiB and the copies. Of an operand with
+/// has_pointers() the array holds `batch` addresses, and a, b, c or d is not read; those of A, B and
+/// D are multiples of 16 bytes unless the pitch is not.
 struct gemm_operands {
   void const* a = nullptr;
   void const* b = nullptr;

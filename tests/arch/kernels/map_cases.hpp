@@ -105,6 +105,7 @@ inline std::vector<map_case> accepted_maps() {
       changed("16-byte row, 128-byte swizzle", "",
               [](m& d) { d.box[0] = 8, d.swizzle = swizzle_mode::b128; }),
   };
+  all.push_back({"all memory", "", in_all_memory(plain_map())});
   for (elem e : {elem::f32, elem::tf32, elem::f16, elem::e4m3, elem::e5m2})
     all.push_back(changed(name(e), "", [e](m& d) { d.type = e, d.box[0] = 32; }));
   return all;

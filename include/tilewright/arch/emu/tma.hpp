@@ -59,6 +59,9 @@ TW_DEVICE void tma_store_wait(emu::site where = emu::site::here()) {
 TW_DEVICE void tma_prefetch_map(tensor_map const& map, emu::site where = emu::site::here()) {
   emu::tma_check_map(map, where);
 }
+TW_DEVICE tma_place tma_place_of(void const* matrix, emu::site where = emu::site::here()) {
+  return emu::tma_place_of(matrix, where);
+}
 TW_DEVICE void tensor_map_set_address(tensor_map& map, void const* tensor,
                                       emu::site where = emu::site::here()) {
   emu::tensor_map_set_address(map, tensor, where);
