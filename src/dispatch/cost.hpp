@@ -32,7 +32,7 @@ struct machine_model {
   double least_wgmma_clocks = 36.6;         // its 64 x 16 part of A is read
   double bytes_per_clock = 13310;           // that all SMs load together
   double bytes_per_clock_apart = 10900;     // and where CTAs have different parts of K,
-  double bytes_per_clock_alone = 96.7;      // one SM at most
+  double bytes_per_clock_alone = 96.7;      // one SM of them at most
   double bytes_per_clock_gpc = 967;         // that the 16 SMs of a GPC get, each line once
   double gpc_overlap = 3.23;                // exponent with which that and the rate above join
   double bytes_per_clock_multicast = 69.1;  // that one SM of a cluster loads
@@ -94,7 +94,7 @@ inline double efficiency_of(machine_model const& m, gemm_config const& c) {
   return multicasts(c) ? alone * m.efficiency_cluster : alone;
 }
 
-/// Are a shared tile's parts those of CTAs beside each other (work_plan::part_of)?
+/// CTAs beside each other that have other parts of K of the same tile (work_plan::part_of).
 inline int parts_beside(gemm_config const& c, sharing const& s) {
   bool const even = s.shared > 0 && s.shared == s.tiles && s.sharers % s.shared == 0;
   int const parts = even ? s.sharers / s.shared : 1;

@@ -25,8 +25,8 @@ struct footprint {
 /// Bytes of operands that stay in L2, of its 50 MB: it holds D too, and lines in both halves.
 inline constexpr double footprint_cache_bytes = 32e6;
 
-/// Operands that are so small stay there whatever the order: it is D's then. Tiles beside each
-/// other write the same rows: up to 8 % faster (docs/decisions/0009).
+/// Operands that are so small stay there whatever the order: unless A is the larger, it is D's
+/// then. Tiles beside each other write the same rows: up to 8 % faster (docs/decisions/0009).
 inline constexpr double small_operands_bytes = 17e6;
 
 /// Waves are runs of `wave` tiles. A strip that was needed last in wave u is still there in wave t

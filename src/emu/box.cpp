@@ -171,6 +171,15 @@ char const* coordinates_that_trap(tensor_map_desc const& d, int const* at, bool 
   return nullptr;
 }
 
+std::optional<std::uint64_t> odd_address_of_place(tensor_map_desc const& d, int const* at) {
+  if (reinterpret_cast<std::uint64_t>(d.base) != tma_place::first_byte) return std::nullopt;
+  std::int64_t const units = at[d.rank - 2], spans = at[d.rank - 1];
+  if (spans >> 18 == 0) return std::nullopt;
+  std::int64_t const whole = units + ((spans & ((1 << 18) - 1)) << tma_place::units_log2);
+  return tma_place::first_byte +
+         static_cast<std::uint64_t>(whole * tma_place::unit_bytes + (spans >> 18));
+}
+
 coverage box_coverage(tensor_map_desc const& d, int const* at) {
   bool inside = true;
   for (int i = 0; i < d.rank; ++i) {

@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "tilewright/arch/tensor_map.hpp"
 
@@ -24,6 +25,10 @@ coverage box_coverage(tensor_map_desc const& d, int const* at);
 /// Why the hardware stops with "illegal instruction" at these coordinates, or null: the first must
 /// be a multiple of 16 bytes, and none may be negative where the tensor is written.
 char const* coordinates_that_trap(tensor_map_desc const& d, int const* at, bool writes_tensor);
+
+/// Of a map over all memory (in_all_memory): the address that is no multiple of 16 bytes and that
+/// tma_place_of made these coordinates of; nothing elsewhere.
+std::optional<std::uint64_t> odd_address_of_place(tensor_map_desc const& d, int const* at);
 
 /// Distance in shared memory from one row of the box to the next.
 inline int box_row_pitch_bytes(tensor_map_desc const& d) {

@@ -89,24 +89,6 @@ void tma_check_map(tensor_map const& map, site where) {
   machine::current().map_of(map, where);
 }
 
-tma_place tma_place_of(void const* matrix, site where) {
-  engine_call const inside;
-  auto const address = reinterpret_cast<std::uint64_t>(matrix);
-  machine& m = machine::current();
-  if (address == 0 || address % tma_place::unit_bytes != 0)
-    m.stop("E0013", "tensor-map-invalid",
-           told({
-               .what = fmt::format("TMA cannot address a matrix that begins at {:#x}.", address),
-               .now = fmt::format("call at {} by {}", text_of(where), name_of(*m.running())),
-               .cause = "the coordinates of a map over all memory count pieces of 16 bytes",
-               .remedy = "matrices that begin at multiples of 16 bytes",
-           }),
-           where);
-  std::uint64_t const units = (address - tma_place::first_byte) / tma_place::unit_bytes;
-  return {static_cast<int>(units & ((1U << tma_place::units_log2) - 1)),
-          static_cast<int>(units >> tma_place::units_log2)};
-}
-
 void tensor_map_set_address(tensor_map& map, void const* tensor, site where) {
   engine_call const inside;
   machine& m = machine::current();

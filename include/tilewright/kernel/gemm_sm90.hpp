@@ -277,15 +277,17 @@ struct gemm_sm90 {
     return warp_uniform(tile_of(p, cluster_tile).m) * C.tile_m + first_row >= p.m;
   }
 
-  /// Frees the stages of `blocks` K blocks as they land. The threads that tell so are the only ones
-  /// that wait: another could sleep while a stage is filled again. It must not run ahead either:
-  /// the parity of a stage cannot tell turns of the ring further apart.
+  /// Frees the stages of `blocks` K blocks as they land. One thread waits and tells all CTAs:
+  /// another could sleep while a stage is filled again, where those that fill it do not wait for
+  /// that thread. It must not run ahead either: the parity of a stage cannot tell turns of the ring
+  /// further apart.
   TW_DEVICE static void pass(smem& s, int consumer, ring<C.stages>& slot, int blocks) {
-    if (thread_id() % 128 < loaders) {
+    if (thread_id() % 128 == 0) {
       ring<C.stages> at = slot;
       for (int k = 0; k < blocks; ++k, at.next()) {
         s.ab_landed[at.stage].wait(at.phase);
-        release(s, at.stage);
+        TW_UNROLL
+        for (int cta = 0; cta < loaders; ++cta) release_to(s, at.stage, cta);
       }
     }
     named_barrier_sync(1 + consumer, 128);
@@ -409,11 +411,13 @@ struct gemm_sm90 {
   /// was written, and the reads are complete since wgmma_wait (docs/decisions/0004).
   TW_DEVICE static void release(smem& s, int stage) {
     int const t = thread_id() % 128;
-    if constexpr (loaders == 1) {
-      if (t == 0) s.slot_free[stage].arrive();
-    } else {
-      if (t < loaders) s.slot_free[stage].arrive_remote_relaxed(t);
-    }
+    if (t < loaders) release_to(s, stage, t);
+  }
+  TW_DEVICE static void release_to(smem& s, int stage, int cta) {
+    if constexpr (loaders == 1)
+      s.slot_free[stage].arrive();
+    else
+      s.slot_free[stage].arrive_remote_relaxed(cta);
   }
 
   /// Bit r for every rank r = 0, cluster_m, 2 * cluster_m, ... of the cluster.

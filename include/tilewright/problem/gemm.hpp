@@ -59,8 +59,8 @@ struct gemm_problem {
 /// bytes are zero before its first use. A launch that succeeds leaves them so; after one that
 /// failed zero them again. Launches that may overlap need one each. gemm_workspace_bytes() of
 /// dispatch/gemm.hpp says how much serves every plan: 64 MiB and the copies. Of an operand with
-/// has_pointers() the array holds `batch` addresses, and a, b, c or d is not read; those of A, B and
-/// D are multiples of 16 bytes unless the pitch is not.
+/// has_pointers() the array holds `batch` addresses, and a, b, c or d is not read; those of A, B
+/// and D are multiples of 16 bytes unless the pitch is not.
 struct gemm_operands {
   void const* a = nullptr;
   void const* b = nullptr;

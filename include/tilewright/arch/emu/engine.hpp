@@ -59,7 +59,6 @@ void tma_store(tensor_map const& map, void const* smem, int const* at, int rank,
 void tma_store_commit(site where);
 void tma_store_wait(int pending, bool read_only, site where);
 void tma_check_map(tensor_map const& map, site where);
-tma_place tma_place_of(void const* matrix, site where);
 void tensor_map_set_address(tensor_map& map, void const* tensor, site where);
 void tensor_map_release(site where);
 void tensor_map_acquire(tensor_map const& map, site where);
