@@ -65,7 +65,7 @@ tensor_map_desc in_all_memory(tensor_map_desc d) {
   d.base = reinterpret_cast<void*>(tma_place::first_byte);
   d.dim[d.rank] = units;
   d.stride_bytes[d.rank - 1] = tma_place::unit_bytes;
-  d.dim[d.rank + 1] = std::int64_t{1} << 22;  // 2^57 bytes in all
+  d.dim[d.rank + 1] = tma_place::unit_bytes << tma_place::spans_log2;  // odd addresses' too
   d.stride_bytes[d.rank] = units * tma_place::unit_bytes;
   d.rank += 2;
   return d;

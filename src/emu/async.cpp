@@ -170,13 +170,13 @@ bulk_op bulk(bulk_op::kind what, tensor_map const& map, void const* smem, int co
                .remedy = "one coordinate for each dimension, the contiguous one first",
            }),
            where);
-  if (auto const odd = odd_address_of_place(*op.map, op.at))
+  if (auto const bad = bad_address_of_place(*op.map, op.at))
     m.stop("E0013", "tensor-map-invalid",
            told({
-               .what = fmt::format("TMA cannot address a matrix that begins at {:#x}.", *odd),
+               .what = fmt::format("TMA cannot address a matrix that begins at {}.", *bad),
                .now = fmt::format("copy at {} by {}", text_of(where), name_of(t)),
                .cause = "the coordinates of a map over all memory count pieces of 16 bytes",
-               .remedy = "matrices that begin at multiples of 16 bytes",
+               .remedy = "addresses that are multiples of 16 bytes, and not null",
            }),
            where);
   if (char const* why = coordinates_that_trap(*op.map, op.at, what != bulk_op::kind::load))

@@ -2,6 +2,8 @@
 // box.cpp  Copies boxes row by row; 16-byte chunks of a row go where the swizzle puts them.
 #include "emu/box.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <mutex>
@@ -171,13 +173,14 @@ char const* coordinates_that_trap(tensor_map_desc const& d, int const* at, bool 
   return nullptr;
 }
 
-std::optional<std::uint64_t> odd_address_of_place(tensor_map_desc const& d, int const* at) {
+std::optional<std::string> bad_address_of_place(tensor_map_desc const& d, int const* at) {
   if (reinterpret_cast<std::uint64_t>(d.base) != tma_place::first_byte) return std::nullopt;
   std::int64_t const units = at[d.rank - 2], spans = at[d.rank - 1];
-  if (spans >> 18 == 0) return std::nullopt;
-  std::int64_t const whole = units + ((spans & ((1 << 18) - 1)) << tma_place::units_log2);
-  return tma_place::first_byte +
-         static_cast<std::uint64_t>(whole * tma_place::unit_bytes + (spans >> 18));
+  if (spans < tma_place::nowhere) return std::nullopt;
+  if (spans == tma_place::nowhere) return "0, or 2^53 and more";
+  std::int64_t const whole = units + ((spans & tma_place::nowhere) << tma_place::units_log2);
+  return fmt::format("{:#x}", static_cast<std::int64_t>(tma_place::first_byte) +
+                                  whole * tma_place::unit_bytes + (spans >> tma_place::spans_log2));
 }
 
 coverage box_coverage(tensor_map_desc const& d, int const* at) {

@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "tilewright/arch/tensor_map.hpp"
 
@@ -26,9 +27,9 @@ coverage box_coverage(tensor_map_desc const& d, int const* at);
 /// be a multiple of 16 bytes, and none may be negative where the tensor is written.
 char const* coordinates_that_trap(tensor_map_desc const& d, int const* at, bool writes_tensor);
 
-/// Of a map over all memory (in_all_memory): the address that is no multiple of 16 bytes and that
-/// tma_place_of made these coordinates of; nothing elsewhere.
-std::optional<std::uint64_t> odd_address_of_place(tensor_map_desc const& d, int const* at);
+/// Of a map over all memory (in_all_memory): the address that tma_place_of made these coordinates
+/// of and that TMA cannot use; nothing elsewhere.
+std::optional<std::string> bad_address_of_place(tensor_map_desc const& d, int const* at);
 
 /// Distance in shared memory from one row of the box to the next.
 inline int box_row_pitch_bytes(tensor_map_desc const& d) {

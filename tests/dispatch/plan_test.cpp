@@ -256,6 +256,13 @@ TEST(Plan, ABatchIsPlannedAsOneProductOfAllItsTiles) {
   gemm_problem measured = tn(128, 128, 16384);
   ASSERT_TRUE(find_winner(measured, 132));
   EXPECT_FALSE(find_winner(batch_of(measured, 2), 132));
+  gemm_problem scores = batch_of(tn(2048, 2048, 128), 32);
+  ASSERT_TRUE(find_winner(scores, 132));
+  for (matrix_desc* m : {&scores.a, &scores.b, &scores.d})
+    m->batch_stride_elems = matrix_desc::by_pointers;
+  EXPECT_TRUE(find_winner(scores, 132));
+  scores.b.batch_stride_elems = 0;
+  EXPECT_FALSE(find_winner(scores, 132));
 }
 
 TEST(Plan, ABatchStrideThatTmaCannotAddressIsAnnounced) {

@@ -345,6 +345,24 @@ bool same_bits_as_the_emulator(elem ab, order oa, order ob) {
 
 __global__ void illegal() { asm volatile("trap;"); }
 
+/// True if a batch by pointers fails whose last D begins between multiples of 16 bytes. It leaves
+/// the process without a usable device.
+bool odd_address_fails(gemm_problem p, gemm_operands o) {
+  void* host[2] = {o.d, static_cast<char*>(o.d) + 2};
+  void** addresses = nullptr;
+  must(cudaMalloc(&addresses, sizeof host));
+  must(cudaMemcpy(addresses, host, sizeof host, cudaMemcpyHostToDevice));
+  p.batch = 2;
+  p.d.batch_stride_elems = matrix_desc::by_pointers;
+  o.d_array = addresses;
+  gemm(p, o, nullptr);
+  cudaError_t const e = cudaDeviceSynchronize();
+  bool const failed = e == cudaErrorIllegalAddress;
+  std::printf("%s odd address: illegal address expected, %s\n", failed ? "ok   " : "WRONG",
+              cudaGetErrorString(e));
+  return failed;
+}
+
 /// True if the product is refused with this code.
 bool refused(char const* code, gemm_problem const& p, gemm_operands const& o) {
   std::string got = "no refusal";
@@ -358,7 +376,7 @@ bool refused(char const* code, gemm_problem const& p, gemm_operands const& o) {
 }
 
 /// A copy without room in the workspace, memory that no card has, and a launch after another kernel
-/// has failed. The last leaves the process without a usable device.
+/// has failed, first by an odd address. The last leave the process without a usable device.
 int check_refusals() {
   device_matrix a(elem::bf16, order::row_major, 64, 64, 0),
       d(elem::bf16, order::row_major, 64, 64, 0);
@@ -380,6 +398,7 @@ int check_refusals() {
   workspace const space;
   gemm_operands with_space = o;
   with_space.workspace = space.data, with_space.workspace_bytes = workspace::bytes;
+  failures += !odd_address_fails(p, o);
   illegal<<<1, 1>>>();
   cudaDeviceSynchronize();
   failures += !refused("TW0506", odd, with_space);

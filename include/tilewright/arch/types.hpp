@@ -85,12 +85,26 @@ template <class... I>
 tma_coord(I...) -> tma_coord<sizeof...(I)>;
 
 /// Where in global memory a matrix begins: the last two coordinates of a map that reaches all of it
-/// (in_all_memory, arch/tensor_map.hpp), in steps of 16 bytes and of 2^31 of those.
+/// (in_all_memory, arch/tensor_map.hpp), in units of 16 bytes and spans of 2^31 of those.
 struct tma_place {
   int units, spans;
-  static constexpr int unit_bytes = 16, units_log2 = 31;
+  static constexpr int unit_bytes = 16, units_log2 = 31, spans_log2 = 18;
   static constexpr std::uint64_t first_byte = unit_bytes;  // that of {0, 0}
+  /// The last span, at 2^53 bytes, where no memory is; spans above it tell how odd an address is.
+  static constexpr int nowhere = (1 << spans_log2) - 1;
 };
+
+/// The place of a matrix at a multiple of 16 bytes. Any other address, and null, has a place where
+/// no memory is, so that the copy that uses it stops the kernel: a trap would cost registers, even
+/// in kernels that never come to it (docs/decisions/0026). In the emulator that is E0013.
+TW_HD inline tma_place tma_place_of(void const* matrix) {
+  std::uint64_t const from = reinterpret_cast<std::uint64_t>(matrix) - tma_place::first_byte;
+  std::uint64_t const units = from / tma_place::unit_bytes, spans = units >> tma_place::units_log2;
+  auto const odd_bytes = static_cast<int>(from % tma_place::unit_bytes);
+  return {static_cast<int>(units & ((1U << tma_place::units_log2) - 1)),
+          static_cast<int>(spans < tma_place::nowhere ? spans : tma_place::nowhere) |
+              odd_bytes << tma_place::spans_log2};
+}
 
 /// Count 32-bit registers: one thread's part of `Count` 8x8 matrices of 16-bit elements.
 template <int Count>

@@ -99,15 +99,10 @@ struct operand_tile {
   }
 };
 
-/// The box of the GEMM's operands: 16-bit elements, K = 64; K-major ones have the 128-byte swizzle,
-/// others a swizzle of 128 or 64 bytes.
+/// The box of the GEMM's operands: a span of 16-bit elements, K = 64.
 TW_HD constexpr operand_box box_of(operand_major major, swizzle_mode swizzle, int extent) {
-  using k_tile = operand_tile<elem::bf16, operand_major::k, swizzle_mode::b128>;
-  using wide_tile = operand_tile<elem::bf16, operand_major::mn, swizzle_mode::b128>;
-  using narrow_tile = operand_tile<elem::bf16, operand_major::mn, swizzle_mode::b64>;
-  return major == operand_major::k       ? k_tile::box(extent)
-         : swizzle == swizzle_mode::b128 ? wide_tile::box(extent)
-                                         : narrow_tile::box(extent);
+  int const span = swizzle_span_bytes(swizzle) / 2;
+  return {span, major == operand_major::k ? extent : 64};
 }
 
 }  // namespace tw

@@ -126,9 +126,7 @@ struct epilogue {
     TW_DEVICE int col_step() const { return 1; }
   };
   TW_DEVICE static d_result d_of(epilogue_params const& p, int batch) {
-    if constexpr (C.by_pointers()) {
-      if (p.matrices != nullptr) return {p, tma_place_of(p.matrices[batch])};
-    }
+    if constexpr (C.by_pointers()) return {p, matrix_place(p.matrices, batch, batch)};
     return {p, {batch, 0}};
   }
   /// Or the auxiliary output, of which a gate (part 0) and what it multiplies (1) are columns

@@ -195,8 +195,8 @@ struct gemm_sm90 {
         if (p.by_pointers != 0) {
           load_tile(part.a_mine == a_share ? p.a : p.a_edge,
                     part.b_mine == b_share ? p.b : p.b_edge, part,
-                    place_of(p.a_matrices, tile.batch, a_batch),
-                    place_of(p.b_matrices, tile.batch, b_batch));
+                    matrix_place(p.a_matrices, tile.batch, a_batch),
+                    matrix_place(p.b_matrices, tile.batch, b_batch));
           continue;
         }
       }
@@ -221,11 +221,6 @@ struct gemm_sm90 {
   /// Of `most` rows, those that are in a matrix which ends `left` rows behind the first of them.
   TW_DEVICE static int in_matrix(int left, int most) {
     return left <= 0 ? 0 : left < most ? left : most;
-  }
-
-  /// The operand of a product of a batch by pointers, or of matrix `batch` along its map.
-  TW_DEVICE static tma_place place_of(void const* const* matrices, int product, int batch) {
-    return matrices != nullptr ? tma_place_of(matrices[product]) : tma_place{batch, 0};
   }
 
   /// The boxes of `mine` of `Share` rows (of M or N, from `first`) of K block k: of a K-major

@@ -45,6 +45,11 @@ struct fused_params {
 /// they make it in their turn, which is another way through L2 (docs/decisions/0020).
 enum class l2_load : std::int32_t { plain, evict_first, evict_normal };
 
+/// Where a product's matrix is: what its pointer says, or the matrix `batch` along its map.
+TW_HD inline tma_place matrix_place(void const* const* matrices, int product, int batch) {
+  return matrices != nullptr ? tma_place_of(matrices[product]) : tma_place{batch, 0};
+}
+
 struct epilogue_params {
   /// Boxes of kernel/d_box.hpp: (n, m, batch), or (m, n, batch) for an M-major D. For kernels with
   /// gemm_config::by_pointers() the last is two: a tma_place, or (batch, 0).

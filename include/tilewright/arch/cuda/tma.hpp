@@ -85,18 +85,6 @@ TW_DEVICE void tma_store_wait() {
   asm volatile("cp.async.bulk.wait_group %0;" ::"n"(Pending) : "memory");
 }
 
-/// The place of a matrix at a multiple of 16 bytes, for maps that reach all memory (in_all_memory):
-/// a batch by pointers needs no map for each of its matrices. Any other address gets a place where
-/// no memory is, so that the copy stops the kernel with an illegal address: a trap would cost
-/// registers, even in kernels that never call it (docs/decisions/0026).
-TW_DEVICE tma_place tma_place_of(void const* matrix) {
-  std::uint64_t const from = reinterpret_cast<std::uint64_t>(matrix) - tma_place::first_byte;
-  std::uint64_t const units = from / tma_place::unit_bytes;
-  auto const odd_bytes = static_cast<int>(from % tma_place::unit_bytes);
-  return {static_cast<int>(units & ((1U << tma_place::units_log2) - 1)),
-          static_cast<int>(units >> tma_place::units_log2) | odd_bytes << 18};
-}
-
 /// Tensor maps in global memory, written by the GPU. The writer: a copy of a map, its address set,
 /// tensor_map_release. The user, in another launch or behind a flag: one thread of each CTA
 /// tensor_map_acquire, then, after they have met, any of its threads. Maps in a kernel's parameters

@@ -59,14 +59,6 @@ TW_DEVICE void tma_store_wait(emu::site where = emu::site::here()) {
 TW_DEVICE void tma_prefetch_map(tensor_map const& map, emu::site where = emu::site::here()) {
   emu::tma_check_map(map, where);
 }
-/// A copy at the place of an address that is no multiple of 16 bytes is E0013.
-TW_DEVICE tma_place tma_place_of(void const* matrix) {
-  std::uint64_t const from = reinterpret_cast<std::uint64_t>(matrix) - tma_place::first_byte;
-  std::uint64_t const units = from / tma_place::unit_bytes;
-  return {static_cast<int>(units & ((1U << tma_place::units_log2) - 1)),
-          static_cast<int>(units >> tma_place::units_log2) |
-              static_cast<int>(from % tma_place::unit_bytes) << 18};
-}
 TW_DEVICE void tensor_map_set_address(tensor_map& map, void const* tensor,
                                       emu::site where = emu::site::here()) {
   emu::tensor_map_set_address(map, tensor, where);
