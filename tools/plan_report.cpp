@@ -76,7 +76,7 @@ struct told_l2 {
 };
 told_l2 told_l2_by(gemm_plan const& p) {
   if (p.gemv) return {};
-  l2_hints const h = l2_hints_of(p.config, p.clusters * p.config.cluster(), p.normal);
+  l2_hints const h = l2_hints_of(p.launched(), p.clusters * p.config.cluster(), p.normal);
   return {p.swapped ? h.b : h.a, p.swapped ? h.a : h.b, h.a_by_128_bytes,
           h.d_evict_first && !p.direct_d};
 }

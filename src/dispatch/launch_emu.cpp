@@ -55,7 +55,7 @@ void gemm_emulated(gemm_plan const& plan, gemm_operands const& given, emu_option
   if (before.live_clusters == 0) before.live_clusters = 1;  // their CTAs do not wait for each other
   if (form.copied()) launch<repitch>(repitch::ctas(form.copies), form.copies, before);
   run.pdl = early || form.copied();
-  gemm_config const& c = plan.config;
+  gemm_config const c = plan.launched();
   run.expected_macs = static_cast<double>(params.walk.order.tiles()) * c.cluster_m * c.cluster_n *
                       c.tile_m * c.tile_n * static_cast<double>(params.work.k_tiles) * c.tile_k;
   launcher(plan.clusters * plan.config.cluster(), params, run);

@@ -182,6 +182,11 @@ c_view view_of_c(gemm_problem const& q, gemm_operands const& o) {
 gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_operands const& o,
                         target t) {
   gemm_config const& c = plan.config;
+  if (c.narrows() &&
+      (plan.tile_cols < c.least_n || plan.tile_cols > c.tile_n || plan.tile_cols % 8 != 0))
+    throw rejected({"TW0427", "columns of the tiles", fmt::format("{}", plan.tile_cols),
+                    fmt::format("a multiple of 8 from {} to {}", c.least_n, c.tile_n),
+                    "take the plan as plan_candidates() gives it"});
   if (plan.shared_tiles > 0 && !c.shares_tiles())
     throw rejected(
         {"TW0426", "shared tiles", fmt::format("{} of {}", plan.shared_tiles, plan.kernel),
@@ -189,12 +194,12 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
          "clusters do not share K",
          "set shared_tiles to 0, or take another plan of plan_candidates()"});
   gemm_params p{};
-  int const a_share = c.tile_m / c.cluster_n, b_share = c.tile_n / c.cluster_m;
+  int const a_share = c.tile_m / c.cluster_n, b_share = plan.launched().tile_n / c.cluster_m;
   bool const placed = q.a.has_pointers() || q.b.has_pointers();
   std::int64_t const a_matrices = matrices_of(q, q.a), b_matrices = matrices_of(q, q.b);
   p.a_batched = a_matrices > 1 ? 1 : 0;
   p.b_batched = b_matrices > 1 ? 1 : 0;
-  l2_hints const hints = l2_hints_of(c, plan.clusters * c.cluster(), q);
+  l2_hints const hints = l2_hints_of(plan.launched(), plan.clusters * c.cluster(), q);
   p.a_l2 = hints.a;
   p.b_l2 = hints.b;
   p.epilogue.d_evict_first = hints.d_evict_first ? 1 : 0;
@@ -218,6 +223,7 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
   int const a_left = p.m % a_share, b_left = p.n % b_share;
   p.a_edge = a_left == 0 || c.a_mn ? p.a : map_a(a_left);
   p.b_edge = b_left == 0 || c.b_mn ? p.b : map_b(b_left);
+  p.tile_cols = plan.tile_cols;
   p.by_pointers = placed ? 1 : 0;
   p.a_matrices = q.a.has_pointers() ? o.a_array : nullptr;
   p.b_matrices = q.b.has_pointers() ? o.b_array : nullptr;
@@ -232,9 +238,13 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
   if (!plan.direct_d) {
     d_box const box = d_box_of(c);
     extents const d = c.d_m ? extents{q.m, d_cols} : extents{d_cols, q.m};
-    operand_box const shape =
-        c.d_m ? operand_box{box.rows, box.cols} : operand_box{box.cols, box.rows};
-    e.d = map_of(o.d, q.d, matrices_of(q, q.d), d, shape, box.swizzle, t, c.by_pointers());
+    auto const map_d = [&](int cols) {
+      operand_box const shape = c.d_m ? operand_box{box.rows, cols} : operand_box{cols, box.rows};
+      return map_of(o.d, q.d, matrices_of(q, q.d), d, shape, box.swizzle, t, c.by_pointers());
+    };
+    e.d = map_d(box.cols);
+    int const part = c.narrows() ? plan.tile_cols % box.cols : 0;
+    if (part > 0) e.d_part = map_d(part);
     // A TMA store writes whole 16-byte chunks: a row that ends inside one would be overrun
     // (docs/decisions/0006). Its last strip goes by plain stores.
     bool const whole_chunks = d.inner * size_bytes(q.d.type) % 16 == 0;
@@ -242,6 +252,7 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
     e.tma_end = whole_chunks ? std::numeric_limits<int>::max() - 256
                              : static_cast<int>(d.inner / strip * strip);
   }
+  e.tile_cols = plan.tile_cols;
   e.m = static_cast<int>(q.m);
   e.n = static_cast<int>(d_cols);
   e.alpha = q.alpha;

@@ -70,6 +70,21 @@ int resident_clusters(gemm_config const& c, int sms) {
   return std::max(1, found / c.cluster());
 }
 
+/// Columns of its tiles that a kernel which narrows may have for `n` of B: for each number of tiles
+/// as few as they can have.
+std::vector<int> tile_cols_of(gemm_config const& c, std::int64_t n) {
+  constexpr int most = 4;  // numbers of tiles; more would be of another kernel
+  if (!c.narrows()) return {0};
+  std::int64_t const fewest = (n + c.tile_n - 1) / c.tile_n;
+  std::vector<int> all;
+  for (std::int64_t tiles = fewest; tiles < fewest + most; ++tiles) {
+    auto const cols = static_cast<int>((n + 8 * tiles - 1) / (8 * tiles) * 8);
+    if (cols < c.least_n && tiles > fewest) break;
+    if (all.empty() || cols < all.back()) all.push_back(std::max(cols, c.least_n));
+  }
+  return all;
+}
+
 /// The ways to hand out a configuration's tiles: each tile to one cluster; all tiles shared by all
 /// clusters; the last wave shared.
 std::vector<sharing> sharings(gemm_problem const& q, gemm_config const& c, int sms) {
@@ -119,12 +134,12 @@ bool counters_fit(gemm_problem const& q, gemm_config const& c, sharing const& s)
 }
 
 std::string why(gemm_plan const& p, cost const& t, sharing const& s, std::size_t of) {
+  gemm_config const c = p.launched();
   std::string text =
       p.config.d_m != (p.problem.d.ord == order::col_major) ? "the transposed product: " : "";
   if (p.normal.batch != p.problem.batch) text += "the batch as one product: ";
-  text += fmt::format("{} cluster tiles of {}x{} on {} clusters", s.tiles,
-                      p.config.tile_m * p.config.cluster_m, p.config.tile_n * p.config.cluster_n,
-                      s.clusters);
+  text += fmt::format("{} cluster tiles of {}x{} on {} clusters", s.tiles, c.tile_m * c.cluster_m,
+                      c.tile_n * c.cluster_n, s.clusters);
   if (s.shared > 0) text += fmt::format(", {} of them shared by {}", s.shared, s.sharers);
   text += fmt::format(", {} in bands of {}", order_names[static_cast<int>(p.raster)], p.band);
   return text +
@@ -135,8 +150,9 @@ std::string why(gemm_plan const& p, cost const& t, sharing const& s, std::size_t
 }
 
 bool is_plan(winner const& w, gemm_plan const& p) {
-  gemm_config const& c = p.config;
+  gemm_config c = p.launched();
   if (w.gemv.rows > 0 || p.gemv) return p.gemv && config_of(w.gemv, c.ab, c.d) == *p.gemv;
+  c.least_n = 0;  // a row has the tiles of its launch
   return config_of(w.tile, c.ab, c.d, c.a_major(), c.b_major()) == c &&
          w.shared_tiles == p.shared_tiles && w.sharers == p.sharers;
 }
@@ -249,18 +265,22 @@ std::vector<option> ranked(gemm_problem const& p, gemm_operands const& given, in
       if (c.d_m != d_m || c.fused != fused || !is_compiled(c) || (pointers && !c.by_pointers()))
         continue;
       base.config = c;
-      base.kernel = kernel_name(c);
-      for (sharing const& s : sharings(q, c, device_sms)) {
-        base.clusters = s.clusters;
-        base.shared_tiles = s.shared;
-        base.sharers = s.sharers;
-        base.workspace_bytes = workspace_of(base).bytes;
-        // Sharing is a choice; copies are not: the launch refuses a workspace that lacks them.
-        bool const room = s.shared == 0 || base.workspace_bytes <= workspace_bytes;
-        if (!room || !counters_fit(q, c, s)) continue;
-        cost const time = predict(loaded, c, s, odd);
-        base.predicted_us = time.total_us;
-        add(base, time, s);
+      for (int const cols : tile_cols_of(c, q.n)) {
+        base.tile_cols = cols;
+        gemm_config const l = base.launched();
+        base.kernel = kernel_name(l);
+        for (sharing const& s : sharings(q, l, device_sms)) {
+          base.clusters = s.clusters;
+          base.shared_tiles = s.shared;
+          base.sharers = s.sharers;
+          base.workspace_bytes = workspace_of(base).bytes;
+          // Sharing is a choice; copies are not: the launch refuses a workspace that lacks them.
+          bool const room = s.shared == 0 || base.workspace_bytes <= workspace_bytes;
+          if (!room || !counters_fit(q, l, s)) continue;
+          cost const time = predict(loaded, l, s, odd);
+          base.predicted_us = time.total_us;
+          add(base, time, s);
+        }
       }
     }
   }
@@ -281,7 +301,7 @@ gemm_plan finished(option const& x, std::size_t of, int device_sms) {
   } else {
     choose_raster(plan);
     plan.why = why(plan, x.time, x.tiles, of);
-    plan.terms = terms_of(plan.normal, plan.config, x.tiles, x.time, device_sms);
+    plan.terms = terms_of(plan.normal, plan.launched(), x.tiles, x.time, device_sms);
   }
   plan.starts_early = x.starts_early.value_or(starts_early(x.plan, x.tiles, x.time));
   plan.early_measured = x.starts_early.has_value();

@@ -38,7 +38,7 @@ tile_order usual_order_of(gemm_problem const& q, gemm_config const& c, int clust
 }
 
 void choose_raster(gemm_plan& plan) {
-  gemm_config const& c = plan.config;
+  gemm_config const c = plan.launched();
   tile_order const best = choose_order(
       grid_of(plan.normal, c), strips_of(plan.normal, c, plan.clusters), c.tile_m * c.cluster_m);
   plan.raster = best.kind;
@@ -52,7 +52,7 @@ tile_order order_of(gemm_plan const& plan) {
         {"TW0424", "band of the tile order",
          fmt::format("{} in bands of {}", order_names[static_cast<int>(plan.raster)], plan.band),
          "1 to 4096 cluster tiles; a power of two for the Hilbert order", ""});
-  tile_order o = grid_of(plan.normal, plan.config);
+  tile_order o = grid_of(plan.normal, plan.launched());
   o.band = plan.band;
   o.kind = plan.raster;
   // A band beyond the grid is the grid; no square fits into it.

@@ -30,8 +30,9 @@ std::string tuning_version() {
   std::uint32_t hash = 2166136261U;  // FNV-1a
   auto const mix = [&](int x) { hash = (hash ^ static_cast<std::uint32_t>(x)) * 16777619U; };
   for (tile_shape const& t : tile_shape_list)
-    for (int const x : {t.tile_m, t.tile_n, t.cluster_m, t.cluster_n, t.stages, int{t.pingpong},
-                        int{t.d_m}, int{t.general}, t.fused, t.cluster_k, int{t.f32}, int{t.f16}})
+    for (int const x :
+         {t.tile_m, t.tile_n, t.cluster_m, t.cluster_n, t.stages, int{t.pingpong}, int{t.d_m},
+          int{t.general}, t.fused, t.cluster_k, int{t.f32}, int{t.f16}, t.least_n})
       mix(x);
   for (gemv_shape const& s : gemv_shape_list)
     for (int const x : {s.rows, s.cols, s.unroll, s.warps_m, s.warps_k, s.ctas_per_sm}) mix(x);

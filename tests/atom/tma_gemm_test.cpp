@@ -90,7 +90,7 @@ TEST(TmaGemm, BoxesOfTheLastShareEndWithTheMatrix) {
     int compared = 0;
     for (gemm_plan const& plan : plan_candidates(p, o, 132)) {
       if (plan.gemv) continue;
-      gemm_config const& c = plan.config;
+      gemm_config const c = plan.launched();
       gemm_params const params = make_params(plan, plan.normal, o, target::emu);
       std::int64_t const a_share = c.tile_m / c.cluster_n, b_share = c.tile_n / c.cluster_m;
       auto const last = [](std::int64_t extent, std::int64_t share) {

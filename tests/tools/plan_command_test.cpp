@@ -38,7 +38,7 @@ TEST(PlanCommand, SaysWhyItStartsEarly) {
   };
   EXPECT_EQ(launch({"64", "8192", "1024"}),
             "launch     may start while the one before it ends, which was measured to be faster");
-  EXPECT_EQ(launch({"64", "7168", "2048"}),
+  EXPECT_EQ(launch({"64", "2560", "4096"}),
             "launch     starts when the one before it has ended, which was measured to be faster");
   EXPECT_EQ(launch({"2048", "2048", "512"}),
             "launch     may start while the one before it ends, by the rule");
@@ -96,8 +96,8 @@ TEST(PlanCommand, TermsOfThePredictionAddUp) {
 TEST(PlanCommand, SharesOfTheCeilings) {
   auto const j = run_command({"plan", "4096", "4096", "4096", "--json"}).json();
   auto const& measured = j["chosen"]["measured"];
-  EXPECT_NEAR(measured["tflops"].get<double>(), 2e-6 * 4096 * 4096 * 4096 / 172.5, 1);
-  EXPECT_NEAR(measured["of_wgmma_ceiling"].get<double>(), 796.7 / 944, 0.001);
+  EXPECT_NEAR(measured["tflops"].get<double>(), 2e-6 * 4096 * 4096 * 4096 / 173.3, 1);
+  EXPECT_NEAR(measured["of_wgmma_ceiling"].get<double>(), 793.1 / 944, 0.001);
   EXPECT_EQ(j["chosen"]["source"], "table of winners");
   auto const other = run_command({"plan", "4096", "4096", "4000", "--json"}).json();
   EXPECT_TRUE(other["chosen"]["measured"].is_null());
@@ -143,8 +143,8 @@ TEST(PlanCommand, EpiloguesAndBatches) {
       run_command({"plan", "4096", "8192", "4096", "--epilogue", "swiglu", "--json"}).json();
   EXPECT_EQ(gated["epilogue"], "swiglu");
   EXPECT_NE(gated["chosen"]["kernel"].get<std::string>().find("_gate"), std::string::npos);
-  auto const some = run_command({"plan", "520", "520", "512", "--batch", "64", "--json"}).json();
-  auto const more = run_command({"plan", "520", "520", "512", "--batch", "128", "--json"}).json();
+  auto const some = run_command({"plan", "1024", "1024", "512", "--batch", "64", "--json"}).json();
+  auto const more = run_command({"plan", "1024", "1024", "512", "--batch", "128", "--json"}).json();
   ASSERT_EQ(some["chosen"]["kernel"], more["chosen"]["kernel"]);
   EXPECT_NEAR(more["chosen"]["terms_us"]["tensor"].get<double>(),
               2 * some["chosen"]["terms_us"]["tensor"].get<double>(), 1e-6);

@@ -15,12 +15,14 @@
 #define TW_DEVICE __device__ __forceinline__
 #define TW_UNROLL _Pragma("unroll")
 #define TW_NO_UNROLL _Pragma("unroll 1")
+#define TW_UNROLL_BY_2 _Pragma("unroll 2")
 #define TW_HOST_CALL _Pragma("nv_exec_check_disable")
 #else
 #define TW_HD
 #define TW_DEVICE inline
 #define TW_UNROLL
 #define TW_NO_UNROLL
+#define TW_UNROLL_BY_2
 #define TW_HOST_CALL
 #endif
 

@@ -16,6 +16,7 @@ struct tile_shape {
   int cluster_k = 1;
   bool f32 = true;  // compiled for float32 results too
   bool f16 = true;  // compiled for f16 operands too
+  int least_n = 0;  // gemm_config::least_n, where B is K-major
 };
 
 /// The transposed product on M-major D, for few rows: `k` CTAs share K.
@@ -38,6 +39,12 @@ TW_HD constexpr tile_shape no_f32(tile_shape t) {
 /// For few products: from bf16 to bf16 alone.
 TW_HD constexpr tile_shape bf16_alone(tile_shape t) {
   t.f32 = t.f16 = false;
+  return t;
+}
+
+/// With a K-major B a launch chooses the columns of its tiles, from `least_n` up.
+TW_HD constexpr tile_shape narrowing(int least_n, tile_shape t) {
+  t.least_n = least_n;
   return t;
 }
 
@@ -76,11 +83,13 @@ inline constexpr tile_shape tile_shape_list[] = {
     few_rows(128, 32, 9),                     //
     few_rows(128, 64, 8),                     //
     few_rows(128, 128, 6),                    //
-    no_f32(few_rows(128, 80, 7)),             // rows that other tiles leave part empty
-    bf16_alone(all_majors(few_rows(128, 112, 6))),
-    bf16_alone(few_rows(128, 208, 4)),  //
-    bf16_alone(few_rows(128, 240, 4)),  //
-    bf16_alone(all_majors(few_rows(192, 96, 5))),
+    // rows that other tiles leave part empty
+    no_f32(all_majors(narrowing(72, few_rows(128, 112, 6)))),
+    bf16_alone(narrowing(120, few_rows(128, 160, 5))),
+    bf16_alone(narrowing(120, {128, 144, 1, 1, 6, true, true})),
+    bf16_alone(narrowing(152, {128, 176, 1, 1, 5, true, true})),
+    bf16_alone(narrowing(200, few_rows(128, 240, 4))),
+    bf16_alone(all_majors(narrowing(72, few_rows(192, 96, 5)))),
     no_f32(few_rows(192, 160, 4)),                          //
     no_f32({128, 96, 1, 1, 7}),                             // and waves
     no_f32({128, 80, 1, 1, 7}),                             //
@@ -126,6 +135,7 @@ TW_HD constexpr gemm_config config_of(tile_shape const& t, elem ab, elem d, oper
   c.stages = t.stages;
   c.fused = t.fused;
   c.cluster_k = t.cluster_k;
+  c.least_n = b == operand_major::k ? t.least_n : 0;
   return c;
 }
 

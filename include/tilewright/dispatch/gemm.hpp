@@ -44,6 +44,7 @@ struct gemm_plan {
   gemm_problem normal;   // as run: the kernel's order of D may ask for the transposed product
   bool swapped = false;  // normal is the transposed product
   gemm_config config;    // the kernel
+  int tile_cols = 0;     // where it narrows: columns of its tiles, config.least_n to config.tile_n
   std::optional<gemv_config> gemv;  // or this one; `config` then has the types and what a CTA does
   std::string kernel;               // "sm90_bf16_bf16_tn_128x256x64_2x1_s4"
   int clusters = 0;                 // that run, each on its tiles; CTAs of a GEMV
@@ -64,6 +65,13 @@ struct gemm_plan {
   bool early_measured = false;     // starts_early is what was measured to be faster, not the rule's
   bool measured_in_bf16 = false;   // `source` knows the bf16 product, not this one of f16
   std::vector<std::string> hints;  // performance hints for the log
+
+  /// The configuration with the tiles of this launch.
+  gemm_config launched() const {
+    gemm_config c = config;
+    if (c.narrows()) c.tile_n = tile_cols;
+    return c;
+  }
 };
 
 /// The name of a configuration, as plans and reports have it.

@@ -23,14 +23,14 @@ TW_DEVICE float load_16_as_float(std::byte const* from, elem type) {
 /// add_c for elements of C of Bytes; rows: where the thread's two rows begin.
 template <int Bytes, int Results, class Fragment>
 TW_DEVICE void add_c_of(epilogue_params const& p, std::byte const* const (&rows)[2], int col,
-                        Fragment& acc, int to) {
+                        int end, Fragment& acc, int to) {
   TW_UNROLL
   for (int i = 0; i < Results; i += 4) {
     TW_UNROLL
     for (int e = 0; e < 2; ++e) {
       compiler_fence();  // a column at a time
       int const c = col + 2 * i + e;
-      std::int64_t const of_col = (c < p.n ? c : p.n - 1) * p.c.col_stride * Bytes;
+      std::int64_t const of_col = (c < end ? c : end - 1) * p.c.col_stride * Bytes;
       TW_UNROLL
       for (int r = 0; r < 2; ++r) {
         float& x = acc[to + i + 2 * r + e];
@@ -48,11 +48,11 @@ TW_DEVICE void add_c_of(epilogue_params const& p, std::byte const* const (&rows)
 
 /// acc[to] and up += beta * C: Results of a thread whose first is at D(at); result i lies
 /// 8 * (i>>1 & 1) rows and 8 * (i>>2) + (i & 1) columns from it (see accumulator); alpha is in
-/// them. What lies beyond D is not stored and may get any element of C; if C is D, one that another
-/// thread is about to store. p.c.data is not nullptr, p.c.type is f32, bf16 or f16, p.m and p.n are
-/// at least 1.
+/// them. `end` is the first column behind those that the CTA stores. What lies beyond D or `end` is
+/// not stored and may get any element of C; if C is D, one that another thread is about to store.
+/// p.c.data is not nullptr, p.c.type is f32, bf16 or f16, p.m and `end` are at least 1.
 template <int Results, class Fragment>
-TW_DEVICE void add_c(epilogue_params const& p, fragment_place at, Fragment& acc, int to) {
+TW_DEVICE void add_c(epilogue_params const& p, fragment_place at, int end, Fragment& acc, int to) {
   int const bytes = p.c.type == elem::f32 ? 4 : 2;
   std::byte const* const matrix =
       p.c.matrices != nullptr
@@ -65,9 +65,9 @@ TW_DEVICE void add_c(epilogue_params const& p, fragment_place at, Fragment& acc,
     rows[r] = matrix + (row < p.m ? row : p.m - 1) * p.c.row_stride * bytes;
   }
   if (bytes == 4)
-    detail::add_c_of<4, Results>(p, rows, at.col, acc, to);
+    detail::add_c_of<4, Results>(p, rows, at.col, end, acc, to);
   else
-    detail::add_c_of<2, Results>(p, rows, at.col, acc, to);
+    detail::add_c_of<2, Results>(p, rows, at.col, end, acc, to);
 }
 
 }  // namespace tw

@@ -15,7 +15,7 @@ struct fusion {
 };
 
 /// Configuration of kernel/gemm_sm90.hpp. tile_* in elements, cluster_* in CTAs. The majors are
-/// bools, which keeps the kernel's symbol within 132 characters.
+/// bools, which keeps the kernel's symbol within 137 characters.
 struct gemm_config {
   elem ab = elem::bf16;   // operand type
   elem d = elem::bf16;    // output type
@@ -24,6 +24,7 @@ struct gemm_config {
   bool d_m = false;       // D is M-major (column-major): products with few rows run transposed
   bool pingpong = false;  // two warpgroups work on two tiles in turn, else all on one tile
   int tile_m = 128, tile_n = 256;
+  int least_n = 0;  // not 0: a launch chooses the columns of its tiles, least_n to tile_n
   int cluster_m = 2, cluster_n = 1;
   int cluster_k = 1;  // CTAs that each multiply a part of K of the same tile
   int stages = 4;
@@ -31,6 +32,10 @@ struct gemm_config {
 
   /// One 128-byte swizzle span of 16-bit elements.
   static constexpr int tile_k = 64;
+
+  /// Does a launch choose the columns of its tiles? All have as many, in steps of 8: a wave takes
+  /// as long as its widest tile (docs/decisions/0028).
+  TW_HD constexpr bool narrows() const { return least_n != 0; }
 
   TW_HD constexpr operand_major a_major() const {
     return a_mn ? operand_major::mn : operand_major::k;
@@ -74,7 +79,8 @@ struct gemm_config {
   /// nothing from it (docs/decisions/0019), and its accumulators leave few registers for adding
   /// parts. Nor do clusters of four (0023).
   TW_HD constexpr bool shares_tiles() const {
-    return !pingpong && fragments() == 1 && tile_n <= 128 && cluster_k == 1 && cluster() <= 2;
+    return !pingpong && !narrows() && fragments() == 1 && tile_n <= 128 && cluster_k == 1 &&
+           cluster() <= 2;
   }
   /// Columns of D that a warpgroup stores: part_n, with a gate half of them.
   TW_HD constexpr int d_cols() const { return gated() ? part_n() / 2 : part_n(); }

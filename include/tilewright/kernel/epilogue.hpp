@@ -60,13 +60,14 @@ struct epilogue {
       unrolled<Fragments>([&](auto f) { store_fused(p, w, place(f), acc[f], turn); });
     } else {
       constexpr int groups = Fragments * strips / staged.group;
-      d_result const d = d_of(p, at.batch);  // once, for it may read memory
+      d_result const d = d_of(p, at);  // once, for it may read memory
       bool const sums = are_sums(p, {at.row + 64 * (Fragments - 1), at.col, at.batch});
       if (sums)
         unrolled<groups>([&](auto g) { store_sums<g * staged.group>(d, w, at, acc, turn); });
       else
         store_any(d, w, at, acc, turn);
-      if constexpr (staged.halves == 2 && groups % 2 != 0) turn ^= 1;
+      int const filled = skips ? groups_in(p.tile_cols) : groups;
+      if (staged.halves == 2 && filled % 2 != 0) turn ^= 1;
       turn |= 2;
     }
   }
@@ -102,7 +103,12 @@ struct epilogue {
   struct d_result {
     epilogue_params const& p;
     tma_place place;  // of the product's D, or (batch, 0)
-    TW_DEVICE tensor_map const& map() const { return p.d; }
+    int tile_end;     // where a kernel narrows: the first column behind the tile
+    /// Columns before this one are the tile's.
+    TW_DEVICE int end() const { return C.narrows() && tile_end < p.n ? tile_end : p.n; }
+    TW_DEVICE tensor_map const& map(int col) const {
+      return C.narrows() && col + box.cols > tile_end ? p.d_part : p.d;
+    }
     TW_DEVICE auto box_at(int inner, int outer, int batch) const {
       if constexpr (C.by_pointers()) {
         return tma_coord<4>{{inner, outer, place.units, place.spans}};
@@ -125,16 +131,20 @@ struct epilogue {
     static constexpr bool contiguous = true;  // columns, in a row-major matrix
     TW_DEVICE int col_step() const { return 1; }
   };
-  TW_DEVICE static d_result d_of(epilogue_params const& p, int batch) {
-    if constexpr (C.by_pointers()) return {p, matrix_place(p.matrices, batch, batch)};
-    return {p, {batch, 0}};
+  /// For a tile whose first column is at.col.
+  TW_DEVICE static d_result d_of(epilogue_params const& p, fragment_place at) {
+    int const tile_end = C.narrows() ? at.col + p.tile_cols : 0;
+    if constexpr (C.by_pointers())
+      return {p, matrix_place(p.matrices, at.batch, at.batch), tile_end};
+    return {p, {at.batch, 0}, tile_end};
   }
   /// Or the auxiliary output, of which a gate (part 0) and what it multiplies (1) are columns
   /// apart.
   struct aux_result {
     epilogue_params const& p;
     int part;
-    TW_DEVICE tensor_map const& map() const { return p.fused.aux_map; }
+    TW_DEVICE int end() const { return p.n; }
+    TW_DEVICE tensor_map const& map(int) const { return p.fused.aux_map; }
     TW_DEVICE auto box_at(int inner, int outer, int batch) const {
       return tma_coord<3>{{inner, outer, batch}};
     }
@@ -157,6 +167,15 @@ struct epilogue {
     return all_by_tma(p, at) && p.alpha == 1.0F && p.c.data == nullptr;
   }
 
+  /// Groups of strips behind the columns of a narrow tile are left out where they come last: those
+  /// before them take turns on the halves.
+  static constexpr bool skips = C.narrows() && C.fragments() == 1;
+  /// Groups of strips that a tile of `cols` columns fills.
+  TW_DEVICE static int groups_in(int cols) {
+    constexpr int group_cols = box.cols * staged.group;
+    return (cols + group_cols - 1) / group_cols;
+  }
+
   /// Where strip i of a warpgroup's fragments goes; the first fragment is at D(at).
   TW_DEVICE static fragment_place place_of(fragment_place at, int i) {
     return {at.row + 64 * (i / strips), at.col + i % strips * box.cols, at.batch};
@@ -172,6 +191,7 @@ struct epilogue {
   template <int First, int Fragments>
   TW_DEVICE static void store_sums(d_result const& d, writer const& w, fragment_place at,
                                    fragment (&acc)[Fragments], int turn) {
+    if (skips && First / staged.group >= groups_in(d.p.tile_cols)) return;
     if (staged.halves == 1 && (First > 0 || turn >= 2)) meet<0>(w);
     unrolled<staged.group>([&](auto k) {
       constexpr int i = First + k, j = i % strips;
@@ -194,9 +214,10 @@ struct epilogue {
                                   fragment (&acc)[Fragments], int turn) {
     TW_NO_UNROLL
     for (int i = 0; i < Fragments * strips; ++i) {
-      if (i % staged.group == 0 && (i > 0 || turn >= 2)) meet<0>(w);
       fragment_place const to = place_of(at, i);
-      scale(d.p, w.anew(), to, acc[0]);
+      if (skips && to.col >= d.tile_end) return;
+      if (i % staged.group == 0 && (i > 0 || turn >= 2)) meet<0>(w);
+      scale(d, w.anew(), to, acc[0]);
       store_strip(w.anew(), d, end_of(to) <= d.p.tma_end, staging_for(w, i, turn), to,
                   [&](int e) { return acc[0][e]; });
       move_down<strip_regs>(acc);
@@ -228,7 +249,7 @@ struct epilogue {
       fill(w, staged_strip, [&](int i) { return acc[j * strip_regs + i]; });
       fence_proxy_async();  // the writes above are for the async proxy
       named_barrier_sync(w.barrier(), 128);
-      store_boxes(w, d_of(p, at.batch), staged_strip, to);
+      store_boxes(w, d_of(p, at), staged_strip, to);
       if (w.leads()) tma_store_commit();
       turn ^= 1;
     });
@@ -261,8 +282,7 @@ struct epilogue {
         });
       }
       ops::make_y(p, to, acc, j);
-      put(d_of(p, at.batch), end_of(to) <= p.tma_end,
-          [&](int i) { return acc[j * strip_regs + i]; });
+      put(d_of(p, at), end_of(to) <= p.tma_end, [&](int i) { return acc[j * strip_regs + i]; });
     });
   }
 
@@ -272,12 +292,14 @@ struct epilogue {
   }
 
   /// A fragment's first strip, at D(at): alpha * acc + beta * C.
-  TW_DEVICE static void scale(epilogue_params const& p, writer const& w, fragment_place at,
+  TW_DEVICE static void scale(d_result const& d, writer const& w, fragment_place at,
                               fragment& acc) {
+    epilogue_params const& p = d.p;
     TW_UNROLL
     for (int i = 0; i < strip_regs; ++i) acc[i] = p.alpha * acc[i];
     if (p.c.data != nullptr)
-      add_c<strip_regs>(p, {at.row + w.first_row(), at.col + w.first_col(), at.batch}, acc, 0);
+      add_c<strip_regs>(p, {at.row + w.first_row(), at.col + w.first_col(), at.batch}, d.end(), acc,
+                        0);
   }
 
   /// The warpgroup goes on when all TMA stores but the last `Pending` have read their strips; plain
@@ -324,11 +346,11 @@ struct epilogue {
   TW_DEVICE static void store_boxes(writer const& w, Result const& result, std::byte* strip,
                                     fragment_place at) {
     if (!w.leads()) return;
-    tensor_map const& map = result.map();
+    tensor_map const& map = result.map(at.col);
     TW_UNROLL
     for (int b = 0; b < box.boxes(); ++b) {
       int const row = at.row + b * box.rows, col = result.col(at.col);
-      if (row >= result.p.m || at.col >= result.p.n) continue;
+      if (row >= result.p.m || at.col >= result.end()) continue;
       auto const to =
           box.m_major ? result.box_at(row, col, at.batch) : result.box_at(col, row, at.batch);
       if (result.p.d_evict_first != 0)

@@ -97,7 +97,7 @@ class epilogue_ops {
       TW_UNROLL
       for (int i = 0; i < regs; ++i) acc[first + i] += v.bias[col + 8 * (i >> 2) + (i & 1)];
     }
-    if (p.c.data != nullptr && !f.c_last) add_c<results>(p, of_thread(at), acc, first);
+    if (p.c.data != nullptr && !f.c_last) add_c<results>(p, of_thread(at), p.n, acc, first);
   }
 
   /// Has the simple kind a bias along rows? In M-major kernels, whose rows are columns of the
@@ -154,7 +154,8 @@ class epilogue_ops {
   /// Accumulators j * results and up become y, from x.
   TW_DEVICE static void make_y(epilogue_params const& p, fragment_place at, fragment& acc, int j) {
     with_activation(p.fused, [&](auto act) { each(acc, j * regs, j * results, act); });
-    if (p.c.data != nullptr && p.fused.c_last) add_c<results>(p, of_thread(at), acc, j * results);
+    if (p.c.data != nullptr && p.fused.c_last)
+      add_c<results>(p, of_thread(at), p.n, acc, j * results);
   }
 
  private:

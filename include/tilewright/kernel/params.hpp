@@ -54,6 +54,8 @@ struct epilogue_params {
   /// Boxes of kernel/d_box.hpp: (n, m, batch), or (m, n, batch) for an M-major D. For kernels with
   /// gemm_config::by_pointers() the last is two: a tma_place, or (batch, 0).
   tensor_map d;
+  tensor_map d_part;  // where a kernel narrows: with a box of what the last strip of a tile has
+  int tile_cols;      // columns of a tile
   int tma_end;        // boxes that end beyond this index of D's contiguous side go by plain stores
   int d_evict_first;  // 1: L2 need not keep D, nor the auxiliary output, for the next launch
   void* data;         // D
@@ -83,6 +85,7 @@ struct gemm_params {
   void const* const* a_matrices;  // of each product, in global memory; nullptr: by a_batched
   void const* const* b_matrices;
   int m, n;                   // rows of A, columns of B; with a gate n counts gate and up columns
+  int tile_cols;              // of a tile where a kernel narrows
   tensor_map a, b;            // (k, mn, batch) or (mn, k, batch), boxes of operand_tile
   tensor_map a_edge, b_edge;  // K-major: with boxes of what the last CTA's share has of the matrix
   epilogue_params epilogue;

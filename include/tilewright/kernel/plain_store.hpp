@@ -32,7 +32,7 @@ class plain_store {
   template <class Result>
   TW_DEVICE static void store(int thread, Result const& result, element const* strip,
                               fragment_place at) {
-    int const m = result.p.m - at.row, n = result.p.n - at.col;  // left of D
+    int const m = result.p.m - at.row, n = result.end() - at.col;  // left of D
     lines const l = lines_of(result, at, least(box.m_major ? n : m, most_lines),
                              least(box.m_major ? m : n, most_elems));
     if (l.count <= 0 || l.length <= 0) return;

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// gemm_loads.hpp  What a CTA loads of a tile: boxes of A and B, and how they
+// come to a ring slot.
+#pragma once
+
+#include <type_traits>
+
+#include "tilewright/arch/select.hpp"
+#include "tilewright/atom/operand.hpp"
+#include "tilewright/base/unrolled.hpp"
+#include "tilewright/kernel/gemm_tiles.hpp"
+#include "tilewright/pipeline/ring.hpp"
+
+namespace tw {
+
+template <gemm_config C>
+struct gemm_loads {
+  // Each CTA loads its share of the tiles it has in common with its peers, and
+  // multicasts it.
+  using operand_a = operand_tile<C.ab, C.a_major(), swizzle_mode::b128>;
+  using operand_b = operand_tile<C.ab, C.b_major(), C.b_swizzle()>;
+  static constexpr int loaders = C.cluster_m * C.cluster_n;  // CTAs that fill each other's slots
+  static constexpr int a_share = C.tile_m / C.cluster_n;     // rows of A one CTA loads
+  static constexpr int b_share = C.tile_n / C.cluster_m;     // columns of B one CTA loads
+  static constexpr int a_bytes = C.tile_m * C.tile_k * size_bytes(C.ab);
+  static constexpr int b_bytes = C.tile_n * C.tile_k * size_bytes(C.ab);
+  static_assert(a_share % (C.a_mn ? 64 : 8) == 0 && b_share % (C.b_mn ? 32 : 8) == 0,
+                "[TW0209] a CTA loads whole groups of 8 rows, 64 of an "
+                "MN-major A, 32 of such a B");
+  static_assert(!C.gated() || (!C.b_mn && b_share % 16 == 0),
+                "[TW0209] a CTA loads whole groups of 8 gate and 8 up columns, K-major");
+
+  using tiles = gemm_tiles<C>;
+  using k_range = typename tiles::k_range;
+
+  /// What a tile's loads fill: its rows of A and columns of B, and those that
+  /// this CTA loads. Rows outside of the matrices are not loaded: TMA would
+  /// fetch zeros for them, at a quarter of the speed (docs/decisions/0021).
+  /// Their place keeps what was there, and nothing of it is stored.
+  struct part_of_tile {
+    int a_rows, b_rows, a_mine, b_mine;
+  };
+  struct whole_tile {
+    static constexpr int a_rows = C.tile_m, b_rows = C.tile_n, a_mine = a_share, b_mine = b_share;
+  };
+  /// What a CTA loads: from row m of A and column n of B on, of product
+  /// `batch`.
+  struct tile_loads {
+    int m, n, batch;
+    k_range blocks;
+    part_of_tile part;
+  };
+
+  /// Where a segment's tile is, and its K blocks.
+  TW_DEVICE static tile_loads loads_of(gemm_params const& p, segment const& seg) {
+    tile_place const tile = tiles::tile_of(p, seg.tile);
+    int const rank_m = cluster_rank() % C.cluster_m;
+    int const rank_n = cluster_rank() / C.cluster_m % C.cluster_n;
+    int const m = tile.m * C.tile_m + rank_n * a_share;
+    int const n = tile.n * tiles::cols_of(p) + rank_m * b_share;
+    return {m,
+            n,
+            tile.batch,
+            tiles::part_of(seg),
+            {in_matrix(p.m - tile.m * C.tile_m, C.tile_m),
+             in_matrix(p.n - tile.n * tiles::cols_of(p), tiles::cols_of(p)),
+             in_matrix(p.m - m, a_share), in_matrix(p.n - n, b_most(p))}};
+  }
+  /// Columns of B that a CTA loads at most.
+  TW_DEVICE static int b_most(gemm_params const& p) { return C.narrows() ? p.tile_cols : b_share; }
+
+  /// The K blocks of a tile. Part: part_of_tile or whole_tile.
+  template <class Part, class Smem, class Matrix>
+  TW_DEVICE static void load_tile(gemm_params const& p, Smem& s, ring<C.stages>& slot,
+                                  tile_loads const& t, Part const& x, tensor_map const& map_a,
+                                  tensor_map const& map_b, Matrix a_matrix, Matrix b_matrix) {
+    int const rank_m = cluster_rank() % C.cluster_m;
+    int const rank_n = cluster_rank() / C.cluster_m % C.cluster_n;
+    auto const same_rows = static_cast<std::uint16_t>(row_of_ranks << rank_m);
+    auto const same_cols =
+        static_cast<std::uint16_t>(((1 << C.cluster_m) - 1) << rank_n * C.cluster_m);
+    auto const load_blocks = [&](auto const& hint_a, auto const& hint_b) {
+      TW_UNROLL_BY_2
+      for (int k = t.blocks.begin; k < t.blocks.end; ++k, slot.next()) {
+        s.slot_free[slot.stage].wait(slot.phase ^ 1U);
+        mbarrier& landed = s.ab_landed[slot.stage];
+        int const a_filled = operand_a::bytes(x.a_rows), b_filled = operand_b::bytes(x.b_rows);
+        landed.arrive_expect_tx(a_filled + b_filled);
+        leave_undefined(s.a[slot.stage] + a_filled, a_bytes - a_filled);
+        leave_undefined(s.b[slot.stage] + b_filled, b_bytes - b_filled);
+        std::byte* const a = s.a[slot.stage] + rank_n * (a_bytes / C.cluster_n);  // (a_share, 64)
+        std::byte* const b = s.b[slot.stage] + rank_m * (b_bytes / C.cluster_m);  // (b_share, 64)
+        load_share<operand_a, a_share, plain_map>(
+            a, t.m, k, a_matrix, x.a_mine, [&](std::byte* box, auto const& at) {
+              load_box<C.cluster_n>(box, map_a, landed, at, same_rows, hint_a);
+            });
+        load_share<operand_b, b_share, b_coords>(
+            b, t.n, k, b_matrix, x.b_mine, [&](std::byte* box, auto const& at) {
+              load_box<C.cluster_m>(box, map_b, landed, at, same_cols, hint_b);
+            });
+      }
+    };
+    if constexpr (loaders == 1 && !C.pingpong) {
+      // A loop of its own: in one loop the question takes as long as the loads
+      // (0029).
+      l2_load const l2 = C.d_m ? p.a_l2 : p.b_l2;
+      if (l2 != l2_load::plain) {
+        hinted const hint{l2 == l2_load::evict_first ? evict_first_policy()
+                                                     : evict_normal_policy()};
+        if constexpr (C.d_m)
+          load_blocks(hint, plain{});
+        else
+          load_blocks(plain{}, hint);
+        return;
+      }
+    }
+    load_blocks(plain{}, plain{});
+  }
+
+  /// What L2 is told of a box.
+  struct plain {
+    template <int Rank>
+    TW_DEVICE void load(std::byte* box, tensor_map const& map, mbarrier& landed,
+                        tma_coord<Rank> const& at) const {
+      tma_load(box, map, landed, at);
+    }
+  };
+  struct hinted {
+    l2_policy policy;
+    template <int Rank>
+    TW_DEVICE void load(std::byte* box, tensor_map const& map, mbarrier& landed,
+                        tma_coord<Rank> const& at) const {
+      tma_load_hinted(box, map, landed, at, policy);
+    }
+  };
+
+ private:
+  /// Coordinates in an operand's tensor map: (contiguous, other, batch), of a
+  /// batch by pointers (contiguous, other, place), or of gate and up columns
+  /// (k, 8 columns, gate or up, groups, batch).
+  struct plain_map {
+    TW_DEVICE static tma_coord<3> at(tma_coord<2> x, int batch) {
+      return {{x.c[0], x.c[1], batch}};
+    }
+    TW_DEVICE static tma_coord<4> at(tma_coord<2> x, tma_place matrix) {
+      return {{x.c[0], x.c[1], matrix.units, matrix.spans}};
+    }
+  };
+  struct gated_map {
+    TW_DEVICE static tma_coord<5> at(tma_coord<2> x, int batch) {
+      return {{x.c[0], 0, 0, x.c[1] / 16, batch}};
+    }
+  };
+  using b_coords = std::conditional_t<C.gated(), gated_map, plain_map>;
+
+  /// Of `most` rows, those that are in a matrix which ends `left` rows behind
+  /// the first of them.
+  TW_DEVICE static int in_matrix(int left, int most) {
+    return left <= 0 ? 0 : left < most ? left : most;
+  }
+
+  /// The boxes of `mine` of `Share` rows (of M or N, from `first`) of K block
+  /// k: of a K-major operand one with all rows, of an MN-major one each with a
+  /// span of them.
+  template <class Operand, int Share, class Map, class Matrix, class Load>
+  TW_DEVICE static void load_share(std::byte* slot, int first, int k, Matrix matrix, int mine,
+                                   Load load) {
+    TW_UNROLL
+    for (int i = 0; i < Operand::boxes(Share); ++i)
+      if (i * Operand::span < mine)
+        load(slot + Operand::box_offset_bytes(Share, i),
+             Map::at(Operand::box_at(first, k * C.tile_k, i), matrix));
+  }
+
+  /// A box, for the `Ctas` CTAs of `mask`; the hint is for CTAs without peers.
+  /// A CTA that has no peer for it must not multicast to itself: that takes
+  /// twice the time of a load (docs/decisions/0015).
+  template <int Ctas, int Rank, class Hint>
+  TW_DEVICE static void load_box(std::byte* box, tensor_map const& map, mbarrier& landed,
+                                 tma_coord<Rank> const& at, std::uint16_t mask, Hint const& hint) {
+    if constexpr (Ctas > 1)
+      tma_load_multicast(box, map, landed, at, mask);
+    else
+      hint.load(box, map, landed, at);
+  }
+
+  /// Bit r for every rank r = 0, cluster_m, 2 * cluster_m, ... of the cluster.
+  static constexpr int row_of_ranks = [] {
+    int mask = 0;
+    for (int n = 0; n < C.cluster_n; ++n) mask |= 1 << (n * C.cluster_m);
+    return mask;
+  }();
+};
+
+}  // namespace tw

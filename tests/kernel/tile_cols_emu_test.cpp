@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// tile_cols_emu_test.cpp  Kernels whose launches choose the columns of their tiles: each number of
+//                         them in the emulator, and which ones the planner offers.
+#include <algorithm>
+
+#include "tests/kernel/emu_workspace.hpp"
+#include "tests/kernel/gemm_cases.hpp"
+#include "tilewright/dispatch/candidates.hpp"
+
+namespace tw::test {
+namespace {
+
+std::vector<int> narrowing_shapes() {
+  std::vector<int> all;
+  for (int i = 0; i < tile_shapes; ++i)
+    if (tile_shape_list[i].least_n > 0) all.push_back(i);
+  return all;
+}
+
+class TileCols : public testing::TestWithParam<int> {
+ protected:
+  /// A product with K-major operands and column-major D, padded by `pad`; with C every other time.
+  product make(int m, int n, int k, int pad) {
+    auto const fill = [&] { return normal_(rng_); };
+    product p;
+    p.a = make_matrix(elem::bf16, order::row_major, m, k, 0, fill);
+    p.b = make_matrix(elem::bf16, order::col_major, k, n, 0, fill);
+    p.d = make_matrix(elem::bf16, order::col_major, m, n, pad, nullptr);
+    p.c = make_matrix(elem::f32, order::row_major, m, n, 1, fill);
+    p.problem = {m, n, k, p.a.desc, p.b.desc, p.d.desc, std::nullopt, 1.0F, 0.0F};
+    if (with_c_ = !with_c_) p.problem.c = p.c.desc, p.problem.beta = -0.75F;
+    return p;
+  }
+
+  gemm_config config() const {
+    return config_of(tile_shape_list[GetParam()], elem::bf16, elem::bf16, operand_major::k,
+                     operand_major::k);
+  }
+
+  /// A plan of this kernel.
+  gemm_plan plan_for(product& p) const {
+    auto const plans = plan_candidates(p.problem, p.operands(), 132);
+    auto const found = std::find_if(plans.begin(), plans.end(), [&](gemm_plan const& x) {
+      return x.config == config() && !x.swapped;
+    });
+    if (found == plans.end()) throw std::logic_error("no plan of this kernel");
+    return *found;
+  }
+
+  std::mt19937_64 rng_{static_cast<unsigned>(GetParam())};
+
+ private:
+  std::normal_distribution<float> normal_;
+  bool with_c_ = false;
+};
+
+/// Three tiles, the last one cut, on one CTA, whose staging strips they use in turn, and on two.
+/// Lines of D are whole 16-byte chunks, or end inside of one, or no TMA addresses them.
+TEST_P(TileCols, EachNumberOfThem) {
+  gemm_config const c = config();
+  for (int cols = c.least_n; cols <= c.tile_n; cols += 8)
+    for (int const cut : {0, 3}) {
+      int const m = c.tile_m + (cut == 0 ? 40 : 37), n = 3 * cols - cut;
+      product p = make(m, n, 200, cols % 16 == 0 ? 8 - m % 8 : cut);
+      gemm_plan plan = plan_for(p);
+      plan.tile_cols = cols;
+      for (int const clusters : {1, 2}) {
+        plan.clusters = clusters;
+        std::fill(p.d.bytes.begin(), p.d.bytes.end(), std::byte{0xFF});
+        emu_options o;
+        o.policy = async_policy::random;
+        o.seed = rng_();
+        o.random_warps = true;
+        gemm_emulated(plan, p.operands(), o);
+        expect_right(p);
+        ASSERT_FALSE(HasFailure()) << cols << " columns, cut by " << cut << ", seed " << o.seed;
+      }
+    }
+}
+
+/// The planner's tiles cover D, and with fewer columns as many of them would not.
+TEST_P(TileCols, PlansHaveAsFewAsTheirTilesNeed) {
+  gemm_config const c = config();
+  for (int i = 0; i < 40; ++i) {
+    int const n = 1 + static_cast<int>(rng_() % 2000);
+    product p = make(8, n, 64, 0);
+    int offered = 0, fewest_tiles = 0;
+    for (gemm_plan const& x : plan_candidates(p.problem, p.operands(), 132)) {
+      if (x.config != c || x.swapped) continue;
+      ASSERT_EQ(x.tile_cols % 8, 0);
+      ASSERT_GE(x.tile_cols, c.least_n);
+      ASSERT_LE(x.tile_cols, c.tile_n);
+      int const tiles = (n + x.tile_cols - 1) / x.tile_cols;
+      if (x.tile_cols > c.least_n) {
+        EXPECT_LT(tiles * (x.tile_cols - 8), n);
+      }
+      fewest_tiles = offered++ == 0 ? tiles : std::min(fewest_tiles, tiles);
+    }
+    EXPECT_EQ(fewest_tiles, (n + c.tile_n - 1) / c.tile_n) << n;
+  }
+}
+
+TEST_P(TileCols, OthersAreRefused) {
+  gemm_config const c = config();
+  product p = make(64, 100, 64, 0);
+  gemm_plan plan = plan_for(p);
+  for (int const cols : {0, c.least_n - 8, c.least_n + 4, c.tile_n + 8}) {
+    plan.tile_cols = cols;
+    try {
+      gemm_emulated(plan, p.operands());
+      ADD_FAILURE() << cols;
+    } catch (rejected const& r) {
+      EXPECT_EQ(r.why().code, "TW0427") << cols;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, TileCols, testing::ValuesIn(narrowing_shapes()),
+                         [](testing::TestParamInfo<int> const& i) {
+                           tile_shape const& t = tile_shape_list[i.param];
+                           return "tile_" + std::to_string(t.tile_m) + "x" +
+                                  std::to_string(t.tile_n);
+                         });
+
+}  // namespace
+}  // namespace tw::test
