@@ -164,7 +164,7 @@ std::string limit_text(gemm_plan const& p) {
   if (most == t.copies)
     return fmt::format("copies of operands that TMA cannot address: {}", of(t.copies));
   if (most == t.epilogue)
-    return fmt::format("the epilogue: {} that no main loop hides", of(t.epilogue));
+    return fmt::format("the epilogue: {} in which no main loop runs", of(t.epilogue));
   return fmt::format("fixed costs: {} for the launch{}", of(fixed),
                      t.meeting > 0 ? " and for adding shared parts" : "");
 }

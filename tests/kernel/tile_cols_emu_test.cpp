@@ -28,7 +28,8 @@ class TileCols : public testing::TestWithParam<int> {
     p.d = make_matrix(elem::bf16, order::col_major, m, n, pad, nullptr);
     p.c = make_matrix(elem::f32, order::row_major, m, n, 1, fill);
     p.problem = {m, n, k, p.a.desc, p.b.desc, p.d.desc, std::nullopt, 1.0F, 0.0F};
-    if (with_c_ = !with_c_) p.problem.c = p.c.desc, p.problem.beta = -0.75F;
+    with_c_ = !with_c_;
+    if (with_c_) p.problem.c = p.c.desc, p.problem.beta = -0.75F;
     return p;
   }
 
