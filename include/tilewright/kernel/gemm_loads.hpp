@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gemm_loads.hpp  What a CTA loads of a tile: boxes of A and B, and how they
-// come to a ring slot.
+// gemm_loads.hpp  What a CTA loads of a tile: boxes of A and B, and how they come to a ring slot.
 #pragma once
 
 #include <type_traits>
@@ -15,8 +14,7 @@ namespace tw {
 
 template <gemm_config C>
 struct gemm_loads {
-  // Each CTA loads its share of the tiles it has in common with its peers, and
-  // multicasts it.
+  // Each CTA loads its share of the tiles it has in common with its peers, and multicasts it.
   using operand_a = operand_tile<C.ab, C.a_major(), swizzle_mode::b128>;
   using operand_b = operand_tile<C.ab, C.b_major(), C.b_swizzle()>;
   static constexpr int loaders = C.cluster_m * C.cluster_n;  // CTAs that fill each other's slots
@@ -33,18 +31,16 @@ struct gemm_loads {
   using tiles = gemm_tiles<C>;
   using k_range = typename tiles::k_range;
 
-  /// What a tile's loads fill: its rows of A and columns of B, and those that
-  /// this CTA loads. Rows outside of the matrices are not loaded: TMA would
-  /// fetch zeros for them, at a quarter of the speed (docs/decisions/0021).
-  /// Their place keeps what was there, and nothing of it is stored.
+  /// What a tile's loads fill: its rows of A and columns of B, and those that this CTA loads. Rows
+  /// outside of the matrices are not loaded: TMA would fetch zeros for them, at a quarter of the
+  /// speed (docs/decisions/0021). Their place keeps what was there, and nothing of it is stored.
   struct part_of_tile {
     int a_rows, b_rows, a_mine, b_mine;
   };
   struct whole_tile {
     static constexpr int a_rows = C.tile_m, b_rows = C.tile_n, a_mine = a_share, b_mine = b_share;
   };
-  /// What a CTA loads: from row m of A and column n of B on, of product
-  /// `batch`.
+  /// What a CTA loads: from row m of A and column n of B on, of product `batch`.
   struct tile_loads {
     int m, n, batch;
     k_range blocks;
@@ -101,8 +97,7 @@ struct gemm_loads {
       }
     };
     if constexpr (loaders == 1 && !C.pingpong) {
-      // A loop of its own: in one loop the question takes as long as the loads
-      // (0029).
+      // A loop of its own: in one loop the question takes as long as the loads (0029).
       l2_load const l2 = C.d_m ? p.a_l2 : p.b_l2;
       if (l2 != l2_load::plain) {
         hinted const hint{l2 == l2_load::evict_first ? evict_first_policy()
@@ -135,9 +130,9 @@ struct gemm_loads {
   };
 
  private:
-  /// Coordinates in an operand's tensor map: (contiguous, other, batch), of a
-  /// batch by pointers (contiguous, other, place), or of gate and up columns
-  /// (k, 8 columns, gate or up, groups, batch).
+  /// Coordinates in an operand's tensor map: (contiguous, other, batch), of a batch by pointers
+  /// (contiguous, other, place), or of gate and up columns (k, 8 columns, gate or up, groups,
+  /// batch).
   struct plain_map {
     TW_DEVICE static tma_coord<3> at(tma_coord<2> x, int batch) {
       return {{x.c[0], x.c[1], batch}};
@@ -153,15 +148,13 @@ struct gemm_loads {
   };
   using b_coords = std::conditional_t<C.gated(), gated_map, plain_map>;
 
-  /// Of `most` rows, those that are in a matrix which ends `left` rows behind
-  /// the first of them.
+  /// Of `most` rows, those that are in a matrix which ends `left` rows behind the first of them.
   TW_DEVICE static int in_matrix(int left, int most) {
     return left <= 0 ? 0 : left < most ? left : most;
   }
 
-  /// The boxes of `mine` of `Share` rows (of M or N, from `first`) of K block
-  /// k: of a K-major operand one with all rows, of an MN-major one each with a
-  /// span of them.
+  /// The boxes of `mine` of `Share` rows (of M or N, from `first`) of K block k: of a K-major
+  /// operand one with all rows, of an MN-major one each with a span of them.
   template <class Operand, int Share, class Map, class Matrix, class Load>
   TW_DEVICE static void load_share(std::byte* slot, int first, int k, Matrix matrix, int mine,
                                    Load load) {
@@ -172,9 +165,9 @@ struct gemm_loads {
              Map::at(Operand::box_at(first, k * C.tile_k, i), matrix));
   }
 
-  /// A box, for the `Ctas` CTAs of `mask`; the hint is for CTAs without peers.
-  /// A CTA that has no peer for it must not multicast to itself: that takes
-  /// twice the time of a load (docs/decisions/0015).
+  /// A box, for the `Ctas` CTAs of `mask`; the hint is for CTAs without peers. A CTA that has no
+  /// peer for it must not multicast to itself: that takes twice the time of a load
+  /// (docs/decisions/0015).
   template <int Ctas, int Rank, class Hint>
   TW_DEVICE static void load_box(std::byte* box, tensor_map const& map, mbarrier& landed,
                                  tma_coord<Rank> const& at, std::uint16_t mask, Hint const& hint) {

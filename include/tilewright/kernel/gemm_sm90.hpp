@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// gemm_sm90.hpp  The Hopper GEMM: D = alpha * A * B + beta * C, or a fused
-// epilogue. Persistent,
-//                warp-specialised, with multicast in the cluster, a ring of
-//                operand stages and an epilogue that overlaps the loads of the
-//                next tile. One source: nvcc makes it run, g++ emulates it.
+// gemm_sm90.hpp  The Hopper GEMM: D = alpha * A * B + beta * C, or a fused epilogue. Persistent,
+//                warp-specialised, with multicast in the cluster, a ring of operand stages and an
+//                epilogue that overlaps the loads of the next tile. One source: nvcc makes it run,
+//                g++ emulates it.
 #pragma once
 
 #include <type_traits>
@@ -56,9 +55,8 @@ struct gemm_sm90 {
   using k_smem = typename cluster_sum<C>::smem;
 
   struct smem {
-    alignas(
-        1024) std::byte a[C.stages][loads::a_bytes];  // (tile_m, 64) per stage, 128-byte swizzle
-    alignas(1024) std::byte b[C.stages][loads::b_bytes];  // (tile_n, 64) per stage
+    alignas(1024) std::byte a[C.stages][loads::a_bytes];  // (tile_m, 64) each, 128-byte swizzle
+    alignas(1024) std::byte b[C.stages][loads::b_bytes];  // (tile_n, 64) each
     epilogue_smem<C> d;
     mbarrier ab_landed[C.stages];
     mbarrier slot_free[C.stages];
@@ -108,27 +106,24 @@ struct gemm_sm90 {
   template <int Cols>
   using accumulators = accumulator<Cols>[fragments];
 
-  /// Ping-pong: barriers my_turn + w let warpgroup w into its main loop once
-  /// the other has met all stages of its own; the parity of a stage cannot tell
-  /// turns of the ring further apart.
+  /// Ping-pong: barriers my_turn + w let warpgroup w into its main loop once the other has met all
+  /// stages of its own; the parity of a stage cannot tell turns of the ring further apart.
   static constexpr int my_turn = 5;
 
-  // 168 registers for each of 384 threads, 128 for 512: what the loading
-  // warpgroup gives back.
+  // 168 registers for each of 384 threads, 128 for 512: what the loading warpgroup gives back.
   static constexpr int load_regs = consumers == 3 ? 32 : 40;
   static constexpr int math_regs = consumers == 3 ? 160 : 232;
 
-  /// Brings the parameters that the epilogue reads to the constant cache, where
-  /// they would be missed at the end of the main loop: 0.2 us
-  /// (docs/decisions/0018).
+  /// Brings the parameters that the epilogue reads to the constant cache, where they would be
+  /// missed at the end of the main loop: 0.2 us (docs/decisions/0018).
   TW_DEVICE static void touch(params const& p, smem& s) {
     epilogue_params const& e = p.epilogue;
     s.touched[1] = e.tma_end ^ e.m ^ static_cast<int>(e.pitch) ^ static_cast<int>(e.c.row_stride) ^
                    static_cast<int>(e.fused.act) ^ p.fixup.counters;
   }
 
-  /// All threads meet: the barriers are there; and operands, D and the
-  /// workspace are no more those of the launch before.
+  /// All threads meet: the barriers are there; and operands, D and the workspace are no more those
+  /// of the launch before.
   TW_DEVICE static void begin() {
     if constexpr (cluster > 1)
       cluster_sync();
@@ -137,10 +132,9 @@ struct gemm_sm90 {
     grid_dependency_wait();
   }
 
-  /// Fills the ring: of each K block a_share rows of A and b_share columns of
-  /// B, for all CTAs that need them. One thread: two take 0.3 % of a large
-  /// product (docs/decisions/0013). Where the first tile is, its warp finds out
-  /// while others set up (0029).
+  /// Fills the ring: of each K block a_share rows of A and b_share columns of B, for all CTAs that
+  /// need them. One thread: two take 0.3 % of a large product (docs/decisions/0013). Where the
+  /// first tile is, its warp finds out while others set up (0029).
   TW_DEVICE static void load(params const& p, smem& s) {
     enter_role("load");
     s.touched[0] = p.work.tiles ^ p.m;  // two lines of the constant cache, missed side by side
@@ -164,32 +158,29 @@ struct gemm_sm90 {
         }
       }
       if (t.part.a_rows == C.tile_m && t.part.b_rows == C.tile_n)
-        loads::load_tile(p, s, slot, t, typename loads::whole_tile{}, p.a, p.b, a_batch,
-                         b_batch);  // maps are constants
+        // Of their own: the maps are constants.
+        loads::load_tile(p, s, slot, t, typename loads::whole_tile{}, p.a, p.b, a_batch, b_batch);
       else
         loads::load_tile(p, s, slot, t, t.part, map_a, map_b, a_batch, b_batch);
     }
-    grid_dependents_launch();  // all loads are under way: the next launch may
-                               // begin to set up
+    grid_dependents_launch();  // all loads are under way: the next launch may begin to set up
   }
 
-  /// Kernels with few accumulators have registers for the tile's place during
-  /// the main loop.
+  /// Kernels with few accumulators have registers for the tile's place during the main loop.
   static constexpr bool place_first = fragments * C.tile_n <= 128 && C.fused == fusion::none;
 
-  /// A warpgroup all of whose rows are below D multiplies nothing: the power
-  /// that it saves is the other SMs' clock (docs/decisions/0025). In small
-  /// tiles the question costs more than that.
+  /// A warpgroup all of whose rows are below D multiplies nothing: the power that it saves is the
+  /// other SMs' clock (docs/decisions/0025). In small tiles the question costs more than that.
   static constexpr bool may_skip = !C.pingpong && C.cluster_k == 1 && C.tile_m >= 192;
 
   TW_DEVICE static bool is_below(params const& p, int cluster_tile, int first_row) {
     return warp_uniform(tiles::tile_of(p, cluster_tile).m) * C.tile_m + first_row >= p.m;
   }
 
-  /// Frees the stages of `blocks` K blocks as they land. One thread waits and
-  /// tells all CTAs: another could sleep while a stage is filled again, where
-  /// those that fill it do not wait for that thread. It must not run ahead
-  /// either: the parity of a stage cannot tell turns of the ring further apart.
+  /// Frees the stages of `blocks` K blocks as they land. One thread waits and tells all CTAs:
+  /// another could sleep while a stage is filled again, where those that fill it do not wait for
+  /// that thread. It must not run ahead either: the parity of a stage cannot tell turns of the ring
+  /// further apart.
   TW_DEVICE static void pass(smem& s, int consumer, ring<C.stages>& slot, int blocks) {
     if (thread_id() % 128 == 0) {
       ring<C.stages> at = slot;
@@ -253,8 +244,7 @@ struct gemm_sm90 {
     epilogue<C>::finish();
   }
 
-  /// acc = the sum of `blocks` K blocks' products; `issued` is called when all
-  /// have been issued.
+  /// acc = the sum of `blocks` K blocks' products; `issued` is called when all have been issued.
   template <int Cols, class Issued>
   TW_DEVICE static void add_blocks(smem& s, ring<C.stages>& slot, int first_row, int blocks,
                                    accumulators<Cols>& acc, Issued issued) {
@@ -266,8 +256,7 @@ struct gemm_sm90 {
       held = slot.stage;
       slot.next();
     }
-    TW_UNROLL_BY_2  // by 4, as nvcc does by itself, takes twice as long to
-                    // compile
+    TW_UNROLL_BY_2  // by 4, as nvcc does by itself, takes twice as long to compile
         for (int k = C.cluster_k == 1 ? 1 : 0; k < blocks; ++k, slot.next()) {
       s.ab_landed[slot.stage].wait(slot.phase);
       multiply(acc, s.a[slot.stage], s.b[slot.stage], first_row, true);
@@ -280,8 +269,8 @@ struct gemm_sm90 {
     if (C.cluster_k == 1 || blocks > 0) release(s, held);
   }
 
-  /// The same for the launch's tile_cols() columns: a main loop for each number
-  /// of them, `Cols` and below. What lies behind them in acc is not stored.
+  /// The same for the launch's tile_cols() columns: a main loop for each number of them, `Cols` and
+  /// below. What lies behind them in acc is not stored.
   template <int Cols, class Issued>
   TW_DEVICE static void add_narrow(params const& p, smem& s, ring<C.stages>& slot, int first_row,
                                    int blocks, accumulators<C.tile_n>& acc, Issued issued) {
@@ -297,8 +286,8 @@ struct gemm_sm90 {
     }
   }
 
-  /// Stores a warpgroup's fragments, whose first row in the tile is first_row;
-  /// those of a shared tile once all parts are there.
+  /// Stores a warpgroup's fragments, whose first row in the tile is first_row; those of a shared
+  /// tile once all parts are there.
   template <class Fragments>
   TW_DEVICE static void finish(params const& p, smem& s, int consumer, segment const& seg,
                                fixup_place meeting, tile_place tile, int first_row, Fragments& acc,
@@ -314,8 +303,7 @@ struct gemm_sm90 {
     epilogue<C>::store(p.epilogue, s.d, consumer, at, acc, turn);
   }
 
-  /// One K block as a wgmma group: each acc (64, Cols) += A (64, 64) * B (Cols,
-  /// 64)^T.
+  /// One K block as a wgmma group: each acc (64, Cols) += A (64, 64) * B (Cols, 64)^T.
   template <int Cols>
   TW_DEVICE static void multiply(accumulators<Cols>& acc, std::byte* a, std::byte* b, int first_row,
                                  bool accumulate) {
@@ -351,9 +339,8 @@ struct gemm_sm90 {
       wgmma_wait<Pending>(acc[0], acc[1]);
   }
 
-  /// Tells every CTA that loads into this slot that this warpgroup has read it.
-  /// Relaxed: nothing was written, and the reads are complete since wgmma_wait
-  /// (docs/decisions/0004).
+  /// Tells every CTA that loads into this slot that this warpgroup has read it. Relaxed: nothing
+  /// was written, and the reads are complete since wgmma_wait (docs/decisions/0004).
   TW_DEVICE static void release(smem& s, int stage) {
     int const t = thread_id() % 128;
     if (t < loaders) release_to(s, stage, t);

@@ -30,8 +30,7 @@ struct gemm_tiles {
   struct k_range {
     int begin, end;
   };
-  /// This CTA's part of a segment; empty where K has fewer blocks than the
-  /// cluster has CTAs.
+  /// This CTA's part of a segment; empty where K has fewer blocks than the cluster has CTAs.
   TW_DEVICE static k_range part_of(segment const& seg) {
     if constexpr (C.cluster_k == 1) return {seg.k_begin, seg.k_end};
     int const blocks = seg.k_end - seg.k_begin;
