@@ -19,13 +19,17 @@ struct d_box {
   TW_HD constexpr int bytes(elem d) const { return rows * cols * size_bytes(d); }
 };
 
-/// The widest box that divides the tile.
+/// The widest box that divides the tile: to ask for one takes 150 cycles (docs/decisions/0030).
 TW_HD constexpr d_box d_box_of(gemm_config const& c) {
   int const span = 128 / size_bytes(c.d);  // elements in 128 bytes
   if (c.d_m) {
-    int cols = 8;
-    while (2 * cols <= span && c.d_cols() % (2 * cols) == 0) cols *= 2;
-    return {span, cols, swizzle_mode::b128, true};
+    auto const widest = [&](int cols) {
+      while (c.d_cols() % cols != 0) cols -= 8;
+      return cols;
+    };
+    int const cols = widest(span);  // wider ones take registers
+    return {span, cols < span / 2 && c.d_cols() > cols ? widest(span / 2 * 3) : cols,
+            swizzle_mode::b128, true};
   }
   if (c.d_cols() % span == 0) return {64, span, swizzle_mode::b128, false};
   if (c.d_cols() % (span / 2) == 0) return {64, span / 2, swizzle_mode::b64, false};
@@ -46,8 +50,8 @@ struct staging {
   TW_HD constexpr int strips() const { return group * halves; }
 };
 
-/// The largest groups for which shared memory has room beside the stages; two halves are worth
-/// groups of half the size.
+/// The largest groups for which shared memory has room beside the stages: all strips of a tile, or
+/// else two halves, which are worth groups of half the size.
 TW_HD constexpr staging staging_of(gemm_config const& c) {
   if (c.fused != fusion::none) return {1, 2};
   constexpr int rest = 2048;  // of 227 KiB: barriers, flags, what aligns them
@@ -63,6 +67,7 @@ TW_HD constexpr staging staging_of(gemm_config const& c) {
     return n;
   };
   int const alone = largest(most), halved = largest(most / 2);
+  if (alone == of_tile) return {alone, 1};
   return 2 * halved >= alone && halved > 0 ? staging{halved, 2} : staging{alone, 1};
 }
 

@@ -37,6 +37,12 @@ struct epilogue {
   static constexpr int strips = C.d_cols() / box.cols;   // of a fragment
   static constexpr int strip_regs = box.cols / 2;        // results of a thread in a strip
   static constexpr staging staged = staging_of(C);
+  static constexpr int strips_of_tile = C.fragments() * strips;  // of a warpgroup
+  static constexpr int strip_bytes = epilogue_smem<C>::strip_bytes;
+  /// Of the results of a warpgroup's part of a tile.
+  static constexpr int staged_bytes = strips_of_tile * strip_bytes;
+  /// Is more memory of use, where all results of a tile can be staged at once?
+  static constexpr bool wants_room = C.fused == fusion::none && strips_of_tile > staged.group;
   using fragment = accumulator<C.part_n()>;
   using element = typename plain_store<C>::element;
 
@@ -44,9 +50,11 @@ struct epilogue {
   /// `turn` is 0 at first; its lowest bit is the half of the staging strips that comes first, the
   /// one above tells that strips have been used. Between two calls TMA may still read the strips
   /// that were filled last, of two halves not those that come first.
+  /// room: staged_bytes that nobody else uses from now on, or nullptr.
   template <int Fragments>
   TW_DEVICE static void store(epilogue_params const& p, epilogue_smem<C>& s, int warpgroup,
-                              fragment_place at, fragment (&acc)[Fragments], int& turn) {
+                              fragment_place at, fragment (&acc)[Fragments], int& turn,
+                              std::byte* room) {
     writer const w{s, warpgroup, thread_id_anew() % 128};
     if constexpr (C.fused != fusion::none) {
       using ops = epilogue_ops<C>;
@@ -62,6 +70,7 @@ struct epilogue {
       constexpr int groups = Fragments * strips / staged.group;
       d_result const d = d_of(p, at);  // once, for it may read memory
       bool const sums = are_sums(p, {at.row + 64 * (Fragments - 1), at.col, at.batch});
+      if (wants_room && sums && room != nullptr) return store_all_sums(d, w, at, acc, room);
       if (sums)
         unrolled<groups>([&](auto g) { store_sums<g * staged.group>(d, w, at, acc, turn); });
       else
@@ -74,7 +83,7 @@ struct epilogue {
 
   /// After the last tile: the staging strips have been read, the CTA may exit.
   TW_DEVICE static void finish() {
-    if (thread_id() % 128 == 0) tma_store_wait_read<0>();
+    if (thread_id() % 32 == 0) tma_store_wait_read<0>();
   }
 
  private:
@@ -90,7 +99,8 @@ struct epilogue {
     /// The same thread, of whose number nothing is kept: for code without registers to spare.
     TW_DEVICE writer anew() const { return {smem, warpgroup, thread_id_anew() % 128}; }
     TW_DEVICE int barrier() const { return 1 + warpgroup; }
-    TW_DEVICE bool leads() const { return thread == 0; }
+    /// Of each warp one thread tells TMA what to store.
+    TW_DEVICE bool leads() const { return lane() == 0; }
     TW_DEVICE int warp() const { return thread / 32; }
     TW_DEVICE int lane() const { return thread % 32; }
     /// Row and column, in the fragment, of its first element; element i adds 8 * (i>>1 & 1) rows
@@ -193,18 +203,28 @@ struct epilogue {
                                    fragment (&acc)[Fragments], int turn) {
     if (skips && First / staged.group >= groups_in(d.p.tile_cols)) return;
     if (staged.halves == 1 && (First > 0 || turn >= 2)) meet<0>(w);
-    unrolled<staged.group>([&](auto k) {
+    fill_strips<First, staged.group>(w, staging_for(w, First, turn), acc);
+    if (staged.halves == 2 && w.leads()) tma_store_wait_read<0>();  // the other half is free
+    named_barrier_sync(w.barrier(), 128);
+    store_boxes<staged.group>(w.anew(), d, staging_for(w, First, turn), at, First);
+  }
+  /// The same for all strips of a tile at once, where there is room for them.
+  template <int Fragments>
+  TW_DEVICE static void store_all_sums(d_result const& d, writer const& w, fragment_place at,
+                                       fragment (&acc)[Fragments], std::byte* room) {
+    fill_strips<0, strips_of_tile>(w, room, acc);
+    named_barrier_sync(w.barrier(), 128);
+    store_boxes<strips_of_tile>(w, d, room, at, 0);
+  }
+  /// Writes `Count` strips one behind the other.
+  template <int First, int Count, int Fragments>
+  TW_DEVICE static void fill_strips(writer const& w, std::byte* to, fragment (&acc)[Fragments]) {
+    unrolled<Count>([&](auto k) {
       constexpr int i = First + k, j = i % strips;
-      fill(w.next(), staging_for(w, i, turn),
+      fill(w.next(), to + k * strip_bytes,
            [&](int e) { return acc[i / strips][j * strip_regs + e]; });
     });
     fence_proxy_async();  // the writes above are for the async proxy
-    if (staged.halves == 2 && w.leads()) tma_store_wait_read<0>();  // the other half is free
-    named_barrier_sync(w.barrier(), 128);
-    unrolled<staged.group>([&](auto k) {
-      store_boxes(w, d, staging_for(w, First + k, turn), place_of(at, First + k));
-    });
-    if (w.leads()) tma_store_commit();
   }
 
   /// All strips, whatever they need: a loop whose code is there once, for it is half of a kernel's.
@@ -249,8 +269,7 @@ struct epilogue {
       fill(w, staged_strip, [&](int i) { return acc[j * strip_regs + i]; });
       fence_proxy_async();  // the writes above are for the async proxy
       named_barrier_sync(w.barrier(), 128);
-      store_boxes(w, d_of(p, at), staged_strip, to);
-      if (w.leads()) tma_store_commit();
+      store_boxes<1>(w, d_of(p, at), staged_strip, to, 0);
       turn ^= 1;
     });
   }
@@ -317,17 +336,12 @@ struct epilogue {
     fill(w, strip, value);
     fence_proxy_async();  // the writes above are for the async proxy
     named_barrier_sync(w.barrier(), 128);
-    store_filled(w, result, by_tma, strip, at);
-    if (w.leads()) tma_store_commit();  // an empty group after plain stores keeps the count
-  }
-
-  template <class Result>
-  TW_DEVICE static void store_filled(writer const& w, Result const& result, bool by_tma,
-                                     std::byte* strip, fragment_place at) {
-    if (by_tma)
-      store_boxes(w, result, strip, at);
-    else
+    if (by_tma) {
+      store_boxes<1>(w, result, strip, at, 0);
+    } else {
       plain_store<C>::store(w.thread, result, reinterpret_cast<element const*>(strip), at);
+      if (w.leads()) tma_store_commit();  // an empty group keeps the count
+    }
   }
 
   /// Writes the thread's results to a staging strip.
@@ -341,23 +355,29 @@ struct epilogue {
       fill_16(w, reinterpret_cast<std::uint16_t*>(strip), value);
   }
 
-  /// The boxes of a staged strip, by TMA.
-  template <class Result>
-  TW_DEVICE static void store_boxes(writer const& w, Result const& result, std::byte* strip,
-                                    fragment_place at) {
+  /// `Count` strips from `first` on, which lie one behind the other in shared memory, by TMA as one
+  /// group; strip 0 is at D(at). To ask for a box takes 150 cycles: the warps share them
+  /// (docs/decisions/0030).
+  template <int Count, class Result>
+  TW_DEVICE static void store_boxes(writer const& w, Result const& result, std::byte const* strip,
+                                    fragment_place at, int first) {
     if (!w.leads()) return;
-    tensor_map const& map = result.map(at.col);
-    TW_UNROLL
-    for (int b = 0; b < box.boxes(); ++b) {
-      int const row = at.row + b * box.rows, col = result.col(at.col);
-      if (row >= result.p.m || at.col >= result.end()) continue;
-      auto const to =
-          box.m_major ? result.box_at(row, col, at.batch) : result.box_at(col, row, at.batch);
+    constexpr int boxes = Count * box.boxes();
+    TW_NO_UNROLL
+    for (int b = boxes == 1 ? 0 : w.warp(); b < boxes; b += 4) {
+      if (boxes == 1 && w.warp() != 0) break;
+      fragment_place const to = place_of(at, first + b / box.boxes());
+      int const row = to.row + b % box.boxes() * box.rows, col = result.col(to.col);
+      if (row >= result.p.m || to.col >= result.end()) continue;
+      tensor_map const& map = result.map(to.col);
+      auto const place =
+          box.m_major ? result.box_at(row, col, to.batch) : result.box_at(col, row, to.batch);
       if (result.p.d_evict_first != 0)
-        tma_store_hinted(map, strip + b * box.bytes(type), to, evict_first_policy());
+        tma_store_hinted(map, strip + b * box.bytes(type), place, evict_first_policy());
       else
-        tma_store(map, strip + b * box.bytes(type), to);
+        tma_store(map, strip + b * box.bytes(type), place);
     }
+    tma_store_commit();
   }
 
   /// Results i, i+1 as two 16-bit values.
@@ -388,17 +408,17 @@ struct epilogue {
   TW_DEVICE static void fill_16_transposed(writer const& w, std::uint16_t* s,
                                            Value value) {  // (64, cols)
     int const row = 16 * w.warp() + 8 * (w.lane() / 8 % 2);
-    int const col = w.lane() % 8 + (box.cols == 8 ? 0 : 8 * (w.lane() / 16));
-    TW_UNROLL
-    for (int q = 0; q < (box.cols + 15) / 16; ++q) {
-      int const i = 8 * q;
-      std::uint16_t* const at = s + offset<box_layout>(row, 16 * q + col);
-      if constexpr (box.cols == 8)
+    unrolled<(box.cols + 15) / 16>([&](auto step) {
+      constexpr int q = step;
+      constexpr bool half = box.cols - 16 * q == 8;
+      int const i = 8 * q, col = 16 * q + w.lane() % 8 + (half ? 0 : 8 * (w.lane() / 16));
+      std::uint16_t* const at = s + offset<box_layout>(row, col);
+      if constexpr (half)
         stmatrix<2, true>(at, b32<2>{{packed(value, i), packed(value, i + 2)}});
       else
         stmatrix<4, true>(at, b32<4>{{packed(value, i), packed(value, i + 2), packed(value, i + 4),
                                       packed(value, i + 6)}});
-    }
+    });
   }
 
   /// 32-bit D, an element at a time; a row-major box takes neighbours together.

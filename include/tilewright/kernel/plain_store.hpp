@@ -87,7 +87,7 @@ class plain_store {
     constexpr unsigned per = sizeof(Word) / sizeof(element), span = per * lanes;
     constexpr unsigned spans = (most_elems + span - 1) / span;  // of a line
     constexpr unsigned turns = most_lines / at_once;
-    constexpr unsigned batch = spans == 1 && turns >= 4 ? 4 : 2;
+    constexpr unsigned batch = spans == 1 && turns % 4 == 0 ? 4 : 2;
     static_assert(turns % batch == 0);
     unsigned const first = thread / lanes, lane = thread % lanes;
     element* to = l.to + first * l.pitch;
@@ -131,13 +131,14 @@ class plain_store {
 
   /// The elements at the head and the tail of lines that belong to no whole word.
   TW_DEVICE static void store_ends(unsigned thread, lines const& l, element const* strip) {
-    unsigned const line = thread % 64;
-    if (line >= static_cast<unsigned>(l.count)) return;
-    element* const to = l.to + line * l.pitch;
-    bool const odd = reinterpret_cast<std::uintptr_t>(to) / 2 % 2 != 0, head = thread < 64;
-    bool const tail = (l.length % 2 != 0) != odd;
+    bool const head = thread < 64;
     int const e = head ? 0 : l.length - 1;
-    if (head ? odd : tail) to[e] = *in_strip(strip, line, static_cast<unsigned>(e));
+    for (unsigned line = thread % 64; line < static_cast<unsigned>(l.count); line += 64) {
+      element* const to = l.to + line * l.pitch;
+      bool const odd = reinterpret_cast<std::uintptr_t>(to) / 2 % 2 != 0;
+      bool const tail = (l.length % 2 != 0) != odd;
+      if (head ? odd : tail) to[e] = *in_strip(strip, line, static_cast<unsigned>(e));
+    }
   }
 };
 
