@@ -75,9 +75,10 @@ int resident_clusters(gemm_config const& c, int sms) {
 std::vector<int> tile_cols_of(gemm_config const& c, std::int64_t n) {
   constexpr int most = 4;  // numbers of tiles; more would be of another kernel
   if (!c.narrows()) return {0};
-  std::int64_t const fewest = (n + c.tile_n - 1) / c.tile_n;
+  std::int64_t const by = c.cluster_n, of_cluster = by * c.tile_n;
+  std::int64_t const fewest = (n + of_cluster - 1) / of_cluster * by;
   std::vector<int> all;
-  for (std::int64_t tiles = fewest; tiles < fewest + most; ++tiles) {
+  for (std::int64_t tiles = fewest; tiles < fewest + most * by; tiles += by) {
     auto const cols = static_cast<int>((n + 8 * tiles - 1) / (8 * tiles) * 8);
     if (cols < c.least_n && tiles > fewest) break;
     if (all.empty() || cols < all.back()) all.push_back(std::max(cols, c.least_n));

@@ -79,6 +79,11 @@ TEST_P(TileCols, EachNumberOfThem) {
     }
 }
 
+/// Of tiles with `cols` columns, side by side.
+int clusters_of(gemm_config const& c, int n, int cols) {
+  return (n + cols * c.cluster_n - 1) / (cols * c.cluster_n);
+}
+
 /// The planner's tiles cover D, and with fewer columns as many of them would not.
 TEST_P(TileCols, PlansHaveAsFewAsTheirTilesNeed) {
   gemm_config const c = config();
@@ -91,13 +96,13 @@ TEST_P(TileCols, PlansHaveAsFewAsTheirTilesNeed) {
       ASSERT_EQ(x.tile_cols % 8, 0);
       ASSERT_GE(x.tile_cols, c.least_n);
       ASSERT_LE(x.tile_cols, c.tile_n);
-      int const tiles = (n + x.tile_cols - 1) / x.tile_cols;
+      int const tiles = clusters_of(c, n, x.tile_cols) * c.cluster_n;
       if (x.tile_cols > c.least_n) {
         EXPECT_LT(tiles * (x.tile_cols - 8), n);
       }
       fewest_tiles = offered++ == 0 ? tiles : std::min(fewest_tiles, tiles);
     }
-    EXPECT_EQ(fewest_tiles, (n + c.tile_n - 1) / c.tile_n) << n;
+    EXPECT_EQ(fewest_tiles, clusters_of(c, n, c.tile_n) * c.cluster_n) << n;
   }
 }
 
@@ -120,7 +125,8 @@ INSTANTIATE_TEST_SUITE_P(Shapes, TileCols, testing::ValuesIn(narrowing_shapes())
                          [](testing::TestParamInfo<int> const& i) {
                            tile_shape const& t = tile_shape_list[i.param];
                            return "tile_" + std::to_string(t.tile_m) + "x" +
-                                  std::to_string(t.tile_n);
+                                  std::to_string(t.tile_n) + "_" + std::to_string(t.cluster_m) +
+                                  "x" + std::to_string(t.cluster_n);
                          });
 
 }  // namespace

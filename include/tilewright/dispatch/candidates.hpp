@@ -62,10 +62,10 @@ inline constexpr tile_shape tile_shape_list[] = {
     no_f32({128, 160, 1, 1, 5, true}),        //
     no_f32({128, 144, 1, 1, 5, true}),        //
     bf16_alone({128, 112, 1, 1, 6, true, false, true}),
-    {128, 128, 1, 1, 5, true, false, true},   //
-    no_f32({128, 192, 1, 1, 4, true, true}),  // and few columns: the transposed product
-    no_f32({128, 224, 2, 1, 4}),              // waves that others leave part empty
-    no_f32({192, 192, 1, 1, 4}),              //
+    {128, 128, 1, 1, 5, true, false, true},                   //
+    no_f32(narrowing(184, {128, 192, 1, 1, 5, true, true})),  // few columns: the transposed product
+    no_f32({128, 224, 2, 1, 4}),                              // waves that others leave part empty
+    no_f32({192, 192, 1, 1, 4}),                              //
     // lines that begin inside of L2's sectors: multicast
     no_f32({192, 192, 1, 2, 4, false, false, true}),
     bf16_alone({128, 256, 2, 2, 4, false, false, true}),
@@ -89,6 +89,9 @@ inline constexpr tile_shape tile_shape_list[] = {
     bf16_alone(narrowing(120, {128, 144, 1, 1, 6, true, true})),
     bf16_alone(narrowing(152, {128, 176, 1, 1, 5, true, true})),
     bf16_alone(narrowing(200, few_rows(128, 240, 4))),
+    bf16_alone(narrowing(104, few_rows(256, 144, 4))),
+    bf16_alone(narrowing(152, few_rows(256, 176, 3))),
+    bf16_alone(narrowing(104, {256, 144, 1, 2, 4, false, true})),  // and the fewest bytes per FLOP
     bf16_alone(all_majors(narrowing(72, few_rows(192, 96, 5)))),
     no_f32(few_rows(192, 160, 4)),                          //
     no_f32({128, 96, 1, 1, 7}),                             // and waves

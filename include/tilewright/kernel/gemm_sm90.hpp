@@ -45,8 +45,9 @@ struct gemm_sm90 {
   static_assert(!C.narrows() || (C.least_n % 8 == 0 && C.least_n > 0 && C.least_n < C.tile_n),
                 "[TW0205] the narrowest tile has a multiple of 8 columns, "
                 "fewer than tile N");
-  static_assert(!C.narrows() || (cluster == 1 && !C.b_mn && C.d_m && C.fused == fusion::none),
-                "[TW0204] tiles narrow where a CTA stands alone, B is K-major "
+  static_assert(!C.narrows() || (C.cluster_m == 1 && C.cluster_k == 1 && !C.b_mn && C.d_m &&
+                                 C.fused == fusion::none),
+                "[TW0204] tiles narrow where no peer needs the same columns, B is K-major "
                 "and D M-major");
   static_assert(C.cluster_k == 1 || loaders == 1, "[TW0204] a cluster shares K or loads, not both");
   static_assert(C.cluster_k == 1 || !C.pingpong, "[TW0204] no ping-pong where a cluster shares K");
@@ -246,14 +247,17 @@ struct gemm_sm90 {
       } else {
         finish(p, s, consumer, seg, meeting, tile, first_row, acc, turn, room);
       }
+      if (wants_stages && room != nullptr) break;  // so nothing of the next tile takes registers
     }
     epilogue<C>::finish();
   }
 
   /// A CTA that has no more tiles needs its stages no more: they have room for all results at once
-  /// where the strips beside them have not (docs/decisions/0030). ptxas spills in 256x192.
+  /// where the strips beside them have not (docs/decisions/0030). 256x192 and a cooperative kernel
+  /// that narrows from 240 columns have no registers for it.
   static constexpr bool wants_stages =
-      epilogue<C>::wants_room && C.cluster_k == 1 && (C.pingpong || C.tile_n * fragments < 384) &&
+      epilogue<C>::wants_room && C.cluster_k == 1 &&
+      (C.pingpong || (C.tile_n * fragments < 384 && !(C.narrows() && fragments == 1))) &&
       consumers * epilogue<C>::staged_bytes <= C.stages * (loads::a_bytes + loads::b_bytes);
 
   /// The part of the stages for a warpgroup's results, once nobody reads them any more; nullptr
