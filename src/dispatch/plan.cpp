@@ -73,15 +73,13 @@ int resident_clusters(gemm_config const& c, int sms) {
 /// Columns of its tiles that a kernel which narrows may have for `n` of B: for each number of tiles
 /// as few as they can have.
 std::vector<int> tile_cols_of(gemm_config const& c, std::int64_t n) {
-  constexpr int most = 4;  // numbers of tiles; more would be of another kernel
   if (!c.narrows()) return {0};
-  std::int64_t const by = c.cluster_n, of_cluster = by * c.tile_n;
-  std::int64_t const fewest = (n + of_cluster - 1) / of_cluster * by;
   std::vector<int> all;
-  for (std::int64_t tiles = fewest; tiles < fewest + most * by; tiles += by) {
-    auto const cols = static_cast<int>((n + 8 * tiles - 1) / (8 * tiles) * 8);
-    if (cols < c.least_n && tiles > fewest) break;
-    if (all.empty() || cols < all.back()) all.push_back(std::max(cols, c.least_n));
+  for (int cols = c.tile_n; cols >= c.least_n; cols -= 8) {
+    std::int64_t const of_cluster = std::int64_t{cols} * c.cluster_n;
+    std::int64_t const tiles = (n + of_cluster - 1) / of_cluster * c.cluster_n;
+    auto const fewest = static_cast<int>((n + 8 * tiles - 1) / (8 * tiles) * 8);
+    if (std::max(fewest, c.least_n) == cols) all.push_back(cols);
   }
   return all;
 }

@@ -63,7 +63,7 @@ inline constexpr tile_shape tile_shape_list[] = {
     no_f32({128, 144, 1, 1, 5, true}),        //
     bf16_alone({128, 112, 1, 1, 6, true, false, true}),
     {128, 128, 1, 1, 5, true, false, true},                   //
-    no_f32(narrowing(184, {128, 192, 1, 1, 5, true, true})),  // few columns: the transposed product
+    no_f32(narrowing(152, {128, 192, 1, 1, 5, true, true})),  // few columns: the transposed product
     no_f32({128, 224, 2, 1, 4}),                              // waves that others leave part empty
     no_f32({192, 192, 1, 1, 4}),                              //
     // lines that begin inside of L2's sectors: multicast
@@ -87,7 +87,6 @@ inline constexpr tile_shape tile_shape_list[] = {
     no_f32(all_majors(narrowing(72, few_rows(128, 112, 6)))),
     bf16_alone(narrowing(120, few_rows(128, 160, 5))),
     bf16_alone(narrowing(120, {128, 144, 1, 1, 6, true, true})),
-    bf16_alone(narrowing(152, {128, 176, 1, 1, 5, true, true})),
     bf16_alone(narrowing(200, few_rows(128, 240, 4))),
     bf16_alone(narrowing(104, few_rows(256, 144, 4))),
     bf16_alone(narrowing(152, few_rows(256, 176, 3))),

@@ -50,8 +50,8 @@ struct staging {
   TW_HD constexpr int strips() const { return group * halves; }
 };
 
-/// The largest groups for which shared memory has room beside the stages: all strips of a tile, or
-/// else two halves, which are worth groups of half the size.
+/// The largest groups for which shared memory has room beside the stages; two halves are worth
+/// groups of half the size, but less than all strips of an M-major tile.
 TW_HD constexpr staging staging_of(gemm_config const& c) {
   if (c.fused != fusion::none) return {1, 2};
   constexpr int rest = 2048;  // of 227 KiB: barriers, flags, what aligns them
@@ -67,7 +67,7 @@ TW_HD constexpr staging staging_of(gemm_config const& c) {
     return n;
   };
   int const alone = largest(most), halved = largest(most / 2);
-  if (alone == of_tile) return {alone, 1};
+  if (box.m_major && alone == of_tile) return {alone, 1};
   return 2 * halved >= alone && halved > 0 ? staging{halved, 2} : staging{alone, 1};
 }
 

@@ -37,12 +37,6 @@ struct epilogue {
   static constexpr int strips = C.d_cols() / box.cols;   // of a fragment
   static constexpr int strip_regs = box.cols / 2;        // results of a thread in a strip
   static constexpr staging staged = staging_of(C);
-  static constexpr int strips_of_tile = C.fragments() * strips;  // of a warpgroup
-  static constexpr int strip_bytes = epilogue_smem<C>::strip_bytes;
-  /// Of the results of a warpgroup's part of a tile.
-  static constexpr int staged_bytes = strips_of_tile * strip_bytes;
-  /// Is more memory of use, where all results of a tile can be staged at once?
-  static constexpr bool wants_room = C.fused == fusion::none && strips_of_tile > staged.group;
   using fragment = accumulator<C.part_n()>;
   using element = typename plain_store<C>::element;
 
@@ -50,11 +44,9 @@ struct epilogue {
   /// `turn` is 0 at first; its lowest bit is the half of the staging strips that comes first, the
   /// one above tells that strips have been used. Between two calls TMA may still read the strips
   /// that were filled last, of two halves not those that come first.
-  /// room: staged_bytes that nobody else uses from now on, or nullptr.
   template <int Fragments>
   TW_DEVICE static void store(epilogue_params const& p, epilogue_smem<C>& s, int warpgroup,
-                              fragment_place at, fragment (&acc)[Fragments], int& turn,
-                              std::byte* room) {
+                              fragment_place at, fragment (&acc)[Fragments], int& turn) {
     writer const w{s, warpgroup, thread_id_anew() % 128};
     if constexpr (C.fused != fusion::none) {
       using ops = epilogue_ops<C>;
@@ -70,7 +62,6 @@ struct epilogue {
       constexpr int groups = Fragments * strips / staged.group;
       d_result const d = d_of(p, at);  // once, for it may read memory
       bool const sums = are_sums(p, {at.row + 64 * (Fragments - 1), at.col, at.batch});
-      if (wants_room && sums && room != nullptr) return store_all_sums(d, w, at, acc, room);
       if (sums)
         unrolled<groups>([&](auto g) { store_sums<g * staged.group>(d, w, at, acc, turn); });
       else
@@ -83,7 +74,7 @@ struct epilogue {
 
   /// After the last tile: the staging strips have been read, the CTA may exit.
   TW_DEVICE static void finish() {
-    if (thread_id() % 32 == 0) tma_store_wait_read<0>();
+    if (thread_id() % 128 == 0) tma_store_wait_read<0>();
   }
 
  private:
@@ -99,8 +90,7 @@ struct epilogue {
     /// The same thread, of whose number nothing is kept: for code without registers to spare.
     TW_DEVICE writer anew() const { return {smem, warpgroup, thread_id_anew() % 128}; }
     TW_DEVICE int barrier() const { return 1 + warpgroup; }
-    /// Of each warp one thread tells TMA what to store.
-    TW_DEVICE bool leads() const { return lane() == 0; }
+    TW_DEVICE bool leads() const { return thread == 0; }
     TW_DEVICE int warp() const { return thread / 32; }
     TW_DEVICE int lane() const { return thread % 32; }
     /// Row and column, in the fragment, of its first element; element i adds 8 * (i>>1 & 1) rows
@@ -203,28 +193,18 @@ struct epilogue {
                                    fragment (&acc)[Fragments], int turn) {
     if (skips && First / staged.group >= groups_in(d.p.tile_cols)) return;
     if (staged.halves == 1 && (First > 0 || turn >= 2)) meet<0>(w);
-    fill_strips<First, staged.group>(w, staging_for(w, First, turn), acc);
-    if (staged.halves == 2 && w.leads()) tma_store_wait_read<0>();  // the other half is free
-    named_barrier_sync(w.barrier(), 128);
-    store_boxes<staged.group>(w.anew(), d, staging_for(w, First, turn), at, First);
-  }
-  /// The same for all strips of a tile at once, where there is room for them.
-  template <int Fragments>
-  TW_DEVICE static void store_all_sums(d_result const& d, writer const& w, fragment_place at,
-                                       fragment (&acc)[Fragments], std::byte* room) {
-    fill_strips<0, strips_of_tile>(w, room, acc);
-    named_barrier_sync(w.barrier(), 128);
-    store_boxes<strips_of_tile>(w, d, room, at, 0);
-  }
-  /// Writes `Count` strips one behind the other.
-  template <int First, int Count, int Fragments>
-  TW_DEVICE static void fill_strips(writer const& w, std::byte* to, fragment (&acc)[Fragments]) {
-    unrolled<Count>([&](auto k) {
+    unrolled<staged.group>([&](auto k) {
       constexpr int i = First + k, j = i % strips;
-      fill(w.next(), to + k * strip_bytes,
+      fill(w.next(), staging_for(w, i, turn),
            [&](int e) { return acc[i / strips][j * strip_regs + e]; });
     });
     fence_proxy_async();  // the writes above are for the async proxy
+    if (staged.halves == 2 && w.leads()) tma_store_wait_read<0>();  // the other half is free
+    named_barrier_sync(w.barrier(), 128);
+    unrolled<staged.group>([&](auto k) {
+      store_boxes(w, d, staging_for(w, First + k, turn), place_of(at, First + k));
+    });
+    if (w.leads()) tma_store_commit();
   }
 
   /// All strips, whatever they need: a loop whose code is there once, for it is half of a kernel's.
@@ -269,7 +249,8 @@ struct epilogue {
       fill(w, staged_strip, [&](int i) { return acc[j * strip_regs + i]; });
       fence_proxy_async();  // the writes above are for the async proxy
       named_barrier_sync(w.barrier(), 128);
-      store_boxes<1>(w, d_of(p, at), staged_strip, to, 0);
+      store_boxes(w, d_of(p, at), staged_strip, to);
+      if (w.leads()) tma_store_commit();
       turn ^= 1;
     });
   }
@@ -336,12 +317,17 @@ struct epilogue {
     fill(w, strip, value);
     fence_proxy_async();  // the writes above are for the async proxy
     named_barrier_sync(w.barrier(), 128);
-    if (by_tma) {
-      store_boxes<1>(w, result, strip, at, 0);
-    } else {
+    store_filled(w, result, by_tma, strip, at);
+    if (w.leads()) tma_store_commit();  // an empty group after plain stores keeps the count
+  }
+
+  template <class Result>
+  TW_DEVICE static void store_filled(writer const& w, Result const& result, bool by_tma,
+                                     std::byte* strip, fragment_place at) {
+    if (by_tma)
+      store_boxes(w, result, strip, at);
+    else
       plain_store<C>::store(w.thread, result, reinterpret_cast<element const*>(strip), at);
-      if (w.leads()) tma_store_commit();  // an empty group keeps the count
-    }
   }
 
   /// Writes the thread's results to a staging strip.
@@ -355,29 +341,23 @@ struct epilogue {
       fill_16(w, reinterpret_cast<std::uint16_t*>(strip), value);
   }
 
-  /// `Count` strips from `first` on, which lie one behind the other in shared memory, by TMA as one
-  /// group; strip 0 is at D(at). To ask for a box takes 150 cycles: the warps share them
-  /// (docs/decisions/0030).
-  template <int Count, class Result>
-  TW_DEVICE static void store_boxes(writer const& w, Result const& result, std::byte const* strip,
-                                    fragment_place at, int first) {
+  /// The boxes of a staged strip, by TMA.
+  template <class Result>
+  TW_DEVICE static void store_boxes(writer const& w, Result const& result, std::byte* strip,
+                                    fragment_place at) {
     if (!w.leads()) return;
-    constexpr int boxes = Count * box.boxes();
-    TW_NO_UNROLL
-    for (int b = boxes == 1 ? 0 : w.warp(); b < boxes; b += 4) {
-      if (boxes == 1 && w.warp() != 0) break;
-      fragment_place const to = place_of(at, first + b / box.boxes());
-      int const row = to.row + b % box.boxes() * box.rows, col = result.col(to.col);
-      if (row >= result.p.m || to.col >= result.end()) continue;
-      tensor_map const& map = result.map(to.col);
-      auto const place =
-          box.m_major ? result.box_at(row, col, to.batch) : result.box_at(col, row, to.batch);
+    tensor_map const& map = result.map(at.col);
+    TW_UNROLL
+    for (int b = 0; b < box.boxes(); ++b) {
+      int const row = at.row + b * box.rows, col = result.col(at.col);
+      if (row >= result.p.m || at.col >= result.end()) continue;
+      auto const to =
+          box.m_major ? result.box_at(row, col, at.batch) : result.box_at(col, row, at.batch);
       if (result.p.d_evict_first != 0)
-        tma_store_hinted(map, strip + b * box.bytes(type), place, evict_first_policy());
+        tma_store_hinted(map, strip + b * box.bytes(type), to, evict_first_policy());
       else
-        tma_store(map, strip + b * box.bytes(type), place);
+        tma_store(map, strip + b * box.bytes(type), to);
     }
-    tma_store_commit();
   }
 
   /// Results i, i+1 as two 16-bit values.

@@ -110,8 +110,6 @@ struct gemm_sm90 {
   /// Ping-pong: barriers my_turn + w let warpgroup w into its main loop once the other has met all
   /// stages of its own; the parity of a stage cannot tell turns of the ring further apart.
   static constexpr int my_turn = 5;
-  /// Barrier: the cooperative warpgroups have read all stages.
-  static constexpr int stages_read = 4;
 
   // 168 registers for each of 384 threads, 128 for 512: what the loading warpgroup gives back.
   static constexpr int load_regs = consumers == 3 ? 32 : 40;
@@ -216,8 +214,6 @@ struct gemm_sm90 {
       if constexpr (may_skip) {
         if (p.m % C.tile_m != 0 && is_below(p, seg.tile, first_row)) {
           pass(s, consumer, slot, warp_uniform(seg.k_end - seg.k_begin));
-          if (wants_stages && work.at_end(p.work))
-            named_barrier_arrive(stages_read, 128 * consumers);
           continue;
         }
       }
@@ -238,37 +234,15 @@ struct gemm_sm90 {
         add_narrow<C.tile_n>(p, s, slot, first_row, blocks, acc, others_turn);
       else
         add_blocks(s, slot, first_row, blocks, acc, others_turn);
-      std::byte* room = nullptr;
-      if (wants_stages && work.at_end(p.work)) room = stages_for_results(s, consumer, blocks);
       if constexpr (C.cluster_k > 1) {
         typename cluster_sum<C>::sum total;  // (64, part_n) each
         if (cluster_sum<C>::add(s.k, consumer, acc, total, sums, !work.at_end(p.work)))
-          finish(p, s, consumer, seg, meeting, tile, first_row, total, turn, room);
+          finish(p, s, consumer, seg, meeting, tile, first_row, total, turn);
       } else {
-        finish(p, s, consumer, seg, meeting, tile, first_row, acc, turn, room);
+        finish(p, s, consumer, seg, meeting, tile, first_row, acc, turn);
       }
-      if (wants_stages && room != nullptr) break;  // so nothing of the next tile takes registers
     }
     epilogue<C>::finish();
-  }
-
-  /// A CTA that has no more tiles needs its stages no more: they have room for all results at once
-  /// where the strips beside them have not (docs/decisions/0030). 256x192 and a cooperative kernel
-  /// that narrows from 240 columns have no registers for it.
-  static constexpr bool wants_stages =
-      epilogue<C>::wants_room && C.cluster_k == 1 &&
-      (C.pingpong || (C.tile_n * fragments < 384 && !(C.narrows() && fragments == 1))) &&
-      consumers * epilogue<C>::staged_bytes <= C.stages * (loads::a_bytes + loads::b_bytes);
-
-  /// The part of the stages for a warpgroup's results, once nobody reads them any more; nullptr
-  /// where the other warpgroup in ping-pong may: it had read all stages if each was filled since.
-  TW_DEVICE static std::byte* stages_for_results(smem& s, int consumer, int blocks) {
-    if (C.pingpong && blocks < C.stages) return nullptr;
-    if constexpr (C.pingpong)
-      named_barrier_sync(1 + consumer, 128);
-    else
-      named_barrier_sync(stages_read, 128 * consumers);
-    return s.a[0] + consumer * epilogue<C>::staged_bytes;
   }
 
   /// acc = the sum of `blocks` K blocks' products; `issued` is called when all have been issued.
@@ -318,7 +292,7 @@ struct gemm_sm90 {
   template <class Fragments>
   TW_DEVICE static void finish(params const& p, smem& s, int consumer, segment const& seg,
                                fixup_place meeting, tile_place tile, int first_row, Fragments& acc,
-                               int& turn, std::byte* room) {
+                               int& turn) {
     if constexpr (C.shares_tiles()) {
       if constexpr (!place_first) meeting = fixup<C>::place_of(p, seg, consumer);
       if (meeting.parts > 1 && !fixup<C>::add(s.fix, meeting, consumer, acc[0])) return;
@@ -327,7 +301,7 @@ struct gemm_sm90 {
     int const owner = C.cluster_k > 1 ? cluster_rank() : 0;
     int const col = C.narrows() ? tile.n * p.tile_cols : (tile.n * C.owners() + owner) * C.d_cols();
     fragment_place const at{tile.m * C.tile_m + first_row, col, tile.batch};
-    epilogue<C>::store(p.epilogue, s.d, consumer, at, acc, turn, room);
+    epilogue<C>::store(p.epilogue, s.d, consumer, at, acc, turn);
   }
 
   /// One K block as a wgmma group: each acc (64, Cols) += A (64, 64) * B (Cols, 64)^T.
