@@ -190,8 +190,8 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
   if (plan.shared_tiles > 0 && !c.shares_tiles())
     throw rejected(
         {"TW0426", "shared tiles", fmt::format("{} of {}", plan.shared_tiles, plan.kernel),
-         "a cooperative kernel with one fragment per warpgroup, of 128 columns or fewer, whose "
-         "clusters do not share K",
+         "a cooperative kernel with one fragment per warpgroup, of 128 columns or fewer that no "
+         "launch chooses, in clusters of at most two that do not share K",
          "set shared_tiles to 0, or take another plan of plan_candidates()"});
   gemm_params p{};
   int const a_share = c.tile_m / c.cluster_n, b_share = plan.launched().tile_n / c.cluster_m;
