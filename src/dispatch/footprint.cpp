@@ -16,8 +16,10 @@ namespace {
 constexpr int most_placed = 4096;
 constexpr int default_band_rows = 2048;
 constexpr int few_columns = 4;
+constexpr double least_rows_of_columns = 0.6;
 constexpr int small_band = 4;
 constexpr double worth_another_order = 0.98;
+constexpr double dram_bytes_of_l2_byte = 0.45;  // what a byte read from L2 costs (0032)
 
 /// The waves in which strips of one operand were needed last.
 class last_needed {
@@ -48,6 +50,22 @@ int band_of_larger_rows(tile_order const& grid, strips const& s) {
   double const rows = s.row_bytes * grid.m_tiles, cols = s.col_bytes * grid.n_tiles;
   if (s.multicast || grid.n_tiles == 1) return 0;
   return rows > cols ? 1 : rows == cols && s.row_bytes > s.col_bytes ? 2 : 0;
+}
+
+/// A wave of whole rows of tiles is square enough, and A the larger operand: more waves than one
+/// read each strip of A once (docs/decisions/0032).
+bool runs_along_rows(tile_order const& grid, strips const& s) {
+  double const rows = s.row_bytes * s.wave / grid.n_tiles, cols = s.col_bytes * grid.n_tiles;
+  return grid.batch == 1 && rows >= least_rows_of_columns * cols &&
+         band_of_larger_rows(grid, s) == 1;
+}
+
+/// Tiles that share a strip of A run beside each other: row by row, or two rows at a time.
+tile_order along_rows(tile_order order) {
+  bool const few = order.n_tiles <= few_columns;
+  order.kind = few ? order_kind::grouped : order_kind::serpentine;
+  order.band = few ? 1 : std::min(2, order.m_tiles);
+  return order;
 }
 
 }  // namespace
@@ -81,7 +99,7 @@ footprint footprint_of(tile_order const& order, strips const& s) {
 
 tile_order default_order(tile_order grid, int tile_rows) {
   grid.kind = order_kind::grouped;
-  int band = default_band_rows / tile_rows;
+  int band = static_cast<int>(std::bit_floor(static_cast<unsigned>(default_band_rows / tile_rows)));
   // Few columns of tiles: those of a row, which read the same rows of A, run side by side.
   if (grid.n_tiles > 1 && grid.n_tiles <= few_columns) band = std::min(band, few_columns);
   grid.band = std::clamp(band, 1, grid.m_tiles);
@@ -90,7 +108,13 @@ tile_order default_order(tile_order grid, int tile_rows) {
 
 tile_order usual_order(tile_order const& grid, strips const& s, int tile_rows) {
   tile_order usual = default_order(grid, tile_rows);
-  if (!stays(grid, s)) return usual;
+  if (!stays(grid, s)) {
+    if (runs_along_rows(grid, s)) return along_rows(usual);
+    // What a wave read last is what the next one begins with.
+    if (!s.multicast && grid.batch == 1 && grid.m_tiles > 1 && grid.n_tiles > 1)
+      usual.kind = order_kind::serpentine;
+    return usual;
+  }
   if (int const band = band_of_larger_rows(grid, s); band > 0)
     usual.band = std::min(usual.band, band);
   else if (grid.tiles() > s.wave && operand_bytes(grid, s) <= small_operands_bytes && s.stores_rows)
@@ -100,11 +124,15 @@ tile_order usual_order(tile_order const& grid, strips const& s, int tile_rows) {
 
 tile_order choose_order(tile_order const& grid, strips const& s, int tile_rows) {
   tile_order const usual = usual_order(grid, s, tile_rows);
-  if (stays(grid, s)) return usual;
+  if (stays(grid, s) || runs_along_rows(grid, s)) return usual;
   // A single row or column of tiles has no other order.
   if (grid.m_tiles == 1 || grid.n_tiles == 1) return usual;
   tile_order best = usual;
-  double least = worth_another_order * footprint_of(usual, s).fresh;
+  auto const cost_of = [&](tile_order const& o) {
+    footprint const f = footprint_of(o, s);
+    return f.fresh + dram_bytes_of_l2_byte * f.touched;
+  };
+  double least = worth_another_order * cost_of(usual);
   int const power = static_cast<int>(std::bit_floor(static_cast<unsigned>(usual.band)));
   struct choice {
     order_kind kind;
@@ -117,10 +145,10 @@ tile_order choose_order(tile_order const& grid, strips const& s, int tile_rows) 
         choice{order_kind::hilbert, power * 2}}) {
     if (c.band < 1 || c.band > grid.m_tiles) continue;
     tile_order const o{grid.m_tiles, grid.n_tiles, c.band, grid.batch, c.kind};
-    double const fresh = footprint_of(o, s).fresh;
-    if (fresh >= least) continue;
+    double const cost = cost_of(o);
+    if (cost >= least) continue;
     best = o;
-    least = 0.999 * fresh;
+    least = 0.999 * cost;
   }
   return best;
 }

@@ -79,7 +79,8 @@ TEST(Footprint, AnotherOrderIsChosenOnlyWhereItReadsLess) {
     seen.insert(best.kind);
     bool const same = best.kind == usual.kind && best.band == usual.band;
     if (!same) {
-      EXPECT_LT(footprint_of(best, s).fresh, 0.98 * footprint_of(usual, s).fresh);
+      footprint const is = footprint_of(best, s), was = footprint_of(usual, s);
+      EXPECT_LT(is.fresh + 0.45 * is.touched, 0.98 * (was.fresh + 0.45 * was.touched));
     }
     EXPECT_LE(best.band, best.m_tiles);
   }
@@ -113,6 +114,42 @@ TEST(Footprint, OfOneWaveNeighboursReadTheSameStripsOfTheLargerOperand) {
     s.multicast = true;
     EXPECT_EQ(choose_order(grid, s, 64).band, default_order(grid, 64).band);
   }
+}
+
+TEST(Footprint, MoreWavesRunAlongTheRowsOfALargerA) {
+  int along = 0;
+  for (int n_tiles = 2; n_tiles <= 30; ++n_tiles)
+    for (double col_bytes : {1e6, 2e6, 4e6}) {
+      tile_order const grid{300, n_tiles, 1};
+      strips s{2e6, col_bytes, false, false, 132};
+      tile_order const o = choose_order(grid, s, 128);
+      // 132 tiles in whole rows: 132 / n_tiles strips of A, n_tiles of B.
+      double const ratio = 132.0 / n_tiles * s.row_bytes / (n_tiles * col_bytes);
+      if (ratio >= 0.6) {
+        ++along;
+        EXPECT_EQ(o.kind, n_tiles <= 4 ? order_kind::grouped : order_kind::serpentine) << n_tiles;
+        EXPECT_EQ(o.band, n_tiles <= 4 ? 1 : 2) << n_tiles;
+      } else {
+        EXPECT_GT(o.band, 2) << n_tiles;
+        EXPECT_EQ(usual_order(grid, s, 128).kind, order_kind::serpentine) << n_tiles;
+      }
+      // Clusters share the strips already: the usual order, or one that reads less.
+      s.multicast = true;
+      EXPECT_EQ(usual_order(grid, s, 128).kind, order_kind::grouped) << n_tiles;
+      EXPECT_EQ(usual_order(grid, s, 128).band, n_tiles <= 4 ? 4 : 16) << n_tiles;
+    }
+  EXPECT_GT(along, 20);
+  // B is the larger, or there are products beside each other: as before.
+  strips const s{1e6, 5e6, false, false, 132};
+  EXPECT_EQ(choose_order({30, 8, 1}, s, 128).band, default_order({30, 8, 1}, 128).band);
+  EXPECT_GE(choose_order({300, 8, 1, 4}, {2e6, 2e6, false, false, 132}, 128).band, 8);
+}
+
+TEST(Footprint, ABandIsAPowerOfTwo) {
+  for (int rows : {64, 128, 192, 256, 384, 512})
+    EXPECT_EQ(default_order({900, 900, 1}, rows).band, rows == 384   ? 4
+                                                       : rows == 192 ? 8
+                                                                     : 2048 / rows);
 }
 
 TEST(Footprint, SmallOperandsLeaveTheOrderToARowMajorD) {
