@@ -19,7 +19,7 @@ constexpr int few_columns = 4;
 constexpr double least_rows_of_columns = 0.6;
 constexpr int small_band = 4;
 constexpr double worth_another_order = 0.98;
-constexpr double dram_bytes_of_l2_byte = 0.45;  // what a byte read from L2 costs (0032)
+constexpr double dram_bytes_of_l2_byte = 0.40;  // what a byte read from L2 costs (0032)
 
 /// The waves in which strips of one operand were needed last.
 class last_needed {
@@ -52,8 +52,9 @@ int band_of_larger_rows(tile_order const& grid, strips const& s) {
   return rows > cols ? 1 : rows == cols && s.row_bytes > s.col_bytes ? 2 : 0;
 }
 
-/// A wave of whole rows of tiles is square enough, and A the larger operand: more waves than one
-/// read each strip of A once (docs/decisions/0032).
+/// A is the larger operand, no cluster shares its strips, it is not a batch, there are two columns
+/// of tiles or more, and a wave of whole rows of tiles is square enough: more waves than one read
+/// each strip of A once (docs/decisions/0032).
 bool runs_along_rows(tile_order const& grid, strips const& s) {
   double const rows = s.row_bytes * s.wave / grid.n_tiles, cols = s.col_bytes * grid.n_tiles;
   return grid.batch == 1 && rows >= least_rows_of_columns * cols &&
@@ -138,8 +139,10 @@ tile_order choose_order(tile_order const& grid, strips const& s, int tile_rows) 
     order_kind kind;
     int band;
   };
+  bool const there_and_back = usual.kind == order_kind::serpentine;
   for (choice const c :
-       {choice{order_kind::serpentine, usual.band}, choice{order_kind::serpentine, usual.band / 2},
+       {choice{there_and_back ? order_kind::grouped : order_kind::serpentine, usual.band},
+        choice{order_kind::serpentine, usual.band / 2},
         choice{order_kind::serpentine, usual.band * 2}, choice{order_kind::grouped, usual.band / 2},
         choice{order_kind::grouped, usual.band * 2}, choice{order_kind::hilbert, power},
         choice{order_kind::hilbert, power * 2}}) {

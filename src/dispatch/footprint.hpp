@@ -33,22 +33,29 @@ inline constexpr double small_operands_bytes = 17e6;
 /// if the waves u to t-1 touched no more than footprint_cache_bytes. At most 4096 tiles are placed.
 footprint footprint_of(tile_order const& order, strips const& s);
 
-/// The order and band that cost least to read: fresh bytes and 0.45 of those touched, unless that
-/// saves less than 2 % of the usual order: bands of about 2048 rows of D (docs/decisions/0005), in
-/// serpentine where no cluster shares strips and none are those of a batch, else grouped. Where one
-/// wave is all or the operands fit into L2, tiles beside each other read the same strip of the
-/// larger operand (docs/decisions/0025): in bands of one tile where that is A, of two where the
-/// operands are equal and A's strips larger; else in bands of 4 where the operands are small and D
-/// is row-major. In more waves the same where A is the larger operand and a wave of whole rows of
-/// tiles is not much wider than high (docs/decisions/0032): in bands of one up to 4 columns of
-/// tiles, else in serpentine bands of two. tile_rows: rows of a cluster tile.
+/// The order that costs least to read, fresh bytes and 0.40 of those touched, if that saves 2 % of
+/// the usual order; the usual order where one wave is all, the operands stay in L2, one row or
+/// column of tiles is all, or tiles run along the rows of a larger A. tile_rows: rows of a cluster
+/// tile.
 tile_order choose_order(tile_order const& grid, strips const& s, int tile_rows);
 
-/// The same by rules alone, whatever is read: where none of them holds, default_order.
+/// The order by rules alone. In more than one wave, of operands that do not stay in L2:
+/// - Where A is the larger operand, no cluster shares strips, there is no batch, there are two
+///   columns of tiles or more, and a wave of whole rows of tiles reads at least 0.6 times as much
+///   of A as of B (docs/decisions/0032): grouped in bands of one up to 4 columns of tiles, else
+///   serpentine in bands of two.
+/// - Else, without clusters that share strips, without a batch, and with two rows and columns of
+///   tiles or more: serpentine in the bands of default_order.
+/// - Else default_order.
+/// In one wave, or where the operands stay in L2, default_order but for its bands: of one tile
+/// where A is the larger operand, of two where the operands are equal and A's strips larger, both
+/// where no cluster shares strips (docs/decisions/0025); else of 4 in more waves than one where
+/// the operands are small and D is row-major (docs/decisions/0009).
 tile_order usual_order(tile_order const& grid, strips const& s, int tile_rows);
 
-/// The grouped order in bands of 2048 rows of D, of 1536 for tiles of 192; of 4 tiles where there
-/// are few columns of tiles, so that those of a row are near each other (docs/decisions/0019).
+/// The grouped order in bands of 2048 rows of D, of 1536 where tile_rows is 192 or 384, or of all
+/// rows of tiles if they are fewer; of at most 4 tiles where there are 2 to 4 columns of tiles, so
+/// that those of a row are near each other (docs/decisions/0019).
 tile_order default_order(tile_order grid, int tile_rows);
 
 }  // namespace tw
