@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plan_trial.hpp  A quick look at a plan: the least of three bursts of 3 ms.
+// plan_trial.hpp  A quick look at a plan: the least of three bursts.
 #pragma once
 
 #include <algorithm>
@@ -25,10 +25,12 @@ inline std::unique_ptr<graph_contender> program_of(stopwatch& watch, operand_set
       [&sets, plan](int set, cudaStream_t stream) { gemm(plan, sets.at(set), stream); }, batch_s);
 }
 
-/// Microseconds of a launch. `warm_up`: the card was idle before.
+/// Microseconds of a launch. `warm_up`: the card was idle before. Bursts of 3 ms; of 8 ms where
+/// power limits the clock, which it does after some milliseconds (docs/decisions/0033).
 inline double trial_us(stopwatch& watch, operand_sets const& sets, gemm_plan const& plan,
                        bool warm_up) {
-  constexpr double batch_s = 0.003, pause_s = 0.002;
+  bool const is_long = plan.predicted_us > 100;
+  double const batch_s = is_long ? 0.008 : 0.003, pause_s = is_long ? 0.006 : 0.002;
   auto const program = program_of(watch, sets, plan, batch_s);
   for (int i = 0; warm_up && i < 5; ++i) program->burst();
   double least = not_measured;

@@ -28,7 +28,12 @@ struct machine_model {
   double efficiency_wide = 0.972;  // of 256 rows,
   double efficiency_64 = 0.930;    // of 64 rows,
   double efficiency_pingpong = 0.989;
-  double efficiency_cluster = 0.963;        // where CTAs multicast to each other
+  double efficiency_cluster = 0.963;  // where CTAs multicast to each other
+  // The share that tensor cores without a pause take more, where power limits the clock
+  // (docs/decisions/0033): ping-pong, cooperative tiles of 128, 192 and 256 rows,
+  double full_pingpong = 0.004, full_128 = 0.046, full_192 = 0.061, full_256 = 0.028;
+  // clusters that multicast: of two 256x192, of two with fewer rows, and others.
+  double full_cluster_256x192 = -0.026, full_cluster_2 = 0.020, full_cluster = -0.005;
   double least_wgmma_clocks = 36.6;         // its 64 x 16 part of A is read
   double bytes_per_clock = 13310;           // that all SMs load together
   double bytes_per_clock_apart = 10900;     // and where CTAs have different parts of K,
@@ -71,7 +76,7 @@ struct sharing {
 struct cost {
   double math_us = 0, loads_us = 0, dram_us = 0, epilogue_us = 0, meeting_us = 0, total_us = 0;
   double copies_us = 0;  // of operands that TMA cannot address
-  double reads_us = 0;   // of dram_us, for A and B
+  double reads_us = 0;   // of dram_us, for A, B and C
 };
 
 /// What TMA cannot address: D, which plain stores write, and operands that are copied first, of
@@ -92,6 +97,17 @@ inline double efficiency_of(machine_model const& m, gemm_config const& c) {
                        : c.tile_m == 256 ? m.efficiency_wide
                                          : m.efficiency;
   return multicasts(c) ? alone * m.efficiency_cluster : alone;
+}
+
+/// What a kernel's time grows by, a share of it, where its tensor cores never pause.
+inline double full_load_of(machine_model const& m, gemm_config const& c) {
+  if (c.tile_m == 64) return 0;
+  if (multicasts(c)) {
+    if (c.tile_m == 256) return c.tile_n == 192 ? m.full_cluster_256x192 : m.full_cluster;
+    return c.cluster_m * c.cluster_n == 2 ? m.full_cluster_2 : m.full_cluster;
+  }
+  if (c.pingpong) return m.full_pingpong;
+  return c.tile_m == 256 ? m.full_256 : c.tile_m == 192 ? m.full_192 : m.full_128;
 }
 
 /// CTAs beside each other that have other parts of K of the same tile (work_plan::part_of).
@@ -187,8 +203,12 @@ inline cost predict(gemm_problem const& p, gemm_config const& c, sharing const& 
   r.reads_us = (read(p.a, mk, up(p.n, c.tile_n * c.cluster_n)) +
                 read(p.b, nk, up(p.m, c.tile_m * c.cluster_m))) /
                (once ? m.dram_bytes_per_us_once : m.dram_bytes_per_us);
-  r.dram_us =
-      r.reads_us + mn * size_bytes(c.d) * (lines ? 1 : m.partial_line_factor) / m.dram_bytes_per_us;
+  if (p.c && p.beta != 0) r.reads_us += mn * size_bytes(p.c->type) / m.dram_bytes_per_us;
+  double const aux = p.aux ? static_cast<double>(p.m) * static_cast<double>(p.n) *
+                                 static_cast<double>(p.batch) * size_bytes(p.aux->type)
+                           : 0;
+  r.dram_us = r.reads_us + (mn * size_bytes(c.d) * (lines ? 1 : m.partial_line_factor) + aux) /
+                               m.dram_bytes_per_us;
   r.epilogue_us = us(epilogues * epilogue);
   if (c.cluster_k > 1)
     r.meeting_us = m.cluster_meeting_us + us(4 * tile_elems / m.exchanged_bytes_per_clock);
@@ -212,6 +232,10 @@ inline cost predict(gemm_problem const& p, gemm_config const& c, sharing const& 
       std::pow(power(r.math_us + others) + power(r.loads_us) + power(r.dram_us), 1 / m.overlap);
   r.total_us =
       m.launch_us + (cluster ? m.cluster_us : 0) + r.meeting_us + r.copies_us + last + overlapped;
+  double const busy = std::clamp((r.math_us / r.total_us - 0.75) / 0.15, 0.0, 1.0);
+  double const slower_clock = busy * full_load_of(m, c) * r.total_us;
+  r.math_us += slower_clock;
+  r.total_us += slower_clock;
   return r;
 }
 

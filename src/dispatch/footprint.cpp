@@ -4,8 +4,7 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdint>
-#include <unordered_map>
+#include <cstddef>
 #include <utility>
 #include <vector>
 
@@ -24,14 +23,16 @@ constexpr double dram_bytes_of_l2_byte = 0.40;  // what a byte read from L2 cost
 /// The waves in which strips of one operand were needed last.
 class last_needed {
  public:
-  /// The wave in which `strip` was needed last, -1 if never; from now on that is `wave`.
-  int needed(std::int64_t strip, int wave) {
-    auto const [at, is_new] = wave_of_.try_emplace(strip, wave);
-    return is_new ? -1 : std::exchange(at->second, wave);
+  /// The wave in which `strip` was needed last, -1 if never; from now on that is `wave`. Orders
+  /// begin at the first strips: the largest number is about that of the tiles that are placed.
+  int needed(int strip, int wave) {
+    auto const i = static_cast<std::size_t>(strip);
+    if (i >= wave_of_.size()) wave_of_.resize(std::max(2 * i, i + 64), -1);
+    return std::exchange(wave_of_[i], wave);
   }
 
  private:
-  std::unordered_map<std::int64_t, int> wave_of_;
+  std::vector<int> wave_of_;
 };
 
 double operand_bytes(tile_order const& grid, strips const& s) {
@@ -88,9 +89,8 @@ footprint footprint_of(tile_order const& order, strips const& s) {
     };
     for (int i = first; i < std::min(first + s.wave, tiles); ++i) {
       tile_place const t = order.place(i);
-      std::int64_t const product = t.batch;
-      count(rows.needed((s.shared_rows ? 0 : product) * order.m_tiles + t.m, wave), s.row_bytes);
-      count(cols.needed((s.shared_cols ? 0 : product) * order.n_tiles + t.n, wave), s.col_bytes);
+      count(rows.needed((s.shared_rows ? 0 : t.batch) * order.m_tiles + t.m, wave), s.row_bytes);
+      count(cols.needed((s.shared_cols ? 0 : t.batch) * order.n_tiles + t.n, wave), s.col_bytes);
     }
     until.push_back(until.back() + touched);
   }
@@ -135,6 +135,7 @@ tile_order choose_order(tile_order const& grid, strips const& s, int tile_rows) 
   };
   double least = worth_another_order * cost_of(usual);
   int const power = static_cast<int>(std::bit_floor(static_cast<unsigned>(usual.band)));
+  int const narrower = power == usual.band ? power / 2 : power;  // a power of two, as all bands are
   struct choice {
     order_kind kind;
     int band;
@@ -142,10 +143,9 @@ tile_order choose_order(tile_order const& grid, strips const& s, int tile_rows) 
   bool const there_and_back = usual.kind == order_kind::serpentine;
   for (choice const c :
        {choice{there_and_back ? order_kind::grouped : order_kind::serpentine, usual.band},
-        choice{order_kind::serpentine, usual.band / 2},
-        choice{order_kind::serpentine, usual.band * 2}, choice{order_kind::grouped, usual.band / 2},
-        choice{order_kind::grouped, usual.band * 2}, choice{order_kind::hilbert, power},
-        choice{order_kind::hilbert, power * 2}}) {
+        choice{order_kind::serpentine, narrower}, choice{order_kind::serpentine, usual.band * 2},
+        choice{order_kind::grouped, narrower}, choice{order_kind::grouped, usual.band * 2},
+        choice{order_kind::hilbert, power}, choice{order_kind::hilbert, power * 2}}) {
     if (c.band < 1 || c.band > grid.m_tiles) continue;
     tile_order const o{grid.m_tiles, grid.n_tiles, c.band, grid.batch, c.kind};
     double const cost = cost_of(o);

@@ -3,6 +3,8 @@
 #include <cuda_runtime_api.h>
 
 #include <atomic>
+#include <map>
+#include <mutex>
 
 #include "dispatch/gemv.hpp"
 #include "dispatch/gpu_condition.hpp"
@@ -23,15 +25,13 @@ void must(cudaError_t e, char const* what) {
                   "success", ""});
 }
 
-gpu_info look() {
+gpu_info look(int device) {
   gpu_info i;
   gpu_facts f;
-  int device = 0;
   cudaDeviceProp prop{};
   cudaError_t e = cudaGetDeviceCount(&f.devices);
   if (cudaDriverGetVersion(&f.driver_version) != cudaSuccess) f.driver_version = 0;
   f.driver_too_old = e == cudaErrorInsufficientDriver;
-  if (e == cudaSuccess && f.devices > 0) e = cudaGetDevice(&device);
   if (e == cudaSuccess && f.devices > 0) e = cudaGetDeviceProperties(&prop, device);
   if (e != cudaSuccess) f.error = cudaGetErrorString(e);
   cudaGetLastError();  // looking must not leave an error behind
@@ -75,13 +75,18 @@ auto kernel_of(Config const& c, gemm_plan const& plan) {
 }  // namespace
 
 gpu_info const& gpu() {
-  static gpu_info const info = look();
-  return info;
+  static std::mutex mutex;
+  static std::map<int, gpu_info> seen;  // by device; its elements stay where they are
+  int device = 0;
+  if (cudaGetDevice(&device) != cudaSuccess) cudaGetLastError();  // look() says what is wrong
+  std::scoped_lock const lock(mutex);
+  auto const at = seen.find(device);
+  return at != seen.end() ? at->second : seen.emplace(device, look(device)).first->second;
 }
 
 void gemm(gemm_plan const& plan, gemm_operands const& given, cudaStream_t stream,
           launch_options const& how) {
-  if (!gpu().usable) throw rejected(gpu().why_not);
+  if (gpu_info const& here = gpu(); !here.usable) throw rejected(here.why_not);
   bool const early = how.pdl.value_or(plan.starts_early);
   if (plan.gemv) {
     auto const launcher = kernel_of(*plan.gemv, plan);
@@ -104,7 +109,7 @@ void gemm(gemm_plan const& plan, gemm_operands const& given, cudaStream_t stream
 
 void gemm(gemm_problem const& p, gemm_operands const& o, cudaStream_t stream,
           launch_options const& how) {
-  if (!gpu().usable) throw rejected(gpu().why_not);
+  if (gpu_info const& here = gpu(); !here.usable) throw rejected(here.why_not);
   device_and_sms const d = current_device();
   gemm(*cached_plan(p, o, d.sms, d.device), o, stream, how);
 }

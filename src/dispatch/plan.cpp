@@ -143,9 +143,10 @@ std::string why(gemm_plan const& p, cost const& t, sharing const& s, std::size_t
   text += fmt::format(", {} in bands of {}", order_names[static_cast<int>(p.raster)], p.band);
   return text +
          fmt::format(
-             "; predicted for an H200 {:.1f} us (math {:.1f}, loads {:.1f}, DRAM {:.1f}, epilogue "
-             "{:.1f}, adding shared parts {:.1f}), of {} plans",
-             t.total_us, t.math_us, t.loads_us, t.dram_us, t.epilogue_us, t.meeting_us, of);
+             "; predicted for an H200 {:.1f} us (launch {:.1f}, math {:.1f}, loads {:.1f}, DRAM "
+             "{:.1f}, epilogue {:.1f}, adding shared parts {:.1f}, copies {:.1f}), of {} plan{}",
+             t.total_us, p.terms.launch, t.math_us, t.loads_us, t.dram_us, t.epilogue_us,
+             t.meeting_us, t.copies_us, of, of == 1 ? "" : "s");
 }
 
 bool is_plan(winner const& w, gemm_plan const& p) {
@@ -299,8 +300,8 @@ gemm_plan finished(option const& x, std::size_t of, int device_sms) {
     plan.terms = gemv_terms(y);
   } else {
     choose_raster(plan);
-    plan.why = why(plan, x.time, x.tiles, of);
     plan.terms = terms_of(plan.normal, plan.launched(), x.tiles, x.time, device_sms);
+    plan.why = why(plan, x.time, x.tiles, of);
   }
   plan.starts_early = x.starts_early.value_or(starts_early(x.plan, x.tiles, x.time));
   plan.early_measured = x.starts_early.has_value();

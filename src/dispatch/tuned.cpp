@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// tuned.cpp  One table in memory, read when it is first asked for.
+// tuned.cpp  A table for each card in memory, read when it is first asked for.
 #include "dispatch/tuned.hpp"
 
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <unordered_map>
@@ -22,7 +23,7 @@ struct tuned_table {
 };
 
 std::mutex mutex;
-std::shared_ptr<tuned_table const> loaded;
+std::map<std::string, std::shared_ptr<tuned_table const>> loaded;  // by the card's name
 std::optional<tuning_identity> pretended;
 
 std::shared_ptr<tuned_table const> load(std::optional<tuning_identity> const& id) {
@@ -46,8 +47,10 @@ std::shared_ptr<tuned_table const> load(std::optional<tuning_identity> const& id
 
 std::shared_ptr<tuned_table const> table() {
   std::scoped_lock const lock(mutex);
-  if (!loaded) loaded = load(pretended ? pretended : identity_here());
-  return loaded;
+  std::optional<tuning_identity> const id = pretended ? pretended : identity_here();
+  auto& here = loaded[id ? id->card : ""];
+  if (!here) here = load(id);
+  return here;
 }
 
 }  // namespace
@@ -63,13 +66,13 @@ tuned_answer find_tuned(gemm_problem const& p, int sms) {
 
 void forget_tuning() {
   std::scoped_lock const lock(mutex);
-  loaded.reset();
+  loaded.clear();
 }
 
 void pretend_identity(std::optional<tuning_identity> const& id) {
   std::scoped_lock const lock(mutex);
   pretended = id;
-  loaded.reset();
+  loaded.clear();
 }
 
 }  // namespace tw

@@ -14,7 +14,8 @@ struct tuned_answer {
   std::string trouble;  // the file is there and cannot be used: a hint for every plan
 };
 
-/// The file is read once, at the first call; forget_tuning() reads it again at the next.
+/// The file is read once for each card, at the first call on it; forget_tuning() reads it again at
+/// the next.
 tuned_answer find_tuned(gemm_problem const& p, int sms);
 void forget_tuning();
 

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <random>
 #include <set>
 #include <utility>
@@ -165,6 +166,22 @@ TEST(Footprint, ABandIsAPowerOfTwoOrAllRows) {
     EXPECT_EQ(default_order({900, 900, 1}, rows).band, rows == 384   ? 4
                                                        : rows == 192 ? 8
                                                                      : 2048 / rows);
+  // 14 rows of tiles: bands of 7 would read 2 % less than all rows, those of 8 a little more.
+  for (int m = 5; m <= 33; ++m)
+    for (int n : {9, 37, 61}) {
+      strips const s{128 * 2 * 11420.0, 64 * 2 * 11420.0, false, false, 132};
+      int const band = choose_order({m, n, 1}, s, 128).band;
+      EXPECT_TRUE(band == m || std::has_single_bit(static_cast<unsigned>(band))) << m << "x" << n;
+    }
+}
+
+TEST(Footprint, GroupedIsTakenWhereItReadsLessThanSerpentine) {
+  strips const s{192 * 1412.0, 192 * 1412.0, false, false, 132};
+  tile_order const grid{64, 65, 1};
+  EXPECT_EQ(usual_order(grid, s, 192).kind, order_kind::serpentine);
+  tile_order const chosen = choose_order(grid, s, 192);
+  EXPECT_EQ(chosen.kind, order_kind::grouped);
+  EXPECT_EQ(chosen.band, 8);
 }
 
 TEST(Footprint, SmallOperandsLeaveTheOrderToARowMajorD) {

@@ -58,9 +58,9 @@ inline constexpr tile_shape tile_shape_list[] = {
     {256, 176, 1, 1, 3},                      // waves that others leave part empty
     no_f32({256, 160, 1, 1, 4}),              //
     {128, 192, 1, 1, 4, true, false, true},   // short K: one epilogue hides behind the other loop
-    {128, 176, 1, 1, 5, true},                //
+    {128, 176, 1, 1, 5, true, false, true},   //
     no_f32({128, 160, 1, 1, 5, true}),        //
-    no_f32({128, 144, 1, 1, 5, true}),        //
+    no_f32({128, 144, 1, 1, 5, true, false, true}),  //
     bf16_alone({128, 112, 1, 1, 6, true, false, true}),
     {128, 128, 1, 1, 5, true, false, true},                   //
     no_f32(narrowing(152, {128, 192, 1, 1, 5, true, true})),  // few columns: the transposed product
@@ -89,7 +89,8 @@ inline constexpr tile_shape tile_shape_list[] = {
     bf16_alone(narrowing(120, {128, 144, 1, 1, 6, true, true})),
     bf16_alone(narrowing(200, few_rows(128, 240, 4))),
     bf16_alone(narrowing(104, few_rows(256, 144, 4))),
-    bf16_alone(narrowing(152, few_rows(256, 176, 3))),
+    bf16_alone(all_majors(narrowing(152, few_rows(256, 176, 3)))),
+    bf16_alone(all_majors(narrowing(184, few_rows(256, 192, 3)))),
     bf16_alone(narrowing(104, {256, 144, 1, 2, 4, false, true})),  // and the fewest bytes per FLOP
     bf16_alone(all_majors(narrowing(72, few_rows(192, 96, 5)))),
     no_f32(few_rows(192, 160, 4)),                          //

@@ -97,8 +97,9 @@ std::int64_t gemm_workspace_bytes(gemm_problem const& p, gemm_operands const& o)
 /// Plans in use stay valid.
 void forget_plans();
 
-/// What there is to run on. `usable` is false with a rejection TW05xx that says which condition
-/// failed: built without CUDA, no driver, no device, compute capability.
+/// What there is to run on: the current device (cudaSetDevice), each asked once. `usable` is false
+/// with a rejection TW05xx that says which condition failed: built without CUDA, no driver, no
+/// device, compute capability.
 struct gpu_info {
   bool usable = false;
   rejection why_not;

@@ -66,8 +66,7 @@ struct epilogue {
         unrolled<groups>([&](auto g) { store_sums<g * staged.group>(d, w, at, acc, turn); });
       else
         store_any(d, w, at, acc, turn);
-      int const filled = skips ? groups_in(p.tile_cols) : groups;
-      if (staged.halves == 2 && filled % 2 != 0) turn ^= 1;
+      if (staged.halves == 2 && groups % 2 != 0) turn ^= 1;
       turn |= 2;
     }
   }
@@ -167,15 +166,6 @@ struct epilogue {
     return all_by_tma(p, at) && p.alpha == 1.0F && p.c.data == nullptr;
   }
 
-  /// Groups of strips behind the columns of a narrow tile are left out where they come last: those
-  /// before them take turns on the halves.
-  static constexpr bool skips = C.narrows() && C.fragments() == 1;
-  /// Groups of strips that a tile of `cols` columns fills.
-  TW_DEVICE static int groups_in(int cols) {
-    constexpr int group_cols = box.cols * staged.group;
-    return (cols + group_cols - 1) / group_cols;
-  }
-
   /// Where strip i of a warpgroup's fragments goes; the first fragment is at D(at).
   TW_DEVICE static fragment_place place_of(fragment_place at, int i) {
     return {at.row + 64 * (i / strips), at.col + i % strips * box.cols, at.batch};
@@ -191,7 +181,6 @@ struct epilogue {
   template <int First, int Fragments>
   TW_DEVICE static void store_sums(d_result const& d, writer const& w, fragment_place at,
                                    fragment (&acc)[Fragments], int turn) {
-    if (skips && First / staged.group >= groups_in(d.p.tile_cols)) return;
     if (staged.halves == 1 && (First > 0 || turn >= 2)) meet<0>(w);
     unrolled<staged.group>([&](auto k) {
       constexpr int i = First + k, j = i % strips;
@@ -215,7 +204,6 @@ struct epilogue {
     TW_NO_UNROLL
     for (int i = 0; i < Fragments * strips; ++i) {
       fragment_place const to = place_of(at, i);
-      if (skips && to.col >= d.tile_end) return;
       if (i % staged.group == 0 && (i > 0 || turn >= 2)) meet<0>(w);
       scale(d, w.anew(), to, acc[0]);
       store_strip(w.anew(), d, end_of(to) <= d.p.tma_end, staging_for(w, i, turn), to,

@@ -100,7 +100,10 @@ struct gemm_sm90 {
       if constexpr (consumers > 1) set_max_regs_inc<math_regs>();
       math(p, s, warpgroup_id() - 1);
     }
-    if constexpr (cluster > 1) cluster_sync();  // a peer may still write to this CTA or signal it
+    if constexpr (cluster > 1) {  // a peer may still write to this CTA or signal it
+      warp_sync();                // the lanes of the loading warp have parted
+      cluster_sync();
+    }
   }
 
  private:
