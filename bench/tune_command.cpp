@@ -16,9 +16,11 @@
 #include "bench/support.hpp"
 #include "bench/tune.hpp"
 #include "dispatch/tuned.hpp"
+#include "tools/asked_product.hpp"
 #include "tools/ceilings.hpp"
 #include "tools/gemm_run.hpp"
 #include "tools/guarded.hpp"
+#include "tools/number_checks.hpp"
 #include "tools/progress_bar.hpp"
 
 namespace tw {
@@ -33,7 +35,8 @@ char const* const manual =
 
 struct tune_request {
   std::vector<std::string> sizes, categories, names;
-  std::string shapes, dtype = "bf16", layout = "TN", export_path;
+  std::string shapes, dtype = "bf16", layout = "TN", epilogue, export_path;
+  std::int64_t batch = 1;
   int top = 16;
   double minutes = 0;
   bool list = false, again = false, quiet = false;
@@ -57,7 +60,9 @@ std::string product_text(gemm_problem const& p) {
 
 std::string kernel_text(measured_plan const& m) {
   std::string text = m.kernel + (m.swapped ? " transposed" : "");
-  if (m.shared_tiles > 0) text += fmt::format(", {} tiles shared by {}", m.shared_tiles, m.sharers);
+  if (m.shared_tiles > 0)
+    text += fmt::format(", {} tile{} shared by {}", m.shared_tiles, m.shared_tiles == 1 ? "" : "s",
+                        m.sharers);
   if (m.starts_early) text += *m.starts_early ? ", starts early" : ", does not start early";
   return text;
 }
@@ -82,10 +87,11 @@ std::vector<gemm_problem> problems_of(tune_request const& r) {
     for (auto const& s : bench::select_shapes(bench::read_shapes(r.shapes), r.categories, r.names))
       add(s);
   for (product_size const& size : parse_sizes(r.sizes)) {
-    bench::gemm_shape s;
-    s.m = size.m, s.n = size.n, s.k = size.k;
-    s.dtype = r.dtype, s.layout = r.layout;
-    gemm_problem const p = bench::problem_of(s);
+    bench::dtype_row const types = bench::find_dtype(r.dtype).value();
+    asked_product s{.m = size.m, .n = size.n, .k = size.k, .batch = r.batch};
+    s.ab = types.ab, s.d = types.d, s.layout = r.layout;
+    s.epilogue = parse_epilogue_words(r.epilogue).value();
+    gemm_problem const p = problem_of(s);
     if (auto const refusal = accept(p)) throw rejected(*refusal);
     problems.push_back(p);
   }
@@ -135,12 +141,16 @@ exit_status measure(tune_request const& r) {
   return outcome.failed == 0 ? exit_status::done : exit_status::wrong;
 }
 
+/// Says so where there is no file, which is no error.
+bool nothing_tuned(std::string const& path) {
+  if (std::error_code ignored; std::filesystem::exists(path, ignored)) return false;
+  fmt::print("nothing is tuned yet: there is no {}\n", path);
+  return true;
+}
+
 exit_status list() {
   std::string const path = store_path();
-  if (std::error_code ignored; !std::filesystem::exists(path, ignored)) {
-    fmt::print("nothing is tuned yet: there is no {}\n", path);
-    return exit_status::done;
-  }
+  if (nothing_tuned(path)) return exit_status::done;
   tuning_store const store(path, tuning_store::access::read);
   for (tuned_problem const& t : store.finished())
     fmt::print("{:<32} {:>9.2f} us  {}  of {}; {}, driver {}, {}, {}\n", product_text(t.problem),
@@ -151,7 +161,9 @@ exit_status list() {
 
 /// What gen/winners.py reads.
 exit_status export_to(std::string const& file) {
-  tuning_store const store(store_path(), tuning_store::access::read);
+  std::string const path = store_path();
+  if (nothing_tuned(path)) return exit_status::done;
+  tuning_store const store(path, tuning_store::access::read);
   nlohmann::json shapes = nlohmann::json::array();
   for (tuned_problem const& t : store.finished()) {
     gemm_problem const& p = t.problem;
@@ -228,11 +240,18 @@ void add_tune_command(CLI::App& app, int& status) {
   verb->add_option("--layout", r->layout, "layout of the sizes")
       ->check(CLI::IsMember({"TN", "TT", "NT", "NN"}))
       ->capture_default_str();
+  verb->add_option("--epilogue", r->epilogue,
+                   "epilogue of the sizes: words joined by _, as of `tilewright plan`")
+      ->check([](std::string const& text) {
+        return parse_epilogue_words(text) ? "" : "no epilogue has the name " + text;
+      });
+  verb->add_option("--batch", r->batch, "so many products of each size, one behind the other")
+      ->check(above_zero())
+      ->capture_default_str();
   verb->add_option("--top", r->top, "candidates of each product")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
-  verb->add_option("--minutes", r->minutes, "begin nothing later than that")
-      ->check(CLI::NonNegativeNumber);
+  verb->add_option("--minutes", r->minutes, "begin nothing later than that")->check(not_negative());
   verb->add_flag("--again", r->again, "also what was tuned before");
   verb->add_flag("--quiet", r->quiet, "no lines, no progress bar");
   verb->add_flag("--list", r->list, "show what was tuned, on any card");

@@ -117,6 +117,7 @@ void judge_element(check_report& r, check_place place, expected_element const& e
     ++r.unjudged;
     return;
   }
+  ++r.judged;
   constexpr double infinite = std::numeric_limits<double>::infinity();
   place.expected = e.value;
   place.bound = e.bound;
@@ -247,7 +248,7 @@ check_report check_gemm(gemm_problem const& p, gemm_operands const& o, double ma
     if (i == 0 || r.largest_ratio.ratio >= all.largest_ratio.ratio)
       all.largest_ratio = r.largest_ratio;
     all.rows += r.rows, all.rows_checked += r.rows_checked, all.cols = r.cols;
-    all.wrong += r.wrong, all.unjudged += r.unjudged;
+    all.wrong += r.wrong, all.unjudged += r.unjudged, all.judged += r.judged;
   }
   return all;
 }

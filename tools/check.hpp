@@ -22,8 +22,10 @@ struct check_report {
   std::int64_t wrong = 0;                             // elements beyond the bound
   std::int64_t unjudged = 0;  // elements where float32 may overflow on the way
   check_place largest_error, largest_ratio;
+  std::int64_t judged = 0;  // those of an auxiliary output too
 
-  bool passed() const { return wrong == 0; }
+  /// Where nothing could be judged nothing has passed.
+  bool passed() const { return wrong == 0 && judged > 0; }
 };
 
 /// Compares D (o.d) with alpha A B + beta C, or with the fused epilogue. All pointers are host

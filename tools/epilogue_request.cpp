@@ -3,7 +3,8 @@
 #include "tools/epilogue_request.hpp"
 
 #include <CLI/CLI.hpp>
-#include <iterator>
+#include <algorithm>
+#include <string_view>
 
 namespace tw {
 namespace {
@@ -31,6 +32,17 @@ std::vector<std::string> gate_words() {
     for (char const* order : {":split", ":interleaved"})
       words.push_back(unit.text + std::string(order));
   return words;
+}
+
+/// "gelu_erf" as "gelu-erf"; "swiglu_interleaved", "swiglu" as "swiglu:interleaved",
+/// "swiglu:split": the spelling of shape files and of `tilewright plan`.
+std::string own_spelling(std::string text, bool gate) {
+  for (char const* order : {"_split", "_interleaved"})
+    if (gate && text.ends_with(order)) text[text.size() - std::string_view(order).size()] = ':';
+  std::ranges::replace(text, '_', '-');
+  bool const unit = std::ranges::any_of(
+      gated_units, [&](activation_word const& known) { return text == known.text; });
+  return gate && unit ? text + ":split" : text;
 }
 
 void set_gate(epilogue_request& r, std::string const& text) {
@@ -70,13 +82,15 @@ std::string text_of(gemm_epilogue const& e) {
 }
 
 void add_epilogue_options(CLI::App& verb, epilogue_request& r) {
-  verb.add_option("--bias", r.bias, "vector that is added: a value per column of A B");
+  CLI::Option* const bias =
+      verb.add_option("--bias", r.bias, "vector that is added: a value per column of A B");
   verb.add_option_function<std::string>(
           "--bias-along",
           [&r](std::string const& text) {
             r.bias_along = text == "rows" ? along::rows : along::cols;
           },
           "cols (default) or rows: the bias has a value per row")
+      ->needs(bias)
       ->check(CLI::IsMember({"rows", "cols"}));
   verb.add_option("--row-scale", r.row_scale, "vector of M factors, f32");
   verb.add_option("--col-scale", r.col_scale, "vector of N factors, f32");
@@ -85,11 +99,13 @@ void add_epilogue_options(CLI::App& verb, epilogue_request& r) {
               "--activation",
               [&r](std::string const& text) { r.act = parse_activation(text).value(); },
               "none, relu, gelu (by tanh), gelu-erf or silu, after scales, bias and C")
+          ->transform([](std::string const& text) { return own_spelling(text, false); })
           ->check(CLI::IsMember({"none", "relu", "gelu", "gelu-erf", "silu"}));
   verb.add_option_function<std::string>(
           "--gate", [&r](std::string const& text) { set_gate(r, text); },
           "UNIT:ORDER, half of B's columns are gates and D has N/2: swiglu, geglu, geglu-erf, "
           "reglu or bilinear; split (gates first) or interleaved (gate, up, gate, up)")
+      ->transform([](std::string const& text) { return own_spelling(text, true); })
       ->check(CLI::IsMember(gate_words()))
       ->excludes(act);
   verb.add_option("--aux", r.aux, "where the values before the activation go, MxN, of D's type");

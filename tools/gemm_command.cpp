@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -26,7 +27,7 @@ char const* const manual =
     "Files: FILE.npy (float16, float32, bfloat16 by ml_dtypes; C or Fortran order is used as it "
     "is)\n"
     "or FILE.safetensors:TENSOR (F16, BF16, F32). D is written row-major, whole or not at all.\n"
-    "Exit status: 0 done, 1 --check failed (D is not written), 2 refused, 77 no usable GPU.";
+    "Exit status: 0 done, 1 --check did not pass (D is not written), 2 refused, 77 no usable GPU.";
 
 device_choice device_of(std::string const& text) {
   if (text == "emu") return device_choice::emu;
@@ -54,11 +55,25 @@ gemm_run run_recorded(gemm_request const& r, gemm_files const& files, gemm_data&
   }
 }
 
+/// Two results in one file: the second would replace the first.
+void check_apart(matrix_address const& d, matrix_address const& aux) {
+  std::error_code ignored;
+  auto const place = [&](matrix_address const& a) {
+    return std::filesystem::weakly_canonical(std::filesystem::absolute(a.path), ignored);
+  };
+  if (place(d) == place(aux))
+    refuse("TW0612", "output " + aux.text() + " of --aux", "the file that D goes to",
+           "a file of its own", "each result replaces its whole file");
+}
+
 exit_status run_gemm(gemm_request const& r) {
   matrix_address const out = parse_address(r.d);
   check_output(out);
   std::optional<matrix_address> aux;
-  if (!r.epilogue.aux.empty()) check_output(aux.emplace(parse_address(r.epilogue.aux)));
+  if (!r.epilogue.aux.empty()) {
+    check_output(aux.emplace(parse_address(r.epilogue.aux)));
+    check_apart(out, *aux);
+  }
   timeline_files const timeline{r.trace, r.timeline};
   check_timeline_files(timeline);
   if (timeline.any() && r.device == device_choice::gpu) refuse_trace_of_gpu();
@@ -80,7 +95,8 @@ exit_status run_gemm(gemm_request const& r) {
     fmt::print("{}{}", text_report(r, files, run, check), said);
   }
   if (right) return exit_status::done;
-  fmt::print(stderr, "tilewright: the check failed; {} is not written\n", r.d);
+  fmt::print(stderr, "tilewright: the check {}; {} is not written\n",
+             check->judged == 0 ? "could judge no element" : "failed", r.d);
   return exit_status::wrong;
 }
 
@@ -97,6 +113,10 @@ void add_gemm_command(CLI::App& app, int& status) {
       "--batch", r->batch,
       "A, B and C may be .npy arrays of three dimensions, stacks of matrices in C order; "
       "a matrix is the same for all products; D is a stack");
+  verb->add_flag("--transpose-a", r->transpose_a,
+                 "the file holds A^T, KxM: it is read as its transpose, nothing is copied");
+  verb->add_flag("--transpose-b", r->transpose_b,
+                 "the file holds B^T, NxK, the usual order of weights");
   CLI::Option* const added =
       verb->add_option("-C,--add", r->c, "MxN matrix that is added, times beta");
   add_epilogue_options(*verb, r->epilogue);

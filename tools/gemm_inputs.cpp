@@ -28,16 +28,20 @@ std::int64_t batch_of(gemm_request const& r, matrix_view const& a, matrix_view c
   check("A", a);
   check("B", b);
   if (c != nullptr) check("C", *c);
-  if (r.batch && parse_address(r.d).format != file_format::npy)
-    refuse("TW0612", "output " + r.d, "a stack of matrices", "a .npy file with --batch");
+  for (std::string const& out : {r.d, r.epilogue.aux})
+    if (r.batch && !out.empty() && parse_address(out).format != file_format::npy)
+      refuse("TW0612", "output " + out, "a stack of matrices", "a .npy file with --batch");
   return most;
 }
 
 void check_inner(matrix_view const& a, matrix_view const& b) {
   if (a.cols != b.rows) {
+    std::string const hint = a.cols == b.cols   ? "--transpose-b if the file holds (N, K)"
+                             : a.rows == b.rows ? "--transpose-a if the file holds (K, M)"
+                                                : "";
     refuse("TW0616", "inner dimensions of A B",
            fmt::format("A {}, B {}", extents(a.rows, a.cols), extents(b.rows, b.cols)),
-           "as many rows in B as columns in A");
+           "as many rows in B as columns in A", hint);
   }
 }
 
@@ -45,8 +49,8 @@ gemm_problem pose(gemm_request const& r, matrix_view const& a, matrix_view const
                   matrix_view const* c, gemm_epilogue const& epilogue) {
   std::int64_t const d_cols = result_cols(epilogue, b.cols);
   if (c != nullptr && (c->rows != a.rows || c->cols != d_cols)) {
-    refuse("TW0616", "shape of C", extents(c->rows, c->cols),
-           extents(a.rows, d_cols) + ", the shape of D");
+    refuse("TW0616", r.epilogue.residual.empty() ? "shape of C" : "shape of the residual",
+           extents(c->rows, c->cols), extents(a.rows, d_cols) + ", the shape of D");
   }
   gemm_problem p;
   p.epilogue = epilogue;
@@ -74,8 +78,10 @@ gemm_problem pose(gemm_request const& r, matrix_view const& a, matrix_view const
 }  // namespace
 
 gemm_files::gemm_files(gemm_request const& r)
-    : a_(parse_address(r.a), r.batch),
-      b_(parse_address(r.b), r.batch) {
+    : a_file_(parse_address(r.a), r.batch),
+      b_file_(parse_address(r.b), r.batch),
+      a_(r.transpose_a ? transposed(a_file_.view()) : a_file_.view()),
+      b_(r.transpose_b ? transposed(b_file_.view()) : b_file_.view()) {
   std::string const& added = r.epilogue.residual.empty() ? r.c : r.epilogue.residual;
   if (!added.empty()) c_.emplace(parse_address(added), r.batch);
   check_inner(a(), b());

@@ -19,8 +19,8 @@ class gemm_files {
   explicit gemm_files(gemm_request const& r);
 
   gemm_problem const& problem() const { return problem_; }
-  matrix_view const& a() const { return a_.view(); }
-  matrix_view const& b() const { return b_.view(); }
+  matrix_view const& a() const { return a_; }
+  matrix_view const& b() const { return b_; }
   matrix_view const* c() const { return c_ ? &c_->view() : nullptr; }
 
   epilogue_files const& epilogue() const { return *epilogue_; }
@@ -33,7 +33,8 @@ class gemm_files {
   bytes host_memory() const;
 
  private:
-  matrix_file a_, b_;
+  matrix_file a_file_, b_file_;
+  matrix_view a_, b_;  // of what they hold, or of its transpose
   std::optional<matrix_file> c_;
   std::optional<epilogue_files> epilogue_;
   gemm_problem problem_;

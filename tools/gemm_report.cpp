@@ -11,11 +11,14 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
+constexpr char const* overflow = "float32 may overflow on the way";
+
 char const* text_of(order o) { return o == order::row_major ? "row-major" : "column-major"; }
 
-std::string matrix_text(matrix_view const& m, elem used) {
+std::string matrix_text(matrix_view const& m, elem used, bool transposed = false) {
   std::string text = fmt::format("{}x{} {} {}", m.rows, m.cols, name(m.type), text_of(m.ord));
   if (m.matrices > 1) text = fmt::format("{} of ", m.matrices) + text;
+  if (transposed) text += ", the transpose of its file";
   if (m.type != used) text += fmt::format(", rounded to {}", name(used));
   return text;
 }
@@ -31,26 +34,33 @@ std::string seconds_text(double s) {
                      : fmt::format("{:.1f} us", 1e6 * s);
 }
 
+/// What was compared: "all 16 elements against float64", or how many of them.
 std::string coverage(check_report const& c) {
-  return c.rows_checked == c.rows
-             ? fmt::format("all {} elements", c.rows * c.cols)
-             : fmt::format("{} of {} rows (too large for all)", c.rows_checked, c.rows);
+  std::int64_t const all = c.judged + c.unjudged;
+  std::string const what =
+      c.rows_checked < c.rows
+          ? fmt::format("{} of {} rows (too large for all)", c.rows_checked, c.rows)
+      : c.unjudged == 0 ? fmt::format("all {} elements", all)
+                        : fmt::format("{} of {} elements", c.judged, all);
+  return what + " against float64" +
+         (c.unjudged == 0 ? "" : fmt::format(", {} not judged ({})", c.unjudged, overflow));
 }
 
 std::string check_text(check_report const& c) {
+  if (c.judged == 0)
+    return fmt::format("check    says nothing: of {} elements none could be judged, {}\n",
+                       c.unjudged, overflow);
   check_place const &e = c.largest_error, &r = c.largest_ratio;
   std::string text = fmt::format(
-      "check    {}: {} against float64\n"
+      "check    {}: {}\n"
       "         largest error {:.3g} at ({}, {}), where {:.3g} is allowed\n"
       "         largest share of the bound {:.3f} at ({}, {}): got {:.9g}, exact {:.9g}, "
       "allowed {:.3g}\n",
       c.passed() ? "passed" : "FAILED", coverage(c), e.error, e.row, e.col, e.bound, r.ratio, r.row,
       r.col, r.got, r.expected, r.bound);
-  if (c.wrong > 0) text += fmt::format("         {} elements are beyond the bound\n", c.wrong);
-  if (c.unjudged > 0) {
-    text += fmt::format("         {} elements not judged: float32 may overflow on the way\n",
-                        c.unjudged);
-  }
+  if (c.wrong > 0)
+    text += fmt::format("         {} element{} beyond the bound\n", c.wrong,
+                        c.wrong == 1 ? " is" : "s are");
   return text;
 }
 
@@ -67,6 +77,7 @@ json check_json(check_report const& c) {
           {"bound", c.largest_error.bound},
           {"ratio", c.largest_ratio.ratio},
           {"wrong", c.wrong},
+          {"judged", c.judged},
           {"unjudged", c.unjudged},
           {"at_max_error", place_json(c.largest_error)},
           {"at_max_ratio", place_json(c.largest_ratio)}};
@@ -89,10 +100,13 @@ std::string text_report(gemm_request const& r, gemm_files const& f, gemm_run con
   if (is_fused(p.epilogue)) text += " (" + text_of(p.epilogue) + ")";
   text += fmt::format(", M = {}, N = {}, K = {}{}\n", p.m, p.n, p.k,
                       p.batch > 1 ? fmt::format(", batch {}", p.batch) : "");
-  text += fmt::format("A        {}\n", matrix_text(f.a(), p.a.type));
-  text += fmt::format("B        {}\n", matrix_text(f.b(), p.b.type));
+  text += fmt::format("A        {}\n", matrix_text(f.a(), p.a.type, r.transpose_a));
+  text += fmt::format("B        {}\n", matrix_text(f.b(), p.b.type, r.transpose_b));
   if (p.c) text += fmt::format("C        {}\n", matrix_text(*f.c(), p.c->type));
   text += fmt::format("D        {} -> {}\n", matrix_text(f.d_shape(), p.d.type), r.d);
+  if (p.aux)
+    text +=
+        fmt::format("aux      {} -> {}\n", matrix_text(f.aux_shape(), p.aux->type), r.epilogue.aux);
   text += run.on_gpu ? fmt::format("device   GPU: {}\n", run.device)
                      : fmt::format("device   {}, {} thread{}\n", run.device, run.threads,
                                    run.threads == 1 ? "" : "s");
@@ -110,10 +124,13 @@ json json_report(gemm_request const& r, gemm_files const& f, gemm_run const& run
            {"batch", p.batch}, {"alpha", p.alpha}, {"beta", p.beta}};
   out["a"] = matrix_json(r.a, f.a(), p.a.type);
   out["b"] = matrix_json(r.b, f.b(), p.b.type);
+  out["a"]["transposed"] = r.transpose_a;
+  out["b"]["transposed"] = r.transpose_b;
   std::string const& added = r.epilogue.residual.empty() ? r.c : r.epilogue.residual;
   out["c"] = p.c ? matrix_json(added, *f.c(), p.c->type) : json(nullptr);
   out["epilogue"] = is_fused(p.epilogue) ? json(text_of(p.epilogue)) : json(nullptr);
   out["d"] = matrix_json(r.d, f.d_shape(), p.d.type);
+  out["aux"] = p.aux ? matrix_json(r.epilogue.aux, f.aux_shape(), p.aux->type) : json(nullptr);
   out["device"] = run.on_gpu ? "gpu" : "emu";
   out["device_name"] = run.device;
   if (!run.on_gpu) out["threads"] = run.threads;

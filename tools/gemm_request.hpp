@@ -22,7 +22,8 @@ struct gemm_request {
   device_choice device = device_choice::automatic;
   int threads = 0;              // of the emulator; 0: one per core
   std::string trace, timeline;  // of the emulated run: Chrome trace, SVG; empty: none
-  bool batch = false;           // .npy files may hold stacks of matrices
+  bool transpose_a = false, transpose_b = false;  // the file holds the transpose
+  bool batch = false;                             // .npy files may hold stacks of matrices
   bool check = false, json = false, quiet = false;
 };
 

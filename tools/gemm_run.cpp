@@ -57,7 +57,11 @@ class device_epilogue {
 
 bool choose_gpu(device_choice choice) {
   if (choice == device_choice::emu) return false;
-  if (choice == device_choice::gpu && !gpu().usable) throw no_usable_gpu(gpu().why_not);
+  if (choice == device_choice::gpu && !gpu().usable) {
+    rejection why = gpu().why_not;  // what the other verbs say too, and what this one can do
+    why.hint += ", or run in the emulator with --device emu";
+    throw no_usable_gpu(why);
+  }
   return gpu().usable;
 }
 

@@ -2,6 +2,7 @@
 // main.cpp  The command tilewright: one verb per file, this one only gathers them.
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
+#include <algorithm>
 
 #include "bench/bench_command.hpp"
 #include "bench/tune_command.hpp"
@@ -15,6 +16,34 @@
 #include "tools/info_command.hpp"
 #include "tools/layout_command.hpp"
 #include "tools/plan_command.hpp"
+
+namespace {
+
+/// Of a word that is missing and one that nobody knows the latter is the mistake.
+tw::rejection refusal_of(CLI::App const& app, CLI::ParseError const& e) {
+  std::string got = e.what();
+  std::vector<std::string> const unknown = app.remaining(true);
+  bool const missing = dynamic_cast<CLI::RequiredError const*>(&e) != nullptr;
+  std::string need = "options as --help lists them";
+  if (missing && !unknown.empty()) {
+    got = fmt::format("{}, which is unknown", unknown.front());
+  } else if (missing && app.get_subcommands().empty()) {
+    got = "no verb";
+  }
+  if (app.get_subcommands().empty()) need = "a verb as `tilewright --help` lists them";
+  return {"TW0615", "command line", got, need, ""};
+}
+
+/// Is --json a flag of the verb, and among the words? Of `bench` it takes a file.
+bool wants_json(CLI::App const& app, std::vector<std::string> const& words) {
+  if (std::ranges::find(words, "--json") == words.end()) return false;
+  auto const verbs = app.get_subcommands();
+  if (verbs.empty()) return false;
+  CLI::Option const* const option = verbs.front()->get_option_no_throw("--json");
+  return option != nullptr && option->get_items_expected_max() == 0;
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   CLI::App app{"Matrix products on tensor cores, or emulated on any CPU."};
@@ -43,9 +72,9 @@ int main(int argc, char** argv) {
   } catch (CLI::CallForVersion const& e) {
     return app.exit(e);
   } catch (CLI::ParseError const& e) {
-    tw::rejection const r{"TW0615", "command line", e.what(), "options as --help lists them", ""};
-    fmt::print(stderr, "tilewright: {}\n", tw::to_string(r));
-    return static_cast<int>(tw::exit_status::refused);
+    bool const json = wants_json(app, {argv + 1, argv + argc});
+    return static_cast<int>(
+        tw::guarded(json, [&]() -> tw::exit_status { throw tw::rejected(refusal_of(app, e)); }));
   }
   return status;
 }

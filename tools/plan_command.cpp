@@ -7,10 +7,11 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "bench/support.hpp"
 #include "tilewright/base/elem_text.hpp"
+#include "tools/asked_product.hpp"
 #include "tools/guarded.hpp"
 #include "tools/json_output.hpp"
+#include "tools/number_checks.hpp"
 #include "tools/plan_report.hpp"
 
 namespace tw {
@@ -23,32 +24,28 @@ char const* const manual =
     "from DRAM 4540 GB/s, both measured on an H200. docs/planning.md explains the columns.";
 
 struct plan_request {
-  std::int64_t m = 0, n = 0, k = 0;
-  std::string ab = "bf16", d, layout = "TN", epilogue;
-  std::int64_t batch = 1;
-  std::int64_t lda = 0, ldb = 0, ldd = 0;  // elements; 0: dense
+  asked_product product;
+  std::string ab = "bf16", d, d_order = "row", epilogue;
   int sms = 132, top = 10;
   std::int64_t workspace = std::int64_t{64} << 20;
   bool as_json = false;
 };
 
 gemm_problem problem_of(plan_request const& r) {
-  bench::gemm_shape s;
-  s.m = r.m, s.n = r.n, s.k = r.k, s.batch = r.batch;
-  s.dtype = r.ab, s.layout = r.layout, s.epilogue = r.epilogue;
-  gemm_problem p = bench::problem_of(s);
-  if (!r.d.empty()) p.d.type = parse_elem(r.d).value();
-  if (r.lda != 0) p.a.pitch_elems = r.lda;
-  if (r.ldb != 0) p.b.pitch_elems = r.ldb;
-  if (r.ldd != 0) p.d.pitch_elems = r.ldd;
-  return p;
+  asked_product a = r.product;
+  a.ab = parse_elem(r.ab).value();
+  a.d = parse_elem(r.d.empty() ? r.ab : r.d).value();
+  a.d_order = r.d_order == "row" ? order::row_major : order::col_major;
+  a.epilogue = parse_epilogue_words(r.epilogue).value();
+  return problem_of(a);
 }
 
 exit_status plan(plan_request const& r) {
   void* const aligned = reinterpret_cast<void*>(std::uintptr_t{0x100000});  // never followed
   gemm_operands const o{aligned, aligned, nullptr, aligned, aligned, r.workspace};
   gemm_problem const p = problem_of(r);
-  plan_answer const a{p, r.layout, r.epilogue, r.sms, r.workspace, plan_candidates(p, o, r.sms)};
+  plan_answer const a{p,     r.product.layout, r.epilogue,
+                      r.sms, r.workspace,      plan_candidates(p, o, r.sms)};
   if (r.as_json)
     print_json(plan_json(a, r.top));
   else
@@ -62,38 +59,44 @@ void add_plan_command(CLI::App& app, int& status) {
   auto const r = std::make_shared<plan_request>();
   CLI::App* verb = app.add_subcommand("plan", "which kernel a product gets, why, and how long");
   verb->footer(manual);
-  verb->add_option("M", r->m, "rows of A and D")->required();
-  verb->add_option("N", r->n, "columns of B and D")->required();
-  verb->add_option("K", r->k, "columns of A, rows of B")->required();
+  verb->add_option("M", r->product.m, "rows of A and D")->required();
+  verb->add_option("N", r->product.n, "columns of B and D")->required();
+  verb->add_option("K", r->product.k, "columns of A, rows of B")->required();
   verb->add_option("--ab", r->ab, "type of A and B")
       ->check(CLI::IsMember({"bf16", "f16"}))
       ->capture_default_str();
   verb->add_option("--d", r->d, "type of D (default: that of A and B)")
       ->check(CLI::IsMember({"bf16", "f16", "f32"}));
-  verb->add_option("--layout", r->layout,
+  verb->add_option("--layout", r->product.layout,
                    "A is T = (m, k) or N = (k, m) in memory, B is N = (n, k) or T = (k, n)")
       ->check(CLI::IsMember({"TN", "TT", "NT", "NN"}))
       ->capture_default_str();
   verb->add_option("--epilogue", r->epilogue,
-                   "words joined by _: bias, relu, gelu, gelu_erf, silu, swiglu, geglu, "
-                   "interleaved, residual (docs/epilogues.md)")
+                   "words joined by _: bias, relu, gelu, gelu_erf, silu, swiglu, geglu, reglu, "
+                   "bilinear, interleaved, residual; also as gemm has them, swiglu:interleaved "
+                   "(docs/epilogues.md)")
       ->check([](std::string const& text) {
-        return bench::find_epilogue(text) ? "" : "no epilogue has the name " + text;
+        return parse_epilogue_words(text) ? "" : "no epilogue has the name " + text;
       });
-  verb->add_option("--batch", r->batch, "products of this shape, one behind the other in memory")
-      ->check(CLI::PositiveNumber)
+  verb->add_flag("--beta-c", r->product.add_c, "beta C is added, of D's type and order");
+  verb->add_option("--d-order", r->d_order, "which index of D is contiguous: row-major or not")
+      ->check(CLI::IsMember({"row", "col"}))
       ->capture_default_str();
-  verb->add_option("--lda", r->lda, "pitch of A in elements (default: dense)");
-  verb->add_option("--ldb", r->ldb, "pitch of B in elements (default: dense)");
-  verb->add_option("--ldd", r->ldd, "pitch of D in elements (default: dense)");
+  verb->add_option("--batch", r->product.batch,
+                   "products of this shape, one behind the other in memory")
+      ->check(above_zero())
+      ->capture_default_str();
+  verb->add_option("--lda", r->product.lda, "pitch of A in elements (default: dense)");
+  verb->add_option("--ldb", r->product.ldb, "pitch of B in elements (default: dense)");
+  verb->add_option("--ldd", r->product.ldd, "pitch of D in elements (default: dense)");
   verb->add_option("--sms", r->sms, "SMs of the card")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
   verb->add_option("--workspace", r->workspace, "bytes that the launch may use")
-      ->check(CLI::NonNegativeNumber)
+      ->check(not_negative())
       ->capture_default_str();
   verb->add_option("--top", r->top, "plans that are shown; 0: all")
-      ->check(CLI::NonNegativeNumber)
+      ->check(not_negative())
       ->capture_default_str();
   verb->add_flag("--json", r->as_json, "one JSON record on stdout");
   verb->callback(

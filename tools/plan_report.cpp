@@ -22,12 +22,21 @@ std::size_t shown(plan_answer const& a, int top) {
 /// How the tiles are handed out: "64 clusters", "66 clusters, 16 tiles shared by 66"; a GEMV's
 /// groups of rows: "264 CTAs".
 std::string handing_out(gemm_plan const& p) {
-  if (p.gemv) return fmt::format("{} CTAs", p.clusters);
-  std::string text = fmt::format("{} clusters", p.clusters);
+  char const* const plural = p.clusters == 1 ? "" : "s";
+  if (p.gemv) return fmt::format("{} CTA{}", p.clusters, plural);
+  std::string text = fmt::format("{} cluster{}", p.clusters, plural);
   if (p.shared_tiles > 0)
     text += fmt::format(", {} tile{} shared by {}", p.shared_tiles, p.shared_tiles == 1 ? "" : "s",
                         p.sharers);
   return text;
+}
+
+/// "A B + C", "gelu of A B", "gelu of (A B + C)".
+std::string product_text(plan_answer const& a) {
+  bool const c = a.problem.c && !a.problem.epilogue.c_last;
+  std::string const product = c ? "A B + C" : "A B";
+  if (a.epilogue.empty()) return product;
+  return a.epilogue + " of " + (c ? "(" + product + ")" : product);
 }
 
 std::string rate_text(gemm_problem const& p, double us) {
@@ -67,6 +76,9 @@ std::string runner_up(plan_answer const& a) {
   return fmt::format("{} on {}, predicted {:.1f} us, {:.1f} % {}", next.kernel, handing_out(next),
                      next.predicted_us, std::abs(more), more < 0 ? "less" : "more");
 }
+
+/// Copies of operands need their room; tiles are shared only where there is some.
+bool suffices(plan_answer const& a) { return a.plans[0].workspace_bytes <= a.workspace_bytes; }
 
 /// What the launch tells L2, of the operands as asked for.
 struct told_l2 {
@@ -173,12 +185,12 @@ std::string plan_text(plan_answer const& a, int top) {
   gemm_problem const& p = a.problem;
   gemm_plan const& chosen = a.plans[0];
   std::string text = fmt::format(
-      "product    D = {}, M = {}, N = {}, K = {}, batch {}, {} to {}, {}; {} SMs, workspace {} "
-      "bytes\n",
-      a.epilogue.empty() ? "A B" : a.epilogue + " of A B", p.m, p.n, p.k, p.batch, name(p.a.type),
-      name(p.d.type), a.layout, a.sms, a.workspace_bytes);
-  text += fmt::format("chosen     {} on {}, of {} plans\n", chosen.kernel, handing_out(chosen),
-                      a.plans.size());
+      "product    D = {}, M = {}, N = {}, K = {}, batch {}, {} to {}{}, {}; {} SMs, workspace "
+      "{} bytes\n",
+      product_text(a), p.m, p.n, p.k, p.batch, name(p.a.type), name(p.d.type),
+      p.d.ord == order::row_major ? "" : " column-major", a.layout, a.sms, a.workspace_bytes);
+  text += fmt::format("chosen     {} on {}, of {} plan{}\n", chosen.kernel, handing_out(chosen),
+                      a.plans.size(), a.plans.size() == 1 ? "" : "s");
   text += fmt::format("because    {}\n", because(a));
   text += fmt::format("limit      {}\n", limit_text(chosen));
   text += fmt::format("runner-up  {}\n", runner_up(a));
@@ -186,7 +198,10 @@ std::string plan_text(plan_answer const& a, int top) {
   if (std::string const l2 = l2_text(chosen); !l2.empty())
     text += fmt::format("L2         {}\n", l2);
   if (chosen.workspace_bytes > 0)
-    text += fmt::format("workspace  {} bytes\n", chosen.workspace_bytes);
+    text += fmt::format(
+        "workspace  {} bytes{}\n", chosen.workspace_bytes,
+        suffices(a) ? ""
+                    : fmt::format("; a launch with {} is refused (TW0410)", a.workspace_bytes));
   if (chosen.terms.copies > 0)
     text += fmt::format("copies     {:.1f} of {:.1f} us: operands that TMA cannot address\n",
                         chosen.terms.copies, chosen.predicted_us);
@@ -227,10 +242,13 @@ json plan_json(plan_answer const& a, int top) {
          {"batch", p.batch},
          {"ab", name(p.a.type)},
          {"d", name(p.d.type)},
+         {"d_order", p.d.ord == order::row_major ? "row" : "col"},
+         {"c", p.c.has_value()},
          {"layout", a.layout},
          {"epilogue", a.epilogue},
          {"sms", a.sms},
          {"workspace_bytes", a.workspace_bytes},
+         {"workspace_suffices", suffices(a)},
          {"ceilings",
           {{"wgmma_tflops", wgmma_ceiling_tflops}, {"dram_gb_per_s", dram_ceiling_gb_per_s}}},
          {"candidates", a.plans.size()},

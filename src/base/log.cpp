@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <deque>
+#include <filesystem>
 #include <mutex>
 #include <sstream>
 
@@ -81,6 +82,10 @@ log_state state_of_environment(char const* default_level) {
   std::vector<spdlog::sink_ptr> sinks{std::make_shared<spdlog::sinks::stderr_color_sink_mt>()};
   sinks[0]->set_pattern("tilewright: %^%l%$: %v");
   if (std::string const file = file_name(); !file.empty()) {
+    // spdlog would make a folder that was only misspelt.
+    std::filesystem::path const folder = std::filesystem::path(file).parent_path();
+    if (std::error_code ignored; !folder.empty() && !std::filesystem::is_directory(folder, ignored))
+      refuse_variable("TW_LOG_FILE", file, "a file in a folder that exists");
     try {
       sinks.push_back(std::make_shared<spdlog::sinks::basic_file_sink_mt>(file));
     } catch (spdlog::spdlog_ex const& e) {

@@ -11,21 +11,19 @@ std::string version_text(int driver_version) {
 }
 
 std::optional<rejection> why_unusable(gpu_facts const& f) {
-  std::string const emulate = "run in the emulator with --device emu";
   if (f.driver_version == 0)
     return rejection{"TW0502", "GPU driver", "none is loaded", "an NVIDIA driver for CUDA 13",
-                     "install the driver, or " + emulate};
+                     "install the driver"};
   if (f.driver_too_old)
     return rejection{"TW0502", "GPU driver", "one for CUDA " + version_text(f.driver_version),
-                     "a driver for CUDA 13", "update the driver, or " + emulate};
+                     "a driver for CUDA 13", "update the driver"};
   if (!f.error.empty() || f.devices == 0)
     return rejection{"TW0503", "GPU", f.error.empty() ? "no device" : f.error, "a Hopper GPU",
-                     "check CUDA_VISIBLE_DEVICES, or " + emulate};
+                     "check CUDA_VISIBLE_DEVICES"};
   if (f.compute_capability != 90)
     return rejection{"TW0504", "compute capability of " + f.name,
                      fmt::format("{}.{}", f.compute_capability / 10, f.compute_capability % 10),
-                     "9.0 (Hopper)",
-                     "choose another device with CUDA_VISIBLE_DEVICES, or " + emulate};
+                     "9.0 (Hopper)", "choose another device with CUDA_VISIBLE_DEVICES"};
   return std::nullopt;
 }
 

@@ -8,7 +8,7 @@ gpu_info const& gpu() {
   static gpu_info const info = [] {
     gpu_info i;
     i.why_not = {"TW0501", "GPU", "a build without CUDA", "a build with a CUDA 13 toolkit",
-                 "configure with -DTW_CUDA=ON, or run in the emulator"};
+                 "configure with -DTW_CUDA=ON"};
     return i;
   }();
   return info;

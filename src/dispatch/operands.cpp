@@ -37,16 +37,25 @@ void check_operands(gemm_problem const& p, gemm_operands const& o) {
   gemm_epilogue const& e = p.epilogue;
   if (e.bias != along::none) check_pointer("the bias", o.bias, e.bias_type);
   if (e.row_scale) check_pointer("the row scale", o.row_scale, elem::f32);
-  if (p.aux) check_pointer("the auxiliary output", o.aux, p.aux->type);
   if (e.col_scale) check_pointer("the column scale", o.col_scale, elem::f32);
+  if (!p.aux) return;
+  check_pointer("the auxiliary output", o.aux, p.aux->type);
+  if (o.aux == o.d && !p.d.has_pointers())
+    throw rejected({"TW0428", "address of the auxiliary output", "that of D",
+                    "memory of its own: two results", ""});
 }
 
 void check_workspace(gemm_plan const& plan, gemm_operands const& o) {
   if (plan.workspace_bytes == 0 && o.workspace_bytes == 0) return;
   bool const there = o.workspace != nullptr && o.workspace_bytes >= plan.workspace_bytes;
   if (there && reinterpret_cast<std::uintptr_t>(o.workspace) % 256 == 0) return;
-  throw rejected({"TW0410", "workspace",
-                  fmt::format("{} bytes at {}", o.workspace_bytes, fmt::ptr(o.workspace)),
+  std::string const got = fmt::format("{} bytes at {}", o.workspace_bytes, fmt::ptr(o.workspace));
+  if (plan.workspace_bytes == 0)
+    throw rejected({"TW0410", "workspace", got,
+                    "none (no address, 0 bytes), which is enough for this plan, or as many bytes "
+                    "as said at a multiple of 256",
+                    ""});
+  throw rejected({"TW0410", "workspace", got,
                   fmt::format("{} bytes at a multiple of 256, the first {} of them zero",
                               plan.workspace_bytes, gemm_workspace_zeros),
                   "plan with the operands that the launch will have; gemm_workspace_bytes() serves "

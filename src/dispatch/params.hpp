@@ -47,7 +47,7 @@ c_view view_of_c(gemm_problem const& q, gemm_operands const& o);
 
 /// Parameters for the plan's kernel. `q` is plan.normal with the pitches of the memory in `o`.
 /// Throws `rejected` TW0424 for a band that the order cannot have, TW0426 for shared tiles of a
-/// kernel that shares none.
+/// kernel that shares none, TW0427 for columns that its tiles cannot have.
 gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_operands const& o,
                         target t);
 

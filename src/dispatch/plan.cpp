@@ -8,6 +8,7 @@
 #include "dispatch/early_start.hpp"
 #include "dispatch/folded.hpp"
 #include "dispatch/gemv.hpp"
+#include "dispatch/no_kernel.hpp"
 #include "dispatch/normal_form.hpp"
 #include "dispatch/params.hpp"
 #include "dispatch/plan_log.hpp"
@@ -103,7 +104,7 @@ std::vector<sharing> sharings(gemm_problem const& q, gemm_config const& c, int s
   if (!c.shares_tiles()) return all;
   int const rest = n % most;
   for (int const shared : {n, rest}) {
-    if (shared <= 0 || shared > n || shared % most == 0) continue;
+    if (shared <= 0 || shared % most == 0) continue;
     if (shared == n && all.size() > 1) continue;  // met already
     // Parts lose the neighbourhood of tiles that keeps operands in L2, which costs 5 to 20 % where
     // there is more than a wave. It does not matter where one operand is a single tile.
@@ -134,11 +135,11 @@ bool counters_fit(gemm_problem const& q, gemm_config const& c, sharing const& s)
 
 std::string why(gemm_plan const& p, cost const& t, sharing const& s, std::size_t of) {
   gemm_config const c = p.launched();
-  std::string text =
-      p.config.d_m != (p.problem.d.ord == order::col_major) ? "the transposed product: " : "";
+  std::string text = p.swapped ? "the transposed product: " : "";
   if (p.normal.batch != p.problem.batch) text += "the batch as one product: ";
-  text += fmt::format("{} cluster tiles of {}x{} on {} clusters", s.tiles, c.tile_m * c.cluster_m,
-                      c.tile_n * c.cluster_n, s.clusters);
+  text += fmt::format("{} cluster tile{} of {}x{} on {} cluster{}", s.tiles,
+                      s.tiles == 1 ? "" : "s", c.tile_m * c.cluster_m, c.tile_n * c.cluster_n,
+                      s.clusters, s.clusters == 1 ? "" : "s");
   if (s.shared > 0) text += fmt::format(", {} of them shared by {}", s.shared, s.sharers);
   text += fmt::format(", {} in bands of {}", order_names[static_cast<int>(p.raster)], p.band);
   return text +
@@ -175,17 +176,6 @@ bool all_aligned(gemm_operands const& o) {
   return (bits(o.a) | bits(o.b) | bits(o.d)) % 16 == 0;
 }
 
-/// Fused kernels are fewer: what they cannot do.
-rejection not_compiled(gemm_problem const& p) {
-  return {
-      "TW0414", "a fused epilogue with these matrices",
-      fmt::format("A {}, B {}, D {} from {}", p.a.ord == order::row_major ? "row" : "col",
-                  p.b.ord == order::row_major ? "row" : "col", name(p.d.type), name(p.a.type)),
-      "D of the operands' type or f32; with a gate D row-major, or of the operands' type with "
-      "row-major A; with an auxiliary output row-major A and column-major B; batches by strides",
-      "convert D afterwards, or compute the epilogue apart"};
-}
-
 /// The product with the pitches that the kernel loads from, and what TMA cannot address in it.
 gemm_problem as_loaded(gemm_plan const& plan, odd_matrices& odd) {
   gemm_problem q = plan.normal;
@@ -203,6 +193,9 @@ gemm_problem as_loaded(gemm_plan const& plan, odd_matrices& odd) {
 /// All plans, best first; their `why` is not written yet.
 std::vector<option> ranked(gemm_problem const& p, gemm_operands const& given, int device_sms) {
   if (auto r = accept(p)) throw rejected(*r);
+  if (device_sms < 1)
+    throw rejected({"TW0429", "SMs of the device", fmt::format("{}", device_sms), "1 or more",
+                    "gpu().sms and emulated_sms() tell them"});
   std::int64_t const workspace_bytes = std::max<std::int64_t>(0, given.workspace_bytes);
   gemm_problem const whole = folded(p);
   auto const measured =
@@ -210,10 +203,6 @@ std::vector<option> ranked(gemm_problem const& p, gemm_operands const& given, in
   tuned_answer const tuned = all_aligned(given) ? find_tuned(p, device_sms) : tuned_answer{};
   std::vector<option> options;
   bool const gated = p.epilogue.gate != gating::none;
-  int const fused = p.aux                  ? (gated ? fusion::gated_aux : fusion::ops_aux)
-                    : gated                ? fusion::gated
-                    : is_fused(p.epilogue) ? fusion::ops
-                                           : fusion::none;
   auto const add = [&](gemm_plan const& plan, cost const& time, sharing const& tiles) {
     option& x = options.emplace_back(option{plan, time, tiles, plan_source::model, 0});
     if (measured && is_plan(*measured, plan)) {
@@ -236,8 +225,6 @@ std::vector<option> ranked(gemm_problem const& p, gemm_operands const& given, in
     gemm_operands const o = swapped ? transposed(given) : given;
     gemm_problem const& q = base.normal;
     operand_major const a = major_of_a(q.a), b = major_of_b(q.b);
-    bool const pointers = q.a.has_pointers() || q.b.has_pointers() || q.d.has_pointers() ||
-                          (q.c && q.c->has_pointers());
     bool const d_m = q.d.ord == order::col_major;
     base.repitch_a = !tma_addressable(q.a, a == operand_major::k ? q.m : q.k, q.batch, o.a);
     base.repitch_b = !tma_addressable(q.b, b == operand_major::k ? q.n : q.k, q.batch, o.b);
@@ -262,8 +249,7 @@ std::vector<option> ranked(gemm_problem const& p, gemm_operands const& given, in
     for (gemv_option const& x : gemv_options(base, device_sms)) add(x.plan, x.time, x.tiles);
     for (tile_shape const& t : tile_shape_list) {
       gemm_config const c = config_of(t, q.a.type, q.d.type, a, b);
-      if (c.d_m != d_m || c.fused != fused || !is_compiled(c) || (pointers && !c.by_pointers()))
-        continue;
+      if (!computes(c, q)) continue;
       base.config = c;
       for (int const cols : tile_cols_of(c, q.n)) {
         base.tile_cols = cols;
@@ -284,7 +270,7 @@ std::vector<option> ranked(gemm_problem const& p, gemm_operands const& given, in
       }
     }
   }
-  if (options.empty()) throw rejected(not_compiled(p));
+  if (options.empty()) throw rejected(no_kernel(p));
   std::stable_sort(options.begin(), options.end(), [](option const& x, option const& y) {
     if (x.source != y.source) return x.source > y.source;
     return x.time.total_us < y.time.total_us;

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int application_id = 0x54574754;  // "TWGT": whose file it is, in SQLite's header
 constexpr int schema_version = 2;
-constexpr int busy_ms = 10000;
+constexpr int writer_waits_ms = 10000, reader_waits_ms = 1000;
 
 constexpr char const* schema = R"(
 CREATE TABLE measurement(
@@ -193,7 +193,7 @@ tuning_store::tuning_store(std::string const& path, access wanted) : path_(path)
   db_.reset(db);
   if (status != SQLITE_OK)
     refuse(path, status, db == nullptr ? sqlite3_errstr(status) : sqlite3_errmsg(db));
-  sqlite3_busy_timeout(db, busy_ms);
+  sqlite3_busy_timeout(db, write ? writer_waits_ms : reader_waits_ms);
   prepare_schema(write);
 }
 

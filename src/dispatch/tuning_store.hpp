@@ -40,8 +40,8 @@ struct tuned_problem {
 };
 
 /// One transaction per result: a process that is killed at any point leaves what was complete.
-/// A writer waits up to 10 s for others. Rollback journal, not WAL: a reader needs no second file,
-/// and the cache folder may be on a network file system.
+/// A writer waits up to 10 s for others, a reader 1 s. Rollback journal, not WAL: a reader needs no
+/// second file, and the cache folder may be on a network file system.
 class tuning_store {
  public:
   enum class access { read, write };

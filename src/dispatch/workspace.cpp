@@ -52,7 +52,6 @@ std::int64_t gemm_workspace_bytes(gemm_problem const& p, gemm_operands const& o)
   copies.normal = p;
   copies.repitch_a = !tma_addressable(p.a, extents_of_a(p).outer, p.batch, o.a);
   copies.repitch_b = !tma_addressable(p.b, extents_of_b(p).outer, p.batch, o.b);
-  copies.direct_d = false;
   return for_shared_tiles + workspace_of(copies).bytes;
 }
 

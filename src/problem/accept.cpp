@@ -68,13 +68,14 @@ verdict check_batch(gemm_problem const& p) {
   return std::nullopt;
 }
 
-/// Each matrix of D is written by somebody else: behind the one before, or between its lines.
-verdict check_results_apart(gemm_problem const& p) {
-  if (p.batch == 1 || p.d.has_pointers()) return std::nullopt;
-  bool const row_major = p.d.ord == order::row_major;
-  std::int64_t const cols = result_cols(p.epilogue, p.n);
+/// Each matrix of a result is written by somebody else: behind the one before, or between its
+/// lines.
+verdict check_results_apart(char const* name, matrix_desc const& d, gemm_problem const& p,
+                            std::int64_t cols) {
+  if (p.batch == 1 || d.has_pointers()) return std::nullopt;
+  bool const row_major = d.ord == order::row_major;
   std::int64_t const inner = row_major ? cols : p.m, outer = row_major ? p.m : cols;
-  std::int64_t const pitch = p.d.pitch_elems, stride = p.d.batch_stride_elems;
+  std::int64_t const pitch = d.pitch_elems, stride = d.batch_stride_elems;
   std::int64_t const whole = (outer - 1) * pitch + inner;
   bool const between_lines =
       stride >= inner && (outer == 1 || stride * (p.batch - 1) + inner <= pitch);
@@ -83,7 +84,8 @@ verdict check_results_apart(gemm_problem const& p) {
   std::string need = fmt::format("at least {}, so that no two results share an element", whole);
   if (widest >= inner)
     need += fmt::format("; or {} to {}, side by side in the pitch", inner, widest);
-  return rejection{"TW0423", "batch stride of D", fmt::format("{} elements", stride), need, ""};
+  return rejection{"TW0423", fmt::format("batch stride of {}", name),
+                   fmt::format("{} elements", stride), need, ""};
 }
 
 verdict check_types(gemm_problem const& p) {
@@ -109,34 +111,34 @@ verdict check_epilogue(gemm_problem const& p) {
   if (e.bias != along::none && !type)
     return rejection{"TW0412", "type of the bias", std::string(name(e.bias_type)),
                      "f32, bf16 or f16", ""};
-  if (p.aux && (p.aux->type != p.d.type || p.aux->ord != p.d.ord || p.aux->has_pointers()))
+  auto const order_text = [](matrix_desc const& m) {
+    return m.ord == order::row_major ? "row_major" : "col_major";
+  };
+  if (p.aux && p.aux->has_pointers())
+    return rejection{"TW0415", "auxiliary output", "a batch by pointers", "a batch by strides", ""};
+  if (p.aux && (p.aux->type != p.d.type || p.aux->ord != p.d.ord))
     return rejection{"TW0415", "auxiliary output",
-                     fmt::format("{}, {}", name(p.aux->type),
-                                 p.aux->ord == order::row_major ? "row_major" : "col_major"),
-                     fmt::format("{}, {}; as D, and a batch by strides", name(p.d.type),
-                                 p.d.ord == order::row_major ? "row_major" : "col_major"),
-                     ""};
+                     fmt::format("{}, {}", name(p.aux->type), order_text(*p.aux)),
+                     fmt::format("{}, {}, as D", name(p.d.type), order_text(p.d)), ""};
   if (e.gate == gating::none) return std::nullopt;
   if (p.n % 16 != 0)
     return rejection{"TW0411", "N with a gate", fmt::format("{}", p.n), "a multiple of 16",
                      "add columns of zeros to the gate and to what it multiplies"};
   if (p.b.ord != order::col_major)
     return rejection{"TW0411", "order of B with a gate", "row_major",
-                     "col_major: each column contiguous along K", "transpose B"};
+                     "col_major: each column contiguous along K",
+                     "store B as (N, K) row by row, the usual order of weights (`tilewright gemm "
+                     "--transpose-b`), or (K, N) in Fortran order (np.asfortranarray)"};
   if (p.c && !e.c_last)
     return rejection{"TW0413", "C with a gate", "added before the activation",
-                     "added last (c_last), with the N/2 columns of D",
+                     "added last, with the N/2 columns of D: epilogue.c_last, or --residual of "
+                     "`tilewright gemm`",
                      "what is added to gate and up columns may be a bias"};
   return std::nullopt;
 }
 
-bool has_pointers(gemm_problem const& p) {
-  return p.a.has_pointers() || p.b.has_pointers() || p.d.has_pointers() ||
-         (p.c && p.c->has_pointers());
-}
-
 verdict check_pointers(gemm_problem const& p) {
-  if (!has_pointers(p) || !is_fused(p.epilogue)) return std::nullopt;
+  if (!p.has_pointers() || !is_fused(p.epilogue)) return std::nullopt;
   return rejection{"TW0425", "epilogue of a batch by pointers", "scales, bias, activation or gate",
                    "alpha and beta C alone",
                    "let the matrices lie at equal distances: a batch stride"};
@@ -167,7 +169,9 @@ std::optional<rejection> accept(gemm_problem const& p) {
     if (auto r = check_matrix("C", *p.c, p.m, d_cols, p.batch)) return r;
   if (p.aux)
     if (auto r = check_matrix("the auxiliary output", *p.aux, p.m, p.n, p.batch)) return r;
-  if (auto r = check_results_apart(p)) return r;
+  if (auto r = check_results_apart("D", p.d, p, d_cols)) return r;
+  if (p.aux)
+    if (auto r = check_results_apart("the auxiliary output", *p.aux, p, p.n)) return r;
   if (auto r = check_pointers(p)) return r;
   return check_scalars(p);
 }

@@ -9,9 +9,11 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "bench/support.hpp"
 #include "bench/tune_command.hpp"
 #include "dispatch/tuned.hpp"
 #include "tests/tools/command.hpp"
+#include "tools/asked_product.hpp"
 
 namespace tw::bench {
 namespace {
@@ -243,6 +245,42 @@ TEST_F(Tune, TheCommandRefuses) {
   EXPECT_EQ(code({"--list"}, "TILEWRIGHT_TUNE=off"), "2 TW0802");
   EXPECT_EQ(code({"--list"}, "TILEWRIGHT_TUNE=" + std::string(TW_COMMAND)), "2 TW0801");
   EXPECT_EQ(run_command({"tune", "--list"}, {file}).status, 0) << "there is none yet";
+  std::string const result = folder_ + "/export.json";
+  auto const nothing = run_command({"tune", "--export", result}, {file});
+  EXPECT_EQ(nothing.status, 0) << nothing.err;
+  EXPECT_EQ(nothing.out.rfind("nothing is tuned yet", 0), 0U) << nothing.out << nothing.err;
+  EXPECT_FALSE(std::filesystem::exists(result));
+}
+
+TEST_F(Tune, TheCommandTakesEpiloguesAndBatches) {
+  auto const r = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), {"tune", "64", "64", "64"});
+    return run_command(words, {"TILEWRIGHT_TUNE=" + path_, "CUDA_VISIBLE_DEVICES=-1"});
+  };
+  EXPECT_EQ(r({"--epilogue", "bias_gelu", "--batch", "4"}).status, 77);  // but for the GPU
+  EXPECT_EQ(r({"--epilogue", "swiglu:interleaved", "--dtype", "bf16_f32"}).status, 77);
+  EXPECT_EQ(r({"--epilogue", "polish"}).status, 2);
+  EXPECT_EQ(r({"--batch", "0"}).status, 2);
+  EXPECT_EQ(r({}).err.find("--device"), std::string::npos) << "an option that tune has not";
+}
+
+/// What the sizes of the command line ask for is what a shape file does: one key in the store.
+TEST(TuneSizes, AreTheProductsOfShapeFiles) {
+  for (char const* layout : {"TN", "TT", "NT", "NN"})
+    for (char const* epilogue : {"", "bias_gelu", "swiglu_interleaved", "bias_residual"})
+      for (std::int64_t const batch : {1, 4}) {
+        if (std::string(epilogue).starts_with("swiglu") && batch > 1) continue;
+        gemm_shape s;
+        s.m = 64, s.n = 96, s.k = 128, s.batch = batch;
+        s.dtype = "bf16", s.layout = layout, s.epilogue = epilogue;
+        asked_product a{.m = 64, .n = 96, .k = 128, .batch = batch, .layout = layout};
+        a.epilogue = parse_epilogue_words(epilogue).value();
+        EXPECT_EQ(problem_of(a), problem_of(s)) << layout << epilogue << batch;
+      }
+  asked_product gated{.m = 64, .n = 96, .k = 128, .batch = 4};
+  gated.epilogue = parse_epilogue_words("swiglu").value();
+  EXPECT_EQ(problem_of(gated).d.batch_stride_elems, 64 * 48);
+  EXPECT_FALSE(accept(problem_of(gated)));
 }
 
 }  // namespace

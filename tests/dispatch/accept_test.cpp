@@ -80,6 +80,19 @@ TEST(Accept, RefusesWithTheCodeOfTheRule) {
          p.batch = 2, p.d.batch_stride_elems = 63 * 32;
        }},
       {"TW0423",
+       [](gemm_problem& p) {  // each product's aux in the same place
+         p = batch_of(p, 4), p.aux = p.d, p.aux->batch_stride_elems = 0;
+       }},
+      {"TW0423",
+       [](gemm_problem& p) {  // with a gate aux has all columns, D half of them
+         p = batch_of(p, 4), p.epilogue.gate = gating::split;
+         p.aux = p.d, p.aux->batch_stride_elems = 64 * 16;
+       }},
+      {"TW0415",
+       [](gemm_problem& p) {
+         p = batch_of(p, 4), p.aux = p.d, p.aux->batch_stride_elems = matrix_desc::by_pointers;
+       }},
+      {"TW0423",
        [](gemm_problem& p) {  // three side by side in a pitch for two
          p.batch = 3, p.d.pitch_elems = 64, p.d.batch_stride_elems = 32;
        }},
@@ -101,8 +114,26 @@ TEST(Accept, ResultsOfABatchMayLieSideBySide) {
   EXPECT_FALSE(accept(p));
   p.d.pitch_elems = 96, p.d.batch_stride_elems = 32;
   EXPECT_FALSE(accept(p));
+  p.aux = p.d;
+  EXPECT_FALSE(accept(p));
   p.a.batch_stride_elems = p.b.batch_stride_elems = 0;  // operands may be the same for all
   EXPECT_FALSE(accept(p));
+}
+
+/// What the commands print too: words of the command beside those of the API.
+TEST(Accept, RefusalsSayWhatToDo) {
+  gemm_problem p = tn(64, 32, 16);
+  p.epilogue.gate = gating::split;
+  p.b = {elem::bf16, order::row_major, p.n};
+  std::string const b = accept(p)->hint;
+  EXPECT_NE(b.find("--transpose-b"), std::string::npos) << b;
+  EXPECT_NE(b.find("np.asfortranarray"), std::string::npos) << b;
+  p.b = {elem::bf16, order::col_major, p.k};
+  p.c = matrix_desc{elem::bf16, order::row_major, p.n / 2};
+  EXPECT_NE(accept(p)->need.find("--residual"), std::string::npos) << to_string(*accept(p));
+  p = batch_of(tn(64, 32, 16), 4);
+  p.aux = p.d, p.aux->batch_stride_elems = matrix_desc::by_pointers;
+  EXPECT_EQ(accept(p)->got, "a batch by pointers");
 }
 
 }  // namespace

@@ -35,5 +35,15 @@ TEST(GpuCondition, NamesTheFirstThatFails) {
   EXPECT_EQ(why_unusable(f)->got, "none is loaded");
 }
 
+/// Not every command that needs a GPU has an emulator to fall back to.
+TEST(GpuCondition, NamesNoOptionOfOneCommand) {
+  gpu_facts f = hopper();
+  f.compute_capability = 80;
+  for (int driver : {13000, 0}) {
+    f.driver_version = driver;
+    EXPECT_EQ(why_unusable(f)->hint.find("--device"), std::string::npos) << why_unusable(f)->hint;
+  }
+}
+
 }  // namespace
 }  // namespace tw::test

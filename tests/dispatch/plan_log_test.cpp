@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -94,7 +95,8 @@ TEST_F(PlanLog, SilentUnlessAsked) {
 TEST_F(PlanLog, WrongVariablesAreRefused) {
   for (auto const& [name, value] : {std::pair{"TW_LOG_LEVEL", "loud"},
                                     {"TW_LOG_SUBSYS", "plan,weather"},
-                                    {"TW_LOG_FILE", "/dev/null/log"}}) {
+                                    {"TW_LOG_FILE", "/dev/null/log"},
+                                    {"TW_LOG_FILE", "/tmp/no-such-folder/log"}}) {
     ::setenv(name, value, 1);
     try {
       start_logging("off");
@@ -105,6 +107,7 @@ TEST_F(PlanLog, WrongVariablesAreRefused) {
     }
     ::unsetenv(name);
   }
+  EXPECT_FALSE(std::filesystem::exists("/tmp/no-such-folder"));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // plan_test.cpp  What is planned and why, what a plan needs; every plan is compiled in.
 #include "dispatch/params.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "dispatch/winners.hpp"
@@ -45,6 +46,17 @@ TEST(Operands, MissingAndMisalignedAddressesAreRefused) {
   EXPECT_EQ(refusal(p, o), "TW0409");
 }
 
+TEST(Operands, TwoResultsAtOneAddressAreRefused) {
+  gemm_problem p = tn(64, 32, 16);
+  p.aux = p.d;
+  gemm_operands o = aligned();
+  EXPECT_EQ(refusal(p, o), "TW0408");
+  o.aux = o.d;
+  EXPECT_EQ(refusal(p, o), "TW0428");
+  o.aux = reinterpret_cast<void*>(std::uintptr_t{0x9000});
+  EXPECT_EQ(refusal(p, o), "");
+}
+
 TEST(Plan, AFusedEpilogueHasItsOwnKernels) {
   gemm_problem p = tn(4096, 4096, 4096);
   p.epilogue.act = activation::silu;
@@ -63,6 +75,60 @@ TEST(Plan, AFusedEpilogueHasItsOwnKernels) {
     FAIL() << "an f16 result of bf16 operands has no fused kernel";
   } catch (rejected const& r) {
     EXPECT_EQ(r.why().code, "TW0414");
+  }
+}
+
+/// Of the matrices only what has to change is named.
+TEST(Plan, ARefusedEpilogueNamesTheConditionThatFailed) {
+  auto const why = [](gemm_problem const& p) {
+    try {
+      plan_gemm(p, aligned(), 132);
+    } catch (rejected const& r) {
+      return fmt::format("{} {}: {} / {}", r.why().code, r.why().what, r.why().got, r.why().need);
+    }
+    return std::string("planned");
+  };
+  gemm_problem p = tn(64, 64, 64, elem::f32);
+  p.aux = p.d;
+  EXPECT_EQ(why(p), "TW0414 type of D with an auxiliary output: f32 / bf16, the type of A and B");
+  p.d.type = p.aux->type = elem::bf16;
+  EXPECT_EQ(why(p), "planned");
+  p.b = {elem::bf16, order::row_major, 64};
+  EXPECT_EQ(why(p),
+            "TW0414 order of B with an auxiliary output: row-major / column-major: columns "
+            "contiguous along K");
+  p.b.ord = order::col_major, p.a.ord = order::col_major;
+  EXPECT_EQ(why(p),
+            "TW0414 order of A with an auxiliary output: column-major / row-major: rows "
+            "contiguous along K");
+  p.a.ord = order::row_major, p.epilogue.gate = gating::split;
+  p.d.ord = p.aux->ord = order::col_major;
+  EXPECT_EQ(why(p),
+            "TW0414 order of D with a gate and an auxiliary output: column-major / row-major");
+  p = tn(64, 64, 64, elem::f16);
+  p.epilogue.act = activation::relu;
+  EXPECT_EQ(why(p),
+            "TW0414 type of D with a fused epilogue: f16 / bf16, the type of A and B, or f32");
+  p = batch_of(tn(64, 64, 64), 2);
+  p.aux = p.d, p.a.batch_stride_elems = matrix_desc::by_pointers;
+  EXPECT_EQ(why(p),
+            "TW0414 batch with an auxiliary output: matrices by pointers / a batch by strides");
+  p = batch_of(tn(64, 64, 64, elem::f32), 2);  // two conditions: all are told
+  p.aux = p.d, p.a.ord = order::col_major;
+  EXPECT_EQ(why(p),
+            "TW0414 matrices with an auxiliary output: A column-major, B column-major, D "
+            "row-major f32 from bf16 / row-major A, column-major B, D of their type");
+}
+
+TEST(Plan, ADeviceHasAnSm) {
+  for (int const sms : {0, -1}) {
+    try {
+      plan_gemm(tn(64, 64, 64), aligned(), sms);
+      FAIL() << sms;
+    } catch (rejected const& r) {
+      EXPECT_EQ(r.why().code, "TW0429");
+      EXPECT_EQ(r.why().got, std::to_string(sms));
+    }
   }
 }
 
@@ -101,7 +167,14 @@ TEST(Operands, APlanThatSharesTilesNeedsItsWorkspace) {
   o.workspace_bytes = plan.workspace_bytes - 1;
   EXPECT_EQ(code(), "TW0410");  // too small
   gemm_plan const alone = plan_gemm(tn(8192, 8192, 64), gemm_operands{}, 132);
-  EXPECT_THROW(check_workspace(alone, {.workspace_bytes = 1}), rejected);  // promised, not there
+  try {
+    check_workspace(alone, {.workspace_bytes = 1});
+    FAIL() << "promised, not there";
+  } catch (rejected const& r) {
+    EXPECT_EQ(r.why().code, "TW0410");
+    EXPECT_EQ(r.why().need.find("0 bytes at"), std::string::npos) << r.what();
+    EXPECT_EQ(r.why().need.find("first"), std::string::npos) << r.what();
+  }
 }
 
 TEST(Plan, TheLargestProductHasAPlan) {

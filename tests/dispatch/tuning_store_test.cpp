@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <random>
@@ -367,6 +368,23 @@ TEST_F(TuningStore, AFileThatCannotBeReadIsAHintNotACrash) {
   forget_tuning();
   EXPECT_NE(plan_gemm(tn(1000, 1000, 1008), with_workspace(), 132).hints[0].find("TW0802"),
             std::string::npos);
+}
+
+TEST_F(TuningStore, AReaderDoesNotWaitLongForAWriter) {
+  tuning_store(path_, access::write).add(here, tn(1, 1, 64), {"kernel", false, 0, 0, 1, 1});
+  sqlite3* db = nullptr;
+  ASSERT_EQ(sqlite3_open(path_.c_str(), &db), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(db, "BEGIN EXCLUSIVE", nullptr, nullptr, nullptr), SQLITE_OK);
+  auto const start = std::chrono::steady_clock::now();
+  EXPECT_EQ(code(access::read), "TW0802");
+  ::setenv("TILEWRIGHT_TUNE", path_.c_str(), 1);
+  pretend_identity(here);
+  gemm_plan const plan = plan_gemm(tn(1000, 1000, 1008), with_workspace(), 132);
+  std::chrono::duration<double> const took = std::chrono::steady_clock::now() - start;
+  EXPECT_LT(took.count(), 5);  // a second each
+  ASSERT_EQ(plan.hints.size(), 1U);
+  EXPECT_NE(plan.hints[0].find("locked"), std::string::npos) << plan.hints[0];
+  sqlite3_close(db);
 }
 
 TEST_F(TuningStore, TheFileIsInTheUsersCache) {

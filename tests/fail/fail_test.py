@@ -5,6 +5,7 @@ Each tests/fail/*.cpp has two halves: without TW_FAIL it compiles, with TW_FAIL 
 the compiler's output must hold every text named by a comment:
     // expect-error: TEXT        in both compilers; the first one stands in the first error
     // expect-error(g++): TEXT   in that one only (g++ or nvcc)
+    // expect-no: TEXT           nowhere in the output
     // max lines(nvcc): 14       lines of output, empty ones aside, where MAX_LINES do not suffice
     // compilers: nvcc           only there; the default is g++ and, where there is one, nvcc
     // bad target: 90            nvcc's target of the bad half, instead of 90a
@@ -45,6 +46,7 @@ class Case:
         which = rf"(?:\({re.escape(compiler)}\))?"
         self.expected = [e.strip() for e in
                          re.findall(rf"^// expect-error{which}: (.*)$", self.text, re.M)]
+        self.absent = re.findall(r"^// expect-no: (.*)$", self.text, re.M)
         only = re.search(r"^// compilers: (.*)$", self.text, re.M)
         self.applies = not only or compiler in only[1].split()
         longest = re.search(rf"^// max lines\({re.escape(compiler)}\): (\d+)", self.text, re.M)
@@ -67,6 +69,9 @@ class Case:
         for wanted in self.expected:
             if wanted not in output:
                 return f"'{wanted}' is not in:\n{output}"
+        for unwanted in self.absent:
+            if unwanted in output:
+                return f"'{unwanted}' is in:\n{output}"
         errors = [found.start() for found in ERROR.finditer(output)] + [len(output)] * 2
         if self.expected[0] not in output[:errors[1]]:
             return f"the first error is not '{self.expected[0]}':\n{output}"

@@ -119,6 +119,76 @@ TEST_F(gemm_command, adds_c_of_every_type_and_order) {
   }
 }
 
+TEST_F(gemm_command, a_file_may_hold_the_transpose) {
+  auto const turned = [](std::vector<float> const& v, std::int64_t rows, std::int64_t cols) {
+    std::vector<float> t(v.size());
+    for (std::int64_t i = 0; i < rows; ++i)
+      for (std::int64_t j = 0; j < cols; ++j)
+        t[static_cast<std::size_t>(j * rows + i)] = v[static_cast<std::size_t>(i * cols + j)];
+    return t;
+  };
+  auto const at = turned(a, m, k), bt = turned(b, k, n);
+  for (order ord : {order::row_major, order::col_major}) {
+    write_npy(a_file, at, k, m, elem::f16, ord);
+    write_npy(b_file, bt, n, k, elem::f16, ord);
+    auto const r =
+        run({"--transpose-a", "--transpose-b", "--out-dtype", "f32", "--check", "--json"});
+    ASSERT_EQ(r.status, 0) << r.err;
+    EXPECT_EQ(r.json()["a"]["transposed"], true);
+    EXPECT_EQ(r.json()["b"]["layout"], ord == order::row_major ? "column-major" : "row-major");
+    expect_matrix(d_file, expected(a, b, m, n, k), n, elem::f32);
+  }
+  auto const r = run({});
+  EXPECT_EQ(r.status, 2);
+  write_npy(a_file, a, m, k, elem::f16);
+  EXPECT_NE(run({}).err.find("--transpose-b"), std::string::npos);
+  // Stacks: each matrix is transposed, the last two dimensions.
+  constexpr std::int64_t stack = 3;
+  std::vector<float> many;
+  std::vector<double> want;
+  for (unsigned i = 0; i < stack; ++i) {
+    auto const one = small_values(k, n, 11 + i), t = turned(one, k, n);
+    many.insert(many.end(), t.begin(), t.end());
+    auto const d = expected(a, one, m, n, k);
+    want.insert(want.end(), d.begin(), d.end());
+  }
+  write_file(b_file, npy_header(elem::f16, n, k, stack) +
+                         encode(many, stack * n, k, elem::f16, order::row_major));
+  ASSERT_EQ(run({"--batch", "--transpose-b", "--out-dtype", "f32", "--check"}).status, 0);
+  std::string const d = read_file(d_file), data = d.substr(d.size() - 4 * want.size());
+  for (std::size_t i = 0; i < want.size(); ++i) {
+    float got = 0;
+    std::memcpy(&got, data.data() + 4 * i, 4);
+    ASSERT_EQ(got, static_cast<float>(want[i])) << i;
+  }
+}
+
+TEST_F(gemm_command, a_check_that_can_judge_nothing_has_not_passed) {
+  auto const filled = [&](float first_row) {
+    std::vector<float> v(16, 1.0F);
+    std::fill_n(v.begin(), 4, first_row);
+    return v;
+  };
+  write_npy(a_file, std::vector<float>(16, 3e38F), 4, 4, elem::bf16);
+  write_npy(b_file, std::vector<float>(16, 4.0F), 4, 4, elem::bf16);
+  auto const none = run({"--check"});
+  EXPECT_EQ(none.status, 1);
+  EXPECT_EQ(none.out.find("passed"), std::string::npos) << none.out;
+  EXPECT_NE(none.out.find("of 16 elements none could be judged"), std::string::npos) << none.out;
+  EXPECT_NE(none.err.find("could judge no element"), std::string::npos) << none.err;
+  EXPECT_FALSE(fs::exists(d_file));
+  auto const record = run({"--check", "--json"}).json()["check"];
+  EXPECT_EQ(record["passed"], false);
+  EXPECT_EQ(record["judged"], 0);
+  EXPECT_EQ(record["unjudged"], 16);
+  write_npy(a_file, filled(3e38F), 4, 4, elem::bf16);
+  auto const some = run({"--check"});
+  EXPECT_EQ(some.status, 0);
+  EXPECT_NE(some.out.find("passed: 12 of 16 elements against float64, 4 not judged (float32"),
+            std::string::npos)
+      << some.out;
+}
+
 TEST_F(gemm_command, stacks_of_matrices_are_batches) {
   constexpr std::int64_t stack = 3;
   std::string const stack_file = folder / "stack.npy";
@@ -169,6 +239,7 @@ TEST_F(gemm_command, stacks_that_do_not_fit_are_refused) {
   write_file(two, none);
   EXPECT_EQ(code({"--batch"}), "TW0607");
   write(two, 2, m, k, false);
+  EXPECT_EQ(code({"--batch", "--activation", "relu", "--aux", folder / "x.safetensors"}), "TW0612");
   d_file_used = folder / "d.safetensors";
   EXPECT_EQ(code({"--batch"}), "TW0612");
 }

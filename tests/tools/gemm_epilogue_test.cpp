@@ -87,6 +87,67 @@ TEST_F(gemm_epilogue_command, the_values_before_the_activation_are_a_second_file
   EXPECT_EQ(matrix_file(parse_address(aux)).view().cols, n);
 }
 
+TEST_F(gemm_epilogue_command, the_report_has_the_second_file) {
+  std::string const aux = folder / "aux.npy";
+  command_result const text = run({"--activation", "relu", "--aux", aux});
+  EXPECT_NE(text.out.find("aux      37x48 bf16 row-major -> " + aux), std::string::npos)
+      << text.out;
+  EXPECT_NE(text.out.find("passed: all 3552 elements"), std::string::npos) << text.out;
+  auto const record = run({"--activation", "relu", "--aux", aux, "--json"}).json();
+  EXPECT_EQ(record["aux"]["file"], aux);
+  EXPECT_EQ(record["aux"]["cols"], n);
+  EXPECT_TRUE(run({"--json"}).json()["aux"].is_null());
+}
+
+TEST_F(gemm_epilogue_command, two_results_do_not_go_to_one_file) {
+  std::string const a = write("a", m, k, elem::bf16);
+  std::string const b = write("b", k, n, elem::bf16, order::col_major);
+  auto const to = [&](std::string const& d, std::string const& aux) {
+    return run_command({"gemm", a, b, "-o", folder / d, "--aux", folder / aux, "--activation",
+                        "relu", "--device", "emu"});
+  };
+  auto const refused = [&](std::string const& d, std::string const& aux) {
+    command_result const r = to(d, aux);
+    EXPECT_EQ(r.status, 2) << d << aux << r.out;
+    EXPECT_NE(r.err.find("TW0612"), std::string::npos) << r.err;
+    EXPECT_FALSE(fs::exists(folder / d));
+  };
+  refused("s.npy", "s.npy");
+  refused("s.npy", "./s.npy");
+  refused("s.npy", "../" + fs::path(folder / "").parent_path().filename().string() + "/s.npy");
+  refused("s.safetensors:D", "s.safetensors:X");
+  EXPECT_EQ(to("s.npy", "x.npy").status, 0);
+  fs::create_symlink("s.npy", folder / "link.npy");  // results go through links
+  EXPECT_NE(to("s.npy", "link.npy").err.find("TW0612"), std::string::npos);
+}
+
+TEST_F(gemm_epilogue_command, words_of_shape_files_are_accepted_too) {
+  for (char const* word : {"gelu_erf", "gelu-erf"})
+    EXPECT_EQ(run({"--activation", word, "--json"}).json()["epilogue"], "gelu-erf") << word;
+  for (char const* word : {"swiglu:interleaved", "swiglu_interleaved"})
+    EXPECT_NE(run({"--gate", word}).out.find("(interleaved)"), std::string::npos) << word;
+  for (char const* word : {"geglu-erf:split", "geglu_erf", "geglu_erf_split"})
+    EXPECT_NE(run({"--gate", word}).out.find("gelu-erf, times what its gate passes (split)"),
+              std::string::npos)
+        << word;
+}
+
+/// What np.save writes of weights (N, K), without a copy.
+TEST_F(gemm_epilogue_command, weights_by_rows_are_read_as_their_transpose) {
+  std::string const x = write("x", m, k, elem::f32), w = write("weights", n, k, elem::f32);
+  std::vector<std::string> const line{"gemm",     x,     w,         "-o",     folder / "h.npy",
+                                      "--device", "emu", "--check", "--gate", "swiglu:split",
+                                      "--alpha",  "0.1"};
+  auto with = line;
+  with.insert(with.end(), {"--transpose-b", "--aux", folder / "before.npy"});
+  command_result const r = run_command(with);
+  EXPECT_EQ(r.status, 0) << r.err;
+  EXPECT_NE(r.out.find("column-major, the transpose of its file"), std::string::npos) << r.out;
+  command_result const untold = run_command(line);
+  EXPECT_NE(untold.err.find("--transpose-b if the file holds (N, K)"), std::string::npos)
+      << untold.err;
+}
+
 TEST_F(gemm_epilogue_command, relu_keeps_nothing_below_zero) {
   ASSERT_EQ(run({"--activation", "relu"}).status, 0);
   matrix_file const d(parse_address(folder / "d.npy"));
@@ -115,6 +176,9 @@ TEST_F(gemm_epilogue_command, what_does_not_fit_is_refused) {
   refused({"--gate", "swiglu:halves"}, "swiglu:split");
   refused({"--gate", "swiglu:split", "--activation", "relu"}, "excludes");
   refused({"--activation", "tanh"}, "gelu-erf");
+  refused({"--residual", write("wide", m, n + 1, elem::f32)}, "shape of the residual");
+  refused({"--bias-along", "rows"}, "--bias");
+  refused({"--aux", folder / "x.npy", "--out-dtype", "f32"}, "need bf16, the type of A and B");
 }
 
 }  // namespace

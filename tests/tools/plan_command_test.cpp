@@ -153,6 +153,61 @@ TEST(PlanCommand, EpiloguesAndBatches) {
   EXPECT_EQ(run_command({"plan", "16", "16", "16", "--epilogue", "polish"}).status, 2);
 }
 
+TEST(PlanCommand, StridesOfABatchFollowFromThePitches) {
+  for (char const* name : {"--lda", "--ldb", "--ldd"}) {
+    auto const r = run_command({"plan", "512", "96", "512", "--batch", "4", name, "520", "--json"});
+    EXPECT_EQ(r.status, 0) << name << r.err;
+    EXPECT_EQ(r.json()["chosen"]["terms_us"]["copies"], 0.0);
+  }
+}
+
+TEST(PlanCommand, EpiloguesInBothSpellings) {
+  auto const plans = [](char const* epilogue) {
+    auto const r =
+        run_command({"plan", "512", "512", "512", "--top", "0", "--json", "--epilogue", epilogue});
+    EXPECT_EQ(r.status, 0) << r.err;
+    return r.json()["plans"].dump();
+  };
+  std::string const interleaved = plans("swiglu_interleaved");
+  EXPECT_EQ(plans("swiglu:interleaved"), interleaved);
+  EXPECT_EQ(plans("reglu:interleaved"), interleaved);
+  EXPECT_EQ(plans("swiglu:split"), plans("swiglu"));
+  EXPECT_EQ(plans("gelu-erf"), plans("gelu_erf"));
+  for (char const* wrong : {"split", "reglu_swiglu", "swiglu:split:split", "gelu:interleaved"})
+    EXPECT_EQ(run_command({"plan", "16", "16", "16", "--epilogue", wrong}).status, 2) << wrong;
+}
+
+TEST(PlanCommand, AColumnMajorDAndC) {
+  auto const by_columns =
+      run_command({"plan", "4096", "64", "1024", "--d-order", "col", "--json"}).json();
+  EXPECT_EQ(by_columns["d_order"], "col");
+  auto const transposed = run_command({"plan", "64", "4096", "1024", "--json"}).json();
+  EXPECT_EQ(by_columns["chosen"]["kernel"], transposed["chosen"]["kernel"]);
+  EXPECT_NE(by_columns["chosen"]["swapped"], transposed["chosen"]["swapped"]);
+  auto const added = run_command({"plan", "4096", "4096", "128", "--beta-c", "--json"}).json();
+  EXPECT_EQ(added["c"], true);
+  EXPECT_EQ(run_command({"plan", "64", "64", "64", "--beta-c", "--epilogue", "swiglu", "--json"})
+                .json()["error"]["code"],
+            "TW0413");
+}
+
+TEST(PlanCommand, AWorkspaceThatDoesNotSufficeIsSaid) {
+  auto const r = run_command({"plan", "65", "65", "65", "--workspace", "0"});
+  EXPECT_NE(r.out.find("a launch with 0 is refused (TW0410)"), std::string::npos) << r.out;
+  auto const enough = run_command({"plan", "65", "65", "65"});
+  EXPECT_EQ(enough.out.find("TW0410"), std::string::npos) << enough.out;
+  EXPECT_EQ(run_command({"plan", "65", "65", "65", "--workspace", "0", "--json"})
+                .json()["workspace_suffices"],
+            false);
+}
+
+TEST(PlanCommand, OneIsNotPlural) {
+  auto const r = run_command(
+      {"plan", "16", "16", "64", "--ab", "f16", "--d", "bf16", "--layout", "TT", "--top", "1"});
+  EXPECT_NE(r.out.find(" on 1 cluster, of "), std::string::npos) << r.out;
+  EXPECT_EQ(r.out.find("1 clusters"), std::string::npos) << r.out;
+}
+
 TEST(PlanCommand, RefusesWhatIsNoProduct) {
   auto const zero = run_command({"plan", "0", "4096", "4096"});
   EXPECT_EQ(zero.status, 2);

@@ -105,6 +105,26 @@ TEST_F(refusal, a_command_line_that_is_wrong) {
   EXPECT_EQ(run_command({"dance"}).status, 2);
 }
 
+TEST_F(refusal, the_word_that_is_wrong_is_named) {
+  auto const said = [](std::vector<std::string> const& words) {
+    auto const r = run_command(words);
+    EXPECT_EQ(r.status, 2);
+    return r.err;
+  };
+  EXPECT_NE(said({"dance"}).find("got dance, which is unknown, need a verb"), std::string::npos);
+  EXPECT_NE(said({}).find("got no verb"), std::string::npos);
+  EXPECT_NE(said({"gemm", "--foo"}).find("got --foo, which is unknown"), std::string::npos);
+  EXPECT_NE(said({"gemm", "a.npy"}).find("is required"), std::string::npos);
+  EXPECT_NE(said({"plan", "64", "64", "64", "--batch", "0"}).find("need a positive number, got 0,"),
+            std::string::npos);
+  for (std::vector<std::string> const& words :
+       {std::vector<std::string>{"plan", "64", "64", "64", "--top", "-1"},
+        {"plan", "64", "64", "64", "--workspace", "-1"},
+        {"tune", "64", "64", "64", "--minutes", "-1"}})
+    EXPECT_NE(said(words).find("need a number that is not negative, got -1"), std::string::npos)
+        << said(words);
+}
+
 TEST_F(refusal, products_that_do_not_fit_the_memory) {
   write_sparse("tall.npy", 1 << 20, 1);
   write_sparse("wide.npy", 1, 1 << 20);
@@ -132,6 +152,7 @@ TEST_F(refusal, the_gpu_when_there_is_none) {
       {"gemm", folder / "a.npy", folder / "b.npy", "-o", folder / "d.npy", "--device", "gpu"});
   EXPECT_EQ(r.status, 77);
   EXPECT_EQ(r.err.rfind("tilewright: TW050", 0), 0U) << r.err;
+  EXPECT_NE(r.err.find("--device emu"), std::string::npos) << r.err;
   EXPECT_EQ(folder.listing(), before);
 }
 
@@ -141,6 +162,15 @@ TEST_F(refusal, is_a_record_too_when_json_is_asked_for) {
   EXPECT_EQ(r.status, 2);
   EXPECT_EQ(r.json()["error"]["code"], "TW0616");
   EXPECT_EQ(r.json()["error"]["got"], "A 3x5, B 3x5");
+  auto const line = run_command({"gemm", folder / "a.npy", "--json", "--colour"});
+  EXPECT_EQ(line.status, 2);
+  EXPECT_EQ(line.json()["error"]["code"], "TW0615");
+  EXPECT_EQ(line.err.rfind("tilewright: TW0615", 0), 0U) << line.err;
+  EXPECT_EQ(
+      run_command({"plan", "64", "64", "64", "--batch", "0", "--json"}).json()["error"]["code"],
+      "TW0615");
+  // Of `bench` --json names a file: nothing goes to stdout.
+  EXPECT_EQ(run_command({"bench", "gemm", "--json", folder / "r.json"}).out, "");
 }
 
 TEST_F(refusal, a_report_that_finds_no_room) {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "tilewright/base/units.hpp"
 #include "tilewright/problem/gemm.hpp"
@@ -38,6 +39,13 @@ struct matrix_view {
   std::int64_t lines() const { return matrices * (ord == order::row_major ? rows : cols); }
   bytes padded_size() const { return padded_line() * lines(); }
 };
+
+/// The transpose of each matrix, in the same memory.
+inline matrix_view transposed(matrix_view m) {
+  m.ord = m.ord == order::row_major ? order::col_major : order::row_major;
+  std::swap(m.rows, m.cols);
+  return m;
+}
 
 /// "3x5 bf16".
 std::string text_of(elem type, std::int64_t rows, std::int64_t cols);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // cluster_sum.hpp  The CTAs of a cluster have each multiplied a part of K of one tile: they
-// exchange
-//                  their sums through distributed shared memory, each becoming the owner of some
-//                  columns. Always added in the order of K, so the result has the same bits.
+//                  exchange their sums through distributed shared memory, each becoming the owner
+//                  of some columns. Always added in the order of K, so the result has the same
+//                  bits.
 #pragma once
 
 #include <type_traits>

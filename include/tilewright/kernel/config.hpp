@@ -58,7 +58,7 @@ struct gemm_config {
   /// CTAs of a cluster that own columns of a sum over cluster_k, and how many columns each has.
   TW_HD constexpr int owners() const {
     int n = cluster_k;
-    while (tile_n % (8 * n) != 0) --n;
+    while (n > 1 && tile_n % (8 * n) != 0) --n;
     return n;
   }
   TW_HD constexpr int part_n() const { return tile_n / owners(); }

@@ -24,7 +24,7 @@ TW_HD constexpr d_box d_box_of(gemm_config const& c) {
   int const span = 128 / size_bytes(c.d);  // elements in 128 bytes
   if (c.d_m) {
     auto const widest = [&](int cols) {
-      while (c.d_cols() % cols != 0) cols -= 8;
+      while (cols > 8 && c.d_cols() % cols != 0) cols -= 8;
       return cols;
     };
     int const cols = widest(span);  // wider ones take registers

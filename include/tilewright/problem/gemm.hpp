@@ -50,6 +50,10 @@ struct gemm_problem {
   /// (m, n): x of the epilogue, before its activation, with the type and order of D.
   std::optional<matrix_desc> aux = std::nullopt;
 
+  /// Is one of A, B, C and D a batch by pointers?
+  bool has_pointers() const {
+    return a.has_pointers() || b.has_pointers() || d.has_pointers() || (c && c->has_pointers());
+  }
   bool operator==(gemm_problem const&) const = default;
 };
 

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// no_kernel.cpp  Fused kernels are fewer: tries which single change would find one.
+#include "dispatch/no_kernel.hpp"
+
+#include <fmt/format.h>
+
+#include "dispatch/normal_form.hpp"
+#include "tilewright/base/elem_text.hpp"
+#include "tilewright/dispatch/candidates.hpp"
+
+namespace tw {
+namespace {
+
+bool any_computes(gemm_problem const& p) {
+  bool const gated = p.epilogue.gate != gating::none;
+  for (bool const swapped : {false, true}) {
+    if (swapped && gated) break;
+    gemm_problem const q = swapped ? transposed(p) : p;
+    for (tile_shape const& t : tile_shape_list)
+      if (computes(config_of(t, q.a.type, q.d.type, major_of_a(q.a), major_of_b(q.b)), q))
+        return true;
+  }
+  return false;
+}
+
+char const* kind_of(gemm_problem const& p) {
+  bool const gated = p.epilogue.gate != gating::none;
+  if (p.aux) return gated ? "with a gate and an auxiliary output" : "with an auxiliary output";
+  return gated ? "with a gate" : "with a fused epilogue";
+}
+
+char const* text_of(order o) { return o == order::row_major ? "row-major" : "column-major"; }
+
+rejection refused(char const* what, gemm_problem const& p, std::string const& got,
+                  std::string const& need, std::string const& hint) {
+  return {"TW0414", fmt::format("{} {}", what, kind_of(p)), got, need, hint};
+}
+
+void turn(matrix_desc& m) { m = transposed(m); }
+
+}  // namespace
+
+int fusion_of(gemm_problem const& p) {
+  bool const gated = p.epilogue.gate != gating::none;
+  if (p.aux) return gated ? fusion::gated_aux : fusion::ops_aux;
+  if (gated) return fusion::gated;
+  return is_fused(p.epilogue) ? fusion::ops : fusion::none;
+}
+
+bool computes(gemm_config const& c, gemm_problem const& q) {
+  return c.d_m == (q.d.ord == order::col_major) && c.fused == fusion_of(q) && is_compiled(c) &&
+         (c.by_pointers() || !q.has_pointers());
+}
+
+rejection no_kernel(gemm_problem const& p) {
+  if (p.has_pointers())
+    return refused("batch", p, "matrices by pointers", "a batch by strides", "");
+  auto const with = [&](void (*change)(gemm_problem&)) {
+    gemm_problem changed = p;
+    change(changed);
+    return any_computes(changed);
+  };
+  auto const of_operands = [](gemm_problem& q) {
+    q.d.type = q.a.type;
+    if (q.aux) q.aux->type = q.a.type;
+  };
+  auto const f32 = [](gemm_problem& q) {
+    q.d.type = elem::f32;
+    if (q.aux) q.aux->type = elem::f32;
+  };
+  std::string const apart = "compute the product and the epilogue apart";
+  if (with(of_operands))
+    return refused(
+        "type of D", p, std::string(name(p.d.type)),
+        fmt::format("{}, the type of A and B{}", name(p.a.type), with(f32) ? ", or f32" : ""),
+        "convert D afterwards, or " + apart);
+  if (with([](gemm_problem& q) { turn(q.a); }))
+    return refused("order of A", p, text_of(p.a.ord), "row-major: rows contiguous along K",
+                   "np.ascontiguousarray makes it so, or " + apart);
+  if (with([](gemm_problem& q) { turn(q.b); }))
+    return refused("order of B", p, text_of(p.b.ord), "column-major: columns contiguous along K",
+                   "store B as (N, K) row by row (`tilewright gemm --transpose-b`) or in Fortran "
+                   "order (np.asfortranarray), or " +
+                       apart);
+  auto const turn_d = [](gemm_problem& q) {
+    turn(q.d);
+    if (q.aux) turn(*q.aux);
+  };
+  if (with(turn_d))
+    return refused("order of D", p, text_of(p.d.ord), text_of(transposed(p.d).ord), "");
+  return refused("matrices", p,
+                 fmt::format("A {}, B {}, D {} {} from {}", text_of(p.a.ord), text_of(p.b.ord),
+                             text_of(p.d.ord), name(p.d.type), name(p.a.type)),
+                 p.aux ? "row-major A, column-major B, D of their type"
+                       : "row-major A, column-major B, D row-major and of their type or f32",
+                 apart);
+}
+
+}  // namespace tw

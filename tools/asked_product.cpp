@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// asked_product.cpp  Words to an epilogue, pitches to strides.
+#include "tools/asked_product.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+
+#include "bench/epilogues.hpp"
+
+namespace tw {
+namespace {
+
+/// A matrix of rows x cols, its batch one behind the other.
+matrix_desc placed(elem type, order ord, std::int64_t rows, std::int64_t cols, std::int64_t pitch,
+                   std::int64_t batch) {
+  bool const row_major = ord == order::row_major;
+  matrix_desc m{type, ord, pitch != 0 ? pitch : row_major ? cols : rows};
+  if (batch > 1) m.batch_stride_elems = m.pitch_elems * (row_major ? rows : cols);
+  return m;
+}
+
+}  // namespace
+
+std::optional<epilogue_words> parse_epilogue_words(std::string const& text) {
+  std::string words = text, known;
+  std::ranges::replace_if(
+      words, [](char c) { return c == '-' || c == ':'; }, '_');
+  std::istringstream in(words);
+  bool gated = false;             // by a unit that shape files have no name for
+  gating ordered = gating::none;  // as said
+  auto const take = [&](char const* word) {
+    known += (known.empty() ? "" : "_") + std::string(word);
+  };
+  for (std::string word; std::getline(in, word, '_');) {
+    if (word == "split" || word == "interleaved") {
+      if (ordered != gating::none) return std::nullopt;
+      ordered = word == "split" ? gating::split : gating::interleaved;
+    } else if (word == "reglu" || word == "bilinear") {
+      if (gated) return std::nullopt;
+      gated = true;
+      if (word == "reglu") take("relu");
+    } else {
+      take(word.c_str());
+    }
+  }
+  auto const found = bench::find_epilogue(known);
+  if (!found) return std::nullopt;
+  epilogue_words e{found->epilogue, found->residual};
+  bool const by_name = e.epilogue.gate != gating::none;
+  if ((gated && by_name) || (ordered != gating::none && !gated && !by_name)) return std::nullopt;
+  if (gated || by_name) e.epilogue.gate = ordered != gating::none ? ordered : gating::split;
+  return e;
+}
+
+gemm_problem problem_of(asked_product const& a) {
+  gemm_problem p;
+  p.m = a.m, p.n = a.n, p.k = a.k, p.batch = a.batch;
+  order const a_order = a.layout[0] == 'T' ? order::row_major : order::col_major;
+  order const b_order = a.layout[1] == 'N' ? order::col_major : order::row_major;
+  p.a = placed(a.ab, a_order, a.m, a.k, a.lda, a.batch);
+  p.b = placed(a.ab, b_order, a.k, a.n, a.ldb, a.batch);
+  p.epilogue = a.epilogue.epilogue;
+  p.d = placed(a.d, a.d_order, a.m, result_cols(p.epilogue, a.n), a.ldd, a.batch);
+  if (is_fused(p.epilogue) || a.epilogue.residual) {
+    p.epilogue.bias_type = a.d;
+    p.alpha =
+        1 / std::sqrt(static_cast<float>(a.k));  // sums of magnitude 1: activations bend there
+  }
+  if (a.add_c || a.epilogue.residual) p.c = p.d, p.beta = 1;
+  return p;
+}
+
+}  // namespace tw
