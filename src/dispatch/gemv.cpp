@@ -40,10 +40,8 @@ std::int64_t up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 bool computes(gemm_plan const& base) {
   gemm_problem const& q = base.normal;
-  bool const pointers = q.a.has_pointers() || q.b.has_pointers() || q.d.has_pointers() ||
-                        (q.c && q.c->has_pointers());
   bool const k_major = major_of_a(q.a) == operand_major::k && major_of_b(q.b) == operand_major::k;
-  return gemv_types(q.a.type, q.d.type) && k_major && !pointers && !is_fused(q.epilogue) &&
+  return gemv_types(q.a.type, q.d.type) && k_major && !q.has_pointers() && !is_fused(q.epilogue) &&
          !q.aux && !base.repitch_a && !base.repitch_b && q.k % gemv_config::piece == 0;
 }
 
@@ -121,11 +119,11 @@ std::string gemv_why(gemv_option const& x, std::size_t of) {
   gemv_config const& c = *p.gemv;
   return fmt::format(
       "{}{}few columns: {} groups of {} rows on {} CTAs, whose {} warps share K; predicted for an "
-      "H200 {:.1f} us (loads {:.1f}, DRAM {:.1f}), of {} plans",
+      "H200 {:.1f} us (loads {:.1f}, DRAM {:.1f}), of {} plan{}",
       p.swapped ? "the transposed product: " : "",
       p.normal.batch != p.problem.batch ? "the batch as one product: " : "", x.tiles.tiles,
       c.cta_rows(), x.tiles.clusters, c.warps_k, x.time.total_us, x.time.loads_us, x.time.dram_us,
-      of);
+      of, of == 1 ? "" : "s");
 }
 
 gemv_params make_gemv_params(gemm_plan const& plan, gemm_problem const& q, gemm_operands const& o) {

@@ -3,8 +3,6 @@
 //               and TMA; or plain stores where TMA cannot address D or would write beyond it.
 #pragma once
 
-#include <math.h>
-
 #include "tilewright/arch/select.hpp"
 #include "tilewright/base/elem.hpp"
 #include "tilewright/base/unrolled.hpp"

@@ -6,7 +6,6 @@
 
 #include "tilewright/arch/select.hpp"
 #include "tilewright/atom/operand.hpp"
-#include "tilewright/base/unrolled.hpp"
 #include "tilewright/kernel/gemm_tiles.hpp"
 #include "tilewright/pipeline/ring.hpp"
 

@@ -92,18 +92,17 @@ struct gemm_sm90 {
     if (thread_id() == 96) touch(p, s);
     if (warpgroup_id() == 0) {
       if constexpr (consumers > 1) set_max_regs_dec<load_regs>();
-      if (warp_id() == 0)
+      if (warp_id() == 0) {
         load(p, s);
-      else
+        if constexpr (cluster > 1) warp_sync();  // one lane has loaded, the others came ahead
+      } else {
         begin();
+      }
     } else {
       if constexpr (consumers > 1) set_max_regs_inc<math_regs>();
       math(p, s, warpgroup_id() - 1);
     }
-    if constexpr (cluster > 1) {  // a peer may still write to this CTA or signal it
-      warp_sync();                // the lanes of the loading warp have parted
-      cluster_sync();
-    }
+    if constexpr (cluster > 1) cluster_sync();  // a peer may still write to this CTA or signal it
   }
 
  private:
