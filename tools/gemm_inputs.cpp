@@ -34,14 +34,22 @@ std::int64_t batch_of(gemm_request const& r, matrix_view const& a, matrix_view c
   return most;
 }
 
-void check_inner(matrix_view const& a, matrix_view const& b) {
+/// The flag that would make the inner dimensions agree, or go without the one that was given.
+std::string inner_hint(gemm_request const& r, matrix_view const& a, matrix_view const& b) {
+  if (a.cols == b.cols)
+    return r.transpose_b ? "without --transpose-b if the file holds (K, N)"
+                         : "--transpose-b if the file holds (N, K)";
+  if (a.rows == b.rows)
+    return r.transpose_a ? "without --transpose-a if the file holds (M, K)"
+                         : "--transpose-a if the file holds (K, M)";
+  return "";
+}
+
+void check_inner(gemm_request const& r, matrix_view const& a, matrix_view const& b) {
   if (a.cols != b.rows) {
-    std::string const hint = a.cols == b.cols   ? "--transpose-b if the file holds (N, K)"
-                             : a.rows == b.rows ? "--transpose-a if the file holds (K, M)"
-                                                : "";
     refuse("TW0616", "inner dimensions of A B",
            fmt::format("A {}, B {}", extents(a.rows, a.cols), extents(b.rows, b.cols)),
-           "as many rows in B as columns in A", hint);
+           "as many rows in B as columns in A", inner_hint(r, a, b));
   }
 }
 
@@ -84,7 +92,7 @@ gemm_files::gemm_files(gemm_request const& r)
       b_(r.transpose_b ? transposed(b_file_.view()) : b_file_.view()) {
   std::string const& added = r.epilogue.residual.empty() ? r.c : r.epilogue.residual;
   if (!added.empty()) c_.emplace(parse_address(added), r.batch);
-  check_inner(a(), b());
+  check_inner(r, a(), b());
   epilogue_.emplace(r.epilogue, a().rows, b().cols);
   problem_ = pose(r, a(), b(), c(), epilogue_->epilogue());
 }

@@ -141,7 +141,13 @@ TEST_F(gemm_command, a_file_may_hold_the_transpose) {
   auto const r = run({});
   EXPECT_EQ(r.status, 2);
   write_npy(a_file, a, m, k, elem::f16);
-  EXPECT_NE(run({}).err.find("--transpose-b"), std::string::npos);
+  EXPECT_NE(run({}).err.find("; --transpose-b if the file holds (N, K)"), std::string::npos);
+  // A flag that was given is not what is missing.
+  EXPECT_NE(run({"--transpose-b", "--transpose-a"}).err.find("; without --transpose-a if the file"),
+            std::string::npos);
+  write_npy(b_file, b, k, n, elem::f16);
+  EXPECT_NE(run({"--transpose-b"}).err.find("; without --transpose-b if the file holds (K, N)"),
+            std::string::npos);
   // Stacks: each matrix is transposed, the last two dimensions.
   constexpr std::int64_t stack = 3;
   std::vector<float> many;
