@@ -128,7 +128,8 @@ verdict check_epilogue(gemm_problem const& p) {
     return rejection{"TW0411", "order of B with a gate", "row_major",
                      "col_major: each column contiguous along K",
                      "store B as (N, K) row by row, the usual order of weights (`tilewright gemm "
-                     "--transpose-b`), or (K, N) in Fortran order (np.asfortranarray)"};
+                     "--transpose-b`, `--layout TN or NN` of plan and tune), or (K, N) in Fortran "
+                     "order (np.asfortranarray)"};
   if (p.c && !e.c_last)
     return rejection{"TW0413", "C with a gate", "added before the activation",
                      "added last, with the N/2 columns of D: epilogue.c_last, or --residual of "

@@ -86,7 +86,7 @@ TEST(Accept, RefusesWithTheCodeOfTheRule) {
       {"TW0423",
        [](gemm_problem& p) {  // with a gate aux has all columns, D half of them
          p = batch_of(p, 4), p.epilogue.gate = gating::split;
-         p.aux = p.d, p.aux->batch_stride_elems = 64 * 16;
+         p.aux = p.d, p.aux->batch_stride_elems = 63 * 32 + 16;
        }},
       {"TW0415",
        [](gemm_problem& p) {
@@ -118,6 +118,9 @@ TEST(Accept, ResultsOfABatchMayLieSideBySide) {
   EXPECT_FALSE(accept(p));
   p.a.batch_stride_elems = p.b.batch_stride_elems = 0;  // operands may be the same for all
   EXPECT_FALSE(accept(p));
+  p = batch_of(tn(64, 32, 16), 4), p.epilogue.gate = gating::split;
+  p.d.batch_stride_elems = 63 * 32 + 16;  // half the columns end earlier in the last row
+  EXPECT_FALSE(accept(p));
 }
 
 /// What the commands print too: words of the command beside those of the API.
@@ -127,6 +130,7 @@ TEST(Accept, RefusalsSayWhatToDo) {
   p.b = {elem::bf16, order::row_major, p.n};
   std::string const b = accept(p)->hint;
   EXPECT_NE(b.find("--transpose-b"), std::string::npos) << b;
+  EXPECT_NE(b.find("--layout TN or NN"), std::string::npos) << b;  // of plan and tune
   EXPECT_NE(b.find("np.asfortranarray"), std::string::npos) << b;
   p.b = {elem::bf16, order::col_major, p.k};
   p.c = matrix_desc{elem::bf16, order::row_major, p.n / 2};
