@@ -7,16 +7,20 @@
 #include <sstream>
 
 #include "bench/epilogues.hpp"
+#include "tools/io/refuse.hpp"
 
 namespace tw {
 namespace {
 
-/// A matrix of rows x cols, its batch one behind the other.
+/// A matrix of rows x cols, its batch one behind the other. Where that distance is no number of 64
+/// bits, accept() refuses the pitch or the extent that makes it so.
 matrix_desc placed(elem type, order ord, std::int64_t rows, std::int64_t cols, std::int64_t pitch,
                    std::int64_t batch) {
   bool const row_major = ord == order::row_major;
   matrix_desc m{type, ord, pitch != 0 ? pitch : row_major ? cols : rows};
-  if (batch > 1) m.batch_stride_elems = m.pitch_elems * (row_major ? rows : cols);
+  std::int64_t stride = 0;
+  if (batch > 1 && !__builtin_mul_overflow(m.pitch_elems, row_major ? rows : cols, &stride))
+    m.batch_stride_elems = stride;
   return m;
 }
 
@@ -28,18 +32,22 @@ std::optional<epilogue_words> parse_epilogue_words(std::string const& text) {
       words, [](char c) { return c == '-' || c == ':'; }, '_');
   std::istringstream in(words);
   bool gated = false;             // by a unit that shape files have no name for
+  bool bilinear = false;          // which has no activation
   gating ordered = gating::none;  // as said
   auto const take = [&](char const* word) {
     known += (known.empty() ? "" : "_") + std::string(word);
   };
+  if (words.ends_with('_')) return std::nullopt;
   for (std::string word; std::getline(in, word, '_');) {
+    if (word.empty()) return std::nullopt;
     if (word == "split" || word == "interleaved") {
       if (ordered != gating::none) return std::nullopt;
       ordered = word == "split" ? gating::split : gating::interleaved;
     } else if (word == "reglu" || word == "bilinear") {
       if (gated) return std::nullopt;
       gated = true;
-      if (word == "reglu") take("relu");
+      bilinear = word == "bilinear";
+      if (!bilinear) take("relu");
     } else {
       take(word.c_str());
     }
@@ -48,12 +56,16 @@ std::optional<epilogue_words> parse_epilogue_words(std::string const& text) {
   if (!found) return std::nullopt;
   epilogue_words e{found->epilogue, found->residual};
   bool const by_name = e.epilogue.gate != gating::none;
+  if (bilinear && e.epilogue.act != activation::none) return std::nullopt;
   if ((gated && by_name) || (ordered != gating::none && !gated && !by_name)) return std::nullopt;
   if (gated || by_name) e.epilogue.gate = ordered != gating::none ? ordered : gating::split;
   return e;
 }
 
 gemm_problem problem_of(asked_product const& a) {
+  if (a.add_c && a.epilogue.residual)
+    refuse("TW0615", "command line", "--beta-c and an epilogue with residual",
+           "one of them: one matrix is added, before the activation or last");
   gemm_problem p;
   p.m = a.m, p.n = a.n, p.k = a.k, p.batch = a.batch;
   order const a_order = a.layout[0] == 'T' ? order::row_major : order::col_major;

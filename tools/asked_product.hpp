@@ -30,7 +30,8 @@ struct asked_product {
   bool add_c = false;  // of D's type, order and pitch, before the activation
 };
 
-/// The matrices of a batch lie one behind the other, at their pitches.
+/// The matrices of a batch lie one behind the other, at their pitches. Refuses (TW0615) `add_c`
+/// beside a residual: there is one C.
 gemm_problem problem_of(asked_product const& a);
 
 }  // namespace tw

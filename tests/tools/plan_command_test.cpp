@@ -158,6 +158,11 @@ TEST(PlanCommand, StridesOfABatchFollowFromThePitches) {
     auto const r = run_command({"plan", "512", "96", "512", "--batch", "4", name, "520", "--json"});
     EXPECT_EQ(r.status, 0) << name << r.err;
     EXPECT_EQ(r.json()["chosen"]["terms_us"]["copies"], 0.0);
+    for (char const* pitch : {"9223372036854775800", "4611686018427387904", "288230376151711744"}) {
+      auto const far = run_command({"plan", "64", "64", "64", "--batch", "2", name, pitch});
+      EXPECT_EQ(far.status, 2) << name << pitch;
+      EXPECT_EQ(far.err.rfind("tilewright: TW0403: size of ", 0), 0U) << far.err;
+    }
   }
 }
 
@@ -173,7 +178,9 @@ TEST(PlanCommand, EpiloguesInBothSpellings) {
   EXPECT_EQ(plans("reglu:interleaved"), interleaved);
   EXPECT_EQ(plans("swiglu:split"), plans("swiglu"));
   EXPECT_EQ(plans("gelu-erf"), plans("gelu_erf"));
-  for (char const* wrong : {"split", "reglu_swiglu", "swiglu:split:split", "gelu:interleaved"})
+  for (char const* wrong :
+       {"split", "reglu_swiglu", "swiglu:split:split", "gelu:interleaved", "bilinear_gelu",
+        "gelu_bilinear", "bilinear_reglu", "reglu_gelu", "bias_", "_bias", "bias__relu", "-"})
     EXPECT_EQ(run_command({"plan", "16", "16", "16", "--epilogue", wrong}).status, 2) << wrong;
 }
 
@@ -189,6 +196,17 @@ TEST(PlanCommand, AColumnMajorDAndC) {
   EXPECT_EQ(run_command({"plan", "64", "64", "64", "--beta-c", "--epilogue", "swiglu", "--json"})
                 .json()["error"]["code"],
             "TW0413");
+}
+
+TEST(PlanCommand, OneMatrixIsAdded) {
+  for (char const* epilogue : {"residual", "bias_residual", "swiglu_residual"}) {
+    auto const r =
+        run_command({"plan", "64", "64", "64", "--beta-c", "--epilogue", epilogue, "--json"});
+    EXPECT_EQ(r.status, 2) << epilogue;
+    EXPECT_EQ(r.json()["error"]["code"], "TW0615") << r.err;
+    EXPECT_NE(r.err.find("--beta-c and an epilogue with residual"), std::string::npos) << r.err;
+    EXPECT_EQ(run_command({"plan", "64", "64", "64", "--epilogue", epilogue}).status, 0);
+  }
 }
 
 TEST(PlanCommand, AWorkspaceThatDoesNotSufficeIsSaid) {
