@@ -4,19 +4,20 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <charconv>
+#include <cstdint>
 #include <string>
 
 namespace tw {
 
-/// "need a positive number, got 0".
+/// "need a positive number, got 0". What is a number is for CLI11 to say, here as at the option.
 inline CLI::Validator number_check(char const* need, bool (*good)(double)) {
   return CLI::Validator(
       [=](std::string& text) {
         double x = 0;
-        char const* const end = text.data() + text.size();
-        auto const [stop, error] = std::from_chars(text.data(), end, x);
-        bool const number = error == std::errc() && stop == end;
+        std::int64_t whole = 0;
+        bool number = CLI::detail::lexical_cast(text, x);
+        if (!number && CLI::detail::lexical_cast(text, whole))
+          number = true, x = static_cast<double>(whole);
         return number && good(x) ? std::string() : std::string("need ") + need + ", got " + text;
       },
       "");

@@ -123,6 +123,10 @@ TEST_F(refusal, the_word_that_is_wrong_is_named) {
         {"tune", "64", "64", "64", "--minutes", "-1"}})
     EXPECT_NE(said(words).find("need a number that is not negative, got -1"), std::string::npos)
         << said(words);
+  for (char const* number : {"+4", "0x4", "4"})
+    EXPECT_EQ(run_command({"plan", "64", "64", "64", "--batch", number}).status, 0) << number;
+  EXPECT_NE(said({"plan", "64", "64", "64", "--batch", "4x"}).find("number, got 4x,"),
+            std::string::npos);
 }
 
 TEST_F(refusal, products_that_do_not_fit_the_memory) {
