@@ -55,27 +55,39 @@ gemm_run run_recorded(gemm_request const& r, gemm_files const& files, gemm_data&
   }
 }
 
+struct output {
+  std::string text, path;  // as given; of the file
+  char const *option, *content;
+};
+
 /// Two results in one file: the second would replace the first.
-void check_apart(matrix_address const& d, matrix_address const& aux) {
-  std::error_code ignored;
-  auto const place = [&](matrix_address const& a) {
-    return std::filesystem::weakly_canonical(std::filesystem::absolute(a.path), ignored);
+void check_apart(std::vector<output> const& outputs) {
+  auto const place = [](output const& o) {
+    std::error_code ignored;
+    return std::filesystem::weakly_canonical(std::filesystem::absolute(o.path), ignored);
   };
-  if (place(d) == place(aux))
-    refuse("TW0612", "output " + aux.text() + " of --aux", "the file that D goes to",
-           "a file of its own", "each result replaces its whole file");
+  for (std::size_t i = 1; i < outputs.size(); ++i)
+    for (std::size_t before = 0; before < i; ++before)
+      if (place(outputs[before]) == place(outputs[i]))
+        refuse("TW0612", fmt::format("output {} of {}", outputs[i].text, outputs[i].option),
+               fmt::format("the file that {} goes to", outputs[before].content),
+               "a file of its own", "each result replaces its whole file");
 }
 
 exit_status run_gemm(gemm_request const& r) {
   matrix_address const out = parse_address(r.d);
   check_output(out);
+  std::vector<output> outputs{{out.text(), out.path, "-o", "D"}};
   std::optional<matrix_address> aux;
   if (!r.epilogue.aux.empty()) {
     check_output(aux.emplace(parse_address(r.epilogue.aux)));
-    check_apart(out, *aux);
+    outputs.push_back({aux->text(), aux->path, "--aux", "the auxiliary output"});
   }
   timeline_files const timeline{r.trace, r.timeline};
   check_timeline_files(timeline);
+  if (!r.trace.empty()) outputs.push_back({r.trace, r.trace, "--trace", "the trace"});
+  if (!r.timeline.empty()) outputs.push_back({r.timeline, r.timeline, "--timeline", "the picture"});
+  check_apart(outputs);
   if (timeline.any() && r.device == device_choice::gpu) refuse_trace_of_gpu();
   gemm_files const files(r);
   bool const on_gpu = choose_gpu(r.device);

@@ -149,6 +149,23 @@ TEST_F(gemm_trace, a_path_that_cannot_be_written_is_refused_before_the_work) {
   EXPECT_NE(r.err.find("TW0612"), std::string::npos) << r.err;
 }
 
+TEST_F(gemm_trace, each_result_has_a_file_of_its_own) {
+  auto const refused = [&](std::vector<std::string> const& options, std::string const& said) {
+    std::vector<std::string> line{"--device", "emu"};
+    line.insert(line.end(), options.begin(), options.end());
+    auto const r = run(line);
+    EXPECT_EQ(r.status, 2) << r.out;
+    EXPECT_NE(r.err.find("TW0612"), std::string::npos) << r.err;
+    EXPECT_NE(r.err.find(said), std::string::npos) << r.err;
+    EXPECT_FALSE(fs::exists(d));
+  };
+  std::string const aux = folder / "x.npy";
+  refused({"--trace", d}, "of --trace: got the file that D goes to");
+  refused({"--timeline", folder / "./d.npy"}, "of --timeline: got the file that D goes to");
+  refused({"--activation", "relu", "--aux", aux, "--trace", aux}, "that the auxiliary output goes");
+  refused({"--trace", chrome, "--timeline", chrome}, "got the file that the trace goes to");
+}
+
 TEST(timeline_svg, a_cap_and_odd_names_stay_readable) {
   emu::timeline t;
   t.rows.push_back({emu::row_kind::warps, 0, 0, false, "warp <0>"});
