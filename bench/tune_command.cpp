@@ -141,16 +141,17 @@ exit_status measure(tune_request const& r) {
   return outcome.failed == 0 ? exit_status::done : exit_status::wrong;
 }
 
-/// Says so where there is no file, which is no error.
-bool nothing_tuned(std::string const& path) {
-  if (std::error_code ignored; std::filesystem::exists(path, ignored)) return false;
-  fmt::print("nothing is tuned yet: there is no {}\n", path);
-  return true;
+bool is_there(std::string const& path) {
+  std::error_code ignored;
+  return std::filesystem::exists(path, ignored);
 }
 
 exit_status list() {
   std::string const path = store_path();
-  if (nothing_tuned(path)) return exit_status::done;
+  if (!is_there(path)) {  // which is no error
+    fmt::print("nothing is tuned yet: there is no {}\n", path);
+    return exit_status::done;
+  }
   tuning_store const store(path, tuning_store::access::read);
   for (tuned_problem const& t : store.finished())
     fmt::print("{:<32} {:>9.2f} us  {}  of {}; {}, driver {}, {}, {}\n", product_text(t.problem),
@@ -162,7 +163,9 @@ exit_status list() {
 /// What gen/winners.py reads.
 exit_status export_to(std::string const& file) {
   std::string const path = store_path();
-  if (nothing_tuned(path)) return exit_status::done;
+  if (!is_there(path))
+    throw rejected({"TW0802", "tuning file " + path, "no such file", "what --export writes out",
+                    "nothing is tuned yet: `tilewright tune M N K` makes it"});
   tuning_store const store(path, tuning_store::access::read);
   nlohmann::json shapes = nlohmann::json::array();
   for (tuned_problem const& t : store.finished()) {

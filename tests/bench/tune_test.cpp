@@ -244,11 +244,14 @@ TEST_F(Tune, TheCommandRefuses) {
   EXPECT_EQ(code({"64", "64", "64", "--dtype", "fp8"}, file), "2 TW0615");
   EXPECT_EQ(code({"--list"}, "TILEWRIGHT_TUNE=off"), "2 TW0802");
   EXPECT_EQ(code({"--list"}, "TILEWRIGHT_TUNE=" + std::string(TW_COMMAND)), "2 TW0801");
-  EXPECT_EQ(run_command({"tune", "--list"}, {file}).status, 0) << "there is none yet";
+  auto const none = run_command({"tune", "--list"}, {file});
+  EXPECT_EQ(none.status, 0) << none.err;
+  EXPECT_EQ(none.out.rfind("nothing is tuned yet", 0), 0U) << none.out << none.err;
   std::string const result = folder_ + "/export.json";
   auto const nothing = run_command({"tune", "--export", result}, {file});
-  EXPECT_EQ(nothing.status, 0) << nothing.err;
-  EXPECT_EQ(nothing.out.rfind("nothing is tuned yet", 0), 0U) << nothing.out << nothing.err;
+  EXPECT_EQ(nothing.status, 2) << nothing.out;
+  EXPECT_NE(nothing.err.find("TW0802"), std::string::npos) << nothing.err;
+  EXPECT_NE(nothing.err.find("nothing is tuned yet"), std::string::npos) << nothing.err;
   EXPECT_FALSE(std::filesystem::exists(result));
 }
 
