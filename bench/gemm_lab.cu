@@ -178,7 +178,7 @@ class measurement {
       gemm_plan const& p = plans[i];
       plan_entry entry{p.kernel,  p.swapped,      p.clusters,  p.shared_tiles,
                        p.sharers, p.predicted_us, not_measured};
-      entry.us = trial_us(watch_, sets_, p, i == 0);
+      entry.us = trial_us(watch_, sets_, p, trial_bursts_of(plans[0]), i == 0);
       out_.plans.push_back(entry);
       if (entry.us < out_.plans[best].us) best = i;
     }

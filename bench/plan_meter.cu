@@ -23,12 +23,14 @@ class gpu_meter final : public plan_meter {
     sets_.emplace(p, options_, device_.watch().stream());
     device_.watch().wait();
     idle_ = true;
-    return plan_candidates(p, sets_->at(0), device_.facts().sms);
+    std::vector<gemm_plan> plans = plan_candidates(p, sets_->at(0), device_.facts().sms);
+    bursts_ = trial_bursts_of(plans[0]);
+    return plans;
   }
 
   double trial(gemm_plan const& plan) override {
     bool const warm_up = std::exchange(idle_, false);
-    return trial_us(device_.watch(), *sets_, plan, warm_up);
+    return trial_us(device_.watch(), *sets_, plan, bursts_, warm_up);
   }
 
   std::vector<double> compare(std::vector<gemm_plan> const& plans) override {
@@ -49,6 +51,7 @@ class gpu_meter final : public plan_meter {
   measured_device device_;
   std::optional<operand_sets> sets_;
   std::optional<watchdog> guard_;
+  trial_bursts bursts_{};
   bool idle_ = true;
 };
 

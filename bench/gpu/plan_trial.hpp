@@ -25,17 +25,23 @@ inline std::unique_ptr<graph_contender> program_of(stopwatch& watch, operand_set
       [&sets, plan](int set, cudaStream_t stream) { gemm(plan, sets.at(set), stream); }, batch_s);
 }
 
-/// Microseconds of a launch. `warm_up`: the card was idle before. Bursts of 3 ms; of 8 ms where
-/// power limits the clock, which it does after some milliseconds (docs/decisions/0033).
+/// Bursts of all trials of a product, by its first plan: longer where power limits the clock, which
+/// it does after some milliseconds (docs/decisions/0033).
+struct trial_bursts {
+  double work_s, pause_s;
+};
+inline trial_bursts trial_bursts_of(gemm_plan const& first) {
+  return first.predicted_us > 100 ? trial_bursts{0.008, 0.006} : trial_bursts{0.003, 0.002};
+}
+
+/// Microseconds of a launch. `warm_up`: the card was idle before.
 inline double trial_us(stopwatch& watch, operand_sets const& sets, gemm_plan const& plan,
-                       bool warm_up) {
-  bool const is_long = plan.predicted_us > 100;
-  double const batch_s = is_long ? 0.008 : 0.003, pause_s = is_long ? 0.006 : 0.002;
-  auto const program = program_of(watch, sets, plan, batch_s);
+                       trial_bursts bursts, bool warm_up) {
+  auto const program = program_of(watch, sets, plan, bursts.work_s);
   for (int i = 0; warm_up && i < 5; ++i) program->burst();
   double least = not_measured;
   for (int round = 0; round < 3; ++round) {
-    pause(pause_s);
+    pause(bursts.pause_s);
     least = std::fmin(least, program->burst().us);  // fmin takes the number where one is NaN
   }
   return least;

@@ -23,6 +23,7 @@ namespace tw {
 /// from 552 plans of 57 products (docs/decisions/0016). Clocks are of 1.7 GHz, at which the card
 /// may run faster.
 struct machine_model {
+  double sms = 132;
   double clock_ghz = 1.7;
   double efficiency = 1.005;       // of the tensor cores: cooperative tiles of 128 rows and more,
   double efficiency_wide = 0.972;  // of 256 rows,
@@ -54,7 +55,9 @@ struct machine_model {
   double launch_us = 2.08;
   double epilogue_bytes_per_clock = 31.5;
   double m_major_factor = 1.33;             // of the epilogue of an M-major D
-  double exposed_pingpong = 0.306;          // of an epilogue that the other warpgroup should hide
+  double exposed_pingpong = 0.306;          // of an epilogue that the other warpgroup should hide,
+  double exposed_m_major = 0.43;            // of an M-major one,
+  double exposed_64 = 0.61;                 // of one of 64 rows (docs/decisions/0033)
   double fused_clocks = 0.12;               // of a fused epilogue, per accumulator
   double partial_line_factor = 1.29;        // of results whose boxes are not lines of 128 bytes
   double line_store_factor = 4.7;           // of an epilogue without TMA
@@ -99,7 +102,7 @@ inline double efficiency_of(machine_model const& m, gemm_config const& c) {
   return multicasts(c) ? alone * m.efficiency_cluster : alone;
 }
 
-/// What a kernel's time grows by, a share of it, where its tensor cores never pause.
+/// What a kernel's time grows by, a share of it, where the tensor cores of all SMs never pause.
 inline double full_load_of(machine_model const& m, gemm_config const& c) {
   if (c.tile_m == 64) return 0;
   if (multicasts(c)) {
@@ -175,7 +178,10 @@ inline cost predict(gemm_problem const& p, gemm_config const& c, sharing const& 
                               (c.d_m ? m.m_major_factor : 1) +
                           (c.fused == fusion::none ? 0 : tile_elems * m.fused_clocks);
   double const tiles = whole + (part > 0 ? 1 : 0);
-  double const epilogues = c.pingpong ? 1 + m.exposed_pingpong * (tiles - 1) : tiles;
+  double const exposed = c.tile_m == 64 ? m.exposed_64
+                         : c.d_m        ? m.exposed_m_major
+                                        : m.exposed_pingpong;
+  double const epilogues = c.pingpong ? 1 + exposed * (tiles - 1) : tiles;
 
   cost r;
   r.math_us = us(blocks * math);
@@ -203,7 +209,8 @@ inline cost predict(gemm_problem const& p, gemm_config const& c, sharing const& 
   r.reads_us = (read(p.a, mk, up(p.n, c.tile_n * c.cluster_n)) +
                 read(p.b, nk, up(p.m, c.tile_m * c.cluster_m))) /
                (once ? m.dram_bytes_per_us_once : m.dram_bytes_per_us);
-  if (p.c && p.beta != 0) r.reads_us += mn * size_bytes(p.c->type) / m.dram_bytes_per_us;
+  if (p.c && p.beta != 0)
+    r.reads_us += mn / matrices(p.d) * matrices(*p.c) * size_bytes(p.c->type) / m.dram_bytes_per_us;
   double const aux = p.aux ? static_cast<double>(p.m) * static_cast<double>(p.n) *
                                  static_cast<double>(p.batch) * size_bytes(p.aux->type)
                            : 0;
@@ -232,7 +239,8 @@ inline cost predict(gemm_problem const& p, gemm_config const& c, sharing const& 
       std::pow(power(r.math_us + others) + power(r.loads_us) + power(r.dram_us), 1 / m.overlap);
   r.total_us =
       m.launch_us + (cluster ? m.cluster_us : 0) + r.meeting_us + r.copies_us + last + overlapped;
-  double const busy = std::clamp((r.math_us / r.total_us - 0.75) / 0.15, 0.0, 1.0);
+  double const in_use = std::min(1.0, s.clusters * c.cluster() / m.sms);
+  double const busy = in_use * std::clamp((r.math_us / r.total_us - 0.75) / 0.15, 0.0, 1.0);
   double const slower_clock = busy * full_load_of(m, c) * r.total_us;
   r.math_us += slower_clock;
   r.total_us += slower_clock;

@@ -23,7 +23,7 @@ struct tuned_table {
 };
 
 std::mutex mutex;
-std::map<std::string, std::shared_ptr<tuned_table const>> loaded;  // by the card's name
+std::map<std::string, std::shared_ptr<tuned_table const>> loaded;  // by card and SMs
 std::optional<tuning_identity> pretended;
 
 std::shared_ptr<tuned_table const> load(std::optional<tuning_identity> const& id) {
@@ -48,7 +48,7 @@ std::shared_ptr<tuned_table const> load(std::optional<tuning_identity> const& id
 std::shared_ptr<tuned_table const> table() {
   std::scoped_lock const lock(mutex);
   std::optional<tuning_identity> const id = pretended ? pretended : identity_here();
-  auto& here = loaded[id ? id->card : ""];
+  auto& here = loaded[id ? fmt::format("{} {}", id->card, id->sms) : ""];
   if (!here) here = load(id);
   return here;
 }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// cost_test.cpp  Laws of the predicted time: what is read from DRAM, what a GPC loads.
+// cost_test.cpp  Laws of the predicted time: what is read from DRAM, what a GPC loads, what power
+//                takes.
 #include "dispatch/cost.hpp"
 
 #include <gtest/gtest.h>
 
 #include <set>
+#include <tuple>
 
 #include "problems.hpp"
 
@@ -78,6 +80,53 @@ TEST(Cost, FewPartsOfATileLieBesideEachOther) {
   EXPECT_EQ(parts_beside(c, {100, 132, 100, 132}), 1);
   c.cluster_k = 8;
   EXPECT_EQ(parts_beside(c, {16, 16, 0, 0}), 8);
+}
+
+/// What predict() added to the time of the wgmmas, and of the rest of the time without it.
+double share_of_power(gemm_problem const& p, gemm_config const& c, int clusters) {
+  machine_model const m;
+  auto const up = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
+  auto const tiles = static_cast<int>(up(p.m, c.tile_m) * up(p.n, c.tile_n));
+  cost const r = predict(p, c, {tiles, clusters, 0, 0});
+  double const blocks = static_cast<double>(up(tiles, clusters) * up(p.k, 64));
+  double const wgmma_us =
+      blocks * (c.tile_m / 64 * 4) * (c.tile_n / 2.0) / efficiency_of(m, c) / (m.clock_ghz * 1000);
+  return (r.math_us - wgmma_us) / (r.total_us - (r.math_us - wgmma_us));
+}
+
+TEST(Cost, PowerTakesItsShareWhereTheTensorCoresNeverPause) {
+  gemm_problem const p = tn(16896, 8192, 65536);
+  for (auto const& [m, n, pingpong] :
+       {std::tuple{128, 256, false}, {192, 192, false}, {256, 160, false}, {128, 192, true}}) {
+    gemm_config c = tile_128x128();
+    c.tile_m = m, c.tile_n = n, c.pingpong = pingpong;
+    EXPECT_NEAR(share_of_power(p, c, 132), full_load_of({}, c), 1e-9) << m << "x" << n;
+    EXPECT_GT(full_load_of({}, c), 0);
+  }
+}
+
+TEST(Cost, OfFewerSmsItTakesLessAndNothingWhereTheyWait) {
+  gemm_config const c = tile_128x128();
+  double const all = full_load_of({}, c);
+  EXPECT_NEAR(share_of_power(tn(128 * 11, 128 * 6, 65536), c, 66), all / 2, 1e-9);
+  EXPECT_NEAR(share_of_power(tn(128, 128, 65536), c, 1), all / 132, 1e-9);
+  EXPECT_NEAR(share_of_power(tn(128, 128 * 132, 256), c, 132), 0, 1e-9);  // the launch
+  EXPECT_NEAR(share_of_power(tn(8192, 8192, 64), c, 128), 0, 1e-9);       // the results
+}
+
+TEST(Cost, CAndTheAuxiliaryResultAreBytesOfDram) {
+  gemm_problem const plain = tn(4096, 4096, 256);
+  gemm_problem with_c = plain, unread = plain, with_aux = plain;
+  with_c.c = plain.d, with_c.beta = 0.5F;
+  unread.c = plain.d, unread.beta = 0;
+  with_aux.aux = plain.d;
+  auto const dram_us = [](gemm_problem const& p) {
+    return predict(p, tile_128x128(), {1024, 128, 0, 0}).dram_us;
+  };
+  double const matrix_us = 4096.0 * 4096 * 2 / machine_model{}.dram_bytes_per_us;
+  EXPECT_NEAR(dram_us(with_c) - dram_us(plain), matrix_us, 1e-9);
+  EXPECT_NEAR(dram_us(with_aux) - dram_us(plain), matrix_us, 1e-9);
+  EXPECT_DOUBLE_EQ(dram_us(unread), dram_us(plain));
 }
 
 }  // namespace
