@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// epilogues.hpp  The epilogue names of shape files: words joined by "_".
+// epilogues.hpp  Names of epilogues, in shape files and on command lines: words joined by _, - or
+// :.
 //
-// bias: one value per column. relu, gelu (by tanh), gelu_erf, silu: the activation. swiglu, geglu:
-// silu or gelu with a gate, the first N/2 columns of B; interleaved: gate and up columns in turn.
-// residual: a matrix is added last. Vectors and the matrix have D's type.
+// bias: one value per column. relu, gelu (by tanh), gelu_erf, silu: the activation. swiglu, geglu,
+// reglu, bilinear: silu, gelu, relu or nothing with a gate, split (the first N/2 columns of B) or
+// interleaved (gate and up columns in turn). residual: a matrix is added last. Vectors and the
+// matrix have D's type.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -19,19 +22,30 @@ struct named_epilogue {
   bool residual = false;
 };
 
-/// Nothing for a name with a word that is none of these, or with two activations.
-inline std::optional<named_epilogue> find_epilogue(std::string const& name) {
+/// "bias_gelu_erf", "swiglu:interleaved". Nothing for a name with an empty word or one that is none
+/// of these, with two activations, or an order without a gate before it.
+inline std::optional<named_epilogue> find_epilogue(std::string name) {
   named_epilogue e;
-  std::istringstream words(name);
+  bool ordered = false, bilinear = false;
   auto const act = [&](activation a) {
-    if (e.epilogue.act != activation::none) return false;
+    if (e.epilogue.act != activation::none || bilinear) return false;
     e.epilogue.act = a;
     return true;
   };
-  auto const gated = [&](activation a) {
-    if (e.epilogue.gate == gating::none) e.epilogue.gate = gating::split;
-    return act(a);
+  auto const gate = [&] {
+    if (e.epilogue.gate != gating::none) return false;
+    e.epilogue.gate = gating::split;
+    return true;
   };
+  auto const order = [&](gating g) {
+    if (e.epilogue.gate == gating::none || ordered) return false;
+    e.epilogue.gate = g;
+    return ordered = true;
+  };
+  std::ranges::replace_if(
+      name, [](char c) { return c == '-' || c == ':'; }, '_');
+  if (name.ends_with('_')) return std::nullopt;
+  std::istringstream words(name);
   for (std::string word; std::getline(words, word, '_');) {
     bool known = true;
     if (word == "bias")
@@ -45,11 +59,17 @@ inline std::optional<named_epilogue> find_epilogue(std::string const& name) {
     else if (word == "silu")
       known = act(activation::silu);
     else if (word == "swiglu")
-      known = gated(activation::silu);
+      known = gate() && act(activation::silu);
     else if (word == "geglu")
-      known = gated(activation::gelu_tanh);
-    else if (word == "interleaved" && e.epilogue.gate != gating::none)
-      e.epilogue.gate = gating::interleaved;
+      known = gate() && act(activation::gelu_tanh);
+    else if (word == "reglu")
+      known = gate() && act(activation::relu);
+    else if (word == "bilinear")
+      known = bilinear = gate() && e.epilogue.act == activation::none;
+    else if (word == "split")
+      known = order(gating::split);
+    else if (word == "interleaved")
+      known = order(gating::interleaved);
     else if (word == "residual")
       e.residual = e.epilogue.c_last = true;
     else

@@ -2,7 +2,6 @@
 // support.hpp  Which shapes the library computes, and the problem that a shape stands for.
 #pragma once
 
-#include <cmath>
 #include <optional>
 #include <string>
 
@@ -10,6 +9,7 @@
 #include "bench/epilogues.hpp"
 #include "bench/shape.hpp"
 #include "tilewright/problem/gemm.hpp"
+#include "tools/asked_product.hpp"
 
 namespace tw::bench {
 
@@ -30,29 +30,10 @@ inline std::optional<std::string> why_unsupported(gemm_shape const& s) {
 /// other.
 inline gemm_problem problem_of(gemm_shape const& s) {
   auto const type = find_dtype(s.dtype).value();
-  gemm_problem p;
-  p.m = s.m;
-  p.n = s.n;
-  p.k = s.k;
-  p.a = s.layout[0] == 'T' ? matrix_desc{type.ab, order::row_major, s.k}
-                           : matrix_desc{type.ab, order::col_major, s.m};
-  p.b = s.layout[1] == 'N' ? matrix_desc{type.ab, order::col_major, s.k}
-                           : matrix_desc{type.ab, order::row_major, s.n};
-  p.batch = s.batch;
-  auto const fused = find_epilogue(s.epilogue).value();
-  std::int64_t const cols = result_cols(fused.epilogue, s.n);
-  p.d = {type.d, order::row_major, cols};
-  if (s.batch > 1) {
-    p.a.batch_stride_elems = s.m * s.k;
-    p.b.batch_stride_elems = s.k * s.n;
-    p.d.batch_stride_elems = s.m * s.n;
-  }
-  if (s.epilogue.empty()) return p;
-  p.epilogue = fused.epilogue;
-  p.epilogue.bias_type = type.d;
-  p.alpha = 1 / std::sqrt(static_cast<float>(s.k));  // sums of magnitude 1: activations bend there
-  if (fused.residual) p.c = p.d, p.beta = 1;
-  return p;
+  asked_product a{.m = s.m, .n = s.n, .k = s.k, .batch = s.batch, .layout = s.layout};
+  a.ab = type.ab, a.d = type.d;
+  a.epilogue = find_epilogue(s.epilogue).value();
+  return tw::problem_of(a);
 }
 
 /// The same batch with arrays of addresses.

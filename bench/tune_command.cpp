@@ -90,7 +90,7 @@ std::vector<gemm_problem> problems_of(tune_request const& r) {
     bench::dtype_row const types = bench::find_dtype(r.dtype).value();
     asked_product s{.m = size.m, .n = size.n, .k = size.k, .batch = r.batch};
     s.ab = types.ab, s.d = types.d, s.layout = r.layout;
-    s.epilogue = parse_epilogue_words(r.epilogue).value();
+    s.epilogue = bench::find_epilogue(r.epilogue).value();
     gemm_problem const p = problem_of(s);
     if (auto const refusal = accept(p)) throw rejected(*refusal);
     problems.push_back(p);
@@ -246,7 +246,7 @@ void add_tune_command(CLI::App& app, int& status) {
   verb->add_option("--epilogue", r->epilogue,
                    "epilogue of the sizes: words joined by _, as of `tilewright plan`")
       ->check([](std::string const& text) {
-        return parse_epilogue_words(text) ? "" : "no epilogue has the name " + text;
+        return bench::find_epilogue(text) ? "" : "no epilogue has the name " + text;
       });
   verb->add_option("--batch", r->batch, "so many products of each size, one behind the other")
       ->check(above_zero())

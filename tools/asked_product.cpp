@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// asked_product.cpp  Words to an epilogue, pitches to strides.
+// asked_product.cpp  Words and pitches to matrices.
 #include "tools/asked_product.hpp"
 
-#include <algorithm>
 #include <cmath>
-#include <sstream>
 
-#include "bench/epilogues.hpp"
 #include "tools/io/refuse.hpp"
 
 namespace tw {
@@ -25,42 +22,6 @@ matrix_desc placed(elem type, order ord, std::int64_t rows, std::int64_t cols, s
 }
 
 }  // namespace
-
-std::optional<epilogue_words> parse_epilogue_words(std::string const& text) {
-  std::string words = text, known;
-  std::ranges::replace_if(
-      words, [](char c) { return c == '-' || c == ':'; }, '_');
-  std::istringstream in(words);
-  bool gated = false;             // by a unit that shape files have no name for
-  bool bilinear = false;          // which has no activation
-  gating ordered = gating::none;  // as said
-  auto const take = [&](char const* word) {
-    known += (known.empty() ? "" : "_") + std::string(word);
-  };
-  if (words.ends_with('_')) return std::nullopt;
-  for (std::string word; std::getline(in, word, '_');) {
-    if (word.empty()) return std::nullopt;
-    if (word == "split" || word == "interleaved") {
-      if (ordered != gating::none) return std::nullopt;
-      ordered = word == "split" ? gating::split : gating::interleaved;
-    } else if (word == "reglu" || word == "bilinear") {
-      if (gated) return std::nullopt;
-      gated = true;
-      bilinear = word == "bilinear";
-      if (!bilinear) take("relu");
-    } else {
-      take(word.c_str());
-    }
-  }
-  auto const found = bench::find_epilogue(known);
-  if (!found) return std::nullopt;
-  epilogue_words e{found->epilogue, found->residual};
-  bool const by_name = e.epilogue.gate != gating::none;
-  if (bilinear && e.epilogue.act != activation::none) return std::nullopt;
-  if ((gated && by_name) || (ordered != gating::none && !gated && !by_name)) return std::nullopt;
-  if (gated || by_name) e.epilogue.gate = ordered != gating::none ? ordered : gating::split;
-  return e;
-}
 
 gemm_problem problem_of(asked_product const& a) {
   if (a.add_c && a.epilogue.residual)

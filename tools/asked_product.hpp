@@ -1,24 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// asked_product.hpp  A product as `tilewright plan` and `tilewright tune` are asked for it: sizes,
-//                    words and pitches, no files.
+// asked_product.hpp  A product as `tilewright plan`, `tilewright tune` and shape files ask for it:
+//                    sizes, words and pitches, no matrices.
 #pragma once
 
-#include <optional>
 #include <string>
 
+#include "bench/epilogues.hpp"
 #include "tilewright/problem/gemm.hpp"
 
 namespace tw {
-
-/// What the words of an epilogue stand for; `residual`: C is added last.
-struct epilogue_words {
-  gemm_epilogue epilogue;
-  bool residual = false;
-};
-
-/// Words joined by _, - or : in the spelling of shape files ("bias_gelu_erf", "swiglu_interleaved")
-/// or of `tilewright gemm` ("gelu-erf", "swiglu:interleaved"). Nothing for other words.
-std::optional<epilogue_words> parse_epilogue_words(std::string const& text);
 
 struct asked_product {
   std::int64_t m = 0, n = 0, k = 0, batch = 1;
@@ -26,7 +16,7 @@ struct asked_product {
   std::string layout = "TN";  // A is T = (m, k) or N = (k, m), B is N = (n, k) or T = (k, n)
   order d_order = order::row_major;
   std::int64_t lda = 0, ldb = 0, ldd = 0;  // elements; 0: dense
-  epilogue_words epilogue = {};
+  bench::named_epilogue epilogue = {};
   bool add_c = false;  // of D's type, order and pitch, before the activation
 };
 

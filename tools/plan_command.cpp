@@ -36,7 +36,7 @@ gemm_problem problem_of(plan_request const& r) {
   a.ab = parse_elem(r.ab).value();
   a.d = parse_elem(r.d.empty() ? r.ab : r.d).value();
   a.d_order = r.d_order == "row" ? order::row_major : order::col_major;
-  a.epilogue = parse_epilogue_words(r.epilogue).value();
+  a.epilogue = bench::find_epilogue(r.epilogue).value();
   return problem_of(a);
 }
 
@@ -76,7 +76,7 @@ void add_plan_command(CLI::App& app, int& status) {
                    "bilinear, interleaved, residual; also as gemm has them, swiglu:interleaved "
                    "(docs/epilogues.md)")
       ->check([](std::string const& text) {
-        return parse_epilogue_words(text) ? "" : "no epilogue has the name " + text;
+        return bench::find_epilogue(text) ? "" : "no epilogue has the name " + text;
       });
   verb->add_flag("--beta-c", r->product.add_c, "beta C is added, of D's type and order");
   verb->add_option("--d-order", r->d_order, "which index of D is contiguous: row-major or not")

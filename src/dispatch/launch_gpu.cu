@@ -2,6 +2,7 @@
 // launch_gpu.cu  Runs a product on the GPU.
 #include <cuda_runtime_api.h>
 
+#include <atomic>
 #include <map>
 #include <mutex>
 
@@ -46,25 +47,20 @@ gpu_info look(int device) {
   return i;
 }
 
-struct device_here {
-  int device;
-  gpu_info const& info;
+/// The current device and its SMs; asked once per device.
+struct device_and_sms {
+  int device = 0, sms = 0;
 };
-/// The current device; looked at once.
-device_here here() {
-  static std::mutex mutex;
-  static std::map<int, gpu_info> seen;  // by device; its elements stay where they are
-  int device = 0;
-  if (cudaGetDevice(&device) != cudaSuccess) cudaGetLastError();  // look() says what is wrong
-  std::scoped_lock const lock(mutex);
-  auto at = seen.find(device);
-  if (at == seen.end()) at = seen.emplace(device, look(device)).first;
-  return {device, at->second};
-}
-device_here usable_here() {
-  device_here const h = here();
-  if (!h.info.usable) throw rejected(h.info.why_not);
-  return h;
+device_and_sms current_device() {
+  constexpr int known = 64;
+  static std::atomic<int> sms_of[known];
+  device_and_sms d;
+  must(cudaGetDevice(&d.device), "current device");
+  if (d.device < known) d.sms = sms_of[d.device].load(std::memory_order_relaxed);
+  if (d.sms != 0) return d;
+  must(cudaDeviceGetAttribute(&d.sms, cudaDevAttrMultiProcessorCount, d.device), "number of SMs");
+  if (d.device < known) sms_of[d.device].store(d.sms, std::memory_order_relaxed);
+  return d;
 }
 
 template <class Config>
@@ -76,8 +72,21 @@ auto kernel_of(Config const& c, gemm_plan const& plan) {
   return launcher;
 }
 
-void launch(gemm_plan const& plan, gemm_operands const& given, cudaStream_t stream,
-            launch_options const& how) {
+}  // namespace
+
+gpu_info const& gpu() {
+  static std::mutex mutex;
+  static std::map<int, gpu_info> seen;  // by device; its elements stay where they are
+  int device = 0;
+  if (cudaGetDevice(&device) != cudaSuccess) cudaGetLastError();  // look() says what is wrong
+  std::scoped_lock const lock(mutex);
+  auto const at = seen.find(device);
+  return at != seen.end() ? at->second : seen.emplace(device, look(device)).first->second;
+}
+
+void gemm(gemm_plan const& plan, gemm_operands const& given, cudaStream_t stream,
+          launch_options const& how) {
+  if (gpu_info const& here = gpu(); !here.usable) throw rejected(here.why_not);
   bool const early = how.pdl.value_or(plan.starts_early);
   if (plan.gemv) {
     auto const launcher = kernel_of(*plan.gemv, plan);
@@ -98,20 +107,11 @@ void launch(gemm_plan const& plan, gemm_operands const& given, cudaStream_t stre
        "kernel launch");
 }
 
-}  // namespace
-
-gpu_info const& gpu() { return here().info; }
-
-void gemm(gemm_plan const& plan, gemm_operands const& o, cudaStream_t stream,
-          launch_options const& how) {
-  usable_here();
-  launch(plan, o, stream, how);
-}
-
 void gemm(gemm_problem const& p, gemm_operands const& o, cudaStream_t stream,
           launch_options const& how) {
-  device_here const h = usable_here();
-  launch(*cached_plan(p, o, h.info.sms, h.device), o, stream, how);
+  if (gpu_info const& here = gpu(); !here.usable) throw rejected(here.why_not);
+  device_and_sms const d = current_device();
+  gemm(*cached_plan(p, o, d.sms, d.device), o, stream, how);
 }
 
 }  // namespace tw

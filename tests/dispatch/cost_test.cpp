@@ -114,6 +114,24 @@ TEST(Cost, OfFewerSmsItTakesLessAndNothingWhereTheyWait) {
   EXPECT_NEAR(share_of_power(tn(8192, 8192, 64), c, 128), 0, 1e-9);       // the results
 }
 
+TEST(Cost, PingPongHidesLessOfMMajorAndOfSmallEpilogues) {
+  auto const shown = [](gemm_config c) {  // of the epilogues of 7 tiles that have one behind them
+    c.pingpong = true;
+    int const tiles = 8 * 132;
+    double const first = predict(tn(8192, 8192, 64), c, {132, 132, 0, 0}).epilogue_us;
+    double const all = predict(tn(8192, 8192, 64), c, {tiles, 132, 0, 0}).epilogue_us;
+    return (all / first - 1) / 7;
+  };
+  machine_model const m;
+  gemm_config row_major = tile_128x128(), m_major = row_major, small = row_major;
+  m_major.d_m = true, small.tile_m = 64;
+  EXPECT_NEAR(shown(row_major), m.exposed_pingpong, 1e-9);
+  EXPECT_NEAR(shown(m_major), m.exposed_m_major, 1e-9);
+  EXPECT_NEAR(shown(small), m.exposed_64, 1e-9);
+  EXPECT_LT(shown(row_major), shown(m_major));
+  EXPECT_LT(shown(m_major), shown(small));
+}
+
 TEST(Cost, CAndTheAuxiliaryResultAreBytesOfDram) {
   gemm_problem const plain = tn(4096, 4096, 256);
   gemm_problem with_c = plain, unread = plain, with_aux = plain;

@@ -2,7 +2,6 @@
 // plan_test.cpp  What is planned and why, what a plan needs; every plan is compiled in.
 #include "dispatch/params.hpp"
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "dispatch/winners.hpp"
@@ -16,45 +15,6 @@ namespace {
 /// Is the plan's kernel compiled in?
 bool is_built(gemm_plan const& p) {
   return p.gemv ? registry::find_emu(*p.gemv) != nullptr : registry::find_emu(p.config) != nullptr;
-}
-
-std::string refusal(gemm_problem const& p, gemm_operands const& o) {
-  try {
-    check_operands(p, o);
-  } catch (rejected const& r) {
-    return r.why().code;
-  }
-  return "";
-}
-
-TEST(Operands, MissingAndMisalignedAddressesAreRefused) {
-  gemm_problem const p = tn(64, 32, 16);
-  gemm_operands o = aligned();
-  EXPECT_EQ(refusal(p, o), "");
-  o.d = nullptr;
-  EXPECT_EQ(refusal(p, o), "TW0408");
-  gemm_problem biased = p;
-  biased.epilogue.bias = along::cols;
-  EXPECT_EQ(refusal(biased, aligned()), "TW0408");
-  o = aligned();
-  o.bias = reinterpret_cast<void*>(std::uintptr_t{0x1002});
-  EXPECT_EQ(refusal(biased, o), "TW0409");
-  biased.epilogue.bias_type = elem::f16;
-  EXPECT_EQ(refusal(biased, o), "");
-  o = aligned();
-  o.a = reinterpret_cast<void*>(std::uintptr_t{0x1001});
-  EXPECT_EQ(refusal(p, o), "TW0409");
-}
-
-TEST(Operands, TwoResultsAtOneAddressAreRefused) {
-  gemm_problem p = tn(64, 32, 16);
-  p.aux = p.d;
-  gemm_operands o = aligned();
-  EXPECT_EQ(refusal(p, o), "TW0408");
-  o.aux = o.d;
-  EXPECT_EQ(refusal(p, o), "TW0428");
-  o.aux = reinterpret_cast<void*>(std::uintptr_t{0x9000});
-  EXPECT_EQ(refusal(p, o), "");
 }
 
 TEST(Plan, AFusedEpilogueHasItsOwnKernels) {
@@ -78,48 +38,6 @@ TEST(Plan, AFusedEpilogueHasItsOwnKernels) {
   }
 }
 
-/// Of the matrices only what has to change is named.
-TEST(Plan, ARefusedEpilogueNamesTheConditionThatFailed) {
-  auto const why = [](gemm_problem const& p) {
-    try {
-      plan_gemm(p, aligned(), 132);
-    } catch (rejected const& r) {
-      return fmt::format("{} {}: {} / {}", r.why().code, r.why().what, r.why().got, r.why().need);
-    }
-    return std::string("planned");
-  };
-  gemm_problem p = tn(64, 64, 64, elem::f32);
-  p.aux = p.d;
-  EXPECT_EQ(why(p), "TW0414 type of D with an auxiliary output: f32 / bf16, the type of A and B");
-  p.d.type = p.aux->type = elem::bf16;
-  EXPECT_EQ(why(p), "planned");
-  p.b = {elem::bf16, order::row_major, 64};
-  EXPECT_EQ(why(p),
-            "TW0414 order of B with an auxiliary output: row-major / column-major: columns "
-            "contiguous along K");
-  p.b.ord = order::col_major, p.a.ord = order::col_major;
-  EXPECT_EQ(why(p),
-            "TW0414 order of A with an auxiliary output: column-major / row-major: rows "
-            "contiguous along K");
-  p.a.ord = order::row_major, p.epilogue.gate = gating::split;
-  p.d.ord = p.aux->ord = order::col_major;
-  EXPECT_EQ(why(p),
-            "TW0414 order of D with a gate and an auxiliary output: column-major / row-major");
-  p = tn(64, 64, 64, elem::f16);
-  p.epilogue.act = activation::relu;
-  EXPECT_EQ(why(p),
-            "TW0414 type of D with a fused epilogue: f16 / bf16, the type of A and B, or f32");
-  p = batch_of(tn(64, 64, 64), 2);
-  p.aux = p.d, p.a.batch_stride_elems = matrix_desc::by_pointers;
-  EXPECT_EQ(why(p),
-            "TW0414 batch with an auxiliary output: matrices by pointers / a batch by strides");
-  p = batch_of(tn(64, 64, 64, elem::f32), 2);  // two conditions: all are told
-  p.aux = p.d, p.a.ord = order::col_major;
-  EXPECT_EQ(why(p),
-            "TW0414 matrices with an auxiliary output: A column-major, B column-major, D "
-            "row-major f32 from bf16 / row-major A, column-major B, D of their type");
-}
-
 TEST(Plan, ADeviceHasAnSm) {
   for (int const sms : {0, -1}) {
     try {
@@ -141,40 +59,6 @@ TEST(Plan, TheTransposedProductExchangesTheVectorsOfRowsAndColumns) {
   EXPECT_EQ(plan.normal.epilogue.bias, along::rows);
   EXPECT_FALSE(plan.normal.epilogue.row_scale);
   EXPECT_TRUE(plan.normal.epilogue.col_scale);
-}
-
-TEST(Operands, APlanThatSharesTilesNeedsItsWorkspace) {
-  gemm_problem const p = tn(600, 600, 16384);
-  gemm_operands o = aligned();
-  EXPECT_EQ(plan_gemm(p, o, 132).shared_tiles, 0);  // there is none
-  o.workspace = reinterpret_cast<void*>(std::uintptr_t{0x1000});
-  o.workspace_bytes = std::int64_t{64} << 20;
-  gemm_plan const plan = plan_gemm(p, o, 132);
-  ASSERT_GT(plan.shared_tiles, 0) << plan.why;
-  ASSERT_LE(plan.workspace_bytes, o.workspace_bytes);
-  EXPECT_NO_THROW(check_workspace(plan, o));
-  auto const code = [&] {
-    try {
-      check_workspace(plan, o);
-    } catch (rejected const& r) {
-      return r.why().code;
-    }
-    return std::string();
-  };
-  o.workspace = reinterpret_cast<void*>(std::uintptr_t{0x1010});
-  EXPECT_EQ(code(), "TW0410");  // misaligned
-  o.workspace = reinterpret_cast<void*>(std::uintptr_t{0x1000});
-  o.workspace_bytes = plan.workspace_bytes - 1;
-  EXPECT_EQ(code(), "TW0410");  // too small
-  gemm_plan const alone = plan_gemm(tn(8192, 8192, 64), gemm_operands{}, 132);
-  try {
-    check_workspace(alone, {.workspace_bytes = 1});
-    FAIL() << "promised, not there";
-  } catch (rejected const& r) {
-    EXPECT_EQ(r.why().code, "TW0410");
-    EXPECT_EQ(r.why().need.find("0 bytes at"), std::string::npos) << r.what();
-    EXPECT_EQ(r.why().need.find("first"), std::string::npos) << r.what();
-  }
 }
 
 TEST(Plan, TheLargestProductHasAPlan) {

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// no_kernel_test.cpp  What a refusal names where no compiled kernel computes a product.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "tests/dispatch/problems.hpp"
+#include "tilewright/dispatch/gemm.hpp"
+
+namespace tw::test {
+namespace {
+
+/// Of the matrices only what has to change is named.
+TEST(NoKernel, ARefusedEpilogueNamesTheConditionThatFailed) {
+  auto const why = [](gemm_problem const& p) {
+    try {
+      plan_gemm(p, aligned(), 132);
+    } catch (rejected const& r) {
+      return fmt::format("{} {}: {} / {}", r.why().code, r.why().what, r.why().got, r.why().need);
+    }
+    return std::string("planned");
+  };
+  gemm_problem p = tn(64, 64, 64, elem::f32);
+  p.aux = p.d;
+  EXPECT_EQ(why(p), "TW0414 type of D with an auxiliary output: f32 / bf16, the type of A and B");
+  p.d.type = p.aux->type = elem::bf16;
+  EXPECT_EQ(why(p), "planned");
+  p.b = {elem::bf16, order::row_major, 64};
+  EXPECT_EQ(why(p),
+            "TW0414 order of B with an auxiliary output: row-major / column-major: columns "
+            "contiguous along K");
+  p.b.ord = order::col_major, p.a.ord = order::col_major;
+  EXPECT_EQ(why(p),
+            "TW0414 order of A with an auxiliary output: column-major / row-major: rows "
+            "contiguous along K");
+  p.a.ord = order::row_major, p.epilogue.gate = gating::split;
+  p.d.ord = p.aux->ord = order::col_major;
+  EXPECT_EQ(why(p),
+            "TW0414 order of D with a gate and an auxiliary output: column-major / row-major");
+  p = tn(64, 64, 64, elem::f16);
+  p.epilogue.act = activation::relu;
+  EXPECT_EQ(why(p),
+            "TW0414 type of D with a fused epilogue: f16 / bf16, the type of A and B, or f32");
+  p = batch_of(tn(64, 64, 64), 2);
+  p.aux = p.d, p.a.batch_stride_elems = matrix_desc::by_pointers;
+  EXPECT_EQ(why(p),
+            "TW0414 batch with an auxiliary output: matrices by pointers / a batch by strides");
+  p = batch_of(tn(64, 64, 64, elem::f32), 2);  // two conditions: all are told
+  p.aux = p.d, p.a.ord = order::col_major;
+  EXPECT_EQ(why(p),
+            "TW0414 matrices with an auxiliary output: A column-major, B column-major, D "
+            "row-major f32 from bf16 / row-major A, column-major B, D of their type");
+}
+
+}  // namespace
+}  // namespace tw::test
