@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""words.py  The rule "terms" of lint.py: prose uses the terms of the field (gen/words.txt).
+
+Prose is Markdown outside of code, and the comments, docstrings and string literals of sources.
+"""
+import io
+import os
+import re
+import tokenize
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+# The layout algebra has products; `pitch` is the name of a member there and of TMA's parameters.
+LAYOUT_ALGEBRA = re.compile(
+    r"(include/tilewright|src|tests)/(layout|law|fuzz|conform|tensor)/|tools/(layout|picture)|"
+    r"docs/(layouts|laws|pictures)\.md|docs/errors/TW01|tests/tools/data/")
+GENERATED_TEXT = (".json", ".jsonl", ".inc", ".svg", ".html", ".tex", "words.txt", "words_pending.txt")
+CODE_SPAN = re.compile(r"`[^`]*`|\]\([^)]*\)|<[^>\s]+>")
+# Names in prose: a word with an underscore, ::, a call, a member access or a file suffix.
+NAME = re.compile(r"(?<![\w-])--?[a-z][\w-]*|\w*(::|->)\w+|\w+\(\)|\b\w*_\w*\b|\b[\w/-]+\.(hpp|cpp|cu|py|md|json|txt)\b")
+
+
+class Term:
+    def __init__(self, line):
+        pattern, self.use, allowed, where = (part.strip() for part in line.split(" | "))
+        self.pattern = re.compile(pattern, re.I)
+        self.allowed = None if allowed == "-" else re.compile(allowed, re.I)
+        self.only_text = where == "text"
+        self.names = "_" in pattern  # a term that is part of a name: names are not removed first
+
+
+def read_list(name):
+    with open(os.path.join(HERE, name), encoding="utf-8") as file:
+        return [line.rstrip("\n") for line in file if line.strip() and not line.startswith("#")]
+
+
+TERMS = [Term(line) for line in read_list("words.txt")]
+
+
+def markdown_prose(text):
+    fenced = False
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.lstrip().startswith("```"):
+            fenced = not fenced
+        elif not fenced and not line.startswith("    "):
+            yield number, CODE_SPAN.sub(" ", line), True
+
+
+def cpp_prose(text):
+    pattern = r'R"(\w*)\((?:.|\n)*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'|//[^\n]*|/\*.*?\*/'
+    for found in re.finditer(pattern, text, flags=re.S):
+        first = text.count("\n", 0, found.start()) + 1
+        is_text = found[0][0] in "R\""
+        if is_text and text.rfind("#include", text.rfind("\n", 0, found.start()) + 1,
+                                  found.start()) >= 0:
+            continue
+        for offset, line in enumerate(found[0].split("\n")):
+            yield first + offset, CODE_SPAN.sub(" ", line), is_text
+
+
+def python_prose(text):
+    try:
+        tokens = list(tokenize.generate_tokens(io.StringIO(text).readline))
+    except (tokenize.TokenError, SyntaxError, IndentationError):
+        return
+    for token in tokens:
+        if token.type in (tokenize.COMMENT, tokenize.STRING):
+            for offset, line in enumerate(token.string.split("\n")):
+                yield token.start[0] + offset, CODE_SPAN.sub(" ", line), token.type == tokenize.STRING
+
+
+def script_prose(text):
+    for number, line in enumerate(text.splitlines(), 1):
+        if found := re.search(r"(^|\s)#(.*)", line):
+            yield number, CODE_SPAN.sub(" ", found[2]), False
+
+
+def prose(path, text):
+    """(line, text, whether a user reads it) of everything in a file that is prose."""
+    if path.endswith(GENERATED_TEXT):
+        return ()
+    if path.endswith(".md"):
+        return markdown_prose(text)
+    if path.endswith((".hpp", ".cpp", ".cu", ".cuh", ".h", ".def")):
+        return cpp_prose(text)
+    if path.endswith(".py"):
+        return python_prose(text)
+    if path.endswith((".cmake", ".sh", "CMakeLists.txt")) or path in ("dev", ".ci/run"):
+        return script_prose(text)
+    return ()
+
+
+def check_terms(f):
+    """Complaints about one file (lint.SourceFile)."""
+    if f.generated:
+        return
+    for number, line, is_text in prose(f.path, f.text):
+        plain = NAME.sub(" ", line)
+        for term in TERMS:
+            if term.only_text and not is_text:
+                continue
+            if term.pattern.pattern.startswith(r"\bp") and LAYOUT_ALGEBRA.match(f.path):
+                continue
+            found = term.pattern.search(line if term.names else plain)
+            if found and not (term.allowed and term.allowed.search(plain)):
+                yield number, f"'{found[0]}': use {term.use}"
+
+
+def main():
+    """Counts by folder, for those who clean up."""
+    import collections  # pylint: disable=import-outside-toplevel
+    import sys  # pylint: disable=import-outside-toplevel
+    import lint  # pylint: disable=import-outside-toplevel
+    root = os.path.dirname(HERE)
+    count = collections.Counter()
+    for path in lint.list_files(root):
+        if not lint.is_text(root, path) or (len(sys.argv) > 1 and not path.startswith(sys.argv[1])):
+            continue
+        for number, text in check_terms(lint.SourceFile(root, path)):
+            if len(sys.argv) > 1:
+                print(f"{path}:{number}: {text}")
+            parts = path.split("/")
+            count["/".join(parts[:3 if parts[0] == "include" else 2])] += 1
+    for folder, number in sorted(count.items()):
+        print(f"{number:5} {folder}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()
