@@ -14,6 +14,8 @@ import subprocess
 import sys
 import tempfile
 
+import words  # gen/words.py
+
 # Data flows along the folders: a file includes its own folder or folders to its left.
 ORDER = "base problem layout tensor arch atom pipeline kernel dispatch".split()
 SRC_FOLDERS = {"emu": "arch", "registry": "dispatch"}  # folders of src/ with a name of their own
@@ -26,6 +28,7 @@ PAGE_SECTIONS = ["## Meaning", "## Example", "## What to do"]
 FORBIDDEN = [r"/wor[k]/", r"/roo[t]/", r"\bTOD[O]\b", r"\bFIXM[E]\b", r"pypi[.]org",
              r"pythonhosted[.]org", r"deb[.]debian[.]org", r"registry[.]npmjs[.]org",
              r"crates[.]io", r"conda[.]anaconda[.]org"]
+LINK = re.compile(r"(?<![\w\])])\[[^\]]*\]\(([^)\s]+)\)")
 RAW_INTRINSICS = re.compile(
     r"\basm\b|\b(threadIdx|blockIdx|blockDim|gridDim|cudaGridDependencySynchronize)\b"
     r"|\b__(?!global__|launch_bounds__|grid_constant__|restrict__|builtin_is_constant_evaluated\b)"
@@ -101,8 +104,8 @@ def check_folders(f):
             yield max(seen.values()), "arch/cuda and arch/emu meet; only arch/select.hpp sees both"
 
 
-def check_card(f):
-    """The licence line, then for C++ the card: '// name.hpp  one sentence'."""
+def check_title(f):
+    """The licence line, then for C++ the title: '// name.hpp  one sentence'."""
     if not f.is_code:
         return
     first = 1 if f.lines and f.lines[0].startswith("#!") else 0
@@ -112,7 +115,7 @@ def check_card(f):
     if f.is_cpp and not f.generated:
         name = os.path.basename(f.path)
         if len(f.lines) < 2 or not re.match(rf"// {re.escape(name)}  \S", f.lines[1]):
-            yield 2, f"second line is not the card '// {name}  one sentence'"
+            yield 2, f"second line is not the title '// {name}  one sentence'"
     if f.path.endswith((".hpp", ".cuh", ".h")) and "#pragma once" not in f.text:
         yield 1, "header without #pragma once"
 
@@ -156,8 +159,9 @@ def check_words(f):
                 yield number, f"'{found[0]}' must not appear in the repository"
 
 
-FILE_RULES = {"folders": check_folders, "card": check_card, "preprocessor": check_preprocessor,
-              "kernels": check_kernels, "size": check_size, "words": check_words}
+FILE_RULES = {"folders": check_folders, "title": check_title, "preprocessor": check_preprocessor,
+              "kernels": check_kernels, "size": check_size, "words": check_words,
+              "terms": words.check_terms}
 
 
 def check_codes(files):
@@ -222,7 +226,26 @@ def check_snippets(files):
                 yield f.path, number, "this C++ is in no file under tests/, so nothing compiles it"
 
 
-TREE_RULES = {"codes": check_codes, "diagnoses": check_diagnoses, "snippets": check_snippets}
+def check_links(files):
+    """A relative link of a page leads to a file or folder of the tree."""
+    paths = {f.path for f in files}
+    folders = {os.path.dirname(p) for p in paths}
+    for f in files:
+        if not f.path.endswith(".md"):
+            continue
+        for number, line in enumerate(f.lines, 1):
+            for target in LINK.findall(re.sub(r"`[^`]*`", "", line)):
+                if re.match(r"[a-z]+:|#", target):
+                    continue
+                path = os.path.normpath(os.path.join(os.path.dirname(f.path),
+                                                     target.split("#")[0]))
+                if path not in paths and path not in folders and \
+                        not any(folder.startswith(path + "/") for folder in folders):
+                    yield f.path, number, f"the link {target} leads to no file"
+
+
+TREE_RULES = {"codes": check_codes, "diagnoses": check_diagnoses, "snippets": check_snippets,
+              "links": check_links}
 
 
 def list_files(root):
