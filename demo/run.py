@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""run.py  Reads handwritten digits with a small network; every matrix product is `tilewright gemm`.
+"""run.py  Reads handwritten digits with a small network; every GEMM is `tilewright gemm`.
 
-Python does what is no product: files, ReLU, the largest of ten scores, and this text. It needs
-nothing but Python's own library.
+Python does everything else: files, ReLU, the largest of ten scores, and this text. It needs
+only Python's standard library.
 """
 import argparse
 import array
@@ -53,7 +53,7 @@ def read_bias(path, name):
     return [struct.unpack("<f", struct.pack("<I", w << 16))[0] for w in words]
 
 
-class Products:
+class Gemms:
     """Runs `tilewright gemm` and remembers what it reported."""
 
     def __init__(self, command, device, folder):
@@ -91,8 +91,8 @@ def show_images(pixels, labels, answers):
                   [answers[i] for i in chosen]))
 
 
-def show_products(records, shapes):
-    print("\nThe two matrix products, each checked against float64 with its proven error bound:")
+def show_gemms(records, shapes):
+    print("\nThe two GEMMs, each checked against float64 with its proven error bound:")
     for record, text in zip(records, shapes):
         check = record["check"]
         print(f"  {text:52} {record['m']}x{record['k']} times {record['k']}x{record['n']}: "
@@ -102,10 +102,10 @@ def show_products(records, shapes):
 
 
 def show_layout(command):
-    print("\nOne picture: where the kernel puts a tile in shared memory. A row of the tile is\n"
-          "eight pieces of 16 bytes; the number is the piece's place. The places are swizzled:\n"
-          "each column of the tile meets all eight groups of memory banks (place modulo 8),\n"
-          "as each row does.\n", flush=True)
+    print("\nThe layout of a tile in shared memory. A row of the tile is eight chunks of 16\n"
+          "bytes; the number is the position of the chunk. The positions are swizzled: each\n"
+          "column of the tile covers all eight groups of memory banks (position modulo 8), as\n"
+          "each row does.\n", flush=True)
     subprocess.run([command, "layout", "Sw<3,0,3> o 0 o (8,8):(8,1)", "--print", "table"],
                    check=False)
 
@@ -122,15 +122,15 @@ def main():
     labels = read_npy(DATA / "labels.npy")[1]
     weights = DATA / "weights.safetensors"
     with tempfile.TemporaryDirectory(prefix="tilewright-demo-") as scratch:
-        products = Products(command, options.device, pathlib.Path(scratch))
+        gemms = Gemms(command, options.device, pathlib.Path(scratch))
         bias1, bias2 = read_bias(weights, "bias1"), read_bias(weights, "bias2")
-        shape, values = read_npy(products.layer(DATA / "images.npy", "weight1", bias1, "hidden"))
+        shape, values = read_npy(gemms.layer(DATA / "images.npy", "weight1", bias1, "hidden"))
         relu = pathlib.Path(scratch) / "relu.npy"
         write_npy(relu, shape, [max(v, 0.0) for v in values])
-        scores = read_npy(products.layer(relu, "weight2", bias2, "scores"))[1]
+        scores = read_npy(gemms.layer(relu, "weight2", bias2, "scores"))[1]
     answers = [max(range(10), key=lambda c, i=i: scores[10 * i + c]) for i in range(len(labels))]
     right = sum(a == b for a, b in zip(answers, labels))
-    record = products.records[0]
+    record = gemms.records[0]
 
     print(f"Tilewright reads {len(labels)} handwritten digits that the network has never seen.\n")
     show_images(pixels, labels, answers)
@@ -139,9 +139,9 @@ def main():
     where = f"the GPU: {record['device_name']}" if record["device"] == "gpu" else (
         f"the emulator ({record['threads']} threads of this CPU): no Hopper GPU was used")
     print(f"Device    {where}")
-    print(f"Time      {1e3 * sum(r['seconds'] for r in products.records):.2f} ms for the products, "
-          f"{time.monotonic() - start:.2f} s for everything")
-    show_products(products.records, ["hidden = images x weight1 + bias1, then ReLU",
+    print(f"Time      {1e3 * sum(r['seconds'] for r in gemms.records):.2f} ms for the GEMMs, "
+          f"{time.monotonic() - start:.2f} s in total")
+    show_gemms(gemms.records, ["hidden = images x weight1 + bias1, then ReLU",
                                      "scores = hidden x weight2 + bias2"])
     show_layout(command)
 
