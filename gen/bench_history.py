@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""bench_history.py  Keeps bench/results/history.csv: one row per measurement, category and contender.
+"""bench_history.py  Keeps bench/results/history.csv, a row per measurement, category, contender.
 
-    gen/bench_history.py FILE...   enters results of `tilewright bench gemm --json FILE`; the rows of
-                                   a file of that name are replaced
+    gen/bench_history.py FILE...   enters results of `tilewright bench gemm --json FILE`; the rows
+                                   of a file of that name are replaced
     gen/bench_history.py --check   exits 1 if a result in bench/results has rows that are missing,
                                    or that are not what it says
 
@@ -100,8 +100,8 @@ def check():
         with open(os.path.join(RESULTS, entry), encoding="utf-8") as file:
             result = json.load(file)
         name = os.path.splitext(entry)[0]
-        if result.get("schema") == SCHEMA and \
-                text_of(rows_of(name, result)) != text_of([r for r in table if r["result"] == name]):
+        old = [row for row in table if row["result"] == name]
+        if result.get("schema") == SCHEMA and text_of(rows_of(name, result)) != text_of(old):
             complaints.append(f"stale: history.csv has other rows for {entry}; "
                               f"run gen/bench_history.py bench/results/{entry}")
     return complaints

@@ -17,6 +17,7 @@ CPP_PROSE = re.compile(
     r'R"(\w*)\((?:.|\n)*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'|//[^\n]*|'
     r'/\*(?:.|\n)*?\*/')
 CODE_SPAN = re.compile(r"`[^`]*`|\]\([^)]*\)|<[^>\s]+>")
+ONE_WORD = re.compile(r"[\"']\w+[\"']")  # a key or an option, not prose
 # Names in prose: a word with an underscore, ::, a call, a member access or a file suffix.
 NAME = re.compile(r"(?<![\w-])--?[a-z][\w-]*|\w*(::|->)\w+|\w+\(\)|\b\w*_\w*\b|"
                   r"\b[\w/-]+\.(hpp|cpp|cu|py|md|json|txt)\b")
@@ -53,6 +54,8 @@ def cpp_prose(text):
     for found in CPP_PROSE.finditer(text):
         first = text.count("\n", 0, found.start()) + 1
         is_text = found[0][0] in "R\""
+        if ONE_WORD.fullmatch(found[0]):
+            continue
         if is_text and text.rfind("#include", text.rfind("\n", 0, found.start()) + 1,
                                   found.start()) >= 0:
             continue
@@ -66,7 +69,8 @@ def python_prose(text):
     except (tokenize.TokenError, SyntaxError, IndentationError):
         return
     for token in tokens:
-        if token.type in (tokenize.COMMENT, tokenize.STRING):
+        if token.type in (tokenize.COMMENT, tokenize.STRING) and \
+                not ONE_WORD.fullmatch(token.string):
             for offset, line in enumerate(token.string.split("\n")):
                 is_text = token.type == tokenize.STRING
                 yield token.start[0] + offset, CODE_SPAN.sub(" ", line), is_text
