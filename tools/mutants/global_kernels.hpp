@@ -31,7 +31,7 @@ struct global_params {
   tensor_map map;  // boxes of 32 x 32 floats; one row of boxes per CTA
   float* partials;
   float* result;
-  unsigned* flag;
+  unsigned* flag;  // followed by two more
   global_mutation broken;
 };
 
@@ -218,6 +218,79 @@ struct reduce : global_kernel<Only> {
     if (cta_id() != 0) return;
     base::wait_for_flag(p, static_cast<unsigned>(cta_count()));
     for (int i = thread_id(); i < elems; i += threads) p.result[i] = p.partials[i] / 2;
+  }
+};
+
+/// Stream-K's turn: all CTAs add to one tile, one after the other, several times over. Each hands
+/// the turn on with a store to the same flag.
+template <global_mutation Only = global_mutation::count>
+struct semaphore : global_kernel<Only> {
+  using base = global_kernel<Only>;
+  using base::is, base::part, base::elems, base::threads;
+  using typename base::params, typename base::smem;
+  static constexpr int rounds = 4;
+
+  TW_DEVICE static void run(params const& p) {
+    for (int round = 0; round < rounds; ++round) {
+      auto const turn = static_cast<unsigned>(round * cta_count() + cta_id());
+      base::wait_for_flag(p, turn);
+      for (int i = thread_id(); i < elems; i += threads)
+        p.partials[i] = (turn == 0 ? 0.0F : p.partials[i]) + part(cta_id(), i) / rounds;
+      if (!is(p, global_mutation::no_sync_before_flag)) cta_sync();
+      if (thread_id() != 0) continue;
+      if (is(p, global_mutation::no_release))
+        store_relaxed(p.flag, turn + 1);
+      else if (is(p, global_mutation::scope_of_cta))
+        store_release<scope::cta>(p.flag, turn + 1);
+      else
+        store_release(p.flag, turn + 1);
+    }
+    if (cta_id() != cta_count() - 1) return;
+    cta_sync();
+    for (int i = thread_id(); i < elems; i += threads) p.result[i] = p.partials[i];
+  }
+};
+
+/// CTA 0 announces the first half of a tile, takes the announcement back once it was seen, and
+/// announces the second half with another flag.
+template <global_mutation Only = global_mutation::count>
+struct two_flags : global_kernel<Only> {
+  using base = global_kernel<Only>;
+  using base::is, base::part, base::elems, base::threads;
+  using typename base::params, typename base::smem;
+
+  TW_DEVICE static void run(params const& p) {
+    unsigned* const announced[2] = {p.flag, p.flag + 1};
+    unsigned* const seen = p.flag + 2;
+    for (int half = 0; half < 2; ++half) {
+      int const first = half * elems / 2 + thread_id(), end = (half + 1) * elems / 2;
+      if (cta_id() == 0) {
+        for (int i = first; i < end; i += threads) p.partials[i] = part(0, i);
+        if (!is(p, global_mutation::no_sync_before_flag)) cta_sync();
+        if (thread_id() != 0) continue;
+        if (is(p, global_mutation::no_release) && half == 1)
+          store_relaxed(announced[half], 1);
+        else
+          store_release(announced[half], 1);
+        if (half == 1) continue;
+        while (load_relaxed(seen) != 1) backoff();
+        store_relaxed(announced[0], 0);
+      } else if (cta_id() == 1) {
+        if (thread_id() == 0) {
+          while ((is(p, global_mutation::no_acquire) && half == 1
+                      ? load_relaxed(announced[half])
+                      : load_acquire(announced[half])) != 1)
+            backoff();
+          store_relaxed(seen, 1);
+        }
+        if (!is(p, global_mutation::no_sync_after_flag)) cta_sync();
+        for (int i = first; i < end; i += threads) {
+          float sum = p.partials[i];
+          for (int c = 1; c < cta_count(); ++c) sum += part(c, i);
+          p.result[i] = sum;
+        }
+      }
+    }
   }
 };
 

@@ -19,7 +19,7 @@ float expected(int i) {
 
 struct memory {
   std::vector<float> partials, result;
-  unsigned flag = 0;
+  unsigned flag[3] = {};
   global_params p;
 
   memory(int which, float first) : partials(ctas * elems, first), result(elems, NAN) {
@@ -32,7 +32,7 @@ struct memory {
     d.box[0] = d.box[1] = 32;
     auto const broken = static_cast<global_mutation>(which);
     p = {broken == global_mutation::stale_map ? tensor_map{} : make_tensor_map(d, target::emu),
-         partials.data(), result.data(), &flag, broken};
+         partials.data(), result.data(), flag, broken};
   }
 };
 
@@ -111,6 +111,27 @@ std::vector<mutant> made() {
       "the proxy fence is the one for shared memory", {"E0044"});
   add("gather", collect, no_acquire, "no-acquire", "the flag is read without acquire", {"E0042"});
   add("gather", collect, stale_map, "stale-map", "the tensor map was never made", {"E0013"});
+  auto* const turns = run_kernel<semaphore<>>;
+  add("semaphore", turns, none, "", "", {});
+  add("semaphore", turns, no_release, "no-release", "the turn is handed on without release",
+      {"E0042"});
+  add("semaphore", turns, no_acquire, "no-acquire", "the turn is read without acquire", {"E0042"});
+  add("semaphore", turns, scope_of_cta, "scope-of-cta", "the turn is released to its own CTA alone",
+      {"E0042"});
+  add("semaphore", turns, no_sync_before_flag, "no-sync-before-flag",
+      "no cta_sync between the stores and the turn", {"E0042"});
+  add("semaphore", turns, no_sync_after_flag, "no-sync-after-flag",
+      "no cta_sync after the poll of one thread", {"E0042"});
+  auto* const two = run_kernel<two_flags<>>;
+  add("two_flags", two, none, "", "", {});
+  add("two_flags", two, no_release, "no-release", "the second flag is raised without release",
+      {"E0042"});
+  add("two_flags", two, no_acquire, "no-acquire", "the second flag is read without acquire",
+      {"E0042"});
+  add("two_flags", two, no_sync_before_flag, "no-sync-before-flag",
+      "no cta_sync between the stores and the flags", {"E0042"});
+  add("two_flags", two, no_sync_after_flag, "no-sync-after-flag",
+      "no cta_sync after the polls of one thread", {"E0042"});
   auto* const sum = run_kernel<reduce<>>;
   add("reduce", sum, none, "", "", {});
   add("reduce", sum, staging_reused, "staging-reused",

@@ -38,13 +38,14 @@ struct actor {
 
 /// A thread's part in the order of global memory. Components: 0 is none yet.
 struct global_actor {
-  component writes = 0;              // its TMA stores, by bulk group: written, not only read
-  component copies = 0;              // its cp.async groups
-  component acquires = 0;            // what it has learnt from other CTAs
-  void const* last_taken = nullptr;  // the newest release that it acquired
-  std::vector<released> seen;        // by relaxed loads since its last fence_acq_rel
-  released fence;                    // what that fence released, and how far
-  clock_ref fenced_known;            // at its last fence_proxy_async_global
+  component writes = 0;        // its TMA stores, by bulk group: written, not only read
+  component copies = 0;        // its cp.async groups
+  component acquires = 0;      // what it has learnt from other CTAs
+  knowledge_ref last_taken;    // the newest release that it acquired, kept alive: a later
+                               // one must not come to lie at its address
+  std::vector<released> seen;  // by relaxed loads since its last fence_acq_rel
+  released fence;              // what that fence released, and how far
+  clock_ref fenced_known;      // at its last fence_proxy_async_global
 };
 
 /// What those who arrive at a barrier bring to those who leave it.

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // global_order.cpp  What flags and counters in global memory carry between CTAs: releases,
-// acquires,
-//                   fences, scopes. PTX ISA, "Memory Consistency Model": "Release and Acquire
-//                   Patterns", "Release Sequence", "Morally strong operations".
+//                   acquires, fences, scopes. PTX ISA, "Memory Consistency Model": "Release and
+//                   Acquire Patterns", "Release Sequence", "Morally strong operations".
 #include <algorithm>
 
 #include "emu/hazard/checker.hpp"
@@ -45,8 +44,8 @@ bool checker::reaches(released const& from, thread const& t, scope s) const {
 }
 
 void checker::acquire(thread& t, released const& from) {
-  if (!from.what || t.global.last_taken == from.what.get()) return;
-  t.global.last_taken = from.what.get();
+  if (!from.what || t.global.last_taken == from.what) return;
+  t.global.last_taken = from.what;
   component const who = new_component(t.global.acquires, component_face::kind::acquires, t);
   auto it = std::ranges::find(imports_, who, &imports::who);
   if (it == imports_.end()) {
