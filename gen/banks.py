@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""banks.py  The comparison of bank counts with the card: raw output to JSON, JSON to docs/banks.md.
+"""banks.py  The comparison of bank counts with a GPU: raw output to JSON, JSON to docs/banks.md.
 
 On a machine with a Hopper GPU and Nsight Compute, in the root of the tree:
 
@@ -62,7 +62,7 @@ def merge(folder):
     if not timed <= len(cases) == len(counters):
         sys.exit(f"{len(cases)} cases, {len(counters)} counted, {len(cycles)} timed")
     card, driver, clock = [part.strip() for part in text("card.txt").split(",")[:3]]
-    result = {"question": "wavefronts of accesses to shared memory, model and card",
+    result = {"question": "wavefronts of accesses to shared memory, model and GPU",
               "device": {"card": card, "driver": driver, "max_sm_clock": clock},
               "nsight_compute": text("ncu.txt"), "options": "--clock-control none",
               "metrics": METRICS, "layouts": [], "operands": [], "boxes": [], "descriptors": [],
@@ -134,7 +134,7 @@ def table(result):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Bank counts, model and card.")
+    parser = argparse.ArgumentParser(description="Bank counts, model and GPU.")
     parser.add_argument("--metrics", action="store_true", help="print the counters to ask ncu for")
     parser.add_argument("--merge", metavar="FOLDER", help="folder of the raw output")
     parser.add_argument("-o", default=RESULT, help="the JSON that --merge writes")

@@ -18,7 +18,7 @@ import words  # gen/words.py
 
 # Data flows along the folders: a file includes its own folder or folders to its left.
 ORDER = "base problem layout tensor arch atom pipeline kernel dispatch".split()
-SRC_FOLDERS = {"emu": "arch", "registry": "dispatch"}  # folders of src/ with a name of their own
+SRC_FOLDERS = {"emu": "arch", "registry": "dispatch"}  # folders of src/ with other names
 CPP = (".hpp", ".cpp", ".cu", ".cuh", ".h", ".def")
 CODE = CPP + (".py", ".cmake", ".sh", "CMakeLists.txt", "dev", ".ci/run")
 MAX_LINES, MAX_COLUMNS = 500, 100
@@ -289,7 +289,7 @@ def compile_header(root, header, nvcc):
         command = ["g++", "-std=c++20", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-x", "c++"]
     if command[0] is None:
         return None
-    # Outputs go to a folder of their own, never to a device file.
+    # Outputs go to a temporary folder, never to a device file.
     with tempfile.TemporaryDirectory() as folder:
         with open(os.path.join(folder, "alone"), "w", encoding="utf-8") as file:
             file.write(f'#include "{header}"\n')

@@ -16,7 +16,7 @@ LAYOUT_ALGEBRA = re.compile(
 CPP_PROSE = re.compile(
     r'R"(\w*)\((?:.|\n)*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'|//[^\n]*|'
     r'/\*(?:.|\n)*?\*/')
-CODE_SPAN = re.compile(r"`[^`]*`|\]\([^)]*\)|<[^>\s]+>")
+CODE_SPAN = re.compile(r"`[^`]*`|\]\([^)]*\)|<[^>\s]+>|\{[^{}]*\}")
 ONE_WORD = re.compile(r"[\"']\w+[\"']")  # a key or an option, not prose
 # Names in prose: a word with an underscore, ::, a call, a member access or a file suffix.
 NAME = re.compile(r"(?<![\w-])--?[a-z][\w-]*|\w*(::|->)\w+|\w+\(\)|\b\w*_\w*\b|"

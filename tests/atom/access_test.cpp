@@ -89,14 +89,14 @@ TEST(Access, WhatTheHardwareReadsHasNoConflicts) {
   EXPECT_EQ(count_banks(tma_access, "Sw<3,3,3> o 0 o (64,16):(64,1)"_L, 16).wavefronts, 32);
 }
 
-nlohmann::json measured_on_the_card() {
+nlohmann::json measured_on_a_gpu() {
   std::ifstream file(TW_SOURCE_DIR "/bench/results/2026-11-21-h200-banks.json");
   return nlohmann::json::parse(file);
 }
 
 /// The model cannot drift from what Nsight Compute counted.
 TEST(Access, CountsAreThoseOfTheCard) {
-  auto const card = measured_on_the_card();
+  auto const card = measured_on_a_gpu();
   std::vector<bank_case> const cases = bank_cases();
   ASSERT_EQ(card["layouts"].size(), cases.size());
   for (std::size_t i = 0; i < cases.size(); ++i) {
@@ -127,7 +127,7 @@ TEST(Access, CountsAreThoseOfTheCard) {
 }
 
 TEST(Access, RandomPatternsCountAsOnTheCard) {
-  auto const card = measured_on_the_card();
+  auto const card = measured_on_a_gpu();
   ASSERT_EQ(card["patterns"].size(), pattern_accesses().size());
   for (std::string const& name : pattern_accesses()) {
     auto const& measured = card["patterns"][name]["measured"];

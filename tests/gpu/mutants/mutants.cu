@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // mutants.cu  The mutants on the card: how often do plain launches show them, and what does
-//             compute-sanitizer say? on_the_card.py builds it and runs it.
+//             compute-sanitizer say? on_a_gpu.py builds it and runs it.
 //
 //     gpu_mutants list                          one JSON object for each row
 //     gpu_mutants run LAUNCHES POISON ROW...    runs rows by number, one JSON object each; poison

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""on_the_card.py  Builds the mutants for the card, and runs them there with compute-sanitizer.
+"""on_a_gpu.py  Builds the mutants for a GPU, and runs them there with compute-sanitizer.
 
-    on_the_card.py build FOLDER               with nvcc: FOLDER/gpu_mutants and FOLDER/build.json
-    on_the_card.py run FOLDER -o raw.json     on a machine with a Hopper GPU; also raw.json.log
-    on_the_card.py judge -o raw.json          reads raw.json.log again
+    on_a_gpu.py build FOLDER               with nvcc: FOLDER/gpu_mutants and FOLDER/build.json
+    on_a_gpu.py run FOLDER -o raw.json     on a machine with a Hopper GPU; also raw.json.log
+    on_a_gpu.py judge -o raw.json          reads raw.json.log again
 
-Rows that may wait for ever come last: a process that is killed inside a kernel keeps the card for
-a while. gen/mutants_card.py makes the committed record of raw.json, and the page of that.
+Rows that may wait for ever come last: a process that is killed inside a kernel keeps the GPU
+busy for a while. gen/mutants_gpu.py makes the committed record of raw.json, and the page of that.
 """
 import argparse
 import concurrent.futures
@@ -268,7 +268,7 @@ def judge(out):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="The mutants on the card.")
+    parser = argparse.ArgumentParser(description="The mutants on a GPU.")
     parser.add_argument("verb", choices=["build", "run", "judge"])
     parser.add_argument("folder", nargs="?", default="build/mutants")
     parser.add_argument("-o", default="raw.json")

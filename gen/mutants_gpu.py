@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""mutants_card.py  Raw output of the mutants on the card to JSON, and JSON to a page of docs.
+"""mutants_gpu.py  Raw output of the mutants on a GPU to JSON, and JSON to a page of docs.
 
-    tests/gpu/mutants/on_the_card.py build build/mutants
-    tests/gpu/mutants/on_the_card.py run build/mutants -o raw.json    # where the card is
+    tests/gpu/mutants/on_a_gpu.py build build/mutants
+    tests/gpu/mutants/on_a_gpu.py run build/mutants -o raw.json    # on a machine with a GPU
     build/bin/tilewright check --mutants --seeds 12 --json > emulator.json
-    python3 gen/mutants_card.py --merge raw.json emulator.json -o DATE-h200-mutants.json
+    python3 gen/mutants_gpu.py --merge raw.json emulator.json -o DATE-h200-mutants.json
 
-Then `python3 gen/mutants_card.py --table` writes the table of the page again; --check compares.
+Then `python3 gen/mutants_gpu.py --table` writes the table of the page again; --check compares.
 """
 import argparse
 import json
@@ -16,9 +16,9 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 RESULT = os.path.join(ROOT, "bench/results/2026-11-21-h200-mutants.json")
-PAGE = os.path.join(ROOT, "docs/mutants-on-the-card.md")
+PAGE = os.path.join(ROOT, "docs/mutants-on-a-gpu.md")
 TOOLS = ["racecheck", "synccheck", "memcheck", "initcheck"]
-BEGIN, END = "<!-- from here: gen/mutants_card.py --table -->\n", "<!-- to here -->\n"
+BEGIN, END = "<!-- from here: gen/mutants_gpu.py --table -->\n", "<!-- to here -->\n"
 
 
 def read(path):
@@ -32,7 +32,7 @@ def merge(raw, emulator):
     if emulator["false_reports"] != 0:
         sys.exit("the emulator has reported correct kernels")
     card, driver = [part.strip() for part in raw["card"].split(",")]
-    result = {"question": "planted bugs: the emulator, the card, compute-sanitizer",
+    result = {"question": "planted faults: the emulator, a GPU, compute-sanitizer",
               "date": raw["date"], "commit": raw["commit"],
               "device": {"card": card, "driver": driver}, "nvcc": raw["nvcc"],
               "compute_sanitizer": raw["sanitizer"], "launches": raw["launches"],
@@ -87,7 +87,7 @@ class Table:
         self.mutants = [r for r in self.rows if r["name"]]
         self.correct = {r["kernel"]: r for r in self.rows if not r["name"]}
 
-    def told(self, row, tool):
+    def distinct(self, row, tool):
         """Kinds of report that the correct kernel does not get."""
         return set(row[tool]["said"]) - set(self.correct[row["kernel"]][tool]["said"])
 
@@ -95,7 +95,7 @@ class Table:
         checked = row[tool]
         if checked["reports"] is None:
             return "deadlock, hung" if checked["deadlocks"] else checked["end"] or "no summary"
-        if row["name"] and checked["said"] and not self.told(row, tool):
+        if row["name"] and checked["said"] and not self.distinct(row, tool):
             return f"{checked['reports']}, as correct"
         return f"{checked['reports']}" + (", failed" if checked.get("error") else "")
 
@@ -106,10 +106,10 @@ class Table:
                 (f"{launches} plain launches: hung, failed, or wrong once",
                  [r for r in self.mutants if not silent(r)],
                  [r for r in self.correct.values() if not silent(r)])]
-        rows += [(tool, [r for r in self.mutants if self.told(r, tool)],
+        rows += [(tool, [r for r in self.mutants if self.distinct(r, tool)],
                   [r for r in self.correct.values() if r[tool]["said"]]) for tool in TOOLS]
         rows.append(("any of the four tools",
-                     [r for r in self.mutants if any(self.told(r, tool) for tool in TOOLS)],
+                     [r for r in self.mutants if any(self.distinct(r, tool) for tool in TOOLS)],
                      [r for r in self.correct.values() if any(r[tool]["said"] for tool in TOOLS)]))
         out = [f"| found by | mutants, of {len(self.mutants)} | of the {len(quiet)} that plain "
                f"launches do not show | correct kernels reported, of {len(self.correct)} |",
@@ -117,7 +117,7 @@ class Table:
         out += [f"| {what} | {len(found)} | {sum(r in quiet for r in found)} | {len(false)} |"
                 for what, found, false in rows]
         unseen = [r for r in self.mutants
-                  if r["racecheck"].get("wrong_launches") and not self.told(r, "racecheck")]
+                  if r["racecheck"].get("wrong_launches") and not self.distinct(r, "racecheck")]
         return out + ["", f"{len(unseen)} mutants gave wrong results while racecheck watched and "
                           "reported nothing that it does not report of the correct kernel."]
 
@@ -154,7 +154,7 @@ def table(result):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="The mutants on the card.")
+    parser = argparse.ArgumentParser(description="The mutants on a GPU.")
     parser.add_argument("--merge", nargs=2, metavar=("RAW", "EMULATOR"))
     parser.add_argument("-o", default=RESULT, help="the JSON that --merge writes")
     parser.add_argument("--table", action="store_true", help="write the table of the page")
@@ -169,7 +169,7 @@ def main():
             before, rest = file.read().split(BEGIN)
         written, after = rest.split(END)
         if options.check and written != fresh:
-            sys.exit("the page is not what bench/results says: python3 gen/mutants_card.py --table")
+            sys.exit("the page is not what bench/results says: python3 gen/mutants_gpu.py --table")
         if options.table:
             with open(PAGE, "w", encoding="utf-8") as file:
                 file.write(before + BEGIN + fresh + END + after)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""mutants_card_test.py  The mutants of docs/mutants-on-the-card.md are those of the command.
+"""mutants_gpu_test.py  The mutants of docs/mutants-on-a-gpu.md are those of the command.
 
-The command may have more: what came after the day on the card is not in the table.
+The command may have more: mutants that are newer than the GPU run are not in the table.
 """
 import json
 import os
