@@ -5,7 +5,7 @@
 # compiler calls the emulator before each plain load and store; the plugin holds its own emulator
 # and exports tilewright_plugin alone.
 # With CUDA, in a project that has enabled the language CUDA, NAME_gpu.so too: the same sources for
-# sm_90a, which `tilewright check` runs on the card; only results are seen there. A kernel that
+# sm_90a, which `tilewright check` runs on a GPU and compares results only. A kernel that
 # ptxas does not keep as written (wgmma serialised, registers moved) does not build.
 #
 # tilewright_see_accesses(TARGET)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # tw_precompile(TARGET HEADER...): headers of others, compiled once for all C++ files of the
 # target. None of ours: a file of ours names what it uses.
-# Files with flags of their own are compiled without (SKIP_PRECOMPILE_HEADERS).
+# Files with other flags are compiled without (SKIP_PRECOMPILE_HEADERS).
 function(tw_precompile target)
   set(headers "")
   foreach(header IN LISTS ARGN)

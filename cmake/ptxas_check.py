@@ -7,7 +7,7 @@ reads what ptxas says. A spill, or a note that wgmma was serialised or its regis
 (C7508, C7510, C7517, C7519, "Potential Performance Loss"), fails the compilation and removes the
 object, so that the next build tries again. Otherwise OBJECT.ptxas.json holds registers, spills,
 stack and static shared memory of each kernel; tests/golden/ptxas_test.py compares them.
-With --spills-pass before nvcc a spill passes: a kernel of somebody else may choose to.
+With --spills-pass before nvcc a spill passes: a user's kernel may have spills.
 """
 import json
 import os

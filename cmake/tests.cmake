@@ -9,7 +9,7 @@ find_package(rapidcheck REQUIRED)
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 include(GoogleTest)
 
-# What somebody tuned on this machine must not change a test.
+# Tuning results of this machine must not change a test.
 set(tw_test_environment TILEWRIGHT_TUNE=off TW_COMMAND=$<TARGET_FILE:tilewright_command>
     TW_SOURCE_DIR=${PROJECT_SOURCE_DIR} TW_BINARY_DIR=${PROJECT_BINARY_DIR}
     TW_NVCC=${CMAKE_CUDA_COMPILER} TW_NVCC_VERSION=${CMAKE_CUDA_COMPILER_VERSION})

@@ -53,7 +53,7 @@ struct gemm {
             sum, operand::desc(smem_addr(s.a[slot.stage]), tile, 0, kk),
             operand::desc(smem_addr(s.b[slot.stage]), tile, 0, kk), k > 0 || kk > 0);
       wgmma_commit();
-      if (!p.refill_early) wgmma_wait<0>(sum);  // the products are done
+      if (!p.refill_early) wgmma_wait<0>(sum);  // the wgmmas are done
       cta_sync();                               // ... in all warps: the stage is free
       if (leader && k + stages < p.k_tiles) load(p, s, slot.stage, k + stages, m, n);
     }
