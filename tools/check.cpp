@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// check.cpp  Panels of A and B as float64, two dgemms per panel pair (S and T), then every element
+// check.cpp  Panels of A and B as float64, two GEMMs per panel pair (S and T), then every element
 // is judged by problem/error_bound.hpp.
 #include "tools/check.hpp"
 
@@ -91,6 +91,7 @@ class block_sums {
       b_.resize(static_cast<std::size_t>(depth * cols));
       load(p.a, o.a, rows, k, depth, a_.data());
       load(p.b, o.b, range(k, depth), first_col, cols, b_.data());
+      add_infinite_products(m, cols, depth);
       multiply(m, cols, depth, s);
       for (auto* panel : {&a_, &b_}) {
         for (double& x : *panel) x = std::fabs(x);
@@ -102,6 +103,28 @@ class block_sums {
   std::vector<double> s, t;  // rows x cols, row-major
 
  private:
+  /// Adds the products with an infinity or NaN to S and leaves zeros in their place: what a BLAS
+  /// does with them is its own affair, and T counts finite products alone.
+  void add_infinite_products(std::int64_t m, std::int64_t n, std::int64_t depth) {
+    auto const at = [](std::vector<double>& x, std::int64_t i) -> double& {
+      return x[static_cast<std::size_t>(i)];
+    };
+    std::vector<std::int64_t> of_a, of_b;
+    for (std::int64_t i = 0; i < m * depth; ++i)
+      if (!std::isfinite(at(a_, i))) of_a.push_back(i);
+    for (std::int64_t i = 0; i < depth * n; ++i)
+      if (!std::isfinite(at(b_, i))) of_b.push_back(i);
+    for (std::int64_t const i : of_a)
+      for (std::int64_t j = 0; j < n; ++j)
+        at(s, i / depth * n + j) += at(a_, i) * at(b_, i % depth * n + j);
+    for (std::int64_t const j : of_b)
+      for (std::int64_t i = 0; i < m; ++i)
+        if (double const a = at(a_, i * depth + j / n); std::isfinite(a))
+          at(s, i * n + j % n) += a * at(b_, j);
+    for (std::int64_t const i : of_a) at(a_, i) = 0;
+    for (std::int64_t const j : of_b) at(b_, j) = 0;
+  }
+
   void multiply(std::int64_t m, std::int64_t n, std::int64_t k, std::vector<double>& sum) const {
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, static_cast<int>(m), static_cast<int>(n),
                 static_cast<int>(k), 1.0, a_.data(), static_cast<int>(k), b_.data(),

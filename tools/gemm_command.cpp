@@ -107,8 +107,9 @@ exit_status run_gemm(gemm_request const& r) {
     fmt::print("{}{}", text_report(r, files, run, check), said);
   }
   if (right) return exit_status::done;
-  fmt::print(stderr, "tilewright: the check {}; {} is not written\n",
-             check->judged == 0 ? "could judge no element" : "failed", r.d);
+  fmt::print(stderr, "tilewright: the check {}; {} written\n",
+             check->wrong > 0 ? "failed" : "could judge too few elements",
+             aux ? fmt::format("{} and {} are not", r.d, r.epilogue.aux) : r.d + " is not");
   return exit_status::wrong;
 }
 

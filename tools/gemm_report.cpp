@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 namespace tw {
@@ -12,6 +13,9 @@ namespace {
 using json = nlohmann::ordered_json;
 
 constexpr char const* overflow = "float32 may overflow on the way";
+
+/// fmt prints the sign of a NaN, which means nothing.
+double unsigned_nan(double x) { return std::isnan(x) ? NAN : x; }
 
 char const* text_of(order o) { return o == order::row_major ? "row-major" : "column-major"; }
 
@@ -46,18 +50,31 @@ std::string coverage(check_report const& c) {
          (c.unjudged == 0 ? "" : fmt::format(", {} not judged ({})", c.unjudged, overflow));
 }
 
+char const* outcome_of(check_report const& c) {
+  if (c.wrong > 0) return "FAILED";
+  return c.judged_enough() ? "passed" : "INCONCLUSIVE";
+}
+
+/// "error 0.02 (allowed 0.04)" is for finite numbers; of others the two values say all.
+std::string place_text(check_place const& p) {
+  return fmt::format(
+      "got {:.9g}, exact {:.9g}{}", unsigned_nan(p.got), unsigned_nan(p.expected),
+      std::isfinite(p.expected) ? fmt::format(", allowed error {:.3g}", p.bound) : std::string());
+}
+
 std::string check_text(check_report const& c) {
-  if (c.judged == 0)
-    return fmt::format("check    says nothing: of {} elements none could be judged, {}\n",
-                       c.unjudged, overflow);
+  std::string text = fmt::format("check    {}: {}\n", outcome_of(c), coverage(c));
+  if (!c.judged_enough())
+    text += fmt::format("         at least {:.0f} % of the elements must be judged\n",
+                        100 * check_report::min_judged_share);
+  if (c.judged == 0) return text;
   check_place const &e = c.largest_error, &r = c.largest_ratio;
-  std::string text = fmt::format(
-      "check    {}: {}\n"
-      "         largest error {:.3g} at ({}, {}), where {:.3g} is allowed\n"
-      "         largest share of the bound {:.3f} at ({}, {}): got {:.9g}, exact {:.9g}, "
-      "allowed {:.3g}\n",
-      c.passed() ? "passed" : "FAILED", coverage(c), e.error, e.row, e.col, e.bound, r.ratio, r.row,
-      r.col, r.got, r.expected, r.bound);
+  text += fmt::format(
+      "         largest error {:.3g} at ({}, {}){}\n"
+      "         largest share of the bound {:.3f} at ({}, {}): {}\n",
+      e.error, e.row, e.col,
+      std::isfinite(e.expected) ? fmt::format(", where {:.3g} is allowed", e.bound) : "", r.ratio,
+      r.row, r.col, place_text(r));
   if (c.wrong > 0)
     text += fmt::format("         {} element{} beyond the bound\n", c.wrong,
                         c.wrong == 1 ? " is" : "s are");
@@ -70,17 +87,19 @@ json place_json(check_place const& p) {
 }
 
 json check_json(check_report const& c) {
+  auto const judged = [&](json const& value) { return c.judged > 0 ? value : json(nullptr); };
   return {{"passed", c.passed()},
           {"rows", c.rows},
           {"rows_checked", c.rows_checked},
-          {"max_error", c.largest_error.error},
-          {"bound", c.largest_error.bound},
-          {"ratio", c.largest_ratio.ratio},
+          {"max_error", judged(c.largest_error.error)},
+          {"bound", judged(c.largest_error.bound)},
+          {"ratio", judged(c.largest_ratio.ratio)},
           {"wrong", c.wrong},
           {"judged", c.judged},
           {"unjudged", c.unjudged},
-          {"at_max_error", place_json(c.largest_error)},
-          {"at_max_ratio", place_json(c.largest_ratio)}};
+          {"min_judged_share", check_report::min_judged_share},
+          {"at_max_error", judged(place_json(c.largest_error))},
+          {"at_max_ratio", judged(place_json(c.largest_ratio))}};
 }
 
 json matrix_json(std::string const& address, matrix_view const& m, elem used) {

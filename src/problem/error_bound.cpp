@@ -2,8 +2,9 @@
 // error_bound.cpp  The formulas of error_bound.hpp, step by step.
 #include "tilewright/problem/error_bound.hpp"
 
-#include <cfloat>
 #include <cmath>
+
+#include "src/problem/element_outcomes.hpp"
 
 namespace tw {
 
@@ -20,32 +21,40 @@ bound_terms make_bound_terms(std::int64_t k, float alpha, float beta, elem d) {
   return t;
 }
 
-expected_element expect_element(exact_sum const& x, bound_terms const& t) {
-  double const sum_error = t.sum_unit * x.t + t.sum_floor;
-  double const product = std::fabs(t.alpha) * (std::fabs(x.s) + sum_error);
-  double const addend = std::fabs(t.beta * x.c);
+outcomes accumulated(exact_sum const& x, bound_terms const& t) {
+  if (t.alpha == 0.0) return known(0);  // A and B take no part
+  return sum_of_products(x.s, x.t, t.sum_unit * x.t + t.sum_floor);
+}
+
+expected_element rounded_to_output(outcomes const& y, bound_terms const& t) {
   expected_element e{};
-  e.value = t.alpha * x.s + (t.beta == 0.0 ? 0.0 : t.beta * x.c);
-  e.before_rounding =
-      std::fabs(t.alpha) * sum_error + (0x1p-23 + 0x1p-48) * (product + addend) + 0x1p-124;
-  e.bound = e.before_rounding + t.out_unit * (std::fabs(e.value) + e.before_rounding) + t.out_floor;
-  bool const exact_is_finite = std::isfinite(e.value) && std::isfinite(x.t);
-  double const largest =
-      std::fmax(x.t + sum_error, std::fabs(t.alpha) * (x.t + sum_error) + addend);
-  if (exact_is_finite && !(largest < FLT_MAX)) e.bound = HUGE_VAL;
+  outcomes const x = in_register(y);
+  e.value = x.value;
+  e.plus_inf = x.plus_inf, e.minus_inf = x.minus_inf, e.nan = x.nan, e.far = x.far;
+  if (!std::isfinite(x.value)) return e;
+  e.before_rounding = x.error;
+  e.bound = x.error + t.out_unit * x.magnitude() + t.out_floor;
   return e;
 }
 
+expected_element expect_element(exact_sum const& x, bound_terms const& t) {
+  outcomes y = times(known(t.alpha), accumulated(x, t));
+  if (t.beta != 0.0) y = plus(y, times(known(t.beta), known(x.c)));
+  return rounded_to_output(y, t);
+}
+
 verdict judge(double d, expected_element const& e, bound_terms const& t) {
-  if (std::isnan(e.value)) return std::isnan(d) ? verdict::right : verdict::wrong;
-  if (std::isinf(e.value)) return d == e.value ? verdict::right : verdict::wrong;
-  if (std::isinf(e.bound)) return verdict::unjudged;
+  auto const possible = [](bool outcome) { return outcome ? verdict::unjudged : verdict::wrong; };
+  if (std::isnan(d)) return std::isnan(e.value) ? verdict::right : possible(e.nan);
+  if (d == e.value) return verdict::right;
   if (std::isinf(d)) {
-    bool const may_overflow = std::fabs(e.value) + e.before_rounding >= t.out_overflow;
     bool const same_sign = std::signbit(d) == std::signbit(e.value);
-    return may_overflow && same_sign ? verdict::right : verdict::wrong;
+    bool const beyond_output = std::fabs(e.value) + e.before_rounding >= t.out_overflow;
+    if (std::isfinite(e.value) && same_sign && beyond_output) return verdict::right;
+    return possible(d > 0 ? e.plus_inf : e.minus_inf);
   }
-  return std::fabs(d - e.value) <= e.bound ? verdict::right : verdict::wrong;
+  if (std::isfinite(e.value) && std::fabs(d - e.value) <= e.bound) return verdict::right;
+  return possible(e.far);
 }
 
 }  // namespace tw

@@ -2,8 +2,9 @@
 // fused_bound.cpp  The formulas of fused_bound.hpp, step by step.
 #include "tilewright/problem/fused_bound.hpp"
 
-#include <cfloat>
 #include <cmath>
+
+#include "src/problem/element_outcomes.hpp"
 
 namespace tw {
 
@@ -11,69 +12,59 @@ namespace {
 
 constexpr double h = 0x1p-24;
 
-/// An exact value, the error that float32 may make, and the largest magnitude on the way.
-struct bounded {
-  double value, error, largest;
-};
+outcomes linear(exact_linear const& x, fused_terms const& t) {
+  outcomes y = times(known(t.out.alpha), accumulated({x.s, x.t, 0}, t.out));
+  if (x.row_scale != 1) y = times(y, known(x.row_scale));
+  if (x.col_scale != 1) y = times(y, known(x.col_scale));
+  if (x.bias != 0) y = plus(y, known(x.bias));
+  return y;
+}
 
-bounded linear(exact_linear const& x, bound_terms const& t, double beta_c) {
-  double const sum_error = t.sum_unit * x.t + t.sum_floor;
-  double const scales = std::fabs(x.row_scale * x.col_scale);
-  double const g = std::fabs(t.alpha) * scales;
-  double const addends = std::fabs(x.bias) + std::fabs(beta_c);
-  bounded b{};
-  b.value = t.alpha * x.s * x.row_scale * x.col_scale + x.bias + beta_c;
-  b.error = g * sum_error + 7 * h * (g * (std::fabs(x.s) + sum_error) + addends) +
-            0x1p-124 * (2 + scales + std::fabs(x.col_scale));
-  double const a = x.t + sum_error, after_alpha = std::fabs(t.alpha) * a;
-  b.largest = std::fmax(std::fmax(a, after_alpha),
-                        std::fmax(after_alpha * std::fabs(x.row_scale), g * a + addends));
-  return b;
+outcomes add_c(outcomes const& x, double c, fused_terms const& t) {
+  if (t.out.beta == 0.0) return x;
+  return plus(x, times(known(t.out.beta), known(c)));
 }
 
 /// x s(v), with the bound of silu and gelu_tanh.
-bounded times_sigmoid(bounded const& x, double v, double steepest) {
-  double const s = 1 / (1 + std::exp(-v));
-  double const y = x.value * s, size = std::fabs(y) + steepest * x.error;
+double sigmoid_error(outcomes const& x, double y, double v, double steepest) {
+  double const size = std::fabs(y) + steepest * x.error;
   double const share = 1 / (1 + std::exp(v));
-  double const rounding = size == 0 ? 0 : size * h * ((4 * std::fabs(v) + 4) * share + 5);
-  return {y, steepest * x.error + rounding + 0x1p-125 * (std::fabs(x.value) + x.error), x.largest};
+  double const rounding =
+      size == 0 || share == 0 ? 5 * h * size : size * h * ((4 * std::fabs(v) + 4) * share + 5);
+  return steepest * x.error + rounding + 0x1p-125 * x.magnitude();
 }
 
-bounded activated(bounded const& x, activation act) {
-  double const v = x.value;
-  switch (act) {
-    case activation::none: return x;
-    case activation::relu: return {v < 0 ? 0 : v, x.error, x.largest};
-    case activation::silu: return times_sigmoid(x, v, 1.1);
-    case activation::gelu_tanh: {
-      constexpr double twice = 1.5957691216057308;  // 2 sqrt(2 / pi)
-      return times_sigmoid(x, twice * v * (1 + 0.044715 * v * v), 1.13);
-    }
-    case activation::gelu_erf: {
-      double const y = 0.5 * v * std::erfc(-v * 0.70710678118654752);
-      return {y, 1.13 * x.error + 0x1p-22 * (std::fabs(v) + x.error) + 0x1p-21 * std::fabs(y),
-              x.largest};
-    }
+/// The smooth activations: x times a number in [0, 1], which is NaN for x = -inf.
+outcomes smooth(outcomes const& x, activation act) {
+  outcomes y = x;
+  y.nan = y.nan || x.minus_inf;
+  y.minus_inf = false;
+  if (x.value == -HUGE_VAL) y.value = NAN;
+  if (!std::isfinite(x.value)) return y;
+  double v = x.value;
+  if (act == activation::gelu_erf) {
+    y.value = 0.5 * v * std::erfc(-v * 0.70710678118654752);
+    y.error = 1.13 * x.error + 0x1p-22 * x.magnitude() + 0x1p-21 * std::fabs(y.value);
+    return y;
+  }
+  constexpr double twice = 1.5957691216057308;  // 2 sqrt(2 / pi)
+  if (act == activation::gelu_tanh) v = twice * v * (1 + 0.044715 * v * v);
+  y.value = x.value / (1 + std::exp(-v));
+  y.error = sigmoid_error(x, y.value, v, act == activation::silu ? 1.1 : 1.13);
+  return y;
+}
+
+outcomes activated(outcomes x, activation act) {
+  x = in_register(x);
+  if (act == activation::none) return x;
+  if (act != activation::relu) return smooth(x, act);
+  x.far = x.far || (x.minus_inf && x.value != -HUGE_VAL);  // -inf becomes 0
+  x.minus_inf = false;
+  if (x.value < 0) {
+    x.error = std::isfinite(x.value) ? x.error : 0;
+    x.value = 0;
   }
   return x;
-}
-
-bounded gated(bounded const& a, bounded const& u) {
-  double const size = (std::fabs(a.value) + a.error) * (std::fabs(u.value) + u.error);
-  return {a.value * u.value,
-          std::fabs(u.value) * a.error + std::fabs(a.value) * u.error + a.error * u.error +
-              h * size + 0x1p-126,
-          std::fmax(std::fmax(a.largest, u.largest), size)};
-}
-
-expected_element rounded(bounded const& y, bound_terms const& t) {
-  expected_element r{};
-  r.value = y.value;
-  r.before_rounding = y.error;
-  r.bound = y.error + t.out_unit * (std::fabs(y.value) + y.error) + t.out_floor;
-  if (std::isfinite(y.value) && !(y.largest < FLT_MAX)) r.bound = HUGE_VAL;
-  return r;
 }
 
 }  // namespace
@@ -85,20 +76,17 @@ fused_terms make_fused_terms(gemm_problem const& p) {
 expected_element expect_fused(exact_fused const& x, fused_terms const& t) {
   gemm_epilogue const& e = t.epilogue;
   if (!is_fused(e)) return expect_element({x.x.s, x.x.t, x.c}, t.out);
-  double const beta_c = t.out.beta == 0.0 ? 0.0 : t.out.beta * x.c;
-  bounded y = activated(linear(x.x, t.out, e.c_last ? 0 : beta_c), e.act);
-  if (e.gate != gating::none) y = gated(y, linear(x.up, t.out, 0));
-  if (e.c_last) {
-    y.error += 2 * h * (std::fabs(y.value) + y.error + std::fabs(beta_c));
-    y.value += beta_c;
-    y.largest = std::fmax(y.largest, std::fabs(y.value) + y.error);
-  }
-  return rounded(y, t.out);
+  outcomes x_all = linear(x.x, t);
+  if (!e.c_last) x_all = add_c(x_all, x.c, t);
+  outcomes y = activated(x_all, e.act);
+  if (e.gate != gating::none) y = in_register(times(y, in_register(linear(x.up, t))));
+  if (e.c_last) y = add_c(y, x.c, t);
+  return rounded_to_output(y, t.out);
 }
 
 expected_element expect_aux(exact_linear const& x, double c, fused_terms const& t) {
-  double const beta_c = t.out.beta == 0.0 || t.epilogue.c_last ? 0.0 : t.out.beta * c;
-  return rounded(linear(x, t.out, beta_c), t.out);
+  outcomes const before = linear(x, t);
+  return rounded_to_output(t.epilogue.c_last ? before : add_c(before, c, t), t.out);
 }
 
 }  // namespace tw

@@ -72,7 +72,7 @@ exact_fused reference_fused(gemm_problem const& p, gemm_operands const& o, std::
       double const product =
           load_element(p.a, o.a, row, k, batch) * load_element(p.b, o.b, k, j, batch);
       x.s += product;
-      x.t += std::fabs(product);
+      if (std::isfinite(product)) x.t += std::fabs(product);
     }
   };
   product_columns const j = columns_of(p, col);
@@ -88,7 +88,7 @@ exact_sum reference_element(gemm_problem const& p, gemm_operands const& o, std::
     double const product =
         load_element(p.a, o.a, row, k, batch) * load_element(p.b, o.b, k, col, batch);
     x.s += product;
-    x.t += std::fabs(product);
+    if (std::isfinite(product)) x.t += std::fabs(product);
   }
   return x;
 }

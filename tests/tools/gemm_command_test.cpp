@@ -169,30 +169,50 @@ TEST_F(gemm_command, a_file_may_hold_the_transpose) {
   }
 }
 
-TEST_F(gemm_command, a_check_that_can_judge_nothing_has_not_passed) {
-  auto const filled = [&](float first_row) {
-    std::vector<float> v(16, 1.0F);
-    std::fill_n(v.begin(), 4, first_row);
-    return v;
-  };
-  write_npy(a_file, std::vector<float>(16, 3e38F), 4, 4, elem::bf16);
-  write_npy(b_file, std::vector<float>(16, 4.0F), 4, 4, elem::bf16);
-  auto const none = run({"--check"});
-  EXPECT_EQ(none.status, 1);
-  EXPECT_EQ(none.out.find("passed"), std::string::npos) << none.out;
-  EXPECT_NE(none.out.find("of 16 elements none could be judged"), std::string::npos) << none.out;
-  EXPECT_NE(none.err.find("could judge no element"), std::string::npos) << none.err;
-  EXPECT_FALSE(fs::exists(d_file));
-  auto const record = run({"--check", "--json"}).json()["check"];
-  EXPECT_EQ(record["passed"], false);
-  EXPECT_EQ(record["judged"], 0);
-  EXPECT_EQ(record["unjudged"], 16);
-  write_npy(a_file, filled(3e38F), 4, 4, elem::bf16);
-  auto const some = run({"--check"});
-  EXPECT_EQ(some.status, 0);
-  EXPECT_NE(some.out.find("passed: 12 of 16 elements against float64, 4 not judged (float32"),
-            std::string::npos)
-      << some.out;
+/// Rows whose sum is 64 (3e38) - 64 (3e38) in float32: infinite or NaN, where the exact sum is 0.
+std::vector<float> overflowing_rows(std::int64_t rows, std::int64_t overflowing) {
+  std::vector<float> v(static_cast<std::size_t>(rows * 128), 1.0F);
+  for (std::int64_t i = 0; i < overflowing * 128; ++i)
+    v[static_cast<std::size_t>(i)] = i % 128 < 64 ? 3e38F : -3e38F;
+  return v;
+}
+
+TEST_F(gemm_command, a_check_that_judged_too_little_has_not_passed_and_nothing_is_written) {
+  std::string const aux = folder / "aux.npy";
+  write_npy(b_file, std::vector<float>(128 * 16, 1.0F), 128, 16, elem::bf16, order::col_major);
+  for (std::int64_t const overflowing : {20, 3, 1, 0}) {
+    write_npy(a_file, overflowing_rows(20, overflowing), 20, 128, elem::bf16);
+    fs::remove(d_file);
+    fs::remove(aux);
+    auto const r = run({"--check", "--aux", aux});
+    bool const enough = overflowing <= 2;
+    EXPECT_EQ(r.status, enough ? 0 : 1) << r.out << r.err;
+    EXPECT_EQ(fs::exists(d_file), enough);
+    EXPECT_EQ(fs::exists(aux), enough);
+    EXPECT_EQ(r.out.find("passed") != std::string::npos, enough) << r.out;
+    EXPECT_EQ(r.out.find("INCONCLUSIVE") == std::string::npos, enough) << r.out;
+    EXPECT_EQ(r.err.find("judge too few") == std::string::npos, enough) << r.err;
+    EXPECT_EQ(r.out.find("nan"), std::string::npos) << r.out;
+    auto const check = run({"--check", "--aux", aux, "--json"}).json()["check"];
+    EXPECT_EQ(check["passed"], enough);
+    EXPECT_EQ(check["unjudged"], 2 * 16 * overflowing);  // of D and of the auxiliary output
+    EXPECT_EQ(check["judged"], 2 * 16 * (20 - overflowing));
+    EXPECT_EQ(check["max_error"].is_null(), overflowing == 20) << check;
+    EXPECT_EQ(check["at_max_ratio"].is_null(), overflowing == 20) << check;
+  }
+}
+
+TEST_F(gemm_command, infinite_operands_are_judged) {
+  write_npy(a_file, {2, 1}, 1, 2, elem::bf16);
+  write_npy(b_file, {-3e38F, HUGE_VALF}, 2, 1, elem::bf16);
+  auto const r = run({"--check"});  // -6e38 overflows and meets inf: NaN is what float32 gives
+  EXPECT_EQ(r.status, 1) << r.out;
+  EXPECT_EQ(r.out.find("FAILED"), std::string::npos) << r.out;
+  EXPECT_EQ(r.out.find("-nan"), std::string::npos) << r.out;
+  write_npy(b_file, {-3, HUGE_VALF}, 2, 1, elem::bf16);
+  EXPECT_EQ(run({"--check"}).status, 0);
+  write_npy(b_file, {NAN, HUGE_VALF}, 2, 1, elem::bf16);
+  EXPECT_EQ(run({"--check"}).status, 0);
 }
 
 TEST_F(gemm_command, stacks_of_matrices_are_batches) {

@@ -28,8 +28,15 @@
 //    f16, or half of the smallest subnormal. The bound is the sum.
 // The reference is computed in float64 and errs by at most K 2^-52 T, which is added to E.
 //
-// Where |alpha| (T + E) + |beta c| can leave float32's range, an intermediate may be infinite and
-// nothing is claimed (infinite bound). A result beyond D's range must be infinite.
+// Infinities and NaN. Every number of the kernel has a set of possible outcomes: an interval around
+// its exact value, +inf, -inf, NaN. S and E count finite products alone; infinite products and NaN
+// decide S themselves. The partial sums of the finite ones lie, in any order, between the sum of
+// the negative and that of the positive products, and may be infinite only where one of these
+// leaves float32's range; then an infinity of the other sign, of another product or of C, makes NaN
+// possible. The rules of IEEE 754 carry the sets through the epilogue (src/problem/outcomes.hpp).
+// An outcome that is outside of the set is wrong. One that only an overflow on the way explains,
+// where the exact result is another, is not judged. A result beyond D's range must be infinite.
+// With alpha = 0, A and B take no part, and with beta = 0 C does not, as in BLAS.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +45,7 @@
 
 namespace tw {
 
-/// One element of the product in float64: S, T and c of the text above.
+/// One element of the GEMM in float64: S, T (of the finite products) and c of the text above.
 struct exact_sum {
   double s, t, c;
 };
@@ -55,11 +62,14 @@ struct bound_terms {
 
 bound_terms make_bound_terms(std::int64_t k, float alpha, float beta, elem d);
 
-/// The exact result alpha S + beta c and the two bounds around it. E' allows for infinite results.
+/// The exact result alpha S + beta c, or the infinity or NaN that it is, the two bounds around it,
+/// and what else is possible. E' allows for infinite results.
 struct expected_element {
-  double value;
-  double before_rounding;  // E': bound before the output is rounded
-  double bound;            // what |D - value| must not exceed
+  double value = 0;
+  double before_rounding = 0;  // E': bound before the output is rounded
+  double bound = 0;            // what |D - value| must not exceed; 0 where value is not finite
+  bool plus_inf = false, minus_inf = false, nan = false;  // D may be this
+  bool far = false;  // D may be a finite number farther from value: what overflowed came back
 };
 expected_element expect_element(exact_sum const& x, bound_terms const& t);
 
@@ -67,7 +77,7 @@ expected_element expect_element(exact_sum const& x, bound_terms const& t);
 enum class verdict {
   right,  // within the bound, or the infinity or NaN that the exact result asks for
   wrong,
-  unjudged,  // float32 may overflow on the way: nothing is claimed
+  unjudged,  // possible only because float32 may overflow on the way
 };
 verdict judge(double d, expected_element const& e, bound_terms const& t);
 

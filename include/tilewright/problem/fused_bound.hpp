@@ -2,13 +2,13 @@
 // fused_bound.hpp  How far a correct D may be from the exact result of a fused epilogue.
 //
 // The sum S' and its error E are those of error_bound.hpp. Write h = 2^-24 for the relative error
-// of one rounding, and G = |alpha row_scale col_scale|.
+// of one rounding.
 //
-// 1. x. At most three products, the bias and beta C make six roundings, each of a number of at most
-//    the sum of magnitudes:
-//          |x' - x| <= Ex = G E + 7 h (G (|S| + E) + |bias| + |beta c|) + underflow
-//    (7 for 6: the higher powers of h). Underflow: a product below the normal range errs by 2^-126
-//    at most, times the scales that follow.
+// 1. x. At most three products, the bias and beta C are rounded to nearest, each result y by h |y|
+//    or, of a product below the normal range, by 2^-126; a product passes errors on, multiplied:
+//          |(a b)' - a b| <= |a| Eb + |b| Ea + Ea Eb + h (|a| + Ea) (|b| + Eb) + 2^-126
+//          |(a + b)' - (a + b)| <= Ea + Eb + h (|a| + Ea + |b| + Eb)
+//    An FMA rounds once instead of twice and keeps these bounds.
 // 2. y = act(x) for an act with |act'| <= L: L Ex, and what its evaluation costs.
 //      relu  L = 1, exact.
 //      silu, gelu_tanh  L = 1.1 and 1.13. x s(v) is computed as x rcp(1 + ex2(w)), w = -v log2 e.
@@ -21,10 +21,11 @@
 //            (tests/kernel/activation_test.cpp), where ex2 and rcp are rounded to nearest; the
 //            GPU's cost 6 h |y| more:
 //                  2^-22 |x| + 2^-21 |y|.
-// 3. Gate: |a' u' - a u| <= |u| Ea + |a| Eu + Ea Eu + h |a' u'|.
+//    For x = -inf relu is 0 and the others are NaN.
+// 3. Gate: the product of 1.
 // 4. C last: one fma. Then the rounding of the output as in error_bound.hpp.
 //
-// Where an intermediate may leave float32's range nothing is claimed.
+// Infinities and NaN are treated as in error_bound.hpp.
 #pragma once
 
 #include "tilewright/problem/error_bound.hpp"
