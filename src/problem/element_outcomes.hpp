@@ -2,7 +2,7 @@
 // element_outcomes.hpp  The two ends that plain and fused epilogues share: the accumulator, and D.
 #pragma once
 
-#include "src/problem/outcomes.hpp"
+#include "problem/outcomes.hpp"
 #include "tilewright/problem/error_bound.hpp"
 
 namespace tw {

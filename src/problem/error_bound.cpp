@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "src/problem/element_outcomes.hpp"
+#include "problem/element_outcomes.hpp"
 
 namespace tw {
 

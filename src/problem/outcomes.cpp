@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // outcomes.cpp  Interval arithmetic with infinities and NaN.
-#include "src/problem/outcomes.hpp"
+#include "problem/outcomes.hpp"
 
 #include <algorithm>
 
