@@ -42,7 +42,7 @@ void add_gemm(CLI::App& bench, int& status) {
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
   verb->add_option("--plans", o->measure.our_plans,
-                   "Our plans that are tried; the fastest becomes a contender of its own")
+                   "Our plans that are tried; the fastest becomes a separate contender")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   verb->add_flag(
@@ -51,7 +51,7 @@ void add_gemm(CLI::App& bench, int& status) {
       "says itself, become contenders");
   verb->add_option("--order", o->measure.orders,
                    "Orders of tiles in bands of so many cluster tiles (serpentine:8,hilbert:16): "
-                   "our plan in each of them becomes a contender of its own")
+                   "our plan in each of them becomes a separate contender")
       ->delimiter(',')
       ->check(CLI::IsMember(order_choices()));
   verb->add_option("--rounds", o->rounds, "Bursts of each contender (5; 3 with --quick)")
@@ -70,7 +70,7 @@ void add_gemm(CLI::App& bench, int& status) {
 
 void add_ceiling(CLI::App& bench, int& status) {
   auto const o = std::make_shared<bench::ceiling_options>();
-  auto* const verb = bench.add_subcommand("ceiling", "Measure what the card can do at most");
+  auto* const verb = bench.add_subcommand("ceiling", "Measure the peak rates of the GPU");
   verb->add_option("--json", o->json_path, "Write every sample and the environment to this file");
   verb->add_option("--commit", o->commit, "Commit to record (default: asked of git)");
   verb->add_option("--seed", o->seed, "Seed of the data")->capture_default_str();
@@ -83,7 +83,7 @@ void add_ceiling(CLI::App& bench, int& status) {
 void add_emulator(CLI::App& bench, int& status) {
   auto const o = std::make_shared<bench::emulator_bench_options>();
   auto* const verb = bench.add_subcommand("emulator", "Measure what checking costs, without a GPU");
-  verb->add_option("--size", o->size, "M, N and K of the product")
+  verb->add_option("--size", o->size, "M, N and K of the GEMM")
       ->check(CLI::IsMember({256, 512, 1024, 2048}))
       ->capture_default_str();
   verb->add_option("--rounds", o->rounds, "Runs of each kind; the fastest counts")
@@ -110,7 +110,8 @@ void add_host(CLI::App& bench, int& status) {
 
 void add_bench_command(CLI::App& app, int& status) {
   auto* const bench = app.add_subcommand(
-      "bench", "Measure: products and ceilings of the card, the emulator, calls");
+      "bench",
+      "Measure GEMMs and the peak rates of the GPU, the emulator, and calls of the library");
   bench->require_subcommand(1);
   add_gemm(*bench, status);
   add_ceiling(*bench, status);

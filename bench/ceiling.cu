@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ceiling.cu  What the card can do at most: wgmma with nothing else to do, and reads of its memory.
+// ceiling.cu  Peak rates of the GPU: wgmma without loads, and reads of its memory.
 #include <chrono>
 #include <memory>
 #include <thread>

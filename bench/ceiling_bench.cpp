@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ceiling_bench.cpp  How fast is the card? The rows of ceiling.cu as table and JSON.
+// ceiling_bench.cpp  Peak rates of the GPU: the rows of ceiling.cu as table and JSON.
 #include <fmt/format.h>
 
 #include <cstdio>

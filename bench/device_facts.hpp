@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// device_facts.hpp  The card and the software under a measurement.
+// device_facts.hpp  The GPU and the software under a measurement.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace tw::bench {
 
-/// Empty and NaN where something was not told.
+/// Empty or NaN where a fact is not available.
 struct device_facts {
   std::string card, driver, cuda_driver, cuda_runtime, cublaslt, cublaslt_path;
   int sms = 0;

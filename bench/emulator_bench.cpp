@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// emulator_bench.cpp  What checking costs: a bf16 product in the emulator on one core, without
+// emulator_bench.cpp  Cost of checking: a bf16 GEMM in the emulator on one core, without
 //                     checks, with them, and with plain accesses intercepted too.
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -43,7 +43,7 @@ class product {
 
   void run_shipped(emu::options const& o) { gemm_emulated(plan(), operands(), o); }
 
-  /// The same product, tiles and clusters by the kernel whose plain accesses are seen. Not the
+  /// The same GEMM, tiles and clusters by the kernel whose plain accesses are seen. Not the
   /// shipped one: a program holds one copy of each inline function, and would intercept both.
   void run_intercepted(emu::options const& o) {
     mutants::run_reference_gemm(a_.data(), b_.data(), d_.data(), size_, o);

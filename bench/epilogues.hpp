@@ -22,7 +22,7 @@ struct named_epilogue {
   bool residual = false;
 };
 
-/// "bias_gelu_erf", "swiglu:interleaved". Nothing for a name with an empty word or one that is none
+/// "bias_gelu_erf", "swiglu:interleaved". Nothing for a name with an empty or unknown word
 /// of these, with two activations, or an order without a gate before it.
 inline std::optional<named_epilogue> find_epilogue(std::string name) {
   named_epilogue e;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gemm_bench.cpp  How fast are products? Shapes in, table and JSON out.
+// gemm_bench.cpp  Times of GEMMs: shapes in, table and JSON out.
 #include <fmt/format.h>
 
 #include <algorithm>

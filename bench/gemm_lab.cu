@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gemm_lab.cu  Measures one product: ours and cuBLASLt's, verified, then timed against each other.
+// gemm_lab.cu  Measures one GEMM: ours and cuBLASLt's, verified, then timed against each other.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -267,7 +267,7 @@ class gpu_lab final : public gemm_lab {
     return r;
   }
 
-  /// A product that cuBLASLt does not compute is still measured, without the baseline.
+  /// A GEMM that cuBLASLt does not compute is still measured, without the baseline.
   void add_baseline(measurement& run, shape_result& result) {
     try {
       run.add_cublaslt(*library_);

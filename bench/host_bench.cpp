@@ -52,7 +52,7 @@ gemm_problem product(int m, int n, int k) {
   return p;
 }
 
-/// Plans of a hundred other products, so that the one that is looked for is not alone.
+/// Plans of a hundred other problems, so that the cache does not hold one plan only.
 void fill_cache(gemm_operands const& o, int sms, int device) {
   for (int i = 1; i <= 100; ++i) cached_plan(product(64 * i, 128, 256), o, sms, device);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lab.hpp  What the command asks of a device. Built without CUDA, opening a lab is refused
+// lab.hpp  The command's interface to a device. Built without CUDA, opening a lab is refused
 // (TW05xx).
 #pragma once
 

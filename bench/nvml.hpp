@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// nvml.hpp  Clock, power, energy and temperature of a card, from the driver's management library.
+// nvml.hpp  Clock, power, energy and temperature of a GPU, from the driver's management library.
 #pragma once
 
 #include <memory>
@@ -9,10 +9,10 @@
 
 namespace tw::bench {
 
-/// NVML, loaded at run time. Figures that the card does not give are NaN.
+/// NVML, loaded at run time. Figures that the GPU does not give are NaN.
 class nvml {
  public:
-  /// The card with this PCI address ("0000:3b:00.0"); nullptr without the library or the card.
+  /// The GPU with this PCI address ("0000:3b:00.0"); nullptr without the library or the GPU.
   static std::unique_ptr<nvml> open(std::string const& pci_bus_id);
 
   virtual ~nvml() = default;

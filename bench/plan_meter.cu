@@ -19,7 +19,7 @@ class gpu_meter final : public plan_meter {
 
   std::vector<gemm_plan> begin(gemm_problem const& p) override {
     guard_.emplace(product_limit_s);
-    sets_.reset();  // before the next product takes its memory
+    sets_.reset();  // before the next GEMM takes its memory
     sets_.emplace(p, options_, device_.watch().stream());
     device_.watch().wait();
     idle_ = true;

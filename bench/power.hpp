@@ -12,7 +12,7 @@
 
 namespace tw::bench {
 
-/// One look at the card.
+/// One look at the GPU.
 struct power_reading {
   double time_s = 0;
   double energy_j = not_measured;

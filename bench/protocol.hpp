@@ -3,7 +3,7 @@
 //
 // One process; in every round each contender runs once, and the one that starts rotates. A burst is
 // short work after a pause, at high clocks; a sustained window is continuous work, at the clock
-// that the power limit allows. Knows no GPU: the device side implements `contender`.
+// that the power limit allows. Independent of a GPU: the device side implements `contender`.
 #pragma once
 
 #include <cstdint>

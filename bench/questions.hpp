@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// questions.hpp  The questions of `tilewright bench`: how fast are products, the card, the
+// questions.hpp  The benchmarks of `tilewright bench`: GEMMs, peak rates of the GPU, the
 // emulator.
 #pragma once
 
@@ -13,7 +13,7 @@ namespace tw::bench {
 exit_status run_gemm_bench(gemm_bench_options options);
 exit_status run_ceiling_bench(ceiling_options options);
 
-/// Times a product in the emulator, with and without checks; needs no GPU.
+/// Times a GEMM in the emulator, with and without checks; needs no GPU.
 exit_status run_emulator_bench(emulator_bench_options const& options);
 
 /// Times the parts of a call of gemm() on the host, and on a GPU the whole call.

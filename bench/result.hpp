@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// result.hpp  What a measured shape leaves behind, before it becomes a table or JSON.
+// result.hpp  The result of a measured shape, before it becomes a table or JSON.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// shape.hpp  One product to measure, as a shape file asks for it.
+// shape.hpp  One GEMM to measure, an entry of a shape file.
 #pragma once
 
 #include <cstdint>

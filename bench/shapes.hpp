@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// shapes.hpp  Reads a list of products to measure: a JSON array of flat objects.
+// shapes.hpp  Reads a list of GEMMs to measure: a JSON array of flat objects.
 //
 // {"name": "sq4096", "category": "square", "m": 4096, "n": 4096, "k": 4096,
 //  "dtype": "bf16", "layout": "TN", "batch": 1}

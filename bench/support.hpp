@@ -17,7 +17,7 @@ namespace tw::bench {
 inline std::optional<std::string> why_unsupported(gemm_shape const& s) {
   if (auto const missing = missing_for(s.dtype))
     return "not supported yet: " + std::string(*missing);
-  if (!s.group_m.empty() || s.category == "grouped") return "not supported yet: grouped products";
+  if (!s.group_m.empty() || s.category == "grouped") return "not supported yet: grouped GEMMs";
   if (!find_epilogue(s.epilogue)) return "not supported yet: epilogue " + s.epilogue;
   bool const f32 = find_dtype(s.dtype).value().d == elem::f32;
   if (!s.epilogue.empty() && (f32 || s.batch > 1))
@@ -26,7 +26,7 @@ inline std::optional<std::string> why_unsupported(gemm_shape const& s) {
   return std::nullopt;
 }
 
-/// The product of a supported shape, with dense pitches; the matrices of a batch lie one behind the
+/// The problem of a supported shape, with dense matrices; those of a batch lie one after the
 /// other.
 inline gemm_problem problem_of(gemm_shape const& s) {
   auto const type = find_dtype(s.dtype).value();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tune.hpp  Measures the candidates of products and keeps what was found; knows no GPU.
+// tune.hpp  Measures the candidates of problems and keeps the results; independent of a GPU.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,7 @@ class plan_meter {
  public:
   virtual ~plan_meter() = default;
   virtual tuning_identity identity() const = 0;
-  /// Makes operands of the product, which the plans that follow run on; its plans, ranked.
+  /// Makes operands of the GEMM, which the plans that follow run on; its plans, ranked.
   virtual std::vector<gemm_plan> begin(gemm_problem const& p) = 0;
   /// Microseconds of a launch: the least of a few short bursts.
   virtual double trial(gemm_plan const& plan) = 0;
@@ -27,7 +27,7 @@ class plan_meter {
 
 struct tune_options {
   std::vector<gemm_problem> problems;
-  int top = 16;        // candidates of each product, as the planner ranks them
+  int top = 16;        // candidates of each GEMM, as the planner ranks them
   double minutes = 0;  // no trial begins later; 0: no limit
   bool again = false;  // also what is finished in the store
 };

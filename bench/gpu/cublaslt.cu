@@ -194,7 +194,7 @@ std::vector<lt_algorithm> lt_product::algorithms(int count) const {
   std::vector<lt_algorithm> usable;
   for (int i = 0; i < found; ++i)
     if (results[i].state == CUBLAS_STATUS_SUCCESS) usable.push_back({results[i].algo});
-  if (usable.empty()) refuse("cuBLASLt's heuristic", "no algorithm", "one for this product");
+  if (usable.empty()) refuse("cuBLASLt's heuristic", "no algorithm", "one for this GEMM");
   return usable;
 }
 
@@ -225,7 +225,7 @@ void lt_product::enqueue(lt_algorithm const& algorithm, gemm_operands const& o,
                                                     &o.bias, sizeof o.bias),
                          "BIAS_POINTER");
   void const* const c = c_ ? o.c : o.d;
-  if (pointers_) {  // arrays of addresses in place of addresses
+  if (pointers_) {  // arrays of addresses instead of addresses
     library_.api_->check(
         library_.api_->matmul(library_.handle_, product_, &alpha_, o.b_array, left_, o.a_array,
                               right_, &beta_, o.d_array, result_, const_cast<void**>(o.d_array),

@@ -35,7 +35,7 @@ class cublaslt {
   device_buffer workspace_;
 };
 
-/// An algorithm by a name of its own: nvcc 13.0 cannot keep cuBLASLt's unnamed struct in a vector.
+/// An algorithm as a named struct: nvcc 13.0 cannot keep cuBLASLt's unnamed struct in a vector.
 struct lt_algorithm {
   cublasLtMatmulAlgo_t value;
 };
@@ -50,9 +50,9 @@ class lt_product {
   lt_product& operator=(lt_product const&) = delete;
   ~lt_product();
 
-  /// The heuristic's algorithms, best first, at most `count`. Throws TW0712 when there is none.
+  /// The heuristic's algorithms, best first, at most `count`. Throws TW0712 if it has no algorithm.
   std::vector<lt_algorithm> algorithms(int count) const;
-  /// "algo 66, tile 128x256 ..." as far as the library tells.
+  /// "algo 66, tile 128x256 ..." as far as the library reports it.
   std::string describe(lt_algorithm const& algorithm) const;
   /// Asynchronous on `stream`. Throws TW0712 when the library refuses.
   void enqueue(lt_algorithm const& algorithm, gemm_operands const& o, cudaStream_t stream) const;

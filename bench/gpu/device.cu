@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// device.cu  Asks the CUDA runtime and NVML about the current device.
+// device.cu  Queries the CUDA runtime and NVML about the current device.
 #include "bench/gpu/device.hpp"
 
 #include "bench/gpu/check.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// device.hpp  The card under measurement: its facts, its power meter, a stopwatch on it.
+// device.hpp  The GPU under measurement: its facts, its power meter, a stopwatch on it.
 #pragma once
 
 #include <memory>

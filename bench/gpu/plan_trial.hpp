@@ -25,7 +25,7 @@ inline std::unique_ptr<graph_contender> program_of(stopwatch& watch, operand_set
       [&sets, plan](int set, cudaStream_t stream) { gemm(plan, sets.at(set), stream); }, batch_s);
 }
 
-/// Bursts of all trials of a product, by its first plan: longer where power limits the clock, which
+/// Bursts of all trials of a GEMM, by its first plan: longer where power limits the clock, which
 /// it does after some milliseconds (docs/decisions/0033).
 struct trial_bursts {
   double work_s, pause_s;
@@ -34,7 +34,7 @@ inline trial_bursts trial_bursts_of(gemm_plan const& first) {
   return first.predicted_us > 100 ? trial_bursts{0.008, 0.006} : trial_bursts{0.003, 0.002};
 }
 
-/// Microseconds of a launch. `warm_up`: the card was idle before.
+/// Microseconds of a launch. `warm_up`: the GPU was idle before.
 inline double trial_us(stopwatch& watch, operand_sets const& sets, gemm_plan const& plan,
                        trial_bursts bursts, bool warm_up) {
   auto const program = program_of(watch, sets, plan, bursts.work_s);

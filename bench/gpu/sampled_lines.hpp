@@ -10,7 +10,7 @@
 
 namespace tw::bench {
 
-/// All of D where that takes at most 2^33 products.
+/// All of D where that takes at most 2^33 multiply-adds.
 inline bool is_compared_whole(gemm_problem const& p) {
   return static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k) <= 8.6e9;
 }

@@ -61,7 +61,7 @@ bool is_written(clock_record& record) {
   return std::atomic_ref<unsigned>(record.written).load(std::memory_order_acquire) != 0;
 }
 
-/// Reads the meter while the window between the two records is open, on a thread of its own.
+/// Reads the meter while the window between the two records is open, on a separate thread.
 class meter_thread {
  public:
   meter_thread(nvml const* meter, clock_record& before, clock_record& after) {

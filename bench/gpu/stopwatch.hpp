@@ -34,7 +34,7 @@ class stopwatch {
   /// Times `timed` on an idle device, held back for `hold_s`. sample::us is the whole time.
   sample from_idle(double hold_s, enqueue const& timed);
 
-  /// Times `timed` directly behind `warm_up`, with power.
+  /// Times `timed` directly after `warm_up`, with power.
   sample behind(enqueue const& warm_up, enqueue const& timed, double expected_s);
 
   /// Returns when the stream is empty; ends the process (exit status 1, TW0711) when that takes

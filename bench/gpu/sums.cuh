@@ -35,7 +35,7 @@ struct line_set {
   }
 };
 
-/// Of the products a_k b_k of one result: their sum, that of their magnitudes, that of their
+/// Of the terms a_k b_k of one result: their sum, that of their magnitudes, that of their
 /// squares.
 struct exact_sums {
   double sum, magnitudes, squares;

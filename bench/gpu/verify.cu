@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// verify.cu  The slow and obvious product in float64, over sampled rows and columns.
+// verify.cu  A simple reference in float64, over sampled rows and columns.
 #include "bench/gpu/verify.hpp"
 
 #include <algorithm>
@@ -213,7 +213,7 @@ check_result compare_one(gemm_problem const& p, gemm_operands const& o, stopwatc
   return result;
 }
 
-/// The operands of product i of a batch.
+/// The operands of matrix i of a batch.
 gemm_operands operands_of(gemm_problem const& p, gemm_operands const& o, std::int64_t i) {
   auto const moved = [i](void const* base, matrix_desc const& m) {
     return static_cast<char const*>(base) + i * m.batch_stride_elems * size_bytes(m.type);

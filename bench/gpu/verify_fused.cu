@@ -18,7 +18,7 @@ namespace {
 struct sums_params {
   operand a, b;
   std::int64_t k;
-  line_set rows, columns;  // columns of the product
+  line_set rows, columns;  // columns before a gate
   exact_sums* out;         // [row][column]
 };
 

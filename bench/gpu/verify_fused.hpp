@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// verify_fused.hpp  Compares a product with a fused epilogue with its formula in float64.
+// verify_fused.hpp  Compares a result of a fused epilogue with its formula in float64.
 #pragma once
 
 #include "bench/gpu/stopwatch.hpp"

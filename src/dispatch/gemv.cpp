@@ -121,7 +121,7 @@ std::string gemv_why(gemv_option const& x, std::size_t of) {
       "{}{}few columns: {} groups of {} rows on {} CTAs, whose {} warps share K; predicted for an "
       "H200 {:.1f} us (loads {:.1f}, DRAM {:.1f}), of {} plan{}",
       p.swapped ? "the transposed product: " : "",
-      p.normal.batch != p.problem.batch ? "the batch as one product: " : "", x.tiles.tiles,
+      p.normal.batch != p.problem.batch ? "the batch as one GEMM: " : "", x.tiles.tiles,
       c.cta_rows(), x.tiles.clusters, c.warps_k, x.time.total_us, x.time.loads_us, x.time.dram_us,
       of, of == 1 ? "" : "s");
 }

@@ -136,7 +136,7 @@ bool counters_fit(gemm_problem const& q, gemm_config const& c, sharing const& s)
 std::string why(gemm_plan const& p, cost const& t, sharing const& s, std::size_t of) {
   gemm_config const c = p.launched();
   std::string text = p.swapped ? "the transposed product: " : "";
-  if (p.normal.batch != p.problem.batch) text += "the batch as one product: ";
+  if (p.normal.batch != p.problem.batch) text += "the batch as one GEMM: ";
   text += fmt::format("{} cluster tile{} of {}x{} on {} cluster{}", s.tiles,
                       s.tiles == 1 ? "" : "s", c.tile_m * c.cluster_m, c.tile_n * c.cluster_n,
                       s.clusters, s.clusters == 1 ? "" : "s");

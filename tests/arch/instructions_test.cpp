@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// instructions_test.cpp  The instruction checks in the emulator; tests/gpu runs the same on a card.
+// instructions_test.cpp  The instruction checks in the emulator; tests/gpu runs the same on a GPU.
 #include <gtest/gtest.h>
 
 #include "tests/arch/kernels/emulated.hpp"

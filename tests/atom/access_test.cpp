@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// access_test.cpp  Accesses to tiles, what the card counted for them, and proposals.
+// access_test.cpp  Accesses to tiles: counts measured on a GPU, and proposals.
 #include "tilewright/atom/access.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bank_cases.hpp  Accesses whose wavefronts the model predicts and the card counts
+// bank_cases.hpp  Accesses whose wavefronts the model predicts and the GPU counts
 //                 (tests/gpu/banks.cu): layouts by name, and random patterns of addresses.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // explain_kernel_test.cpp  The kernels whose registers explain shows, in the emulator;
-//                          tests/gpu/explain_kernels.cu runs them on a card.
+//                          tests/gpu/explain_kernels.cu runs them on a GPU.
 #include <gtest/gtest.h>
 
 #include "tests/arch/kernels/emulated.hpp"

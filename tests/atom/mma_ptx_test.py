@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""mma_ptx_test.py  ptxas knows every instruction of the table of MMA atoms, none between its rows.
+"""mma_ptx_test.py  ptxas accepts every instruction of the table of MMA atoms, none between rows.
 
 Each atom of mma.sync and wgmma becomes one PTX instruction with the operand registers that the
 atom's layouts say; ptxas must assemble it. tcgen05 has its shape in a descriptor, dp4a, dp2a and

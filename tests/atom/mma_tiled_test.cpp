@@ -62,7 +62,7 @@ TEST(TiledMma, ThreadValueLayoutsCoverTheTile) {
       layout const tv = tv_layout(t, which);
       i64 const places = size(extents_of(t, which));
       EXPECT_EQ(size(mode(tv, 0)), thread_count(t));
-      // Copies along k hold sums of their own, so C is held once for each of them.
+      // Copies along k hold separate sums, so C is held once for each of them.
       std::map<i64, int> const count = holders(tv);
       EXPECT_EQ(static_cast<i64>(count.size()), places);
       EXPECT_EQ(count.rbegin()->first, places - 1);

@@ -31,7 +31,7 @@ void for_chosen_floats(F const& f) {
   }
 }
 
-/// All 2^32 floats: minutes. Behind TW_LONG_TESTS=1.
+/// All 2^32 floats, which takes minutes. Enabled by TW_LONG_TESTS=1.
 template <class F>
 void for_all_floats(F const& f) {
   std::uint32_t bits = 0;

@@ -51,10 +51,11 @@ TEST(units, a_size_that_leaves_63_bits_is_no_size) {
 }
 
 TEST(rejection, is_one_line_with_got_and_need) {
-  rejection r{"TW0001", "row pitch of A", "7 elements", "at least 9", ""};
-  EXPECT_EQ(to_string(r), "TW0001: row pitch of A: got 7 elements, need at least 9");
+  rejection r{"TW0001", "leading dimension of A", "7 elements", "at least 9", ""};
+  EXPECT_EQ(to_string(r), "TW0001: leading dimension of A: got 7 elements, need at least 9");
   r.hint = "pad the rows";
-  EXPECT_EQ(to_string(r), "TW0001: row pitch of A: got 7 elements, need at least 9; pad the rows");
+  EXPECT_EQ(to_string(r),
+            "TW0001: leading dimension of A: got 7 elements, need at least 9; pad the rows");
   EXPECT_EQ(rejected(r).what(), to_string(r));
   EXPECT_EQ(rejected(r).why(), r);
 }

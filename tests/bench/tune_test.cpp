@@ -36,7 +36,7 @@ std::string name_of(gemm_plan const& p) {
 /// comparison takes `compared_us`, less `early_gain` of that where it starts early.
 class fake_meter final : public plan_meter {
  public:
-  tuning_identity identity() const override { return {"a card", "13.0", tuning_version(), 132}; }
+  tuning_identity identity() const override { return {"a GPU", "13.0", tuning_version(), 132}; }
   std::vector<gemm_plan> begin(gemm_problem const& p) override {
     if (p.m == no_memory) throw rejected({"TW0714", "device memory", "little", "more", ""});
     auto* const x = reinterpret_cast<void*>(std::uintptr_t{0x1000});
@@ -138,7 +138,7 @@ TEST_F(Tune, FindsWhetherTheFastestShouldStartEarly) {
 }
 
 TEST_F(Tune, GoesOnWhereItWasEnded) {
-  meter_.die_after = 20;  // 16 of the first product, 4 of the second
+  meter_.die_after = 20;  // 16 of the first GEMM, 4 of the second
   std::vector<gemm_problem> const problems{tn(512, 512, 512), tn(512, 512, 1024)};
   EXPECT_THROW(run({.problems = problems}), std::runtime_error);
   EXPECT_EQ(finished().size(), 1U);

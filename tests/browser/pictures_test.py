@@ -114,7 +114,7 @@ class Pictures(unittest.TestCase):
         self.hover_cell(0, 0, 0)
         everything = {(0, 0, 0), (0, 1, 0)} | {(1, t, v) for t in range(4) for v in range(2)}
         self.assertEqual(self.marks(), everything)
-        self.hover_cell(0, 1, 1)  # nobody's
+        self.hover_cell(0, 1, 1)  # no thread's cell
         self.assertEqual(self.marks(), set())
 
     def test_pins_keys_and_taps(self):

@@ -97,7 +97,7 @@ class Atoms(unittest.TestCase):
         failures = []
         for row, answer, keep in zip(rows, answers, inputs):
             self.assertEqual(answer["id"], row["id"])
-            self.assertGreater(len(set(row) - keep - IGNORED), 0, "a row asks for something")
+            self.assertGreater(len(set(row) - keep - IGNORED), 0, "a row has a query")
             wrong, other_text = differences(row, answer, keep)
             counts[row["op"]]["rows"] += 1
             counts[row["op"]]["text" if not wrong and not other_text

@@ -67,7 +67,7 @@ class Consumer(unittest.TestCase):
         cls.folder.cleanup()
 
     def build(self, source, name, *options):
-        """Configures and builds a project as somebody else would; returns its build folder."""
+        """Configures and builds a separate project; returns its build folder."""
         build = os.path.join(self.folder.name, name)
         run("cmake", "-S", source, "-B", build, "-G", "Ninja",
             f"-DCMAKE_PREFIX_PATH={self.prefix}", *options)
@@ -128,7 +128,7 @@ class Consumer(unittest.TestCase):
             self.assertIn(found[0]["code"], check(plugin, *words, status=1))
 
         self.assertIn("2 tests", run(os.path.join(build, "own_tests")))
-        if NVCC:  # the same sources for the card: one entry, and what ptxas made
+        if NVCC:  # the same sources for the GPU: one entry, and what ptxas made
             for plugin in ("own_gemm_gpu.so", "own_transpose_gpu.so"):
                 names = run("nm", "-D", "--defined-only", os.path.join(build, plugin))
                 self.assertRegex(names, r"^\S+ T tilewright_plugin\n$")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// product.cpp  A program of somebody else that computes a product in the emulator.
+// product.cpp  A program outside the library that computes a GEMM in the emulator.
 #include <cstdio>
 #include <vector>
 

@@ -80,7 +80,7 @@ TEST(Accept, RefusesWithTheCodeOfTheRule) {
          p.batch = 2, p.d.batch_stride_elems = 63 * 32;
        }},
       {"TW0423",
-       [](gemm_problem& p) {  // each product's aux in the same place
+       [](gemm_problem& p) {  // each GEMM's aux in the same place
          p = batch_of(p, 4), p.aux = p.d, p.aux->batch_stride_elems = 0;
        }},
       {"TW0423",

@@ -112,7 +112,7 @@ TEST(Batch, RowsThatGoOnAreOneProduct) {
   EXPECT_EQ(plan.problem.batch, batch);
   EXPECT_EQ(plan.normal.batch, 1);
   EXPECT_EQ(plan.swapped ? plan.normal.n : plan.normal.m, batch * m);
-  EXPECT_NE(plan.why.find("the batch as one product"), std::string::npos) << plan.why;
+  EXPECT_NE(plan.why.find("the batch as one GEMM"), std::string::npos) << plan.why;
   gemm_emulated(plan, e.operands());
   gemm_problem single = one_by_one.p;
   single.batch = 1;
@@ -143,7 +143,7 @@ TEST(Batch, OnlyWhatGoesOnIsFolded) {
   EXPECT_TRUE(stays(q));
   q = p, q.a.batch_stride_elems = matrix_desc::by_pointers;
   EXPECT_TRUE(stays(q));
-  q = p, q.batch = 1 << 28;  // more rows than a product can have
+  q = p, q.batch = 1 << 28;  // more rows than a GEMM can have
   EXPECT_TRUE(stays(q));
 }
 

@@ -19,7 +19,7 @@ gemm_config tile_128x128() {
   return c;
 }
 
-/// Reads per product, us, with `shared` of the tiles cut among all SMs.
+/// Reads per GEMM, us, with `shared` of the tiles cut among all SMs.
 double reads_us(gemm_problem const& p, int tiles, int shared) {
   return predict(p, tile_128x128(), {tiles, 132, shared, shared == 0 ? 0 : 132}).reads_us /
          static_cast<double>(p.batch);
@@ -115,7 +115,7 @@ TEST(Cost, OfFewerSmsItTakesLessAndNothingWhereTheyWait) {
 }
 
 TEST(Cost, PingPongHidesLessOfMMajorAndOfSmallEpilogues) {
-  auto const shown = [](gemm_config c) {  // of the epilogues of 7 tiles that have one behind them
+  auto const shown = [](gemm_config c) {  // of the epilogues of 7 tiles that another one follows
     c.pingpong = true;
     int const tiles = 8 * 132;
     double const first = predict(tn(8192, 8192, 64), c, {132, 132, 0, 0}).epilogue_us;

@@ -106,7 +106,7 @@ TEST(Footprint, OfOneWaveNeighboursReadTheSameStripsOfTheLargerOperand) {
     if (rows == cols && s.row_bytes > s.col_bytes) {
       EXPECT_EQ(o.band, 2);
     } else if (rows > cols) {
-      int turns = 0;  // to another strip of A
+      int turns = 0;  // to another panel of A
       for (int t = 1; t < o.tiles(); ++t) turns += o.place(t).m != o.place(t - 1).m ? 1 : 0;
       EXPECT_EQ(turns, grid.m_tiles - 1);
     } else {
@@ -124,7 +124,7 @@ TEST(Footprint, MoreWavesRunAlongTheRowsOfALargerA) {
       tile_order const grid{300, n_tiles, 1};
       strips s{2e6, col_bytes, false, false, 132};
       tile_order const o = choose_order(grid, s, 128);
-      // 132 tiles in whole rows: 132 / n_tiles strips of A, n_tiles of B.
+      // 132 tiles in whole rows: 132 / n_tiles panels of A, n_tiles of B.
       double const ratio = 132.0 / n_tiles * s.row_bytes / (n_tiles * col_bytes);
       if (ratio >= 0.6) {
         ++along;
@@ -134,13 +134,13 @@ TEST(Footprint, MoreWavesRunAlongTheRowsOfALargerA) {
         EXPECT_GT(o.band, 2) << n_tiles;
         EXPECT_EQ(usual_order(grid, s, 128).kind, order_kind::serpentine) << n_tiles;
       }
-      // Clusters share the strips already: the usual order, or one that reads less.
+      // Clusters share the panels already: the usual order, or one that reads less.
       s.multicast = true;
       EXPECT_EQ(usual_order(grid, s, 128).kind, order_kind::grouped) << n_tiles;
       EXPECT_EQ(usual_order(grid, s, 128).band, n_tiles <= 4 ? 4 : 16) << n_tiles;
     }
   EXPECT_GT(along, 20);
-  // B is the larger, or there are products beside each other: as before.
+  // B is the larger, or it is a batch: the order is unchanged.
   strips const s{1e6, 5e6, false, false, 132};
   EXPECT_EQ(choose_order({30, 8, 1}, s, 128).band, default_order({30, 8, 1}, 128).band);
   strips const larger_b{1e6, 2.55e6, false, false, 132};  // a wave of rows would be square
@@ -150,7 +150,7 @@ TEST(Footprint, MoreWavesRunAlongTheRowsOfALargerA) {
   EXPECT_EQ(usual_order({300, 8, 1, 4}, equal, 128).kind, order_kind::grouped);
 }
 
-// Two products whose orders were measured (docs/decisions/0032): 5120x8192x2880 in tiles of
+// Two GEMMs whose orders were measured (docs/decisions/0032): 5120x8192x2880 in tiles of
 // 128x168 on 131 SMs took less time in bands of 16, which touch fewer bytes, than in bands of 32,
 // of which fewer are fresh; 4096x24576x1536 in tiles of 128x176 the other way round.
 TEST(Footprint, BytesTouchedCountBesideFreshOnes) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// l2_hints_test.cpp  What a launch tells L2 about its operands and its result.
+// l2_hints_test.cpp  The L2 cache hints of a launch for its operands and its result.
 #include "dispatch/l2_hints.hpp"
 
 #include <gtest/gtest.h>

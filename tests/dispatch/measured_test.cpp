@@ -23,7 +23,7 @@ TEST(Measured, MeasuredPlansComeFirst) {
   EXPECT_EQ(plan.shared_tiles, measured->shared_tiles);
   EXPECT_NE(plan.why.find("measured"), std::string::npos) << plan.why;
   EXPECT_FALSE(find_winner(tn(129, 128, 16384), 132));
-  EXPECT_FALSE(find_winner(p, 114));  // another card
+  EXPECT_FALSE(find_winner(p, 114));  // another GPU
   gemm_problem padded = p;
   padded.a.pitch_elems += 8;
   EXPECT_FALSE(find_winner(padded, 132));
@@ -46,7 +46,7 @@ TEST(Measured, TheRuleForEarlyStartsAgreesWithNineOfTenRows) {
     if (!w.starts_early || w.batch > 1) continue;
     gemm_problem p = problem_of(w);
     std::string const kernel = plan_gemm(p, with_workspace(), 132).kernel;
-    p.d.pitch_elems += 64;  // a product that was not measured
+    p.d.pitch_elems += 64;  // a GEMM that was not measured
     auto const plans = plan_candidates(p, with_workspace(), 132);
     auto const same = std::ranges::find_if(plans, [&](gemm_plan const& x) {
       return x.kernel == kernel && x.shared_tiles == w.shared_tiles && x.sharers == w.sharers;
@@ -103,7 +103,7 @@ TEST(Measured, PitchesThatSplitSectorsAreSaid) {
       plan_gemm(tn(4096, 4096, 4112), aligned(), 132).hints.empty());  // 8224: whole sectors
 }
 
-/// What was measured counts, also where the rule says another; of the same plan for a product that
+/// A measurement takes precedence over the heuristic; of the same plan for a GEMM that
 /// was not measured the rule says it.
 TEST(Measured, AnEarlyStartIsTheMeasuredOneElseTheRules) {
   int otherwise[2] = {};  // rows that start late or early against the rule
@@ -129,7 +129,7 @@ TEST(Measured, AnEarlyStartIsTheMeasuredOneElseTheRules) {
 TEST(Measured, EveryMeasuredPlanIsStillOffered) {
   gemm_operands o = aligned();
   o.workspace = o.d;
-  o.workspace_bytes = std::int64_t{256} << 20;  // shared tiles, copies of odd operands
+  o.workspace_bytes = std::int64_t{256} << 20;  // split-K tiles, copies of unaligned operands
   for (winner const& w : winners()) {
     gemm_plan const plan = plan_gemm(problem_of(w), o, 132);
     EXPECT_EQ(plan.source, plan_source::table_of_winners)

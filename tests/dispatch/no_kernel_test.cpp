@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// no_kernel_test.cpp  What a refusal names where no compiled kernel computes a product.
+// no_kernel_test.cpp  The types and orders that a refusal names if no compiled kernel fits.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -44,7 +44,7 @@ TEST(NoKernel, ARefusedEpilogueNamesTheConditionThatFailed) {
   p.aux = p.d, p.a.batch_stride_elems = matrix_desc::by_pointers;
   EXPECT_EQ(why(p),
             "TW0414 batch with an auxiliary output: matrices by pointers / a batch by strides");
-  p = batch_of(tn(64, 64, 64, elem::f32), 2);  // two conditions: all are told
+  p = batch_of(tn(64, 64, 64, elem::f32), 2);  // two conditions: the refusal names both
   p.aux = p.d, p.a.ord = order::col_major;
   EXPECT_EQ(why(p),
             "TW0414 matrices with an auxiliary output: A column-major, B column-major, D "

@@ -50,7 +50,7 @@ TEST(Operands, TwoResultsAtOneAddressAreRefused) {
 TEST(Operands, APlanThatSharesTilesNeedsItsWorkspace) {
   gemm_problem const p = tn(600, 600, 16384);
   gemm_operands o = aligned();
-  EXPECT_EQ(plan_gemm(p, o, 132).shared_tiles, 0);  // there is none
+  EXPECT_EQ(plan_gemm(p, o, 132).shared_tiles, 0);  // no workspace
   o.workspace = reinterpret_cast<void*>(std::uintptr_t{0x1000});
   o.workspace_bytes = std::int64_t{64} << 20;
   gemm_plan const plan = plan_gemm(p, o, 132);

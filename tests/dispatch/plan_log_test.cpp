@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plan_log_test.cpp  The log tells each problem's plan once, hints too, and nothing unasked.
+// plan_log_test.cpp  The log has each problem's plan and hints once, and nothing by default.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

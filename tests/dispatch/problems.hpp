@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// problems.hpp  Products to plan: dense, A and B K-major; operands at aligned addresses.
+// problems.hpp  GEMMs to plan: dense, A and B K-major; operands at aligned addresses.
 #pragma once
 
 #include "tilewright/dispatch/gemm.hpp"
@@ -14,7 +14,7 @@ inline gemm_problem tn(std::int64_t m, std::int64_t n, std::int64_t k, elem d = 
   p.d = {d, order::row_major, n};
   return p;
 }
-/// A batch of them, its matrices behind each other.
+/// A batch of them, its matrices one after another.
 inline gemm_problem batch_of(gemm_problem p, std::int64_t batch) {
   p.batch = batch;
   p.a.batch_stride_elems = p.m * p.k;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tuning_store_test.cpp  Results survive writers at once and killed ones; a file that is none is
-//                        told from one; the planner takes what was tuned.
+// tuning_store_test.cpp  Results survive concurrent and killed writers; a file of another kind is
+//                        refused; the planner takes the tuned plan.
 #include "dispatch/tuning_store.hpp"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@
 namespace tw::test {
 namespace {
 
-tuning_identity const here{"a card", "13.0", tuning_version(), 132};
+tuning_identity const here{"a GPU", "13.0", tuning_version(), 132};
 using access = tuning_store::access;
 
 class TuningStore : public testing::Test {
@@ -132,7 +132,7 @@ TEST_F(TuningStore, KeysTellProblemsApart) {
 }
 
 TEST_F(TuningStore, AFileThatIsNoneIsRefused) {
-  EXPECT_EQ(code(access::read), "TW0802") << "there is none";
+  EXPECT_EQ(code(access::read), "TW0802") << "no file";
   write_file("This is a text, long enough to be no database header at all: " +
              std::string(200, 'x'));
   EXPECT_EQ(code(access::read), "TW0801");
@@ -179,7 +179,7 @@ CREATE TABLE fastest(
   sharers INTEGER NOT NULL, us REAL NOT NULL, predicted_us REAL NOT NULL, tried INTEGER NOT NULL,
   date TEXT NOT NULL,
   PRIMARY KEY(card, driver, version, problem));
-INSERT INTO fastest VALUES('a card', '13.0', 'v', 132,
+INSERT INTO fastest VALUES('a GPU', '13.0', 'v', 132,
   '64x64x64x1 a=bf16,T,64,0 b=bf16,N,64,0 d=bf16,T,64,0', 'kernel', 1, 3, 132, 12.5, 11.25, 2,
   '2026-11-21 08:00:00');
 PRAGMA application_id=0x54574754;
@@ -194,7 +194,7 @@ TEST_F(TuningStore, AnOlderFileIsReadAndAWriterBringsItUpToDate) {
     EXPECT_EQ(all[0].problem, tn(64, 64, 64));
     EXPECT_TRUE(all[0].fastest.same_plan({"kernel", true, 3, 132, 0, 0}));
     EXPECT_EQ(all[0].fastest.us, 12.5);
-    EXPECT_EQ(all[0].fastest.starts_early, std::nullopt) << "nobody had measured it";
+    EXPECT_EQ(all[0].fastest.starts_early, std::nullopt) << "it was not measured";
     EXPECT_EQ(all[0].date, "2026-11-21 08:00:00");
   };
   is_there();
@@ -253,7 +253,7 @@ TEST_F(TuningStore, WritersAtOnceLoseNothing) {
     for (int i = 1; i <= rows; ++i) EXPECT_EQ(store.measured(here, tn(1 + w, i, 64)).size(), 1U);
 }
 
-/// Writes rows until it is killed; tells the pipe after each.
+/// Writes rows until it is killed; writes to the pipe after each.
 void write_for_ever(std::string const& path, int round, int pipe_end) {
   tuning_store store(path, access::write);
   for (int i = 1;; ++i) {
@@ -306,7 +306,7 @@ TEST_F(TuningStore, ThePlannerTakesWhatWasTuned) {
   EXPECT_NE(plan.why.find("on this card"), std::string::npos) << plan.why;
   EXPECT_TRUE(plan.hints.empty());
 
-  EXPECT_EQ(plan_gemm(p, with_workspace(), 131).source, plan_source::model) << "another card";
+  EXPECT_EQ(plan_gemm(p, with_workspace(), 131).source, plan_source::model) << "another GPU";
   gemm_operands odd = with_workspace();
   odd.a = reinterpret_cast<void*>(std::uintptr_t{0x1002});
   EXPECT_EQ(plan_gemm(p, odd, 132).source, plan_source::model) << "measured with aligned operands";
@@ -393,8 +393,8 @@ TEST_F(TuningStore, TheFileIsInTheUsersCache) {
   ::setenv("XDG_CACHE_HOME", "/somewhere", 1);
   EXPECT_EQ(tuning_file(), "/somewhere/tilewright/tune.db");
   ::unsetenv("XDG_CACHE_HOME");
-  ::setenv("HOME", "/home/somebody", 1);
-  EXPECT_EQ(tuning_file(), "/home/somebody/.cache/tilewright/tune.db");
+  ::setenv("HOME", "/home/user", 1);
+  EXPECT_EQ(tuning_file(), "/home/user/.cache/tilewright/tune.db");
   ::setenv("TILEWRIGHT_TUNE", "off", 1);
   EXPECT_EQ(tuning_file(), "");
   ::setenv("HOME", home.c_str(), 1);

@@ -21,7 +21,7 @@ gemm_problem tn(std::int64_t m, std::int64_t n, std::int64_t k) {
   return p;
 }
 
-/// Operands of ones, a D, and a workspace between guards that is all 0x5A behind its counters.
+/// Operands of ones, a D, and a workspace between guards that is all 0x5A after its counters.
 struct ones {
   explicit ones(gemm_problem const& p, std::int64_t workspace_bytes)
       : a(static_cast<std::size_t>(p.m * p.k), to_bf16(1)),
@@ -64,8 +64,7 @@ TEST(Workspace, CopiesUseExactlyWhatThePlanStates) {
   auto const bytes = static_cast<std::size_t>(plan.workspace_bytes);
   auto const zeros = static_cast<std::size_t>(gemm_workspace_zeros);
   EXPECT_EQ(with.changed(0, with.first, std::byte{0x5A}), 0) << "written before the workspace";
-  EXPECT_EQ(with.changed(with.first + bytes, with.memory.size(), std::byte{0x5A}), 0)
-      << "behind it";
+  EXPECT_EQ(with.changed(with.first + bytes, with.memory.size(), std::byte{0x5A}), 0) << "after it";
   EXPECT_EQ(with.changed(with.first, with.first + zeros, std::byte{0}), 0) << "counters";
   EXPECT_GT(with.changed(with.first + zeros, with.first + bytes, std::byte{0x5A}), 0) << "copies";
 }

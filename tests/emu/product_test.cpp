@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // product_test.cpp  wgmma arithmetic against a reference that reads one element at a time through
-//                   the canonical layouts, for every version of the product, bit for bit.
+//                   the canonical layouts, for every version of the GEMM, bit for bit.
 #include "emu/product.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// argument_product.cpp  Compact strides of two run-time extents, which are a product.
+// argument_product.cpp  Compact strides of two run-time extents, which are a product of the two.
 // expect-error: TW0130_product_of_two_run_time_arguments
 // expect-error: 1
 // max lines(nvcc): 13

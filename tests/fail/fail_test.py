@@ -9,7 +9,7 @@ the compiler's output must hold every text named by a comment:
     // max lines(nvcc): 14       lines of output, empty ones aside, where MAX_LINES do not suffice
     // compilers: nvcc           only there; the default is g++ and, where there is one, nvcc
     // bad target: 90            nvcc's target of the bad half, instead of 90a
-The output must name a line of the file itself: the user's. A wall of errors helps nobody: at most
+The output must name a line of the file itself: the user's. A list of errors does not help: at most
 MAX_LINES lines. Every rule of the headers has such a file (test_every_rule_has_a_file).
 
 g++ shows each call between the user's line and the rule in one line, nvcc in three: that is where
@@ -84,7 +84,7 @@ class Case:
 
 
 def run(command):
-    """Status and diagnostics. Outputs go to a folder of their own, never to a device file."""
+    """Status and diagnostics. Outputs go to a temporary folder, never to a device file."""
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
     return done.returncode, done.stderr
@@ -100,7 +100,7 @@ def cases():
 
 
 def all_good_halves(of_one_compiler):
-    """One source of all files, each in a namespace of its own: the good halves in one go."""
+    """One source of all files, each in a separate namespace: the good halves in one go."""
     includes, bodies = [], []
     for number, case in enumerate(of_one_compiler):
         lines = case.text.splitlines()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// algebra_test.cpp  Random expressions against an interpreter that knows tables of offsets only.
+// algebra_test.cpp  Random expressions against an interpreter that uses only tables of offsets.
 //
 // The interpreter has no layouts: a value is the list of its offsets and the sizes of its modes, an
 // operation is its definition on lists. Where a definition needs offsets beyond a list (a tile that

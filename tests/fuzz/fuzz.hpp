@@ -13,7 +13,7 @@
 namespace tw_test {
 
 /// Calls one_round(random, round) until the rounds (or the seconds) are over or something failed.
-/// Every round has a seed of its own, so that it can be repeated alone.
+/// Every round has a separate seed, so that it can be repeated alone.
 template <class Round>
 std::int64_t fuzz(std::int64_t rounds, Round const& one_round) {
   char const* const seconds = std::getenv("TW_FUZZ_SECONDS");

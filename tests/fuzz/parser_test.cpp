@@ -89,7 +89,7 @@ struct outcome {
   std::int64_t accepted = 0, refused = 0, placed = 0;
 };
 
-/// A refusal of the notation says where, inside the text or just behind it.
+/// A refusal of the notation says where, inside the text or just after it.
 void check_refusal(rejection const& why, std::string const& text, outcome& all) {
   ++all.refused;
   std::string const area = why.code.substr(0, 4);

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""plans_test.py  The plans of some products are the accepted ones: tests/golden/plans.json.
+"""plans_test.py  The plans of some problems are the accepted ones: tests/golden/plans.json.
 
 A change of the model, of the tile shapes or of the table of winners shows here, and nowhere else by
 itself: review the difference, then accept it.
 
-    python3 tests/golden/plans_test.py --accept     asks build/bin/tilewright, or TW_COMMAND
+    python3 tests/golden/plans_test.py --accept     runs build/bin/tilewright, or TW_COMMAND
 """
 import json
 import os
@@ -18,7 +18,7 @@ COMMAND = os.environ.get("TW_COMMAND", str(ROOT / "build/bin/tilewright"))
 
 
 def plan_of(options):
-    # Without what somebody tuned on this machine.
+    # Without the tuning results of this machine.
     done = subprocess.run([COMMAND, "plan", *options.split(), "--json", "--top", "3"],
                           env={**os.environ, "TILEWRIGHT_TUNE": "off"},
                           capture_output=True, text=True, check=True)

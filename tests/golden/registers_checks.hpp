@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// registers_checks.hpp  The kernels whose registers are measured compute the product: what explain
-//                       recommends for a tile of 192 x 192, on the emulator or on a card.
+// registers_checks.hpp  The kernels whose registers are measured compute D: what explain
+//                       recommends for a tile of 192 x 192, in the emulator or on a GPU.
 #pragma once
 
 #include "tests/arch/kernels/machine.hpp"

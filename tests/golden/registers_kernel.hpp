@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// registers_kernel.hpp  A 192 x 192 product by two math warpgroups with wgmma, six epilogues: what
+// registers_kernel.hpp  A 192 x 192 GEMM by two math warpgroups with wgmma, six epilogues: what
 //                       does the way into shared memory cost in registers?
 //
 // Every thread holds 144 sums. They are rounded to f16 and written to the tile of D in shared

@@ -2,7 +2,7 @@
 // tensor_code.hpp  Kernels written twice, with tensors and by hand: what do tensors cost?
 //
 // tensor_code_test.py counts the instructions of both; tests/tensor/kernel_test.cpp runs both in
-// the emulator and compares what they write. The versions by hand are what one writes who knows the
+// the emulator and compares what they write. The versions by hand are written for the
 // layouts: one offset per thread, constants for unrolled steps, 16-byte accesses.
 #pragma once
 

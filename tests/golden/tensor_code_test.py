@@ -28,7 +28,8 @@ GOLDEN = os.path.join(HERE, "tensor_code.json")
 NVCC = os.environ.get("TW_NVCC") or shutil.which("nvcc")
 SHARE, SLACK, REGISTERS = 1.05, 1, 4
 # Predicated vectors of a matrix with a run-time pitch: nvcc 13.0 turns the walking pointer into
-# products inside the branches, which ptxas then does not turn into predicates. PTX is shorter.
+# products of the indices inside the branches, which ptxas does not turn into predicates. PTX is
+# shorter.
 SHARES = {("ragged", "sass"): 1.16}
 # PTX accesses to memory and barriers: what a kernel does, not how it gets there.
 ACCESS = re.compile(r"(?:ld|st)\.(?:global|shared|local)[\w.]*|ldmatrix[\w.:]*|stmatrix[\w.:]*"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// banks.cu  Wavefronts of shared-memory accesses on the card against the model of layout/banks.hpp.
+// banks.cu  Wavefronts of shared-memory accesses on a GPU against the model of layout/banks.hpp.
 //
 //     gpu_banks           cycles per access, and whether they follow the model: 0 yes, 1 no, 77 no
 //                         Hopper GPU

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench_parts.cu  The benchmark's own parts on the card: data, reference, scan, clock. Its sources
+// bench_parts.cu  The benchmark's own parts on a GPU: data, reference, scan, clock. Its sources
 // are compiled into this program, since the library does not hold them.
 #include <cmath>
 #include <cstdio>
@@ -67,7 +67,7 @@ void test_data(stopwatch& watch) {
   }
 }
 
-/// A product of random operands by the host, then with one element bent.
+/// The result of random operands by the host, then with one element changed.
 void test_reference(stopwatch& watch, order a_order, order b_order) {
   gemm_problem p;
   p.m = 75;
@@ -99,7 +99,7 @@ void test_reference(stopwatch& watch, order a_order, order b_order) {
   upload(d, good);
   check_result const right = compare(p, o, watch);
   result_scan const clean = scan(p, sets, watch);
-  expect(right.passed && right.whole && right.compared == p.m * p.n, "a right product passes");
+  expect(right.passed && right.whole && right.compared == p.m * p.n, "a right result passes");
   expect(right.error_over_bound > 0.01 && right.relative_rms < 0.003, "its errors are roundings");
   expect(clean.nans == 0, "nothing is unwritten");
 

@@ -70,7 +70,7 @@ def main():
             if not ok:
                 failures += 1
                 print(f"case {case}: {m}x{n}x{k} {dtype} {options}:", done.stdout, done.stderr)
-    print(f"{runs} products, {failures} wrong")
+    print(f"{runs} GEMMs, {failures} wrong")
     return 1 if failures else 0
 
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dependent.cu  Chains of products that read what the one before wrote, as dependent launches that
+// dependent.cu  Chains of GEMMs that read what the one before wrote, as dependent launches that
 //               may start early: the bits are those of plain launches, also from a graph. 0, 1, 77.
 #include <cuda_runtime_api.h>
 
@@ -24,7 +24,7 @@ void must(cudaError_t e, int line = __builtin_LINE()) {
 
 constexpr int length = 24;  // launches of a chain
 
-/// Two buffers that products read and write in turn, D(i+1) = D(i) B, and a workspace for all.
+/// Two buffers that GEMMs read and write in turn, D(i+1) = D(i) B, and a workspace for all.
 struct chain {
   gemm_problem p;
   void *x[2], *b, *space;

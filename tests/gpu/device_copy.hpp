@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// device_copy.hpp  A matrix of the tests on the card, at an address that is as odd as its own.
+// device_copy.hpp  A matrix of the tests on a GPU, at an address with the alignment of the
+// original.
 #pragma once
 
 #include <cuda_runtime_api.h>

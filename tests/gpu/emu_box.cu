@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// emu_box.cu  TMA loads, stores and additions on the card and in the emulator: the same bytes for
+// emu_box.cu  TMA loads, stores and additions on a GPU and in the emulator: the same bytes for
 //             random boxes of all ranks, types and swizzles, inside and across the tensor's edges.
 //             First coordinates are multiples of 16 bytes, and where the tensor is written none is
-//             negative: the card stops at others. Exit 0 done, 1 wrong, 77 no Hopper.
+//             negative: the GPU stops at others. Exit 0 done, 1 wrong, 77 no Hopper.
 #include <cuda_runtime_api.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// emu_product.cu  One wgmma step on the card and in the emulator's arithmetic: the same bits for
+// emu_product.cu  One wgmma step on a GPU and in the emulator's arithmetic: the same bits for
 // all
 //                 majors and swizzles, A from shared memory and registers. Elements are multiples
 //                 of 1/128, so sums are exact in any order. Exit 0 done, 1 wrong, 77 no Hopper.
@@ -90,7 +90,7 @@ std::uint16_t fraction(random_engine& r) {
 }
 
 /// kind 0: in tiles of whole atoms. 1: the offsets of such tiles, any start. 2: any offsets, too.
-/// The card swizzles addresses, not positions in a tile, so all of them mean something.
+/// The GPU swizzles addresses, not positions in a tile, so all of them mean something.
 smem_desc random_desc(random_engine& r, operand_major major, int extent, int kind) {
   auto const mode = swizzle_mode(pick(r, 0, 3));
   auto const span = static_cast<std::uint32_t>(swizzle_span_bytes(mode));

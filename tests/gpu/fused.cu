@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// fused.cu  Fused epilogues on the card: random combinations over random shapes and plans against
+// fused.cu  Fused epilogues on a GPU: random combinations over random shapes and plans against
 //           float64, as tests/kernel/fused_emu_test.cpp has them. Exit 0 done, 1 wrong, 77 no GPU.
 #include <map>
 
@@ -33,7 +33,7 @@ class Fused : public testing::Test {
     must(cudaDeviceSynchronize());
     d.fetch();
     if (p.problem.aux) aux.fetch();
-    return plan.kernel + ", shared tiles " + std::to_string(plan.shared_tiles);
+    return plan.kernel + ", split-K tiles " + std::to_string(plan.shared_tiles);
   }
   static inline void* workspace_ = nullptr;
 };

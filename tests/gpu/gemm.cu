@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// gemm.cu  Every kernel on the card: random products up to 8192 against float64 on the device, the
-//          emulator's bits against the card's, and refusals. Exit 0 done, 1 wrong, 77 no GPU.
+// gemm.cu  Every kernel on a GPU: random GEMMs up to 8192 against float64 on the device, the
+//          emulator's bits against the GPU's, and refusals. Exit 0 done, 1 wrong, 77 no GPU.
 #include <cuda_runtime_api.h>
 
 #include <cmath>
@@ -97,7 +97,7 @@ struct verdict {
   double got, want;
 };
 
-/// One thread per element of D: the product and the sum of magnitudes in float64, and the bound of
+/// One thread per element of D: the result and the sum of magnitudes in float64, and the bound of
 /// tests/kernel/gemm_cases.hpp.
 __global__ void check(view a, view b, view c, view d, int m, int n, int k, double alpha,
                       double beta, bool has_c, double rounding, double tiny, verdict* out) {
@@ -141,7 +141,7 @@ __global__ void stray(unsigned char const* bytes, long long total, unsigned long
     if (bytes[i] != 0xFF) atomicAdd(count, 1ULL);
 }
 
-/// How the matrices of a batch lie: one for all, one behind the other, or side by side.
+/// How the matrices of a batch lie: one for all, one after the other, or side by side.
 enum class batch_form { behind, beside, same };
 struct batch_shape {
   long long batch = 1;
@@ -213,7 +213,7 @@ class device_matrix {
   extent elements_{};
 };
 
-/// Where the parts of shared tiles meet.
+/// Memory for the partial sums of split-K tiles.
 struct workspace {
   static constexpr std::int64_t bytes = std::int64_t{512} << 20;  // two copies of 134 MB too
   void* data = nullptr;
@@ -240,7 +240,7 @@ bool run_random(random_choice& r, int index, verdict* v, unsigned long long* str
   elem const outputs[] = {elem::bf16, elem::f16, elem::f32};
   int m = r.extent(), n = r.extent(), k = r.extent();
   if (index % 40 == 0) m = n = k = 8192 - 8 * r.any(0, 20);
-  // A third are batches of smaller products.
+  // A third are batches of smaller GEMMs.
   int const batch = index % 3 == 1 ? r.any(2, index % 2 == 0 ? 6 : 300) : 1;
   int const shrink = batch == 1 ? 1 : batch <= 6 ? 4 : 32;
   m = (m + shrink - 1) / shrink, n = (n + shrink - 1) / shrink, k = (k + shrink - 1) / shrink;
@@ -300,7 +300,7 @@ bool run_random(random_choice& r, int index, verdict* v, unsigned long long* str
   bool const right = v->wrong == 0 && *strays == 0;
   if (!right || index % 40 == 0)
     std::printf(
-        "%s %3d: %dx%dx%d batch %d (%lld %lld %lld) %s A %s B %s D %s %s pitches %lld %lld %lld C "
+        "%s %3d: %dx%dx%d batch %d (%lld %lld %lld) %s A %s B %s D %s %s ld %lld %lld %lld C "
         "%d %s shared %d by %d: "
         "wrong %llu "
         "stray %llu worst %.3f of the bound; first D(%lld,%lld) of %lld = %g, want %g\n",
@@ -318,7 +318,7 @@ bool run_random(random_choice& r, int index, verdict* v, unsigned long long* str
   return right;
 }
 
-/// 512x512x1024 with 8-bit fractions: every sum is exact, so card and emulator agree in every bit.
+/// 512x512x1024 with 8-bit fractions: every sum is exact, so GPU and emulator agree in every bit.
 bool same_bits_as_the_emulator(elem ab, order oa, order ob) {
   int const m = 512, n = 512, k = 1024;
   device_matrix a(ab, oa, m, k, 0), b(ab, ob, k, n, 0), d(ab, order::row_major, m, n, 0);
@@ -337,7 +337,7 @@ bool same_bits_as_the_emulator(elem ab, order oa, order ob) {
   long long different = 0;
   for (int i = 0; i < m * n; ++i)
     different += std::memcmp(&from_card[2 * i], &emulated[2 * i], 2) != 0;
-  std::printf("%s card and emulator, 512x512x1024 %s A %s B %s: %lld of %d results differ\n",
+  std::printf("%s GPU and emulator, 512x512x1024 %s A %s B %s: %lld of %d results differ\n",
               different == 0 ? "ok   " : "WRONG", name(ab), oa == order::row_major ? "row" : "col",
               ob == order::row_major ? "row" : "col", different, m * n);
   return different == 0;
@@ -363,7 +363,7 @@ bool odd_address_fails(gemm_problem p, gemm_operands o) {
   return failed;
 }
 
-/// True if the product is refused with this code.
+/// True if the GEMM is refused with this code.
 bool refused(char const* code, gemm_problem const& p, gemm_operands const& o) {
   std::string got = "no refusal";
   try {
@@ -375,7 +375,7 @@ bool refused(char const* code, gemm_problem const& p, gemm_operands const& o) {
   return got == code;
 }
 
-/// A copy without room in the workspace, memory that no card has, and a launch after another kernel
+/// A copy without room in the workspace, memory that no GPU has, and a launch after another kernel
 /// has failed, first by an odd address. The last leave the process without a usable device.
 int check_refusals() {
   device_matrix a(elem::bf16, order::row_major, 64, 64, 0),
@@ -414,7 +414,7 @@ int main(int argc, char** argv) {
   }
   int const cases = argc > 1 ? std::atoi(argv[1]) : 240;
   unsigned long long const seed = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 20261120;
-  std::printf("%s, %d random products, seed %llu\n", gpu().name.c_str(), cases, seed);
+  std::printf("%s, %d random GEMMs, seed %llu\n", gpu().name.c_str(), cases, seed);
   int failures = 0;
   for (elem const ab : {elem::bf16, elem::f16})
     for (order const oa : {order::row_major, order::col_major})

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// gemv.cu  Every GEMV kernel on the card: random products against float64, and the emulator's bits
-//          against the card's. Exit 0 done, 1 wrong, 77 no GPU.
+// gemv.cu  Every GEMV kernel on a GPU: random problems against float64, and the emulator's bits
+//          against the GPU's. Exit 0 done, 1 wrong, 77 no GPU.
 #include <cuda_runtime_api.h>
 
 #include <cstdio>
@@ -15,7 +15,7 @@
 namespace tw::test {
 namespace {
 
-/// Runs this plan on the card; D comes back.
+/// Runs this plan on a GPU; D comes back.
 void run_on_card(product& p, gemm_plan const& plan) {
   std::fill(p.d.bytes.begin(), p.d.bytes.end(), std::byte{0xFF});
   device_copy const a(p.a), b(p.b), c(p.c), d(p.d);
@@ -30,7 +30,7 @@ TEST(Gemv, RandomProductsKeepTheBound) {
   for (int i = 0; i < 240 && !HasFailure(); ++i) {
     product p = i % 8 == 0 ? random_few(rng, 3000, 16000) : random_few(rng, 500, 4000);
     std::vector<gemm_plan> const plans = gemv_plans(p, gpu().sms);
-    if (plans.empty()) continue;  // a batch that is one product of more rows
+    if (plans.empty()) continue;  // a batch that is one GEMM of more rows
     gemm_plan const& plan = plans[rng() % plans.size()];
     run_on_card(p, plan);
     expect_right(p);
@@ -40,7 +40,7 @@ TEST(Gemv, RandomProductsKeepTheBound) {
   EXPECT_EQ(kernels.size(), 4U * gemv_shapes);
 }
 
-/// Multiply-adds and sums have one order: card and emulator agree in every bit. (The tensor cores
+/// Multiply-adds and sums have one order: GPU and emulator agree in every bit. (The tensor cores
 /// round sums in their own way.)
 TEST(Gemv, MultiplyAddsGiveTheEmulatorsBits) {
   std::mt19937_64 rng(9);

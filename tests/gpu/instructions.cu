@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// instructions.cu  The vocabulary but for wgmma on the card, and the rules of tensor maps against
+// instructions.cu  The vocabulary but for wgmma on a GPU, and the rules of tensor maps against
 //                  the driver. Exit 0 all passed, 1 some failed, 77 no Hopper GPU.
 #include "arch/tensor_map_gpu.hpp"
 #include "tests/arch/kernels/launch_checks.hpp"

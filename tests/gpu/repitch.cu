@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// repitch.cu  Products on the card whose matrices TMA cannot address, against float64: random ones
+// repitch.cu  GEMMs on a GPU whose matrices TMA cannot address, against float64: random ones
 //             as tests/kernel/odd_pitch_emu_test.cpp has them, and chains of dependent launches.
 //             Exit 0 done, 1 wrong, 77 no GPU.
 #include <map>
@@ -42,7 +42,7 @@ TEST_F(Repitch, RandomProductsKeepTheBound) {
     product p = random_product(rng, most, i % 4 == 0 ? 9 : 1);
     for (matrix* m : {&p.a, &p.b, &p.c, &p.d})
       if (rng() % 3 != 0) move_base(*m, rng);
-    int const times = i % 2 == 0 ? 1 : 3;  // the copies of one while the product before runs
+    int const times = i % 2 == 0 ? 1 : 3;  // the copies of one while the GEMM before runs
     gemm_plan const plan = run(p, rng, times, {.pdl = i % 4 == 1});
     expect_right(p);
     if (HasFailure()) ADD_FAILURE() << "case " << i << ", " << plan.kernel;

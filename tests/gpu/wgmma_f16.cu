@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// wgmma_f16.cu  Every f16 wgmma on the card: all N, majors and swizzles, A from both places.
+// wgmma_f16.cu  Every f16 wgmma on a GPU: all N, majors and swizzles, A from both places.
 //               Exit 0 all passed, 1 some failed, 77 no Hopper GPU.
 #include "tests/arch/kernels/wgmma_checks.hpp"
 #include "tests/gpu/gpu_machine.hpp"

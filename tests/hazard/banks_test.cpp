@@ -116,7 +116,7 @@ TEST(Banks, LanesMeetAgainAtBarriers) {
   EXPECT_EQ(wavefronts, executions);
 }
 
-// What nobody asked for is not counted, and not reported.
+// Conflicts are neither counted nor reported unless requested.
 TEST(Banks, OffUnlessAskedFor) {
   emu::report const r = run_body<true>(matrices<false>, scheduled(0));
   EXPECT_TRUE(r.clean()) << r.text();

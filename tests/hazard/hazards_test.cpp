@@ -21,7 +21,7 @@ TEST_P(Hazards, E0024RaceOfOrdinaryAccesses) {
   expect({.code = "E0024", .object = "x", .part = "missing: a barrier that leads from"}, race);
 }
 
-// Neighbours of one 16-byte cell, and of one 4-byte word: bytes are told apart.
+// Neighbours of one 16-byte cell, and of one 4-byte word: bytes are distinguished.
 TEST_P(Hazards, E0024BytesOfOneCell) {
   expect({.code = "E0024", .object = "x", .part = "x"}, []<bool Broken>(memory s, args) {
     auto* const bytes = reinterpret_cast<unsigned char*>(s.x);
@@ -362,7 +362,7 @@ struct HazardOptions : testing::Test {
   }
 };
 
-// The copy is bound to phase 0 and lands in phase 1: nobody expected it.
+// The copy is bound to phase 0 and lands in phase 1, which did not expect it.
 TEST_F(HazardOptions, E0032CopyThatLandsInAnotherPhase) {
   auto const body = []<bool Broken>(memory s, args p) {
     make_barriers(s);

@@ -266,7 +266,7 @@ TEST_P(Hazards, E0048RegistersOfAOverwritten) {
          from_registers);
 }
 
-// The registers belong to nobody once they are handed over without a name.
+// The registers belong to no warpgroup once they are handed over without a name.
 TEST_P(Hazards, E0048NotOfAValueWithoutAName) {
   auto const body = []<bool>(memory s, args p) {
     accumulator<64> acc;

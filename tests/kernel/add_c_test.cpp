@@ -18,7 +18,7 @@ namespace {
 
 enum class batches { one_for_all, strided, by_pointers };
 
-/// C of products m x n with m, n <= 40, in memory of exactly its size.
+/// C of GEMMs m x n with m, n <= 40, in memory of exactly its size.
 class any_c {
  public:
   any_c(std::mt19937& rng, elem type, bool row_major, batches form) : type_(type) {
@@ -60,7 +60,7 @@ class any_c {
   }
 
   epilogue_params params{};
-  int count = 1;  // products
+  int count = 1;  // GEMMs
 
  private:
   template <class T>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dependent_emu_test.cpp  Products that read what the one before wrote, launched so that they may
+// dependent_emu_test.cpp  GEMMs that read what the one before wrote, launched so that they may
 //                         start before it has ended: no access comes before the wait for it.
 #include <gtest/gtest.h>
 
@@ -79,7 +79,7 @@ TEST(Dependent, AChainOfProductsWaitsForItsPredecessors) {
   for (std::size_t i : {std::size_t{0}, std::size_t{1}, shared}) run(100, plans[i], plans[i]);
 }
 
-/// A GEMV behind a kernel that writes by TMA, which the emulator sees also in this library's
+/// A GEMV after a kernel that writes by TMA, which the emulator sees also in this library's
 /// kernels.
 TEST(Dependent, SoDoesAChainOfFewRows) {
   for (int const rows : {1, 5}) {

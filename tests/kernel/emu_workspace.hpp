@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// emu_workspace.hpp  Memory for the parts of shared tiles, in tests.
+// emu_workspace.hpp  Memory for the parts of split-K tiles, in tests.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 
 namespace tw::test {
 
-/// Memory for the parts of shared tiles; its counters are zero before and after each launch.
+/// Memory for the parts of split-K tiles; its counters are zero before and after each launch.
 class emu_workspace {
  public:
   emu_workspace() : bytes_(std::size_t{16} << 20, std::byte{0}) {}
@@ -25,7 +25,7 @@ class emu_workspace {
     auto const* const at = bytes_.data() + begin_;
     EXPECT_TRUE(std::all_of(at, at + gemm_workspace_zeros, [](auto b) {
       return b == std::byte{0};
-    })) << "an arrival counter was left behind";
+    })) << "an arrival counter is not zero after the launch";
   }
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// fused_cases.hpp  Random products with fused epilogues, checked element by element.
+// fused_cases.hpp  Random GEMMs with fused epilogues, checked element by element.
 #pragma once
 
 #include "tests/kernel/gemm_cases.hpp"
@@ -29,7 +29,7 @@ struct fused_product : product {
   }
 };
 
-/// A random epilogue for a random product with extents up to `most`: what is compiled (TW0414) and
+/// A random epilogue for a random GEMM with extents up to `most`: what is compiled (TW0414) and
 /// what accept() takes, and never none of all.
 inline fused_product random_fused(std::mt19937_64& rng, int most) {
   auto const any = [&](int lo, int hi) {
@@ -87,7 +87,7 @@ inline fused_product random_fused(std::mt19937_64& rng, int most) {
   return p;
 }
 
-/// Checks D of product `of` against float64 within the bound of problem/fused_bound.hpp.
+/// Checks D of matrix `of` against float64 within the bound of problem/fused_bound.hpp.
 inline void expect_fused_product(fused_product& p, std::int64_t of) {
   auto const m = p.problem.m, n = p.problem.n, k = p.problem.k;
   std::vector<double> sum(static_cast<std::size_t>(m * n)), mag(sum.size());
@@ -122,12 +122,12 @@ inline void expect_fused_product(fused_product& p, std::int64_t of) {
         expected_element const before = expect_aux(col == j.x ? x.x : x.up, x.c, terms);
         double const saved = p.aux.load(r, col, of);
         if (judge(saved, before, terms.out) != verdict::right)
-          FAIL() << p.text() << ": product " << of << ", aux(" << r << "," << col << ") = " << saved
+          FAIL() << p.text() << ": matrix " << of << ", aux(" << r << "," << col << ") = " << saved
                  << ", want " << before.value << " within " << before.bound;
       }
       double const got = p.d.load(r, c, of);
       if (judge(got, want, terms.out) != verdict::right) {
-        FAIL() << p.text() << ": product " << of << ", D(" << r << "," << c << ") = " << got
+        FAIL() << p.text() << ": matrix " << of << ", D(" << r << "," << c << ") = " << got
                << ", want " << want.value << " within " << want.bound;
       }
     }

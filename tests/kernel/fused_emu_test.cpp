@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // fused_emu_test.cpp  Fused epilogues in the emulator against float64: random combinations over
-//                     random shapes, and every fused kernel with whole and with shared tiles.
+//                     random shapes, and every fused kernel with whole and with split-K tiles.
 #include "tests/kernel/fused_cases.hpp"
 
 #include <set>

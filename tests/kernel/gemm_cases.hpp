@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gemm_cases.hpp  Random products with a float64 reference and the bound a result must keep.
+// gemm_cases.hpp  Random GEMMs with a float64 reference and the bound a result must keep.
 #pragma once
 
 #include <cblas.h>
@@ -17,11 +17,11 @@
 
 namespace tw::test {
 
-/// How the matrices of a batch lie: one for all, one behind the other with a gap of `extra`
+/// How the matrices of a batch lie: one for all, one after the other with a gap of `extra`
 /// elements, side by side between the lines, or by pointers, at multiples of 16 bytes.
 enum class batch_form { same, behind, beside, pointers };
 
-/// Matrices in memory: bytes with a guard region behind, and their values in double (row-major).
+/// Matrices in memory: bytes followed by a guard region, and their values in double (row-major).
 struct matrix {
   matrix_desc desc;
   std::int64_t rows = 0, cols = 0, matrices = 1;
@@ -138,7 +138,7 @@ struct product {
   }
 };
 
-/// A random product with extents up to `most`: all orders, types, pitches, alpha and beta; with
+/// A random GEMM with extents up to `most`: all orders, types, strides, alpha and beta; with
 /// most_batch > 1 a batch in every form of strides, or by pointers.
 inline product random_product(std::mt19937_64& rng, int most, int most_batch = 1) {
   auto const any = [&](int lo, int hi) {
@@ -179,7 +179,7 @@ inline product random_product(std::mt19937_64& rng, int most, int most_batch = 1
   return p;
 }
 
-/// Nothing between and behind the rows of result `d` is written.
+/// Nothing between and after the rows of result `d` is written.
 inline void expect_nothing_else_written(product const& p, matrix const& d) {
   std::vector<bool> inside(d.bytes.size(), false);
   for (std::int64_t of = 0; of < p.problem.batch; ++of)
@@ -231,7 +231,7 @@ inline void expect_right_product(product const& p, std::int64_t of) {
       double const bound = sum_error + rounding * (std::fabs(want) + sum_error) + tiny;
       double const got = p.d.load(r, c, of);
       if (!(std::fabs(got - want) <= bound)) {
-        FAIL() << p.text() << ": product " << of << ", D(" << r << "," << c << ") = " << got
+        FAIL() << p.text() << ": matrix " << of << ", D(" << r << "," << c << ") = " << got
                << ", want " << want << " within " << bound;
       }
     }

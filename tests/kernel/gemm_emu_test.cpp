@@ -85,7 +85,7 @@ void run_at_random(gemm_plan const& plan, product& p, gemm_operands const& opera
 /// Every tile shape with each way of sharing tiles that its problem allows.
 class EveryShape : public testing::TestWithParam<int> {
  protected:
-  /// All plans of this shape for an (m, n, k) product. The largest number of parts of a tile.
+  /// All plans of this shape for an (m, n, k) GEMM. The largest number of parts of a tile.
   int run(int m, int n, int k, elem d, std::set<std::string>& ways) {
     tile_shape const& t = tile_shape_list[GetParam()];
     auto const fill = [&] { return normal_(rng_); };
@@ -212,7 +212,7 @@ TEST_P(EveryShape, WholeAndSharedTiles) {
 }
 
 /// The contiguous side of D ends inside of a 16-byte chunk, so that tiles that TMA stores as they
-/// are and tiles with plain stores take turns in one CTA, on the same staging strips.
+/// are and tiles with plain stores take turns in one CTA, in the same staging buffers.
 TEST_P(EveryShape, TilesByTmaAndRaggedOnesTakeTurns) {
   tile_shape const& t = tile_shape_list[GetParam()];
   int const m = 2 * t.tile_m * t.cluster_m + 25, n = 2 * t.tile_n * t.cluster_n + 43, k = 200;

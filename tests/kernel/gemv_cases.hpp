@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// gemv_cases.hpp  Random products with up to 16 rows or columns, as GEMV kernels take them.
+// gemv_cases.hpp  Random GEMMs with up to 16 rows or columns, as GEMV kernels take them.
 #pragma once
 
 #include "tests/kernel/gemm_cases.hpp"
 
 namespace tw::test {
 
-/// A product with `few` rows (or columns, then `transposed`), and operands that a GEMV can load.
+/// A GEMM with `few` rows (or columns, then `transposed`), and operands that a GEMV can load.
 inline product random_few(std::mt19937_64& rng, int most_rows, int most_k) {
   auto const any = [&](int lo, int hi) {
     return lo + static_cast<int>(rng() % static_cast<unsigned>(hi - lo + 1));

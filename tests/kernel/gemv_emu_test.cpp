@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gemv_emu_test.cpp  Every GEMV kernel in the emulator against float64: products with up to 16 rows
+// gemv_emu_test.cpp  Every GEMV kernel in the emulator against float64: GEMMs with up to 16 rows
 //                    or columns, random in all else that the kernels take.
 #include "tests/kernel/gemv_cases.hpp"
 
@@ -22,7 +22,7 @@ TEST(GemvEmu, RandomProductsKeepTheBound) {
     o.policy = static_cast<async_policy>(i % 3);
     o.sms = 1 + i % 5;
     std::vector<gemm_plan> const plans = gemv_plans(p, o.sms);
-    if (plans.empty()) {  // the batch is one product of more rows
+    if (plans.empty()) {  // the batch is one GEMM of more rows
       ASSERT_GT(p.problem.batch, 1) << p.text();
       continue;
     }
@@ -60,7 +60,7 @@ TEST(GemvEmu, NanBeyondTheMatricesChangesNothing) {
   std::mt19937_64 rng(8);
   std::normal_distribution<float> normal;
   auto const fill = [&] { return normal(rng); };
-  // Three columns of eight, five rows of sixteen, K that ends inside a step: poison lies behind.
+  // Three columns of eight, five rows of sixteen, K that ends inside a step: poison follows.
   product p;
   p.a = make_matrix(elem::bf16, order::row_major, 5, 40, 24, fill);
   p.b = make_matrix(elem::bf16, order::col_major, 40, 3, 24, fill);

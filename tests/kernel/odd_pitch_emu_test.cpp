@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// odd_pitch_emu_test.cpp  Products whose matrices TMA cannot address, in the emulator against
+// odd_pitch_emu_test.cpp  GEMMs whose matrices TMA cannot address, in the emulator against
 //                         float64: bases at any element, odd pitches, batches, fused epilogues.
 #include <sys/resource.h>
 

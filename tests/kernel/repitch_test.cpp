@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// repitch_test.cpp  Copies of operands to a padded pitch: each element, zeros behind each line, and
+// repitch_test.cpp  Copies of operands to padded lines: each element, zeros after each line, and
 //                   nothing else written, for any address, pitch and size.
 #include "tilewright/kernel/repitch.hpp"
 
@@ -57,7 +57,7 @@ struct copied {
         for (int col = 0; col < 8 * chunks; ++col, ++at) {
           int const matrix = addresses.empty() ? i : matrices - 1 - i;
           ASSERT_EQ(*at, col < inner ? from[index(col, line, matrix)] : 0)
-              << inner << " x " << outer << " x " << matrices << " pitch " << pitch << " stride "
+              << inner << " x " << outer << " x " << matrices << " ld " << pitch << " stride "
               << stride << " base " << base << ": element " << col << " of line " << line
               << " of matrix " << i;
         }

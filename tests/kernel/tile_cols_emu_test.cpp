@@ -20,7 +20,7 @@ std::vector<int> narrowing_shapes() {
 
 class TileCols : public testing::TestWithParam<int> {
  protected:
-  /// A product with K-major operands and column-major D, padded by `pad`; with C half of the times.
+  /// A GEMM with K-major operands and column-major D, padded by `pad`; with C half of the times.
   product make(int m, int n, int k, int pad) {
     auto const fill = [&] { return normal_(rng_); };
     product p;
@@ -54,7 +54,7 @@ class TileCols : public testing::TestWithParam<int> {
   std::normal_distribution<float> normal_;
 };
 
-/// Three tiles on one CTA, whose staging strips they use in turn, and on two. Lines of D are whole
+/// Three tiles on one CTA, whose staging buffers they use in turn, and on two. Lines of D are whole
 /// 16-byte chunks; or end inside of one, with a last tile cut by 3; or no TMA addresses them, and
 /// the last tile has 5 columns.
 TEST_P(TileCols, EachNumberOfThem) {

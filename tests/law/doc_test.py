@@ -2,7 +2,7 @@
 """doc_test.py  What the layout headers say about themselves is run.
 
 Every example `operation(arguments) == result` in a comment, its arguments as on the command line,
-is evaluated by `tilewright layout`. Every public function has a comment, or the card at the top of
+is evaluated by `tilewright layout`. Every public function has a comment, or the text at the top of
 its file names it. docs/laws.md is what gen/laws.py writes and has every operation of the corpus.
 """
 import glob
@@ -62,7 +62,7 @@ def count_arguments(expression):
 
 
 def without_comment(text):
-    """Functions at the left margin that neither a comment nor the card mentions. Functions that
+    """Functions at the left margin that no comment mentions. Functions that
     follow each other without an empty line share the comment of the first."""
     head = text[:text.index("#pragma once")]
     public = re.sub(r"^namespace detail \{.*?^\}  // namespace detail$", "", text,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// banks_test.cpp  The laws of counting wavefronts. What the card counts:
+// banks_test.cpp  The laws of counting wavefronts. Counts of a GPU:
 // tests/atom/access_test.cpp.
 #include "tilewright/layout/banks.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // kernel_test.cpp  The kernels of tests/golden/tensor_code.hpp in the emulator: with tensors and by
-//                  hand they write the same, and what is asked.
+//                  hand they write the same, and the expected values.
 #include <gtest/gtest.h>
 
 #include <vector>

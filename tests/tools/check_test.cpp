@@ -13,7 +13,7 @@ namespace {
 
 using namespace tw;
 
-/// A product in memory. Values are random with `bits` fractional bits or normal.
+/// A problem in memory. Values are random with `bits` fractional bits or normal.
 struct product {
   gemm_problem p;
   std::vector<std::uint16_t> a, b;
@@ -46,7 +46,7 @@ struct product {
 
   gemm_operands operands() { return {a.data(), b.data(), c.data(), d.data()}; }
 
-  /// D, where `sum` turns the products of one element into S'.
+  /// D, where `sum` turns the terms a_k b_k of one element into S'.
   template <class Sum>
   void compute(Sum const& sum) {
     std::vector<float> products(static_cast<std::size_t>(p.k));
@@ -133,7 +133,7 @@ TEST(check, every_way_to_sum_is_within_the_bound) {
 }
 
 TEST(check, truncation_can_use_up_most_of_the_bound) {
-  // 1 + many products just below the last bit: each is cut off whole. Here a unit of 2^-24, the one
+  // 1 + many terms just below the last bit: each is cut off whole. Here a unit of 2^-24, the one
   // of rounding to nearest, would be exceeded.
   product x(1, 1, 1000, elem::bf16, order::row_major, order::col_major, 1);
   for (auto& v : x.a) v = to_bf16(0x1p-12F).bits;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gemm_command_test.cpp  The built command computes right products from every kind of file.
+// gemm_command_test.cpp  The built command computes right results from every kind of file.
 #include "tests/tools/command.hpp"
 #include "tools/io/matrix_file.hpp"
 #include "tools/io/npy.hpp"
@@ -226,7 +226,7 @@ TEST_F(gemm_command, stacks_of_matrices_are_batches) {
   ASSERT_EQ(r.status, 0) << r.err;
   EXPECT_EQ(r.json()["batch"], stack);
   EXPECT_EQ(r.json()["check"]["rows"], stack * m);
-  // B is the same for all: the stack is one product of stack * m rows, behind another header.
+  // B is the same for all: the stack is one GEMM of stack * m rows, after another header.
   std::string const d = read_file(d_file);
   EXPECT_NE(d.find("'shape': (3, 37, 24)"), std::string::npos);
   auto const want = expected(many, b, stack * m, n, k);

@@ -35,7 +35,7 @@ class gemm_trace : public testing::Test {
   }
 };
 
-/// What the Chrome trace format asks of an event: fields and their types.
+/// The fields and types that the Chrome trace format requires of an event.
 void expect_event(json const& e, std::set<std::pair<int, int>> const& rows) {
   std::string const ph = e.at("ph");
   EXPECT_TRUE(e.at("name").is_string());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // map_cases.hpp  Tensor maps at the edge of each rule, on both sides. The driver is asked about the
-//                same ones on the card.
+//                same ones on a GPU.
 #pragma once
 
 #include <functional>

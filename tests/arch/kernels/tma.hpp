@@ -7,7 +7,7 @@
 namespace tw::test {
 
 constexpr int box_capacity = 32 * 1024;
-constexpr int box_margin = 1024;  // looked at after the box: nobody may write there
+constexpr int box_margin = 1024;  // checked after the box: nothing may write there
 constexpr std::uint32_t untouched = 0xA5A5A5A5U;
 
 struct tma_smem {

@@ -6,7 +6,7 @@
 
 namespace tw::test {
 
-/// Each thread loads the 16 bytes that it is told, by either instruction.
+/// Each thread loads the 16 bytes at its index, with either instruction.
 struct load_16_kernel {
   struct params {
     std::uint32_t const* from;

@@ -76,7 +76,7 @@ struct operand_data {
 template <class M>
 using starter = void (*)(M&, wgmma_params const&);
 
-/// The operands, their product (64, 256) and a place for results.
+/// The operands, their matrix product (64, 256) and memory for results.
 template <class M>
 struct wgmma_data {
   operand_data a, b;
@@ -97,7 +97,7 @@ struct wgmma_data {
       }
   }
 
-  /// Columns first .. first + n - 1 of the product.
+  /// Columns first .. first + n - 1 of the matrix product.
   std::vector<float> wanted(int first, int n) const {
     std::vector<float> w;
     for (int row = 0; row < 64; ++row)

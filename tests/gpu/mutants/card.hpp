@@ -36,7 +36,7 @@ std::vector<card_row> plain_and_cluster_rows();
 /// float: without it a launch may find the right values that the one before has left there.
 void poison_shared_memory();
 
-/// Memory of the card for a vector of the host.
+/// Memory of the GPU for a vector of the host.
 template <class T>
 class on_card {
  public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// mutants.cu  The mutants on the card: how often do plain launches show them, and what does
+// mutants.cu  The mutants on a GPU: how often plain launches show them, and what does
 //             compute-sanitizer say? on_a_gpu.py builds it and runs it.
 //
 //     gpu_mutants list                          one JSON object for each row
