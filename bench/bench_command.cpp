@@ -14,7 +14,7 @@
 namespace tw {
 namespace {
 
-/// What --order takes: each order in bands of 1 to 32 cluster tiles.
+/// Values of --order: each order in bands of 1 to 32 cluster tiles.
 std::vector<std::string> order_choices() {
   std::vector<std::string> all;
   for (char const* const name : order_names)
@@ -61,7 +61,7 @@ void add_gemm(CLI::App& bench, int& status) {
       ->capture_default_str();
   verb->add_option("--seed", o->measure.seed, "Seed of the operands")->capture_default_str();
   verb->add_option("--json", o->json_path, "Write every sample and the environment to this file");
-  verb->add_option("--commit", o->commit, "Commit to record (default: asked of git)");
+  verb->add_option("--commit", o->commit, "Commit to record (default: of git)");
   verb->add_flag("--quick", o->quick, "Fewer and shorter rounds: a look, not a result to publish");
   verb->callback([o, &status] {
     status = static_cast<int>(guarded(false, [&] { return bench::run_gemm_bench(*o); }));
@@ -72,7 +72,7 @@ void add_ceiling(CLI::App& bench, int& status) {
   auto const o = std::make_shared<bench::ceiling_options>();
   auto* const verb = bench.add_subcommand("ceiling", "Measure the peak rates of the GPU");
   verb->add_option("--json", o->json_path, "Write every sample and the environment to this file");
-  verb->add_option("--commit", o->commit, "Commit to record (default: asked of git)");
+  verb->add_option("--commit", o->commit, "Commit to record (default: of git)");
   verb->add_option("--seed", o->seed, "Seed of the data")->capture_default_str();
   verb->add_flag("--quick", o->quick, "Fewer and shorter rounds: a look, not a result to publish");
   verb->callback([o, &status] {
@@ -90,7 +90,7 @@ void add_emulator(CLI::App& bench, int& status) {
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   verb->add_option("--json", o->json_path, "Write every sample and the environment to this file");
-  verb->add_option("--commit", o->commit, "Commit to record (default: asked of git)");
+  verb->add_option("--commit", o->commit, "Commit to record (default: of git)");
   verb->callback([o, &status] {
     status = static_cast<int>(guarded(false, [&] { return bench::run_emulator_bench(*o); }));
   });
@@ -100,7 +100,7 @@ void add_host(CLI::App& bench, int& status) {
   auto const o = std::make_shared<bench::host_bench_options>();
   auto* const verb = bench.add_subcommand("host", "Measure what a call costs on the host");
   verb->add_option("--json", o->json_path, "Write every sample and the environment to this file");
-  verb->add_option("--commit", o->commit, "Commit to record (default: asked of git)");
+  verb->add_option("--commit", o->commit, "Commit to record (default: of git)");
   verb->callback([o, &status] {
     status = static_cast<int>(guarded(false, [&] { return bench::run_host_bench(*o); }));
   });

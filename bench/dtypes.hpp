@@ -44,7 +44,7 @@ constexpr std::optional<dtype_row> find_dtype(std::string_view name) {
   return std::nullopt;
 }
 
-/// What the library lacks for this name; nothing when the name is computed or unknown.
+/// Reason why the library does not compute this type; nothing if it does, or if it is unknown.
 constexpr std::optional<std::string_view> missing_for(std::string_view name) {
   for (auto const& row : missing_dtypes)
     if (row.name == name) return row.missing;

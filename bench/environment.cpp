@@ -13,7 +13,7 @@
 namespace tw::bench {
 namespace {
 
-/// What a shell command prints, without the final line break; empty when it fails.
+/// Output of a shell command without the final line break; empty if it fails.
 std::string output_of(char const* command) {
   std::FILE* const pipe = popen(command, "r");
   if (pipe == nullptr) return "";

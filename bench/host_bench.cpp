@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// host_bench.cpp  What a call of gemm() costs on the host, part by part: the remembered plan,
+// host_bench.cpp  Cost of a call of gemm() on the host, part by part: the cached plan,
 //                 checks and parameters, tensor maps, and on a GPU the whole call.
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// options.hpp  What the user may set, with the values that published results use.
+// options.hpp  Options of the user; defaults are the values of published results.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// statistics.hpp  What is reported of a list of samples. Of no samples every figure is NaN.
+// statistics.hpp  Statistics of a list of samples. Of no samples every figure is NaN.
 #pragma once
 
 #include <algorithm>

@@ -11,7 +11,7 @@
 
 namespace tw::bench {
 
-/// What times plans: a GPU, or a test.
+/// The clock of a plan: a GPU, or a test.
 class plan_meter {
  public:
   virtual ~plan_meter() = default;

@@ -135,7 +135,7 @@ def table(result):
 
 def main():
     parser = argparse.ArgumentParser(description="Bank counts, model and GPU.")
-    parser.add_argument("--metrics", action="store_true", help="print the counters to ask ncu for")
+    parser.add_argument("--metrics", action="store_true", help="print the counters for ncu")
     parser.add_argument("--merge", metavar="FOLDER", help="folder of the raw output")
     parser.add_argument("-o", default=RESULT, help="the JSON that --merge writes")
     parser.add_argument("--table", action="store_true", help="write the table of docs/banks.md")

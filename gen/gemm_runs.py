@@ -43,7 +43,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--runs", type=int, default=500)
     parser.add_argument("--command", default=os.path.join(ROOT, "build/bin/tilewright"))
-    parser.add_argument("--commit", help="default: asked of git")
+    parser.add_argument("--commit", help="default: of git")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--part", default="0/1")
     parser.add_argument("--merge", nargs="+")

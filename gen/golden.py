@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""golden.py  What ptxas made of each kernel of the library, compared with tests/golden/ptxas.json.
+"""golden.py  Registers and instructions of each kernel, compared with tests/golden/ptxas.json.
 
 The build leaves OBJECT.ptxas.json beside each CUDA object (cmake/ptxas_check.py). Registers depend
 on the ptxas version, so the accepted file names the one it belongs to; with another version the

@@ -101,7 +101,7 @@ def check_folders(f):
     side = re.match(r"include/tilewright/arch/(cuda|emu)/", f.path)
     if f.path != "include/tilewright/arch/select.hpp":
         if both or (side and set(seen) - {side[1]}):
-            yield max(seen.values()), "arch/cuda and arch/emu meet; only arch/select.hpp sees both"
+            yield max(seen.values()), "arch/cuda and arch/emu in one file; only arch/select.hpp may"
 
 
 def check_title(f):

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// separate_epilogue.hpp  What cuBLASLt's own epilogues leave over: an elementwise kernel after it.
+// separate_epilogue.hpp  Epilogues that cuBLASLt lacks: an elementwise kernel after it.
 #pragma once
 
 #include <cuda_runtime.h>

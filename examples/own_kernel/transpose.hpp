@@ -10,7 +10,7 @@ using namespace tw;
 struct transpose {
   static constexpr int threads = 256, cluster = 1, tile = 32;
   struct smem {
-    float rows[tile][tile + 1];  // one more column: no bank is met twice
+    float rows[tile][tile + 1];  // one more column: no bank conflicts
   };
   static constexpr int smem_bytes = sizeof(smem);
   struct params {

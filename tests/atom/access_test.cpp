@@ -160,7 +160,7 @@ TEST(Access, ProposalsRemoveTheConflicts) {
   EXPECT_FALSE(proposal(ld_access(128), plain_tile, 16).swizzle) << "no conflicts, no proposal";
 }
 
-/// What is proposed for every compared case does what it says.
+/// Each proposal for a compared case has the wavefronts that it promises.
 TEST(Access, ProposalsAreTrue) {
   int proposed = 0;
   for (bank_case const& c : bank_cases()) {

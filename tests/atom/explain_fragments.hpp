@@ -24,7 +24,7 @@ inline cell sum_cell(tw::combination const& c, std::int64_t t, std::int64_t i) {
   return {row, column + c.mma_n * at_n + 8 * (i / 4)};
 }
 
-/// What decides where copy number q of thread t puts its sum number e (of those of the copy): the
+/// The fields that determine where copy q of thread t puts its sum e (of those of the copy): the
 /// thread of the warp that gives the address, and the place after that address. PTX ISA,
 /// "stmatrix"; "st".
 struct store_place {

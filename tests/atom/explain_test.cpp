@@ -142,7 +142,7 @@ TEST(Explain, ShowsAnOperationThatRefuses) {
 }
 
 /// Every alternative that is said to work does, also against brute force, and the words of the
-/// combination that was asked lead back to it.
+/// combination that was given lead back to it.
 TEST(Explain, AlternativesAreDecidedTheSameWay) {
   for (std::string const& text :
        {article, std::string("tile=128x160 mma=m64n80k16 warpgroups=1x2 smem=SW32"),
@@ -198,7 +198,7 @@ TEST(Explain, Costs) {
   EXPECT_EQ(ask("tile=192x192 mma=m64n96k16 smem=SW64 copy=st.16").result.cost.copies, 144);
 }
 
-/// What decides besides the partition.
+/// Limits other than the partition.
 TEST(Explain, OtherReasons) {
   auto const code = [](std::string const& text) {
     explanation const e = ask(text);

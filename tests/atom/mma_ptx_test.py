@@ -3,7 +3,7 @@
 
 Each atom of mma.sync and wgmma becomes one PTX instruction with the operand registers that the
 atom's layouts say; ptxas must assemble it. tcgen05 has its shape in a descriptor, dp4a, dp2a and
-fma have none: they are not asked. Skipped where there is no ptxas.
+fma have none and are left out. Skipped where there is no ptxas.
 """
 import os
 import re

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// epilogues_test.cpp  What the names of epilogues mean, and which are refused.
+// epilogues_test.cpp  Meaning of the names of epilogues, and refusals.
 #include "bench/epilogues.hpp"
 
 #include <gtest/gtest.h>

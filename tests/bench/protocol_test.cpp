@@ -45,7 +45,7 @@ TEST(Statistics, OfNothingThereIsNothing) {
               std::isnan(geometric_mean({})));
 }
 
-/// Writes its name whenever it is asked to run.
+/// Writes its name in each run.
 struct recorder final : contender {
   recorder(char who, std::string& log) : name(who), log(log) {}
   sample burst() override { return note(); }

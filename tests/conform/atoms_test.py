@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""atoms_test.py  Every row of atoms.jsonl, asked through `tilewright layout --jsonl`.
+"""atoms_test.py  Every row of atoms.jsonl, as a query to `tilewright layout --jsonl`.
 
 A question is the row's input fields; every other field of the row must come back: the same text
 after normalising, or a layout that is the same function with a compatible profile (its offsets, or

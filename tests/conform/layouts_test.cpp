@@ -300,7 +300,7 @@ TEST(Conform, Layouts) {
   EXPECT_EQ(missing, 0);
 }
 
-/// What the reference refuses is refused with a code, or answered as the law says.
+/// An input that the reference refuses is refused with a code, or answered as the law says.
 TEST(Conform, Rejects) {
   auto const known = tw::operations();
   int refused = 0;

@@ -18,7 +18,7 @@ PICTURE = """\
   16  18  20  22
 """
 
-# What it is, and what its test function does, is chosen by the environment.
+# The environment chooses the kernel and the behaviour of its test function.
 ODD_PLUGIN = """
 #include <cstdlib>
 #include <string>
@@ -97,7 +97,7 @@ class Consumer(unittest.TestCase):
         self.assertEqual(states(clean)["order of accesses"], "passed")
         self.assertEqual(states(clean)["TMA coordinates"], "not applicable")
 
-        # What the page shows is what is printed.
+        # The page shows the printed output.
         with open(os.path.join(EXAMPLE, "README.md"), encoding="utf-8") as file:
             shown = re.findall(r"```sh\n\$PREFIX/bin/tilewright check ([^\n]*)\n```\n\n"
                                r"```\n(.*?)```", file.read(), re.S)

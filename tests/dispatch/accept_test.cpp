@@ -123,7 +123,7 @@ TEST(Accept, ResultsOfABatchMayLieSideBySide) {
   EXPECT_FALSE(accept(p));
 }
 
-/// What the commands print too: words of the command beside those of the API.
+/// Texts that the commands print too: options of the command next to members of the API.
 TEST(Accept, RefusalsSayWhatToDo) {
   gemm_problem p = tn(64, 32, 16);
   p.epilogue.gate = gating::split;

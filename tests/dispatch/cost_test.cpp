@@ -82,7 +82,7 @@ TEST(Cost, FewPartsOfATileLieBesideEachOther) {
   EXPECT_EQ(parts_beside(c, {16, 16, 0, 0}), 8);
 }
 
-/// What predict() added to the time of the wgmmas, and of the rest of the time without it.
+/// The time that predict() added to the wgmmas, and the rest of the time without it.
 double share_of_power(gemm_problem const& p, gemm_config const& c, int clusters) {
   machine_model const m;
   auto const up = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };

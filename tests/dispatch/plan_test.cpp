@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plan_test.cpp  What is planned and why, what a plan needs; every plan is compiled in.
+// plan_test.cpp  Plans, their reasons and needs; every plan is compiled in.
 #include "dispatch/params.hpp"
 
 #include <gtest/gtest.h>

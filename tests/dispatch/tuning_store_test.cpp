@@ -232,7 +232,7 @@ TEST_F(TuningStore, WritersAtOnceLoseNothing) {
     pid_t const child = ::fork();
     if (child == 0) {
       try {
-        tuning_store store(path_, access::write);  // all meet the missing file
+        tuning_store store(path_, access::write);  // the file is missing for all
         for (int i = 1; i <= rows; ++i)
           store.add(here, tn(1 + w, i, 64), {"kernel", false, 0, 0, 1.0 * i, 1});
         ::_exit(0);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// operand_hazards_test.cpp  What no mutant reaches: rows of an operand, and a copy that lands late.
+// operand_hazards_test.cpp  Faults without a mutant: rows of an operand, and a copy that lands
+// late.
 #include <gtest/gtest.h>
 
 #include "tilewright/arch/select.hpp"

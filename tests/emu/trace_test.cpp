@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // trace_test.cpp  The timeline of a recorded launch: well-formed, in the order that the barriers
-//                 ask for, and the same whatever the emulator's schedule was.
+//                 require, and the same whatever the emulator's schedule was.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""fail_test.py  What must not compile does not, and the compiler's text says why.
+"""fail_test.py  Files that must not compile do not, and the compiler's text says why.
 
 Each tests/fail/*.cpp has two halves: without TW_FAIL it compiles, with TW_FAIL it must not, and
 the compiler's output must hold every text named by a comment:

@@ -19,7 +19,7 @@ using namespace tw_test;
 
 using table = std::vector<i64>;
 
-/// What an expression is worth: as a layout, as a list, and how it is written.
+/// The value of an expression: as a layout, as a list, and as text.
 struct value {
   layout l;
   table offsets;
@@ -51,8 +51,8 @@ table sums(table const& a, table const& b) {
   return out;
 }
 
-/// Where copies of a set of offsets may start so that none meets another, smallest first: `count`
-/// of them. Nothing where an offset is negative.
+/// Where copies of a set of offsets may start so that none overlaps another, smallest first:
+/// `count` of them. Nothing where an offset is negative.
 std::optional<table> free_places(table block, i64 count) {
   std::ranges::sort(block);
   block.erase(std::ranges::unique(block).begin(), block.end());

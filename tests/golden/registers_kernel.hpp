@@ -158,7 +158,7 @@ struct writing_kernel {
 
   /// The place of (first_row + row, first_col + col): the first ones are the thread's, row and col
   /// are constants. `stepped` needs a partition: then the bits that the swizzle reads stay as they
-  /// are from step to step, and those that it changes do not meet the thread's.
+  /// are from step to step, and those that it changes are not the thread's.
   TW_DEVICE static std::uint32_t place(int first_row, int first_col, int row, int col) {
     if constexpr (W.from == address::coordinates) {
       return tw::offset<d_layout>(first_row + row, first_col + col);

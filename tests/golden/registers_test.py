@@ -16,7 +16,7 @@ ROOT = os.environ.get("TW_SOURCE_DIR") or os.path.dirname(os.path.dirname(os.pat
 FOLDER = os.path.join(ROOT, "tests/golden")
 GOLDEN = os.path.join(FOLDER, "registers.json")
 CASE = "tile=192x192 mma=m64n96k16 warpgroups=2 dtype=f16".split()
-# kernel -> the words that explain is asked with, and the alternative whose figure it is
+# kernel -> the arguments of explain, and the alternative whose figure it is
 SHOWN = {
     "sw64_stmatrix": (["copy=stmatrix.x4", "smem=SW128"], "smem=SW64"),
     "sw32_stmatrix": (["copy=stmatrix.x4", "smem=SW128"], "smem=SW32"),

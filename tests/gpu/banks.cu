@@ -25,7 +25,7 @@ void must(cudaError_t e) {
   if (e != cudaSuccess) throw std::runtime_error(cudaGetErrorName(e));
 }
 
-/// Memory of the whole program, and what it was asked to do.
+/// Memory and options of the whole program.
 struct card {
   std::int64_t* clocks = nullptr;
   warp_addresses* rows = nullptr;
@@ -65,7 +65,7 @@ Kernel with_smem(Kernel kernel, int bytes) {
   return kernel;
 }
 
-/// The row of a case, with cycles per access if they are asked for.
+/// The row of a case, with cycles per access if requested.
 template <instruction I, int Bits>
 void run_as(card& c, json& line, std::vector<warp_addresses> const& rows) {
   must(cudaMemcpy(c.rows, rows.data(), rows.size() * sizeof(rows[0]), cudaMemcpyHostToDevice));

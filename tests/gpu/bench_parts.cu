@@ -129,7 +129,7 @@ void test_clock(stopwatch& watch) {
   std::printf("      wait of 200 us: burst %.2f us, sustained %.2f us, %d launches, SM %.0f MHz\n",
               burst.us, window.us, window.launches, window.sm_mhz);
   expect(burst.us > 198 && burst.us < 212 && window.us > 198 && window.us < 212, "time of a wait");
-  expect(window.us * window.launches > 0.049e6, "a window is as long as asked");
+  expect(window.us * window.launches > 0.049e6, "a window has the requested length");
   expect(window.sm_mhz > 200 && window.sm_mhz < 2500, "SM clock");
 }
 

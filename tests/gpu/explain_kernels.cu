@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// explain_kernels.cu  What explain recommends for a tile of 192 x 192, on a GPU. Exit 0 all
+// explain_kernels.cu  Recommendations of explain for a tile of 192 x 192, on a GPU. Exit 0 all
 //                     passed, 1 some failed, 77 no Hopper GPU.
 #include "tests/golden/registers_checks.hpp"
 #include "tests/gpu/gpu_machine.hpp"

@@ -64,7 +64,7 @@ struct extent {
 enum class content { normal, fractions, poison };
 
 /// N(0,1), or multiples of 1/16 in [-8, 8), whose sums of products are exact, or all bits set.
-/// What lies between the matrices' lines keeps its poison, NaN.
+/// Memory between the matrices' lines keeps its poison, NaN.
 __global__ void fill(void* data, extent const e, elem type, unsigned long long seed, content what) {
   for (long long n = blockIdx.x * 256LL + threadIdx.x; n < e.count(); n += gridDim.x * 256LL) {
     long long const i = e.at(n);
@@ -246,7 +246,7 @@ bool run_random(random_choice& r, int index, verdict* v, unsigned long long* str
   m = (m + shrink - 1) / shrink, n = (n + shrink - 1) / shrink, k = (k + shrink - 1) / shrink;
   elem const ab = r.any(0, 1) != 0 ? elem::bf16 : elem::f16;
   auto const ord = [&] { return r.any(0, 1) != 0 ? order::row_major : order::col_major; };
-  // A third of the pitches are padded to 16 bytes, so that TMA meets rows that end inside a chunk.
+  // A third of the pitches are padded to 16 bytes, so that rows that TMA loads end inside a chunk.
   auto const extra = [&](int inner) {
     int const kind = r.any(0, 5);
     return kind < 2 ? (inner + 7) / 8 * 8 - inner : kind == 2 ? r.any(0, 9) : 0;

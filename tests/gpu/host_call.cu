@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// host_call.cu  What a call of gemm() does on the host: it may be captured into a CUDA graph in the
+// host_call.cu  Host side of a call of gemm(): it may be captured into a CUDA graph in the
 //               strictest mode, it allocates nothing, threads may share a plan. 0, 1, 77: no GPU.
 #include <cuda_runtime_api.h>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// engine_test.cpp  What is not the kernel's: accesses of the engine and of the harness, even where
+// engine_test.cpp  Accesses that are not the kernel's: those of the engine and of the harness, even
+// where
 //                  they run inline functions of a unit whose accesses are announced.
 #include <gtest/gtest.h>
 

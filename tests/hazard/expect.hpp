@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// expect.hpp  What a diagnosis of a small kernel must say.
+// expect.hpp  The expected diagnosis of a small kernel.
 #pragma once
 
 #include <array>

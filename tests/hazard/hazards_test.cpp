@@ -221,7 +221,7 @@ TEST_P(Hazards, E0029ReadOfWhatMayBeAnything) {
   });
 }
 
-// What others may still read must not be given up.
+// Memory that others may still read must not be released.
 TEST_P(Hazards, E0027GivenUpWhileItIsRead) {
   expect({.code = "E0027", .object = "a[0]", .part = "leave_undefined() changes a[0]"},
          []<bool Broken>(memory s, args p) {

@@ -207,7 +207,7 @@ TEST_P(Hazards, E0034WaitForTheSamePhaseTwice) {
          });
 }
 
-// Thread 0 waits; thread 32 arrives twice without asking whether thread 0 has seen the first.
+// Thread 0 waits; thread 32 arrives twice without waiting until thread 0 has seen the first.
 TEST_P(Hazards, E0035PhaseThatAWaitCanMiss) {
   expect({.code = "E0035", .object = "full[0]", .phase = 0, .part = "phase 1 is over too"},
          []<bool Broken>(memory s, args) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// activation_test.cpp  What a kernel computes for an activation, over floats of all exponents,
+// activation_test.cpp  Activations as kernels compute them, over floats of all exponents,
 //                      against float64 and the bound of problem/fused_bound.hpp.
 #include <gtest/gtest.h>
 

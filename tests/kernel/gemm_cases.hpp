@@ -152,7 +152,7 @@ inline product random_product(std::mt19937_64& rng, int most, int most_batch = 1
   product p;
   int const m = any(1, most), n = any(1, most), k = any(1, most);
   elem const ab = any(0, 1) != 0 ? elem::bf16 : elem::f16;
-  // A third of the pitches are padded to 16 bytes, so that TMA meets rows that end inside a chunk.
+  // A third of the pitches are padded to 16 bytes, so that rows that TMA loads end inside a chunk.
   auto const extra = [&](order o, int rows, int cols) {
     int const inner = o == order::row_major ? cols : rows, kind = any(0, 5);
     return kind < 2 ? (inner + 7) / 8 * 8 - inner : kind == 2 ? any(0, 9) : 0;

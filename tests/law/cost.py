@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""cost.py  What the layout header costs to compile, and its operations to run.
+"""cost.py  Compile time of the layout header, and run time of its operations.
 
 Writes JSON: processor seconds of nvcc and g++ for an empty source, for one that includes
 layout.hpp, and for 50 operations of the algebra at compile time more; nanoseconds of each
@@ -37,7 +37,7 @@ def fifty():
 
 
 def best(commands, rounds=7):
-    """Processor seconds of the cheapest of some rounds, commands in turns: load meets all alike."""
+    """Seconds of the cheapest of some rounds, in turns: load affects all alike."""
     times = {name: [] for name in commands}
     for _ in range(rounds):
         for name, command in commands.items():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""doc_test.py  What the layout headers say about themselves is run.
+"""doc_test.py  Statements of the layout headers about themselves are run.
 
 Every example `operation(arguments) == result` in a comment, its arguments as on the command line,
 is evaluated by `tilewright layout`. Every public function has a comment, or the text at the top of

@@ -27,7 +27,7 @@ inline std::string text(tree const& t) { return to_string(t); }
 inline std::string text(tiler const& t) { return to_string(t); }
 inline std::string text(swizzle s) { return to_string(s); }
 
-/// What happened to one operation so far.
+/// Counts of one operation so far.
 struct tally {
   char const* op = "";
   std::uint64_t seed = 0;

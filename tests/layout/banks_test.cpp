@@ -158,7 +158,7 @@ TEST(Banks, PlacesAreASchedule) {
   }
 }
 
-/// What was measured and is in no manual: a load is joined only if one kind of pairs agrees in all
+/// Measured, and in no manual: a load is joined only if one kind of pairs agrees in all
 /// of the warp.
 TEST(Banks, AreJoinedOnlyForTheWholeWarp) {
   warp_access a = strided(bank_rule::load, 8, 8);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// complement_test.cpp  What a layout leaves out.
+// complement_test.cpp  The complement of a layout.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -70,7 +70,7 @@ TEST(Composition, RefusesWhereTheReferenceIsSilentlyWrong) {
   EXPECT_EQ(refusal("(4,2):(2,1)"_L, "Sw<1,0,1> o 0 o 16:1"_L), "TW0116") << "beyond A";
 }
 
-/// What stays inside one extent needs no divisibility.
+/// A composition that stays inside one extent needs no divisibility.
 TEST(Composition, StaysInsideAnExtent) {
   EXPECT_EQ(refusal("(10,4):(1,20)"_L, "3:3"_L), "3:3");
   EXPECT_EQ(refusal("(10,4):(1,20)"_L, "4:3"_L), "4:3");

@@ -22,7 +22,7 @@ using namespace tw;
 using namespace tw_test;
 using nlohmann::json;
 
-/// What an operation gives: a layout or a number, perhaps an offset beside it.
+/// Result of an operation: a layout or a number, perhaps with an offset.
 struct result {
   std::optional<layout> function;
   i64 value = 0;

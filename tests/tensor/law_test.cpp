@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// law_test.cpp  What tensors compute from layouts, over random layouts: vectors, walks, alignment.
+// law_test.cpp  Tensors over random layouts: vectors, iteration, alignment.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -24,7 +24,7 @@ struct memory_of {
 };
 
 /// Law: a part's element is the cell that the divided layout says; over all threads, every cell of
-/// the tensor is met exactly once.
+/// the tensor is visited exactly once.
 template <layout L, tiler Tile, layout TV>
 void every_cell_once() {
   SCOPED_TRACE(print(L).text);

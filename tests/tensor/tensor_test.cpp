@@ -92,7 +92,7 @@ TEST(Tensor, NestedCoordinatesSlicePartsOfModes) {
 static_assert(
     !decltype(tensor<int, "Sw<1,3,3> o 0 o (8,8,2):(1,8,64)"_L, smem>{}(_, 0, 0))::map.swizzled());
 
-// What is known of the alignment after a slice: the strides of what was fixed.
+// Known alignment after a slice: the strides of the fixed modes.
 template <layout L, class... C>
 constexpr int alignment_of(C... c) {
   return decltype(tensor<float, L, smem.aligned(128)>{nullptr}(c...))::align_bytes;

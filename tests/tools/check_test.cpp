@@ -87,7 +87,7 @@ double cut(double x, int exponent) {
   return std::ldexp(std::trunc(std::ldexp(x, 23 - exponent)), exponent - 23);
 }
 
-/// What a tensor core without extra bits does: blocks are aligned to their largest exponent, what
+/// A tensor core without extra bits: blocks are aligned to their largest exponent, what
 /// falls below its last bit is cut, and so is the sum.
 template <std::size_t Block>
 float sum_truncating(std::vector<float> const& x) {

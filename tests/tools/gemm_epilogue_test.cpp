@@ -132,7 +132,7 @@ TEST_F(gemm_epilogue_command, words_of_shape_files_are_accepted_too) {
         << word;
 }
 
-/// What np.save writes of weights (N, K), without a copy.
+/// Weights (N, K) as np.save writes them, without a copy.
 TEST_F(gemm_epilogue_command, weights_by_rows_are_read_as_their_transpose) {
   std::string const x = write("x", m, k, elem::f32), w = write("weights", n, k, elem::f32);
   std::vector<std::string> const line{"gemm",     x,     w,         "-o",     folder / "h.npy",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// npy_test.cpp  What NumPy and ml_dtypes write is read as they mean it; everything else is refused.
+// npy_test.cpp  Files of NumPy and ml_dtypes are read as they define them; all others are refused.
 #include "tools/io/npy.hpp"
 
 #include "tests/tools/support.hpp"

@@ -46,7 +46,7 @@ TEST(mma_picture, is_a_product_of_thread_value_layouts) {
     } else {
       expect_owners(b, layout_b(atom), atom.n, true);
     }
-    // A row of A meets a column of B in C.
+    // A row of A and a column of B give an element of C.
     EXPECT_EQ(a.rows, c.rows);
     EXPECT_EQ(b.columns, c.columns);
     EXPECT_EQ(a.columns, b.rows);

@@ -37,7 +37,7 @@ def rows(*shapes):
 
 
 def early(*shapes):
-    """What the only row says: "true", "false", or nothing."""
+    """The value of the only row: "true", "false", or nothing."""
     (row,) = rows(*shapes)
     found = re.search(r"}, (true|false)},$", row)
     return found[1] if found else None

@@ -36,7 +36,7 @@ struct identity_kernel {
   }
 };
 
-/// In each warp one lane is elected; asked twice, it is the same one.
+/// In each warp one lane is elected; a second call elects the same one.
 struct elect_kernel {
   struct params {
     int* out;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// machine.hpp  What the instruction checks share. A check is written once and runs on a machine:
+// machine.hpp  Common parts of the instruction checks. A check is written once and runs on a
+// machine:
 //              the emulator (emulated.hpp) or a GPU (tests/gpu/gpu_machine.hpp).
 //
 // A machine M has

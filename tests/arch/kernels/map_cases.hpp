@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// map_cases.hpp  Tensor maps at the edge of each rule, on both sides. The driver is asked about the
+// map_cases.hpp  Tensor maps at the edge of each rule, on both sides. The driver is called for the
 //                same ones on a GPU.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// sync_checks.hpp  What barriers order, and what their waits say.
+// sync_checks.hpp  The order that barriers guarantee, and results of waits.
 #pragma once
 
 #include "tests/arch/kernels/machine.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tma_model.hpp  What a bulk tensor copy does, element by element, on the host; and the cases.
+// tma_model.hpp  A bulk tensor copy, element by element, on the host; and the cases.
 //
 // Where the documentation is silent the model says what an H200 does (docs/decisions/0007): rows
 // narrower than the swizzle span are padded to it, a store covers the 16-byte chunk that holds a

@@ -13,7 +13,7 @@
 
 namespace tw::mutants {
 
-/// What launches of one mutant showed.
+/// Results of the launches of one mutant.
 struct tally {
   int launches = 0, wrong_launches = 0;  // finished; those of them with a wrong element
   long long wrong = 0, elements = 0;     // of all launches

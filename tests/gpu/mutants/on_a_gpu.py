@@ -173,7 +173,7 @@ class Program:
 
 
 def kind_of(line):
-    """What a line of compute-sanitizer says has happened; None if it is not a report's first."""
+    """The event in a line of compute-sanitizer; None if it is not a report's first line."""
     found = re.match(r"=+ (?:Error: |Warning: )?(.*)", line)
     if not found or not found[1].startswith(KINDS):
         return None
@@ -181,7 +181,7 @@ def kind_of(line):
 
 
 def judged(text):
-    """What a log of compute-sanitizer says. reports: as its summary counts them, nothing if there
+    """A log of compute-sanitizer. reports: as its summary counts them, nothing if there
     is none; deadlocks: waits that racecheck has called one; said: kinds of report."""
     result = {"reports": None, "deadlocks": text.count("= Deadlock detected in "), "said": []}
     for line in text.splitlines():
