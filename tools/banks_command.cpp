@@ -26,7 +26,7 @@ struct banks_request {
   bool has_stride = false, tma = false, all = false, json_output = false;
 };
 
-/// What is counted.
+/// The accesses that are counted.
 struct subject {
   access_kind kind;
   layout tile;
@@ -35,7 +35,7 @@ struct subject {
 
   bank_report at(i64 step) const { return count_banks(access(step)); }
   warp_access access(i64 step) const { return access_of(kind, tile, bits, map, step); }
-  /// What one step is.
+  /// The name of one step.
   std::string unit() const {
     return kind.op == smem_op::wgmma ? "read of a core matrix"
            : kind.op == smem_op::tma ? "write of 8 chunks"
@@ -56,7 +56,7 @@ layout map_of(banks_request const& r, access_kind k, layout const& tile, int bit
   }
   if (k.op == smem_op::wgmma || k.op == smem_op::tma) {
     refuse("TW0621", "threads of " + name_of(k), r.has_stride ? "--thread-stride" : "--tv",
-           "neither --tv nor --thread-stride", "the hardware has an order of its own");
+           "neither --tv nor --thread-stride", "the order of the hardware is fixed");
   }
   check_access(k, tile, bits);
   if (!r.has_stride) return map_of_threads(k, evaluated(r.threads), bits);
@@ -143,7 +143,7 @@ void print_proposal(subject const& s, bank_proposal const& p, bool hardware_only
   if (p.padding) {
     show("padding", *p.padding, fmt::format(", {} bytes more", p.padding->extra_bytes));
   } else if (!hardware_only) {
-    fmt::print("padding  no pitch of up to {} bytes more removes them\n", wavefront_bytes);
+    fmt::print("padding  up to {} bytes a row do not remove them\n", wavefront_bytes);
   }
 }
 

@@ -96,7 +96,7 @@ void add_check_command(CLI::App& app, int& status) {
   verb->add_option("--shape", r->shapes, "extents with commas, as M,N,K; may be repeated");
   verb->add_option("--seeds", r->seeds, "seeds of each schedule (default: 3; gemm 1, --mutants 2)")
       ->check(CLI::Range(1, 1000000));
-  verb->add_option("--runs", r->runs, "runs of each kernel, in place of --seeds")
+  verb->add_option("--runs", r->runs, "runs of each kernel, instead of --seeds")
       ->check(CLI::Range(1, 1000000));
   verb->add_option("--first-seed", r->first_seed, "the first seed (default 1)");
   verb->add_option("--schedule", r->schedule, "this kind of schedule alone");

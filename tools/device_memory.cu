@@ -87,7 +87,7 @@ device_time time_on_device(std::function<void(cudaStream_t)> const& work) {
     must(cudaEventRecord(start.get(), nullptr), "start of the GPU clock");
     for (int i = 0; i < runs; ++i) work(nullptr);
     must(cudaEventRecord(stop.get(), nullptr), "stop of the GPU clock");
-    must(cudaEventSynchronize(stop.get()), "the product on the GPU");
+    must(cudaEventSynchronize(stop.get()), "the GEMM on the GPU");
     float milliseconds = 0;
     must(cudaEventElapsedTime(&milliseconds, start.get(), stop.get()), "the GPU clock");
     return static_cast<double>(milliseconds) * 1e-3 / runs;

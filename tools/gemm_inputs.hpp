@@ -40,7 +40,7 @@ class gemm_files {
   gemm_problem problem_;
 };
 
-/// The operands in memory, ready for the product, and room for D.
+/// The operands in memory, ready for the GEMM, and memory for D.
 class gemm_data {
  public:
   explicit gemm_data(gemm_files const& f);

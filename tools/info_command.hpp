@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// info_command.hpp  tilewright info: the version, the build and the GPU, or why there is none.
+// info_command.hpp  tilewright info: the version, the build and the GPU, or why no GPU can be used.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// json_output.hpp  What --json prints: records, one per line, always valid UTF-8.
+// json_output.hpp  Output of --json: records, one per line, always valid UTF-8.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

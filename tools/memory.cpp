@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
 
-/// The number behind `key` in a file of "key number" lines.
+/// The number after `key` in a file of "key number" lines.
 std::optional<std::int64_t> field(char const* path, std::string const& key) {
   std::ifstream in(path);
   for (std::string word; in >> word;) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// memory.hpp  Large host allocations: asked for before they are made, aligned as TMA likes them.
+// memory.hpp  Large host allocations: checked before they are made, aligned for TMA.
 #pragma once
 
 #include <cstddef>

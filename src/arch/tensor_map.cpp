@@ -29,7 +29,7 @@ std::optional<rejection> check_tensor(tensor_map_desc const& d) {
     if (stride < 0 || stride % 16 != 0 || stride >= std::int64_t{1} << 40)
       return rejection{"TW0305", dimension("stride", i), fmt::format("{} bytes", stride),
                        "a multiple of 16 bytes, 0 to 2^40 - 16",
-                       "copy the tensor to a pitch that is a multiple of 16 bytes"};
+                       "copy the tensor to rows of a multiple of 16 bytes"};
   }
   return std::nullopt;
 }

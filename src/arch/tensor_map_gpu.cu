@@ -17,7 +17,7 @@ namespace {
 
 static_assert(sizeof(tensor_map) == sizeof(CUtensorMap));
 
-/// What a request that misses L2 fetches. Where lines begin inside of sectors it reaches into two
+/// Bytes that L2 fetches for a miss. Where lines begin inside of sectors it reaches into two
 /// such pieces, and 256 bytes take 15 % more time (docs/decisions/0019). Matrices at places of
 /// their own (in_all_memory) are taken to begin at sectors.
 CUtensorMapL2promotion promotion_of(tensor_map_desc const& d) {

@@ -9,7 +9,7 @@
 namespace tw {
 namespace {
 
-/// What is asked: the tile has no swizzle.
+/// The tile of the query, without a swizzle.
 struct question {
   access_kind kind;
   layout tile;

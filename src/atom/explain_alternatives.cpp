@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// explain_alternatives.cpp  What else could be done: one thing changed at a time, each decided.
+// explain_alternatives.cpp  Alternatives: one key changed at a time, each evaluated.
 #include <fmt/format.h>
 
 #include <algorithm>

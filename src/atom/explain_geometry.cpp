@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// explain_geometry.cpp  Where a combination breaks: which step of rows or columns meets a block.
+// explain_geometry.cpp  Where a combination breaks: which step of rows or columns crosses a block.
 #include <fmt/format.h>
 
 #include <numeric>
@@ -121,7 +121,7 @@ void add_refusal(std::vector<std::string>& lines, layout const& a, layout const&
               "        ");
 }
 
-/// What breaks along one mode; false where nothing does.
+/// The fault along one mode; false if it has none.
 bool tell_axis(std::vector<std::string>& lines, combination const& c, axis const& a) {
   layout all;
   for (steps const& s : a.moves) append(all, s.n, num{s.d});

@@ -125,9 +125,10 @@ void add_rules(explanation& e, layout const& atom) {
       fmt::format("{:<10} {} of {} in a line: {} bytes of the 128 that the banks "
                   "hold{}",
                   span, name(c.type), mine, span * bits / 8, k_major ? " (SizeK)" : ""));
-  e.geometry.push_back(fmt::format(
-      "{:<10} {} in {}: pointer and pitch in global memory are multiples of it (alignment)", chunk,
-      name(c.type), name(c.copy)));
+  e.geometry.push_back(
+      fmt::format("{:<10} {} in {}: pointer and leading dimension in global memory are multiples "
+                  "of it (alignment)",
+                  chunk, name(c.type), name(c.copy)));
   if (c.operand == 'A') {
     e.geometry.push_back(k_major ? "row-major A: k is contiguous"
                                  : "column-major A: m is contiguous");
@@ -156,7 +157,7 @@ void add_alternatives(explanation& e) {
   e.accesses.push_back(
       count(c, fmt::format("rows, {} more apart", padding), rows_apart(c, length(c) + padding)));
   if (!c.smem && e.result.works) {
-    e.accesses.push_back(count(c, "as asked", e.result.tile));
+    e.accesses.push_back(count(c, "as given", e.result.tile));
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// explain_parts.hpp  What the parts of explain share: maps of copies, walks over accesses, texts.
+// explain_parts.hpp  Common parts of explain: maps of copies, iteration over accesses, texts.
 #pragma once
 
 #include <string_view>
@@ -17,7 +17,7 @@ inline constexpr smem_swizzle swizzles[] = {smem_swizzle::b128, smem_swizzle::b6
 [[noreturn]] void refuse(char const* code, std::string what, std::string got, std::string need,
                          std::string hint = {});
 
-/// Which cells of one step of the product the copies write: threads and values of the wgmmas, as
+/// Which cells of one step of the tile the copies write: threads and values of the wgmmas, as
 /// the copy atom takes them. [TW0231] values that are no whole copies.
 struct copy_map {
   layout cells;          // (thread, (values of one address, copies)) -> cell of the step
@@ -43,7 +43,7 @@ enum class addressing : std::uint8_t { stepped, swizzled_each, coordinates };
 /// Registers of the kernels of tests/golden/registers.json, where one was compiled.
 std::optional<int> measured_registers(combination const& c, addressing how);
 
-/// What the measurements say of plain stores, for the tile that was measured; else empty.
+/// Measured registers of plain stores, for the tile that was measured; else empty.
 std::string measured_note(combination c);
 
 /// The rule that refuses is one of the algebra: the tile exists, the partition does not.

@@ -48,7 +48,7 @@ std::string sums_text(explanation const& e) {
     for (std::string const& line : lines) text += "  " + line + "\n";
   }
   text += "\n" + heading(e.result.works ? "cost" : "works instead");
-  if (e.result.works) text += row("as asked", e.result.cost);
+  if (e.result.works) text += row("as given", e.result.cost);
   std::string refused;
   for (alternative const& a : e.alternatives) {
     if (a.result.works) {

@@ -184,7 +184,7 @@ void read_operand(combination& c, word_map const& words) {
   std::string const arch = value(words, "arch", "sm80");
   if (arch != "sm80") {
     refuse_value("arch", arch,
-                 "sm80 for operand A or B; on sm90 ask `tilewright layout` for its "
+                 "sm80 for operand A or B; on sm90 use `tilewright layout` for its "
                  "wgmma descriptor");
   }
   c.arch = 80;

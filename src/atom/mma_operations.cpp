@@ -24,7 +24,7 @@ answer tv(arguments const& a) {
   return answer_of(tv_layout(a.text(0), which));
 }
 
-/// What a text means, in whole names, one to a line.
+/// The whole names that a text selects, one to a line.
 answer names(arguments const& a) {
   answer all;
   for (mma_atom const& atom : match_mma(a.text(0))) {

@@ -82,7 +82,7 @@ mma_type type_in_brackets(std::string_view s) {
   return w == in_brackets.end() ? mma_type::none : w->type;
 }
 
-/// What stands in <...>: operand types, a type of scales, integers, majors, in this order.
+/// The arguments in <...>: operand types, a type of scales, integers, majors, in this order.
 struct bracketed {
   mma_type types[3] = {};
   int type_count = 0;

@@ -21,7 +21,7 @@ struct cluster_state;
 struct thread;
 struct warp_state;
 
-/// What an instruction cost, and the first of its executions that was twice as dear as need be.
+/// Wavefronts of an instruction, and its first execution with twice the ideal number.
 struct bank_finding {
   bank_traffic total;
   int bytes = 0;          // of one thread's access

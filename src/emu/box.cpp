@@ -112,7 +112,7 @@ void store_row(smem_box const& box, int row, std::byte* dst, std::byte const* sr
   }
 }
 
-/// What a load makes of a tf32: rounded to nearest, ties to even, a NaN 0x7FFFE000 (measured on an
+/// A tf32 as a load writes it: rounded to nearest, ties to even, a NaN 0x7FFFE000 (measured on an
 /// H200; cvt.rna and so to_tf32 round ties away).
 std::uint32_t loaded_tf32(std::uint32_t x) {
   if ((x & 0x7FFFFFFFU) > 0x7F800000U) return 0x7FFFE000U;

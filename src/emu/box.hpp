@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// box.hpp  What one TMA instruction copies: the box of a tensor at some coordinates.
+// box.hpp  The elements that one TMA instruction copies: the box of a tensor at some coordinates.
 //
 // In shared memory the box lies innermost index first. Without a swizzle its rows (inner extents)
 // follow each other densely; with one, each begins at a multiple of the swizzle span, and what a

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// construction.cpp  Operation table: making layouts, asking their sizes, coordinates and indices.
+// construction.cpp  Operation table: making layouts, and their sizes, coordinates and indices.
 #include "layout/operations.hpp"
 
 namespace tw::detail {

@@ -12,7 +12,7 @@
 
 namespace tw::detail {
 
-/// The arguments of a call, parsed when an operation asks for them.
+/// The arguments of a call, parsed when an operation needs them.
 class arguments {
  public:
   explicit arguments(std::vector<argument> const& args) : args_(args) {}

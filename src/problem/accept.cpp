@@ -32,7 +32,7 @@ verdict check_matrix(char const* name, matrix_desc const& m, std::int64_t rows, 
   std::int64_t const inner = row_major ? cols : rows;
   std::int64_t const outer = row_major ? rows : cols;
   if (m.pitch_elems < inner)
-    return rejection{"TW0402", fmt::format("pitch of {}", name),
+    return rejection{"TW0402", fmt::format("leading dimension of {}", name),
                      fmt::format("{} elements", m.pitch_elems),
                      fmt::format("at least {} elements, the length of a {}", inner,
                                  row_major ? "row" : "column"),
@@ -50,14 +50,15 @@ verdict check_matrix(char const* name, matrix_desc const& m, std::int64_t rows, 
   double const bytes = pitch * static_cast<double>(outer) + stride * static_cast<double>(batch - 1);
   if (bytes > limit_bytes || pitch >= 1LL << 40 || stride >= 1LL << 40)
     return rejection{"TW0403", fmt::format("size of {}", name), fmt::format("{:.3g} bytes", bytes),
-                     "at most 2^44 bytes in all and 2^40 per pitch and batch stride", ""};
+                     "at most 2^44 bytes in all and 2^40 per leading dimension and batch stride",
+                     ""};
   return std::nullopt;
 }
 
 verdict check_batch(gemm_problem const& p) {
   constexpr std::int64_t limit = std::int64_t{1} << 30;  // running numbers of tiles are ints
   if (p.batch < 1 || p.batch > limit)
-    return rejection{"TW0420", "products in the batch", fmt::format("{}", p.batch),
+    return rejection{"TW0420", "GEMMs in the batch", fmt::format("{}", p.batch),
                      fmt::format("1 to {}", limit), ""};
   auto const tiles = [](std::int64_t extent) { return static_cast<double>((extent + 127) / 128); };
   double const all = tiles(p.m) * tiles(p.n) * static_cast<double>(p.batch);
@@ -68,7 +69,7 @@ verdict check_batch(gemm_problem const& p) {
   return std::nullopt;
 }
 
-/// Each matrix of a result is written by somebody else: behind the one before, or between its
+/// Batched outputs must not overlap: each follows the previous one, or lies between its
 /// lines.
 verdict check_results_apart(char const* name, matrix_desc const& d, gemm_problem const& p,
                             std::int64_t cols) {
@@ -83,7 +84,7 @@ verdict check_results_apart(char const* name, matrix_desc const& d, gemm_problem
   std::int64_t const widest = (pitch - inner) / (p.batch - 1);
   std::string need = fmt::format("at least {}, so that no two results share an element", whole);
   if (widest >= inner)
-    need += fmt::format("; or {} to {}, side by side in the pitch", inner, widest);
+    need += fmt::format("; or {} to {}, interleaved within the leading dimension", inner, widest);
   return rejection{"TW0423", fmt::format("batch stride of {}", name),
                    fmt::format("{} elements", stride), need, ""};
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// finding.hpp  What the runs of one kernel showed.
+// finding.hpp  Findings of the runs of one kernel.
 #pragma once
 
 #include <cstdint>

@@ -50,7 +50,7 @@ struct receiver {
   }
 };
 
-/// What is wrong with the list of kernels; empty: nothing.
+/// The fault of the list of kernels; empty if it has none.
 std::string trouble_with(emu::plugin const& p) {
   if (p.kernels < 1 || p.kernel == nullptr) return "no kernels";
   for (int i = 0; i < p.kernels; ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// request.hpp  What `tilewright check` was asked for, as its options say it.
+// request.hpp  Options of `tilewright check`.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct request {
   bool mutants = false;
   std::vector<std::string> shapes;  // as given: "M,N,K"
   int seeds = 0;                    // of each schedule family; 0: the verb's own number
-  int runs = 0;                     // of each kernel, in place of seeds; 0: seeds decide
+  int runs = 0;                     // of each kernel, instead of seeds; 0: use seeds
   std::uint64_t first_seed = 1;
   std::string schedule;  // the name of one family; empty: all
   std::string kernel;    // only kernels whose name holds this text
@@ -29,7 +29,7 @@ struct request {
 /// "512,256,64" as numbers. Refuses (TW0635) what is none, or not `extents` positive numbers.
 shape parse_shape(std::string const& text, std::size_t extents, std::string const& names);
 
-/// The schedule families that were asked for.
+/// The requested kinds of schedule.
 std::vector<int> families_of(request const& r);
 
 /// "--shape 64,64 --schedule lazy --first-seed 3 --seeds 1": repeats a run.

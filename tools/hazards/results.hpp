@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// results.hpp  What the runs of kernels showed, as text with the checklist, and as JSON.
+// results.hpp  Findings of the runs of kernels, as text with the checklist, and as JSON.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

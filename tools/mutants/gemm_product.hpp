@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gemm_product.hpp  The product that the reference GEMM and its mutants compute, and its result.
+// gemm_product.hpp  The problem that the reference GEMM and its mutants compute, and its result.
 #pragma once
 
 #include <random>

@@ -35,7 +35,7 @@ struct global_params {
   global_mutation broken;
 };
 
-/// What the kernels here share: 128 threads, a box of 32 x 32 floats, a flag.
+/// Common parts of the kernels: 128 threads, a box of 32 x 32 floats, a flag.
 template <global_mutation Only>
 struct global_kernel {
   static constexpr int threads = 128, cluster = 1, elems = 32 * 32;
@@ -114,7 +114,7 @@ struct split_k : global_kernel<Only> {
   }
 };
 
-/// Stream-K fix-up: CTA 0 adds the tile that the others have stored with TMA to its own.
+/// Stream-K reduction: CTA 0 adds the tile that the others have stored with TMA to its own.
 template <global_mutation Only = global_mutation::count>
 struct stream_k : global_kernel<Only> {
   using base = global_kernel<Only>;

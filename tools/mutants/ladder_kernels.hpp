@@ -94,7 +94,7 @@ struct copy_pipeline : ladder_kernel<Only> {
   }
 };
 
-/// A 64 x 64 x 256 product with two stages that one warpgroup fills and multiplies in turn.
+/// A 64 x 64 x 256 GEMM with two stages that one warpgroup fills and multiplies in turn.
 template <bool FromRegisters, ladder_mutation Only = ladder_mutation::count>
 struct double_buffer : ladder_kernel<Only> {
   using typename ladder_kernel<Only>::params;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ladder_product.hpp  The operands of the kernels without specialised warps, and what each of them
-//                     computes: for the emulator and for the card.
+//                     computes: for the emulator and for a GPU.
 #pragma once
 
 #include <cstddef>
@@ -36,7 +36,7 @@ struct ladder_product {
   }
 };
 
-/// Element i of what copy_pipeline, double_buffer and take_turns leave behind.
+/// Element i of what copy_pipeline, double_buffer and take_turns write.
 inline float sum_of_tiles(ladder_product const& x, std::size_t i) {
   int sum = 0;
   for (std::size_t k = 0; k < 8; ++k) sum += x.a[k * 1024 + i];

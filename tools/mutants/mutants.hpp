@@ -13,7 +13,7 @@
 
 namespace tw::mutants {
 
-/// What one emulated run of a mutant showed.
+/// Result of one emulated run of a mutant.
 struct outcome {
   std::vector<emu::diagnosis> diagnoses;
   std::int64_t wrong_elements = 0;  // of the result, where the run came to its end

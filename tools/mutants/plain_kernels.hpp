@@ -19,7 +19,7 @@ template <plain_mutation Only = plain_mutation::count>
 struct transpose {
   static constexpr int threads = 256, cluster = 1;
   struct smem {
-    alignas(128) float rows[32][33];  // one more column: no bank is met twice
+    alignas(128) float rows[32][33];  // one more column: no bank conflicts
     alignas(128) float turned[32][32];
   };
   static constexpr int smem_bytes = sizeof(smem);

@@ -2,10 +2,10 @@
 // layout_picture.hpp  The picture of a layout of any rank: a panel for each slice.
 //
 // The first free mode runs down, the second to the right; each coordinate of the further ones is a
-// panel of its own. A layout of one mode is one row, broken where it is long. Lines separate the
+// separate panel. A layout of one mode is one row, broken where it is long. Lines separate the
 // blocks of nested modes.
 // Colours: offsets that are equal in the bits [base, base + 3) of a swizzle, or in the lowest
-// three bits where there is none.
+// three bits without one.
 // Owners:  cells with the same offset have one "thread" in common: the offset.
 // Needs:   a layout with at least one mode [TW0170]; a slice whose profile is coarser than or
 //          equal to the shape's [TW0171], with coordinates below the extents [TW0171]

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // picture.hpp  A picture as data: panels of cells with text, colour and owners; writers draw it.
 //
-// Whoever makes a picture (layout_picture.hpp, tv_picture.hpp, ...) knows layouts and no drawing;
-// whoever writes one (write_text.hpp, write_svg.hpp, ...) knows drawing and no layouts.
+// Code that makes a picture (layout_picture.hpp, tv_picture.hpp, ...) uses layouts and no drawing;
+// code that writes one (write_text.hpp, write_svg.hpp, ...) uses drawing and no layouts.
 //
 //     panel              rows x columns cells, row-major; at a place in a grid of panels
 //     cell               text, a colour class, who owns it (thread, value), what hovering adds

@@ -23,7 +23,7 @@ struct picture_request {
   int bits = 16;                // of an element, for --banks, --tma, --descriptor
   bool steps = false;
 
-  /// Something other than the layout itself is asked for.
+  /// True if something other than the layout itself is requested.
   bool special() const;
 };
 

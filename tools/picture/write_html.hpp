@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// write_html.hpp  A picture as a page of its own: hover a thread to see its cells, a cell to see
+// write_html.hpp  A picture as a complete page: hover a thread to see its cells, a cell to see
 // its owners.
 #pragma once
 

@@ -14,7 +14,7 @@ namespace tw {
 /// ...]}]}]}; cells are row-major. Colours are 0 .. 7, "pale", "warning" or null.
 nlohmann::ordered_json write_json(picture const& p);
 
-/// What the script of a page needs: places and sizes in pixels, texts, hints and owners
+/// Data for the script of a page: places and sizes in pixels, texts, hints and owners
 /// [thread, value, thread, value, ...] of each panel's cells.
 nlohmann::ordered_json page_data(picture const& p, picture_frame const& f);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// write_latex.hpp  A picture as a LaTeX document of its own: TikZ in the class standalone.
+// write_latex.hpp  A picture as a complete LaTeX document: TikZ in the class standalone.
 #pragma once
 
 #include <string>

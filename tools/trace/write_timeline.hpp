@@ -28,7 +28,7 @@ struct timeline_files {
 };
 /// Refuses paths that cannot be written, before the work is done: TW0612.
 void check_timeline_files(timeline_files const& files);
-/// Writes what was asked for; returns one line per file for the reader, with the seed.
+/// Writes the requested files; returns one line per file for the reader, with the seed.
 std::string write_timeline(emu::trace const& recorded, timeline_files const& files);
 
 }  // namespace tw

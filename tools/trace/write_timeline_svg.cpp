@@ -45,7 +45,7 @@ char const* style_of(slice_kind k) {
   return std::ranges::find(looks, k, &look::kind)->style;
 }
 
-/// What may stand in a slice, the longest first.
+/// Texts for a slice, the longest first.
 std::vector<std::string> texts_of(trace_slice const& s) {
   std::vector<std::string> texts{s.name};
   auto const without = [&](char const* word) {
