@@ -10,7 +10,7 @@ namespace tw {
 enum class log_level { debug, info, warn };
 
 /// Reads the environment; what it says holds from then on. Throws `rejected` TW0614 for a level,
-/// a subsystem or a file that is none.
+/// an invalid level, subsystem or file.
 ///   TW_LOG_LEVEL   trace, debug, info, warn, error, off; without it `default_level`
 ///   TW_LOG_FILE    lines go there too, appended; %p becomes the process id, %h the host's name
 ///   TW_LOG_SUBSYS  only these, comma-separated: plan (what was chosen and why), hints, tune
@@ -19,7 +19,7 @@ enum class log_level { debug, info, warn };
 void start_logging(char const* default_level);
 
 /// Is such a line written? The first call of a program that did not start the log starts it, with
-/// "off": a library is silent unless asked. There a wrong environment is told once on stderr.
+/// "off": a library is silent by default. There an invalid environment is reported once on stderr.
 bool log_wanted(log_level level, std::string_view subsystem);
 
 /// Writes the line if it is wanted. Any thread may call it.

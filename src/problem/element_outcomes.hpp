@@ -7,7 +7,7 @@
 
 namespace tw {
 
-/// What the accumulator of one element may hold; 0 with alpha = 0, as in BLAS.
+/// Possible values of the accumulator of one element; 0 with alpha = 0, as in BLAS.
 outcomes accumulated(exact_sum const& x, bound_terms const& t);
 
 /// y rounded to D's type.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// outcomes.hpp  What a number that a kernel computes in float32 may be: near its exact value,
+// outcomes.hpp  Possible values of a number computed in float32: near its exact value,
 //               infinite, NaN. Rules of arithmetic for such sets.
 #pragma once
 
@@ -32,7 +32,7 @@ outcomes times(outcomes const& a, outcomes const& b);
 outcomes in_register(outcomes x);
 
 /// A sum of products in any order. sum: exact, infinite or NaN where a product is; magnitudes: sum
-/// of |product| over the finite products; error: how far a finite sum may be from the exact one.
+/// of |a b| over the finite terms; error: how far a finite sum may be from the exact one.
 outcomes sum_of_products(double sum, double magnitudes, double error);
 
 }  // namespace tw

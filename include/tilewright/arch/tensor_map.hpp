@@ -43,7 +43,7 @@ std::optional<rejection> check_tensor_map(tensor_map_desc const& d);
 
 /// The same tensor at any multiple of 16 bytes but 0: with two dimensions more, whose coordinates
 /// are a tma_place. `d` has 3 dimensions at most; its base does not matter. One map then does for
-/// many tensors of one shape. The driver and the card take such a map (docs/decisions/0026).
+/// many tensors of one shape. The driver and the GPU accept such a map (docs/decisions/0026).
 tensor_map_desc in_all_memory(tensor_map_desc d);
 
 /// Where a tensor map will be used.

@@ -34,7 +34,7 @@ enum class operand_major : std::uint8_t { k = 0, mn = 1 };
 /// Barriers know cta and cluster; gpu is for flags and counters in global memory.
 enum class scope : std::uint8_t { cta, cluster, gpu };
 
-/// What an atomic operation orders besides its own word (PTX ISA, "Memory Consistency Model").
+/// The memory order of an atomic operation (PTX ISA, "Memory Consistency Model").
 enum class mem_order : std::uint8_t { relaxed, acquire, release, acq_rel };
 
 /// 64-bit shared-memory matrix descriptor of wgmma (PTX ISA, "Matrix Descriptor Format"):

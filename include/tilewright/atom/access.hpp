@@ -206,7 +206,7 @@ TW_HD constexpr layout map_of_threads(access_kind k, layout const& tv, int elem_
 /// Steps of a map: instructions, core matrices or groups of 8 chunks.
 TW_HD constexpr i64 steps(layout const& map) { return size(mode(map, 2)); }
 
-/// What the threads touch at one step. Byte 0 is where the tile begins, a multiple of 128.
+/// Bytes that threads access in one step. Byte 0 is where the tile begins, a multiple of 128.
 TW_HD constexpr warp_access access_of(access_kind k, layout const& tile, int elem_bits,
                                       layout const& map, i64 step) {
   warp_access a;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// access_rules.hpp  What accesses to shared memory refuse: one function per rule, as in
+// access_rules.hpp  Rules of accesses to shared memory: one function per rule, as in
 //                   layout/rules.hpp.
 // Example:  tests/atom/access_test.cpp "refusals"
 #pragma once

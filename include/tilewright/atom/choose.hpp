@@ -5,7 +5,7 @@
 //
 // The blocks above (K-major: below) each other form a TMA box, one span wide and as long as the
 // tile; boxes follow each other. A wider span means fewer boxes, and rows of whole 128-byte lines.
-// What the copy of a warpgroup asks of the tile is a composition: widest_smem_tile tries from the
+// The copy of a warpgroup needs a composition with the tile: widest_smem_tile tries from the
 // widest swizzle down whether the piece that the copy cuts out is a layout.
 // Needs:    blocks that fill the tile [TW0118]; a swizzle that fits tile and piece [TW0236]
 // Example:  widest_smem_tile(k, 16, (192,192), (64,96)) is of 64 bytes tests/atom/explain_test.cpp

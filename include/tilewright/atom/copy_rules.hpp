@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// copy_rules.hpp  What copy atoms, shared-memory atoms, descriptors and TMA parameters refuse.
+// copy_rules.hpp  Rules of copy atoms, shared-memory atoms, descriptors and TMA parameters.
 //
 // One function per rule, as in layout/rules.hpp: at compile time the mistake is an array subscript
 // that shows got * 1000000 + need, at run time the host throws tw::rejected, device code faults.

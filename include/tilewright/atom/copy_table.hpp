@@ -21,7 +21,7 @@
 
 namespace tw {
 
-/// What kind of layouts a row has.
+/// The kind of layouts of a row.
 enum class copy_form : std::uint8_t {
   thread,            // one thread, n consecutive bits
   element,           // one thread, one element of any width

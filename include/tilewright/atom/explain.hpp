@@ -7,7 +7,7 @@
 //
 // D (arch sm90): the sums of a tiled wgmma go from registers to the tile of D in shared memory. The
 // copy says which thread writes which cells: a layout from (thread, value) to the cells of one step
-// of the product. The combination works where the algebra gives its composition with the tile's
+// of the tile. The combination works where the algebra gives its composition with the tile's
 // layout, divided into steps; then a thread's addresses are a shape:stride layout under a swizzle.
 // Where it refuses, no such layout exists, and the geometry says why.
 // A, B (arch sm80): cp.async fills the tile, ldmatrix reads it; the shared-memory atom must divide
@@ -45,7 +45,7 @@ std::string name(copy_choice const& c);
 /// "SW128", "SW64", "SW32", "NONE".
 std::string word_of(smem_swizzle s);
 
-/// What is asked.
+/// The query.
 struct combination {
   int arch = 90;
   char operand = 'D';
@@ -61,7 +61,7 @@ struct combination {
   bool operator==(combination const&) const = default;
 };
 
-/// What a combination costs, counted by walking every access; numbers that do not apply are 0.
+/// The cost of a combination, counted over every access; numbers that do not apply are 0.
 struct combination_cost {
   i64 copies = 0;         // copy instructions of a thread for the whole tile
   i64 wavefronts = 0;     // shared-memory wavefronts of the copies of all warps

@@ -22,7 +22,7 @@ enum class mma_arch : std::uint8_t { fma, sm61, sm70, sm75, sm80, sm89, sm90, sm
 /// Where an operand lives: registers of the threads, shared memory, tensor memory.
 enum class mma_source : std::uint8_t { registers, shared, tensor };
 
-/// What is unlike plain multiply and add: integer sums that saturate; bits that are anded or
+/// Deviations from plain multiply and add: integer sums that saturate; bits that are anded or
 /// xored and counted.
 enum class mma_option : std::uint8_t { none, saturate, and_popc, xor_popc };
 

@@ -117,7 +117,7 @@ struct name_scanner {
   TW_HD constexpr void need() {
     if (!next()) refuse_mma_name(length + 1, length);
   }
-  /// `letters` and then a number, from position i of the part on; moves i behind it.
+  /// `letters` and then a number, from position i of the part on; moves i past it.
   TW_HD constexpr int number(char const* letters, int& i) const {
     for (; *letters != '\0'; ++letters, ++i) {
       if (i >= end || text[i] != *letters) refuse_mma_name(i + 1, length);
@@ -169,7 +169,7 @@ TW_HD constexpr bool set_variant(mma_atom& a, name_scanner const& s) {
   return true;
 }
 
-/// What a name says, whether or not there is such an instruction.
+/// The parts of a name, whether or not such an instruction exists.
 TW_HD constexpr mma_atom parse_mma(char const* text, int length) {
   name_scanner s{text, length};
   mma_atom a;

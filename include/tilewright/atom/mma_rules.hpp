@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// mma_rules.hpp  What MMA atoms refuse: one function per rule, named after it.
+// mma_rules.hpp  Rules of MMA atoms: one function per rule, named after it.
 //
 // The idiom is that of layout/rules.hpp: at compile time an array named after the rule is
 // subscripted with got * 1000000 + need, which g++ and nvcc print with the line of the user; at run
@@ -34,7 +34,7 @@ TW_HD constexpr void refuse_mma_name(std::int64_t got, std::int64_t need) {
   [[maybe_unused]] int const e = TW0210_name_is_not_that_of_an_mma_atom[detail::both(got, need)];
 }
 
-/// No row of the table has this instruction: got = N, need = M * 1000 + K of what was asked.
+/// No row of the table has this instruction: got = N, need = M * 1000 + K of the request.
 TW_HD constexpr void refuse_mma_shape(std::int64_t got, std::int64_t need) {
   if (!__builtin_is_constant_evaluated()) return detail::mma_at_run_time(211, got, need);
   int const TW0211_no_instruction_has_this_shape_with_these_formats[1] = {0};

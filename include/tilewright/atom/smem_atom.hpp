@@ -5,7 +5,7 @@
 // A row of an atom is a span of its contiguous mode: 16 bytes without swizzle, 32, 64 or 128 bytes
 // with one. Eight rows make the atom; (8 rows, span) K-major, (span, 8 rows) MN-major. The swizzle
 // exchanges the 16-byte chunks of a row by xor with the row's number, so that eight rows of one
-// chunk meet different banks. 128 bytes with chunks of 32 (tcgen05, MN-major, 32-bit elements) has
+// chunk use different banks. 128 bytes with chunks of 32 (tcgen05, MN-major, 32-bit elements) has
 // four rows.
 //
 //     smem_atom(K, 128 B, 16 bits)  == Sw<3,3,3> o 0 o (8,64):(64,1)

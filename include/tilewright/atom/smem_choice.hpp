@@ -3,7 +3,7 @@
 //
 // An atom fits where each of its extents divides the tile's, and also those of the pieces into
 // which the tile is cut: a warpgroup's part, a pipeline of k blocks. A piece that starts inside an
-// atom has no layout of its own: its addresses are no shape:stride function.
+// atom has no separate layout: its addresses are no shape:stride function.
 //
 //     widest_smem_atom(K, 16 bits, (128,48)).mode is b32: 48 is 0.75 spans of 64, 1.5 of 32
 //

@@ -147,11 +147,11 @@ TW_HD constexpr layout layout_d(tiled_copy const& c) {
   return composition(detail::tile_places(c), detail::thread_values(c, c.atom.dst));
 }
 
-/// What thread `thread` reads of the source tensor: (values, repeats...), and where it begins.
+/// Source elements of thread `thread`: (values, repeats...), and where they begin.
 TW_HD constexpr sliced partition_s(tiled_copy const& c, layout const& tensor, i64 thread) {
   return detail::part_of_thread(detail::partitioned(c, tensor, c.atom.src), thread);
 }
-/// What it writes of the destination tensor.
+/// Its destination elements.
 TW_HD constexpr sliced partition_d(tiled_copy const& c, layout const& tensor, i64 thread) {
   return detail::part_of_thread(detail::partitioned(c, tensor, c.atom.dst), thread);
 }

@@ -42,7 +42,7 @@ TW_HD constexpr i64 extent_mnk(mma_atom const& a, int mode) {
   return mode == 0 ? a.m : mode == 1 ? a.n : a.k;
 }
 
-/// What the atoms fill along a mode at once.
+/// The extent that the atoms fill along a mode at once.
 TW_HD constexpr i64 filled(tiled_mma const& t, int i) {
   return extent_mnk(t.atom, i) * size(mode(t.atom_layout, i));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tma_params.hpp  What TMA must be told, derived from two layouts and a tiler.
+// tma_params.hpp  The parameters of a TMA copy, derived from two layouts and a tiler.
 //
 //     gmem     (1024,512):(512,1)          the tensor in global memory, in elements
 //     smem     Sw<2,3,3> o 0 o ((8,16),(32,2)):((32,256),(1,4096))        the tile in shared memory
@@ -8,14 +8,14 @@
 // gives a box of 32 x 128 (contiguous mode first) along the basis (32,128):(1@1,1@0): dimension 0
 // of the TMA tensor is mode 1 of gmem. The tile takes size(smem) / size(box) copies.
 //
-// How: shared memory is read in address order, smem^-1, and each address is asked which coordinate
-// it holds, tiler o smem^-1. The leading modes that step by 1 along a coordinate are the box; where
-// the step is larger, another copy begins. Modes that are contiguous in global memory too are
-// merged up to 256 elements. gmem's other modes follow with a box of 1; beyond five they share the
-// last dimension, whose stride is their greatest common divisor.
-// Source: CUDA driver API, cuTensorMapEncodeTiled (box <= 256, strides and rows multiples of 16
-// bytes, rows within the span of a swizzle); PTX ISA, "Tensors", "Swizzling Modes".
-// Needs:    smem and tiler of one size [TW0244]; both sides contiguous along one mode [TW0245];
+// How: shared memory is read in address order, smem^-1, and each address is mapped to the
+// coordinate it holds, tiler o smem^-1. The leading modes that step by 1 along a coordinate are the
+// box; where the step is larger, another copy begins. Modes that are contiguous in global memory
+// too are merged up to 256 elements. gmem's other modes follow with a box of 1; beyond five they
+// share the last dimension, whose stride is their greatest common divisor. Source: CUDA driver API,
+// cuTensorMapEncodeTiled (box <= 256, strides and rows multiples of 16 bytes, rows within the span
+// of a swizzle); PTX ISA, "Tensors", "Swizzling Modes". Needs:    smem and tiler of one size
+// [TW0244]; both sides contiguous along one mode [TW0245];
 //           box [TW0246, TW0247], strides [TW0248], a swizzle of shared memory [TW0237], rank
 //           [TW0249]
 // Law:      box k of the tile, written in order, fills smem's addresses [k, k + 1) * size(box)

@@ -10,7 +10,7 @@
 // result are zero. A NaN loses its low bits without being rounded, as an H200 does it: one whose
 // payload lies there alone becomes infinity.
 // f16 and fp8 NaNs widen to 0x7FFFFFFF, bf16 and tf32 NaNs keep their bits.
-// Tests: tests/base/convert_cuda_test.cpp against CUDA's headers, tests/gpu/convert.cu on the card.
+// Tests: tests/base/convert_cuda_test.cpp against CUDA's headers, tests/gpu/convert.cu on a GPU.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@
 
 namespace tw {
 
-/// What a number beyond the largest finite one becomes.
+/// The result of a number beyond the largest finite one.
 enum class saturation : std::uint8_t {
   none,    // infinity; NaN where the type has none
   finite,  // the largest finite number, also for infinity

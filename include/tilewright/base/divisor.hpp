@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // divisor.hpp  Division by a number that is known before a kernel starts: a multiplication and a
-//              shift in place of the 25 instructions, most of them waiting, of a division.
+//              shift instead of the 25 instructions, most of them waiting, of a division.
 #pragma once
 
 #include <bit>

@@ -9,7 +9,7 @@
 
 namespace tw {
 
-/// The element types Tilewright knows by name.
+/// The element types that Tilewright has names for.
 enum class elem : std::uint8_t { f32, tf32, f16, bf16, e4m3, e5m2 };
 
 /// Bits an element occupies in memory (tf32 lives in 32).

@@ -7,7 +7,7 @@
 //            the emulator has no registers to name)
 // TW_NO_UNROLL  no unrolling: where copies of the loop would take registers (nvcc only)
 // TW_HOST_CALL  before a TW_HD function whose call of a host function only the host reaches: nvcc
-//               leaves the call out of device code, and is told that this is meant
+//               leaves the call out of device code, and its warning is suppressed
 #pragma once
 
 #ifdef __CUDACC__

@@ -37,7 +37,7 @@ TW_HD constexpr int bank_of(std::int64_t address) {
   return static_cast<int>(address / bank_bytes % bank_count);
 }
 
-/// What decides how the threads are split into groups. rows: eight 16-byte rows at a time, as
+/// The rule that splits the threads into groups. rows: eight 16-byte rows at a time, as
 /// ldmatrix, stmatrix and wgmma read them.
 enum class bank_rule : std::uint8_t { load, store, rows };
 

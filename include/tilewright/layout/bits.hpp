@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bits.hpp  Layouts that move whole bits: extents and strides are powers of two, no bit meets
+// bits.hpp  Layouts that move whole bits: extents and strides are powers of two, no bit overlaps
 // another.
 //
 // For such a layout A, A(x ^ y) == A(x) ^ A(y): a swizzle can be moved from one side to the other,

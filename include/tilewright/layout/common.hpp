@@ -98,7 +98,7 @@ TW_HD constexpr i64 max_alignment(layout const& l) {
   return l.swizzled() ? detail::gcd(run, i64{1} << l.sw.base) : run;
 }
 
-/// What a swizzle leaves together: runs of 2^base.
+/// The runs that a swizzle does not divide: 2^base.
 TW_HD constexpr i64 max_alignment(swizzle s) { return i64{1} << s.base; }
 
 TW_HD constexpr layout domain_distribute(tree const& shape, i64 n) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// complement.hpp  What L leaves out of [0, m): the layout that repeats L until m is covered.
+// complement.hpp  The layout of offsets that repeats L until [0, m) is covered.
 //
 //     complement(4:2, 24) == (2,3):(1,8)
 //     4:2 covers 0 2 4 6; shifted by 0 1 it fills a block of 8; three blocks reach 24.
@@ -9,7 +9,7 @@
 // Run time: one stride may be known at run time; it counts as the largest, and must be a multiple
 // of
 //           what the others cover [TW0129, TW0133]
-// Shapes:   with a shape in place of m the blocks are counted leaf by leaf, each rounded up
+// Shapes:   with a shape instead of m the blocks are counted leaf by leaf, each rounded up
 // Needs:    sorted by stride, each stride of L is at least what the smaller ones cover [TW0108];
 //           if it is not a multiple, the gaps cannot all be filled and the law decides [TW0108];
 //           strides are integers >= 0 [TW0109]; m >= 1 [TW0114]

@@ -33,7 +33,7 @@ struct steps {
 };
 
 /// The merged leaves, sorted by stride; those known at run time last, in their order. The index of
-/// a leaf behind two run-time extents cannot be said and is 0.
+/// a leaf after two run-time extents cannot be expressed and is 0.
 TW_HD constexpr steps sorted_steps(layout const& l) {
   flat_layout const f = merge(l, {0, l.shape.n}, false);
   steps s;

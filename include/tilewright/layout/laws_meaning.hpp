@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// laws_meaning.hpp  What layouts mean, by definition: the oracle that the laws compare with.
+// laws_meaning.hpp  Layouts by definition: the oracle that the laws compare with.
 //
 // Everything here is written from the essay in layout.hpp and walks cell by cell. It uses of the
 // library only the classes, mode() and the printed text, so that a mistake of the algebra cannot

@@ -43,7 +43,7 @@ constexpr bool group_law(layout const& l, int begin, int end, layout const& r) {
   return rank(mode(r, begin)) == end - begin;
 }
 
-/// Law (append): one more mode behind the others.
+/// Law (append): one more mode after the others.
 ///     mode(R, i) == mode(L, i); mode(R, rank(L)) == M
 ///     append((6,2):(1,6), 4:0) == (6,2,4):(1,6,0)
 constexpr bool append_law(layout const& l, layout const& m, layout const& r) {
@@ -53,7 +53,7 @@ constexpr bool append_law(layout const& l, layout const& m, layout const& r) {
   return same;
 }
 
-/// Law (append4): modes 1:0 behind the others, up to rank 4.
+/// Law (append4): modes 1:0 after the others, up to rank 4.
 ///     mode(R, i) == mode(L, i), 1:0 from rank(L) on; rank(R) == max(rank(L), 4)
 ///     append4((6,2):(1,6)) == (6,2,1,1):(1,6,0,0)
 constexpr bool append4_law(layout const& l, layout const& r) {
@@ -199,7 +199,7 @@ constexpr bool cells_where(layout const& l, tree const& c, bool numbers, layout 
 }  // namespace meaning
 
 /// Law (slice, swizzle_slice_static, swizzle_slice_tensor): some coordinates are fixed.
-///     R(x) + offset == L(c with x in place of the _), for every x in order
+///     R(x) + offset == L(c with x instead of the _), for every x in order
 ///     slice((4,8):(8,1), (2,_)) == (8):(1)
 ///     swizzle_slice_static(Sw<3,1,3> o 0 o (16,8):(8,1), (1,_)) == ((8):(1),8)
 ///     swizzle_slice_tensor(Sw<3,2,3> o 0 o (2,128):(128,1), (_,119)) == (2):(112)
@@ -208,7 +208,7 @@ constexpr bool slice_law(layout const& l, tree const& c, layout const& r, i64 of
 }
 
 /// Law (dice): the modes that slice drops.
-///     R(x) == L(c with x in place of the numbers and 0 in place of the _), the swizzle aside
+///     R(x) == L(c with x instead of the numbers and 0 instead of the _), the swizzle aside
 ///     dice((4,8):(8,1), (2,_)) == (4):(8)
 constexpr bool dice_law(layout const& l, tree const& c, layout const& r) {
   return r.sw == l.sw && meaning::cells_where(l, c, false, plain(r), 0);
@@ -247,8 +247,8 @@ constexpr bool cells_of_boxes(layout const& l, boxes const& b, layout const& r, 
 }  // namespace meaning
 
 /// Law (local_tile, local_tile_proj, local_tile_identity): one tile of a layout that tiles fill;
-/// all places of a mode where the coordinate has _, behind the tile.
-///     R(x, p) + offset == L(x + tile * c), p in place of the _
+/// all places of a mode where the coordinate has _, after the tile.
+///     R(x, p) + offset == L(x + tile * c), p instead of the _
 ///     local_tile((4,8):(8,1), (2,4), (1,_)) == (2,4,2):(8,1,4)
 ///     local_tile_proj((16,8):(1,16), (4,4,4), (1,2,_), (1,_,1)) == (4,4,2):(1,16,64)
 ///     local_tile_identity((8,8), (2,4), (1,1)) == (2,4):(1@0,1@1)

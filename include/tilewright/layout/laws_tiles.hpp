@@ -54,7 +54,7 @@ constexpr bool divided(layout const& l, layout const& t, layout const& tile, lay
 }
 
 /// Where the copies of a block may start: 0, then again and again the smallest number at which a
-/// copy meets none of the earlier ones. The first `count`.
+/// copy overlaps none of the earlier ones. The first `count`.
 constexpr std::vector<i64> free_places(std::vector<i64> const& block, i64 count) {
   std::vector<bool> used;
   std::vector<i64> places;
@@ -70,7 +70,7 @@ constexpr std::vector<i64> free_places(std::vector<i64> const& block, i64 count)
 }
 
 /// The block is A; copy j starts at the B(j)-th free place, or, where A's strides are not nested,
-/// at one that meets no other copy.
+/// at one that overlaps no other copy.
 constexpr bool multiplied(layout const& a, layout const& b, layout const& block,
                           layout const& copies) {
   if (!same_function(plain(a), plain(block)) || cells(copies) != cells(b)) return false;
@@ -180,7 +180,7 @@ constexpr bool flat_divide_law(layout const& l, tiler const& t, layout const& r)
 }
 
 /// Law (logical_product, logical_product_tiler): A's block, repeated as B says.
-///     P(i, j) == A(i) + C(B(j)), C(0), C(1), ... the places where copies of A meet no other copy,
+///     P(i, j) == A(i) + C(B(j)), C(0), C(1), ... the places where copies of A overlap no other,
 ///     in ascending order; a tuple multiplies mode by mode
 ///     logical_product((2,2):(4,1), 6:1) == ((2,2),(2,3)):((4,1),(2,8))
 ///     logical_product_tiler((2,4):(4,1), (3,2)) == ((2,3),(4,2)):((4,1),(1,4))

@@ -21,7 +21,7 @@ namespace tw {
 
 using i64 = std::int64_t;
 
-/// Converts to an integer without being asked.
+/// Converts to an integer implicitly.
 template <class T>
 concept integer_like = requires(T const& t, void (&take)(i64)) {
   take(t);
@@ -40,7 +40,7 @@ struct num {
   bool operator==(num const&) const = default;
 };
 
-/// What the unit says: the wildcard, a step along a coordinate, how many indices its path has.
+/// The unit: the wildcard, a step along a coordinate, how many indices its path has.
 TW_HD constexpr bool is_any(num a) { return a.unit == unit_any; }
 TW_HD constexpr bool is_basis(num a) { return a.unit != 0 && a.unit < unit_tile; }
 TW_HD constexpr int path_depth(std::uint32_t unit) {

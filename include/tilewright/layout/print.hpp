@@ -59,7 +59,7 @@ struct printed {
     put('>');
   }
 
-  /// What stands before a swizzled layout.
+  /// The text before a swizzled layout.
   TW_HD constexpr void put_swizzle(swizzle s, i64 offset) {
     put(s);
     put(" o ");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rules.hpp  What the layout algebra refuses: one function per rule, named after it.
+// rules.hpp  Rules of the layout algebra: one function per rule, named after it.
 //
 // At compile time the mistake is an array subscript out of bounds: the array's type is named after
 // the rule, and the subscript shows both numbers, got * 1000000 + need. g++ and nvcc print both,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tiler.hpp  What cuts a layout: a layout, an integer, _, or a tuple of tilers, one for each mode.
+// tiler.hpp  Tilers: a layout, an integer, _, or a tuple of tilers, one for each mode.
 //
 //     8          8:1                      (2:1,4)      2:1 for mode 0, 4:1 for mode 1
 //     _          the mode as it is        (_,(2,4))    mode 1 is cut mode by mode in its turn

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// accept.hpp  Can this product be computed at all? Pure: looks at no device and no pointer.
+// accept.hpp  Whether a problem can be computed at all, independent of device and pointers.
 #pragma once
 
 #include <optional>

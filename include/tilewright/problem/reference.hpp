@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// reference.hpp  The product as three loops in float64: slow, obvious, the oracle of the tests.
+// reference.hpp  The GEMM as three loops in float64: slow, simple, the oracle of the tests.
 #pragma once
 
 #include <cstdint>
@@ -14,22 +14,22 @@ namespace tw {
 double load_element(matrix_desc const& m, void const* base, std::int64_t row, std::int64_t col,
                     std::int64_t batch = 0);
 
-/// S, T and c of element (row, col) of product `batch`; error_bound.hpp says what D may then be.
+/// S, T and c of element (row, col) of matrix `batch`; error_bound.hpp says what D may then be.
 /// Operands are host pointers.
 exact_sum reference_element(gemm_problem const& p, gemm_operands const& o, std::int64_t row,
                             std::int64_t col, std::int64_t batch = 0);
 
-/// What the epilogue adds to element (row, col) of D: scales, biases and c; s and t are zero.
+/// Terms of the epilogue for element (row, col) of D: scales, biases and c; s and t are zero.
 exact_fused reference_vectors(gemm_problem const& p, gemm_operands const& o, std::int64_t row,
                               std::int64_t col, std::int64_t batch = 0);
 
-/// Columns of the product that element (.., col) of D comes from: itself, or its gate and up.
+/// Columns of A B that element (.., col) of D comes from: itself, or its gate and up.
 struct product_columns {
   std::int64_t x, up;  // up = -1 without a gate
 };
 product_columns columns_of(gemm_problem const& p, std::int64_t col);
 
-/// All that element (row, col) of D of product `batch` depends on; fused_bound.hpp says what D may
+/// All that element (row, col) of D of matrix `batch` depends on; fused_bound.hpp says what D may
 /// then be.
 exact_fused reference_fused(gemm_problem const& p, gemm_operands const& o, std::int64_t row,
                             std::int64_t col, std::int64_t batch = 0);

@@ -5,7 +5,7 @@
 // become immediates. A tensor without swizzle moves its pointer. A swizzled one keeps its pointer
 // and an offset beside it:
 //
-//     own bits   no two leaves meet in an offset bit (leaves whose stride is a multiple of the
+//     own bits   no two leaves share an offset bit (leaves whose stride is a multiple of the
 //                swizzle's block are free). Then s(a + b) == s(a) ^ s(b), and only the bits that
 //                the swizzle changes need a xor: they are the offset, in bytes, together with all
 //                bits of the leaves they belong to; other leaves move the pointer, and those that
@@ -60,7 +60,7 @@ TW_HD constexpr int leaves_touched(layout const& l) {
   return count;
 }
 
-/// Leaves of l that meet another one, or its offset, in a bit below the end of the swizzle's
+/// Leaves of l that share a bit with another one or its offset below the end of the swizzle's
 /// block; all of them where an extent or stride is not a number >= 0.
 TW_HD constexpr int meeting_leaves(layout const& l) {
   i64 const touched = touched_bits(l);
@@ -89,7 +89,7 @@ TW_HD constexpr std::uint32_t moved_down(swizzle s, std::uint32_t x) {
   return s.shift >= 0 ? y >> s.shift : y << -s.shift;
 }
 
-/// Which leaves a sum is about: those of one basis path; with `touched`, those that meet it or not.
+/// Which leaves a sum is about: of one basis path; with `touched`, those that share it or not.
 struct pick {
   std::uint32_t path = unit_none;
   i64 touched = 0;
@@ -107,7 +107,7 @@ template <num Stride, class Sum, class I>
 TW_HD constexpr Sum leaf_term(I digit, i64 const* args) {
   if constexpr (!is_argument(Stride)) {
     return static_cast<Sum>(digit) * static_cast<Sum>(Stride.v);
-  } else if constexpr (sizeof(I) == 4) {  // a sign extension meets that of an int pitch
+  } else if constexpr (sizeof(I) == 4) {  // a sign extension as that of an int ld
     return static_cast<Sum>(static_cast<std::int32_t>(digit)) * leaf_value<Stride>(args);
   } else {
     return static_cast<Sum>(digit) * leaf_value<Stride>(args);

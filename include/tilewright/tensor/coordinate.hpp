@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// coordinate.hpp  What stands between the parentheses of t(...): integers, _ and nested crd(...).
+// coordinate.hpp  The arguments of t(...): integers, _ and nested crd(...).
 //
 //     t(i)  t(i, j)  t(_, 2, k)  t(crd(_, 0), j)
 //

@@ -62,7 +62,7 @@ TW_HD constexpr bool elem_less(coordinates<R> const& c, I... limits) {
   return ((c[i++] < static_cast<std::int32_t>(limits)) && ...);
 }
 
-/// A predicate over the cells of a coordinate tensor, computed where it is asked for.
+/// A predicate over the cells of a coordinate tensor, computed on access.
 template <class Coordinates, int R>
 struct inside_of {
   static constexpr layout map = Coordinates::map;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rules.hpp  What tensors refuse, at compile time: one function per rule, named after it.
+// rules.hpp  Compile-time rules of tensors: one function per rule, named after it.
 //
 // The idiom is that of layout/rules.hpp: a broken rule is a subscript out of bounds of an array
 // whose type is named after the rule; it shows both numbers, got * 1000000 + need.
@@ -10,7 +10,7 @@
 
 namespace tw::detail {
 
-/// got = elements that are contiguous and start at multiples of their number, need = asked for.
+/// got = elements that are contiguous and start at multiples of their number, need = requested.
 consteval bool need_vector_run(std::int64_t got, std::int64_t need) {
   if (got >= need) return true;
   using TW0140_vec_is_wider_than_the_contiguous_run_of_the_layout = int[1];
@@ -37,7 +37,7 @@ consteval bool need_vector_bytes(std::int64_t got, std::int64_t need) {
   return false;
 }
 
-/// got = modes of the tensor, need = modes asked for.
+/// got = modes of the tensor, need = modes requested.
 consteval bool need_rank(std::int64_t got, std::int64_t need) {
   if (got == need) return true;
   using TW0143_number_of_modes_differs = int[1];
@@ -45,7 +45,7 @@ consteval bool need_rank(std::int64_t got, std::int64_t need) {
   return false;
 }
 
-/// got = size of a mode, need = size asked for; a run-time size is got = -1.
+/// got = size of a mode, need = size requested; a run-time size is got = -1.
 consteval bool need_shape(std::int64_t got, std::int64_t need) {
   if (got == need) return true;
   using TW0144_size_of_a_mode_differs = int[1];

@@ -21,11 +21,11 @@ TW_HD constexpr i64 mode_size(layout const& l, int i) {
   return is_static(m.shape) ? size(m) : -1;
 }
 
-/// A size asked for; -2 for _.
+/// A requested size; -2 for _.
 TW_HD constexpr i64 asked(i64 size) { return size; }
 TW_HD constexpr i64 asked(keep) { return -2; }
 
-/// The first mode whose size is not the one asked for: both sizes. Equal where there is none.
+/// The first mode whose size is not the requested one: both sizes. Equal if all agree.
 struct two_sizes {
   i64 got = 0, need = 0;
 };

@@ -51,7 +51,7 @@ struct tmem_address {
   bool operator==(tmem_address const&) const = default;
 };
 
-/// A pointer that knows its space.
+/// A pointer with its memory space.
 template <class T, space S>
 struct space_ptr {
   T* raw;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// view.hpp  The class `tensor`: a pointer, a layout that the compiler knows, run-time arguments.
+// view.hpp  The class `tensor`: a pointer, a compile-time layout, run-time arguments.
 //
 //     tensor<bf16, stile, smem> s{buffer};       s(r, c) is an element, s(_, c) a column
 //
@@ -84,7 +84,7 @@ struct tensor {
   static constexpr space where = S;
   static constexpr bool in_memory =
       S.where != memory::coordinates && S.where != memory::tensor_memory;
-  /// What is known of the alignment of element 0, in bytes.
+  /// Known alignment of element 0, in bytes.
   static constexpr int align_bytes = S.align_bytes > 0 ? S.align_bytes : int{alignof(T)};
   static constexpr bool own_bits = detail::owns_bits(L, S, int{sizeof(T)});
   static_assert(detail::need_strides_of_the_space(detail::strange_strides(L, S), 0));
@@ -98,7 +98,7 @@ struct tensor {
   /// address, a coordinate tensor the coordinate.
   template <class... C>
   TW_HD constexpr decltype(auto) operator()(C const&... c) const {
-    // No constant of its own for the mask: cicc 13.0 crashes on some decltype(t(_, 1)) with one.
+    // No named constant for the mask: cicc 13.0 crashes on some decltype(t(_, 1)) with one.
     tensor const at = moved<detail::mask_of<C...>()>(detail::indices(c...));
     if constexpr (detail::keeps_any(detail::mask_of<C...>())) {
       return at.template kept<detail::mask_of<C...>()>();
@@ -197,7 +197,7 @@ struct tensor {
 
 namespace detail {
 
-/// The tensor of the modes marked _. It is plain where no kept bit meets the swizzle.
+/// The tensor of the modes marked _. It is plain where no kept bit is part of the swizzle.
 template <class T, layout L, space S, tree Mask>
 struct part_of {
   using whole = tensor<T, L, S>;

@@ -9,7 +9,7 @@
 namespace tw {
 
 /// Copies Bytes (4, 8 or 16; both addresses aligned to it). The bytes are this thread's after
-/// cp_async_wait, and others' after a barrier behind it. PTX ISA, "cp.async".
+/// cp_async_wait, and others' after a barrier that follows it. PTX ISA, "cp.async".
 template <int Bytes>
 TW_DEVICE void cp_async(void* smem, void const* global) {
   static_assert(Bytes == 4 || Bytes == 8 || Bytes == 16, "cp.async copies 4, 8 or 16");

@@ -108,7 +108,7 @@ template <scope S = scope::gpu, class T>
 TW_DEVICE void store_relaxed(T* p, std::type_identity_t<T> value) {
   detail::store_word<mem_order::relaxed, S>(p, value);
 }
-/// Writes a word after everything that this thread has written or knows to be written.
+/// Writes a word after all writes of this thread and those ordered before it (release).
 /// PTX ISA, "st": .release.
 template <scope S = scope::gpu, class T>
 TW_DEVICE void store_release(T* p, std::type_identity_t<T> value) {

@@ -22,11 +22,11 @@ TW_DEVICE int thread_id_anew() {
 TW_DEVICE void compiler_fence() { asm volatile("" ::: "memory"); }
 /// Lane in its warp. CTAs are 1-D, so this is %laneid without reading it.
 TW_DEVICE int lane_id() { return thread_id() % 32; }
-/// Warp in its CTA. The shuffle tells the compiler that the whole warp has one value, so what
+/// Warp in its CTA. The shuffle makes the value uniform for the compiler, so what
 /// depends on it is a uniform branch; all lanes of the warp must call it. PTX ISA, "shfl.sync".
 TW_DEVICE int warp_id() { return __shfl_sync(0xFFFFFFFFU, thread_id() / 32, 0); }
-/// x, which is the same in all lanes of the warp, in a way that tells ptxas so: a loop that counts
-/// to it stays in uniform registers. PTX ISA, "redux.sync".
+/// x, which is the same in all lanes of the warp, in a way that ptxas recognises: a loop that
+/// counts to it stays in uniform registers. PTX ISA, "redux.sync".
 TW_DEVICE int warp_uniform(int x) { return __reduce_max_sync(0xFFFFFFFFU, x); }
 /// Warpgroup (4 warps) in its CTA; as warp_id.
 TW_DEVICE int warpgroup_id() { return __shfl_sync(0xFFFFFFFFU, thread_id() / 128, 0); }

@@ -17,7 +17,7 @@ TW_DEVICE void tma_load(void* smem, tensor_map const& map, mbarrier& landed, tma
   detail::tma_load(map, smem_addr(smem), smem_addr(&landed), at);
 }
 
-/// What L2 does with the lines of an operation. PTX ISA, "createpolicy".
+/// L2 eviction priority of an operation's lines. PTX ISA, "createpolicy".
 struct l2_policy {
   std::uint64_t bits;
 };
@@ -86,8 +86,8 @@ TW_DEVICE void tma_store_wait() {
 }
 
 /// Tensor maps in global memory, written by the GPU. The writer: a copy of a map, its address set,
-/// tensor_map_release. The user, in another launch or behind a flag: one thread of each CTA
-/// tensor_map_acquire, then, after they have met, any of its threads. Maps in a kernel's parameters
+/// tensor_map_release. The user, in another launch or after a flag: one thread of each CTA
+/// tensor_map_acquire, then, after a barrier, any of its threads. Maps in a kernel's parameters
 /// need none of this. CUDA C++ Programming Guide, "Encoding a Tensor Map on Device".
 
 /// Lets a map in global memory describe the tensor at `tensor` (16-byte aligned, else the kernel
@@ -99,7 +99,7 @@ TW_DEVICE void tensor_map_set_address(tensor_map& map, void const* tensor) {
                "l"(tensor)
                : "memory");
 }
-/// What this thread has written to tensor maps is there for those who acquire them later.
+/// Makes this thread's writes to tensor maps visible to threads that acquire them later.
 /// PTX ISA, "membar / fence": .proxy.tensormap::generic.release.
 TW_DEVICE void tensor_map_release() {
   asm volatile("fence.proxy.tensormap::generic.release.gpu;" ::: "memory");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// warp.hpp  What the lanes of a warp do together in registers: shuffles, and the multiply of a
+// warp.hpp  Warp-wide operations in registers: shuffles, and the multiply of a
 // warp.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// banks.hpp  What one instruction of a kernel cost in the banks of shared memory.
+// banks.hpp  Shared-memory wavefronts of one instruction of a kernel.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace tw::emu {
 enum class bank_access : std::uint8_t { load, store, ldmatrix, stmatrix };
 
 /// Of one instruction, over a run. A wavefront is one pass through the banks; `ideal` of them
-/// would do if the words that were asked for were spread evenly (tilewright/layout/banks.hpp).
+/// would do if the requested words were spread evenly (tilewright/layout/banks.hpp).
 struct bank_traffic {
   site where = {};
   bank_access what = bank_access::load;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// engine.hpp  What the emulated vocabulary asks of the engine in src/emu: one function per act.
+// engine.hpp  Functions of the engine in src/emu that the emulated vocabulary calls.
 //             Kernel authors use the headers beside this one, not these functions.
 #pragma once
 
@@ -100,7 +100,7 @@ void ldmatrix(void const* row, std::uint32_t* regs, int count, bool transposed, 
 void load_16(void const* from, std::uint32_t* regs, site where);
 
 /// One instruction of a whole warp in which each lane gives `count` words, at most 8, and then
-/// knows those of all: words[lane][i].
+/// has those of all: words[lane][i].
 struct warp_words {
   std::uint32_t words[32][8];
 };

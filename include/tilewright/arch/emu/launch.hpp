@@ -27,7 +27,7 @@ struct grid {
 /// Runs a grid; throws `fault`.
 void run_grid(grid const& g, void const* params, options const& o);
 
-/// What a run showed: for tests, EXPECT_TRUE(report.clean()) << report.text().
+/// The result of a run: for tests, EXPECT_TRUE(report.clean()) << report.text().
 struct report {
   std::vector<diagnosis> diagnoses;
   statistics counts;

@@ -62,7 +62,7 @@ struct options {
   std::function<void(double)> progress;  // share of expected_macs done; from any OS thread
 };
 
-/// What the kernel did wrong: a code Ennnn (docs/errors), its name and a report.
+/// A fault of the kernel: a code Ennnn (docs/errors), its name and a report.
 struct diagnosis {
   std::string code;
   std::string kind;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugin.hpp  A kernel of somebody else as a shared library that `tilewright check` runs.
+// plugin.hpp  A user's kernel as a shared library that `tilewright check` runs.
 //
 // The library exports one function, `tilewright_plugin`, and holds its own copy of the emulator:
 // what crosses the border are the plain structs below, so the command and the library need not be
@@ -34,7 +34,7 @@ struct plugin_bug {
   char const* name;
   char const* what;
 };
-/// One run that the command asks for.
+/// One run that the command requests.
 struct plugin_request {
   plugin_shape shape;
   std::int32_t bug;  // 0: none; i: bugs[i - 1]
@@ -54,7 +54,7 @@ struct plugin_kernel {
   char const* name;
   char const* extent_names;  // "M,N,K": as many as a shape has
   std::int32_t shapes, bugs;
-  plugin_shape const* shape;  // what is run when nothing else is asked for
+  plugin_shape const* shape;  // the shapes that run by default
   plugin_bug const* bug;
   void (*run)(plugin_request const*, plugin_answer const*);
 };
@@ -189,7 +189,7 @@ constexpr plugin_kernel test_of(char const* name, char const* extent_names,
   return {name, extent_names, Shapes, 0, shapes, nullptr, plugin_run<Run>};
 }
 
-/// What `tilewright_plugin` returns a pointer to.
+/// `tilewright_plugin` returns a pointer to this.
 template <int Kernels>
 constexpr plugin plugin_of(plugin_kernel const (&kernels)[Kernels]) {
   return {plugin_abi, sizeof(statistics), host::where == target::gpu ? 1 : 0, Kernels, kernels};

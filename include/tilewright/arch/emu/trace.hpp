@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// trace.hpp  What a kernel did when: a recording of an emulated launch, and the timeline that a
+// trace.hpp  A recording of an emulated launch over time, and the timeline that a
 //            model of time makes of it. docs/timeline.md describes the model.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// warp.hpp  What the lanes of a warp do together in registers (emulated). PTX ISA, "shfl.sync",
+// warp.hpp  Warp-wide operations in registers (emulated). PTX ISA, "shfl.sync",
 //           "Matrix Fragments for mma.m16n8k16".
 #pragma once
 

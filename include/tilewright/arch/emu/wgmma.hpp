@@ -75,7 +75,7 @@ TW_DEVICE void wgmma(accumulator<N>& d, b32<4> const& a, smem_desc b, bool accum
   emu::wgmma_record({AB, operand_major::k, B, N, d.tile(), &d.state(), {}, b, true, accumulate},
                     a.r, true, where);
 }
-/// A value without a name: nobody can change it.
+/// A value without a name, which cannot change.
 template <elem AB, operand_major B, int N>
 TW_DEVICE void wgmma(accumulator<N>& d, b32<4>&& a, smem_desc b, bool accumulate,
                      emu::site where = emu::site::here()) {
