@@ -32,8 +32,9 @@ class measurement {
     out_.cycle_bytes = sets_.cycle_bytes();
   }
 
-  void add_ours(int device_sms) {
-    auto const plans = plan_candidates(problem_, sets_.at(0), device_sms);
+  void add_ours() {
+    device const& dev = gpu_device();
+    auto const plans = plan_candidates(problem_, sets_.at(0), dev);
     out_.why = plans[0].why;
     out_.hints = plans[0].hints;
     add("tilewright", plans[0].kernel, prepare(plans[0], options_.batch_s));
@@ -44,7 +45,7 @@ class measurement {
       add("tilewright_" + order, plans[0].kernel,
           prepare(in_order(plans[0], order), options_.batch_s));
     if (by_pointers_too()) {
-      gemm_plan const plan = plan_gemm(with_pointers(problem_), sets_.at(0), device_sms);
+      gemm_plan const plan = plan_gemm(with_pointers(problem_), sets_.at(0), dev);
       add("tilewright_pointers", plan.kernel, prepare(plan, options_.batch_s));
     }
     std::size_t const best = try_plans(plans);
@@ -247,7 +248,7 @@ class gpu_lab final : public gemm_lab {
       return finish(result, outcome::unsupported, to_string(*refusal));
     try {
       measurement run(device_.watch(), options_, problem, result);
-      run.add_ours(facts_.sms);
+      run.add_ours();
       if (library_ != nullptr) add_baseline(run, result);
       run.time();
       result.state = outcome::measured;

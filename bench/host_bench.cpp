@@ -53,23 +53,24 @@ gemm_problem product(int m, int n, int k) {
 }
 
 /// Plans of a hundred other problems, so that the cache does not hold one plan only.
-void fill_cache(gemm_operands const& o, int sms, int device) {
-  for (int i = 1; i <= 100; ++i) cached_plan(product(64 * i, 128, 256), o, sms, device);
+void fill_cache(gemm_operands const& o, device const& dev, int ordinal) {
+  for (int i = 1; i <= 100; ++i) cached_plan(product(64 * i, 128, 256), o, dev, ordinal);
 }
 
 std::vector<row> measure_all() {
   constexpr int calls = 200;  // below the number of launches that a stream takes without waiting
   gemm_problem const p = product(256, 256, 256);
   bool const on_gpu = gpu().usable;
-  int const sms = on_gpu ? gpu().sms : 132, device = on_gpu ? 0 : -1;
+  device const dev = on_gpu ? gpu_device() : known_device("h200");
+  int const ordinal = on_gpu ? 0 : -1;
   void* const somewhere = reinterpret_cast<void*>(std::uintptr_t{0x100000});  // never followed
   gemm_operands o{somewhere, somewhere, nullptr, somewhere, somewhere, std::int64_t{64} << 20};
   std::vector<row> rows;
-  rows.push_back(measure("planning anew", 20, [&] { plan_gemm(p, o, sms); }));
-  fill_cache(o, sms, device);
-  auto const plan = cached_plan(p, o, sms, device);
+  rows.push_back(measure("planning anew", 20, [&] { plan_gemm(p, o, dev); }));
+  fill_cache(o, dev, ordinal);
+  auto const plan = cached_plan(p, o, dev, ordinal);
   rows.push_back(
-      measure("finding the plan among 101", calls, [&] { cached_plan(p, o, sms, device); }));
+      measure("finding the plan among 101", calls, [&] { cached_plan(p, o, dev, ordinal); }));
   rows.push_back(measure("checks and parameters, maps of the emulator", calls, [&] {
     launch_form const form = form_of(*plan, o);
     make_params(*plan, form.problem, form.operands, target::emu);

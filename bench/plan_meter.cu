@@ -23,7 +23,7 @@ class gpu_meter final : public plan_meter {
     sets_.emplace(p, options_, device_.watch().stream());
     device_.watch().wait();
     idle_ = true;
-    std::vector<gemm_plan> plans = plan_candidates(p, sets_->at(0), device_.facts().sms);
+    std::vector<gemm_plan> plans = plan_candidates(p, sets_->at(0), gpu_device());
     bursts_ = trial_bursts_of(plans[0]);
     return plans;
   }

@@ -105,7 +105,7 @@ void tell(bench::tune_result const& r) {
   if (!r.failure.empty()) {
     fmt::print("{:<32} failed: {}\n", product_text(r.problem), r.failure);
   } else {
-    rates const x = rates_of(r.problem, r.fastest.us);
+    rates const x = rates_of(r.problem, r.fastest.us, gpu_device());
     fmt::print(
         "{:<32} {:>9.2f} us {:>6.1f} TFLOP/s {:>5.3f} of the ceiling {:>6.3f} x planned  {}\n",
         product_text(r.problem), r.fastest.us, x.tflops, x.of_ceiling(),

@@ -10,7 +10,18 @@ if(TW_WITH_CUDA)
   list(APPEND tw_sources ${tw_cuda_sources})
 endif()
 
-add_library(tilewright STATIC ${tw_sources})
+# devices/*.json as a C++ source; a key that is missing or unknown ends the build.
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+file(GLOB tw_devices CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/devices/*.json)
+set(tw_embedded_devices ${PROJECT_BINARY_DIR}/embedded/devices.cpp)
+add_custom_command(OUTPUT ${tw_embedded_devices}
+  COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/embedded
+  COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/gen/devices.py
+          --folder ${PROJECT_SOURCE_DIR}/devices --out ${tw_embedded_devices}
+  DEPENDS ${PROJECT_SOURCE_DIR}/gen/devices.py ${tw_devices}
+  COMMENT "Embedding the descriptions of devices" VERBATIM)
+
+add_library(tilewright STATIC ${tw_sources} ${tw_embedded_devices})
 add_library(tilewright::tilewright ALIAS tilewright)
 # One file per instruction set of the host, chosen at run time: NAME_avx2.cpp, NAME_avx512.cpp.
 # g++ 12 warns about the undefined operands inside its own intrinsics (its bug 105593).

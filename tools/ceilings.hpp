@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// ceilings.hpp  What one H200 can do at most, as measured, and how near a time comes to it.
+// ceilings.hpp  How near a time comes to the most that a device can do.
 #pragma once
 
 #include <algorithm>
 
+#include "tilewright/device/device.hpp"
 #include "tilewright/problem/gemm.hpp"
 
 namespace tw {
-
-/// Medians of bench/results/2026-11-20-h200-ceiling.json: wgmma m64n256k16 in bf16 on normal data
-/// without any loads, and reads of 8 GiB; bursts.
-inline constexpr double wgmma_ceiling_tflops = 944;
-inline constexpr double dram_ceiling_gb_per_s = 4540;
 
 /// A time as rates, and as shares of the ceilings. Bytes: each operand read once, D written once.
 struct rates {
@@ -22,7 +18,7 @@ struct rates {
   double of_ceiling() const { return std::max(of_wgmma, of_dram); }
 };
 
-inline rates rates_of(gemm_problem const& p, double us) {
+inline rates rates_of(gemm_problem const& p, double us, device const& dev) {
   auto const m = static_cast<double>(p.m), n = static_cast<double>(p.n);
   auto const k = static_cast<double>(p.k);
   auto const d_cols = static_cast<double>(result_cols(p.epilogue, p.n));
@@ -34,8 +30,8 @@ inline rates rates_of(gemm_problem const& p, double us) {
   rates r;
   r.tflops = 2 * m * n * k * batch / us * 1e-6;
   r.gb_per_s = bytes / us * 1e-3;
-  r.of_wgmma = r.tflops / wgmma_ceiling_tflops;
-  r.of_dram = r.gb_per_s / dram_ceiling_gb_per_s;
+  r.of_wgmma = r.tflops / dev.wgmma_ceiling_tflops;
+  r.of_dram = r.gb_per_s / dev.dram_ceiling_gb_per_s;
   return r;
 }
 

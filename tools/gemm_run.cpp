@@ -93,7 +93,7 @@ gemm_run run_on_gpu(gemm_files const& files, gemm_data& data) {
   gemm_run run;
   run.on_gpu = true;
   run.device = gpu().name;
-  run.plan = plan_gemm(p, o, gpu().sms);
+  run.plan = plan_gemm(p, o, gpu_device());
   device_time const t = time_on_device([&](cudaStream_t stream) { gemm(run.plan, o, stream); });
   run.seconds = t.seconds;
   run.timed_runs = t.runs;
@@ -114,7 +114,7 @@ gemm_run run_emulated(gemm_files const& files, gemm_data& data, int threads, boo
   gemm_run run;
   run.device = "emulator";
   run.threads = record != nullptr ? 1 : options.os_threads;
-  run.plan = plan_gemm(files.problem(), data.operands(), emulated_sms(options));
+  run.plan = plan_gemm(files.problem(), data.operands(), emulated_device(options));
   require_memory(bytes{run.plan.workspace_bytes}, "operands at a padded pitch");
   host_buffer workspace(bytes{run.plan.workspace_bytes});
   if (workspace.data() != nullptr)

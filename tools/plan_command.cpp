@@ -18,15 +18,15 @@ namespace tw {
 namespace {
 
 char const* const manual =
-    "Ranks all kernels for D = A B by predicted time on an H200; plans that were measured to be "
-    "the\n"
-    "fastest come first. Nothing runs, no GPU is needed. Ceilings: wgmma alone 944 TFLOP/s, reads\n"
-    "from DRAM 4540 GB/s, both measured on an H200. docs/planning.md explains the columns.";
+    "Ranks all kernels for D = A B by predicted time on a device; plans that were measured to be\n"
+    "the fastest come first. Nothing runs, no GPU is needed. docs/planning.md explains the "
+    "columns.";
 
 struct plan_request {
   asked_product product;
   std::string ab = "bf16", d, d_order = "row", epilogue;
-  int sms = 132, top = 10;
+  std::string device = "h200";
+  int sms = 0, top = 10;
   std::int64_t workspace = std::int64_t{64} << 20;
   bool as_json = false;
 };
@@ -40,12 +40,29 @@ gemm_problem problem_of(plan_request const& r) {
   return problem_of(a);
 }
 
+std::vector<std::string> ids_of_devices() {
+  std::vector<std::string> ids;
+  for (device const& d : known_devices()) ids.push_back(d.id);
+  return ids;
+}
+
+/// "h200 (NVIDIA H200), h20 (NVIDIA H20, data sheet)".
+std::string device_ids() {
+  std::string text;
+  for (device const& d : known_devices())
+    text += fmt::format("{}{} ({}{})", text.empty() ? "" : ", ", d.id, d.name,
+                        d.source == calibration_source::measured ? "" : ", data sheet");
+  return text;
+}
+
 exit_status plan(plan_request const& r) {
   void* const aligned = reinterpret_cast<void*>(std::uintptr_t{0x100000});  // never followed
   gemm_operands const o{aligned, aligned, nullptr, aligned, aligned, r.workspace};
   gemm_problem const p = problem_of(r);
-  plan_answer const a{p,     r.product.layout, r.epilogue,
-                      r.sms, r.workspace,      plan_candidates(p, o, r.sms)};
+  device const& whole = known_device(r.device);
+  device const dev = r.sms > 0 ? with_sm_count(whole, r.sms) : whole;
+  plan_answer const a{p,   r.product.layout, r.epilogue,
+                      dev, r.workspace,      plan_candidates(p, o, dev)};
   if (r.as_json)
     print_json(plan_json(a, r.top));
   else
@@ -89,9 +106,10 @@ void add_plan_command(CLI::App& app, int& status) {
   verb->add_option("--lda", r->product.lda, "pitch of A in elements (default: dense)");
   verb->add_option("--ldb", r->product.ldb, "pitch of B in elements (default: dense)");
   verb->add_option("--ldd", r->product.ldd, "pitch of D in elements (default: dense)");
-  verb->add_option("--sms", r->sms, "SMs of the card")
-      ->check(CLI::Range(1, 1024))
+  verb->add_option("--device", r->device, "device to plan for: " + device_ids())
+      ->check(CLI::IsMember(ids_of_devices()))
       ->capture_default_str();
+  verb->add_option("--sms", r->sms, "SMs of the device (default: all)")->check(CLI::Range(1, 1024));
   verb->add_option("--workspace", r->workspace, "bytes that the launch may use")
       ->check(not_negative())
       ->capture_default_str();

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "dispatch/l2_hints.hpp"
 #include "tools/ceilings.hpp"
 
 namespace tw {
@@ -39,8 +38,8 @@ std::string product_text(plan_answer const& a) {
   return a.epilogue + " of " + (c ? "(" + product + ")" : product);
 }
 
-std::string rate_text(gemm_problem const& p, double us) {
-  rates const r = rates_of(p, us);
+std::string rate_text(plan_answer const& a, double us) {
+  rates const r = rates_of(a.problem, us, a.dev);
   return fmt::format(
       "{:.1f} us: {:.1f} TFLOP/s, {:.3f} of wgmma alone; {:.0f} GB/s, {:.3f} of DRAM", us, r.tflops,
       r.of_wgmma, r.gb_per_s, r.of_dram);
@@ -58,7 +57,7 @@ std::string because(plan_answer const& a) {
     return p.predicted_us < chosen.predicted_us;
   });
   return fmt::format("measured to be the fastest on {}{}; the model puts it at place {}",
-                     chosen.source == plan_source::tuned ? "this card" : "an H200",
+                     chosen.source == plan_source::tuned ? "this GPU" : a.dev.name,
                      chosen.measured_in_bf16 ? ", in bf16" : "", faster + 1);
 }
 
@@ -88,7 +87,7 @@ struct told_l2 {
 };
 told_l2 told_l2_by(gemm_plan const& p) {
   if (p.gemv) return {};
-  l2_hints const h = l2_hints_of(p.launched(), p.clusters * p.config.cluster(), p.normal);
+  l2_hints const& h = p.l2;
   return {p.swapped ? h.b : h.a, p.swapped ? h.a : h.b, h.a_by_128_bytes,
           h.d_evict_first && !p.direct_d};
 }
@@ -119,6 +118,12 @@ json l2_json(gemm_plan const& p) {
           {"d", words[t.d_first ? 1 : 0]}};
 }
 
+json calibration_json(device const& d) {
+  return {{"source", d.source == calibration_source::measured ? "measured" : "data_sheet"},
+          {"of", d.calibrated_on},
+          {"note", d.calibration_note}};
+}
+
 json terms_json(plan_terms const& t) {
   return {{"tensor", t.tensor},     {"idle", t.idle},
           {"loads", t.loads},       {"dram", t.dram},
@@ -127,8 +132,8 @@ json terms_json(plan_terms const& t) {
           {"waves", t.waves},       {"shared_memory", t.shared_memory}};
 }
 
-json rates_json(gemm_problem const& p, double us) {
-  rates const r = rates_of(p, us);
+json rates_json(plan_answer const& a, double us) {
+  rates const r = rates_of(a.problem, us, a.dev);
   return {{"us", us},
           {"tflops", r.tflops},
           {"of_wgmma_ceiling", r.of_wgmma},
@@ -136,7 +141,7 @@ json rates_json(gemm_problem const& p, double us) {
           {"of_dram_ceiling", r.of_dram}};
 }
 
-json one_json(gemm_problem const& asked, gemm_plan const& p) {
+json one_json(plan_answer const& a, gemm_plan const& p) {
   json j{{"kernel", p.kernel},
          {"source", source_text(p.source)},
          {"swapped", p.swapped},
@@ -149,9 +154,9 @@ json one_json(gemm_problem const& asked, gemm_plan const& p) {
          {"starts_early", p.starts_early},
          {"early_measured", p.early_measured},
          {"l2", l2_json(p)},
-         {"predicted", rates_json(asked, p.predicted_us)},
+         {"predicted", rates_json(a, p.predicted_us)},
          {"terms_us", terms_json(p.terms)}};
-  j["measured"] = p.measured_us > 0 ? rates_json(asked, p.measured_us) : json(nullptr);
+  j["measured"] = p.measured_us > 0 ? rates_json(a, p.measured_us) : json(nullptr);
   return j;
 }
 
@@ -188,7 +193,9 @@ std::string plan_text(plan_answer const& a, int top) {
       "product    D = {}, M = {}, N = {}, K = {}, batch {}, {} to {}{}, {}; {} SMs, workspace "
       "{} bytes\n",
       product_text(a), p.m, p.n, p.k, p.batch, name(p.a.type), name(p.d.type),
-      p.d.ord == order::row_major ? "" : " column-major", a.layout, a.sms, a.workspace_bytes);
+      p.d.ord == order::row_major ? "" : " column-major", a.layout, a.dev.sm_count,
+      a.workspace_bytes);
+  text += fmt::format("device     {}\n", label(a.dev));
   text += fmt::format("chosen     {} on {}, of {} plan{}\n", chosen.kernel, handing_out(chosen),
                       a.plans.size(), a.plans.size() == 1 ? "" : "s");
   text += fmt::format("because    {}\n", because(a));
@@ -205,10 +212,9 @@ std::string plan_text(plan_answer const& a, int top) {
   if (chosen.terms.copies > 0)
     text += fmt::format("copies     {:.1f} of {:.1f} us: operands that TMA cannot address\n",
                         chosen.terms.copies, chosen.predicted_us);
-  text += fmt::format("predicted  {}\n", rate_text(p, chosen.predicted_us));
-  text += chosen.measured_us > 0
-              ? fmt::format("measured   {}\n", rate_text(p, chosen.measured_us))
-              : std::string("measured   not yet on this card: tilewright tune\n");
+  text += fmt::format("predicted  {}\n", rate_text(a, chosen.predicted_us));
+  text += chosen.measured_us > 0 ? fmt::format("measured   {}\n", rate_text(a, chosen.measured_us))
+                                 : std::string("measured   not yet on this GPU: tilewright tune\n");
   for (std::string const& hint : chosen.hints) text += fmt::format("hint       {}\n", hint);
 
   text +=
@@ -246,19 +252,23 @@ json plan_json(plan_answer const& a, int top) {
          {"c", p.c.has_value()},
          {"layout", a.layout},
          {"epilogue", a.epilogue},
-         {"sms", a.sms},
+         {"device", a.dev.id},
+         {"device_name", a.dev.name},
+         {"calibration", calibration_json(a.dev)},
+         {"sms", a.dev.sm_count},
          {"workspace_bytes", a.workspace_bytes},
          {"workspace_suffices", suffices(a)},
          {"ceilings",
-          {{"wgmma_tflops", wgmma_ceiling_tflops}, {"dram_gb_per_s", dram_ceiling_gb_per_s}}},
+          {{"wgmma_tflops", a.dev.wgmma_ceiling_tflops},
+           {"dram_gb_per_s", a.dev.dram_ceiling_gb_per_s}}},
          {"candidates", a.plans.size()},
-         {"chosen", one_json(p, chosen)},
+         {"chosen", one_json(a, chosen)},
          {"because", because(a)},
          {"limit", limit_text(chosen)},
          {"runner_up", runner_up(a)},
          {"hints", chosen.hints}};
   j["plans"] = json::array();
-  for (std::size_t i = 0; i < shown(a, top); ++i) j["plans"].push_back(one_json(p, a.plans[i]));
+  for (std::size_t i = 0; i < shown(a, top); ++i) j["plans"].push_back(one_json(a, a.plans[i]));
   return j;
 }
 

@@ -15,7 +15,7 @@ struct plan_answer {
   gemm_problem problem;
   std::string layout;    // "TN"
   std::string epilogue;  // "bias_gelu"; empty: none
-  int sms = 0;
+  device dev{};
   std::int64_t workspace_bytes = 0;
   std::vector<gemm_plan> plans;
 };

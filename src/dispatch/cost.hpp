@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cost.hpp  Predicted time of a plan on an H200.
+// cost.hpp  Predicted time of an SM90 GEMM kernel on a device.
 #pragma once
 
 #include <algorithm>
@@ -8,65 +8,13 @@
 
 #include "dispatch/l2_hints.hpp"
 #include "dispatch/raster.hpp"
+#include "tilewright/device/device.hpp"
 #include "tilewright/dispatch/candidates.hpp"
 #include "tilewright/kernel/d_box.hpp"
 #include "tilewright/kernel/fixup_size.hpp"
 #include "tilewright/problem/gemm.hpp"
 
 namespace tw {
-
-/// What the prediction rests on: fitted to 10,316 plans of 710 products without a batch on H200s
-/// (the measurements behind bench/results/2026-11-23-h200-tuned-10.json and before). There the plan
-/// of the least predicted time took 1.009 times that of the fastest one, in the geometric mean;
-/// fitted to half of the products 1.012 times for the other half, either way. What lines that
-/// split sectors cost comes from 4,548 plans of 436 of them, what copies of odd matrices cost comes
-/// from 552 plans of 57 products (docs/decisions/0016). Clocks are of 1.7 GHz, at which the card
-/// may run faster.
-struct machine_model {
-  double sms = 132;
-  double clock_ghz = 1.7;
-  double efficiency = 1.005;       // of the tensor cores: cooperative tiles of 128 rows and more,
-  double efficiency_wide = 0.972;  // of 256 rows,
-  double efficiency_64 = 0.930;    // of 64 rows,
-  double efficiency_pingpong = 0.989;
-  double efficiency_cluster = 0.963;  // where CTAs multicast to each other
-  // The share that tensor cores without a pause take more, where power limits the clock
-  // (docs/decisions/0033): ping-pong, cooperative tiles of 128, 192 and 256 rows,
-  double full_pingpong = 0.004, full_128 = 0.046, full_192 = 0.061, full_256 = 0.028;
-  // clusters that multicast: of two 256x192, of two with fewer rows, and others.
-  double full_cluster_256x192 = -0.026, full_cluster_2 = 0.020, full_cluster = -0.005;
-  double least_wgmma_clocks = 36.6;         // its 64 x 16 part of A is read
-  double bytes_per_clock = 13310;           // that all SMs load together
-  double bytes_per_clock_apart = 10900;     // and where CTAs have different parts of K,
-  double bytes_per_clock_alone = 96.7;      // one SM of them at most
-  double bytes_per_clock_gpc = 967;         // that the 16 SMs of a GPC get, each line once
-  double gpc_overlap = 3.23;                // exponent with which that and the rate above join
-  double bytes_per_clock_multicast = 69.1;  // that one SM of a cluster loads
-  double split_sector_factor = 2.76;        // of loads whose lines share sectors of 32 bytes in L2,
-  double split_sector_multicast = 1.67;     // and of all loads of clusters that multicast;
-  double split_line_factor = 1.59;          // or lie across lines of 128 (1000x3000x2000)
-  double cluster_us = 0.788;                // to start a cluster
-  double dram_bytes_per_us = 4.48e6;
-  double dram_bytes_per_us_once = 4.67e6;  // of A and B where one of them makes room first
-  double kept_bytes = 40e6;                // of a larger matrix L2 keeps nothing for later
-  double copy_launch_us = 1.5;             // of odd operands,
-  double copied_bytes_per_us = 1.8e6;      // which are read and written
-  double overlap = 2.72;                   // exponent with which computing, loads and DRAM overlap
-  double launch_us = 2.08;
-  double epilogue_bytes_per_clock = 31.5;
-  double m_major_factor = 1.33;             // of the epilogue of an M-major D
-  double exposed_pingpong = 0.306;          // of an epilogue that the other warpgroup should hide,
-  double exposed_m_major = 0.43;            // of an M-major one,
-  double exposed_64 = 0.61;                 // of one of 64 rows (docs/decisions/0033)
-  double fused_clocks = 0.12;               // of a fused epilogue, per accumulator
-  double partial_line_factor = 1.29;        // of results whose boxes are not lines of 128 bytes
-  double line_store_factor = 4.7;           // of an epilogue without TMA
-  double cluster_meeting_us = 0.913;        // of the CTAs of a cluster that share K,
-  double exchanged_bytes_per_clock = 48.3;  // and to exchange their sums
-  double meeting_us = 1.94;                 // to share tiles at all,
-  double second_step_us = 1.34;             // to add more parts than one step does,
-  double partial_bytes_per_clock = 60.2;    // to write and read a part of one
-};
 
 /// How the tiles are handed out.
 struct sharing {
@@ -93,24 +41,24 @@ struct odd_matrices {
 inline bool multicasts(gemm_config const& c) { return c.cluster_m * c.cluster_n > 1; }
 
 /// Of the tensor cores, in a kernel's main loop.
-inline double efficiency_of(machine_model const& m, gemm_config const& c) {
+inline double efficiency_of(gemm_calibration const& m, gemm_config const& c) {
   bool const narrow = c.tile_m == 64 && c.tile_n >= 64;  // bound by its wgmmas, with 64 rows
   double const alone = c.pingpong        ? m.efficiency_pingpong
                        : narrow          ? m.efficiency_64
-                       : c.tile_m == 256 ? m.efficiency_wide
+                       : c.tile_m == 256 ? m.efficiency_256
                                          : m.efficiency;
   return multicasts(c) ? alone * m.efficiency_cluster : alone;
 }
 
 /// What a kernel's time grows by, a share of it, where the tensor cores of all SMs never pause.
-inline double full_load_of(machine_model const& m, gemm_config const& c) {
+inline double power_share_of(gemm_calibration const& m, gemm_config const& c) {
   if (c.tile_m == 64) return 0;
   if (multicasts(c)) {
-    if (c.tile_m == 256) return c.tile_n == 192 ? m.full_cluster_256x192 : m.full_cluster;
-    return c.cluster_m * c.cluster_n == 2 ? m.full_cluster_2 : m.full_cluster;
+    if (c.tile_m == 256) return c.tile_n == 192 ? m.power_cluster_256x192 : m.power_cluster;
+    return c.cluster_m * c.cluster_n == 2 ? m.power_cluster_2 : m.power_cluster;
   }
-  if (c.pingpong) return m.full_pingpong;
-  return c.tile_m == 256 ? m.full_256 : c.tile_m == 192 ? m.full_192 : m.full_128;
+  if (c.pingpong) return m.power_pingpong;
+  return c.tile_m == 256 ? m.power_256 : c.tile_m == 192 ? m.power_192 : m.power_128;
 }
 
 /// CTAs beside each other that have other parts of K of the same tile (work_plan::part_of).
@@ -124,19 +72,21 @@ inline int parts_beside(gemm_config const& c, sharing const& s) {
 /// column b_bytes. CTAs beside each other run in one GPC and load the same lines at the same time:
 /// L2 sends these once (docs/decisions/0025).
 inline double gpc_bytes(gemm_problem const& p, gemm_config const& c, sharing const& s,
-                        double a_bytes, double b_bytes) {
-  tile_order const o = usual_order_of(p, c, s.clusters);
+                        device const& dev, double a_bytes, double b_bytes) {
+  tile_order const o = usual_order_of(p, c, s.clusters, dev);
   int const parts = parts_beside(c, s);
-  double const tiles = std::max(1.0, std::min(16.0, 1.0 * s.clusters * c.cluster_k) / parts);
+  double const tiles =
+      std::max(1.0, std::min(1.0 * dev.sms_per_gpc, 1.0 * s.clusters * c.cluster_k) / parts);
   double const cols = std::min<double>(o.n_tiles, std::max(1.0, tiles / o.band));
   double const rows = std::min<double>(o.m_tiles, std::max(1.0, tiles / cols));
   return parts * (rows * a_bytes + cols * b_bytes);
 }
 
-/// Time of problem `p` (as the kernel runs it) with configuration `c`.
+/// Time of problem `p` (as the kernel runs it) with configuration `c` on `dev`: the model of
+/// gemm_calibration. Of a device with a part of its SMs it is the whole device's rates.
 inline cost predict(gemm_problem const& p, gemm_config const& c, sharing const& s,
-                    odd_matrices const& odd = {}) {
-  machine_model const m;
+                    device const& dev, odd_matrices const& odd = {}) {
+  gemm_calibration const& m = dev.model->gemm;
   auto const up = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
   auto const us = [&](double clocks) { return clocks / (m.clock_ghz * 1000); };
   double const k_tiles = static_cast<double>(up(p.k, gemm_config::tile_k));
@@ -150,9 +100,10 @@ inline cost predict(gemm_problem const& p, gemm_config const& c, sharing const& 
   double const blocks = std::ceil((whole * k_tiles + part) / c.cluster_k);
 
   double const efficiency = efficiency_of(m, c);
-  // Four wgmmas for each 64 rows; one takes N / 2 clocks.
-  double const math =
-      c.tile_m / 64 * 4 * std::max(c.tile_n / 2.0, m.least_wgmma_clocks) / efficiency;
+  // Four wgmmas m64nNk16 for each 64 rows.
+  double const wgmma_clocks =
+      2.0 * 64 * c.tile_n * 16 / static_cast<double>(dev.mma_flop_per_clock);
+  double const math = c.tile_m / 64 * 4 * std::max(wgmma_clocks, m.min_wgmma_clocks) / efficiency;
   auto const factor = [&](matrix_desc const& x) {
     std::int64_t const pitch = x.pitch_elems * size_bytes(x.type);
     double const split = multicasts(c) ? m.split_sector_multicast : m.split_sector_factor;
@@ -162,21 +113,22 @@ inline cost predict(gemm_problem const& p, gemm_config const& c, sharing const& 
   double const bytes = a_bytes / c.cluster_n + b_bytes / c.cluster_m;
   bool const apart = c.cluster_k > 1 || (s.shared > 0 && s.shared == s.tiles);
   int const ctas = s.clusters * c.cluster_k;
-  double const alone = apart ? std::min(m.bytes_per_clock_alone, m.bytes_per_clock_apart / ctas)
-                             : m.bytes_per_clock / ctas;
+  double const alone =
+      apart ? std::min(m.load_bytes_per_clock_sm, m.load_bytes_per_clock_split_k / ctas)
+            : m.load_bytes_per_clock / ctas;
   bool const cluster = multicasts(c);
-  double const loads =
-      cluster ? bytes / m.bytes_per_clock_multicast
-              : std::pow(std::pow(bytes / alone, m.gpc_overlap) +
-                             std::pow(gpc_bytes(p, c, s, a_bytes, b_bytes) / m.bytes_per_clock_gpc,
-                                      m.gpc_overlap),
-                         1 / m.gpc_overlap);
+  double const loads = cluster ? bytes / m.load_bytes_per_clock_multicast
+                               : std::pow(std::pow(bytes / alone, m.gpc_exponent) +
+                                              std::pow(gpc_bytes(p, c, s, dev, a_bytes, b_bytes) /
+                                                           m.load_bytes_per_clock_gpc,
+                                                       m.gpc_exponent),
+                                          1 / m.gpc_exponent);
   double const tile_elems = static_cast<double>(c.tile_m) * c.tile_n;
-  double const stores = odd.d ? m.line_store_factor : 1;
+  double const stores = odd.d ? m.epilogue_plain_store_factor : 1;
   double const results = static_cast<double>(c.tile_m) * c.d_cols();  // that a CTA stores
   double const epilogue = results * size_bytes(c.d) / m.epilogue_bytes_per_clock * stores *
-                              (c.d_m ? m.m_major_factor : 1) +
-                          (c.fused == fusion::none ? 0 : tile_elems * m.fused_clocks);
+                              (c.d_m ? m.epilogue_m_major_factor : 1) +
+                          (c.fused == fusion::none ? 0 : tile_elems * m.epilogue_fused_clocks);
   double const tiles = whole + (part > 0 ? 1 : 0);
   double const exposed = c.tile_m == 64 ? m.exposed_64
                          : c.d_m        ? m.exposed_m_major
@@ -195,7 +147,7 @@ inline cost predict(gemm_problem const& p, gemm_config const& c, sharing const& 
       static_cast<double>(p.m) * static_cast<double>(result_cols(p.epilogue, p.n)) * matrices(p.d);
   d_box const box = d_box_of(c);
   bool const lines = (box.m_major ? box.rows : box.cols) * size_bytes(c.d) == 128;
-  l2_hints const l2 = l2_hints_of(c, s.clusters * c.cluster(), p);
+  l2_hints const l2 = l2_hints_of(c, s.clusters * c.cluster(), p, dev);
   bool const once = l2.a == l2_load::evict_first || l2.b == l2_load::evict_first;
   // Clusters that share tiles as one line walk along K in different places: a tile's neighbour does
   // not find what it needs of a large operand.
@@ -203,7 +155,7 @@ inline cost predict(gemm_problem const& p, gemm_config const& c, sharing const& 
       !even && s.shared * k_tiles > part ? static_cast<double>(s.shared) / s.tiles : 0;
   auto const read = [&](matrix_desc const& x, double elems, std::int64_t tiles_across) {
     double const all = elems * size_bytes(c.ab);
-    bool const large = all / matrices(x) > m.kept_bytes;
+    bool const large = all / matrices(x) > m.kept_operand_bytes;
     return large ? all * (1 + unmet * static_cast<double>(tiles_across - 1)) : all;
   };
   r.reads_us = (read(p.a, mk, up(p.n, c.tile_n * c.cluster_n)) +
@@ -214,11 +166,13 @@ inline cost predict(gemm_problem const& p, gemm_config const& c, sharing const& 
   double const aux = p.aux ? static_cast<double>(p.m) * static_cast<double>(p.n) *
                                  static_cast<double>(p.batch) * size_bytes(p.aux->type)
                            : 0;
-  r.dram_us = r.reads_us + (mn * size_bytes(c.d) * (lines ? 1 : m.partial_line_factor) + aux) /
-                               m.dram_bytes_per_us;
+  r.dram_us =
+      r.reads_us + (mn * size_bytes(c.d) * (lines ? 1 : m.epilogue_partial_line_factor) + aux) /
+                       m.dram_bytes_per_us;
   r.epilogue_us = us(epilogues * epilogue);
   if (c.cluster_k > 1)
-    r.meeting_us = m.cluster_meeting_us + us(4 * tile_elems / m.exchanged_bytes_per_clock);
+    r.meeting_us =
+        m.cluster_reduction_us + us(4 * tile_elems / m.cluster_reduction_bytes_per_clock);
   if (s.shared > 0 && s.shared * k_tiles > part) {
     double const parts =
         std::max(2.0, static_cast<double>(s.sharers) / s.shared + (even ? 0 : 0.5));
@@ -226,22 +180,22 @@ inline cost predict(gemm_problem const& p, gemm_config const& c, sharing const& 
     double const steps = parts > group ? 2 : 1;
     double const reads = parts > group ? group + parts / group : parts;
     double const meetings = even ? 1 : 2;
-    r.meeting_us = (steps - 1) * m.second_step_us +
-                   meetings * (m.meeting_us +
-                               us((steps + reads) * 4 * tile_elems / m.partial_bytes_per_clock));
+    r.meeting_us =
+        (steps - 1) * m.fixup_second_step_us +
+        meetings * (m.fixup_us + us((steps + reads) * 4 * tile_elems / m.fixup_bytes_per_clock));
   }
   if (odd.copied_bytes > 0)  // by a launch of its own
-    r.copies_us = m.copy_launch_us + odd.copied_bytes / m.copied_bytes_per_us;
-  auto const power = [&](double x) { return std::pow(x, m.overlap); };
+    r.copies_us = m.copy_launch_us + odd.copied_bytes / m.copy_bytes_per_us;
+  auto const power = [&](double x) { return std::pow(x, m.overlap_exponent); };
   // While a CTA stores a tile that is not its last, it loads the next one.
   double const last = us(epilogue), others = std::max(0.0, r.epilogue_us - last);
-  double const overlapped =
-      std::pow(power(r.math_us + others) + power(r.loads_us) + power(r.dram_us), 1 / m.overlap);
-  r.total_us =
-      m.launch_us + (cluster ? m.cluster_us : 0) + r.meeting_us + r.copies_us + last + overlapped;
-  double const in_use = std::min(1.0, s.clusters * c.cluster() / m.sms);
+  double const overlapped = std::pow(
+      power(r.math_us + others) + power(r.loads_us) + power(r.dram_us), 1 / m.overlap_exponent);
+  r.total_us = m.launch_us + (cluster ? m.cluster_launch_us : 0) + r.meeting_us + r.copies_us +
+               last + overlapped;
+  double const in_use = std::min(1.0, 1.0 * s.clusters * c.cluster() / dev.sm_count);
   double const busy = in_use * std::clamp((r.math_us / r.total_us - 0.75) / 0.15, 0.0, 1.0);
-  double const slower_clock = busy * full_load_of(m, c) * r.total_us;
+  double const slower_clock = busy * power_share_of(m, c) * r.total_us;
   r.math_us += slower_clock;
   r.total_us += slower_clock;
   return r;

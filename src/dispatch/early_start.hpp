@@ -13,22 +13,24 @@ namespace tw {
 /// agrees with 9 of 10 of them (docs/decisions/0024). Setting up takes a microsecond or two, 3 to
 /// 10 % of short products; CTAs that start early lie where SMs are free, not spread over all, and
 /// products that wait for DRAM lose up to 25 % by that.
-inline bool starts_early(gemm_plan const& plan, sharing const& s, cost const& t) {
-  constexpr double longest_us = 60, longest_gemv_us = 26, most_reads = 0.33;
-  if (plan.gemv) return t.total_us < longest_gemv_us;
-  if (t.total_us >= longest_us) return false;
-  if (t.reads_us + t.copies_us < most_reads * t.total_us) return true;
+inline bool starts_early(gemm_plan const& plan, sharing const& s, cost const& t,
+                         device const& dev) {
+  early_start_calibration const& m = dev.model->early_start;
+  if (plan.gemv) return t.total_us < m.max_gemv_us;
+  if (t.total_us >= m.max_us) return false;
+  if (t.reads_us + t.copies_us < m.max_read_share * t.total_us) return true;
   if (t.copies_us > 0) return false;
 
   gemm_config const& c = plan.config;
   int const ctas = s.clusters * c.cluster();
-  bool const two_fit = c.stages * (c.tile_m + c.tile_n) <= 860;  // CTAs of an SM, by their stages
-  if (s.shared > 0) return ctas <= 66 || two_fit;                // a CTA of each launch on a TPC
-  if (c.cluster_k > 1) return ctas >= 96;
+  bool const two_fit = c.stages * (c.tile_m + c.tile_n) <=
+                       m.two_ctas_max_stage_rows;                  // CTAs of an SM, by their stages
+  if (s.shared > 0) return ctas <= m.split_k_max_ctas || two_fit;  // a CTA of each launch on a TPC
+  if (c.cluster_k > 1) return ctas >= m.cluster_k_min_ctas;
   // On all SMs, each weight once.
   gemm_problem const& q = plan.normal;
   bool const one = q.m <= c.tile_m || q.n <= c.tile_n;
-  return ctas >= 124 && one && !two_fit && std::min(q.m, q.n) <= 64;
+  return ctas >= m.single_tile_min_ctas && one && !two_fit && std::min(q.m, q.n) <= 64;
 }
 
 }  // namespace tw

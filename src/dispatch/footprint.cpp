@@ -17,8 +17,6 @@ constexpr int default_band_rows = 2048;
 constexpr int few_columns = 4;
 constexpr double least_rows_of_columns = 0.6;
 constexpr int small_band = 4;
-constexpr double worth_another_order = 0.98;
-constexpr double dram_bytes_of_l2_byte = 0.40;  // what a byte read from L2 costs (0032)
 
 /// The waves in which strips of one operand were needed last.
 class last_needed {
@@ -41,8 +39,8 @@ double operand_bytes(tile_order const& grid, strips const& s) {
 }
 
 /// Whatever the order, one wave touches all there is, and what fits into the cache stays there.
-bool stays(tile_order const& grid, strips const& s) {
-  return grid.tiles() <= s.wave || operand_bytes(grid, s) <= footprint_cache_bytes;
+bool stays(tile_order const& grid, strips const& s, tile_order_calibration const& m) {
+  return grid.tiles() <= s.wave || operand_bytes(grid, s) <= m.l2_operand_bytes;
 }
 
 /// The band in which tiles beside each other read the same strip of the larger operand, if that is
@@ -72,7 +70,7 @@ tile_order along_rows(tile_order order) {
 
 }  // namespace
 
-footprint footprint_of(tile_order const& order, strips const& s) {
+footprint footprint_of(tile_order const& order, strips const& s, tile_order_calibration const& m) {
   int const tiles = std::min(order.tiles(), std::max(most_placed, 2 * s.wave));
   std::vector<double> until{0};  // bytes that the waves before this one touched
   double fresh = 0;
@@ -83,8 +81,8 @@ footprint footprint_of(tile_order const& order, strips const& s) {
     auto const count = [&](int last, double bytes) {
       if (last == wave) return;
       touched += bytes;
-      bool const held = last >= 0 && until.back() - until[static_cast<std::size_t>(last)] <=
-                                         footprint_cache_bytes;
+      bool const held =
+          last >= 0 && until.back() - until[static_cast<std::size_t>(last)] <= m.l2_operand_bytes;
       if (!held) fresh += bytes;
     };
     for (int i = first; i < std::min(first + s.wave, tiles); ++i) {
@@ -107,9 +105,10 @@ tile_order default_order(tile_order grid, int tile_rows) {
   return grid;
 }
 
-tile_order usual_order(tile_order const& grid, strips const& s, int tile_rows) {
+tile_order usual_order(tile_order const& grid, strips const& s, int tile_rows,
+                       tile_order_calibration const& m) {
   tile_order usual = default_order(grid, tile_rows);
-  if (!stays(grid, s)) {
+  if (!stays(grid, s, m)) {
     if (runs_along_rows(grid, s)) return along_rows(usual);
     // What a wave read last is what the next one begins with.
     if (!s.multicast && grid.batch == 1 && grid.m_tiles > 1 && grid.n_tiles > 1)
@@ -118,22 +117,24 @@ tile_order usual_order(tile_order const& grid, strips const& s, int tile_rows) {
   }
   if (int const band = band_of_larger_rows(grid, s); band > 0)
     usual.band = std::min(usual.band, band);
-  else if (grid.tiles() > s.wave && operand_bytes(grid, s) <= small_operands_bytes && s.stores_rows)
+  else if (grid.tiles() > s.wave && operand_bytes(grid, s) <= m.small_operand_bytes &&
+           s.stores_rows)
     usual.band = std::min(usual.band, small_band);
   return usual;
 }
 
-tile_order choose_order(tile_order const& grid, strips const& s, int tile_rows) {
-  tile_order const usual = usual_order(grid, s, tile_rows);
-  if (stays(grid, s) || runs_along_rows(grid, s)) return usual;
+tile_order choose_order(tile_order const& grid, strips const& s, int tile_rows,
+                        tile_order_calibration const& m) {
+  tile_order const usual = usual_order(grid, s, tile_rows, m);
+  if (stays(grid, s, m) || runs_along_rows(grid, s)) return usual;
   // A single row or column of tiles has no other order.
   if (grid.m_tiles == 1 || grid.n_tiles == 1) return usual;
   tile_order best = usual;
   auto const cost_of = [&](tile_order const& o) {
-    footprint const f = footprint_of(o, s);
-    return f.fresh + dram_bytes_of_l2_byte * f.touched;
+    footprint const f = footprint_of(o, s, m);
+    return f.fresh + m.l2_byte_cost * f.touched;
   };
-  double least = worth_another_order * cost_of(usual);
+  double least = (1 - m.min_gain) * cost_of(usual);
   int const power = static_cast<int>(std::bit_floor(static_cast<unsigned>(usual.band)));
   int const narrower = power == usual.band ? power / 2 : power;  // a power of two, as all bands are
   struct choice {

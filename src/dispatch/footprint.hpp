@@ -2,6 +2,7 @@
 // footprint.hpp  What an order of tiles makes the card read: the model that chooses the order.
 #pragma once
 
+#include "tilewright/device/calibration.hpp"
 #include "tilewright/pipeline/order.hpp"
 
 namespace tw {
@@ -22,22 +23,17 @@ struct footprint {
   double fresh = 0;    // those of them that the L2 cache cannot hold since they were needed last
 };
 
-/// Bytes of operands that stay in L2, of its 50 MB: it holds D too, and lines in both halves.
-inline constexpr double footprint_cache_bytes = 32e6;
-
-/// Operands that are so small stay there whatever the order: unless A is the larger, it is D's
-/// then. Tiles beside each other write the same rows: up to 8 % faster (docs/decisions/0009).
-inline constexpr double small_operands_bytes = 17e6;
-
 /// Waves are runs of `wave` tiles. A strip that was needed last in wave u is still there in wave t
-/// if the waves u to t-1 touched no more than footprint_cache_bytes. At most 4096 tiles are placed.
-footprint footprint_of(tile_order const& order, strips const& s);
+/// if the waves u to t-1 touched no more than m.l2_operand_bytes: less
+/// than L2 has, which holds D too, and lines in both halves. At most 4096 tiles are placed.
+footprint footprint_of(tile_order const& order, strips const& s, tile_order_calibration const& m);
 
-/// The order that costs least to read, fresh bytes and 0.40 of those touched, if that saves 2 % of
-/// the usual order; the usual order where one wave is all, the operands stay in L2, one row or
-/// column of tiles is all, or tiles run along the rows of a larger A. tile_rows: rows of a cluster
-/// tile.
-tile_order choose_order(tile_order const& grid, strips const& s, int tile_rows);
+/// The order that costs least to read, fresh bytes and l2_byte_cost of those touched, if that
+/// saves min_gain of the usual order; the usual order where one wave is all, the operands stay in
+/// L2, one row or column of tiles is all, or tiles run along the rows of a larger A. tile_rows:
+/// rows of a cluster tile.
+tile_order choose_order(tile_order const& grid, strips const& s, int tile_rows,
+                        tile_order_calibration const& m);
 
 /// The order by rules alone. In more than one wave, of operands that do not stay in L2:
 /// - Where A is the larger operand, no cluster shares strips, there is no batch, there are two
@@ -50,8 +46,10 @@ tile_order choose_order(tile_order const& grid, strips const& s, int tile_rows);
 /// In one wave, or where the operands stay in L2, default_order but for its bands: of one tile
 /// where A is the larger operand, of two where the operands are equal and A's strips larger, both
 /// where no cluster shares strips (docs/decisions/0025); else of 4 in more waves than one where
-/// the operands are small and D is row-major (docs/decisions/0009).
-tile_order usual_order(tile_order const& grid, strips const& s, int tile_rows);
+/// the operands are small and D is row-major: it is D's order then, and tiles beside each other
+/// write the same rows, up to 8 % faster (docs/decisions/0009).
+tile_order usual_order(tile_order const& grid, strips const& s, int tile_rows,
+                       tile_order_calibration const& m);
 
 /// The grouped order in bands of 2048 rows of D, of 1536 where tile_rows is 192 or 384, or of all
 /// rows of tiles if they are fewer; of at most 4 tiles where there are 2 to 4 columns of tiles, so

@@ -20,22 +20,6 @@ std::string kernel_name(gemv_config const& c) {
 
 namespace {
 
-/// What the prediction rests on: fitted to 131 plans of 36 products with 1 to 8 columns on one H200
-/// (docs/decisions/0014), a standard deviation of 4.5 %, less 7 %: the other kernels' model expects
-/// as much too little of a few rows, and the two must be compared. DRAM, the turns of a CTA's loop
-/// and what one SM reads limit together: their squares add.
-struct gemv_model {
-  double launch_us = 1.97;
-  double dram_bytes_per_us = 5.38e6;                // one column,
-  double dram_bytes_per_us_columns = 5.19e6;        // more,
-  double dram_bytes_per_us_8 = 4.75e6;              // more than 4,
-  double dram_bytes_per_us_16 = 2.8e6;              // more than 8: B takes as many loads as A
-  double turn_us_fma = 0.29, turn_us_mma = 0.47;    // of a CTA's loop, and for each group of rows
-  double group_us_fma = 0.77, group_us_mma = 0.87;  // until its parts are added
-  double sm_bytes_per_us = 95e3;                    // of one SM; a turn that is cut counts whole
-  int sms = 132;
-};
-
 std::int64_t up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 bool computes(gemm_plan const& base) {
@@ -50,8 +34,10 @@ std::int64_t items_of(gemv_config const& c, gemm_problem const& q) {
   return up(q.m, c.cta_rows()) * q.batch;
 }
 
-cost predict(gemv_config const& c, gemm_problem const& q, sharing const& s) {
-  gemv_model const m;
+/// DRAM, the turns of a CTA's loop and what one SM reads limit together: their squares add
+/// (docs/decisions/0014).
+cost predict(gemv_config const& c, gemm_problem const& q, sharing const& s, device const& dev) {
+  gemv_calibration const& m = dev.model->gemv;
   auto const matrices = [&](matrix_desc const& x) {
     return x.batch_stride_elems == 0 ? 1.0 : static_cast<double>(q.batch);
   };
@@ -65,7 +51,7 @@ cost predict(gemv_config const& c, gemm_problem const& q, sharing const& s) {
       c.by_mma() ? turns * m.turn_us_mma + m.group_us_mma : turns * m.turn_us_fma + m.group_us_fma;
   double const turn_bytes =
       static_cast<double>(c.cta_rows()) * c.turn_pieces() * gemv_config::piece * size_bytes(c.ab);
-  double const sm = static_cast<double>(up(s.tiles, m.sms)) * turns * turn_bytes;
+  double const sm = static_cast<double>(up(s.tiles, dev.sm_count)) * turns * turn_bytes;
   cost t;
   t.dram_us = bytes / (q.n > 8       ? m.dram_bytes_per_us_16
                        : q.n > 4     ? m.dram_bytes_per_us_8
@@ -78,7 +64,7 @@ cost predict(gemv_config const& c, gemm_problem const& q, sharing const& s) {
 
 }  // namespace
 
-std::vector<gemv_option> gemv_options(gemm_plan const& base, int device_sms) {
+std::vector<gemv_option> gemv_options(gemm_plan const& base, device const& dev) {
   std::vector<gemv_option> options;
   gemm_problem const& q = base.normal;
   if (!computes(base)) return options;
@@ -87,8 +73,8 @@ std::vector<gemv_option> gemv_options(gemm_plan const& base, int device_sms) {
     std::int64_t const items = items_of(c, q);
     if (q.n > c.cols || items > std::int64_t{1} << 30) continue;
     gemv_option x{base, {}, {static_cast<int>(items), 0, 0, 0}};
-    x.tiles.clusters = std::min(x.tiles.tiles, c.ctas_per_sm * device_sms);
-    x.time = predict(c, q, x.tiles);
+    x.tiles.clusters = std::min(x.tiles.tiles, c.ctas_per_sm * dev.sm_count);
+    x.time = predict(c, q, x.tiles, dev);
     gemm_plan& p = x.plan;
     p.gemv = c;
     p.config = {};  // no kernel of kernel/gemm_sm90.hpp
@@ -105,11 +91,11 @@ std::vector<gemv_option> gemv_options(gemm_plan const& base, int device_sms) {
   return options;
 }
 
-plan_terms gemv_terms(gemv_option const& x) {
+plan_terms gemv_terms(gemv_option const& x, device const& dev) {
   plan_terms r;
   r.loads = x.time.loads_us;
   r.dram = x.time.dram_us;
-  r.launch = gemv_model{}.launch_us;
+  r.launch = dev.model->gemv.launch_us;
   r.waves = static_cast<double>(up(x.tiles.tiles, x.tiles.clusters));
   return r;
 }
@@ -118,12 +104,12 @@ std::string gemv_why(gemv_option const& x, std::size_t of) {
   gemm_plan const& p = x.plan;
   gemv_config const& c = *p.gemv;
   return fmt::format(
-      "{}{}few columns: {} groups of {} rows on {} CTAs, whose {} warps share K; predicted for an "
-      "H200 {:.1f} us (loads {:.1f}, DRAM {:.1f}), of {} plan{}",
+      "{}{}few columns: {} groups of {} rows on {} CTAs, whose {} warps share K; predicted for "
+      "{}: {:.1f} us (loads {:.1f}, DRAM {:.1f}), of {} plan{}",
       p.swapped ? "the transposed product: " : "",
       p.normal.batch != p.problem.batch ? "the batch as one GEMM: " : "", x.tiles.tiles,
-      c.cta_rows(), x.tiles.clusters, c.warps_k, x.time.total_us, x.time.loads_us, x.time.dram_us,
-      of, of == 1 ? "" : "s");
+      c.cta_rows(), x.tiles.clusters, c.warps_k, p.predicted_for, x.time.total_us, x.time.loads_us,
+      x.time.dram_us, of, of == 1 ? "" : "s");
 }
 
 gemv_params make_gemv_params(gemm_plan const& plan, gemm_problem const& q, gemm_operands const& o) {

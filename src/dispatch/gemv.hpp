@@ -21,10 +21,10 @@ struct gemv_option {
 /// The GEMV plans for base.normal, of which the other fields that do not depend on a kernel are
 /// set: up to 16 columns, K-major operands by strides that can be loaded 16 bytes at a time, K a
 /// multiple of 8, no fused epilogue. None where one of these is missing.
-std::vector<gemv_option> gemv_options(gemm_plan const& base, int device_sms);
+std::vector<gemv_option> gemv_options(gemm_plan const& base, device const& dev);
 
 /// The parts of its prediction.
-plan_terms gemv_terms(gemv_option const& x);
+plan_terms gemv_terms(gemv_option const& x, device const& dev);
 
 /// One line, as of the other plans.
 std::string gemv_why(gemv_option const& x, std::size_t of);

@@ -31,9 +31,13 @@ int emulated_sms(emu_options const& opt) {
   return opt.sms > 0 ? opt.sms : 2 * (opt.os_threads > 0 ? opt.os_threads : cores);
 }
 
+device emulated_device(emu_options const& opt) {
+  return with_sm_count(known_device("h200"), emulated_sms(opt));
+}
+
 void gemm_emulated(gemm_problem const& p, gemm_operands const& o, emu_options const& opt) {
   constexpr int emulator = -1;
-  gemm_emulated(*cached_plan(p, o, emulated_sms(opt), emulator), o, opt);
+  gemm_emulated(*cached_plan(p, o, emulated_device(opt), emulator), o, opt);
 }
 
 void gemm_emulated(gemm_plan const& plan, gemm_operands const& given, emu_options const& opt) {

@@ -2,9 +2,9 @@
 // launch_gpu.cu  Runs a product on the GPU.
 #include <cuda_runtime_api.h>
 
-#include <atomic>
 #include <map>
 #include <mutex>
+#include <shared_mutex>
 
 #include "dispatch/gemv.hpp"
 #include "dispatch/gpu_condition.hpp"
@@ -25,14 +25,14 @@ void must(cudaError_t e, char const* what) {
                   "success", ""});
 }
 
-gpu_info look(int device) {
+gpu_info look(int ordinal) {
   gpu_info i;
   gpu_facts f;
   cudaDeviceProp prop{};
   cudaError_t e = cudaGetDeviceCount(&f.devices);
   if (cudaDriverGetVersion(&f.driver_version) != cudaSuccess) f.driver_version = 0;
   f.driver_too_old = e == cudaErrorInsufficientDriver;
-  if (e == cudaSuccess && f.devices > 0) e = cudaGetDeviceProperties(&prop, device);
+  if (e == cudaSuccess && f.devices > 0) e = cudaGetDeviceProperties(&prop, ordinal);
   if (e != cudaSuccess) f.error = cudaGetErrorString(e);
   cudaGetLastError();  // looking must not leave an error behind
   f.name = prop.name;
@@ -43,24 +43,47 @@ gpu_info look(int device) {
   i.sms = prop.multiProcessorCount;
   i.compute_capability = f.compute_capability;
   i.memory_bytes = static_cast<std::int64_t>(prop.totalGlobalMem);
+  i.l2_bytes = prop.l2CacheSize;
+  i.max_smem_bytes_per_cta = static_cast<std::int64_t>(prop.sharedMemPerBlockOptin);
+  int khz = 0;
+  if (i.usable && cudaDeviceGetAttribute(&khz, cudaDevAttrClockRate, ordinal) == cudaSuccess)
+    i.max_clock_mhz = khz * 1e-3;
+  cudaGetLastError();
   if (f.driver_version != 0) i.driver = version_text(f.driver_version);
   return i;
 }
 
-/// The current device and its SMs; asked once per device.
-struct device_and_sms {
-  int device = 0, sms = 0;
+/// A device that was looked at; its description only where it is usable.
+struct seen_device {
+  int ordinal = 0;
+  gpu_info info;
+  device description{};
 };
-device_and_sms current_device() {
-  constexpr int known = 64;
-  static std::atomic<int> sms_of[known];
-  device_and_sms d;
-  must(cudaGetDevice(&d.device), "current device");
-  if (d.device < known) d.sms = sms_of[d.device].load(std::memory_order_relaxed);
-  if (d.sms != 0) return d;
-  must(cudaDeviceGetAttribute(&d.sms, cudaDevAttrMultiProcessorCount, d.device), "number of SMs");
-  if (d.device < known) sms_of[d.device].store(d.sms, std::memory_order_relaxed);
+
+seen_device look_and_describe(int ordinal) {
+  seen_device d{ordinal, look(ordinal)};
+  if (!d.info.usable) return d;
+  gpu_info const& i = d.info;
+  d.description = describe({i.name, i.compute_capability, i.sms, i.l2_bytes,
+                            i.max_smem_bytes_per_cta, i.max_clock_mhz})
+                      .value();  // there is a description of each usable compute capability
   return d;
+}
+
+/// The current device (cudaSetDevice); each is looked at once.
+seen_device const& current_device() {
+  static std::shared_mutex mutex;
+  static std::map<int, seen_device> seen;  // by ordinal; its elements stay where they are
+  int ordinal = 0;
+  if (cudaGetDevice(&ordinal) != cudaSuccess) cudaGetLastError();  // look() says what is wrong
+  {
+    std::shared_lock const lock(mutex);
+    if (auto const at = seen.find(ordinal); at != seen.end()) return at->second;
+  }
+  std::unique_lock const lock(mutex);
+  auto const at = seen.find(ordinal);
+  if (at != seen.end()) return at->second;
+  return seen.emplace(ordinal, look_and_describe(ordinal)).first->second;
 }
 
 template <class Config>
@@ -74,14 +97,12 @@ auto kernel_of(Config const& c, gemm_plan const& plan) {
 
 }  // namespace
 
-gpu_info const& gpu() {
-  static std::mutex mutex;
-  static std::map<int, gpu_info> seen;  // by device; its elements stay where they are
-  int device = 0;
-  if (cudaGetDevice(&device) != cudaSuccess) cudaGetLastError();  // look() says what is wrong
-  std::scoped_lock const lock(mutex);
-  auto const at = seen.find(device);
-  return at != seen.end() ? at->second : seen.emplace(device, look(device)).first->second;
+gpu_info const& gpu() { return current_device().info; }
+
+device const& gpu_device() {
+  seen_device const& here = current_device();
+  if (!here.info.usable) throw rejected(here.info.why_not);
+  return here.description;
 }
 
 void gemm(gemm_plan const& plan, gemm_operands const& given, cudaStream_t stream,
@@ -109,9 +130,9 @@ void gemm(gemm_plan const& plan, gemm_operands const& given, cudaStream_t stream
 
 void gemm(gemm_problem const& p, gemm_operands const& o, cudaStream_t stream,
           launch_options const& how) {
-  if (gpu_info const& here = gpu(); !here.usable) throw rejected(here.why_not);
-  device_and_sms const d = current_device();
-  gemm(*cached_plan(p, o, d.sms, d.device), o, stream, how);
+  seen_device const& here = current_device();
+  if (!here.info.usable) throw rejected(here.info.why_not);
+  gemm(*cached_plan(p, o, here.description, here.ordinal), o, stream, how);
 }
 
 }  // namespace tw

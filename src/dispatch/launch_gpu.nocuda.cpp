@@ -14,6 +14,8 @@ gpu_info const& gpu() {
   return info;
 }
 
+device const& gpu_device() { throw rejected(gpu().why_not); }
+
 void gemm(gemm_problem const&, gemm_operands const&, cudaStream_t, launch_options const&) {
   throw rejected(gpu().why_not);
 }

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "dispatch/l2_hints.hpp"
 #include "dispatch/normal_form.hpp"
 #include "dispatch/raster.hpp"
 #include "dispatch/workspace.hpp"
@@ -199,7 +198,7 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
   std::int64_t const a_matrices = matrices_of(q, q.a), b_matrices = matrices_of(q, q.b);
   p.a_batched = a_matrices > 1 ? 1 : 0;
   p.b_batched = b_matrices > 1 ? 1 : 0;
-  l2_hints const hints = l2_hints_of(plan.launched(), plan.clusters * c.cluster(), q);
+  l2_hints const& hints = plan.l2;
   p.a_l2 = hints.a;
   p.b_l2 = hints.b;
   p.epilogue.d_evict_first = hints.d_evict_first ? 1 : 0;

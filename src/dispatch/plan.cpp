@@ -64,10 +64,11 @@ namespace {
 /// Running numbers are ints. accept() limits D to 2^43 elements: the large tiles always fit.
 constexpr std::int64_t most_tiles = std::int64_t{1} << 30;
 
-/// Clusters that run at the same time. A GPC of an H200 has 16 or 18 SMs: of 132, clusters of 4 and
-/// 8 find 120 (decision 0013), 36 clusters of 3 run at once and 40 do not (0019).
-int resident_clusters(gemm_config const& c, int sms) {
-  int const found = c.cluster() <= 2 ? sms : c.cluster() % 2 == 0 ? sms * 10 / 11 : sms * 9 / 11;
+/// Clusters that run at the same time: GPCs have 16 or 18 SMs, which larger clusters do not fill.
+int resident_clusters(gemm_config const& c, device const& dev) {
+  int const found = c.cluster() <= 2       ? dev.sm_count
+                    : c.cluster() % 2 == 0 ? dev.sms_in_clusters_of_4
+                                           : dev.sms_in_clusters_of_3;
   return std::max(1, found / c.cluster());
 }
 
@@ -87,12 +88,12 @@ std::vector<int> tile_cols_of(gemm_config const& c, std::int64_t n) {
 
 /// The ways to hand out a configuration's tiles: each tile to one cluster; all tiles shared by all
 /// clusters; the last wave shared.
-std::vector<sharing> sharings(gemm_problem const& q, gemm_config const& c, int sms) {
+std::vector<sharing> sharings(gemm_problem const& q, gemm_config const& c, device const& dev) {
   auto const up = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
   std::int64_t const m_tiles = up(q.m, c.tile_m * c.cluster_m);
   std::int64_t const n_tiles = up(q.n, c.tile_n * c.cluster_n);
   std::int64_t const tiles = m_tiles * n_tiles * q.batch;
-  int const most = resident_clusters(c, sms);
+  int const most = resident_clusters(c, dev);
   std::int64_t const k_tiles = up(q.k, gemm_config::tile_k);
   if (tiles > most_tiles) return {};
   int const n = static_cast<int>(tiles);
@@ -144,10 +145,10 @@ std::string why(gemm_plan const& p, cost const& t, sharing const& s, std::size_t
   text += fmt::format(", {} in bands of {}", order_names[static_cast<int>(p.raster)], p.band);
   return text +
          fmt::format(
-             "; predicted for an H200 {:.1f} us (launch {:.1f}, math {:.1f}, loads {:.1f}, DRAM "
+             "; predicted for {}: {:.1f} us (launch {:.1f}, math {:.1f}, loads {:.1f}, DRAM "
              "{:.1f}, epilogue {:.1f}, adding shared parts {:.1f}, copies {:.1f}), of {} plan{}",
-             t.total_us, p.terms.launch, t.math_us, t.loads_us, t.dram_us, t.epilogue_us,
-             t.meeting_us, t.copies_us, of, of == 1 ? "" : "s");
+             p.predicted_for, t.total_us, p.terms.launch, t.math_us, t.loads_us, t.dram_us,
+             t.epilogue_us, t.meeting_us, t.copies_us, of, of == 1 ? "" : "s");
 }
 
 bool is_plan(winner const& w, gemm_plan const& p) {
@@ -191,16 +192,13 @@ gemm_problem as_loaded(gemm_plan const& plan, odd_matrices& odd) {
 }
 
 /// All plans, best first; their `why` is not written yet.
-std::vector<option> ranked(gemm_problem const& p, gemm_operands const& given, int device_sms) {
+std::vector<option> ranked(gemm_problem const& p, gemm_operands const& given, device const& dev) {
   if (auto r = accept(p)) throw rejected(*r);
-  if (device_sms < 1)
-    throw rejected({"TW0429", "SMs of the device", fmt::format("{}", device_sms), "1 or more",
-                    "gpu().sms and emulated_sms() tell them"});
+  if (auto r = accept(dev)) throw rejected(*r);
   std::int64_t const workspace_bytes = std::max<std::int64_t>(0, given.workspace_bytes);
   gemm_problem const whole = folded(p);
-  auto const measured =
-      all_aligned(given) ? find_winner(whole, device_sms) : std::optional<winner>();
-  tuned_answer const tuned = all_aligned(given) ? find_tuned(p, device_sms) : tuned_answer{};
+  auto const measured = all_aligned(given) ? find_winner(whole, dev) : std::optional<winner>();
+  tuned_answer const tuned = all_aligned(given) ? find_tuned(p, dev) : tuned_answer{};
   std::vector<option> options;
   bool const gated = p.epilogue.gate != gating::none;
   auto const add = [&](gemm_plan const& plan, cost const& time, sharing const& tiles) {
@@ -246,7 +244,7 @@ std::vector<option> ranked(gemm_problem const& p, gemm_operands const& given, in
 
     odd_matrices odd;
     gemm_problem const loaded = as_loaded(base, odd);
-    for (gemv_option const& x : gemv_options(base, device_sms)) add(x.plan, x.time, x.tiles);
+    for (gemv_option const& x : gemv_options(base, dev)) add(x.plan, x.time, x.tiles);
     for (tile_shape const& t : tile_shape_list) {
       gemm_config const c = config_of(t, q.a.type, q.d.type, a, b);
       if (!computes(c, q)) continue;
@@ -255,7 +253,7 @@ std::vector<option> ranked(gemm_problem const& p, gemm_operands const& given, in
         base.tile_cols = cols;
         gemm_config const l = base.launched();
         base.kernel = kernel_name(l);
-        for (sharing const& s : sharings(q, l, device_sms)) {
+        for (sharing const& s : sharings(q, l, dev)) {
           base.clusters = s.clusters;
           base.shared_tiles = s.shared;
           base.sharers = s.sharers;
@@ -263,7 +261,7 @@ std::vector<option> ranked(gemm_problem const& p, gemm_operands const& given, in
           // Sharing is a choice; copies are not: the launch refuses a workspace that lacks them.
           bool const room = s.shared == 0 || base.workspace_bytes <= workspace_bytes;
           if (!room || !counters_fit(q, l, s)) continue;
-          cost const time = predict(loaded, l, s, odd);
+          cost const time = predict(loaded, l, s, dev, odd);
           base.predicted_us = time.total_us;
           add(base, time, s);
         }
@@ -278,43 +276,54 @@ std::vector<option> ranked(gemm_problem const& p, gemm_operands const& given, in
   return options;
 }
 
-gemm_plan finished(option const& x, std::size_t of, int device_sms) {
+gemm_plan finished(option const& x, std::size_t of, device const& dev) {
   gemm_plan plan = x.plan;
+  plan.predicted_for = label(dev);
   if (plan.gemv) {
     gemv_option const y{plan, x.time, x.tiles};
     plan.why = gemv_why(y, of);
-    plan.terms = gemv_terms(y);
+    plan.terms = gemv_terms(y, dev);
   } else {
-    choose_raster(plan);
-    plan.terms = terms_of(plan.normal, plan.launched(), x.tiles, x.time, device_sms);
+    choose_raster(plan, dev);
+    plan.l2 = l2_hints_of(plan.launched(), plan.clusters * plan.config.cluster(), plan.normal, dev);
+    plan.terms = terms_of(plan.normal, plan.launched(), x.tiles, x.time, dev);
     plan.why = why(plan, x.time, x.tiles, of);
   }
-  plan.starts_early = x.starts_early.value_or(starts_early(x.plan, x.tiles, x.time));
+  plan.starts_early = x.starts_early.value_or(starts_early(x.plan, x.tiles, x.time, dev));
   plan.early_measured = x.starts_early.has_value();
   plan.source = x.source;
   plan.measured_us = x.measured_us;
   if (x.source == plan_source::table_of_winners)
-    plan.why += plan.measured_in_bf16 ? "; measured to be the fastest on an H200, in bf16"
-                                      : "; measured to be the fastest on an H200";
-  if (x.source == plan_source::tuned) plan.why += "; measured to be the fastest on this card";
+    plan.why += fmt::format("; measured to be the fastest on {}{}", dev.name,
+                            plan.measured_in_bf16 ? ", in bf16" : "");
+  if (x.source == plan_source::tuned) plan.why += "; measured to be the fastest on this GPU";
   return plan;
 }
 
 }  // namespace
 
 std::vector<gemm_plan> plan_candidates(gemm_problem const& p, gemm_operands const& o,
-                                       int device_sms) {
-  std::vector<option> const options = ranked(p, o, device_sms);
+                                       device const& dev) {
+  std::vector<option> const options = ranked(p, o, dev);
   std::vector<gemm_plan> plans;
-  for (option const& x : options) plans.push_back(finished(x, options.size(), device_sms));
+  for (option const& x : options) plans.push_back(finished(x, options.size(), dev));
   return plans;
 }
 
-gemm_plan plan_gemm(gemm_problem const& p, gemm_operands const& o, int device_sms) {
-  std::vector<option> const options = ranked(p, o, device_sms);
-  gemm_plan plan = finished(options.front(), options.size(), device_sms);
-  log_plan(plan, o, device_sms);
+gemm_plan plan_gemm(gemm_problem const& p, gemm_operands const& o, device const& dev) {
+  std::vector<option> const options = ranked(p, o, dev);
+  gemm_plan plan = finished(options.front(), options.size(), dev);
+  log_plan(plan, o, dev);
   return plan;
+}
+
+std::vector<gemm_plan> plan_candidates(gemm_problem const& p, gemm_operands const& o,
+                                       int h200_sms) {
+  return plan_candidates(p, o, with_sm_count(known_device("h200"), h200_sms));
+}
+
+gemm_plan plan_gemm(gemm_problem const& p, gemm_operands const& o, int h200_sms) {
+  return plan_gemm(p, o, with_sm_count(known_device("h200"), h200_sms));
 }
 
 }  // namespace tw

@@ -41,28 +41,33 @@ std::size_t plan_key_hash::operator()(plan_key const& k) const {
   gemm_epilogue const& e = p.epilogue;
   mix(static_cast<int>(e.act) + 8 * static_cast<int>(e.gate) + 32 * static_cast<int>(e.bias) +
       128 * (e.row_scale ? 1 : 0) + 256 * (e.col_scale ? 1 : 0));
-  mix(k.workspace_bytes), mix(k.device_sms), mix(k.device), mix(k.aligned);
+  mix(k.workspace_bytes), mix(k.sm_count), mix(k.ordinal), mix(k.aligned);
+  mix(static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(k.model)));
   return static_cast<std::size_t>(h);
 }
 
-plan_key key_of(gemm_problem const& p, gemm_operands const& o, int device_sms, int device) {
+plan_key key_of(gemm_problem const& p, gemm_operands const& o, device const& dev, int ordinal) {
   auto const aligned = [](void const* x) {
     return reinterpret_cast<std::uintptr_t>(x) % 16 == 0 ? 1U : 0U;
   };
-  return {p, o.workspace_bytes, device_sms, device,
+  return {p,
+          o.workspace_bytes,
+          dev.model.get(),
+          dev.sm_count,
+          ordinal,
           aligned(o.a) | aligned(o.b) << 1 | aligned(o.d) << 2};
 }
 
 std::shared_ptr<gemm_plan const> cached_plan(gemm_problem const& p, gemm_operands const& o,
-                                             int device_sms, int device) {
+                                             device const& dev, int ordinal) {
   cache& c = the_cache();
-  plan_key const key = key_of(p, o, device_sms, device);
+  plan_key const key = key_of(p, o, dev, ordinal);
   {
     std::shared_lock const lock(c.mutex);
     if (auto const found = c.plans.find(key); found != c.plans.end()) return found->second;
   }
   // Outside of the lock: two threads may plan the same problem, and agree.
-  auto plan = std::make_shared<gemm_plan const>(plan_gemm(p, o, device_sms));
+  auto plan = std::make_shared<gemm_plan const>(plan_gemm(p, o, dev));
   std::unique_lock const lock(c.mutex);
   if (c.plans.size() >= most_cached_plans) c.plans.clear();
   return c.plans.emplace(key, std::move(plan)).first->second;

@@ -32,11 +32,11 @@ bool first_time(plan_key const& key) {
 }
 
 /// What more workspace would bring, if that is a lot.
-std::string workspace_hint(gemm_plan const& plan, gemm_operands o, int device_sms) {
+std::string workspace_hint(gemm_plan const& plan, gemm_operands o, device const& dev) {
   std::int64_t const given = o.workspace_bytes;
-  o.workspace_bytes = gemm_workspace_bytes(plan.problem, o);
+  o.workspace_bytes = gemm_workspace_bytes(plan.problem, o, dev);
   if (given >= o.workspace_bytes) return "";
-  gemm_plan const best = plan_candidates(plan.problem, o, device_sms).front();
+  gemm_plan const best = plan_candidates(plan.problem, o, dev).front();
   if (best.workspace_bytes <= given || best.predicted_us > 0.9 * plan.predicted_us) return "";
   return fmt::format(
       "a workspace of {} bytes lets clusters share tiles: {:.1f} in place of {:.1f} "
@@ -46,16 +46,16 @@ std::string workspace_hint(gemm_plan const& plan, gemm_operands o, int device_sm
 
 }  // namespace
 
-void log_plan(gemm_plan const& plan, gemm_operands const& o, int device_sms) {
+void log_plan(gemm_plan const& plan, gemm_operands const& o, device const& dev) {
   log_level const hints = gpu().usable ? log_level::warn : log_level::info;
   if (!log_wanted(log_level::info, "plan") && !log_wanted(hints, "hints")) return;
   constexpr int any_device = -2;
-  if (!first_time(key_of(plan.problem, o, device_sms, any_device))) return;
+  if (!first_time(key_of(plan.problem, o, dev, any_device))) return;
   log_line(log_level::info, "plan",
            fmt::format("plan: {}: {}; {}", product_text(plan.problem), plan.kernel, plan.why));
   if (!log_wanted(hints, "hints")) return;
   for (std::string const& hint : plan.hints) log_line(hints, "hints", "performance: " + hint);
-  if (std::string const hint = workspace_hint(plan, o, device_sms); !hint.empty())
+  if (std::string const hint = workspace_hint(plan, o, dev); !hint.empty())
     log_line(hints, "hints", "performance: " + hint);
 }
 

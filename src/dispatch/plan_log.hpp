@@ -8,6 +8,6 @@ namespace tw {
 
 /// Once for each problem, workspace and alignment: the plan (info), and hints (a warning where the
 /// GPU is, else info). `o`: as planned with.
-void log_plan(gemm_plan const& plan, gemm_operands const& o, int device_sms);
+void log_plan(gemm_plan const& plan, gemm_operands const& o, device const& dev);
 
 }  // namespace tw

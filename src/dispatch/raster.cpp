@@ -33,14 +33,17 @@ strips strips_of(gemm_problem const& q, gemm_config const& c, int clusters) {
 
 }  // namespace
 
-tile_order usual_order_of(gemm_problem const& q, gemm_config const& c, int clusters) {
-  return usual_order(grid_of(q, c), strips_of(q, c, clusters), c.tile_m * c.cluster_m);
+tile_order usual_order_of(gemm_problem const& q, gemm_config const& c, int clusters,
+                          device const& dev) {
+  return usual_order(grid_of(q, c), strips_of(q, c, clusters), c.tile_m * c.cluster_m,
+                     dev.model->tile_order);
 }
 
-void choose_raster(gemm_plan& plan) {
+void choose_raster(gemm_plan& plan, device const& dev) {
   gemm_config const c = plan.launched();
-  tile_order const best = choose_order(
-      grid_of(plan.normal, c), strips_of(plan.normal, c, plan.clusters), c.tile_m * c.cluster_m);
+  tile_order const best =
+      choose_order(grid_of(plan.normal, c), strips_of(plan.normal, c, plan.clusters),
+                   c.tile_m * c.cluster_m, dev.model->tile_order);
   plan.raster = best.kind;
   plan.band = best.band;
 }

@@ -8,12 +8,10 @@
 namespace tw {
 
 /// What predict() added up for problem `p` (as the kernel runs it), and what it knows beside: the
-/// time of the product's own operations, the traffic of shared memory. `sms`: of the card.
+/// time of the GEMM's own operations, the traffic of shared memory.
 inline plan_terms terms_of(gemm_problem const& p, gemm_config const& c, sharing const& s,
-                           cost const& t, int sms) {
-  machine_model const m;
-  constexpr double flop_per_clock = 4096;  // of an SM's tensor cores: m64nNk16 takes N / 2 clocks
-  constexpr double smem_bytes_per_clock = 128;  // CUDA C++ Programming Guide, "Shared Memory"
+                           cost const& t, device const& dev) {
+  gemm_calibration const& m = dev.model->gemm;
   auto const us = [&](double clocks) { return clocks / (m.clock_ghz * 1000); };
   double const flop = 2 * static_cast<double>(p.batch) * static_cast<double>(p.m) *
                       static_cast<double>(p.n) * static_cast<double>(p.k);
@@ -22,18 +20,20 @@ inline plan_terms terms_of(gemm_problem const& p, gemm_config const& c, sharing 
   plan_terms r;
   int const whole = (s.tiles - s.shared + s.clusters - 1) / s.clusters;
   r.waves = whole + (s.shared == 0 ? 0.0 : static_cast<double>(s.shared) / s.sharers);
-  double const clocks = flop / flop_per_clock / sms / std::max(1.0, efficiency_of(m, c));
+  double const clocks = flop / static_cast<double>(dev.mma_flop_per_clock) / dev.sm_count /
+                        std::max(1.0, efficiency_of(m, c));
   r.tensor = std::min(us(clocks), t.math_us);
   r.idle = std::max(0.0, t.math_us - r.tensor);
   r.loads = t.loads_us;
   // TMA writes each byte of a stage once; each wgmma reads 64 rows of A and all of B, 16 deep.
   double const written = 128.0 * (c.tile_m + c.tile_n);
   double const read = c.tile_m / 64 * 4 * 32.0 * (64 + c.tile_n);
-  r.shared_memory = us(r.waves * k_tiles / c.cluster_k * (written + read) / smem_bytes_per_clock);
+  r.shared_memory = us(r.waves * k_tiles / c.cluster_k * (written + read) /
+                       static_cast<double>(dev.smem_bytes_per_clock));
   r.dram = t.dram_us;
   r.epilogue = t.epilogue_us;
   r.meeting = t.meeting_us;
-  r.launch = m.launch_us + (multicasts(c) ? m.cluster_us : 0);
+  r.launch = m.launch_us + (multicasts(c) ? m.cluster_launch_us : 0);
   r.copies = t.copies_us;
   return r;
 }

@@ -17,6 +17,7 @@ namespace tw {
 namespace {
 
 struct tuned_table {
+  std::string card;
   int sms = 0;
   std::unordered_map<std::string, measured_plan> fastest;  // by problem_key
   std::string trouble;
@@ -29,7 +30,7 @@ std::optional<tuning_identity> pretended;
 std::shared_ptr<tuned_table const> load(std::optional<tuning_identity> const& id) {
   auto table = std::make_shared<tuned_table>();
   if (!id) return table;
-  table->sms = id->sms;
+  table->card = id->card, table->sms = id->sms;
   try {
     std::string const path = tuning_file();
     std::error_code ignored;
@@ -55,10 +56,10 @@ std::shared_ptr<tuned_table const> table() {
 
 }  // namespace
 
-tuned_answer find_tuned(gemm_problem const& p, int sms) {
+tuned_answer find_tuned(gemm_problem const& p, device const& dev) {
   auto const t = table();
   tuned_answer answer{std::nullopt, t->trouble};
-  if (t->fastest.empty() || sms != t->sms) return answer;
+  if (t->fastest.empty() || dev.sm_count != t->sms || dev.name != t->card) return answer;
   auto const found = t->fastest.find(problem_key(p));
   if (found != t->fastest.end()) answer.fastest = found->second;
   return answer;

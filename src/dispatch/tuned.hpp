@@ -6,17 +6,18 @@
 #include <string>
 
 #include "dispatch/tuning_store.hpp"
+#include "tilewright/device/device.hpp"
 
 namespace tw {
 
 struct tuned_answer {
-  std::optional<measured_plan> fastest;  // for this problem on a card with so many SMs
+  std::optional<measured_plan> fastest;  // for this problem on this device
   std::string trouble;  // the file is there and cannot be used: a hint for every plan
 };
 
 /// The file is read once for each card, at the first call on it; forget_tuning() reads it again at
 /// the next.
-tuned_answer find_tuned(gemm_problem const& p, int sms);
+tuned_answer find_tuned(gemm_problem const& p, device const& dev);
 void forget_tuning();
 
 /// For tests: plan as if on this card; nothing: on the one that is here.

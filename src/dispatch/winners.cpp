@@ -12,15 +12,14 @@ namespace {
 constexpr winner h200[] = {
 #include "dispatch/winners_h200.inc"
 };
-constexpr int h200_sms = 132;
 }  // namespace
 
 std::span<winner const> winners() { return h200; }
 
-std::optional<winner> find_winner(gemm_problem const& p, int sms) {
+std::optional<winner> find_winner(gemm_problem const& p, device const& dev) {
   bool const plain = !p.c && !is_fused(p.epilogue) && !p.aux;
-  if (sms != h200_sms || !plain) return std::nullopt;
-  if (p.d.ord != order::row_major) return find_winner(transposed(p), sms);
+  if (dev.tuning_table != "h200" || !plain) return std::nullopt;
+  if (p.d.ord != order::row_major) return find_winner(transposed(p), dev);
   bool const dense = p.a.pitch_elems == (p.a.ord == order::row_major ? p.k : p.m) &&
                      p.b.pitch_elems == (p.b.ord == order::row_major ? p.n : p.k) &&
                      p.d.pitch_elems == p.n;

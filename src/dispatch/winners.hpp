@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 
+#include "tilewright/device/device.hpp"
 #include "tilewright/dispatch/candidates.hpp"
 #include "tilewright/dispatch/gemv_candidates.hpp"
 #include "tilewright/problem/gemm.hpp"
@@ -27,10 +28,11 @@ struct winner {
 /// All of them.
 std::span<winner const> winners();
 
-/// What was measured for this product on a card with `sms` SMs, if it was: matrices without gaps,
+/// What was measured for this product on the device whose
+/// tuning_table `dev` has, if it was: matrices without gaps,
 /// those of a batch behind each other, and no C. With column-major D it is what the transposed
 /// product has; an f16 product that was not measured has the bf16 product's (`ab` says which), as
 /// its kernels move as many bytes in the same instructions.
-std::optional<winner> find_winner(gemm_problem const& p, int sms);
+std::optional<winner> find_winner(gemm_problem const& p, device const& dev);
 
 }  // namespace tw

@@ -2,8 +2,11 @@
 // workspace.cpp  Counters, then partial sums and copies, each at a multiple of 256 bytes.
 #include "dispatch/workspace.hpp"
 
+#include <algorithm>
+
 #include "dispatch/normal_form.hpp"
 #include "dispatch/params.hpp"
+#include "tilewright/dispatch/candidates.hpp"
 
 namespace tw {
 
@@ -46,13 +49,32 @@ workspace_layout workspace_of(gemm_plan const& plan) {
   return w;
 }
 
-std::int64_t gemm_workspace_bytes(gemm_problem const& p, gemm_operands const& o) {
-  constexpr std::int64_t for_shared_tiles = std::int64_t{64} << 20;
+namespace {
+
+/// Two partial tiles of each SM, float32, for the largest tile (workspace_of).
+std::int64_t partials_bytes(int sm_count) {
+  std::int64_t max_tile = 0;
+  for (tile_shape const& t : tile_shape_list)
+    max_tile = std::max(max_tile, std::int64_t{t.tile_m} * t.tile_n);
+  return gemm_workspace_zeros + 8 * sm_count * max_tile;
+}
+
+}  // namespace
+
+std::int64_t gemm_workspace_bytes(gemm_problem const& p, gemm_operands const& o,
+                                  device const& dev) {
+  std::int64_t const for_shared_tiles =
+      std::max(std::int64_t{64} << 20, partials_bytes(dev.sm_count));
   gemm_plan copies;
   copies.normal = p;
   copies.repitch_a = !tma_addressable(p.a, extents_of_a(p).outer, p.batch, o.a);
   copies.repitch_b = !tma_addressable(p.b, extents_of_b(p).outer, p.batch, o.b);
   return for_shared_tiles + workspace_of(copies).bytes;
+}
+
+std::int64_t gemm_workspace_bytes(gemm_problem const& p, gemm_operands const& o) {
+  auto const most_sms = std::ranges::max_element(known_devices(), {}, &device::sm_count);
+  return gemm_workspace_bytes(p, o, *most_sms);
 }
 
 }  // namespace tw

@@ -105,7 +105,7 @@ TEST(Accept, RefusesWithTheCodeOfTheRule) {
     ASSERT_TRUE(r) << c.code;
     EXPECT_EQ(r->code, c.code) << to_string(*r);
     EXPECT_FALSE(r->got.empty() || r->need.empty()) << to_string(*r);
-    EXPECT_THROW(plan_gemm(p, aligned(), 132), rejected);
+    EXPECT_THROW(plan_gemm(p, aligned(), h200()), rejected);
   }
 }
 

@@ -13,6 +13,11 @@
 namespace tw::test {
 namespace {
 
+gemm_calibration const& h200_model() { return h200().model->gemm; }
+cost predict(gemm_problem const& p, gemm_config const& c, sharing const& s) {
+  return tw::predict(p, c, s, h200());
+}
+
 gemm_config tile_128x128() {
   gemm_config c;
   c.tile_m = 128, c.tile_n = 128, c.cluster_m = 1, c.cluster_n = 1;
@@ -56,12 +61,12 @@ TEST(Cost, AGpcLoadsWhatItsSixteenTilesNeed) {
     for (int const n : {512, 1024, 2048, 4096, 8192}) {
       gemm_problem const p = tn(m, n, 1024);
       int const tiles = (m / 128) * (n / 128);
-      tile_order const o = usual_order_of(p, c, tiles);
+      tile_order const o = usual_order_of(p, c, tiles, h200());
       // Where a GPC's tiles are a rectangle of whole bands.
       if (tiles > 128 || tiles % 16 != 0 || 16 % o.band != 0 || o.m_tiles % o.band != 0 ||
           o.n_tiles % (16 / o.band) != 0)
         continue;
-      double const loaded = gpc_bytes(p, c, {tiles, tiles, 0, 0}, 1, 1000);
+      double const loaded = gpc_bytes(p, c, {tiles, tiles, 0, 0}, h200(), 1, 1000);
       for (int first = 0; first < tiles; first += 16) {
         auto const [rows, cols] = strips_of_gpc(o, first);
         EXPECT_EQ(loaded, static_cast<double>(rows + 1000 * cols)) << m << "x" << n << " " << first;
@@ -84,7 +89,7 @@ TEST(Cost, FewPartsOfATileLieBesideEachOther) {
 
 /// The time that predict() added to the wgmmas, and the rest of the time without it.
 double share_of_power(gemm_problem const& p, gemm_config const& c, int clusters) {
-  machine_model const m;
+  gemm_calibration const& m = h200_model();
   auto const up = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
   auto const tiles = static_cast<int>(up(p.m, c.tile_m) * up(p.n, c.tile_n));
   cost const r = predict(p, c, {tiles, clusters, 0, 0});
@@ -100,14 +105,14 @@ TEST(Cost, PowerTakesItsShareWhereTheTensorCoresNeverPause) {
        {std::tuple{128, 256, false}, {192, 192, false}, {256, 160, false}, {128, 192, true}}) {
     gemm_config c = tile_128x128();
     c.tile_m = m, c.tile_n = n, c.pingpong = pingpong;
-    EXPECT_NEAR(share_of_power(p, c, 132), full_load_of({}, c), 1e-9) << m << "x" << n;
-    EXPECT_GT(full_load_of({}, c), 0);
+    EXPECT_NEAR(share_of_power(p, c, 132), power_share_of(h200_model(), c), 1e-9) << m << "x" << n;
+    EXPECT_GT(power_share_of(h200_model(), c), 0);
   }
 }
 
 TEST(Cost, OfFewerSmsItTakesLessAndNothingWhereTheyWait) {
   gemm_config const c = tile_128x128();
-  double const all = full_load_of({}, c);
+  double const all = power_share_of(h200_model(), c);
   EXPECT_NEAR(share_of_power(tn(128 * 11, 128 * 6, 65536), c, 66), all / 2, 1e-9);
   EXPECT_NEAR(share_of_power(tn(128, 128, 65536), c, 1), all / 132, 1e-9);
   EXPECT_NEAR(share_of_power(tn(128, 128 * 132, 256), c, 132), 0, 1e-9);  // the launch
@@ -122,7 +127,7 @@ TEST(Cost, PingPongHidesLessOfMMajorAndOfSmallEpilogues) {
     double const all = predict(tn(8192, 8192, 64), c, {tiles, 132, 0, 0}).epilogue_us;
     return (all / first - 1) / 7;
   };
-  machine_model const m;
+  gemm_calibration const& m = h200_model();
   gemm_config row_major = tile_128x128(), m_major = row_major, small = row_major;
   m_major.d_m = true, small.tile_m = 64;
   EXPECT_NEAR(shown(row_major), m.exposed_pingpong, 1e-9);
@@ -141,7 +146,7 @@ TEST(Cost, CAndTheAuxiliaryResultAreBytesOfDram) {
   auto const dram_us = [](gemm_problem const& p) {
     return predict(p, tile_128x128(), {1024, 128, 0, 0}).dram_us;
   };
-  double const matrix_us = 4096.0 * 4096 * 2 / machine_model{}.dram_bytes_per_us;
+  double const matrix_us = 4096.0 * 4096 * 2 / h200_model().dram_bytes_per_us;
   EXPECT_NEAR(dram_us(with_c) - dram_us(plain), matrix_us, 1e-9);
   EXPECT_NEAR(dram_us(with_aux) - dram_us(plain), matrix_us, 1e-9);
   EXPECT_DOUBLE_EQ(dram_us(unread), dram_us(plain));

@@ -13,6 +13,17 @@
 namespace tw::test {
 namespace {
 
+tile_order_calibration const& limits() { return known_device("h200").model->tile_order; }
+footprint footprint_of(tile_order const& o, strips const& s) {
+  return tw::footprint_of(o, s, limits());
+}
+tile_order usual_order(tile_order const& grid, strips const& s, int tile_rows) {
+  return tw::usual_order(grid, s, tile_rows, limits());
+}
+tile_order choose_order(tile_order const& grid, strips const& s, int tile_rows) {
+  return tw::choose_order(grid, s, tile_rows, limits());
+}
+
 TEST(Footprint, AWaveThatIsASquareTouchesTheFewest) {
   strips const s{4e6, 4e6, false, false, 64};  // 8192^3 with tiles of 256 x 256
   footprint const f = footprint_of({32, 32, 8}, s);

@@ -15,6 +15,10 @@ namespace {
 
 constexpr int all = 132;  // SMs
 
+l2_hints l2_hints_of(gemm_config const& c, int ctas, gemm_problem const& q) {
+  return tw::l2_hints_of(c, ctas, q, h200());
+}
+
 constexpr gemm_config row_major(int m, int n) {
   gemm_config c;
   c.tile_m = m, c.tile_n = n, c.cluster_m = 1, c.cluster_n = 1;
@@ -115,7 +119,7 @@ TEST(L2Hints, ADThatIsLargerThanL2MakesRoomFirst) {
 
 TEST(L2Hints, TheParametersOfALaunchHaveThem) {
   auto const params_of = [](gemm_problem const& p) {
-    gemm_plan const plan = plan_gemm(p, with_workspace(), 132);
+    gemm_plan const plan = plan_gemm(p, with_workspace(), h200());
     launch_form const f = form_of(plan, with_workspace());
     return make_params(plan, f.problem, f.operands, target::emu);
   };

@@ -16,17 +16,17 @@ TEST(Measured, MeasuredPlansComeFirst) {
   o.workspace = o.d;
   o.workspace_bytes = std::int64_t{64} << 20;
   gemm_problem const p = tn(128, 128, 16384);
-  auto const measured = find_winner(p, 132);
+  auto const measured = find_winner(p, h200());
   ASSERT_TRUE(measured);
-  gemm_plan const plan = plan_gemm(p, o, 132);
+  gemm_plan const plan = plan_gemm(p, o, h200());
   EXPECT_EQ(plan.config.tile_n, measured->tile.tile_n);
   EXPECT_EQ(plan.shared_tiles, measured->shared_tiles);
   EXPECT_NE(plan.why.find("measured"), std::string::npos) << plan.why;
-  EXPECT_FALSE(find_winner(tn(129, 128, 16384), 132));
-  EXPECT_FALSE(find_winner(p, 114));  // another GPU
+  EXPECT_FALSE(find_winner(tn(129, 128, 16384), h200()));
+  EXPECT_FALSE(find_winner(p, with_sm_count(h200(), 114)));  // another GPU
   gemm_problem padded = p;
   padded.a.pitch_elems += 8;
-  EXPECT_FALSE(find_winner(padded, 132));
+  EXPECT_FALSE(find_winner(padded, h200()));
 }
 
 /// The product of a row.
@@ -45,9 +45,9 @@ TEST(Measured, TheRuleForEarlyStartsAgreesWithNineOfTenRows) {
   for (winner const& w : winners()) {
     if (!w.starts_early || w.batch > 1) continue;
     gemm_problem p = problem_of(w);
-    std::string const kernel = plan_gemm(p, with_workspace(), 132).kernel;
+    std::string const kernel = plan_gemm(p, with_workspace(), h200()).kernel;
     p.d.pitch_elems += 64;  // a GEMM that was not measured
-    auto const plans = plan_candidates(p, with_workspace(), 132);
+    auto const plans = plan_candidates(p, with_workspace(), h200());
     auto const same = std::ranges::find_if(plans, [&](gemm_plan const& x) {
       return x.kernel == kernel && x.shared_tiles == w.shared_tiles && x.sharers == w.sharers;
     });
@@ -62,10 +62,10 @@ TEST(Measured, TheRuleForEarlyStartsAgreesWithNineOfTenRows) {
 
 TEST(Measured, F16RunsWhatWasMeasuredWithBf16) {
   gemm_problem p = tn(256, 512, 16384);
-  gemm_plan const bf16 = plan_gemm(p, with_workspace(), 132);
+  gemm_plan const bf16 = plan_gemm(p, with_workspace(), h200());
   ASSERT_EQ(bf16.source, plan_source::table_of_winners);
   p.a.type = p.b.type = p.d.type = elem::f16;
-  gemm_plan const f16 = plan_gemm(p, with_workspace(), 132);
+  gemm_plan const f16 = plan_gemm(p, with_workspace(), h200());
   EXPECT_EQ(f16.source, plan_source::table_of_winners);
   EXPECT_EQ(f16.config.tile_n, bf16.config.tile_n);
   EXPECT_EQ(f16.sharers, bf16.sharers);
@@ -76,8 +76,8 @@ TEST(Measured, F16RunsWhatWasMeasuredWithBf16) {
 
 TEST(Measured, AColumnMajorResultRunsAsTheTransposedProduct) {
   gemm_problem const p = tn(128, 2112, 7168);
-  gemm_plan const rows = plan_gemm(p, with_workspace(), 132);
-  gemm_plan const cols = plan_gemm(transposed(p), with_workspace(), 132);
+  gemm_plan const rows = plan_gemm(p, with_workspace(), h200());
+  gemm_plan const cols = plan_gemm(transposed(p), with_workspace(), h200());
   ASSERT_EQ(rows.source, plan_source::table_of_winners);
   EXPECT_EQ(cols.source, plan_source::table_of_winners);
   EXPECT_EQ(cols.kernel, rows.kernel);
@@ -86,21 +86,22 @@ TEST(Measured, AColumnMajorResultRunsAsTheTransposedProduct) {
 
 TEST(Measured, ABatchIsAProductOfItsOwn) {
   gemm_problem p = batch_of(tn(2048, 2048, 128), 32);
-  ASSERT_TRUE(find_winner(p, 132));
-  EXPECT_EQ(find_winner(p, 132)->batch, 32);
+  ASSERT_TRUE(find_winner(p, h200()));
+  EXPECT_EQ(find_winner(p, h200())->batch, 32);
   p.batch = 31;
-  EXPECT_FALSE(find_winner(p, 132));
+  EXPECT_FALSE(find_winner(p, h200()));
   p.batch = 32, p.a.batch_stride_elems += 8;  // with gaps
-  EXPECT_FALSE(find_winner(p, 132));
+  EXPECT_FALSE(find_winner(p, h200()));
 }
 
 TEST(Measured, PitchesThatSplitSectorsAreSaid) {
-  gemm_plan const plan = plan_gemm(tn(4096, 4096, 4104), aligned(), 132);  // pitches of 8208 bytes
+  gemm_plan const plan =
+      plan_gemm(tn(4096, 4096, 4104), aligned(), h200());  // pitches of 8208 bytes
   ASSERT_EQ(plan.hints.size(), 2U);
   EXPECT_NE(plan.hints[0].find("loads take twice the time"), std::string::npos) << plan.hints[0];
   EXPECT_FALSE(plan.repitch_a || plan.repitch_b);  // TMA can address them
   EXPECT_TRUE(
-      plan_gemm(tn(4096, 4096, 4112), aligned(), 132).hints.empty());  // 8224: whole sectors
+      plan_gemm(tn(4096, 4096, 4112), aligned(), h200()).hints.empty());  // 8224: whole sectors
 }
 
 /// A measurement takes precedence over the heuristic; of the same plan for a GEMM that
@@ -110,11 +111,11 @@ TEST(Measured, AnEarlyStartIsTheMeasuredOneElseTheRules) {
   for (winner const& w : winners()) {
     if (!w.starts_early || w.batch > 1 || otherwise[*w.starts_early] == 2) continue;
     gemm_problem p = problem_of(w);
-    gemm_plan const measured = plan_gemm(p, with_workspace(), 132);
+    gemm_plan const measured = plan_gemm(p, with_workspace(), h200());
     EXPECT_EQ(measured.starts_early, *w.starts_early);
     EXPECT_TRUE(measured.early_measured);
     p.d.pitch_elems += 8;  // was not measured
-    for (gemm_plan const& x : plan_candidates(p, with_workspace(), 132)) {
+    for (gemm_plan const& x : plan_candidates(p, with_workspace(), h200())) {
       EXPECT_FALSE(x.early_measured);
       bool const same = x.kernel == measured.kernel && x.shared_tiles == measured.shared_tiles &&
                         x.sharers == measured.sharers;
@@ -123,7 +124,7 @@ TEST(Measured, AnEarlyStartIsTheMeasuredOneElseTheRules) {
   }
   EXPECT_EQ(otherwise[0], 2);
   EXPECT_EQ(otherwise[1], 2);
-  EXPECT_TRUE(plan_gemm(tn(2048, 2048, 512), with_workspace(), 132).starts_early);
+  EXPECT_TRUE(plan_gemm(tn(2048, 2048, 512), with_workspace(), h200()).starts_early);
 }
 
 TEST(Measured, EveryMeasuredPlanIsStillOffered) {
@@ -131,7 +132,7 @@ TEST(Measured, EveryMeasuredPlanIsStillOffered) {
   o.workspace = o.d;
   o.workspace_bytes = std::int64_t{256} << 20;  // split-K tiles, copies of unaligned operands
   for (winner const& w : winners()) {
-    gemm_plan const plan = plan_gemm(problem_of(w), o, 132);
+    gemm_plan const plan = plan_gemm(problem_of(w), o, h200());
     EXPECT_EQ(plan.source, plan_source::table_of_winners)
         << w.m << "x" << w.n << "x" << w.k << "x" << w.batch << " " << w.layout << ": "
         << plan.kernel;

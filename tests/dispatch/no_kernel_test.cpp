@@ -13,7 +13,7 @@ namespace {
 TEST(NoKernel, ARefusedEpilogueNamesTheConditionThatFailed) {
   auto const why = [](gemm_problem const& p) {
     try {
-      plan_gemm(p, aligned(), 132);
+      plan_gemm(p, aligned(), h200());
     } catch (rejected const& r) {
       return fmt::format("{} {}: {} / {}", r.why().code, r.why().what, r.why().got, r.why().need);
     }

@@ -50,10 +50,10 @@ TEST(Operands, TwoResultsAtOneAddressAreRefused) {
 TEST(Operands, APlanThatSharesTilesNeedsItsWorkspace) {
   gemm_problem const p = tn(600, 600, 16384);
   gemm_operands o = aligned();
-  EXPECT_EQ(plan_gemm(p, o, 132).shared_tiles, 0);  // no workspace
+  EXPECT_EQ(plan_gemm(p, o, h200()).shared_tiles, 0);  // no workspace
   o.workspace = reinterpret_cast<void*>(std::uintptr_t{0x1000});
   o.workspace_bytes = std::int64_t{64} << 20;
-  gemm_plan const plan = plan_gemm(p, o, 132);
+  gemm_plan const plan = plan_gemm(p, o, h200());
   ASSERT_GT(plan.shared_tiles, 0) << plan.why;
   ASSERT_LE(plan.workspace_bytes, o.workspace_bytes);
   EXPECT_NO_THROW(check_workspace(plan, o));
@@ -70,7 +70,7 @@ TEST(Operands, APlanThatSharesTilesNeedsItsWorkspace) {
   o.workspace = reinterpret_cast<void*>(std::uintptr_t{0x1000});
   o.workspace_bytes = plan.workspace_bytes - 1;
   EXPECT_EQ(code(), "TW0410");  // too small
-  gemm_plan const alone = plan_gemm(tn(8192, 8192, 64), gemm_operands{}, 132);
+  gemm_plan const alone = plan_gemm(tn(8192, 8192, 64), gemm_operands{}, h200());
   try {
     check_workspace(alone, {.workspace_bytes = 1});
     FAIL() << "promised, not there";

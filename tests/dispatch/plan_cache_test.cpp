@@ -15,12 +15,12 @@ namespace {
 void* at(std::uintptr_t address) { return reinterpret_cast<void*>(address); }
 TEST(PlanCache, TheSameProblemIsPlannedOnce) {
   forget_plans();
-  auto const first = cached_plan(tn(512, 512, 512), with_workspace(), 132, 0);
+  auto const first = cached_plan(tn(512, 512, 512), with_workspace(), h200(), 0);
   gemm_operands elsewhere = with_workspace();
   elsewhere.a = at(0x7000), elsewhere.b = at(0x7010), elsewhere.d = at(0x7020);
-  EXPECT_EQ(cached_plan(tn(512, 512, 512), elsewhere, 132, 0), first);
+  EXPECT_EQ(cached_plan(tn(512, 512, 512), elsewhere, h200(), 0), first);
   EXPECT_EQ(cached_plans(), 1U);
-  gemm_plan const again = plan_gemm(tn(512, 512, 512), with_workspace(), 132);
+  gemm_plan const again = plan_gemm(tn(512, 512, 512), with_workspace(), h200());
   EXPECT_EQ(first->kernel, again.kernel);
   EXPECT_EQ(first->why, again.why);
 }
@@ -41,9 +41,9 @@ TEST(PlanCache, WhateverThePlanDependsOnTellsProblemsApart) {
   others[9].alpha = 2;
   others[10].c = p.d, others[10].beta = 1;
   others[11].c = p.d, others[11].beta = 1, others[11].c->type = elem::f32;
-  cached_plan(p, with_workspace(), 132, 0);
+  cached_plan(p, with_workspace(), h200(), 0);
   for (gemm_problem const& x : others)
-    EXPECT_EQ(cached_plan(x, with_workspace(), 132, 0)->problem, x);
+    EXPECT_EQ(cached_plan(x, with_workspace(), h200(), 0)->problem, x);
   std::size_t const problems = others.size() + 1;
   EXPECT_EQ(cached_plans(), problems);
 
@@ -52,12 +52,12 @@ TEST(PlanCache, WhateverThePlanDependsOnTellsProblemsApart) {
   operands[1].b = at(0x1008);
   operands[2].d = at(0x1008);
   operands[3].workspace_bytes = 0;
-  for (gemm_operands const& o : operands) cached_plan(p, o, 132, 0);
-  cached_plan(p, with_workspace(), 131, 0);
-  cached_plan(p, with_workspace(), 132, 1);
+  for (gemm_operands const& o : operands) cached_plan(p, o, h200(), 0);
+  cached_plan(p, with_workspace(), with_sm_count(h200(), 131), 0);
+  cached_plan(p, with_workspace(), h200(), 1);
   EXPECT_EQ(cached_plans(), problems + 6);
   auto const copies_a = [&](gemm_operands const& o) {
-    auto const plan = cached_plan(p, o, 132, 0);
+    auto const plan = cached_plan(p, o, h200(), 0);
     return plan->swapped ? plan->repitch_b : plan->repitch_a;
   };
   EXPECT_TRUE(copies_a(operands[0]));
@@ -68,23 +68,23 @@ TEST(PlanCache, MinusZeroIsZero) {
   forget_plans();
   gemm_problem p = tn(64, 64, 64);
   p.alpha = 0.0F;
-  cached_plan(p, with_workspace(), 132, 0);
+  cached_plan(p, with_workspace(), h200(), 0);
   p.alpha = -0.0F;
-  cached_plan(p, with_workspace(), 132, 0);
+  cached_plan(p, with_workspace(), h200(), 0);
   EXPECT_EQ(cached_plans(), 1U);
 }
 
 TEST(PlanCache, ARefusalIsNotRemembered) {
   forget_plans();
-  EXPECT_THROW(cached_plan(tn(0, 1, 1), with_workspace(), 132, 0), rejected);
+  EXPECT_THROW(cached_plan(tn(0, 1, 1), with_workspace(), h200(), 0), rejected);
   EXPECT_EQ(cached_plans(), 0U);
 }
 
 TEST(PlanCache, StaysBounded) {
   forget_plans();
-  auto const held = cached_plan(tn(16, 16, 16), with_workspace(), 132, 0);
+  auto const held = cached_plan(tn(16, 16, 16), with_workspace(), h200(), 0);
   for (std::size_t i = 1; i < most_cached_plans + 100; ++i)
-    cached_plan(tn(16, 16, 16), with_workspace(), 132, static_cast<int>(i));
+    cached_plan(tn(16, 16, 16), with_workspace(), h200(), static_cast<int>(i));
   EXPECT_EQ(cached_plans(), 100U);
   EXPECT_EQ(held->problem.m, 16) << "a plan in use stays valid";
 }
@@ -98,7 +98,7 @@ TEST(PlanCache, ThreadsAgree) {
       std::mt19937 random(static_cast<unsigned>(t));
       for (int i = 0; i < 2000; ++i) {
         int const m = 1 + static_cast<int>(random() % 40);
-        auto const plan = cached_plan(tn(m, 64, 64), with_workspace(), 132, 0);
+        auto const plan = cached_plan(tn(m, 64, 64), with_workspace(), h200(), 0);
         if (plan->problem.m != m) ++wrong[t];
         if (i % 500 == 499) forget_plans();
       }

@@ -50,11 +50,11 @@ TEST_F(PlanLog, TellsEachProblemOnce) {
   start("TW_LOG_LEVEL", "info");
   forget_plans();
   for (int i = 0; i < 3; ++i) {
-    cached_plan(tn(1111, 1024, 512), with_workspace(), 132, 0);
-    plan_gemm(tn(1111, 1024, 512), with_workspace(), 132);
+    cached_plan(tn(1111, 1024, 512), with_workspace(), h200(), 0);
+    plan_gemm(tn(1111, 1024, 512), with_workspace(), h200());
     forget_plans();
   }
-  plan_gemm(tn(1111, 1024, 528), with_workspace(), 132);
+  plan_gemm(tn(1111, 1024, 528), with_workspace(), h200());
   EXPECT_EQ(count("plan: 1111x1024x512 bf16 to bf16 TN: sm90_bf16_bf16_tn"), 1) << text();
   EXPECT_EQ(count("plan: 1111x1024x528"), 1) << text();
   EXPECT_EQ(count("cluster tiles of"), 2) << "why";
@@ -63,32 +63,32 @@ TEST_F(PlanLog, TellsEachProblemOnce) {
 
 TEST_F(PlanLog, HintsSayWhatIsSlow) {
   start("TW_LOG_LEVEL", "info");
-  plan_gemm(tn(1113, 1021, 511), with_workspace(), 132);
+  plan_gemm(tn(1113, 1021, 511), with_workspace(), h200());
   EXPECT_EQ(count("performance: A: pitch of 1022 bytes"), 1) << text();
   EXPECT_EQ(count("performance: D: pitch of 2042 bytes"), 1) << text();
-  plan_gemm(tn(600, 600, 30000), with_workspace(0), 132);
+  plan_gemm(tn(600, 600, 30000), with_workspace(0), h200());
   EXPECT_EQ(count("performance: a workspace of"), 1) << text();
-  plan_gemm(tn(600, 600, 30008), with_workspace(), 132);
+  plan_gemm(tn(600, 600, 30008), with_workspace(), h200());
   EXPECT_EQ(count("performance: a workspace of"), 1) << "enough was given: " << text();
 }
 
 TEST_F(PlanLog, OnlyTheSubsystemsThatAreAskedFor) {
   ::setenv("TW_LOG_LEVEL", "info", 1);
   start("TW_LOG_SUBSYS", "tune");
-  plan_gemm(tn(1114, 1024, 512), with_workspace(), 132);
+  plan_gemm(tn(1114, 1024, 512), with_workspace(), h200());
   EXPECT_EQ(text(), "");
 }
 
 TEST_F(PlanLog, PlansAloneWithPrintConfig) {
   start("TW_PRINT_CONFIG", "1");
-  plan_gemm(tn(1115, 1021, 511), with_workspace(), 132);
+  plan_gemm(tn(1115, 1021, 511), with_workspace(), h200());
   EXPECT_EQ(count("plan: 1115x1021x511"), 1) << text();
   EXPECT_EQ(count("performance"), 0) << text();
 }
 
 TEST_F(PlanLog, SilentUnlessAsked) {
   start("TW_LOG_LEVEL", "");
-  plan_gemm(tn(1116, 1021, 511), with_workspace(), 132);
+  plan_gemm(tn(1116, 1021, 511), with_workspace(), h200());
   EXPECT_EQ(text(), "");
 }
 

@@ -20,10 +20,10 @@ bool is_built(gemm_plan const& p) {
 TEST(Plan, AFusedEpilogueHasItsOwnKernels) {
   gemm_problem p = tn(4096, 4096, 4096);
   p.epilogue.act = activation::silu;
-  for (gemm_plan const& plan : plan_candidates(p, aligned(), 132))
+  for (gemm_plan const& plan : plan_candidates(p, aligned(), h200()))
     EXPECT_EQ(plan.config.fused, fusion::ops) << plan.kernel;
   p.epilogue.gate = gating::split;
-  for (gemm_plan const& plan : plan_candidates(p, aligned(), 132)) {
+  for (gemm_plan const& plan : plan_candidates(p, aligned(), h200())) {
     EXPECT_EQ(plan.config.fused, fusion::gated) << plan.kernel;
     EXPECT_FALSE(plan.swapped);
   }
@@ -31,7 +31,7 @@ TEST(Plan, AFusedEpilogueHasItsOwnKernels) {
   p.epilogue.act = activation::relu;
   p.d.type = elem::f16;
   try {
-    plan_gemm(p, aligned(), 132);
+    plan_gemm(p, aligned(), h200());
     FAIL() << "an f16 result of bf16 operands has no fused kernel";
   } catch (rejected const& r) {
     EXPECT_EQ(r.why().code, "TW0414");
@@ -54,7 +54,7 @@ TEST(Plan, TheTransposedProductExchangesTheVectorsOfRowsAndColumns) {
   gemm_problem p = tn(4, 4096, 4096);
   p.epilogue.bias = along::cols;
   p.epilogue.row_scale = true;
-  gemm_plan const plan = plan_gemm(p, aligned(), 132);
+  gemm_plan const plan = plan_gemm(p, aligned(), h200());
   ASSERT_TRUE(plan.swapped) << plan.why;
   EXPECT_EQ(plan.normal.epilogue.bias, along::rows);
   EXPECT_FALSE(plan.normal.epilogue.row_scale);
@@ -65,7 +65,7 @@ TEST(Plan, TheLargestProductHasAPlan) {
   for (elem const d : {elem::bf16, elem::f16, elem::f32}) {
     gemm_problem p = tn(std::int64_t{1} << 21, std::int64_t{1} << 21, 8);
     p.d.type = d;
-    EXPECT_GT(plan_gemm(p, aligned(), 132).clusters, 0);
+    EXPECT_GT(plan_gemm(p, aligned(), h200()).clusters, 0);
   }
 }
 
@@ -99,7 +99,7 @@ TEST(Plan, AKernelThatIsNotCompiledInIsRefused) {
 }
 
 TEST(Plan, LargeProductsTakeTheLargeTile) {
-  std::vector<gemm_plan> const plans = plan_candidates(tn(8192, 8192, 8192), aligned(), 132);
+  std::vector<gemm_plan> const plans = plan_candidates(tn(8192, 8192, 8192), aligned(), h200());
   gemm_config const& c = plans[0].config;
   EXPECT_GE(c.tile_m * c.tile_n, 128 * 192) << plans[0].why;
   EXPECT_TRUE(plans[0].hints.empty());
@@ -110,7 +110,7 @@ TEST(Plan, LargeProductsTakeTheLargeTile) {
 }
 
 TEST(Plan, FewRowsTakeAGemv) {
-  gemm_plan const one = plan_gemm(tn(1, 4100, 4096), aligned(), 132);
+  gemm_plan const one = plan_gemm(tn(1, 4100, 4096), aligned(), h200());
   ASSERT_TRUE(one.gemv) << one.kernel;
   EXPECT_EQ(one.kernel, "gemv_bf16_bf16_4x2_u4_1x4_c4");
   EXPECT_TRUE(one.swapped);
@@ -120,20 +120,20 @@ TEST(Plan, FewRowsTakeAGemv) {
   EXPECT_NE(one.why.find("1025 groups of 4 rows on 528 CTAs"), std::string::npos) << one.why;
   EXPECT_EQ(one.why.find("bands"), std::string::npos) << one.why;
   EXPECT_EQ(one.terms.waves, 2);
-  EXPECT_NEAR(plan_gemm(tn(1, 28680, 4096), aligned(), 132).predicted_us, 52.8, 2.5);
-  EXPECT_NEAR(plan_gemm(tn(2, 5120, 8192), aligned(), 132).predicted_us, 21.9, 2.2);
+  EXPECT_NEAR(plan_gemm(tn(1, 28680, 4096), aligned(), h200()).predicted_us, 52.8, 2.5);
+  EXPECT_NEAR(plan_gemm(tn(2, 5120, 8192), aligned(), h200()).predicted_us, 21.9, 2.2);
   for (int const rows : {2, 3, 8}) {
-    EXPECT_TRUE(plan_gemm(tn(rows, 5120, 8192), aligned(), 132).gemv) << rows;
-    EXPECT_TRUE(plan_gemm(tn(rows, 2000, 4096), aligned(), 132).gemv) << rows;
-    gemm_plan const columns = plan_gemm(tn(5120, rows, 8192), aligned(), 132);
+    EXPECT_TRUE(plan_gemm(tn(rows, 5120, 8192), aligned(), h200()).gemv) << rows;
+    EXPECT_TRUE(plan_gemm(tn(rows, 2000, 4096), aligned(), h200()).gemv) << rows;
+    gemm_plan const columns = plan_gemm(tn(5120, rows, 8192), aligned(), h200());
     EXPECT_TRUE(columns.gemv && !columns.swapped) << columns.kernel;
   }
-  EXPECT_FALSE(plan_gemm(tn(9, 5120, 8192), aligned(), 132).gemv);
+  EXPECT_FALSE(plan_gemm(tn(9, 5120, 8192), aligned(), h200()).gemv);
 }
 
 TEST(Plan, ATurnOfAGemvCostsAsMuchWhereKIsShort) {
   // One of 4x1 covers 4096 elements of K: 14.5 us as measured, where 16x8 takes 9.9.
-  gemm_plan const half = plan_gemm(tn(1, 8200, 2048), aligned(), 132);
+  gemm_plan const half = plan_gemm(tn(1, 8200, 2048), aligned(), h200());
   ASSERT_TRUE(half.gemv) << half.kernel;
   EXPECT_TRUE(half.gemv->by_mma()) << half.kernel;
 }
@@ -141,7 +141,7 @@ TEST(Plan, ATurnOfAGemvCostsAsMuchWhereKIsShort) {
 TEST(Plan, AGemvTakesWhatItCanLoad) {
   auto const gemvs = [](gemm_problem const& p, gemm_operands const& o) {
     int n = 0;
-    for (gemm_plan const& x : plan_candidates(p, o, 132)) n += x.gemv.has_value();
+    for (gemm_plan const& x : plan_candidates(p, o, h200())) n += x.gemv.has_value();
     return n;
   };
   gemm_problem const p = tn(2, 4096, 4096);
@@ -201,25 +201,25 @@ TEST(Plan, AGemvIsLaunchedWithTheAlignmentItWasPlannedFor) {
 }
 
 TEST(Plan, ABatchIsPlannedAsOneProductOfAllItsTiles) {
-  gemm_plan const one = plan_gemm(tn(2048, 2048, 128), aligned(), 132);
-  gemm_plan const many = plan_gemm(batch_of(tn(2048, 2048, 128), 32), aligned(), 132);
+  gemm_plan const one = plan_gemm(tn(2048, 2048, 128), aligned(), h200());
+  gemm_plan const many = plan_gemm(batch_of(tn(2048, 2048, 128), 32), aligned(), h200());
   EXPECT_TRUE(many.hints.empty());
   EXPECT_GT(many.predicted_us, 16 * (one.predicted_us - 2));  // 2 us to launch
   EXPECT_EQ(make_params(many, many.normal, aligned(), target::emu).walk.order.batch, 32);
   gemm_problem shared_b = batch_of(tn(64, 512, 8192), 32);
   shared_b.b.batch_stride_elems = 0;
-  EXPECT_LT(plan_gemm(shared_b, aligned(), 132).predicted_us,
-            plan_gemm(batch_of(tn(64, 512, 8192), 32), aligned(), 132).predicted_us);
+  EXPECT_LT(plan_gemm(shared_b, aligned(), h200()).predicted_us,
+            plan_gemm(batch_of(tn(64, 512, 8192), 32), aligned(), h200()).predicted_us);
   gemm_problem measured = tn(128, 128, 16384);
-  ASSERT_TRUE(find_winner(measured, 132));
-  EXPECT_FALSE(find_winner(batch_of(measured, 2), 132));
+  ASSERT_TRUE(find_winner(measured, h200()));
+  EXPECT_FALSE(find_winner(batch_of(measured, 2), h200()));
   gemm_problem scores = batch_of(tn(2048, 2048, 128), 32);
-  ASSERT_TRUE(find_winner(scores, 132));
+  ASSERT_TRUE(find_winner(scores, h200()));
   for (matrix_desc* m : {&scores.a, &scores.b, &scores.d})
     m->batch_stride_elems = matrix_desc::by_pointers;
-  EXPECT_TRUE(find_winner(scores, 132));
+  EXPECT_TRUE(find_winner(scores, h200()));
   scores.b.batch_stride_elems = 0;
-  EXPECT_FALSE(find_winner(scores, 132));
+  EXPECT_FALSE(find_winner(scores, h200()));
 }
 
 TEST(Plan, ABatchStrideThatTmaCannotAddressIsAnnounced) {
@@ -227,7 +227,7 @@ TEST(Plan, ABatchStrideThatTmaCannotAddressIsAnnounced) {
   p.a.batch_stride_elems += 1;
   p.b.batch_stride_elems += 8;
   p.d.batch_stride_elems += 1;
-  for (gemm_plan const& x : plan_candidates(p, aligned(), 132)) {
+  for (gemm_plan const& x : plan_candidates(p, aligned(), h200())) {
     EXPECT_EQ(x.repitch_a, !x.swapped);
     EXPECT_EQ(x.repitch_b, x.swapped);
     EXPECT_TRUE(x.direct_d);
@@ -236,7 +236,7 @@ TEST(Plan, ABatchStrideThatTmaCannotAddressIsAnnounced) {
 }
 
 TEST(Plan, TheOrderOfTilesIsTheModelsOrTheCallers) {
-  gemm_plan plan = plan_gemm(tn(4096, 24576, 1536), aligned(), 132);
+  gemm_plan plan = plan_gemm(tn(4096, 24576, 1536), aligned(), h200());
   EXPECT_NE(plan.why.find(order_names[static_cast<int>(plan.raster)]), std::string::npos);
   plan.raster = order_kind::hilbert;
   plan.band = 8;
@@ -257,7 +257,7 @@ TEST(Plan, TheOrderOfTilesIsTheModelsOrTheCallers) {
 TEST(Plan, ColumnMajorDIsTheTransposedProduct) {
   gemm_problem p = tn(100, 200, 64);
   p.d = {elem::bf16, order::col_major, 104};
-  for (gemm_plan const& x : plan_candidates(p, aligned(), 132)) {
+  for (gemm_plan const& x : plan_candidates(p, aligned(), h200())) {
     EXPECT_EQ(x.normal.d.ord, x.config.d_m ? order::col_major : order::row_major);
     EXPECT_EQ(x.swapped, !x.config.d_m);
     EXPECT_EQ(x.normal.m, x.swapped ? 200 : 100);
@@ -267,13 +267,13 @@ TEST(Plan, ColumnMajorDIsTheTransposedProduct) {
 
 TEST(Plan, SlowerPathsAreAnnounced) {
   gemm_problem p = tn(64, 33, 31);
-  gemm_plan const plan = plan_gemm(p, aligned(), 132);
+  gemm_plan const plan = plan_gemm(p, aligned(), h200());
   EXPECT_TRUE(plan.repitch_a && plan.repitch_b && plan.direct_d);
   ASSERT_EQ(plan.hints.size(), 3U);
   EXPECT_NE(plan.hints[0].find("62 bytes"), std::string::npos) << plan.hints[0];
   EXPECT_EQ(plan.hints[0].find(plan.swapped ? "B: " : "A: "), 0U) << plan.hints[0];
   gemm_problem const vector = tn(1, 40, 31);  // one row: its pitch does not matter
-  gemm_plan const one_row = plan_gemm(vector, aligned(), 132);
+  gemm_plan const one_row = plan_gemm(vector, aligned(), h200());
   EXPECT_FALSE(one_row.swapped ? one_row.repitch_b : one_row.repitch_a);
 }
 
@@ -289,18 +289,18 @@ TEST(Plan, EveryPlanIsCompiledIn) {
               p.a = {ab, oa, size};
               p.b = {ab, ob, size};
               p.d = {d, od, size};
-              gemm_plan const plan = plan_gemm(p, aligned(), 132);
+              gemm_plan const plan = plan_gemm(p, aligned(), h200());
               EXPECT_TRUE(is_built(plan)) << plan.kernel;
             }
 }
 
 TEST(Plan, ARowThatEndsInsideAChunkKeepsItsLastBoxFromTma) {
   gemm_problem p = tn(64, 200, 64);
-  gemm_plan plan = plan_gemm(p, aligned(), 132);
+  gemm_plan plan = plan_gemm(p, aligned(), h200());
   EXPECT_GT(make_params(plan, plan.normal, aligned(), target::emu).epilogue.tma_end, 256);
   p.n = 201;
   p.d.pitch_elems = 208;
-  plan = plan_gemm(p, aligned(), 132);
+  plan = plan_gemm(p, aligned(), h200());
   EXPECT_FALSE(plan.direct_d);
   EXPECT_EQ(make_params(plan, plan.normal, aligned(), target::emu).epilogue.tma_end, 192);
 }

@@ -6,6 +6,8 @@
 
 namespace tw::test {
 
+inline device const& h200() { return known_device("h200"); }
+
 inline gemm_problem tn(std::int64_t m, std::int64_t n, std::int64_t k, elem d = elem::bf16) {
   gemm_problem p;
   p.m = m, p.n = n, p.k = k;

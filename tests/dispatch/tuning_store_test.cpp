@@ -21,7 +21,7 @@
 namespace tw::test {
 namespace {
 
-tuning_identity const here{"a GPU", "13.0", tuning_version(), 132};
+tuning_identity const here{"NVIDIA H200", "13.0", tuning_version(), 132};
 using access = tuning_store::access;
 
 class TuningStore : public testing::Test {
@@ -295,10 +295,10 @@ TEST_F(TuningStore, AKilledWriterLeavesAllThatItFinished) {
 TEST_F(TuningStore, ThePlannerTakesWhatWasTuned) {
   gemm_problem const p = tn(1000, 1000, 1008);
   ::setenv("TILEWRIGHT_TUNE", "off", 1);
-  std::vector<gemm_plan> const plans = plan_candidates(p, with_workspace(), 132);
+  std::vector<gemm_plan> const plans = plan_candidates(p, with_workspace(), h200());
   gemm_plan const& other = plans[5];
   tune(p, {other.kernel, other.swapped, other.shared_tiles, other.sharers, 7.5, 8});
-  gemm_plan const plan = plan_gemm(p, with_workspace(), 132);
+  gemm_plan const plan = plan_gemm(p, with_workspace(), h200());
   EXPECT_EQ(plan.source, plan_source::tuned);
   EXPECT_EQ(plan.measured_us, 7.5);
   EXPECT_EQ(plan.kernel, other.kernel);
@@ -309,28 +309,29 @@ TEST_F(TuningStore, ThePlannerTakesWhatWasTuned) {
   EXPECT_EQ(plan_gemm(p, with_workspace(), 131).source, plan_source::model) << "another GPU";
   gemm_operands odd = with_workspace();
   odd.a = reinterpret_cast<void*>(std::uintptr_t{0x1002});
-  EXPECT_EQ(plan_gemm(p, odd, 132).source, plan_source::model) << "measured with aligned operands";
+  EXPECT_EQ(plan_gemm(p, odd, h200()).source, plan_source::model)
+      << "measured with aligned operands";
   ::setenv("TILEWRIGHT_TUNE", "off", 1);
   forget_tuning();
-  EXPECT_EQ(plan_gemm(p, with_workspace(), 132).kernel, plans[0].kernel);
+  EXPECT_EQ(plan_gemm(p, with_workspace(), h200()).kernel, plans[0].kernel);
 }
 
 TEST_F(TuningStore, AnEarlyStartThatWasMeasuredCountsMoreThanTheRule) {
   gemm_problem const p = tn(1000, 1000, 1008);
   ::setenv("TILEWRIGHT_TUNE", "off", 1);
-  gemm_plan const by_rule = plan_gemm(p, with_workspace(), 132);
+  gemm_plan const by_rule = plan_gemm(p, with_workspace(), h200());
   EXPECT_FALSE(by_rule.early_measured);
   measured_plan m{by_rule.kernel, by_rule.swapped, by_rule.shared_tiles, by_rule.sharers, 7.5, 8};
   for (bool const early : {false, true}) {
     m.starts_early = early;
     tune(p, m);
-    gemm_plan const plan = plan_gemm(p, with_workspace(), 132);
+    gemm_plan const plan = plan_gemm(p, with_workspace(), h200());
     EXPECT_EQ(plan.starts_early, early);
     EXPECT_TRUE(plan.early_measured);
   }
   m.starts_early.reset();
   tune(p, m);
-  gemm_plan const plan = plan_gemm(p, with_workspace(), 132);
+  gemm_plan const plan = plan_gemm(p, with_workspace(), h200());
   EXPECT_EQ(plan.source, plan_source::tuned);
   EXPECT_EQ(plan.starts_early, by_rule.starts_early);
   EXPECT_FALSE(plan.early_measured);
@@ -339,10 +340,10 @@ TEST_F(TuningStore, AnEarlyStartThatWasMeasuredCountsMoreThanTheRule) {
 TEST_F(TuningStore, ATuningThatDoesNotKnowLeavesWhatTheTableKnows) {
   gemm_problem const p = tn(64, 8192, 1024);
   ::setenv("TILEWRIGHT_TUNE", "off", 1);
-  gemm_plan const x = plan_gemm(p, with_workspace(), 132);
+  gemm_plan const x = plan_gemm(p, with_workspace(), h200());
   ASSERT_TRUE(x.source == plan_source::table_of_winners && x.early_measured);
   tune(p, {x.kernel, x.swapped, x.shared_tiles, x.sharers, 7.5, 8});
-  gemm_plan const plan = plan_gemm(p, with_workspace(), 132);
+  gemm_plan const plan = plan_gemm(p, with_workspace(), h200());
   EXPECT_EQ(plan.source, plan_source::tuned);
   EXPECT_EQ(plan.starts_early, x.starts_early);
   EXPECT_TRUE(plan.early_measured);
@@ -350,23 +351,23 @@ TEST_F(TuningStore, ATuningThatDoesNotKnowLeavesWhatTheTableKnows) {
 
 TEST_F(TuningStore, APlanThatNeedsMoreWorkspaceIsNotTaken) {
   gemm_problem const p = tn(600, 600, 30016);
-  gemm_plan const shared = plan_gemm(p, with_workspace(), 132);
+  gemm_plan const shared = plan_gemm(p, with_workspace(), h200());
   ASSERT_GT(shared.shared_tiles, 0);
   tune(p, {shared.kernel, shared.swapped, shared.shared_tiles, shared.sharers, 7.5, 8});
-  EXPECT_EQ(plan_gemm(p, with_workspace(), 132).source, plan_source::tuned);
-  EXPECT_EQ(plan_gemm(p, with_workspace(0), 132).source, plan_source::model);
+  EXPECT_EQ(plan_gemm(p, with_workspace(), h200()).source, plan_source::tuned);
+  EXPECT_EQ(plan_gemm(p, with_workspace(0), h200()).source, plan_source::model);
 }
 
 TEST_F(TuningStore, AFileThatCannotBeReadIsAHintNotACrash) {
   write_file(std::string(300, '?'));
   ::setenv("TILEWRIGHT_TUNE", path_.c_str(), 1);
   pretend_identity(here);
-  gemm_plan const plan = plan_gemm(tn(1000, 1000, 1008), with_workspace(), 132);
+  gemm_plan const plan = plan_gemm(tn(1000, 1000, 1008), with_workspace(), h200());
   ASSERT_EQ(plan.hints.size(), 1U);
   EXPECT_NE(plan.hints[0].find("TW0801"), std::string::npos) << plan.hints[0];
   ::setenv("TILEWRIGHT_TUNE", "yes", 1);
   forget_tuning();
-  EXPECT_NE(plan_gemm(tn(1000, 1000, 1008), with_workspace(), 132).hints[0].find("TW0802"),
+  EXPECT_NE(plan_gemm(tn(1000, 1000, 1008), with_workspace(), h200()).hints[0].find("TW0802"),
             std::string::npos);
 }
 
@@ -379,7 +380,7 @@ TEST_F(TuningStore, AReaderDoesNotWaitLongForAWriter) {
   EXPECT_EQ(code(access::read), "TW0802");
   ::setenv("TILEWRIGHT_TUNE", path_.c_str(), 1);
   pretend_identity(here);
-  gemm_plan const plan = plan_gemm(tn(1000, 1000, 1008), with_workspace(), 132);
+  gemm_plan const plan = plan_gemm(tn(1000, 1000, 1008), with_workspace(), h200());
   std::chrono::duration<double> const took = std::chrono::steady_clock::now() - start;
   EXPECT_LT(took.count(), 5);  // a second each
   ASSERT_EQ(plan.hints.size(), 1U);

@@ -19,7 +19,8 @@ COMMAND = os.environ.get("TW_COMMAND", str(ROOT / "build/bin/tilewright"))
 
 def plan_of(options):
     # Without the tuning results of this machine.
-    done = subprocess.run([COMMAND, "plan", *options.split(), "--json", "--top", "3"],
+    done = subprocess.run([COMMAND, "plan", *options.split(), "--device", "h200", "--json",
+                           "--top", "3"],
                           env={**os.environ, "TILEWRIGHT_TUNE": "off"},
                           capture_output=True, text=True, check=True)
     record = json.loads(done.stdout)

@@ -128,7 +128,7 @@ class gemm_runner {
     options.sms = in_k ? 132 : 2 + 2 * any(0, 2);
     options.most_reports = emu::options{}.most_reports;
     options.counted = &result.counts;
-    std::vector<gemm_plan> plans = plan_candidates(p, o, options.sms);
+    std::vector<gemm_plan> plans = plan_candidates(p, o, emulated_device(options));
     std::erase_if(plans, [&](gemm_plan const& x) {
       return x.gemv != gemv_ || (!gemv_ && x.config != c_) || x.swapped != swapped;
     });

@@ -8,8 +8,10 @@
 
 #include "tilewright/arch/emu/options.hpp"
 #include "tilewright/base/check.hpp"
+#include "tilewright/device/device.hpp"
 #include "tilewright/kernel/config.hpp"
 #include "tilewright/kernel/gemv_config.hpp"
+#include "tilewright/kernel/l2_hints.hpp"
 #include "tilewright/pipeline/order.hpp"
 #include "tilewright/problem/accept.hpp"
 #include "tilewright/problem/gemm.hpp"
@@ -34,8 +36,8 @@ struct plan_terms {
   double waves = 0;   // tiles of the busiest cluster (a count; a shared tile counts by its part)
 };
 
-/// Why a plan comes first: its predicted time, or a measured one: on an H200, shipped as a table,
-/// or on this card by `tilewright tune`.
+/// Why a plan comes first: its predicted time, or a measured one: of the device's tuning table,
+/// which the library ships, or on this GPU by `tilewright tune`.
 enum class plan_source : std::uint8_t { model, table_of_winners, tuned };
 
 /// A problem, the kernel chosen for it and why. `kernel` is the configuration's name.
@@ -53,9 +55,11 @@ struct gemm_plan {
   order_kind raster = order_kind::grouped;  // the order of the tiles,
   int band = 1;                             // in bands of so many cluster tiles
   std::int64_t workspace_bytes = 0;         // that operands.workspace must have, copies included
+  l2_hints l2{};                            // L2 cache hints
   double predicted_us = 0;
-  plan_terms terms;        // of the prediction
-  double measured_us = 0;  // of this plan on this card or an H200; 0: not measured
+  std::string predicted_for{};  // label() of the device that it was planned for
+  plan_terms terms;             // of the prediction
+  double measured_us = 0;       // of this plan on this GPU or on another of its kind; 0: none
   plan_source source = plan_source::model;
   std::string why;         // one line
   bool repitch_a = false;  // operand is copied to a padded pitch in the workspace first
@@ -78,19 +82,27 @@ struct gemm_plan {
 std::string kernel_name(gemm_config const& c);
 std::string kernel_name(gemv_config const& c);  // "gemv_bf16_bf16_4x1_u2_1x8_c2"
 
-/// Chooses a kernel. Throws `rejected` when accept() refuses. `device_sms`: number of SMs. Of the
-/// operands it reads the alignment and the size of the workspace. What `tilewright tune` found on
-/// this card is read at the first call and preferred (TILEWRIGHT_TUNE=off: not). The log tells each
-/// problem's plan once, and what would make it faster (TW_LOG_LEVEL; docs/planning.md).
-gemm_plan plan_gemm(gemm_problem const& p, gemm_operands const& o, int device_sms);
+/// Chooses a kernel for `dev`: gpu_device(), emulated_device() or known_device("h200"). Throws
+/// `rejected` when accept() refuses the problem or the device. Of the operands it reads the
+/// alignment and the size of the workspace. What `tilewright tune` found on this GPU is read at the
+/// first call and preferred (TILEWRIGHT_TUNE=off: not). The log tells each problem's plan once, and
+/// what would make it faster (TW_LOG_LEVEL; docs/planning.md).
+gemm_plan plan_gemm(gemm_problem const& p, gemm_operands const& o, device const& dev);
 
 /// All plans for this problem, the one predicted to be fastest first. Throws as plan_gemm.
 std::vector<gemm_plan> plan_candidates(gemm_problem const& p, gemm_operands const& o,
-                                       int device_sms);
+                                       device const& dev);
 
-/// Bytes of workspace with which each plan for this product can run on 132 SMs: 64 MiB for tiles
-/// that are shared, and room for copies of operands whose pitch or base TMA cannot address.
-/// Of the operands it reads the alignment.
+/// The same for an H200 with this number of SMs, whatever GPU is there: for callers of version
+/// 0.1, which knew no other device.
+gemm_plan plan_gemm(gemm_problem const& p, gemm_operands const& o, int h200_sms);
+std::vector<gemm_plan> plan_candidates(gemm_problem const& p, gemm_operands const& o, int h200_sms);
+
+/// Bytes of workspace with which each plan for this problem can run on `dev`: 64 MiB, or more on a
+/// device with more than 132 SMs, for split-K and stream-K, and room for copies of operands whose
+/// leading dimension or base TMA cannot address. Of the operands it reads the alignment. Without a
+/// device: enough for each of known_devices().
+std::int64_t gemm_workspace_bytes(gemm_problem const& p, gemm_operands const& o, device const& dev);
 std::int64_t gemm_workspace_bytes(gemm_problem const& p, gemm_operands const& o);
 
 /// Drops the plans that gemm() and gemm_emulated() remember for the problems they were called with.
@@ -107,9 +119,15 @@ struct gpu_info {
   int sms = 0;
   int compute_capability = 0;  // 90 for 9.0
   std::int64_t memory_bytes = 0;
+  std::int64_t l2_bytes = 0, max_smem_bytes_per_cta = 0;
+  double max_clock_mhz = 0;
   std::string driver;  // "13.0": what the driver supports
 };
 gpu_info const& gpu();
+
+/// The description of the current device: that of its name in devices/, or the nearest one
+/// (describe()). Throws gpu().why_not where no GPU is usable.
+device const& gpu_device();
 
 /// How a launch stands to the one before it in its stream.
 struct launch_options {
@@ -145,7 +163,9 @@ using emu::async_policy;
 void gemm_emulated(gemm_problem const& p, gemm_operands const& o, emu_options const& opt = {});
 void gemm_emulated(gemm_plan const& plan, gemm_operands const& o, emu_options const& opt = {});
 
-/// SMs that an emulated device has with these options: what the first form plans for.
+/// SMs that an emulated device has with these options, and that device, an H200 with so many: what
+/// the first form plans for.
 int emulated_sms(emu_options const& opt);
+device emulated_device(emu_options const& opt);
 
 }  // namespace tw

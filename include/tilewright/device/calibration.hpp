@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// calibration.hpp  The constants of the performance models, as fitted to measurements of one
+// device.
+//
+// The values are in devices/NAME.json, one number per field of these structures; gen/devices.py
+// embeds them, and a field that is missing or unknown there does not compile. gen/fit_model.py fits
+// them. Units are in the names: "per_clock" is per SM clock, "us" microseconds.
+#pragma once
+
+namespace tw {
+
+/// Model of the SM90 GEMM kernels (src/dispatch/cost.hpp): wgmma main loop, TMA loads, epilogue.
+struct gemm_calibration {
+  double clock_ghz;  // SM clock during GEMMs
+
+  // Share of the tensor core peak that a main loop reaches,
+  double efficiency;           // cooperative tiles of 128 rows and more,
+  double efficiency_256;       // of 256 rows,
+  double efficiency_64;        // of 64 rows,
+  double efficiency_pingpong;  // ping-pong kernels;
+  double efficiency_cluster;   // factor for clusters whose CTAs multicast
+  double min_wgmma_clocks;     // of one wgmma, however narrow: it reads 64 x 16 elements of A
+
+  // Share by which the time grows where all tensor cores are busy and power limits the clock
+  // (docs/decisions/0033),
+  double power_pingpong, power_128, power_192, power_256;        // by rows of the tile,
+  double power_cluster_256x192, power_cluster_2, power_cluster;  // of multicast clusters
+
+  // Loads from L2 to shared memory,
+  double load_bytes_per_clock;            // of all SMs together,
+  double load_bytes_per_clock_split_k;    // of all, where CTAs load different parts of K,
+  double load_bytes_per_clock_sm;         // of one SM at most, likewise,
+  double load_bytes_per_clock_gpc;        // of a GPC, each line counted once,
+  double load_bytes_per_clock_multicast;  // of one SM of a multicast cluster
+  double gpc_exponent;                    // with which the rates of SMs and of a GPC join
+  double split_sector_factor;             // cost of lines that begin inside a 32-byte sector of L2,
+  double split_sector_multicast;          // the same in multicast clusters,
+  double split_line_factor;               // cost of lines that begin inside a 128-byte line
+
+  // DRAM,
+  double dram_bytes_per_us;
+  double dram_bytes_per_us_once;  // where one operand is loaded with evict_first,
+  double kept_operand_bytes;      // an operand larger than this is read again by a tile that
+                                  // loads it at another time
+
+  double copy_launch_us, copy_bytes_per_us;  // of operands that are copied to an aligned layout
+
+  double overlap_exponent;  // with which math, loads and DRAM overlap
+  double launch_us, cluster_launch_us;
+
+  // Epilogue,
+  double epilogue_bytes_per_clock;
+  double epilogue_m_major_factor;       // of a column-major D
+  double epilogue_partial_line_factor;  // of TMA boxes that are not lines of 128 bytes
+  double epilogue_plain_store_factor;   // without TMA
+  double epilogue_fused_clocks;         // of a fused epilogue, per accumulator
+  double exposed_pingpong, exposed_m_major, exposed_64;  // share that ping-pong does not hide
+
+  // Split-K and stream-K,
+  double cluster_reduction_us, cluster_reduction_bytes_per_clock;  // within a cluster,
+  double fixup_us;                                                 // through the workspace,
+  double fixup_second_step_us;  // and if the parts do not fit one step,
+  double fixup_bytes_per_clock;
+};
+
+/// Model of the GEMV kernels (docs/decisions/0014).
+struct gemv_calibration {
+  double launch_us;
+  double dram_bytes_per_us;           // one column,
+  double dram_bytes_per_us_columns;   // 2 to 4,
+  double dram_bytes_per_us_8;         // 5 to 8,
+  double dram_bytes_per_us_16;        // 9 to 16
+  double turn_us_fma, turn_us_mma;    // of one turn of a CTA's loop,
+  double group_us_fma, group_us_mma;  // and for each group of rows
+  double sm_bytes_per_us;             // of one SM
+};
+
+/// When a launch may start while the one before it ends (docs/decisions/0024).
+struct early_start_calibration {
+  double max_us, max_gemv_us;  // longer launches do not gain
+  double max_read_share;       // of DRAM reads in the time, above which the CTAs' place matters
+  double split_k_max_ctas;     // that are still one on a TPC
+  double cluster_k_min_ctas, single_tile_min_ctas;
+  double two_ctas_max_stage_rows;  // stages * (tile_m + tile_n) of which two CTAs fit an SM
+};
+
+/// L2 cache hints (docs/decisions/0020).
+struct l2_hint_calibration {
+  double d_evict_first_min_bytes;          // a larger D is stored with evict_first
+  double operand_evict_first_max_d_bytes;  // beside a larger D operands have no hint
+  double b_evict_first_min_bytes, b_evict_first_max_bytes;
+  double b_evict_first_min_ctas;
+  double a_128_byte_min_ctas;  // more: A is fetched in pieces of 128 bytes
+  double a_evict_normal_max_ctas;
+};
+
+/// Orders of tiles (docs/decisions/0009, 0025, 0032).
+struct tile_order_calibration {
+  double l2_operand_bytes;     // of operands that stay in L2
+  double small_operand_bytes;  // of operands that stay there whatever the order
+  double l2_byte_cost;         // of a byte read from L2, in bytes of DRAM
+  double min_gain;             // share that another order than the usual one must save
+};
+
+struct calibration {
+  gemm_calibration gemm;
+  gemv_calibration gemv;
+  early_start_calibration early_start;
+  l2_hint_calibration l2_hints;
+  tile_order_calibration tile_order;
+};
+
+}  // namespace tw

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// l2_hints.hpp  L2 cache hints of a launch: how its operands are loaded and its result is stored.
+#pragma once
+
+#include "tilewright/kernel/params.hpp"
+
+namespace tw {
+
+struct l2_hints {
+  l2_load a = l2_load::plain, b = l2_load::plain;
+  bool a_by_128_bytes = false;  // tensor_map_desc::l2_fetches_128 of A
+  bool d_evict_first = false;
+
+  bool operator==(l2_hints const&) const = default;
+};
+
+}  // namespace tw
