@@ -39,3 +39,8 @@ target_link_libraries(tilewright_tools PUBLIC tilewright fmt::fmt spdlog::spdlog
 add_executable(tilewright_command ${PROJECT_SOURCE_DIR}/tools/main.cpp)
 set_target_properties(tilewright_command PROPERTIES OUTPUT_NAME tilewright)
 target_link_libraries(tilewright_command PRIVATE tilewright_tools)
+
+# For gen/fit_model.py, which fits the performance models; built on demand.
+add_executable(model_evaluator EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/gen/model_evaluator.cpp)
+target_include_directories(model_evaluator PRIVATE ${PROJECT_SOURCE_DIR}/src)
+target_link_libraries(model_evaluator PRIVATE tilewright fmt::fmt)

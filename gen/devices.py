@@ -94,8 +94,8 @@ def number(x):
 def one(device_id, record):
     facts = [f".id = {quoted(device_id)}", f".name = {quoted(record['name'])}"]
     facts += [f".{key} = {number(record[key])}" for key in (*INTEGERS, *NUMBERS)]
-    facts += [f".calibration_note = {quoted(record['calibration_note'])}",
-              f".tuning_table = {quoted(record['tuning_table'])}"]
+    for key in ("calibration_note", "tuning_table"):
+        facts.append(f".{key} = {quoted(record[key])}")
     text = "    {.facts = {" + ",\n               ".join(facts) + "},\n"
     text += "     .cuda_names = {" + ", ".join(map(quoted, record["cuda_names"])) + "},\n"
     if "like" in record:
@@ -105,7 +105,8 @@ def one(device_id, record):
 
 def calibration_text(device_id, record):
     sections = [
-        f"    .{section} = {{" + ",\n        ".join(f".{k} = {number(v)}" for k, v in fields.items())
+        f"    .{section} = {{"
+        + ",\n        ".join(f".{field} = {number(value)}" for field, value in fields.items())
         + "}" for section, fields in record["calibration"].items()]
     checks = "".join(
         f"static_assert(sizeof(calibration::{section}) == {len(fields)} * sizeof(double),\n"

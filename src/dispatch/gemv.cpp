@@ -91,6 +91,11 @@ std::vector<gemv_option> gemv_options(gemm_plan const& base, device const& dev) 
   return options;
 }
 
+double gemv_predicted_us(gemm_plan const& plan, device const& dev) {
+  auto const groups = static_cast<int>(items_of(*plan.gemv, plan.normal));
+  return predict(*plan.gemv, plan.normal, {groups, plan.clusters, 0, 0}, dev).total_us;
+}
+
 plan_terms gemv_terms(gemv_option const& x, device const& dev) {
   plan_terms r;
   r.loads = x.time.loads_us;

@@ -23,6 +23,9 @@ struct gemv_option {
 /// multiple of 8, no fused epilogue. None where one of these is missing.
 std::vector<gemv_option> gemv_options(gemm_plan const& base, device const& dev);
 
+/// The time that the model of `dev` predicts for a GEMV plan.
+double gemv_predicted_us(gemm_plan const& plan, device const& dev);
+
 /// The parts of its prediction.
 plan_terms gemv_terms(gemv_option const& x, device const& dev);
 

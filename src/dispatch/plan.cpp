@@ -302,6 +302,19 @@ gemm_plan finished(option const& x, std::size_t of, device const& dev) {
 
 }  // namespace
 
+double predicted_us(gemm_plan const& plan, device const& dev) {
+  if (auto r = accept(dev)) throw rejected(*r);
+  if (plan.gemv) return gemv_predicted_us(plan, dev);
+  gemm_config const c = plan.launched();
+  odd_matrices odd;
+  gemm_problem const loaded = as_loaded(plan, odd);
+  auto const up = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
+  std::int64_t const tiles = up(plan.normal.m, c.tile_m * c.cluster_m) *
+                             up(plan.normal.n, c.tile_n * c.cluster_n) * plan.normal.batch;
+  sharing const s{static_cast<int>(tiles), plan.clusters, plan.shared_tiles, plan.sharers};
+  return predict(loaded, c, s, dev, odd).total_us;
+}
+
 std::vector<gemm_plan> plan_candidates(gemm_problem const& p, gemm_operands const& o,
                                        device const& dev) {
   std::vector<option> const options = ranked(p, o, dev);

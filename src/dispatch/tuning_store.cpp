@@ -174,6 +174,11 @@ bool parse_key(std::string const& key, gemm_problem& p) {
 
 }  // namespace
 
+std::optional<gemm_problem> problem_of_key(std::string const& key) {
+  gemm_problem p;
+  return parse_key(key, p) ? std::optional(p) : std::nullopt;
+}
+
 void tuning_store::closer::operator()(sqlite3* db) const { sqlite3_close(db); }
 
 tuning_store::tuning_store(std::string const& path, access wanted) : path_(path) {

@@ -119,6 +119,22 @@ TEST(Device, PredictionsFollowTheDevice) {
   EXPECT_GT(row_us("h100_pcie"), 1.8 * row_us("h200"));  // 2.0 instead of 4.8 TB/s
 }
 
+/// A plan's own prediction is that of the device it was made for.
+TEST(Device, APlanCanBePredictedForAnyDevice) {
+  for (std::int64_t const rows : {1, 77, 4096}) {
+    gemm_problem p = square(4096);
+    p.m = rows;
+    int compared = 0;
+    for (gemm_plan const& plan : plan_candidates(p, operands(), known_device("h100_pcie"))) {
+      EXPECT_DOUBLE_EQ(predicted_us(plan, known_device("h100_pcie")), plan.predicted_us)
+          << plan.kernel;
+      EXPECT_LT(predicted_us(plan, known_device("h200")), plan.predicted_us) << plan.kernel;
+      ++compared;
+    }
+    EXPECT_GT(compared, 10);
+  }
+}
+
 TEST(Device, OnlyTheDeviceOfATuningTableHasItsMeasuredPlans) {
   gemm_problem const p = square(4096);
   EXPECT_EQ(plan_gemm(p, operands(), known_device("h200")).source, plan_source::table_of_winners);
@@ -141,7 +157,9 @@ TEST(Device, ADeviceWithoutAModelIsRefused) {
 }
 
 TEST(Device, AnEmulatedDeviceSaysForWhichNumberOfSmsItsPlansAre) {
-  device const d = emulated_device({.sms = 4});
+  emu_options options;
+  options.sms = 4;
+  device const d = emulated_device(options);
   EXPECT_EQ(d.sm_count, 4);
   gemm_plan const plan = plan_gemm(square(4096), operands(), d);
   EXPECT_NE(plan.why.find("predicted for NVIDIA H200 with 4 SMs"), std::string::npos) << plan.why;

@@ -102,7 +102,7 @@ TEST(Batch, PlansByPointersTakeKernelsThatDo) {
   e.p.a.batch_stride_elems = matrix_desc::by_pointers;
   e.p.m = e.p.n = 4096;
   e.p.d = {elem::bf16, order::row_major, 4096, 4096 * 4096};
-  for (gemm_plan const& plan : plan_candidates(e.p, e.operands(), h200()))
+  for (gemm_plan const& plan : plan_candidates(e.p, e.operands(), known_device("h200")))
     EXPECT_TRUE(plan.config.by_pointers()) << plan.kernel;
 }
 

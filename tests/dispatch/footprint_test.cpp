@@ -10,6 +10,8 @@
 #include <set>
 #include <utility>
 
+#include "tilewright/device/device.hpp"
+
 namespace tw::test {
 namespace {
 

@@ -70,8 +70,8 @@ TEST(Measured, F16RunsWhatWasMeasuredWithBf16) {
   EXPECT_EQ(f16.config.tile_n, bf16.config.tile_n);
   EXPECT_EQ(f16.sharers, bf16.sharers);
   EXPECT_EQ(f16.config.ab, elem::f16);
-  EXPECT_TRUE(f16.why.ends_with("on an H200, in bf16")) << f16.why;
-  EXPECT_TRUE(bf16.why.ends_with("on an H200")) << bf16.why;
+  EXPECT_TRUE(f16.why.ends_with("on NVIDIA H200, in bf16")) << f16.why;
+  EXPECT_TRUE(bf16.why.ends_with("on NVIDIA H200")) << bf16.why;
 }
 
 TEST(Measured, AColumnMajorResultRunsAsTheTransposedProduct) {

@@ -303,7 +303,7 @@ TEST_F(TuningStore, ThePlannerTakesWhatWasTuned) {
   EXPECT_EQ(plan.measured_us, 7.5);
   EXPECT_EQ(plan.kernel, other.kernel);
   EXPECT_EQ(plan.swapped, other.swapped);
-  EXPECT_NE(plan.why.find("on this card"), std::string::npos) << plan.why;
+  EXPECT_NE(plan.why.find("on this GPU"), std::string::npos) << plan.why;
   EXPECT_TRUE(plan.hints.empty());
 
   EXPECT_EQ(plan_gemm(p, with_workspace(), 131).source, plan_source::model) << "another GPU";

@@ -123,10 +123,10 @@ TEST(Workspace, TheStatedBytesServeEveryPlan) {
       gemm_problem const p = tn(m, 24, k);
       std::int64_t const bytes = gemm_workspace_bytes(p, {});
       gemm_operands const o{nullptr, nullptr, nullptr, nullptr, nullptr, bytes};
-      auto const plans = plan_candidates(p, o, h200());
+      auto const plans = plan_candidates(p, o, known_device("h200"));
       for (gemm_plan const& x : plans) EXPECT_LE(x.workspace_bytes, bytes) << x.kernel;
       gemm_operands const more{nullptr, nullptr, nullptr, nullptr, nullptr, bytes * 8};
-      EXPECT_EQ(plan_candidates(p, more, h200()).size(), plans.size())
+      EXPECT_EQ(plan_candidates(p, more, known_device("h200")).size(), plans.size())
           << "more would allow more plans";
     }
 }
