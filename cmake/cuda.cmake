@@ -23,7 +23,22 @@ if(CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 13.0)
                       "configure with -DTW_CUDA=OFF for the emulator alone")
 endif()
 find_package(CUDAToolkit 13.0 REQUIRED)
+set(tw_cudart CUDA::cudart_static)
+if(BUILD_SHARED_LIBS)  # one runtime for all shared libraries of a process
+  set(tw_cudart CUDA::cudart)
+endif()
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
-# Refuses spills and the notes that say that wgmma was serialised; see the script.
-set(CMAKE_CUDA_COMPILER_LAUNCHER
-    ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/cmake/ptxas_check.py)
+# Machine code is most of the library: compressed it takes a sixth.
+add_compile_options($<$<COMPILE_LANGUAGE:CUDA>:--compress-mode=size>)
+# Spills, and notes that wgmma was serialised, are errors here and warnings for a packager, whose
+# ptxas may be newer than any that was tried; see the script.
+option(TW_PTXAS_STRICT "Kernels that ptxas spills or serialises are errors, not warnings" OFF)
+set(tw_ptxas_policy --warn)
+if(TW_PTXAS_STRICT)
+  set(tw_ptxas_policy --strict)
+endif()
+set(CMAKE_CUDA_COMPILER_LAUNCHER ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/cmake/ptxas_check.py
+                                 ${tw_ptxas_policy})
+if(TW_CCACHE)
+  list(APPEND CMAKE_CUDA_COMPILER_LAUNCHER ${TW_CCACHE})
+endif()

@@ -65,6 +65,16 @@ class Compiling(unittest.TestCase):
                 (kernel,) = json.load(file)["kernels"]
             self.assertGreater(kernel["spill_store_bytes"], 0)
 
+    def test_with_warn_both_are_told_and_the_object_stays(self):
+        for source, words in (("spills.cu", "warning: ptxas spills registers in spills(float*"),
+                              ("serialised.cu", "warning: ptxas could not keep a kernel")):
+            with tempfile.TemporaryDirectory() as folder:
+                done, output = compile_cuda(os.path.join(HERE, source), folder, "--warn")
+                self.assertEqual(done.returncode, 0)
+                self.assertIn(words, done.stderr)
+                self.assertNotIn("error:", done.stderr)
+                self.assertTrue(os.path.exists(output))
+
     def test_a_serialised_wgmma_is_refused(self):
         with tempfile.TemporaryDirectory() as folder:
             done, output = compile_cuda(os.path.join(HERE, "serialised.cu"), folder)
