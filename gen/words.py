@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """words.py  The rule "terms" of lint.py: prose uses the terms of the field (gen/words.txt).
 
-Prose is Markdown outside of code, and the comments, docstrings and string literals of sources.
+Prose is Markdown outside of code, and the comments, docstrings, string literals and names
+of tests in sources.
 """
 import io
 import os
@@ -50,7 +51,18 @@ def markdown_prose(text):
             yield number, CODE_SPAN.sub(" ", line), True
 
 
+TEST_NAME = re.compile(r"^(?:TEST\w*|TYPED_TEST\w*)\(\s*\w+,\s*(\w+)\)", re.M)
+
+
+def test_names(text, names):
+    """Names of tests as sentences: names_like_this and NamesLikeThis."""
+    for found in names.finditer(text):
+        words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", found[1].replace("_", " "))
+        yield text.count("\n", 0, found.start(1)) + 1, words, False
+
+
 def cpp_prose(text):
+    yield from test_names(text, TEST_NAME)
     for found in CPP_PROSE.finditer(text):
         first = text.count("\n", 0, found.start()) + 1
         is_text = found[0][0] in "R\""
@@ -64,6 +76,7 @@ def cpp_prose(text):
 
 
 def python_prose(text):
+    yield from test_names(text, re.compile(r"^ *def (test_\w+)\(", re.M))
     try:
         tokens = list(tokenize.generate_tokens(io.StringIO(text).readline))
     except (tokenize.TokenError, SyntaxError, IndentationError):

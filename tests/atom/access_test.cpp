@@ -74,7 +74,7 @@ TEST(Access, ASwizzleDoesNotChangeTheIdeal) {
 
 /// Every canonical layout of wgmma is read without conflicts; so is a box of TMA as wide as its
 /// span.
-TEST(Access, WhatTheHardwareReadsHasNoConflicts) {
+TEST(Access, HardwareReadsHaveNoConflicts) {
   for (char const* text :
        {"(64,(8,8)):(8,(1,512))", "Sw<1,3,3> o 0 o (64,16):(16,1)",
         "Sw<2,3,3> o 0 o (64,32):(32,1)", "Sw<3,3,3> o 0 o ((8,8),(64,2)):((64,512),(1,4096))",
@@ -95,7 +95,7 @@ nlohmann::json measured_on_a_gpu() {
 }
 
 /// The model cannot drift from what Nsight Compute counted.
-TEST(Access, CountsAreThoseOfTheCard) {
+TEST(Access, CountsAreThoseOfTheGpu) {
   auto const card = measured_on_a_gpu();
   std::vector<bank_case> const cases = bank_cases();
   ASSERT_EQ(card["layouts"].size(), cases.size());
@@ -126,7 +126,7 @@ TEST(Access, CountsAreThoseOfTheCard) {
   }
 }
 
-TEST(Access, RandomPatternsCountAsOnTheCard) {
+TEST(Access, RandomPatternsCountAsOnTheGpu) {
   auto const card = measured_on_a_gpu();
   ASSERT_EQ(card["patterns"].size(), pattern_accesses().size());
   for (std::string const& name : pattern_accesses()) {

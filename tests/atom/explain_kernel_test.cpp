@@ -10,7 +10,7 @@ namespace {
 
 using namespace tw_test;
 
-TEST(ExplainKernels, ComputeTheProduct) {
+TEST(ExplainKernels, ComputeD) {
   for (auto const& check : writing_checks<tw::test::emulated>()) {
     tw::test::emulated machine(tw::emu::options{});
     EXPECT_EQ(check.run(machine), "") << check.name;

@@ -36,7 +36,7 @@ std::string code_of(std::function<void()> const& f) {
   return "nothing";
 }
 
-TEST(MmaName, EveryAtomHasANameOfItsOwn) {
+TEST(MmaName, EveryAtomHasADifferentName) {
   std::set<std::string> names;
   for (mma_row const& row : mma_rows) {
     for (mma_atom const& a : atoms_of(row)) {
@@ -83,7 +83,7 @@ TEST(MmaName, AmbiguousNamesListTheCandidates) {
   EXPECT_EQ(code_of([] { one_mma("mma.sm90.m64n96k16.f16"); }), "TW0212");
 }
 
-TEST(MmaName, WhatIsNoNameIsRefused) {
+TEST(MmaName, TextThatIsNotANameIsRefused) {
   EXPECT_EQ(code_of([] { match_mma("mma.sm90.m64n96k16.f32.x17"); }), "TW0211");
   EXPECT_EQ(code_of([] { match_mma("mma.sm91.m64n96k16"); }), "TW0210");
   EXPECT_EQ(code_of([] { match_mma("mna.sm90.m64n96k16"); }), "TW0210");

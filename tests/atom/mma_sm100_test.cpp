@@ -21,7 +21,7 @@ static_assert(tmem_accumulator(1, 64, 64, make_shape(2, 1)) ==
 static_assert(tmem_accumulator(2, 64, 64, make_shape(1, 1)) ==
               "((64,(32,2)),1,1):((65536,(1,4194304)),0,0)"_L);
 
-TEST(TensorMemory, ElementsHaveAddressesOfTheirOwn) {
+TEST(TensorMemory, ElementsHaveDifferentAddresses) {
   for (int const ctas : {1, 2})
     for (int const m : {64, 128})
       for (int const n : {16, 32, 64, 128, 256})
@@ -46,7 +46,7 @@ TEST(TensorMemory, RowsOfAnM64AccumulatorLeaveHalfOfTheLanes) {
   for (int row = 0; row < 64; ++row) EXPECT_EQ(l(row) / tmem_lane, row / 16 * 32 + row % 16);
 }
 
-TEST(TensorMemory, WhatDoesNotFitIsRefused) {
+TEST(TensorMemory, ValuesThatDoNotFitAreRefused) {
   EXPECT_THROW(tmem_accumulator(1, 32, 64, make_shape(1)), rejected);  // TW0218
   EXPECT_THROW(tmem_accumulator(3, 64, 64, make_shape(1)), rejected);
   EXPECT_THROW(tmem_accumulator(1, 128, 256, make_shape(4, 1)), rejected);
@@ -85,7 +85,7 @@ TEST(InstructionDescriptor, FieldsComeBack) {
   EXPECT_GT(scaled.size(), 1000U);
 }
 
-TEST(InstructionDescriptor, WhatDoesNotFitIsRefused) {
+TEST(InstructionDescriptor, ValuesThatDoNotFitAreRefused) {
   EXPECT_THROW((umma_idesc{.n = 260, .m = 128}.bits()), rejected);  // TW0219
   EXPECT_THROW((umma_idesc{.n = 64, .m = 100}.bits()), rejected);
   EXPECT_THROW((umma_idesc{.d_format = 4, .n = 64, .m = 128}.bits()), rejected);

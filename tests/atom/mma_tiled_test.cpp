@@ -138,7 +138,7 @@ std::string code_of(char const* expression) {
   return "nothing";
 }
 
-TEST(TiledMma, WhatIsRefused) {
+TEST(TiledMma, Refusals) {
   EXPECT_EQ(code_of("tiled_mma(mma.sm80.m16n8k16.f32.f16.f16, (2,2,1,1))"), "TW0214");
   EXPECT_EQ(code_of("tiled_mma(mma.sm80.m16n8k16.f32.f16.f16, (2,2,1), (32,24,16))"), "TW0215");
   EXPECT_EQ(code_of("tv(tiled_mma(SM70_8x8x4_F32F16F16F32_NT, (1,1,1)), C)"), "TW0216");

@@ -103,7 +103,7 @@ TEST(Shapes, NamesAreUniqueAndSelectionsExist) {
   EXPECT_EQ(code({"d"}, {"s"}), "TW0705");
 }
 
-TEST(Shapes, WhatIsNotSupportedSaysWhy) {
+TEST(Shapes, UnsupportedShapesStateTheReason) {
   EXPECT_FALSE(why_unsupported(parse(valid())[0]));
   for (auto const& [field, value] :
        std::vector<std::pair<std::string, nlohmann::json>>{{"dtype", "fp8_block"},

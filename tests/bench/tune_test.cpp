@@ -211,7 +211,7 @@ TEST_F(Tune, TheCommandListsAndExports) {
   EXPECT_EQ(j["shapes"][1]["layout"], "TN");
 }
 
-TEST_F(Tune, TheCommandTellsWhatStartsEarly) {
+TEST_F(Tune, TheCommandShowsEarlyStarts) {
   tuning_store store(path_, tuning_store::access::write);
   std::optional<bool> const early[] = {true, false, std::nullopt};
   for (int i = 0; i < 3; ++i)

@@ -106,7 +106,7 @@ TEST(Batch, PlansByPointersTakeKernelsThatDo) {
     EXPECT_TRUE(plan.config.by_pointers()) << plan.kernel;
 }
 
-TEST(Batch, RowsThatGoOnAreOneProduct) {
+TEST(Batch, ContiguousRowsAreOneGemm) {
   example e, one_by_one;
   gemm_plan const plan = plan_gemm(e.p, e.operands(), 4);
   EXPECT_EQ(plan.problem.batch, batch);

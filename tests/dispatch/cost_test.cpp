@@ -30,14 +30,14 @@ double reads_us(gemm_problem const& p, int tiles, int shared) {
          static_cast<double>(p.batch);
 }
 
-TEST(Cost, SharedTilesReadALargeOperandAnewForEachTileAcross) {
+TEST(Cost, SplitKReadsALargeOperandAnewForEachTileAcross) {
   gemm_problem const p = tn(256, 5120, 25600);  // 2 x 40 tiles; A has 13 MB, B 262
   double const once = reads_us(p, 80, 0), a = once * 256 / 5376, b = once * 5120 / 5376;
   EXPECT_NEAR(reads_us(p, 80, 80), a + 2 * b, 1e-9 * once);
   EXPECT_NEAR(reads_us(p, 80, 40), a + 1.5 * b, 1e-9 * once);  // half of the tiles
 }
 
-TEST(Cost, AndASmallOneNotHoweverManyProductsThereAre) {
+TEST(Cost, AndASmallOneOnceForAnyBatch) {
   for (int const batch : {1, 77, 1000}) {
     gemm_problem const p = batch_of(tn(512, 512, 512), batch);  // A and B have 0.5 MB
     EXPECT_DOUBLE_EQ(reads_us(p, 16 * batch, 16 * batch), reads_us(p, 16 * batch, 0)) << batch;

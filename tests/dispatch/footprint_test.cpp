@@ -34,7 +34,7 @@ TEST(Footprint, AWaveThatIsASquareTouchesTheFewest) {
   EXPECT_DOUBLE_EQ(footprint_of({32, 32, 16}, s).touched, 20 * 4e6);
 }
 
-TEST(Footprint, WhatIsNeededAgainSoonIsNotFresh) {
+TEST(Footprint, PanelsThatAreReusedSoonAreNotFresh) {
   strips const s{1e6, 1e6, false, false, 64};
   // The first wave reads 8 rows and 8 columns, the other three of a band 8 new columns each; the
   // next band finds neither its rows nor, after 4 waves of 16 MB, its columns.
@@ -51,7 +51,7 @@ TEST(Footprint, ProductsOfABatchShareWhatIsTheSameForAll) {
   EXPECT_DOUBLE_EQ(footprint_of({2, 2, 2, 8}, s).fresh, 2e6 + 2e6 / 8);
 }
 
-TEST(Footprint, EveryStripIsReadOnceIfTheCacheHoldsAll) {
+TEST(Footprint, EveryPanelIsReadOnceIfTheCacheHoldsAll) {
   std::mt19937 rng(5);
   for (int i = 0; i < 200; ++i) {
     auto const any = [&](int most) { return 1 + static_cast<int>(rng() % most); };
@@ -108,7 +108,7 @@ TEST(Footprint, AnotherOrderIsChosenOnlyWhereItReadsLess) {
   }
 }
 
-TEST(Footprint, OfOneWaveNeighboursReadTheSameStripsOfTheLargerOperand) {
+TEST(Footprint, NeighboursInOneWaveReadTheSamePanelsOfTheLargerOperand) {
   std::mt19937 rng(7);
   for (int i = 0; i < 200; ++i) {
     tile_order const grid{2 + static_cast<int>(rng() % 30), 2 + static_cast<int>(rng() % 30), 1};

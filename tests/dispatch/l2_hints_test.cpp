@@ -30,7 +30,7 @@ constexpr gemm_config m_major(int m, int n) {
   return c;
 }
 
-TEST(L2Hints, WeightsOfFewRowsMakeRoomFirst) {
+TEST(L2Hints, WeightsOfSmallMAreEvictedFirst) {
   l2_hints const h = l2_hints_of(m_major(64, 16), all, tn(14336, 16, 4096));
   EXPECT_EQ(h.a, l2_load::evict_first);
   EXPECT_EQ(h.b, l2_load::plain);  // all CTAs load it

@@ -74,7 +74,7 @@ TEST(Measured, F16RunsWhatWasMeasuredWithBf16) {
   EXPECT_TRUE(bf16.why.ends_with("on NVIDIA H200")) << bf16.why;
 }
 
-TEST(Measured, AColumnMajorResultRunsAsTheTransposedProduct) {
+TEST(Measured, AColumnMajorResultRunsAsSwapAB) {
   gemm_problem const p = tn(128, 2112, 7168);
   gemm_plan const rows = plan_gemm(p, with_workspace(), h200());
   gemm_plan const cols = plan_gemm(transposed(p), with_workspace(), h200());
@@ -84,7 +84,7 @@ TEST(Measured, AColumnMajorResultRunsAsTheTransposedProduct) {
   EXPECT_NE(cols.swapped, rows.swapped);
 }
 
-TEST(Measured, ABatchIsAProductOfItsOwn) {
+TEST(Measured, ABatchIsASeparateProblem) {
   gemm_problem p = batch_of(tn(2048, 2048, 128), 32);
   ASSERT_TRUE(find_winner(p, h200()));
   EXPECT_EQ(find_winner(p, h200())->batch, 32);

@@ -25,7 +25,7 @@ TEST(PlanCache, TheSameProblemIsPlannedOnce) {
   EXPECT_EQ(first->why, again.why);
 }
 
-TEST(PlanCache, WhateverThePlanDependsOnTellsProblemsApart) {
+TEST(PlanCache, EveryInputOfAPlanDistinguishesProblems) {
   forget_plans();
   gemm_problem const p = tn(512, 512, 512);
   std::vector<gemm_problem> others(12, p);

@@ -46,7 +46,7 @@ class PlanLog : public testing::Test {
   std::string path_;
 };
 
-TEST_F(PlanLog, TellsEachProblemOnce) {
+TEST_F(PlanLog, LogsEachProblemOnce) {
   start("TW_LOG_LEVEL", "info");
   forget_plans();
   for (int i = 0; i < 3; ++i) {
@@ -72,7 +72,7 @@ TEST_F(PlanLog, HintsSayWhatIsSlow) {
   EXPECT_EQ(count("performance: a workspace of"), 1) << "enough was given: " << text();
 }
 
-TEST_F(PlanLog, OnlyTheSubsystemsThatAreAskedFor) {
+TEST_F(PlanLog, OnlyTheRequestedSubsystems) {
   ::setenv("TW_LOG_LEVEL", "info", 1);
   start("TW_LOG_SUBSYS", "tune");
   plan_gemm(tn(1114, 1024, 512), with_workspace(), h200());
@@ -86,7 +86,7 @@ TEST_F(PlanLog, PlansAloneWithPrintConfig) {
   EXPECT_EQ(count("performance"), 0) << text();
 }
 
-TEST_F(PlanLog, SilentUnlessAsked) {
+TEST_F(PlanLog, SilentByDefault) {
   start("TW_LOG_LEVEL", "");
   plan_gemm(tn(1116, 1021, 511), with_workspace(), h200());
   EXPECT_EQ(text(), "");

@@ -50,7 +50,7 @@ TEST(Plan, ADeviceHasAnSm) {
   }
 }
 
-TEST(Plan, TheTransposedProductExchangesTheVectorsOfRowsAndColumns) {
+TEST(Plan, SwapABExchangesTheVectorsOfRowsAndColumns) {
   gemm_problem p = tn(4, 4096, 4096);
   p.epilogue.bias = along::cols;
   p.epilogue.row_scale = true;
@@ -61,7 +61,7 @@ TEST(Plan, TheTransposedProductExchangesTheVectorsOfRowsAndColumns) {
   EXPECT_TRUE(plan.normal.epilogue.col_scale);
 }
 
-TEST(Plan, TheLargestProductHasAPlan) {
+TEST(Plan, TheLargestProblemHasAPlan) {
   for (elem const d : {elem::bf16, elem::f16, elem::f32}) {
     gemm_problem p = tn(std::int64_t{1} << 21, std::int64_t{1} << 21, 8);
     p.d.type = d;
@@ -69,7 +69,7 @@ TEST(Plan, TheLargestProductHasAPlan) {
   }
 }
 
-TEST(Plan, EveryAcceptedProductHasAPlanOnAnyNumberOfSMs) {
+TEST(Plan, EveryAcceptedProblemHasAPlanOnAnyNumberOfSMs) {
   for (int const sms : {1, 2, 3, 7, 64, 131, 132, 200})
     for (int const size : {1, 8, 127, 4096}) {
       gemm_operands o = aligned();
@@ -98,7 +98,7 @@ TEST(Plan, AKernelThatIsNotCompiledInIsRefused) {
   }
 }
 
-TEST(Plan, LargeProductsTakeTheLargeTile) {
+TEST(Plan, LargeProblemsTakeTheLargeTile) {
   std::vector<gemm_plan> const plans = plan_candidates(tn(8192, 8192, 8192), aligned(), h200());
   gemm_config const& c = plans[0].config;
   EXPECT_GE(c.tile_m * c.tile_n, 128 * 192) << plans[0].why;
@@ -109,7 +109,7 @@ TEST(Plan, LargeProductsTakeTheLargeTile) {
     }
 }
 
-TEST(Plan, FewRowsTakeAGemv) {
+TEST(Plan, SmallMTakesAGemv) {
   gemm_plan const one = plan_gemm(tn(1, 4100, 4096), aligned(), h200());
   ASSERT_TRUE(one.gemv) << one.kernel;
   EXPECT_EQ(one.kernel, "gemv_bf16_bf16_4x2_u4_1x4_c4");
@@ -254,7 +254,7 @@ TEST(Plan, TheOrderOfTilesIsTheModelsOrTheCallers) {
   }
 }
 
-TEST(Plan, ColumnMajorDIsTheTransposedProduct) {
+TEST(Plan, ColumnMajorDIsSwapAB) {
   gemm_problem p = tn(100, 200, 64);
   p.d = {elem::bf16, order::col_major, 104};
   for (gemm_plan const& x : plan_candidates(p, aligned(), h200())) {

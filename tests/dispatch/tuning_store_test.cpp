@@ -131,7 +131,7 @@ TEST_F(TuningStore, KeysTellProblemsApart) {
   for (std::size_t i = 0; i < others.size(); ++i) EXPECT_EQ(back[i].problem, others[i]);
 }
 
-TEST_F(TuningStore, AFileThatIsNoneIsRefused) {
+TEST_F(TuningStore, AFileOfAnotherKindIsRefused) {
   EXPECT_EQ(code(access::read), "TW0802") << "no file";
   write_file("This is a text, long enough to be no database header at all: " +
              std::string(200, 'x'));
@@ -337,7 +337,7 @@ TEST_F(TuningStore, AnEarlyStartThatWasMeasuredCountsMoreThanTheRule) {
   EXPECT_FALSE(plan.early_measured);
 }
 
-TEST_F(TuningStore, ATuningThatDoesNotKnowLeavesWhatTheTableKnows) {
+TEST_F(TuningStore, ATuningWithoutEarlyStartsKeepsThoseOfTheTable) {
   gemm_problem const p = tn(64, 8192, 1024);
   ::setenv("TILEWRIGHT_TUNE", "off", 1);
   gemm_plan const x = plan_gemm(p, with_workspace(), h200());

@@ -82,7 +82,7 @@ TEST(Workspace, CopiesHaveWholeLinesWhereThatIsCheap) {
   EXPECT_EQ(batch.bytes, 5 * 3 * 2112 * 2);
 }
 
-TEST(Workspace, SharedTilesAndCopiesLieBesideEachOther) {
+TEST(Workspace, SplitKPartsAndCopiesDoNotOverlap) {
   gemm_problem const p = tn(40, 24, 4001);
   ones with(p, gemm_workspace_bytes(p, {}));
   gemm_plan plan;

@@ -280,7 +280,7 @@ void not_a_map(tensor_map const&) {
   static tensor_map const garbage{};
   tma_prefetch_map(garbage);
 }
-TEST_P(Diagnoses, GarbageInPlaceOfATensorMap) { expect<not_a_map>("E0013", "cannot read"); }
+TEST_P(Diagnoses, GarbageInsteadOfATensorMap) { expect<not_a_map>("E0013", "cannot read"); }
 
 void unfinished_wgmma(tensor_map const&) {
   accumulator<64> acc;

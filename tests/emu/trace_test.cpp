@@ -141,7 +141,7 @@ TEST(Trace, TheScheduleDoesNotMatter) {
     }
 }
 
-TEST(Trace, AWaitForStoresEndsBehindThePeers) {
+TEST(Trace, AWaitForStoresEndsAfterThePeers) {
   emu::trace recorded(1 << 20);
   emu::options o;
   o.record = &recorded;
@@ -164,7 +164,7 @@ TEST(Trace, AWaitForStoresEndsBehindThePeers) {
   }));
 }
 
-TEST(Trace, AClusterAfterAnotherHasRowsOfItsOwn) {
+TEST(Trace, AClusterAfterAnotherHasSeparateRows) {
   timeline const t = emu::timeline_of(record({}, mutants::mutation::none, 1 << 20, 4));
   expect_well_formed(t);
   EXPECT_EQ(t.rows.back().cta, 3);

@@ -145,7 +145,7 @@ TEST(ParserFuzz, PrintAndParseAgreeOrTheRefusalSaysWhere) {
 }
 
 /// Each was found by the loop above.
-TEST(ParserFuzz, WhatWasFound) {
+TEST(ParserFuzz, FoundInputs) {
   outcome all;
   for (std::string const text : {
            "Sw<3,4,3> o 0 o (8,64):(64,1)",                  // lost its swizzle as a tiler

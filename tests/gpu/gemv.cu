@@ -24,7 +24,7 @@ void run_on_card(product& p, gemm_plan const& plan) {
   d.fetch();
 }
 
-TEST(Gemv, RandomProductsKeepTheBound) {
+TEST(Gemv, RandomProblemsKeepTheBound) {
   std::mt19937_64 rng(20261122);
   std::set<std::string> kernels;
   for (int i = 0; i < 240 && !HasFailure(); ++i) {
@@ -60,7 +60,7 @@ TEST(Gemv, MultiplyAddsGiveTheEmulatorsBits) {
   EXPECT_GT(compared, 8);
 }
 
-TEST(Gemv, ALargeProductIsRightAndRepeats) {
+TEST(Gemv, ALargeProblemIsRightAndRepeats) {
   std::mt19937_64 rng(10);
   std::normal_distribution<float> normal;
   auto const fill = [&] { return normal(rng); };

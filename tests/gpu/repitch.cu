@@ -34,7 +34,7 @@ class Repitch : public testing::Test {
   static inline void* workspace_ = nullptr;
 };
 
-TEST_F(Repitch, RandomProductsKeepTheBound) {
+TEST_F(Repitch, RandomProblemsKeepTheBound) {
   std::mt19937_64 rng(20261122);
   std::map<int, int> ways;
   for (int i = 0; i < 400 && !HasFailure(); ++i) {
@@ -51,7 +51,7 @@ TEST_F(Repitch, RandomProductsKeepTheBound) {
   EXPECT_EQ(ways.size(), 8U) << "some choice of copies and plain stores was not tried";
 }
 
-TEST_F(Repitch, LargeOddProductsKeepTheBound) {
+TEST_F(Repitch, LargeUnalignedProblemsKeepTheBound) {
   std::mt19937_64 rng(3);
   std::normal_distribution<float> normal;
   auto const fill = [&] { return normal(rng); };

@@ -95,7 +95,7 @@ TEST(Banks, OrdinaryLoadsOfAColumn) {
 }
 
 // Lanes with different numbers of turns: after a barrier they are counted together again.
-TEST(Banks, LanesMeetAgainAtBarriers) {
+TEST(Banks, LanesReconvergeAtBarriers) {
   if (!plain_accesses_seen) GTEST_SKIP();
   auto const body = []<bool>(memory s, args) {
     for (int round = 0; round < 3; ++round) {
@@ -117,7 +117,7 @@ TEST(Banks, LanesMeetAgainAtBarriers) {
 }
 
 // Conflicts are neither counted nor reported unless requested.
-TEST(Banks, OffUnlessAskedFor) {
+TEST(Banks, OffByDefault) {
   emu::report const r = run_body<true>(matrices<false>, scheduled(0));
   EXPECT_TRUE(r.clean()) << r.text();
   EXPECT_TRUE(r.banks.empty());

@@ -75,7 +75,7 @@ TEST_P(GlobalHazards, WrittenThroughTheOtherProxy) {
          {"tma_load(", "mine[i] = part("});
 }
 
-TEST_P(GlobalHazards, CopyThatNobodyHasWaitedFor) {
+TEST_P(GlobalHazards, CopyWithoutAWait) {
   expect("E0045", "copy_pipeline", "wait-too-shallow", "tile[", {"ldmatrix<4>(", "cp_async<16>("});
 }
 

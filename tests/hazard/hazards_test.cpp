@@ -189,7 +189,7 @@ TEST_P(Hazards, E0028WriteWhileATmaStoreReads) {
          });
 }
 
-TEST_P(Hazards, E0029ReadOfWhatNobodyWrote) {
+TEST_P(Hazards, E0029ReadOfUnwrittenBytes) {
   expect({.code = "E0029", .object = "x+0x200", .part = "x+0x200"},
          []<bool Broken>(memory s, args) {
            s.x[thread_id()] = 1;

@@ -37,7 +37,7 @@ TEST_P(Hazards, E0010BarrierOfTwoCounts) {
          });
 }
 
-TEST_P(Hazards, E0010BarrierThatIsNone) {
+TEST_P(Hazards, E0010BarrierIdOutOfRange) {
   expect({.code = "E0010", .object = "named barrier 16", .part = "ids run from 0 to 15"},
          []<bool Broken>(memory, args) {
            named_barrier_sync(Broken ? 16 : 15, 128);  // now

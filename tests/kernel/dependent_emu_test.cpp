@@ -70,7 +70,7 @@ void run(int rows, gemm_plan const& even, gemm_plan const& odd) {
   }
 }
 
-TEST(Dependent, AChainOfProductsWaitsForItsPredecessors) {
+TEST(Dependent, AChainOfGemmsWaitsForItsPredecessors) {
   chain like(100);
   auto const plans = plan_candidates(like.problem, like.step(0), sms);
   std::size_t shared = 0;
@@ -81,7 +81,7 @@ TEST(Dependent, AChainOfProductsWaitsForItsPredecessors) {
 
 /// A GEMV after a kernel that writes by TMA, which the emulator sees also in this library's
 /// kernels.
-TEST(Dependent, SoDoesAChainOfFewRows) {
+TEST(Dependent, SoDoesAChainOfSmallM) {
   for (int const rows : {1, 5}) {
     chain like(rows);
     auto const plans = plan_candidates(like.problem, like.step(0), sms);

@@ -41,7 +41,7 @@ TEST(FusedEmu, RandomCombinationsKeepTheBound) {
 }
 
 /// Every fused shape of the list with each way of sharing tiles that it is planned with.
-TEST(FusedEmu, EveryShapeWithWholeAndSharedTiles) {
+TEST(FusedEmu, EveryShapeWithWholeAndSplitKTiles) {
   std::mt19937_64 rng(3);
   emu_workspace space;
   std::set<std::string> ways;

@@ -33,7 +33,7 @@ void run_any_plan(product& p, int i, emu_options& o, std::mt19937_64& rng, emu_w
                   << plan.why;
 }
 
-TEST_P(GemmEmu, RandomProductsKeepTheBound) {
+TEST_P(GemmEmu, RandomProblemsKeepTheBound) {
   std::mt19937_64 rng(20261120 + static_cast<int>(GetParam()));
   emu_workspace space;
   emu_options o;
@@ -203,7 +203,7 @@ std::vector<int> sharing_shapes() {
 
 INSTANTIATE_TEST_SUITE_P(Shapes, ClusterK, testing::ValuesIn(plain_shapes(true)), shape_name);
 
-TEST_P(EveryShape, WholeAndSharedTiles) {
+TEST_P(EveryShape, WholeAndSplitKTiles) {
   tile_shape const& t = tile_shape_list[GetParam()];
   std::set<std::string> ways;
   for (elem const d : {elem::bf16, elem::f32})
@@ -314,7 +314,7 @@ INSTANTIATE_TEST_SUITE_P(Shapes, EveryShape, testing::ValuesIn(plain_shapes(fals
 INSTANTIATE_TEST_SUITE_P(Shapes, TallShape, testing::ValuesIn(tall_shapes()), shape_name);
 INSTANTIATE_TEST_SUITE_P(Shapes, SharingShape, testing::ValuesIn(sharing_shapes()), shape_name);
 
-TEST(Gemm, SharedTilesOfAKernelThatSharesNoneAreRefused) {
+TEST(Gemm, SplitKOfAKernelWithoutSplitKIsRefused) {
   product p;
   p.a = make_matrix(elem::bf16, order::row_major, 128, 512, 0, [] { return 1.0F; });
   p.b = make_matrix(elem::bf16, order::col_major, 512, 192, 0, [] { return 1.0F; });

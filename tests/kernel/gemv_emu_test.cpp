@@ -11,7 +11,7 @@
 namespace tw::test {
 namespace {
 
-TEST(GemvEmu, RandomProductsKeepTheBound) {
+TEST(GemvEmu, RandomProblemsKeepTheBound) {
   std::mt19937_64 rng(20261122);
   std::set<std::string> kernels;
   for (int i = 0; i < 320 && !HasFailure(); ++i) {

@@ -30,7 +30,7 @@ gemm_plan run_any(Product& p, emu_workspace& space, std::mt19937_64& rng, int in
   return plan;
 }
 
-TEST(OddPitch, RandomProductsKeepTheBound) {
+TEST(OddPitch, RandomProblemsKeepTheBound) {
   std::mt19937_64 rng(20261122);
   emu_workspace space;
   std::set<int> ways;
@@ -44,7 +44,7 @@ TEST(OddPitch, RandomProductsKeepTheBound) {
   EXPECT_EQ(ways.size(), 8U) << "some choice of copies and plain stores was not tried";
 }
 
-TEST(OddPitch, RandomFusedProductsKeepTheBound) {
+TEST(OddPitch, RandomFusedProblemsKeepTheBound) {
   std::mt19937_64 rng(20261123);
   emu_workspace space;
   int aux = 0;

@@ -100,7 +100,7 @@ class Documentation(unittest.TestCase):
                 if "/rules.hpp" not in path for name in without_comment(read(path))}
         self.assertEqual(sorted(bare), [])
 
-    def test_cards_state_law_needs_and_example(self):
+    def test_titles_state_law_needs_and_example(self):
         for path in HEADERS:
             card = read(path).split("#pragma once")[0]
             with self.subTest(header=os.path.basename(path)):

@@ -57,7 +57,7 @@ class Compiling(unittest.TestCase):
             self.assertIn("error: ptxas spills registers in spills(float*, int)", done.stderr)
             self.assertFalse(os.path.exists(output))
 
-    def test_spills_of_somebody_elses_kernel_pass_and_are_told(self):
+    def test_spills_of_a_users_kernel_pass_and_are_reported(self):
         with tempfile.TemporaryDirectory() as folder:
             done, output = compile_cuda(os.path.join(HERE, "spills.cu"), folder, "--spills-pass")
             self.assertEqual((done.returncode, done.stderr), (0, ""))

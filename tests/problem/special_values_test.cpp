@@ -199,17 +199,17 @@ TEST(SpecialValues, SumOfTheDocumentedCases) {
     return judge(d, expect_element(x, t), t);
   };
   double const infinite = HUGE_VAL;
-  // -6e38 overflows to -inf and meets +inf, or does not.
+  // -6e38 overflows to -inf and is added to +inf, or does not.
   EXPECT_EQ(verdict_of(NAN, {-6e38, infinite}, 1, 0), verdict::unjudged);
   EXPECT_EQ(verdict_of(infinite, {-6e38, infinite}, 1, 0), verdict::right);
   EXPECT_EQ(verdict_of(5, {-6e38, infinite}, 1, 0), verdict::wrong);
   EXPECT_EQ(verdict_of(-infinite, {-6e38, infinite}, 1, 0), verdict::wrong);
   EXPECT_EQ(verdict_of(NAN, {-6, infinite}, 1, 0), verdict::wrong);
-  // alpha acc overflows to +inf and meets C = -inf.
+  // alpha acc overflows to +inf and is added to C = -inf.
   EXPECT_EQ(verdict_of(NAN, {2e38}, 3, -infinite), verdict::unjudged);
   EXPECT_EQ(verdict_of(-infinite, {2e38}, 3, -infinite), verdict::right);
   EXPECT_EQ(verdict_of(infinite, {2e38}, 3, -infinite), verdict::wrong);
-  // Positive products alone: infinite, and nothing else.
+  // Positive terms alone: infinite, and nothing else.
   EXPECT_EQ(verdict_of(infinite, {3e38, 3e38}, 1, 0), verdict::right);
   EXPECT_EQ(verdict_of(NAN, {3e38, 3e38}, 1, 0), verdict::wrong);
   EXPECT_EQ(verdict_of(1e38, {3e38, 3e38}, 1, 0), verdict::wrong);

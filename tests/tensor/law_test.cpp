@@ -37,7 +37,7 @@ layout random_partner(random_source& r, layout const& l) {
   return r.one_in(4) ? swizzled(make_swizzle(1, 1 + static_cast<int>(r.below(2)), 2), p) : p;
 }
 
-TEST(TensorLaw, AWalkMeetsTheSameCellsInVectors) {
+TEST(TensorLaw, IterationInVectorsVisitsTheSameCells) {
   i64 wide = 0;
   holds_often(20261, times_each, [&wide](random_source& r) {
     layout const a = random_memory(r);

@@ -49,7 +49,7 @@ void every_cell_once() {
   for (i64 i = 0; i < size(L); ++i) ASSERT_EQ(met[static_cast<std::size_t>(L(i))], 1) << i;
 }
 
-TEST(Partition, MeetsEveryCellOnce) {
+TEST(Partition, VisitsEveryCellOnce) {
   every_cell_once<"(8,12):(12,1)"_L, tile(4, 6), "((2,3),(2,2)):((1,8),(2,4))"_L>();
   every_cell_once<"(32,64):(1,32)"_L, tile(16, 64), "((8,16),8):((128,1),16)"_L>();
   every_cell_once<tile_to_shape(sw128, make_shape(32, 128)), tile(16, 64),

@@ -190,7 +190,7 @@ TEST(check, an_error_beyond_the_bound_is_found_anywhere) {
   }
 }
 
-TEST(check, large_products_are_sampled_by_rows_from_every_part) {
+TEST(check, large_results_are_sampled_by_rows_from_every_part) {
   product x(100, 8, 16, elem::bf16, order::row_major, order::row_major, 5);
   x.compute(sum_in_order);
   check_report r = check_gemm(x.p, x.operands(), 10 * 2.0 * 8 * 16);
@@ -204,7 +204,7 @@ TEST(check, large_products_are_sampled_by_rows_from_every_part) {
   EXPECT_EQ(check_gemm(x.p, x.operands(), 1.0).rows_checked, 1);
 }
 
-TEST(bound, infinities_and_nan_are_right_only_where_the_exact_result_asks_for_them) {
+TEST(bound, infinities_and_nan_are_right_only_where_the_exact_result_requires_them) {
   double const inf = HUGE_VAL;
   bound_terms const f16_terms = make_bound_terms(8, 1, 0, elem::f16);
   auto const judged = [&](double d, double s, double t) {

@@ -205,7 +205,7 @@ TEST_F(gemm_command, a_check_that_judged_too_little_has_not_passed_and_nothing_i
 TEST_F(gemm_command, infinite_operands_are_judged) {
   write_npy(a_file, {2, 1}, 1, 2, elem::bf16);
   write_npy(b_file, {-3e38F, HUGE_VALF}, 2, 1, elem::bf16);
-  auto const r = run({"--check"});  // -6e38 overflows and meets inf: NaN is what float32 gives
+  auto const r = run({"--check"});  // -6e38 overflows and inf is added: float32 gives NaN
   EXPECT_EQ(r.status, 1) << r.out;
   EXPECT_EQ(r.out.find("FAILED"), std::string::npos) << r.out;
   EXPECT_EQ(r.out.find("-nan"), std::string::npos) << r.out;
@@ -297,7 +297,7 @@ TEST_F(gemm_command, rounds_float32_to_nearest_even) {
   expect_matrix(d_file, {1.0, 1.015625, -1.0}, 1, elem::bf16);
 }
 
-TEST_F(gemm_command, the_smallest_product_works) {
+TEST_F(gemm_command, the_smallest_problem_works) {
   write_npy(a_file, {3.0F}, 1, 1, elem::f16);
   write_npy(b_file, {-2.5F}, 1, 1, elem::f16);
   auto const r = run({"--check"});
@@ -332,7 +332,7 @@ TEST_F(gemm_command, may_replace_one_of_its_inputs) {
   expect_matrix(a_file, d, n, elem::f32);
 }
 
-TEST_F(gemm_command, a_pitch_that_tma_cannot_address_is_hinted_at_in_the_log) {
+TEST_F(gemm_command, a_leading_dimension_that_tma_cannot_address_is_in_the_log) {
   auto const r = run_command({"gemm", a_file, b_file, "-o", d_file, "--device", "emu"},
                              {"TW_LOG_LEVEL=info", "TW_LOG_FILE=" + (folder / "log")});
   EXPECT_EQ(r.status, 0);

@@ -31,7 +31,7 @@ void expect_owners(panel const& p, layout const& tv, i64 rows, bool transposed) 
   }
 }
 
-TEST(mma_picture, is_a_product_of_thread_value_layouts) {
+TEST(mma_picture, shows_thread_value_layouts_of_three_operands) {
   for (char const* const name :
        {"mma.sm80.m16n8k16.f32.f16.f16", "mma.sm80.m8n8k4.f64.f64.f64",
         "mma.sm90.m64n16k16.f32.bf16.bf16.rs", "SM80_16x8x8_F32BF16BF16F32_TN"}) {

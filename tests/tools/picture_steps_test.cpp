@@ -60,7 +60,7 @@ TEST(steps, of_a_divide_name_complement_and_composition) {
   EXPECT_EQ(p.panels[6].at(3, 2).text, "13");
 }
 
-TEST(steps, of_a_product_show_each_copy_once) {
+TEST(steps, of_a_layout_product_show_each_copy_once) {
   for (std::string const text :
        {"logical_product((2,2):(1,2), (2,3):(3,1))", "blocked_product((2,2):(1,2), (2,3):(3,1))",
         "raked_product((2,2):(1,2), (2,3):(3,1))", "zipped_product((2,2):(4,1), (2:1,3:1))",

@@ -46,7 +46,7 @@ TEST(PlanCommand, SaysWhyItStartsEarly) {
             "launch     starts when the one before it has ended, by the rule");
 }
 
-TEST(PlanCommand, SaysWhatL2IsTold) {
+TEST(PlanCommand, ShowsL2CacheHints) {
   auto const l2 = [](std::vector<std::string> words) {
     words.insert(words.begin(), "plan");
     std::string const text = run_command(words).out;
@@ -124,7 +124,7 @@ TEST(PlanCommand, TheCeilingsAreThoseOfTheMeasurement) {
               tw::known_device("h200").dram_ceiling_gb_per_s, 0.5);
 }
 
-TEST(PlanCommand, WhatLimitsIsSaid) {
+TEST(PlanCommand, TheLimitIsShown) {
   tw::gemm_plan p;
   p.predicted_us = 10;
   auto const limit = [&](tw::plan_terms const& t) {
@@ -227,7 +227,7 @@ TEST(PlanCommand, OneIsNotPlural) {
   EXPECT_EQ(r.out.find("1 clusters"), std::string::npos) << r.out;
 }
 
-TEST(PlanCommand, RefusesWhatIsNoProduct) {
+TEST(PlanCommand, RefusesInvalidProblems) {
   auto const zero = run_command({"plan", "0", "4096", "4096"});
   EXPECT_EQ(zero.status, 2);
   EXPECT_EQ(zero.err.rfind("tilewright: TW0401", 0), 0U) << zero.err;

@@ -69,7 +69,7 @@ TEST_F(refusal, files_that_are_corrupt) {
   expect_refused("a.npy", "w.safetensors:x", {}, "TW0610", "a file that holds tensors");
 }
 
-TEST_F(refusal, types_ranks_and_sizes_that_are_none_of_ours) {
+TEST_F(refusal, types_ranks_and_sizes_that_are_not_supported) {
   for (auto const& [file, code] : {std::pair{"int64.npy", "TW0604"},
                                    {"vector.npy", "TW0605"},
                                    {"big_endian.npy", "TW0604"},
@@ -129,7 +129,7 @@ TEST_F(refusal, the_word_that_is_wrong_is_named) {
             std::string::npos);
 }
 
-TEST_F(refusal, products_that_do_not_fit_the_memory) {
+TEST_F(refusal, problems_that_do_not_fit_the_memory) {
   write_sparse("tall.npy", 1 << 20, 1);
   write_sparse("wide.npy", 1, 1 << 20);
   expect_refused("tall.npy", "wide.npy", {"--device", "emu"}, "TW0613", "need 2048.00 GiB");
@@ -149,7 +149,7 @@ TEST_F(refusal, outputs_that_cannot_be_written) {
   }
 }
 
-TEST_F(refusal, the_gpu_when_there_is_none) {
+TEST_F(refusal, the_gpu_on_a_machine_without_one) {
   if (run_command({"info", "--json"}).json()["gpu"].is_object()) GTEST_SKIP() << "there is a GPU";
   auto const before = folder.listing();
   auto const r = run_command(
@@ -160,7 +160,7 @@ TEST_F(refusal, the_gpu_when_there_is_none) {
   EXPECT_EQ(folder.listing(), before);
 }
 
-TEST_F(refusal, is_a_record_too_when_json_is_asked_for) {
+TEST_F(refusal, is_a_record_too_with_json) {
   auto const r =
       run_command({"gemm", folder / "a.npy", folder / "a.npy", "-o", folder / "d.npy", "--json"});
   EXPECT_EQ(r.status, 2);

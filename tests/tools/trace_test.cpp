@@ -149,7 +149,7 @@ TEST_F(gemm_trace, a_path_that_cannot_be_written_is_refused_before_the_work) {
   EXPECT_NE(r.err.find("TW0612"), std::string::npos) << r.err;
 }
 
-TEST_F(gemm_trace, each_result_has_a_file_of_its_own) {
+TEST_F(gemm_trace, each_result_has_a_separate_file) {
   auto const refused = [&](std::vector<std::string> const& options, std::string const& said) {
     std::vector<std::string> line{"--device", "emu"};
     line.insert(line.end(), options.begin(), options.end());

@@ -53,7 +53,7 @@ class Winners(unittest.TestCase):
         self.assertEqual(early(tuned(early=True), tuned(early=False)), "false")
         self.assertEqual(early(tuned(early=False), tuned(us=6.0)), "false")
 
-    def test_a_batch_is_a_product_of_its_own(self):
+    def test_a_batch_is_a_separate_problem(self):
         batch = {**tuned(early=True), "batch": 3}
         self.assertEqual(len(rows(tuned(), batch)), 2)
         self.assertIn("{64, 256, 512, 3, elem::bf16", rows(batch)[0])
