@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The library: src/**/*.cpp always; src/**/*.cu with a CUDA toolkit, src/**/*.nocuda.cpp without.
+# The library: src/**/*.cpp always; src/**/*.cu with a CUDA toolkit, src/**/*.nocuda.cpp without;
+# and the kernels of TW_KERNELS, whose sources gen/instances.py writes into the build folder.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -21,7 +22,23 @@ add_custom_command(OUTPUT ${tw_embedded_devices}
   DEPENDS ${PROJECT_SOURCE_DIR}/gen/devices.py ${tw_devices}
   COMMENT "Embedding the descriptions of devices" VERBATIM)
 
-add_library(tilewright STATIC ${tw_sources} ${tw_embedded_devices})
+set(TW_KERNELS full CACHE STRING "Kernels to build: full, or representative (tests and demos)")
+set_property(CACHE TW_KERNELS PROPERTY STRINGS full representative)
+file(GLOB tw_instance_lists CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/family/*/instances.*)
+list(FILTER tw_instance_lists INCLUDE REGEX "\\.(txt|py)$")
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
+             ${tw_instance_lists} ${PROJECT_SOURCE_DIR}/gen/instances.py)
+set(tw_generated ${PROJECT_BINARY_DIR}/generated)
+set(tw_with_device_code "")
+if(TW_WITH_CUDA)
+  set(tw_with_device_code --cuda)
+endif()
+execute_process(
+  COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/gen/instances.py
+          --out ${tw_generated}/family --set ${TW_KERNELS} ${tw_with_device_code}
+  OUTPUT_VARIABLE tw_kernel_sources COMMAND_ERROR_IS_FATAL ANY)
+
+add_library(tilewright STATIC ${tw_sources} ${tw_kernel_sources} ${tw_embedded_devices})
 add_library(tilewright::tilewright ALIAS tilewright)
 # One file per instruction set of the host, chosen at run time: NAME_avx2.cpp, NAME_avx512.cpp.
 # g++ 12 warns about the undefined operands inside its own intrinsics (its bug 105593).
@@ -38,11 +55,14 @@ tw_precompile(tilewright algorithm array cstring fmt/format.h functional map mem
               string unordered_map vector)
 # Hundreds of kernels whose time in the emulator is spent in src/emu: -O2 compiles half as long
 # again.
-file(GLOB tw_emulated CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/registry/emu/gemm_*.cpp)
+set(tw_emulated ${tw_kernel_sources})
+list(FILTER tw_emulated INCLUDE REGEX "/emu_[a-z0-9_]*\\.cpp$")
 set_source_files_properties(${tw_emulated} PROPERTIES COMPILE_OPTIONS "${tw_quick_to_compile}")
 target_include_directories(tilewright PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
                                              $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
                                       PRIVATE ${PROJECT_SOURCE_DIR}/src)
+set_source_files_properties(${PROJECT_SOURCE_DIR}/src/dispatch/kernel_set.cpp PROPERTIES
+                            COMPILE_DEFINITIONS TW_KERNEL_SET="${TW_KERNELS}")
 target_link_libraries(tilewright PRIVATE fmt::fmt spdlog::spdlog Boost::context SQLite::SQLite3
                                          $<BUILD_INTERFACE:nlohmann_json::nlohmann_json>
                                          backtrace  # comes with g++: lines of machine addresses

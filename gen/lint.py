@@ -17,8 +17,8 @@ import tempfile
 import words  # gen/words.py
 
 # Data flows along the folders: a file includes its own folder or folders to its left.
-ORDER = "base problem device layout tensor arch atom pipeline kernel dispatch".split()
-SRC_FOLDERS = {"emu": "arch", "registry": "dispatch"}  # folders of src/ with other names
+ORDER = "base problem device layout tensor arch atom pipeline kernel family dispatch".split()
+SRC_FOLDERS = {"emu": "arch"}  # folders of src/ with other names
 CPP = (".hpp", ".cpp", ".cu", ".cuh", ".h", ".def")
 CODE = CPP + (".py", ".cmake", ".sh", "CMakeLists.txt", "dev", ".ci/run")
 MAX_LINES, MAX_COLUMNS = 500, 100

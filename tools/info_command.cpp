@@ -22,9 +22,12 @@ std::string capability(gpu_info const& g) {
 }
 
 exit_status info_json(gpu_info const& g) {
-  nlohmann::ordered_json out{{"version", version_text},
-                             {"cuda", built_with_cuda()},
-                             {"cores", std::thread::hardware_concurrency()}};
+  kernel_set_facts const here = kernels_of_this_build();
+  nlohmann::ordered_json out{
+      {"version", version_text},
+      {"cuda", built_with_cuda()},
+      {"kernels", {{"set", here.name}, {"built", here.built}, {"all", here.all}}},
+      {"cores", std::thread::hardware_concurrency()}};
   if (g.usable) {
     out["gpu"] = {{"name", g.name},
                   {"sms", g.sms},
@@ -45,6 +48,8 @@ exit_status info(bool json) {
   fmt::print("tilewright {}\n", version_text);
   fmt::print("build      {}\n", built_with_cuda() ? "with device code for sm_90a (CUDA)"
                                                   : "without CUDA: the emulator alone");
+  kernel_set_facts const here = kernels_of_this_build();
+  fmt::print("kernels    {} of {}: the {} set (TW_KERNELS)\n", here.built, here.all, here.name);
   fmt::print("emulator   {} cores\n", std::thread::hardware_concurrency());
   if (g.usable) {
     fmt::print("GPU        {}, {} SMs, compute capability {}, {:.0f} GiB, driver for CUDA {}\n",

@@ -28,7 +28,7 @@ struct plan_request {
   std::string device = "h200";
   int sms = 0, top = 10;
   std::int64_t workspace = std::int64_t{64} << 20;
-  bool as_json = false;
+  bool as_json = false, all_kernels = false;
 };
 
 gemm_problem problem_of(plan_request const& r) {
@@ -61,8 +61,9 @@ exit_status plan(plan_request const& r) {
   gemm_problem const p = problem_of(r);
   device const& whole = known_device(r.device);
   device const dev = r.sms > 0 ? with_sm_count(whole, r.sms) : whole;
+  kernel_set const kernels = r.all_kernels ? kernel_set::all : kernel_set::built;
   plan_answer const a{p,   r.product.layout, r.epilogue,
-                      dev, r.workspace,      plan_candidates(p, o, dev)};
+                      dev, r.workspace,      plan_candidates(p, o, dev, kernels)};
   if (r.as_json)
     print_json(plan_json(a, r.top));
   else
@@ -116,6 +117,8 @@ void add_plan_command(CLI::App& app, int& status) {
   verb->add_option("--top", r->top, "plans that are shown; 0: all")
       ->check(not_negative())
       ->capture_default_str();
+  verb->add_flag("--all-kernels", r->all_kernels,
+                 "also plans whose kernel this build lacks (TW_KERNELS)");
   verb->add_flag("--json", r->as_json, "one JSON record on stdout");
   verb->callback(
       [r, &status] { status = static_cast<int>(guarded(r->as_json, [&] { return plan(*r); })); });

@@ -61,6 +61,13 @@ std::string because(plan_answer const& a) {
                      chosen.measured_in_bf16 ? ", in bf16" : "", faster + 1);
 }
 
+/// Which kernel would be chosen, if this build had it.
+std::string missed_text(gemm_plan const& p) {
+  kernel_set_facts const here = kernels_of_this_build();
+  return fmt::format("this build has {} of {} (TW_KERNELS={}); {} ranks before this one",
+                     here.built, here.all, here.name, p.missed);
+}
+
 std::string launch_text(gemm_plan const& p) {
   return fmt::format("{}, {}",
                      p.starts_early ? "may start while the one before it ends"
@@ -143,6 +150,7 @@ json rates_json(plan_answer const& a, double us) {
 
 json one_json(plan_answer const& a, gemm_plan const& p) {
   json j{{"kernel", p.kernel},
+         {"built", p.built},
          {"source", source_text(p.source)},
          {"swapped", p.swapped},
          {"clusters", p.clusters},
@@ -198,6 +206,7 @@ std::string plan_text(plan_answer const& a, int top) {
   text += fmt::format("device     {}\n", label(a.dev));
   text += fmt::format("chosen     {} on {}, of {} plan{}\n", chosen.kernel, handing_out(chosen),
                       a.plans.size(), a.plans.size() == 1 ? "" : "s");
+  if (!chosen.missed.empty()) text += fmt::format("kernels    {}\n", missed_text(chosen));
   text += fmt::format("because    {}\n", because(a));
   text += fmt::format("limit      {}\n", limit_text(chosen));
   text += fmt::format("runner-up  {}\n", runner_up(a));
@@ -227,10 +236,10 @@ std::string plan_text(plan_answer const& a, int top) {
     std::string const measured = x.measured_us > 0 ? fmt::format("{:.1f}", x.measured_us) : "-";
     text += fmt::format(
         "{:>3} {:>9.1f} {:>8} {:>7.1f} {:>7.1f} {:>7.1f} {:>7.1f} {:>7.1f} {:>7.1f} {:>6.1f} "
-        "{:>6.1f} {:>6.2f}  {}{}, {}\n",
+        "{:>6.1f} {:>6.2f}  {}{}, {}{}\n",
         i + 1, x.predicted_us, measured, t.tensor, t.idle, t.loads, t.dram, t.shared_memory,
         t.epilogue, t.meeting, t.launch, t.waves, x.kernel, x.swapped ? " transposed" : "",
-        handing_out(x));
+        handing_out(x), x.built ? "" : ", not in this build");
   }
   if (shown(a, top) < a.plans.size())
     text +=

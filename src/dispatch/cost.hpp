@@ -9,7 +9,7 @@
 #include "dispatch/l2_hints.hpp"
 #include "dispatch/raster.hpp"
 #include "tilewright/device/device.hpp"
-#include "tilewright/dispatch/candidates.hpp"
+#include "tilewright/kernel/config.hpp"
 #include "tilewright/kernel/d_box.hpp"
 #include "tilewright/kernel/fixup_size.hpp"
 #include "tilewright/problem/gemm.hpp"

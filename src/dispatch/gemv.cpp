@@ -9,24 +9,21 @@
 
 #include "dispatch/normal_form.hpp"
 #include "dispatch/params.hpp"
-#include "tilewright/dispatch/gemv_candidates.hpp"
+#include "family/gemv/instances.hpp"
+#include "family/gemv/launchers.hpp"
 
 namespace tw {
-
-std::string kernel_name(gemv_config const& c) {
-  return fmt::format("gemv_{}_{}_{}x{}_u{}_{}x{}_c{}", name(c.ab), name(c.d), c.rows, c.cols,
-                     c.unroll, c.warps_m, c.warps_k, c.ctas_per_sm);
-}
 
 namespace {
 
 std::int64_t up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
+/// As far as any kernel of the family does: types are the kernels' own.
 bool computes(gemm_plan const& base) {
   gemm_problem const& q = base.normal;
   bool const k_major = major_of_a(q.a) == operand_major::k && major_of_b(q.b) == operand_major::k;
-  return gemv_types(q.a.type, q.d.type) && k_major && !q.has_pointers() && !is_fused(q.epilogue) &&
-         !q.aux && !base.repitch_a && !base.repitch_b && q.k % gemv_config::piece == 0;
+  return k_major && !q.has_pointers() && !is_fused(q.epilogue) && !q.aux && !base.repitch_a &&
+         !base.repitch_b && q.k % gemv_config::piece == 0;
 }
 
 /// Groups of rows of all products.
@@ -68,8 +65,10 @@ std::vector<gemv_option> gemv_options(gemm_plan const& base, device const& dev) 
   std::vector<gemv_option> options;
   gemm_problem const& q = base.normal;
   if (!computes(base)) return options;
-  for (gemv_shape const& s : gemv_shape_list) {
-    gemv_config const c = config_of(s, q.a.type, q.d.type);
+  for (gemv_family::instance const& i : gemv_family::instances()) {
+    gemv_config const& c = i.config;
+    if (c.ab != q.a.type || c.d != q.d.type) continue;
+    auto const index = static_cast<std::size_t>(&i - gemv_family::instances().data());
     std::int64_t const items = items_of(c, q);
     if (q.n > c.cols || items > std::int64_t{1} << 30) continue;
     gemv_option x{base, {}, {static_cast<int>(items), 0, 0, 0}};
@@ -82,7 +81,8 @@ std::vector<gemv_option> gemv_options(gemm_plan const& base, device const& dev) 
     p.config.d_m = q.d.ord == order::col_major;
     p.config.tile_m = c.cta_rows(), p.config.tile_n = c.cols;
     p.config.cluster_m = 1, p.config.stages = 0;
-    p.kernel = kernel_name(c);
+    p.kernel = i.name;
+    p.built = gemv_family::emu_launchers()[index] != nullptr;
     p.clusters = x.tiles.clusters;
     p.predicted_us = x.time.total_us;
     if (p.direct_d) p.hints.pop_back(), p.direct_d = false;  // every D is written by plain stores

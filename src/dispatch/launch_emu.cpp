@@ -4,10 +4,13 @@
 #include <thread>
 
 #include "dispatch/gemv.hpp"
+#include "dispatch/launcher_of.hpp"
 #include "dispatch/params.hpp"
 #include "dispatch/plan_cache.hpp"
-#include "registry/gemv.hpp"
-#include "registry/registry.hpp"
+#include "family/gemv/instances.hpp"
+#include "family/gemv/launchers.hpp"
+#include "family/sm90_gemm/instances.hpp"
+#include "family/sm90_gemm/launchers.hpp"
 #include "tilewright/arch/emu/options.hpp"
 #include "tilewright/kernel/repitch.hpp"
 
@@ -15,13 +18,13 @@ namespace tw {
 
 namespace {
 
-template <class Config>
-auto kernel_of(Config const& c, gemm_plan const& plan) {
-  auto const launcher = registry::find_emu(c);
-  if (launcher == nullptr)
-    throw rejected({"TW0505", "kernel", plan.kernel, "a kernel of the registry",
-                    "plan again with this version of the library"});
-  return launcher;
+auto kernel_of(gemm_config const& c, gemm_plan const& plan) {
+  using namespace sm90_gemm_family;
+  return launcher_of(emu_launchers(), index_of(c), plan);
+}
+auto kernel_of(gemv_config const& c, gemm_plan const& plan) {
+  using namespace gemv_family;
+  return launcher_of(emu_launchers(), index_of(c), plan);
 }
 
 }  // namespace

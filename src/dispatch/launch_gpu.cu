@@ -8,11 +8,14 @@
 
 #include "dispatch/gemv.hpp"
 #include "dispatch/gpu_condition.hpp"
+#include "dispatch/launcher_of.hpp"
 #include "dispatch/params.hpp"
 #include "dispatch/plan_cache.hpp"
 #include "dispatch/repitch.hpp"
-#include "registry/gemv.hpp"
-#include "registry/registry.hpp"
+#include "family/gemv/instances.hpp"
+#include "family/gemv/launchers.hpp"
+#include "family/sm90_gemm/instances.hpp"
+#include "family/sm90_gemm/launchers.hpp"
 
 namespace tw {
 
@@ -86,13 +89,13 @@ seen_device const& current_device() {
   return seen.emplace(ordinal, look_and_describe(ordinal)).first->second;
 }
 
-template <class Config>
-auto kernel_of(Config const& c, gemm_plan const& plan) {
-  auto const launcher = registry::find_gpu(c);
-  if (launcher == nullptr)
-    throw rejected({"TW0505", "kernel", plan.kernel, "a kernel of the registry",
-                    "the plan names what is not compiled in"});
-  return launcher;
+auto kernel_of(gemm_config const& c, gemm_plan const& plan) {
+  using namespace sm90_gemm_family;
+  return launcher_of(gpu_launchers(), index_of(c), plan);
+}
+auto kernel_of(gemv_config const& c, gemm_plan const& plan) {
+  using namespace gemv_family;
+  return launcher_of(gpu_launchers(), index_of(c), plan);
 }
 
 }  // namespace

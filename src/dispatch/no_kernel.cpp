@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "dispatch/normal_form.hpp"
+#include "family/sm90_gemm/instances.hpp"
 #include "tilewright/base/elem_text.hpp"
-#include "tilewright/dispatch/candidates.hpp"
 
 namespace tw {
 namespace {
@@ -16,9 +16,8 @@ bool any_computes(gemm_problem const& p) {
   for (bool const swapped : {false, true}) {
     if (swapped && gated) break;
     gemm_problem const q = swapped ? transposed(p) : p;
-    for (tile_shape const& t : tile_shape_list)
-      if (computes(config_of(t, q.a.type, q.d.type, major_of_a(q.a), major_of_b(q.b)), q))
-        return true;
+    for (sm90_gemm_family::instance const& i : sm90_gemm_family::instances())
+      if (computes(i.config, q)) return true;
   }
   return false;
 }
@@ -48,8 +47,9 @@ int fusion_of(gemm_problem const& p) {
 }
 
 bool computes(gemm_config const& c, gemm_problem const& q) {
-  return c.d_m == (q.d.ord == order::col_major) && c.fused == fusion_of(q) && is_compiled(c) &&
-         (c.by_pointers() || !q.has_pointers());
+  return c.ab == q.a.type && c.d == q.d.type && c.a_major() == major_of_a(q.a) &&
+         c.b_major() == major_of_b(q.b) && c.d_m == (q.d.ord == order::col_major) &&
+         c.fused == fusion_of(q) && (c.by_pointers() || !q.has_pointers());
 }
 
 rejection no_kernel(gemm_problem const& p) {

@@ -11,7 +11,7 @@ namespace tw {
 /// What the kernel's epilogue has to do for this problem (struct fusion).
 int fusion_of(gemm_problem const& p);
 
-/// Is `c`, of the types and majors of the normal form `q`, compiled, and does it compute `q`?
+/// Does a kernel with this configuration compute the normal form `q`?
 bool computes(gemm_config const& c, gemm_problem const& q);
 
 /// TW0414. Names the one type or order that keeps the problem from every kernel, if it is one.

@@ -8,6 +8,7 @@
 #include "dispatch/early_start.hpp"
 #include "dispatch/folded.hpp"
 #include "dispatch/gemv.hpp"
+#include "dispatch/launcher_of.hpp"
 #include "dispatch/no_kernel.hpp"
 #include "dispatch/normal_form.hpp"
 #include "dispatch/params.hpp"
@@ -17,8 +18,9 @@
 #include "dispatch/tuned.hpp"
 #include "dispatch/winners.hpp"
 #include "dispatch/workspace.hpp"
+#include "family/sm90_gemm/instances.hpp"
+#include "family/sm90_gemm/launchers.hpp"
 #include "tilewright/dispatch/gemm.hpp"
-#include "tilewright/dispatch/gemv_candidates.hpp"
 #include "tilewright/kernel/fixup_size.hpp"
 #include "tilewright/pipeline/work.hpp"
 
@@ -43,23 +45,6 @@ std::string split_sectors(char const* matrix, matrix_desc const& m) {
       "sectors, and loads take twice the time. A padded pitch avoids this",
       matrix, m.pitch_elems * size_bytes(m.type));
 }
-
-}  // namespace
-
-std::string kernel_name(gemm_config const& c) {
-  char const a = c.a_major() == operand_major::k ? 't' : 'n';
-  char const b = c.b_major() == operand_major::k ? 'n' : 't';
-  return fmt::format("sm90_{}_{}_{}{}{}_{}x{}x{}_{}x{}{}_s{}{}{}{}", name(c.ab), name(c.d), a, b,
-                     c.d_m ? "_dm" : "", c.tile_m, c.tile_n, gemm_config::tile_k, c.cluster_m,
-                     c.cluster_n, c.cluster_k > 1 ? fmt::format("x{}", c.cluster_k) : "", c.stages,
-                     c.pingpong ? "_pp" : "",
-                     c.fused == fusion::none ? ""
-                     : c.gated()             ? "_gate"
-                                             : "_ops",
-                     c.aux() ? "_aux" : "");
-}
-
-namespace {
 
 /// Running numbers are ints. accept() limits D to 2^43 elements: the large tiles always fit.
 constexpr std::int64_t most_tiles = std::int64_t{1} << 30;
@@ -152,10 +137,16 @@ std::string why(gemm_plan const& p, cost const& t, sharing const& s, std::size_t
 }
 
 bool is_plan(winner const& w, gemm_plan const& p) {
-  gemm_config c = p.launched();
-  if (w.gemv.rows > 0 || p.gemv) return p.gemv && config_of(w.gemv, c.ab, c.d) == *p.gemv;
-  c.least_n = 0;  // a row has the tiles of its launch
-  return config_of(w.tile, c.ab, c.d, c.a_major(), c.b_major()) == c &&
+  if (w.gemv.rows > 0 || p.gemv) {
+    gemv_shape const& s = w.gemv;
+    return p.gemv && *p.gemv == gemv_config{p.gemv->ab, p.gemv->d, s.rows,    s.cols,
+                                            s.unroll,   s.warps_m, s.warps_k, s.ctas_per_sm};
+  }
+  gemm_config const c = p.launched();
+  tile_shape const& t = w.tile;
+  return t.tile_m == c.tile_m && t.tile_n == c.tile_n && t.cluster_m == c.cluster_m &&
+         t.cluster_n == c.cluster_n && t.cluster_k == c.cluster_k && t.stages == c.stages &&
+         t.pingpong == c.pingpong && t.d_m == c.d_m && t.fused == c.fused &&
          w.shared_tiles == p.shared_tiles && w.sharers == p.sharers;
 }
 
@@ -245,14 +236,16 @@ std::vector<option> ranked(gemm_problem const& p, gemm_operands const& given, de
     odd_matrices odd;
     gemm_problem const loaded = as_loaded(base, odd);
     for (gemv_option const& x : gemv_options(base, dev)) add(x.plan, x.time, x.tiles);
-    for (tile_shape const& t : tile_shape_list) {
-      gemm_config const c = config_of(t, q.a.type, q.d.type, a, b);
+    for (std::size_t index = 0; index < sm90_gemm_family::instances().size(); ++index) {
+      sm90_gemm_family::instance const& i = sm90_gemm_family::instances()[index];
+      gemm_config const& c = i.config;
       if (!computes(c, q)) continue;
       base.config = c;
+      base.built = sm90_gemm_family::emu_launchers()[index] != nullptr;
       for (int const cols : tile_cols_of(c, q.n)) {
         base.tile_cols = cols;
         gemm_config const l = base.launched();
-        base.kernel = kernel_name(l);
+        base.kernel = i.name(l.tile_n);
         for (sharing const& s : sharings(q, l, dev)) {
           base.clusters = s.clusters;
           base.shared_tiles = s.shared;
@@ -274,6 +267,14 @@ std::vector<option> ranked(gemm_problem const& p, gemm_operands const& given, de
     return x.time.total_us < y.time.total_us;
   });
   return options;
+}
+
+/// Removes plans whose kernel this build lacks. Throws `rejected` TW0505 where none is left.
+void keep_built(std::vector<option>& options) {
+  gemm_plan const best = options.front().plan;
+  std::erase_if(options, [](option const& x) { return !x.plan.built; });
+  if (options.empty()) throw rejected(kernel_not_built(best));
+  if (!best.built) options.front().plan.missed = best.kernel;
 }
 
 gemm_plan finished(option const& x, std::size_t of, device const& dev) {
@@ -316,15 +317,17 @@ double predicted_us(gemm_plan const& plan, device const& dev) {
 }
 
 std::vector<gemm_plan> plan_candidates(gemm_problem const& p, gemm_operands const& o,
-                                       device const& dev) {
-  std::vector<option> const options = ranked(p, o, dev);
+                                       device const& dev, kernel_set kernels) {
+  std::vector<option> options = ranked(p, o, dev);
+  if (kernels == kernel_set::built) keep_built(options);
   std::vector<gemm_plan> plans;
   for (option const& x : options) plans.push_back(finished(x, options.size(), dev));
   return plans;
 }
 
 gemm_plan plan_gemm(gemm_problem const& p, gemm_operands const& o, device const& dev) {
-  std::vector<option> const options = ranked(p, o, dev);
+  std::vector<option> options = ranked(p, o, dev);
+  keep_built(options);
   gemm_plan plan = finished(options.front(), options.size(), dev);
   log_plan(plan, o, dev);
   return plan;

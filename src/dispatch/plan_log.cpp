@@ -53,6 +53,11 @@ void log_plan(gemm_plan const& plan, gemm_operands const& o, device const& dev) 
   if (!first_time(key_of(plan.problem, o, dev, any_device))) return;
   log_line(log_level::info, "plan",
            fmt::format("plan: {}: {}; {}", product_text(plan.problem), plan.kernel, plan.why));
+  if (!plan.missed.empty())
+    log_line(log_level::info, "plan",
+             fmt::format("plan: {} ranks first, but this build lacks it (TW_KERNELS={}); {} is the "
+                         "next best",
+                         plan.missed, kernels_of_this_build().name, plan.kernel));
   if (!log_wanted(hints, "hints")) return;
   for (std::string const& hint : plan.hints) log_line(hints, "hints", "performance: " + hint);
   if (std::string const hint = workspace_hint(plan, o, dev); !hint.empty())

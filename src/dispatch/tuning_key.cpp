@@ -6,10 +6,10 @@
 
 #include <cstdlib>
 
+#include "family/gemv/instances.hpp"
+#include "family/sm90_gemm/instances.hpp"
 #include "tilewright/base/version.hpp"
-#include "tilewright/dispatch/candidates.hpp"
 #include "tilewright/dispatch/gemm.hpp"
-#include "tilewright/dispatch/gemv_candidates.hpp"
 
 namespace tw {
 namespace {
@@ -29,13 +29,13 @@ std::string variable(char const* name) {
 std::string tuning_version() {
   std::uint32_t hash = 2166136261U;  // FNV-1a
   auto const mix = [&](int x) { hash = (hash ^ static_cast<std::uint32_t>(x)) * 16777619U; };
-  for (tile_shape const& t : tile_shape_list)
-    for (int const x :
-         {t.tile_m, t.tile_n, t.cluster_m, t.cluster_n, t.stages, int{t.pingpong}, int{t.d_m},
-          int{t.general}, t.fused, t.cluster_k, int{t.f32}, int{t.f16}, t.least_n})
-      mix(x);
-  for (gemv_shape const& s : gemv_shape_list)
-    for (int const x : {s.rows, s.cols, s.unroll, s.warps_m, s.warps_k, s.ctas_per_sm}) mix(x);
+  auto const mix_name = [&](std::string_view name) {
+    for (char const c : name) mix(c);
+    mix(0);
+  };
+  for (sm90_gemm_family::instance const& i : sm90_gemm_family::instances())
+    mix_name(i.name()), mix(i.config.least_n);
+  for (gemv_family::instance const& i : gemv_family::instances()) mix_name(i.name);
   return fmt::format("{}+{:08x}", version_text, hash);
 }
 

@@ -6,11 +6,24 @@
 #include <span>
 
 #include "tilewright/device/device.hpp"
-#include "tilewright/dispatch/candidates.hpp"
-#include "tilewright/dispatch/gemv_candidates.hpp"
+#include "tilewright/kernel/config.hpp"
+#include "tilewright/kernel/gemv_config.hpp"
 #include "tilewright/problem/gemm.hpp"
 
 namespace tw {
+
+/// The kernel of a row, without its types and majors.
+struct tile_shape {
+  int tile_m, tile_n, cluster_m, cluster_n, stages;
+  bool pingpong = false;
+  bool d_m = false;
+  bool general = false;  // not used by rows
+  int fused = fusion::none;
+  int cluster_k = 1;
+};
+struct gemv_shape {
+  int rows = 0, cols = 0, unroll = 0, warps_m = 0, warps_k = 0, ctas_per_sm = 0;
+};
 
 /// A product and the fastest way to compute it. layout: A is T = (m, k) or N = (k, m) in memory, B
 /// is N = (n, k) or T = (k, n), as in the names of BLAS; D row-major.

@@ -5,17 +5,10 @@
 #include <gtest/gtest.h>
 
 #include "dispatch/winners.hpp"
-#include "registry/gemv.hpp"
-#include "registry/registry.hpp"
 #include "tests/dispatch/problems.hpp"
 
 namespace tw::test {
 namespace {
-
-/// Is the plan's kernel compiled in?
-bool is_built(gemm_plan const& p) {
-  return p.gemv ? registry::find_emu(*p.gemv) != nullptr : registry::find_emu(p.config) != nullptr;
-}
 
 TEST(Plan, AFusedEpilogueHasItsOwnKernels) {
   gemm_problem p = tn(4096, 4096, 4096);
@@ -80,7 +73,7 @@ TEST(Plan, EveryAcceptedProblemHasAPlanOnAnyNumberOfSMs) {
       for (gemm_plan const& p : plan_candidates(tn(size, 4096 / size, 64 * size), o, sms)) {
         EXPECT_GE(p.clusters, 1);
         EXPECT_LE(p.sharers, p.clusters);
-        EXPECT_TRUE(is_built(p)) << p.kernel;
+        EXPECT_TRUE(p.built) << p.kernel;
       }
     }
 }
@@ -290,7 +283,7 @@ TEST(Plan, EveryPlanIsCompiledIn) {
               p.b = {ab, ob, size};
               p.d = {d, od, size};
               gemm_plan const plan = plan_gemm(p, aligned(), h200());
-              EXPECT_TRUE(is_built(plan)) << plan.kernel;
+              EXPECT_TRUE(plan.built) << plan.kernel;
             }
 }
 

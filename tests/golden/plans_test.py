@@ -20,7 +20,7 @@ COMMAND = os.environ.get("TW_COMMAND", str(ROOT / "build/bin/tilewright"))
 def plan_of(options):
     # Without the tuning results of this machine.
     done = subprocess.run([COMMAND, "plan", *options.split(), "--device", "h200", "--json",
-                           "--top", "3"],
+                           "--top", "3", "--all-kernels"],
                           env={**os.environ, "TILEWRIGHT_TUNE": "off"},
                           capture_output=True, text=True, check=True)
     record = json.loads(done.stdout)

@@ -5,8 +5,8 @@
 
 #include <set>
 
+#include "tests/kernel/built_kernels.hpp"
 #include "tests/kernel/emu_workspace.hpp"
-#include "tilewright/dispatch/candidates.hpp"
 
 namespace tw::test {
 namespace {
@@ -46,12 +46,10 @@ TEST(FusedEmu, EveryShapeWithWholeAndSplitKTiles) {
   emu_workspace space;
   std::set<std::string> ways;
   std::size_t shapes = 0, expected = 0;
-  for (tile_shape const& t : tile_shape_list) {
+  for (gemm_config const& t : tile_shapes()) {
     if (t.fused == fusion::none) continue;
     ++shapes;
-    expected +=
-        config_of(t, elem::bf16, elem::bf16, operand_major::k, operand_major::k).shares_tiles() ? 2
-                                                                                                : 1;
+    expected += t.shares_tiles() ? 2 : 1;
     for (int tries = 0; tries < 1500 && ways.size() < expected; ++tries) {
       fused_product p = random_fused(rng, 300);
       bool const gated = t.fused == fusion::gated || t.fused == fusion::gated_aux;
@@ -59,8 +57,8 @@ TEST(FusedEmu, EveryShapeWithWholeAndSplitKTiles) {
       gemm_operands operands = p.operands();
       space.give(operands);
       for (gemm_plan const& plan : plan_candidates(p.problem, operands, 8)) {
-        gemm_config const c = config_of(t, plan.config.ab, plan.config.d, plan.config.a_major(),
-                                        plan.config.b_major());
+        gemm_config const c =
+            config_of(t, plan.config.ab, plan.config.d, plan.config.a_mn, plan.config.b_mn);
         std::string const way = std::to_string(shapes) + (plan.shared_tiles > 0 ? " shared" : "");
         if (plan.config != c || !ways.insert(way).second) continue;
         emu_options o;

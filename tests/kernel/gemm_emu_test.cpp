@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <set>
 
+#include "tests/kernel/built_kernels.hpp"
 #include "tests/kernel/emu_workspace.hpp"
-#include "tilewright/dispatch/candidates.hpp"
 #include "tilewright/kernel/fixup_size.hpp"
 
 namespace tw::test {
@@ -87,7 +87,7 @@ class EveryShape : public testing::TestWithParam<int> {
  protected:
   /// All plans of this shape for an (m, n, k) GEMM. The largest number of parts of a tile.
   int run(int m, int n, int k, elem d, std::set<std::string>& ways) {
-    tile_shape const& t = tile_shape_list[GetParam()];
+    gemm_config const& t = tile_shape(GetParam());
     auto const fill = [&] { return normal_(rng_); };
     product p;
     p.a = make_matrix(elem::bf16, order::row_major, m, k, 0, fill);
@@ -103,8 +103,7 @@ class EveryShape : public testing::TestWithParam<int> {
     int most_parts = 1;
     for (int const sms : {2, 8, 24})
       for (gemm_plan const& plan : plan_candidates(p.problem, operands, sms)) {
-        gemm_config const c =
-            config_of(t, elem::bf16, d, plan.config.a_major(), plan.config.b_major());
+        gemm_config const c = config_of(t, elem::bf16, d, plan.config.a_mn, plan.config.b_mn);
         if (plan.config != c || plan.swapped) continue;
         std::string const way = plan.kernel + " k=" + std::to_string(k) + " " +
                                 std::to_string(plan.shared_tiles) + " tiles by " +
@@ -132,7 +131,7 @@ class EveryShape : public testing::TestWithParam<int> {
 class ClusterK : public testing::TestWithParam<int> {};
 
 TEST_P(ClusterK, EachTileInEachWay) {
-  tile_shape const& t = tile_shape_list[GetParam()];
+  gemm_config const& t = tile_shape(GetParam());
   std::mt19937_64 rng{static_cast<unsigned>(GetParam())};
   std::normal_distribution<float> normal;
   auto const fill = [&] { return normal(rng); };
@@ -150,8 +149,8 @@ TEST_P(ClusterK, EachTileInEachWay) {
     gemm_operands operands = p.operands();
     space.give(operands);
     auto const plans = plan_candidates(p.problem, operands, 132);
-    gemm_config const c = config_of(t, elem::bf16, d, operand_major::k, operand_major::k);
-    if (!is_compiled(c)) continue;
+    gemm_config const c = config_of(t, elem::bf16, d, false, false);
+    if (!is_built(c)) continue;
     auto const planned = std::find_if(plans.begin(), plans.end(), [&](gemm_plan const& x) {
       return x.config == c && !x.swapped;
     });
@@ -168,30 +167,26 @@ TEST_P(ClusterK, EachTileInEachWay) {
 }
 
 std::string shape_name(testing::TestParamInfo<int> const& i) {
-  tile_shape const& t = tile_shape_list[i.param];
+  gemm_config const& t = tile_shape(i.param);
   return "tile_" + std::to_string(t.tile_m) + "x" + std::to_string(t.tile_n) + "_" +
          std::to_string(t.cluster_m) + "x" + std::to_string(t.cluster_n) +
          (t.cluster_k > 1 ? "x" + std::to_string(t.cluster_k) : "") + "_s" +
          std::to_string(t.stages) + (t.pingpong ? "_pingpong" : "") + (t.d_m ? "_m_major" : "");
 }
 
-bool shares(int shape) {
-  return config_of(tile_shape_list[shape], elem::bf16, elem::bf16, operand_major::k,
-                   operand_major::k)
-      .shares_tiles();
-}
+bool shares(int shape) { return tile_shape(shape).shares_tiles(); }
 
 /// Those without a fused epilogue (fused_emu_test.cpp has the others).
 std::vector<int> plain_shapes(bool in_k) {
   std::vector<int> all;
-  for (int i = 0; i < tile_shapes; ++i)
-    if (tile_shape_list[i].fused == fusion::none && (tile_shape_list[i].cluster_k > 1) == in_k)
+  for (int i = 0; i < static_cast<int>(tile_shapes().size()); ++i)
+    if (tile_shape(i).fused == fusion::none && (tile_shape(i).cluster_k > 1) == in_k)
       all.push_back(i);
   return all;
 }
 std::vector<int> tall_shapes() {
   std::vector<int> tall = plain_shapes(false);
-  std::erase_if(tall, [](int i) { return tile_shape_list[i].tile_m < 192; });
+  std::erase_if(tall, [](int i) { return tile_shape(i).tile_m < 192; });
   return tall;
 }
 
@@ -204,7 +199,7 @@ std::vector<int> sharing_shapes() {
 INSTANTIATE_TEST_SUITE_P(Shapes, ClusterK, testing::ValuesIn(plain_shapes(true)), shape_name);
 
 TEST_P(EveryShape, WholeAndSplitKTiles) {
-  tile_shape const& t = tile_shape_list[GetParam()];
+  gemm_config const& t = tile_shape(GetParam());
   std::set<std::string> ways;
   for (elem const d : {elem::bf16, elem::f32})
     run(2 * t.tile_m * t.cluster_m + 24, t.tile_n * t.cluster_n + 40, 1000, d, ways);
@@ -214,7 +209,7 @@ TEST_P(EveryShape, WholeAndSplitKTiles) {
 /// The contiguous side of D ends inside of a 16-byte chunk, so that tiles that TMA stores as they
 /// are and tiles with plain stores take turns in one CTA, in the same staging buffers.
 TEST_P(EveryShape, TilesByTmaAndRaggedOnesTakeTurns) {
-  tile_shape const& t = tile_shape_list[GetParam()];
+  gemm_config const& t = tile_shape(GetParam());
   int const m = 2 * t.tile_m * t.cluster_m + 25, n = 2 * t.tile_n * t.cluster_n + 43, k = 200;
   std::mt19937_64 rng{static_cast<unsigned>(GetParam())};
   std::normal_distribution<float> normal;
@@ -227,7 +222,7 @@ TEST_P(EveryShape, TilesByTmaAndRaggedOnesTakeTurns) {
   p.problem = {m, n, k, p.a.desc, p.b.desc, p.d.desc, std::nullopt, 1.0F, 0.0F};
   gemm_operands const operands = p.operands();
   auto const plans = plan_candidates(p.problem, operands, 132);
-  gemm_config const c = config_of(t, elem::bf16, elem::bf16, operand_major::k, operand_major::k);
+  gemm_config const& c = t;
   auto const planned = std::find_if(
       plans.begin(), plans.end(), [&](gemm_plan const& x) { return x.config == c && !x.swapped; });
   ASSERT_NE(planned, plans.end());
@@ -245,7 +240,7 @@ class TallShape : public EveryShape {};
 /// In the last tiles one warpgroup has rows of D; the others free stages, tile after tile, and no
 /// thread of theirs may miss a phase or run ahead.
 TEST_P(TallShape, WarpgroupsBelowDKeepStep) {
-  tile_shape const& t = tile_shape_list[GetParam()];
+  gemm_config const& t = tile_shape(GetParam());
   int const m = t.tile_m * t.cluster_m + 40, n = 3 * t.tile_n * t.cluster_n;
   int const k = 64 * (2 * t.stages + 1);
   std::mt19937_64 rng{static_cast<unsigned>(GetParam())};
@@ -258,7 +253,7 @@ TEST_P(TallShape, WarpgroupsBelowDKeepStep) {
   p.problem = {m, n, k, p.a.desc, p.b.desc, p.d.desc, std::nullopt, 1.0F, 0.0F};
   gemm_operands const operands = p.operands();
   auto const plans = plan_candidates(p.problem, operands, 132);
-  gemm_config const c = config_of(t, elem::bf16, elem::bf16, operand_major::k, operand_major::k);
+  gemm_config const& c = t;
   auto const planned = std::find_if(plans.begin(), plans.end(), [&](gemm_plan const& x) {
     return x.config == c && !x.swapped && x.shared_tiles == 0;
   });
@@ -274,7 +269,7 @@ TEST_P(TallShape, WarpgroupsBelowDKeepStep) {
 class SharingShape : public EveryShape {};
 
 TEST_P(SharingShape, MorePartsThanOneGroupAddsInTwoSteps) {
-  tile_shape const& t = tile_shape_list[GetParam()];
+  gemm_config const& t = tile_shape(GetParam());
   std::set<std::string> ways;
   EXPECT_GT(run(t.tile_m * t.cluster_m - 8, t.tile_n * t.cluster_n - 8, 4224, elem::bf16, ways),
             fixup_group(t.tile_n));
@@ -282,7 +277,7 @@ TEST_P(SharingShape, MorePartsThanOneGroupAddsInTwoSteps) {
 
 /// Two tiles in 20 parts each, and in 39 parts of which one is of both.
 TEST_P(SharingShape, SoDoTwoTilesEvenlyCutAndNot) {
-  tile_shape const& t = tile_shape_list[GetParam()];
+  gemm_config const& t = tile_shape(GetParam());
   std::mt19937_64 rng{static_cast<unsigned>(GetParam())};
   std::normal_distribution<float> normal;
   auto const fill = [&] { return normal(rng); };
@@ -295,7 +290,7 @@ TEST_P(SharingShape, SoDoTwoTilesEvenlyCutAndNot) {
   emu_workspace space;
   gemm_operands operands = p.operands();
   space.give(operands);
-  gemm_config const c = config_of(t, elem::bf16, elem::bf16, operand_major::k, operand_major::k);
+  gemm_config const& c = t;
   auto const plans = plan_candidates(p.problem, operands, 40 * c.cluster());
   auto const shared = std::find_if(plans.begin(), plans.end(), [&](gemm_plan const& x) {
     return x.config == c && !x.swapped && x.shared_tiles == 2 && x.sharers == 40;

@@ -4,17 +4,17 @@
 #include <algorithm>
 #include <set>
 
+#include "tests/kernel/built_kernels.hpp"
 #include "tests/kernel/emu_workspace.hpp"
 #include "tests/kernel/gemm_cases.hpp"
-#include "tilewright/dispatch/candidates.hpp"
 
 namespace tw::test {
 namespace {
 
 std::vector<int> narrowing_shapes() {
   std::vector<int> all;
-  for (int i = 0; i < tile_shapes; ++i)
-    if (tile_shape_list[i].least_n > 0) all.push_back(i);
+  for (int i = 0; i < static_cast<int>(tile_shapes().size()); ++i)
+    if (tile_shape(i).narrows()) all.push_back(i);
   return all;
 }
 
@@ -33,10 +33,7 @@ class TileCols : public testing::TestWithParam<int> {
     return p;
   }
 
-  gemm_config config() const {
-    return config_of(tile_shape_list[GetParam()], elem::bf16, elem::bf16, operand_major::k,
-                     operand_major::k);
-  }
+  gemm_config const& config() const { return tile_shape(GetParam()); }
 
   /// A plan of this kernel.
   gemm_plan plan_for(product& p) const {
@@ -117,7 +114,7 @@ TEST_P(TileCols, OthersAreRefused) {
 
 INSTANTIATE_TEST_SUITE_P(Shapes, TileCols, testing::ValuesIn(narrowing_shapes()),
                          [](testing::TestParamInfo<int> const& i) {
-                           tile_shape const& t = tile_shape_list[i.param];
+                           gemm_config const& t = tile_shape(i.param);
                            return "tile_" + std::to_string(t.tile_m) + "x" +
                                   std::to_string(t.tile_n) + "_" + std::to_string(t.cluster_m) +
                                   "x" + std::to_string(t.cluster_n);

@@ -10,10 +10,12 @@
 #include <random>
 #include <thread>
 
+#include "family/gemv/instances.hpp"
+#include "family/gemv/launchers.hpp"
+#include "family/sm90_gemm/instances.hpp"
+#include "family/sm90_gemm/launchers.hpp"
 #include "tilewright/base/convert.hpp"
-#include "tilewright/dispatch/candidates.hpp"
 #include "tilewright/dispatch/gemm.hpp"
-#include "tilewright/dispatch/gemv_candidates.hpp"
 #include "tools/check.hpp"
 #include "tools/io/refuse.hpp"
 #include "tools/mutants/mutants.hpp"
@@ -27,23 +29,22 @@ namespace {
 struct checked_kernel {
   gemm_config config;
   std::optional<gemv_config> gemv;
-  std::string name = gemv ? kernel_name(*gemv) : kernel_name(config);
+  std::string name;
 };
 
+/// Those of this build.
 std::vector<checked_kernel> all_kernels() {
-  using enum operand_major;
   std::vector<checked_kernel> all;
-  for (elem const ab : {elem::bf16, elem::f16})
-    for (elem const d : {elem::bf16, elem::f16, elem::f32})
-      for (operand_major const a : {k, mn})
-        for (operand_major const b : {k, mn})
-          for (tile_shape const& t : tile_shape_list)
-            if (gemm_config const c = config_of(t, ab, d, a, b); is_compiled(c))
-              all.push_back({c, std::nullopt});
-  for (elem const ab : {elem::bf16, elem::f16})
-    for (elem const d : {ab, elem::f32})
-      for (gemv_shape const& s : gemv_shape_list)
-        all.push_back({{.ab = ab, .d = d}, config_of(s, ab, d)});
+  auto const gemms = sm90_gemm_family::instances();
+  for (std::size_t i = 0; i < gemms.size(); ++i)
+    if (sm90_gemm_family::emu_launchers()[i] != nullptr)
+      all.push_back({gemms[i].config, std::nullopt, gemms[i].name()});
+  auto const gemvs = gemv_family::instances();
+  for (std::size_t i = 0; i < gemvs.size(); ++i)
+    if (gemv_family::emu_launchers()[i] != nullptr)
+      all.push_back({{.ab = gemvs[i].config.ab, .d = gemvs[i].config.d},
+                     gemvs[i].config,
+                     std::string(gemvs[i].name)});
   return all;
 }
 

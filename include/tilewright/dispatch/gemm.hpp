@@ -9,6 +9,7 @@
 #include "tilewright/arch/emu/options.hpp"
 #include "tilewright/base/check.hpp"
 #include "tilewright/device/device.hpp"
+#include "tilewright/dispatch/kernel_set.hpp"
 #include "tilewright/kernel/config.hpp"
 #include "tilewright/kernel/gemv_config.hpp"
 #include "tilewright/kernel/l2_hints.hpp"
@@ -66,8 +67,10 @@ struct gemm_plan {
   bool repitch_b = false;
   bool direct_d = false;      // D is written by plain stores (pitch or base TMA cannot address)
   bool starts_early = false;  // programmatic dependent launch, unless launch_options say otherwise
-  bool early_measured = false;     // starts_early is what was measured to be faster, not the rule's
-  bool measured_in_bf16 = false;   // `source` knows the bf16 product, not this one of f16
+  bool early_measured = false;    // starts_early is what was measured to be faster, not the rule's
+  bool measured_in_bf16 = false;  // `source` knows the bf16 product, not this one of f16
+  bool built = true;              // this build has the kernel (TW_KERNELS)
+  std::string missed;  // the first kernel before it in the ranking, where this build lacks that one
   std::vector<std::string> hints;  // performance hints for the log
 
   /// The configuration with the tiles of this launch.
@@ -78,20 +81,20 @@ struct gemm_plan {
   }
 };
 
-/// The name of a configuration, as plans and reports have it.
-std::string kernel_name(gemm_config const& c);
-std::string kernel_name(gemv_config const& c);  // "gemv_bf16_bf16_4x1_u2_1x8_c2"
-
-/// Chooses a kernel for `dev`: gpu_device(), emulated_device() or known_device("h200"). Throws
-/// `rejected` when accept() refuses the problem or the device. Of the operands it reads the
+/// Chooses a kernel of this build for `dev`: gpu_device(), emulated_device() or known_device("h200").
+/// Where the build lacks the kernel that ranks first, the next best is taken and the log tells so
+/// (subsystem plan). Throws `rejected` when accept() refuses the problem or the device, and TW0505
+/// where the build lacks every kernel that could compute the problem. Of the operands it reads the
 /// alignment and the size of the workspace. What `tilewright tune` found on this GPU is read at the
 /// first call and preferred (TILEWRIGHT_TUNE=off: not). The log tells each problem's plan once, and
 /// what would make it faster (TW_LOG_LEVEL; docs/planning.md).
 gemm_plan plan_gemm(gemm_problem const& p, gemm_operands const& o, device const& dev);
 
-/// All plans for this problem, the one predicted to be fastest first. Throws as plan_gemm.
+/// All plans for this problem, the one predicted to be fastest first; with kernel_set::all also
+/// those whose kernel this build lacks (gemm_plan::built). Throws as plan_gemm.
 std::vector<gemm_plan> plan_candidates(gemm_problem const& p, gemm_operands const& o,
-                                       device const& dev);
+                                       device const& dev,
+                                       kernel_set kernels = kernel_set::built);
 
 /// The time that the model of `dev` predicts for a plan, whichever device it was made for.
 double predicted_us(gemm_plan const& plan, device const& dev);

@@ -1,0 +1,233 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""instances.py  Reads the lists of compiled kernels, and writes the sources that compile them.
+
+A family is a folder src/family/FAMILY with two files for this script:
+  instances.txt  a table: one row per kernel without its types; the columns AB:D say for which
+                 majors it is compiled, and the column "representative" which of these kernels
+                 TW_KERNELS=representative builds
+  instances.py   COLUMNS before these, CONFIG and PARAMS (names in C++), and describe(), which turns
+                 a row's cells, types and majors into the texts of the kernel's name that the table
+                 has, the name, and the configuration in C++
+
+    gen/instances.py --out DIR --set full|representative [--cuda]
+        Writes sources to DIR/FAMILY: instances.cpp (the table of all kernels), and for the emulator,
+        with --cuda also for the device, launchers and a few kernels in each. Prints the sources.
+    gen/instances.py --names [--set representative]
+        Prints the names of all kernels, or of those of the set.
+"""
+import argparse
+import importlib.util
+import itertools
+import pathlib
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+FAMILIES = ROOT / "src/family"
+MAJORS = ["tn", "tt", "nn", "nt"]
+ELEMENTS = {"f32": 32, "tf32": 32, "f16": 16, "bf16": 16, "e4m3": 8, "e5m2": 8}  # bits
+KERNELS_PER_SOURCE = {"emu": 24, "gpu": 8}  # g++ takes about 1 s for each, nvcc 2 to 4 s
+SETS = ["representative", "full"]
+
+
+class Problem(Exception):
+    """What is wrong in a list of kernels, and where."""
+
+
+class Instance:
+    """A compiled kernel."""
+
+    def __init__(self, family, index, ab, d, majors, described, representative):
+        self.family, self.index = family, index
+        self.ab, self.d, self.majors = ab, d, majors
+        self.name, self.texts, self.config = described
+        self.representative = representative
+
+    def in_set(self, which):
+        return which == "full" or self.representative
+
+
+def load_description(folder):
+    spec = importlib.util.spec_from_file_location(f"{folder.name}_instances",
+                                                  folder / "instances.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def majors_of(cell, where):
+    """The majors that a cell names, in their usual order."""
+    if cell == "-":
+        return []
+    named = MAJORS if cell == "all" else cell.split(",")
+    if len(set(named)) != len(named) or not set(named) <= set(MAJORS):
+        raise Problem(f"{where}: '{cell}' is not 'all', '-' or a list of {', '.join(MAJORS)}")
+    return [m for m in MAJORS if m in named]
+
+
+def representatives_of(cell, compiled, where):
+    """(AB:D, majors) of the representative kernels of a row that is compiled for `compiled`."""
+    chosen = set()
+    for part in cell.split(";") if cell != "-" else []:
+        types, _, majors = part.partition("=")
+        for m in majors_of(majors, where):
+            if (types, m) not in compiled:
+                raise Problem(f"{where}: {types}={m} is representative, but not compiled")
+            chosen.add((types, m))
+    return chosen
+
+
+def read_family(folder):
+    """All instances of a family, in the order of its table."""
+    path, description = folder / "instances.txt", load_description(folder)
+    columns, instances, names = None, [], {}
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        where, cells = f"{path.relative_to(ROOT)}:{number}", line.split()
+        if not cells or line.startswith("#"):
+            continue
+        if columns is None:
+            columns = cells
+            pairs = [c for c in columns if ":" in c]
+            if columns != [*description.COLUMNS, *pairs, "representative"]:
+                raise Problem(f"{where}: columns are not {', '.join(description.COLUMNS)}, "
+                              "then pairs AB:D, then representative")
+            for ab, d in (p.split(":") for p in pairs):
+                if ab not in ELEMENTS or d not in ELEMENTS:
+                    raise Problem(f"{where}: {ab}:{d} names an unknown element type")
+            continue
+        if len(cells) != len(columns):
+            raise Problem(f"{where}: {len(cells)} cells for {len(columns)} columns")
+        row = dict(zip(columns, cells))
+        compiled = [(p, m) for p in pairs for m in majors_of(row[p], where)]
+        chosen = representatives_of(row["representative"], compiled, where)
+        for types, majors in compiled:
+            ab, d = types.split(":")
+            try:
+                described = description.describe(row, ab, d, majors, ELEMENTS[ab])
+            except ValueError as e:
+                raise Problem(f"{where}: {e}") from e
+            i = Instance(folder.name, len(instances), ab, d, majors, described,
+                         (types, majors) in chosen)
+            if i.name in names:
+                raise Problem(f"{where}: {i.name} is listed twice, first in {names[i.name]}")
+            names[i.name] = where
+            instances.append(i)
+    return description, instances
+
+
+def read_all():
+    """family -> (its description, its instances)."""
+    folders = sorted(p.parent for p in FAMILIES.glob("*/instances.txt"))
+    return {f.name: read_family(f) for f in folders}
+
+
+def file_text(family, name, sentence, includes, body):
+    lines = "".join(f'#include "family/{family}/{i}"\n' for i in includes)
+    return ("// SPDX-License-Identifier: Apache-2.0\n// Generated by gen/instances.py\n"
+            f"// {name}  {sentence}\n{lines}\nnamespace tw::{family}_family {{\n\n{body}\n"
+            f"}}  // namespace tw::{family}_family\n")
+
+
+def table_text(family, description, instances):
+    """All kernels, and where a configuration is among them."""
+    rows = "".join("    {%s, %s, %s},\n" % (i.config, ", ".join(f'"{t}"' for t in i.texts),
+                                            str(i.representative).lower()) for i in instances)
+    return file_text(
+        family, "instances.cpp", f"All kernels of {family}.", ["instances.hpp"],
+        f"static constexpr instance table[] = {{\n{rows}}};\n\n"
+        "std::span<instance const> instances() { return table; }\n\n"
+        f"int index_of({description.CONFIG} const& c) {{\n"
+        "  for (instance const& i : table)\n"
+        "    if (i.config == c) return static_cast<int>(&i - table);\n  return -1;\n}\n")
+
+
+def launchers_text(family, name, backend, instances, which):
+    rows = "".join(f"    &launch_{backend}<{i.config}>,\n" if i.in_set(which) else
+                   f"    nullptr,  // {i.name}\n" for i in instances)
+    return file_text(
+        family, name, f"The kernels of {family} that are built: the {which} set.",
+        ["launchers.hpp"],
+        f"static constexpr {backend}_launcher table[] = {{\n{rows}}};\n\n"
+        f"std::span<{backend}_launcher const> {backend}_launchers() {{ return table; }}\n")
+
+
+def source_text(description, family, backend, name, chunk):
+    result, parameters = {
+        "emu": ("void", f"int, {description.PARAMS} const&, emu::options const&"),
+        "gpu": ("int", f"int, {description.PARAMS} const&, cudaStream_t, bool")}[backend]
+    kernels = "".join(f"// {i.name}\ntemplate {result} launch_{backend}<{i.config}>(\n"
+                      f"    {parameters});\n" for i in chunk)
+    suffix = "hpp" if backend == "emu" else "cuh"
+    return file_text(family, name, f"{len(chunk)} kernels of {family}.",
+                     [f"launch_{backend}.{suffix}"], kernels)
+
+
+def chunks_of(instances, most):
+    """(name, instances) for each source: one pair of types and majors, or several small ones."""
+    groups = itertools.groupby(sorted(instances, key=lambda i: (i.ab, i.d, i.majors, i.index)),
+                               key=lambda i: f"{i.ab}_{i.d}_{i.majors}")
+    small, names = [], []
+    for key, group in groups:
+        group = list(group)
+        if len(group) >= most // 2:
+            for n, first in enumerate(range(0, len(group), most)):
+                yield f"{key}_{n}", group[first:first + most]
+            continue
+        if small and len(small) + len(group) > most:
+            yield "_to_".join(dict.fromkeys([names[0], names[-1]])), small
+            small, names = [], []
+        small, names = small + group, names + [key]
+    if small:
+        yield "_to_".join(dict.fromkeys([names[0], names[-1]])), small
+
+
+def outputs(which, backends):
+    """(path below the output folder, text) of each source."""
+    for family, (description, instances) in read_all().items():
+        yield f"{family}/instances.cpp", table_text(family, description, instances)
+        for backend in backends:
+            suffix = "cpp" if backend == "emu" else "cu"
+            name = f"{backend}_launchers.{suffix}"
+            yield f"{family}/{name}", launchers_text(family, name, backend, instances, which)
+            built = [i for i in instances if i.in_set(which)]
+            for key, chunk in chunks_of(built, KERNELS_PER_SOURCE[backend]):
+                name = f"{backend}_{key}.{suffix}"
+                yield f"{family}/{name}", source_text(description, family, backend, name, chunk)
+
+
+def write(out, which, backends):
+    """Writes what is not there yet and removes what is no longer listed. Returns the sources."""
+    wanted = {out / path: text for path, text in outputs(which, backends)}
+    for path in [p for p in out.glob("*/*") if p not in wanted]:
+        path.unlink()
+    for path, text in wanted.items():
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+    return list(wanted)
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Kernels that are compiled in, from their lists.")
+    parser.add_argument("--out", type=pathlib.Path, help="folder of the generated files")
+    parser.add_argument("--set", choices=SETS, default="full", help="the kernels to build")
+    parser.add_argument("--cuda", action="store_true", help="also the sources for the device")
+    parser.add_argument("--names", action="store_true", help="print the names of the set")
+    options = parser.parse_args()
+    try:
+        if options.names:
+            for _, instances in read_all().values():
+                print(*(i.name for i in instances if i.in_set(options.set)), sep="\n")
+        elif options.out:
+            backends = ["emu", "gpu"] if options.cuda else ["emu"]
+            print(*write(options.out, options.set, backends), sep=";", end="")
+        else:
+            parser.error("give --out or --names")
+    except Problem as problem:
+        print(f"instances: {problem}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

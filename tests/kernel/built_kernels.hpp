@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// built_kernels.hpp  The kernels of this build by tile shape, for tests over all of them.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "family/gemv/instances.hpp"
+#include "family/gemv/launchers.hpp"
+#include "family/sm90_gemm/instances.hpp"
+#include "family/sm90_gemm/launchers.hpp"
+
+namespace tw::test {
+
+inline bool is_built(gemm_config const& c) {
+  int const index = sm90_gemm_family::index_of(c);
+  return index >= 0 && sm90_gemm_family::emu_launchers()[static_cast<std::size_t>(index)];
+}
+inline bool is_built(gemv_config const& c) {
+  int const index = gemv_family::index_of(c);
+  return index >= 0 && gemv_family::emu_launchers()[static_cast<std::size_t>(index)];
+}
+
+inline std::size_t built_gemvs() {
+  auto const all = gemv_family::emu_launchers();
+  return all.size() - static_cast<std::size_t>(std::ranges::count(all, nullptr));
+}
+
+/// The kernels of this build for K-major bf16 operands with bf16 results: one per tile shape.
+inline std::vector<gemm_config> const& tile_shapes() {
+  static std::vector<gemm_config> const all = [] {
+    std::vector<gemm_config> shapes;
+    for (sm90_gemm_family::instance const& i : sm90_gemm_family::instances())
+      if (gemm_config const& c = i.config;
+          c.ab == elem::bf16 && c.d == elem::bf16 && !c.a_mn && !c.b_mn && is_built(c))
+        shapes.push_back(c);
+    return shapes;
+  }();
+  return all;
+}
+inline gemm_config const& tile_shape(int index) {
+  return tile_shapes()[static_cast<std::size_t>(index)];
+}
+
+/// The configuration of this tile shape for other types and majors, whether or not it is compiled.
+inline gemm_config config_of(gemm_config shape, elem ab, elem d, bool a_mn, bool b_mn) {
+  shape.ab = ab, shape.d = d, shape.a_mn = a_mn, shape.b_mn = b_mn;
+  if (b_mn) shape.least_n = 0;
+  return shape;
+}
+
+}  // namespace tw::test
