@@ -7,8 +7,8 @@ A family is a folder src/family/FAMILY with two files for this script:
                  majors it is compiled, and the column "representative" which of these kernels
                  TW_KERNELS=representative builds
   instances.py   COLUMNS before these, CONFIG and PARAMS (names in C++), and describe(), which turns
-                 a row's cells, types and majors into the texts of the kernel's name that the table
-                 has, the name, and the configuration in C++
+                 a row's cells, types and majors into the kernel's name, the texts of it that the
+                 table has, and the configuration in C++
 
     gen/instances.py --out DIR --set full|representative [--cuda]
         Writes sources to DIR/FAMILY: instances.cpp (the table of all kernels), and for the emulator,
