@@ -119,8 +119,9 @@ class measurement {
   static gemm_plan in_order(gemm_plan plan, std::string const& order) {
     std::size_t const colon = order.find(':');
     for (int i = 0; i < 3; ++i)
-      if (order.substr(0, colon) == order_names[i]) plan.raster = static_cast<order_kind>(i);
-    plan.band = std::stoi(order.substr(colon + 1));
+      if (order.substr(0, colon) == order_names[i])
+        plan.schedule.raster = static_cast<order_kind>(i);
+    plan.schedule.band = std::stoi(order.substr(colon + 1));
     return plan;
   }
 
@@ -177,8 +178,9 @@ class measurement {
     auto const count = static_cast<std::size_t>(options_.our_plans);
     for (std::size_t i = 0; count > 1 && i < std::min(count, plans.size()); ++i) {
       gemm_plan const& p = plans[i];
-      plan_entry entry{p.kernel,  p.swapped,      p.clusters,  p.shared_tiles,
-                       p.sharers, p.predicted_us, not_measured};
+      plan_entry entry{
+          p.kernel,           p.swapped,      p.schedule.clusters, p.schedule.shared_tiles,
+          p.schedule.sharers, p.predicted_us, not_measured};
       entry.us = trial_us(watch_, sets_, p, trial_bursts_of(plans[0]), i == 0);
       out_.plans.push_back(entry);
       if (entry.us < out_.plans[best].us) best = i;

@@ -13,8 +13,9 @@
 #include "bench/environment.hpp"
 #include "bench/questions.hpp"
 #include "bench/statistics.hpp"
-#include "dispatch/params.hpp"
 #include "dispatch/plan_cache.hpp"
+#include "family/sm90_gemm/params.hpp"
+#include "tilewright/dispatch/gemm.hpp"
 #include "tools/device_memory.hpp"
 
 namespace tw::bench {

@@ -61,7 +61,7 @@ set_source_files_properties(${tw_emulated} PROPERTIES COMPILE_OPTIONS "${tw_quic
 target_include_directories(tilewright PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
                                              $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
                                       PRIVATE ${PROJECT_SOURCE_DIR}/src)
-set_source_files_properties(${PROJECT_SOURCE_DIR}/src/dispatch/kernel_set.cpp PROPERTIES
+set_source_files_properties(${PROJECT_SOURCE_DIR}/src/family/kernel_set.cpp PROPERTIES
                             COMPILE_DEFINITIONS TW_KERNEL_SET="${TW_KERNELS}")
 target_link_libraries(tilewright PRIVATE fmt::fmt spdlog::spdlog Boost::context SQLite::SQLite3
                                          $<BUILD_INTERFACE:nlohmann_json::nlohmann_json>

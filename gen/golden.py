@@ -4,7 +4,8 @@
 
 The build leaves OBJECT.ptxas.json beside each CUDA object (cmake/ptxas_check.py). Registers depend
 on the ptxas version, so the accepted file names the one it belongs to; with another version the
-comparison is skipped (exit status 77). ./dev golden --accept writes the file anew.
+comparison is skipped (exit status 77). ./dev golden --accept writes the file anew, and needs a
+build with TW_KERNELS=full; with the representative set those kernels are compared that it has.
 """
 import argparse
 import glob
@@ -13,6 +14,8 @@ import os
 import re
 import subprocess
 import sys
+
+import instances  # gen/instances.py
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 GOLDEN = os.path.join(ROOT, "tests/golden/ptxas.json")
@@ -29,6 +32,21 @@ def nvcc_version(build):
     return None
 
 
+def kernel_set(build):
+    """TW_KERNELS of the build."""
+    with open(os.path.join(build, "CMakeCache.txt"), encoding="utf-8") as file:
+        return re.search(r"^TW_KERNELS:\w+=(\w+)$", file.read(), re.M)[1]
+
+
+def missing_instances(which, found):
+    """A complaint if the build does not have as many kernels of the families as its set lists."""
+    listed = sum(i.in_set(which) for _, all_of_it in instances.read_all().values()
+                 for i in all_of_it)
+    built = sum("_config{" in name for name in found)
+    if listed != built:
+        yield f"the {which} set lists {listed} kernels, and {built} are built"
+
+
 def names_of(symbols):
     """Names without parameter lists."""
     done = subprocess.run(["c++filt", "--no-params"], input="\n".join(symbols),
@@ -42,17 +60,18 @@ def kernels_of(build):
     pattern = os.path.join(build, "CMakeFiles/tilewright.dir/**/*.cu.o")
     for obj in sorted(glob.glob(pattern, recursive=True)):
         source = os.path.relpath(obj, os.path.join(build, "CMakeFiles/tilewright.dir"))[:-2]
-        if os.path.exists(os.path.join(ROOT, source)):
+        if any(os.path.exists(os.path.join(folder, source)) for folder in (ROOT, build)):
             with open(obj + ".ptxas.json", encoding="utf-8") as file:
                 kernels += json.load(file)["kernels"]
     return dict(zip(names_of([k["symbol"] for k in kernels]), kernels))
 
 
-def compare(accepted, found):
+def compare(accepted, found, which):
     """One line per difference."""
     for name in sorted(set(accepted) | set(found)):
         if name not in found:
-            yield f"{name}: accepted, but no longer built"
+            if which == "full" or "_config{" not in name:
+                yield f"{name}: accepted, but no longer built"
         elif name not in accepted:
             yield f"{name}: new, not accepted yet"
         else:
@@ -75,6 +94,10 @@ def main():
     for symbol in long_names:
         print(f"golden: symbol of {len(symbol)} characters, at most {MAX_SYMBOL}: {symbol}")
     found = {name: {f: k[f] for f in FIGURES} for name, k in found.items()}
+    which = kernel_set(options.build)
+    if options.accept and which != "full":
+        print(f"golden: --accept needs a build with TW_KERNELS=full, this has {which}")
+        return 1
     if options.accept:
         with open(GOLDEN, "w", encoding="utf-8") as file:
             json.dump({"nvcc": version, "kernels": found}, file, indent=1, sort_keys=True)
@@ -86,7 +109,8 @@ def main():
     if golden["nvcc"] != version:
         print(f"golden: accepted with nvcc {golden['nvcc']}, this is {version}: not compared")
         return 77
-    differences = list(compare(golden["kernels"], found))
+    differences = list(missing_instances(which, found))
+    differences += compare(golden["kernels"], found, which)
     for line in differences[:MAX_LINES]:
         print(f"golden: {line}")
     if differences[MAX_LINES:]:

@@ -83,7 +83,7 @@ def check_folders(f):
         backend = re.match(r"tilewright/arch/(cuda|emu)/", target)
         if backend:
             seen[backend[1]] = number
-            if own and own != "arch" and ORDER.index(own) < ORDER.index("dispatch"):
+            if own and own != "arch" and ORDER.index(own) < ORDER.index("family"):
                 yield number, f"{own} reaches a backend directly; include arch/select.hpp"
         if own is None:
             continue

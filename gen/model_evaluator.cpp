@@ -56,7 +56,7 @@ std::vector<tw::gemm_plan> plans_for(std::string const& key, tw::device const& d
   auto const problem = tw::problem_of_key(key);
   if (!problem) throw std::runtime_error(fmt::format("'{}' is no problem", key));
   if (tw::accept(*problem)) return {};
-  return tw::plan_candidates(*problem, operands(), dev);
+  return tw::plan_candidates(*problem, operands(), dev, tw::kernel_set::all);
 }
 
 /// The plans of the lines, those that the planner has.
@@ -71,7 +71,8 @@ std::vector<tw::gemm_plan> read(std::istream& lines, tw::device const& dev, std:
                                    integer(cells[4])};
     bool there = false;
     for (tw::gemm_plan const& p : candidates[cells[0]]) {
-      if (!wanted.same_plan({p.kernel, p.swapped, p.shared_tiles, p.sharers})) continue;
+      if (!wanted.same_plan({p.kernel, p.swapped, p.schedule.shared_tiles, p.schedule.sharers}))
+        continue;
       plans.push_back(p);
       there = true;
       break;

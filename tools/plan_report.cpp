@@ -18,18 +18,6 @@ std::size_t shown(plan_answer const& a, int top) {
   return top == 0 ? a.plans.size() : std::min(a.plans.size(), static_cast<std::size_t>(top));
 }
 
-/// How the tiles are handed out: "64 clusters", "66 clusters, 16 tiles shared by 66"; a GEMV's
-/// groups of rows: "264 CTAs".
-std::string handing_out(gemm_plan const& p) {
-  char const* const plural = p.clusters == 1 ? "" : "s";
-  if (p.gemv) return fmt::format("{} CTA{}", p.clusters, plural);
-  std::string text = fmt::format("{} cluster{}", p.clusters, plural);
-  if (p.shared_tiles > 0)
-    text += fmt::format(", {} tile{} shared by {}", p.shared_tiles, p.shared_tiles == 1 ? "" : "s",
-                        p.sharers);
-  return text;
-}
-
 /// "A B + C", "gelu of A B", "gelu of (A B + C)".
 std::string product_text(plan_answer const& a) {
   bool const c = a.problem.c && !a.problem.epilogue.c_last;
@@ -79,8 +67,9 @@ std::string runner_up(plan_answer const& a) {
   if (a.plans.size() < 2) return "none";
   gemm_plan const &chosen = a.plans[0], &next = a.plans[1];
   double const more = (next.predicted_us / chosen.predicted_us - 1) * 100;
-  return fmt::format("{} on {}, predicted {:.1f} us, {:.1f} % {}", next.kernel, handing_out(next),
-                     next.predicted_us, std::abs(more), more < 0 ? "less" : "more");
+  return fmt::format("{} on {}, predicted {:.1f} us, {:.1f} % {}", next.kernel,
+                     next.family->schedule_text(next), next.predicted_us, std::abs(more),
+                     more < 0 ? "less" : "more");
 }
 
 /// Copies of operands need their room; tiles are shared only where there is some.
@@ -93,8 +82,7 @@ struct told_l2 {
   bool d_first = false;
 };
 told_l2 told_l2_by(gemm_plan const& p) {
-  if (p.gemv) return {};
-  l2_hints const& h = p.l2;
+  l2_hints const& h = p.schedule.l2;
   return {p.swapped ? h.b : h.a, p.swapped ? h.a : h.b, h.a_by_128_bytes,
           h.d_evict_first && !p.direct_d};
 }
@@ -153,11 +141,11 @@ json one_json(plan_answer const& a, gemm_plan const& p) {
          {"built", p.built},
          {"source", source_text(p.source)},
          {"swapped", p.swapped},
-         {"clusters", p.clusters},
-         {"shared_tiles", p.shared_tiles},
-         {"sharers", p.sharers},
-         {"order", order_names[static_cast<int>(p.raster)]},
-         {"band", p.band},
+         {"clusters", p.schedule.clusters},
+         {"shared_tiles", p.schedule.shared_tiles},
+         {"sharers", p.schedule.sharers},
+         {"order", order_names[static_cast<int>(p.schedule.raster)]},
+         {"band", p.schedule.band},
          {"workspace_bytes", p.workspace_bytes},
          {"starts_early", p.starts_early},
          {"early_measured", p.early_measured},
@@ -181,11 +169,7 @@ std::string limit_text(gemm_plan const& p) {
         "part-empty waves and what instructions lose",
         of(math), t.tensor, t.idle);
   if (most == t.dram) return fmt::format("DRAM: {} to read A and B and write D once", of(t.dram));
-  if (most == t.loads && p.gemv)
-    return fmt::format("loads: {} for turns of a CTA's loop that wait for each other", of(t.loads));
-  if (most == t.loads)
-    return fmt::format("loads from L2 into shared memory: {}; the tensor cores need {:.1f}",
-                       of(t.loads), math);
+  if (most == t.loads) return p.family->loads_text(p);
   if (most == t.copies)
     return fmt::format("copies of operands that TMA cannot address: {}", of(t.copies));
   if (most == t.epilogue)
@@ -204,8 +188,9 @@ std::string plan_text(plan_answer const& a, int top) {
       p.d.ord == order::row_major ? "" : " column-major", a.layout, a.dev.sm_count,
       a.workspace_bytes);
   text += fmt::format("device     {}\n", label(a.dev));
-  text += fmt::format("chosen     {} on {}, of {} plan{}\n", chosen.kernel, handing_out(chosen),
-                      a.plans.size(), a.plans.size() == 1 ? "" : "s");
+  text += fmt::format("chosen     {} on {}, of {} plan{}\n", chosen.kernel,
+                      chosen.family->schedule_text(chosen), a.plans.size(),
+                      a.plans.size() == 1 ? "" : "s");
   if (!chosen.missed.empty()) text += fmt::format("kernels    {}\n", missed_text(chosen));
   text += fmt::format("because    {}\n", because(a));
   text += fmt::format("limit      {}\n", limit_text(chosen));
@@ -239,7 +224,7 @@ std::string plan_text(plan_answer const& a, int top) {
         "{:>6.1f} {:>6.2f}  {}{}, {}{}\n",
         i + 1, x.predicted_us, measured, t.tensor, t.idle, t.loads, t.dram, t.shared_memory,
         t.epilogue, t.meeting, t.launch, t.waves, x.kernel, x.swapped ? " transposed" : "",
-        handing_out(x), x.built ? "" : ", not in this build");
+        x.family->schedule_text(x), x.built ? "" : ", not in this build");
   }
   if (shown(a, top) < a.plans.size())
     text +=

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "dispatch/normal_form.hpp"
+#include "family/normal_form.hpp"
 
 namespace tw {
 

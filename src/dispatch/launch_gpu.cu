@@ -6,16 +6,11 @@
 #include <mutex>
 #include <shared_mutex>
 
-#include "dispatch/gemv.hpp"
+#include "dispatch/check_plan.hpp"
 #include "dispatch/gpu_condition.hpp"
-#include "dispatch/launcher_of.hpp"
-#include "dispatch/params.hpp"
 #include "dispatch/plan_cache.hpp"
 #include "dispatch/repitch.hpp"
-#include "family/gemv/instances.hpp"
-#include "family/gemv/launchers.hpp"
-#include "family/sm90_gemm/instances.hpp"
-#include "family/sm90_gemm/launchers.hpp"
+#include "family/bind.hpp"
 
 namespace tw {
 
@@ -89,15 +84,6 @@ seen_device const& current_device() {
   return seen.emplace(ordinal, look_and_describe(ordinal)).first->second;
 }
 
-auto kernel_of(gemm_config const& c, gemm_plan const& plan) {
-  using namespace sm90_gemm_family;
-  return launcher_of(gpu_launchers(), index_of(c), plan);
-}
-auto kernel_of(gemv_config const& c, gemm_plan const& plan) {
-  using namespace gemv_family;
-  return launcher_of(gpu_launchers(), index_of(c), plan);
-}
-
 }  // namespace
 
 gpu_info const& gpu() { return current_device().info; }
@@ -111,24 +97,14 @@ device const& gpu_device() {
 void gemm(gemm_plan const& plan, gemm_operands const& given, cudaStream_t stream,
           launch_options const& how) {
   if (gpu_info const& here = gpu(); !here.usable) throw rejected(here.why_not);
-  bool const early = how.pdl.value_or(plan.starts_early);
-  if (plan.gemv) {
-    auto const launcher = kernel_of(*plan.gemv, plan);
-    launch_form const form = form_of(plan, given);
-    gemv_params const params = make_gemv_params(plan, form.problem, form.operands);
-    must(static_cast<cudaError_t>(launcher(plan.clusters, params, stream, early)), "kernel launch");
-    return;
-  }
-  auto const launcher = kernel_of(plan.config, plan);
+  check_plan(plan);
   launch_form const form = form_of(plan, given);
-  gemm_params const params = make_params(plan, form.problem, form.operands, target::gpu);
+  bool const early = how.pdl.value_or(plan.starts_early);
   if (form.copied())
     must(repitch_operands(form.copies, stream, early),
          "launch that copies operands to a padded pitch");
   bool const pdl = early || form.copied();  // copies come before it, and follow what came before
-  must(static_cast<cudaError_t>(
-           launcher(plan.clusters * plan.config.cluster(), params, stream, pdl)),
-       "kernel launch");
+  must(static_cast<cudaError_t>(plan.family->launch_gpu(plan, form, stream, pdl)), "kernel launch");
 }
 
 void gemm(gemm_problem const& p, gemm_operands const& o, cudaStream_t stream,

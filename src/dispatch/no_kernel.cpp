@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
-#include "dispatch/normal_form.hpp"
-#include "family/sm90_gemm/instances.hpp"
+#include "family/normal_form.hpp"
 #include "tilewright/base/elem_text.hpp"
+#include "tilewright/family/family.hpp"
 
 namespace tw {
 namespace {
@@ -16,8 +16,8 @@ bool any_computes(gemm_problem const& p) {
   for (bool const swapped : {false, true}) {
     if (swapped && gated) break;
     gemm_problem const q = swapped ? transposed(p) : p;
-    for (sm90_gemm_family::instance const& i : sm90_gemm_family::instances())
-      if (computes(i.config, q)) return true;
+    for (gemm_family const* f : families())
+      if (f->computes(q)) return true;
   }
   return false;
 }
@@ -38,19 +38,6 @@ rejection refused(char const* what, gemm_problem const& p, std::string const& go
 void turn(matrix_desc& m) { m = transposed(m); }
 
 }  // namespace
-
-int fusion_of(gemm_problem const& p) {
-  bool const gated = p.epilogue.gate != gating::none;
-  if (p.aux) return gated ? fusion::gated_aux : fusion::ops_aux;
-  if (gated) return fusion::gated;
-  return is_fused(p.epilogue) ? fusion::ops : fusion::none;
-}
-
-bool computes(gemm_config const& c, gemm_problem const& q) {
-  return c.ab == q.a.type && c.d == q.d.type && c.a_major() == major_of_a(q.a) &&
-         c.b_major() == major_of_b(q.b) && c.d_m == (q.d.ord == order::col_major) &&
-         c.fused == fusion_of(q) && (c.by_pointers() || !q.has_pointers());
-}
 
 rejection no_kernel(gemm_problem const& p) {
   if (p.has_pointers())

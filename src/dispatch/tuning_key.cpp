@@ -6,8 +6,6 @@
 
 #include <cstdlib>
 
-#include "family/gemv/instances.hpp"
-#include "family/sm90_gemm/instances.hpp"
 #include "tilewright/base/version.hpp"
 #include "tilewright/dispatch/gemm.hpp"
 
@@ -29,13 +27,11 @@ std::string variable(char const* name) {
 std::string tuning_version() {
   std::uint32_t hash = 2166136261U;  // FNV-1a
   auto const mix = [&](int x) { hash = (hash ^ static_cast<std::uint32_t>(x)) * 16777619U; };
-  auto const mix_name = [&](std::string_view name) {
-    for (char const c : name) mix(c);
-    mix(0);
-  };
-  for (sm90_gemm_family::instance const& i : sm90_gemm_family::instances())
-    mix_name(i.name()), mix(i.config.least_n);
-  for (gemv_family::instance const& i : gemv_family::instances()) mix_name(i.name);
+  for (gemm_family const* f : families())
+    for (int kernel = 0; kernel < f->kernel_count(); ++kernel) {
+      for (char const c : f->tuning_text(kernel)) mix(c);
+      mix(0);
+    }
   return fmt::format("{}+{:08x}", version_text, hash);
 }
 

@@ -4,7 +4,9 @@
 
 #include <string_view>
 
-#include "dispatch/normal_form.hpp"
+#include "family/gemv/config_of.hpp"
+#include "family/normal_form.hpp"
+#include "family/sm90_gemm/config_of.hpp"
 
 namespace tw {
 
@@ -13,6 +15,24 @@ constexpr winner h200[] = {
 #include "dispatch/winners_h200.inc"
 };
 }  // namespace
+
+bool is_plan(winner const& w, gemm_plan const& p) {
+  plan_schedule const& s = p.schedule;
+  if (w.gemv.rows > 0 || gemv_family::is_gemv(p)) {
+    if (!gemv_family::is_gemv(p)) return false;
+    gemv_config const& c = gemv_family::config_of(p);
+    gemv_shape const& g = w.gemv;
+    return c ==
+           gemv_config{c.ab, c.d, g.rows, g.cols, g.unroll, g.warps_m, g.warps_k, g.ctas_per_sm};
+  }
+  if (!is_sm90_gemm(p)) return false;
+  gemm_config const c = launched(p);
+  tile_shape const& t = w.tile;
+  return t.tile_m == c.tile_m && t.tile_n == c.tile_n && t.cluster_m == c.cluster_m &&
+         t.cluster_n == c.cluster_n && t.cluster_k == c.cluster_k && t.stages == c.stages &&
+         t.pingpong == c.pingpong && t.d_m == c.d_m && t.fused == c.fused &&
+         w.shared_tiles == s.shared_tiles && w.sharers == s.sharers;
+}
 
 std::span<winner const> winners() { return h200; }
 

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "tilewright/device/device.hpp"
+#include "tilewright/family/plan.hpp"
 #include "tilewright/kernel/config.hpp"
 #include "tilewright/kernel/gemv_config.hpp"
 #include "tilewright/problem/gemm.hpp"
@@ -37,6 +38,9 @@ struct winner {
   gemv_shape gemv{};                   // that kernel, if it has rows: `tile` is empty then
   std::optional<bool> starts_early{};  // which is faster; nothing: not measured, or no difference
 };
+
+/// Is it the plan of this row?
+bool is_plan(winner const& w, gemm_plan const& p);
 
 /// All of them.
 std::span<winner const> winners();

@@ -2,7 +2,9 @@
 // tma_gemm_test.cpp  The GEMM's tensor maps are those derived from the layouts of its tiles.
 #include <gtest/gtest.h>
 
-#include "dispatch/params.hpp"
+#include "family/sm90_gemm/config_of.hpp"
+#include "family/sm90_gemm/params.hpp"
+#include "tilewright/dispatch/gemm.hpp"
 #include "tilewright/arch/emu/tensor_map_emu.hpp"
 #include "tilewright/atom/tma_map.hpp"
 
@@ -58,7 +60,8 @@ TEST(TmaGemm, MapsAreDerivedFromLayouts) {
       gemm_operands const o{.a = memory, .b = memory, .d = memory};
       int compared = 0;
       for (gemm_plan const& plan : plan_candidates(p, o, 132)) {
-        gemm_config const& c = plan.config;
+        if (!is_sm90_gemm(plan)) continue;
+        gemm_config const& c = config_of(plan);
         if (plan.swapped || c.tile_n % 64 != 0) continue;
         ++compared;
         gemm_params const params = make_params(plan, plan.normal, o, target::emu);
@@ -89,8 +92,8 @@ TEST(TmaGemm, BoxesOfTheLastShareEndWithTheMatrix) {
     auto const rows = [](tensor_map const& map) { return unpack_tensor_map_emu(map).box[1]; };
     int compared = 0;
     for (gemm_plan const& plan : plan_candidates(p, o, 132)) {
-      if (plan.gemv) continue;
-      gemm_config const c = plan.launched();
+      if (!is_sm90_gemm(plan)) continue;
+      gemm_config const c = launched(plan);
       gemm_params const params = make_params(plan, plan.normal, o, target::emu);
       std::int64_t const a_share = c.tile_m / c.cluster_n, b_share = c.tile_n / c.cluster_m;
       auto const last = [](std::int64_t extent, std::int64_t share) {
@@ -122,7 +125,7 @@ TEST(TmaGemm, BoxesWithAGateEndWithTheMatrix) {
   EXPECT_GT(plans.size(), 3U);
   for (gemm_plan const& plan : plans) {
     gemm_params const params = make_params(plan, plan.normal, o, target::emu);
-    int const share = plan.config.tile_n / plan.config.cluster_m;
+    int const share = config_of(plan).tile_n / config_of(plan).cluster_m;
     int const last = 336 % share == 0 ? share : 336 % share;
     EXPECT_EQ(unpack_tensor_map_emu(params.b).box[3] * 16, share) << plan.kernel;
     EXPECT_EQ(unpack_tensor_map_emu(params.b_edge).box[3] * 16, last) << plan.kernel;

@@ -29,7 +29,7 @@ gemm_problem tn(std::int64_t m, std::int64_t n, std::int64_t k) {
 }
 
 std::string name_of(gemm_plan const& p) {
-  return p.kernel + "/" + std::to_string(p.shared_tiles) + "/" + std::to_string(p.swapped);
+  return p.kernel + "/" + std::to_string(p.schedule.shared_tiles) + "/" + std::to_string(p.swapped);
 }
 
 /// Takes 100 us for every plan but the one that is named, whose trial takes `trial_us` and whose

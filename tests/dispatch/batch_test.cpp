@@ -5,8 +5,9 @@
 #include <vector>
 
 #include "dispatch/folded.hpp"
-#include "dispatch/params.hpp"
-#include "dispatch/workspace.hpp"
+#include "family/sm90_gemm/config_of.hpp"
+#include "family/sm90_gemm/params.hpp"
+#include "family/workspace.hpp"
 #include "tilewright/base/convert.hpp"
 #include "tilewright/dispatch/gemm.hpp"
 
@@ -70,7 +71,7 @@ TEST(Batch, PointersGiveTheBitsOfStrides) {
   o.a = nullptr, o.d = nullptr;
   o.a_array = a_addresses.data(), o.d_array = d_addresses.data();
   gemm_plan const plan = plan_gemm(by_pointers.p, o, 4);
-  EXPECT_TRUE(plan.shared_tiles > 0 || plan.workspace_bytes == 0);
+  EXPECT_TRUE(plan.schedule.shared_tiles > 0 || plan.workspace_bytes == 0);
   gemm_emulated(plan, o);
   EXPECT_EQ(by_pointers.results(), by_strides.results());
 }
@@ -103,7 +104,7 @@ TEST(Batch, PlansByPointersTakeKernelsThatDo) {
   e.p.m = e.p.n = 4096;
   e.p.d = {elem::bf16, order::row_major, 4096, 4096 * 4096};
   for (gemm_plan const& plan : plan_candidates(e.p, e.operands(), known_device("h200")))
-    EXPECT_TRUE(plan.config.by_pointers()) << plan.kernel;
+    EXPECT_TRUE(is_sm90_gemm(plan) && config_of(plan).by_pointers()) << plan.kernel;
 }
 
 TEST(Batch, ContiguousRowsAreOneGemm) {

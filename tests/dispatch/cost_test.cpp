@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // cost_test.cpp  Laws of the predicted time: what is read from DRAM, what a GPC loads, what power
 //                takes.
-#include "dispatch/cost.hpp"
+#include "family/sm90_gemm/cost.hpp"
 
 #include <gtest/gtest.h>
 

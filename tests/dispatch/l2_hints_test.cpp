@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // l2_hints_test.cpp  The L2 cache hints of a launch for its operands and its result.
-#include "dispatch/l2_hints.hpp"
+#include "family/sm90_gemm/l2_hints.hpp"
 
 #include <gtest/gtest.h>
 
 #include <utility>
 
-#include "dispatch/params.hpp"
+#include "family/sm90_gemm/params.hpp"
 #include "problems.hpp"
 #include "tilewright/arch/emu/tensor_map_emu.hpp"
 

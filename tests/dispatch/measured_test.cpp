@@ -4,8 +4,9 @@
 
 #include <algorithm>
 
-#include "dispatch/normal_form.hpp"
 #include "dispatch/winners.hpp"
+#include "family/normal_form.hpp"
+#include "family/sm90_gemm/config_of.hpp"
 #include "tests/dispatch/problems.hpp"
 
 namespace tw::test {
@@ -18,9 +19,9 @@ TEST(Measured, MeasuredPlansComeFirst) {
   gemm_problem const p = tn(128, 128, 16384);
   auto const measured = find_winner(p, h200());
   ASSERT_TRUE(measured);
-  gemm_plan const plan = plan_gemm(p, o, h200());
-  EXPECT_EQ(plan.config.tile_n, measured->tile.tile_n);
-  EXPECT_EQ(plan.shared_tiles, measured->shared_tiles);
+  gemm_plan const plan = best_plan(p, o, h200());
+  EXPECT_EQ(launched(plan).tile_n, measured->tile.tile_n);
+  EXPECT_EQ(plan.schedule.shared_tiles, measured->shared_tiles);
   EXPECT_NE(plan.why.find("measured"), std::string::npos) << plan.why;
   EXPECT_FALSE(find_winner(tn(129, 128, 16384), h200()));
   EXPECT_FALSE(find_winner(p, with_sm_count(h200(), 114)));  // another GPU
@@ -45,11 +46,12 @@ TEST(Measured, TheRuleForEarlyStartsAgreesWithNineOfTenRows) {
   for (winner const& w : winners()) {
     if (!w.starts_early || w.batch > 1) continue;
     gemm_problem p = problem_of(w);
-    std::string const kernel = plan_gemm(p, with_workspace(), h200()).kernel;
+    std::string const kernel = best_plan(p, with_workspace(), h200()).kernel;
     p.d.pitch_elems += 64;  // a GEMM that was not measured
-    auto const plans = plan_candidates(p, with_workspace(), h200());
+    auto const plans = plan_candidates(p, with_workspace(), h200(), kernel_set::all);
     auto const same = std::ranges::find_if(plans, [&](gemm_plan const& x) {
-      return x.kernel == kernel && x.shared_tiles == w.shared_tiles && x.sharers == w.sharers;
+      return x.kernel == kernel && x.schedule.shared_tiles == w.shared_tiles &&
+             x.schedule.sharers == w.sharers;
     });
     if (same == plans.end()) continue;  // D's own odd pitch
     EXPECT_FALSE(same->early_measured);
@@ -62,22 +64,22 @@ TEST(Measured, TheRuleForEarlyStartsAgreesWithNineOfTenRows) {
 
 TEST(Measured, F16RunsWhatWasMeasuredWithBf16) {
   gemm_problem p = tn(256, 512, 16384);
-  gemm_plan const bf16 = plan_gemm(p, with_workspace(), h200());
+  gemm_plan const bf16 = best_plan(p, with_workspace(), h200());
   ASSERT_EQ(bf16.source, plan_source::table_of_winners);
   p.a.type = p.b.type = p.d.type = elem::f16;
-  gemm_plan const f16 = plan_gemm(p, with_workspace(), h200());
+  gemm_plan const f16 = best_plan(p, with_workspace(), h200());
   EXPECT_EQ(f16.source, plan_source::table_of_winners);
-  EXPECT_EQ(f16.config.tile_n, bf16.config.tile_n);
-  EXPECT_EQ(f16.sharers, bf16.sharers);
-  EXPECT_EQ(f16.config.ab, elem::f16);
+  EXPECT_EQ(launched(f16).tile_n, launched(bf16).tile_n);
+  EXPECT_EQ(f16.schedule.sharers, bf16.schedule.sharers);
+  EXPECT_EQ(config_of(f16).ab, elem::f16);
   EXPECT_TRUE(f16.why.ends_with("on NVIDIA H200, in bf16")) << f16.why;
   EXPECT_TRUE(bf16.why.ends_with("on NVIDIA H200")) << bf16.why;
 }
 
 TEST(Measured, AColumnMajorResultRunsAsSwapAB) {
   gemm_problem const p = tn(128, 2112, 7168);
-  gemm_plan const rows = plan_gemm(p, with_workspace(), h200());
-  gemm_plan const cols = plan_gemm(transposed(p), with_workspace(), h200());
+  gemm_plan const rows = best_plan(p, with_workspace(), h200());
+  gemm_plan const cols = best_plan(transposed(p), with_workspace(), h200());
   ASSERT_EQ(rows.source, plan_source::table_of_winners);
   EXPECT_EQ(cols.source, plan_source::table_of_winners);
   EXPECT_EQ(cols.kernel, rows.kernel);
@@ -96,12 +98,12 @@ TEST(Measured, ABatchIsASeparateProblem) {
 
 TEST(Measured, PitchesThatSplitSectorsAreSaid) {
   gemm_plan const plan =
-      plan_gemm(tn(4096, 4096, 4104), aligned(), h200());  // pitches of 8208 bytes
+      best_plan(tn(4096, 4096, 4104), aligned(), h200());  // pitches of 8208 bytes
   ASSERT_EQ(plan.hints.size(), 2U);
   EXPECT_NE(plan.hints[0].find("loads take twice the time"), std::string::npos) << plan.hints[0];
   EXPECT_FALSE(plan.repitch_a || plan.repitch_b);  // TMA can address them
   EXPECT_TRUE(
-      plan_gemm(tn(4096, 4096, 4112), aligned(), h200()).hints.empty());  // 8224: whole sectors
+      best_plan(tn(4096, 4096, 4112), aligned(), h200()).hints.empty());  // 8224: whole sectors
 }
 
 /// A measurement takes precedence over the heuristic; of the same plan for a GEMM that
@@ -111,20 +113,21 @@ TEST(Measured, AnEarlyStartIsTheMeasuredOneElseTheRules) {
   for (winner const& w : winners()) {
     if (!w.starts_early || w.batch > 1 || otherwise[*w.starts_early] == 2) continue;
     gemm_problem p = problem_of(w);
-    gemm_plan const measured = plan_gemm(p, with_workspace(), h200());
+    gemm_plan const measured = best_plan(p, with_workspace(), h200());
     EXPECT_EQ(measured.starts_early, *w.starts_early);
     EXPECT_TRUE(measured.early_measured);
     p.d.pitch_elems += 8;  // was not measured
-    for (gemm_plan const& x : plan_candidates(p, with_workspace(), h200())) {
+    for (gemm_plan const& x : plan_candidates(p, with_workspace(), h200(), kernel_set::all)) {
       EXPECT_FALSE(x.early_measured);
-      bool const same = x.kernel == measured.kernel && x.shared_tiles == measured.shared_tiles &&
-                        x.sharers == measured.sharers;
+      bool const same = x.kernel == measured.kernel &&
+                        x.schedule.shared_tiles == measured.schedule.shared_tiles &&
+                        x.schedule.sharers == measured.schedule.sharers;
       if (same && x.starts_early != measured.starts_early) ++otherwise[*w.starts_early];
     }
   }
   EXPECT_EQ(otherwise[0], 2);
   EXPECT_EQ(otherwise[1], 2);
-  EXPECT_TRUE(plan_gemm(tn(2048, 2048, 512), with_workspace(), h200()).starts_early);
+  EXPECT_TRUE(best_plan(tn(2048, 2048, 512), with_workspace(), h200()).starts_early);
 }
 
 TEST(Measured, EveryMeasuredPlanIsStillOffered) {
@@ -132,7 +135,7 @@ TEST(Measured, EveryMeasuredPlanIsStillOffered) {
   o.workspace = o.d;
   o.workspace_bytes = std::int64_t{256} << 20;  // split-K tiles, copies of unaligned operands
   for (winner const& w : winners()) {
-    gemm_plan const plan = plan_gemm(problem_of(w), o, h200());
+    gemm_plan const plan = best_plan(problem_of(w), o, h200());
     EXPECT_EQ(plan.source, plan_source::table_of_winners)
         << w.m << "x" << w.n << "x" << w.k << "x" << w.batch << " " << w.layout << ": "
         << plan.kernel;

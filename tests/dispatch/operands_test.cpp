@@ -2,7 +2,7 @@
 // operands_test.cpp  Which addresses and which workspace a launch refuses.
 #include <gtest/gtest.h>
 
-#include "dispatch/params.hpp"
+#include "family/sm90_gemm/params.hpp"
 #include "tests/dispatch/problems.hpp"
 
 namespace tw::test {
@@ -50,11 +50,11 @@ TEST(Operands, TwoResultsAtOneAddressAreRefused) {
 TEST(Operands, APlanThatSharesTilesNeedsItsWorkspace) {
   gemm_problem const p = tn(600, 600, 16384);
   gemm_operands o = aligned();
-  EXPECT_EQ(plan_gemm(p, o, h200()).shared_tiles, 0);  // no workspace
+  EXPECT_EQ(plan_gemm(p, o, h200()).schedule.shared_tiles, 0);  // no workspace
   o.workspace = reinterpret_cast<void*>(std::uintptr_t{0x1000});
   o.workspace_bytes = std::int64_t{64} << 20;
   gemm_plan const plan = plan_gemm(p, o, h200());
-  ASSERT_GT(plan.shared_tiles, 0) << plan.why;
+  ASSERT_GT(plan.schedule.shared_tiles, 0) << plan.why;
   ASSERT_LE(plan.workspace_bytes, o.workspace_bytes);
   EXPECT_NO_THROW(check_workspace(plan, o));
   auto const code = [&] {

@@ -1,30 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 // plan_test.cpp  Plans, their reasons and needs; every plan is compiled in.
-#include "dispatch/params.hpp"
+#include "family/sm90_gemm/params.hpp"
 
 #include <gtest/gtest.h>
 
 #include "dispatch/winners.hpp"
+#include "family/gemv/config_of.hpp"
+#include "family/sm90_gemm/computes.hpp"
+#include "family/sm90_gemm/config_of.hpp"
+#include "family/sm90_gemm/schedules.hpp"
 #include "tests/dispatch/problems.hpp"
+#include "tilewright/arch/emu/tensor_map_emu.hpp"
 
 namespace tw::test {
 namespace {
+
+using gemv_family::is_gemv;
 
 TEST(Plan, AFusedEpilogueHasItsOwnKernels) {
   gemm_problem p = tn(4096, 4096, 4096);
   p.epilogue.act = activation::silu;
   for (gemm_plan const& plan : plan_candidates(p, aligned(), h200()))
-    EXPECT_EQ(plan.config.fused, fusion::ops) << plan.kernel;
+    EXPECT_EQ(config_of(plan).fused, fusion::ops) << plan.kernel;
   p.epilogue.gate = gating::split;
   for (gemm_plan const& plan : plan_candidates(p, aligned(), h200())) {
-    EXPECT_EQ(plan.config.fused, fusion::gated) << plan.kernel;
+    EXPECT_EQ(config_of(plan).fused, fusion::gated) << plan.kernel;
     EXPECT_FALSE(plan.swapped);
   }
   p = tn(64, 64, 64);
   p.epilogue.act = activation::relu;
   p.d.type = elem::f16;
   try {
-    plan_gemm(p, aligned(), h200());
+    best_plan(p, aligned(), h200());
     FAIL() << "an f16 result of bf16 operands has no fused kernel";
   } catch (rejected const& r) {
     EXPECT_EQ(r.why().code, "TW0414");
@@ -47,7 +54,7 @@ TEST(Plan, SwapABExchangesTheVectorsOfRowsAndColumns) {
   gemm_problem p = tn(4, 4096, 4096);
   p.epilogue.bias = along::cols;
   p.epilogue.row_scale = true;
-  gemm_plan const plan = plan_gemm(p, aligned(), h200());
+  gemm_plan const plan = best_plan(p, aligned(), h200());
   ASSERT_TRUE(plan.swapped) << plan.why;
   EXPECT_EQ(plan.normal.epilogue.bias, along::rows);
   EXPECT_FALSE(plan.normal.epilogue.row_scale);
@@ -58,7 +65,7 @@ TEST(Plan, TheLargestProblemHasAPlan) {
   for (elem const d : {elem::bf16, elem::f16, elem::f32}) {
     gemm_problem p = tn(std::int64_t{1} << 21, std::int64_t{1} << 21, 8);
     p.d.type = d;
-    EXPECT_GT(plan_gemm(p, aligned(), h200()).clusters, 0);
+    EXPECT_GT(best_plan(p, aligned(), h200()).schedule.clusters, 0);
   }
 }
 
@@ -71,8 +78,8 @@ TEST(Plan, EveryAcceptedProblemHasAPlanOnAnyNumberOfSMs) {
       EXPECT_FALSE(plan_candidates(tn(size, 4096 / size, 64), o, sms).empty());
       o.workspace_bytes = std::int64_t{64} << 20;
       for (gemm_plan const& p : plan_candidates(tn(size, 4096 / size, 64 * size), o, sms)) {
-        EXPECT_GE(p.clusters, 1);
-        EXPECT_LE(p.sharers, p.clusters);
+        EXPECT_GE(p.schedule.clusters, 1);
+        EXPECT_LE(p.schedule.sharers, p.schedule.clusters);
         EXPECT_TRUE(p.built) << p.kernel;
       }
     }
@@ -82,7 +89,7 @@ TEST(Plan, AKernelThatIsNotCompiledInIsRefused) {
   std::vector<std::uint16_t> memory(64 * 64);
   gemm_operands const o{memory.data(), memory.data(), nullptr, memory.data()};
   gemm_plan plan = plan_gemm(tn(16, 16, 16), o, 2);
-  plan.config.tile_n = 200;
+  plan.instance = plan.family->kernel_count();
   try {
     gemm_emulated(plan, o);
     FAIL() << "accepted";
@@ -93,48 +100,48 @@ TEST(Plan, AKernelThatIsNotCompiledInIsRefused) {
 
 TEST(Plan, LargeProblemsTakeTheLargeTile) {
   std::vector<gemm_plan> const plans = plan_candidates(tn(8192, 8192, 8192), aligned(), h200());
-  gemm_config const& c = plans[0].config;
+  gemm_config const& c = config_of(plans[0]);
   EXPECT_GE(c.tile_m * c.tile_n, 128 * 192) << plans[0].why;
   EXPECT_TRUE(plans[0].hints.empty());
   for (gemm_plan const& p : plans)
     if (p.kernel == "sm90_bf16_bf16_tn_128x256x64_2x1_s4") {
-      EXPECT_EQ(p.clusters, 64);  // 16 waves of 64 clusters; 66 need 16 too
+      EXPECT_EQ(p.schedule.clusters, 64);  // 16 waves of 64 clusters; 66 need 16 too
     }
 }
 
 TEST(Plan, SmallMTakesAGemv) {
-  gemm_plan const one = plan_gemm(tn(1, 4100, 4096), aligned(), h200());
-  ASSERT_TRUE(one.gemv) << one.kernel;
+  gemm_plan const one = best_plan(tn(1, 4100, 4096), aligned(), h200());
+  ASSERT_TRUE(is_gemv(one)) << one.kernel;
   EXPECT_EQ(one.kernel, "gemv_bf16_bf16_4x2_u4_1x4_c4");
   EXPECT_TRUE(one.swapped);
-  EXPECT_EQ(one.clusters, 528);
+  EXPECT_EQ(one.schedule.clusters, 528);
   EXPECT_EQ(one.workspace_bytes, 0);
   EXPECT_NEAR(one.predicted_us, 9.7, 0.6);  // 9.9 as measured with 4096 (docs/decisions/0014)
   EXPECT_NE(one.why.find("1025 groups of 4 rows on 528 CTAs"), std::string::npos) << one.why;
   EXPECT_EQ(one.why.find("bands"), std::string::npos) << one.why;
   EXPECT_EQ(one.terms.waves, 2);
-  EXPECT_NEAR(plan_gemm(tn(1, 28680, 4096), aligned(), h200()).predicted_us, 52.8, 2.5);
-  EXPECT_NEAR(plan_gemm(tn(2, 5120, 8192), aligned(), h200()).predicted_us, 21.9, 2.2);
+  EXPECT_NEAR(best_plan(tn(1, 28680, 4096), aligned(), h200()).predicted_us, 52.8, 2.5);
+  EXPECT_NEAR(best_plan(tn(2, 5120, 8192), aligned(), h200()).predicted_us, 21.9, 2.2);
   for (int const rows : {2, 3, 8}) {
-    EXPECT_TRUE(plan_gemm(tn(rows, 5120, 8192), aligned(), h200()).gemv) << rows;
-    EXPECT_TRUE(plan_gemm(tn(rows, 2000, 4096), aligned(), h200()).gemv) << rows;
-    gemm_plan const columns = plan_gemm(tn(5120, rows, 8192), aligned(), h200());
-    EXPECT_TRUE(columns.gemv && !columns.swapped) << columns.kernel;
+    EXPECT_TRUE(is_gemv(best_plan(tn(rows, 5120, 8192), aligned(), h200()))) << rows;
+    EXPECT_TRUE(is_gemv(best_plan(tn(rows, 2000, 4096), aligned(), h200()))) << rows;
+    gemm_plan const columns = best_plan(tn(5120, rows, 8192), aligned(), h200());
+    EXPECT_TRUE(is_gemv(columns) && !columns.swapped) << columns.kernel;
   }
-  EXPECT_FALSE(plan_gemm(tn(9, 5120, 8192), aligned(), h200()).gemv);
+  EXPECT_FALSE(is_gemv(best_plan(tn(9, 5120, 8192), aligned(), h200())));
 }
 
 TEST(Plan, ATurnOfAGemvCostsAsMuchWhereKIsShort) {
   // One of 4x1 covers 4096 elements of K: 14.5 us as measured, where 16x8 takes 9.9.
-  gemm_plan const half = plan_gemm(tn(1, 8200, 2048), aligned(), h200());
-  ASSERT_TRUE(half.gemv) << half.kernel;
-  EXPECT_TRUE(half.gemv->by_mma()) << half.kernel;
+  gemm_plan const half = best_plan(tn(1, 8200, 2048), aligned(), h200());
+  ASSERT_TRUE(is_gemv(half)) << half.kernel;
+  EXPECT_TRUE(gemv_family::config_of(half).by_mma()) << half.kernel;
 }
 
 TEST(Plan, AGemvTakesWhatItCanLoad) {
   auto const gemvs = [](gemm_problem const& p, gemm_operands const& o) {
     int n = 0;
-    for (gemm_plan const& x : plan_candidates(p, o, h200())) n += x.gemv.has_value();
+    for (gemm_plan const& x : plan_candidates(p, o, h200(), kernel_set::all)) n += is_gemv(x);
     return n;
   };
   gemm_problem const p = tn(2, 4096, 4096);
@@ -173,7 +180,7 @@ TEST(Plan, AGemvIsLaunchedWithTheAlignmentItWasPlannedFor) {
   gemm_operands o{begin, begin, nullptr, begin};
   std::vector<gemm_plan> const plans = plan_candidates(tn(1, 8, 64), o, 2);
   auto const first = std::find_if(plans.begin(), plans.end(),
-                                  [](gemm_plan const& x) { return x.gemv && x.swapped; });
+                                  [](gemm_plan const& x) { return is_gemv(x) && x.swapped; });
   ASSERT_NE(first, plans.end());
   gemm_plan plan = *first;
   o.b = begin + 1;
@@ -184,7 +191,7 @@ TEST(Plan, AGemvIsLaunchedWithTheAlignmentItWasPlannedFor) {
     EXPECT_EQ(r.why().code, "TW0409");
     EXPECT_EQ(r.why().what, "address of B");
   }
-  plan.gemv->unroll = 3;
+  plan.instance = -1;
   try {
     gemm_emulated(plan, {begin, begin, nullptr, begin});
     ADD_FAILURE() << "accepted";
@@ -194,15 +201,15 @@ TEST(Plan, AGemvIsLaunchedWithTheAlignmentItWasPlannedFor) {
 }
 
 TEST(Plan, ABatchIsPlannedAsOneProductOfAllItsTiles) {
-  gemm_plan const one = plan_gemm(tn(2048, 2048, 128), aligned(), h200());
-  gemm_plan const many = plan_gemm(batch_of(tn(2048, 2048, 128), 32), aligned(), h200());
+  gemm_plan const one = best_plan(tn(2048, 2048, 128), aligned(), h200());
+  gemm_plan const many = best_plan(batch_of(tn(2048, 2048, 128), 32), aligned(), h200());
   EXPECT_TRUE(many.hints.empty());
   EXPECT_GT(many.predicted_us, 16 * (one.predicted_us - 2));  // 2 us to launch
   EXPECT_EQ(make_params(many, many.normal, aligned(), target::emu).walk.order.batch, 32);
   gemm_problem shared_b = batch_of(tn(64, 512, 8192), 32);
   shared_b.b.batch_stride_elems = 0;
-  EXPECT_LT(plan_gemm(shared_b, aligned(), h200()).predicted_us,
-            plan_gemm(batch_of(tn(64, 512, 8192), 32), aligned(), h200()).predicted_us);
+  EXPECT_LT(best_plan(shared_b, aligned(), h200()).predicted_us,
+            best_plan(batch_of(tn(64, 512, 8192), 32), aligned(), h200()).predicted_us);
   gemm_problem measured = tn(128, 128, 16384);
   ASSERT_TRUE(find_winner(measured, h200()));
   EXPECT_FALSE(find_winner(batch_of(measured, 2), h200()));
@@ -229,15 +236,15 @@ TEST(Plan, ABatchStrideThatTmaCannotAddressIsAnnounced) {
 }
 
 TEST(Plan, TheOrderOfTilesIsTheModelsOrTheCallers) {
-  gemm_plan plan = plan_gemm(tn(4096, 24576, 1536), aligned(), h200());
-  EXPECT_NE(plan.why.find(order_names[static_cast<int>(plan.raster)]), std::string::npos);
-  plan.raster = order_kind::hilbert;
-  plan.band = 8;
+  gemm_plan plan = best_plan(tn(4096, 24576, 1536), aligned(), h200());
+  EXPECT_NE(plan.why.find(order_names[static_cast<int>(plan.schedule.raster)]), std::string::npos);
+  plan.schedule.raster = order_kind::hilbert;
+  plan.schedule.band = 8;
   tile_order const asked = make_params(plan, plan.normal, aligned(), target::emu).walk.order;
   EXPECT_EQ(asked.kind, order_kind::hilbert);
   EXPECT_EQ(asked.band, 8);
   for (int const bad : {0, 12, 8192}) {
-    plan.band = bad;
+    plan.schedule.band = bad;
     try {
       make_params(plan, plan.normal, aligned(), target::emu);
       ADD_FAILURE() << "a band of " << bad << " was accepted";
@@ -251,8 +258,8 @@ TEST(Plan, ColumnMajorDIsSwapAB) {
   gemm_problem p = tn(100, 200, 64);
   p.d = {elem::bf16, order::col_major, 104};
   for (gemm_plan const& x : plan_candidates(p, aligned(), h200())) {
-    EXPECT_EQ(x.normal.d.ord, x.config.d_m ? order::col_major : order::row_major);
-    EXPECT_EQ(x.swapped, !x.config.d_m);
+    EXPECT_EQ(x.normal.d.ord, config_of(x).d_m ? order::col_major : order::row_major);
+    EXPECT_EQ(x.swapped, !config_of(x).d_m);
     EXPECT_EQ(x.normal.m, x.swapped ? 200 : 100);
     EXPECT_EQ(x.normal.a.ord, order::row_major);  // A, or B col-major, transposed
   }
@@ -260,13 +267,13 @@ TEST(Plan, ColumnMajorDIsSwapAB) {
 
 TEST(Plan, SlowerPathsAreAnnounced) {
   gemm_problem p = tn(64, 33, 31);
-  gemm_plan const plan = plan_gemm(p, aligned(), h200());
+  gemm_plan const plan = best_plan(p, aligned(), h200());
   EXPECT_TRUE(plan.repitch_a && plan.repitch_b && plan.direct_d);
   ASSERT_EQ(plan.hints.size(), 3U);
   EXPECT_NE(plan.hints[0].find("62 bytes"), std::string::npos) << plan.hints[0];
   EXPECT_EQ(plan.hints[0].find(plan.swapped ? "B: " : "A: "), 0U) << plan.hints[0];
   gemm_problem const vector = tn(1, 40, 31);  // one row: its pitch does not matter
-  gemm_plan const one_row = plan_gemm(vector, aligned(), h200());
+  gemm_plan const one_row = best_plan(vector, aligned(), h200());
   EXPECT_FALSE(one_row.swapped ? one_row.repitch_b : one_row.repitch_a);
 }
 
@@ -282,20 +289,77 @@ TEST(Plan, EveryPlanIsCompiledIn) {
               p.a = {ab, oa, size};
               p.b = {ab, ob, size};
               p.d = {d, od, size};
-              gemm_plan const plan = plan_gemm(p, aligned(), h200());
-              EXPECT_TRUE(plan.built) << plan.kernel;
+              EXPECT_TRUE(plan_gemm(p, aligned(), h200()).built);
             }
 }
 
 TEST(Plan, ARowThatEndsInsideAChunkKeepsItsLastBoxFromTma) {
   gemm_problem p = tn(64, 200, 64);
-  gemm_plan plan = plan_gemm(p, aligned(), h200());
+  gemm_plan plan = best_plan(p, aligned(), h200());
   EXPECT_GT(make_params(plan, plan.normal, aligned(), target::emu).epilogue.tma_end, 256);
   p.n = 201;
   p.d.pitch_elems = 208;
-  plan = plan_gemm(p, aligned(), h200());
+  plan = best_plan(p, aligned(), h200());
   EXPECT_FALSE(plan.direct_d);
   EXPECT_EQ(make_params(plan, plan.normal, aligned(), target::emu).epilogue.tma_end, 192);
+}
+
+/// Bytes of counters of a launch, from the parameters that the kernel gets: one counter of 32 bits
+/// for each warpgroup of a cluster, `counters` of them for each shared tile (kernel/fixup.hpp).
+std::int64_t counter_bytes_of(gemm_plan const& x) {
+  gemm_operands const o = with_workspace();
+  std::int64_t const counters = make_params(x, x.normal, o, target::emu).fixup.counters;
+  return 4 * counters * config_of(x).writers() * x.schedule.shared_tiles;
+}
+
+TEST(Plan, CountersOfSharedTilesFitTheirPartOfTheWorkspace) {
+  std::int64_t largest = 0;
+  bool left_out = false;  // because its counters do not fit
+  for (std::int64_t n = 100'000; n <= 6'400'000; n *= 2)
+    for (std::int64_t const m : {16, 64, 128}) {
+      gemm_problem const p = tn(m, n, 512);
+      for (gemm_plan const& x : plan_candidates(p, with_workspace(), h200(), kernel_set::all)) {
+        if (!is_sm90_gemm(x) || x.schedule.shared_tiles == 0) continue;
+        EXPECT_LE(counter_bytes_of(x), gemm_workspace_zeros) << p.n << " " << x.kernel;
+        largest = std::max(largest, counter_bytes_of(x));
+      }
+      for (auto const& i : sm90_gemm_family::instances()) {
+        if (!i.config.shares_tiles() || !computes(i.config, p)) continue;
+        for (sharing const& s : sharings(p, i.config, h200()))
+          left_out |= s.shared > 0 && counter_bytes(p, i.config, s) > gemm_workspace_zeros;
+      }
+    }
+  EXPECT_GT(largest, gemm_workspace_zeros / 4);  // else a lost factor of 4 would not be seen
+  EXPECT_TRUE(left_out);
+}
+
+TEST(Plan, AnEditedPlanWithTooManyCountersIsRefused) {
+  for (gemm_plan plan :
+       plan_candidates(tn(64, 20'000, 512), with_workspace(), h200(), kernel_set::all)) {
+    if (!is_sm90_gemm(plan) || !config_of(plan).shares_tiles() || plan.schedule.shared_tiles == 0)
+      continue;
+    plan.schedule.shared_tiles = plan.schedule.sharers = 1 << 20;
+    try {
+      make_params(plan, plan.normal, with_workspace(), target::emu);
+      ADD_FAILURE() << plan.kernel;
+    } catch (rejected const& r) {
+      EXPECT_EQ(r.why().code, "TW0436");
+    }
+    return;
+  }
+  ADD_FAILURE() << "no plan shares tiles";
+}
+
+/// The leading dimension of a single line is not used, and TMA accepts multiples of 16 bytes alone.
+TEST(Plan, AMatrixOfOneLineHasAStrideThatTmaAccepts) {
+  gemm_problem p = tn(1, 64, 31);
+  p.b.pitch_elems = 32;
+  for (gemm_plan const& x : plan_candidates(p, aligned(), h200(), kernel_set::all)) {
+    if (!is_sm90_gemm(x) || x.swapped) continue;
+    EXPECT_FALSE(x.repitch_a);
+    tensor_map const a = make_params(x, x.normal, aligned(), target::emu).a;
+    EXPECT_EQ(unpack_tensor_map_emu(a).stride_bytes[0] % 16, 0) << x.kernel;
+  }
 }
 
 }  // namespace

@@ -16,6 +16,10 @@ inline gemm_problem tn(std::int64_t m, std::int64_t n, std::int64_t k, elem d = 
   p.d = {d, order::row_major, n};
   return p;
 }
+/// The plan that ranks first, whether or not this build has its kernel.
+inline gemm_plan best_plan(gemm_problem const& p, gemm_operands const& o, device const& dev) {
+  return plan_candidates(p, o, dev, kernel_set::all).front();
+}
 /// A batch of them, its matrices one after another.
 inline gemm_problem batch_of(gemm_problem p, std::int64_t batch) {
   p.batch = batch;

@@ -107,6 +107,9 @@ TEST_F(TuningStore, KeysTellProblemsApart) {
   EXPECT_EQ(key, "64x48x40x1 a=bf16,T,40,0 b=bf16,N,40,0 d=f32,T,48,0");
   p.alpha = 2;
   EXPECT_EQ(problem_key(p), key) << "alpha costs nothing";
+  gemm_problem unread = p;
+  unread.c = p.d, unread.beta = 0;
+  EXPECT_EQ(problem_key(unread), key) << "C is not read where beta is 0";
   std::vector<gemm_problem> others(6, tn(64, 48, 40, elem::f32));
   others[0].batch = 2;
   others[1].a.pitch_elems = 48;
@@ -297,7 +300,8 @@ TEST_F(TuningStore, ThePlannerTakesWhatWasTuned) {
   ::setenv("TILEWRIGHT_TUNE", "off", 1);
   std::vector<gemm_plan> const plans = plan_candidates(p, with_workspace(), h200());
   gemm_plan const& other = plans[5];
-  tune(p, {other.kernel, other.swapped, other.shared_tiles, other.sharers, 7.5, 8});
+  tune(p,
+       {other.kernel, other.swapped, other.schedule.shared_tiles, other.schedule.sharers, 7.5, 8});
   gemm_plan const plan = plan_gemm(p, with_workspace(), h200());
   EXPECT_EQ(plan.source, plan_source::tuned);
   EXPECT_EQ(plan.measured_us, 7.5);
@@ -321,7 +325,12 @@ TEST_F(TuningStore, AnEarlyStartThatWasMeasuredCountsMoreThanTheRule) {
   ::setenv("TILEWRIGHT_TUNE", "off", 1);
   gemm_plan const by_rule = plan_gemm(p, with_workspace(), h200());
   EXPECT_FALSE(by_rule.early_measured);
-  measured_plan m{by_rule.kernel, by_rule.swapped, by_rule.shared_tiles, by_rule.sharers, 7.5, 8};
+  measured_plan m{by_rule.kernel,
+                  by_rule.swapped,
+                  by_rule.schedule.shared_tiles,
+                  by_rule.schedule.sharers,
+                  7.5,
+                  8};
   for (bool const early : {false, true}) {
     m.starts_early = early;
     tune(p, m);
@@ -340,10 +349,10 @@ TEST_F(TuningStore, AnEarlyStartThatWasMeasuredCountsMoreThanTheRule) {
 TEST_F(TuningStore, ATuningWithoutEarlyStartsKeepsThoseOfTheTable) {
   gemm_problem const p = tn(64, 8192, 1024);
   ::setenv("TILEWRIGHT_TUNE", "off", 1);
-  gemm_plan const x = plan_gemm(p, with_workspace(), h200());
+  gemm_plan const x = best_plan(p, with_workspace(), h200());
   ASSERT_TRUE(x.source == plan_source::table_of_winners && x.early_measured);
-  tune(p, {x.kernel, x.swapped, x.shared_tiles, x.sharers, 7.5, 8});
-  gemm_plan const plan = plan_gemm(p, with_workspace(), h200());
+  tune(p, {x.kernel, x.swapped, x.schedule.shared_tiles, x.schedule.sharers, 7.5, 8});
+  gemm_plan const plan = best_plan(p, with_workspace(), h200());
   EXPECT_EQ(plan.source, plan_source::tuned);
   EXPECT_EQ(plan.starts_early, x.starts_early);
   EXPECT_TRUE(plan.early_measured);
@@ -352,8 +361,9 @@ TEST_F(TuningStore, ATuningWithoutEarlyStartsKeepsThoseOfTheTable) {
 TEST_F(TuningStore, APlanThatNeedsMoreWorkspaceIsNotTaken) {
   gemm_problem const p = tn(600, 600, 30016);
   gemm_plan const shared = plan_gemm(p, with_workspace(), h200());
-  ASSERT_GT(shared.shared_tiles, 0);
-  tune(p, {shared.kernel, shared.swapped, shared.shared_tiles, shared.sharers, 7.5, 8});
+  ASSERT_GT(shared.schedule.shared_tiles, 0);
+  tune(p, {shared.kernel, shared.swapped, shared.schedule.shared_tiles, shared.schedule.sharers,
+           7.5, 8});
   EXPECT_EQ(plan_gemm(p, with_workspace(), h200()).source, plan_source::tuned);
   EXPECT_EQ(plan_gemm(p, with_workspace(0), h200()).source, plan_source::model);
 }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // workspace_test.cpp  A launch touches the workspace that its plan states, and no more.
-#include "dispatch/workspace.hpp"
+#include "family/workspace.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "dispatch/params.hpp"
+#include "family/sm90_gemm/params.hpp"
 #include "tilewright/base/convert.hpp"
+#include "tilewright/dispatch/gemm.hpp"
 
 namespace tw::test {
 namespace {
@@ -87,8 +88,8 @@ TEST(Workspace, SplitKPartsAndCopiesDoNotOverlap) {
   ones with(p, gemm_workspace_bytes(p, {}));
   gemm_plan plan;
   for (gemm_plan const& x : plan_candidates(p, with.operands, 4))
-    if (x.shared_tiles > 0) plan = x;
-  ASSERT_GT(plan.shared_tiles, 0);
+    if (x.schedule.shared_tiles > 0) plan = x;
+  ASSERT_GT(plan.schedule.shared_tiles, 0);
   workspace_layout const w = workspace_of(plan);
   EXPECT_EQ(w.partials, gemm_workspace_zeros);
   EXPECT_GT(w.copy_a, w.partials);

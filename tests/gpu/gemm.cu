@@ -284,7 +284,8 @@ bool run_random(random_choice& r, int index, verdict* v, unsigned long long* str
   std::size_t const most = r.any(0, 1) != 0 ? std::min<std::size_t>(plans.size(), 4) : plans.size();
   gemm_plan& plan = plans[r.rng() % most];
   if (r.any(0, 1) != 0)
-    plan.raster = static_cast<order_kind>(r.any(0, 2)), plan.band = 1 << r.any(0, 4);
+    plan.schedule.raster = static_cast<order_kind>(r.any(0, 2)),
+    plan.schedule.band = 1 << r.any(0, 4);
   gemm(plan, o, nullptr);
   *v = {};
   *strays = 0;
@@ -312,9 +313,9 @@ bool run_random(random_choice& r, int index, verdict* v, unsigned long long* str
         b.desc.ord == order::row_major ? "row" : "col",
         d.desc.ord == order::row_major ? "row" : "col", name(d.desc.type),
         static_cast<long long>(a.desc.pitch_elems), static_cast<long long>(b.desc.pitch_elems),
-        static_cast<long long>(d.desc.pitch_elems), has_c, plan.kernel.c_str(), plan.shared_tiles,
-        plan.sharers, v->wrong, *strays, v->worst_ratio, v->row, v->col, v->product, v->got,
-        v->want);
+        static_cast<long long>(d.desc.pitch_elems), has_c, plan.kernel.c_str(),
+        plan.schedule.shared_tiles, plan.schedule.sharers, v->wrong, *strays, v->worst_ratio,
+        v->row, v->col, v->product, v->got, v->want);
   return right;
 }
 

@@ -48,7 +48,7 @@ TEST(Gemv, MultiplyAddsGiveTheEmulatorsBits) {
   for (int i = 0; i < 24; ++i) {
     product p = random_few(rng, 200, 5000);
     for (gemm_plan const& plan : gemv_plans(p, gpu().sms)) {
-      if (plan.gemv->by_mma()) continue;
+      if (gemv_family::config_of(plan).by_mma()) continue;
       run_on_card(p, plan);
       std::vector<std::byte> const card = p.d.bytes;
       std::fill(p.d.bytes.begin(), p.d.bytes.end(), std::byte{0xFF});

@@ -3,12 +3,14 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
-#include "family/gemv/instances.hpp"
+#include "family/gemv/config_of.hpp"
 #include "family/gemv/launchers.hpp"
-#include "family/sm90_gemm/instances.hpp"
+#include "family/sm90_gemm/config_of.hpp"
 #include "family/sm90_gemm/launchers.hpp"
+#include "tilewright/dispatch/gemm.hpp"
 
 namespace tw::test {
 
@@ -19,6 +21,22 @@ inline bool is_built(gemm_config const& c) {
 inline bool is_built(gemv_config const& c) {
   int const index = gemv_family::index_of(c);
   return index >= 0 && gemv_family::emu_launchers()[static_cast<std::size_t>(index)];
+}
+
+/// The configuration of a plan's kernel, if it is of the family sm90_gemm, or gemv.
+inline std::optional<gemm_config> sm90_config(gemm_plan const& p) {
+  return is_sm90_gemm(p) ? std::optional(config_of(p)) : std::nullopt;
+}
+inline std::optional<gemv_config> gemv_config_of(gemm_plan const& p) {
+  return gemv_family::is_gemv(p) ? std::optional(gemv_family::config_of(p)) : std::nullopt;
+}
+
+/// The plans by kernels of this build, for an H200 with so many SMs; none where it lacks all.
+inline std::vector<gemm_plan> built_plans(gemm_problem const& p, gemm_operands const& o, int sms) {
+  device const dev = with_sm_count(known_device("h200"), sms);
+  std::vector<gemm_plan> plans = plan_candidates(p, o, dev, kernel_set::all);
+  std::erase_if(plans, [](gemm_plan const& x) { return !x.built; });
+  return plans;
 }
 
 inline std::size_t built_gemvs() {

@@ -74,7 +74,7 @@ TEST(Dependent, AChainOfGemmsWaitsForItsPredecessors) {
   chain like(100);
   auto const plans = plan_candidates(like.problem, like.step(0), sms);
   std::size_t shared = 0;
-  while (shared < plans.size() && plans[shared].shared_tiles == 0) ++shared;
+  while (shared < plans.size() && plans[shared].schedule.shared_tiles == 0) ++shared;
   ASSERT_LT(shared, plans.size());
   for (std::size_t i : {std::size_t{0}, std::size_t{1}, shared}) run(100, plans[i], plans[i]);
 }
@@ -85,12 +85,12 @@ TEST(Dependent, SoDoesAChainOfSmallM) {
   for (int const rows : {1, 5}) {
     chain like(rows);
     auto const plans = plan_candidates(like.problem, like.step(0), sms);
-    auto const other =
-        std::find_if(plans.begin(), plans.end(), [](gemm_plan const& x) { return !x.gemv; });
+    auto const other = std::find_if(plans.begin(), plans.end(),
+                                    [](gemm_plan const& x) { return x.family->id() != "gemv"; });
     ASSERT_NE(other, plans.end());
     int found = 0;
     for (gemm_plan const& plan : plans)
-      if (plan.gemv) run(rows, *other, plan), ++found;
+      if (plan.family->id() == "gemv") run(rows, *other, plan), ++found;
     EXPECT_GE(found, 2);
   }
 }

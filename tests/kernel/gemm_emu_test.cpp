@@ -23,8 +23,8 @@ void run_any_plan(product& p, int i, emu_options& o, std::mt19937_64& rng, emu_w
   space.give(operands);
   std::vector<gemm_plan> plans = plan_candidates(p.problem, operands, o.sms);
   gemm_plan& plan = plans[rng() % plans.size()];
-  plan.raster = static_cast<order_kind>(rng() % 3);
-  plan.band = 1 << rng() % 4;
+  plan.schedule.raster = static_cast<order_kind>(rng() % 3);
+  plan.schedule.band = 1 << rng() % 4;
   gemm_emulated(plan, operands, o);
   expect_right(p);
   space.expect_zero();
@@ -70,8 +70,8 @@ INSTANTIATE_TEST_SUITE_P(Policies, GemmEmu,
 /// The plan's D is right, whatever order the emulator lets things happen in.
 void run_at_random(gemm_plan const& plan, product& p, gemm_operands const& operands,
                    std::uint64_t seed, int sms = 0) {
-  SCOPED_TRACE(plan.kernel + ", " + std::to_string(plan.clusters) + " clusters, emulator seed " +
-               std::to_string(seed));
+  SCOPED_TRACE(plan.kernel + ", " + std::to_string(plan.schedule.clusters) +
+               " clusters, emulator seed " + std::to_string(seed));
   std::fill(p.d.bytes.begin(), p.d.bytes.end(), std::byte{0xFF});
   emu_options o;
   o.policy = async_policy::random;
@@ -103,14 +103,16 @@ class EveryShape : public testing::TestWithParam<int> {
     int most_parts = 1;
     for (int const sms : {2, 8, 24})
       for (gemm_plan const& plan : plan_candidates(p.problem, operands, sms)) {
-        gemm_config const c = config_of(t, elem::bf16, d, plan.config.a_mn, plan.config.b_mn);
-        if (plan.config != c || plan.swapped) continue;
+        if (!is_sm90_gemm(plan) || plan.swapped) continue;
+        gemm_config const& found = config_of(plan);
+        if (found != config_of(t, elem::bf16, d, found.a_mn, found.b_mn)) continue;
         std::string const way = plan.kernel + " k=" + std::to_string(k) + " " +
-                                std::to_string(plan.shared_tiles) + " tiles by " +
-                                std::to_string(plan.sharers);
+                                std::to_string(plan.schedule.shared_tiles) + " tiles by " +
+                                std::to_string(plan.schedule.sharers);
         if (!ways.insert(way).second) continue;
-        most_parts =
-            std::max(most_parts, plan.shared_tiles == 0 ? 1 : plan.sharers / plan.shared_tiles);
+        most_parts = std::max(most_parts, plan.schedule.shared_tiles == 0
+                                              ? 1
+                                              : plan.schedule.sharers / plan.schedule.shared_tiles);
         run_at_random(plan, p, operands, rng_(), sms);
         space_.expect_zero();
         if (HasFailure()) {
@@ -152,13 +154,13 @@ TEST_P(ClusterK, EachTileInEachWay) {
     gemm_config const c = config_of(t, elem::bf16, d, false, false);
     if (!is_built(c)) continue;
     auto const planned = std::find_if(plans.begin(), plans.end(), [&](gemm_plan const& x) {
-      return x.config == c && !x.swapped;
+      return sm90_config(x) == c && !x.swapped;
     });
     ASSERT_NE(planned, plans.end());
-    EXPECT_EQ(planned->clusters, 4);
+    EXPECT_EQ(planned->schedule.clusters, 4);
     for (int const clusters : {4, 3, 1}) {
       gemm_plan plan = *planned;
-      plan.clusters = clusters;
+      plan.schedule.clusters = clusters;
       run_at_random(plan, p, operands, rng());
       space.expect_zero();
       ASSERT_FALSE(HasFailure());
@@ -223,13 +225,14 @@ TEST_P(EveryShape, TilesByTmaAndRaggedOnesTakeTurns) {
   gemm_operands const operands = p.operands();
   auto const plans = plan_candidates(p.problem, operands, 132);
   gemm_config const& c = t;
-  auto const planned = std::find_if(
-      plans.begin(), plans.end(), [&](gemm_plan const& x) { return x.config == c && !x.swapped; });
+  auto const planned = std::find_if(plans.begin(), plans.end(), [&](gemm_plan const& x) {
+    return sm90_config(x) == c && !x.swapped;
+  });
   ASSERT_NE(planned, plans.end());
   ASSERT_FALSE(planned->direct_d);
   for (int const clusters : {1, 2}) {
     gemm_plan plan = *planned;
-    plan.clusters = clusters;
+    plan.schedule.clusters = clusters;
     run_at_random(plan, p, operands, rng());
     ASSERT_FALSE(HasFailure());
   }
@@ -255,12 +258,12 @@ TEST_P(TallShape, WarpgroupsBelowDKeepStep) {
   auto const plans = plan_candidates(p.problem, operands, 132);
   gemm_config const& c = t;
   auto const planned = std::find_if(plans.begin(), plans.end(), [&](gemm_plan const& x) {
-    return x.config == c && !x.swapped && x.shared_tiles == 0;
+    return sm90_config(x) == c && !x.swapped && x.schedule.shared_tiles == 0;
   });
   ASSERT_NE(planned, plans.end());
   for (int i = 0; i < 12; ++i) {
     gemm_plan plan = *planned;
-    plan.clusters = 1 + i % 2;
+    plan.schedule.clusters = 1 + i % 2;
     run_at_random(plan, p, operands, rng());
     ASSERT_FALSE(HasFailure());
   }
@@ -293,12 +296,13 @@ TEST_P(SharingShape, SoDoTwoTilesEvenlyCutAndNot) {
   gemm_config const& c = t;
   auto const plans = plan_candidates(p.problem, operands, 40 * c.cluster());
   auto const shared = std::find_if(plans.begin(), plans.end(), [&](gemm_plan const& x) {
-    return x.config == c && !x.swapped && x.shared_tiles == 2 && x.sharers == 40;
+    return sm90_config(x) == c && !x.swapped && x.schedule.shared_tiles == 2 &&
+           x.schedule.sharers == 40;
   });
   ASSERT_NE(shared, plans.end());
   for (int const sharers : {40, 39}) {
     gemm_plan plan = *shared;
-    plan.clusters = plan.sharers = sharers;
+    plan.schedule.clusters = plan.schedule.sharers = sharers;
     run_at_random(plan, p, operands, rng());
     space.expect_zero();
     ASSERT_FALSE(HasFailure());
@@ -320,8 +324,8 @@ TEST(Gemm, SplitKOfAKernelWithoutSplitKIsRefused) {
   space.give(operands);
   int refused = 0;
   for (gemm_plan plan : plan_candidates(p.problem, operands, 8)) {
-    if (plan.gemv || plan.config.shares_tiles()) continue;
-    plan.shared_tiles = 1, plan.sharers = 2;
+    if (!is_sm90_gemm(plan) || config_of(plan).shares_tiles()) continue;
+    plan.schedule.shared_tiles = 1, plan.schedule.sharers = 2;
     try {
       gemm_emulated(plan, operands);
       ADD_FAILURE() << plan.kernel;

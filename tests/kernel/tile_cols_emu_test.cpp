@@ -39,7 +39,7 @@ class TileCols : public testing::TestWithParam<int> {
   gemm_plan plan_for(product& p) const {
     auto const plans = plan_candidates(p.problem, p.operands(), 132);
     auto const found = std::find_if(plans.begin(), plans.end(), [&](gemm_plan const& x) {
-      return x.config == config() && !x.swapped;
+      return sm90_config(x) == config() && !x.swapped;
     });
     if (found == plans.end()) throw std::logic_error("no plan of this kernel");
     return *found;
@@ -61,9 +61,9 @@ TEST_P(TileCols, EachNumberOfThem) {
       int const m = c.tile_m + (cut == 0 ? 40 : 37), n = 3 * cols - cut;
       product p = make(m, n, 200, cut == 3 ? 3 : 0);
       gemm_plan plan = plan_for(p);
-      plan.tile_cols = cols;
+      plan.schedule.tile_cols = cols;
       for (int const clusters : {1, 2}) {
-        plan.clusters = clusters;
+        plan.schedule.clusters = clusters;
         std::fill(p.d.bytes.begin(), p.d.bytes.end(), std::byte{0xFF});
         emu_options o;
         o.policy = async_policy::random;
@@ -89,7 +89,7 @@ TEST_P(TileCols, PlansHaveAsFewAsTheirTilesNeed) {
     product p = make(8, n, 64, 0);
     std::set<int> offered, expected;
     for (gemm_plan const& x : plan_candidates(p.problem, p.operands(), 132))
-      if (x.config == c && !x.swapped) offered.insert(x.tile_cols);
+      if (sm90_config(x) == c && !x.swapped) offered.insert(x.schedule.tile_cols);
     for (int cols = c.least_n; cols <= c.tile_n; cols += 8)
       if (cols == c.least_n || clusters_of(c, n, cols - 8) > clusters_of(c, n, cols))
         expected.insert(cols);
@@ -102,7 +102,7 @@ TEST_P(TileCols, OthersAreRefused) {
   product p = make(64, 100, 64, 0);
   gemm_plan plan = plan_for(p);
   for (int const cols : {0, c.least_n - 8, c.least_n + 4, c.tile_n + 8}) {
-    plan.tile_cols = cols;
+    plan.schedule.tile_cols = cols;
     try {
       gemm_emulated(plan, p.operands());
       ADD_FAILURE() << cols;

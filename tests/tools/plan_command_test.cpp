@@ -127,6 +127,7 @@ TEST(PlanCommand, TheCeilingsAreThoseOfTheMeasurement) {
 TEST(PlanCommand, TheLimitIsShown) {
   tw::gemm_plan p;
   p.predicted_us = 10;
+  p.family = tw::find_family("sm90_gemm");
   auto const limit = [&](tw::plan_terms const& t) {
     p.terms = t;
     return tw::limit_text(p).substr(0, 9);
@@ -136,7 +137,7 @@ TEST(PlanCommand, TheLimitIsShown) {
   EXPECT_EQ(limit({.tensor = 5, .dram = 7}), "DRAM: 7.0");
   EXPECT_EQ(limit({.epilogue = 7}), "the epilo");
   EXPECT_EQ(limit({.tensor = 5, .meeting = 6, .launch = 2}), "fixed cos");
-  p.gemv.emplace();
+  p.family = tw::find_family("gemv");
   EXPECT_EQ(limit({.loads = 7, .dram = 5}), "loads: 7.");
   EXPECT_EQ(limit({.loads = 5, .dram = 7}), "DRAM: 7.0");
 }

@@ -10,10 +10,6 @@
 #include <random>
 #include <thread>
 
-#include "family/gemv/instances.hpp"
-#include "family/gemv/launchers.hpp"
-#include "family/sm90_gemm/instances.hpp"
-#include "family/sm90_gemm/launchers.hpp"
 #include "tilewright/base/convert.hpp"
 #include "tilewright/dispatch/gemm.hpp"
 #include "tools/check.hpp"
@@ -25,26 +21,19 @@ namespace tw::hazards {
 
 namespace {
 
-/// A kernel under test: that of `config`, or a GEMV with its types.
+/// A kernel under test.
 struct checked_kernel {
-  gemm_config config;
-  std::optional<gemv_config> gemv;
+  gemm_family const* family;
+  int kernel;
   std::string name;
 };
 
 /// Those of this build.
 std::vector<checked_kernel> all_kernels() {
   std::vector<checked_kernel> all;
-  auto const gemms = sm90_gemm_family::instances();
-  for (std::size_t i = 0; i < gemms.size(); ++i)
-    if (sm90_gemm_family::emu_launchers()[i] != nullptr)
-      all.push_back({gemms[i].config, std::nullopt, gemms[i].name()});
-  auto const gemvs = gemv_family::instances();
-  for (std::size_t i = 0; i < gemvs.size(); ++i)
-    if (gemv_family::emu_launchers()[i] != nullptr)
-      all.push_back({{.ab = gemvs[i].config.ab, .d = gemvs[i].config.d},
-                     gemvs[i].config,
-                     std::string(gemvs[i].name)});
+  for (gemm_family const* f : families())
+    for (int kernel = 0; kernel < f->kernel_count(); ++kernel)
+      if (f->built(kernel)) all.push_back({f, kernel, f->name(kernel)});
   return all;
 }
 
@@ -77,8 +66,8 @@ struct matrix {
 class gemm_runner {
  public:
   gemm_runner(checked_kernel const& k, std::vector<shape> const& shapes)
-      : c_(k.config),
-        gemv_(k.gemv),
+      : kernel_(k),
+        facts_(k.family->facts(k.kernel)),
         shapes_(shapes) {}
 
   /// Run number i of this kernel; given shapes are used in turn. With the same key it repeats.
@@ -90,27 +79,26 @@ class gemm_runner {
     auto const any = [&](int lo, int hi) {
       return lo + static_cast<int>(random() % static_cast<unsigned>(hi - lo + 1));
     };
-    key.shape = {any(1, 400), any(1, 600), any(1, 300)};
-    bool const in_k = c_.cluster_k > 1;  // planned for one wave of tiles with much K alone
-    if (in_k) key.shape = {any(1, 120), any(1, 120), 256 * c_.cluster_k + any(-60, 300)};
-    if (gemv_) key.shape = {any(1, 400), any(1, gemv_->cols), 8 * any(1, 300)};
+    auto const in = [&](value_range r) { return r.lo + r.step * any(0, (r.hi - r.lo) / r.step); };
+    key.shape = {in(facts_.m), in(facts_.n), in(facts_.k)};
     if (!shapes_.empty()) key.shape = shapes_[static_cast<std::size_t>(i) % shapes_.size()];
-    bool const gated = c_.gated();
-    if (gated) key.shape[1] = (key.shape[1] + 15) / 16 * 16;
+    if (facts_.gated) key.shape[1] = (key.shape[1] + 15) / 16 * 16;
     using enum order;
-    bool const swapped = !gated && any(0, 1) != 0;  // the kernel computes the transposed product
-    if (gemv_ && swapped && shapes_.empty()) std::swap(key.shape[0], key.shape[1]);
+    bool const swapped = !facts_.gated && any(0, 1) != 0;  // the kernel computes D^T = B^T A^T
+    if (swapped && shapes_.empty()) std::swap(key.shape[0], key.shape[1]);
     auto const m = key.shape[0], n = key.shape[1], k = key.shape[2];
-    bool const a_k = swapped ? !c_.b_mn : !c_.a_mn, b_k = swapped ? !c_.a_mn : !c_.b_mn;
-    auto const pad = [&] { return any(0, 2) == 0 ? (gemv_ ? 8 : 1) * any(0, 9) : 0; };
-    matrix a(c_.ab, a_k ? row_major : col_major, m, k, pad());
-    matrix b(c_.ab, b_k ? col_major : row_major, k, n, pad());
-    auto const d_cols = gated ? n / 2 : n;
-    bool const d_by_cols = gemv_ ? any(0, 1) != 0 : swapped != c_.d_m;
-    matrix d(c_.d, d_by_cols ? col_major : row_major, m, d_cols, pad());
-    matrix c(c_.d, any(0, 1) != 0 ? col_major : row_major, m, d_cols, 0);
+    operand_major const a_major = swapped ? facts_.b : facts_.a;
+    operand_major const b_major = swapped ? facts_.a : facts_.b;
+    auto const pad = [&] { return any(0, 2) == 0 ? facts_.ld_step * any(0, 9) : 0; };
+    matrix a(facts_.ab, a_major == operand_major::k ? row_major : col_major, m, k, pad());
+    matrix b(facts_.ab, b_major == operand_major::k ? col_major : row_major, k, n, pad());
+    auto const d_cols = facts_.gated ? n / 2 : n;
+    bool const d_by_cols =
+        facts_.d_order ? swapped != (*facts_.d_order == col_major) : any(0, 1) != 0;
+    matrix d(facts_.d, d_by_cols ? col_major : row_major, m, d_cols, pad());
+    matrix c(facts_.d, any(0, 1) != 0 ? col_major : row_major, m, d_cols, 0);
     matrix vectors(elem::f32, row_major, 3, std::max(m, n), 0);  // bias, scales of rows, of columns
-    matrix aux(c_.d, d.desc.ord, m, n, pad());
+    matrix aux(facts_.d, d.desc.ord, m, n, pad());
     for (matrix* x : {&a, &b, &c, &vectors}) x->fill(random);
     gemm_problem p{m, n, k, a.desc, b.desc, d.desc, std::nullopt, 1.0F, 0.0F};
     if (any(0, 2) == 0) {
@@ -121,17 +109,17 @@ class gemm_runner {
     gemm_operands o{a.bytes.data(), b.bytes.data(), p.c ? c.bytes.data() : nullptr, d.bytes.data()};
     auto const* const lines = reinterpret_cast<float const*>(vectors.bytes.data());
     o.bias = lines, o.row_scale = lines + std::max(m, n), o.col_scale = lines + 2 * std::max(m, n);
-    if (c_.fused != fusion::none) p.epilogue = random_epilogue(any, gated);
-    if (c_.aux()) p.aux = aux.desc, o.aux = aux.bytes.data();
+    if (facts_.fused) p.epilogue = random_epilogue(any, facts_.gated);
+    if (facts_.aux) p.aux = aux.desc, o.aux = aux.bytes.data();
     o.workspace = workspace_.get();
     o.workspace_bytes = workspace_bytes;
     emu::options options = mutants::schedule(key.family, key.seed);
-    options.sms = in_k ? 132 : 2 + 2 * any(0, 2);
+    options.sms = facts_.device_sms > 0 ? facts_.device_sms : 2 + 2 * any(0, 2);
     options.most_reports = emu::options{}.most_reports;
     options.counted = &result.counts;
     std::vector<gemm_plan> plans = plan_candidates(p, o, emulated_device(options));
     std::erase_if(plans, [&](gemm_plan const& x) {
-      return x.gemv != gemv_ || (!gemv_ && x.config != c_) || x.swapped != swapped;
+      return x.family != kernel_.family || x.instance != kernel_.kernel || x.swapped != swapped;
     });
     if (plans.empty()) return;  // not a run: the planner never gives this kernel such a product
     judge(plans[random() % plans.size()], o, options, key, result);
@@ -182,8 +170,8 @@ class gemm_runner {
                 {}});
   }
 
-  gemm_config c_;
-  std::optional<gemv_config> gemv_;
+  checked_kernel const& kernel_;
+  kernel_facts facts_;
   std::vector<shape> const& shapes_;
 };
 

@@ -9,7 +9,8 @@
 
 namespace tw {
 
-/// Model of the SM90 GEMM kernels (src/dispatch/cost.hpp): wgmma main loop, TMA loads, epilogue.
+/// Model of the SM90 GEMM kernels (src/family/sm90_gemm/cost.hpp): wgmma main loop, TMA loads,
+/// epilogue.
 struct gemm_calibration {
   double clock_ghz;  // SM clock during GEMMs
 

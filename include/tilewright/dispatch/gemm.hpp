@@ -9,11 +9,9 @@
 #include "tilewright/arch/emu/options.hpp"
 #include "tilewright/base/check.hpp"
 #include "tilewright/device/device.hpp"
-#include "tilewright/dispatch/kernel_set.hpp"
-#include "tilewright/kernel/config.hpp"
-#include "tilewright/kernel/gemv_config.hpp"
-#include "tilewright/kernel/l2_hints.hpp"
-#include "tilewright/pipeline/order.hpp"
+#include "tilewright/family/family.hpp"
+#include "tilewright/family/kernel_set.hpp"
+#include "tilewright/family/plan.hpp"
 #include "tilewright/problem/accept.hpp"
 #include "tilewright/problem/gemm.hpp"
 
@@ -21,80 +19,19 @@ typedef struct CUstream_st* cudaStream_t;  // same declaration as CUDA's own
 
 namespace tw {
 
-/// A prediction's parts, microseconds. The total is launch + copies + meeting + epilogue + the
-/// longest of (tensor + idle), loads and DRAM, which is rounded up where they come close to each
-/// other.
-struct plan_terms {
-  double tensor = 0;         // the product's operations on the tensor cores of all SMs
-  double idle = 0;           // that the tiles add: edges, SMs without a tile, narrow instructions
-  double loads = 0;          // operands, from L2 to shared memory
-  double shared_memory = 0;  // its bytes in and out; known, not part of the total
-  double dram = 0;           // operands read once, D written once
-  double epilogue = 0;       // that no main loop hides
-  double meeting = 0;        // adding the parts of shared tiles
-  double launch = 0;
-  double copies = 0;  // of operands that TMA cannot address, by a launch before
-  double waves = 0;   // tiles of the busiest cluster (a count; a shared tile counts by its part)
-};
-
-/// Why a plan comes first: its predicted time, or a measured one: of the device's tuning table,
-/// which the library ships, or on this GPU by `tilewright tune`.
-enum class plan_source : std::uint8_t { model, table_of_winners, tuned };
-
-/// A problem, the kernel chosen for it and why. `kernel` is the configuration's name.
-struct gemm_plan {
-  gemm_problem problem;  // as asked
-  gemm_problem normal;   // as run: the kernel's order of D may ask for the transposed product
-  bool swapped = false;  // normal is the transposed product
-  gemm_config config;    // the kernel
-  int tile_cols = 0;     // where it narrows: columns of its tiles, config.least_n to config.tile_n
-  std::optional<gemv_config> gemv;  // or this one; `config` then has the types and what a CTA does
-  std::string kernel;               // "sm90_bf16_bf16_tn_128x256x64_2x1_s4"
-  int clusters = 0;                 // that run, each on its tiles; CTAs of a GEMV
-  int shared_tiles = 0;             // cluster tiles whose K range several clusters share
-  int sharers = 0;                  // clusters that share them
-  order_kind raster = order_kind::grouped;  // the order of the tiles,
-  int band = 1;                             // in bands of so many cluster tiles
-  std::int64_t workspace_bytes = 0;         // that operands.workspace must have, copies included
-  l2_hints l2{};                            // L2 cache hints
-  double predicted_us = 0;
-  std::string predicted_for{};  // label() of the device that it was planned for
-  plan_terms terms;             // of the prediction
-  double measured_us = 0;       // of this plan on this GPU or on another of its kind; 0: none
-  plan_source source = plan_source::model;
-  std::string why;         // one line
-  bool repitch_a = false;  // operand is copied to a padded pitch in the workspace first
-  bool repitch_b = false;
-  bool direct_d = false;      // D is written by plain stores (pitch or base TMA cannot address)
-  bool starts_early = false;  // programmatic dependent launch, unless launch_options say otherwise
-  bool early_measured = false;    // starts_early is what was measured to be faster, not the rule's
-  bool measured_in_bf16 = false;  // `source` knows the bf16 product, not this one of f16
-  bool built = true;              // this build has the kernel (TW_KERNELS)
-  std::string missed;  // the first kernel before it in the ranking, where this build lacks that one
-  std::vector<std::string> hints;  // performance hints for the log
-
-  /// The configuration with the tiles of this launch.
-  gemm_config launched() const {
-    gemm_config c = config;
-    if (c.narrows()) c.tile_n = tile_cols;
-    return c;
-  }
-};
-
-/// Chooses a kernel of this build for `dev`: gpu_device(), emulated_device() or known_device("h200").
-/// Where the build lacks the kernel that ranks first, the next best is taken and the log tells so
-/// (subsystem plan). Throws `rejected` when accept() refuses the problem or the device, and TW0505
-/// where the build lacks every kernel that could compute the problem. Of the operands it reads the
-/// alignment and the size of the workspace. What `tilewright tune` found on this GPU is read at the
-/// first call and preferred (TILEWRIGHT_TUNE=off: not). The log tells each problem's plan once, and
-/// what would make it faster (TW_LOG_LEVEL; docs/planning.md).
+/// Chooses a kernel of this build for `dev`: gpu_device(), emulated_device() or
+/// known_device("h200"). Where the build lacks the kernel that ranks first, the next best is taken
+/// and the log tells so (subsystem plan). Throws `rejected` when accept() refuses the problem or
+/// the device, and TW0505 where the build lacks every kernel that could compute the problem. Of the
+/// operands it reads the alignment and the size of the workspace. What `tilewright tune` found on
+/// this GPU is read at the first call and preferred (TILEWRIGHT_TUNE=off: not). The log tells each
+/// problem's plan once, and what would make it faster (TW_LOG_LEVEL; docs/planning.md).
 gemm_plan plan_gemm(gemm_problem const& p, gemm_operands const& o, device const& dev);
 
 /// All plans for this problem, the one predicted to be fastest first; with kernel_set::all also
 /// those whose kernel this build lacks (gemm_plan::built). Throws as plan_gemm.
 std::vector<gemm_plan> plan_candidates(gemm_problem const& p, gemm_operands const& o,
-                                       device const& dev,
-                                       kernel_set kernels = kernel_set::built);
+                                       device const& dev, kernel_set kernels = kernel_set::built);
 
 /// The time that the model of `dev` predicts for a plan, whichever device it was made for.
 double predicted_us(gemm_plan const& plan, device const& dev);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // raster.cpp  Strips of operands by the plan's tile, and the grid of its tiles.
-#include "dispatch/raster.hpp"
+#include "family/sm90_gemm/raster.hpp"
+
+#include "family/sm90_gemm/config_of.hpp"
 
 #include <fmt/format.h>
 
@@ -40,24 +42,26 @@ tile_order usual_order_of(gemm_problem const& q, gemm_config const& c, int clust
 }
 
 void choose_raster(gemm_plan& plan, device const& dev) {
-  gemm_config const c = plan.launched();
+  gemm_config const c = launched(plan);
   tile_order const best =
-      choose_order(grid_of(plan.normal, c), strips_of(plan.normal, c, plan.clusters),
+      choose_order(grid_of(plan.normal, c), strips_of(plan.normal, c, plan.schedule.clusters),
                    c.tile_m * c.cluster_m, dev.model->tile_order);
-  plan.raster = best.kind;
-  plan.band = best.band;
+  plan.schedule.raster = best.kind;
+  plan.schedule.band = best.band;
 }
 
 tile_order order_of(gemm_plan const& plan) {
-  bool const power = std::has_single_bit(static_cast<unsigned>(plan.band));
-  if (plan.band < 1 || plan.band > 1 << 12 || (plan.raster == order_kind::hilbert && !power))
+  bool const power = std::has_single_bit(static_cast<unsigned>(plan.schedule.band));
+  if (plan.schedule.band < 1 || plan.schedule.band > 1 << 12 ||
+      (plan.schedule.raster == order_kind::hilbert && !power))
     throw rejected(
         {"TW0424", "band of the tile order",
-         fmt::format("{} in bands of {}", order_names[static_cast<int>(plan.raster)], plan.band),
+         fmt::format("{} in bands of {}", order_names[static_cast<int>(plan.schedule.raster)],
+                     plan.schedule.band),
          "1 to 4096 cluster tiles; a power of two for the Hilbert order", ""});
-  tile_order o = grid_of(plan.normal, plan.launched());
-  o.band = plan.band;
-  o.kind = plan.raster;
+  tile_order o = grid_of(plan.normal, launched(plan));
+  o.band = plan.schedule.band;
+  o.kind = plan.schedule.raster;
   // A band beyond the grid is the grid; no square fits into it.
   if (o.band > o.m_tiles) {
     o.band = o.m_tiles;

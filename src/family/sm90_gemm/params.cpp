@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // params.cpp  Tensor maps, tile order and scalars of a launch.
-#include "dispatch/params.hpp"
+#include "family/sm90_gemm/params.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <limits>
 
-#include "dispatch/normal_form.hpp"
-#include "dispatch/raster.hpp"
-#include "dispatch/workspace.hpp"
+#include "family/normal_form.hpp"
+#include "family/sm90_gemm/config_of.hpp"
+#include "family/sm90_gemm/raster.hpp"
+#include "family/sm90_gemm/schedules.hpp"
+#include "family/workspace.hpp"
 #include "tilewright/atom/operand.hpp"
 #include "tilewright/kernel/d_box.hpp"
 #include "tilewright/kernel/fixup_size.hpp"
@@ -116,89 +118,18 @@ void put_aux(fused_params& f, gemm_config const& c, gemm_problem const& q, void*
 
 }  // namespace
 
-padded padded_copy(matrix_desc const& m, extents e, std::int64_t batch) {
-  std::int64_t const lines = round_up(e.inner, 128 / size_bytes(m.type));
-  std::int64_t const pitch =
-      lines - e.inner <= e.inner / 20 ? lines : round_up(e.inner, 16 / size_bytes(m.type));
-  bool const one = batch == 1 || m.batch_stride_elems == 0;
-  std::int64_t const matrices = one ? 1 : batch;
-  return {pitch, one ? 0 : pitch * e.outer, matrices,
-          matrices * pitch * e.outer * size_bytes(m.type)};
-}
-
-launch_form form_of(gemm_plan const& plan, gemm_operands const& given) {
-  check_operands(plan.problem, given);
-  check_workspace(plan, given);
-  launch_form f{plan.normal, plan.swapped ? transposed(given) : given, {}};
-  if (!plan.repitch_a && !plan.repitch_b) return f;
-  workspace_layout const where = workspace_of(plan);
-  auto const copy = [&](repitch_of& c, matrix_desc& m, extents e, void const*& base,
-                        void const* const* array, std::int64_t offset) {
-    padded const target = padded_copy(m, e, f.problem.batch);
-    void* const to = static_cast<std::byte*>(f.operands.workspace) + offset;
-    auto const count = [](std::int64_t n) { return static_cast<std::uint32_t>(n); };
-    c = {base,
-         m.has_pointers() ? array : nullptr,
-         to,
-         m.pitch_elems,
-         m.batch_stride_elems,
-         count(e.inner),
-         count(e.outer),
-         count(target.matrices),
-         count(target.pitch_elems / 8)};
-    m.pitch_elems = target.pitch_elems;
-    m.batch_stride_elems = target.batch_stride_elems;
-    base = to;
-  };
-  if (plan.repitch_a)
-    copy(f.copies.operand[0], f.problem.a, extents_of_a(f.problem), f.operands.a,
-         f.operands.a_array, where.copy_a);
-  if (plan.repitch_b)
-    copy(f.copies.operand[1], f.problem.b, extents_of_b(f.problem), f.operands.b,
-         f.operands.b_array, where.copy_b);
-  return f;
-}
-
-extents extents_of_a(gemm_problem const& q) {
-  return major_of_a(q.a) == operand_major::k ? extents{q.k, q.m} : extents{q.m, q.k};
-}
-extents extents_of_b(gemm_problem const& q) {
-  return major_of_b(q.b) == operand_major::k ? extents{q.k, q.n} : extents{q.n, q.k};
-}
-
-c_view view_of_c(gemm_problem const& q, gemm_operands const& o) {
-  if (!q.c || q.beta == 0.0F) return {nullptr, 0, 0, 0, elem::f32, nullptr};
-  bool const row_major = q.c->ord == order::row_major;
-  bool const pointers = q.c->has_pointers();
-  return {pointers ? o.c_array : o.c,
-          row_major ? q.c->pitch_elems : 1,
-          row_major ? 1 : q.c->pitch_elems,
-          q.c->batch_stride_elems,
-          q.c->type,
-          pointers ? o.c_array : nullptr};
-}
-
 gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_operands const& o,
                         target t) {
-  gemm_config const& c = plan.config;
-  if (c.narrows() &&
-      (plan.tile_cols < c.least_n || plan.tile_cols > c.tile_n || plan.tile_cols % 8 != 0))
-    throw rejected({"TW0427", "columns of the tiles", fmt::format("{}", plan.tile_cols),
-                    fmt::format("a multiple of 8 from {} to {}", c.least_n, c.tile_n),
-                    "take the plan as plan_candidates() gives it"});
-  if (plan.shared_tiles > 0 && !c.shares_tiles())
-    throw rejected(
-        {"TW0426", "shared tiles", fmt::format("{} of {}", plan.shared_tiles, plan.kernel),
-         "a cooperative kernel with one fragment per warpgroup, of 128 columns or fewer that no "
-         "launch chooses, in clusters of at most two that do not share K",
-         "set shared_tiles to 0, or take another plan of plan_candidates()"});
+  gemm_config const& c = config_of(plan);
+  plan_schedule const& s = plan.schedule;
+  check_schedule(plan, q);
   gemm_params p{};
-  int const a_share = c.tile_m / c.cluster_n, b_share = plan.launched().tile_n / c.cluster_m;
+  int const a_share = c.tile_m / c.cluster_n, b_share = launched(plan).tile_n / c.cluster_m;
   bool const placed = q.a.has_pointers() || q.b.has_pointers();
   std::int64_t const a_matrices = matrices_of(q, q.a), b_matrices = matrices_of(q, q.b);
   p.a_batched = a_matrices > 1 ? 1 : 0;
   p.b_batched = b_matrices > 1 ? 1 : 0;
-  l2_hints const& hints = plan.l2;
+  l2_hints const& hints = s.l2;
   p.a_l2 = hints.a;
   p.b_l2 = hints.b;
   p.epilogue.d_evict_first = hints.d_evict_first ? 1 : 0;
@@ -222,7 +153,7 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
   int const a_left = p.m % a_share, b_left = p.n % b_share;
   p.a_edge = a_left == 0 || c.a_mn ? p.a : map_a(a_left);
   p.b_edge = b_left == 0 || c.b_mn ? p.b : map_b(b_left);
-  p.tile_cols = plan.tile_cols;
+  p.tile_cols = s.tile_cols;
   p.by_pointers = placed ? 1 : 0;
   p.a_matrices = q.a.has_pointers() ? o.a_array : nullptr;
   p.b_matrices = q.b.has_pointers() ? o.b_array : nullptr;
@@ -242,7 +173,7 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
       return map_of(o.d, q.d, matrices_of(q, q.d), d, shape, box.swizzle, t, c.by_pointers());
     };
     e.d = map_d(box.cols);
-    int const part = c.narrows() ? plan.tile_cols % box.cols : 0;
+    int const part = c.narrows() ? s.tile_cols % box.cols : 0;
     if (part > 0) e.d_part = map_d(part);
     // A TMA store writes whole 16-byte chunks: a row that ends inside one would be overrun
     // (docs/decisions/0006). Its last strip goes by plain stores.
@@ -251,7 +182,7 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
     e.tma_end = whole_chunks ? std::numeric_limits<int>::max() - 256
                              : static_cast<int>(d.inner / strip * strip);
   }
-  e.tile_cols = plan.tile_cols;
+  e.tile_cols = s.tile_cols;
   e.m = static_cast<int>(q.m);
   e.n = static_cast<int>(d_cols);
   e.alpha = q.alpha;
@@ -262,8 +193,8 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
 
   p.walk = tile_walk(order_of(plan));
   int const k_tiles = static_cast<int>((q.k + c.tile_k - 1) / c.tile_k);
-  p.work = make_work_plan(p.walk.order.tiles(), k_tiles, plan.shared_tiles, plan.sharers);
-  if (plan.shared_tiles > 0) {
+  p.work = make_work_plan(p.walk.order.tiles(), k_tiles, s.shared_tiles, s.sharers);
+  if (s.shared_tiles > 0) {
     p.fixup.arrivals = static_cast<std::uint32_t*>(o.workspace);
     p.fixup.partials =
         reinterpret_cast<float*>(static_cast<std::byte*>(o.workspace) + gemm_workspace_zeros);

@@ -5,17 +5,19 @@
 #include <span>
 
 #include "tilewright/base/check.hpp"
-#include "tilewright/dispatch/gemm.hpp"
+#include "tilewright/family/plan.hpp"
 
 namespace tw {
 
 /// TW0505.
 rejection kernel_not_built(gemm_plan const& plan);
 
-/// Throws `rejected` TW0505 where this build lacks the kernel, or none has the index.
+/// By the plan's kernel. Throws `rejected` TW0505 where this build lacks the kernel, or none has
+/// the index.
 template <class Launcher>
-Launcher launcher_of(std::span<Launcher const> launchers, int index, gemm_plan const& plan) {
-  Launcher const found = index < 0 ? nullptr : launchers[static_cast<std::size_t>(index)];
+Launcher launcher_of(std::span<Launcher const> launchers, gemm_plan const& plan) {
+  auto const index = static_cast<std::size_t>(plan.instance);
+  Launcher const found = index < launchers.size() ? launchers[index] : nullptr;
   if (found == nullptr) throw rejected(kernel_not_built(plan));
   return found;
 }

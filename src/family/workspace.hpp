@@ -2,7 +2,7 @@
 // workspace.hpp  What lies where in a launch's workspace: counters, parts of shared tiles, copies.
 #pragma once
 
-#include "tilewright/dispatch/gemm.hpp"
+#include "tilewright/family/plan.hpp"
 
 namespace tw {
 

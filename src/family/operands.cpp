@@ -2,7 +2,7 @@
 // operands.cpp  The pointers of a product: present, and aligned to their element.
 #include <fmt/format.h>
 
-#include "dispatch/params.hpp"
+#include "family/bind.hpp"
 
 namespace tw {
 

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <cstdint>
 
-#include "dispatch/l2_hints.hpp"
-#include "dispatch/raster.hpp"
+#include "family/sm90_gemm/l2_hints.hpp"
+#include "family/sm90_gemm/raster.hpp"
 #include "tilewright/device/device.hpp"
 #include "tilewright/kernel/config.hpp"
 #include "tilewright/kernel/d_box.hpp"

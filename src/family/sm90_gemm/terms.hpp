@@ -2,8 +2,8 @@
 // terms.hpp  The parts of a prediction, for those who want to know what limits a plan.
 #pragma once
 
-#include "dispatch/cost.hpp"
-#include "tilewright/dispatch/gemm.hpp"
+#include "family/sm90_gemm/cost.hpp"
+#include "tilewright/family/plan.hpp"
 
 namespace tw {
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "dispatch/cost.hpp"
-#include "tilewright/dispatch/gemm.hpp"
+#include "family/sm90_gemm/config_of.hpp"
+#include "family/sm90_gemm/cost.hpp"
 
 namespace tw {
 
@@ -16,12 +16,11 @@ namespace tw {
 inline bool starts_early(gemm_plan const& plan, sharing const& s, cost const& t,
                          device const& dev) {
   early_start_calibration const& m = dev.model->early_start;
-  if (plan.gemv) return t.total_us < m.max_gemv_us;
   if (t.total_us >= m.max_us) return false;
   if (t.reads_us + t.copies_us < m.max_read_share * t.total_us) return true;
   if (t.copies_us > 0) return false;
 
-  gemm_config const& c = plan.config;
+  gemm_config const& c = config_of(plan);
   int const ctas = s.clusters * c.cluster();
   bool const two_fit = c.stages * (c.tile_m + c.tile_n) <=
                        m.two_ctas_max_stage_rows;                  // CTAs of an SM, by their stages

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // footprint.cpp  Waves, the strips they touch, and how long ago each was touched.
-#include "dispatch/footprint.hpp"
+#include "family/sm90_gemm/footprint.hpp"
 
 #include <algorithm>
 #include <bit>

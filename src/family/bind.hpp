@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// params.hpp  A plan and its operands as the kernel's parameters.
+// bind.hpp  Operands as launches of every family take them: checked, in the form as run, copied.
 #pragma once
 
 #include "tilewright/arch/tensor_map.hpp"
-#include "tilewright/dispatch/gemm.hpp"
+#include "tilewright/base/check.hpp"
+#include "tilewright/family/plan.hpp"
 #include "tilewright/kernel/params.hpp"
 #include "tilewright/kernel/repitch_params.hpp"
 
@@ -44,11 +45,5 @@ launch_form form_of(gemm_plan const& plan, gemm_operands const& given);
 
 /// C as a kernel reads it; without data where there is none or beta is 0.
 c_view view_of_c(gemm_problem const& q, gemm_operands const& o);
-
-/// Parameters for the plan's kernel. `q` is plan.normal with the pitches of the memory in `o`.
-/// Throws `rejected` TW0424 for a band that the order cannot have, TW0426 for shared tiles of a
-/// kernel that shares none, TW0427 for columns that its tiles cannot have.
-gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_operands const& o,
-                        target t);
 
 }  // namespace tw

@@ -2,8 +2,11 @@
 // raster.hpp  A plan's order of tiles: chosen by the footprint model, and as the kernel gets it.
 #pragma once
 
-#include "dispatch/footprint.hpp"
-#include "tilewright/dispatch/gemm.hpp"
+#include "family/sm90_gemm/footprint.hpp"
+#include "tilewright/base/check.hpp"
+#include "tilewright/device/device.hpp"
+#include "tilewright/family/plan.hpp"
+#include "tilewright/kernel/config.hpp"
 
 namespace tw {
 
@@ -11,7 +14,7 @@ namespace tw {
 tile_order usual_order_of(gemm_problem const& q, gemm_config const& c, int clusters,
                           device const& dev);
 
-/// Sets plan.raster and plan.band to what the model chooses for plan.config, clusters and normal.
+/// Sets the raster order and band of the schedule to what the model chooses for the plan.
 void choose_raster(gemm_plan& plan, device const& dev);
 
 /// The plan's order over the cluster tiles of its normal problem. Throws `rejected` TW0424 for a

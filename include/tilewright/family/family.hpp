@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// family.hpp  A kernel family: which GEMMs its kernels compute, how long that should take, and how
+//             a launch is made. One folder of src/family and one value.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tilewright/arch/types.hpp"
+#include "tilewright/device/device.hpp"
+#include "tilewright/family/plan.hpp"
+
+typedef struct CUstream_st* cudaStream_t;
+
+namespace tw {
+
+namespace emu {
+struct options;  // arch/emu/options.hpp
+}
+
+/// Values that a random problem takes: lo, lo + step, ..., up to hi.
+struct value_range {
+  int lo = 1, hi = 1, step = 1;
+};
+
+/// What one kernel computes, for those who list kernels or make problems for them. Orders and
+/// majors are those of the problem as run (gemm_plan::normal).
+struct kernel_facts {
+  elem ab = elem::bf16, d = elem::bf16;
+  operand_major a = operand_major::k, b = operand_major::k;
+  std::optional<order> d_order;  // nothing: either
+  bool fused = false;            // epilogues beyond alpha and beta, and no others
+  bool gated = false;            // with a gate
+  bool aux = false;              // with an auxiliary output
+  // Small problems that exercise it.
+  value_range m, n, k;
+  int ld_step = 1;     // elements of which leading dimensions are multiples
+  int device_sms = 0;  // SMs of the device that it is planned for; 0: any
+};
+
+/// A launch as run: problem, operands and copies (src/family/bind.hpp).
+struct launch_form;
+
+/// The tiles that a CTA computes, for reports: extents, and how many run one after another.
+struct tile_facts {
+  int m = 0, n = 0, k = 0;  // of a CTA's tile and of a step along K, elements
+  int ctas = 0;             // that run
+};
+
+/// Kernels are numbered from 0 to kernel_count() - 1; numbers hold for a process, names for good.
+class gemm_family {
+ public:
+  /// The name of the folder: "sm90_gemm".
+  virtual std::string_view id() const = 0;
+
+  virtual int kernel_count() const = 0;
+  virtual kernel_facts facts(int kernel) const = 0;
+  /// Does this build have it (TW_KERNELS)?
+  virtual bool built(int kernel) const = 0;
+  /// Its name, with the schedule's tiles where a launch chooses them.
+  virtual std::string name(int kernel, plan_schedule const& s = {}) const = 0;
+  /// All of a kernel that measured times depend on: part of tuning_version().
+  virtual std::string tuning_text(int kernel) const = 0;
+
+  /// Appends the plans for base.normal, whose operands are loaded as `base` says, on `dev`: kernel,
+  /// schedule, name, predicted_us, built and workspace_bytes are set. Plans that need more than
+  /// `workspace_bytes` beyond copies of operands are left out. None where no kernel computes it.
+  virtual void add_plans(gemm_plan const& base, device const& dev, std::int64_t workspace_bytes,
+                         std::vector<gemm_plan>& plans) const = 0;
+  /// Does any kernel compute `q`, as run, with operands that it can load?
+  virtual bool computes(gemm_problem const& q) const = 0;
+  /// The time that the model of `dev` predicts for a plan of this family, microseconds.
+  virtual double predicted_us(gemm_plan const& plan, device const& dev) const = 0;
+  /// Sets what only a chosen plan needs: order of tiles, cache hints, terms, early start, why.
+  virtual void finish(gemm_plan& plan, device const& dev) const = 0;
+  /// Bytes of workspace that the schedule needs beyond counters and copies.
+  virtual std::int64_t partials_bytes(gemm_plan const& plan) const = 0;
+  /// The same, of any schedule on a device with this number of SMs.
+  virtual std::int64_t max_partials_bytes(int sm_count) const = 0;
+
+  /// Launches the plan on operands that dispatch has checked and copied. `early`: programmatic
+  /// dependent launch. Throws `rejected` TW0505 where this build lacks the kernel, and TW0409,
+  /// TW0424, TW0426, TW0427 or TW0436 for a plan that was edited to what the kernel cannot run.
+  /// launch_gpu returns a cudaError_t as int.
+  virtual void launch_emulated(gemm_plan const& plan, launch_form const& form,
+                               emu::options const& options) const = 0;
+  virtual int launch_gpu(gemm_plan const& plan, launch_form const& form, cudaStream_t stream,
+                         bool early) const = 0;
+
+  /// For reports: "66 clusters, 16 tiles shared by 66"; what loads are, where they limit a plan;
+  /// and the tiles of a launch.
+  virtual std::string schedule_text(gemm_plan const& plan) const = 0;
+  virtual std::string loads_text(gemm_plan const& plan) const = 0;
+  virtual tile_facts tiles(gemm_plan const& plan) const = 0;
+
+ protected:
+  ~gemm_family() = default;
+};
+
+/// All families, in the order in which plans of equal predicted times are taken.
+std::span<gemm_family const* const> families();
+
+/// The family with this id; nullptr if there is none.
+gemm_family const* find_family(std::string_view id);
+
+}  // namespace tw

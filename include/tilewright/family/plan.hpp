@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// plan.hpp  A plan: a problem, the kernel that computes it, how its tiles are handed out, and why.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tilewright/kernel/l2_hints.hpp"
+#include "tilewright/pipeline/order.hpp"
+#include "tilewright/problem/gemm.hpp"
+
+namespace tw {
+
+class gemm_family;  // family.hpp
+
+/// A prediction's parts, microseconds. The total is launch + copies + meeting + epilogue + the
+/// longest of (tensor + idle), loads and DRAM, which is rounded up where they come close to each
+/// other.
+struct plan_terms {
+  double tensor = 0;         // the product's operations on the tensor cores of all SMs
+  double idle = 0;           // that the tiles add: edges, SMs without a tile, narrow instructions
+  double loads = 0;          // operands, from L2 to shared memory
+  double shared_memory = 0;  // its bytes in and out; known, not part of the total
+  double dram = 0;           // operands read once, D written once
+  double epilogue = 0;       // that no main loop hides
+  double meeting = 0;        // adding the parts of shared tiles
+  double launch = 0;
+  double copies = 0;  // of operands that TMA cannot address, by a launch before
+  double waves = 0;   // tiles of the busiest cluster (a count; a shared tile counts by its part)
+};
+
+/// Why a plan comes first: its predicted time, or a measured one: of the device's tuning table,
+/// which the library ships, or on this GPU by `tilewright tune`.
+enum class plan_source : std::uint8_t { model, table_of_winners, tuned };
+
+/// How a launch hands out the tiles of D. The kernel's family interprets it; a field that does not
+/// apply to a kernel is as it is here.
+struct plan_schedule {
+  int clusters = 0;      // that run, each on its tiles; CTAs where a kernel has no clusters
+  int tile_cols = 0;     // columns of the tiles, where a launch chooses them
+  int shared_tiles = 0;  // cluster tiles whose K range several clusters share (stream-K)
+  int sharers = 0;       // clusters that share them
+  order_kind raster = order_kind::grouped;  // the order of the tiles,
+  int band = 1;                             // in bands of so many cluster tiles
+  l2_hints l2{};                            // L2 cache hints
+
+  bool operator==(plan_schedule const&) const = default;
+};
+
+/// A problem, the kernel chosen for it and why.
+struct gemm_plan {
+  gemm_problem problem;  // as asked
+  gemm_problem normal;   // as run: the kernel's order of D may ask for the transposed product
+  bool swapped = false;  // normal is the transposed product
+  gemm_family const* family = nullptr;
+  int instance = -1;  // the kernel: an index into the family's
+  plan_schedule schedule;
+  std::string kernel;                // its name: "sm90_bf16_bf16_tn_128x256x64_2x1_s4"
+  std::int64_t workspace_bytes = 0;  // that operands.workspace must have, copies included
+  double predicted_us = 0;
+  std::string predicted_for{};  // label() of the device that it was planned for
+  plan_terms terms;             // of the prediction
+  double measured_us = 0;       // of this plan on this GPU or on another of its kind; 0: none
+  plan_source source = plan_source::model;
+  std::string why;         // one line
+  bool repitch_a = false;  // operand is copied to a padded pitch in the workspace first
+  bool repitch_b = false;
+  bool direct_d = false;      // D is written by plain stores (pitch or base TMA cannot address)
+  bool starts_early = false;  // programmatic dependent launch, unless launch_options say otherwise
+  bool early_measured = false;    // starts_early is what was measured to be faster, not the rule's
+  bool measured_in_bf16 = false;  // `source` knows the bf16 product, not this one of f16
+  bool built = true;              // this build has the kernel (TW_KERNELS)
+  std::string missed;  // the first kernel before it in the ranking, where this build lacks that one
+  std::vector<std::string> hints;  // performance hints for the log
+};
+
+}  // namespace tw

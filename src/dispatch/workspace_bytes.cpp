@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// workspace_bytes.cpp  A workspace that serves every plan of a problem.
+#include <algorithm>
+
+#include "family/bind.hpp"
+#include "family/workspace.hpp"
+#include "tilewright/dispatch/gemm.hpp"
+
+namespace tw {
+
+std::int64_t gemm_workspace_bytes(gemm_problem const& p, gemm_operands const& o,
+                                  device const& dev) {
+  std::int64_t for_shared_tiles = std::int64_t{64} << 20;
+  for (gemm_family const* f : families())
+    for_shared_tiles =
+        std::max(for_shared_tiles, gemm_workspace_zeros + f->max_partials_bytes(dev.sm_count));
+  gemm_plan copies;
+  copies.normal = p;
+  copies.repitch_a = !tma_addressable(p.a, extents_of_a(p).outer, p.batch, o.a);
+  copies.repitch_b = !tma_addressable(p.b, extents_of_b(p).outer, p.batch, o.b);
+  return for_shared_tiles + workspace_of(copies).bytes;
+}
+
+std::int64_t gemm_workspace_bytes(gemm_problem const& p, gemm_operands const& o) {
+  auto const most_sms = std::ranges::max_element(known_devices(), {}, &device::sm_count);
+  return gemm_workspace_bytes(p, o, *most_sms);
+}
+
+}  // namespace tw

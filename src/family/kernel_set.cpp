@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernel_set.cpp  Counts the kernels of this build, and refuses others.
+#include "tilewright/family/kernel_set.hpp"
+
+#include <fmt/format.h>
+
+#include "family/launcher_of.hpp"
+#include "tilewright/family/family.hpp"
+
+namespace tw {
+
+gemm_family const* find_family(std::string_view id) {
+  for (gemm_family const* f : families())
+    if (f->id() == id) return f;
+  return nullptr;
+}
+
+kernel_set_facts kernels_of_this_build() {
+  kernel_set_facts facts{TW_KERNEL_SET, 0, 0};
+  for (gemm_family const* f : families())
+    for (int kernel = 0; kernel < f->kernel_count(); ++kernel)
+      ++facts.all, facts.built += f->built(kernel);
+  return facts;
+}
+
+rejection kernel_not_built(gemm_plan const& plan) {
+  kernel_set_facts const here = kernels_of_this_build();
+  return {"TW0505", "kernel", plan.kernel,
+          fmt::format("a kernel of this build: the {} set, {} of {} kernels", here.name, here.built,
+                      here.all),
+          here.built < here.all ? "configure with -DTW_KERNELS=full, or plan again with this build"
+                                : "plan again with this version of the library"};
+}
+
+}  // namespace tw

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// computes.hpp  Which GEMMs a kernel of the family computes.
+#pragma once
+
+#include "family/normal_form.hpp"
+#include "tilewright/kernel/config.hpp"
+#include "tilewright/problem/gemm.hpp"
+
+namespace tw {
+
+/// The epilogue that a problem needs (struct fusion).
+inline int fusion_of(gemm_problem const& p) {
+  bool const gated = p.epilogue.gate != gating::none;
+  if (p.aux) return gated ? fusion::gated_aux : fusion::ops_aux;
+  if (gated) return fusion::gated;
+  return is_fused(p.epilogue) ? fusion::ops : fusion::none;
+}
+
+/// Does a kernel with this configuration compute `q`, as run?
+inline bool computes(gemm_config const& c, gemm_problem const& q) {
+  return c.ab == q.a.type && c.d == q.d.type && c.a_major() == major_of_a(q.a) &&
+         c.b_major() == major_of_b(q.b) && c.d_m == (q.d.ord == order::col_major) &&
+         c.fused == fusion_of(q) && (c.by_pointers() || !q.has_pointers());
+}
+
+}  // namespace tw

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// family.cpp  The family sm90_gemm: warp-specialised GEMM kernels with TMA and wgmma.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "family/launcher_of.hpp"
+#include "family/sm90_gemm/computes.hpp"
+#include "family/sm90_gemm/config_of.hpp"
+#include "family/sm90_gemm/early_start.hpp"
+#include "family/sm90_gemm/launchers.hpp"
+#include "family/sm90_gemm/params.hpp"
+#include "family/sm90_gemm/schedules.hpp"
+#include "family/sm90_gemm/terms.hpp"
+#include "family/workspace.hpp"
+#include "tilewright/arch/emu/options.hpp"
+#include "tilewright/family/family.hpp"
+
+namespace tw::sm90_gemm_family {
+
+namespace {
+
+gemm_config const& config(int kernel) {
+  return instances()[static_cast<std::size_t>(kernel)].config;
+}
+
+/// The problem with the leading dimensions that the kernel loads with, and what TMA cannot address.
+gemm_problem as_loaded(gemm_plan const& plan, odd_matrices& odd) {
+  gemm_problem q = plan.normal;
+  auto const copy = [&](matrix_desc& m, extents e) {
+    padded const target = padded_copy(m, e, q.batch);
+    m.pitch_elems = target.pitch_elems;
+    odd.copied_bytes += static_cast<double>(target.bytes);
+  };
+  odd.d = plan.direct_d;
+  if (plan.repitch_a) copy(q.a, extents_of_a(q));
+  if (plan.repitch_b) copy(q.b, extents_of_b(q));
+  return q;
+}
+
+cost cost_of(gemm_plan const& plan, device const& dev) {
+  odd_matrices odd;
+  gemm_problem const loaded = as_loaded(plan, odd);
+  return predict(loaded, launched(plan), sharing_of(plan), dev, odd);
+}
+
+int ctas_of(gemm_plan const& plan) { return plan.schedule.clusters * config_of(plan).cluster(); }
+
+std::string why(gemm_plan const& p, cost const& t) {
+  gemm_config const c = launched(p);
+  sharing const s = sharing_of(p);
+  std::string text = p.swapped ? "the transposed product: " : "";
+  if (p.normal.batch != p.problem.batch) text += "the batch as one GEMM: ";
+  text += fmt::format("{} cluster tile{} of {}x{} on {} cluster{}", s.tiles,
+                      s.tiles == 1 ? "" : "s", c.tile_m * c.cluster_m, c.tile_n * c.cluster_n,
+                      s.clusters, s.clusters == 1 ? "" : "s");
+  if (s.shared > 0) text += fmt::format(", {} of them shared by {}", s.shared, s.sharers);
+  return text + fmt::format(
+                    ", {} in bands of {}; predicted for {}: {:.1f} us (launch {:.1f}, math {:.1f}, "
+                    "loads {:.1f}, DRAM {:.1f}, epilogue {:.1f}, adding shared parts {:.1f}, "
+                    "copies {:.1f})",
+                    order_names[static_cast<int>(p.schedule.raster)], p.schedule.band,
+                    p.predicted_for, t.total_us, p.terms.launch, t.math_us, t.loads_us, t.dram_us,
+                    t.epilogue_us, t.meeting_us, t.copies_us);
+}
+
+class family final : public gemm_family {
+ public:
+  std::string_view id() const override { return "sm90_gemm"; }
+  int kernel_count() const override { return static_cast<int>(instances().size()); }
+
+  kernel_facts facts(int kernel) const override {
+    gemm_config const& c = config(kernel);
+    kernel_facts f;
+    f.ab = c.ab, f.d = c.d, f.a = c.a_major(), f.b = c.b_major();
+    f.d_order = c.d_m ? order::col_major : order::row_major;
+    f.fused = c.fused != fusion::none, f.gated = c.gated(), f.aux = c.aux();
+    f.m = {1, 400}, f.k = {1, 300};
+    f.n = c.gated() ? value_range{16, 592, 16} : value_range{1, 600};
+    if (c.cluster_k > 1) {  // planned for one wave of tiles with long K alone
+      f.m = f.n = {1, 120};
+      f.k = {256 * c.cluster_k - 60, 256 * c.cluster_k + 300};
+      f.device_sms = 132;
+    }
+    return f;
+  }
+
+  bool built(int kernel) const override {
+    return emu_launchers()[static_cast<std::size_t>(kernel)] != nullptr;
+  }
+  std::string name(int kernel, plan_schedule const& s) const override {
+    return instances()[static_cast<std::size_t>(kernel)].name(
+        launched(config(kernel), s.tile_cols == 0 ? config(kernel).tile_n : s.tile_cols).tile_n);
+  }
+  std::string tuning_text(int kernel) const override {
+    return fmt::format("{} {}", name(kernel, {}), config(kernel).least_n);
+  }
+
+  bool computes(gemm_problem const& q) const override {
+    return std::ranges::any_of(instances(),
+                               [&](instance const& i) { return tw::computes(i.config, q); });
+  }
+
+  void add_plans(gemm_plan const& base, device const& dev, std::int64_t workspace_bytes,
+                 std::vector<gemm_plan>& plans) const override {
+    odd_matrices odd;
+    gemm_problem const loaded = as_loaded(base, odd);
+    gemm_problem const& q = base.normal;
+    for (int kernel = 0; kernel < kernel_count(); ++kernel) {
+      if (!tw::computes(config(kernel), q)) continue;
+      gemm_plan plan = base;
+      plan.family = this;
+      plan.instance = kernel;
+      plan.built = built(kernel);
+      for (int const cols : tile_cols_of(config(kernel), q.n)) {
+        gemm_config const c = launched(config(kernel), cols);
+        for (sharing const& s : sharings(q, c, dev)) {
+          plan.schedule = {.clusters = s.clusters,
+                           .tile_cols = cols,
+                           .shared_tiles = s.shared,
+                           .sharers = s.sharers};
+          plan.kernel = name(kernel, plan.schedule);
+          plan.workspace_bytes = workspace_of(plan).bytes;
+          // Sharing is a choice; copies are not: the launch refuses a workspace that lacks them.
+          if (s.shared > 0 && (plan.workspace_bytes > workspace_bytes ||
+                               counter_bytes(q, c, s) > gemm_workspace_zeros))
+            continue;
+          plan.predicted_us = predict(loaded, c, s, dev, odd).total_us;
+          plans.push_back(plan);
+        }
+      }
+    }
+  }
+
+  double predicted_us(gemm_plan const& plan, device const& dev) const override {
+    return cost_of(plan, dev).total_us;
+  }
+
+  void finish(gemm_plan& plan, device const& dev) const override {
+    cost const t = cost_of(plan, dev);
+    sharing const s = sharing_of(plan);
+    choose_raster(plan, dev);
+    plan.schedule.l2 = l2_hints_of(launched(plan), ctas_of(plan), plan.normal, dev);
+    plan.terms = terms_of(plan.normal, launched(plan), s, t, dev);
+    plan.starts_early = tw::starts_early(plan, s, t, dev);
+    plan.why = why(plan, t);
+  }
+
+  /// Two places for a part of each cluster, float32 (kernel/fixup.hpp).
+  std::int64_t partials_bytes(gemm_plan const& plan) const override {
+    gemm_config const& c = config_of(plan);
+    if (plan.schedule.shared_tiles == 0) return 0;
+    return std::int64_t{8} * plan.schedule.sharers * c.cluster_m * c.cluster_n * c.tile_m *
+           c.tile_n;
+  }
+  std::int64_t max_partials_bytes(int sm_count) const override {
+    std::int64_t max_tile = 0;
+    for (instance const& i : instances())
+      max_tile = std::max(max_tile, std::int64_t{i.config.tile_m} * i.config.tile_n);
+    return 8 * sm_count * max_tile;
+  }
+
+  void launch_emulated(gemm_plan const& plan, launch_form const& form,
+                       emu::options const& options) const override {
+    auto const launcher = launcher_of(emu_launchers(), plan);
+    gemm_params const params = make_params(plan, form.problem, form.operands, target::emu);
+    emu::options run = options;
+    gemm_config const c = launched(plan);
+    run.expected_macs = static_cast<double>(params.walk.order.tiles()) * c.cluster_m * c.cluster_n *
+                        c.tile_m * c.tile_n * static_cast<double>(params.work.k_tiles) * c.tile_k;
+    launcher(ctas_of(plan), params, run);
+  }
+  int launch_gpu(gemm_plan const& plan, launch_form const& form, cudaStream_t stream,
+                 bool early) const override {
+    auto const launcher = launcher_of(gpu_launchers(), plan);
+    gemm_params const params = make_params(plan, form.problem, form.operands, target::gpu);
+    return launcher(ctas_of(plan), params, stream, early);
+  }
+
+  std::string schedule_text(gemm_plan const& plan) const override {
+    plan_schedule const& s = plan.schedule;
+    std::string text = fmt::format("{} cluster{}", s.clusters, s.clusters == 1 ? "" : "s");
+    if (s.shared_tiles > 0)
+      text += fmt::format(", {} tile{} shared by {}", s.shared_tiles,
+                          s.shared_tiles == 1 ? "" : "s", s.sharers);
+    return text;
+  }
+  std::string loads_text(gemm_plan const& plan) const override {
+    return fmt::format(
+        "loads from L2 into shared memory: {:.1f} of {:.1f} us; the tensor cores "
+        "need {:.1f}",
+        plan.terms.loads, plan.predicted_us, plan.terms.tensor + plan.terms.idle);
+  }
+  tile_facts tiles(gemm_plan const& plan) const override {
+    gemm_config const c = launched(plan);
+    return {c.tile_m, c.tile_n, gemm_config::tile_k, ctas_of(plan)};
+  }
+};
+
+}  // namespace
+
+gemm_family const& the_family() {
+  static family const f;
+  return f;
+}
+
+}  // namespace tw::sm90_gemm_family

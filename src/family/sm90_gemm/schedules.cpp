@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// schedules.cpp  Whole tiles in full waves, or stream-K where that leaves SMs without work.
+#include "family/sm90_gemm/schedules.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "family/sm90_gemm/config_of.hpp"
+#include "tilewright/kernel/fixup_size.hpp"
+#include "tilewright/pipeline/work.hpp"
+
+namespace tw {
+
+namespace {
+
+/// Running numbers are ints. accept() limits D to 2^43 elements: the large tiles always fit.
+constexpr std::int64_t most_tiles = std::int64_t{1} << 30;
+
+/// Clusters that run at the same time: GPCs have 16 or 18 SMs, which larger clusters do not fill.
+int resident_clusters(gemm_config const& c, device const& dev) {
+  int const found = c.cluster() <= 2       ? dev.sm_count
+                    : c.cluster() % 2 == 0 ? dev.sms_in_clusters_of_4
+                                           : dev.sms_in_clusters_of_3;
+  return std::max(1, found / c.cluster());
+}
+
+}  // namespace
+
+std::vector<int> tile_cols_of(gemm_config const& c, std::int64_t n) {
+  if (!c.narrows()) return {0};
+  std::vector<int> all;
+  for (int cols = c.tile_n; cols >= c.least_n; cols -= 8) {
+    std::int64_t const of_cluster = std::int64_t{cols} * c.cluster_n;
+    std::int64_t const tiles = (n + of_cluster - 1) / of_cluster * c.cluster_n;
+    auto const fewest = static_cast<int>((n + 8 * tiles - 1) / (8 * tiles) * 8);
+    if (std::max(fewest, c.least_n) == cols) all.push_back(cols);
+  }
+  return all;
+}
+
+std::vector<sharing> sharings(gemm_problem const& q, gemm_config const& c, device const& dev) {
+  auto const up = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
+  std::int64_t const m_tiles = up(q.m, c.tile_m * c.cluster_m);
+  std::int64_t const n_tiles = up(q.n, c.tile_n * c.cluster_n);
+  std::int64_t const tiles = m_tiles * n_tiles * q.batch;
+  int const most = resident_clusters(c, dev);
+  std::int64_t const k_tiles = up(q.k, gemm_config::tile_k);
+  if (tiles > most_tiles) return {};
+  int const n = static_cast<int>(tiles);
+  // Whole tiles: the fewest clusters that need no more waves than all would (64 in place of 66
+  // gain 1 % at 8192^3; docs/decisions/0005).
+  std::vector<sharing> all{{n, static_cast<int>(up(tiles, up(tiles, most))), 0, 0}};
+  if (c.cluster_k > 1 && (tiles > most || k_tiles < 4 * c.cluster_k))
+    return {};  // they are for a wave of tiles, and no part of fewer than 4 K blocks
+  if (!c.shares_tiles()) return all;
+  int const rest = n % most;
+  for (int const shared : {n, rest}) {
+    if (shared <= 0 || shared % most == 0) continue;
+    if (shared == n && all.size() > 1) continue;  // met already
+    // Parts lose the neighbourhood of tiles that keeps operands in L2, which costs 5 to 20 % where
+    // there is more than a wave. It does not matter where one operand is a single tile.
+    if (n > most && std::min(m_tiles, n_tiles) > 1) continue;
+    // A part of fewer than 4 K blocks is not worth its meeting.
+    std::int64_t const blocks = shared * k_tiles;
+    int const sharers = static_cast<int>(std::min<std::int64_t>(most, up(blocks, 4)));
+    if (sharers < most && sharers <= shared) continue;  // parts of a tile and more
+    if (blocks >= std::int64_t{1} << 31) continue;
+    auto const add = [&](int by) {
+      all.push_back({n, std::max(by, n > shared ? most : 1), shared, by});
+    };
+    add(sharers);
+    // Also try an even split (no part spans two tiles) and one that a single reduction step can
+    // add.
+    int const parts = sharers / shared, in_one_step = std::min(parts, fixup_group(c.tile_n));
+    if (parts > 1 && parts * shared < sharers) add(parts * shared);
+    if (in_one_step > 1 && in_one_step < parts) add(in_one_step * shared);
+  }
+  return all;
+}
+
+sharing sharing_of(gemm_plan const& plan) {
+  auto const up = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
+  gemm_config const c = launched(plan);
+  std::int64_t const tiles = up(plan.normal.m, c.tile_m * c.cluster_m) *
+                             up(plan.normal.n, c.tile_n * c.cluster_n) * plan.normal.batch;
+  plan_schedule const& s = plan.schedule;
+  return {static_cast<int>(tiles), s.clusters, s.shared_tiles, s.sharers};
+}
+
+std::int64_t counter_bytes(gemm_problem const& q, gemm_config const& c, sharing const& s) {
+  if (s.shared == 0) return 0;
+  int const k_tiles = static_cast<int>((q.k + c.tile_k - 1) / c.tile_k);
+  int const parts = make_work_plan(s.tiles, k_tiles, s.shared, s.sharers).most_parts();
+  return std::int64_t{s.shared} * c.writers() * fixup_counters(parts, c.tile_n) *
+         static_cast<std::int64_t>(sizeof(std::uint32_t));
+}
+
+void check_schedule(gemm_plan const& plan, gemm_problem const& q) {
+  gemm_config const& c = config_of(plan);
+  plan_schedule const& s = plan.schedule;
+  if (c.narrows() && (s.tile_cols < c.least_n || s.tile_cols > c.tile_n || s.tile_cols % 8 != 0))
+    throw rejected({"TW0427", "columns of the tiles", fmt::format("{}", s.tile_cols),
+                    fmt::format("a multiple of 8 from {} to {}", c.least_n, c.tile_n),
+                    "take the plan as plan_candidates() gives it"});
+  if (s.shared_tiles > 0 && !c.shares_tiles())
+    throw rejected(
+        {"TW0426", "shared tiles", fmt::format("{} of {}", s.shared_tiles, plan.kernel),
+         "a cooperative kernel with one fragment per warpgroup, of 128 columns or fewer that no "
+         "launch chooses, in clusters of at most two that do not share K",
+         "set shared_tiles to 0, or take another plan of plan_candidates()"});
+  std::int64_t const bytes = counter_bytes(q, c, sharing_of(plan));
+  if (bytes > gemm_workspace_zeros)
+    throw rejected({"TW0436", "counters of shared tiles",
+                    fmt::format("{} bytes for {} tiles shared by {} clusters", bytes,
+                                s.shared_tiles, s.sharers),
+                    fmt::format("at most {} bytes, the part of the workspace that is zero",
+                                gemm_workspace_zeros),
+                    "share fewer tiles, or take the plan as plan_candidates() gives it"});
+}
+
+}  // namespace tw

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// workspace.cpp  Counters, then partial sums and copies, each at a multiple of 256 bytes.
+#include "family/workspace.hpp"
+
+#include "family/bind.hpp"
+#include "family/normal_form.hpp"
+#include "tilewright/family/family.hpp"
+
+namespace tw {
+
+bool tma_addressable(matrix_desc const& m, std::int64_t outer, std::int64_t batch,
+                     void const* base) {
+  constexpr int alignment_bytes = 16;
+  bool const pitch = outer == 1 || m.pitch_elems * size_bytes(m.type) % alignment_bytes == 0;
+  bool const stride =
+      batch == 1 || m.batch_stride_elems * size_bytes(m.type) % alignment_bytes == 0;
+  if (m.has_pointers()) return pitch;
+  return pitch && stride && reinterpret_cast<std::uintptr_t>(base) % alignment_bytes == 0;
+}
+
+bool splits_sectors(matrix_desc const& m, std::int64_t outer) {
+  return outer > 1 && !m.has_pointers() && m.pitch_elems * size_bytes(m.type) % 32 != 0;
+}
+
+workspace_layout workspace_of(gemm_plan const& plan) {
+  std::int64_t const partials = plan.family == nullptr ? 0 : plan.family->partials_bytes(plan);
+  workspace_layout w;
+  if (partials == 0 && !plan.repitch_a && !plan.repitch_b) return w;
+  w.bytes = gemm_workspace_zeros;
+  auto const take = [&](std::int64_t bytes) {
+    std::int64_t const at = w.bytes;
+    w.bytes += (bytes + 255) / 256 * 256;
+    return at;
+  };
+  if (partials > 0) w.partials = take(partials);
+  if (plan.repitch_a) {
+    extents const e = extents_of_a(plan.normal);
+    w.copy_a = take(padded_copy(plan.normal.a, e, plan.normal.batch).bytes);
+  }
+  if (plan.repitch_b) {
+    extents const e = extents_of_b(plan.normal);
+    w.copy_b = take(padded_copy(plan.normal.b, e, plan.normal.batch).bytes);
+  }
+  return w;
+}
+
+}  // namespace tw

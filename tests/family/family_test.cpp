@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// family_test.cpp  Laws of kernel families: names, facts, plans, and what a build has of them.
+#include "tilewright/family/family.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <set>
+
+#include "family/gemv/instances.hpp"
+#include "family/sm90_gemm/instances.hpp"
+#include "src/base/log.hpp"
+#include "tests/dispatch/problems.hpp"
+
+namespace tw::test {
+namespace {
+
+TEST(Family, NamesTellKernelsApart) {
+  std::set<std::string> names, ids;
+  for (gemm_family const* f : families()) {
+    EXPECT_TRUE(ids.insert(std::string(f->id())).second) << f->id();
+    EXPECT_EQ(find_family(f->id()), f);
+    ASSERT_GT(f->kernel_count(), 0);
+    for (int kernel = 0; kernel < f->kernel_count(); ++kernel)
+      EXPECT_TRUE(names.insert(f->name(kernel)).second) << f->name(kernel);
+  }
+  EXPECT_EQ(find_family("no such family"), nullptr);
+}
+
+TEST(Family, AKernelIsFoundByItsConfiguration) {
+  for (int i = 0; i < static_cast<int>(sm90_gemm_family::instances().size()); ++i)
+    EXPECT_EQ(sm90_gemm_family::index_of(sm90_gemm_family::instances()[i].config), i);
+  for (int i = 0; i < static_cast<int>(gemv_family::instances().size()); ++i)
+    EXPECT_EQ(gemv_family::index_of(gemv_family::instances()[i].config), i);
+}
+
+/// A GEMM as the facts describe it, in the form as run.
+gemm_problem problem_of(kernel_facts const& f, std::mt19937& rng) {
+  auto const any = [&](value_range r) {
+    return r.lo +
+           r.step * static_cast<int>(rng() % static_cast<unsigned>((r.hi - r.lo) / r.step + 1));
+  };
+  gemm_problem p;
+  p.m = any(f.m), p.n = any(f.n), p.k = any(f.k);
+  using enum order;
+  bool const a_k = f.a == operand_major::k, b_k = f.b == operand_major::k;
+  p.a = {f.ab, a_k ? row_major : col_major, a_k ? p.k : p.m};
+  p.b = {f.ab, b_k ? col_major : row_major, b_k ? p.k : p.n};
+  order const d = f.d_order.value_or(row_major);
+  std::int64_t const d_cols = f.gated ? p.n / 2 : p.n;
+  p.d = {f.d, d, d == row_major ? d_cols : p.m};
+  if (f.fused) p.epilogue.act = activation::relu;
+  if (f.gated) p.epilogue.gate = gating::split;
+  if (f.aux) p.aux = matrix_desc{f.d, d, d == row_major ? p.n : p.m};
+  return p;
+}
+
+/// The facts of a kernel describe GEMMs that it computes and is planned for.
+TEST(Family, EveryKernelIsPlannedForWhatItsFactsDescribe) {
+  std::mt19937 rng(20261125);
+  for (gemm_family const* f : families())
+    for (int kernel = 0; kernel < f->kernel_count(); ++kernel) {
+      kernel_facts const facts = f->facts(kernel);
+      int planned = 0;
+      for (int i = 0; i < 3; ++i) {
+        gemm_problem const p = problem_of(facts, rng);
+        ASSERT_FALSE(accept(p)) << f->name(kernel) << ": " << accept(p)->what;
+        EXPECT_TRUE(f->computes(p)) << f->name(kernel);
+        device const dev = with_sm_count(h200(), facts.device_sms > 0 ? facts.device_sms : 4);
+        auto const plans = plan_candidates(p, with_workspace(), dev, kernel_set::all);
+        planned += std::ranges::any_of(plans, [&](gemm_plan const& x) {
+          return x.family == f && x.instance == kernel && !x.swapped;
+        });
+      }
+      EXPECT_GT(planned, 0) << f->name(kernel);
+    }
+}
+
+TEST(Family, APlanCarriesTheNameAndTheTimeThatItsFamilyGives) {
+  for (gemm_problem const& p : {tn(1000, 700, 3000), tn(4, 700, 3000), tn(64, 512, 8192)})
+    for (gemm_plan const& x : plan_candidates(p, with_workspace(), h200(), kernel_set::all)) {
+      EXPECT_EQ(x.kernel, x.family->name(x.instance, x.schedule));
+      EXPECT_EQ(x.predicted_us, x.family->predicted_us(x, h200()));
+      EXPECT_EQ(x.built, x.family->built(x.instance));
+      EXPECT_GT(x.family->tiles(x).ctas, 0);
+      EXPECT_FALSE(x.family->schedule_text(x).empty());
+    }
+}
+
+TEST(KernelSet, EachPairOfTypesAndMajorsHasARepresentative) {
+  auto const key = [](gemm_config const& c) {
+    return std::tuple(c.ab, c.d, c.a_mn, c.b_mn, c.fused != fusion::none);
+  };
+  std::set<decltype(key({}))> all, represented;
+  for (auto const& i : sm90_gemm_family::instances()) {
+    if (i.config.fused != fusion::none) continue;
+    all.insert(key(i.config));
+    if (i.representative) represented.insert(key(i.config));
+  }
+  EXPECT_EQ(represented, all);
+}
+
+TEST(KernelSet, ABuildHasItsSet) {
+  int built = 0, all = 0, representatives = 0;
+  for (gemm_family const* f : families())
+    for (int kernel = 0; kernel < f->kernel_count(); ++kernel) built += f->built(kernel), ++all;
+  for (auto const& i : sm90_gemm_family::instances()) representatives += i.representative;
+  for (auto const& i : gemv_family::instances()) representatives += i.representative;
+  kernel_set_facts const here = kernels_of_this_build();
+  EXPECT_EQ(here.built, built);
+  EXPECT_EQ(here.all, all);
+  EXPECT_EQ(here.built, here.name == "full" ? all : representatives);
+}
+
+TEST(KernelSet, WhereTheFirstKernelIsMissingTheNextBestIsTaken) {
+  kernel_set_facts const here = kernels_of_this_build();
+  for (gemm_problem const& p : {tn(8192, 8192, 8192), tn(128, 3000, 5000)}) {
+    auto const all = plan_candidates(p, with_workspace(), h200(), kernel_set::all);
+    gemm_plan const plan = plan_gemm(p, with_workspace(), h200());
+    auto const first = std::ranges::find_if(all, &gemm_plan::built);
+    ASSERT_NE(first, all.end());
+    EXPECT_EQ(plan.kernel, first->kernel);
+    EXPECT_EQ(plan.missed, first == all.begin() ? "" : all.front().kernel);
+    if (here.built == here.all) {
+      EXPECT_EQ(first, all.begin());
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tw::test

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""instances_test.py  gen/instances.py refuses faulty lists of kernels with their line."""
+import os
+import pathlib
+import shutil
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "gen"))
+import instances  # noqa: E402
+
+HEAD = "tile  min_n  stages  cluster  schedule  form  epilogue  bf16:bf16  representative\n"
+GOOD = "128x128  -  6  1x1  cooperative  -  -  tn,nn  bf16:bf16=tn\n"
+
+
+class Lists(unittest.TestCase):
+    def read(self, text):
+        """The instances of a family sm90_gemm whose list is `text`."""
+        with tempfile.TemporaryDirectory() as temporary:
+            folder = pathlib.Path(temporary) / "sm90_gemm"
+            folder.mkdir()
+            shutil.copy(ROOT / "src/family/sm90_gemm/instances.py", folder)
+            (folder / "instances.txt").write_text(text, encoding="utf-8")
+            return instances.read_family(folder)[1]
+
+    def test_a_row_is_a_kernel_for_each_pair_of_majors(self):
+        found = self.read(HEAD + GOOD)
+        self.assertEqual([i.name for i in found], ["sm90_bf16_bf16_tn_128x128x64_1x1_s6",
+                                                   "sm90_bf16_bf16_nn_128x128x64_1x1_s6"])
+        self.assertEqual([i.representative for i in found], [True, False])
+
+    def test_wrong_rows_are_refused_with_their_line(self):
+        for wrong, words in [
+                (GOOD.replace("tn,nn", "tn,tn"), "'tn,tn' is not"),
+                (GOOD.replace("tn,nn", "xy"), "'xy' is not"),
+                (GOOD.replace("=tn", "=tt"), "representative, but not compiled"),
+                (GOOD.replace("=tn", "=zz"), "'zz' is not"),
+                (GOOD.replace("cooperative", "fast"), "schedule 'fast' is not one of"),
+                (GOOD.replace("128x128", "128"), "tile '128' is not"),
+                (GOOD.replace("1x1", "1x1x1x1"), "cluster '1x1x1x1' is not"),
+                (GOOD.replace("  6  ", "  "), "8 cells for 9 columns"),
+                (GOOD + GOOD, "listed twice")]:
+            with self.subTest(wrong), self.assertRaises(instances.Problem) as refused:
+                self.read(HEAD + wrong)
+            self.assertIn(words, str(refused.exception))
+            self.assertRegex(str(refused.exception), r"instances\.txt:[23]: ")
+
+    def test_wrong_columns_are_refused(self):
+        for head in (HEAD.replace("stages", "phases"), HEAD.replace("bf16:bf16", "bf16:b16")):
+            with self.subTest(head), self.assertRaises(instances.Problem):
+                self.read(head + GOOD)
+
+    def test_sources_hold_each_kernel_once(self):
+        for which in instances.SETS:
+            wanted = sorted(i.name for _, all_of_it in instances.read_all().values()
+                            for i in all_of_it if i.in_set(which))
+            for backend, suffix in (("emu", ".cpp"), ("gpu", ".cu")):
+                held = [line[3:] for path, text in instances.outputs(which, True)
+                        if os.path.basename(path).startswith(backend + "_")
+                        and path.endswith(suffix) and "launchers" not in path
+                        for line in text.splitlines() if line.startswith(("// sm90_", "// gemv_"))]
+                self.assertEqual(sorted(held), wanted)
+
+
+if __name__ == "__main__":
+    unittest.main()
