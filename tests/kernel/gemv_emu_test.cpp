@@ -22,8 +22,8 @@ TEST(GemvEmu, RandomProblemsKeepTheBound) {
     o.policy = static_cast<async_policy>(i % 3);
     o.sms = 1 + i % 5;
     std::vector<gemm_plan> const plans = gemv_plans(p, o.sms);
-    if (plans.empty()) {  // the batch is one GEMM of more rows
-      ASSERT_GT(p.problem.batch, 1) << p.text();
+    if (plans.empty()) {  // the batch is one GEMM of more rows, or this build lacks the kernel
+      ASSERT_TRUE(p.problem.batch > 1 || kernels_of_this_build().name != "full") << p.text();
       continue;
     }
     gemm_plan const& plan = plans[rng() % plans.size()];
