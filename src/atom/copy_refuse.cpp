@@ -58,20 +58,25 @@ constexpr std::array rows{
     words{245, "global stride of the index that is contiguous in shared memory", "{}", "{}",
           "use a shared-memory atom of the other major, or a tiler without gaps"},
     words{246, "extent of a TMA box", "{}", "1 to {}", "cut the tile and copy several boxes"},
-    words{247, "row of a TMA box", "{} bytes",
-          "a multiple of 16 bytes; at most the span of the swizzle ({})",
-          "copy several boxes, each one span wide"},
+    words{247, "row of a TMA box", "{} bytes", "a multiple of {} bytes", "widen the tile's rows"},
+    words{247, "row of a TMA box", "{} bytes", "at most {} bytes, the span of the swizzle",
+          "cut the tile into boxes that are one span wide"},
     words{248, "global stride of a TMA copy", "{} bits", "a positive multiple of {} bits",
           "pad the rows of the tensor to 16 bytes"},
     words{249, "modes of a TMA tensor", "{}, and the box is wide along a grouped one", "at most {}",
           "coalesce the tensor's modes, or give the trailing modes tiles of 1"},
+    words{304, "extent of a TMA tensor", "{}", "1 to {} elements",
+          "make several tensor maps, each of a part of the tensor"},
+    words{305, "global stride of a TMA copy", "{} bytes", "less than {} bytes",
+          "make several tensor maps, each of a part of the tensor"},
 };
 
 }  // namespace
 
 void throw_copy_refusal(int rule, std::int64_t got, std::int64_t need) {
   for (words const& w : rows) {
-    if (w.rule != rule) continue;
+    bool const too_wide = rule == 247 && need != 16;  // the second of its rows
+    if (w.rule != rule || (too_wide && w.need.starts_with("a multiple"))) continue;
     throw rejected({fmt::format("TW0{}", rule), std::string(w.what),
                     fmt::format(fmt::runtime(w.got), got), fmt::format(fmt::runtime(w.need), need),
                     std::string(w.hint)});

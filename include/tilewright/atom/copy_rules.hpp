@@ -177,6 +177,22 @@ TW_HD constexpr void refuse_tma_stride(std::int64_t got, std::int64_t need) {
       TW0248_tma_stride_is_no_multiple_of_16_bytes[detail::both(got, need)];
 }
 
+/// got = an extent of the tensor, need = 2^32.
+TW_HD constexpr void refuse_tma_extent(std::int64_t got, std::int64_t need) {
+  if (!__builtin_is_constant_evaluated()) return detail::copy_at_run_time(304, got, need);
+  int const TW0304_tma_extent_is_more_than_2_to_the_32[1] = {0};
+  [[maybe_unused]] int const e =
+      TW0304_tma_extent_is_more_than_2_to_the_32[detail::both(got, need)];
+}
+
+/// got = bytes of a stride, need = 2^40.
+TW_HD constexpr void refuse_tma_stride_bytes(std::int64_t got, std::int64_t need) {
+  if (!__builtin_is_constant_evaluated()) return detail::copy_at_run_time(305, got, need);
+  int const TW0305_tma_stride_is_not_below_2_to_the_40_bytes[1] = {0};
+  [[maybe_unused]] int const e =
+      TW0305_tma_stride_is_not_below_2_to_the_40_bytes[detail::both(got, need)];
+}
+
 /// got = modes of the tensor, need = 5.
 TW_HD constexpr void refuse_tma_rank(std::int64_t got, std::int64_t need) {
   if (!__builtin_is_constant_evaluated()) return detail::copy_at_run_time(249, got, need);

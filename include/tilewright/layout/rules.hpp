@@ -39,6 +39,7 @@ TW_HD constexpr std::int64_t both(std::int64_t got, std::int64_t need) {
     std::int64_t const closer = g * radix + n;
     if (n < radix && closer <= most && closer >= -most) return closer;
   }
+  if ((s & 0xFFFFFFFF) == 0) return s + 1;  // nvcc 13.0 looks at 32 bits and crashes on a 0
   return s;
 }
 
