@@ -2,7 +2,7 @@
 // examples_test.cpp  The laws in the compiler: the same predicates hold for constant layouts.
 #include <gtest/gtest.h>
 
-#include "tilewright/layout/laws.hpp"
+#include "tests/law/laws.hpp"
 
 namespace tw {
 namespace {

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "tests/law/laws.hpp"
 #include "tests/layout/random.hpp"
 #include "tilewright/atom/call.hpp"
-#include "tilewright/layout/laws.hpp"
 
 namespace tw_test {
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "tests/law/laws.hpp"
 #include "tests/layout/random.hpp"
-#include "tilewright/layout/laws.hpp"
 
 namespace {
 

@@ -2,8 +2,8 @@
 // composition_test.cpp  A(B(c)), and refusals exactly where no layout says it.
 #include <gtest/gtest.h>
 
+#include "tests/law/laws.hpp"
 #include "tests/layout/random.hpp"
-#include "tilewright/layout/laws.hpp"
 
 namespace {
 

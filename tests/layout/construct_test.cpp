@@ -2,8 +2,8 @@
 // construct_test.cpp  Compact layouts of a shape.
 #include <gtest/gtest.h>
 
+#include "tests/law/laws.hpp"
 #include "tests/layout/random.hpp"
-#include "tilewright/layout/laws.hpp"
 
 namespace {
 

@@ -5,8 +5,8 @@
 #include <set>
 #include <utility>
 
+#include "tests/law/laws.hpp"
 #include "tests/layout/random.hpp"
-#include "tilewright/layout/laws.hpp"
 
 namespace {
 

@@ -2,8 +2,8 @@
 // evaluate_test.cpp  Coordinates, indices, offsets, cosize; offsets that are coordinates.
 #include <gtest/gtest.h>
 
+#include "tests/law/laws.hpp"
 #include "tests/layout/random.hpp"
-#include "tilewright/layout/laws.hpp"
 
 namespace {
 

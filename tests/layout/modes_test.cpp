@@ -2,8 +2,8 @@
 // modes_test.cpp  The modes of a layout as a list.
 #include <gtest/gtest.h>
 
+#include "tests/law/laws.hpp"
 #include "tests/layout/random.hpp"
-#include "tilewright/layout/laws.hpp"
 
 namespace {
 

@@ -4,8 +4,8 @@
 
 #include <set>
 
+#include "tests/law/laws.hpp"
 #include "tests/layout/random.hpp"
-#include "tilewright/layout/laws.hpp"
 
 namespace {
 

@@ -2,8 +2,8 @@
 // swizzle_test.cpp  An involution on offsets; swizzled layouts.
 #include <gtest/gtest.h>
 
+#include "tests/law/laws.hpp"
 #include "tests/layout/random.hpp"
-#include "tilewright/layout/laws.hpp"
 
 namespace {
 

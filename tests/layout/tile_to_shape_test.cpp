@@ -2,8 +2,8 @@
 // tile_to_shape_test.cpp  A block fills a shape: how shared-memory atoms become tiles.
 #include <gtest/gtest.h>
 
+#include "tests/law/laws.hpp"
 #include "tests/layout/random.hpp"
-#include "tilewright/layout/laws.hpp"
 
 namespace {
 

@@ -4,14 +4,16 @@
 // Example:  tests/atom/access_test.cpp "refusals"
 #pragma once
 
+#include "tilewright/atom/access_words.hpp"
 #include "tilewright/layout/rules.hpp"
 
 namespace tw {
 
-/// Throws `rejected` with code TW0<rule>; src/atom/banks_refuse.cpp has the words.
-void throw_access_refusal(int rule, std::int64_t got, std::int64_t need);
-
 namespace detail {
+
+inline void throw_access_refusal(int rule, std::int64_t got, std::int64_t need) {
+  throw_refusal(access_rule_words, rule, got, need);
+}
 
 TW_HOST_CALL
 TW_HD inline void tell_access_host(int rule, std::int64_t got, std::int64_t need) {

@@ -6,14 +6,16 @@
 // Example:  tests/atom/copy_refusal_test.cpp
 #pragma once
 
+#include "tilewright/atom/copy_words.hpp"
 #include "tilewright/layout/rules.hpp"
 
 namespace tw {
 
-/// Throws `rejected` with code TW0<rule>; src/atom/copy_refuse.cpp has the words.
-void throw_copy_refusal(int rule, std::int64_t got, std::int64_t need);
-
 namespace detail {
+
+inline void throw_copy_refusal(int rule, std::int64_t got, std::int64_t need) {
+  throw_refusal(copy_rule_words, rule, got, need);
+}
 
 TW_HOST_CALL
 TW_HD inline void tell_copy_host(int rule, std::int64_t got, std::int64_t need) {

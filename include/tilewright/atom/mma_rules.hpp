@@ -7,14 +7,16 @@
 // Example:  find_mma("mma.sm90.m64n100k16.f32.bf16.bf16.ss") is refused by refuse_mma_shape
 #pragma once
 
+#include "tilewright/atom/mma_words.hpp"
 #include "tilewright/layout/rules.hpp"
 
 namespace tw {
 
-/// Throws `rejected` with code TW0<rule>; src/atom/mma_refuse.cpp has the words.
-void throw_mma_refusal(int rule, std::int64_t got, std::int64_t need);
-
 namespace detail {
+
+inline void throw_mma_refusal(int rule, std::int64_t got, std::int64_t need) {
+  throw_refusal(mma_rule_words, rule, got, need);
+}
 
 TW_HOST_CALL
 TW_HD inline void tell_host_mma(int rule, std::int64_t got, std::int64_t need) {

@@ -26,6 +26,8 @@ std::string to_string(rejection const& r);
 class rejected : public std::runtime_error {
  public:
   explicit rejected(rejection r) : std::runtime_error(to_string(r)), why_(std::move(r)) {}
+  rejected(rejected const&) = default;
+  ~rejected() override;  // in the library: a program that catches it gets the library's refusals
   rejection const& why() const { return why_; }
 
  private:

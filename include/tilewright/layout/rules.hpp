@@ -4,19 +4,17 @@
 // At compile time the mistake is an array subscript out of bounds: the array's type is named after
 // the rule, and the subscript shows both numbers, got * 1000000 + need. g++ and nvcc print both,
 // and the chain of calls down to the line of the user. (A type, because g++ adds three lines to
-// show where an array was declared.) At run time the host throws tw::rejected with the same code;
-// device code faults.
+// show where an array was declared.) At run time the host throws tw::rejected with the same code
+// (tw::refused where the library is not linked: base/refusal.hpp); device code faults.
 // Example:  composition("(4,8):(8,1)"_L, "6:1"_L) is refused by refuse_shape_split(6, 4)
 #pragma once
 
 #include <cstdint>
 
 #include "tilewright/base/hd.hpp"
+#include "tilewright/layout/rule_words.hpp"
 
 namespace tw {
-
-/// Throws `rejected` with code TW0<rule>; src/layout/refuse.cpp has the words.
-void throw_refusal(int rule, std::int64_t got, std::int64_t need);
 
 namespace detail {
 
@@ -43,10 +41,14 @@ TW_HD constexpr std::int64_t both(std::int64_t got, std::int64_t need) {
   return s;
 }
 
+inline void throw_layout_refusal(int rule, std::int64_t got, std::int64_t need) {
+  throw_refusal(layout_rule_words, rule, got, need);
+}
+
 /// Empty on the device.
 TW_HOST_CALL
 TW_HD inline void tell_host(int rule, std::int64_t got, std::int64_t need) {
-  throw_refusal(rule, got, need);
+  throw_layout_refusal(rule, got, need);
 }
 
 /// A kernel that evaluates a refused operation at run time faults here.

@@ -12,19 +12,18 @@
 #pragma once
 
 #include "tilewright/layout/bind.hpp"
+#include "tilewright/tensor/rule_words.hpp"
 #include "tilewright/tensor/view.hpp"
 
 namespace tw {
 
 namespace detail {
 
-/// Throws `rejected` TW0153; src/tensor/refuse.cpp has the words.
-void throw_pitch(std::int64_t pitch, std::int64_t multiple);
-
 /// Empty on the device.
 TW_HOST_CALL
 TW_HD inline void check_pitch(std::int64_t pitch, std::int64_t multiple) {
-  if (pitch % multiple != 0) throw_pitch(pitch, multiple);
+  if (pitch % multiple != 0)
+    throw_tensor_refusal(TW0153_pitch_is_not_a_multiple_as_promised, pitch, multiple);
 }
 
 /// A matrix ($0,$1) whose mode `along` has stride `step * $2`, the other one stride 1.

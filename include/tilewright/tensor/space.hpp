@@ -14,6 +14,7 @@
 #pragma once
 
 #include "tilewright/layout/num.hpp"
+#include "tilewright/tensor/rule_words.hpp"
 #include "tilewright/tensor/rules.hpp"
 
 namespace tw {
@@ -59,15 +60,13 @@ struct space_ptr {
 
 namespace detail {
 
-/// Throws `rejected` TW0152; src/tensor/refuse.cpp has the words.
-void throw_misaligned(std::uint64_t address, int align_bytes);
-
 /// Empty on the device: there a misaligned access faults by itself.
 TW_HOST_CALL
 TW_HD inline void check_aligned(void const* p, int align_bytes) {
   auto const address = reinterpret_cast<std::uint64_t>(p);
   if (address % static_cast<std::uint64_t>(align_bytes) != 0)
-    throw_misaligned(address, align_bytes);
+    throw_tensor_refusal(TW0152_address_is_not_aligned_as_promised,
+                         static_cast<std::int64_t>(address), align_bytes);
 }
 
 }  // namespace detail

@@ -7,7 +7,7 @@
 // Example:  make_layout_left_law(tree, make_layout_left(tree))     tests/law/construct_test.cpp
 #pragma once
 
-#include "tilewright/layout/laws_meaning.hpp"
+#include "tests/law/laws_meaning.hpp"
 
 namespace tw {
 

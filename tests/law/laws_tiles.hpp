@@ -5,7 +5,7 @@
 // Example:  logical_divide_law(l, t, logical_divide(l, t))     tests/law/tiles_test.cpp
 #pragma once
 
-#include "tilewright/layout/laws_algebra.hpp"
+#include "tests/law/laws_algebra.hpp"
 
 namespace tw {
 

@@ -6,8 +6,8 @@
 // Example:  static_assert(composition_law(a, b, composition(a, b)))    tests/law/examples_test.cpp
 #pragma once
 
-#include "tilewright/layout/laws_algebra.hpp"
-#include "tilewright/layout/laws_modes.hpp"
-#include "tilewright/layout/laws_shapes.hpp"
-#include "tilewright/layout/laws_tiles.hpp"
+#include "tests/law/laws_algebra.hpp"
+#include "tests/law/laws_modes.hpp"
+#include "tests/law/laws_shapes.hpp"
+#include "tests/law/laws_tiles.hpp"
 #include "tilewright/layout/layout.hpp"

@@ -5,7 +5,7 @@
 // Example:  take_law(l, 1, 3, take(l, 1, 3))      tests/law/modes_test.cpp
 #pragma once
 
-#include "tilewright/layout/laws_shapes.hpp"
+#include "tests/law/laws_shapes.hpp"
 
 namespace tw {
 

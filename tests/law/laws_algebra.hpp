@@ -5,7 +5,7 @@
 // Example:  composition_law(a, b, composition(a, b))      tests/law/algebra_test.cpp
 #pragma once
 
-#include "tilewright/layout/laws_modes.hpp"
+#include "tests/law/laws_modes.hpp"
 
 namespace tw {
 
