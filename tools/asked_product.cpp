@@ -9,7 +9,7 @@
 namespace tw {
 namespace {
 
-/// A matrix of rows x cols, its batch one behind the other. Where that distance is no number of 64
+/// A matrix of rows x cols, its batch one after the other. Where that distance is no number of 64
 /// bits, accept() refuses the pitch or the extent that makes it so.
 matrix_desc placed(elem type, order ord, std::int64_t rows, std::int64_t cols, std::int64_t pitch,
                    std::int64_t batch) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// asked_product.hpp  A product as `tilewright plan`, `tilewright tune` and shape files ask for it:
+// asked_product.hpp  A problem as `tilewright plan`, `tilewright tune` and shape files give it:
 //                    sizes, words and pitches, no matrices.
 #pragma once
 
@@ -20,8 +20,8 @@ struct asked_product {
   bool add_c = false;  // of D's type, order and pitch, before the activation
 };
 
-/// The matrices of a batch lie one behind the other, at their pitches. Refuses (TW0615) `add_c`
-/// beside a residual: there is one C.
+/// The matrices of a batch lie one after the other, at their leading dimensions. Refuses (TW0615)
+/// `add_c` beside a residual: there is one C.
 gemm_problem problem_of(asked_product const& a);
 
 }  // namespace tw

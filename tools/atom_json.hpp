@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// atom_json.hpp  Questions about atoms: asked by "op" and "name", answered field by field.
+// atom_json.hpp  Queries about atoms: by "op" and "name", answered field by field.
 //
 //     {"id": "a1", "op": "mma_atom", "name": "SM80_16x8x8_F32BF16BF16F32_TN"}
 //     {"id": "a1", "ThrID": "32:1", "ThrID_offs": [...], "Shape_MNK": "(16,8,8)", "ALayout": ...}

@@ -97,7 +97,7 @@ mma_type type_of(std::string_view text) {
   return mma_type::none;
 }
 
-/// The number after one letter; 0 where there is none.
+/// The number after one letter; 0 without one.
 int after_letter(std::string_view text, char letter) {
   if (text.size() < 2 || text.size() > 5 || text[0] != letter) return 0;
   int v = 0;

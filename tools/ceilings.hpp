@@ -14,7 +14,7 @@ struct rates {
   double tflops = 0, gb_per_s = 0;
   double of_wgmma = 0, of_dram = 0;
 
-  /// The larger share: that of the ceiling which the product meets first.
+  /// The larger share: that of the peak which limits the problem.
   double of_ceiling() const { return std::max(of_wgmma, of_dram); }
 };
 

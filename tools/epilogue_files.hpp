@@ -11,7 +11,7 @@
 
 namespace tw {
 
-/// The mapped files, compared with the product's extents. A vector of n values is an array of one
+/// The mapped files, compared with the problem's extents. A vector of n values is an array of one
 /// dimension, or a matrix of one row or one column. Throws `rejected`: TW06xx, TW0616 for another
 /// number of values.
 class epilogue_files {
@@ -31,7 +31,7 @@ class epilogue_files {
   gemm_epilogue epilogue_;
 };
 
-/// The vectors in memory, in the types that the product takes.
+/// The vectors in memory, in the types that the GEMM takes.
 struct epilogue_data {
   explicit epilogue_data(epilogue_files const& f);
 

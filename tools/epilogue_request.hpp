@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// epilogue_request.hpp  What `tilewright gemm` was asked to do after the product.
+// epilogue_request.hpp  The epilogue options of `tilewright gemm`.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@ class App;
 
 namespace tw {
 
-/// Addresses of files; empty: not asked for.
+/// Names of files; empty: not requested.
 struct epilogue_request {
   std::string bias, row_scale, col_scale, residual, aux;
   along bias_along = along::cols;
@@ -29,7 +29,7 @@ void add_epilogue_options(CLI::App& verb, epilogue_request& r);
 std::optional<activation> parse_activation(std::string const& word);
 char const* text_of(activation act);
 
-/// " + bias of columns, silu, gate split, + residual": what a report adds after the product.
+/// " + bias of columns, silu, gate split, + residual": the part of a report after the GEMM.
 std::string text_of(gemm_epilogue const& e);
 
 }  // namespace tw

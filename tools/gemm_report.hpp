@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gemm_report.hpp  What a product was, where it ran and how right it is: for people and as JSON.
+// gemm_report.hpp  The report of a GEMM: shapes, device, time and check, as text and as JSON.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

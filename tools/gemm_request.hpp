@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gemm_request.hpp  What `tilewright gemm` was asked for, as its options say it.
+// gemm_request.hpp  Options of `tilewright gemm`.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gemm_run.cpp  Operands to where the product runs, and D back.
+// gemm_run.cpp  Copies operands to the device that runs the GEMM, and D back.
 #include "tools/gemm_run.hpp"
 
 #include <fmt/format.h>
@@ -115,7 +115,7 @@ gemm_run run_emulated(gemm_files const& files, gemm_data& data, int threads, boo
   run.device = "emulator";
   run.threads = record != nullptr ? 1 : options.os_threads;
   run.plan = plan_gemm(files.problem(), data.operands(), emulated_device(options));
-  require_memory(bytes{run.plan.workspace_bytes}, "operands at a padded pitch");
+  require_memory(bytes{run.plan.workspace_bytes}, "operands in padded lines");
   host_buffer workspace(bytes{run.plan.workspace_bytes});
   if (workspace.data() != nullptr)
     std::fill_n(workspace.data(), gemm_workspace_zeros, std::byte{0});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gemm_run.hpp  One product on the GPU or in the emulator, timed.
+// gemm_run.hpp  One GEMM on the GPU or in the emulator, timed.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ struct gemm_run {
   std::string device;  // name of the GPU, or "emulator"
   int threads = 0;     // of the emulator
   gemm_plan plan;
-  double seconds = 0;  // of one product: GPU event clock, or wall time
+  double seconds = 0;  // of one GEMM: GPU event clock, or wall time
   int timed_runs = 1;  // on the GPU the mean of these
 
   double tflops() const {
@@ -25,7 +25,7 @@ struct gemm_run {
 };
 
 /// The device that `choice` means here: true for the GPU. Throws `no_usable_gpu` when the GPU is
-/// asked for and cannot be used.
+/// requested and cannot be used.
 bool choose_gpu(device_choice choice);
 
 /// --device gpu on a machine without a usable GPU: exit status 77.
@@ -34,7 +34,7 @@ class no_usable_gpu : public rejected {
   using rejected::rejected;
 };
 
-/// Computes the product into data.d(). The GPU's memory is checked first (TW0613).
+/// Computes the GEMM into data.d(). The GPU's memory is checked first (TW0613).
 gemm_run run_on_gpu(gemm_files const& files, gemm_data& data);
 /// record: the launch is written down for a timeline; then in one OS thread, and `threads` (default
 /// 1) only says how many SMs the emulated device has, two for each.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// info_command.cpp  What there is to run on.
+// info_command.cpp  Version, build and GPU.
 #include "tools/info_command.hpp"
 
 #include <fmt/format.h>
@@ -65,7 +65,8 @@ exit_status info(bool json) {
 
 void add_info_command(CLI::App& app, int& status) {
   auto const json = std::make_shared<bool>(false);
-  CLI::App* verb = app.add_subcommand("info", "version, build, and the GPU or why there is none");
+  CLI::App* verb =
+      app.add_subcommand("info", "version, build, and the GPU or why none can be used");
   verb->add_flag("--json", *json, "one JSON record on stdout");
   verb->callback(
       [json, &status] { status = static_cast<int>(guarded(*json, [&] { return info(*json); })); });

@@ -75,7 +75,7 @@ std::string runner_up(plan_answer const& a) {
 /// Copies of operands need their room; tiles are shared only where there is some.
 bool suffices(plan_answer const& a) { return a.plans[0].workspace_bytes <= a.workspace_bytes; }
 
-/// What the launch tells L2, of the operands as asked for.
+/// The L2 cache hints of the launch, for the operands as requested.
 struct told_l2 {
   l2_load a = l2_load::plain, b = l2_load::plain;
   bool by_128_bytes = false;  // whichever makes room first
@@ -87,7 +87,7 @@ told_l2 told_l2_by(gemm_plan const& p) {
           h.d_evict_first && !p.direct_d};
 }
 
-/// Nothing where it is told nothing.
+/// Nothing without hints.
 std::string l2_text(gemm_plan const& p) {
   told_l2 const t = told_l2_by(p);
   std::vector<std::string> parts;
@@ -165,7 +165,7 @@ std::string limit_text(gemm_plan const& p) {
   auto const of = [&](double us) { return fmt::format("{:.1f} of {:.1f} us", us, p.predicted_us); };
   if (most == math)
     return fmt::format(
-        "the tensor cores: {}; {:.1f} for the product's own operations, {:.1f} for edges, "
+        "the tensor cores: {}; {:.1f} for the GEMM's own operations, {:.1f} for edges, "
         "part-empty waves and what instructions lose",
         of(math), t.tensor, t.idle);
   if (most == t.dram) return fmt::format("DRAM: {} to read A and B and write D once", of(t.dram));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plan_report.hpp  Ranked plans of a product as text and as JSON ("tilewright.plan/1").
+// plan_report.hpp  Ranked plans of a problem as text and as JSON ("tilewright.plan/1").
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -10,7 +10,7 @@
 
 namespace tw {
 
-/// What was asked, and all plans for it, the chosen one first.
+/// The problem, and all plans for it, the chosen one first.
 struct plan_answer {
   gemm_problem problem;
   std::string layout;    // "TN"
@@ -20,7 +20,7 @@ struct plan_answer {
   std::vector<gemm_plan> plans;
 };
 
-/// What limits a plan, in words: "the tensor cores: 138.7 of 163.0 us, ...".
+/// The limit of a plan, in words: "the tensor cores: 138.7 of 163.0 us, ...".
 std::string limit_text(gemm_plan const& p);
 
 /// The chosen plan and why, then a table of the first `top` plans (0: all).

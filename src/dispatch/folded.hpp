@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// folded.hpp  A batch that is one product: the same B for all, and rows that go on from a matrix to
+// folded.hpp  A batch that is one GEMM: the same B for all, and rows that continue from a matrix to
 //             the next.
 #pragma once
 
@@ -14,9 +14,9 @@ inline bool goes_on(matrix_desc const& m, std::int64_t rows) {
   return m.ord == order::row_major && m.batch_stride_elems == rows * m.pitch_elems;
 }
 
-/// The same problem with as few products as it can be told with: a batch with one B whose A, C,
-/// D and aux go on is a single product of batch * m rows; the transposed case likewise. Else as it
-/// was.
+/// The same problem with the smallest batch: a batch with one B whose A, C,
+/// D and aux are contiguous is a single GEMM of batch * m rows; the transposed case likewise. Else
+/// as it was.
 inline gemm_problem folded(gemm_problem const& p) {
   constexpr std::int64_t most_rows = std::int64_t{1} << 30;  // TMA coordinates are int32
   auto const fold_rows = [](gemm_problem q) {

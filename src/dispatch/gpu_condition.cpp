@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gpu_condition.cpp  The conditions in the order in which a machine meets them.
+// gpu_condition.cpp  The conditions in the order in which they are checked.
 #include "dispatch/gpu_condition.hpp"
 
 #include <fmt/format.h>

@@ -9,7 +9,7 @@
 
 namespace tw {
 
-/// What the CUDA runtime says of the machine.
+/// The CUDA runtime's report on the machine.
 struct gpu_facts {
   int driver_version = 0;       // 13000 for CUDA 13.0; 0: no driver
   bool driver_too_old = false;  // for the runtime this library is built with

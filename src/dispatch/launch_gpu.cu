@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// launch_gpu.cu  Runs a product on the GPU.
+// launch_gpu.cu  Runs a problem on the GPU.
 #include <cuda_runtime_api.h>
 
 #include <map>
@@ -32,7 +32,7 @@ gpu_info look(int ordinal) {
   f.driver_too_old = e == cudaErrorInsufficientDriver;
   if (e == cudaSuccess && f.devices > 0) e = cudaGetDeviceProperties(&prop, ordinal);
   if (e != cudaSuccess) f.error = cudaGetErrorString(e);
-  cudaGetLastError();  // looking must not leave an error behind
+  cudaGetLastError();  // the query must not leave an error
   f.name = prop.name;
   f.compute_capability = prop.major * 10 + prop.minor;
   if (auto why = why_unusable(f)) i.why_not = *why;
@@ -102,7 +102,7 @@ void gemm(gemm_plan const& plan, gemm_operands const& given, cudaStream_t stream
   bool const early = how.pdl.value_or(plan.starts_early);
   if (form.copied())
     must(repitch_operands(form.copies, stream, early),
-         "launch that copies operands to a padded pitch");
+         "launch that copies operands to padded lines");
   bool const pdl = early || form.copied();  // copies come before it, and follow what came before
   must(static_cast<cudaError_t>(plan.family->launch_gpu(plan, form, stream, pdl)), "kernel launch");
 }

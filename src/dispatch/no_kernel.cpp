@@ -55,7 +55,7 @@ rejection no_kernel(gemm_problem const& p) {
     q.d.type = elem::f32;
     if (q.aux) q.aux->type = elem::f32;
   };
-  std::string const apart = "compute the product and the epilogue apart";
+  std::string const apart = "compute the GEMM and the epilogue separately";
   if (with(of_operands))
     return refused(
         "type of D", p, std::string(name(p.d.type)),

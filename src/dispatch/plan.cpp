@@ -21,8 +21,8 @@ namespace {
 
 std::string slower_path(char const* matrix, matrix_desc const& m, char const* consequence) {
   return fmt::format(
-      "{}: pitch of {} bytes, {}or its base is not a multiple of 16 bytes, which TMA "
-      "needs; {}. A padded pitch avoids this",
+      "{}: leading dimension of {} bytes, {}or its base is not a multiple of 16 bytes, which TMA "
+      "needs; {}. A padded leading dimension avoids this",
       matrix, m.pitch_elems * size_bytes(m.type),
       m.batch_stride_elems <= 0
           ? ""
@@ -32,12 +32,12 @@ std::string slower_path(char const* matrix, matrix_desc const& m, char const* co
 
 std::string split_sectors(char const* matrix, matrix_desc const& m) {
   return fmt::format(
-      "{}: pitch of {} bytes, no multiple of 32: lines that TMA reads begin inside of L2's "
-      "sectors, and loads take twice the time. A padded pitch avoids this",
+      "{}: leading dimension of {} bytes is not a multiple of 32: TMA rows straddle L2 "
+      "sectors, and loads take twice the time. A padded leading dimension avoids this",
       matrix, m.pitch_elems * size_bytes(m.type));
 }
 
-/// What was measured for a problem.
+/// The measurement of a problem.
 struct measurements {
   std::optional<winner> shipped;  // on a device of this kind
   tuned_answer tuned;             // on this GPU
@@ -75,7 +75,7 @@ option option_of(gemm_plan plan, measurements const& m) {
   return x;
 }
 
-/// What all plans of `whole`, or of its transposed form, have in common: the form as run, operands
+/// Common members of all plans of `whole`, or of its swapped form: the form as run, operands
 /// that TMA cannot address, and hints about them.
 gemm_plan common_plan(gemm_problem const& p, gemm_problem const& whole, bool swapped,
                       gemm_operands const& given) {
@@ -92,7 +92,7 @@ gemm_plan common_plan(gemm_problem const& p, gemm_problem const& whole, bool swa
   base.direct_d = !tma_addressable(q.d, d_m ? result_cols(q.epilogue, q.n) : q.m, q.batch, o.d);
   char const* const first = swapped ? "B" : "A";
   char const* const second = swapped ? "A" : "B";
-  char const* const copied = "it is copied to a padded pitch in the workspace first";
+  char const* const copied = "it is copied to padded lines in the workspace first";
   if (base.repitch_a) base.hints.push_back(slower_path(first, q.a, copied));
   if (base.repitch_b) base.hints.push_back(slower_path(second, q.b, copied));
   if (!base.repitch_a && splits_sectors(q.a, a_lines))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plan_cache.cpp  A hash map behind a lock that readers share.
+// plan_cache.cpp  A hash map with a lock that readers share.
 #include "dispatch/plan_cache.hpp"
 
 #include <bit>
@@ -22,7 +22,7 @@ cache& the_cache() {
 
 }  // namespace
 
-/// Equal keys have equal hashes; what the hash leaves out, comparing tells apart.
+/// Equal keys have equal hashes; a comparison distinguishes what the hash leaves out.
 std::size_t plan_key_hash::operator()(plan_key const& k) const {
   std::uint64_t h = 0;
   auto const mix = [&](std::int64_t x) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plan_log.hpp  Tells the log what was planned, why, and what would be faster.
+// plan_log.hpp  Logs plans, their reasons and performance hints.
 #pragma once
 
 #include "tilewright/dispatch/gemm.hpp"

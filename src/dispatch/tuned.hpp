@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tuned.hpp  What `tilewright tune` found on this card, for the planner.
+// tuned.hpp  Results of `tilewright tune` on this device, for the planner.
 #pragma once
 
 #include <optional>
@@ -15,12 +15,12 @@ struct tuned_answer {
   std::string trouble;  // the file is there and cannot be used: a hint for every plan
 };
 
-/// The file is read once for each card, at the first call on it; forget_tuning() reads it again at
-/// the next.
+/// The file is read once for each device, at the first call on it; forget_tuning() reads it again
+/// at the next.
 tuned_answer find_tuned(gemm_problem const& p, device const& dev);
 void forget_tuning();
 
-/// For tests: plan as if on this card; nothing: on the one that is here.
+/// For tests: plan as if on this device; nothing: on the one that is present.
 void pretend_identity(std::optional<tuning_identity> const& id);
 
 }  // namespace tw

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tuning_key.hpp  What a measurement holds for: the card, its driver, this library, the problem.
+// tuning_key.hpp  The key of a measurement: the device, its driver, this library, the problem.
 #pragma once
 
 #include <optional>

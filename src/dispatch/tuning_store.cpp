@@ -210,7 +210,7 @@ void tuning_store::prepare_schema(bool may_write) {
     refuse(path_, SQLITE_NOTADB,
            fmt::format("application id {:#x}, version {}", static_cast<unsigned>(id), version));
   };
-  // Several processes may meet an empty or an older file: one writes the tables, or adds what they
+  // Several processes may open an empty or an older file: one writes the tables, or adds what they
   // lack, in a transaction.
   if (may_write && pragma(db, path_, "user_version") < schema_version) {
     run(db, path_, "BEGIN IMMEDIATE");

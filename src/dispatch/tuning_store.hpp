@@ -14,7 +14,7 @@ struct sqlite3;
 
 namespace tw {
 
-/// A plan by what tells it from the others of its problem, and its time.
+/// A plan by the members that distinguish it from the others of its problem, and its time.
 struct measured_plan {
   std::string kernel;
   bool swapped = false;
@@ -78,7 +78,7 @@ class tuning_store {
 
   std::string path_;
   bool empty_ = false;  // for a reader: no tables yet
-  int version_ = 0;     // of the file; a reader may meet an older one
+  int version_ = 0;     // of the file; a reader may get an older one
   std::unique_ptr<sqlite3, closer> db_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// winners.hpp  Plans that were measured to be the fastest, for the products that were measured.
+// winners.hpp  Plans that were measured to be the fastest, for the measured problems.
 #pragma once
 
 #include <optional>
@@ -26,7 +26,7 @@ struct gemv_shape {
   int rows = 0, cols = 0, unroll = 0, warps_m = 0, warps_k = 0, ctas_per_sm = 0;
 };
 
-/// A product and the fastest way to compute it. layout: A is T = (m, k) or N = (k, m) in memory, B
+/// A problem and the fastest plan for it. layout: A is T = (m, k) or N = (k, m) in memory, B
 /// is N = (n, k) or T = (k, n), as in the names of BLAS; D row-major.
 struct winner {
   std::int64_t m, n, k, batch;
@@ -45,10 +45,10 @@ bool is_plan(winner const& w, gemm_plan const& p);
 /// All of them.
 std::span<winner const> winners();
 
-/// What was measured for this product on the device whose
+/// The measurement of this problem on the device whose
 /// tuning_table `dev` has, if it was: matrices without gaps,
-/// those of a batch behind each other, and no C. With column-major D it is what the transposed
-/// product has; an f16 product that was not measured has the bf16 product's (`ab` says which), as
+/// those of a batch one after the other, and no C. With column-major D it is that of the swapped
+/// problem; an f16 problem that was not measured has the bf16 one's (`ab` says which), as
 /// its kernels move as many bytes in the same instructions.
 std::optional<winner> find_winner(gemm_problem const& p, device const& dev);
 

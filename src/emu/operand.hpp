@@ -50,7 +50,7 @@ struct chunk_grid {
         columns(major == operand_major::k ? 2 : extent / 8) {}
 };
 
-/// What is wrong with an operand, or nothing: reserved bits and base offset zero, and every chunk
+/// The fault of an operand, or nothing: reserved bits and base offset zero, and every chunk
 /// in [smem_base, smem_base + smem_bytes).
 std::optional<std::string> check_operand(char name, smem_desc d, operand_major major, int extent,
                                          std::uint32_t smem_base, std::uint32_t smem_bytes);

@@ -29,7 +29,7 @@ struct wgmma_step_data {
   bool accumulate = true;
 };
 
-/// What the steps of a group share. type is bf16 or f16; n a multiple of 8 up to 256.
+/// Common properties of the steps of a group. type is bf16 or f16; n a multiple of 8 up to 256.
 struct wgmma_group_shape {
   elem type;
   operand_major a_major, b_major;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// product_portable.cpp  The product for any processor; the meaning that the other versions
+// product_portable.cpp  The matrix product for any processor; the other versions
 // reproduce.
 //
 // Where no product of two elements can overflow or lose bits to underflow it is exact in fp32 (two
@@ -23,7 +23,7 @@ float widen(std::uint16_t bits) {
   return to_float(bf16{bits});
 }
 
-/// True if a product of x and any y of which this is true, too, is exact in fp32.
+/// True if x times any y of which this is true, too, is exact in fp32.
 bool has_exact_products(float x) {
   float const magnitude = std::fabs(x);
   return magnitude == 0 || (magnitude >= 0x1p-60F && magnitude <= 0x1p60F);
@@ -50,7 +50,7 @@ void fused(product_block const& block, float* d, float const* b) {
   }
 }
 
-/// The same for two columns, d and d + 64, b[k] and b[64 + k], of exact products.
+/// The same for two columns, d and d + 64, b[k] and b[64 + k], of exact terms.
 void multiply_then_add(product_block const& block, float* d, float const* b) {
   for (int row = 0; row < 64; row += 16, d += 16) {
     float4 sum[2][4] = {}, a[4];

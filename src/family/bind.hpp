@@ -24,7 +24,7 @@ extents extents_of_a(gemm_problem const& q);
 extents extents_of_b(gemm_problem const& q);
 
 /// A copy of operand `m` whose pitch and batch stride TMA can address, in elements, and its size:
-/// one matrix where all products have the same. Lines of whole 128 bytes where that costs at most
+/// one matrix where the whole batch has the same. Lines of whole 128 bytes where that costs at most
 /// 5 %: TMA and L2 then move whole lines.
 struct padded {
   std::int64_t pitch_elems, batch_stride_elems, matrices, bytes;
@@ -43,7 +43,7 @@ struct launch_form {
 /// Checks the operands and the workspace (TW0408 to TW0410).
 launch_form form_of(gemm_plan const& plan, gemm_operands const& given);
 
-/// C as a kernel reads it; without data where there is none or beta is 0.
+/// C as a kernel reads it; without data if the problem has no C or beta is 0.
 c_view view_of_c(gemm_problem const& q, gemm_operands const& o);
 
 }  // namespace tw

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// normal_form.hpp  Every product as one with row-major D: (A B)^T = B^T A^T.
+// normal_form.hpp  Every problem as one with row-major D: (A B)^T = B^T A^T.
 #pragma once
 
 #include <utility>
@@ -22,7 +22,7 @@ inline gemm_epilogue transposed(gemm_epilogue e) {
   return e;
 }
 
-/// The transposed product: D^T = alpha * B^T * A^T + beta * C^T.
+/// Swap-AB: D^T = alpha * B^T * A^T + beta * C^T.
 inline gemm_problem transposed(gemm_problem p) {
   std::swap(p.m, p.n);
   std::swap(p.a, p.b);

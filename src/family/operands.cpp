@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// operands.cpp  The pointers of a product: present, and aligned to their element.
+// operands.cpp  The pointers of a problem: present, and aligned to their element.
 #include <fmt/format.h>
 
 #include "family/bind.hpp"
@@ -11,7 +11,7 @@ namespace {
 void check_pointer(char const* name, void const* value, elem type) {
   if (value == nullptr)
     throw rejected({"TW0408", fmt::format("address of {}", name), "nullptr",
-                    "the address of the matrix on the device that runs the product", ""});
+                    "the address of the matrix on the device that runs the GEMM", ""});
   auto const address = reinterpret_cast<std::uintptr_t>(value);
   auto const align = static_cast<std::uintptr_t>(size_bytes(type));
   if (address % align != 0)
@@ -28,7 +28,7 @@ void check_operands(gemm_problem const& p, gemm_operands const& o) {
     if (array != nullptr && reinterpret_cast<std::uintptr_t>(array) % 8 == 0) return;
     throw rejected({"TW0408", fmt::format("array of addresses of {}", name),
                     fmt::format("{}", fmt::ptr(array)),
-                    "the address of `batch` pointers on the device that runs the product", ""});
+                    "the address of `batch` pointers on the device that runs the GEMM", ""});
   };
   check("A", p.a, o.a, o.a_array);
   check("B", p.b, o.b, o.b_array);
@@ -42,7 +42,7 @@ void check_operands(gemm_problem const& p, gemm_operands const& o) {
   check_pointer("the auxiliary output", o.aux, p.aux->type);
   if (o.aux == o.d && !p.d.has_pointers())
     throw rejected({"TW0428", "address of the auxiliary output", "that of D",
-                    "memory of its own: two results", ""});
+                    "separate memory: two results", ""});
 }
 
 void check_workspace(gemm_plan const& plan, gemm_operands const& o) {

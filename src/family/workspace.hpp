@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// workspace.hpp  What lies where in a launch's workspace: counters, parts of shared tiles, copies.
+// workspace.hpp  The layout of a launch's workspace: counters, parts of split-K tiles, copies.
 #pragma once
 
 #include "tilewright/family/plan.hpp"
@@ -20,7 +20,7 @@ bool splits_sectors(matrix_desc const& m, std::int64_t outer);
 /// Byte offsets in a plan's workspace. The counters are its first gemm_workspace_zeros bytes, also
 /// where the plan shares nothing: copies must not disturb them for the plans that do.
 struct workspace_layout {
-  std::int64_t partials = 0;            // of shared tiles
+  std::int64_t partials = 0;            // of split-K tiles
   std::int64_t copy_a = 0, copy_b = 0;  // of the operands as run (plan.normal)
   std::int64_t bytes = 0;               // all; 0: the plan needs no workspace
 };

@@ -64,8 +64,8 @@ TEST_F(PlanLog, LogsEachProblemOnce) {
 TEST_F(PlanLog, HintsSayWhatIsSlow) {
   start("TW_LOG_LEVEL", "info");
   plan_gemm(tn(1113, 1021, 511), with_workspace(), h200());
-  EXPECT_EQ(count("performance: A: pitch of 1022 bytes"), 1) << text();
-  EXPECT_EQ(count("performance: D: pitch of 2042 bytes"), 1) << text();
+  EXPECT_EQ(count("performance: A: leading dimension of 1022 bytes"), 1) << text();
+  EXPECT_EQ(count("performance: D: leading dimension of 2042 bytes"), 1) << text();
   plan_gemm(tn(600, 600, 30000), with_workspace(0), h200());
   EXPECT_EQ(count("performance: a workspace of"), 1) << text();
   plan_gemm(tn(600, 600, 30008), with_workspace(), h200());

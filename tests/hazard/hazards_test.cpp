@@ -163,11 +163,9 @@ auto const multiply_and_refill = []<bool Broken>(memory s, args p) {
   wgmma_wait<0>(acc);
 };
 TEST_P(Hazards, E0027RefillWhileWgmmaReads) {
-  expect({.code = "E0027",
-          .object = "a[0]",
-          .phase = 1,
-          .part = "the thread knows of none that is finished"},
-         multiply_and_refill);
+  expect(
+      {.code = "E0027", .object = "a[0]", .phase = 1, .part = "the thread has waited for no group"},
+      multiply_and_refill);
 }
 
 TEST_P(Hazards, E0028WriteWhileATmaStoreReads) {

@@ -139,8 +139,8 @@ struct product {
 };
 
 /// A random GEMM with extents up to `most`: all orders, types, strides, alpha and beta; with
-/// most_batch > 1 a batch in every form of strides, or by pointers.
-inline product random_product(std::mt19937_64& rng, int most, int most_batch = 1) {
+/// max_batch > 1 a batch in every form of strides, or by pointers.
+inline product random_product(std::mt19937_64& rng, int most, int max_batch = 1) {
   auto const any = [&](int lo, int hi) {
     return static_cast<int>(lo +
                             static_cast<std::int64_t>(rng() % static_cast<unsigned>(hi - lo + 1)));
@@ -158,7 +158,7 @@ inline product random_product(std::mt19937_64& rng, int most, int most_batch = 1
     return kind < 2 ? (inner + 7) / 8 * 8 - inner : kind == 2 ? any(0, 9) : 0;
   };
   order const oa = ord(), ob = ord(), od = ord();
-  int const batch = most_batch == 1 ? 1 : any(2, most_batch);
+  int const batch = max_batch == 1 ? 1 : any(2, max_batch);
   batch_form const forms[] = {batch_form::behind, batch_form::beside, batch_form::pointers,
                               batch_form::pointers, batch_form::same};
   auto const form = [&](int choices) {

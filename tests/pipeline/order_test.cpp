@@ -40,11 +40,11 @@ static_assert(visits_each_once({9, 11, 4, 2, order_kind::hilbert}));
 static_assert(visits_each_once({19, 21, 8, 1, order_kind::hilbert}));
 
 /// Up to `most` tiles each way.
-tile_order random_order(std::mt19937& rng, int most, int most_batch) {
+tile_order random_order(std::mt19937& rng, int most, int max_batch) {
   auto const any = [&](int limit) { return 1 + static_cast<int>(rng() % limit); };
   order_kind const kind = all_kinds[rng() % 3];
   int const band = kind == order_kind::hilbert ? 1 << (rng() % 6) : any(40);
-  return {any(most), any(most), band, any(most_batch), kind};
+  return {any(most), any(most), band, any(max_batch), kind};
 }
 
 TEST(TileOrder, VisitsEachTileOnce) {

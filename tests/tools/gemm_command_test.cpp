@@ -336,7 +336,8 @@ TEST_F(gemm_command, a_leading_dimension_that_tma_cannot_address_is_in_the_log) 
   auto const r = run_command({"gemm", a_file, b_file, "-o", d_file, "--device", "emu"},
                              {"TW_LOG_LEVEL=info", "TW_LOG_FILE=" + (folder / "log")});
   EXPECT_EQ(r.status, 0);
-  EXPECT_NE(r.err.find("performance: A: pitch of 82 bytes"), std::string::npos) << r.err;
+  EXPECT_NE(r.err.find("performance: A: leading dimension of 82 bytes"), std::string::npos)
+      << r.err;
   EXPECT_NE(read_file(folder / "log").find("performance: A"), std::string::npos);
 }
 

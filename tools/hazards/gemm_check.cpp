@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gemm_check.cpp  Random products, planned for the kernel under test.
+// gemm_check.cpp  Random problems, planned for the kernel under test.
 #include "tools/hazards/gemm_check.hpp"
 
 #include <fmt/format.h>
@@ -71,7 +71,7 @@ class gemm_runner {
         shapes_(shapes) {}
 
   /// Run number i of this kernel; given shapes are used in turn. With the same key it repeats.
-  /// Each kernel has products of its own.
+  /// Each kernel has different problems.
   void run(int i, run_key key, kernel_result& result) {
     std::string const words = fmt::format("{} {} {}", result.name, key.family, key.seed);
     std::seed_seq seeds(words.begin(), words.end());
@@ -121,7 +121,7 @@ class gemm_runner {
     std::erase_if(plans, [&](gemm_plan const& x) {
       return x.family != kernel_.family || x.instance != kernel_.kernel || x.swapped != swapped;
     });
-    if (plans.empty()) return;  // not a run: the planner never gives this kernel such a product
+    if (plans.empty()) return;  // not a run: the planner never gives this kernel such a problem
     judge(plans[random() % plans.size()], o, options, key, result);
   }
 
@@ -150,7 +150,8 @@ class gemm_runner {
     try {
       gemm_emulated(plan, o, options);
     } catch (emu::fault const& f) {
-      std::fill_n(workspace_.get(), gemm_workspace_zeros, std::byte{0});  // counters left behind
+      std::fill_n(workspace_.get(), gemm_workspace_zeros,
+                  std::byte{0});  // counters that are not zero
       ++result.bad_runs;
       for (emu::diagnosis const& d : f.diagnoses())
         result.add({d.code, d.kind, d.text, d.count, 0, key, {}});

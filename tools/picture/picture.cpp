@@ -13,15 +13,15 @@ i64 cell_count(picture const& p) {
 }
 
 void check_cells(i64 n) {
-  if (n <= most_cells) return;
+  if (n <= max_cells) return;
   refuse("TW0122", "cells of the picture", std::to_string(n),
-         "at most " + std::to_string(most_cells),
+         "at most " + std::to_string(max_cells),
          "choose a part with --slice, or look at one tile of a divide");
 }
 
 panel make_panel(std::string title, i64 rows, i64 columns) {
-  check_cells(rows > most_cells || columns > most_cells ? (rows > columns ? rows : columns)
-                                                        : rows * columns);
+  check_cells(rows > max_cells || columns > max_cells ? (rows > columns ? rows : columns)
+                                                      : rows * columns);
   panel p;
   p.title = std::move(title);
   p.rows = rows;

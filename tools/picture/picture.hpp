@@ -79,12 +79,12 @@ struct picture {
 i64 cell_count(picture const& p);
 
 /// The most cells of a picture.
-inline constexpr i64 most_cells = i64{1} << 17;
+inline constexpr i64 max_cells = i64{1} << 17;
 
-/// Refuses n cells where n > most_cells [TW0122].
+/// Refuses n cells where n > max_cells [TW0122].
 void check_cells(i64 n);
 
-/// An empty panel of rows x columns cells; more than most_cells are refused [TW0122].
+/// An empty panel of rows x columns cells; more than max_cells are refused [TW0122].
 panel make_panel(std::string title, i64 rows, i64 columns);
 
 /// "offset mod 8 = 0", ..., "... = 7": one entry per class.

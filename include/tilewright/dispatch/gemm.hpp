@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gemm.hpp  The front door: plan a product, then run it on the GPU or in the emulator.
+// gemm.hpp  The interface: plans a problem and runs it on the GPU or in the emulator.
 #pragma once
 
 #include <optional>
@@ -21,10 +21,10 @@ namespace tw {
 
 /// Chooses a kernel of this build for `dev`: gpu_device(), emulated_device() or
 /// known_device("h200"). Where the build lacks the kernel that ranks first, the next best is taken
-/// and the log tells so (subsystem plan). Throws `rejected` when accept() refuses the problem or
+/// and the log reports it (subsystem plan). Throws `rejected` when accept() refuses the problem or
 /// the device, and TW0505 where the build lacks every kernel that could compute the problem. Of the
 /// operands it reads the alignment and the size of the workspace. What `tilewright tune` found on
-/// this GPU is read at the first call and preferred (TILEWRIGHT_TUNE=off: not). The log tells each
+/// this GPU is read at the first call and preferred (TILEWRIGHT_TUNE=off: not). The log has each
 /// problem's plan once, and what would make it faster (TW_LOG_LEVEL; docs/planning.md).
 gemm_plan plan_gemm(gemm_problem const& p, gemm_operands const& o, device const& dev);
 
@@ -52,7 +52,7 @@ std::int64_t gemm_workspace_bytes(gemm_problem const& p, gemm_operands const& o)
 /// Plans in use stay valid.
 void forget_plans();
 
-/// What there is to run on: the current device (cudaSetDevice), each asked once. `usable` is false
+/// Properties of the current device (cudaSetDevice), cached per device. `usable` is false
 /// with a rejection TW05xx that says which condition failed: built without CUDA, no driver, no
 /// device, compute capability.
 struct gpu_info {
@@ -75,7 +75,7 @@ device const& gpu_device();
 /// How a launch stands to the one before it in its stream.
 struct launch_options {
   /// Programmatic dependent launch: the kernel may start while the one before it ends, sets itself
-  /// up, and waits for it before it touches operands, D or the workspace; a product may read what
+  /// up, and waits for it before it touches operands, D or the workspace; a GEMM may read what
   /// the one before has written. Our kernels say when the next may start; others' count when they
   /// have ended, or say so themselves (griddepcontrol.launch_dependents); one that is itself a
   /// dependent launch must wait for the one before it (docs/planning.md). Without a value, where
@@ -84,7 +84,7 @@ struct launch_options {
   std::optional<bool> pdl;
 };
 
-/// Computes the product on the current device, asynchronously on `stream`. Pointers are device
+/// Computes the problem on the current device, asynchronously on `stream`. Pointers are device
 /// pointers. Throws `rejected` before anything is launched.
 /// Nothing is allocated and nothing waits: a call may be captured into a CUDA graph, which keeps
 /// the addresses. The first form plans a problem once and then remembers it (per device, size of
@@ -101,7 +101,7 @@ void gemm(gemm_plan const& plan, gemm_operands const& o, cudaStream_t stream,
 using emu_options = emu::options;
 using emu::async_policy;
 
-/// Computes the product in the emulator. Pointers are host pointers; blocks until done.
+/// Computes the problem in the emulator. Pointers are host pointers; blocks until done.
 /// Throws `rejected` (bad problem) or `emu::fault` (the kernel broke a rule; carries diagnoses).
 void gemm_emulated(gemm_problem const& p, gemm_operands const& o, emu_options const& opt = {});
 void gemm_emulated(gemm_plan const& plan, gemm_operands const& o, emu_options const& opt = {});

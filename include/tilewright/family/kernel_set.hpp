@@ -6,7 +6,7 @@
 
 namespace tw {
 
-/// Kernels that a planner may choose from: those of this build, or all that the library knows.
+/// Kernels that a planner may choose from: those of this build, or all of the library.
 enum class kernel_set { built, all };
 
 /// The CMake option TW_KERNELS: "full", or "representative", a few dozen kernels that together run

@@ -14,20 +14,20 @@ namespace tw {
 
 class gemm_family;  // family.hpp
 
-/// A prediction's parts, microseconds. The total is launch + copies + meeting + epilogue + the
+/// A prediction's parts, microseconds. The total is launch + copies + reduction + epilogue + the
 /// longest of (tensor + idle), loads and DRAM, which is rounded up where they come close to each
 /// other.
 struct plan_terms {
-  double tensor = 0;         // the product's operations on the tensor cores of all SMs
+  double tensor = 0;         // the GEMM's operations on the tensor cores of all SMs
   double idle = 0;           // that the tiles add: edges, SMs without a tile, narrow instructions
   double loads = 0;          // operands, from L2 to shared memory
   double shared_memory = 0;  // its bytes in and out; known, not part of the total
   double dram = 0;           // operands read once, D written once
   double epilogue = 0;       // that no main loop hides
-  double meeting = 0;        // adding the parts of shared tiles
+  double meeting = 0;        // reducing the parts of split-K tiles
   double launch = 0;
   double copies = 0;  // of operands that TMA cannot address, by a launch before
-  double waves = 0;   // tiles of the busiest cluster (a count; a shared tile counts by its part)
+  double waves = 0;   // tiles of the busiest cluster (a count; a split-K tile counts by its part)
 };
 
 /// Why a plan comes first: its predicted time, or a measured one: of the device's tuning table,
@@ -50,9 +50,9 @@ struct plan_schedule {
 
 /// A problem, the kernel chosen for it and why.
 struct gemm_plan {
-  gemm_problem problem;  // as asked
-  gemm_problem normal;   // as run: the kernel's order of D may ask for the transposed product
-  bool swapped = false;  // normal is the transposed product
+  gemm_problem problem;  // as requested
+  gemm_problem normal;   // as run: the kernel's order of D may need swap-AB
+  bool swapped = false;  // normal is the swapped problem (swap-AB)
   gemm_family const* family = nullptr;
   int instance = -1;  // the kernel: an index into the family's
   plan_schedule schedule;
@@ -69,7 +69,7 @@ struct gemm_plan {
   bool direct_d = false;      // D is written by plain stores (pitch or base TMA cannot address)
   bool starts_early = false;  // programmatic dependent launch, unless launch_options say otherwise
   bool early_measured = false;    // starts_early is what was measured to be faster, not the rule's
-  bool measured_in_bf16 = false;  // `source` knows the bf16 product, not this one of f16
+  bool measured_in_bf16 = false;  // the measurement is of bf16, the problem of f16
   bool built = true;              // this build has the kernel (TW_KERNELS)
   std::string missed;  // the first kernel before it in the ranking, where this build lacks that one
   std::vector<std::string> hints;  // performance hints for the log

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// add_c.hpp  beta * C, for a thread's results of a strip of D. C has any strides.
+// add_c.hpp  beta * C, for a thread's results of an epilogue tile. C has any strides.
 #pragma once
 
 #include "tilewright/arch/select.hpp"
@@ -7,7 +7,7 @@
 
 namespace tw {
 
-/// Where the first element of a fragment, or of a thread's results, lies: D(row, col) of product
+/// Where the first element of a fragment, or of a thread's results, lies: D(row, col) of matrix
 /// `batch`.
 struct fragment_place {
   int row, col, batch;
@@ -48,7 +48,7 @@ TW_DEVICE void add_c_of(epilogue_params const& p, std::byte const* const (&rows)
 
 /// acc[to] and up += beta * C: Results of a thread whose first is at D(at); result i lies
 /// 8 * (i>>1 & 1) rows and 8 * (i>>2) + (i & 1) columns from it (see accumulator); alpha is in
-/// them. `end` is the first column behind those that the CTA stores. What lies beyond D or `end` is
+/// them. `end` is the first column after those that the CTA stores. What lies beyond D or `end` is
 /// not stored and may get any element of C; if C is D, one that another thread is about to store.
 /// p.c.data is not nullptr, p.c.type is f32, bf16 or f16, p.m and `end` are at least 1.
 template <int Results, class Fragment>

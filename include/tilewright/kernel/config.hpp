@@ -7,7 +7,7 @@
 
 namespace tw {
 
-/// What a kernel's epilogue can do beyond alpha and beta: nothing, so that the common kernels stay
+/// Capabilities of a kernel's epilogue beyond alpha and beta: none, so that the common kernels stay
 /// small; everything but a gate; everything with one; and both with an auxiliary output. Numbers,
 /// for shorter symbols.
 struct fusion {
@@ -21,7 +21,7 @@ struct gemm_config {
   elem d = elem::bf16;    // output type
   bool a_mn = false;      // A is MN-major
   bool b_mn = false;      // B is MN-major
-  bool d_m = false;       // D is M-major (column-major): products with few rows run transposed
+  bool d_m = false;       // D is M-major (column-major): swap-AB kernels
   bool pingpong = false;  // two warpgroups work on two tiles in turn, else all on one tile
   int tile_m = 128, tile_n = 256;
   int least_n = 0;  // not 0: a launch chooses the columns of its tiles, least_n to tile_n
@@ -62,7 +62,7 @@ struct gemm_config {
     return n;
   }
   TW_HD constexpr int part_n() const { return tile_n / owners(); }
-  /// Warpgroups of a cluster that each add their part of a shared tile, warpgroup_m x tile_n.
+  /// Warpgroups of a cluster that each add their part of a split-K tile, warpgroup_m x tile_n.
   TW_HD constexpr int writers() const { return cluster_m * cluster_n * math_warpgroups(); }
   /// Fragments of 64 rows in a warpgroup.
   TW_HD constexpr int fragments() const { return warpgroup_m() / 64; }

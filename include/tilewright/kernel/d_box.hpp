@@ -7,19 +7,20 @@
 
 namespace tw {
 
-/// A warpgroup's fragment of D is (64, d_cols). It leaves in strips of 64 rows x `cols`, each one
-/// or two boxes of `rows` x `cols`. The contiguous side of a box (columns of a row-major D, rows of
-/// an M-major one) is one swizzle span, or has no swizzle and an odd number of 16-byte units.
+/// A warpgroup's fragment of D is (64, d_cols). It is stored in epilogue tiles of 64 rows x `cols`,
+/// each one or two boxes of `rows` x `cols`. The contiguous side of a box (columns of a row-major
+/// D, rows of an M-major one) is one swizzle span, or has no swizzle and an odd number of 16-byte
+/// units.
 struct d_box {
   int rows, cols;
   swizzle_mode swizzle;
   bool m_major;
 
-  TW_HD constexpr int boxes() const { return 64 / rows; }  // in a strip
+  TW_HD constexpr int boxes() const { return 64 / rows; }  // per epilogue tile
   TW_HD constexpr int bytes(elem d) const { return rows * cols * size_bytes(d); }
 };
 
-/// The widest box that divides the tile: to ask for one takes 150 cycles (docs/decisions/0030).
+/// The widest box that divides the tile: issuing one takes 150 cycles (docs/decisions/0030).
 TW_HD constexpr d_box d_box_of(gemm_config const& c) {
   int const span = 128 / size_bytes(c.d);  // elements in 128 bytes
   if (c.d_m) {
@@ -41,17 +42,17 @@ TW_HD constexpr d_box d_box_of(gemm_config const& c) {
   return {64, span / 8, swizzle_mode::none, false};
 }
 
-/// The staging strips of each math warpgroup: groups of strips are written at once, with one fence
-/// and one barrier; with two halves one is written while TMA reads the other.
+/// The staging buffers of each consumer warpgroup: groups of them are written at once, with one
+/// fence and one barrier; with two halves one is written while TMA reads the other.
 struct staging {
-  int group;   // strips; they divide those of a tile. 0: there is no room for one
+  int group;   // epilogue tiles; divides those of a tile. 0: not even one fits
   int halves;  // 1 or 2
 
   TW_HD constexpr int strips() const { return group * halves; }
 };
 
 /// The largest groups for which shared memory has room beside the stages; two halves are worth
-/// groups of half the size, but less than all strips of an M-major tile.
+/// groups of half the size, but less than all epilogue tiles of an M-major tile.
 TW_HD constexpr staging staging_of(gemm_config const& c) {
   if (c.fused != fusion::none) return {1, 2};
   constexpr int rest = 2048;  // of 227 KiB: barriers, flags, what aligns them

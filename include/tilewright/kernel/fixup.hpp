@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // fixup.hpp  A tile that several clusters share: each writes its partial sums to global memory, and
-//            the one that arrives last adds them up in order of K. Nobody waits for anybody, so any
+//            the one that arrives last adds them up in order of K. No CTA waits for another, so any
 //            number of CTAs may be resident; the result does not depend on who was last.
 #pragma once
 
@@ -16,7 +16,7 @@ struct fixup_smem {
   int last[4];  // per warpgroup: did it arrive last?
 };
 
-/// A cluster's part of a tile, and where the parts meet.
+/// A cluster's part of a tile, and where the parts are reduced.
 struct fixup_place {
   int parts = 1;  // of the tile
   int part = 0;   // this cluster's
@@ -35,8 +35,9 @@ struct fixup {
   static constexpr int writers = C.writers();  // of a cluster tile
   static constexpr int tile_floats = writers * warpgroup_floats;
 
-  /// Of `seg`, for this warpgroup: before the main loop, while the first loads fly. Behind it the
-  /// divisions and parameters that no cache has yet take half a microsecond (docs/decisions/0023).
+  /// Of `seg`, for this warpgroup: before the main loop, while the first loads are in flight. After
+  /// it the divisions and parameters that no cache has yet take half a microsecond
+  /// (docs/decisions/0023).
   TW_DEVICE static fixup_place place_of(gemm_params const& p, segment const& seg, int consumer) {
     if (seg.k_end - seg.k_begin == p.work.k_tiles) return {};
     int const first = p.work.first_part(seg.tile);

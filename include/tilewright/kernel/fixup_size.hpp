@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// fixup_size.hpp  How many counters the parts of a shared tile need.
+// fixup_size.hpp  Number of counters that the parts of a split-K tile need.
 #pragma once
 
 #include "tilewright/base/hd.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gemm_loads.hpp  What a CTA loads of a tile: boxes of A and B, and how they come to a ring slot.
+// gemm_loads.hpp  The loads of a CTA: boxes of A and B, into the stages of the ring.
 #pragma once
 
 #include <type_traits>
@@ -30,7 +30,7 @@ struct gemm_loads {
   using tiles = gemm_tiles<C>;
   using k_range = typename tiles::k_range;
 
-  /// What a tile's loads fill: its rows of A and columns of B, and those that this CTA loads. Rows
+  /// The extents of a tile's loads: its rows of A and columns of B, and those of this CTA. Rows
   /// outside of the matrices are not loaded: TMA would fetch zeros for them, at a quarter of the
   /// speed (docs/decisions/0021). Their place keeps what was there, and nothing of it is stored.
   struct part_of_tile {
@@ -39,7 +39,7 @@ struct gemm_loads {
   struct whole_tile {
     static constexpr int a_rows = C.tile_m, b_rows = C.tile_n, a_mine = a_share, b_mine = b_share;
   };
-  /// What a CTA loads: from row m of A and column n of B on, of product `batch`.
+  /// Where a CTA's loads begin: row m of A and column n of B, of matrix `batch`.
   struct tile_loads {
     int m, n, batch;
     k_range blocks;
@@ -96,7 +96,7 @@ struct gemm_loads {
       }
     };
     if constexpr (loaders == 1 && !C.pingpong) {
-      // A loop of its own: in one loop the question takes as long as the loads (0029).
+      // A separate loop: testing the hint in one loop costs as much as issuing the loads (0029).
       l2_load const l2 = C.d_m ? p.a_l2 : p.b_l2;
       if (l2 != l2_load::plain) {
         hinted const hint{l2 == l2_load::evict_first ? evict_first_policy()
@@ -111,7 +111,7 @@ struct gemm_loads {
     load_blocks(plain{}, plain{});
   }
 
-  /// What L2 is told of a box.
+  /// The L2 cache hint of a box.
   struct plain {
     template <int Rank>
     TW_DEVICE void load(std::byte* box, tensor_map const& map, mbarrier& landed,
@@ -147,7 +147,7 @@ struct gemm_loads {
   };
   using b_coords = std::conditional_t<C.gated(), gated_map, plain_map>;
 
-  /// Of `most` rows, those that are in a matrix which ends `left` rows behind the first of them.
+  /// Of `most` rows, those inside a matrix that ends `left` rows after the first of them.
   TW_DEVICE static int in_matrix(int left, int most) {
     return left <= 0 ? 0 : left < most ? left : most;
   }

@@ -67,7 +67,7 @@ struct gemm_sm90 {
   };
   static constexpr int smem_bytes = sizeof(smem);
   static_assert(staging_of(C).group > 0 && smem_bytes <= 227 * 1024,
-                "[TW0206] the stages and a staging strip need more than 227 KiB of smem");
+                "[TW0206] the stages and a staging buffer need more than 227 KiB of smem");
 
   using params = gemm_params;
   using work_of_cta = std::conditional_t<C.shares_tiles(), work_list, whole_tiles>;
@@ -109,8 +109,9 @@ struct gemm_sm90 {
   template <int Cols>
   using accumulators = accumulator<Cols>[fragments];
 
-  /// Ping-pong: barriers my_turn + w let warpgroup w into its main loop once the other has met all
-  /// stages of its own; the parity of a stage cannot tell turns of the ring further apart.
+  /// Ping-pong: barriers my_turn + w let warpgroup w into its main loop once the other has waited
+  /// for all of its stages; the parity of a stage does not distinguish turns of the ring further
+  /// apart.
   static constexpr int my_turn = 5;
 
   // 168 registers for each of 384 threads, 128 for 512: what the loading warpgroup gives back.
@@ -125,8 +126,8 @@ struct gemm_sm90 {
                    static_cast<int>(e.fused.act) ^ p.fixup.counters;
   }
 
-  /// All threads meet: the barriers are there; and operands, D and the workspace are no more those
-  /// of the launch before.
+  /// Waits until the mbarriers are initialised and, with PDL, until operands, D and workspace are
+  /// no longer those of the launch before.
   TW_DEVICE static void begin() {
     if constexpr (cluster > 1)
       cluster_sync();
@@ -136,7 +137,7 @@ struct gemm_sm90 {
   }
 
   /// Fills the ring: of each K block a_share rows of A and b_share columns of B, for all CTAs that
-  /// need them. One thread: two take 0.3 % of a large product (docs/decisions/0013). Where the
+  /// need them. One thread: two take 0.3 % of a large GEMM (docs/decisions/0013). Where the
   /// first tile is, its warp finds out while others set up (0029).
   TW_DEVICE static void load(params const& p, smem& s) {
     enter_role("load");
@@ -161,7 +162,7 @@ struct gemm_sm90 {
         }
       }
       if (t.part.a_rows == C.tile_m && t.part.b_rows == C.tile_n)
-        // Of their own: the maps are constants.
+        // Separate functions: the maps are constants.
         loads::load_tile(p, s, slot, t, typename loads::whole_tile{}, p.a, p.b, a_batch, b_batch);
       else
         loads::load_tile(p, s, slot, t, t.part, map_a, map_b, a_batch, b_batch);
@@ -180,7 +181,7 @@ struct gemm_sm90 {
     return warp_uniform(tiles::tile_of(p, cluster_tile).m) * C.tile_m + first_row >= p.m;
   }
 
-  /// Frees the stages of `blocks` K blocks as they land. One thread waits and tells all CTAs:
+  /// Frees the stages of `blocks` K blocks as they land. One thread waits and signals all CTAs:
   /// another could sleep while a stage is filled again, where those that fill it do not wait for
   /// that thread. It must not run ahead either: the parity of a stage cannot tell turns of the ring
   /// further apart.
@@ -202,7 +203,7 @@ struct gemm_sm90 {
     begin();
     int const first_row = C.pingpong ? 0 : C.warpgroup_m() * consumer;  // in the CTA's tile
     ring<C.stages> slot;
-    int turn = 0;  // of the epilogue's staging strips
+    int turn = 0;  // of the epilogue's staging buffers
     ring<1> sums;  // of the cluster
     bool mine = !C.pingpong || consumer == 0;
     if (!mine) named_barrier_arrive(my_turn, 256);  // the first tile is warpgroup 0's
@@ -247,7 +248,7 @@ struct gemm_sm90 {
     epilogue<C>::finish();
   }
 
-  /// acc = the sum of `blocks` K blocks' products; `issued` is called when all have been issued.
+  /// acc = the sum over `blocks` K blocks; `issued` is called when all wgmmas have been issued.
   template <int Cols, class Issued>
   TW_DEVICE static void add_blocks(smem& s, ring<C.stages>& slot, int first_row, int blocks,
                                    accumulators<Cols>& acc, Issued issued) {
@@ -273,7 +274,7 @@ struct gemm_sm90 {
   }
 
   /// The same for the launch's tile_cols() columns: a main loop for each number of them, `Cols` and
-  /// below. What lies behind them in acc is not stored.
+  /// below. Later elements of acc are not stored.
   template <int Cols, class Issued>
   TW_DEVICE static void add_narrow(params const& p, smem& s, ring<C.stages>& slot, int first_row,
                                    int blocks, accumulators<C.tile_n>& acc, Issued issued) {
@@ -342,7 +343,7 @@ struct gemm_sm90 {
       wgmma_wait<Pending>(acc[0], acc[1]);
   }
 
-  /// Tells every CTA that loads into this slot that this warpgroup has read it. Relaxed: nothing
+  /// Signals every CTA that loads into this slot that this warpgroup has read it. Relaxed: nothing
   /// was written, and the reads are complete since wgmma_wait (docs/decisions/0004).
   TW_DEVICE static void release(smem& s, int stage) {
     int const t = thread_id() % 128;

@@ -8,7 +8,7 @@
 namespace tw {
 
 /// Configuration of kernel/gemv.hpp. A warp multiplies `rows` rows of A by up to `cols` columns of
-/// B; warps_k warps of a CTA share K, warps_m have rows of their own.
+/// B; warps_k warps of a CTA split K, warps_m have different rows.
 struct gemv_config {
   elem ab = elem::bf16;  // operand type
   elem d = elem::bf16;   // output type

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gemv_params.hpp  What a GEMV launch is given. The same bytes for both backends.
+// gemv_params.hpp  Parameters of a GEMV launch. The same bytes for both backends.
 #pragma once
 
 #include <cstddef>
@@ -32,8 +32,8 @@ struct gemv_params {
   int items;   // groups of all products of the batch
 };
 
-/// What a warp reads: its first row of A and the product's B, and how many rows and columns there
-/// are.
+/// The operands of a warp: its first row of A and the matrix's B, and how many rows and columns
+/// there are.
 struct gemv_place {
   std::byte const *a, *b;
   std::int64_t a_pitch_bytes, b_pitch_bytes;
@@ -41,7 +41,7 @@ struct gemv_place {
   int pieces;
   int warp_k;  // of the warps that share K
 
-  /// Row i of A, column i of B; beyond the last the last, whose results nobody stores.
+  /// Row i of A, column i of B; beyond the last the last, whose results are not stored.
   TW_HD std::byte const* row(int i) const { return a + (i < rows ? i : rows - 1) * a_pitch_bytes; }
   TW_HD std::byte const* col(int i) const { return b + (i < cols ? i : cols - 1) * b_pitch_bytes; }
 };

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// plain_store.hpp  Writes a staged strip of D where TMA cannot: warps take its lines and store them
+// plain_store.hpp  Stores a staged epilogue tile where TMA cannot: warps take its lines and store
+// them
 //                  in words of 4 bytes, at any address.
 //
-// A line is contiguous in global memory: a row of a row-major strip, a column of an M-major one. A
+// A line is contiguous in global memory: a row of a row-major tile, a column of an M-major one. A
 // 16-bit line may begin or end in the middle of a word; those two elements go alone.
 #pragma once
 
@@ -20,14 +21,14 @@ class plain_store {
   static constexpr d_box box = d_box_of(C);
   using element = std::conditional_t<C.d == elem::f32, float, std::uint16_t>;
 
-  /// Element (row, col) of a strip in shared memory: one or two boxes.
+  /// Element (row, col) of an epilogue tile in shared memory: one or two boxes.
   TW_DEVICE static unsigned offset_in_strip(unsigned row, unsigned col) {
     constexpr unsigned rows = box.rows, cols = box.cols;
     unsigned const in_box = offset<d_box_layout(C)>(row % rows, col);
     return rows == 64 ? in_box : row / rows * (rows * cols) + in_box;
   }
 
-  /// Stores what is inside of D of the strip at D(at); the whole warpgroup calls it, after a
+  /// Stores the in-bounds part of the epilogue tile at D(at); the whole warpgroup calls it, after a
   /// barrier. Result: d_result or aux_result of the epilogue. thread: in the warpgroup.
   template <class Result>
   TW_DEVICE static void store(int thread, Result const& result, element const* strip,
@@ -117,7 +118,7 @@ class plain_store {
   }
 
   /// A word of a line from element e + odd on; e is even where a word has two. Anything beyond the
-  /// end of the strip.
+  /// end of the epilogue tile.
   template <class Word>
   TW_DEVICE static Word load(element const* strip, unsigned line, unsigned e, unsigned odd) {
     if (e >= most_elems) return {};

@@ -3,7 +3,7 @@
 //
 // A warp copies a piece of a line, or a few short lines, in words of two elements. Where a line
 // begins in the middle of a word, each word is put together from two; where these reach beyond the
-// matrix, elements are read. What is behind the end of a line becomes zero.
+// matrix, elements are read. Elements after the end of a line become zero.
 #pragma once
 
 #include "tilewright/arch/select.hpp"
@@ -54,7 +54,7 @@ struct repitch {
     return lanes(x) < 32 ? 1 : (4 * x.chunks + 32 * at_once - 1) / (32 * at_once);
   }
 
-  /// A line of a matrix and its words. It begins `odd` elements behind the first.
+  /// A line of a matrix and its words. It begins `odd` elements after the first.
   struct source {
     std::uint16_t const* line;
     std::uint32_t odd, inner;
@@ -69,7 +69,7 @@ struct repitch {
             : static_cast<std::uint16_t const*>(x.from) + matrix * x.batch_stride;
     auto const* const at = first + line * x.pitch;
     auto const odd = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(at) / 2 % 2);
-    // An odd line reads an element before it, and one behind its last whole word.
+    // An odd line reads an element before it, and one after its last whole word.
     std::uint32_t const begin = line == 0 ? odd : 0;
     std::uint32_t const end = (x.inner - (line + 1 == x.outer ? odd : 0)) / 2;
     return {at, odd, x.inner, begin, end < begin ? begin : end};

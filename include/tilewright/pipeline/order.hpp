@@ -33,7 +33,7 @@ struct band_place {
   int row, col;
 };
 
-/// What divides a running number: `by`, and the quotient by hardware or by a divisor.
+/// Division of an index: `by`, and the quotient by hardware or by a divisor.
 template <class Quotient>
 struct division {
   int by;
@@ -78,7 +78,7 @@ TW_HD constexpr band_place hilbert_place(int i, division<Quotient> const& rows, 
   return {p.row, i / square * band + p.col};
 }
 
-/// An order of the m_tiles x n_tiles tiles of `batch` products, one product after another.
+/// An order of the m_tiles x n_tiles tiles of `batch` matrices, one matrix after another.
 /// Law: place(0 .. tiles()-1) visits each of m_tiles x n_tiles x batch exactly once.
 struct tile_order {
   int m_tiles, n_tiles;
@@ -93,7 +93,7 @@ struct tile_order {
                  hardware{last_rows()});
   }
 
-  /// The same with given quotients by the tiles of a product and of a band, and by the rows of a
+  /// The same with given quotients by the tiles of a matrix and of a band, and by the rows of a
   /// band and of the last one.
   template <class Quotient>
   TW_HD constexpr tile_place place(int i, Quotient product, Quotient of_band, Quotient rows,
@@ -122,7 +122,7 @@ struct tile_order {
 
 /// An order as a kernel has it: its divisions are multiplications, but for those inside of a
 /// Hilbert square. They come for each tile, in the loading thread and in the math warps, and took
-/// 5 % of a product of little K.
+/// 5 % of a GEMM with short K.
 /// Law: place(i) is order.place(i).
 struct tile_walk {
   tile_order order;

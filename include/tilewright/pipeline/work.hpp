@@ -21,7 +21,7 @@ struct segment {
 ///                           (kernel/fixup.hpp).
 ///   tiles shared .. tiles-1 are computed whole, in turn by all clusters.
 /// Split-K is shared == tiles, stream-K a last wave that is shared, and shared == 0 neither.
-/// The shared tiles come first, so that their sums hide behind the whole tiles.
+/// The split-K tiles come first, so that their reduction overlaps the whole tiles.
 /// Law: the segments of all clusters cover every block of every tile exactly once.
 struct work_plan {
   int tiles, k_tiles;
@@ -38,22 +38,22 @@ struct work_plan {
   TW_HD constexpr int part_of(int c) const {
     return line == k_tiles && parts >= 4 ? c % shared * parts + c / shared : c;
   }
-  /// First block of part c, in all shared tiles.
+  /// First block of part c, in all split-K tiles.
   TW_HD constexpr int part_begin(int c) const {
     int const i = c % parts;
     return c / parts * line + i * part + (i < longer ? i : longer);
   }
-  /// The part that holds block x of all shared tiles.
+  /// The part that holds block x of all split-K tiles.
   TW_HD constexpr int part_at(int x) const {
     int const first = x / line * parts, of_longer = longer * (part + 1);
     x %= line;
     return first + (x < of_longer ? x / (part + 1) : longer + (x - of_longer) / part);
   }
-  /// Clusters that may work on one shared tile, at most.
+  /// Maximum number of clusters that may work on one split-K tile.
   TW_HD constexpr int most_parts() const {
     return shared == 0 ? 1 : line == k_tiles ? parts : (k_tiles - 1) / part + 2;
   }
-  /// The first and last part of shared tile t.
+  /// The first and last part of split-K tile t.
   TW_HD constexpr int first_part(int t) const { return part_at(t * k_tiles); }
   TW_HD constexpr int last_part(int t) const { return part_at((t + 1) * k_tiles - 1); }
 };

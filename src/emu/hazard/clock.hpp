@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// clock.hpp  What a thread knows to have happened: vectors of counters, shared while equal.
+// clock.hpp  Vector clocks: what is ordered before a thread; shared while equal.
 //
 // A component is something whose accesses complete in order: a CUDA thread, an mbarrier (its
 // phases), a warpgroup (its wgmma groups), a thread's TMA stores (its bulk groups). A clock says
@@ -64,7 +64,7 @@ class clock_pool {
 
   /// Nothing is known.
   clock_ref zero() const { return zero_; }
-  /// What either knows; one of the two itself where it knows all that the other does.
+  /// The join of both; one of the two itself where it includes the other.
   clock_ref joined(clock_ref const& a, clock_ref const& b);
   /// a, and component c up to s (in both halves: asynchronous accesses need no proxy fence).
   clock_ref with(clock_ref const& a, component c, stamp s);
@@ -115,7 +115,7 @@ class remembered {
 /// The clock of a barrier in the making: what those who arrived know.
 class gathering {
  public:
-  /// Everything that a thread knows, without its own counters.
+  /// A thread's clock, without its own counters.
   void add(clock_ref const& known);
   /// The thread's own accesses: up to `own`, of which up to `own_fenced` have passed a fence.
   void add(component thread, stamp own, stamp own_fenced);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// operands.cpp  What wgmma reads: against the accesses before it, and where its tiles came from.
+// operands.cpp  Operands of wgmma: against the accesses before it, and where its tiles came from.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -122,7 +122,7 @@ void checker::read_operand(warpgroup_state& w, step_views const& v, smem_desc d,
   for (chunk_block const& c : pattern(d, major, extent)) {
     touched const at{base + c.block, c.cells};
     if (at.block * block_bytes >= static_cast<std::uint32_t>(grid_.smem_bytes))
-      return;  // the operand check of the product says so
+      return;  // the operand check of the wgmma reports it
     std::uint32_t const chunk_offset = base * block_bytes + c.offset;
     bool clean = true;
     s.each_earlier(at, false, [&](record const& earlier) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// log.cpp  What the emulator writes down while it runs.
+// log.cpp  The recording that the emulator makes while it runs.
 #include "emu/trace/log.hpp"
 
 #include <fmt/format.h>

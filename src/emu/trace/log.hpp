@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// log.hpp  The recording behind tw::emu::trace: each thread's synchronising operations in program
+// log.hpp  The recording of tw::emu::trace: each thread's synchronising operations in program
 //          order, and who takes part in each round of a barrier. No times: model.cpp adds them.
 #pragma once
 
@@ -84,7 +84,7 @@ struct trace_log {
   void begin(grid const& g, options const& o);
   void ended(bool by_fault) { faulty = by_fault; }
 
-  // What the emulator calls (log.cpp).
+  // Called by the emulator (log.cpp).
   void arrive(thread const& t, cta_state const& owner, mbarrier_state const& b);
   void wait(thread const& t, mbarrier_state const& b, std::int32_t round);
   void store_async(thread const& t, cta_state const& owner, mbarrier_state const& b);

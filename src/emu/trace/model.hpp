@@ -6,7 +6,7 @@
 
 namespace tw::emu {
 
-/// What released a wait: an event of a thread, a copy, or a wgmma group.
+/// The event that released a wait: of a thread, a copy, or a wgmma group.
 struct trace_cause {
   enum class kind : std::uint8_t { none, event, copy, group } what = kind::none;
   std::uint32_t owner = 0;  // thread, copy, or warpgroup of the grid

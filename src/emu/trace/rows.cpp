@@ -328,7 +328,7 @@ class row_maker {
   }
 
   /// Slices by row and time; where threads of one row went different ways at the same time, the
-  /// later begun moves to a row of its own below.
+  /// later begun moves to a separate row below.
   void sort_rows() {
     std::vector<int> order(out_.slices.size());
     std::iota(order.begin(), order.end(), 0);

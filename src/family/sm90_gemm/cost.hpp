@@ -20,7 +20,7 @@ namespace tw {
 struct sharing {
   int tiles = 0;     // cluster tiles
   int clusters = 0;  // that run
-  int shared = 0;    // tiles that are shared, and by how many clusters
+  int shared = 0;    // split-K tiles, and the number of clusters that split them
   int sharers = 0;
 };
 
@@ -30,8 +30,8 @@ struct cost {
   double reads_us = 0;   // of dram_us, for A, B and C
 };
 
-/// What TMA cannot address: D, which plain stores write, and operands that are copied first, of
-/// which p has the copies.
+/// Matrices that TMA cannot address: D, which plain stores write, and operands that are copied
+/// first, of which p has the copies.
 struct odd_matrices {
   bool d = false;
   double copied_bytes = 0;
@@ -50,7 +50,7 @@ inline double efficiency_of(gemm_calibration const& m, gemm_config const& c) {
   return multicasts(c) ? alone * m.efficiency_cluster : alone;
 }
 
-/// What a kernel's time grows by, a share of it, where the tensor cores of all SMs never pause.
+/// The relative increase of a kernel's time where the tensor cores of all SMs never pause.
 inline double power_share_of(gemm_calibration const& m, gemm_config const& c) {
   if (c.tile_m == 64) return 0;
   if (multicasts(c)) {
@@ -184,7 +184,7 @@ inline cost predict(gemm_problem const& p, gemm_config const& c, sharing const& 
         (steps - 1) * m.fixup_second_step_us +
         meetings * (m.fixup_us + us((steps + reads) * 4 * tile_elems / m.fixup_bytes_per_clock));
   }
-  if (odd.copied_bytes > 0)  // by a launch of its own
+  if (odd.copied_bytes > 0)  // by a separate launch
     r.copies_us = m.copy_launch_us + odd.copied_bytes / m.copy_bytes_per_us;
   auto const power = [&](double x) { return std::pow(x, m.overlap_exponent); };
   // While a CTA stores a tile that is not its last, it loads the next one.

@@ -11,8 +11,8 @@ namespace tw {
 
 /// The rule for plans of which it was not measured, drawn from 587 of which it was on an H200: it
 /// agrees with 9 of 10 of them (docs/decisions/0024). Setting up takes a microsecond or two, 3 to
-/// 10 % of short products; CTAs that start early lie where SMs are free, not spread over all, and
-/// products that wait for DRAM lose up to 25 % by that.
+/// 10 % of short GEMMs; early CTAs cluster on the SMs that are free first, and
+/// DRAM-bound GEMMs lose up to 25 % by that.
 inline bool starts_early(gemm_plan const& plan, sharing const& s, cost const& t,
                          device const& dev) {
   early_start_calibration const& m = dev.model->early_start;

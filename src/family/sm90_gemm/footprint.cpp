@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// footprint.cpp  Waves, the strips they touch, and how long ago each was touched.
+// footprint.cpp  Waves, the panels they read, and how long ago each was read.
 #include "family/sm90_gemm/footprint.hpp"
 
 #include <algorithm>
@@ -18,11 +18,11 @@ constexpr int few_columns = 4;
 constexpr double least_rows_of_columns = 0.6;
 constexpr int small_band = 4;
 
-/// The waves in which strips of one operand were needed last.
+/// The waves in which panels of one operand were needed last.
 class last_needed {
  public:
   /// The wave in which `strip` was needed last, -1 if never; from now on that is `wave`. Orders
-  /// begin at the first strips: the largest number is about that of the tiles that are placed.
+  /// begin at the first panels: the largest number is about that of the tiles that are placed.
   int needed(int strip, int wave) {
     auto const i = static_cast<std::size_t>(strip);
     if (i >= wave_of_.size()) wave_of_.resize(std::max(2 * i, i + 64), -1);
@@ -43,24 +43,24 @@ bool stays(tile_order const& grid, strips const& s, tile_order_calibration const
   return grid.tiles() <= s.wave || operand_bytes(grid, s) <= m.l2_operand_bytes;
 }
 
-/// The band in which tiles beside each other read the same strip of the larger operand, if that is
-/// A; 0 if not. Where both are equal, of the one with the larger strips.
+/// The band in which neighbouring tiles read the same panel of the larger operand, if that is
+/// A; 0 if not. Where both are equal, of the one with the larger panels.
 int band_of_larger_rows(tile_order const& grid, strips const& s) {
   double const rows = s.row_bytes * grid.m_tiles, cols = s.col_bytes * grid.n_tiles;
   if (s.multicast || grid.n_tiles == 1) return 0;
   return rows > cols ? 1 : rows == cols && s.row_bytes > s.col_bytes ? 2 : 0;
 }
 
-/// A is the larger operand, no cluster shares its strips, it is not a batch, there are two columns
+/// A is the larger operand, no cluster shares its panels, it is not a batch, there are two columns
 /// of tiles or more, and a wave of whole rows of tiles is square enough: more waves than one read
-/// each strip of A once (docs/decisions/0032).
+/// each panel of A once (docs/decisions/0032).
 bool runs_along_rows(tile_order const& grid, strips const& s) {
   double const rows = s.row_bytes * s.wave / grid.n_tiles, cols = s.col_bytes * grid.n_tiles;
   return grid.batch == 1 && rows >= least_rows_of_columns * cols &&
          band_of_larger_rows(grid, s) == 1;
 }
 
-/// Tiles that share a strip of A run beside each other: row by row, or two rows at a time.
+/// Tiles that share a panel of A are neighbours: row by row, or two rows at a time.
 tile_order along_rows(tile_order order) {
   bool const few = order.n_tiles <= few_columns;
   order.kind = few ? order_kind::grouped : order_kind::serpentine;
@@ -110,7 +110,7 @@ tile_order usual_order(tile_order const& grid, strips const& s, int tile_rows,
   tile_order usual = default_order(grid, tile_rows);
   if (!stays(grid, s, m)) {
     if (runs_along_rows(grid, s)) return along_rows(usual);
-    // What a wave read last is what the next one begins with.
+    // The next wave begins with the panels that a wave read last.
     if (!s.multicast && grid.batch == 1 && grid.m_tiles > 1 && grid.n_tiles > 1)
       usual.kind = order_kind::serpentine;
     return usual;

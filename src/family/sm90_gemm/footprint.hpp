@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// footprint.hpp  What an order of tiles makes the card read: the model that chooses the order.
+// footprint.hpp  Bytes that a raster order reads: the model that chooses the order.
 #pragma once
 
 #include "tilewright/device/calibration.hpp"
@@ -7,23 +7,23 @@
 
 namespace tw {
 
-/// A product as the model sees it. A strip is the part of an operand that one row (of A) or one
+/// A problem as the model sees it. A panel is the part of an operand that one row (of A) or one
 /// column (of B) of cluster tiles needs, over all of K.
 struct strips {
-  double row_bytes = 0, col_bytes = 0;            // of one strip
+  double row_bytes = 0, col_bytes = 0;            // of one panel
   bool shared_rows = false, shared_cols = false;  // the same matrix for the whole batch
   int wave = 1;                                   // clusters that run at the same time
   bool stores_rows = true;                        // D is row-major
-  bool multicast = false;                         // clusters load strips once for their CTAs
+  bool multicast = false;                         // clusters load panels once for their CTAs
 };
 
 /// Bytes per wave, averaged over the first waves.
 struct footprint {
-  double touched = 0;  // strips that the wave needs, each counted once
+  double touched = 0;  // panels that the wave needs, each counted once
   double fresh = 0;    // those of them that the L2 cache cannot hold since they were needed last
 };
 
-/// Waves are runs of `wave` tiles. A strip that was needed last in wave u is still there in wave t
+/// Waves are runs of `wave` tiles. A panel that was needed last in wave u is still in L2 in wave t
 /// if the waves u to t-1 touched no more than m.l2_operand_bytes: less
 /// than L2 has, which holds D too, and lines in both halves. At most 4096 tiles are placed.
 footprint footprint_of(tile_order const& order, strips const& s, tile_order_calibration const& m);
@@ -36,16 +36,16 @@ tile_order choose_order(tile_order const& grid, strips const& s, int tile_rows,
                         tile_order_calibration const& m);
 
 /// The order by rules alone. In more than one wave, of operands that do not stay in L2:
-/// - Where A is the larger operand, no cluster shares strips, there is no batch, there are two
+/// - Where A is the larger operand, no cluster shares panels, there is no batch, there are two
 ///   columns of tiles or more, and a wave of whole rows of tiles reads at least 0.6 times as much
 ///   of A as of B (docs/decisions/0032): grouped in bands of one up to 4 columns of tiles, else
 ///   serpentine in bands of two.
-/// - Else, without clusters that share strips, without a batch, and with two rows and columns of
+/// - Else, without clusters that share panels, without a batch, and with two rows and columns of
 ///   tiles or more: serpentine in the bands of default_order.
 /// - Else default_order.
 /// In one wave, or where the operands stay in L2, default_order but for its bands: of one tile
-/// where A is the larger operand, of two where the operands are equal and A's strips larger, both
-/// where no cluster shares strips (docs/decisions/0025); else of 4 in more waves than one where
+/// where A is the larger operand, of two where the operands are equal and A's panels larger, both
+/// where no cluster shares panels (docs/decisions/0025); else of 4 in more waves than one where
 /// the operands are small and D is row-major: it is D's order then, and tiles beside each other
 /// write the same rows, up to 8 % faster (docs/decisions/0009).
 tile_order usual_order(tile_order const& grid, strips const& s, int tile_rows,

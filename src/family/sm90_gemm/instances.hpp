@@ -27,7 +27,7 @@ struct instance {
 /// All kernels, also those that this build lacks. An index into them names a kernel in a process.
 std::span<instance const> instances();
 
-/// The index of the kernel with this configuration; -1 if there is none.
+/// The index of the kernel with this configuration, or -1.
 int index_of(gemm_config const& c);
 
 }  // namespace tw::sm90_gemm_family

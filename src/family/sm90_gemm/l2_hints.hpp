@@ -28,7 +28,7 @@ inline l2_hints l2_hints_of(gemm_config const& c, int ctas, gemm_problem const& 
   auto const d_bytes =
       static_cast<double>(q.m * result_cols(q.epilogue, q.n) * q.batch * size_bytes(q.d.type));
   bool const small_d = d_bytes <= m.operand_evict_first_max_d_bytes;
-  auto const own = [&](matrix_desc const& x) {  // each product has a matrix of its own
+  auto const own = [&](matrix_desc const& x) {  // each batch index has a separate matrix
     return q.batch == 1 || x.batch_stride_elems != 0;
   };
   l2_hints h;

@@ -23,13 +23,13 @@ namespace {
 std::int64_t round_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b * b; }
 
 /// Matrices that lie along the third dimension of an operand's map: those of the whole batch, or
-/// one where all products have the same or each has a place of its own.
+/// one where the whole batch has the same matrix or each index has a separate place.
 std::int64_t matrices_of(gemm_problem const& q, matrix_desc const& m) {
   return m.batch_stride_elems == 0 || m.has_pointers() ? 1 : q.batch;
 }
 
 /// A map of `outer` times `inner` contiguous elements; the third dimension is the batch, 1 where
-/// all products have the same matrix. placed: the third and the fourth are a tma_place, for
+/// the whole batch has the same matrix. placed: the third and the fourth are a tma_place, for
 /// matrices without pointers (batch, 0).
 tensor_map map_of(void const* base, matrix_desc const& m, std::int64_t batch, extents e,
                   operand_box box, swizzle_mode swizzle, target t, bool placed,
@@ -148,7 +148,7 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
   p.n = static_cast<int>(q.n);
   p.a = map_a(a_share);
   p.b = map_b(b_share);
-  // What the last share of a K-major operand has of its matrix: a box must not reach beyond it
+  // The in-bounds part of the last tile of a K-major operand: a box must not exceed it
   // (docs/decisions/0021). MN-major operands come in boxes of 64 anyway.
   int const a_left = p.m % a_share, b_left = p.n % b_share;
   p.a_edge = a_left == 0 || c.a_mn ? p.a : map_a(a_left);
@@ -176,7 +176,7 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
     int const part = c.narrows() ? s.tile_cols % box.cols : 0;
     if (part > 0) e.d_part = map_d(part);
     // A TMA store writes whole 16-byte chunks: a row that ends inside one would be overrun
-    // (docs/decisions/0006). Its last strip goes by plain stores.
+    // (docs/decisions/0006). Its last epilogue tile uses plain stores.
     bool const whole_chunks = d.inner * size_bytes(q.d.type) % 16 == 0;
     int const strip = c.d_m ? 64 : box.cols;
     e.tma_end = whole_chunks ? std::numeric_limits<int>::max() - 256

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// raster.cpp  Strips of operands by the plan's tile, and the grid of its tiles.
+// raster.cpp  Panels of operands by the plan's tile, and the grid of its tiles.
 #include "family/sm90_gemm/raster.hpp"
 
 #include "family/sm90_gemm/config_of.hpp"

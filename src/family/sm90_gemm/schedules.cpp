@@ -48,7 +48,7 @@ std::vector<sharing> sharings(gemm_problem const& q, gemm_config const& c, devic
   std::int64_t const k_tiles = up(q.k, gemm_config::tile_k);
   if (tiles > most_tiles) return {};
   int const n = static_cast<int>(tiles);
-  // Whole tiles: the fewest clusters that need no more waves than all would (64 in place of 66
+  // Whole tiles: the fewest clusters that need no more waves than all would (64 instead of 66
   // gain 1 % at 8192^3; docs/decisions/0005).
   std::vector<sharing> all{{n, static_cast<int>(up(tiles, up(tiles, most))), 0, 0}};
   if (c.cluster_k > 1 && (tiles > most || k_tiles < 4 * c.cluster_k))
@@ -57,11 +57,11 @@ std::vector<sharing> sharings(gemm_problem const& q, gemm_config const& c, devic
   int const rest = n % most;
   for (int const shared : {n, rest}) {
     if (shared <= 0 || shared % most == 0) continue;
-    if (shared == n && all.size() > 1) continue;  // met already
+    if (shared == n && all.size() > 1) continue;  // listed already
     // Parts lose the neighbourhood of tiles that keeps operands in L2, which costs 5 to 20 % where
     // there is more than a wave. It does not matter where one operand is a single tile.
     if (n > most && std::min(m_tiles, n_tiles) > 1) continue;
-    // A part of fewer than 4 K blocks is not worth its meeting.
+    // A part of fewer than 4 K blocks is not worth its reduction.
     std::int64_t const blocks = shared * k_tiles;
     int const sharers = static_cast<int>(std::min<std::int64_t>(most, up(blocks, 4)));
     if (sharers < most && sharers <= shared) continue;  // parts of a tile and more
@@ -105,13 +105,13 @@ void check_schedule(gemm_plan const& plan, gemm_problem const& q) {
                     "take the plan as plan_candidates() gives it"});
   if (s.shared_tiles > 0 && !c.shares_tiles())
     throw rejected(
-        {"TW0426", "shared tiles", fmt::format("{} of {}", s.shared_tiles, plan.kernel),
+        {"TW0426", "split-K tiles", fmt::format("{} of {}", s.shared_tiles, plan.kernel),
          "a cooperative kernel with one fragment per warpgroup, of 128 columns or fewer that no "
          "launch chooses, in clusters of at most two that do not share K",
          "set shared_tiles to 0, or take another plan of plan_candidates()"});
   std::int64_t const bytes = counter_bytes(q, c, sharing_of(plan));
   if (bytes > gemm_workspace_zeros)
-    throw rejected({"TW0436", "counters of shared tiles",
+    throw rejected({"TW0436", "counters of split-K tiles",
                     fmt::format("{} bytes for {} tiles shared by {} clusters", bytes,
                                 s.shared_tiles, s.sharers),
                     fmt::format("at most {} bytes, the part of the workspace that is zero",

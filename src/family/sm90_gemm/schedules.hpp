@@ -20,12 +20,12 @@ std::vector<sharing> sharings(gemm_problem const& q, gemm_config const& c, devic
 /// How the plan hands out its tiles.
 sharing sharing_of(gemm_plan const& plan);
 
-/// Bytes of the counters with which `s` adds the parts of shared tiles: one 32-bit counter for each
-/// group of parts of each warpgroup. They must fit gemm_workspace_zeros.
+/// Bytes of the counters with which `s` adds the parts of split-K tiles: one 32-bit counter for
+/// each group of parts of each warpgroup. They must fit gemm_workspace_zeros.
 std::int64_t counter_bytes(gemm_problem const& q, gemm_config const& c, sharing const& s);
 
 /// Throws `rejected` for a plan that was edited to a schedule that its kernel cannot run: TW0427
-/// columns of tiles, TW0426 shared tiles of a kernel without stream-K, TW0436 more counters than
+/// columns of tiles, TW0426 split-K of a kernel without support, TW0436 more counters than
 /// the workspace has. (TW0424, the band: order_of().)
 void check_schedule(gemm_plan const& plan, gemm_problem const& q);
 

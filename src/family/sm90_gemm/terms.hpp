@@ -7,7 +7,7 @@
 
 namespace tw {
 
-/// What predict() added up for problem `p` (as the kernel runs it), and what it knows beside: the
+/// The terms that predict() added up for problem `p` (as the kernel runs it), and others: the
 /// time of the GEMM's own operations, the traffic of shared memory.
 inline plan_terms terms_of(gemm_problem const& p, gemm_config const& c, sharing const& s,
                            cost const& t, device const& dev) {
