@@ -12,7 +12,7 @@ that of the fastest plan, of those that were measured, as a geometric mean over 
 Minimised are the differences between the logarithms of predicted and measured times, where plans
 count less the slower they are than the fastest of their problem, and a difference of more than 10 %
 counts linearly. STRENGTH (default 0.02) draws each constant to its value in devices/DEVICE.json (or
-of --from), which keeps those that the trials do not determine. Constants of early starts, L2 cache
+in that of --from, with DRAM rates scaled by the data sheets), which keeps those that the trials do not determine. Constants of early starts, L2 cache
 hints and tile orders are limits, not rates: they are not fitted. --write puts the constants into
 devices/DEVICE.json. Needs numpy and scipy.
 """
@@ -144,6 +144,9 @@ def main():
     calibration = json.loads(source.read_text(encoding="utf-8"))["calibration"]
     names = names_of(calibration)
     start = numpy.array([float(v) for fields in calibration.values() for v in fields.values()])
+    of, to = (json.loads(p.read_text(encoding="utf-8")) for p in (source, path))
+    dram = to["dram_gb_per_s"] / of["dram_gb_per_s"]
+    start *= numpy.array([dram if "dram_bytes" in n or "copy_bytes" in n else 1 for n in names])
     free = numpy.array([i for i, name in enumerate(names)
                         if name.split(".")[0] in FITTED and name not in FIXED])
 
