@@ -85,18 +85,22 @@ nlohmann::json to_json(device_facts const& f) {
           {"max_sm_mhz", f.max_sm_mhz}};
 }
 
-void write_json(std::string const& path, nlohmann::json const& content) {
+void write_text(std::string const& path, char const* option, std::string const& text) {
   std::string const temporary = path + ".part";
   std::ofstream out(temporary, std::ios::binary);
-  char const* before = "{\n ";
-  for (auto const& [key, value] : content.items()) {
-    out << before << text_of(key) << ": " << (value.is_array() ? lines_of(value) : text_of(value));
-    before = ",\n ";
-  }
-  out << "\n}\n";
+  out << text;
   out.close();
   if (!out || std::rename(temporary.c_str(), path.c_str()) != 0)
-    throw rejected({"TW0713", "--json " + path, "not writable", "a file that can be written", ""});
+    throw rejected({"TW0713", std::string(option) + " " + path, "not writable",
+                    "a file that can be written", ""});
+}
+
+void write_json(std::string const& path, nlohmann::json const& content) {
+  std::string text;
+  for (auto const& [key, value] : content.items())
+    text += (text.empty() ? "{\n " : ",\n ") + text_of(key) + ": " +
+            (value.is_array() ? lines_of(value) : text_of(value));
+  write_text(path, "--json", text + "\n}\n");
 }
 
 }  // namespace tw::bench

@@ -15,8 +15,11 @@ nlohmann::json environment_json(std::string const& commit);
 
 nlohmann::json to_json(device_facts const& f);
 
-/// Writes an object, one line per field and per element of a list, to a temporary file beside
-/// `path` and renames it. Throws `rejected` TW0713.
+/// Writes a text to a temporary file beside `path` and renames it. Throws `rejected` TW0713, which
+/// names the option that gave the path.
+void write_text(std::string const& path, char const* option, std::string const& text);
+
+/// The same for an object of --json, one line per field and per element of a list.
 void write_json(std::string const& path, nlohmann::json const& content);
 
 }  // namespace tw::bench

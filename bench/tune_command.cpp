@@ -16,6 +16,7 @@
 #include "bench/support.hpp"
 #include "bench/tune.hpp"
 #include "dispatch/tuned.hpp"
+#include "dispatch/winners.hpp"
 #include "tools/asked_product.hpp"
 #include "tools/ceilings.hpp"
 #include "tools/gemm_run.hpp"
@@ -160,42 +161,35 @@ exit_status list() {
   return exit_status::done;
 }
 
-/// What gen/winners.py reads.
+/// Rows for gen/tuning.py, of the problems that tuning tables have.
 exit_status export_to(std::string const& file) {
   std::string const path = store_path();
   if (!is_there(path))
     throw rejected({"TW0802", "tuning file " + path, "no such file", "what --export writes out",
                     "nothing is tuned yet: `tilewright tune M N K` makes it"});
   tuning_store const store(path, tuning_store::access::read);
-  nlohmann::json shapes = nlohmann::json::array();
+  std::string rows = "device,m,n,k,batch,ab,d,layout,kernel,shared_tiles,sharers,us,start\n";
+  int left_out = 0;
   for (tuned_problem const& t : store.finished()) {
     gemm_problem const& p = t.problem;
     measured_plan const& f = t.fastest;
-    nlohmann::json const early = f.starts_early ? nlohmann::json(*f.starts_early) : nullptr;
-    if (p.c || is_fused(p.epilogue)) continue;  // the table of winners does not know these
-    shapes.push_back({{"m", p.m},
-                      {"n", p.n},
-                      {"k", p.k},
-                      {"batch", p.batch},
-                      {"dtype", dtype_of(p)},
-                      {"layout", layout_of(p)},
-                      {"card", t.identity.card},
-                      {"driver", t.identity.driver},
-                      {"version", t.identity.version},
-                      {"date", t.date},
-                      {"tried", t.tried},
-                      {"fastest",
-                       {{"kernel", f.kernel},
-                        {"swapped", f.swapped},
-                        {"shared_tiles", f.shared_tiles},
-                        {"sharers", f.sharers},
-                        {"us", f.us},
-                        {"predicted_us", f.predicted_us},
-                        {"starts_early", early}}}});
+    if (!fits_tables(p)) {
+      ++left_out;
+      continue;
+    }
+    rows += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{:.2f},{}\n", t.identity.card, p.m, p.n,
+                        p.k, p.batch, name(p.a.type), name(p.d.type), layout_of(p), f.kernel,
+                        f.shared_tiles, f.sharers, f.us,
+                        !f.starts_early   ? ""
+                        : *f.starts_early ? "early"
+                                          : "late");
   }
-  bench::write_json(file, {{"schema", "tilewright.tune/1"},
-                           {"environment", bench::environment_json("")},
-                           {"shapes", std::move(shapes)}});
+  bench::write_text(file, "--export", rows);
+  if (left_out > 0)
+    fmt::print(stderr,
+               "tilewright: {} problem{} left out: tables have dense matrices, a row-major D, no C "
+               "and no fused epilogue\n",
+               left_out, left_out == 1 ? " is" : "s are");
   return exit_status::done;
 }
 
@@ -258,7 +252,8 @@ void add_tune_command(CLI::App& app, int& status) {
   verb->add_flag("--again", r->again, "also what was tuned before");
   verb->add_flag("--quiet", r->quiet, "no lines, no progress bar");
   verb->add_flag("--list", r->list, "show what was tuned, on any card");
-  verb->add_option("--export", r->export_path, "write what was tuned to this file (JSON)");
+  verb->add_option("--export", r->export_path,
+                   "write what was tuned to this file (CSV, for gen/tuning.py)");
   verb->callback([r, &status] {
     status = static_cast<int>(guarded(false, [&] {
       if (r->list) return list();

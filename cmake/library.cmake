@@ -38,7 +38,20 @@ execute_process(
           --out ${tw_generated}/family --set ${TW_KERNELS} ${tw_with_device_code}
   OUTPUT_VARIABLE tw_kernel_sources COMMAND_ERROR_IS_FATAL ANY)
 
-add_library(tilewright STATIC ${tw_sources} ${tw_kernel_sources} ${tw_embedded_devices})
+# data/tuning/*.csv likewise; a row that names a kernel which no list has ends the build.
+file(GLOB tw_tuning CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/data/tuning/*.csv)
+set(tw_embedded_tuning ${PROJECT_BINARY_DIR}/embedded/tuning.cpp)
+add_custom_command(OUTPUT ${tw_embedded_tuning}
+  COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/embedded
+  COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/gen/tuning.py embed
+          --folder ${PROJECT_SOURCE_DIR}/data/tuning --devices ${PROJECT_SOURCE_DIR}/devices
+          --out ${tw_embedded_tuning}
+  DEPENDS ${PROJECT_SOURCE_DIR}/gen/tuning.py ${PROJECT_SOURCE_DIR}/gen/instances.py
+          ${tw_instance_lists} ${tw_tuning} ${tw_devices}
+  COMMENT "Embedding the tuning tables" VERBATIM)
+
+add_library(tilewright STATIC ${tw_sources} ${tw_kernel_sources} ${tw_embedded_devices}
+                              ${tw_embedded_tuning})
 add_library(tilewright::tilewright ALIAS tilewright)
 # One file per instruction set of the host, chosen at run time: NAME_avx2.cpp, NAME_avx512.cpp.
 # g++ 12 warns about the undefined operands inside its own intrinsics (its bug 105593).

@@ -21,7 +21,8 @@ INTEGERS = ["compute_capability", "sm_count", "sms_per_gpc", "sms_in_clusters_of
             "sms_in_clusters_of_4", "max_smem_bytes_per_cta", "smem_bytes_per_clock",
             "mma_flop_per_clock", "l2_bytes"]
 NUMBERS = ["max_clock_mhz", "dram_gb_per_s", "wgmma_ceiling_tflops", "dram_ceiling_gb_per_s"]
-FACTS = ["name", "cuda_names", *INTEGERS, *NUMBERS, "calibration_note", "tuning_table"]
+TEXTS = ["calibration_note", "tuning_table", "fallback_tuning_table"]
+FACTS = ["name", "cuda_names", *INTEGERS, *NUMBERS, *TEXTS]
 
 
 class Wrong(Exception):
@@ -50,7 +51,7 @@ def checked(record):
     for key in NUMBERS:
         if type(record[key]) not in (int, float) or not record[key] > 0:
             raise Wrong(f"{key}: got {record[key]!r}, need a positive number")
-    for key in ("name", "calibration_note", "tuning_table"):
+    for key in ("name", *TEXTS):
         if type(record[key]) is not str:
             raise Wrong(f"{key}: got {record[key]!r}, need a text")
     if type(record["cuda_names"]) is not list or not record["cuda_names"]:
@@ -94,7 +95,7 @@ def number(x):
 def one(device_id, record):
     facts = [f".id = {quoted(device_id)}", f".name = {quoted(record['name'])}"]
     facts += [f".{key} = {number(record[key])}" for key in (*INTEGERS, *NUMBERS)]
-    for key in ("calibration_note", "tuning_table"):
+    for key in TEXTS:
         facts.append(f".{key} = {quoted(record[key])}")
     text = "    {.facts = {" + ",\n               ".join(facts) + "},\n"
     text += "     .cuda_names = {" + ", ".join(map(quoted, record["cuda_names"])) + "},\n"

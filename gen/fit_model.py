@@ -12,9 +12,9 @@ that of the fastest plan, of those that were measured, as a geometric mean over 
 Minimised are the differences between the logarithms of predicted and measured times, where plans
 count less the slower they are than the fastest of their problem, and a difference of more than 10 %
 counts linearly. STRENGTH (default 0.02) draws each constant to its value in devices/DEVICE.json (or
-in that of --from, with DRAM rates scaled by the data sheets), which keeps those that the trials do not determine. Constants of early starts, L2 cache
-hints and tile orders are limits, not rates: they are not fitted. --write puts the constants into
-devices/DEVICE.json. Needs numpy and scipy.
+in that of --from, with DRAM rates scaled by the data sheets), which keeps those that the trials do
+not determine. Constants of early starts, L2 cache hints and tile orders are limits, not rates: they
+are not fitted. --write puts the constants into devices/DEVICE.json. Needs numpy and scipy.
 """
 import argparse
 import datetime

@@ -45,7 +45,7 @@ std::string because(plan_answer const& a) {
     return p.predicted_us < chosen.predicted_us;
   });
   return fmt::format("measured to be the fastest on {}{}; the model puts it at place {}",
-                     chosen.source == plan_source::tuned ? "this GPU" : a.dev.name,
+                     chosen.source == plan_source::tuned ? "this GPU" : chosen.measured_on,
                      chosen.measured_in_bf16 ? ", in bf16" : "", faster + 1);
 }
 

@@ -75,6 +75,7 @@ void put_sm_count(device& d, int sm_count) {
   d.sms_in_clusters_of_4 = d.sms_in_clusters_of_4 * sm_count / d.sm_count;
   d.sm_count = sm_count;
   d.tuning_table.clear();
+  d.fallback_tuning_table.clear();
 }
 
 device const* find_by_cuda_name(std::string_view name) {
@@ -139,6 +140,7 @@ std::optional<device> describe(reported_device const& r) {
   d.model = scaled(*nearest, d);
   d.source = calibration_source::data_sheet;
   d.tuning_table.clear();
+  d.fallback_tuning_table.clear();
   if (known == nullptr) d.calibration_note = "not fitted: data sheet of " + nearest->name;
   return d;
 }

@@ -39,7 +39,7 @@ std::string split_sectors(char const* matrix, matrix_desc const& m) {
 
 /// The measurement of a problem.
 struct measurements {
-  std::optional<winner> shipped;  // on a device of this kind
+  std::optional<winner> shipped;  // of a tuning table
   tuned_answer tuned;             // on this GPU
 };
 
@@ -61,7 +61,9 @@ struct option {
 option option_of(gemm_plan plan, measurements const& m) {
   option x{std::move(plan)};
   if (m.shipped && is_plan(*m.shipped, x.plan)) {
-    x.source = plan_source::table_of_winners, x.measured_us = m.shipped->us;
+    x.source = plan_source::table_of_winners;
+    x.plan.measured_on = m.shipped->measured_on;
+    if (m.shipped->of_this_device) x.measured_us = m.shipped->us;
     x.starts_early = m.shipped->starts_early;
     x.plan.measured_in_bf16 = m.shipped->ab != x.plan.problem.a.type;
   }
@@ -70,6 +72,7 @@ option option_of(gemm_plan plan, measurements const& m) {
       m.tuned.fastest->same_plan({x.plan.kernel, x.plan.swapped, s.shared_tiles, s.sharers})) {
     x.source = plan_source::tuned, x.measured_us = m.tuned.fastest->us;
     x.plan.measured_in_bf16 = false;
+    x.plan.measured_on.clear();
     if (m.tuned.fastest->starts_early) x.starts_early = m.tuned.fastest->starts_early;
   }
   return x;
@@ -148,7 +151,7 @@ gemm_plan finished(option const& x, std::size_t of, device const& dev) {
   plan.source = x.source;
   plan.measured_us = x.measured_us;
   if (x.source == plan_source::table_of_winners)
-    plan.why += fmt::format("; measured to be the fastest on {}{}", dev.name,
+    plan.why += fmt::format("; measured to be the fastest on {}{}", plan.measured_on,
                             plan.measured_in_bf16 ? ", in bf16" : "");
   if (x.source == plan_source::tuned) plan.why += "; measured to be the fastest on this GPU";
   return plan;

@@ -1,64 +1,102 @@
 // SPDX-License-Identifier: Apache-2.0
-// winners.cpp  The table of measured plans.
+// winners.cpp  Searches the embedded tuning tables.
 #include "dispatch/winners.hpp"
 
-#include <string_view>
+#include <algorithm>
+#include <array>
+#include <tuple>
 
-#include "family/gemv/config_of.hpp"
+#include "dispatch/embedded_tuning.hpp"
 #include "family/normal_form.hpp"
-#include "family/sm90_gemm/config_of.hpp"
 
 namespace tw {
 
 namespace {
-constexpr winner h200[] = {
-#include "dispatch/winners_h200.inc"
-};
-}  // namespace
 
-bool is_plan(winner const& w, gemm_plan const& p) {
-  plan_schedule const& s = p.schedule;
-  if (w.gemv.rows > 0 || gemv_family::is_gemv(p)) {
-    if (!gemv_family::is_gemv(p)) return false;
-    gemv_config const& c = gemv_family::config_of(p);
-    gemv_shape const& g = w.gemv;
-    return c ==
-           gemv_config{c.ab, c.d, g.rows, g.cols, g.unroll, g.warps_m, g.warps_k, g.ctas_per_sm};
-  }
-  if (!is_sm90_gemm(p)) return false;
-  gemm_config const c = launched(p);
-  tile_shape const& t = w.tile;
-  return t.tile_m == c.tile_m && t.tile_n == c.tile_n && t.cluster_m == c.cluster_m &&
-         t.cluster_n == c.cluster_n && t.cluster_k == c.cluster_k && t.stages == c.stages &&
-         t.pingpong == c.pingpong && t.d_m == c.d_m && t.fused == c.fused &&
-         w.shared_tiles == s.shared_tiles && w.sharers == s.sharers;
+constexpr std::array<std::string_view, 4> layouts = {"TN", "TT", "NT", "NN"};
+
+std::span<tuning_row const> rows_of(std::string_view device_id) {
+  for (tuning_table const& t : tuning_tables())
+    if (t.device == device_id) return t.rows;
+  return {};
 }
 
-std::span<winner const> winners() { return h200; }
+winner winner_of(tuning_row const& r, std::string_view device_id) {
+  return {.m = r.m,
+          .n = r.n,
+          .k = r.k,
+          .batch = r.batch,
+          .ab = r.ab,
+          .d = r.d,
+          .layout = layouts[static_cast<std::size_t>(r.layout)],
+          .kernel = tuning_kernel(r.kernel),
+          .f16_kernel = tuning_kernel(r.f16_kernel),
+          .shared_tiles = r.shared_tiles,
+          .sharers = r.sharers,
+          .us = r.us,
+          .starts_early = r.start < 0 ? std::nullopt : std::optional(r.start == 1),
+          .measured_on = known_device(device_id).name};
+}
 
-std::optional<winner> find_winner(gemm_problem const& p, device const& dev) {
-  bool const plain = !p.c && !is_fused(p.epilogue) && !p.aux;
-  if (dev.tuning_table != "h200" || !plain) return std::nullopt;
-  if (p.d.ord != order::row_major) return find_winner(transposed(p), dev);
-  bool const dense = p.a.pitch_elems == (p.a.ord == order::row_major ? p.k : p.m) &&
+auto extents_of(tuning_row const& r) {
+  return std::tuple(std::int64_t{r.m}, std::int64_t{r.n}, std::int64_t{r.k}, std::int64_t{r.batch});
+}
+
+/// Are the matrices of `p` those that tables have?
+bool dense(gemm_problem const& p) {
+  bool const lines = p.a.pitch_elems == (p.a.ord == order::row_major ? p.k : p.m) &&
                      p.b.pitch_elems == (p.b.ord == order::row_major ? p.n : p.k) &&
                      p.d.pitch_elems == p.n;
   auto const in_line = [&](matrix_desc const& m, std::int64_t elems) {
     return p.batch == 1 || m.has_pointers() || m.batch_stride_elems == elems;
   };
-  if (!dense || !in_line(p.a, p.m * p.k) || !in_line(p.b, p.k * p.n) || !in_line(p.d, p.m * p.n))
-    return std::nullopt;
-  char const layout[] = {p.a.ord == order::row_major ? 'T' : 'N',
-                         p.b.ord == order::col_major ? 'N' : 'T', 0};
+  return lines && in_line(p.a, p.m * p.k) && in_line(p.b, p.k * p.n) && in_line(p.d, p.m * p.n);
+}
+
+std::optional<winner> find_in(std::string_view device_id, gemm_problem const& p) {
+  std::string const layout{p.a.ord == order::row_major ? 'T' : 'N',
+                           p.b.ord == order::col_major ? 'N' : 'T'};
+  auto const all = rows_of(device_id);
+  auto const rows =
+      std::ranges::equal_range(all, std::tuple(p.m, p.n, p.k, p.batch), {}, extents_of);
   auto const find = [&](elem ab, elem d) -> std::optional<winner> {
-    for (winner const& w : h200)
-      if (w.m == p.m && w.n == p.n && w.k == p.k && w.batch == p.batch && w.ab == ab && w.d == d &&
-          std::string_view(w.layout) == layout)
-        return w;
+    for (tuning_row const& r : rows)
+      if (r.ab == ab && r.d == d && layouts[static_cast<std::size_t>(r.layout)] == layout)
+        return winner_of(r, device_id);
     return std::nullopt;
   };
-  if (auto const w = find(p.a.type, p.d.type); w || p.a.type != elem::f16) return w;
+  if (auto w = find(p.a.type, p.d.type); w || p.a.type != elem::f16) return w;
   return find(elem::bf16, p.d.type == elem::f16 ? elem::bf16 : p.d.type);
+}
+
+}  // namespace
+
+bool fits_tables(gemm_problem const& p) {
+  return !p.c && !is_fused(p.epilogue) && !p.aux && p.d.ord == order::row_major && dense(p);
+}
+
+bool is_plan(winner const& w, gemm_plan const& p) {
+  bool const f16 = p.problem.a.type == elem::f16 && w.ab != elem::f16;
+  return p.kernel == (f16 ? w.f16_kernel : w.kernel) && p.schedule.shared_tiles == w.shared_tiles &&
+         p.schedule.sharers == w.sharers;
+}
+
+std::vector<winner> winners(std::string_view device_id) {
+  std::vector<winner> all;
+  for (tuning_row const& r : rows_of(device_id)) all.push_back(winner_of(r, device_id));
+  return all;
+}
+
+std::optional<winner> find_winner(gemm_problem const& p, device const& dev) {
+  if (p.d.ord != order::row_major) {
+    if (p.epilogue.gate != gating::none) return std::nullopt;
+    return find_winner(transposed(p), dev);
+  }
+  if (!fits_tables(p)) return std::nullopt;
+  if (auto w = find_in(dev.tuning_table, p)) return w;
+  auto other = find_in(dev.fallback_tuning_table, p);
+  if (other) other->of_this_device = false;
+  return other;
 }
 
 }  // namespace tw

@@ -1,55 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
-// winners.hpp  Plans that were measured to be the fastest, for the measured problems.
+// winners.hpp  Plans that were measured to be the fastest: the tuning tables of devices.
 #pragma once
 
 #include <optional>
-#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "tilewright/device/device.hpp"
 #include "tilewright/family/plan.hpp"
-#include "tilewright/kernel/config.hpp"
-#include "tilewright/kernel/gemv_config.hpp"
 #include "tilewright/problem/gemm.hpp"
 
 namespace tw {
 
-/// The kernel of a row, without its types and majors.
-struct tile_shape {
-  int tile_m, tile_n, cluster_m, cluster_n, stages;
-  bool pingpong = false;
-  bool d_m = false;
-  bool general = false;  // not used by rows
-  int fused = fusion::none;
-  int cluster_k = 1;
-};
-struct gemv_shape {
-  int rows = 0, cols = 0, unroll = 0, warps_m = 0, warps_k = 0, ctas_per_sm = 0;
-};
-
-/// A problem and the fastest plan for it. layout: A is T = (m, k) or N = (k, m) in memory, B
-/// is N = (n, k) or T = (k, n), as in the names of BLAS; D row-major.
+/// A problem with dense matrices and a row-major D, and the fastest plan for it. layout: A is T =
+/// (m, k) or N = (k, m) in memory, B is N = (n, k) or T = (k, n), as in the names of BLAS.
 struct winner {
   std::int64_t m, n, k, batch;
   elem ab, d;
-  char const* layout;
-  tile_shape tile;
+  std::string_view layout;      // "TN"
+  std::string_view kernel;      // gemm_plan::kernel
+  std::string_view f16_kernel;  // the same kernel for f16 operands; empty: there is none
   int shared_tiles, sharers;
-  double us;                           // as measured
-  gemv_shape gemv{};                   // that kernel, if it has rows: `tile` is empty then
-  std::optional<bool> starts_early{};  // which is faster; nothing: not measured, or no difference
+  double us;                         // as measured
+  std::optional<bool> starts_early;  // which is faster; nothing: not measured, or no difference
+  std::string measured_on;           // device::name
+  bool of_this_device = true;        // false: of its fallback table
 };
+
+/// Can tuning tables have a row for `p`? Dense matrices, a row-major D, no C and no fused epilogue.
+bool fits_tables(gemm_problem const& p);
 
 /// Is it the plan of this row?
 bool is_plan(winner const& w, gemm_plan const& p);
 
-/// All of them.
-std::span<winner const> winners();
+/// All rows of a device's table (device::id). Empty where it has none.
+std::vector<winner> winners(std::string_view device_id);
 
-/// The measurement of this problem on the device whose
-/// tuning_table `dev` has, if it was: matrices without gaps,
-/// those of a batch one after the other, and no C. With column-major D it is that of the swapped
-/// problem; an f16 problem that was not measured has the bf16 one's (`ab` says which), as
-/// its kernels move as many bytes in the same instructions.
+/// The row for this problem in the tuning table of `dev`, else in its fallback table, which was
+/// measured on another device: matrices without gaps, those of a batch one after another, and no C.
+/// With column-major D it is the row of the transposed problem; an f16 problem that a table lacks
+/// has the bf16 row (`ab` says which), as its kernels move as many bytes in the same instructions.
 std::optional<winner> find_winner(gemm_problem const& p, device const& dev);
 
 }  // namespace tw

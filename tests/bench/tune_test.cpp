@@ -197,18 +197,37 @@ TEST(TuneSizes, ThreeNumbersOrWords) {
 
 TEST_F(Tune, TheCommandListsAndExports) {
   run({.problems = {tn(512, 512, 512), tn(64, 64, 4096)}});
-  std::string const variable = "TILEWRIGHT_TUNE=" + path_, file = folder_ + "/export.json";
+  std::string const variable = "TILEWRIGHT_TUNE=" + path_, file = folder_ + "/export.csv";
   auto const list = run_command({"tune", "--list"}, {variable});
   EXPECT_EQ(list.status, 0) << list.err;
   EXPECT_NE(list.out.find("512x512x512 bf16 TN"), std::string::npos) << list.out;
   EXPECT_NE(list.out.find("64x64x4096"), std::string::npos) << list.out;
   EXPECT_EQ(run_command({"tune", "--export", file}, {variable}).status, 0);
-  auto const j = nlohmann::json::parse(tw_test::read_file(file));
-  ASSERT_EQ(j["shapes"].size(), 2U);
-  EXPECT_EQ(j["shapes"][0]["fastest"]["kernel"], finished()[0].fastest.kernel);
-  EXPECT_EQ(j["shapes"][0]["fastest"]["us"], 100.0);
-  EXPECT_EQ(j["shapes"][0]["dtype"], "bf16");
-  EXPECT_EQ(j["shapes"][1]["layout"], "TN");
+  auto const row = [&](std::size_t i, char const* size) {
+    measured_plan const f = finished()[i].fastest;
+    return "a GPU," + std::string(size) + ",1,bf16,bf16,TN," + f.kernel + "," +
+           std::to_string(f.shared_tiles) + "," + std::to_string(f.sharers) + ",100.00,";
+  };
+  std::string const rows = tw_test::read_file(file);
+  EXPECT_EQ(rows.find("device,m,n,k,batch,ab,d,layout,kernel,"), 0U) << rows;
+  EXPECT_EQ(std::ranges::count(rows, '\n'), 3) << rows;
+  EXPECT_NE(rows.find(row(0, "512,512,512")), std::string::npos) << rows;
+  EXPECT_NE(rows.find(row(1, "64,64,4096")), std::string::npos) << rows;
+}
+
+TEST_F(Tune, ProblemsThatTablesCannotHaveAreNotExported) {
+  gemm_problem padded = tn(64, 64, 64), column_major = padded, with_c = padded;
+  padded.a.pitch_elems += 8;
+  column_major.d.ord = order::col_major;
+  with_c.c = with_c.d, with_c.beta = 1;
+  tuning_store store(path_, tuning_store::access::write);
+  for (gemm_problem const& p : {padded, column_major, with_c})
+    store.finish(meter_.identity(), p, {"kernel", false, 0, 0, 1, 1, true}, 1);
+  std::string const variable = "TILEWRIGHT_TUNE=" + path_, file = folder_ + "/export.csv";
+  auto const done = run_command({"tune", "--export", file}, {variable});
+  EXPECT_EQ(done.status, 0);
+  EXPECT_NE(done.err.find("3 problems are left out"), std::string::npos) << done.err;
+  EXPECT_EQ(std::ranges::count(tw_test::read_file(file), '\n'), 1);
 }
 
 TEST_F(Tune, TheCommandShowsEarlyStarts) {
@@ -216,17 +235,17 @@ TEST_F(Tune, TheCommandShowsEarlyStarts) {
   std::optional<bool> const early[] = {true, false, std::nullopt};
   for (int i = 0; i < 3; ++i)
     store.finish(meter_.identity(), tn(64, 64, 64 + i), {"kernel", false, 0, 0, 1, 1, early[i]}, 1);
-  std::string const variable = "TILEWRIGHT_TUNE=" + path_, file = folder_ + "/export.json";
+  std::string const variable = "TILEWRIGHT_TUNE=" + path_, file = folder_ + "/export.csv";
   std::string const list = run_command({"tune", "--list"}, {variable}).out;
   EXPECT_NE(list.find("kernel, starts early  of"), std::string::npos) << list;
   EXPECT_NE(list.find("kernel, does not start early  of"), std::string::npos) << list;
   EXPECT_NE(list.find("kernel  of"), std::string::npos) << list;
   EXPECT_EQ(run_command({"tune", "--export", file}, {variable}).status, 0);
-  auto const shapes = nlohmann::json::parse(tw_test::read_file(file))["shapes"];
-  ASSERT_EQ(shapes.size(), 3U);
-  EXPECT_EQ(shapes[0]["fastest"]["starts_early"], true);
-  EXPECT_EQ(shapes[1]["fastest"]["starts_early"], false);
-  EXPECT_TRUE(shapes[2]["fastest"]["starts_early"].is_null());
+  std::string const rows = tw_test::read_file(file);
+  EXPECT_NE(rows.find("64,64,64,1,bf16,bf16,TN,kernel,0,0,1.00,early\n"), std::string::npos)
+      << rows;
+  EXPECT_NE(rows.find("64,64,65,1,bf16,bf16,TN,kernel,0,0,1.00,late\n"), std::string::npos) << rows;
+  EXPECT_NE(rows.find("64,64,66,1,bf16,bf16,TN,kernel,0,0,1.00,\n"), std::string::npos) << rows;
 }
 
 TEST_F(Tune, TheCommandRefuses) {
@@ -246,7 +265,7 @@ TEST_F(Tune, TheCommandRefuses) {
   auto const none = run_command({"tune", "--list"}, {file});
   EXPECT_EQ(none.status, 0) << none.err;
   EXPECT_EQ(none.out.rfind("nothing is tuned yet", 0), 0U) << none.out << none.err;
-  std::string const result = folder_ + "/export.json";
+  std::string const result = folder_ + "/export.csv";
   auto const nothing = run_command({"tune", "--export", result}, {file});
   EXPECT_EQ(nothing.status, 2) << nothing.out;
   EXPECT_NE(nothing.err.find("TW0802"), std::string::npos) << nothing.err;

@@ -42,7 +42,9 @@ struct device {
   std::string calibration_note{};  // date, data and regret of the fit
   std::shared_ptr<calibration const> model{};
 
-  std::string tuning_table{};  // whose measured plans are this device's; empty: none
+  std::string tuning_table{};  // data/tuning: plans measured on this device; empty: none
+  /// Plans measured on another device, taken where the own table lacks a problem; empty: none.
+  std::string fallback_tuning_table{};
 };
 
 /// Nothing if plans can be made for this device; else TW0429 (SMs) or TW0435 (no model, or a rate

@@ -62,6 +62,7 @@ struct gemm_plan {
   std::string predicted_for{};  // label() of the device that it was planned for
   plan_terms terms;             // of the prediction
   double measured_us = 0;       // of this plan on this GPU or on another of its kind; 0: none
+  std::string measured_on{};    // name of the device that a measured plan is from; empty: `tuned`
   plan_source source = plan_source::model;
   std::string why;         // one line
   bool repitch_a = false;  // operand is copied to a padded pitch in the workspace first
