@@ -134,14 +134,42 @@ TEST(Measured, EveryMeasuredPlanIsStillOffered) {
   gemm_operands o = aligned();
   o.workspace = o.d;
   o.workspace_bytes = std::int64_t{256} << 20;  // split-K tiles, copies of unaligned operands
-  for (winner const& w : winners("h200")) {
-    gemm_plan const plan = best_plan(problem_of(w), o, h200());
-    EXPECT_EQ(plan.source, plan_source::table_of_winners)
-        << w.m << "x" << w.n << "x" << w.k << "x" << w.batch << " " << w.layout << ": "
-        << plan.kernel;
-    EXPECT_EQ(plan.early_measured, w.starts_early.has_value()) << plan.kernel;
-    EXPECT_EQ(plan.starts_early, w.starts_early.value_or(plan.starts_early)) << plan.kernel;
+  int const rows[] = {2000, 150};
+  for (int i = 0; char const* const id : {"h200", "h100_sxm"}) {
+    std::vector<winner> const all = winners(id);
+    EXPECT_GT(all.size(), static_cast<std::size_t>(rows[i++])) << id;
+    for (winner const& w : all) {
+      gemm_plan const plan = best_plan(problem_of(w), o, known_device(id));
+      EXPECT_EQ(plan.source, plan_source::table_of_winners)
+          << id << " " << w.m << "x" << w.n << "x" << w.k << "x" << w.batch << " " << w.layout
+          << ": " << plan.kernel;
+      EXPECT_EQ(plan.measured_on, known_device(id).name);
+      EXPECT_EQ(plan.measured_us, w.us);
+      EXPECT_EQ(plan.early_measured, w.starts_early.has_value()) << plan.kernel;
+      EXPECT_EQ(plan.starts_early, w.starts_early.value_or(plan.starts_early)) << plan.kernel;
+    }
   }
+}
+
+/// An H100 SXM takes the rows of an H200 where it has none, and no time of them.
+TEST(Measured, AnotherDevicesRowsAreTakenByNameAndWithoutTheirTime) {
+  device const& h100 = known_device("h100_sxm");
+  int own = 0, other = 0;
+  for (winner const& w : winners("h200")) {
+    if (w.m * w.n * w.k % 7 != 0) continue;  // some of them
+    gemm_problem const p = problem_of(w);
+    auto const found = find_winner(p, h100);
+    ASSERT_TRUE(found);
+    gemm_plan const plan = best_plan(p, with_workspace(std::int64_t{256} << 20), h100);
+    ASSERT_EQ(plan.source, plan_source::table_of_winners);
+    EXPECT_EQ(plan.measured_on, found->of_this_device ? h100.name : h200().name);
+    EXPECT_EQ(plan.measured_us, found->of_this_device ? found->us : 0);
+    EXPECT_NE(plan.why.find("fastest on " + plan.measured_on), std::string::npos) << plan.why;
+    ++(found->of_this_device ? own : other);
+  }
+  EXPECT_GT(own, 0);
+  EXPECT_GT(other, 100);
+  EXPECT_FALSE(find_winner(tn(128, 128, 16384), known_device("h100_pcie")));
 }
 
 }  // namespace
