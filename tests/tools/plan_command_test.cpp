@@ -124,6 +124,29 @@ TEST(PlanCommand, TheCeilingsAreThoseOfTheMeasurement) {
               tw::known_device("h200").dram_ceiling_gb_per_s, 0.5);
 }
 
+TEST(PlanCommand, EachDeviceCanBeChosenAndThePlanNamesIt) {
+  for (tw::device const& d : tw::known_devices()) {
+    std::vector<std::string> const words = {"plan", "4096", "4096", "1024", "--device", d.id};
+    auto const j = run_command([&] {
+                     auto json = words;
+                     json.emplace_back("--json");
+                     return json;
+                   }())
+                       .json();
+    EXPECT_EQ(j["device"], d.id);
+    EXPECT_EQ(j["device_name"], d.name);
+    EXPECT_EQ(j["sms"], d.sm_count);
+    bool const measured = d.source == tw::calibration_source::measured;
+    EXPECT_EQ(j["calibration"]["source"], measured ? "measured" : "data_sheet");
+    std::string const text = run_command(words).out;
+    EXPECT_NE(text.find("device     " + tw::label(d)), std::string::npos) << text;
+    EXPECT_EQ(text.find("not measured") == std::string::npos, measured) << text;
+  }
+  auto const part = run_command({"plan", "4096", "4096", "1024", "--sms", "60"});
+  EXPECT_NE(part.out.find("NVIDIA H200 with 60 SMs"), std::string::npos) << part.out;
+  EXPECT_EQ(run_command({"plan", "64", "64", "64", "--device", "a100"}).status, 2);
+}
+
 TEST(PlanCommand, TheLimitIsShown) {
   tw::gemm_plan p;
   p.predicted_us = 10;
