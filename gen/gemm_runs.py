@@ -5,8 +5,8 @@ bench/results/DATE-emulator-gemm-runs.json, one line per kernel.
 
 gemm_runs.py [--runs 500] [--command build/bin/tilewright] [--jobs N] [--part I/N] [--out FILE]
 
-The kernels of a tile are run together, a process for each. --part does one Nth
-of the tiles; gemm_runs.py --merge FILE... makes one file of several.
+One process for each kernel. --part does one Nth of the kernels;
+gemm_runs.py --merge FILE... makes one file of several.
 """
 import argparse
 import concurrent.futures
@@ -24,19 +24,13 @@ def output(*command):
     return subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT).stdout
 
 
-def check(command, runs, tile=None):
+def check(command, runs, name=None):
     words = ["check", "gemm", "--runs", str(runs), "--json", "--quiet"]
-    words += ["--kernel", tile] if tile else []
+    words += ["--kernel", name] if name else []
     done = subprocess.run([command, *words], stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode not in (0, 1):
         sys.exit(f"tilewright {' '.join(words)} ended with {done.returncode}")
     return json.loads(done.stdout)["kernels"]
-
-
-def tile_of(kernel):
-    """sm90_bf16_f32_tn_dm_128x64x64, which no other tile's kernel has in its name."""
-    words = kernel.split("_")
-    return "_".join(words[:6] if words[4] == "dm" else words[:5])
 
 
 def main():
@@ -57,11 +51,12 @@ def main():
             sys.exit("these files are not parts of one measurement")
     else:
         part, parts = map(int, options.part.split("/"))
-        tiles = sorted({tile_of(k["name"]) for k in check(options.command, 1)})[part::parts]
+        names = sorted(k["name"] for k in check(options.command, 1))[part::parts]
         runs, commit = options.runs, options.commit
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-            found = pool.map(lambda tile: check(options.command, runs, tile), tiles)
-            kernels = [k for some in found for k in some]
+            found = pool.map(lambda name: check(options.command, runs, name), names)
+            # A name may be part of another one, whose kernel then runs twice.
+            kernels = [k for name, some in zip(names, found) for k in some if k["name"] == name]
     kernels.sort(key=lambda k: k["name"])
     date = datetime.datetime.now(datetime.timezone.utc)
     head = {"question": "does the emulator report a correct kernel?",

@@ -103,16 +103,18 @@ TEST(Plan, LargeProblemsTakeTheLargeTile) {
   gemm_config const& c = config_of(plans[0]);
   EXPECT_GE(c.tile_m * c.tile_n, 128 * 192) << plans[0].why;
   EXPECT_TRUE(plans[0].hints.empty());
-  for (gemm_plan const& p : plans)
-    if (p.kernel == "sm90_bf16_bf16_tn_128x256x64_2x1_s4") {
-      EXPECT_EQ(p.schedule.clusters, 64);  // 16 waves of 64 clusters; 66 need 16 too
+  for (gemm_plan const& p : plans) {
+    gemm_config const& x = config_of(p);
+    if (x.cluster() == 2 && x.tile_m * x.tile_n == 128 * 256) {
+      EXPECT_EQ(p.schedule.clusters, 64) << p.kernel;  // 16 waves of 64 clusters; 66 need 16 too
     }
+  }
 }
 
 TEST(Plan, SmallMTakesAGemv) {
   gemm_plan const one = best_plan(tn(1, 4100, 4096), aligned(), h200());
   ASSERT_TRUE(is_gemv(one)) << one.kernel;
-  EXPECT_EQ(one.kernel, "gemv_bf16_bf16_4x2_u4_1x4_c4");
+  EXPECT_FALSE(gemv_family::config_of(one).by_mma()) << one.kernel;
   EXPECT_TRUE(one.swapped);
   EXPECT_EQ(one.schedule.clusters, 528);
   EXPECT_EQ(one.workspace_bytes, 0);

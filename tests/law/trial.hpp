@@ -2,6 +2,7 @@
 // trial.hpp  One random input of a law: generators, the check, wrong results that must be noticed.
 #pragma once
 
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -121,6 +122,9 @@ struct law_case {
   void (*run)(trial&);
   int least_noticed = 90;  // percent of wrong results that must be noticed
 };
+
+/// GoogleTest prints parameters with this.
+inline void PrintTo(law_case const& c, std::ostream* out) { *out << c.op; }
 
 std::vector<law_case> construct_cases();
 std::vector<law_case> modes_cases();

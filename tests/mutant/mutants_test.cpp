@@ -16,6 +16,13 @@ std::string name_of(mutant const& m) {
   return name;
 }
 
+}  // namespace
+
+/// GoogleTest prints parameters with this.
+static void PrintTo(mutant const& m, std::ostream* out) { *out << name_of(m); }
+
+namespace {
+
 class Mutants : public testing::TestWithParam<mutant> {};
 
 TEST_P(Mutants, IsNamed) {
