@@ -51,7 +51,7 @@ struct epilogue {
       auto const place = [&](int f) { return fragment_place{at.row + 64 * f, at.col, at.batch}; };
       if constexpr (!C.aux()) {
         if (ops::is_simple(p) && all_by_tma(p, place(Fragments - 1)))
-          return ops::with_activation(p.fused, [&](auto act) {
+          return with_activation(p.fused, [&](auto act) {
             unrolled<Fragments>([&](auto f) { store_simple(p, w, place(f), acc[f], turn, act); });
           });
       }
@@ -282,7 +282,7 @@ struct epilogue {
                               fragment& acc) {
     epilogue_params const& p = d.p;
     TW_UNROLL
-    for (int i = 0; i < strip_regs; ++i) acc[i] = p.alpha * acc[i];
+    for (int i = 0; i < strip_regs; ++i) acc[i] = times_alpha(p.alpha, acc[i]);
     if (p.c.data != nullptr)
       add_c<strip_regs>(p, {at.row + w.first_row(), at.col + w.first_col(), at.batch}, d.end(), acc,
                         0);

@@ -38,6 +38,25 @@ TW_DEVICE float gelu_erf(float x) {
   return times_sigmoid(x, fmaf(t, p, 2.30220985F));
 }
 
+/// Calls `call` with the activation: code of its own for each kind.
+template <class F>
+TW_DEVICE void with_activation(fused_params const& f, F&& call) {
+  if (f.act == activation::gelu_erf) return call([](float x) { return gelu_erf(x); });
+  if (f.act == activation::none || f.act == activation::relu) {
+    float const least = f.act == activation::relu ? 0.0F : -INFINITY;
+    return call([=](float x) { return x < least ? least : x; });
+  }
+  bool const gelu = f.act == activation::gelu_tanh;
+  // silu has no cubic term, but a factor of 0 times an x^2 that overflows would be NaN. 1e-30
+  // leaves c1 as it is until the sigmoid is long 0 or 1.
+  float const c1 = gelu ? 2.30220820F : 1.44269504F, c3 = gelu ? 0.102943240F : 1e-30F;
+  call([=](float x) { return times_sigmoid(x, fmaf(c3, x * x, c1)); });
+}
+
+/// alpha times a sum. With alpha == 0 the sum does not take part, as in BLAS: neither do infinities
+/// and NaNs in it.
+TW_DEVICE float times_alpha(float alpha, float sum) { return alpha == 0.0F ? 0.0F : alpha * sum; }
+
 /// The values of the vectors along columns that a strip needs.
 template <gemm_config C>
 struct strip_vectors {
@@ -79,15 +98,20 @@ class epilogue_ops {
     int const first = j * regs;
     int const col = 2 * (lane_id() % 4);
     TW_UNROLL
-    for (int i = 0; i < regs; ++i) acc[first + i] = p.alpha * acc[first + i];
-    if (f.row_scale != nullptr) {
-      float const s[2] = {f.row_scale[row_of(p, at, 0)], f.row_scale[row_of(p, at, 1)]};
-      TW_UNROLL
-      for (int i = 0; i < regs; ++i) acc[first + i] *= s[i >> 1 & 1];
-    }
-    if (f.col_scale != nullptr) {
-      TW_UNROLL
-      for (int i = 0; i < regs; ++i) acc[first + i] *= v.scale[col + 8 * (i >> 2) + (i & 1)];
+    for (int i = 0; i < regs; ++i) acc[first + i] = times_alpha(p.alpha, acc[first + i]);
+    // The scales of the rows of the GEMM that was asked for come first: of a transposed one, which
+    // this kernel may compute, those are columns. A loop, so that there is one copy of each.
+    TW_NO_UNROLL
+    for (int turn = 0; turn < 2; ++turn) {
+      if ((turn == 0) == f.col_scale_first) {
+        if (f.col_scale == nullptr) continue;
+        TW_UNROLL
+        for (int i = 0; i < regs; ++i) acc[first + i] *= v.scale[col + 8 * (i >> 2) + (i & 1)];
+      } else if (f.row_scale != nullptr) {
+        float const s[2] = {f.row_scale[row_of(p, at, 0)], f.row_scale[row_of(p, at, 1)]};
+        TW_UNROLL
+        for (int i = 0; i < regs; ++i) acc[first + i] *= s[i >> 1 & 1];
+      }
     }
     if (f.bias != nullptr && f.bias_rows) {
       rows_of_thread const b = row_bias(p, at);
@@ -104,11 +128,11 @@ class epilogue_ops {
   /// product that was asked for; ping-pong 128x192 has no registers left for it.
   static constexpr bool simple_rows = C.d_m;
 
-  /// Is there nothing but alpha, a bias, an activation and a gate?
+  /// Is there nothing but alpha (not 0), a bias, an activation and a gate?
   TW_DEVICE static bool is_simple(epilogue_params const& p) {
     fused_params const& f = p.fused;
     return p.c.data == nullptr && f.row_scale == nullptr && f.col_scale == nullptr &&
-           (simple_rows || f.bias == nullptr || !f.bias_rows);
+           p.alpha != 0.0F && (simple_rows || f.bias == nullptr || !f.bias_rows);
   }
 
   /// Then accumulators j * results and up become y, from the sums of strip j at D(at), in one go.
@@ -130,19 +154,6 @@ class epilogue_ops {
         acc[first + i] = fmaf(p.alpha, acc[first + i], v.bias[col + 8 * (i >> 2) + (i & 1)]);
     }
     each(acc, first, j * results, act);
-  }
-
-  /// Calls `call` with the activation: code of its own for each kind.
-  template <class F>
-  TW_DEVICE static void with_activation(fused_params const& f, F&& call) {
-    if (f.act == activation::gelu_erf) return call([](float x) { return gelu_erf(x); });
-    if (f.act == activation::none || f.act == activation::relu) {
-      float const least = f.act == activation::relu ? 0.0F : -INFINITY;
-      return call([=](float x) { return x < least ? least : x; });
-    }
-    bool const gelu = f.act == activation::gelu_tanh;
-    float const c1 = gelu ? 2.30220820F : 1.44269504F, c3 = gelu ? 0.102943240F : 0.0F;
-    call([=](float x) { return times_sigmoid(x, fmaf(c3, x * x, c1)); });
   }
 
   /// The accumulator that holds result i of the strip whose first is `first`: x, or its gate; what

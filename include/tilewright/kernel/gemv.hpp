@@ -83,7 +83,7 @@ struct gemv {
   }
 
   TW_DEVICE static void put(params const& p, int product, int row, int col, float sum) {
-    float x = p.alpha * sum;
+    float x = times_alpha(p.alpha, sum);
     if (p.c.data != nullptr)
       x = fmaf(
           p.beta,

@@ -35,6 +35,7 @@ struct fused_params {
   elem bias_type;
   bool bias_rows;  // else along columns
   bool c_last;
+  bool col_scale_first;  // the kernel computes the transposed GEMM: its columns are rows there
   activation act;
   /// With a gate, result column j has its gate in column j * gate_step of the product, and what
   /// that multiplies `up_offset` columns behind.

@@ -39,8 +39,12 @@ enum class along : std::uint8_t { none, rows, cols };
 /// added to alpha acc by one (where nothing else than an activation or a gate comes). N counts gate
 /// and up columns: so do the vectors along columns and aux, in the order of B's columns. With a
 /// gate D and C have N/2 columns. SwiGLU is silu with a gate, GeGLU a gelu, ReGLU relu, and a
-/// bilinear unit none. A batch has the same vectors for all its products. The value of act(x) for x
-/// = -inf is NaN (0 times infinity), as in other libraries.
+/// bilinear unit none. A batch has the same vectors for all its products. With alpha == 0, acc does
+/// not take part, as in BLAS: x is the bias and beta C, even where acc is NaN.
+///
+/// Infinities are treated as PyTorch treats them: act(+inf) = +inf for every activation; relu(-inf)
+/// = 0; gelu and silu of -inf are NaN (-inf times a sigmoid of 0); act(NaN) is NaN. For a finite x
+/// of large magnitude gelu and silu are x or -0.
 struct gemm_epilogue {
   along bias = along::none;
   elem bias_type = elem::f32;  // f32, bf16 or f16

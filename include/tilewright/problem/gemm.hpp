@@ -32,7 +32,8 @@ struct matrix_desc {
 };
 
 /// D(m,n) = alpha * A(m,k) * B(k,n) + beta * C(m,n), accumulated in float32.
-/// A and B have the same 16-bit type. C is present exactly when beta takes part.
+/// A and B have the same 16-bit type. C is present exactly when beta takes part. With alpha == 0,
+/// A B does not take part, as in BLAS: infinities and NaNs in A and B do not reach D.
 /// "TN" of the field: A row_major, B col_major (both K-major).
 /// With batch > 1, that many products of the same shape: matrix i of each operand lies i batch
 /// strides behind the first, or at address i of an array. The matrices of D must not overlap; they

@@ -189,6 +189,7 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
   e.beta = q.beta;
   e.c = view_of_c(q, o);
   e.fused = fused_of(q, o);
+  e.fused.col_scale_first = plan.swapped;
   if (c.aux()) put_aux(e.fused, c, q, o.aux, t);
 
   p.walk = tile_walk(order_of(plan));

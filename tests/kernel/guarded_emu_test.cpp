@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// guarded_emu_test.cpp  No kernel reads or writes outside of its operands: each lies between pages
+//                       without access, its last element directly before one or its first directly
+//                       after one. A kernel that goes one element too far ends the program.
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <memory>
+
+#include "tests/kernel/built_kernels.hpp"
+#include "tests/kernel/emu_workspace.hpp"
+#include "tests/kernel/fused_cases.hpp"
+#include "tests/kernel/gemv_cases.hpp"
+
+namespace tw::test {
+namespace {
+
+/// `bytes` bytes between two pages without access. at_end: they end where the second page begins,
+/// else they begin where the first ends.
+class guarded {
+ public:
+  guarded(std::size_t bytes, bool at_end) {
+    auto const page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    std::size_t const inner = (bytes + page - 1) / page * page;
+    mapped_ = inner + 2 * page;
+    void* const p = mmap(nullptr, mapped_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED) throw std::bad_alloc();
+    base_ = static_cast<std::byte*>(p);
+    if (mprotect(base_ + page, inner, PROT_READ | PROT_WRITE) != 0) throw std::bad_alloc();
+    data_ = at_end ? base_ + page + inner - bytes : base_ + page;
+  }
+  ~guarded() { munmap(base_, mapped_); }
+  guarded(guarded const&) = delete;
+  guarded& operator=(guarded const&) = delete;
+  std::byte* data() const { return data_; }
+
+ private:
+  std::byte *base_, *data_;
+  std::size_t mapped_;
+};
+
+/// A copy of a matrix's memory from its first element to its last.
+class guarded_matrix {
+ public:
+  guarded_matrix(matrix& of, bool at_end) : of_(of) {
+    if (of.bytes.empty()) return;
+    bool const by_rows = of.desc.ord == order::row_major;
+    std::int64_t const inner = by_rows ? of.cols : of.rows, outer = by_rows ? of.rows : of.cols;
+    std::int64_t const elems =
+        (of.matrices - 1) * of.stride + (outer - 1) * of.desc.pitch_elems + inner;
+    bytes_ = static_cast<std::size_t>(elems * size_bytes(of.desc.type));
+    memory_ = std::make_unique<guarded>(bytes_, at_end);
+    std::memcpy(memory_->data(), of.data(), bytes_);
+  }
+  void* data() const { return memory_ ? memory_->data() : nullptr; }
+  /// What the kernel has written goes to where the checks read it.
+  void copy_back() const {
+    if (memory_) std::memcpy(of_.data(), memory_->data(), bytes_);
+  }
+
+ private:
+  matrix& of_;
+  std::size_t bytes_ = 0;
+  std::unique_ptr<guarded> memory_;
+};
+
+/// Returns the runs: some of the plans, the best one and any others.
+int run_guarded(fused_product& p, emu_workspace& space, std::mt19937_64& rng, bool at_end) {
+  matrix* const all[] = {&p.a, &p.b, &p.c, &p.d, &p.bias, &p.row_scale, &p.col_scale, &p.aux};
+  std::vector<std::unique_ptr<guarded_matrix>> g;
+  for (matrix* m : all) g.push_back(std::make_unique<guarded_matrix>(*m, at_end));
+  auto const floats = [&](std::size_t i) { return static_cast<float const*>(g[i]->data()); };
+  gemm_operands o{g[0]->data(), g[1]->data(), g[2]->data(), g[3]->data()};
+  o.bias = g[4]->data(), o.row_scale = floats(5), o.col_scale = floats(6), o.aux = g[7]->data();
+  space.give(o);
+  std::vector<gemm_plan> const plans = built_plans(p.problem, o, 6);
+  int const runs = plans.empty() ? 0 : 4;
+  for (int i = 0; i < runs; ++i) {
+    gemm_plan const& plan = plans[i == 0 ? 0 : rng() % plans.size()];
+    emu_options options;
+    options.seed = rng();
+    options.sms = 6;
+    SCOPED_TRACE(plan.kernel);
+    gemm_emulated(plan, o, options);
+    g[3]->copy_back();
+    g[7]->copy_back();
+    if (is_fused(p.problem.epilogue) || p.problem.aux)
+      expect_fused_right(p);
+    else
+      expect_right(p);
+    if (testing::Test::HasFailure()) return i + 1;
+  }
+  return runs;
+}
+
+TEST(GuardedEmu, FusedKernelsStayInsideTheirOperands) {
+  std::mt19937_64 rng(20261126);
+  emu_workspace space;
+  int runs = 0;
+  for (int i = 0; i < 80 && !HasFailure(); ++i) {
+    fused_product p = random_fused(rng, i % 4 == 0 ? 300 : 140);
+    runs += run_guarded(p, space, rng, i % 2 == 0);
+  }
+  EXPECT_GT(runs, 60);
+}
+
+TEST(GuardedEmu, GemmAndGemvKernelsStayInsideTheirOperands) {
+  std::mt19937_64 rng(20261127);
+  emu_workspace space;
+  int runs = 0;
+  for (int i = 0; i < 80 && !HasFailure(); ++i) {
+    fused_product p;
+    static_cast<product&>(p) = i % 3 == 0 ? random_few(rng, 100, 600) : random_product(rng, 140);
+    runs += run_guarded(p, space, rng, i % 2 == 0);
+  }
+  EXPECT_GT(runs, 60);
+}
+
+}  // namespace
+}  // namespace tw::test
