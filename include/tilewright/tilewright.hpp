@@ -54,7 +54,7 @@
 #include "tilewright/pipeline/order.hpp"
 #include "tilewright/pipeline/ring.hpp"
 
-#include "tilewright/kernel/config.hpp"
-#include "tilewright/kernel/gemm_sm90.hpp"
+#include "tilewright/kernel/sm90/config.hpp"
+#include "tilewright/kernel/sm90/gemm.hpp"
 
 #include "tilewright/dispatch/gemm.hpp"

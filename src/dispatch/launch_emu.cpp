@@ -7,7 +7,7 @@
 #include "dispatch/plan_cache.hpp"
 #include "family/bind.hpp"
 #include "tilewright/arch/emu/options.hpp"
-#include "tilewright/kernel/repitch.hpp"
+#include "tilewright/kernel/repitch/repitch.hpp"
 
 namespace tw {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// repitch.cu  Compiles and starts kernel/repitch.hpp.
+// repitch.cu  Compiles and starts kernel/repitch/repitch.hpp.
 #include "dispatch/repitch.hpp"
 
 #include "tilewright/arch/cuda/launch.hpp"
-#include "tilewright/kernel/repitch.hpp"
+#include "tilewright/kernel/repitch/repitch.hpp"
 
 namespace tw {
 

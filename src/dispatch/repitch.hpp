@@ -4,11 +4,11 @@
 
 #include <cuda_runtime_api.h>
 
-#include "tilewright/kernel/repitch_params.hpp"
+#include "tilewright/kernel/repitch/params.hpp"
 
 namespace tw {
 
-/// Starts kernel/repitch.hpp on `stream`. pdl: as in arch/cuda/launch.hpp.
+/// Starts kernel/repitch/repitch.hpp on `stream`. pdl: as in arch/cuda/launch.hpp.
 cudaError_t repitch_operands(repitch_params const& p, cudaStream_t stream, bool pdl);
 
 }  // namespace tw

@@ -307,7 +307,8 @@ TEST(Plan, ARowThatEndsInsideAChunkKeepsItsLastBoxFromTma) {
 }
 
 /// Bytes of counters of a launch, from the parameters that the kernel gets: one counter of 32 bits
-/// for each warpgroup of a cluster, `counters` of them for each shared tile (kernel/fixup.hpp).
+/// for each warpgroup of a cluster, `counters` of them for each shared tile
+/// (kernel/sm90/fixup.hpp).
 std::int64_t counter_bytes_of(gemm_plan const& x) {
   gemm_operands const o = with_workspace();
   std::int64_t const counters = make_params(x, x.normal, o, target::emu).fixup.counters;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // gemm_cluster_k.cpp  A GEMM configuration whose clusters share K and load for each other too.
 // expect-error: [TW0204]
-#include "tilewright/kernel/gemm_sm90.hpp"
+#include "tilewright/kernel/sm90/gemm.hpp"
 
 using namespace tw;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // gemm_staging.cpp  A GEMM configuration whose ring leaves no room for a staging buffer.
 // expect-error: [TW0206]
-#include "tilewright/kernel/gemm_sm90.hpp"
+#include "tilewright/kernel/sm90/gemm.hpp"
 
 using namespace tw;
 

@@ -2,7 +2,7 @@
 // gemm_tile_m.cpp  A GEMM configuration whose tile_m the kernel cannot run.
 // expect-error: [TW0203]
 // max lines(g++): 11
-#include "tilewright/kernel/gemm_sm90.hpp"
+#include "tilewright/kernel/sm90/gemm.hpp"
 
 using namespace tw;
 

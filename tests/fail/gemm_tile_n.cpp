@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // gemm_tile_n.cpp  A GEMM configuration whose tile_n the kernel cannot run.
 // expect-error: [TW0205]
-#include "tilewright/kernel/gemm_sm90.hpp"
+#include "tilewright/kernel/sm90/gemm.hpp"
 
 using namespace tw;
 

@@ -3,7 +3,7 @@
 // zero. expect-error: [TW0209] expect-error: [TW0205] max lines(g++): 15 max lines(nvcc): 11
 // expect-no: % 0
 // expect-no: division by zero
-#include "tilewright/kernel/gemm_sm90.hpp"
+#include "tilewright/kernel/sm90/gemm.hpp"
 
 using namespace tw;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // gemv_rows.cpp  A GEMV configuration whose rows mma.sync does not have.
 // expect-error: [TW0223]
-#include "tilewright/kernel/gemv.hpp"
+#include "tilewright/kernel/gemv/gemv.hpp"
 
 using namespace tw;
 

@@ -8,7 +8,7 @@
 #include <random>
 
 #include "tilewright/base/convert.hpp"
-#include "tilewright/kernel/gemv.hpp"
+#include "tilewright/kernel/gemv/gemv.hpp"
 
 namespace tw::test {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // add_c_test.cpp  beta * C for a thread's results: each element of C at its place, none from beyond
 //                 C, whose memory ends with its last element.
-#include "tilewright/kernel/add_c.hpp"
+#include "tilewright/kernel/epilogue/add_c.hpp"
 
 #include <gtest/gtest.h>
 

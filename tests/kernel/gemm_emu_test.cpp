@@ -7,7 +7,7 @@
 
 #include "tests/kernel/built_kernels.hpp"
 #include "tests/kernel/emu_workspace.hpp"
-#include "tilewright/kernel/fixup_size.hpp"
+#include "tilewright/kernel/sm90/fixup_size.hpp"
 
 namespace tw::test {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // repitch_test.cpp  Copies of operands to padded lines: each element, zeros after each line, and
 //                   nothing else written, for any address, pitch and size.
-#include "tilewright/kernel/repitch.hpp"
+#include "tilewright/kernel/repitch/repitch.hpp"
 
 #include <gtest/gtest.h>
 

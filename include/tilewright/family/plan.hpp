@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tilewright/kernel/l2_hints.hpp"
+#include "tilewright/kernel/sm90/l2_hints.hpp"
 #include "tilewright/pipeline/order.hpp"
 #include "tilewright/problem/gemm.hpp"
 

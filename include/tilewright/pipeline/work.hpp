@@ -18,7 +18,7 @@ struct segment {
 ///                           cluster's. Where each tile can have as many, each is a line of its
 ///                           own; else all of them are one line, and a part may lie in two tiles.
 ///                           A tile that is cut is summed up by whoever finishes it last
-///                           (kernel/fixup.hpp).
+///                           (kernel/sm90/fixup.hpp).
 ///   tiles shared .. tiles-1 are computed whole, in turn by all clusters.
 /// Split-K is shared == tiles, stream-K a last wave that is shared, and shared == 0 neither.
 /// The split-K tiles come first, so that their reduction overlaps the whole tiles.

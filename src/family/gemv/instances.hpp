@@ -5,7 +5,7 @@
 #include <span>
 #include <string_view>
 
-#include "tilewright/kernel/gemv_config.hpp"
+#include "tilewright/kernel/gemv/config.hpp"
 
 namespace tw::gemv_family {
 

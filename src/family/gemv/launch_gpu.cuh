@@ -3,7 +3,7 @@
 #pragma once
 
 #include "family/gemv/launchers.hpp"
-#include "tilewright/kernel/gemv.hpp"
+#include "tilewright/kernel/gemv/gemv.hpp"
 
 namespace tw::gemv_family {
 

@@ -4,8 +4,8 @@
 
 #include <span>
 
-#include "tilewright/kernel/gemv_config.hpp"
-#include "tilewright/kernel/gemv_params.hpp"
+#include "tilewright/kernel/gemv/config.hpp"
+#include "tilewright/kernel/gemv/params.hpp"
 
 typedef struct CUstream_st* cudaStream_t;
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "tilewright/family/plan.hpp"
-#include "tilewright/kernel/gemv_params.hpp"
+#include "tilewright/kernel/gemv/params.hpp"
 
 namespace tw::gemv_family {
 

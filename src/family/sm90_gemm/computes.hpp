@@ -3,7 +3,7 @@
 #pragma once
 
 #include "family/normal_form.hpp"
-#include "tilewright/kernel/config.hpp"
+#include "tilewright/kernel/sm90/config.hpp"
 #include "tilewright/problem/gemm.hpp"
 
 namespace tw {

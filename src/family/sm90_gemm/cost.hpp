@@ -9,9 +9,9 @@
 #include "family/sm90_gemm/l2_hints.hpp"
 #include "family/sm90_gemm/raster.hpp"
 #include "tilewright/device/device.hpp"
-#include "tilewright/kernel/config.hpp"
-#include "tilewright/kernel/d_box.hpp"
-#include "tilewright/kernel/fixup_size.hpp"
+#include "tilewright/kernel/epilogue/d_box.hpp"
+#include "tilewright/kernel/sm90/config.hpp"
+#include "tilewright/kernel/sm90/fixup_size.hpp"
 #include "tilewright/problem/gemm.hpp"
 
 namespace tw {

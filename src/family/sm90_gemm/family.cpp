@@ -146,7 +146,7 @@ class family final : public gemm_family {
     plan.why = why(plan, t);
   }
 
-  /// Two places for a part of each cluster, float32 (kernel/fixup.hpp).
+  /// Two places for a part of each cluster, float32 (kernel/sm90/fixup.hpp).
   std::int64_t partials_bytes(gemm_plan const& plan) const override {
     gemm_config const& c = config_of(plan);
     if (plan.schedule.shared_tiles == 0) return 0;

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "tilewright/kernel/config.hpp"
+#include "tilewright/kernel/sm90/config.hpp"
 
 namespace tw::sm90_gemm_family {
 

@@ -5,8 +5,8 @@
 #include <cstdint>
 
 #include "tilewright/device/device.hpp"
-#include "tilewright/kernel/config.hpp"
-#include "tilewright/kernel/l2_hints.hpp"
+#include "tilewright/kernel/sm90/config.hpp"
+#include "tilewright/kernel/sm90/l2_hints.hpp"
 #include "tilewright/problem/epilogue.hpp"
 #include "tilewright/problem/gemm.hpp"
 

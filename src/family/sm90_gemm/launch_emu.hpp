@@ -3,7 +3,7 @@
 #pragma once
 
 #include "family/sm90_gemm/launchers.hpp"
-#include "tilewright/kernel/gemm_sm90.hpp"
+#include "tilewright/kernel/sm90/gemm.hpp"
 
 namespace tw::sm90_gemm_family {
 

@@ -4,8 +4,8 @@
 
 #include <span>
 
-#include "tilewright/kernel/config.hpp"
-#include "tilewright/kernel/params.hpp"
+#include "tilewright/kernel/sm90/config.hpp"
+#include "tilewright/kernel/sm90/params.hpp"
 
 typedef struct CUstream_st* cudaStream_t;
 

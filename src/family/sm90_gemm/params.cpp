@@ -13,8 +13,8 @@
 #include "family/sm90_gemm/schedules.hpp"
 #include "family/workspace.hpp"
 #include "tilewright/atom/operand.hpp"
-#include "tilewright/kernel/d_box.hpp"
-#include "tilewright/kernel/fixup_size.hpp"
+#include "tilewright/kernel/epilogue/d_box.hpp"
+#include "tilewright/kernel/sm90/fixup_size.hpp"
 
 namespace tw {
 

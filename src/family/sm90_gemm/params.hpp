@@ -3,7 +3,7 @@
 #pragma once
 
 #include "family/bind.hpp"
-#include "tilewright/kernel/params.hpp"
+#include "tilewright/kernel/sm90/params.hpp"
 
 namespace tw {
 

@@ -6,7 +6,7 @@
 #include "tilewright/base/check.hpp"
 #include "tilewright/device/device.hpp"
 #include "tilewright/family/plan.hpp"
-#include "tilewright/kernel/config.hpp"
+#include "tilewright/kernel/sm90/config.hpp"
 
 namespace tw {
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "family/sm90_gemm/config_of.hpp"
-#include "tilewright/kernel/fixup_size.hpp"
+#include "tilewright/kernel/sm90/fixup_size.hpp"
 #include "tilewright/pipeline/work.hpp"
 
 namespace tw {

@@ -8,8 +8,8 @@
 #include <type_traits>
 
 #include "tilewright/arch/select.hpp"
-#include "tilewright/kernel/config.hpp"
-#include "tilewright/kernel/quad.hpp"
+#include "tilewright/kernel/sm90/config.hpp"
+#include "tilewright/kernel/sm90/quad.hpp"
 #include "tilewright/pipeline/ring.hpp"
 
 namespace tw {

@@ -2,7 +2,7 @@
 // l2_hints.hpp  L2 cache hints of a launch: how its operands are loaded and its result is stored.
 #pragma once
 
-#include "tilewright/kernel/params.hpp"
+#include "tilewright/kernel/sm90/params.hpp"
 
 namespace tw {
 

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "tilewright/arch/select.hpp"
-#include "tilewright/kernel/repitch_params.hpp"
+#include "tilewright/kernel/repitch/params.hpp"
 
 namespace tw {
 

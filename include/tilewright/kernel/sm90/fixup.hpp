@@ -5,10 +5,10 @@
 #pragma once
 
 #include "tilewright/arch/select.hpp"
-#include "tilewright/kernel/config.hpp"
-#include "tilewright/kernel/fixup_size.hpp"
-#include "tilewright/kernel/params.hpp"
-#include "tilewright/kernel/quad.hpp"
+#include "tilewright/kernel/sm90/config.hpp"
+#include "tilewright/kernel/sm90/fixup_size.hpp"
+#include "tilewright/kernel/sm90/params.hpp"
+#include "tilewright/kernel/sm90/quad.hpp"
 
 namespace tw {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gemv_mma.hpp  A warp's part of a GEMV for up to 16 columns: 16 rows on the tensor cores,
+// mma.hpp  A warp's part of a GEMV for up to 16 columns: 16 rows on the tensor cores,
 //               fragments straight from global memory.
 //
 // A sum over K does not change if K is permuted alike in both operands. Lane l loads 16 contiguous
@@ -9,8 +9,8 @@
 #pragma once
 
 #include "tilewright/arch/select.hpp"
-#include "tilewright/kernel/gemv_config.hpp"
-#include "tilewright/kernel/gemv_params.hpp"
+#include "tilewright/kernel/gemv/config.hpp"
+#include "tilewright/kernel/gemv/params.hpp"
 
 namespace tw {
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// gemv_fma.hpp  A warp's part of a GEMV for one or two columns: multiply-adds in float32, each lane
+// fma.hpp  A warp's part of a GEMV for one or two columns: multiply-adds in float32, each lane
 //               on pieces of 16 bytes along K, and a sum over the lanes.
 #pragma once
 
 #include <math.h>
 
 #include "tilewright/arch/select.hpp"
-#include "tilewright/kernel/gemv_config.hpp"
-#include "tilewright/kernel/gemv_params.hpp"
+#include "tilewright/kernel/gemv/config.hpp"
+#include "tilewright/kernel/gemv/params.hpp"
 
 namespace tw {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// epilogue_ops.hpp  The fused part of an epilogue: scales, bias, activation, gate and C, a strip of
+// ops.hpp  The fused part of an epilogue: scales, bias, activation, gate and C, a strip of
 //                   D at a time. problem/epilogue.hpp has the formula, problem/fused_bound.hpp what
 //                   rounding it may cost.
 #pragma once
@@ -7,9 +7,9 @@
 #include <math.h>
 
 #include "tilewright/arch/select.hpp"
-#include "tilewright/kernel/add_c.hpp"
-#include "tilewright/kernel/d_box.hpp"
-#include "tilewright/kernel/params.hpp"
+#include "tilewright/kernel/epilogue/add_c.hpp"
+#include "tilewright/kernel/epilogue/d_box.hpp"
+#include "tilewright/kernel/sm90/params.hpp"
 
 namespace tw {
 

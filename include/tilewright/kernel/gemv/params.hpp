@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// gemv_params.hpp  Parameters of a GEMV launch. The same bytes for both backends.
+// params.hpp  Parameters of a GEMV launch. The same bytes for both backends.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
-#include "tilewright/kernel/params.hpp"
+#include "tilewright/kernel/sm90/params.hpp"
 
 namespace tw {
 

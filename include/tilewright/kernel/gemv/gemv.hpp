@@ -9,9 +9,9 @@
 #include <type_traits>
 
 #include "tilewright/arch/select.hpp"
-#include "tilewright/kernel/epilogue_ops.hpp"
-#include "tilewright/kernel/gemv_fma.hpp"
-#include "tilewright/kernel/gemv_mma.hpp"
+#include "tilewright/kernel/epilogue/ops.hpp"
+#include "tilewright/kernel/gemv/fma.hpp"
+#include "tilewright/kernel/gemv/mma.hpp"
 
 namespace tw {
 

@@ -10,8 +10,8 @@
 #include <type_traits>
 
 #include "tilewright/arch/select.hpp"
-#include "tilewright/kernel/d_box.hpp"
-#include "tilewright/kernel/epilogue_ops.hpp"
+#include "tilewright/kernel/epilogue/d_box.hpp"
+#include "tilewright/kernel/epilogue/ops.hpp"
 
 namespace tw {
 

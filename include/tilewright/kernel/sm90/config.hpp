@@ -14,7 +14,7 @@ struct fusion {
   static constexpr int none = 0, ops = 1, gated = 2, ops_aux = 3, gated_aux = 4;
 };
 
-/// Configuration of kernel/gemm_sm90.hpp. tile_* in elements, cluster_* in CTAs. The majors are
+/// Configuration of kernel/sm90/gemm.hpp. tile_* in elements, cluster_* in CTAs. The majors are
 /// bools, which keeps the kernel's symbol within 137 characters.
 struct gemm_config {
   elem ab = elem::bf16;   // operand type

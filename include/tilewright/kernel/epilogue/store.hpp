@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// epilogue.hpp  From accumulators to D: alpha * acc + beta * C, rounded once, through shared memory
+// store.hpp  From accumulators to D: alpha * acc + beta * C, rounded once, through shared memory
 //               and TMA; or plain stores where TMA cannot address D or would write beyond it.
 #pragma once
 
 #include "tilewright/arch/select.hpp"
 #include "tilewright/base/elem.hpp"
 #include "tilewright/base/unrolled.hpp"
-#include "tilewright/kernel/d_box.hpp"
-#include "tilewright/kernel/epilogue_ops.hpp"
-#include "tilewright/kernel/params.hpp"
-#include "tilewright/kernel/plain_store.hpp"
+#include "tilewright/kernel/epilogue/d_box.hpp"
+#include "tilewright/kernel/epilogue/ops.hpp"
+#include "tilewright/kernel/epilogue/plain_store.hpp"
+#include "tilewright/kernel/sm90/params.hpp"
 
 namespace tw {
 

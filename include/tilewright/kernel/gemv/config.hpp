@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gemv_config.hpp  The one parameter of a GEMV kernel: a struct of scalars.
+// config.hpp  The one parameter of a GEMV kernel: a struct of scalars.
 #pragma once
 
 #include "tilewright/base/elem.hpp"
@@ -7,8 +7,8 @@
 
 namespace tw {
 
-/// Configuration of kernel/gemv.hpp. A warp multiplies `rows` rows of A by up to `cols` columns of
-/// B; warps_k warps of a CTA split K, warps_m have different rows.
+/// Configuration of kernel/gemv/gemv.hpp. A warp multiplies `rows` rows of A by up to `cols`
+/// columns of B; warps_k warps of a CTA split K, warps_m have different rows.
 struct gemv_config {
   elem ab = elem::bf16;  // operand type
   elem d = elem::bf16;   // output type

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// gemm_tiles.hpp  Which tile and which K blocks of it are a CTA's.
+// tiles.hpp  Which tile and which K blocks of it are a CTA's.
 #pragma once
 
 #include "tilewright/arch/select.hpp"
-#include "tilewright/kernel/config.hpp"
-#include "tilewright/kernel/params.hpp"
+#include "tilewright/kernel/sm90/config.hpp"
+#include "tilewright/kernel/sm90/params.hpp"
 
 namespace tw {
 

@@ -2,7 +2,7 @@
 // d_box.hpp  The box in which D leaves shared memory: its shape, swizzle and layout.
 #pragma once
 
-#include "tilewright/kernel/config.hpp"
+#include "tilewright/kernel/sm90/config.hpp"
 #include "tilewright/layout/layout.hpp"
 
 namespace tw {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// repitch_params.hpp  Parameters of the launch that copies operands to padded lines.
+// params.hpp  Parameters of the launch that copies operands to padded lines.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gemm_sm90.hpp  The Hopper GEMM: D = alpha * A * B + beta * C, or a fused epilogue. Persistent,
+// gemm.hpp  The Hopper GEMM: D = alpha * A * B + beta * C, or a fused epilogue. Persistent,
 //                warp-specialised, with multicast in the cluster, a ring of operand stages and an
 //                epilogue that overlaps the loads of the next tile. One source: nvcc makes it run,
 //                g++ emulates it.
@@ -9,12 +9,12 @@
 
 #include "tilewright/arch/select.hpp"
 #include "tilewright/base/unrolled.hpp"
-#include "tilewright/kernel/cluster_sum.hpp"
-#include "tilewright/kernel/config.hpp"
-#include "tilewright/kernel/epilogue.hpp"
-#include "tilewright/kernel/fixup.hpp"
-#include "tilewright/kernel/gemm_loads.hpp"
-#include "tilewright/kernel/params.hpp"
+#include "tilewright/kernel/epilogue/store.hpp"
+#include "tilewright/kernel/sm90/cluster_sum.hpp"
+#include "tilewright/kernel/sm90/config.hpp"
+#include "tilewright/kernel/sm90/fixup.hpp"
+#include "tilewright/kernel/sm90/loads.hpp"
+#include "tilewright/kernel/sm90/params.hpp"
 #include "tilewright/pipeline/order.hpp"
 #include "tilewright/pipeline/ring.hpp"
 #include "tilewright/pipeline/work.hpp"

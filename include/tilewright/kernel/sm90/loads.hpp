@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// gemm_loads.hpp  The loads of a CTA: boxes of A and B, into the stages of the ring.
+// loads.hpp  The loads of a CTA: boxes of A and B, into the stages of the ring.
 #pragma once
 
 #include <type_traits>
 
 #include "tilewright/arch/select.hpp"
 #include "tilewright/atom/operand.hpp"
-#include "tilewright/kernel/gemm_tiles.hpp"
+#include "tilewright/kernel/sm90/tiles.hpp"
 #include "tilewright/pipeline/ring.hpp"
 
 namespace tw {

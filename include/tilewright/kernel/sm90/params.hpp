@@ -52,8 +52,8 @@ TW_HD inline tma_place matrix_place(void const* const* matrices, int product, in
 }
 
 struct epilogue_params {
-  /// Boxes of kernel/d_box.hpp: (n, m, batch), or (m, n, batch) for an M-major D. For kernels with
-  /// gemm_config::by_pointers() the last is two: a tma_place, or (batch, 0).
+  /// Boxes of kernel/epilogue/d_box.hpp: (n, m, batch), or (m, n, batch) for an M-major D. For
+  /// kernels with gemm_config::by_pointers() the last is two: a tma_place, or (batch, 0).
   tensor_map d;
   tensor_map d_part;  // where a kernel narrows: with a box of what the last strip of a tile has
   int tile_cols;      // columns of a tile
@@ -68,7 +68,7 @@ struct epilogue_params {
   fused_params fused;
 };
 
-/// Global memory in which the parts of a tile that is cut meet (kernel/fixup.hpp).
+/// Global memory in which the parts of a tile that is cut meet (kernel/sm90/fixup.hpp).
 struct fixup_params {
   float* partials;
   std::uint32_t* arrivals;  // zero before a launch and after it
