@@ -2,20 +2,30 @@
 // epilogues.hpp  Names of epilogues, in shape files and on command lines: words joined by _, - or
 // :.
 //
-// bias: one value per column. relu, gelu (by tanh), gelu_erf, silu: the activation. swiglu, geglu,
-// reglu, bilinear: silu, gelu, relu or nothing with a gate, split (the first N/2 columns of B) or
-// interleaved (gate and up columns in turn). residual: a matrix is added last. Vectors and the
-// matrix have D's type.
+// bias: one value per column. The words and gated words of problem/activation.hpp; a gate is split
+// (the first N/2 columns of B) or interleaved (gate and up columns in turn). residual: a matrix is
+// added last. Vectors and the matrix have D's type.
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <optional>
-#include <sstream>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "tilewright/problem/gemm.hpp"
 
 namespace tw::bench {
+
+/// Does `text` begin with this word, whose '-' may be written '_', and end or go on with '_' after
+/// it?
+inline bool begins_with(std::string_view text, std::string_view word) {
+  if (text.size() < word.size() || (text.size() > word.size() && text[word.size()] != '_'))
+    return false;
+  return std::equal(word.begin(), word.end(), text.begin(),
+                    [](char w, char t) { return (w == '-' ? '_' : w) == t; });
+}
 
 struct named_epilogue {
   gemm_epilogue epilogue;
@@ -32,9 +42,10 @@ inline std::optional<named_epilogue> find_epilogue(std::string name) {
     e.epilogue.act = a;
     return true;
   };
-  auto const gate = [&] {
-    if (e.epilogue.gate != gating::none) return false;
+  auto const unit = [&](activation a) {
+    if (e.epilogue.gate != gating::none || !act(a)) return false;
     e.epilogue.gate = gating::split;
+    bilinear = a == activation::none;
     return true;
   };
   auto const order = [&](gating g) {
@@ -45,36 +56,26 @@ inline std::optional<named_epilogue> find_epilogue(std::string name) {
   std::ranges::replace_if(
       name, [](char c) { return c == '-' || c == ':'; }, '_');
   if (name.ends_with('_')) return std::nullopt;
-  std::istringstream words(name);
-  for (std::string word; std::getline(words, word, '_');) {
-    bool known = true;
-    if (word == "bias")
-      e.epilogue.bias = along::cols;
-    else if (word == "relu")
-      known = act(activation::relu);
-    else if (word == "gelu")
-      known = act(activation::gelu_tanh);
-    else if (word == "erf" && e.epilogue.act == activation::gelu_tanh)
-      e.epilogue.act = activation::gelu_erf;
-    else if (word == "silu")
-      known = act(activation::silu);
-    else if (word == "swiglu")
-      known = gate() && act(activation::silu);
-    else if (word == "geglu")
-      known = gate() && act(activation::gelu_tanh);
-    else if (word == "reglu")
-      known = gate() && act(activation::relu);
-    else if (word == "bilinear")
-      known = bilinear = gate() && e.epilogue.act == activation::none;
-    else if (word == "split")
-      known = order(gating::split);
-    else if (word == "interleaved")
-      known = order(gating::interleaved);
-    else if (word == "residual")
-      e.residual = e.epilogue.c_last = true;
-    else
-      known = false;
-    if (!known) return std::nullopt;
+  struct meaning {
+    std::string_view word;
+    std::function<bool()> apply;
+  };
+  std::vector<meaning> meanings = {
+      {"bias", [&] { return e.epilogue.bias = along::cols, true; }},
+      {"residual", [&] { return e.residual = e.epilogue.c_last = true; }},
+      {"split", [&] { return order(gating::split); }},
+      {"interleaved", [&] { return order(gating::interleaved); }}};
+  for (activation_names const& a : all_activations) {
+    if (a.id != activation::none) meanings.push_back({a.word, [&] { return act(a.id); }});
+    meanings.push_back({a.gated_word, [&] { return unit(a.id); }});
+  }
+  // "gelu_erf" is no "gelu".
+  std::ranges::sort(meanings, std::greater{}, [](meaning const& m) { return m.word.size(); });
+  for (std::string_view rest = name; !rest.empty();) {
+    auto const next =
+        std::ranges::find_if(meanings, [&](meaning const& m) { return begins_with(rest, m.word); });
+    if (next == meanings.end() || !next->apply()) return std::nullopt;
+    rest.remove_prefix(std::min(rest.size(), next->word.size() + 1));
   }
   return e;
 }

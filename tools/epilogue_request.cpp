@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <string_view>
 
 namespace tw {
@@ -13,18 +14,16 @@ struct activation_word {
   char const* text;
   activation act;
 };
-constexpr activation_word activations[] = {{"none", activation::none},
-                                           {"relu", activation::relu},
-                                           {"gelu", activation::gelu_tanh},
-                                           {"gelu-erf", activation::gelu_erf},
-                                           {"silu", activation::silu}};
+constexpr auto words_by(char const* activation_names::*word) {
+  std::array<activation_word, activation_count> words{};
+  for (std::size_t i = 0; i < words.size(); ++i)
+    words[i] = {all_activations.row[i].*word, all_activations.row[i].id};
+  return words;
+}
+constexpr auto activation_words = words_by(&activation_names::word);
 
 /// Names of gated units: what becomes of the gate.
-constexpr activation_word gated_units[] = {{"bilinear", activation::none},
-                                           {"reglu", activation::relu},
-                                           {"geglu", activation::gelu_tanh},
-                                           {"geglu-erf", activation::gelu_erf},
-                                           {"swiglu", activation::silu}};
+constexpr auto gated_units = words_by(&activation_names::gated_word);
 
 std::vector<std::string> gate_words() {
   std::vector<std::string> words;
@@ -55,13 +54,13 @@ void set_gate(epilogue_request& r, std::string const& text) {
 }  // namespace
 
 std::optional<activation> parse_activation(std::string const& word) {
-  for (activation_word const& a : activations)
+  for (activation_word const& a : activation_words)
     if (word == a.text) return a.act;
   return std::nullopt;
 }
 
 char const* text_of(activation act) {
-  for (activation_word const& a : activations)
+  for (activation_word const& a : activation_words)
     if (act == a.act) return a.text;
   return "?";
 }

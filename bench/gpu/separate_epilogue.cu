@@ -44,6 +44,9 @@ __device__ float act(float x) {
   if constexpr (Act == activation::gelu_tanh)
     return __fdividef(x, 1 + __expf(-1.5957691F * x * fmaf(0.044715F, x * x, 1.0F)));
   if constexpr (Act == activation::silu) return __fdividef(x, 1 + __expf(-x));
+  static_assert(Act == activation::none || Act == activation::relu || Act == activation::gelu_erf ||
+                    Act == activation::gelu_tanh || Act == activation::silu,
+                "a new activation needs its usual CUDA form here");
   return x;
 }
 
@@ -110,13 +113,7 @@ void launch(gating gate, rest_params const& p, cudaStream_t stream) {
 
 template <elem E>
 void launch(gemm_epilogue const& e, rest_params const& p, cudaStream_t stream) {
-  switch (e.act) {
-    case activation::none: return launch<E, activation::none>(e.gate, p, stream);
-    case activation::relu: return launch<E, activation::relu>(e.gate, p, stream);
-    case activation::gelu_tanh: return launch<E, activation::gelu_tanh>(e.gate, p, stream);
-    case activation::gelu_erf: return launch<E, activation::gelu_erf>(e.gate, p, stream);
-    case activation::silu: return launch<E, activation::silu>(e.gate, p, stream);
-  }
+  visit_activation(e.act, [&](auto of) { launch<E, decltype(of)::id>(e.gate, p, stream); });
 }
 
 }  // namespace

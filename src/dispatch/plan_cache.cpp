@@ -39,8 +39,8 @@ std::size_t plan_key_hash::operator()(plan_key const& k) const {
   mix(std::bit_cast<std::int32_t>(p.alpha + 0.0F));  // -0 and 0 are equal
   mix(std::bit_cast<std::int32_t>(p.beta + 0.0F));
   gemm_epilogue const& e = p.epilogue;
-  mix(static_cast<int>(e.act) + 8 * static_cast<int>(e.gate) + 32 * static_cast<int>(e.bias) +
-      128 * (e.row_scale ? 1 : 0) + 256 * (e.col_scale ? 1 : 0));
+  mix(static_cast<int>(e.act) + 256 * static_cast<int>(e.gate) + 1024 * static_cast<int>(e.bias) +
+      4096 * (e.row_scale ? 1 : 0) + 8192 * (e.col_scale ? 1 : 0));
   mix(k.workspace_bytes), mix(k.sm_count), mix(k.ordinal), mix(k.aligned);
   mix(static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(k.model)));
   return static_cast<std::size_t>(h);

@@ -10,8 +10,6 @@ namespace tw {
 
 namespace {
 
-constexpr double h = 0x1p-24;
-
 outcomes linear(exact_linear const& x, fused_terms const& t) {
   outcomes y = times(known(t.out.alpha), accumulated({x.s, x.t, 0}, t.out));
   if (x.row_scale != 1) y = times(y, known(x.row_scale));
@@ -25,46 +23,31 @@ outcomes add_c(outcomes const& x, double c, fused_terms const& t) {
   return plus(x, times(known(t.out.beta), known(c)));
 }
 
-/// x s(v), with the bound of silu and gelu_tanh.
-double sigmoid_error(outcomes const& x, double y, double v, double steepest) {
-  double const size = std::fabs(y) + steepest * x.error;
-  double const share = 1 / (1 + std::exp(v));
-  double const rounding =
-      size == 0 || share == 0 ? 5 * h * size : size * h * ((4 * std::fabs(v) + 4) * share + 5);
-  return steepest * x.error + rounding + 0x1p-125 * x.magnitude();
-}
-
-/// The smooth activations: x times a number in [0, 1], which is NaN for x = -inf.
-outcomes smooth(outcomes const& x, activation act) {
+/// y = A(x): the error of x, times the slope, and what the evaluation costs.
+template <class A>
+outcomes apply(outcomes const& x) {
   outcomes y = x;
-  y.nan = y.nan || x.minus_inf;
-  y.minus_inf = false;
-  if (x.value == -HUGE_VAL) y.value = NAN;
-  if (!std::isfinite(x.value)) return y;
-  double v = x.value;
-  if (act == activation::gelu_erf) {
-    y.value = 0.5 * v * std::erfc(-v * 0.70710678118654752);
-    y.error = 1.13 * x.error + 0x1p-22 * x.magnitude() + 0x1p-21 * std::fabs(y.value);
+  if (A::lower_limit != -HUGE_VAL) {
+    if (std::isnan(A::lower_limit))
+      y.nan = y.nan || x.minus_inf;
+    else
+      y.far = y.far || (x.minus_inf && x.value != -HUGE_VAL);
+    y.minus_inf = false;
+  }
+  if (x.value == -HUGE_VAL) y.value = A::lower_limit;
+  if (!std::isfinite(x.value)) {
+    if (std::isfinite(y.value)) y.error = 0;
     return y;
   }
-  constexpr double twice = 1.5957691216057308;  // 2 sqrt(2 / pi)
-  if (act == activation::gelu_tanh) v = twice * v * (1 + 0.044715 * v * v);
-  y.value = x.value / (1 + std::exp(-v));
-  y.error = sigmoid_error(x, y.value, v, act == activation::silu ? 1.1 : 1.13);
+  double const of_x = A::max_slope * x.error;
+  y.value = A::exact(x.value);
+  y.error = of_x + A::error(x.value, x.magnitude(), std::fabs(y.value) + of_x);
   return y;
 }
 
-outcomes activated(outcomes x, activation act) {
-  x = in_register(x);
-  if (act == activation::none) return x;
-  if (act != activation::relu) return smooth(x, act);
-  x.far = x.far || (x.minus_inf && x.value != -HUGE_VAL);  // -inf becomes 0
-  x.minus_inf = false;
-  if (x.value < 0) {
-    x.error = std::isfinite(x.value) ? x.error : 0;
-    x.value = 0;
-  }
-  return x;
+outcomes activated(outcomes const& before, activation act) {
+  outcomes const x = in_register(before);
+  return visit_activation(act, [&](auto of) { return apply<decltype(of)>(x); });
 }
 
 }  // namespace

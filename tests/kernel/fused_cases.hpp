@@ -70,7 +70,7 @@ inline fused_product random_fused(std::mt19937_64& rng, int most) {
   }
   e.bias = along(any(0, 2));
   e.bias_type = outputs[any(0, 2)];
-  e.act = activation(any(0, 4));
+  e.act = activation(any(0, activation_count - 1));
   e.row_scale = any(0, 2) == 0;
   e.col_scale = any(0, 2) == 0;
   if (!is_fused(e)) e.bias = along::cols;

@@ -129,7 +129,7 @@ class gemm_runner {
   template <class Any>
   static gemm_epilogue random_epilogue(Any const& any, bool gated) {
     gemm_epilogue e;
-    e.act = static_cast<activation>(any(gated ? 0 : 1, 4));
+    e.act = static_cast<activation>(any(gated ? 0 : 1, activation_count - 1));
     e.bias = static_cast<along>(any(0, 2));
     e.row_scale = any(0, 1) != 0, e.col_scale = any(0, 1) != 0;
     e.c_last = gated || any(0, 1) != 0;

@@ -5,16 +5,9 @@
 #include <cstdint>
 
 #include "tilewright/base/elem.hpp"
+#include "tilewright/problem/activation.hpp"
 
 namespace tw {
-
-/// A function of one number, in float32.
-///   relu       max(x, 0); a NaN stays one
-///   gelu_tanh  x s(2 sqrt(2/pi) (x + 0.044715 x^3)) with s(v) = 1 / (1 + e^-v), which is
-///              x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))
-///   gelu_erf   x/2 (1 + erf(x / sqrt 2))
-///   silu       x s(x)
-enum class activation : std::uint8_t { none, relu, gelu_tanh, gelu_erf, silu };
 
 /// Which columns of the product are gates and which are multiplied by them ("up").
 ///   interleaved  gate, up, gate, up, ...

@@ -6,6 +6,8 @@
 
 #include <math.h>
 
+#include <type_traits>
+
 #include "tilewright/arch/select.hpp"
 #include "tilewright/kernel/epilogue/add_c.hpp"
 #include "tilewright/kernel/epilogue/d_box.hpp"
@@ -20,37 +22,60 @@ TW_DEVICE float load_as_float(void const* data, elem type, std::int64_t i) {
   return type == elem::bf16 ? to_float<elem::bf16>(bits) : to_float<elem::f16>(bits);
 }
 
-/// x s(x p ln 2), s(v) = 1 / (1 + e^-v).
-TW_DEVICE float times_sigmoid(float x, float p) {
-  return x * reciprocal_approx(1.0F + exp2_approx(-x * p));
+/// What activations compute with (problem/activation.hpp).
+struct device_math {
+  TW_DEVICE static float exp2(float x) { return exp2_approx(x); }
+  TW_DEVICE static float reciprocal(float x) { return reciprocal_approx(x); }
+};
+
+namespace detail {
+
+/// Sets `form` to that of activation `id`, if its type is Form.
+template <class Form, class... A>
+TW_DEVICE bool find_form(activation id, Form& form, type_list<A...>) {
+  bool found = false;
+  auto const consider = [&](auto of) {
+    if constexpr (std::is_same_v<decltype(of.compute), Form const>) {
+      constexpr Form candidate = decltype(of)::compute;
+      if (id == decltype(of)::id) form = candidate, found = true;
+    }
+  };
+  (consider(A{}), ...);
+  return found;
 }
 
-/// x Phi(x): the normal distribution is s(x p(x^2) ln 2) for a smooth p, here a polynomial fitted
-/// to |x| < 5 in Chebyshev's norm (gen/gelu.py). Beyond, what p leaves is below 2^-24 |x|.
-TW_DEVICE float gelu_erf(float x) {
-  float const t = fminf(x * x, 25.0F);
-  float p = fmaf(t, -6.91524962e-11F, 8.86025653e-09F);
-  p = fmaf(t, p, -4.55363505e-07F);
-  p = fmaf(t, p, 1.20847008e-05F);
-  p = fmaf(t, p, -0.000162247088F);
-  p = fmaf(t, p, -8.90615556e-05F);
-  p = fmaf(t, p, 0.104831517F);
-  return times_sigmoid(x, fmaf(t, p, 2.30220985F));
+/// Calls `call` with the activation's form: the first of the list is that of First, or the rest has
+/// it.
+template <class Call, class First, class... Rest>
+TW_DEVICE void with_form(activation id, Call& call, type_list<First, Rest...>) {
+  using form = std::remove_const_t<decltype(First::compute)>;
+  form f{};
+  if (find_form(id, f, activation_list{}) || sizeof...(Rest) == 0)
+    return call([f](float x) { return f.apply(device_math{}, x); });
+  if constexpr (sizeof...(Rest) > 0) with_form(id, call, type_list<Rest...>{});
 }
 
-/// Calls `call` with the activation: code of its own for each kind.
-template <class F>
-TW_DEVICE void with_activation(fused_params const& f, F&& call) {
-  if (f.act == activation::gelu_erf) return call([](float x) { return gelu_erf(x); });
-  if (f.act == activation::none || f.act == activation::relu) {
-    float const least = f.act == activation::relu ? 0.0F : -INFINITY;
-    return call([=](float x) { return x < least ? least : x; });
-  }
-  bool const gelu = f.act == activation::gelu_tanh;
-  // silu has no cubic term, but a factor of 0 times an x^2 that overflows would be NaN. 1e-30
-  // leaves c1 as it is until the sigmoid is long 0 or 1.
-  float const c1 = gelu ? 2.30220820F : 1.44269504F, c3 = gelu ? 0.102943240F : 1e-30F;
-  call([=](float x) { return times_sigmoid(x, fmaf(c3, x * x, c1)); });
+/// One activation for each type of `compute`.
+template <class... Kept>
+constexpr auto of_each_form(type_list<Kept...> kept, type_list<>) {
+  return kept;
+}
+template <class... Kept, class First, class... Rest>
+constexpr auto of_each_form(type_list<Kept...> kept, type_list<First, Rest...>) {
+  if constexpr ((... || std::is_same_v<decltype(First::compute), decltype(Kept::compute)>))
+    return of_each_form(kept, type_list<Rest...>{});
+  else
+    return of_each_form(type_list<Kept..., First>{}, type_list<Rest...>{});
+}
+
+}  // namespace detail
+
+/// Calls `call` with the activation: code of its own for each form of `compute`, so that a strip
+/// decides once.
+template <class Call>
+TW_DEVICE void with_activation(activation id, Call&& call) {
+  using forms = decltype(detail::of_each_form(type_list<>{}, activation_list{}));
+  detail::with_form(id, call, forms{});
 }
 
 /// alpha times a sum. With alpha == 0 the sum does not take part, as in BLAS: neither do infinities
@@ -164,7 +189,7 @@ class epilogue_ops {
 
   /// Accumulators j * results and up become y, from x.
   TW_DEVICE static void make_y(epilogue_params const& p, fragment_place at, fragment& acc, int j) {
-    with_activation(p.fused, [&](auto act) { each(acc, j * regs, j * results, act); });
+    with_activation(p.fused.act, [&](auto act) { each(acc, j * regs, j * results, act); });
     if (p.c.data != nullptr && p.fused.c_last)
       add_c<results>(p, of_thread(at), p.n, acc, j * results);
   }

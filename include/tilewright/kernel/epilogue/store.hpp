@@ -51,7 +51,7 @@ struct epilogue {
       auto const place = [&](int f) { return fragment_place{at.row + 64 * f, at.col, at.batch}; };
       if constexpr (!C.aux()) {
         if (ops::is_simple(p) && all_by_tma(p, place(Fragments - 1)))
-          return with_activation(p.fused, [&](auto act) {
+          return with_activation(p.fused.act, [&](auto act) {
             unrolled<Fragments>([&](auto f) { store_simple(p, w, place(f), acc[f], turn, act); });
           });
       }
