@@ -4,9 +4,9 @@
 
 #include "family/sm90_gemm/config_of.hpp"
 #include "family/sm90_gemm/params.hpp"
-#include "tilewright/dispatch/gemm.hpp"
 #include "tilewright/arch/emu/tensor_map_emu.hpp"
 #include "tilewright/atom/tma_map.hpp"
+#include "tilewright/dispatch/gemm.hpp"
 
 namespace tw {
 namespace {
@@ -66,9 +66,9 @@ TEST(TmaGemm, MapsAreDerivedFromLayouts) {
         ++compared;
         gemm_params const params = make_params(plan, plan.normal, o, target::emu);
         compare(params.a, elem::bf16, c.a_major(), m, k, p.a.pitch_elems, c.tile_m / c.cluster_n,
-                gemm_config::tile_k);
+                c.tile_k());
         compare(params.b, elem::bf16, c.b_major(), n, k, p.b.pitch_elems, c.tile_n / c.cluster_m,
-                gemm_config::tile_k);
+                c.tile_k());
         // D leaves in boxes of 64 rows, one span of columns wide.
         compare(without_place(params.epilogue.d), elem::bf16, operand_major::k, m, n, n, 64, 64);
       }

@@ -23,7 +23,7 @@
 #pragma once
 
 #include "tilewright/arch/types.hpp"
-#include "tilewright/base/elem.hpp"
+#include "tilewright/base/elem_traits.hpp"
 
 namespace tw {
 
@@ -33,13 +33,16 @@ struct operand_box {
 };
 
 /// A tile of K elements along k. Tiles start at multiples of 1024 bytes.
-template <elem AB, operand_major Major, swizzle_mode S, int K = 64>
+template <elem AB, operand_major Major, swizzle_mode S, int K = traits_of(AB).span()>
 struct operand_tile {
-  static_assert(size_bytes(AB) == 2, "[TW0208] wgmma operands of 16 bits");
+  static constexpr elem_traits traits = traits_of(AB);
+  static_assert(traits.mma_operand && (Major == operand_major::k || !traits.k_major_only),
+                "[TW0208] wgmma has no operands of this type and major");
   static constexpr swizzle_mode mode = S;
   static constexpr int span_bytes = swizzle_span_bytes(S);
-  static constexpr int span = span_bytes / size_bytes(AB);  // elements
-  static_assert(K % 16 == 0 && K % span == 0 && K <= 256, "[TW0207] K: whole spans, up to 256");
+  static constexpr int span = traits.in_bytes(span_bytes);  // elements
+  static_assert(K % traits.mma_k() == 0 && K % span == 0 && K <= 256,
+                "[TW0207] K: whole spans, up to 256");
 
   /// The box to give the tensor map, whose dimension 0 is the contiguous one.
   TW_HD static constexpr operand_box box(int extent) {
@@ -79,8 +82,8 @@ struct operand_tile {
                : mn / span * next_box + k * span_bytes;
   }
 
-  /// Descriptor of the rows from `mn` and the 16 elements from `k`. mn: a multiple of 8 (K-major)
-  /// or of a span (MN-major); k: a multiple of 16.
+  /// Descriptor of the rows from `mn` and the K of one wgmma from `k`. mn: a multiple of 8
+  /// (K-major) or of a span (MN-major); k: a multiple of that K.
   TW_HD static constexpr smem_desc desc(std::uint32_t tile_address, int extent, int mn, int k) {
     constexpr int group = 8 * span_bytes;
     int const next_box = box_bytes(extent), start = start_bytes(extent, mn, k);
@@ -99,10 +102,10 @@ struct operand_tile {
   }
 };
 
-/// The box of the GEMM's operands: a span of 16-bit elements, K = 64.
-TW_HD constexpr operand_box box_of(operand_major major, swizzle_mode swizzle, int extent) {
-  int const span = swizzle_span_bytes(swizzle) / 2;
-  return {span, major == operand_major::k ? extent : 64};
+/// The box of a GEMM's operand: K of the tile is one span of the widest swizzle.
+TW_HD constexpr operand_box box_of(elem ab, operand_major major, swizzle_mode swizzle, int extent) {
+  elem_traits const t = traits_of(ab);
+  return {t.in_bytes(swizzle_span_bytes(swizzle)), major == operand_major::k ? extent : t.span()};
 }
 
 }  // namespace tw

@@ -89,7 +89,7 @@ inline cost predict(gemm_problem const& p, gemm_config const& c, sharing const& 
   gemm_calibration const& m = dev.model->gemm;
   auto const up = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
   auto const us = [&](double clocks) { return clocks / (m.clock_ghz * 1000); };
-  double const k_tiles = static_cast<double>(up(p.k, gemm_config::tile_k));
+  double const k_tiles = static_cast<double>(up(p.k, c.tile_k()));
   double const whole = static_cast<double>(up(s.tiles - s.shared, s.clusters));
   // Where each tile has as many parts, none is of two tiles.
   bool const even = s.shared > 0 && s.sharers % s.shared == 0;

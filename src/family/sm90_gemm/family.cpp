@@ -167,7 +167,7 @@ class family final : public gemm_family {
     emu::options run = options;
     gemm_config const c = launched(plan);
     run.expected_macs = static_cast<double>(params.walk.order.tiles()) * c.cluster_m * c.cluster_n *
-                        c.tile_m * c.tile_n * static_cast<double>(params.work.k_tiles) * c.tile_k;
+                        c.tile_m * c.tile_n * static_cast<double>(params.work.k_tiles) * c.tile_k();
     launcher(ctas_of(plan), params, run);
   }
   int launch_gpu(gemm_plan const& plan, launch_form const& form, cudaStream_t stream,
@@ -193,7 +193,7 @@ class family final : public gemm_family {
   }
   tile_facts tiles(gemm_plan const& plan) const override {
     gemm_config const c = launched(plan);
-    return {c.tile_m, c.tile_n, gemm_config::tile_k, ctas_of(plan)};
+    return {c.tile_m, c.tile_n, c.tile_k(), ctas_of(plan)};
   }
 };
 

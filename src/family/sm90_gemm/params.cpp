@@ -70,7 +70,7 @@ tensor_map gated_map(void const* base, gemm_problem const& q, int columns, targe
       interleaved ? 2 * pitch : pitch, interleaved ? pitch : q.n / 2 * pitch,
       interleaved ? 16 * pitch : 8 * pitch,
       many ? q.b.batch_stride_elems * size_bytes(q.b.type) : 16 * pitch};
-  std::int32_t const box[] = {64, 8, 2, columns / 16, 1};
+  std::int32_t const box[] = {traits_of(q.b.type).span(), 8, 2, columns / 16, 1};
   std::copy_n(dims, 5, d.dim);
   std::copy_n(strides, 4, d.stride_bytes);
   std::copy_n(box, 5, d.box);
@@ -135,14 +135,14 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
   p.epilogue.d_evict_first = hints.d_evict_first ? 1 : 0;
   auto const map_a = [&](int rows) {
     return map_of(o.a, q.a, a_matrices, extents_of_a(q),
-                  box_of(c.a_major(), swizzle_mode::b128, rows), swizzle_mode::b128, t, placed,
-                  hints.a_by_128_bytes);
+                  box_of(c.ab, c.a_major(), swizzle_mode::b128, rows), swizzle_mode::b128, t,
+                  placed, hints.a_by_128_bytes);
   };
   auto const map_b = [&](int columns) {
-    return c.gated()
-               ? gated_map(o.b, q, columns, t)
-               : map_of(o.b, q.b, b_matrices, extents_of_b(q),
-                        box_of(c.b_major(), c.b_swizzle(), columns), c.b_swizzle(), t, placed);
+    return c.gated() ? gated_map(o.b, q, columns, t)
+                     : map_of(o.b, q.b, b_matrices, extents_of_b(q),
+                              box_of(c.ab, c.b_major(), c.b_swizzle(), columns), c.b_swizzle(), t,
+                              placed);
   };
   p.m = static_cast<int>(q.m);
   p.n = static_cast<int>(q.n);
@@ -193,7 +193,7 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
   if (c.aux()) put_aux(e.fused, c, q, o.aux, t);
 
   p.walk = tile_walk(order_of(plan));
-  int const k_tiles = static_cast<int>((q.k + c.tile_k - 1) / c.tile_k);
+  int const k_tiles = static_cast<int>((q.k + c.tile_k() - 1) / c.tile_k());
   p.work = make_work_plan(p.walk.order.tiles(), k_tiles, s.shared_tiles, s.sharers);
   if (s.shared_tiles > 0) {
     p.fixup.arrivals = static_cast<std::uint32_t*>(o.workspace);

@@ -45,7 +45,7 @@ std::vector<sharing> sharings(gemm_problem const& q, gemm_config const& c, devic
   std::int64_t const n_tiles = up(q.n, c.tile_n * c.cluster_n);
   std::int64_t const tiles = m_tiles * n_tiles * q.batch;
   int const most = resident_clusters(c, dev);
-  std::int64_t const k_tiles = up(q.k, gemm_config::tile_k);
+  std::int64_t const k_tiles = up(q.k, c.tile_k());
   if (tiles > most_tiles) return {};
   int const n = static_cast<int>(tiles);
   // Whole tiles: the fewest clusters that need no more waves than all would (64 instead of 66
@@ -90,7 +90,7 @@ sharing sharing_of(gemm_plan const& plan) {
 
 std::int64_t counter_bytes(gemm_problem const& q, gemm_config const& c, sharing const& s) {
   if (s.shared == 0) return 0;
-  int const k_tiles = static_cast<int>((q.k + c.tile_k - 1) / c.tile_k);
+  int const k_tiles = static_cast<int>((q.k + c.tile_k() - 1) / c.tile_k());
   int const parts = make_work_plan(s.tiles, k_tiles, s.shared, s.sharers).most_parts();
   return std::int64_t{s.shared} * c.writers() * fixup_counters(parts, c.tile_n) *
          static_cast<std::int64_t>(sizeof(std::uint32_t));

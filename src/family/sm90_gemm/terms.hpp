@@ -15,7 +15,7 @@ inline plan_terms terms_of(gemm_problem const& p, gemm_config const& c, sharing 
   auto const us = [&](double clocks) { return clocks / (m.clock_ghz * 1000); };
   double const flop = 2 * static_cast<double>(p.batch) * static_cast<double>(p.m) *
                       static_cast<double>(p.n) * static_cast<double>(p.k);
-  double const k_tiles = static_cast<double>((p.k + gemm_config::tile_k - 1) / gemm_config::tile_k);
+  double const k_tiles = static_cast<double>((p.k + c.tile_k() - 1) / c.tile_k());
 
   plan_terms r;
   int const whole = (s.tiles - s.shared + s.clusters - 1) / s.clusters;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "tilewright/arch/select.hpp"
+#include "tilewright/base/elem_traits.hpp"
 #include "tilewright/kernel/sm90/params.hpp"
 
 namespace tw {
@@ -16,7 +17,7 @@ struct fragment_place {
 namespace detail {
 
 TW_DEVICE float load_16_as_float(std::byte const* from, elem type) {
-  std::uint16_t const bits = *reinterpret_cast<std::uint16_t const*>(from);
+  std::uint16_t const bits = *reinterpret_cast<words::b16 const*>(from);
   return type == elem::bf16 ? to_float<elem::bf16>(bits) : to_float<elem::f16>(bits);
 }
 
@@ -35,10 +36,10 @@ TW_DEVICE void add_c_of(epilogue_params const& p, std::byte const* const (&rows)
       for (int r = 0; r < 2; ++r) {
         float& x = acc[to + i + 2 * r + e];
         std::byte const* const from = rows[r] + of_col;
-        x = fmaf(
-            p.beta,
-            Bytes == 4 ? *reinterpret_cast<float const*>(from) : load_16_as_float(from, p.c.type),
-            x);
+        x = fmaf(p.beta,
+                 Bytes == 4 ? *reinterpret_cast<words::f32 const*>(from)
+                            : load_16_as_float(from, p.c.type),
+                 x);
       }
     }
   }

@@ -22,7 +22,7 @@ struct d_box {
 
 /// The widest box that divides the tile: issuing one takes 150 cycles (docs/decisions/0030).
 TW_HD constexpr d_box d_box_of(gemm_config const& c) {
-  int const span = 128 / size_bytes(c.d);  // elements in 128 bytes
+  int const span = traits_of(c.d).span();
   if (c.d_m) {
     auto const widest = [&](int cols) {
       while (cols > 8 && c.d_cols() % cols != 0) cols -= 8;
@@ -58,7 +58,7 @@ TW_HD constexpr staging staging_of(gemm_config const& c) {
   constexpr int rest = 2048;  // of 227 KiB: barriers, flags, what aligns them
   d_box const box = d_box_of(c);
   int const strip = 64 * box.cols * size_bytes(c.d) * c.math_warpgroups();
-  int const stages = c.stages * (c.tile_m + c.tile_n) * gemm_config::tile_k * size_bytes(c.ab);
+  int const stages = c.stages * (c.tile_m + c.tile_n) * c.tile_k() * size_bytes(c.ab);
   int const exchange = c.cluster_k > 1 ? 4 * c.tile_m * c.part_n() * c.cluster_k : 0;
   int const most = (227 * 1024 - rest - stages - exchange) / strip;
   int const of_tile = c.d_cols() / box.cols * c.fragments();
@@ -75,14 +75,13 @@ TW_HD constexpr staging staging_of(gemm_config const& c) {
 /// (row, column) of a box -> its element in shared memory, as TMA reads it.
 TW_HD constexpr layout d_box_layout(gemm_config const& c) {
   d_box const b = d_box_of(c);
-  int const unit = size_bytes(c.d) == 2 ? 3 : 2;  // log2 of the elements in 16 bytes
   layout const plain = b.m_major ? make_layout(make_shape(b.rows, b.cols), make_tree(1, b.rows))
                                  : make_layout(make_shape(b.rows, b.cols), make_tree(b.cols, 1));
-  int const bits = b.swizzle == swizzle_mode::b128  ? 3
-                   : b.swizzle == swizzle_mode::b64 ? 2
-                   : b.swizzle == swizzle_mode::b32 ? 1
-                                                    : 0;
-  return bits == 0 ? plain : swizzled(make_swizzle(bits, unit, 3), plain);
+  // The swizzle moves 16-byte chunks within a span.
+  int bits = 0, chunk = 0;
+  while (16 << bits < swizzle_span_bytes(b.swizzle)) ++bits;
+  while (1 << chunk < traits_of(c.d).chunk()) ++chunk;
+  return bits == 0 ? plain : swizzled(make_swizzle(bits, chunk, 3), plain);
 }
 
 }  // namespace tw

@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "tilewright/arch/select.hpp"
+#include "tilewright/base/elem_traits.hpp"
 #include "tilewright/kernel/epilogue/add_c.hpp"
 #include "tilewright/kernel/epilogue/d_box.hpp"
 #include "tilewright/kernel/sm90/params.hpp"
@@ -17,8 +18,8 @@ namespace tw {
 
 /// Element i of a global vector or matrix of f32, bf16 or f16.
 TW_DEVICE float load_as_float(void const* data, elem type, std::int64_t i) {
-  if (type == elem::f32) return static_cast<float const*>(data)[i];
-  std::uint16_t const bits = static_cast<std::uint16_t const*>(data)[i];
+  if (type == elem::f32) return static_cast<words::f32 const*>(data)[i];
+  std::uint16_t const bits = static_cast<words::b16 const*>(data)[i];
   return type == elem::bf16 ? to_float<elem::bf16>(bits) : to_float<elem::f16>(bits);
 }
 

@@ -7,9 +7,8 @@
 // 16-bit line may begin or end in the middle of a word; those two elements go alone.
 #pragma once
 
-#include <type_traits>
-
 #include "tilewright/arch/select.hpp"
+#include "tilewright/base/elem_traits.hpp"
 #include "tilewright/kernel/epilogue/d_box.hpp"
 #include "tilewright/kernel/epilogue/ops.hpp"
 
@@ -19,7 +18,7 @@ template <gemm_config C>
 class plain_store {
  public:
   static constexpr d_box box = d_box_of(C);
-  using element = std::conditional_t<C.d == elem::f32, float, std::uint16_t>;
+  using element = typename word_of_bytes<size_bytes(C.d)>::type;
 
   /// Element (row, col) of an epilogue tile in shared memory: one or two boxes.
   TW_DEVICE static unsigned offset_in_strip(unsigned row, unsigned col) {
@@ -40,12 +39,12 @@ class plain_store {
     auto const t = static_cast<unsigned>(thread);
     if constexpr (elems_of_word == 2) {
       if (l.step == 1) {
-        store_lines<std::uint32_t>(t, l, strip);
+        store_lines<4>(t, l, strip);
         store_ends(t, l, strip);
         return;
       }
     }
-    store_lines<element>(t, l, strip);
+    store_lines<size_bytes(C.d)>(t, l, strip);
   }
 
  private:
@@ -83,9 +82,10 @@ class plain_store {
 
   /// The whole words of all lines: elements, or two of them at a multiple of 4 bytes. A thread
   /// reads a few before it stores them.
-  template <class Word>
+  template <int Bytes>
   TW_DEVICE static void store_lines(unsigned thread, lines const& l, element const* strip) {
-    constexpr unsigned per = sizeof(Word) / sizeof(element), span = per * lanes;
+    using word_type = typename word_of_bytes<Bytes>::type;
+    constexpr unsigned per = Bytes / sizeof(element), span = per * lanes;
     constexpr unsigned spans = (most_elems + span - 1) / span;  // of a line
     constexpr unsigned turns = most_lines / at_once;
     constexpr unsigned batch = spans == 1 && turns % 4 == 0 ? 4 : 2;
@@ -96,12 +96,12 @@ class plain_store {
     unsigned const odd = per == 2 ? reinterpret_cast<std::uintptr_t>(to) / 2 % 2 : 0;
     TW_NO_UNROLL
     for (unsigned turn = 0; turn < turns; turn += batch) {
-      Word word[batch][spans];
+      word_type word[batch][spans];
       TW_UNROLL
       for (unsigned i = 0; i < batch; ++i) {
         TW_UNROLL
         for (unsigned j = 0; j < spans; ++j)
-          word[i][j] = load<Word>(strip, first + (turn + i) * at_once, j * span + lane * per, odd);
+          word[i][j] = load<Bytes>(strip, first + (turn + i) * at_once, j * span + lane * per, odd);
       }
       TW_UNROLL
       for (unsigned i = 0; i < batch; ++i, to += stride) {
@@ -110,7 +110,7 @@ class plain_store {
         for (unsigned j = 0; j < spans; ++j) {
           unsigned const e = j * span + lane * per + odd;
           if (e + per <= static_cast<unsigned>(l.length))
-            *reinterpret_cast<Word*>(to + (per == 2 ? e : e * static_cast<unsigned>(l.step))) =
+            *reinterpret_cast<word_type*>(to + (per == 2 ? e : e * static_cast<unsigned>(l.step))) =
                 word[i][j];
         }
       }
@@ -119,13 +119,15 @@ class plain_store {
 
   /// A word of a line from element e + odd on; e is even where a word has two. Anything beyond the
   /// end of the epilogue tile.
-  template <class Word>
-  TW_DEVICE static Word load(element const* strip, unsigned line, unsigned e, unsigned odd) {
+  template <int Bytes>
+  TW_DEVICE static typename word_of_bytes<Bytes>::type load(element const* strip, unsigned line,
+                                                            unsigned e, unsigned odd) {
+    using word_type = typename word_of_bytes<Bytes>::type;
     if (e >= most_elems) return {};
-    Word const word = *reinterpret_cast<Word const*>(in_strip(strip, line, e));
-    if constexpr (sizeof(Word) > sizeof(element)) {
+    word_type const word = *reinterpret_cast<word_type const*>(in_strip(strip, line, e));
+    if constexpr (Bytes > sizeof(element)) {
       if (odd != 0 && e + 2 < most_elems)
-        return word >> 16 | *reinterpret_cast<Word const*>(in_strip(strip, line, e + 2)) << 16;
+        return word >> 16 | *reinterpret_cast<word_type const*>(in_strip(strip, line, e + 2)) << 16;
     }
     return word;
   }

@@ -93,9 +93,9 @@ struct gemv {
     std::int64_t const to =
         product * p.d.batch_stride + row * p.d.row_stride + col * p.d.col_stride;
     if constexpr (C.d == elem::f32)
-      static_cast<float*>(p.d.data)[to] = x;
+      static_cast<words::f32*>(p.d.data)[to] = x;
     else
-      static_cast<std::uint16_t*>(p.d.data)[to] = static_cast<std::uint16_t>(pack2<C.d>(x, 0.0F));
+      static_cast<words::b16*>(p.d.data)[to] = static_cast<std::uint16_t>(pack2<C.d>(x, 0.0F));
   }
 };
 

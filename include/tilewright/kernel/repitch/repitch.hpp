@@ -7,6 +7,7 @@
 #pragma once
 
 #include "tilewright/arch/select.hpp"
+#include "tilewright/base/elem_traits.hpp"
 #include "tilewright/kernel/repitch/params.hpp"
 
 namespace tw {
@@ -56,7 +57,7 @@ struct repitch {
 
   /// A line of a matrix and its words. It begins `odd` elements after the first.
   struct source {
-    std::uint16_t const* line;
+    words::b16 const* line;
     std::uint32_t odd, inner;
     std::uint32_t begin, end;  // words of the copy that are made of whole words of the matrix
 
@@ -64,9 +65,8 @@ struct repitch {
   };
   TW_DEVICE static source source_of(repitch_of const& x, std::uint32_t matrix, std::uint32_t line) {
     auto const* const first =
-        x.addresses != nullptr
-            ? static_cast<std::uint16_t const*>(x.addresses[matrix])
-            : static_cast<std::uint16_t const*>(x.from) + matrix * x.batch_stride;
+        x.addresses != nullptr ? static_cast<words::b16 const*>(x.addresses[matrix])
+                               : static_cast<words::b16 const*>(x.from) + matrix * x.batch_stride;
     auto const* const at = first + line * x.pitch;
     auto const odd = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(at) / 2 % 2);
     // An odd line reads an element before it, and one after its last whole word.
@@ -96,10 +96,10 @@ struct repitch {
         i >> 32 == 0 ? place_of(x, static_cast<std::uint32_t>(i)) : place_of(x, i);  // slower
     if (at.matrix >= x.matrices) return;
     source const from = source_of(x, at.matrix, at.line);
-    auto const* const word = reinterpret_cast<std::uint32_t const*>(from.line - from.odd);
-    std::uint32_t const piece_words = lanes * at_once, words = 4 * x.chunks;
+    auto const* const word = reinterpret_cast<words::b32 const*>(from.line - from.odd);
+    std::uint32_t const piece_words = lanes * at_once, line_words = 4 * x.chunks;
     std::uint32_t const first = at.piece * piece_words;
-    auto* const to = static_cast<std::uint32_t*>(x.to) + at.line_of_all * words;
+    auto* const to = static_cast<words::b32*>(x.to) + at.line_of_all * line_words;
     if (first == 0 && lane == 0 && from.begin > 0) copy_end(from, to, 0);
     if (first == 0 && lane == lanes - 1) copy_end(from, to, from.end);
     if (from.begin <= first && first + piece_words <= from.end) {
@@ -117,12 +117,12 @@ struct repitch {
     for (std::uint32_t i = 0; i < at_once; ++i) {
       std::uint32_t const w = first + lanes * i + lane;
       std::uint32_t const value = from.odd == 0 ? low[i] : low[i] >> 16 | high[i] << 16;
-      if (w < words && (from.has(w) || 2 * w >= x.inner)) to[w] = value;
+      if (w < line_words && (from.has(w) || 2 * w >= x.inner)) to[w] = value;
     }
   }
 
   /// A piece of whole words; nearly all are.
-  TW_DEVICE static void copy_inside(std::uint32_t const* from, bool odd, std::uint32_t* to,
+  TW_DEVICE static void copy_inside(words::b32 const* from, bool odd, words::b32* to,
                                     std::uint32_t lanes) {
     std::uint32_t low[at_once], high[at_once];
     TW_UNROLL
@@ -138,7 +138,7 @@ struct repitch {
   }
 
   /// A word that is not made of whole ones, an element at a time.
-  TW_DEVICE static void copy_end(source const& from, std::uint32_t* to, std::uint32_t w) {
+  TW_DEVICE static void copy_end(source const& from, words::b32* to, std::uint32_t w) {
     std::uint32_t const e = 2 * w;
     if (e >= from.inner) return;
     std::uint32_t const low = from.line[e];

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "tilewright/arch/types.hpp"
-#include "tilewright/base/elem.hpp"
+#include "tilewright/base/elem_traits.hpp"
 
 namespace tw {
 
@@ -30,8 +30,8 @@ struct gemm_config {
   int stages = 4;
   int fused = fusion::none;
 
-  /// One 128-byte swizzle span of 16-bit elements.
-  static constexpr int tile_k = 64;
+  /// K of a tile: one span of the widest swizzle.
+  TW_HD constexpr int tile_k() const { return traits_of(ab).span(); }
 
   /// Does a launch choose the columns of its tiles? All have as many, in steps of 8: a wave takes
   /// as long as its widest tile (docs/decisions/0028).
@@ -47,7 +47,8 @@ struct gemm_config {
   /// A K block's row of a K-major operand is a span of the widest swizzle, and columns of an
   /// MN-major B are where they are whole spans of it.
   TW_HD constexpr swizzle_mode b_swizzle() const {
-    return b_mn && tile_n / cluster_m % 64 != 0 ? swizzle_mode::b64 : swizzle_mode::b128;
+    return b_mn && tile_n / cluster_m % traits_of(ab).span() != 0 ? swizzle_mode::b64
+                                                                  : swizzle_mode::b128;
   }
   /// Warpgroups that multiply.
   TW_HD constexpr int math_warpgroups() const {

@@ -28,7 +28,7 @@ struct gemm_sm90 {
   static constexpr int threads = 128 * (1 + consumers);
   static constexpr int cluster = C.cluster();
   static constexpr int loaders = gemm_loads<C>::loaders;  // CTAs that fill each other's slots
-  static constexpr int tile_k = C.tile_k;
+  static constexpr int tile_k = C.tile_k();
 
   using tiles = gemm_tiles<C>;
   using loads = gemm_loads<C>;
@@ -318,7 +318,7 @@ struct gemm_sm90 {
     smem_desc const a_desc = operand_a::desc(smem_addr(a), a_share, first_row, 0);
     smem_desc const b_desc = operand_b::desc(smem_addr(b), b_share, 0, 0);
     TW_UNROLL
-    for (int k = 0; k < tile_k; k += 16)
+    for (int k = 0; k < tile_k; k += traits_of(C.ab).mma_k())
       unrolled<fragments>([&](auto f) {
         wgmma<C.ab, C.a_major(), C.b_major()>(
             acc[f], a_desc + operand_a::start_bytes(a_share, 64 * f, k),

@@ -19,9 +19,10 @@ struct gemm_loads {
   static constexpr int loaders = C.cluster_m * C.cluster_n;  // CTAs that fill each other's slots
   static constexpr int a_share = C.tile_m / C.cluster_n;     // rows of A one CTA loads
   static constexpr int b_share = C.tile_n / C.cluster_m;     // columns of B one CTA loads
-  static constexpr int a_bytes = C.tile_m * C.tile_k * size_bytes(C.ab);
-  static constexpr int b_bytes = C.tile_n * C.tile_k * size_bytes(C.ab);
-  static_assert(a_share % (C.a_mn ? 64 : 8) == 0 && b_share % (C.b_mn ? 32 : 8) == 0,
+  static constexpr int a_bytes = C.tile_m * C.tile_k() * size_bytes(C.ab);
+  static constexpr int b_bytes = C.tile_n * C.tile_k() * size_bytes(C.ab);
+  static_assert(a_share % (C.a_mn ? operand_a::span : 8) == 0 &&
+                    b_share % (C.b_mn ? traits_of(C.ab).span() / 2 : 8) == 0,
                 "[TW0209] a CTA loads whole groups of 8 rows, 64 of an "
                 "MN-major A, 32 of such a B");
   static_assert(!C.gated() || (!C.b_mn && b_share % 16 == 0),
@@ -161,7 +162,7 @@ struct gemm_loads {
     for (int i = 0; i < Operand::boxes(Share); ++i)
       if (i * Operand::span < mine)
         load(slot + Operand::box_offset_bytes(Share, i),
-             Map::at(Operand::box_at(first, k * C.tile_k, i), matrix));
+             Map::at(Operand::box_at(first, k * C.tile_k(), i), matrix));
   }
 
   /// A box, for the `Ctas` CTAs of `mask`; the hint is for CTAs without peers. A CTA that has no
