@@ -29,6 +29,8 @@ FORBIDDEN = [r"/wor[k]/", r"/roo[t]/", r"\bTOD[O]\b", r"\bFIXM[E]\b", r"pypi[.]o
              r"pythonhosted[.]org", r"deb[.]debian[.]org", r"registry[.]npmjs[.]org",
              r"crates[.]io", r"conda[.]anaconda[.]org"]
 LINK = re.compile(r"(?<![\w\])])\[[^\]]*\]\(([^)\s]+)\)")
+# `kernel/epilogue.hpp` in a page, but not NAME/family.cpp or FILE.json
+NAMED_FILE = re.compile(r"`([a-z][a-z0-9_]*/[a-z0-9_./-]*\.(?:hpp|cpp|cuh?|def|inc|py|cmake))`")
 RAW_INTRINSICS = re.compile(
     r"\basm\b|\b(threadIdx|blockIdx|blockDim|gridDim|cudaGridDependencySynchronize)\b"
     r"|\b__(?!global__|launch_bounds__|grid_constant__|restrict__|builtin_is_constant_evaluated\b)"
@@ -242,6 +244,12 @@ def check_links(files):
                 if path not in paths and path not in folders and \
                         not any(folder.startswith(path + "/") for folder in folders):
                     yield f.path, number, f"the link {target} leads to no file"
+            if f.path.startswith(("docs/decisions/", "CHANGELOG")):
+                continue  # they speak of their time
+            for name in NAMED_FILE.findall(line):
+                if not any((prefix + name) in paths for prefix in ("", "include/tilewright/",
+                                                                  "include/", "src/", "tests/")):
+                    yield f.path, number, f"there is no file {name}"
 
 
 TREE_RULES = {"codes": check_codes, "diagnoses": check_diagnoses, "snippets": check_snippets,

@@ -90,7 +90,8 @@ BAD = {
     ],
     "snippets": [("docs/map.md", "```cpp\nint never_compiled;\n```\n")],
     "links": [("docs/map.md", "[layouts](layout.md)\n"),
-              ("docs/map.md", "[a](errors/TW0198.md)\n")],
+              ("docs/map.md", "[a](errors/TW0198.md)\n"),
+              ("docs/map.md", "The example is `kernel/none.hpp`.\n")],
     "terms": [
         ("docs/map.md", "Runs on the c" "ard.\n"),
         ("docs/map.md", "The pit" "ch of A.\n"),
