@@ -78,6 +78,7 @@ class Consumer(unittest.TestCase):
         build = self.build(HERE, "consumer")
         self.assertEqual(run(os.path.join(build, "compose")), PICTURE)
         self.assertEqual(run(os.path.join(build, "product")), "100x70x48: every element is 48\n")
+        self.assertIn("TW0105", run(os.path.join(build, "layout_alone")))
         self.assertIn("gemm", run(self.command, "--help"))
 
     def test_own_kernels_are_checked(self):
@@ -88,6 +89,7 @@ class Consumer(unittest.TestCase):
         check = lambda *words, status=0: run(self.command, "check", *words, status=status,
                                              folder=build)
 
+        self.assertIn("tensor_gemm", check("own_tensor_gemm.so"))
         clean = check("own_gemm.so")
         self.assertIn("gemm: 36 runs, 294912 elements compared\n", clean)
         self.assertEqual(states(clean)["swizzle and major-ness of MMA operands"], "passed")

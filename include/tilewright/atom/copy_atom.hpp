@@ -19,16 +19,27 @@
 
 namespace tw {
 
+/// Which instruction moves the data, for atom/execute.hpp.
+struct copy_instruction {
+  int row = -1;  // of copy_rows in copy_table.hpp
+  i64 n = 0;     // matrices, repetitions or bits
+};
+
 struct copy_atom {
   layout thr_id{1, 0};  // logical thread -> thread of the instruction
   layout src, dst, ref;
   i64 element_bits = 1;  // what the layouts count in
+  copy_instruction by;
 
   TW_HD constexpr i64 threads() const { return size(mode(ref, 0)); }
   /// Values that one thread holds on the reference side.
   TW_HD constexpr i64 values() const { return size(mode(ref, 1)); }
 
-  bool operator==(copy_atom const&) const = default;
+  /// The same layouts: several instructions move the same bits.
+  TW_HD constexpr bool operator==(copy_atom const& o) const {
+    return thr_id == o.thr_id && src == o.src && dst == o.dst && ref == o.ref &&
+           element_bits == o.element_bits;
+  }
 };
 
 namespace detail {

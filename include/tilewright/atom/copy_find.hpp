@@ -65,7 +65,9 @@ TW_HD constexpr found_copy find_copy(char const* name, int length) {
 TW_HD constexpr copy_atom copy_atom_named(char const* name, int length) {
   found_copy const f = find_copy(name, length);
   if (f.row < 0) refuse_copy_name(length, f.matched);
-  return make_copy_atom(copy_rows[f.row], f.n);
+  copy_atom a = make_copy_atom(copy_rows[f.row], f.n);
+  a.by = {f.row, f.n};
+  return a;
 }
 template <int N>
 TW_HD constexpr copy_atom copy_atom_named(char const (&name)[N]) {
