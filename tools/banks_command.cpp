@@ -10,6 +10,7 @@
 
 #include "tilewright/atom/bank_proposal.hpp"
 #include "tilewright/atom/call.hpp"
+#include "tilewright/atom/copy_names.hpp"
 #include "tools/guarded.hpp"
 #include "tools/io/refuse.hpp"
 #include "tools/json_output.hpp"
@@ -20,7 +21,7 @@ namespace {
 using json = nlohmann::ordered_json;
 
 struct banks_request {
-  std::string tile, access, threads;
+  std::string tile, access, threads, tv_tile;
   i64 thread_stride = 0;
   int bits = 0;  // 0: 16, or the access's width where that is less
   bool has_stride = false, tma = false, all = false, json_output = false;
@@ -49,6 +50,38 @@ layout evaluated(std::string const& text) {
   return *a.function;
 }
 
+/// (thread, values) of a part of the tile, repeated over all of it.
+layout repeated(layout const& tv, tiler const& part, layout const& places) {
+  layout const d = zipped_divide(places, part);
+  layout const cells = composition(mode(d, 0), tv);
+  return make_layout(mode(cells, 0), make_layout(mode(cells, 1), mode(d, 1)));
+}
+
+/// The map of --tv: a layout, of the tile or of the part that --tv-tile names, or a tiled copy.
+layout map_of_text(banks_request const& r, access_kind k, layout const& tile) {
+  tree extents;
+  for (int i = 0; i < rank(tile); ++i) detail::append(extents, tree(size(mode(tile, i))));
+  detail::wrap(extents);
+  layout const places = make_layout_left(extents);
+  if (r.threads.starts_with("tiled_copy") || r.threads.starts_with("cotiled_copy")) {
+    tiled_copy const c = parse_tiled_copy(r.threads);
+    bool const writes = k.op == smem_op::st || k.op == smem_op::stmatrix;
+    return repeated(writes ? layout_d(c) : layout_s(c), c.tile, places);
+  }
+  layout const tv = evaluated(r.threads);
+  if (!r.tv_tile.empty()) {
+    return repeated(tv, parse_tiler(r.tv_tile.data(), static_cast<int>(r.tv_tile.size())), places);
+  }
+  i64 const cells = size(tv), rows = size(mode(places, 0));
+  if (cells == cosize(tv) && cells < size(tile) && cells > rows) {
+    refuse("TW0621", "thread-value layout of --tv", fmt::format("a map of {} places", cells),
+           fmt::format("one of the tile's {} places, or --tv-tile", size(tile)),
+           "places count through the columns of the whole tile; --tv-tile '(32,16)' says that the "
+           "map is of a smaller tile, which is repeated");
+  }
+  return tv;
+}
+
 layout map_of(banks_request const& r, access_kind k, layout const& tile, int bits) {
   if (r.threads.empty() && !r.has_stride) return natural_map(k, tile, bits);
   if (!r.threads.empty() && r.has_stride) {
@@ -59,7 +92,7 @@ layout map_of(banks_request const& r, access_kind k, layout const& tile, int bit
            "neither --tv nor --thread-stride", "the order of the hardware is fixed");
   }
   check_access(k, tile, bits);
-  if (!r.has_stride) return map_of_threads(k, evaluated(r.threads), bits);
+  if (!r.has_stride) return map_of_threads(k, map_of_text(r, k, tile), bits);
   layout const stepwise = make_layout(layout(k.threads(), r.thread_stride),
                                       layout(k.bits / bits, detail::walk_of(tile).along_step));
   return map_of_threads(k, stepwise, bits);
@@ -264,8 +297,10 @@ void add_banks_command(CLI::App& app, int& status) {
   verb->add_option("--bits", request->bits,
                    "of an element: 8, 16, 32, 64; without it 16, or the access's if less");
   verb->add_option("--tv", request->threads,
-                   "a layout (thread, value) -> index in the tile; without it ld and st go along "
-                   "the contiguous mode, matrices are 16 rows by 32 bytes");
+                   "a layout (thread, value) -> index in the tile, or tiled_copy(...); without it "
+                   "ld and st go along the contiguous mode, matrices are 16 rows by 32 bytes");
+  verb->add_option("--tv-tile", request->tv_tile,
+                   "the tile that --tv is a map of, where it is smaller: (32,16); it is repeated");
   CLI::Option* const stride = verb->add_option("--thread-stride", request->thread_stride,
                                                "indices of the tile from one thread to the next");
   verb->add_flag("--tma", request->tma, "propose only the swizzles of TMA and wgmma");

@@ -41,11 +41,11 @@ bool fits_a_screen(answer const& a) {
 std::string plain_answer(layout_request const& request, bool coloured) {
   answer const a = evaluate(request.picture.expression);
   if (request.print == "json") return to_json(a).dump() + "\n";
-  if (request.print == "text" || (request.print.empty() && !a.function)) return a.res + "\n";
-  if (request.print.empty() && !fits_a_screen(a)) return a.res + "\n";
+  if (request.print == "text" || (request.print.empty() && !a.function)) return a.text() + "\n";
+  if (request.print.empty() && !fits_a_screen(a)) return a.text() + "\n";
   picture p;
   p.panels.push_back(flat_panel(a, ""));
-  return (request.print.empty() ? a.res + "\n" : "") + write_text(p, coloured);
+  return (request.print.empty() ? a.text() + "\n" : "") + write_text(p, coloured);
 }
 
 std::string answer_text(layout_request const& request, bool coloured) {

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "atom/operations.hpp"
+#include "atom/spelling.hpp"
 #include "tilewright/base/check.hpp"
 
 namespace tw {
@@ -21,7 +22,31 @@ operation const* find(std::string_view name) {
   return nullptr;
 }
 
-bool name_character(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; }
+bool digit(char c) { return c >= '0' && c <= '9'; }
+bool name_character(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || digit(c) || c == '_';
+}
+
+/// L(c): the offset of a coordinate, or for a coordinate with _ the slice.
+answer value_at(answer const& l, tree const& written) {
+  // (5) is an index, and ((2,3)) the coordinate (2,3).
+  tree const c = !written.is_leaf() && rank(written) == 1 ? mode(written, 0) : written;
+  if (!l.function) {
+    throw rejected({"TW0170", "what is evaluated at a coordinate", l.res, "a layout",
+                    "such as (4,8):(8,1)(2,3)"});
+  }
+  layout const& f = *l.function;
+  bool wild = false;
+  for (int i = 0; i < c.n; ++i) wild = wild || is_any(c.leaf[i]);
+  if (wild) {
+    answer r = has_basis(f) ? answer_of(slice_coordinates(f, c)) : answer_of(slice(f, c));
+    if (!r.origin) r.base += l.base;
+    r.shown = r.text();
+    return r;
+  }
+  i64 const index = c.is_leaf() ? number(c.leaf[0]) : crd2idx(c, f.shape);
+  return {.res = l.offset_text(index), .function = {}, .origin = {}};
+}
 
 /// An expression: evaluates text[from, to).
 class expression {
@@ -30,6 +55,10 @@ class expression {
 
   answer value(int from, int to) const {
     from = skip(from, to);
+    if (int const at = evaluated_at(from, to); at > from) {
+      int const end = last(from, to) + 1;
+      return value_at(value(from, at), parse_tree(text_.data(), end, at));
+    }
     int const open = name_end(from, to);
     if (open == from) return answer_of(parse_layout(text_.data(), to, from));
     std::string_view const name =
@@ -54,6 +83,25 @@ class expression {
   int skip(int from, int to) const {
     while (from < to && text_[static_cast<std::size_t>(from)] == ' ') ++from;
     return from;
+  }
+
+  /// Position of the '(' of the coordinate where text[from, to) is L(coordinate), else -1: a
+  /// bracket that follows another one, or a layout's last number.
+  int evaluated_at(int from, int to) const {
+    int level = 0;
+    int open = -1;
+    for (int i = from; i < to; ++i) {
+      char const c = text_[static_cast<std::size_t>(i)];
+      if (c == '(' && level == 0) open = i;
+      level += (c == '(') - (c == ')');
+    }
+    if (open <= from || level != 0) return -1;
+    int before = open - 1;
+    char const c = text_[static_cast<std::size_t>(before)];
+    if (c == ')') return open;
+    while (before > from && name_character(text_[static_cast<std::size_t>(before - 1)])) --before;
+    char const first = text_[static_cast<std::size_t>(before)];
+    return digit(c) && digit(first) ? open : -1;
   }
 
   /// Position of '(' after a name that begins with a letter, or `from` where there is no call.
@@ -94,13 +142,47 @@ class expression {
 };
 
 }  // namespace
+
+/// A refusal of text (TW0101), with the text, a mark under the place, and what is read there.
+rejection with_text(rejection r, std::string const& text) {
+  constexpr std::string_view place = "something else at position ";
+  if (r.code != "TW0101" || !r.got.starts_with(place)) return r;
+  std::size_t const at = std::stoul(r.got.substr(place.size())) - 1;
+  if (at > text.size() || text.find_first_of("\n\r\t") != std::string::npos) return r;
+  std::string const what = at < text.size() ? fmt::format("'{}'", text[at]) : "the end";
+  std::size_t const before = text.find_last_not_of(' ', at == 0 ? 0 : at - 1);
+  char const left = at == 0 || before == std::string::npos ? '\0' : text[before];
+  std::string_view const wanted =
+      left == '\0' ? "a layout such as (4,8):(8,1), Sw<3,3,3> o 0 o ..., or a call such "
+                     "as coalesce(...)"
+      : left == '(' || left == ',' ? "a number, (, $ or _"
+      : left == ':' || left == '@' ? "a number"
+      : left == ')'                ? "a comma, :, ) or the end"
+                                   : "a comma, :, ), @ or the end";
+  r.got = fmt::format("{} at position {}", what, at + 1);
+  r.need = wanted;
+  std::size_t end = at;
+  while (end < text.size() && name_character(text[end])) ++end;
+  std::vector<std::string_view> const names = operations();
+  std::string_view const nearest =
+      end > at + 1 ? nearest_name(std::string_view(text).substr(at, end - at), names) : "";
+  r.hint = fmt::format("{}\n    {}\n    {}^",
+                       nearest.empty() ? "docs/layouts.md has the notation"
+                                       : fmt::format("did you mean {}(...)?", nearest),
+                       text, std::string(at, ' '));
+  return r;
+}
+
 }  // namespace detail
 
 answer call(std::string_view op, std::vector<argument> const& args) {
   detail::operation const* const row = detail::find(op);
   if (row == nullptr) {
-    throw rejected(
-        {"TW0119", "operation", std::string(op), "one that `tilewright layout --ops` lists", ""});
+    std::vector<std::string_view> const names = operations();
+    std::string_view const nearest = detail::nearest_name(op, names);
+    throw rejected({"TW0119", "operation", std::string(op),
+                    "one that `tilewright layout --ops` lists",
+                    nearest.empty() ? "" : fmt::format("did you mean {}?", nearest)});
   }
   int const n = static_cast<int>(args.size());
   if (n < row->least || n > row->most) {
@@ -119,8 +201,13 @@ answer call(std::string_view op, std::vector<std::string> const& args) {
   return call(op, views);
 }
 
-answer evaluate(std::string_view expression) {
-  return detail::expression(expression).value(0, static_cast<int>(expression.size()));
+answer evaluate(std::string_view written) {
+  std::string const text = detail::in_our_spelling(written);
+  try {
+    return detail::expression(text).value(0, static_cast<int>(text.size()));
+  } catch (rejected const& e) {
+    throw rejected(detail::with_text(e.why(), text));
+  }
 }
 
 std::vector<std::string_view> operations() {

@@ -47,8 +47,14 @@ std::string joined(char const* name, arguments const& a) {
 /// A tiled copy that can be made, as text.
 answer checked(char const* name, arguments const& a) {
   std::string const text = joined(name, a);
-  parse_tiled_copy(text);
-  return text_of(text);
+  tiled_copy const c = parse_tiled_copy(text);
+  answer r = text_of(text);
+  r.shown = fmt::format(
+      "{}\n  tile            {}\n  source          {}\n  destination     {}\n"
+      "  {} threads, {} values each; layouts are (thread, value) -> place in the tile",
+      text, to_string(c.tile), to_string(layout_s(c)), to_string(layout_d(c)), c.threads(),
+      c.values());
+  return r;
 }
 
 answer named(arguments const& a) {
@@ -56,12 +62,15 @@ answer named(arguments const& a) {
   return text_of(fmt::format("copy_atom({},{})", canonical_copy_name(a.text(0)), a.text(1)));
 }
 
-template <sliced (*Part)(tiled_copy const&, layout const&, i64)>
+using part_of = sliced (*)(tiled_copy const&, layout const&, i64);
+using coordinates_of = sliced_coordinates (*)(tiled_copy const&, layout const&, i64);
+
+template <part_of Part, coordinates_of Coordinates>
 answer part(arguments const& a) {
-  sliced const p = Part(parse_tiled_copy(a.text(0)), a.as_layout(2), a.as_integer(1));
-  answer r = answer_of(p.kept);
-  r.base = p.offset;
-  return r;
+  tiled_copy const c = parse_tiled_copy(a.text(0));
+  layout const tensor = a.as_layout(2);
+  if (has_basis(tensor)) return answer_of(Coordinates(c, tensor, a.as_integer(1)));
+  return answer_of(Part(c, tensor, a.as_integer(1)));
 }
 
 answer atom(arguments const& a) {
@@ -114,8 +123,8 @@ answer tma(arguments const& a) {
 
 constexpr operation table[] = {
     {"copy_atom", 2, 2, named},
-    {"copy_partition_d", 3, 3, part<partition_d>},
-    {"copy_partition_s", 3, 3, part<partition_s>},
+    {"copy_partition_d", 3, 3, part<partition_d, partition_d_coordinates>},
+    {"copy_partition_s", 3, 3, part<partition_s, partition_s_coordinates>},
     {"cotiled_copy", 3, 3, [](arguments const& a) { return checked("cotiled_copy", a); }},
     {"smem_atom", 3, 3, atom},
     {"tcgen05_descriptor", 4, 4, of_tcgen05},

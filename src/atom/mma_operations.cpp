@@ -40,11 +40,12 @@ answer tiled(arguments const& a) {
 }
 
 answer part(arguments const& a) {
-  sliced const p = partition(parse_tiled_mma(a.text(0)), mma_operand_of(a.text(1)), a.as_integer(2),
-                             a.as_layout(3));
-  answer r = answer_of(p.kept);
-  r.base = p.offset;
-  return r;
+  tiled_mma const mma = parse_tiled_mma(a.text(0));
+  mma_operand const which = mma_operand_of(a.text(1));
+  i64 const thread = a.as_integer(2);
+  layout const tensor = a.as_layout(3);
+  if (has_basis(tensor)) return answer_of(partition_coordinates(mma, which, thread, tensor));
+  return answer_of(partition(mma, which, thread, tensor));
 }
 
 constexpr operation table[] = {

@@ -43,6 +43,17 @@ answer answer_of(tree const& t) { return {.res = to_string(t), .function = {}, .
 answer answer_of(swizzle s) { return {.res = to_string(s), .function = {}, .origin = {}}; }
 answer answer_of(i64 v) { return {.res = std::to_string(v), .function = {}, .origin = {}}; }
 
+answer answer_of(sliced const& s) {
+  answer a = answer_of(s.kept);
+  a.base = s.offset;
+  return a;
+}
+answer answer_of(sliced_coordinates const& s) {
+  answer a = answer_of(s.kept);
+  a.origin = s.origin;
+  return a;
+}
+
 /// The leaf of a shape at the end of a basis path.
 static int leaf_of_path(tree const& shape, std::uint32_t path) {
   leaf_range range{0, shape.n};
@@ -74,6 +85,12 @@ std::string to_string(layout const& l) { return detail::text_of(print(l)); }
 std::string to_string(tree const& t) { return detail::text_of(print(t)); }
 std::string to_string(tiler const& t) { return detail::text_of(print(t)); }
 std::string to_string(swizzle s) { return detail::text_of(print(s)); }
+
+std::string answer::text() const {
+  if (!shown.empty()) return shown;
+  if (origin) return to_string(*origin) + " o " + res;
+  return base == 0 || !function ? res : std::to_string(base) + " o " + res;
+}
 
 bool answer::is_coordinate() const {
   return origin.has_value() || (function.has_value() && has_basis(*function));

@@ -23,18 +23,32 @@ int small(arguments const& a, int i) {
   return static_cast<int>(v);
 }
 
-answer answer_of(sliced const& s) {
-  answer a = detail::answer_of(s.kept);
-  a.base = s.offset;
-  return a;
-}
-
 /// A tile of the identity layout of a shape; it begins at a coordinate.
 answer local_tile_identity(arguments const& a) {
-  sliced_coordinates const t = tw::local_tile_identity(a.as_tree(0), a.as_tiler(1), a.as_tree(2));
-  answer r = detail::answer_of(t.kept);
-  r.origin = t.origin;
+  return answer_of(tw::local_tile_identity(a.as_tree(0), a.as_tiler(1), a.as_tree(2)));
+}
+
+/// A slice as CuTe's slice() answers it, the layout alone; people also see where it begins.
+answer slice_alone(arguments const& a) {
+  layout const l = a.as_layout(0);
+  tree const c = a.as_tree(1);
+  answer const all = has_basis(l) ? answer_of(slice_coordinates(l, c)) : answer_of(slice(l, c));
+  answer r = answer_of(*all.function);
+  r.shown = all.text();
   return r;
+}
+
+answer tensor_slice(arguments const& a) {
+  layout const l = a.as_layout(0);
+  if (has_basis(l)) return answer_of(slice_coordinates(l, a.as_tree(1)));
+  return answer_of(slice(l, a.as_tree(1)));
+}
+
+answer one_tile(arguments const& a) {
+  layout const l = a.as_layout(0);
+  if (a.count() == 4) return answer_of(local_tile(l, a.as_tree(1), a.as_tree(2), a.as_tree(3)));
+  if (has_basis(l)) return answer_of(local_tile_coordinates(l, a.as_tiler(1), a.as_tree(2)));
+  return answer_of(local_tile(l, a.as_tiler(1), a.as_tree(2)));
 }
 
 constexpr operation table[] = {
@@ -61,10 +75,7 @@ constexpr operation table[] = {
     {"zip", 1, 1, [](arguments const& a) { return detail::answer_of(zip(a.as_layout(0))); }},
     {"flatten", 1, 1,
      [](arguments const& a) { return detail::answer_of(flatten(a.as_layout(0))); }},
-    {"slice", 2, 2,
-     [](arguments const& a) {
-       return detail::answer_of(slice(a.as_layout(0), a.as_tree(1)).kept);
-     }},
+    {"slice", 2, 2, slice_alone},
     {"swizzle_slice_static", 2, 2,
      [](arguments const& a) {
        sliced const s = slice(a.as_layout(0), a.as_tree(1));
@@ -72,16 +83,10 @@ constexpr operation table[] = {
        r.res = "(" + to_string(s.kept) + "," + std::to_string(s.offset) + ")";
        return r;
      }},
-    {"swizzle_slice_tensor", 2, 2,
-     [](arguments const& a) { return answer_of(slice(a.as_layout(0), a.as_tree(1))); }},
+    {"swizzle_slice_tensor", 2, 2, tensor_slice},
     {"dice", 2, 2,
      [](arguments const& a) { return detail::answer_of(dice(a.as_layout(0), a.as_tree(1))); }},
-    {"local_tile", 3, 4,
-     [](arguments const& a) {
-       return answer_of(a.count() == 3
-                            ? local_tile(a.as_layout(0), a.as_tiler(1), a.as_tree(2))
-                            : local_tile(a.as_layout(0), a.as_tree(1), a.as_tree(2), a.as_tree(3)));
-     }},
+    {"local_tile", 3, 4, one_tile},
     {"local_tile_proj", 4, 4,
      [](arguments const& a) {
        return answer_of(local_tile(a.as_layout(0), a.as_tree(1), a.as_tree(2), a.as_tree(3)));

@@ -39,6 +39,9 @@ answer answer_of(layout const& l);
 answer answer_of(tree const& t);
 answer answer_of(swizzle s);
 answer answer_of(i64 v);
+/// A part of a tensor, and where it begins.
+answer answer_of(sliced const& s);
+answer answer_of(sliced_coordinates const& s);
 
 /// The coordinate that a layout with basis strides reaches from `at`.
 tree moved(tree at, layout const& l, i64 index);

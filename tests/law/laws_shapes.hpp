@@ -116,14 +116,17 @@ constexpr bool size_law(layout const& l, i64 n) {
   }
 }
 
-/// Law (cosize, coshape): one past the largest offset.
-///     n == 1 + max of L(i), at least 1
+/// Law (cosize, coshape): elements from the smallest to the largest offset, 0 among them.
+///     n == 1 + max of L(i) - min of L(i)
 ///     cosize((4,8):(1,5)) == 39
 ///     coshape((4,8):(8,1)) == 32
 constexpr bool cosize_law(layout const& l, i64 n) {
-  i64 largest = 0;
-  for (i64 const offset : meaning::offsets(l)) largest = offset > largest ? offset : largest;
-  return n == largest + 1;
+  i64 largest = 0, smallest = 0;
+  for (i64 const offset : meaning::offsets(l)) {
+    largest = offset > largest ? offset : largest;
+    smallest = offset < smallest ? offset : smallest;
+  }
+  return n == largest - smallest + 1;
 }
 
 /// Law (rank): the number of modes; a single number has one.

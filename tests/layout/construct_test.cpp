@@ -19,6 +19,8 @@ static_assert(make_ordered_layout(make_shape(make_shape(2, 3), 4), make_tree(1, 
 static_assert(make_identity_layout(make_shape(2, 3)) == "(2,3):(1@0,1@1)"_L);
 
 static_assert(make_layout_like("(4,1,4,2):(36,3,9,0)"_L) == "(4,1,4,2):(4,0,1,0)"_L);
+static_assert(make_fragment_like("((2,2),2,4):((1,8$0),32$0,16)"_L) ==
+              "((2,2),2,4):((1,2),16,4)"_L);
 static_assert(make_fragment_like("(4,16,2):(96,1,48)"_L) == "(4,16,2):(1,4,64)"_L);
 
 TEST(Construct, LikeAnotherLayout) {

@@ -114,6 +114,10 @@ TEST(BanksCommand, Refuses) {
   for (refused const& c : std::vector<refused>{
            {{tile, "--access", "ld.256"}, "TW0620", "ldmatrix.x4.trans"},
            {{swizzled, "--access", "wgmma", "--tv", "(8,8):(1,64)"}, "TW0621", "--tv"},
+           // a map of a tile of (32, 16), counted through the columns of another one
+           {{"(128,32):(32,1)", "--access", "st.128", "--tv", "((2,16),(8,2)):((256,1),(32,16))"},
+            "TW0621",
+            "--tv-tile"},
            {{tile, "--access", "ld.32", "--tv", "(32,2):(1,64)", "--thread-stride", "1"},
             "TW0621",
             "one of them"},

@@ -131,6 +131,10 @@ TW_HD constexpr sliced part_of_thread(layout const& partition, i64 thread) {
   return slice(partition, at);
 }
 
+TW_HD constexpr sliced_coordinates coordinates_of_thread(layout const& partition, i64 thread) {
+  return slice_coordinates(partition, padded_coordinate(make_tree(thread), rank(partition)));
+}
+
 /// Column-major over the extents of the tiler.
 TW_HD constexpr layout tile_places(tiled_copy const& c) {
   return make_layout_left(c.tile.cells.shape);
@@ -154,6 +158,16 @@ TW_HD constexpr sliced partition_s(tiled_copy const& c, layout const& tensor, i6
 /// Its destination elements.
 TW_HD constexpr sliced partition_d(tiled_copy const& c, layout const& tensor, i64 thread) {
   return detail::part_of_thread(detail::partitioned(c, tensor, c.atom.dst), thread);
+}
+
+/// The same of a tensor of coordinates, and the coordinate at which the part begins.
+TW_HD constexpr sliced_coordinates partition_s_coordinates(tiled_copy const& c,
+                                                           layout const& tensor, i64 thread) {
+  return detail::coordinates_of_thread(detail::partitioned(c, tensor, c.atom.src), thread);
+}
+TW_HD constexpr sliced_coordinates partition_d_coordinates(tiled_copy const& c,
+                                                           layout const& tensor, i64 thread) {
+  return detail::coordinates_of_thread(detail::partitioned(c, tensor, c.atom.dst), thread);
 }
 
 /// A register fragment (v, m, n, ...) of another tiled operation over the same tile and threads,

@@ -144,9 +144,10 @@ TW_HD constexpr layout tv_a(tiled_mma const& t) { return tv_layout(t, mma_operan
 TW_HD constexpr layout tv_b(tiled_mma const& t) { return tv_layout(t, mma_operand::b); }
 TW_HD constexpr layout tv_c(tiled_mma const& t) { return tv_layout(t, mma_operand::c); }
 
-/// The thread's part of a tensor: (atom value, rest of rows, rest of columns), and where it begins.
-TW_HD constexpr sliced partition(tiled_mma const& t, mma_operand which, i64 thread,
-                                 layout const& tensor) {
+namespace detail {
+
+/// The coordinate of a thread's part in by_thread().
+TW_HD constexpr tree own_part(tiled_mma const& t, mma_operand which, i64 thread) {
   layout const threads = thr_layout_vmnk(t);
   if (thread < 0) refuse_mma_thread(thread, size(threads));
   i64 at[4] = {};  // index into the atom's threads, copy along m, n, k
@@ -161,15 +162,36 @@ TW_HD constexpr sliced partition(tiled_mma const& t, mma_operand which, i64 thre
   if (threads(make_coord(at[0], at[1], at[2], at[3])) != thread) {
     refuse_mma_thread(thread, size(threads));
   }
-  auto const [row, column] = detail::modes_of(which);
-  tree const own = make_coord(make_coord(at[0], make_coord(at[row + 1], at[column + 1])), any);
-  sliced const part = slice(detail::by_thread(t, which, tensor), own);
-  layout const value = mode(part.kept, 0);  // (atom value, (rest of rows, rest of columns))
+  auto const [row, column] = modes_of(which);
+  return make_coord(make_coord(at[0], make_coord(at[row + 1], at[column + 1])), any);
+}
+
+/// ((atom value, (rest of rows, rest of columns))) as three modes.
+TW_HD constexpr layout three_modes(layout const& part) {
+  layout const value = mode(part, 0);
   layout out;
-  detail::append(out, mode(value, 0));
-  for (int i = 0; i < rank(mode(value, 1)); ++i) detail::append(out, mode(mode(value, 1), i));
-  detail::wrap(out);
-  return {swizzled_as(out, part.kept), part.offset};
+  append(out, mode(value, 0));
+  for (int i = 0; i < rank(mode(value, 1)); ++i) append(out, mode(mode(value, 1), i));
+  wrap(out);
+  return swizzled_as(out, part);
+}
+
+}  // namespace detail
+
+/// The thread's part of a tensor: (atom value, rest of rows, rest of columns), and where it begins.
+TW_HD constexpr sliced partition(tiled_mma const& t, mma_operand which, i64 thread,
+                                 layout const& tensor) {
+  sliced const part =
+      slice(detail::by_thread(t, which, tensor), detail::own_part(t, which, thread));
+  return {detail::three_modes(part.kept), part.offset};
+}
+/// The same of a tensor of coordinates, and the coordinate at which it begins: what a thread needs
+/// to know which of its elements are inside the matrix.
+TW_HD constexpr sliced_coordinates partition_coordinates(tiled_mma const& t, mma_operand which,
+                                                         i64 thread, layout const& tensor) {
+  sliced_coordinates const part =
+      slice_coordinates(detail::by_thread(t, which, tensor), detail::own_part(t, which, thread));
+  return {detail::three_modes(part.kept), part.origin};
 }
 TW_HD constexpr sliced partition_a(tiled_mma const& t, i64 thread, layout const& tensor) {
   return partition(t, mma_operand::a, thread, tensor);

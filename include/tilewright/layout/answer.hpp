@@ -19,6 +19,10 @@ struct answer {
   std::optional<layout> function;  // its offsets, where it is a function
   i64 base = 0;                    // start offset of a tensor
   std::optional<tree> origin;      // start coordinate of a coordinate tensor
+  std::string shown = {};          // text for people where it says more than res
+
+  /// The text for people: with the base of a slice or a part, "8 o (4,8):(8,1)".
+  std::string text() const;
 
   /// Offset of an index as text: a number or a coordinate.
   std::string offset_text(i64 index) const;

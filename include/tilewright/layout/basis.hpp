@@ -91,6 +91,12 @@ TW_HD constexpr tree coordinate_at(layout const& l, i64 index) {
   return detail::coordinate_below(l, sums, 0, 0);
 }
 
+/// The coordinate at which all of l's coordinates begin: its profile, filled with 0.
+TW_HD constexpr tree origin_of(layout const& l) {
+  i64 const sums[max_leaves] = {};
+  return detail::coordinate_below(l, sums, 0, 0);
+}
+
 /// Extents of the smallest box from 0 that holds all coordinates of l; for ordinary strides, its
 /// cosize. Strides are numbers >= 0 [TW0109].
 TW_HD constexpr tree coshape(layout const& l) {

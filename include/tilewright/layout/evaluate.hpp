@@ -112,13 +112,14 @@ TW_HD constexpr bool is_compact(layout const& l) {
 
 }  // namespace detail
 
-/// One past the largest offset (offsets below 0 do not count). A swizzled layout that is not
+/// Elements from the smallest to the largest offset: one past the largest, where no stride is
+/// negative; cosize(4:-1) == 4. A swizzled layout that is not
 /// compact is walked, up to 2^20 cells [TW0116].
 TW_HD constexpr i64 cosize(layout const& l) {
   i64 last = 0;
   for (int i = 0; i < l.shape.n; ++i) {
     i64 const d = plain_stride(l.stride[i]);
-    if (d != 0) last = plus(last, times(l.extent(i) - 1, larger(d, 0)));
+    if (d != 0) last = plus(last, times(l.extent(i) - 1, magnitude(d)));
   }
   if (!l.swizzled()) return last + 1;
   int const reach = l.sw.base + l.sw.bits + static_cast<int>(magnitude(l.sw.shift));

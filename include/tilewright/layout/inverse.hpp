@@ -9,7 +9,7 @@
 // Run time: the run of a right inverse ends where it is not known to go on; left inverse and null
 //           space refuse what depends on the value of an argument [TW0129, TW0130, TW0132]
 // Needs:    strides >= 0 [TW0109]; for left_inverse, each stride a multiple of the next smaller one
-//           and no offset twice [TW0125]. A swizzled layout must be compact and move whole bits
+//           and no offset twice [TW0125]. The inverse of a swizzled layout must move whole bits
 //           [TW0116].
 // Example:  right_inverse((4,8):(8,1)) == (8,4):(4,1)       tests/layout/inverse_test.cpp
 #pragma once
@@ -114,21 +114,47 @@ TW_HD constexpr layout plain_left_inverse(layout const& l) {
 
 }  // namespace detail
 
+namespace detail {
+
+/// The swizzle without the pairs of bits of which the one that is read is 0 below `end`.
+TW_HD constexpr swizzle acting_below(swizzle s, i64 end) {
+  while (s.bits > 0 && (i64{1} << (s.base + (s.shift > 0 ? s.shift : 0) + s.bits - 1)) >= end) {
+    --s.bits;
+  }
+  return s;
+}
+
+/// Every extent is a power of two.
+TW_HD constexpr bool has_whole_bits(layout const& l) {
+  for (int i = 0; i < l.shape.n; ++i) {
+    if ((l.extent(i) & (l.extent(i) - 1)) != 0) return false;
+  }
+  return true;
+}
+
+/// inverse(s o L) == inverse(L) o s == s' o inverse(L), where the inverse moves whole bits. `end`:
+/// offsets before the swizzle are below it.
+TW_HD constexpr layout swizzled_inverse(layout const& l, layout const& inverse, i64 end) {
+  if (l.offset != 0) refuse_swizzled(l.sw.bits, 0);
+  swizzle const s = acting_below(l.sw, end);
+  if (is_identity(s)) return inverse;
+  if (!has_whole_bits(inverse)) refuse_swizzled(l.sw.bits, 0);
+  if ((s.y_mask() | s.z_mask()) >= size(inverse)) refuse_swizzled(l.sw.bits, 0);
+  return swizzled(moved_swizzle(s, inverse), inverse);
+}
+
+}  // namespace detail
+
 TW_HD constexpr layout right_inverse(layout const& l) {
   layout const inverse = detail::plain_right_inverse(plain(l));
   if (!l.swizzled()) return inverse;
-  if (l.offset != 0) refuse_swizzled(l.sw.bits, 0);
-  i64 const reads = l.sw.y_mask();
-  i64 const lowest = reads & -reads;
-  if (lowest >= size(inverse)) return inverse;  // no offset of the run has a bit that is read
-  if ((reads | l.sw.z_mask()) >= size(inverse)) refuse_swizzled(l.sw.bits, 0);
-  return swizzled(moved_swizzle(l.sw, inverse), inverse);
+  return detail::swizzled_inverse(l, inverse, size(inverse));
 }
 
 TW_HD constexpr layout left_inverse(layout const& l) {
   if (!l.swizzled()) return detail::plain_left_inverse(l);
-  if (!detail::is_compact(l)) refuse_swizzled(l.sw.bits, 0);
-  return right_inverse(l);  // compact: both are the inverse
+  if (detail::is_compact(l)) return right_inverse(l);  // both are the inverse
+  return detail::swizzled_inverse(l, detail::plain_left_inverse(plain(l)), cosize(plain(l)));
 }
 
 TW_HD constexpr layout nullspace(layout const& l) {

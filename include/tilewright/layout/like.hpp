@@ -5,7 +5,8 @@
 //     make_fragment_like   for registers: mode 0 contiguous and column-major, the rest in the order
 //                          of the other's strides, nothing shared
 //
-// Run time: extents as for compact layouts; strides known at run time have no order [TW0133]
+// Run time: extents as for compact layouts; strides known at run time have no order [TW0133], and
+//           come last, left to right, in a fragment
 // Ensures:  the offsets are 0, 1, 2, ... once each (make_layout_like: apart from stride-0 modes);
 //           equal strides go left to right
 // Example:  make_layout_like((4,2,4):(36,0,9)) == (4,2,4):(4,0,1) tests/layout/construct_test.cpp
@@ -28,10 +29,10 @@ TW_HD constexpr layout repacked(layout l, int first, num next, bool keep_zeros) 
     ordered += l.is_unit(i) || (keep_zeros && old[i].v == 0) ? 0 : 1;
   }
   for (int i = first; i < l.shape.n; ++i) {
-    if (is_argument(old[i]) && (ordered > 1 || keep_zeros)) {
+    if (is_argument(old[i]) && keep_zeros) {
       refuse_argument_order(argument_index(old[i]), old[i].v);
     }
-    key[i] = magnitude(old[i].v);
+    key[i] = is_argument(old[i]) ? 0x7FFFFFFFFFFFFFFF : magnitude(old[i].v);
   }
   for (int k = first; k < l.shape.n; ++k) {
     int least = -1;

@@ -11,7 +11,6 @@
 // Example:  tests/layout/local_test.cpp
 #pragma once
 
-#include "tilewright/layout/basis.hpp"
 #include "tilewright/layout/divide.hpp"
 #include "tilewright/layout/slice.hpp"
 
@@ -39,16 +38,31 @@ TW_HD constexpr tree padded_coordinate(tree const& c, int r) {
 
 }  // namespace detail
 
-/// The tile at `at`; modes marked _ are appended.
+/// The tile at `at`; modes marked _ are appended. One integer counts through all tiles.
 TW_HD constexpr sliced local_tile(layout const& l, tiler const& tile, tree const& at) {
   layout const d = zipped_divide(l, tile);
-  tree const c = detail::padded_coordinate(at, rank(mode(d, 1)));
+  // One integer is an index of all tiles, as in CuTe; a tuple has a coordinate for each mode.
+  bool const index = at.is_leaf() && !is_any(at.leaf[0]);
+  tree const c = index ? idx2crd(number(at.leaf[0]), mode(d, 1).shape)
+                       : detail::padded_coordinate(at, rank(mode(d, 1)));
   layout kept = detail::joined(mode(d, 0), detail::modes_where(mode(d, 1), c, true));
   i64 const offset = crd2idx(c, mode(d, 1));
   if (!l.swizzled()) return {kept, plus(l.offset, offset)};
   kept = swizzled_as(kept, l);
   kept.offset = plus(kept.offset, offset);
   return detail::settled(kept);
+}
+
+/// The same of a layout whose offsets are coordinates.
+TW_HD constexpr sliced_coordinates local_tile_coordinates(layout const& l, tiler const& tile,
+                                                          tree const& at) {
+  layout const d = zipped_divide(l, tile);
+  layout const rest = mode(d, 1);
+  bool const index = at.is_leaf() && !is_any(at.leaf[0]);
+  tree const c =
+      index ? idx2crd(number(at.leaf[0]), rest.shape) : detail::padded_coordinate(at, rank(rest));
+  return {detail::joined(mode(d, 0), detail::modes_where(rest, c, true)),
+          moved_by(origin_of(l), rest, c)};
 }
 
 /// Only the modes whose place in `which` is not _ take part, of the tile and of the coordinate.
@@ -92,13 +106,6 @@ TW_HD constexpr sliced local_partition(layout const& l, layout const& threads, i
   kept.offset = plus(kept.offset, offset);
   return detail::settled(kept);
 }
-
-/// A tile of the identity layout of a shape, and the coordinate of its first cell: what a bounds
-/// check or a TMA copy needs. The shape may be known at run time.
-struct sliced_coordinates {
-  layout kept;
-  tree origin;
-};
 
 /// local_tile of the identity layout of a shape: strides count coordinates, and the tile begins at
 /// a coordinate. local_tile_identity((8,8), (2,4), (1,1)) == (2,4):(1@0,1@1), from (2,4) on.

@@ -11,6 +11,7 @@
 // Example:  tests/layout/slice_test.cpp
 #pragma once
 
+#include "tilewright/layout/basis.hpp"
 #include "tilewright/layout/bits.hpp"
 #include "tilewright/layout/coalesce.hpp"
 #include "tilewright/layout/evaluate.hpp"
@@ -47,6 +48,13 @@ TW_HD constexpr layout modes_where(layout const& l, tree const& c, bool wild) {
 struct sliced {
   layout kept;
   i64 offset = 0;  // to be added to the pointer
+};
+
+/// A part of a layout whose offsets are coordinates, and the coordinate at which it begins: what a
+/// bounds check or a TMA copy needs. The extents may be known at run time.
+struct sliced_coordinates {
+  layout kept;
+  tree origin;
 };
 
 namespace detail {
@@ -91,6 +99,12 @@ TW_HD constexpr sliced slice(layout const& l, tree const& c) {
   if (!l.swizzled()) return {plain(kept), plus(l.offset, offset)};
   kept.offset = plus(kept.offset, offset);
   return detail::settled(kept);
+}
+
+/// The same of a layout with basis strides: it begins at a coordinate, whose profile is that of
+/// L's coordinates (coshape). slice_coordinates((4,8):(1@0,1@1), (2,_)) == (8):(1@1) from (2,0) on.
+TW_HD constexpr sliced_coordinates slice_coordinates(layout const& l, tree const& c) {
+  return {plain(detail::modes_where(l, c, true)), moved_by(origin_of(l), l, c)};
 }
 
 /// The modes that c fixes.

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// spelling.hpp  What people write: CuTe's spellings as ours, and the nearest known name.
+//
+//     Layout<Shape<_4,_8>,Stride<_8,_1>>                  (4,8):(8,1)
+//     Swizzle<3,4,3>, S<3,4,3>                            Sw<3,4,3>
+//     Sw<3,4,3> o smem_ptr[16b](unset) o (_8,_64):(_64,_1)   Sw<3,3,3> o 0 o (8,64):(64,1): CuTe
+//                                                         prints the swizzle in bytes there
+//     GMMA::Layout_K_SW128_Atom<half_t>                   smem_atom(K,128,16)
+// Example:  tests/layout/spelling_test.cpp
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace tw::detail {
+
+/// The text with CuTe's spellings replaced; others stay as they are.
+std::string in_our_spelling(std::string_view text);
+
+/// The name of the list that differs least, if it differs little; empty where none does.
+std::string_view nearest_name(std::string_view name, std::span<std::string_view const> names);
+
+}  // namespace tw::detail

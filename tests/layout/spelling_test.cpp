@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// spelling_test.cpp  Expressions as people write them: CuTe's spellings, coordinates, parts of
+//                    coordinate tensors, tiled copies, and what is said of mistakes.
+#include <gtest/gtest.h>
+
+#include "tests/layout/random.hpp"
+#include "tilewright/atom/call.hpp"
+
+namespace tw {
+namespace {
+
+std::string text(std::string const& expression) {
+  try {
+    return evaluate(expression).text();
+  } catch (rejected const& e) {
+    return e.what();
+  }
+}
+
+TEST(Spelling, OfCuTeIsRead) {
+  constexpr char const* rows[][2] = {
+      {"Layout<Shape<_4,_8>,Stride<_8,_1>>", "(4,8):(8,1)"},
+      {"Layout<Shape <_4, Shape<_2,_4>>, Stride<_1,Stride<_4,_8>>>{}", "(4,(2,4)):(1,(4,8))"},
+      {"cute::Layout<cute::Shape<cute::Int<4>,C<8>>,Stride<Int<8>,_1>>", "(4,8):(8,1)"},
+      {"(_4,_8):(_8,_1)", "(4,8):(8,1)"},
+      {"Swizzle<3,4,3> o 0 o (8,64):(64,1)", "Sw<3,4,3> o 0 o (8,64):(64,1)"},
+      {"S<3,4,3> o _0 o (_8,_64):(_64,_1)", "Sw<3,4,3> o 0 o (8,64):(64,1)"},
+      {"Sw<3,4,3> o smem_ptr[16b](unset) o (_8,_64):(_64,_1)", "Sw<3,3,3> o 0 o (8,64):(64,1)"},
+      {"Sw<3,4,3> o smem_ptr[8b](unset) o (_8,_128):(_128,_1)", "Sw<3,4,3> o 0 o (8,128):(128,1)"},
+      {"ComposedLayout<Swizzle<2,3,3>,_0,Layout<Shape<_8,_32>,Stride<_32,_1>>>",
+       "Sw<2,3,3> o 0 o (8,32):(32,1)"},
+      {"GMMA::Layout_K_SW128_Atom<half_t>", "Sw<3,3,3> o 0 o (8,64):(64,1)"},
+      {"GMMA::Layout_MN_SW32_Atom<float>", "Sw<1,2,3> o 0 o (8,8):(1,8)"},
+      {"UMMA::Layout_K_INTER_Atom<bfloat16_t>", "(8,8):(8,1)"},
+      {"coalesce(Layout<Shape<_2,_4>,Stride<_1,_2>>)", "8:1"},
+      {"zipped_divide(Layout<Shape<_4,_8>,Stride<_8,_1>>, Shape<_2,_4>)",
+       "((2,4),(2,2)):((8,1),(16,4))"},
+  };
+  for (auto const& [cute, ours] : rows) EXPECT_EQ(text(cute), ours) << cute;
+}
+
+TEST(Spelling, LayoutsAreEvaluatedAtCoordinates) {
+  constexpr char const* rows[][2] = {
+      {"(4,8):(8,1)(2,3)", "19"},
+      {"(4,8):(8,1)((2,3))", "19"},
+      {"(4,8):(8,1)(5)", "9"},
+      {"4:2(3)", "6"},
+      {"Sw<3,3,3> o 0 o (8,64):(64,1)(1,0)", "72"},
+      {"coalesce((2,4):(1,2))(5)", "5"},
+      {"(4,8):(8,1)(2,_)", "16 o (8):(1)"},
+      {"(4,8):(1@0,1@1)(2,3)", "(2,3)"},
+      {"((2,2),8):((1,16),2)((1,0),3)", "7"},
+  };
+  for (auto const& [expression, want] : rows) {
+    EXPECT_EQ(text(expression), want) << expression;
+  }
+}
+
+TEST(Spelling, EveryCoordinateOfRandomLayouts) {
+  tw_test::holds_often(41, 300, [](tw_test::random_source& r) {
+    layout const l = tw_test::random_layout(r);
+    i64 const i = r.below(size(l));
+    std::string const written = to_string(l);
+    ASSERT_EQ(text(written + "(" + std::to_string(i) + ")"), std::to_string(l(i))) << written;
+    std::string const at = to_string(idx2crd(i, l.shape));
+    ASSERT_EQ(text(written + "(" + at + ")"), std::to_string(l(i))) << written << at;
+  });
+}
+
+TEST(Spelling, PartsAreShownWithTheirBase) {
+  EXPECT_EQ(text("slice((4,8):(8,1),(1,2))"), "10 o ():()");
+  EXPECT_EQ(text("slice((4,8):(8,1),(0,_))"), "(8):(1)");
+  EXPECT_EQ(text("slice((4,8):(1@0,1@1),(2,_))"), "(2,0) o (8):(1@1)");
+  EXPECT_EQ(evaluate("slice((4,8):(8,1),(1,_))").res, "(8):(1)");
+  EXPECT_EQ(text("local_tile((128,64):(64,1),(16,16),3)"), "3072 o (16,16):(64,1)");
+  EXPECT_EQ(text("local_tile((128,64):(64,1),(16,16),(3))").find("3072 o (16,16"), 0U);
+  EXPECT_EQ(text("local_tile((128,64):(1@0,1@1),(16,16),(3,1))"), "(48,16) o (16,16):(1@0,1@1)");
+}
+
+char const* const mma = "tiled_mma(SM80_16x8x16_F32F16F16F32_TN,(2,2,1),(32,32,16))";
+
+/// The coordinates that a part visits are the places that the part of a column-major tensor names.
+TEST(Spelling, CoordinatePartitionsOfEveryThread) {
+  EXPECT_EQ(text(std::string("partition(") + mma + ",C,37,(64,64):(1@0,1@1))"),
+            "(17,2) o ((2,2),2,4):((1@1,8@0),32@0,16@1)");
+  for (int thread = 0; thread < 128; ++thread) {
+    for (char const* which : {"A", "B", "C"}) {
+      std::string const call =
+          std::string("partition(") + mma + "," + which + "," + std::to_string(thread) + ",";
+      answer const coordinates = evaluate(call + "(64,64):(1@0,1@1))");
+      answer const places = evaluate(call + "(64,64):(1,64))");
+      ASSERT_EQ(size(*coordinates.function), size(*places.function));
+      for (i64 v = 0; v < size(*places.function); ++v) {
+        i64 const place = places.base + (*places.function)(v);
+        ASSERT_EQ(coordinates.offset_text(v), to_string(make_coord(place % 64, place / 64)))
+            << call << v;
+      }
+    }
+  }
+  std::string const copy = "tiled_copy(copy_atom(copy.universal.128,16),(16,8):(8,1),(1,8):(0,1))";
+  for (int thread = 0; thread < 128; ++thread) {
+    for (char const* side : {"s", "d"}) {
+      std::string const call =
+          std::string("copy_partition_") + side + "(" + copy + "," + std::to_string(thread) + ",";
+      answer const coordinates = evaluate(call + "(64,64):(1@0,1@1))");
+      answer const places = evaluate(call + "(64,64):(1,64))");
+      for (i64 v = 0; v < size(*places.function); ++v) {
+        i64 const place = places.base + (*places.function)(v);
+        ASSERT_EQ(coordinates.offset_text(v), to_string(make_coord(place % 64, place / 64)));
+      }
+    }
+  }
+}
+
+TEST(Spelling, TiledCopiesAtTheTopLevel) {
+  for (char const* which : {"A", "B", "C"}) {
+    std::string const copy =
+        std::string("tiled_copy_") + which + "(copy_atom(copy.universal.16,16)," + mma + ")";
+    std::string const shown = text(copy);
+    std::string const tv = text("tv(" + copy + ",src)");
+    EXPECT_NE(shown.find("128 threads"), std::string::npos) << shown;
+    EXPECT_NE(shown.find("source          " + tv), std::string::npos) << shown << "\n" << tv;
+  }
+}
+
+TEST(Spelling, MistakesAreShownInTheText) {
+  EXPECT_EQ(text("(4,8:(8,1)"),
+            "TW0101: text of a layout: got ':' at position 5, need a comma, :, ), @ or the end; "
+            "docs/layouts.md has the notation\n    (4,8:(8,1)\n        ^");
+  EXPECT_NE(text("coalesc((4,8):(8,1))").find("did you mean coalesce"), std::string::npos);
+  EXPECT_NE(text("logical_devide((4,8):(8,1),2)").find("did you mean logical_divide"),
+            std::string::npos);
+}
+
+TEST(Spelling, CosizeOfNegativeStrides) {
+  EXPECT_EQ(text("cosize(4:-1)"), "4");
+  EXPECT_EQ(text("cosize((4,8):(-1,4))"), "32");
+}
+
+}  // namespace
+}  // namespace tw
