@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "emu/fragment.hpp"
+#include "tilewright/arch/accumulator_map.hpp"
 #include "tilewright/arch/select.hpp"
 #include "tilewright/atom/mma_names.hpp"
 #include "tilewright/layout/layout.hpp"
@@ -198,6 +199,25 @@ struct fill_accumulator {
     cluster_sync();
   }
 };
+
+/// accumulator_map, which kernels and both backends use, says the same as the layout.
+TEST(MmaFragment, AccumulatorMapIsLayoutCOfEveryWgmma) {
+  int atoms = 0;
+  for (mma_row const& row : mma_rows)
+    for (mma_atom const& a : atoms_of(row)) {
+      if (!is_wgmma(a)) continue;
+      ++atoms;
+      layout const c = layout_c(a);
+      for (int t = 0; t < 128; ++t)
+        for (int i = 0; i < a.n / 2; ++i) {
+          int const r =
+              accumulator_map::row_of(t / 32, t % 32) + accumulator_map::row_of_register(i);
+          int const k = accumulator_map::col_of(t % 32) + accumulator_map::col_of_register(i);
+          ASSERT_EQ(c(t, i), r + 64 * k) << "n = " << a.n << ", thread " << t << ", register " << i;
+        }
+    }
+  EXPECT_GT(atoms, 100);
+}
 
 TEST(MmaFragment, TheEmulatorsAccumulatorIsLayoutC) {
   std::vector<float> values(64 * 96, -1);

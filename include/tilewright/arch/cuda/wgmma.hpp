@@ -10,10 +10,8 @@
 
 namespace tw {
 
-/// One thread's registers of a 64 x N tile of float32, uninitialised. Element i of thread t
-/// (0..127 in its warpgroup) is row 16*(t/32) + (t%32)/4 + 8*((i>>1)&1), column
-/// 8*(i>>2) + 2*(t&3) + (i&1). PTX ISA, "Matrix Fragments for wgmma.mma_async.m64nNk16".
-/// Indices must be constants after unrolling.
+/// One thread's registers of a 64 x N tile of float32, uninitialised; arch/accumulator_map.hpp says
+/// where they lie. Indices must be constants after unrolling.
 template <int N>
 struct accumulator {
   static_assert(N % 8 == 0 && N >= 8 && N <= 256, "[TW0201] wgmma N is a multiple of 8 up to 256");

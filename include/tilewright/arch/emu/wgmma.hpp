@@ -2,6 +2,7 @@
 // wgmma.hpp  The asynchronous warpgroup multiply (emulated). PTX ISA, "wgmma.mma_async".
 #pragma once
 
+#include "tilewright/arch/accumulator_map.hpp"
 #include "tilewright/arch/emu/engine.hpp"
 #include "tilewright/base/hd.hpp"
 
@@ -29,7 +30,8 @@ struct accumulator {
   explicit accumulator(emu::site where = emu::site::here())
       : storage_(emu::accumulator_open(N, where)) {
     int const t = emu::self->id % 128;
-    own_ = storage_.tile + 16 * (t / 32) + t % 32 / 4 + 64 * (2 * (t & 3));
+    own_ = storage_.tile + accumulator_map::row_of(t / 32, t % 32) +
+           64 * accumulator_map::col_of(t % 32);
   }
   ~accumulator() { emu::accumulator_close(); }
   accumulator(accumulator const&) = delete;
@@ -40,7 +42,8 @@ struct accumulator {
     if (s.busy_group > emu::self->wgmma_known_done) emu::accumulator_misused(s, at.i, at.where);
     s.touched = true;
     s.touched_at = at.where;
-    return own_[64 * (8 * (at.i >> 2) + (at.i & 1)) + 8 * ((at.i >> 1) & 1)];
+    return own_[64 * accumulator_map::col_of_register(at.i) +
+                accumulator_map::row_of_register(at.i)];
   }
   float* tile() { return storage_.tile; }
   emu::accumulator_state& state() { return *storage_.state; }

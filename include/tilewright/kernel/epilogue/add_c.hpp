@@ -2,6 +2,7 @@
 // add_c.hpp  beta * C, for a thread's results of an epilogue tile. C has any strides.
 #pragma once
 
+#include "tilewright/arch/accumulator_map.hpp"
 #include "tilewright/arch/select.hpp"
 #include "tilewright/base/elem_traits.hpp"
 #include "tilewright/kernel/sm90/params.hpp"
@@ -30,10 +31,10 @@ TW_DEVICE void add_c_of(epilogue_params const& p, std::byte const* const (&rows)
     TW_UNROLL
     for (int e = 0; e < 2; ++e) {
       compiler_fence();  // a column at a time
-      int const c = col + 2 * i + e;
+      int const c = col + accumulator_map::col_of_register(i + e);
       std::int64_t const of_col = (c < end ? c : end - 1) * p.c.col_stride * Bytes;
       TW_UNROLL
-      for (int r = 0; r < 2; ++r) {
+      for (int r = 0; r < accumulator_map::rows; ++r) {
         float& x = acc[to + i + 2 * r + e];
         std::byte const* const from = rows[r] + of_col;
         x = fmaf(p.beta,
@@ -47,11 +48,11 @@ TW_DEVICE void add_c_of(epilogue_params const& p, std::byte const* const (&rows)
 
 }  // namespace detail
 
-/// acc[to] and up += beta * C: Results of a thread whose first is at D(at); result i lies
-/// 8 * (i>>1 & 1) rows and 8 * (i>>2) + (i & 1) columns from it (see accumulator); alpha is in
-/// them. `end` is the first column after those that the CTA stores. What lies beyond D or `end` is
-/// not stored and may get any element of C; if C is D, one that another thread is about to store.
-/// p.c.data is not nullptr, p.c.type is f32, bf16 or f16, p.m and `end` are at least 1.
+/// acc[to] and up += beta * C: Results of a thread whose first is at D(at); accumulator_map says
+/// where result i lies from it; alpha is in them. `end` is the first column after those that the
+/// CTA stores. What lies beyond D or `end` is not stored and may get any element of C; if C is D,
+/// one that another thread is about to store. p.c.data is not nullptr, p.c.type is f32, bf16 or
+/// f16, p.m and `end` are at least 1.
 template <int Results, class Fragment>
 TW_DEVICE void add_c(epilogue_params const& p, fragment_place at, int end, Fragment& acc, int to) {
   int const bytes = p.c.type == elem::f32 ? 4 : 2;
@@ -62,7 +63,7 @@ TW_DEVICE void add_c(epilogue_params const& p, fragment_place at, int end, Fragm
   std::byte const* rows[2];
   TW_UNROLL
   for (int r = 0; r < 2; ++r) {
-    int const row = at.row + 8 * r;
+    int const row = at.row + accumulator_map::row_distance * r;
     rows[r] = matrix + (row < p.m ? row : p.m - 1) * p.c.row_stride * bytes;
   }
   if (bytes == 4)

@@ -8,6 +8,7 @@
 
 #include <type_traits>
 
+#include "tilewright/arch/accumulator_map.hpp"
 #include "tilewright/arch/select.hpp"
 #include "tilewright/base/elem_traits.hpp"
 #include "tilewright/kernel/epilogue/add_c.hpp"
@@ -122,7 +123,7 @@ class epilogue_ops {
                                fragment& acc, int j) {
     fused_params const& f = p.fused;
     int const first = j * regs;
-    int const col = 2 * (lane_id() % 4);
+    int const col = accumulator_map::col_of(lane_id());
     TW_UNROLL
     for (int i = 0; i < regs; ++i) acc[first + i] = times_alpha(p.alpha, acc[first + i]);
     // The scales of the rows of the GEMM that was asked for come first: of a transposed one, which
@@ -132,20 +133,22 @@ class epilogue_ops {
       if ((turn == 0) == f.col_scale_first) {
         if (f.col_scale == nullptr) continue;
         TW_UNROLL
-        for (int i = 0; i < regs; ++i) acc[first + i] *= v.scale[col + 8 * (i >> 2) + (i & 1)];
+        for (int i = 0; i < regs; ++i)
+          acc[first + i] *= v.scale[col + accumulator_map::col_of_register(i)];
       } else if (f.row_scale != nullptr) {
         float const s[2] = {f.row_scale[row_of(p, at, 0)], f.row_scale[row_of(p, at, 1)]};
         TW_UNROLL
-        for (int i = 0; i < regs; ++i) acc[first + i] *= s[i >> 1 & 1];
+        for (int i = 0; i < regs; ++i) acc[first + i] *= s[accumulator_map::row_index(i)];
       }
     }
     if (f.bias != nullptr && f.bias_rows) {
       rows_of_thread const b = row_bias(p, at);
       TW_UNROLL
-      for (int i = 0; i < regs; ++i) acc[first + i] += b.value[i >> 1 & 1];
+      for (int i = 0; i < regs; ++i) acc[first + i] += b.value[accumulator_map::row_index(i)];
     } else if (f.bias != nullptr) {
       TW_UNROLL
-      for (int i = 0; i < regs; ++i) acc[first + i] += v.bias[col + 8 * (i >> 2) + (i & 1)];
+      for (int i = 0; i < regs; ++i)
+        acc[first + i] += v.bias[col + accumulator_map::col_of_register(i)];
     }
     if (p.c.data != nullptr && !f.c_last) add_c<results>(p, of_thread(at), p.n, acc, first);
   }
@@ -165,7 +168,7 @@ class epilogue_ops {
   template <class Act>
   TW_DEVICE static void make_simple(epilogue_params const& p, vectors const& v, fragment_place at,
                                     fragment& acc, int j, Act act) {
-    int const first = j * regs, col = 2 * (lane_id() % 4);
+    int const first = j * regs, col = accumulator_map::col_of(lane_id());
     if (p.fused.bias == nullptr) {
       TW_UNROLL
       for (int i = 0; i < regs; ++i) acc[first + i] = p.alpha * acc[first + i];
@@ -173,11 +176,12 @@ class epilogue_ops {
       rows_of_thread const b = row_bias(p, at);
       TW_UNROLL
       for (int i = 0; i < regs; ++i)
-        acc[first + i] = fmaf(p.alpha, acc[first + i], b.value[i >> 1 & 1]);
+        acc[first + i] = fmaf(p.alpha, acc[first + i], b.value[accumulator_map::row_index(i)]);
     } else {
       TW_UNROLL
       for (int i = 0; i < regs; ++i)
-        acc[first + i] = fmaf(p.alpha, acc[first + i], v.bias[col + 8 * (i >> 2) + (i & 1)]);
+        acc[first + i] =
+            fmaf(p.alpha, acc[first + i], v.bias[col + accumulator_map::col_of_register(i)]);
     }
     each(acc, first, j * results, act);
   }
@@ -200,12 +204,13 @@ class epilogue_ops {
 
   /// Where the thread's first result of a strip at D(at) lies.
   TW_DEVICE static fragment_place of_thread(fragment_place at) {
-    return {at.row + 16 * (warp_id() % 4) + lane_id() / 4, at.col + 2 * (lane_id() % 4), at.batch};
+    return {at.row + accumulator_map::row_of(warp_id() % 4, lane_id()),
+            at.col + accumulator_map::col_of(lane_id()), at.batch};
   }
 
   /// The thread's rows of a strip at D(at), or the last of D: r is 0 or 1.
   TW_DEVICE static int row_of(epilogue_params const& p, fragment_place at, int r) {
-    int const row = of_thread(at).row + 8 * r;
+    int const row = of_thread(at).row + accumulator_map::row_distance * r;
     return row < p.m ? row : p.m - 1;
   }
   struct rows_of_thread {

@@ -3,6 +3,7 @@
 //               and TMA; or plain stores where TMA cannot address D or would write beyond it.
 #pragma once
 
+#include "tilewright/arch/accumulator_map.hpp"
 #include "tilewright/arch/select.hpp"
 #include "tilewright/base/elem.hpp"
 #include "tilewright/base/unrolled.hpp"
@@ -90,10 +91,9 @@ struct epilogue {
     TW_DEVICE bool leads() const { return thread == 0; }
     TW_DEVICE int warp() const { return thread / 32; }
     TW_DEVICE int lane() const { return thread % 32; }
-    /// Row and column, in the fragment, of its first element; element i adds 8 * (i>>1 & 1) rows
-    /// and 8 * (i>>2) + (i & 1) columns (see accumulator).
-    TW_DEVICE int first_row() const { return 16 * warp() + lane() / 4; }
-    TW_DEVICE int first_col() const { return 2 * (lane() % 4); }
+    /// Row and column, in the fragment, of its first element; accumulator_map has the others.
+    TW_DEVICE int first_row() const { return accumulator_map::row_of(warp(), lane()); }
+    TW_DEVICE int first_col() const { return accumulator_map::col_of(lane()); }
   };
 
   /// What a strip is stored to: D.
@@ -392,8 +392,8 @@ struct epilogue {
   TW_DEVICE static void fill_32(writer const& w, float* s, Value value) {  // (64, cols)
     TW_UNROLL
     for (int i = 0; i < strip_regs; ++i) {
-      int const row = w.first_row() + 8 * (i >> 1 & 1);
-      int const col = w.first_col() + 8 * (i >> 2) + (i & 1);
+      int const row = w.first_row() + accumulator_map::row_of_register(i);
+      int const col = w.first_col() + accumulator_map::col_of_register(i);
       s[plain_store<C>::offset_in_strip(row, col)] = value(i);
     }
   }
