@@ -111,7 +111,7 @@ device const& known_device(std::string_view id_or_name) {
   std::string ids;
   for (device const& d : all().devices) ids += (ids.empty() ? "" : ", ") + d.id;
   throw rejected({"TW0434", "device", std::string(id_or_name), "one of " + ids,
-                  "a new device is a file in devices/ (CONTRIBUTING.md)"});
+                  "a new device is a file in devices/ (docs/devices.md)"});
 }
 
 device with_sm_count(device d, int sm_count) {
