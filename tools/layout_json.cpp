@@ -48,7 +48,11 @@ json answer_line(std::string const& line) {
   } catch (rejected const& e) {
     reply["error"] = error_json(e.why().code, e.what());
   } catch (json::exception const& e) {
-    rejection const r{"TW0121", "line of --jsonl", e.what(),
+    std::string what = e.what();  // "[json.exception.parse_error.101] parse error at ..."
+    if (std::size_t const end = what.find("] "); what.starts_with('[') && end != what.npos) {
+      what.erase(0, end + 2);
+    }
+    rejection const r{"TW0121", "line of --jsonl", what,
                       R"({"id": ..., "op": "name", "args": ["text", ...]})",
                       R"(questions about atoms have "name" and the fields of docs/atoms.md)"};
     reply["error"] = error_json(r.code, to_string(r));

@@ -73,6 +73,7 @@ TEST(Call, JsonLines) {
   EXPECT_EQ(lines[2]["error"]["code"], "TW0119");
   EXPECT_EQ(lines[3]["error"]["code"], "TW0221");
   EXPECT_EQ(lines[4]["error"]["code"], "TW0121");
+  EXPECT_EQ(lines[4]["error"].dump().find("json.exception"), std::string::npos);
 }
 
 }  // namespace

@@ -12,8 +12,10 @@ inline constexpr refusal_words access_rule_words[] = {
     refusal_words{161, "byte address of an access", "{}", "a multiple of {}", ""},
     refusal_words{162, "extent of the tile", "{}", "a multiple of {}, so that accesses fill it",
                   "another access or tile, or a thread-value layout of your own"},
-    refusal_words{163, "bits of an element", "{}", "8, 16, 32 or 64, a divisor of {}",
-                  "transposed matrices and MN-major operands have elements of 16 bits"},
+    refusal_words{
+        163, "bits of an element", "{}",
+        "{} (transposed matrices, MN-major operands), or at most that for ld.16 and st.16", "", 16},
+    refusal_words{163, "bits of an element", "{}", "8, 16, 32 or 64, a divisor of {}", ""},
     refusal_words{164, "index that a thread accesses", "{}", "0 up to below the tile's {}", ""},
     refusal_words{
         165, "bytes between neighbouring rows", "{}", "{}",
