@@ -5,11 +5,13 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <iostream>
 #include <memory>
 #include <span>
 #include <string>
 
+#include "atom/signatures.hpp"
 #include "tilewright/atom/call.hpp"
 #include "tools/guarded.hpp"
 #include "tools/io/output_file.hpp"
@@ -30,6 +32,7 @@ struct layout_request {
   bool json = false;
   bool jsonl = false;
   bool operations = false;
+  std::string described;  // --op
 };
 
 bool fits_a_screen(answer const& a) {
@@ -55,6 +58,17 @@ std::string answer_text(layout_request const& request, bool coloured) {
   return written(picture_of(request.picture), request.print, coloured);
 }
 
+/// What an operation takes, an example and its answer.
+void describe(std::string const& name) {
+  if (!std::ranges::binary_search(operations(), name)) call(name, std::vector<std::string>{});
+  signature const* const s = signature_of(name);
+  if (s == nullptr) {
+    fmt::print("{}: docs/laws.md has its law and an example\n", name);
+    return;
+  }
+  fmt::print("{}({})\n  {}\n  {}\n", name, s->arguments, s->example, evaluate(s->example).text());
+}
+
 exit_status answer_request(layout_request request) {
   if (request.jsonl) {
     answer_lines(std::cin, std::cout);
@@ -62,6 +76,10 @@ exit_status answer_request(layout_request request) {
   }
   if (request.operations) {
     for (std::string_view const name : operations()) fmt::print("{}\n", name);
+    return exit_status::done;
+  }
+  if (!request.described.empty()) {
+    describe(request.described);
     return exit_status::done;
   }
   if (request.picture.expression.empty()) {
@@ -121,6 +139,8 @@ void add_layout_command(CLI::App& app, int& status) {
   verb->add_flag("--json", request->json, "the same as --print json");
   verb->add_flag("--jsonl", request->jsonl,
                  "answer lines {\"id\", \"op\", \"args\"} from stdin, one JSON object per line");
+  verb->add_option("--op", request->described,
+                   "what an operation takes, with an example: --op smem_atom");
   verb->add_flag("--ops", request->operations, "list the operations");
   verb->callback([request, &status] {
     status = static_cast<int>(guarded(request->json, [&] { return answer_request(*request); }));

@@ -3,6 +3,7 @@
 //                    coordinate tensors, tiled copies, and what is said of mistakes.
 #include <gtest/gtest.h>
 
+#include "atom/signatures.hpp"
 #include "tests/layout/random.hpp"
 #include "tilewright/atom/call.hpp"
 
@@ -130,6 +131,15 @@ TEST(Spelling, MistakesAreShownInTheText) {
   EXPECT_NE(text("coalesc((4,8):(8,1))").find("did you mean coalesce"), std::string::npos);
   EXPECT_NE(text("logical_devide((4,8):(8,1),2)").find("did you mean logical_divide"),
             std::string::npos);
+}
+
+TEST(Spelling, EverySignatureHasAnExampleThatIsAnswered) {
+  EXPECT_GT(std::ssize(signatures()), 25);
+  for (signature const& s : signatures()) {
+    EXPECT_TRUE(s.example.starts_with(std::string(s.operation) + "(")) << s.operation;
+    EXPECT_NE(text(std::string(s.example)).substr(0, 2), "TW") << text(std::string(s.example));
+  }
+  EXPECT_NE(text("smem_atom(K)").find("smem_atom(K,128,16)"), std::string::npos);
 }
 
 TEST(Spelling, CosizeOfNegativeStrides) {
