@@ -17,7 +17,9 @@ int emulated_sms(emu_options const& opt) {
 }
 
 device emulated_device(emu_options const& opt) {
-  return with_sm_count(known_device("h200"), emulated_sms(opt));
+  device d = with_sm_count(known_device("h200"), emulated_sms(opt));
+  d.emulated = true;
+  return d;
 }
 
 void gemm_emulated(gemm_problem const& p, gemm_operands const& o, emu_options const& opt) {

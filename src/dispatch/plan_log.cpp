@@ -47,7 +47,8 @@ std::string workspace_hint(gemm_plan const& plan, gemm_operands o, device const&
 }  // namespace
 
 void log_plan(gemm_plan const& plan, gemm_operands const& o, device const& dev) {
-  log_level const hints = gpu().usable ? log_level::warn : log_level::info;
+  bool const on_gpu = !dev.emulated && gpu().usable;
+  log_level const hints = on_gpu ? log_level::warn : log_level::info;
   if (!log_wanted(log_level::info, "plan") && !log_wanted(hints, "hints")) return;
   constexpr int any_device = -2;
   if (!first_time(key_of(plan.problem, o, dev, any_device))) return;

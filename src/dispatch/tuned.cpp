@@ -57,6 +57,7 @@ std::shared_ptr<tuned_table const> table() {
 }  // namespace
 
 tuned_answer find_tuned(gemm_problem const& p, device const& dev) {
+  if (dev.emulated) return {};
   auto const t = table();
   tuned_answer answer{std::nullopt, t->trouble};
   if (t->fastest.empty() || dev.sm_count != t->sms || dev.name != t->card) return answer;

@@ -42,6 +42,10 @@ struct device {
   std::string calibration_note{};  // date, data and regret of the fit
   std::shared_ptr<calibration const> model{};
 
+  /// Plans are for the emulator: the process's GPU is not looked at (no CUDA call), and what was
+  /// tuned on it does not apply.
+  bool emulated = false;
+
   std::string tuning_table{};  // data/tuning: plans measured on this device; empty: none
   /// Plans measured on another device, taken where the own table lacks a problem; empty: none.
   std::string fallback_tuning_table{};

@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""driver_test.py  A process that only emulates does not load the CUDA driver."""
+import json
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+COMMAND = os.environ["TW_COMMAND"]
+
+
+def write_npy(path, rows, columns):
+    header = f"{{'descr': '<f2', 'fortran_order': False, 'shape': ({rows}, {columns}), }}"
+    header += " " * (-(len(header) + 11) % 64) + "\n"
+    with open(path, "wb") as file:
+        file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() +
+                   b"\x00\x3c" * rows * columns)
+
+
+def loads_driver(*arguments):
+    """Whether the dynamic loader was asked for libcuda; the C library says so."""
+    done = subprocess.run([COMMAND, *arguments], capture_output=True, text=True, check=False,
+                          env={**os.environ, "LD_DEBUG": "libs"})
+    if done.returncode != 0:
+        raise AssertionError(done.stderr)
+    return "find library=libcuda.so" in done.stderr
+
+
+class Driver(unittest.TestCase):
+    def test_info_looks_at_the_gpu(self):
+        self.assertTrue(loads_driver("info", "--json"), "else the next test could not fail")
+
+    def test_emulated_gemm_does_not_load_it(self):
+        with tempfile.TemporaryDirectory() as folder:
+            a, d = os.path.join(folder, "a.npy"), os.path.join(folder, "d.npy")
+            write_npy(a, 64, 64)
+            self.assertFalse(loads_driver("gemm", a, a, "-o", d, "--device", "emu"))
+
+    def test_layout_does_not_load_it(self):
+        self.assertFalse(loads_driver("layout", "(4,8):(8,1)"))
+
+
+if __name__ == "__main__":
+    built = subprocess.run([COMMAND, "info", "--json"], capture_output=True, text=True, check=True)
+    if not json.loads(built.stdout).get("cuda"):
+        print("skipped: a build without device code")
+        sys.exit(77)
+    unittest.main()
