@@ -12,7 +12,6 @@
 #
 # The kernels in TARGET's sources are emulated with their plain loads and stores seen: for programs
 # that call tw::emu::run, as unit tests do.
-set(tilewright_ptxas_check ${CMAKE_CURRENT_LIST_DIR}/ptxas_check.py)
 
 function(tilewright_see_accesses target)
   if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
@@ -22,6 +21,8 @@ function(tilewright_see_accesses target)
   # Of the sources alone: the program is not linked with that sanitizer.
   target_compile_options(${target} PRIVATE
     -g1 $<$<CONFIG:>:-O2> -fsanitize=thread --param=tsan-instrument-func-entry-exit=0)
+  # A property: the caller may use either signature of target_link_libraries.
+  set_property(TARGET ${target} APPEND PROPERTY LINK_LIBRARIES tilewright::emulator_hooks)
 endfunction()
 
 function(tilewright_add_kernel name)
@@ -47,11 +48,12 @@ function(tilewright_add_kernel name)
     endforeach()
     find_package(CUDAToolkit 13.0 REQUIRED)
     find_package(Python3 REQUIRED COMPONENTS Interpreter)
+    set(check ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/ptxas_check.py)
     add_library(${name}_gpu MODULE ${wrappers})
     tilewright_plugin_properties(${name}_gpu ${exports})
     set_target_properties(${name}_gpu PROPERTIES
       CUDA_ARCHITECTURES 90a-real LINKER_LANGUAGE CXX
-      CUDA_COMPILER_LAUNCHER "${Python3_EXECUTABLE};${tilewright_ptxas_check};--spills-pass")
+      CUDA_COMPILER_LAUNCHER "${Python3_EXECUTABLE};${check};--spills-pass")
     target_link_libraries(${name}_gpu PRIVATE CUDA::cudart_static)
   endif()
 endfunction()

@@ -9,5 +9,5 @@ function(tw_precompile target)
   endforeach()
   target_precompile_headers(${target} PRIVATE ${headers})
   # ccache needs this one:
-  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>)
+  target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>)
 endfunction()

@@ -14,21 +14,32 @@ set(tw_test_environment TILEWRIGHT_TUNE=off TW_COMMAND=$<TARGET_FILE:tilewright_
     TW_SOURCE_DIR=${PROJECT_SOURCE_DIR} TW_BINARY_DIR=${PROJECT_BINARY_DIR}
     TW_NVCC=${CMAKE_CUDA_COMPILER} TW_NVCC_VERSION=${CMAKE_CUDA_COMPILER_VERSION})
 
-# Everything a test program may use; paths reach it as macros and as environment.
-function(tw_test_program target)
+# The folders whose programs use the emulator alone, or the library without the command; a build
+# of a few test programs then compiles no more than they need.
+set(tw_emulator_tests arch base law pipeline tensor)
+set(tw_library_tests atom dispatch kernel)
+
+# Includes, libraries and paths of a test program, by its folder; paths are macros and environment.
+function(tw_test_program target folder)
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src
                                                ${PROJECT_SOURCE_DIR}/tools)
   target_compile_definitions(${target} PRIVATE TW_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                                                TW_COMMAND="$<TARGET_FILE:tilewright_command>")
   # -fpch-preprocess: for ccache. At -O1 g++ 12 warns falsely about comparing strings.
-  target_compile_options(${target} PRIVATE ${tw_quick_to_compile} $<$<COMPILE_LANGUAGE:CXX>:
-                                           -fpch-preprocess;-Wno-stringop-overread>)
-  target_link_libraries(${target} PRIVATE tilewright_tools tilewright ${BLAS_LIBRARIES})
-  add_dependencies(${target} tilewright_command)
+  target_compile_options(${target} PRIVATE ${tw_quick_to_compile}
+    $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess;-Wno-stringop-overread>)
+  target_link_libraries(${target} PRIVATE tilewright_emulator_hooks fmt::fmt spdlog::spdlog
+                                          nlohmann_json::nlohmann_json)
+  if(folder IN_LIST tw_library_tests)
+    target_link_libraries(${target} PRIVATE tilewright)
+  elseif(NOT folder IN_LIST tw_emulator_tests)
+    target_link_libraries(${target} PRIVATE tilewright_tools tilewright ${BLAS_LIBRARIES})
+    add_dependencies(${target} tilewright_command)
+  endif()
 endfunction()
 
 add_executable(tests_precompiled ${PROJECT_SOURCE_DIR}/tests/precompiled.cpp)
-tw_test_program(tests_precompiled)
+tw_test_program(tests_precompiled base)
 target_link_libraries(tests_precompiled PRIVATE GTest::gtest)
 tw_precompile(tests_precompiled algorithm functional gtest/gtest.h map random set string vector)
 
@@ -48,7 +59,7 @@ foreach(folder ${tw_test_folders})
   file(GLOB programs CONFIGURE_DEPENDS ${folder}/*_test.cpp)
   if(programs)
     add_executable(test_${label} ${programs})
-    tw_test_program(test_${label})
+    tw_test_program(test_${label} ${label})
     target_link_libraries(test_${label} PRIVATE GTest::gtest GTest::gtest_main rapidcheck)
     target_precompile_headers(test_${label} REUSE_FROM tests_precompiled)
     gtest_discover_tests(test_${label} DISCOVERY_TIMEOUT 60
@@ -73,7 +84,7 @@ if(TW_WITH_CUDA AND tw_build_gpu_tests)
   foreach(source ${tw_gpu_tests})
     get_filename_component(name ${source} NAME_WE)
     add_executable(gpu_${name} ${source})
-    tw_test_program(gpu_${name})
+    tw_test_program(gpu_${name} gpu)
     target_link_libraries(gpu_${name} PRIVATE GTest::gtest)
     add_test(NAME gpu.${name} COMMAND gpu_${name})
     set_tests_properties(gpu.${name} PROPERTIES LABELS gpu TIMEOUT 600 SKIP_RETURN_CODE 77

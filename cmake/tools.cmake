@@ -32,7 +32,8 @@ target_compile_options(tilewright_tools PRIVATE ${tw_quick_to_compile})
 target_include_directories(tilewright_tools PUBLIC ${PROJECT_SOURCE_DIR}
                                                    ${PROJECT_SOURCE_DIR}/tools
                                             PRIVATE ${PROJECT_SOURCE_DIR}/src)
-target_link_libraries(tilewright_tools PUBLIC tilewright fmt::fmt spdlog::spdlog CLI11::CLI11
+target_link_libraries(tilewright_tools PUBLIC tilewright tilewright_emulator_hooks fmt::fmt
+                                              spdlog::spdlog CLI11::CLI11
                                               nlohmann_json::nlohmann_json ${BLAS_LIBRARIES}
                                               ${CMAKE_DL_LIBS})
 

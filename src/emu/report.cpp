@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // report.cpp  Words for threads and places, and for phases of barriers that go wrong.
-#include <backtrace.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 #include <string_view>
 
 #include "emu/machine.hpp"
+#include "emu/source_lines.hpp"
 #include "emu/words.hpp"
 
 namespace tw::emu {
@@ -41,21 +41,13 @@ bool is_vocabulary(std::string_view path) {
   return false;
 }
 
-/// The line of a machine address, from the program's debug information.
+/// The line to report for a machine address: of the code that uses the vocabulary.
 source_place source_of(void const* address) {
-  static backtrace_state* const state = backtrace_create_state(
-      nullptr, 1, [](void*, char const*, int) {}, nullptr);
   source_place found;
-  backtrace_pcinfo(
-      state, reinterpret_cast<std::uintptr_t>(address) - 1,
-      [](void* to, std::uintptr_t, char const* file, int line, char const*) {  // innermost first
-        auto& place = *static_cast<source_place*>(to);
-        if (file == nullptr) return 0;
-        if (place.line == 0 || (is_vocabulary(place.file) && !is_vocabulary(file)))
-          place = {file, line};
-        return 0;
-      },
-      [](void*, char const*, int) {}, &found);
+  for (source_line const& at : source_lines_of(address)) {
+    if (found.line == 0 || (is_vocabulary(found.file) && !is_vocabulary(at.file)))
+      found = {at.file, at.line};
+  }
   return found;
 }
 
@@ -93,7 +85,7 @@ source_place place_of(site s) {
 
 std::string text_of(site s) {
   source_place const place = place_of(s);
-  if (place.line == 0) return "a place without line information (compile with -g)";
+  if (place.line == 0) return std::string(unknown_line_text());
   return fmt::format("{}:{}", place.file, place.line);
 }
 

@@ -11,12 +11,16 @@ import unittest
 BUILD = os.environ["TW_BINARY_DIR"]
 NVCC = os.environ.get("TW_NVCC")  # of a build with device code
 HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.abspath(os.path.join(HERE, "../.."))
 EXAMPLE = os.path.join(HERE, "../../examples/own_kernel")
 PICTURE = """\
 (2,4):(16,2)
    0   2   4   6
   16  18  20  22
 """
+
+REVERSED = "reversed 512 values without a finding\n"
+PRODUCT = "100x70x48: every element is 48\n"
 
 # The environment chooses the kernel and the behaviour of its test function.
 ODD_PLUGIN = """
@@ -66,20 +70,72 @@ class Consumer(unittest.TestCase):
     def tearDownClass(cls):
         cls.folder.cleanup()
 
-    def build(self, source, name, *options):
+    def build(self, source, name, *options, targets=("all",)):
         """Configures and builds a separate project; returns its build folder."""
         build = os.path.join(self.folder.name, name)
         run("cmake", "-S", source, "-B", build, "-G", "Ninja",
             f"-DCMAKE_PREFIX_PATH={self.prefix}", *options)
-        run("cmake", "--build", build)
+        run("cmake", "--build", build, "--target", *targets)
         return build
 
     def test_installed_tree_is_enough(self):
-        build = self.build(HERE, "consumer")
+        build = self.build(HERE, "consumer",
+                           targets=("compose", "emulated", "layout_alone", "product"))
         self.assertEqual(run(os.path.join(build, "compose")), PICTURE)
-        self.assertEqual(run(os.path.join(build, "product")), "100x70x48: every element is 48\n")
+        self.assertEqual(run(os.path.join(build, "emulated")), REVERSED)
+        self.assertEqual(run(os.path.join(build, "product")), PRODUCT)
         self.assertIn("TW0105", run(os.path.join(build, "layout_alone")))
         self.assertIn("gemm", run(self.command, "--help"))
+        with open(os.path.join(self.prefix, "share/doc/tilewright/LICENSE"),
+                  encoding="utf-8") as file:
+            self.assertIn("Apache License", file.read())
+
+    def test_layout_component_needs_no_other_package(self):
+        build = self.build(HERE, "layout", "-DCONSUMES=layout",
+                           targets=("compose", "layout_alone"))
+        self.assertEqual(run(os.path.join(build, "compose")), PICTURE)
+        self.assertIn("TW0105", run(os.path.join(build, "layout_alone")))
+        with open(os.path.join(build, "CMakeCache.txt"), encoding="utf-8") as file:
+            self.assertNotRegex(file.read(), "(?i)fmt_DIR|spdlog_DIR|boost_|sqlite")
+
+    def test_pkg_config_is_enough(self):
+        folder = subprocess.run(["find", self.prefix, "-name", "tilewright.pc"], text=True,
+                                capture_output=True, check=True).stdout.strip()
+        os.environ["PKG_CONFIG_PATH"] = os.path.dirname(folder)
+        flags = run("pkg-config", "--cflags", "--libs", "tilewright").split()
+        program = os.path.join(self.folder.name, "by_pkg_config")
+        run("g++", "-std=c++20", os.path.join(HERE, "product.cpp"), "-o", program, *flags)
+        self.assertEqual(run(program), PRODUCT)
+
+    def test_components_are_installed_by_themselves(self):
+        prefix = os.path.join(self.folder.name, "development")
+        run("cmake", "--install", BUILD, "--prefix", prefix, "--component", "development")
+        self.assertTrue(os.path.exists(os.path.join(prefix, "include/tilewright")))
+        self.assertFalse(os.path.exists(os.path.join(prefix, "bin")))
+
+    def test_exported_targets_name_no_empty_library(self):
+        for folder, _, files in os.walk(os.path.join(self.prefix, "lib/cmake")):
+            for name in files:
+                with open(os.path.join(folder, name), encoding="utf-8") as file:
+                    self.assertNotIn("$<LINK_ONLY:>", file.read(), name)
+
+    def test_fetched_source_tree_is_enough(self):
+        build = self.build(HERE, "fetch", "-DCONSUMES=fetch", f"-DTILEWRIGHT_SOURCE={ROOT}",
+                           "-DTW_CUDA=OFF", targets=("compose",))
+        self.assertEqual(run(os.path.join(build, "compose")), PICTURE)
+
+    def test_subdirectory_as_shared_libraries_with_link_time_optimisation(self):
+        build = self.build(HERE, "subdirectory", "-DCONSUMES=subdirectory",
+                           f"-DTILEWRIGHT_SOURCE={ROOT}", "-DTW_CUDA=OFF",
+                           "-DBUILD_SHARED_LIBS=ON", "-DCMAKE_INTERPROCEDURAL_OPTIMIZATION=ON",
+                           "-DCMAKE_POLICY_DEFAULT_CMP0069=NEW", targets=("emulated",))
+        self.assertEqual(run(os.path.join(build, "emulated")), REVERSED)
+        library = os.path.join(build, "tilewright/libtilewright_emulator.so")
+        self.assertRegex(run("readelf", "-d", library),
+                         r"soname: \[libtilewright_emulator\.so\.0\.")
+        names = re.findall(r" [A-Z] (\S+)$", run("nm", "-D", "--defined-only", library), re.M)
+        self.assertGreater(len(names), 100)
+        self.assertEqual([n for n in names if not re.match(r"_ZT?[A-Z]*N?K?2tw|_ZZN", n)], [])
 
     def test_own_kernels_are_checked(self):
         source = os.path.join(self.folder.name, "own_kernel")

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// source_lines.cpp  Source lines by libbacktrace.
+#include "emu/source_lines.hpp"
+
+#include <backtrace.h>
+
+#include <cstdint>
+
+namespace tw::emu {
+
+namespace {
+
+void ignore_error(void*, char const*, int) {}
+
+int add_line(void* to, std::uintptr_t, char const* file, int line, char const*) {
+  if (file != nullptr) static_cast<std::vector<source_line>*>(to)->push_back({file, line});
+  return 0;
+}
+
+}  // namespace
+
+std::vector<source_line> source_lines_of(void const* return_address) {
+  static backtrace_state* const state = backtrace_create_state(nullptr, 1, ignore_error, nullptr);
+  std::vector<source_line> lines;
+  auto const instruction = reinterpret_cast<std::uintptr_t>(return_address) - 1;
+  backtrace_pcinfo(state, instruction, add_line, ignore_error, &lines);
+  return lines;
+}
+
+std::string_view unknown_line_text() {
+  return "a place without line information (compile with -g)";
+}
+
+}  // namespace tw::emu

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// source_lines.hpp  The source lines of a machine address, from the program's debug information.
+//
+// source_lines.cpp reads it with libbacktrace, which comes with g++; where that library is not
+// found, source_lines.nobacktrace.cpp knows no line (cmake/backtrace.cmake).
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tw::emu {
+
+/// A line of a source file.
+struct source_line {
+  std::string file;
+  int line = 0;
+};
+
+/// The lines of the instruction before a return address: the innermost inlined function first, then
+/// its callers up to the function that was compiled. Empty where nothing is known.
+std::vector<source_line> source_lines_of(void const* return_address);
+
+/// What a report says instead of a line that is not known, and what to do about it.
+std::string_view unknown_line_text();
+
+}  // namespace tw::emu
