@@ -11,40 +11,89 @@
 
 namespace tw::emu {
 
-std::uint32_t machine::offset_in_smem(cta_state& c, void const* p, std::size_t bytes, site where) {
-  auto const offset = static_cast<std::byte const*>(p) - c.smem;
-  if (offset < 0 ||
-      static_cast<std::size_t>(offset) + bytes > static_cast<std::size_t>(grid_.smem_bytes))
-    stop(
-        "E0006", "smem-out-of-bounds",
-        told({
-            .what = fmt::format("{} bytes at {} lie outside the shared memory of CTA {}, which has "
-                                "{} bytes.",
-                                bytes,
-                                offset < 0 || offset > (1 << 24) ? std::string("a foreign address")
-                                                                 : fmt::format("+{:#x}", offset),
-                                c.threads.front().cta, grid_.smem_bytes),
-            .now = fmt::format("access at {} by {}", text_of(where), name_of(*running_)),
-            .cause = "an index past the end of its array, or smem_bytes smaller than the struct",
-            .remedy = "smem_bytes = sizeof(smem), and indices below the number of stages",
-        }),
-        where);
-  return static_cast<std::uint32_t>(offset);
+void async_engine::report_other_phase(cta_state const& c, mbarrier_state const& b,
+                                      bulk_op const& op) {
+  std::string const place = object_name(m_.grid_, c, b.offset);
+  std::uint32_t const issued = op.issue_phase[c.rank];
+  diagnosis d;
+  d.code = "E0032";
+  d.kind = "expect-tx-mismatch";
+  d.text = told({
+      .what = fmt::format("A TMA load that was issued in phase {} of {} lands in phase {}.", issued,
+                          place, b.phase),
+      .now = fmt::format("load at {} by {}", text_of(op.where), name_of(*op.issuer)),
+      .barrier = barrier_text(m_.grid_, c, b),
+      .cause = fmt::format("phase {} ended without waiting for these bytes", issued),
+      .remedy = "arrive_expect_tx with the bytes of all copies before the copies are issued",
+  });
+  d.where = op.where;
+  d.earlier = b.made_at;
+  d.object = place;
+  d.phase = issued;
+  d.cta = op.issuer->cta;
+  d.thread = op.issuer->id;
+  d.role = op.issuer->role;
+  m_.reports.report(std::move(d));
 }
 
-void machine::issue(bulk_op op) {
-  if (log_) op.traced_as = log_->copy(*running_, op);
+void async_engine::note_box_outside(bulk_op const& op) {
+  ++m_.counts_.boxes_outside;
+  if (!m_.options_.boxes_outside) return;
+  auto const list = [&](auto const* values) {
+    std::string text;
+    for (int i = 0; i < op.map->rank; ++i)
+      text += fmt::format("{}{}", i == 0 ? "" : ", ", values[i]);
+    return text;
+  };
   bool const load = op.what == bulk_op::kind::load;
-  ++(load                              ? counts_.tma_loads
-     : op.what == bulk_op::kind::store ? counts_.tma_stores
-                                       : counts_.tma_reductions);
+  std::string const place = object_name(m_.grid_, *op.cta, op.smem_offset);
+  diagnosis d;
+  d.code = "E0040";
+  d.kind = "tma-box-outside-tensor";
+  d.text = told({
+      .what = load ? fmt::format("A TMA load fills {} with zeros: its box lies outside the tensor.",
+                                 place)
+                   : fmt::format("A TMA store of {} stores nothing: its box lies outside the "
+                                 "tensor.",
+                                 place),
+      .now = fmt::format("{} at {} by {}", load ? "load" : "store", text_of(op.where),
+                         name_of(*m_.sched.running())),
+      .cause = fmt::format("the box begins at ({}), in a tensor of ({})", list(op.at),
+                           list(op.map->dim)),
+      .remedy = "the first coordinate is the contiguous one; check the tile's index against the "
+                "number of tiles",
+  });
+  d.where = op.where;
+  d.object = place;
+  m_.reports.report(std::move(d));
+}
+
+void async_engine::begin(std::function<void(double)> const* macs_done) {
+  macs_done_ = macs_done;
+  pending_ops_.clear();
+  pending_groups_.clear();
+  pending_copies_.clear();
+}
+
+void async_engine::issue(bulk_op op) {
+  if (m_.log_) op.traced_as = m_.log_->copy(*m_.sched.running(), op);
+  bool const load = op.what == bulk_op::kind::load;
+  ++(load                              ? m_.counts_.tma_loads
+     : op.what == bulk_op::kind::store ? m_.counts_.tma_stores
+                                       : m_.counts_.tma_reductions);
+  if (load)
+    for (cta_state& c : op.cta->cluster->ctas)
+      if ((op.cta_mask >> c.rank & 1U) != 0)
+        m_.memory.check_no_mbarrier(c, op.smem_offset,
+                                    static_cast<std::size_t>(box_smem_bytes(*op.map)), "A TMA load",
+                                    op.where);
   if (hazard::checker* check = op.cta->cluster->check.get()) {
     if (load)
-      check->load(*running_, op);
+      check->load(*m_.sched.running(), op);
     else
-      check->store(*running_, op);
+      check->store(*m_.sched.running(), op);
   }
-  if (options_.policy == async_policy::eager) {
+  if (m_.options_.policy == async_policy::eager) {
     complete(op);
     return;
   }
@@ -58,8 +107,8 @@ void machine::issue(bulk_op op) {
   pending_ops_.push_back(op);
 }
 
-void machine::complete(bulk_op const& op) {
-  ++progress_;
+void async_engine::complete(bulk_op const& op) {
+  m_.sched.progressed();
   std::uint32_t const address = smem_base + op.smem_offset;
   if (op.what != bulk_op::kind::load) {
     std::byte const* src = op.cta->smem + op.smem_offset;
@@ -72,7 +121,7 @@ void machine::complete(bulk_op const& op) {
     if (t.waiting == wait_kind::bulk_group && t.bulk_left.size() > 0) {
       std::uint32_t g = t.bulk_base;
       while (g < t.wait_value && t.bulk_left[g - t.bulk_base] == 0) ++g;
-      if (g == t.wait_value) wake(&t);
+      if (g == t.wait_value) m_.sched.wake(&t);
     }
     return;
   }
@@ -87,24 +136,24 @@ void machine::complete(bulk_op const& op) {
     else
       std::memcpy(dst, first, bytes);
     first = dst;
-    mbarrier_state& b = barrier_at(c, c.smem + op.bar_offset, op.where);
-    landing_ = true;  // stays so where a report ends the run
+    mbarrier_state& b = m_.barrier.at(c, c.smem + op.bar_offset, op.where);
+    m_.reports.landing = true;  // stays so where a report ends the run
     if (c.cluster->check && b.phase != op.issue_phase[c.rank]) report_other_phase(c, b, op);
-    if (log_) log_->landed(op.traced_as, c, b);
+    if (m_.log_) m_.log_->landed(op.traced_as, c, b);
     b.tx -= static_cast<std::int64_t>(bytes);
     b.landed += static_cast<std::int64_t>(bytes);
-    counts_.tma_load_bytes += static_cast<std::int64_t>(bytes);
-    complete_if_done(c, b);
-    landing_ = false;
+    m_.counts_.tma_load_bytes += static_cast<std::int64_t>(bytes);
+    m_.barrier.complete_if_done(c, b);
+    m_.reports.landing = false;
   }
 }
 
-bool machine::complete_one(bool any_order) {
+bool async_engine::complete_one(bool any_order) {
   std::size_t const ops = pending_ops_.size();
   std::size_t const groups = pending_groups_.size();
   std::size_t const total = ops + groups + pending_copies_.size();
   if (total == 0) return false;
-  std::size_t const choice = any_order ? random_() % total : 0;
+  std::size_t const choice = any_order ? m_.sched.random()() % total : 0;
   if (choice < ops) {
     bulk_op const op = pending_ops_[choice];
     pending_ops_.erase(pending_ops_.begin() + static_cast<std::ptrdiff_t>(choice));
@@ -125,7 +174,7 @@ bool machine::complete_one(bool any_order) {
   return true;
 }
 
-void machine::drain(cluster_state& c) {
+void async_engine::drain(cluster_state& c) {
   for (std::size_t i = 0; i < pending_copies_.size();) {
     thread* const t = pending_copies_[i];
     if (t->block->cluster != &c) {
@@ -151,36 +200,38 @@ namespace {
 bulk_op bulk(bulk_op::kind what, tensor_map const& map, void const* smem, int const* at, int rank,
              site where) {
   machine& m = machine::current();
-  thread& t = *m.running();
+  thread& t = *m.sched.running();
   bulk_op op{};
   op.what = what;
-  op.map = m.map_of(map, where);
+  op.map = m.memory.map_of(map, where);
+  op.map_in_global = m.memory.is_parameter(&map) ? nullptr : &map;
   op.cta = t.block;
   op.cta_mask = 1U << t.cluster_rank;
   op.issuer = &t;
   op.where = where;
   for (int i = 0; i < rank; ++i) op.at[i] = at[i];
   if (rank != op.map->rank)
-    m.stop("E0013", "tensor-map-invalid",
-           told({
-               .what = fmt::format("A TMA copy gives {} coordinates for a tensor map of rank {}.",
-                                   rank, op.map->rank),
-               .now = fmt::format("copy at {} by {}", text_of(where), name_of(t)),
-               .cause = "the map describes a tensor with another number of dimensions",
-               .remedy = "one coordinate for each dimension, the contiguous one first",
-           }),
-           where);
+    m.reports.stop(
+        "E0013", "tensor-map-invalid",
+        told({
+            .what = fmt::format("A TMA copy gives {} coordinates for a tensor map of rank {}.",
+                                rank, op.map->rank),
+            .now = fmt::format("copy at {} by {}", text_of(where), name_of(t)),
+            .cause = "the map describes a tensor with another number of dimensions",
+            .remedy = "one coordinate for each dimension, the contiguous one first",
+        }),
+        where);
   if (auto const bad = bad_address_of_place(*op.map, op.at))
-    m.stop("E0013", "tensor-map-invalid",
-           told({
-               .what = fmt::format("TMA cannot address a matrix that begins at {}.", *bad),
-               .now = fmt::format("copy at {} by {}", text_of(where), name_of(t)),
-               .cause = "the coordinates of a map over all memory count pieces of 16 bytes",
-               .remedy = "addresses that are multiples of 16 bytes, and not null",
-           }),
-           where);
+    m.reports.stop("E0013", "tensor-map-invalid",
+                   told({
+                       .what = fmt::format("TMA cannot address a matrix that begins at {}.", *bad),
+                       .now = fmt::format("copy at {} by {}", text_of(where), name_of(t)),
+                       .cause = "the coordinates of a map over all memory count pieces of 16 bytes",
+                       .remedy = "addresses that are multiples of 16 bytes, and not null",
+                   }),
+                   where);
   if (char const* why = coordinates_that_trap(*op.map, op.at, what != bulk_op::kind::load))
-    m.stop(
+    m.reports.stop(
         "E0023", "tma-coordinates",
         told({
             .what = "The hardware stops at the coordinates of a TMA copy.",
@@ -190,14 +241,14 @@ bulk_op bulk(bulk_op::kind what, tensor_map const& map, void const* smem, int co
                       "and stores that begin inside the tensor",
         }),
         where);
-  op.smem_offset =
-      m.offset_in_smem(*t.block, smem, static_cast<std::size_t>(box_smem_bytes(*op.map)), where);
-  if (box_coverage(*op.map, op.at) == coverage::outside) m.note_box_outside(op);
+  op.smem_offset = m.memory.offset_in_smem(
+      *t.block, smem, static_cast<std::size_t>(box_smem_bytes(*op.map)), where);
+  if (box_coverage(*op.map, op.at) == coverage::outside) m.async.note_box_outside(op);
   // CUDA C++ Programming Guide, "Tensor Memory Access": 128 bytes, or the swizzle pattern's period.
   int const span = swizzle_span_bytes(op.map->swizzle);
   std::uint32_t const align = span == 16 ? 128U : static_cast<std::uint32_t>(span * 8);
   if ((op.smem_offset + smem_base) % align != 0)
-    m.stop(
+    m.reports.stop(
         "E0005", "tma-alignment",
         told({
             .what = fmt::format("The box of a TMA copy lies at {}, which is not aligned to {} "
@@ -221,14 +272,14 @@ void tma_load(void* smem, tensor_map const& map, void* bar, int const* at, int r
               std::uint32_t cta_mask, bool multicast, site where) {
   engine_call const inside;
   machine& m = machine::current();
-  thread& t = *m.running();
+  thread& t = *m.sched.running();
   bulk_op op = bulk(bulk_op::kind::load, map, smem, at, rank, where);
-  op.bar_offset = m.offset_in_smem(*t.block, bar, 8, where);
+  op.bar_offset = m.memory.offset_in_smem(*t.block, bar, 8, where);
   if (multicast) {
     op.cta_mask = cta_mask;
     ++m.counts_.multicasts;
     if (cta_mask == 0 || cta_mask >> t.block->cluster->ctas.size() != 0)
-      m.stop(
+      m.reports.stop(
           "E0007", "bad-cluster-rank",
           told({
               .what = fmt::format("The mask {:#x} of a multicast names CTAs that a cluster of {} "
@@ -240,14 +291,14 @@ void tma_load(void* smem, tensor_map const& map, void* bar, int const* at, int r
           }),
           where);
   }
-  m.issue(op);
+  m.async.issue(op);
 }
 
 void tma_store(tensor_map const& map, void const* smem, int const* at, int rank, bool add,
                site where) {
   engine_call const inside;
   machine& m = machine::current();
-  thread& t = *m.running();
+  thread& t = *m.sched.running();
   bulk_op op =
       bulk(add ? bulk_op::kind::reduce_add : bulk_op::kind::store, map, smem, at, rank, where);
   op.group = t.bulk_committed;
@@ -255,12 +306,12 @@ void tma_store(tensor_map const& map, void const* smem, int const* at, int rank,
   while (t.bulk_base + t.bulk_left.size() <= t.bulk_committed) t.bulk_left.push_back(0);
   ++t.bulk_left[op.group - t.bulk_base];
   t.bulk_site = where;
-  m.issue(op);
+  m.async.issue(op);
 }
 
 void tma_store_commit(site) {
   engine_call const inside;
-  thread& t = *machine::current().running();
+  thread& t = *machine::current().sched.running();
   ++t.bulk_committed;
   if (t.bulk_left.empty()) t.bulk_base = t.bulk_committed - 1;
   while (t.bulk_base + t.bulk_left.size() < t.bulk_committed) t.bulk_left.push_back(0);
@@ -269,14 +320,14 @@ void tma_store_commit(site) {
 void tma_store_wait(int pending, bool read_only, site where) {
   engine_call const inside;
   machine& m = machine::current();
-  thread& t = *m.running();
+  thread& t = *m.sched.running();
   if (t.bulk_committed <= static_cast<std::uint32_t>(pending)) return;
   std::uint32_t const needed = t.bulk_committed - static_cast<std::uint32_t>(pending);
   if (m.log_) m.log_->store_wait(t, needed, read_only);
   bool done = true;
   for (std::uint32_t g = t.bulk_base; g < needed; ++g)
     done = done && t.bulk_left[g - t.bulk_base] == 0;
-  if (!done) m.block(wait_kind::bulk_group, &t, needed, where);
+  if (!done) m.sched.block(wait_kind::bulk_group, &t, needed, where);
   while (t.bulk_base < needed && !t.bulk_left.empty()) {
     t.bulk_left.pop_front();
     ++t.bulk_base;

@@ -2,6 +2,8 @@
 // barriers.cpp  Named barriers, the cluster barrier, warp barriers; a peer's shared memory.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "emu/machine.hpp"
 #include "emu/words.hpp"
 
@@ -9,84 +11,127 @@ namespace tw::emu {
 
 namespace {
 
-thread& me() { return *machine::current().running(); }
+thread& me() { return *machine::current().sched.running(); }
 
 cta_state& own_cta() { return *me().block; }
 
 }  // namespace
 
-cta_state& machine::peer_cta(int cta, site where) {
-  cluster_state& c = *own_cta().cluster;
-  if (cta < 0 || cta >= static_cast<int>(c.ctas.size()))
-    stop("E0007", "bad-cluster-rank",
-         told({
-             .what = fmt::format("A thread names CTA {} of a cluster of {}.", cta, c.ctas.size()),
-             .now = fmt::format("use at {} by {}", text_of(where), name_of(me())),
-             .cause = "the number is a rank in the cluster, not a CTA of the grid",
-             .remedy = "ranks from 0 to the cluster size minus 1",
-         }),
-         where);
-  cta_state& peer = c.ctas[static_cast<std::size_t>(cta)];
-  if (peer.live_threads == 0) exited_cta(cta, where);
-  return peer;
-}
-
-void machine::exited_cta(int cta, site where) {
-  stop(
-      "E0016", "access-to-exited-cta",
-      told({
-          .what = fmt::format("A thread reaches into the shared memory of CTA {}, which has ended.",
-                              me().cta - me().cluster_rank + cta),
-          .now = fmt::format("access at {} by {}", text_of(where), name_of(me())),
-          .cause = "nothing kept that CTA alive until its peers were done with it",
-          .remedy = "cluster_sync() as the last act of the kernel, in all threads",
-      }),
-      where);
-}
-
-void machine::group_arrive(group_barrier& b, int expected, bool release) {
-  ++running_->barriers_joined;
-  hazard::checker* const check = running_->block->cluster->check.get();
+void barriers::arrive(group_barrier& b, int expected, bool release) {
+  ++m_.sched.running()->barriers_joined;
+  hazard::checker* const check = m_.sched.running()->block->cluster->check.get();
   if (check != nullptr) {
-    check->arrive(*running_, b.known, release);
-    check->arrived(*running_);
+    check->arrive(*m_.sched.running(), b.known, release);
+    check->arrived(*m_.sched.running());
   }
-  if (log_) log_->arrive(*running_, b);
+  if (m_.log_) m_.log_->arrive(*m_.sched.running(), b);
   b.expected = expected;
-  ++progress_;
-  if (++b.arrived < expected) return;
+  m_.sched.progressed();
+  int const needed = !b.all ? expected
+                     : &b == &m_.sched.running()->block->named[0]
+                         ? m_.sched.running()->block->live_threads
+                         : m_.sched.warp_of(*m_.sched.running()).live;
+  if (++b.arrived < needed) return;
   finish_round(b, check);
 }
 
-void machine::finish_round(group_barrier& b, hazard::checker* check) {
-  if (log_) log_->round_done(*running_, b);
+void barriers::finish_round(group_barrier& b, hazard::checker* check) {
+  if (m_.log_) m_.log_->round_done(*m_.sched.running(), b);
   b.arrived = 0;
+  b.all = false;
   ++b.generation;
-  if (&b == &running_->block->cluster->barrier)
-    ++counts_.cluster_barriers;
+  if (&b == &m_.sched.running()->block->cluster->barrier)
+    ++m_.counts_.cluster_barriers;
   else
-    ++counts_.barriers;
+    ++m_.counts_.barriers;
   if (check != nullptr) {
     check->complete(b.known);
     for (thread* t : b.waiters) check->leave(*t, b.known);
   }
-  wake_all(b.waiters);
+  m_.sched.wake_all(b.waiters);
+}
+
+void barriers::left_by(thread const& t) {
+  hazard::checker* const check = t.block->cluster->check.get();
+  warp_state& w = m_.sched.warp_of(t);
+  --w.live;
+  if (w.barrier.arrived > 0 && w.barrier.arrived >= w.live) finish_round(w.barrier, check);
+  if (t.block->live_threads == 0) check_registers(*t.block);
+  group_barrier& b = t.block->named[0];
+  if (b.all && b.arrived > 0 && b.arrived >= t.block->live_threads) finish_round(b, check);
+}
+
+void barriers::check_converged(thread& t, std::string_view name, int id, int threads, site where) {
+  warp_state& w = m_.sched.warp_of(t);
+  std::uint32_t const k = t.barrier_steps++ - w.barrier_steps_base;
+  if (k == w.barrier_steps.size()) w.barrier_steps.push_back({name, id, threads, where, 0});
+  warp_state::barrier_step& step = w.barrier_steps[k];
+  auto const text = [](std::string_view what, int of) {
+    return of < 0 ? std::string(what) : fmt::format("{} {}", what, of);
+  };
+  bool const same_place =
+      step.where.line == where.line && std::string_view(step.where.file) == where.file;
+  if (step.name != name || step.id != id || step.threads != threads || !same_place)
+    m_.reports.stop(
+        "E0053", "divergent-barrier",
+        told({
+            .what = fmt::format("The lanes of warp {} of CTA {} come to different barrier "
+                                "instructions.",
+                                t.id / 32, t.cta),
+            .now = fmt::format("{} at {} by {}", text(name, id), text_of(where), name_of(t)),
+            .earlier = fmt::format("{} at {} by the first lane that came", text(step.name, step.id),
+                                   text_of(step.where)),
+            .cause = "a barrier of the CTA or the cluster is one instruction of a whole warp: PTX "
+                     "leaves open what happens where its lanes come from different branches",
+            .remedy = "the barrier outside of the branch, or a branch that all 32 lanes take alike",
+        }),
+        where, {.earlier = step.where});
+  if (++step.arrived == w.threads) {
+    w.barrier_steps.pop_front();
+    ++w.barrier_steps_base;
+  }
+}
+
+void barriers::cta_sync(thread& t, site where) {
+  check_converged(t, "cta_sync", -1, 0, where);
+  group_barrier& b = t.block->named[0];
+  if (b.arrived > 0 && !b.all)
+    m_.reports.stop(
+        "E0010", "named-barrier-count",
+        told({
+            .what = fmt::format("Barrier 0 of CTA {} is joined by cta_sync and for {} threads.",
+                                t.cta, b.expected),
+            .now = fmt::format("cta_sync at {} by {}", text_of(where), name_of(t)),
+            .earlier = fmt::format("barrier for {} threads at {}", b.expected, text_of(b.first_at)),
+            .cause = "barrier 0 is the one that cta_sync uses",
+            .remedy = "ids from 1 for named barriers",
+        }),
+        where, {fmt::format("named barrier 0 of CTA {}", t.cta), -1, b.first_at});
+  std::uint32_t const round = b.generation;
+  if (b.arrived == 0) b.first_at = where;
+  b.all = true;
+  b.waiters.push_back(&t);
+  arrive(b, t.thread_count);
+  if (m_.log_) m_.log_->wait(t, b, round);
+  if (b.generation == round) m_.sched.block(wait_kind::named_barrier, &b, 0, where);
 }
 
 void cta_sync(site where) {
   engine_call const inside;
-  named_barrier(0, me().thread_count, true, where);
+  machine::current().barrier.cta_sync(me(), where);
 }
 
 void named_barrier(int id, int threads, bool wait, site where) {
   engine_call const inside;
   machine& m = machine::current();
   thread& t = me();
+  m.barrier.check_converged(t, wait ? "named_barrier_sync" : "named_barrier_arrive", id, threads,
+                            where);
   bool const bad =
       id < 0 || id > 15 || threads <= 0 || threads % 32 != 0 || threads > t.thread_count;
   group_barrier& b = t.block->named[id & 15];
   if (bad || (b.arrived > 0 && b.expected != threads))
-    m.stop(
+    m.reports.stop(
         "E0010", "named-barrier-count",
         told({
             .what = bad ? fmt::format("A thread joins named barrier {} for {} threads, which "
@@ -109,43 +154,47 @@ void named_barrier(int id, int threads, bool wait, site where) {
         {fmt::format("named barrier {} of CTA {}", id, t.cta), -1, bad ? site{} : b.first_at});
   std::uint32_t const round = b.generation;
   if (b.arrived == 0) b.first_at = where;
+  b.all = false;
   if (wait) b.waiters.push_back(&t);
-  m.group_arrive(b, threads);
+  m.barrier.arrive(b, threads);
   if (wait && m.log_) m.log_->wait(t, b, round);
   if (wait && b.generation == round)
-    m.block(wait_kind::named_barrier, &b, static_cast<std::uint32_t>(id), where);
+    m.sched.block(wait_kind::named_barrier, &b, static_cast<std::uint32_t>(id), where);
 }
 
 void warp_sync(site where) {
   engine_call const inside;
   machine& m = machine::current();
   thread& t = me();
-  m.warp_barrier(t, where);
+  m.barrier.warp_sync(t, where);
 }
 
-void machine::warp_barrier(thread& t, site where) {
-  warp_state& w = warps_[static_cast<std::size_t>(t.warp_index)];
+void barriers::warp_sync(thread& t, site where) {
+  warp_state& w = m_.sched.warp_of(t);
   std::uint32_t const round = w.barrier.generation;
+  w.barrier.all = true;
   w.barrier.waiters.push_back(&t);
-  group_arrive(w.barrier, w.threads);
-  if (log_) log_->wait(t, w.barrier, round);
-  if (w.barrier.generation == round) block(wait_kind::warp_barrier, &w.barrier, 0, where);
+  arrive(w.barrier, w.threads);
+  if (m_.log_) m_.log_->wait(t, w.barrier, round);
+  if (w.barrier.generation == round) m_.sched.block(wait_kind::warp_barrier, &w.barrier, 0, where);
 }
 
-void cluster_arrive(bool release, site) {
+void cluster_arrive(bool release, site where) {
   engine_call const inside;
   machine& m = machine::current();
   thread& t = me();
+  m.barrier.check_converged(t, "cluster_arrive", -1, 0, where);
   cluster_state& c = *t.block->cluster;
   if (release) t.unpublished = {};
   t.cluster_round = c.barrier.generation;
-  m.group_arrive(c.barrier, c.live_threads, release);
+  m.barrier.arrive(c.barrier, c.live_threads, release);
 }
 
 void cluster_wait(site where) {
   engine_call const inside;
   machine& m = machine::current();
   thread& t = me();
+  m.barrier.check_converged(t, "cluster_wait", -1, 0, where);
   group_barrier& b = t.block->cluster->barrier;
   if (m.log_) m.log_->wait(t, b, t.cluster_round);
   if (b.generation != t.cluster_round) {
@@ -153,12 +202,12 @@ void cluster_wait(site where) {
     return;
   }
   b.waiters.push_back(&t);
-  m.block(wait_kind::cluster_barrier, &b, 0, where);
+  m.sched.block(wait_kind::cluster_barrier, &b, 0, where);
 }
 
 void backoff(site where) {
   engine_call const inside;
-  machine::current().yield(where);
+  machine::current().sched.yield(where);
 }
 
 // Fences change no value here; they are where the hazard model learns of an order.
@@ -176,26 +225,58 @@ void fence_mbarrier_init(site) {
 std::uint32_t smem_address(void const* p, site where) {
   engine_call const inside;
   machine& m = machine::current();
-  return smem_base + m.offset_in_smem(own_cta(), p, 1, where);
+  return smem_base + m.memory.offset_in_smem(own_cta(), p, 1, where);
 }
 
 void leave_undefined(void* p, int bytes, site where) {
   engine_call const inside;
-  machine::current().leave_undefined(p, bytes, where);
+  machine::current().memory.leave_undefined(p, bytes, where);
 }
 void* peer_address(void* own, int cta, site where) {
   engine_call const inside;
   machine& m = machine::current();
-  std::uint32_t const offset = m.offset_in_smem(own_cta(), own, 1, where);
-  cta_state& peer = m.peer_cta(cta, where);
+  std::uint32_t const offset = m.memory.offset_in_smem(own_cta(), own, 1, where);
+  cta_state& peer = m.memory.peer_cta(cta, where);
   if (cta != me().cluster_rank) me().unpublished = where;
   return peer.smem + offset;
+}
+
+void barriers::check_registers(cta_state const& c) {
+  // PTX ISA, "setmaxnreg": an increase waits until the CTA's pool has the registers. A warpgroup
+  // that never calls keeps what it was launched with, which is at most its share.
+  constexpr int registers_of_cta = 65536;
+  int const launched = std::min(255, registers_of_cta / c.threads.front().thread_count) / 8 * 8;
+  int held = 0;
+  std::string counts;
+  warpgroup_state::register_call const* greedy = nullptr;
+  bool idle = false;
+  for (warpgroup_state const& w : c.groups) {
+    bool const called = !w.register_calls.empty();
+    idle = idle || !called;
+    int const registers = called ? w.register_calls.front().registers : launched;
+    if (called && registers > launched) greedy = &w.register_calls.front();
+    held += 128 * registers;
+    counts += fmt::format("{}{}", counts.empty() ? "" : " + ", registers);
+  }
+  if (greedy == nullptr || !idle || held <= registers_of_cta) return;
+  m_.reports.stop(
+      "E0008", "setmaxnreg",
+      told({
+          .what = fmt::format("A warpgroup of CTA {} never gives up registers that another one "
+                              "asks for.",
+                              c.threads.front().cta),
+          .now = fmt::format("{} registers at {}", greedy->registers, text_of(greedy->where)),
+          .cause = fmt::format("128 * ({}) = {}; a CTA can have {}, so the increase waits for ever",
+                               counts, held, registers_of_cta),
+          .remedy = "set_max_regs_dec in the warpgroups that do not multiply, or smaller counts",
+      }),
+      greedy->where);
 }
 
 void set_max_regs(int registers, site where) {
   engine_call const inside;
   if (registers < 24 || registers > 256 || registers % 8 != 0)
-    machine::current().stop(
+    machine::current().reports.stop(
         "E0008", "setmaxnreg",
         told({
             .what = fmt::format("setmaxnreg cannot give {} registers.", registers),
@@ -210,7 +291,7 @@ void set_max_regs(int registers, site where) {
   std::size_t const k = t.register_calls++;
   if (k < calls.size()) {
     if (calls[k].registers == registers) return;
-    m.stop(
+    m.reports.stop(
         "E0008", "setmaxnreg",
         told({
             .what = fmt::format("The threads of {} ask for {} registers and for {}.",
@@ -234,7 +315,7 @@ void set_max_regs(int registers, site where) {
     counts += fmt::format("{}{}", counts.empty() ? "" : " + ", w.register_calls.front().registers);
   }
   if (held > registers_of_cta)
-    m.stop(
+    m.reports.stop(
         "E0008", "setmaxnreg",
         told({
             .what = fmt::format("The warpgroups of CTA {} ask for more registers than it can have.",

@@ -220,4 +220,32 @@ diagnosis deadlock_report(grid const& g,
   return d;
 }
 
+void add_residency(diagnosis& d, grid const& g, std::int64_t started, int live_ctas) {
+  if (started >= g.ctas) return;
+  std::size_t const cause = d.text.find("\n  cause: ");
+  d.text = d.text.substr(0, cause) +
+           fmt::format(
+               "\n  missing: CTAs {}-{}, which have not started\n  cause: {} CTAs run at "
+               "a time; the next one starts when one of them has ended, and these wait\n"
+               "  remedy: if they wait for a CTA that has not started: no more CTAs than "
+               "the device holds at once (persistent CTAs that loop over the work), or "
+               "waits for CTAs of lower numbers alone",
+               started, g.ctas - 1, live_ctas);
+}
+
+diagnosis polling_report(grid const& g, std::vector<std::unique_ptr<cluster_state>> const& clusters,
+                         thread const& t, site where) {
+  diagnosis d = deadlock_report(g, clusters, 9);
+  if (d.object.empty())  // no mbarrier lacks anything
+    d.text = d.text.substr(0, d.text.find("\n  cause: ")) +
+             "\n  cause: nobody who could still run writes what it polls for\n  remedy: check "
+             "the value that it compares with, and that those who write it need not wait for it";
+  d.text = fmt::format(
+      "A thread polls for what never comes.\n  now: poll at {} by {}; no other "
+      "thread arrived, copied, multiplied or changed a flag meanwhile{}",
+      text_of(where), name_of(t), d.text.substr(std::min(d.text.size(), d.text.find('\n'))));
+  d.where = where;
+  return d;
+}
+
 }  // namespace tw::emu

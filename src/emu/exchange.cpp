@@ -13,32 +13,32 @@
 
 namespace tw::emu {
 
-void machine::exchange(std::uint32_t const* mine, int count, char const* name, warp_words& all,
-                       site where) {
-  thread& t = *running_;
-  warp_state& w = warps_[static_cast<std::size_t>(t.warp_index)];
+void warp_unit::exchange(std::uint32_t const* mine, int count, char const* name, warp_words& all,
+                         site where) {
+  thread& t = *m_.sched.running();
+  warp_state& w = m_.sched.warp_of(t);
   std::uint32_t const k = t.exchanges++;
   if (k - w.exchanges_base == w.exchanges.size()) w.exchanges.push_back({name, 0, 0, where, {}});
   warp_state::exchange_op* op = &w.exchanges[k - w.exchanges_base];
   if (std::strcmp(op->name, name) != 0)
-    stop("E0021", "warp-diverged",
-         told({
-             .what = "The lanes of a warp give different instructions of the warp.",
-             .now = fmt::format("{} at {} by lane {} of {}", name, text_of(where), t.id % 32,
-                                name_of(t)),
-             .earlier =
-                 fmt::format("{} at {} by the first lane that came", op->name, text_of(op->where)),
-             .cause = "it is one instruction of 32 lanes",
-             .remedy = "no branch between the lanes of a warp around it",
-         }),
-         where, {.earlier = op->where});
+    m_.reports.stop("E0021", "warp-diverged",
+                    told({
+                        .what = "The lanes of a warp give different instructions of the warp.",
+                        .now = fmt::format("{} at {} by lane {} of {}", name, text_of(where),
+                                           t.id % 32, name_of(t)),
+                        .earlier = fmt::format("{} at {} by the first lane that came", op->name,
+                                               text_of(op->where)),
+                        .cause = "it is one instruction of 32 lanes",
+                        .remedy = "no branch between the lanes of a warp around it",
+                    }),
+                    where, {.earlier = op->where});
   std::copy_n(mine, count, op->given.words[t.id % 32]);
   if (++op->arrived == w.threads) {
-    ++progress_;
-    wake_all(w.exchange_waiters);
+    m_.sched.progressed();
+    m_.sched.wake_all(w.exchange_waiters);
   } else {
     w.exchange_waiters.push_back(&t);
-    block(wait_kind::exchange, op->name, 0, where);
+    m_.sched.block(wait_kind::exchange, op->name, 0, where);
     op = &w.exchanges[k - w.exchanges_base];
   }
   all = op->given;
@@ -50,7 +50,7 @@ void machine::exchange(std::uint32_t const* mine, int count, char const* name, w
 
 void exchange(std::uint32_t const* mine, int count, char const* name, warp_words& all, site where) {
   engine_call const inside;
-  machine::current().exchange(mine, count, name, all, where);
+  machine::current().warp.exchange(mine, count, name, all, where);
 }
 
 /// As the emulated wgmma: the products in the order of K, each added with one rounding.
@@ -74,8 +74,8 @@ void multiply_16x8x16(elem type, warp_words const& all, float* d) {
 
 void load_16(void const* from, std::uint32_t* regs, site where) {
   engine_call const inside;
-  machine::current().require_aligned(from, 16, "a load", where);
-  machine::current().plain_access(from, 16, false, where);
+  machine::current().memory.require_aligned(from, 16, "a load", where);
+  machine::current().memory.plain_access(from, 16, false, true, where);
   std::memcpy(regs, from, 16);
 }
 

@@ -46,7 +46,7 @@ struct leaks_allowed {
   leaks_allowed& operator=(leaks_allowed const&) = delete;
 };
 #else
-inline constexpr std::size_t bytes_per_stack = 64 * 1024;
+inline constexpr std::size_t bytes_per_stack = 128 * 1024;
 inline void before_switch(fiber_stack&, fiber_stack const&) {}
 inline void after_switch(fiber_stack&, fiber_stack&) {}
 inline void wipe_stacks(void*, std::size_t) {}

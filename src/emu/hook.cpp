@@ -11,10 +11,11 @@
 
 namespace tw::emu {
 
-static void seen(void const* address, std::size_t bytes, bool write, void const* from) {
+static void seen(void const* address, std::size_t bytes, bool write, bool aligned,
+                 void const* from) {
   if (!in_kernel) return;  // a harness, or the engine in an inline function of this unit
   engine_call const inside;
-  machine::current().plain_access(address, bytes, write, site_of(from));
+  machine::current().memory.plain_access(address, bytes, write, aligned, site_of(from));
 }
 
 }  // namespace tw::emu
@@ -28,45 +29,45 @@ void __tsan_func_exit(void*) {}
 void __tsan_vptr_read(void**) {}
 void __tsan_vptr_update(void**, void*) {}
 
-#define X(name, bytes, write)                                     \
-  void __tsan_##name(void const* at) {                            \
-    tw::emu::seen(at, bytes, write, __builtin_return_address(0)); \
+#define X(name, bytes, write, aligned)                                     \
+  void __tsan_##name(void const* at) {                                     \
+    tw::emu::seen(at, bytes, write, aligned, __builtin_return_address(0)); \
   }
-X(read1, 1, false)
-X(read2, 2, false)
-X(read4, 4, false)
-X(read8, 8, false)
-X(read16, 16, false)
-X(write1, 1, true)
-X(write2, 2, true)
-X(write4, 4, true)
-X(write8, 8, true)
-X(write16, 16, true)
-X(unaligned_read2, 2, false)
-X(unaligned_read4, 4, false)
-X(unaligned_read8, 8, false)
-X(unaligned_read16, 16, false)
-X(unaligned_write2, 2, true)
-X(unaligned_write4, 4, true)
-X(unaligned_write8, 8, true)
-X(unaligned_write16, 16, true)
-X(volatile_read1, 1, false)
-X(volatile_read2, 2, false)
-X(volatile_read4, 4, false)
-X(volatile_read8, 8, false)
-X(volatile_read16, 16, false)
-X(volatile_write1, 1, true)
-X(volatile_write2, 2, true)
-X(volatile_write4, 4, true)
-X(volatile_write8, 8, true)
-X(volatile_write16, 16, true)
+X(read1, 1, false, true)
+X(read2, 2, false, true)
+X(read4, 4, false, true)
+X(read8, 8, false, true)
+X(read16, 16, false, true)
+X(write1, 1, true, true)
+X(write2, 2, true, true)
+X(write4, 4, true, true)
+X(write8, 8, true, true)
+X(write16, 16, true, true)
+X(unaligned_read2, 2, false, false)
+X(unaligned_read4, 4, false, false)
+X(unaligned_read8, 8, false, false)
+X(unaligned_read16, 16, false, false)
+X(unaligned_write2, 2, true, false)
+X(unaligned_write4, 4, true, false)
+X(unaligned_write8, 8, true, false)
+X(unaligned_write16, 16, true, false)
+X(volatile_read1, 1, false, true)
+X(volatile_read2, 2, false, true)
+X(volatile_read4, 4, false, true)
+X(volatile_read8, 8, false, true)
+X(volatile_read16, 16, false, true)
+X(volatile_write1, 1, true, true)
+X(volatile_write2, 2, true, true)
+X(volatile_write4, 4, true, true)
+X(volatile_write8, 8, true, true)
+X(volatile_write16, 16, true, true)
 #undef X
 
 void __tsan_read_range(void const* at, std::size_t bytes) {
-  tw::emu::seen(at, bytes, false, __builtin_return_address(0));
+  tw::emu::seen(at, bytes, false, false, __builtin_return_address(0));
 }
 void __tsan_write_range(void const* at, std::size_t bytes) {
-  tw::emu::seen(at, bytes, true, __builtin_return_address(0));
+  tw::emu::seen(at, bytes, true, false, __builtin_return_address(0));
 }
 
 // What inline code of the standard library needs: guards of static variables, std::atomic.

@@ -88,6 +88,16 @@ void check(grid const& g) {
                   })}});
 }
 
+/// How many clusters the device can hold at once; registers, which the emulator does not know, may
+/// allow fewer. CUDA C++ Programming Guide, "Technical Specifications per Compute Capability", 9.0.
+int resident_clusters(grid const& g, int sms) {
+  constexpr int threads_of_sm = 2048, ctas_of_sm = 32, smem_of_sm = 228 * 1024;
+  constexpr int reserved_smem_of_cta = 1024;
+  int const by_smem = smem_of_sm / (g.smem_bytes + reserved_smem_of_cta);
+  int const ctas = std::min({ctas_of_sm, threads_of_sm / ((g.threads + 31) / 32 * 32), by_smem});
+  return std::max(1, sms * ctas / g.cluster);
+}
+
 /// What the OS threads found. Of several, in an order that does not depend on their speed.
 std::vector<diagnosis> merged(std::vector<std::vector<diagnosis>> found) {
   std::vector<diagnosis> all = std::move(found.front());
@@ -117,7 +127,11 @@ void run_grid(grid const& g, void const* params, options const& o) {
   int const wanted = o.record != nullptr ? 1 : o.os_threads > 0 ? o.os_threads : cores;
   int const os_threads = std::min(clusters, wanted);
   int const share = (clusters + os_threads - 1) / os_threads;
-  int const live = o.live_clusters > 0 ? std::min(o.live_clusters, share) : share;
+  // CTAs start in order, each when one before it has ended: as on the device.
+  constexpr int sms_of_h100 = 132;
+  int const resident = resident_clusters(g, o.sms > 0 ? o.sms : sms_of_h100);
+  int const held = std::max(1, resident / os_threads);
+  int const live = std::min(share, o.live_clusters > 0 ? std::min(o.live_clusters, held) : held);
 
   std::atomic<int> handed_out{0};
   std::function<int()> const next = [&] {

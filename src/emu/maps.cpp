@@ -12,53 +12,60 @@
 namespace tw::emu {
 
 /// What the map's bytes say; E0013 where they are no map.
-tensor_map_desc machine::read_map(tensor_map const& m, site where) {
+tensor_map_desc address_space::read_map(tensor_map const& m, site where) {
   std::string why;
   try {
     return unpack_tensor_map_emu(m);
   } catch (rejected const& r) {
     why = r.what();
   }
-  stop("E0013", "tensor-map-invalid",  // outside the handler: stop() leaves this fiber for good
-       told({
-           .what = "A TMA operation names a tensor map that the emulator cannot read.",
-           .now = fmt::format("use at {} by {}", text_of(where), name_of(*running_)),
-           .cause = why,
-           .remedy = "make_tensor_map(description, target::emu), passed in the kernel's parameters",
-       }),
-       where);
+  m_.reports.stop(
+      "E0013",
+      "tensor-map-invalid",  // outside the handler: m_.reports.stop() leaves this fiber for good
+      told({
+          .what = "A TMA operation names a tensor map that the emulator cannot read.",
+          .now = fmt::format("use at {} by {}", text_of(where), name_of(*m_.sched.running())),
+          .cause = why,
+          .remedy = "make_tensor_map(description, target::emu), passed in the kernel's parameters",
+      }),
+      where);
 }
 
-tensor_map_desc const* machine::map_of(tensor_map const& m, site where) {
+bool address_space::is_parameter(void const* address) const {
+  auto const distance =
+      static_cast<std::byte const*>(address) - static_cast<std::byte const*>(m_.params_);
+  return distance >= 0 && static_cast<std::size_t>(distance) < m_.grid_.params_bytes;
+}
+
+tensor_map_desc const* address_space::map_of(tensor_map const& m, site where) {
   for (auto const& [key, desc] : maps_)
     if (key == &m) return desc.get();
-  auto const* const at = reinterpret_cast<std::byte const*>(&m);
-  auto const* const params = static_cast<std::byte const*>(params_);
-  if (at >= params && at < params + grid_.params_bytes) {
+  if (is_parameter(&m)) {
     maps_.emplace_back(&m, std::make_unique<tensor_map_desc>(read_map(m, where)));
     return maps_.back().second.get();
   }
-  std::vector<acquired_map> const& acquired = running_->block->acquired_maps;
+  std::vector<acquired_map> const& acquired = m_.sched.running()->block->acquired_maps;
   auto const found = std::find_if(acquired.begin(), acquired.end(),
                                   [&](acquired_map const& x) { return x.at == &m; });
   bool const there = found != acquired.end();
   if (there && std::equal(m.words, m.words + 16, found->words)) return found->desc;
   read_map(m, where);  // what is no map at all is E0013
-  stop("E0049", "tensor-map-not-acquired",
-       told({
-           .what = fmt::format("A TMA operation names a tensor map in global memory that {}.",
-                               there ? "has been written since this CTA acquired it"
-                                     : "no thread of its CTA has acquired"),
-           .now = fmt::format("use at {} by {}", text_of(where), name_of(*running_)),
-           .cause = "TMA reads maps through a cache of its own, which may hold older bytes",
-           .remedy = "tensor_map_acquire(map) in a thread of this CTA before, once for each time "
-                     "the map is written; or pass the map in the kernel's parameters",
-       }),
-       where);
+  m_.reports.stop(
+      "E0049", "tensor-map-not-acquired",
+      told({
+          .what = fmt::format("A TMA operation names a tensor map in global memory that {}.",
+                              there ? "has been written since this CTA acquired it"
+                                    : "no thread of its CTA has acquired"),
+          .now = fmt::format("use at {} by {}", text_of(where), name_of(*m_.sched.running())),
+          .cause = "TMA reads maps through a cache of its own, which may hold older bytes",
+          .remedy = "tensor_map_acquire(map) in a thread of this CTA before, once for each time "
+                    "the map is written; or pass the map in the kernel's parameters",
+      }),
+      where);
 }
 
-void machine::acquire_map(tensor_map const& m, site where) {
-  std::vector<acquired_map>& acquired = running_->block->acquired_maps;
+void address_space::acquire_map(tensor_map const& m, site where) {
+  std::vector<acquired_map>& acquired = m_.sched.running()->block->acquired_maps;
   auto const found = std::find_if(acquired.begin(), acquired.end(),
                                   [&](acquired_map const& x) { return x.at == &m; });
   bool const there = found != acquired.end();
@@ -72,38 +79,41 @@ void machine::acquire_map(tensor_map const& m, site where) {
     acquired.push_back(now);
 }
 
-void machine::stop_at_unreleased_map(thread const& t) {
-  stop("E0050", "tensor-map-not-released",
-       told({
-           .what = "A thread ends with a tensor map that it wrote and did not release.",
-           .now = "end of " + name_of(t),
-           .earlier = "last write at " + text_of(t.map_site),
-           .cause = "an acquire elsewhere pairs with a release; without one it may see older bytes",
-           .remedy = "tensor_map_release() after the last write to the map",
-       }),
-       t.map_site);
+void address_space::stop_at_unreleased_map(thread const& t) {
+  m_.reports.stop(
+      "E0050", "tensor-map-not-released",
+      told({
+          .what = "A thread ends with a tensor map that it wrote and did not release.",
+          .now = "end of " + name_of(t),
+          .earlier = "last write at " + text_of(t.map_site),
+          .cause = "an acquire elsewhere pairs with a release; without one it may see older bytes",
+          .remedy = "tensor_map_release() after the last write to the map",
+      }),
+      t.map_site);
 }
 
 void tma_check_map(tensor_map const& map, site where) {
   engine_call const inside;
-  machine::current().map_of(map, where);
+  machine::current().memory.map_of(map, where);
 }
 
 void tensor_map_set_address(tensor_map& map, void const* tensor, site where) {
   engine_call const inside;
   machine& m = machine::current();
-  tensor_map_desc d = m.read_map(map, where);
+  tensor_map_desc d = m.memory.read_map(map, where);
   d.base = const_cast<void*>(tensor);
-  thread& t = *m.running();
+  thread& t = *m.sched.running();
   if (auto const refusal = check_tensor_map(d))
-    m.stop("E0013", "tensor-map-invalid",
-           told({
-               .what = "A tensor map is given an address that TMA cannot use.",
-               .now = fmt::format("write at {} by {}", text_of(where), name_of(t)),
-               .cause = to_string(*refusal),
-               .remedy = "tensors that begin at multiples of 16 bytes",
-           }),
-           where);
+    m.reports.stop("E0013", "tensor-map-invalid",
+                   told({
+                       .what = "A tensor map is given an address that TMA cannot use.",
+                       .now = fmt::format("write at {} by {}", text_of(where), name_of(t)),
+                       .cause = to_string(*refusal),
+                       .remedy = "tensors that begin at multiples of 16 bytes",
+                   }),
+                   where);
+  if (hazard::checker* check = t.block->cluster->check.get())
+    check->global_plain(t, reinterpret_cast<std::uintptr_t>(&map), sizeof(map), true, where);
   map = pack_tensor_map_emu(d);
   t.map_unreleased = true;
   t.map_site = where;
@@ -111,12 +121,12 @@ void tensor_map_set_address(tensor_map& map, void const* tensor, site where) {
 
 void tensor_map_release(site) {
   engine_call const inside;
-  machine::current().running()->map_unreleased = false;
+  machine::current().sched.running()->map_unreleased = false;
 }
 
 void tensor_map_acquire(tensor_map const& map, site where) {
   engine_call const inside;
-  machine::current().acquire_map(map, where);
+  machine::current().memory.acquire_map(map, where);
 }
 
 }  // namespace tw::emu

@@ -15,115 +15,188 @@ namespace {
 constexpr std::uint64_t handle_magic = 0x54574D42ULL << 32;  // "TWMB"
 constexpr std::int64_t tx_count_limit = (1 << 20) - 1;       // PTX ISA, "mbarrier", tx-count range
 
-thread& me() { return *machine::current().running(); }
+thread& me() { return *machine::current().sched.running(); }
 
 cta_state& own_cta() { return *me().block; }
 
 }  // namespace
 
-mbarrier_state& machine::barrier_at(cta_state& c, void const* word, site where) {
-  std::uint32_t const offset = offset_in_smem(c, word, 8, where);
+void barriers::report_early_phase(cta_state const& c, mbarrier_state const& b) {
+  std::string const place = object_name(m_.grid_, c, b.offset);
+  diagnosis d;
+  d.code = "E0015";
+  d.kind = "expect-tx-too-small";
+  d.text = told({
+      .what = fmt::format("Phase {} of {} ends before its data is there: copies of {} bytes were "
+                          "issued for it, and {} were expected.",
+                          b.phase, place, b.face.issued, b.expected),
+      .barrier = barrier_text(m_.grid_, c, b),
+      .cause = "who waits for the phase goes on while copies are still under way",
+      .remedy = "expect_tx with the bytes of all boxes that complete on the barrier",
+  });
+  d.where = b.made_at;
+  d.object = place;
+  d.phase = b.phase;
+  m_.reports.report(std::move(d));
+}
+
+void barriers::report_missed_phase(thread const& t, mbarrier_state const& b, std::uint32_t phase,
+                                   site where) {
+  std::string const place = object_name(m_.grid_, *t.block, b.offset);
+  std::string const what =
+      fmt::format("A thread waits for phase {} of {}, and phase {} is over too before it runs on.",
+                  phase, place, b.phase - 1);
+  m_.reports.report(
+      {"E0035", "missed-phase",
+       told({
+           .what = what,
+           .now = fmt::format("wait at {} by {}", text_of(where), name_of(t)),
+           .barrier = barrier_text(m_.grid_, *t.block, b),
+           .cause = "the barrier does not depend on this thread: by the parity, it could have "
+                    "waited for ever",
+           .remedy = "count an arrive of this thread in each phase, or let those who arrive "
+                     "wait for it",
+       }),
+       where, b.made_at, place, 1, t.cta, t.id, t.role, phase});
+}
+
+mbarrier_state& barriers::at(cta_state& c, void const* word, site where) {
+  std::uint32_t const offset = m_.memory.offset_in_smem(c, word, 8, where);
   std::uint64_t const handle = *static_cast<std::uint64_t const*>(word);
   std::uint64_t const index = handle - handle_magic;
   if (index >= c.mbarriers.size() || c.mbarriers[index].offset != offset)
-    stop("E0002", "mbarrier-not-initialised",
-         told({
-             .what = fmt::format("{} is used as an mbarrier, but no init() ran there.",
-                                 object_name(grid_, c, offset)),
-             .now = fmt::format("use at {} by {}", text_of(where), name_of(me())),
-             .cause = "init() comes later or never, or its 8 bytes were overwritten",
-             .remedy =
-                 "init() in one thread, fence_mbarrier_init(), then a barrier with all who use "
-                 "it",
-         }),
-         where, {object_name(grid_, c, offset)});
+    m_.reports.stop(
+        "E0002", "mbarrier-not-initialised",
+        told({
+            .what = fmt::format("{} is used as an mbarrier, but no init() ran there.",
+                                object_name(m_.grid_, c, offset)),
+            .now = fmt::format("use at {} by {}", text_of(where), name_of(me())),
+            .cause = "init() comes later or never, or its 8 bytes were overwritten",
+            .remedy =
+                "init() in one thread, fence_mbarrier_init(), then a barrier with all who use "
+                "it",
+        }),
+        where, {object_name(m_.grid_, c, offset)});
   return c.mbarriers[index];
 }
 
-void machine::complete_if_done(cta_state& c, mbarrier_state& b) {
+void barriers::complete_if_done(cta_state& c, mbarrier_state& b) {
   if (b.pending != 0) return;
   if (b.tx < 0)
-    stop(
+    m_.reports.stop(
         "E0015", "expect-tx-too-small",
         told({
             .what = fmt::format("All arrivals of phase {} of {} are in, and more bytes have landed "
                                 "than were expected: {}, not {}.",
-                                b.phase, object_name(grid_, c, b.offset), b.landed, b.expected),
-            .barrier = barrier_text(grid_, c, b),
+                                b.phase, object_name(m_.grid_, c, b.offset), b.landed, b.expected),
+            .barrier = barrier_text(m_.grid_, c, b),
             .cause = "the phase ends before its data is there, or with that of another phase",
             .remedy = "expect_tx with the bytes of all boxes, and 16 of each store_async, that "
                       "complete on the barrier",
         }),
-        b.made_at, {object_name(grid_, c, b.offset), b.phase});
+        b.made_at, {object_name(m_.grid_, c, b.offset), b.phase});
   if (b.tx != 0) return;
   if (c.cluster->check && b.face.issued != b.landed) report_early_phase(c, b);
-  if (log_) log_->phase_done(c, b);
+  if (m_.log_) m_.log_->phase_done(c, b);
   ++b.phase;
-  ++counts_.phases;
+  ++m_.counts_.phases;
   if (c.cluster->check) c.cluster->check->phase_done(b);
   b.pending = b.count;
   b.expected = b.landed = 0;
   // All waiters of the completed phase pass; nobody can wait for the next one yet.
-  wake_all(b.waiters);
+  m_.sched.wake_all(b.waiters);
 }
 
-void machine::store_async(cta_state& c, std::uint32_t offset, void const* value, mbarrier_state& b,
-                          site where) {
+void barriers::store_async(cta_state& c, std::uint32_t offset, void const* value, mbarrier_state& b,
+                           site where) {
   constexpr std::uint32_t bytes = 16;
-  ++progress_;
+  m_.sched.progressed();
   if (hazard::checker* check = c.cluster->check.get())
-    check->store_async(*running_, c, offset, bytes, b, where);
+    check->store_async(*m_.sched.running(), c, offset, bytes, b, where);
   std::memcpy(c.smem + offset, value, bytes);
-  ++counts_.async_stores;
-  if (log_) log_->store_async(*running_, c, b);
+  ++m_.counts_.async_stores;
+  if (m_.log_) m_.log_->store_async(*m_.sched.running(), c, b);
   b.tx -= bytes;
   b.landed += bytes;
   complete_if_done(c, b);
 }
 
-void machine::arrive(cta_state& c, mbarrier_state& b, arrive_order order, site where) {
-  ++progress_;
-  ++counts_.arrives;
-  if (&c != running_->block) ++counts_.remote_arrives;
+void barriers::arrive(cta_state& c, mbarrier_state& b, arrive_order order, site where) {
+  m_.sched.progressed();
+  ++m_.counts_.arrives;
+  if (&c != m_.sched.running()->block) ++m_.counts_.remote_arrives;
   if (hazard::checker* check = c.cluster->check.get()) {
-    check->use(*running_, c, b, false, where);
-    check->arrive(*running_, c, b, order != arrive_order::relaxed_cluster,
+    check->use(*m_.sched.running(), c, b, false, where);
+    check->arrive(*m_.sched.running(), c, b, order != arrive_order::relaxed_cluster,
                   order == arrive_order::release_cluster, where);
   }
+  hazard::checker* const known = c.cluster->check.get();
+  if (b.pending == 0 && known != nullptr && known->blame_any_stale_wait(*m_.sched.running()))
+    m_.sched.leave_for_good();
   if (b.pending == 0)
-    stop("E0003", "mbarrier-too-many-arrivals",
-         told({
-             .what = fmt::format("{} gets an arrival too many in phase {}.",
-                                 object_name(grid_, c, b.offset), b.phase),
-             .now = fmt::format("arrive at {} by {}", text_of(where), name_of(me())),
-             .barrier = barrier_text(grid_, c, b),
-             .cause = fmt::format("init() announced {}; the phase is open only because bytes are "
-                                  "still to land",
-                                  b.count),
-             .remedy = "a wait before this arrive, if it is one of the next phase; else a larger "
-                       "count in init()",
-         }),
-         where, {object_name(grid_, c, b.offset), b.phase, b.made_at});
-  if (log_) log_->arrive(*running_, c, b);
+    m_.reports.stop(
+        "E0003", "mbarrier-too-many-arrivals",
+        told({
+            .what = fmt::format("{} gets an arrival too many in phase {}.",
+                                object_name(m_.grid_, c, b.offset), b.phase),
+            .now = fmt::format("arrive at {} by {}", text_of(where), name_of(me())),
+            .barrier = barrier_text(m_.grid_, c, b),
+            .cause = fmt::format("init() announced {}; the phase is open only because bytes are "
+                                 "still to land",
+                                 b.count),
+            .remedy = "a wait before this arrive, if it is one of the next phase; else a larger "
+                      "count in init()",
+        }),
+        where, {object_name(m_.grid_, c, b.offset), b.phase, b.made_at});
+  if (m_.log_) m_.log_->arrive(*m_.sched.running(), c, b);
   --b.pending;
   complete_if_done(c, b);
+}
+
+mbarrier_state* barriers::find(cta_state& c, void const* word, std::uint32_t offset) const {
+  std::uint64_t const index = *static_cast<std::uint64_t const*>(word) - handle_magic;
+  return index < c.mbarriers.size() && c.mbarriers[index].offset == offset ? &c.mbarriers[index]
+                                                                           : nullptr;
+}
+
+void barriers::check_free(cta_state& c, void const* word, std::uint32_t offset, site where) {
+  mbarrier_state const* const old = find(c, word, offset);
+  if (old == nullptr || !c.is_mbarrier[offset / 8]) return;
+  bool const busy = !old->waiters.empty() || old->pending != old->count || old->tx != 0;
+  m_.reports.stop(
+      "E0056", "mbarrier-initialised-twice",
+      told({
+          .what = fmt::format("init() of {}, which is an mbarrier {}.",
+                              object_name(m_.grid_, c, offset),
+                              busy ? "whose phase is not complete" : "already"),
+          .now = fmt::format("init at {} by {}", text_of(where), name_of(me())),
+          .barrier = barrier_text(m_.grid_, c, *old),
+          .cause = "init() of memory that holds a valid mbarrier is undefined (PTX ISA, "
+                   "\"mbarrier.init\"); who waits for or arrives at the old one is lost",
+          .remedy = "init() once, before the first turn; each turn waits with the parity of its "
+                    "phase",
+      }),
+      where, {object_name(m_.grid_, c, offset), old->phase, old->made_at});
 }
 
 void mbarrier_init(void* bar, int arrivals, site where) {
   engine_call const inside;
   machine& m = machine::current();
   cta_state& c = own_cta();
-  std::uint32_t const offset = m.offset_in_smem(c, bar, 8, where);
+  std::uint32_t const offset = m.memory.offset_in_smem(c, bar, 8, where);
   if (arrivals < 1 || arrivals > tx_count_limit)
-    m.stop("E0019", "mbarrier-count",
-           told({
-               .what = fmt::format("init() of {} asks for {} arrivals.",
-                                   object_name(m.grid_, c, offset), arrivals),
-               .now = fmt::format("init at {} by {}", text_of(where), name_of(me())),
-               .cause = fmt::format("an mbarrier counts 1 to {} arrivals a phase", tx_count_limit),
-               .remedy = "the number of arrives of one phase, arrive_expect_tx included",
-           }),
-           where, {object_name(m.grid_, c, offset)});
+    m.reports.stop(
+        "E0019", "mbarrier-count",
+        told({
+            .what = fmt::format("init() of {} asks for {} arrivals.",
+                                object_name(m.grid_, c, offset), arrivals),
+            .now = fmt::format("init at {} by {}", text_of(where), name_of(me())),
+            .cause = fmt::format("an mbarrier counts 1 to {} arrivals a phase", tx_count_limit),
+            .remedy = "the number of arrives of one phase, arrive_expect_tx included",
+        }),
+        where, {object_name(m.grid_, c, offset)});
+  m.barrier.check_free(c, bar, offset, where);
+  c.is_mbarrier[offset / 8] = true;
   mbarrier_state b;
   b.offset = offset;
   b.count = b.pending = arrivals;
@@ -137,62 +210,65 @@ void mbarrier_init(void* bar, int arrivals, site where) {
 void mbarrier_arrive(void* bar, site where) {
   engine_call const inside;
   machine& m = machine::current();
-  m.arrive(own_cta(), m.barrier_at(own_cta(), bar, where), arrive_order::release_cta, where);
+  m.barrier.arrive(own_cta(), m.barrier.at(own_cta(), bar, where), arrive_order::release_cta,
+                   where);
 }
 
 void mbarrier_arrive_remote(void* bar, int cta, arrive_order order, site where) {
   engine_call const inside;
   machine& m = machine::current();
   thread& t = me();
-  cta_state& peer = m.peer_cta(cta, where);
+  cta_state& peer = m.memory.peer_cta(cta, where);
   if (order == arrive_order::release_cluster) {
     t.unpublished = {};
   } else if (t.unpublished.line != 0 && cta != t.cluster_rank) {
-    m.stop("E0014", "arrive-scope-too-narrow",
-           told({
-               .what = "An arrive at a peer's barrier does not carry the access of a peer's shared "
-                       "memory that came before it.",
-               .now = fmt::format(
-                   "arrive with {} order at {} by {}",
-                   order == arrive_order::release_cta ? "release.cta" : "relaxed.cluster",
-                   text_of(where), name_of(t)),
-               .earlier = fmt::format("dsmem() at {}, in the same thread", text_of(t.unpublished)),
-               .cause = "such an arrive counts, but orders no memory access between CTAs",
-               .remedy = "arrive_remote<scope::cluster>(), whose release covers the cluster",
-           }),
-           where, {.earlier = t.unpublished});
+    m.reports.stop(
+        "E0014", "arrive-scope-too-narrow",
+        told({
+            .what = "An arrive at a peer's barrier does not carry the access of a peer's shared "
+                    "memory that came before it.",
+            .now =
+                fmt::format("arrive with {} order at {} by {}",
+                            order == arrive_order::release_cta ? "release.cta" : "relaxed.cluster",
+                            text_of(where), name_of(t)),
+            .earlier = fmt::format("dsmem() at {}, in the same thread", text_of(t.unpublished)),
+            .cause = "such an arrive counts, but orders no memory access between CTAs",
+            .remedy = "arrive_remote<scope::cluster>(), whose release covers the cluster",
+        }),
+        where, {.earlier = t.unpublished});
   }
-  std::uint32_t const offset = m.offset_in_smem(own_cta(), bar, 8, where);
-  m.arrive(peer, m.barrier_at(peer, peer.smem + offset, where), order, where);
+  std::uint32_t const offset = m.memory.offset_in_smem(own_cta(), bar, 8, where);
+  m.barrier.arrive(peer, m.barrier.at(peer, peer.smem + offset, where), order, where);
 }
 
 void store_async(void* own, void const* value, void* bar, int cta, site where) {
   engine_call const inside;
   machine& m = machine::current();
-  cta_state& peer = m.peer_cta(cta, where);
-  std::uint32_t const offset = m.offset_in_smem(own_cta(), own, 16, where);
-  m.require_aligned(own, 16, "a store_async", where);
-  std::uint32_t const bar_offset = m.offset_in_smem(own_cta(), bar, 8, where);
-  m.store_async(peer, offset, value, m.barrier_at(peer, peer.smem + bar_offset, where), where);
+  cta_state& peer = m.memory.peer_cta(cta, where);
+  std::uint32_t const offset = m.memory.offset_in_smem(own_cta(), own, 16, where);
+  m.memory.require_aligned(own, 16, "a store_async", where);
+  std::uint32_t const bar_offset = m.memory.offset_in_smem(own_cta(), bar, 8, where);
+  m.barrier.store_async(peer, offset, value, m.barrier.at(peer, peer.smem + bar_offset, where),
+                        where);
 }
 
 void mbarrier_expect_tx(void* bar, int bytes, site where) {
   engine_call const inside;
   machine& m = machine::current();
-  mbarrier_state& b = m.barrier_at(own_cta(), bar, where);
+  mbarrier_state& b = m.barrier.at(own_cta(), bar, where);
   b.tx += bytes;
   b.expected += bytes;
   m.counts_.expected_bytes += bytes;
   if (bytes < 0 || b.tx > tx_count_limit)
-    m.stop("E0004", "expect-tx-range",
-           told({
-               .what = fmt::format("expect_tx of {} bytes brings {} to {} bytes.", bytes,
-                                   object_name(m.grid_, own_cta(), b.offset), b.tx),
-               .now = fmt::format("expect_tx at {} by {}", text_of(where), name_of(me())),
-               .cause = fmt::format("an mbarrier counts 0 to {} bytes", tx_count_limit),
-               .remedy = "smaller boxes, or more barriers",
-           }),
-           where, {object_name(m.grid_, own_cta(), b.offset), b.phase, b.made_at});
+    m.reports.stop("E0004", "expect-tx-range",
+                   told({
+                       .what = fmt::format("expect_tx of {} bytes brings {} to {} bytes.", bytes,
+                                           object_name(m.grid_, own_cta(), b.offset), b.tx),
+                       .now = fmt::format("expect_tx at {} by {}", text_of(where), name_of(me())),
+                       .cause = fmt::format("an mbarrier counts 0 to {} bytes", tx_count_limit),
+                       .remedy = "smaller boxes, or more barriers",
+                   }),
+                   where, {object_name(m.grid_, own_cta(), b.offset), b.phase, b.made_at});
 }
 
 void mbarrier_arrive_expect_tx(void* bar, int bytes, site where) {
@@ -201,36 +277,37 @@ void mbarrier_arrive_expect_tx(void* bar, int bytes, site where) {
   mbarrier_arrive(bar, where);
 }
 
-bool machine::mbarrier_passed(void* bar, std::uint32_t parity, scope s, bool may_fail, site where) {
-  thread& t = *running_;
-  mbarrier_state& b = barrier_at(*t.block, bar, where);
+bool barriers::wait(void* bar, std::uint32_t parity, scope s, bool may_fail, site where) {
+  thread& t = *m_.sched.running();
+  mbarrier_state& b = at(*t.block, bar, where);
   hazard::checker* const check = t.block->cluster->check.get();
   if (check != nullptr) check->use(t, *t.block, b, false, where);
   if ((b.phase & 1U) == (parity & 1U)) {
     std::uint32_t const phase = b.phase;
-    if (log_ && !may_fail) log_->wait(t, b, static_cast<std::int32_t>(phase));
+    if (m_.log_ && !may_fail) m_.log_->wait(t, b, static_cast<std::int32_t>(phase));
     b.waiters.push_back(&t);
     t.timed_out = false;
-    block(may_fail ? wait_kind::mbarrier_try : wait_kind::mbarrier, &b, parity & 1U, where);
+    m_.sched.block(may_fail ? wait_kind::mbarrier_try : wait_kind::mbarrier, &b, parity & 1U,
+                   where);
     if (t.timed_out) return false;
-    if (log_ && may_fail) log_->wait(t, b, static_cast<std::int32_t>(phase));
+    if (m_.log_ && may_fail) m_.log_->wait(t, b, static_cast<std::int32_t>(phase));
     if (check != nullptr && b.phase > phase + 1) report_missed_phase(t, b, phase, where);
-  } else if (log_) {
-    log_->wait(t, b, static_cast<std::int32_t>(b.phase) - 1);
+  } else if (m_.log_) {
+    m_.log_->wait(t, b, static_cast<std::int32_t>(b.phase) - 1);
   }
-  ++counts_.mbarrier_waits;
+  ++m_.counts_.mbarrier_waits;
   if (check != nullptr) check->passed(t, b, s, may_fail, where);
   return true;
 }
 
 bool mbarrier_try_wait(void* bar, std::uint32_t parity, scope s, site where) {
   engine_call const inside;
-  return machine::current().mbarrier_passed(bar, parity, s, true, where);
+  return machine::current().barrier.wait(bar, parity, s, true, where);
 }
 
 void mbarrier_wait(void* bar, std::uint32_t parity, scope s, site where) {
   engine_call const inside;
-  machine::current().mbarrier_passed(bar, parity, s, false, where);
+  machine::current().barrier.wait(bar, parity, s, false, where);
 }
 
 }  // namespace tw::emu

@@ -110,17 +110,15 @@ void linearise_fragment(std::uint16_t* out, int pitch, std::uint32_t const* regs
 std::atomic<product_isa> selected{product_isa::automatic};
 
 product_version const& version() {
-  static product_version const* const best =
-      product_isa_available(product_isa::avx512) ? &product_avx512
-      : product_isa_available(product_isa::avx2) ? &product_avx2
-                                                 : &product_portable;
-  switch (selected.load(std::memory_order_relaxed)) {
-    case product_isa::portable: return product_portable;
-    case product_isa::avx2: return product_avx2;
-    case product_isa::avx512: return product_avx512;
-    case product_isa::automatic: break;
-  }
-  return *best;
+  static product_version const* const best = [] {
+    for (product_isa const isa : {product_isa::avx512, product_isa::avx2})
+      if (product_version const* v = vector_product(isa)) return v;
+    return &product_portable;
+  }();
+  product_isa const wanted = selected.load(std::memory_order_relaxed);
+  if (wanted == product_isa::automatic) return *best;
+  product_version const* const v = vector_product(wanted);
+  return v != nullptr ? *v : product_portable;
 }
 
 /// Up to four steps that can be fused: one product with K up to 64.
@@ -166,15 +164,8 @@ bool fuses(wgmma_step_data const& x, wgmma_step_data const& y) {
 }  // namespace
 
 bool product_isa_available(product_isa isa) {
-#if defined(__x86_64__)
-  __builtin_cpu_init();
-  if (isa == product_isa::avx512)
-    return __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512bw") != 0 &&
-           __builtin_cpu_supports("avx512vl") != 0;
-  if (isa == product_isa::avx2)  // such processors have F16C, too
-    return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0;
-#endif
-  return isa == product_isa::portable || isa == product_isa::automatic;
+  return isa == product_isa::portable || isa == product_isa::automatic ||
+         vector_product(isa) != nullptr;
 }
 
 void select_product_isa(product_isa isa) { selected.store(isa, std::memory_order_relaxed); }

@@ -2,8 +2,6 @@
 // product_avx512.cpp  The product with AVX-512: register tiles of 64 rows by 6 columns.
 #include "emu/product_isa.hpp"
 
-#if defined(__x86_64__)
-
 #if !defined(__clang__)  // a false warning about immintrin.h, GCC bug 105593
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
@@ -152,9 +150,3 @@ void multiply(product_block const& block, float* d, int columns, std::uint16_t c
 constinit product_version const product_avx512{widen_a, multiply};
 
 }  // namespace tw::emu
-
-#else
-
-constinit tw::emu::product_version const tw::emu::product_avx512{};
-
-#endif

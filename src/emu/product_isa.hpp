@@ -7,6 +7,7 @@
 
 #include <cstdint>
 
+#include "emu/product.hpp"
 #include "tilewright/base/elem.hpp"
 
 namespace tw::emu {
@@ -36,7 +37,8 @@ struct product_version {
 void make_nans_canonical(float* d, int count);
 
 extern product_version const product_portable;
-extern product_version const product_avx2;
-extern product_version const product_avx512;
+extern product_version const product_avx2, product_avx512;  // built for x86-64 alone
+/// Null where this processor, or this build of the emulator, does not have it.
+product_version const* vector_product(product_isa isa);
 
 }  // namespace tw::emu

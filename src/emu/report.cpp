@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// report.cpp  Words for threads and places, and for phases of barriers that go wrong.
+// report.cpp  Words for threads and places.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -140,100 +140,6 @@ std::string object_name(grid const& g, std::uint32_t offset) {
 
 std::string object_name(grid const& g, cta_state const& c, std::uint32_t offset) {
   return fmt::format("{} of CTA {}", object_name(g, offset), c.threads.front().cta);
-}
-
-void machine::report_early_phase(cta_state const& c, mbarrier_state const& b) {
-  std::string const place = object_name(grid_, c, b.offset);
-  diagnosis d;
-  d.code = "E0015";
-  d.kind = "expect-tx-too-small";
-  d.text = told({
-      .what = fmt::format("Phase {} of {} ends before its data is there: copies of {} bytes were "
-                          "issued for it, and {} were expected.",
-                          b.phase, place, b.face.issued, b.expected),
-      .barrier = barrier_text(grid_, c, b),
-      .cause = "who waits for the phase goes on while copies are still under way",
-      .remedy = "expect_tx with the bytes of all boxes that complete on the barrier",
-  });
-  d.where = b.made_at;
-  d.object = place;
-  d.phase = b.phase;
-  report(std::move(d));
-}
-
-void machine::report_missed_phase(thread const& t, mbarrier_state const& b, std::uint32_t phase,
-                                  site where) {
-  std::string const place = object_name(grid_, *t.block, b.offset);
-  std::string const what =
-      fmt::format("A thread waits for phase {} of {}, and phase {} is over too before it runs on.",
-                  phase, place, b.phase - 1);
-  report({"E0035", "missed-phase",
-          told({
-              .what = what,
-              .now = fmt::format("wait at {} by {}", text_of(where), name_of(t)),
-              .barrier = barrier_text(grid_, *t.block, b),
-              .cause = "the barrier does not depend on this thread: by the parity, it could have "
-                       "waited for ever",
-              .remedy = "count an arrive of this thread in each phase, or let those who arrive "
-                        "wait for it",
-          }),
-          where, b.made_at, place, 1, t.cta, t.id, t.role, phase});
-}
-
-void machine::report_other_phase(cta_state const& c, mbarrier_state const& b, bulk_op const& op) {
-  std::string const place = object_name(grid_, c, b.offset);
-  std::uint32_t const issued = op.issue_phase[c.rank];
-  diagnosis d;
-  d.code = "E0032";
-  d.kind = "expect-tx-mismatch";
-  d.text = told({
-      .what = fmt::format("A TMA load that was issued in phase {} of {} lands in phase {}.", issued,
-                          place, b.phase),
-      .now = fmt::format("load at {} by {}", text_of(op.where), name_of(*op.issuer)),
-      .barrier = barrier_text(grid_, c, b),
-      .cause = fmt::format("phase {} ended without waiting for these bytes", issued),
-      .remedy = "arrive_expect_tx with the bytes of all copies before the copies are issued",
-  });
-  d.where = op.where;
-  d.earlier = b.made_at;
-  d.object = place;
-  d.phase = issued;
-  d.cta = op.issuer->cta;
-  d.thread = op.issuer->id;
-  d.role = op.issuer->role;
-  report(std::move(d));
-}
-
-void machine::note_box_outside(bulk_op const& op) {
-  ++counts_.boxes_outside;
-  if (!options_.boxes_outside) return;
-  auto const list = [&](auto const* values) {
-    std::string text;
-    for (int i = 0; i < op.map->rank; ++i)
-      text += fmt::format("{}{}", i == 0 ? "" : ", ", values[i]);
-    return text;
-  };
-  bool const load = op.what == bulk_op::kind::load;
-  std::string const place = object_name(grid_, *op.cta, op.smem_offset);
-  diagnosis d;
-  d.code = "E0040";
-  d.kind = "tma-box-outside-tensor";
-  d.text = told({
-      .what = load ? fmt::format("A TMA load fills {} with zeros: its box lies outside the tensor.",
-                                 place)
-                   : fmt::format("A TMA store of {} stores nothing: its box lies outside the "
-                                 "tensor.",
-                                 place),
-      .now = fmt::format("{} at {} by {}", load ? "load" : "store", text_of(op.where),
-                         name_of(*running_)),
-      .cause = fmt::format("the box begins at ({}), in a tensor of ({})", list(op.at),
-                           list(op.map->dim)),
-      .remedy = "the first coordinate is the contiguous one; check the tile's index against the "
-                "number of tiles",
-  });
-  d.where = op.where;
-  d.object = place;
-  report(std::move(d));
 }
 
 bool report::has(std::string_view code) const {

@@ -4,15 +4,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "emu/machine.hpp"
+#include "emu/product.hpp"
 #include "emu/words.hpp"
 
 namespace tw::emu {
 
 namespace {
 
-thread& me() { return *machine::current().running(); }
+thread& me() { return *machine::current().sched.running(); }
 
 bool same_call(wgmma_call const& x, wgmma_call const& y) {
   return x.d == y.d && x.a.bits == y.a.bits && x.b.bits == y.b.bits &&
@@ -21,7 +23,7 @@ bool same_call(wgmma_call const& x, wgmma_call const& y) {
 }
 
 [[noreturn]] void diverged(std::string const& what, site first, site where) {
-  machine::current().stop(
+  machine::current().reports.stop(
       "E0009", "wgmma-diverged",
       told({
           .what = fmt::format("The threads of warpgroup {} of CTA {} do not agree on {}.",
@@ -38,7 +40,7 @@ bool same_call(wgmma_call const& x, wgmma_call const& y) {
 
 }  // namespace
 
-accumulator_storage accumulator_open(int, site) {
+accumulator_storage accumulator_open(int n, site) {
   engine_call const inside;
   thread& t = me();
   auto& tiles = t.group->tiles;
@@ -47,6 +49,13 @@ accumulator_storage accumulator_open(int, site) {
     tiles.push_back(std::make_unique_for_overwrite<warpgroup_state::tile>());
   accumulator_state& mine = tiles[k]->of_thread[t.id % 128];
   mine = {};
+  // Its registers hold anything: NaNs, which show in the result. Rows and columns as in
+  // arch/emu/wgmma.hpp.
+  int const u = t.id % 128;
+  float* const own = tiles[k]->value + 16 * (u / 32) + u % 32 / 4 + 64 * (2 * (u & 3));
+  for (int i = 0; i < n / 2; ++i)
+    own[64 * (8 * (i >> 2) + (i & 1)) + 8 * ((i >> 1) & 1)] =
+        std::numeric_limits<float>::quiet_NaN();
   return {tiles[k]->value, &mine};
 }
 
@@ -65,46 +74,82 @@ void accumulator_misused(accumulator_state const& a, int element, site where) {
   machine& m = machine::current();
   thread const& t = me();
   if (!m.options_.hazards) return;
-  m.report({"E0030", "accumulator-read-before-wait",
-            told({
-                .what = fmt::format("Element {} of an accumulator of {} is used while a wgmma may "
-                                    "still be writing it.",
-                                    element, warpgroup_name(t)),
-                .now = fmt::format("use at {} by {}", text_of(where), name_of(t)),
-                .earlier = fmt::format("wgmma at {}, in group {} of warpgroup {}",
-                                       text_of(a.busy_at), a.busy_group - 1, t.id / 128),
-                .missing = fmt::format("a wait for that group; it has waited for {}",
-                                       t.wgmma_known_done == 0
-                                           ? std::string("none")
-                                           : fmt::format("those up to {}", t.wgmma_known_done - 1)),
-                .cause = "the registers belong to wgmma until the wait",
-                .remedy = "wgmma_wait<0>() before the accumulator is used",
-            }),
-            where, a.busy_at, fmt::format("accumulator of warpgroup {}", t.id / 128)});
+  bool const committed = a.busy_group <= t.wgmma_groups;
+  std::string const known =
+      t.wgmma_known_done == 0 ? "none" : fmt::format("those up to {}", t.wgmma_known_done - 1);
+  m.reports.report(
+      {"E0030", "accumulator-read-before-wait",
+       told({
+           .what = fmt::format("Element {} of an accumulator of {} is used while a wgmma may "
+                               "still be writing it.",
+                               element, warpgroup_name(t)),
+           .now = fmt::format("use at {} by {}", text_of(where), name_of(t)),
+           .earlier = fmt::format("wgmma at {}, in {} of warpgroup {}", text_of(a.busy_at),
+                                  committed ? fmt::format("group {}", a.busy_group - 1)
+                                            : std::string("no committed group"),
+                                  t.id / 128),
+           .missing = committed ? fmt::format("a wait for that group; it has waited for {}", known)
+                                : std::string("wgmma_commit() after that wgmma"),
+           .cause = committed ? "the registers belong to wgmma until the wait"
+                              : "a wait counts committed groups alone: the registers belong to "
+                                "wgmma until its group is committed and waited for",
+           .remedy = committed ? "wgmma_wait<0>() before the accumulator is used"
+                               : "wgmma_commit() after the last wgmma of the group, then "
+                                 "wgmma_wait<0>()",
+       }),
+       where, a.busy_at, fmt::format("accumulator of warpgroup {}", t.id / 128)});
 }
+
+namespace {
+
+/// E0054: wgmma adds to registers that hold nothing.
+void check_defined(machine& m, thread const& t, wgmma_call const& call, site where) {
+  accumulator_state const& a = *call.registers;
+  bool const set = a.touched_at.line != 0 || a.busy_group != 0;
+  if (!call.accumulate || set || !m.options_.hazards) return;
+  m.reports.report({"E0054",
+                    "accumulator-not-initialised",
+                    told({
+                        .what = fmt::format("wgmma adds to an accumulator of {} that was never "
+                                            "set.",
+                                            warpgroup_name(t)),
+                        .now = fmt::format("wgmma at {} by {}", text_of(where), name_of(t)),
+                        .cause = "registers hold anything when an accumulator begins to live",
+                        .remedy = "accumulate = false in the first wgmma of a tile, or zeros in "
+                                  "all elements before it",
+                    }),
+                    where,
+                    {},
+                    fmt::format("accumulator of warpgroup {}", t.id / 128)});
+}
+
+}  // namespace
 
 void wgmma_record(wgmma_call const& call, std::uint32_t const* a_regs, bool watched, site where) {
   engine_call const inside;
   machine& m = machine::current();
   thread& t = me();
   warpgroup_state& w = *t.group;
+  check_defined(m, t, call, where);
+  t.wgmma_site = where;
   if (call.registers->touched && m.options_.hazards) {
     site const touched_at = call.registers->touched_at;
-    m.report({"E0031", "missing-wgmma-fence",
-              told({
-                  .what = touched_at.line != 0
-                              ? "wgmma uses accumulator registers that were touched since the last "
-                                "wgmma_fence."
-                              : "wgmma uses accumulator registers that no wgmma_fence has made "
-                                "ready.",
-                  .now = fmt::format("wgmma at {} by {}", text_of(where), name_of(t)),
-                  .earlier =
-                      touched_at.line != 0 ? fmt::format("touched at {}", text_of(touched_at)) : "",
-                  .cause = "the multiply may overtake what ordinary instructions did to its "
-                           "registers",
-                  .remedy = "wgmma_fence(accumulator) before the first wgmma of a group",
-              }),
-              where, touched_at, fmt::format("accumulator of warpgroup {}", t.id / 128)});
+    m.reports.report(
+        {"E0031", "missing-wgmma-fence",
+         told({
+             .what = touched_at.line != 0
+                         ? "wgmma uses accumulator registers that were touched since the last "
+                           "wgmma_fence."
+                         : "wgmma uses accumulator registers that no wgmma_fence has made "
+                           "ready.",
+             .now = fmt::format("wgmma at {} by {}", text_of(where), name_of(t)),
+             .earlier =
+                 touched_at.line != 0 ? fmt::format("touched at {}", text_of(touched_at)) : "",
+             .cause = "the multiply may overtake what ordinary instructions did to its "
+                      "registers",
+             .remedy = "wgmma_fence(accumulator) before the first wgmma of a group",
+         }),
+         where, touched_at, fmt::format("accumulator of warpgroup {}", t.id / 128)});
   }
   call.registers->touched = false;
   call.registers->busy_group = t.wgmma_groups + 1;
@@ -132,39 +177,40 @@ void wgmma_commit(site where) {
   thread& t = me();
   warpgroup_state& w = *t.group;
   t.commit_site = where;
+  t.wgmma_committed_steps = t.wgmma_steps;
   std::size_t const g = t.wgmma_groups++ - w.groups_base;
   if (g == w.groups.size()) w.groups.push_back({t.wgmma_steps, 0, where});
   warpgroup_state::group& group = w.groups[g];
   if (group.last_step != t.wgmma_steps)
     diverged("the number of wgmma in a group", group.where, where);
   if (m.log_) m.log_->commit(t, t.wgmma_groups - 1);
-  if (++group.arrived == 128) m.issue_group(w);
+  if (++group.arrived == 128) m.async.issue_group(w);
 }
 
-void machine::issue_group(warpgroup_state& w) {
+void async_engine::issue_group(warpgroup_state& w) {
   hazard::checker* const check = w.block->cluster->check.get();
-  if (check != nullptr || log_ != nullptr) {
+  if (check != nullptr || m_.log_ != nullptr) {
     std::uint32_t first = 0;  // steps of groups that have been issued but are not complete
     for (std::uint32_t g = w.groups_base; g < w.groups_issued; ++g)
       first = w.groups[g - w.groups_base].last_step - w.steps_base;
     std::uint32_t const last = w.groups[w.groups_issued - w.groups_base].last_step - w.steps_base;
-    if (log_) log_->issued(w, w.groups_issued, first, last);
+    if (m_.log_) m_.log_->issued(w, w.groups_issued, first, last);
     for (std::uint32_t i = first; i < last && check != nullptr; ++i)
       check->multiply(w, w.steps[i].call, w.steps[i].views, w.groups_issued, w.steps[i].where);
   }
   ++w.groups_issued;
-  if (options_.policy == async_policy::eager)
+  if (m_.options_.policy == async_policy::eager)
     complete_group(w);
   else
     pending_groups_.push_back(&w);
 }
 
-void machine::complete_group(warpgroup_state& w) {
-  ++progress_;
-  ++counts_.wgmma_groups;
+void async_engine::complete_group(warpgroup_state& w) {
+  m_.sched.progressed();
+  ++m_.counts_.wgmma_groups;
   warpgroup_state::group const group = w.groups.front();
   std::vector<wgmma_step_data> run;
-  auto const smem_bytes = static_cast<std::uint32_t>(grid_.smem_bytes);
+  auto const smem_bytes = static_cast<std::uint32_t>(m_.grid_.smem_bytes);
   double macs = 0;
   while (w.steps_base != group.last_step) {
     warpgroup_state::step const& first = w.steps.front();
@@ -185,18 +231,19 @@ void machine::complete_group(warpgroup_state& w) {
     std::optional<std::string> const error = run_wgmma_group(
         d, shape, run.data(), static_cast<int>(taken), w.block->smem, smem_base, smem_bytes);
     if (error)
-      stop("E0020", "wgmma-operand",
-           told({
-               .what = "The descriptors of a wgmma do not describe operands in shared memory.",
-               .now = fmt::format(
-                   "wgmma at {} by {}", text_of(where),
-                   warpgroup_name(w.block->threads[static_cast<std::size_t>(128 * w.index)])),
-               .cause = *error,
-               .remedy = "descriptors from operand_tile::desc, or offsets as the canonical layouts "
-                         "have them",
-           }),
-           where, {.by = &w.block->threads[static_cast<std::size_t>(128 * w.index)]});
-    counts_.wgmmas += static_cast<std::int64_t>(taken);
+      m_.reports.stop(
+          "E0020", "wgmma-operand",
+          told({
+              .what = "The descriptors of a wgmma do not describe operands in shared memory.",
+              .now = fmt::format(
+                  "wgmma at {} by {}", text_of(where),
+                  warpgroup_name(w.block->threads[static_cast<std::size_t>(128 * w.index)])),
+              .cause = *error,
+              .remedy = "descriptors from operand_tile::desc, or offsets as the canonical layouts "
+                        "have them",
+          }),
+          where, {.by = &w.block->threads[static_cast<std::size_t>(128 * w.index)]});
+    m_.counts_.wgmmas += static_cast<std::int64_t>(taken);
     macs += 64.0 * 16.0 * shape.n * static_cast<double>(taken);
     for (std::size_t i = 0; i < taken; ++i) w.steps.pop_front();
     w.steps_base += static_cast<std::uint32_t>(taken);
@@ -208,11 +255,11 @@ void machine::complete_group(warpgroup_state& w) {
   auto const passed = std::partition(w.waiters.begin(), w.waiters.end(), [&](thread const* t) {
     return t->wait_value > w.groups_done;
   });
-  for (auto it = passed; it != w.waiters.end(); ++it) wake(*it);
+  for (auto it = passed; it != w.waiters.end(); ++it) m_.sched.wake(*it);
   w.waiters.erase(passed, w.waiters.end());
 }
 
-void machine::check_fragments(thread& t, std::uint32_t groups, site where) {
+void async_engine::check_fragments(thread& t, std::uint32_t groups, site where) {
   std::vector<thread::fragment> const all = std::move(t.fragments);
   t.fragments.clear();
   for (thread::fragment const& f : all) {
@@ -222,19 +269,20 @@ void machine::check_fragments(thread& t, std::uint32_t groups, site where) {
     }
     bool const seen = f.changed.line != 0;
     if (!seen && std::equal(f.value, f.value + 4, f.at)) continue;
-    report({"E0048", "wgmma-fragment-overwritten",
-            told({
-                .what = "Registers of A change while a wgmma may still be reading them.",
-                .now = seen ? fmt::format("written at {} by {}", text_of(f.changed), name_of(t))
-                            : fmt::format("found changed by the wait at {} of {}", text_of(where),
-                                          name_of(t)),
-                .earlier = fmt::format("read by wgmma at {}, group {} of {}", text_of(f.where),
-                                       f.group - 1, warpgroup_name(t)),
-                .missing = "a wait for that group before the registers change",
-                .cause = "wgmma reads A from the registers after the instruction has been issued",
-                .remedy = "wgmma_wait before the fragment is loaded again, or a second fragment",
-            }),
-            seen ? f.changed : where, f.where, fmt::format("A of warpgroup {}", t.id / 128)});
+    m_.reports.report(
+        {"E0048", "wgmma-fragment-overwritten",
+         told({
+             .what = "Registers of A change while a wgmma may still be reading them.",
+             .now = seen ? fmt::format("written at {} by {}", text_of(f.changed), name_of(t))
+                         : fmt::format("found changed by the wait at {} of {}", text_of(where),
+                                       name_of(t)),
+             .earlier = fmt::format("read by wgmma at {}, group {} of {}", text_of(f.where),
+                                    f.group - 1, warpgroup_name(t)),
+             .missing = "a wait for that group before the registers change",
+             .cause = "wgmma reads A from the registers after the instruction has been issued",
+             .remedy = "wgmma_wait before the fragment is loaded again, or a second fragment",
+         }),
+         seen ? f.changed : where, f.where, fmt::format("A of warpgroup {}", t.id / 128)});
   }
 }
 
@@ -246,11 +294,11 @@ void wgmma_wait(int pending, site where) {
   std::uint32_t const needed = t.wgmma_groups - static_cast<std::uint32_t>(pending);
   if (m.log_) m.log_->group_wait(t, needed);
   t.wgmma_known_done = std::max(t.wgmma_known_done, needed);
-  if (!t.fragments.empty()) m.check_fragments(t, needed, where);
+  if (!t.fragments.empty()) m.async.check_fragments(t, needed, where);
   if (hazard::checker* check = t.block->cluster->check.get()) check->waited_for_groups(t, needed);
   if (t.group->groups_done >= needed) return;
   t.group->waiters.push_back(&t);
-  m.block(wait_kind::wgmma_group, t.group, needed, where);
+  m.sched.block(wait_kind::wgmma_group, t.group, needed, where);
 }
 
 }  // namespace tw::emu

@@ -99,13 +99,16 @@ std::vector<rule> const& rules() {
        [](statistics const& c) -> verdict {
          auto const n = c.plain_loads + c.plain_stores + c.matrix_loads + c.matrix_stores +
                         c.tma_loads + c.tma_stores + c.tma_reductions + c.async_stores + c.wgmmas;
+         if (n == 0 && !c.plain_accesses_seen)
+           return {false, "ordinary loads and stores were not seen (compile with "
+                          "tilewright_add_kernel, or -fsanitize=thread)"};
          if (n == 0) return {false, "no accesses of shared memory"};
          if (!c.hazards) return {false, "hazards were not checked"};
          return {true, fmt::format("{} operations on shared memory, {} of them plain", n,
                                    c.plain_loads + c.plain_stores)};
        }},
       {"global memory",
-       {"E0042", "E0043", "E0044", "E0046", "E0047"},
+       {"E0042", "E0043", "E0044", "E0046", "E0047", "E0052", "E0055"},
        [](statistics const& c) -> verdict {
          if (!c.hazards) return {false, "hazards were not checked"};
          if (!copies(c) && !c.plain_accesses_seen) return {false, "no accesses were seen"};
@@ -113,14 +116,15 @@ std::vector<rule> const& rules() {
                                    c.plain_accesses_seen ? ", and ordinary loads and stores" : "")};
        }},
       {"barriers and progress",
-       {"E0001", "E0002", "E0003", "E0010", "E0019", "E0021", "E0008", "E0018"},
+       {"E0001", "E0002", "E0003", "E0010", "E0019", "E0021", "E0008", "E0018", "E0053", "E0056",
+        "E0057", "E0058", "E0059", "E0060"},
        [](statistics const& c) -> verdict {
          return {true, fmt::format("{} CTAs, {} rounds of barriers, {} arrives "
                                    "on mbarriers",
                                    c.ctas, c.barriers + c.cluster_barriers, c.arrives)};
        }},
       {"accumulators",
-       {"E0030", "E0009", "E0012", "E0048"},
+       {"E0030", "E0009", "E0012", "E0048", "E0054"},
        [](statistics const& c) -> verdict {
          if (c.wgmmas == 0) return {false, "no wgmma"};
          return {true, fmt::format("{} wgmma in {} groups", c.wgmmas, c.wgmma_groups)};

@@ -172,7 +172,7 @@ void checker::load(thread& t, bulk_op& op) {
   component first = 0;  // of the first CTA: the load has read the tensor when its phase is over
   for (cta_state& c : cluster_->ctas) {
     if ((op.cta_mask >> c.rank & 1U) == 0) continue;
-    mbarrier_state& b = machine_->barrier_at(c, c.smem + op.bar_offset, op.where);
+    mbarrier_state& b = machine_->barrier.at(c, c.smem + op.bar_offset, op.where);
     use(t, c, b, true, op.where);
     r.who = b.face.phases;
     r.when = b.phase + 1;
@@ -180,8 +180,11 @@ void checker::load(thread& t, bulk_op& op) {
     b.face.issued += op.map->box_bytes();
     op.issue_phase[c.rank] = b.phase;
     for (touched const& at : scratch_) access_cells(t, c, at, r);
-    note_remote(c, {r.who, r.when, op.where, remote_access::kind::copy, op.smem_offset});
-    if (r.who == first) global_box(t, op, r);
+    note_remote(c, {r.who, r.when, op.where, remote_access::kind::copy, op.smem_offset, t.cta});
+    if (r.who == first) {
+      global_box(t, op, r);
+      global_map(t, op, r);
+    }
   }
 }
 
@@ -210,6 +213,7 @@ void checker::store(thread& t, bulk_op const& op) {
   r.where = op.where;
   each_box_block(op, scratch_);
   for (touched const& at : scratch_) access_cells(t, *op.cta, at, r);
+  global_map(t, op, r);
   r.who = new_component(t.global.writes, component_face::kind::writes, t);
   r.what = op.what == bulk_op::kind::store ? access::tma_store_write : access::tma_reduce;
   global_box(t, op, r);

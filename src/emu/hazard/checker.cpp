@@ -24,10 +24,10 @@ void checker::start(machine& m, cluster_state& c, grid const& g, options const& 
   for (int cta = 0; cta < g.cluster; ++cta)
     for (int w = 0; w < groups_; ++w) faces_.push_back({component_face::kind::warpgroup, cta, w});
   faces_.push_back({component_face::kind::predecessor, 0, 0});
-  memory_ = m.memory();
+  memory_ = m.globals();
   global_faces_.clear();
   imports_.clear();
-  notes_ = {};
+  notes_.clear();
   group_memory_.assign(static_cast<std::size_t>(g.cluster * groups_), {});
   unfenced_inits_.assign(static_cast<std::size_t>(g.cluster * threads_), {});
   shadows_.resize(static_cast<std::size_t>(g.cluster));
@@ -149,6 +149,7 @@ void checker::init(thread& t, mbarrier_state& b) {
   f.maker = thread_component(t);
   f.made = t.actor.own;
   f.seen.assign(static_cast<std::size_t>(threads_), 0);
+  f.repeated.clear();
   unfenced_inits_[f.maker].push_back(&b);
 }
 
@@ -198,9 +199,21 @@ void checker::passed(thread& t, mbarrier_state& b, scope s, bool peek, site wher
   std::uint32_t const now = b.phase + 1;  // phases observed, counting the state before the first
   constexpr std::uint32_t peeked = 1U << 31;
   bool const again = (seen & ~peeked) == now;
-  if (again && (seen & peeked) == 0) report_stale_phase(t, b, where);
+  if (again && (seen & peeked) == 0) {
+    auto const self = static_cast<std::uint32_t>(t.id);
+    if (has_newer_phase(b, t.id))
+      report_stale_phase(t, b, where);
+    else if (std::ranges::find(f.repeated, self, &mbarrier_face::repeated_wait::thread) ==
+             f.repeated.end())
+      f.repeated.push_back({self, where});
+  }
   seen = now | (peek ? peeked : 0);
   leave(t, s == scope::cluster && f.wide_out ? f.all : f.own);
+}
+
+bool checker::has_newer_phase(mbarrier_state const& b, int thread) {
+  std::uint32_t const seen = b.face.seen[static_cast<std::size_t>(thread)] & ~(1U << 31);
+  return b.phase + 1 > seen || b.pending != b.count || b.expected != 0 || b.face.issued != 0;
 }
 
 void checker::note_remote(cta_state const& owner, remote_access const& now) {
@@ -217,6 +230,10 @@ void checker::exits(thread& t, bool last_of_cta) {
   l.in.add(t.actor.known);
   l.in.add(thread_component(t), t.actor.own, t.actor.own_fenced);
   if (!last_of_cta) return;
+  for (mbarrier_state const& b : t.block->mbarriers)
+    for (mbarrier_face::repeated_wait const& w : b.face.repeated)
+      if (has_newer_phase(b, static_cast<int>(w.thread)))
+        report_stale_phase(t.block->threads[w.thread], b, w.where);
   clock_ref const known = l.in.freeze(pool_);
   for (remote_access const& r : l.remote)
     if (known->happened(r.who) < r.when) {

@@ -68,6 +68,13 @@ struct mbarrier_face {
   stamp fenced = 0;         // when its fence_mbarrier_init ran; 0: not yet
   std::int64_t issued = 0;  // bytes of the loads bound to the current phase
   std::vector<std::uint32_t> seen;  // by thread: newest phase observed, plus 2; 0: none
+  struct repeated_wait {
+    std::uint32_t thread;
+    site where;
+  };
+  /// The first wait of each thread for a phase whose end it had seen before. That is legal; but
+  /// where a newer phase is going on or follows unseen, the thread has mistaken the parity.
+  std::vector<repeated_wait> repeated;
 };
 
 /// Who issued a wgmma with which knowledge: usually one clock for all 128 threads.
@@ -79,6 +86,10 @@ struct step_views {
   std::vector<view> views;
   stamp own_fenced[128] = {};
 };
+
+/// "global memory partials+0x40": by the parameter of the kernel that points there; "variable
+/// NAME+0x0" of a variable of the program.
+std::string global_name(grid const& g, void const* params, std::uintptr_t address);
 
 class checker {
  public:
@@ -100,6 +111,10 @@ class checker {
               site where);
   void phase_done(mbarrier_state& b);
   void passed(thread& t, mbarrier_state& b, scope s, bool peek, site where);
+
+  /// E0034 if the thread has waited again for a phase that it had seen end: the cause of an arrive
+  /// that comes too early.
+  bool blame_any_stale_wait(thread const& by);
 
   // Accesses of shared memory
   void matrix_row(thread& t, std::uint32_t offset, bool write, site where);
@@ -162,6 +177,7 @@ class checker {
     site where;
     enum class kind : std::uint8_t { arrive, copy, plain, store_async } what;
     std::uint32_t offset = 0;  // in the shared memory of the CTA that it reaches
+    int by_cta = -1;           // its issuer, in the grid
   };
 
   /// `owner` must not exit before it.
@@ -176,6 +192,8 @@ class checker {
   }
   /// The phase has a release at cluster scope: a wait of that scope learns more.
   static void widen(mbarrier_face& f);
+  /// Has a phase begun after the last one whose end the thread has seen?
+  static bool has_newer_phase(mbarrier_state const& b, int thread);
   void learn(thread& t, component c, stamp s, remembered<std::uint64_t>& memory);
 
   enum class verdict : std::uint8_t { ordered, unordered, unfenced };
@@ -194,6 +212,7 @@ class checker {
   std::uint32_t global_face_of(thread const& t, component who, bool own_thread);
   void global_access(thread& t, std::uintptr_t address, std::size_t bytes, record const& r);
   void global_box(thread& t, bulk_op const& op, record r);
+  void global_map(thread& t, bulk_op const& op, record r);
   struct global_conflict {
     verdict how = verdict::ordered;
     std::uintptr_t address = 0;
@@ -220,6 +239,8 @@ class checker {
   void report_unwritten(cta_state const& owner, std::uint32_t offset, record const& now,
                         thread const& by);
   void report_stale_phase(thread const& t, mbarrier_state const& b, site where);
+  /// E0034 instead of a conflict: the thread's wait for that barrier was for an older phase.
+  bool blame_stale_wait(cta_state const& owner, record const& earlier, thread const& by);
   void report_init(thread const& t, cta_state const& owner, mbarrier_state const& b, bool unfenced,
                    site where);
   void report_k_mismatch(thread const& by, int const (&k_a)[2], int const (&k_b)[2],
@@ -232,6 +253,8 @@ class checker {
   std::string object(cta_state const& owner, std::uint32_t offset) const;
   std::string describe(record const& r, bool with_thread) const;
   std::string actor_of(record const& r, thread const& by) const;
+  /// The call that would have committed the access's group, where none has; null: one has.
+  char const* missing_commit(record const& earlier) const;
 
   machine* machine_ = nullptr;
   cluster_state* cluster_ = nullptr;
@@ -266,9 +289,15 @@ class checker {
     std::vector<knowledge_ref> taken;  // each holds all before it
   };
   std::vector<imports> imports_;
-  struct flag_notes {  // what was wrong with the flags that this cluster polled: for the reports
-    site relaxed_write, relaxed_read, narrow;
-  } notes_;
+  /// What was wrong with a flag that a thread of this cluster read: for the reports.
+  struct flag_note {
+    enum class kind : std::uint8_t { narrow_scope, relaxed_write, relaxed_read } what;
+    int writer, reader;  // CTAs; `several` (global_order.cpp): any
+    bool polled;         // by a load alone: a counter that is added to is seldom the flag
+    site where;
+  };
+  std::vector<flag_note> notes_;  // newest last
+  void note_flag(flag_note const& n);
   std::vector<touched> scratch_;
   std::uint32_t next_origin_ = 0;
   int origin_first_[2] = {};

@@ -46,6 +46,8 @@ struct global_face {
   char const* role = "";
 };
 
+inline constexpr int several = -2;  // threads of several CTAs or clusters have released
+
 /// What a release has left at a word, and for whom.
 struct released {
   scope reach;
@@ -56,7 +58,8 @@ struct released {
 /// An atomic word.
 struct atomic_word {
   std::vector<released> out;
-  site relaxed_at;  // the newest write without release (line 0: none)
+  site relaxed_at;      // the newest write without release (line 0: none)
+  int relaxed_by = -1;  // the CTA that wrote it
 };
 
 class global_memory {

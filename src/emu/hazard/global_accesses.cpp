@@ -7,18 +7,6 @@
 
 namespace tw::emu::hazard {
 
-namespace {
-
-/// Pairs that the hardware itself makes atomic: nothing needs to order them.
-bool atomic_pair(access a, access b) {
-  auto const adds = [](access x) {
-    return x == access::atomic_read || x == access::atomic_write || x == access::tma_reduce;
-  };
-  return adds(a) && adds(b);
-}
-
-}  // namespace
-
 std::uint32_t checker::global_face_of(thread const& t, component who, bool own_thread) {
   if (global_faces_.size() <= who) global_faces_.resize(who + 1);
   std::uint32_t& id = global_faces_[who];
@@ -37,7 +25,8 @@ stamp checker::known_of(clock_ref const& clock, global_face const& f) const {
 
 checker::verdict checker::judge_global(thread const& t, record const& now,
                                        record const& earlier) const {
-  if (atomic_pair(now.what, earlier.what)) return verdict::ordered;
+  // Pairs that the hardware itself makes atomic: nothing needs to order them.
+  if (traits(now.what).atomic && traits(earlier.what).atomic) return verdict::ordered;
   if (memory_->is_predecessor(earlier.who))
     return t.actor.known->happened(predecessor_component()) > 0 ? verdict::ordered
                                                                 : verdict::unordered;
@@ -45,7 +34,8 @@ checker::verdict checker::judge_global(thread const& t, record const& now,
   bool const self = f.cluster == cluster_->id && f.who == thread_component(t);
   stamp const known = self ? t.actor.own : known_of(t.actor.known, f);
   if (known < earlier.when) return verdict::unordered;
-  if (!is_async(now.what) || earlier.what != access::plain_write ||
+  bool const generic_write = is_write(earlier.what) && !is_async(earlier.what);
+  if (!is_async(now.what) || !generic_write ||
       memory_->fence_between(earlier.who, earlier.when, known))
     return verdict::ordered;
   // The other reading: the issuing thread's own fence, after it learnt of the access, counts too.
@@ -120,6 +110,13 @@ void checker::global_plain(thread& t, std::uintptr_t address, std::size_t bytes,
   r.what = write ? access::plain_write : access::plain_read;
   r.where = where;
   global_access(t, address, bytes, r);
+}
+
+void checker::global_map(thread& t, bulk_op const& op, record r) {
+  if (op.map_in_global == nullptr) return;
+  r.what = access::map_read;
+  r.origin = 0;
+  global_access(t, reinterpret_cast<std::uintptr_t>(op.map_in_global), sizeof(tensor_map), r);
 }
 
 void checker::global_box(thread& t, bulk_op const& op, record r) {

@@ -11,8 +11,6 @@ namespace tw::emu::hazard {
 
 namespace {
 
-constexpr int several = -2;  // threads of several CTAs or clusters have released
-
 scope narrower(scope a, scope b) { return a < b ? a : b; }
 
 }  // namespace
@@ -62,6 +60,15 @@ void checker::acquire(thread& t, released const& from) {
   a.known = pool_.with(a.known, who, static_cast<stamp>(it->taken.size()));
 }
 
+void checker::note_flag(flag_note const& n) {
+  constexpr std::size_t max_notes = 32;
+  std::erase_if(notes_, [&](flag_note const& x) {
+    return x.what == n.what && x.writer == n.writer && x.reader == n.reader && x.where == n.where;
+  });
+  if (notes_.size() == max_notes) notes_.erase(notes_.begin());
+  notes_.push_back(n);
+}
+
 void checker::global_fence(thread& t, scope s) {
   std::scoped_lock const lock(memory_->mutex);
   for (released const& r : t.global.seen)
@@ -85,21 +92,23 @@ void checker::atomic(thread& t, std::uintptr_t address, std::size_t bytes, bool 
     bool const acquires = o == mem_order::acquire || o == mem_order::acq_rel;
     for (released const& from : word.out) {
       if (!reaches(from, t, s)) {
-        notes_.narrow = where;
+        note_flag({flag_note::kind::narrow_scope, from.cta, t.cta, !writes, where});
         continue;
       }
       if (acquires) {
         acquire(t, from);
         continue;
       }
-      if (from.cta != t.cta) notes_.relaxed_read = where;
+      if (from.cta != t.cta)
+        note_flag({flag_note::kind::relaxed_read, from.cta, t.cta, !writes, where});
       auto& seen = t.global.seen;
       if (std::ranges::find(seen, from.what, &released::what) == seen.end()) {
         if (seen.size() == 8) seen.erase(seen.begin());
         seen.push_back(from);
       }
     }
-    if (word.relaxed_at.line != 0) notes_.relaxed_write = word.relaxed_at;
+    if (word.relaxed_at.line != 0)
+      note_flag({flag_note::kind::relaxed_write, word.relaxed_by, t.cta, !writes, word.relaxed_at});
   }
   if (!writes) return;
   released mine{s, t.cta, cluster_->id, nullptr};
@@ -111,6 +120,7 @@ void checker::atomic(thread& t, std::uintptr_t address, std::size_t bytes, bool 
   }
   if (!reads) word.out.clear();  // a store begins anew; an addition continues the sequence
   word.relaxed_at = mine.what ? site{} : where;
+  word.relaxed_by = t.cta;
   if (!mine.what) return;
   auto it = std::ranges::find(word.out, mine.reach, &released::reach);
   while (it != word.out.end() && mine.reach != scope::gpu && it->cta != mine.cta)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // global_reports.cpp  Words for hazards in global memory.
+#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <cstring>
@@ -18,34 +19,6 @@ struct words {
   char const* kind;
   std::string cause, remedy;
 };
-
-char const* sentence(access a) {
-  switch (a) {
-    case access::plain_read: return "An ordinary load reads";
-    case access::plain_write: return "An ordinary store writes";
-    case access::cp_async_read: return "cp.async reads";
-    case access::tma_load_read: return "A TMA load reads";
-    case access::tma_store_write: return "A TMA store writes";
-    case access::tma_reduce: return "A TMA reduction adds to";
-    case access::atomic_read: return "An atomic load reads";
-    case access::atomic_write: return "An atomic operation changes";
-    default: return "An access touches";
-  }
-}
-
-char const* verb(access a) {
-  switch (a) {
-    case access::plain_read: return "read";
-    case access::plain_write: return "written";
-    case access::cp_async_read: return "read by a cp.async";
-    case access::tma_load_read: return "read by a TMA load";
-    case access::tma_store_write: return "written by a TMA store";
-    case access::tma_reduce: return "added to by a TMA reduction";
-    case access::atomic_read: return "read atomically";
-    case access::atomic_write: return "changed atomically";
-    default: return "touched";
-  }
-}
 
 /// Where a parameter of the kernel points: a pointer, or the tensor of a tensor map.
 struct pointed {
@@ -79,12 +52,22 @@ void nearest(std::span<smem_object const> objects, std::byte const* at, std::str
 
 }  // namespace
 
-std::string checker::global_object(std::uintptr_t address) const {
+std::string global_name(grid const& g, void const* params, std::uintptr_t address) {
+  Dl_info variable;
+  auto const* const at = reinterpret_cast<std::byte const*>(address);
+  if (::dladdr(at, &variable) != 0 && variable.dli_sname != nullptr)
+    return fmt::format("variable {}+{:#x}", variable.dli_sname,
+                       at - static_cast<std::byte const*>(variable.dli_saddr));
   pointed best;
-  nearest(grid_.params_objects, static_cast<std::byte const*>(machine_->params()), "", address,
-          best);
-  return best.name.empty() ? std::string("global memory")
-                           : fmt::format("global memory {}+{:#x}", best.name, address - best.begin);
+  nearest(g.params_objects, static_cast<std::byte const*>(params), "", address, best);
+  constexpr std::uintptr_t max_distance = std::uintptr_t{1} << 32;  // farther: another array
+  return best.name.empty() || address - best.begin > max_distance
+             ? std::string("global memory")
+             : fmt::format("global memory {}+{:#x}", best.name, address - best.begin);
+}
+
+std::string checker::global_object(std::uintptr_t address) const {
+  return global_name(grid_, machine_->params_, address);
 }
 
 void checker::report_global(thread const& t, global_conflict const& c, record const& now) {
@@ -109,17 +92,24 @@ void checker::report_global(thread const& t, global_conflict const& c, record co
          "until shared memory was read",
          "tma_store_wait<0>() by the thread that stored, before it tells others"};
   } else if (c.by.cta != t.cta) {
-    if (notes_.narrow.line != 0)
+    // The newest flag between the two CTAs; one that was polled rather than a counter.
+    flag_note const* flag = nullptr;
+    for (flag_note const& n : notes_)
+      if (n.reader == t.cta && (n.writer == c.by.cta || n.writer == several) &&
+          (flag == nullptr || n.polled >= flag->polled))
+        flag = &n;
+    if (flag == nullptr) {
+    } else if (flag->what == flag_note::kind::narrow_scope) {
       w.cause = fmt::format(
-          "the flag read at {} was written, or is read, with a scope that does "
-          "not hold both CTAs",
-          text_of(notes_.narrow));
-    else if (notes_.relaxed_write.line != 0)
+          "the flag read at {} was written, or is read, with a scope that does not hold both CTAs",
+          text_of(flag->where));
+    } else if (flag->what == flag_note::kind::relaxed_write) {
       w.cause = fmt::format("the flag in between was written at {} without release",
-                            text_of(notes_.relaxed_write));
-    else if (notes_.relaxed_read.line != 0)
-      w.cause = fmt::format("the flag in between was read at {} without acquire",
-                            text_of(notes_.relaxed_read));
+                            text_of(flag->where));
+    } else {
+      w.cause =
+          fmt::format("the flag in between was read at {} without acquire", text_of(flag->where));
+    }
   }
   std::string const place = global_object(c.address);
   std::string const earlier_by = fmt::format(
@@ -133,10 +123,10 @@ void checker::report_global(thread const& t, global_conflict const& c, record co
                                    : "which another thread has read: nothing orders the two";
   report(w.code, w.kind,
          told({
-             .what = fmt::format("{} {}, {}.", sentence(now.what), place, why),
-             .now = fmt::format("{} at {} by {}", verb(now.what), text_of(now.where),
+             .what = fmt::format("{} {}, {}.", traits(now.what).now, place, why),
+             .now = fmt::format("{} at {} by {}", traits(now.what).did_by, text_of(now.where),
                                 tw::emu::name_of(t)),
-             .earlier = fmt::format("{} at {} by {}", verb(c.earlier.what),
+             .earlier = fmt::format("{} at {} by {}", traits(c.earlier.what).did_by,
                                     text_of(c.earlier.where), earlier_by),
              .cause = w.cause,
              .remedy = w.remedy,

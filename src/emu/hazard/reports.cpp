@@ -2,6 +2,8 @@
 // reports.cpp  Words for hazards: both accesses, the object, what is not known, cause and remedy.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "emu/hazard/checker.hpp"
 #include "emu/machine.hpp"
 #include "emu/words.hpp"
@@ -24,46 +26,30 @@ std::string checker::name_of(component c) const {
 }
 
 std::string checker::describe(record const& r, bool with_thread) const {
+  access_traits const& kind = traits(r.what);
   std::string const who = name_of(r.who);
-  std::string const by = with_thread ? " by " + who : "";
-  switch (r.what) {
-    case access::plain_read: return "read" + by;
-    case access::plain_write: return "written" + by;
-    case access::stmatrix: return "written with stmatrix" + by;
-    case access::ldmatrix: return "read with ldmatrix" + by;
-    case access::tma_write: {
-      thread const* const by_thread = origins_[r.origin].by;
-      return fmt::format("written by a TMA load that completes phase {} of {}{}", r.when - 1, who,
-                         with_thread && by_thread != nullptr
-                             ? ", issued by " + tw::emu::name_of(*by_thread) + ","
-                             : "");
+  switch (kind.completes) {
+    case completion::program_order: break;
+    case completion::mbarrier_phase: {
+      std::string text =
+          fmt::format("{} that completes phase {} of {}", kind.did_by, r.when - 1, who);
+      thread const* const issuer = r.origin != 0 ? origins_[r.origin].by : nullptr;
+      if (with_thread && issuer != nullptr)
+        text += ", issued by " + tw::emu::name_of(*issuer) + ",";
+      return text;
     }
-    case access::undefined: return "left undefined" + by;
-    case access::tma_store_read:
-      return fmt::format("read by a TMA store, bulk group {} of {}", r.when - 1, who);
-    case access::async_write:
-      return fmt::format("written by store_async, which phase {} of {} counts", r.when - 1, who);
-    case access::cp_async_write:
-      return fmt::format("written by cp.async, group {} of {}", r.when - 1, who);
-    case access::cp_async_read:
-    case access::tma_load_read:
-    case access::tma_store_write:
-    case access::tma_reduce:
-    case access::atomic_read:
-    case access::atomic_write: break;  // of global memory: describe_global
-    case access::wgmma_read: return fmt::format("read by wgmma, group {} of {}", r.when - 1, who);
+    case completion::bulk_group:
+      return fmt::format("{}, bulk group {} of {}", kind.did_by, r.when - 1, who);
+    case completion::wgmma_group:
+    case completion::copy_group:
+      return fmt::format("{}, group {} of {}", kind.did_by, r.when - 1, who);
   }
-  return "";
+  return with_thread ? fmt::format("{} by {}", kind.did_by, who) : std::string(kind.did_by);
 }
 
 std::string checker::actor_of(record const& r, thread const& by) const {
-  switch (r.what) {
-    case access::wgmma_read:  // the group's owner says it
-    case access::tma_store_read:
-    case access::cp_async_write: return "";
-    case access::tma_write: return ", issued by " + tw::emu::name_of(by);
-    default: return " by " + tw::emu::name_of(by);
-  }
+  if (!traits(r.what).names_actor) return "";  // the group's owner says it
+  return (r.what == access::tma_write ? ", issued by " : " by ") + tw::emu::name_of(by);
 }
 
 void checker::report(char const* code, char const* kind, std::string text, site where, site earlier,
@@ -81,7 +67,7 @@ void checker::report(char const* code, char const* kind, std::string text, site 
     d.role = by->role;
   }
   d.phase = phase;
-  machine_->report(std::move(d));
+  machine_->reports.report(std::move(d));
 }
 
 namespace {
@@ -92,36 +78,12 @@ struct words {
   std::string what, cause, remedy;
 };
 
-/// "A TMA load writes"; of an earlier access "a TMA load", "has written".
-struct verbs {
-  char const* now;
-  char const* before;
-  char const* did;
-};
-verbs verbs_of(access a) {
-  switch (a) {
-    case access::plain_read: return {"An ordinary load reads", "an ordinary load", "has read"};
-    case access::plain_write:
-      return {"An ordinary store writes", "an ordinary store", "has written"};
-    case access::stmatrix: return {"stmatrix writes", "stmatrix", "has written"};
-    case access::ldmatrix: return {"ldmatrix reads", "ldmatrix", "has read"};
-    case access::tma_write: return {"A TMA load writes", "a TMA load", "has written"};
-    case access::tma_store_read: return {"A TMA store reads", "a TMA store", "has read"};
-    case access::wgmma_read: return {"wgmma reads", "wgmma", "has read"};
-    case access::undefined:
-      return {"leave_undefined() changes", "leave_undefined()", "has changed"};
-    case access::async_write: return {"store_async writes", "store_async", "has written"};
-    case access::cp_async_write: return {"cp.async writes", "cp.async", "has written"};
-    default: return {"An access touches", "an access", "has touched"};
-  }
-}
-
 /// whose: " of thread 3" where the earlier access is one thread's.
 words words_for(std::string const& place, record const& earlier, std::string const& whose,
                 record const& now, bool unfenced) {
-  std::string const begin = fmt::format("{} {}", verbs_of(now.what).now, place);
+  std::string const begin = fmt::format("{} {}", traits(now.what).now, place);
   std::string const before =
-      fmt::format("{}{} {}", verbs_of(earlier.what).before, whose, verbs_of(earlier.what).did);
+      fmt::format("{}{} {}", traits(earlier.what).noun, whose, traits(earlier.what).did);
   if (unfenced)
     return {
         "E0025", "missing-proxy-fence",
@@ -163,11 +125,24 @@ words words_for(std::string const& place, record const& earlier, std::string con
 
 }  // namespace
 
+char const* checker::missing_commit(record const& earlier) const {
+  component_face const& f = faces_[earlier.who];
+  if (f.what != component_face::kind::stores && f.what != component_face::kind::copies)
+    return nullptr;
+  thread const& issuer =
+      cluster_->ctas[static_cast<std::size_t>(f.cta)].threads[static_cast<std::size_t>(f.index)];
+  bool const store = f.what == component_face::kind::stores;
+  std::uint32_t const committed = store ? issuer.bulk_committed : issuer.copies_committed;
+  if (earlier.when <= committed) return nullptr;
+  return store ? "tma_store_commit()" : "cp_async_commit()";
+}
+
 void checker::report_conflict(cta_state const& owner, std::uint32_t offset, record const& earlier,
                               record const& now, thread const& by, verdict v) {
+  if (v == verdict::unordered && blame_stale_wait(owner, earlier, by)) return;
   std::string const place = object(owner, offset);
   component_face const& f = faces_[earlier.who];
-  words const w =
+  words w =
       words_for(place, earlier,
                 f.what == component_face::kind::thread ? fmt::format(" of thread {}", f.index) : "",
                 now, v == verdict::unfenced);
@@ -176,29 +151,36 @@ void checker::report_conflict(cta_state const& owner, std::uint32_t offset, reco
   if (v == verdict::unfenced) {
     missing = "a proxy fence between the earlier access and its thread's next arrive";
   } else {
-    switch (earlier.what) {
-      case access::tma_write:
-        missing = fmt::format("a wait for phase {} of {}; the thread ", earlier.when - 1,
-                              name_of(earlier.who)) +
-                  (known == 0 ? "has seen none end"
-                              : fmt::format("has seen the end of phase {}", known - 1));
+    switch (traits(earlier.what).completes) {
+      case completion::mbarrier_phase:
+        missing = fmt::format("a wait{} for phase {} of {}",
+                              earlier.what == access::async_write ? " of cluster scope" : "",
+                              earlier.when - 1, name_of(earlier.who));
+        if (earlier.what == access::tma_write)
+          missing += known == 0
+                         ? "; the thread has seen none end"
+                         : fmt::format("; the thread has seen the end of phase {}", known - 1);
         break;
-      case access::async_write:
-        missing = fmt::format("a wait of cluster scope for phase {} of {}", earlier.when - 1,
-                              name_of(earlier.who));
-        break;
-      case access::wgmma_read:
-      case access::tma_store_read:
-      case access::cp_async_write:
+      case completion::wgmma_group:
+      case completion::bulk_group:
+      case completion::copy_group:
+        if (char const* const commit = missing_commit(earlier)) {
+          missing = fmt::format("{} after it: the group was never committed, so no wait covers it",
+                                commit);
+          w.cause = "a wait counts committed groups alone";
+          w.remedy = fmt::format("{} by the thread that issued it, before its wait", commit);
+          break;
+        }
         missing = std::string("a wait for that group; ") +
                   (known == 0 ? "the thread knows of none that is finished"
                               : fmt::format("the thread knows group {} to be finished", known - 1));
         break;
-      default: missing = "a barrier that leads from the earlier access to this one";
+      case completion::program_order:
+        missing = "a barrier that leads from the earlier access to this one";
     }
   }
   auto const of_phase = [](record const& r) {
-    return r.what == access::tma_write || r.what == access::async_write;
+    return traits(r.what).completes == completion::mbarrier_phase;
   };
   bool const phased = of_phase(earlier) || of_phase(now);
   report(w.code, w.kind,
@@ -222,7 +204,7 @@ void checker::report_unwritten(cta_state const& owner, std::uint32_t offset, rec
   report("E0029", "uninitialised-read",
          told({
              .what = fmt::format("{} {}, which nothing has written since the CTA began.",
-                                 verbs_of(now.what).now, place),
+                                 traits(now.what).now, place),
              .now = fmt::format("{} at {}{}", describe(now, false), text_of(now.where),
                                 actor_of(now, by)),
              .cause = "no store and no copy has filled these bytes, or the thread that does comes "
@@ -232,22 +214,49 @@ void checker::report_unwritten(cta_state const& owner, std::uint32_t offset, rec
          now.where, {}, place, &by);
 }
 
+bool checker::blame_any_stale_wait(thread const& by) {
+  for (mbarrier_state const& b : by.block->mbarriers)
+    for (mbarrier_face::repeated_wait const& w : b.face.repeated)
+      if (w.thread == static_cast<std::uint32_t>(by.id)) {
+        report_stale_phase(by, b, w.where);
+        return true;
+      }
+  return false;
+}
+
+bool checker::blame_stale_wait(cta_state const& owner, record const& earlier, thread const& by) {
+  component_face const& f = faces_[earlier.who];
+  for (mbarrier_state const& b : by.block->mbarriers) {
+    auto const w = std::ranges::find(b.face.repeated, static_cast<std::uint32_t>(by.id),
+                                     &mbarrier_face::repeated_wait::thread);
+    if (w == b.face.repeated.end()) continue;
+    bool const same_barrier = f.what == component_face::kind::mbarrier &&
+                              owner.rank == by.cluster_rank && b.face.phases == earlier.who;
+    if (!same_barrier && !has_newer_phase(b, by.id)) continue;
+    report_stale_phase(by, b, w->where);
+    return true;
+  }
+  return false;
+}
+
 void checker::report_stale_phase(thread const& t, mbarrier_state const& b, site where) {
   std::string const place = object(*t.block, b.offset);
+  std::uint32_t const seen = b.face.seen[static_cast<std::size_t>(t.id)] & ~(1U << 31);
   std::string const why =
-      b.phase == 0
+      seen <= 1
           ? std::string(" for the second time, before its first phase has ended.")
-          : fmt::format(": it is for phase {}, whose end the thread has seen before.", b.phase - 1);
+          : fmt::format(": it is for phase {}, whose end the thread has seen before.", seen - 2);
   report("E0034", "stale-phase",
          told({
              .what = fmt::format("A wait on {} passes at once{}", place, why),
-             .now = fmt::format("wait for parity {} at {} by {}", (b.phase & 1U) ^ 1U,
-                                text_of(where), tw::emu::name_of(t)),
+             .now = fmt::format("wait for parity {} at {} by {}", seen & 1U, text_of(where),
+                                tw::emu::name_of(t)),
              .barrier = barrier_text(grid_, *t.block, b),
-             .cause = "most often the parity was not flipped when the ring wrapped round",
+             .cause = "the barrier has a newer phase, which the thread does not wait for: most "
+                      "often the parity was not flipped when the ring wrapped round",
              .remedy = "phase ^= 1 each time the stage index returns to 0",
          }),
-         where, b.made_at, place, &t, static_cast<std::int64_t>(b.phase) - 1);
+         where, b.made_at, place, &t, static_cast<std::int64_t>(seen) - 2);
 }
 
 void checker::report_init(thread const& t, cta_state const& owner, mbarrier_state const& b,
@@ -276,25 +285,36 @@ void checker::report_init(thread const& t, cta_state const& owner, mbarrier_stat
 }
 
 void checker::report_early_exit(thread const& t, remote_access const& r) {
+  using kind = remote_access::kind;
   std::string const at = object_name(grid_, r.offset);
-  std::string const what = r.what == remote_access::kind::copy    ? "a multicast TMA load of " + at
-                           : r.what == remote_access::kind::plain ? "an ordinary access of " + at
-                           : r.what == remote_access::kind::store_async ? "a store_async to " + at
-                                                                        : "an arrive on " + at;
-  bool const of_phase =
-      r.what == remote_access::kind::copy || r.what == remote_access::kind::store_async;
+  bool const of_phase = r.what == kind::copy || r.what == kind::store_async;
+  bool const own = r.what == kind::copy && r.by_cta == t.cta;
+  std::string const what = r.what == kind::copy
+                               ? fmt::format("a {}TMA load of {}", own ? "" : "multicast ", at)
+                           : r.what == kind::plain       ? "an ordinary access of " + at
+                           : r.what == kind::store_async ? "a store_async to " + at
+                                                         : "an arrive on " + at;
   report(
       "E0036", "cta-exit-before-remote-access",
       told({
-          .what = fmt::format("CTA {} may end before {} in its shared memory comes from a peer.",
-                              t.cta, what),
+          .what = own ? fmt::format("CTA {} may end while {} is still in flight.", t.cta, what)
+                      : fmt::format("CTA {} may end before {} in its shared memory comes from "
+                                    "a peer.",
+                                    t.cta, what),
           .now = fmt::format("end of CTA {}, whose last thread is {}", t.cta, tw::emu::name_of(t)),
           .earlier = fmt::format("{} at {}, {} {}", what, text_of(r.where),
                                  of_phase ? "which completes a phase of" : "by", name_of(r.who)),
-          .missing =
-              fmt::format("a step by which CTA {} learns that this access has happened", t.cta),
+          .missing = of_phase ? fmt::format("a wait in CTA {} for phase {} of {}", t.cta,
+                                            r.when - 1, name_of(r.who))
+                              : fmt::format("a step by which CTA {} learns that this access has "
+                                            "happened",
+                                            t.cta),
           .cause = "the memory of a CTA is given away when it ends",
-          .remedy = "cluster_sync() as the last act of the kernel, in all threads",
+          .remedy = own        ? "wait() on that barrier for that phase before the kernel ends"
+                    : of_phase ? "each CTA that bytes are sent to waits on its own barrier for "
+                                 "that phase before it ends; cluster_sync() does not wait for "
+                                 "copies"
+                               : "cluster_sync() as the last act of the kernel, in all threads",
       }),
       r.where, {}, object(*t.block, r.offset), &t);
 }

@@ -11,40 +11,11 @@
 #include <memory>
 #include <vector>
 
+#include "emu/hazard/access.hpp"
 #include "emu/hazard/clock.hpp"
 #include "tilewright/arch/emu/site.hpp"
 
 namespace tw::emu::hazard {
-
-enum class access : std::uint8_t {
-  plain_read,
-  plain_write,
-  stmatrix,
-  ldmatrix,
-  tma_write,       // the destination of a TMA load
-  tma_store_read,  // the source of a TMA store
-  wgmma_read,
-  cp_async_write,  // the destination of a cp.async
-  async_write,     // of store_async()
-  undefined,       // leave_undefined()
-  // In global memory
-  cp_async_read,    // the source of a cp.async
-  tma_load_read,    // the source of a TMA load
-  tma_store_write,  // the destination of a TMA store
-  tma_reduce,       // the destination of a TMA reduction
-  atomic_read,
-  atomic_write,
-};
-
-inline bool is_write(access a) {
-  return a == access::plain_write || a == access::stmatrix || a == access::tma_write ||
-         a == access::cp_async_write || a == access::async_write || a == access::undefined ||
-         a == access::tma_store_write || a == access::tma_reduce || a == access::atomic_write;
-}
-inline bool is_async(access a) {
-  return a == access::tma_write || a == access::tma_store_read || a == access::wgmma_read ||
-         a == access::tma_load_read || a == access::tma_store_write || a == access::tma_reduce;
-}
 
 struct record {
   component who = 0;  // what can prove the access complete

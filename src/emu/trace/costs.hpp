@@ -10,6 +10,8 @@
 
 #include <cstdint>
 
+#include "emu/hazard/access.hpp"
+
 namespace tw::emu::cost {
 
 using cycles = std::int64_t;
@@ -17,8 +19,9 @@ using cycles = std::int64_t;
 inline constexpr cycles operation = 8;  // of a thread: arrive, issue, commit, a wait that passes
 inline constexpr cycles wake = 24;      // from the end of what is waited for to the next step
 inline constexpr cycles peer = 180;     // an arrive at, and a barrier with, another CTA
-inline constexpr cycles matrix_access = 16;  // stmatrix, ldmatrix: one warpgroup's, at 128 B/cycle
-inline constexpr cycles plain_access = 4;    // one per thread, at 128 B/cycle for a warpgroup
+// At 128 B/cycle: stmatrix and ldmatrix of a warpgroup, a load or store of each of its threads.
+inline constexpr cycles matrix_access = hazard::traits(hazard::access::ldmatrix).cycles;
+inline constexpr cycles plain_access = hazard::traits(hazard::access::plain_read).cycles;
 inline constexpr cycles copy_latency = 700;  // global memory: after the engine is done with it
 inline constexpr cycles copy_start = 16;     // the engine takes one request at a time
 inline constexpr cycles copy_bytes = 64;     // bytes per cycle, each direction of each CTA

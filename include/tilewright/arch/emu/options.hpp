@@ -2,6 +2,7 @@
 // options.hpp  How an emulated launch runs, and what it reports.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -39,6 +40,13 @@ struct stream {
   std::shared_ptr<hazard::global_memory> memory;
 };
 
+/// Memory that the kernel may access, and so many bytes before and after it that belong to nobody:
+/// an access of those is one past the array (E0052).
+struct global_array {
+  void const* begin = nullptr;
+  std::size_t bytes = 0, margin_bytes = 0;
+};
+
 struct options {
   bool hazards = true;  // check the order of accesses, not only their values
   proxy_rule proxy = proxy_rule::writer_side;
@@ -51,10 +59,13 @@ struct options {
   std::uint64_t seed = 1;
   bool random_warps = false;      // warp order by seed instead of round robin
   int os_threads = 0;             // 0: one per core
-  int sms = 0;                    // SMs of the emulated device; 0: enough for the OS threads
-  int live_clusters = 0;          // clusters live at once per OS thread; 0: all of the launch
-  double expected_macs = 0;       // multiply-adds of the whole launch, for `progress`
-  statistics* counted = nullptr;  // the operations of the run are added here
+  int sms = 0;                    // SMs of the emulated device; 0: 132, as an H100 SXM has
+  int live_clusters = 0;          // clusters live at once per OS thread; 0: what the SMs can hold
+  double time_limit_seconds = 0;  // processor time of each OS thread (E0058); 0: no limit
+  bool catch_crashes = true;      // signals of the kernel's code become a report (E0059)
+  std::vector<global_array> arrays;  // of the kernel; none: accesses past an array are not found
+  double expected_macs = 0;          // multiply-adds of the whole launch, for `progress`
+  statistics* counted = nullptr;     // the operations of the run are added here
   trace* record = nullptr;  // records the launch for a timeline (trace.hpp); one OS thread then
   std::vector<bank_traffic>* banks = nullptr;  // what each instruction cost is added here
   stream* in = nullptr;                        // the launch belongs to this stream; null: to none

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// address_space.hpp  What an address of the kernel means: shared memory of a CTA, global memory,
+//                    a tensor map; and ordinary accesses of them.
+#pragma once
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "emu/state.hpp"
+
+namespace tw::emu {
+
+class machine;
+
+inline constexpr std::size_t smem_bytes_of_cta = 228 * 1024;
+
+class address_space {
+ public:
+  explicit address_space(machine& m) : m_(m) {}
+
+  void begin();
+  /// An ordinary load or store of the running kernel (hook.cpp). aligned: the program says that
+  /// the address is a multiple of the size.
+  void plain_access(void const* address, std::size_t bytes, bool write, bool aligned, site where);
+  /// A load by the running thread. The same one again and again is a poll: others run.
+  void note_load(thread::repeated_load& last, void const* address, int max_in_a_row, site where);
+  /// E0055: an operation of global memory is given an address in shared memory.
+  void require_global(void const* address, char const* what, site where);
+  /// E0052: an access of global memory before or after one of options::arrays.
+  void check_bounds(void const* address, std::size_t bytes, char const* what, site where);
+  /// E0057: a write to shared memory in which an mbarrier lives.
+  void check_no_mbarrier(cta_state& c, std::uint32_t offset, std::size_t bytes, char const* what,
+                         site where);
+  void leave_undefined(void* p, int bytes, site where);
+  /// E0047 where it is not a multiple of `bytes`.
+  void require_aligned(void const* address, int bytes, char const* what, site where);
+  /// E0006 where it is not in the CTA's shared memory.
+  std::uint32_t offset_in_smem(cta_state& c, void const* p, std::size_t bytes, site where);
+  cta_state& peer_cta(int cta, site where);  // of the running thread
+  [[noreturn]] void exited_cta(int cta, site where);
+
+  bool is_parameter(void const* address) const;
+  /// What a TMA operation reads of the map at `m`; E0013, E0049 where it cannot.
+  tensor_map_desc const* map_of(tensor_map const& m, site where);
+  /// What the map's bytes say; E0013 where they are no map.
+  tensor_map_desc read_map(tensor_map const& m, site where);
+  void acquire_map(tensor_map const& m, site where);
+  [[noreturn]] void stop_at_unreleased_map(thread const& t);
+
+ private:
+  /// Where the running thread's address is neither its stack nor the emulator's own memory.
+  bool is_global(void const* address) const;
+
+  machine& m_;
+  std::vector<std::pair<tensor_map const*, std::unique_ptr<tensor_map_desc>>> maps_;
+  std::vector<std::unique_ptr<tensor_map_desc>> acquired_descs_;
+};
+
+}  // namespace tw::emu

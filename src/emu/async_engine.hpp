@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// async_engine.hpp  Work that is issued and completes later: TMA copies, wgmma groups, cp.async
+//                   groups. options::policy says when.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "emu/state.hpp"
+
+namespace tw::emu {
+
+class machine;
+
+class async_engine {
+ public:
+  explicit async_engine(machine& m) : m_(m) {}
+
+  void begin(std::function<void(double)> const* macs_done);
+  /// Completes the oldest piece of work, or any one; false: there is none.
+  bool complete_one(bool any_order);
+  /// Completes the copies of a cluster whose threads have ended.
+  void drain(cluster_state& c);
+
+  void issue(bulk_op op);                // a TMA copy
+  void issue_group(warpgroup_state& w);  // wgmma, committed by all 128 threads
+  void copy(void* to, void const* from, int bytes, site where);  // cp.async
+  void commit_copies();
+  /// E0040, where it is asked for.
+  void note_box_outside(bulk_op const& op);
+  /// Registers of A whose groups have been waited for: are they what they were?
+  void check_fragments(thread& t, std::uint32_t groups, site where);
+
+ private:
+  void complete(bulk_op const& op);
+  void complete_group(warpgroup_state& w);
+  void land_copies(thread& t);
+  void report_other_phase(cta_state const& c, mbarrier_state const& b, bulk_op const& op);
+
+  machine& m_;
+  std::function<void(double)> const* macs_done_ = nullptr;
+  std::vector<bulk_op> pending_ops_;
+  std::vector<warpgroup_state*> pending_groups_;  // one entry per issued group, in order
+  std::vector<thread*> pending_copies_;           // one entry per committed cp.async group
+};
+
+}  // namespace tw::emu

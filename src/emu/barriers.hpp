@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// barriers.hpp  Barriers of threads (CTA, named, cluster, warp) and mbarriers.
+#pragma once
+
+#include "emu/state.hpp"
+
+namespace tw::emu {
+
+class machine;
+
+class barriers {
+ public:
+  explicit barriers(machine& m) : m_(m) {}
+
+  void arrive(group_barrier& b, int expected, bool release = true);
+  void finish_round(group_barrier& b, hazard::checker* check);
+  void warp_sync(thread& t, site where);
+  void cta_sync(thread& t, site where);
+  /// E0053 where the lanes of a warp do not execute the same barrier instructions.
+  void check_converged(thread& t, std::string_view name, int id, int threads, site where);
+  /// The thread has ended: barriers of all threads go on without it.
+  void left_by(thread const& t);
+
+  /// The initialised mbarrier at `word`; E0002 where there is none.
+  mbarrier_state& at(cta_state& c, void const* word, site where);
+  /// The same without a report; null: none lies there.
+  mbarrier_state* find(cta_state& c, void const* word, std::uint32_t offset) const;
+  /// E0056 where an mbarrier lies there already.
+  void check_free(cta_state& c, void const* word, std::uint32_t offset, site where);
+  void arrive(cta_state& c, mbarrier_state& b, arrive_order order, site where);
+  /// False: a try_wait whose phase has not completed.
+  bool wait(void* bar, std::uint32_t parity, scope s, bool may_fail, site where);
+  void complete_if_done(cta_state& c, mbarrier_state& b);
+  void store_async(cta_state& c, std::uint32_t offset, void const* value, mbarrier_state& b,
+                   site where);
+
+ private:
+  void check_registers(cta_state const& c);
+  void report_early_phase(cta_state const& c, mbarrier_state const& b);
+  void report_missed_phase(thread const& t, mbarrier_state const& b, std::uint32_t phase,
+                           site where);
+
+  machine& m_;
+};
+
+}  // namespace tw::emu

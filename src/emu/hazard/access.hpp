@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// access.hpp  The kinds of memory accesses and what each one is: one row per kind. A new kind is
+//             one row here, and the place in the emulator that makes such accesses.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace tw::emu::hazard {
+
+enum class access : std::uint8_t {
+  plain_read,
+  plain_write,
+  stmatrix,
+  ldmatrix,
+  tma_write,       // the destination of a TMA load
+  tma_store_read,  // the source of a TMA store
+  wgmma_read,
+  cp_async_write,  // the destination of a cp.async
+  async_write,     // of store_async()
+  undefined,       // leave_undefined()
+  // In global memory
+  cp_async_read,    // the source of a cp.async
+  tma_load_read,    // the source of a TMA load
+  tma_store_write,  // the destination of a TMA store
+  tma_reduce,       // the destination of a TMA reduction
+  atomic_read,
+  atomic_write,
+  map_read,  // a TMA copy's tensor map
+};
+inline constexpr std::size_t access_kinds = 17;
+
+enum class space : std::uint8_t { shared, global, either };
+
+/// The path to memory. PTX ISA, "Memory Consistency Model", "Proxies": cp.async and st.async use
+/// the generic proxy; cp.async.bulk, cp.reduce.async.bulk and wgmma.mma_async the async proxy.
+enum class proxy : std::uint8_t { generic, async };
+
+/// What says that the access has been carried out: the component of its record (clock.hpp).
+enum class completion : std::uint8_t {
+  program_order,   // of its thread
+  mbarrier_phase,  // PTX ISA, "cp.async.bulk": complete_tx on an mbarrier
+  bulk_group,      // PTX ISA, "cp.async.bulk.wait_group"
+  wgmma_group,     // PTX ISA, "wgmma.wait_group"
+  copy_group,      // PTX ISA, "cp.async.wait_group"
+};
+
+struct access_traits {
+  access what;
+  space where;
+  bool write;
+  hazard::proxy path;
+  completion completes;
+  bool atomic;         // indivisible beside others of its kind: nothing has to order the two
+  bool names_actor;    // the report's "now" line says which thread made it
+  int cycles;          // of a warp, in the timeline's model; 0: the engine that carries it out has
+                       // costs of its own (trace/costs.hpp)
+  char const* now;     // "An ordinary load reads", the begin of a report's first sentence
+  char const* noun;    // "an ordinary load"
+  char const* did;     // "has read"
+  char const* did_by;  // "read" in "read at file:line by thread 3"
+};
+
+inline constexpr std::array<access_traits, access_kinds> access_table{{
+    {access::plain_read, space::either, false, proxy::generic, completion::program_order, false,
+     true, 4, "An ordinary load reads", "an ordinary load", "has read", "read"},
+    {access::plain_write, space::either, true, proxy::generic, completion::program_order, false,
+     true, 4, "An ordinary store writes", "an ordinary store", "has written", "written"},
+    {access::stmatrix, space::shared, true, proxy::generic, completion::program_order, false, true,
+     16, "stmatrix writes", "stmatrix", "has written", "written with stmatrix"},
+    {access::ldmatrix, space::shared, false, proxy::generic, completion::program_order, false, true,
+     16, "ldmatrix reads", "ldmatrix", "has read", "read with ldmatrix"},
+    {access::tma_write, space::shared, true, proxy::async, completion::mbarrier_phase, false, true,
+     0, "A TMA load writes", "a TMA load", "has written", "written by a TMA load"},
+    {access::tma_store_read, space::shared, false, proxy::async, completion::bulk_group, false,
+     false, 0, "A TMA store reads", "a TMA store", "has read", "read by a TMA store"},
+    {access::wgmma_read, space::shared, false, proxy::async, completion::wgmma_group, false, false,
+     0, "wgmma reads", "wgmma", "has read", "read by wgmma"},
+    {access::cp_async_write, space::shared, true, proxy::generic, completion::copy_group, false,
+     false, 0, "cp.async writes", "cp.async", "has written", "written by cp.async"},
+    {access::async_write, space::shared, true, proxy::generic, completion::mbarrier_phase, false,
+     true, 0, "store_async writes", "store_async", "has written", "written by store_async"},
+    {access::undefined, space::shared, true, proxy::generic, completion::program_order, false, true,
+     0, "leave_undefined() changes", "leave_undefined()", "has changed", "left undefined"},
+    {access::cp_async_read, space::global, false, proxy::generic, completion::copy_group, false,
+     true, 0, "cp.async reads", "cp.async", "has read", "read by a cp.async"},
+    {access::tma_load_read, space::global, false, proxy::async, completion::mbarrier_phase, false,
+     true, 0, "A TMA load reads", "a TMA load", "has read", "read by a TMA load"},
+    {access::tma_store_write, space::global, true, proxy::async, completion::bulk_group, false,
+     true, 0, "A TMA store writes", "a TMA store", "has written", "written by a TMA store"},
+    {access::tma_reduce, space::global, true, proxy::async, completion::bulk_group, true, true, 0,
+     "A TMA reduction adds to", "a TMA reduction", "has added to", "added to by a TMA reduction"},
+    {access::atomic_read, space::global, false, proxy::generic, completion::program_order, true,
+     true, 0, "An atomic load reads", "an atomic load", "has read", "read atomically"},
+    {access::atomic_write, space::global, true, proxy::generic, completion::program_order, true,
+     true, 0, "An atomic operation changes", "an atomic operation", "has changed",
+     "changed atomically"},
+    // Of the tensormap proxy, which tensor_map_acquire serves (E0049): no other fence concerns it.
+    {access::map_read, space::global, false, proxy::generic, completion::mbarrier_phase, false,
+     true, 0, "A TMA copy reads the tensor map in", "a TMA copy", "has read",
+     "read as a tensor map by a TMA copy"},
+}};
+static_assert([] {
+  for (std::size_t i = 0; i < access_kinds; ++i)
+    if (access_table[i].what != static_cast<access>(i)) return false;
+  return true;
+}());
+
+constexpr access_traits const& traits(access a) {
+  return access_table[static_cast<std::size_t>(a)];
+}
+constexpr bool is_write(access a) { return traits(a).write; }
+constexpr bool is_async(access a) { return traits(a).path == proxy::async; }
+
+}  // namespace tw::emu::hazard

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// run_guard.hpp  Ends a run whose kernel crashes, calls abort, throws, or computes for too long,
+// and
+//                says where in the kernel that was. Signal handlers are installed while a launch
+//                runs; a signal that does not come from a kernel goes to the handler before.
+#pragma once
+
+#include <csignal>
+#include <ctime>
+#include <optional>
+
+#include "emu/state.hpp"
+
+namespace tw::emu {
+
+class machine;
+
+class run_guard {
+ public:
+  /// time_limit_seconds: processor time of this OS thread; 0: none.
+  run_guard(machine& m, bool catch_crashes, double time_limit_seconds);
+  ~run_guard();
+  run_guard(run_guard const&) = delete;
+  run_guard& operator=(run_guard const&) = delete;
+
+  /// What has ended the run, after the kernel's fibers have been left; empty: no signal has.
+  std::optional<diagnosis> incident() const;
+
+  /// Where the running fiber has called the emulator from, by its return addresses: the first one
+  /// that has a line outside of the emulator and the vocabulary.
+  static site caller_in_kernel();
+
+ private:
+  static void on_signal(int signal, siginfo_t* info, void* context);
+  void seen(int signal, void* address, void* context);
+  std::string meaning() const;
+
+  machine& m_;
+  double const limit_;
+  bool const catch_crashes_;
+  run_guard* const outer_;
+  std::unique_ptr<std::byte[]> stack_;
+  stack_t stack_before_ = {};
+  bool has_timer_ = false;
+  timer_t timer_ = {};
+  void (*terminate_before_)() = nullptr;
+  std::unique_ptr<std::byte[]> exceptions_before_;
+
+  static constexpr int max_frames = 48;
+  int signal_ = 0;
+  void* address_ = nullptr;
+  void* frames_[max_frames] = {};
+  int frame_count_ = 0;
+  thread const* who_ = nullptr;
+  char exception_[160] = {};
+};
+
+}  // namespace tw::emu

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+// state.hpp  What the emulator keeps of a launch that runs: threads, warps, warpgroups, CTAs,
+//            clusters, and the barriers and copies between them. Data without behaviour.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "emu/fiber.hpp"
+#include "emu/hazard/checker.hpp"
+#include "emu/stacks.hpp"
+#include "tilewright/arch/emu/launch.hpp"
+
+namespace tw::emu {
+
+struct cluster_state;
+struct cta_state;
+struct warpgroup_state;
+struct thread;
+
+/// What a thread waits for, for the scheduler and for the deadlock report.
+enum class wait_kind : std::uint8_t {
+  none,
+  mbarrier,
+  mbarrier_try,
+  named_barrier,
+  cluster_barrier,
+  warp_barrier,
+  wgmma_group,
+  bulk_group,
+  copy_group,
+  ldmatrix,
+  exchange,
+  finished,
+};
+
+/// An mbarrier: the state behind the handle in the shared-memory word.
+struct mbarrier_state {
+  std::uint32_t offset = 0;               // in the CTA's shared memory
+  int count = 0, pending = 0;             // arrivals per phase, still missing
+  std::int64_t tx = 0;                    // expected minus landed bytes
+  std::uint32_t phase = 0;                // completed phases
+  std::int64_t expected = 0, landed = 0;  // of the current phase, for the report
+  site made_at;
+  std::vector<thread*> waiters;
+  hazard::mbarrier_face face;
+};
+
+/// Arrivals at a named barrier, the cluster barrier or a warp barrier.
+struct group_barrier {
+  int expected = 0, arrived = 0;
+  bool all =
+      false;  // cta_sync, warp_sync: of the threads that have not ended, so many as there are
+  std::uint32_t generation = 0;  // completed rounds
+  site first_at;                 // where the first thread of this round came
+  std::vector<thread*> waiters;
+  hazard::exchange known;
+};
+
+/// One TMA copy, from issue to completion.
+struct bulk_op {
+  enum class kind : std::uint8_t { load, store, reduce_add } what;
+  tensor_map_desc const* map;
+  tensor_map const* map_in_global;  // null: it is a parameter of the kernel
+  int at[5];
+  cta_state* cta;          // whose shared memory (first CTA of a multicast: cta_mask says)
+  std::uint32_t cta_mask;  // of a load: which CTAs of the cluster
+  std::uint32_t smem_offset;
+  std::uint32_t bar_offset;  // of a load
+  thread* issuer;
+  std::uint32_t group;  // of a store: the issuer's bulk group
+  site where;
+  std::uint32_t issue_phase[16];  // of a load: each CTA's phase when it was issued
+  std::uint32_t traced_as;        // its index in the recording
+};
+
+struct thread : thread_face {
+  fiber context;
+  cta_state* block = nullptr;
+  warpgroup_state* group = nullptr;
+  int warp_index = 0;  // in the machine
+  wait_kind waiting = wait_kind::none;
+  bool timed_out = false;  // a try_wait that returned without success
+  void const* wait_object = nullptr;
+  std::uint32_t wait_value = 0;  // parity, barrier id, or group number
+  site wait_site;
+  std::uint32_t cluster_round = 0;  // of the cluster barrier this thread arrived in
+  site unpublished;  // dsmem() since the last release at cluster scope (line 0: none)
+  std::uint32_t barriers_joined = 0;  // places where the lanes of a warp are together
+  std::uint32_t barrier_steps = 0;    // barrier instructions of the CTA or the cluster
+  struct repeated_load {              // the same again and again is a poll
+    void const* address = nullptr;
+    int times = 0;
+  };
+  repeated_load plain_load, atomic_load;
+  int open_accumulators = 0;
+  std::uint32_t wgmma_steps = 0, wgmma_groups = 0;  // recorded, committed
+  std::uint32_t wgmma_committed_steps = 0;
+  site wgmma_site;   // of the last wgmma
+  struct fragment {  // registers of A that a wgmma may still read
+    std::uint32_t const* at;
+    std::uint32_t value[4];
+    std::uint32_t group;  // from 1
+    site where, changed;  // the wgmma; an ordinary store since (line 0: none was seen)
+  };
+  std::vector<fragment> fragments;
+  std::uint32_t register_calls = 0;                       // of set_max_regs_inc and _dec
+  std::uint32_t matrix_stores = 0, matrix_loads = 0;      // stmatrix, ldmatrix calls
+  std::uint32_t exchanges = 0;                            // shuffle_xor, mma_sync calls
+  std::uint32_t bulk_committed = 0, bulk_known_read = 0;  // groups: committed, waited for
+  std::uint32_t bulk_base = 0;                            // group of bulk_left's front
+  std::deque<int> bulk_left;                              // unfinished stores per group
+  site bulk_site, commit_site;  // of the last TMA store, of the last wgmma_commit
+  site map_site;                // of a tensor map that it wrote and has not released
+  bool map_unreleased = false;
+  hazard::actor actor;
+  hazard::component stores_component = 0;  // 0: none yet
+  hazard::global_actor global;
+  struct piece {  // of a cp.async
+    std::byte* to;
+    std::byte const* from;
+    int bytes;
+  };
+  std::vector<piece> copies_open;         // since the last commit
+  std::deque<std::vector<piece>> copies;  // committed groups that have not landed, in order
+  std::uint32_t copies_committed = 0, copies_done = 0;  // groups
+  std::uint64_t timeout_stamp = 0;  // progress of the machine at the last failed try_wait
+  int timeouts = 0;                 // failed try_waits since then
+};
+
+/// 32 threads and their warp-wide operations in flight.
+struct warp_state {
+  std::uint32_t ready = 0;
+  thread* first = nullptr;
+  int threads = 0, live = 0;  // lanes; those that have not ended
+  group_barrier barrier;
+  /// A barrier instruction of the CTA or the cluster, which is one of the whole warp.
+  struct barrier_step {
+    std::string_view name;
+    int id, threads;
+    site where;  // of the first lane
+    int arrived;
+  };
+  std::deque<barrier_step> barrier_steps;
+  std::uint32_t barrier_steps_base = 0;  // index of the first one in the deque
+  struct matrix_op {
+    int count = 0, arrived = 0, taken = 0;
+    bool transposed = false;
+    site where;  // of the first lane
+    std::byte* row[32];
+    std::uint32_t regs[32][4];
+  };
+  std::deque<matrix_op> stores, loads;
+  std::uint32_t stores_base = 0, loads_base = 0;  // index of the first op in the deque
+  std::vector<thread*> load_waiters;
+  struct exchange_op {  // of shuffle_xor or mma_sync
+    char const* name;
+    int arrived, taken;
+    site where;  // of the first lane
+    warp_words given;
+  };
+  std::deque<exchange_op> exchanges;
+  std::uint32_t exchanges_base = 0;
+  std::vector<thread*> exchange_waiters;
+};
+
+/// 128 threads and their asynchronous multiplies.
+struct warpgroup_state {
+  cta_state* block = nullptr;
+  int index = 0;  // in the CTA
+  struct step {
+    wgmma_call call;
+    int arrived = 0;
+    site where;
+    std::unique_ptr<std::uint32_t[]> a_regs;  // [128][4]
+    hazard::step_views views;
+  };
+  std::deque<step> steps;
+  std::uint32_t steps_base = 0;
+  struct group {
+    std::uint32_t last_step = 0;  // one past
+    int arrived = 0;
+    site where;
+  };
+  std::deque<group> groups;
+  std::uint32_t groups_base = 0;    // number of the first group in the deque
+  std::uint32_t groups_issued = 0;  // committed by all 128 threads
+  std::uint32_t groups_done = 0;
+  std::vector<thread*> waiters;
+  struct tile {
+    alignas(64) float value[64 * 256];  // 64 x N, column-major
+    accumulator_state of_thread[128];
+  };
+  std::vector<std::unique_ptr<tile>> tiles;  // accumulators, by order of construction
+  struct register_call {
+    int registers;
+    site where;
+  };
+  std::vector<register_call> register_calls;  // the k-th of its threads
+};
+
+/// A tensor map in global memory as it was when a thread of the CTA acquired it.
+struct acquired_map {
+  tensor_map const* at;
+  tensor_map_desc const* desc;
+  std::uint64_t words[16];
+};
+
+struct cta_state {
+  cluster_state* cluster = nullptr;
+  int rank = 0;
+  std::byte* smem = nullptr;  // 1024-byte aligned
+  int live_threads = 0;
+  std::vector<thread> threads;
+  std::vector<warpgroup_state> groups;
+  std::deque<mbarrier_state> mbarriers;
+  std::vector<bool> is_mbarrier;  // by 8 bytes of shared memory: an initialised mbarrier lies there
+  group_barrier named[16];
+  std::vector<acquired_map> acquired_maps;
+};
+
+struct cluster_state {
+  std::unique_ptr<hazard::checker> check;  // null: hazards are not checked; outlives its clocks
+  int id = -1;                             // -1: idle
+  int live_threads = 0;
+  bool finished = false;  // all threads have exited; the machine may reuse it
+  int first_warp = 0;
+  std::vector<cta_state> ctas;
+  group_barrier barrier;
+  std::unique_ptr<std::byte[]> smem_store;
+  stacks stack_store;
+};
+
+}  // namespace tw::emu
