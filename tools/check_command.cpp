@@ -102,6 +102,20 @@ void add_check_command(CLI::App& app, int& status) {
   verb->add_option("--schedule", r->schedule, "this kind of schedule alone");
   verb->add_option("--kernel", r->kernel, "only kernels whose name holds this text");
   verb->add_option("--bug", r->bug, "switches on a bug that the plugin names");
+  verb->add_option("--timeout", r->time_limit_seconds,
+                   "processor seconds that one run of a plugin's kernel may take (default 60)")
+      ->check(CLI::PositiveNumber);
+  verb->add_flag("--proxy-on-path", r->proxy_on_path,
+                 "of a plugin: a proxy fence of any thread between two accesses orders them");
+  verb->add_flag("!--no-provenance", r->provenance,
+                 "of a plugin: do not compare the K coordinates of wgmma operands");
+  verb->add_flag("--bank-conflicts", r->bank_conflicts,
+                 "of a plugin: report instructions that take twice the wavefronts they need");
+  verb->add_option("--sms", r->sms, "of a plugin: SMs of the emulated device (default 132)")
+      ->check(CLI::Range(1, 1024));
+  verb->add_option("--live-clusters", r->live_clusters,
+                   "of a plugin: clusters that run at once (default: what the SMs can hold)")
+      ->check(CLI::Range(1, 1000000));
   verb->add_flag("--examples", r->examples, "with --mutants: each change, and how it is named");
   verb->add_flag("--json", r->json, "one JSON record on stdout");
   verb->add_flag("--quiet", r->quiet, "no progress bar");

@@ -18,7 +18,7 @@ std::vector<shape> shapes_of(emu::plugin_kernel const& k, request const& r) {
   std::string const names = k.extent_names;
   auto const extents = static_cast<std::size_t>(std::ranges::count(names, ',')) + 1;
   std::vector<shape> shapes;
-  for (std::string const& text : r.shapes) shapes.push_back(parse_shape(text, extents, names));
+  for (std::string const& text : r.shapes) shapes.push_back(parse_shape(text, extents, names, 0));
   if (!shapes.empty()) return shapes;
   for (int i = 0; i < k.shapes; ++i)
     shapes.emplace_back(k.shape[i].extent, k.shape[i].extent + extents);
@@ -66,7 +66,7 @@ std::vector<kernel_result> check_plugin(request const& r) {
     result.name = k.name;
     auto const keys = keys_of(shapes_of(k, r), r, library.on_gpu());
     for (run_key const& key : keys) {
-      library.run(k, key, bug, r.json, result);
+      library.run(k, key, bug, r, result);
       bar.update(static_cast<double>(result.runs) / static_cast<double>(keys.size()));
     }
     results.push_back(std::move(result));

@@ -103,8 +103,8 @@ std::span<emu::plugin_kernel const> plugin_library::kernels() const {
   return {face_->kernel, static_cast<std::size_t>(face_->kernels)};
 }
 
-void plugin_library::run(emu::plugin_kernel const& k, run_key const& key, int bug, bool json,
-                         kernel_result& result) const {
+void plugin_library::run(emu::plugin_kernel const& k, run_key const& key, int bug,
+                         request const& how, kernel_result& result) const {
   emu::options const o = mutants::schedule(key.family, key.seed);
   emu::plugin_request q{};
   for (std::size_t i = 0; i < key.shape.size(); ++i) q.shape.extent[i] = key.shape[i];
@@ -113,6 +113,12 @@ void plugin_library::run(emu::plugin_kernel const& k, run_key const& key, int bu
   q.random_warps = o.random_warps ? 1 : 0;
   q.most_reports = emu::options{}.most_reports;
   q.seed = key.seed;
+  q.proxy_on_path = how.proxy_on_path ? 1 : 0;
+  q.provenance = how.provenance ? 1 : 0;
+  q.bank_conflicts = how.bank_conflicts ? 1 : 0;
+  q.sms = how.sms;
+  q.live_clusters = how.live_clusters;
+  q.time_limit_seconds = how.time_limit_seconds;
   receiver r{key, {}, 0, 0, {}, {}};
   emu::plugin_answer const answer = r.answer();
   {
@@ -122,7 +128,7 @@ void plugin_library::run(emu::plugin_kernel const& k, run_key const& key, int bu
     crash_report const last({"TW0639", fmt::format("plugin {}, kernel {}", path_, k.name), "",
                              "a kernel and a test function that stay inside their memory",
                              "the same run in a debugger: gdb --args " + replay},
-                            json);
+                            how.json);
     k.run(&q, &answer);
   }
   if (r.failed.empty() && r.findings.empty() && r.elements == 0)

@@ -8,6 +8,7 @@
 
 #include "tilewright/arch/emu/plugin.hpp"
 #include "tools/hazards/finding.hpp"
+#include "tools/hazards/request.hpp"
 
 namespace tw::hazards {
 
@@ -24,7 +25,7 @@ class plugin_library {
 
   /// One run; what it shows is added to `result`. bug: 0 or a number from 1. Refuses (TW0637) when
   /// the harness itself fails; where it crashes, the process ends with TW0639 as its last words.
-  void run(emu::plugin_kernel const& k, run_key const& key, int bug, bool json,
+  void run(emu::plugin_kernel const& k, run_key const& key, int bug, request const& how,
            kernel_result& result) const;
 
  private:

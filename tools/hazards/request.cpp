@@ -22,14 +22,15 @@ std::string word_of(int family) {
 }
 }  // namespace
 
-shape parse_shape(std::string const& text, std::size_t extents, std::string const& names) {
+shape parse_shape(std::string const& text, std::size_t extents, std::string const& names,
+                  std::int64_t min_extent) {
   shape s;
   bool good = true;
   for (char const* at = text.data(); good;) {
     char const* const end = text.data() + text.size();
     std::int64_t value = 0;
     auto const [next, error] = std::from_chars(at, end, value);
-    good = error == std::errc() && value > 0 && value <= 1 << 20;
+    good = error == std::errc() && value >= min_extent && value <= 1 << 20;
     s.push_back(value);
     if (next == end) break;
     good = good && *next == ',';
@@ -37,7 +38,8 @@ shape parse_shape(std::string const& text, std::size_t extents, std::string cons
   }
   if (!good || s.size() != extents)
     refuse("TW0635", "--shape", text,
-           fmt::format("{} numbers from 1 to 1048576 with commas between: {}", extents, names));
+           fmt::format("{} numbers from {} to 1048576 with commas between: {}", extents,
+                       min_extent, names));
   return s;
 }
 

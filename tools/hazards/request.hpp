@@ -22,12 +22,17 @@ struct request {
   std::string schedule;  // the name of one family; empty: all
   std::string kernel;    // only kernels whose name holds this text
   std::string bug;       // of a plugin
+  bool proxy_on_path = false, provenance = true, bank_conflicts = false;
+  int sms = 0, live_clusters = 0;  // of a plugin's runs; 0: the emulator's defaults
+  double time_limit_seconds = 60;  // processor time of one run
   bool json = false, quiet = false;
   bool examples = false;  // of mutants: what was changed, and how it is named
 };
 
-/// "512,256,64" as numbers. Refuses (TW0635) what is none, or not `extents` positive numbers.
-shape parse_shape(std::string const& text, std::size_t extents, std::string const& names);
+/// "512,256,64" as numbers. Refuses (TW0635) what is not `extents` numbers from min_extent on. A
+/// plugin's kernel may take an extent of 0.
+shape parse_shape(std::string const& text, std::size_t extents, std::string const& names,
+                  std::int64_t min_extent = 1);
 
 /// The requested kinds of schedule.
 std::vector<int> families_of(request const& r);

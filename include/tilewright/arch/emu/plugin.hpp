@@ -23,7 +23,7 @@
 namespace tw::emu {
 
 /// Of the structs in this file and of `statistics`.
-inline constexpr std::uint32_t plugin_abi = 1;
+inline constexpr std::uint32_t plugin_abi = 2;
 inline constexpr int plugin_extents = 4;
 
 struct plugin_shape {
@@ -39,7 +39,11 @@ struct plugin_request {
   plugin_shape shape;
   std::int32_t bug;  // 0: none; i: bugs[i - 1]
   std::int32_t policy, random_warps, most_reports;
-  std::uint64_t seed;  // of the schedule and of the data
+  std::uint64_t seed;          // of the schedule and of the data
+  std::int32_t proxy_on_path;  // options::proxy
+  std::int32_t provenance, bank_conflicts;
+  std::int32_t sms, live_clusters;  // 0: the defaults of emu::options
+  double time_limit_seconds;
 };
 /// Where the run says what it found. The texts are the caller's after the call returns only if it
 /// copies them.
@@ -73,6 +77,12 @@ class trial {
     options_.most_reports = r.most_reports;
     options_.seed = r.seed;
     options_.os_threads = 1;  // a run repeats exactly
+    options_.proxy = r.proxy_on_path != 0 ? proxy_rule::on_path : proxy_rule::writer_side;
+    options_.provenance = r.provenance != 0;
+    options_.bank_conflicts = r.bank_conflicts != 0;
+    options_.sms = r.sms;
+    options_.live_clusters = r.live_clusters;
+    options_.time_limit_seconds = r.time_limit_seconds;
     options_.counted = &counts_;
   }
   trial(trial const&) = delete;
@@ -85,6 +95,9 @@ class trial {
   /// Is the kernel's i-th bug (from 1) switched on?
   bool bug(int i) const { return request_.bug == i; }
   std::mt19937_64& random() { return random_; }
+  /// How the next run is emulated: for what is true of this kernel alone, as
+  /// options().provenance = false where two operands are columns of one tensor. On a GPU unused.
+  emu::options& options() { return options_; }
   /// A multiple of 1/8 from -1 to 1: sums of products of a few thousand such are exact in float32.
   float small_fraction() { return static_cast<float>(static_cast<int>(random_() % 17) - 8) / 8.0F; }
 
@@ -113,18 +126,36 @@ class trial {
     keep(host::run<K>(ctas, p, options_));
   }
 
+  /// The same behind the runs before it in one stream, started early (programmatic dependent
+  /// launch): what those have written is there after grid_dependency_wait() alone.
+  template <class K>
+  void run_early(K, int ctas, typename K::params const& p) {
+    emu::options o = options_;
+    o.in = &stream_;
+    o.pdl = true;
+    ran_ = true;
+    keep(host::run<K>(ctas, p, o));
+  }
+
   /// Compares the elements of an output with right(i), bit by bit; counts the wrong ones.
   template <class T, class F>
   void compare(T const* output, std::int64_t count, F right) {
-    if (!diagnoses_.empty()) return;  // a run that was stopped has no result
-    std::vector<T> got(static_cast<std::size_t>(count));
-    host::copy(got.data(), output, got.size() * sizeof(T));
-    compared_ += count;
-    for (std::int64_t i = 0; i < count; ++i) {
+    compare_if(output, count, [&](T const& got, std::int64_t i) {
       T const want = right(i);
-      if (std::memcmp(&got[static_cast<std::size_t>(i)], &want, sizeof(T)) == 0) continue;
-      if (wrong_++ == 0) first_wrong_ = i;
-    }
+      return std::memcmp(&got, &want, sizeof(T)) == 0;
+    });
+  }
+  /// The same, where |output - right(i)| <= absolute + relative * |right(i)| is right. A NaN is
+  /// wrong unless right(i) is one.
+  template <class T, class F>
+  void compare_near(T const* output, std::int64_t count, F right, double absolute,
+                    double relative) {
+    compare_if(output, count, [&](T const& got, std::int64_t i) {
+      auto const want = static_cast<double>(right(i)), have = static_cast<double>(got);
+      if (want != want) return have != have;
+      double const distance = have < want ? want - have : have - want;
+      return have == want || distance <= absolute + relative * (want < 0 ? -want : want);
+    });
   }
 
   void tell(plugin_answer const& to) const {
@@ -140,11 +171,26 @@ class trial {
   }
 
  private:
+  template <class T, class F>
+  void compare_if(T const* output, std::int64_t count, F is_right) {
+    if (!diagnoses_.empty()) return;  // a run that was stopped has no result
+    std::vector<T> got(static_cast<std::size_t>(count));
+    host::copy(got.data(), output, got.size() * sizeof(T));
+    compared_ += count;
+    for (std::int64_t i = 0; i < count; ++i) {
+      if (is_right(got[static_cast<std::size_t>(i)], i)) continue;
+      if (wrong_++ == 0) first_wrong_ = i;
+    }
+  }
+  /// In the emulator with a margin on both sides, whose accesses are reported (E0052).
   template <class T>
   T* memory(std::size_t count) {
+    constexpr std::size_t margin = host::where == target::emu ? 64 * 1024 : 0;
     memory_.reserve(memory_.size() + 1);
-    memory_.push_back(host::allocate(count * sizeof(T)));
-    return static_cast<T*>(memory_.back());
+    memory_.push_back(host::allocate(count * sizeof(T) + 2 * margin));
+    auto* const begin = static_cast<unsigned char*>(memory_.back()) + margin;
+    if (margin != 0) options_.arrays.push_back({begin, count * sizeof(T), margin});
+    return reinterpret_cast<T*>(begin);
   }
   template <class Report>
   void keep(Report const& r) {
@@ -153,7 +199,8 @@ class trial {
   }
 
   plugin_request request_;
-  options options_;
+  emu::options options_;
+  emu::stream stream_;
   std::mt19937_64 random_;
   std::vector<void*> memory_;
   std::vector<diagnosis> diagnoses_;
