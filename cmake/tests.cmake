@@ -48,6 +48,9 @@ set(tw_seen_tests ${PROJECT_SOURCE_DIR}/tests/hazard/banks_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/engine_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/gemv_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/hazards_test.cpp
+                  ${PROJECT_SOURCE_DIR}/tests/hazard/limits_test.cpp
+                  ${PROJECT_SOURCE_DIR}/tests/hazard/protocol_test.cpp
+                  ${PROJECT_SOURCE_DIR}/tests/hazard/proxy_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/rules_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/store_async_test.cpp)
 set_source_files_properties(${tw_seen_tests} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)

@@ -3,6 +3,7 @@
 #include "emu/run_guard.hpp"
 
 #include <cxxabi.h>
+#include <dlfcn.h>
 #include <execinfo.h>
 #include <fmt/format.h>
 #include <sys/syscall.h>
@@ -48,7 +49,19 @@ void install(int signal, void (*handler)(int, siginfo_t*, void*), struct sigacti
   ::sigaction(signal, &act, before);
 }
 
+/// The C and C++ libraries may have debug information, too.
+bool is_of_system(void const* address) {
+  Dl_info module;
+  if (::dladdr(address, &module) == 0 || module.dli_fname == nullptr) return false;
+  std::string_view name = module.dli_fname;
+  name.remove_prefix(name.rfind('/') + 1);
+  for (std::string_view const system : {"libc.", "libstdc++.", "libgcc_s.", "libpthread.", "libm."})
+    if (name.starts_with(system)) return true;
+  return false;
+}
+
 bool is_of_kernel(site s) {
+  if (is_of_system(s.file)) return false;  // an address of machine code
   std::string_view const file = place_of(s).file;
   return place_of(s).line != 0 && file.find("src/emu/") == file.npos;
 }
@@ -146,7 +159,7 @@ std::string run_guard::meaning() const {
   if (*exception_ != 0) return fmt::format("throws an exception: {}", exception_);
   switch (signal_) {
     case SIGSEGV:
-      return address_ == nullptr ? "accesses address 0" : "accesses an address that is not mapped";
+      return fmt::format("accesses address {}, which is not mapped", fmt::ptr(address_));
     case SIGBUS: return "accesses an address that no memory has";
     case SIGFPE: return "divides an integer by zero";
     case SIGILL: return "executes an instruction that this CPU does not have";

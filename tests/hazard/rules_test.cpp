@@ -197,12 +197,31 @@ TEST_P(Hazards, E0034WaitForTheSamePhaseTwice) {
           .part = "for phase 0, whose end the thread has seen before"},
          []<bool Broken>(memory s, args p) {
            make_barriers(s);
-           for (std::uint32_t round = 0; round < 2; ++round) {
-             load(s, p, s.a[0], 0, 0);
+           load(s, p, s.a[0], 0, 0);
+           s.full[0].wait(0);
+           cta_sync();
+           if (Broken) s.full[0].wait(0);  // now
+           cta_sync();
+           load(s, p, s.a[0], 0, 0);
+           if (!Broken) s.full[0].wait(1);
+         });
+}
+
+// A tile that stays: each turn waits for the phase that filled it. PTX allows to ask for the phase
+// that is complete as often as one likes.
+TEST_P(Hazards, E0034NotForAPhaseThatStaysTheNewest) {
+  expect({.code = "E0034", .object = "full[1]", .part = "whose end the thread has seen before"},
+         []<bool Broken>(memory s, args p) {
+           make_barriers(s);
+           load(s, p, s.a[0], 0, 0);
+           for (std::uint32_t turn = 0; turn < 3; ++turn) {
              s.full[0].wait(0);
-             if (!Broken) break;
+             load(s, p, s.b[0], 64, 1);
+             if (!Broken || turn < 2) s.full[1].wait(turn & 1U);
+             fence_proxy_async();
              cta_sync();
-             s.full[0].wait(0);  // now
+             if (Broken && turn == 1) s.full[1].wait(1);  // now
+             cta_sync();
            }
          });
 }
