@@ -11,6 +11,7 @@
 #include "dispatch/plan_cache.hpp"
 #include "dispatch/repitch.hpp"
 #include "family/bind.hpp"
+#include "tilewright/problem/accept.hpp"
 
 namespace tw {
 
@@ -109,6 +110,7 @@ void gemm(gemm_plan const& plan, gemm_operands const& given, cudaStream_t stream
 
 void gemm(gemm_problem const& p, gemm_operands const& o, cudaStream_t stream,
           launch_options const& how) {
+  if (computes_nothing(p)) return;
   seen_device const& here = current_device();
   if (!here.info.usable) throw rejected(here.info.why_not);
   gemm(*cached_plan(p, o, here.description, here.ordinal), o, stream, how);

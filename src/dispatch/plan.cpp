@@ -14,6 +14,7 @@
 #include "family/normal_form.hpp"
 #include "family/workspace.hpp"
 #include "tilewright/dispatch/gemm.hpp"
+#include "tilewright/problem/canonical.hpp"
 
 namespace tw {
 
@@ -110,7 +111,7 @@ gemm_plan common_plan(gemm_problem const& p, gemm_problem const& whole, bool swa
 std::vector<option> ranked(gemm_problem const& p, gemm_operands const& given, device const& dev) {
   if (auto r = accept(p)) throw rejected(*r);
   if (auto r = accept(dev)) throw rejected(*r);
-  gemm_problem const whole = folded(p);
+  gemm_problem const whole = folded(canonical(p));
   measurements const measured = measured_for(p, whole, given, dev);
   std::vector<gemm_plan> plans;
   for (bool const swapped : {false, true}) {

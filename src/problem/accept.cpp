@@ -6,12 +6,46 @@
 
 #include "tilewright/base/elem_text.hpp"
 #include "tilewright/problem/accept.hpp"
+#include "tilewright/problem/canonical.hpp"
 
 namespace tw {
 
 namespace {
 
 using verdict = std::optional<rejection>;
+
+/// An enum of the problem that a cast or memory that was never set has given another value.
+verdict check_enumerators(gemm_problem const& p) {
+  auto const refused = [](char const* what, int got, int last) {
+    return rejection{"TW0416", what, fmt::format("the value {}", got),
+                     fmt::format("an enumerator, 0 to {}", last), ""};
+  };
+  auto const value = [](auto e) { return static_cast<int>(e); };
+  auto const beyond = [&](auto e, auto last) { return value(e) > value(last); };
+  struct named_matrix {
+    char const *type, *ord;
+    matrix_desc const* m;
+  };
+  for (named_matrix const& x : {named_matrix{"type of A", "order of A", &p.a},
+                                {"type of B", "order of B", &p.b},
+                                {"type of D", "order of D", &p.d},
+                                {"type of C", "order of C", p.c ? &*p.c : nullptr},
+                                {"type of the auxiliary output", "order of the auxiliary output",
+                                 p.aux ? &*p.aux : nullptr}}) {
+    if (x.m == nullptr) continue;
+    if (beyond(x.m->type, elem::e5m2)) return refused(x.type, value(x.m->type), value(elem::e5m2));
+    if (beyond(x.m->ord, order::col_major))
+      return refused(x.ord, value(x.m->ord), value(order::col_major));
+  }
+  gemm_epilogue const& e = p.epilogue;
+  if (!is_activation(e.act)) return refused("activation", value(e.act), activation_count - 1);
+  if (beyond(e.gate, gating::split)) return refused("gate", value(e.gate), value(gating::split));
+  if (beyond(e.bias, along::cols))
+    return refused("direction of the bias", value(e.bias), value(along::cols));
+  if (beyond(e.bias_type, elem::e5m2))
+    return refused("type of the bias", value(e.bias_type), value(elem::e5m2));
+  return std::nullopt;
+}
 
 verdict check_extents(gemm_problem const& p) {
   constexpr std::int64_t limit = (std::int64_t{1} << 31) - 1 - 512;  // TMA coordinates are int32
@@ -21,8 +55,10 @@ verdict check_extents(gemm_problem const& p) {
   };
   for (extent const e : {extent{"M", p.m}, extent{"N", p.n}, extent{"K", p.k}})
     if (e.value < 1 || e.value > limit)
-      return rejection{"TW0401", fmt::format("extent {}", e.name), fmt::format("{}", e.value),
-                       fmt::format("1 to {}", limit), ""};
+      return rejection{
+          "TW0401", fmt::format("extent {}", e.name), fmt::format("{}", e.value),
+          fmt::format("1 to {}", limit),
+          e.value == 0 && e.name[0] == 'K' ? "A B is zero: D = beta C needs no GEMM" : ""};
   return std::nullopt;
 }
 
@@ -159,12 +195,13 @@ verdict check_scalars(gemm_problem const& p) {
 }  // namespace
 
 std::optional<rejection> accept(gemm_problem const& p) {
+  if (auto r = check_enumerators(p)) return r;
   if (auto r = check_extents(p)) return r;
   if (auto r = check_types(p)) return r;
   if (auto r = check_batch(p)) return r;
   if (auto r = check_matrix("A", p.a, p.m, p.k, p.batch)) return r;
   if (auto r = check_matrix("B", p.b, p.k, p.n, p.batch)) return r;
-  if (auto r = check_epilogue(p)) return r;
+  if (auto r = check_epilogue(canonical(p))) return r;
   std::int64_t const d_cols = result_cols(p.epilogue, p.n);
   if (auto r = check_matrix("D", p.d, p.m, d_cols, p.batch)) return r;
   if (p.c)

@@ -9,9 +9,15 @@
 
 namespace tw {
 
+/// Has D no elements, because M, N or the number of GEMMs in the batch is 0? gemm() and
+/// gemm_emulated() of such a problem do nothing, as in BLAS; there is no plan for it.
+constexpr bool computes_nothing(gemm_problem const& p) {
+  return p.m >= 0 && p.n >= 0 && p.batch >= 0 && (p.m == 0 || p.n == 0 || p.batch == 0);
+}
+
 /// Nothing, or the first rule that the problem breaks: TW0401 extents, TW0402 pitch, TW0403 size,
 /// TW0404 and TW0405 types, TW0406 and TW0407 alpha and beta, TW0411 to TW0413 and TW0415 the
-/// epilogue, TW0420 to TW0425 batches.
+/// epilogue, TW0416 values that are no enumerator, TW0420 to TW0425 batches.
 std::optional<rejection> accept(gemm_problem const& p);
 
 }  // namespace tw
