@@ -7,9 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "bench/epilogues.hpp"
 #include "bench/questions.hpp"
 #include "tilewright/pipeline/order.hpp"
 #include "tools/guarded.hpp"
+#include "tools/number_checks.hpp"
+#include "tools/words.hpp"
 
 namespace tw {
 namespace {
@@ -26,14 +29,32 @@ std::vector<std::string> order_choices() {
 void add_gemm(CLI::App& bench, int& status) {
   auto const o = std::make_shared<bench::gemm_bench_options>();
   auto* const verb = bench.add_subcommand("gemm", "Time products of a shape list against cuBLASLt");
-  verb->add_option("--shapes", o->shapes_path, "Shape list (JSON)")->required();
+  verb->add_option("SIZE", o->sizes,
+                   "M N K, or any number of MxNxK; an extent may be a list, 64,128, or a range, "
+                   "64:512:64 (step) or 64:4096:x2 (factor)");
+  verb->add_option("--dtype", o->dtype, "Operand type of the sizes")
+      ->transform(elem_word({"bf16", "f16"}))
+      ->capture_default_str();
+  verb->add_option("--out-dtype", o->out_dtype, "Type of D of the sizes (default: --dtype)")
+      ->transform(elem_word({"bf16", "f16", "f32"}));
+  verb->add_option("--layout", o->layout, "Layout of the sizes")
+      ->transform(one_of({"TN", "TT", "NT", "NN"}))
+      ->capture_default_str();
+  verb->add_option("--epilogue", o->epilogue, "Epilogue of the sizes, as of `tilewright plan`")
+      ->check([](std::string const& text) {
+        return bench::find_epilogue(text) ? "" : "no epilogue has the name " + text;
+      });
+  verb->add_option("--batch", o->batch, "Matrices in the batch of each size")
+      ->check(above_zero())
+      ->capture_default_str();
+  verb->add_option("--shapes", o->shapes_path, "Shape list (JSON) instead of sizes");
   verb->add_option("--category", o->categories, "Only these categories")->delimiter(',');
   verb->add_option("--names", o->names, "Only these shapes")->delimiter(',');
   verb->add_option("--mode", o->mode, "burst, sustained or both")
-      ->check(CLI::IsMember({"burst", "sustained", "both"}))
+      ->transform(one_of({"burst", "sustained", "both"}))
       ->capture_default_str();
   verb->add_option("--baseline", o->baseline, "cublaslt (heuristic and tuned) or none")
-      ->check(CLI::IsMember({"cublaslt", "none"}))
+      ->transform(one_of({"cublaslt", "none"}))
       ->capture_default_str();
   verb->add_option("--cublaslt", o->measure.cublaslt, "File name of the cuBLASLt library")
       ->capture_default_str();
@@ -53,14 +74,15 @@ void add_gemm(CLI::App& bench, int& status) {
                    "Orders of tiles in bands of so many cluster tiles (serpentine:8,hilbert:16): "
                    "our plan in each of them becomes a separate contender")
       ->delimiter(',')
-      ->check(CLI::IsMember(order_choices()));
+      ->transform(one_of(order_choices()));
   verb->add_option("--rounds", o->rounds, "Bursts of each contender (5; 3 with --quick)")
       ->check(CLI::Range(1, 1000));
   verb->add_option("--data", o->data, "normal (mean 0, deviation 1) or uniform (-1 to 1)")
-      ->check(CLI::IsMember({"normal", "uniform"}))
+      ->transform(one_of({"normal", "uniform"}))
       ->capture_default_str();
   verb->add_option("--seed", o->measure.seed, "Seed of the operands")->capture_default_str();
   verb->add_option("--json", o->json_path, "Write every sample and the environment to this file");
+  verb->add_option("--csv", o->csv_path, "Write a line per shape and mode to this file");
   verb->add_option("--commit", o->commit, "Commit to record (default: of git)");
   verb->add_flag("--quick", o->quick, "Fewer and shorter rounds: a look, not a result to publish");
   verb->callback([o, &status] {

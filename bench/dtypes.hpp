@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "tilewright/base/check.hpp"
 #include "tilewright/base/elem.hpp"
 
 namespace tw::bench {
@@ -49,6 +50,19 @@ constexpr std::optional<std::string_view> missing_for(std::string_view name) {
   for (auto const& row : missing_dtypes)
     if (row.name == name) return row.missing;
   return std::nullopt;
+}
+
+inline std::string dtype_names();
+
+/// The row of an operand type and a type of D, which may be empty. Throws `rejected` TW0703 for
+/// types that no kernel combines.
+inline dtype_row find_dtypes(std::string const& ab, std::string const& d) {
+  auto const operands = find_dtype(ab);
+  bool const same = d.empty() || (operands && name(operands->d) == d);
+  auto const row = find_dtype(same ? ab : ab + "_" + d);
+  if (!row)
+    throw rejected({"TW0703", "types", ab + " operands and " + d + " results", dtype_names(), ""});
+  return *row;
 }
 
 inline std::string dtype_names() {

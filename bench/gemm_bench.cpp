@@ -4,13 +4,16 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <fstream>
 
 #include "bench/environment.hpp"
+#include "bench/gemm_csv.hpp"
 #include "bench/gemm_json.hpp"
 #include "bench/gemm_table.hpp"
 #include "bench/lab.hpp"
 #include "bench/questions.hpp"
 #include "bench/shapes.hpp"
+#include "bench/sizes.hpp"
 #include "bench/watchdog.hpp"
 #include "tilewright/dispatch/gemm.hpp"
 #include "tools/gemm_run.hpp"
@@ -49,6 +52,47 @@ nlohmann::json protocol_json(gemm_bench_options const& o) {
           {"timed_s", p.timed_s}};
 }
 
+/// What the command line names: a list, or sizes of one kind.
+std::vector<gemm_shape> shapes_of(gemm_bench_options const& o) {
+  if (o.shapes_path.empty() == o.sizes.empty())
+    throw rejected({"TW0615", "command line of `tilewright bench gemm`",
+                    o.sizes.empty() ? "neither sizes nor --shapes" : "sizes and --shapes",
+                    "M N K (or MxNxK ...), or --shapes FILE", ""});
+  if (o.sizes.empty()) return select_shapes(read_shapes(o.shapes_path), o.categories, o.names);
+  std::string const dtype(find_dtypes(o.dtype, o.out_dtype).name);
+  std::vector<gemm_shape> shapes;
+  for (product_size const& size : parse_sizes(o.sizes)) {
+    gemm_shape s;
+    s.name = fmt::format("{}x{}x{}", size.m, size.n, size.k);
+    s.category = "sizes";
+    s.m = size.m, s.n = size.n, s.k = size.k;
+    s.dtype = dtype, s.layout = o.layout, s.epilogue = o.epilogue, s.batch = o.batch;
+    detail::check_sizes(s, "size " + s.name);
+    shapes.push_back(s);
+  }
+  return shapes;
+}
+
+/// A file that grows by the lines of each shape.
+class csv_file {
+ public:
+  explicit csv_file(std::string const& path) : path_(path) {
+    if (path.empty()) return;
+    out_.open(path, std::ios::binary | std::ios::trunc);
+    add(csv_head());
+  }
+  void add(std::string const& lines) {
+    if (path_.empty()) return;
+    if (!(out_ << lines << std::flush))
+      throw rejected(
+          {"TW0612", "output " + path_, "an error in writing", "a file that can be written", ""});
+  }
+
+ private:
+  std::string path_;
+  std::ofstream out_;
+};
+
 bool is_good(shape_result const& r) { return r.state == outcome::unsupported || is_right(r); }
 
 void print(std::string const& text) {
@@ -60,7 +104,7 @@ void print(std::string const& text) {
 
 exit_status run_gemm_bench(gemm_bench_options o) {
   settle(o);
-  auto const shapes = select_shapes(read_shapes(o.shapes_path), o.categories, o.names);
+  auto const shapes = shapes_of(o);
   if (!gpu().usable) throw no_usable_gpu(gpu().why_not);
   auto const lab = open_gemm_lab(o.measure);
   device_facts const facts = lab->facts();
@@ -76,6 +120,7 @@ exit_status run_gemm_bench(gemm_bench_options o) {
   auto const save = [&] {
     if (!o.json_path.empty()) write_json(o.json_path, report);
   };
+  csv_file csv(o.csv_path);
   save();  // an unwritable file is refused before anything is measured
   auto const columns = gemm_columns(shapes);
   print(table_head(columns) + "\n");
@@ -84,6 +129,7 @@ exit_status run_gemm_bench(gemm_bench_options o) {
     watchdog const guard(shape_limit_s);
     results.push_back(lab->measure(shape));
     print(gemm_rows(columns, results.back()));
+    csv.add(csv_rows(results.back()));
     report["shapes"].push_back(to_json(results.back(), facts.sms));
     save();
   }

@@ -29,10 +29,13 @@ struct measure_options {
 };
 
 struct gemm_bench_options {
-  std::string shapes_path;
+  std::string shapes_path;         // a list, or
+  std::vector<std::string> sizes;  // M N K and their ranges (sizes.hpp), of these:
+  std::string dtype = "bf16", out_dtype, layout = "TN", epilogue;
+  std::int64_t batch = 1;
   std::vector<std::string> categories, names;
   std::string mode = "both", baseline = "cublaslt", data = "normal";
-  std::string json_path, commit;
+  std::string json_path, csv_path, commit;
   bool quick = false;
   int rounds = 0;  // 0: the protocol's own
   measure_options measure;

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -13,6 +12,7 @@
 #include "bench/environment.hpp"
 #include "bench/lab.hpp"
 #include "bench/shapes.hpp"
+#include "bench/sizes.hpp"
 #include "bench/support.hpp"
 #include "bench/tune.hpp"
 #include "dispatch/tuned.hpp"
@@ -23,6 +23,8 @@
 #include "tools/guarded.hpp"
 #include "tools/number_checks.hpp"
 #include "tools/progress_bar.hpp"
+#include "tools/to_stderr.hpp"
+#include "tools/words.hpp"
 
 namespace tw {
 namespace {
@@ -36,7 +38,7 @@ char const* const manual =
 
 struct tune_request {
   std::vector<std::string> sizes, categories, names;
-  std::string shapes, dtype = "bf16", layout = "TN", epilogue, export_path;
+  std::string shapes, dtype = "bf16", out_dtype, layout = "TN", epilogue, export_path;
   std::int64_t batch = 1;
   int top = 16;
   double minutes = 0;
@@ -80,7 +82,7 @@ std::vector<gemm_problem> problems_of(tune_request const& r) {
   std::vector<gemm_problem> problems;
   auto const add = [&](bench::gemm_shape const& s) {
     if (auto const why = bench::why_unsupported(s))
-      fmt::print(stderr, "tilewright: {} is left out: {}\n", s.name, *why);
+      to_stderr("tilewright: {} is left out: {}\n", s.name, *why);
     else
       problems.push_back(bench::problem_of(s));
   };
@@ -88,7 +90,7 @@ std::vector<gemm_problem> problems_of(tune_request const& r) {
     for (auto const& s : bench::select_shapes(bench::read_shapes(r.shapes), r.categories, r.names))
       add(s);
   for (product_size const& size : parse_sizes(r.sizes)) {
-    bench::dtype_row const types = bench::find_dtype(r.dtype).value();
+    bench::dtype_row const types = bench::find_dtypes(r.dtype, r.out_dtype);
     asked_product s{.m = size.m, .n = size.n, .k = size.k, .batch = r.batch};
     s.ab = types.ab, s.d = types.d, s.layout = r.layout;
     s.epilogue = bench::find_epilogue(r.epilogue).value();
@@ -193,32 +195,7 @@ exit_status export_to(std::string const& file) {
   return exit_status::done;
 }
 
-std::int64_t extent(std::string_view text, std::string const& word) {
-  std::int64_t x = 0;
-  auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), x);
-  if (error != std::errc() || end != text.data() + text.size() || x < 1)
-    throw rejected(
-        {"TW0803", "size of a product", word, "M N K, or MxNxK as in 4096x4096x8192", ""});
-  return x;
-}
-
 }  // namespace
-
-std::vector<product_size> parse_sizes(std::vector<std::string> const& words) {
-  bool const plain = words.size() == 3 && words[0].find('x') == std::string::npos;
-  if (plain)
-    return {{extent(words[0], words[0]), extent(words[1], words[1]), extent(words[2], words[2])}};
-  std::vector<product_size> sizes;
-  for (std::string const& word : words) {
-    std::size_t const first = word.find('x'), second = word.find('x', first + 1);
-    if (first == std::string::npos || second == std::string::npos) extent("", word);
-    std::string_view const text = word;
-    sizes.push_back({extent(text.substr(0, first), word),
-                     extent(text.substr(first + 1, second - first - 1), word),
-                     extent(text.substr(second + 1), word)});
-  }
-  return sizes;
-}
 
 void add_tune_command(CLI::App& app, int& status) {
   auto const r = std::make_shared<tune_request>();
@@ -231,11 +208,13 @@ void add_tune_command(CLI::App& app, int& status) {
   verb->add_option("--names", r->names, "only these of the list")->delimiter(',');
   std::vector<std::string> dtypes;
   for (bench::dtype_row const& row : bench::dtypes) dtypes.emplace_back(row.name);
-  verb->add_option("--dtype", r->dtype, "types of the sizes: operands, or operands_D")
-      ->check(CLI::IsMember(dtypes))
+  verb->add_option("--out-dtype", r->out_dtype, "type of D of the sizes (default: --dtype)")
+      ->transform(elem_word({"bf16", "f16", "f32"}));
+  verb->add_option("--dtype", r->dtype, "operand type of the sizes; also operands_D, bf16_f32")
+      ->transform(one_of(dtypes, {{"bfloat16", "bf16"}, {"float16", "f16"}, {"half", "f16"}}))
       ->capture_default_str();
   verb->add_option("--layout", r->layout, "layout of the sizes")
-      ->check(CLI::IsMember({"TN", "TT", "NT", "NN"}))
+      ->transform(one_of({"TN", "TT", "NT", "NN"}))
       ->capture_default_str();
   verb->add_option("--epilogue", r->epilogue,
                    "epilogue of the sizes: words joined by _, as of `tilewright plan`")

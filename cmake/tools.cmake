@@ -34,7 +34,7 @@ target_include_directories(tilewright_tools PUBLIC ${PROJECT_SOURCE_DIR}
                                             PRIVATE ${PROJECT_SOURCE_DIR}/src)
 target_link_libraries(tilewright_tools PUBLIC tilewright tilewright_emulator_hooks fmt::fmt
                                               spdlog::spdlog CLI11::CLI11
-                                              nlohmann_json::nlohmann_json ${BLAS_LIBRARIES}
+                                              nlohmann_json::nlohmann_json
                                               ${CMAKE_DL_LIBS})
 
 add_executable(tilewright_command ${PROJECT_SOURCE_DIR}/tools/main.cpp)

@@ -274,7 +274,7 @@ json to_json(banks_request const& r, subject const& s) {
 exit_status answer_request(banks_request const& r) {
   subject const s = subject_of(r);
   if (r.json_output) {
-    print_json(to_json(r, s));
+    print_json("tilewright.banks/1", to_json(r, s));
   } else {
     print_all(r, s);
   }

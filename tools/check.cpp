@@ -3,8 +3,6 @@
 // is judged by problem/error_bound.hpp.
 #include "tools/check.hpp"
 
-#include <cblas.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -14,6 +12,7 @@
 #include "tilewright/base/convert.hpp"
 #include "tilewright/problem/error_bound.hpp"
 #include "tilewright/problem/reference.hpp"
+#include "tools/reference_blas.hpp"
 
 namespace tw {
 namespace {
@@ -126,9 +125,7 @@ class block_sums {
   }
 
   void multiply(std::int64_t m, std::int64_t n, std::int64_t k, std::vector<double>& sum) const {
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, static_cast<int>(m), static_cast<int>(n),
-                static_cast<int>(k), 1.0, a_.data(), static_cast<int>(k), b_.data(),
-                static_cast<int>(n), 1.0, sum.data(), static_cast<int>(n));
+    reference_blas::get().add_gemm(m, n, k, a_.data(), b_.data(), sum.data());
   }
   std::vector<double> a_, b_;
 };

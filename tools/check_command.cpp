@@ -37,7 +37,7 @@ exit_status run_mutants(request const& r) {
   mutants_result const m = check_mutants(r);
   if (m.mutants.empty()) refuse("TW0634", "--kernel", r.kernel, "a part of the name of a mutant");
   if (r.json)
-    print_json(to_json(m, r.examples));
+    print_json("tilewright.check.mutants/1", to_json(m, r.examples));
   else
     fmt::print("{}", text_of(m, r.examples));
   return status_of(m.good());
@@ -55,7 +55,7 @@ exit_status run_gemm_kernels(request const& r) {
     nlohmann::ordered_json record = json_of_kernels(results);
     record["runs"] = all.runs;
     record["false_reports"] = all.bad_runs;
-    print_json(record);
+    print_json("tilewright.check/1", record);
   } else {
     if (results.size() > 1) fmt::print("{}", table_of(results));
     if (bad.empty())
@@ -70,7 +70,7 @@ exit_status run_gemm_kernels(request const& r) {
 exit_status run_plugin(request const& r) {
   std::vector<kernel_result> const results = check_plugin(r);
   if (r.json)
-    print_json(json_of_kernels(results));
+    print_json("tilewright.check/1", json_of_kernels(results));
   else
     fmt::print("{}",
                text_of_kernels(results, r.bug.empty() ? r.target : r.target + " --bug " + r.bug));

@@ -5,7 +5,10 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <string_view>
+
+#include "tools/words.hpp"
 
 namespace tw {
 namespace {
@@ -38,10 +41,30 @@ std::vector<std::string> gate_words() {
 std::string own_spelling(std::string text, bool gate) {
   for (char const* order : {"_split", "_interleaved"})
     if (gate && text.ends_with(order)) text[text.size() - std::string_view(order).size()] = ':';
-  std::ranges::replace(text, '_', '-');
+  for (char& c : text)
+    c = c == '_' ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   bool const unit = std::ranges::any_of(
       gated_units, [&](activation_word const& known) { return text == known.text; });
   return gate && unit ? text + ":split" : text;
+}
+
+/// Takes the spellings of other verbs, of the API and of other libraries; a refusal quotes the word
+/// as it was typed.
+CLI::Validator epilogue_word(std::vector<std::string> known, bool gate) {
+  CLI::Validator const words =
+      one_of(std::move(known),
+             {{"gelu-tanh", "gelu"}, {"tanh", "gelu"}, {"gelu-new", "gelu"}, {"swish", "silu"}});
+  return CLI::Validator(
+      [=](std::string& text) {
+        std::string word = own_spelling(text, gate);
+        std::string const refused = words(word);
+        if (refused.empty()) {
+          text = word;
+          return refused;
+        }
+        return text + refused.substr(std::min(refused.size(), word.size()));
+      },
+      words.get_description());
 }
 
 void set_gate(epilogue_request& r, std::string const& text) {
@@ -90,23 +113,20 @@ void add_epilogue_options(CLI::App& verb, epilogue_request& r) {
           },
           "cols (default) or rows: the bias has a value per row")
       ->needs(bias)
-      ->check(CLI::IsMember({"rows", "cols"}));
+      ->transform(one_of({"rows", "cols"}));
   verb.add_option("--row-scale", r.row_scale, "vector of M factors, f32");
   verb.add_option("--col-scale", r.col_scale, "vector of N factors, f32");
-  CLI::Option* const act =
-      verb.add_option_function<std::string>(
-              "--activation",
-              [&r](std::string const& text) { r.act = parse_activation(text).value(); },
-              "none, relu, gelu (by tanh), gelu-erf or silu, after scales, bias and C")
-          ->transform([](std::string const& text) { return own_spelling(text, false); })
-          ->check(CLI::IsMember({"none", "relu", "gelu", "gelu-erf", "silu"}));
-  verb.add_option_function<std::string>(
-          "--gate", [&r](std::string const& text) { set_gate(r, text); },
-          "UNIT:ORDER, half of B's columns are gates and D has N/2: swiglu, geglu, geglu-erf, "
-          "reglu or bilinear; split (gates first) or interleaved (gate, up, gate, up)")
-      ->transform([](std::string const& text) { return own_spelling(text, true); })
-      ->check(CLI::IsMember(gate_words()))
-      ->excludes(act);
+  CLI::Option* const act = verb.add_option_function<std::string>(
+      "--activation", [&r](std::string const& text) { r.act = parse_activation(text).value(); },
+      "none, relu, gelu (by tanh), gelu-erf or silu, after scales, bias and C");
+  std::vector<std::string> words;
+  for (activation_word const& known : activation_words) words.push_back(known.text);
+  act->transform(epilogue_word(std::move(words), false));
+  CLI::Option* const gate = verb.add_option_function<std::string>(
+      "--gate", [&r](std::string const& text) { set_gate(r, text); },
+      "UNIT:ORDER, half of B's columns are gates and D has N/2: swiglu, geglu, geglu-erf, "
+      "reglu or bilinear; split (gates first) or interleaved (gate, up, gate, up)");
+  gate->transform(epilogue_word(gate_words(), true))->excludes(act);
   verb.add_option("--aux", r.aux, "where the values before the activation go, MxN, of D's type");
   verb.add_option("--residual", r.residual, "matrix of D's shape that is added last");
 }

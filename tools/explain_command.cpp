@@ -30,7 +30,7 @@ std::string_view title(std::string_view text) {
 
 void show(error_page const& page, std::string_view text, bool as_json) {
   if (as_json) {
-    print_json({{"code", page.code}, {"text", text}});
+    print_json("tilewright.explain.code/1", {{"code", page.code}, {"text", text}});
   } else {
     fmt::print("{}{}", text, text.ends_with('\n') ? "" : "\n");
   }
@@ -106,7 +106,7 @@ exit_status explain_words(std::vector<std::string> const& words, bool as_json) {
   }
   explanation const e = explain(parse_combination(words));
   if (as_json) {
-    print_json(to_json(e));
+    print_json("tilewright.explain/1", to_json(e));
   } else {
     fmt::print("{}", to_text(e));
   }

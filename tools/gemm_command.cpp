@@ -4,9 +4,11 @@
 
 #include <fmt/format.h>
 
+#include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "tilewright/base/elem_text.hpp"
 #include "tools/gemm_report.hpp"
@@ -14,7 +16,11 @@
 #include "tools/guarded.hpp"
 #include "tools/io/refuse.hpp"
 #include "tools/json_output.hpp"
+#include "tools/number_checks.hpp"
+#include "tools/reference_blas.hpp"
+#include "tools/to_stderr.hpp"
 #include "tools/trace/write_timeline.hpp"
+#include "tools/words.hpp"
 
 namespace tw {
 namespace {
@@ -24,9 +30,12 @@ char const* const manual =
     "Fused: x = alpha (A B) row_scale col_scale + bias + beta C, D = activation(x) + residual; "
     "with\n"
     "a gate D = unit(x of gates) x of ups, MxN/2. Vectors are arrays of one dimension.\n"
-    "Files: FILE.npy (float16, float32, bfloat16 by ml_dtypes; C or Fortran order is used as it "
-    "is)\n"
-    "or FILE.safetensors:TENSOR (F16, BF16, F32). D is written row-major, whole or not at all.\n"
+    "Files: FILE.npy (float16, float32, float64, bfloat16 by ml_dtypes; C or Fortran order is "
+    "used\n"
+    "as it is), FILE.safetensors:TENSOR or FILE.safetensors.index.json:TENSOR (F16, BF16, F32,\n"
+    "F64), or a stream: - and <(...). An array of one dimension is a row as A and a column as B, "
+    "as\n"
+    "in NumPy. D is written row-major, whole or not at all.\n"
     "Exit status: 0 done, 1 --check did not pass (D is not written), 2 refused, 77 no usable GPU.";
 
 device_choice device_of(std::string const& text) {
@@ -60,23 +69,77 @@ struct output {
   char const *option, *content;
 };
 
-/// Two results in one file: the second would replace the first.
-void check_apart(std::vector<output> const& outputs) {
-  auto const place = [](output const& o) {
-    std::error_code ignored;
-    return std::filesystem::weakly_canonical(std::filesystem::absolute(o.path), ignored);
+/// Two paths to one file, which need not exist.
+bool same_file(std::string const& a, std::string const& b) {
+  std::error_code ignored;
+  if (std::filesystem::equivalent(a, b, ignored)) return true;
+  auto const place = [&](std::string const& path) {
+    return std::filesystem::weakly_canonical(std::filesystem::absolute(path, ignored), ignored);
   };
-  for (std::size_t i = 1; i < outputs.size(); ++i)
+  return place(a) == place(b);
+}
+
+/// Two results in one file: the second would replace the first. D may replace an operand, what
+/// else is written may not.
+void check_apart(std::vector<output> const& outputs, gemm_request const& r) {
+  for (std::size_t i = 1; i < outputs.size(); ++i) {
+    output const& out = outputs[i];
     for (std::size_t before = 0; before < i; ++before)
-      if (place(outputs[before]) == place(outputs[i]))
-        refuse("TW0612", fmt::format("output {} of {}", outputs[i].text, outputs[i].option),
+      if (same_file(outputs[before].path, out.path))
+        refuse("TW0612", fmt::format("output {} of {}", out.text, out.option),
                fmt::format("the file that {} goes to", outputs[before].content),
                "a file of its own", "each result replaces its whole file");
+    epilogue_request const& e = r.epilogue;
+    for (std::string const& operand : {r.a, r.b, r.c, e.bias, e.row_scale, e.col_scale, e.residual})
+      if (!operand.empty() && operand != "-" && same_file(parse_address(operand).path, out.path))
+        refuse("TW0612", fmt::format("output {} of {}", out.text, out.option),
+               "the file of an operand", "a file of its own");
+  }
+}
+
+/// D and the auxiliary output: written first, visible after commit(). The matrices must live until
+/// then.
+class results {
+ public:
+  void add(matrix_address const& to, matrix_view const& m, std::vector<std::int64_t> const& shape) {
+    std::string header = array_header(to, m.type, shape);
+    std::span<std::byte const> const data(m.data, static_cast<std::size_t>(m.size().count));
+    if (to.format == file_format::stream) {
+      stdout_header_ = std::move(header), stdout_data_ = data;
+      return;
+    }
+    files_.push_back(std::make_unique<output_file>(to.path));
+    files_.back()->write(std::as_bytes(std::span(header)));
+    files_.back()->write(data);
+  }
+  void commit() {
+    std::fwrite(stdout_header_.data(), 1, stdout_header_.size(), stdout);
+    std::fwrite(stdout_data_.data(), 1, stdout_data_.size(), stdout);
+    flush_stdout();
+    for (auto const& file : files_) file->commit();
+  }
+
+ private:
+  std::vector<std::unique_ptr<output_file>> files_;
+  std::string stdout_header_;
+  std::span<std::byte const> stdout_data_;
+};
+
+gemm_run run_of_nothing(gemm_files const& files) {
+  gemm_run run;
+  run.device = "none";
+  run.plan.problem = files.problem();
+  run.plan.kernel = "none";
+  run.plan.why = "D has no elements";
+  return run;
 }
 
 exit_status run_gemm(gemm_request const& r) {
   matrix_address const out = parse_address(r.d);
   check_output(out);
+  bool const d_to_stdout = out.format == file_format::stream;
+  if (d_to_stdout && r.json)
+    refuse("TW0612", "output -", "--json, which prints to stdout too", "D in a file");
   std::vector<output> outputs{{out.text(), out.path, "-o", "D"}};
   std::optional<matrix_address> aux;
   if (!r.epilogue.aux.empty()) {
@@ -87,29 +150,40 @@ exit_status run_gemm(gemm_request const& r) {
   check_timeline_files(timeline);
   if (!r.trace.empty()) outputs.push_back({r.trace, r.trace, "--trace", "the trace"});
   if (!r.timeline.empty()) outputs.push_back({r.timeline, r.timeline, "--timeline", "the picture"});
-  check_apart(outputs);
+  check_apart(outputs, r);
   if (timeline.any() && r.device == device_choice::gpu) refuse_trace_of_gpu();
   gemm_files const files(r);
   bool const on_gpu = choose_gpu(r.device);
+  if (r.check) reference_blas::get();  // refuses before the work is done
   if (timeline.any() && on_gpu) refuse_trace_of_gpu();
   require_memory(files.host_memory(), "operands and D");
   gemm_data data(files);
   std::string said;
-  gemm_run const run = on_gpu ? run_on_gpu(files, data) : run_recorded(r, files, data, said);
+  bool const nothing = files.nothing_to_compute();
+  gemm_run const run = nothing  ? run_of_nothing(files)
+                       : on_gpu ? run_on_gpu(files, data)
+                                : run_recorded(r, files, data, said);
   std::optional<check_report> check;
-  if (r.check) check = check_gemm(files.problem(), data.operands());
+  if (r.check && !nothing) check = check_gemm(files.problem(), data.operands());
   bool const right = !check || check->passed();
-  if (right) write_matrix(out, data.d(), r.batch);
-  if (right && aux) write_matrix(*aux, data.aux(), r.batch);
+  results written;
+  if (right) written.add(out, data.d(), files.d_array());
+  if (right && aux) written.add(*aux, data.aux(), files.aux_array());
   if (r.json) {
-    print_json(json_report(r, files, run, check));
+    print_json("tilewright.gemm/1", json_report(r, files, run, check));
   } else if (!r.quiet) {
-    fmt::print("{}{}", text_report(r, files, run, check), said);
+    std::string const report = text_report(r, files, run, check) + said;
+    if (d_to_stdout)
+      to_stderr("{}", report);
+    else
+      fmt::print("{}", report);
   }
+  flush_stdout();  // a report that cannot be printed refuses, with nothing written
+  written.commit();
   if (right) return exit_status::done;
-  fmt::print(stderr, "tilewright: the check {}; {} written\n",
-             check->wrong > 0 ? "failed" : "could judge too few elements",
-             aux ? fmt::format("{} and {} are not", r.d, r.epilogue.aux) : r.d + " is not");
+  to_stderr("tilewright: the check {}; {} written\n",
+            check->wrong > 0 ? "failed" : "could judge too few elements",
+            aux ? fmt::format("{} and {} are not", r.d, r.epilogue.aux) : r.d + " is not");
   return exit_status::wrong;
 }
 
@@ -119,13 +193,12 @@ void add_gemm_command(CLI::App& app, int& status) {
   auto const r = std::make_shared<gemm_request>();
   CLI::App* verb = app.add_subcommand("gemm", "matrix product of two files");
   verb->footer(manual);
-  verb->add_option("A", r->a, "MxK matrix")->required();
+  verb->add_option("A", r->a, "MxK matrix, or - for stdin")->required();
   verb->add_option("B", r->b, "KxN matrix")->required();
-  verb->add_option("-o,--output", r->d, "where D goes")->required();
-  verb->add_flag(
-      "--batch", r->batch,
-      "A, B and C may be .npy arrays of three dimensions, stacks of matrices in C order; "
-      "a matrix is the same for all products; D is a stack");
+  verb->add_option("-o,--output", r->d, "where D goes; - for stdout")->required();
+  verb->add_flag("--batch", r->batch,
+                 "A, B and C may be arrays of three dimensions, stacks of matrices in C order; "
+                 "a matrix is the same for all GEMMs; D is a stack");
   verb->add_flag("--transpose-a", r->transpose_a,
                  "the file holds A^T, KxM: it is read as its transpose, nothing is copied");
   verb->add_flag("--transpose-b", r->transpose_b,
@@ -134,21 +207,22 @@ void add_gemm_command(CLI::App& app, int& status) {
       verb->add_option("-C,--add", r->c, "MxN matrix that is added, times beta");
   add_epilogue_options(*verb, r->epilogue);
   verb->get_option("--residual")->excludes(added);
-  verb->add_option("--alpha", r->alpha, "factor of A B (default 1)");
-  verb->add_option("--beta", r->beta, "factor of C or the residual (default 1)");
+  verb->add_option("--alpha", r->alpha, "factor of A B (default 1)")->check(in_float_range());
+  verb->add_option("--beta", r->beta, "factor of C or the residual (default 1)")
+      ->check(in_float_range());
   verb->add_option_function<std::string>(
           "--dtype", [r](std::string const& text) { r->dtype = parse_elem(text); },
           "type of A and B in the product, others are rounded to nearest even "
           "(default: bf16, or f16 if both files are)")
-      ->check(CLI::IsMember({"bf16", "f16"}));
+      ->transform(elem_word({"bf16", "f16"}));
   verb->add_option_function<std::string>(
           "--out-dtype", [r](std::string const& text) { r->out_dtype = parse_elem(text); },
           "type of D (default: that of A and B)")
-      ->check(CLI::IsMember({"bf16", "f16", "f32"}));
+      ->transform(elem_word({"bf16", "f16", "f32"}));
   verb->add_option_function<std::string>(
           "--device", [r](std::string const& text) { r->device = device_of(text); },
           "auto (default): the GPU if a Hopper is present, else the emulator")
-      ->check(CLI::IsMember({"auto", "emu", "gpu"}));
+      ->transform(one_of({"auto", "emu", "gpu"}));
   verb->add_option("--threads", r->threads, "threads of the emulator (default: one per core)")
       ->check(CLI::Range(0, 1024));
   verb->add_option("--trace", r->trace,

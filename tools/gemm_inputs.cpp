@@ -12,14 +12,18 @@
 namespace tw {
 namespace {
 
+/// K of a GEMM over nothing: lines of 16 bytes, which TMA can address.
+constexpr std::int64_t inner_of_zeros = 8;
+
 std::string extents(std::int64_t rows, std::int64_t cols) {
   return fmt::format("{}x{}", rows, cols);
 }
 
 /// Matrices in the batch: those of the stacks, which must agree.
-std::int64_t batch_of(gemm_request const& r, matrix_view const& a, matrix_view const& b,
-                      matrix_view const* c) {
-  std::int64_t const most = std::max({a.matrices, b.matrices, c != nullptr ? c->matrices : 1});
+std::int64_t batch_of(matrix_view const& a, matrix_view const& b, matrix_view const* c) {
+  std::int64_t most = 1;
+  for (matrix_view const* m : {&a, &b, c})
+    if (m != nullptr && m->matrices != 1) most = m->matrices;
   auto const check = [&](char const* name, matrix_view const& m) {
     if (m.matrices != 1 && m.matrices != most)
       refuse("TW0616", fmt::format("matrices in {}", name), fmt::format("{}", m.matrices),
@@ -28,9 +32,6 @@ std::int64_t batch_of(gemm_request const& r, matrix_view const& a, matrix_view c
   check("A", a);
   check("B", b);
   if (c != nullptr) check("C", *c);
-  for (std::string const& out : {r.d, r.epilogue.aux})
-    if (r.batch && !out.empty() && parse_address(out).format != file_format::npy)
-      refuse("TW0612", "output " + out, "a stack of matrices", "a .npy file with --batch");
   return most;
 }
 
@@ -65,7 +66,7 @@ gemm_problem pose(gemm_request const& r, matrix_view const& a, matrix_view const
   p.m = a.rows;
   p.n = b.cols;
   p.k = a.cols;
-  p.batch = batch_of(r, a, b, c);
+  p.batch = batch_of(a, b, c);
   elem const type = operand_type(r.dtype, a.type, b.type);
   p.a = a.desc();
   p.b = b.desc();
@@ -76,25 +77,57 @@ gemm_problem pose(gemm_request const& r, matrix_view const& a, matrix_view const
     p.aux->pitch_elems = p.n;
     p.aux->batch_stride_elems = p.batch == 1 ? 0 : p.m * p.n;
   }
+  if (p.k == 0) {  // as in BLAS: A B is zero. The kernels get an inner dimension of zeros.
+    p.k = inner_of_zeros;
+    p.a = {type, order::row_major, p.k};
+    p.b = {type, order::col_major, p.k};
+  }
   p.alpha = r.alpha;
   p.beta = r.beta.value_or(c != nullptr ? 1.0F : 0.0F);
   if (c != nullptr && p.beta != 0.0F) p.c = c->desc();  // C times zero takes no part
-  if (auto const why = accept(p)) throw rejected(*why);
+  bool const empty = p.m == 0 || p.n == 0 || p.batch == 0;
+  if (auto const why = accept(p); why && !empty) throw rejected(*why);
   return p;
+}
+
+/// A as (M, K) and B as (K, N): a vector is a row as A and a column as B, as in NumPy.
+matrix_view as_operand(matrix_view const& m, bool transpose, bool is_b) {
+  bool const turn = m.vector ? is_b : transpose;
+  return turn ? transposed(m) : m;
 }
 
 }  // namespace
 
 gemm_files::gemm_files(gemm_request const& r)
-    : a_file_(parse_address(r.a), r.batch),
-      b_file_(parse_address(r.b), r.batch),
-      a_(r.transpose_a ? transposed(a_file_.view()) : a_file_.view()),
-      b_(r.transpose_b ? transposed(b_file_.view()) : b_file_.view()) {
+    : a_file_(parse_address(r.a), accepted_shapes{r.batch, true, true}),
+      b_file_(parse_address(r.b), accepted_shapes{r.batch, true, true}),
+      a_(as_operand(a_file_.view(), r.transpose_a, false)),
+      b_(as_operand(b_file_.view(), r.transpose_b, true)),
+      as_stack_(r.batch) {
   std::string const& added = r.epilogue.residual.empty() ? r.c : r.epilogue.residual;
-  if (!added.empty()) c_.emplace(parse_address(added), r.batch);
+  if (!added.empty()) {
+    bool const vector = a_.vector || b_.vector;
+    c_file_.emplace(parse_address(added), accepted_shapes{r.batch, vector, true});
+    c_ = as_operand(c_file_->view(), false, b_.vector && !a_.vector);
+  }
   check_inner(r, a(), b());
   epilogue_.emplace(r.epilogue, a().rows, b().cols);
   problem_ = pose(r, a(), b(), c(), epilogue_->epilogue());
+  operand_a_ = a_, operand_b_ = b_;
+  if (a_.cols != 0 || nothing_to_compute()) return;
+  std::int64_t const k = problem_.k, lines = std::max(problem_.m, problem_.n);
+  zeros_ = host_buffer(bytes_of(problem_.a.type, elements{lines * k}));
+  std::fill_n(zeros_.data(), bytes_of(problem_.a.type, elements{lines * k}).count, std::byte{0});
+  operand_a_ = {problem_.a.type, order::row_major, problem_.m, k, zeros_.data()};
+  operand_b_ = {problem_.b.type, order::col_major, k, problem_.n, zeros_.data()};
+}
+
+std::vector<std::int64_t> gemm_files::array_shape(std::int64_t cols) const {
+  std::vector<std::int64_t> shape;
+  if (as_stack_) shape.push_back(problem_.batch);
+  if (!a_.vector) shape.push_back(problem_.m);
+  if (!b_.vector) shape.push_back(cols);
+  return shape;
 }
 
 matrix_view gemm_files::d_shape() const {
@@ -110,15 +143,16 @@ bytes gemm_files::host_memory() const {
   auto const copied = [](matrix_view const& m, elem type) {
     return needs_copy(m, type) ? bytes_of(type, m.count()) : bytes{0};
   };
-  bytes need = copied(a(), problem_.a.type) + copied(b(), problem_.b.type) + d_shape().size();
+  bytes need = copied(operand_a(), problem_.a.type) + copied(operand_b(), problem_.b.type) +
+               d_shape().size();
   if (problem_.aux) need = need + aux_shape().size();
   if (problem_.c) need = need + copied(*c(), problem_.c->type);
   return need;
 }
 
 gemm_data::gemm_data(gemm_files const& f)
-    : a_(f.a(), f.problem().a.type),
-      b_(f.b(), f.problem().b.type),
+    : a_(f.operand_a(), f.problem().a.type),
+      b_(f.operand_b(), f.problem().b.type),
       epilogue_(f.epilogue()),
       d_(f.d_shape()),
       aux_(f.aux_shape()) {

@@ -2,7 +2,9 @@
 // gemm_inputs.hpp  From files to a problem: open, compare shapes, choose types, convert.
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "tilewright/problem/gemm.hpp"
 #include "tools/epilogue_files.hpp"
@@ -21,7 +23,24 @@ class gemm_files {
   gemm_problem const& problem() const { return problem_; }
   matrix_view const& a() const { return a_; }
   matrix_view const& b() const { return b_; }
-  matrix_view const* c() const { return c_ ? &c_->view() : nullptr; }
+  matrix_view const* c() const { return c_ ? &*c_ : nullptr; }
+
+  /// What is multiplied: A and B, or with K = 0 zeros.
+  matrix_view const& operand_a() const { return operand_a_; }
+  matrix_view const& operand_b() const { return operand_b_; }
+  std::int64_t k() const { return a_.cols; }
+
+  /// Has D no elements?
+  bool nothing_to_compute() const {
+    return problem_.m == 0 || problem_.n == 0 || problem_.batch == 0;
+  }
+
+  /// Extents of the array that D (or, with the N columns of A B, the auxiliary output) becomes: of
+  /// a stack three; a vector has no extent of its own, as in NumPy.
+  std::vector<std::int64_t> d_array() const {
+    return array_shape(result_cols(problem_.epilogue, problem_.n));
+  }
+  std::vector<std::int64_t> aux_array() const { return array_shape(problem_.n); }
 
   epilogue_files const& epilogue() const { return *epilogue_; }
 
@@ -33,10 +52,16 @@ class gemm_files {
   bytes host_memory() const;
 
  private:
+  std::vector<std::int64_t> array_shape(std::int64_t cols) const;
+
   matrix_file a_file_, b_file_;
   matrix_view a_, b_;  // of what they hold, or of its transpose
-  std::optional<matrix_file> c_;
+  bool as_stack_;
+  std::optional<matrix_file> c_file_;
+  std::optional<matrix_view> c_;
   std::optional<epilogue_files> epilogue_;
+  host_buffer zeros_;
+  matrix_view operand_a_, operand_b_;
   gemm_problem problem_;
 };
 

@@ -20,10 +20,10 @@ double unsigned_nan(double x) { return std::isnan(x) ? NAN : x; }
 char const* text_of(order o) { return o == order::row_major ? "row-major" : "column-major"; }
 
 std::string matrix_text(matrix_view const& m, elem used, bool transposed = false) {
-  std::string text = fmt::format("{}x{} {} {}", m.rows, m.cols, name(m.type), text_of(m.ord));
+  std::string text = fmt::format("{}x{} {} {}", m.rows, m.cols, type_text(m), text_of(m.ord));
   if (m.matrices > 1) text = fmt::format("{} of ", m.matrices) + text;
   if (transposed) text += ", the transpose of its file";
-  if (m.type != used) text += fmt::format(", rounded to {}", name(used));
+  if (m.type != used || m.doubles) text += fmt::format(", rounded to {}", name(used));
   return text;
 }
 
@@ -59,7 +59,7 @@ char const* outcome_of(check_report const& c) {
 std::string place_text(check_place const& p) {
   return fmt::format(
       "got {:.9g}, exact {:.9g}{}", unsigned_nan(p.got), unsigned_nan(p.expected),
-      std::isfinite(p.expected) ? fmt::format(", allowed error {:.3g}", p.bound) : std::string());
+      std::isfinite(p.expected) ? fmt::format(", allowed {:.3g}", p.bound) : std::string());
 }
 
 std::string check_text(check_report const& c) {
@@ -104,7 +104,7 @@ json check_json(check_report const& c) {
 
 json matrix_json(std::string const& address, matrix_view const& m, elem used) {
   return {{"file", address},     {"rows", m.rows},
-          {"cols", m.cols},      {"file_dtype", name(m.type)},
+          {"cols", m.cols},      {"file_dtype", type_text(m)},
           {"dtype", name(used)}, {"layout", text_of(m.ord)}};
 }
 
@@ -117,7 +117,7 @@ std::string text_report(gemm_request const& r, gemm_files const& f, gemm_run con
       fmt::format("product  D = {}A B", p.alpha == 1.0F ? "" : fmt::format("{:g} ", p.alpha));
   if (p.c) text += fmt::format(" + {}C", p.beta == 1.0F ? "" : fmt::format("{:g} ", p.beta));
   if (is_fused(p.epilogue)) text += " (" + text_of(p.epilogue) + ")";
-  text += fmt::format(", M = {}, N = {}, K = {}{}\n", p.m, p.n, p.k,
+  text += fmt::format(", M = {}, N = {}, K = {}{}\n", p.m, p.n, f.k(),
                       p.batch > 1 ? fmt::format(", batch {}", p.batch) : "");
   text += fmt::format("A        {}\n", matrix_text(f.a(), p.a.type, r.transpose_a));
   text += fmt::format("B        {}\n", matrix_text(f.b(), p.b.type, r.transpose_b));
@@ -126,6 +126,7 @@ std::string text_report(gemm_request const& r, gemm_files const& f, gemm_run con
   if (p.aux)
     text +=
         fmt::format("aux      {} -> {}\n", matrix_text(f.aux_shape(), p.aux->type), r.epilogue.aux);
+  if (f.nothing_to_compute()) return text + "note     D has no elements: nothing was computed\n";
   text += run.on_gpu ? fmt::format("device   GPU: {}\n", run.device)
                      : fmt::format("device   {}, {} thread{}\n", run.device, run.threads,
                                    run.threads == 1 ? "" : "s");
@@ -139,7 +140,7 @@ std::string text_report(gemm_request const& r, gemm_files const& f, gemm_run con
 json json_report(gemm_request const& r, gemm_files const& f, gemm_run const& run,
                  std::optional<check_report> const& check) {
   gemm_problem const& p = f.problem();
-  json out{{"m", p.m},         {"n", p.n},         {"k", p.k},
+  json out{{"m", p.m},         {"n", p.n},         {"k", f.k()},
            {"batch", p.batch}, {"alpha", p.alpha}, {"beta", p.beta}};
   out["a"] = matrix_json(r.a, f.a(), p.a.type);
   out["b"] = matrix_json(r.b, f.b(), p.b.type);

@@ -6,29 +6,58 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <iostream>
 #include <new>
 #include <nlohmann/json.hpp>
 #include <system_error>
 
 #include "tools/gemm_run.hpp"
 #include "tools/json_output.hpp"
+#include "tools/to_stderr.hpp"
 
 namespace tw {
 namespace {
 
+rejection no_room_on_stdout(int error) {
+  return {"TW0612", "standard output", std::strerror(error), "room to write", ""};
+}
+
 exit_status report(bool json, rejection const& r, exit_status status) {
   std::fflush(stdout);
-  fmt::print(stderr, "tilewright: {}\n", to_string(r));
-  if (json) print_json(json_error(r));
+  to_stderr("tilewright: {}\n", to_string(r));
+  if (!json || std::ferror(stdout) != 0) return status;
+  try {
+    print_json("tilewright.error/1", json_error(r));
+    std::fflush(stdout);
+  } catch (std::system_error const&) {  // stderr has said it
+  }
   return status;
+}
+
+/// What the system refused: a write to stdout, a path, a thread.
+rejection refusal_of(std::system_error const& e) {
+  if (std::ferror(stdout) != 0) return no_room_on_stdout(e.code().value());
+  if (auto const* const path = dynamic_cast<std::filesystem::filesystem_error const*>(&e))
+    return {"TW0612", "path " + path->path1().string(), e.code().message(),
+            "a path that can be used", ""};
+  return {"TW0613", "resources of the system", e.what(), "a system call that succeeds", ""};
 }
 
 }  // namespace
 
+void flush_stdout() {
+  errno = 0;
+  bool const fine = std::cout.flush().good();
+  if (std::fflush(stdout) != 0 || !fine || std::ferror(stdout) != 0)
+    throw rejected(no_room_on_stdout(errno != 0 ? errno : EIO));
+}
+
 exit_status guarded(bool json, std::function<exit_status()> const& verb) {
   try {
     exit_status const status = verb();
-    if (std::fflush(stdout) != 0) throw std::system_error(errno, std::generic_category());
+    flush_stdout();
     return status;
   } catch (no_usable_gpu const& e) {
     return report(json, e.why(), exit_status::no_hardware);
@@ -38,10 +67,9 @@ exit_status guarded(bool json, std::function<exit_status()> const& verb) {
     return report(json, {"TW0613", "memory", "an allocation that failed", "more free memory", ""},
                   exit_status::refused);
   } catch (std::system_error const& e) {
-    return report(false, {"TW0612", "standard output", e.code().message(), "room to write", ""},
-                  exit_status::refused);
+    return report(json, refusal_of(e), exit_status::refused);
   } catch (emu::fault const& e) {
-    fmt::print(stderr, "tilewright: the emulated kernel broke a rule\n{}\n", e.what());
+    to_stderr("tilewright: the emulated kernel broke a rule\n{}\n", e.what());
     return exit_status::wrong;
   }
 }

@@ -8,9 +8,12 @@
 
 namespace tw {
 
+/// Throws `rejected` TW0612 where what was printed could not be written.
+void flush_stdout();
+
 /// Runs a verb. A rejection is printed to stderr (with `json` also to stdout as {"error": ...}) and
 /// becomes status 2, or 77 when no GPU is usable; memory that runs out becomes TW0613; a broken
-/// rule found by the emulator becomes status 1.
+/// rule found by the emulator becomes status 1. A stderr that is closed or full changes no status.
 exit_status guarded(bool json, std::function<exit_status()> const& verb);
 
 }  // namespace tw

@@ -38,7 +38,7 @@ exit_status info_json(gpu_info const& g) {
     out["gpu"] = nullptr;
     out["why_no_gpu"] = json_error(g.why_not)["error"];
   }
-  print_json(out);
+  print_json("tilewright.info/1", out);
   return exit_status::done;
 }
 

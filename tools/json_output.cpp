@@ -8,8 +8,10 @@
 
 namespace tw {
 
-void print_json(nlohmann::ordered_json const& record) {
-  fmt::print("{}\n", record.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+void print_json(char const* schema, nlohmann::ordered_json const& record) {
+  nlohmann::ordered_json named{{"schema", schema}};
+  named.update(record);
+  fmt::print("{}\n", named.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
 nlohmann::ordered_json json_error(rejection const& r) {

@@ -21,6 +21,7 @@
 #include "tools/picture/layout_picture.hpp"
 #include "tools/picture/request.hpp"
 #include "tools/picture/write_text.hpp"
+#include "tools/words.hpp"
 
 namespace tw {
 namespace {
@@ -43,7 +44,11 @@ bool fits_a_screen(answer const& a) {
 /// The answer of the algebra, as text and as a table of all modes.
 std::string plain_answer(layout_request const& request, bool coloured) {
   answer const a = evaluate(request.picture.expression);
-  if (request.print == "json") return to_json(a).dump() + "\n";
+  if (request.print == "json") {
+    nlohmann::ordered_json record{{"schema", "tilewright.layout/1"}};
+    record.update(to_json(a));
+    return record.dump() + "\n";
+  }
   if (request.print == "text" || (request.print.empty() && !a.function)) return a.text() + "\n";
   if (request.print.empty() && !fits_a_screen(a)) return a.text() + "\n";
   picture p;
@@ -133,7 +138,7 @@ void add_layout_command(CLI::App& app, int& status) {
   verb->add_option("--print", request->print,
                    "table, text, latex, svg, html or json; without it the text, and a table if it "
                    "fits a screen")
-      ->check(CLI::IsMember({"table", "text", "latex", "svg", "html", "json"}));
+      ->transform(one_of({"table", "text", "latex", "svg", "html", "json"}));
   verb->add_option("-o", request->output, "write to this file instead of stdout");
   add_picture_options(*verb, request->picture);
   verb->add_flag("--json", request->json, "the same as --print json");

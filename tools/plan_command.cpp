@@ -7,12 +7,15 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "bench/sizes.hpp"
 #include "tilewright/base/elem_text.hpp"
 #include "tools/asked_product.hpp"
 #include "tools/guarded.hpp"
+#include "tools/io/refuse.hpp"
 #include "tools/json_output.hpp"
 #include "tools/number_checks.hpp"
 #include "tools/plan_report.hpp"
+#include "tools/words.hpp"
 
 namespace tw {
 namespace {
@@ -23,6 +26,7 @@ char const* const manual =
     "columns.";
 
 struct plan_request {
+  std::vector<std::string> size;
   asked_product product;
   std::string ab = "bf16", d, d_order = "row", epilogue;
   std::string device = "h200";
@@ -33,6 +37,11 @@ struct plan_request {
 
 gemm_problem problem_of(plan_request const& r) {
   asked_product a = r.product;
+  std::vector<product_size> const sizes = parse_sizes(r.size);
+  if (sizes.size() != 1)
+    refuse("TW0803", "sizes of `tilewright plan`", fmt::format("{}", sizes.size()),
+           "one GEMM: M N K, or MxNxK");
+  a.m = sizes[0].m, a.n = sizes[0].n, a.k = sizes[0].k;
   a.ab = parse_elem(r.ab).value();
   a.d = parse_elem(r.d.empty() ? r.ab : r.d).value();
   a.d_order = r.d_order == "row" ? order::row_major : order::col_major;
@@ -65,7 +74,7 @@ exit_status plan(plan_request const& r) {
   plan_answer const a{p,   r.product.layout, r.epilogue,
                       dev, r.workspace,      plan_candidates(p, o, dev, kernels)};
   if (r.as_json)
-    print_json(plan_json(a, r.top));
+    print_json("tilewright.plan/1", plan_json(a, r.top));
   else
     fmt::print("{}", plan_text(a, r.top));
   return exit_status::done;
@@ -77,17 +86,15 @@ void add_plan_command(CLI::App& app, int& status) {
   auto const r = std::make_shared<plan_request>();
   CLI::App* verb = app.add_subcommand("plan", "which kernel a product gets, why, and how long");
   verb->footer(manual);
-  verb->add_option("M", r->product.m, "rows of A and D")->required();
-  verb->add_option("N", r->product.n, "columns of B and D")->required();
-  verb->add_option("K", r->product.k, "columns of A, rows of B")->required();
-  verb->add_option("--ab", r->ab, "type of A and B")
-      ->check(CLI::IsMember({"bf16", "f16"}))
+  verb->add_option("SIZE", r->size, "M N K, or MxNxK")->required()->expected(1, 3);
+  verb->add_option("--dtype,--ab", r->ab, "type of A and B")
+      ->transform(elem_word({"bf16", "f16"}))
       ->capture_default_str();
-  verb->add_option("--d", r->d, "type of D (default: that of A and B)")
-      ->check(CLI::IsMember({"bf16", "f16", "f32"}));
+  verb->add_option("--out-dtype,--d", r->d, "type of D (default: that of A and B)")
+      ->transform(elem_word({"bf16", "f16", "f32"}));
   verb->add_option("--layout", r->product.layout,
                    "A is T = (m, k) or N = (k, m) in memory, B is N = (n, k) or T = (k, n)")
-      ->check(CLI::IsMember({"TN", "TT", "NT", "NN"}))
+      ->transform(one_of({"TN", "TT", "NT", "NN"}))
       ->capture_default_str();
   verb->add_option("--epilogue", r->epilogue,
                    "words joined by _: bias, relu, gelu, gelu_erf, silu, swiglu, geglu, reglu, "
@@ -98,7 +105,7 @@ void add_plan_command(CLI::App& app, int& status) {
       });
   verb->add_flag("--beta-c", r->product.add_c, "beta C is added, of D's type and order");
   verb->add_option("--d-order", r->d_order, "which index of D is contiguous: row-major or not")
-      ->check(CLI::IsMember({"row", "col"}))
+      ->transform(one_of({"row", "col"}))
       ->capture_default_str();
   verb->add_option("--batch", r->product.batch,
                    "products of this shape, one behind the other in memory")

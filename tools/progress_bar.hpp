@@ -9,8 +9,9 @@
 
 namespace tw {
 
-/// The text of the bar: "[#####.....]  50 %  ETA 0:12". share: 0 to 1.
-std::string bar_text(double share, double elapsed_seconds);
+/// The text of the bar: "[#####.....]  50 %  ETA 0:12". share: 0 to 1. Shorter than `columns`, the
+/// width of the terminal: the bar shrinks, then goes, then the remaining time.
+std::string bar_text(double share, double elapsed_seconds, int columns = 80);
 
 /// Draws only on a terminal, not in the first second, at most ten times a second; wipes itself when
 /// it ends. update() may be called from any thread.

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <deque>
 #include <filesystem>
@@ -40,12 +41,13 @@ std::string variable(char const* name) {
 }
 
 spdlog::level::level_enum wanted_level(char const* default_level) {
-  std::string level = variable("TW_LOG_LEVEL");
-  if (level.empty()) level = default_level;
+  std::string const asked = variable("TW_LOG_LEVEL");
+  std::string level = asked.empty() ? default_level : asked;
+  for (char& c : level) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   // from_str answers "off" for what it does not know.
   auto const parsed = spdlog::level::from_str(level);
   if (parsed == spdlog::level::off && level != "off")
-    refuse_variable("TW_LOG_LEVEL", level, "trace, debug, info, warn, error or off");
+    refuse_variable("TW_LOG_LEVEL", asked, "trace, debug, info, warn, error or off");
   return parsed;
 }
 
@@ -114,7 +116,7 @@ log_state const& state() {
     try {
       started = keep(state_of_environment("off"));
     } catch (rejected const& r) {
-      fmt::print(stderr, "tilewright: {}; nothing is logged\n", r.what());
+      std::fputs(fmt::format("tilewright: {}; nothing is logged\n", r.what()).c_str(), stderr);
       started = keep({std::make_shared<spdlog::logger>(name_of_logger), {}, false});
     }
   }

@@ -9,7 +9,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "bench/tune_command.hpp"
+#include "bench/sizes.hpp"
 #include "dispatch/tuned.hpp"
 #include "tests/tools/command.hpp"
 #include "tools/asked_product.hpp"
@@ -169,6 +169,22 @@ TEST_F(Tune, EndsWhenItsTimeIsOver) {
   EXPECT_TRUE(outcome.out_of_time);
   EXPECT_EQ(meter_.trials, 0);
   EXPECT_TRUE(finished().empty());
+}
+
+TEST(TuneSizes, AnExtentMayBeAListOrARange) {
+  auto const text = [](std::vector<std::string> const& words) {
+    std::string all;
+    for (product_size const& s : parse_sizes(words))
+      all += std::to_string(s.m) + "x" + std::to_string(s.n) + "x" + std::to_string(s.k) + " ";
+    return all;
+  };
+  EXPECT_EQ(text({"64:256:64", "8", "9"}), "64x8x9 128x8x9 192x8x9 256x8x9 ");
+  EXPECT_EQ(text({"64:300:x2", "8", "9,10"}), "64x8x9 64x8x10 128x8x9 128x8x10 256x8x9 256x8x10 ");
+  EXPECT_EQ(text({"1:4:x2x5x6", "7x8x9"}), "1x5x6 2x5x6 4x5x6 7x8x9 ");
+  EXPECT_EQ(text({"5:5:1x1,2x3"}), "5x1x3 5x2x3 ");
+  for (char const* bad : {"64:32:8x1x1", "1:2x1x1", "1:2:3:4x1x1", "1:9:x1x1x1", "1:9:0x1x1",
+                          "1,x2x3", "1:999999:1x9x9", "1:1000:1x1:1000:1x1"})
+    EXPECT_THROW(parse_sizes({bad}), rejected) << bad;
 }
 
 TEST(TuneSizes, ThreeNumbersOrWords) {

@@ -19,9 +19,11 @@ struct command_result {
   nlohmann::json json() const { return nlohmann::json::parse(out); }
 };
 
-/// `tilewright ARGUMENTS...` with extra environment "NAME=value".
+/// `tilewright ARGUMENTS...` with extra environment "NAME=value". `prepare` runs in the child
+/// first: limits, closed streams.
 inline command_result run_command(std::vector<std::string> arguments,
-                                  std::vector<std::string> environment = {}) {
+                                  std::vector<std::string> environment = {},
+                                  std::function<void()> const& prepare = {}) {
   scratch const folder;
   std::string const out = folder / "out", err = folder / "err";
   arguments.insert(arguments.begin(), TW_COMMAND);
@@ -33,6 +35,7 @@ inline command_result run_command(std::vector<std::string> arguments,
     std::vector<char*> argv;
     for (std::string& a : arguments) argv.push_back(a.data());
     argv.push_back(nullptr);
+    if (prepare) prepare();
     ::execv(TW_COMMAND, argv.data());
     ::_exit(127);
   }

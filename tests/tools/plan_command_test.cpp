@@ -17,6 +17,39 @@ TEST(PlanCommand, NeedsNoGpuAndSaysWhy) {
     EXPECT_NE(r.out.find(word), std::string::npos) << word << " in\n" << r.out;
 }
 
+TEST(PlanCommand, OrdersThatMeanTheSameGetTheSamePlan) {
+  auto const plan = [](std::vector<std::string> words) {
+    words.insert(words.begin(), "plan");
+    words.insert(words.end(), {"--json", "--top", "1"});
+    auto chosen = run_command(words).json()["chosen"];
+    return chosen["kernel"].dump() + chosen["predicted_us"].dump();
+  };
+  for (std::string const column : {"4096x1x4096", "28672x1x8192", "1x1x1048576"})
+    EXPECT_EQ(plan({column, "--layout", "TT"}), plan({column, "--layout", "TN"})) << column;
+  for (std::string const row : {"1x4096x4096", "1x1x1048576"})
+    EXPECT_EQ(plan({row, "--layout", "NN"}), plan({row, "--layout", "TN"})) << row;
+  EXPECT_EQ(plan({"1x4096x4096", "--d-order", "col", "--ldd", "1"}), plan({"1x4096x4096"}));
+}
+
+TEST(PlanCommand, TypesAndSizesHaveTheSpellingsOfOtherVerbs) {
+  auto const out = [](std::vector<std::string> words) {
+    words.insert(words.begin(), "plan");
+    auto const r = run_command(words);
+    EXPECT_EQ(r.status, 0) << r.err;
+    return r.out;
+  };
+  std::string const want = out({"64", "128", "256", "--dtype", "f16", "--out-dtype", "f32"});
+  EXPECT_EQ(out({"64x128x256", "--ab", "f16", "--d", "f32"}), want);
+  EXPECT_EQ(out({"64", "128", "256", "--dtype", "float16", "--out-dtype", "float32"}), want);
+  EXPECT_EQ(out({"64", "128", "256", "--dtype", "FP16", "--out-dtype", "fp32"}), want);
+  for (std::vector<std::string> const& bad : {std::vector<std::string>{"plan", "64", "64"},
+                                              {"plan", "64x64"},
+                                              {"plan", "0", "1", "1"},
+                                              {"plan", "64x64x64", "8x8x8"},
+                                              {"plan", "64:128:64x8x8"}})
+    EXPECT_EQ(run_command(bad).err.rfind("tilewright: TW0803", 0), 0U);
+}
+
 TEST(PlanCommand, AGemvIsNamedWithItsCtas) {
   auto const r = run_command({"plan", "1", "4100", "4096", "--top", "1"});
   for (char const* const word :
@@ -254,7 +287,7 @@ TEST(PlanCommand, OneIsNotPlural) {
 TEST(PlanCommand, RefusesInvalidProblems) {
   auto const zero = run_command({"plan", "0", "4096", "4096"});
   EXPECT_EQ(zero.status, 2);
-  EXPECT_EQ(zero.err.rfind("tilewright: TW0401", 0), 0U) << zero.err;
+  EXPECT_EQ(zero.err.rfind("tilewright: TW0803", 0), 0U) << zero.err;
   auto const pitch = run_command({"plan", "16", "16", "16", "--lda", "8", "--json"});
   EXPECT_EQ(pitch.status, 2);
   EXPECT_EQ(pitch.json()["error"]["code"], "TW0402");

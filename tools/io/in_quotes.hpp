@@ -25,4 +25,11 @@ inline std::string in_quotes(std::string_view text) {
   return out + '"';
 }
 
+/// The text as it is where it is printable ASCII, else in quotes.
+inline std::string in_quotes_if_odd(std::string_view text) {
+  for (char const c : text)
+    if (c < 0x20 || c >= 0x7f) return in_quotes(text);
+  return std::string(text);
+}
+
 }  // namespace tw

@@ -8,7 +8,9 @@
 
 namespace tw {
 
-/// Maps a regular file for as long as the object lives. Throws `rejected` TW0601.
+/// Maps a regular file for as long as the object lives. Throws `rejected` TW0601. Where another
+/// process truncates the file meanwhile, an access ends the process with that code and status 2,
+/// instead of by SIGBUS.
 class mapped_file {
  public:
   explicit mapped_file(std::string const& path);

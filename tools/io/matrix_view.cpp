@@ -12,20 +12,25 @@ std::string text_of(elem type, std::int64_t rows, std::int64_t cols) {
   return fmt::format("{}x{} {}", rows, cols, name(type));
 }
 
-void check_extents(std::string const& file, elem type, std::int64_t rows, std::int64_t cols,
-                   bytes present) {
-  std::string const shape = text_of(type, rows, cols);
-  if (rows < 1 || cols < 1) {
-    refuse("TW0607", "shape in " + file, shape, "at least one row and one column");
-  }
-  auto const needed = checked_bytes(type, rows, cols);
-  if (!needed) {
+std::string type_text(matrix_view const& m) {
+  return m.doubles ? "f64" : std::string(name(m.type));
+}
+
+void check_extents(std::string const& file, matrix_view const& m, bytes present, bool empty) {
+  std::string const stack = m.matrices == 1 ? "" : fmt::format("{}x", m.matrices);
+  std::string const shape = fmt::format("{}{}x{} {}", stack, m.rows, m.cols, type_text(m));
+  std::int64_t needed = m.doubles ? 8 : size_bytes(m.type), lines = 0;
+  bool too_large = __builtin_mul_overflow(m.matrices, m.rows, &lines);
+  for (std::int64_t const extent : {m.matrices, m.rows, m.cols})
+    too_large = __builtin_mul_overflow(needed, extent, &needed) || too_large;
+  if (too_large)
     refuse("TW0606", "shape in " + file, shape, "a size in bytes below 2^63",
            "the header is corrupt");
-  }
-  if (present < *needed) {
+  if (!empty && (m.matrices < 1 || m.rows < 1 || m.cols < 1))
+    refuse("TW0607", "shape in " + file, shape, "at least one row and one column");
+  if (present.count < needed) {
     refuse("TW0603", "data of " + file, fmt::format("{} bytes", present.count),
-           fmt::format("{} bytes for {}", needed->count, shape), "the file is truncated");
+           fmt::format("{} bytes for {}", needed, shape), "the file is truncated");
   }
 }
 

@@ -12,15 +12,17 @@
 
 namespace tw {
 
-/// rows x cols elements without gaps, or `matrices` of them one behind the other: a batch. Does not
-/// own its bytes. The reader guarantees that they are
-/// all there, that both extents are at least 1 and that the byte count fits 63 bits.
+/// rows x cols elements without gaps, or `matrices` of them one after the other: a batch. Does not
+/// own its bytes. The reader guarantees that they are all there and that the byte count fits 63
+/// bits. An extent may be 0.
 struct matrix_view {
   elem type = elem::f32;
   order ord = order::row_major;
   std::int64_t rows = 0, cols = 0;
   std::byte const* data = nullptr;
   std::int64_t matrices = 1;
+  bool doubles = false;  // of a file: its elements are float64, to be rounded; `type` is f32
+  bool vector = false;   // the array has one dimension: NumPy's meaning of a vector in A B
 
   elements count() const { return {matrices * rows * cols}; }
   bytes size() const { return bytes_of(type, count()); }
@@ -29,7 +31,7 @@ struct matrix_view {
   matrix_desc desc() const { return desc(pitch_elems()); }
   /// With another distance between the lines. A single matrix is the same for a whole batch.
   matrix_desc desc(std::int64_t pitch) const {
-    return {type, ord, pitch, matrices == 1 ? 0 : pitch * (lines() / matrices)};
+    return {type, ord, pitch, matrices == 1 ? 0 : pitch * (ord == order::row_major ? rows : cols)};
   }
 
   /// Bytes of a row (row_major) or column (col_major), and of one at a pitch that TMA can address:
@@ -50,9 +52,19 @@ inline matrix_view transposed(matrix_view m) {
 /// "3x5 bf16".
 std::string text_of(elem type, std::int64_t rows, std::int64_t cols);
 
-/// Checks what a file says of a matrix against what it holds: extents of at least 1 (TW0607), a
-/// byte count that fits (TW0606), all bytes present (TW0603). `file` names the file in messages.
-void check_extents(std::string const& file, elem type, std::int64_t rows, std::int64_t cols,
-                   bytes present);
+/// "f64" for a matrix of doubles, else the name of its type.
+std::string type_text(matrix_view const& m);
+
+/// What a reader takes besides matrices of at least one row and one column.
+struct accepted_shapes {
+  bool stacks = false;   // three dimensions, in C order: a batch of matrices
+  bool vectors = false;  // one dimension: a matrix of one row
+  bool empty = false;    // extents of 0
+};
+
+/// Checks what a file says of a matrix against what it holds: a byte count that fits (TW0606), all
+/// bytes present (TW0603), and where it must not be empty extents of at least 1 (TW0607). `file`
+/// names the file in messages.
+void check_extents(std::string const& file, matrix_view const& m, bytes present, bool empty);
 
 }  // namespace tw

@@ -3,6 +3,7 @@
 #include "tools/io/npy.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cstring>
 #include <optional>
@@ -20,13 +21,15 @@ std::string_view as_text(std::span<std::byte const> b) {
   return {reinterpret_cast<char const*>(b.data()), b.size()};
 }
 
-elem elem_of_descr(std::string const& descr, std::string const& file) {
-  if (descr == "<f4") return elem::f32;
-  if (descr == "<f2") return elem::f16;
-  if (descr == "<V2" || descr == "|V2") return elem::bf16;
-  bool const big = descr == ">f4" || descr == ">f2" || descr == ">V2";
-  refuse("TW0604", "element type of " + file, fmt::format("descr '{}'", descr),
-         "'<f2' (float16), '<V2' (bfloat16 by ml_dtypes) or '<f4' (float32)",
+/// The type and whether the elements are doubles, in a view without a shape.
+matrix_view typed_view(std::string const& descr, std::string const& file) {
+  if (descr == "<f4") return {.type = elem::f32};
+  if (descr == "<f2") return {.type = elem::f16};
+  if (descr == "<V2" || descr == "|V2") return {.type = elem::bf16};
+  if (descr == "<f8") return {.type = elem::f32, .doubles = true};
+  bool const big = descr == ">f4" || descr == ">f2" || descr == ">V2" || descr == ">f8";
+  refuse("TW0604", "element type of " + file, "descr " + in_quotes(descr),
+         "'<f2' (float16), '<V2' (bfloat16 by ml_dtypes), '<f4' (float32) or '<f8' (float64)",
          big ? "big-endian data: convert with a.astype(a.dtype.newbyteorder('<'))"
              : "convert with a.astype(numpy.float32)");
 }
@@ -66,51 +69,44 @@ frame frame_of(std::string_view content, std::string const& file) {
 
 }  // namespace
 
-namespace {
-
-/// A stack of matrices, one behind the other.
-matrix_view view_stack(std::span<std::byte const> data, std::string const& file, elem type,
-                       npy_dict const& dict) {
-  if (dict.fortran_order)
-    refuse("TW0605", "shape in " + file, "3 dimensions in Fortran order", "3 dimensions in C order",
-           "its matrices are interleaved element by element: numpy.ascontiguousarray(a)");
-  std::int64_t const stack = dict.shape[0], rows = dict.shape[1], cols = dict.shape[2];
-  std::string const shape = fmt::format("{}x{}", stack, text_of(type, rows, cols));
-  std::int64_t lines = 0;
-  if (__builtin_mul_overflow(stack, rows, &lines))
-    refuse("TW0606", "shape in " + file, shape, "a size in bytes below 2^63",
-           "the header is corrupt");
-  if (stack < 1) refuse("TW0607", "shape in " + file, shape, "at least one matrix");
-  check_extents(file, type, lines, cols, bytes{static_cast<std::int64_t>(data.size())});
-  return {type, order::row_major, rows, cols, data.data(), stack};
-}
-
-}  // namespace
-
-matrix_view view_npy(std::span<std::byte const> content, std::string const& file, bool stacks,
-                     bool vectors) {
+matrix_view view_npy(std::span<std::byte const> content, std::string const& file,
+                     accepted_shapes const& accepted) {
   frame const f = frame_of(as_text(content), file);
-  npy_dict dict = parse_npy_dict(f.dict, file);
-  if (vectors && dict.shape.size() == 1) dict.shape.insert(dict.shape.begin(), 1);
-  elem const type = elem_of_descr(dict.descr, file);
-  std::span<std::byte const> const data = content.subspan(f.data_at);
-  if (stacks && dict.shape.size() == 3) return view_stack(data, file, type, dict);
-  if (dict.shape.size() != 2) {
-    refuse("TW0605", "shape in " + file, fmt::format("{} dimensions", dict.shape.size()),
-           stacks ? "2 or 3 dimensions" : "2 dimensions",
-           dict.shape.size() == 3 ? "add --batch to multiply stacks of matrices"
-                                  : "reshape it to a matrix, for example a.reshape(1, -1)");
+  npy_dict const dict = parse_npy_dict(f.dict, file);
+  matrix_view m = typed_view(dict.descr, file);
+  std::vector<std::int64_t> const& shape = dict.shape;
+  if (shape.size() == 3 && accepted.stacks) {
+    if (dict.fortran_order)
+      refuse("TW0605", "shape in " + file, "3 dimensions in Fortran order",
+             "3 dimensions in C order",
+             "its matrices are interleaved element by element: numpy.ascontiguousarray(a)");
+    m.matrices = shape[0], m.rows = shape[1], m.cols = shape[2];
+  } else if (shape.size() == 2) {
+    m.rows = shape[0], m.cols = shape[1];
+    m.ord = dict.fortran_order ? order::col_major : order::row_major;
+  } else if (shape.size() == 1 && accepted.vectors) {
+    m.rows = 1, m.cols = shape[0], m.vector = true;
+  } else {
+    refuse("TW0605", "shape in " + file, fmt::format("{} dimensions", shape.size()),
+           accepted.stacks ? "2 or 3 dimensions" : "2 dimensions",
+           shape.size() == 3 ? "add --batch to multiply stacks of matrices"
+                             : "reshape it to a matrix, for example a.reshape(1, -1)");
   }
-  check_extents(file, type, dict.shape[0], dict.shape[1],
-                bytes{static_cast<std::int64_t>(data.size())});
-  order const ord = dict.fortran_order ? order::col_major : order::row_major;
-  return {type, ord, dict.shape[0], dict.shape[1], data.data()};
+  std::span<std::byte const> const data = content.subspan(f.data_at);
+  check_extents(file, m, bytes{static_cast<std::int64_t>(data.size())}, accepted.empty);
+  m.data = data.data();
+  return m;
 }
 
 std::string npy_header(elem type, std::int64_t rows, std::int64_t cols, std::int64_t stack) {
+  if (stack > 0) return npy_header(type, {stack, rows, cols});
+  return npy_header(type, {rows, cols});
+}
+
+std::string npy_header(elem type, std::vector<std::int64_t> const& shape) {
   char const* descr = type == elem::f32 ? "<f4" : type == elem::f16 ? "<f2" : "<V2";
-  std::string dict = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}, {}), }}",
-                                 descr, stack > 0 ? fmt::format("{}, ", stack) : "", rows, cols);
+  std::string dict = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}",
+                                 descr, fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
   std::size_t const frame_bytes = magic.size() + 4;
   std::size_t const used = frame_bytes + dict.size() + 1;
   dict.append((64 - used % 64) % 64, ' ').push_back('\n');

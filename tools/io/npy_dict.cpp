@@ -37,7 +37,7 @@ class reader {
       if (!take(',') && peek() != '}') fail("',' or '}'", at_);
     }
     if (!seen[0] || !seen[1] || !seen[2]) fail("the keys descr, fortran_order and shape", at_);
-    if (peek() != '\0') fail("the end of the header", at_);
+    if (peek(), at_ < text_.size()) fail("the end of the header", at_);
     return d;
   }
 

@@ -12,9 +12,15 @@ namespace tw {
 /// than a regular file.
 void check_writable(std::string const& path);
 
-/// Bytes go to a temporary file in the target's folder; commit() makes them durable and gives them
-/// the target's name in one step. Without commit, and on SIGINT, SIGTERM or SIGHUP, the temporary
-/// is removed and the target untouched. One at a time per process. Throws `rejected` TW0612.
+/// Removes the temporary files that outputs have now; for handlers of signals.
+void remove_pending_outputs();
+
+/// Bytes go to a file without a name in the target's folder (Linux: O_TMPFILE); commit() makes them
+/// durable and gives them the target's name in one step. Without commit, also after kill -9,
+/// nothing is left and the target is untouched. A file system without O_TMPFILE gets a temporary
+/// file with a name, which is removed unless the process is killed by a signal that cannot be
+/// handled. A target that exists keeps its mode, and its owner and group as far as the process may
+/// set them; a symbolic link keeps pointing to the new file. Throws `rejected` TW0612.
 class output_file {
  public:
   explicit output_file(std::string const& path);
@@ -26,8 +32,12 @@ class output_file {
   void commit();
 
  private:
-  std::string target_, temporary_;
+  void link_or_replace();
+
+  std::string const path_;          // as it was given: for messages
+  std::string target_, temporary_;  // no temporary: the file has no name yet
   int fd_ = -1;
+  int slot_ = -1;  // in the list of temporaries that a signal removes
 };
 
 }  // namespace tw

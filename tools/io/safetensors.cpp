@@ -21,13 +21,16 @@ constexpr std::uint64_t header_limit_bytes = 100'000'000;  // the format's own l
 
 /// Bits of an element by the format's name of its type; nothing for a type not known here.
 std::optional<int> bits_of_dtype(std::string const& dtype) {
-  for (auto const& [bits, names] :
-       {std::pair{8, "BOOL U8 I8 F8_E5M2 F8_E4M3 F8_E8M0 "}, std::pair{16, "U16 I16 F16 BF16 "},
-        std::pair{32, "U32 I32 F32 "}, std::pair{64, "U64 I64 F64 C64 "}}) {
-    if (!dtype.empty() && std::string_view(names).find(dtype + " ") != std::string_view::npos) {
-      return bits;
-    }
-  }
+  struct row {
+    int bits;
+    std::string_view name;
+  };
+  constexpr row rows[] = {{8, "BOOL"},    {8, "U8"},   {8, "I8"},   {8, "F8_E5M2"}, {8, "F8_E4M3"},
+                          {8, "F8_E8M0"}, {16, "U16"}, {16, "I16"}, {16, "F16"},    {16, "BF16"},
+                          {32, "U32"},    {32, "I32"}, {32, "F32"}, {64, "U64"},    {64, "I64"},
+                          {64, "F64"},    {64, "C64"}};
+  for (row const& r : rows)
+    if (dtype == r.name) return r.bits;
   return std::nullopt;
 }
 
@@ -40,7 +43,7 @@ std::optional<std::int64_t> size_of(tensor_entry const& t, int bits) {
 }
 
 std::string shape_text(tensor_entry const& t) {
-  return fmt::format("{} of shape [{}]", t.dtype, fmt::join(t.shape, ", "));
+  return fmt::format("{} of shape [{}]", in_quotes(t.dtype), fmt::join(t.shape, ", "));
 }
 
 void check_size(tensor_entry const& t, std::string const& what) {
@@ -66,7 +69,7 @@ void check_offsets(std::vector<tensor_entry> const& tensors, std::int64_t data_b
   });
   std::int64_t covered = 0;
   for (tensor_entry const* t : sorted) {
-    std::string const what = fmt::format("tensor {:?} of {}", t->name, file);
+    std::string const what = fmt::format("tensor {} of {}", in_quotes(t->name), file);
     std::string const got = fmt::format("data_offsets [{}, {}]", t->begin_bytes, t->end_bytes);
     if (t->begin_bytes != covered || t->end_bytes < t->begin_bytes) {
       refuse("TW0609", what, got, fmt::format("a range that begins at {}", covered),
@@ -85,11 +88,12 @@ void check_offsets(std::vector<tensor_entry> const& tensors, std::int64_t data_b
   }
 }
 
-elem elem_of_dtype(tensor_entry const& t, std::string const& what) {
-  if (t.dtype == "F32") return elem::f32;
-  if (t.dtype == "F16") return elem::f16;
-  if (t.dtype == "BF16") return elem::bf16;
-  refuse("TW0604", "element type of " + what, t.dtype, "F16, BF16 or F32");
+matrix_view typed_view(tensor_entry const& t, std::string const& what) {
+  if (t.dtype == "F32") return {.type = elem::f32};
+  if (t.dtype == "F16") return {.type = elem::f16};
+  if (t.dtype == "BF16") return {.type = elem::bf16};
+  if (t.dtype == "F64") return {.type = elem::f32, .doubles = true};
+  refuse("TW0604", "element type of " + what, in_quotes(t.dtype), "F16, BF16, F32 or F64");
 }
 
 tensor_entry const& find(std::vector<tensor_entry> const& tensors, std::string const& file,
@@ -101,7 +105,7 @@ tensor_entry const& find(std::vector<tensor_entry> const& tensors, std::string c
   std::size_t const shown = std::min<std::size_t>(tensors.size(), 20);
   std::string names;
   for (std::size_t i = 0; i < shown; ++i) {
-    names += fmt::format("{}{:?}", i == 0 ? "" : ", ", tensors[i].name);
+    names += fmt::format("{}{}", i == 0 ? "" : ", ", in_quotes(tensors[i].name));
   }
   if (shown < tensors.size()) names += fmt::format(" and {} more", tensors.size() - shown);
   refuse("TW0610", "tensor of " + file, tensor.empty() ? "no name" : in_quotes(tensor),
@@ -137,27 +141,40 @@ safetensors_list list_safetensors(std::span<std::byte const> content, std::strin
 }
 
 matrix_view view_safetensors(std::span<std::byte const> content, std::string const& file,
-                             std::string const& tensor, bool vectors) {
+                             std::string const& tensor, accepted_shapes const& accepted) {
   safetensors_list const list = list_safetensors(content, file);
-  tensor_entry t = find(list.tensors, file, tensor);
-  if (vectors && t.shape.size() == 1) t.shape.insert(t.shape.begin(), 1);
-  std::string const what = file + ":" + t.name;
-  elem const type = elem_of_dtype(t, what);
-  if (t.shape.size() != 2) {
-    refuse("TW0605", "shape of " + what, fmt::format("{} dimensions", t.shape.size()),
-           "2 dimensions");
+  tensor_entry const& t = find(list.tensors, file, tensor);
+  std::string const what = file + ":" + in_quotes_if_odd(t.name);
+  matrix_view m = typed_view(t, what);
+  std::vector<std::int64_t> const& shape = t.shape;
+  if (shape.size() == 3 && accepted.stacks) {
+    m.matrices = shape[0], m.rows = shape[1], m.cols = shape[2];
+  } else if (shape.size() == 2) {
+    m.rows = shape[0], m.cols = shape[1];
+  } else if (shape.size() == 1 && accepted.vectors) {
+    m.rows = 1, m.cols = shape[0], m.vector = true;
+  } else {
+    refuse("TW0605", "shape of " + what, fmt::format("{} dimensions", shape.size()),
+           accepted.stacks ? "2 or 3 dimensions" : "2 dimensions",
+           shape.size() == 3 ? "add --batch to multiply stacks of matrices" : "");
   }
-  check_extents(what, type, t.shape[0], t.shape[1], bytes{t.end_bytes - t.begin_bytes});
-  auto const at = list.data_at + static_cast<std::size_t>(t.begin_bytes);
-  return {type, order::row_major, t.shape[0], t.shape[1], content.data() + at};
+  check_extents(what, m, bytes{t.end_bytes - t.begin_bytes}, accepted.empty);
+  m.data = content.data() + list.data_at + static_cast<std::size_t>(t.begin_bytes);
+  return m;
 }
 
 std::string safetensors_header(std::string const& tensor, elem type, std::int64_t rows,
                                std::int64_t cols) {
+  return safetensors_header(tensor, type, {rows, cols});
+}
+
+std::string safetensors_header(std::string const& tensor, elem type,
+                               std::vector<std::int64_t> const& shape) {
   char const* dtype = type == elem::f32 ? "F32" : type == elem::f16 ? "F16" : "BF16";
-  std::int64_t const size = bytes_of(type, elements{rows * cols}).count;
+  std::int64_t size = size_bytes(type);
+  for (std::int64_t const extent : shape) size *= extent;
   nlohmann::ordered_json header;
-  header[tensor] = {{"dtype", dtype}, {"shape", {rows, cols}}, {"data_offsets", {0, size}}};
+  header[tensor] = {{"dtype", dtype}, {"shape", shape}, {"data_offsets", {0, size}}};
   std::string text;
   try {
     if (tensor.empty() || tensor == "__metadata__") throw std::invalid_argument("reserved");

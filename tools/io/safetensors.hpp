@@ -36,12 +36,14 @@ safetensors_list list_safetensors(std::span<std::byte const> content, std::strin
 
 /// The matrix called `tensor`; with an empty name the only tensor of the file. Throws as above, and
 /// TW0604 element type, TW0605 rank, TW0607 size, TW0610 no such tensor.
-/// With `vectors` a tensor of one dimension is a matrix of one row.
 matrix_view view_safetensors(std::span<std::byte const> content, std::string const& file,
-                             std::string const& tensor, bool vectors = false);
+                             std::string const& tensor, accepted_shapes const& accepted = {});
 
-/// Length and header of a file with one row-major matrix; its elements follow.
+/// Length and header of a file with one row-major matrix; its elements follow. The second form
+/// takes any number of extents.
 std::string safetensors_header(std::string const& tensor, elem type, std::int64_t rows,
                                std::int64_t cols);
+std::string safetensors_header(std::string const& tensor, elem type,
+                               std::vector<std::int64_t> const& shape);
 
 }  // namespace tw

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "tools/io/in_quotes.hpp"
 #include "tools/io/refuse.hpp"
 
 namespace tw {
@@ -36,18 +37,18 @@ class header_events : public nlohmann::json_sax<json> {
 
   bool key(string_t& text) override {
     if (at_ == place::tensors) {
-      if (!names_.insert(text).second) fail(fmt::format("the key {:?} twice", text));
+      if (!names_.insert(text).second) fail("the key " + in_quotes(text) + " twice");
       name_ = text;
       in_metadata_ = text == "__metadata__";
       if (!in_metadata_) tensors_.push_back({text, {}, {}, 0, 0});
       return true;
     }
-    if (!fields_.insert(text).second) fail(fmt::format("the key {:?} twice", text));
+    if (!fields_.insert(text).second) fail("the key " + in_quotes(text) + " twice");
     if (at_ == place::metadata) return true;
     if (text == "dtype") return go(place::dtype);
     if (text == "shape") return go(place::shape);
     if (text == "data_offsets") return go(place::offsets);
-    fail(fmt::format("the key {:?}", text));
+    fail("the key " + in_quotes(text));
   }
 
   bool end_object() override {
@@ -92,7 +93,7 @@ class header_events : public nlohmann::json_sax<json> {
 
   bool string(string_t& text) override {
     if (at_ == place::metadata) return true;
-    if (at_ != place::dtype) fail(fmt::format("the text {:?}", text));
+    if (at_ != place::dtype) fail("the text " + in_quotes(text));
     tensors_.back().dtype = text;
     return go(place::tensor);
   }
@@ -110,7 +111,7 @@ class header_events : public nlohmann::json_sax<json> {
   }
   [[noreturn]] void fail(std::string got) const {
     std::string what = "header of " + file_;
-    if (!name_.empty()) what += fmt::format(", at {:?}", name_);
+    if (!name_.empty()) what += ", at " + in_quotes(name_);
     refuse("TW0608", std::move(what), std::move(got),
            "{name: {\"dtype\": text, \"shape\": [extents], \"data_offsets\": [begin, end]}}, "
            "each key once",
@@ -129,6 +130,10 @@ class header_events : public nlohmann::json_sax<json> {
 }  // namespace
 
 std::vector<tensor_entry> parse_safetensors_header(std::string_view text, std::string const& file) {
+  // The JSON parser takes a NUL for the end of its input.
+  if (std::size_t const nul = text.find('\0'); nul != std::string_view::npos)
+    refuse("TW0608", "header of " + file, fmt::format("a NUL at byte {}", nul), "a JSON object",
+           "the file is corrupt");
   header_events events(file);
   json::sax_parse(text.begin(), text.end(), &events);
   return events.take();

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// command_line.hpp  What is wrong with a command line, in the words that were typed.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "tilewright/base/check.hpp"
+
+namespace tw {
+
+/// TW0615 for what CLI11 found: which word is not known and what it may have been meant to be,
+/// which option is missing, which value is wrong.
+rejection refusal_of(CLI::App const& app, CLI::ParseError const& e);
+
+/// `tilewright help [VERB...]`: as --help.
+void add_help_verb(CLI::App& app, int& status);
+
+}  // namespace tw

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// help_text.cpp  Two columns: names and descriptions, one below the other in a narrow terminal.
+#include "tools/help_text.hpp"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace tw {
+namespace {
+
+int terminal_columns() {
+  if (char const* const text = std::getenv("COLUMNS"))
+    if (int const n = std::atoi(text); n > 0) return n;
+  winsize size{};
+  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+  return 80;
+}
+
+/// "  --name TEXT" and what it does: beside it, or below where the name is long.
+std::string entry(std::string const& name, std::string const& description) {
+  int const columns = help_columns();
+  int const indent = columns < 60 ? 6 : 30;
+  std::string const head = wrapped("  " + name, columns, 6);
+  if (description.empty()) return head + "\n";
+  bool const beside = static_cast<int>(head.size()) + 2 <= indent;
+  std::string const blank(static_cast<std::size_t>(indent), ' ');
+  if (!beside) return head + "\n" + wrapped(blank + description, columns, indent) + "\n";
+  std::string const padded = head + blank.substr(head.size());
+  return wrapped(padded + description, columns, indent) + "\n";
+}
+
+}  // namespace
+
+int help_columns() {
+  static int const columns = std::clamp(terminal_columns(), 30, 100);
+  return columns;
+}
+
+std::string wrapped(std::string_view text, int columns, int indent) {
+  std::string out;
+  auto const width = static_cast<std::size_t>(columns);
+  std::string const blank(static_cast<std::size_t>(indent), ' ');
+  while (true) {
+    std::size_t const newline = text.find('\n');
+    std::string line(text.substr(0, newline));
+    while (line.size() > width) {
+      std::size_t const begin = line.find_first_not_of(' ');
+      std::size_t at = line.rfind(' ', width);
+      if (at == std::string::npos || at <= begin || at <= blank.size()) at = line.find(' ', width);
+      if (at == std::string::npos) break;
+      out += line.substr(0, line.find_last_not_of(' ', at) + 1) + "\n";
+      std::size_t const next = line.find_first_not_of(' ', at);
+      line = next == std::string::npos ? "" : blank + line.substr(next);
+    }
+    out += line;
+    if (newline == std::string_view::npos) return out;
+    out += "\n";
+    text.remove_prefix(newline + 1);
+  }
+}
+
+std::string help_formatter::make_option(CLI::Option const* option, bool is_positional) const {
+  return entry(make_option_name(option, is_positional) + make_option_opts(option),
+               make_option_desc(option));
+}
+
+std::string help_formatter::make_usage(CLI::App const* app, std::string name) const {
+  return wrapped(CLI::Formatter::make_usage(app, std::move(name)), help_columns(), 4);
+}
+
+std::string help_formatter::make_description(CLI::App const* app) const {
+  return wrapped(CLI::Formatter::make_description(app), help_columns(), 0);
+}
+
+std::string help_formatter::make_footer(CLI::App const* app) const {
+  return wrapped(CLI::Formatter::make_footer(app), help_columns(), 2);
+}
+
+std::string help_formatter::make_subcommand(CLI::App const* verb) const {
+  return entry(verb->get_name(), verb->get_description());
+}
+
+}  // namespace tw

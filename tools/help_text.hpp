@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// help_text.hpp  --help that fits the terminal.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <string_view>
+
+namespace tw {
+
+/// Columns to print help in: COLUMNS if it is set, else the width of the terminal that stdout is,
+/// else 80; 30 to 100.
+int help_columns();
+
+/// The lines of `text`, broken between words where they are longer than `columns`. What follows a
+/// break is indented by `indent`. A word that is longer than a line stays whole.
+std::string wrapped(std::string_view text, int columns, int indent);
+
+/// CLI11's help with wrapped lines.
+class help_formatter : public CLI::Formatter {
+ public:
+  std::string make_option(CLI::Option const* option, bool is_positional) const override;
+  std::string make_usage(CLI::App const* app, std::string name) const override;
+  std::string make_description(CLI::App const* app) const override;
+  std::string make_footer(CLI::App const* app) const override;
+  std::string make_subcommand(CLI::App const* verb) const override;
+};
+
+}  // namespace tw
