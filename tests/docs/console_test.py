@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+# console_test.py  Runs the console blocks of README and docs and compares what they show.
+#
+# A block is fenced and begins with "$ "; each such line is a command, the lines after it are its
+# output. Compared are words, so lines may be wrapped; "..." stands for any words, and times and
+# rates for any times and rates. A command without output must have known options. Commands that are
+# not tilewright, or need a GPU, are not run.
+import os
+import re
+import shlex
+import struct
+import subprocess
+import sys
+import tempfile
+
+SOURCE = os.environ["TW_SOURCE_DIR"]
+COMMAND = os.environ["TW_COMMAND"]
+NEEDS_MORE = ("tilewright check own/", "tilewright tune", "tilewright bench",
+              "tilewright gemm huge")
+
+# Files that a page's commands read: name, shape, NumPy type.
+FILES = {
+    "docs/errors/TW0601.md": [("b.npy", (5, 2), "<f2")],
+    "docs/errors/TW0604.md": [("ints.npy", (3, 5), "<i8"), ("b.npy", (5, 2), "<f2")],
+    "docs/errors/TW0605.md": [("a.npy", (3, 5), "<f2"), ("b.npy", (5, 2), "<f2"),
+                              ("vector.npy", (2,), "<f4")],
+    "docs/errors/TW0611.md": [("b.npy", (5, 2), "<f2")],
+    "docs/errors/TW0612.md": [("a.npy", (3, 5), "<f2"), ("b.npy", (5, 2), "<f2")],
+    "docs/errors/TW0615.md": [("a.npy", (3, 5), "<f2"), ("b.npy", (5, 2), "<f2")],
+    "docs/epilogues.md": [("x.npy", (4, 32), "<f4"), ("w1.npy", (32, 16), "<f4"),
+                          ("b1.npy", (16,), "<f4"), ("gate_up.npy", (32, 32), "<f4"),
+                          ("w2.npy", (16, 32), "<f4"), ("b2.npy", (32,), "<f4"),
+                          ("q.npy", (4, 32), "<f4"), ("w.npy", (32, 16), "<f4"),
+                          ("sa.npy", (4,), "<f4"), ("sb.npy", (16,), "<f4")],
+}
+VOLATILE = re.compile(r"\d[\d.,]*\s+(us|ms|s|GFLOP/s|TFLOP/s|threads?)\b")
+
+
+def write_npy(path, shape, descr):
+    dims = ", ".join(map(str, shape)) + ("," if len(shape) == 1 else "")
+    header = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': ({dims}), }}"
+    header += " " * ((64 - (10 + len(header) + 1) % 64) % 64) + "\n"
+    count = 1
+    for extent in shape:
+        count *= extent
+    with open(path, "wb") as file:
+        file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode())
+        file.write(bytes(count * int(descr[2])))
+
+
+def blocks(path):
+    """(line number, command, lines of output) of each command of a page."""
+    found, command, output, at = [], None, [], 0
+    inside = False
+    with open(path, encoding="utf-8") as file:
+        lines = file.read().split("\n")
+    for number, line in enumerate(lines, 1):
+        if line.startswith("```"):
+            if command:
+                found.append((at, command, output))
+            inside, command, output = not inside, None, []
+        elif inside and line.startswith("$ "):
+            if command:
+                found.append((at, command, output))
+            at, command, output = number, line[2:], []
+        elif command:
+            output.append(line)
+    return found
+
+
+def words(text):
+    return VOLATILE.sub(r"# \1", text).split()
+
+
+def matches(want, got):
+    """Do the words agree, where "..." stands for any number of words?"""
+    if not want:
+        return not got
+    if want[0] == "...":
+        return any(matches(want[1:], got[i:]) for i in range(len(got) + 1))
+    return bool(got) and want[0] == got[0] and matches(want[1:], got[1:])
+
+
+def two_cores():
+    cores = sorted(os.sched_getaffinity(0))
+    os.sched_setaffinity(0, set(cores[:2]))
+
+
+def run(command, folder):
+    command = re.sub(r"\s+#.*$", "", command).replace("build/bin/tilewright", "tilewright")
+    line, environment = shlex.split(command), dict(os.environ)
+    while line and re.fullmatch(r"\w+=\S*", line[0]):
+        name, value = line.pop(0).split("=", 1)
+        environment[name] = value
+    if not line or line[0] != "tilewright" or command.startswith(NEEDS_MORE):
+        return None
+    if "gemm" in line[1:2] and "--device" not in line:
+        line += ["--device", "emu"]
+    return subprocess.run([COMMAND, *line[1:]], cwd=folder, capture_output=True, text=True,
+                          errors="replace", timeout=300, env=environment, preexec_fn=two_cores,
+                          check=False)
+
+
+def main():
+    sys.setrecursionlimit(100000)
+    enough_cores = len(os.sched_getaffinity(0)) >= 2
+    pages = ["README.md"] + ["docs/" + name for name in sorted(os.listdir(SOURCE + "/docs"))
+                             if name.endswith(".md")]
+    pages += ["docs/errors/" + name for name in sorted(os.listdir(SOURCE + "/docs/errors"))]
+    compared, ran, failures = 0, 0, []
+    for page in pages:
+        with tempfile.TemporaryDirectory() as folder:
+            os.symlink(SOURCE + "/demo", folder + "/demo")
+            for name, shape, descr in FILES.get(page, []):
+                write_npy(os.path.join(folder, name), shape, descr)
+            for number, command, output in blocks(os.path.join(SOURCE, page)):
+                want = words("\n".join(output))
+                needs_files = page.startswith("docs/errors/") and page not in FILES
+                if needs_files and ".npy" in command or ".safetensors:" in command and \
+                        "demo/" not in command:
+                    continue
+                result = run(command, folder)
+                if result is None:
+                    continue
+                ran += 1
+                shown = (result.stdout + result.stderr, result.stdout, result.stderr)
+                if not want:
+                    unknown = "TW0615:" in result.stderr
+                    if unknown or page == "docs/epilogues.md" and result.returncode != 0:
+                        failures.append(f"{page}:{number}: {command}\n{result.stderr}")
+                elif enough_cores or "emulator" not in want:
+                    compared += 1
+                    if not any(matches(want, words(text)) for text in shown):
+                        failures.append(f"{page}:{number}: {command}\n--- page\n"
+                                        + "\n".join(output)
+                                        + f"\n--- command\n{result.stdout}{result.stderr}")
+    print(f"{ran} commands ran, {compared} compared")
+    print("\n".join(failures))
+    if ran < 15 or compared < 8:
+        failures.append("too few blocks were found")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
