@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // rule_words.hpp  The text of the layout algebra's refusals, one row per rule of rules.hpp.
+// Example:  composition((4,8):(8,1), 6:1) at run time is refused with the row of TW0105
 #pragma once
 
 #include "tilewright/base/refusal.hpp"
