@@ -122,6 +122,8 @@ def main():
                 result = run(command, folder)
                 if result is None:
                     continue
+                if "TW0505:" in result.stderr:  # a build without all kernels
+                    continue
                 ran += 1
                 shown = (result.stdout + result.stderr, result.stdout, result.stderr)
                 if not want:
