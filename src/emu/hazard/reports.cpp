@@ -172,8 +172,8 @@ void checker::report_conflict(cta_state const& owner, std::uint32_t offset, reco
           break;
         }
         missing = std::string("a wait for that group; ") +
-                  (known == 0 ? "the thread knows of none that is finished"
-                              : fmt::format("the thread knows group {} to be finished", known - 1));
+                  (known == 0 ? "the thread has waited for no group"
+                              : fmt::format("the thread has waited for group {}", known - 1));
         break;
       case completion::program_order:
         missing = "a barrier that leads from the earlier access to this one";
