@@ -64,8 +64,9 @@ class guarded_matrix {
   std::unique_ptr<guarded> memory_;
 };
 
-/// Returns the runs: some of the plans, the best one and any others.
-int run_guarded(fused_product& p, emu_workspace& space, std::mt19937_64& rng, bool at_end) {
+/// Returns the runs: `most` of the plans, the best one and any others.
+int run_guarded(fused_product& p, emu_workspace& space, std::mt19937_64& rng, bool at_end,
+                int most = 4) {
   matrix* const all[] = {&p.a, &p.b, &p.c, &p.d, &p.bias, &p.row_scale, &p.col_scale, &p.aux};
   std::vector<std::unique_ptr<guarded_matrix>> g;
   for (matrix* m : all) g.push_back(std::make_unique<guarded_matrix>(*m, at_end));
@@ -74,7 +75,7 @@ int run_guarded(fused_product& p, emu_workspace& space, std::mt19937_64& rng, bo
   o.bias = g[4]->data(), o.row_scale = floats(5), o.col_scale = floats(6), o.aux = g[7]->data();
   space.give(o);
   std::vector<gemm_plan> const plans = built_plans(p.problem, o, 6);
-  int const runs = plans.empty() ? 0 : 4;
+  int const runs = plans.empty() ? 0 : most;
   for (int i = 0; i < runs; ++i) {
     gemm_plan const& plan = plans[i == 0 ? 0 : rng() % plans.size()];
     emu_options options;
@@ -102,6 +103,30 @@ TEST(GuardedEmu, FusedKernelsStayInsideTheirOperands) {
     runs += run_guarded(p, space, rng, i % 2 == 0);
   }
   EXPECT_GT(runs, 60);
+}
+
+/// All vectors, along rows too, with rows that fill no tile: lanes beyond D must stay inside.
+TEST(GuardedEmu, VectorsEndWithTheirLastValue) {
+  std::mt19937_64 rng(20261128);
+  std::normal_distribution<float> normal;
+  auto const fill = [&] { return normal(rng); };
+  emu_workspace space;
+  int runs = 0;
+  for (int i = 0; i < 200 && !HasFailure(); ++i) {
+    fused_product p = random_fused(rng, 100);
+    gemm_epilogue& e = p.problem.epilogue;
+    e.bias = i % 3 == 0 ? along::cols : along::rows;
+    e.row_scale = e.col_scale = i % 2 == 0;
+    std::int64_t const m = p.problem.m, n = p.problem.n;
+    auto const vector = [&](elem type, std::int64_t size) {
+      return make_matrix(type, order::row_major, 1, size, 0, fill);
+    };
+    p.bias = vector(e.bias_type, e.bias == along::rows ? m : n);
+    p.row_scale = e.row_scale ? vector(elem::f32, m) : matrix{};
+    p.col_scale = e.col_scale ? vector(elem::f32, n) : matrix{};
+    runs += run_guarded(p, space, rng, true, 8);
+  }
+  EXPECT_GT(runs, 100);
 }
 
 TEST(GuardedEmu, GemmAndGemvKernelsStayInsideTheirOperands) {
