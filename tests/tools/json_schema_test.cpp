@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// json_schema_test.cpp  Every record of --json names its schema first, and docs/json.md lists it.
+#include "tests/tools/command.hpp"
+#include "tools/io/npy.hpp"
+
+namespace {
+
+using namespace tw;
+using namespace tw_test;
+
+TEST(json_schema, is_the_first_field_and_documented) {
+  scratch const folder;
+  std::string const a = folder / "a.npy", d = folder / "d.npy";
+  write_file(a, npy_header(elem::bf16, 16, 16) + std::string(512, '\0'));
+  std::string const page = read_file(TW_SOURCE_DIR "/docs/json.md");
+  struct verb {
+    std::string schema;
+    std::vector<std::string> words;
+  };
+  for (verb const& v :
+       {verb{"tilewright.gemm/1", {"gemm", a, a, "-o", d, "--device", "emu"}},
+        {"tilewright.error/1", {"gemm", a, a}},
+        {"tilewright.error/1", {"gemm", a, folder / "absent.npy", "-o", d}},
+        {"tilewright.plan/1", {"plan", "64", "64", "64"}},
+        {"tilewright.banks/1", {"banks", "(64,64):(64,1)", "--access", "ldmatrix.x4"}},
+        {"tilewright.explain.code/1", {"explain", "TW0601"}},
+        {"tilewright.explain/1",
+         {"explain", "tile=192x192", "mma=m64n96k16", "warpgroups=2", "copy=stmatrix.x4",
+          "smem=SW128", "dtype=f16"}},
+        {"tilewright.layout/1", {"layout", "(4,8):(8,1)"}},
+        {"tilewright.info/1", {"info"}}}) {
+    std::vector<std::string> words = v.words;
+    words.emplace_back("--json");
+    auto const r = run_command(words);
+    EXPECT_EQ(r.out.rfind("{\"schema\":\"" + v.schema + "\"", 0), 0U) << r.out << r.err;
+    EXPECT_EQ(std::count(r.out.begin(), r.out.end(), '\n'), 1) << r.out;
+    EXPECT_NE(page.find("`" + v.schema + "`"), std::string::npos) << v.schema;
+  }
+}
+
+}  // namespace
