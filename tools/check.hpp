@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// check.hpp  D against a float64 product by OpenBLAS, element by element, within the proven bound.
+// check.hpp  D against a float64 reference by OpenBLAS, element by element, within the proven
+// bound.
 #pragma once
 
 #include <cstdint>
@@ -34,8 +35,8 @@ struct check_report {
 };
 
 /// Compares D (o.d) with alpha A B + beta C, or with the fused epilogue. All pointers are host
-/// pointers. Products of more than `max_flops` floating-point operations are checked on whole rows:
-/// one from each of equally tall slices of D, chosen by a fixed seed; of a batch, each product on
+/// pointers. Problems of more than `max_flops` floating-point operations are checked on whole rows:
+/// one from each of equally tall slices of D, chosen by a fixed seed; of a batch, each matrix on
 /// its share. Memory: about 50 MB, whatever the size.
 check_report check_gemm(gemm_problem const& p, gemm_operands const& o, double max_flops = 2e11);
 

@@ -20,7 +20,7 @@ bytes available_memory();
 void require_memory(bytes need, std::string const& what);
 
 /// Uninitialised memory, aligned to 256 bytes as a workspace must be. Throws `rejected` TW0613 when
-/// there is none.
+/// too little is available.
 class host_buffer {
  public:
   host_buffer() = default;

@@ -182,7 +182,7 @@ std::string plan_text(plan_answer const& a, int top) {
   gemm_problem const& p = a.problem;
   gemm_plan const& chosen = a.plans[0];
   std::string text = fmt::format(
-      "product    D = {}, M = {}, N = {}, K = {}, batch {}, {} to {}{}, {}; {} SMs, workspace "
+      "problem    D = {}, M = {}, N = {}, K = {}, batch {}, {} to {}{}, {}; {} SMs, workspace "
       "{} bytes\n",
       product_text(a), p.m, p.n, p.k, p.batch, name(p.a.type), name(p.d.type),
       p.d.ord == order::row_major ? "" : " column-major", a.layout, a.dev.sm_count,

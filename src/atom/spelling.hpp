@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// spelling.hpp  What people write: CuTe's spellings as ours, and the nearest known name.
+// spelling.hpp  Other spellings: CuTe's as ours, and the nearest known name.
 //
 //     Layout<Shape<_4,_8>,Stride<_8,_1>>                  (4,8):(8,1)
 //     Swizzle<3,4,3>, S<3,4,3>                            Sw<3,4,3>

@@ -20,7 +20,7 @@ struct winner {
   elem ab, d;
   std::string_view layout;      // "TN"
   std::string_view kernel;      // gemm_plan::kernel
-  std::string_view f16_kernel;  // the same kernel for f16 operands; empty: there is none
+  std::string_view f16_kernel;  // the same kernel for f16 operands, or empty
   int shared_tiles, sharers;
   double us;                         // as measured
   std::optional<bool> starts_early;  // which is faster; nothing: not measured, or no difference

@@ -307,7 +307,7 @@ TEST(Plan, ARowThatEndsInsideAChunkKeepsItsLastBoxFromTma) {
 }
 
 /// Bytes of counters of a launch, from the parameters that the kernel gets: one counter of 32 bits
-/// for each warpgroup of a cluster, `counters` of them for each shared tile
+/// for each warpgroup of a cluster, `counters` of them for each split-K tile
 /// (kernel/sm90/fixup.hpp).
 std::int64_t counter_bytes_of(gemm_plan const& x) {
   gemm_operands const o = with_workspace();
@@ -315,7 +315,7 @@ std::int64_t counter_bytes_of(gemm_plan const& x) {
   return 4 * counters * config_of(x).writers() * x.schedule.shared_tiles;
 }
 
-TEST(Plan, CountersOfSharedTilesFitTheirPartOfTheWorkspace) {
+TEST(Plan, CountersOfSplitKTilesFitTheirPartOfTheWorkspace) {
   std::int64_t largest = 0;
   bool left_out = false;  // because its counters do not fit
   for (std::int64_t n = 100'000; n <= 6'400'000; n *= 2)

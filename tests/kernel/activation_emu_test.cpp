@@ -66,7 +66,7 @@ bool is_right(double got, pattern_case const& c, double x, double up) {
   return std::fabs(got - want) <= error + unit * (std::fabs(want) + error) + tiny;
 }
 
-/// A GEMM in which each element of D has a pattern of its own and each row a constant. With `grid`
+/// A GEMM in which each element of D has a separate pattern and each row a constant. With `grid`
 /// rows, row i of A is one at i and its constant at `grid`: row i of D has the patterns of row i of
 /// B, which must be finite. Without a grid all rows have the same patterns, which may be anything.
 class pattern_gemm {

@@ -11,7 +11,7 @@
 namespace tw::test {
 namespace {
 
-/// Puts NaNs, infinities and numbers whose sum overflows in place of a third of the elements.
+/// Puts NaNs, infinities and numbers whose sum overflows instead of a third of the elements.
 void spoil(matrix& m, std::mt19937_64& rng) {
   float const bad[] = {NAN, INFINITY, -INFINITY, 3e38F};
   for (std::int64_t b = 0; b < m.matrices; ++b)

@@ -53,7 +53,7 @@ class guarded_matrix {
     std::memcpy(memory_->data(), of.data(), bytes_);
   }
   void* data() const { return memory_ ? memory_->data() : nullptr; }
-  /// What the kernel has written goes to where the checks read it.
+  /// Copies the results of the kernel to where the checks read them.
   void copy_back() const {
     if (memory_) std::memcpy(of_.data(), memory_->data(), bytes_);
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // scale_order_emu_test.cpp  Every kernel multiplies alpha, row scale and column scale in the
 //                           documented order, also one that computes the transposed GEMM: factors
-//                           whose products overflow or vanish in any other order give the same
+//                           whose terms overflow or vanish in any other order give the same
 //                           bits.
 #include "tests/kernel/built_kernels.hpp"
 #include "tests/kernel/gemm_cases.hpp"

@@ -142,7 +142,7 @@ std::map<std::string, operation> const& known() {
     m["max_alignment"].compare = operation::divisor;
     m["nullspace"] = on_layout([](layout const& l) { return nullspace(l); });
     m["make_layout_like"] = on_layout([](layout const& l) { return make_layout_like(l); });
-    // Not make_fragment_like: registers have an order of their own, with run-time strides last.
+    // Not make_fragment_like: registers have a fixed order, with run-time strides last.
     m["make_layout_left"] = on_layout([](layout const& l) { return make_layout_left(l.shape); });
     m["make_layout_right"] = on_layout([](layout const& l) { return make_layout_right(l.shape); });
     m["make_ordered_layout"] =

@@ -29,7 +29,7 @@ class Dev(unittest.TestCase):
 
 
 def with_functions(names, script):
-    """Runs bash code that may call these functions of ./dev, in a folder of its own."""
+    """Runs bash code that may call these functions of ./dev, in a separate folder."""
     with open(os.path.join(ROOT, "dev"), encoding="utf-8") as file:
         text = file.read()
     found = [re.search(rf"^{name}\(\) \{{.*?\}}$", text, re.M | re.S)[0] for name in names]

@@ -65,7 +65,7 @@ class Compiling(unittest.TestCase):
                 (kernel,) = json.load(file)["kernels"]
             self.assertGreater(kernel["spill_store_bytes"], 0)
 
-    def test_with_warn_both_are_told_and_the_object_stays(self):
+    def test_with_warn_both_are_reported_and_the_object_stays(self):
         for source, words in (("spills.cu", "warning: ptxas spills registers in spills(float*"),
                               ("serialised.cu", "warning: ptxas could not keep a kernel")):
             with tempfile.TemporaryDirectory() as folder:

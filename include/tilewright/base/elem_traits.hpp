@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// elem_traits.hpp  What kernels need to know of an element type: the one place that tells types
+// elem_traits.hpp  Properties of element types: the one place that distinguishes types
 //                  apart. A new type has its row here; tile shapes, swizzle spans, instruction
 //                  steps, boxes and words follow from it.
 #pragma once
@@ -35,7 +35,7 @@ struct elem_traits {
   TW_HD constexpr int in_bytes(int n) const { return n * 8 / bits; }
   /// The widest swizzle span: 128 bytes.
   TW_HD constexpr int span() const { return in_bytes(128); }
-  /// What TMA addresses: 16 bytes.
+  /// The granularity of TMA addresses: 16 bytes.
   TW_HD constexpr int chunk() const { return in_bytes(16); }
   /// In a 32-bit register.
   TW_HD constexpr int per_register() const { return in_bytes(4); }

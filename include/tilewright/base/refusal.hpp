@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// refusal.hpp  What a refused operation throws at run time, with or without the library.
+// refusal.hpp  The exception of a refused operation, with or without the library.
 //
 // A rule of the layout algebra, of tensors or of atoms has a row of text here and in the
 // *_words.hpp of its folder. Where libtilewright is linked, a refusal throws tw::rejected

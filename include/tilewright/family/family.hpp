@@ -27,7 +27,7 @@ struct value_range {
   int lo = 1, hi = 1, step = 1;
 };
 
-/// What one kernel computes, for those who list kernels or make problems for them. Orders and
+/// Problems that one kernel computes, for lists of kernels and random problems. Orders and
 /// majors are those of the problem as run (gemm_plan::normal).
 struct kernel_facts {
   elem ab = elem::bf16, d = elem::bf16;
@@ -104,7 +104,7 @@ class gemm_family {
 /// All families, in the order in which plans of equal predicted times are taken.
 std::span<gemm_family const* const> families();
 
-/// The family with this id; nullptr if there is none.
+/// The family with this id, or nullptr.
 gemm_family const* find_family(std::string_view id);
 
 }  // namespace tw

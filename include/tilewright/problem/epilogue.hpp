@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// epilogue.hpp  What happens to a product before it is written: scales, bias, activation, gate.
+// epilogue.hpp  Operations on a result before it is written: scales, bias, activation, gate.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace tw {
 
-/// Which columns of the product are gates and which are multiplied by them ("up").
+/// Which columns of A B are gates and which are multiplied by them ("up").
 ///   interleaved  gate, up, gate, up, ...
 ///   split        the first N/2 columns are gates, the others up
 enum class gating : std::uint8_t { none, interleaved, split };
@@ -17,8 +17,8 @@ enum class gating : std::uint8_t { none, interleaved, split };
 /// A vector with a value per row, or one per column.
 enum class along : std::uint8_t { none, rows, cols };
 
-/// The epilogue of a product, in float32 and in this order; what is absent is left out. For row i
-/// and column j of the M x N product, acc = sum over k of A(i,k) B(k,j):
+/// The epilogue of a GEMM, in float32 and in this order; absent steps are left out. For row i
+/// and column j of the M x N result, acc = sum over k of A(i,k) B(k,j):
 ///
 ///   x = alpha acc row_scale[i] col_scale[j] + bias[i or j]
 ///   x = x + beta C(i,j)                        unless c_last
@@ -28,12 +28,12 @@ enum class along : std::uint8_t { none, rows, cols };
 ///   y = y + beta C(i,j)                        if c_last
 ///   D(i,j) = y, rounded to D's type
 ///
-/// alpha acc is rounded, then each product and sum; beta C is added by one fma, and a bias may be
-/// added to alpha acc by one (where nothing else than an activation or a gate comes). N counts gate
-/// and up columns: so do the vectors along columns and aux, in the order of B's columns. With a
-/// gate D and C have N/2 columns. SwiGLU is silu with a gate, GeGLU a gelu, ReGLU relu, and a
-/// bilinear unit none. A batch has the same vectors for all its products. With alpha == 0, acc does
-/// not take part, as in BLAS: x is the bias and beta C, even where acc is NaN.
+/// alpha acc is rounded, then each multiplication and sum; beta C is added by one fma, and a bias
+/// may be added to alpha acc by one (where nothing else than an activation or a gate comes). N
+/// counts gate and up columns: so do the vectors along columns and aux, in the order of B's
+/// columns. With a gate D and C have N/2 columns. SwiGLU is silu with a gate, GeGLU a gelu, ReGLU
+/// relu, and a bilinear unit none. A batch has the same vectors for all its matrices. With alpha ==
+/// 0, acc does not take part, as in BLAS: x is the bias and beta C, even where acc is NaN.
 ///
 /// Infinities are treated as PyTorch treats them: act(+inf) = +inf for every activation; relu(-inf)
 /// = 0; gelu and silu of -inf are NaN (-inf times a sigmoid of 0); act(NaN) is NaN. For a finite x
@@ -50,13 +50,13 @@ struct gemm_epilogue {
   bool operator==(gemm_epilogue const&) const = default;
 };
 
-/// Does the epilogue ask for more than alpha and beta?
+/// True if the epilogue has more than alpha and beta.
 constexpr bool is_fused(gemm_epilogue const& e) {
   return e.bias != along::none || e.row_scale || e.col_scale || e.act != activation::none ||
          e.gate != gating::none;
 }
 
-/// Columns of D and C for a product of n columns.
+/// Columns of D and C for a B of n columns.
 constexpr std::int64_t result_cols(gemm_epilogue const& e, std::int64_t n) {
   return e.gate == gating::none ? n : n / 2;
 }

@@ -50,7 +50,7 @@ struct exact_sum {
   double s, t, c;
 };
 
-/// What is the same for all elements.
+/// Constants of all elements.
 struct bound_terms {
   double alpha, beta;
   double sum_unit;  // E = sum_unit T + sum_floor
@@ -75,7 +75,7 @@ expected_element expect_element(exact_sum const& x, bound_terms const& t);
 
 /// How one element of D compares.
 enum class verdict {
-  right,  // within the bound, or the infinity or NaN that the exact result asks for
+  right,  // within the bound, or the infinity or NaN that the exact result requires
   wrong,
   unjudged,  // possible only because float32 may overflow on the way
 };

@@ -33,18 +33,18 @@
 
 namespace tw {
 
-/// What one x depends on: S and T of error_bound.hpp, the scales of its row and column, its bias.
+/// Inputs of one x: S and T of error_bound.hpp, the scales of its row and column, its bias.
 struct exact_linear {
   double s = 0, t = 0, row_scale = 1, col_scale = 1, bias = 0;
 };
 
-/// What one element of D depends on. up: what the gate x multiplies, if there is one.
+/// Inputs of one element of D. up: what the gate x multiplies, if there is one.
 struct exact_fused {
   exact_linear x, up;
   double c = 0;
 };
 
-/// What is the same for all elements; `out` serves judge().
+/// Constants of all elements; `out` serves judge().
 struct fused_terms {
   bound_terms out;
   gemm_epilogue epilogue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gemm.hpp  What is asked: D = alpha * A * B + beta * C, or more (epilogue.hpp), as plain numbers.
+// gemm.hpp  A GEMM problem: D = alpha * A * B + beta * C, or more (epilogue.hpp), as plain numbers.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,9 @@ enum class order : std::uint8_t { row_major, col_major };
 
 /// A matrix in memory: element type, order, and the distance between neighbouring rows
 /// (row_major) or columns (col_major), in elements. batch_stride_elems: from a matrix of a batch to
-/// the next, in elements; 0: the same matrix for all; by_pointers: each has an address of its own.
+/// the next, in elements; 0: the same matrix for all; by_pointers: each has a separate address.
 struct matrix_desc {
-  /// The operands give an array of addresses, in the memory of the device that runs the product.
+  /// The operands give an array of addresses, in the memory of the device that runs the GEMM.
   /// There each address is a multiple of 16 bytes.
   static constexpr std::int64_t by_pointers = -1;
 
@@ -36,7 +36,7 @@ struct matrix_desc {
 /// A B does not take part, as in BLAS: infinities and NaNs in A and B do not reach D.
 /// "TN" of the field: A row_major, B col_major (both K-major).
 /// With batch > 1, that many products of the same shape: matrix i of each operand lies i batch
-/// strides behind the first, or at address i of an array. The matrices of D must not overlap; they
+/// strides after the first, or at address i of an array. The matrices of D must not overlap; they
 /// may be interleaved (heads side by side: a batch stride below the pitch).
 struct gemm_problem {
   std::int64_t m = 0, n = 0, k = 0;
@@ -58,8 +58,8 @@ struct gemm_problem {
   bool operator==(gemm_problem const&) const = default;
 };
 
-/// Base addresses of the matrices, on the device that runs the product. The workspace is where
-/// parts of a sum meet when several CTAs share a tile; without one no tile is shared. Copies of
+/// Base addresses of the matrices, on the device that runs the GEMM. The workspace is where
+/// split-K parts of a tile are reduced; without one split-K is not used. Copies of
 /// operands that TMA cannot address lie in it too. 256-byte aligned; its first gemm_workspace_zeros
 /// bytes are zero before its first use. A launch that succeeds leaves them so; after one that
 /// failed zero them again. Launches that may overlap need one each. gemm_workspace_bytes() of

@@ -149,7 +149,7 @@ class family final : public gemm_family {
     plan.why = fmt::format(
         "{}{}few columns: {} groups of {} rows on {} CTAs, whose {} warps share K; predicted for "
         "{}: {:.1f} us (loads {:.1f}, DRAM {:.1f})",
-        plan.swapped ? "the transposed product: " : "",
+        plan.swapped ? "swap-AB: " : "",
         plan.normal.batch != plan.problem.batch ? "the batch as one GEMM: " : "", groups,
         c.cta_rows(), ctas, c.warps_k, plan.predicted_for, t.total_us, t.loads_us, t.dram_us);
   }

@@ -49,7 +49,7 @@ int ctas_of(gemm_plan const& plan) { return plan.schedule.clusters * config_of(p
 std::string why(gemm_plan const& p, cost const& t) {
   gemm_config const c = launched(p);
   sharing const s = sharing_of(p);
-  std::string text = p.swapped ? "the transposed product: " : "";
+  std::string text = p.swapped ? "swap-AB: " : "";
   if (p.normal.batch != p.problem.batch) text += "the batch as one GEMM: ";
   text += fmt::format("{} cluster tile{} of {}x{} on {} cluster{}", s.tiles,
                       s.tiles == 1 ? "" : "s", c.tile_m * c.cluster_m, c.tile_n * c.cluster_n,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gemv.hpp  Products with few columns, D = alpha * A * B + beta * C, N <= 16: bound by reading A
+// gemv.hpp  GEMV: D = alpha * A * B + beta * C with N <= 16, bound by reading A
 //           once. Persistent CTAs whose warps load A straight into registers, each a slice of K,
 //           and add in shared memory, in a fixed order: the same bits each time.
 #pragma once
@@ -26,7 +26,7 @@ struct gemv {
   static constexpr int cluster = 1;
   static constexpr int ctas_per_sm = C.ctas_per_sm;
 
-  // 4 words more than the rows: the lanes of a fragment write to banks of their own.
+  // 4 words more than the rows: the lanes of a fragment write to different banks.
   static constexpr int pitch = C.rows + 4;
   struct smem {
     float part[2][C.warps_m][C.warps_k][C.cols * pitch];  // two: a group's are read during the next

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// params.hpp  What a GEMM launch is given: tensor maps, the tile order, the epilogue's scalars.
+// params.hpp  Parameters of a GEMM launch: tensor maps, the raster order, the epilogue's scalars.
 //             The same bytes for both backends.
 #pragma once
 
@@ -14,7 +14,7 @@
 namespace tw {
 
 /// C in global memory, any strides (elements). data == nullptr: there is no C. matrices: C of each
-/// product, or nullptr where data and batch_stride say it.
+/// matrix, or nullptr where data and batch_stride give it.
 struct c_view {
   void const* data;
   std::int64_t row_stride, col_stride, batch_stride;
@@ -22,8 +22,8 @@ struct c_view {
   void const* const* matrices;
 };
 
-/// What a fused epilogue applies (problem/epilogue.hpp), to the kernel's rows and columns: those of
-/// the transposed product if it computes that. A pointer of nullptr: there is none.
+/// The operands of a fused epilogue (problem/epilogue.hpp), for the kernel's rows and columns:
+/// those of the swapped problem with swap-AB. nullptr: not used.
 struct fused_params {
   void const* bias;
   float const *row_scale, *col_scale;
@@ -37,16 +37,16 @@ struct fused_params {
   bool c_last;
   bool col_scale_first;  // the kernel computes the transposed GEMM: its columns are rows there
   activation act;
-  /// With a gate, result column j has its gate in column j * gate_step of the product, and what
-  /// that multiplies `up_offset` columns behind.
+  /// With a gate, result column j has its gate in column j * gate_step of A B, and the column that
+  /// it multiplies `up_offset` columns later.
   int gate_step, up_offset;
 };
 
-/// What a launch's loads of an operand tell L2: nothing; that the lines make room first; or that
+/// L2 eviction priority of a launch's loads of an operand: default; evict_first; or evict_normal,
 /// they make it in their turn, which is another way through L2 (docs/decisions/0020).
 enum class l2_load : std::int32_t { plain, evict_first, evict_normal };
 
-/// Where a product's matrix is: what its pointer says, or the matrix `batch` along its map.
+/// The place of a matrix: its pointer's, or matrix `batch` along its map.
 TW_HD inline tma_place matrix_place(void const* const* matrices, int product, int batch) {
   return matrices != nullptr ? tma_place_of(matrices[product]) : tma_place{batch, 0};
 }
@@ -55,12 +55,12 @@ struct epilogue_params {
   /// Boxes of kernel/epilogue/d_box.hpp: (n, m, batch), or (m, n, batch) for an M-major D. For
   /// kernels with gemm_config::by_pointers() the last is two: a tma_place, or (batch, 0).
   tensor_map d;
-  tensor_map d_part;  // where a kernel narrows: with a box of what the last strip of a tile has
+  tensor_map d_part;  // run-time tile width: with the box of a tile's last epilogue tile
   int tile_cols;      // columns of a tile
   int tma_end;        // boxes that end beyond this index of D's contiguous side go by plain stores
   int d_evict_first;  // 1: L2 need not keep D, nor the auxiliary output, for the next launch
   void* data;         // D
-  void* const* matrices;  // D of each product, in global memory; nullptr: data and batch_stride
+  void* const* matrices;  // D of each batch index, in global memory; nullptr: data and batch_stride
   std::int64_t pitch, batch_stride;  // of D, elements
   int m, n;                          // size of D
   float alpha, beta;
@@ -68,22 +68,22 @@ struct epilogue_params {
   fused_params fused;
 };
 
-/// Global memory in which the parts of a tile that is cut meet (kernel/sm90/fixup.hpp).
+/// Global memory in which the parts of a split-K tile are reduced (kernel/sm90/fixup.hpp).
 struct fixup_params {
   float* partials;
   std::uint32_t* arrivals;  // zero before a launch and after it
   int counters;             // per tile, CTA and warpgroup
 };
 
-/// What a loading thread reads before its first load comes first, side by side: each line of the
-/// constant cache takes a quarter of a microsecond to come.
+/// The members that the producer reads before its first load come first and together: each line of
+/// the constant cache takes a quarter of a microsecond to come.
 struct gemm_params {
   work_plan work;
   tile_walk walk;            // through the cluster tiles
-  int a_batched, b_batched;  // 1: a matrix for each product, along the map; 0: one place in it
+  int a_batched, b_batched;  // 1: a matrix for each batch index, along the map; 0: one place in it
   l2_load a_l2, b_l2;        // what the loads of A and B tell L2
   int by_pointers;           // 1: the maps of A and B end in a tma_place, or (batch, 0), for batch
-  void const* const* a_matrices;  // of each product, in global memory; nullptr: by a_batched
+  void const* const* a_matrices;  // of each batch index, in global memory; nullptr: by a_batched
   void const* const* b_matrices;
   int m, n;                   // rows of A, columns of B; with a gate n counts gate and up columns
   int tile_cols;              // of a tile where a kernel narrows
