@@ -52,7 +52,7 @@ nlohmann::json protocol_json(gemm_bench_options const& o) {
           {"timed_s", p.timed_s}};
 }
 
-/// What the command line names: a list, or sizes of one kind.
+/// The shapes of the command line: a list, or sizes of one kind.
 std::vector<gemm_shape> shapes_of(gemm_bench_options const& o) {
   if (o.shapes_path.empty() == o.sizes.empty())
     throw rejected({"TW0615", "command line of `tilewright bench gemm`",

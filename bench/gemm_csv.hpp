@@ -28,7 +28,7 @@ inline std::string csv_text(std::string const& text) {
 /// A number in full; nothing where it was not measured.
 inline std::string csv_number(double x) { return std::isfinite(x) ? fmt::format("{:.9g}", x) : ""; }
 
-/// The lines of one shape: a mode that was measured, or one line that says why there is none.
+/// The lines of one shape: a mode that was measured, or one line with the reason why not.
 inline std::string csv_rows(shape_result const& r) {
   gemm_shape const& s = r.shape;
   std::string const head =

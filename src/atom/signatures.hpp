@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// signatures.hpp  What the arguments of an operation are; docs/laws.md has the laws.
+// signatures.hpp  The arguments of each operation; docs/laws.md has the laws.
 // Example:  tests/layout/spelling_test.cpp
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// emulated.cpp  A user's program with a kernel of its own, which it runs in the emulator.
+// emulated.cpp  A user's program with a kernel that it runs in the emulator.
 #include <cstdio>
 #include <vector>
 

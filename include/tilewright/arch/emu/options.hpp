@@ -40,7 +40,7 @@ struct stream {
   std::shared_ptr<hazard::global_memory> memory;
 };
 
-/// Memory that the kernel may access, and so many bytes before and after it that belong to nobody:
+/// Memory that the kernel may access, and so many bytes before and after it that it may not:
 /// an access of those is one past the array (E0052).
 struct global_array {
   void const* begin = nullptr;

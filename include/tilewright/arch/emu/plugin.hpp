@@ -126,7 +126,7 @@ class trial {
     keep(host::run<K>(ctas, p, options_));
   }
 
-  /// The same behind the runs before it in one stream, started early (programmatic dependent
+  /// The same after the runs before it in one stream, started early (programmatic dependent
   /// launch): what those have written is there after grid_dependency_wait() alone.
   template <class K>
   void run_early(K, int ctas, typename K::params const& p) {
