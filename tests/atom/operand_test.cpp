@@ -95,8 +95,8 @@ TEST(OperandTile, TilesOfTheGemmLieOneAfterTheOther) {
       EXPECT_EQ(k::offset_bytes(256, i, j), share + k::offset_bytes(128, i % 128, j));
       EXPECT_EQ(mn::offset_bytes(256, i, j), share + mn::offset_bytes(128, i % 128, j));
     }
-  EXPECT_EQ(box_of(operand_major::k, swizzle_mode::b128, 128).outer, 128);
-  EXPECT_EQ(box_of(operand_major::mn, swizzle_mode::b128, 128).outer, 64);
+  EXPECT_EQ(box_of(elem::bf16, operand_major::k, swizzle_mode::b128, 128).outer, 128);
+  EXPECT_EQ(box_of(elem::bf16, operand_major::mn, swizzle_mode::b128, 128).outer, 64);
 }
 
 }  // namespace

@@ -132,7 +132,7 @@ TEST(TmaParams, AreTheKernelsBoxes) {
       layout const gmem = k_major ? "(4096,1024):(1024,1)"_L : "(4096,1024):(1,4096)"_L;
       tma_params const p = make_tma_params(gmem, smem, tile(extent, 64), 16);
       operand_box const box =
-          box_of(major, narrow ? swizzle_mode::b64 : swizzle_mode::b128, extent);
+          box_of(elem::bf16, major, narrow ? swizzle_mode::b64 : swizzle_mode::b128, extent);
       EXPECT_EQ(p.dims, 2);
       EXPECT_EQ(p.box[0], box.inner);
       EXPECT_EQ(p.box[1], box.outer);
