@@ -32,7 +32,7 @@ function(tw_test_program target folder)
   target_link_libraries(${target} PRIVATE tilewright_emulator_hooks fmt::fmt spdlog::spdlog
                                           nlohmann_json::nlohmann_json)
   if(folder IN_LIST tw_library_tests)
-    target_link_libraries(${target} PRIVATE tilewright)
+    target_link_libraries(${target} PRIVATE tilewright ${BLAS_LIBRARIES})
   elseif(NOT folder IN_LIST tw_emulator_tests)
     target_link_libraries(${target} PRIVATE tilewright_tools tilewright ${BLAS_LIBRARIES})
     add_dependencies(${target} tilewright_command)

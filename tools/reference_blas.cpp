@@ -61,7 +61,7 @@ void reference_blas::add_gemm(std::int64_t m, std::int64_t n, std::int64_t k, do
   // Row-major C = A B is column-major C^T = B^T A^T.
   int const rows = static_cast<int>(n), cols = static_cast<int>(m), depth = static_cast<int>(k);
   double const one = 1;
-  dgemm_("N", "N", &rows, &cols, &depth, &one, b, &rows, a, &depth, &one, c, &rows);
+  dgemm_("N", "N", &rows, &cols, &depth, &one, b, &rows, a, &depth, &one, c, &rows, 1, 1);
 }
 
 }  // namespace tw

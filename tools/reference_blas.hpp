@@ -3,6 +3,7 @@
 // needed.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -25,9 +26,10 @@ class reference_blas {
                 double* c) const;
 
  private:
+  /// The lengths of both character arguments come last, as Fortran compilers pass them.
   using dgemm = void(char const*, char const*, int const*, int const*, int const*, double const*,
                      double const*, int const*, double const*, int const*, double const*, double*,
-                     int const*);
+                     int const*, std::size_t, std::size_t);
   dgemm* dgemm_ = nullptr;
 };
 

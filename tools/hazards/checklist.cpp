@@ -100,8 +100,9 @@ std::vector<rule> const& rules() {
          auto const n = c.plain_loads + c.plain_stores + c.matrix_loads + c.matrix_stores +
                         c.tma_loads + c.tma_stores + c.tma_reductions + c.async_stores + c.wgmmas;
          if (n == 0 && !c.plain_accesses_seen)
-           return {false, "ordinary loads and stores were not seen (compile with "
-                          "tilewright_add_kernel, or -fsanitize=thread)"};
+           return {false,
+                   "ordinary loads and stores were not seen (compile with "
+                   "tilewright_add_kernel, or -fsanitize=thread)"};
          if (n == 0) return {false, "no accesses of shared memory"};
          if (!c.hazards) return {false, "hazards were not checked"};
          return {true, fmt::format("{} operations on shared memory, {} of them plain", n,

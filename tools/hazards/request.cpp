@@ -38,8 +38,8 @@ shape parse_shape(std::string const& text, std::size_t extents, std::string cons
   }
   if (!good || s.size() != extents)
     refuse("TW0635", "--shape", text,
-           fmt::format("{} numbers from {} to 1048576 with commas between: {}", extents,
-                       min_extent, names));
+           fmt::format("{} numbers from {} to 1048576 with commas between: {}", extents, min_extent,
+                       names));
   return s;
 }
 
