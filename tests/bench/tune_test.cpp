@@ -36,7 +36,9 @@ std::string name_of(gemm_plan const& p) {
 /// comparison takes `compared_us`, less `early_gain` of that where it starts early.
 class fake_meter final : public plan_meter {
  public:
-  tuning_identity identity() const override { return {"a GPU", "13.0", tuning_version(), 132}; }
+  tuning_identity identity() const override {
+    return {"NVIDIA H200", "13.0", tuning_version(), 132};
+  }
   std::vector<gemm_plan> begin(gemm_problem const& p) override {
     if (p.m == no_memory) throw rejected({"TW0714", "device memory", "little", "more", ""});
     auto* const x = reinterpret_cast<void*>(std::uintptr_t{0x1000});

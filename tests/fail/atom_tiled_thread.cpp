@@ -2,8 +2,8 @@
 // atom_tiled_thread.cpp  A part for a thread that there is not.
 // expect-error: TW0217_tiled_mma_has_no_such_thread
 // expect-error: 128000128
-// max lines(g++): 11
-// max lines(nvcc): 13
+// max lines(g++): 12
+// max lines(nvcc): 16
 #include "tilewright/atom/mma_name.hpp"
 #include "tilewright/atom/tiled_mma.hpp"
 #include "tilewright/layout/layout.hpp"

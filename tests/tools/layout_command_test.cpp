@@ -33,7 +33,7 @@ TEST(layout_command, leaves_known_at_run_time_have_text_but_no_offsets) {
   std::string const tiles = "((128,64),($0/128,$1/64)):(($2,1),(128$2,64))";
   EXPECT_EQ(run({"zipped_divide(($0,$1):($2,1), (128,64))"}).out, tiles + "\n");
   EXPECT_EQ(run({"zipped_divide(($0,$1):($2,1), (128,64))", "--json"}).json(),
-            (nlohmann::json{{"res", tiles}}));
+            (nlohmann::json{{"res", tiles}, {"schema", "tilewright.layout/1"}}));
   EXPECT_EQ(run({"($0,$1):($2,1)", "--print", "svg"}).status, 2);
 }
 
