@@ -127,7 +127,8 @@ void run_guard::on_signal(int signal, siginfo_t* info, void* context) {
   run_guard* const g = active;
   bool const tick = signal == tick_signal;
   if (g != nullptr && g->m_.sched.running() != nullptr) {
-    if (tick && !in_kernel) return;  // the emulator's own data are being changed: the next tick
+    // The emulator's own data are being changed: the next tick.
+    if (tick && !in_kernel && !g->overflowing_) return;
     if (tick || g->catch_crashes_) g->seen(signal, info->si_addr, context);
   }
   if (tick) return;
@@ -181,7 +182,7 @@ std::optional<diagnosis> run_guard::incident() const {
   d.role = who_->role;
   std::string const now = fmt::format("{} by {}", text_of(d.where), name_of(*who_));
   cluster_state const& c = *who_->block->cluster;
-  if (signal_ == SIGSEGV && c.stack_store.is_guard(address_)) {
+  if (overflowing_ || (signal_ == SIGSEGV && c.stack_store.is_guard(address_))) {
     d.code = "E0060";
     d.kind = "stack-overflow";
     d.text = stack_overflow_text(now);
@@ -208,12 +209,10 @@ std::optional<diagnosis> run_guard::incident() const {
   return d;
 }
 
-site run_guard::caller_in_kernel() {
-  void* frames[16];
-  int const count = ::backtrace(frames, 16);
-  for (int i = 0; i < count; ++i)
-    if (site const s = site_of(frames[i]); is_of_kernel(s)) return s;
-  return {};
+void run_guard::leave_overflowing() {
+  if (active == nullptr) return;
+  active->overflowing_ = true;
+  ::raise(tick_signal);
 }
 
 }  // namespace tw::emu

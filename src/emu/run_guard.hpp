@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// run_guard.hpp  Ends a run whose kernel crashes, calls abort, throws, or computes for too long,
-// and
-//                says where in the kernel that was. Signal handlers are installed while a launch
-//                runs; a signal that does not come from a kernel goes to the handler before.
+// run_guard.hpp  Ends a run whose kernel crashes, calls abort, throws, overflows its stack or
+//                computes for too long, and says where in the kernel that was. Signal handlers are
+//                installed while a launch runs; a signal that does not come from a kernel goes to
+//                the handler before.
 #pragma once
 
 #include <csignal>
@@ -26,9 +26,9 @@ class run_guard {
   /// What has ended the run, after the kernel's fibers have been left; empty: no signal has.
   std::optional<diagnosis> incident() const;
 
-  /// Where the running fiber has called the emulator from, by its return addresses: the first one
-  /// that has a line outside of the emulator and the vocabulary.
-  static site caller_in_kernel();
+  /// Ends the run of the calling fiber with E0060. Works on the stack of the signal handlers: the
+  /// fiber's has no room for a report. Returns where no guard is active.
+  static void leave_overflowing();
 
  private:
   static void on_signal(int signal, siginfo_t* info, void* context);
@@ -48,6 +48,7 @@ class run_guard {
 
   static constexpr int max_frames = 48;
   int signal_ = 0;
+  bool overflowing_ = false;  // the fiber has left too little of its stack
   void* address_ = nullptr;
   void* frames_[max_frames] = {};
   int frame_count_ = 0;

@@ -18,12 +18,9 @@ thread_local constinit bool in_kernel = false;
 thread_local constinit std::byte const* stack_limit = nullptr;
 
 void stack_overflow() {
-  machine& m = machine::current();
-  site const where = run_guard::caller_in_kernel();
-  m.reports.stop(
-      "E0060", "stack-overflow",
-      stack_overflow_text(fmt::format("{} by {}", text_of(where), name_of(*m.sched.running()))),
-      where);
+  run_guard::leave_overflowing();
+  machine& m = machine::current();  // without a guard: no room to look up the line
+  m.reports.stop("E0060", "stack-overflow", stack_overflow_text(name_of(*m.sched.running())), {});
 }
 
 namespace {
