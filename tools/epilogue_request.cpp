@@ -52,8 +52,7 @@ std::string own_spelling(std::string text, bool gate) {
 /// as it was typed.
 CLI::Validator epilogue_word(std::vector<std::string> known, bool gate) {
   CLI::Validator const words =
-      one_of(std::move(known),
-             {{"gelu-tanh", "gelu"}, {"tanh", "gelu"}, {"gelu-new", "gelu"}, {"swish", "silu"}});
+      one_of(std::move(known), {{"gelu-tanh", "gelu"}, {"gelu-new", "gelu"}, {"swish", "silu"}});
   return CLI::Validator(
       [=](std::string& text) {
         std::string word = own_spelling(text, gate);

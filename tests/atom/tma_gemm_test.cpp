@@ -59,7 +59,7 @@ TEST(TmaGemm, MapsAreDerivedFromLayouts) {
       p.d = {elem::bf16, order::row_major, n};
       gemm_operands const o{.a = memory, .b = memory, .d = memory};
       int compared = 0;
-      for (gemm_plan const& plan : plan_candidates(p, o, 132)) {
+      for (gemm_plan const& plan : plan_candidates(p, o, known_device("h200"), kernel_set::all)) {
         if (!is_sm90_gemm(plan)) continue;
         gemm_config const& c = config_of(plan);
         if (plan.swapped || c.tile_n % 64 != 0) continue;
@@ -91,7 +91,7 @@ TEST(TmaGemm, BoxesOfTheLastShareEndWithTheMatrix) {
     gemm_operands const o{.a = memory, .b = memory, .d = memory};
     auto const rows = [](tensor_map const& map) { return unpack_tensor_map_emu(map).box[1]; };
     int compared = 0;
-    for (gemm_plan const& plan : plan_candidates(p, o, 132)) {
+    for (gemm_plan const& plan : plan_candidates(p, o, known_device("h200"), kernel_set::all)) {
       if (!is_sm90_gemm(plan)) continue;
       gemm_config const c = launched(plan);
       gemm_params const params = make_params(plan, plan.normal, o, target::emu);
@@ -121,7 +121,7 @@ TEST(TmaGemm, BoxesWithAGateEndWithTheMatrix) {
   p.epilogue.gate = gating::split;
   p.epilogue.act = activation::silu;
   gemm_operands const o{.a = memory, .b = memory, .d = memory};
-  auto const plans = plan_candidates(p, o, 132);
+  auto const plans = plan_candidates(p, o, known_device("h200"), kernel_set::all);
   EXPECT_GT(plans.size(), 3U);
   for (gemm_plan const& plan : plans) {
     gemm_params const params = make_params(plan, plan.normal, o, target::emu);

@@ -223,7 +223,7 @@ TEST_F(Tune, TheCommandListsAndExports) {
   EXPECT_EQ(run_command({"tune", "--export", file}, {variable}).status, 0);
   auto const row = [&](std::size_t i, char const* size) {
     measured_plan const f = finished()[i].fastest;
-    return "a GPU," + std::string(size) + ",1,bf16,bf16,TN," + f.kernel + "," +
+    return "NVIDIA H200," + std::string(size) + ",1,bf16,bf16,TN," + f.kernel + "," +
            std::to_string(f.shared_tiles) + "," + std::to_string(f.sharers) + ",100.00,";
   };
   std::string const rows = tw_test::read_file(file);

@@ -68,10 +68,11 @@ TEST(CheckCommand, ShippedKernelsAreClean) {
 }
 
 TEST(CheckCommand, ChecklistSaysWhatWasTested) {
-  auto const r = run_command({"check", "gemm", "--kernel", "bf16_f32_tn_128x128x64_1x1_s6",
+  auto const r = run_command({"check", "gemm", "--kernel", "bf16_f32_tn_128x128x64_1x1_s6_gate",
                               "--shape", "200,100,150", "--shape", "64,64,64", "--runs", "4"});
   EXPECT_EQ(r.status, 0) << r.err;
-  EXPECT_NE(r.out.find("sm90_bf16_f32_tn_128x128x64_1x1_s6: 4 runs"), std::string::npos) << r.out;
+  EXPECT_NE(r.out.find("sm90_bf16_f32_tn_128x128x64_1x1_s6_gate: 4 runs"), std::string::npos)
+      << r.out;
   for (char const* line :
        {"shared-memory size", "expect_tx bytes", "TMA coordinates", "fence placement",
         "phase flips", "swizzle and major-ness of MMA operands", "epilogue layout"})

@@ -59,7 +59,7 @@ TEST(PlanCommand, AGemvIsNamedWithItsCtas) {
 
 TEST(PlanCommand, SaysWhyItStartsEarly) {
   auto const launch = [](std::vector<std::string> words) {
-    words.insert(words.begin(), "plan");
+    words.insert(words.begin(), {"plan", "--all-kernels"});
     std::string const text = run_command(words).out;
     std::size_t const at = text.find("launch     ");
     std::string const line = text.substr(at, text.find('\n', at) - at);
@@ -81,7 +81,7 @@ TEST(PlanCommand, SaysWhyItStartsEarly) {
 
 TEST(PlanCommand, ShowsL2CacheHints) {
   auto const l2 = [](std::vector<std::string> words) {
-    words.insert(words.begin(), "plan");
+    words.insert(words.begin(), {"plan", "--all-kernels"});
     std::string const text = run_command(words).out;
     std::size_t const at = text.find("L2         ");
     words.emplace_back("--json");

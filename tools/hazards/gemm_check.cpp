@@ -71,9 +71,19 @@ class gemm_runner {
         shapes_(shapes) {}
 
   /// Run number i of this kernel; given shapes are used in turn. With the same key it repeats.
-  /// Each kernel has different problems.
-  void run(int i, run_key key, kernel_result& result) {
-    std::string const words = fmt::format("{} {} {}", result.name, key.family, key.seed);
+  /// Each kernel has different problems. Problems that the planner does not give to this kernel are
+  /// replaced, unless the shape is given.
+  void run(int i, run_key const& key, kernel_result& result) {
+    constexpr int max_draws = 32;
+    for (int draw = 0; draw < (shapes_.empty() ? max_draws : 1); ++draw)
+      if (run_drawn(i, draw, key, result)) return;
+  }
+
+ private:
+  /// Returns whether the planner gives the problem of this draw to the kernel.
+  bool run_drawn(int i, int draw, run_key key, kernel_result& result) {
+    std::string words = fmt::format("{} {} {}", result.name, key.family, key.seed);
+    if (draw > 0) words += fmt::format(" {}", draw);
     std::seed_seq seeds(words.begin(), words.end());
     std::mt19937_64 random(seeds);
     auto const any = [&](int lo, int hi) {
@@ -121,11 +131,11 @@ class gemm_runner {
     std::erase_if(plans, [&](gemm_plan const& x) {
       return x.family != kernel_.family || x.instance != kernel_.kernel || x.swapped != swapped;
     });
-    if (plans.empty()) return;  // not a run: the planner never gives this kernel such a problem
+    if (plans.empty()) return false;
     judge(plans[random() % plans.size()], o, options, key, result);
+    return true;
   }
 
- private:
   template <class Any>
   static gemm_epilogue random_epilogue(Any const& any, bool gated) {
     gemm_epilogue e;
