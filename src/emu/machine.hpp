@@ -53,6 +53,11 @@ class machine {
   statistics counts_;
   std::unique_ptr<bank_meter> banks_;  // null: nobody asked for it
 
+  // Before the units: the barriers of their warps hold clocks of the clusters' checkers.
+ private:
+  std::vector<std::unique_ptr<cluster_state>> clusters_;
+
+ public:
   // The units
   scheduler sched;
   reporter reports;
@@ -67,7 +72,6 @@ class machine {
   void start_cluster(cluster_state& c, int id);
 
   std::function<int()> const* next_ = nullptr;
-  std::vector<std::unique_ptr<cluster_state>> clusters_;
   int live_clusters_ = 0;
   hazard::global_memory* globals_ = nullptr;
 };
