@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// exchange.cpp  shuffle_xor and mma_sync: one instruction of 32 lanes in which each brings words
-// and
-//               goes on when the 32nd has brought its own; and loads of 16 bytes.
+// exchange.cpp  Instructions in which the lanes of a warp give each other words: shuffles, votes,
+//               reductions and mma_sync. A lane goes on when all lanes of the mask have come.
+//
+// PTX ISA, "shfl.sync", "vote.sync", "match.sync", "redux.sync": a thread waits until all threads
+// of the mask that have not exited have executed the instruction with the same qualifiers and mask.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 
@@ -13,44 +17,163 @@
 
 namespace tw::emu {
 
-void warp_unit::exchange(std::uint32_t const* mine, int count, char const* name, warp_words& all,
-                         site where) {
+namespace {
+
+std::uint32_t bit_of(int lane) { return std::uint32_t{1} << lane; }
+
+/// Lanes that have ended, and those that a warp of fewer than 32 threads lacks.
+std::uint32_t absent(warp_state const& w) {
+  return w.ended | (w.threads == 32 ? 0 : all_lanes << w.threads);
+}
+
+std::string mask_text(std::uint32_t mask) { return fmt::format("{:#010x}", mask); }
+
+}  // namespace
+
+void warp_unit::complete(warp_state& w, warp_state::exchange_op& op) {
+  std::uint32_t const missing = op.mask & ~op.arrived;
+  if ((op.all_must_run ? missing : missing & ~absent(w)) != 0) return;
+  op.complete = true;
+  op.given.took_part = op.arrived;
+  m_.sched.progressed();
+  m_.sched.wake_all(op.waiters);
+}
+
+void warp_unit::exchange(std::uint32_t const* mine, int count, char const* name, std::uint32_t mask,
+                         bool all_must_run, warp_words& all, site where) {
   thread& t = *m_.sched.running();
   warp_state& w = m_.sched.warp_of(t);
-  std::uint32_t const k = t.exchanges++;
-  if (k - w.exchanges_base == w.exchanges.size()) w.exchanges.push_back({name, 0, 0, where, {}});
-  warp_state::exchange_op* op = &w.exchanges[k - w.exchanges_base];
-  if (std::strcmp(op->name, name) != 0)
-    m_.reports.stop("E0021", "warp-diverged",
-                    told({
-                        .what = "The lanes of a warp give different instructions of the warp.",
-                        .now = fmt::format("{} at {} by lane {} of {}", name, text_of(where),
-                                           t.id % 32, name_of(t)),
-                        .earlier = fmt::format("{} at {} by the first lane that came", op->name,
-                                               text_of(op->where)),
-                        .cause = "it is one instruction of 32 lanes",
-                        .remedy = "no branch between the lanes of a warp around it",
-                    }),
-                    where, {.earlier = op->where});
-  std::copy_n(mine, count, op->given.words[t.id % 32]);
-  if (++op->arrived == w.threads) {
-    m_.sched.progressed();
-    m_.sched.wake_all(w.exchange_waiters);
-  } else {
-    w.exchange_waiters.push_back(&t);
-    m_.sched.block(wait_kind::exchange, op->name, 0, where);
-    op = &w.exchanges[k - w.exchanges_base];
+  int const lane = t.id % 32;
+  std::uint32_t const own = bit_of(lane);
+  if ((mask & own) == 0)
+    m_.reports.stop(
+        "E0070", "lane-not-in-mask",
+        told({
+            .what = fmt::format("{} is executed by lane {}, which its mask {} does not name.", name,
+                                lane, mask_text(mask)),
+            .now = fmt::format("{} at {} by {}", name, text_of(where), name_of(t)),
+            .cause = "PTX leaves open what the instruction does in a lane outside of its mask",
+            .remedy = "a mask of all lanes that come here: what ballot(condition) returns ahead of "
+                      "the branch",
+        }),
+        where);
+  // Two masks that each wait for a lane which waits at the other never go on.
+  auto op = std::ranges::find_if(w.exchanges, [&](warp_state::exchange_op const& x) {
+    return !x.complete && (x.mask & own) != 0 && (x.arrived & own) == 0 &&
+           (x.mask == mask || (x.arrived & mask) != 0);
+  });
+  if (op == w.exchanges.end()) {
+    w.exchanges.push_back({name, mask, count, all_must_run});
+    op = std::prev(w.exchanges.end());
+    op->where = where;
+  }
+  bool const same = std::strcmp(op->name, name) == 0 && op->count == count;
+  if (!same || op->mask != mask) {
+    auto const text = [&](char const* of, std::uint32_t with, int words) {
+      return fmt::format("{}{}{}", of, same ? " with mask " + mask_text(with) : "",
+                         std::strcmp(op->name, name) != 0 || words == 1 || same
+                             ? ""
+                             : fmt::format(" of {} bytes", 4 * words));
+    };
+    m_.reports.stop(
+        "E0021", "warp-diverged",
+        told({
+            .what = same ? fmt::format("The lanes of a warp give {} with different masks.", name)
+                         : "The lanes of a warp give different instructions of the warp.",
+            .now = fmt::format("{} at {} by lane {} of {}", text(name, mask, count), text_of(where),
+                               lane, name_of(t)),
+            .earlier = fmt::format("{} at {} by the first lane that came",
+                                   text(op->name, op->mask, op->count), text_of(op->where)),
+            .cause = "it is one instruction, which waits for all lanes of its mask",
+            .remedy = "no branch between those lanes around it, and one mask for all of them",
+        }),
+        where, {.earlier = op->where});
+  }
+  std::copy_n(mine, count, op->given.words[lane]);
+  op->arrived |= own;
+  complete(w, *op);
+  if (!op->complete) {
+    op->waiters.push_back(&t);
+    m_.sched.block(wait_kind::exchange, op->name, op->mask, where);
   }
   all = op->given;
-  if (++op->taken == w.threads) {
-    w.exchanges.pop_front();
-    ++w.exchanges_base;
-  }
+  op->taken |= own;
+  if (op->taken == op->arrived) w.exchanges.erase(op);
+}
+
+void warp_unit::left_by(thread const& t) {
+  warp_state& w = m_.sched.warp_of(t);
+  w.ended |= bit_of(t.id % 32);
+  for (warp_state::exchange_op& op : w.exchanges)
+    if (!op.complete) complete(w, op);
+}
+
+void warp_unit::report_absent(char const* name, int source, std::uint32_t mask, site where) {
+  thread const& t = *m_.sched.running();
+  bool const ended = (mask & bit_of(source)) != 0;
+  m_.reports.stop(
+      "E0071", "absent-source-lane",
+      told({
+          .what = fmt::format("{} reads from lane {}, which {}.", name, source,
+                              ended ? "has ended or does not exist" : "does not take part in it"),
+          .now = fmt::format("{} with mask {} at {} by lane {} of {}", name, mask_text(mask),
+                             text_of(where), t.id % 32, name_of(t)),
+          .cause = "PTX leaves open what a shuffle returns from a lane that does not execute it",
+          .remedy = "all 32 lanes at the shuffle, or a width that keeps the source among the lanes "
+                    "of the mask",
+      }),
+      where);
+}
+
+void warp_unit::report_width(char const* name, int width, site where) {
+  thread const& t = *m_.sched.running();
+  m_.reports.stop(
+      "E0072", "shuffle-width",
+      told({
+          .what = fmt::format("{} is given a width of {} lanes.", name, width),
+          .now = fmt::format("{} at {} by {}", name, text_of(where), name_of(t)),
+          .cause = "a shuffle divides the warp into parts of 1, 2, 4, 8, 16 or 32 lanes",
+          .remedy = "a power of two from 1 to 32",
+      }),
+      where);
 }
 
 void exchange(std::uint32_t const* mine, int count, char const* name, warp_words& all, site where) {
   engine_call const inside;
-  machine::current().warp.exchange(mine, count, name, all, where);
+  machine& m = machine::current();
+  int const lanes = m.sched.warp_of(*m.sched.running()).threads;
+  m.warp.exchange(mine, count, name, all_lanes >> (32 - lanes), true, all, where);
+}
+
+void exchange_among(std::uint32_t mask, std::uint32_t const* mine, int count, char const* name,
+                    warp_words& all, site where) {
+  engine_call const inside;
+  machine::current().warp.exchange(mine, count, name, mask, false, all, where);
+}
+
+void shuffle(shuffle_mode mode, std::uint32_t* words, int count, int b, int width,
+             std::uint32_t mask, site where) {
+  engine_call const inside;
+  machine& m = machine::current();
+  static constexpr char const* names[] = {"shuffle", "shuffle_up", "shuffle_down", "shuffle_xor"};
+  char const* const name = names[static_cast<int>(mode)];
+  if (width < 1 || width > 32 || !std::has_single_bit(static_cast<unsigned>(width)))
+    m.warp.report_width(name, width, where);
+  warp_words all;
+  m.warp.exchange(words, count, name, mask, false, all, where);
+  // PTX ISA, "shfl.sync": b counts modulo 32; a source outside of the part of `width` lanes, for
+  // exclusive_or after it, leaves the lane its own value.
+  int const lane = self->id % 32, first = lane & ~(width - 1), last = first + width - 1;
+  b &= 31;
+  int source = lane;
+  switch (mode) {
+    case shuffle_mode::index: source = first | (b & (width - 1)); break;
+    case shuffle_mode::up: source = lane - b >= first ? lane - b : lane; break;
+    case shuffle_mode::down: source = lane + b <= last ? lane + b : lane; break;
+    case shuffle_mode::exclusive_or: source = (lane ^ b) <= last ? lane ^ b : lane; break;
+  }
+  if ((all.took_part & bit_of(source)) == 0) m.warp.report_absent(name, source, mask, where);
+  std::copy_n(all.words[source], count, words);
 }
 
 /// As the emulated wgmma: the products in the order of K, each added with one rounding.

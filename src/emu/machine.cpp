@@ -142,6 +142,7 @@ void machine::finish_thread() {
   --c.live_threads;
   if (c.check) c.check->exits(*t, t->block->live_threads == 0);
   barrier.left_by(*t);
+  warp.left_by(*t);
   if (c.live_threads == 0) {
     async.drain(c);
     c.finished = true;

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <list>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -109,7 +110,6 @@ struct thread : thread_face {
   std::vector<fragment> fragments;
   std::uint32_t register_calls = 0;                       // of set_max_regs_inc and _dec
   std::uint32_t matrix_stores = 0, matrix_loads = 0;      // stmatrix, ldmatrix calls
-  std::uint32_t exchanges = 0;                            // shuffle_xor, mma_sync calls
   std::uint32_t bulk_committed = 0, bulk_known_read = 0;  // groups: committed, waited for
   std::uint32_t bulk_base = 0;                            // group of bulk_left's front
   std::deque<int> bulk_left;                              // unfinished stores per group
@@ -156,15 +156,20 @@ struct warp_state {
   std::deque<matrix_op> stores, loads;
   std::uint32_t stores_base = 0, loads_base = 0;  // index of the first op in the deque
   std::vector<thread*> load_waiters;
-  struct exchange_op {  // of shuffle_xor or mma_sync
+  /// An instruction of the lanes of a mask that waits for all of them: shuffles, votes, mma_sync.
+  struct exchange_op {
     char const* name;
-    int arrived, taken;
-    site where;  // of the first lane
-    warp_words given;
+    std::uint32_t mask;
+    int count;          // words that each lane brings
+    bool all_must_run;  // a lane that has ended is missing; otherwise the others go on without it
+    std::uint32_t arrived = 0, taken = 0;  // lanes
+    bool complete = false;
+    site where = {};  // of the first lane
+    std::vector<thread*> waiters = {};
+    warp_words given = {};
   };
-  std::deque<exchange_op> exchanges;
-  std::uint32_t exchanges_base = 0;
-  std::vector<thread*> exchange_waiters;
+  std::list<exchange_op> exchanges;
+  std::uint32_t ended = 0;  // lanes that have
 };
 
 /// 128 threads and their asynchronous multiplies.

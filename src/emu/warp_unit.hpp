@@ -14,11 +14,19 @@ class warp_unit {
 
   void matrix_store(void* row, std::uint32_t const* regs, int count, bool transposed, site where);
   void matrix_load(void const* row, std::uint32_t* regs, int count, bool transposed, site where);
-  /// Each lane brings `count` words and gets those of all 32.
-  void exchange(std::uint32_t const* mine, int count, char const* name, warp_words& all,
-                site where);
+  /// Each lane of `mask` brings `count` words and gets those of all. all_must_run: also of lanes
+  /// that have ended, which the others otherwise do not wait for.
+  void exchange(std::uint32_t const* mine, int count, char const* name, std::uint32_t mask,
+                bool all_must_run, warp_words& all, site where);
+  /// Lane `source` did not take part in the shuffle whose result is its value (E0070).
+  void report_absent(char const* name, int source, std::uint32_t mask, site where);
+  void report_width(char const* name, int width, site where);
+  /// The running thread has ended: who waits for its lane goes on.
+  void left_by(thread const& t);
 
  private:
+  void complete(warp_state& w, warp_state::exchange_op& op);
+
   machine& m_;
 };
 

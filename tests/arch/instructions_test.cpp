@@ -5,6 +5,7 @@
 #include "tests/arch/kernels/emulated.hpp"
 #include "tests/arch/kernels/launch_checks.hpp"
 #include "tests/arch/kernels/matrix_checks.hpp"
+#include "tests/arch/kernels/shuffle_checks.hpp"
 #include "tests/arch/kernels/sync_checks.hpp"
 #include "tests/arch/kernels/tma_checks.hpp"
 #include "tests/arch/kernels/warp_checks.hpp"
@@ -47,6 +48,7 @@ void add(std::vector<check<emulated>> const& checks) {
 bool const added = [] {
   add(launch_checks<emulated>());
   add(matrix_checks<emulated>());
+  add(shuffle_checks<emulated>());
   add(sync_checks<emulated>());
   add(tma_checks<emulated>());
   add(warp_checks<emulated>());

@@ -226,8 +226,16 @@ TEST_P(Global, TheLanesOfAWarpExecuteOneInstruction) {
 void lonely(given const&, shared&) {
   if (lane_id() != 3) shuffle_xor(1.0F, 1);
 }
+TEST_P(Global, AShuffleReadsFromALaneThatHasEnded) {
+  expect(report<lonely, 1>(), "E0071", "reads from lane 3, which has ended");
+}
+
+void lane_elsewhere(given const&, shared&) {
+  if (lane_id() != 3) shuffle_xor(1.0F, 16);
+  warp_sync();
+}
 TEST_P(Global, AShuffleWaitsForAllLanes) {
-  expect(report<lonely, 1>(), "E0001", "the other lanes of its warp at shuffle_xor");
+  expect(report<lane_elsewhere, 1>(), "E0001", "the other lanes of its warp at shuffle_xor");
 }
 
 // The codes of kernels in tools/mutants: E0043, E0044, E0045, E0046 (tests/mutant).

@@ -5,6 +5,7 @@
 #include "tests/arch/kernels/launch_checks.hpp"
 #include "tests/arch/kernels/map_cases.hpp"
 #include "tests/arch/kernels/matrix_checks.hpp"
+#include "tests/arch/kernels/shuffle_checks.hpp"
 #include "tests/arch/kernels/sync_checks.hpp"
 #include "tests/arch/kernels/tma_checks.hpp"
 #include "tests/arch/kernels/warp_checks.hpp"
@@ -43,8 +44,8 @@ int main() {
   using namespace tw::test;
   std::vector<check<gpu_machine>> checks{{"tensor map rules", check_map_rules}};
   for (auto const& some :
-       {launch_checks<gpu_machine>(), matrix_checks<gpu_machine>(), sync_checks<gpu_machine>(),
-        tma_checks<gpu_machine>(), warp_checks<gpu_machine>()})
+       {launch_checks<gpu_machine>(), matrix_checks<gpu_machine>(), shuffle_checks<gpu_machine>(),
+        sync_checks<gpu_machine>(), tma_checks<gpu_machine>(), warp_checks<gpu_machine>()})
     checks.insert(checks.end(), some.begin(), some.end());
   return check_program(std::move(checks)).main();
 }

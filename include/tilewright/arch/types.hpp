@@ -37,6 +37,9 @@ enum class scope : std::uint8_t { cta, cluster, gpu };
 /// The memory order of an atomic operation (PTX ISA, "Memory Consistency Model").
 enum class mem_order : std::uint8_t { relaxed, acquire, release, acq_rel };
 
+/// The mask of all lanes of a warp.
+inline constexpr std::uint32_t all_lanes = 0xFFFFFFFFU;
+
 /// 64-bit shared-memory matrix descriptor of wgmma (PTX ISA, "Matrix Descriptor Format"):
 /// address/16 in bits 0-13, leading byte offset/16 in 16-29, stride byte offset/16 in 32-45,
 /// swizzle in 62-63.

@@ -23,20 +23,6 @@ struct load_16_kernel {
   }
 };
 
-/// Five shuffles of the lanes' values, masks 1 to 16.
-struct shuffle_kernel {
-  struct params {
-    float const* in;
-    float* out;  // 5 per thread
-  };
-  static constexpr int threads = 64, cluster = 1, smem_bytes = 0;
-
-  TW_DEVICE static void run(params const& p) {
-    int const t = thread_id();
-    for (int i = 0; i < 5; ++i) p.out[5 * t + i] = shuffle_xor(p.in[t], 1 << i);
-  }
-};
-
 /// D (16, 8) = A (16, 32) * B (32, 8), in two steps; A row-major, B column-major, D row-major.
 template <elem E>
 struct mma_kernel {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// warp_checks.hpp  Loads of 16 bytes, shuffles, and the multiply of a warp on exact sums.
+// warp_checks.hpp  Loads of 16 bytes, and the multiply of a warp on exact sums.
 #pragma once
-
-#include <numeric>
 
 #include "tests/arch/kernels/machine.hpp"
 #include "tests/arch/kernels/warp.hpp"
@@ -25,16 +23,6 @@ std::string check_load_16(M& m) {
   return differences(download(m, out, want.size()), want);
 }
 
-template <class M>
-std::string check_shuffle(M& m) {
-  std::vector<float> in(shuffle_kernel::threads), want(5 * in.size());
-  std::iota(in.begin(), in.end(), 1.0F);
-  float* const out = upload(m, want);
-  run<shuffle_kernel>(m, 1, {upload(m, in), out});
-  for (std::size_t i = 0; i < want.size(); ++i) want[i] = in[i / 5 ^ std::size_t{1} << i % 5];
-  return differences(download(m, out, want.size()), want);
-}
-
 template <elem E, class M>
 std::string check_mma(M& m) {
   std::vector<float> const a = small_integers(16 * 32, 1), b = small_integers(8 * 32, 2);
@@ -54,7 +42,6 @@ std::string check_mma(M& m) {
 template <class M>
 std::vector<check<M>> warp_checks() {
   return {{"load_16 and load_16_once", check_load_16<M>},
-          {"shuffle_xor", check_shuffle<M>},
           {"mma_sync of bf16", check_mma<elem::bf16, M>},
           {"mma_sync of f16", check_mma<elem::f16, M>}};
 }

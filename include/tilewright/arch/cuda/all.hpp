@@ -12,6 +12,7 @@
 #include "tilewright/arch/cuda/matrix.hpp"
 #include "tilewright/arch/cuda/mbarrier.hpp"
 #include "tilewright/arch/cuda/registers.hpp"
+#include "tilewright/arch/cuda/shuffle.hpp"
 #include "tilewright/arch/cuda/sync.hpp"
 #include "tilewright/arch/cuda/tma.hpp"
 #include "tilewright/arch/cuda/warp.hpp"

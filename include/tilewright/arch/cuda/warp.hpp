@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// warp.hpp  Warp-wide operations in registers: shuffles, and the multiply of a
-// warp.
+// warp.hpp  The multiply of a warp, in registers.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +9,6 @@
 #include "tilewright/base/hd.hpp"
 
 namespace tw {
-
-/// x of lane `lane_id() ^ mask`; all lanes call it together. PTX ISA, "shfl.sync": .bfly.
-TW_DEVICE float shuffle_xor(float x, int mask) { return __shfl_xor_sync(0xFFFFFFFFU, x, mask); }
 
 /// D (16, 8) += A (16, 16) * B (16, 8), E: bf16 or f16. Lane l has of A, in pairs of neighbours
 /// along K, (l / 4, 2 * (l % 4)), the same 8 rows further, then both 8 columns further; of B

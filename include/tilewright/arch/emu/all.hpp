@@ -12,6 +12,7 @@
 #include "tilewright/arch/emu/matrix.hpp"
 #include "tilewright/arch/emu/mbarrier.hpp"
 #include "tilewright/arch/emu/registers.hpp"
+#include "tilewright/arch/emu/shuffle.hpp"
 #include "tilewright/arch/emu/sync.hpp"
 #include "tilewright/arch/emu/tma.hpp"
 #include "tilewright/arch/emu/warp.hpp"

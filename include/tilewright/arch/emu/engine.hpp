@@ -99,12 +99,21 @@ void ldmatrix(void const* row, std::uint32_t* regs, int count, bool transposed, 
 /// 16 bytes of global memory, as a thread's ordinary load: its address is a multiple of 16.
 void load_16(void const* from, std::uint32_t* regs, site where);
 
-/// One instruction of a whole warp in which each lane gives `count` words, at most 8, and then
-/// has those of all: words[lane][i].
+/// One instruction of a warp in which each lane gives `count` words, at most 8, and then has those
+/// of all: words[lane][i].
 struct warp_words {
   std::uint32_t words[32][8];
+  std::uint32_t took_part;  // lanes
 };
+/// Of all 32 lanes.
 void exchange(std::uint32_t const* mine, int count, char const* name, warp_words& all, site where);
+/// Of the lanes of `mask` that have not ended.
+void exchange_among(std::uint32_t mask, std::uint32_t const* mine, int count, char const* name,
+                    warp_words& all, site where);
+enum class shuffle_mode : std::uint8_t { index, up, down, exclusive_or };
+/// `count` words, at most 2, from the lane that b and width name.
+void shuffle(shuffle_mode mode, std::uint32_t* words, int count, int b, int width,
+             std::uint32_t mask, site where);
 /// D of mma_sync for this lane, from all lanes' four words of A and two of B.
 void multiply_16x8x16(elem type, warp_words const& all, float* d);
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// warp.hpp  Warp-wide operations in registers (emulated). PTX ISA, "shfl.sync",
-//           "Matrix Fragments for mma.m16n8k16".
+// warp.hpp  The multiply of a warp (emulated). PTX ISA, "Matrix Fragments for mma.m16n8k16".
 #pragma once
 
 #include "tilewright/arch/emu/engine.hpp"
@@ -9,13 +8,6 @@
 #include "tilewright/base/hd.hpp"
 
 namespace tw {
-
-TW_DEVICE float shuffle_xor(float x, int mask, emu::site where = emu::site::here()) {
-  emu::warp_words all;
-  auto const mine = __builtin_bit_cast(std::uint32_t, x);
-  emu::exchange(&mine, 1, "shuffle_xor", all, where);
-  return __builtin_bit_cast(float, all.words[(lane_id() ^ mask) % 32][0]);
-}
 
 template <elem E>
 TW_DEVICE void mma_sync(float (&d)[4], b32<4> a, b32<2> b, emu::site where = emu::site::here()) {
