@@ -4,6 +4,7 @@
 # address sanitizer leaves these out.
 function(tw_accesses_seen)
   set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS
-    "$<$<CONFIG:Release>:-O2>;-g1;-fno-sanitize=address;-fsanitize=thread;${tw_no_entry_exit}")
+    "$<$<CONFIG:Release>:-O2>;-g1;-fno-sanitize=address;-fsanitize=thread;${tw_as_plugins}")
 endfunction()
-set(tw_no_entry_exit --param=tsan-instrument-func-entry-exit=0)
+# As in tilewright_see_accesses (add_kernel.cmake).
+set(tw_as_plugins --param=tsan-instrument-func-entry-exit=0 -D_GLIBCXX_EXTERN_TEMPLATE=0)

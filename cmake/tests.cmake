@@ -49,8 +49,10 @@ set(tw_seen_tests ${PROJECT_SOURCE_DIR}/tests/hazard/banks_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/engine_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/gemv_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/hazards_test.cpp
+                  ${PROJECT_SOURCE_DIR}/tests/hazard/heap_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/lanes_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/limits_test.cpp
+                  ${PROJECT_SOURCE_DIR}/tests/hazard/member_names_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/protocol_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/proxy_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/rules_test.cpp

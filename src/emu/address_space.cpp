@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <mutex>
 
 #include "emu/machine.hpp"
 #include "emu/words.hpp"
@@ -14,6 +15,7 @@ namespace tw::emu {
 
 void address_space::begin() {
   maps_.clear();
+  heap_.clear();
   acquired_descs_.clear();
 }
 
@@ -123,8 +125,7 @@ void address_space::check_bounds(void const* address, std::size_t bytes, char co
   }
   if (nearest == nullptr) return;  // a variable of the program, or memory that the kernel allocated
   auto const begin = reinterpret_cast<std::uintptr_t>(nearest->begin);
-  std::string const place =
-      hazard::global_name(m_.grid_, m_.params_, reinterpret_cast<std::uintptr_t>(nearest->begin));
+  std::string const place = name_of_global(reinterpret_cast<std::uintptr_t>(nearest->begin));
   m_.reports.stop(
       "E0052", "global-out-of-bounds",
       told({
@@ -209,6 +210,24 @@ void address_space::plain_access(void const* address, std::size_t bytes, bool wr
                      where);
   if (m_.log_) m_.log_->smem_access(t, act::plain, offset);
   if (c.check) c.check->plain(t, owner, offset, static_cast<std::uint32_t>(bytes), write, where);
+}
+
+void address_space::allocated(void const* p, std::size_t bytes, site where) {
+  auto const begin = reinterpret_cast<std::uintptr_t>(p);
+  heap_.insert_or_assign(begin, heap_block{bytes, where});
+  if (hazard::global_memory* const all = m_.globals()) {
+    std::scoped_lock const lock(all->mutex);
+    all->forget(begin, bytes);
+  }
+}
+
+void address_space::freed(void const* p, std::size_t bytes) {
+  auto const begin = reinterpret_cast<std::uintptr_t>(p);
+  heap_.erase(begin);
+  if (hazard::global_memory* const all = m_.globals()) {
+    std::scoped_lock const lock(all->mutex);
+    all->forget(begin, bytes);
+  }
 }
 
 void address_space::leave_undefined(void* p, int bytes, site where) {

@@ -3,7 +3,9 @@
 //                    a tensor map; and ordinary accesses of them.
 #pragma once
 
+#include <map>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -32,6 +34,12 @@ class address_space {
   /// E0057: a write to shared memory in which an mbarrier lives.
   void check_no_mbarrier(cta_state& c, std::uint32_t offset, std::size_t bytes, char const* what,
                          site where);
+  /// The running kernel has allocated memory (hook.cpp), or gives it back.
+  void allocated(void const* p, std::size_t bytes, site where);
+  void freed(void const* p, std::size_t bytes);
+  /// What a report calls an address that is not in shared memory: "global memory NAME+0x40" after
+  /// the parameter of the kernel that points there, a variable of the program, heap memory.
+  std::string name_of_global(std::uintptr_t address) const;
   void leave_undefined(void* p, int bytes, site where);
   /// E0047 where it is not a multiple of `bytes`.
   void require_aligned(void const* address, int bytes, char const* what, site where);
@@ -52,7 +60,13 @@ class address_space {
   /// Where the running thread's address is neither its stack nor the emulator's own memory.
   bool is_global(void const* address) const;
 
+  struct heap_block {
+    std::size_t bytes;
+    site where;
+  };
+
   machine& m_;
+  std::map<std::uintptr_t, heap_block> heap_;  // that the kernel has allocated in this launch
   std::vector<std::pair<tensor_map const*, std::unique_ptr<tensor_map_desc>>> maps_;
   std::vector<std::unique_ptr<tensor_map_desc>> acquired_descs_;
 };

@@ -4,10 +4,15 @@
 // A kernel's unit is compiled with -fsanitize=thread, which makes the compiler call __tsan_readN or
 // __tsan_writeN before each access. The program is not linked with libtsan: these functions take
 // its place. The place in the source is the return address; a report looks up its line.
+// Allocations of the kernel and calls that end the process come through the linker's --wrap
+// (cmake/emulator.cmake).
+#include <malloc.h>
+
 #include <cstddef>
 #include <cstdint>
 
 #include "emu/machine.hpp"
+#include "emu/run_guard.hpp"
 
 namespace tw::emu {
 
@@ -16,6 +21,23 @@ static void seen(void const* address, std::size_t bytes, bool write, bool aligne
   if (!in_kernel) return;  // a harness, or the engine in an inline function of this unit
   engine_call const inside;
   machine::current().memory.plain_access(address, bytes, write, aligned, site_of(from));
+}
+
+static void* allocated(void* p, std::size_t bytes, void const* from) {
+  if (!in_kernel || p == nullptr) return p;
+  engine_call const inside;
+  machine::current().memory.allocated(p, bytes, site_of(from));
+  return p;
+}
+
+static void freed(void* p) {
+  if (!in_kernel || p == nullptr) return;
+  engine_call const inside;
+  machine::current().memory.freed(p, ::malloc_usable_size(p));
+}
+
+static void exits(int status) {
+  if (in_kernel) run_guard::leave_exiting(status);
 }
 
 }  // namespace tw::emu
@@ -108,6 +130,54 @@ X(16, std::uint16_t)
 X(32, std::uint32_t)
 X(64, std::uint64_t)
 #undef X
+// malloc and free, operator new and delete: of bytes, of arrays, aligned, with a size.
+#define X(name, parameters, bytes, arguments)                                               \
+  void* __real_##name parameters;                                                           \
+  void* __wrap_##name parameters {                                                          \
+    return tw::emu::allocated(__real_##name arguments, bytes, __builtin_return_address(0)); \
+  }
+X(malloc, (std::size_t n), n, (n))
+X(calloc, (std::size_t count, std::size_t size), count* size, (count, size))
+X(aligned_alloc, (std::size_t alignment, std::size_t n), n, (alignment, n))
+X(_Znwm, (std::size_t n), n, (n))
+X(_Znam, (std::size_t n), n, (n))
+X(_ZnwmSt11align_val_t, (std::size_t n, std::size_t alignment), n, (n, alignment))
+X(_ZnamSt11align_val_t, (std::size_t n, std::size_t alignment), n, (n, alignment))
+#undef X
+#define X(name, parameters, arguments) \
+  void __real_##name parameters;       \
+  void __wrap_##name parameters {      \
+    tw::emu::freed(p);                 \
+    __real_##name arguments;           \
+  }
+X(free, (void* p), (p))
+X(_ZdlPv, (void* p), (p))
+X(_ZdaPv, (void* p), (p))
+X(_ZdlPvm, (void* p, std::size_t n), (p, n))
+X(_ZdaPvm, (void* p, std::size_t n), (p, n))
+X(_ZdlPvSt11align_val_t, (void* p, std::size_t alignment), (p, alignment))
+X(_ZdaPvSt11align_val_t, (void* p, std::size_t alignment), (p, alignment))
+X(_ZdlPvmSt11align_val_t, (void* p, std::size_t n, std::size_t alignment), (p, n, alignment))
+X(_ZdaPvmSt11align_val_t, (void* p, std::size_t n, std::size_t alignment), (p, n, alignment))
+#undef X
+void* __real_realloc(void* p, std::size_t n);
+void* __wrap_realloc(void* p, std::size_t n) {
+  tw::emu::freed(p);
+  return tw::emu::allocated(__real_realloc(p, n), n, __builtin_return_address(0));
+}
+
+#define X(name)                                 \
+  [[noreturn]] void __real_##name(int);         \
+  [[noreturn]] void __wrap_##name(int status) { \
+    tw::emu::exits(status);                     \
+    __real_##name(status);                      \
+  }
+X(exit)
+X(_exit)
+X(_Exit)
+X(quick_exit)
+#undef X
+
 void __tsan_atomic_thread_fence(int) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 // NOLINTEND
 

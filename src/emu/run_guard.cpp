@@ -158,6 +158,8 @@ void run_guard::seen(int signal, void* address, void*) {
 
 std::string run_guard::meaning() const {
   if (*exception_ != 0) return fmt::format("throws an exception: {}", exception_);
+  if (exit_status_)
+    return fmt::format("ends the process with status {}, as exit() does", *exit_status_);
   switch (signal_) {
     case SIGSEGV:
       return fmt::format("accesses address {}, which is not mapped", fmt::ptr(address_));
@@ -186,7 +188,7 @@ std::optional<diagnosis> run_guard::incident() const {
     d.code = "E0060";
     d.kind = "stack-overflow";
     d.text = stack_overflow_text(now);
-  } else if (signal_ == tick_signal) {
+  } else if (signal_ == tick_signal && !exit_status_) {
     d.code = "E0058";
     d.kind = "time-limit";
     d.text = told({
@@ -207,6 +209,12 @@ std::optional<diagnosis> run_guard::incident() const {
     });
   }
   return d;
+}
+
+void run_guard::leave_exiting(int status) {
+  if (active == nullptr) return;
+  active->exit_status_ = status;
+  ::raise(tick_signal);
 }
 
 void run_guard::leave_overflowing() {

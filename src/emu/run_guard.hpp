@@ -29,6 +29,9 @@ class run_guard {
   /// Ends the run of the calling fiber with E0060. Works on the stack of the signal handlers: the
   /// fiber's has no room for a report. Returns where no guard is active.
   static void leave_overflowing();
+  /// Ends the run of the calling fiber with E0059: its kernel ends the process. Returns where no
+  /// guard is active.
+  static void leave_exiting(int status);
 
  private:
   static void on_signal(int signal, siginfo_t* info, void* context);
@@ -48,7 +51,8 @@ class run_guard {
 
   static constexpr int max_frames = 48;
   int signal_ = 0;
-  bool overflowing_ = false;  // the fiber has left too little of its stack
+  std::optional<int> exit_status_;  // of a process that the kernel would end
+  bool overflowing_ = false;        // the fiber has left too little of its stack
   void* address_ = nullptr;
   void* frames_[max_frames] = {};
   int frame_count_ = 0;

@@ -5,6 +5,7 @@
 // found, source_lines.nobacktrace.cpp knows no line (cmake/backtrace.cmake).
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +21,14 @@ struct source_line {
 /// The lines of the instruction before a return address: the innermost inlined function first, then
 /// its callers up to the function that was compiled. Empty where nothing is known.
 std::vector<source_line> source_lines_of(void const* return_address);
+
+/// A variable of the program by its symbol.
+struct variable {
+  std::string symbol;  // as the linker knows it; empty: none covers the address
+  std::size_t offset = 0;
+};
+/// The variable with static storage in which an address lies.
+variable variable_at(void const* address);
 
 /// What a report says instead of a line that is not known, and what to do about it.
 std::string_view unknown_line_text();

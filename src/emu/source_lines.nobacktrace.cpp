@@ -6,6 +6,8 @@ namespace tw::emu {
 
 std::vector<source_line> source_lines_of(void const*) { return {}; }
 
+variable variable_at(void const*) { return {}; }
+
 std::string_view unknown_line_text() {
   return "a place whose line is unknown (this build of Tilewright found no libbacktrace)";
 }

@@ -3,8 +3,11 @@
 #include "tools/hazards/crash_report.hpp"
 
 #include <signal.h>
+#include <sys/time.h>
 #include <unistd.h>
 
+#include <cmath>
+#include <cstdlib>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <vector>
@@ -15,6 +18,7 @@ namespace tw::hazards {
 
 namespace {
 
+constexpr int no_signal = 0;  // a call of exit()
 struct crash {
   int signal;
   char const* meaning;
@@ -23,7 +27,9 @@ constexpr crash crashes[] = {{SIGSEGV, "an access of an address that is not mapp
                              {SIGBUS, "an access of an address that no memory has"},
                              {SIGFPE, "a division of integers by zero"},
                              {SIGILL, "an instruction that this CPU does not have"},
-                             {SIGABRT, "an abort, as of a failed assertion"}};
+                             {SIGABRT, "an abort, as of a failed assertion"},
+                             {SIGPROF, "more processor time than the limit"},
+                             {no_signal, "a call of exit(), which ends the process"}};
 struct sigaction before[std::size(crashes)];
 std::string const* last_words = nullptr;  // of each of the crashes
 std::string const* last_records = nullptr;
@@ -45,9 +51,28 @@ extern "C" void crashed(int signal) {
   ::_exit(static_cast<int>(exit_status::refused));
 }
 
+void at_exit() {
+  if (last_words != nullptr) crashed(no_signal);
+}
+
 }  // namespace
 
+void set_processor_timer(double seconds) {
+  itimerval t = {};
+  t.it_value.tv_sec = static_cast<time_t>(seconds);
+  t.it_value.tv_usec = static_cast<suseconds_t>((seconds - std::floor(seconds)) * 1e6);
+  ::setitimer(ITIMER_PROF, &t, nullptr);
+}
+
+char const* meaning_of_signal(int signal) {
+  for (crash const& c : crashes)
+    if (c.signal == signal) return c.meaning;
+  return "a signal that ends the process";
+}
+
 crash_report::crash_report(rejection r, bool json) {
+  static int const registered = std::atexit(at_exit);
+  (void)registered;
   for (std::size_t i = 0; i < std::size(crashes); ++i) {
     r.got = crashes[i].meaning;
     text_[i] = "\ntilewright: " + to_string(r) + "\n";
@@ -67,12 +92,12 @@ crash_report::crash_report(rejection r, bool json) {
   act.sa_handler = crashed;
   act.sa_flags = SA_ONSTACK;
   for (std::size_t i = 0; i < std::size(crashes); ++i)
-    ::sigaction(crashes[i].signal, &act, &before[i]);
+    if (crashes[i].signal != no_signal) ::sigaction(crashes[i].signal, &act, &before[i]);
 }
 
 crash_report::~crash_report() {
   for (std::size_t i = 0; i < std::size(crashes); ++i)
-    ::sigaction(crashes[i].signal, &before[i], nullptr);
+    if (crashes[i].signal != no_signal) ::sigaction(crashes[i].signal, &before[i], nullptr);
   last_words = last_records = nullptr;
 }
 

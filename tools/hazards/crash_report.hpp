@@ -10,8 +10,8 @@
 namespace tw::hazards {
 
 /// While one lives, a signal that ends the process (a wild address, a failed assertion, a division
-/// by 0) first prints the rejection, its `got` being what the signal means, to stderr, with `json`
-/// also to stdout; the exit status is 2. One at a time.
+/// by 0) or a call of exit() first prints the rejection, its `got` being what happened, to stderr,
+/// with `json` also to stdout; the exit status is 2. One at a time.
 class crash_report {
  public:
   crash_report(rejection r, bool json);
@@ -20,7 +20,12 @@ class crash_report {
   crash_report& operator=(crash_report const&) = delete;
 
  private:
-  std::array<std::string, 5> text_, record_;  // of each signal
+  std::array<std::string, 7> text_, record_;  // of each crash
 };
+
+/// SIGPROF after so much processor time of this process.
+void set_processor_timer(double seconds);
+/// What a signal that ends a process means.
+char const* meaning_of_signal(int signal);
 
 }  // namespace tw::hazards

@@ -49,7 +49,7 @@ std::vector<run_key> keys_of(std::vector<shape> const& shapes, request const& r,
 }  // namespace
 
 std::vector<kernel_result> check_plugin(request const& r) {
-  plugin_library const library(r.target);
+  plugin_library const library(r.target, r);
   std::vector<kernel_result> results;
   std::string names, bugs;
   bool bug_found = r.bug.empty();

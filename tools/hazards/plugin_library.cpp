@@ -3,10 +3,18 @@
 #include "tools/hazards/plugin_library.hpp"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <exception>
 #include <string_view>
+#include <system_error>
 
 #include "tools/hazards/crash_report.hpp"
 #include "tools/hazards/request.hpp"
@@ -69,31 +77,104 @@ std::string trouble_with(emu::plugin const& p) {
   return "";
 }
 
-}  // namespace
+bool is_of_this_version(emu::plugin const* p) {
+  return p != nullptr && p->abi == emu::plugin_abi &&
+         p->statistics_bytes == sizeof(emu::statistics);
+}
 
-plugin_library::plugin_library(std::string const& path) : path_(path) {
+using entry_function = emu::plugin const* (*)();
+
+/// What the plugin's functions answer while it is loaded.
+struct entered {
+  std::string not_loaded;  // the loader's words; empty: it was loaded
+  bool has_entry = false;
+  emu::plugin const* face = nullptr;
+  std::string trouble;  // with its list of kernels
+};
+
+entered enter(std::string const& path) {
   // Without a slash dlopen would look in the system's folders.
   std::string const file = path.find('/') == std::string::npos ? "./" + path : path;
+  entered e;
   void* const library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr)
-    refuse("TW0631", "plugin " + path, ::dlerror(), "a shared library that can be loaded",
+  if (library == nullptr) {
+    e.not_loaded = ::dlerror();
+    return e;
+  }
+  auto* const entry = reinterpret_cast<entry_function>(::dlsym(library, "tilewright_plugin"));
+  e.has_entry = entry != nullptr;
+  if (e.has_entry) e.face = entry();
+  if (is_of_this_version(e.face)) e.trouble = trouble_with(*e.face);
+  return e;
+}
+
+/// Loads the plugin in a child process, for so much processor time: a damaged file may overwrite
+/// the memory of the process that loads it. The signal that ended the child; 0: none did.
+int signal_of_rehearsal(std::string const& path, double seconds) {
+  std::fflush(nullptr);
+  pid_t const child = ::fork();
+  if (child < 0) throw std::system_error(errno, std::generic_category(), "fork");
+  if (child == 0) {
+    rlimit const none = {0, 0};
+    ::setrlimit(RLIMIT_CORE, &none);
+    int const nowhere = ::open("/dev/null", O_WRONLY);
+    ::dup2(nowhere, STDOUT_FILENO);
+    ::dup2(nowhere, STDERR_FILENO);
+    set_processor_timer(seconds);
+    try {
+      enter(path);
+    } catch (...) {  // NOLINT: the parent meets it, too
+    }
+    ::_exit(0);
+  }
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+}
+
+/// TW0640 where the library's constructors or its entry crash, throw or do not return.
+entered enter_guarded(std::string const& path, request const& how) {
+  rejection crash{"TW0640", "plugin " + path, "",
+                  "a library that can be loaded, and an entry that returns its list of kernels",
+                  "build it again; constructors of its variables run when it is loaded: gdb --args "
+                  "tilewright check " +
+                      path};
+  if (int const signal = signal_of_rehearsal(path, how.time_limit_seconds); signal != 0) {
+    crash.got = meaning_of_signal(signal);
+    throw rejected(crash);
+  }
+  crash_report const last(crash, how.json);
+  try {
+    return enter(path);
+  } catch (std::exception const& x) {
+    crash.got = fmt::format("an exception: {}", x.what());
+  } catch (...) {
+    crash.got = "an exception that is no std::exception";
+  }
+  throw rejected(crash);
+}
+
+}  // namespace
+
+plugin_library::plugin_library(std::string const& path, request const& how) : path_(path) {
+  entered const e = enter_guarded(path, how);
+  face_ = e.face;
+  if (!e.not_loaded.empty())
+    refuse("TW0631", "plugin " + path, e.not_loaded, "a shared library that can be loaded",
            "build it with the CMake function tilewright_add_kernel");
-  auto* const entry =
-      reinterpret_cast<emu::plugin const* (*)()>(::dlsym(library, "tilewright_plugin"));
-  if (entry == nullptr)
+  if (!e.has_entry)
     refuse("TW0632", "plugin " + path, "no function tilewright_plugin", "one that is exported",
            "extern \"C\" tw::emu::plugin const* tilewright_plugin(); see docs/checking.md");
-  face_ = entry();
-  if (face_ == nullptr || face_->abi != emu::plugin_abi ||
-      face_->statistics_bytes != sizeof(emu::statistics))
+  if (!is_of_this_version(face_))
     refuse("TW0633", "plugin " + path,
            face_ == nullptr ? "a null pointer"
                             : fmt::format("interface {}, {} bytes of counts", face_->abi,
                                           face_->statistics_bytes),
            fmt::format("interface {}, {} bytes", emu::plugin_abi, sizeof(emu::statistics)),
            "build it against the Tilewright that this command belongs to");
-  if (std::string const trouble = trouble_with(*face_); !trouble.empty())
-    refuse("TW0638", "plugin " + path, trouble,
+  if (!e.trouble.empty())
+    refuse("TW0638", "plugin " + path, e.trouble,
            fmt::format("kernels, each with a name, a test function, 1 to {} extents and a shape",
                        emu::plugin_extents),
            "tw::emu::test_of and tw::emu::plugin_of make such a list; see docs/checking.md");

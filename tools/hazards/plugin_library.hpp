@@ -16,8 +16,8 @@ namespace tw::hazards {
 class plugin_library {
  public:
   /// Refuses: TW0631 cannot be loaded, TW0632 no entry, TW0633 of another version, TW0638 a list
-  /// of kernels that cannot be run.
-  explicit plugin_library(std::string const& path);
+  /// of kernels that cannot be run, TW0640 one that crashes or takes too long while it is loaded.
+  plugin_library(std::string const& path, request const& how);
 
   std::span<emu::plugin_kernel const> kernels() const;
   bool on_gpu() const { return face_->on_gpu != 0; }

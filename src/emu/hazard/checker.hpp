@@ -87,10 +87,6 @@ struct step_views {
   stamp own_fenced[128] = {};
 };
 
-/// "global memory partials+0x40": by the parameter of the kernel that points there; "variable
-/// NAME+0x0" of a variable of the program.
-std::string global_name(grid const& g, void const* params, std::uintptr_t address);
-
 class checker {
  public:
   void start(machine& m, cluster_state& c, grid const& g, options const& o);

@@ -65,6 +65,12 @@ std::uint32_t global_memory::block_at(std::uintptr_t address) {
   return last_block_ = it->second;
 }
 
+void global_memory::forget(std::uintptr_t address, std::size_t bytes) {
+  std::size_t const whole = (bytes + cell_bytes - 1) / cell_bytes * cell_bytes;
+  each_cells(address, whole, [&](touched at) { shadow_.forget(at); });
+  std::erase_if(words_, [&](auto const& w) { return w.first - address < bytes; });
+}
+
 void global_memory::lay_out(tensor& t) {
   t.written = true;
   for (box const& b : t.loads)

@@ -101,6 +101,9 @@ class global_memory {
   shadow& cells() { return shadow_; }
   atomic_word& word_at(std::uintptr_t address) { return words_[address]; }
 
+  /// An allocation or its end: the accesses of [address, address + bytes) were of other objects.
+  void forget(std::uintptr_t address, std::size_t bytes);
+
   /// TMA loads of tensors that nothing in the launch writes cost a line in a list: they are laid
   /// out over the cells when the first write comes. True: the tensor is written, record at once.
   bool remember_load(tensor_map_desc const& d, int const* at, record const& r);

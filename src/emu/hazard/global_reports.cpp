@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // global_reports.cpp  Words for hazards in global memory.
-#include <dlfcn.h>
 #include <fmt/format.h>
-
-#include <cstring>
 
 #include "emu/hazard/checker.hpp"
 #include "emu/machine.hpp"
 #include "emu/words.hpp"
-#include "tilewright/arch/emu/tensor_map_emu.hpp"
 
 namespace tw::emu::hazard {
 
@@ -20,54 +16,10 @@ struct words {
   std::string cause, remedy;
 };
 
-/// Where a parameter of the kernel points: a pointer, or the tensor of a tensor map.
-struct pointed {
-  std::uintptr_t begin = 0;
-  std::string name;
-};
-
-void nearest(std::span<smem_object const> objects, std::byte const* at, std::string const& prefix,
-             std::uintptr_t address, pointed& best) {
-  for (smem_object const& o : objects) {
-    std::byte const* const here = at + o.offset;
-    std::string const name = prefix + std::string(o.name);
-    std::uintptr_t begin = 0;
-    if (o.bytes == sizeof(tensor_map)) {
-      tensor_map map;
-      std::memcpy(&map, here, sizeof(map));
-      try {
-        begin = reinterpret_cast<std::uintptr_t>(unpack_tensor_map_emu(map).base);
-      } catch (rejected const&) {
-      }
-    } else if (o.bytes == sizeof(begin)) {
-      std::memcpy(&begin, here, sizeof(begin));
-    } else if (o.element_bytes[0] == 0) {
-      nearest(o.members, here, name + ".", address, best);
-      continue;
-    }
-    constexpr std::uintptr_t smallest_pointer = 1 << 16;  // sizes and counts are no addresses
-    if (begin >= smallest_pointer && begin <= address && begin >= best.begin) best = {begin, name};
-  }
-}
-
 }  // namespace
 
-std::string global_name(grid const& g, void const* params, std::uintptr_t address) {
-  Dl_info variable;
-  auto const* const at = reinterpret_cast<std::byte const*>(address);
-  if (::dladdr(at, &variable) != 0 && variable.dli_sname != nullptr)
-    return fmt::format("variable {}+{:#x}", variable.dli_sname,
-                       at - static_cast<std::byte const*>(variable.dli_saddr));
-  pointed best;
-  nearest(g.params_objects, static_cast<std::byte const*>(params), "", address, best);
-  constexpr std::uintptr_t max_distance = std::uintptr_t{1} << 32;  // farther: another array
-  return best.name.empty() || address - best.begin > max_distance
-             ? std::string("global memory")
-             : fmt::format("global memory {}+{:#x}", best.name, address - best.begin);
-}
-
 std::string checker::global_object(std::uintptr_t address) const {
-  return global_name(grid_, machine_->params_, address);
+  return machine_->memory.name_of_global(address);
 }
 
 void checker::report_global(thread const& t, global_conflict const& c, record const& now) {

@@ -101,6 +101,13 @@ void shadow::note(touched t, record r) {
   trim(b.reads);
 }
 
+void shadow::forget(touched t) {
+  block& b = blocks_[t.block];
+  erase(b.writes, t.cells);
+  erase(b.reads, t.cells);
+  b.fine &= ~t.cells;
+}
+
 void shadow::refine(block& b, std::uint32_t cell) {
   if (!b.cells) b.cells = std::make_unique<fine_cells>();
   std::vector<record>& own = b.cells->cell[cell];

@@ -89,6 +89,8 @@ class shadow {
   /// Records an access. A write replaces what was known of its bytes.
   void note(touched t, record r);
   void note(std::uint32_t cell, std::uint16_t bytes, record r);
+  /// The cells hold new objects: what was accessed there before is of no account.
+  void forget(touched t);
 
  private:
   struct fine_cells {

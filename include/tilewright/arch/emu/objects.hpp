@@ -3,16 +3,19 @@
 //              the emulator's reports say "b[2]+0x400", not an address.
 //
 // A member's name is read from the text of a template argument that points to it. Works for
-// aggregates of up to 12 members; arrays and members that are such aggregates are taken apart.
+// aggregates of up to 128 members; arrays and members that are such aggregates are taken apart.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
+
+#include "tilewright/arch/emu/member_bindings.hpp"
 
 namespace tw::emu {
 
@@ -52,97 +55,49 @@ consteval std::string_view member_name() {
   return text.substr(begin);
 }
 
+/// Converts to the base classes of T alone.
+template <class T>
+struct any_base {
+  template <class Base>
+  requires(std::is_base_of_v<Base, T> && !std::is_same_v<Base, T>) operator Base() const;
+};
+
+/// The largest number of members, from Low to High, that T can be initialised with.
+template <class T, int Low, int High>
+consteval int count_members() {
+  if constexpr (Low == High) {
+    return Low;
+  } else {
+    constexpr int middle = (Low + High + 1) / 2;
+    if constexpr (binding<middle>::template takes<T>)
+      return count_members<T, middle, High>();
+    else
+      return count_members<T, Low, middle - 1>();
+  }
+}
+
+/// 0 where T is no aggregate, has more than max_members, or a base class.
 template <class T>
 consteval int member_count() {
   if constexpr (!std::is_aggregate_v<T> || std::is_array_v<T> || std::is_union_v<T>) {
     return 0;
+  } else if constexpr (std::is_empty_v<T> || requires { T{any_base<T>{}}; }) {
+    return 0;
   } else {
-    if constexpr (requires { T{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}; })
-      return 0;
-    else if constexpr (requires { T{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}; })
-      return 12;
-    else if constexpr (requires { T{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}; })
-      return 11;
-    else if constexpr (requires { T{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}}; })
-      return 10;
-    else if constexpr (requires { T{{}, {}, {}, {}, {}, {}, {}, {}, {}}; })
-      return 9;
-    else if constexpr (requires { T{{}, {}, {}, {}, {}, {}, {}, {}}; })
-      return 8;
-    else if constexpr (requires { T{{}, {}, {}, {}, {}, {}, {}}; })
-      return 7;
-    else if constexpr (requires { T{{}, {}, {}, {}, {}, {}}; })
-      return 6;
-    else if constexpr (requires { T{{}, {}, {}, {}, {}}; })
-      return 5;
-    else if constexpr (requires { T{{}, {}, {}, {}}; })
-      return 4;
-    else if constexpr (requires { T{{}, {}, {}}; })
-      return 3;
-    else if constexpr (requires { T{{}, {}}; })
-      return 2;
-    else if constexpr (requires { T{{}}; })
-      return 1;
-    else
-      return 0;
+    constexpr int count = count_members<T, 0, max_members + 1>();
+    return count > max_members ? 0 : count;
   }
 }
 
-/// apply(the members of whole).
-template <class T, class F, int N = member_count<T>()>
-constexpr auto with_members(T& whole, F apply) {
-  if constexpr (N == 1) {
-    auto& [a] = whole;
-    return apply(a);
-  } else if constexpr (N == 2) {
-    auto& [a, b] = whole;
-    return apply(a, b);
-  } else if constexpr (N == 3) {
-    auto& [a, b, c] = whole;
-    return apply(a, b, c);
-  } else if constexpr (N == 4) {
-    auto& [a, b, c, d] = whole;
-    return apply(a, b, c, d);
-  } else if constexpr (N == 5) {
-    auto& [a, b, c, d, e] = whole;
-    return apply(a, b, c, d, e);
-  } else if constexpr (N == 6) {
-    auto& [a, b, c, d, e, f] = whole;
-    return apply(a, b, c, d, e, f);
-  } else if constexpr (N == 7) {
-    auto& [a, b, c, d, e, f, g] = whole;
-    return apply(a, b, c, d, e, f, g);
-  } else if constexpr (N == 8) {
-    auto& [a, b, c, d, e, f, g, h] = whole;
-    return apply(a, b, c, d, e, f, g, h);
-  } else if constexpr (N == 9) {
-    auto& [a, b, c, d, e, f, g, h, i] = whole;
-    return apply(a, b, c, d, e, f, g, h, i);
-  } else if constexpr (N == 10) {
-    auto& [a, b, c, d, e, f, g, h, i, j] = whole;
-    return apply(a, b, c, d, e, f, g, h, i, j);
-  } else if constexpr (N == 11) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k] = whole;
-    return apply(a, b, c, d, e, f, g, h, i, j, k);
-  } else {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l] = whole;
-    return apply(a, b, c, d, e, f, g, h, i, j, k, l);
-  }
-}
-
-template <int I, class First, class... Rest>
-constexpr auto nth_address(First const& first, Rest const&... rest) {
-  if constexpr (I == 0)
-    return &first;
-  else
-    return nth_address<I - 1>(rest...);
-}
+/// Pointers to the members of the imagined T.
+template <class T>
+inline constexpr auto member_addresses = binding<member_count<T>()>::apply(
+    imagined<T>.value, [](auto const&... m) { return std::make_tuple(&m...); });
 
 /// Name of member I of T.
 template <class T, int I>
 consteval std::string_view name_of_member() {
-  return member_name<with_members(imagined<T>.value,
-                                  [](auto const&... m) { return nth_address<I>(m...); })>();
+  return member_name<std::get<I>(member_addresses<T>)>();
 }
 
 template <class T>
@@ -159,7 +114,8 @@ smem_object object_of(std::string_view name, std::uint32_t offset) {
   if constexpr (subscripts >= 1) o.element_bytes[0] = bytes /= std::extent_v<T, 0>;
   if constexpr (subscripts >= 2) o.element_bytes[1] = bytes /= std::extent_v<T, 1>;
   if constexpr (subscripts >= 3) o.element_bytes[2] = bytes /= std::extent_v<T, 2>;
-  if constexpr (member_count<element>() > 0 && sizeof(element) > 16)
+  // A type with one member, as bf16 or an mbarrier, is one object.
+  if constexpr (member_count<element>() > (sizeof(element) > 16 ? 0 : 1))
     o.members = objects_of_struct<element>();
   return o;
 }
@@ -170,7 +126,7 @@ std::span<smem_object const> objects_of_struct() {
   static std::vector<smem_object> const list = []<int... I>(std::integer_sequence<int, I...>) {
     std::vector<smem_object> made;
     auto* const whole = reinterpret_cast<T*>(std::uintptr_t{1} << 30);  // only addresses are taken
-    with_members(*whole, [&](auto&... m) {
+    binding<sizeof...(I)>::apply(*whole, [&](auto&... m) {
       std::string_view const names[] = {name_of_member<T, I>()...};
       int i = 0;
       (made.push_back(object_of<std::remove_reference_t<decltype(m)>>(
@@ -197,7 +153,7 @@ std::span<smem_object const> objects_of() {
   return {};
 }
 
-/// The members of an aggregate; none where T is no aggregate of up to 12 members.
+/// The members of an aggregate; none where T is no aggregate of up to 128 members.
 template <class T>
 std::span<smem_object const> objects_of_type() {
   if constexpr (detail::member_count<T>() > 0)

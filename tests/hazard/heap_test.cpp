@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// heap_test.cpp  Memory that a kernel allocates itself, variables of the program, and kernels that
+//                end the process: no history outlives an allocation, and reports name the object.
+#include <cstdlib>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tests/hazard/expect.hpp"
+
+namespace {
+
+using namespace tw;
+using namespace tw::test;
+
+struct heap_params {
+  int const* in;
+  int* out;
+};
+
+/// Each thread of two CTAs runs body(p, its number).
+template <class Body>
+struct kernel_of {
+  static constexpr int threads = 64, cluster = 1, smem_bytes = 0;
+  using params = heap_params;
+  TW_DEVICE static void run(params const& p) { Body::run(p, cta_id() * threads + thread_id()); }
+};
+
+/// The report of two CTAs; the outputs are in `out`.
+template <class Body>
+emu::report ran(std::vector<int>& out, emu::options options = {}) {
+  std::vector<int> const in(128, 3);
+  out.assign(128, -1);
+  options.os_threads = 1;
+  return emu::run(kernel_of<Body>{}, 2, {in.data(), out.data()}, options);
+}
+
+struct containers {
+  TW_DEVICE static void run(heap_params const& p, int i) {
+    std::vector<int> v;
+    for (int j = 0; j < 20; ++j) v.push_back(p.in[i] + j);
+    cta_sync();
+    std::string s;
+    for (int j = 0; j < 60; ++j) s += static_cast<char>('a' + j % 26);
+    s[5] = 'x';
+    std::map<int, int> m;
+    for (int j = 0; j < 10; ++j) m[j * 7 % 11] = j;
+    p.out[i] = v[19] + static_cast<int>(s.size()) + m[0];
+  }
+};
+struct mallocs {
+  TW_DEVICE static void run(heap_params const& p, int i) {
+    for (int n = 1; n < 5; ++n) {
+      auto* m = static_cast<int*>(std::malloc(static_cast<std::size_t>(16 * n)));
+      m[0] = p.in[i];
+      m = static_cast<int*>(std::realloc(m, 4000));
+      m[999] = m[0];
+      p.out[i] = m[999];
+      std::free(m);
+      if (n == 2) cta_sync();
+      auto* const zeros = static_cast<int*>(std::calloc(10, sizeof(int)));
+      p.out[i] += zeros[9];
+      std::free(zeros);
+      struct alignas(64) wide {
+        int x[16];
+      };
+      auto* const w = new wide[3];
+      w[2].x[1] = p.out[i];
+      delete[] w;
+    }
+  }
+};
+
+TEST(Heap, AllocationsOfDifferentThreadsAreDifferentObjects) {
+  std::vector<int> out;
+  for (std::uint64_t seed = 1; seed < 6; ++seed) {
+    emu::options o;
+    o.seed = seed;
+    o.random_warps = true;
+    auto const r = ran<containers>(out, o);
+    EXPECT_TRUE(r.clean()) << r.text();
+    EXPECT_EQ(out, std::vector<int>(128, 22 + 60));
+    auto const m = ran<mallocs>(out, o);
+    EXPECT_TRUE(m.clean()) << m.text();
+    EXPECT_EQ(out, std::vector<int>(128, 3));
+  }
+}
+
+int counters[4];
+namespace inner {
+struct pair {
+  int first, second[3];
+} state;
+}  // namespace inner
+
+struct races_on_heap {
+  TW_DEVICE static void run(heap_params const& p, int i) {
+    static std::vector<int>* shared;
+    if (i == 0) shared = new std::vector<int>(4);
+    cta_sync();
+    if (i >= 64) return;
+    (*shared)[1] = i;
+    cta_sync();
+    p.out[i] = (*shared)[1];
+    if (i == 0) delete shared;
+  }
+};
+struct races_on_global {
+  TW_DEVICE static void run(heap_params const& p, int i) {
+    counters[1] = i;
+    warp_sync();
+    p.out[i] = counters[1];
+  }
+};
+struct races_on_member {
+  TW_DEVICE static void run(heap_params const& p, int i) {
+    inner::state.second[2] = i;
+    warp_sync();
+    p.out[i] = inner::state.second[2];
+  }
+};
+struct races_on_static_local {
+  TW_DEVICE static void run(heap_params const& p, int i) {
+    static int last = 0;
+    last = i;
+    warp_sync();
+    p.out[i] = last;
+  }
+};
+struct races_on_thread_local {
+  TW_DEVICE static void run(heap_params const& p, int i) {
+    static thread_local int last = 0;
+    last = i;
+    warp_sync();
+    p.out[i] = last;
+  }
+};
+
+TEST(Heap, ReportsNameTheObject) {
+  std::vector<int> out;
+  auto const named = [](emu::report const& r, std::string const& object) {
+    EXPECT_TRUE(r.has("E0042")) << r.text();
+    EXPECT_NE(r.text().find(object), std::string::npos) << r.text();
+  };
+  named(ran<races_on_heap>(out), "heap memory+0x4 (allocated at ");
+  named(ran<races_on_heap>(out), "heap_test.cpp:");
+  named(ran<races_on_global>(out), "global variable counters+0x4,");
+  named(ran<races_on_member>(out), "global variable inner::state+0xc,");
+  named(ran<races_on_static_local>(out), "global variable last+0x0,");
+  named(ran<races_on_thread_local>(out), "a thread_local variable");
+}
+
+template <int Way>
+struct ends_process {
+  TW_DEVICE static void run(heap_params const& p, int i) {
+    if (i == 37 && Way == 0) std::exit(7);
+    if (i == 37 && Way == 1) std::_Exit(8);
+    if (i == 37 && Way == 2) std::quick_exit(9);
+    p.out[i] = i;
+  }
+};
+
+TEST(Heap, AKernelCannotEndTheProcess) {
+  std::vector<int> out;
+  auto const ended = [](emu::report const& r, int status) {
+    EXPECT_TRUE(r.has("E0059")) << r.text();
+    std::string const text = r.text();
+    EXPECT_NE(text.find("ends the process with status " + std::to_string(status)), text.npos)
+        << text;
+    EXPECT_NE(text.find("heap_test.cpp:"), text.npos) << text;
+    EXPECT_NE(text.find("by thread 37"), text.npos) << text;
+  };
+  ended(ran<ends_process<0>>(out), 7);
+  ended(ran<ends_process<1>>(out), 8);
+  ended(ran<ends_process<2>>(out), 9);
+}
+
+}  // namespace
