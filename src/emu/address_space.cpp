@@ -114,6 +114,30 @@ void address_space::require_global(void const* address, char const* what, site w
       where, {place});
 }
 
+address_space::smem_place address_space::place_of(void const* address, std::size_t bytes,
+                                                  site where) {
+  cluster_state& c = *m_.sched.running()->block->cluster;
+  auto const at = static_cast<std::byte const*>(address) - c.ctas.front().smem;
+  if (at < 0 || static_cast<std::size_t>(at) >= c.ctas.size() * smem_bytes_of_cta) return {};
+  cta_state& owner = c.ctas[static_cast<std::size_t>(at) / smem_bytes_of_cta];
+  if (owner.live_threads == 0) exited_cta(owner.rank, where);
+  return {&owner, offset_in_smem(owner, address, bytes, where)};
+}
+
+void address_space::require_shared_by_threads(void const* address, char const* what, site where) {
+  if (is_global(address)) return;
+  m_.reports.stop(
+      "E0055", "wrong-state-space",
+      told({
+          .what = fmt::format("{} is given a variable of one thread.", what),
+          .now = fmt::format("use at {} by {}", text_of(where), name_of(*m_.sched.running())),
+          .cause = "an atomic operation serves words that threads share: global or shared memory. "
+                   "On the GPU a thread's variables and the kernel's parameters are in neither",
+          .remedy = "a word in global or shared memory, or an ordinary operation on the variable",
+      }),
+      where);
+}
+
 void address_space::check_bounds(void const* address, std::size_t bytes, char const* what,
                                  site where) {
   auto const first = reinterpret_cast<std::uintptr_t>(address), last = first + bytes;

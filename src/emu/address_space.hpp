@@ -27,8 +27,17 @@ class address_space {
   void plain_access(void const* address, std::size_t bytes, bool write, bool aligned, site where);
   /// A load by the running thread. The same one again and again is a poll: others run.
   void note_load(thread::repeated_load& last, void const* address, int max_in_a_row, site where);
+  struct smem_place {
+    cta_state* owner = nullptr;
+    std::uint32_t offset = 0;
+  };
+  /// Where in the shared memory of a live CTA of the cluster so many bytes lie; owner null: not in
+  /// shared memory. E0006, E0016 where they are past its end, or the CTA has ended.
+  smem_place place_of(void const* address, std::size_t bytes, site where);
   /// E0055: an operation of global memory is given an address in shared memory.
   void require_global(void const* address, char const* what, site where);
+  /// E0055: an atomic operation is given a variable of one thread, or a parameter of the kernel.
+  void require_shared_by_threads(void const* address, char const* what, site where);
   /// E0052: an access of global memory before or after one of options::arrays.
   void check_bounds(void const* address, std::size_t bytes, char const* what, site where);
   /// E0057: a write to shared memory in which an mbarrier lives.

@@ -197,6 +197,7 @@ void multiply_16x8x16(elem type, warp_words const& all, float* d) {
 
 void load_16(void const* from, std::uint32_t* regs, site where) {
   engine_call const inside;
+  machine::current().memory.require_global(from, "A load of 16 bytes", where);
   machine::current().memory.require_aligned(from, 16, "a load", where);
   machine::current().memory.plain_access(from, 16, false, true, where);
   std::memcpy(regs, from, 16);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// global.cpp  Flags and counters in global memory, their fences, and cp.async.
+// global.cpp  Proxy fences of global memory, and cp.async.
 #include <fmt/format.h>
 
 #include <cstring>
@@ -14,62 +14,7 @@ namespace {
 thread& me() { return *machine::current().sched.running(); }
 hazard::checker* check() { return me().block->cluster->check.get(); }
 
-/// A write is noted before its value is there, so who reads the value finds what was released.
-void note(void const* p, int bytes, bool reads, bool writes, mem_order o, scope s, site where) {
-  machine::current().memory.require_global(p, "An atomic operation", where);
-  machine::current().memory.check_bounds(p, static_cast<std::size_t>(bytes), "An atomic operation",
-                                         where);
-  machine::current().memory.require_aligned(p, bytes, "an atomic access", where);
-  if (hazard::checker* c = check())
-    c->atomic(me(), reinterpret_cast<std::uintptr_t>(p), static_cast<std::size_t>(bytes), reads,
-              writes, o, s, where);
-  if (writes) machine::current().sched.progressed();
-}
-
 }  // namespace
-
-std::uint64_t atomic_load(void const* p, int bytes, mem_order o, scope s, site where) {
-  engine_call const inside;
-  machine& m = machine::current();
-  m.memory.require_global(p, "An atomic load", where);
-  m.memory.check_bounds(p, static_cast<std::size_t>(bytes), "An atomic load", where);
-  m.memory.require_aligned(p, bytes, "an atomic access", where);
-  constexpr int max_loads_in_a_row = 4;
-  m.memory.note_load(me().atomic_load, p, max_loads_in_a_row, where);
-  std::uint64_t const value =
-      bytes == 4 ? __atomic_load_n(static_cast<std::uint32_t const*>(p), __ATOMIC_ACQUIRE)
-                 : __atomic_load_n(static_cast<std::uint64_t const*>(p), __ATOMIC_ACQUIRE);
-  note(p, bytes, true, false, o, s, where);
-  return value;
-}
-
-void atomic_store(void* p, std::uint64_t value, int bytes, mem_order o, scope s, site where) {
-  engine_call const inside;
-  note(p, bytes, false, true, o, s, where);
-  if (bytes == 4)
-    __atomic_store_n(static_cast<std::uint32_t*>(p), static_cast<std::uint32_t>(value),
-                     __ATOMIC_RELEASE);
-  else
-    __atomic_store_n(static_cast<std::uint64_t*>(p), value, __ATOMIC_RELEASE);
-}
-
-std::uint64_t atomic_add(void* p, std::uint64_t value, int bytes, mem_order o, scope s,
-                         site where) {
-  engine_call const inside;
-  note(p, bytes, true, true, o, s, where);
-  std::uint64_t const old =
-      bytes == 4 ? __atomic_fetch_add(static_cast<std::uint32_t*>(p),
-                                      static_cast<std::uint32_t>(value), __ATOMIC_ACQ_REL)
-                 : __atomic_fetch_add(static_cast<std::uint64_t*>(p), value, __ATOMIC_ACQ_REL);
-  // Another OS thread may have added between the note and the addition.
-  if (!machine::current().sched.alone()) note(p, bytes, true, false, o, s, where);
-  return old;
-}
-
-void fence_acq_rel(scope s, site) {
-  engine_call const inside;
-  if (hazard::checker* c = check()) c->global_fence(me(), s);
-}
 
 void fence_proxy_async_global(site) {
   engine_call const inside;
@@ -83,6 +28,7 @@ void grid_dependency_wait(site) {
 
 void async_engine::copy(void* to, void const* from, int bytes, site where) {
   thread& t = *m_.sched.running();
+  m_.memory.require_global(from, "The source of a cp.async", where);
   m_.memory.require_aligned(to, bytes, "a cp.async", where);
   m_.memory.check_bounds(from, static_cast<std::size_t>(bytes), "A cp.async", where);
   m_.memory.require_aligned(from, bytes, "a cp.async", where);

@@ -2,6 +2,7 @@
 // instructions_test.cpp  The instruction checks in the emulator; tests/gpu runs the same on a GPU.
 #include <gtest/gtest.h>
 
+#include "tests/arch/kernels/atomic_checks.hpp"
 #include "tests/arch/kernels/emulated.hpp"
 #include "tests/arch/kernels/launch_checks.hpp"
 #include "tests/arch/kernels/matrix_checks.hpp"
@@ -46,6 +47,7 @@ void add(std::vector<check<emulated>> const& checks) {
 }
 
 bool const added = [] {
+  add(atomic_checks<emulated>());
   add(launch_checks<emulated>());
   add(matrix_checks<emulated>());
   add(shuffle_checks<emulated>());

@@ -118,26 +118,36 @@ TEST_P(Protocol, AccumulatorThatIsSetInPartGivesNaN) {
   });
 }
 
-// Global atomics name their state space; addresses are multiples of the size.
+// Instructions of one state space; addresses are multiples of the size.
 
-TEST_P(Protocol, AtomicAddOnSharedMemory) {
-  expect("E0055", "global memory and is given x+", []<bool Broken>(memory s, args p) {
-    auto* const word = Broken ? reinterpret_cast<std::uint32_t*>(&s.x[4]) : p.words;
-    atomic_add<mem_order::relaxed>(word, 1);
+TEST_P(Protocol, AtomicAddOnAVariableOfTheThread) {
+  expect("E0055", "An atomic operation is given a variable", []<bool Broken>(memory s, args p) {
+    std::uint32_t own = 0;
+    atomic_add<mem_order::relaxed>(Broken ? &own : p.words, 1);
+    s.x[thread_id()] = static_cast<float>(own);
   });
 }
 
-TEST_P(Protocol, FlagInSharedMemory) {
-  expect("E0055", "An atomic operation takes", []<bool Broken>(memory s, args p) {
-    auto* const flag = Broken ? reinterpret_cast<std::uint32_t*>(&s.x[4]) : p.words;
-    if (thread_id() == 0) store_release(flag, 1);
+TEST_P(Protocol, PollOfAVariableOfTheThread) {
+  expect("E0055", "An atomic load is given a variable", []<bool Broken>(memory s, args p) {
+    std::uint32_t own = 0;
+    s.x[thread_id()] = static_cast<float>(load_acquire(Broken ? &own : p.words));
   });
 }
 
-TEST_P(Protocol, PollOfAFlagInSharedMemory) {
-  expect("E0055", "An atomic load takes", []<bool Broken>(memory s, args p) {
-    auto* const flag = Broken ? reinterpret_cast<std::uint32_t*>(&s.x[4]) : p.words;
-    if (thread_id() == 0) s.x[thread_id()] = static_cast<float>(load_acquire(flag));
+TEST_P(Protocol, LoadOf16BytesOfSharedMemory) {
+  expect("E0055", "global memory and is given x of CTA 0", []<bool Broken>(memory s, args p) {
+    s.x[thread_id()] = 0;
+    void const* const from = Broken ? static_cast<void const*>(s.x) : p.words;
+    if (thread_id() == 0) s.x[0] = static_cast<float>(load_16(from).r[0]);
+  });
+}
+
+TEST_P(Protocol, CopyFromSharedMemory) {
+  expect("E0055", "The source of a cp.async takes", []<bool Broken>(memory s, args p) {
+    if (thread_id() == 0) cp_async<4>(&s.x[8], Broken ? static_cast<void const*>(s.x) : p.words);
+    cp_async_commit();
+    cp_async_wait<0>();
   });
 }
 

@@ -31,8 +31,9 @@ TW_HD constexpr std::uint32_t swizzled(std::uint32_t byte_address, swizzle_mode 
 enum class operand_major : std::uint8_t { k = 0, mn = 1 };
 
 /// Memory-model scope: the threads among which an operation orders memory (PTX ISA, "Scope").
-/// Barriers know cta and cluster; gpu is for flags and counters in global memory.
-enum class scope : std::uint8_t { cta, cluster, gpu };
+/// Barriers know cta and cluster; gpu is for flags and counters in global memory, sys for what
+/// the host or another GPU accesses too.
+enum class scope : std::uint8_t { cta, cluster, gpu, sys };
 
 /// The memory order of an atomic operation (PTX ISA, "Memory Consistency Model").
 enum class mem_order : std::uint8_t { relaxed, acquire, release, acq_rel };

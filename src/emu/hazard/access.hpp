@@ -25,6 +25,7 @@ enum class access : std::uint8_t {
   tma_load_read,    // the source of a TMA load
   tma_store_write,  // the destination of a TMA store
   tma_reduce,       // the destination of a TMA reduction
+  // In either
   atomic_read,
   atomic_write,
   map_read,  // a TMA copy's tensor map
@@ -91,9 +92,9 @@ inline constexpr std::array<access_traits, access_kinds> access_table{{
      true, 0, "A TMA store writes", "a TMA store", "has written", "written by a TMA store"},
     {access::tma_reduce, space::global, true, proxy::async, completion::bulk_group, true, true, 0,
      "A TMA reduction adds to", "a TMA reduction", "has added to", "added to by a TMA reduction"},
-    {access::atomic_read, space::global, false, proxy::generic, completion::program_order, true,
+    {access::atomic_read, space::either, false, proxy::generic, completion::program_order, true,
      true, 0, "An atomic load reads", "an atomic load", "has read", "read atomically"},
-    {access::atomic_write, space::global, true, proxy::generic, completion::program_order, true,
+    {access::atomic_write, space::either, true, proxy::generic, completion::program_order, true,
      true, 0, "An atomic operation changes", "an atomic operation", "has changed",
      "changed atomically"},
     // Of the tensormap proxy, which tensor_map_acquire serves (E0049): no other fence concerns it.
@@ -106,6 +107,14 @@ static_assert([] {
     if (access_table[i].what != static_cast<access>(i)) return false;
   return true;
 }());
+
+/// Why two atomic accesses of one word race.
+inline constexpr char const* narrow_atomic_cause =
+    "two atomic operations are indivisible to each other where the scope of each holds both "
+    "threads; "
+    "the scope of one of these does not hold the other's CTA";
+inline constexpr char const* narrow_atomic_remedy =
+    "scope::gpu, which is the default, or scope::cluster between CTAs of one cluster";
 
 constexpr access_traits const& traits(access a) {
   return access_table[static_cast<std::size_t>(a)];

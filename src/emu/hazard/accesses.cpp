@@ -99,6 +99,7 @@ void checker::access_bytes(thread& t, cta_state& owner, std::uint32_t offset, st
   if (owner.rank != t.cluster_rank)
     note_remote(owner, {r.who, r.when, r.where,
                         r.what == access::async_write ? remote_access::kind::store_async
+                        : traits(r.what).atomic       ? remote_access::kind::atomic
                                                       : remote_access::kind::plain,
                         offset});
   while (bytes > 0) {
@@ -112,6 +113,8 @@ void checker::access_bytes(thread& t, cta_state& owner, std::uint32_t offset, st
       auto const mask = static_cast<std::uint16_t>(((1U << here) - 1) << in_cell);
       std::uint32_t const cell = offset / cell_bytes;
       s.each_earlier(cell, mask, write, [&](record const& earlier) {
+        if (morally_strong(r, earlier, faces_[earlier.who].cta == t.cluster_rank, true))
+          return true;
         verdict const v = judge(t.actor, thread_component(t), earlier, false);
         if (v == verdict::ordered) return true;
         report_conflict(owner, offset, earlier, r, t, v);

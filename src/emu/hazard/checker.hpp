@@ -87,6 +87,12 @@ struct step_views {
   stamp own_fenced[128] = {};
 };
 
+struct atomic_access {
+  bool reads = false, writes = false;
+  mem_order order = mem_order::relaxed;
+  scope reach = scope::gpu;
+};
+
 class checker {
  public:
   void start(machine& m, cluster_state& c, grid const& g, options const& o);
@@ -134,9 +140,12 @@ class checker {
   // Global memory (global_order.cpp, global_accesses.cpp)
   void global_plain(thread& t, std::uintptr_t address, std::size_t bytes, bool write, site where);
   void global_proxy_fence(thread& t);
-  void global_fence(thread& t, scope s);
-  void atomic(thread& t, std::uintptr_t address, std::size_t bytes, bool reads, bool writes,
-              mem_order o, scope s, site where);
+  /// fence.acq_rel or fence.sc.
+  void thread_fence(thread& t, scope s, bool sequential);
+  void atomic(thread& t, std::uintptr_t address, std::size_t bytes, atomic_access const& a,
+              site where);
+  void shared_atomic(thread& t, cta_state& owner, std::uint32_t offset, std::uint32_t bytes,
+                     atomic_access const& a, site where);
   void predecessor_done(thread& t);
 
  private:
@@ -171,7 +180,7 @@ class checker {
     component who;
     stamp when;
     site where;
-    enum class kind : std::uint8_t { arrive, copy, plain, store_async } what;
+    enum class kind : std::uint8_t { arrive, copy, plain, store_async, atomic } what;
     std::uint32_t offset = 0;  // in the shared memory of the CTA that it reaches
     int by_cta = -1;           // its issuer, in the grid
   };
@@ -221,6 +230,11 @@ class checker {
                               record const& given);
   stamp known_of(clock_ref const& clock, global_face const& f) const;
   verdict judge_global(thread const& t, record const& now, record const& earlier) const;
+  /// Two atomic accesses that the hardware keeps apart: their scopes hold both CTAs.
+  static bool morally_strong(record const& a, record const& b, bool same_cta, bool same_cluster);
+  /// What an atomic access takes from the word, and leaves there.
+  void pass_on(thread& t, atomic_word& word, atomic_access const& a, site where);
+  static void leave(atomic_word& word, released const& mine);
   knowledge_ref release(thread& t);
   void acquire(thread& t, released const& from);
   bool reaches(released const& from, thread const& t, scope s) const;
@@ -285,6 +299,14 @@ class checker {
     std::vector<knowledge_ref> taken;  // each holds all before it
   };
   std::vector<imports> imports_;
+  std::unordered_map<std::byte const*, atomic_word> shared_words_;  // in this cluster's CTAs
+  /// The newest fence_sc of each thread that ran one: its earlier writes are visible to the scope.
+  struct sequential_fence {
+    component who;
+    stamp when;
+    released what;
+  };
+  std::vector<sequential_fence> sequential_fences_;
   /// What was wrong with a flag that a thread of this cluster read: for the reports.
   struct flag_note {
     enum class kind : std::uint8_t { narrow_scope, relaxed_write, relaxed_read } what;

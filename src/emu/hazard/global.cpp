@@ -15,8 +15,8 @@ bool knowledge::covers(int cluster, component c, stamp when) const {
   return happened(cluster, c) >= when;
 }
 
-void knowledge::join(int cluster, stamps const& s) {
-  stamps& mine = of_cluster_[cluster];
+void knowledge::join(by_cluster& to, int cluster, stamps const& s) {
+  stamps& mine = to[cluster];
   if (mine == s || !s) return;
   if (!mine) {
     mine = s;
@@ -30,11 +30,12 @@ void knowledge::join(int cluster, stamps const& s) {
 
 void knowledge::join(knowledge const& o) {
   for (auto const& [cluster, s] : o.of_cluster_) join(cluster, s);
+  for (auto const& [cluster, s] : o.fenced_) join_fenced(cluster, s);
 }
 
-knowledge::stamps knowledge::of(int cluster) const {
-  auto const it = of_cluster_.find(cluster);
-  return it == of_cluster_.end() ? nullptr : it->second;
+knowledge::stamps knowledge::of(by_cluster const& from, int cluster) {
+  auto const it = from.find(cluster);
+  return it == from.end() ? nullptr : it->second;
 }
 
 std::uint32_t global_memory::add_face(global_face const& f) {

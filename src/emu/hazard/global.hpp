@@ -26,14 +26,21 @@ namespace tw::emu::hazard {
 class knowledge {
  public:
   using stamps = std::shared_ptr<std::vector<stamp> const>;
+  /// What has passed a proxy fence of shared memory, for threads of the same cluster.
+  void join_fenced(int cluster, stamps const& s) { join(fenced_, cluster, s); }
+  stamps fenced(int cluster) const { return of(fenced_, cluster); }
   bool covers(int cluster, component c, stamp when) const;
   stamp happened(int cluster, component c) const;
   void join(knowledge const& o);
-  void join(int cluster, stamps const& s);
-  stamps of(int cluster) const;
+  void join(int cluster, stamps const& s) { join(of_cluster_, cluster, s); }
+  stamps of(int cluster) const { return of(of_cluster_, cluster); }
 
  private:
-  std::map<int, stamps> of_cluster_;
+  using by_cluster = std::map<int, stamps>;
+  static void join(by_cluster& to, int cluster, stamps const& s);
+  static stamps of(by_cluster const& from, int cluster);
+
+  by_cluster of_cluster_, fenced_;
 };
 using knowledge_ref = std::shared_ptr<knowledge const>;
 

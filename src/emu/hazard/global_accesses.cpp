@@ -25,8 +25,9 @@ stamp checker::known_of(clock_ref const& clock, global_face const& f) const {
 
 checker::verdict checker::judge_global(thread const& t, record const& now,
                                        record const& earlier) const {
-  // Pairs that the hardware itself makes atomic: nothing needs to order them.
-  if (traits(now.what).atomic && traits(earlier.what).atomic) return verdict::ordered;
+  global_face const& by = memory_->face(earlier.who);
+  if (morally_strong(now, earlier, by.cta == t.cta, by.cluster == cluster_->id))
+    return verdict::ordered;
   if (memory_->is_predecessor(earlier.who))
     return t.actor.known->happened(predecessor_component()) > 0 ? verdict::ordered
                                                                 : verdict::unordered;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// global_order.cpp  What flags and counters in global memory carry between CTAs: releases,
-//                   acquires, fences, scopes. PTX ISA, "Memory Consistency Model": "Release and
-//                   Acquire Patterns", "Release Sequence", "Morally strong operations".
+// global_order.cpp  What flags and counters in global and shared memory carry between threads:
+//                   releases, acquires, fences, scopes. PTX ISA, "Memory Consistency Model":
+//                   "Release and Acquire Patterns", "Release Sequence", "Morally strong
+//                   operations".
 #include <algorithm>
 
 #include "emu/hazard/checker.hpp"
@@ -32,12 +33,16 @@ knowledge_ref checker::release(thread& t) {
   if (own->size() <= self) own->resize(self + 1);
   (*own)[self] = t.actor.own++;
   all->join(cluster_->id, own);
+  auto fenced = std::make_shared<std::vector<stamp>>(t.actor.known->fenced);
+  if (fenced->size() <= self) fenced->resize(self + 1);
+  (*fenced)[self] = t.actor.own_fenced;
+  all->join_fenced(cluster_->id, fenced);
   return all;
 }
 
 bool checker::reaches(released const& from, thread const& t, scope s) const {
   scope const both = narrower(from.reach, s);
-  return both == scope::gpu || (both == scope::cluster && from.cluster == cluster_->id) ||
+  return both >= scope::gpu || (both == scope::cluster && from.cluster == cluster_->id) ||
          from.cta == t.cta;
 }
 
@@ -55,8 +60,10 @@ void checker::acquire(thread& t, released const& from) {
   all->join(*from.what);
   it->taken.push_back(all);
   actor& a = t.actor;
-  if (auto const own = from.what->of(cluster_->id))
-    a.known = pool_.joined(a.known, pool_.made(*own, {}));
+  if (auto const own = from.what->of(cluster_->id)) {
+    auto const fenced = from.what->fenced(cluster_->id);
+    a.known = pool_.joined(a.known, pool_.made(*own, fenced ? *fenced : std::vector<stamp>{}));
+  }
   a.known = pool_.with(a.known, who, static_cast<stamp>(it->taken.size()));
 }
 
@@ -69,30 +76,67 @@ void checker::note_flag(flag_note const& n) {
   notes_.push_back(n);
 }
 
-void checker::global_fence(thread& t, scope s) {
-  std::scoped_lock const lock(memory_->mutex);
+bool checker::morally_strong(record const& a, record const& b, bool same_cta, bool same_cluster) {
+  if (!traits(a.what).atomic || !traits(b.what).atomic) return false;
+  scope const both = narrower(a.reach, b.reach);
+  return same_cta || both >= scope::gpu || (both == scope::cluster && same_cluster);
+}
+
+void checker::thread_fence(thread& t, scope s, bool sequential) {
+  std::unique_lock<std::mutex> const lock(memory_->mutex);
   for (released const& r : t.global.seen)
     if (reaches(r, t, s)) acquire(t, r);
   t.global.seen.clear();
   t.global.fence = {s, t.cta, cluster_->id, release(t)};
+  if (!sequential) return;
+  component const who = thread_component(t);
+  sequential_fence const mine{who, t.actor.own - 1, t.global.fence};
+  auto const it = std::ranges::find_if(sequential_fences_, [&](sequential_fence const& f) {
+    return f.who == who && f.what.reach == s;
+  });
+  if (it == sequential_fences_.end())
+    sequential_fences_.push_back(mine);
+  else
+    *it = mine;
 }
 
-void checker::atomic(thread& t, std::uintptr_t address, std::size_t bytes, bool reads, bool writes,
-                     mem_order o, scope s, site where) {
+void checker::atomic(thread& t, std::uintptr_t address, std::size_t bytes, atomic_access const& a,
+                     site where) {
   record r;
   r.who = thread_component(t);
   r.when = t.actor.own;
-  r.what = writes ? access::atomic_write : access::atomic_read;
+  r.what = a.writes ? access::atomic_write : access::atomic_read;
+  r.reach = a.reach;
   r.where = where;
   global_access(t, address, bytes, r);
-
   std::scoped_lock const lock(memory_->mutex);
-  atomic_word& word = memory_->word_at(address);
-  if (reads) {
-    bool const acquires = o == mem_order::acquire || o == mem_order::acq_rel;
+  pass_on(t, memory_->word_at(address), a, where);
+}
+
+void checker::shared_atomic(thread& t, cta_state& owner, std::uint32_t offset, std::uint32_t bytes,
+                            atomic_access const& a, site where) {
+  record r;
+  r.who = thread_component(t);
+  r.when = t.actor.own;
+  r.what = a.writes ? access::atomic_write : access::atomic_read;
+  r.reach = a.reach;
+  r.where = where;
+  if (a.reads && a.writes) {
+    auto const mask = static_cast<std::uint16_t>(((1U << bytes) - 1) << offset % cell_bytes);
+    if (shadows_[static_cast<std::size_t>(owner.rank)].unwritten(offset / cell_bytes, mask) != 0)
+      report_unwritten(owner, offset, r, t);
+  }
+  access_bytes(t, owner, offset, bytes, r);
+  std::scoped_lock const lock(memory_->mutex);
+  pass_on(t, shared_words_[owner.smem + offset], a, where);
+}
+
+void checker::pass_on(thread& t, atomic_word& word, atomic_access const& a, site where) {
+  if (a.reads) {
+    bool const acquires = a.order == mem_order::acquire || a.order == mem_order::acq_rel;
     for (released const& from : word.out) {
-      if (!reaches(from, t, s)) {
-        note_flag({flag_note::kind::narrow_scope, from.cta, t.cta, !writes, where});
+      if (!reaches(from, t, a.reach)) {
+        note_flag({flag_note::kind::narrow_scope, from.cta, t.cta, !a.writes, where});
         continue;
       }
       if (acquires) {
@@ -100,7 +144,7 @@ void checker::atomic(thread& t, std::uintptr_t address, std::size_t bytes, bool 
         continue;
       }
       if (from.cta != t.cta)
-        note_flag({flag_note::kind::relaxed_read, from.cta, t.cta, !writes, where});
+        note_flag({flag_note::kind::relaxed_read, from.cta, t.cta, !a.writes, where});
       auto& seen = t.global.seen;
       if (std::ranges::find(seen, from.what, &released::what) == seen.end()) {
         if (seen.size() == 8) seen.erase(seen.begin());
@@ -108,22 +152,33 @@ void checker::atomic(thread& t, std::uintptr_t address, std::size_t bytes, bool 
       }
     }
     if (word.relaxed_at.line != 0)
-      note_flag({flag_note::kind::relaxed_write, word.relaxed_by, t.cta, !writes, word.relaxed_at});
+      note_flag(
+          {flag_note::kind::relaxed_write, word.relaxed_by, t.cta, !a.writes, word.relaxed_at});
   }
-  if (!writes) return;
-  released mine{s, t.cta, cluster_->id, nullptr};
-  if (o == mem_order::release || o == mem_order::acq_rel) {
-    mine.what = release(t);
-  } else if (t.global.fence.what) {
-    mine.reach = narrower(s, t.global.fence.reach);
-    mine.what = t.global.fence.what;
-  }
-  if (!reads) word.out.clear();  // a store begins anew; an addition continues the sequence
-  word.relaxed_at = mine.what ? site{} : where;
+  if (!a.writes) return;
+  if (!a.reads) word.out.clear();  // a store begins anew; an addition continues the sequence
+  word.relaxed_at = {};
   word.relaxed_by = t.cta;
-  if (!mine.what) return;
+  if (a.order == mem_order::release || a.order == mem_order::acq_rel) {
+    leave(word, {a.reach, t.cta, cluster_->id, release(t)});
+    return;
+  }
+  bool released_any = false;
+  auto const leave_of_fence = [&](released const& fence) {
+    leave(word, {narrower(a.reach, fence.reach), t.cta, cluster_->id, fence.what});
+    released_any = true;
+  };
+  if (t.global.fence.what) leave_of_fence(t.global.fence);
+  // PTX ISA, "membar / fence": before what follows fence.sc, the writes before it are visible to
+  // the scope. So they are to who sees this write, if the fence is known to have run.
+  for (sequential_fence const& f : sequential_fences_)
+    if (t.actor.known->happened(f.who) > f.when) leave_of_fence(f.what);
+  if (!released_any) word.relaxed_at = where;
+}
+
+void checker::leave(atomic_word& word, released const& mine) {
   auto it = std::ranges::find(word.out, mine.reach, &released::reach);
-  while (it != word.out.end() && mine.reach != scope::gpu && it->cta != mine.cta)
+  while (it != word.out.end() && mine.reach < scope::gpu && it->cta != mine.cta)
     it = std::ranges::find(it + 1, word.out.end(), mine.reach, &released::reach);
   if (it == word.out.end()) {
     word.out.push_back(mine);

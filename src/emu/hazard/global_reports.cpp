@@ -43,6 +43,9 @@ void checker::report_global(thread const& t, global_conflict const& c, record co
          "its thread has not waited until the tensor was written; tma_store_wait_read waits only "
          "until shared memory was read",
          "tma_store_wait<0>() by the thread that stored, before it tells others"};
+  } else if (traits(now.what).atomic && traits(c.earlier.what).atomic) {
+    w.cause = narrow_atomic_cause;
+    w.remedy = narrow_atomic_remedy;
   } else if (c.by.cta != t.cta) {
     // The newest flag between the two CTAs; one that was polled rather than a counter.
     flag_note const* flag = nullptr;

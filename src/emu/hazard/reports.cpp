@@ -146,6 +146,10 @@ void checker::report_conflict(cta_state const& owner, std::uint32_t offset, reco
       words_for(place, earlier,
                 f.what == component_face::kind::thread ? fmt::format(" of thread {}", f.index) : "",
                 now, v == verdict::unfenced);
+  if (traits(earlier.what).atomic && traits(now.what).atomic) {
+    w.cause = narrow_atomic_cause;
+    w.remedy = narrow_atomic_remedy;
+  }
   stamp const known = by.actor.known->happened(earlier.who);
   std::string missing;
   if (v == verdict::unfenced) {
@@ -292,6 +296,7 @@ void checker::report_early_exit(thread const& t, remote_access const& r) {
   std::string const what = r.what == kind::copy
                                ? fmt::format("a {}TMA load of {}", own ? "" : "multicast ", at)
                            : r.what == kind::plain       ? "an ordinary access of " + at
+                           : r.what == kind::atomic      ? "an atomic operation on " + at
                            : r.what == kind::store_async ? "a store_async to " + at
                                                          : "an arrive on " + at;
   report(

@@ -14,6 +14,7 @@
 #include "emu/hazard/access.hpp"
 #include "emu/hazard/clock.hpp"
 #include "tilewright/arch/emu/site.hpp"
+#include "tilewright/arch/types.hpp"
 
 namespace tw::emu::hazard {
 
@@ -21,6 +22,7 @@ struct record {
   component who = 0;  // what can prove the access complete
   stamp when = 0;     // at which count
   access what = access::plain_read;
+  scope reach = scope::gpu;  // of an atomic access
   std::uint16_t origin = 0;  // of a tma_write: which copy (0: none)
   site where;
   std::uint64_t mask = 0;  // cells of the block, or bytes of the cell

@@ -2,6 +2,7 @@
 // all.hpp  The backend of the GPU: one inline function per PTX instruction.
 #pragma once
 
+#include "tilewright/arch/cuda/atomic.hpp"
 #include "tilewright/arch/cuda/cp_async.hpp"
 #include "tilewright/arch/cuda/global.hpp"
 #include "tilewright/arch/cuda/host.hpp"

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// global.hpp  Flags and counters in global memory that order CTAs: split-K and stream-K semaphores.
+// global.hpp  Flags in global or shared memory that order threads, and fences: the semaphores of
+//             split-K and stream-K.
 //
 // The writer: writes, cta_sync(), then one thread store_release or red_add_release. The reader: one
 // thread polls with load_acquire (and backoff), then cta_sync(). What TMA stored counts as written
-// only after tma_store_wait. T: int, unsigned, or a 64-bit integer, aligned to its size.
+// only after tma_store_wait. T: 4 or 8 bytes, aligned to its size, of any type: nothing converts.
+// The word lies in global memory, in shared memory or, through dsmem(), in a peer's; where the
+// compiler cannot tell, the address is looked at.
 #pragma once
 
 #include <cstdint>
 #include <type_traits>
 
+#include "tilewright/arch/atomic_operand.hpp"
 #include "tilewright/arch/types.hpp"
 #include "tilewright/base/hd.hpp"
 
@@ -32,6 +36,10 @@ template <>
 struct scope_text<scope::gpu> {
   static constexpr char value[] = "gpu";
 };
+template <>
+struct scope_text<scope::sys> {
+  static constexpr char value[] = "sys";
+};
 template <mem_order O>
 struct order_text;
 template <>
@@ -51,44 +59,63 @@ struct order_text<mem_order::acq_rel> {
   static constexpr char value[] = "acq_rel";
 };
 
-template <class T>
-TW_DEVICE std::uint64_t global_address(T const* p) {
-  return static_cast<std::uint64_t>(__cvta_generic_to_global(p));
+/// State spaces, as an instruction's name has them.
+struct in_global {
+  static constexpr char value[] = ".global";
+};
+struct in_shared {
+  static constexpr char value[] = ".shared::cta";
+};
+struct in_generic {  // one of the two, or a peer's shared memory
+  static constexpr char value[] = "";
+};
+
+/// f(space, address). The two questions cost nothing where the compiler can answer them.
+template <class F>
+TW_DEVICE void with_space(void const* p, F f) {
+  if (__isGlobal(p))
+    f(in_global{}, static_cast<std::uint64_t>(__cvta_generic_to_global(p)));
+  else if (__isShared(p))
+    f(in_shared{}, static_cast<std::uint64_t>(__cvta_generic_to_shared(p)));
+  else
+    f(in_generic{}, reinterpret_cast<std::uint64_t>(p));
 }
 
 template <mem_order O, scope S, class T>
 TW_DEVICE T load_word(T const* p) {
-  static_assert(sizeof(T) == 4 || sizeof(T) == 8);
-  if constexpr (sizeof(T) == 4) {
-    std::uint32_t v;
-    asm volatile("ld.%1.%2.global.u32 %0, [%3];"
-                 : "=r"(v)
-                 : "C"(order_text<O>::value), "C"(scope_text<S>::value), "l"(global_address(p))
-                 : "memory");
-    return static_cast<T>(v);
-  } else {
-    std::uint64_t v;
-    asm volatile("ld.%1.%2.global.u64 %0, [%3];"
-                 : "=l"(v)
-                 : "C"(order_text<O>::value), "C"(scope_text<S>::value), "l"(global_address(p))
-                 : "memory");
-    return static_cast<T>(v);
-  }
+  check_atomic_word<T>();
+  decltype(bits_of_word(T{})) v;
+  with_space(p, [&](auto space, std::uint64_t at) {
+    if constexpr (sizeof(T) == 4)
+      asm volatile("ld.%1.%2%3.b32 %0, [%4];"
+                   : "=r"(v)
+                   : "C"(order_text<O>::value), "C"(scope_text<S>::value),
+                     "C"(decltype(space)::value), "l"(at)
+                   : "memory");
+    else
+      asm volatile("ld.%1.%2%3.b64 %0, [%4];"
+                   : "=l"(v)
+                   : "C"(order_text<O>::value), "C"(scope_text<S>::value),
+                     "C"(decltype(space)::value), "l"(at)
+                   : "memory");
+  });
+  return word_of_bits<T>(v);
 }
 
 template <mem_order O, scope S, class T>
 TW_DEVICE void store_word(T* p, T value) {
-  static_assert(sizeof(T) == 4 || sizeof(T) == 8);
-  if constexpr (sizeof(T) == 4)
-    asm volatile("st.%0.%1.global.u32 [%2], %3;" ::"C"(order_text<O>::value),
-                 "C"(scope_text<S>::value), "l"(global_address(p)),
-                 "r"(static_cast<std::uint32_t>(value))
-                 : "memory");
-  else
-    asm volatile("st.%0.%1.global.u64 [%2], %3;" ::"C"(order_text<O>::value),
-                 "C"(scope_text<S>::value), "l"(global_address(p)),
-                 "l"(static_cast<std::uint64_t>(value))
-                 : "memory");
+  check_atomic_word<T>();
+  auto const v = bits_of_word(value);
+  with_space(p, [&](auto space, std::uint64_t at) {
+    if constexpr (sizeof(T) == 4)
+      asm volatile("st.%0.%1%2.b32 [%3], %4;" ::"C"(order_text<O>::value),
+                   "C"(scope_text<S>::value), "C"(decltype(space)::value), "l"(at), "r"(v)
+                   : "memory");
+    else
+      asm volatile("st.%0.%1%2.b64 [%3], %4;" ::"C"(order_text<O>::value),
+                   "C"(scope_text<S>::value), "C"(decltype(space)::value), "l"(at), "l"(v)
+                   : "memory");
+  });
 }
 
 }  // namespace detail
@@ -104,51 +131,15 @@ TW_DEVICE T load_acquire(T const* p) {
   return detail::load_word<mem_order::acquire, S>(p);
 }
 /// Writes a word that others read atomically; orders nothing else. PTX ISA, "st": .relaxed.
-template <scope S = scope::gpu, class T>
-TW_DEVICE void store_relaxed(T* p, std::type_identity_t<T> value) {
-  detail::store_word<mem_order::relaxed, S>(p, value);
+template <scope S = scope::gpu, class T, class U>
+TW_DEVICE void store_relaxed(T* p, U value) {
+  detail::store_word<mem_order::relaxed, S>(p, detail::atomic_value<T>(value));
 }
 /// Writes a word after all writes of this thread and those ordered before it (release).
 /// PTX ISA, "st": .release.
-template <scope S = scope::gpu, class T>
-TW_DEVICE void store_release(T* p, std::type_identity_t<T> value) {
-  detail::store_word<mem_order::release, S>(p, value);
-}
-
-/// Adds and returns the old value. PTX ISA, "atom": .add.
-template <mem_order O = mem_order::acq_rel, scope S = scope::gpu, class T>
-TW_DEVICE T atomic_add(T* p, std::type_identity_t<T> value) {
-  static_assert(sizeof(T) == 4 || sizeof(T) == 8);
-  if constexpr (sizeof(T) == 4) {
-    std::uint32_t old;
-    asm volatile("atom.%1.%2.global.add.u32 %0, [%3], %4;"
-                 : "=r"(old)
-                 : "C"(detail::order_text<O>::value), "C"(detail::scope_text<S>::value),
-                   "l"(detail::global_address(p)), "r"(static_cast<std::uint32_t>(value))
-                 : "memory");
-    return static_cast<T>(old);
-  } else {
-    std::uint64_t old;
-    asm volatile("atom.%1.%2.global.add.u64 %0, [%3], %4;"
-                 : "=l"(old)
-                 : "C"(detail::order_text<O>::value), "C"(detail::scope_text<S>::value),
-                   "l"(detail::global_address(p)), "l"(static_cast<std::uint64_t>(value))
-                 : "memory");
-    return static_cast<T>(old);
-  }
-}
-/// Adds, and orders as store_release does. PTX ISA, "red": .add.
-template <scope S = scope::gpu, class T>
-TW_DEVICE void red_add_release(T* p, std::type_identity_t<T> value) {
-  static_assert(sizeof(T) == 4 || sizeof(T) == 8);
-  if constexpr (sizeof(T) == 4)
-    asm volatile("red.release.%0.global.add.u32 [%1], %2;" ::"C"(detail::scope_text<S>::value),
-                 "l"(detail::global_address(p)), "r"(static_cast<std::uint32_t>(value))
-                 : "memory");
-  else
-    asm volatile("red.release.%0.global.add.u64 [%1], %2;" ::"C"(detail::scope_text<S>::value),
-                 "l"(detail::global_address(p)), "l"(static_cast<std::uint64_t>(value))
-                 : "memory");
+template <scope S = scope::gpu, class T, class U>
+TW_DEVICE void store_release(T* p, U value) {
+  detail::store_word<mem_order::release, S>(p, detail::atomic_value<T>(value));
 }
 
 /// Makes a following relaxed store or add release, and a relaxed load before it acquire.
@@ -156,6 +147,13 @@ TW_DEVICE void red_add_release(T* p, std::type_identity_t<T> value) {
 template <scope S = scope::gpu>
 TW_DEVICE void fence_acq_rel() {
   asm volatile("fence.acq_rel.%0;" ::"C"(detail::scope_text<S>::value) : "memory");
+}
+/// The same; and this thread's earlier writes are visible to the scope before anything that follows
+/// it, also what another thread does after a barrier: __threadfence(), which is membar.gl.
+/// PTX ISA, "membar / fence": fence.sc; membar is a synonym of it.
+template <scope S = scope::gpu>
+TW_DEVICE void fence_sc() {
+  asm volatile("fence.sc.%0;" ::"C"(detail::scope_text<S>::value) : "memory");
 }
 
 }  // namespace tw

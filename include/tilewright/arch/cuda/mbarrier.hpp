@@ -31,7 +31,7 @@ struct alignas(8) mbarrier {
   /// nothing towards another CTA. PTX ISA, "mapa", "mbarrier.arrive".
   template <scope S = scope::cluster>
   TW_DEVICE void arrive_remote(int cta) {
-    static_assert(S != scope::gpu, "an mbarrier has cta or cluster scope");
+    static_assert(S <= scope::cluster, "an mbarrier has cta or cluster scope");
     if constexpr (S == scope::cluster)
       asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(peer(cta))
                    : "memory");
@@ -61,7 +61,7 @@ struct alignas(8) mbarrier {
   /// PTX ISA, "mbarrier.test_wait / mbarrier.try_wait"; the default order is .acquire.cta.
   template <scope S = scope::cta>
   TW_DEVICE bool try_wait(std::uint32_t parity) {
-    static_assert(S != scope::gpu, "an mbarrier has cta or cluster scope");
+    static_assert(S <= scope::cluster, "an mbarrier has cta or cluster scope");
     std::uint32_t done;
     if constexpr (S == scope::cluster)
       asm volatile(
@@ -89,7 +89,7 @@ struct alignas(8) mbarrier {
   /// Waits for the phase of this parity. PTX ISA, "mbarrier.test_wait / mbarrier.try_wait".
   template <scope S = scope::cta>
   TW_DEVICE void wait(std::uint32_t parity) {
-    static_assert(S != scope::gpu, "an mbarrier has cta or cluster scope");
+    static_assert(S <= scope::cluster, "an mbarrier has cta or cluster scope");
     if constexpr (S == scope::cluster)
       asm volatile(
           "{\n"

@@ -2,6 +2,7 @@
 // all.hpp  The emulated backend.
 #pragma once
 
+#include "tilewright/arch/emu/atomic.hpp"
 #include "tilewright/arch/emu/cp_async.hpp"
 #include "tilewright/arch/emu/global.hpp"
 #include "tilewright/arch/emu/host.hpp"

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "tilewright/arch/atomic_operand.hpp"
 #include "tilewright/arch/emu/site.hpp"
 #include "tilewright/arch/tensor_map.hpp"
 #include "tilewright/arch/types.hpp"
@@ -121,11 +122,24 @@ void set_max_regs(int registers, site where);
 
 void fence_proxy_async_global(site where);
 void fence_acq_rel(scope s, site where);
-/// Atomic accesses of `bytes` (4 or 8) in global memory; the value's bits are the low ones.
+void fence_sc(scope s, site where);
+/// Atomic accesses of `bytes` (4 or 8) in global or shared memory; the value's bits are the low
+/// ones.
 std::uint64_t atomic_load(void const* p, int bytes, mem_order o, scope s, site where);
 void atomic_store(void* p, std::uint64_t value, int bytes, mem_order o, scope s, site where);
-/// Adds and returns the old value.
-std::uint64_t atomic_add(void* p, std::uint64_t value, int bytes, mem_order o, scope s, site where);
+enum class atomic_op : std::uint8_t {
+  add,
+  min,
+  max,
+  bit_and,
+  bit_or,
+  bit_xor,
+  exchange,
+  compare_exchange
+};
+/// Returns the old value. compare: of compare_exchange alone.
+std::uint64_t atomic(void* p, atomic_op op, tw::detail::atomic_type type, int bytes,
+                     std::uint64_t value, std::uint64_t compare, mem_order o, scope s, site where);
 
 void cp_async(void* smem, void const* global, int bytes, site where);
 void cp_async_commit(site where);

@@ -17,7 +17,7 @@ struct alignas(8) mbarrier {
   void arrive(emu::site where = emu::site::here()) { emu::mbarrier_arrive(this, where); }
   template <scope S = scope::cluster>
   void arrive_remote(int cta, emu::site where = emu::site::here()) {
-    static_assert(S != scope::gpu, "an mbarrier has cta or cluster scope");
+    static_assert(S <= scope::cluster, "an mbarrier has cta or cluster scope");
     emu::mbarrier_arrive_remote(
         this, cta,
         S == scope::cluster ? emu::arrive_order::release_cluster : emu::arrive_order::release_cta,
@@ -34,12 +34,12 @@ struct alignas(8) mbarrier {
   }
   template <scope S = scope::cta>
   bool try_wait(std::uint32_t parity, emu::site where = emu::site::here()) {
-    static_assert(S != scope::gpu, "an mbarrier has cta or cluster scope");
+    static_assert(S <= scope::cluster, "an mbarrier has cta or cluster scope");
     return emu::mbarrier_try_wait(this, parity, S, where);
   }
   template <scope S = scope::cta>
   void wait(std::uint32_t parity, emu::site where = emu::site::here()) {
-    static_assert(S != scope::gpu, "an mbarrier has cta or cluster scope");
+    static_assert(S <= scope::cluster, "an mbarrier has cta or cluster scope");
     emu::mbarrier_wait(this, parity, S, where);
   }
 };

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+// atomics_test.cpp  What atomic operations on shared and global memory order, and what they do not;
+//                   thread fences of every thread before one relaxed write.
+#include "tests/hazard/protocol.hpp"
+
+namespace tw::test {
+namespace {
+
+using memory = hazard_smem&;
+using args = protocol_params const&;
+
+std::uint32_t* word(hazard_smem& s, int i) { return reinterpret_cast<std::uint32_t*>(&s.x[i]); }
+
+TEST_P(Protocol, AtomicsOfOneWordOfSharedMemory) {
+  expect_clean([]<bool>(memory s, args) {
+    if (thread_id() < 4) *word(s, thread_id()) = 0;
+    cta_sync();
+    atomic_add<mem_order::relaxed, scope::cta>(word(s, thread_id() % 4), 1);
+    red_max<mem_order::relaxed, scope::cta>(word(s, thread_id() % 4), thread_id());
+    load_relaxed<scope::cta>(word(s, 1));
+    cta_sync();
+    s.x[4 + thread_id()] = s.x[thread_id() % 4];
+  });
+}
+
+TEST_P(Protocol, AtomicBesideAnOrdinaryLoad) {
+  expect("E0024", "An ordinary load reads x of CTA 0", []<bool Broken>(memory s, args) {
+    if (thread_id() == 0) s.x[0] = 0;
+    cta_sync();
+    if (thread_id() < 32) red_add<mem_order::relaxed, scope::cta>(word(s, 0), 1);
+    if (Broken) warp_sync();
+    if (!Broken) cta_sync();
+    if (thread_id() == 64) s.x[1] = s.x[0];
+  });
+}
+
+TEST_P(Protocol, AtomicOnMemoryThatNobodyHasWritten) {
+  expect("E0029", "An atomic operation changes x of CTA 0", []<bool Broken>(memory s, args) {
+    if (!Broken && thread_id() == 0) s.x[0] = 0;
+    cta_sync();
+    atomic_add<mem_order::relaxed, scope::cta>(word(s, 0), 1);
+  });
+}
+
+TEST_P(Protocol, AtomicsThenATmaStore) {
+  expect("E0025", "changed atomically", []<bool Broken>(memory s, args p) {
+    fill(s.a[0]);
+    cta_sync();
+    red_add<mem_order::relaxed, scope::cta>(reinterpret_cast<std::uint32_t*>(s.a[0]) + thread_id(),
+                                            0);
+    if (!Broken) fence_proxy_async();
+    cta_sync();
+    store_box(s, p);
+  });
+}
+
+TEST_P(Protocol, LockInSharedMemory) {
+  expect("E0024", "x+0x4", []<bool Broken>(memory s, args) {
+    if (thread_id() == 0) s.x[0] = s.x[1] = 0;
+    cta_sync();
+    if (lane_id() != 0) return;
+    constexpr mem_order taken = Broken ? mem_order::relaxed : mem_order::acquire;
+    while (atomic_cas<taken, scope::cta>(word(s, 0), 0, 1) != 0) backoff();
+    s.x[1] = s.x[1] + 1;
+    store_release<scope::cta>(word(s, 0), 0U);
+  });
+}
+
+/// A spin without backoff() lets the others run too.
+TEST_P(Protocol, SpinOnAnExchangeOfSharedMemory) {
+  expect_clean([]<bool>(memory s, args) {
+    if (thread_id() == 0) s.x[0] = s.x[1] = 0;
+    cta_sync();
+    if (lane_id() != 0) return;
+    while (atomic_exch<mem_order::acquire, scope::cta>(word(s, 0), 1) != 0) {
+    }
+    s.x[1] = s.x[1] + 1;
+    atomic_exch<mem_order::release, scope::cta>(word(s, 0), 0);
+  });
+}
+
+/// A flag in shared memory carries the proxy fence of its writer along.
+TEST_P(Protocol, FlagInSharedMemoryBeforeATmaStore) {
+  expect("E0025", "a[0]", []<bool Broken>(memory s, args p) {
+    if (thread_id() == 0) s.x[0] = 0;
+    cta_sync();
+    if (thread_id() == 32) {
+      for (int i = 0; i < 1024; ++i) s.a[0][i] = 0;
+      if (!Broken) fence_proxy_async();
+      store_release<scope::cta>(word(s, 0), 1);
+    }
+    if (thread_id() != 0) return;
+    while (load_acquire<scope::cta>(word(s, 0)) == 0) backoff();
+    store_box(s, p);
+  });
+}
+
+TEST_P(Protocol, CounterOfTheClusterWithTheScopeOfACta) {
+  expect<32, 2>("E0024", "does not hold the other's CTA", []<bool Broken>(memory s, args) {
+    if (thread_id() == 0) s.x[0] = 0;
+    cluster_sync();
+    atomic_add<mem_order::relaxed, Broken ? scope::cta : scope::cluster>(dsmem(word(s, 0), 0), 1);
+    cluster_sync();
+  });
+}
+
+TEST_P(Protocol, CounterOfTheGridWithTheScopeOfACta) {
+  expect(
+      "E0042", "does not hold the other's CTA",
+      []<bool Broken>(memory, args p) {
+        red_add<mem_order::relaxed, Broken ? scope::cta : scope::gpu>(p.words, 1);
+      },
+      2);
+}
+
+TEST_P(Protocol, AtomicOnAPeerThatHasEnded) {
+  expect<32, 2>("E0016", "which has ended", []<bool Broken>(memory s, args) {
+    if (thread_id() == 0) s.x[0] = 0;
+    cluster_sync();
+    if (cluster_rank() == 0) {
+      for (int i = 0; i < 200 && Broken; ++i) backoff();
+      atomic_add<mem_order::relaxed, scope::cluster>(dsmem(word(s, 0), 1), 1);
+    }
+    if (!Broken) cluster_sync();
+  });
+}
+
+enum class handover { release, fence_by_one_after, fence_by_all_before, nothing };
+
+/// CTA 0 writes, CTA 1 reads after it has seen the flag.
+template <bool Sequential>
+void all_fence() {
+  if constexpr (Sequential)
+    fence_sc();
+  else
+    fence_acq_rel();
+}
+template <handover How, bool Sequential>
+void hand_over(args p) {
+  if (cta_id() == 0) {
+    p.floats[thread_id()] = 1;
+    if (How == handover::fence_by_all_before) all_fence<Sequential>();
+    cta_sync();
+    if (thread_id() != 0) return;
+    if (How == handover::fence_by_one_after) all_fence<Sequential>();
+    if (How == handover::release)
+      red_add_release(p.words, 1);
+    else
+      red_add(p.words, 1);
+  } else {
+    if (thread_id() == 0)
+      while (load_acquire(p.words) == 0) backoff();
+    cta_sync();
+    p.floats[1000 + thread_id()] = p.floats[127 - thread_id()];
+  }
+}
+
+TEST_P(Protocol, SequentialFenceOfEveryThread) {
+  expect(
+      "E0042", "without release",
+      []<bool Broken>(memory, args p) {
+        hand_over<Broken ? handover::nothing : handover::fence_by_all_before, true>(p);
+      },
+      2);
+}
+
+/// PTX ISA, "Release and Acquire Patterns": a fence.acq_rel makes a release pattern with a later
+/// write of its own thread; what other threads write before the barrier after it is not in it.
+TEST_P(Protocol, AcqRelFenceOfEveryThreadBeforeTheBarrier) {
+  expect(
+      "E0042", "nothing orders the two",
+      []<bool Broken>(memory, args p) {
+        hand_over<Broken ? handover::fence_by_all_before : handover::fence_by_one_after, false>(p);
+      },
+      2);
+}
+
+TEST_P(Protocol, SequentialFenceOfTheWrongScope) {
+  expect(
+      "E0042", "nothing orders the two",
+      []<bool Broken>(memory, args p) {
+        if (cta_id() == 0) {
+          p.floats[thread_id()] = 1;
+          fence_sc<Broken ? scope::cta : scope::gpu>();
+          cta_sync();
+          if (thread_id() == 0) red_add(p.words, 1);
+        } else if (thread_id() == 0) {
+          while (load_relaxed(p.words) == 0) backoff();
+          fence_sc();
+          p.floats[1000] = p.floats[100];
+        }
+      },
+      2);
+}
+
+/// A fence that only some of the writers run.
+TEST_P(Protocol, SequentialFenceOfSomeThreads) {
+  expect(
+      "E0042", "nothing orders the two",
+      []<bool Broken>(memory, args p) {
+        if (cta_id() == 0) {
+          p.floats[thread_id()] = 1;
+          if (!Broken || thread_id() < 64) fence_sc();
+          cta_sync();
+          if (thread_id() == 0) red_add(p.words, 1);
+        } else if (thread_id() == 0) {
+          while (load_acquire(p.words) == 0) backoff();
+          p.floats[1000] = p.floats[100];
+        }
+      },
+      2);
+}
+
+}  // namespace
+}  // namespace tw::test
