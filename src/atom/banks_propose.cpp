@@ -112,7 +112,7 @@ std::optional<bank_layout> pad(question const& q, i64 worst, i64 ideal) {
     layout padded = make_layout(m, n);
     padded.stride[w.across_step == 1 ? 0 : 1].v += extra;
     i64 const bytes = cosize(padded) * q.elem_bits / 8;
-    if (bytes > smem_limit_bytes) return {};
+    if (bytes > max_smem_bytes) return {};
     if (wavefronts_with(q, padded, worst, ideal)) {
       return bank_layout{padded, ideal, (cosize(padded) - cosize(q.tile)) * q.elem_bits / 8};
     }

@@ -13,6 +13,7 @@
 
 #include "emu/machine.hpp"
 #include "emu/words.hpp"
+#include "tilewright/arch/limits.hpp"
 
 namespace tw::emu {
 
@@ -64,14 +65,13 @@ class progress_meter {
 };
 
 void check(grid const& g) {
-  constexpr int smem_limit = 227 * 1024;  // CUDA C++ Programming Guide, compute capability 9.0
   constexpr int cluster_limit = 16;
-  if (g.smem_bytes > smem_limit)
+  if (g.smem_bytes > max_smem_bytes)
     throw fault({{"E0017", "smem-overflow",
                   told({
                       .what = fmt::format("The kernel asks for {} bytes of shared memory per CTA.",
                                           g.smem_bytes),
-                      .cause = fmt::format("a CTA can have {} bytes", smem_limit),
+                      .cause = fmt::format("a CTA can have {} bytes", max_smem_bytes),
                       .remedy = "fewer stages or smaller tiles",
                   })}});
   if (g.threads < 1 || g.threads > 1024 || g.cluster < 1 || g.cluster > cluster_limit ||

@@ -25,6 +25,7 @@
 //           tests/atom/access_test.cpp
 #pragma once
 
+#include "tilewright/arch/limits.hpp"
 #include "tilewright/atom/access_rules.hpp"
 #include "tilewright/atom/copy_rules.hpp"
 #include "tilewright/layout/banks.hpp"
@@ -60,10 +61,6 @@ TW_HD constexpr access_kind stmatrix_access(int matrices) {
 }
 inline constexpr access_kind wgmma_access{smem_op::wgmma, 128};
 inline constexpr access_kind tma_access{smem_op::tma, 128};
-
-/// Shared memory of a CTA, compute capability 9.0. CUDA C++ Programming Guide, "Technical
-/// Specifications per Compute Capability".
-inline constexpr int smem_limit_bytes = 227 * 1024;
 
 namespace detail {
 
@@ -147,7 +144,7 @@ TW_HD constexpr void check_access(access_kind k, layout const& tile, int elem_bi
   if (k.transposed && elem_bits != 16) refuse_element_bits(elem_bits, 16);
   if (rank(tile) > 2) refuse_rank(rank(tile), 2);
   i64 const bytes = ceil_div(cosize(plain(tile)) * elem_bits, 8);
-  if (bytes > smem_limit_bytes) refuse_tile_bytes(bytes, smem_limit_bytes);
+  if (bytes > max_smem_bytes) refuse_tile_bytes(bytes, max_smem_bytes);
 }
 
 /// (thread, element, step) -> index: how a warp moves the whole tile.

@@ -12,6 +12,7 @@
 #include "family/sm90_gemm/raster.hpp"
 #include "family/sm90_gemm/schedules.hpp"
 #include "family/workspace.hpp"
+#include "tilewright/arch/limits.hpp"
 #include "tilewright/atom/operand.hpp"
 #include "tilewright/kernel/epilogue/d_box.hpp"
 #include "tilewright/kernel/sm90/fixup_size.hpp"
@@ -111,9 +112,9 @@ void put_aux(fused_params& f, gemm_config const& c, gemm_problem const& q, void*
   operand_box const shape =
       c.d_m ? operand_box{box.rows, box.cols} : operand_box{box.cols, box.rows};
   f.aux_map = map_of(base, m, q.batch, e, shape, box.swizzle, t, false);
-  int const strip = c.d_m ? 64 : box.cols;
+  int const tile = c.d_m ? wgmma_m : box.cols;
   f.aux_tma_end = e.inner % chunk == 0 ? std::numeric_limits<int>::max() - 256
-                                       : static_cast<int>(e.inner / strip * strip);
+                                       : static_cast<int>(e.inner / tile * tile);
 }
 
 }  // namespace
@@ -178,9 +179,9 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
     // A TMA store writes whole 16-byte chunks: a row that ends inside one would be overrun
     // (docs/decisions/0006). Its last epilogue tile uses plain stores.
     bool const whole_chunks = d.inner * size_bytes(q.d.type) % 16 == 0;
-    int const strip = c.d_m ? 64 : box.cols;
+    int const tile = c.d_m ? wgmma_m : box.cols;
     e.tma_end = whole_chunks ? std::numeric_limits<int>::max() - 256
-                             : static_cast<int>(d.inner / strip * strip);
+                             : static_cast<int>(d.inner / tile * tile);
   }
   e.tile_cols = s.tile_cols;
   e.m = static_cast<int>(q.m);

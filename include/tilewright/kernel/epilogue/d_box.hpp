@@ -2,6 +2,8 @@
 // d_box.hpp  The box in which D leaves shared memory: its shape, swizzle and layout.
 #pragma once
 
+#include "tilewright/arch/limits.hpp"
+#include "tilewright/atom/smem_atom.hpp"
 #include "tilewright/kernel/sm90/config.hpp"
 #include "tilewright/layout/layout.hpp"
 
@@ -16,7 +18,7 @@ struct d_box {
   swizzle_mode swizzle;
   bool m_major;
 
-  TW_HD constexpr int boxes() const { return 64 / rows; }  // per epilogue tile
+  TW_HD constexpr int boxes() const { return wgmma_m / rows; }  // per epilogue tile
   TW_HD constexpr int bytes(elem d) const { return rows * cols * size_bytes(d); }
 };
 
@@ -25,21 +27,21 @@ TW_HD constexpr d_box d_box_of(gemm_config const& c) {
   int const span = traits_of(c.d).span();
   if (c.d_m) {
     auto const widest = [&](int cols) {
-      while (cols > 8 && c.d_cols() % cols != 0) cols -= 8;
+      while (cols > wgmma_n_step && c.d_cols() % cols != 0) cols -= wgmma_n_step;
       return cols;
     };
     int const cols = widest(span);  // wider ones take registers
     return {span, cols < span / 2 && c.d_cols() > cols ? widest(span / 2 * 3) : cols,
             swizzle_mode::b128, true};
   }
-  if (c.d_cols() % span == 0) return {64, span, swizzle_mode::b128, false};
-  if (c.d_cols() % (span / 2) == 0) return {64, span / 2, swizzle_mode::b64, false};
+  if (c.d_cols() % span == 0) return {wgmma_m, span, swizzle_mode::b128, false};
+  if (c.d_cols() % (span / 2) == 0) return {wgmma_m, span / 2, swizzle_mode::b64, false};
   // Without a swizzle, rows of an odd number of 16-byte units lie in different banks.
   for (int cols = 15 * span / 8; cols > span / 4; cols -= span / 8)
-    if (c.d_cols() % cols == 0 && cols * 8 / span % 2 == 1 && size_bytes(c.d) == 2)
-      return {64, cols, swizzle_mode::none, false};
-  if (c.d_cols() % (span / 4) == 0) return {64, span / 4, swizzle_mode::b32, false};
-  return {64, span / 8, swizzle_mode::none, false};
+    if (c.d_cols() % cols == 0 && cols / traits_of(c.d).chunk() % 2 == 1 && size_bytes(c.d) == 2)
+      return {wgmma_m, cols, swizzle_mode::none, false};
+  if (c.d_cols() % (span / 4) == 0) return {wgmma_m, span / 4, swizzle_mode::b32, false};
+  return {wgmma_m, span / 8, swizzle_mode::none, false};
 }
 
 /// The staging buffers of each consumer warpgroup: groups of them are written at once, with one
@@ -48,26 +50,26 @@ struct staging {
   int group;   // epilogue tiles; divides those of a tile. 0: not even one fits
   int halves;  // 1 or 2
 
-  TW_HD constexpr int strips() const { return group * halves; }
+  TW_HD constexpr int tiles() const { return group * halves; }
 };
 
 /// The largest groups for which shared memory has room beside the stages; two halves are worth
 /// groups of half the size, but less than all epilogue tiles of an M-major tile.
 TW_HD constexpr staging staging_of(gemm_config const& c) {
   if (c.fused != fusion::none) return {1, 2};
-  constexpr int rest = 2048;  // of 227 KiB: barriers, flags, what aligns them
+  constexpr int rest = 2048;  // of max_smem_bytes: barriers, flags, alignment
   d_box const box = d_box_of(c);
-  int const strip = 64 * box.cols * size_bytes(c.d) * c.math_warpgroups();
+  int const tile = wgmma_m * box.cols * size_bytes(c.d) * c.math_warpgroups();
   int const stages = c.stages * (c.tile_m + c.tile_n) * c.tile_k() * size_bytes(c.ab);
   int const exchange = c.cluster_k > 1 ? 4 * c.tile_m * c.part_n() * c.cluster_k : 0;
-  int const most = (227 * 1024 - rest - stages - exchange) / strip;
+  int const max_tiles = (max_smem_bytes - rest - stages - exchange) / tile;
   int const of_tile = c.d_cols() / box.cols * c.fragments();
   auto const largest = [&](int room) {
     int n = of_tile;
     while (n > 0 && (of_tile % n != 0 || n > room)) --n;
     return n;
   };
-  int const alone = largest(most), halved = largest(most / 2);
+  int const alone = largest(max_tiles), halved = largest(max_tiles / 2);
   if (box.m_major && alone == of_tile) return {alone, 1};
   return 2 * halved >= alone && halved > 0 ? staging{halved, 2} : staging{alone, 1};
 }
@@ -77,11 +79,7 @@ TW_HD constexpr layout d_box_layout(gemm_config const& c) {
   d_box const b = d_box_of(c);
   layout const plain = b.m_major ? make_layout(make_shape(b.rows, b.cols), make_tree(1, b.rows))
                                  : make_layout(make_shape(b.rows, b.cols), make_tree(b.cols, 1));
-  // The swizzle moves 16-byte chunks within a span.
-  int bits = 0, chunk = 0;
-  while (16 << bits < swizzle_span_bytes(b.swizzle)) ++bits;
-  while (1 << chunk < traits_of(c.d).chunk()) ++chunk;
-  return bits == 0 ? plain : swizzled(make_swizzle(bits, chunk, 3), plain);
+  return swizzled(from_bytes(byte_swizzle(smem_swizzle_of(b.swizzle)), traits_of(c.d).bits), plain);
 }
 
 }  // namespace tw

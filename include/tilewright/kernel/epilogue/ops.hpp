@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ops.hpp  The fused part of an epilogue: scales, bias, activation, gate and C, a strip of
+// ops.hpp  The fused part of an epilogue: scales, bias, activation, gate and C, an epilogue tile of
 //                   D at a time. problem/epilogue.hpp has the formula, problem/fused_bound.hpp what
 //                   rounding it may cost.
 #pragma once
@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "tilewright/arch/accumulator_map.hpp"
+#include "tilewright/arch/limits.hpp"
 #include "tilewright/arch/select.hpp"
 #include "tilewright/base/elem_traits.hpp"
 #include "tilewright/kernel/epilogue/add_c.hpp"
@@ -24,7 +25,7 @@ TW_DEVICE float load_as_float(void const* data, elem type, std::int64_t i) {
   return type == elem::bf16 ? to_float<elem::bf16>(bits) : to_float<elem::f16>(bits);
 }
 
-/// What activations compute with (problem/activation.hpp).
+/// The mathematical functions of activations (problem/activation.hpp).
 struct device_math {
   TW_DEVICE static float exp2(float x) { return exp2_approx(x); }
   TW_DEVICE static float reciprocal(float x) { return reciprocal_approx(x); }
@@ -72,7 +73,7 @@ constexpr auto of_each_form(type_list<Kept...> kept, type_list<First, Rest...>) 
 
 }  // namespace detail
 
-/// Calls `call` with the activation: code of its own for each form of `compute`, so that a strip
+/// Calls `call` with the activation: separate code for each form of `compute`, so that a tile
 /// decides once.
 template <class Call>
 TW_DEVICE void with_activation(activation id, Call&& call) {
@@ -84,33 +85,34 @@ TW_DEVICE void with_activation(activation id, Call&& call) {
 /// and NaNs in it.
 TW_DEVICE float times_alpha(float alpha, float sum) { return alpha == 0.0F ? 0.0F : alpha * sum; }
 
-/// The values of the vectors along columns that a strip needs.
+/// The values of the vectors along columns that an epilogue tile needs.
 template <gemm_config C>
-struct strip_vectors {
+struct column_vectors {
   static constexpr int cols = d_box_of(C).cols * (C.gated() ? 2 : 1);
   float scale[cols], bias[cols];
 };
 
-/// A warpgroup's fragment, in strips of 64 rows and box.cols columns of D. With a gate, groups of 8
-/// columns of the product are gates and what they multiply in turn.
+/// A warpgroup's fragment, in epilogue tiles of 64 rows and box.cols columns of D. With a gate,
+/// groups of 8 columns of A B are gates and what they multiply in turn.
 template <gemm_config C>
 class epilogue_ops {
  public:
   static constexpr bool gated = C.gated();
   static constexpr d_box box = d_box_of(C);
-  static constexpr int results = box.cols / 2;                // of a thread in a strip
+  static constexpr int results = box.cols / 2;                // of a thread in an epilogue tile
   static constexpr int regs = gated ? 2 * results : results;  // accumulators they come from
   using fragment = accumulator<C.part_n()>;
-  using vectors = strip_vectors<C>;
-  static_assert(vectors::cols <= 128, "[TW0205] a thread fetches one value of a vector");
+  using vectors = column_vectors<C>;
+  static_assert(vectors::cols <= warpgroup_threads,
+                "[TW0205] a thread fetches one value of a vector");
 
-  /// Begins a fragment at D(at): fetches what its first strip needs.
+  /// Begins a fragment at D(at): fetches what its first tile needs.
   TW_DEVICE epilogue_ops(epilogue_params const& p, fragment_place at) { fetch(p, at); }
 
-  /// Hands what was fetched for this strip to the warpgroup; a barrier must follow. Then fetches
-  /// for the strip at `next`.
+  /// Hands what was fetched for this tile to the warpgroup; a barrier must follow. Then fetches
+  /// for the tile at `next`.
   TW_DEVICE void share(epilogue_params const& p, vectors& v, fragment_place next) {
-    int const t = thread_id() % 128;
+    int const t = thread_id() % warpgroup_threads;
     if (t < vectors::cols) {
       if (p.fused.col_scale != nullptr) v.scale[t] = scale_;
       if (p.fused.bias != nullptr && !p.fused.bias_rows) v.bias[t] = bias_;
@@ -118,7 +120,7 @@ class epilogue_ops {
     fetch(p, next);
   }
 
-  /// Strip j at D(at): its accumulators, from j * regs, become x.
+  /// Tile j at D(at): its accumulators, from j * regs, become x.
   TW_DEVICE static void make_x(epilogue_params const& p, vectors const& v, fragment_place at,
                                fragment& acc, int j) {
     fused_params const& f = p.fused;
@@ -126,7 +128,7 @@ class epilogue_ops {
     int const col = accumulator_map::col_of(lane_id());
     TW_UNROLL
     for (int i = 0; i < regs; ++i) acc[first + i] = times_alpha(p.alpha, acc[first + i]);
-    // The scales of the rows of the GEMM that was asked for come first: of a transposed one, which
+    // The scales of the rows of the requested GEMM come first: of a transposed one, which
     // this kernel may compute, those are columns. A loop, so that there is one copy of each.
     TW_NO_UNROLL
     for (int turn = 0; turn < 2; ++turn) {
@@ -154,7 +156,7 @@ class epilogue_ops {
   }
 
   /// Has the simple kind a bias along rows? In M-major kernels, whose rows are columns of the
-  /// product that was asked for; ping-pong 128x192 has no registers left for it.
+  /// requested GEMM; ping-pong 128x192 has no registers left for it.
   static constexpr bool simple_rows = C.d_m;
 
   /// Is there nothing but alpha (not 0), a bias, an activation and a gate?
@@ -164,7 +166,7 @@ class epilogue_ops {
            p.alpha != 0.0F && (simple_rows || f.bias == nullptr || !f.bias_rows);
   }
 
-  /// Then accumulators j * results and up become y, from the sums of strip j at D(at), in one go.
+  /// Then accumulators j * results and up become y, from the sums of tile j at D(at), in one go.
   template <class Act>
   TW_DEVICE static void make_simple(epilogue_params const& p, vectors const& v, fragment_place at,
                                     fragment& acc, int j, Act act) {
@@ -186,8 +188,8 @@ class epilogue_ops {
     each(acc, first, j * results, act);
   }
 
-  /// The accumulator that holds result i of the strip whose first is `first`: x, or its gate; what
-  /// that multiplies is 4 behind.
+  /// The accumulator that holds result i of the tile whose first is `first`: x, or its gate; what
+  /// that multiplies is 4 after it.
   TW_DEVICE static int register_of(int first, int i) {
     return first + (gated ? i >> 2 << 3 | (i & 3) : i);
   }
@@ -200,15 +202,15 @@ class epilogue_ops {
   }
 
  private:
-  float scale_ = 0, bias_ = 0;  // of one column of the next strip
+  float scale_ = 0, bias_ = 0;  // of one column of the next tile
 
-  /// Where the thread's first result of a strip at D(at) lies.
+  /// Where the thread's first result of a tile at D(at) lies.
   TW_DEVICE static fragment_place of_thread(fragment_place at) {
     return {at.row + accumulator_map::row_of(warp_id() % 4, lane_id()),
             at.col + accumulator_map::col_of(lane_id()), at.batch};
   }
 
-  /// The thread's rows of a strip at D(at), or the last of D: r is 0 or 1.
+  /// The thread's rows of a tile at D(at), or the last of D: r is 0 or 1.
   TW_DEVICE static int row_of(epilogue_params const& p, fragment_place at, int r) {
     int const row = of_thread(at).row + accumulator_map::row_distance * r;
     return row < p.m ? row : p.m - 1;
@@ -222,10 +224,10 @@ class epilogue_ops {
              load_as_float(f.bias, f.bias_type, row_of(p, at, 1))}};
   }
 
-  /// Column t of the strip at `at`, for thread t.
+  /// Column t of the tile at `at`, for thread t.
   TW_DEVICE void fetch(epilogue_params const& p, fragment_place at) {
     fused_params const& f = p.fused;
-    int const t = thread_id() % 128;
+    int const t = thread_id() % warpgroup_threads;
     int col = at.col + (gated ? t >> 4 << 3 | (t & 7) : t);
     if (t >= vectors::cols || col >= p.n) return;
     if (gated) col = col * f.gate_step + (t >> 3 & 1) * f.up_offset;

@@ -7,6 +7,7 @@
 // 16-bit line may begin or end in the middle of a word; those two elements go alone.
 #pragma once
 
+#include "tilewright/arch/limits.hpp"
 #include "tilewright/arch/select.hpp"
 #include "tilewright/base/elem_traits.hpp"
 #include "tilewright/kernel/epilogue/d_box.hpp"
@@ -21,43 +22,43 @@ class plain_store {
   using element = typename word_of_bytes<size_bytes(C.d)>::type;
 
   /// Element (row, col) of an epilogue tile in shared memory: one or two boxes.
-  TW_DEVICE static unsigned offset_in_strip(unsigned row, unsigned col) {
+  TW_DEVICE static unsigned offset_in_tile(unsigned row, unsigned col) {
     constexpr unsigned rows = box.rows, cols = box.cols;
     unsigned const in_box = offset<d_box_layout(C)>(row % rows, col);
-    return rows == 64 ? in_box : row / rows * (rows * cols) + in_box;
+    return rows == wgmma_m ? in_box : row / rows * (rows * cols) + in_box;
   }
 
   /// Stores the in-bounds part of the epilogue tile at D(at); the whole warpgroup calls it, after a
   /// barrier. Result: d_result or aux_result of the epilogue. thread: in the warpgroup.
   template <class Result>
-  TW_DEVICE static void store(int thread, Result const& result, element const* strip,
+  TW_DEVICE static void store(int thread, Result const& result, element const* tile,
                               fragment_place at) {
     int const m = result.p.m - at.row, n = result.end() - at.col;  // left of D
-    lines const l = lines_of(result, at, least(box.m_major ? n : m, most_lines),
-                             least(box.m_major ? m : n, most_elems));
+    lines const l = lines_of(result, at, least(box.m_major ? n : m, max_lines),
+                             least(box.m_major ? m : n, max_elems));
     if (l.count <= 0 || l.length <= 0) return;
     auto const t = static_cast<unsigned>(thread);
     if constexpr (elems_of_word == 2) {
       if (l.step == 1) {
-        store_lines<4>(t, l, strip);
-        store_ends(t, l, strip);
+        store_lines<4>(t, l, tile);
+        store_ends(t, l, tile);
         return;
       }
     }
-    store_lines<size_bytes(C.d)>(t, l, strip);
+    store_lines<size_bytes(C.d)>(t, l, tile);
   }
 
  private:
   static constexpr unsigned elems_of_word = 4 / size_bytes(C.d);
-  static constexpr int most_lines = box.m_major ? box.cols : 64;
-  static constexpr int most_elems = box.m_major ? 64 : box.cols;
+  static constexpr int max_lines = box.m_major ? box.cols : wgmma_m;
+  static constexpr int max_elems = box.m_major ? wgmma_m : box.cols;
   /// Lanes that share a line, a power of two.
   static constexpr unsigned lanes = [] {
     unsigned n = 1;
-    while (n < 32 && n * elems_of_word < most_elems) n *= 2;
+    while (n < warp_threads && n * elems_of_word < max_elems) n *= 2;
     return n;
   }();
-  static constexpr unsigned at_once = 128 / lanes;  // lines that the warpgroup stores
+  static constexpr unsigned at_once = warpgroup_threads / lanes;  // lines that the warpgroup stores
 
   /// `count` lines of `length` elements; lines are `pitch` and elements `step` elements apart.
   struct lines {
@@ -76,18 +77,18 @@ class plain_store {
 
   TW_DEVICE static int least(int a, int b) { return a < b ? a : b; }
 
-  TW_DEVICE static element const* in_strip(element const* strip, unsigned line, unsigned i) {
-    return strip + (box.m_major ? offset_in_strip(i, line) : offset_in_strip(line, i));
+  TW_DEVICE static element const* in_tile(element const* tile, unsigned line, unsigned i) {
+    return tile + (box.m_major ? offset_in_tile(i, line) : offset_in_tile(line, i));
   }
 
   /// The whole words of all lines: elements, or two of them at a multiple of 4 bytes. A thread
   /// reads a few before it stores them.
   template <int Bytes>
-  TW_DEVICE static void store_lines(unsigned thread, lines const& l, element const* strip) {
+  TW_DEVICE static void store_lines(unsigned thread, lines const& l, element const* tile) {
     using word_type = typename word_of_bytes<Bytes>::type;
     constexpr unsigned per = Bytes / sizeof(element), span = per * lanes;
-    constexpr unsigned spans = (most_elems + span - 1) / span;  // of a line
-    constexpr unsigned turns = most_lines / at_once;
+    constexpr unsigned spans = (max_elems + span - 1) / span;  // of a line
+    constexpr unsigned turns = max_lines / at_once;
     constexpr unsigned batch = spans == 1 && turns % 4 == 0 ? 4 : 2;
     static_assert(turns % batch == 0);
     unsigned const first = thread / lanes, lane = thread % lanes;
@@ -101,7 +102,7 @@ class plain_store {
       for (unsigned i = 0; i < batch; ++i) {
         TW_UNROLL
         for (unsigned j = 0; j < spans; ++j)
-          word[i][j] = load<Bytes>(strip, first + (turn + i) * at_once, j * span + lane * per, odd);
+          word[i][j] = load<Bytes>(tile, first + (turn + i) * at_once, j * span + lane * per, odd);
       }
       TW_UNROLL
       for (unsigned i = 0; i < batch; ++i, to += stride) {
@@ -120,27 +121,28 @@ class plain_store {
   /// A word of a line from element e + odd on; e is even where a word has two. Anything beyond the
   /// end of the epilogue tile.
   template <int Bytes>
-  TW_DEVICE static typename word_of_bytes<Bytes>::type load(element const* strip, unsigned line,
+  TW_DEVICE static typename word_of_bytes<Bytes>::type load(element const* tile, unsigned line,
                                                             unsigned e, unsigned odd) {
     using word_type = typename word_of_bytes<Bytes>::type;
-    if (e >= most_elems) return {};
-    word_type const word = *reinterpret_cast<word_type const*>(in_strip(strip, line, e));
+    if (e >= max_elems) return {};
+    word_type const word = *reinterpret_cast<word_type const*>(in_tile(tile, line, e));
     if constexpr (Bytes > sizeof(element)) {
-      if (odd != 0 && e + 2 < most_elems)
-        return word >> 16 | *reinterpret_cast<word_type const*>(in_strip(strip, line, e + 2)) << 16;
+      if (odd != 0 && e + 2 < max_elems)
+        return word >> 16 | *reinterpret_cast<word_type const*>(in_tile(tile, line, e + 2)) << 16;
     }
     return word;
   }
 
   /// The elements at the head and the tail of lines that belong to no whole word.
-  TW_DEVICE static void store_ends(unsigned thread, lines const& l, element const* strip) {
-    bool const head = thread < 64;
+  TW_DEVICE static void store_ends(unsigned thread, lines const& l, element const* tile) {
+    bool const head = thread < warpgroup_threads / 2;
     int const e = head ? 0 : l.length - 1;
-    for (unsigned line = thread % 64; line < static_cast<unsigned>(l.count); line += 64) {
+    for (unsigned line = thread % (warpgroup_threads / 2); line < static_cast<unsigned>(l.count);
+         line += warpgroup_threads / 2) {
       element* const to = l.to + line * l.pitch;
       bool const odd = reinterpret_cast<std::uintptr_t>(to) / 2 % 2 != 0;
       bool const tail = (l.length % 2 != 0) != odd;
-      if (head ? odd : tail) to[e] = *in_strip(strip, line, static_cast<unsigned>(e));
+      if (head ? odd : tail) to[e] = *in_tile(tile, line, static_cast<unsigned>(e));
     }
   }
 };

@@ -7,6 +7,7 @@
 
 #include <type_traits>
 
+#include "tilewright/arch/limits.hpp"
 #include "tilewright/arch/select.hpp"
 #include "tilewright/kernel/sm90/config.hpp"
 #include "tilewright/kernel/sm90/quad.hpp"
@@ -18,12 +19,12 @@ template <gemm_config C>
 struct cluster_sum {
   static constexpr int parts = C.cluster_k;
   static constexpr int owners = C.owners();
-  static constexpr int quads = C.fragments() * C.part_n() / 8;  // of a thread, in a part
+  static constexpr int quads = C.fragments() * C.part_n() / wgmma_n_step;  // of a thread, in a part
   using given = accumulator<C.tile_n>[C.fragments()];
   using sum = accumulator<C.part_n()>[C.fragments()];
 
   struct exchange {
-    quad part[C.math_warpgroups()][parts][quads][128];
+    quad part[C.math_warpgroups()][parts][quads][warpgroup_threads];
     mbarrier parts_landed[C.math_warpgroups()];  // every CTA's part is here
     mbarrier parts_read[C.math_warpgroups()];    // every owner has read what this CTA gave
   };
@@ -41,16 +42,18 @@ struct cluster_sum {
   /// part_n: `total` holds their sums. `turn` counts the tiles; `again`: another one follows.
   TW_DEVICE static bool add(smem& s, int warpgroup, given& acc, sum& total, ring<1>& turn,
                             bool again) {
-    int const t = thread_id() % 128;
+    int const t = thread_id() % warpgroup_threads;
     bool const owns = cluster_rank() < owners;
     s.parts_read[warpgroup].template wait<scope::cluster>(turn.phase ^ 1U);
-    if (owns && t == 0) s.parts_landed[warpgroup].arrive_expect_tx(parts * quads * 128 * 16);
+    if (owns && t == 0)
+      s.parts_landed[warpgroup].arrive_expect_tx(parts * quads * warpgroup_threads *
+                                                 static_cast<int>(sizeof(quad)));
     TW_UNROLL
     for (int owner = 0; owner < owners; ++owner) {
       TW_UNROLL
       for (int q = 0; q < quads; ++q) {
-        int const i = owner * C.part_n() / 2 + 4 * (q % (C.part_n() / 8));
-        accumulator<C.tile_n>& f = acc[q / (C.part_n() / 8)];
+        int const i = owner * C.part_n() / 2 + 4 * (q % (C.part_n() / wgmma_n_step));
+        accumulator<C.tile_n>& f = acc[q / (C.part_n() / wgmma_n_step)];
         store_async(&s.part[warpgroup][cluster_rank()][q][t],
                     quad{{f[i], f[i + 1], f[i + 2], f[i + 3]}}, s.parts_landed[warpgroup], owner);
       }
@@ -71,10 +74,10 @@ struct cluster_sum {
       }
       TW_UNROLL
       for (int e = 0; e < 4; ++e)
-        total[q / (C.part_n() / 8)][4 * (q % (C.part_n() / 8)) + e] = x.v[e];
+        total[q / (C.part_n() / wgmma_n_step)][4 * (q % (C.part_n() / wgmma_n_step)) + e] = x.v[e];
     }
     if (again) {
-      named_barrier_sync(1 + warpgroup, 128);
+      named_barrier_sync(1 + warpgroup, warpgroup_threads);
       if (t < parts) s.parts_read[warpgroup].arrive_remote(t);
     }
     return true;

@@ -2,6 +2,7 @@
 // config.hpp  The one parameter of a GEMM kernel: a struct of scalars. Bytes and counts follow.
 #pragma once
 
+#include "tilewright/arch/limits.hpp"
 #include "tilewright/arch/types.hpp"
 #include "tilewright/base/elem_traits.hpp"
 
@@ -52,21 +53,21 @@ struct gemm_config {
   }
   /// Warpgroups that multiply.
   TW_HD constexpr int math_warpgroups() const {
-    return pingpong || tile_m == 256 ? 2 : tile_m / 64;
+    return pingpong || tile_m == 4 * wgmma_m ? 2 : tile_m / wgmma_m;
   }
   /// Rows of the tile that one of them computes, in steps of 64: the M of wgmma.
   TW_HD constexpr int warpgroup_m() const { return pingpong ? tile_m : tile_m / math_warpgroups(); }
   /// CTAs of a cluster that own columns of a sum over cluster_k, and how many columns each has.
   TW_HD constexpr int owners() const {
     int n = cluster_k;
-    while (n > 1 && tile_n % (8 * n) != 0) --n;
+    while (n > 1 && tile_n % (wgmma_n_step * n) != 0) --n;
     return n;
   }
   TW_HD constexpr int part_n() const { return tile_n / owners(); }
   /// Warpgroups of a cluster that each add their part of a split-K tile, warpgroup_m x tile_n.
   TW_HD constexpr int writers() const { return cluster_m * cluster_n * math_warpgroups(); }
   /// Fragments of 64 rows in a warpgroup.
-  TW_HD constexpr int fragments() const { return warpgroup_m() / 64; }
+  TW_HD constexpr int fragments() const { return warpgroup_m() / wgmma_m; }
   TW_HD constexpr bool gated() const {
     return fused == fusion::gated || fused == fusion::gated_aux;
   }

@@ -4,6 +4,7 @@
 //            number of CTAs may be resident; the result does not depend on who was last.
 #pragma once
 
+#include "tilewright/arch/limits.hpp"
 #include "tilewright/arch/select.hpp"
 #include "tilewright/kernel/sm90/config.hpp"
 #include "tilewright/kernel/sm90/fixup_size.hpp"
@@ -30,7 +31,7 @@ struct fixup {
   static constexpr int group = fixup_group(C.tile_n);
   using fragment = accumulator<C.tile_n>;
   /// A thread's accumulators in fours, and the floats of a warpgroup's part and of a cluster tile.
-  static constexpr int quads = C.tile_n / 8;
+  static constexpr int quads = C.tile_n / wgmma_n_step;
   static constexpr int warpgroup_floats = C.warpgroup_m() * C.tile_n;
   static constexpr int writers = C.writers();  // of a cluster tile
   static constexpr int tile_floats = writers * warpgroup_floats;
@@ -68,14 +69,15 @@ struct fixup {
   /// tile, 0 for one that continues what another began.
   TW_DEVICE static quad* quads_of(fixup_place const& at, int i) {
     std::int64_t const place = 2 * i + (i == 0 ? 1 : 0);
-    return reinterpret_cast<quad*>(at.partials + place * tile_floats) + thread_id_anew() % 128;
+    return reinterpret_cast<quad*>(at.partials + place * tile_floats) +
+           thread_id_anew() % warpgroup_threads;
   }
 
   TW_DEVICE static void write(quad* to, fragment& acc) {
     TW_UNROLL
     for (int q = 0; q < quads; ++q) {
       int const i = 4 * q;
-      to[128 * q] = {{acc[i], acc[i + 1], acc[i + 2], acc[i + 3]}};
+      to[warpgroup_threads * q] = {{acc[i], acc[i + 1], acc[i + 2], acc[i + 3]}};
     }
   }
 
@@ -92,7 +94,7 @@ struct fixup {
         bool const there = part + b * step < end;
         quad const* const from = quads_of(at, there ? part + b * step : first);
         TW_UNROLL
-        for (int q = 0; q < quads; ++q) x[b][q] = from[128 * q];
+        for (int q = 0; q < quads; ++q) x[b][q] = from[warpgroup_threads * q];
       }
       TW_UNROLL
       for (int b = 0; b < at_once; ++b) {
@@ -109,13 +111,13 @@ struct fixup {
   /// Announces what the warpgroup has written. True in the one that makes `count` complete, which
   /// sees what all have written; it leaves the counter at zero for the next launch.
   TW_DEVICE static bool arrive(std::uint32_t* counter, int count, fixup_smem& s, int consumer) {
-    named_barrier_sync(1 + consumer, 128);
-    if (thread_id_anew() % 128 == 0) {
+    named_barrier_sync(1 + consumer, warpgroup_threads);
+    if (thread_id_anew() % warpgroup_threads == 0) {
       bool const last = atomic_add(counter, 1U) == static_cast<std::uint32_t>(count - 1);
       if (last) store_relaxed(counter, 0U);
       s.last[consumer] = last ? 1 : 0;
     }
-    named_barrier_sync(1 + consumer, 128);
+    named_barrier_sync(1 + consumer, warpgroup_threads);
     return s.last[consumer] != 0;
   }
 };

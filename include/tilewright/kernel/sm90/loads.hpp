@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// loads.hpp  The loads of a CTA: boxes of A and B, into the stages of the ring.
+// loads.hpp  The producer's half of the main loop: boxes of A and B by TMA, into the stages.
 #pragma once
 
 #include <type_traits>
 
+#include "tilewright/arch/limits.hpp"
 #include "tilewright/arch/select.hpp"
 #include "tilewright/atom/operand.hpp"
-#include "tilewright/kernel/sm90/tiles.hpp"
+#include "tilewright/kernel/sm90/scheduler.hpp"
 #include "tilewright/pipeline/ring.hpp"
 
 namespace tw {
@@ -21,15 +22,15 @@ struct gemm_loads {
   static constexpr int b_share = C.tile_n / C.cluster_m;     // columns of B one CTA loads
   static constexpr int a_bytes = C.tile_m * C.tile_k() * size_bytes(C.ab);
   static constexpr int b_bytes = C.tile_n * C.tile_k() * size_bytes(C.ab);
-  static_assert(a_share % (C.a_mn ? operand_a::span : 8) == 0 &&
-                    b_share % (C.b_mn ? traits_of(C.ab).span() / 2 : 8) == 0,
+  static_assert(a_share % (C.a_mn ? operand_a::span : core_matrix_rows) == 0 &&
+                    b_share % (C.b_mn ? traits_of(C.ab).span() / 2 : core_matrix_rows) == 0,
                 "[TW0209] a CTA loads whole groups of 8 rows, 64 of an "
                 "MN-major A, 32 of such a B");
-  static_assert(!C.gated() || (!C.b_mn && b_share % 16 == 0),
+  static_assert(!C.gated() || (!C.b_mn && b_share % (2 * core_matrix_rows) == 0),
                 "[TW0209] a CTA loads whole groups of 8 gate and 8 up columns, K-major");
 
-  using tiles = gemm_tiles<C>;
-  using k_range = typename tiles::k_range;
+  using scheduler = tile_scheduler<C>;
+  using k_range = typename scheduler::k_range;
 
   /// The extents of a tile's loads: its rows of A and columns of B, and those of this CTA. Rows
   /// outside of the matrices are not loaded: TMA would fetch zeros for them, at a quarter of the
@@ -49,53 +50,36 @@ struct gemm_loads {
 
   /// Where a segment's tile is, and its K blocks.
   TW_DEVICE static tile_loads loads_of(gemm_params const& p, segment const& seg) {
-    tile_place const tile = tiles::tile_of(p, seg.tile);
+    tile_place const tile = scheduler::tile_of(p, seg.tile);
     int const rank_m = cluster_rank() % C.cluster_m;
     int const rank_n = cluster_rank() / C.cluster_m % C.cluster_n;
     int const m = tile.m * C.tile_m + rank_n * a_share;
-    int const n = tile.n * tiles::cols_of(p) + rank_m * b_share;
+    int const n = tile.n * scheduler::cols_of(p) + rank_m * b_share;
     return {m,
             n,
             tile.batch,
-            tiles::part_of(seg),
+            scheduler::k_blocks_of(seg),
             {in_matrix(p.m - tile.m * C.tile_m, C.tile_m),
-             in_matrix(p.n - tile.n * tiles::cols_of(p), tiles::cols_of(p)),
-             in_matrix(p.m - m, a_share), in_matrix(p.n - n, b_most(p))}};
+             in_matrix(p.n - tile.n * scheduler::cols_of(p), scheduler::cols_of(p)),
+             in_matrix(p.m - m, a_share), in_matrix(p.n - n, max_b_share(p))}};
   }
   /// Columns of B that a CTA loads at most.
-  TW_DEVICE static int b_most(gemm_params const& p) { return C.narrows() ? p.tile_cols : b_share; }
+  TW_DEVICE static int max_b_share(gemm_params const& p) {
+    return C.narrows() ? p.tile_cols : b_share;
+  }
 
-  /// The K blocks of a tile. Part: part_of_tile or whole_tile.
+  /// The maps of A and B, and where a tile's matrices are in them: an index or a tma_place.
+  template <class Matrix>
+  struct sources {
+    tensor_map const &map_a, &map_b;
+    Matrix a_matrix, b_matrix;
+  };
+
+  /// The producer's part of the main loop: fills the stages with the K blocks of a tile. Part:
+  /// part_of_tile or whole_tile. Smem has the members a, b, ab_landed and slot_free.
   template <class Part, class Smem, class Matrix>
   TW_DEVICE static void load_tile(gemm_params const& p, Smem& s, ring<C.stages>& slot,
-                                  tile_loads const& t, Part const& x, tensor_map const& map_a,
-                                  tensor_map const& map_b, Matrix a_matrix, Matrix b_matrix) {
-    int const rank_m = cluster_rank() % C.cluster_m;
-    int const rank_n = cluster_rank() / C.cluster_m % C.cluster_n;
-    auto const same_rows = static_cast<std::uint16_t>(row_of_ranks << rank_m);
-    auto const same_cols =
-        static_cast<std::uint16_t>(((1 << C.cluster_m) - 1) << rank_n * C.cluster_m);
-    auto const load_blocks = [&](auto const& hint_a, auto const& hint_b) {
-      TW_UNROLL_BY_2
-      for (int k = t.blocks.begin; k < t.blocks.end; ++k, slot.next()) {
-        s.slot_free[slot.stage].wait(slot.phase ^ 1U);
-        mbarrier& landed = s.ab_landed[slot.stage];
-        int const a_filled = operand_a::bytes(x.a_rows), b_filled = operand_b::bytes(x.b_rows);
-        landed.arrive_expect_tx(a_filled + b_filled);
-        leave_undefined(s.a[slot.stage] + a_filled, a_bytes - a_filled);
-        leave_undefined(s.b[slot.stage] + b_filled, b_bytes - b_filled);
-        std::byte* const a = s.a[slot.stage] + rank_n * (a_bytes / C.cluster_n);  // (a_share, 64)
-        std::byte* const b = s.b[slot.stage] + rank_m * (b_bytes / C.cluster_m);  // (b_share, 64)
-        load_share<operand_a, a_share, plain_map>(
-            a, t.m, k, a_matrix, x.a_mine, [&](std::byte* box, auto const& at) {
-              load_box<C.cluster_n>(box, map_a, landed, at, same_rows, hint_a);
-            });
-        load_share<operand_b, b_share, b_coords>(
-            b, t.n, k, b_matrix, x.b_mine, [&](std::byte* box, auto const& at) {
-              load_box<C.cluster_m>(box, map_b, landed, at, same_cols, hint_b);
-            });
-      }
-    };
+                                  tile_loads const& t, Part const& x, sources<Matrix> const& from) {
     if constexpr (loaders == 1 && !C.pingpong) {
       // A separate loop: testing the hint in one loop costs as much as issuing the loads (0029).
       l2_load const l2 = C.d_m ? p.a_l2 : p.b_l2;
@@ -103,15 +87,16 @@ struct gemm_loads {
         hinted const hint{l2 == l2_load::evict_first ? evict_first_policy()
                                                      : evict_normal_policy()};
         if constexpr (C.d_m)
-          load_blocks(hint, plain{});
+          load_blocks(s, slot, t, x, from, hint, plain{});
         else
-          load_blocks(plain{}, hint);
+          load_blocks(s, slot, t, x, from, plain{}, hint);
         return;
       }
     }
-    load_blocks(plain{}, plain{});
+    load_blocks(s, slot, t, x, from, plain{}, plain{});
   }
 
+ private:
   /// The L2 cache hint of a box.
   struct plain {
     template <int Rank>
@@ -129,7 +114,35 @@ struct gemm_loads {
     }
   };
 
- private:
+  /// The loop over K blocks: waits for a free stage, announces its bytes, issues its boxes.
+  template <class Part, class Smem, class Matrix, class HintA, class HintB>
+  TW_DEVICE static void load_blocks(Smem& s, ring<C.stages>& slot, tile_loads const& t,
+                                    Part const& x, sources<Matrix> const& from, HintA const& hint_a,
+                                    HintB const& hint_b) {
+    int const rank_m = cluster_rank() % C.cluster_m;
+    int const rank_n = cluster_rank() / C.cluster_m % C.cluster_n;
+    auto const same_rows = static_cast<std::uint16_t>(row_of_ranks << rank_m);
+    auto const same_cols =
+        static_cast<std::uint16_t>(((1 << C.cluster_m) - 1) << rank_n * C.cluster_m);
+    TW_UNROLL_BY_2
+    for (int k = t.blocks.begin; k < t.blocks.end; ++k, slot.next()) {
+      s.slot_free[slot.stage].wait(slot.phase ^ 1U);
+      mbarrier& landed = s.ab_landed[slot.stage];
+      int const a_filled = operand_a::bytes(x.a_rows), b_filled = operand_b::bytes(x.b_rows);
+      landed.arrive_expect_tx(a_filled + b_filled);
+      leave_undefined(s.a[slot.stage] + a_filled, a_bytes - a_filled);
+      leave_undefined(s.b[slot.stage] + b_filled, b_bytes - b_filled);
+      std::byte* const a = s.a[slot.stage] + rank_n * (a_bytes / C.cluster_n);  // (a_share, tile_k)
+      std::byte* const b = s.b[slot.stage] + rank_m * (b_bytes / C.cluster_m);  // (b_share, tile_k)
+      load_share<operand_a, a_share, C.cluster_n, plain_map>(
+          a, box_load<HintA>{from.map_a, landed, same_rows, hint_a}, t.m, k, from.a_matrix,
+          x.a_mine);
+      load_share<operand_b, b_share, C.cluster_m, b_coords>(
+          b, box_load<HintB>{from.map_b, landed, same_cols, hint_b}, t.n, k, from.b_matrix,
+          x.b_mine);
+    }
+  }
+
   /// Coordinates in an operand's tensor map: (contiguous, other, batch), of a batch by pointers
   /// (contiguous, other, place), or of gate and up columns (k, 8 columns, gate or up, groups,
   /// batch).
@@ -143,38 +156,47 @@ struct gemm_loads {
   };
   struct gated_map {
     TW_DEVICE static tma_coord<5> at(tma_coord<2> x, int batch) {
-      return {{x.c[0], 0, 0, x.c[1] / 16, batch}};
+      return {{x.c[0], 0, 0, x.c[1] / (2 * core_matrix_rows), batch}};
     }
   };
   using b_coords = std::conditional_t<C.gated(), gated_map, plain_map>;
 
-  /// Of `most` rows, those inside a matrix that ends `left` rows after the first of them.
-  TW_DEVICE static int in_matrix(int left, int most) {
-    return left <= 0 ? 0 : left < most ? left : most;
+  /// Of `max` rows, those inside a matrix that ends `left` rows after the first of them.
+  TW_DEVICE static int in_matrix(int left, int max) {
+    return left <= 0 ? 0 : left < max ? left : max;
   }
 
-  /// The boxes of `mine` of `Share` rows (of M or N, from `first`) of K block k: of a K-major
-  /// operand one with all rows, of an MN-major one each with a span of them.
-  template <class Operand, int Share, class Map, class Matrix, class Load>
-  TW_DEVICE static void load_share(std::byte* slot, int first, int k, Matrix matrix, int mine,
-                                   Load load) {
+  /// The common arguments of the boxes of one stage of an operand: the map, the barrier that counts
+  /// their bytes, the CTAs that need them, and the L2 cache hint.
+  template <class Hint>
+  struct box_load {
+    tensor_map const& map;
+    mbarrier& landed;
+    std::uint16_t mask;
+    Hint const& hint;
+  };
+
+  /// The boxes of `mine` of `Share` rows (of M or N, from `first`) of K block k, for `Ctas` CTAs:
+  /// of a K-major operand one with all rows, of an MN-major one each with a span of them.
+  template <class Operand, int Share, int Ctas, class Map, class Hint, class Matrix>
+  TW_DEVICE static void load_share(std::byte* slot, box_load<Hint> const& by, int first, int k,
+                                   Matrix matrix, int mine) {
     TW_UNROLL
     for (int i = 0; i < Operand::boxes(Share); ++i)
       if (i * Operand::span < mine)
-        load(slot + Operand::box_offset_bytes(Share, i),
-             Map::at(Operand::box_at(first, k * C.tile_k(), i), matrix));
+        load_box<Ctas>(slot + Operand::box_offset_bytes(Share, i), by,
+                       Map::at(Operand::box_at(first, k * C.tile_k(), i), matrix));
   }
 
-  /// A box, for the `Ctas` CTAs of `mask`; the hint is for CTAs without peers. A CTA that has no
-  /// peer for it must not multicast to itself: that takes twice the time of a load
-  /// (docs/decisions/0015).
+  /// A box; the hint is for CTAs without peers. A CTA that has no peer for it must not multicast to
+  /// itself: that takes twice the time of a load (docs/decisions/0015).
   template <int Ctas, int Rank, class Hint>
-  TW_DEVICE static void load_box(std::byte* box, tensor_map const& map, mbarrier& landed,
-                                 tma_coord<Rank> const& at, std::uint16_t mask, Hint const& hint) {
+  TW_DEVICE static void load_box(std::byte* box, box_load<Hint> const& by,
+                                 tma_coord<Rank> const& at) {
     if constexpr (Ctas > 1)
-      tma_load_multicast(box, map, landed, at, mask);
+      tma_load_multicast(box, by.map, by.landed, at, by.mask);
     else
-      hint.load(box, map, landed, at);
+      by.hint.load(box, by.map, by.landed, at);
   }
 
   /// Bit r for every rank r = 0, cluster_m, 2 * cluster_m, ... of the cluster.

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// limits.hpp  Sizes that the architecture fixes: warps, fragments, shared memory, alignments.
+#pragma once
+
+namespace tw {
+
+/// Threads. CUDA C++ Programming Guide, "Hardware Multithreading"; PTX ISA, "Warpgroup".
+inline constexpr int warp_threads = 32;
+inline constexpr int warpgroup_threads = 128;
+
+/// Rows of A and D of one wgmma. PTX ISA, "Asynchronous Warpgroup Level Matrix Shape".
+inline constexpr int wgmma_m = 64;
+/// Granularity of wgmma's N.
+inline constexpr int wgmma_n_step = 8;
+inline constexpr int max_wgmma_n = 256;
+
+/// Rows of a core matrix, 16 bytes wide each, of which shared-memory operands consist. PTX ISA,
+/// "Asynchronous Warpgroup Level Matrix Shared Memory Layout".
+inline constexpr int core_matrix_rows = 8;
+/// A whole 128-byte swizzle pattern: operand tiles start at multiples of it.
+inline constexpr int swizzle_pattern_bytes = 1024;
+
+/// Shared memory of a CTA, compute capability 9.0. CUDA C++ Programming Guide, "Technical
+/// Specifications per Compute Capability".
+inline constexpr int max_smem_bytes = 227 * 1024;
+
+}  // namespace tw

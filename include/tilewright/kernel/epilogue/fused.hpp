@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// fused.hpp  Fused epilogues: scales, bias, activation, gate, C and an auxiliary output
+//            (problem/epilogue.hpp). ops.hpp computes, this file stores.
+#pragma once
+
+#include "tilewright/arch/select.hpp"
+#include "tilewright/base/unrolled.hpp"
+#include "tilewright/kernel/epilogue/ops.hpp"
+#include "tilewright/kernel/epilogue/store.hpp"
+
+namespace tw {
+
+template <gemm_config C>
+struct fused_epilogue : epilogue_store<C> {
+  using base = epilogue_store<C>;
+  using base::box;
+  using base::epilogue_tiles;
+  using base::tile_regs;
+  using typename base::fragment;
+  using typename base::writer;
+  using ops = epilogue_ops<C>;
+
+  /// Stores a warpgroup's fragments, (64, d_cols) each, one below the other; the first at D(at).
+  template <int Fragments>
+  TW_DEVICE static void store(epilogue_params const& p, epilogue_smem<C>& s, int warpgroup,
+                              fragment_place at, fragment (&acc)[Fragments], staging_state& state) {
+    writer const w{s, warpgroup, thread_id_anew() % warpgroup_threads};
+    if constexpr (!C.aux()) {
+      if (ops::is_simple(p) && base::all_by_tma(p, fragment_at(at, Fragments - 1)))
+        return with_activation(p.fused.act, [&](auto act) {
+          unrolled<Fragments>(
+              [&](auto f) { store_simple(p, w, fragment_at(at, f), acc[f], state, act); });
+        });
+    }
+    unrolled<Fragments>([&](auto f) { store_any(p, w, fragment_at(at, f), acc[f], state); });
+  }
+
+ private:
+  TW_DEVICE static fragment_place fragment_at(fragment_place at, int f) {
+    return {at.row + wgmma_m * f, at.col, at.batch};
+  }
+
+  /// The thread's values of the auxiliary output: x of the results, or of what their gates
+  /// multiply.
+  struct aux_results {
+    fragment& acc;
+    int first, part;
+    TW_DEVICE float operator[](int i) const { return acc[ops::register_of(first, i) + 4 * part]; }
+  };
+
+  /// A fragment with the simple kind of fused epilogue, without code for others in between.
+  template <class Act>
+  TW_DEVICE static void store_simple(epilogue_params const& p, writer const& w, fragment_place at,
+                                     fragment& acc, staging_state& state, Act act) {
+    ops vectors(p, at);
+    unrolled<epilogue_tiles>([&](auto index) {
+      constexpr int j = index;
+      fragment_place const to{at.row, at.col + j * box.cols, at.batch};
+      vectors.share(p, w.smem.vectors[w.warpgroup], {at.row, to.col + box.cols, at.batch});
+      w.template wait_for_tiles<1>();
+      ops::make_simple(p, w.smem.vectors[w.warpgroup], to, acc, j, act);
+      std::byte* const staged_tile = w.smem.staging_tile[w.warpgroup][state.half()];
+      w.fill(staged_tile, tile_results<fragment>{acc, j * tile_regs});
+      fence_proxy_async();  // the writes above are for the async proxy
+      w.sync();
+      base::store_boxes(w, d_of<C>(p, at), staged_tile, to);
+      if (w.leads()) tma_store_commit();
+      state.swap_halves();
+    });
+  }
+
+  /// The same with any fused epilogue; the two staging buffers alternate from one store to the
+  /// next.
+  TW_DEVICE static void store_any(epilogue_params const& p, writer const& w, fragment_place at,
+                                  fragment& acc, staging_state& state) {
+    constexpr bool gated = C.gated();
+    ops vectors(p, at);
+    unrolled<epilogue_tiles>([&](auto index) {
+      constexpr int j = index;
+      fragment_place const to{at.row, at.col + j * box.cols, at.batch};
+      vectors.share(p, w.smem.vectors[w.warpgroup], {at.row, to.col + box.cols, at.batch});
+      w.template wait_for_tiles<1>();
+      ops::make_x(p, w.smem.vectors[w.warpgroup], to, acc, j);
+      if constexpr (C.aux()) {
+        // A box must not reach from the gates' columns into the others.
+        bool const by_tma =
+            base::end_of(to) <= p.fused.aux_tma_end && (!gated || to.col + box.cols <= p.n);
+        unrolled<gated ? 2 : 1>([&](auto part) {
+          store_next(w, aux_destination<C>{p, part}, by_tma, to,
+                     aux_results{acc, j * ops::regs, part}, state);
+          w.template wait_for_tiles<1>();
+        });
+      }
+      ops::make_y(p, to, acc, j);
+      store_next(w, d_of<C>(p, at), base::end_of(to) <= p.tma_end, to,
+                 tile_results<fragment>{acc, j * tile_regs}, state);
+    });
+  }
+
+  /// An epilogue tile through the staging buffer that is next.
+  template <class Destination, class Results>
+  TW_DEVICE static void store_next(writer const& w, Destination const& destination, bool by_tma,
+                                   fragment_place at, Results const& results,
+                                   staging_state& state) {
+    base::store_tile(w, destination, by_tma, w.smem.staging_tile[w.warpgroup][state.half()], at,
+                     results);
+    state.swap_halves();
+  }
+};
+
+}  // namespace tw

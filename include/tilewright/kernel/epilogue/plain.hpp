@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// plain.hpp  The epilogue D = alpha * acc + beta * C, rounded once.
+#pragma once
+
+#include "tilewright/arch/select.hpp"
+#include "tilewright/base/unrolled.hpp"
+#include "tilewright/kernel/epilogue/add_c.hpp"
+#include "tilewright/kernel/epilogue/store.hpp"
+
+namespace tw {
+
+template <gemm_config C>
+struct plain_epilogue : epilogue_store<C> {
+  using base = epilogue_store<C>;
+  using base::box;
+  using base::epilogue_tiles;
+  using base::staged;
+  using base::tile_regs;
+  using typename base::fragment;
+  using typename base::writer;
+
+  /// Stores a warpgroup's fragments, (64, d_cols) each, one below the other; the first at D(at).
+  template <int Fragments>
+  TW_DEVICE static void store(epilogue_params const& p, epilogue_smem<C>& s, int warpgroup,
+                              fragment_place at, fragment (&acc)[Fragments], staging_state& state) {
+    writer const w{s, warpgroup, thread_id_anew() % warpgroup_threads};
+    constexpr int groups = Fragments * epilogue_tiles / staged.group;
+    d_destination<C> const d = d_of<C>(p, at);  // once, for it may read memory
+    bool const sums = are_sums(p, {at.row + wgmma_m * (Fragments - 1), at.col, at.batch});
+    if (sums)
+      unrolled<groups>([&](auto g) { store_sums<g * staged.group>(d, w, at, acc, state); });
+    else
+      store_any(d, w, at, acc, state);
+    if (staged.halves == 2 && groups % 2 != 0) state.swap_halves();
+    state.set_used();
+  }
+
+ private:
+  /// Does TMA store all of them, and are the sums D?
+  TW_DEVICE static bool are_sums(epilogue_params const& p, fragment_place at) {
+    return base::all_by_tma(p, at) && p.alpha == 1.0F && p.c.data == nullptr;
+  }
+
+  /// Where epilogue tile i of a warpgroup's fragments goes; the first fragment is at D(at).
+  TW_DEVICE static fragment_place place_of(fragment_place at, int i) {
+    return {at.row + wgmma_m * (i / epilogue_tiles), at.col + i % epilogue_tiles * box.cols,
+            at.batch};
+  }
+  /// The staging buffer for it.
+  TW_DEVICE static std::byte* staging_for(writer const& w, int i, staging_state const& state) {
+    int const half = staged.halves == 1 ? 0 : state.half(i / staged.group);
+    return w.smem.staging_tile[w.warpgroup][half * staged.group + i % staged.group];
+  }
+
+  /// Epilogue tiles First and following, a group, for which are_sums() holds, as for nearly all.
+  /// Other paths are out of line: even untaken branches cost here (docs/decisions/0019).
+  template <int First, int Fragments>
+  TW_DEVICE static void store_sums(d_destination<C> const& d, writer const& w, fragment_place at,
+                                   fragment (&acc)[Fragments], staging_state const& state) {
+    if (staged.halves == 1 && (First > 0 || state.used())) w.template wait_for_tiles<0>();
+    unrolled<staged.group>([&](auto k) {
+      constexpr int i = First + k, j = i % epilogue_tiles;
+      w.next().fill(staging_for(w, i, state),
+                    tile_results<fragment>{acc[i / epilogue_tiles], j * tile_regs});
+    });
+    fence_proxy_async();  // the writes above are for the async proxy
+    if (staged.halves == 2 && w.leads()) tma_store_wait_read<0>();  // the other half is free
+    w.sync();
+    unrolled<staged.group>([&](auto k) {
+      base::store_boxes(w, d, staging_for(w, First + k, state), place_of(at, First + k));
+    });
+    if (w.leads()) tma_store_commit();
+  }
+
+  /// All epilogue tiles, with any operands: a rolled loop, for its code is half of a kernel's.
+  /// Each turn takes the first tile's results and moves those of the others down.
+  template <int Fragments>
+  TW_DEVICE static void store_any(d_destination<C> const& d, writer const& w, fragment_place at,
+                                  fragment (&acc)[Fragments], staging_state const& state) {
+    TW_NO_UNROLL
+    for (int i = 0; i < Fragments * epilogue_tiles; ++i) {
+      fragment_place const to = place_of(at, i);
+      if (i % staged.group == 0 && (i > 0 || state.used())) w.template wait_for_tiles<0>();
+      scale(d, w.anew(), to, acc[0]);
+      base::store_tile(w.anew(), d, base::end_of(to) <= d.p.tma_end, staging_for(w, i, state), to,
+                       tile_results<fragment>{acc[0], 0});
+      move_down<tile_regs>(acc);
+    }
+  }
+
+  /// Drops the first `By` of a thread's results: the next ones take their place.
+  template <int By, int Fragments>
+  TW_DEVICE static void move_down(fragment (&acc)[Fragments]) {
+    constexpr int size = fragment::size;
+    TW_UNROLL
+    for (int i = By; i < Fragments * size; ++i)
+      acc[(i - By) / size][(i - By) % size] = acc[i / size][i % size];
+  }
+
+  /// A fragment's first tile, at D(at): alpha * acc + beta * C.
+  TW_DEVICE static void scale(d_destination<C> const& d, writer const& w, fragment_place at,
+                              fragment& acc) {
+    epilogue_params const& p = d.p;
+    TW_UNROLL
+    for (int i = 0; i < tile_regs; ++i) acc[i] = times_alpha(p.alpha, acc[i]);
+    if (p.c.data != nullptr)
+      add_c<tile_regs>(p, {at.row + w.first_row(), at.col + w.first_col(), at.batch}, d.end(), acc,
+                       0);
+  }
+};
+
+}  // namespace tw

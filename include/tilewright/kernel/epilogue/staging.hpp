@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// staging.hpp  How a consumer's results get into the staging buffers of shared memory, from which
+// TMA
+//              or plain stores take them: 64 rows of one box's columns each.
+#pragma once
+
+#include "tilewright/arch/accumulator_map.hpp"
+#include "tilewright/arch/limits.hpp"
+#include "tilewright/arch/select.hpp"
+#include "tilewright/base/unrolled.hpp"
+#include "tilewright/kernel/epilogue/d_box.hpp"
+#include "tilewright/kernel/epilogue/ops.hpp"
+#include "tilewright/kernel/epilogue/plain_store.hpp"
+
+namespace tw {
+
+/// Staging buffers of each warpgroup: 64 rows of one box's columns.
+template <gemm_config C>
+struct epilogue_smem {
+  static constexpr int tile_bytes = wgmma_m * d_box_of(C).cols * size_bytes(C.d);
+  alignas(1024) std::byte staging_tile[C.math_warpgroups()][staging_of(C).tiles()][tile_bytes];
+};
+/// And the vectors of a fused epilogue.
+template <gemm_config C>
+requires(C.fused != fusion::none) struct epilogue_smem<C> {
+  static constexpr int tile_bytes = wgmma_m * d_box_of(C).cols * size_bytes(C.d);
+  alignas(1024) std::byte staging_tile[C.math_warpgroups()][staging_of(C).tiles()][tile_bytes];
+  column_vectors<C> vectors[C.math_warpgroups()];
+};
+
+/// The staging buffers of a consumer, from one store to the next: which half comes first, and
+/// whether they have been used. Between two stores TMA may still read the buffers that were filled
+/// last, of two halves not those that come first.
+class staging_state {
+ public:
+  /// The half that the i-th store from now on fills.
+  TW_DEVICE int half(int i = 0) const { return (i + bits_) % 2; }
+  TW_DEVICE void swap_halves() { bits_ ^= 1; }
+  TW_DEVICE bool used() const { return bits_ >= 2; }
+  TW_DEVICE void set_used() { bits_ |= 2; }
+
+ private:
+  int bits_ = 0;  // one register: the half, and 2 once used
+};
+
+/// A thread's results of an epilogue tile: accumulators from `first` on.
+template <class Fragment>
+struct tile_results {
+  Fragment& acc;
+  int first;
+  TW_DEVICE float operator[](int i) const { return acc[first + i]; }
+};
+
+/// A thread of a consumer warpgroup that stores.
+template <gemm_config C>
+struct tile_writer {
+  static constexpr elem type = C.d;
+  static constexpr d_box box = d_box_of(C);
+  static constexpr layout box_layout = d_box_layout(C);  // (rows, cols) of a box
+  static constexpr int tile_regs = box.cols / 2;         // results of a thread in an epilogue tile
+
+  epilogue_smem<C>& smem;
+  int warpgroup;
+  int thread;  // in the warpgroup
+
+  /// For one more epilogue tile. Where each result has a separate address, the compiler must not
+  /// keep those for all tiles.
+  TW_DEVICE tile_writer next() const { return type == elem::f32 ? anew() : *this; }
+  /// The same thread, of whose number nothing is kept: for code without registers to spare.
+  TW_DEVICE tile_writer anew() const {
+    return {smem, warpgroup, thread_id_anew() % warpgroup_threads};
+  }
+  TW_DEVICE int barrier() const { return 1 + warpgroup; }
+  TW_DEVICE bool leads() const { return thread == 0; }
+  TW_DEVICE int warp() const { return thread / warp_threads; }
+  TW_DEVICE int lane() const { return thread % warp_threads; }
+  /// Row and column, in the fragment, of its first element; accumulator_map has the others.
+  TW_DEVICE int first_row() const { return accumulator_map::row_of(warp(), lane()); }
+  TW_DEVICE int first_col() const { return accumulator_map::col_of(lane()); }
+
+  /// The warpgroup goes on when all TMA stores but the last `Pending` have read their buffers;
+  /// plain stores have then.
+  template <int Pending>
+  TW_DEVICE void wait_for_tiles() const {
+    if (leads()) tma_store_wait_read<Pending>();
+    sync();
+  }
+  TW_DEVICE void sync() const { named_barrier_sync(barrier(), warpgroup_threads); }
+
+  /// Writes the thread's results to a staging buffer. Results: value i is results[i].
+  template <class Results>
+  TW_DEVICE void fill(std::byte* tile, Results const& results) const {
+    if constexpr (type == elem::f32)
+      fill_32(reinterpret_cast<float*>(tile), results);
+    else if constexpr (box.m_major)
+      fill_16_transposed(reinterpret_cast<std::uint16_t*>(tile), results);
+    else
+      fill_16(reinterpret_cast<std::uint16_t*>(tile), results);
+  }
+
+ private:
+  /// Rows and columns of one stmatrix matrix, and of two side by side; rows of a warp.
+  static constexpr int matrix = core_matrix_rows, matrix_pair = 2 * matrix;
+  static constexpr int warp_rows = wgmma_m * warp_threads / warpgroup_threads;
+
+  /// Results i, i+1 as two 16-bit values.
+  template <class Results>
+  TW_DEVICE static std::uint32_t packed(Results const& results, int i) {
+    return pack2<type>(results[i], results[i + 1]);
+  }
+
+  /// 16-bit row-major D: 16 columns with each stmatrix, 8 where the box has no more of them.
+  template <class Results>
+  TW_DEVICE void fill_16(std::uint16_t* s, Results const& results) const {  // (64, box.cols)
+    int const row = warp_rows * warp() + lane() % matrix_pair;
+    unrolled<(box.cols + matrix_pair - 1) / matrix_pair>([&](auto step) {
+      constexpr int q = step;
+      constexpr bool half = box.cols - matrix_pair * q == matrix;
+      int const i = matrix * q,
+                col = matrix_pair * q + (half ? 0 : matrix * (lane() / matrix_pair));
+      std::uint16_t* const at = s + offset<box_layout>(row, col);
+      if constexpr (half)
+        stmatrix<2>(at, b32<2>{{packed(results, i), packed(results, i + 2)}});
+      else
+        stmatrix<4>(at, b32<4>{{packed(results, i), packed(results, i + 2), packed(results, i + 4),
+                                packed(results, i + 6)}});
+    });
+  }
+
+  /// 16-bit M-major D: the same with transposed matrices, whose stored rows are columns of D.
+  template <class Results>
+  TW_DEVICE void fill_16_transposed(std::uint16_t* s,
+                                    Results const& results) const {  // (64, box.cols)
+    int const row = warp_rows * warp() + matrix * (lane() / matrix % 2);
+    unrolled<(box.cols + matrix_pair - 1) / matrix_pair>([&](auto step) {
+      constexpr int q = step;
+      constexpr bool half = box.cols - matrix_pair * q == matrix;
+      int const i = matrix * q, col = matrix_pair * q + lane() % matrix +
+                                      (half ? 0 : matrix * (lane() / matrix_pair));
+      std::uint16_t* const at = s + offset<box_layout>(row, col);
+      if constexpr (half)
+        stmatrix<2, true>(at, b32<2>{{packed(results, i), packed(results, i + 2)}});
+      else
+        stmatrix<4, true>(at, b32<4>{{packed(results, i), packed(results, i + 2),
+                                      packed(results, i + 4), packed(results, i + 6)}});
+    });
+  }
+
+  /// 32-bit D, an element at a time; a row-major box takes neighbours together.
+  template <class Results>
+  TW_DEVICE void fill_32(float* s, Results const& results) const {  // (64, box.cols)
+    TW_UNROLL
+    for (int i = 0; i < tile_regs; ++i) {
+      int const row = first_row() + accumulator_map::row_of_register(i);
+      int const col = first_col() + accumulator_map::col_of_register(i);
+      s[plain_store<C>::offset_in_tile(row, col)] = results[i];
+    }
+  }
+};
+
+}  // namespace tw

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// check_config.hpp  The configurations that the kernel can be compiled for.
+#pragma once
+
+#include "tilewright/arch/limits.hpp"
+#include "tilewright/kernel/sm90/config.hpp"
+
+namespace tw {
+
+/// True; a configuration that breaks a rule does not compile, and the message names the rule.
+template <gemm_config C>
+constexpr bool is_checked() {
+  static_assert(
+      C.tile_m % wgmma_m == 0 && C.tile_m > 0 && C.tile_m <= 4 * wgmma_m && C.fragments() <= 2,
+      "[TW0203] tile M is 64, 128, 192 or 256; 64 or 128 in ping-pong");
+  static_assert(
+      C.tile_n % wgmma_n_step == 0 && C.tile_n <= max_wgmma_n && C.fragments() * C.tile_n <= 416,
+      "[TW0205] tile N is a multiple of 8, up to 256 and 208 "
+      "accumulators per thread");
+  static_assert(
+      !C.narrows() || (C.least_n % wgmma_n_step == 0 && C.least_n > 0 && C.least_n < C.tile_n),
+      "[TW0205] the narrowest tile has a multiple of 8 columns, "
+      "fewer than tile N");
+  static_assert(!C.narrows() || (C.cluster_m == 1 && C.cluster_k == 1 && !C.b_mn && C.d_m &&
+                                 C.fused == fusion::none),
+                "[TW0204] tiles narrow where no peer needs the same columns, B is K-major "
+                "and D M-major");
+  static_assert(C.cluster_k == 1 || C.cluster_m * C.cluster_n == 1,
+                "[TW0204] a cluster shares K or loads, not both");
+  static_assert(C.cluster_k == 1 || !C.pingpong, "[TW0204] no ping-pong where a cluster shares K");
+  static_assert(C.cluster_k == 1 || C.fused == fusion::none,
+                "[TW0204] no fused epilogue where a cluster shares K");
+  return true;
+}
+
+}  // namespace tw

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// mainloop.hpp  The consumers' half of the main loop: waits for stages, multiplies them by wgmma,
+//               frees them. loads.hpp has the producer's half.
+#pragma once
+
+#include "tilewright/arch/limits.hpp"
+#include "tilewright/arch/select.hpp"
+#include "tilewright/atom/operand.hpp"
+#include "tilewright/base/unrolled.hpp"
+#include "tilewright/kernel/sm90/loads.hpp"
+#include "tilewright/pipeline/ring.hpp"
+
+namespace tw {
+
+/// Smem, in all functions: shared memory with the members a, b, ab_landed and slot_free.
+template <gemm_config C>
+struct gemm_mainloop {
+  using loads = gemm_loads<C>;
+  using operand_a = typename loads::operand_a;
+  using operand_b = typename loads::operand_b;
+  static constexpr int a_share = loads::a_share, b_share = loads::b_share;
+  static constexpr int loaders = loads::loaders;   // CTAs that fill each other's slots
+  static constexpr int fragments = C.fragments();  // of wgmma_m rows, per consumer
+  static constexpr int tile_k = C.tile_k();
+
+  template <int Cols>
+  using accumulators = accumulator<Cols>[fragments];
+
+  /// One thread initialises the barriers of the stages.
+  template <class Smem>
+  TW_DEVICE static void init(Smem& s) {
+    for (int i = 0; i < C.stages; ++i) {
+      s.ab_landed[i].init(1);
+      s.slot_free[i].init((C.pingpong ? 1 : C.math_warpgroups()) * loaders);
+    }
+  }
+
+  /// acc = the sum over `blocks` K blocks, of rows from first_row of the CTA's tile. `issued` is
+  /// notified when all wgmmas have been issued.
+  template <class Smem, class Issued>
+  TW_DEVICE static void run(gemm_params const& p, Smem& s, ring<C.stages>& slot, int first_row,
+                            int blocks, accumulators<C.tile_n>& acc, Issued const& issued) {
+    if constexpr (C.narrows())
+      add_narrow<C.tile_n>(p, s, slot, first_row, blocks, acc, issued);
+    else
+      add_blocks(s, slot, first_row, blocks, acc, issued);
+  }
+
+  /// Frees the stages of `blocks` K blocks as they land. One thread waits and signals all CTAs:
+  /// another could sleep while a stage is filled again, where those that fill it do not wait for
+  /// that thread. It must not run ahead either: the parity of a stage cannot tell turns of the ring
+  /// further apart.
+  template <class Smem>
+  TW_DEVICE static void skip(Smem& s, int consumer, ring<C.stages>& slot, int blocks) {
+    if (thread_id() % warpgroup_threads == 0) {
+      ring<C.stages> at = slot;
+      for (int k = 0; k < blocks; ++k, at.next()) {
+        s.ab_landed[at.stage].wait(at.phase);
+        TW_UNROLL
+        for (int cta = 0; cta < loaders; ++cta) release_to(s, at.stage, cta);
+      }
+    }
+    named_barrier_sync(1 + consumer, warpgroup_threads);
+    slot.skip(blocks);
+  }
+
+ private:
+  /// acc = the sum over `blocks` K blocks; `issued` is notified when all
+  /// wgmmas have been issued.
+  template <int Cols, class Smem, class Issued>
+  TW_DEVICE static void add_blocks(Smem& s, ring<C.stages>& slot, int first_row, int blocks,
+                                   accumulators<Cols>& acc, Issued const& issued) {
+    int held = 0;  // the stage whose wgmma group may still be in flight
+    if constexpr (C.cluster_k > 1) clear(acc);
+    if constexpr (C.cluster_k == 1) {  // the first block does not read the accumulators
+      s.ab_landed[slot.stage].wait(slot.phase);
+      multiply(acc, s.a[slot.stage], s.b[slot.stage], first_row, false);
+      held = slot.stage;
+      slot.next();
+    }
+    TW_UNROLL_BY_2  // by 4, as nvcc does by itself, takes twice as long to compile
+        for (int k = C.cluster_k == 1 ? 1 : 0; k < blocks; ++k, slot.next()) {
+      s.ab_landed[slot.stage].wait(slot.phase);
+      multiply(acc, s.a[slot.stage], s.b[slot.stage], first_row, true);
+      wait<1>(acc);  // the group before this one has finished: its stage is free
+      if (k > 0) release(s, held);
+      held = slot.stage;
+    }
+    issued.notify();
+    wait<0>(acc);
+    if (C.cluster_k == 1 || blocks > 0) release(s, held);
+  }
+
+  /// The same for the launch's tile_cols columns: a main loop for each number of them, `Cols` and
+  /// below. Later elements of acc are not stored.
+  template <int Cols, class Smem, class Issued>
+  TW_DEVICE static void add_narrow(gemm_params const& p, Smem& s, ring<C.stages>& slot,
+                                   int first_row, int blocks, accumulators<C.tile_n>& acc,
+                                   Issued const& issued) {
+    if (Cols == C.least_n || p.tile_cols == Cols) {
+      accumulators<Cols> narrow;
+      add_blocks(s, slot, first_row, blocks, narrow, issued);
+      unrolled<fragments>([&](auto f) {
+        TW_UNROLL
+        for (int i = 0; i < acc[f].size; ++i) acc[f][i] = i < narrow[f].size ? narrow[f][i] : 0;
+      });
+    } else if constexpr (Cols > C.least_n) {
+      add_narrow<Cols - wgmma_n_step>(p, s, slot, first_row, blocks, acc, issued);
+    }
+  }
+
+  /// One K block as a wgmma group: each acc (64, Cols) += A (64, tile_k) * B (Cols, tile_k)^T.
+  template <int Cols>
+  TW_DEVICE static void multiply(accumulators<Cols>& acc, std::byte* a, std::byte* b, int first_row,
+                                 bool accumulate) {
+    if constexpr (fragments == 1)
+      wgmma_fence(acc[0]);
+    else
+      wgmma_fence(acc[0], acc[1]);
+    smem_desc const a_desc = operand_a::desc(smem_addr(a), a_share, first_row, 0);
+    smem_desc const b_desc = operand_b::desc(smem_addr(b), b_share, 0, 0);
+    TW_UNROLL
+    for (int k = 0; k < tile_k; k += traits_of(C.ab).mma_k())
+      unrolled<fragments>([&](auto f) {
+        wgmma<C.ab, C.a_major(), C.b_major()>(
+            acc[f], a_desc + operand_a::start_bytes(a_share, wgmma_m * f, k),
+            b_desc + operand_b::start_bytes(b_share, 0, k), accumulate || k > 0);
+      });
+    wgmma_commit();
+  }
+
+  template <int Cols>
+  TW_DEVICE static void clear(accumulators<Cols>& acc) {
+    unrolled<fragments>([&](auto f) {
+      TW_UNROLL
+      for (int i = 0; i < acc[f].size; ++i) acc[f][i] = 0;
+    });
+  }
+
+  template <int Pending, int Cols>
+  TW_DEVICE static void wait(accumulators<Cols>& acc) {
+    if constexpr (fragments == 1)
+      wgmma_wait<Pending>(acc[0]);
+    else
+      wgmma_wait<Pending>(acc[0], acc[1]);
+  }
+
+  /// Signals every CTA that loads into this slot that this warpgroup has read it. Relaxed: nothing
+  /// was written, and the reads are complete since wgmma_wait (docs/decisions/0004).
+  template <class Smem>
+  TW_DEVICE static void release(Smem& s, int stage) {
+    int const t = thread_id() % warpgroup_threads;
+    if (t < loaders) release_to(s, stage, t);
+  }
+  template <class Smem>
+  TW_DEVICE static void release_to(Smem& s, int stage, int cta) {
+    if constexpr (loaders == 1)
+      s.slot_free[stage].arrive();
+    else
+      s.slot_free[stage].arrive_remote_relaxed(cta);
+  }
+};
+
+}  // namespace tw
