@@ -13,7 +13,8 @@
 //   MN-major,                                   the next 8 of k:     the next 8 of mn: a box
 //   no swizzle                                  128
 //
-// Note the last row: without swizzle an MN-major operand exchanges the two offsets.
+// Note the last row: without swizzle an MN-major operand exchanges the two offsets. All of this
+// follows from the tile's layout, layout_of(): descriptors, offsets and boxes are derived from it.
 // Source: PTX ISA, wgmma, "Leading Dimension Byte Offset", "Stride Dimension Byte Offset" and
 // "Canonical Layouts"; the table of the last, with T = 8 elements and c = span / 16 bytes:
 //   K-major   no swizzle  ((8,m),(T,2k)):((1T,SBO),(1,LBO))
@@ -23,7 +24,9 @@
 #pragma once
 
 #include "tilewright/arch/types.hpp"
+#include "tilewright/atom/descriptor.hpp"
 #include "tilewright/base/elem_traits.hpp"
+#include "tilewright/layout/tile_to_shape.hpp"
 
 namespace tw {
 
@@ -38,11 +41,37 @@ struct operand_tile {
   static constexpr elem_traits traits = traits_of(AB);
   static_assert(traits.mma_operand && (Major == operand_major::k || !traits.k_major_only),
                 "[TW0208] wgmma has no operands of this type and major");
-  static constexpr swizzle_mode mode = S;
-  static constexpr int span_bytes = swizzle_span_bytes(S);
-  static constexpr int span = traits.in_bytes(span_bytes);  // elements
+  static constexpr int span = traits.in_bytes(swizzle_span_bytes(S));  // elements
   static_assert(K % traits.mma_k() == 0 && K % span == 0 && K <= 256,
                 "[TW0207] K: whole spans, up to 256");
+
+  /// The tile in shared memory, (mn, k) -> element: the atom of the swizzle, repeated across the
+  /// spans first, so that all rows of a span are one TMA box. An MN-major extent is rounded up to
+  /// whole spans.
+  TW_HD static constexpr layout layout_of(int extent) {
+    if (Major == operand_major::k)
+      return tile_to_shape(smem_atom(Major, smem_swizzle_of(S), traits.bits), make_shape(extent, K),
+                           make_tree(0, 1));
+    return tile_to_shape(smem_atom(Major, smem_swizzle_of(S), traits.bits),
+                         make_shape((extent + span - 1) / span * span, K), make_tree(1, 0));
+  }
+
+ private:
+  /// A tile of two atoms along M or N: what does not depend on the extent is read from it.
+  static constexpr layout sample = layout_of(2 * (Major == operand_major::k ? 8 : span));
+  static constexpr operand_places places =
+      places_of_operand(operand_step(sample, traits.bits, 0), Major, traits.bits);
+  TW_HD static constexpr int plain_bytes(int mn, int k) {
+    return static_cast<int>(plain(sample)(mn, k) * traits.bits / 8);
+  }
+  /// From a row of a span to the next, and of an MN-major tile from a span to the next.
+  static constexpr int row_bytes =
+      Major == operand_major::k ? plain_bytes(1, 0) : plain_bytes(0, 1);
+  static constexpr int next_span_bytes = Major == operand_major::k ? 0 : plain_bytes(span, 0);
+
+ public:
+  static constexpr swizzle_mode mode = mode_of(smem_swizzle_of(sample, traits.bits));
+  static constexpr int span_bytes = row_bytes;
 
   /// The box to give the tensor map, whose dimension 0 is the contiguous one.
   TW_HD static constexpr operand_box box(int extent) {
@@ -52,7 +81,7 @@ struct operand_tile {
     return Major == operand_major::k ? K / span : (extent + span - 1) / span;
   }
   TW_HD static constexpr int box_bytes(int extent) {
-    return span_bytes * (Major == operand_major::k ? extent : K);
+    return Major == operand_major::k ? row_bytes * extent : next_span_bytes;
   }
   /// Shared memory of the tile. An MN-major extent is rounded up to whole spans.
   TW_HD static constexpr int bytes(int extent) { return boxes(extent) * box_bytes(extent); }
@@ -67,38 +96,25 @@ struct operand_tile {
 
   /// Where element (mn, k) lies in the tile.
   TW_HD static constexpr int offset_bytes(int extent, int mn, int k) {
-    int const inner = Major == operand_major::k ? k : mn;
-    int const outer = Major == operand_major::k ? mn : k;
-    int const plain =
-        inner / span * box_bytes(extent) + outer * span_bytes + inner % span * size_bytes(AB);
-    return static_cast<int>(swizzled(static_cast<std::uint32_t>(plain), S));
+    return static_cast<int>(layout_of(extent)(mn, k) * traits.bits / 8);
   }
 
   /// From the descriptor of (0, 0) to that of (mn, k), in bytes: desc + start_bytes.
   TW_HD static constexpr int start_bytes(int extent, int mn, int k) {
-    int const next_box = box_bytes(extent);
     return Major == operand_major::k
-               ? k / span * next_box + mn * span_bytes + k % span * size_bytes(AB)
-               : mn / span * next_box + k * span_bytes;
+               ? k / span * box_bytes(extent) + mn * row_bytes + k % span * traits.bits / 8
+               : mn / span * next_span_bytes + k * row_bytes;
   }
 
   /// Descriptor of the rows from `mn` and the K of one wgmma from `k`. mn: a multiple of 8
   /// (K-major) or of a span (MN-major); k: a multiple of that K.
   TW_HD static constexpr smem_desc desc(std::uint32_t tile_address, int extent, int mn, int k) {
-    constexpr int group = 8 * span_bytes;
-    int const next_box = box_bytes(extent), start = start_bytes(extent, mn, k);
-    if (Major == operand_major::k)
-      return make(tile_address, start, S == swizzle_mode::none ? next_box : 16, group);
-    if (S == swizzle_mode::none) return make(tile_address, start, group, next_box);
-    return make(tile_address, start, next_box, group);
-  }
-
- private:
-  TW_HD static constexpr smem_desc make(std::uint32_t tile_address, int start, int leading_bytes,
-                                        int stride_bytes) {
-    return make_smem_desc(tile_address + static_cast<std::uint32_t>(start),
-                          static_cast<std::uint32_t>(leading_bytes),
-                          static_cast<std::uint32_t>(stride_bytes), S);
+    // Without swizzle the next 8 of k of a K-major tile lie in the next box, a whole extent away.
+    bool const next_in_box = Major == operand_major::k && S == swizzle_mode::none;
+    auto const leading = static_cast<std::uint32_t>(places.leading_bytes);
+    return make_smem_desc(tile_address + static_cast<std::uint32_t>(start_bytes(extent, mn, k)),
+                          next_in_box ? static_cast<std::uint32_t>(box_bytes(extent)) : leading,
+                          static_cast<std::uint32_t>(places.stride_bytes), mode);
   }
 };
 
