@@ -80,4 +80,18 @@ inline std::optional<named_epilogue> find_epilogue(std::string name) {
   return e;
 }
 
+/// The words of find_epilogue: "bias, relu, gelu, gelu_erf, ...".
+inline std::string epilogue_words() {
+  std::string text = "bias";
+  auto const add = [&](std::string_view word) {
+    text += ", ";
+    for (char const c : word) text += c == '-' ? '_' : c;
+  };
+  for (activation_names const& a : all_activations)
+    if (a.id != activation::none) add(a.word);
+  for (activation_names const& a : all_activations) add(a.gated_word);
+  for (char const* word : {"split", "interleaved", "residual"}) add(word);
+  return text;
+}
+
 }  // namespace tw::bench

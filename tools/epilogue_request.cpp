@@ -28,6 +28,15 @@ constexpr auto activation_words = words_by(&activation_names::word);
 /// Names of gated units: what becomes of the gate.
 constexpr auto gated_units = words_by(&activation_names::gated_word);
 
+/// "none, relu, gelu, gelu-erf or silu".
+template <std::size_t Count>
+std::string one_or_another(std::array<activation_word, Count> const& words) {
+  std::string text;
+  for (std::size_t i = 0; i < Count; ++i)
+    text += std::string(i == 0 ? "" : i + 1 == Count ? " or " : ", ") + words[i].text;
+  return text;
+}
+
 std::vector<std::string> gate_words() {
   std::vector<std::string> words;
   for (activation_word const& unit : gated_units)
@@ -117,14 +126,14 @@ void add_epilogue_options(CLI::App& verb, epilogue_request& r) {
   verb.add_option("--col-scale", r.col_scale, "vector of N factors, f32");
   CLI::Option* const act = verb.add_option_function<std::string>(
       "--activation", [&r](std::string const& text) { r.act = parse_activation(text).value(); },
-      "none, relu, gelu (by tanh), gelu-erf or silu, after scales, bias and C");
+      one_or_another(activation_words) + ", after scales, bias and C");
   std::vector<std::string> words;
   for (activation_word const& known : activation_words) words.push_back(known.text);
   act->transform(epilogue_word(std::move(words), false));
   CLI::Option* const gate = verb.add_option_function<std::string>(
       "--gate", [&r](std::string const& text) { set_gate(r, text); },
-      "UNIT:ORDER, half of B's columns are gates and D has N/2: swiglu, geglu, geglu-erf, "
-      "reglu or bilinear; split (gates first) or interleaved (gate, up, gate, up)");
+      "UNIT:ORDER, half of B's columns are gates and D has N/2: " + one_or_another(gated_units) +
+          "; split (gates first) or interleaved (gate, up, gate, up)");
   gate->transform(epilogue_word(gate_words(), true))->excludes(act);
   verb.add_option("--aux", r.aux, "where the values before the activation go, MxN, of D's type");
   verb.add_option("--residual", r.residual, "matrix of D's shape that is added last");

@@ -97,9 +97,8 @@ void add_plan_command(CLI::App& app, int& status) {
       ->transform(one_of({"TN", "TT", "NT", "NN"}))
       ->capture_default_str();
   verb->add_option("--epilogue", r->epilogue,
-                   "words joined by _: bias, relu, gelu, gelu_erf, silu, swiglu, geglu, reglu, "
-                   "bilinear, interleaved, residual; also as gemm has them, swiglu:interleaved "
-                   "(docs/epilogues.md)")
+                   "words joined by _: " + bench::epilogue_words() +
+                       "; also as gemm has them, swiglu:interleaved (docs/epilogues.md)")
       ->check([](std::string const& text) {
         return bench::find_epilogue(text) ? "" : "no epilogue has the name " + text;
       });
