@@ -33,7 +33,8 @@ struct layout_request {
   bool json = false;
   bool jsonl = false;
   bool operations = false;
-  std::string described;  // --op
+  bool help = false;
+  std::string described;  // --help OP
 };
 
 bool fits_a_screen(answer const& a) {
@@ -63,24 +64,32 @@ std::string answer_text(layout_request const& request, bool coloured) {
   return written(picture_of(request.picture), request.print, coloured);
 }
 
-/// What an operation takes, an example and its answer.
+/// Arguments and law of an operation, an example and its answer.
 void describe(std::string const& name) {
   if (!std::ranges::binary_search(operations(), name)) call(name, std::vector<std::string>{});
-  signature const* const s = signature_of(name);
-  if (s == nullptr) {
-    fmt::print("{}: docs/laws.md has its law and an example\n", name);
-    return;
+  signature const s = signature_of(name);
+  fmt::print("{}({})\n", name, s.arguments);
+  if (!s.meaning.empty()) fmt::print("  {}\n", s.meaning);
+  fmt::print("  law      {}\n  example  {}\n", s.law, s.example);
+  std::string const shown = evaluate(s.example).text();
+  for (std::size_t at = 0; at <= shown.size();) {
+    std::size_t const end = std::min(shown.find('\n', at), shown.size());
+    fmt::print("  {:<9}{}\n", at == 0 ? "answer" : "", shown.substr(at, end - at));
+    at = end + 1;
   }
-  fmt::print("{}({})\n  {}\n  {}\n", name, s->arguments, s->example, evaluate(s->example).text());
 }
 
-exit_status answer_request(layout_request request) {
+exit_status answer_request(layout_request request, std::string const& verb_help) {
   if (request.jsonl) {
     answer_lines(std::cin, std::cout);
     return exit_status::done;
   }
   if (request.operations) {
     for (std::string_view const name : operations()) fmt::print("{}\n", name);
+    return exit_status::done;
+  }
+  if (request.help && request.described.empty()) {
+    fmt::print("{}", verb_help);
     return exit_status::done;
   }
   if (!request.described.empty()) {
@@ -144,11 +153,18 @@ void add_layout_command(CLI::App& app, int& status) {
   verb->add_flag("--json", request->json, "the same as --print json");
   verb->add_flag("--jsonl", request->jsonl,
                  "answer lines {\"id\", \"op\", \"args\"} from stdin, one JSON object per line");
-  verb->add_option("--op", request->described,
-                   "what an operation takes, with an example: --op smem_atom");
+  verb->set_help_flag();
+  CLI::Option const* const help =
+      verb->add_option("-h,--help,--op", request->described,
+                       "print this help; with the name of an operation its arguments, law and "
+                       "example: --help smem_atom")
+          ->type_name("[OP]")
+          ->expected(0, 1);
   verb->add_flag("--ops", request->operations, "list the operations");
-  verb->callback([request, &status] {
-    status = static_cast<int>(guarded(request->json, [&] { return answer_request(*request); }));
+  verb->callback([request, verb, help, &app, &status] {
+    request->help = help->count() > 0;
+    status = static_cast<int>(guarded(
+        request->json, [&] { return answer_request(*request, verb->help(app.get_name())); }));
   });
 }
 

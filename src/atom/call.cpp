@@ -187,13 +187,11 @@ answer call(std::string_view op, std::vector<argument> const& args) {
   }
   int const n = static_cast<int>(args.size());
   if (n < row->least || n > row->most) {
-    signature const* const row_of = signature_of(op);
+    signature const of_op = signature_of(op);
     throw rejected({"TW0120", fmt::format("arguments of {}", op), std::to_string(n),
                     row->least == row->most ? std::to_string(row->least)
                                             : fmt::format("{} to {}", row->least, row->most),
-                    row_of == nullptr ? ""
-                                      : fmt::format("{}({}), such as {}", op, row_of->arguments,
-                                                    row_of->example)});
+                    fmt::format("{}({}), such as {}", op, of_op.arguments, of_op.example)});
   }
   return row->apply(detail::arguments(args));
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// signatures.hpp  The arguments of each operation; docs/laws.md has the laws.
-// Example:  tests/layout/spelling_test.cpp
+// signatures.hpp  Arguments, law and example of each operation, for `tilewright layout --help`.
+// Ensures:  every operation of call.hpp has all three
+// Example:  tests/layout/operation_help_test.cpp
 #pragma once
 
 #include <span>
@@ -9,11 +10,21 @@
 namespace tw {
 
 struct signature {
-  std::string_view operation, arguments, example;
+  std::string_view operation, arguments, law = {}, example = {}, meaning = {};
 };
 
-std::span<signature const> signatures();
+/// Law and example of an operation of the algebra, from tests/law (gen/laws.py writes the table).
+struct law_text {
+  std::string_view operation, meaning, law, example, answer;
+};
+
+std::span<law_text const> laws();
 /// Null for an operation without a row.
-signature const* signature_of(std::string_view operation);
+law_text const* law_of(std::string_view operation);
+
+/// The arguments of each operation.
+std::span<signature const> signatures();
+/// Arguments, law and example; empty for a name that is no operation.
+signature signature_of(std::string_view operation);
 
 }  // namespace tw

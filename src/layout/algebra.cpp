@@ -22,7 +22,10 @@ answer two_layouts(arguments const& a) {
 /// A o B, written so.
 answer composed(arguments const& a) {
   std::string_view const text = a.text(0);
-  std::size_t const o = text.find('o', text.starts_with("Sw") ? text.rfind('o') + 1 : 0);
+  std::size_t o = text.find('o');  // "Sw<...> o offset o L" contains two of them
+  for (int i = 0; i < 2 && text.starts_with("Sw") && o != std::string_view::npos; ++i) {
+    o = text.find('o', o + 1);
+  }
   if (o == std::string_view::npos) refuse_text(static_cast<i64>(text.size()), 1);
   std::string const left(text.substr(0, o));
   std::string const right(text.substr(o + 1));

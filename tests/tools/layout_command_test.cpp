@@ -37,6 +37,18 @@ TEST(layout_command, leaves_known_at_run_time_have_text_but_no_offsets) {
   EXPECT_EQ(run({"($0,$1):($2,1)", "--print", "svg"}).status, 2);
 }
 
+TEST(layout_command, help_describes_an_operation) {
+  std::string const of_coalesce = run({"--help", "coalesce"}).out;
+  EXPECT_EQ(of_coalesce.rfind("coalesce(layout[, profile])\n", 0), 0U) << of_coalesce;
+  EXPECT_NE(of_coalesce.find("law      R(i) == L(i);"), std::string::npos) << of_coalesce;
+  EXPECT_NE(of_coalesce.find("example  coalesce((2,1,6):(1,6,2))\n  answer   12:1\n"),
+            std::string::npos);
+  EXPECT_EQ(run({"-h", "coalesce"}).out, of_coalesce);
+  EXPECT_EQ(run({"--op", "coalesce"}).out, of_coalesce);
+  EXPECT_NE(run({"--help"}).out.find("Usage: tilewright layout"), std::string::npos);
+  EXPECT_NE(run({"--help", "coalesc"}).err.find("did you mean coalesce"), std::string::npos);
+}
+
 TEST(layout_command, draws_into_files) {
   scratch const folder;
   for (auto const& [how, begin] : {std::pair{"svg", "<svg xmlns="},
