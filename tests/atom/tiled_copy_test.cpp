@@ -6,6 +6,7 @@
 
 #include <map>
 
+#include "tests/layout/random.hpp"
 #include "tilewright/atom/copy_find.hpp"
 #include "tilewright/atom/copy_names.hpp"
 #include "tilewright/atom/mma_names.hpp"
@@ -39,6 +40,44 @@ constexpr char const* tiled[] = {
     "tiled_copy_C_atom(copy_atom(copy.sm90.stmatrix.x2,16),"
     "tiled_mma(SM90_64x96x16_F32BF16BF16_SS_K_K,(2,1,1)))",
 };
+
+/// A tile of 2^20 cells is checked while this file compiles.
+constexpr tiled_copy wide =
+    make_cotiled_copy(in_values(copy_atom_named("copy.universal.128"), 16),
+                      "((128,8),(8,128)):((8,1024),(1,8192))"_L, "(1024,1024):(1024,1)"_L);
+static_assert(wide.threads() == 1024 && wide.values() == 1024);
+
+/// The check of leaves refuses exactly the maps of which a cell is wrong.
+TEST(TiledCopy, CotiledMapsAreCheckedAsCellByCell) {
+  int right = 0, wrong = 0;
+  tw_test::random_source r(2094);
+  for (int trial = 0; trial < 20000; ++trial) {
+    layout const data = tw_test::random_layout(r);
+    layout const tv = tw_test::random_layout(r);
+    layout places;
+    try {
+      places = composition(left_inverse(data), tv);
+    } catch (std::exception const&) {
+      continue;  // no map to check
+    }
+    bool all = true;
+    for (i64 i = 0; i < size(tv); ++i) {
+      i64 const at = places(i);
+      all = all && at >= 0 && at < size(data) && data(at) == tv(i);
+    }
+    bool accepted = true;
+    try {
+      detail::check_covered(data, places, tv);
+    } catch (std::exception const&) {
+      accepted = false;
+    }
+    (all ? right : wrong) += 1;
+    ASSERT_EQ(accepted, all) << to_string(data) << " and " << to_string(tv) << ": "
+                             << to_string(places);
+  }
+  EXPECT_GT(right, 100);
+  EXPECT_GT(wrong, 100);
+}
 
 /// Law: source and destination name the same places, each as often as every other.
 TEST(TiledCopy, SidesCoverTheSamePlaces) {

@@ -81,16 +81,32 @@ TW_HD constexpr active_part find_active(tree const& extents, layout const& place
 
 }  // namespace detail
 
+namespace detail {
+
+/// Refuses a map to places of `data` unless each place is one of data's and has the address that tv
+/// says. Compares leaves, not cells: coalesced layouts of one function are equal.
+TW_HD constexpr void check_covered(layout const& data, layout const& to_data, layout const& tv) {
+  i64 least = 0, greatest = 0;  // places
+  i64 address = 0;              // what tv says of the greatest
+  for (int i = 0; i < to_data.shape.n; ++i) {
+    i64 const reach = (to_data.extent(i) - 1) * to_data.stride[i].v;
+    (reach < 0 ? least : greatest) += reach;
+  }
+  for (int i = 0; i < tv.shape.n; ++i) {
+    i64 const reach = (tv.extent(i) - 1) * tv.stride[i].v;
+    if (reach > 0) address += reach;
+  }
+  if (least < 0 || greatest >= size(data)) refuse_uncovered(address, size(data));
+  if (coalesce(composition(data, to_data)) != coalesce(tv)) refuse_uncovered(address, size(data));
+}
+
+}  // namespace detail
+
 /// tv: (thread, value) -> address; data: coordinate -> address.
 TW_HD constexpr tiled_copy make_cotiled_copy(copy_atom const& atom, layout const& tv,
                                              layout const& data) {
   layout const to_data = composition(left_inverse(data), tv);
-  for (i64 i = 0, n = size(tv); i < n; ++i) {
-    i64 const place = to_data(i);
-    if (place < 0 || place >= size(data) || data(place) != tv(i)) {
-      refuse_uncovered(tv(i), size(data));
-    }
-  }
+  detail::check_covered(data, to_data, tv);
   tree extents;
   for (int i = 0; i < rank(data); ++i) detail::append(extents, tree(size(mode(data, i))));
   detail::wrap(extents);
