@@ -69,8 +69,12 @@ template <part_of Part, coordinates_of Coordinates>
 answer part(arguments const& a) {
   tiled_copy const c = parse_tiled_copy(a.text(0));
   layout const tensor = a.as_layout(2);
-  if (has_basis(tensor)) return answer_of(Coordinates(c, tensor, a.as_integer(1)));
-  return answer_of(Part(c, tensor, a.as_integer(1)));
+  tree extents;
+  for (int i = 0; i < rank(c.tile); ++i) append(extents, tree(size(mode(c.tile, i).cells)));
+  wrap(extents);
+  answer const cells = has_basis(tensor) ? answer_of(Coordinates(c, tensor, a.as_integer(1)))
+                                         : answer_of(Part(c, tensor, a.as_integer(1)));
+  return with_cells_outside(cells, tensor, extents);
 }
 
 answer atom(arguments const& a) {

@@ -44,8 +44,13 @@ answer part(arguments const& a) {
   mma_operand const which = mma_operand_of(a.text(1));
   i64 const thread = a.as_integer(2);
   layout const tensor = a.as_layout(3);
-  if (has_basis(tensor)) return answer_of(partition_coordinates(mma, which, thread, tensor));
-  return answer_of(partition(mma, which, thread, tensor));
+  tree const mnk = tile_mnk(mma);
+  auto const [row, column] = modes_of(which);
+  tree const tile = make_shape(mnk.leaf[row].v, mnk.leaf[column].v);
+  answer const cells = has_basis(tensor)
+                           ? answer_of(partition_coordinates(mma, which, thread, tensor))
+                           : answer_of(partition(mma, which, thread, tensor));
+  return with_cells_outside(cells, tensor, tile);
 }
 
 constexpr operation table[] = {
