@@ -144,6 +144,25 @@ class expression {
 
 }  // namespace
 
+/// A swizzle that a refusal counts as bits, base and shift in three digits, as it is written.
+std::string swizzle_of_digits(std::string const& digits) {
+  if (digits.size() != 3 || digits.find_first_not_of("0123456789") != std::string::npos) {
+    return digits;
+  }
+  return fmt::format("Sw<{},{},{}>", digits[0], digits[1], digits[2]);
+}
+
+/// A refusal of a swizzle (TW0237) with the swizzles as they are written.
+rejection with_swizzles(rejection r) {
+  if (r.code != "TW0237") return r;
+  r.what = "swizzle of a shared-memory layout, in bytes";
+  r.got = swizzle_of_digits(r.got);
+  r.need =
+      fmt::format("Sw<1,4,3>, Sw<2,4,3>, Sw<3,4,3> or none (tcgen05 also Sw<2,5,2>); nearest {}",
+                  swizzle_of_digits(r.need.substr(r.need.rfind(' ') + 1)));
+  return r;
+}
+
 /// A refusal of text (TW0101), with the text, a mark under the place, and what is read there.
 rejection with_text(rejection r, std::string const& text) {
   constexpr std::string_view place = "something else at position ";
@@ -208,7 +227,7 @@ answer evaluate(std::string_view written) {
   try {
     return detail::expression(text).value(0, static_cast<int>(text.size()));
   } catch (rejected const& e) {
-    throw rejected(detail::with_text(e.why(), text));
+    throw rejected(detail::with_swizzles(detail::with_text(e.why(), text)));
   }
 }
 

@@ -10,6 +10,8 @@
 #include <numeric>
 #include <vector>
 
+#include "tilewright/base/check.hpp"
+
 namespace tw::detail {
 namespace {
 
@@ -67,6 +69,80 @@ int bits_of_type(std::string_view type) {
 
 std::string rewritten(std::string_view text);
 
+/// CuTe's word for the swizzle of a shared-memory atom, as the argument of smem_atom; else empty.
+std::string_view bytes_of_swizzle(std::string_view word) {
+  return word == "SW128"                           ? "128"
+         : word == "SW128_32B"                     ? "12832"
+         : word == "SW64"                          ? "64"
+         : word == "SW32"                          ? "32"
+         : word == "INTER" || word == "INTERLEAVE" ? "0"
+                                                   : "";
+}
+
+/// Layout_K_SW128_Atom, Layout_MN_INTER_Atom as "K,128" and "MN,0"; else empty.
+std::string major_and_bytes(std::string_view name) {
+  if (!name.starts_with("Layout_") || !name.ends_with("_Atom")) return {};
+  std::string_view const rest = name.substr(7, name.size() - 12);
+  std::size_t const bar = rest.find('_');
+  if (bar == std::string_view::npos) return {};
+  std::string_view const major = rest.substr(0, bar),
+                         bytes = bytes_of_swizzle(rest.substr(bar + 1));
+  if ((major != "K" && major != "MN") || bytes.empty()) return {};
+  return fmt::format("{},{}", major, bytes);
+}
+
+/// An atom whose elements, or whose major, the text does not say.
+[[noreturn]] void refuse_atom(std::string_view got, std::string_view arguments) {
+  throw rejected(
+      {"TW0101", "text of a layout", fmt::format("'{}'", got),
+       "the major and the bits of an element too",
+       fmt::format("with 16-bit elements write smem_atom({},16); {}<half_t> is read, {} "
+                   "alone is not a layout",
+                   arguments, got.starts_with("Layout_") ? got : "Layout_K_SW128_Atom", got)});
+}
+
+/// A call of CuTe's as ours: make_shape(4,8) is (4,8); nothing where the name is not one of them.
+std::string of_call(std::string_view name, std::string_view inside) {
+  std::vector<std::string> args = pieces_of(inside);
+  for (std::string& a : args) {
+    a = rewritten(a);
+    a.erase(0, std::min(a.find_first_not_of(' '), a.size()));
+  }
+  auto const list = [&args](std::size_t from, std::size_t to) {
+    std::string all;
+    for (std::size_t i = from; i < to; ++i) all += (i == from ? "" : ",") + args[i];
+    return all;
+  };
+  if (name == "make_shape" || name == "make_stride" || name == "make_coord" ||
+      name == "make_tile" || name == "make_step" || name == "make_tuple") {
+    return "(" + list(0, args.size()) + ")";
+  }
+  if (name == "make_layout" && args.size() == 2) {
+    if (args[1] == "LayoutRight" || args[1] == "GenRowMajor") {
+      return "make_layout_right(" + args[0] + ")";
+    }
+    if (args[1] == "LayoutLeft" || args[1] == "GenColMajor") {
+      return "make_layout_left(" + args[0] + ")";
+    }
+  }
+  if (name == "make_tiled_mma") return "tiled_mma(" + list(0, args.size()) + ")";
+  if (name == "make_tiled_copy") return "tiled_copy(" + list(0, args.size()) + ")";
+  if (name.starts_with("make_tiled_copy_") || name == "make_cotiled_copy") {
+    return std::string(name.substr(5)) + "(" + list(0, args.size()) + ")";
+  }
+  if ((name == "print" || name == "print_layout" || name == "print_latex") && args.size() == 1) {
+    return args[0];
+  }
+  bool const swizzle = name == "composition" && args.size() > 1 && args[0].starts_with("Sw<") &&
+                       args[0].find('>') == args[0].size() - 1;
+  std::string const& inner = args.back();
+  bool const literal = inner.find_first_of("abcdefghijklmnopqrstuvwxyz") == std::string::npos;
+  if (swizzle && literal && (args.size() == 2 || args.size() == 3)) {
+    return args[0] + " o " + (args.size() == 3 ? args[1] : "0") + " o " + inner;
+  }
+  return {};
+}
+
 /// NAME<...> as ours; nothing where the name is not one of CuTe's.
 std::string of_template(std::string_view name, std::string_view inside) {
   std::vector<std::string> args = pieces_of(inside);
@@ -84,21 +160,33 @@ std::string of_template(std::string_view name, std::string_view inside) {
   if (name == "ComposedLayout" && args.size() == 3) {
     return args[0] + " o " + args[1] + " o " + args[2];
   }
-  bool const atom = name.starts_with("Layout_") && name.ends_with("_Atom") && args.size() == 1;
-  if (!atom || bits_of_type(args[0]) == 0) return {};
-  // Layout_K_SW128_Atom, Layout_MN_INTER_Atom
-  std::string_view const rest = name.substr(7, name.size() - 12);
-  std::size_t const bar = rest.find('_');
-  if (bar == std::string_view::npos) return {};
-  std::string_view const major = rest.substr(0, bar), swizzle = rest.substr(bar + 1);
-  std::string_view const bytes = swizzle == "SW128"       ? "128"
-                                 : swizzle == "SW128_32B" ? "12832"
-                                 : swizzle == "SW64"      ? "64"
-                                 : swizzle == "SW32"      ? "32"
-                                 : swizzle == "INTER"     ? "0"
-                                                          : "";
-  if ((major != "K" && major != "MN") || bytes.empty()) return {};
-  return fmt::format("smem_atom({},{},{})", major, bytes, bits_of_type(args[0]));
+  if (name == "MMA_Atom" && args.size() == 1) return args[0];
+  if (name == "TiledMMA" && args.size() > 1) return "tiled_mma(" + list + ")";
+  if (name == "Copy_Atom" && args.size() == 2 && bits_of_type(args[1]) != 0) {
+    return fmt::format("copy_atom({},{})", args[0], bits_of_type(args[1]));
+  }
+  if (name == "UniversalCopy" && !args.empty() && bits_of_type(args[0]) != 0) {
+    return fmt::format("copy.universal.{}", bits_of_type(args[0]));
+  }
+  std::string const arguments = major_and_bytes(name);
+  if (arguments.empty()) return {};
+  if (args.size() != 1 || bits_of_type(args[0]) == 0) refuse_atom(name, arguments);
+  return fmt::format("smem_atom({},{})", arguments, bits_of_type(args[0]));
+}
+
+/// A word that stands alone, as ours.
+std::string of_word(std::string_view name) {
+  bool const number =
+      name.size() > 1 && name[0] == '_' &&
+      std::ranges::all_of(name.substr(1), [](char c) { return c >= '0' && c <= '9'; });
+  if (number) return std::string(name.substr(1));
+  if (name == "Underscore" || name == "X") return "_";
+  std::string const arguments = major_and_bytes(name);
+  if (!arguments.empty()) refuse_atom(name, arguments);
+  if (name.starts_with("SW") && !bytes_of_swizzle(name).empty()) {
+    refuse_atom(name, fmt::format("K,{}", bytes_of_swizzle(name)));
+  }
+  return std::string(name);
 }
 
 std::string rewritten(std::string_view text) {
@@ -119,21 +207,19 @@ std::string rewritten(std::string_view text) {
     while (open < text.size() && text[open] == ' ') ++open;  // Shape <...>
     std::size_t const close = open < text.size() && text[open] == '<' ? after_bracket(text, open)
                                                                       : std::string_view::npos;
-    std::string const ours = close == std::string_view::npos
-                                 ? ""
-                                 : of_template(name, text.substr(open + 1, close - open - 2));
-    if (!ours.empty()) {
-      out += ours;
-      i = close;
-      if (text.substr(i).starts_with("{}")) i += 2;  // a value of the type
-      continue;
+    std::string ours = close == std::string_view::npos
+                           ? ""
+                           : of_template(name, text.substr(open + 1, close - open - 2));
+    std::size_t after = close;
+    if (close == std::string_view::npos && end < text.size() && text[end] == '(') {
+      after = after_bracket(text, end);
+      if (after != std::string_view::npos) {
+        ours = of_call(name, text.substr(end + 1, after - end - 2));
+      }
     }
-    bool const number =
-        name.size() > 1 && name[0] == '_' &&
-        std::ranges::all_of(name.substr(1), [](char c) { return c >= '0' && c <= '9'; });
-    out += number ? name.substr(1) : name;
-    i = end;
-    if (number && text.substr(i).starts_with("{}")) i += 2;
+    i = ours.empty() ? end : after;
+    out += ours.empty() ? of_word(name) : ours;
+    if (text.substr(i).starts_with("{}")) i += 2;  // a value of the type
   }
   return out;
 }
@@ -164,6 +250,16 @@ std::string without_pointer(std::string text) {
          text.substr(second, at - second) + "0" + text.substr(close + 1);
 }
 
+/// "gmem_ptr[32b](0x7f) o L", "ptr[16b](...) o L": L, whose offsets count from the pointer.
+std::string without_address(std::string text) {
+  for (std::string_view const pointer : {"gmem_ptr[", "rmem_ptr[", "ptr["}) {
+    if (!text.starts_with(pointer)) continue;
+    std::size_t const o = text.find(") o ");
+    if (o != std::string::npos) return text.substr(o + 4);
+  }
+  return text;
+}
+
 int distance(std::string_view a, std::string_view b) {
   std::vector<int> row(b.size() + 1);
   std::iota(row.begin(), row.end(), 0);
@@ -182,8 +278,9 @@ int distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::string in_our_spelling(std::string_view text) {
-  if (text.find_first_of("<_") == std::string_view::npos) return std::string(text);
-  return without_pointer(rewritten(text));
+  std::string ours = without_address(without_pointer(rewritten(text)));
+  bool const swizzle = ours.starts_with("Sw<") && ours.find('>') == ours.find_last_not_of(' ');
+  return swizzle ? "swizzle(" + ours + ")" : ours;
 }
 
 std::string_view nearest_name(std::string_view name, std::span<std::string_view const> names) {

@@ -6,6 +6,8 @@
 //     Sw<3,4,3> o smem_ptr[16b](unset) o (_8,_64):(_64,_1)   Sw<3,3,3> o 0 o (8,64):(64,1): CuTe
 //                                                         prints the swizzle in bytes there
 //     GMMA::Layout_K_SW128_Atom<half_t>                   smem_atom(K,128,16)
+//     make_layout(make_shape(_4{},8), LayoutRight{})      make_layout_right((4,8))
+// Needs:    the elements of a shared-memory atom: SW128 alone is refused, with ours [TW0101]
 // Example:  tests/layout/spelling_test.cpp
 #pragma once
 

@@ -33,10 +33,45 @@ TEST(Spelling, OfCuTeIsRead) {
       {"GMMA::Layout_MN_SW32_Atom<float>", "Sw<1,2,3> o 0 o (8,8):(1,8)"},
       {"UMMA::Layout_K_INTER_Atom<bfloat16_t>", "(8,8):(8,1)"},
       {"coalesce(Layout<Shape<_2,_4>,Stride<_1,_2>>)", "8:1"},
+      {"Swizzle<3,4,3>", "Sw<3,4,3>"},
+      {"S<3,4,3>", "Sw<3,4,3>"},
+      {"_64", "64:1"},
+      {"Int<4>{}", "4:1"},
+      {"make_layout(make_shape(Int<4>{},_8{}), make_stride(Int<8>{}, _1{}))", "(4,8):(8,1)"},
+      {"make_layout(make_shape(4, make_shape(2,2)), LayoutRight{})", "(4,(2,2)):(4,(2,1))"},
+      {"make_layout(make_shape(4,8))", "(4,8):(1,4)"},
+      {"composition(Swizzle<3,3,3>{}, Layout<Shape<_8,_64>,Stride<_64,_1>>{})",
+       "Sw<3,3,3> o 0 o (8,64):(64,1)"},
+      {"tile_to_shape(GMMA::Layout_K_SW128_Atom<half_t>{}, make_shape(_128{},_64{}))",
+       "Sw<3,3,3> o 0 o ((8,16),(64,1)):((64,512),(1,0))"},
+      {"logical_divide(make_layout(make_shape(8,8)), make_tile(_4{},Layout<_4,_2>{}))",
+       "((4,2),(4,2)):((1,4),(16,8))"},
+      {"slice(make_layout(make_shape(4,8)), make_coord(1,_))", "1 o (8):(4)"},
+      {"gmem_ptr[32b](0x7f01) o (_4,_8):(_8,_1)", "(4,8):(8,1)"},
+      {"tile_mnk(make_tiled_mma(SM80_16x8x16_F32F16F16F32_TN{}, Layout<Shape<_2,_2,_1>>{}))",
+       "(32,16,16)"},
+      {"tv(Copy_Atom<SM75_U32x4_LDSM_N,half_t>{},dst)", "(32,(2,4)):(2,(1,64))"},
       {"zipped_divide(Layout<Shape<_4,_8>,Stride<_8,_1>>, Shape<_2,_4>)",
        "((2,4),(2,2)):((8,1),(16,4))"},
   };
   for (auto const& [cute, ours] : rows) EXPECT_EQ(text(cute), ours) << cute;
+}
+
+TEST(Spelling, AtomsWithoutElementsAreAnsweredWithOurs) {
+  constexpr char const* rows[][2] = {{"SW128", "smem_atom(K,128,16)"},
+                                     {"tile_to_shape(SW64, (128,32))", "smem_atom(K,64,16)"},
+                                     {"Layout_K_SW128_Atom<T>", "smem_atom(K,128,16)"},
+                                     {"GMMA::Layout_MN_SW64_Atom", "smem_atom(MN,64,16)"},
+                                     {"Layout_K_INTER_Atom<T>", "smem_atom(K,0,16)"}};
+  for (auto const& [cute, ours] : rows) {
+    EXPECT_EQ(text(cute).rfind("TW0101", 0), 0U) << cute;
+    EXPECT_NE(text(cute).find(ours), std::string::npos) << text(cute);
+  }
+}
+
+TEST(Spelling, SwizzlesOfARefusalAreWritten) {
+  std::string const refused = text("wgmma_descriptor(Sw<3,4,3> o 0 o (64,64):(64,1),K,16,0)");
+  EXPECT_NE(refused.find("got Sw<3,5,3>, need Sw<1,4,3>"), std::string::npos) << refused;
 }
 
 TEST(Spelling, LayoutsAreEvaluatedAtCoordinates) {
@@ -110,6 +145,19 @@ TEST(Spelling, CoordinatePartitionsOfEveryThread) {
       }
     }
   }
+}
+
+TEST(Spelling, PartitionsWithCellsOutsideSaySo) {
+  std::string const of_mma = text(std::string("partition(") + mma + ",C,3,(40,64):(64,1))");
+  EXPECT_NE(of_mma.find("tiles of (32,32) fill (64,64), the tensor is (40,64)"), std::string::npos)
+      << of_mma;
+  EXPECT_EQ(text(std::string("partition(") + mma + ",C,3,(64,64):(64,1))").find('\n'),
+            std::string::npos);
+  std::string const copy = "tiled_copy(copy_atom(copy.universal.128,16),(16,8):(8,1),(1,8):(0,1))";
+  std::string const of_copy = text("copy_partition_s(" + copy + ",0,(40,64):(64,1))");
+  EXPECT_NE(of_copy.find("tiles of (16,64) fill (48,64), the tensor is (40,64)"), std::string::npos)
+      << of_copy;
+  EXPECT_EQ(text("copy_partition_s(" + copy + ",0,(48,64):(64,1))").find('\n'), std::string::npos);
 }
 
 TEST(Spelling, TiledCopiesAtTheTopLevel) {
