@@ -30,7 +30,7 @@ namespace tw {
 namespace {
 
 char const* const manual =
-    "Measures the best candidates of each product on this card and keeps the fastest in\n"
+    "Measures the best candidates of each GEMM on this device and keeps the fastest in\n"
     "$XDG_CACHE_HOME/tilewright/tune.db (~/.cache), where the planner looks first. A run that was\n"
     "ended goes on where it was; several may run at once. TILEWRIGHT_TUNE=/PATH names another "
     "file,\n"
@@ -99,7 +99,7 @@ std::vector<gemm_problem> problems_of(tune_request const& r) {
     problems.push_back(p);
   }
   if (problems.empty())
-    throw rejected({"TW0803", "products to tune", "none",
+    throw rejected({"TW0803", "GEMMs to tune", "none",
                     "sizes (M N K, or MxNxK...) or --shapes FILE", "--list shows what was tuned"});
   return problems;
 }
@@ -200,7 +200,7 @@ exit_status export_to(std::string const& file) {
 void add_tune_command(CLI::App& app, int& status) {
   auto const r = std::make_shared<tune_request>();
   CLI::App* verb =
-      app.add_subcommand("tune", "measure plans on this card; the planner takes the fastest");
+      app.add_subcommand("tune", "measure plans on this device; the planner takes the fastest");
   verb->footer(manual);
   verb->add_option("SIZE", r->sizes, "M N K, or any number of MxNxK");
   verb->add_option("--shapes", r->shapes, "shape list (JSON, as of `tilewright bench gemm`)");
@@ -221,16 +221,16 @@ void add_tune_command(CLI::App& app, int& status) {
       ->check([](std::string const& text) {
         return bench::find_epilogue(text) ? "" : "no epilogue has the name " + text;
       });
-  verb->add_option("--batch", r->batch, "so many products of each size, one behind the other")
+  verb->add_option("--batch", r->batch, "number of GEMMs of each size, stored one after another")
       ->check(above_zero())
       ->capture_default_str();
-  verb->add_option("--top", r->top, "candidates of each product")
+  verb->add_option("--top", r->top, "candidates of each GEMM")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   verb->add_option("--minutes", r->minutes, "begin nothing later than that")->check(not_negative());
   verb->add_flag("--again", r->again, "also what was tuned before");
   verb->add_flag("--quiet", r->quiet, "no lines, no progress bar");
-  verb->add_flag("--list", r->list, "show what was tuned, on any card");
+  verb->add_flag("--list", r->list, "show what was tuned, on any device");
   verb->add_option("--export", r->export_path,
                    "write what was tuned to this file (CSV, for gen/tuning.py)");
   verb->callback([r, &status] {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tune_command.hpp  `tilewright tune`: measures plans on this card and remembers the fastest.
+// tune_command.hpp  `tilewright tune`: measures plans on this device and stores the fastest.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -102,8 +102,8 @@ class block_sums {
   std::vector<double> s, t;  // rows x cols, row-major
 
  private:
-  /// Adds the products with an infinity or NaN to S and leaves zeros in their place: what a BLAS
-  /// does with them is its own affair, and T counts finite products alone.
+  /// Adds the partial products with an infinity or NaN to S and replaces them by zeros: how a BLAS
+  /// treats them is not specified, and T counts finite partial products alone.
   void add_infinite_products(std::int64_t m, std::int64_t n, std::int64_t depth) {
     auto const at = [](std::vector<double>& x, std::int64_t i) -> double& {
       return x[static_cast<std::size_t>(i)];
@@ -154,7 +154,7 @@ void judge_element(check_report& r, check_place place, expected_element const& e
   if (place.ratio >= r.largest_ratio.ratio) r.largest_ratio = place;
 }
 
-/// S and T of the block of D that begins at column `first`: of the product's columns behind it.
+/// S and T of the block of D that begins at column `first`, from the columns of A B that follow it.
 class fused_sums {
  public:
   void compute(gemm_problem const& p, gemm_operands const& o, indices const& rows,
@@ -182,7 +182,7 @@ class fused_sums {
   bool interleaved_ = false;
 };
 
-/// What row and column of D has before its activation: x, and with a gate what that multiplies.
+/// Judges one element of the auxiliary output: x before the activation, and with a gate its factor.
 void judge_aux(check_report& r, gemm_problem const& p, gemm_operands const& o, exact_fused const& x,
                fused_terms const& terms, std::int64_t row, std::int64_t col) {
   product_columns const j = columns_of(p, col);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// command_line.hpp  What is wrong with a command line, in the words that were typed.
+// command_line.hpp  Faults of a command line, in the words that were typed.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -26,7 +26,7 @@ namespace tw {
 namespace {
 
 char const* const manual =
-    "D = alpha A B + beta C. A is MxK, B is KxN, C and D are MxN; products are summed in float32.\n"
+    "D = alpha A B + beta C. A is MxK, B is KxN, C and D are MxN; the sums over K are float32.\n"
     "Fused: x = alpha (A B) row_scale col_scale + bias + beta C, D = activation(x) + residual; "
     "with\n"
     "a gate D = unit(x of gates) x of ups, MxN/2. Vectors are arrays of one dimension.\n"
@@ -87,13 +87,13 @@ void check_apart(std::vector<output> const& outputs, gemm_request const& r) {
     for (std::size_t before = 0; before < i; ++before)
       if (same_file(outputs[before].path, out.path))
         refuse("TW0612", fmt::format("output {} of {}", out.text, out.option),
-               fmt::format("the file that {} goes to", outputs[before].content),
-               "a file of its own", "each result replaces its whole file");
+               fmt::format("the file that {} goes to", outputs[before].content), "a separate file",
+               "each result replaces its whole file");
     epilogue_request const& e = r.epilogue;
     for (std::string const& operand : {r.a, r.b, r.c, e.bias, e.row_scale, e.col_scale, e.residual})
       if (!operand.empty() && operand != "-" && same_file(parse_address(operand).path, out.path))
         refuse("TW0612", fmt::format("output {} of {}", out.text, out.option),
-               "the file of an operand", "a file of its own");
+               "the file of an operand", "a separate file");
   }
 }
 
@@ -212,7 +212,7 @@ void add_gemm_command(CLI::App& app, int& status) {
       ->check(in_float_range());
   verb->add_option_function<std::string>(
           "--dtype", [r](std::string const& text) { r->dtype = parse_elem(text); },
-          "type of A and B in the product, others are rounded to nearest even "
+          "type in which A and B are multiplied; other types are rounded to nearest even "
           "(default: bf16, or f16 if both files are)")
       ->transform(elem_word({"bf16", "f16"}));
   verb->add_option_function<std::string>(

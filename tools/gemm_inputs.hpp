@@ -25,7 +25,7 @@ class gemm_files {
   matrix_view const& b() const { return b_; }
   matrix_view const* c() const { return c_ ? &*c_ : nullptr; }
 
-  /// What is multiplied: A and B, or with K = 0 zeros.
+  /// The operands of the GEMM: A and B, or zeros where K = 0.
   matrix_view const& operand_a() const { return operand_a_; }
   matrix_view const& operand_b() const { return operand_b_; }
   std::int64_t k() const { return a_.cols; }
@@ -36,7 +36,7 @@ class gemm_files {
   }
 
   /// Extents of the array that D (or, with the N columns of A B, the auxiliary output) becomes: of
-  /// a stack three; a vector has no extent of its own, as in NumPy.
+  /// a stack three; a vector adds no extent, as in NumPy.
   std::vector<std::int64_t> d_array() const {
     return array_shape(result_cols(problem_.epilogue, problem_.n));
   }

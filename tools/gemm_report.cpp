@@ -38,7 +38,7 @@ std::string seconds_text(double s) {
                      : fmt::format("{:.1f} us", 1e6 * s);
 }
 
-/// What was compared: "all 16 elements against float64", or how many of them.
+/// The elements that were compared: "all 16 elements against float64", or how many of them.
 std::string coverage(check_report const& c) {
   std::int64_t const all = c.judged + c.unjudged;
   std::string const what =
@@ -114,7 +114,7 @@ std::string text_report(gemm_request const& r, gemm_files const& f, gemm_run con
                         std::optional<check_report> const& check) {
   gemm_problem const& p = f.problem();
   std::string text =
-      fmt::format("product  D = {}A B", p.alpha == 1.0F ? "" : fmt::format("{:g} ", p.alpha));
+      fmt::format("GEMM     D = {}A B", p.alpha == 1.0F ? "" : fmt::format("{:g} ", p.alpha));
   if (p.c) text += fmt::format(" + {}C", p.beta == 1.0F ? "" : fmt::format("{:g} ", p.beta));
   if (is_fused(p.epilogue)) text += " (" + text_of(p.epilogue) + ")";
   text += fmt::format(", M = {}, N = {}, K = {}{}\n", p.m, p.n, f.k(),

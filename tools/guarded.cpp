@@ -36,7 +36,7 @@ exit_status report(bool json, rejection const& r, exit_status status) {
   return status;
 }
 
-/// What the system refused: a write to stdout, a path, a thread.
+/// The request that the system refused: a write to stdout, a path, a thread.
 rejection refusal_of(std::system_error const& e) {
   if (std::ferror(stdout) != 0) return no_room_on_stdout(e.code().value());
   if (auto const* const path = dynamic_cast<std::filesystem::filesystem_error const*>(&e))

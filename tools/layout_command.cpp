@@ -64,7 +64,7 @@ std::string answer_text(layout_request const& request, bool coloured) {
   return written(picture_of(request.picture), request.print, coloured);
 }
 
-/// Arguments and law of an operation, an example and its answer.
+/// Prints the arguments and the law of an operation, an example and its answer.
 void describe(std::string const& name) {
   if (!std::ranges::binary_search(operations(), name)) call(name, std::vector<std::string>{});
   signature const s = signature_of(name);

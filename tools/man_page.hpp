@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// man_page.hpp  Manual pages and shell completions, from the options that CLI11 knows.
+// man_page.hpp  Manual pages and shell completions, from the options declared with CLI11.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -84,7 +84,8 @@ exit_status plan(plan_request const& r) {
 
 void add_plan_command(CLI::App& app, int& status) {
   auto const r = std::make_shared<plan_request>();
-  CLI::App* verb = app.add_subcommand("plan", "which kernel a product gets, why, and how long");
+  CLI::App* verb = app.add_subcommand(
+      "plan", "show the kernel chosen for a GEMM, the reason and the predicted time");
   verb->footer(manual);
   verb->add_option("SIZE", r->size, "M N K, or MxNxK")->required()->expected(1, 3);
   verb->add_option("--dtype,--ab", r->ab, "type of A and B")
@@ -107,12 +108,12 @@ void add_plan_command(CLI::App& app, int& status) {
       ->transform(one_of({"row", "col"}))
       ->capture_default_str();
   verb->add_option("--batch", r->product.batch,
-                   "products of this shape, one behind the other in memory")
+                   "number of GEMMs of this shape, stored one after another")
       ->check(above_zero())
       ->capture_default_str();
-  verb->add_option("--lda", r->product.lda, "pitch of A in elements (default: dense)");
-  verb->add_option("--ldb", r->product.ldb, "pitch of B in elements (default: dense)");
-  verb->add_option("--ldd", r->product.ldd, "pitch of D in elements (default: dense)");
+  verb->add_option("--lda", r->product.lda, "leading dimension of A in elements (default: dense)");
+  verb->add_option("--ldb", r->product.ldb, "leading dimension of B in elements (default: dense)");
+  verb->add_option("--ldd", r->product.ldd, "leading dimension of D in elements (default: dense)");
   verb->add_option("--device", r->device, "device to plan for: " + device_ids())
       ->check(CLI::IsMember(ids_of_devices()))
       ->capture_default_str();

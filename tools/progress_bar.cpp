@@ -13,7 +13,7 @@ namespace tw {
 
 namespace {
 
-/// Asked each time: the window may change.
+/// Read each time, because the window may change.
 int columns_of_stderr() {
   winsize size{};
   return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;

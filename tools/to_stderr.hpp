@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // to_stderr.hpp  Messages for people. fmt::print throws where stderr is closed or full; this does
-//                not, for a message that nobody can read must not change what a verb does.
+//                not, because a message that cannot be read must not change what a verb does.
 #pragma once
 
 #include <fmt/format.h>

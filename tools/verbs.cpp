@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// verbs.cpp  What CLI11 stores, as lists.
+// verbs.cpp  Lists of the options and verbs that CLI11 stores.
 #include "tools/verbs.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// launch_emu.cpp  Runs a product in the emulator.
+// launch_emu.cpp  Runs a GEMM in the emulator.
 #include <algorithm>
 #include <thread>
 

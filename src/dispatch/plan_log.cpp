@@ -31,7 +31,7 @@ bool first_time(plan_key const& key) {
   return seen.insert(key).second;
 }
 
-/// What more workspace would bring, if that is a lot.
+/// The gain of a larger workspace, if it is considerable.
 std::string workspace_hint(gemm_plan const& plan, gemm_operands o, device const& dev) {
   std::int64_t const given = o.workspace_bytes;
   o.workspace_bytes = gemm_workspace_bytes(plan.problem, o, dev);
@@ -39,7 +39,7 @@ std::string workspace_hint(gemm_plan const& plan, gemm_operands o, device const&
   gemm_plan const best = plan_candidates(plan.problem, o, dev).front();
   if (best.workspace_bytes <= given || best.predicted_us > 0.9 * plan.predicted_us) return "";
   return fmt::format(
-      "a workspace of {} bytes lets clusters share tiles: {:.1f} in place of {:.1f} "
+      "a workspace of {} bytes lets clusters share tiles: {:.1f} instead of {:.1f} "
       "us predicted; {} bytes were given",
       best.workspace_bytes, best.predicted_us, plan.predicted_us, given);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tuned.cpp  A table for each card in memory, read when it is first asked for.
+// tuned.cpp  One table per device in memory, read at its first use.
 #include "dispatch/tuned.hpp"
 
 #include <fmt/format.h>
@@ -24,7 +24,7 @@ struct tuned_table {
 };
 
 std::mutex mutex;
-std::map<std::string, std::shared_ptr<tuned_table const>> loaded;  // by card and SMs
+std::map<std::string, std::shared_ptr<tuned_table const>> loaded;  // by device and SMs
 std::optional<tuning_identity> pretended;
 
 std::shared_ptr<tuned_table const> load(std::optional<tuning_identity> const& id) {
@@ -38,7 +38,7 @@ std::shared_ptr<tuned_table const> load(std::optional<tuning_identity> const& id
     for (tuned_problem const& t : tuning_store(path, tuning_store::access::read).finished(&*id))
       table->fastest[t.key] = t.fastest;
     log_line(log_level::info, "tune",
-             fmt::format("tune: {} products of this card from {}", table->fastest.size(), path));
+             fmt::format("tune: {} GEMMs of this device from {}", table->fastest.size(), path));
   } catch (rejected const& r) {
     table->trouble = fmt::format("what was tuned is not used: {}", r.what());
     log_line(log_level::warn, "tune", table->trouble);

@@ -21,7 +21,7 @@ def write_npy(path, rows, columns):
 
 
 def loads_driver(*arguments):
-    """Whether the dynamic loader was asked for libcuda; the C library says so."""
+    """Whether libcuda was requested from the dynamic loader; the C library says so."""
     done = subprocess.run([COMMAND, *arguments], capture_output=True, text=True, check=False,
                           env={**os.environ, "LD_DEBUG": "libs"})
     if done.returncode != 0:

@@ -70,7 +70,7 @@ TEST_F(surroundings, a_check_under_a_limit_of_memory_is_done_or_refused) {
   EXPECT_GT(refused, 0);
 }
 
-TEST(reference_blas, is_refused_where_there_is_none) {
+TEST(reference_blas, is_refused_where_it_is_absent) {
   auto const r = rejection_of([] { reference_blas({"libabsent.so.3"}); });
   EXPECT_EQ(r.code, "TW0619");
 }

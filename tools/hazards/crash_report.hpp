@@ -25,7 +25,7 @@ class crash_report {
 
 /// SIGPROF after so much processor time of this process.
 void set_processor_timer(double seconds);
-/// What a signal that ends a process means.
+/// The meaning of a signal that ends a process.
 char const* meaning_of_signal(int signal);
 
 }  // namespace tw::hazards

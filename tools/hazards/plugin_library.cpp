@@ -84,7 +84,7 @@ bool is_of_this_version(emu::plugin const* p) {
 
 using entry_function = emu::plugin const* (*)();
 
-/// What the plugin's functions answer while it is loaded.
+/// The answers of the plugin's functions while it is loaded.
 struct entered {
   std::string not_loaded;  // the loader's words; empty: it was loaded
   bool has_entry = false;
@@ -123,7 +123,7 @@ int signal_of_rehearsal(std::string const& path, double seconds) {
     set_processor_timer(seconds);
     try {
       enter(path);
-    } catch (...) {  // NOLINT: the parent meets it, too
+    } catch (...) {  // NOLINT: the parent reports it
     }
     ::_exit(0);
   }

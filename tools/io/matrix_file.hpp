@@ -49,7 +49,7 @@ class matrix_file {
 /// it (writing replaces the file).
 void check_output(matrix_address const& address);
 
-/// What comes before the elements of an array of this shape. An unnamed tensor is called "D".
+/// The bytes before the elements of an array of this shape. An unnamed tensor is called "D".
 std::string array_header(matrix_address const& address, elem type,
                          std::vector<std::int64_t> const& shape);
 

@@ -55,7 +55,7 @@ std::string text_of(elem type, std::int64_t rows, std::int64_t cols);
 /// "f64" for a matrix of doubles, else the name of its type.
 std::string type_text(matrix_view const& m);
 
-/// What a reader takes besides matrices of at least one row and one column.
+/// Shapes that a reader accepts besides matrices of at least one row and one column.
 struct accepted_shapes {
   bool stacks = false;   // three dimensions, in C order: a batch of matrices
   bool vectors = false;  // one dimension: a matrix of one row

@@ -11,7 +11,7 @@ unsigned byte_at(std::string_view text, std::size_t i) {
   return i < text.size() ? static_cast<unsigned char>(text[i]) : 0;
 }
 
-/// Bytes of the well-formed character at `i` that is no control character; 0 where there is none.
+/// Bytes of the well-formed character at `i` that is no control character; 0 for any other byte.
 std::size_t printable_bytes(std::string_view text, std::size_t i) {
   unsigned const first = byte_at(text, i);
   if (first < 0x80) return first >= 0x20 && first != 0x7f ? 1 : 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// printable.hpp  What a terminal may be sent of a message that quotes a file or the command line.
+// printable.hpp  The part of a message that a terminal may be sent, where it quotes a file or the
+// command line.
 #pragma once
 
 #include <string>
