@@ -20,7 +20,8 @@ function(tilewright_see_accesses target)
   endif()
   # Of the sources alone: the program is not linked with that sanitizer.
   target_compile_options(${target} PRIVATE
-    -g1 $<$<CONFIG:>:-O2> -fsanitize=thread --param=tsan-instrument-func-entry-exit=0)
+    -g1 $<$<CONFIG:>:-O2> -fsanitize=thread --param=tsan-instrument-func-entry-exit=0
+    -fno-optimize-sibling-calls)  # a return address in the kernel is the line of an access
   # Else the allocations of std::string are made in libstdc++, where the emulator does not see them.
   target_compile_definitions(${target} PRIVATE _GLIBCXX_EXTERN_TEMPLATE=0)
   # A property: the caller may use either signature of target_link_libraries.

@@ -109,8 +109,9 @@ set_target_properties(tilewright_emulator_hooks PROPERTIES EXPORT_NAME emulator_
                                                            POSITION_INDEPENDENT_CODE ON)
 target_include_directories(tilewright_emulator_hooks PRIVATE ${PROJECT_SOURCE_DIR}/src)
 target_link_libraries(tilewright_emulator_hooks PUBLIC tilewright_emulator)
-# Allocations of kernels, and what would end the process (hook.cpp).
-foreach(name malloc calloc realloc aligned_alloc free exit _exit _Exit quick_exit
+# Copies and allocations of kernels, and what would end the process (hook.cpp).
+foreach(name memcpy memmove memset
+        malloc calloc realloc aligned_alloc free exit _exit _Exit quick_exit
         _Znwm _Znam _ZnwmSt11align_val_t _ZnamSt11align_val_t _ZdlPv _ZdaPv _ZdlPvm _ZdaPvm
         _ZdlPvSt11align_val_t _ZdaPvSt11align_val_t _ZdlPvmSt11align_val_t _ZdaPvmSt11align_val_t)
   target_link_options(tilewright_emulator_hooks INTERFACE LINKER:--wrap=${name})

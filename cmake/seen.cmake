@@ -7,4 +7,5 @@ function(tw_accesses_seen)
     "$<$<CONFIG:Release>:-O2>;-g1;-fno-sanitize=address;-fsanitize=thread;${tw_as_plugins}")
 endfunction()
 # As in tilewright_see_accesses (add_kernel.cmake).
-set(tw_as_plugins --param=tsan-instrument-func-entry-exit=0 -D_GLIBCXX_EXTERN_TEMPLATE=0)
+set(tw_as_plugins --param=tsan-instrument-func-entry-exit=0 -fno-optimize-sibling-calls
+                  -D_GLIBCXX_EXTERN_TEMPLATE=0)

@@ -244,6 +244,23 @@ void* peer_address(void* own, int cta, site where) {
 void barriers::check_registers(cta_state const& c) {
   // PTX ISA, "setmaxnreg": an increase waits until the CTA's pool has the registers. A warpgroup
   // that never calls keeps what it was launched with, which is at most its share.
+  for (thread const& t : c.threads) {
+    auto const& calls = t.group->register_calls;
+    if (t.register_calls == calls.size()) continue;
+    m_.reports.stop(
+        "E0008", "setmaxnreg",
+        told({
+            .what =
+                fmt::format("Threads of {} have not called setmaxnreg, others have.",
+                            warpgroup_name(c.threads[static_cast<std::size_t>(t.id / 128 * 128)])),
+            .now = fmt::format("{} has ended", name_of(t)),
+            .earlier = fmt::format("{} registers at {}", calls[t.register_calls].registers,
+                                   text_of(calls[t.register_calls].where)),
+            .cause = "setmaxnreg is one instruction of a whole warpgroup, and waits for all of it",
+            .remedy = "the call in all 128 threads, chosen by warpgroup_id()",
+        }),
+        calls[t.register_calls].where);
+  }
   constexpr int registers_of_cta = 65536;
   int const launched = std::min(255, registers_of_cta / c.threads.front().thread_count) / 8 * 8;
   int held = 0;

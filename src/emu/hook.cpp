@@ -4,8 +4,8 @@
 // A kernel's unit is compiled with -fsanitize=thread, which makes the compiler call __tsan_readN or
 // __tsan_writeN before each access. The program is not linked with libtsan: these functions take
 // its place. The place in the source is the return address; a report looks up its line.
-// Allocations of the kernel and calls that end the process come through the linker's --wrap
-// (cmake/emulator.cmake).
+// Allocations of the kernel, its memcpy and calls that end the process come through the linker's
+// --wrap (cmake/emulator.cmake).
 #include <malloc.h>
 
 #include <cstddef>
@@ -21,6 +21,15 @@ static void seen(void const* address, std::size_t bytes, bool write, bool aligne
   if (!in_kernel) return;  // a harness, or the engine in an inline function of this unit
   engine_call const inside;
   machine::current().memory.plain_access(address, bytes, write, aligned, site_of(from));
+}
+
+/// By a function of the C library; from: null where it only writes.
+static void copied(void* to, void const* from, std::size_t bytes, void const* at) {
+  if (!in_kernel || bytes == 0) return;
+  engine_call const inside;
+  address_space& memory = machine::current().memory;
+  if (from != nullptr) memory.plain_access(from, bytes, false, false, site_of(at));
+  memory.plain_access(to, bytes, true, false, site_of(at));
 }
 
 static void* allocated(void* p, std::size_t bytes, void const* from) {
@@ -164,6 +173,23 @@ void* __real_realloc(void* p, std::size_t n);
 void* __wrap_realloc(void* p, std::size_t n) {
   tw::emu::freed(p);
   return tw::emu::allocated(__real_realloc(p, n), n, __builtin_return_address(0));
+}
+
+// The compiler leaves copies of more than 16 bytes to the C library.
+void* __real_memcpy(void* to, void const* from, std::size_t n);
+void* __wrap_memcpy(void* to, void const* from, std::size_t n) {
+  tw::emu::copied(to, from, n, __builtin_return_address(0));
+  return __real_memcpy(to, from, n);
+}
+void* __real_memmove(void* to, void const* from, std::size_t n);
+void* __wrap_memmove(void* to, void const* from, std::size_t n) {
+  tw::emu::copied(to, from, n, __builtin_return_address(0));
+  return __real_memmove(to, from, n);
+}
+void* __real_memset(void* to, int value, std::size_t n);
+void* __wrap_memset(void* to, int value, std::size_t n) {
+  tw::emu::copied(to, nullptr, n, __builtin_return_address(0));
+  return __real_memset(to, value, n);
 }
 
 #define X(name)                                 \

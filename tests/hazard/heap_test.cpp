@@ -2,6 +2,7 @@
 // heap_test.cpp  Memory that a kernel allocates itself, variables of the program, and kernels that
 //                end the process: no history outlives an allocation, and reports name the object.
 #include <cstdlib>
+#include <cstring>
 #include <map>
 #include <string>
 #include <vector>
@@ -173,6 +174,29 @@ TEST(Heap, AKernelCannotEndTheProcess) {
   ended(ran<ends_process<0>>(out), 7);
   ended(ran<ends_process<1>>(out), 8);
   ended(ran<ends_process<2>>(out), 9);
+}
+
+/// Copies by the C library into the same words; Way: which function.
+template <int Way>
+struct copies_race {
+  TW_DEVICE static void run(heap_params const& p, int i) {
+    static constexpr int zeros[8] = {};
+    std::size_t const bytes = 32 + static_cast<std::size_t>(p.in[0] - 3);  // known at run time
+    if (i % 32 == 0 && Way == 0) std::memcpy(p.out + 8, zeros, bytes);
+    if (i % 32 == 0 && Way == 1) std::memmove(p.out + 8, zeros, bytes);
+    if (i % 32 == 0 && Way == 2) std::memset(p.out + 8, 0, bytes);
+  }
+};
+
+TEST(Heap, CopiesByTheLibraryAreSeen) {
+  std::vector<int> out;
+  auto const seen = [](emu::report const& r) {
+    EXPECT_TRUE(r.has("E0042")) << r.text();
+    EXPECT_NE(r.text().find("heap_test.cpp:"), std::string::npos) << r.text();
+  };
+  seen(ran<copies_race<0>>(out));
+  seen(ran<copies_race<1>>(out));
+  seen(ran<copies_race<2>>(out));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <random>
+#include <span>
 #include <thread>
 
 #include "tilewright/base/convert.hpp"
@@ -37,18 +38,24 @@ std::vector<checked_kernel> all_kernels() {
   return all;
 }
 
-/// A matrix of random values, or of NaN, with a pitch that may be padded.
+/// A matrix of random values, or of NaN, with a leading dimension that may be padded. Accesses of
+/// the margins before and after it are reported (E0052).
 struct matrix {
+  static constexpr std::size_t margin_bytes = 4096;
   matrix_desc desc;
-  std::vector<std::byte> bytes;
+  std::vector<std::byte> memory;  // with the margins
+  std::span<std::byte> bytes;
 
   matrix(elem type, order ord, std::int64_t rows, std::int64_t cols, std::int64_t pad) {
     std::int64_t const inner = ord == order::row_major ? cols : rows;
     std::int64_t const outer = ord == order::row_major ? rows : cols;
     desc = {type, ord, inner + pad};
-    bytes.assign(static_cast<std::size_t>(desc.pitch_elems * outer * size_bytes(type)),
-                 std::byte{0xFF});
+    auto const count = static_cast<std::size_t>(desc.pitch_elems * outer * size_bytes(type));
+    memory.assign(count + 2 * margin_bytes, std::byte{0xFF});
+    bytes = std::span(memory).subspan(margin_bytes, count);
   }
+  matrix(matrix const&) = delete;
+  matrix& operator=(matrix const&) = delete;
   void fill(std::mt19937_64& random) {
     std::normal_distribution<float> normal;
     auto const width = static_cast<std::size_t>(size_bytes(desc.type));
@@ -127,6 +134,8 @@ class gemm_runner {
     options.sms = facts_.device_sms > 0 ? facts_.device_sms : 2 + 2 * any(0, 2);
     options.most_reports = emu::options{}.most_reports;
     options.counted = &result.counts;
+    for (matrix const* x : {&a, &b, &c, &d, &vectors, &aux})
+      options.arrays.push_back({x->bytes.data(), x->bytes.size(), matrix::margin_bytes});
     std::vector<gemm_plan> plans = plan_candidates(p, o, emulated_device(options));
     std::erase_if(plans, [&](gemm_plan const& x) {
       return x.family != kernel_.family || x.instance != kernel_.kernel || x.swapped != swapped;

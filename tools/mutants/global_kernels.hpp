@@ -23,6 +23,8 @@ enum class global_mutation : int {
   no_proxy_fence,
   no_grid_wait,
   grid_wait_in_one_thread,
+  grid_wait_after_reads,
+  chain_without_wait,
   stale_map,
   count,
 };
@@ -302,10 +304,27 @@ struct successor : global_kernel<Only> {
   using typename base::params, typename base::smem;
 
   TW_DEVICE static void run(params const& p) {
-    if (!is(p, global_mutation::no_grid_wait) &&
+    if (!is(p, global_mutation::no_grid_wait) && !is(p, global_mutation::grid_wait_after_reads) &&
         (!is(p, global_mutation::grid_wait_in_one_thread) || thread_id() == 0))
       grid_dependency_wait();
-    for (int i = thread_id(); i < elems; i += threads) p.partials[i] = p.result[i];
+    bool const late = is(p, global_mutation::grid_wait_after_reads);
+    for (int i = thread_id(); i < elems; i += threads) {
+      float const x = p.result[i];
+      if (late && i == thread_id()) grid_dependency_wait();
+      p.partials[i] = x;
+    }
+  }
+};
+
+/// Between the two in the stream: needs nothing of its predecessor, and waits for it.
+template <global_mutation Only = global_mutation::count>
+struct bystander : global_kernel<Only> {
+  using base = global_kernel<Only>;
+  using typename base::params, typename base::smem;
+
+  TW_DEVICE static void run(params const& p) {
+    if (!base::is(p, global_mutation::chain_without_wait)) grid_dependency_wait();
+    if (thread_id() == 0) p.flag[1] = 1;
   }
 };
 

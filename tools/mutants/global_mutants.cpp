@@ -52,7 +52,7 @@ outcome run_kernel(int which, emu::options const& o) {
 }
 
 /// split_k, then its successor, which may start early.
-outcome run_two(int which, emu::options const& given) {
+outcome run_three(int which, emu::options const& given) {
   memory m(which, 0);
   emu::stream s;
   emu::options o = given;
@@ -61,6 +61,7 @@ outcome run_two(int which, emu::options const& given) {
   try {
     launch<split_k<>>(ctas, m.p, o);
     o.pdl = true;
+    launch<bystander<>>(1, m.p, o);
     launch<successor<>>(1, m.p, o);
   } catch (emu::fault const& f) {
     out.diagnoses = f.diagnoses();
@@ -140,9 +141,13 @@ std::vector<mutant> made() {
       "tma_store_wait_read, not tma_store_wait, before the flag", {"E0043"});
   add("reduce", sum, no_proxy_fence, "no-proxy-fence", "no fence_proxy_async before the reduction",
       {"E0025"});
-  add("pdl", run_two, none, "", "", {});
-  add("pdl", run_two, no_grid_wait, "no-grid-wait", "no grid_dependency_wait", {"E0046"});
-  add("pdl", run_two, grid_wait_in_one_thread, "grid-wait-in-one-thread",
+  add("pdl", run_three, none, "", "", {});
+  add("pdl", run_three, no_grid_wait, "no-grid-wait", "no grid_dependency_wait", {"E0046"});
+  add("pdl", run_three, grid_wait_after_reads, "grid-wait-after-reads",
+      "grid_dependency_wait after the first read", {"E0046"});
+  add("pdl", run_three, chain_without_wait, "chain-without-wait",
+      "a launch between the two has no grid_dependency_wait", {"E0046"});
+  add("pdl", run_three, grid_wait_in_one_thread, "grid-wait-in-one-thread",
       "one thread waits, the others do not wait for it", {"E0046"});
   return list;
 }

@@ -24,6 +24,10 @@ enum class ladder_mutation : int {
   wrong_barrier_id,
   wrong_barrier_count,
   fragment_overwritten,
+  never_initialised,
+  initialised_in_last_step,
+  initialised_in_second_tile,
+  no_wgmma_commit,
   count,
 };
 
@@ -143,13 +147,16 @@ struct double_buffer : ladder_kernel<Only> {
       if (!is(p, ladder_mutation::no_wgmma_fence)) wgmma_fence(acc);
       TW_UNROLL
       for (int kk = 0; kk < 4; ++kk) {
-        bool const add = k > 0 || kk > 0;
+        bool add = k > 0 || kk > 0;
+        if (is(p, ladder_mutation::never_initialised)) add = true;
+        if (is(p, ladder_mutation::initialised_in_second_tile)) add = k != 1 || kk > 0;
+        if (is(p, ladder_mutation::initialised_in_last_step)) add = k + 1 < k_tiles || kk < 3;
         if constexpr (FromRegisters)
           wgmma<elem::bf16, operand_major::k>(acc, regs[kk], b + 32 * kk, add);
         else
           wgmma<elem::bf16, operand_major::k, operand_major::k>(acc, a + 32 * kk, b + 32 * kk, add);
       }
-      wgmma_commit();
+      if (!is(p, ladder_mutation::no_wgmma_commit)) wgmma_commit();
       if constexpr (FromRegisters)
         if (is(p, ladder_mutation::fragment_overwritten)) regs[0] = fragment(s.a[k % 2], 1);
       bool const early = is(p, ladder_mutation::refilled_before_wait);

@@ -62,6 +62,14 @@ std::vector<mutant> made() {
   add("double_buffer", both, read_before_wait, "read-before-wait",
       "the sums are stored before the last wgmma_wait", {"E0030"});
   add("double_buffer", both, no_wgmma_fence, "no-wgmma-fence", "no wgmma_fence", {"E0031"});
+  add("double_buffer", both, never_initialised, "never-initialised",
+      "the first wgmma adds to sums that nothing has set", {"E0054"});
+  add("double_buffer", both, initialised_in_second_tile, "initialised-in-second-tile",
+      "the second tile sets the sums, the first adds to them", {"E0054"});
+  add("double_buffer", both, initialised_in_last_step, "initialised-in-last-step",
+      "the last step sets the sums, those before it add to them", {"E0054"});
+  add("double_buffer", both, no_wgmma_commit, "no-wgmma-commit", "no wgmma_commit",
+      {"E0027", "E0030"});
   auto* const registers = run_kernel<double_buffer<true>, 64 * 64, product>;
   add("a_from_registers", registers, none, "", "", {});
   add("a_from_registers", registers, no_proxy_fence, "no-proxy-fence",

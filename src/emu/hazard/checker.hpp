@@ -224,7 +224,8 @@ class checker {
     record earlier;
     global_face by;
     bool by_predecessor = false;
-    bool completed = false;  // the earlier access was waited for by its own thread
+    bool chain_broken = false;  // a launch between the two has not waited for its predecessor
+    bool completed = false;     // the earlier access was waited for by its own thread
   };
   global_conflict global_note(thread& t, std::uintptr_t address, std::size_t bytes,
                               record const& given);

@@ -50,8 +50,15 @@ bool global_memory::fence_between(std::uint32_t id, stamp when, stamp known) con
   return fence != it->second.end() && *fence < known;
 }
 
+bool global_memory::chain_waits_since(std::uint32_t id) const {
+  for (std::size_t i = launches_.size() - 1; i-- > 0 && launches_[i].first_face > id;)
+    if (!launches_[i].waited) return false;
+  return true;
+}
+
 void global_memory::next_launch() {
   first_face_ = static_cast<std::uint32_t>(faces_.size());
+  launches_.push_back({first_face_, false});
   words_.clear();
   for (tensor& t : tensors_) lay_out(t);
   tensors_.clear();

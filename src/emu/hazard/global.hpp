@@ -89,6 +89,12 @@ class global_memory {
   /// Another launch of the same stream: everything so far is a predecessor's.
   void next_launch();
   bool is_predecessor(std::uint32_t id) const { return id < first_face_; }
+  /// A thread of this launch has waited for its predecessor: the launch cannot end before it.
+  void waited_for_predecessor() {
+    if (!launches_.empty()) launches_.back().waited = true;
+  }
+  /// Has each launch between that of predecessor `id` and this one waited for its own predecessor?
+  bool chain_waits_since(std::uint32_t id) const;
 
   /// f(block, cells) for the 16-byte cells of [address, address + bytes), which begin and end at
   /// multiples of 16.
@@ -138,6 +144,11 @@ class global_memory {
   std::uint32_t last_block_ = 0;
   std::vector<global_face> faces_;
   std::uint32_t first_face_ = 0;  // of this launch
+  struct launch {
+    std::uint32_t first_face;
+    bool waited;
+  };
+  std::vector<launch> launches_;  // of the stream, in order
   std::unordered_map<std::uint32_t, std::vector<stamp>> fences_;
   std::unordered_map<std::uint32_t, stamp> complete_;
   std::unordered_map<std::uintptr_t, atomic_word> words_;

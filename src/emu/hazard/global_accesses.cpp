@@ -29,8 +29,10 @@ checker::verdict checker::judge_global(thread const& t, record const& now,
   if (morally_strong(now, earlier, by.cta == t.cta, by.cluster == cluster_->id))
     return verdict::ordered;
   if (memory_->is_predecessor(earlier.who))
-    return t.actor.known->happened(predecessor_component()) > 0 ? verdict::ordered
-                                                                : verdict::unordered;
+    return t.actor.known->happened(predecessor_component()) > 0 &&
+                   memory_->chain_waits_since(earlier.who)
+               ? verdict::ordered
+               : verdict::unordered;
   global_face const& f = memory_->face(earlier.who);
   bool const self = f.cluster == cluster_->id && f.who == thread_component(t);
   stamp const known = self ? t.actor.own : known_of(t.actor.known, f);
@@ -71,6 +73,7 @@ checker::global_conflict checker::global_note(thread& t, std::uintptr_t address,
     found.address = at;
     found.earlier = earlier;
     found.by_predecessor = memory_->is_predecessor(earlier.who);
+    found.chain_broken = found.by_predecessor && !memory_->chain_waits_since(earlier.who);
     found.by = memory_->face(earlier.who);
     found.completed = memory_->completed(earlier.who) >= earlier.when;
     return false;

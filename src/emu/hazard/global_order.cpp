@@ -22,7 +22,11 @@ void checker::global_proxy_fence(thread& t) {
   t.global.fenced_known = t.actor.known;
 }
 
-void checker::predecessor_done(thread& t) { learn(t, predecessor_component(), 1, other_memory_); }
+void checker::predecessor_done(thread& t) {
+  learn(t, predecessor_component(), 1, other_memory_);
+  std::scoped_lock const lock(memory_->mutex);
+  memory_->waited_for_predecessor();
+}
 
 knowledge_ref checker::release(thread& t) {
   auto all = std::make_shared<knowledge>();

@@ -33,6 +33,14 @@ void checker::report_global(thread const& t, global_conflict const& c, record co
     w = {"E0046", "predecessor-not-waited-for",
          "this launch may start before its predecessor in the stream has finished",
          "grid_dependency_wait() before the first access of what the predecessor reads or writes"};
+    if (c.chain_broken) {
+      w.cause =
+          "a launch between the two has not called grid_dependency_wait(): it may end, and let "
+          "this launch go on, before the earlier one has ended";
+      w.remedy =
+          "grid_dependency_wait() in every launch of the chain, also where it needs nothing of its "
+          "predecessor";
+    }
   } else if (c.how == verdict::unfenced) {
     w = {"E0044", "missing-global-proxy-fence",
          "the bytes were written through the generic proxy, TMA reaches them through the async "
@@ -67,11 +75,15 @@ void checker::report_global(thread const& t, global_conflict const& c, record co
     }
   }
   std::string const place = global_object(c.address);
-  std::string const earlier_by = fmt::format(
-      "thread {} ({}CTA {}{})", c.by.thread, *c.by.role == 0 ? "" : fmt::format("{}, ", c.by.role),
-      c.by.cta, c.by_predecessor ? " of the predecessor" : "");
+  std::string const earlier_by =
+      fmt::format("thread {} ({}CTA {}{})", c.by.thread,
+                  *c.by.role == 0 ? "" : fmt::format("{}, ", c.by.role), c.by.cta,
+                  c.chain_broken     ? " of an earlier launch"
+                  : c.by_predecessor ? " of the predecessor"
+                                     : "");
   char const* const why =
-      c.by_predecessor             ? "and the predecessor may not be done with it"
+      c.chain_broken               ? "and an earlier launch may not be done with it"
+      : c.by_predecessor           ? "and the predecessor may not be done with it"
       : c.how == verdict::unfenced ? "which was written through the other proxy, without its fence"
       : stored && !c.completed     ? "to which a TMA store or reduction may still be on its way"
       : is_write(c.earlier.what)   ? "which another thread has written: nothing orders the two"
