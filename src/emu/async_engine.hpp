@@ -22,10 +22,12 @@ class async_engine {
   /// Completes the copies of a cluster whose threads have ended.
   void drain(cluster_state& c);
 
-  void issue(bulk_op op);                // a TMA copy
-  void issue_group(warpgroup_state& w);  // wgmma, committed by all 128 threads
-  void copy(void* to, void const* from, int bytes, site where);  // cp.async
+  void issue(bulk_op op);                         // a TMA copy
+  void issue_group(warpgroup_state& w);           // wgmma, committed by all 128 threads
+  void copy(thread::piece const& p, site where);  // cp.async
   void commit_copies();
+  /// An arrive at b once the running thread's earlier cp.async have landed.
+  void arrive_after_copies(mbarrier_state& b, bool counted, site where);
   /// E0040, where it is asked for.
   void note_box_outside(bulk_op const& op);
   /// Registers of A whose groups have been waited for: are they what they were?
@@ -34,6 +36,8 @@ class async_engine {
  private:
   void complete(bulk_op const& op);
   void complete_group(warpgroup_state& w);
+  static void land(thread::piece const& p);
+  void close_copies(thread& t, mbarrier_state* arrives_at, site where);
   void land_copies(thread& t);
   void report_other_phase(cta_state const& c, mbarrier_state const& b, bulk_op const& op);
 

@@ -27,15 +27,22 @@ class barriers {
   mbarrier_state* find(cta_state& c, void const* word, std::uint32_t offset) const;
   /// E0056 where an mbarrier lies there already.
   void check_free(cta_state& c, void const* word, std::uint32_t offset, site where);
-  void arrive(cta_state& c, mbarrier_state& b, arrive_order order, site where);
+  void arrive(cta_state& c, mbarrier_state& b, int count, arrive_order order, site where);
+  /// E0080 where something may still use it.
+  void inval(mbarrier_state& b, site where);
+  /// The cp.async of `t` before `until` (state.hpp) have landed.
+  void copies_arrived(thread& t, mbarrier_state& b, std::uint32_t until, site where);
   /// False: a try_wait whose phase has not completed.
   bool wait(void* bar, std::uint32_t parity, scope s, bool may_fail, site where);
   void complete_if_done(cta_state& c, mbarrier_state& b);
-  void store_async(cta_state& c, std::uint32_t offset, void const* value, mbarrier_state& b,
-                   site where);
+  void store_async(cta_state& c, std::uint32_t offset, void const* value, std::uint32_t bytes,
+                   mbarrier_state& b, site where);
 
  private:
   void check_registers(cta_state const& c);
+  [[noreturn]] void report_use_after_inval(cta_state const& c, mbarrier_state const& b, site where);
+  [[noreturn]] void stop_inval_in_use(cta_state const& c, mbarrier_state const& b,
+                                      std::string const& cause, site earlier, site where);
   void report_early_phase(cta_state const& c, mbarrier_state const& b);
   void report_missed_phase(thread const& t, mbarrier_state const& b, std::uint32_t phase,
                            site where);

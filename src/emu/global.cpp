@@ -26,30 +26,63 @@ void grid_dependency_wait(site) {
   if (hazard::checker* c = check()) c->predecessor_done(me());
 }
 
-void async_engine::copy(void* to, void const* from, int bytes, site where) {
+void async_engine::copy(thread::piece const& p, site where) {
   thread& t = *m_.sched.running();
-  m_.memory.require_global(from, "The source of a cp.async", where);
+  auto const [to, from, bytes, valid] = p;
+  if (valid < 0 || valid > bytes)
+    m_.reports.stop(
+        "E0082", "cp-async-valid-bytes",
+        told({
+            .what = fmt::format("A cp.async of {} bytes is told that {} of them are valid.", bytes,
+                                valid),
+            .now = fmt::format("cp.async at {} by {}", text_of(where), name_of(t)),
+            .cause = "zeros fill what lies between the valid bytes and the size",
+            .remedy = fmt::format("0 to {} valid bytes: the row's end minus the copy's begin, "
+                                  "clamped to that range",
+                                  bytes),
+        }),
+        where);
+  if (valid > 0) m_.memory.require_global(from, "The source of a cp.async", where);
   m_.memory.require_aligned(to, bytes, "a cp.async", where);
-  m_.memory.check_bounds(from, static_cast<std::size_t>(bytes), "A cp.async", where);
+  if (valid > 0) m_.memory.check_bounds(from, static_cast<std::size_t>(valid), "A cp.async", where);
   m_.memory.require_aligned(from, bytes, "a cp.async", where);
   std::uint32_t const offset =
       m_.memory.offset_in_smem(*t.block, to, static_cast<std::size_t>(bytes), where);
+  m_.memory.check_no_mbarrier(*t.block, offset, static_cast<std::size_t>(bytes), "A cp.async",
+                              where);
   if (hazard::checker* c = check())
     c->copy(t, offset, reinterpret_cast<std::uintptr_t>(from), static_cast<std::uint32_t>(bytes),
-            where);
+            static_cast<std::uint32_t>(valid), where);
   if (m_.options_.policy == async_policy::eager) {
-    std::memcpy(to, from, static_cast<std::size_t>(bytes));
+    land(p);
     return;
   }
   std::memset(to, 0xFF, static_cast<std::size_t>(bytes));
-  t.copies_open.push_back(
-      {static_cast<std::byte*>(to), static_cast<std::byte const*>(from), bytes});
+  t.copies_open.push_back(p);
+}
+
+void async_engine::land(thread::piece const& p) {
+  auto const valid = static_cast<std::size_t>(p.valid);
+  if (valid > 0) std::memcpy(p.to, p.from, valid);
+  std::memset(p.to + valid, 0, static_cast<std::size_t>(p.bytes) - valid);
 }
 
 void async_engine::commit_copies() {
   thread& t = *m_.sched.running();
   ++t.copies_committed;
-  t.copies.push_back(std::move(t.copies_open));
+  t.runs_of.push_back(t.copies_begun);
+  close_copies(t, nullptr, {});
+}
+
+void async_engine::arrive_after_copies(mbarrier_state& b, bool counted, site where) {
+  thread& t = *m_.sched.running();
+  if (hazard::checker* c = check()) c->use(t, *t.block, b, false, where);
+  if (counted) ++b.pending;
+  close_copies(t, &b, where);
+}
+
+void async_engine::close_copies(thread& t, mbarrier_state* arrives_at, site where) {
+  t.copies.push_back({std::move(t.copies_open), t.copies_begun++, arrives_at, where});
   t.copies_open.clear();
   if (m_.options_.policy == async_policy::eager)
     land_copies(t);
@@ -59,16 +92,27 @@ void async_engine::commit_copies() {
 
 void async_engine::land_copies(thread& t) {
   m_.sched.progressed();
-  for (thread::piece const& p : t.copies.front())
-    std::memcpy(p.to, p.from, static_cast<std::size_t>(p.bytes));
+  thread::copy_step const step = std::move(t.copies.front());
   t.copies.pop_front();
+  for (thread::piece const& p : step.pieces) land(p);
+  if (step.arrives_at != nullptr) {
+    m_.barrier.copies_arrived(t, *step.arrives_at, step.until, step.where);
+    return;
+  }
   ++t.copies_done;
   if (t.waiting == wait_kind::copy_group && t.copies_done >= t.wait_value) m_.sched.wake(&t);
 }
 
-void cp_async(void* smem, void const* global, int bytes, site where) {
+void cp_async(void* smem, void const* global, int bytes, int valid, site where) {
   engine_call const inside;
-  machine::current().async.copy(smem, global, bytes, where);
+  machine::current().async.copy(
+      {static_cast<std::byte*>(smem), static_cast<std::byte const*>(global), bytes, valid}, where);
+}
+
+void cp_async_mbarrier_arrive(void* bar, bool counted, site where) {
+  engine_call const inside;
+  machine& m = machine::current();
+  m.async.arrive_after_copies(m.barrier.at(*me().block, bar, where), counted, where);
 }
 
 void cp_async_commit(site) {

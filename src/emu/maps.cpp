@@ -44,6 +44,7 @@ tensor_map_desc const* address_space::map_of(tensor_map const& m, site where) {
     maps_.emplace_back(&m, std::make_unique<tensor_map_desc>(read_map(m, where)));
     return maps_.back().second.get();
   }
+  require_global(&m, "A TMA operation's tensor map", where);
   std::vector<acquired_map> const& acquired = m_.sched.running()->block->acquired_maps;
   auto const found = std::find_if(acquired.begin(), acquired.end(),
                                   [&](acquired_map const& x) { return x.at == &m; });
@@ -71,6 +72,16 @@ void address_space::acquire_map(tensor_map const& m, site where) {
   bool const there = found != acquired.end();
   if (there && std::equal(m.words, m.words + 16, found->words)) return;
   acquired_descs_.push_back(std::make_unique<tensor_map_desc>(read_map(m, where)));
+  if (auto const refusal = check_tensor_map(*acquired_descs_.back()))
+    m_.reports.stop(
+        "E0013", "tensor-map-invalid",
+        told({
+            .what = "A tensor map that a kernel has changed describes nothing that TMA can copy.",
+            .now = fmt::format("acquire at {} by {}", text_of(where), name_of(*m_.sched.running())),
+            .cause = to_string(*refusal),
+            .remedy = "fields that agree with each other and with make_tensor_map's rules",
+        }),
+        where);
   acquired_map now{&m, acquired_descs_.back().get(), {}};
   std::copy(m.words, m.words + 16, now.words);
   if (there)
@@ -95,28 +106,6 @@ void address_space::stop_at_unreleased_map(thread const& t) {
 void tma_check_map(tensor_map const& map, site where) {
   engine_call const inside;
   machine::current().memory.map_of(map, where);
-}
-
-void tensor_map_set_address(tensor_map& map, void const* tensor, site where) {
-  engine_call const inside;
-  machine& m = machine::current();
-  tensor_map_desc d = m.memory.read_map(map, where);
-  d.base = const_cast<void*>(tensor);
-  thread& t = *m.sched.running();
-  if (auto const refusal = check_tensor_map(d))
-    m.reports.stop("E0013", "tensor-map-invalid",
-                   told({
-                       .what = "A tensor map is given an address that TMA cannot use.",
-                       .now = fmt::format("write at {} by {}", text_of(where), name_of(t)),
-                       .cause = to_string(*refusal),
-                       .remedy = "tensors that begin at multiples of 16 bytes",
-                   }),
-                   where);
-  if (hazard::checker* check = t.block->cluster->check.get())
-    check->global_plain(t, reinterpret_cast<std::uintptr_t>(&map), sizeof(map), true, where);
-  map = pack_tensor_map_emu(d);
-  t.map_unreleased = true;
-  t.map_site = where;
 }
 
 void tensor_map_release(site) {

@@ -64,6 +64,9 @@ mbarrier_state& barriers::at(cta_state& c, void const* word, site where) {
   std::uint32_t const offset = m_.memory.offset_in_smem(c, word, 8, where);
   std::uint64_t const handle = *static_cast<std::uint64_t const*>(word);
   std::uint64_t const index = handle - handle_magic;
+  if (index < c.mbarriers.size() && c.mbarriers[index].offset == offset &&
+      !c.is_mbarrier[offset / 8])
+    report_use_after_inval(c, c.mbarriers[index], where);
   if (index >= c.mbarriers.size() || c.mbarriers[index].offset != offset)
     m_.reports.stop(
         "E0002", "mbarrier-not-initialised",
@@ -91,7 +94,7 @@ void barriers::complete_if_done(cta_state& c, mbarrier_state& b) {
                                 b.phase, object_name(m_.grid_, c, b.offset), b.landed, b.expected),
             .barrier = barrier_text(m_.grid_, c, b),
             .cause = "the phase ends before its data is there, or with that of another phase",
-            .remedy = "expect_tx with the bytes of all boxes, and 16 of each store_async, that "
+            .remedy = "expect_tx with the bytes of all copies and of each store_async that "
                       "complete on the barrier",
         }),
         b.made_at, {object_name(m_.grid_, c, b.offset), b.phase});
@@ -107,21 +110,71 @@ void barriers::complete_if_done(cta_state& c, mbarrier_state& b) {
   m_.sched.wake_all(b.waiters);
 }
 
-void barriers::store_async(cta_state& c, std::uint32_t offset, void const* value, mbarrier_state& b,
-                           site where) {
-  constexpr std::uint32_t bytes = 16;
+void barriers::report_use_after_inval(cta_state const& c, mbarrier_state const& b, site where) {
+  m_.reports.stop(
+      "E0081", "mbarrier-used-after-inval",
+      told({
+          .what = fmt::format("{} is used as an mbarrier after its inval().",
+                              object_name(m_.grid_, c, b.offset)),
+          .now = fmt::format("use at {} by {}", text_of(where), name_of(me())),
+          .earlier = fmt::format("inval at {}", text_of(b.ended_at)),
+          .cause = "inval() ended the barrier's life: its memory holds anything",
+          .remedy = "inval() after the last use, ordered by a barrier of the threads; or init() "
+                    "again first",
+      }),
+      where, {object_name(m_.grid_, c, b.offset), b.phase, b.ended_at});
+}
+
+void barriers::stop_inval_in_use(cta_state const& c, mbarrier_state const& b,
+                                 std::string const& cause, site earlier, site where) {
+  m_.reports.stop(
+      "E0080", "mbarrier-invalidated-in-use",
+      told({
+          .what = fmt::format("inval() of {}, which may still be in use.",
+                              object_name(m_.grid_, c, b.offset)),
+          .now = fmt::format("inval at {} by {}", text_of(where), name_of(me())),
+          .earlier = earlier.line == 0 ? "" : fmt::format("last use at {}", text_of(earlier)),
+          .barrier = barrier_text(m_.grid_, c, b),
+          .cause = cause,
+          .remedy = "a wait for its last phase and a barrier of all who use it, then inval()",
+      }),
+      where, {object_name(m_.grid_, c, b.offset), b.phase, earlier});
+}
+
+void barriers::inval(mbarrier_state& b, site where) {
+  thread& t = me();
+  cta_state& c = *t.block;
+  if (!b.waiters.empty())
+    stop_inval_in_use(c, b, fmt::format("{} waits for it", name_of(*b.waiters.front())),
+                      b.waiters.front()->wait_site, where);
+  if (b.tx != 0)
+    stop_inval_in_use(c, b, "copies that it counts have not landed, or were not expected", {},
+                      where);
+  if (hazard::checker* check = c.cluster->check.get()) {
+    if (auto const last = check->unordered_use(t, b))
+      stop_inval_in_use(c, b, fmt::format("nothing orders {} before it", last->what), last->where,
+                        where);
+    check->plain(t, c, b.offset, 8, true, where);  // what others write there must come later
+  }
+  c.is_mbarrier[b.offset / 8] = false;
+  b.ended_at = where;
+}
+
+void barriers::store_async(cta_state& c, std::uint32_t offset, void const* value,
+                           std::uint32_t bytes, mbarrier_state& b, site where) {
   m_.sched.progressed();
   if (hazard::checker* check = c.cluster->check.get())
     check->store_async(*m_.sched.running(), c, offset, bytes, b, where);
   std::memcpy(c.smem + offset, value, bytes);
   ++m_.counts_.async_stores;
+  m_.counts_.async_store_bytes += bytes;
   if (m_.log_) m_.log_->store_async(*m_.sched.running(), c, b);
   b.tx -= bytes;
   b.landed += bytes;
   complete_if_done(c, b);
 }
 
-void barriers::arrive(cta_state& c, mbarrier_state& b, arrive_order order, site where) {
+void barriers::arrive(cta_state& c, mbarrier_state& b, int count, arrive_order order, site where) {
   m_.sched.progressed();
   ++m_.counts_.arrives;
   if (&c != m_.sched.running()->block) ++m_.counts_.remote_arrives;
@@ -131,9 +184,9 @@ void barriers::arrive(cta_state& c, mbarrier_state& b, arrive_order order, site 
                   order == arrive_order::release_cluster, where);
   }
   hazard::checker* const known = c.cluster->check.get();
-  if (b.pending == 0 && known != nullptr && known->blame_any_stale_wait(*m_.sched.running()))
+  if (b.pending < count && known != nullptr && known->blame_any_stale_wait(*m_.sched.running()))
     m_.sched.leave_for_good();
-  if (b.pending == 0)
+  if (b.pending < count)
     m_.reports.stop(
         "E0003", "mbarrier-too-many-arrivals",
         told({
@@ -149,8 +202,32 @@ void barriers::arrive(cta_state& c, mbarrier_state& b, arrive_order order, site 
         }),
         where, {object_name(m_.grid_, c, b.offset), b.phase, b.made_at});
   if (m_.log_) m_.log_->arrive(*m_.sched.running(), c, b);
+  b.pending -= count;
+  complete_if_done(c, b);
+}
+
+void barriers::copies_arrived(thread& t, mbarrier_state& b, std::uint32_t until, site where) {
+  cta_state& c = *t.block;
+  m_.reports.landing = true;  // stays so where a report ends the run
+  if (b.pending == 0)
+    m_.reports.stop(
+        "E0003", "mbarrier-too-many-arrivals",
+        told({
+            .what = fmt::format("{} gets an arrival too many in phase {}.",
+                                object_name(m_.grid_, c, b.offset), b.phase),
+            .now = fmt::format("cp_async_mbarrier_arrive at {} by {}", text_of(where), name_of(t)),
+            .barrier = barrier_text(m_.grid_, c, b),
+            .cause = fmt::format("init() announced {}; each .noinc arrive is one of them", b.count),
+            .remedy = "cp_async_mbarrier_arrive(), which adds itself to the phase; or a larger "
+                      "count in init()",
+        }),
+        where, {object_name(m_.grid_, c, b.offset), b.phase, b.made_at});
+  ++m_.counts_.arrives;
+  if (hazard::checker* check = c.cluster->check.get()) check->copies_arrived(t, b, until);
+  if (m_.log_) m_.log_->arrive(t, c, b);
   --b.pending;
   complete_if_done(c, b);
+  m_.reports.landing = false;
 }
 
 mbarrier_state* barriers::find(cta_state& c, void const* word, std::uint32_t offset) const {
@@ -207,11 +284,27 @@ void mbarrier_init(void* bar, int arrivals, site where) {
   if (c.cluster->check) c.cluster->check->init(me(), c.mbarriers.back());
 }
 
-void mbarrier_arrive(void* bar, site where) {
+void mbarrier_inval(void* bar, site where) {
   engine_call const inside;
   machine& m = machine::current();
-  m.barrier.arrive(own_cta(), m.barrier.at(own_cta(), bar, where), arrive_order::release_cta,
-                   where);
+  m.barrier.inval(m.barrier.at(own_cta(), bar, where), where);
+}
+
+void mbarrier_arrive(void* bar, int count, site where) {
+  engine_call const inside;
+  machine& m = machine::current();
+  mbarrier_state& b = m.barrier.at(own_cta(), bar, where);
+  if (count < 1)
+    m.reports.stop("E0019", "mbarrier-count",
+                   told({
+                       .what = fmt::format("An arrive at {} counts {} arrivals.",
+                                           object_name(m.grid_, own_cta(), b.offset), count),
+                       .now = fmt::format("arrive at {} by {}", text_of(where), name_of(me())),
+                       .cause = fmt::format("an arrive counts 1 to {} arrivals", tx_count_limit),
+                       .remedy = "a condition around the arrive where nobody arrives",
+                   }),
+                   where, {object_name(m.grid_, own_cta(), b.offset)});
+  m.barrier.arrive(own_cta(), b, count, arrive_order::release_cta, where);
 }
 
 void mbarrier_arrive_remote(void* bar, int cta, arrive_order order, site where) {
@@ -238,24 +331,26 @@ void mbarrier_arrive_remote(void* bar, int cta, arrive_order order, site where) 
         where, {.earlier = t.unpublished});
   }
   std::uint32_t const offset = m.memory.offset_in_smem(own_cta(), bar, 8, where);
-  m.barrier.arrive(peer, m.barrier.at(peer, peer.smem + offset, where), order, where);
+  m.barrier.arrive(peer, m.barrier.at(peer, peer.smem + offset, where), 1, order, where);
 }
 
-void store_async(void* own, void const* value, void* bar, int cta, site where) {
+void store_async(void* own, void const* value, int bytes, void* bar, int cta, site where) {
   engine_call const inside;
   machine& m = machine::current();
   cta_state& peer = m.memory.peer_cta(cta, where);
-  std::uint32_t const offset = m.memory.offset_in_smem(own_cta(), own, 16, where);
-  m.memory.require_aligned(own, 16, "a store_async", where);
+  std::uint32_t const offset =
+      m.memory.offset_in_smem(own_cta(), own, static_cast<std::size_t>(bytes), where);
+  m.memory.require_aligned(own, bytes, "a store_async", where);
   std::uint32_t const bar_offset = m.memory.offset_in_smem(own_cta(), bar, 8, where);
-  m.barrier.store_async(peer, offset, value, m.barrier.at(peer, peer.smem + bar_offset, where),
-                        where);
+  m.memory.check_no_mbarrier(peer, offset, static_cast<std::size_t>(bytes), "A store_async", where);
+  m.barrier.store_async(peer, offset, value, static_cast<std::uint32_t>(bytes),
+                        m.barrier.at(peer, peer.smem + bar_offset, where), where);
 }
 
-void mbarrier_expect_tx(void* bar, int bytes, site where) {
-  engine_call const inside;
+namespace {
+
+void expect_at(cta_state const& c, mbarrier_state& b, int bytes, site where) {
   machine& m = machine::current();
-  mbarrier_state& b = m.barrier.at(own_cta(), bar, where);
   b.tx += bytes;
   b.expected += bytes;
   m.counts_.expected_bytes += bytes;
@@ -263,18 +358,35 @@ void mbarrier_expect_tx(void* bar, int bytes, site where) {
     m.reports.stop("E0004", "expect-tx-range",
                    told({
                        .what = fmt::format("expect_tx of {} bytes brings {} to {} bytes.", bytes,
-                                           object_name(m.grid_, own_cta(), b.offset), b.tx),
+                                           object_name(m.grid_, c, b.offset), b.tx),
                        .now = fmt::format("expect_tx at {} by {}", text_of(where), name_of(me())),
                        .cause = fmt::format("an mbarrier counts 0 to {} bytes", tx_count_limit),
                        .remedy = "smaller boxes, or more barriers",
                    }),
-                   where, {object_name(m.grid_, own_cta(), b.offset), b.phase, b.made_at});
+                   where, {object_name(m.grid_, c, b.offset), b.phase, b.made_at});
+}
+
+}  // namespace
+
+void mbarrier_expect_tx(void* bar, int bytes, site where) {
+  engine_call const inside;
+  expect_at(own_cta(), machine::current().barrier.at(own_cta(), bar, where), bytes, where);
+}
+
+void mbarrier_expect_tx_remote(void* bar, int cta, int bytes, site where) {
+  engine_call const inside;
+  machine& m = machine::current();
+  cta_state& peer = m.memory.peer_cta(cta, where);
+  std::uint32_t const offset = m.memory.offset_in_smem(own_cta(), bar, 8, where);
+  mbarrier_state& b = m.barrier.at(peer, peer.smem + offset, where);
+  if (hazard::checker* check = peer.cluster->check.get()) check->use(me(), peer, b, false, where);
+  expect_at(peer, b, bytes, where);
 }
 
 void mbarrier_arrive_expect_tx(void* bar, int bytes, site where) {
   engine_call const inside;
   mbarrier_expect_tx(bar, bytes, where);
-  mbarrier_arrive(bar, where);
+  mbarrier_arrive(bar, 1, where);
 }
 
 bool barriers::wait(void* bar, std::uint32_t parity, scope s, bool may_fail, site where) {
@@ -303,6 +415,12 @@ bool barriers::wait(void* bar, std::uint32_t parity, scope s, bool may_fail, sit
 bool mbarrier_try_wait(void* bar, std::uint32_t parity, scope s, site where) {
   engine_call const inside;
   return machine::current().barrier.wait(bar, parity, s, true, where);
+}
+
+/// As try_wait: false once nothing else can go on, so that who polls with it does not keep others
+/// from running.
+bool mbarrier_test_wait(void* bar, std::uint32_t parity, scope s, site where) {
+  return mbarrier_try_wait(bar, parity, s, where);
 }
 
 void mbarrier_wait(void* bar, std::uint32_t parity, scope s, site where) {

@@ -45,7 +45,7 @@ struct mbarrier_state {
   std::int64_t tx = 0;                    // expected minus landed bytes
   std::uint32_t phase = 0;                // completed phases
   std::int64_t expected = 0, landed = 0;  // of the current phase, for the report
-  site made_at;
+  site made_at, ended_at;                 // init, inval
   std::vector<thread*> waiters;
   hazard::mbarrier_face face;
 };
@@ -122,10 +122,18 @@ struct thread : thread_face {
   struct piece {  // of a cp.async
     std::byte* to;
     std::byte const* from;
-    int bytes;
+    int bytes, valid;  // written; read, the others are zeros
   };
-  std::vector<piece> copies_open;         // since the last commit
-  std::deque<std::vector<piece>> copies;  // committed groups that have not landed, in order
+  std::vector<piece> copies_open;  // since the last step
+  struct copy_step {               // what closes a run of cp.async: a commit, or an arrive
+    std::vector<piece> pieces;
+    std::uint32_t until;              // copies_begun when it ran
+    mbarrier_state* arrives_at = {};  // null: it is a group
+    site where = {};
+  };
+  std::deque<copy_step> copies;        // steps that have not landed, in order
+  std::uint32_t copies_begun = 1;      // runs of cp.async, that which is open included
+  std::vector<std::uint32_t> runs_of;  // by group: the last run that belongs to it
   std::uint32_t copies_committed = 0, copies_done = 0;  // groups
   std::uint64_t timeout_stamp = 0;  // progress of the machine at the last failed try_wait
   int timeouts = 0;                 // failed try_waits since then

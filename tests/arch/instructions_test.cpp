@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/arch/kernels/atomic_checks.hpp"
+#include "tests/arch/kernels/copy_checks.hpp"
 #include "tests/arch/kernels/emulated.hpp"
 #include "tests/arch/kernels/launch_checks.hpp"
 #include "tests/arch/kernels/matrix_checks.hpp"
@@ -48,6 +49,7 @@ void add(std::vector<check<emulated>> const& checks) {
 
 bool const added = [] {
   add(atomic_checks<emulated>());
+  add(copy_checks<emulated>());
   add(launch_checks<emulated>());
   add(matrix_checks<emulated>());
   add(shuffle_checks<emulated>());

@@ -20,6 +20,9 @@ struct warp_gemm {
   static constexpr tiled_copy load =
       make_tiled_copy(in_values(copy_atom_named("copy.sm80.cp_async.ca.128"), 16), "(32,4):(4,1)"_L,
                       "(1,8):(0,1)"_L);
+  static constexpr tiled_copy load_b =
+      make_tiled_copy(in_values(copy_atom_named("copy.sm80.cp_async.cg.128"), 16), "(32,4):(4,1)"_L,
+                      "(1,8):(0,1)"_L);
   static constexpr tiled_copy read_a =
       make_tiled_copy_a(in_values(copy_atom_named("copy.sm75.ldmatrix.x4"), 16), mma);
   static constexpr tiled_copy read_b =
@@ -44,7 +47,7 @@ struct warp_gemm {
     auto const gA = make_tensor<"(32,32):(32,1)"_L>(make_gmem_ptr<16>(p.a));
     auto const gB = make_tensor<"(32,32):(32,1)"_L>(make_gmem_ptr<16>(p.b));
     copy<load>(partition_s<load>(gA, thread), partition_d<load>(sA, thread));
-    copy<load>(partition_s<load>(gB, thread), partition_d<load>(sB, thread));
+    copy<load_b>(partition_s<load_b>(gB, thread), partition_d<load_b>(sB, thread));
     cp_async_commit();
     cp_async_wait<0>();
     cta_sync();

@@ -43,7 +43,7 @@ std::vector<rule> const& rules() {
                  fmt::format(
                      "{} loads{} brought {} bytes, {} were expected", c.tma_loads,
                      c.async_stores == 0 ? "" : fmt::format(" and {} store_async", c.async_stores),
-                     c.tma_load_bytes + 16 * c.async_stores, c.expected_bytes)};
+                     c.tma_load_bytes + c.async_store_bytes, c.expected_bytes)};
        }},
       {"TMA coordinates",
        {"E0023", "E0005", "E0013", "E0039", "E0040"},
@@ -109,7 +109,7 @@ std::vector<rule> const& rules() {
                                    c.plain_loads + c.plain_stores)};
        }},
       {"global memory",
-       {"E0042", "E0043", "E0044", "E0046", "E0047", "E0052", "E0055"},
+       {"E0042", "E0043", "E0044", "E0046", "E0047", "E0052", "E0055", "E0082"},
        [](statistics const& c) -> verdict {
          if (!c.hazards) return {false, "hazards were not checked"};
          if (!copies(c) && !c.plain_accesses_seen) return {false, "no accesses were seen"};
@@ -118,7 +118,7 @@ std::vector<rule> const& rules() {
        }},
       {"barriers and progress",
        {"E0001", "E0002", "E0003", "E0010", "E0019", "E0021", "E0008", "E0018", "E0053", "E0056",
-        "E0057", "E0058", "E0059", "E0060", "E0070", "E0071", "E0072"},
+        "E0057", "E0058", "E0059", "E0060", "E0070", "E0071", "E0072", "E0080", "E0081"},
        [](statistics const& c) -> verdict {
          return {true, fmt::format("{} CTAs, {} rounds of barriers, {} arrives "
                                    "on mbarriers",

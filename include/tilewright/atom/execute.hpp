@@ -13,7 +13,7 @@
 //
 // The instruction follows from the atom at compile time; a kernel compiles to what it would be with
 // the instruction written by hand, on both backends.
-//   copies   copy.universal.N, copy.sm80.cp_async.ca.N, copy.sm75.ldmatrix.xN[.t],
+//   copies   copy.universal.N, copy.sm80.cp_async.ca.N, .cg.128, copy.sm75.ldmatrix.xN[.t],
 //            copy.sm90.stmatrix.xN[.t]
 //   MMAs     mma.sm90.m64nNk16 .ss with float32 sums; mma.sm80.m16n8k16 with float32 sums; operands
 //            bf16 or f16
@@ -70,7 +70,11 @@ TW_HD constexpr bool is_cp_async(copy_instruction by) {
   if (!is_form(by, copy_form::thread)) return false;
   char const* const name = copy_rows[by.row].before;
   return name[5] == 's' && name[10] == 'c' && copy_rows[by.row].after[0] == '\0' &&
-         name[19] == 'c' && name[20] == 'a';  // copy.sm80.cp_async.ca.
+         name[19] == 'c';  // copy.sm80.cp_async.ca. or .cg.
+}
+/// Through L2 alone.
+TW_HD constexpr bool is_cp_async_cg(copy_instruction by) {
+  return is_cp_async(by) && copy_rows[by.row].before[20] == 'g';
 }
 TW_HD constexpr bool is_universal(copy_instruction by) {
   return is_form(by, copy_form::thread) && copy_rows[by.row].before[5] == 'u';
@@ -108,7 +112,9 @@ TW_DEVICE void copy(From&& from, To&& to) {
     auto const target = vec<elems>(to);
     TW_UNROLL
     for (int i = 0; i < static_cast<int>(size(decltype(target)::map)); ++i) {
-      if constexpr (detail::is_cp_async(by)) {
+      if constexpr (detail::is_cp_async_cg(by)) {
+        cp_async_cg(&target(i), &source(i));
+      } else if constexpr (detail::is_cp_async(by)) {
         cp_async<static_cast<int>(by.n) / 8>(&target(i), &source(i));
       } else {
         detail::move_element(source(i), target(i));

@@ -81,15 +81,16 @@ void checker::undefined(thread& t, std::uint32_t offset, std::uint32_t bytes, si
 }
 
 void checker::copy(thread& t, std::uint32_t offset, std::uintptr_t from, std::uint32_t bytes,
-                   site where) {
+                   std::uint32_t valid, site where) {
   record r;
   r.who = new_component(t.global.copies, component_face::kind::copies, t);
-  r.when = t.copies_committed + 1;
+  r.when = t.copies_begun;
   r.what = access::cp_async_write;
   r.where = where;
   access_bytes(t, *t.block, offset, bytes, r);
+  if (valid == 0) return;
   r.what = access::cp_async_read;
-  global_access(t, from, bytes, r);
+  global_access(t, from, valid, r);
 }
 
 void checker::access_bytes(thread& t, cta_state& owner, std::uint32_t offset, std::uint32_t bytes,
@@ -181,6 +182,7 @@ void checker::load(thread& t, bulk_op& op) {
     r.when = b.phase + 1;
     if (first == 0) first = r.who;
     b.face.issued += op.map->box_bytes();
+    b.face.counted = b.phase + 1;
     op.issue_phase[c.rank] = b.phase;
     for (touched const& at : scratch_) access_cells(t, c, at, r);
     note_remote(c, {r.who, r.when, op.where, remote_access::kind::copy, op.smem_offset, t.cta});
@@ -205,6 +207,7 @@ void checker::store_async(thread& t, cta_state& owner, std::uint32_t offset, std
   r.what = access::async_write;
   r.where = where;
   b.face.issued += bytes;
+  b.face.counted = b.phase + 1;
   access_bytes(t, owner, offset, bytes, r);
 }
 
@@ -223,8 +226,9 @@ void checker::store(thread& t, bulk_op const& op) {
 }
 
 void checker::use(thread& t, cta_state& owner, mbarrier_state& b, bool by_copy, site where) {
-  mbarrier_face const& f = b.face;
+  mbarrier_face& f = b.face;
   component const self = thread_component(t);
+  f.used[self] = {t.actor.own, where};
   bool const known = f.maker == self || t.actor.known->happened(f.maker) >= f.made;
   bool const needs_fence = by_copy || owner.rank != t.cluster_rank;
   bool const fenced =

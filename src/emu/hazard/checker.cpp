@@ -2,6 +2,8 @@
 // checker.cpp  How knowledge moves: fences, barriers, waits.
 #include "emu/hazard/checker.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "emu/machine.hpp"
@@ -130,7 +132,7 @@ void checker::waited_for_stores(thread& t, std::uint32_t groups, bool written) {
 
 void checker::waited_for_copies(thread& t, std::uint32_t groups) {
   component const c = new_component(t.global.copies, component_face::kind::copies, t);
-  t.actor.known = pool_.with_unfenced(t.actor.known, c, groups);
+  t.actor.known = pool_.with_unfenced(t.actor.known, c, t.runs_of[groups - 1]);
 }
 
 void checker::waited_for_groups(thread& t, std::uint32_t groups) {
@@ -152,7 +154,27 @@ void checker::init(thread& t, mbarrier_state& b) {
   f.made = t.actor.own;
   f.seen.assign(static_cast<std::size_t>(threads_), 0);
   f.repeated.clear();
+  f.used.assign(static_cast<std::size_t>(grid_.cluster * threads_), {});
+  f.counted = 0;
   unfenced_inits_[f.maker].push_back(&b);
+}
+
+std::optional<checker::open_use> checker::unordered_use(thread const& t,
+                                                        mbarrier_state const& b) const {
+  mbarrier_face const& f = b.face;
+  component const self = thread_component(t);
+  for (component c = 0; c < f.used.size(); ++c)
+    if (c != self && t.actor.known->happened(c) < f.used[c].when)
+      return open_use{"the use by " + name_of(c), f.used[c].where};
+  if (t.actor.known->happened(f.phases) < f.counted)
+    return open_use{fmt::format("the end of phase {}, which counts bytes,", f.counted - 1), {}};
+  return std::nullopt;
+}
+
+void checker::copies_arrived(thread& t, mbarrier_state& b, stamp until) {
+  component const c = new_component(t.global.copies, component_face::kind::copies, t);
+  b.face.own.in.add(c, until, 0);  // of the generic proxy: not fenced
+  if (b.face.wide) b.face.all.in.add(c, until, 0);
 }
 
 void checker::widen(mbarrier_face& f) {

@@ -11,6 +11,7 @@
 #include <array>
 #include <deque>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "emu/hazard/global.hpp"
@@ -67,6 +68,12 @@ struct mbarrier_face {
   stamp made = 0;           // when
   stamp fenced = 0;         // when its fence_mbarrier_init ran; 0: not yet
   std::int64_t issued = 0;  // bytes of the loads bound to the current phase
+  struct last_use {
+    stamp when = 0;
+    site where;
+  };
+  std::vector<last_use> used;       // by thread of the cluster
+  stamp counted = 0;                // the newest phase that counts bytes, plus 1
   std::vector<std::uint32_t> seen;  // by thread: newest phase observed, plus 2; 0: none
   struct repeated_wait {
     std::uint32_t thread;
@@ -108,6 +115,14 @@ class checker {
   void leave(thread& t, exchange& x);
 
   void init(thread& t, mbarrier_state& b);
+  /// Something that uses the mbarrier and that the thread does not know to be over.
+  struct open_use {
+    std::string what;
+    site where;
+  };
+  std::optional<open_use> unordered_use(thread const& t, mbarrier_state const& b) const;
+  /// The cp.async of t up to run `until` have landed and arrive at b.
+  void copies_arrived(thread& t, mbarrier_state& b, stamp until);
   void use(thread& t, cta_state& owner, mbarrier_state& b, bool by_copy, site where);
   void arrive(thread& t, cta_state& owner, mbarrier_state& b, bool release, bool cluster_scope,
               site where);
@@ -129,7 +144,8 @@ class checker {
   void store_async(thread& t, cta_state& owner, std::uint32_t offset, std::uint32_t bytes,
                    mbarrier_state& b, site where);
   void waited_for_stores(thread& t, std::uint32_t groups, bool written);
-  void copy(thread& t, std::uint32_t offset, std::uintptr_t from, std::uint32_t bytes, site where);
+  void copy(thread& t, std::uint32_t offset, std::uintptr_t from, std::uint32_t bytes,
+            std::uint32_t valid, site where);
   void waited_for_copies(thread& t, std::uint32_t groups);
   void view_of(thread& t, step_views& v);
   void multiply(warpgroup_state& w, wgmma_call const& call, step_views const& v,

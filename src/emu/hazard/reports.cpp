@@ -132,7 +132,9 @@ char const* checker::missing_commit(record const& earlier) const {
   thread const& issuer =
       cluster_->ctas[static_cast<std::size_t>(f.cta)].threads[static_cast<std::size_t>(f.index)];
   bool const store = f.what == component_face::kind::stores;
-  std::uint32_t const committed = store ? issuer.bulk_committed : issuer.copies_committed;
+  std::uint32_t const committed = store                    ? issuer.bulk_committed
+                                  : issuer.runs_of.empty() ? 0
+                                                           : issuer.runs_of.back();
   if (earlier.when <= committed) return nullptr;
   return store ? "tma_store_commit()" : "cp_async_commit()";
 }

@@ -9,6 +9,7 @@
 #include "tilewright/arch/cuda/identity.hpp"
 #include "tilewright/arch/cuda/launch.hpp"
 #include "tilewright/arch/cuda/load.hpp"
+#include "tilewright/arch/cuda/map_fields.hpp"
 #include "tilewright/arch/cuda/math.hpp"
 #include "tilewright/arch/cuda/matrix.hpp"
 #include "tilewright/arch/cuda/mbarrier.hpp"

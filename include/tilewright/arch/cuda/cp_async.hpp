@@ -3,7 +3,7 @@
 //               for.
 #pragma once
 
-#include "tilewright/arch/cuda/identity.hpp"
+#include "tilewright/arch/cuda/mbarrier.hpp"
 #include "tilewright/base/hd.hpp"
 
 namespace tw {
@@ -15,6 +15,44 @@ TW_DEVICE void cp_async(void* smem, void const* global) {
   static_assert(Bytes == 4 || Bytes == 8 || Bytes == 16, "cp.async copies 4, 8 or 16");
   asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(smem_addr(smem)),
                "l"(__cvta_generic_to_global(global)), "n"(Bytes)
+               : "memory");
+}
+
+/// The same with `valid_bytes` bytes of global memory (0 to Bytes) and zeros after them: at 0 the
+/// source is not read. PTX ISA, "cp.async": src-size.
+template <int Bytes>
+TW_DEVICE void cp_async(void* smem, void const* global, int valid_bytes) {
+  static_assert(Bytes == 4 || Bytes == 8 || Bytes == 16, "cp.async copies 4, 8 or 16");
+  asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(smem_addr(smem)),
+               "l"(__cvta_generic_to_global(global)), "n"(Bytes), "r"(valid_bytes)
+               : "memory");
+}
+
+/// Copies 16 bytes through L2 alone, for what this SM does not read again. PTX ISA, "cp.async":
+/// .cg.
+TW_DEVICE void cp_async_cg(void* smem, void const* global) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(smem_addr(smem)),
+               "l"(__cvta_generic_to_global(global))
+               : "memory");
+}
+/// The same with `valid_bytes` bytes of global memory (0 to 16) and zeros after them.
+TW_DEVICE void cp_async_cg(void* smem, void const* global, int valid_bytes) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(smem_addr(smem)),
+               "l"(__cvta_generic_to_global(global)), "r"(valid_bytes)
+               : "memory");
+}
+
+/// Arrives at `landed` when all of this thread's earlier cp_async have landed: who waits for that
+/// phase sees their bytes. The phase waits for it besides the arrivals that init() announced.
+/// No commit is needed. PTX ISA, "cp.async.mbarrier.arrive".
+TW_DEVICE void cp_async_mbarrier_arrive(mbarrier& landed) {
+  asm volatile("cp.async.mbarrier.arrive.shared::cta.b64 [%0];" ::"r"(smem_addr(&landed))
+               : "memory");
+}
+/// The same as one of the arrivals that init() announced. PTX ISA, "cp.async.mbarrier.arrive":
+/// .noinc.
+TW_DEVICE void cp_async_mbarrier_arrive_noinc(mbarrier& landed) {
+  asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(smem_addr(&landed))
                : "memory");
 }
 

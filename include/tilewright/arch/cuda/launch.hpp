@@ -36,15 +36,21 @@ struct kernel_shape {
   int threads, cluster, smem_bytes;
 };
 
-/// Lets the kernel have its dynamic shared memory on the current device. `done` holds a bit for
-/// each device that has agreed.
+/// CTAs of a cluster that every GPU with clusters accepts. CUDA C++ Programming Guide, "Thread
+/// Block Clusters".
+inline constexpr int portable_cluster = 8;
+
+/// Lets the kernel have its dynamic shared memory, and a cluster of more than 8 CTAs, on the
+/// current device. `done` holds a bit for each device that has agreed.
 inline cudaError_t allow_smem(kernel_shape const& k, std::uint64_t& done) {
   int device = 0;
   if (cudaError_t const e = cudaGetDevice(&device); e != cudaSuccess) return e;
   std::uint64_t const bit = device < 64 ? std::uint64_t{1} << device : 0;
   if ((__atomic_load_n(&done, __ATOMIC_RELAXED) & bit) != 0) return cudaSuccess;
-  cudaError_t const e =
+  cudaError_t e =
       cudaFuncSetAttribute(k.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, k.smem_bytes);
+  if (e == cudaSuccess && k.cluster > portable_cluster)
+    e = cudaFuncSetAttribute(k.kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
   if (e == cudaSuccess) __atomic_fetch_or(&done, bit, __ATOMIC_RELAXED);
   return e;
 }

@@ -21,9 +21,22 @@ struct alignas(8) mbarrier {
                  : "memory");
   }
 
+  /// Ends the life of this barrier: its memory may hold other things from here on. No thread waits
+  /// for it, arrives at it or has copies under way that it counts; a barrier orders their last use
+  /// of it before. PTX ISA, "mbarrier.inval".
+  TW_DEVICE void inval() {
+    asm volatile("mbarrier.inval.shared::cta.b64 [%0];" ::"r"(smem_addr(this)) : "memory");
+  }
+
   /// PTX ISA, "mbarrier.arrive"; the default order is .release.cta.
   TW_DEVICE void arrive() {
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(smem_addr(this)) : "memory");
+  }
+
+  /// Arrives for `count` threads at once, at least 1. PTX ISA, "mbarrier.arrive".
+  TW_DEVICE void arrive(int count) {
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0], %1;" ::"r"(smem_addr(this)), "r"(count)
+                 : "memory");
   }
 
   /// Arrives at this barrier of CTA `cta`. S = cluster: earlier writes are visible there after
@@ -47,6 +60,21 @@ struct alignas(8) mbarrier {
   /// The current phase owes `bytes` more. PTX ISA, "mbarrier.expect_tx".
   TW_DEVICE void expect_tx(int bytes) {
     asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(smem_addr(this)),
+                 "r"(bytes)
+                 : "memory");
+  }
+  /// The current phase of this barrier of CTA `cta` owes `bytes` more. PTX ISA,
+  /// "mbarrier.expect_tx".
+  TW_DEVICE void expect_tx_remote(int cta, int bytes) {
+    asm volatile(
+        "mbarrier.expect_tx.relaxed.cluster.shared::cluster.b64 [%0], %1;" ::"r"(peer(cta)),
+        "r"(bytes)
+        : "memory");
+  }
+  /// expect_tx_remote, then arrive_remote. PTX ISA, "mbarrier.arrive": .expect_tx.
+  TW_DEVICE void arrive_expect_tx_remote(int cta, int bytes) {
+    asm volatile("mbarrier.arrive.expect_tx.release.cluster.shared::cluster.b64 _, [%0], %1;" ::"r"(
+                     peer(cta)),
                  "r"(bytes)
                  : "memory");
   }
@@ -86,6 +114,35 @@ struct alignas(8) mbarrier {
     return done != 0;
   }
 
+  /// True if the phase of this parity has completed; returns at once. PTX ISA,
+  /// "mbarrier.test_wait / mbarrier.try_wait"; the default order is .acquire.cta.
+  template <scope S = scope::cta>
+  TW_DEVICE bool test_wait(std::uint32_t parity) {
+    static_assert(S != scope::gpu, "an mbarrier has cta or cluster scope");
+    std::uint32_t done;
+    if constexpr (S == scope::cluster)
+      asm volatile(
+          "{\n"
+          ".reg .pred p;\n"
+          "mbarrier.test_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], %2;\n"
+          "selp.u32 %0, 1, 0, p;\n"
+          "}"
+          : "=r"(done)
+          : "r"(smem_addr(this)), "r"(parity)
+          : "memory");
+    else
+      asm volatile(
+          "{\n"
+          ".reg .pred p;\n"
+          "mbarrier.test_wait.parity.shared::cta.b64 p, [%1], %2;\n"
+          "selp.u32 %0, 1, 0, p;\n"
+          "}"
+          : "=r"(done)
+          : "r"(smem_addr(this)), "r"(parity)
+          : "memory");
+    return done != 0;
+  }
+
   /// Waits for the phase of this parity. PTX ISA, "mbarrier.test_wait / mbarrier.try_wait".
   template <scope S = scope::cta>
   TW_DEVICE void wait(std::uint32_t parity) {
@@ -116,20 +173,37 @@ struct alignas(8) mbarrier {
   TW_DEVICE std::uint32_t peer(int cta) const { return detail::peer_addr(this, cta); }
 };
 
-/// Writes 16 bytes to the place of `own` in CTA `cta`, where the current phase of `landed` counts
-/// them: who waits for it with scope::cluster sees them. No arrive is needed; the barrier's owner
-/// expects the bytes. To what TMA and wgmma read it is an ordinary store: fence_proxy_async()
+/// Writes 4, 8 or 16 bytes to the place of `own` in CTA `cta`, where the current phase of `landed`
+/// counts them: who waits for it with scope::cluster sees them. No arrive is needed; the barrier's
+/// owner expects the bytes. To what TMA and wgmma read it is an ordinary store: fence_proxy_async()
 /// first. PTX ISA, "st.async".
 template <class T>
 TW_DEVICE void store_async(T* own, T const& value, mbarrier& landed, int cta) {
-  static_assert(sizeof(T) == 16 && alignof(T) >= 16, "st.async with .v4.b32 writes 16 bytes");
-  std::uint32_t w[4];
-  __builtin_memcpy(w, &value, 16);
-  asm volatile(
-      "st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%0], {%1, %2, %3, %4}, "
-      "[%5];" ::"r"(detail::peer_addr(own, cta)),
-      "r"(w[0]), "r"(w[1]), "r"(w[2]), "r"(w[3]), "r"(detail::peer_addr(&landed, cta))
-      : "memory");
+  static_assert((sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16) && alignof(T) == sizeof(T),
+                "st.async writes 4, 8 or 16 bytes, aligned to their size");
+  if constexpr (sizeof(T) == 4) {
+    std::uint32_t w;
+    __builtin_memcpy(&w, &value, 4);
+    asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];" ::"r"(
+                     detail::peer_addr(own, cta)),
+                 "r"(w), "r"(detail::peer_addr(&landed, cta))
+                 : "memory");
+  } else if constexpr (sizeof(T) == 8) {
+    std::uint64_t w;
+    __builtin_memcpy(&w, &value, 8);
+    asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.b64 [%0], %1, [%2];" ::"r"(
+                     detail::peer_addr(own, cta)),
+                 "l"(w), "r"(detail::peer_addr(&landed, cta))
+                 : "memory");
+  } else {
+    std::uint32_t w[4];
+    __builtin_memcpy(w, &value, 16);
+    asm volatile(
+        "st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%0], {%1, %2, %3, %4}, "
+        "[%5];" ::"r"(detail::peer_addr(own, cta)),
+        "r"(w[0]), "r"(w[1]), "r"(w[2]), "r"(w[3]), "r"(detail::peer_addr(&landed, cta))
+        : "memory");
+  }
 }
 
 }  // namespace tw

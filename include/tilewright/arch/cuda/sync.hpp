@@ -16,6 +16,10 @@ TW_DEVICE void fence_proxy_async_global() {
   asm volatile("fence.proxy.async.global;" ::: "memory");
 }
 
+/// Both, for shared memory of the whole cluster and global memory. PTX ISA, "membar / fence":
+/// fence.proxy.async.
+TW_DEVICE void fence_proxy_async_all() { asm volatile("fence.proxy.async;" ::: "memory"); }
+
 /// Makes this thread's mbarrier.init visible to the cluster, the async proxy included, together
 /// with a following cluster barrier. PTX ISA, "membar / fence": fence.mbarrier_init.
 TW_DEVICE void fence_mbarrier_init() {

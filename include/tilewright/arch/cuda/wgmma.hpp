@@ -31,13 +31,20 @@ TW_DEVICE void pin(accumulator<N>& acc) {
   for (int i = 0; i < N / 2; ++i) asm volatile("" : "+f"(acc.r[i])::"memory");
 }
 
+template <int Count>
+TW_DEVICE void pin(b32<Count>& a) {
+  TW_UNROLL
+  for (int i = 0; i < Count; ++i) asm volatile("" : "+r"(a.r[i])::"memory");
+}
+
 }  // namespace detail
 
 /// Orders the warpgroup's earlier accesses to these registers before the wgmmas that follow.
+/// registers: up to two accumulators, or one accumulator and up to two fragments b32<4> of A.
 /// PTX ISA, "wgmma.fence".
-template <int... N>
-TW_DEVICE void wgmma_fence(accumulator<N>&... acc) {
-  (detail::pin(acc), ...);
+template <class... Registers>
+TW_DEVICE void wgmma_fence(Registers&... registers) {
+  (detail::pin(registers), ...);
   asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
 }
 

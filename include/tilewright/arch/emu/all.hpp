@@ -9,6 +9,7 @@
 #include "tilewright/arch/emu/identity.hpp"
 #include "tilewright/arch/emu/launch.hpp"
 #include "tilewright/arch/emu/load.hpp"
+#include "tilewright/arch/emu/map_fields.hpp"
 #include "tilewright/arch/emu/math.hpp"
 #include "tilewright/arch/emu/matrix.hpp"
 #include "tilewright/arch/emu/mbarrier.hpp"

@@ -33,16 +33,19 @@ void* peer_address(void* own, int cta, site where);
 void leave_undefined(void* p, int bytes, site where);
 
 void mbarrier_init(void* bar, int arrivals, site where);
-void mbarrier_arrive(void* bar, site where);
+void mbarrier_inval(void* bar, site where);
+void mbarrier_arrive(void* bar, int count, site where);
 enum class arrive_order : std::uint8_t { relaxed_cluster, release_cta, release_cluster };
 void mbarrier_arrive_remote(void* bar, int cta, arrive_order order, site where);
 void mbarrier_expect_tx(void* bar, int bytes, site where);
+void mbarrier_expect_tx_remote(void* bar, int cta, int bytes, site where);
 void mbarrier_arrive_expect_tx(void* bar, int bytes, site where);
 bool mbarrier_try_wait(void* bar, std::uint32_t parity, scope s, site where);
+bool mbarrier_test_wait(void* bar, std::uint32_t parity, scope s, site where);
 void mbarrier_wait(void* bar, std::uint32_t parity, scope s, site where);
 
-/// 16 bytes, written at once: only the barrier's phase says that they are there.
-void store_async(void* own, void const* value, void* bar, int cta, site where);
+/// 4, 8 or 16 bytes, written at once: only the barrier's phase says that they are there.
+void store_async(void* own, void const* value, int bytes, void* bar, int cta, site where);
 
 void fence_proxy_async(site where);
 void fence_mbarrier_init(site where);
@@ -141,8 +144,11 @@ enum class atomic_op : std::uint8_t {
 std::uint64_t atomic(void* p, atomic_op op, tw::detail::atomic_type type, int bytes,
                      std::uint64_t value, std::uint64_t compare, mem_order o, scope s, site where);
 
-void cp_async(void* smem, void const* global, int bytes, site where);
+/// `valid` bytes are copied, zeros fill the rest.
+void cp_async(void* smem, void const* global, int bytes, int valid, site where);
 void cp_async_commit(site where);
+/// counted: the phase waits for this arrive besides those that init() announced (not .noinc).
+void cp_async_mbarrier_arrive(void* bar, bool counted, site where);
 void cp_async_wait(int pending, site where);
 
 void grid_dependency_wait(site where);

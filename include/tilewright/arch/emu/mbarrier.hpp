@@ -14,7 +14,11 @@ struct alignas(8) mbarrier {
   void init(int arrivals, emu::site where = emu::site::here()) {
     emu::mbarrier_init(this, arrivals, where);
   }
-  void arrive(emu::site where = emu::site::here()) { emu::mbarrier_arrive(this, where); }
+  void inval(emu::site where = emu::site::here()) { emu::mbarrier_inval(this, where); }
+  void arrive(emu::site where = emu::site::here()) { emu::mbarrier_arrive(this, 1, where); }
+  void arrive(int count, emu::site where = emu::site::here()) {
+    emu::mbarrier_arrive(this, count, where);
+  }
   template <scope S = scope::cluster>
   void arrive_remote(int cta, emu::site where = emu::site::here()) {
     static_assert(S <= scope::cluster, "an mbarrier has cta or cluster scope");
@@ -29,6 +33,13 @@ struct alignas(8) mbarrier {
   void expect_tx(int bytes, emu::site where = emu::site::here()) {
     emu::mbarrier_expect_tx(this, bytes, where);
   }
+  void expect_tx_remote(int cta, int bytes, emu::site where = emu::site::here()) {
+    emu::mbarrier_expect_tx_remote(this, cta, bytes, where);
+  }
+  void arrive_expect_tx_remote(int cta, int bytes, emu::site where = emu::site::here()) {
+    emu::mbarrier_expect_tx_remote(this, cta, bytes, where);
+    emu::mbarrier_arrive_remote(this, cta, emu::arrive_order::release_cluster, where);
+  }
   void arrive_expect_tx(int bytes, emu::site where = emu::site::here()) {
     emu::mbarrier_arrive_expect_tx(this, bytes, where);
   }
@@ -38,18 +49,25 @@ struct alignas(8) mbarrier {
     return emu::mbarrier_try_wait(this, parity, S, where);
   }
   template <scope S = scope::cta>
+  bool test_wait(std::uint32_t parity, emu::site where = emu::site::here()) {
+    static_assert(S != scope::gpu, "an mbarrier has cta or cluster scope");
+    return emu::mbarrier_test_wait(this, parity, S, where);
+  }
+  template <scope S = scope::cta>
   void wait(std::uint32_t parity, emu::site where = emu::site::here()) {
     static_assert(S <= scope::cluster, "an mbarrier has cta or cluster scope");
     emu::mbarrier_wait(this, parity, S, where);
   }
 };
 
-/// 16 bytes to the place of `own` in CTA `cta`, where the current phase of `landed` counts them.
+/// 4, 8 or 16 bytes to the place of `own` in CTA `cta`, where the current phase of `landed` counts
+/// them.
 template <class T>
 TW_DEVICE void store_async(T* own, T const& value, mbarrier& landed, int cta,
                            emu::site where = emu::site::here()) {
-  static_assert(sizeof(T) == 16 && alignof(T) >= 16, "st.async with .v4.b32 writes 16 bytes");
-  emu::store_async(own, &value, &landed, cta, where);
+  static_assert((sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16) && alignof(T) == sizeof(T),
+                "st.async writes 4, 8 or 16 bytes, aligned to their size");
+  emu::store_async(own, &value, sizeof(T), &landed, cta, where);
 }
 
 }  // namespace tw

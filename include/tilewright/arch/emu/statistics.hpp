@@ -19,7 +19,7 @@ struct statistics {
   std::int64_t mbarrier_waits = 0, phases = 0;   // waits that passed, phases that completed
   std::int64_t tma_loads = 0, multicasts = 0, tma_load_bytes = 0;  // bytes: of each CTA they reach
   std::int64_t tma_stores = 0, tma_reductions = 0;
-  std::int64_t async_stores = 0;   // store_async, of 16 bytes each
+  std::int64_t async_stores = 0, async_store_bytes = 0;  // store_async
   std::int64_t boxes_outside = 0;  // copies that move no element of their tensor
   std::int64_t proxy_fences = 0;
   std::int64_t wgmmas = 0, wgmma_groups = 0;
@@ -47,6 +47,7 @@ struct statistics {
     tma_stores += o.tma_stores;
     tma_reductions += o.tma_reductions;
     async_stores += o.async_stores;
+    async_store_bytes += o.async_store_bytes;
     boxes_outside += o.boxes_outside;
     proxy_fences += o.proxy_fences;
     wgmmas += o.wgmmas;

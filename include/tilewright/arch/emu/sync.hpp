@@ -13,6 +13,10 @@ TW_DEVICE void fence_proxy_async(emu::site where = emu::site::here()) {
 TW_DEVICE void fence_proxy_async_global(emu::site where = emu::site::here()) {
   emu::fence_proxy_async_global(where);
 }
+TW_DEVICE void fence_proxy_async_all(emu::site where = emu::site::here()) {
+  emu::fence_proxy_async(where);
+  emu::fence_proxy_async_global(where);
+}
 TW_DEVICE void fence_mbarrier_init(emu::site where = emu::site::here()) {
   emu::fence_mbarrier_init(where);
 }

@@ -64,6 +64,17 @@ TW_DEVICE void wgmma_fence(accumulator<N1>& d1, accumulator<N2>& d2,
   emu::wgmma_fence(d2.state(), where);
 }
 
+/// With fragments of A, which every wgmma takes as they are when it is issued.
+template <int N>
+TW_DEVICE void wgmma_fence(accumulator<N>& d, b32<4>&, emu::site where = emu::site::here()) {
+  emu::wgmma_fence(d.state(), where);
+}
+template <int N>
+TW_DEVICE void wgmma_fence(accumulator<N>& d, b32<4>&, b32<4>&,
+                           emu::site where = emu::site::here()) {
+  emu::wgmma_fence(d.state(), where);
+}
+
 template <elem AB, operand_major A, operand_major B, int N>
 TW_DEVICE void wgmma(accumulator<N>& d, smem_desc a, smem_desc b, bool accumulate,
                      emu::site where = emu::site::here()) {
