@@ -12,7 +12,8 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 ARCH = os.path.join(HERE, "../include/tilewright/arch")
 # In emu/ some headers speak to the engine, not to kernels.
-NOT_VOCABULARY = {"engine.hpp", "options.hpp", "site.hpp", "tensor_map_emu.hpp", "launch.hpp"}
+NOT_VOCABULARY = {"engine.hpp", "options.hpp", "site.hpp", "tensor_map_emu.hpp", "launch.hpp",
+                  "member_bindings.hpp"}
 
 
 def without_comments(text):

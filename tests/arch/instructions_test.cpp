@@ -6,6 +6,7 @@
 #include "tests/arch/kernels/copy_checks.hpp"
 #include "tests/arch/kernels/emulated.hpp"
 #include "tests/arch/kernels/launch_checks.hpp"
+#include "tests/arch/kernels/math_checks.hpp"
 #include "tests/arch/kernels/matrix_checks.hpp"
 #include "tests/arch/kernels/shuffle_checks.hpp"
 #include "tests/arch/kernels/sync_checks.hpp"
@@ -51,6 +52,7 @@ bool const added = [] {
   add(atomic_checks<emulated>());
   add(copy_checks<emulated>());
   add(launch_checks<emulated>());
+  add(math_checks<emulated>());
   add(matrix_checks<emulated>());
   add(shuffle_checks<emulated>());
   add(sync_checks<emulated>());

@@ -6,6 +6,7 @@
 #include "tests/arch/kernels/copy_checks.hpp"
 #include "tests/arch/kernels/launch_checks.hpp"
 #include "tests/arch/kernels/map_cases.hpp"
+#include "tests/arch/kernels/math_checks.hpp"
 #include "tests/arch/kernels/matrix_checks.hpp"
 #include "tests/arch/kernels/shuffle_checks.hpp"
 #include "tests/arch/kernels/sync_checks.hpp"
@@ -47,6 +48,7 @@ int main() {
   std::vector<check<gpu_machine>> checks{{"tensor map rules", check_map_rules}};
   for (auto const& some :
        {atomic_checks<gpu_machine>(), copy_checks<gpu_machine>(), launch_checks<gpu_machine>(),
+        math_checks<gpu_machine>(),
         matrix_checks<gpu_machine>(), shuffle_checks<gpu_machine>(), sync_checks<gpu_machine>(),
         tma_checks<gpu_machine>(), warp_checks<gpu_machine>()})
     checks.insert(checks.end(), some.begin(), some.end());

@@ -4,6 +4,7 @@
 
 #include "tilewright/arch/cuda/atomic.hpp"
 #include "tilewright/arch/cuda/cp_async.hpp"
+#include "tilewright/arch/cuda/debug.hpp"
 #include "tilewright/arch/cuda/global.hpp"
 #include "tilewright/arch/cuda/host.hpp"
 #include "tilewright/arch/cuda/identity.hpp"
@@ -13,6 +14,7 @@
 #include "tilewright/arch/cuda/math.hpp"
 #include "tilewright/arch/cuda/matrix.hpp"
 #include "tilewright/arch/cuda/mbarrier.hpp"
+#include "tilewright/arch/cuda/packed_math.hpp"
 #include "tilewright/arch/cuda/registers.hpp"
 #include "tilewright/arch/cuda/shuffle.hpp"
 #include "tilewright/arch/cuda/sync.hpp"

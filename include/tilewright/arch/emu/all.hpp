@@ -4,6 +4,7 @@
 
 #include "tilewright/arch/emu/atomic.hpp"
 #include "tilewright/arch/emu/cp_async.hpp"
+#include "tilewright/arch/emu/debug.hpp"
 #include "tilewright/arch/emu/global.hpp"
 #include "tilewright/arch/emu/host.hpp"
 #include "tilewright/arch/emu/identity.hpp"
@@ -13,6 +14,7 @@
 #include "tilewright/arch/emu/math.hpp"
 #include "tilewright/arch/emu/matrix.hpp"
 #include "tilewright/arch/emu/mbarrier.hpp"
+#include "tilewright/arch/emu/packed_math.hpp"
 #include "tilewright/arch/emu/registers.hpp"
 #include "tilewright/arch/emu/shuffle.hpp"
 #include "tilewright/arch/emu/sync.hpp"
