@@ -48,9 +48,8 @@ int main() {
   std::vector<check<gpu_machine>> checks{{"tensor map rules", check_map_rules}};
   for (auto const& some :
        {atomic_checks<gpu_machine>(), copy_checks<gpu_machine>(), launch_checks<gpu_machine>(),
-        math_checks<gpu_machine>(),
-        matrix_checks<gpu_machine>(), shuffle_checks<gpu_machine>(), sync_checks<gpu_machine>(),
-        tma_checks<gpu_machine>(), warp_checks<gpu_machine>()})
+        math_checks<gpu_machine>(), matrix_checks<gpu_machine>(), shuffle_checks<gpu_machine>(),
+        sync_checks<gpu_machine>(), tma_checks<gpu_machine>(), warp_checks<gpu_machine>()})
     checks.insert(checks.end(), some.begin(), some.end());
   return check_program(std::move(checks)).main();
 }
