@@ -44,7 +44,7 @@ refusal const refusals[] = {
      [] { parse_tiled_copy("tiled_copy(copy_atom(UniversalCopy_128b,32),(32,8),(2,1))"); }},
     {"TW0231", "got 16, need a multiple of the atom's 32",
      [] { parse_tiled_copy("tiled_copy(copy_atom(SM75_U32x4_LDSM_N,16),(16,1),(1,8))"); }},
-    {"TW0232", "got 64, need an address of the data layout, of 64",
+    {"TW0232", "got 127, need an address of the data layout, of 64",
      [] { parse_tiled_copy("cotiled_copy(copy_atom(UniversalCopy_64b,16),(32,4):(4,1),(8,8))"); }},
     {"TW0233", "'SM75_U32x3_LDSM_M'", [] { one_copy("SM75_U32x3_LDSM_M"); }},
     {"TW0233", "'copy_atom(UniversalCopy_8b)'",
