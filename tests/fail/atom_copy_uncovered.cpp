@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // atom_copy_uncovered.cpp  Threads and values that reach the 65th of 64 elements.
 // expect-error: TW0232_cotiled_copy_reaches_an_address_without_data
-// expect-error: 64000064
+// expect-error: 127000064
 // max lines(nvcc): 14
 #include "tilewright/atom/copy_find.hpp"
 #include "tilewright/atom/tiled_copy.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // atomic_value.cpp  A float added to an integer word.
 // expect-error: [TW0263]
+// max lines(g++): 14
 #include "tilewright/arch/select.hpp"
 
 using namespace tw;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // gemm_tile_n_odd.cpp  A tile_n that no box divides: rules are reported, no division by zero.
-// expect-error: [TW0209]
 // expect-error: [TW0205]
+// expect-error: [TW0209]
 // max lines(g++): 15
 // max lines(nvcc): 11
 // expect-no: % 0

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // redux_type.cpp  A reduction of floats by an instruction for integers.
 // expect-error: [TW0261]
+// max lines(nvcc): 12
 #include "tilewright/arch/select.hpp"
 
 using namespace tw;
