@@ -2,8 +2,8 @@
 // exchange.cpp  Instructions in which the lanes of a warp give each other words: shuffles, votes,
 //               reductions and mma_sync. A lane goes on when all lanes of the mask have come.
 //
-// PTX ISA, "shfl.sync", "vote.sync", "match.sync", "redux.sync": a thread waits until all threads
-// of the mask that have not exited have executed the instruction with the same qualifiers and mask.
+// A thread waits until every thread of its mask that has not exited executes the same instruction
+// with the same mask. PTX ISA, "shfl.sync", "vote.sync", "match.sync", "redux.sync".
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -53,11 +53,11 @@ void warp_unit::exchange(std::uint32_t const* mine, int count, char const* name,
                                 lane, mask_text(mask)),
             .now = fmt::format("{} at {} by {}", name, text_of(where), name_of(t)),
             .cause = "PTX leaves open what the instruction does in a lane outside of its mask",
-            .remedy = "a mask of all lanes that come here: what ballot(condition) returns ahead of "
+            .remedy = "a mask of all lanes that come here: what ballot(condition) returns before "
                       "the branch",
         }),
         where);
-  // Two masks that each wait for a lane which waits at the other never go on.
+  // Deadlock: this mask needs a lane that waits with another mask, which in turn needs this lane.
   auto op = std::ranges::find_if(w.exchanges, [&](warp_state::exchange_op const& x) {
     return !x.complete && (x.mask & own) != 0 && (x.arrived & own) == 0 &&
            (x.mask == mask || (x.arrived & mask) != 0);

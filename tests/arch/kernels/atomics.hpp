@@ -85,7 +85,7 @@ struct packed_atomic_kernel {
 };
 
 /// A lock in shared memory, held by one thread of each warp in turn, around an ordinary counter;
-/// and a flag of float, which nothing converts.
+/// and a float flag, whose value must arrive unchanged.
 struct lock_kernel {
   struct params {
     int* out;

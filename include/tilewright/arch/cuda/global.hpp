@@ -148,9 +148,10 @@ template <scope S = scope::gpu>
 TW_DEVICE void fence_acq_rel() {
   asm volatile("fence.acq_rel.%0;" ::"C"(detail::scope_text<S>::value) : "memory");
 }
-/// The same; and this thread's earlier writes are visible to the scope before anything that follows
-/// it, also what another thread does after a barrier: __threadfence(), which is membar.gl.
-/// PTX ISA, "membar / fence": fence.sc; membar is a synonym of it.
+/// A sequentially consistent fence. All of fence_acq_rel(); in addition this thread's earlier
+/// writes are visible at scope S before any later access of this thread, or of a thread that meets
+/// it at a barrier. With scope::gpu it is CUDA's __threadfence(). PTX ISA, "membar / fence":
+/// fence.sc.
 template <scope S = scope::gpu>
 TW_DEVICE void fence_sc() {
   asm volatile("fence.sc.%0;" ::"C"(detail::scope_text<S>::value) : "memory");

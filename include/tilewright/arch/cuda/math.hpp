@@ -33,13 +33,13 @@ TW_DEVICE float log2_approx(float x) {
   asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
 }
-/// Within 2^-20.5 where |x| is at most 2 pi. PTX ISA, "sin".
+/// The sine of x radians. The absolute error is at most 2^-20.5 for |x| <= 2 pi. PTX ISA, "sin".
 TW_DEVICE float sin_approx(float x) {
   float y;
   asm("sin.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
 }
-/// Within 2^-20.5 where |x| is at most 2 pi. PTX ISA, "cos".
+/// The cosine of x radians. The absolute error is at most 2^-20.5 for |x| <= 2 pi. PTX ISA, "cos".
 TW_DEVICE float cos_approx(float x) {
   float y;
   asm("cos.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));

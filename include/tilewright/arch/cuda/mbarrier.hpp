@@ -174,9 +174,9 @@ struct alignas(8) mbarrier {
 };
 
 /// Writes 4, 8 or 16 bytes to the place of `own` in CTA `cta`, where the current phase of `landed`
-/// counts them: who waits for it with scope::cluster sees them. No arrive is needed; the barrier's
-/// owner expects the bytes. To what TMA and wgmma read it is an ordinary store: fence_proxy_async()
-/// first. PTX ISA, "st.async".
+/// counts them. A thread that waits for that phase with scope::cluster sees the bytes. The receiver
+/// announces them with expect_tx; the sender does not arrive. Before TMA or wgmma reads the bytes,
+/// the receiver needs fence_proxy_async(), as after ordinary stores. PTX ISA, "st.async".
 template <class T>
 TW_DEVICE void store_async(T* own, T const& value, mbarrier& landed, int cta) {
   static_assert((sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16) && alignof(T) == sizeof(T),
