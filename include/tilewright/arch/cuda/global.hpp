@@ -149,7 +149,7 @@ TW_DEVICE void fence_acq_rel() {
   asm volatile("fence.acq_rel.%0;" ::"C"(detail::scope_text<S>::value) : "memory");
 }
 /// A sequentially consistent fence. All of fence_acq_rel(); in addition this thread's earlier
-/// writes are visible at scope S before any later access of this thread, or of a thread that meets
+/// writes are visible at scope S before any later access of this thread, or of a thread that joins
 /// it at a barrier. With scope::gpu it is CUDA's __threadfence(). PTX ISA, "membar / fence":
 /// fence.sc.
 template <scope S = scope::gpu>
