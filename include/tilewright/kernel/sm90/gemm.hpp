@@ -4,10 +4,8 @@
 //           that overlaps the loads of the next tile. One source: nvcc compiles it for the GPU, g++
 //           for the emulator.
 //
-//           It is composed of three parts:
-//             main loop       mainloop.hpp (consumers), loads.hpp (producer)
-//             tile scheduler  scheduler.hpp: whole tiles, split-K and stream-K, split-K in a
-//             cluster epilogue        epilogue/epilogue.hpp
+//           Its parts: the main loop (mainloop.hpp for consumers, loads.hpp for the producer), the
+//           tile scheduler (scheduler.hpp) and the epilogue (epilogue/epilogue.hpp).
 #pragma once
 
 #include "tilewright/arch/limits.hpp"
