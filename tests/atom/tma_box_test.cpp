@@ -213,7 +213,9 @@ TEST(TmaBox, RandomTilesAreFilledOrHaveNoBox) {
     try {
       tma_params const p = make_tma_params(t.gmem, t.smem, tile(t.rows, t.columns), bits);
       i64 const copies = copy_and_compare(t, tile(t.rows, t.columns));
-      if (least > 0) EXPECT_LE(copies, least);
+      if (least > 0) {
+        EXPECT_LE(copies, least);
+      }
       ++filled;
       narrow += p.row_pitch > p.box[0] ? 1 : 0;
     } catch (rejected const& e) {

@@ -60,14 +60,18 @@ TEST(output, a_replaced_file_keeps_its_mode_owner_and_group) {
     write_file(folder / "d.npy", "old");
     ASSERT_EQ(::chmod((folder / "d.npy").c_str(), mode), 0);
     bool const root = ::geteuid() == 0;
-    if (root) ASSERT_EQ(::chown((folder / "d.npy").c_str(), 12345, 54321), 0);
+    if (root) {
+      ASSERT_EQ(::chown((folder / "d.npy").c_str(), 12345, 54321), 0);
+    }
     output_file out(folder / "d.npy");
     out.write(bytes_of_text("new"));
     out.commit();
     struct stat now {};
     ASSERT_EQ(::stat((folder / "d.npy").c_str(), &now), 0);
     EXPECT_EQ(now.st_mode & 07777, mode);
-    if (root) EXPECT_TRUE(now.st_uid == 12345 && now.st_gid == 54321);
+    if (root) {
+      EXPECT_TRUE(now.st_uid == 12345 && now.st_gid == 54321);
+    }
     EXPECT_EQ(read_file(folder / "d.npy"), "new");
     EXPECT_EQ(folder.listing().size(), 1U);
   }
@@ -86,7 +90,8 @@ TEST(output, a_name_may_be_as_long_as_the_file_system_allows) {
     EXPECT_EQ(folder.listing(), std::vector<std::string>{name});
   }
   scratch const folder;
-  auto const r = rejection_of([&] { check_writable(folder / (std::string(252, 'x') + ".npy")); });
+  std::string const long_name = std::string(252, 'x').append(".npy");
+  auto const r = rejection_of([&] { check_writable(folder / long_name); });
   EXPECT_EQ(r.code, "TW0612");
   EXPECT_EQ(r.got, "File name too long");
 }

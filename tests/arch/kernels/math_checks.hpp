@@ -60,7 +60,7 @@ std::string check_packed(M& m) {
     v.resize(ctas * K::threads);
     // All bit patterns; a third of them moderate, so that sums cancel and round.
     for (T& x : v)
-      x.bits = static_cast<std::uint32_t>(random() % 3 == 0 ? random() & 0x83FF83FFU | 0x3C003C00U
+      x.bits = static_cast<std::uint32_t>(random() % 3 == 0 ? (random() & 0x83FF83FFU) | 0x3C003C00U
                                                             : random());
   }
   T* const out = upload(m, zeros);
