@@ -27,7 +27,8 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FAMILIES = ROOT / "src/family"
 MAJORS = ["tn", "tt", "nn", "nt"]
-ELEMENTS = {"f32": 32, "tf32": 32, "f16": 16, "bf16": 16, "e4m3": 8, "e5m2": 8}  # bits
+ELEMENTS = {"f32": 32, "tf32": 32, "f16": 16, "bf16": 16, "e4m3": 8, "e5m2": 8,
+            "s32": 32, "s8": 8, "u8": 8}  # bits
 KERNELS_PER_SOURCE = {"emu": 24, "gpu": 8}  # g++ takes about 1 s for each, nvcc 2 to 4 s
 SETS = ["representative", "full"]
 

@@ -33,7 +33,8 @@ verdict check_enumerators(gemm_problem const& p) {
                                 {"type of the auxiliary output", "order of the auxiliary output",
                                  p.aux ? &*p.aux : nullptr}}) {
     if (x.m == nullptr) continue;
-    if (beyond(x.m->type, elem::e5m2)) return refused(x.type, value(x.m->type), value(elem::e5m2));
+    if (beyond(x.m->type, elem::ue4m3))
+      return refused(x.type, value(x.m->type), value(elem::ue4m3));
     if (beyond(x.m->ord, order::col_major))
       return refused(x.ord, value(x.m->ord), value(order::col_major));
   }
@@ -42,8 +43,8 @@ verdict check_enumerators(gemm_problem const& p) {
   if (beyond(e.gate, gating::split)) return refused("gate", value(e.gate), value(gating::split));
   if (beyond(e.bias, along::cols))
     return refused("direction of the bias", value(e.bias), value(along::cols));
-  if (beyond(e.bias_type, elem::e5m2))
-    return refused("type of the bias", value(e.bias_type), value(elem::e5m2));
+  if (beyond(e.bias_type, elem::ue4m3))
+    return refused("type of the bias", value(e.bias_type), value(elem::ue4m3));
   return std::nullopt;
 }
 

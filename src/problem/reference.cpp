@@ -32,6 +32,14 @@ double load_element(matrix_desc const& m, void const* base, std::int64_t row, st
     case elem::bf16: return load<bf16>(base, i);
     case elem::e4m3: return load<e4m3>(base, i);
     case elem::e5m2: return load<e5m2>(base, i);
+    case elem::s32: return load<std::int32_t>(base, i);
+    case elem::s8: return load<std::int8_t>(base, i);
+    case elem::u8: return load<std::uint8_t>(base, i);
+    case elem::ue8m0: return load<ue8m0>(base, i);
+    case elem::ue4m3: return load<ue4m3>(base, i);
+    case elem::e2m3:
+    case elem::e3m2:
+    case elem::e2m1: break;  // packed: no matrix of a gemm_problem has them (TW0404)
   }
   return NAN;
 }

@@ -10,6 +10,13 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_fp8.h>
+#if __has_include(<cuda_fp4.h>) && __has_include(<cuda_fp6.h>)
+#include <cuda_fp4.h>
+#include <cuda_fp6.h>
+#define TW_TEST_NARROW_FORMATS 1
+#else
+#define TW_TEST_NARROW_FORMATS 0
+#endif
 
 namespace {
 
@@ -85,6 +92,26 @@ TEST(convert_cuda, widening_is_cudas_for_every_pattern) {
   expect_widens_as_cuda<e4m3, cuda_e4m3>();
   expect_widens_as_cuda<e5m2, cuda_e5m2>();
 }
+
+#if TW_TEST_NARROW_FORMATS
+TEST(convert_cuda, formats_of_4_and_6_bits_and_powers_of_two) {
+  tw_test::for_chosen_floats([](float x) {
+    auto const same = [x](char const* what, std::uint32_t ours, std::uint32_t theirs) {
+      if (ours != theirs)
+        ADD_FAILURE() << what << " of " << x << ": ours " << ours << ", CUDA's " << theirs;
+      return ours == theirs;
+    };
+    static bool failed = false;
+    if (failed) return;
+    failed =
+        !same("e2m1", to_e2m1(x).bits, __nv_cvt_float_to_fp4(x, __NV_E2M1, cudaRoundNearest)) ||
+        !same("e2m3", to_e2m3(x).bits, __nv_cvt_float_to_fp6(x, __NV_E2M3, cudaRoundNearest)) ||
+        !same("e3m2", to_e3m2(x).bits, __nv_cvt_float_to_fp6(x, __NV_E3M2, cudaRoundNearest)) ||
+        !same("ue8m0", to_ue8m0_up(x).bits,
+              __nv_cvt_float_to_e8m0(x, __NV_SATFINITE, cudaRoundPosInf));
+  });
+}
+#endif
 
 // The plain loops keep the assertion out of the hot path: EXPECT only where something differs.
 TEST(convert_cuda, narrowing_is_cudas_for_the_chosen_floats) {

@@ -32,6 +32,18 @@ template <>
 struct kind<e5m2> {
   static constexpr std::uint32_t max_finite = 0x7B, sign = 0x80;
 };
+template <>
+struct kind<e2m3> {
+  static constexpr std::uint32_t max_finite = 0x1F, sign = 0x20;
+};
+template <>
+struct kind<e3m2> {
+  static constexpr std::uint32_t max_finite = 0x1F, sign = 0x20;
+};
+template <>
+struct kind<e2m1> {
+  static constexpr std::uint32_t max_finite = 0x7, sign = 0x8;
+};
 
 template <class T>
 T pattern(std::uint32_t bits) {
@@ -40,7 +52,7 @@ T pattern(std::uint32_t bits) {
 
 template <class T>
 class small_type : public testing::Test {};
-using small_types = testing::Types<f16, bf16, e4m3, e5m2>;
+using small_types = testing::Types<f16, bf16, e4m3, e5m2, e2m3, e3m2, e2m1>;
 TYPED_TEST_SUITE(small_type, small_types);
 
 TYPED_TEST(small_type, narrowing_undoes_widening) {
@@ -83,6 +95,45 @@ TEST(convert, overflow_goes_to_infinity_nan_or_the_largest) {
   EXPECT_EQ(to_e4m3(inf, saturation::none).bits, 0x7F);
   EXPECT_EQ(to_e5m2(huge, saturation::none).bits, 0x7C);
   EXPECT_EQ(to_e5m2(inf, saturation::finite).bits, 0x7B);
+}
+
+TEST(convert, formats_without_infinity_saturate) {
+  float const inf = std::numeric_limits<float>::infinity();
+  EXPECT_EQ(to_float(to_e2m1(inf)), 6.0F);
+  EXPECT_EQ(to_float(to_e2m1(-100.0F)), -6.0F);
+  EXPECT_EQ(to_float(to_e2m3(1e9F)), 7.5F);
+  EXPECT_EQ(to_float(to_e3m2(1e9F)), 28.0F);
+  EXPECT_EQ(to_e2m1(std::nanf("")).bits, 0x7);
+  EXPECT_EQ(to_float(to_ue4m3(-449.0F)), 448.0F);
+}
+
+TEST(convert, ue8m0_is_the_next_power_of_two) {
+  for (std::uint32_t bits = 0; bits < 255; ++bits) {
+    float const power = to_float(ue8m0{static_cast<std::uint8_t>(bits)});
+    ASSERT_EQ(power, std::ldexp(1.0F, static_cast<int>(bits) - 127));
+    ASSERT_EQ(to_ue8m0_up(power).bits, bits);
+    ASSERT_EQ(to_ue8m0_up(std::nextafter(power, 0.0F)).bits, bits);
+    ASSERT_EQ(to_ue8m0_up(-std::nextafter(power, 3e38F)).bits, bits < 254 ? bits + 1 : 254);
+  }
+  EXPECT_EQ(to_ue8m0_up(0.0F).bits, 0);
+  EXPECT_EQ(to_ue8m0_up(std::nanf("")).bits, 0xFF);
+  EXPECT_TRUE(std::isnan(to_float(ue8m0{0xFF})));
+}
+
+TEST(convert, integers_round_to_even_and_saturate) {
+  EXPECT_EQ(to_integer<std::int8_t>(2.5F), 2);
+  EXPECT_EQ(to_integer<std::int8_t>(-3.5F), -4);
+  EXPECT_EQ(to_integer<std::int8_t>(-2.5F), -2);
+  EXPECT_EQ(to_integer<std::int8_t>(127.6F), 127);
+  EXPECT_EQ(to_integer<std::int8_t>(-1e9F), -128);
+  EXPECT_EQ(to_integer<std::uint8_t>(-0.7F), 0);
+  EXPECT_EQ(to_integer<std::uint8_t>(255.4F), 255);
+  EXPECT_EQ(to_integer<std::int32_t>(3e9F), 2147483647);
+  EXPECT_EQ(to_integer<std::int32_t>(-3e9F), -2147483647 - 1);
+  EXPECT_EQ(to_integer<std::int32_t>(std::nanf("")), 0);
+  for (int i = -300; i < 300; ++i)
+    for (float part : {-0.49F, 0.0F, 0.49F})
+      ASSERT_EQ(to_integer<std::int32_t>(static_cast<float>(i) + part), i);
 }
 
 TEST(convert, tf32_rounds_ties_away_from_zero) {

@@ -63,6 +63,14 @@ TW_HD constexpr mma_type mma_type_of(elem e) {
     case elem::bf16: return mma_type::bf16;
     case elem::e4m3: return mma_type::e4m3;
     case elem::e5m2: return mma_type::e5m2;
+    case elem::s32: return mma_type::s32;
+    case elem::s8: return mma_type::s8;
+    case elem::u8: return mma_type::u8;
+    case elem::e2m3: return mma_type::e2m3;
+    case elem::e3m2: return mma_type::e3m2;
+    case elem::e2m1: return mma_type::e2m1;
+    case elem::ue8m0: return mma_type::ue8m0;
+    case elem::ue4m3: return mma_type::ue4m3;
   }
   return mma_type::none;
 }

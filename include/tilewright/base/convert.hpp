@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// convert.hpp  float to and from the 8-, 16- and 19-bit element types, bit for bit as CUDA does it.
+// convert.hpp  float to and from the other element types, bit for bit as CUDA does it.
 //
 // Widening is exact. Narrowing rounds to nearest, ties to even, subnormals included:
 //   to_bf16 == __float2bfloat16_rn, to_f16 == __float2half_rn (any NaN becomes 0x7FFF),
@@ -42,6 +42,10 @@ inline constexpr float_format f16_format{5, 10, 0x7BFF, 0x7C00, 0x7FFF};
 inline constexpr float_format bf16_format{8, 7, 0x7F7F, 0x7F80, 0x7FFF};
 inline constexpr float_format e4m3_format{4, 3, 0x7E, 0x7F, 0x7F};
 inline constexpr float_format e5m2_format{5, 2, 0x7B, 0x7C, 0x7F};
+// Formats without infinity and NaN saturate, and a NaN becomes the largest number (PTX ISA, "cvt").
+inline constexpr float_format e2m3_format{2, 3, 0x1F, 0x1F, 0x1F};
+inline constexpr float_format e3m2_format{3, 2, 0x1F, 0x1F, 0x1F};
+inline constexpr float_format e2m1_format{2, 1, 0x7, 0x7, 0x7};
 
 inline constexpr std::uint32_t float_inf = 0x7F800000U;
 inline constexpr std::uint32_t float_nan = 0x7FFFFFFFU;  // the canonical NaN of PTX
@@ -106,6 +110,19 @@ TW_HD constexpr float to_float(bf16 x) {
 TW_HD constexpr float to_float(f16 x) { return detail::widen<detail::f16_format>(x.bits); }
 TW_HD constexpr float to_float(e4m3 x) { return detail::widen<detail::e4m3_format>(x.bits); }
 TW_HD constexpr float to_float(e5m2 x) { return detail::widen<detail::e5m2_format>(x.bits); }
+TW_HD constexpr float to_float(e2m3 x) { return detail::widen<detail::e2m3_format>(x.bits); }
+TW_HD constexpr float to_float(e3m2 x) { return detail::widen<detail::e3m2_format>(x.bits); }
+TW_HD constexpr float to_float(e2m1 x) { return detail::widen<detail::e2m1_format>(x.bits); }
+TW_HD constexpr float to_float(ue8m0 x) {
+  if (x.bits == 0xFF) return __builtin_bit_cast(float, detail::float_nan);
+  std::uint32_t const smallest = 0x400000U;  // 2^-127, a subnormal float
+  return __builtin_bit_cast(float,
+                            x.bits == 0 ? smallest : static_cast<std::uint32_t>(x.bits) << 23);
+}
+TW_HD constexpr float to_float(ue4m3 x) { return to_float(e4m3{x.bits}); }
+TW_HD constexpr float to_float(std::int32_t x) { return static_cast<float>(x); }
+TW_HD constexpr float to_float(std::int8_t x) { return static_cast<float>(x); }
+TW_HD constexpr float to_float(std::uint8_t x) { return static_cast<float>(x); }
 
 TW_HD constexpr bf16 to_bf16(float x) {
   return {static_cast<std::uint16_t>(detail::narrow<detail::bf16_format>(x, saturation::none))};
@@ -119,10 +136,50 @@ TW_HD constexpr e4m3 to_e4m3(float x, saturation s) {
 TW_HD constexpr e5m2 to_e5m2(float x, saturation s) {
   return {static_cast<std::uint8_t>(detail::narrow<detail::e5m2_format>(x, s))};
 }
+/// As cvt.rn.satfinite does it; a NaN becomes the largest positive number.
+TW_HD constexpr e2m3 to_e2m3(float x) {
+  return {static_cast<std::uint8_t>(detail::narrow<detail::e2m3_format>(x, saturation::finite))};
+}
+TW_HD constexpr e3m2 to_e3m2(float x) {
+  return {static_cast<std::uint8_t>(detail::narrow<detail::e3m2_format>(x, saturation::finite))};
+}
+TW_HD constexpr e2m1 to_e2m1(float x) {
+  return {static_cast<std::uint8_t>(detail::narrow<detail::e2m1_format>(x, saturation::finite))};
+}
+/// |x| as a number without a sign: the nearest, at most 448; a NaN stays one.
+TW_HD constexpr ue4m3 to_ue4m3(float x) {
+  return {static_cast<std::uint8_t>(to_e4m3(x, saturation::finite).bits & 0x7FU)};
+}
+/// The smallest power of two that is at least |x| (cvt.rp.satfinite): 2^-127 to 2^127; NaN stays.
+TW_HD constexpr ue8m0 to_ue8m0_up(float x) {
+  std::uint32_t const magnitude = __builtin_bit_cast(std::uint32_t, x) & 0x7FFFFFFFU;
+  if (magnitude > detail::float_inf) return {0xFF};
+  if (magnitude <= 0x400000U) return {0};
+  std::uint32_t const up = (magnitude + 0x7FFFFFU) >> 23;
+  return {static_cast<std::uint8_t>(up > 254U ? 254U : up)};
+}
+
 TW_HD constexpr tf32 to_tf32(float x) {
   std::uint32_t const bits = __builtin_bit_cast(std::uint32_t, x);
   bool const is_nan = (bits & 0x7FFFFFFFU) > detail::float_inf;
   return {(is_nan ? bits : bits + 0x1000U) & ~0x1FFFU};  // the carry runs on, up to infinity
+}
+
+/// The nearest integer, ties to even, saturated; a NaN becomes 0 (PTX ISA, "cvt", .rni.sat).
+template <class T>
+TW_HD constexpr T to_integer(float x) {
+  constexpr int bits = size_bits(elem_of<T>);
+  constexpr bool has_sign = elem_of<T> != elem::u8;
+  constexpr std::int64_t top = (std::int64_t{1} << (has_sign ? bits - 1 : bits)) - 1;
+  constexpr std::int64_t bottom = has_sign ? -top - 1 : 0;
+  if (x != x) return 0;
+  if (x >= static_cast<float>(top)) return static_cast<T>(top);
+  if (x <= static_cast<float>(bottom)) return static_cast<T>(bottom);
+  std::int64_t whole = static_cast<std::int64_t>(x);
+  float const rest = x - static_cast<float>(whole);
+  if (rest > 0.5F || (rest == 0.5F && whole % 2 != 0)) ++whole;
+  if (rest < -0.5F || (rest == -0.5F && whole % 2 != 0)) --whole;
+  return static_cast<T>(whole);
 }
 
 /// Narrowing by the type's name, for generic code; fp8 saturates.
@@ -134,6 +191,14 @@ TW_HD constexpr T from_float(float x) {
   if constexpr (elem_of<T> == elem::bf16) return to_bf16(x);
   if constexpr (elem_of<T> == elem::e4m3) return to_e4m3(x, saturation::finite);
   if constexpr (elem_of<T> == elem::e5m2) return to_e5m2(x, saturation::finite);
+  if constexpr (elem_of<T> == elem::e2m3) return to_e2m3(x);
+  if constexpr (elem_of<T> == elem::e3m2) return to_e3m2(x);
+  if constexpr (elem_of<T> == elem::e2m1) return to_e2m1(x);
+  if constexpr (elem_of<T> == elem::ue4m3) return to_ue4m3(x);
+  if constexpr (elem_of<T> == elem::ue8m0) return to_ue8m0_up(x);
+  if constexpr (elem_of<T> == elem::s32) return to_integer<std::int32_t>(x);
+  if constexpr (elem_of<T> == elem::s8) return to_integer<std::int8_t>(x);
+  if constexpr (elem_of<T> == elem::u8) return to_integer<std::uint8_t>(x);
 }
 
 }  // namespace tw

@@ -11,9 +11,8 @@ namespace tw {
 
 /// "bf16" -> elem::bf16; nothing when the text names no element type.
 constexpr std::optional<elem> parse_elem(std::string_view text) {
-  for (elem e : {elem::f32, elem::tf32, elem::f16, elem::bf16, elem::e4m3, elem::e5m2}) {
-    if (text == name(e)) return e;
-  }
+  for (int i = 0; i < elem_count; ++i)
+    if (text == name(static_cast<elem>(i))) return static_cast<elem>(i);
   return std::nullopt;
 }
 

@@ -14,6 +14,7 @@ namespace tw {
 /// How the sums of a product of two such elements are kept.
 enum class accumulation : std::uint8_t {
   f32,           // a float32 accumulator
+  s32,           // exact, in 32 bits with wrap-around
   f32_promoted,  // the tensor core keeps fewer bits: every promote_k elements of K the sum is added
                  // to a float32 accumulator in registers
 };
@@ -49,6 +50,15 @@ TW_HD constexpr elem_traits traits_of(elem e) {
     case elem::bf16: return {16, true, false, accumulation::f32, 0};
     case elem::e4m3: return {8, true, true, accumulation::f32_promoted, 128};
     case elem::e5m2: return {8, true, true, accumulation::f32_promoted, 128};
+    case elem::s32: return {32, false, false, accumulation::s32, 0};
+    case elem::s8: return {8, true, true, accumulation::s32, 0};
+    case elem::u8: return {8, true, true, accumulation::s32, 0};
+    // Operands of tcgen05.mma and of block scaling, not of wgmma.
+    case elem::e2m3: return {6, false, false, accumulation::f32, 0};
+    case elem::e3m2: return {6, false, false, accumulation::f32, 0};
+    case elem::e2m1: return {4, false, false, accumulation::f32, 0};
+    case elem::ue8m0: return {8, false, false, accumulation::f32, 0};
+    case elem::ue4m3: return {8, false, false, accumulation::f32, 0};
   }
   return {8, false, false, accumulation::f32, 0};
 }
