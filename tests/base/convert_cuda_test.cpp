@@ -13,9 +13,6 @@
 #if __has_include(<cuda_fp4.h>) && __has_include(<cuda_fp6.h>)
 #include <cuda_fp4.h>
 #include <cuda_fp6.h>
-#define TW_TEST_NARROW_FORMATS 1
-#else
-#define TW_TEST_NARROW_FORMATS 0
 #endif
 
 namespace {
@@ -93,7 +90,7 @@ TEST(convert_cuda, widening_is_cudas_for_every_pattern) {
   expect_widens_as_cuda<e5m2, cuda_e5m2>();
 }
 
-#if TW_TEST_NARROW_FORMATS
+#if __has_include(<cuda_fp4.h>) && __has_include(<cuda_fp6.h>)
 TEST(convert_cuda, formats_of_4_and_6_bits_and_powers_of_two) {
   tw_test::for_chosen_floats([](float x) {
     auto const same = [x](char const* what, std::uint32_t ours, std::uint32_t theirs) {
