@@ -5,6 +5,7 @@
 #include "atom/operations.hpp"
 #include "tilewright/atom/copy_names.hpp"
 #include "tilewright/atom/mma_names.hpp"
+#include "tilewright/atom/scale_factors.hpp"
 
 namespace tw::detail {
 namespace {
@@ -69,6 +70,14 @@ constexpr operation table[] = {
      [](arguments const& a) {
        return answer_of(
            partition_shape(parse_tiled_mma(a.text(0)), mma_operand_of(a.text(1)), a.as_tree(2)));
+     }},
+    {"scale_factors_32_4_4", 3, 3,
+     [](arguments const& a) {
+       return answer_of(scale_factors_32_4_4(a.as_integer(0), a.as_integer(1), a.as_integer(2)));
+     }},
+    {"scale_factors_linear", 3, 3,
+     [](arguments const& a) {
+       return answer_of(scale_factors_linear(a.as_integer(0), a.as_integer(1), a.as_integer(2)));
      }},
 };
 

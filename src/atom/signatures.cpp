@@ -111,6 +111,13 @@ constexpr std::array rows{
     signature{"recast_layout", "layout, bits of its elements, bits of the new ones"},
     signature{"right_inverse", "layout"},
     signature{"round_up", "shape, multiple"},
+    signature{
+        "scale_factors_32_4_4", "rows, elements along K, elements that share a factor",
+        "(row, k) -> byte of the factor in tiles of 128 rows by 4 factors, as tcgen05.mma reads "
+        "them and torch names SWIZZLE_32_4_4; padded to whole tiles",
+        "scale_factors_32_4_4(256,128,16)"},
+    signature{"scale_factors_linear", "rows, elements along K, elements that share a factor",
+              "(row, k) -> byte of the factor, row by row", "scale_factors_linear(256,128,16)"},
     signature{"select", "layout, modes"},
     signature{"shape_div", "shape, divisor"},
     signature{"shape_mnk", "MMA atom", "(M, N, K) of one instruction",
