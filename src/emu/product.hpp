@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// product.hpp  The arithmetic of a wgmma group: D (64 x n, fp32) += A (64 x 16) * B (16 x n), step
-//              by step, operands read from emulated shared memory through matrix descriptors.
+// product.hpp  The arithmetic of a wgmma group: D (64 x n) += A (64 x K) * B (K x n), step by step,
+//              operands read from emulated shared memory through matrix descriptors.
 //
-// Meaning: every element of D is a chain of fp32 fused multiply-adds, k ascending within a step and
-// steps in order; a NaN result is 0x7FFFFFFF. A tensor core adds the 16 products of a step in
-// another order and with other intermediate widths, so the last bits may differ from a GPU's; where
+// Meaning: every element of D is a chain of float32 fused multiply-adds, k ascending within a step
+// and steps in order; a NaN result is 0x7FFFFFFF. Sums in f16 are rounded after each step (NaN:
+// 0x7FFF). tf32 operands lose their low 13 bits. Integer sums are exact and wrap around, or
+// saturate after each step. A tensor core adds the products of a step in another order and with
+// other intermediate widths, so the last bits of float sums may differ from a GPU's; where
 // all sums are exact (for example fractions of 8 bits) both give the same bits. Descriptors: PTX
 // ISA, "Asynchronous Warpgroup Level Matrix Shared Memory Layout". The swizzle acts on the address
 // of each 16-byte chunk, so a start address may be advanced inside a swizzle atom. The base-offset
@@ -17,29 +19,23 @@
 #include <string>
 
 #include "tilewright/arch/types.hpp"
-#include "tilewright/base/elem.hpp"
+#include "tilewright/arch/wgmma_kind.hpp"
 
 namespace tw::emu {
 
-/// One wgmma.mma_async m64nNk16.
+/// One wgmma.mma_async.
 struct wgmma_step_data {
   bool a_in_registers = false;
-  std::uint32_t const* a_regs = nullptr;  // [128 threads][4], the fragment of m64nNk16's A
+  std::uint32_t const* a_regs = nullptr;  // [128 threads][4], the fragment of A
   smem_desc a, b;
   bool accumulate = true;
 };
 
-/// Common properties of the steps of a group. type is bf16 or f16; n a multiple of 8 up to 256.
-struct wgmma_group_shape {
-  elem type;
-  operand_major a_major, b_major;
-  int n;
-};
-
-/// Executes the steps in order on d, column-major: d[row + 64 * column]. Address x of a descriptor
-/// is smem[x - smem_base]. Returns what is wrong if a descriptor is malformed or an operand leaves
-/// [smem_base, smem_base + smem_bytes); then d is unchanged and nothing was read.
-std::optional<std::string> run_wgmma_group(float* d, wgmma_group_shape const& shape,
+/// Executes the steps in order on d, column-major words: d[row + 64 * column]. A word is a float,
+/// an std::int32_t, or two f16 of columns 2 * column (low half) and 2 * column + 1. Address x of a
+/// descriptor is smem[x - smem_base]. Returns what is wrong if a descriptor is malformed or an
+/// operand leaves [smem_base, smem_base + smem_bytes); then d is unchanged and nothing was read.
+std::optional<std::string> run_wgmma_group(void* d, wgmma_form const& form,
                                            wgmma_step_data const* steps, int count,
                                            std::byte const* smem, std::uint32_t smem_base,
                                            std::uint32_t smem_bytes);

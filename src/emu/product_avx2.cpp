@@ -19,6 +19,26 @@ template <elem Type>
   return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(x), 16));
 }
 
+/// 8 elements of 8 or 32 bits as floats. e4m3 has its exponent and mantissa where an f16 of 1/256
+/// of the value has them.
+template <elem Type>
+[[gnu::target("avx2,fma,f16c"), gnu::always_inline]] inline __m256 widen_other(void const* in) {
+  if constexpr (Type == elem::tf32)
+    return _mm256_and_ps(_mm256_loadu_ps(static_cast<float const*>(in)),
+                         _mm256_castsi256_ps(_mm256_set1_epi32(static_cast<int>(tf32_bits))));
+  __m128i const bytes = _mm_loadl_epi64(static_cast<__m128i const*>(in));
+  if constexpr (Type == elem::s8) return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(bytes));
+  if constexpr (Type == elem::u8) return _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(bytes));
+  __m128i const x = _mm_cvtepu8_epi16(bytes);
+  if constexpr (Type == elem::e5m2) return _mm256_cvtph_ps(_mm_slli_epi16(x, 8));
+  __m128i const magnitude = _mm_and_si128(x, _mm_set1_epi16(0x7F));
+  __m128i const nan = _mm_cmpeq_epi16(magnitude, _mm_set1_epi16(0x7F));
+  __m128i const sign = _mm_slli_epi16(_mm_and_si128(x, _mm_set1_epi16(0x80)), 8);
+  __m128i const half = _mm_or_si128(_mm_or_si128(sign, _mm_slli_epi16(magnitude, 7)),
+                                    _mm_and_si128(nan, _mm_set1_epi16(0x7FFF)));
+  return _mm256_mul_ps(_mm256_cvtph_ps(half), _mm256_set1_ps(256));
+}
+
 /// The low and the high elements of 8 pairs as floats.
 template <elem Type>
 [[gnu::target("avx2,fma,f16c"), gnu::always_inline]] inline __m256 widen_low(__m256i pairs) {
@@ -59,16 +79,28 @@ template <elem Type>
 
 /// count, a multiple of 8, neighbouring elements.
 template <elem Type>
-[[gnu::target("avx2,fma,f16c")]] void widen_run(float* out, std::uint16_t const* in, int count) {
-  for (int i = 0; i < count; i += 8)
-    _mm256_storeu_ps(out + i,
-                     widen<Type>(_mm_loadu_si128(reinterpret_cast<__m128i const*>(in + i))));
+[[gnu::target("avx2,fma,f16c")]] void widen_run(float* out, void const* in, int count) {
+  auto const* const from = static_cast<std::byte const*>(in);
+  for (int i = 0; i < count; i += 8) {
+    std::byte const* const at = from + i * size_bytes(Type);
+    if constexpr (size_bits(Type) == 16)
+      _mm256_storeu_ps(out + i, widen<Type>(_mm_loadu_si128(reinterpret_cast<__m128i const*>(at))));
+    else
+      _mm256_storeu_ps(out + i, widen_other<Type>(at));
+  }
 }
 
 template <elem Type>
-[[gnu::target("avx2,fma,f16c")]] void widen_a_of(product_block& block, std::uint16_t const* a,
+[[gnu::target("avx2,fma,f16c")]] void widen_a_of(product_block& block, void const* linear,
                                                  bool k_major) {
-  if (!k_major) return widen_run<Type>(block.a[0], a, 64 * block.k);
+  if (!k_major) return widen_run<Type>(block.a[0], linear, 64 * block.k);
+  if constexpr (size_bits(Type) != 16) {
+    alignas(64) float rows[64 * 64];
+    for (int row = 0; row < 64; ++row)
+      widen_run<Type>(rows + 64 * row, static_cast<std::byte const*>(linear) + 128 * row, block.k);
+    return transpose_rows(block.a, rows, block.k);
+  }
+  auto const* const a = static_cast<std::uint16_t const*>(linear);
   for (int row = 0; row < 64; row += 8)
     for (int k = 0; k < block.k; k += 8)
       transpose<Type>(reinterpret_cast<float(*)[64]>(&block.a[k][row]), a + 64 * row + k);
@@ -107,14 +139,25 @@ template <int Columns>
 }
 
 template <elem Type>
-[[gnu::target("avx2,fma,f16c")]] void multiply_of(product_block const& block, float* d, int columns,
-                                                  std::uint16_t const* b, bool k_major) {
+[[gnu::target("avx2,fma,f16c")]] void widen_b_of(product_block const& block, float* wide,
+                                                 int columns, void const* b, bool k_major) {
+  if (!k_major) return widen_run<Type>(wide, b, panel_columns * block.k);
+  for (int j = 0; j < columns; ++j)
+    widen_run<Type>(wide + 64 * j, static_cast<std::byte const*>(b) + 128 * j, block.k);
+}
+
+void widen_a(product_block& block, void const* a, bool k_major) {
+  with_operand_type(block.a_type,
+                    [&](auto type) { widen_a_of<decltype(type)::value>(block, a, k_major); });
+}
+
+[[gnu::target("avx2,fma,f16c")]] void multiply(product_block const& block, float* d, int columns,
+                                               void const* b, bool k_major) {
   alignas(64) float wide[64 * panel_columns];
   std::ptrdiff_t const along_k = k_major ? 1 : panel_columns, along_column = k_major ? 64 : 1;
-  if (!k_major)
-    widen_run<Type>(wide, b, panel_columns * block.k);
-  else
-    for (int j = 0; j < columns; ++j) widen_run<Type>(wide + 64 * j, b + 64 * j, block.k);
+  with_operand_type(block.b_type, [&](auto type) {
+    widen_b_of<decltype(type)::value>(block, wide, columns, b, k_major);
+  });
   for (int row = 0; row < 64; row += 16) {
     int j = 0;
     for (; j + 6 <= columns; j += 6)
@@ -124,17 +167,6 @@ template <elem Type>
       multiply_tile<2>(block, row, d + 64 * j + row, wide + j * along_column, along_k,
                        along_column);
   }
-}
-
-void widen_a(product_block& block, std::uint16_t const* a, bool k_major) {
-  block.type == elem::bf16 ? widen_a_of<elem::bf16>(block, a, k_major)
-                           : widen_a_of<elem::f16>(block, a, k_major);
-}
-
-void multiply(product_block const& block, float* d, int columns, std::uint16_t const* b,
-              bool k_major) {
-  block.type == elem::bf16 ? multiply_of<elem::bf16>(block, d, columns, b, k_major)
-                           : multiply_of<elem::f16>(block, d, columns, b, k_major);
 }
 
 }  // namespace

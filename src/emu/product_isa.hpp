@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // product_isa.hpp  The inner product of a wgmma group, one version per instruction set.
 //
-// A version takes 16-bit operands in linear order, widens them to fp32, and multiplies. A is
-// widened once per block, B panel by panel, so both stay in the first-level cache.
+// A version takes operands in linear order, widens them to float32, and multiplies. A is widened
+// once per block, B panel by panel, so both stay in the first-level cache.
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "emu/product.hpp"
 #include "tilewright/base/elem.hpp"
@@ -17,21 +18,40 @@ inline constexpr int panel_columns = 24;
 
 /// Up to four steps: D (64 x n) = (accumulate ? D : 0) + A (64 x k) * B (k x n).
 struct product_block {
-  elem type;  // bf16 or f16
-  int k;      // 16, 32, 48 or 64
+  elem a_type, b_type;
+  int k;  // a multiple of 8 up to 64; of 16 for elements of 16 bits, of 32 for those of 8
   bool accumulate;
   bool exact_products;          // for the portable version, written by its widen_a
   alignas(64) float a[64][64];  // [k][row], written by widen_a
 };
 
 struct product_version {
-  /// a: [row 0..63][k], pitch 64 elements, if k_major; else [k][row], pitch 64.
-  void (*widen_a)(product_block& block, std::uint16_t const* a, bool k_major);
-  /// d: 64 x columns, column-major. b: [column][k], pitch 64 elements, if k_major; else
-  /// [k][column], pitch panel_columns.
-  void (*multiply)(product_block const& block, float* d, int columns, std::uint16_t const* b,
-                   bool k_major);
+  /// a: [row 0..63][k], pitch 128 bytes, if k_major; else [k][row], 16-bit elements, pitch 64.
+  void (*widen_a)(product_block& block, void const* a, bool k_major);
+  /// d: 64 x columns, column-major. b: [column][k], pitch 128 bytes, if k_major; else
+  /// [k][column], 16-bit elements, pitch panel_columns.
+  void (*multiply)(product_block const& block, float* d, int columns, void const* b, bool k_major);
 };
+
+/// Calls f with the type of an operand as a constant.
+template <class F>
+void with_operand_type(elem type, F const& f) {
+  switch (type) {
+    case elem::f16: return f(std::integral_constant<elem, elem::f16>{});
+    case elem::tf32: return f(std::integral_constant<elem, elem::tf32>{});
+    case elem::e4m3: return f(std::integral_constant<elem, elem::e4m3>{});
+    case elem::e5m2: return f(std::integral_constant<elem, elem::e5m2>{});
+    case elem::s8: return f(std::integral_constant<elem, elem::s8>{});
+    case elem::u8: return f(std::integral_constant<elem, elem::u8>{});
+    default: return f(std::integral_constant<elem, elem::bf16>{});
+  }
+}
+
+/// The bits of a tf32 operand that the tensor core reads: the upper 19.
+inline constexpr std::uint32_t tf32_bits = 0xFFFFE000U;
+
+/// out[k][row] = in[64 * row + k] for k < depth, a multiple of 4, and 64 rows.
+void transpose_rows(float (*out)[64], float const* in, int depth);
 
 /// Every NaN among count floats becomes 0x7FFFFFFF.
 void make_nans_canonical(float* d, int count);

@@ -17,10 +17,24 @@ namespace {
 
 using float4 [[gnu::vector_size(16)]] = float;
 
+/// Element i of a run.
 template <elem Type>
-float widen(std::uint16_t bits) {
-  if constexpr (Type == elem::f16) return to_float(f16{bits});
-  return to_float(bf16{bits});
+float widen(void const* run, int i) {
+  if constexpr (Type == elem::f16 || Type == elem::bf16) {
+    std::uint16_t const bits = static_cast<std::uint16_t const*>(run)[i];
+    if constexpr (Type == elem::f16) return to_float(f16{bits});
+    return to_float(bf16{bits});
+  }
+  if constexpr (Type == elem::tf32) {
+    std::uint32_t bits;
+    std::memcpy(&bits, static_cast<std::byte const*>(run) + 4 * i, 4);
+    return __builtin_bit_cast(float, bits& tf32_bits);
+  }
+  std::uint8_t const bits = static_cast<std::uint8_t const*>(run)[i];
+  if constexpr (Type == elem::e4m3) return to_float(e4m3{bits});
+  if constexpr (Type == elem::e5m2) return to_float(e5m2{bits});
+  if constexpr (Type == elem::s8) return static_cast<float>(static_cast<std::int8_t>(bits));
+  return static_cast<float>(bits);
 }
 
 /// True if x times any y of which this is true, too, is exact in fp32.
@@ -30,11 +44,12 @@ bool has_exact_products(float x) {
 }
 
 template <elem Type>
-void widen_a_of(product_block& block, std::uint16_t const* a, bool k_major) {
+void widen_a_of(product_block& block, void const* a, bool k_major) {
+  constexpr int pitch = 128 / size_bytes(Type);
   bool exact = true;
   for (int k = 0; k < block.k; ++k)
     for (int row = 0; row < 64; ++row) {
-      float const x = widen<Type>(k_major ? a[64 * row + k] : a[64 * k + row]);
+      float const x = widen<Type>(a, k_major ? pitch * row + k : 64 * k + row);
       block.a[k][row] = x;
       exact = exact && has_exact_products(x);
     }
@@ -71,19 +86,34 @@ void multiply_then_add(product_block const& block, float* d, float const* b) {
   }
 }
 
+/// Widens K elements of two columns; true if all have exact products.
 template <elem Type>
-void multiply_of(product_block const& block, float* d, int columns, std::uint16_t const* b,
-                 bool k_major) {
+bool widen_columns(product_block const& block, float* factors, void const* b, int column,
+                   bool k_major) {
+  constexpr int pitch = 128 / size_bytes(Type);
+  bool exact = true;
+  for (int c = 0; c < 2; ++c)
+    for (int k = 0; k < block.k; ++k) {
+      int const at = k_major ? pitch * (column + c) + k : panel_columns * k + column + c;
+      float const x = widen<Type>(b, at);
+      factors[64 * c + k] = x;
+      exact = exact && has_exact_products(x);
+    }
+  return exact;
+}
+
+void widen_a(product_block& block, void const* a, bool k_major) {
+  with_operand_type(block.a_type,
+                    [&](auto type) { widen_a_of<decltype(type)::value>(block, a, k_major); });
+}
+
+void multiply(product_block const& block, float* d, int columns, void const* b, bool k_major) {
   for (int column = 0; column < columns; column += 2, d += 128) {
     float factors[2 * 64];
     bool exact = block.exact_products;
-    for (int c = 0; c < 2; ++c)
-      for (int k = 0; k < block.k; ++k) {
-        float const x =
-            widen<Type>(k_major ? b[64 * (column + c) + k] : b[panel_columns * k + column + c]);
-        factors[64 * c + k] = x;
-        exact = exact && has_exact_products(x);
-      }
+    with_operand_type(block.b_type, [&](auto type) {
+      if (!widen_columns<decltype(type)::value>(block, factors, b, column, k_major)) exact = false;
+    });
     if (exact) {
       multiply_then_add(block, d, factors);
     } else {
@@ -94,18 +124,24 @@ void multiply_of(product_block const& block, float* d, int columns, std::uint16_
   }
 }
 
-void widen_a(product_block& block, std::uint16_t const* a, bool k_major) {
-  block.type == elem::bf16 ? widen_a_of<elem::bf16>(block, a, k_major)
-                           : widen_a_of<elem::f16>(block, a, k_major);
-}
-
-void multiply(product_block const& block, float* d, int columns, std::uint16_t const* b,
-              bool k_major) {
-  block.type == elem::bf16 ? multiply_of<elem::bf16>(block, d, columns, b, k_major)
-                           : multiply_of<elem::f16>(block, d, columns, b, k_major);
-}
-
 }  // namespace
+
+void transpose_rows(float (*out)[64], float const* in, int depth) {
+  for (int row = 0; row < 64; row += 4)
+    for (int k = 0; k < depth; k += 4) {
+      float4 r[4];
+      for (int i = 0; i < 4; ++i) std::memcpy(&r[i], in + 64 * (row + i) + k, sizeof r[i]);
+      float4 const low = __builtin_shufflevector(r[0], r[1], 0, 4, 1, 5),
+                   high = __builtin_shufflevector(r[0], r[1], 2, 6, 3, 7),
+                   low2 = __builtin_shufflevector(r[2], r[3], 0, 4, 1, 5),
+                   high2 = __builtin_shufflevector(r[2], r[3], 2, 6, 3, 7);
+      float4 const columns[4] = {__builtin_shufflevector(low, low2, 0, 1, 4, 5),
+                                 __builtin_shufflevector(low, low2, 2, 3, 6, 7),
+                                 __builtin_shufflevector(high, high2, 0, 1, 4, 5),
+                                 __builtin_shufflevector(high, high2, 2, 3, 6, 7)};
+      for (int i = 0; i < 4; ++i) std::memcpy(&out[k + i][row], &columns[i], sizeof columns[i]);
+    }
+}
 
 void make_nans_canonical(float* d, int count) {
   for (int i = 0; i < count; ++i)

@@ -204,7 +204,7 @@ struct warpgroup_state {
   std::uint32_t groups_done = 0;
   std::vector<thread*> waiters;
   struct tile {
-    alignas(64) float value[64 * 256];  // 64 x N, column-major
+    alignas(64) std::byte value[4 * 64 * 256];  // 64 x N words, column-major
     accumulator_state of_thread[128];
   };
   std::vector<std::unique_ptr<tile>> tiles;  // accumulators, by order of construction

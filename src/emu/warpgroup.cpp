@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
+#include <cstring>
 
 #include "emu/machine.hpp"
 #include "emu/product.hpp"
@@ -18,8 +18,7 @@ thread& me() { return *machine::current().sched.running(); }
 
 bool same_call(wgmma_call const& x, wgmma_call const& y) {
   return x.d == y.d && x.a.bits == y.a.bits && x.b.bits == y.b.bits &&
-         x.accumulate == y.accumulate && x.n == y.n && x.type == y.type && x.a_major == y.a_major &&
-         x.b_major == y.b_major && x.a_in_registers == y.a_in_registers;
+         x.accumulate == y.accumulate && x.form == y.form && x.a_in_registers == y.a_in_registers;
 }
 
 [[noreturn]] void diverged(std::string const& what, site first, site where) {
@@ -40,7 +39,7 @@ bool same_call(wgmma_call const& x, wgmma_call const& y) {
 
 }  // namespace
 
-accumulator_storage accumulator_open(int n, site) {
+accumulator_storage accumulator_open(elem sums, int n, site) {
   engine_call const inside;
   thread& t = me();
   auto& tiles = t.group->tiles;
@@ -49,13 +48,20 @@ accumulator_storage accumulator_open(int n, site) {
     tiles.push_back(std::make_unique_for_overwrite<warpgroup_state::tile>());
   accumulator_state& mine = tiles[k]->of_thread[t.id % 128];
   mine = {};
-  // Its registers hold anything: NaNs, which show in the result. Rows and columns as in
-  // arch/emu/wgmma.hpp.
+  // Its registers hold anything: NaNs, or the smallest integer, which show in the result. Rows and
+  // columns as in arch/emu/wgmma.hpp; words of two f16 are columns of their own.
   int const u = t.id % 128;
-  float* const own = tiles[k]->value + 16 * (u / 32) + u % 32 / 4 + 64 * (2 * (u & 3));
-  for (int i = 0; i < n / 2; ++i)
-    own[64 * (8 * (i >> 2) + (i & 1)) + 8 * ((i >> 1) & 1)] =
-        std::numeric_limits<float>::quiet_NaN();
+  bool const pairs = sums == elem::f16;
+  std::uint32_t const anything = pairs               ? 0x7FFF7FFFU
+                                 : sums == elem::s32 ? 0x80000000U
+                                                     : 0x7FC00000U;
+  std::byte* const own =
+      tiles[k]->value + 4 * (16 * (u / 32) + u % 32 / 4 + 64 * (pairs ? u & 3 : 2 * (u & 3)));
+  for (int i = 0; i < n / (pairs ? 4 : 2); ++i) {
+    int const column = pairs ? 4 * (i >> 1) : 8 * (i >> 2) + (i & 1);
+    int const row = 8 * (pairs ? i & 1 : i >> 1 & 1);
+    std::memcpy(own + 4 * (64 * column + row), &anything, 4);
+  }
   return {tiles[k]->value, &mine};
 }
 
@@ -214,22 +220,19 @@ void async_engine::complete_group(warpgroup_state& w) {
   double macs = 0;
   while (w.steps_base != group.last_step) {
     warpgroup_state::step const& first = w.steps.front();
-    wgmma_group_shape const shape{first.call.type, first.call.a_major, first.call.b_major,
-                                  first.call.n};
-    float* const d = first.call.d;
+    wgmma_form const form = first.call.form;
+    void* const d = first.call.d;
     site const where = first.where;
     run.clear();
     std::size_t taken = 0;
     while (w.steps_base + taken != group.last_step) {
       warpgroup_state::step const& s = w.steps[taken];
-      if (s.call.d != d || s.call.n != shape.n || s.call.type != shape.type ||
-          s.call.a_major != shape.a_major || s.call.b_major != shape.b_major)
-        break;
+      if (s.call.d != d || s.call.form != form) break;
       run.push_back({s.call.a_in_registers, s.a_regs.get(), s.call.a, s.call.b, s.call.accumulate});
       ++taken;
     }
     std::optional<std::string> const error = run_wgmma_group(
-        d, shape, run.data(), static_cast<int>(taken), w.block->smem, smem_base, smem_bytes);
+        d, form, run.data(), static_cast<int>(taken), w.block->smem, smem_base, smem_bytes);
     if (error)
       m_.reports.stop(
           "E0020", "wgmma-operand",
@@ -244,7 +247,7 @@ void async_engine::complete_group(warpgroup_state& w) {
           }),
           where, {.by = &w.block->threads[static_cast<std::size_t>(128 * w.index)]});
     m_.counts_.wgmmas += static_cast<std::int64_t>(taken);
-    macs += 64.0 * 16.0 * shape.n * static_cast<double>(taken);
+    macs += 64.0 * form.k() * form.n * static_cast<double>(taken);
     for (std::size_t i = 0; i < taken; ++i) w.steps.pop_front();
     w.steps_base += static_cast<std::uint32_t>(taken);
   }

@@ -98,8 +98,10 @@ void run(setting const& s, int repeats) {
                 (s.a == operand_major::k ? 32 : 2048) * i,
             desc(smem_base + stage + a_bytes, s.b) + (s.b == operand_major::k ? 32 : 2048) * i,
             k > 0 || i > 0};
-      auto const wrong = run_wgmma_group(d.data() + group * 64 * tile_n, {s.type, s.a, s.b, tile_n},
-                                         steps, 4, smem, smem_base, stages * stage_bytes);
+      auto const wrong =
+          run_wgmma_group(d.data() + group * 64 * tile_n,
+                          {s.type, s.type, elem::f32, integer_overflow::wrap, s.a, s.b, tile_n},
+                          steps, 4, smem, smem_base, stages * stage_bytes);
       if (wrong) std::printf("%s\n", wrong->c_str());
     }
   };

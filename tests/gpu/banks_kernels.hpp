@@ -124,10 +124,9 @@ __global__ void __launch_bounds__(128, 1)
     TW_UNROLL
     for (int k = 0; k < 64; k += 16) {
       if constexpr (FromRegisters)
-        wgmma<elem::bf16, Major, N>(d, b32<4>{0, 0, 0, 0}, tile::desc(b, N, 0, k), true);
+        wgmma<elem::bf16, Major>(d, b32<4>{0, 0, 0, 0}, tile::desc(b, N, 0, k), true);
       else
-        wgmma<elem::bf16, Major, Major, N>(d, tile::desc(a, 64, 0, k), tile::desc(b, N, 0, k),
-                                           true);
+        wgmma<elem::bf16, Major, Major>(d, tile::desc(a, 64, 0, k), tile::desc(b, N, 0, k), true);
     }
     wgmma_commit();
     wgmma_wait<0>(d);
@@ -153,7 +152,7 @@ __global__ void __launch_bounds__(128, 1)
   TW_UNROLL
   for (int i = 0; i < N / 2; ++i) d[i] = 0;
   wgmma_fence(d);
-  wgmma<elem::bf16, operand_major::k, operand_major::k, N>(d, a, b, true);
+  wgmma<elem::bf16, operand_major::k, operand_major::k>(d, a, b, true);
   wgmma_commit();
   wgmma_wait<0>(d);
   float sum = 0;

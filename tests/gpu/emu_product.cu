@@ -135,9 +135,10 @@ void compare() {
   }
   int wrong = 0;
   for (int i = 0; i < cases; ++i) {
+    constexpr wgmma_form form{AB, AB, elem::f32, integer_overflow::wrap, A, B, N};
     std::vector<float> want(64 * N, -1.0F);
     emu::wgmma_step_data const s{Registers, a_regs[0].r, steps[i].a, steps[i].b, false};
-    auto const error = emu::run_wgmma_group(want.data(), {AB, A, B, N}, &s, 1,
+    auto const error = emu::run_wgmma_group(want.data(), form, &s, 1,
                                             reinterpret_cast<std::byte const*>(image.data()),
                                             smem_base, image_bytes);
     float const* const card = got.data() + static_cast<std::size_t>(i) * 64 * N;

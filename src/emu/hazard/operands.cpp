@@ -83,7 +83,8 @@ void checker::check_origin(record const& written, smem_desc d, operand_major maj
   std::uint32_t const logical = swizzled(smem_base + offset, o.swizzle) - smem_base - o.smem_offset;
   int const inner = o.at[0] + static_cast<int>(logical % o.row_bytes) / o.elem_bytes;
   int const outer = o.at[1] + static_cast<int>(logical / o.row_bytes) % o.rows;
-  int const a = inner - 8 * column;  // coordinate of the operand's first chunk, if all is well
+  int const in_chunk = 16 / o.elem_bytes;
+  int const a = inner - in_chunk * column;  // coordinate of the first chunk, if all is well
   int const b = outer - row;
   if (first[2] != written.origin) {
     if (first[2] == 0) {
@@ -100,10 +101,10 @@ void checker::check_origin(record const& written, smem_desc d, operand_major maj
         "E0038", "operand-layout",
         fmt::format("as row {}, column {} of its {}-major operand, but TMA put another part of "
                     "the tile there.",
-                    row, 8 * column, major == operand_major::k ? "K" : "MN"),
+                    row, in_chunk * column, major == operand_major::k ? "K" : "MN"),
         fmt::format("it is element ({}, {}) of the tensor; after the operand's first chunk it "
                     "should be ({}, {})",
-                    outer, inner, origin_first_[1] + row, origin_first_[0] + 8 * column),
+                    outer, inner, origin_first_[1] + row, origin_first_[0] + in_chunk * column),
         "the descriptor's leading and stride offsets must be those of the tile that TMA wrote",
         written, offset, by, where);
     origin_first_[0] = a;
@@ -164,8 +165,8 @@ void checker::multiply(warpgroup_state& w, wgmma_call const& call, step_views co
   thread const& by = w.block->threads[static_cast<std::size_t>(w.index * 128)];
   int k_a[2] = {};
   int k_b[2] = {};
-  if (!call.a_in_registers) read_operand(w, v, call.a, call.a_major, 64, r, by, k_a);
-  read_operand(w, v, call.b, call.b_major, call.n, r, by, k_b);
+  if (!call.a_in_registers) read_operand(w, v, call.a, call.form.a_major, 64, r, by, k_a);
+  read_operand(w, v, call.b, call.form.b_major, call.form.n, r, by, k_b);
   if (options_.provenance && k_a[0] != 0 && k_b[0] != 0 && k_a[1] != k_b[1])
     report_k_mismatch(by, k_a, k_b, call, where);
 }

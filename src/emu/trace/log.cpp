@@ -181,8 +181,8 @@ void trace_log::issued(warpgroup_state const& w, std::uint32_t group, std::size_
   g.steps = static_cast<int>(last - first);
   for (std::size_t i = first; i < last; ++i) {
     wgmma_call const& c = w.steps[i].call;
-    g.n = c.n;
-    g.cycles += cost::multiply_step(c.n);
+    g.n = c.form.n;
+    g.cycles += cost::multiply_step(c.form.n);
     if (i != first) continue;
     if (!c.a_in_registers)
       g.operands = object_of(shape, *w.block, c.a.address() - smem_base) + ", ";

@@ -9,6 +9,7 @@
 #include "tilewright/arch/emu/site.hpp"
 #include "tilewright/arch/tensor_map.hpp"
 #include "tilewright/arch/types.hpp"
+#include "tilewright/arch/wgmma_kind.hpp"
 
 namespace tw::emu {
 
@@ -75,19 +76,17 @@ struct accumulator_state {
   site touched_at;
 };
 struct accumulator_storage {
-  float* tile;
+  void* tile;  // 64 x N words, column-major: float, std::int32_t, or pairs of f16
   accumulator_state* state;
 };
-accumulator_storage accumulator_open(int n, site where);
+accumulator_storage accumulator_open(elem sums, int n, site where);
 void accumulator_close();
 /// Registers that wgmma still writes are touched.
 void accumulator_misused(accumulator_state const& a, int element, site where);
 void wgmma_fence(accumulator_state& a, site where);
 struct wgmma_call {
-  elem type;
-  operand_major a_major, b_major;
-  int n;
-  float* d;
+  wgmma_form form;
+  void* d;
   accumulator_state* registers;
   smem_desc a, b;
   bool a_in_registers, accumulate;
