@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// scale.hpp  Scale factors of an operand: which elements share one, and where each lies in memory.
+//
+// A scale multiplies when an element is decoded: D = sum over k of (a sa)(b sb). Scales of A are
+// given over (m, k), those of B over (n, k): the outer index, then k. With blocks of block_outer x
+// block_k elements the scale of (i, k) is element
+//
+//     (i / block_outer) stride_outer + (k / block_k) stride_k
+//
+// of the scale tensor, which is the layout (tensor/scale_layout.hpp)
+//
+//     ((block_outer, blocks), (block_k, blocks)) : ((0, stride_outer), (0, stride_k))
+//
+// Every scaling of the libraries is a choice of blocks, and every storage order a choice of strides
+// (scale_convention.hpp). Blocks at the end of an extent may be smaller.
+#pragma once
+
+#include <cstdint>
+
+#include "tilewright/base/elem.hpp"
+
+namespace tw {
+
+/// Which elements share a scale.
+enum class scaling : std::uint8_t {
+  tensor,         // all of an operand
+  row,            // a row of A, a column of B: those of one row or column of D
+  block_1x128,    // 128 elements along K
+  block_128x128,  // 128 rows of A or columns of B, and 128 elements along K
+  other           // blocks of another size
+};
+
+/// The place of each scale of an operand; strides in elements of the scale tensor.
+struct scale_desc {
+  elem type = elem::f32;                        // f32 or ue8m0
+  std::int64_t block_outer = 0, block_k = 0;    // 0: the whole extent
+  std::int64_t stride_outer = 0, stride_k = 0;  // from a block to the next
+  /// Blocks along K that are adjacent in memory: 4 where an int32 holds four ue8m0, of which the
+  /// lowest byte is the first. stride_k then leads from such a group to the next.
+  int packed_k = 1;
+  std::int64_t batch_stride = 0;  // from a matrix of a batch to the next; 0: the same scales
+
+  bool operator==(scale_desc const&) const = default;
+};
+
+/// Blocks that cover an extent.
+constexpr std::int64_t blocks_in(std::int64_t extent, std::int64_t block) {
+  return (extent + block - 1) / block;
+}
+
+/// The block that index i is in.
+constexpr std::int64_t scale_block(std::int64_t block, std::int64_t i) {
+  return block == 0 ? 0 : i / block;
+}
+/// Scales along an extent.
+constexpr std::int64_t scale_blocks(std::int64_t block, std::int64_t extent) {
+  return block == 0 ? 1 : blocks_in(extent, block);
+}
+
+/// Where the scale of element (outer, k) lies: m or n, then k.
+constexpr std::int64_t scale_offset(scale_desc const& s, std::int64_t outer, std::int64_t k,
+                                    std::int64_t batch = 0) {
+  std::int64_t const kb = scale_block(s.block_k, k);
+  return batch * s.batch_stride + scale_block(s.block_outer, outer) * s.stride_outer +
+         kb / s.packed_k * s.stride_k + kb % s.packed_k;
+}
+
+constexpr scaling scaling_of(scale_desc const& s) {
+  if (s.block_outer == 0 && s.block_k == 0) return scaling::tensor;
+  if (s.block_outer == 1 && s.block_k == 0) return scaling::row;
+  if (s.block_outer == 1 && s.block_k == 128) return scaling::block_1x128;
+  if (s.block_outer == 128 && s.block_k == 128) return scaling::block_128x128;
+  return scaling::other;
+}
+
+/// The same scales of the same elements with the fewest blocks: an extent with one block has none.
+/// Two descriptions give each element of an operand the same scale exactly where these are equal.
+constexpr scale_desc canonical(scale_desc s, std::int64_t outer, std::int64_t k) {
+  if (scale_blocks(s.block_outer, outer) == 1) s.block_outer = 0, s.stride_outer = 0;
+  if (scale_blocks(s.block_k, k) == 1) s.block_k = 0, s.stride_k = 0, s.packed_k = 1;
+  bool const one_group = scale_blocks(s.block_k, k) <= s.packed_k;
+  if (s.packed_k != 1 && (one_group || s.stride_k == s.packed_k)) s.packed_k = 1, s.stride_k = 1;
+  return s;
+}
+
+/// Elements of the scale tensor from its first to the last that is read, groups as a whole; of one
+/// matrix.
+constexpr std::int64_t scale_extent(scale_desc const& s, std::int64_t outer, std::int64_t k) {
+  std::int64_t const groups = blocks_in(scale_blocks(s.block_k, k), s.packed_k);
+  return (scale_blocks(s.block_outer, outer) - 1) * s.stride_outer + (groups - 1) * s.stride_k +
+         s.packed_k;
+}
+
+}  // namespace tw

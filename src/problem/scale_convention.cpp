@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+// scale_convention.cpp  The table of conventions, and the search in it.
+#include "tilewright/problem/scale_convention.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace tw {
+namespace {
+
+using shape2 = std::array<std::int64_t, 2>;
+constexpr std::int64_t block = 128;
+
+struct library_word {
+  char const* word;
+  scale_library library;
+};
+constexpr library_word library_words[] = {{"torch", scale_library::torch},
+                                          {"cublaslt", scale_library::cublaslt},
+                                          {"deepgemm", scale_library::deepgemm},
+                                          {"flashinfer-mn", scale_library::flashinfer_mn},
+                                          {"flashinfer-k", scale_library::flashinfer_k}};
+constexpr scaling kinds[] = {scaling::tensor, scaling::row, scaling::block_1x128,
+                             scaling::block_128x128};
+
+std::int64_t round_up(std::int64_t a, std::int64_t to) { return blocks_in(a, to) * to; }
+
+scale_tensor tensor_of(elem type, std::vector<std::int64_t> const& shape,
+                       std::vector<std::int64_t> const& stride) {
+  scale_tensor t{type, static_cast<int>(shape.size()), {}, {}};
+  std::ranges::copy(shape, t.shape.begin());
+  std::ranges::copy(stride, t.stride.begin());
+  return t;
+}
+
+/// The rows of one operand and type.
+struct table {
+  scaled_operand const x;
+  elem const type;  // of the tensor
+  std::vector<scale_convention> rows{};
+
+  elem scale_type() const { return type == elem::f32 ? elem::f32 : elem::ue8m0; }
+
+  void scalars() {
+    for (std::vector<std::int64_t> const& shape : {std::vector<std::int64_t>{}, {1}, {1, 1}}) {
+      scale_tensor const t = dense_scales(type, shape);
+      for (auto const& [library, name] :
+           {std::pair{scale_library::torch, "torch TensorWise"},
+            std::pair{scale_library::cublaslt, "cuBLASLt SCALAR_32F"}})
+        rows.push_back({scaling::tensor, library, name, t, {}});
+    }
+    scale_desc each;
+    each.batch_stride = 1;
+    if (x.batch > 1)
+      rows.push_back({scaling::tensor, scale_library::cublaslt, "cuBLASLt PER_BATCH_SCALAR_32F",
+                      dense_scales(type, {x.batch}), each});
+  }
+
+  void vectors() {
+    scale_desc d;
+    d.block_outer = 1, d.stride_outer = 1;
+    auto const add = [&](std::vector<std::int64_t> const& shape) {
+      for (auto const& [library, name] :
+           {std::pair{scale_library::torch, "torch RowWise"},
+            std::pair{scale_library::cublaslt, "cuBLASLt OUTER_VEC_32F"}})
+        rows.push_back({scaling::row, library, name, dense_scales(type, shape), d});
+    };
+    if (x.is_b) add({1, x.outer});
+    add({x.outer, 1});
+    add({x.outer});
+  }
+
+  /// k_at: the dimension that counts blocks along K.
+  void add(scaling kind, scale_library library, char const* name, int k_at, shape2 shape,
+           shape2 stride) {
+    scale_desc d;
+    d.type = scale_type();
+    d.block_outer = kind == scaling::block_1x128 ? 1 : block;
+    d.block_k = block;
+    bool const packed = type == elem::s32;
+    d.packed_k = packed ? 4 : 1;
+    std::int64_t const bytes = packed ? 4 : 1;  // an element of the tensor holds four scales
+    auto const at = static_cast<std::size_t>(k_at);
+    d.stride_outer = stride[1 - at] * bytes;
+    d.stride_k = stride[at] * bytes;
+    rows.push_back(
+        {kind, library, name, tensor_of(type, {shape[0], shape[1]}, {stride[0], stride[1]}), d});
+  }
+
+  void packed() {
+    std::int64_t const groups = blocks_in(blocks_in(x.k, block), 4), p = round_up(x.outer, 4);
+    char const* const name = "DeepGEMM, four UE8M0 in an int32";
+    auto const lib = scale_library::deepgemm;
+    add(scaling::block_1x128, lib, name, 1, {x.outer, groups}, {1, p});
+    add(scaling::block_1x128, lib, name, 1, {p, groups}, {1, p});
+    add(scaling::block_1x128, lib, name, 0, {groups, p}, {p, 1});
+  }
+
+  void blocks() {
+    using enum scale_library;
+    std::int64_t const o = x.outer, kb = blocks_in(x.k, block), ob = blocks_in(o, block);
+    std::int64_t const p = round_up(o, 16 / size_bytes(type)), k4 = round_up(kb, 4);
+    auto const vec = scaling::block_1x128, square = scaling::block_128x128;
+    char const *const torch_vec = "torch BlockWise1x128", *const lt_vec = "cuBLASLt VEC128_32F";
+    add(vec, torch, torch_vec, 1, {o, kb}, {1, o});
+    if (x.is_b) add(vec, torch, torch_vec, 0, {kb, o}, {o, 1});
+    add(vec, cublaslt, lt_vec, 1, {o, kb}, {1, o});
+    add(vec, deepgemm, "DeepGEMM", 1, {o, kb}, {1, p});
+    add(vec, deepgemm, "DeepGEMM", 1, {p, kb}, {1, p});
+    add(vec, deepgemm, "DeepGEMM", 0, {kb, p}, {p, 1});
+    add(vec, flashinfer_mn, "FlashInfer MN", 0, {kb, o}, {o, 1});
+    add(vec, flashinfer_k, "FlashInfer K", 1, {o, kb}, {kb, 1});
+    char const *const torch_sq = "torch BlockWise128x128", *const lt_sq = "cuBLASLt BLK128x128_32F";
+    add(square, torch, torch_sq, 0, {k4, ob}, {1, k4});
+    add(square, torch, torch_sq, 1, {ob, kb}, {k4, 1});
+    add(square, torch, torch_sq, 1, {ob, k4}, {k4, 1});
+    add(square, cublaslt, lt_sq, 0, {k4, ob}, {1, k4});
+    add(square, deepgemm, "DeepGEMM", 1, {ob, kb}, {kb, 1});
+    add(square, deepgemm, "DeepGEMM, N contiguous", 1, {ob, kb}, {1, ob});
+    add(square, flashinfer_mn, "FlashInfer MN", 0, {kb, ob}, {ob, 1});
+    add(square, flashinfer_k, "FlashInfer K", 1, {ob, kb}, {kb, 1});
+  }
+};
+
+bool same_tensor(scale_tensor const& t, scale_tensor const& want) {
+  if (t.rank != want.rank || t.type != want.type) return false;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(t.rank); ++i) {
+    if (t.shape[i] != want.shape[i]) return false;
+    if (t.shape[i] != 1 && t.stride[i] != want.stride[i]) return false;
+  }
+  return true;
+}
+
+std::string list_text(std::array<std::int64_t, 3> const& x, int rank) {
+  std::string text = "(";
+  for (std::size_t i = 0; i < static_cast<std::size_t>(rank); ++i)
+    text += fmt::format("{}{}", i == 0 ? "" : ", ", x[i]);
+  return text + (rank == 1 ? ",)" : ")");
+}
+
+std::string tensor_text(scale_tensor const& t) {
+  return fmt::format("{} {}, strides {}", name(t.type), list_text(t.shape, t.rank),
+                     list_text(t.stride, t.rank));
+}
+
+/// (outer, Kb) and (Ob, Kb) at other leading dimensions.
+void add_other_pitches(scale_tensor const& t, table& all) {
+  if (t.rank != 2 || (t.type != elem::f32 && t.type != elem::ue8m0)) return;
+  scaled_operand const& x = all.x;
+  std::int64_t const kb = blocks_in(x.k, block);
+  for (scaling const kind : {scaling::block_1x128, scaling::block_128x128}) {
+    std::int64_t const rows = kind == scaling::block_1x128 ? x.outer : blocks_in(x.outer, block);
+    shape2 const stride = {t.stride[0], t.stride[1]};
+    bool const by_outer = (stride[0] == 1 || rows == 1) && (kb == 1 || stride[1] >= rows);
+    bool const by_k = (stride[1] == 1 || kb == 1) && (rows == 1 || stride[0] >= kb);
+    if (t.shape[0] != rows || t.shape[1] != kb || !(by_outer || by_k)) continue;
+    all.add(kind, scale_library::torch, "", 1, {rows, kb}, stride);
+    all.rows.back().library.reset();
+  }
+}
+
+bool chosen(scale_convention const& c, scale_choice const& choice) {
+  return (!choice.kind || *choice.kind == c.kind) &&
+         (!choice.library || (c.library && *choice.library == *c.library));
+}
+
+/// How little a tensor is like a row of the table.
+double distance(scale_tensor const& t, scale_tensor const& want) {
+  auto const apart = [](std::int64_t a, std::int64_t b) {
+    return std::fabs(std::log(static_cast<double>(std::max<std::int64_t>(a, 1)) /
+                              static_cast<double>(std::max<std::int64_t>(b, 1))));
+  };
+  double d = t.type == want.type ? 0 : 0.5;
+  if (t.rank == 2 && want.rank == 2 && t.shape[0] == want.shape[1] && t.shape[1] == want.shape[0])
+    return d + 0.6;  // its transpose
+  if (t.rank != want.rank) d += 3;
+  for (std::size_t i = 0; i < 2; ++i) {
+    std::int64_t const a = static_cast<int>(i) < t.rank ? t.shape[i] : 1;
+    std::int64_t const b = static_cast<int>(i) < want.rank ? want.shape[i] : 1;
+    d += apart(a, b) + (a != b ? 0.5 : 0);
+    if (t.rank == want.rank && b != 1) d += std::min(0.4, apart(t.stride[i], want.stride[i]));
+  }
+  return d;
+}
+
+std::string row_text(scale_convention const& c) {
+  return c.kind == scaling::tensor || c.kind == scaling::row || *c.name == 0
+             ? fmt::format("{}", name(c.kind))
+             : fmt::format("{} ({})", name(c.kind), c.name);
+}
+
+rejection fits_none(scale_tensor const& t, scaled_operand const& x, scale_choice const& choice,
+                    std::string const& what) {
+  scale_convention const* nearest = nullptr;
+  std::vector<scale_convention> all;
+  for (elem const type : {t.type, elem::f32})
+    for (scale_convention const& c : scale_conventions(x, type))
+      if (chosen(c, choice)) all.push_back(c);
+  for (scale_convention const& c : all)
+    if (nearest == nullptr || distance(t, c.tensor) < distance(t, nearest->tensor)) nearest = &c;
+  std::string const need = nearest == nullptr
+                               ? std::string("scales of a type and kind that the library has")
+                               : fmt::format("{} for {}, the nearest convention",
+                                             tensor_text(nearest->tensor), row_text(*nearest));
+  return {"TW0450", what, tensor_text(t), need,
+          fmt::format("{} = {}, K = {}: 1x128 has ({}, {}) scales, 128x128 has ({}, {})",
+                      x.is_b ? "N" : "M", x.outer, x.k, x.outer, blocks_in(x.k, block),
+                      blocks_in(x.outer, block), blocks_in(x.k, block))};
+}
+
+std::string choice_of(scale_convention const& c) {
+  for (library_word const& w : library_words)
+    if (c.library == w.library) return fmt::format("{}:{}", w.word, name(c.kind));
+  return name(c.kind);
+}
+
+}  // namespace
+
+char const* name(scaling s) {
+  switch (s) {
+    case scaling::tensor: return "tensor";
+    case scaling::row: return "row";
+    case scaling::block_1x128: return "1x128";
+    case scaling::block_128x128: return "128x128";
+    case scaling::other: break;
+  }
+  return "other";
+}
+
+scale_tensor dense_scales(elem type, std::vector<std::int64_t> const& shape) {
+  std::vector<std::int64_t> stride(shape.size(), 1);
+  for (std::size_t i = shape.size(); i-- > 1;) stride[i - 1] = stride[i] * shape[i];
+  return tensor_of(type, shape, stride);
+}
+
+std::optional<scale_choice> parse_scale_choice(std::string_view text) {
+  scale_choice choice;
+  auto const take = [&](std::string_view part) {
+    for (scaling const kind : kinds)
+      if (part == name(kind) && !choice.kind) return choice.kind = kind, true;
+    for (library_word const& w : library_words)
+      if (part == w.word && !choice.library) return choice.library = w.library, true;
+    return false;
+  };
+  std::size_t const colon = text.find(':');
+  if (!take(text.substr(0, colon))) return std::nullopt;
+  if (colon != std::string_view::npos && !take(text.substr(colon + 1))) return std::nullopt;
+  return choice;
+}
+
+std::string scale_choice_words() {
+  std::string text;
+  for (scaling const kind : kinds) text += fmt::format("{}, ", name(kind));
+  for (library_word const& w : library_words) text += fmt::format("{}, ", w.word);
+  return text + "or LIBRARY:KIND";
+}
+
+std::vector<scale_convention> scale_conventions(scaled_operand const& x, elem type) {
+  table all{x, type == elem::u8 ? elem::ue8m0 : type};
+  if (all.type == elem::f32) all.scalars(), all.vectors();
+  if (all.type == elem::f32 || all.type == elem::ue8m0) all.blocks();
+  if (all.type == elem::s32) all.packed();
+  return all.rows;
+}
+
+scale_desc make_scale(scaled_operand const& x, scaling kind, scale_library library, elem type) {
+  for (scale_convention const& c : scale_conventions(x, type))
+    if (c.kind == kind && c.library == library) return c.desc;
+  throw rejected({"TW0450", fmt::format("scale of {}", x.is_b ? "B" : "A"),
+                  fmt::format("{} scales of {}", name(kind), name(type)),
+                  "a scaling that the library has",
+                  "f32 has every scaling, ue8m0 has 1x128 and 128x128, s32 (four UE8M0) has "
+                  "DeepGEMM's 1x128"});
+}
+
+std::variant<scale_desc, rejection> recognise_scale(scale_tensor const& given,
+                                                    scaled_operand const& x,
+                                                    scale_choice const& choice) {
+  std::string const what = fmt::format("scale of {}", x.is_b ? "B" : "A");
+  scale_tensor t = given;
+  if (t.type == elem::u8) t.type = elem::ue8m0;
+  std::int64_t batch_stride = 0;
+  if (t.rank == 3 && t.shape[0] == x.batch) {  // scales of each matrix of a batch
+    batch_stride = x.batch > 1 ? t.stride[0] * (t.type == elem::s32 ? 4 : 1) : 0;
+    t = tensor_of(t.type, {t.shape[1], t.shape[2]}, {t.stride[1], t.stride[2]});
+  }
+  table all{x, t.type};
+  all.rows = scale_conventions(x, t.type);
+  add_other_pitches(t, all);
+  std::vector<scale_convention> fitting;
+  for (scale_convention const& c : all.rows)
+    if (same_tensor(t, c.tensor) && chosen(c, choice)) fitting.push_back(c);
+  if (fitting.empty()) return fits_none(given, x, choice, what);
+  std::vector<scale_convention> readings;  // that differ
+  for (scale_convention const& c : fitting) {
+    scale_desc const d = canonical(c.desc, x.outer, x.k);
+    bool const known = std::ranges::any_of(
+        readings, [&](scale_convention const& r) { return canonical(r.desc, x.outer, x.k) == d; });
+    if (!known) readings.push_back(c);
+  }
+  if (readings.size() > 1) {
+    std::string list, words;
+    for (scale_convention const& c : readings) {
+      list += (list.empty() ? "" : " or ") + row_text(c);
+      words += (words.empty() ? "" : " or ") + choice_of(c);
+    }
+    return rejection{
+        "TW0451", what, fmt::format("{}: {}", tensor_text(given), list), "one reading",
+        fmt::format("name it: {} (--scale-{}-as of `tilewright gemm`)", words, x.is_b ? "b" : "a")};
+  }
+  scale_desc d = readings[0].desc;
+  if (batch_stride != 0) d.batch_stride = batch_stride;
+  return d;
+}
+
+std::string scale_text(scale_desc const& s, scaled_operand const& x) {
+  scale_desc const d = canonical(s, x.outer, x.k);
+  elem const type = s.packed_k != 1 ? elem::s32 : s.type;
+  std::string names;
+  std::vector<scaling> of_kind{scaling_of(s)};
+  for (scale_convention const& c : scale_conventions(x, type)) {
+    scale_desc there = canonical(c.desc, x.outer, x.k);
+    if (d.batch_stride != 0) there.batch_stride = d.batch_stride;
+    if (!(there == d)) continue;
+    if (std::ranges::find(of_kind, c.kind) == of_kind.end()) of_kind.push_back(c.kind);
+    if (names.find(c.name) == std::string::npos)
+      names += (names.empty() ? "" : ", ") + std::string(c.name);
+  }
+  std::string text;
+  for (scaling const kind : of_kind)
+    text += (text.empty() ? "" : ", the same as ") + std::string(name(kind));
+  if (names.empty()) names = fmt::format("strides ({}, {})", s.stride_outer, s.stride_k);
+  return fmt::format("{} {} ({})", text, name(s.type), names);
+}
+
+}  // namespace tw

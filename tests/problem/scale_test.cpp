@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+// scale_test.cpp  Scale tensors: every convention is recognised, its layout gives the places that
+//                 the library's own description gives, and what fits none is refused.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <random>
+
+#include "tilewright/problem/scale_convention.hpp"
+#include "tilewright/tensor/scale_layout.hpp"
+
+namespace tw {
+namespace {
+
+using i64 = std::int64_t;
+
+i64 up(i64 a, i64 to) { return (a + to - 1) / to * to; }
+
+/// A convention as its library describes it: the tensor, and the place of the scale of (i, k).
+struct described {
+  char const* choice;
+  scale_tensor tensor;
+  std::function<i64(i64 i, i64 k)> place;
+};
+
+scale_tensor strided(elem type, std::array<i64, 2> shape, std::array<i64, 2> stride) {
+  return {type, 2, {shape[0], shape[1]}, {stride[0], stride[1]}};
+}
+
+std::vector<described> all_described(scaled_operand const& x) {
+  i64 const o = x.outer, kb = up(x.k, 128) / 128, ob = up(o, 128) / 128, k4 = up(kb, 4);
+  std::vector<described> all;
+  all.push_back({"tensor", {elem::f32, 0, {}, {}}, [](i64, i64) { return 0; }});
+  all.push_back({"tensor", dense_scales(elem::f32, {1}), [](i64, i64) { return 0; }});
+  all.push_back({"tensor", dense_scales(elem::f32, {1, 1}), [](i64, i64) { return 0; }});
+  all.push_back({"row", dense_scales(elem::f32, {o}), [](i64 i, i64) { return i; }});
+  all.push_back({"torch:row",
+                 x.is_b ? dense_scales(elem::f32, {1, o}) : dense_scales(elem::f32, {o, 1}),
+                 [](i64 i, i64) { return i; }});
+  for (elem const type : {elem::f32, elem::u8, elem::ue8m0}) {
+    i64 const p = up(o, type == elem::f32 ? 4 : 16);
+    auto const mn = [o](i64 i, i64 k) { return k / 128 * o + i; };
+    auto const by_k = [kb](i64 i, i64 k) { return i * kb + k / 128; };
+    auto const padded = [p](i64 i, i64 k) { return k / 128 * p + i; };
+    all.push_back({"torch:1x128", strided(type, {o, kb}, {1, o}), mn});
+    all.push_back({"cublaslt:1x128", strided(type, {o, kb}, {1, o}), mn});
+    all.push_back({"deepgemm:1x128", strided(type, {o, kb}, {1, p}), padded});
+    all.push_back({"deepgemm:1x128", dense_scales(type, {kb, p}), padded});
+    all.push_back({"flashinfer-mn:1x128", dense_scales(type, {kb, o}), mn});
+    all.push_back({"flashinfer-k:1x128", dense_scales(type, {o, kb}), by_k});
+    auto const sq4 = [k4](i64 i, i64 k) { return i / 128 * k4 + k / 128; };
+    auto const sq_k = [kb](i64 i, i64 k) { return i / 128 * kb + k / 128; };
+    auto const sq_mn = [ob](i64 i, i64 k) { return k / 128 * ob + i / 128; };
+    all.push_back({"torch:128x128", strided(type, {k4, ob}, {1, k4}), sq4});
+    all.push_back({"cublaslt:128x128", strided(type, {k4, ob}, {1, k4}), sq4});
+    all.push_back({"torch:128x128", strided(type, {ob, kb}, {k4, 1}), sq4});
+    all.push_back({"flashinfer-mn:128x128", dense_scales(type, {kb, ob}), sq_mn});
+    all.push_back({"flashinfer-k:128x128", dense_scales(type, {ob, kb}), sq_k});
+    if (kb == 1 || ob == 1 || kb != ob)
+      all.push_back({"deepgemm:128x128", dense_scales(type, {ob, kb}), sq_k});
+    all.push_back({"deepgemm:128x128", strided(type, {ob, kb}, {1, ob}), sq_mn});
+  }
+  i64 const groups = up(kb, 4) / 4, p = up(o, 4);
+  all.push_back({"deepgemm", strided(elem::s32, {o, groups}, {1, p}),
+                 [p](i64 i, i64 k) { return 4 * (k / 512 * p + i) + k / 128 % 4; }});
+  return all;
+}
+
+scaled_operand random_operand(std::mt19937& g) {
+  auto const below = [&](int n) { return static_cast<i64>(g() % static_cast<unsigned>(n)); };
+  auto const extent = [&] {
+    switch (below(4)) {
+      case 0: return 1 + below(6);
+      case 1: return 128 * (1 + below(6));
+      default: return 1 + below(1500);
+    }
+  };
+  return {below(2) == 1, extent(), extent()};
+}
+
+std::string text_of(scale_tensor const& t) {
+  return std::to_string(t.rank) + ": " + std::to_string(t.shape[0]) + "," +
+         std::to_string(t.shape[1]) + " strides " + std::to_string(t.stride[0]) + "," +
+         std::to_string(t.stride[1]);
+}
+
+TEST(Scale, EveryConventionGivesThePlacesOfItsLibrary) {
+  std::mt19937 g(31);
+  int ambiguous = 0, recognised = 0;
+  for (int round = 0; round < 150; ++round) {
+    scaled_operand const x = random_operand(g);
+    for (described const& c : all_described(x)) {
+      SCOPED_TRACE(std::string(c.choice) + " " + text_of(c.tensor) + " of " +
+                   std::to_string(x.outer) + "x" + std::to_string(x.k));
+      auto const named = recognise_scale(c.tensor, x, parse_scale_choice(c.choice).value());
+      ASSERT_TRUE(std::holds_alternative<scale_desc>(named))
+          << to_string(std::get<rejection>(named));
+      scale_desc const s = std::get<scale_desc>(named), least = canonical(s, x.outer, x.k);
+      layout const l = scale_layout(s, x.outer, x.k), of_least = scale_layout(least, x.outer, x.k);
+      i64 end = 0;
+      for (int sample = 0; sample < 40; ++sample) {
+        i64 const i = sample == 0 ? x.outer - 1 : static_cast<i64>(g() % x.outer);
+        i64 const k = sample == 0 ? x.k - 1 : static_cast<i64>(g() % x.k);
+        i64 const want = c.place(i, k);
+        ASSERT_EQ(scale_offset(s, i, k), want);
+        ASSERT_EQ(scale_offset(least, i, k), want);
+        ASSERT_EQ(l(i, k), want);
+        ASSERT_EQ(of_least(i, k), want);
+        end = std::max(end, want / s.packed_k * s.packed_k + s.packed_k);
+      }
+      EXPECT_EQ(scale_extent(s, x.outer, x.k), end);  // the last element has the last place
+      // Without a name the reading is the same, or the tensor is refused.
+      auto const unnamed = recognise_scale(c.tensor, x);
+      if (std::holds_alternative<rejection>(unnamed)) {
+        EXPECT_EQ(std::get<rejection>(unnamed).code, "TW0451");
+        ++ambiguous;
+        continue;
+      }
+      EXPECT_EQ(canonical(std::get<scale_desc>(unnamed), x.outer, x.k), least);
+      ++recognised;
+    }
+  }
+  EXPECT_GT(ambiguous, 40);
+  EXPECT_GT(recognised, 5 * ambiguous);
+}
+
+TEST(Scale, DescriptionsAreEqualExactlyWhereAllScalesAre) {
+  std::mt19937 g(32);
+  for (int round = 0; round < 300; ++round) {
+    scaled_operand x = random_operand(g);
+    x.outer = 1 + x.outer % 300, x.k = 1 + x.k % 700;
+    std::vector<scale_convention> const all = scale_conventions(x, elem::f32);
+    scale_convention const &a = all[g() % all.size()], &b = all[g() % all.size()];
+    bool same = true;
+    for (i64 i = 0; i < x.outer; ++i)
+      for (i64 k = 0; k < x.k; k += 64)
+        same = same && scale_offset(a.desc, i, k) == scale_offset(b.desc, i, k);
+    EXPECT_EQ(canonical(a.desc, x.outer, x.k) == canonical(b.desc, x.outer, x.k), same)
+        << a.name << " " << b.name << " " << x.outer << "x" << x.k;
+  }
+}
+
+rejection refused(scale_tensor const& t, scaled_operand const& x, char const* choice = nullptr) {
+  auto const r = recognise_scale(t, x, choice ? *parse_scale_choice(choice) : scale_choice{});
+  EXPECT_TRUE(std::holds_alternative<rejection>(r)) << text_of(t);
+  return std::holds_alternative<rejection>(r) ? std::get<rejection>(r) : rejection{};
+}
+
+TEST(Scale, MisfitsNameTheNearestConvention) {
+  scaled_operand const a{false, 300, 1000}, b{true, 512, 4096};
+  rejection r = refused(dense_scales(elem::f32, {300, 9}), a);
+  EXPECT_EQ(r.code, "TW0450");
+  EXPECT_EQ(r.got, "f32 (300, 9), strides (9, 1)");
+  EXPECT_EQ(r.need,
+            "f32 (300, 8), strides (8, 1) for 1x128 (FlashInfer K), the nearest convention");
+  r = refused(dense_scales(elem::f32, {4, 33}), b);
+  EXPECT_NE(r.need.find("f32 (4, 32), strides (32, 1) for 128x128"), std::string::npos) << r.need;
+  r = refused(dense_scales(elem::f16, {300, 8}), a);
+  EXPECT_NE(r.need.find("f32 (300, 8)"), std::string::npos) << r.need;
+  r = refused(dense_scales(elem::f32, {1, 300}), a);  // a row of scales is not for A
+  EXPECT_NE(r.need.find("f32 (300,"), std::string::npos) << r.need;
+  r = refused(strided(elem::f32, {300, 8}, {2, 600}), a);
+  EXPECT_EQ(r.code, "TW0450");
+  r = refused(dense_scales(elem::f32, {300, 8}), a, "torch:1x128");
+  EXPECT_EQ(r.need,
+            "f32 (300, 8), strides (1, 300) for 1x128 (torch BlockWise1x128), the nearest "
+            "convention");
+}
+
+TEST(Scale, ReadingsThatDifferAreRefusedUntilNamed) {
+  scaled_operand const square{true, 4096, 4096};
+  scale_tensor const t = dense_scales(elem::f32, {32, 32});
+  rejection const r = refused(t, square);
+  EXPECT_EQ(r.code, "TW0451");
+  EXPECT_NE(r.hint.find("torch:128x128 or flashinfer-mn:128x128"), std::string::npos) << r.hint;
+  EXPECT_EQ(std::get<scale_desc>(recognise_scale(t, square, *parse_scale_choice("flashinfer-k"))),
+            (scale_desc{elem::f32, 128, 128, 32, 1}));
+  EXPECT_EQ(std::get<scale_desc>(recognise_scale(t, square, *parse_scale_choice("flashinfer-mn"))),
+            (scale_desc{elem::f32, 128, 128, 1, 32}));
+  // Four rows and one block of K: a scale per row, or one that torch pads to four.
+  EXPECT_EQ(refused(dense_scales(elem::f32, {4, 1}), {false, 4, 100}).code, "TW0451");
+  // Eight columns and eight blocks of K.
+  EXPECT_EQ(refused(dense_scales(elem::f32, {1, 8}), {true, 8, 1024}).code, "TW0451");
+  EXPECT_EQ(refused(dense_scales(elem::f32, {8}), {true, 8, 1024, 8}).code, "TW0451");
+}
+
+TEST(Scale, EqualReadingsAreOneWithAllNames) {
+  scaled_operand const one_block{false, 300, 100}, one_row{false, 1, 1000};
+  auto const text = [](scale_tensor const& t, scaled_operand const& x) {
+    return scale_text(std::get<scale_desc>(recognise_scale(t, x)), x);
+  };
+  EXPECT_EQ(text(dense_scales(elem::f32, {300, 1}), one_block),
+            "row, the same as 1x128 f32 (torch RowWise, cuBLASLt OUTER_VEC_32F, torch "
+            "BlockWise1x128, cuBLASLt VEC128_32F, DeepGEMM, FlashInfer MN, FlashInfer K)");
+  EXPECT_EQ(text(dense_scales(elem::f32, {1, 8}), one_row).rfind("1x128, the same as 128x128", 0),
+            0U);
+  EXPECT_EQ(text(strided(elem::f32, {300, 8}, {1, 400}), {false, 300, 1000}),
+            "1x128 f32 (strides (1, 400))");
+  EXPECT_EQ(text(strided(elem::f32, {300, 8}, {1, 300}), {false, 300, 1000}),
+            "1x128 f32 (torch BlockWise1x128, cuBLASLt VEC128_32F, DeepGEMM, FlashInfer MN)");
+}
+
+TEST(Scale, BatchesHaveScalesPerMatrix) {
+  scaled_operand const x{false, 300, 1000, 6};
+  auto const s = std::get<scale_desc>(recognise_scale(dense_scales(elem::f32, {6, 300, 8}), x));
+  EXPECT_EQ(s.batch_stride, 2400);
+  EXPECT_EQ(scale_offset(s, 299, 999, 5), 5 * 2400 + 299 * 8 + 7);
+  auto const each = std::get<scale_desc>(recognise_scale(dense_scales(elem::f32, {6}), x));
+  EXPECT_EQ(scale_offset(each, 7, 8, 5), 5);
+}
+
+TEST(Scale, LayoutIsOneLineOfTheAlgebra) {
+  scale_desc const s = make_scale({false, 130, 300}, scaling::block_1x128);
+  EXPECT_EQ(std::string(print(scale_layout(s, 130, 300)).text), "(130,(128,3)):(1,(0,130))");
+  scale_desc const sq = make_scale({true, 300, 600}, scaling::block_128x128);
+  EXPECT_EQ(std::string(print(scale_layout(sq, 300, 600)).text), "((128,3),(128,5)):((0,8),(0,1))");
+  EXPECT_THROW(make_scale({}, scaling::tensor, scale_library::deepgemm), rejected);
+  EXPECT_FALSE(parse_scale_choice("torch:torch"));
+  EXPECT_FALSE(parse_scale_choice("mx"));
+}
+
+}  // namespace
+}  // namespace tw
