@@ -2,10 +2,12 @@
 // operand.cpp  Element by element: exact widening, then one rounding to nearest even.
 #include "tools/operand.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <stdexcept>
 #include <type_traits>
 
 #include "tilewright/base/convert.hpp"
@@ -32,28 +34,60 @@ void convert_doubles(matrix_view const& from, std::byte* to) {
     To y;
     if constexpr (std::is_same_v<To, float>)
       y = static_cast<float>(x);
+    else if constexpr (std::is_same_v<To, std::int32_t>)
+      y = std::isnan(x) ? 0 : static_cast<To>(std::clamp(std::nearbyint(x), -0x1p31, 0x1p31 - 1));
     else
       y = from_float<To>(rounded_to_odd(x));
     std::memcpy(to + i * std::int64_t{sizeof(To)}, &y, sizeof(To));
   }
 }
 
-template <class From, class To>
-void convert(matrix_view const& from, std::byte* to) {
-  for (std::int64_t i = 0; i < from.count().count; ++i) {
-    From x;
-    std::memcpy(&x, from.data + i * std::int64_t{sizeof(From)}, sizeof(From));
-    To const y = from_float<To>(to_float(x));
-    std::memcpy(to + i * std::int64_t{sizeof(To)}, &y, sizeof(To));
+/// Elements [first, first + count) as floats, and back, by the type's name.
+constexpr std::int64_t chunk = 512;
+
+template <class T>
+void widen(std::byte const* from, std::int64_t count, float* to) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    T x;
+    std::memcpy(&x, from + i * std::int64_t{sizeof(T)}, sizeof(T));
+    to[i] = to_float(x);
   }
 }
 
-template <class To>
-void convert_to(matrix_view const& from, std::byte* to) {
-  if (from.doubles) return convert_doubles<To>(from, to);
-  if (from.type == elem::f32) return convert<float, To>(from, to);
-  if (from.type == elem::f16) return convert<f16, To>(from, to);
-  convert<bf16, To>(from, to);
+template <class T>
+void narrow(float const* from, std::int64_t count, std::byte* to) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    T const y = from_float<T>(from[i]);
+    std::memcpy(to + i * std::int64_t{sizeof(T)}, &y, sizeof(T));
+  }
+}
+
+/// Calls `call` with a value of the type.
+template <class Call>
+void with_type(elem type, Call const& call) {
+  switch (type) {
+    case elem::f32: return call(float{});
+    case elem::tf32: return call(tf32{});
+    case elem::f16: return call(f16{});
+    case elem::bf16: return call(bf16{});
+    case elem::e4m3: return call(e4m3{});
+    case elem::e5m2: return call(e5m2{});
+    case elem::s32: return call(std::int32_t{});
+    case elem::s8: return call(std::int8_t{});
+    case elem::u8: return call(std::uint8_t{});
+    case elem::ue8m0: return call(ue8m0{});
+    default: throw std::logic_error("no file has elements of this type");
+  }
+}
+
+void convert(matrix_view const& from, elem type, std::byte* to) {
+  float x[chunk];
+  for (std::int64_t i = 0, all = from.count().count; i < all; i += chunk) {
+    std::int64_t const count = std::min(chunk, all - i);
+    with_type(from.type,
+              [&]<class T>(T) { widen<T>(from.data + i * std::int64_t{sizeof(T)}, count, x); });
+    with_type(type, [&]<class T>(T) { narrow<T>(x, count, to + i * std::int64_t{sizeof(T)}); });
+  }
 }
 
 }  // namespace
@@ -72,12 +106,10 @@ operand::operand(matrix_view const& file, elem type) : view_(file) {
   view_.data = copy_.data();
   if (file.type == type && !file.doubles) {
     std::memcpy(copy_.data(), file.data, static_cast<std::size_t>(file.size().count));
-  } else if (type == elem::f32) {
-    convert_to<float>(file, copy_.data());
-  } else if (type == elem::f16) {
-    convert_to<f16>(file, copy_.data());
+  } else if (file.doubles) {
+    with_type(type, [&]<class T>(T) { convert_doubles<T>(file, copy_.data()); });
   } else {
-    convert_to<bf16>(file, copy_.data());
+    convert(file, type, copy_.data());
   }
 }
 

@@ -36,6 +36,35 @@ TEST(npy, reads_each_type_in_both_orders) {
   }
 }
 
+/// The small matrix of make.py.
+void expect_the_small_matrix(matrix_view const& m, elem type, order ord) {
+  ASSERT_EQ(text_of(m.type, m.rows, m.cols), text_of(type, 3, 5));
+  EXPECT_EQ(m.ord, ord);
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 5; ++j)
+      EXPECT_EQ(element(m, i, j), 5.0F * i + j - (type == elem::u8 ? 0.0F : 7.0F));
+}
+
+TEST(npy, reads_and_writes_types_of_8_bits_and_int32) {
+  for (elem type : {elem::e4m3, elem::e5m2, elem::s8, elem::u8, elem::s32}) {
+    SCOPED_TRACE(name(type));
+    std::string const file = data_file(std::string(name(type)) + "_c.npy");
+    expect_the_small_matrix(matrix_file(parse_address(file)).view(), type, order::row_major);
+    EXPECT_EQ(npy_header(type, 3, 5), read_file(file).substr(0, 128));
+    matrix_file const by_cols(parse_address(data_file(std::string(name(type)) + "_f.npy")));
+    expect_the_small_matrix(by_cols.view(), type, order::col_major);
+  }
+  matrix_file const again(parse_address(data_file("e4m3_again.npy")));
+  expect_the_small_matrix(again.view(), elem::e4m3, order::row_major);
+}
+
+TEST(npy, a_scalar_is_read_where_it_is_accepted) {
+  matrix_address const at = parse_address(data_file("scalar.npy"));
+  EXPECT_EQ(rejection_of([&] { matrix_file file(at); }).code, "TW0605");
+  matrix_file const file(at, {.scalars = true});
+  EXPECT_EQ(element(file.view(), 0, 0), 0.5F);
+}
+
 TEST(npy, reads_versions_2_and_3) {
   expect_reads("version2.npy", elem::f32, order::row_major);
   expect_reads("version3.npy", elem::f32, order::row_major);

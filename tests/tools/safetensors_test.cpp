@@ -38,6 +38,31 @@ TEST(safetensors, reads_files_of_the_reference_writer) {
   expect_the_matrix("bf16.safetensors", elem::bf16);       // the only tensor needs no name
 }
 
+TEST(safetensors, reads_and_writes_types_of_8_bits_and_int32) {
+  std::string const path = data_file("small.safetensors");
+  for (elem type : {elem::e4m3, elem::e5m2, elem::s8, elem::u8, elem::s32}) {
+    SCOPED_TRACE(name(type));
+    matrix_file const file(parse_address(path + ":" + name(type)));
+    matrix_view const& m = file.view();
+    ASSERT_EQ(text_of(m.type, m.rows, m.cols), text_of(type, 3, 5));
+    for (int i = 0; i < 3; ++i)
+      for (int j = 0; j < 5; ++j)
+        EXPECT_EQ(element(m, i, j), 5.0F * i + j - (type == elem::u8 ? 0.0F : 7.0F));
+    std::string const written = safetensors_header("x", type, 2, 3) +
+                                std::string(static_cast<std::size_t>(6 * size_bytes(type)), 0);
+    EXPECT_EQ(view_safetensors(bytes_of_text(written), "f", "x").type, type);
+  }
+  matrix_file const scales(parse_address(path + ":e8m0"));
+  EXPECT_EQ(scales.view().type, elem::ue8m0);
+  EXPECT_EQ(element(scales.view(), 0, 2), 4.0F);
+}
+
+TEST(safetensors, every_truncation_of_8_bit_tensors_is_refused) {
+  std::string const whole = read_file(data_file("small.safetensors"));
+  for (std::size_t n = 0; n < whole.size(); n += 3)
+    EXPECT_EQ(refusal(whole.substr(0, n), "e4m3").code, "TW0603") << n;
+}
+
 TEST(safetensors, the_list_names_all_tensors) {
   std::string const file = read_file(data_file("tensors.safetensors"));
   std::vector<std::string> names;

@@ -80,10 +80,19 @@ inline float element(tw::matrix_view const& m, std::int64_t row, std::int64_t co
   bool const by_rows = m.ord == tw::order::row_major;
   std::int64_t const i = by_rows ? row * m.cols + col : col * m.rows + row;
   auto const* at = reinterpret_cast<unsigned char const*>(m.data) + i * size_bytes(m.type);
+  switch (m.type) {
+    case tw::elem::e4m3: return to_float(tw::e4m3{at[0]});
+    case tw::elem::e5m2: return to_float(tw::e5m2{at[0]});
+    case tw::elem::ue8m0: return to_float(tw::ue8m0{at[0]});
+    case tw::elem::s8: return static_cast<float>(static_cast<std::int8_t>(at[0]));
+    case tw::elem::u8: return static_cast<float>(at[0]);
+    default: break;
+  }
   auto const low = static_cast<std::uint16_t>(at[0] | at[1] << 8);
   if (m.type == tw::elem::f16) return to_float(tw::f16{low});
   if (m.type == tw::elem::bf16) return to_float(tw::bf16{low});
   auto const bits = static_cast<std::uint32_t>(low | at[2] << 16) | std::uint32_t{at[3]} << 24;
+  if (m.type == tw::elem::s32) return static_cast<float>(static_cast<std::int32_t>(bits));
   return __builtin_bit_cast(float, bits);
 }
 

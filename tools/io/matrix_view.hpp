@@ -60,6 +60,7 @@ struct accepted_shapes {
   bool stacks = false;   // three dimensions, in C order: a batch of matrices
   bool vectors = false;  // one dimension: a matrix of one row
   bool empty = false;    // extents of 0
+  bool scalars = false;  // no dimension: a matrix of one element
 };
 
 /// Checks what a file says of a matrix against what it holds: a byte count that fits (TW0606), all

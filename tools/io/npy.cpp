@@ -8,6 +8,7 @@
 #include <cstring>
 #include <optional>
 
+#include "tools/io/file_types.hpp"
 #include "tools/io/in_quotes.hpp"
 #include "tools/io/npy_dict.hpp"
 #include "tools/io/refuse.hpp"
@@ -23,13 +24,13 @@ std::string_view as_text(std::span<std::byte const> b) {
 
 /// The type and whether the elements are doubles, in a view without a shape.
 matrix_view typed_view(std::string const& descr, std::string const& file) {
-  if (descr == "<f4") return {.type = elem::f32};
-  if (descr == "<f2") return {.type = elem::f16};
-  if (descr == "<V2" || descr == "|V2") return {.type = elem::bf16};
   if (descr == "<f8") return {.type = elem::f32, .doubles = true};
-  bool const big = descr == ">f4" || descr == ">f2" || descr == ">V2" || descr == ">f8";
+  if (auto const type = type_of_descr(descr)) return {.type = *type};
+  bool const big =
+      descr == ">f4" || descr == ">f2" || descr == ">V2" || descr == ">f8" || descr == ">i4";
   refuse("TW0604", "element type of " + file, "descr " + in_quotes(descr),
-         "'<f2' (float16), '<V2' (bfloat16 by ml_dtypes), '<f4' (float32) or '<f8' (float64)",
+         "'<f2' (float16), '<V2' (bfloat16 by ml_dtypes), '<f4' (float32), '<f8' (float64), '<V1' "
+         "and '<f1' (float8_e4m3fn and float8_e5m2 by ml_dtypes), '|i1', '|u1' or '<i4'",
          big ? "big-endian data: convert with a.astype(a.dtype.newbyteorder('<'))"
              : "convert with a.astype(numpy.float32)");
 }
@@ -86,6 +87,8 @@ matrix_view view_npy(std::span<std::byte const> content, std::string const& file
     m.ord = dict.fortran_order ? order::col_major : order::row_major;
   } else if (shape.size() == 1 && accepted.vectors) {
     m.rows = 1, m.cols = shape[0], m.vector = true;
+  } else if (shape.empty() && accepted.scalars) {
+    m.rows = m.cols = 1, m.vector = true;
   } else {
     refuse("TW0605", "shape in " + file, fmt::format("{} dimensions", shape.size()),
            accepted.stacks ? "2 or 3 dimensions" : "2 dimensions",
@@ -104,7 +107,7 @@ std::string npy_header(elem type, std::int64_t rows, std::int64_t cols, std::int
 }
 
 std::string npy_header(elem type, std::vector<std::int64_t> const& shape) {
-  char const* descr = type == elem::f32 ? "<f4" : type == elem::f16 ? "<f2" : "<V2";
+  char const* const descr = in_files(type).descr;
   std::string dict = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}",
                                  descr, fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
   std::size_t const frame_bytes = magic.size() + 4;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // npy.hpp  NumPy's .npy files, versions 1.0 to 3.0: a matrix view of one, and the header of one.
 //
-// float16 is '<f2', float32 '<f4', float64 '<f8'. bfloat16 is what ml_dtypes makes NumPy write:
-// '<V2' (NumPy itself reads that back as '|V2', both are accepted). Format: NumPy,
-// numpy.lib.format.
+// float16 is '<f2', float32 '<f4', float64 '<f8', integers '|i1', '|u1' and '<i4'. bfloat16 is what
+// ml_dtypes makes NumPy write: '<V2' (NumPy itself reads that back as '|V2', both are accepted);
+// so are 8-bit floats (file_types.hpp). Format: NumPy, numpy.lib.format.
 #pragma once
 
 #include <cstddef>

@@ -10,6 +10,7 @@
 #include <optional>
 #include <stdexcept>
 
+#include "tools/io/file_types.hpp"
 #include "tools/io/in_quotes.hpp"
 #include "tools/io/refuse.hpp"
 #include "tools/io/safetensors_header.hpp"
@@ -89,11 +90,10 @@ void check_offsets(std::vector<tensor_entry> const& tensors, std::int64_t data_b
 }
 
 matrix_view typed_view(tensor_entry const& t, std::string const& what) {
-  if (t.dtype == "F32") return {.type = elem::f32};
-  if (t.dtype == "F16") return {.type = elem::f16};
-  if (t.dtype == "BF16") return {.type = elem::bf16};
   if (t.dtype == "F64") return {.type = elem::f32, .doubles = true};
-  refuse("TW0604", "element type of " + what, in_quotes(t.dtype), "F16, BF16, F32 or F64");
+  if (auto const type = type_of_dtype(t.dtype)) return {.type = *type};
+  refuse("TW0604", "element type of " + what, in_quotes(t.dtype),
+         "F16, BF16, F32, F64, F8_E4M3, F8_E5M2, F8_E8M0, I8, U8 or I32");
 }
 
 tensor_entry const& find(std::vector<tensor_entry> const& tensors, std::string const& file,
@@ -153,6 +153,8 @@ matrix_view view_safetensors(std::span<std::byte const> content, std::string con
     m.rows = shape[0], m.cols = shape[1];
   } else if (shape.size() == 1 && accepted.vectors) {
     m.rows = 1, m.cols = shape[0], m.vector = true;
+  } else if (shape.empty() && accepted.scalars) {
+    m.rows = m.cols = 1, m.vector = true;
   } else {
     refuse("TW0605", "shape of " + what, fmt::format("{} dimensions", shape.size()),
            accepted.stacks ? "2 or 3 dimensions" : "2 dimensions",
@@ -170,7 +172,7 @@ std::string safetensors_header(std::string const& tensor, elem type, std::int64_
 
 std::string safetensors_header(std::string const& tensor, elem type,
                                std::vector<std::int64_t> const& shape) {
-  char const* dtype = type == elem::f32 ? "F32" : type == elem::f16 ? "F16" : "BF16";
+  char const* const dtype = in_files(type).dtype;
   std::int64_t size = size_bytes(type);
   for (std::int64_t const extent : shape) size *= extent;
   nlohmann::ordered_json header;

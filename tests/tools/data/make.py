@@ -14,6 +14,15 @@ for text, dtype in types.items():
     np.save(f"{text}_c.npy", a.astype(dtype))
     np.save(f"{text}_f.npy", np.asfortranarray(a.astype(dtype)))
     np.save(f"{text}_again.npy", np.load(f"{text}_c.npy"))  # bf16: NumPy's own '|V2'
+# Types of 8 bits and int32: element (i, j) = 5 i + j - 7, uint8 5 i + j.
+small = np.arange(15).reshape(3, 5) - 7
+small_types = {"e4m3": ml_dtypes.float8_e4m3fn, "e5m2": ml_dtypes.float8_e5m2, "s8": np.int8,
+               "u8": np.uint8, "s32": np.int32}
+for text, dtype in small_types.items():
+    np.save(f"{text}_c.npy", (small + 7 * (text == "u8")).astype(dtype))
+    np.save(f"{text}_f.npy", np.asfortranarray((small + 7 * (text == "u8")).astype(dtype)))
+np.save("e4m3_again.npy", np.load("e4m3_c.npy"))  # NumPy's own '|V1'
+np.save("scalar.npy", np.float32(0.5))
 for version in (2, 3):
     with open(f"version{version}.npy", "wb") as f:
         np.lib.format.write_array(f, a.astype(np.float32), version=(version, 0))
@@ -30,6 +39,10 @@ tensors = {k: a.astype(v) for k, v in types.items() if k != "bf16"}
 tensors["vector"] = a[0].astype(np.float32)
 tensors["ints"] = a.astype(np.int64)
 save_file(tensors, "tensors.safetensors", metadata={"made by": "make.py"})
+
+save_file({text: (small + 7 * (text == "u8")).astype(dtype) for text, dtype in small_types.items()}
+          | {"e8m0": np.float32([[0.5, 1, 4]]).astype(ml_dtypes.float8_e8m0fnu)},
+          "small.safetensors")
 
 raw = a.astype(ml_dtypes.bfloat16).tobytes()  # what torch's writer makes of a bfloat16 tensor
 head = json.dumps({"bf16": {"dtype": "BF16", "shape": [3, 5], "data_offsets": [0, len(raw)]}})
