@@ -23,6 +23,7 @@
 #include "tools/layout_command.hpp"
 #include "tools/man_page.hpp"
 #include "tools/plan_command.hpp"
+#include "tools/quantize_command.hpp"
 #include "tools/to_stderr.hpp"
 
 namespace {
@@ -80,6 +81,7 @@ int main(int argc, char** argv) {
   tw::add_info_command(app, status);
   tw::add_explain_command(app, status);
   tw::add_plan_command(app, status);
+  tw::add_quantize_command(app, status);
   tw::add_tune_command(app, status);
   tw::add_help_verb(app, status);
   tw::add_documentation_verbs(app, status);

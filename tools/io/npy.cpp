@@ -106,10 +106,11 @@ std::string npy_header(elem type, std::int64_t rows, std::int64_t cols, std::int
   return npy_header(type, {rows, cols});
 }
 
-std::string npy_header(elem type, std::vector<std::int64_t> const& shape) {
+std::string npy_header(elem type, std::vector<std::int64_t> const& shape, bool fortran) {
   char const* const descr = in_files(type).descr;
-  std::string dict = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}",
-                                 descr, fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
+  std::string dict =
+      fmt::format("{{'descr': '{}', 'fortran_order': {}, 'shape': ({}{}), }}", descr,
+                  fortran ? "True" : "False", fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
   std::size_t const frame_bytes = magic.size() + 4;
   std::size_t const used = frame_bytes + dict.size() + 1;
   dict.append((64 - used % 64) % 64, ' ').push_back('\n');

@@ -22,8 +22,8 @@ matrix_view view_npy(std::span<std::byte const> content, std::string const& file
 
 /// Magic, version 1.0 and header of a row-major matrix, padded to a multiple of 64 bytes as NumPy
 /// does. The elements follow it. `stack` > 0: of so many matrices, three dimensions. The second
-/// form takes any number of extents.
+/// form takes any number of extents, and Fortran order.
 std::string npy_header(elem type, std::int64_t rows, std::int64_t cols, std::int64_t stack = 0);
-std::string npy_header(elem type, std::vector<std::int64_t> const& shape);
+std::string npy_header(elem type, std::vector<std::int64_t> const& shape, bool fortran = false);
 
 }  // namespace tw

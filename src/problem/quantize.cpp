@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// quantize.cpp  Two passes over each block: its amax, then its values.
+#include "tilewright/problem/quantize.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace tw {
+namespace {
+
+struct strides {
+  std::int64_t outer, k;
+};
+strides strides_of(matrix_desc const& m) {
+  return m.ord == order::row_major ? strides{m.pitch_elems, 1} : strides{1, m.pitch_elems};
+}
+
+template <class T>
+T load(void const* base, std::int64_t i) {
+  T x;
+  std::memcpy(&x, static_cast<char const*>(base) + i * std::int64_t{sizeof(T)}, sizeof(T));
+  return x;
+}
+template <class T>
+void store(void* base, std::int64_t i, T x) {
+  std::memcpy(static_cast<char*>(base) + i * std::int64_t{sizeof(T)}, &x, sizeof(T));
+}
+
+/// Elements [outer, outer_end) x [k, k_end).
+struct block_of {
+  std::int64_t outer, outer_end, k, k_end;
+};
+
+template <class From, class To>
+void quantize_block(quantize_problem const& p, block_of const& b, void const* from, void* to,
+                    void* scales, quantize_counts& counts) {
+  strides const in = strides_of(p.from), out = strides_of(p.to);
+  float amax = 0;
+  for (std::int64_t i = b.outer; i < b.outer_end; ++i)
+    for (std::int64_t k = b.k; k < b.k_end; ++k) {
+      float const x = std::fabs(to_float(load<From>(from, i * in.outer + k * in.k)));
+      if (std::isfinite(x)) amax = std::max(amax, x);
+      counts.nan += std::isnan(x) ? 1 : 0;
+      counts.infinite += std::isinf(x) ? 1 : 0;
+    }
+  float const scale = quantize_scale(amax, quantize_limit(p.to.type), p.power_of_two);
+  counts.zero_blocks += amax == 0 ? 1 : 0;
+  std::int64_t const at = scale_offset(p.scale, b.outer, b.k);
+  if (p.scale.type == elem::f32)
+    store(scales, at, scale);
+  else
+    store(scales, at, to_ue8m0_up(scale));
+  for (std::int64_t i = b.outer; i < b.outer_end; ++i)
+    for (std::int64_t k = b.k; k < b.k_end; ++k)
+      store(to, i * out.outer + k * out.k,
+            quantized<To>(to_float(load<From>(from, i * in.outer + k * in.k)), scale));
+}
+
+template <class From, class To>
+quantize_counts quantize_all(quantize_problem const& p, void const* from, void* to, void* scales) {
+  std::int64_t const rows = p.scale.block_outer == 0 ? p.outer : p.scale.block_outer;
+  std::int64_t const cols = p.scale.block_k == 0 ? p.k : p.scale.block_k;
+  quantize_counts counts;
+  for (std::int64_t i = 0; i < p.outer; i += rows)
+    for (std::int64_t k = 0; k < p.k; k += cols)
+      quantize_block<From, To>(p, {i, std::min(i + rows, p.outer), k, std::min(k + cols, p.k)},
+                               from, to, scales, counts);
+  return counts;
+}
+
+template <class From>
+quantize_counts quantize_from(quantize_problem const& p, void const* from, void* to, void* scales) {
+  if (p.to.type == elem::e4m3) return quantize_all<From, e4m3>(p, from, to, scales);
+  if (p.to.type == elem::e5m2) return quantize_all<From, e5m2>(p, from, to, scales);
+  return quantize_all<From, std::int8_t>(p, from, to, scales);
+}
+
+}  // namespace
+
+std::optional<rejection> accept(quantize_problem const& p) {
+  auto const refused = [](std::string what, std::string got, std::string need,
+                          std::string hint = {}) {
+    return rejection{"TW0452", std::move(what), std::move(got), std::move(need), std::move(hint)};
+  };
+  if (p.outer < 1 || p.k < 1)
+    return refused("matrix to quantise", fmt::format("{}x{}", p.outer, p.k),
+                   "at least one row and one column");
+  elem const from = p.from.type, to = p.to.type, scale = p.scale.type;
+  if (from != elem::bf16 && from != elem::f16 && from != elem::f32)
+    return refused("type to quantise", name(from), "bf16, f16 or f32");
+  if (to != elem::e4m3 && to != elem::e5m2 && to != elem::s8)
+    return refused("type of the values", name(to), "e4m3, e5m2 or s8");
+  if (scale != elem::f32 && scale != elem::ue8m0)
+    return refused("type of the scales", name(scale), "f32 or ue8m0");
+  if (scale == elem::ue8m0 && !p.power_of_two)
+    return refused("scales of type ue8m0", "any value", "powers of two", "set power_of_two");
+  for (matrix_desc const* m : {&p.from, &p.to}) {
+    std::int64_t const line = m->ord == order::row_major ? p.k : p.outer;
+    if (m->pitch_elems < line)
+      return refused("leading dimension", fmt::format("{} elements", m->pitch_elems),
+                     fmt::format("at least {}", line));
+  }
+  return std::nullopt;
+}
+
+quantize_counts quantize(quantize_problem const& p, void const* from, void* to, void* scales) {
+  if (auto const why = accept(p)) throw rejected(*why);
+  if (p.from.type == elem::bf16) return quantize_from<bf16>(p, from, to, scales);
+  if (p.from.type == elem::f16) return quantize_from<f16>(p, from, to, scales);
+  return quantize_from<float>(p, from, to, scales);
+}
+
+}  // namespace tw

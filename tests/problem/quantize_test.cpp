@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// quantize_test.cpp  Quantised matrices against a plain reference: every value of bf16 and f16, and
+//                    random float32, in every scaling.
+#include "tilewright/problem/quantize.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <random>
+
+#include "tilewright/problem/reference.hpp"
+#include "tilewright/problem/scale_convention.hpp"
+
+namespace tw {
+namespace {
+
+/// All numbers of a type in ascending order of their codes' magnitudes, found by widening.
+double value_of(elem type, int code) {
+  auto const byte = static_cast<std::uint8_t>(code);
+  return load_element({type, order::row_major, 1}, &byte, 0, 0);
+}
+
+/// The code whose number is nearest to y, of two the even one; by trying all.
+int nearest_code(elem type, double y) {
+  int best = -1;
+  for (int code = 0; code < 256; ++code) {
+    double const x = value_of(type, code);
+    if (!std::isfinite(x) || (type == elem::s8 && x == -128)) continue;
+    if (std::signbit(x) != std::signbit(y) && !(type == elem::s8 && x == 0)) continue;
+    double const d = std::fabs(x - y),
+                 was = best < 0 ? HUGE_VAL : std::fabs(value_of(type, best) - y);
+    if (d < was || (d == was && code % 2 == 0)) best = code;
+  }
+  return best;
+}
+
+struct request {
+  elem from, to;
+  scaling kind;
+  bool power_of_two;
+  elem scale_type = elem::f32;
+  order from_order = order::row_major, to_order = order::row_major;
+};
+
+/// Compares with the definition in float64; every `step`-th value.
+void expect_as_defined(request const& r, std::int64_t outer, std::int64_t k,
+                       std::vector<std::byte> const& from, int step) {
+  auto const pitch = [&](order o) { return o == order::row_major ? k : outer; };
+  quantize_problem p{outer,
+                     k,
+                     {r.from, r.from_order, pitch(r.from_order)},
+                     {r.to, r.to_order, pitch(r.to_order)},
+                     {},
+                     r.power_of_two};
+  p.scale = make_scale({false, outer, k}, r.kind, scale_library::torch, r.scale_type);
+  std::vector<std::uint8_t> to(static_cast<std::size_t>(outer * k));
+  std::vector<std::byte> scales(
+      static_cast<std::size_t>(scale_extent(p.scale, outer, k) * size_bytes(r.scale_type)));
+  quantize_counts const counts = quantize(p, from.data(), to.data(), scales.data());
+  double const limit = r.to == elem::e4m3 ? 448 : r.to == elem::e5m2 ? 57344 : 127;
+  std::int64_t const bo = p.scale.block_outer == 0 ? outer : p.scale.block_outer;
+  std::int64_t const bk = p.scale.block_k == 0 ? k : p.scale.block_k;
+  quantize_counts seen;
+  int turn = 0;
+  for (std::int64_t i0 = 0; i0 < outer; i0 += bo)
+    for (std::int64_t k0 = 0; k0 < k; k0 += bk) {
+      auto const each = [&](auto&& call) {
+        for (std::int64_t i = i0; i < std::min(outer, i0 + bo); ++i)
+          for (std::int64_t j = k0; j < std::min(k, k0 + bk); ++j)
+            call(load_element(p.from, from.data(), i, j), load_element(p.to, to.data(), i, j));
+      };
+      double amax = 0;
+      each([&](double x, double) {
+        seen.nan += std::isnan(x), seen.infinite += std::isinf(x);
+        if (std::isfinite(x)) amax = std::max(amax, std::fabs(x));
+      });
+      seen.zero_blocks += amax == 0;
+      double want = amax == 0 ? 1 : static_cast<float>(amax / limit);
+      if (r.power_of_two && amax != 0) want = std::exp2(std::ceil(std::log2(want)));
+      want = std::max(want, 0x1p-126);
+      double const scale = load_element({r.scale_type, order::row_major, 1}, scales.data(), 0,
+                                        scale_offset(p.scale, i0, k0));
+      ASSERT_EQ(scale, want) << "amax " << amax;
+      each([&](double x, double got) {
+        if (std::isnan(x)) {
+          EXPECT_TRUE(r.to == elem::s8 ? got == 0 : std::isnan(got));
+          return;
+        }
+        ASSERT_LE(std::fabs(got), limit);
+        if (turn++ % step != 0) return;
+        double const y = std::isinf(x) ? std::copysign(limit, x) : static_cast<float>(x / scale);
+        ASSERT_EQ(got, value_of(r.to, nearest_code(r.to, y))) << x << " / " << scale;
+      });
+    }
+  EXPECT_EQ(counts.nan, seen.nan);
+  EXPECT_EQ(counts.infinite, seen.infinite);
+  EXPECT_EQ(counts.zero_blocks, seen.zero_blocks);
+}
+
+constexpr scaling kinds[] = {scaling::tensor, scaling::row, scaling::block_1x128,
+                             scaling::block_128x128};
+
+TEST(Quantize, EveryValueOf16BitsAsDefined) {
+  for (elem const from : {elem::bf16, elem::f16}) {
+    std::vector<std::uint16_t> all(65536);
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<std::uint16_t>(i);
+    std::vector<std::byte> bytes(all.size() * 2);
+    std::memcpy(bytes.data(), all.data(), bytes.size());
+    for (elem const to : {elem::e4m3, elem::e5m2, elem::s8})
+      for (scaling const kind : kinds)
+        for (bool const power : {false, true}) {
+          SCOPED_TRACE(testing::Message()
+                       << name(from) << " " << name(to) << " " << name(kind) << " " << power);
+          // 360 is no multiple of 128: the last blocks are narrower. Consecutive codes are near.
+          std::int64_t const k = kind == scaling::tensor ? 256 : 360;
+          expect_as_defined({from, to, kind, power}, 65536 / k, k, bytes,
+                            kind == scaling::block_1x128 ? 11 : 43);
+        }
+  }
+}
+
+TEST(Quantize, RandomFloatsAsDefinedInEveryOrder) {
+  std::mt19937 g(33);
+  for (int round = 0; round < 60; ++round) {
+    auto const below = [&](int n) { return static_cast<int>(g() % static_cast<unsigned>(n)); };
+    std::int64_t const outer = 1 + below(300), k = 1 + below(400);
+    std::vector<float> x(static_cast<std::size_t>(outer * k));
+    int const spread = 1 + below(60);
+    std::normal_distribution<float> normal;
+    for (float& v : x) {
+      v = std::ldexp(normal(g), below(spread) - spread / 2);
+      if (below(50) == 0) v = 0;
+      if (below(200) == 0) v = std::ldexp(normal(g), -140);
+      if (below(1000) == 0) v = below(2) == 0 ? HUGE_VALF : -HUGE_VALF;
+      if (below(1000) == 0) v = NAN;
+    }
+    if (below(8) == 0) std::fill(x.begin(), x.end(), below(2) == 0 ? 0.0F : 0x1p-140F);
+    std::vector<std::byte> bytes(x.size() * 4);
+    std::memcpy(bytes.data(), x.data(), bytes.size());
+    request r{elem::f32, std::array{elem::e4m3, elem::e5m2, elem::s8}[below(3)], kinds[below(4)],
+              below(2) == 0};
+    if (below(2) == 0) r.from_order = order::col_major;
+    if (below(2) == 0) r.to_order = order::col_major;
+    bool const blocks = r.kind == scaling::block_1x128 || r.kind == scaling::block_128x128;
+    if (blocks && r.power_of_two && below(2) == 0) r.scale_type = elem::ue8m0;
+    SCOPED_TRACE(testing::Message() << "round " << round << " " << name(r.to) << " " << name(r.kind)
+                                    << " " << outer << "x" << k);
+    expect_as_defined(r, outer, k, bytes, 7);
+  }
+}
+
+TEST(Quantize, RefusesTypesThatItCannotConvert) {
+  quantize_problem p{4, 4, {elem::f32, order::row_major, 4}, {elem::e4m3, order::row_major, 4}, {}};
+  EXPECT_FALSE(accept(p));
+  auto const code = [&](auto change) {
+    quantize_problem q = p;
+    change(q);
+    auto const why = accept(q);
+    return why ? why->code : "";
+  };
+  EXPECT_EQ(code([](auto& q) { q.from.type = elem::e4m3; }), "TW0452");
+  EXPECT_EQ(code([](auto& q) { q.to.type = elem::bf16; }), "TW0452");
+  EXPECT_EQ(code([](auto& q) { q.scale.type = elem::f16; }), "TW0452");
+  EXPECT_EQ(code([](auto& q) { q.scale.type = elem::ue8m0; }), "TW0452");
+  EXPECT_EQ(code([](auto& q) { q.to.pitch_elems = 3; }), "TW0452");
+  EXPECT_EQ(code([](auto& q) { q.k = 0; }), "TW0452");
+}
+
+}  // namespace
+}  // namespace tw

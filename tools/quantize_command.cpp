@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// quantize_command.cpp  Options, then: open, quantise, write values and scales, report.
+#include "tools/quantize_command.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "tilewright/base/elem_text.hpp"
+#include "tilewright/problem/quantize.hpp"
+#include "tools/guarded.hpp"
+#include "tools/io/npy.hpp"
+#include "tools/io/output_file.hpp"
+#include "tools/io/refuse.hpp"
+#include "tools/json_output.hpp"
+#include "tools/operand.hpp"
+#include "tools/scale_file.hpp"
+#include "tools/words.hpp"
+
+namespace tw {
+namespace {
+
+char const* const manual =
+    "Values and scales: an element is decoded as value * scale. The scale of a block is its "
+    "largest\n"
+    "finite magnitude divided by 448 (e4m3), 57344 (e5m2) or 127 (s8); blocks of zeros have 1. "
+    "Values\n"
+    "beyond are clamped, infinities too; NaN stays NaN (0 in s8).\n"
+    "Blocks are 128 elements along K: along the columns of an operand A, MxK, and of weights NxK;\n"
+    "along the rows of an operand B that is KxN (--operand b). The last blocks may be smaller.\n"
+    "Exit status: 0 done, 2 refused.";
+
+struct quantize_request {
+  std::string in, out, scale_out;
+  elem to = elem::e4m3;
+  scaling kind = scaling::tensor;
+  scale_library library = scale_library::torch;
+  elem scale_type = elem::f32;  // s32: four ue8m0
+  bool is_b = false, power_of_two = false, json = false, quiet = false;
+};
+
+/// "x.npy" -> "x.scale.npy", "x.safetensors:w" -> "x.scale.safetensors:w".
+std::string name_beside(matrix_address const& out) {
+  char const* const suffix = out.format == file_format::npy ? ".npy" : ".safetensors";
+  if (out.format == file_format::stream)
+    refuse("TW0612", "output " + out.text(), "a stream, which has one array",
+           "a file for the scales: --scale-out FILE");
+  std::string path = out.path;
+  path.insert(path.size() - std::string(suffix).size(), ".scale");
+  return out.tensor.empty() ? path : path + ":" + out.tensor;
+}
+
+/// All that was computed.
+struct quantized_matrix {
+  quantize_problem problem;
+  scaled_operand operand;
+  scale_convention scales;
+  quantize_counts counts;
+};
+
+std::string many(std::int64_t n, char const* one, char const* more) {
+  return fmt::format("{} {}", n, n == 1 ? one : more);
+}
+
+std::string notes(quantize_request const& r, quantize_counts const& c) {
+  std::string text;
+  auto const add = [&](std::string const& note) { text += "note     " + note + "\n"; };
+  if (c.nan > 0)
+    add(fmt::format("{} {}", many(c.nan, "element is NaN and", "elements are NaN and"),
+                    r.to == elem::s8 ? "became 0" : "stayed NaN"));
+  if (c.infinite > 0)
+    add(fmt::format("{} clamped to {:g}", many(c.infinite, "infinity is", "infinities are"),
+                    quantize_limit(r.to)));
+  if (c.zero_blocks > 0)
+    add(fmt::format("{} no finite element but zero: scale 1",
+                    many(c.zero_blocks, "block has", "blocks have")));
+  return text;
+}
+
+void report(quantize_request const& r, matrix_view const& in, quantized_matrix const& q) {
+  if (r.json) {
+    nlohmann::ordered_json const record{
+        {"file", r.in},
+        {"rows", in.rows},
+        {"cols", in.cols},
+        {"file_dtype", type_text(in)},
+        {"dtype", name(r.to)},
+        {"values", r.out},
+        {"scales", r.scale_out},
+        {"scaling", name(r.kind)},
+        {"scale_dtype", name(q.scales.tensor.type)},
+        {"scale_shape", std::vector(q.scales.tensor.shape.begin(),
+                                    q.scales.tensor.shape.begin() + q.scales.tensor.rank)},
+        {"convention", scale_text(q.problem.scale, q.operand)},
+        {"power_of_two", r.power_of_two},
+        {"nan", q.counts.nan},
+        {"infinite", q.counts.infinite},
+        {"zero_blocks", q.counts.zero_blocks}};
+    return print_json("tilewright.quantize/1", record);
+  }
+  if (r.quiet) return;
+  fmt::print("quantize {}x{} {}, operand {}\n", in.rows, in.cols, type_text(in),
+             r.is_b ? "B: K along the rows" : "A: K along the columns");
+  fmt::print("values   {} -> {}\n", name(r.to), r.out);
+  fmt::print("scales   {} -> {}\n         {}{}\n", shape_text(q.scales.tensor), r.scale_out,
+             scale_text(q.problem.scale, q.operand), r.power_of_two ? ", powers of two" : "");
+  fmt::print("{}", notes(r, q.counts));
+}
+
+exit_status run_quantize(quantize_request r) {
+  matrix_address const out = parse_address(r.out);
+  if (r.scale_out.empty()) r.scale_out = name_beside(out);
+  matrix_address const scale_out = parse_address(r.scale_out);
+  for (matrix_address const& to : {out, scale_out}) {
+    check_output(to);
+    if (to.format == file_format::stream)
+      refuse("TW0612", "output " + to.text(), "a stream", "FILE.npy or FILE.safetensors:TENSOR");
+  }
+  if (out.path == scale_out.path)
+    refuse("TW0612", "output " + r.scale_out + " of --scale-out", "the file of the values",
+           "a separate file", "each result replaces its whole file");
+  matrix_file const file(parse_address(r.in));
+  matrix_view const& in = file.view();
+  operand const wide(in, in.doubles ? elem::f32 : in.type);
+  matrix_view const over = r.is_b ? transposed(wide.view()) : wide.view();  // (outer, k)
+  quantized_matrix q;
+  q.operand = {r.is_b, over.rows, over.cols};
+  q.problem = {over.rows, over.cols, over.desc(), over.desc(), {}, r.power_of_two};
+  q.problem.to.type = r.to;
+  q.scales = scales_to_write(q.operand, r.kind, r.library, r.scale_type);
+  q.problem.scale = q.scales.desc;
+  if (auto const why = accept(q.problem)) throw rejected(*why);
+  std::int64_t scale_count = 1;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(q.scales.tensor.rank); ++i)
+    scale_count *= q.scales.tensor.shape[i];
+  bytes const scale_bytes = bytes_of(q.scales.tensor.type, elements{scale_count});
+  bytes const value_bytes = bytes_of(r.to, over.count());
+  require_memory(value_bytes + scale_bytes, "values and scales");
+  host_buffer values(value_bytes), scales(scale_bytes);
+  std::fill_n(scales.data(), scale_bytes.count, std::byte{0});
+  q.counts = quantize(q.problem, over.data, values.data(), scales.data());
+  auto const write = [](output_file& to, std::string const& header, host_buffer const& data,
+                        bytes size) {
+    to.write(std::as_bytes(std::span(header)));
+    to.write({data.data(), static_cast<std::size_t>(size.count)});
+  };
+  output_file value_file(out.path), scale_file(scale_out.path);
+  // The file keeps the order of IN.
+  bool const fortran = in.ord == order::col_major && out.format == file_format::npy;
+  write(value_file,
+        fortran ? npy_header(r.to, {in.rows, in.cols}, true)
+                : array_header(out, r.to, {in.rows, in.cols}),
+        values, value_bytes);
+  write(scale_file, scale_header(scale_out, q.scales.tensor), scales, scale_bytes);
+  report(r, in, q);
+  flush_stdout();
+  value_file.commit();
+  scale_file.commit();
+  return exit_status::done;
+}
+
+}  // namespace
+
+void add_quantize_command(CLI::App& app, int& status) {
+  auto const r = std::make_shared<quantize_request>();
+  CLI::App* verb = app.add_subcommand("quantize", "a matrix in 8 bits, with scales");
+  verb->footer(manual);
+  verb->add_option("IN", r->in, "matrix of bf16, f16, f32 or f64")->required();
+  verb->add_option("OUT", r->out, "where the values go")->required();
+  verb->add_option_function<std::string>(
+          "--to", [r](std::string const& text) { r->to = *parse_elem(text); }, "type of the values")
+      ->transform(elem_word({"e4m3", "e5m2", "s8"}))
+      ->required();
+  verb->add_option_function<std::string>(
+          "--scaling",
+          [r](std::string const& text) { r->kind = parse_scale_choice(text)->kind.value(); },
+          "elements that share a scale: all, a row of A or column of B, or a block")
+      ->transform(one_of({"tensor", "row", "1x128", "128x128"}))
+      ->required();
+  verb->add_option("--scale-out", r->scale_out,
+                   "where the scales go (default: OUT with .scale before its suffix)");
+  verb->add_option_function<std::string>(
+          "--scale-as",
+          [r](std::string const& text) { r->library = parse_scale_choice(text)->library.value(); },
+          "library whose order the scales are stored in (default: torch)")
+      ->transform(one_of({"torch", "cublaslt", "deepgemm", "flashinfer-mn", "flashinfer-k"}));
+  verb->add_option_function<std::string>(
+          "--scale-type",
+          [r](std::string const& text) {
+            r->scale_type = text == "ue8m0x4" ? elem::s32 : *parse_elem(text);
+          },
+          "f32 (default), ue8m0 in bytes, or ue8m0x4, four in an int32")
+      ->transform(one_of({"f32", "ue8m0", "ue8m0x4"}));
+  verb->add_option_function<std::string>(
+          "--operand", [r](std::string const& text) { r->is_b = text == "b"; },
+          "a (default): IN is MxK, or weights NxK; b: IN is KxN")
+      ->transform(one_of({"a", "b"}));
+  verb->add_flag("--power-of-two", r->power_of_two, "scales are powers of two, rounded up");
+  verb->add_flag("--json", r->json, "one JSON record on stdout");
+  verb->add_flag("--quiet", r->quiet, "no report");
+  verb->callback([r, &status] {
+    status = static_cast<int>(guarded(r->json, [&] { return run_quantize(*r); }));
+  });
+}
+
+}  // namespace tw

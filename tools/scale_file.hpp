@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// scale_file.hpp  Tensors of scales in files, read and written.
+#pragma once
+
+#include <string>
+
+#include "tilewright/problem/scale_convention.hpp"
+#include "tools/io/matrix_file.hpp"
+
+namespace tw {
+
+/// Shapes of files of scales: up to three dimensions.
+inline constexpr accepted_shapes scale_shapes{.stacks = true, .vectors = true, .scalars = true};
+
+/// The array of a file as a tensor of scales. Eight bits without a type ('<V1') are UE8M0.
+scale_tensor scale_tensor_of(matrix_view const& file);
+
+/// "f32 (300, 8)".
+std::string shape_text(scale_tensor const& t);
+
+/// The convention of this kind and library in which scales can be written without gaps. Throws
+/// `rejected` TW0450 where the library has no such scaling.
+scale_convention scales_to_write(scaled_operand const& x, scaling kind, scale_library library,
+                                 elem type);
+
+/// The header of such a tensor: in Fortran order where its first index is contiguous, or in a
+/// .safetensors file with its extents swapped; the elements follow in the order of memory.
+std::string scale_header(matrix_address const& to, scale_tensor const& t);
+
+}  // namespace tw
