@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """names_test.py  Both backends declare exactly the names of arch/names.def, and gen/check_names.py
 notices when one does not."""
+import glob
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -32,6 +34,23 @@ class Names(unittest.TestCase):
 
     def test_table_is_not_empty(self):
         self.assertGreater(len(check_names.table(ARCH)), 40)
+
+    def test_names_of_one_architecture_are_refused_elsewhere(self):
+        """A function of sm_90a or sm_100f alone begins with the check of arch/cuda/target.hpp."""
+        with open(os.path.join(ARCH, "names.def"), encoding="utf-8") as file:
+            rows = re.findall(r'^X\((\w+),[^()]*"(sm_90a|sm_100f)"\)$', file.read(), re.M)
+        self.assertGreaterEqual(len(rows), 5)
+        headers = ""
+        for path in glob.glob(os.path.join(ARCH, "cuda/*.hpp")):
+            with open(path, encoding="utf-8") as file:
+                headers += re.sub(r"^namespace detail \{.*?^\}  // namespace", "", file.read(),
+                                  flags=re.S | re.M)
+        for name, target in rows:
+            needs = f"detail::need_{target.replace('_', '')}<Target>();"
+            bodies = re.findall(rf"^TW_DEVICE [^;{{]*?\b{name}\([^;{{]*\{{\n  (\S*)$", headers,
+                                re.M)
+            self.assertTrue(bodies or f"struct {name}" in headers, name)
+            self.assertEqual(set(bodies) - {needs}, set(), name)
 
     def test_missing_function(self):
         self.assertEqual(self.changed("cuda/sync.hpp", "void cta_sync(", "void cta_sink("),

@@ -2,19 +2,22 @@
 // registers.hpp  Register budget, and order between dependent launches.
 #pragma once
 
+#include "tilewright/arch/cuda/target.hpp"
 #include "tilewright/base/hd.hpp"
 
 namespace tw {
 
 /// Raises the warpgroup's budget to R registers per thread, once the CTA has them free.
 /// PTX ISA, "setmaxnreg".
-template <int R>
+template <int R, class Target = detail::this_target>
 TW_DEVICE void set_max_regs_inc() {
+  detail::need_setmaxnreg<Target>();
   asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(R));
 }
 /// Gives back all registers above R per thread. PTX ISA, "setmaxnreg".
-template <int R>
+template <int R, class Target = detail::this_target>
 TW_DEVICE void set_max_regs_dec() {
+  detail::need_setmaxnreg<Target>();
   asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(R));
 }
 

@@ -3,6 +3,7 @@
 //            the instruction. PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions".
 #pragma once
 
+#include "tilewright/arch/cuda/target.hpp"
 #include "tilewright/arch/cuda/wgmma_table.hpp"
 #include "tilewright/arch/cuda/wgmma_table_f16.hpp"
 #include "tilewright/arch/cuda/wgmma_table_s32.hpp"
@@ -56,8 +57,9 @@ TW_DEVICE void pin(b32<Count>& a) {
 /// Orders the warpgroup's earlier accesses to these registers before the wgmmas that follow.
 /// registers: up to two accumulators, or one accumulator and up to two fragments b32<4> of A.
 /// PTX ISA, "wgmma.fence".
-template <class... Registers>
+template <class... Registers, class Target = detail::this_target>
 TW_DEVICE void wgmma_fence(Registers&... registers) {
+  detail::need_sm90a<Target>();
   (detail::pin(registers), ...);
   asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
 }
@@ -66,8 +68,10 @@ TW_DEVICE void wgmma_fence(Registers&... registers) {
 /// operands' types, AMajor and BMajor their orders; has_wgmma (arch/wgmma_kind.hpp) says which
 /// exist. Overflow: of integer sums. PTX ISA, "wgmma.mma_async".
 template <elem A, operand_major AMajor, operand_major BMajor, elem B = A,
-          integer_overflow Overflow = integer_overflow::wrap, int N, class T>
+          integer_overflow Overflow = integer_overflow::wrap, int N, class T,
+          class Target = detail::this_target>
 TW_DEVICE void wgmma(accumulator<N, T>& d, smem_desc a, smem_desc b, bool accumulate) {
+  detail::need_sm90a<Target>();
   constexpr bool exists = detail::wgmma_types<A, B, elem_of<T>>::exists &&
                           detail::wgmma_major<A, AMajor>::exists &&
                           detail::wgmma_major<B, BMajor>::exists;
@@ -79,8 +83,10 @@ TW_DEVICE void wgmma(accumulator<N, T>& d, smem_desc a, smem_desc b, bool accumu
 /// rows 0-7 and 8-15 at bytes 0-15, then at bytes 16-31, each as ldmatrix gives it. Keep `a`
 /// unchanged until wgmma_wait.
 template <elem A, operand_major BMajor, elem B = A,
-          integer_overflow Overflow = integer_overflow::wrap, int N, class T>
+          integer_overflow Overflow = integer_overflow::wrap, int N, class T,
+          class Target = detail::this_target>
 TW_DEVICE void wgmma(accumulator<N, T>& d, b32<4> a, smem_desc b, bool accumulate) {
+  detail::need_sm90a<Target>();
   constexpr bool exists =
       detail::wgmma_types<A, B, elem_of<T>>::exists && detail::wgmma_major<B, BMajor>::exists;
   if constexpr (exists)
@@ -89,7 +95,11 @@ TW_DEVICE void wgmma(accumulator<N, T>& d, b32<4> a, smem_desc b, bool accumulat
 }
 
 /// Closes the group of the wgmmas since the last commit. PTX ISA, "wgmma.commit_group".
-TW_DEVICE void wgmma_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
+template <class Target = detail::this_target>
+TW_DEVICE void wgmma_commit() {
+  detail::need_sm90a<Target>();
+  asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+}
 
 /// Waits until at most `Pending` groups are unfinished; then these registers hold their results.
 /// PTX ISA, "wgmma.wait_group".
