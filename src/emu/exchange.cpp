@@ -177,7 +177,7 @@ void shuffle(shuffle_mode mode, std::uint32_t* words, int count, int b, int widt
 }
 
 /// As the emulated wgmma: the products in the order of K, each added with one rounding.
-void multiply_16x8x16(elem type, warp_words const& all, float* d) {
+void multiply_16x8(elem type, int products, warp_words const& all, float* d) {
   engine_call const inside;
   auto const value = [&](int lane, int word, int half) {
     auto const bits = static_cast<std::uint16_t>(all.words[lane][word] >> 16 * half);
@@ -186,10 +186,10 @@ void multiply_16x8x16(elem type, warp_words const& all, float* d) {
   int const lane = self->id % 32;
   for (int i = 0; i < 4; ++i) {
     int const row = lane / 4, col = 2 * (lane % 4) + i % 2;
-    for (int k = 0; k < 16; ++k) {
+    for (int k = 0; k < products; ++k) {
       int const of_k = k % 8 / 2;
       float const a = value(4 * row + of_k, i / 2 + k / 8 * 2, k % 2);
-      float const b = value(4 * col + of_k, 4 + k / 8, k % 2);
+      float const b = value(4 * col + of_k, products / 4 + k / 8, k % 2);
       d[i] = std::fma(a, b, d[i]);
     }
   }

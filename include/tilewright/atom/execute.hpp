@@ -15,8 +15,8 @@
 // the instruction written by hand, on both backends.
 //   copies   copy.universal.N, copy.sm80.cp_async.ca.N, .cg.128, copy.sm75.ldmatrix.xN[.t],
 //            copy.sm90.stmatrix.xN[.t]
-//   MMAs     mma.sm90.m64nNk16 .ss with float32 sums; mma.sm80.m16n8k16 with float32 sums; operands
-//            bf16 or f16
+//   MMAs     mma.sm90.m64nNk16 .ss with float32 sums; mma.sm80.m16n8k16 and m16n8k8 with float32
+//            sums, and with f16 sums of f16; operands bf16 or f16
 // Needs:    another atom is refused by a static_assert; contiguous, aligned elements [TW0140,
 //           TW0141]
 // Sources:  those of the atoms' tables.
@@ -250,27 +250,39 @@ TW_DEVICE void gemm(A&& a, B&& b, accumulators<Mma, M, N>& c, bool accumulate) {
   });
 }
 
-/// c += a b^T in registers: fragments a (8, M, K), b (4, N, K), c (4, M, N) of partitions by Mma.
+/// c += a b^T in registers: fragments a (8, M, K), b (4, N, K), c (4, M, N) of partitions by Mma;
+/// with atoms of 8 elements along K a (4, M, K), b (2, N, K).
 template <tiled_mma Mma, tensor_like A, tensor_like B, tensor_like C>
 TW_DEVICE void gemm(A&& a, B&& b, C&& c) {
   constexpr mma_atom atom = Mma.atom;
-  static_assert(atom.arch == mma_arch::sm80 && atom.m == 16 && atom.n == 8 && atom.k == 16 &&
-                    detail::is_16_bit(atom.a) && atom.d == mma_type::f32,
-                "gemm<tiled_mma>(a, b, c) in registers executes mma.sm80.m16n8k16.f32");
+  constexpr bool f16_sums = atom.d == mma_type::f16 && atom.a == mma_type::f16;
+  static_assert(atom.arch == mma_arch::sm80 && atom.m == 16 && atom.n == 8 &&
+                    (atom.k == 16 || atom.k == 8) && detail::is_16_bit(atom.a) &&
+                    (atom.d == mma_type::f32 || f16_sums),
+                "gemm<tiled_mma>(a, b, c) in registers executes mma.sync m16n8k16 and m16n8k8, "
+                "with float32 sums, and with f16 sums of f16");
   constexpr int m = static_cast<int>(size(mode(map_of<C>, 1)));
   constexpr int n = static_cast<int>(size(mode(map_of<C>, 2)));
   constexpr int steps = static_cast<int>(size(mode(map_of<A>, 2)));
+  constexpr int words = atom.k / 8;  // of B in a thread; A has twice as many
   TW_UNROLL
   for (int k = 0; k < steps; ++k) {
     TW_UNROLL
     for (int i = 0; i < m; ++i) {
       TW_UNROLL
       for (int j = 0; j < n; ++j) {
-        float d[4] = {c(0, i, j), c(1, i, j), c(2, i, j), c(3, i, j)};
-        mma_sync<detail::input_elem(atom.a)>(d, detail::words_of<4>(a(_, i, k), 0),
-                                             detail::words_of<2>(b(_, j, k), 0));
-        TW_UNROLL
-        for (int v = 0; v < 4; ++v) c(v, i, j) = d[v];
+        auto const of_a = detail::words_of<2 * words>(a(_, i, k), 0);
+        auto const of_b = detail::words_of<words>(b(_, j, k), 0);
+        if constexpr (f16_sums) {
+          b32<2> d = detail::words_of<2>(c(_, i, j), 0);
+          mma_sync<elem::f16>(d, of_a, of_b);
+          detail::put_words<2>(c(_, i, j), 0, d);
+        } else {
+          float d[4] = {c(0, i, j), c(1, i, j), c(2, i, j), c(3, i, j)};
+          mma_sync<detail::input_elem(atom.a)>(d, of_a, of_b);
+          TW_UNROLL
+          for (int v = 0; v < 4; ++v) c(v, i, j) = d[v];
+        }
       }
     }
   }

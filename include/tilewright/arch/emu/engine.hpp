@@ -117,8 +117,9 @@ enum class shuffle_mode : std::uint8_t { index, up, down, exclusive_or };
 /// `count` words, at most 2, from the lane that b and width name.
 void shuffle(shuffle_mode mode, std::uint32_t* words, int count, int b, int width,
              std::uint32_t mask, site where);
-/// D of mma_sync for this lane, from all lanes' four words of A and two of B.
-void multiply_16x8x16(elem type, warp_words const& all, float* d);
+/// D of mma_sync with k (8 or 16) elements along K for this lane, from all lanes' k / 4 words of A
+/// and k / 8 of B.
+void multiply_16x8(elem type, int k, warp_words const& all, float* d);
 
 void set_max_regs(int registers, site where);
 

@@ -1,21 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
-// warp.hpp  The multiply of a warp (emulated). PTX ISA, "Matrix Fragments for mma.m16n8k16".
+// warp.hpp  The multiply of a warp (emulated). PTX ISA, "Matrix Fragments for mma.m16n8k16",
+//           "Matrix Fragments for mma.m16n8k8".
 #pragma once
 
 #include "tilewright/arch/emu/engine.hpp"
 #include "tilewright/arch/emu/identity.hpp"
+#include "tilewright/base/convert.hpp"
 #include "tilewright/base/elem.hpp"
 #include "tilewright/base/hd.hpp"
 
 namespace tw {
 
-template <elem E>
-TW_DEVICE void mma_sync(float (&d)[4], b32<4> a, b32<2> b, emu::site where = emu::site::here()) {
+namespace emu {
+
+/// The words of A and B of all lanes, for one mma_sync.
+template <int A, int B>
+warp_words operands_of_warp(b32<A> const& a, b32<B> const& b, site where) {
+  std::uint32_t mine[A + B];
+  for (int i = 0; i < A; ++i) mine[i] = a.r[i];
+  for (int i = 0; i < B; ++i) mine[A + i] = b.r[i];
+  warp_words all;
+  exchange(mine, A + B, "mma_sync", all, where);
+  return all;
+}
+
+}  // namespace emu
+
+template <elem E, int A, int B>
+requires(A == 2 * B && B <= 2) TW_DEVICE void mma_sync(float (&d)[4], b32<A> a, b32<B> b,
+                                                       emu::site where = emu::site::here()) {
   static_assert(E == elem::bf16 || E == elem::f16, "[TW0202] mma_sync multiplies bf16 or f16");
-  std::uint32_t const mine[6] = {a.r[0], a.r[1], a.r[2], a.r[3], b.r[0], b.r[1]};
-  emu::warp_words all;
-  emu::exchange(mine, 6, "mma_sync", all, where);
-  emu::multiply_16x8x16(E, all, d);
+  emu::multiply_16x8(E, 8 * B, emu::operands_of_warp(a, b, where), d);
+}
+template <elem E, int A, int B>
+requires(A == 2 * B && B <= 2)
+    TW_DEVICE void mma_sync(b32<2>& d, b32<A> a, b32<B> b, emu::site where = emu::site::here()) {
+  static_assert(E == elem::f16, "[TW0202] mma_sync adds f16 sums of f16 operands");
+  float sum[4];
+  for (int i = 0; i < 4; ++i)
+    sum[i] = to_float(f16{static_cast<std::uint16_t>(d.r[i / 2] >> 16 * (i % 2))});
+  emu::multiply_16x8(E, 8 * B, emu::operands_of_warp(a, b, where), sum);
+  for (int i = 0; i < 2; ++i)
+    d.r[i] = to_f16(sum[2 * i]).bits | static_cast<std::uint32_t>(to_f16(sum[2 * i + 1]).bits)
+                                           << 16;
 }
 
 }  // namespace tw
