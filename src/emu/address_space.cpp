@@ -230,8 +230,8 @@ void address_space::plain_access(void const* address, std::size_t bytes, bool wr
   if (write) check_no_mbarrier(owner, offset, bytes, "An ordinary store", where);
   ++(write ? m_.counts_.plain_stores : m_.counts_.plain_loads);
   if (m_.banks_ && &owner == t.block)
-    m_.banks_->plain(t, m_.sched.warp_of(t), offset, static_cast<std::uint32_t>(bytes), write,
-                     where);
+    m_.banks_->plain(t, m_.sched.warp_of(t), offset, static_cast<std::uint32_t>(bytes),
+                     write ? bank_access::store : bank_access::load, where);
   if (m_.log_) m_.log_->smem_access(t, act::plain, offset);
   if (c.check) c.check->plain(t, owner, offset, static_cast<std::uint32_t>(bytes), write, where);
 }

@@ -35,6 +35,7 @@ char const* name_of(bank_access a) {
     case bank_access::store: return "store";
     case bank_access::ldmatrix: return "ldmatrix";
     case bank_access::stmatrix: return "stmatrix";
+    case bank_access::cp_async: return "cp.async";
   }
   return "";
 }
@@ -74,7 +75,7 @@ void bank_meter::matrix(thread const& t, std::byte* const* rows, int count_of_ro
 }
 
 void bank_meter::plain(thread const& t, warp_state const& w, std::uint32_t offset,
-                       std::uint32_t bytes, bool write, site where) {
+                       std::uint32_t bytes, bank_access what, site where) {
   // Copies of structures, and what is not aligned: in pieces, as a GPU would have to.
   std::uint32_t const width = std::min(16U, 1U << std::countr_zero(offset | bytes | 16U));
   auto const lane = static_cast<unsigned>(t.id % 32);
@@ -83,7 +84,7 @@ void bank_meter::plain(thread const& t, warp_state const& w, std::uint32_t offse
     if (s.first == nullptr) {
       s.first = w.first;
       s.bytes = static_cast<int>(width);
-      s.write = write;
+      s.what = what;
       s.where = where;
     }
     if (s.round_of[lane] != t.barriers_joined) {
@@ -119,11 +120,11 @@ void bank_meter::count(series const& s, round const& r) {
     if (h.lanes == 0) continue;
     warp_access a;
     a.bytes = s.bytes;
-    a.rule = s.write ? bank_rule::store : bank_rule::load;
+    a.rule = s.what == bank_access::load ? bank_rule::load : bank_rule::store;
     a.active = h.lanes;
     for (unsigned i = 0; i < 32; ++i)
       if ((h.lanes >> i & 1U) != 0) a.address[i] = h.offset[i];
-    count(*s.first, a, s.write ? bank_access::store : bank_access::load, s.where);
+    count(*s.first, a, s.what, s.where);
   }
 }
 

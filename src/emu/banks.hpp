@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // banks.hpp  Counts the wavefronts of each instruction that touches shared memory.
 //
-// ldmatrix and stmatrix are warp-wide as they come. An ordinary load or store comes thread by
-// thread: the k-th execution of one instruction by each thread of a warp, counted from the last
-// barrier that the warp came to, is one access of the warp.
+// ldmatrix and stmatrix are warp-wide as they come. An ordinary load or store and a cp.async come
+// thread by thread: the k-th execution of one instruction by each thread of a warp, counted from
+// the last barrier that the warp came to, is one access of the warp.
 #pragma once
 
 #include <map>
@@ -44,7 +44,7 @@ class bank_meter {
   }
   /// [offset, offset + bytes) of the thread's own CTA.
   void plain(thread const& t, warp_state const& w, std::uint32_t offset, std::uint32_t bytes,
-             bool write, site where);
+             bank_access what, site where);
   /// No thread of the cluster (null: of any) makes another access.
   void close(cluster_state const* c);
   std::vector<bank_finding> found() const;
@@ -62,7 +62,7 @@ class bank_meter {
     std::vector<round> rounds;
     std::uint32_t round_of[32] = {}, next[32] = {};  // of each lane: its next execution
     int bytes = 0;
-    bool write = false;
+    bank_access what = bank_access::load;
     site where;
     thread const* first = nullptr;  // lane 0
   };

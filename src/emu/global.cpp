@@ -53,6 +53,9 @@ void async_engine::copy(thread::piece const& p, site where) {
   if (hazard::checker* c = check())
     c->copy(t, offset, reinterpret_cast<std::uintptr_t>(from), static_cast<std::uint32_t>(bytes),
             static_cast<std::uint32_t>(valid), where);
+  if (m_.banks_)
+    m_.banks_->plain(t, m_.sched.warp_of(t), offset, static_cast<std::uint32_t>(bytes),
+                     bank_access::cp_async, where);
   if (m_.options_.policy == async_policy::eager) {
     land(p);
     return;

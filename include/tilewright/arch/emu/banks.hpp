@@ -8,7 +8,7 @@
 
 namespace tw::emu {
 
-enum class bank_access : std::uint8_t { load, store, ldmatrix, stmatrix };
+enum class bank_access : std::uint8_t { load, store, ldmatrix, stmatrix, cp_async };
 
 /// Of one instruction, over a run. A wavefront is one pass through the banks; `ideal` of them
 /// would do if the requested words were spread evenly (tilewright/layout/banks.hpp).
