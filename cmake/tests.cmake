@@ -58,6 +58,7 @@ set(tw_seen_tests ${PROJECT_SOURCE_DIR}/tests/hazard/atomics_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/protocol_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/proxy_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/rules_test.cpp
+                  ${PROJECT_SOURCE_DIR}/tests/hazard/sm80_gemm_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/store_async_test.cpp)
 set_source_files_properties(${tw_seen_tests} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
 tw_accesses_seen(${tw_seen_tests})

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "family/gemv/instances.hpp"
+#include "family/sm80_gemm/instances.hpp"
 #include "family/sm90_gemm/instances.hpp"
 #include "src/base/log.hpp"
 #include "tests/dispatch/problems.hpp"
@@ -33,6 +34,8 @@ TEST(Family, AKernelIsFoundByItsConfiguration) {
     EXPECT_EQ(sm90_gemm_family::index_of(sm90_gemm_family::instances()[i].config), i);
   for (int i = 0; i < static_cast<int>(gemv_family::instances().size()); ++i)
     EXPECT_EQ(gemv_family::index_of(gemv_family::instances()[i].config), i);
+  for (int i = 0; i < static_cast<int>(sm80_gemm_family::instances().size()); ++i)
+    EXPECT_EQ(sm80_gemm_family::index_of(sm80_gemm_family::instances()[i].config), i);
 }
 
 /// A GEMM as the facts describe it, in the form as run.
@@ -107,6 +110,7 @@ TEST(KernelSet, ABuildHasItsSet) {
     for (int kernel = 0; kernel < f->kernel_count(); ++kernel) built += f->built(kernel), ++all;
   for (auto const& i : sm90_gemm_family::instances()) representatives += i.representative;
   for (auto const& i : gemv_family::instances()) representatives += i.representative;
+  for (auto const& i : sm80_gemm_family::instances()) representatives += i.representative;
   kernel_set_facts const here = kernels_of_this_build();
   EXPECT_EQ(here.built, built);
   EXPECT_EQ(here.all, all);

@@ -76,6 +76,18 @@ struct gemv_calibration {
   double sm_bytes_per_us;             // of one SM
 };
 
+/// Model of the SM80 GEMM kernels (src/family/sm80_gemm/cost.hpp), beside the rates of
+/// gemm_calibration. No device's file has these values: they are not fitted yet.
+struct sm80_calibration {
+  double mma_sync_share =
+      0.62;                 // of the rate that tensor cores reach with wgmma, where they have it
+  double k8_share = 0.5;    // of the rate of m16n8k16 that m16n8k8 reaches
+  double efficiency = 0.9;  // of the main loops of CTAs that share an SM,
+  double efficiency_one_cta = 0.8;       // and of one alone
+  double epilogue_bytes_per_clock = 21;  // of an SM
+  double fill_us = 1.0;                  // until a CTA's first tiles are in shared memory
+};
+
 /// When a launch may start while the one before it ends (docs/decisions/0024).
 struct early_start_calibration {
   double max_us, max_gemv_us;  // longer launches do not gain
@@ -109,6 +121,7 @@ struct calibration {
   early_start_calibration early_start;
   l2_hint_calibration l2_hints;
   tile_order_calibration tile_order;
+  sm80_calibration sm80{};
 };
 
 }  // namespace tw

@@ -112,6 +112,7 @@ class family final : public gemm_family {
 
   void add_plans(gemm_plan const& base, device const& dev, std::int64_t,
                  std::vector<gemm_plan>& plans) const override {
+    if (dev.compute_capability != 90) return;  // machine code for sm_90a
     gemm_problem const& q = base.normal;
     if (!computes_kind(q) || base.repitch_a || base.repitch_b) return;
     for (int kernel = 0; kernel < kernel_count(); ++kernel) {

@@ -103,6 +103,7 @@ class family final : public gemm_family {
 
   void add_plans(gemm_plan const& base, device const& dev, std::int64_t workspace_bytes,
                  std::vector<gemm_plan>& plans) const override {
+    if (dev.compute_capability != 90) return;  // machine code for sm_90a
     odd_matrices odd;
     gemm_problem const loaded = as_loaded(base, odd);
     gemm_problem const& q = base.normal;

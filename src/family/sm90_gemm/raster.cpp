@@ -3,10 +3,7 @@
 #include "family/sm90_gemm/raster.hpp"
 
 #include "family/sm90_gemm/config_of.hpp"
-
-#include <fmt/format.h>
-
-#include <bit>
+#include "family/tile_order.hpp"
 
 namespace tw {
 
@@ -51,23 +48,7 @@ void choose_raster(gemm_plan& plan, device const& dev) {
 }
 
 tile_order order_of(gemm_plan const& plan) {
-  bool const power = std::has_single_bit(static_cast<unsigned>(plan.schedule.band));
-  if (plan.schedule.band < 1 || plan.schedule.band > 1 << 12 ||
-      (plan.schedule.raster == order_kind::hilbert && !power))
-    throw rejected(
-        {"TW0424", "band of the tile order",
-         fmt::format("{} in bands of {}", order_names[static_cast<int>(plan.schedule.raster)],
-                     plan.schedule.band),
-         "1 to 4096 cluster tiles; a power of two for the Hilbert order", ""});
-  tile_order o = grid_of(plan.normal, launched(plan));
-  o.band = plan.schedule.band;
-  o.kind = plan.schedule.raster;
-  // A band beyond the grid is the grid; no square fits into it.
-  if (o.band > o.m_tiles) {
-    o.band = o.m_tiles;
-    if (o.kind == order_kind::hilbert) o.kind = order_kind::serpentine;
-  }
-  return o;
+  return ordered(grid_of(plan.normal, launched(plan)), plan.schedule);
 }
 
 }  // namespace tw

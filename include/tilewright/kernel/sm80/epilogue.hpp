@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// epilogue.hpp  The epilogue of the Ampere GEMM: epilogue tiles, 16 rows of a warp's block, are
+//               computed in registers, staged in shared memory and stored by lines. The formula and
+//               its parts are those of the Hopper kernels (kernel/epilogue).
+#pragma once
+
+#include "tilewright/arch/accumulator_map.hpp"
+#include "tilewright/arch/select.hpp"
+#include "tilewright/base/elem_traits.hpp"
+#include "tilewright/base/unrolled.hpp"
+#include "tilewright/kernel/epilogue/add_c.hpp"
+#include "tilewright/kernel/epilogue/ops.hpp"
+#include "tilewright/kernel/sm80/config.hpp"
+#include "tilewright/kernel/sm80/params.hpp"
+
+namespace tw {
+
+/// 16 bytes that are moved at once, and 8.
+struct alignas(16) sm80_chunk {
+  words::b32 w[4];
+};
+using sm80_pair [[gnu::may_alias]] = std::uint64_t;
+
+template <sm80_config C>
+struct sm80_epilogue {
+  static constexpr int rows = 16, cols = C.warp_n();  // of an epilogue tile
+  static constexpr int results = cols / 2;            // of a thread
+  using element = typename word_of_bytes<size_bytes(C.d)>::type;
+
+  /// A line of a staged tile, 8 elements longer than its columns: the rows that a warp writes at
+  /// once, and the chunks that it reads, lie in different banks.
+  static constexpr int pitch = cols + 8;
+  struct smem {
+    alignas(16) element staged[C.threads() / 32][rows * pitch];
+  };
+
+  /// Stores a warp's sums of the tile at D(at), fragment (4, m, n). All warps call it: shared
+  /// memory may hold operands until they have.
+  template <class Sums>
+  TW_DEVICE static void store(sm80_params const& p, smem& s, fragment_place at, Sums& acc) {
+    cta_sync();
+    element* const tile = s.staged[warp_id()];
+    int const row = at.row + C.warp_m() * (warp_id() % C.warps_m);
+    int const col = at.col + cols * (warp_id() / C.warps_m);
+    unrolled<C.warp_m() / rows>([&](auto i) {
+      alignas(8) float x[results];
+      TW_UNROLL
+      for (int v = 0; v < results; ++v) x[v] = acc(v % 4, i, v / 4);
+      fragment_place const to{row + rows * i, col, at.batch};
+      compute(p.epilogue, to, x);
+      if constexpr (i > 0) warp_sync();  // the tile before was read
+      stage(tile, x);
+      warp_sync();
+      store_tile(p, tile, to);
+    });
+  }
+
+ private:
+  /// Where the thread's first result of an epilogue tile at D(at) lies.
+  TW_DEVICE static fragment_place of_thread(fragment_place at) {
+    return {at.row + lane_id() / 4, at.col + accumulator_map::col_of(lane_id()), at.batch};
+  }
+
+  /// An epilogue tile's sums become D, not rounded yet.
+  TW_DEVICE static void compute(epilogue_params const& p, fragment_place at, float (&x)[results]) {
+    TW_UNROLL
+    for (int i = 0; i < results; ++i) x[i] = times_alpha(p.alpha, x[i]);
+    fragment_place const mine = of_thread(at);
+    if constexpr (C.fused) scale_and_bias(p, mine, x);
+    if (p.c.data != nullptr && !(C.fused && p.fused.c_last)) add_c<results>(p, mine, p.n, x, 0);
+    if constexpr (C.fused) {
+      with_activation(p.fused.act, [&](auto act) {
+        TW_UNROLL
+        for (int i = 0; i < results; ++i) x[i] = act(x[i]);
+      });
+      if (p.c.data != nullptr && p.fused.c_last) add_c<results>(p, mine, p.n, x, 0);
+    }
+  }
+
+  /// x of problem/epilogue.hpp but for C. The scales of the requested GEMM's rows come first.
+  TW_DEVICE static void scale_and_bias(epilogue_params const& p, fragment_place at,
+                                       float (&x)[results]) {
+    fused_params const& f = p.fused;
+    TW_NO_UNROLL
+    for (int turn = 0; turn < 2; ++turn) {
+      if ((turn == 0) == f.col_scale_first) {
+        if (f.col_scale != nullptr)
+          each(x, [&](int i, float y) { return y * f.col_scale[col_of(p, at, i)]; });
+      } else if (f.row_scale != nullptr) {
+        each(x, [&](int i, float y) { return y * f.row_scale[row_of(p, at, i)]; });
+      }
+    }
+    if (f.bias != nullptr)
+      each(x, [&](int i, float y) {
+        int const of = f.bias_rows ? row_of(p, at, i) : col_of(p, at, i);
+        return y + load_as_float(f.bias, f.bias_type, of);
+      });
+  }
+  template <class F>
+  TW_DEVICE static void each(float (&x)[results], F f) {
+    TW_UNROLL
+    for (int i = 0; i < results; ++i) x[i] = f(i, x[i]);
+  }
+  /// The row and column of result i, or the last of D.
+  TW_DEVICE static int row_of(epilogue_params const& p, fragment_place at, int i) {
+    int const row = at.row + accumulator_map::row_of_register(i);
+    return row < p.m ? row : p.m - 1;
+  }
+  TW_DEVICE static int col_of(epilogue_params const& p, fragment_place at, int i) {
+    int const col = at.col + accumulator_map::col_of_register(i);
+    return col < p.n ? col : p.n - 1;
+  }
+
+  /// A thread's results of an epilogue tile, rounded, two neighbours at a time.
+  TW_DEVICE static void stage(element* tile, float const (&x)[results]) {
+    fragment_place const mine = of_thread({0, 0, 0});
+    TW_UNROLL
+    for (int i = 0; i < results; i += 2) {
+      element* const to = tile + (mine.row + accumulator_map::row_of_register(i)) * pitch +
+                          mine.col + accumulator_map::col_of_register(i);
+      if constexpr (C.d == elem::f32) {
+        *reinterpret_cast<sm80_pair*>(to) = *reinterpret_cast<sm80_pair const*>(x + i);
+      } else {
+        *reinterpret_cast<words::b32*>(to) = pack2<C.d>(x[i], x[i + 1]);
+      }
+    }
+  }
+
+  /// Stores the part of an epilogue tile at D(at) that is inside: 16 bytes at a time, or single
+  /// elements where lines begin elsewhere, or a line ends in the tile.
+  TW_DEVICE static void store_tile(sm80_params const& p, element const* tile, fragment_place at) {
+    constexpr int chunk = 16 / static_cast<int>(sizeof(element)), chunks = cols / chunk;
+    epilogue_params const& e = p.epilogue;
+    int const m = e.m - at.row, n = e.n - at.col;  // left of D
+    element* const d =
+        static_cast<element*>(e.data) + at.batch * e.batch_stride + at.row * e.pitch + at.col;
+    if (p.d_chunks != 0 && n >= cols) {
+      TW_UNROLL
+      for (int i = 0; i < rows * chunks; i += 32) {
+        int const row = (i + lane_id()) / chunks, col = chunk * ((i + lane_id()) % chunks);
+        if (row < m)
+          *reinterpret_cast<sm80_chunk*>(d + row * e.pitch + col) =
+              *reinterpret_cast<sm80_chunk const*>(tile + row * pitch + col);
+      }
+      return;
+    }
+    TW_NO_UNROLL
+    for (int i = lane_id(); i < rows * cols; i += 32) {
+      int const row = i / cols, col = i % cols;
+      if (row < m && col < n) d[row * e.pitch + col] = tile[row * pitch + col];
+    }
+  }
+};
+
+}  // namespace tw

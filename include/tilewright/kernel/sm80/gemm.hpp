@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// gemm.hpp  The Ampere GEMM: D = alpha * A * B + beta * C, or a fused epilogue, with cp.async,
+//           ldmatrix and mma.sync. A CTA computes tiles of D one after another; all its warps load
+//           and multiply. One source: nvcc compiles it for sm_80 and later GPUs, g++ for the
+//           emulator.
+//
+//           Its parts: tiles and atoms (tiles.hpp), copies to shared memory (loads.hpp), the main
+//           loop (mainloop.hpp) and the epilogue (epilogue.hpp).
+#pragma once
+
+#include "tilewright/arch/select.hpp"
+#include "tilewright/kernel/sm80/epilogue.hpp"
+#include "tilewright/kernel/sm80/mainloop.hpp"
+
+namespace tw {
+
+template <sm80_config C>
+struct gemm_sm80 {
+  using mainloop = sm80_mainloop<C>;
+  using store = sm80_epilogue<C>;
+  using params = sm80_params;
+  static constexpr int threads = C.threads();
+  static constexpr int cluster = 1;
+
+  union smem {
+    typename mainloop::smem stages;
+    typename store::smem staging;
+  };
+  static constexpr int smem_bytes = sizeof(smem);
+  static_assert(C.stages >= 2 && smem_bytes <= sm80_max_smem_bytes,
+                "[TW0226] two stages or more, in the 163 KiB of shared memory of sm_80");
+
+  TW_DEVICE static void run(params const& p) {
+    smem& s = dynamic_smem<smem>();
+    for (int i = cta_id(); i < p.walk.order.tiles(); i += cta_count()) {
+      tile_place const t = p.walk.place(i);
+      int const row = t.m * C.tile_m, col = t.n * C.tile_n;
+      typename mainloop::loads_a a(p.a, {p.m, p.k}, row, t.batch);
+      typename mainloop::loads_b b(p.b, {p.n, p.k}, col, t.batch);
+      typename mainloop::sums acc;
+      mainloop::run(s.stages, a, b, p.k_tiles, acc);
+      store::store(p, s.staging, {row, col, t.batch}, acc);
+      if (i + cta_count() < p.walk.order.tiles()) cta_sync();  // the staging buffers were read
+    }
+  }
+};
+
+}  // namespace tw

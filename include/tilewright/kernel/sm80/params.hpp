@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// params.hpp  Parameters of an Ampere GEMM launch. The same bytes for both backends.
+#pragma once
+
+#include <cstdint>
+
+#include "tilewright/kernel/sm90/params.hpp"
+
+namespace tw {
+
+/// An operand in global memory: its lines, along K or along M or N by the kernel's major, begin at
+/// data + i * pitch, multiples of 16 bytes. In elements.
+struct sm80_operand {
+  void const* data;
+  std::int64_t pitch, batch_stride;
+};
+
+struct sm80_params {
+  sm80_operand a, b;
+  tile_walk walk;  // through the tiles of D
+  int m, n, k;     // rows of A, columns of B, their length
+  int k_tiles;
+  int d_chunks;  // 1: lines of D begin at multiples of 16 bytes
+  /// D is row-major. Tensor maps are not used.
+  epilogue_params epilogue;
+};
+
+}  // namespace tw

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How a row of instances.txt is called, and what it is in C++. For gen/instances.py."""
+CONFIG, PARAMS = "sm80_config", "sm80_params"
+COLUMNS = ["tile", "warps", "stages", "mma_k", "epilogue"]
+EPILOGUES = {"-": "", "ops": "_ops"}
+
+
+def describe(row, ab, d, majors, bits):
+    """(name, it again for the table, configuration in C++)."""
+    if bits != 16:
+        raise ValueError(f"{ab}:{d}: the kernels read operands of 16 bits alone")
+    tile_m, tile_n, tile_k = map(int, row["tile"].split("x"))
+    warps_m, warps_n = map(int, row["warps"].split("x"))
+    epilogue, mma_k = row["epilogue"], int(row["mma_k"])
+    if epilogue not in EPILOGUES:
+        raise ValueError(f"epilogue '{epilogue}' is not one of {', '.join(EPILOGUES)}")
+    name = (f"sm80_{ab}_{d}_{majors}_{row['tile']}_{row['warps']}_s{row['stages']}"
+            f"{'' if mma_k == 16 else f'_k{mma_k}'}{EPILOGUES[epilogue]}")
+    flag = {True: "true", False: "false"}
+    return name, [name], (
+        f"sm80_config{{.ab = elem::{ab}, .d = elem::{d}, .a_mn = {flag[majors[0] == 'n']}, "
+        f".b_mn = {flag[majors[1] == 't']}, .tile_m = {tile_m}, .tile_n = {tile_n}, "
+        f".tile_k = {tile_k}, .warps_m = {warps_m}, .warps_n = {warps_n}, "
+        f".stages = {row['stages']}, .mma_k = {mma_k}, .fused = {flag[epilogue == 'ops']}}}")

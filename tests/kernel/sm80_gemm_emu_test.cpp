@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// sm80_gemm_emu_test.cpp  Every Ampere GEMM kernel of this build in the emulator against float64:
+//                         random problems, batches, epilogues and schedules.
+#include <map>
+#include <set>
+
+#include "tests/kernel/emu_workspace.hpp"
+#include "tests/kernel/fused_cases.hpp"
+
+namespace tw::test {
+namespace {
+
+/// The plans by such kernels of this build, for a device with so many SMs.
+std::vector<gemm_plan> sm80_plans(gemm_problem const& p, gemm_operands const& o, int sms = 4) {
+  device const dev = with_sm_count(known_device("h200"), sms);
+  std::vector<gemm_plan> plans = plan_candidates(p, o, dev, kernel_set::all);
+  std::erase_if(plans,
+                [](gemm_plan const& x) { return x.family->id() != "sm80_gemm" || !x.built; });
+  return plans;
+}
+
+/// The names of the kernels of this build, with a fused epilogue or without.
+std::set<std::string> built_kernels(bool fused) {
+  gemm_family const& f = *find_family("sm80_gemm");
+  std::set<std::string> names;
+  for (int i = 0; i < f.kernel_count(); ++i)
+    if (f.built(i) && f.facts(i).fused == fused) names.insert(f.name(i));
+  return names;
+}
+
+/// Schedule `i` of the emulator.
+emu_options schedule(int i, std::mt19937_64& rng) {
+  emu_options o;
+  o.policy = static_cast<async_policy>(i % 3);
+  o.random_warps = i % 2 != 0;
+  o.sms = 1 + i % 5;
+  o.seed = rng();
+  return o;
+}
+
+/// Runs one of the plans, which the generator chooses, its tiles in any order, on fewer CTAs than
+/// tiles in half of the cases. Its kernel's name; empty where this build has none.
+template <class Product>
+std::string run_any(Product& p, int i, std::mt19937_64& rng, emu_workspace& space) {
+  gemm_operands operands = p.operands();
+  space.give(operands);
+  std::vector<gemm_plan> plans = sm80_plans(p.problem, operands);
+  if (plans.empty()) return {};
+  gemm_plan& plan = plans[rng() % plans.size()];
+  plan.schedule.raster = static_cast<order_kind>(rng() % 3);
+  plan.schedule.band = 1 << rng() % 4;
+  if (rng() % 2 == 0) plan.schedule.clusters = 1 + plan.schedule.clusters / 2;
+  gemm_emulated(plan, operands, schedule(i, rng));
+  space.expect_zero();
+  SCOPED_TRACE("case " + std::to_string(i) + ", " + plan.kernel + ", " + plan.why);
+  if constexpr (std::is_same_v<Product, product>)
+    expect_right(p);
+  else
+    expect_fused_right(p);
+  return plan.kernel;
+}
+
+TEST(Sm80GemmEmu, RandomProblemsKeepTheBound) {
+  std::mt19937_64 rng(20261125);
+  emu_workspace space;
+  std::set<std::string> kernels;
+  for (int i = 0; i < 160 && !HasFailure(); ++i) {
+    product p = random_product(rng, i % 4 == 0 ? 300 : i % 4 == 1 ? 40 : 150, i % 5 == 0 ? 3 : 1);
+    if (std::string const k = run_any(p, i, rng, space); !k.empty()) kernels.insert(k);
+  }
+  EXPECT_EQ(kernels, built_kernels(false));
+}
+
+TEST(Sm80GemmEmu, RandomEpiloguesKeepTheBound) {
+  std::mt19937_64 rng(20261126);
+  emu_workspace space;
+  std::set<std::string> kernels;
+  for (int i = 0; i < 150 && !HasFailure(); ++i) {
+    fused_product p = random_fused(rng, i % 4 == 0 ? 200 : 90);
+    if (std::string const k = run_any(p, i, rng, space); !k.empty()) kernels.insert(k);
+  }
+  EXPECT_EQ(kernels, built_kernels(true));
+}
+
+/// Sums are in the order of K, whatever the schedule and the number of CTAs.
+TEST(Sm80GemmEmu, TheSameBitsInEverySchedule) {
+  std::mt19937_64 rng(7);
+  emu_workspace space;
+  for (int i = 0; i < 6; ++i) {
+    product p = random_product(rng, 150);
+    gemm_operands operands = p.operands();
+    space.give(operands);
+    std::map<std::string, std::vector<std::byte>> results;  // by plan
+    for (int s = 0; s < 3; ++s)
+      for (gemm_plan plan : sm80_plans(p.problem, operands)) {
+        plan.schedule.clusters = 1 + s;
+        gemm_emulated(plan, operands, schedule(s, rng));
+        auto const [first, is_new] =
+            results.try_emplace(plan.kernel + (plan.swapped ? " transposed" : ""), p.d.bytes);
+        EXPECT_EQ(p.d.bytes, first->second) << plan.kernel << " " << p.text();
+      }
+  }
+}
+
+/// NaN beyond the extents of the operands is not read.
+TEST(Sm80GemmEmu, NanBeyondTheMatricesChangesNothing) {
+  std::mt19937_64 rng(8);
+  std::normal_distribution<float> normal;
+  auto const fill = [&] { return normal(rng); };
+  int planned = 0;
+  for (auto const& [oa, ob] : {std::pair{order::row_major, order::col_major},
+                              std::pair{order::col_major, order::col_major},
+                              std::pair{order::row_major, order::row_major},
+                              std::pair{order::col_major, order::row_major}})
+    for (elem const ab : {elem::bf16, elem::f16}) {
+      elem const d = ab == elem::bf16 ? elem::bf16 : elem::f32;
+      product p;
+      auto const gap = [](order o, int rows, int cols) {
+        return 16 - (o == order::row_major ? cols : rows) % 8;
+      };
+      p.a = make_matrix(ab, oa, 67, 75, gap(oa, 67, 75), fill);
+      p.b = make_matrix(ab, ob, 75, 69, gap(ob, 75, 69), fill);
+      p.d = make_matrix(d, order::row_major, 67, 69, 3, nullptr);
+      p.problem = {67, 69, 75, p.a.desc, p.b.desc, p.d.desc, std::nullopt, 1.0F, 0.0F};
+      for (gemm_plan const& plan : sm80_plans(p.problem, p.operands())) {
+        gemm_emulated(plan, p.operands());
+        expect_right(p);
+        ++planned;
+      }
+    }
+  EXPECT_GE(planned, 3);
+}
+
+TEST(Sm80GemmEmu, RefusesWhatItDoesNotCompute) {
+  gemm_family const& f = *find_family("sm80_gemm");
+  using enum order;
+  gemm_problem const p{64,
+                       64,
+                       64,
+                       {elem::bf16, row_major, 64},
+                       {elem::bf16, col_major, 64},
+                       {elem::bf16, row_major, 64},
+                       std::nullopt,
+                       1.0F,
+                       0.0F};
+  EXPECT_TRUE(f.computes(p));
+  gemm_problem gated = p, aux = p, pointers = p, column_major = p;
+  gated.epilogue.gate = gating::split;
+  gated.d.pitch_elems = 32;
+  aux.aux = p.d;
+  aux.epilogue.act = activation::relu;
+  pointers.a.batch_stride_elems = matrix_desc::by_pointers;
+  column_major.d.ord = col_major;  // planned as the transposed problem
+  for (gemm_problem const& q : {gated, aux, pointers, column_major}) EXPECT_FALSE(f.computes(q));
+}
+
+}  // namespace
+}  // namespace tw::test
