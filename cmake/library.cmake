@@ -57,6 +57,15 @@ tw_precompile(tilewright algorithm array cstring fmt/format.h functional map mem
 set(tw_emulated ${tw_kernel_sources})
 list(FILTER tw_emulated INCLUDE REGEX "/emu_[a-z0-9_]*\\.cpp$")
 set_source_files_properties(${tw_emulated} PROPERTIES COMPILE_OPTIONS "${tw_quick_to_compile}")
+# The Ampere kernels, and the copies of operands that they may need, run on sm_80 and, from PTX, on
+# every later GPU.
+if(TW_WITH_CUDA)
+  set(tw_for_sm80 ${tw_kernel_sources})
+  list(FILTER tw_for_sm80 INCLUDE REGEX "/sm80_gemm/gpu_[a-z0-9_]*\\.cu$")
+  list(APPEND tw_for_sm80 ${PROJECT_SOURCE_DIR}/src/dispatch/repitch.cu)
+  set_source_files_properties(${tw_for_sm80} PROPERTIES COMPILE_OPTIONS
+                              "--generate-code=arch=compute_80,code=[compute_80,sm_80]")
+endif()
 set_source_files_properties(${PROJECT_SOURCE_DIR}/src/family/kernel_set.cpp PROPERTIES
                             COMPILE_DEFINITIONS TW_KERNEL_SET="${TW_KERNELS}")
 target_link_libraries(tilewright PUBLIC tilewright_emulator

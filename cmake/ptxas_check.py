@@ -31,17 +31,18 @@ CHATTER = re.compile(r"^ptxas info\s*:|^\s+\d+ bytes stack frame|^\s*$")
 
 def read_report(text):
     """Kernels and other functions of one nvcc run, and the lines that carry a forbidden note."""
-    functions, notes, current = {}, [], None
+    functions, notes, current, target = {}, [], None, None
 
-    def function(symbol):
-        return functions.setdefault(symbol, {"symbol": symbol, "kernel": False})
+    def function(symbol):  # of the target whose report it is
+        return functions.setdefault((symbol, target), {"symbol": symbol, "kernel": False})
 
     for line in text.splitlines():
         if NOTE.search(line):
             notes.append(line.strip())
         elif found := ENTRY.search(line):
+            target = found[2]
             current = function(found[1])
-            current.update(kernel=True, target=found[2], smem_bytes=0)
+            current.update(kernel=True, target=target, smem_bytes=0)
         elif found := FUNCTION.search(line):
             current = function(found[1])
         elif current is not None and (found := FRAME.search(line)):

@@ -18,12 +18,13 @@ std::optional<rejection> why_unusable(gpu_facts const& f) {
     return rejection{"TW0502", "GPU driver", "one for CUDA " + version_text(f.driver_version),
                      "a driver for CUDA 13", "update the driver"};
   if (!f.error.empty() || f.devices == 0)
-    return rejection{"TW0503", "GPU", f.error.empty() ? "no device" : f.error, "a Hopper GPU",
-                     "check CUDA_VISIBLE_DEVICES"};
-  if (f.compute_capability != 90)
+    return rejection{"TW0503", "GPU", f.error.empty() ? "no device" : f.error,
+                     "a Hopper GPU or an A100", "check CUDA_VISIBLE_DEVICES"};
+  if (f.compute_capability != 90 && f.compute_capability != 80)
     return rejection{"TW0504", "compute capability of " + f.name,
                      fmt::format("{}.{}", f.compute_capability / 10, f.compute_capability % 10),
-                     "9.0 (Hopper)", "choose another device with CUDA_VISIBLE_DEVICES"};
+                     "9.0 (Hopper) or 8.0 (A100)",
+                     "choose another device with CUDA_VISIBLE_DEVICES"};
   return std::nullopt;
 }
 

@@ -19,7 +19,8 @@ struct gpu_facts {
   int compute_capability = 0;  // 90 for 9.0
 };
 
-/// Nothing if the kernels can run, else TW0502 (driver), TW0503 (device) or TW0504 (not Hopper).
+/// Nothing if the kernels can run, else TW0502 (driver), TW0503 (device) or TW0504 (compute
+/// capability).
 std::optional<rejection> why_unusable(gpu_facts const& f);
 
 /// "13.0" for 13000.

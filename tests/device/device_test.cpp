@@ -7,6 +7,7 @@
 #include <set>
 
 #include "tilewright/dispatch/gemm.hpp"
+#include "tilewright/family/family.hpp"
 
 namespace tw::test {
 namespace {
@@ -66,7 +67,8 @@ TEST(Device, AnUnknownNameHasTheNearestDataSheetAndSaysSo) {
   EXPECT_NE(label(d).find("NVIDIA H100 96GB"), std::string::npos) << label(d);
   EXPECT_NE(label(d).find("not measured"), std::string::npos) << label(d);
   EXPECT_NE(d.calibration_note.find("data sheet of"), std::string::npos);
-  EXPECT_FALSE(describe({"NVIDIA A100", 80, 108, 0, 0, 0}));
+  EXPECT_EQ(describe({"NVIDIA A100-PCIE-40GB", 80, 108, 0, 0, 0}).value().id, "a100");
+  EXPECT_FALSE(describe({"Tesla T4", 75, 40, 0, 0, 0}));
 }
 
 /// Rates of whole devices follow the data sheets; what is per SM and clock stays.
@@ -145,6 +147,21 @@ TEST(Device, OnlyTheDeviceOfATuningTableHasItsMeasuredPlans) {
       EXPECT_EQ(plan.measured_us, 0) << d.id;
       EXPECT_NE(plan.why.find("predicted for " + label(d)), std::string::npos) << plan.why;
     }
+}
+
+/// Kernels for sm_90a are not planned for an A100; on Hopper they come before those for sm_80.
+TEST(Device, PlansAreByKernelsThatTheDeviceRuns) {
+  for (std::int64_t const n : {16, 512, 4096, 8192}) {
+    for (std::int64_t const rows : {n, std::int64_t{1}}) {
+      gemm_problem p = square(n);
+      p.m = rows;
+      for (gemm_plan const& x : plan_candidates(p, operands(), known_device("a100")))
+        EXPECT_EQ(x.family->id(), "sm80_gemm") << x.kernel;
+      for (char const* id : {"h200", "h100_sxm", "h20"})
+        EXPECT_NE(plan_gemm(p, operands(), known_device(id)).family->id(), "sm80_gemm")
+            << id << ": " << rows << " x " << n << " x " << n;
+    }
+  }
 }
 
 TEST(Device, ADeviceWithoutAModelIsRefused) {

@@ -19,8 +19,10 @@ TEST(GpuCondition, NamesTheFirstThatFails) {
   EXPECT_EQ(code_of(hopper()), "");
   gpu_facts f = hopper();
   f.compute_capability = 80;
+  EXPECT_EQ(code_of(f), "");
+  f.compute_capability = 75;
   EXPECT_EQ(code_of(f), "TW0504");
-  EXPECT_EQ(why_unusable(f)->got, "8.0");
+  EXPECT_EQ(why_unusable(f)->got, "7.5");
   f.devices = 0;
   EXPECT_EQ(code_of(f), "TW0503");
   f = hopper();
@@ -38,7 +40,7 @@ TEST(GpuCondition, NamesTheFirstThatFails) {
 /// Not every command that needs a GPU has an emulator to fall back to.
 TEST(GpuCondition, NamesNoOptionOfOneCommand) {
   gpu_facts f = hopper();
-  f.compute_capability = 80;
+  f.compute_capability = 75;
   for (int driver : {13000, 0}) {
     f.driver_version = driver;
     EXPECT_EQ(why_unusable(f)->hint.find("--device"), std::string::npos) << why_unusable(f)->hint;

@@ -43,6 +43,12 @@ class Reading(unittest.TestCase):
                          (168, 256, 0))
         self.assertEqual((callee["kernel"], callee["spill_store_bytes"]), (False, 8))
 
+    def test_a_kernel_for_two_targets_is_reported_twice(self):
+        both = REPORT + REPORT.replace("sm_90a", "sm_80").replace("168", "90")
+        kernels = [f for f in ptxas_check.read_report(both)[0] if f["kernel"]]
+        self.assertEqual([(k["target"], k["registers"]) for k in kernels],
+                         [("sm_90a", 168), ("sm_80", 90)])
+
     def test_each_forbidden_note_is_seen(self):
         for note in ("C7508", "C7510", "C7517", "C7519"):
             self.assertEqual(len(ptxas_check.read_report(f"ptxas info : ({note}) text")[1]), 1)

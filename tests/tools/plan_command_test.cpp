@@ -177,7 +177,7 @@ TEST(PlanCommand, EachDeviceCanBeChosenAndThePlanNamesIt) {
   }
   auto const part = run_command({"plan", "4096", "4096", "1024", "--sms", "60"});
   EXPECT_NE(part.out.find("NVIDIA H200 with 60 SMs"), std::string::npos) << part.out;
-  EXPECT_EQ(run_command({"plan", "64", "64", "64", "--device", "a100"}).status, 2);
+  EXPECT_EQ(run_command({"plan", "64", "64", "64", "--device", "v100"}).status, 2);
 }
 
 TEST(PlanCommand, TheLimitIsShown) {

@@ -17,6 +17,7 @@ TW_DEVICE void set_max_regs_dec(emu::site where = emu::site::here()) {
   emu::set_max_regs(R, where);
 }
 
+TW_DEVICE constexpr bool dependent_launches() { return true; }
 /// The emulator runs launches one after the other, so values are right without it too; with
 /// options::pdl, what the predecessor did is known to a thread only after this call.
 TW_DEVICE void grid_dependency_wait(emu::site where = emu::site::here()) {

@@ -27,14 +27,14 @@ warp_words operands_of_warp(b32<A> const& a, b32<B> const& b, site where) {
 }  // namespace emu
 
 template <elem E, int A, int B>
-requires(A == 2 * B && B <= 2) TW_DEVICE void mma_sync(float (&d)[4], b32<A> a, b32<B> b,
-                                                       emu::site where = emu::site::here()) {
+TW_DEVICE void mma_sync(float (&d)[4], b32<A> a, b32<B> b, emu::site where = emu::site::here()) {
+  static_assert(A == 2 * B && B <= 2, "m16n8k16 or m16n8k8");
   static_assert(E == elem::bf16 || E == elem::f16, "[TW0202] mma_sync multiplies bf16 or f16");
   emu::multiply_16x8(E, 8 * B, emu::operands_of_warp(a, b, where), d);
 }
 template <elem E, int A, int B>
-requires(A == 2 * B && B <= 2)
-    TW_DEVICE void mma_sync(b32<2>& d, b32<A> a, b32<B> b, emu::site where = emu::site::here()) {
+TW_DEVICE void mma_sync(b32<2>& d, b32<A> a, b32<B> b, emu::site where = emu::site::here()) {
+  static_assert(A == 2 * B && B <= 2, "m16n8k16 or m16n8k8");
   static_assert(E == elem::f16, "[TW0202] mma_sync adds f16 sums of f16 operands");
   float sum[4];
   for (int i = 0; i < 4; ++i)

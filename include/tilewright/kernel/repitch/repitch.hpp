@@ -31,8 +31,10 @@ struct repitch {
 
   /// In a grid of ctas(p) CTAs.
   TW_DEVICE static void run(params const& p) {
-    grid_dependents_launch();  // the GEMM may set itself up meanwhile
-    grid_dependency_wait();    // the launch before may write the operands, or read the copies
+    if constexpr (dependent_launches()) {
+      grid_dependents_launch();  // the GEMM may set itself up meanwhile
+      grid_dependency_wait();    // the launch before may write the operands, or read the copies
+    }
     int const of_first = ctas(p.operand[0]);
     int const which = cta_id() < of_first ? 0 : 1;
     repitch_of const& x = p.operand[which];
