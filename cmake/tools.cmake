@@ -23,10 +23,22 @@ add_custom_command(
   DEPENDS ${tw_error_pages} ${tw_page_names} ${PROJECT_SOURCE_DIR}/cmake/embed_pages.cmake
   COMMENT "Embedding docs/errors" VERBATIM)
 
+# Registers of our kernels, for `tilewright occupancy`.
+set(tw_golden ${PROJECT_SOURCE_DIR}/tests/golden/ptxas.json)
+set(tw_embedded_registers ${PROJECT_BINARY_DIR}/embedded/kernel_registers.cpp)
+add_custom_command(OUTPUT ${tw_embedded_registers}
+  COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/embedded
+  COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/gen/registers.py
+          --golden ${tw_golden} --out ${tw_embedded_registers}
+  DEPENDS ${PROJECT_SOURCE_DIR}/gen/registers.py ${PROJECT_SOURCE_DIR}/gen/instances.py
+          ${tw_golden} ${tw_instance_lists}
+  COMMENT "Embedding the registers of kernels" VERBATIM)
+
 # The plain loads and stores of these kernels are seen by the emulator (src/emu/hook.cpp).
 file(GLOB tw_seen CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/mutants/*_mutants.cpp)
 tw_accesses_seen(${tw_seen})
-add_library(tilewright_tools STATIC ${tw_tool_sources} ${tw_embedded_pages})
+add_library(tilewright_tools STATIC ${tw_tool_sources} ${tw_embedded_pages}
+                                    ${tw_embedded_registers})
 # Text and JSON: -O2 would take a third longer to compile without a measurable gain.
 target_compile_options(tilewright_tools PRIVATE ${tw_quick_to_compile})
 target_include_directories(tilewright_tools PUBLIC ${PROJECT_SOURCE_DIR}

@@ -22,6 +22,7 @@
 #include "tools/info_command.hpp"
 #include "tools/layout_command.hpp"
 #include "tools/man_page.hpp"
+#include "tools/occupancy_command.hpp"
 #include "tools/plan_command.hpp"
 #include "tools/quantize_command.hpp"
 #include "tools/to_stderr.hpp"
@@ -83,6 +84,7 @@ int main(int argc, char** argv) {
   tw::add_plan_command(app, status);
   tw::add_quantize_command(app, status);
   tw::add_tune_command(app, status);
+  tw::add_occupancy_command(app, status);
   tw::add_help_verb(app, status);
   tw::add_documentation_verbs(app, status);
   try {

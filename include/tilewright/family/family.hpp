@@ -12,6 +12,7 @@
 
 #include "tilewright/arch/types.hpp"
 #include "tilewright/device/device.hpp"
+#include "tilewright/device/occupancy.hpp"
 #include "tilewright/family/plan.hpp"
 
 typedef struct CUstream_st* cudaStream_t;
@@ -49,6 +50,14 @@ struct launch_form;
 struct tile_facts {
   int m = 0, n = 0, k = 0;  // of a CTA's tile and of a step along K, elements
   int ctas = 0;             // that run
+};
+
+/// Resources that a CTA of a kernel takes of an SM, without the registers, which ptxas chooses.
+struct kernel_resources {
+  cta_resources cta;
+  int stages = 0;  // of operands in shared memory; 0: none
+  std::int64_t stage_bytes = 0;
+  int sums = 0;  // registers of a thread that hold accumulators
 };
 
 /// Kernels are numbered from 0 to kernel_count() - 1; numbers hold for a process, names for good.
@@ -96,6 +105,8 @@ class gemm_family {
   virtual std::string schedule_text(gemm_plan const& plan) const = 0;
   virtual std::string loads_text(gemm_plan const& plan) const = 0;
   virtual tile_facts tiles(gemm_plan const& plan) const = 0;
+  /// For `tilewright occupancy`; nothing where the family does not state them.
+  virtual std::optional<kernel_resources> resources(int) const { return std::nullopt; }
 
  protected:
   ~gemm_family() = default;

@@ -184,6 +184,12 @@ class family final : public gemm_family {
     gemv_config const& c = config_of(plan);
     return {c.cta_rows(), c.cols, c.turn_pieces() * gemv_config::piece, plan.schedule.clusters};
   }
+  std::optional<kernel_resources> resources(int kernel) const override {
+    gemv_config const& c = config(kernel);
+    std::int64_t const sums = 2 * c.warps_m * c.warps_k * c.cols * (c.rows + 4);  // gemv<C>::smem
+    return kernel_resources{
+        .cta = {.threads = c.threads(), .registers = 0, .smem_bytes = 4 * sums}};
+  }
 };
 
 }  // namespace

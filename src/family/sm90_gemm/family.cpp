@@ -10,6 +10,7 @@
 #include "family/sm90_gemm/early_start.hpp"
 #include "family/sm90_gemm/launchers.hpp"
 #include "family/sm90_gemm/params.hpp"
+#include "family/sm90_gemm/resources.hpp"
 #include "family/sm90_gemm/schedules.hpp"
 #include "family/sm90_gemm/terms.hpp"
 #include "family/workspace.hpp"
@@ -195,6 +196,9 @@ class family final : public gemm_family {
   tile_facts tiles(gemm_plan const& plan) const override {
     gemm_config const c = launched(plan);
     return {c.tile_m, c.tile_n, c.tile_k(), ctas_of(plan)};
+  }
+  std::optional<kernel_resources> resources(int kernel) const override {
+    return resources_of(config(kernel));
   }
 };
 

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// resources.hpp  Threads and shared memory of a GEMM kernel, from its configuration: what
+//                gemm_sm90<C>::smem_bytes is for a configuration of a run.
+#pragma once
+
+#include "tilewright/family/family.hpp"
+#include "tilewright/kernel/epilogue/d_box.hpp"
+#include "tilewright/kernel/sm90/config.hpp"
+
+namespace tw::sm90_gemm_family {
+
+constexpr std::int64_t stage_bytes_of(gemm_config const& c) {
+  return std::int64_t{1} * (c.tile_m + c.tile_n) * c.tile_k() * size_bytes(c.ab);
+}
+
+/// The members of gemm_sm90<C>::smem in their order; tests/kernel compares both.
+constexpr std::int64_t smem_bytes_of(gemm_config const& c) {
+  constexpr std::int64_t mbarrier_bytes = 8, flags_bytes = 4 * 4 + 2 * 4;  // fix, touched
+  auto const up = [](std::int64_t bytes, std::int64_t to) { return (bytes + to - 1) / to * to; };
+  d_box const box = d_box_of(c);
+  std::int64_t const groups = c.math_warpgroups();
+  std::int64_t staged = groups * staging_of(c).tiles() * wgmma_m * box.cols * size_bytes(c.d);
+  if (c.fused != fusion::none) staged += groups * 2 * 4 * box.cols * (c.gated() ? 2 : 1);
+  std::int64_t bytes = c.stages * stage_bytes_of(c) + up(staged, swizzle_pattern_bytes);
+  bytes += 2 * mbarrier_bytes * c.stages + flags_bytes;
+  if (c.cluster_k > 1) {  // float32 parts of the cluster's CTAs, in quads of 16 bytes
+    std::int64_t const part = c.fragments() * c.part_n() / wgmma_n_step * warpgroup_threads * 16;
+    bytes = up(bytes, 16) + groups * c.cluster_k * part + 2 * mbarrier_bytes * groups;
+  }
+  return up(bytes, swizzle_pattern_bytes);
+}
+
+inline kernel_resources resources_of(gemm_config const& c) {
+  return {.cta = {.threads = warpgroup_threads * (1 + c.math_warpgroups()),
+                  .registers = 0,
+                  .smem_bytes = smem_bytes_of(c),
+                  .cluster = c.cluster()},
+          .stages = c.stages,
+          .stage_bytes = stage_bytes_of(c),
+          .sums = c.fragments() * c.tile_n / 2};
+}
+
+}  // namespace tw::sm90_gemm_family

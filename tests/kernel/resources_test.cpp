@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// resources_test.cpp  The shared memory that a family states is that of the compiled kernel.
+#include <gtest/gtest.h>
+
+#include "family/sm90_gemm/resources.hpp"
+#include "tilewright/arch/select.hpp"
+#include "tilewright/kernel/gemv/gemv.hpp"
+#include "tilewright/kernel/sm90/gemm.hpp"
+
+namespace tw::test {
+namespace {
+
+template <gemm_config C>
+void expect_the_kernels_own() {
+  kernel_resources const r = sm90_gemm_family::resources_of(C);
+  EXPECT_EQ(r.cta.smem_bytes, gemm_sm90<C>::smem_bytes);
+  EXPECT_EQ(r.cta.threads, gemm_sm90<C>::threads);
+  EXPECT_EQ(r.cta.cluster, gemm_sm90<C>::cluster);
+  EXPECT_EQ(r.stage_bytes * r.stages, static_cast<std::int64_t>(sizeof(gemm_sm90<C>::smem::a) +
+                                                                sizeof(gemm_sm90<C>::smem::b)));
+}
+
+TEST(Resources, AreThoseOfTheCompiledKernel) {
+  using sm90_gemm_family::resources_of;
+  expect_the_kernels_own<gemm_config{}>();
+  expect_the_kernels_own<gemm_config{.pingpong = true, .tile_m = 64, .cluster_m = 1}>();
+  expect_the_kernels_own<gemm_config{.d = elem::f32, .tile_n = 128, .cluster_m = 1}>();
+  expect_the_kernels_own<gemm_config{.tile_m = 256, .tile_n = 192, .stages = 3}>();
+  expect_the_kernels_own<gemm_config{
+      .d_m = true, .tile_n = 128, .least_n = 72, .cluster_m = 1, .stages = 6}>();
+  expect_the_kernels_own<gemm_config{
+      .tile_m = 64, .tile_n = 64, .cluster_m = 1, .cluster_k = 4, .stages = 8}>();
+  expect_the_kernels_own<gemm_config{.tile_n = 128, .fused = fusion::ops}>();
+  expect_the_kernels_own<gemm_config{
+      .tile_n = 256, .cluster_m = 1, .stages = 3, .fused = fusion::gated}>();
+}
+
+TEST(Resources, EachKernelOfAFamilyFitsAnSm) {
+  for (gemm_family const* const family : families())
+    for (int kernel = 0; kernel < family->kernel_count(); ++kernel) {
+      auto r = family->resources(kernel);
+      if (!r) continue;
+      r->cta.registers = 32;
+      EXPECT_GE(occupancy_of(r->cta, *find_sm_limits(90)).ctas, 1) << family->name(kernel);
+    }
+}
+
+TEST(Resources, AGemvStatesItsSharedMemory) {
+  constexpr gemv_config c{.cols = 4, .unroll = 4, .warps_m = 2, .warps_k = 4};
+  gemm_family const& family = *find_family("gemv");
+  for (int kernel = 0; kernel < family.kernel_count(); ++kernel)
+    if (family.name(kernel).find("_4x4_u4_2x4_") != std::string::npos) {
+      EXPECT_EQ(family.resources(kernel)->cta.smem_bytes, gemv<c>::smem_bytes);
+    }
+}
+
+}  // namespace
+}  // namespace tw::test
