@@ -34,11 +34,21 @@ add_custom_command(OUTPUT ${tw_embedded_registers}
           ${tw_golden} ${tw_instance_lists}
   COMMENT "Embedding the registers of kernels" VERBATIM)
 
+# Peak rates, for `tilewright roofline`.
+file(GLOB tw_ceilings CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/data/ceilings/*.json)
+set(tw_embedded_ceilings ${PROJECT_BINARY_DIR}/embedded/ceiling_table.cpp)
+add_custom_command(OUTPUT ${tw_embedded_ceilings}
+  COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/embedded
+  COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/gen/ceilings.py embed
+          --folder ${PROJECT_SOURCE_DIR}/data/ceilings --out ${tw_embedded_ceilings}
+  DEPENDS ${PROJECT_SOURCE_DIR}/gen/ceilings.py ${tw_ceilings}
+  COMMENT "Embedding the peak rates of devices" VERBATIM)
+
 # The plain loads and stores of these kernels are seen by the emulator (src/emu/hook.cpp).
 file(GLOB tw_seen CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/mutants/*_mutants.cpp)
 tw_accesses_seen(${tw_seen})
 add_library(tilewright_tools STATIC ${tw_tool_sources} ${tw_embedded_pages}
-                                    ${tw_embedded_registers})
+                                    ${tw_embedded_registers} ${tw_embedded_ceilings})
 # Text and JSON: -O2 would take a third longer to compile without a measurable gain.
 target_compile_options(tilewright_tools PRIVATE ${tw_quick_to_compile})
 target_include_directories(tilewright_tools PUBLIC ${PROJECT_SOURCE_DIR}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// roofline_command.cpp  Options to a problem, a report and a plot.
+#include "tools/roofline_command.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "bench/sizes.hpp"
+#include "tilewright/base/elem_text.hpp"
+#include "tools/guarded.hpp"
+#include "tools/io/output_file.hpp"
+#include "tools/io/refuse.hpp"
+#include "tools/json_output.hpp"
+#include "tools/number_checks.hpp"
+#include "tools/roofline_report.hpp"
+#include "tools/words.hpp"
+
+namespace tw {
+namespace {
+
+char const* const manual =
+    "Counts the operations and the bytes of D = A B at each level of a device, and divides them "
+    "by\n"
+    "its peak rates: the level that takes longest bounds the GEMM. Nothing runs, no GPU is "
+    "needed.\n"
+    "docs/roofline.md explains the columns.";
+
+struct request {
+  std::vector<std::string> size;
+  std::string ab = "bf16", d, device = "h200", tile = "128x256", cluster = "2x1", plot;
+  std::int64_t batch = 1;
+  bool as_json = false;
+};
+
+/// "128x256": two numbers, of which the second is at most `most`.
+std::pair<std::int64_t, std::int64_t> pair_of(char const* what, std::string const& text,
+                                              std::int64_t most) {
+  std::size_t const at = text.find('x');
+  std::int64_t values[2] = {0, 0};
+  std::string const parts[2] = {text.substr(0, at),
+                                at == std::string::npos ? "" : text.substr(at + 1)};
+  for (int i = 0; i < 2; ++i)
+    if (!CLI::detail::lexical_cast(parts[i], values[i]) || values[i] < 1 || values[i] > most)
+      refuse("TW0653", what, "\"" + text + "\"",
+             fmt::format("two numbers from 1 to {}, as 128x256", most));
+  return {values[0], values[1]};
+}
+
+roofline_problem problem_of(request const& r) {
+  std::vector<product_size> const sizes = parse_sizes(r.size);
+  if (sizes.size() != 1)
+    refuse("TW0803", "sizes of `tilewright roofline`", fmt::format("{}", sizes.size()),
+           "one GEMM: M N K, or MxNxK");
+  roofline_problem p{sizes[0].m, sizes[0].n, sizes[0].k, r.batch};
+  p.ab = parse_elem(r.ab).value();
+  bool const narrow = r.ab == "e4m3" || r.ab == "e5m2";
+  p.d = parse_elem(!r.d.empty()                   ? r.d
+                   : narrow                       ? "bf16"
+                   : r.ab == "s8" || r.ab == "u8" ? "s32"
+                   : r.ab == "tf32"               ? "f32"
+                                                  : r.ab)
+            .value();
+  std::tie(p.tile_m, p.tile_n) = pair_of("tile", r.tile, 1024);
+  std::tie(p.cluster_m, p.cluster_n) = pair_of("cluster", r.cluster, 16);
+  return p;
+}
+
+void write_plot(std::string const& path, std::string const& svg) {
+  output_file file(path);
+  file.write(std::as_bytes(std::span(svg)));
+  file.commit();
+}
+
+exit_status answer(request const& r) {
+  if (!r.plot.empty()) check_writable(r.plot);
+  roofline const line = roofline_of(problem_of(r), known_device(r.device));
+  if (!r.plot.empty()) write_plot(r.plot, roofline_svg(line));
+  if (r.as_json)
+    print_json("tilewright.roofline/1", roofline_json(line));
+  else
+    fmt::print("{}", roofline_text(line));
+  return exit_status::done;
+}
+
+}  // namespace
+
+void add_roofline_command(CLI::App& app, int& status) {
+  auto const r = std::make_shared<request>();
+  CLI::App* verb = app.add_subcommand(
+      "roofline", "bytes, operations and peak rates of a GEMM, and the level that bounds it");
+  verb->footer(manual);
+  verb->add_option("SIZE", r->size, "M N K, or MxNxK")->required()->expected(1, 3);
+  verb->add_option("--dtype,--ab", r->ab, "type of A and B")
+      ->transform(elem_word({"bf16", "f16", "tf32", "e4m3", "e5m2", "s8", "u8"}))
+      ->capture_default_str();
+  verb->add_option("--out-dtype,--d", r->d,
+                   "type of D (default: that of A and B; f32 for tf32, "
+                   "bf16 for 8-bit floats, s32 for integers)")
+      ->transform(elem_word({"bf16", "f16", "f32", "e4m3", "e5m2", "s32", "s8"}));
+  verb->add_option("--batch", r->batch, "number of GEMMs of this shape")
+      ->check(above_zero())
+      ->capture_default_str();
+  verb->add_option("--tile", r->tile, "rows and columns of a CTA's tile, for L2 and shared memory")
+      ->capture_default_str();
+  verb->add_option("--cluster", r->cluster, "CTAs of a cluster along M and N, which multicast")
+      ->capture_default_str();
+  std::vector<std::string> ids;
+  for (device const& d : known_devices()) ids.push_back(d.id);
+  verb->add_option("--device", r->device, "device: its rates")
+      ->transform(one_of(ids, {{"h100", "h100_sxm"}}))
+      ->capture_default_str();
+  verb->add_option("--plot", r->plot, "write the roofline as SVG to this file");
+  verb->add_flag("--json", r->as_json, "one JSON record on stdout");
+  verb->callback(
+      [r, &status] { status = static_cast<int>(guarded(r->as_json, [&] { return answer(*r); })); });
+}
+
+}  // namespace tw
