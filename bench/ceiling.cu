@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ceiling.cu  Peak rates of the GPU: wgmma without loads, and reads of its memory.
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <thread>
@@ -8,6 +9,7 @@
 #include "bench/gpu/data.hpp"
 #include "bench/gpu/device.hpp"
 #include "bench/gpu/graph_contender.hpp"
+#include "bench/gpu/memory.hpp"
 #include "bench/lab.hpp"
 #include "tilewright/arch/select.hpp"
 #include "tilewright/arch/types.hpp"
@@ -193,6 +195,10 @@ ceiling_report measure_ceilings(ceiling_options const& options) {
   report.facts = device.facts();
   measure_wgmma(device, options.protocol, options.seed, report);
   measure_reads(device, options.protocol, options.seed, report);
+  ceiling_row const& reads = *std::ranges::find_if(
+      report.rows, [](ceiling_row const& r) { return r.name == "DRAM read 8 GiB"; });
+  report.memory = measure_memory(device, options.protocol.burst_rounds,
+                                 gb_per_s(reads.per_launch, median_us(reads.samples)));
   return report;
 }
 

@@ -38,9 +38,18 @@ struct ceiling_row {
   std::vector<sample> samples;
 };
 
+/// One level of memory: reads of all SMs, and the latency of a load. NaN: not measured.
+struct memory_row {
+  std::string level;  // "shared memory", "L1", "L2", "DRAM"
+  double gb_per_s = not_measured;
+  double bytes_per_clock_sm = not_measured;  // of an SM
+  double latency_clocks = not_measured;
+};
+
 struct ceiling_report {
   device_facts facts;
   std::vector<ceiling_row> rows;
+  std::vector<memory_row> memory;
 };
 
 ceiling_report measure_ceilings(ceiling_options const& options);
