@@ -31,7 +31,8 @@ def members(text, name):
     if not found:
         return set(), text
     public = found[1].split(" private:")[0]
-    names = re.findall(r"^  (?:TW_DEVICE )?(?:void|bool) (\w+)\(", public, re.M)
+    names = re.findall(r"^  (?:TW_DEVICE )?(?:static )?(?:void|bool|int|mbarrier_token) (\w+)\(",
+                       public, re.M)
     return {f"{name}::{n}" for n in names}, text[:found.start()] + text[found.end():]
 
 

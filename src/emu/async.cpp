@@ -7,7 +7,9 @@
 
 #include "emu/box.hpp"
 #include "emu/machine.hpp"
+#include "emu/reduce.hpp"
 #include "emu/words.hpp"
+#include "tilewright/base/elem_text.hpp"
 
 namespace tw::emu {
 
@@ -77,7 +79,7 @@ void async_engine::begin(std::function<void(double)> const* macs_done) {
 
 void async_engine::issue(bulk_op op) {
   if (m_.log_) op.traced_as = m_.log_->copy(*m_.sched.running(), op);
-  bool const load = op.what == bulk_op::kind::load;
+  bool const load = op.fills_smem();
   ++(load                              ? m_.counts_.tma_loads
      : op.what == bulk_op::kind::store ? m_.counts_.tma_stores
                                        : m_.counts_.tma_reductions);
@@ -110,12 +112,12 @@ void async_engine::issue(bulk_op op) {
 void async_engine::complete(bulk_op const& op) {
   m_.sched.progressed();
   std::uint32_t const address = smem_base + op.smem_offset;
-  if (op.what != bulk_op::kind::load) {
+  if (!op.fills_smem()) {
     std::byte const* src = op.cta->smem + op.smem_offset;
     if (op.what == bulk_op::kind::store)
       store_box(*op.map, op.at, src, address);
     else
-      reduce_add_box(*op.map, op.at, src, address);
+      reduce_box(*op.map, op.at, op.op, op.type, src, address);
     thread& t = *op.issuer;
     --t.bulk_left[op.group - t.bulk_base];
     if (t.waiting == wait_kind::bulk_group && t.bulk_left.size() > 0) {
@@ -197,31 +199,29 @@ void async_engine::drain(cluster_state& c) {
 
 namespace {
 
-bulk_op bulk(bulk_op::kind what, tensor_map const& map, void const* smem, int const* at, int rank,
-             site where) {
+char const* name_of(reduce_op op) {
+  char const* const names[] = {"add", "min", "max", "inc", "dec", "and", "or", "xor"};
+  return names[static_cast<int>(op)];
+}
+
+/// The map that a TMA operation names, and whether it may have these coordinates (E0013, E0023).
+tensor_map_desc const* check_request(tensor_map const& named, int const* at, int rank,
+                                     bool writes_tensor, site where) {
   machine& m = machine::current();
   thread& t = *m.sched.running();
-  bulk_op op{};
-  op.what = what;
-  op.map = m.memory.map_of(map, where);
-  op.map_in_global = m.memory.is_parameter(&map) ? nullptr : &map;
-  op.cta = t.block;
-  op.cta_mask = 1U << t.cluster_rank;
-  op.issuer = &t;
-  op.where = where;
-  for (int i = 0; i < rank; ++i) op.at[i] = at[i];
-  if (rank != op.map->rank)
+  tensor_map_desc const* const map = m.memory.map_of(named, where);
+  if (rank != map->rank)
     m.reports.stop(
         "E0013", "tensor-map-invalid",
         told({
             .what = fmt::format("A TMA copy gives {} coordinates for a tensor map of rank {}.",
-                                rank, op.map->rank),
+                                rank, map->rank),
             .now = fmt::format("copy at {} by {}", text_of(where), name_of(t)),
             .cause = "the map describes a tensor with another number of dimensions",
             .remedy = "one coordinate for each dimension, the contiguous one first",
         }),
         where);
-  if (auto const bad = bad_address_of_place(*op.map, op.at))
+  if (auto const bad = bad_address_of_place(*map, at))
     m.reports.stop("E0013", "tensor-map-invalid",
                    told({
                        .what = fmt::format("TMA cannot address a matrix that begins at {}.", *bad),
@@ -230,7 +230,7 @@ bulk_op bulk(bulk_op::kind what, tensor_map const& map, void const* smem, int co
                        .remedy = "addresses that are multiples of 16 bytes, and not null",
                    }),
                    where);
-  if (char const* why = coordinates_that_trap(*op.map, op.at, what != bulk_op::kind::load))
+  if (char const* why = coordinates_that_trap(*map, at, writes_tensor))
     m.reports.stop(
         "E0023", "tma-coordinates",
         told({
@@ -241,6 +241,22 @@ bulk_op bulk(bulk_op::kind what, tensor_map const& map, void const* smem, int co
                       "and stores that begin inside the tensor",
         }),
         where);
+  return map;
+}
+
+bulk_op bulk(bulk_op::kind what, tensor_map const& map, void const* smem, int const* at, int rank,
+             site where) {
+  machine& m = machine::current();
+  thread& t = *m.sched.running();
+  bulk_op op{};
+  op.what = what;
+  op.map = check_request(map, at, rank, what != bulk_op::kind::load, where);
+  op.map_in_global = m.memory.is_parameter(&map) ? nullptr : &map;
+  op.cta = t.block;
+  op.cta_mask = 1U << t.cluster_rank;
+  op.issuer = &t;
+  op.where = where;
+  for (int i = 0; i < rank; ++i) op.at[i] = at[i];
   op.smem_offset = m.memory.offset_in_smem(
       *t.block, smem, static_cast<std::size_t>(box_smem_bytes(*op.map)), where);
   if (box_coverage(*op.map, op.at) == coverage::outside) m.async.note_box_outside(op);
@@ -275,38 +291,71 @@ void tma_load(void* smem, tensor_map const& map, void* bar, int const* at, int r
   thread& t = *m.sched.running();
   bulk_op op = bulk(bulk_op::kind::load, map, smem, at, rank, where);
   op.bar_offset = m.memory.offset_in_smem(*t.block, bar, 8, where);
-  if (multicast) {
-    op.cta_mask = cta_mask;
-    ++m.counts_.multicasts;
-    if (cta_mask == 0 || cta_mask >> t.block->cluster->ctas.size() != 0)
-      m.reports.stop(
-          "E0007", "bad-cluster-rank",
-          told({
-              .what = fmt::format("The mask {:#x} of a multicast names CTAs that a cluster of {} "
-                                  "does not have.",
-                                  cta_mask, t.block->cluster->ctas.size()),
-              .now = fmt::format("load at {} by {}", text_of(where), name_of(t)),
-              .cause = "bit r of the mask stands for rank r",
-              .remedy = "a mask of at least one bit, below 1 << cluster size",
-          }),
-          where);
-  }
-  m.async.issue(op);
+  if (multicast) m.async.to_ctas(op, cta_mask);
+  m.async.issue(std::move(op));
 }
 
-void tma_store(tensor_map const& map, void const* smem, int const* at, int rank, bool add,
-               site where) {
-  engine_call const inside;
-  machine& m = machine::current();
-  thread& t = *m.sched.running();
-  bulk_op op =
-      bulk(add ? bulk_op::kind::reduce_add : bulk_op::kind::store, map, smem, at, rank, where);
+void async_engine::to_ctas(bulk_op& op, std::uint32_t cta_mask) {
+  op.cta_mask = cta_mask;
+  ++m_.counts_.multicasts;
+  if (cta_mask != 0 && cta_mask >> op.cta->cluster->ctas.size() == 0) return;
+  m_.reports.stop(
+      "E0007", "bad-cluster-rank",
+      told({
+          .what = fmt::format("The mask {:#x} of a multicast names CTAs that a cluster of {} "
+                              "does not have.",
+                              cta_mask, op.cta->cluster->ctas.size()),
+          .now = fmt::format("load at {} by {}", text_of(op.where), name_of(*op.issuer)),
+          .cause = "bit r of the mask stands for rank r",
+          .remedy = "a mask of at least one bit, below 1 << cluster size",
+      }),
+      op.where);
+}
+
+void async_engine::issue_in_group(bulk_op op) {
+  thread& t = *op.issuer;
   op.group = t.bulk_committed;
   if (t.bulk_left.empty()) t.bulk_base = t.bulk_committed;
   while (t.bulk_base + t.bulk_left.size() <= t.bulk_committed) t.bulk_left.push_back(0);
   ++t.bulk_left[op.group - t.bulk_base];
-  t.bulk_site = where;
-  m.async.issue(op);
+  t.bulk_site = op.where;
+  issue(std::move(op));
+}
+
+void tma_store(tensor_map const& map, void const* smem, int const* at, int rank, site where) {
+  engine_call const inside;
+  machine::current().async.issue_in_group(bulk(bulk_op::kind::store, map, smem, at, rank, where));
+}
+
+void tma_reduce(tensor_map const& map, void const* smem, int const* at, int rank, reduce_op op,
+                site where) {
+  engine_call const inside;
+  machine& m = machine::current();
+  bulk_op b = bulk(bulk_op::kind::reduce, map, smem, at, rank, where);
+  b.op = op;
+  b.type = reduce_type_of(b.map->type);
+  bool const is_s32 = b.type == tw::detail::reduce_type::s32;
+  bool const counts = op == reduce_op::inc || op == reduce_op::dec;  // of u32, which no map has
+  if (!tw::detail::can_reduce(op, b.type) || (counts && is_s32))
+    m.reports.stop(
+        "E0088", "reduction-type",
+        told({
+            .what =
+                fmt::format("A TMA reduction ({}) names a tensor of {}, which does not have it.",
+                            name_of(op), name(b.map->type)),
+            .now =
+                fmt::format("reduction at {} by {}", text_of(where), name_of(*m.sched.running())),
+            .cause = "the tensor's type decides which reductions there are",
+            .remedy = "add for f32; add, min and max for f16 and bf16; these and bitwise "
+                      "operations for s32",
+        }),
+        where);
+  m.async.issue_in_group(std::move(b));
+}
+
+void tma_prefetch(tensor_map const& map, int const* at, int rank, site where) {
+  engine_call const inside;
+  check_request(map, at, rank, false, where);
 }
 
 void tma_store_commit(site) {

@@ -22,7 +22,10 @@ class async_engine {
   /// Completes the copies of a cluster whose threads have ended.
   void drain(cluster_state& c);
 
-  void issue(bulk_op op);                         // a TMA copy
+  void issue(bulk_op op);           // a TMA copy
+  void issue_in_group(bulk_op op);  // the same, a member of its thread's open bulk group
+  /// A multicast to the CTAs of the mask (E0007).
+  void to_ctas(bulk_op& op, std::uint32_t cta_mask);
   void issue_group(warpgroup_state& w);           // wgmma, committed by all 128 threads
   void copy(thread::piece const& p, site where);  // cp.async
   void commit_copies();

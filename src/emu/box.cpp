@@ -6,9 +6,9 @@
 
 #include <algorithm>
 #include <cstring>
-#include <mutex>
+#include <vector>
 
-#include "tilewright/base/convert.hpp"
+#include "emu/reduce.hpp"
 
 namespace tw::emu {
 
@@ -126,43 +126,6 @@ void round_to_tf32(std::byte* chunk) {
   std::memcpy(chunk, x, 16);
 }
 
-/// Additions to the same 128 bytes of a tensor exclude each other.
-std::mutex& lock_of(std::byte const* p) {
-  static std::mutex locks[256];
-  return locks[reinterpret_cast<std::uintptr_t>(p) / 128 % 256];
-}
-
-template <class T>
-T sum_of(T x, T y) {
-  return from_float<T>(to_float(x) + to_float(y));
-}
-/// A NaN sum is the canonical one, as on a GPU (from_float sees to that in the narrow types).
-float sum_of(float x, float y) {
-  float const sum = x + y;
-  return sum == sum ? sum : __builtin_bit_cast(float, 0x7FFFFFFFU);
-}
-
-template <class T>
-void add_elements(std::byte* to, std::byte const* values, std::ptrdiff_t bytes) {
-  for (std::ptrdiff_t i = 0; i < bytes; i += sizeof(T)) {
-    T sum, value;
-    std::memcpy(&sum, to + i, sizeof(T));
-    std::memcpy(&value, values + i, sizeof(T));
-    sum = sum_of(sum, value);
-    std::memcpy(to + i, &sum, sizeof(T));
-  }
-}
-
-/// to += values within 128 aligned bytes of the tensor.
-void add_locked(elem type, std::byte* to, std::byte const* values, std::ptrdiff_t bytes) {
-  std::lock_guard const hold(lock_of(to));
-  switch (type) {
-    case elem::f16: return add_elements<f16>(to, values, bytes);
-    case elem::bf16: return add_elements<bf16>(to, values, bytes);
-    default: return add_elements<float>(to, values, bytes);
-  }
-}
-
 }  // namespace
 
 char const* coordinates_that_trap(tensor_map_desc const& d, int const* at, bool writes_tensor) {
@@ -233,25 +196,22 @@ void store_box(tensor_map_desc const& d, int const* at, std::byte const* src,
   });
 }
 
-void reduce_add_box(tensor_map_desc const& d, int const* at, std::byte const* src,
-                    std::uint32_t smem_address) {
+void reduce_box(tensor_map_desc const& d, int const* at, reduce_op op, tw::detail::reduce_type type,
+                std::byte const* src, std::uint32_t smem_address) {
   inner_range const in = inner_range(d, at).whole_chunks();
   smem_box const box{smem_address, box_row_pitch_bytes(d), d.swizzle};
+  std::vector<std::byte> values(static_cast<std::size_t>(in.row_bytes));
   for_each_row(d, at, [&](int row, std::byte* dst) {
     if (dst == nullptr || in.begin == in.end) return;
-    alignas(16) std::byte values[256 * 4];  // the row, without the swizzle
-    for (int c = 0; c < in.row_bytes; c += 16) std::memcpy(values + c, src + box.chunk(row, c), 16);
-    std::byte* to = dst + in.from;
-    std::byte* const end = to + (in.end - in.begin);
-    for (std::byte const* from = values + in.begin; to < end;) {
-      std::ptrdiff_t const left =
-          128 - static_cast<std::ptrdiff_t>(reinterpret_cast<std::uintptr_t>(to) % 128);
-      std::ptrdiff_t const part = std::min(left, end - to);
-      add_locked(d.type, to, from, part);
-      to += part;
-      from += part;
-    }
+    for (int c = 0; c < in.row_bytes; c += 16)  // the row, without the swizzle
+      std::memcpy(values.data() + c, src + box.chunk(row, c), 16);
+    reduce_elements(op, type, dst + in.from, values.data() + in.begin, in.end - in.begin);
   });
+}
+
+void reduce_add_box(tensor_map_desc const& d, int const* at, std::byte const* src,
+                    std::uint32_t smem_address) {
+  reduce_box(d, at, reduce_op::add, reduce_type_of(d.type), src, smem_address);
 }
 
 }  // namespace tw::emu

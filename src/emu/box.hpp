@@ -15,6 +15,7 @@
 #include <optional>
 #include <string>
 
+#include "tilewright/arch/reduce_operand.hpp"
 #include "tilewright/arch/tensor_map.hpp"
 
 namespace tw::emu {
@@ -51,8 +52,11 @@ void load_box(tensor_map_desc const& d, int const* at, std::byte* dst, std::uint
 void store_box(tensor_map_desc const& d, int const* at, std::byte const* src,
                std::uint32_t smem_address);
 
-/// cp.reduce.async.bulk.tensor .add: tensor += box in the element type (f32; f16 and bf16 rounded
-/// to nearest even at each addition). Atomic with respect to other calls in any OS thread.
+/// cp.reduce.async.bulk.tensor and cp.reduce.async.bulk: each element of the tensor is combined
+/// with that of the box (reduce.hpp). Atomic with respect to other calls in any OS thread.
+void reduce_box(tensor_map_desc const& d, int const* at, reduce_op op, tw::detail::reduce_type type,
+                std::byte const* src, std::uint32_t smem_address);
+/// The same with .add, in the tensor's type.
 void reduce_add_box(tensor_map_desc const& d, int const* at, std::byte const* src,
                     std::uint32_t smem_address);
 

@@ -65,7 +65,8 @@ class progress_meter {
 };
 
 void check(grid const& g) {
-  constexpr int cluster_limit = 16;
+  constexpr int cluster_limit = 16, extent_limit = 65535;
+  extents3 const& e = g.extents;
   if (g.smem_bytes > max_smem_bytes)
     throw fault({{"E0017", "smem-overflow",
                   told({
@@ -74,18 +75,32 @@ void check(grid const& g) {
                       .cause = fmt::format("a CTA can have {} bytes", max_smem_bytes),
                       .remedy = "fewer stages or smaller tiles",
                   })}});
+  // CUDA C++ Programming Guide, "Technical Specifications per Compute Capability": extents of a
+  // grid.
+  if (e.y < 1 || e.y > extent_limit || e.z < 1 || e.z > extent_limit || e.count() != g.ctas)
+    throw fault(
+        {{"E0018", "launch-shape",
+          told({
+              .what = fmt::format("A grid of {} x {} x {} CTAs cannot be launched.", e.x, e.y, e.z),
+              .cause = fmt::format("extents are positive, y and z at most {}, and there are "
+                                   "fewer than 2^31 CTAs",
+                                   extent_limit),
+              .remedy = "the longest extent along x",
+          })}});
   if (g.threads < 1 || g.threads > 1024 || g.cluster < 1 || g.cluster > cluster_limit ||
-      g.ctas < 1 || g.ctas % g.cluster != 0)
-    throw fault({{"E0018", "launch-shape",
-                  told({
-                      .what = fmt::format("{} CTAs of {} threads in clusters of {} cannot be "
-                                          "launched.",
-                                          g.ctas, g.threads, g.cluster),
-                      .cause = fmt::format("the CTAs are a positive multiple of the cluster, which "
-                                           "has 1 to {}; a CTA has 1 to 1024 threads",
-                                           cluster_limit),
-                      .remedy = "a grid of whole clusters",
-                  })}});
+      g.ctas < 1 || e.x % g.cluster != 0)
+    throw fault(
+        {{"E0018", "launch-shape",
+          told({
+              .what = fmt::format("{} CTAs of {} threads in clusters of {} cannot be "
+                                  "launched.",
+                                  g.ctas, g.threads, g.cluster),
+              .cause = fmt::format("the CTAs, along x in a grid of two or three dimensions, "
+                                   "are a positive multiple of the cluster, which "
+                                   "has 1 to {}; a CTA has 1 to 1024 threads",
+                                   cluster_limit),
+              .remedy = "a grid of whole clusters",
+          })}});
 }
 
 /// How many clusters the device can hold at once; registers, which the emulator does not know, may
@@ -120,7 +135,9 @@ std::vector<diagnosis> merged(std::vector<std::vector<diagnosis>> found) {
 
 }  // namespace
 
-void run_grid(grid const& g, void const* params, options const& o) {
+void run_grid(grid const& given, void const* params, options const& o) {
+  grid g = given;
+  if (g.extents == extents3{0, 0, 0}) g.extents = g.ctas;
   check(g);
   int const clusters = g.ctas / g.cluster;
   int const cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));

@@ -70,11 +70,14 @@ void machine::start_cluster(cluster_state& c, int id) {
       th = {};
       th.id = t;
       th.cta = id * grid_.cluster + b.rank;
-      th.cta_count = grid_.ctas;
+      th.grid = grid_.extents;
+      th.cta_index = {th.cta % th.grid.x, th.cta / th.grid.x % th.grid.y,
+                      th.cta / th.grid.x / th.grid.y};
       th.thread_count = grid_.threads;
       th.cluster_rank = b.rank;
       th.cluster = id;
-      th.cluster_count = grid_.ctas / grid_.cluster;
+      th.cluster_index_x = th.cta_index.x / grid_.cluster;
+      th.cluster_extent_x = th.grid.x / grid_.cluster;
       th.smem = b.smem;
       th.block = &b;
       th.group = &b.groups[static_cast<std::size_t>(t / 128)];

@@ -307,6 +307,15 @@ void mbarrier_arrive(void* bar, int count, site where) {
   m.barrier.arrive(own_cta(), b, count, arrive_order::release_cta, where);
 }
 
+std::uint64_t mbarrier_arrive_token(void* bar, site where) {
+  engine_call const inside;
+  machine& m = machine::current();
+  mbarrier_state& b = m.barrier.at(own_cta(), bar, where);
+  int const pending = b.pending;
+  m.barrier.arrive(own_cta(), b, 1, arrive_order::release_cta, where);
+  return static_cast<std::uint64_t>(pending);
+}
+
 void mbarrier_arrive_remote(void* bar, int cta, arrive_order order, site where) {
   engine_call const inside;
   machine& m = machine::current();

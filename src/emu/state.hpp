@@ -61,21 +61,29 @@ struct group_barrier {
   hazard::exchange known;
 };
 
-/// One TMA copy, from issue to completion.
+/// One TMA copy, from issue to completion. With bulk_load and its siblings, which have no tensor
+/// map, it is a box of bytes: `map` describes a tensor of one dimension.
 struct bulk_op {
-  enum class kind : std::uint8_t { load, store, reduce_add } what;
+  enum class kind : std::uint8_t { load, store, reduce, to_peer } what;
   tensor_map_desc const* map;
+  std::shared_ptr<tensor_map_desc const> bytes;  // without a tensor map: what `map` points to
+  reduce_op op;                                  // of a reduction
+  tw::detail::reduce_type type;
   tensor_map const* map_in_global;  // null: it is a parameter of the kernel
   int at[5];
   cta_state* cta;          // whose shared memory (first CTA of a multicast: cta_mask says)
   std::uint32_t cta_mask;  // of a load: which CTAs of the cluster
   std::uint32_t smem_offset;
-  std::uint32_t bar_offset;  // of a load
+  std::uint32_t from_offset;  // of a copy to a peer: its source in the issuer's CTA
+  std::uint32_t bar_offset;   // of a load
   thread* issuer;
   std::uint32_t group;  // of a store: the issuer's bulk group
   site where;
   std::uint32_t issue_phase[16];  // of a load: each CTA's phase when it was issued
   std::uint32_t traced_as;        // its index in the recording
+
+  /// Does it write shared memory and complete on an mbarrier there?
+  bool fills_smem() const { return what == kind::load || what == kind::to_peer; }
 };
 
 struct thread : thread_face {

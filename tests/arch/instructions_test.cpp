@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/arch/kernels/atomic_checks.hpp"
+#include "tests/arch/kernels/bulk_checks.hpp"
 #include "tests/arch/kernels/copy_checks.hpp"
 #include "tests/arch/kernels/emulated.hpp"
 #include "tests/arch/kernels/launch_checks.hpp"
@@ -50,6 +51,7 @@ void add(std::vector<check<emulated>> const& checks) {
 
 bool const added = [] {
   add(atomic_checks<emulated>());
+  add(bulk_checks<emulated>());
   add(copy_checks<emulated>());
   add(launch_checks<emulated>());
   add(math_checks<emulated>());

@@ -39,7 +39,7 @@ class gpu_machine {
     must(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToHost), "copy from the GPU");
   }
   template <class K>
-  void start(int ctas, typename K::params const& p, bool dependent = false) {
+  void start(extents3 ctas, typename K::params const& p, bool dependent = false) {
     must(launch<K>(ctas, p, nullptr, dependent), "launch");
   }
   void finish() { must(cudaDeviceSynchronize(), "kernel"); }

@@ -109,7 +109,7 @@ std::vector<rule> const& rules() {
                                    c.plain_loads + c.plain_stores)};
        }},
       {"global memory",
-       {"E0042", "E0043", "E0044", "E0046", "E0047", "E0052", "E0055", "E0082"},
+       {"E0042", "E0043", "E0044", "E0046", "E0047", "E0052", "E0055", "E0082", "E0087", "E0088"},
        [](statistics const& c) -> verdict {
          if (!c.hazards) return {false, "hazards were not checked"};
          if (!copies(c) && !c.plain_accesses_seen) return {false, "no accesses were seen"};

@@ -38,6 +38,25 @@ enum class scope : std::uint8_t { cta, cluster, gpu, sys };
 /// The memory order of an atomic operation (PTX ISA, "Memory Consistency Model").
 enum class mem_order : std::uint8_t { relaxed, acquire, release, acq_rel };
 
+/// Operations of bulk reductions. inc: old >= x ? 0 : old + 1; dec: old == 0 or old > x ? x :
+/// old - 1 (PTX ISA, "cp.reduce.async.bulk").
+enum class reduce_op : std::uint8_t { add, min, max, inc, dec, bit_and, bit_or, bit_xor };
+
+/// Extents of a grid, or a place in one. An int is a grid of one dimension.
+struct extents3 {
+  int x = 1, y = 1, z = 1;
+
+  constexpr extents3() = default;
+  // NOLINTNEXTLINE(google-explicit-constructor): launch<K>(8, ...) and launch<K>({8, 4}, ...)
+  TW_HD constexpr extents3(int in_x, int in_y = 1, int in_z = 1) : x(in_x), y(in_y), z(in_z) {}
+  /// Of the grid; -1 where that is no int.
+  TW_HD constexpr int count() const {
+    auto const n = static_cast<long long>(x) * y;
+    return n > 0x7FFFFFFF || n * z > 0x7FFFFFFF ? -1 : static_cast<int>(n * z);
+  }
+  constexpr bool operator==(extents3 const&) const = default;
+};
+
 /// The mask of all lanes of a warp.
 inline constexpr std::uint32_t all_lanes = 0xFFFFFFFFU;
 

@@ -28,9 +28,10 @@ enum class access : std::uint8_t {
   // In either
   atomic_read,
   atomic_write,
-  map_read,  // a TMA copy's tensor map
+  map_read,        // a TMA copy's tensor map
+  bulk_copy_read,  // in shared memory, the source of a copy to a peer's
 };
-inline constexpr std::size_t access_kinds = 17;
+inline constexpr std::size_t access_kinds = 18;
 
 enum class space : std::uint8_t { shared, global, either };
 
@@ -91,7 +92,7 @@ inline constexpr std::array<access_traits, access_kinds> access_table{{
     {access::tma_store_write, space::global, true, proxy::async, completion::bulk_group, false,
      true, 0, "A TMA store writes", "a TMA store", "has written", "written by a TMA store"},
     {access::tma_reduce, space::global, true, proxy::async, completion::bulk_group, true, true, 0,
-     "A TMA reduction adds to", "a TMA reduction", "has added to", "added to by a TMA reduction"},
+     "A TMA reduction changes", "a TMA reduction", "has changed", "changed by a TMA reduction"},
     {access::atomic_read, space::either, false, proxy::generic, completion::program_order, true,
      true, 0, "An atomic load reads", "an atomic load", "has read", "read atomically"},
     {access::atomic_write, space::either, true, proxy::generic, completion::program_order, true,
@@ -101,6 +102,9 @@ inline constexpr std::array<access_traits, access_kinds> access_table{{
     {access::map_read, space::global, false, proxy::generic, completion::mbarrier_phase, false,
      true, 0, "A TMA copy reads the tensor map in", "a TMA copy", "has read",
      "read as a tensor map by a TMA copy"},
+    {access::bulk_copy_read, space::shared, false, proxy::async, completion::mbarrier_phase, false,
+     true, 0, "A bulk copy to a peer reads", "a bulk copy to a peer", "has read",
+     "read by a bulk copy"},
 }};
 static_assert([] {
   for (std::size_t i = 0; i < access_kinds; ++i)

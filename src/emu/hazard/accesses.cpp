@@ -153,7 +153,7 @@ void checker::each_box_block(bulk_op const& op, std::vector<touched>& to) const 
 
 void checker::load(thread& t, bulk_op& op) {
   origin from;
-  from.map = op.map;
+  from.has_map = op.bytes == nullptr;
   std::copy(std::begin(op.at), std::end(op.at), std::begin(from.at));
   from.smem_offset = op.smem_offset;
   from.row_bytes = static_cast<std::uint32_t>(box_row_pitch_bytes(*op.map));
@@ -186,10 +186,16 @@ void checker::load(thread& t, bulk_op& op) {
     op.issue_phase[c.rank] = b.phase;
     for (touched const& at : scratch_) access_cells(t, c, at, r);
     note_remote(c, {r.who, r.when, op.where, remote_access::kind::copy, op.smem_offset, t.cta});
-    if (r.who == first) {
-      global_box(t, op, r);
-      global_map(t, op, r);
+    if (r.who != first) continue;
+    if (op.what == bulk_op::kind::to_peer) {
+      record source = r;
+      source.what = access::bulk_copy_read;
+      each_block(op.from_offset, static_cast<std::uint32_t>(op.map->box_bytes()),
+                 [&](touched at) { access_cells(t, *t.block, at, source); });
+      continue;
     }
+    global_box(t, op, r);
+    global_map(t, op, r);
   }
 }
 

@@ -181,7 +181,7 @@ class checker {
   };
   /// A tile that TMA brought: where its bytes come from.
   struct origin {
-    void const* map = nullptr;
+    bool has_map = false;  // bytes without one say nothing of an operand's rows
     int at[5] = {};
     int rank = 0;
     std::uint32_t smem_offset = 0;

@@ -127,6 +127,8 @@ void checker::global_box(thread& t, bulk_op const& op, record r) {
   if (op.what == bulk_op::kind::load) {
     r.what = access::tma_load_read;
     r.origin = 0;
+  }
+  if (op.what == bulk_op::kind::load && op.bytes == nullptr) {
     std::scoped_lock const lock(memory_->mutex);
     record kept = r;
     kept.who = global_face_of(t, r.who, false);

@@ -139,6 +139,7 @@ void checker::read_operand(warpgroup_state& w, step_views const& v, smem_desc d,
         return false;
       }
       if (options_.provenance && earlier.what == access::tma_write && earlier.origin != 0 &&
+          origins_[earlier.origin].has_map &&
           (earlier.mask >> chunk_offset % block_bytes / cell_bytes & 1U) != 0)
         check_origin(earlier, d, major, chunk_offset, c.row, c.column, first, by, r.where);
       return true;

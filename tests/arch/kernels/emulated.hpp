@@ -24,7 +24,7 @@ class emulated {
   void download(void* to, void const* from, std::size_t bytes) { std::memcpy(to, from, bytes); }
 
   template <class K>
-  void start(int ctas, typename K::params const& p, bool = false) {
+  void start(extents3 ctas, typename K::params const& p, bool = false) {
     launch<K>(ctas, p, options_);
   }
   void finish() {}

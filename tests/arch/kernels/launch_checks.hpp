@@ -31,6 +31,27 @@ std::string check_identity(M& m) {
 }
 
 template <class M>
+std::string check_grid(M& m) {
+  using K = grid_kernel;
+  constexpr extents3 grid{6, 3, 2}, block = K::thread_extents;
+  std::vector<int> want(grid.count() * K::threads * K::words);
+  int* const out = upload(m, want);
+  run<K>(m, grid, {out});
+  std::size_t at = 0;
+  for (int cta = 0; cta < grid.count(); ++cta)
+    for (int t = 0; t < K::threads; ++t) {
+      int const x = cta % grid.x;
+      for (int v : {x, cta / grid.x % grid.y, cta / grid.x / grid.y, grid.x, grid.y, grid.z,
+                    t % block.x, t / block.x % block.y, t / block.x / block.y, x, x % K::cluster,
+                    x / K::cluster, grid.x, grid.x / K::cluster})
+        want[at++] = v;
+    }
+  return differences(download(m, out, want.size()), want, [](std::size_t i) {
+    return text("word ", i % K::words, " of ", i / K::words);
+  });
+}
+
+template <class M>
 std::string check_elect(M& m) {
   std::vector<int> const zeros(elect_kernel::threads);
   int* const out = upload(m, zeros);
@@ -73,6 +94,7 @@ std::string check_dependent_launch(M& m) {
 template <class M>
 std::vector<check<M>> launch_checks() {
   return {{"identity", check_identity<M>},
+          {"grid of three dimensions", check_grid<M>},
           {"elect_one", check_elect<M>},
           {"set_max_regs", check_registers<M>},
           {"grid_dependency_wait and grid_dependents_launch", check_dependent_launch<M>}};

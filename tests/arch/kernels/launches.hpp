@@ -36,6 +36,24 @@ struct identity_kernel {
   }
 };
 
+/// Each thread of a grid of three dimensions says where it is.
+struct grid_kernel {
+  struct params {
+    int* out;  // `words` per thread
+  };
+  static constexpr extents3 thread_extents{8, 4, 2};
+  static constexpr int threads = 64, cluster = 2, smem_bytes = 0, words = 14;
+
+  TW_DEVICE static void run(params const& p) {
+    extents3 const cta = cta_index(), grid = grid_extents(), t = thread_index<grid_kernel>();
+    int const who[words] = {
+        cta.x, cta.y, cta.z,    grid.x,         grid.y,       grid.z,      t.x,
+        t.y,   t.z,   cta_id(), cluster_rank(), cluster_id(), cta_count(), cluster_count()};
+    int const number = cta.x + grid.x * (cta.y + grid.y * cta.z);
+    for (int i = 0; i < words; ++i) p.out[words * (number * threads + thread_id()) + i] = who[i];
+  }
+};
+
 /// In each warp one lane is elected; a second call elects the same one.
 struct elect_kernel {
   struct params {

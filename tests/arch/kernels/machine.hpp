@@ -7,7 +7,7 @@
 //   static constexpr target where;                     for tensor maps
 //   void* upload(void const* data, std::size_t bytes)  memory of the machine, 256-byte aligned
 //   void download(void* to, void const* from, std::size_t bytes)
-//   template <class K> void start(int ctas, K::params const&, bool dependent = false)
+//   template <class K> void start(extents3 ctas, K::params const&, bool dependent = false)
 //   void finish()                                      throws if a kernel failed
 // and forgets its memory when it is destroyed.
 #pragma once
@@ -50,7 +50,7 @@ std::vector<T> download(M& m, T const* from, std::size_t count) {
   return values;
 }
 template <class K, class M>
-void run(M& m, int ctas, typename K::params const& p) {
+void run(M& m, extents3 ctas, typename K::params const& p) {
   m.template start<K>(ctas, p);
   m.finish();
 }

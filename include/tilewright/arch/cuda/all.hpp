@@ -3,6 +3,7 @@
 #pragma once
 
 #include "tilewright/arch/cuda/atomic.hpp"
+#include "tilewright/arch/cuda/bulk.hpp"
 #include "tilewright/arch/cuda/cp_async.hpp"
 #include "tilewright/arch/cuda/debug.hpp"
 #include "tilewright/arch/cuda/global.hpp"

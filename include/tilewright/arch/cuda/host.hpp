@@ -34,7 +34,7 @@ inline void copy(void* to, void const* from, std::size_t bytes) {
 /// Runs kernel K over `ctas` CTAs; blocks until done. The options are the emulator's;
 /// a launch on the GPU shows nothing of itself, its result has to be compared.
 template <class K, class Options>
-cudaError_t run(int ctas, typename K::params const& p, Options const&) {
+cudaError_t run(extents3 ctas, typename K::params const& p, Options const&) {
   must(launch<K>(ctas, p, nullptr), "launch");
   must(cudaDeviceSynchronize(), "kernel");
   return cudaSuccess;

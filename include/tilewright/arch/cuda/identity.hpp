@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "tilewright/arch/thread_extents.hpp"
+#include "tilewright/arch/types.hpp"
 #include "tilewright/base/hd.hpp"
 
 namespace tw {
@@ -31,10 +33,23 @@ TW_DEVICE int warp_uniform(int x) { return __reduce_max_sync(0xFFFFFFFFU, x); }
 /// Warpgroup (4 warps) in its CTA; as warp_id.
 TW_DEVICE int warpgroup_id() { return __shfl_sync(0xFFFFFFFFU, thread_id() / 128, 0); }
 
-/// CTA in the grid. PTX ISA, "Special Registers: %ctaid".
+/// CTA in the grid, along x. PTX ISA, "Special Registers: %ctaid".
 TW_DEVICE int cta_id() { return static_cast<int>(blockIdx.x); }
-/// CTAs of the grid. PTX ISA, "Special Registers: %nctaid".
+/// CTAs of the grid, along x. PTX ISA, "Special Registers: %nctaid".
 TW_DEVICE int cta_count() { return static_cast<int>(gridDim.x); }
+/// CTA in a grid of up to three dimensions. PTX ISA, "Special Registers: %ctaid".
+TW_DEVICE extents3 cta_index() {
+  return {static_cast<int>(blockIdx.x), static_cast<int>(blockIdx.y), static_cast<int>(blockIdx.z)};
+}
+/// Extents of the grid. PTX ISA, "Special Registers: %nctaid".
+TW_DEVICE extents3 grid_extents() {
+  return {static_cast<int>(gridDim.x), static_cast<int>(gridDim.y), static_cast<int>(gridDim.z)};
+}
+/// Thread in a CTA that K arranges as K::thread_extents, x first; K::threads counts them.
+template <class K>
+TW_DEVICE extents3 thread_index() {
+  return detail::thread_index<K>(thread_id());
+}
 /// Threads of the CTA. PTX ISA, "Special Registers: %ntid".
 TW_DEVICE int thread_count() { return static_cast<int>(blockDim.x); }
 
@@ -44,13 +59,13 @@ TW_DEVICE int cluster_rank() {
   asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(r));
   return r;
 }
-/// Cluster in the grid. PTX ISA, "Special Registers: %clusterid".
+/// Cluster in the grid, along x. PTX ISA, "Special Registers: %clusterid".
 TW_DEVICE int cluster_id() {
   int r;
   asm("mov.u32 %0, %%clusterid.x;" : "=r"(r));
   return r;
 }
-/// Clusters of the grid. PTX ISA, "Special Registers: %nclusterid".
+/// Clusters of the grid, along x. PTX ISA, "Special Registers: %nclusterid".
 TW_DEVICE int cluster_count() {
   int r;
   asm("mov.u32 %0, %%nclusterid.x;" : "=r"(r));

@@ -6,6 +6,8 @@
 
 #include <cstdint>
 
+#include "tilewright/arch/types.hpp"
+
 namespace tw {
 
 namespace detail {
@@ -55,12 +57,13 @@ inline cudaError_t allow_smem(kernel_shape const& k, std::uint64_t& done) {
   return e;
 }
 
-inline cudaError_t launch(kernel_shape const& k, int ctas, void* params, cudaStream_t stream,
+inline cudaError_t launch(kernel_shape const& k, extents3 ctas, void* params, cudaStream_t stream,
                           bool pdl, std::uint64_t& smem_done) {
   if (cudaError_t const e = allow_smem(k, smem_done); e != cudaSuccess) return e;
   cudaLaunchAttribute attributes[2] = {};
   cudaLaunchConfig_t config = {};
-  config.gridDim = dim3(static_cast<unsigned>(ctas));
+  config.gridDim = dim3(static_cast<unsigned>(ctas.x), static_cast<unsigned>(ctas.y),
+                        static_cast<unsigned>(ctas.z));
   config.blockDim = dim3(static_cast<unsigned>(k.threads));
   config.dynamicSmemBytes = static_cast<std::size_t>(k.smem_bytes);
   config.stream = stream;
@@ -81,13 +84,13 @@ inline cudaError_t launch(kernel_shape const& k, int ctas, void* params, cudaStr
 
 }  // namespace detail
 
-/// Starts kernel K (params, threads, cluster, smem_bytes, run) over `ctas` CTAs, a multiple of the
-/// cluster. pdl: it may start before its predecessor in the stream has finished, and waits with
-/// grid_dependency_wait. CUDA runtime API, "cudaLaunchKernelExC".
-/// static: nvcc 13 gives each unit its own copy of a kernel template, and what one copy has been
-/// allowed does not hold for another. NVCC, "--static-global-template-stub".
+/// Starts kernel K (params, threads, cluster, smem_bytes, run) over `ctas` CTAs, whose x is a
+/// multiple of the cluster. pdl: it may start before its predecessor in the stream has finished,
+/// and waits with grid_dependency_wait. CUDA runtime API, "cudaLaunchKernelExC". static: nvcc 13
+/// gives each unit its own copy of a kernel template, and what one copy has been allowed does not
+/// hold for another. NVCC, "--static-global-template-stub".
 template <class K>
-static cudaError_t launch(int ctas, typename K::params const& p, cudaStream_t stream,
+static cudaError_t launch(extents3 ctas, typename K::params const& p, cudaStream_t stream,
                           bool pdl = false) {
   static std::uint64_t smem_done = 0;
   detail::kernel_shape const k{reinterpret_cast<void const*>(&entry<K>), K::threads, K::cluster,

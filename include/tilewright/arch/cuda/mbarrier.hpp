@@ -10,6 +10,11 @@
 
 namespace tw {
 
+/// An mbarrier as it was before an arrive. PTX ISA, "mbarrier.arrive": state.
+struct mbarrier_token {
+  std::uint64_t bits;
+};
+
 /// 64 bits of shared memory. A phase completes when the expected arrivals are in and no expected
 /// bytes are owed; waiters name the phase by its parity (the first phase has parity 0).
 struct alignas(8) mbarrier {
@@ -37,6 +42,23 @@ struct alignas(8) mbarrier {
   TW_DEVICE void arrive(int count) {
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0], %1;" ::"r"(smem_addr(this)), "r"(count)
                  : "memory");
+  }
+
+  /// Arrives, and returns the barrier as it was before. PTX ISA, "mbarrier.arrive".
+  TW_DEVICE mbarrier_token arrive_token() {
+    mbarrier_token token;
+    asm volatile("mbarrier.arrive.shared::cta.b64 %0, [%1];"
+                 : "=l"(token.bits)
+                 : "r"(smem_addr(this))
+                 : "memory");
+    return token;
+  }
+  /// Arrivals that the phase was still waiting for, that of the token included. PTX ISA,
+  /// "mbarrier.pending_count".
+  TW_DEVICE static int pending_count(mbarrier_token token) {
+    int count;
+    asm("mbarrier.pending_count.b64 %0, %1;" : "=r"(count) : "l"(token.bits));
+    return count;
   }
 
   /// Arrives at this barrier of CTA `cta`. S = cluster: earlier writes are visible there after

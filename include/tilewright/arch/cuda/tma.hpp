@@ -68,6 +68,27 @@ TW_DEVICE void tma_reduce_add(tensor_map const& map, void const* smem, tma_coord
   detail::tma_reduce_add(map, smem_addr(smem), at);
 }
 
+/// Combines the box with the tensor, element by element. The tensor's type decides: f16 and bf16
+/// have add, min and max; f32 has add; s32 has these, and, or and xor. PTX ISA,
+/// "cp.reduce.async.bulk.tensor".
+template <reduce_op Op, int R>
+TW_DEVICE void tma_reduce(tensor_map const& map, void const* smem, tma_coord<R> at) {
+  if constexpr (Op == reduce_op::add) detail::tma_reduce_add(map, smem_addr(smem), at);
+  if constexpr (Op == reduce_op::min) detail::tma_reduce_min(map, smem_addr(smem), at);
+  if constexpr (Op == reduce_op::max) detail::tma_reduce_max(map, smem_addr(smem), at);
+  if constexpr (Op == reduce_op::inc) detail::tma_reduce_inc(map, smem_addr(smem), at);
+  if constexpr (Op == reduce_op::dec) detail::tma_reduce_dec(map, smem_addr(smem), at);
+  if constexpr (Op == reduce_op::bit_and) detail::tma_reduce_and(map, smem_addr(smem), at);
+  if constexpr (Op == reduce_op::bit_or) detail::tma_reduce_or(map, smem_addr(smem), at);
+  if constexpr (Op == reduce_op::bit_xor) detail::tma_reduce_xor(map, smem_addr(smem), at);
+}
+
+/// Brings the box to L2; nothing waits for it. PTX ISA, "cp.async.bulk.prefetch.tensor".
+template <int R>
+TW_DEVICE void tma_prefetch(tensor_map const& map, tma_coord<R> at) {
+  detail::tma_prefetch(map, at);
+}
+
 /// Closes the group of this thread's stores since its last commit.
 /// PTX ISA, "cp.async.bulk.commit_group".
 TW_DEVICE void tma_store_commit() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }

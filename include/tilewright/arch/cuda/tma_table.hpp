@@ -269,6 +269,51 @@ TW_DEVICE void tma_store_hinted(tensor_map const& map,
       : "memory");
 }
 
+TW_DEVICE void tma_prefetch(tensor_map const& map,
+                            tma_coord<1> at) {
+  asm volatile(
+      "cp.async.bulk.prefetch.tensor.1d.L2.global"
+      " [%0, {%1}];"
+      :: "l"(&map), "r"(at.c[0])
+      : "memory");
+}
+
+TW_DEVICE void tma_prefetch(tensor_map const& map,
+                            tma_coord<2> at) {
+  asm volatile(
+      "cp.async.bulk.prefetch.tensor.2d.L2.global"
+      " [%0, {%1, %2}];"
+      :: "l"(&map), "r"(at.c[0]), "r"(at.c[1])
+      : "memory");
+}
+
+TW_DEVICE void tma_prefetch(tensor_map const& map,
+                            tma_coord<3> at) {
+  asm volatile(
+      "cp.async.bulk.prefetch.tensor.3d.L2.global"
+      " [%0, {%1, %2, %3}];"
+      :: "l"(&map), "r"(at.c[0]), "r"(at.c[1]), "r"(at.c[2])
+      : "memory");
+}
+
+TW_DEVICE void tma_prefetch(tensor_map const& map,
+                            tma_coord<4> at) {
+  asm volatile(
+      "cp.async.bulk.prefetch.tensor.4d.L2.global"
+      " [%0, {%1, %2, %3, %4}];"
+      :: "l"(&map), "r"(at.c[0]), "r"(at.c[1]), "r"(at.c[2]), "r"(at.c[3])
+      : "memory");
+}
+
+TW_DEVICE void tma_prefetch(tensor_map const& map,
+                            tma_coord<5> at) {
+  asm volatile(
+      "cp.async.bulk.prefetch.tensor.5d.L2.global"
+      " [%0, {%1, %2, %3, %4, %5}];"
+      :: "l"(&map), "r"(at.c[0]), "r"(at.c[1]), "r"(at.c[2]), "r"(at.c[3]), "r"(at.c[4])
+      : "memory");
+}
+
 TW_DEVICE void tma_reduce_add(tensor_map const& map,
                               std::uint32_t smem,
                               tma_coord<1> at) {
@@ -314,6 +359,356 @@ TW_DEVICE void tma_reduce_add(tensor_map const& map,
                               tma_coord<5> at) {
   asm volatile(
       "cp.reduce.async.bulk.tensor.5d.global.shared::cta.add.bulk_group"
+      " [%1, {%2, %3, %4, %5, %6}], [%0];"
+      :: "r"(smem), "l"(&map), "r"(at.c[0]), "r"(at.c[1]), "r"(at.c[2]), "r"(at.c[3]), "r"(at.c[4])
+      : "memory");
+}
+
+TW_DEVICE void tma_reduce_min(tensor_map const& map,
+                              std::uint32_t smem,
+                              tma_coord<1> at) {
+  asm volatile(
+      "cp.reduce.async.bulk.tensor.1d.global.shared::cta.min.bulk_group"
+      " [%1, {%2}], [%0];"
+      :: "r"(smem), "l"(&map), "r"(at.c[0])
+      : "memory");
+}
+
+TW_DEVICE void tma_reduce_min(tensor_map const& map,
+                              std::uint32_t smem,
+                              tma_coord<2> at) {
+  asm volatile(
+      "cp.reduce.async.bulk.tensor.2d.global.shared::cta.min.bulk_group"
+      " [%1, {%2, %3}], [%0];"
+      :: "r"(smem), "l"(&map), "r"(at.c[0]), "r"(at.c[1])
+      : "memory");
+}
+
+TW_DEVICE void tma_reduce_min(tensor_map const& map,
+                              std::uint32_t smem,
+                              tma_coord<3> at) {
+  asm volatile(
+      "cp.reduce.async.bulk.tensor.3d.global.shared::cta.min.bulk_group"
+      " [%1, {%2, %3, %4}], [%0];"
+      :: "r"(smem), "l"(&map), "r"(at.c[0]), "r"(at.c[1]), "r"(at.c[2])
+      : "memory");
+}
+
+TW_DEVICE void tma_reduce_min(tensor_map const& map,
+                              std::uint32_t smem,
+                              tma_coord<4> at) {
+  asm volatile(
+      "cp.reduce.async.bulk.tensor.4d.global.shared::cta.min.bulk_group"
+      " [%1, {%2, %3, %4, %5}], [%0];"
+      :: "r"(smem), "l"(&map), "r"(at.c[0]), "r"(at.c[1]), "r"(at.c[2]), "r"(at.c[3])
+      : "memory");
+}
+
+TW_DEVICE void tma_reduce_min(tensor_map const& map,
+                              std::uint32_t smem,
+                              tma_coord<5> at) {
+  asm volatile(
+      "cp.reduce.async.bulk.tensor.5d.global.shared::cta.min.bulk_group"
+      " [%1, {%2, %3, %4, %5, %6}], [%0];"
+      :: "r"(smem), "l"(&map), "r"(at.c[0]), "r"(at.c[1]), "r"(at.c[2]), "r"(at.c[3]), "r"(at.c[4])
+      : "memory");
+}
+
+TW_DEVICE void tma_reduce_max(tensor_map const& map,
+                              std::uint32_t smem,
+                              tma_coord<1> at) {
+  asm volatile(
+      "cp.reduce.async.bulk.tensor.1d.global.shared::cta.max.bulk_group"
+      " [%1, {%2}], [%0];"
+      :: "r"(smem), "l"(&map), "r"(at.c[0])
+      : "memory");
+}
+
+TW_DEVICE void tma_reduce_max(tensor_map const& map,
+                              std::uint32_t smem,
+                              tma_coord<2> at) {
+  asm volatile(
+      "cp.reduce.async.bulk.tensor.2d.global.shared::cta.max.bulk_group"
+      " [%1, {%2, %3}], [%0];"
+      :: "r"(smem), "l"(&map), "r"(at.c[0]), "r"(at.c[1])
+      : "memory");
+}
+
+TW_DEVICE void tma_reduce_max(tensor_map const& map,
+                              std::uint32_t smem,
+                              tma_coord<3> at) {
+  asm volatile(
+      "cp.reduce.async.bulk.tensor.3d.global.shared::cta.max.bulk_group"
+      " [%1, {%2, %3, %4}], [%0];"
+      :: "r"(smem), "l"(&map), "r"(at.c[0]), "r"(at.c[1]), "r"(at.c[2])
+      : "memory");
+}
+
+TW_DEVICE void tma_reduce_max(tensor_map const& map,
+                              std::uint32_t smem,
+                              tma_coord<4> at) {
+  asm volatile(
+      "cp.reduce.async.bulk.tensor.4d.global.shared::cta.max.bulk_group"
+      " [%1, {%2, %3, %4, %5}], [%0];"
+      :: "r"(smem), "l"(&map), "r"(at.c[0]), "r"(at.c[1]), "r"(at.c[2]), "r"(at.c[3])
+      : "memory");
+}
+
+TW_DEVICE void tma_reduce_max(tensor_map const& map,
+                              std::uint32_t smem,
+                              tma_coord<5> at) {
+  asm volatile(
+      "cp.reduce.async.bulk.tensor.5d.global.shared::cta.max.bulk_group"
+      " [%1, {%2, %3, %4, %5, %6}], [%0];"
+      :: "r"(smem), "l"(&map), "r"(at.c[0]), "r"(at.c[1]), "r"(at.c[2]), "r"(at.c[3]), "r"(at.c[4])
+      : "memory");
+}
+
+TW_DEVICE void tma_reduce_inc(tensor_map const& map,
+                              std::uint32_t smem,
+                              tma_coord<1> at) {
+  asm volatile(
+      "cp.reduce.async.bulk.tensor.1d.global.shared::cta.inc.bulk_group"
+      " [%1, {%2}], [%0];"
+      :: "r"(smem), "l"(&map), "r"(at.c[0])
+      : "memory");
+}
+
+TW_DEVICE void tma_reduce_inc(tensor_map const& map,
+                              std::uint32_t smem,
+                              tma_coord<2> at) {
+  asm volatile(
+      "cp.reduce.async.bulk.tensor.2d.global.shared::cta.inc.bulk_group"
+      " [%1, {%2, %3}], [%0];"
+      :: "r"(smem), "l"(&map), "r"(at.c[0]), "r"(at.c[1])
+      : "memory");
+}
+
+TW_DEVICE void tma_reduce_inc(tensor_map const& map,
+                              std::uint32_t smem,
+                              tma_coord<3> at) {
+  asm volatile(
+      "cp.reduce.async.bulk.tensor.3d.global.shared::cta.inc.bulk_group"
+      " [%1, {%2, %3, %4}], [%0];"
+      :: "r"(smem), "l"(&map), "r"(at.c[0]), "r"(at.c[1]), "r"(at.c[2])
+      : "memory");
+}
+
+TW_DEVICE void tma_reduce_inc(tensor_map const& map,
+                              std::uint32_t smem,
+                              tma_coord<4> at) {
+  asm volatile(
+      "cp.reduce.async.bulk.tensor.4d.global.shared::cta.inc.bulk_group"
+      " [%1, {%2, %3, %4, %5}], [%0];"
+      :: "r"(smem), "l"(&map), "r"(at.c[0]), "r"(at.c[1]), "r"(at.c[2]), "r"(at.c[3])
+      : "memory");
+}
+
+TW_DEVICE void tma_reduce_inc(tensor_map const& map,
+                              std::uint32_t smem,
+                              tma_coord<5> at) {
+  asm volatile(
+      "cp.reduce.async.bulk.tensor.5d.global.shared::cta.inc.bulk_group"
+      " [%1, {%2, %3, %4, %5, %6}], [%0];"
+      :: "r"(smem), "l"(&map), "r"(at.c[0]), "r"(at.c[1]), "r"(at.c[2]), "r"(at.c[3]), "r"(at.c[4])
+      : "memory");
+}
+
+TW_DEVICE void tma_reduce_dec(tensor_map const& map,
+                              std::uint32_t smem,
+                              tma_coord<1> at) {
+  asm volatile(
+      "cp.reduce.async.bulk.tensor.1d.global.shared::cta.dec.bulk_group"
+      " [%1, {%2}], [%0];"
+      :: "r"(smem), "l"(&map), "r"(at.c[0])
+      : "memory");
+}
+
+TW_DEVICE void tma_reduce_dec(tensor_map const& map,
+                              std::uint32_t smem,
+                              tma_coord<2> at) {
+  asm volatile(
+      "cp.reduce.async.bulk.tensor.2d.global.shared::cta.dec.bulk_group"
+      " [%1, {%2, %3}], [%0];"
+      :: "r"(smem), "l"(&map), "r"(at.c[0]), "r"(at.c[1])
+      : "memory");
+}
+
+TW_DEVICE void tma_reduce_dec(tensor_map const& map,
+                              std::uint32_t smem,
+                              tma_coord<3> at) {
+  asm volatile(
+      "cp.reduce.async.bulk.tensor.3d.global.shared::cta.dec.bulk_group"
+      " [%1, {%2, %3, %4}], [%0];"
+      :: "r"(smem), "l"(&map), "r"(at.c[0]), "r"(at.c[1]), "r"(at.c[2])
+      : "memory");
+}
+
+TW_DEVICE void tma_reduce_dec(tensor_map const& map,
+                              std::uint32_t smem,
+                              tma_coord<4> at) {
+  asm volatile(
+      "cp.reduce.async.bulk.tensor.4d.global.shared::cta.dec.bulk_group"
+      " [%1, {%2, %3, %4, %5}], [%0];"
+      :: "r"(smem), "l"(&map), "r"(at.c[0]), "r"(at.c[1]), "r"(at.c[2]), "r"(at.c[3])
+      : "memory");
+}
+
+TW_DEVICE void tma_reduce_dec(tensor_map const& map,
+                              std::uint32_t smem,
+                              tma_coord<5> at) {
+  asm volatile(
+      "cp.reduce.async.bulk.tensor.5d.global.shared::cta.dec.bulk_group"
+      " [%1, {%2, %3, %4, %5, %6}], [%0];"
+      :: "r"(smem), "l"(&map), "r"(at.c[0]), "r"(at.c[1]), "r"(at.c[2]), "r"(at.c[3]), "r"(at.c[4])
+      : "memory");
+}
+
+TW_DEVICE void tma_reduce_and(tensor_map const& map,
+                              std::uint32_t smem,
+                              tma_coord<1> at) {
+  asm volatile(
+      "cp.reduce.async.bulk.tensor.1d.global.shared::cta.and.bulk_group"
+      " [%1, {%2}], [%0];"
+      :: "r"(smem), "l"(&map), "r"(at.c[0])
+      : "memory");
+}
+
+TW_DEVICE void tma_reduce_and(tensor_map const& map,
+                              std::uint32_t smem,
+                              tma_coord<2> at) {
+  asm volatile(
+      "cp.reduce.async.bulk.tensor.2d.global.shared::cta.and.bulk_group"
+      " [%1, {%2, %3}], [%0];"
+      :: "r"(smem), "l"(&map), "r"(at.c[0]), "r"(at.c[1])
+      : "memory");
+}
+
+TW_DEVICE void tma_reduce_and(tensor_map const& map,
+                              std::uint32_t smem,
+                              tma_coord<3> at) {
+  asm volatile(
+      "cp.reduce.async.bulk.tensor.3d.global.shared::cta.and.bulk_group"
+      " [%1, {%2, %3, %4}], [%0];"
+      :: "r"(smem), "l"(&map), "r"(at.c[0]), "r"(at.c[1]), "r"(at.c[2])
+      : "memory");
+}
+
+TW_DEVICE void tma_reduce_and(tensor_map const& map,
+                              std::uint32_t smem,
+                              tma_coord<4> at) {
+  asm volatile(
+      "cp.reduce.async.bulk.tensor.4d.global.shared::cta.and.bulk_group"
+      " [%1, {%2, %3, %4, %5}], [%0];"
+      :: "r"(smem), "l"(&map), "r"(at.c[0]), "r"(at.c[1]), "r"(at.c[2]), "r"(at.c[3])
+      : "memory");
+}
+
+TW_DEVICE void tma_reduce_and(tensor_map const& map,
+                              std::uint32_t smem,
+                              tma_coord<5> at) {
+  asm volatile(
+      "cp.reduce.async.bulk.tensor.5d.global.shared::cta.and.bulk_group"
+      " [%1, {%2, %3, %4, %5, %6}], [%0];"
+      :: "r"(smem), "l"(&map), "r"(at.c[0]), "r"(at.c[1]), "r"(at.c[2]), "r"(at.c[3]), "r"(at.c[4])
+      : "memory");
+}
+
+TW_DEVICE void tma_reduce_or(tensor_map const& map,
+                             std::uint32_t smem,
+                             tma_coord<1> at) {
+  asm volatile(
+      "cp.reduce.async.bulk.tensor.1d.global.shared::cta.or.bulk_group"
+      " [%1, {%2}], [%0];"
+      :: "r"(smem), "l"(&map), "r"(at.c[0])
+      : "memory");
+}
+
+TW_DEVICE void tma_reduce_or(tensor_map const& map,
+                             std::uint32_t smem,
+                             tma_coord<2> at) {
+  asm volatile(
+      "cp.reduce.async.bulk.tensor.2d.global.shared::cta.or.bulk_group"
+      " [%1, {%2, %3}], [%0];"
+      :: "r"(smem), "l"(&map), "r"(at.c[0]), "r"(at.c[1])
+      : "memory");
+}
+
+TW_DEVICE void tma_reduce_or(tensor_map const& map,
+                             std::uint32_t smem,
+                             tma_coord<3> at) {
+  asm volatile(
+      "cp.reduce.async.bulk.tensor.3d.global.shared::cta.or.bulk_group"
+      " [%1, {%2, %3, %4}], [%0];"
+      :: "r"(smem), "l"(&map), "r"(at.c[0]), "r"(at.c[1]), "r"(at.c[2])
+      : "memory");
+}
+
+TW_DEVICE void tma_reduce_or(tensor_map const& map,
+                             std::uint32_t smem,
+                             tma_coord<4> at) {
+  asm volatile(
+      "cp.reduce.async.bulk.tensor.4d.global.shared::cta.or.bulk_group"
+      " [%1, {%2, %3, %4, %5}], [%0];"
+      :: "r"(smem), "l"(&map), "r"(at.c[0]), "r"(at.c[1]), "r"(at.c[2]), "r"(at.c[3])
+      : "memory");
+}
+
+TW_DEVICE void tma_reduce_or(tensor_map const& map,
+                             std::uint32_t smem,
+                             tma_coord<5> at) {
+  asm volatile(
+      "cp.reduce.async.bulk.tensor.5d.global.shared::cta.or.bulk_group"
+      " [%1, {%2, %3, %4, %5, %6}], [%0];"
+      :: "r"(smem), "l"(&map), "r"(at.c[0]), "r"(at.c[1]), "r"(at.c[2]), "r"(at.c[3]), "r"(at.c[4])
+      : "memory");
+}
+
+TW_DEVICE void tma_reduce_xor(tensor_map const& map,
+                              std::uint32_t smem,
+                              tma_coord<1> at) {
+  asm volatile(
+      "cp.reduce.async.bulk.tensor.1d.global.shared::cta.xor.bulk_group"
+      " [%1, {%2}], [%0];"
+      :: "r"(smem), "l"(&map), "r"(at.c[0])
+      : "memory");
+}
+
+TW_DEVICE void tma_reduce_xor(tensor_map const& map,
+                              std::uint32_t smem,
+                              tma_coord<2> at) {
+  asm volatile(
+      "cp.reduce.async.bulk.tensor.2d.global.shared::cta.xor.bulk_group"
+      " [%1, {%2, %3}], [%0];"
+      :: "r"(smem), "l"(&map), "r"(at.c[0]), "r"(at.c[1])
+      : "memory");
+}
+
+TW_DEVICE void tma_reduce_xor(tensor_map const& map,
+                              std::uint32_t smem,
+                              tma_coord<3> at) {
+  asm volatile(
+      "cp.reduce.async.bulk.tensor.3d.global.shared::cta.xor.bulk_group"
+      " [%1, {%2, %3, %4}], [%0];"
+      :: "r"(smem), "l"(&map), "r"(at.c[0]), "r"(at.c[1]), "r"(at.c[2])
+      : "memory");
+}
+
+TW_DEVICE void tma_reduce_xor(tensor_map const& map,
+                              std::uint32_t smem,
+                              tma_coord<4> at) {
+  asm volatile(
+      "cp.reduce.async.bulk.tensor.4d.global.shared::cta.xor.bulk_group"
+      " [%1, {%2, %3, %4, %5}], [%0];"
+      :: "r"(smem), "l"(&map), "r"(at.c[0]), "r"(at.c[1]), "r"(at.c[2]), "r"(at.c[3])
+      : "memory");
+}
+
+TW_DEVICE void tma_reduce_xor(tensor_map const& map,
+                              std::uint32_t smem,
+                              tma_coord<5> at) {
+  asm volatile(
+      "cp.reduce.async.bulk.tensor.5d.global.shared::cta.xor.bulk_group"
       " [%1, {%2, %3, %4, %5, %6}], [%0];"
       :: "r"(smem), "l"(&map), "r"(at.c[0]), "r"(at.c[1]), "r"(at.c[2]), "r"(at.c[3]), "r"(at.c[4])
       : "memory");

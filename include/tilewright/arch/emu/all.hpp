@@ -3,6 +3,7 @@
 #pragma once
 
 #include "tilewright/arch/emu/atomic.hpp"
+#include "tilewright/arch/emu/bulk.hpp"
 #include "tilewright/arch/emu/cp_async.hpp"
 #include "tilewright/arch/emu/debug.hpp"
 #include "tilewright/arch/emu/global.hpp"

@@ -7,6 +7,7 @@
 
 #include "tilewright/arch/atomic_operand.hpp"
 #include "tilewright/arch/emu/site.hpp"
+#include "tilewright/arch/reduce_operand.hpp"
 #include "tilewright/arch/tensor_map.hpp"
 #include "tilewright/arch/types.hpp"
 #include "tilewright/arch/wgmma_kind.hpp"
@@ -15,14 +16,15 @@ namespace tw::emu {
 
 /// The running CUDA thread, as its identity functions see it.
 struct thread_face {
-  int id = 0;            // in the CTA
-  int cta = 0;           // in the grid
-  int cta_count = 0;     // of the grid
-  int thread_count = 0;  // of the CTA
-  int cluster_rank = 0, cluster = 0, cluster_count = 0;
-  char const* role = "";               // as the kernel names it
-  std::byte* smem = nullptr;           // dynamic shared memory of the CTA
-  std::uint32_t wgmma_known_done = 0;  // groups of its warpgroup that it has waited for
+  int id = 0;   // in the CTA
+  int cta = 0;  // in the grid, counted along x, then y, then z
+  extents3 cta_index{0, 0, 0}, grid;
+  int thread_count = 0;                           // of the CTA
+  int cluster_rank = 0, cluster = 0;              // the cluster in the grid, counted as cta
+  int cluster_index_x = 0, cluster_extent_x = 0;  // along x
+  char const* role = "";                          // as the kernel names it
+  std::byte* smem = nullptr;                      // dynamic shared memory of the CTA
+  std::uint32_t wgmma_known_done = 0;             // groups of its warpgroup that it has waited for
 };
 extern thread_local constinit thread_face* self;
 
@@ -36,6 +38,8 @@ void leave_undefined(void* p, int bytes, site where);
 void mbarrier_init(void* bar, int arrivals, site where);
 void mbarrier_inval(void* bar, site where);
 void mbarrier_arrive(void* bar, int count, site where);
+/// Arrives once; the bits of an mbarrier_token: arrivals that the phase was waiting for.
+std::uint64_t mbarrier_arrive_token(void* bar, site where);
 enum class arrive_order : std::uint8_t { relaxed_cluster, release_cta, release_cluster };
 void mbarrier_arrive_remote(void* bar, int cta, arrive_order order, site where);
 void mbarrier_expect_tx(void* bar, int bytes, site where);
@@ -59,11 +63,22 @@ void backoff(site where);
 
 void tma_load(void* smem, tensor_map const& map, void* bar, int const* at, int rank,
               std::uint32_t cta_mask, bool multicast, site where);
-void tma_store(tensor_map const& map, void const* smem, int const* at, int rank, bool add,
-               site where);
+void tma_store(tensor_map const& map, void const* smem, int const* at, int rank, site where);
+void tma_reduce(tensor_map const& map, void const* smem, int const* at, int rank, reduce_op op,
+                site where);
+void tma_prefetch(tensor_map const& map, int const* at, int rank, site where);
 void tma_store_commit(site where);
 void tma_store_wait(int pending, bool read_only, site where);
 void tma_check_map(tensor_map const& map, site where);
+// Without a tensor map: bytes that lie together.
+void bulk_load(void* smem, void const* global, int bytes, void* bar, std::uint32_t cta_mask,
+               bool multicast, site where);
+void bulk_copy_to_peer(void* own, void const* smem, int bytes, void* bar, int cta, site where);
+void bulk_store(void* global, void const* smem, int bytes, site where);
+void bulk_reduce(void* global, void const* smem, int bytes, reduce_op op,
+                 tw::detail::reduce_type type, site where);
+void bulk_prefetch(void const* global, int bytes, site where);
+void prefetch_l2(void const* global, site where);
 void tensor_map_set_address(tensor_map& map, void const* tensor, site where);
 void tensor_map_release(site where);
 void tensor_map_acquire(tensor_map const& map, site where);

@@ -22,7 +22,7 @@ inline void copy(void* to, void const* from, std::size_t bytes) { std::memcpy(to
 
 /// Runs kernel K over `ctas` CTAs; blocks until done.
 template <class K>
-emu::report run(int ctas, typename K::params const& p, emu::options const& o) {
+emu::report run(extents3 ctas, typename K::params const& p, emu::options const& o) {
   return emu::run(K{}, ctas, p, o);
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "tilewright/arch/emu/engine.hpp"
+#include "tilewright/arch/thread_extents.hpp"
 #include "tilewright/base/hd.hpp"
 
 namespace tw {
@@ -15,10 +16,16 @@ TW_DEVICE int warp_id() { return emu::self->id / 32; }
 TW_DEVICE int warp_uniform(int x) { return x; }
 TW_DEVICE int warpgroup_id() { return emu::self->id / 128; }
 TW_DEVICE int cluster_rank() { return emu::self->cluster_rank; }
-TW_DEVICE int cluster_id() { return emu::self->cluster; }
-TW_DEVICE int cluster_count() { return emu::self->cluster_count; }
-TW_DEVICE int cta_id() { return emu::self->cta; }
-TW_DEVICE int cta_count() { return emu::self->cta_count; }
+TW_DEVICE int cluster_id() { return emu::self->cluster_index_x; }
+TW_DEVICE int cluster_count() { return emu::self->cluster_extent_x; }
+TW_DEVICE int cta_id() { return emu::self->cta_index.x; }
+TW_DEVICE int cta_count() { return emu::self->grid.x; }
+TW_DEVICE extents3 cta_index() { return emu::self->cta_index; }
+TW_DEVICE extents3 grid_extents() { return emu::self->grid; }
+template <class K>
+TW_DEVICE extents3 thread_index() {
+  return detail::thread_index<K>(thread_id());
+}
 TW_DEVICE int thread_count() { return emu::self->thread_count; }
 
 /// Names what this thread does from here on, for the emulator's reports; nothing on the GPU.

@@ -23,6 +23,7 @@ struct grid {
   bool plain_accesses_seen = false;             // the kernel was compiled with -fsanitize=thread
   std::span<smem_object const> params_objects;  // of the kernel's parameters
   std::size_t params_bytes = 0;
+  extents3 extents{0, 0, 0};  // of the CTAs, clusters along x; 0: all along x
 };
 /// Runs a grid; throws `fault`.
 void run_grid(grid const& g, void const* params, options const& o);
@@ -46,11 +47,11 @@ std::string to_json(report const& r);
 
 namespace tw {
 
-/// Runs kernel K (params, threads, cluster, smem_bytes, run) over `ctas` CTAs; blocks until done.
-/// Throws emu::fault.
+/// Runs kernel K (params, threads, cluster, smem_bytes, run) over `ctas` CTAs, whose x is a
+/// multiple of the cluster; blocks until done. Throws emu::fault.
 template <class K, bool Seen = plain_accesses_seen>
-void launch(int ctas, typename K::params const& p, emu::options const& o) {
-  emu::run_grid({.ctas = ctas,
+void launch(extents3 ctas, typename K::params const& p, emu::options const& o) {
+  emu::run_grid({.ctas = ctas.count(),
                  .cluster = K::cluster,
                  .threads = K::threads,
                  .smem_bytes = K::smem_bytes,
@@ -58,7 +59,8 @@ void launch(int ctas, typename K::params const& p, emu::options const& o) {
                  .objects = emu::objects_of<K>(),
                  .plain_accesses_seen = Seen,
                  .params_objects = emu::objects_of_type<typename K::params>(),
-                 .params_bytes = sizeof(typename K::params)},
+                 .params_bytes = sizeof(typename K::params),
+                 .extents = ctas},
                 &p, o);
 }
 
@@ -69,7 +71,7 @@ namespace tw::emu {
 /// Runs kernel K over `ctas` CTAs with every check on, and returns what was found.
 /// Example: examples/own_kernel/transpose_test.cpp
 template <class K, bool Seen = plain_accesses_seen>
-report run(K, int ctas, typename K::params const& p, options const& o = {}) {
+report run(K, extents3 ctas, typename K::params const& p, options const& o = {}) {
   report r;
   r.seed = o.seed;
   options counting = o;

@@ -7,6 +7,10 @@
 
 namespace tw {
 
+struct mbarrier_token {
+  std::uint64_t bits;
+};
+
 /// 64 bits of shared memory; the engine keeps the state and writes a handle into the word.
 struct alignas(8) mbarrier {
   std::uint64_t word;
@@ -19,6 +23,10 @@ struct alignas(8) mbarrier {
   void arrive(int count, emu::site where = emu::site::here()) {
     emu::mbarrier_arrive(this, count, where);
   }
+  mbarrier_token arrive_token(emu::site where = emu::site::here()) {
+    return {emu::mbarrier_arrive_token(this, where)};
+  }
+  static int pending_count(mbarrier_token token) { return static_cast<int>(token.bits); }
   template <scope S = scope::cluster>
   void arrive_remote(int cta, emu::site where = emu::site::here()) {
     static_assert(S <= scope::cluster, "an mbarrier has cta or cluster scope");

@@ -121,7 +121,7 @@ class trial {
 
   /// Runs kernel K over `ctas` CTAs, with every check on in the emulator.
   template <class K>
-  void run(K, int ctas, typename K::params const& p) {
+  void run(K, extents3 ctas, typename K::params const& p) {
     ran_ = true;
     keep(host::run<K>(ctas, p, options_));
   }
@@ -129,7 +129,7 @@ class trial {
   /// The same after the runs before it in one stream, started early (programmatic dependent
   /// launch): what those have written is there after grid_dependency_wait() alone.
   template <class K>
-  void run_early(K, int ctas, typename K::params const& p) {
+  void run_early(K, extents3 ctas, typename K::params const& p) {
     emu::options o = options_;
     o.in = &stream_;
     o.pdl = true;

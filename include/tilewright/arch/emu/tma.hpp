@@ -33,7 +33,7 @@ TW_DEVICE void tma_load_multicast(void* smem, tensor_map const& map, mbarrier& l
 template <int R>
 TW_DEVICE void tma_store(tensor_map const& map, void const* smem, tma_coord<R> at,
                          emu::site where = emu::site::here()) {
-  emu::tma_store(map, smem, at.c, R, false, where);
+  emu::tma_store(map, smem, at.c, R, where);
 }
 template <int R>
 TW_DEVICE void tma_store_hinted(tensor_map const& map, void const* smem, tma_coord<R> at, l2_policy,
@@ -43,7 +43,18 @@ TW_DEVICE void tma_store_hinted(tensor_map const& map, void const* smem, tma_coo
 template <int R>
 TW_DEVICE void tma_reduce_add(tensor_map const& map, void const* smem, tma_coord<R> at,
                               emu::site where = emu::site::here()) {
-  emu::tma_store(map, smem, at.c, R, true, where);
+  emu::tma_reduce(map, smem, at.c, R, reduce_op::add, where);
+}
+template <reduce_op Op, int R>
+TW_DEVICE void tma_reduce(tensor_map const& map, void const* smem, tma_coord<R> at,
+                          emu::site where = emu::site::here()) {
+  emu::tma_reduce(map, smem, at.c, R, Op, where);
+}
+/// The emulator has no L2: only the map and the coordinates are checked.
+template <int R>
+TW_DEVICE void tma_prefetch(tensor_map const& map, tma_coord<R> at,
+                            emu::site where = emu::site::here()) {
+  emu::tma_prefetch(map, at.c, R, where);
 }
 TW_DEVICE void tma_store_commit(emu::site where = emu::site::here()) {
   emu::tma_store_commit(where);
