@@ -11,7 +11,7 @@ namespace tw::mutants {
 std::vector<mutant> all_mutants() {
   std::vector<mutant> all;
   for (auto const list : {gemm_mutants(), plain_mutants(), ladder_mutants(), cluster_mutants(),
-                          global_mutants(), map_mutants(), rule_mutants()})
+                          global_mutants(), life_mutants(), map_mutants(), rule_mutants()})
     all.insert(all.end(), list.begin(), list.end());
   return all;
 }
