@@ -76,6 +76,10 @@ namespace tw::detail {
 
 template <reduce_op Op, reduce_type Type>
 struct reduction {};
+
+/// Of what does not exist: check_reduce has refused it, in one error.
+template <reduce_op Op, reduce_type Type>
+TW_DEVICE void bulk_reduce(reduction<Op, Type>, std::size_t, std::uint32_t, int) {}
 """
 INTEGERS = {"u32": "u32", "s32": "s32", "u64": "u64", "s64": "s64"}
 BITS = {"u32": "b32", "s32": "b32", "u64": "b64", "s64": "b64"}

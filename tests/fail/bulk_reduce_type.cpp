@@ -2,6 +2,7 @@
 // bulk_reduce_type.cpp  A maximum of floats in global memory, which the instruction does not have.
 // expect-error: [TW0278]
 // max lines(nvcc): 12
+// max lines(g++): 14
 #include "tilewright/arch/select.hpp"
 
 using namespace tw;

@@ -2,6 +2,7 @@
 // thread_extents.cpp  A CTA whose arrangement has another number of threads.
 // expect-error: [TW0279]
 // max lines(nvcc): 12
+// max lines(g++): 14
 #include "tilewright/arch/select.hpp"
 
 using namespace tw;

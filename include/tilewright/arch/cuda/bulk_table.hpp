@@ -17,6 +17,10 @@ namespace tw::detail {
 template <reduce_op Op, reduce_type Type>
 struct reduction {};
 
+/// Of what does not exist: check_reduce has refused it, in one error.
+template <reduce_op Op, reduce_type Type>
+TW_DEVICE void bulk_reduce(reduction<Op, Type>, std::size_t, std::uint32_t, int) {}
+
 TW_DEVICE void bulk_reduce(reduction<reduce_op::add, reduce_type::u32>,
                            std::size_t global, std::uint32_t smem, int bytes) {
   asm volatile(
