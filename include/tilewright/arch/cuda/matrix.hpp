@@ -83,15 +83,25 @@ TW_DEVICE b32<Count> ldmatrix(void const* row) {
   return v;
 }
 
-/// Two values rounded to nearest even, `lo` in bits 0-15. E: bf16 or f16. PTX ISA, "cvt".
+/// Two values rounded to nearest even, `lo` in the lower bits. E: bf16 or f16, in 32 bits; e4m3 or
+/// e5m2, which saturate, in 16. PTX ISA, "cvt".
 template <elem E>
 TW_DEVICE std::uint32_t pack2(float lo, float hi) {
-  static_assert(E == elem::bf16 || E == elem::f16, "[TW0202] pack2 rounds to bf16 or f16");
+  static_assert(E == elem::bf16 || E == elem::f16 || E == elem::e4m3 || E == elem::e5m2,
+                "[TW0202] pack2 rounds to bf16, f16, e4m3 or e5m2");
   std::uint32_t both;
-  if constexpr (E == elem::bf16)
+  if constexpr (E == elem::bf16) {
     asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(hi), "f"(lo));
-  else
+  } else if constexpr (E == elem::f16) {
     asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(hi), "f"(lo));
+  } else {
+    std::uint16_t bytes;
+    if constexpr (E == elem::e4m3)
+      asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(bytes) : "f"(hi), "f"(lo));
+    else
+      asm("cvt.rn.satfinite.e5m2x2.f32 %0, %1, %2;" : "=h"(bytes) : "f"(hi), "f"(lo));
+    both = bytes;
+  }
   return both;
 }
 

@@ -20,14 +20,23 @@ TW_DEVICE b32<Count> ldmatrix(void const* row, emu::site where = emu::site::here
   return v;
 }
 
-/// Two values rounded to nearest even, `lo` in bits 0-15. E: bf16 or f16.
+/// Two values rounded to nearest even, `lo` in the lower bits. E: bf16 or f16, in 32 bits; e4m3 or
+/// e5m2, which saturate, in 16.
 template <elem E>
 TW_DEVICE std::uint32_t pack2(float lo, float hi) {
-  static_assert(E == elem::bf16 || E == elem::f16, "[TW0202] pack2 rounds to bf16 or f16");
+  static_assert(E == elem::bf16 || E == elem::f16 || E == elem::e4m3 || E == elem::e5m2,
+                "[TW0202] pack2 rounds to bf16, f16, e4m3 or e5m2");
+  auto const both = [](auto low, auto high) {
+    return low.bits | static_cast<std::uint32_t>(high.bits) << 8 * sizeof(low);
+  };
   if constexpr (E == elem::bf16)
-    return to_bf16(lo).bits | static_cast<std::uint32_t>(to_bf16(hi).bits) << 16;
+    return both(to_bf16(lo), to_bf16(hi));
+  else if constexpr (E == elem::f16)
+    return both(to_f16(lo), to_f16(hi));
+  else if constexpr (E == elem::e4m3)
+    return both(to_e4m3(lo, saturation::finite), to_e4m3(hi, saturation::finite));
   else
-    return to_f16(lo).bits | static_cast<std::uint32_t>(to_f16(hi).bits) << 16;
+    return both(to_e5m2(lo, saturation::finite), to_e5m2(hi, saturation::finite));
 }
 
 /// The exact value of 16 bits. E: bf16 or f16.
