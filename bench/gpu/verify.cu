@@ -180,7 +180,7 @@ check_result compare_one(gemm_problem const& p, gemm_operands const& o, stopwatc
   params.b = operand_of(o.b, p.b);
   params.d = operand_of(o.d, p.d);
   params.k = p.k;
-  params.terms = make_bound_terms(p.k, 1.0F, 0.0F, p.d.type);
+  params.terms = make_bound_terms(p);
   params.step_unit = (static_cast<double>(p.k) * 17 / 16 + 2) * 0x1p-23;
   params.tally = reinterpret_cast<compare_tally*>(tally.data());
 

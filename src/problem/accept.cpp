@@ -2,7 +2,9 @@
 // accept.cpp  The rules a problem must keep, each with its code.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "tilewright/base/elem_text.hpp"
 #include "tilewright/problem/accept.hpp"
@@ -126,18 +128,83 @@ verdict check_results_apart(char const* name, matrix_desc const& d, gemm_problem
                    fmt::format("{} elements", stride), need, ""};
 }
 
+bool are_operands(elem a, elem b) {
+  a = multiplied_type(a), b = multiplied_type(b);
+  if (is_fp8(a) || is_8_bit_integer(a))
+    return is_fp8(a) == is_fp8(b) && is_8_bit_integer(a) == is_8_bit_integer(b);
+  return a == b && (a == elem::bf16 || a == elem::f16 || a == elem::tf32);
+}
+
+/// Results that operands of these types may have.
+std::vector<elem> result_types(elem a, elem b) {
+  using enum elem;
+  if (multiplied_type(a) == tf32) return {f32};
+  if (a == s8 && b == s8) return {s32, f32, bf16, f16};
+  if (is_8_bit_integer(a)) return {s32, bf16};
+  if (is_fp8(a) && a == e4m3 && b == e4m3) return {bf16, f16, f32, e4m3, e5m2};
+  if (is_fp8(a)) return {bf16, f32};
+  return {bf16, f16, f32};
+}
+
+std::string list_of(std::vector<elem> const& types) {
+  std::string text;
+  for (std::size_t i = 0; i < types.size(); ++i)
+    text += std::string(i == 0 ? "" : i + 1 == types.size() ? " or " : ", ") + name(types[i]);
+  return text;
+}
+
 verdict check_types(gemm_problem const& p) {
-  bool const operand_16 = p.a.type == elem::bf16 || p.a.type == elem::f16;
-  if (!operand_16 || p.a.type != p.b.type)
-    return rejection{"TW0404", "operand types",
-                     fmt::format("A {}, B {}", name(p.a.type), name(p.b.type)),
-                     "bf16 and bf16, or f16 and f16", "convert one operand to the other's type"};
-  auto const output = [](elem e) { return e == elem::bf16 || e == elem::f16 || e == elem::f32; };
-  if (!output(p.d.type))
-    return rejection{"TW0405", "type of D", std::string(name(p.d.type)), "bf16, f16 or f32", ""};
-  if (p.c && !output(p.c->type))
+  auto const operands = [&] { return fmt::format("A {}, B {}", name(p.a.type), name(p.b.type)); };
+  if (!are_operands(p.a.type, p.b.type)) {
+    bool const integer = is_8_bit_integer(p.a.type) || is_8_bit_integer(p.b.type);
+    return rejection{"TW0404", "operand types", operands(),
+                     "both bf16, both f16, each e4m3 or e5m2, each s8 or u8, or each f32 or tf32",
+                     integer ? "quantise both operands to 8-bit integers, or neither"
+                             : "convert one operand to the other's type"};
+  }
+  std::vector<elem> const results = result_types(p.a.type, p.b.type);
+  if (std::ranges::find(results, p.d.type) == results.end())
+    return rejection{"TW0405", "type of D", std::string(name(p.d.type)),
+                     fmt::format("{}, for {}", list_of(results), operands()),
+                     is_fp8(p.d.type) && is_fp8(p.a.type) ? "D of e4m3 or e5m2 needs two operands "
+                                                            "of e4m3; or convert D afterwards"
+                                                          : "convert D afterwards"};
+  bool const c_type =
+      !p.c || p.c->type == elem::bf16 || p.c->type == elem::f16 || p.c->type == elem::f32;
+  if (!c_type)
     return rejection{"TW0405", "type of C", std::string(name(p.c->type)), "bf16, f16 or f32", ""};
   return std::nullopt;
+}
+
+/// D of s32 is the sum itself: nothing is multiplied or added.
+verdict check_exact_result(gemm_problem const& p) {
+  if (p.d.type != elem::s32) return std::nullopt;
+  bool const scaled = p.alpha != 1.0F || (p.c && p.beta != 0.0F);
+  if (!scaled && !is_fused(p.epilogue) && !p.aux) return std::nullopt;
+  return rejection{"TW0438", "D of s32", scaled ? "alpha or beta C" : "a fused epilogue",
+                   "alpha = 1, no C and no epilogue: D is the sum itself",
+                   "D of f32, bf16 or f16 takes all of these"};
+}
+
+/// Sums of products of 8-bit integers are kept in 32 bits.
+verdict check_integer_sums(gemm_problem const& p) {
+  if (!is_8_bit_integer(p.a.type) || p.precision.wrapping_sums) return std::nullopt;
+  auto const largest = [](elem e) { return std::int64_t{e == elem::u8 ? 255 : 128}; };
+  std::int64_t const product = largest(p.a.type) * largest(p.b.type);
+  std::int64_t const most = ((std::int64_t{1} << 31) - 1) / product;
+  if (p.k <= most) return std::nullopt;
+  return rejection{"TW0439", "K of 8-bit integers", fmt::format("{}", p.k),
+                   fmt::format("at most {}: a sum of more products of {} and {} may exceed 32 bits",
+                               most, name(p.a.type), name(p.b.type)),
+                   "split K into several GEMMs, or accept sums modulo 2^32: "
+                   "precision.wrapping_sums, `tilewright gemm --wrap`"};
+}
+
+verdict check_precision(gemm_problem const& p) {
+  int const k = p.precision.promote_k;
+  if (k == 0 || k == 64 || k == 128) return std::nullopt;
+  return rejection{"TW0437", "promotion interval", fmt::format("{}", k), "128, 64 or 0 (never)",
+                   "sums of 8-bit floats are added to float32 sums every so many elements of K"};
 }
 
 /// Interleaved and split gates are loaded by TMA in groups of 8 columns: a group is whole, and each
@@ -199,6 +266,8 @@ std::optional<rejection> accept(gemm_problem const& p) {
   if (auto r = check_enumerators(p)) return r;
   if (auto r = check_extents(p)) return r;
   if (auto r = check_types(p)) return r;
+  if (auto r = check_precision(p)) return r;
+  if (auto r = check_integer_sums(p)) return r;
   if (auto r = check_batch(p)) return r;
   if (auto r = check_matrix("A", p.a, p.m, p.k, p.batch)) return r;
   if (auto r = check_matrix("B", p.b, p.k, p.n, p.batch)) return r;
@@ -213,7 +282,8 @@ std::optional<rejection> accept(gemm_problem const& p) {
   if (p.aux)
     if (auto r = check_results_apart("the auxiliary output", *p.aux, p, p.n)) return r;
   if (auto r = check_pointers(p)) return r;
-  return check_scalars(p);
+  if (auto r = check_scalars(p)) return r;
+  return check_exact_result(p);
 }
 
 }  // namespace tw

@@ -2,28 +2,96 @@
 // error_bound.cpp  The formulas of error_bound.hpp, step by step.
 #include "tilewright/problem/error_bound.hpp"
 
+#include <algorithm>
+#include <cfloat>
 #include <cmath>
 
 #include "problem/element_outcomes.hpp"
 
 namespace tw {
 
+namespace {
+
+/// (1 + u)^factors - 1.
+double grown(double factors, double u) { return std::expm1(factors * std::log1p(u)); }
+
+/// The error of a sum of K products of 8-bit floats, in units of T.
+double fp8_sum_unit(std::int64_t k, int promote_k) {
+  constexpr int step = 32;                    // products of one instruction
+  constexpr double v = (step + 1) * 0x1p-13;  // of one step
+  std::int64_t const one_sum = promote_k == 0 ? k : std::min<std::int64_t>(k, promote_k);
+  double const steps = std::ceil(static_cast<double>(one_sum) / step);
+  double const additions = promote_k == 0 ? 2 : 2.0 * static_cast<double>(k) / promote_k + 2;
+  double const within = grown(steps, v), across = grown(additions, 0x1p-24);
+  return within + across + within * across;
+}
+
+/// The int32 that 32 bits of an integer are.
+double wrapped(double x) {
+  double const low = x - std::floor(x * 0x1p-32) * 0x1p32;
+  return low >= 0x1p31 ? low - 0x1p32 : low;
+}
+
+/// The number in a type that saturates.
+expected_element saturated(expected_element e, double most) {
+  double const beyond = std::fabs(e.value) - most;
+  if (beyond > 0) {  // the bound reaches less far inside than it did around the value
+    e.bound = std::isinf(beyond) ? 0 : std::max(0.0, e.bound - beyond);
+    e.value = std::copysign(most, e.value);
+  }
+  e.far = e.far || e.plus_inf || e.minus_inf;
+  e.plus_inf = e.minus_inf = false;
+  return e;
+}
+
+}  // namespace
+
 bound_terms make_bound_terms(std::int64_t k, float alpha, float beta, elem d) {
   double const n = static_cast<double>(k);
   bound_terms t{};
   t.alpha = alpha;
   t.beta = beta;
-  t.sum_unit = std::expm1(n * std::log1p(0x1p-22)) + n * 0x1p-52;
+  t.sum_unit = grown(n, 0x1p-22) + n * 0x1p-52;
   t.sum_floor = n * 0x1p-126;
-  t.out_unit = d == elem::bf16 ? 0x1p-8 : d == elem::f16 ? 0x1p-11 : 0.0;
-  t.out_floor = d == elem::bf16 ? 0x1p-134 : d == elem::f16 ? 0x1p-25 : 0.0;
-  t.out_overflow = d == elem::f16 ? 65520.0 : d == elem::bf16 ? 0x1.FFp127 : 0x1.FFFFFFp127;
+  t.sum_most = FLT_MAX;
+  t.out_overflow = 0x1.FFFFFFp127;
+  switch (d) {
+    case elem::bf16:
+      t.out_unit = 0x1p-8, t.out_floor = 0x1p-134, t.out_overflow = 0x1.FFp127;
+      break;
+    case elem::f16: t.out_unit = 0x1p-11, t.out_floor = 0x1p-25, t.out_overflow = 65520; break;
+    case elem::e4m3: t.out_unit = 0x1p-4, t.out_floor = 0x1p-10, t.out_most = 448; break;
+    case elem::e5m2: t.out_unit = 0x1p-3, t.out_floor = 0x1p-17, t.out_most = 57344; break;
+    default: break;
+  }
+  return t;
+}
+
+bound_terms make_bound_terms(gemm_problem const& p) {
+  bound_terms t = make_bound_terms(p.k, p.alpha, p.beta, p.d.type);
+  double const n = static_cast<double>(p.k);
+  if (is_fp8(p.a.type)) {
+    t.sum_unit = fp8_sum_unit(p.k, p.precision.promote_k) + n * 0x1p-52;
+  } else if (is_8_bit_integer(p.a.type)) {
+    t.sum_unit = p.d.type == elem::s32 ? 0 : 0x1p-24;
+    t.sum_floor = 0;
+    t.wraps = p.precision.wrapping_sums;
+  } else if (p.a.type == elem::f16 && p.precision.f16_sums) {
+    double const steps = std::ceil(n / 16);
+    t.sum_unit += grown(steps, 17 * 0x1p-10);
+    t.sum_floor += steps * 17 * 0x1p-24;
+    t.sum_most = 65504;
+  }
   return t;
 }
 
 outcomes accumulated(exact_sum const& x, bound_terms const& t) {
   if (t.alpha == 0.0) return known(0);  // A and B take no part
-  return sum_of_products(x.s, x.t, t.sum_unit * x.t + t.sum_floor);
+  if (t.wraps) {
+    double const s = wrapped(x.s);
+    return sum_of_products(s, std::fabs(s), t.sum_unit * std::fabs(s), t.sum_most);
+  }
+  return sum_of_products(x.s, x.t, t.sum_unit * x.t + t.sum_floor, t.sum_most);
 }
 
 expected_element rounded_to_output(outcomes const& y, bound_terms const& t) {
@@ -31,14 +99,17 @@ expected_element rounded_to_output(outcomes const& y, bound_terms const& t) {
   outcomes const x = in_register(y);
   e.value = x.value;
   e.plus_inf = x.plus_inf, e.minus_inf = x.minus_inf, e.nan = x.nan, e.far = x.far;
-  if (!std::isfinite(x.value)) return e;
-  e.before_rounding = x.error;
-  e.bound = x.error + t.out_unit * x.magnitude() + t.out_floor;
-  return e;
+  if (std::isfinite(x.value)) {
+    e.before_rounding = x.error;
+    e.bound = x.error + t.out_unit * x.magnitude() + t.out_floor;
+  }
+  return t.out_most > 0 ? saturated(e, t.out_most) : e;
 }
 
 expected_element expect_element(exact_sum const& x, bound_terms const& t) {
-  outcomes y = times(known(t.alpha), accumulated(x, t));
+  outcomes const sum = accumulated(x, t);
+  if (t.sum_unit == 0) return rounded_to_output(sum, t);  // D is the sum itself
+  outcomes y = times(known(t.alpha), sum);
   if (t.beta != 0.0) y = plus(y, times(known(t.beta), known(x.c)));
   return rounded_to_output(y, t);
 }

@@ -92,7 +92,7 @@ outcomes in_register(outcomes x) {
   return x;
 }
 
-outcomes sum_of_products(double sum, double magnitudes, double error) {
+outcomes sum_of_products(double sum, double magnitudes, double error, double most) {
   outcomes r{.value = sum, .error = std::isfinite(sum) ? error : 0};
   // A partial sum lies between the sum of the negative products and that of the positive ones.
   double const finite = std::isfinite(sum) ? sum : 0;
@@ -100,7 +100,7 @@ outcomes sum_of_products(double sum, double magnitudes, double error) {
   double const all = std::fmax(magnitudes, std::fabs(finite));
   double const positive = (all + finite + slack) / 2 + error;
   double const negative = (all - finite + slack) / 2 + error;
-  bool const up = !(positive < FLT_MAX), down = !(negative < FLT_MAX);
+  bool const up = !(positive < most), down = !(negative < most);
   add_class_of_value(r);
   r.nan = r.nan || (up && (down || r.minus_inf)) || (down && r.plus_inf);
   if (std::isfinite(sum)) r.plus_inf = up, r.minus_inf = down;

@@ -32,7 +32,8 @@ outcomes times(outcomes const& a, outcomes const& b);
 outcomes in_register(outcomes x);
 
 /// A sum of products in any order. sum: exact, infinite or NaN where a product is; magnitudes: sum
-/// of |a b| over the finite terms; error: how far a finite sum may be from the exact one.
-outcomes sum_of_products(double sum, double magnitudes, double error);
+/// of |a b| over the finite terms; error: how far a finite sum may be from the exact one; most: the
+/// largest finite sum.
+outcomes sum_of_products(double sum, double magnitudes, double error, double most = FLT_MAX);
 
 }  // namespace tw

@@ -2,8 +2,10 @@
 // reference.cpp  Element access by order and pitch, and the innermost of the three loops.
 #include "tilewright/problem/reference.hpp"
 
+#include <bit>
 #include <cmath>
 #include <cstring>
+#include <type_traits>
 
 #include "tilewright/base/convert.hpp"
 
@@ -15,7 +17,10 @@ template <class T>
 double load(void const* base, std::int64_t index) {
   T value;
   std::memcpy(&value, static_cast<char const*>(base) + index * std::int64_t{sizeof(T)}, sizeof(T));
-  return to_float(value);
+  if constexpr (std::is_integral_v<T>)
+    return value;  // exact, of 32 bits too
+  else
+    return to_float(value);
 }
 
 }  // namespace
@@ -42,6 +47,20 @@ double load_element(matrix_desc const& m, void const* base, std::int64_t row, st
     case elem::e2m1: break;  // packed: no matrix of a gemm_problem has them (TW0404)
   }
   return NAN;
+}
+
+double multiplied_value(elem type, double x) {
+  if (multiplied_type(type) != elem::tf32 || std::isnan(x)) return x;
+  constexpr std::uint32_t low_bits = 0x1FFFU;
+  auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(x));
+  if (type == elem::f32)  // ties to even, as TMA rounds
+    bits += low_bits / 2 + (bits >> 13 & 1U);
+  return std::bit_cast<float>(bits & ~low_bits);
+}
+
+double load_operand(matrix_desc const& m, void const* base, std::int64_t row, std::int64_t col,
+                    std::int64_t batch) {
+  return multiplied_value(m.type, load_element(m, base, row, col, batch));
 }
 
 product_columns columns_of(gemm_problem const& p, std::int64_t col) {
@@ -78,7 +97,7 @@ exact_fused reference_fused(gemm_problem const& p, gemm_operands const& o, std::
   auto const sum = [&](exact_linear& x, std::int64_t j) {
     for (std::int64_t k = 0; k < p.k; ++k) {
       double const product =
-          load_element(p.a, o.a, row, k, batch) * load_element(p.b, o.b, k, j, batch);
+          load_operand(p.a, o.a, row, k, batch) * load_operand(p.b, o.b, k, j, batch);
       x.s += product;
       if (std::isfinite(product)) x.t += std::fabs(product);
     }
@@ -94,7 +113,7 @@ exact_sum reference_element(gemm_problem const& p, gemm_operands const& o, std::
   exact_sum x{0.0, 0.0, p.c ? load_element(*p.c, o.c, row, col, batch) : 0.0};
   for (std::int64_t k = 0; k < p.k; ++k) {
     double const product =
-        load_element(p.a, o.a, row, k, batch) * load_element(p.b, o.b, k, col, batch);
+        load_operand(p.a, o.a, row, k, batch) * load_operand(p.b, o.b, k, col, batch);
     x.s += product;
     if (std::isfinite(product)) x.t += std::fabs(product);
   }

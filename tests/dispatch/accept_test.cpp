@@ -14,6 +14,26 @@ struct bad_case {
   void (*spoil)(gemm_problem&);
 };
 
+/// The longest K of which no sum of products can leave 32 bits, and one more.
+TEST(Accept, SumsOfIntegersStayWithin32Bits) {
+  struct row {
+    elem a, b;
+    std::int64_t product;
+  };
+  for (row const& r : {row{elem::s8, elem::s8, 128 * 128},
+                       {elem::s8, elem::u8, 128 * 255},
+                       {elem::u8, elem::s8, 255 * 128},
+                       {elem::u8, elem::u8, 255 * 255}}) {
+    gemm_problem p = tn(64, 64, ((std::int64_t{1} << 31) - 1) / r.product);
+    p.a.type = r.a, p.b.type = r.b, p.d.type = elem::s32;
+    EXPECT_FALSE(accept(p)) << name(r.a) << name(r.b);
+    p.k = p.a.pitch_elems = p.b.pitch_elems = p.k + 1;
+    EXPECT_EQ(accept(p).value().code, "TW0439");
+    p.precision.wrapping_sums = true;
+    EXPECT_FALSE(accept(p));
+  }
+}
+
 TEST(Accept, RefusesWithTheCodeOfTheRule) {
   bad_case const cases[] = {
       {"TW0401", [](gemm_problem& p) { p.m = 0; }},
@@ -24,7 +44,33 @@ TEST(Accept, RefusesWithTheCodeOfTheRule) {
       {"TW0402", [](gemm_problem& p) { p.d.pitch_elems = p.n - 1; }},
       {"TW0403", [](gemm_problem& p) { p.a.pitch_elems = std::int64_t{1} << 45; }},
       {"TW0404", [](gemm_problem& p) { p.a.type = elem::f16; }},
-      {"TW0404", [](gemm_problem& p) { p.a.type = p.b.type = elem::f32; }},
+      {"TW0404", [](gemm_problem& p) { p.a.type = elem::e4m3, p.b.type = elem::s8; }},
+      {"TW0404", [](gemm_problem& p) { p.a.type = p.b.type = elem::s32; }},
+      {"TW0405", [](gemm_problem& p) { p.a.type = p.b.type = elem::tf32; }},
+      {"TW0405",
+       [](gemm_problem& p) {
+         p.a.type = elem::e4m3, p.b.type = elem::e5m2, p.d.type = elem::e4m3;
+       }},
+      {"TW0437",
+       [](gemm_problem& p) {
+         p.a.type = p.b.type = elem::e4m3;
+         p.precision.promote_k = 256;
+       }},
+      {"TW0438",
+       [](gemm_problem& p) {
+         p.a.type = p.b.type = elem::s8, p.d.type = elem::s32;
+         p.alpha = 0.5F;
+       }},
+      {"TW0438",
+       [](gemm_problem& p) {
+         p.a.type = p.b.type = elem::s8, p.d.type = elem::s32;
+         p.epilogue.act = activation::relu;
+       }},
+      {"TW0439",
+       [](gemm_problem& p) {
+         p.a.type = p.b.type = elem::s8, p.d.type = elem::s32;
+         p.k = p.a.pitch_elems = p.b.pitch_elems = 1 << 17;
+       }},
       {"TW0405", [](gemm_problem& p) { p.d.type = elem::e4m3; }},
       {"TW0405",
        [](gemm_problem& p) {

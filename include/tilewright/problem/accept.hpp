@@ -17,7 +17,8 @@ constexpr bool computes_nothing(gemm_problem const& p) {
 
 /// Nothing, or the first rule that the problem breaks: TW0401 extents, TW0402 pitch, TW0403 size,
 /// TW0404 and TW0405 types, TW0406 and TW0407 alpha and beta, TW0411 to TW0413 and TW0415 the
-/// epilogue, TW0416 values that are no enumerator, TW0420 to TW0425 batches.
+/// epilogue, TW0416 values that are no enumerator, TW0420 to TW0425 batches, TW0437 to TW0439 how
+/// sums are kept.
 std::optional<rejection> accept(gemm_problem const& p);
 
 }  // namespace tw

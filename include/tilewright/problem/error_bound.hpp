@@ -19,13 +19,27 @@
 //    whatever b and the order. Along the K products this grows to
 //                          |S' - S| <= E = ((1 + u)^K - 1) T,
 //    Higham's usual argument with the larger unit; plus K 2^-126 for results that may be flushed
-//    because they are below float32's normal range. (For 16-bit operands: the fp8 sums of Hopper
-//    keep fewer bits than float32.)
+//    because they are below float32's normal range.
+//    The others:
+//      e4m3, e5m2  The products have at most 8 significant bits, and a step of 32 products and the
+//                  running sum keeps 13 bits below the largest addend's power of two (measured on
+//                  an H100, m64n8k32). Each of its 33 addends loses less than 2^-13 of the largest:
+//                  v = 33 2^-13 of the sum of their magnitudes. With a promotion every P elements
+//                  of K a sum has s = P / 32 steps, then at most 2 K / P + 2 additions in float32,
+//                  those of split K included:
+//                          E = ((1 + v)^s (1 + 2^-24)^(2 K / P + 2) - 1) T
+//                  Without, s = K / 32.
+//      s8, u8      The sum is exact. It is rounded once to float32, by 2^-24; not where D is s32.
+//                  Where sums may wrap around, S is the number that 32 bits hold of it.
+//      f32, tf32   S is the sum over the operands as tf32, whose products are exact too.
+//      f16 sums    of f16 operands: a step of 16 products loses less than 17 2^-10 of its addends'
+//                  magnitudes, or 2^-24 below f16's normal range, and is infinite beyond it.
 // 3. Epilogue. alpha S', beta c and their sum are rounded to nearest, each by at most 2^-24 of its
 //    result (fewer roundings if they are fused):
 //          E' = |alpha| E + (2^-23 + 2^-48) (|alpha| (|S| + E) + |beta c|) + 2^-124.
 // 4. Output. One rounding to nearest: half a last bit of the result, 2^-8 of it for bf16, 2^-11 for
-//    f16, or half of the smallest subnormal. The bound is the sum.
+//    f16, 2^-4 for e4m3, 2^-3 for e5m2, or half of the smallest subnormal. The bound is the sum.
+//    8-bit floats saturate: beyond the largest finite number, and for infinities, D is that.
 // The reference is computed in float64 and errs by at most K 2^-52 T, which is added to E.
 //
 // Infinities and NaN. Every number of the kernel has a set of possible outcomes: an interval around
@@ -42,6 +56,7 @@
 #include <cstdint>
 
 #include "tilewright/base/elem.hpp"
+#include "tilewright/problem/gemm.hpp"
 
 namespace tw {
 
@@ -58,8 +73,13 @@ struct bound_terms {
   double out_unit;      // half a last bit of D's type, relative to the value
   double out_floor;     // half of its smallest subnormal
   double out_overflow;  // the smallest magnitude that rounds to infinity
+  double out_most;      // not 0: D saturates at this magnitude
+  double sum_most;      // the largest finite sum that the tensor core keeps
+  bool wraps;           // a sum is what 32 bits hold of it
 };
 
+bound_terms make_bound_terms(gemm_problem const& p);
+/// Of 16-bit operands.
 bound_terms make_bound_terms(std::int64_t k, float alpha, float beta, elem d);
 
 /// The exact result alpha S + beta c, or the infinity or NaN that it is, the two bounds around it,

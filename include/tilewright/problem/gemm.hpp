@@ -7,6 +7,7 @@
 
 #include "tilewright/base/elem.hpp"
 #include "tilewright/problem/epilogue.hpp"
+#include "tilewright/problem/precision.hpp"
 
 namespace tw {
 
@@ -31,8 +32,14 @@ struct matrix_desc {
   bool operator==(matrix_desc const&) const = default;
 };
 
-/// D(m,n) = alpha * A(m,k) * B(k,n) + beta * C(m,n), accumulated in float32.
-/// A and B have the same 16-bit type. C is present exactly when beta takes part. With alpha == 0,
+/// D(m,n) = alpha * A(m,k) * B(k,n) + beta * C(m,n). Operands of A and B, and how sums are kept:
+///   bf16, f16       float32; f16 sums of f16 operands where precision.f16_sums allows them
+///   e4m3, e5m2      A and B of either type: float32, promoted as precision.promote_k says
+///   s8, u8          A and B of either type: exact, in 32 bits; then float32 for the epilogue
+///   f32             as tf32, each element rounded to nearest even on its way to shared memory
+///   tf32            float32; of numbers that are not tf32 the tensor core ignores the low 13 bits
+/// D of 8-bit floats saturates: what is beyond the largest finite number becomes that. D of s32 is
+/// the sum itself. C is present exactly when beta takes part. With alpha == 0,
 /// A B does not take part, as in BLAS: infinities and NaNs in A and B do not reach D.
 /// "TN" of the field: A row_major, B col_major (both K-major).
 /// With batch > 1, that many products of the same shape: matrix i of each operand lies i batch
@@ -48,6 +55,7 @@ struct gemm_problem {
   float beta = 0.0F;
   std::int64_t batch = 1;
   gemm_epilogue epilogue = {};  // with a gate D and C are (m, n/2)
+  gemm_precision precision = {};
   /// (m, n): x of the epilogue, before its activation, with the type and order of D.
   std::optional<matrix_desc> aux = std::nullopt;
 

@@ -14,6 +14,14 @@ namespace tw {
 double load_element(matrix_desc const& m, void const* base, std::int64_t row, std::int64_t col,
                     std::int64_t batch = 0);
 
+/// A number of this type as the tensor core multiplies it: f32 is rounded to tf32, and tf32 loses
+/// the 13 bits below its mantissa.
+double multiplied_value(elem type, double x);
+
+/// The same of an element of A or B.
+double load_operand(matrix_desc const& m, void const* base, std::int64_t row, std::int64_t col,
+                    std::int64_t batch = 0);
+
 /// S, T and c of element (row, col) of matrix `batch`; error_bound.hpp says what D may then be.
 /// Operands are host pointers.
 exact_sum reference_element(gemm_problem const& p, gemm_operands const& o, std::int64_t row,
