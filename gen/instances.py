@@ -3,9 +3,10 @@
 """instances.py  Reads the lists of compiled kernels, and writes the sources that compile them.
 
 A family is a folder src/family/FAMILY with two files for this script:
-  instances.txt  a table: one row per kernel without its types; the columns AB:D say for which
+  instances.txt  tables: one row per kernel without its types; the columns AB:D say for which
                  majors it is compiled, and the column "representative" which of these kernels
-                 TW_KERNELS=representative builds
+                 TW_KERNELS=representative builds. Operands of different types are AxB:D. A line
+                 of column names begins each table.
   instances.py   COLUMNS before these, CONFIG and PARAMS (names in C++), and describe(), which turns
                  a row's cells, types and majors into the kernel's name, the texts of it that the
                  table has, and the configuration in C++
@@ -88,14 +89,14 @@ def read_family(folder):
         where, cells = f"{os.path.relpath(path, ROOT)}:{number}", line.split()
         if not cells or line.startswith("#"):
             continue
-        if columns is None:
+        if columns is None or cells[0] == description.COLUMNS[0]:
             columns = cells
             pairs = [c for c in columns if ":" in c]
             if columns != [*description.COLUMNS, *pairs, "representative"]:
                 raise Problem(f"{where}: columns are not {', '.join(description.COLUMNS)}, "
                               "then pairs AB:D, then representative")
             for ab, d in (p.split(":") for p in pairs):
-                if ab not in ELEMENTS or d not in ELEMENTS:
+                if not set(ab.split("x")) <= set(ELEMENTS) or d not in ELEMENTS:
                     raise Problem(f"{where}: {ab}:{d} names an unknown element type")
             continue
         if len(cells) != len(columns):
@@ -106,7 +107,8 @@ def read_family(folder):
         for types, majors in compiled:
             ab, d = types.split(":")
             try:
-                described = description.describe(row, ab, d, majors, ELEMENTS[ab])
+                described = description.describe(row, ab, d, majors,
+                                                 ELEMENTS[ab.split("x")[0]])
             except ValueError as e:
                 raise Problem(f"{where}: {e}") from e
             i = Instance(folder.name, len(instances), ab, d, majors, described,

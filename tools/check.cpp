@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <type_traits>
 #include <vector>
 
 #include "tilewright/base/convert.hpp"
@@ -32,7 +33,10 @@ void load_typed(matrix_desc const& m, void const* base, indices const& rows, std
     T value;  // by memcpy: the data of a file need not be aligned
     std::int64_t const at = row * row_step + col * col_step;
     std::memcpy(&value, bytes + at * std::int64_t{sizeof(T)}, sizeof(T));
-    return static_cast<double>(to_float(value));
+    if constexpr (std::is_integral_v<T>)
+      return static_cast<double>(value);
+    else
+      return static_cast<double>(to_float(value));
   };
   auto const n = static_cast<std::int64_t>(rows.size());
   if (m.ord == order::row_major) {
@@ -51,9 +55,25 @@ void load_typed(matrix_desc const& m, void const* base, indices const& rows, std
 
 void load(matrix_desc const& m, void const* base, indices const& rows, std::int64_t first_col,
           std::int64_t cols, double* out) {
-  if (m.type == elem::f32) return load_typed<float>(m, base, rows, first_col, cols, out);
-  if (m.type == elem::f16) return load_typed<f16>(m, base, rows, first_col, cols, out);
-  load_typed<bf16>(m, base, rows, first_col, cols, out);
+  switch (m.type) {
+    case elem::f32:
+    case elem::tf32: return load_typed<float>(m, base, rows, first_col, cols, out);
+    case elem::f16: return load_typed<f16>(m, base, rows, first_col, cols, out);
+    case elem::e4m3: return load_typed<e4m3>(m, base, rows, first_col, cols, out);
+    case elem::e5m2: return load_typed<e5m2>(m, base, rows, first_col, cols, out);
+    case elem::s32: return load_typed<std::int32_t>(m, base, rows, first_col, cols, out);
+    case elem::s8: return load_typed<std::int8_t>(m, base, rows, first_col, cols, out);
+    case elem::u8: return load_typed<std::uint8_t>(m, base, rows, first_col, cols, out);
+    default: return load_typed<bf16>(m, base, rows, first_col, cols, out);
+  }
+}
+
+/// The same of A or B, as the tensor core multiplies it.
+void load_operand_panel(matrix_desc const& m, void const* base, indices const& rows,
+                        std::int64_t first_col, std::int64_t cols, std::vector<double>& out) {
+  load(m, base, rows, first_col, cols, out.data());
+  if (multiplied_type(m.type) != elem::tf32) return;
+  for (double& x : out) x = multiplied_value(m.type, x);
 }
 
 indices range(std::int64_t first, std::int64_t count) {
@@ -88,8 +108,8 @@ class block_sums {
       std::int64_t const depth = std::min(panel_depth, p.k - k);
       a_.resize(static_cast<std::size_t>(m * depth));
       b_.resize(static_cast<std::size_t>(depth * cols));
-      load(p.a, o.a, rows, k, depth, a_.data());
-      load(p.b, o.b, range(k, depth), first_col, cols, b_.data());
+      load_operand_panel(p.a, o.a, rows, k, depth, a_);
+      load_operand_panel(p.b, o.b, range(k, depth), first_col, cols, b_);
       add_infinite_products(m, cols, depth);
       multiply(m, cols, depth, s);
       for (auto* panel : {&a_, &b_}) {
@@ -224,7 +244,7 @@ check_report check_one(gemm_problem const& p, gemm_operands const& o, double max
   indices const all = chosen_rows(p.m, static_cast<std::int64_t>(affordable));
   if (is_fused(p.epilogue) || p.aux) return check_fused(p, o, all);
   auto const total = static_cast<std::int64_t>(all.size());
-  bound_terms const terms = make_bound_terms(p.k, p.alpha, p.beta, p.d.type);
+  bound_terms const terms = make_bound_terms(p);
   check_report report{p.m, total, p.n, 0, 0, {}, {}};
   block_sums sums;
   std::vector<double> d, c(static_cast<std::size_t>(panel_rows * panel_cols), 0.0);

@@ -7,6 +7,7 @@
 #include "dispatch/plan_cache.hpp"
 #include "family/bind.hpp"
 #include "tilewright/arch/emu/options.hpp"
+#include "tilewright/kernel/repitch/rearrange.hpp"
 #include "tilewright/kernel/repitch/repitch.hpp"
 #include "tilewright/problem/accept.hpp"
 
@@ -38,7 +39,9 @@ void gemm_emulated(gemm_plan const& plan, gemm_operands const& given, emu_option
   before.progress = nullptr;
   before.record = nullptr;
   if (before.live_clusters == 0) before.live_clusters = 1;  // their CTAs do not wait for each other
-  if (form.copied()) launch<repitch>(repitch::ctas(form.copies), form.copies, before);
+  if (form.any(form.copies)) launch<repitch>(repitch::ctas(form.copies), form.copies, before);
+  if (form.any(form.rearranged))
+    launch<rearrange>(rearrange::ctas(form.rearranged), form.rearranged, before);
   emu_options run = opt;
   run.pdl = early || form.copied();
   plan.family->launch_emulated(plan, form, run);

@@ -101,9 +101,12 @@ void gemm(gemm_plan const& plan, gemm_operands const& given, cudaStream_t stream
   check_plan(plan);
   launch_form const form = form_of(plan, given);
   bool const early = how.pdl.value_or(plan.starts_early);
-  if (form.copied())
+  if (form.any(form.copies))
     must(repitch_operands(form.copies, stream, early),
          "launch that copies operands to padded lines");
+  if (form.any(form.rearranged))
+    must(rearrange_operands(form.rearranged, stream, early),
+         "launch that copies operands to K-major lines");
   bool const pdl = early || form.copied();  // copies come before it, and follow what came before
   must(static_cast<cudaError_t>(plan.family->launch_gpu(plan, form, stream, pdl)), "kernel launch");
 }

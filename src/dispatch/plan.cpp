@@ -31,6 +31,21 @@ std::string slower_path(char const* matrix, matrix_desc const& m, char const* co
       consequence);
 }
 
+/// Why an operand of 8 or 32 bits is copied first.
+std::string rearranged_path(char const* matrix, matrix_desc const& from, matrix_desc const& to,
+                            std::int64_t elems) {
+  double const mb = static_cast<double>(elems * size_bytes(to.type)) * 1e-6;
+  if (from.ord == to.ord)
+    return slower_path(matrix, from, "it is copied to padded lines in the workspace first");
+  return fmt::format(
+      "{}: wgmma reads {} operands contiguous along K only; it is transposed in the workspace "
+      "first "
+      "({:.1f} MB). {} avoids this",
+      matrix, name(multiplied_type(to.type)), mb,
+      matrix[0] == 'A' ? "A stored as (M, K) row by row"
+                       : "B stored as (N, K) row by row (`tilewright gemm --transpose-b`)");
+}
+
 std::string split_sectors(char const* matrix, matrix_desc const& m) {
   return fmt::format(
       "{}: leading dimension of {} bytes is not a multiple of 32: TMA rows straddle L2 "
@@ -91,14 +106,19 @@ gemm_plan common_plan(gemm_problem const& p, gemm_problem const& whole, bool swa
   gemm_problem const& q = base.normal;
   std::int64_t const a_lines = extents_of_a(q).outer, b_lines = extents_of_b(q).outer;
   bool const d_m = q.d.ord == order::col_major;
-  base.repitch_a = !tma_addressable(q.a, a_lines, q.batch, o.a);
-  base.repitch_b = !tma_addressable(q.b, b_lines, q.batch, o.b);
+  choose_copies(base, o);
   base.direct_d = !tma_addressable(q.d, d_m ? result_cols(q.epilogue, q.n) : q.m, q.batch, o.d);
   char const* const first = swapped ? "B" : "A";
   char const* const second = swapped ? "A" : "B";
   char const* const copied = "it is copied to padded lines in the workspace first";
-  if (base.repitch_a) base.hints.push_back(slower_path(first, q.a, copied));
-  if (base.repitch_b) base.hints.push_back(slower_path(second, q.b, copied));
+  if (base.from_a)
+    base.hints.push_back(rearranged_path(first, *base.from_a, q.a, q.m * q.k));
+  else if (base.repitch_a)
+    base.hints.push_back(slower_path(first, q.a, copied));
+  if (base.from_b)
+    base.hints.push_back(rearranged_path(second, *base.from_b, q.b, q.n * q.k));
+  else if (base.repitch_b)
+    base.hints.push_back(slower_path(second, q.b, copied));
   if (!base.repitch_a && splits_sectors(q.a, a_lines))
     base.hints.push_back(split_sectors(first, q.a));
   if (!base.repitch_b && splits_sectors(q.b, b_lines))

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// repitch.cu  Compiles and starts kernel/repitch/repitch.hpp.
+// repitch.cu  Compiles and starts kernel/repitch/repitch.hpp and rearrange.hpp.
 #include "dispatch/repitch.hpp"
 
 #include "tilewright/arch/cuda/launch.hpp"
+#include "tilewright/kernel/repitch/rearrange.hpp"
 #include "tilewright/kernel/repitch/repitch.hpp"
 
 namespace tw {
 
 cudaError_t repitch_operands(repitch_params const& p, cudaStream_t stream, bool pdl) {
   return launch<repitch>(repitch::ctas(p), p, stream, pdl);
+}
+
+cudaError_t rearrange_operands(rearrange_params const& p, cudaStream_t stream, bool pdl) {
+  return launch<rearrange>(rearrange::ctas(p), p, stream, pdl);
 }
 
 }  // namespace tw

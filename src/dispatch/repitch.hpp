@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// repitch.hpp  The launch that copies operands to a pitch that TMA can address.
+// repitch.hpp  The launches that copy operands to a pitch that TMA can address.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -10,5 +10,7 @@ namespace tw {
 
 /// Starts kernel/repitch/repitch.hpp on `stream`. pdl: as in arch/cuda/launch.hpp.
 cudaError_t repitch_operands(repitch_params const& p, cudaStream_t stream, bool pdl);
+/// The same for kernel/repitch/rearrange.hpp.
+cudaError_t rearrange_operands(rearrange_params const& p, cudaStream_t stream, bool pdl);
 
 }  // namespace tw

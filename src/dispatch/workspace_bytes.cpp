@@ -16,8 +16,7 @@ std::int64_t gemm_workspace_bytes(gemm_problem const& p, gemm_operands const& o,
         std::max(for_shared_tiles, gemm_workspace_zeros + f->max_partials_bytes(dev.sm_count));
   gemm_plan copies;
   copies.normal = p;
-  copies.repitch_a = !tma_addressable(p.a, extents_of_a(p).outer, p.batch, o.a);
-  copies.repitch_b = !tma_addressable(p.b, extents_of_b(p).outer, p.batch, o.b);
+  choose_copies(copies, o);
   return for_shared_tiles + workspace_of(copies).bytes;
 }
 

@@ -26,7 +26,7 @@ padded padded_copy(matrix_desc const& m, extents e, std::int64_t batch) {
 launch_form form_of(gemm_plan const& plan, gemm_operands const& given) {
   check_operands(plan.problem, given);
   check_workspace(plan, given);
-  launch_form f{plan.normal, plan.swapped ? transposed(given) : given, {}};
+  launch_form f{plan.normal, plan.swapped ? transposed(given) : given, {}, {}};
   if (!plan.repitch_a && !plan.repitch_b) return f;
   workspace_layout const where = workspace_of(plan);
   auto const copy = [&](repitch_of& c, matrix_desc& m, extents e, void const*& base,
@@ -47,13 +47,54 @@ launch_form form_of(gemm_plan const& plan, gemm_operands const& given) {
     m.batch_stride_elems = target.batch_stride_elems;
     base = to;
   };
-  if (plan.repitch_a)
-    copy(f.copies.operand[0], f.problem.a, extents_of_a(f.problem), f.operands.a,
-         f.operands.a_array, where.copy_a);
-  if (plan.repitch_b)
-    copy(f.copies.operand[1], f.problem.b, extents_of_b(f.problem), f.operands.b,
-         f.operands.b_array, where.copy_b);
+  auto const rearrange = [&](rearrange_of& c, matrix_desc const& from, matrix_desc const& m,
+                             extents e, void const*& base, void const* const* array,
+                             std::int64_t offset) {
+    void* const to = static_cast<std::byte*>(f.operands.workspace) + offset;
+    auto const count = [](std::int64_t n) { return static_cast<std::uint32_t>(n); };
+    c = {base,
+         from.has_pointers() ? array : nullptr,
+         to,
+         from.pitch_elems,
+         from.batch_stride_elems,
+         m.pitch_elems,
+         count(e.inner),
+         count(e.outer),
+         count(padded_copy(m, e, f.problem.batch).matrices),
+         size_bytes(m.type),
+         from.ord != m.ord};
+    base = to;
+  };
+  gemm_operands& o = f.operands;
+  extents const a = extents_of_a(f.problem), b = extents_of_b(f.problem);
+  if (plan.from_a)
+    rearrange(f.rearranged.operand[0], *plan.from_a, f.problem.a, a, o.a, o.a_array, where.copy_a);
+  else if (plan.repitch_a)
+    copy(f.copies.operand[0], f.problem.a, a, o.a, o.a_array, where.copy_a);
+  if (plan.from_b)
+    rearrange(f.rearranged.operand[1], *plan.from_b, f.problem.b, b, o.b, o.b_array, where.copy_b);
+  else if (plan.repitch_b)
+    copy(f.copies.operand[1], f.problem.b, b, o.b, o.b_array, where.copy_b);
   return f;
+}
+
+void choose_copies(gemm_plan& plan, gemm_operands const& o) {
+  gemm_problem& q = plan.normal;
+  auto const choose = [&](matrix_desc& m, order k_major, std::int64_t lines, void const* base,
+                          bool& copied, std::optional<matrix_desc>& from) {
+    elem const type = multiplied_type(m.type);
+    std::int64_t const outer = m.ord == k_major ? lines : q.k;
+    copied = !tma_addressable(m, outer, q.batch, base);
+    if (size_bytes(type) == 2) return;
+    copied = copied || (traits_of(type).k_major_only && m.ord != k_major);
+    if (!copied) return;
+    from = m;
+    m.ord = k_major;
+    padded const copy = padded_copy(m, {q.k, lines}, q.batch);
+    m.pitch_elems = copy.pitch_elems, m.batch_stride_elems = copy.batch_stride_elems;
+  };
+  choose(q.a, order::row_major, q.m, o.a, plan.repitch_a, plan.from_a);
+  choose(q.b, order::col_major, q.n, o.b, plan.repitch_b, plan.from_b);
 }
 
 extents extents_of_a(gemm_problem const& q) {

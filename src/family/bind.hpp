@@ -31,13 +31,22 @@ struct padded {
 };
 padded padded_copy(matrix_desc const& m, extents e, std::int64_t batch);
 
+/// Sets which operands of plan.normal are copied first, and puts the copies that are rearranged in
+/// their place. `o` has the operands of plan.normal.
+void choose_copies(gemm_plan& plan, gemm_operands const& o);
+
 /// A launch as run: the normal form, its operands, and the copies in the workspace that take the
 /// place of operands TMA cannot address.
 struct launch_form {
   gemm_problem problem;
   gemm_operands operands;
-  repitch_params copies;
-  bool copied() const { return copies.operand[0].to != nullptr || copies.operand[1].to != nullptr; }
+  repitch_params copies;        // of 16-bit operands
+  rearrange_params rearranged;  // of others
+  bool copied() const { return any(copies) || any(rearranged); }
+  template <class Params>
+  static bool any(Params const& p) {
+    return p.operand[0].to != nullptr || p.operand[1].to != nullptr;
+  }
 };
 
 /// Checks the operands and the workspace (TW0408 to TW0410).

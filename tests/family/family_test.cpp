@@ -49,7 +49,11 @@ gemm_problem problem_of(kernel_facts const& f, std::mt19937& rng) {
   using enum order;
   bool const a_k = f.a == operand_major::k, b_k = f.b == operand_major::k;
   p.a = {f.ab, a_k ? row_major : col_major, a_k ? p.k : p.m};
-  p.b = {f.ab, b_k ? col_major : row_major, b_k ? p.k : p.n};
+  p.b = {f.b_type.value_or(f.ab), b_k ? col_major : row_major, b_k ? p.k : p.n};
+  // Lines of whole 16 bytes, which need no copy.
+  for (matrix_desc* m : {&p.a, &p.b})
+    m->pitch_elems = (m->pitch_elems + f.ld_step - 1) / f.ld_step * f.ld_step;
+  p.precision = f.precision;
   order const d = f.d_order.value_or(row_major);
   std::int64_t const d_cols = f.gated ? p.n / 2 : p.n;
   p.d = {f.d, d, d == row_major ? d_cols : p.m};
@@ -93,7 +97,7 @@ TEST(Family, APlanCarriesTheNameAndTheTimeThatItsFamilyGives) {
 
 TEST(KernelSet, EachPairOfTypesAndMajorsHasARepresentative) {
   auto const key = [](gemm_config const& c) {
-    return std::tuple(c.ab, c.d, c.a_mn, c.b_mn, c.fused != fusion::none);
+    return std::tuple(c.ab, c.b(), c.d, c.a_mn, c.b_mn, c.fused != fusion::none);
   };
   std::set<decltype(key({}))> all, represented;
   for (auto const& i : sm90_gemm_family::instances()) {

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <random>
@@ -48,23 +49,36 @@ struct matrix {
   }
   double load(std::int64_t r, std::int64_t c, std::int64_t product) const {
     std::byte const* p = bytes.data() + at(r, c, product);
-    if (desc.type == elem::f32) {
-      float f;
-      std::memcpy(&f, p, 4);
-      return f;
+    std::uint32_t word = 0;
+    std::memcpy(&word, p, static_cast<std::size_t>(size_bytes(desc.type)));
+    auto const half = static_cast<std::uint16_t>(word);
+    auto const byte = static_cast<std::uint8_t>(word);
+    switch (desc.type) {
+      case elem::f32:
+      case elem::tf32: return std::bit_cast<float>(word);
+      case elem::f16: return to_float(f16{half});
+      case elem::e4m3: return to_float(e4m3{byte});
+      case elem::e5m2: return to_float(e5m2{byte});
+      case elem::s32: return std::bit_cast<std::int32_t>(word);
+      case elem::s8: return std::bit_cast<std::int8_t>(byte);
+      case elem::u8: return byte;
+      default: return to_float(bf16{half});
     }
-    std::uint16_t h;
-    std::memcpy(&h, p, 2);
-    return desc.type == elem::bf16 ? to_float(bf16{h}) : to_float(f16{h});
   }
   void store(std::int64_t r, std::int64_t c, std::int64_t product, float f) {
     std::byte* p = bytes.data() + at(r, c, product);
-    if (desc.type == elem::f32) {
-      std::memcpy(p, &f, 4);
-      return;
+    auto const put = [&](auto value) { std::memcpy(p, &value, sizeof(value)); };
+    switch (desc.type) {
+      case elem::f32:
+      case elem::tf32: return put(f);
+      case elem::f16: return put(to_f16(f));
+      case elem::e4m3: return put(to_e4m3(f, saturation::none));
+      case elem::e5m2: return put(to_e5m2(f, saturation::none));
+      case elem::s32: return put(to_integer<std::int32_t>(f));
+      case elem::s8: return put(to_integer<std::int8_t>(f));
+      case elem::u8: return put(to_integer<std::uint8_t>(f));
+      default: return put(to_bf16(f));
     }
-    std::uint16_t const h = desc.type == elem::bf16 ? to_bf16(f).bits : to_f16(f).bits;
-    std::memcpy(p, &h, 2);
   }
 };
 

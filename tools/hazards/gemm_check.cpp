@@ -56,14 +56,24 @@ struct matrix {
   }
   matrix(matrix const&) = delete;
   matrix& operator=(matrix const&) = delete;
+  /// Of a number drawn from N(0, 1); integers use their whole range.
+  static std::uint32_t bits_of(elem type, float x) {
+    switch (type) {
+      case elem::f32:
+      case elem::tf32: return __builtin_bit_cast(std::uint32_t, x);
+      case elem::f16: return to_f16(x).bits;
+      case elem::e4m3: return to_e4m3(x, saturation::finite).bits;
+      case elem::e5m2: return to_e5m2(x, saturation::finite).bits;
+      case elem::s8: return static_cast<std::uint8_t>(to_integer<std::int8_t>(50 * x));
+      case elem::u8: return to_integer<std::uint8_t>(127 + 50 * x);
+      default: return to_bf16(x).bits;
+    }
+  }
   void fill(std::mt19937_64& random) {
     std::normal_distribution<float> normal;
     auto const width = static_cast<std::size_t>(size_bytes(desc.type));
     for (std::size_t i = 0; i < bytes.size(); i += width) {
-      float const x = normal(random);
-      std::uint32_t const bits = desc.type == elem::f32    ? __builtin_bit_cast(std::uint32_t, x)
-                                 : desc.type == elem::bf16 ? to_bf16(x).bits
-                                                           : to_f16(x).bits;
+      std::uint32_t const bits = bits_of(desc.type, normal(random));
       for (std::size_t b = 0; b < width; ++b)
         bytes[i + b] = static_cast<std::byte>(bits >> (8 * b));
     }
@@ -107,22 +117,31 @@ class gemm_runner {
     operand_major const a_major = swapped ? facts_.b : facts_.a;
     operand_major const b_major = swapped ? facts_.a : facts_.b;
     auto const pad = [&] { return any(0, 2) == 0 ? facts_.ld_step * any(0, 9) : 0; };
-    matrix a(facts_.ab, a_major == operand_major::k ? row_major : col_major, m, k, pad());
-    matrix b(facts_.ab, b_major == operand_major::k ? col_major : row_major, k, n, pad());
+    elem const first = facts_.ab, second = facts_.b_type.value_or(facts_.ab);
+    bool const any_order = traits_of(first).k_major_only;  // others are transposed first
+    auto const order_of = [&](operand_major major, order k_order, order other) {
+      return major == operand_major::k && !(any_order && any(0, 3) == 0) ? k_order : other;
+    };
+    matrix a(swapped ? second : first, order_of(a_major, row_major, col_major), m, k, pad());
+    matrix b(swapped ? first : second, order_of(b_major, col_major, row_major), k, n, pad());
+    if (first == elem::tf32 && any(0, 2) == 0) a.desc.type = b.desc.type = elem::f32;
     auto const d_cols = facts_.gated ? n / 2 : n;
     bool const d_by_cols =
         facts_.d_order ? swapped != (*facts_.d_order == col_major) : any(0, 1) != 0;
     matrix d(facts_.d, d_by_cols ? col_major : row_major, m, d_cols, pad());
-    matrix c(facts_.d, any(0, 1) != 0 ? col_major : row_major, m, d_cols, 0);
+    bool const exact = facts_.d == elem::s32;  // D is the sum itself
+    elem const c_type = size_bytes(facts_.d) == 1 || exact ? elem::f32 : facts_.d;
+    matrix c(c_type, any(0, 1) != 0 ? col_major : row_major, m, d_cols, 0);
     matrix vectors(elem::f32, row_major, 3, std::max(m, n), 0);  // bias, scales of rows, of columns
     matrix aux(facts_.d, d.desc.ord, m, n, pad());
     for (matrix* x : {&a, &b, &c, &vectors}) x->fill(random);
     gemm_problem p{m, n, k, a.desc, b.desc, d.desc, std::nullopt, 1.0F, 0.0F};
-    if (any(0, 2) == 0) {
+    p.precision = facts_.precision;
+    if (!exact && any(0, 2) == 0) {
       p.c = c.desc;
       p.beta = any(0, 1) != 0 ? 1.0F : -0.75F;
     }
-    if (any(0, 2) == 0) p.alpha = 1.5F;
+    if (!exact && any(0, 2) == 0) p.alpha = 1.5F;
     gemm_operands o{a.bytes.data(), b.bytes.data(), p.c ? c.bytes.data() : nullptr, d.bytes.data()};
     auto const* const lines = reinterpret_cast<float const*>(vectors.bytes.data());
     o.bias = lines, o.row_scale = lines + std::max(m, n), o.col_scale = lines + 2 * std::max(m, n);

@@ -9,6 +9,16 @@
 
 namespace tw {
 
+/// Rates of the tensor cores with other types, for the same bytes of K, as shares of bf16's: wgmma
+/// alone, of 256 columns, and promoted sums as a share of the same type's never promoted, by
+/// the warpgroups of a CTA that multiply.
+struct type_rates {
+  double fp8, int8, tf32, f16_sums;
+  double promoted_2_warpgroups;       // tiles of 128 rows, up to 128 columns,
+  double promoted_2_warpgroups_wide;  // 192 columns
+  double promoted_3_warpgroups;       // 192 rows
+};
+
 /// Model of the SM90 GEMM kernels (src/family/sm90_gemm/cost.hpp): wgmma main loop, TMA loads,
 /// epilogue.
 struct gemm_calibration {
@@ -117,6 +127,7 @@ struct tile_order_calibration {
 
 struct calibration {
   gemm_calibration gemm;
+  type_rates types;
   gemv_calibration gemv;
   early_start_calibration early_start;
   l2_hint_calibration l2_hints;

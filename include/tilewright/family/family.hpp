@@ -32,6 +32,8 @@ struct value_range {
 /// majors are those of the problem as run (gemm_plan::normal).
 struct kernel_facts {
   elem ab = elem::bf16, d = elem::bf16;
+  std::optional<elem> b_type;  // nothing: ab
+  gemm_precision precision;    // of its problems
   operand_major a = operand_major::k, b = operand_major::k;
   std::optional<order> d_order;  // nothing: either
   bool fused = false;            // epilogues beyond alpha and beta, and no others

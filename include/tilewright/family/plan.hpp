@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -67,6 +68,9 @@ struct gemm_plan {
   std::string why;         // one line
   bool repitch_a = false;  // operand is copied to a padded pitch in the workspace first
   bool repitch_b = false;
+  /// Operands of 8 and 32 bits that are copied: before the copy, which is K-major. `normal` has the
+  /// copy.
+  std::optional<matrix_desc> from_a{}, from_b{};
   bool direct_d = false;      // D is written by plain stores (pitch or base TMA cannot address)
   bool starts_early = false;  // programmatic dependent launch, unless launch_options say otherwise
   bool early_measured = false;    // starts_early is what was measured to be faster, not the rule's

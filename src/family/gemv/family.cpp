@@ -34,7 +34,7 @@ bool computes_kind(gemm_problem const& q) {
          q.k % gemv_config::piece == 0;
 }
 bool computes_with(gemv_config const& c, gemm_problem const& q) {
-  return c.ab == q.a.type && c.d == q.d.type && q.n <= c.cols;
+  return c.ab == q.a.type && c.ab == q.b.type && c.d == q.d.type && q.n <= c.cols;
 }
 
 /// Groups of rows of all GEMMs of the batch.

@@ -50,6 +50,22 @@ inline double efficiency_of(gemm_calibration const& m, gemm_config const& c) {
   return multicasts(c) ? alone * m.efficiency_cluster : alone;
 }
 
+/// Of the tensor cores with a kernel's types and sums, as a share of bf16's for the same bytes.
+inline double type_rate_of(type_rates const& r, gemm_config const& c) {
+  double const rate = is_fp8(c.ab)              ? r.fp8
+                      : is_8_bit_integer(c.ab)  ? r.int8
+                      : c.ab == elem::tf32      ? r.tf32
+                      : c.sums == sum_form::f16 ? r.f16_sums
+                                                : 1;
+  if (c.promote_k() == 0) return rate;
+  double const promoted = c.math_warpgroups() == 3 ? r.promoted_3_warpgroups
+                          : c.tile_n > 128         ? r.promoted_2_warpgroups_wide
+                                                   : r.promoted_2_warpgroups;
+  // Each promotion costs the same: waiting for the wgmmas, and adding.
+  double const cost = (1 / promoted - 1) * 128 / c.promote_k();
+  return rate / (1 + cost);
+}
+
 /// The relative increase of a kernel's time where the tensor cores of all SMs never pause.
 inline double power_share_of(gemm_calibration const& m, gemm_config const& c) {
   if (c.tile_m == 64) return 0;
@@ -100,10 +116,11 @@ inline cost predict(gemm_problem const& p, gemm_config const& c, sharing const& 
   double const blocks = std::ceil((whole * k_tiles + part) / c.cluster_k);
 
   double const efficiency = efficiency_of(m, c);
-  // Four wgmmas m64nNk16 for each 64 rows.
+  // Four wgmmas m64nN for each 64 rows, of 32 bytes of K each: of 16-bit types k16.
   double const wgmma_clocks =
       2.0 * 64 * c.tile_n * 16 / static_cast<double>(dev.mma_flop_per_clock);
-  double const math = c.tile_m / 64 * 4 * std::max(wgmma_clocks, m.min_wgmma_clocks) / efficiency;
+  double const math = c.tile_m / 64 * 4 * std::max(wgmma_clocks, m.min_wgmma_clocks) / efficiency /
+                      type_rate_of(dev.model->types, c);
   auto const factor = [&](matrix_desc const& x) {
     std::int64_t const pitch = x.pitch_elems * size_bytes(x.type);
     double const split = multicasts(c) ? m.split_sector_multicast : m.split_sector_factor;

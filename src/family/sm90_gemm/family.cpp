@@ -74,13 +74,18 @@ class family final : public gemm_family {
     gemm_config const& c = config(kernel);
     kernel_facts f;
     f.ab = c.ab, f.d = c.d, f.a = c.a_major(), f.b = c.b_major();
+    if (c.mixed) f.b_type = c.b();
+    f.precision = {.promote_k = is_fp8(c.ab) ? c.promote_k() : gemm_precision{}.promote_k,
+                   .f16_sums = c.sums == sum_form::f16};
+    f.ld_step = traits_of(c.ab).k_major_only ? traits_of(c.ab).chunk() : 1;
     f.d_order = c.d_m ? order::col_major : order::row_major;
     f.fused = c.fused != fusion::none, f.gated = c.gated(), f.aux = c.aux();
     f.m = {1, 400}, f.k = {1, 300};
     f.n = c.gated() ? value_range{16, 592, 16} : value_range{1, 600};
     if (c.cluster_k > 1) {  // planned for one wave of tiles with long K alone
       f.m = f.n = {1, 120};
-      f.k = {256 * c.cluster_k - 60, 256 * c.cluster_k + 300};
+      int const k_blocks = 4 * c.tile_k();
+      f.k = {k_blocks * c.cluster_k - 60, k_blocks * c.cluster_k + 300};
       f.device_sms = 132;
     }
     return f;

@@ -56,6 +56,16 @@ tensor_map map_of(void const* base, matrix_desc const& m, std::int64_t batch, ex
   return make_tensor_map(d, t);
 }
 
+/// An operand as its map describes it. TMA rounds float32 to tf32 where the map has that type;
+/// elements of tf32 it must leave as they are.
+matrix_desc as_mapped(matrix_desc m) {
+  if (m.type == elem::f32)
+    m.type = elem::tf32;
+  else if (m.type == elem::tf32)
+    m.type = elem::f32;
+  return m;
+}
+
 /// A map of B with a gate: (k, 8 columns, gate or up, groups of 8, batch). In shared memory groups
 /// of 8 gate columns and 8 up columns take turns, so that a thread's accumulators hold both.
 tensor_map gated_map(void const* base, gemm_problem const& q, int columns, target t) {
@@ -135,13 +145,13 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
   p.b_l2 = hints.b;
   p.epilogue.d_evict_first = hints.d_evict_first ? 1 : 0;
   auto const map_a = [&](int rows) {
-    return map_of(o.a, q.a, a_matrices, extents_of_a(q),
+    return map_of(o.a, as_mapped(q.a), a_matrices, extents_of_a(q),
                   box_of(c.ab, c.a_major(), swizzle_mode::b128, rows), swizzle_mode::b128, t,
                   placed, hints.a_by_128_bytes);
   };
   auto const map_b = [&](int columns) {
     return c.gated() ? gated_map(o.b, q, columns, t)
-                     : map_of(o.b, q.b, b_matrices, extents_of_b(q),
+                     : map_of(o.b, as_mapped(q.b), b_matrices, extents_of_b(q),
                               box_of(c.ab, c.b_major(), c.b_swizzle(), columns), c.b_swizzle(), t,
                               placed);
   };

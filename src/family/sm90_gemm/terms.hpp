@@ -20,12 +20,14 @@ inline plan_terms terms_of(gemm_problem const& p, gemm_config const& c, sharing 
   plan_terms r;
   int const whole = (s.tiles - s.shared + s.clusters - 1) / s.clusters;
   r.waves = whole + (s.shared == 0 ? 0.0 : static_cast<double>(s.shared) / s.sharers);
-  double const clocks = flop / static_cast<double>(dev.mma_flop_per_clock) / dev.sm_count /
-                        std::max(1.0, efficiency_of(m, c));
+  double const flop_of_bf16 = flop * size_bytes(c.ab) / 2;  // as many in the same time
+  double const clocks = flop_of_bf16 / static_cast<double>(dev.mma_flop_per_clock) / dev.sm_count /
+                        std::max(1.0, efficiency_of(m, c) * type_rate_of(dev.model->types, c));
   r.tensor = std::min(us(clocks), t.math_us);
   r.idle = std::max(0.0, t.math_us - r.tensor);
   r.loads = t.loads_us;
-  // TMA writes each byte of a stage once; each wgmma reads 64 rows of A and all of B, 16 deep.
+  // TMA writes each byte of a stage once; each wgmma reads 64 rows of A and all of B, 32
+  // bytes deep.
   double const written = 128.0 * (c.tile_m + c.tile_n);
   double const read = c.tile_m / 64 * 4 * 32.0 * (64 + c.tile_n);
   r.shared_memory = us(r.waves * k_tiles / c.cluster_k * (written + read) /

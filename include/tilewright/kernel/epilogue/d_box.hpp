@@ -30,9 +30,10 @@ TW_HD constexpr d_box d_box_of(gemm_config const& c) {
       while (cols > wgmma_n_step && c.d_cols() % cols != 0) cols -= wgmma_n_step;
       return cols;
     };
-    int const cols = widest(span);  // wider ones take registers
-    return {span, cols < span / 2 && c.d_cols() > cols ? widest(span / 2 * 3) : cols,
-            swizzle_mode::b128, true};
+    int const rows = span < wgmma_m ? span : wgmma_m;  // of 8-bit elements half a span
+    int const cols = widest(rows);                     // wider ones take registers
+    return {rows, cols < rows / 2 && c.d_cols() > cols ? widest(rows / 2 * 3) : cols,
+            rows == span ? swizzle_mode::b128 : swizzle_mode::b64, true};
   }
   if (c.d_cols() % span == 0) return {wgmma_m, span, swizzle_mode::b128, false};
   if (c.d_cols() % (span / 2) == 0) return {wgmma_m, span / 2, swizzle_mode::b64, false};

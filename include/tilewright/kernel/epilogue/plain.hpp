@@ -36,9 +36,12 @@ struct plain_epilogue : epilogue_store<C> {
   }
 
  private:
+  /// Is D the sum itself, without alpha and beta?
+  static constexpr bool exact = C.d == elem::s32;
+
   /// Does TMA store all of them, and are the sums D?
   TW_DEVICE static bool are_sums(epilogue_params const& p, fragment_place at) {
-    return base::all_by_tma(p, at) && p.alpha == 1.0F && p.c.data == nullptr;
+    return base::all_by_tma(p, at) && (exact || (p.alpha == 1.0F && p.c.data == nullptr));
   }
 
   /// Where epilogue tile i of a warpgroup's fragments goes; the first fragment is at D(at).
@@ -81,7 +84,7 @@ struct plain_epilogue : epilogue_store<C> {
     for (int i = 0; i < Fragments * epilogue_tiles; ++i) {
       fragment_place const to = place_of(at, i);
       if (i % staged.group == 0 && (i > 0 || state.used())) w.template wait_for_tiles<0>();
-      scale(d, w.anew(), to, acc[0]);
+      if constexpr (!exact) scale(d, w.anew(), to, acc[0]);
       base::store_tile(w.anew(), d, base::end_of(to) <= d.p.tma_end, staging_for(w, i, state), to,
                        tile_results<fragment>{acc[0], 0});
       move_down<tile_regs>(acc);

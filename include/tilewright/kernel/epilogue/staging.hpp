@@ -11,6 +11,7 @@
 #include "tilewright/kernel/epilogue/d_box.hpp"
 #include "tilewright/kernel/epilogue/ops.hpp"
 #include "tilewright/kernel/epilogue/plain_store.hpp"
+#include "tilewright/kernel/sm90/sums.hpp"
 
 namespace tw {
 
@@ -48,7 +49,7 @@ template <class Fragment>
 struct tile_results {
   Fragment& acc;
   int first;
-  TW_DEVICE float operator[](int i) const { return acc[first + i]; }
+  TW_DEVICE auto operator[](int i) const { return acc[first + i]; }
 };
 
 /// A thread of a consumer warpgroup that stores.
@@ -90,8 +91,10 @@ struct tile_writer {
   /// Writes the thread's results to a staging buffer. Results: value i is results[i].
   template <class Results>
   TW_DEVICE void fill(std::byte* tile, Results const& results) const {
-    if constexpr (type == elem::f32)
-      fill_32(reinterpret_cast<float*>(tile), results);
+    if constexpr (size_bytes(type) == 4)
+      fill_32(reinterpret_cast<result_type<C>*>(tile), results);
+    else if constexpr (size_bytes(type) == 1)
+      fill_8(tile, results);
     else if constexpr (box.m_major)
       fill_16_transposed(reinterpret_cast<std::uint16_t*>(tile), results);
     else
@@ -103,7 +106,7 @@ struct tile_writer {
   static constexpr int matrix = core_matrix_rows, matrix_pair = 2 * matrix;
   static constexpr int warp_rows = wgmma_m * warp_threads / warpgroup_threads;
 
-  /// Results i, i+1 as two 16-bit values.
+  /// Results i, i+1 as two values of D's type.
   template <class Results>
   TW_DEVICE static std::uint32_t packed(Results const& results, int i) {
     return pack2<type>(results[i], results[i + 1]);
@@ -146,9 +149,28 @@ struct tile_writer {
     });
   }
 
+  /// 8-bit D: two neighbours of a row of a row-major box together, else an element at a time. The
+  /// eight rows that a warp writes at once lie in different banks, as with stmatrix.
+  template <class Results>
+  TW_DEVICE void fill_8(std::byte* s, Results const& results) const {  // (64, box.cols)
+    TW_UNROLL
+    for (int i = 0; i < tile_regs; i += 2) {
+      unsigned const row = first_row() + accumulator_map::row_of_register(i);
+      unsigned const col = first_col() + accumulator_map::col_of_register(i);
+      std::uint32_t const both = packed(results, i);
+      if constexpr (box.m_major) {
+        s[plain_store<C>::offset_in_tile(row, col)] = static_cast<std::byte>(both);
+        s[plain_store<C>::offset_in_tile(row, col + 1)] = static_cast<std::byte>(both >> 8);
+      } else {
+        *reinterpret_cast<words::b16*>(s + plain_store<C>::offset_in_tile(row, col)) =
+            static_cast<std::uint16_t>(both);
+      }
+    }
+  }
+
   /// 32-bit D, an element at a time; a row-major box takes neighbours together.
   template <class Results>
-  TW_DEVICE void fill_32(float* s, Results const& results) const {  // (64, box.cols)
+  TW_DEVICE void fill_32(result_type<C>* s, Results const& results) const {  // (64, box.cols)
     TW_UNROLL
     for (int i = 0; i < tile_regs; ++i) {
       int const row = first_row() + accumulator_map::row_of_register(i);

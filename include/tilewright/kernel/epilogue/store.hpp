@@ -11,6 +11,7 @@
 #include "tilewright/kernel/epilogue/plain_store.hpp"
 #include "tilewright/kernel/epilogue/staging.hpp"
 #include "tilewright/kernel/sm90/params.hpp"
+#include "tilewright/kernel/sm90/sums.hpp"
 
 namespace tw {
 
@@ -22,7 +23,7 @@ struct epilogue_store {
   static constexpr int epilogue_tiles = C.d_cols() / box.cols;  // of a fragment
   static constexpr int tile_regs = box.cols / 2;  // results of a thread in an epilogue tile
   static constexpr staging staged = staging_of(C);
-  using fragment = accumulator<C.part_n()>;
+  using fragment = accumulator<C.part_n(), result_type<C>>;
   using writer = tile_writer<C>;
   using element = typename plain_store<C>::element;
 

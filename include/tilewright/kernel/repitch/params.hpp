@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// params.hpp  Parameters of the launch that copies operands to padded lines.
+// params.hpp  Parameters of the launches that copy operands to padded lines.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +19,23 @@ struct repitch_of {
 
 struct repitch_params {
   repitch_of operand[2];
+};
+
+/// The matrices of one operand of 8 or 32 bits, whose copy is K-major: `lines` lines (rows of A,
+/// columns of B) of `k` elements at a pitch of whole 16 bytes.
+struct rearrange_of {
+  void const* from;                  // at a multiple of an element
+  void const* const* addresses;      // of each matrix; nullptr: from and batch_stride
+  void* to;                          // at a multiple of 16 bytes; nullptr: no copy wanted
+  std::int64_t pitch, batch_stride;  // of `from`, elements
+  std::int64_t to_pitch;             // elements; matrices follow each other
+  std::uint32_t k, lines, matrices;
+  int element_bytes;  // 1 or 4
+  bool transpose;     // in `from` elements of a line are a pitch apart, else contiguous
+};
+
+struct rearrange_params {
+  rearrange_of operand[2];
 };
 
 }  // namespace tw

@@ -11,6 +11,7 @@
 #include "tilewright/arch/select.hpp"
 #include "tilewright/kernel/sm90/config.hpp"
 #include "tilewright/kernel/sm90/quad.hpp"
+#include "tilewright/kernel/sm90/sums.hpp"
 #include "tilewright/pipeline/ring.hpp"
 
 namespace tw {
@@ -20,8 +21,9 @@ struct cluster_sum {
   static constexpr int parts = C.cluster_k;
   static constexpr int owners = C.owners();
   static constexpr int quads = C.fragments() * C.part_n() / wgmma_n_step;  // of a thread, in a part
-  using given = accumulator<C.tile_n>[C.fragments()];
-  using sum = accumulator<C.part_n()>[C.fragments()];
+  using given = sums_of<C, C.tile_n>;
+  using sum = sums_of<C, C.part_n()>;
+  using quad = tw::quad<sum_type<C>>;
 
   struct exchange {
     quad part[C.math_warpgroups()][parts][quads][warpgroup_threads];
@@ -53,7 +55,7 @@ struct cluster_sum {
       TW_UNROLL
       for (int q = 0; q < quads; ++q) {
         int const i = owner * C.part_n() / 2 + 4 * (q % (C.part_n() / wgmma_n_step));
-        accumulator<C.tile_n>& f = acc[q / (C.part_n() / wgmma_n_step)];
+        auto& f = acc[q / (C.part_n() / wgmma_n_step)];
         store_async(&s.part[warpgroup][cluster_rank()][q][t],
                     quad{{f[i], f[i + 1], f[i + 2], f[i + 3]}}, s.parts_landed[warpgroup], owner);
       }

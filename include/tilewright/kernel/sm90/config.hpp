@@ -15,10 +15,20 @@ struct fusion {
   static constexpr int none = 0, ops = 1, gated = 2, ops_aux = 3, gated_aux = 4;
 };
 
+/// How a kernel keeps its sums over K:
+///   plain          as the tensor core does: float32, or s32 of integers
+///   promoted_128   8-bit floats: the tensor core's sum is added to a float32 sum in registers
+///                  every 128 elements of K (problem/precision.hpp)
+///   promoted_64    every 64
+///   f16            f16 operands: in f16
+struct sum_form {
+  static constexpr int plain = 0, promoted_128 = 1, promoted_64 = 2, f16 = 3;
+};
+
 /// Configuration of kernel/sm90/gemm.hpp. tile_* in elements, cluster_* in CTAs. The majors are
 /// bools, which keeps the kernel's symbol within 137 characters.
 struct gemm_config {
-  elem ab = elem::bf16;   // operand type
+  elem ab = elem::bf16;   // type of A, and of B unless `mixed`
   elem d = elem::bf16;    // output type
   bool a_mn = false;      // A is MN-major
   bool b_mn = false;      // B is MN-major
@@ -30,6 +40,22 @@ struct gemm_config {
   int cluster_k = 1;  // CTAs that each multiply a part of K of the same tile
   int stages = 4;
   int fused = fusion::none;
+  int sums = sum_form::plain;
+  bool mixed = false;  // B has the other type of A's pair: e4m3 and e5m2, s8 and u8
+
+  /// The type of B.
+  TW_HD constexpr elem b() const {
+    if (!mixed) return ab;
+    return ab == elem::e4m3   ? elem::e5m2
+           : ab == elem::e5m2 ? elem::e4m3
+           : ab == elem::s8   ? elem::u8
+                              : elem::s8;
+  }
+  /// Elements of K between two promotions of the sums; 0: never.
+  TW_HD constexpr int promote_k() const {
+    return sums == sum_form::promoted_128 ? 128 : sums == sum_form::promoted_64 ? 64 : 0;
+  }
+  TW_HD constexpr bool integer_sums() const { return traits_of(ab).sums == accumulation::s32; }
 
   /// K of a tile: one span of the widest swizzle.
   TW_HD constexpr int tile_k() const { return traits_of(ab).span(); }

@@ -10,6 +10,7 @@
 #include "tilewright/kernel/sm90/fixup_size.hpp"
 #include "tilewright/kernel/sm90/params.hpp"
 #include "tilewright/kernel/sm90/quad.hpp"
+#include "tilewright/kernel/sm90/sums.hpp"
 
 namespace tw {
 
@@ -29,7 +30,8 @@ template <gemm_config C>
 struct fixup {
   static_assert(C.shares_tiles());
   static constexpr int group = fixup_group(C.tile_n);
-  using fragment = accumulator<C.tile_n>;
+  using fragment = accumulator<C.tile_n, sum_type<C>>;
+  using quad = tw::quad<sum_type<C>>;
   /// A thread's accumulators in fours, and the floats of a warpgroup's part and of a cluster tile.
   static constexpr int quads = C.tile_n / wgmma_n_step;
   static constexpr int warpgroup_floats = C.warpgroup_m() * C.tile_n;

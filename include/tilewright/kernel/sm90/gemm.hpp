@@ -18,6 +18,7 @@
 #include "tilewright/kernel/sm90/mainloop.hpp"
 #include "tilewright/kernel/sm90/params.hpp"
 #include "tilewright/kernel/sm90/scheduler.hpp"
+#include "tilewright/kernel/sm90/sums.hpp"
 #include "tilewright/pipeline/ring.hpp"
 #include "tilewright/pipeline/work.hpp"
 
@@ -70,9 +71,6 @@ struct gemm_sm90 {
   }
 
  private:
-  template <int Cols>
-  using accumulators = accumulator<Cols>[C.fragments()];
-
   /// Ping-pong: barriers my_turn + w let warpgroup w into its main loop once the other has waited
   /// for all of its stages; the parity of a stage does not distinguish turns of the ring further
   /// apart.
@@ -209,7 +207,7 @@ struct gemm_sm90 {
       }
       typename scheduler::part part{};
       if constexpr (place_first) part = scheduler::part_of(p, seg, consumer);
-      accumulators<C.tile_n> acc;  // (64, tile_n) each
+      sums_of<C, C.tile_n> acc;  // (64, tile_n) each
       auto const k = scheduler::k_blocks_of(seg);
       int const blocks = warp_uniform(k.end - k.begin);
       mainloop::run(p, s, slot, first_row, blocks, acc, next_turn{work, p.work, consumer});
@@ -236,7 +234,13 @@ struct gemm_sm90 {
     int const owner = scheduler::divides_k_in_cluster ? cluster_rank() : 0;
     int const col = C.narrows() ? tile.n * p.tile_cols : (tile.n * C.owners() + owner) * C.d_cols();
     fragment_place const at{tile.m * C.tile_m + first_row, col, tile.batch};
-    store::store(p.epilogue, s.d, consumer, at, acc, staged);
+    if constexpr (std::is_same_v<sum_type<C>, result_type<C>>) {
+      store::store(p.epilogue, s.d, consumer, at, acc, staged);
+    } else {
+      typename store::fragment results[C.fragments()];
+      convert_sums(results, acc);
+      store::store(p.epilogue, s.d, consumer, at, results, staged);
+    }
   }
 };
 

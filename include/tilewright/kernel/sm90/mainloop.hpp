@@ -8,6 +8,7 @@
 #include "tilewright/atom/operand.hpp"
 #include "tilewright/base/unrolled.hpp"
 #include "tilewright/kernel/sm90/loads.hpp"
+#include "tilewright/kernel/sm90/sums.hpp"
 #include "tilewright/pipeline/ring.hpp"
 
 namespace tw {
@@ -24,7 +25,7 @@ struct gemm_mainloop {
   static constexpr int tile_k = C.tile_k();
 
   template <int Cols>
-  using accumulators = accumulator<Cols>[fragments];
+  using accumulators = sums_of<C, Cols>;
 
   /// One thread initialises the barriers of the stages.
   template <class Smem>
@@ -43,7 +44,7 @@ struct gemm_mainloop {
     if constexpr (C.narrows())
       add_narrow<C.tile_n>(p, s, slot, first_row, blocks, acc, issued);
     else
-      add_blocks(s, slot, first_row, blocks, acc, issued);
+      add(s, slot, first_row, blocks, acc, issued);
   }
 
   /// Frees the stages of `blocks` K blocks as they land. One thread waits and signals all CTAs:
@@ -68,20 +69,57 @@ struct gemm_mainloop {
   /// acc = the sum over `blocks` K blocks; `issued` is notified when all
   /// wgmmas have been issued.
   template <int Cols, class Smem, class Issued>
+  TW_DEVICE static void add(Smem& s, ring<C.stages>& slot, int first_row, int blocks,
+                            accumulators<Cols>& acc, Issued const& issued) {
+    if constexpr (C.promote_k() > 0)
+      add_promoted(s, slot, first_row, blocks, acc, issued);
+    else
+      add_blocks(s, slot, first_row, blocks, acc, issued);
+  }
+
+  /// The same, promoted: every promote_k() elements of K the tensor core begins another sum, which
+  /// is added to acc in float32. Each warpgroup waits for its wgmmas before it adds; meanwhile the
+  /// tensor cores multiply for the other warpgroups.
+  template <int Cols, class Smem, class Issued>
+  TW_DEVICE static void add_promoted(Smem& s, ring<C.stages>& slot, int first_row, int blocks,
+                                     accumulators<Cols>& acc, Issued const& issued) {
+    clear(acc);
+    accumulators<Cols> part;
+    TW_NO_UNROLL
+    for (int k = 0; k < blocks; ++k, slot.next()) {
+      s.ab_landed[slot.stage].wait(slot.phase);
+      unrolled<tile_k / C.promote_k()>([&](auto i) {
+        constexpr bool last = (i + 1) * C.promote_k() == tile_k;
+        multiply<C.promote_k()>(part, s.a[slot.stage], s.b[slot.stage], first_row,
+                                i * C.promote_k(), false);
+        if (last && k + 1 == blocks) issued.notify();
+        wait<0>(part);
+        if constexpr (last) release(s, slot.stage);
+        unrolled<fragments>([&](auto f) {
+          TW_UNROLL
+          for (int e = 0; e < acc[f].size; ++e) acc[f][e] += part[f][e];
+        });
+      });
+    }
+    if (blocks == 0) issued.notify();
+  }
+
+  /// The same, as the tensor core adds.
+  template <int Cols, class Smem, class Issued>
   TW_DEVICE static void add_blocks(Smem& s, ring<C.stages>& slot, int first_row, int blocks,
                                    accumulators<Cols>& acc, Issued const& issued) {
     int held = 0;  // the stage whose wgmma group may still be in flight
     if constexpr (C.cluster_k > 1) clear(acc);
     if constexpr (C.cluster_k == 1) {  // the first block does not read the accumulators
       s.ab_landed[slot.stage].wait(slot.phase);
-      multiply(acc, s.a[slot.stage], s.b[slot.stage], first_row, false);
+      multiply<tile_k>(acc, s.a[slot.stage], s.b[slot.stage], first_row, 0, false);
       held = slot.stage;
       slot.next();
     }
     TW_UNROLL_BY_2  // by 4, as nvcc does by itself, takes twice as long to compile
         for (int k = C.cluster_k == 1 ? 1 : 0; k < blocks; ++k, slot.next()) {
       s.ab_landed[slot.stage].wait(slot.phase);
-      multiply(acc, s.a[slot.stage], s.b[slot.stage], first_row, true);
+      multiply<tile_k>(acc, s.a[slot.stage], s.b[slot.stage], first_row, 0, true);
       wait<1>(acc);  // the group before this one has finished: its stage is free
       if (k > 0) release(s, held);
       held = slot.stage;
@@ -99,7 +137,7 @@ struct gemm_mainloop {
                                    Issued const& issued) {
     if (Cols == C.least_n || p.tile_cols == Cols) {
       accumulators<Cols> narrow;
-      add_blocks(s, slot, first_row, blocks, narrow, issued);
+      add(s, slot, first_row, blocks, narrow, issued);
       unrolled<fragments>([&](auto f) {
         TW_UNROLL
         for (int i = 0; i < acc[f].size; ++i) acc[f][i] = i < narrow[f].size ? narrow[f][i] : 0;
@@ -109,10 +147,11 @@ struct gemm_mainloop {
     }
   }
 
-  /// One K block as a wgmma group: each acc (64, Cols) += A (64, tile_k) * B (Cols, tile_k)^T.
-  template <int Cols>
+  /// K elements of a K block, from `first_k` on, as a wgmma group: each acc (64, Cols) += A (64, K)
+  /// * B (Cols, K)^T.
+  template <int K, int Cols>
   TW_DEVICE static void multiply(accumulators<Cols>& acc, std::byte* a, std::byte* b, int first_row,
-                                 bool accumulate) {
+                                 int first_k, bool accumulate) {
     if constexpr (fragments == 1)
       wgmma_fence(acc[0]);
     else
@@ -120,11 +159,11 @@ struct gemm_mainloop {
     smem_desc const a_desc = operand_a::desc(smem_addr(a), a_share, first_row, 0);
     smem_desc const b_desc = operand_b::desc(smem_addr(b), b_share, 0, 0);
     TW_UNROLL
-    for (int k = 0; k < tile_k; k += traits_of(C.ab).mma_k())
+    for (int k = 0; k < K; k += traits_of(C.ab).mma_k())
       unrolled<fragments>([&](auto f) {
-        wgmma<C.ab, C.a_major(), C.b_major()>(
-            acc[f], a_desc + operand_a::start_bytes(a_share, wgmma_m * f, k),
-            b_desc + operand_b::start_bytes(b_share, 0, k), accumulate || k > 0);
+        wgmma<C.ab, C.a_major(), C.b_major(), C.b()>(
+            acc[f], a_desc + operand_a::start_bytes(a_share, wgmma_m * f, first_k + k),
+            b_desc + operand_b::start_bytes(b_share, 0, first_k + k), accumulate || k > 0);
       });
     wgmma_commit();
   }

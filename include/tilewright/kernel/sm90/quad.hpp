@@ -5,8 +5,9 @@
 namespace tw {
 
 /// Accumulators 4q .. 4q+3 of a thread: its share of the columns 8q .. 8q+7 of a fragment.
+template <class T>
 struct alignas(16) quad {
-  float v[4];
+  T v[4];
 };
 
 }  // namespace tw
