@@ -32,15 +32,19 @@ gemm_problem problem_of(asked_product const& a) {
   order const a_order = a.layout[0] == 'T' ? order::row_major : order::col_major;
   order const b_order = a.layout[1] == 'N' ? order::col_major : order::row_major;
   p.a = placed(a.ab, a_order, a.m, a.k, a.lda, a.batch);
-  p.b = placed(a.ab, b_order, a.k, a.n, a.ldb, a.batch);
+  p.b = placed(a.b.value_or(a.ab), b_order, a.k, a.n, a.ldb, a.batch);
+  p.precision = a.precision;
   p.epilogue = a.epilogue.epilogue;
   p.d = placed(a.d, a.d_order, a.m, result_cols(p.epilogue, a.n), a.ldd, a.batch);
   if (is_fused(p.epilogue) || a.epilogue.residual) {
-    p.epilogue.bias_type = a.d;
+    p.epilogue.bias_type = size_bytes(a.d) == 1 ? elem::bf16 : a.d;
     p.alpha =
         1 / std::sqrt(static_cast<float>(a.k));  // sums of magnitude 1: activations bend there
   }
-  if (a.add_c || a.epilogue.residual) p.c = p.d, p.beta = 1;
+  if (a.add_c || a.epilogue.residual) {
+    p.c = p.d, p.beta = 1;
+    if (size_bytes(a.d) == 1) p.c->type = elem::bf16;
+  }
   return p;
 }
 

@@ -3,6 +3,7 @@
 //                    sizes, words and pitches, no matrices.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "bench/epilogues.hpp"
@@ -13,6 +14,8 @@ namespace tw {
 struct asked_product {
   std::int64_t m = 0, n = 0, k = 0, batch = 1;
   elem ab = elem::bf16, d = elem::bf16;
+  std::optional<elem> b = {};  // not given: ab
+  gemm_precision precision = {};
   std::string layout = "TN";  // A is T = (m, k) or N = (k, m), B is N = (n, k) or T = (k, n)
   order d_order = order::row_major;
   std::int64_t lda = 0, ldb = 0, ldd = 0;  // elements; 0: dense

@@ -17,6 +17,7 @@
 #include "tools/io/refuse.hpp"
 #include "tools/json_output.hpp"
 #include "tools/number_checks.hpp"
+#include "tools/precision_options.hpp"
 #include "tools/reference_blas.hpp"
 #include "tools/to_stderr.hpp"
 #include "tools/trace/write_timeline.hpp"
@@ -26,7 +27,8 @@ namespace tw {
 namespace {
 
 char const* const manual =
-    "D = alpha A B + beta C. A is MxK, B is KxN, C and D are MxN; the sums over K are float32.\n"
+    "D = alpha A B + beta C. A is MxK, B is KxN, C and D are MxN; the sums over K are float32,\n"
+    "of 8-bit integers exact (docs/formats.md).\n"
     "Fused: x = alpha (A B) row_scale col_scale + bias + beta C, D = activation(x) + residual; "
     "with\n"
     "a gate D = unit(x of gates) x of ups, MxN/2. Vectors are arrays of one dimension.\n"
@@ -212,13 +214,20 @@ void add_gemm_command(CLI::App& app, int& status) {
       ->check(in_float_range());
   verb->add_option_function<std::string>(
           "--dtype", [r](std::string const& text) { r->dtype = parse_elem(text); },
-          "type in which A and B are multiplied; other types are rounded to nearest even "
-          "(default: bf16, or f16 if both files are)")
-      ->transform(elem_word({"bf16", "f16"}));
+          "type in which A and B are multiplied; other types are rounded to nearest even; f32 "
+          "is multiplied as tf32 (default: bf16, or the files' if both are f16, 8-bit "
+          "floats or 8-bit integers)")
+      ->transform(elem_word(operand_words()));
+  verb->add_option_function<std::string>(
+          "--dtype-b", [r](std::string const& text) { r->dtype_b = parse_elem(text); },
+          "type of B where it is another than that of A: e4m3 beside e5m2, s8 beside u8")
+      ->transform(elem_word(operand_words()));
   verb->add_option_function<std::string>(
           "--out-dtype", [r](std::string const& text) { r->out_dtype = parse_elem(text); },
-          "type of D (default: that of A and B)")
-      ->transform(elem_word({"bf16", "f16", "f32"}));
+          "type of D (default: that of A and B; bf16 of 8-bit floats, s32 of integers, f32 of "
+          "tf32); e4m3 and e5m2 saturate")
+      ->transform(elem_word(result_words()));
+  add_precision_options(*verb, r->precision);
   verb->add_option_function<std::string>(
           "--device", [r](std::string const& text) { r->device = device_of(text); },
           "auto (default): the GPU if a Hopper is present, else the emulator")

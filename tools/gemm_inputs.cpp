@@ -12,8 +12,8 @@
 namespace tw {
 namespace {
 
-/// K of a GEMM over nothing: lines of 16 bytes, which TMA can address.
-constexpr std::int64_t inner_of_zeros = 8;
+/// K of a GEMM over nothing: lines of 16 bytes and more, which TMA can address.
+constexpr std::int64_t inner_of_zeros = 16;
 
 std::string extents(std::int64_t rows, std::int64_t cols) {
   return fmt::format("{}x{}", rows, cols);
@@ -67,11 +67,13 @@ gemm_problem pose(gemm_request const& r, matrix_view const& a, matrix_view const
   p.n = b.cols;
   p.k = a.cols;
   p.batch = batch_of(a, b, c);
-  elem const type = operand_type(r.dtype, a.type, b.type);
+  operand_pair const types = operand_types(r, a.type, b.type);
+  p.precision = r.precision;
   p.a = a.desc();
   p.b = b.desc();
-  p.a.type = p.b.type = type;
-  p.d = {r.out_dtype.value_or(type), order::row_major, d_cols, p.batch == 1 ? 0 : p.m * d_cols};
+  p.a.type = types.a, p.b.type = types.b;
+  p.d = {r.out_dtype.value_or(result_type(types.a)), order::row_major, d_cols,
+         p.batch == 1 ? 0 : p.m * d_cols};
   if (!r.epilogue.aux.empty()) {
     p.aux = p.d;
     p.aux->pitch_elems = p.n;
@@ -79,8 +81,8 @@ gemm_problem pose(gemm_request const& r, matrix_view const& a, matrix_view const
   }
   if (p.k == 0) {  // as in BLAS: A B is zero. The kernels get an inner dimension of zeros.
     p.k = inner_of_zeros;
-    p.a = {type, order::row_major, p.k};
-    p.b = {type, order::col_major, p.k};
+    p.a = {types.a, order::row_major, p.k};
+    p.b = {types.b, order::col_major, p.k};
   }
   p.alpha = r.alpha;
   p.beta = r.beta.value_or(c != nullptr ? 1.0F : 0.0F);

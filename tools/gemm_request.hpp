@@ -6,6 +6,7 @@
 #include <string>
 
 #include "tilewright/base/elem.hpp"
+#include "tilewright/problem/precision.hpp"
 #include "tools/epilogue_request.hpp"
 
 namespace tw {
@@ -16,9 +17,11 @@ struct gemm_request {
   std::string a, b, c, d;  // addresses of files; c may be empty
   epilogue_request epilogue;
   float alpha = 1.0F;
-  std::optional<float> beta;      // not given: 1 with C, 0 without
-  std::optional<elem> dtype;      // operands; not given: see operand_type()
-  std::optional<elem> out_dtype;  // not given: the operands' type
+  std::optional<float> beta;    // not given: 1 with C, 0 without
+  std::optional<elem> dtype;    // operands; not given: see operand_types()
+  std::optional<elem> dtype_b;  // of B; not given: as A
+  gemm_precision precision;
+  std::optional<elem> out_dtype;  // not given: see result_type()
   device_choice device = device_choice::automatic;
   int threads = 0;              // of the emulator; 0: one per core
   std::string trace, timeline;  // of the emulated run: Chrome trace, SVG; empty: none
@@ -27,10 +30,25 @@ struct gemm_request {
   bool check = false, json = false, quiet = false;
 };
 
-/// The operands' type: --dtype, else bf16 if either file is bf16, f16 if both are f16, else bf16.
-constexpr elem operand_type(std::optional<elem> asked, elem a, elem b) {
-  if (asked) return *asked;
-  return a == elem::f16 && b == elem::f16 ? elem::f16 : elem::bf16;
+struct operand_pair {
+  elem a, b;
+};
+
+/// The operands' types: --dtype and --dtype-b; else those of the files if both are 8-bit floats or
+/// both 8-bit integers, bf16 if either file is bf16, f16 if both are f16, else bf16.
+constexpr operand_pair operand_types(gemm_request const& r, elem a, elem b) {
+  if (r.dtype) return {*r.dtype, r.dtype_b.value_or(*r.dtype)};
+  bool const own = (is_fp8(a) && is_fp8(b)) || (is_8_bit_integer(a) && is_8_bit_integer(b));
+  elem const type = a == elem::f16 && b == elem::f16 ? elem::f16 : elem::bf16;
+  return {own ? a : type, r.dtype_b.value_or(own ? b : type)};
+}
+
+/// The type of D where no option gives it: that of the operands, of 8-bit floats bf16, of integers
+/// the sum, of f32 and tf32 f32.
+constexpr elem result_type(elem operand) {
+  if (is_fp8(operand)) return elem::bf16;
+  if (is_8_bit_integer(operand)) return elem::s32;
+  return operand == elem::tf32 ? elem::f32 : operand;
 }
 
 }  // namespace tw

@@ -10,11 +10,13 @@
 #include "bench/sizes.hpp"
 #include "tilewright/base/elem_text.hpp"
 #include "tools/asked_product.hpp"
+#include "tools/gemm_request.hpp"
 #include "tools/guarded.hpp"
 #include "tools/io/refuse.hpp"
 #include "tools/json_output.hpp"
 #include "tools/number_checks.hpp"
 #include "tools/plan_report.hpp"
+#include "tools/precision_options.hpp"
 #include "tools/words.hpp"
 
 namespace tw {
@@ -28,7 +30,7 @@ char const* const manual =
 struct plan_request {
   std::vector<std::string> size;
   asked_product product;
-  std::string ab = "bf16", d, d_order = "row", epilogue;
+  std::string ab = "bf16", b, d, d_order = "row", epilogue;
   std::string device = "h200";
   int sms = 0, top = 10;
   std::int64_t workspace = std::int64_t{64} << 20;
@@ -43,7 +45,8 @@ gemm_problem problem_of(plan_request const& r) {
            "one GEMM: M N K, or MxNxK");
   a.m = sizes[0].m, a.n = sizes[0].n, a.k = sizes[0].k;
   a.ab = parse_elem(r.ab).value();
-  a.d = parse_elem(r.d.empty() ? r.ab : r.d).value();
+  if (!r.b.empty()) a.b = parse_elem(r.b);
+  a.d = r.d.empty() ? result_type(a.ab) : parse_elem(r.d).value();
   a.d_order = r.d_order == "row" ? order::row_major : order::col_major;
   a.epilogue = bench::find_epilogue(r.epilogue).value();
   return problem_of(a);
@@ -89,10 +92,15 @@ void add_plan_command(CLI::App& app, int& status) {
   verb->footer(manual);
   verb->add_option("SIZE", r->size, "M N K, or MxNxK")->required()->expected(1, 3);
   verb->add_option("--dtype,--ab", r->ab, "type of A and B")
-      ->transform(elem_word({"bf16", "f16"}))
+      ->transform(elem_word(operand_words()))
       ->capture_default_str();
-  verb->add_option("--out-dtype,--d", r->d, "type of D (default: that of A and B)")
-      ->transform(elem_word({"bf16", "f16", "f32"}));
+  verb->add_option("--dtype-b", r->b, "type of B where it is another than that of A")
+      ->transform(elem_word(operand_words()));
+  verb->add_option("--out-dtype,--d", r->d,
+                   "type of D (default: that of A and B; bf16 of 8-bit floats, s32 of integers, "
+                   "f32 of tf32)")
+      ->transform(elem_word(result_words()));
+  add_precision_options(*verb, r->product.precision);
   verb->add_option("--layout", r->product.layout,
                    "A is T = (m, k) or N = (k, m) in memory, B is N = (n, k) or T = (k, n)")
       ->transform(one_of({"TN", "TT", "NT", "NN"}))

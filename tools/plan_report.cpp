@@ -241,6 +241,7 @@ json plan_json(plan_answer const& a, int top) {
          {"k", p.k},
          {"batch", p.batch},
          {"ab", name(p.a.type)},
+         {"b", name(p.b.type)},
          {"d", name(p.d.type)},
          {"d_order", p.d.ord == order::row_major ? "row" : "col"},
          {"c", p.c.has_value()},
