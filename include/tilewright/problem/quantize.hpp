@@ -47,6 +47,13 @@ std::optional<rejection> accept(quantize_problem const& p);
 /// count. Memory between scales is not written. Throws `rejected` TW0452.
 quantize_counts quantize(quantize_problem const& p, void const* from, void* to, void* scales);
 
+/// The bits of |x|, in the order of the magnitudes; 0 of an infinity and NaN.
+TW_HD constexpr std::uint32_t finite_magnitude_bits(float x) {
+  std::uint32_t const bits = __builtin_bit_cast(std::uint32_t, x) & 0x7FFFFFFFU;
+  return bits < detail::float_inf ? bits : 0;
+}
+TW_HD constexpr float float_of_bits(std::uint32_t bits) { return __builtin_bit_cast(float, bits); }
+
 /// The largest value of a type.
 TW_HD constexpr float quantize_limit(elem to) {
   return to == elem::e4m3 ? 448.0F : to == elem::e5m2 ? 57344.0F : 127.0F;
