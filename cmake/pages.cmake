@@ -2,7 +2,8 @@
 # Manual pages and shell completions, printed by the command itself.
 include(GNUInstallDirs)
 
-set(tw_verbs gemm layout banks check bench info explain plan tune occupancy roofline)
+set(tw_verbs gemm layout banks check bench info explain plan tune occupancy roofline
+             profile)
 set(tw_pages ${PROJECT_BINARY_DIR}/pages)
 set(tw_page_files)
 # tw_printed(FILE WORDS...): FILE is what `tilewright WORDS...` prints.

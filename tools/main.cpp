@@ -24,6 +24,7 @@
 #include "tools/man_page.hpp"
 #include "tools/occupancy_command.hpp"
 #include "tools/plan_command.hpp"
+#include "tools/profile_command.hpp"
 #include "tools/quantize_command.hpp"
 #include "tools/roofline_command.hpp"
 #include "tools/to_stderr.hpp"
@@ -87,6 +88,7 @@ int main(int argc, char** argv) {
   tw::add_tune_command(app, status);
   tw::add_occupancy_command(app, status);
   tw::add_roofline_command(app, status);
+  tw::add_profile_command(app, status);
   tw::add_help_verb(app, status);
   tw::add_documentation_verbs(app, status);
   try {

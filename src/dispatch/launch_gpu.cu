@@ -8,6 +8,7 @@
 
 #include "dispatch/check_plan.hpp"
 #include "dispatch/gpu_condition.hpp"
+#include "dispatch/launch_range.hpp"
 #include "dispatch/plan_cache.hpp"
 #include "dispatch/repitch.hpp"
 #include "family/bind.hpp"
@@ -99,6 +100,7 @@ void gemm(gemm_plan const& plan, gemm_operands const& given, cudaStream_t stream
           launch_options const& how) {
   if (gpu_info const& here = gpu(); !here.usable) throw rejected(here.why_not);
   check_plan(plan);
+  launch_range const range(plan.kernel.c_str());
   launch_form const form = form_of(plan, given);
   bool const early = how.pdl.value_or(plan.starts_early);
   if (form.any(form.copies))

@@ -28,6 +28,7 @@ FILES = {
     "docs/errors/TW0612.md": [("a.npy", (3, 5), "<f2"), ("b.npy", (5, 2), "<f2")],
     "docs/errors/TW0615.md": [("a.npy", (3, 5), "<f2"), ("b.npy", (5, 2), "<f2")],
     "docs/errors/TW0651.md": [("kernel.npy", (5, 2), "<f2")],
+    "docs/errors/TW0655.md": [("kernel.npy", (5, 2), "<f2")],
     "docs/epilogues.md": [("x.npy", (4, 32), "<f4"), ("w1.npy", (32, 16), "<f4"),
                           ("b1.npy", (16,), "<f4"), ("gate_up.npy", (32, 32), "<f4"),
                           ("w2.npy", (16, 32), "<f4"), ("b2.npy", (32,), "<f4"),
