@@ -46,12 +46,15 @@ TEST(Resources, EachKernelOfAFamilyFitsAnSm) {
 }
 
 TEST(Resources, AGemvStatesItsSharedMemory) {
-  constexpr gemv_config c{.cols = 4, .unroll = 4, .warps_m = 2, .warps_k = 4};
+  constexpr gemv_config c{.rows = 16, .cols = 8, .unroll = 4, .warps_k = 4, .ctas_per_sm = 6};
+  int found = 0;
   gemm_family const& family = *find_family("gemv");
   for (int kernel = 0; kernel < family.kernel_count(); ++kernel)
-    if (family.name(kernel).find("_4x4_u4_2x4_") != std::string::npos) {
+    if (family.name(kernel).find("_16x8_u4_1x4_c6") != std::string::npos) {
       EXPECT_EQ(family.resources(kernel)->cta.smem_bytes, gemv<c>::smem_bytes);
+      ++found;
     }
+  EXPECT_GT(found, 0);
 }
 
 }  // namespace
