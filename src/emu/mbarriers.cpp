@@ -311,9 +311,10 @@ std::uint64_t mbarrier_arrive_token(void* bar, site where) {
   engine_call const inside;
   machine& m = machine::current();
   mbarrier_state& b = m.barrier.at(own_cta(), bar, where);
-  int const pending = b.pending;
+  std::uint64_t const token =
+      static_cast<std::uint64_t>(b.phase) << 32U | static_cast<std::uint32_t>(b.pending);
   m.barrier.arrive(own_cta(), b, 1, arrive_order::release_cta, where);
-  return static_cast<std::uint64_t>(pending);
+  return token;
 }
 
 void mbarrier_arrive_remote(void* bar, int cta, arrive_order order, site where) {

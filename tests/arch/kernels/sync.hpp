@@ -42,6 +42,49 @@ struct named_barrier_kernel {
   }
 };
 
+/// Threads write words and read each other's, in rounds that two barriers separate: each thread
+/// waits for the phase of its token. Thread 0 also announces a TMA-like write of 4 bytes, which it
+/// makes by store_async. Results leave by streaming stores.
+struct token_kernel {
+  struct params {
+    std::uint32_t* out;  // (rounds, threads, 2): two copies of the word read
+    int rounds;
+  };
+  static constexpr int threads = 64, cluster = 1;
+  struct smem {
+    std::uint32_t word[threads], sent;
+    mbarrier written, read;
+  };
+  static constexpr int smem_bytes = sizeof(smem);
+
+  TW_DEVICE static void run(params const& p) {
+    smem& s = dynamic_smem<smem>();
+    int const t = thread_id();
+    if (t == 0) {
+      s.written.init(threads);
+      s.read.init(threads);
+      fence_mbarrier_init();
+    }
+    cta_sync();
+    for (int r = 0; r < p.rounds; ++r) {
+      s.word[t] = static_cast<std::uint32_t>(100 * r + t);
+      if (t == 0) {
+        mbarrier_token const token = s.written.arrive_expect_tx_token(4);
+        store_async(&s.sent, static_cast<std::uint32_t>(r), s.written, 0);
+        s.written.wait_token(token);
+      } else {
+        s.written.wait_token(s.written.arrive_token());
+      }
+      struct alignas(8) two {
+        std::uint32_t read, sent;
+      };
+      auto* const to = reinterpret_cast<two*>(p.out) + threads * r + t;
+      store_streaming(to, two{s.word[threads - 1 - t], s.sent});
+      s.read.wait_token(s.read.arrive_token());
+    }
+  }
+};
+
 /// Each CTA reads its neighbour's word and writes another into it, with cluster barriers between.
 template <int Ctas>
 struct cluster_kernel {

@@ -19,6 +19,21 @@ std::string check_named_barriers(M& m) {
   return differences(download(m, out, want.size()), want);
 }
 
+template <class M>
+std::string check_tokens(M& m) {
+  using K = token_kernel;
+  int const rounds = 21;
+  std::vector<std::uint32_t> want(rounds * K::threads * 2);
+  std::uint32_t* const out = upload(m, want);
+  run<K>(m, 1, {out, rounds});
+  for (int i = 0; i < rounds * K::threads; ++i) {
+    want[2 * i] =
+        static_cast<std::uint32_t>(100 * (i / K::threads) + K::threads - 1 - i % K::threads);
+    want[2 * i + 1] = static_cast<std::uint32_t>(i / K::threads);
+  }
+  return differences(download(m, out, want.size()), want);
+}
+
 template <int Ctas, class M>
 std::string check_cluster(M& m) {
   using K = cluster_kernel<Ctas>;
@@ -97,6 +112,7 @@ template <class M>
 std::vector<check<M>> sync_checks() {
   return {
       {"named barriers", check_named_barriers<M>},
+      {"tokens of an mbarrier, and streaming stores", check_tokens<M>},
       {"cluster barrier and dsmem, 2 CTAs", check_cluster<2, M>},
       {"cluster barrier and dsmem, 8 CTAs", check_cluster<8, M>},
       {"arrive_remote, release.cluster", check_remote_arrive<remote_arrive::release_cluster, M>},

@@ -18,6 +18,7 @@
 #include "tilewright/arch/cuda/packed_math.hpp"
 #include "tilewright/arch/cuda/registers.hpp"
 #include "tilewright/arch/cuda/shuffle.hpp"
+#include "tilewright/arch/cuda/store.hpp"
 #include "tilewright/arch/cuda/sync.hpp"
 #include "tilewright/arch/cuda/tma.hpp"
 #include "tilewright/arch/cuda/warp.hpp"

@@ -10,7 +10,8 @@
 
 namespace tw {
 
-/// An mbarrier as it was before an arrive. PTX ISA, "mbarrier.arrive": state.
+/// The state of an mbarrier before an arrive: its phase and pending count. PTX ISA,
+/// "mbarrier.arrive".
 struct mbarrier_token {
   std::uint64_t bits;
 };
@@ -105,6 +106,30 @@ struct alignas(8) mbarrier {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(smem_addr(this)),
                  "r"(bytes)
                  : "memory");
+  }
+
+  /// arrive_expect_tx, and the phase at which that was. PTX ISA, "mbarrier.arrive": .expect_tx.
+  TW_DEVICE mbarrier_token arrive_expect_tx_token(int bytes) {
+    mbarrier_token t;
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 %0, [%1], %2;"
+                 : "=l"(t.bits)
+                 : "r"(smem_addr(this)), "r"(bytes)
+                 : "memory");
+    return t;
+  }
+  /// Waits for the phase of a token, as cuda::barrier does. Only a thread that has arrived has a
+  /// token: it waits for the phase at which it arrived. PTX ISA,
+  /// "mbarrier.test_wait / mbarrier.try_wait".
+  TW_DEVICE void wait_token(mbarrier_token t) {
+    asm volatile(
+        "{\n"
+        ".reg .pred p;\n"
+        "again:\n"
+        "mbarrier.try_wait.shared::cta.b64 p, [%0], %1;\n"
+        "@!p bra again;\n"
+        "}" ::"r"(smem_addr(this)),
+        "l"(t.bits)
+        : "memory");
   }
 
   /// True if the phase of this parity has completed; may sleep for a while before it says no.

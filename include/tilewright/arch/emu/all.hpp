@@ -18,6 +18,7 @@
 #include "tilewright/arch/emu/packed_math.hpp"
 #include "tilewright/arch/emu/registers.hpp"
 #include "tilewright/arch/emu/shuffle.hpp"
+#include "tilewright/arch/emu/store.hpp"
 #include "tilewright/arch/emu/sync.hpp"
 #include "tilewright/arch/emu/tma.hpp"
 #include "tilewright/arch/emu/warp.hpp"

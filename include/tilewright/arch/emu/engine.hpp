@@ -38,7 +38,7 @@ void leave_undefined(void* p, int bytes, site where);
 void mbarrier_init(void* bar, int arrivals, site where);
 void mbarrier_inval(void* bar, site where);
 void mbarrier_arrive(void* bar, int count, site where);
-/// Arrives once; the bits of an mbarrier_token: arrivals that the phase was waiting for.
+/// Arrives once; the bits of an mbarrier_token.
 std::uint64_t mbarrier_arrive_token(void* bar, site where);
 enum class arrive_order : std::uint8_t { relaxed_cluster, release_cta, release_cluster };
 void mbarrier_arrive_remote(void* bar, int cta, arrive_order order, site where);

@@ -7,6 +7,7 @@
 
 namespace tw {
 
+/// Emulated: the number of the phase, then 32 bits of pending arrivals.
 struct mbarrier_token {
   std::uint64_t bits;
 };
@@ -26,7 +27,7 @@ struct alignas(8) mbarrier {
   mbarrier_token arrive_token(emu::site where = emu::site::here()) {
     return {emu::mbarrier_arrive_token(this, where)};
   }
-  static int pending_count(mbarrier_token token) { return static_cast<int>(token.bits); }
+  static int pending_count(mbarrier_token token) { return static_cast<int>(token.bits & 0xFFFFFFFFU); }
   template <scope S = scope::cluster>
   void arrive_remote(int cta, emu::site where = emu::site::here()) {
     static_assert(S <= scope::cluster, "an mbarrier has cta or cluster scope");
@@ -50,6 +51,13 @@ struct alignas(8) mbarrier {
   }
   void arrive_expect_tx(int bytes, emu::site where = emu::site::here()) {
     emu::mbarrier_arrive_expect_tx(this, bytes, where);
+  }
+  mbarrier_token arrive_expect_tx_token(int bytes, emu::site where = emu::site::here()) {
+    emu::mbarrier_expect_tx(this, bytes, where);
+    return arrive_token(where);
+  }
+  void wait_token(mbarrier_token t, emu::site where = emu::site::here()) {
+    emu::mbarrier_wait(this, static_cast<std::uint32_t>(t.bits >> 32U & 1U), scope::cta, where);
   }
   template <scope S = scope::cta>
   bool try_wait(std::uint32_t parity, emu::site where = emu::site::here()) {
