@@ -13,7 +13,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ARCH = os.path.join(HERE, "../include/tilewright/arch")
 # In emu/ some headers speak to the engine, not to kernels.
 NOT_VOCABULARY = {"engine.hpp", "options.hpp", "site.hpp", "tensor_map_emu.hpp", "launch.hpp",
-                  "member_bindings.hpp"}
+                  "member_bindings.hpp", "tensor_engine.hpp"}
 
 
 def without_comments(text):
@@ -49,7 +49,7 @@ def declared(folder):
         text = without_comments(text)
         own, text = members(text, "mbarrier")
         names |= own
-        names |= set(re.findall(r"^TW_DEVICE [\w:<>&* ]*?[ *&](\w+)\(", text, re.M))
+        names |= set(re.findall(r"^TW_DEVICE [\w:<>&*, ]*?[ *&](\w+)\(", text, re.M))
         names |= set(re.findall(r"^struct (?:alignas\(\d+\) )?(\w+)", text, re.M))
     return names
 

@@ -75,6 +75,7 @@ void async_engine::begin(std::function<void(double)> const* macs_done) {
   pending_ops_.clear();
   pending_groups_.clear();
   pending_copies_.clear();
+  pending_tensor_.clear();
 }
 
 void async_engine::issue(bulk_op op) {
@@ -153,13 +154,23 @@ void async_engine::complete(bulk_op const& op) {
 bool async_engine::complete_one(bool any_order) {
   std::size_t const ops = pending_ops_.size();
   std::size_t const groups = pending_groups_.size();
-  std::size_t const total = ops + groups + pending_copies_.size();
+  std::size_t const copies = pending_copies_.size();
+  std::size_t const total = ops + groups + copies + pending_tensor_.size();
   if (total == 0) return false;
   std::size_t const choice = any_order ? m_.sched.random()() % total : 0;
   if (choice < ops) {
     bulk_op const op = pending_ops_[choice];
     pending_ops_.erase(pending_ops_.begin() + static_cast<std::ptrdiff_t>(choice));
     complete(op);
+    return true;
+  }
+  if (choice >= ops + groups + copies) {
+    // Operations of one thread finish in order.
+    auto const it =
+        pending_tensor_.begin() + static_cast<std::ptrdiff_t>(choice - ops - groups - copies);
+    thread* const t = *it;
+    m_.tensor.complete(*t);
+    if (t->tensor_ops->ops.empty()) std::erase(pending_tensor_, t);
     return true;
   }
   if (choice >= ops + groups) {
@@ -177,6 +188,15 @@ bool async_engine::complete_one(bool any_order) {
 }
 
 void async_engine::drain(cluster_state& c) {
+  for (std::size_t i = 0; i < pending_tensor_.size();) {
+    thread* const t = pending_tensor_[i];
+    if (t->block->cluster != &c) {
+      ++i;
+      continue;
+    }
+    while (!t->tensor_ops->ops.empty()) m_.tensor.complete(*t);
+    pending_tensor_.erase(pending_tensor_.begin() + static_cast<std::ptrdiff_t>(i));
+  }
   for (std::size_t i = 0; i < pending_copies_.size();) {
     thread* const t = pending_copies_[i];
     if (t->block->cluster != &c) {

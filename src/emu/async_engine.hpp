@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // async_engine.hpp  Work that is issued and completes later: TMA copies, wgmma groups, cp.async
-//                   groups. options::policy says when.
+//                   groups, operations of tcgen05. options::policy says when.
 #pragma once
 
 #include <functional>
@@ -27,10 +27,15 @@ class async_engine {
   /// A multicast to the CTAs of the mask (E0007).
   void to_ctas(bulk_op& op, std::uint32_t cta_mask);
   void issue_group(warpgroup_state& w);           // wgmma, committed by all 128 threads
+  void issue(thread& t, tensor_op op);            // tcgen05
   void copy(thread::piece const& p, site where);  // cp.async
   void commit_copies();
   /// An arrive at b once the running thread's earlier cp.async have landed.
   void arrive_after_copies(mbarrier_state& b, bool counted, site where);
+  /// Multiply-adds are done, for options::progress.
+  void multiplied(double macs) {
+    if (*macs_done_) (*macs_done_)(macs);
+  }
   /// E0040, where it is asked for.
   void note_box_outside(bulk_op const& op);
   /// Registers of A whose groups have been waited for: are they what they were?
@@ -49,6 +54,7 @@ class async_engine {
   std::vector<bulk_op> pending_ops_;
   std::vector<warpgroup_state*> pending_groups_;  // one entry per issued group, in order
   std::vector<thread*> pending_copies_;           // one entry per committed cp.async group
+  std::vector<thread*> pending_tensor_;           // threads with unfinished tcgen05 operations
 };
 
 }  // namespace tw::emu

@@ -47,6 +47,14 @@ std::string what_it_waits_for(grid const& g, thread const& t) {
     case wait_kind::exchange:
       return fmt::format("the other lanes of its warp at {}",
                          static_cast<char const*>(t.wait_object));
+    case wait_kind::tensor_step:
+      return fmt::format("the other lanes of its warp at {}",
+                         static_cast<tensor_step const*>(t.wait_object)->name);
+    case wait_kind::tensor_columns:
+      return fmt::format("{} columns of tensor memory{}", t.wait_value,
+                         static_cast<cta_state const*>(t.wait_object)->tensor->wanted
+                             ? " in both CTAs of its pair"
+                             : "");
     case wait_kind::none:
     case wait_kind::finished: break;
   }

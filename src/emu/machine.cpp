@@ -57,6 +57,7 @@ void machine::start_cluster(cluster_state& c, int id) {
     b.is_mbarrier.assign(static_cast<std::size_t>(grid_.smem_bytes / 8 + 1), false);
     for (group_barrier& g : b.named) g = {};
     b.acquired_maps.clear();
+    b.tensor.reset();
     std::memset(b.smem, 0xFF, static_cast<std::size_t>(grid_.smem_bytes));  // NaN in every type
     for (std::size_t g = 0; g < b.groups.size(); ++g) {
       auto tiles = std::move(b.groups[g].tiles);
@@ -140,9 +141,11 @@ void machine::finish_thread() {
         }),
         open_wgmma ? t->wgmma_site : t->commit_site);
   if (t->map_unreleased) memory.stop_at_unreleased_map(*t);
+  tensor.check_committed(*t);
   cluster_state& c = *t->block->cluster;
   --t->block->live_threads;
   --c.live_threads;
+  if (t->block->live_threads == 0) tensor.check_freed(*t->block);
   if (c.check) c.check->exits(*t, t->block->live_threads == 0);
   barrier.left_by(*t);
   warp.left_by(*t);

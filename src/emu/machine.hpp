@@ -13,6 +13,7 @@
 #include "emu/barriers.hpp"
 #include "emu/reporter.hpp"
 #include "emu/scheduler.hpp"
+#include "emu/tensor_unit.hpp"
 #include "emu/trace/log.hpp"
 #include "emu/warp_unit.hpp"
 
@@ -26,6 +27,7 @@ class machine {
         barrier(*this),
         warp(*this),
         async(*this),
+        tensor(*this),
         memory(*this) {}
   machine(machine const&) = delete;
   machine& operator=(machine const&) = delete;
@@ -64,6 +66,7 @@ class machine {
   barriers barrier;
   warp_unit warp;
   async_engine async;
+  tensor_unit tensor;
   address_space memory;
 
  private:

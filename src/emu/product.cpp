@@ -115,7 +115,7 @@ void add_integers(std::int32_t* d, float const* panel, int count, bool accumulat
 
 /// Steps that can be fused: one product with K up to 64.
 void run_steps(void* d, wgmma_form const& form, wgmma_step_data const* steps, int count,
-               memory smem) {
+               memory smem, memory smem_of_b) {
   product_version const& run = version();
   product_block block;
   block.a_type = form.a_type;
@@ -132,9 +132,9 @@ void run_steps(void* d, wgmma_form const& form, wgmma_step_data const* steps, in
   for (int n = 0; n < form.n; n += panel_columns) {
     int const columns = std::min(panel_columns, form.n - n);
     if (k_major)
-      linearise(linear, pitch_bytes, b, {n, n + columns, 0, b.columns}, smem);
+      linearise(linear, pitch_bytes, b, {n, n + columns, 0, b.columns}, smem_of_b);
     else
-      linearise(linear, panel_bytes, b, {0, b.rows, n / 8, (n + columns) / 8}, smem);
+      linearise(linear, panel_bytes, b, {0, b.rows, n / 8, (n + columns) / 8}, smem_of_b);
     if (form.sums == elem::f32) {
       run.multiply(block, static_cast<float*>(d) + 64 * n, columns, linear, k_major);
       continue;
@@ -170,13 +170,14 @@ void select_product_isa(product_isa isa) { selected.store(isa, std::memory_order
 std::optional<std::string> run_wgmma_group(void* d, wgmma_form const& form,
                                            wgmma_step_data const* steps, int count,
                                            std::byte const* smem, std::uint32_t smem_base,
-                                           std::uint32_t smem_bytes) {
+                                           std::uint32_t smem_bytes, std::byte const* smem_of_b) {
   if (auto wrong = check(form, steps, count, smem_base, smem_bytes)) return wrong;
   int const most = most_steps(form);
   for (int first = 0; first < count;) {
     int last = first + 1;
     while (last < count && last < first + most && fuses(steps[last - 1], steps[last])) ++last;
-    run_steps(d, form, steps + first, last - first, {smem, smem_base});
+    run_steps(d, form, steps + first, last - first, {smem, smem_base},
+              {smem_of_b != nullptr ? smem_of_b : smem, smem_base});
     first = last;
   }
   return std::nullopt;

@@ -35,10 +35,12 @@ struct wgmma_step_data {
 /// an std::int32_t, or two f16 of columns 2 * column (low half) and 2 * column + 1. Address x of a
 /// descriptor is smem[x - smem_base]. Returns what is wrong if a descriptor is malformed or an
 /// operand leaves [smem_base, smem_base + smem_bytes); then d is unchanged and nothing was read.
+/// smem_of_b: where B lies in another CTA's shared memory.
 std::optional<std::string> run_wgmma_group(void* d, wgmma_form const& form,
                                            wgmma_step_data const* steps, int count,
                                            std::byte const* smem, std::uint32_t smem_base,
-                                           std::uint32_t smem_bytes);
+                                           std::uint32_t smem_bytes,
+                                           std::byte const* smem_of_b = nullptr);
 
 /// The instruction sets that have an own version; all give the same bits.
 enum class product_isa : std::uint8_t { automatic, portable, avx2, avx512 };

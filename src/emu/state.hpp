@@ -13,6 +13,7 @@
 #include "emu/fiber.hpp"
 #include "emu/hazard/checker.hpp"
 #include "emu/stacks.hpp"
+#include "emu/tensor_state.hpp"
 #include "tilewright/arch/emu/launch.hpp"
 
 namespace tw::emu {
@@ -35,6 +36,8 @@ enum class wait_kind : std::uint8_t {
   copy_group,
   ldmatrix,
   exchange,
+  tensor_step,
+  tensor_columns,
   finished,
 };
 
@@ -127,7 +130,9 @@ struct thread : thread_face {
   hazard::actor actor;
   hazard::component stores_component = 0;  // 0: none yet
   hazard::global_actor global;
-  struct piece {  // of a cp.async
+  hazard::tensor_actor tensor;
+  std::unique_ptr<tensor_thread> tensor_ops;  // null: it has issued none
+  struct piece {                              // of a cp.async
     std::byte* to;
     std::byte const* from;
     int bytes, valid;  // written; read, the others are zeros
@@ -186,6 +191,7 @@ struct warp_state {
   };
   std::list<exchange_op> exchanges;
   std::uint32_t ended = 0;  // lanes that have
+  tensor_warp tensor;
 };
 
 /// 128 threads and their asynchronous multiplies.
@@ -241,6 +247,7 @@ struct cta_state {
   std::vector<bool> is_mbarrier;  // by 8 bytes of shared memory: an initialised mbarrier lies there
   group_barrier named[16];
   std::vector<acquired_map> acquired_maps;
+  std::unique_ptr<tensor_memory> tensor;  // null: nothing has used it
 };
 
 struct cluster_state {

@@ -30,10 +30,17 @@ enum class access : std::uint8_t {
   atomic_write,
   map_read,        // a TMA copy's tensor map
   bulk_copy_read,  // in shared memory, the source of a copy to a peer's
+  // Of tcgen05
+  umma_read,    // operands in shared memory
+  umma_write,   // the accumulator
+  umma_a_read,  // A in tensor memory
+  tmem_load,
+  tmem_store,
+  tmem_free,  // tcgen05.dealloc
 };
-inline constexpr std::size_t access_kinds = 18;
+inline constexpr std::size_t access_kinds = 24;
 
-enum class space : std::uint8_t { shared, global, either };
+enum class space : std::uint8_t { shared, global, either, tensor };
 
 /// The path to memory. PTX ISA, "Memory Consistency Model", "Proxies": cp.async and st.async use
 /// the generic proxy; cp.async.bulk, cp.reduce.async.bulk and wgmma.mma_async the async proxy.
@@ -46,6 +53,8 @@ enum class completion : std::uint8_t {
   bulk_group,      // PTX ISA, "cp.async.bulk.wait_group"
   wgmma_group,     // PTX ISA, "wgmma.wait_group"
   copy_group,      // PTX ISA, "cp.async.wait_group"
+  tensor_commit,   // PTX ISA, "tcgen05.commit"
+  tensor_wait,     // PTX ISA, "tcgen05.wait"
 };
 
 struct access_traits {
@@ -105,6 +114,18 @@ inline constexpr std::array<access_traits, access_kinds> access_table{{
     {access::bulk_copy_read, space::shared, false, proxy::async, completion::mbarrier_phase, false,
      true, 0, "A bulk copy to a peer reads", "a bulk copy to a peer", "has read",
      "read by a bulk copy"},
+    {access::umma_read, space::shared, false, proxy::async, completion::tensor_commit, false, true,
+     0, "tcgen05.mma reads", "tcgen05.mma", "has read", "read by tcgen05.mma"},
+    {access::umma_write, space::tensor, true, proxy::async, completion::tensor_commit, false, true,
+     0, "tcgen05.mma writes", "tcgen05.mma", "has written", "written by tcgen05.mma"},
+    {access::umma_a_read, space::tensor, false, proxy::async, completion::tensor_commit, false,
+     true, 0, "tcgen05.mma reads A from", "tcgen05.mma", "has read", "read by tcgen05.mma"},
+    {access::tmem_load, space::tensor, false, proxy::async, completion::tensor_wait, false, true, 0,
+     "tcgen05.ld reads", "tcgen05.ld", "has read", "read by tcgen05.ld"},
+    {access::tmem_store, space::tensor, true, proxy::async, completion::tensor_wait, false, true, 0,
+     "tcgen05.st writes", "tcgen05.st", "has written", "written by tcgen05.st"},
+    {access::tmem_free, space::tensor, true, proxy::async, completion::program_order, false, true,
+     0, "tcgen05.dealloc gives back", "tcgen05.dealloc", "has given back", "given back"},
 }};
 static_assert([] {
   for (std::size_t i = 0; i < access_kinds; ++i)

@@ -38,6 +38,7 @@ void checker::start(machine& m, cluster_state& c, grid const& g, options const& 
   for (shadow& s : shadows_) s.reset(static_cast<std::uint32_t>(g.smem_bytes));
   leaving_.clear();
   leaving_.resize(static_cast<std::size_t>(g.cluster));
+  tensor_.reset();
   for (cta_state& b : c.ctas)
     for (thread& t : b.threads) t.actor = {pool_.zero(), 1, 0};
 }
@@ -82,6 +83,7 @@ void checker::mbarrier_init_fence(thread& t) {
 }
 
 void checker::arrive(thread& t, exchange& x, bool release) {
+  if (tensor_) tensor_arrive(t, x);
   actor const& a = t.actor;
   if (!release) {
     x.in.add_from(a.known, static_cast<component>(grid_.cluster * threads_));
@@ -96,10 +98,12 @@ void checker::arrived(thread& t) { ++t.actor.own; }
 void checker::complete(exchange& x) {
   x.out = x.in.freeze(pool_);
   x.joins.clear();
+  if (tensor_) x.tensor_out = x.tensor_in.freeze(pool_);
 }
 
 void checker::leave(thread& t, exchange& x) {
   if (!x.out) return;
+  if (x.tensor_out) t.tensor.received = pool_.joined(t.tensor.received, x.tensor_out);
   actor& a = t.actor;
   if (clock_ref const* known = x.joins.find(a.known, 0)) {
     a.known = *known;

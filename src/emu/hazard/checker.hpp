@@ -16,6 +16,7 @@
 
 #include "emu/hazard/global.hpp"
 #include "emu/hazard/shadow.hpp"
+#include "emu/tmem_area.hpp"
 #include "tilewright/arch/emu/launch.hpp"
 
 namespace tw::emu {
@@ -27,6 +28,9 @@ struct mbarrier_state;
 struct warpgroup_state;
 struct bulk_op;
 struct wgmma_call;
+struct umma_call;
+struct umma_shape;
+struct tensor_op;
 }  // namespace tw::emu
 
 namespace tw::emu::hazard {
@@ -49,11 +53,24 @@ struct global_actor {
   clock_ref fenced_known;      // at its last fence_proxy_async_global
 };
 
+/// A thread's part in the order of tcgen05 operations (tensor.cpp). The first half of these clocks
+/// says which operations are ordered before its own, the second which of those are complete.
+struct tensor_actor {
+  clock_ref taken;     // by tcgen05_fence_after
+  clock_ref received;  // by waits; null: the cluster has not used tcgen05
+  component ops = 0;   // its multiplies; 0: none yet
+  stamp told = 0;      // those ordered before a synchronisation, by a fence or a commit
+  stamp loads_waited = 0, loads_told = 0;  // of its warp
+  stamp stores_waited = 0, stores_told = 0;
+};
+
 /// What those who arrive at a barrier bring to those who leave it.
 struct exchange {
   gathering in;
   clock_ref out;
   remembered<int> joins;
+  gathering tensor_in;  // the same for tcgen05, where the cluster uses it
+  clock_ref tensor_out;
 };
 
 /// Of an mbarrier.
@@ -153,6 +170,21 @@ class checker {
   void waited_for_groups(thread& t, std::uint32_t groups);
   void exits(thread& t, bool last_of_cta);
 
+  // tcgen05 (tensor.cpp)
+  void tensor_fence(thread& t, bool before);
+  void tmem_waited(thread& t, bool stores, std::uint32_t count);
+  /// A load or store of t's warp, the `when`th of its kind.
+  void tmem_moved(thread& t, cta_state& owner, tmem_area const& a, bool store, std::uint32_t when,
+                  site where);
+  /// The columns hold nothing: they were allocated.
+  void tmem_renewed(cta_state& owner, int first, int columns);
+  void tmem_freed(thread& t, cta_state& owner, int first, int columns, site where);
+  /// E0110 where the thread cannot know that the peer CTA of its pair has begun.
+  void pair_started(thread& t, cta_state& peer, site where);
+  void multiply(thread& t, umma_call const& call, umma_shape const& shape, site where);
+  void commit(thread& t, tensor_op& op);
+  void committed(thread& t, tensor_op const& op, mbarrier_state& b);
+
   // Global memory (global_order.cpp, global_accesses.cpp)
   void global_plain(thread& t, std::uintptr_t address, std::size_t bytes, bool write, site where);
   void global_proxy_fence(thread& t);
@@ -174,7 +206,10 @@ class checker {
       stores,
       writes,
       copies,
-      acquires
+      acquires,
+      tensor,
+      tensor_loads,
+      tensor_stores
     } what;
     int cta = 0;
     int index = 0;  // thread or warpgroup in the CTA; offset of an mbarrier
@@ -196,7 +231,7 @@ class checker {
     component who;
     stamp when;
     site where;
-    enum class kind : std::uint8_t { arrive, copy, plain, store_async, atomic } what;
+    enum class kind : std::uint8_t { arrive, copy, plain, store_async, atomic, multiply } what;
     std::uint32_t offset = 0;  // in the shared memory of the CTA that it reaches
     int by_cta = -1;           // its issuer, in the grid
   };
@@ -225,10 +260,32 @@ class checker {
   void access_bytes(thread& t, cta_state& owner, std::uint32_t offset, std::uint32_t bytes,
                     record const& r);
   void each_box_block(bulk_op const& op, std::vector<touched>& to) const;
-  void read_operand(warpgroup_state& w, step_views const& v, smem_desc d, operand_major major,
+  /// judge: the verdict on an earlier access. k_of: a load that wrote a part of the operand, and
+  /// where along K.
+  template <class Judge>
+  void read_operand(cta_state const& owner, Judge const& judge, smem_desc d, operand_major major,
                     int extent, record const& r, thread const& by, int (&k_of)[2]);
-  void check_origin(record const& written, smem_desc d, operand_major major, std::uint32_t offset,
-                    int row, int column, int (&first)[3], thread const& by, site where);
+  void check_origin(cta_state const& owner, record const& written, smem_desc d, operand_major major,
+                    std::uint32_t offset, int row, int column, int (&first)[3], thread const& by,
+                    record const& now);
+
+  void begin_tensor();
+  void tensor_arrive(thread& t, exchange& x);
+  /// Which fence is missing between two tcgen05 operations that a barrier orders.
+  enum class tensor_verdict : std::uint8_t { ordered, unordered, needs_before, needs_after };
+  tensor_verdict judge_tensor(thread const& t, record const& now, record const& earlier) const;
+  /// f(touched) for the cells of an area: 16 lanes of a column each.
+  template <class F>
+  static void each_cell(tmem_area const& a, F&& f);
+  void tensor_access(thread const* const* threads, int count, cta_state& owner, tmem_area const& a,
+                     record const& r, bool accumulates);
+  std::uint16_t accumulator_tag(umma_call const& call);
+  component warp_component(thread const& t, bool stores);
+  void report_tensor(cta_state const& owner, touched at, std::uint64_t both, record const& earlier,
+                     record const& now, thread const& by, tensor_verdict v);
+  void report_tensor_unwritten(cta_state const& owner, touched at, std::uint64_t none,
+                               record const& now, thread const& by);
+  static std::string tensor_object(cta_state const& owner, touched at, std::uint64_t cells);
 
   std::uint32_t global_face_of(thread const& t, component who, bool own_thread);
   void global_access(thread& t, std::uintptr_t address, std::size_t bytes, record const& r);
@@ -270,12 +327,14 @@ class checker {
   bool blame_stale_wait(cta_state const& owner, record const& earlier, thread const& by);
   void report_init(thread const& t, cta_state const& owner, mbarrier_state const& b, bool unfenced,
                    site where);
+  /// a, b: addresses of the operands.
   void report_k_mismatch(thread const& by, int const (&k_a)[2], int const (&k_b)[2],
-                         wgmma_call const& call, site where);
+                         std::uint32_t a, std::uint32_t b, record const& now);
   void report_early_exit(thread const& t, remote_access const& r);
   void report_origin(char const* code, char const* kind, std::string const& what,
-                     std::string const& cause, std::string const& remedy, record const& written,
-                     std::uint32_t offset, thread const& by, site where);
+                     std::string const& cause, std::string const& remedy, cta_state const& owner,
+                     record const& written, std::uint32_t offset, thread const& by,
+                     record const& now);
   std::string name_of(component c) const;
   std::string object(cta_state const& owner, std::uint32_t offset) const;
   std::string describe(record const& r, bool with_thread) const;
@@ -334,6 +393,12 @@ class checker {
   std::vector<flag_note> notes_;  // newest last
   void note_flag(flag_note const& n);
   std::vector<touched> scratch_;
+  struct tensor_memory_order {
+    std::deque<shadow> cells;                        // by CTA; 16 lanes of a column are one cell
+    std::vector<component> loads, stores;            // by warp of the cluster; 0: none yet
+    std::vector<std::array<std::uint32_t, 2>> tags;  // accumulators: address, N, M and kind
+  };
+  std::unique_ptr<tensor_memory_order> tensor_;  // null: the cluster has not used tcgen05
   std::uint32_t next_origin_ = 0;
   int origin_first_[2] = {};
 };

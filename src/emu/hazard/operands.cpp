@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// operands.cpp  Operands of wgmma: against the accesses before it, and where its tiles came from.
+// operands.cpp  Operands of wgmma and tcgen05.mma in shared memory: against the accesses before
+//               them, and where their tiles came from.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include "emu/hazard/checker.hpp"
 #include "emu/machine.hpp"
 #include "emu/operand.hpp"
+#include "emu/umma.hpp"
 
 namespace tw::emu::hazard {
 
@@ -66,9 +68,9 @@ std::vector<checker::chunk_block> const& checker::pattern(smem_desc d, operand_m
   return it->second;
 }
 
-void checker::check_origin(record const& written, smem_desc d, operand_major major,
-                           std::uint32_t offset, int row, int column, int (&first)[3],
-                           thread const& by, site where) {
+void checker::check_origin(cta_state const& owner, record const& written, smem_desc d,
+                           operand_major major, std::uint32_t offset, int row, int column,
+                           int (&first)[3], thread const& by, record const& now) {
   origin const& o = origins_[written.origin];
   if (o.swizzle != d.swizzle()) {
     report_origin("E0037", "swizzle-mismatch",
@@ -76,8 +78,8 @@ void checker::check_origin(record const& written, smem_desc d, operand_major maj
                               swizzle_span_bytes(d.swizzle()), swizzle_span_bytes(o.swizzle)),
                   "the descriptor names another swizzle than the tensor map, so chunks of 16 bytes "
                   "are taken from wrong places",
-                  "give the descriptor and the tensor map the same swizzle", written, offset, by,
-                  where);
+                  "give the descriptor and the tensor map the same swizzle", owner, written, offset,
+                  by, now);
     return;
   }
   std::uint32_t const logical = swizzled(smem_base + offset, o.swizzle) - smem_base - o.smem_offset;
@@ -106,16 +108,17 @@ void checker::check_origin(record const& written, smem_desc d, operand_major maj
                     "should be ({}, {})",
                     outer, inner, origin_first_[1] + row, origin_first_[0] + in_chunk * column),
         "the descriptor's leading and stride offsets must be those of the tile that TMA wrote",
-        written, offset, by, where);
+        owner, written, offset, by, now);
     origin_first_[0] = a;
     origin_first_[1] = b;
   }
 }
 
-void checker::read_operand(warpgroup_state& w, step_views const& v, smem_desc d,
+template <class Judge>
+void checker::read_operand(cta_state const& owner, Judge const& judge, smem_desc d,
                            operand_major major, int extent, record const& r, thread const& by,
                            int (&k_of)[2]) {
-  shadow& s = shadows_[static_cast<std::size_t>(w.block->rank)];
+  shadow& s = shadows_[static_cast<std::size_t>(owner.rank)];
   std::uint32_t const start = d.address() - smem_base;
   std::uint32_t const base = start / block_bytes;
   // Addresses count from smem_base, which is a multiple of a block.
@@ -123,15 +126,15 @@ void checker::read_operand(warpgroup_state& w, step_views const& v, smem_desc d,
   for (chunk_block const& c : pattern(d, major, extent)) {
     touched const at{base + c.block, c.cells};
     if (at.block * block_bytes >= static_cast<std::uint32_t>(grid_.smem_bytes))
-      return;  // the operand check of the wgmma reports it
+      return;  // the check of the operand reports it
     std::uint32_t const chunk_offset = base * block_bytes + c.offset;
     bool clean = true;
     s.each_earlier(at, false, [&](record const& earlier) {
-      verdict const verd = judge(w, v, earlier);
+      verdict const verd = judge(earlier);
       if (verd != verdict::ordered) {
         std::uint64_t const both = earlier.mask & at.cells;
         report_conflict(
-            *w.block,
+            owner,
             at.block * block_bytes +
                 (both != 0 ? static_cast<std::uint32_t>(__builtin_ctzll(both)) : 0) * cell_bytes,
             earlier, r, by, verd);
@@ -141,13 +144,13 @@ void checker::read_operand(warpgroup_state& w, step_views const& v, smem_desc d,
       if (options_.provenance && earlier.what == access::tma_write && earlier.origin != 0 &&
           origins_[earlier.origin].has_map &&
           (earlier.mask >> chunk_offset % block_bytes / cell_bytes & 1U) != 0)
-        check_origin(earlier, d, major, chunk_offset, c.row, c.column, first, by, r.where);
+        check_origin(owner, earlier, d, major, chunk_offset, c.row, c.column, first, by, r);
       return true;
     });
     if (clean)
       if (std::uint64_t const none = s.unwritten(at); none != 0)
         report_unwritten(
-            *w.block,
+            owner,
             at.block * block_bytes + static_cast<std::uint32_t>(__builtin_ctzll(none)) * cell_bytes,
             r, by);
     s.note(at, r);
@@ -166,10 +169,50 @@ void checker::multiply(warpgroup_state& w, wgmma_call const& call, step_views co
   thread const& by = w.block->threads[static_cast<std::size_t>(w.index * 128)];
   int k_a[2] = {};
   int k_b[2] = {};
-  if (!call.a_in_registers) read_operand(w, v, call.a, call.form.a_major, 64, r, by, k_a);
-  read_operand(w, v, call.b, call.form.b_major, call.form.n, r, by, k_b);
+  auto const judged = [&](record const& earlier) { return judge(w, v, earlier); };
+  if (!call.a_in_registers)
+    read_operand(*w.block, judged, call.a, call.form.a_major, 64, r, by, k_a);
+  read_operand(*w.block, judged, call.b, call.form.b_major, call.form.n, r, by, k_b);
   if (options_.provenance && k_a[0] != 0 && k_b[0] != 0 && k_a[1] != k_b[1])
-    report_k_mismatch(by, k_a, k_b, call, where);
+    report_k_mismatch(by, k_a, k_b, call.a.address(), call.b.address(), r);
+}
+
+void checker::multiply(thread& t, umma_call const& call, umma_shape const& shape, site where) {
+  begin_tensor();
+  tensor_actor& me = t.tensor;
+  record r;
+  r.who = new_component(me.ops, component_face::kind::tensor, t);
+  r.when = t.tensor_ops->begun;
+  r.where = where;
+  int const first = call.ctas == 1 ? t.block->rank : t.block->rank & ~1;
+  thread const* const self[] = {&t};
+  auto const judged = [&](record const& earlier) {
+    return judge(t.actor, thread_component(t), earlier, true);
+  };
+  for (int rank = first; rank < first + call.ctas; ++rank) {
+    cta_state& c = cluster_->ctas[static_cast<std::size_t>(rank)];
+    if (rank != t.cluster_rank)
+      note_remote(c, {r.who, r.when, where, remote_access::kind::multiply,
+                      umma_desc{call.b}.address() - smem_base, t.cta});
+    int k_a[2] = {};
+    int k_b[2] = {};
+    r.what = access::umma_read;
+    smem_desc const a = as_wgmma_desc(call.a), b = as_wgmma_desc(call.b);
+    if (!call.a_in_tmem) read_operand(c, judged, a, shape.a_major, shape.rows(), r, t, k_a);
+    read_operand(c, judged, b, shape.b_major, shape.columns_of_b(), r, t, k_b);
+    if (options_.provenance && k_a[0] != 0 && k_b[0] != 0 && k_a[1] != k_b[1])
+      report_k_mismatch(t, k_a, k_b, a.address(), b.address(), r);
+    if (call.a_in_tmem) {
+      r.what = access::umma_a_read;
+      for (tmem_area const& part : umma_a_in_tmem(shape, static_cast<std::uint32_t>(call.a)))
+        tensor_access(self, 1, c, part, r, false);
+    }
+    r.what = access::umma_write;
+    r.origin = accumulator_tag(call);
+    for (tmem_area const& part : umma_accumulator(shape, call.d))
+      tensor_access(self, 1, c, part, r, call.accumulate);
+    r.origin = 0;
+  }
 }
 
 }  // namespace tw::emu::hazard

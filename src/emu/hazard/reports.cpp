@@ -22,6 +22,8 @@ std::string checker::name_of(component c) const {
   if (f.what == component_face::kind::mbarrier)
     return object(cta, static_cast<std::uint32_t>(f.index));
   if (f.what == component_face::kind::warpgroup) return warpgroup_name(cta.threads[128 * index]);
+  if (f.what == component_face::kind::tensor_loads || f.what == component_face::kind::tensor_stores)
+    return fmt::format("warp {} of CTA {}", index / 32, cta.threads.front().cta);
   return tw::emu::name_of(cta.threads[index]);
 }
 
@@ -43,6 +45,10 @@ std::string checker::describe(record const& r, bool with_thread) const {
     case completion::wgmma_group:
     case completion::copy_group:
       return fmt::format("{}, group {} of {}", kind.did_by, r.when - 1, who);
+    case completion::tensor_commit:
+      return with_thread ? fmt::format("{}, number {} of {},", kind.did_by, r.when - 1, who)
+                         : std::string(kind.did_by);
+    case completion::tensor_wait: break;
   }
   return with_thread ? fmt::format("{} by {}", kind.did_by, who) : std::string(kind.did_by);
 }
@@ -88,8 +94,8 @@ words words_for(std::string const& place, record const& earlier, std::string con
     return {
         "E0025", "missing-proxy-fence",
         fmt::format("{}, which {}: a barrier orders the two, but no proxy fence.", begin, before),
-        "loads, stores and matrix instructions (generic proxy) and TMA and wgmma (async proxy) "
-        "reach shared memory by different paths; a barrier does not order those",
+        "loads, stores and matrix instructions (generic proxy) and TMA, wgmma and tcgen05 (async "
+        "proxy) reach shared memory by different paths; a barrier does not order those",
         "fence_proxy_async() by the earlier thread, after its access and before its arrive"};
   if (earlier.what == access::tma_write && now.what != access::tma_write)
     return {"E0026", "read-before-tma-arrival",
@@ -112,6 +118,11 @@ words words_for(std::string const& place, record const& earlier, std::string con
             fmt::format("{} while wgmma may still be reading it.", begin),
             "nothing tells the writer that the multiply has finished reading",
             "wgmma_wait in the multiplying warpgroup, then an arrive that the writer waits for"};
+  if (earlier.what == access::umma_read)
+    return {"E0112", "stage-overwritten-while-umma-reads",
+            fmt::format("{} while tcgen05.mma may still be reading it.", begin),
+            "nothing tells the writer that the multiply has finished reading",
+            "umma_commit() after the multiply, to an mbarrier that the writer waits for"};
   if (earlier.what == access::tma_store_read)
     return {"E0028", "overwrite-while-tma-store-reads",
             fmt::format("{} while a TMA store may still be reading it.", begin),
@@ -181,6 +192,10 @@ void checker::report_conflict(cta_state const& owner, std::uint32_t offset, reco
                   (known == 0 ? "the thread has waited for no group"
                               : fmt::format("the thread has waited for group {}", known - 1));
         break;
+      case completion::tensor_commit:
+        missing = "a wait for an mbarrier to which the multiply's thread has committed it";
+        break;
+      case completion::tensor_wait:
       case completion::program_order:
         missing = "a barrier that leads from the earlier access to this one";
     }
@@ -300,9 +315,11 @@ void checker::report_early_exit(thread const& t, remote_access const& r) {
                            : r.what == kind::plain       ? "an ordinary access of " + at
                            : r.what == kind::atomic      ? "an atomic operation on " + at
                            : r.what == kind::store_async ? "a store_async to " + at
+                           : r.what == kind::multiply    ? "a tcgen05.mma that reads " + at
                                                          : "an arrive on " + at;
+  bool const pair = r.what == kind::multiply;
   report(
-      "E0036", "cta-exit-before-remote-access",
+      pair ? "E0110" : "E0036", pair ? "pair-peer-gone" : "cta-exit-before-remote-access",
       told({
           .what = own ? fmt::format("CTA {} may end while {} is still in flight.", t.cta, what)
                       : fmt::format("CTA {} may end before {} in its shared memory comes from "
@@ -328,13 +345,16 @@ void checker::report_early_exit(thread const& t, remote_access const& r) {
 
 void checker::report_origin(char const* code, char const* kind, std::string const& what,
                             std::string const& cause, std::string const& remedy,
-                            record const& written, std::uint32_t offset, thread const& by,
-                            site where) {
-  std::string const place = object(*by.block, offset);
+                            cta_state const& owner, record const& written, std::uint32_t offset,
+                            thread const& by, record const& now) {
+  std::string const place = object(owner, offset);
+  site const where = now.where;
   report(code, kind,
          told({
-             .what = fmt::format("wgmma reads {} {}", place, what),
-             .now = fmt::format("wgmma at {} by {}", text_of(where), warpgroup_name(by)),
+             .what = fmt::format("{} {} {}", traits(now.what).now, place, what),
+             .now = fmt::format(
+                 "{} at {} by {}", traits(now.what).noun, text_of(where),
+                 now.what == access::wgmma_read ? warpgroup_name(by) : tw::emu::name_of(by)),
              .earlier = fmt::format("{} at {}", describe(written, true), text_of(written.where)),
              .cause = cause,
              .remedy = remedy,
@@ -343,24 +363,28 @@ void checker::report_origin(char const* code, char const* kind, std::string cons
 }
 
 void checker::report_k_mismatch(thread const& by, int const (&k_a)[2], int const (&k_b)[2],
-                                wgmma_call const& call, site where) {
-  std::string const a = object(*by.block, call.a.address() - smem_base);
-  std::string const b = object_name(grid_, call.b.address() - smem_base);
-  report(
-      "E0039", "operand-k-mismatch",
-      told({
-          .what = fmt::format("wgmma multiplies A from k = {} with B from k = {}.", k_a[1], k_b[1]),
-          .now = fmt::format("wgmma at {} by {}; A is {}, B is {}", text_of(where),
-                             warpgroup_name(by), a, b),
-          .earlier = fmt::format("A was loaded at {}, B at {}",
-                                 text_of(origins_[static_cast<std::size_t>(k_a[0])].where),
-                                 text_of(origins_[static_cast<std::size_t>(k_b[0])].where)),
-          .cause = "the coordinates of those loads differ in k: a mix-up of stages, or swapped "
-                   "coordinates",
-          .remedy = "load A and B of one stage with the same k; the first coordinate is the "
-                    "contiguous one",
-      }),
-      where, origins_[static_cast<std::size_t>(k_a[0])].where, a, &by);
+                                std::uint32_t address_a, std::uint32_t address_b,
+                                record const& now) {
+  std::string const a = object(*by.block, address_a - smem_base);
+  std::string const b = object_name(grid_, address_b - smem_base);
+  site const where = now.where;
+  char const* const noun = traits(now.what).noun;
+  report("E0039", "operand-k-mismatch",
+         told({
+             .what = fmt::format("{} multiplies A from k = {} with B from k = {}.", noun, k_a[1],
+                                 k_b[1]),
+             .now = fmt::format(
+                 "{} at {} by {}; A is {}, B is {}", noun, text_of(where),
+                 now.what == access::wgmma_read ? warpgroup_name(by) : tw::emu::name_of(by), a, b),
+             .earlier = fmt::format("A was loaded at {}, B at {}",
+                                    text_of(origins_[static_cast<std::size_t>(k_a[0])].where),
+                                    text_of(origins_[static_cast<std::size_t>(k_b[0])].where)),
+             .cause = "the coordinates of those loads differ in k: a mix-up of stages, or swapped "
+                      "coordinates",
+             .remedy = "load A and B of one stage with the same k; the first coordinate is the "
+                       "contiguous one",
+         }),
+         where, origins_[static_cast<std::size_t>(k_a[0])].where, a, &by);
 }
 
 }  // namespace tw::emu::hazard

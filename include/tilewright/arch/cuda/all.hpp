@@ -21,5 +21,7 @@
 #include "tilewright/arch/cuda/store.hpp"
 #include "tilewright/arch/cuda/sync.hpp"
 #include "tilewright/arch/cuda/tma.hpp"
+#include "tilewright/arch/cuda/tmem.hpp"
+#include "tilewright/arch/cuda/umma.hpp"
 #include "tilewright/arch/cuda/warp.hpp"
 #include "tilewright/arch/cuda/wgmma.hpp"

@@ -28,8 +28,9 @@ struct this_target {
 #else
   static constexpr bool sm90a = false;
 #endif
-#if defined(__CUDA_ARCH_FAMILY_SPECIFIC__)  // 1000 for sm_100f and sm_100a, 1030 for sm_103f, ...
-  static constexpr bool sm100f = __CUDA_ARCH_FAMILY_SPECIFIC__ < 1200;
+#if defined(__CUDA_ARCH_FAMILY_SPECIFIC__)  // 900: sm_90a; 1000: sm_100f, sm_100a; ...
+  static constexpr bool sm100f =
+      __CUDA_ARCH_FAMILY_SPECIFIC__ >= 1000 && __CUDA_ARCH_FAMILY_SPECIFIC__ < 1200;
   static constexpr bool setmaxnreg = true;
 #else
   static constexpr bool sm100f = false;

@@ -103,8 +103,9 @@ TW_DEVICE void wgmma_commit() {
 
 /// Waits until at most `Pending` groups are unfinished; then these registers hold their results.
 /// PTX ISA, "wgmma.wait_group".
-template <int Pending, int... N, class... T>
+template <int Pending, int... N, class... T, class Target = detail::this_target>
 TW_DEVICE void wgmma_wait(accumulator<N, T>&... acc) {
+  detail::need_sm90a<Target>();
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(Pending) : "memory");
   (detail::pin(acc), ...);
 }

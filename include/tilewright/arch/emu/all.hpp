@@ -21,5 +21,7 @@
 #include "tilewright/arch/emu/store.hpp"
 #include "tilewright/arch/emu/sync.hpp"
 #include "tilewright/arch/emu/tma.hpp"
+#include "tilewright/arch/emu/tmem.hpp"
+#include "tilewright/arch/emu/umma.hpp"
 #include "tilewright/arch/emu/warp.hpp"
 #include "tilewright/arch/emu/wgmma.hpp"

@@ -29,6 +29,12 @@ enum class proxy_rule : std::uint8_t {
   on_path,      // any thread's on the way: PTX ISA, "Memory Consistency Model", read literally
 };
 
+/// The steps after which a tcgen05 operation is ordered after one of another thread.
+enum class tensor_order : std::uint8_t {
+  strict,   // tcgen05.fence on both sides of the synchronisation: PTX ISA read literally
+  acquire,  // a barrier that releases and acquires, as CUTLASS relies on
+};
+
 class trace;
 
 namespace hazard {
@@ -51,10 +57,11 @@ struct options {
   bool hazards = true;  // check the order of accesses, not only their values
   proxy_rule proxy = proxy_rule::writer_side;
   bool fence_after_reads = true;  // a TMA refill of what was read plainly needs the fence too
-  bool provenance = true;         // wgmma operands against the TMA loads that wrote them
-  bool bank_conflicts = false;    // E0041: an instruction takes twice the wavefronts it needs
-  bool boxes_outside = false;     // E0040: a TMA box has no element inside its tensor
-  int most_reports = 6;           // different hazards reported before the run stops
+  bool provenance = true;         // operands of multiplies against the TMA loads that wrote them
+  tensor_order tensor_fences = tensor_order::strict;
+  bool bank_conflicts = false;  // E0041: an instruction takes twice the wavefronts it needs
+  bool boxes_outside = false;   // E0040: a TMA box has no element inside its tensor
+  int most_reports = 6;         // different hazards reported before the run stops
   async_policy policy = async_policy::eager;
   std::uint64_t seed = 1;
   bool random_warps = false;      // warp order by seed instead of round robin

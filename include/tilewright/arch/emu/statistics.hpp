@@ -23,6 +23,8 @@ struct statistics {
   std::int64_t boxes_outside = 0;  // copies that move no element of their tensor
   std::int64_t proxy_fences = 0;
   std::int64_t wgmmas = 0, wgmma_groups = 0;
+  std::int64_t ummas = 0;                            // tcgen05.mma
+  std::int64_t tmem_loads = 0, tmem_stores = 0;      // tcgen05.ld, tcgen05.st
   std::int64_t matrix_stores = 0, matrix_loads = 0;  // stmatrix, ldmatrix
   std::int64_t plain_loads = 0, plain_stores = 0;    // of shared memory
   std::int64_t barriers = 0;          // rounds of cta_sync, named barriers and warp_sync
@@ -52,6 +54,9 @@ struct statistics {
     proxy_fences += o.proxy_fences;
     wgmmas += o.wgmmas;
     wgmma_groups += o.wgmma_groups;
+    ummas += o.ummas;
+    tmem_loads += o.tmem_loads;
+    tmem_stores += o.tmem_stores;
     matrix_stores += o.matrix_stores;
     matrix_loads += o.matrix_loads;
     plain_loads += o.plain_loads;

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// tensor.cpp  The order of tcgen05 operations in tensor memory.
+//
+// Multiplies, loads and stores are asynchronous. A multiply is known to be complete where a thread
+// has waited for an mbarrier that a later commit arrives at; a load or store where its warp has
+// waited for it. For an operation of another thread, complete or not, tcgen05.fence is needed on
+// both sides of the synchronisation: ::before_thread_sync, which a commit implies, lets a thread
+// tell of its operations at its next arrive; ::after_thread_sync takes in what a wait has brought.
+// Multiplies into the same accumulator with the same shape follow one another without completion.
+// Source: PTX ISA, "Memory Consistency Model for 5th generation of TensorCore operations".
+#include <algorithm>
+
+#include "emu/hazard/checker.hpp"
+#include "emu/machine.hpp"
+
+namespace tw::emu::hazard {
+
+namespace {
+
+constexpr int lanes_of_cell = 16;
+constexpr std::uint32_t cells_of_group = tmem_columns;  // cells of the same 16 lanes
+constexpr std::uint32_t groups_of_lanes = tmem_lanes / lanes_of_cell;
+
+}  // namespace
+
+void checker::begin_tensor() {
+  if (tensor_) return;
+  tensor_ = std::make_unique<tensor_memory_order>();
+  auto const warps = static_cast<std::size_t>(grid_.cluster * ((threads_ + 31) / 32));
+  tensor_->loads.assign(warps, 0);
+  tensor_->stores.assign(warps, 0);
+  tensor_->tags.assign(1, {});
+  tensor_->cells.resize(static_cast<std::size_t>(grid_.cluster));
+  for (shadow& s : tensor_->cells) s.reset(groups_of_lanes * cells_of_group * cell_bytes);
+  for (cta_state& b : cluster_->ctas)
+    for (thread& t : b.threads) t.tensor.taken = t.tensor.received = pool_.zero();
+}
+
+component checker::warp_component(thread const& t, bool stores) {
+  auto const warp = static_cast<std::size_t>(t.cluster_rank * ((threads_ + 31) / 32) + t.id / 32);
+  return new_component(
+      (stores ? tensor_->stores : tensor_->loads)[warp],
+      stores ? component_face::kind::tensor_stores : component_face::kind::tensor_loads, t);
+}
+
+void checker::tensor_fence(thread& t, bool before) {
+  begin_tensor();
+  tensor_actor& a = t.tensor;
+  if (!before) {
+    a.taken = pool_.joined(a.taken, a.received);
+    return;
+  }
+  if (t.tensor_ops) a.told = t.tensor_ops->begun;
+  a.loads_told = a.loads_waited;
+  a.stores_told = a.stores_waited;
+}
+
+void checker::tmem_waited(thread& t, bool stores, std::uint32_t count) {
+  if (count == 0) return;
+  (stores ? t.tensor.stores_waited : t.tensor.loads_waited) = count;
+  learn(t, warp_component(t, stores), count, other_memory_);
+}
+
+void checker::tensor_arrive(thread& t, exchange& x) {
+  tensor_actor const& a = t.tensor;
+  x.tensor_in.add(a.taken);
+  x.tensor_in.add(a.received);
+  if (a.told != 0) x.tensor_in.add(a.ops, a.told, 0);
+  if (a.loads_told != 0) x.tensor_in.add(warp_component(t, false), a.loads_told, a.loads_told);
+  if (a.stores_told != 0) x.tensor_in.add(warp_component(t, true), a.stores_told, a.stores_told);
+}
+
+std::uint16_t checker::accumulator_tag(umma_call const& call) {
+  constexpr std::uint32_t shape = 0x3FU << 17 | 0x1FU << 24;
+  std::array<std::uint32_t, 2> const tag{call.d, (call.idesc & shape) |
+                                                     static_cast<std::uint32_t>(call.kind) << 4 |
+                                                     static_cast<std::uint32_t>(call.ctas)};
+  auto const it = std::ranges::find(tensor_->tags, tag);
+  if (it != tensor_->tags.end()) return static_cast<std::uint16_t>(it - tensor_->tags.begin());
+  tensor_->tags.push_back(tag);
+  return static_cast<std::uint16_t>(tensor_->tags.size() - 1);
+}
+
+checker::tensor_verdict checker::judge_tensor(thread const& t, record const& now,
+                                              record const& earlier) const {
+  tensor_actor const& a = t.tensor;
+  bool const pipelined = now.what == access::umma_write && earlier.what == access::umma_write &&
+                         now.origin == earlier.origin;
+  component_face const& of = faces_[earlier.who];
+  bool const own_warp = of.cta == t.cluster_rank && of.index / 32 == t.id / 32;
+  if (of.what == component_face::kind::tensor_loads && own_warp && a.loads_waited >= earlier.when)
+    return tensor_verdict::ordered;
+  if (of.what == component_face::kind::tensor_stores && own_warp && a.stores_waited >= earlier.when)
+    return tensor_verdict::ordered;
+  if (pipelined && earlier.who == a.ops) return tensor_verdict::ordered;
+  auto const has = [&](clock_ref const& c) {
+    return (pipelined ? c->happened(earlier.who) : c->passed_fence(earlier.who)) >= earlier.when;
+  };
+  bool const known = t.actor.known->happened(earlier.who) >= earlier.when;
+  // The barriers of an allocation's end need no fence: tcgen05.dealloc is synchronous.
+  bool const fences =
+      options_.tensor_fences == tensor_order::strict && now.what != access::tmem_free;
+  if (has(a.taken) || (!fences && (has(a.received) || known))) return tensor_verdict::ordered;
+  if (has(a.received)) return tensor_verdict::needs_after;
+  return known ? tensor_verdict::needs_before : tensor_verdict::unordered;
+}
+
+template <class F>
+void checker::each_cell(tmem_area const& a, F&& f) {
+  for (int lane = a.lane; lane < a.lane + a.lanes; lane += lanes_of_cell)
+    each_block((static_cast<std::uint32_t>(lane / lanes_of_cell) * cells_of_group +
+                static_cast<std::uint32_t>(a.column)) *
+                   cell_bytes,
+               static_cast<std::uint32_t>(a.columns) * cell_bytes, f);
+}
+
+void checker::tensor_access(thread const* const* threads, int count, cta_state& owner,
+                            tmem_area const& a, record const& r, bool accumulates) {
+  shadow& s = tensor_->cells[static_cast<std::size_t>(owner.rank)];
+  bool clean = true;  // one report for an instruction
+  each_cell(a, [&](touched at) {
+    s.each_earlier(at, is_write(r.what), [&](record const& earlier) {
+      for (int i = 0; i < count && clean; ++i) {
+        tensor_verdict const v = judge_tensor(*threads[i], r, earlier);
+        if (v == tensor_verdict::ordered) continue;
+        report_tensor(owner, at, earlier.mask & at.cells, earlier, r, *threads[i], v);
+        clean = false;
+      }
+      return clean;
+    });
+    if (clean && r.what != access::tmem_free && (!is_write(r.what) || accumulates))
+      if (std::uint64_t const none = s.unwritten(at); none != 0) {
+        report_tensor_unwritten(owner, at, none, r, *threads[0]);
+        clean = false;
+      }
+    s.note(at, r);
+  });
+}
+
+void checker::tmem_moved(thread& t, cta_state& owner, tmem_area const& a, bool store,
+                         std::uint32_t when, site where) {
+  begin_tensor();
+  record r;
+  r.who = warp_component(t, store);
+  r.when = when;
+  r.what = store ? access::tmem_store : access::tmem_load;
+  r.where = where;
+  // Lanes that know the same are judged once.
+  thread const* lanes[32];
+  int count = 0;
+  thread const* const first = machine_->sched.warp_of(t).first;
+  for (thread const* x = first; x < first + machine_->sched.warp_of(t).threads; ++x) {
+    bool const same = count > 0 && x->tensor.taken == lanes[count - 1]->tensor.taken &&
+                      x->tensor.received == lanes[count - 1]->tensor.received &&
+                      x->actor.known == lanes[count - 1]->actor.known &&
+                      x->tensor.loads_waited == lanes[count - 1]->tensor.loads_waited &&
+                      x->tensor.stores_waited == lanes[count - 1]->tensor.stores_waited &&
+                      x->tensor.ops == lanes[count - 1]->tensor.ops;
+    if (!same) lanes[count++] = x;
+  }
+  tensor_access(lanes, count, owner, a, r, false);
+}
+
+void checker::tmem_renewed(cta_state& owner, int first, int columns) {
+  begin_tensor();
+  shadow& s = tensor_->cells[static_cast<std::size_t>(owner.rank)];
+  each_cell({0, tmem_lanes, first, columns}, [&](touched at) { s.forget(at); });
+}
+
+void checker::tmem_freed(thread& t, cta_state& owner, int first, int columns, site where) {
+  record r;
+  r.who = thread_component(t);
+  r.when = t.actor.own;
+  r.what = access::tmem_free;
+  r.where = where;
+  thread const* const self[] = {&t};
+  tensor_access(self, 1, owner, {0, tmem_lanes, first, columns}, r, false);
+  tmem_renewed(owner, first, columns);
+}
+
+void checker::commit(thread& t, tensor_op& op) {
+  begin_tensor();
+  tensor_actor& a = t.tensor;
+  new_component(a.ops, component_face::kind::tensor, t);
+  a.told = op.until;  // a commit implies tcgen05.fence::before_thread_sync
+  op.known = t.actor.known;
+  op.ordered = pool_.joined(a.taken, a.received);
+}
+
+void checker::committed(thread& t, tensor_op const& op, mbarrier_state& b) {
+  mbarrier_face& f = b.face;
+  component const asynchronous = static_cast<component>(grid_.cluster * threads_);
+  for (exchange* const x : {&f.own, f.wide ? &f.all : nullptr}) {
+    if (x == nullptr) continue;
+    x->in.add(t.tensor.ops, op.until, op.until);
+    // The copies that the multiplies have read are complete too.
+    x->in.add_from(op.known, asynchronous);
+    x->tensor_in.add(op.ordered);
+    x->tensor_in.add(t.tensor.ops, op.until, op.until);
+  }
+}
+
+}  // namespace tw::emu::hazard

@@ -1,0 +1,421 @@
+// SPDX-License-Identifier: Apache-2.0
+// tensor_memory.cpp  Columns of tensor memory come and go; loads and stores of a warp.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "emu/machine.hpp"
+#include "emu/words.hpp"
+
+namespace tw::emu {
+
+namespace {
+
+constexpr std::uint32_t undefined_word = 0xFFFFFFFF;  // a NaN in every type
+constexpr int granule = 32;                           // columns are allocated in such steps
+
+std::string columns_text(int first, int columns) {
+  return fmt::format("columns {}-{}", first, first + columns - 1);
+}
+
+}  // namespace
+
+tensor_memory& tensor_unit::memory_of(cta_state& c) {
+  if (!c.tensor) {
+    c.tensor = std::make_unique<tensor_memory>();
+    std::memset(c.tensor->word, 0xFF, sizeof c.tensor->word);
+  }
+  return *c.tensor;
+}
+
+bool tensor_unit::meet(thread& t, char const* name, operands const& o, std::uint32_t* regs,
+                       site where) {
+  warp_state& w = m_.sched.warp_of(t);
+  tensor_step& s = w.tensor.step;
+  if (s.arrived == 0) {
+    s.name = name;
+    std::copy(o.begin(), o.end(), s.operands);
+    s.where = where;
+  } else if (std::strcmp(s.name, name) != 0) {
+    m_.reports.stop("E0021", "warp-diverged",
+                    told({
+                        .what = "The lanes of a warp give different instructions of the warp.",
+                        .now = fmt::format("{} at {} by lane {} of {}", name, text_of(where),
+                                           t.id % 32, name_of(t)),
+                        .earlier = fmt::format("{} at {} by the first lane that came", s.name,
+                                               text_of(s.where)),
+                        .cause = "it is one instruction, which waits for all lanes of the warp",
+                        .remedy = "no branch between the lanes of a warp around it",
+                    }),
+                    where, {.earlier = s.where});
+  } else if (!std::equal(o.begin(), o.end(), s.operands)) {
+    m_.reports.stop(
+        "E0105", "tmem-lanes",
+        told({
+            .what = fmt::format("The lanes of a warp give {} different operands.", name),
+            .now = fmt::format("{} of {:#x} at {} by lane {} of {}", name, o[0], text_of(where),
+                               t.id % 32, name_of(t)),
+            .earlier = fmt::format("{} of {:#x} at {} by the first lane that came", s.name,
+                                   s.operands[0], text_of(s.where)),
+            .cause = "it is one instruction of the warp, with one address: each lane has its place "
+                     "by the shape",
+            .remedy = "an address that all lanes share: the warp's first lane of tensor memory",
+        }),
+        where, {.earlier = s.where});
+  }
+  s.regs[t.id % 32] = regs;
+  if (++s.arrived == w.threads) return true;
+  s.waiters.push_back(&t);
+  m_.sched.block(wait_kind::tensor_step, &s, 0, where);
+  return false;
+}
+
+void tensor_unit::part(thread& t) {
+  tensor_step& s = m_.sched.warp_of(t).tensor.step;
+  s.arrived = 0;
+  m_.sched.wake_all(s.waiters);
+}
+
+void tensor_unit::check_group(thread const& t, int ctas, char const* name, site where) {
+  // All allocations of a kernel have one cta_group, and the first of them stands for it.
+  tensor_memory const* const own = t.block->tensor.get();
+  if (own != nullptr && own->last && own->last->ctas != ctas)
+    m_.reports.stop(
+        "E0108", "cta-group-mixed",
+        told({
+            .what = fmt::format("{} is given for {} in a kernel whose tensor memory was allocated "
+                                "for {}.",
+                                name, ctas == 2 ? "a CTA pair" : "one CTA",
+                                own->last->ctas == 2 ? "a CTA pair" : "one CTA"),
+            .now = fmt::format("{} at {} by {}", name, text_of(where), name_of(t)),
+            .earlier = fmt::format("tmem_alloc at {}", text_of(own->last->where)),
+            .cause = "all tcgen05 instructions of a kernel have the same cta_group",
+            .remedy = "one number of CTAs, 1 or 2, in all of them",
+        }),
+        where, {.earlier = own->last->where});
+  if (ctas == 2 && t.block->cluster->ctas.size() % 2 != 0)
+    m_.reports.stop(
+        "E0108", "cta-group-mixed",
+        told({
+            .what = fmt::format("{} is given for a CTA pair in a cluster of {} CTAs.", name,
+                                t.block->cluster->ctas.size()),
+            .now = fmt::format("{} at {} by {}", name, text_of(where), name_of(t)),
+            .cause = "a pair is two CTAs of a cluster, whose ranks differ in the last bit alone",
+            .remedy = "clusters of an even number of CTAs",
+        }),
+        where);
+}
+
+void tensor_unit::stop_at_columns(thread const& t, std::string what, std::string cause,
+                                  std::string remedy, site where) {
+  std::string held;
+  if (t.block->tensor)
+    for (tensor_memory::allocation const& a : t.block->tensor->allocations)
+      held += fmt::format("{}{}, allocated at {}", held.empty() ? "" : "; ",
+                          columns_text(a.first, a.columns), text_of(a.where));
+  m_.reports.stop("E0104", "tmem-columns",
+                  told({
+                      .what = std::move(what),
+                      .now = fmt::format("{} by {}", text_of(where), name_of(t)),
+                      .earlier = held.empty() ? "no columns are allocated" : held,
+                      .cause = std::move(cause),
+                      .remedy = std::move(remedy),
+                  }),
+                  where, {fmt::format("tensor memory of CTA {}", t.cta)});
+}
+
+void tensor_unit::check_columns(thread const& t, cta_state& c, int first, int columns,
+                                char const* what, site where) {
+  tensor_memory& m = memory_of(c);
+  for (int i = first; i < first + columns; i += 1) {
+    if (i < tmem_columns && m.of_column(i) != nullptr) continue;
+    stop_at_columns(t,
+                    fmt::format("{} {} of tensor memory, of which column {} is not allocated.",
+                                what, columns_text(first, columns), i),
+                    "a kernel may access the columns that it has allocated, 512 at most",
+                    "a larger allocation, or an address within it: the number of columns counts "
+                    "from the address that tmem_alloc wrote",
+                    where);
+  }
+}
+
+int tensor_unit::find_columns(cta_state& c, int columns) {
+  tensor_memory const& m = memory_of(c);
+  for (int first = 0; first + columns <= tmem_columns; first += granule) {
+    bool free = true;
+    for (int i = first; i < first + columns && free; i += granule) free = m.of_column(i) == nullptr;
+    if (free) return first;
+  }
+  return -1;
+}
+
+void tensor_unit::grant(cta_state& c, tensor_memory::allocation const& a) {
+  tensor_memory& m = memory_of(c);
+  m.allocations.push_back(a);
+  for (int i = a.first; i < a.first + a.columns; ++i)
+    for (auto& half : m.word) std::fill_n(half[i], tensor_memory::lanes_of_half, undefined_word);
+  if (hazard::checker* check = c.cluster->check.get()) check->tmem_renewed(c, a.first, a.columns);
+}
+
+void tensor_unit::allocate(std::uint32_t* address, int columns, int ctas, site where) {
+  thread& t = *m_.sched.running();
+  if (!meet(t, "tmem_alloc", {smem_address(address, where), static_cast<std::uint64_t>(columns)},
+            nullptr, where))
+    return;
+  cta_state& c = *t.block;
+  check_group(t, ctas, "tmem_alloc", where);
+  tensor_memory& m = memory_of(c);
+  if (columns < granule || columns > tmem_columns ||
+      !std::has_single_bit(static_cast<unsigned>(columns)))
+    stop_at_columns(t, fmt::format("tmem_alloc of {} columns.", columns),
+                    "columns are allocated by 32, 64, 128, 256 or 512",
+                    "the next larger of these numbers", where);
+  if (m.relinquished)
+    m_.reports.stop("E0107", "tmem-relinquished",
+                    told({
+                        .what = fmt::format("CTA {} allocates tensor memory after it has given up "
+                                            "the right to.",
+                                            t.cta),
+                        .now = fmt::format("tmem_alloc at {} by {}", text_of(where), name_of(t)),
+                        .earlier = fmt::format("tmem_relinquish at {}", text_of(*m.relinquished)),
+                        .cause = "tmem_relinquish lets other CTAs of the SM allocate in its place",
+                        .remedy = "all allocations first, then tmem_relinquish",
+                    }),
+                    where, {.earlier = *m.relinquished});
+  if (m.last && columns > m.last->columns)
+    stop_at_columns(
+        t, fmt::format("tmem_alloc of {} columns after one of {}.", columns, m.last->columns),
+        "the columns of a CTA's allocations must not grow from one to the next",
+        "the largest allocation first", where);
+  tensor_memory::allocation a{0, columns, ctas, where};
+  if (ctas == 2) {
+    cta_state& peer = c.cluster->ctas[static_cast<std::size_t>(c.rank ^ 1)];
+    tensor_memory& other = memory_of(peer);
+    if (hazard::checker* check = c.cluster->check.get()) check->pair_started(t, peer, where);
+    if (other.wanted && other.wanted->columns != columns)
+      stop_at_columns(t,
+                      fmt::format("tmem_alloc of {} columns, of which the peer CTA allocates {}.",
+                                  columns, other.wanted->columns),
+                      "a pair allocates the same columns in both CTAs",
+                      "one number of columns in both CTAs", where);
+    m.wanted = a;
+    auto const both_have = [&](int first) {
+      for (int i = first; i < first + columns; i += granule)
+        if (m.of_column(i) != nullptr || other.of_column(i) != nullptr) return false;
+      return true;
+    };
+    for (;;) {
+      if (!m.wanted) break;  // the peer's warp has found columns for both
+      int first = 0;
+      while (first + columns <= tmem_columns && !both_have(first)) first += granule;
+      if (other.wanted && first + columns <= tmem_columns) {
+        a.first = first;
+        tensor_memory::allocation theirs = *other.wanted;
+        theirs.first = first;
+        grant(c, a);
+        grant(peer, theirs);
+        m.last = a;
+        other.last = theirs;
+        m.wanted.reset();
+        other.wanted.reset();
+        m_.sched.wake_all(other.waiters);
+        break;
+      }
+      m.waiters.push_back(&t);
+      m_.sched.block(wait_kind::tensor_columns, &c, static_cast<std::uint32_t>(columns), where);
+    }
+    a = *m.last;
+  } else {
+    while ((a.first = find_columns(c, columns)) < 0) {
+      m.waiters.push_back(&t);
+      m_.sched.block(wait_kind::tensor_columns, &c, static_cast<std::uint32_t>(columns), where);
+    }
+    grant(c, a);
+    m.last = a;
+  }
+  // A weak store of the generic proxy: others read it after a barrier.
+  if (hazard::checker* check = c.cluster->check.get())
+    check->plain(t, c, m_.memory.offset_in_smem(c, address, 4, where), 4, true, where);
+  *address = static_cast<std::uint32_t>(a.first);
+  part(t);
+}
+
+void tensor_unit::free(std::uint32_t address, int columns, int ctas, site where) {
+  thread& t = *m_.sched.running();
+  if (!meet(t, "tmem_dealloc", {address, static_cast<std::uint64_t>(columns)}, nullptr, where))
+    return;
+  cta_state& c = *t.block;
+  check_group(t, ctas, "tmem_dealloc", where);
+  tensor_memory& m = memory_of(c);
+  auto const it = std::ranges::find_if(m.allocations, [&](tensor_memory::allocation const& a) {
+    return static_cast<std::uint32_t>(a.first) == address && a.columns == columns;
+  });
+  if (it == m.allocations.end())
+    stop_at_columns(t,
+                    fmt::format("tmem_dealloc of {} columns at {:#x}, which no tmem_alloc has "
+                                "allocated so.",
+                                columns, address),
+                    "an allocation is given back whole: with its address and its columns",
+                    "the address that tmem_alloc wrote, and the columns that it was asked for",
+                    where);
+  if (hazard::checker* check = c.cluster->check.get())
+    check->tmem_freed(t, c, it->first, it->columns, where);
+  for (int i = it->first; i < it->first + it->columns; ++i)
+    for (auto& half : m.word) std::fill_n(half[i], tensor_memory::lanes_of_half, undefined_word);
+  m.allocations.erase(it);
+  m_.sched.wake_all(m.waiters);
+  if (ctas == 2)
+    m_.sched.wake_all(memory_of(c.cluster->ctas[static_cast<std::size_t>(c.rank ^ 1)]).waiters);
+  part(t);
+}
+
+void tensor_unit::relinquish(int ctas, site where) {
+  thread& t = *m_.sched.running();
+  if (!meet(t, "tmem_relinquish", {}, nullptr, where)) return;
+  check_group(t, ctas, "tmem_relinquish", where);
+  memory_of(*t.block).relinquished = where;
+  part(t);
+}
+
+void tensor_unit::move(tmem_form const& f, std::uint32_t address, std::uint32_t* regs, bool store,
+                       site where) {
+  thread& t = *m_.sched.running();
+  char const* const name = store ? "tmem_store" : "tmem_load";
+  std::uint64_t const form = static_cast<std::uint64_t>(f.shape) << 32 |
+                             static_cast<std::uint64_t>(f.count) << 8 | (f.packed ? 1U : 0U);
+  if (!meet(t, name, {address, form, static_cast<std::uint64_t>(f.split)}, regs, where)) return;
+  cta_state& c = *t.block;
+  warp_state& w = m_.sched.warp_of(t);
+  int const lane = static_cast<int>(address >> 16);
+  int const column = static_cast<int>(address & 0xFFFF);
+  bool const whole = f.shape == tmem_shape::l32x32b;
+  int const quarter = t.id / 32 % 4 * 32;
+  if (lane < quarter || lane >= quarter + 32 || lane % (whole ? 32 : 16) != 0)
+    m_.reports.stop(
+        "E0105", "tmem-lanes",
+        told({
+            .what = lane < quarter || lane >= quarter + 32
+                        ? fmt::format("A warp accesses lane {} of tensor memory, which is not one "
+                                      "of its own.",
+                                      lane)
+                        : fmt::format("A {} of tensor memory begins at lane {}.",
+                                      store ? "store" : "load", lane),
+            .now = fmt::format("{} at {} by {}", name, text_of(where), name_of(t)),
+            .cause =
+                fmt::format("warp {} reaches lanes {}-{}, {}", t.id / 32, quarter, quarter + 31,
+                            whole ? "and this shape takes all of them"
+                                  : "and this shape begins at the first or the 17th of them"),
+            .remedy = "tmem_at(address, 32 * (warp_id() % 4), column)",
+        }),
+        where, {fmt::format("tensor memory of CTA {}", t.cta)});
+  int const registers = tmem_registers(f.shape, f.count);
+  int const packing = f.packed ? 2 : 1;
+  int const bits = f.shape == tmem_shape::l16x64b    ? 2
+                   : f.shape == tmem_shape::l16x128b ? 4
+                   : f.shape == tmem_shape::l16x256b ? 8
+                                                     : 1;
+  int const columns = f.count * bits * packing;
+  bool const two_parts = f.shape == tmem_shape::l16x32bx2;
+  for (int p = 0; p < (two_parts ? 2 : 1); ++p) {
+    int const first = column + p * f.split;
+    check_columns(t, c, first, columns, store ? "A store writes" : "A load reads", where);
+    if (hazard::checker* check = c.cluster->check.get()) {
+      // The lanes of the second part of l16x32bx2 are the same ones.
+      check->tmem_moved(t, c, {lane, whole ? 32 : 16, first, columns}, store,
+                        (store ? w.tensor.stores : w.tensor.loads) + 1, where);
+    }
+  }
+  ++(store ? w.tensor.stores : w.tensor.loads);
+  ++(store ? m_.counts_.tmem_stores : m_.counts_.tmem_loads);
+  tensor_memory& m = memory_of(c);
+  for (int l = 0; l < 32; ++l) {
+    std::uint32_t* const r = w.tensor.step.regs[l];
+    for (int i = 0; i < registers; ++i) {
+      tmem_cell const at = tmem_cell_of(f.shape, l, i, 0);
+      int const from = column + at.column * packing + (two_parts && l >= 16 ? f.split : 0);
+      if (!f.packed) {
+        std::uint32_t& word = m.at(lane + at.lane, from);
+        (store ? word : r[i]) = store ? r[i] : word;
+        continue;
+      }
+      std::uint32_t& low = m.at(lane + at.lane, from);
+      std::uint32_t& high = m.at(lane + at.lane, from + 1);
+      if (store) {
+        low = r[i] & 0xFFFF;
+        high = r[i] >> 16;
+      } else {
+        r[i] = (low & 0xFFFF) | high << 16;
+      }
+    }
+  }
+  part(t);
+}
+
+void tensor_unit::wait(bool store, site where) {
+  thread& t = *m_.sched.running();
+  // Each lane waits for the warp's operations before; all lanes come to it.
+  if (hazard::checker* check = t.block->cluster->check.get()) {
+    tensor_warp const& w = m_.sched.warp_of(t).tensor;
+    check->tmem_waited(t, store, store ? w.stores : w.loads);
+  }
+  if (meet(t, store ? "tmem_wait_store" : "tmem_wait_load", {}, nullptr, where)) part(t);
+}
+
+void tensor_unit::check_freed(cta_state const& c) {
+  if (!c.tensor || c.tensor->allocations.empty()) return;
+  tensor_memory::allocation const& a = c.tensor->allocations.front();
+  m_.reports.stop("E0106", "tmem-not-freed",
+                  told({
+                      .what = fmt::format("CTA {} ends with {} of tensor memory that it has not "
+                                          "given back.",
+                                          c.threads.front().cta, columns_text(a.first, a.columns)),
+                      .now = "end of " + name_of(*m_.sched.running()),
+                      .earlier = fmt::format("tmem_alloc at {}", text_of(a.where)),
+                      .cause = "nobody else gives them back: the next CTA of the SM waits for ever",
+                      .remedy = "tmem_dealloc by one warp, after a barrier with all who use them",
+                  }),
+                  a.where, {fmt::format("tensor memory of CTA {}", c.threads.front().cta)});
+}
+
+void tmem_alloc(std::uint32_t* address, int columns, int ctas, site where) {
+  engine_call const inside;
+  machine::current().tensor.allocate(address, columns, ctas, where);
+}
+void tmem_dealloc(std::uint32_t address, int columns, int ctas, site where) {
+  engine_call const inside;
+  machine::current().tensor.free(address, columns, ctas, where);
+}
+void tmem_relinquish(int ctas, site where) {
+  engine_call const inside;
+  machine::current().tensor.relinquish(ctas, where);
+}
+void tmem_load(tmem_form const& f, std::uint32_t address, std::uint32_t* regs, site where) {
+  engine_call const inside;
+  machine::current().tensor.move(f, address, regs, false, where);
+}
+void tmem_store(tmem_form const& f, std::uint32_t address, std::uint32_t const* regs, site where) {
+  engine_call const inside;
+  machine::current().tensor.move(f, address, const_cast<std::uint32_t*>(regs), true, where);
+}
+void tmem_wait_load(site where) {
+  engine_call const inside;
+  machine::current().tensor.wait(false, where);
+}
+void tmem_wait_store(site where) {
+  engine_call const inside;
+  machine::current().tensor.wait(true, where);
+}
+void tcgen05_fence_before(site) {
+  engine_call const inside;
+  thread& t = *machine::current().sched.running();
+  if (hazard::checker* check = t.block->cluster->check.get()) check->tensor_fence(t, true);
+}
+void tcgen05_fence_after(site) {
+  engine_call const inside;
+  thread& t = *machine::current().sched.running();
+  if (hazard::checker* check = t.block->cluster->check.get()) check->tensor_fence(t, false);
+}
+
+}  // namespace tw::emu

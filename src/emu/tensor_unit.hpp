@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// tensor_unit.hpp  tcgen05: tensor memory of the CTAs, its loads and stores, and the multiplies
+//                  that threads issue. PTX ISA, "Tensorcore 5th Generation Family Instructions".
+#pragma once
+
+#include <array>
+#include <string>
+
+#include "emu/state.hpp"
+#include "emu/umma.hpp"
+
+namespace tw::emu {
+
+class machine;
+
+class tensor_unit {
+ public:
+  explicit tensor_unit(machine& m) : m_(m) {}
+
+  // Called by a thread; all but the two last are instructions of its whole warp.
+  void allocate(std::uint32_t* address, int columns, int ctas, site where);
+  void free(std::uint32_t address, int columns, int ctas, site where);
+  void relinquish(int ctas, site where);
+  void move(tmem_form const& f, std::uint32_t address, std::uint32_t* regs, bool store, site where);
+  void wait(bool store, site where);
+  void multiply(umma_call const& call, site where);
+  void commit(void* bar, int ctas, std::uint32_t mask, bool multicast, site where);
+
+  /// Completes the oldest operation of the thread; the next ones with it where they continue it.
+  void complete(thread& t);
+  /// E0106 where the CTA, whose threads have ended, still holds columns.
+  void check_freed(cta_state const& c);
+  /// E0111 where the thread, which ends, has issued multiplies that no commit covers.
+  void check_committed(thread const& t);
+
+ private:
+  using operands = std::array<std::uint64_t, 4>;
+  /// True in the lane that comes last, which executes the instruction and calls part(); the others
+  /// wait for that.
+  bool meet(thread& t, char const* name, operands const& o, std::uint32_t* regs, site where);
+  void part(thread& t);
+  tensor_memory& memory_of(cta_state& c);
+  void check_group(thread const& t, int ctas, char const* name, site where);
+  int find_columns(cta_state& c, int columns);
+  void grant(cta_state& c, tensor_memory::allocation const& a);
+  void check_columns(thread const& t, cta_state& c, int first, int columns, char const* what,
+                     site where);
+  void check_multiply(thread const& t, umma_call const& call, umma_shape const& shape, site where);
+  void complete_commit(thread& t, tensor_op const& op);
+  void complete_multiplies(thread& t);
+  [[noreturn]] void stop_at_columns(thread const& t, std::string what, std::string cause,
+                                    std::string remedy, site where);
+
+  machine& m_;
+};
+
+}  // namespace tw::emu

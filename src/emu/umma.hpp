@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// umma.hpp  What a tcgen05.mma multiplies: its descriptors taken apart and checked, the places of
+//           its operands and its accumulator, and its arithmetic.
+//
+// Arithmetic: every element of D is a chain of fp32 fused multiply-adds, k ascending, as in the
+// emulated wgmma (product.hpp); a f16 accumulator is rounded to nearest even after each
+// instruction. A tensor core adds the products of an instruction in another order and with other
+// widths; where all sums are exact both give the same bits.
+// Sources: PTX ISA, "Instruction Descriptor", "Shared Memory Descriptor", "Data Path Layout
+// Organization", "Kind", "Matrix Shape".
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "emu/tensor_state.hpp"
+#include "emu/tmem_area.hpp"
+#include "tilewright/base/elem.hpp"
+
+namespace tw::emu {
+
+struct umma_shape {
+  elem a = elem::bf16, b = elem::bf16, d = elem::f32;
+  operand_major a_major = operand_major::k, b_major = operand_major::k;
+  bool negate_a = false, negate_b = false;
+  int m = 0, n = 0, k = 0;  // of the instruction, all CTAs together
+  int ctas = 1;
+
+  int rows() const { return m / ctas; }          // of A and D in one CTA
+  int columns_of_b() const { return n / ctas; }  // of B in the shared memory of one CTA
+};
+
+/// The instruction that the descriptor and the kind describe, or the rule that they break.
+std::optional<std::string> decode_umma(umma_call const& call, umma_shape& shape);
+
+/// The same places as a descriptor of wgmma, from which the canonical layouts are derived.
+smem_desc as_wgmma_desc(std::uint64_t umma_descriptor);
+
+/// The fault of an operand in shared memory, or nothing. name: 'A' or 'B'; extent: of one CTA.
+std::optional<std::string> check_umma_operand(char name, std::uint64_t descriptor,
+                                              operand_major major, elem type, int extent,
+                                              std::uint32_t smem_base, std::uint32_t smem_bytes);
+
+/// Where one CTA's part of the accumulator at `address` lies.
+std::vector<tmem_area> umma_accumulator(umma_shape const& s, std::uint32_t address);
+/// Where one CTA's part of A lies, in tensor memory.
+std::vector<tmem_area> umma_a_in_tmem(umma_shape const& s, std::uint32_t address);
+
+/// The shared memories of the CTAs that execute it: of the CTA whose D is computed, and of the
+/// pair's CTAs by rank (one CTA: b[0] is own).
+struct umma_memory {
+  std::byte const* own;
+  std::byte const* b[2];
+  std::uint32_t base, bytes;
+};
+
+/// Carries out the calls, which differ in their descriptors' start alone, for one CTA.
+void run_umma(tensor_memory& t, umma_shape const& s, umma_call const* const* calls, int count,
+              umma_memory const& smem);
+
+}  // namespace tw::emu

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// umma_product.cpp  The arithmetic of tcgen05.mma for one CTA.
+//
+// bf16 and f16 with a float32 accumulator run as wgmma groups of 64 rows, in place where the rows
+// are neighbours in tensor memory. Everything else is computed element by element.
+#include <cmath>
+#include <cstring>
+
+#include "emu/operand.hpp"
+#include "emu/product.hpp"
+#include "emu/umma.hpp"
+#include "tilewright/base/convert.hpp"
+
+namespace tw::emu {
+
+namespace {
+
+constexpr int rows_of_block = 64;
+
+float* floats(std::uint32_t* words) { return reinterpret_cast<float*>(words); }
+
+/// Bytes from the first rows of a descriptor of A to its rows 64 and on.
+int next_rows(smem_desc d, operand_major major) {
+  operand_layout const l(d, major);
+  return static_cast<int>(major == operand_major::k ? l.row_offset(rows_of_block)
+                                                    : l.column_offset(rows_of_block / 8));
+}
+
+/// Of a CTA with M = 64: row r is in this lane of its 128, from the address's lane on.
+int lane_of_row_64(int r) { return 32 * (r / 16) + r % 16; }
+
+struct part {
+  float* d;  // 64 rows by `columns`, column-major
+  int row, column, columns;
+  std::byte const* b;
+};
+
+void run_block(part const& p, umma_shape const& s, umma_call const* const* calls, int count,
+               umma_memory const& smem) {
+  wgmma_step_data steps[8];
+  for (int i = 0; i < count; ++i) {
+    smem_desc const a = as_wgmma_desc(calls[i]->a);
+    smem_desc const b = as_wgmma_desc(calls[i]->b);
+    steps[i] = {false, nullptr, a + p.row / rows_of_block * next_rows(a, s.a_major), b,
+                calls[i]->accumulate};
+  }
+  run_wgmma_group(p.d, {s.a, s.b, s.d, integer_overflow::wrap, s.a_major, s.b_major, p.columns},
+                  steps, count, smem.own, smem.base, smem.bytes, p.b);
+}
+
+/// The pieces of D of 64 rows and one CTA's columns of B.
+void run_blocks(tensor_memory& t, umma_shape const& s, umma_call const* const* calls, int count,
+                umma_memory const& smem) {
+  int const lane = static_cast<int>(calls[0]->d >> 16);
+  int const column = static_cast<int>(calls[0]->d & 0xFFFF);
+  if (s.ctas == 1 && s.m == 64) {
+    alignas(64) static thread_local float d[rows_of_block * 256];
+    for (int n = 0; n < s.n; ++n)
+      for (int r = 0; r < rows_of_block; ++r)
+        std::memcpy(&d[n * rows_of_block + r], &t.at(lane + lane_of_row_64(r), column + n), 4);
+    run_block({d, 0, 0, s.n, smem.b[0]}, s, calls, count, smem);
+    for (int n = 0; n < s.n; ++n)
+      for (int r = 0; r < rows_of_block; ++r)
+        std::memcpy(&t.at(lane + lane_of_row_64(r), column + n), &d[n * rows_of_block + r], 4);
+    return;
+  }
+  if (s.ctas == 2 && s.m == 128) {
+    for (int h = 0; h < 2; ++h)
+      run_block({floats(t.word[h][column]), 0, 0, s.n / 2, smem.b[h]}, s, calls, count, smem);
+    return;
+  }
+  int const of_cta = s.columns_of_b();
+  for (int h = 0; h < 2; ++h)
+    for (int c = 0; c < s.ctas; ++c)
+      run_block({floats(t.word[h][column + c * of_cta]), h * rows_of_block, 0, of_cta, smem.b[c]},
+                s, calls, count, smem);
+}
+
+float value_of(elem type, std::byte const* at) {
+  std::uint16_t bits;
+  std::memcpy(&bits, at, 2);
+  return type == elem::bf16 ? to_float(bf16{bits}) : to_float(f16{bits});
+}
+
+/// Element (mn, k) of an operand in shared memory.
+float element(std::uint64_t descriptor, operand_major major, elem type, int mn, int k,
+              std::byte const* smem, std::uint32_t base) {
+  operand_layout const l(as_wgmma_desc(descriptor), major);
+  int const bytes = size_bytes(type), per_chunk = 16 / bytes;
+  int const row = major == operand_major::k ? mn : k;
+  int const along = major == operand_major::k ? k : mn;
+  std::uint32_t const at =
+      swizzled(l.start + l.row_offset(static_cast<std::uint32_t>(row)) +
+                   l.column_offset(static_cast<std::uint32_t>(along / per_chunk)),
+               l.swizzle);
+  return value_of(type, smem + (at - base) + along % per_chunk * bytes);
+}
+
+void run_elements(tensor_memory& t, umma_shape const& s, umma_call const& call,
+                  umma_memory const& smem) {
+  int const rows = s.rows(), lane = static_cast<int>(call.d >> 16);
+  int const column = static_cast<int>(call.d & 0xFFFF);
+  bool const gaps = s.ctas == 1 && s.m == 64, halves = s.ctas == 2 && s.m == 128;
+  std::vector<float> a(static_cast<std::size_t>(rows * s.k)),
+      b(static_cast<std::size_t>(s.n * s.k));
+  for (int r = 0; r < rows; ++r)
+    for (int k = 0; k < s.k; ++k) {
+      float x;
+      if (call.a_in_tmem) {
+        auto const from = static_cast<std::uint32_t>(call.a);
+        int const at_lane = static_cast<int>(from >> 16) + (gaps ? lane_of_row_64(r) : r);
+        int const per_word = 32 / size_bits(s.a);
+        std::uint32_t const word = t.at(at_lane, static_cast<int>(from & 0xFFFF) + k / per_word);
+        auto const bits = static_cast<std::uint16_t>(word >> (k % per_word * size_bits(s.a)));
+        std::byte raw[2];
+        std::memcpy(raw, &bits, 2);
+        x = value_of(s.a, raw);
+      } else {
+        x = element(call.a, s.a_major, s.a, r, k, smem.own, smem.base);
+      }
+      a[static_cast<std::size_t>(r * s.k + k)] = s.negate_a ? -x : x;
+    }
+  for (int n = 0; n < s.n; ++n)
+    for (int k = 0; k < s.k; ++k) {
+      int const of_cta = s.columns_of_b();
+      float const x = element(call.b, s.b_major, s.b, n % of_cta, k, smem.b[n / of_cta], smem.base);
+      b[static_cast<std::size_t>(n * s.k + k)] = s.negate_b ? -x : x;
+    }
+  for (int r = 0; r < rows; ++r)
+    for (int n = 0; n < s.n; ++n) {
+      bool const upper = halves && n >= s.n / 2;
+      std::uint32_t& word = t.at(lane + (gaps ? lane_of_row_64(r) : r) + (upper ? 64 : 0),
+                                 column + (upper ? n - s.n / 2 : n));
+      float sum = 0;
+      if (call.accumulate)
+        sum = s.d == elem::f16 ? to_float(f16{static_cast<std::uint16_t>(word)})
+                               : __builtin_bit_cast(float, word);
+      for (int k = 0; k < s.k; ++k)
+        sum = std::fma(a[static_cast<std::size_t>(r * s.k + k)],
+                       b[static_cast<std::size_t>(n * s.k + k)], sum);
+      if (s.d == elem::f16)
+        word = to_f16(sum).bits;
+      else
+        word = std::isnan(sum) ? 0x7FFFFFFFU : __builtin_bit_cast(std::uint32_t, sum);
+    }
+}
+
+}  // namespace
+
+void run_umma(tensor_memory& t, umma_shape const& s, umma_call const* const* calls, int count,
+              umma_memory const& smem) {
+  bool const blocks = (s.a == elem::bf16 || s.a == elem::f16) && s.d == elem::f32 && !s.negate_a &&
+                      !s.negate_b && !calls[0]->a_in_tmem;
+  if (blocks) {
+    run_blocks(t, s, calls, count, smem);
+    return;
+  }
+  for (int i = 0; i < count; ++i) run_elements(t, s, *calls[i], smem);
+}
+
+}  // namespace tw::emu

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+// tensor_order_test.cpp  Missing waits and fences of tcgen05, each beside its neighbour that lacks
+//                        none.
+#include "tests/hazard/tensor_kernels.hpp"
+
+namespace tw::test {
+namespace {
+
+using memory = hazard_smem&;
+using args = hazard_params const&;
+
+TEST_P(Hazards, E0100LoadWithoutAWaitForTheCommit) {
+  expect({.code = "E0100", .object = "tensor memory of CTA 0", .part = "a wait for the mbarrier"},
+         []<bool Broken>(memory s, args p) {
+           make_barriers(s);
+           std::uint32_t const d = allocate(s);
+           multiply_once(s, p, d);  // earlier
+           if constexpr (Broken)
+             cta_sync();
+           else
+             s.empty[0].wait(0);
+           tcgen05_fence_after();
+           auto r = load_tile(d);  // now
+           tmem_wait_load(r);
+           s.empty[0].wait(0);
+           give_back(d);
+         });
+}
+
+TEST_P(Hazards, E0101NoFenceAfterTheWait) {
+  expect({.code = "E0101", .object = "tensor memory of CTA 0", .part = "tcgen05_fence_after()"},
+         []<bool Broken>(memory s, args p) {
+           make_barriers(s);
+           std::uint32_t const d = allocate(s);
+           multiply_once(s, p, d);  // earlier
+           s.empty[0].wait(0);
+           if (!Broken) tcgen05_fence_after();
+           auto r = load_tile(d);  // now
+           tmem_wait_load(r);
+           give_back(d);
+         });
+}
+
+/// Two tiles into one accumulator; warps 0 to 3 read the first one in between.
+template <bool WaitLoad, bool FenceBefore>
+void read_between(memory s, args p, emu::site first, emu::site second) {
+  make_barriers(s);
+  std::uint32_t const d = allocate(s);
+  multiply_once(s, p, d);
+  s.empty[0].wait(0);
+  tcgen05_fence_after();
+  auto r = load_tile(d, first);
+  if constexpr (WaitLoad) tmem_wait_load(r);
+  if constexpr (FenceBefore) tcgen05_fence_before();
+  cta_sync();
+  if (thread_id() == 0) {
+    tcgen05_fence_after();
+    multiply_tile(d, umma_operand(s.a[0]), umma_operand(s.b[0]), false, second);
+    umma_commit(s.empty[1]);
+  }
+  if constexpr (!WaitLoad) tmem_wait_load();
+  s.empty[1].wait(0);
+  give_back(d);
+}
+
+TEST_P(Hazards, E0100AccumulatorGivenBackWithoutAWaitForTheLoad) {
+  expect({.code = "E0100", .object = "tensor memory of CTA 0", .part = "tmem_wait_load()"},
+         []<bool Broken>(memory s, args p) {
+           read_between<!Broken, true>(s, p, emu::site::here(),  // earlier
+                                       emu::site::here());       // now
+         });
+}
+
+TEST_P(Hazards, E0101AccumulatorGivenBackWithoutAFence) {
+  expect({.code = "E0101", .object = "tensor memory of CTA 0", .part = "tcgen05_fence_before()"},
+         []<bool Broken>(memory s, args p) {
+           read_between<true, !Broken>(s, p, emu::site::here(),  // earlier
+                                       emu::site::here());       // now
+         });
+}
+
+TEST_P(Hazards, E0102FirstMultiplyAdds) {
+  expect({.code = "E0102", .object = "tensor memory of CTA 0", .part = "accumulate = false"},
+         []<bool Broken>(memory s, args p) {
+           make_barriers(s);
+           std::uint32_t const d = allocate(s);
+           load_operands(s, p);
+           if (thread_id() == 0) {
+             multiply_tile(d, umma_operand(s.a[0]), umma_operand(s.b[0]), Broken);  // now
+             umma_commit(s.empty[0]);
+           }
+           s.empty[0].wait(0);
+           give_back(d);
+         });
+}
+
+TEST_P(Hazards, E0109TwoLanesIssue) {
+  expect({.code = "E0109", .object = "tensor memory of CTA 0", .part = "elect_one()"},
+         []<bool Broken>(memory s, args p) {
+           make_barriers(s);
+           std::uint32_t const d = allocate(s);
+           load_operands(s, p);
+           if (warp_id() == 0) warp_sync();
+           if (thread_id() < (Broken ? 2 : 1)) {
+             multiply_tile(d, umma_operand(s.a[0]), umma_operand(s.b[0]));  // now earlier
+             umma_commit(s.empty[thread_id()]);
+           }
+           s.empty[0].wait(0);
+           give_back(d);
+         });
+}
+
+TEST_P(Hazards, E0112StageFilledAgainWhileTheMultiplyReads) {
+  expect({.code = "E0112", .object = "a[0]", .part = "umma_commit()"},
+         []<bool Broken>(memory s, args p) {
+           make_barriers(s);
+           std::uint32_t const d = allocate(s);
+           multiply_once(s, p, d);  // earlier
+           if (thread_id() == 0) {
+             if (!Broken) s.empty[0].wait(0);
+             s.full[1].arrive_expect_tx(8192);
+             tma_load(s.a[0], p.inner, s.full[1], tma_coord{0, 0});  // now
+             s.full[1].wait(0);
+           }
+           s.empty[0].wait(0);
+           give_back(d);
+         });
+}
+
+TEST_P(Hazards, E0025OperandWrittenByOrdinaryStores) {
+  expect({.code = "E0025", .object = "a[0]", .part = "tcgen05.mma reads"},
+         []<bool Broken>(memory s, args p) {
+           make_barriers(s);
+           std::uint32_t const d = allocate(s);
+           load_operands(s, p);
+           cta_sync();
+           for (int i = thread_id(); i < 1024; i += 128) s.a[0][i] = 0;  // earlier
+           if (!Broken) fence_proxy_async();
+           cta_sync();
+           if (thread_id() == 0) {
+             multiply_tile(d, umma_operand(s.a[0]), umma_operand(s.b[0]));  // now
+             umma_commit(s.empty[0]);
+           }
+           s.empty[0].wait(0);
+           give_back(d);
+         });
+}
+
+TEST_P(Hazards, E0026MultiplyWithoutAWaitForTheLoad) {
+  expect({.code = "E0026", .object = "a[0]", .phase = 0, .part = "tcgen05.mma reads"},
+         []<bool Broken>(memory s, args p) {
+           make_barriers(s);
+           std::uint32_t const d = allocate(s);
+           if (thread_id() == 0) {
+             s.full[0].arrive_expect_tx(16384);
+             tma_load(s.b[0], p.inner, s.full[0], tma_coord{0, 0});
+             tma_load(s.a[0], p.inner, s.full[0], tma_coord{0, 0});  // earlier
+             if (!Broken) s.full[0].wait(0);
+             multiply_tile(d, umma_operand(s.a[0]), umma_operand(s.b[0]));  // now
+             umma_commit(s.empty[0]);
+             s.full[0].wait(0);
+           }
+           s.empty[0].wait(0);
+           give_back(d);
+         });
+}
+
+TEST_P(Hazards, E0037SwizzleOfAMultiplysOperand) {
+  expect({.code = "E0037", .object = "a[0]", .part = "tcgen05.mma reads"},
+         []<bool Broken>(memory s, args p) {
+           make_barriers(s);
+           std::uint32_t const d = allocate(s);
+           load_operands(s, p);
+           if (thread_id() == 0) {
+             auto const mode = Broken ? swizzle_mode::b64 : swizzle_mode::b128;
+             multiply_tile(d, umma_operand(s.a[0], 1024, mode), umma_operand(s.b[0]));  // now
+             umma_commit(s.empty[0]);
+           }
+           s.empty[0].wait(0);
+           give_back(d);
+         });
+}
+
+TEST_P(Hazards, E0039OperandsOfDifferentK) {
+  expect({.code = "E0039", .object = "a[0]", .part = "tcgen05.mma multiplies"},
+         []<bool Broken>(memory s, args p) {
+           make_barriers(s);
+           std::uint32_t const d = allocate(s);
+           if (thread_id() == 0) {
+             s.full[0].arrive_expect_tx(16384);
+             tma_load(s.a[0], p.inner, s.full[0], tma_coord{Broken ? 64 : 0, 0});
+             tma_load(s.b[0], p.inner, s.full[0], tma_coord{0, 0});
+             s.full[0].wait(0);
+             multiply_tile(d, umma_operand(s.a[0]), umma_operand(s.b[0]));  // now
+             umma_commit(s.empty[0]);
+           }
+           s.empty[0].wait(0);
+           give_back(d);
+         });
+}
+
+/// CUTLASS's order has no fences: a barrier that releases and acquires stands for them.
+TEST_P(Hazards, AcquireStandsForTheFences) {
+  emu::options o = scheduled(GetParam());
+  auto const body = []<bool>(memory s, args p) {
+    read_between<true, false>(s, p, emu::site::here(), emu::site::here());
+  };
+  EXPECT_TRUE((run_body<false>(body, o)).has("E0101"));
+  o.tensor_fences = emu::tensor_order::acquire;
+  emu::report const r = run_body<false>(body, o);
+  EXPECT_TRUE(r.clean()) << r.text();
+}
+
+}  // namespace
+}  // namespace tw::test
