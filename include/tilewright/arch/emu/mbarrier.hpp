@@ -27,7 +27,9 @@ struct alignas(8) mbarrier {
   mbarrier_token arrive_token(emu::site where = emu::site::here()) {
     return {emu::mbarrier_arrive_token(this, where)};
   }
-  static int pending_count(mbarrier_token token) { return static_cast<int>(token.bits & 0xFFFFFFFFU); }
+  static int pending_count(mbarrier_token token) {
+    return static_cast<int>(token.bits & 0xFFFFFFFFU);
+  }
   template <scope S = scope::cluster>
   void arrive_remote(int cta, emu::site where = emu::site::here()) {
     static_assert(S <= scope::cluster, "an mbarrier has cta or cluster scope");
