@@ -13,6 +13,7 @@
 #include <limits>
 
 #include "emu/operand.hpp"
+#include "emu/product_exact.hpp"
 #include "emu/product_isa.hpp"
 #include "emu/product_operands.hpp"
 #include "tilewright/base/convert.hpp"
@@ -170,8 +171,13 @@ void select_product_isa(product_isa isa) { selected.store(isa, std::memory_order
 std::optional<std::string> run_wgmma_group(void* d, wgmma_form const& form,
                                            wgmma_step_data const* steps, int count,
                                            std::byte const* smem, std::uint32_t smem_base,
-                                           std::uint32_t smem_bytes, std::byte const* smem_of_b) {
+                                           std::uint32_t smem_bytes, sum_mode mode,
+                                           std::byte const* smem_of_b) {
   if (auto wrong = check(form, steps, count, smem_base, smem_bytes)) return wrong;
+  if (mode == sum_mode::exact) {
+    for (int i = 0; i < count; ++i) run_exact_step(d, form, steps[i], {smem, smem_base});
+    return std::nullopt;
+  }
   int const most = most_steps(form);
   for (int first = 0; first < count;) {
     int last = first + 1;

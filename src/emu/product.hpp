@@ -7,7 +7,8 @@
 // 0x7FFF). tf32 operands lose their low 13 bits. Integer sums are exact and wrap around, or
 // saturate after each step. A tensor core adds the products of a step in another order and with
 // other intermediate widths, so the last bits of float sums may differ from a GPU's; where
-// all sums are exact (for example fractions of 8 bits) both give the same bits. Descriptors: PTX
+// all sums are exact (for example fractions of 8 bits) both give the same bits. sum_mode::exact is
+// the slow arithmetic that has the tensor core's bits (exact_sum.hpp). Descriptors: PTX
 // ISA, "Asynchronous Warpgroup Level Matrix Shared Memory Layout". The swizzle acts on the address
 // of each 16-byte chunk, so a start address may be advanced inside a swizzle atom. The base-offset
 // field must be 0: atoms start at multiples of 8 swizzle spans.
@@ -31,6 +32,9 @@ struct wgmma_step_data {
   bool accumulate = true;
 };
 
+/// Chains of float32 multiply-adds, or the bits of the tensor core.
+enum class sum_mode : std::uint8_t { fast, exact };
+
 /// Executes the steps in order on d, column-major words: d[row + 64 * column]. A word is a float,
 /// an std::int32_t, or two f16 of columns 2 * column (low half) and 2 * column + 1. Address x of a
 /// descriptor is smem[x - smem_base]. Returns what is wrong if a descriptor is malformed or an
@@ -40,6 +44,7 @@ std::optional<std::string> run_wgmma_group(void* d, wgmma_form const& form,
                                            wgmma_step_data const* steps, int count,
                                            std::byte const* smem, std::uint32_t smem_base,
                                            std::uint32_t smem_bytes,
+                                           sum_mode mode = sum_mode::fast,
                                            std::byte const* smem_of_b = nullptr);
 
 /// The instruction sets that have an own version; all give the same bits.

@@ -45,7 +45,7 @@ void run_block(part const& p, umma_shape const& s, umma_call const* const* calls
                 calls[i]->accumulate};
   }
   run_wgmma_group(p.d, {s.a, s.b, s.d, integer_overflow::wrap, s.a_major, s.b_major, p.columns},
-                  steps, count, smem.own, smem.base, smem.bytes, p.b);
+                  steps, count, smem.own, smem.base, smem.bytes, sum_mode::fast, p.b);
 }
 
 /// The pieces of D of 64 rows and one CTA's columns of B.

@@ -231,8 +231,9 @@ void async_engine::complete_group(warpgroup_state& w) {
       run.push_back({s.call.a_in_registers, s.a_regs.get(), s.call.a, s.call.b, s.call.accumulate});
       ++taken;
     }
-    std::optional<std::string> const error = run_wgmma_group(
-        d, form, run.data(), static_cast<int>(taken), w.block->smem, smem_base, smem_bytes);
+    std::optional<std::string> const error =
+        run_wgmma_group(d, form, run.data(), static_cast<int>(taken), w.block->smem, smem_base,
+                        smem_bytes, m_.options_.exact_sums ? sum_mode::exact : sum_mode::fast);
     if (error)
       m_.reports.stop(
           "E0020", "wgmma-operand",

@@ -6,6 +6,7 @@
 #include "tests/arch/kernels/bulk_checks.hpp"
 #include "tests/arch/kernels/copy_checks.hpp"
 #include "tests/arch/kernels/emulated.hpp"
+#include "tests/arch/kernels/kind_checks.hpp"
 #include "tests/arch/kernels/launch_checks.hpp"
 #include "tests/arch/kernels/math_checks.hpp"
 #include "tests/arch/kernels/matrix_checks.hpp"
@@ -62,6 +63,7 @@ bool const added = [] {
   add(warp_checks<emulated>());
   add(wgmma_checks<elem::bf16, emulated>());
   add(wgmma_checks<elem::f16, emulated>());
+  add(kind_checks<emulated>());
   return true;
 }();
 
