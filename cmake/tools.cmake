@@ -45,7 +45,8 @@ add_custom_command(OUTPUT ${tw_embedded_ceilings}
   COMMENT "Embedding the peak rates of devices" VERBATIM)
 
 # The plain loads and stores of these kernels are seen by the emulator (src/emu/hook.cpp).
-file(GLOB tw_seen CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/mutants/*_mutants.cpp)
+file(GLOB tw_seen CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/mutants/*_mutants.cpp
+                                      ${PROJECT_SOURCE_DIR}/tools/ladder/*_rungs.cpp)
 tw_accesses_seen(${tw_seen})
 add_library(tilewright_tools STATIC ${tw_tool_sources} ${tw_embedded_pages}
                                     ${tw_embedded_registers} ${tw_embedded_ceilings})
