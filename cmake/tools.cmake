@@ -68,3 +68,9 @@ target_link_libraries(tilewright_command PRIVATE tilewright_tools)
 add_executable(model_evaluator EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/gen/model_evaluator.cpp)
 target_include_directories(model_evaluator PRIVATE ${PROJECT_SOURCE_DIR}/src)
 target_link_libraries(model_evaluator PRIVATE tilewright fmt::fmt)
+
+# Exercises of the tutorial (examples/ladder/exercises); built on demand.
+add_executable(ladder_exercises EXCLUDE_FROM_ALL
+               ${PROJECT_SOURCE_DIR}/examples/ladder/exercises/main.cpp)
+target_include_directories(ladder_exercises PRIVATE ${PROJECT_SOURCE_DIR})
+target_link_libraries(ladder_exercises PRIVATE tilewright_layout)
