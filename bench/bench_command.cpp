@@ -10,6 +10,7 @@
 #include "bench/epilogues.hpp"
 #include "bench/questions.hpp"
 #include "tilewright/pipeline/order.hpp"
+#include "tools/family_choice.hpp"
 #include "tools/guarded.hpp"
 #include "tools/number_checks.hpp"
 #include "tools/words.hpp"
@@ -62,6 +63,7 @@ void add_gemm(CLI::App& bench, int& status) {
                    "Algorithms that the tuning tries")
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
+  add_family_option(*verb, o->measure.family);
   verb->add_option("--plans", o->measure.our_plans,
                    "Our plans that are tried; the fastest becomes a separate contender")
       ->check(CLI::Range(1, 1000))

@@ -12,6 +12,7 @@
 #include "bench/gpu/separate_epilogue.hpp"
 #include "bench/lab.hpp"
 #include "tilewright/dispatch/gemm.hpp"
+#include "tools/family_choice.hpp"
 
 namespace tw::bench {
 namespace {
@@ -34,7 +35,7 @@ class measurement {
 
   void add_ours() {
     device const& dev = gpu_device();
-    auto const plans = plan_candidates(problem_, sets_.at(0), dev);
+    auto const plans = of_family(plan_candidates(problem_, sets_.at(0), dev), options_.family);
     out_.why = plans[0].why;
     out_.hints = plans[0].hints;
     add("tilewright", plans[0].kernel, prepare(plans[0], options_.batch_s));

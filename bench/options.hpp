@@ -26,6 +26,7 @@ struct measure_options {
   double batch_s = 0.015;      // work of one burst
   double cycle_bytes = 256e6;  // the rotated buffers hold at least this much
   protocol_options protocol;
+  std::string family = {};  // of our kernels; empty: any
 };
 
 struct gemm_bench_options {

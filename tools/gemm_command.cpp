@@ -11,6 +11,7 @@
 #include <span>
 
 #include "tilewright/base/elem_text.hpp"
+#include "tools/family_choice.hpp"
 #include "tools/gemm_report.hpp"
 #include "tools/gemm_run.hpp"
 #include "tools/guarded.hpp"
@@ -54,10 +55,10 @@ device_choice device_of(std::string const& text) {
 gemm_run run_recorded(gemm_request const& r, gemm_files const& files, gemm_data& data,
                       std::string& said) {
   timeline_files const to{r.trace, r.timeline};
-  if (!to.any()) return run_emulated(files, data, r.threads, !r.quiet);
+  if (!to.any()) return run_emulated(files, data, r.threads, !r.quiet, nullptr, r.family);
   emu::trace record;
   try {
-    gemm_run run = run_emulated(files, data, r.threads, !r.quiet, &record);
+    gemm_run run = run_emulated(files, data, r.threads, !r.quiet, &record, r.family);
     said = write_timeline(record, to);
     return run;
   } catch (emu::fault const&) {
@@ -163,7 +164,7 @@ exit_status run_gemm(gemm_request const& r) {
   std::string said;
   bool const nothing = files.nothing_to_compute();
   gemm_run const run = nothing  ? run_of_nothing(files)
-                       : on_gpu ? run_on_gpu(files, data)
+                       : on_gpu ? run_on_gpu(files, data, r.family)
                                 : run_recorded(r, files, data, said);
   std::optional<check_report> check;
   if (r.check && !nothing) check = check_gemm(files.problem(), data.operands());
@@ -232,6 +233,7 @@ void add_gemm_command(CLI::App& app, int& status) {
           "--device", [r](std::string const& text) { r->device = device_of(text); },
           "auto (default): the GPU if a Hopper is present, else the emulator")
       ->transform(one_of({"auto", "emu", "gpu"}));
+  add_family_option(*verb, r->family);
   verb->add_option("--threads", r->threads, "threads of the emulator (default: one per core)")
       ->check(CLI::Range(0, 1024));
   verb->add_option("--trace", r->trace,

@@ -28,6 +28,7 @@ struct gemm_request {
   bool transpose_a = false, transpose_b = false;  // the file holds the transpose
   bool batch = false;                             // .npy files may hold stacks of matrices
   bool check = false, json = false, quiet = false;
+  std::string family = {};  // of the kernel; empty: any
 };
 
 struct operand_pair {

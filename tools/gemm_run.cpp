@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "tools/device_memory.hpp"
+#include "tools/family_choice.hpp"
 #include "tools/io/refuse.hpp"
 #include "tools/progress_bar.hpp"
 
@@ -65,7 +66,7 @@ bool choose_gpu(device_choice choice) {
   return gpu().usable;
 }
 
-gemm_run run_on_gpu(gemm_files const& files, gemm_data& data) {
+gemm_run run_on_gpu(gemm_files const& files, gemm_data& data, std::string const& family) {
   require_device_memory(files, data);
   device_matrix a(data.a().view()), b(data.b().view()), d(data.d());
   std::optional<device_matrix> c;
@@ -93,7 +94,7 @@ gemm_run run_on_gpu(gemm_files const& files, gemm_data& data) {
   gemm_run run;
   run.on_gpu = true;
   run.device = gpu().name;
-  run.plan = plan_gemm(p, o, gpu_device());
+  run.plan = plan_of_family(p, o, gpu_device(), family);
   device_time const t = time_on_device([&](cudaStream_t stream) { gemm(run.plan, o, stream); });
   run.seconds = t.seconds;
   run.timed_runs = t.runs;
@@ -103,7 +104,7 @@ gemm_run run_on_gpu(gemm_files const& files, gemm_data& data) {
 }
 
 gemm_run run_emulated(gemm_files const& files, gemm_data& data, int threads, bool show_progress,
-                      emu::trace* record) {
+                      emu::trace* record, std::string const& family) {
   int const cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   emu_options options;
   options.os_threads = threads > 0 ? threads : record != nullptr ? 1 : cores;
@@ -115,7 +116,7 @@ gemm_run run_emulated(gemm_files const& files, gemm_data& data, int threads, boo
   gemm_run run;
   run.device = "emulator";
   run.threads = record != nullptr ? 1 : options.os_threads;
-  run.plan = plan_gemm(files.problem(), data.operands(), emulated_device(options));
+  run.plan = plan_of_family(files.problem(), data.operands(), emulated_device(options), family);
   require_memory(bytes{run.plan.workspace_bytes}, "operands in padded lines");
   host_buffer workspace(bytes{run.plan.workspace_bytes});
   if (workspace.data() != nullptr)

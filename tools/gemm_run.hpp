@@ -34,11 +34,12 @@ class no_usable_gpu : public rejected {
   using rejected::rejected;
 };
 
-/// Computes the GEMM into data.d(). The GPU's memory is checked first (TW0613).
-gemm_run run_on_gpu(gemm_files const& files, gemm_data& data);
+/// Computes the GEMM into data.d(). The GPU's memory is checked first (TW0613). family: that of the
+/// kernel; empty: any.
+gemm_run run_on_gpu(gemm_files const& files, gemm_data& data, std::string const& family = {});
 /// record: the launch is written down for a timeline; then in one OS thread, and `threads` (default
 /// 1) only says how many SMs the emulated device has, two for each.
 gemm_run run_emulated(gemm_files const& files, gemm_data& data, int threads, bool show_progress,
-                      emu::trace* record = nullptr);
+                      emu::trace* record = nullptr, std::string const& family = {});
 
 }  // namespace tw

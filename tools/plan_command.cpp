@@ -10,6 +10,7 @@
 #include "bench/sizes.hpp"
 #include "tilewright/base/elem_text.hpp"
 #include "tools/asked_product.hpp"
+#include "tools/family_choice.hpp"
 #include "tools/gemm_request.hpp"
 #include "tools/guarded.hpp"
 #include "tools/io/refuse.hpp"
@@ -30,7 +31,7 @@ char const* const manual =
 struct plan_request {
   std::vector<std::string> size;
   asked_product product;
-  std::string ab = "bf16", b, d, d_order = "row", epilogue;
+  std::string ab = "bf16", b, d, d_order = "row", epilogue, family;
   std::string device = "h200";
   int sms = 0, top = 10;
   std::int64_t workspace = std::int64_t{64} << 20;
@@ -74,8 +75,9 @@ exit_status plan(plan_request const& r) {
   device const& whole = known_device(r.device);
   device const dev = r.sms > 0 ? with_sm_count(whole, r.sms) : whole;
   kernel_set const kernels = r.all_kernels ? kernel_set::all : kernel_set::built;
-  plan_answer const a{p,   r.product.layout, r.epilogue,
-                      dev, r.workspace,      plan_candidates(p, o, dev, kernels)};
+  plan_answer const a{p,           r.product.layout,
+                      r.epilogue,  dev,
+                      r.workspace, of_family(plan_candidates(p, o, dev, kernels), r.family)};
   if (r.as_json)
     print_json("tilewright.plan/1", plan_json(a, r.top));
   else
@@ -125,6 +127,7 @@ void add_plan_command(CLI::App& app, int& status) {
   verb->add_option("--device", r->device, "device to plan for: " + device_ids())
       ->check(CLI::IsMember(ids_of_devices()))
       ->capture_default_str();
+  add_family_option(*verb, r->family);
   verb->add_option("--sms", r->sms, "SMs of the device (default: all)")->check(CLI::Range(1, 1024));
   verb->add_option("--workspace", r->workspace, "bytes that the launch may use")
       ->check(not_negative())

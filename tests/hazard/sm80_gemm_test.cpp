@@ -13,6 +13,14 @@
 namespace tw::test {
 namespace {
 
+// The tiles that `tilewright explain arch=sm80` derives (docs/ampere.md).
+static_assert(sm80_tile(operand_major::k, 128, 64) ==
+              "Sw<3,3,3> o 0 o ((8,16),(64,1)):((64,512),(1,0))"_L);
+static_assert(sm80_tile(operand_major::k, 128, 32) ==
+              "Sw<2,3,3> o 0 o ((8,16),(32,1)):((32,256),(1,0))"_L);
+static_assert(sm80_tile(operand_major::mn, 128, 32) ==
+              "Sw<3,3,3> o 0 o ((64,2),(8,4)):((1,2048),(64,512))"_L);
+
 /// D (m, n) = A (m, k) B (k, n) of small integers, dense.
 template <sm80_config C>
 void expect_clean_and_right(int m, int n, int k, std::uint64_t seed) {

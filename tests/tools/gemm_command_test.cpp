@@ -99,6 +99,17 @@ TEST_F(gemm_command, the_output_type_defaults_to_the_operands_and_both_can_be_ch
   }
 }
 
+TEST_F(gemm_command, takes_the_kernel_of_a_family) {
+  write_npy(a_file, a, m, k, elem::bf16);
+  write_npy(b_file, b, k, n, elem::bf16, order::col_major);
+  auto const r = run({"--family", "sm80_gemm", "--check", "--json"});
+  ASSERT_EQ(r.status, 0) << r.err;
+  EXPECT_EQ(r.json()["kernel"].get<std::string>().find("sm80_bf16_bf16_"), 0U);
+  auto const none = run({"--family", "gemv"});
+  EXPECT_EQ(none.status, 2);
+  EXPECT_NE(none.err.find("TW0441"), std::string::npos) << none.err;
+}
+
 TEST_F(gemm_command, adds_c_of_every_type_and_order) {
   auto const product = expected(a, b, m, n, k);
   std::string const c_file = folder / "c.npy";

@@ -180,6 +180,24 @@ TEST(PlanCommand, EachDeviceCanBeChosenAndThePlanNamesIt) {
   EXPECT_EQ(run_command({"plan", "64", "64", "64", "--device", "v100"}).status, 2);
 }
 
+TEST(PlanCommand, OneFamilyAlone) {
+  auto const plans = [](std::vector<std::string> words) {
+    words.insert(words.begin(), {"plan", "4096", "4096", "1024", "--json", "--top", "0"});
+    return run_command(words).json()["plans"];
+  };
+  for (std::string const family : {"sm80_gemm", "sm90_gemm"}) {
+    auto const found = plans({"--family", family});
+    EXPECT_FALSE(found.empty());
+    for (auto const& p : found)
+      EXPECT_EQ(p["kernel"].get<std::string>().substr(0, 4), family.substr(0, 4));
+  }
+  EXPECT_EQ(plans({"--device", "a100"}), plans({"--device", "a100", "--family", "sm80_gemm"}));
+  auto const none = run_command({"plan", "4096", "4096", "1024", "--family", "gemv"});
+  EXPECT_EQ(none.status, 2);
+  EXPECT_NE(none.err.find("TW0441"), std::string::npos) << none.err;
+  EXPECT_EQ(run_command({"plan", "64", "64", "64", "--family", "sm70"}).status, 2);
+}
+
 TEST(PlanCommand, TheLimitIsShown) {
   tw::gemm_plan p;
   p.predicted_us = 10;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cost.cpp  Tensor cores, loads from L2 and DRAM overlap; the epilogue is hidden where an SM holds
+// cost.cpp  Tensor cores, shared memory, loads from L2 and DRAM overlap; the epilogue is hidden
+// where an SM holds
 //           another CTA.
 #include "family/sm80_gemm/cost.hpp"
 
@@ -49,6 +50,9 @@ cost predict(gemm_problem const& p, sm80_config const& c, device const& dev, dou
   cost r;
   r.tensor_us = us(2 * results * static_cast<double>(p.k) / rate / dev.sm_count);
   r.math_us = std::max(r.tensor_us, us(of_sm * tile / (alone * warps)));
+  double const warps_read = 2.0 * c.threads() / 32 * (c.warp_m() + c.warp_n()) * c.tile_k;
+  r.shared_memory_us = us(of_sm * k_tiles * (c.stage_bytes() + warps_read) /
+                          static_cast<double>(dev.smem_bytes_per_clock));
   r.loads_us = us(tiles * k_tiles * c.stage_bytes() / g.load_bytes_per_clock);
   r.dram_us = (operands + results * size_bytes(c.d) + c_bytes) / g.dram_bytes_per_us;
   double const stored =
@@ -60,7 +64,8 @@ cost predict(gemm_problem const& p, sm80_config const& c, device const& dev, dou
   auto const power = [&](double x) { return std::pow(x, g.overlap_exponent); };
   r.total_us =
       r.launch_us + r.copies_us + r.epilogue_us +
-      std::pow(power(r.math_us) + power(r.loads_us) + power(r.dram_us), 1 / g.overlap_exponent);
+      std::pow(power(r.math_us) + power(r.shared_memory_us) + power(r.loads_us) + power(r.dram_us),
+               1 / g.overlap_exponent);
   return r;
 }
 

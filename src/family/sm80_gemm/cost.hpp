@@ -9,8 +9,9 @@
 namespace tw::sm80_gemm_family {
 
 struct cost {
-  double tensor_us = 0;  // the GEMM's own operations on the tensor cores of all SMs
-  double math_us = 0;    // of the busiest SM, edges of tiles included
+  double tensor_us = 0;         // the GEMM's own operations on the tensor cores of all SMs
+  double math_us = 0;           // of the busiest SM, edges of tiles included
+  double shared_memory_us = 0;  // that cp.async writes and ldmatrix reads, of the busiest SM
   double loads_us = 0, dram_us = 0, epilogue_us = 0, launch_us = 0, copies_us = 0, total_us = 0;
 };
 

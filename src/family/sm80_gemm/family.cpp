@@ -120,6 +120,7 @@ class family final : public gemm_family {
     plan.terms.tensor = t.tensor_us;
     plan.terms.idle = t.math_us - t.tensor_us;
     plan.terms.loads = t.loads_us;
+    plan.terms.shared_memory = t.shared_memory_us;
     plan.terms.dram = t.dram_us;
     plan.terms.epilogue = t.epilogue_us;
     plan.terms.launch = t.launch_us;
