@@ -22,10 +22,12 @@ TW_HD constexpr smem_swizzle sm80_swizzle(int line) {
   return line % 64 == 0 ? smem_swizzle::b128 : line == 32 ? smem_swizzle::b64 : smem_swizzle::b32;
 }
 
-/// (mn, k) -> element of an operand's tile in shared memory.
+/// (mn, k) -> element of an operand's tile in shared memory. Atoms beside each other along the
+/// direction that is not contiguous follow each other.
 TW_HD constexpr layout sm80_tile(operand_major major, int mn, int k) {
-  int const line = major == operand_major::k ? k : mn;
-  return tile_to_shape(smem_atom(major, sm80_swizzle(line), 16), make_shape(mn, k));
+  bool const k_major = major == operand_major::k;
+  return tile_to_shape(smem_atom(major, sm80_swizzle(k_major ? k : mn), 16), make_shape(mn, k),
+                       k_major ? make_tree(0, 1) : make_tree(1, 0));
 }
 
 /// The tile of D by warps: each has a block of warp_m() x warp_n().
