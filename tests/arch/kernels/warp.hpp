@@ -23,8 +23,9 @@ struct load_16_kernel {
   }
 };
 
-/// D (16, 8) = A (16, 32) * B (32, 8), in two steps; A row-major, B column-major, D row-major.
-template <elem E>
+/// D (16, 8) = A (16, 32) * B (32, 8), in steps of K (16 or 8), with float32 sums or f16; A
+/// row-major, B column-major, D row-major.
+template <elem E, int K, bool F16Sums>
 struct mma_kernel {
   struct params {
     std::uint16_t const *a, *b;
@@ -35,16 +36,27 @@ struct mma_kernel {
   TW_DEVICE static void run(params const& p) {
     int const row = lane_id() / 4, pair = 2 * (lane_id() % 4);
     float d[4] = {};
-    for (int k = 0; k < 32; k += 16) {
+    b32<2> packed = {};
+    for (int k = 0; k < 32; k += K) {
       auto const two = [&](std::uint16_t const* x, int at, int first) {
         std::uint16_t const* const from = x + 32 * at + k + first;
         return from[0] | static_cast<std::uint32_t>(from[1]) << 16;
       };
-      mma_sync<E>(d,
-                  b32<4>{{two(p.a, row, pair), two(p.a, row + 8, pair), two(p.a, row, pair + 8),
-                          two(p.a, row + 8, pair + 8)}},
-                  b32<2>{{two(p.b, row, pair), two(p.b, row, pair + 8)}});
+      b32<K / 4> a;
+      b32<K / 8> b;
+      for (int i = 0; i < K / 8; ++i) {
+        a.r[2 * i] = two(p.a, row, pair + 8 * i);
+        a.r[2 * i + 1] = two(p.a, row + 8, pair + 8 * i);
+        b.r[i] = two(p.b, row, pair + 8 * i);
+      }
+      if constexpr (F16Sums)
+        mma_sync<E>(packed, a, b);
+      else
+        mma_sync<E>(d, a, b);
     }
+    if constexpr (F16Sums)
+      for (int i = 0; i < 4; ++i)
+        d[i] = to_float<E>(static_cast<std::uint16_t>(packed.r[i / 2] >> 16 * (i % 2)));
     for (int i = 0; i < 4; ++i) p.d[8 * (row + i / 2 * 8) + pair + i % 2] = d[i];
   }
 };

@@ -23,9 +23,12 @@ std::string check_load_16(M& m) {
   return differences(download(m, out, want.size()), want);
 }
 
-template <elem E, class M>
+template <elem E, int K, bool F16Sums, class M>
 std::string check_mma(M& m) {
-  std::vector<float> const a = small_integers(16 * 32, 1), b = small_integers(8 * 32, 2);
+  std::vector<float> const a = small_integers(16 * 32, 1);
+  std::vector<float> b = small_integers(8 * 32, 2);
+  if (F16Sums)  // whose integers are exact up to 2048
+    for (float& x : b) x = x > 0 ? 1.0F : -1.0F;
   auto const narrow = [](std::vector<float> const& x) {
     std::vector<std::uint16_t> bits;
     for (float const v : x) bits.push_back(E == elem::bf16 ? to_bf16(v).bits : to_f16(v).bits);
@@ -33,7 +36,7 @@ std::string check_mma(M& m) {
   };
   std::vector<float> want(16 * 8);
   float* const d = upload(m, want);
-  run<mma_kernel<E>>(m, 1, {upload(m, narrow(a)), upload(m, narrow(b)), d});
+  run<mma_kernel<E, K, F16Sums>>(m, 1, {upload(m, narrow(a)), upload(m, narrow(b)), d});
   for (int i = 0; i < 16 * 8; ++i)
     for (int k = 0; k < 32; ++k) want[i] += a[i / 8 * 32 + k] * b[i % 8 * 32 + k];
   return differences(download(m, d, want.size()), want);
@@ -42,8 +45,12 @@ std::string check_mma(M& m) {
 template <class M>
 std::vector<check<M>> warp_checks() {
   return {{"load_16 and load_16_once", check_load_16<M>},
-          {"mma_sync of bf16", check_mma<elem::bf16, M>},
-          {"mma_sync of f16", check_mma<elem::f16, M>}};
+          {"mma_sync m16n8k16 of bf16", check_mma<elem::bf16, 16, false, M>},
+          {"mma_sync m16n8k16 of f16", check_mma<elem::f16, 16, false, M>},
+          {"mma_sync m16n8k8 of bf16", check_mma<elem::bf16, 8, false, M>},
+          {"mma_sync m16n8k8 of f16", check_mma<elem::f16, 8, false, M>},
+          {"mma_sync m16n8k16 with f16 sums", check_mma<elem::f16, 16, true, M>},
+          {"mma_sync m16n8k8 with f16 sums", check_mma<elem::f16, 8, true, M>}};
 }
 
 }  // namespace tw::test
