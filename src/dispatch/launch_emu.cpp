@@ -6,6 +6,7 @@
 #include "dispatch/check_plan.hpp"
 #include "dispatch/plan_cache.hpp"
 #include "family/bind.hpp"
+#include "family/no_inner.hpp"
 #include "tilewright/arch/emu/options.hpp"
 #include "tilewright/kernel/repitch/rearrange.hpp"
 #include "tilewright/kernel/repitch/repitch.hpp"
@@ -31,8 +32,9 @@ void gemm_emulated(gemm_problem const& p, gemm_operands const& o, emu_options co
 }
 
 void gemm_emulated(gemm_plan const& plan, gemm_operands const& given, emu_options const& opt) {
+  alignas(16) static constexpr std::byte zeros[shared_zeros_bytes] = {};
   check_plan(plan);
-  launch_form const form = form_of(plan, given);
+  launch_form const form = form_of(plan, given, zeros);
   bool const early = opt.pdl || plan.starts_early;
   emu_options before = opt;  // launches before the one that the caller looks at
   before.pdl = early;

@@ -12,11 +12,16 @@
 #include "dispatch/plan_cache.hpp"
 #include "dispatch/repitch.hpp"
 #include "family/bind.hpp"
+#include "family/no_inner.hpp"
 #include "tilewright/problem/accept.hpp"
 
 namespace tw {
 
 namespace {
+
+/// A and B where K is 0.
+__device__ uint4 gemm_zeros;
+static_assert(sizeof(gemm_zeros) == shared_zeros_bytes);
 
 void must(cudaError_t e, char const* what) {
   if (e == cudaSuccess) return;
@@ -101,7 +106,10 @@ void gemm(gemm_plan const& plan, gemm_operands const& given, cudaStream_t stream
   if (gpu_info const& here = gpu(); !here.usable) throw rejected(here.why_not);
   check_plan(plan);
   launch_range const range(plan.kernel.c_str());
-  launch_form const form = form_of(plan, given);
+  void* zeros = nullptr;
+  if (plan.problem.k == 0)
+    must(cudaGetSymbolAddress(&zeros, gemm_zeros), "address of zeros for K = 0");
+  launch_form const form = form_of(plan, given, zeros);
   bool const early = how.pdl.value_or(plan.starts_early);
   if (form.any(form.copies))
     must(repitch_operands(form.copies, stream, early),

@@ -11,6 +11,7 @@
 #include "dispatch/winners.hpp"
 #include "family/bind.hpp"
 #include "family/launcher_of.hpp"
+#include "family/no_inner.hpp"
 #include "family/normal_form.hpp"
 #include "family/workspace.hpp"
 #include "tilewright/dispatch/gemm.hpp"
@@ -128,10 +129,11 @@ gemm_plan common_plan(gemm_problem const& p, gemm_problem const& whole, bool swa
 }
 
 /// All plans, best first, also those whose kernel this build lacks; not finished yet.
-std::vector<option> ranked(gemm_problem const& p, gemm_operands const& given, device const& dev) {
+std::vector<option> ranked(gemm_problem const& p, gemm_operands const& asked, device const& dev) {
   if (auto r = accept(p)) throw rejected(*r);
   if (auto r = accept(dev)) throw rejected(*r);
-  gemm_problem const whole = folded(canonical(p));
+  gemm_problem const whole = folded(canonical(with_inner(p)));
+  gemm_operands const given = with_inner(p, asked);
   measurements const measured = measured_for(p, whole, given, dev);
   std::vector<gemm_plan> plans;
   for (bool const swapped : {false, true}) {

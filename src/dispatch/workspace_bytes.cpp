@@ -3,13 +3,16 @@
 #include <algorithm>
 
 #include "family/bind.hpp"
+#include "family/no_inner.hpp"
 #include "family/workspace.hpp"
 #include "tilewright/dispatch/gemm.hpp"
 
 namespace tw {
 
-std::int64_t gemm_workspace_bytes(gemm_problem const& p, gemm_operands const& o,
+std::int64_t gemm_workspace_bytes(gemm_problem const& given, gemm_operands const& operands,
                                   device const& dev) {
+  gemm_problem const p = with_inner(given);
+  gemm_operands const o = with_inner(given, operands);
   std::int64_t for_shared_tiles = std::int64_t{64} << 20;
   for (gemm_family const* f : families())
     for_shared_tiles =

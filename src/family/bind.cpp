@@ -2,7 +2,9 @@
 // bind.cpp  The form as run, and copies of operands that TMA cannot address.
 #include "family/bind.hpp"
 
+#include "family/no_inner.hpp"
 #include "family/normal_form.hpp"
+#include "family/overlap.hpp"
 #include "family/workspace.hpp"
 
 namespace tw {
@@ -23,9 +25,12 @@ padded padded_copy(matrix_desc const& m, extents e, std::int64_t batch) {
           matrices * pitch * e.outer * size_bytes(m.type)};
 }
 
-launch_form form_of(gemm_plan const& plan, gemm_operands const& given) {
-  check_operands(plan.problem, given);
-  check_workspace(plan, given);
+launch_form form_of(gemm_plan const& plan, gemm_operands const& from_caller, void const* zeros) {
+  check_operands(plan.problem, from_caller);
+  check_workspace(plan, from_caller);
+  gemm_operands given = with_inner(plan.problem, from_caller);
+  check_apart(plan.problem, given);
+  if (plan.problem.k == 0) given.a = given.b = zeros;
   launch_form f{plan.normal, plan.swapped ? transposed(given) : given, {}, {}};
   if (!plan.repitch_a && !plan.repitch_b) return f;
   workspace_layout const where = workspace_of(plan);

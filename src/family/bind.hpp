@@ -49,8 +49,9 @@ struct launch_form {
   }
 };
 
-/// Checks the operands and the workspace (TW0408 to TW0410).
-launch_form form_of(gemm_plan const& plan, gemm_operands const& given);
+/// Checks the operands and the workspace (TW0408 to TW0410, TW0428, TW0446). zeros: 16 bytes of
+/// them on the device that runs the plan, for problems with K = 0.
+launch_form form_of(gemm_plan const& plan, gemm_operands const& given, void const* zeros = nullptr);
 
 /// C as a kernel reads it; without data if the problem has no C or beta is 0.
 c_view view_of_c(gemm_problem const& q, gemm_operands const& o);

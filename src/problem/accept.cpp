@@ -56,12 +56,13 @@ verdict check_extents(gemm_problem const& p) {
     char const* name;
     std::int64_t value;
   };
-  for (extent const e : {extent{"M", p.m}, extent{"N", p.n}, extent{"K", p.k}})
-    if (e.value < 1 || e.value > limit)
-      return rejection{
-          "TW0401", fmt::format("extent {}", e.name), fmt::format("{}", e.value),
-          fmt::format("1 to {}", limit),
-          e.value == 0 && e.name[0] == 'K' ? "A B is zero: D = beta C needs no GEMM" : ""};
+  for (extent const e : {extent{"M", p.m}, extent{"N", p.n}, extent{"K", p.k}}) {
+    int const least = e.name[0] == 'K' ? 0 : 1;  // with K = 0, A B is zero
+    if (e.value < least || e.value > limit)
+      return rejection{"TW0401", fmt::format("extent {}", e.name), fmt::format("{}", e.value),
+                       fmt::format("{} to {}", least, limit),
+                       e.value == 0 ? "D has no elements: there is nothing to plan" : ""};
+  }
   return std::nullopt;
 }
 

@@ -176,10 +176,10 @@ TEST(Plan, AGemvTakesWhatItCanLoad) {
 }
 
 TEST(Plan, AGemvIsLaunchedWithTheAlignmentItWasPlannedFor) {
-  std::vector<std::uint16_t> memory(8 * 64 + 8);
+  std::vector<std::uint16_t> memory(2 * (8 * 64 + 8));
   auto* const begin =
       memory.data() + (16 - reinterpret_cast<std::uintptr_t>(memory.data()) % 16) / 2;
-  gemm_operands o{begin, begin, nullptr, begin};
+  gemm_operands o{begin, begin, nullptr, begin + 8 * 64 + 8};
   std::vector<gemm_plan> const plans = plan_candidates(tn(1, 8, 64), o, 2);
   auto const first = std::find_if(plans.begin(), plans.end(),
                                   [](gemm_plan const& x) { return is_gemv(x) && x.swapped; });

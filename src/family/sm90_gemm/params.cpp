@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "family/no_inner.hpp"
 #include "family/normal_form.hpp"
 #include "family/sm90_gemm/config_of.hpp"
 #include "family/sm90_gemm/raster.hpp"
@@ -31,18 +32,20 @@ std::int64_t matrices_of(gemm_problem const& q, matrix_desc const& m) {
 
 /// A map of `outer` times `inner` contiguous elements; the third dimension is the batch, 1 where
 /// the whole batch has the same matrix. placed: the third and the fourth are a tma_place, for
-/// matrices without pointers (batch, 0).
+/// matrices without pointers (batch, 0). Of an operand whose lines are all the same zeros the first
+/// line is in the map, and TMA fills the others.
 tensor_map map_of(void const* base, matrix_desc const& m, std::int64_t batch, extents e,
                   operand_box box, swizzle_mode swizzle, target t, bool placed,
                   bool l2_fetches_128 = false) {
   tensor_map_desc d;
+  if (is_shared_line(m)) e.outer = 1;
   d.base = const_cast<void*>(base);
   d.type = m.type;
   d.rank = 2;
   d.dim[0] = e.inner;
   d.dim[1] = e.outer;
   std::int64_t const pitch = m.pitch_elems * size_bytes(m.type);
-  d.stride_bytes[0] = e.outer == 1 ? round_up(pitch, 16) : pitch;
+  d.stride_bytes[0] = e.outer == 1 ? std::max<std::int64_t>(round_up(pitch, 16), 16) : pitch;
   d.box[0] = box.inner;
   d.box[1] = box.outer;
   d.swizzle = swizzle;
@@ -69,14 +72,16 @@ matrix_desc as_mapped(matrix_desc m) {
 /// A map of B with a gate: (k, 8 columns, gate or up, groups of 8, batch). In shared memory groups
 /// of 8 gate columns and 8 up columns take turns, so that a thread's accumulators hold both.
 tensor_map gated_map(void const* base, gemm_problem const& q, int columns, target t) {
-  std::int64_t const pitch = q.b.pitch_elems * size_bytes(q.b.type);
+  std::int64_t pitch = q.b.pitch_elems * size_bytes(q.b.type);
   bool const interleaved = q.epilogue.gate == gating::interleaved;
   tensor_map_desc d;
   d.base = const_cast<void*>(base);
   d.type = q.b.type;
   d.rank = 5;
   bool const many = matrices_of(q, q.b) > 1;
-  std::int64_t const dims[] = {q.k, 8, 2, q.n / 16, many ? q.batch : 1};
+  if (is_shared_line(q.b)) pitch = 16;
+  std::int64_t dims[] = {q.k, 8, 2, q.n / 16, many ? q.batch : 1};
+  if (is_shared_line(q.b)) std::fill_n(dims + 1, 4, 1);
   std::int64_t const strides[] = {
       interleaved ? 2 * pitch : pitch, interleaved ? pitch : q.n / 2 * pitch,
       interleaved ? 16 * pitch : 8 * pitch,
