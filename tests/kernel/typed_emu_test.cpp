@@ -35,7 +35,7 @@ TEST_P(TypedEmu, RandomProblemsKeepTheBound) {
     std::vector<gemm_plan> const plans = built_plans(p.problem, operands, o.sms);
     ASSERT_FALSE(plans.empty()) << p.text();
     gemm_plan const& plan = plans[rng() % plans.size()];
-    copied += plan.from_a || plan.from_b;
+    copied += plan.repitch_a || plan.repitch_b;
     kernels.insert(plan.kernel);
     gemm_emulated(plan, operands, o);
     expect_right(p);

@@ -50,6 +50,16 @@ inline double efficiency_of(gemm_calibration const& m, gemm_config const& c) {
   return multicasts(c) ? alone * m.efficiency_cluster : alone;
 }
 
+/// The share of a main loop's time that promotions take: waiting for the wgmmas, and adding.
+inline double promotion_share_of(type_rates const& r, gemm_config const& c) {
+  if (c.promote_k() == 0) return 0;
+  double const promoted = c.math_warpgroups() == 3 ? r.promoted_3_warpgroups
+                          : c.tile_n > 128         ? r.promoted_2_warpgroups_wide
+                                                   : r.promoted_2_warpgroups;
+  double const cost = (1 / promoted - 1) * 128 / c.promote_k();
+  return cost / (1 + cost);
+}
+
 /// Of the tensor cores with a kernel's types and sums, as a share of bf16's for the same bytes.
 inline double type_rate_of(type_rates const& r, gemm_config const& c) {
   double const rate = is_fp8(c.ab)              ? r.fp8
@@ -57,13 +67,7 @@ inline double type_rate_of(type_rates const& r, gemm_config const& c) {
                       : c.ab == elem::tf32      ? r.tf32
                       : c.sums == sum_form::f16 ? r.f16_sums
                                                 : 1;
-  if (c.promote_k() == 0) return rate;
-  double const promoted = c.math_warpgroups() == 3 ? r.promoted_3_warpgroups
-                          : c.tile_n > 128         ? r.promoted_2_warpgroups_wide
-                                                   : r.promoted_2_warpgroups;
-  // Each promotion costs the same: waiting for the wgmmas, and adding.
-  double const cost = (1 / promoted - 1) * 128 / c.promote_k();
-  return rate / (1 + cost);
+  return rate * (1 - promotion_share_of(r, c));
 }
 
 /// The relative increase of a kernel's time where the tensor cores of all SMs never pause.

@@ -47,7 +47,7 @@ cost cost_of(gemm_plan const& plan, device const& dev) {
 
 int ctas_of(gemm_plan const& plan) { return plan.schedule.clusters * config_of(plan).cluster(); }
 
-std::string why(gemm_plan const& p, cost const& t) {
+std::string why(gemm_plan const& p, cost const& t, device const& dev) {
   gemm_config const c = launched(p);
   sharing const s = sharing_of(p);
   std::string text = p.swapped ? "swap-AB: " : "";
@@ -56,6 +56,9 @@ std::string why(gemm_plan const& p, cost const& t) {
                       s.tiles == 1 ? "" : "s", c.tile_m * c.cluster_m, c.tile_n * c.cluster_n,
                       s.clusters, s.clusters == 1 ? "" : "s");
   if (s.shared > 0) text += fmt::format(", {} of them shared by {}", s.shared, s.sharers);
+  if (c.promote_k() > 0)
+    text += fmt::format(", sums promoted every {} of K, {:.0f} % of the math", c.promote_k(),
+                        100 * promotion_share_of(dev.model->types, c));
   return text + fmt::format(
                     ", {} in bands of {}; predicted for {}: {:.1f} us (launch {:.1f}, math {:.1f}, "
                     "loads {:.1f}, DRAM {:.1f}, epilogue {:.1f}, adding shared parts {:.1f}, "
@@ -150,7 +153,7 @@ class family final : public gemm_family {
     plan.schedule.l2 = l2_hints_of(launched(plan), ctas_of(plan), plan.normal, dev);
     plan.terms = terms_of(plan.normal, launched(plan), s, t, dev);
     plan.starts_early = tw::starts_early(plan, s, t, dev);
-    plan.why = why(plan, t);
+    plan.why = why(plan, t, dev);
   }
 
   /// Two places for a part of each cluster, float32 (kernel/sm90/fixup.hpp).

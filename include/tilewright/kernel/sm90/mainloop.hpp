@@ -71,10 +71,15 @@ struct gemm_mainloop {
   template <int Cols, class Smem, class Issued>
   TW_DEVICE static void add(Smem& s, ring<C.stages>& slot, int first_row, int blocks,
                             accumulators<Cols>& acc, Issued const& issued) {
-    if constexpr (C.promote_k() > 0)
+    if constexpr (C.promote_k() > 0) {
       add_promoted(s, slot, first_row, blocks, acc, issued);
-    else
+    } else if constexpr (C.sums == sum_form::f16) {
+      accumulator<Cols, f16> pairs[fragments];
+      add_blocks(s, slot, first_row, blocks, pairs, issued);
+      widen_sums(acc, pairs);
+    } else {
       add_blocks(s, slot, first_row, blocks, acc, issued);
+    }
   }
 
   /// The same, promoted: every promote_k() elements of K the tensor core begins another sum, which
@@ -105,9 +110,9 @@ struct gemm_mainloop {
   }
 
   /// The same, as the tensor core adds.
-  template <int Cols, class Smem, class Issued>
+  template <class Smem, class Sums, class Issued>
   TW_DEVICE static void add_blocks(Smem& s, ring<C.stages>& slot, int first_row, int blocks,
-                                   accumulators<Cols>& acc, Issued const& issued) {
+                                   Sums& acc, Issued const& issued) {
     int held = 0;  // the stage whose wgmma group may still be in flight
     if constexpr (C.cluster_k > 1) clear(acc);
     if constexpr (C.cluster_k == 1) {  // the first block does not read the accumulators
@@ -149,9 +154,9 @@ struct gemm_mainloop {
 
   /// K elements of a K block, from `first_k` on, as a wgmma group: each acc (64, Cols) += A (64, K)
   /// * B (Cols, K)^T.
-  template <int K, int Cols>
-  TW_DEVICE static void multiply(accumulators<Cols>& acc, std::byte* a, std::byte* b, int first_row,
-                                 int first_k, bool accumulate) {
+  template <int K, class Sums>
+  TW_DEVICE static void multiply(Sums& acc, std::byte* a, std::byte* b, int first_row, int first_k,
+                                 bool accumulate) {
     if constexpr (fragments == 1)
       wgmma_fence(acc[0]);
     else
@@ -168,16 +173,16 @@ struct gemm_mainloop {
     wgmma_commit();
   }
 
-  template <int Cols>
-  TW_DEVICE static void clear(accumulators<Cols>& acc) {
+  template <class Sums>
+  TW_DEVICE static void clear(Sums& acc) {
     unrolled<fragments>([&](auto f) {
       TW_UNROLL
       for (int i = 0; i < acc[f].size; ++i) acc[f][i] = 0;
     });
   }
 
-  template <int Pending, int Cols>
-  TW_DEVICE static void wait(accumulators<Cols>& acc) {
+  template <int Pending, class Sums>
+  TW_DEVICE static void wait(Sums& acc) {
     if constexpr (fragments == 1)
       wgmma_wait<Pending>(acc[0]);
     else

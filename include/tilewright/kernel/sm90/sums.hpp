@@ -32,4 +32,17 @@ TW_DEVICE void convert_sums(To (&to)[Fragments], From (&from)[Fragments]) {
   });
 }
 
+/// to = from, of which a register holds two sums in f16.
+template <class To, class From, int Fragments>
+TW_DEVICE void widen_sums(To (&to)[Fragments], From (&from)[Fragments]) {
+  unrolled<Fragments>([&](auto f) {
+    TW_UNROLL
+    for (int i = 0; i < From::size; ++i) {
+      std::uint32_t const pair = from[f][i];
+      to[f][2 * i] = to_float<elem::f16>(static_cast<std::uint16_t>(pair));
+      to[f][2 * i + 1] = to_float<elem::f16>(static_cast<std::uint16_t>(pair >> 16));
+    }
+  });
+}
+
 }  // namespace tw
