@@ -7,12 +7,14 @@
 #include <string>
 #include <vector>
 
+#include "bench/dtypes.hpp"
 #include "bench/epilogues.hpp"
 #include "bench/questions.hpp"
 #include "tilewright/pipeline/order.hpp"
 #include "tools/family_choice.hpp"
 #include "tools/guarded.hpp"
 #include "tools/number_checks.hpp"
+#include "tools/precision_options.hpp"
 #include "tools/words.hpp"
 
 namespace tw {
@@ -33,11 +35,13 @@ void add_gemm(CLI::App& bench, int& status) {
   verb->add_option("SIZE", o->sizes,
                    "M N K, or any number of MxNxK; an extent may be a list, 64,128, or a range, "
                    "64:512:64 (step) or 64:4096:x2 (factor)");
-  verb->add_option("--dtype", o->dtype, "Operand type of the sizes")
-      ->transform(elem_word({"bf16", "f16"}))
+  std::vector<std::string> dtypes;
+  for (bench::dtype_row const& row : bench::dtypes) dtypes.emplace_back(row.name);
+  verb->add_option("--dtype", o->dtype, "Types of the sizes: " + bench::dtype_names())
+      ->transform(one_of(dtypes, {{"bfloat16", "bf16"}, {"float16", "f16"}, {"half", "f16"}}))
       ->capture_default_str();
   verb->add_option("--out-dtype", o->out_dtype, "Type of D of the sizes (default: --dtype)")
-      ->transform(elem_word({"bf16", "f16", "f32"}));
+      ->transform(elem_word(result_words()));
   verb->add_option("--layout", o->layout, "Layout of the sizes")
       ->transform(one_of({"TN", "TT", "NT", "NN"}))
       ->capture_default_str();

@@ -9,34 +9,67 @@
 
 #include "tilewright/base/check.hpp"
 #include "tilewright/base/elem.hpp"
+#include "tilewright/problem/precision.hpp"
 
 namespace tw::bench {
 
-/// "bf16_f32": bf16 operands, float32 result. All accumulate in float32.
+/// "bf16_f32": bf16 operands, float32 result. Of 8-bit floats sums are promoted every 128 of K;
+/// _64 every 64, _fast never.
 struct dtype_row {
   std::string_view name;
   elem ab, d;
+  std::optional<elem> b = {};  // nothing: ab
+  gemm_precision precision = {};
 };
-inline constexpr std::array<dtype_row, 6> dtypes = {{
+inline constexpr gemm_precision fast{.promote_k = 0}, promoted_64{.promote_k = 64},
+    f16_sums{.f16_sums = true};
+inline constexpr std::array<dtype_row, 37> dtypes = {{
     {"bf16", elem::bf16, elem::bf16},
     {"bf16_f32", elem::bf16, elem::f32},
     {"fp16", elem::f16, elem::f16},
     {"f16", elem::f16, elem::f16},
     {"fp16_f32", elem::f16, elem::f32},
     {"f16_f32", elem::f16, elem::f32},
+    {"f16_f16sums", elem::f16, elem::f16, {}, f16_sums},
+    {"fp16_f16acc", elem::f16, elem::f16, {}, f16_sums},
+    {"fp8", elem::e4m3, elem::bf16},
+    {"fp8_fast", elem::e4m3, elem::bf16, {}, fast},
+    {"e4m3", elem::e4m3, elem::bf16},
+    {"e4m3_bf16", elem::e4m3, elem::bf16},
+    {"e4m3_f16", elem::e4m3, elem::f16},
+    {"e4m3_f32", elem::e4m3, elem::f32},
+    {"e4m3_e4m3", elem::e4m3, elem::e4m3},
+    {"e4m3_e5m2", elem::e4m3, elem::e5m2},
+    {"e4m3_64", elem::e4m3, elem::bf16, {}, promoted_64},
+    {"e4m3_fast", elem::e4m3, elem::bf16, {}, fast},
+    {"e4m3_fast_f32", elem::e4m3, elem::f32, {}, fast},
+    {"e4m3_fast_e4m3", elem::e4m3, elem::e4m3, {}, fast},
+    {"e4m3xe5m2", elem::e4m3, elem::bf16, elem::e5m2},
+    {"e4m3xe5m2_fast", elem::e4m3, elem::bf16, elem::e5m2, fast},
+    {"e5m2xe4m3", elem::e5m2, elem::bf16, elem::e4m3},
+    {"e5m2xe4m3_fast", elem::e5m2, elem::bf16, elem::e4m3, fast},
+    {"e5m2", elem::e5m2, elem::bf16},
+    {"e5m2_f32", elem::e5m2, elem::f32},
+    {"int8", elem::s8, elem::s32},
+    {"s8", elem::s8, elem::s32},
+    {"s8_f32", elem::s8, elem::f32},
+    {"s8_bf16", elem::s8, elem::bf16},
+    {"s8_f16", elem::s8, elem::f16},
+    {"s8xu8", elem::s8, elem::s32, elem::u8},
+    {"u8xs8", elem::u8, elem::s32, elem::s8},
+    {"u8", elem::u8, elem::s32},
+    {"u8_bf16", elem::u8, elem::bf16},
+    {"tf32", elem::tf32, elem::f32},
+    {"f32", elem::f32, elem::f32},
 }};
 
 /// A known name that the library does not compute yet, and what that would take.
 struct missing_dtype_row {
   std::string_view name, missing;
 };
-inline constexpr std::array<missing_dtype_row, 6> missing_dtypes = {{
-    {"fp16_f16acc", "float16 accumulation"},
-    {"fp8", "8-bit operands"},
+inline constexpr std::array<missing_dtype_row, 2> missing_dtypes = {{
     {"fp8_row", "8-bit operands with row and column scales"},
     {"fp8_block", "8-bit operands with block scales"},
-    {"int8", "integer operands"},
-    {"tf32", "tf32 operands"},
 }};
 
 constexpr std::optional<dtype_row> find_dtype(std::string_view name) {

@@ -31,7 +31,7 @@ inline std::optional<std::string> why_unsupported(gemm_shape const& s) {
 inline gemm_problem problem_of(gemm_shape const& s) {
   auto const type = find_dtype(s.dtype).value();
   asked_product a{.m = s.m, .n = s.n, .k = s.k, .batch = s.batch, .layout = s.layout};
-  a.ab = type.ab, a.d = type.d;
+  a.ab = type.ab, a.b = type.b, a.d = type.d, a.precision = type.precision;
   a.epilogue = find_epilogue(s.epilogue).value();
   return tw::problem_of(a);
 }

@@ -22,6 +22,7 @@
 #include "tools/gemm_run.hpp"
 #include "tools/guarded.hpp"
 #include "tools/number_checks.hpp"
+#include "tools/precision_options.hpp"
 #include "tools/progress_bar.hpp"
 #include "tools/to_stderr.hpp"
 #include "tools/words.hpp"
@@ -47,7 +48,9 @@ struct tune_request {
 
 std::string dtype_of(gemm_problem const& p) {
   for (bench::dtype_row const& row : bench::dtypes)
-    if (row.ab == p.a.type && row.d == p.d.type) return std::string(row.name);
+    if (row.ab == p.a.type && row.b.value_or(row.ab) == p.b.type && row.d == p.d.type &&
+        row.precision == p.precision)
+      return std::string(row.name);
   return fmt::format("{}_{}", name(p.a.type), name(p.d.type));
 }
 
@@ -92,7 +95,8 @@ std::vector<gemm_problem> problems_of(tune_request const& r) {
   for (product_size const& size : parse_sizes(r.sizes)) {
     bench::dtype_row const types = bench::find_dtypes(r.dtype, r.out_dtype);
     asked_product s{.m = size.m, .n = size.n, .k = size.k, .batch = r.batch};
-    s.ab = types.ab, s.d = types.d, s.layout = r.layout;
+    s.ab = types.ab, s.b = types.b, s.d = types.d, s.precision = types.precision;
+    s.layout = r.layout;
     s.epilogue = bench::find_epilogue(r.epilogue).value();
     gemm_problem const p = problem_of(s);
     if (auto const refusal = accept(p)) throw rejected(*refusal);
@@ -209,8 +213,8 @@ void add_tune_command(CLI::App& app, int& status) {
   std::vector<std::string> dtypes;
   for (bench::dtype_row const& row : bench::dtypes) dtypes.emplace_back(row.name);
   verb->add_option("--out-dtype", r->out_dtype, "type of D of the sizes (default: --dtype)")
-      ->transform(elem_word({"bf16", "f16", "f32"}));
-  verb->add_option("--dtype", r->dtype, "operand type of the sizes; also operands_D, bf16_f32")
+      ->transform(elem_word(result_words()));
+  verb->add_option("--dtype", r->dtype, "types of the sizes: " + bench::dtype_names())
       ->transform(one_of(dtypes, {{"bfloat16", "bf16"}, {"float16", "f16"}, {"half", "f16"}}))
       ->capture_default_str();
   verb->add_option("--layout", r->layout, "layout of the sizes")

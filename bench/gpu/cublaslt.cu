@@ -4,6 +4,8 @@
 
 #include <dlfcn.h>
 
+#include "tilewright/base/convert.hpp"
+
 namespace tw::bench {
 namespace {
 
@@ -88,7 +90,27 @@ std::string cublaslt::version() const {
 namespace {
 
 cudaDataType_t data_type(elem e) {
-  return e == elem::bf16 ? CUDA_R_16BF : e == elem::f16 ? CUDA_R_16F : CUDA_R_32F;
+  switch (e) {
+    case elem::bf16: return CUDA_R_16BF;
+    case elem::f16: return CUDA_R_16F;
+    case elem::e4m3: return CUDA_R_8F_E4M3;
+    case elem::e5m2: return CUDA_R_8F_E5M2;
+    case elem::s8: return CUDA_R_8I;
+    case elem::u8: return CUDA_R_8U;
+    case elem::s32: return CUDA_R_32I;
+    default: return CUDA_R_32F;
+  }
+}
+
+struct computation {
+  cublasComputeType_t sums;
+  cudaDataType_t factors;  // the type of alpha and beta
+};
+computation computation_of(gemm_problem const& p) {
+  if (is_8_bit_integer(p.a.type)) return {CUBLAS_COMPUTE_32I, CUDA_R_32I};
+  if (multiplied_type(p.a.type) == elem::tf32) return {CUBLAS_COMPUTE_32F_FAST_TF32, CUDA_R_32F};
+  if (p.a.type == elem::f16 && p.precision.f16_sums) return {CUBLAS_COMPUTE_16F, CUDA_R_16F};
+  return {CUBLAS_COMPUTE_32F, CUDA_R_32F};
 }
 
 /// Its bias has a value per row of the column-major D^T: per column of D.
@@ -104,12 +126,14 @@ cublasLtEpilogue_t epilogue_of(gemm_epilogue const& e) {
 
 lt_product::lt_product(cublaslt const& library, gemm_problem const& p)
     : library_(library),
-      alpha_(p.alpha),
-      beta_(p.c ? p.beta : 0),
+      alpha_{p.alpha, static_cast<std::int32_t>(p.alpha), to_f16(p.alpha).bits},
+      beta_{},
+      factors_(computation_of(p).factors),
       c_(p.c.has_value()),
       bias_(p.epilogue.bias != along::none),
       pointers_(p.d.has_pointers()) {
   auto const& api = *library_.api_;
+  if (p.c) beta_ = {p.beta, static_cast<std::int32_t>(p.beta), to_f16(p.beta).bits};
   // A row-major matrix read column by column is its transpose. cuBLAS's left operand is our B^T
   // (n x k): as stored, B col_major is k x n and must be transposed; B row_major is n x k already.
   // Its right operand is our A^T (k x m): A row_major is k x m as stored, A col_major is m x k.
@@ -119,8 +143,11 @@ lt_product::lt_product(cublaslt const& library, gemm_problem const& p)
   cublasOperation_t const left = b_as_stored ? CUBLAS_OP_N : CUBLAS_OP_T;
   cublasOperation_t const right = a_as_stored ? CUBLAS_OP_N : CUBLAS_OP_T;
   try {
-    api.check(api.product_create(&product_, CUBLAS_COMPUTE_32F, CUDA_R_32F),
+    api.check(api.product_create(&product_, computation_of(p).sums, factors_),
               "cublasLtMatmulDescCreate");
+    std::int8_t const fast = is_fp8(p.a.type) && p.precision.promote_k == 0 ? 1 : 0;
+    api.check(api.product_set(product_, CUBLASLT_MATMUL_DESC_FAST_ACCUM, &fast, sizeof fast),
+              "FAST_ACCUM");
     api.check(api.product_set(product_, CUBLASLT_MATMUL_DESC_TRANSA, &left, sizeof left), "TRANSA");
     api.check(api.product_set(product_, CUBLASLT_MATMUL_DESC_TRANSB, &right, sizeof right),
               "TRANSB");
@@ -142,6 +169,11 @@ lt_product::lt_product(cublaslt const& library, gemm_problem const& p)
               "cublasLtMatrixLayoutCreate");
     api.check(api.layout_create(&result_, data_type(p.d.type), n, m, p.d.pitch_elems),
               "cublasLtMatrixLayoutCreate");
+    // C has no 8-bit type; without beta it is not read.
+    elem const c_type = p.c ? p.c->type : size_bytes(p.d.type) == 1 ? elem::bf16 : p.d.type;
+    api.check(api.layout_create(&addend_, data_type(c_type), n, m,
+                                p.c ? p.c->pitch_elems : p.d.pitch_elems),
+              "cublasLtMatrixLayoutCreate");
     auto const set_batch = [&](cublasLtMatrixLayout_t layout, std::int64_t stride) {
       auto const count = static_cast<std::int32_t>(p.batch);
       api.check(api.layout_set(layout, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count, sizeof count),
@@ -159,6 +191,7 @@ lt_product::lt_product(cublaslt const& library, gemm_problem const& p)
       set_batch(left_, p.b.batch_stride_elems);
       set_batch(right_, p.a.batch_stride_elems);
       set_batch(result_, p.d.batch_stride_elems);
+      set_batch(addend_, p.c ? p.c->batch_stride_elems : p.d.batch_stride_elems);
     }
   } catch (...) {
     destroy();
@@ -168,9 +201,15 @@ lt_product::lt_product(cublaslt const& library, gemm_problem const& p)
 
 lt_product::~lt_product() { destroy(); }
 
+void const* lt_product::data_of(factor const& x) const {
+  if (factors_ == CUDA_R_32I) return &x.s32;
+  if (factors_ == CUDA_R_16F) return &x.f16;
+  return &x.f32;
+}
+
 void lt_product::destroy() {
   auto const& api = *library_.api_;
-  for (auto* layout : {left_, right_, result_})
+  for (auto* layout : {left_, right_, addend_, result_})
     if (layout != nullptr) api.layout_destroy(layout);
   if (product_ != nullptr) api.product_destroy(product_);
 }
@@ -186,7 +225,7 @@ std::vector<lt_algorithm> lt_product::algorithms(int count) const {
       new cublasLtMatmulHeuristicResult_t[count]);
   int found = 0;
   if (status == CUBLAS_STATUS_SUCCESS)
-    status = api.heuristic(library_.handle_, product_, left_, right_, result_, result_, preference,
+    status = api.heuristic(library_.handle_, product_, left_, right_, addend_, result_, preference,
                            count, results.get(), &found);
   api.preference_destroy(preference);
   api.check(status, "cublasLtMatmulAlgoGetHeuristic");
@@ -227,17 +266,17 @@ void lt_product::enqueue(lt_algorithm const& algorithm, gemm_operands const& o,
   void const* const c = c_ ? o.c : o.d;
   if (pointers_) {  // arrays of addresses instead of addresses
     library_.api_->check(
-        library_.api_->matmul(library_.handle_, product_, &alpha_, o.b_array, left_, o.a_array,
-                              right_, &beta_, o.d_array, result_, const_cast<void**>(o.d_array),
-                              result_, &algorithm.value, library_.workspace_.data(),
-                              workspace_bytes, stream),
+        library_.api_->matmul(library_.handle_, product_, data_of(alpha_), o.b_array, left_,
+                              o.a_array, right_, data_of(beta_), o.d_array, addend_,
+                              const_cast<void**>(o.d_array), result_, &algorithm.value,
+                              library_.workspace_.data(), workspace_bytes, stream),
         "cublasLtMatmul");
     return;
   }
   library_.api_->check(
-      library_.api_->matmul(library_.handle_, product_, &alpha_, o.b, left_, o.a, right_, &beta_, c,
-                            result_, o.d, result_, &algorithm.value, library_.workspace_.data(),
-                            workspace_bytes, stream),
+      library_.api_->matmul(library_.handle_, product_, data_of(alpha_), o.b, left_, o.a, right_,
+                            data_of(beta_), c, addend_, o.d, result_, &algorithm.value,
+                            library_.workspace_.data(), workspace_bytes, stream),
       "cublasLtMatmul");
 }
 

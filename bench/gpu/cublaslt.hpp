@@ -41,8 +41,9 @@ struct lt_algorithm {
 };
 
 /// One problem, or a batch of them by strides or by pointers (then of A, B and D, without C):
-/// row-major D as cuBLAS's column-major D^T = B^T A^T, float32
-/// accumulation. Of epilogues those of cublaslt_part().
+/// row-major D as cuBLAS's column-major D^T = B^T A^T. Sums are float32, of 8-bit floats with fast
+/// accumulation where the problem never promotes; s32 of integers; tf32; f16 where the problem
+/// allows it. Of epilogues those of cublaslt_part().
 class lt_product {
  public:
   lt_product(cublaslt const& library, gemm_problem const& p);
@@ -61,11 +62,19 @@ class lt_product {
   void destroy();
 
   cublaslt const& library_;
-  float alpha_, beta_;
+  /// A factor of the type that the GEMM's factors have.
+  struct factor {
+    float f32;
+    std::int32_t s32;
+    std::uint16_t f16;
+  };
+  void const* data_of(factor const& x) const;
+  factor alpha_, beta_;
+  cudaDataType_t factors_ = CUDA_R_32F;
   bool c_, bias_;
   bool pointers_;
   cublasLtMatmulDesc_t product_ = nullptr;
-  cublasLtMatrixLayout_t left_ = nullptr, right_ = nullptr, result_ = nullptr;
+  cublasLtMatrixLayout_t left_ = nullptr, right_ = nullptr, addend_ = nullptr, result_ = nullptr;
 };
 
 }  // namespace tw::bench

@@ -5,7 +5,10 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
+#include <type_traits>
+
 #include "bench/gpu/check.hpp"
+#include "tilewright/base/convert.hpp"
 
 namespace tw::bench {
 namespace {
@@ -30,6 +33,14 @@ __device__ float2 random_pair(data_kind kind, std::uint64_t bits) {
   return {radius * cosine, radius * sine};
 }
 
+/// An integer of the whole range of an 8-bit type; N(0, 1) reaches three standard deviations.
+template <class T>
+__device__ T as_integer(data_kind kind, float x) {
+  float const center = std::is_signed_v<T> ? 0.0F : 127.5F;
+  return to_integer<T>(center + (kind == data_kind::normal ? 42.0F : 127.0F) * x);
+}
+
+/// Two elements of 16 bits.
 __device__ std::uint32_t pack(elem type, float2 v) {
   if (type == elem::bf16) {
     __nv_bfloat162 const two = __floats2bfloat162_rn(v.x, v.y);
@@ -37,6 +48,33 @@ __device__ std::uint32_t pack(elem type, float2 v) {
   }
   __half2 const two = __floats2half2_rn(v.x, v.y);
   return *reinterpret_cast<std::uint32_t const*>(&two);
+}
+
+/// Pair i of elements of 8 or 32 bits.
+__device__ void put_pair(void* data, std::int64_t i, elem type, data_kind kind, float2 v) {
+  auto const two = [&](auto a, auto b) {
+    auto* const to = static_cast<decltype(a)*>(data) + 2 * i;
+    to[0] = a, to[1] = b;
+  };
+  switch (type) {
+    case elem::e4m3: return two(to_e4m3(v.x, saturation::finite), to_e4m3(v.y, saturation::finite));
+    case elem::e5m2: return two(to_e5m2(v.x, saturation::finite), to_e5m2(v.y, saturation::finite));
+    case elem::s8:
+      return two(as_integer<std::int8_t>(kind, v.x), as_integer<std::int8_t>(kind, v.y));
+    case elem::u8:
+      return two(as_integer<std::uint8_t>(kind, v.x), as_integer<std::uint8_t>(kind, v.y));
+    case elem::tf32: return two(to_tf32(v.x), to_tf32(v.y));
+    default: return two(v.x, v.y);
+  }
+}
+
+__global__ void fill_typed(void* data, std::int64_t count, elem type, data_kind kind,
+                           std::uint64_t seed) {
+  std::int64_t const step = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
+  for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count;
+       i += step)
+    put_pair(data, i, type, kind,
+             random_pair(kind, splitmix64(seed, static_cast<std::uint64_t>(i))));
 }
 
 __global__ void fill_pairs(std::uint32_t* pairs, std::int64_t count, elem type, data_kind kind,
@@ -52,8 +90,11 @@ __global__ void fill_pairs(std::uint32_t* pairs, std::int64_t count, elem type, 
 void fill(void* data, std::int64_t count, elem type, data_kind kind, std::uint64_t seed,
           cudaStream_t stream) {
   std::uint64_t const spread = seed * 0xD1342543DE82EF95ULL;  // neighbouring seeds share no stretch
-  fill_pairs<<<2048, 256, 0, stream>>>(static_cast<std::uint32_t*>(data), count / 2, type, kind,
-                                       spread);
+  if (size_bytes(type) == 2)
+    fill_pairs<<<2048, 256, 0, stream>>>(static_cast<std::uint32_t*>(data), count / 2, type, kind,
+                                         spread);
+  else
+    fill_typed<<<2048, 256, 0, stream>>>(data, count / 2, type, kind, spread);
   check(cudaGetLastError(), "launch of the data generator");
 }
 

@@ -29,7 +29,7 @@ class operand_sets {
     a_bytes_ = stride(p.m, p.k, p.a.type);
     b_bytes_ = stride(p.k, p.n, p.b.type);
     d_bytes_ = stride(p.m, result_cols(p.epilogue, p.n), p.d.type);
-    c_bytes_ = p.c ? d_bytes_ : 0;
+    c_bytes_ = p.c ? stride(p.m, result_cols(p.epilogue, p.n), p.c->type) : 0;
     double const set_bytes = static_cast<double>(a_bytes_ + b_bytes_ + c_bytes_ + d_bytes_);
     sets_ = static_cast<int>(std::clamp(std::ceil(o.cycle_bytes / set_bytes), 2.0, 4096.0));
     cycle_bytes_ = set_bytes * sets_;
@@ -43,25 +43,24 @@ class operand_sets {
     a_ = device_buffer(a_bytes_ * count);
     b_ = device_buffer(b_bytes_ * count);
     d_ = device_buffer(d_bytes_ * count);
-    auto const elems = [](device_buffer const& x) {
-      return static_cast<std::int64_t>(x.bytes() / 2);
+    auto const elems = [](device_buffer const& x, elem e) {
+      return static_cast<std::int64_t>(x.bytes()) / size_bytes(e);
     };
     if (p.c) {
       c_ = device_buffer(c_bytes_ * count);
-      fill(c_.data(), elems(c_), p.c->type, o.data, 2 * o.seed + 2, stream);
+      fill(c_.data(), elems(c_, p.c->type), p.c->type, o.data, 2 * o.seed + 2, stream);
     }
     if (p.epilogue.bias != along::none) {
       bias_ = device_buffer(stride(1, std::max(p.m, p.n), p.epilogue.bias_type));
-      fill(bias_.data(), elems(bias_), p.epilogue.bias_type, o.data, 2 * o.seed + 3, stream);
+      fill(bias_.data(), elems(bias_, p.epilogue.bias_type), p.epilogue.bias_type, o.data,
+           2 * o.seed + 3, stream);
     }
     if (p.batch > 1) make_addresses(p);
     workspace_ = device_buffer(
         static_cast<std::size_t>(gemm_workspace_bytes(p, {}) + 3 * (p.batch + 2) * 128));
     check(cudaMemsetAsync(workspace_.data(), 0, workspace_.bytes(), stream), "cudaMemset");
-    fill(a_.data(), static_cast<std::int64_t>(a_.bytes() / 2), p.a.type, o.data, 2 * o.seed,
-         stream);
-    fill(b_.data(), static_cast<std::int64_t>(b_.bytes() / 2), p.b.type, o.data, 2 * o.seed + 1,
-         stream);
+    fill(a_.data(), elems(a_, p.a.type), p.a.type, o.data, 2 * o.seed, stream);
+    fill(b_.data(), elems(b_, p.b.type), p.b.type, o.data, 2 * o.seed + 1, stream);
   }
 
   int count() const { return sets_; }

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "tilewright/base/convert.hpp"
 #include "tilewright/problem/gemm.hpp"
 
 namespace tw::bench {
@@ -13,17 +14,35 @@ namespace tw::bench {
 inline constexpr int tile = 16;  // of the reference, in each direction
 
 __device__ inline float load(void const* base, std::int64_t i, elem type) {
-  if (type == elem::f32) return static_cast<float const*>(base)[i];
+  switch (type) {
+    case elem::f32: return static_cast<float const*>(base)[i];
+    case elem::tf32:
+      return __uint_as_float(static_cast<std::uint32_t const*>(base)[i] & 0xFFFFE000U);
+    case elem::e4m3: return to_float(static_cast<e4m3 const*>(base)[i]);
+    case elem::e5m2: return to_float(static_cast<e5m2 const*>(base)[i]);
+    case elem::s32: return static_cast<float>(static_cast<std::int32_t const*>(base)[i]);
+    case elem::s8: return static_cast<float>(static_cast<std::int8_t const*>(base)[i]);
+    case elem::u8: return static_cast<float>(static_cast<std::uint8_t const*>(base)[i]);
+    default: break;
+  }
   std::uint16_t const bits = static_cast<std::uint16_t const*>(base)[i];
   return type == elem::bf16 ? __uint_as_float(static_cast<std::uint32_t>(bits) << 16)
                             : __half2float(__ushort_as_half(bits));
 }
 
-/// A 16-bit operand as element strides.
+/// An operand of 8 to 32 bits as element strides. Float32 operands are multiplied as tf32, rounded
+/// to nearest even.
 struct operand {
   void const* base;
   std::int64_t row_step, column_step;
   elem type;
+
+  __device__ float at(std::int64_t i) const {
+    float const x = load(base, i, type);
+    if (type != elem::f32 || isnan(x)) return x;
+    std::uint32_t const bits = __float_as_uint(x);
+    return __uint_as_float((bits + 0xFFFU + (bits >> 13 & 1U)) & ~0x1FFFU);
+  }
 };
 
 /// Which rows or columns of D: `list`, or all of 0..count-1 where it is null.
@@ -66,13 +85,9 @@ __device__ inline exact_sums sums_of(operand const& of_a, operand const& of_b, s
   double sum = 0, magnitudes = 0, squares = 0;
   for (std::int64_t k = 0; k < depth; k += tile) {
     bool const a_there = a_row >= 0 && k + a_k < depth, b_there = b_column >= 0 && k + b_k < depth;
-    a[a_line][a_k] =
-        a_there ? load(of_a.base, a_row * of_a.row_step + (k + a_k) * of_a.column_step, of_a.type)
-                : 0.0F;
+    a[a_line][a_k] = a_there ? of_a.at(a_row * of_a.row_step + (k + a_k) * of_a.column_step) : 0.0F;
     b[b_line][b_k] =
-        b_there
-            ? load(of_b.base, (k + b_k) * of_b.row_step + b_column * of_b.column_step, of_b.type)
-            : 0.0F;
+        b_there ? of_b.at((k + b_k) * of_b.row_step + b_column * of_b.column_step) : 0.0F;
     __syncthreads();
     for (int i = 0; i < tile; ++i) {
       double const product = static_cast<double>(a[y][i]) * static_cast<double>(b[x][i]);

@@ -106,8 +106,8 @@ __global__ void compare_tiles(compare_params const p) {
   double error = 0, bound = 1, expected = 1, reference = 0;
   if (row >= 0 && column >= 0) {
     double const got = load(p.d.base, row * p.d.row_step + column * p.d.column_step, p.d.type);
-    reference = sum;
-    error = isnan(got) ? static_cast<double>(INFINITY) : fabs(got - sum);
+    reference = p.terms.out_most > 0 ? fmax(-p.terms.out_most, fmin(sum, p.terms.out_most)) : sum;
+    error = isnan(got) ? static_cast<double>(INFINITY) : fabs(got - reference);
     bound = element_bound(p.terms.sum_unit * magnitudes + p.terms.sum_floor, sum, p.terms);
     expected = element_bound(8 * p.step_unit * sqrt(squares) + p.terms.sum_floor, sum, p.terms);
   }
@@ -156,6 +156,12 @@ device_buffer upload(std::vector<int> const& list, cudaStream_t stream) {
 
 }  // namespace
 
+double step_unit_of(gemm_problem const& p) {
+  bool const coarse = is_fp8(p.a.type) || (p.a.type == elem::f16 && p.precision.f16_sums);
+  if (coarse) return make_bound_terms(p).sum_unit / 8;
+  return (static_cast<double>(p.k) * 17 / 16 + 2) * 0x1p-23;
+}
+
 result_scan scan(gemm_problem const& p, result_sets const& d, stopwatch& watch) {
   device_buffer tally(sizeof(scan_tally));
   check(cudaMemsetAsync(tally.data(), 0, tally.bytes(), watch.stream()), "cudaMemset");
@@ -181,7 +187,7 @@ check_result compare_one(gemm_problem const& p, gemm_operands const& o, stopwatc
   params.d = operand_of(o.d, p.d);
   params.k = p.k;
   params.terms = make_bound_terms(p);
-  params.step_unit = (static_cast<double>(p.k) * 17 / 16 + 2) * 0x1p-23;
+  params.step_unit = step_unit_of(p);
   params.tally = reinterpret_cast<compare_tally*>(tally.data());
 
   check_result result;

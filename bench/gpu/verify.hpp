@@ -33,8 +33,11 @@ result_scan scan(gemm_problem const& p, result_sets const& d, stopwatch& watch);
 ///   error_over_expected  zero-mean data: no partial sum passes 8 sigma, sigma^2 = sum (a b)^2, so
 ///                        the sum errs by at most 8 e sigma, e = (17/16 K + 2) 2^-23 (a truncation
 ///                        for each a_k b_k and each sum of 16). Far tighter: a lost k-step shows.
+///                        Where the tensor core keeps fewer bits, e is an eighth of the proven unit
 /// `unwritten` is left to scan().
 check_result compare(gemm_problem const& p, gemm_operands const& o, stopwatch& watch,
                      bool baseline = false);
+/// e of the text above.
+double step_unit_of(gemm_problem const& p);
 
 }  // namespace tw::bench

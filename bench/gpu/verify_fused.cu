@@ -128,7 +128,7 @@ class comparison {
     double const slack = baseline_ ? 0x1p-7 * std::fabs(before * times) : 0;
     expected_element const proven = expect_fused(x, terms_);
     // Zero-mean data: the sum errs by 8 e sigma (verify.hpp), which is sum_unit times this t.
-    double const e = (static_cast<double>(p_.k) * 17 / 16 + 2) * 0x1p-23;
+    double const e = step_unit_of(p_);
     x.x.t = 8 * e * std::sqrt(sums[0].squares) / terms_.out.sum_unit;
     if (gated) x.up.t = 8 * e * std::sqrt(sums[1].squares) / terms_.out.sum_unit;
     expected_element const likely = expect_fused(x, terms_);

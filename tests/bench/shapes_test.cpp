@@ -107,7 +107,7 @@ TEST(Shapes, UnsupportedShapesStateTheReason) {
   EXPECT_FALSE(why_unsupported(parse(valid())[0]));
   for (auto const& [field, value] :
        std::vector<std::pair<std::string, nlohmann::json>>{{"dtype", "fp8_block"},
-                                                           {"dtype", "tf32"},
+                                                           {"dtype", "fp8_row"},
                                                            {"group_m", {1, 2}},
                                                            {"epilogue", "softmax"},
                                                            {"category", "grouped"},
