@@ -75,9 +75,15 @@ exit_status plan(plan_request const& r) {
   device const& whole = known_device(r.device);
   device const dev = r.sms > 0 ? with_sm_count(whole, r.sms) : whole;
   kernel_set const kernels = r.all_kernels ? kernel_set::all : kernel_set::built;
-  plan_answer const a{p,           r.product.layout,
-                      r.epilogue,  dev,
-                      r.workspace, of_family(plan_candidates(p, o, dev, kernels), r.family)};
+  auto const plans_for = [&](gemm_problem const& q) {
+    return of_family(plan_candidates(q, o, dev, kernels), r.family);
+  };
+  plan_answer a{p, r.product.layout, r.epilogue, dev, r.workspace, plans_for(p)};
+  if (is_fp8(p.a.type) && p.precision.promote_k != 0) {
+    gemm_problem never = p;
+    never.precision.promote_k = 0;
+    a.never_promoted_us = plans_for(never).front().predicted_us;
+  }
   if (r.as_json)
     print_json("tilewright.plan/1", plan_json(a, r.top));
   else

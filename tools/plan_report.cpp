@@ -104,6 +104,24 @@ std::string l2_text(gemm_plan const& p) {
   return fmt::format("{}", fmt::join(parts, "; "));
 }
 
+/// How sums of 8-bit floats are kept, and what that costs; nothing for other types.
+std::string sums_text(plan_answer const& a) {
+  if (!is_fp8(a.problem.a.type)) return "";
+  int const k = a.problem.precision.promote_k;
+  if (k == 0) return "never promoted (fast): the error grows with K, see docs/formats.md";
+  double const never = a.never_promoted_us.value_or(a.plans[0].predicted_us);
+  return fmt::format(
+      "promoted to float32 every {} of K: predicted {:+.1f} us ({:+.1f} %) over never", k,
+      a.plans[0].predicted_us - never, 100 * (a.plans[0].predicted_us / never - 1));
+}
+
+json sums_json(plan_answer const& a) {
+  if (!is_fp8(a.problem.a.type)) return nullptr;
+  json j{{"promote_k", a.problem.precision.promote_k}};
+  j["never_promoted_us"] = a.never_promoted_us ? json(*a.never_promoted_us) : json(nullptr);
+  return j;
+}
+
 json l2_json(gemm_plan const& p) {
   constexpr char const* words[] = {"plain", "evict_first", "evict_normal"};
   told_l2 const t = told_l2_by(p);
@@ -192,6 +210,8 @@ std::string plan_text(plan_answer const& a, int top) {
                       chosen.family->schedule_text(chosen), a.plans.size(),
                       a.plans.size() == 1 ? "" : "s");
   if (!chosen.missed.empty()) text += fmt::format("kernels    {}\n", missed_text(chosen));
+  if (std::string const sums = sums_text(a); !sums.empty())
+    text += fmt::format("sums       {}\n", sums);
   text += fmt::format("because    {}\n", because(a));
   text += fmt::format("limit      {}\n", limit_text(chosen));
   text += fmt::format("runner-up  {}\n", runner_up(a));
@@ -243,6 +263,7 @@ json plan_json(plan_answer const& a, int top) {
          {"ab", name(p.a.type)},
          {"b", name(p.b.type)},
          {"d", name(p.d.type)},
+         {"sums", sums_json(a)},
          {"d_order", p.d.ord == order::row_major ? "row" : "col"},
          {"c", p.c.has_value()},
          {"layout", a.layout},

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,7 @@ struct plan_answer {
   device dev{};
   std::int64_t workspace_bytes = 0;
   std::vector<gemm_plan> plans;
+  std::optional<double> never_promoted_us = {};  // the same GEMM's, where sums are promoted
 };
 
 /// The limit of a plan, in words: "the tensor cores: 138.7 of 163.0 us, ...".
