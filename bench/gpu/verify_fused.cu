@@ -10,6 +10,7 @@
 #include "bench/gpu/check.hpp"
 #include "bench/gpu/sampled_lines.hpp"
 #include "bench/gpu/sums.cuh"
+#include "bench/gpu/verify.hpp"
 #include "tilewright/problem/reference.hpp"
 
 namespace tw::bench {
