@@ -93,8 +93,8 @@ void each_element(box_case const& c, std::function<void(std::int64_t, std::int64
   }
 }
 
-std::vector<elem> const all_types{elem::f32,  elem::tf32, elem::f16,
-                                  elem::bf16, elem::e4m3, elem::e5m2};
+std::vector<elem> const all_types{elem::f32,  elem::tf32, elem::f16, elem::bf16, elem::e4m3,
+                                  elem::e5m2, elem::s32,  elem::s8,  elem::u8};
 
 class boxes : public testing::TestWithParam<bool> {
  protected:
@@ -169,8 +169,16 @@ void add_one(std::byte* to, std::byte const* value) {
   std::memcpy(to, &x, sizeof(T));
 }
 
+void add_one_integer(std::byte* to, std::byte const* value) {
+  std::uint32_t x, y;
+  std::memcpy(&x, to, 4);
+  std::memcpy(&y, value, 4);
+  x += y;
+  std::memcpy(to, &x, 4);
+}
+
 TEST_P(boxes, reduce_add_adds_the_chunks_that_begin_inside_and_nothing_else) {
-  cases({elem::f32, elem::f16, elem::bf16}, 300, [](box_case& c) {
+  cases({elem::f32, elem::f16, elem::bf16, elem::s32}, 300, [](box_case& c) {
     std::vector<std::uint64_t> want = c.memory;
     each_element(
         c,
@@ -180,6 +188,7 @@ TEST_P(boxes, reduce_add_adds_the_chunks_that_begin_inside_and_nothing_else) {
           if (c.map.type == elem::f32) add_one<float>(to, c.box() + box);
           if (c.map.type == elem::f16) add_one<f16>(to, c.box() + box);
           if (c.map.type == elem::bf16) add_one<bf16>(to, c.box() + box);
+          if (c.map.type == elem::s32) add_one_integer(to, c.box() + box);
         },
         true);
     reduce_add_box(c.map, c.at, c.box(), c.smem_address);

@@ -194,6 +194,7 @@ std::vector<check<M>> tma_checks() {
           load_check<M>(elem::f32),
           load_check<M>(elem::e4m3),
           load_check<M>(elem::tf32),
+          load_check<M>(elem::s8),
           hinted_load_check<M>(),
           {"tma_load_multicast", check_multicasts<M>},
           store_check<M>(elem::bf16),
@@ -203,7 +204,8 @@ std::vector<check<M>> tma_checks() {
           {"tma_store three boxes, two buffers", check_store_three<M>},
           reduce_check<M>(elem::f32),
           reduce_check<M>(elem::bf16),
-          reduce_check<M>(elem::f16)};
+          reduce_check<M>(elem::f16),
+          reduce_check<M>(elem::s32)};
 }
 
 }  // namespace tw::test

@@ -95,6 +95,7 @@ inline float element_at(elem type, std::uint8_t const* p) {
   std::uint32_t word = 0;
   std::memcpy(&word, p, static_cast<std::size_t>(size_bytes(type)));
   if (type == elem::f32) return std::bit_cast<float>(word);
+  if (type == elem::s32) return static_cast<float>(static_cast<std::int32_t>(word));
   auto const half = static_cast<std::uint16_t>(word);
   return type == elem::bf16 ? to_float(bf16{half}) : to_float(f16{half});
 }
@@ -102,6 +103,7 @@ inline void set_element(elem type, std::uint8_t* p, float v) {
   std::uint32_t word = std::bit_cast<std::uint32_t>(v);
   if (type == elem::bf16) word = to_bf16(v).bits;
   if (type == elem::f16) word = to_f16(v).bits;
+  if (type == elem::s32) word = static_cast<std::uint32_t>(static_cast<std::int32_t>(v));
   std::memcpy(p, &word, static_cast<std::size_t>(size_bytes(type)));
 }
 

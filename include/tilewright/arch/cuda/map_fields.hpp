@@ -19,7 +19,14 @@ namespace detail {
 
 /// The immediate of .elemtype. PTX ISA, "tensormap.replace", table of elemtype.
 TW_HD constexpr int elemtype_of(elem e) {
-  return e == elem::f16 ? 6 : e == elem::f32 ? 7 : e == elem::bf16 ? 10 : e == elem::tf32 ? 11 : 0;
+  switch (e) {
+    case elem::s32: return 3;
+    case elem::f16: return 6;
+    case elem::f32: return 7;
+    case elem::bf16: return 10;
+    case elem::tf32: return 11;
+    default: return 0;  // .u8
+  }
 }
 /// The immediate of .swizzle_mode. PTX ISA, "tensormap.replace", table of swizzle_mode.
 TW_HD constexpr int map_swizzle_of(swizzle_mode s) {
