@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "problem/element_outcomes.hpp"
+#include "tilewright/base/accumulator_bits.hpp"
 
 namespace tw {
 
@@ -15,15 +16,26 @@ namespace {
 /// (1 + u)^factors - 1.
 double grown(double factors, double u) { return std::expm1(factors * std::log1p(u)); }
 
-/// The error of a sum of K products of 8-bit floats, in units of T.
-double fp8_sum_unit(std::int64_t k, int promote_k) {
-  constexpr int step = 32;                    // products of one instruction
-  constexpr double v = (step + 1) * 0x1p-13;  // of one step
-  std::int64_t const one_sum = promote_k == 0 ? k : std::min<std::int64_t>(k, promote_k);
+/// The error of a sum of K products of 8-bit floats: `unit` of T, and `floor`.
+struct sum_error {
+  double unit, floor;
+};
+sum_error fp8_sum_error(gemm_problem const& p) {
+  constexpr int step = 32;  // products of one instruction
+  accumulator_rule const rule = accumulator_rule_of(p.a.type, elem::f32);
+  double const cut = std::ldexp(1, -rule.kept_bits);
+  double const v = (step + 1) * cut + std::ldexp(1, -rule.result_bits);  // of one step
+  int const interval = p.precision.promote_k;
+  std::int64_t const one_sum = interval == 0 ? p.k : std::min<std::int64_t>(p.k, interval);
   double const steps = std::ceil(static_cast<double>(one_sum) / step);
-  double const additions = promote_k == 0 ? 2 : 2.0 * static_cast<double>(k) / promote_k + 2;
+  double const additions = interval == 0 ? 2 : 2.0 * static_cast<double>(p.k) / interval + 2;
   double const within = grown(steps, v), across = grown(additions, 0x1p-24);
-  return within + across + within * across;
+  // Exponents of the smallest normal and of the largest number.
+  auto const least = [](elem e) { return e == elem::e4m3 ? -6 : -14; };
+  auto const most = [](elem e) { return e == elem::e4m3 ? 8 : 15; };
+  int const largest = std::max(least(p.a.type) + most(p.b.type), most(p.a.type) + least(p.b.type));
+  double const all_steps = std::ceil(static_cast<double>(p.k) / step);
+  return {within + across + within * across, 2 * all_steps * (step + 1) * std::ldexp(cut, largest)};
 }
 
 /// The int32 that 32 bits of an integer are.
@@ -71,7 +83,9 @@ bound_terms make_bound_terms(gemm_problem const& p) {
   bound_terms t = make_bound_terms(p.k, p.alpha, p.beta, p.d.type);
   double const n = static_cast<double>(p.k);
   if (is_fp8(p.a.type)) {
-    t.sum_unit = fp8_sum_unit(p.k, p.precision.promote_k) + n * 0x1p-52;
+    sum_error const e = fp8_sum_error(p);
+    t.sum_unit = e.unit + n * 0x1p-52;
+    t.sum_floor = e.floor;
   } else if (is_8_bit_integer(p.a.type)) {
     t.sum_unit = p.d.type == elem::s32 ? 0 : 0x1p-24;
     t.sum_floor = 0;

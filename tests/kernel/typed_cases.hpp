@@ -113,7 +113,7 @@ inline typed_product random_typed(std::mt19937_64& rng, types const& t, int most
 }
 
 /// Each element of D against float64. A sum errs by at most `unit` of the sum of the
-/// magnitudes of a b: nothing for integers; for 8-bit floats 33 of 2^-13 for each instruction of
+/// magnitudes of a b: nothing for integers; for 8-bit floats 34 of 2^-13 for each instruction of
 /// 32 terms between two promotions; 2^-22 for each term else.
 inline void expect_right(typed_product const& p) {
   gemm_problem const& q = p.problem;
@@ -122,9 +122,12 @@ inline void expect_right(typed_product const& p) {
   int const interval = q.precision.promote_k == 0 ? 1 << 30 : q.precision.promote_k;
   double const steps = std::ceil(std::min<double>(k, interval) / 32);
   double const unit = is_integer(q.a.type) ? 0
-                      : fp8 ? std::pow(1 + 33 * 0x1p-13, steps) - 1 + (k / interval + 3) * 0x1p-22
+                      : fp8 ? std::pow(1 + 34 * 0x1p-13, steps) - 1 + (k / interval + 3) * 0x1p-22
                       : q.precision.f16_sums ? std::pow(1 + 17 * 0x1p-10, std::ceil(k / 16)) - 1
                                              : k * 0x1p-22;
+  // A subnormal factor counts as the smallest normal number.
+  bool const mixed = q.a.type != q.b.type;
+  double const floor = !fp8 ? 0 : std::ceil(k / 32) * 66 * std::ldexp(1, (mixed ? 9 : 2) - 13);
   struct format {
     double rounding, tiny, most;
   };
@@ -155,7 +158,7 @@ inline void expect_right(typed_product const& p) {
       double const addend = q.c ? q.beta * p.c.load(r, c, 0) : 0;
       double want = q.alpha * s + addend;
       bool const scaled = q.alpha != 1 || q.c;
-      double const error = std::fabs(q.alpha) * unit * t +
+      double const error = std::fabs(q.alpha) * (unit * t + floor) +
                            (q.d.type == elem::s32 ? 0 : 0x1p-24 * std::fabs(s * q.alpha)) +
                            (scaled ? 0x1p-22 * (std::fabs(q.alpha * s) + std::fabs(addend)) : 0);
       double const bound = error + of_d.rounding * (std::fabs(want) + error) + of_d.tiny;

@@ -29,6 +29,7 @@ TEST_P(TypedEmu, RandomProblemsKeepTheBound) {
     o.policy = static_cast<async_policy>(i % 3);
     o.seed = rng();
     o.random_warps = i % 2 != 0;
+    o.exact_sums = i % 4 == 3;
     o.sms = 2 + 2 * (i % 4);
     gemm_operands operands = p.operands();
     space.give(operands);

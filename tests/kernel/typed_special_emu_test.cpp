@@ -95,6 +95,33 @@ TEST(TypedSpecialEmu, ResultsOf8BitsSaturate) {
   }
 }
 
+/// Terms of 2^-6 beside one of 2^8, which tensor cores cut off (base/accumulator_bits.hpp): of each
+/// sum that begins anew they are kept.
+TEST(TypedSpecialEmu, PromotionKeepsWhatALongSumLoses) {
+  int const k = 1024;
+  for (int const interval : {128, 64, 0}) {
+    typed_product p = ones({elem::e4m3, elem::e4m3, elem::f32, interval}, 8, 16, k);
+    if (interval != 128) p = ones({elem::e4m3, elem::e4m3, elem::bf16, interval}, 8, 16, k);
+    for (int i = 0; i < k; ++i) {
+      for (int m = 0; m < 8; ++m) p.a.store(m, i, 0, i == 0 ? 16 : 0.125F);
+      for (int n = 0; n < 16; ++n) p.b.store(i, n, 0, i == 0 ? 16 : 0.125F);
+    }
+    gemm_operands const operands = p.operands();
+    int runs = 0;
+    for (gemm_plan const& plan : built_plans(p.problem, operands, 2)) {
+      if (plan.schedule.shared_tiles > 0 || sm90_config(plan)->cluster_k > 1) continue;
+      emu_options o;
+      o.exact_sums = true;
+      gemm_emulated(plan, operands, o);
+      double const kept = interval == 0 ? 0 : (k - interval) / 64.0;
+      double const of_d = p.problem.d.type == elem::f32 ? 0 : 1;  // half a last bit of bf16
+      EXPECT_NEAR(p.d.load(3, 5, 0), 256 + kept, of_d) << plan.kernel;
+      ++runs;
+    }
+    EXPECT_GT(runs, 0);
+  }
+}
+
 /// Odd sums beyond 2^24, which float32 lacks, also where several CTAs share K.
 TEST(TypedSpecialEmu, SumsOfIntegersAreExact) {
   struct row {

@@ -41,7 +41,7 @@ class formats_command : public testing::Test {
 };
 
 /// Small integers are exact in every type: so is the result.
-TEST_F(formats_command, every_type_gives_exact_results_of_small_numbers) {
+TEST_F(formats_command, every_type_is_exact_with_small_numbers) {
   struct row {
     std::vector<std::string> options;
     elem a, b, d;

@@ -21,13 +21,16 @@
 //    Higham's usual argument with the larger unit; plus K 2^-126 for results that may be flushed
 //    because they are below float32's normal range.
 //    The others:
-//      e4m3, e5m2  The products have at most 8 significant bits, and a step of 32 products and the
-//                  running sum keeps 13 bits below the largest addend's power of two (measured on
-//                  an H100, m64n8k32). Each of its 33 addends loses less than 2^-13 of the largest:
-//                  v = 33 2^-13 of the sum of their magnitudes. With a promotion every P elements
-//                  of K a sum has s = P / 32 steps, then at most 2 K / P + 2 additions in float32,
-//                  those of split K included:
-//                          E = ((1 + v)^s (1 + 2^-24)^(2 K / P + 2) - 1) T
+//      e4m3, e5m2  The products have at most 8 significant bits. A step of 32 products and the
+//                  running sum cuts each of its 33 addends, and the result, below 2^-13 of the
+//                  largest addend's power of two (base/accumulator_bits.hpp):
+//                          v = 34 2^-13 of the sum of their magnitudes.
+//                  The power of two of a product is that of its factors' exponents, and a subnormal
+//                  factor has the smallest normal one: a product whose value is less than that
+//                  costs up to 33 2^-13 2^e, e the largest such sum of exponents (2 for e4m3, 1 for
+//                  e5m2, 9 for both). With a promotion every P elements of K a sum has s = P / 32
+//                  steps, then at most 2 K / P + 2 additions in float32, those of split K included:
+//                          E = ((1 + v)^s (1 + 2^-24)^(2 K / P + 2) - 1) T + 2 K / 32 33 2^(e - 13)
 //                  Without, s = K / 32.
 //      s8, u8      The sum is exact. It is rounded once to float32, by 2^-24; not where D is s32.
 //                  Where sums may wrap around, S is the number that 32 bits hold of it.
