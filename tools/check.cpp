@@ -7,12 +7,14 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <type_traits>
 #include <vector>
 
 #include "tilewright/base/convert.hpp"
 #include "tilewright/problem/error_bound.hpp"
 #include "tilewright/problem/reference.hpp"
+#include "tilewright/problem/scale_place.hpp"
 #include "tools/reference_blas.hpp"
 
 namespace tw {
@@ -102,10 +104,14 @@ class block_sums {
   void compute(gemm_problem const& p, gemm_operands const& o, indices const& rows,
                std::int64_t first_col, std::int64_t cols) {
     auto const m = static_cast<std::int64_t>(rows.size());
+    bool const scaled = scales_in_main_loop(p);
+    std::int64_t const most = scaled ? scale_block_k : panel_depth;
     s.assign(static_cast<std::size_t>(m * cols), 0.0);
     t.assign(static_cast<std::size_t>(m * cols), 0.0);
-    for (std::int64_t k = 0; k < p.k; k += panel_depth) {
-      std::int64_t const depth = std::min(panel_depth, p.k - k);
+    std::vector<double> scaled_s, scaled_t;
+    if (scaled) scaled_s = s, scaled_t = t;
+    for (std::int64_t k = 0; k < p.k; k += most) {
+      std::int64_t const depth = std::min(most, p.k - k);
       a_.resize(static_cast<std::size_t>(m * depth));
       b_.resize(static_cast<std::size_t>(depth * cols));
       load_operand_panel(p.a, o.a, rows, k, depth, a_);
@@ -116,7 +122,17 @@ class block_sums {
         for (double& x : *panel) x = std::fabs(x);
       }
       multiply(m, cols, depth, t);
+      if (!scaled) continue;
+      for (std::size_t i = 0; i < s.size(); ++i) {
+        auto const at = static_cast<std::int64_t>(i);
+        double const scale = scale_of_block(p, o, rows[static_cast<std::size_t>(at / cols)],
+                                            first_col + at % cols, k);
+        scaled_s[i] += scale * s[i];
+        if (std::isfinite(scale)) scaled_t[i] += std::fabs(scale) * t[i];
+        s[i] = t[i] = 0;
+      }
     }
+    if (scaled) s.swap(scaled_s), t.swap(scaled_t);
   }
 
   std::vector<double> s, t;  // rows x cols, row-major
@@ -242,7 +258,7 @@ check_report check_one(gemm_problem const& p, gemm_operands const& o, double max
   double const row_flops = 2.0 * static_cast<double>(p.n) * static_cast<double>(p.k);
   double const affordable = std::clamp(max_flops / row_flops, 1.0, static_cast<double>(p.m));
   indices const all = chosen_rows(p.m, static_cast<std::int64_t>(affordable));
-  if (is_fused(p.epilogue) || p.aux) return check_fused(p, o, all);
+  if (is_fused(with_epilogue_scales(p).epilogue) || p.aux) return check_fused(p, o, all);
   auto const total = static_cast<std::int64_t>(all.size());
   bound_terms const terms = make_bound_terms(p);
   check_report report{p.m, total, p.n, 0, 0, {}, {}};
@@ -270,6 +286,11 @@ void const* matrix_at(void const* base, matrix_desc const& m, std::int64_t produ
   return static_cast<std::byte const*>(base) + product * m.batch_stride_elems * size_bytes(m.type);
 }
 
+void const* scales_at(void const* base, std::optional<scale_desc> const& s, std::int64_t product) {
+  if (!s) return nullptr;
+  return static_cast<std::byte const*>(base) + product * s->batch_stride * size_bytes(s->type);
+}
+
 }  // namespace
 
 check_report check_gemm(gemm_problem const& p, gemm_operands const& o, double max_flops) {
@@ -280,6 +301,8 @@ check_report check_gemm(gemm_problem const& p, gemm_operands const& o, double ma
     one.b = matrix_at(o.b, p.b, i);
     if (p.c) one.c = matrix_at(o.c, *p.c, i);
     one.d = const_cast<void*>(matrix_at(o.d, p.d, i));
+    one.scale_a = scales_at(o.scale_a, p.scale_a, i);
+    one.scale_b = scales_at(o.scale_b, p.scale_b, i);
     if (p.aux) one.aux = const_cast<void*>(matrix_at(o.aux, *p.aux, i));
     check_report r = check_one(p, one, max_flops / static_cast<double>(p.batch));
     r.largest_error.product = r.largest_ratio.product = i;

@@ -16,6 +16,7 @@
 #include "family/workspace.hpp"
 #include "tilewright/dispatch/gemm.hpp"
 #include "tilewright/problem/canonical.hpp"
+#include "tilewright/problem/scale_place.hpp"
 
 namespace tw {
 
@@ -132,7 +133,7 @@ gemm_plan common_plan(gemm_problem const& p, gemm_problem const& whole, bool swa
 std::vector<option> ranked(gemm_problem const& p, gemm_operands const& asked, device const& dev) {
   if (auto r = accept(p)) throw rejected(*r);
   if (auto r = accept(dev)) throw rejected(*r);
-  gemm_problem const whole = folded(canonical(with_inner(p)));
+  gemm_problem const whole = folded(canonical(with_inner(with_epilogue_scales(p))));
   gemm_operands const given = with_inner(p, asked);
   measurements const measured = measured_for(p, whole, given, dev);
   std::vector<gemm_plan> plans;
@@ -144,7 +145,7 @@ std::vector<option> ranked(gemm_problem const& p, gemm_operands const& asked, de
     for (gemm_family const* f : families())
       f->add_plans(base, dev, std::max<std::int64_t>(0, given.workspace_bytes), plans);
   }
-  if (plans.empty()) throw rejected(no_kernel(p));
+  if (plans.empty()) throw rejected(no_kernel(with_epilogue_scales(p)));
   std::vector<option> options;
   options.reserve(plans.size());
   for (gemm_plan& plan : plans) options.push_back(option_of(std::move(plan), measured));

@@ -9,17 +9,27 @@
 
 #include "base/log.hpp"
 #include "dispatch/plan_cache.hpp"
+#include "tilewright/problem/scale_convention.hpp"
 
 namespace tw {
 namespace {
 
 char letter(matrix_desc const& m) { return m.ord == order::row_major ? 'T' : 'N'; }
 
+/// ", scales of A 1x128 f32 (torch BlockWise1x128, ...)".
+std::string scales_text(gemm_problem const& p) {
+  std::string text;
+  if (p.scale_a) text += ", scales of A " + scale_text(*p.scale_a, {false, p.m, p.k, p.batch});
+  if (p.scale_b) text += ", scales of B " + scale_text(*p.scale_b, {true, p.n, p.k, p.batch});
+  return text;
+}
+
 std::string product_text(gemm_problem const& p) {
   return fmt::format("{}x{}x{}{} {} to {} {}{}{}", p.m, p.n, p.k,
                      p.batch > 1 ? fmt::format(" batch {}", p.batch) : "", name(p.a.type),
                      name(p.d.type), letter(p.a), letter(p.b),
-                     is_fused(p.epilogue) ? " fused" : "");
+                     is_fused(p.epilogue) ? " fused" : "") +
+         scales_text(p);
 }
 
 /// Is it the first time? A log that forgets after many problems says some of them again.

@@ -6,6 +6,7 @@
 #include "family/normal_form.hpp"
 #include "family/overlap.hpp"
 #include "family/workspace.hpp"
+#include "tilewright/problem/scale_place.hpp"
 
 namespace tw {
 
@@ -28,7 +29,7 @@ padded padded_copy(matrix_desc const& m, extents e, std::int64_t batch) {
 launch_form form_of(gemm_plan const& plan, gemm_operands const& from_caller, void const* zeros) {
   check_operands(plan.problem, from_caller);
   check_workspace(plan, from_caller);
-  gemm_operands given = with_inner(plan.problem, from_caller);
+  gemm_operands given = with_inner(plan.problem, with_epilogue_scales(plan.problem, from_caller));
   check_apart(plan.problem, given);
   if (plan.problem.k == 0) given.a = given.b = zeros;
   launch_form f{plan.normal, plan.swapped ? transposed(given) : given, {}, {}};

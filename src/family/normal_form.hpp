@@ -18,6 +18,7 @@ inline matrix_desc transposed(matrix_desc m) {
 /// Rows are columns. What has a gate along columns cannot be transposed.
 inline gemm_epilogue transposed(gemm_epilogue e) {
   std::swap(e.row_scale, e.col_scale);
+  std::swap(e.one_row_scale, e.one_col_scale);
   if (e.bias != along::none) e.bias = e.bias == along::rows ? along::cols : along::rows;
   return e;
 }
@@ -26,6 +27,7 @@ inline gemm_epilogue transposed(gemm_epilogue e) {
 inline gemm_problem transposed(gemm_problem p) {
   std::swap(p.m, p.n);
   std::swap(p.a, p.b);
+  std::swap(p.scale_a, p.scale_b);
   p.a = transposed(p.a);
   p.b = transposed(p.b);
   p.d = transposed(p.d);
@@ -39,6 +41,7 @@ inline gemm_operands transposed(gemm_operands o) {
   std::swap(o.a, o.b);
   std::swap(o.a_array, o.b_array);
   std::swap(o.row_scale, o.col_scale);
+  std::swap(o.scale_a, o.scale_b);
   return o;
 }
 

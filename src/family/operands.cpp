@@ -40,6 +40,8 @@ void check_operands(gemm_problem const& p, gemm_operands const& o) {
   if (e.bias != along::none) check_pointer("the bias", o.bias, e.bias_type);
   if (e.row_scale) check_pointer("the row scale", o.row_scale, elem::f32);
   if (e.col_scale) check_pointer("the column scale", o.col_scale, elem::f32);
+  if (p.scale_a && p.k > 0) check_pointer("the scales of A", o.scale_a, p.scale_a->type);
+  if (p.scale_b && p.k > 0) check_pointer("the scales of B", o.scale_b, p.scale_b->type);
   if (!p.aux) return;
   check_pointer("the auxiliary output", o.aux, p.aux->type);
 }

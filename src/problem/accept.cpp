@@ -9,6 +9,7 @@
 #include "tilewright/base/elem_text.hpp"
 #include "tilewright/problem/accept.hpp"
 #include "tilewright/problem/canonical.hpp"
+#include "tilewright/problem/scale_place.hpp"
 
 namespace tw {
 
@@ -201,6 +202,53 @@ verdict check_integer_sums(gemm_problem const& p) {
                    "precision.wrapping_sums, `tilewright gemm --wrap`"};
 }
 
+/// Scales of A or of B: blocks that kernels multiply by.
+verdict check_scale(bool is_b, scale_desc const& s) {
+  auto const refused = [&](char const* what, std::string got, char const* need,
+                           char const* hint = "") {
+    return rejection{"TW0453", fmt::format("{} of {}", what, is_b ? "B" : "A"), std::move(got),
+                     need, hint};
+  };
+  if (s.type != elem::f32 && s.type != elem::ue8m0)
+    return refused("type of the scales", name(s.type), "f32 or ue8m0");
+  bool const outer = s.block_outer == 0 || s.block_outer == 1 || s.block_outer == 128;
+  bool const k = s.block_k == 0 || s.block_k == scale_block_k;
+  if (!outer || !k)
+    return refused("blocks of the scales", fmt::format("{}x{}", s.block_outer, s.block_k),
+                   "1 or 128 rows or columns, 128 elements along K; 0 for all",
+                   "blocks of 16 and 32 are formats of Blackwell's tensor cores");
+  bool const packed = s.packed_k == 4 && s.type == elem::ue8m0 && s.block_k != 0;
+  if (s.packed_k != 1 && !packed)
+    return refused("blocks along K that are adjacent, of the scales", fmt::format("{}", s.packed_k),
+                   "1, or 4 of ue8m0");
+  if (s.stride_outer < 0 || s.stride_k < 0 || s.batch_stride < 0)
+    return refused("strides of the scales",
+                   fmt::format("{}, {} and {}", s.stride_outer, s.stride_k, s.batch_stride),
+                   "0 or more");
+  return std::nullopt;
+}
+
+verdict check_scales(gemm_problem const& p) {
+  if (!p.scale_a && !p.scale_b) return std::nullopt;
+  if (p.scale_a)
+    if (auto r = check_scale(false, *p.scale_a)) return r;
+  if (p.scale_b)
+    if (auto r = check_scale(true, *p.scale_b)) return r;
+  if (p.has_pointers())
+    return rejection{"TW0425", "scales of a batch by pointers", "scales of A or B", "none",
+                     "let the matrices lie at equal distances: a batch stride"};
+  if (p.d.type == elem::s32)
+    return rejection{"TW0438", "D of s32", "scales of A or B", "no scales: D is the sum itself",
+                     "D of f32, bf16 or f16 takes them"};
+  if (!scales_in_main_loop(p) || is_fp8(p.a.type)) return std::nullopt;
+  bool const twice = (p.scale_a && p.epilogue.row_scale) || (p.scale_b && p.epilogue.col_scale);
+  return rejection{"TW0454", fmt::format("scales of {} operands", name(p.a.type)),
+                   twice ? "scales of A and of rows, or of B and of columns" : "scales of blocks",
+                   "operands of e4m3 or e5m2; or float32 scales of A as a whole or its rows, of B "
+                   "as a whole or its columns, the same for a whole batch, and no others of these",
+                   twice ? "multiply the two vectors into one" : ""};
+}
+
 verdict check_precision(gemm_problem const& p) {
   int const k = p.precision.promote_k;
   if (k == 0 || k == 64 || k == 128) return std::nullopt;
@@ -283,6 +331,7 @@ std::optional<rejection> accept(gemm_problem const& p) {
   if (p.aux)
     if (auto r = check_results_apart("the auxiliary output", *p.aux, p, p.n)) return r;
   if (auto r = check_pointers(p)) return r;
+  if (auto r = check_scales(p)) return r;
   if (auto r = check_scalars(p)) return r;
   return check_exact_result(p);
 }

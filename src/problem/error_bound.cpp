@@ -8,6 +8,7 @@
 
 #include "problem/element_outcomes.hpp"
 #include "tilewright/base/accumulator_bits.hpp"
+#include "tilewright/problem/scale_place.hpp"
 
 namespace tw {
 
@@ -25,7 +26,7 @@ sum_error fp8_sum_error(gemm_problem const& p) {
   accumulator_rule const rule = accumulator_rule_of(p.a.type, elem::f32);
   double const cut = std::ldexp(1, -rule.kept_bits);
   double const v = (step + 1) * cut + std::ldexp(1, -rule.result_bits);  // of one step
-  int const interval = p.precision.promote_k;
+  int const interval = scales_in_main_loop(p) ? scale_block_k : p.precision.promote_k;
   std::int64_t const one_sum = interval == 0 ? p.k : std::min<std::int64_t>(p.k, interval);
   double const steps = std::ceil(static_cast<double>(one_sum) / step);
   double const additions = interval == 0 ? 2 : 2.0 * static_cast<double>(p.k) / interval + 2;
@@ -105,7 +106,7 @@ outcomes accumulated(exact_sum const& x, bound_terms const& t) {
     double const s = wrapped(x.s);
     return sum_of_products(s, std::fabs(s), t.sum_unit * std::fabs(s), t.sum_most);
   }
-  return sum_of_products(x.s, x.t, t.sum_unit * x.t + t.sum_floor, t.sum_most);
+  return sum_of_products(x.s, x.t, t.sum_unit * x.t + t.sum_floor * x.largest_scale, t.sum_most);
 }
 
 expected_element rounded_to_output(outcomes const& y, bound_terms const& t) {

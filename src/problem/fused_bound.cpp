@@ -5,13 +5,14 @@
 #include <cmath>
 
 #include "problem/element_outcomes.hpp"
+#include "tilewright/problem/scale_place.hpp"
 
 namespace tw {
 
 namespace {
 
 outcomes linear(exact_linear const& x, fused_terms const& t) {
-  outcomes y = times(known(t.out.alpha), accumulated({x.s, x.t, 0}, t.out));
+  outcomes y = times(known(t.out.alpha), accumulated({x.s, x.t, 0, x.largest_scale}, t.out));
   if (x.row_scale != 1) y = times(y, known(x.row_scale));
   if (x.col_scale != 1) y = times(y, known(x.col_scale));
   if (x.bias != 0) y = plus(y, known(x.bias));
@@ -52,7 +53,9 @@ outcomes activated(outcomes const& before, activation act) {
 
 }  // namespace
 
-fused_terms make_fused_terms(gemm_problem const& p) { return {make_bound_terms(p), p.epilogue}; }
+fused_terms make_fused_terms(gemm_problem const& p) { 
+  return {make_bound_terms(p), with_epilogue_scales(p).epilogue};
+ }
 
 expected_element expect_fused(exact_fused const& x, fused_terms const& t) {
   gemm_epilogue const& e = t.epilogue;

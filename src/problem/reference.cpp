@@ -2,12 +2,14 @@
 // reference.cpp  Element access by order and pitch, and the innermost of the three loops.
 #include "tilewright/problem/reference.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
 #include <type_traits>
 
 #include "tilewright/base/convert.hpp"
+#include "tilewright/problem/scale_place.hpp"
 
 namespace tw {
 namespace {
@@ -72,16 +74,58 @@ product_columns columns_of(gemm_problem const& p, std::int64_t col) {
   return {col, -1};
 }
 
+double load_scale(scale_desc const& s, void const* base, std::int64_t outer, std::int64_t k,
+                  std::int64_t batch) {
+  return load_element({s.type, order::row_major, 0}, base, 0, scale_offset(s, outer, k, batch));
+}
+
+double scale_of_block(gemm_problem const& p, gemm_operands const& o, std::int64_t row,
+                      std::int64_t col, std::int64_t k, std::int64_t batch) {
+  auto const of = [&](std::optional<scale_desc> const& s, void const* base, std::int64_t outer) {
+    return s ? static_cast<float>(load_scale(*s, base, outer, k, batch)) : 1.0F;
+  };
+  return of(p.scale_a, o.scale_a, row) * of(p.scale_b, o.scale_b, col);  // in float32
+}
+
+namespace {
+
+/// Adds S and T of row times col of A B, with the scales of the main loop, and finds the largest.
+template <class Sum>
+void add_products(gemm_problem const& p, gemm_operands const& o, std::int64_t row, std::int64_t col,
+                  std::int64_t batch, Sum& sum) {
+  bool const scaled = scales_in_main_loop(p);
+  std::int64_t const step = scaled ? scale_block_k : p.k;
+  for (std::int64_t k0 = 0; k0 < p.k; k0 += step) {
+    double block = 0, magnitudes = 0;
+    for (std::int64_t k = k0; k < std::min(p.k, k0 + step); ++k) {
+      double const product =
+          load_operand(p.a, o.a, row, k, batch) * load_operand(p.b, o.b, k, col, batch);
+      block += product;
+      if (std::isfinite(product)) magnitudes += std::fabs(product);
+    }
+    double const scale = scaled ? scale_of_block(p, o, row, col, k0, batch) : 1;
+    sum.s += scale * block;
+    if (!std::isfinite(scale)) continue;
+    sum.t += std::fabs(scale) * magnitudes;
+    sum.largest_scale = k0 == 0 ? std::fabs(scale) : std::max(sum.largest_scale, std::fabs(scale));
+  }
+}
+
+}  // namespace
+
 exact_fused reference_vectors(gemm_problem const& p, gemm_operands const& o, std::int64_t row,
                               std::int64_t col, std::int64_t batch) {
   gemm_epilogue const& e = p.epilogue;
+  bool const in_epilogue = p.k > 0 && !scales_in_main_loop(p);
   auto const vector = [](void const* base, elem type, std::int64_t i) {
     return load_element({type, order::row_major, 0}, base, 0, i);
   };
   auto const linear = [&](std::int64_t j) {
     exact_linear x;
-    if (e.row_scale) x.row_scale = vector(o.row_scale, elem::f32, row);
-    if (e.col_scale) x.col_scale = vector(o.col_scale, elem::f32, j);
+    if (e.row_scale) x.row_scale = vector(o.row_scale, elem::f32, e.one_row_scale ? 0 : row);
+    if (e.col_scale) x.col_scale = vector(o.col_scale, elem::f32, e.one_col_scale ? 0 : j);
+    if (in_epilogue && p.scale_a) x.row_scale = load_scale(*p.scale_a, o.scale_a, row, 0, batch);
+    if (in_epilogue && p.scale_b) x.col_scale = load_scale(*p.scale_b, o.scale_b, j, 0, batch);
     if (e.bias != along::none)
       x.bias = vector(o.bias, e.bias_type, e.bias == along::rows ? row : j);
     return x;
@@ -94,29 +138,16 @@ exact_fused reference_vectors(gemm_problem const& p, gemm_operands const& o, std
 exact_fused reference_fused(gemm_problem const& p, gemm_operands const& o, std::int64_t row,
                             std::int64_t col, std::int64_t batch) {
   exact_fused r = reference_vectors(p, o, row, col, batch);
-  auto const sum = [&](exact_linear& x, std::int64_t j) {
-    for (std::int64_t k = 0; k < p.k; ++k) {
-      double const product =
-          load_operand(p.a, o.a, row, k, batch) * load_operand(p.b, o.b, k, j, batch);
-      x.s += product;
-      if (std::isfinite(product)) x.t += std::fabs(product);
-    }
-  };
   product_columns const j = columns_of(p, col);
-  sum(r.x, j.x);
-  if (j.up >= 0) sum(r.up, j.up);
+  add_products(p, o, row, j.x, batch, r.x);
+  if (j.up >= 0) add_products(p, o, row, j.up, batch, r.up);
   return r;
 }
 
 exact_sum reference_element(gemm_problem const& p, gemm_operands const& o, std::int64_t row,
                             std::int64_t col, std::int64_t batch) {
   exact_sum x{0.0, 0.0, p.c ? load_element(*p.c, o.c, row, col, batch) : 0.0};
-  for (std::int64_t k = 0; k < p.k; ++k) {
-    double const product =
-        load_operand(p.a, o.a, row, k, batch) * load_operand(p.b, o.b, k, col, batch);
-    x.s += product;
-    if (std::isfinite(product)) x.t += std::fabs(product);
-  }
+  add_products(p, o, row, col, batch, x);
   return x;
 }
 

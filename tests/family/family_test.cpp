@@ -13,6 +13,7 @@
 #include "family/sm90_gemm/instances.hpp"
 #include "src/base/log.hpp"
 #include "tests/dispatch/problems.hpp"
+#include "tilewright/problem/scale_convention.hpp"
 
 namespace tw::test {
 namespace {
@@ -54,6 +55,10 @@ gemm_problem problem_of(kernel_facts const& f, std::mt19937& rng) {
   for (matrix_desc* m : {&p.a, &p.b})
     m->pitch_elems = (m->pitch_elems + f.ld_step - 1) / f.ld_step * f.ld_step;
   p.precision = f.precision;
+  if (f.scaled) {
+    p.scale_a = make_scale({false, p.m, p.k}, scaling::block_1x128);
+    p.scale_b = make_scale({true, p.n, p.k}, scaling::block_128x128);
+  }
   order const d = f.d_order.value_or(row_major);
   std::int64_t const d_cols = f.gated ? p.n / 2 : p.n;
   p.d = {f.d, d, d == row_major ? d_cols : p.m};

@@ -4,7 +4,10 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <atomic>
+#include <cmath>
+#include <cstring>
 #include <memory>
 #include <mutex>
 #include <random>
@@ -13,6 +16,8 @@
 
 #include "tilewright/base/convert.hpp"
 #include "tilewright/dispatch/gemm.hpp"
+#include "tilewright/problem/scale_convention.hpp"
+#include "tilewright/problem/scale_place.hpp"
 #include "tools/check.hpp"
 #include "tools/io/refuse.hpp"
 #include "tools/mutants/mutants.hpp"
@@ -145,6 +150,14 @@ class gemm_runner {
     gemm_operands o{a.bytes.data(), b.bytes.data(), p.c ? c.bytes.data() : nullptr, d.bytes.data()};
     auto const* const lines = reinterpret_cast<float const*>(vectors.bytes.data());
     o.bias = lines, o.row_scale = lines + std::max(m, n), o.col_scale = lines + 2 * std::max(m, n);
+    matrix scale_a(elem::f32, row_major, 1, scale_elems(m, k), 0);
+    matrix scale_b(elem::f32, row_major, 1, scale_elems(n, k), 0);
+    if (facts_.scaled) {
+      p.scale_a = random_scales({false, m, k}, scale_a, random);
+      p.scale_b = random_scales({true, n, k}, scale_b, random);
+      if (fits_epilogue(*p.scale_a, m, k) && fits_epilogue(*p.scale_b, n, k)) return false;
+      o.scale_a = scale_a.bytes.data(), o.scale_b = scale_b.bytes.data();
+    }
     if (facts_.fused) p.epilogue = random_epilogue(any, facts_.gated);
     if (facts_.aux) p.aux = aux.desc, o.aux = aux.bytes.data();
     o.workspace = workspace_.get();
@@ -153,7 +166,7 @@ class gemm_runner {
     options.sms = facts_.device_sms > 0 ? facts_.device_sms : 2 + 2 * any(0, 2);
     options.most_reports = emu::options{}.most_reports;
     options.counted = &result.counts;
-    for (matrix const* x : {&a, &b, &c, &d, &vectors, &aux})
+    for (matrix const* x : {&a, &b, &c, &d, &vectors, &aux, &scale_a, &scale_b})
       options.arrays.push_back({x->bytes.data(), x->bytes.size(), matrix::margin_bytes});
     std::vector<gemm_plan> plans = plan_candidates(p, o, emulated_device(options));
     std::erase_if(plans, [&](gemm_plan const& x) {
@@ -162,6 +175,27 @@ class gemm_runner {
     if (plans.empty()) return false;
     judge(plans[random() % plans.size()], o, options, key, result);
     return true;
+  }
+
+  /// Enough for the scales of any convention.
+  static std::int64_t scale_elems(std::int64_t outer, std::int64_t k) {
+    return (outer + 3) / 4 * 4 * ((k + 511) / 512 * 4);
+  }
+
+  /// A convention of the libraries, and scales from 1/16 to 32.
+  static scale_desc random_scales(scaled_operand const& x, matrix& scales,
+                                  std::mt19937_64& random) {
+    elem const type = std::array{elem::f32, elem::f32, elem::ue8m0, elem::s32}[random() % 4];
+    std::vector<scale_convention> const all = scale_conventions(x, type);
+    bool const is_float = type == elem::f32;
+    for (std::size_t i = 0; i + 4 <= scales.bytes.size(); i += 4) {
+      float const f = std::ldexp(1.0F + static_cast<float>(random() % 100) / 100,
+                                 static_cast<int>(random() % 9) - 4);
+      std::uint32_t word = __builtin_bit_cast(std::uint32_t, f);
+      if (!is_float) word = 0x7B7B7B7BU + (static_cast<std::uint32_t>(random()) & 0x07070707U);
+      std::memcpy(&scales.bytes[i], &word, 4);
+    }
+    return all[random() % all.size()].desc;
   }
 
   template <class Any>

@@ -36,6 +36,7 @@ struct kernel_facts {
   gemm_precision precision;    // of its problems
   operand_major a = operand_major::k, b = operand_major::k;
   std::optional<order> d_order;  // nothing: either
+  bool scaled = false;           // scales of A and B in the main loop, and no others
   bool fused = false;            // epilogues beyond alpha and beta, and no others
   bool gated = false;            // with a gate
   bool aux = false;              // with an auxiliary output

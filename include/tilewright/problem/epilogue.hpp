@@ -46,6 +46,8 @@ struct gemm_epilogue {
   activation act = activation::none;
   gating gate = gating::none;
   bool c_last = false;
+  bool one_row_scale = false;  // the row scale is a single value for all rows
+  bool one_col_scale = false;
 
   bool operator==(gemm_epilogue const&) const = default;
 };

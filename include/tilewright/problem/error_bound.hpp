@@ -66,6 +66,7 @@ namespace tw {
 /// One element of the GEMM in float64: S, T (of the finite products) and c of the text above.
 struct exact_sum {
   double s, t, c;
+  double largest_scale = 1;  // of a block of K, in magnitude: scales a floor of the sum
 };
 
 /// Constants of all elements.

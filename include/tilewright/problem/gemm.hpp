@@ -8,6 +8,7 @@
 #include "tilewright/base/elem.hpp"
 #include "tilewright/problem/epilogue.hpp"
 #include "tilewright/problem/precision.hpp"
+#include "tilewright/problem/scale.hpp"
 
 namespace tw {
 
@@ -56,6 +57,9 @@ struct gemm_problem {
   std::int64_t batch = 1;
   gemm_epilogue epilogue = {};  // with a gate D and C are (m, n/2)
   gemm_precision precision = {};
+  /// Scales of A over (m, k) and of B over (n, k): A(m,k) is multiplied by its scale, and B(k,n).
+  /// problem/scale_place.hpp says where.
+  std::optional<scale_desc> scale_a = std::nullopt, scale_b = std::nullopt;
   /// (m, n): x of the epilogue, before its activation, with the type and order of D.
   std::optional<matrix_desc> aux = std::nullopt;
 
@@ -89,6 +93,8 @@ struct gemm_operands {
   float const* row_scale = nullptr;  // M values
   float const* col_scale = nullptr;  // N values
   void* aux = nullptr;
+  void const* scale_a = nullptr;  // of problem.scale_a
+  void const* scale_b = nullptr;
 };
 inline constexpr std::int64_t gemm_workspace_zeros = 256 * 1024;
 

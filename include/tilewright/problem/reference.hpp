@@ -22,6 +22,15 @@ double multiplied_value(elem type, double x);
 double load_operand(matrix_desc const& m, void const* base, std::int64_t row, std::int64_t col,
                     std::int64_t batch = 0);
 
+/// The scale of row `outer` of A, or column of B, for element k.
+double load_scale(scale_desc const& s, void const* base, std::int64_t outer, std::int64_t k,
+                  std::int64_t batch = 0);
+
+/// The factor of the sum over the K block of element k, where scales are in the main loop:
+/// float32(sa sb).
+double scale_of_block(gemm_problem const& p, gemm_operands const& o, std::int64_t row,
+                      std::int64_t col, std::int64_t k, std::int64_t batch = 0);
+
 /// S, T and c of element (row, col) of matrix `batch`; error_bound.hpp says what D may then be.
 /// Operands are host pointers.
 exact_sum reference_element(gemm_problem const& p, gemm_operands const& o, std::int64_t row,

@@ -22,6 +22,8 @@ fused_params fused_of(gemm_plan const& plan, gemm_problem const& q, gemm_operand
   f.bias_rows = e.bias == along::rows;
   f.row_scale = e.row_scale ? o.row_scale : nullptr;
   f.col_scale = e.col_scale ? o.col_scale : nullptr;
+  f.row_scale_step = e.one_row_scale ? 0 : 1;
+  f.col_scale_step = e.one_col_scale ? 0 : 1;
   f.col_scale_first = plan.swapped;
   f.c_last = e.c_last;
   f.act = e.act;

@@ -17,7 +17,9 @@ inline int fusion_of(gemm_problem const& p) {
 }
 
 /// Does a kernel keep its sums as the problem wants them?
-inline bool keeps_sums(gemm_config const& c, gemm_precision const& wanted) {
+inline bool keeps_sums(gemm_config const& c, gemm_problem const& q) {
+  gemm_precision const& wanted = q.precision;
+  if (c.scaled() || q.scale_a || q.scale_b) return c.scaled() && (q.scale_a || q.scale_b);
   if (is_fp8(c.ab)) return c.promote_k() == wanted.promote_k;
   return c.sums == sum_form::plain || wanted.f16_sums;
 }
@@ -25,7 +27,7 @@ inline bool keeps_sums(gemm_config const& c, gemm_precision const& wanted) {
 /// Does a kernel with this configuration compute `q`, as run?
 inline bool computes(gemm_config const& c, gemm_problem const& q) {
   return c.ab == multiplied_type(q.a.type) && c.b() == multiplied_type(q.b.type) &&
-         c.d == q.d.type && keeps_sums(c, q.precision) && c.a_major() == major_of_a(q.a) &&
+         c.d == q.d.type && keeps_sums(c, q) && c.a_major() == major_of_a(q.a) &&
          c.b_major() == major_of_b(q.b) && c.d_m == (q.d.ord == order::col_major) &&
          c.fused == fusion_of(q) && (c.by_pointers() || !q.has_pointers());
 }

@@ -81,6 +81,7 @@ class family final : public gemm_family {
     f.precision = {.promote_k = is_fp8(c.ab) ? c.promote_k() : gemm_precision{}.promote_k,
                    .f16_sums = c.sums == sum_form::f16};
     f.ld_step = traits_of(c.ab).k_major_only ? traits_of(c.ab).chunk() : 1;
+    f.scaled = c.scaled();
     f.d_order = c.d_m ? order::col_major : order::row_major;
     f.fused = c.fused != fusion::none, f.gated = c.gated(), f.aux = c.aux();
     f.m = {1, 400}, f.k = {1, 300};

@@ -6,7 +6,8 @@ SWIZZLE_SPAN_BITS = 1024  # of the widest swizzle: a K block is a span wide
 EPILOGUES = {"-": "", "ops": "_ops", "gated": "_gate", "ops_aux": "_ops_aux",
              "gated_aux": "_gate_aux"}
 SUMS = {"-": ("plain", ""), "promoted_128": ("promoted_128", "_p128"),
-        "promoted_64": ("promoted_64", "_p64"), "f16": ("f16", "_f16")}
+        "promoted_64": ("promoted_64", "_p64"), "f16": ("f16", "_f16"),
+        "scaled": ("scaled", "_scaled")}
 PAIRS = ["e4m3", "e5m2"], ["s8", "u8"]  # operands of which A and B may have either type
 
 

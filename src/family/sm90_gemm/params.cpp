@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 
 #include "family/no_inner.hpp"
@@ -102,12 +103,32 @@ fused_params fused_of(gemm_problem const& q, gemm_operands const& o) {
   f.bias_rows = e.bias == along::rows;
   f.row_scale = e.row_scale ? o.row_scale : nullptr;
   f.col_scale = e.col_scale ? o.col_scale : nullptr;
+  f.row_scale_step = e.one_row_scale ? 0 : 1;
+  f.col_scale_step = e.one_col_scale ? 0 : 1;
   f.c_last = e.c_last;
   f.act = e.act;
   bool const interleaved = e.gate == gating::interleaved;
   f.gate_step = interleaved ? 2 : 1;
   f.up_offset = interleaved ? 1 : static_cast<int>(q.n / 2);
   return f;
+}
+
+/// Scales of an operand with this outer extent, for the main loop.
+operand_scales scales_of(std::optional<scale_desc> const& given, void const* data,
+                         std::int64_t outer, std::int64_t k) {
+  if (!given) return {};
+  scale_desc const s = canonical(*given, outer, k);
+  auto const log2 = [](std::int64_t n) {
+    return n == 0 ? 31 : std::countr_zero(static_cast<std::uint64_t>(n));
+  };
+  return {data,
+          s.stride_outer,
+          s.stride_k,
+          s.batch_stride,
+          log2(s.block_outer),
+          log2(s.packed_k),
+          s.block_k == 0 ? 1 : 0,
+          s.type == elem::ue8m0 ? 1 : 0};
 }
 
 /// The auxiliary output leaves by TMA where that can address it, in the boxes of D. With a gate and
@@ -169,6 +190,8 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
   int const a_left = p.m % a_share, b_left = p.n % b_share;
   p.a_edge = a_left == 0 || c.a_mn ? p.a : map_a(a_left);
   p.b_edge = b_left == 0 || c.b_mn ? p.b : map_b(b_left);
+  p.a_scales = scales_of(q.scale_a, o.scale_a, q.m, q.k);
+  p.b_scales = scales_of(q.scale_b, o.scale_b, q.n, q.k);
   p.tile_cols = s.tile_cols;
   p.by_pointers = placed ? 1 : 0;
   p.a_matrices = q.a.has_pointers() ? o.a_array : nullptr;

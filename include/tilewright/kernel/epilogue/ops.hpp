@@ -138,7 +138,8 @@ class epilogue_ops {
         for (int i = 0; i < regs; ++i)
           acc[first + i] *= v.scale[col + accumulator_map::col_of_register(i)];
       } else if (f.row_scale != nullptr) {
-        float const s[2] = {f.row_scale[row_of(p, at, 0)], f.row_scale[row_of(p, at, 1)]};
+        float const s[2] = {f.row_scale[row_of(p, at, 0) * f.row_scale_step],
+                            f.row_scale[row_of(p, at, 1) * f.row_scale_step]};
         TW_UNROLL
         for (int i = 0; i < regs; ++i) acc[first + i] *= s[accumulator_map::row_index(i)];
       }
@@ -231,7 +232,7 @@ class epilogue_ops {
     int col = at.col + (gated ? t >> 4 << 3 | (t & 7) : t);
     if (t >= vectors::cols || col >= p.n) return;
     if (gated) col = col * f.gate_step + (t >> 3 & 1) * f.up_offset;
-    if (f.col_scale != nullptr) scale_ = f.col_scale[col];
+    if (f.col_scale != nullptr) scale_ = f.col_scale[col * f.col_scale_step];
     if (f.bias != nullptr && !f.bias_rows) bias_ = load_as_float(f.bias, f.bias_type, col);
   }
 

@@ -85,9 +85,12 @@ struct sm80_epilogue {
     for (int turn = 0; turn < 2; ++turn) {
       if ((turn == 0) == f.col_scale_first) {
         if (f.col_scale != nullptr)
-          each(x, [&](int i, float y) { return y * f.col_scale[col_of(p, at, i)]; });
+          each(x, [&](int i, float y) {
+            return y * f.col_scale[col_of(p, at, i) * f.col_scale_step];
+          });
       } else if (f.row_scale != nullptr) {
-        each(x, [&](int i, float y) { return y * f.row_scale[row_of(p, at, i)]; });
+        each(x,
+             [&](int i, float y) { return y * f.row_scale[row_of(p, at, i) * f.row_scale_step]; });
       }
     }
     if (f.bias != nullptr)

@@ -21,8 +21,10 @@ struct fusion {
 ///                  every 128 elements of K (problem/precision.hpp)
 ///   promoted_64    every 64
 ///   f16            f16 operands: in f16
+///   scaled         8-bit floats: promoted_128, each sum times the scales of A and B of its K block
+///                  (problem/scale_place.hpp)
 struct sum_form {
-  static constexpr int plain = 0, promoted_128 = 1, promoted_64 = 2, f16 = 3;
+  static constexpr int plain = 0, promoted_128 = 1, promoted_64 = 2, f16 = 3, scaled = 4;
 };
 
 /// Configuration of kernel/sm90/gemm.hpp. tile_* in elements, cluster_* in CTAs. The majors are
@@ -51,9 +53,13 @@ struct gemm_config {
            : ab == elem::s8   ? elem::u8
                               : elem::s8;
   }
+  /// Do A and B have scales in the main loop?
+  TW_HD constexpr bool scaled() const { return sums == sum_form::scaled; }
   /// Elements of K between two promotions of the sums; 0: never.
   TW_HD constexpr int promote_k() const {
-    return sums == sum_form::promoted_128 ? 128 : sums == sum_form::promoted_64 ? 64 : 0;
+    return sums == sum_form::promoted_128 || scaled() ? 128
+           : sums == sum_form::promoted_64            ? 64
+                                                      : 0;
   }
   TW_HD constexpr bool integer_sums() const { return traits_of(ab).sums == accumulation::s32; }
 

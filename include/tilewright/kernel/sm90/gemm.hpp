@@ -11,6 +11,7 @@
 #include "tilewright/arch/limits.hpp"
 #include "tilewright/arch/select.hpp"
 #include "tilewright/kernel/epilogue/epilogue.hpp"
+#include "tilewright/kernel/sm90/block_scales.hpp"
 #include "tilewright/kernel/sm90/check_config.hpp"
 #include "tilewright/kernel/sm90/cluster_sum.hpp"
 #include "tilewright/kernel/sm90/config.hpp"
@@ -154,7 +155,8 @@ struct gemm_sm90 {
   }
 
   /// Kernels with few accumulators have registers for the tile's place during the main loop.
-  static constexpr bool place_first = C.fragments() * C.tile_n <= 128 && C.fused == fusion::none;
+  static constexpr bool place_first =
+      C.scaled() || (C.fragments() * C.tile_n <= 128 && C.fused == fusion::none);
 
   /// A warpgroup all of whose rows are below D multiplies nothing: the power that it saves is the
   /// other SMs' clock (docs/decisions/0025). In small tiles the test costs more than that.
@@ -210,7 +212,12 @@ struct gemm_sm90 {
       sums_of<C, C.tile_n> acc;  // (64, tile_n) each
       auto const k = scheduler::k_blocks_of(seg);
       int const blocks = warp_uniform(k.end - k.begin);
-      mainloop::run(p, s, slot, first_row, blocks, acc, next_turn{work, p.work, consumer});
+      next_turn const issued{work, p.work, consumer};
+      if constexpr (C.scaled())
+        mainloop::run_scaled(s, slot, first_row, blocks, scales_of(p, tile, first_row, k.begin),
+                             acc, issued);
+      else
+        mainloop::run(p, s, slot, first_row, blocks, acc, issued);
       if constexpr (scheduler::divides_k_in_cluster) {
         typename cluster_sum<C>::sum total;  // (64, part_n) each
         if (cluster_sum<C>::add(s.k, consumer, acc, total, sums, !work.at_end(p.work)))
@@ -220,6 +227,13 @@ struct gemm_sm90 {
       }
     }
     store::finish();
+  }
+
+  /// The scales of a warpgroup's rows of a tile, from a K block on.
+  TW_DEVICE static block_scales<C, C.tile_n> scales_of(params const& p, tile_place tile,
+                                                       int first_row, int k_block) {
+    constexpr int cols = C.gated() ? C.tile_n / 2 : C.tile_n;
+    return {p, tile.m * C.tile_m + first_row, tile.n * cols, tile.batch, warp_uniform(k_block)};
   }
 
   /// Reduces the parts of a split-K tile, and stores a warpgroup's fragments, whose first row in

@@ -7,6 +7,7 @@
 #include "tilewright/arch/select.hpp"
 #include "tilewright/atom/operand.hpp"
 #include "tilewright/base/unrolled.hpp"
+#include "tilewright/kernel/sm90/block_scales.hpp"
 #include "tilewright/kernel/sm90/loads.hpp"
 #include "tilewright/kernel/sm90/sums.hpp"
 #include "tilewright/pipeline/ring.hpp"
@@ -45,6 +46,26 @@ struct gemm_mainloop {
       add_narrow<C.tile_n>(p, s, slot, first_row, blocks, acc, issued);
     else
       add(s, slot, first_row, blocks, acc, issued);
+  }
+
+  /// The same with the scales of A and B: each K block is multiplied by them as it is added.
+  template <class Smem, class Issued>
+  TW_DEVICE static void run_scaled(Smem& s, ring<C.stages>& slot, int first_row, int blocks,
+                                   block_scales<C, C.tile_n> scales, accumulators<C.tile_n>& acc,
+                                   Issued const& issued) {
+    clear(acc);
+    accumulators<C.tile_n> part;
+    TW_NO_UNROLL
+    for (int k = 0; k < blocks; ++k, slot.next()) {
+      s.ab_landed[slot.stage].wait(slot.phase);
+      multiply<tile_k>(part, s.a[slot.stage], s.b[slot.stage], first_row, 0, false);
+      if (k + 1 == blocks) issued.notify();
+      scales.load();  // meanwhile
+      wait<0>(part);
+      release(s, slot.stage);
+      scales.add(acc, part);
+    }
+    if (blocks == 0) issued.notify();
   }
 
   /// Frees the stages of `blocks` K blocks as they land. One thread waits and signals all CTAs:

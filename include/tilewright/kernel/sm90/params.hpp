@@ -27,6 +27,7 @@ struct c_view {
 struct fused_params {
   void const* bias;
   float const *row_scale, *col_scale;
+  int row_scale_step, col_scale_step;  // 1, or 0: a single value
   /// x before the activation, with the type and order of D: for kernels with gemm_config::aux.
   tensor_map aux_map;
   void* aux;
@@ -68,6 +69,16 @@ struct epilogue_params {
   fused_params fused;
 };
 
+/// Scales of an operand in the main loop (problem/scale.hpp), in global memory.
+struct operand_scales {
+  void const* data;  // nullptr: all are 1
+  std::int64_t stride_outer, stride_k, batch_stride;
+  int outer_log2;   // 2^outer_log2 rows or columns share a scale; 31: all
+  int packed_log2;  // 2^packed_log2 blocks along K are adjacent
+  int one_k_block;  // 1: all of K shares a scale
+  int ue8m0;        // 1: bytes of ue8m0, else float32
+};
+
 /// Global memory in which the parts of a split-K tile are reduced (kernel/sm90/fixup.hpp).
 struct fixup_params {
   float* partials;
@@ -91,6 +102,7 @@ struct gemm_params {
   tensor_map a_edge, b_edge;  // K-major: with boxes of what the last CTA's share has of the matrix
   epilogue_params epilogue;
   fixup_params fixup;
+  operand_scales a_scales, b_scales;  // for kernels with gemm_config::scaled()
 };
 
 }  // namespace tw

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// scale_place.hpp  Where the scales of a GEMM are multiplied: in the epilogue, or in the main loop.
+//
+//   epilogue   One float32 scale, or one for each row of A and each column of B: they multiply the
+//              finished sums, as the epilogue's row and column scales do, for every operand type.
+//   main loop  All others, of 8-bit floats: the sum of each 128 elements of K is multiplied by
+//              scale_a(m) scale_b(n) when it is added to the float32 sum. Their factor is rounded
+//              to float32 first, so
+//
+//                 D's sum = sum over K blocks of float32(sa sb) (sum over the block of a b)
+//
+//              Such sums are always promoted every 128 elements of K.
+//
+// A problem whose epilogue has a row (column) scale as well has the scales of A (B) in its main
+// loop.
+#pragma once
+
+#include "tilewright/problem/gemm.hpp"
+
+namespace tw {
+
+/// K blocks of scales in the main loop.
+inline constexpr int scale_block_k = 128;
+
+/// Is it a float32 scale for everything, or a vector of them, the same for the whole batch?
+constexpr bool fits_epilogue(scale_desc const& given, std::int64_t outer, std::int64_t k) {
+  scale_desc const s = canonical(given, outer, k);
+  return s.type == elem::f32 && s.block_k == 0 && s.batch_stride == 0 &&
+         (s.block_outer == 0 || (s.block_outer == 1 && s.stride_outer == 1));
+}
+
+/// Are the scales of A and B multiplied in the main loop?
+constexpr bool scales_in_main_loop(gemm_problem const& p) {
+  if (p.k == 0) return false;  // A B takes no part
+  bool const a = p.scale_a && (p.epilogue.row_scale || !fits_epilogue(*p.scale_a, p.m, p.k));
+  bool const b = p.scale_b && (p.epilogue.col_scale || !fits_epilogue(*p.scale_b, p.n, p.k));
+  return a || b;
+}
+
+/// The same problem with its scales in the epilogue where they fit there.
+constexpr gemm_problem with_epilogue_scales(gemm_problem p) {
+  if (scales_in_main_loop(p)) return p;
+  if (p.k == 0) p.scale_a.reset(), p.scale_b.reset();
+  if (p.scale_a) {
+    p.epilogue.row_scale = true;
+    p.epilogue.one_row_scale = canonical(*p.scale_a, p.m, p.k).block_outer == 0;
+    p.scale_a.reset();
+  }
+  if (p.scale_b) {
+    p.epilogue.col_scale = true;
+    p.epilogue.one_col_scale = canonical(*p.scale_b, p.n, p.k).block_outer == 0;
+    p.scale_b.reset();
+  }
+  return p;
+}
+
+/// The operands of with_epilogue_scales(p).
+inline gemm_operands with_epilogue_scales(gemm_problem const& p, gemm_operands o) {
+  if (scales_in_main_loop(p) || p.k == 0) return o;
+  if (p.scale_a) o.row_scale = static_cast<float const*>(o.scale_a);
+  if (p.scale_b) o.col_scale = static_cast<float const*>(o.scale_b);
+  return o;
+}
+
+}  // namespace tw

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// scaled_emu_test.cpp  GEMMs with scales of A and B in the emulator, with its checks of hazards,
+//                      against float64: every scaling on either side, in every convention.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+#include <set>
+
+#include "tests/kernel/built_kernels.hpp"
+#include "tests/kernel/emu_workspace.hpp"
+#include "tests/kernel/scaled_cases.hpp"
+#include "tilewright/problem/fused_bound.hpp"
+#include "tilewright/problem/reference.hpp"
+
+namespace tw::test {
+namespace {
+
+emu_options options_of(std::mt19937_64& rng, int i) {
+  emu_options o;
+  o.policy = static_cast<async_policy>(i % 3);
+  o.seed = rng();
+  o.random_warps = i % 2 != 0;
+  o.sms = 2 + 2 * (i % 4);
+  return o;
+}
+
+/// Any plan of the build.
+void run_any(scaled_product& p, emu_options const& o, emu_workspace& space, std::mt19937_64& rng,
+             std::set<std::string>& kernels) {
+  gemm_operands operands = p.operands();
+  space.give(operands);
+  std::vector<gemm_plan> const plans = built_plans(p.problem, operands, o.sms);
+  ASSERT_FALSE(plans.empty()) << p.text();
+  gemm_plan const& plan = plans[rng() % plans.size()];
+  kernels.insert(plan.kernel);
+  gemm_emulated(plan, operands, o);
+  expect_right(p);
+  space.expect_zero();
+  if (testing::Test::HasFailure())
+    ADD_FAILURE() << "emulator seed " << o.seed << ", " << plan.kernel << ", " << plan.why;
+}
+
+TEST(ScaledEmu, BlocksOnEitherSideKeepTheBound) {
+  std::mt19937_64 rng(20261126);
+  emu_workspace space;
+  std::set<std::string> kernels;
+  for (int i = 0; i < 40 && !HasFailure(); ++i) {
+    scaled_product p = random_scaled(rng, {elem::e4m3, elem::e4m3, elem::bf16, true}, finite_scale);
+    run_any(p, options_of(rng, i), space, rng, kernels);
+  }
+  EXPECT_GE(kernels.size(), 2U);  // and one for small M
+}
+
+TEST(ScaledEmu, TensorsAndRowsKeepTheBoundInTheEpilogue) {
+  std::mt19937_64 rng(20261127);
+  emu_workspace space;
+  std::set<std::string> kernels;
+  random_request const requests[] = {{elem::e4m3, elem::e4m3, elem::bf16, false},
+                                     {elem::bf16, elem::bf16, elem::bf16, false},
+                                     {elem::s8, elem::s8, elem::bf16, false}};
+  for (int i = 0; i < 18 && !HasFailure(); ++i) {
+    scaled_product p = random_scaled(rng, requests[i % 3], finite_scale);
+    EXPECT_FALSE(scales_in_main_loop(p.problem));
+    run_any(p, options_of(rng, i), space, rng, kernels);
+  }
+}
+
+TEST(ScaledEmu, ScalesOfNanAndZeroReachTheirBlocksAlone) {
+  std::mt19937_64 rng(20261128);
+  emu_workspace space;
+  std::set<std::string> kernels;
+  auto const special = [](std::mt19937_64& g) {
+    return g() % 40 == 0 ? NAN : g() % 3 == 0 ? 0.0F : finite_scale(g);
+  };
+  for (int i = 0; i < 12 && !HasFailure(); ++i) {
+    scaled_product p = random_scaled(rng, {elem::e4m3, elem::e4m3, elem::bf16, true}, special);
+    run_any(p, options_of(rng, i), space, rng, kernels);
+  }
+}
+
+/// With an epilogue: scales of blocks, then scales of rows and columns, bias and activation.
+TEST(ScaledEmu, FusedEpiloguesFollow) {
+  std::mt19937_64 rng(20261129);
+  emu_workspace space;
+  for (int i = 0; i < 8 && !HasFailure(); ++i) {
+    scaled_product p = random_scaled(rng, {elem::e4m3, elem::e4m3, elem::bf16, true}, finite_scale);
+    bool const gated = i % 2 == 1;
+    if (gated && (p.problem.n % 16 != 0 || p.d.desc.ord != order::row_major)) {
+      --i;
+      continue;
+    }
+    gemm_problem& q = p.problem;
+    std::vector<float> vectors(static_cast<std::size_t>(q.m + 2 * q.n));
+    for (float& x : vectors) x = finite_scale(rng);
+    gemm_operands o = p.operands();
+    o.row_scale = vectors.data(), o.col_scale = o.row_scale + q.m, o.bias = o.col_scale + q.n;
+    q.epilogue.row_scale = rng() % 2 == 0, q.epilogue.col_scale = rng() % 2 == 0;
+    q.epilogue.bias = along::cols;
+    q.epilogue.act = activation::relu;
+    if (gated) q.epilogue.gate = rng() % 2 == 0 ? gating::split : gating::interleaved;
+    space.give(o);
+    emu_options const e = options_of(rng, i);
+    std::vector<gemm_plan> const plans = built_plans(q, o, e.sms);
+    ASSERT_FALSE(plans.empty()) << p.text();
+    gemm_emulated(plans[rng() % plans.size()], o, e);
+    fused_terms const terms = make_fused_terms(q);
+    for (std::int64_t r = 0; r < q.m; r += 1 + q.m / 12)  // the reference takes its time
+      for (std::int64_t c = 0; c < result_cols(q.epilogue, q.n); ++c) {
+        exact_fused const x = reference_fused(q, o, r, c);
+        double const got = p.d.load(r, c, 0);
+        ASSERT_EQ(judge(got, expect_fused(x, terms), terms.out), verdict::right)
+            << p.text() << " D(" << r << "," << c << ") = " << got << ", want "
+            << expect_fused(x, terms).value;
+      }
+  }
+}
+
+TEST(ScaledEmu, RefusalsNameWhatIsMissing) {
+  std::mt19937_64 rng(1);
+  scaled_product const p =
+      random_scaled(rng, {elem::e4m3, elem::e4m3, elem::bf16, true}, finite_scale);
+  auto const code = [&](auto change) {
+    gemm_problem q = p.problem;
+    change(q);
+    auto const why = accept(q);
+    return why ? why->code : "";
+  };
+  EXPECT_EQ(code([](gemm_problem&) {}), "");
+  EXPECT_EQ(code([](gemm_problem& q) { q.scale_a->type = elem::f16; }), "TW0453");
+  EXPECT_EQ(code([](gemm_problem& q) { q.scale_a->block_k = 32; }), "TW0453");
+  EXPECT_EQ(code([](gemm_problem& q) { q.scale_a->stride_k = -1; }), "TW0453");
+  EXPECT_EQ(code([](gemm_problem& q) { q.scale_a->packed_k = 3; }), "TW0453");
+  EXPECT_EQ(code([](gemm_problem& q) {
+              q.k = 512, q.a.pitch_elems = q.b.pitch_elems = 512;
+              q.a.type = q.b.type = elem::bf16;
+              q.scale_a = make_scale({false, q.m, q.k}, scaling::block_1x128);
+            }),
+            "TW0454");
+  gemm_operands o;
+  o.a = o.b = o.d = reinterpret_cast<void*>(std::uintptr_t{0x100000});
+  try {
+    gemm_emulated(p.problem, o);
+    ADD_FAILURE() << "no address of the scales";
+  } catch (rejected const& r) {
+    EXPECT_EQ(r.why().code, "TW0408");
+  }
+}
+
+}  // namespace
+}  // namespace tw::test
