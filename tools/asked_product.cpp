@@ -21,6 +21,14 @@ matrix_desc placed(elem type, order ord, std::int64_t rows, std::int64_t cols, s
   return m;
 }
 
+/// Float32 scales of an operand, in torch's order where the choice names no library.
+std::optional<scale_desc> scales_of(std::optional<scale_choice> const& choice,
+                                    scaled_operand const& x) {
+  if (!choice) return std::nullopt;
+  return make_scale(x, choice->kind.value_or(scaling::tensor),
+                    choice->library.value_or(scale_library::torch));
+}
+
 }  // namespace
 
 gemm_problem problem_of(asked_product const& a) {
@@ -34,6 +42,8 @@ gemm_problem problem_of(asked_product const& a) {
   p.a = placed(a.ab, a_order, a.m, a.k, a.lda, a.batch);
   p.b = placed(a.b.value_or(a.ab), b_order, a.k, a.n, a.ldb, a.batch);
   p.precision = a.precision;
+  p.scale_a = scales_of(a.scale_a, {false, a.m, a.k, a.batch});
+  p.scale_b = scales_of(a.scale_b, {true, a.n, a.k, a.batch});
   p.epilogue = a.epilogue.epilogue;
   p.d = placed(a.d, a.d_order, a.m, result_cols(p.epilogue, a.n), a.ldd, a.batch);
   if (is_fused(p.epilogue) || a.epilogue.residual) {

@@ -93,7 +93,8 @@ void check_apart(std::vector<output> const& outputs, gemm_request const& r) {
                fmt::format("the file that {} goes to", outputs[before].content), "a separate file",
                "each result replaces its whole file");
     epilogue_request const& e = r.epilogue;
-    for (std::string const& operand : {r.a, r.b, r.c, e.bias, e.row_scale, e.col_scale, e.residual})
+    for (std::string const& operand :
+         {r.a, r.b, r.c, r.scale_a, r.scale_b, e.bias, e.row_scale, e.col_scale, e.residual})
       if (!operand.empty() && operand != "-" && same_file(parse_address(operand).path, out.path))
         refuse("TW0612", fmt::format("output {} of {}", out.text, out.option),
                "the file of an operand", "a separate file");
@@ -229,6 +230,24 @@ void add_gemm_command(CLI::App& app, int& status) {
           "tf32); e4m3 and e5m2 saturate")
       ->transform(elem_word(result_words()));
   add_precision_options(*verb, r->precision);
+  auto const add_scale = [&](char const* option, char const* text, std::string& file,
+                             char const* as, scale_choice& choice) {
+    CLI::Option* const scale = verb->add_option(option, file, text);
+    verb->add_option_function<std::string>(
+            as,
+            [&choice, as](std::string const& word) {
+              auto const named = parse_scale_choice(word);
+              if (!named)
+                throw CLI::ValidationError(as, word + " is none of " + scale_choice_words());
+              choice = *named;
+            },
+            "its convention where it has several readings: " + scale_choice_words())
+        ->needs(scale);
+  };
+  add_scale("--scale-a", "tensor of scales that A is multiplied by (docs/scales.md)", r->scale_a,
+            "--scale-a-as", r->scale_a_as);
+  add_scale("--scale-b", "tensor of scales that B is multiplied by", r->scale_b, "--scale-b-as",
+            r->scale_b_as);
   verb->add_option_function<std::string>(
           "--device", [r](std::string const& text) { r->device = device_of(text); },
           "auto (default): the GPU if a Hopper is present, else the emulator")

@@ -8,6 +8,7 @@
 
 #include "tilewright/problem/accept.hpp"
 #include "tools/io/refuse.hpp"
+#include "tools/scale_file.hpp"
 
 namespace tw {
 namespace {
@@ -87,9 +88,17 @@ gemm_problem pose(gemm_request const& r, matrix_view const& a, matrix_view const
   p.alpha = r.alpha;
   p.beta = r.beta.value_or(c != nullptr ? 1.0F : 0.0F);
   if (c != nullptr && p.beta != 0.0F) p.c = c->desc();  // C times zero takes no part
-  bool const empty = p.m == 0 || p.n == 0 || p.batch == 0;
-  if (auto const why = accept(p); why && !empty) throw rejected(*why);
   return p;
+}
+
+/// The scales in a file, if there is one, as the operand has them.
+std::optional<scale_desc> open_scales(std::optional<matrix_file>& file, std::string const& address,
+                                      scale_choice const& choice, scaled_operand const& x) {
+  if (address.empty()) return std::nullopt;
+  file.emplace(parse_address(address), scale_shapes);
+  auto const found = recognise_scale(scale_tensor_of(file->view()), x, choice);
+  if (auto const* why = std::get_if<rejection>(&found)) throw rejected(*why);
+  return std::get<scale_desc>(found);
 }
 
 /// A as (M, K) and B as (K, N): a vector is a row as A and a column as B, as in NumPy.
@@ -115,6 +124,12 @@ gemm_files::gemm_files(gemm_request const& r)
   check_inner(r, a(), b());
   epilogue_.emplace(r.epilogue, a().rows, b().cols);
   problem_ = pose(r, a(), b(), c(), epilogue_->epilogue());
+  gemm_problem& p = problem_;
+  if (a_.cols != 0 && !nothing_to_compute()) {  // else there is nothing to scale
+    p.scale_a = open_scales(scale_a_file_, r.scale_a, r.scale_a_as, {false, p.m, p.k, p.batch});
+    p.scale_b = open_scales(scale_b_file_, r.scale_b, r.scale_b_as, {true, p.n, p.k, p.batch});
+  }
+  if (auto const why = accept(problem_); why && !nothing_to_compute()) throw rejected(*why);
   operand_a_ = a_, operand_b_ = b_;
   if (a_.cols != 0 || nothing_to_compute()) return;
   std::int64_t const k = problem_.k, lines = std::max(problem_.m, problem_.n);
@@ -159,6 +174,9 @@ gemm_data::gemm_data(gemm_files const& f)
       d_(f.d_shape()),
       aux_(f.aux_shape()) {
   if (f.problem().c) c_.emplace(*f.c(), f.problem().c->type);
+  // In the type of the file: only the address may need a copy; float64 is rounded.
+  if (f.scale_a() != nullptr) scale_a_.emplace(*f.scale_a(), f.scale_a()->type);
+  if (f.scale_b() != nullptr) scale_b_.emplace(*f.scale_b(), f.scale_b()->type);
   d_buffer_ = host_buffer(d_.size());
   d_.data = d_buffer_.data();
   if (!f.problem().aux) return;
@@ -171,6 +189,8 @@ gemm_operands gemm_data::operands() const {
   gemm_operands o =
       epilogue_.with({a_.view().data, b_.view().data, c_ ? c_->view().data : nullptr, d});
   o.aux = const_cast<std::byte*>(aux_.data);
+  if (scale_a_) o.scale_a = scale_a_->view().data;
+  if (scale_b_) o.scale_b = scale_b_->view().data;
   return o;
 }
 

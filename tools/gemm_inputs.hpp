@@ -44,6 +44,10 @@ class gemm_files {
 
   epilogue_files const& epilogue() const { return *epilogue_; }
 
+  /// The tensors of scales; nullptr: none.
+  matrix_view const* scale_a() const { return scale_a_file_ ? &scale_a_file_->view() : nullptr; }
+  matrix_view const* scale_b() const { return scale_b_file_ ? &scale_b_file_->view() : nullptr; }
+
   /// D without its data, and the auxiliary output.
   matrix_view d_shape() const;
   matrix_view aux_shape() const;
@@ -59,6 +63,7 @@ class gemm_files {
   bool as_stack_;
   std::optional<matrix_file> c_file_;
   std::optional<matrix_view> c_;
+  std::optional<matrix_file> scale_a_file_, scale_b_file_;
   std::optional<epilogue_files> epilogue_;
   host_buffer zeros_;
   matrix_view operand_a_, operand_b_;
@@ -75,6 +80,8 @@ class gemm_data {
   operand const& b() const { return b_; }
   std::optional<operand> const& c() const { return c_; }
   epilogue_data const& epilogue() const { return epilogue_; }
+  std::optional<operand> const& scale_a() const { return scale_a_; }
+  std::optional<operand> const& scale_b() const { return scale_b_; }
   matrix_view const& d() const { return d_; }
   std::byte* d_data() { return d_buffer_.data(); }
   matrix_view const& aux() const { return aux_; }
@@ -82,7 +89,7 @@ class gemm_data {
 
  private:
   operand a_, b_;
-  std::optional<operand> c_;
+  std::optional<operand> c_, scale_a_, scale_b_;
   epilogue_data epilogue_;
   host_buffer d_buffer_, aux_buffer_;  // no bytes where there is no auxiliary output
   matrix_view d_, aux_;

@@ -121,6 +121,10 @@ std::string text_report(gemm_request const& r, gemm_files const& f, gemm_run con
                       p.batch > 1 ? fmt::format(", batch {}", p.batch) : "");
   text += fmt::format("A        {}\n", matrix_text(f.a(), p.a.type, r.transpose_a));
   text += fmt::format("B        {}\n", matrix_text(f.b(), p.b.type, r.transpose_b));
+  if (p.scale_a)
+    text += fmt::format("scale A  {}\n", scale_text(*p.scale_a, {false, p.m, p.k, p.batch}));
+  if (p.scale_b)
+    text += fmt::format("scale B  {}\n", scale_text(*p.scale_b, {true, p.n, p.k, p.batch}));
   if (p.c) text += fmt::format("C        {}\n", matrix_text(*f.c(), p.c->type));
   text += fmt::format("D        {} -> {}\n", matrix_text(f.d_shape(), p.d.type), r.d);
   if (p.aux)
@@ -146,6 +150,13 @@ json json_report(gemm_request const& r, gemm_files const& f, gemm_run const& run
   out["b"] = matrix_json(r.b, f.b(), p.b.type);
   out["a"]["transposed"] = r.transpose_a;
   out["b"]["transposed"] = r.transpose_b;
+  auto const scale_json = [&](std::string const& file, std::optional<scale_desc> const& s,
+                              scaled_operand const& x) {
+    if (!s) return json(nullptr);
+    return json{{"file", file}, {"dtype", name(s->type)}, {"convention", scale_text(*s, x)}};
+  };
+  out["scale_a"] = scale_json(r.scale_a, p.scale_a, {false, p.m, p.k, p.batch});
+  out["scale_b"] = scale_json(r.scale_b, p.scale_b, {true, p.n, p.k, p.batch});
   std::string const& added = r.epilogue.residual.empty() ? r.c : r.epilogue.residual;
   out["c"] = p.c ? matrix_json(added, *f.c(), p.c->type) : json(nullptr);
   out["epilogue"] = is_fused(p.epilogue) ? json(text_of(p.epilogue)) : json(nullptr);

@@ -33,21 +33,24 @@ void require_device_memory(gemm_files const& f, gemm_data const& data) {
   }
 }
 
+/// The values of an operand on the GPU, in the order of memory: one line without padding.
+void* upload_line(std::optional<device_matrix>& to, std::optional<operand> const& host) {
+  if (!host) return nullptr;
+  matrix_view line = host->view();
+  line.cols *= line.rows * line.matrices, line.rows = line.matrices = 1;
+  line.ord = order::row_major;
+  to.emplace(line);
+  to->upload();
+  return to->data();
+}
+
 /// The vectors of an epilogue on the GPU.
 class device_epilogue {
  public:
   device_epilogue(epilogue_data const& from, gemm_operands& o) {
-    auto const upload = [](std::optional<device_matrix>& to, std::optional<operand> const& host) {
-      if (!host) return static_cast<void*>(nullptr);
-      matrix_view line = host->view();  // a column of values is a row of them
-      line.cols *= line.rows, line.rows = 1, line.ord = order::row_major;
-      to.emplace(line);
-      to->upload();
-      return to->data();
-    };
-    o.bias = upload(bias_, from.bias);
-    o.row_scale = static_cast<float const*>(upload(row_scale_, from.row_scale));
-    o.col_scale = static_cast<float const*>(upload(col_scale_, from.col_scale));
+    o.bias = upload_line(bias_, from.bias);
+    o.row_scale = static_cast<float const*>(upload_line(row_scale_, from.row_scale));
+    o.col_scale = static_cast<float const*>(upload_line(col_scale_, from.col_scale));
   }
 
  private:
@@ -85,6 +88,9 @@ gemm_run run_on_gpu(gemm_files const& files, gemm_data& data, std::string const&
   gemm_operands o{a.data(), b.data(),         c ? c->data() : nullptr,
                   d.data(), workspace.data(), device_workspace::size_bytes};
   device_epilogue const vectors(data.epilogue(), o);
+  std::optional<device_matrix> scale_a, scale_b;
+  o.scale_a = upload_line(scale_a, data.scale_a());
+  o.scale_b = upload_line(scale_b, data.scale_b());
   std::optional<device_matrix> aux;
   if (p.aux) {
     aux.emplace(data.aux());

@@ -109,6 +109,22 @@ void add_plan_command(CLI::App& app, int& status) {
                    "f32 of tf32)")
       ->transform(elem_word(result_words()));
   add_precision_options(*verb, r->product.precision);
+  auto const add_scale = [&](char const* option, char const* text,
+                             std::optional<scale_choice>& choice) {
+    verb->add_option_function<std::string>(
+        option,
+        [&choice, option](std::string const& word) {
+          choice = parse_scale_choice(word);
+          if (!choice || !choice->kind)
+            throw CLI::ValidationError(option, word +
+                                                   ": need tensor, row, 1x128 or 128x128, "
+                                                   "after a library and a colon or alone");
+        },
+        text);
+  };
+  add_scale("--scale-a", "scaling of A: tensor, row, 1x128 or 128x128, also torch:1x128 and so on",
+            r->product.scale_a);
+  add_scale("--scale-b", "scaling of B", r->product.scale_b);
   verb->add_option("--layout", r->product.layout,
                    "A is T = (m, k) or N = (k, m) in memory, B is N = (n, k) or T = (k, n)")
       ->transform(one_of({"TN", "TT", "NT", "NN"}))

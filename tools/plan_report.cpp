@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "tilewright/problem/scale_convention.hpp"
+#include "tilewright/problem/scale_place.hpp"
 #include "tools/ceilings.hpp"
 
 namespace tw {
@@ -154,6 +156,10 @@ json rates_json(plan_answer const& a, double us) {
           {"of_dram_ceiling", r.of_dram}};
 }
 
+json scale_json(std::optional<scale_desc> const& s, scaled_operand const& x) {
+  return s ? json(scale_text(*s, x)) : json(nullptr);
+}
+
 json one_json(plan_answer const& a, gemm_plan const& p) {
   json j{{"kernel", p.kernel},
          {"built", p.built},
@@ -205,6 +211,13 @@ std::string plan_text(plan_answer const& a, int top) {
       product_text(a), p.m, p.n, p.k, p.batch, name(p.a.type), name(p.d.type),
       p.d.ord == order::row_major ? "" : " column-major", a.layout, a.dev.sm_count,
       a.workspace_bytes);
+  if (p.scale_a)
+    text += fmt::format("scale A    {}\n", scale_text(*p.scale_a, {false, p.m, p.k, p.batch}));
+  if (p.scale_b)
+    text += fmt::format("scale B    {}\n", scale_text(*p.scale_b, {true, p.n, p.k, p.batch}));
+  if (p.scale_a || p.scale_b)
+    text += fmt::format("scales     multiplied in the {}\n",
+                        scales_in_main_loop(p) ? "main loop, every 128 elements of K" : "epilogue");
   text += fmt::format("device     {}\n", label(a.dev));
   text += fmt::format("chosen     {} on {}, of {} plan{}\n", chosen.kernel,
                       chosen.family->schedule_text(chosen), a.plans.size(),
@@ -266,6 +279,8 @@ json plan_json(plan_answer const& a, int top) {
          {"sums", sums_json(a)},
          {"d_order", p.d.ord == order::row_major ? "row" : "col"},
          {"c", p.c.has_value()},
+         {"scale_a", scale_json(p.scale_a, {false, p.m, p.k, p.batch})},
+         {"scale_b", scale_json(p.scale_b, {true, p.n, p.k, p.batch})},
          {"layout", a.layout},
          {"epilogue", a.epilogue},
          {"device", a.dev.id},

@@ -118,7 +118,7 @@ struct table {
     add(square, torch, torch_sq, 1, {ob, k4}, {k4, 1});
     add(square, cublaslt, lt_sq, 0, {k4, ob}, {1, k4});
     add(square, deepgemm, "DeepGEMM", 1, {ob, kb}, {kb, 1});
-    add(square, deepgemm, "DeepGEMM, N contiguous", 1, {ob, kb}, {1, ob});
+    add(square, deepgemm, "DeepGEMM MN-major", 1, {ob, kb}, {1, ob});
     add(square, flashinfer_mn, "FlashInfer MN", 0, {kb, ob}, {ob, 1});
     add(square, flashinfer_k, "FlashInfer K", 1, {ob, kb}, {kb, 1});
   }

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// gemm_scale_test.cpp  `tilewright gemm --scale-a --scale-b` with what `tilewright quantize`
+// writes:
+//                      D is near the GEMM of the wide matrices, reports name the conventions.
+#include <cmath>
+
+#include "tests/tools/command.hpp"
+#include "tools/io/matrix_file.hpp"
+#include "tools/io/npy.hpp"
+
+namespace {
+
+using namespace tw;
+using namespace tw_test;
+
+class gemm_scale : public testing::Test {
+ protected:
+  static constexpr std::int64_t m = 40, n = 136, k = 300;
+  scratch const folder;
+  std::vector<float> const a = small_values(m, k, 1), b = small_values(n, k, 2);
+  std::string const a8 = folder / "a8.npy", b8 = folder / "b8.npy", d = folder / "d.npy";
+  std::string const a_scale = folder / "a8.scale.npy", b_scale = folder / "b8.scale.npy";
+
+  void SetUp() override {
+    write_file(folder / "a.npy",
+               npy_header(elem::bf16, m, k) + encode(a, m, k, elem::bf16, order::row_major));
+    write_file(folder / "b.npy",
+               npy_header(elem::bf16, n, k) + encode(b, n, k, elem::bf16, order::row_major));
+  }
+  void quantize(char const* name, std::vector<std::string> options) {
+    options.insert(options.begin(), {"quantize", folder / (std::string(name) + ".npy"),
+                                     folder / (std::string(name) + "8.npy")});
+    command_result const r = run_command(options);
+    ASSERT_EQ(r.status, 0) << r.err;
+  }
+  command_result gemm(std::vector<std::string> options) {
+    options.insert(options.begin(), {"gemm", a8, b8, "--transpose-b", "-o", d, "--device", "emu",
+                                     "--scale-a", a_scale, "--scale-b", b_scale});
+    return run_command(options);
+  }
+  /// Values have an error of 2^-4 (e4m3) or less each.
+  void expect_near() {
+    matrix_file const file(parse_address(d));
+    for (std::int64_t i = 0; i < m; ++i)
+      for (std::int64_t j = 0; j < n; ++j) {
+        double s = 0, t = 0;
+        for (std::int64_t l = 0; l < k; ++l) {
+          double const x = double{a[static_cast<std::size_t>(i * k + l)]} *
+                           b[static_cast<std::size_t>(j * k + l)];
+          s += x, t += std::fabs(x);
+        }
+        ASSERT_NEAR(element(file.view(), i, j), s, 0.07 * t) << i << ", " << j;
+      }
+  }
+};
+
+TEST_F(gemm_scale, blocks_on_both_sides_pass_the_check) {
+  struct pair {
+    std::vector<std::string> a, b;
+    char const *a_name, *b_name;
+  };
+  for (pair const& p : {pair{{"--scaling", "1x128"},
+                             {"--scaling", "128x128"},
+                             "1x128 f32 (torch BlockWise1x128",
+                             "128x128 f32 (torch BlockWise128x128"},
+                        pair{{"--scaling", "128x128"},
+                             {"--scaling", "128x128", "--scale-as", "deepgemm"},
+                             "128x128 f32 (torch BlockWise128x128",
+                             "128x128 f32 (DeepGEMM"},
+                        pair{{"--scaling", "1x128", "--scale-as", "deepgemm", "--scale-type",
+                              "ue8m0x4", "--power-of-two"},
+                             {"--scaling", "1x128", "--scale-as", "flashinfer-k"},
+                             "1x128 ue8m0 (DeepGEMM, four UE8M0 in an int32)",
+                             "1x128 f32 (FlashInfer K)"}}) {
+    std::vector<std::string> of_a = p.a, of_b = p.b;
+    for (auto* x : {&of_a, &of_b}) x->insert(x->end(), {"--to", "e4m3"});
+    quantize("a", of_a);
+    quantize("b", of_b);
+    command_result const r = gemm({"--check"});
+    ASSERT_EQ(r.status, 0) << r.err << r.out;
+    EXPECT_NE(r.out.find(std::string("scale A  ") + p.a_name), std::string::npos) << r.out;
+    EXPECT_NE(r.out.find(std::string("scale B  ") + p.b_name), std::string::npos) << r.out;
+    EXPECT_NE(r.out.find("_scaled"), std::string::npos) << r.out;  // the kernel
+    expect_near();
+  }
+}
+
+TEST_F(gemm_scale, tensors_and_rows_are_scales_of_the_epilogue) {
+  for (char const* type : {"e4m3", "s8"}) {
+    quantize("a", {"--to", type, "--scaling", "row"});
+    quantize("b", {"--to", type, "--scaling", "tensor"});
+    command_result const r = gemm({"--check", "--json", "--out-dtype", "bf16"});
+    ASSERT_EQ(r.status, 0) << r.err << r.out;
+    EXPECT_EQ(r.json()["scale_a"]["convention"], "row f32 (torch RowWise, cuBLASLt OUTER_VEC_32F)");
+    EXPECT_EQ(r.json()["scale_b"]["convention"],
+              "tensor f32 (torch TensorWise, cuBLASLt SCALAR_32F)");
+    expect_near();
+  }
+}
+
+TEST_F(gemm_scale, plans_name_scales_and_their_place) {
+  auto const plan = [](char const* of_a, char const* of_b) {
+    return run_command({"plan", "512", "512", "1152", "--dtype", "e4m3", "--scale-a", of_a,
+                        "--scale-b", of_b})
+        .out;
+  };
+  std::string const blocks = plan("1x128", "deepgemm:128x128"), rows = plan("row", "tensor");
+  EXPECT_NE(blocks.find("scale A    1x128 f32 (torch BlockWise1x128"), std::string::npos) << blocks;
+  EXPECT_NE(blocks.find("scale B    128x128 f32 (DeepGEMM"), std::string::npos) << blocks;
+  EXPECT_NE(blocks.find("multiplied in the main loop"), std::string::npos) << blocks;
+  EXPECT_NE(rows.find("multiplied in the epilogue"), std::string::npos) << rows;
+}
+
+TEST_F(gemm_scale, refuses_scales_that_fit_none) {
+  quantize("a", {"--to", "e4m3", "--scaling", "1x128"});
+  quantize("b", {"--to", "e4m3", "--scaling", "128x128"});
+  command_result r = run_command({"gemm", a8, b8, "--transpose-b", "-o", d, "--scale-a", b_scale});
+  EXPECT_EQ(r.status, 2);
+  EXPECT_EQ(r.err.rfind("tilewright: TW0450: scale of A", 0), 0U) << r.err;
+  r = gemm({"--scale-a-as", "mx"});
+  EXPECT_EQ(r.status, 2);
+  EXPECT_NE(r.err.find("mx is none of tensor, row, 1x128"), std::string::npos) << r.err;
+  r = gemm({"--scale-b-as", "deepgemm"});
+  EXPECT_EQ(r.err.rfind("tilewright: TW0450: scale of B", 0), 0U) << r.err;
+  r = gemm({"--dtype", "bf16"});
+  EXPECT_EQ(r.err.rfind("tilewright: TW0454", 0), 0U) << r.err;
+}
+
+}  // namespace
