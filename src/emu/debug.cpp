@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "emu/machine.hpp"
+#include "emu/trace/log.hpp"
 #include "emu/words.hpp"
 #include "tilewright/arch/emu/debug.hpp"
 
@@ -17,7 +18,9 @@ std::uint64_t clock_reading(site where) {
   machine& m = machine::current();
   m.sched.progressed();  // who waits for a time gets there
   m.sched.yield(where);
-  return cycles_per_reading * ++readings;
+  std::uint64_t const reading = cycles_per_reading * ++readings;
+  if (m.log_) m.log_->clock(*m.sched.running(), reading);
+  return reading;
 }
 
 void trap(site where) {

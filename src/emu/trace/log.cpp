@@ -40,6 +40,7 @@ void trace_log::begin(grid const& g, options const& o) {
   }
   barriers.clear();
   copies.clear();
+  readings.clear();
   ids_.clear();
 }
 
@@ -203,6 +204,11 @@ void trace_log::smem_access(thread const& t, act what, std::uint32_t offset) {
     return;
   }
   add(t, {what, 1, 0, static_cast<std::int32_t>(offset)});
+}
+
+void trace_log::clock(thread const& t, std::uint64_t reading) {
+  if (add(t, {act::clock, 1, 0, static_cast<std::int32_t>(readings.size())}))
+    readings.push_back(reading);
 }
 
 }  // namespace tw::emu

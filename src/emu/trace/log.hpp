@@ -31,6 +31,7 @@ enum class act : std::uint8_t {
   matrix_store,     // value: offset in shared memory of the first of `count` in a row
   matrix_load,
   plain,  // value: offset of the first of `count` plain accesses in a row
+  clock,  // value: index of what sm_clock returned
 };
 
 struct trace_event {
@@ -99,6 +100,7 @@ struct trace_log {
   void issued(warpgroup_state const& w, std::uint32_t group, std::size_t first, std::size_t last);
   void group_wait(thread const& t, std::uint32_t groups);
   void smem_access(thread const& t, act what, std::uint32_t offset);
+  void clock(thread const& t, std::uint64_t reading);
 
   // The recording.
   grid shape;
@@ -115,6 +117,7 @@ struct trace_log {
   std::vector<barrier_log> barriers;
   std::vector<copy_log> copies;
   std::vector<warpgroup_log> warpgroups;  // of the grid
+  std::vector<std::uint64_t> readings;    // of sm_clock, in the order of the run
   int groups_per_cta = 0;
 
  private:

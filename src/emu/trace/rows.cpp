@@ -129,6 +129,7 @@ class row_maker {
       trace_event const& e = events[i];
       trace_span const& s = played_.events[thread][i];
       if (s.begin < 0) break;
+      if (e.what == act::clock) continue;  // no row shows it: clock_times()
       bool const of_threads =
           e.what == act::arrive && log_.barriers[e.object].what != barrier_log::kind::mbarrier;
       if (of_threads && shown_by_wait(events, i)) continue;
@@ -224,6 +225,7 @@ class row_maker {
         s.number = -1;
         return s;
       }
+      case act::clock: return s;
     }
     return s;
   }
@@ -387,5 +389,18 @@ class row_maker {
 }  // namespace
 
 timeline timeline_of(trace const& recorded) { return row_maker(recorded.log()).make(); }
+
+std::vector<clock_time> clock_times(trace const& recorded) {
+  trace_log const& log = recorded.log();
+  played_log const played = play(log);
+  std::vector<clock_time> times;
+  for (std::size_t t = 0; t < log.threads.size(); ++t)
+    for (std::size_t i = 0; i < log.threads[t].events.size(); ++i)
+      if (trace_event const& e = log.threads[t].events[i]; e.what == act::clock)
+        times.push_back(
+            {log.readings[static_cast<std::size_t>(e.value)], played.events[t][i].begin});
+  std::ranges::sort(times, {}, &clock_time::reading);
+  return times;
+}
 
 }  // namespace tw::emu

@@ -84,4 +84,13 @@ struct timeline {
 /// unless the kernel itself depends on it.
 timeline timeline_of(trace const& recorded);
 
+/// The emulator has no clock: sm_clock() returns numbers that only grow. In a recording each of
+/// them has a time of the model.
+struct clock_time {
+  std::uint64_t reading = 0;
+  std::int64_t cycles = 0;  // negative: the thread never came there
+};
+/// All readings of a recording, the smallest first.
+std::vector<clock_time> clock_times(trace const& recorded);
+
 }  // namespace tw::emu
