@@ -27,6 +27,7 @@
 #include "tools/profile_command.hpp"
 #include "tools/quantize_command.hpp"
 #include "tools/roofline_command.hpp"
+#include "tools/stages_command.hpp"
 #include "tools/to_stderr.hpp"
 
 namespace {
@@ -89,6 +90,7 @@ int main(int argc, char** argv) {
   tw::add_occupancy_command(app, status);
   tw::add_roofline_command(app, status);
   tw::add_profile_command(app, status);
+  tw::add_stages_command(app, status);
   tw::add_help_verb(app, status);
   tw::add_documentation_verbs(app, status);
   try {

@@ -27,6 +27,7 @@ TEST(json_schema, is_the_first_field_and_documented) {
         {"tilewright.occupancy/1", {"occupancy", "--regs", "64", "--threads", "128"}},
         {"tilewright.roofline/1", {"roofline", "64", "64", "64"}},
         {"tilewright.profile.metrics/1", {"profile", "--list"}},
+        {"tilewright.stages/1", {"stages", "128", "256", "64", "--device", "emu"}},
         {"tilewright.banks/1", {"banks", "(64,64):(64,1)", "--access", "ldmatrix.x4"}},
         {"tilewright.explain.code/1", {"explain", "TW0601"}},
         {"tilewright.explain/1",

@@ -21,12 +21,14 @@
 #include "tilewright/kernel/sm90/scheduler.hpp"
 #include "tilewright/kernel/sm90/sums.hpp"
 #include "tilewright/pipeline/ring.hpp"
+#include "tilewright/pipeline/stage_profile.hpp"
 #include "tilewright/pipeline/work.hpp"
 
 namespace tw {
 
-template <gemm_config C>
-struct gemm_sm90 {
+/// The kernel, with or without a record of its stages (pipeline/stage_profile.hpp).
+template <gemm_config C, class Profile>
+struct gemm_sm90_kernel {
   using mainloop = gemm_mainloop<C>;
   using loads = gemm_loads<C>;
   using scheduler = tile_scheduler<C>;
@@ -41,17 +43,18 @@ struct gemm_sm90 {
     alignas(swizzle_pattern_bytes) std::byte a[C.stages][loads::a_bytes];  // (tile_m, tile_k) each
     alignas(swizzle_pattern_bytes) std::byte b[C.stages][loads::b_bytes];  // (tile_n, tile_k) each
     epilogue_smem<C> d;
-    mbarrier ab_landed[C.stages];
+    typename Profile::template barrier<gemm_sm90_kernel> ab_landed[C.stages];
     mbarrier slot_free[C.stages];
     fixup_smem fix;
     int touched[2];
     [[no_unique_address]] typename cluster_sum<C>::smem k;
+    [[no_unique_address]] typename Profile::template smem<consumers> profile;
   };
   static constexpr int smem_bytes = sizeof(smem);
   static_assert(staging_of(C).group > 0 && smem_bytes <= max_smem_bytes,
                 "[TW0206] the stages and a staging buffer need more than 227 KiB of smem");
 
-  using params = gemm_params;
+  using params = typename Profile::template params<gemm_params>;
 
   TW_DEVICE static void run(params const& p) {
     smem& s = dynamic_smem<smem>();
@@ -181,6 +184,7 @@ struct gemm_sm90 {
   TW_DEVICE static void consume(params const& p, smem& s, int consumer) {
     enter_role("math");
     begin();
+    Profile::start(p, s.profile, consumer);
     int const first_row = C.pingpong ? 0 : C.warpgroup_m() * consumer;  // in the CTA's tile
     ring<C.stages> slot;
     staging_state staged;
@@ -218,6 +222,7 @@ struct gemm_sm90 {
                              acc, issued);
       else
         mainloop::run(p, s, slot, first_row, blocks, acc, issued);
+      Profile::store_begins(s.profile, consumer);
       if constexpr (scheduler::divides_k_in_cluster) {
         typename cluster_sum<C>::sum total;  // (64, part_n) each
         if (cluster_sum<C>::add(s.k, consumer, acc, total, sums, !work.at_end(p.work)))
@@ -225,8 +230,10 @@ struct gemm_sm90 {
       } else {
         finish(p, s, consumer, seg, part, tile, first_row, acc, staged);
       }
+      Profile::store_ends(s.profile, consumer);
     }
     store::finish();
+    Profile::finish(p, s.profile, consumer);
   }
 
   /// The scales of a warpgroup's rows of a tile, from a K block on.
@@ -257,5 +264,9 @@ struct gemm_sm90 {
     }
   }
 };
+
+/// The kernel as it is used. A type with one parameter: its symbol is short.
+template <gemm_config C>
+struct gemm_sm90 : gemm_sm90_kernel<C, no_profile> {};
 
 }  // namespace tw

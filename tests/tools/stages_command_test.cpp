@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// stages_command_test.cpp  tilewright stages in the emulator: how many events, how they follow each
+//                          other, the trace, refusals.
+#include <map>
+
+#include "tests/tools/command.hpp"
+#include "tools/stages/report.hpp"
+#include "tools/stages/run.hpp"
+
+namespace {
+
+using namespace tw_test;
+
+TEST(StagesCommand, AnEventForEachKBlockAndATileForEachStore) {
+  for (bool const wide : {true, false}) {
+    tw::stages::run const r = tw::stages::run_emulated({256, 512, 320, wide});
+    ASSERT_FALSE(r.roles.empty());
+    EXPECT_TRUE(r.correct);
+    int tiles = 0;
+    for (auto const& role : r.roles) {
+      EXPECT_EQ(role.lost, 0);
+      int loads = 0, stores = 0;
+      std::uint64_t at = 0;
+      for (tw::stage_event const& e : role.events) {
+        EXPECT_GE(e.begin, at) << "events of a warpgroup do not overlap";
+        EXPECT_GE(e.end, e.begin);
+        at = e.end;
+        loads += e.stage == tw::kernel_stage::load;
+        stores += e.stage == tw::kernel_stage::store;
+      }
+      EXPECT_EQ(loads, 5 * stores) << "K = 320 is five blocks";
+      // A K block of a warpgroup is four steps of N / 2 cycles on the tensor cores.
+      EXPECT_GE(at, static_cast<std::uint64_t>(loads * 4 * (wide ? 128 : 64)));
+      tiles += role.role == 0 ? stores : 0;
+    }
+    EXPECT_EQ(tiles, wide ? 4 : 8);
+    EXPECT_GT(figures_of(r, tw::kernel_stage::store).mean, 0);
+  }
+}
+
+TEST(StagesCommand, TheFirstLoadTakesTheLatencyOfMemory) {
+  tw::stages::run const r = tw::stages::run_emulated({128, 128, 64, false});
+  tw::stage_event const first = r.roles.front().events.front();
+  EXPECT_EQ(first.stage, tw::kernel_stage::load);
+  EXPECT_GE(first.end - first.begin, 700U);  // docs/timeline.md
+}
+
+TEST(StagesCommand, TheTraceHoldsBothAndIsValid) {
+  scratch const folder;
+  std::string const path = folder / "trace.json";
+  auto const r =
+      run_command({"stages", "256", "512", "128", "--device", "emu", "--trace", path, "--json"});
+  EXPECT_EQ(r.status, 0) << r.err;
+  auto const figures = r.json()["runs"][0]["stages"];
+  auto const trace = nlohmann::json::parse(read_file(path));
+  std::map<std::string, std::int64_t> stages;
+  bool timeline = false;
+  for (auto const& e : trace) {
+    if (e.value("cat", "") == "stage") ++stages[e["name"]];
+    timeline = timeline || e.value("cat", "") == "wgmma";
+  }
+  EXPECT_TRUE(timeline);
+  EXPECT_EQ(stages["load"], figures["load"]["events"]);
+  EXPECT_EQ(stages["tensor core"], figures["tensor_core"]["events"]);
+  EXPECT_EQ(stages["store"], figures["store"]["events"]);
+  EXPECT_EQ(figures["load"]["article_cycles"], 1415);
+}
+
+TEST(StagesCommand, Refusals) {
+  auto const code = [](std::vector<std::string> words) {
+    words.insert(words.begin(), "stages");
+    words.emplace_back("--json");
+    auto const r = run_command(words);
+    EXPECT_EQ(r.status, 2) << r.out;
+    return r.json()["error"]["code"].get<std::string>();
+  };
+  EXPECT_EQ(code({"256", "256", "100", "--device", "emu"}), "TW0656");
+  EXPECT_EQ(code({"256", "256"}), "TW0803");
+  EXPECT_EQ(code({"64", "64", "64", "--device", "emu", "--trace", "/nonexistent/x.json"}),
+            "TW0612");
+}
+
+}  // namespace

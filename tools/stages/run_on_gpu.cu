@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// run_on_gpu.cu  The kernel with a record on the GPU, and the library's without, whose D must have
+//                the same bits.
+#include <cuda_runtime.h>
+
+#include "bench/gpu/buffer.hpp"
+#include "bench/gpu/check.hpp"
+#include "bench/gpu/data.hpp"
+#include "family/bind.hpp"
+#include "family/sm90_gemm/config_of.hpp"
+#include "family/sm90_gemm/params.hpp"
+#include "tilewright/arch/select.hpp"
+#include "tilewright/kernel/sm90/gemm.hpp"
+#include "tools/stages/plan.hpp"
+
+namespace tw::stages {
+namespace {
+
+using bench::check;
+using bench::device_buffer;
+
+template <gemm_config C>
+cudaError_t launch_recorded(int ctas, gemm_params const& p, stage_log const& log) {
+  using kernel = gemm_sm90_kernel<C, stage_profile>;
+  return launch<kernel>(ctas, typename kernel::params{p, log}, nullptr);
+}
+
+template <class T>
+std::vector<T> to_host(device_buffer const& from) {
+  std::vector<T> host(from.bytes() / sizeof(T));
+  check(cudaMemcpy(host.data(), from.data(), from.bytes(), cudaMemcpyDeviceToHost), "copy to host");
+  return host;
+}
+
+}  // namespace
+
+run run_on_gpu(request const& r) {
+  device const& dev = gpu_device();
+  auto const bytes = [](std::int64_t elems) { return static_cast<std::size_t>(2 * elems); };
+  device_buffer const a(bytes(r.m * r.k)), b(bytes(r.n * r.k)), d(bytes(r.m * r.n));
+  device_buffer const plain(d.bytes());
+  bench::fill(a.data(), r.m * r.k, elem::bf16, bench::data_kind::normal, 1, nullptr);
+  bench::fill(b.data(), r.n * r.k, elem::bf16, bench::data_kind::normal, 2, nullptr);
+  gemm_operands o;
+  o.a = a.data(), o.b = b.data(), o.d = d.data();
+  gemm_plan const plan = plan_of(r, o, dev);
+  gemm_config const c = config_of(plan);
+  launch_form const form = form_of(plan, o);
+  gemm_params const params = make_params(plan, form.problem, form.operands, target::gpu);
+  int const ctas = plan.schedule.clusters * c.cluster(), roles = c.math_warpgroups();
+  auto const slots = static_cast<std::size_t>(ctas * roles);
+  device_buffer const events(slots * log_capacity * sizeof(stage_event));
+  device_buffer const counts(slots * sizeof(std::int32_t));
+  stage_log const log{reinterpret_cast<stage_event*>(events.data()),
+                      reinterpret_cast<std::int32_t*>(counts.data()), log_capacity};
+  for (int i = 0; i < 2; ++i)  // the second finds the code in the caches
+    check((r.wide ? &launch_recorded<wide> : &launch_recorded<narrow>)(ctas, params, log),
+          "launch of the kernel with a record");
+  check(cudaDeviceSynchronize(), "kernel with a record");
+  run result{dev.name,
+             plan.kernel,
+             r.m,
+             r.n,
+             r.k,
+             true,
+             records_of(to_host<stage_event>(events), to_host<std::int32_t>(counts), roles),
+             {}};
+  if (!plan.built) return result;
+  gemm_operands other = o;
+  other.d = plain.data();
+  gemm(plan, other, nullptr);
+  check(cudaDeviceSynchronize(), "kernel without a record");
+  result.correct = to_host<std::uint16_t>(d) == to_host<std::uint16_t>(plain);
+  return result;
+}
+
+}  // namespace tw::stages

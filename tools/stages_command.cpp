@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// stages_command.cpp  Runs with recorded stages, a table and a trace.
+#include "tools/stages_command.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <span>
+
+#include "bench/sizes.hpp"
+#include "tilewright/dispatch/gemm.hpp"
+#include "tools/gemm_run.hpp"
+#include "tools/guarded.hpp"
+#include "tools/io/output_file.hpp"
+#include "tools/io/refuse.hpp"
+#include "tools/json_output.hpp"
+#include "tools/stages/report.hpp"
+#include "tools/words.hpp"
+
+namespace tw {
+namespace {
+
+char const* const manual =
+    "Runs a bf16 GEMM with a kernel that records when its math warpgroups wait for operands,\n"
+    "multiply and store, and prints the cycles of each stage: measured on the GPU, and of the\n"
+    "timeline's model in the emulator, which computes a few tiles with the same K. --trace writes\n"
+    "both into one file for ui.perfetto.dev. docs/stages.md explains the table.";
+
+struct request {
+  std::vector<std::string> size;
+  std::string device = "both", tile = "128x256", trace;
+  bool as_json = false;
+};
+
+/// Two cluster tiles for each of two CTAs: the stages of a tile depend on K alone.
+stages::request few_tiles(stages::request r) {
+  r.m = std::min<std::int64_t>(r.m, 256);
+  r.n = std::min<std::int64_t>(r.n, 512);
+  return r;
+}
+
+exit_status answer(request const& r) {
+  std::vector<product_size> const sizes = parse_sizes(r.size);
+  if (sizes.size() != 1)
+    refuse("TW0803", "sizes of `tilewright stages`", fmt::format("{}", sizes.size()),
+           "one GEMM: M N K, or MxNxK");
+  stages::request const s{sizes[0].m, sizes[0].n, sizes[0].k, r.tile == "128x256"};
+  if (!r.trace.empty()) check_writable(r.trace);
+  std::vector<stages::run> runs;
+  if (r.device == "gpu" && !gpu().usable) throw no_usable_gpu(gpu().why_not);
+  if (r.device != "emu" && gpu().usable) runs.push_back(stages::run_on_gpu(s));
+  if (r.device != "gpu") runs.push_back(stages::run_emulated(few_tiles(s)));
+  if (!r.trace.empty()) {
+    std::string const text = stages::chrome_trace(runs);
+    output_file file(r.trace);
+    file.write(std::as_bytes(std::span(text)));
+    file.commit();
+  }
+  if (r.as_json)
+    print_json("tilewright.stages/1", report_json(runs));
+  else
+    fmt::print("{}", report_text(runs));
+  bool const correct = std::ranges::all_of(runs, &stages::run::correct);
+  return correct ? exit_status::done : exit_status::wrong;
+}
+
+}  // namespace
+
+void add_stages_command(CLI::App& app, int& status) {
+  auto const r = std::make_shared<request>();
+  CLI::App* verb =
+      app.add_subcommand("stages", "cycles that a kernel loads, multiplies and stores");
+  verb->footer(manual);
+  verb->add_option("SIZE", r->size, "M N K, or MxNxK")->required()->expected(1, 3);
+  verb->add_option("--device", r->device, "gpu, emu, or both: the GPU where there is one")
+      ->transform(one_of({"gpu", "emu", "both"}))
+      ->capture_default_str();
+  verb->add_option("--tile", r->tile,
+                   "of a CTA: 128x256 in clusters of 2, four stages; 128x128 alone, six stages")
+      ->transform(one_of({"128x256", "128x128"}))
+      ->capture_default_str();
+  verb->add_option("--trace", r->trace, "write the stages as a Chrome trace to this file");
+  verb->add_flag("--json", r->as_json, "one JSON record on stdout");
+  verb->callback(
+      [r, &status] { status = static_cast<int>(guarded(r->as_json, [&] { return answer(*r); })); });
+}
+
+}  // namespace tw

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// stages_command.hpp  `tilewright stages M N K`: how long a kernel loads, multiplies and stores.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace tw {
+
+void add_stages_command(CLI::App& app, int& status);
+
+}  // namespace tw
