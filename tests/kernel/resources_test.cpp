@@ -32,6 +32,8 @@ TEST(Resources, AreThoseOfTheCompiledKernel) {
       .tile_m = 64, .tile_n = 64, .cluster_m = 1, .cluster_k = 4, .stages = 8}>();
   expect_the_kernels_own<gemm_config{.tile_n = 128, .fused = fusion::ops}>();
   expect_the_kernels_own<gemm_config{
+      .ab = elem::e4m3, .cluster_m = 1, .stages = 3, .sums = sum_form::promoted_128}>();
+  expect_the_kernels_own<gemm_config{
       .tile_n = 256, .cluster_m = 1, .stages = 3, .fused = fusion::gated}>();
 }
 
