@@ -65,7 +65,7 @@ occupancy_row row_of(gemm_family const& family, int kernel) {
   auto const resources = family.resources(kernel);
   if (!resources)
     refuse("TW0652", "kernel " + family.name(kernel), "a family that does not state its resources",
-           "a kernel of sm90_gemm or gemv", "give --regs, --threads and --smem");
+           "a kernel whose family states them", "give --regs, --threads and --smem");
   occupancy_row row{family.name(kernel), resources->cta, resources->stage_bytes, resources->stages,
                     resources->sums};
   row.cta.registers = 0;

@@ -2,9 +2,11 @@
 // resources_test.cpp  The shared memory that a family states is that of the compiled kernel.
 #include <gtest/gtest.h>
 
+#include "family/sm80_gemm/resources.hpp"
 #include "family/sm90_gemm/resources.hpp"
 #include "tilewright/arch/select.hpp"
 #include "tilewright/kernel/gemv/gemv.hpp"
+#include "tilewright/kernel/sm80/gemm.hpp"
 #include "tilewright/kernel/sm90/gemm.hpp"
 
 namespace tw::test {
@@ -35,6 +37,19 @@ TEST(Resources, AreThoseOfTheCompiledKernel) {
       .ab = elem::e4m3, .cluster_m = 1, .stages = 3, .sums = sum_form::promoted_128}>();
   expect_the_kernels_own<gemm_config{
       .tile_n = 256, .cluster_m = 1, .stages = 3, .fused = fusion::gated}>();
+}
+
+template <sm80_config C>
+void expect_the_ampere_kernels_own() {
+  kernel_resources const r = sm80_gemm_family::resources_of(C);
+  EXPECT_EQ(r.cta.smem_bytes, gemm_sm80<C>::smem_bytes);
+  EXPECT_EQ(r.cta.threads, gemm_sm80<C>::threads);
+}
+
+TEST(Resources, AreThoseOfTheCompiledAmpereKernel) {
+  expect_the_ampere_kernels_own<sm80_config{}>();
+  expect_the_ampere_kernels_own<sm80_config{.d = elem::f32, .tile_m = 64, .tile_n = 64}>();
+  expect_the_ampere_kernels_own<sm80_config{.d = elem::f32, .tile_n = 256, .stages = 2}>();
 }
 
 TEST(Resources, EachKernelOfAFamilyFitsAnSm) {

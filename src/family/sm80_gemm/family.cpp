@@ -11,6 +11,7 @@
 #include "family/sm80_gemm/cost.hpp"
 #include "family/sm80_gemm/launchers.hpp"
 #include "family/sm80_gemm/params.hpp"
+#include "family/sm80_gemm/resources.hpp"
 #include "family/sm90_gemm/footprint.hpp"
 #include "family/workspace.hpp"
 #include "tilewright/arch/emu/options.hpp"
@@ -167,6 +168,9 @@ class family final : public gemm_family {
   tile_facts tiles(gemm_plan const& plan) const override {
     sm80_config const& c = config_of(plan);
     return {c.tile_m, c.tile_n, c.tile_k, plan.schedule.clusters};
+  }
+  std::optional<kernel_resources> resources(int kernel) const override {
+    return resources_of(config(kernel));
   }
 };
 
