@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ceiling.cu  Peak rates of the GPU: wgmma without loads, and reads of its memory.
+// ceiling.cu  Peak rates of the GPU: wgmma and mma.sync without loads, and reads of its memory.
 #include <algorithm>
 #include <chrono>
 #include <memory>
@@ -11,6 +11,7 @@
 #include "bench/gpu/graph_contender.hpp"
 #include "bench/gpu/memory.hpp"
 #include "bench/lab.hpp"
+#include "bench/mma_sync_loop.hpp"
 #include "tilewright/arch/select.hpp"
 #include "tilewright/arch/types.hpp"
 #include "tilewright/base/hd.hpp"
@@ -163,6 +164,40 @@ void measure_wgmma(measured_device& device, protocol_options const& o, std::uint
   batches.sustained("sust", o, out);
 }
 
+/// Of wgmma's rate: the last column is the share of it that mma.sync reaches.
+template <elem E>
+void add_mma_sync(panel& to, device_facts const& facts, device_buffer const& data, int k_steps) {
+  using loop = mma_sync_loop<E>;
+  int const ctas = loop::ctas_per_sm * facts.sms;
+  work const per_launch = {loop::flop_per_k_step * ctas * k_steps, 0, facts.sms * 4096.0};
+  auto const* const words = reinterpret_cast<uint4 const*>(data.data());
+  to.add(E == elem::bf16 ? "mma.sync m16n8k16 bf16" : "mma.sync m16n8k16 f16", "normal", per_launch,
+         1, [=](int, cudaStream_t stream) {
+           check(launch<loop>(ctas, {words, k_steps, nullptr}, stream), "launch of mma_sync_loop");
+         });
+}
+
+void measure_mma_sync(measured_device& device, protocol_options const& o, std::uint64_t seed,
+                      ceiling_report& out) {
+  panel single(device.watch(), 0), batches(device.watch(), 0);
+  constexpr int short_steps = 4800, long_steps = 60000;  // about as long as those of wgmma
+  constexpr int bytes = mma_sync_loop<elem::bf16>::operand_bytes;
+  device_buffer const bf16_data(bytes), f16_data(bytes);
+  fill(bf16_data.data(), bytes / 2, elem::bf16, data_kind::normal, seed, device.watch().stream());
+  fill(f16_data.data(), bytes / 2, elem::f16, data_kind::normal, seed, device.watch().stream());
+  for (bool const is_short : {true, false}) {
+    panel& to = is_short ? single : batches;
+    int const steps = is_short ? short_steps : long_steps;
+    add_mma_sync<elem::bf16>(to, device.facts(), bf16_data, steps);
+    add_mma_sync<elem::f16>(to, device.facts(), f16_data, steps);
+  }
+  protocol_options rested = o;
+  rested.burst_pause_s = 0.1;
+  single.bursts("burst 1.2 ms", rested, out);
+  batches.bursts("burst", o, out);
+  batches.sustained("sust", o, out);
+}
+
 void measure_reads(measured_device& device, protocol_options const& o, std::uint64_t seed,
                    ceiling_report& out) {
   device_buffer const memory(read_bytes), sink(sizeof(unsigned));
@@ -194,6 +229,7 @@ ceiling_report measure_ceilings(ceiling_options const& options) {
   ceiling_report report;
   report.facts = device.facts();
   measure_wgmma(device, options.protocol, options.seed, report);
+  measure_mma_sync(device, options.protocol, options.seed, report);
   measure_reads(device, options.protocol, options.seed, report);
   ceiling_row const& reads = *std::ranges::find_if(
       report.rows, [](ceiling_row const& r) { return r.name == "DRAM read 8 GiB"; });
