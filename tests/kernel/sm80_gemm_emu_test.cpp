@@ -19,12 +19,13 @@ std::vector<gemm_plan> sm80_plans(gemm_problem const& p, gemm_operands const& o,
   return plans;
 }
 
-/// The names of the kernels of this build, with a fused epilogue or without.
+/// The names of the kernels of this build with float32 sums, with a fused epilogue or without.
 std::set<std::string> built_kernels(bool fused) {
   gemm_family const& f = *find_family("sm80_gemm");
   std::set<std::string> names;
   for (int i = 0; i < f.kernel_count(); ++i)
-    if (f.built(i) && f.facts(i).fused == fused) names.insert(f.name(i));
+    if (f.built(i) && f.facts(i).fused == fused && !f.facts(i).precision.f16_sums)
+      names.insert(f.name(i));
   return names;
 }
 
@@ -109,9 +110,9 @@ TEST(Sm80GemmEmu, NanBeyondTheMatricesChangesNothing) {
   auto const fill = [&] { return normal(rng); };
   int planned = 0;
   for (auto const& [oa, ob] : {std::pair{order::row_major, order::col_major},
-                              std::pair{order::col_major, order::col_major},
-                              std::pair{order::row_major, order::row_major},
-                              std::pair{order::col_major, order::row_major}})
+                               std::pair{order::col_major, order::col_major},
+                               std::pair{order::row_major, order::row_major},
+                               std::pair{order::col_major, order::row_major}})
     for (elem const ab : {elem::bf16, elem::f16}) {
       elem const d = ab == elem::bf16 ? elem::bf16 : elem::f32;
       product p;
@@ -128,6 +129,35 @@ TEST(Sm80GemmEmu, NanBeyondTheMatricesChangesNothing) {
         ++planned;
       }
     }
+  EXPECT_GE(planned, 3);
+}
+
+/// f16 sums of -1, 0 and 1 are exact. Without the problem's consent they are not planned.
+TEST(Sm80GemmEmu, SumsInF16) {
+  std::mt19937_64 rng(9);
+  auto const fill = [&] { return static_cast<float>(static_cast<int>(rng() % 3) - 1); };
+  auto const keeps_f16 = [](gemm_plan const& x) {
+    return x.family->facts(x.instance).precision.f16_sums;
+  };
+  int planned = 0;
+  for (int k : {5, 64, 900}) {
+    product p;
+    p.a = make_matrix(elem::f16, order::row_major, 70, k, 3, fill);
+    p.b = make_matrix(elem::f16, order::col_major, k, 90, 0, fill);
+    p.d = make_matrix(elem::f16, order::row_major, 70, 90, 1, nullptr);
+    p.problem = {70, 90, k, p.a.desc, p.b.desc, p.d.desc, std::nullopt, 1.0F, 0.0F};
+    emu_workspace space;
+    gemm_operands operands = p.operands();
+    space.give(operands);
+    EXPECT_TRUE(std::ranges::none_of(sm80_plans(p.problem, operands), keeps_f16));
+    p.problem.precision.f16_sums = true;
+    for (gemm_plan const& plan : sm80_plans(p.problem, operands)) {
+      if (!keeps_f16(plan)) continue;
+      gemm_emulated(plan, operands, schedule(planned, rng));
+      expect_right(p);
+      ++planned;
+    }
+  }
   EXPECT_GE(planned, 3);
 }
 

@@ -18,13 +18,15 @@ inline sm80_config const& config_of(gemm_plan const& plan) {
   return instances()[static_cast<std::size_t>(plan.instance)].config;
 }
 
-/// Does a kernel with this configuration compute `q`, as run? D is row-major (else the problem is
+/// Does a kernel with this configuration compute `q`, as run? Sums in f16 need the problem's
+/// consent. D is row-major (else the problem is
 /// run transposed); there is no gate, no auxiliary output and no batch by pointers.
 inline bool computes(sm80_config const& c, gemm_problem const& q) {
   return c.ab == q.a.type && c.ab == q.b.type && c.d == q.d.type &&
          c.a_major() == major_of_a(q.a) && c.b_major() == major_of_b(q.b) &&
-         q.d.ord == order::row_major && c.fused == is_fused(q.epilogue) &&
-         q.epilogue.gate == gating::none && !q.aux && !q.has_pointers();
+         (!c.f16_sums || q.precision.f16_sums) && q.d.ord == order::row_major &&
+         c.fused == is_fused(q.epilogue) && q.epilogue.gate == gating::none && !q.aux &&
+         !q.has_pointers();
 }
 
 }  // namespace tw::sm80_gemm_family

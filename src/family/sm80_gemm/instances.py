@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How a row of instances.txt is called, and what it is in C++. For gen/instances.py."""
 CONFIG, PARAMS = "sm80_config", "sm80_params"
-COLUMNS = ["tile", "warps", "stages", "mma_k", "epilogue"]
+COLUMNS = ["tile", "warps", "stages", "mma_k", "sums", "epilogue"]
 EPILOGUES = {"-": "", "ops": "_ops"}
 
 
@@ -14,11 +14,16 @@ def describe(row, ab, d, majors, bits):
     epilogue, mma_k = row["epilogue"], int(row["mma_k"])
     if epilogue not in EPILOGUES:
         raise ValueError(f"epilogue '{epilogue}' is not one of {', '.join(EPILOGUES)}")
+    if row["sums"] not in ("f32", "f16") or (row["sums"] == "f16" and ab != "f16"):
+        raise ValueError(f"{ab}:{d}: sums in '{row['sums']}' are neither f32 nor f16 of f16")
+    f16_sums = row["sums"] == "f16"
     name = (f"sm80_{ab}_{d}_{majors}_{row['tile']}_{row['warps']}_s{row['stages']}"
-            f"{'' if mma_k == 16 else f'_k{mma_k}'}{EPILOGUES[epilogue]}")
+            f"{'' if mma_k == 16 else f'_k{mma_k}'}{'_f16' if f16_sums else ''}"
+            f"{EPILOGUES[epilogue]}")
     flag = {True: "true", False: "false"}
     return name, [name], (
         f"sm80_config{{.ab = elem::{ab}, .d = elem::{d}, .a_mn = {flag[majors[0] == 'n']}, "
         f".b_mn = {flag[majors[1] == 't']}, .tile_m = {tile_m}, .tile_n = {tile_n}, "
         f".tile_k = {tile_k}, .warps_m = {warps_m}, .warps_n = {warps_n}, "
-        f".stages = {row['stages']}, .mma_k = {mma_k}, .fused = {flag[epilogue == 'ops']}}}")
+        f".stages = {row['stages']}, .mma_k = {mma_k}, .fused = {flag[epilogue == 'ops']}, "
+        f".f16_sums = {flag[f16_sums]}}}")

@@ -27,7 +27,7 @@ inline kernel_resources resources_of(sm80_config const& c) {
   return {.cta = {.threads = c.threads(), .registers = 0, .smem_bytes = smem_bytes_of(c)},
           .stages = c.stages,
           .stage_bytes = c.stage_bytes(),
-          .sums = c.warp_m() * c.warp_n() / warp_threads};
+          .sums = c.warp_m() * c.warp_n() / warp_threads / (c.f16_sums ? 2 : 1)};
 }
 
 }  // namespace tw::sm80_gemm_family

@@ -45,7 +45,7 @@ struct sm80_epilogue {
     unrolled<C.warp_m() / rows>([&](auto i) {
       alignas(8) float x[results];
       TW_UNROLL
-      for (int v = 0; v < results; ++v) x[v] = acc(v % 4, i, v / 4);
+      for (int v = 0; v < results; ++v) x[v] = value_of(acc(v % 4, i, v / 4));
       fragment_place const to{row + rows * i, col, at.batch};
       compute(p.epilogue, to, x);
       if constexpr (i > 0) warp_sync();  // the tile before was read
@@ -56,6 +56,9 @@ struct sm80_epilogue {
   }
 
  private:
+  TW_DEVICE static float value_of(float sum) { return sum; }
+  TW_DEVICE static float value_of(f16 sum) { return to_float<elem::f16>(sum.bits); }
+
   /// Where the thread's first result of an epilogue tile at D(at) lies.
   TW_DEVICE static fragment_place of_thread(fragment_place at) {
     return {at.row + lane_id() / 4, at.col + accumulator_map::col_of(lane_id()), at.batch};

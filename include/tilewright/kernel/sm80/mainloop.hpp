@@ -37,10 +37,12 @@ struct sm80_mainloop {
 
   static constexpr int m = C.warp_m() / 16, n = C.warp_n() / 8;
   static constexpr int steps = C.tile_k / C.mma_k;
+  static_assert(!C.f16_sums || C.ab == elem::f16, "[TW0226] f16 sums are those of f16 operands");
   static_assert(steps % 2 == 0, "[TW0226] the fragments of two steps take turns");
 
   /// Sums (value, m, n) of a thread: those of rows 16 i and up of its warp's block are (_, i, _).
-  using sums = fragment<float, make_layout_left(make_shape(4, m, n))>;
+  using sum = std::conditional_t<C.f16_sums, f16, float>;
+  using sums = fragment<sum, make_layout_left(make_shape(4, m, n))>;
 
   using smem = sm80_stages<C.stages, loads_a::bytes, loads_b::bytes>;
 

@@ -34,6 +34,7 @@ TW_HD constexpr layout sm80_tile(operand_major major, int mn, int k) {
 TW_HD constexpr tiled_mma sm80_mma(sm80_config const& c) {
   mma_atom atom = find_mma("mma.sm80.m16n8k16.f32.bf16.bf16");
   atom.k = c.mma_k;
+  atom.d = c.f16_sums ? mma_type::f16 : mma_type::f32;
   atom.a = atom.b = c.ab == elem::bf16 ? mma_type::bf16 : mma_type::f16;
   int const m = c.warp_m() / atom.m, n = c.warp_n() / atom.n;
   return make_tiled_mma(
