@@ -8,13 +8,16 @@
 
 #include "tilewright/arch/cuda/bulk_table.hpp"
 #include "tilewright/arch/cuda/mbarrier.hpp"
+#include "tilewright/arch/cuda/target.hpp"
 #include "tilewright/arch/reduce_operand.hpp"
 
 namespace tw {
 
 /// Copies `bytes` bytes to shared memory; `landed` is credited with them. PTX ISA,
 /// "cp.async.bulk".
+template <class Target = detail::this_target>
 TW_DEVICE void bulk_load(void* smem, void const* global, int bytes, mbarrier& landed) {
+  detail::need_sm90<Target>();
   asm volatile(
       "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::
           "r"(smem_addr(smem)),
@@ -24,8 +27,10 @@ TW_DEVICE void bulk_load(void* smem, void const* global, int bytes, mbarrier& la
 
 /// Copies them to the same offset of every CTA in `cta_mask` and credits the barrier there.
 /// PTX ISA, "cp.async.bulk": .multicast::cluster.
+template <class Target = detail::this_target>
 TW_DEVICE void bulk_load_multicast(void* smem, void const* global, int bytes, mbarrier& landed,
                                    std::uint16_t cta_mask) {
+  detail::need_sm90<Target>();
   asm volatile(
       "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster"
       " [%0], [%1], %2, [%3], %4;" ::"r"(smem_addr(smem)),
@@ -36,8 +41,10 @@ TW_DEVICE void bulk_load_multicast(void* smem, void const* global, int bytes, mb
 /// Copies `bytes` bytes of this CTA's shared memory to the place of `own` in CTA `cta`, where
 /// `landed` is credited with them: that barrier also says that the source has been read. PTX ISA,
 /// "cp.async.bulk", "mapa".
+template <class Target = detail::this_target>
 TW_DEVICE void bulk_copy_to_peer(void* own, void const* smem, int bytes, mbarrier& landed,
                                  int cta) {
+  detail::need_sm90<Target>();
   asm volatile(
       "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes"
       " [%0], [%1], %2, [%3];" ::"r"(detail::peer_addr(own, cta)),
@@ -46,7 +53,9 @@ TW_DEVICE void bulk_copy_to_peer(void* own, void const* smem, int bytes, mbarrie
 }
 
 /// Copies `bytes` bytes to global memory. PTX ISA, "cp.async.bulk".
+template <class Target = detail::this_target>
 TW_DEVICE void bulk_store(void* global, void const* smem, int bytes) {
+  detail::need_sm90<Target>();
   asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(
                    __cvta_generic_to_global(global)),
                "r"(smem_addr(smem)), "r"(bytes)
@@ -56,8 +65,9 @@ TW_DEVICE void bulk_store(void* global, void const* smem, int bytes) {
 /// Combines `count` elements of shared memory with those in global memory, each by itself, as
 /// relaxed atomic operations of GPU scope do. f16 and bf16 keep subnormal numbers. PTX ISA,
 /// "cp.reduce.async.bulk".
-template <reduce_op Op, class T>
+template <reduce_op Op, class T, class Target = detail::this_target>
 TW_DEVICE void bulk_reduce(T* global, T const* smem, int count) {
+  detail::need_sm90<Target>();
   detail::check_reduce<Op, T>();
   detail::bulk_reduce(detail::reduction<Op, detail::reduce_type_of<T>()>{},
                       __cvta_generic_to_global(global), smem_addr(smem),
@@ -65,7 +75,9 @@ TW_DEVICE void bulk_reduce(T* global, T const* smem, int count) {
 }
 
 /// Brings `bytes` bytes to L2. PTX ISA, "cp.async.bulk.prefetch".
+template <class Target = detail::this_target>
 TW_DEVICE void bulk_prefetch(void const* global, int bytes) {
+  detail::need_sm90<Target>();
   asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(__cvta_generic_to_global(global)),
                "r"(bytes)
                : "memory");

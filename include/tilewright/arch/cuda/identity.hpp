@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "tilewright/arch/cuda/target.hpp"
 #include "tilewright/arch/thread_extents.hpp"
 #include "tilewright/arch/types.hpp"
 #include "tilewright/base/hd.hpp"
@@ -54,19 +55,25 @@ TW_DEVICE extents3 thread_index() {
 TW_DEVICE int thread_count() { return static_cast<int>(blockDim.x); }
 
 /// CTA in its cluster. PTX ISA, "Special Registers: %cluster_ctarank".
+template <class Target = detail::this_target>
 TW_DEVICE int cluster_rank() {
+  detail::need_sm90<Target>();
   int r;
   asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(r));
   return r;
 }
 /// Cluster in the grid, along x. PTX ISA, "Special Registers: %clusterid".
+template <class Target = detail::this_target>
 TW_DEVICE int cluster_id() {
+  detail::need_sm90<Target>();
   int r;
   asm("mov.u32 %0, %%clusterid.x;" : "=r"(r));
   return r;
 }
 /// Clusters of the grid, along x. PTX ISA, "Special Registers: %nclusterid".
+template <class Target = detail::this_target>
 TW_DEVICE int cluster_count() {
+  detail::need_sm90<Target>();
   int r;
   asm("mov.u32 %0, %%nclusterid.x;" : "=r"(r));
   return r;
@@ -79,7 +86,9 @@ TW_DEVICE void enter_role(char const*) {}
 TW_DEVICE void leave_undefined(void*, int) {}
 
 /// True in exactly one lane of a converged warp. PTX ISA, "elect.sync".
+template <class Target = detail::this_target>
 TW_DEVICE bool elect_one() {
+  detail::need_sm90<Target>();
   std::uint32_t elected;
   asm volatile(
       "{\n"
@@ -113,8 +122,9 @@ TW_DEVICE std::uint32_t peer_addr(void const* own, int cta) {
 }  // namespace detail
 
 /// The same object in CTA `cta` of the cluster, as a generic pointer. PTX ISA, "mapa".
-template <class T>
+template <class T, class Target = detail::this_target>
 TW_DEVICE T* dsmem(T* own, int cta) {
+  detail::need_sm90<Target>();
   std::uint64_t peer;
   asm("mapa.u64 %0, %1, %2;" : "=l"(peer) : "l"(reinterpret_cast<std::uint64_t>(own)), "r"(cta));
   return reinterpret_cast<T*>(peer);

@@ -9,6 +9,7 @@
 // changes. CUDA C++ Programming Guide, "Encoding a Tensor Map on Device".
 #pragma once
 
+#include "tilewright/arch/cuda/target.hpp"
 #include "tilewright/arch/cuda/tma.hpp"
 #include "tilewright/arch/map_space.hpp"
 #include "tilewright/base/elem.hpp"
@@ -137,7 +138,9 @@ TW_DEVICE void tensor_map_set_address_shared(tensor_map& map, void const* tensor
 /// Copies a map from shared to global memory (128-byte aligned) and releases it, as
 /// tensor_map_release does. All lanes of the warp call it together, after a warp_sync that follows
 /// the changes. PTX ISA, "tensormap.cp_fenceproxy".
+template <class Target = detail::this_target>
 TW_DEVICE void tensor_map_copy_release(tensor_map& to, tensor_map const& from) {
+  detail::need_sm90<Target>();
   asm volatile(
       "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned "
       "[%0], "

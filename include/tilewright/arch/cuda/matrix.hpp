@@ -7,6 +7,7 @@
 #pragma once
 
 #include "tilewright/arch/cuda/identity.hpp"
+#include "tilewright/arch/cuda/target.hpp"
 #include "tilewright/arch/types.hpp"
 #include "tilewright/base/elem.hpp"
 #include "tilewright/base/hd.hpp"
@@ -14,8 +15,9 @@
 namespace tw {
 
 /// PTX ISA, "stmatrix".
-template <int Count, bool Transposed = false>
+template <int Count, bool Transposed = false, class Target = detail::this_target>
 TW_DEVICE void stmatrix(void* row, b32<Count> v) {
+  detail::need_sm90<Target>();
   static_assert(Count == 1 || Count == 2 || Count == 4);
   std::uint32_t const at = smem_addr(row);
   if constexpr (Count == 1 && !Transposed)

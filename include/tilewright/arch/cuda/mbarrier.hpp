@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "tilewright/arch/cuda/identity.hpp"
+#include "tilewright/arch/cuda/target.hpp"
 #include "tilewright/arch/types.hpp"
 #include "tilewright/base/hd.hpp"
 
@@ -65,8 +66,9 @@ struct alignas(8) mbarrier {
   /// Arrives at this barrier of CTA `cta`. S = cluster: earlier writes are visible there after
   /// wait<scope::cluster>. S = cta: the instruction without qualifiers, .release.cta, orders
   /// nothing towards another CTA. PTX ISA, "mapa", "mbarrier.arrive".
-  template <scope S = scope::cluster>
+  template <scope S = scope::cluster, class Target = detail::this_target>
   TW_DEVICE void arrive_remote(int cta) {
+    detail::need_sm90<Target>();
     static_assert(S <= scope::cluster, "an mbarrier has cta or cluster scope");
     if constexpr (S == scope::cluster)
       asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(peer(cta))
@@ -75,41 +77,53 @@ struct alignas(8) mbarrier {
       asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];" ::"r"(peer(cta)) : "memory");
   }
   /// Arrives at this barrier of CTA `cta` and orders no memory. PTX ISA, "mbarrier.arrive".
+  template <class Target = detail::this_target>
   TW_DEVICE void arrive_remote_relaxed(int cta) {
+    detail::need_sm90<Target>();
     asm volatile("mbarrier.arrive.relaxed.cluster.shared::cluster.b64 _, [%0];" ::"r"(peer(cta))
                  : "memory");
   }
 
   /// The current phase owes `bytes` more. PTX ISA, "mbarrier.expect_tx".
+  template <class Target = detail::this_target>
   TW_DEVICE void expect_tx(int bytes) {
+    detail::need_sm90<Target>();
     asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(smem_addr(this)),
                  "r"(bytes)
                  : "memory");
   }
   /// The current phase of this barrier of CTA `cta` owes `bytes` more. PTX ISA,
   /// "mbarrier.expect_tx".
+  template <class Target = detail::this_target>
   TW_DEVICE void expect_tx_remote(int cta, int bytes) {
+    detail::need_sm90<Target>();
     asm volatile(
         "mbarrier.expect_tx.relaxed.cluster.shared::cluster.b64 [%0], %1;" ::"r"(peer(cta)),
         "r"(bytes)
         : "memory");
   }
   /// expect_tx_remote, then arrive_remote. PTX ISA, "mbarrier.arrive": .expect_tx.
+  template <class Target = detail::this_target>
   TW_DEVICE void arrive_expect_tx_remote(int cta, int bytes) {
+    detail::need_sm90<Target>();
     asm volatile("mbarrier.arrive.expect_tx.release.cluster.shared::cluster.b64 _, [%0], %1;" ::"r"(
                      peer(cta)),
                  "r"(bytes)
                  : "memory");
   }
   /// expect_tx, then arrive. PTX ISA, "mbarrier.arrive": .expect_tx.
+  template <class Target = detail::this_target>
   TW_DEVICE void arrive_expect_tx(int bytes) {
+    detail::need_sm90<Target>();
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(smem_addr(this)),
                  "r"(bytes)
                  : "memory");
   }
 
   /// arrive_expect_tx, and the phase at which that was. PTX ISA, "mbarrier.arrive": .expect_tx.
+  template <class Target = detail::this_target>
   TW_DEVICE mbarrier_token arrive_expect_tx_token(int bytes) {
+    detail::need_sm90<Target>();
     mbarrier_token t;
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 %0, [%1], %2;"
                  : "=l"(t.bits)
@@ -120,7 +134,9 @@ struct alignas(8) mbarrier {
   /// Waits for the phase of a token, as cuda::barrier does. Only a thread that has arrived has a
   /// token: it waits for the phase at which it arrived. PTX ISA,
   /// "mbarrier.test_wait / mbarrier.try_wait".
+  template <class Target = detail::this_target>
   TW_DEVICE void wait_token(mbarrier_token t) {
+    detail::need_sm90<Target>();
     asm volatile(
         "{\n"
         ".reg .pred p;\n"
@@ -134,8 +150,9 @@ struct alignas(8) mbarrier {
 
   /// True if the phase of this parity has completed; may sleep for a while before it says no.
   /// PTX ISA, "mbarrier.test_wait / mbarrier.try_wait"; the default order is .acquire.cta.
-  template <scope S = scope::cta>
+  template <scope S = scope::cta, class Target = detail::this_target>
   TW_DEVICE bool try_wait(std::uint32_t parity) {
+    detail::need_sm90<Target>();
     static_assert(S <= scope::cluster, "an mbarrier has cta or cluster scope");
     std::uint32_t done;
     if constexpr (S == scope::cluster)
@@ -163,8 +180,9 @@ struct alignas(8) mbarrier {
 
   /// True if the phase of this parity has completed; returns at once. PTX ISA,
   /// "mbarrier.test_wait / mbarrier.try_wait"; the default order is .acquire.cta.
-  template <scope S = scope::cta>
+  template <scope S = scope::cta, class Target = detail::this_target>
   TW_DEVICE bool test_wait(std::uint32_t parity) {
+    detail::need_sm90<Target>();
     static_assert(S != scope::gpu, "an mbarrier has cta or cluster scope");
     std::uint32_t done;
     if constexpr (S == scope::cluster)
@@ -191,8 +209,9 @@ struct alignas(8) mbarrier {
   }
 
   /// Waits for the phase of this parity. PTX ISA, "mbarrier.test_wait / mbarrier.try_wait".
-  template <scope S = scope::cta>
+  template <scope S = scope::cta, class Target = detail::this_target>
   TW_DEVICE void wait(std::uint32_t parity) {
+    detail::need_sm90<Target>();
     static_assert(S <= scope::cluster, "an mbarrier has cta or cluster scope");
     if constexpr (S == scope::cluster)
       asm volatile(
@@ -224,8 +243,9 @@ struct alignas(8) mbarrier {
 /// counts them. A thread that waits for that phase with scope::cluster sees the bytes. The receiver
 /// announces them with expect_tx; the sender does not arrive. Before TMA or wgmma reads the bytes,
 /// the receiver needs fence_proxy_async(), as after ordinary stores. PTX ISA, "st.async".
-template <class T>
+template <class T, class Target = detail::this_target>
 TW_DEVICE void store_async(T* own, T const& value, mbarrier& landed, int cta) {
+  detail::need_sm90<Target>();
   static_assert((sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16) && alignof(T) == sizeof(T),
                 "st.async writes 4, 8 or 16 bytes, aligned to their size");
   if constexpr (sizeof(T) == 4) {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "tilewright/arch/cuda/target.hpp"
 #include "tilewright/arch/packed.hpp"
 #include "tilewright/base/hd.hpp"
 
@@ -13,61 +14,81 @@ namespace tw {
 // Each half is rounded to nearest even on its own; subnormal numbers stay.
 
 /// a + b. PTX ISA, "add".
+template <class Target = detail::this_target>
 TW_DEVICE f16x2 packed_add(f16x2 a, f16x2 b) {
+  detail::need_sm90<Target>();
   f16x2 d;
   asm("add.rn.f16x2 %0, %1, %2;" : "=r"(d.bits) : "r"(a.bits), "r"(b.bits));
   return d;
 }
 /// a * b. PTX ISA, "mul".
+template <class Target = detail::this_target>
 TW_DEVICE f16x2 packed_mul(f16x2 a, f16x2 b) {
+  detail::need_sm90<Target>();
   f16x2 d;
   asm("mul.rn.f16x2 %0, %1, %2;" : "=r"(d.bits) : "r"(a.bits), "r"(b.bits));
   return d;
 }
 /// a * b + c, rounded once. PTX ISA, "fma".
+template <class Target = detail::this_target>
 TW_DEVICE f16x2 packed_fma(f16x2 a, f16x2 b, f16x2 c) {
+  detail::need_sm90<Target>();
   f16x2 d;
   asm("fma.rn.f16x2 %0, %1, %2, %3;" : "=r"(d.bits) : "r"(a.bits), "r"(b.bits), "r"(c.bits));
   return d;
 }
 /// The smaller one; a NaN gives way to a number. PTX ISA, "min".
+template <class Target = detail::this_target>
 TW_DEVICE f16x2 packed_min(f16x2 a, f16x2 b) {
+  detail::need_sm90<Target>();
   f16x2 d;
   asm("min.f16x2 %0, %1, %2;" : "=r"(d.bits) : "r"(a.bits), "r"(b.bits));
   return d;
 }
 /// The larger one; a NaN gives way to a number. PTX ISA, "max".
+template <class Target = detail::this_target>
 TW_DEVICE f16x2 packed_max(f16x2 a, f16x2 b) {
+  detail::need_sm90<Target>();
   f16x2 d;
   asm("max.f16x2 %0, %1, %2;" : "=r"(d.bits) : "r"(a.bits), "r"(b.bits));
   return d;
 }
 /// a + b. PTX ISA, "add".
+template <class Target = detail::this_target>
 TW_DEVICE bf16x2 packed_add(bf16x2 a, bf16x2 b) {
+  detail::need_sm90<Target>();
   bf16x2 d;
   asm("add.rn.bf16x2 %0, %1, %2;" : "=r"(d.bits) : "r"(a.bits), "r"(b.bits));
   return d;
 }
 /// a * b. PTX ISA, "mul".
+template <class Target = detail::this_target>
 TW_DEVICE bf16x2 packed_mul(bf16x2 a, bf16x2 b) {
+  detail::need_sm90<Target>();
   bf16x2 d;
   asm("mul.rn.bf16x2 %0, %1, %2;" : "=r"(d.bits) : "r"(a.bits), "r"(b.bits));
   return d;
 }
 /// a * b + c, rounded once. PTX ISA, "fma".
+template <class Target = detail::this_target>
 TW_DEVICE bf16x2 packed_fma(bf16x2 a, bf16x2 b, bf16x2 c) {
+  detail::need_sm90<Target>();
   bf16x2 d;
   asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(d.bits) : "r"(a.bits), "r"(b.bits), "r"(c.bits));
   return d;
 }
 /// The smaller one; a NaN gives way to a number. PTX ISA, "min".
+template <class Target = detail::this_target>
 TW_DEVICE bf16x2 packed_min(bf16x2 a, bf16x2 b) {
+  detail::need_sm90<Target>();
   bf16x2 d;
   asm("min.bf16x2 %0, %1, %2;" : "=r"(d.bits) : "r"(a.bits), "r"(b.bits));
   return d;
 }
 /// The larger one; a NaN gives way to a number. PTX ISA, "max".
+template <class Target = detail::this_target>
 TW_DEVICE bf16x2 packed_max(bf16x2 a, bf16x2 b) {
+  detail::need_sm90<Target>();
   bf16x2 d;
   asm("max.bf16x2 %0, %1, %2;" : "=r"(d.bits) : "r"(a.bits), "r"(b.bits));
   return d;

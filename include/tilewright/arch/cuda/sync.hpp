@@ -2,27 +2,40 @@
 // sync.hpp  Fences, and barriers among the threads of a warp, a CTA or a cluster.
 #pragma once
 
+#include "tilewright/arch/cuda/target.hpp"
 #include "tilewright/base/hd.hpp"
 
 namespace tw {
 
 /// Orders this thread's earlier generic accesses to shared memory before later accesses by the
 /// async proxy (TMA, wgmma). PTX ISA, "membar / fence": fence.proxy.async.
-TW_DEVICE void fence_proxy_async() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+template <class Target = detail::this_target>
+TW_DEVICE void fence_proxy_async() {
+  detail::need_sm90<Target>();
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
 
 /// The same for global memory: before another thread's TMA load of what this one has written with
 /// ordinary stores, ahead of the release. PTX ISA, "membar / fence": fence.proxy.async.global.
+template <class Target = detail::this_target>
 TW_DEVICE void fence_proxy_async_global() {
+  detail::need_sm90<Target>();
   asm volatile("fence.proxy.async.global;" ::: "memory");
 }
 
 /// Both, for shared memory of the whole cluster and global memory. PTX ISA, "membar / fence":
 /// fence.proxy.async.
-TW_DEVICE void fence_proxy_async_all() { asm volatile("fence.proxy.async;" ::: "memory"); }
+template <class Target = detail::this_target>
+TW_DEVICE void fence_proxy_async_all() {
+  detail::need_sm90<Target>();
+  asm volatile("fence.proxy.async;" ::: "memory");
+}
 
 /// Makes this thread's mbarrier.init visible to the cluster, the async proxy included, together
 /// with a following cluster barrier. PTX ISA, "membar / fence": fence.mbarrier_init.
+template <class Target = detail::this_target>
 TW_DEVICE void fence_mbarrier_init() {
+  detail::need_sm90<Target>();
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
 
@@ -43,20 +56,28 @@ TW_DEVICE void named_barrier_arrive(int id, int threads) {
 
 /// Arrives at the cluster's barrier; earlier writes are visible after cluster_wait.
 /// PTX ISA, "barrier.cluster".
+template <class Target = detail::this_target>
 TW_DEVICE void cluster_arrive() {
+  detail::need_sm90<Target>();
   asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
 }
 /// Arrives without ordering memory. PTX ISA, "barrier.cluster".
+template <class Target = detail::this_target>
 TW_DEVICE void cluster_arrive_relaxed() {
+  detail::need_sm90<Target>();
   asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
 }
 /// Waits until all threads of the cluster have arrived. PTX ISA, "barrier.cluster".
+template <class Target = detail::this_target>
 TW_DEVICE void cluster_wait() {
+  detail::need_sm90<Target>();
   asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
+template <class Target = detail::this_target>
 TW_DEVICE void cluster_sync() {
-  cluster_arrive();
-  cluster_wait();
+  detail::need_sm90<Target>();
+  cluster_arrive<Target>();
+  cluster_wait<Target>();
 }
 
 /// A pause inside a loop that polls global memory for another CTA's progress. PTX ISA, "nanosleep".

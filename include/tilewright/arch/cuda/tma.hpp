@@ -6,14 +6,16 @@
 #pragma once
 
 #include "tilewright/arch/cuda/mbarrier.hpp"
+#include "tilewright/arch/cuda/target.hpp"
 #include "tilewright/arch/cuda/tma_table.hpp"
 
 namespace tw {
 
 /// Loads the box at `at`, with zeros outside the tensor; `landed` is credited with all its bytes.
 /// PTX ISA, "cp.async.bulk.tensor".
-template <int R>
+template <int R, class Target = detail::this_target>
 TW_DEVICE void tma_load(void* smem, tensor_map const& map, mbarrier& landed, tma_coord<R> at) {
+  detail::need_sm90<Target>();
   detail::tma_load(map, smem_addr(smem), smem_addr(&landed), at);
 }
 
@@ -35,44 +37,50 @@ TW_DEVICE l2_policy evict_normal_policy() {
   return p;
 }
 /// tma_load, with a policy for L2. PTX ISA, "cp.async.bulk.tensor": .L2::cache_hint.
-template <int R>
+template <int R, class Target = detail::this_target>
 TW_DEVICE void tma_load_hinted(void* smem, tensor_map const& map, mbarrier& landed, tma_coord<R> at,
                                l2_policy policy) {
+  detail::need_sm90<Target>();
   detail::tma_load_hinted(map, smem_addr(smem), smem_addr(&landed), policy.bits, at);
 }
 
 /// Loads the box to the same offset of every CTA in `cta_mask` and credits the barrier there.
 /// PTX ISA, "cp.async.bulk.tensor": .multicast::cluster.
-template <int R>
+template <int R, class Target = detail::this_target>
 TW_DEVICE void tma_load_multicast(void* smem, tensor_map const& map, mbarrier& landed,
                                   tma_coord<R> at, std::uint16_t cta_mask) {
+  detail::need_sm90<Target>();
   detail::tma_load_multicast(map, smem_addr(smem), smem_addr(&landed), cta_mask, at);
 }
 
 /// Stores the part of the box that lies in the tensor. PTX ISA, "cp.async.bulk.tensor".
-template <int R>
+template <int R, class Target = detail::this_target>
 TW_DEVICE void tma_store(tensor_map const& map, void const* smem, tma_coord<R> at) {
+  detail::need_sm90<Target>();
   detail::tma_store(map, smem_addr(smem), at);
 }
 /// tma_store, with a policy for L2. PTX ISA, "cp.async.bulk.tensor": .L2::cache_hint.
-template <int R>
+template <int R, class Target = detail::this_target>
 TW_DEVICE void tma_store_hinted(tensor_map const& map, void const* smem, tma_coord<R> at,
                                 l2_policy policy) {
+  detail::need_sm90<Target>();
   detail::tma_store_hinted(map, smem_addr(smem), policy.bits, at);
 }
 
 /// Adds the box to the tensor, element by element, in the tensor's type.
 /// PTX ISA, "cp.reduce.async.bulk.tensor": .add.
-template <int R>
+template <int R, class Target = detail::this_target>
 TW_DEVICE void tma_reduce_add(tensor_map const& map, void const* smem, tma_coord<R> at) {
+  detail::need_sm90<Target>();
   detail::tma_reduce_add(map, smem_addr(smem), at);
 }
 
 /// Combines the box with the tensor, element by element. The tensor's type decides: f16 and bf16
 /// have add, min and max; f32 has add; s32 has these, and, or and xor. PTX ISA,
 /// "cp.reduce.async.bulk.tensor".
-template <reduce_op Op, int R>
+template <reduce_op Op, int R, class Target = detail::this_target>
 TW_DEVICE void tma_reduce(tensor_map const& map, void const* smem, tma_coord<R> at) {
+  detail::need_sm90<Target>();
   if constexpr (Op == reduce_op::add) detail::tma_reduce_add(map, smem_addr(smem), at);
   if constexpr (Op == reduce_op::min) detail::tma_reduce_min(map, smem_addr(smem), at);
   if constexpr (Op == reduce_op::max) detail::tma_reduce_max(map, smem_addr(smem), at);
@@ -84,25 +92,32 @@ TW_DEVICE void tma_reduce(tensor_map const& map, void const* smem, tma_coord<R> 
 }
 
 /// Brings the box to L2; nothing waits for it. PTX ISA, "cp.async.bulk.prefetch.tensor".
-template <int R>
+template <int R, class Target = detail::this_target>
 TW_DEVICE void tma_prefetch(tensor_map const& map, tma_coord<R> at) {
+  detail::need_sm90<Target>();
   detail::tma_prefetch(map, at);
 }
 
 /// Closes the group of this thread's stores since its last commit.
 /// PTX ISA, "cp.async.bulk.commit_group".
-TW_DEVICE void tma_store_commit() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
+template <class Target = detail::this_target>
+TW_DEVICE void tma_store_commit() {
+  detail::need_sm90<Target>();
+  asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+}
 
 /// Waits until all but the newest `Pending` groups have read their shared memory.
 /// PTX ISA, "cp.async.bulk.wait_group": .read.
-template <int Pending>
+template <int Pending, class Target = detail::this_target>
 TW_DEVICE void tma_store_wait_read() {
+  detail::need_sm90<Target>();
   asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(Pending) : "memory");
 }
 /// Waits until all but the newest `Pending` groups have written the tensor.
 /// PTX ISA, "cp.async.bulk.wait_group".
-template <int Pending>
+template <int Pending, class Target = detail::this_target>
 TW_DEVICE void tma_store_wait() {
+  detail::need_sm90<Target>();
   asm volatile("cp.async.bulk.wait_group %0;" ::"n"(Pending) : "memory");
 }
 
@@ -122,17 +137,23 @@ TW_DEVICE void tensor_map_set_address(tensor_map& map, void const* tensor) {
 }
 /// Makes this thread's writes to tensor maps visible to threads that acquire them later.
 /// PTX ISA, "membar / fence": .proxy.tensormap::generic.release.
+template <class Target = detail::this_target>
 TW_DEVICE void tensor_map_release() {
+  detail::need_sm90<Target>();
   asm volatile("fence.proxy.tensormap::generic.release.gpu;" ::: "memory");
 }
 /// TMA operations of this CTA see the map as it was released.
 /// PTX ISA, "membar / fence": .proxy.tensormap::generic.acquire.
+template <class Target = detail::this_target>
 TW_DEVICE void tensor_map_acquire(tensor_map const& map) {
+  detail::need_sm90<Target>();
   asm volatile("fence.proxy.tensormap::generic.acquire.gpu [%0], 128;" ::"l"(&map) : "memory");
 }
 
 /// Brings a tensor map to the cache. PTX ISA, "prefetch, prefetchu": .tensormap.
+template <class Target = detail::this_target>
 TW_DEVICE void tma_prefetch_map(tensor_map const& map) {
+  detail::need_sm90<Target>();
   asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
 }
 
