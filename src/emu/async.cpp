@@ -14,9 +14,8 @@
 namespace tw::emu {
 
 void async_engine::report_other_phase(cta_state const& c, mbarrier_state const& b,
-                                      bulk_op const& op) {
+                                      bulk_op const& op, std::uint32_t issued) {
   std::string const place = object_name(m_.grid_, c, b.offset);
-  std::uint32_t const issued = op.issue_phase[c.rank];
   diagnosis d;
   d.code = "E0032";
   d.kind = "expect-tx-mismatch";
@@ -139,14 +138,16 @@ void async_engine::complete(bulk_op const& op) {
     else
       std::memcpy(dst, first, bytes);
     first = dst;
-    mbarrier_state& b = m_.barrier.at(c, c.smem + op.bar_offset, op.where);
+    cta_state& of_bar = op.of_pair ? c.cluster->ctas[static_cast<std::size_t>(c.even_rank())] : c;
+    mbarrier_state& b = m_.barrier.at(of_bar, of_bar.smem + op.bar_offset, op.where);
     m_.reports.landing = true;  // stays so where a report ends the run
-    if (c.cluster->check && b.phase != op.issue_phase[c.rank]) report_other_phase(c, b, op);
-    if (m_.log_) m_.log_->landed(op.traced_as, c, b);
+    if (c.cluster->check && b.phase != op.issue_phase[c.rank])
+      report_other_phase(of_bar, b, op, op.issue_phase[c.rank]);
+    if (m_.log_) m_.log_->landed(op.traced_as, of_bar, b);
     b.tx -= static_cast<std::int64_t>(bytes);
     b.landed += static_cast<std::int64_t>(bytes);
     m_.counts_.tma_load_bytes += static_cast<std::int64_t>(bytes);
-    m_.barrier.complete_if_done(c, b);
+    m_.barrier.complete_if_done(of_bar, b);
     m_.reports.landing = false;
   }
 }
@@ -312,6 +313,18 @@ void tma_load(void* smem, tensor_map const& map, void* bar, int const* at, int r
   bulk_op op = bulk(bulk_op::kind::load, map, smem, at, rank, where);
   op.bar_offset = m.memory.offset_in_smem(*t.block, bar, 8, where);
   if (multicast) m.async.to_ctas(op, cta_mask);
+  m.async.issue(std::move(op));
+}
+
+void tma_load_pair(void* smem, tensor_map const& map, void* bar, int const* at, int rank,
+                   site where) {
+  engine_call const inside;
+  machine& m = machine::current();
+  thread& t = *m.sched.running();
+  m.tensor.check_group(t, 2, "tma_load_pair", where);
+  bulk_op op = bulk(bulk_op::kind::load, map, smem, at, rank, where);
+  op.bar_offset = m.memory.offset_in_smem(*t.block, bar, 8, where);
+  op.of_pair = true;
   m.async.issue(std::move(op));
 }
 

@@ -47,7 +47,9 @@ class async_engine {
   static void land(thread::piece const& p);
   void close_copies(thread& t, mbarrier_state* arrives_at, site where);
   void land_copies(thread& t);
-  void report_other_phase(cta_state const& c, mbarrier_state const& b, bulk_op const& op);
+  /// c: whose barrier it is; issued: the phase when the copy was issued.
+  void report_other_phase(cta_state const& c, mbarrier_state const& b, bulk_op const& op,
+                          std::uint32_t issued);
 
   machine& m_;
   std::function<void(double)> const* macs_done_ = nullptr;

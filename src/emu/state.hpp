@@ -79,6 +79,7 @@ struct bulk_op {
   std::uint32_t smem_offset;
   std::uint32_t from_offset;  // of a copy to a peer: its source in the issuer's CTA
   std::uint32_t bar_offset;   // of a load
+  bool of_pair;               // the barrier is that of the pair's even CTA
   thread* issuer;
   std::uint32_t group;  // of a store: the issuer's bulk group
   site where;
@@ -248,6 +249,10 @@ struct cta_state {
   group_barrier named[16];
   std::vector<acquired_map> acquired_maps;
   std::unique_ptr<tensor_memory> tensor;  // null: nothing has used it
+
+  /// Of the pair (cta_group::2): ranks that differ in the last bit.
+  int even_rank() const { return rank & ~1; }
+  int peer_rank() const { return rank ^ 1; }
 };
 
 struct cluster_state {

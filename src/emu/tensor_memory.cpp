@@ -191,7 +191,7 @@ void tensor_unit::allocate(std::uint32_t* address, int columns, int ctas, site w
         "the largest allocation first", where);
   tensor_memory::allocation a{0, columns, ctas, where};
   if (ctas == 2) {
-    cta_state& peer = c.cluster->ctas[static_cast<std::size_t>(c.rank ^ 1)];
+    cta_state& peer = c.cluster->ctas[static_cast<std::size_t>(c.peer_rank())];
     tensor_memory& other = memory_of(peer);
     if (hazard::checker* check = c.cluster->check.get()) check->pair_started(t, peer, where);
     if (other.wanted && other.wanted->columns != columns)
@@ -267,7 +267,7 @@ void tensor_unit::free(std::uint32_t address, int columns, int ctas, site where)
   m.allocations.erase(it);
   m_.sched.wake_all(m.waiters);
   if (ctas == 2)
-    m_.sched.wake_all(memory_of(c.cluster->ctas[static_cast<std::size_t>(c.rank ^ 1)]).waiters);
+    m_.sched.wake_all(memory_of(c.cluster->ctas[static_cast<std::size_t>(c.peer_rank())]).waiters);
   part(t);
 }
 

@@ -67,7 +67,7 @@ void tensor_unit::check_multiply(thread const& t, umma_call const& call, umma_sh
   if (call.a_in_tmem) check_lane(static_cast<std::uint32_t>(call.a), "A");
   for (int r = 0; r < call.ctas; ++r) {
     cta_state& c = t.block->cluster->ctas[static_cast<std::size_t>(
-        call.ctas == 1 ? t.block->rank : (t.block->rank & ~1) + r)];
+        call.ctas == 1 ? t.block->rank : t.block->even_rank() + r)];
     tmem_area const d = umma_accumulator(shape, call.d).front();
     check_columns(t, c, d.column, d.columns, "A multiply writes", where);
     if (!call.a_in_tmem) continue;
@@ -174,7 +174,7 @@ void tensor_unit::complete_multiplies(thread& t) {
   umma_shape shape;
   decode_umma(*calls[0], shape);
   cluster_state& cluster = *t.block->cluster;
-  int const first = shape.ctas == 1 ? t.block->rank : t.block->rank & ~1;
+  int const first = shape.ctas == 1 ? t.block->rank : t.block->even_rank();
   for (int r = first; r < first + shape.ctas; ++r) {
     cta_state& c = cluster.ctas[static_cast<std::size_t>(r)];
     umma_memory const smem{c.smem,

@@ -26,6 +26,8 @@ class tensor_unit {
   void multiply(umma_call const& call, site where);
   void commit(void* bar, int ctas, std::uint32_t mask, bool multicast, site where);
 
+  /// E0108 where the kernel's other instructions are for another number of CTAs.
+  void check_group(thread const& t, int ctas, char const* name, site where);
   /// Completes the oldest operation of the thread; the next ones with it where they continue it.
   void complete(thread& t);
   /// E0106 where the CTA, whose threads have ended, still holds columns.
@@ -40,7 +42,6 @@ class tensor_unit {
   bool meet(thread& t, char const* name, operands const& o, std::uint32_t* regs, site where);
   void part(thread& t);
   tensor_memory& memory_of(cta_state& c);
-  void check_group(thread const& t, int ctas, char const* name, site where);
   int find_columns(cta_state& c, int columns);
   void grant(cta_state& c, tensor_memory::allocation const& a);
   void check_columns(thread const& t, cta_state& c, int first, int columns, char const* what,

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // umma_product.cpp  The arithmetic of tcgen05.mma for one CTA.
 //
-// bf16 and f16 with a float32 accumulator run as wgmma groups of 64 rows, in place where the rows
-// are neighbours in tensor memory. Everything else is computed element by element.
+// Types that wgmma multiplies too, with a float32 accumulator, run as wgmma groups of 64 rows, in
+// place where the rows are neighbours in tensor memory. Everything else is computed element by
+// element.
 #include <cmath>
 #include <cstring>
 
@@ -76,24 +77,41 @@ void run_blocks(tensor_memory& t, umma_shape const& s, umma_call const* const* c
                 s, calls, count, smem);
 }
 
-float value_of(elem type, std::byte const* at) {
-  std::uint16_t bits;
-  std::memcpy(&bits, at, 2);
-  return type == elem::bf16 ? to_float(bf16{bits}) : to_float(f16{bits});
+/// Element i of a chunk of 16 bytes. Elements of 4 and 6 bits lie packed, 16 to a chunk, and
+/// padding follows them.
+float value_of(elem type, std::byte const* chunk, int i) {
+  if (size_bits(type) < 8) {
+    int const bits = size_bits(type), at = bits * i;
+    std::uint16_t two;
+    std::memcpy(&two, chunk + at / 8, 2);
+    auto const code = static_cast<std::uint8_t>(two >> at % 8 & ((1 << bits) - 1));
+    return type == elem::e2m1   ? to_float(e2m1{code})
+           : type == elem::e2m3 ? to_float(e2m3{code})
+                                : to_float(e3m2{code});
+  }
+  std::uint32_t word = 0;
+  std::memcpy(&word, chunk + size_bytes(type) * i, static_cast<std::size_t>(size_bytes(type)));
+  switch (type) {
+    case elem::bf16: return to_float(bf16{static_cast<std::uint16_t>(word)});
+    case elem::f16: return to_float(f16{static_cast<std::uint16_t>(word)});
+    case elem::e4m3: return to_float(e4m3{static_cast<std::uint8_t>(word)});
+    case elem::e5m2: return to_float(e5m2{static_cast<std::uint8_t>(word)});
+    default: return __builtin_bit_cast(float, word & ~std::uint32_t{0x1FFF});  // tf32
+  }
 }
 
 /// Element (mn, k) of an operand in shared memory.
 float element(std::uint64_t descriptor, operand_major major, elem type, int mn, int k,
               std::byte const* smem, std::uint32_t base) {
   operand_layout const l(as_wgmma_desc(descriptor), major);
-  int const bytes = size_bytes(type), per_chunk = 16 / bytes;
+  int const per_chunk = size_bits(type) < 8 ? 16 : 16 / size_bytes(type);
   int const row = major == operand_major::k ? mn : k;
   int const along = major == operand_major::k ? k : mn;
   std::uint32_t const at =
       swizzled(l.start + l.row_offset(static_cast<std::uint32_t>(row)) +
                    l.column_offset(static_cast<std::uint32_t>(along / per_chunk)),
                l.swizzle);
-  return value_of(type, smem + (at - base) + along % per_chunk * bytes);
+  return value_of(type, smem + (at - base), along % per_chunk);
 }
 
 void run_elements(tensor_memory& t, umma_shape const& s, umma_call const& call,
@@ -111,10 +129,9 @@ void run_elements(tensor_memory& t, umma_shape const& s, umma_call const& call,
         int const at_lane = static_cast<int>(from >> 16) + (gaps ? lane_of_row_64(r) : r);
         int const per_word = 32 / size_bits(s.a);
         std::uint32_t const word = t.at(at_lane, static_cast<int>(from & 0xFFFF) + k / per_word);
-        auto const bits = static_cast<std::uint16_t>(word >> (k % per_word * size_bits(s.a)));
-        std::byte raw[2];
-        std::memcpy(raw, &bits, 2);
-        x = value_of(s.a, raw);
+        std::byte chunk[16] = {};
+        std::memcpy(chunk, &word, 4);
+        x = value_of(s.a, chunk, k % per_word);
       } else {
         x = element(call.a, s.a_major, s.a, r, k, smem.own, smem.base);
       }
@@ -149,7 +166,7 @@ void run_elements(tensor_memory& t, umma_shape const& s, umma_call const& call,
 
 void run_umma(tensor_memory& t, umma_shape const& s, umma_call const* const* calls, int count,
               umma_memory const& smem) {
-  bool const blocks = (s.a == elem::bf16 || s.a == elem::f16) && s.d == elem::f32 && !s.negate_a &&
+  bool const blocks = has_wgmma(s.a, s.b, elem::f32) && s.d == elem::f32 && !s.negate_a &&
                       !s.negate_b && !calls[0]->a_in_tmem;
   if (blocks) {
     run_blocks(t, s, calls, count, smem);

@@ -103,29 +103,31 @@ struct problem {
   bool d_f16 = false, a_in_tmem = false, negate = false, accumulate = true;
   int lane = 0;  // of the accumulator
 };
-constexpr int k_extent = 16;
+/// Elements of 4 and 6 bits lie in containers of a byte each, 16 packed and then padding.
+int container_bytes(elem type) { return size_bits(type) < 8 ? 1 : size_bytes(type); }
+int k_of(elem type) { return 32 / container_bytes(type); }
 constexpr int image_bytes = 128 * 128;  // of an operand in shared memory
 
-/// The canonical layouts: byte of element (mn, k) before the swizzle, and the two offsets.
+/// The canonical layouts: byte of the container (mn, k) before the swizzle, and the two offsets.
 struct places {
   int leading, stride;
-  int (*byte)(int mn, int k, int span);
+  int (*byte)(int mn, int k, int span, int bytes);
 };
 places places_of(operand_major major, int span) {
   if (major == operand_major::k)
     return span == 16 ? places{128, 256,
-                               [](int mn, int k, int) {
-                                 return mn % 8 * 16 + mn / 8 * 256 + k / 8 * 128 + k % 8 * 2;
+                               [](int mn, int k, int, int e) {
+                                 return mn % 8 * 16 + mn / 8 * 256 + k * e / 16 * 128 + k * e % 16;
                                }}
-                      : places{16, 8 * span, [](int mn, int k, int w) {
-                                 return mn % 8 * w + mn / 8 * 8 * w + k * 2;
+                      : places{16, 8 * span, [](int mn, int k, int w, int e) {
+                                 return mn % 8 * w + mn / 8 * 8 * w + k * e;
                                }};
-  // MN-major: 8 rows of k, each of one span along MN.
+  // MN-major, 16 bits: 8 rows of k, each of one span along MN.
   if (span == 16)
-    return {2048, 128, [](int mn, int k, int) {
+    return {2048, 128, [](int mn, int k, int, int) {
               return mn % 8 * 2 + mn / 8 * 128 + k % 8 * 16 + k / 8 * 2048;
             }};
-  return {16 * span, 8 * span, [](int mn, int k, int w) {
+  return {16 * span, 8 * span, [](int mn, int k, int w, int) {
             return mn % (w / 2) * 2 + mn / (w / 2) * 16 * w + k % 8 * w + k / 8 * 8 * w;
           }};
 }
@@ -162,9 +164,9 @@ struct multiply_probe {
     for (int c = 0; c < columns; ++c)
       tmem_store<tmem_shape::l32x32b, 1>(own + static_cast<std::uint32_t>(c),
                                          {{p.c[t * columns + c]}});
-    for (int c = 0; c < k_extent / 2; ++c)
+    for (int c = 0; c < 8; ++c)
       tmem_store<tmem_shape::l32x32b, 1>(own + static_cast<std::uint32_t>(columns + c),
-                                         {{p.a_words[t * k_extent / 2 + c]}});
+                                         {{p.a_words[8 * t + c]}});
     tmem_wait_store();
     tcgen05_fence_before();
     cta_sync();
@@ -177,11 +179,12 @@ struct multiply_probe {
           make_umma_desc(smem_addr(s.a), leading(p.of_a), stride(p.of_a), p.what.swizzle);
       umma_desc const b =
           make_umma_desc(smem_addr(s.b), leading(p.of_b), stride(p.of_b), p.what.swizzle);
-      if (p.what.a_in_tmem)
-        umma_ts<umma_kind::f16>(d, tmem_at(s.at, p.what.lane, columns), b, p.idesc,
-                                p.what.accumulate);
+      if (p.what.type == elem::tf32)
+        issue<umma_kind::tf32>(p, s, d, a, b);
+      else if (container_bytes(p.what.type) == 1)
+        issue<umma_kind::f8f6f4>(p, s, d, a, b);
       else
-        umma<umma_kind::f16>(d, a, b, p.idesc, p.what.accumulate);
+        issue<umma_kind::f16>(p, s, d, a, b);
       umma_commit(s.done);
     }
     s.done.wait(0);
@@ -194,10 +197,46 @@ struct multiply_probe {
     cta_sync();
     if (warp_id() == 0) tmem_dealloc(s.at, 2 * columns);
   }
+  template <umma_kind K>
+  static void issue(params const& p, smem& s, std::uint32_t d, umma_desc a, umma_desc b) {
+    if (p.what.a_in_tmem)
+      umma_ts<K>(d, tmem_at(s.at, p.what.lane, columns), b, p.idesc, p.what.accumulate);
+    else
+      umma<K>(d, a, b, p.idesc, p.what.accumulate);
+  }
 };
 
-std::uint16_t bits_of(elem type, float x) {
-  return type == elem::bf16 ? to_bf16(x).bits : to_f16(x).bits;
+std::uint32_t bits_of(elem type, float x) {
+  switch (type) {
+    case elem::bf16: return to_bf16(x).bits;
+    case elem::f16: return to_f16(x).bits;
+    case elem::tf32: return to_tf32(x).bits;
+    case elem::e4m3: return to_e4m3(x, saturation::none).bits;
+    case elem::e5m2: return to_e5m2(x, saturation::none).bits;
+    case elem::e2m3: return to_e2m3(x).bits;
+    case elem::e3m2: return to_e3m2(x).bits;
+    default: return to_e2m1(x).bits;
+  }
+}
+mma_type type_of(elem e) {
+  switch (e) {
+    case elem::bf16: return mma_type::bf16;
+    case elem::f16: return mma_type::f16;
+    case elem::tf32: return mma_type::tf32;
+    case elem::e4m3: return mma_type::e4m3;
+    case elem::e5m2: return mma_type::e5m2;
+    case elem::e2m3: return mma_type::e2m3;
+    case elem::e3m2: return mma_type::e3m2;
+    default: return mma_type::e2m1;
+  }
+}
+/// Writes element `index` of a chunk of 16 bytes.
+void put_element(std::uint8_t* chunk, elem type, int index, float x) {
+  std::uint64_t const bits = bits_of(type, x);
+  for (int i = 0; i < size_bits(type); ++i) {
+    int const at = size_bits(type) * index + i;
+    chunk[at / 8] = static_cast<std::uint8_t>(chunk[at / 8] | (bits >> i & 1U) << at % 8);
+  }
 }
 
 void check_multiply(problem const& q, std::mt19937& random) {
@@ -206,25 +245,27 @@ void check_multiply(problem const& q, std::mt19937& random) {
                                   << static_cast<int>(q.b_major) << " swizzle "
                                   << static_cast<int>(q.swizzle) << " lane " << q.lane);
   auto const small = [&] { return static_cast<float>(static_cast<int>(random() % 9) - 4); };
+  int const k_extent = k_of(q.type), bytes = container_bytes(q.type);
   int const span = swizzle_span_bytes(q.swizzle);
   std::vector<float> a(static_cast<std::size_t>(q.m * k_extent)),
       b(static_cast<std::size_t>(q.n * k_extent));
   std::vector<std::uint8_t> image_a(image_bytes), image_b(2 * image_bytes);
-  std::vector<std::uint32_t> a_words(128 * k_extent / 2), c(128 * columns), d(128 * columns);
+  std::vector<std::uint32_t> a_words(128 * 8), c(128 * columns), d(128 * columns);
   places const of_a = places_of(q.a_major, span), of_b = places_of(q.b_major, span);
   auto const lane_of = [&](int m) { return q.m == 64 ? 32 * (m / 16) + m % 16 + q.lane : m; };
+  // The swizzle moves whole chunks of 16 bytes.
   auto const put = [&](std::vector<std::uint8_t>& image, places const& x, int mn, int k, float v) {
-    auto const at = swizzled(static_cast<std::uint32_t>(x.byte(mn, k, span)), q.swizzle);
-    std::uint16_t const bits = bits_of(q.type, v);
-    image[at] = static_cast<std::uint8_t>(bits);
-    image[at + 1] = static_cast<std::uint8_t>(bits >> 8);
+    auto const plain = static_cast<std::uint32_t>(x.byte(mn, k, span, bytes));
+    std::uint8_t* const chunk = &image[swizzled(plain, q.swizzle) & ~15U];
+    put_element(chunk, q.type, static_cast<int>(plain % 16) / bytes, v);
   };
   for (int m = 0; m < q.m; ++m)
     for (int k = 0; k < k_extent; ++k) {
       float const x = a[static_cast<std::size_t>(m * k_extent + k)] = small();
       put(image_a, of_a, m, k, x);
-      a_words[static_cast<std::size_t>(lane_of(m) * k_extent / 2 + k / 2)] |=
-          static_cast<std::uint32_t>(bits_of(q.type, x)) << 16 * (k % 2);
+      if (size_bits(q.type) < 8) continue;
+      a_words[static_cast<std::size_t>(lane_of(m) * 8 + k * bytes / 4)] |= bits_of(q.type, x)
+                                                                           << 8 * (k * bytes % 4);
     }
   for (int n = 0; n < q.n; ++n)
     for (int k = 0; k < k_extent; ++k)
@@ -234,8 +275,8 @@ void check_multiply(problem const& q, std::mt19937& random) {
     w = q.d_f16 ? to_f16(x).bits : __builtin_bit_cast(std::uint32_t, x);
   }
   umma_idesc const idesc{.d_format = q.d_f16 ? 0 : 1,
-                         .a_format = q.type == elem::bf16 ? 1 : 0,
-                         .b_format = q.type == elem::bf16 ? 1 : 0,
+                         .a_format = idesc_format(type_of(q.type)),
+                         .b_format = idesc_format(type_of(q.type)),
                          .negate_a = q.negate,
                          .a_major = q.a_major,
                          .b_major = q.b_major,
@@ -290,6 +331,18 @@ TEST(TensorMemory, MultipliesOfAllShapesAndTypes) {
   check_multiply({128, 32, elem::bf16, k, k, swizzle_mode::b128, false, true}, random);
   check_multiply({64, 32, elem::f16, k, k, swizzle_mode::b128, true, true, false, false, 16},
                  random);
+}
+
+TEST(TensorMemory, MultipliesOfEveryType) {
+  std::mt19937 random(14);
+  constexpr auto k = operand_major::k;
+  for (elem const type : {elem::tf32, elem::e4m3, elem::e5m2, elem::e2m3, elem::e3m2, elem::e2m1})
+    for (swizzle_mode const s : {swizzle_mode::none, swizzle_mode::b32, swizzle_mode::b128}) {
+      check_multiply({128, 64, type, k, k, s}, random);
+      check_multiply({64, 48, type, k, k, s, type != elem::tf32}, random);
+    }
+  for (elem const type : {elem::tf32, elem::e4m3})
+    check_multiply({128, 32, type, k, k, swizzle_mode::b64, false, true}, random);
 }
 
 }  // namespace

@@ -71,6 +71,9 @@ TW_HD constexpr tmem_cell tmem_cell_of(tmem_shape s, int t, int r, int split = 0
   return {t, r};
 }
 
+/// The value of a float32 in a word of tensor memory.
+TW_HD constexpr float tmem_float(std::uint32_t word) { return __builtin_bit_cast(float, word); }
+
 /// The kind of a multiply: the types of A and B (PTX ISA, "tcgen05.mma": .kind).
 enum class umma_kind : std::uint8_t { f16, tf32, f8f6f4, mxf8f6f4, mxf4, mxf4nvf4 };
 

@@ -176,8 +176,9 @@ void checker::load(thread& t, bulk_op& op) {
   component first = 0;  // of the first CTA: the load has read the tensor when its phase is over
   for (cta_state& c : cluster_->ctas) {
     if ((op.cta_mask >> c.rank & 1U) == 0) continue;
-    mbarrier_state& b = machine_->barrier.at(c, c.smem + op.bar_offset, op.where);
-    use(t, c, b, true, op.where);
+    cta_state& of_bar = op.of_pair ? cluster_->ctas[static_cast<std::size_t>(c.even_rank())] : c;
+    mbarrier_state& b = machine_->barrier.at(of_bar, of_bar.smem + op.bar_offset, op.where);
+    use(t, of_bar, b, true, op.where);
     r.who = b.face.phases;
     r.when = b.phase + 1;
     if (first == 0) first = r.who;

@@ -184,7 +184,7 @@ void checker::multiply(thread& t, umma_call const& call, umma_shape const& shape
   r.who = new_component(me.ops, component_face::kind::tensor, t);
   r.when = t.tensor_ops->begun;
   r.where = where;
-  int const first = call.ctas == 1 ? t.block->rank : t.block->rank & ~1;
+  int const first = call.ctas == 1 ? t.block->rank : t.block->even_rank();
   thread const* const self[] = {&t};
   auto const judged = [&](record const& earlier) {
     return judge(t.actor, thread_component(t), earlier, true);

@@ -6,9 +6,19 @@
 
 #include "tilewright/arch/cuda/mbarrier.hpp"
 #include "tilewright/arch/cuda/target.hpp"
+#include "tilewright/arch/cuda/tma_table.hpp"
+#include "tilewright/arch/cuda/umma_table.hpp"
 #include "tilewright/arch/tensor_memory.hpp"
 
 namespace tw {
+
+/// tma_load for a CTA pair: the box comes to this CTA, and its bytes are credited to the barrier at
+/// the place of `landed` in the pair's even CTA. PTX ISA, "cp.async.bulk.tensor": .cta_group::2.
+template <int R, class Target = detail::this_target>
+TW_DEVICE void tma_load_pair(void* smem, tensor_map const& map, mbarrier& landed, tma_coord<R> at) {
+  detail::need_sm100f<Target>();
+  detail::tma_load_pair(map, smem_addr(smem), detail::peer_addr(&landed, cluster_rank() & ~1), at);
+}
 
 /// D = A B + D, or A B: D in tensor memory at `d`, A and B in shared memory; `idesc`: umma_idesc
 /// (atom/umma_idesc.hpp). Ctas = 2: one thread of the pair for both CTAs. Complete when a barrier
@@ -17,51 +27,17 @@ template <umma_kind K, int Ctas = 1, class Target = detail::this_target>
 TW_DEVICE void umma(std::uint32_t d, umma_desc a, umma_desc b, std::uint32_t idesc,
                     bool accumulate) {
   detail::need_sm100f<Target>();
-  static_assert(K == umma_kind::f16, "umma multiplies bf16 and f16");
-  if constexpr (Ctas == 1)
-    asm volatile(
-        "{\n"
-        ".reg .pred p;\n"
-        "setp.ne.u32 p, %4, 0;\n"
-        "tcgen05.mma.cta_group::1.kind::f16 [%0], %1, %2, %3, p;\n"
-        "}" ::"r"(d),
-        "l"(a.bits), "l"(b.bits), "r"(idesc), "r"(static_cast<std::uint32_t>(accumulate))
-        : "memory");
-  else
-    asm volatile(
-        "{\n"
-        ".reg .pred p;\n"
-        "setp.ne.u32 p, %4, 0;\n"
-        "tcgen05.mma.cta_group::2.kind::f16 [%0], %1, %2, %3, p;\n"
-        "}" ::"r"(d),
-        "l"(a.bits), "l"(b.bits), "r"(idesc), "r"(static_cast<std::uint32_t>(accumulate))
-        : "memory");
+  detail::umma_ss(detail::umma_form<K, Ctas>{}, d, a.bits, b.bits, idesc,
+                  static_cast<std::uint32_t>(accumulate));
 }
-/// The same with A in tensor memory at `a`, two 16-bit values to a column, K-major.
-/// PTX ISA, "tcgen05.mma".
+/// The same with A in tensor memory at `a`: row m in lane m, K along the columns, K-major; 32 bits
+/// of a column hold two 16-bit values or four bytes. PTX ISA, "tcgen05.mma".
 template <umma_kind K, int Ctas = 1, class Target = detail::this_target>
 TW_DEVICE void umma_ts(std::uint32_t d, std::uint32_t a, umma_desc b, std::uint32_t idesc,
                        bool accumulate) {
   detail::need_sm100f<Target>();
-  static_assert(K == umma_kind::f16, "umma_ts multiplies bf16 and f16");
-  if constexpr (Ctas == 1)
-    asm volatile(
-        "{\n"
-        ".reg .pred p;\n"
-        "setp.ne.u32 p, %4, 0;\n"
-        "tcgen05.mma.cta_group::1.kind::f16 [%0], [%1], %2, %3, p;\n"
-        "}" ::"r"(d),
-        "r"(a), "l"(b.bits), "r"(idesc), "r"(static_cast<std::uint32_t>(accumulate))
-        : "memory");
-  else
-    asm volatile(
-        "{\n"
-        ".reg .pred p;\n"
-        "setp.ne.u32 p, %4, 0;\n"
-        "tcgen05.mma.cta_group::2.kind::f16 [%0], [%1], %2, %3, p;\n"
-        "}" ::"r"(d),
-        "r"(a), "l"(b.bits), "r"(idesc), "r"(static_cast<std::uint32_t>(accumulate))
-        : "memory");
+  detail::umma_ts(detail::umma_form<K, Ctas>{}, d, a, b.bits, idesc,
+                  static_cast<std::uint32_t>(accumulate));
 }
 
 /// An arrive at `done` once all multiplies that this thread has issued are complete; it also orders

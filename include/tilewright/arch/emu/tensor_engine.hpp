@@ -27,6 +27,10 @@ void tmem_wait_store(site where);
 void tcgen05_fence_before(site where);
 void tcgen05_fence_after(site where);
 
+/// tma_load; the barrier is that of the pair's even CTA.
+void tma_load_pair(void* smem, tensor_map const& map, void* bar, int const* at, int rank,
+                   site where);
+
 struct umma_call {
   umma_kind kind;
   int ctas;

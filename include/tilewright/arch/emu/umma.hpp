@@ -9,6 +9,12 @@
 
 namespace tw {
 
+template <int R>
+TW_DEVICE void tma_load_pair(void* smem, tensor_map const& map, mbarrier& landed, tma_coord<R> at,
+                             emu::site where = emu::site::here()) {
+  emu::tma_load_pair(smem, map, &landed, at.c, R, where);
+}
+
 template <umma_kind K, int Ctas = 1>
 TW_DEVICE void umma(std::uint32_t d, umma_desc a, umma_desc b, std::uint32_t idesc, bool accumulate,
                     emu::site where = emu::site::here()) {
