@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+// sm100_tile.cpp  A Blackwell GEMM whose tiles have a number of columns that it does not offer.
+// expect-error: [TW0270]
+#include "tilewright/kernel/sm100/gemm.hpp"
+
+#ifdef TW_FAIL
+constexpr int threads = tw::gemm_sm100<tw::sm100_config{.tile_n = 192}>::threads;
+#else
+constexpr int threads = tw::gemm_sm100<tw::sm100_config{.tile_n = 128}>::threads;
+#endif

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// sm100_gemm_test.cpp  The Blackwell GEMM of one CTA and of a CTA pair: exact results, and no
+//                      report, whenever its asynchronous operations complete.
+#include <gtest/gtest.h>
+
+#include <random>
+#include <string>
+#include <vector>
+
+#include "tests/hazard/hazard_kernels.hpp"
+#include "tilewright/base/convert.hpp"
+#include "tilewright/kernel/sm100/gemm.hpp"
+
+namespace tw::test {
+namespace {
+
+struct size {
+  int m, n, k;
+};
+
+tensor_map map_of(void* base, elem type, int rows, int columns, int box_rows, int box_columns) {
+  tensor_map_desc d;
+  d.base = base;
+  d.type = type;
+  d.dim[0] = columns;
+  d.dim[1] = rows;
+  d.stride_bytes[0] = std::int64_t{columns} * size_bytes(type);
+  d.box[0] = box_columns;
+  d.box[1] = box_rows;
+  d.swizzle = swizzle_mode::b128;
+  return make_tensor_map(d, target::emu);
+}
+
+float value_of(elem type, std::uint16_t bits) {
+  return type == elem::bf16 ? to_float(bf16{bits}) : to_float(f16{bits});
+}
+std::uint16_t bits_of(elem type, float x) {
+  return type == elem::bf16 ? to_bf16(x).bits : to_f16(x).bits;
+}
+
+/// D = A B in float64 of small integers, rounded once.
+template <sm100_config C>
+emu::report run(size const& s, emu::options const& o, int clusters) {
+  using kernel = gemm_sm100<C>;
+  using tiles = sm100_tiles<C>;
+  std::mt19937 random(static_cast<unsigned>(s.m + s.n + s.k));
+  auto const matrix = [&](int rows, int columns) {
+    std::vector<std::uint16_t> x(static_cast<std::size_t>(rows * columns));
+    for (std::uint16_t& e : x) e = bits_of(C.ab, static_cast<float>(random() % 9) - 4);
+    return x;
+  };
+  std::vector<std::uint16_t> a = matrix(s.m, s.k), b = matrix(s.n, s.k);
+  std::vector<std::uint16_t> d(static_cast<std::size_t>(s.m * s.n), 0x7FFF);
+  auto const tiles_of = [](int extent, int tile) { return (extent + tile - 1) / tile; };
+  int const tiles_m = tiles_of(s.m, tiles::m * C.ctas);
+  sm100_params const p{map_of(a.data(), C.ab, s.m, s.k, tiles::m, tiles::k),
+                       map_of(b.data(), C.ab, s.n, s.k, tiles::b, tiles::k),
+                       map_of(d.data(), C.ab, s.m, s.n, tiles::d_m, tiles::d_n),
+                       tiles_m,
+                       tiles_m * tiles_of(s.n, C.tile_n),
+                       tiles_of(s.k, tiles::k)};
+  emu::report r = emu::run(kernel{}, clusters * C.ctas, p, o);
+  if (!r.clean()) return r;
+  int wrong = 0;
+  for (int i = 0; i < s.m; ++i)
+    for (int j = 0; j < s.n; ++j) {
+      double sum = 0;
+      for (int k = 0; k < s.k; ++k)
+        sum += static_cast<double>(value_of(C.ab, a[static_cast<std::size_t>(i * s.k + k)])) *
+               static_cast<double>(value_of(C.ab, b[static_cast<std::size_t>(j * s.k + k)]));
+      std::uint16_t const expected = bits_of(C.ab, static_cast<float>(sum));
+      std::uint16_t const got = d[static_cast<std::size_t>(i * s.n + j)];
+      if (got != expected && ++wrong <= 3)
+        ADD_FAILURE() << i << ", " << j << ": " << value_of(C.ab, got) << ", not " << sum;
+    }
+  return r;
+}
+
+class Sm100Gemm : public testing::TestWithParam<int> {
+ protected:
+  template <sm100_config C>
+  void check(size const& s, int clusters) {
+    emu::report const r = run<C>(s, scheduled(GetParam()), clusters);
+    EXPECT_TRUE(r.clean()) << r.text();
+    EXPECT_GT(r.counts.ummas, 0);
+  }
+};
+
+TEST_P(Sm100Gemm, OneCta) {
+  constexpr sm100_config c{.stages = 3};
+  check<c>({256, 256, 256}, 2);  // two tiles each
+  check<c>({136, 200, 72}, 1);   // parts of tiles; K that is no multiple of a stage
+}
+
+TEST_P(Sm100Gemm, ManyTilesOfACta) {
+  check<sm100_config{.tile_n = 64, .stages = 2}>({128, 320, 128}, 1);
+}
+
+TEST_P(Sm100Gemm, CtaPair) {
+  constexpr sm100_config c{.ctas = 2, .stages = 3};
+  check<c>({512, 256, 256}, 1);
+  check<c>({264, 136, 72}, 2);
+}
+
+TEST_P(Sm100Gemm, CtaPairWithF16) {
+  check<sm100_config{.ab = elem::f16, .ctas = 2, .tile_n = 256, .stages = 2}>({256, 256, 192}, 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(Schedules, Sm100Gemm, testing::Range(0, 3));
+
+}  // namespace
+}  // namespace tw::test

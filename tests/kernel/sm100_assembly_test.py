@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""sm100_assembly_test.py  ptxas assembles the Blackwell kernels for the family of sm_100 and for
+sm_103a, without a stack, without spills, within 128 registers; one machine code of sm_100f is meant
+to serve both. Status 77 without nvcc."""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+INCLUDE = os.path.join(HERE, "../../include")
+NVCC = os.environ.get("TW_NVCC") or shutil.which("nvcc") or ""
+TARGETS = ("100f", "103a")
+
+
+class Assembly(unittest.TestCase):
+    def test_kernels_have_no_spills(self):
+        for target in TARGETS:
+            with self.subTest(target), tempfile.TemporaryDirectory() as folder:
+                done = subprocess.run(
+                    [NVCC, "-std=c++20", f"-arch=sm_{target}", "-cubin", "-Xptxas=-v",
+                     "-I" + INCLUDE, os.path.join(HERE, "sm100_gemm.cu"), "-o", "x.cubin"],
+                    cwd=folder, capture_output=True, text=True, check=False)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                frames = re.findall(r"(\d+) bytes stack frame, (\d+) bytes spill stores, "
+                                    r"(\d+) bytes spill loads", done.stderr)
+                self.assertEqual(frames, [("0", "0", "0")] * 2, done.stderr)
+                registers = [int(n) for n in re.findall(r"Used (\d+) registers", done.stderr)]
+                self.assertEqual(len(registers), 2, done.stderr)
+                self.assertLessEqual(max(registers), 128)
+
+
+if __name__ == "__main__":
+    if not os.path.exists(NVCC):
+        sys.exit(77)
+    unittest.main()
