@@ -79,6 +79,28 @@ TEST_P(Hazards, E0101AccumulatorGivenBackWithoutAFence) {
          });
 }
 
+TEST_P(Hazards, E0100MultiplyOfAThatIsStillBeingStored) {
+  expect({.code = "E0100", .object = "tensor memory of CTA 0", .part = "tmem_wait_store()"},
+         []<bool Broken>(memory s, args p) {
+           make_barriers(s);
+           std::uint32_t const d = allocate(s, 128);
+           std::uint32_t const a = tmem_at(d, 0, tensor_columns);
+           load_operands(s, p);
+           tmem_store<tmem_shape::l32x32b, 8>(tmem_at(a, 32 * warp_id(), 0), {});  // earlier
+           if (!Broken) tmem_wait_store();
+           tcgen05_fence_before();
+           cta_sync();
+           if (thread_id() == 0) {
+             tcgen05_fence_after();
+             umma_ts<umma_kind::f16>(d, a, umma_operand(s.b[0]), tensor_idesc, false);  // now
+             umma_commit(s.empty[0]);
+           }
+           if (Broken) tmem_wait_store();
+           s.empty[0].wait(0);
+           give_back(d, 128);
+         });
+}
+
 TEST_P(Hazards, E0102FirstMultiplyAdds) {
   expect({.code = "E0102", .object = "tensor memory of CTA 0", .part = "accumulate = false"},
          []<bool Broken>(memory s, args p) {
