@@ -152,7 +152,7 @@ void scheduler::yield(site where) {
   m_.async.complete_one(m_.options_.policy == async_policy::random);
   thread* t = running_;
   set_ready(*t, false);
-  thread* next = pick();
+  thread* next = pick_after(*t);
   set_ready(*t, true);
   if (next == nullptr)
     std::this_thread::yield();  // what it polls for is another OS thread's to do
@@ -169,7 +169,16 @@ void scheduler::stop_stuck(diagnosis d) {
 
 thread* scheduler::pick() {
   warp_state& same = warps_[static_cast<std::size_t>(current_warp_)];
-  if (same.ready != 0) return same.first + std::countr_zero(same.ready);
+  return same.ready != 0 ? same.first + std::countr_zero(same.ready) : pick_warp();
+}
+
+thread* scheduler::pick_after(thread const& t) {
+  warp_state& same = warps_[static_cast<std::size_t>(current_warp_)];
+  std::uint32_t const later = same.ready & ~((std::uint32_t{2} << t.id % 32) - 1);
+  return later != 0 ? same.first + std::countr_zero(later) : pick_warp();
+}
+
+thread* scheduler::pick_warp() {
   if (m_.options_.policy == async_policy::random && (random_() & 3U) == 0)
     m_.async.complete_one(true);
   auto const words = ready_warps_.size();

@@ -77,6 +77,11 @@ class scheduler {
  private:
   void set_ready(thread const& t, bool ready);
   thread* pick();
+  /// For a thread that polls: the lanes after it, then the other warps, then the lanes before it.
+  /// Two lanes that poll would else run in turns for ever.
+  thread* pick_after(thread const& t);
+  /// From the next warp on; with random_warps from any.
+  thread* pick_warp();
   thread* pick_or_stop();
   bool time_out_try_waits();
   [[noreturn]] void stop_stuck(diagnosis d);

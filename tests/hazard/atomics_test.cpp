@@ -23,6 +23,39 @@ TEST_P(Protocol, AtomicsOfOneWordOfSharedMemory) {
   });
 }
 
+/// docs/decisions/0040: a race, whatever is written; one atomic instruction is none.
+TEST_P(Protocol, AllThreadsStoreOneValue) {
+  expect("E0024", "x of CTA 0", []<bool Broken>(memory s, args) {
+    if (thread_id() == 0) *word(s, 0) = 0;
+    cta_sync();
+    if (Broken)
+      *word(s, 0) = 1;
+    else
+      red_or<mem_order::relaxed, scope::cta>(word(s, 0), 1);
+    cta_sync();
+    s.x[1 + thread_id()] = s.x[0];
+  });
+}
+
+TEST_P(Protocol, AFlagInSharedMemoryIsAnOrdinaryVariable) {
+  expect("E0024", "x of CTA 0", []<bool Broken>(memory s, args) {
+    if (thread_id() == 0) *word(s, 0) = 0;
+    cta_sync();
+    if (thread_id() == 0) {
+      s.x[1] = 5;
+      fence_acq_rel<scope::cta>();
+      if (Broken)
+        *const_cast<std::uint32_t volatile*>(word(s, 0)) = 1;
+      else
+        store_release<scope::cta>(word(s, 0), 1U);
+    }
+    if (thread_id() == 64) {
+      while (load_acquire<scope::cta>(word(s, 0)) == 0) backoff();
+      s.x[2] = s.x[1];
+    }
+  });
+}
+
 TEST_P(Protocol, AtomicBesideAnOrdinaryLoad) {
   expect("E0024", "An ordinary load reads x of CTA 0", []<bool Broken>(memory s, args) {
     if (thread_id() == 0) s.x[0] = 0;
@@ -80,6 +113,17 @@ TEST_P(Protocol, SpinOnAnExchangeOfSharedMemory) {
 }
 
 /// A flag in shared memory carries the proxy fence of its writer along.
+/// Lanes that poll do not keep other lanes and other CTAs from running.
+TEST_P(Protocol, EveryThreadPollsAFlagOfAnotherCta) {
+  expect_clean(
+      []<bool>(memory, args p) {
+        if (cta_id() == 1 && thread_id() == 40) store_release(p.words, 1U);
+        if (cta_id() == 0)
+          while (load_acquire(p.words) == 0) backoff();
+      },
+      2);
+}
+
 TEST_P(Protocol, FlagInSharedMemoryBeforeATmaStore) {
   expect("E0025", "a[0]", []<bool Broken>(memory s, args p) {
     if (thread_id() == 0) s.x[0] = 0;
