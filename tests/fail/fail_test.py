@@ -9,6 +9,7 @@ the compiler's output must hold every text named by a comment:
     // max lines(nvcc): 14       lines of output, empty ones aside, where MAX_LINES do not suffice
     // compilers: nvcc           only there; the default is g++ and, where there is one, nvcc
     // bad target: 90            nvcc's target of the bad half, instead of 90a
+    // bad standard: 17          C++ standard of the bad half, instead of 20
 The output must name a line of the file itself: the user's. A list of errors does not help: at most
 MAX_LINES lines. Every rule of the headers has such a file (test_every_rule_has_a_file).
 
@@ -53,10 +54,13 @@ class Case:
         self.max_lines = int(longest[1]) if longest else MAX_LINES
         target = re.search(r"^// bad target: (\w+)$", self.text, re.M)
         self.target = target[1] if target else "90a"
+        standard = re.search(r"^// bad standard: (\w+)$", self.text, re.M)
+        self.standard = standard[1] if standard else "20"
 
     def bad_output(self):
         """(status, output) of the half that must not compile."""
-        command = [re.sub("90a", self.target, word) for word in COMMANDS[self.compiler]]
+        command = [re.sub("90a", self.target, word).replace("c++20", "c++" + self.standard)
+                   for word in COMMANDS[self.compiler]]
         return run(command + ["-DTW_FAIL", self.path])
 
     def check(self):

@@ -10,6 +10,10 @@
 //               leaves the call out of device code, and its warning is suppressed
 #pragma once
 
+#if __cplusplus < 202002L
+#error "[TW0318] Tilewright's headers need C++20: -std=c++20 (CMake: cxx_std_20)"
+#endif
+
 #ifdef __CUDACC__
 #define TW_HD __host__ __device__
 #define TW_DEVICE __device__ __forceinline__
