@@ -212,6 +212,18 @@ TW_HD constexpr wgmma_descriptor operand_block(int block, int step) {
       local_tile(Tile, tile(Rows, 16), make_coord(i64{block}, i64{step})), Major, 16));
 }
 
+/// The bytes after which a tile's swizzle repeats, or the 16 that a descriptor counts in: its first
+/// element is at a multiple of them, for the swizzle acts on addresses (PTX ISA, "Strides", "Matrix
+/// Descriptor Format": base offset).
+TW_HD constexpr i64 repeat_bytes(swizzle s, int elem_bytes) {
+  return s.bits == 0 ? 16 : (i64{elem_bytes} << (s.base + s.bits + magnitude(s.shift)));
+}
+template <class T, layout L, space S>
+consteval bool need_operand_alignment(std::type_identity<tensor<T, L, S>>) {
+  // A slice keeps its distance from the aligned begin in its layout.
+  return S.moved || need_alignment(tensor<T, L, S>::align_bytes, repeat_bytes(L.sw, sizeof(T)));
+}
+
 }  // namespace detail
 
 /// c (+)= a b^T of a CTA's tiles in shared memory, a (M, K) and b (N, K): the wgmmas of this
@@ -224,6 +236,8 @@ TW_DEVICE void gemm(A&& a, B&& b, accumulators<Mma, M, N>& c, bool accumulate) {
                 "gemm<tiled_mma>(a, b, accumulators) executes mma.sm90.m64nNk16.f32 .ss");
   constexpr layout ta = map_of<A>, tb = map_of<B>;
   static_assert(size(mode(ta, 0)) == M && size(mode(tb, 0)) == N, "tiles (M, K) and (N, K)");
+  static_assert(detail::need_operand_alignment(std::type_identity<std::remove_cvref_t<A>>{}));
+  static_assert(detail::need_operand_alignment(std::type_identity<std::remove_cvref_t<B>>{}));
   constexpr int groups = accumulators<Mma, M, N>::groups;
   constexpr int group_step =
       groups < 2
