@@ -11,6 +11,15 @@
 
 namespace tw::emu {
 
+/// E0052: the tensor of a map begins in a known array and reaches beyond it.
+void address_space::check_tensor_bounds(tensor_map_desc const& d, site where) {
+  auto const begin = reinterpret_cast<std::uint64_t>(d.base);
+  if (m_.options_.arrays.empty() || begin == tma_place::first_byte) return;  // of all memory
+  std::int64_t bytes = d.dim[0] * size_bytes(d.type);
+  for (int i = 1; i < d.rank; ++i) bytes += (d.dim[i] - 1) * d.stride_bytes[i - 1];
+  check_bounds(d.base, static_cast<std::size_t>(bytes), "The tensor of a tensor map", where);
+}
+
 /// What the map's bytes say; E0013 where they are no map.
 tensor_map_desc address_space::read_map(tensor_map const& m, site where) {
   std::string why;
@@ -42,6 +51,7 @@ tensor_map_desc const* address_space::map_of(tensor_map const& m, site where) {
     if (key == &m) return desc.get();
   if (is_parameter(&m)) {
     maps_.emplace_back(&m, std::make_unique<tensor_map_desc>(read_map(m, where)));
+    check_tensor_bounds(*maps_.back().second, where);
     return maps_.back().second.get();
   }
   require_global(&m, "A TMA operation's tensor map", where);
@@ -82,6 +92,7 @@ void address_space::acquire_map(tensor_map const& m, site where) {
             .remedy = "fields that agree with each other and with make_tensor_map's rules",
         }),
         where);
+  check_tensor_bounds(*acquired_descs_.back(), where);
   acquired_map now{&m, acquired_descs_.back().get(), {}};
   std::copy(m.words, m.words + 16, now.words);
   if (there)

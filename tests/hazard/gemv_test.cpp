@@ -4,6 +4,7 @@
 //                configurations that the library does not have, with several warps along M.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 
@@ -34,6 +35,18 @@ void expect_clean_and_right(int m, int n, int k, std::uint64_t seed) {
   emu::options o;
   o.seed = seed;
   o.random_warps = true;
+  auto const array = [](auto const& x, int count) {
+    return emu::global_array{x.data(), static_cast<std::size_t>(count) * sizeof(x[0]), 4096};
+  };
+  o.arrays = {array(a, m * k), array(b, n * k), array(d, m * n)};
+  for (emu::global_array& x : o.arrays) {  // a line less than the kernel is told: reported
+    std::size_t const all = x.bytes, line = x.begin == d.data() ? 4U * n : 2U * k;
+    x.bytes -= line;
+    emu::report const beyond = emu::run(gemv<C>{}, 2, p, o);
+    EXPECT_TRUE(beyond.has("E0052")) << beyond.text();
+    x.bytes = all;
+    std::ranges::fill(d, NAN);
+  }
   emu::report const r = emu::run(gemv<C>{}, 2, p, o);
   EXPECT_TRUE(r.clean()) << r.text();
   EXPECT_GT(r.counts.plain_stores, 0);
