@@ -23,7 +23,7 @@ TEST_P(Protocol, AtomicsOfOneWordOfSharedMemory) {
   });
 }
 
-/// docs/decisions/0040: a race, whatever is written; one atomic instruction is none.
+/// docs/decisions/0037: a race, whatever is written; one atomic instruction is none.
 TEST_P(Protocol, AllThreadsStoreOneValue) {
   expect("E0024", "x of CTA 0", []<bool Broken>(memory s, args) {
     if (thread_id() == 0) *word(s, 0) = 0;
