@@ -35,7 +35,7 @@ std::string check_math(M& m) {
       case 0: right = 1 / std::sqrt(abs), bound = std::exp2(-22.9) * right; break;
       case 1:
         right = std::log2(abs);
-        bound = abs > 0.5 && abs < 2 ? 0x1p-22 : std::exp2(-22.6) * std::fabs(right);
+        bound = abs > 0.5 && abs < 2 ? 0x1p-22 : 0x1p-22 * std::fabs(right);
         break;
       case 2: right = std::sin(a), bound = std::exp2(-20.5); break;
       case 3: right = std::cos(a), bound = std::exp2(-20.5); break;

@@ -26,7 +26,7 @@ TW_DEVICE float rsqrt_approx(float x) {
   asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
 }
-/// The logarithm of base 2: within 2^-22 where x is in (0.5, 2), else within 2^-22.6 of it. PTX
+/// The logarithm of base 2: within 2^-22 where x is in (0.5, 2), else within 2^-22 of it. PTX
 /// ISA, "lg2".
 TW_DEVICE float log2_approx(float x) {
   float y;
