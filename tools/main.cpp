@@ -20,6 +20,7 @@
 #include "tools/guarded.hpp"
 #include "tools/help_text.hpp"
 #include "tools/info_command.hpp"
+#include "tools/ladder_command.hpp"
 #include "tools/layout_command.hpp"
 #include "tools/man_page.hpp"
 #include "tools/occupancy_command.hpp"
@@ -84,6 +85,7 @@ int main(int argc, char** argv) {
   tw::add_bench_command(app, status);
   tw::add_info_command(app, status);
   tw::add_explain_command(app, status);
+  tw::add_ladder_command(app, status);
   tw::add_plan_command(app, status);
   tw::add_quantize_command(app, status);
   tw::add_tune_command(app, status);

@@ -33,6 +33,8 @@ TEST(json_schema, is_the_first_field_and_documented) {
         {"tilewright.explain/1",
          {"explain", "tile=192x192", "mma=m64n96k16", "warpgroups=2", "copy=stmatrix.x4",
           "smem=SW128", "dtype=f16"}},
+        {"tilewright.ladder/1", {"ladder", "--device", "emu", "--rung", "10", "--size", "64"}},
+        {"tilewright.ladder.bugs/1", {"ladder", "--bug", "list"}},
         {"tilewright.layout/1", {"layout", "(4,8):(8,1)"}},
         {"tilewright.info/1", {"info"}}}) {
     std::vector<std::string> words = v.words;

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// ladder_rungs.cu  The rungs of examples/ladder, compiled for the GPU.
+#include "bench/gpu/ladder_rungs.hpp"
+
+#include "bench/gpu/check.hpp"
+#include "examples/ladder/01_naive.hpp"
+#include "examples/ladder/02_tensor_cores.hpp"
+#include "examples/ladder/03_larger_tiles.hpp"
+#include "examples/ladder/04_warp_specialised.hpp"
+#include "examples/ladder/05_two_consumers.hpp"
+#include "examples/ladder/06_persistent.hpp"
+#include "examples/ladder/07_mbarriers.hpp"
+#include "examples/ladder/08_clusters.hpp"
+#include "examples/ladder/09_streaming_stores.hpp"
+#include "examples/ladder/10_async_stores.hpp"
+#include "examples/ladder/11_hilbert.hpp"
+
+namespace tw::bench {
+
+namespace {
+
+template <class Kernel>
+rung_launch prepare(ladder::problem const& x) {
+  typename Kernel::params const p = Kernel::params_of(x);
+  return [p, ctas = Kernel::ctas(x)](cudaStream_t stream) {
+    check(launch<Kernel>(ctas, p, stream), "launch of a rung");
+  };
+}
+
+template <class Kernel>
+gpu_rung row(int number, char const* name, char const* step, bool any_shape = false) {
+  std::array<int, 3> tile{Kernel::bm, Kernel::bn, Kernel::bk};
+  if (any_shape) tile = {1, 1, 1};
+  return {number, name, step, tile, prepare<Kernel>};
+}
+
+}  // namespace
+
+std::vector<gpu_rung> const& gpu_rungs() {
+  using namespace ladder;
+  constexpr config plain{};
+  constexpr config same_registers{.set_registers = false}, consecutive{.grouped = false};
+  static std::vector<gpu_rung> const all = {
+      row<rung_01<plain>>(1, "01_naive", ""),
+      row<rung_02<plain>>(2, "02_tensor_cores", ""),
+      row<rung_03<plain>>(3, "03_larger_tiles", ""),
+      row<rung_04<plain>>(4, "04_warp_specialised", ""),
+      row<rung_05<same_registers>>(5, "05_two_consumers", "without setmaxnreg"),
+      row<rung_05<plain>>(5, "05_two_consumers", ""),
+      row<rung_06<consecutive>>(6, "06_persistent", "consecutive tiles"),
+      row<rung_06<plain>>(6, "06_persistent", ""),
+      row<rung_07<plain>>(7, "07_mbarriers", ""),
+      row<rung_08<plain>>(8, "08_clusters", "", true),
+      row<rung_09<plain>>(9, "09_streaming_stores", "", true),
+      row<rung_10<plain>>(10, "10_async_stores", "", true),
+      row<rung_11<plain>>(11, "11_hilbert", "", true),
+  };
+  return all;
+}
+
+}  // namespace tw::bench

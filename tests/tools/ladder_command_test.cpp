@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// ladder_command_test.cpp  tilewright ladder: its record, planted bugs, refusals, statuses.
+#include <set>
+
+#include "tests/tools/command.hpp"
+
+namespace {
+
+using namespace tw_test;
+
+TEST(LadderCommand, AllRungsAreCorrectInTheEmulator) {
+  auto const r = run_command({"ladder", "--device", "emu", "--size", "256", "--json"});
+  EXPECT_EQ(r.status, 0) << r.out << r.err;
+  auto const j = r.json();
+  EXPECT_EQ(j["schema"], "tilewright.ladder/1");
+  ASSERT_EQ(j["rungs"].size(), 12U);
+  for (std::size_t i = 0; i < 12; ++i) {
+    auto const& rung = j["rungs"][i];
+    EXPECT_EQ(rung["rung"], i + 1);
+    EXPECT_EQ(rung["correct"], true) << rung;
+    EXPECT_EQ(rung["wrong_elements"], 0) << rung;
+    EXPECT_TRUE(rung["diagnoses"].empty()) << rung;
+  }
+  EXPECT_EQ(j["rungs"][0]["name"], "01_naive");
+  EXPECT_EQ(j["rungs"][10]["name"], "11_hilbert");
+}
+
+TEST(LadderCommand, ATableShowsOneRung) {
+  auto const r = run_command({"ladder", "--rung", "8", "--size", "264"});
+  EXPECT_EQ(r.status, 0) << r.err;
+  EXPECT_NE(r.out.find("08_clusters"), std::string::npos) << r.out;
+  EXPECT_NE(r.out.find("correct"), std::string::npos) << r.out;
+  EXPECT_EQ(r.out.find("07_mbarriers"), std::string::npos) << r.out;
+}
+
+TEST(LadderCommand, ABugIsDiagnosed) {
+  auto const r = run_command({"ladder", "--bug", "never-free", "--json"});
+  EXPECT_EQ(r.status, 1) << r.err;
+  auto const j = r.json();
+  ASSERT_EQ(j["rungs"].size(), 1U);
+  EXPECT_EQ(j["rungs"][0]["name"], "04_warp_specialised");
+  EXPECT_EQ(j["rungs"][0]["correct"], false);
+  ASSERT_FALSE(j["rungs"][0]["diagnoses"].empty());
+  EXPECT_EQ(j["rungs"][0]["diagnoses"][0]["code"], "E0001");
+  std::string const text = run_command({"ladder", "--bug", "never-free"}).out;
+  EXPECT_NE(text.find("E0001 deadlock"), std::string::npos) << text;
+}
+
+TEST(LadderCommand, BugsAreListed) {
+  auto const r = run_command({"ladder", "--bug", "list", "--json"});
+  EXPECT_EQ(r.status, 0);
+  std::set<int> rungs;
+  auto const j = r.json();
+  for (auto const& bug : j["bugs"]) rungs.insert(bug["rung"].get<int>());
+  EXPECT_EQ(rungs.size(), 11U);
+  EXPECT_NE(run_command({"ladder", "--bug", "list"}).out.find("no-proxy-fence"), std::string::npos);
+}
+
+TEST(LadderCommand, AChartIsDrawn) {
+  scratch const folder;
+  std::string const file = folder / "bytes.svg";
+  std::vector<std::string> words{"ladder", "--device", "emu", "--rung", "8", "--size", "256"};
+  words.insert(words.end(), {"--plot", file});
+  EXPECT_EQ(run_command(words).status, 0);
+  std::string const svg = read_file(file);
+  EXPECT_NE(svg.find("<svg"), std::string::npos);
+  EXPECT_NE(svg.find("08_clusters"), std::string::npos) << svg;
+  words.back() = folder / "absent/bytes.svg";
+  EXPECT_EQ(run_command(words).status, 2);
+}
+
+TEST(LadderCommand, TimesNeedAGpu) {
+  auto const r =
+      run_command({"ladder", "--device", "gpu", "--quick", "--size", "512", "--rung", "2"});
+  EXPECT_TRUE(r.status == 0 || r.status == 77) << r.out << r.err;
+  if (r.status == 77) EXPECT_NE(r.err.find("TW05"), std::string::npos) << r.err;
+}
+
+TEST(LadderCommand, RefusesWhatItCannotDo) {
+  auto const size = run_command({"ladder", "--rung", "5", "--size", "384"});
+  EXPECT_EQ(size.status, 2);
+  EXPECT_NE(size.err.find("TW0680"), std::string::npos) << size.err;
+  EXPECT_NE(size.err.find("N of 256"), std::string::npos) << size.err;
+  auto const bug = run_command({"ladder", "--bug", "no-fense"});
+  EXPECT_EQ(bug.status, 2);
+  EXPECT_NE(bug.err.find("no-proxy-fence"), std::string::npos) << "the names that exist";
+  EXPECT_EQ(run_command({"ladder", "--rung", "3", "--bug", "never-free"}).status, 2);
+  auto const gpu = run_command({"ladder", "--bug", "never-free", "--device", "gpu"});
+  EXPECT_EQ(gpu.status, 2);
+  EXPECT_NE(gpu.err.find("TW0681"), std::string::npos) << gpu.err;
+  EXPECT_EQ(run_command({"ladder", "--rung", "13"}).status, 2);
+  EXPECT_EQ(run_command({"ladder", "--size", "1000000"}).status, 2);
+}
+
+}  // namespace

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+// emulated.cpp  `tilewright ladder --device emu`: runs, checks, counts, and diagnoses.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "tilewright/arch/emu/trace.hpp"
+#include "tools/io/in_quotes.hpp"
+#include "tools/io/refuse.hpp"
+#include "tools/json_output.hpp"
+#include "tools/ladder/chart.hpp"
+#include "tools/ladder/request.hpp"
+#include "tools/ladder/run.hpp"
+#include "tools/mutants/mutants.hpp"
+#include "tools/to_stderr.hpp"
+#include "tools/trace/write_timeline.hpp"
+
+namespace ladder {
+
+namespace {
+
+constexpr int default_size = 512;
+constexpr int library_rung = 12;
+
+/// A rung's runs, one for each seed.
+struct line {
+  int number = 0;
+  std::string name, idea;
+  bool library = false;
+  run_result first;  // of the runs: the first with a fault, else the first
+  int runs = 0, bad_runs = 0;
+  double l2_share = 1;
+
+  bool good() const { return bad_runs == 0; }
+};
+
+/// Eager completion first, then lazy, random, and random warps.
+emu::options options_of(int run, bug planted_bug) {
+  emu::options o =
+      mutants::schedule(run % mutants::schedule_families, static_cast<std::uint64_t>(1 + run));
+  o.os_threads = planted_bug == bug::none ? 0 : 1;  // 1: the same report in each run
+  o.bank_conflicts = false;
+  o.most_reports = 6;
+  return o;
+}
+
+template <class Run>
+void repeat(line& to, int seeds, bug planted_bug, Run const& run) {
+  for (int i = 0; i < seeds; ++i) {
+    emu::options o = options_of(i, planted_bug);
+    run_result const result = run(o);
+    bool const bad = !result.correct();
+    if (i == 0 || (bad && to.bad_runs == 0)) to.first = result;
+    ++to.runs;
+    to.bad_runs += bad ? 1 : 0;
+  }
+}
+
+std::string need_of(rung const& r) {
+  return fmt::format("M a multiple of {}, N of {}, K of {}", r.tile[0], r.tile[1], r.tile[2]);
+}
+
+bool fits(rung const& r, product const& x) {
+  return x.m() % r.tile[0] == 0 && x.n() % r.tile[1] == 0 && x.k() % r.tile[2] == 0;
+}
+
+void refuse_extents(rung const& r, product const& x) {
+  if (!fits(r, x))
+    refuse("TW0680", fmt::format("problem of rung {}", r.number),
+           fmt::format("{} x {} x {}", x.m(), x.n(), x.k()), need_of(r),
+           "--size 512; rungs 8 to 12 compute any size");
+}
+
+/// One run of a rung, drawn over time, also where it has a fault.
+void draw(rung const& r, product const& x, bug planted_bug, timeline_files const& files) {
+  check_timeline_files(files);
+  emu::trace record;
+  emu::options o = options_of(0, planted_bug);
+  o.record = &record;
+  run(r, x, planted_bug, o, emulated_sms);
+  to_stderr("{}", write_timeline(record, files));
+}
+
+line line_of(rung const& r, product const& x, bug planted_bug, request const& q) {
+  refuse_extents(r, x);
+  timeline_files const files{q.trace, q.timeline};
+  if (files.any()) draw(r, x, planted_bug, files);
+  int const seeds = q.seeds;
+  line to{r.number, std::string(r.name), std::string(r.idea), false, {}, 0, 0, r.l2_share};
+  repeat(to, seeds, planted_bug,
+         [&](emu::options const& o) { return run(r, x, planted_bug, o, emulated_sms); });
+  return to;
+}
+
+line line_of_library(product const& x, int seeds) {
+  line to{library_rung, "12_library", "", true, {}, 0, 0, 1};
+  repeat(to, seeds, bug::none, [&](emu::options const& o) { return run_library(x, o, to.idea); });
+  return to;
+}
+
+double mib(double bytes) { return bytes / (1 << 20); }
+
+/// A, B and D once: what memory has to deliver at least.
+double least_dram_bytes(product const& x) {
+  return 2.0 * (static_cast<double>(x.m()) * x.k() + static_cast<double>(x.n()) * x.k() +
+                static_cast<double>(x.m()) * x.n());
+}
+
+nlohmann::ordered_json json_of(line const& l, product const& x) {
+  emu::statistics const& c = l.first.report.counts;
+  auto diagnoses = nlohmann::ordered_json::array();
+  for (emu::diagnosis const& d : l.first.report.diagnoses)
+    diagnoses.push_back({{"code", d.code},
+                         {"kind", d.kind},
+                         {"text", d.text},
+                         {"file", d.where.file == nullptr ? "" : d.where.file},
+                         {"line", d.where.line}});
+  nlohmann::ordered_json j{{"rung", l.number},
+                           {"name", l.name},
+                           {"idea", l.idea},
+                           {"m", x.m()},
+                           {"n", x.n()},
+                           {"k", x.k()},
+                           {"correct", l.good()},
+                           {"runs", l.runs},
+                           {"bad_runs", l.bad_runs},
+                           {"diagnoses", diagnoses}};
+  j["wrong_elements"] = l.first.wrong ? nlohmann::ordered_json(*l.first.wrong) : nullptr;
+  j["ctas"] = c.ctas;
+  j["barrier_waits"] = c.mbarrier_waits;
+  j["arrivals"] = c.arrives;
+  j["wgmmas"] = c.wgmmas;
+  double const shared = static_cast<double>(c.tma_load_bytes);
+  j["shared_bytes"] = c.tma_load_bytes;
+  j["l2_bytes"] =
+      l.library ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(shared * l.l2_share);
+  j["least_dram_bytes"] = least_dram_bytes(x);
+  return j;
+}
+
+void print_table(std::vector<line> const& lines, product const& x) {
+  fmt::print("D[{},{}] = A[{},{}] B[{},{}]^T in bf16, emulated with {} SMs, hazards on\n\n", x.m(),
+             x.n(), x.m(), x.k(), x.n(), x.k(), emulated_sms);
+  fmt::print(
+      "rung                     CTAs  wgmmas  arrivals    waits  smem MiB  L2 MiB  result\n");
+  for (line const& l : lines) {
+    emu::statistics const& c = l.first.report.counts;
+    auto const shared = static_cast<double>(c.tma_load_bytes);
+    std::string const l2 =
+        l.library || shared == 0 ? "-" : fmt::format("{:.2f}", mib(shared * l.l2_share));
+    fmt::print("{:<23} {:>5} {:>7} {:>9} {:>8} {:>9} {:>7}  {}\n", l.name, c.ctas, c.wgmmas,
+               c.arrives, c.mbarrier_waits, shared == 0 ? "-" : fmt::format("{:.2f}", mib(shared)),
+               l2,
+               l.good() ? "correct"
+               : !l.first.report.diagnoses.empty()
+                   ? l.first.report.diagnoses[0].code
+                   : fmt::format("{} wrong elements", l.first.wrong.value_or(0)));
+  }
+  fmt::print("\nA, B and D together are {:.2f} MiB: DRAM moves at least those.\n",
+             mib(least_dram_bytes(x)));
+  for (line const& l : lines)
+    for (emu::diagnosis const& d : l.first.report.diagnoses)
+      fmt::print("\nrung {}, {} of {} runs: {}\n", l.number, l.bad_runs, l.runs, emu::to_text(d));
+}
+
+planted_bug const& bug_named(std::string const& name) {
+  std::string names;
+  for (planted_bug const& b : bugs()) {
+    if (b.name == name) return b;
+    names += (names.empty() ? "" : ", ") + std::string(b.name);
+  }
+  refuse("TW0634", "--bug", in_quotes(name), "one of " + names, "tilewright ladder --bug list");
+}
+
+exit_status finish(std::vector<line> const& lines, product const& x, request const& r) {
+  bool const good = std::ranges::all_of(lines, [](line const& l) { return l.good(); });
+  if (!r.plot.empty()) {
+    chart c{"Bytes that TMA reads from L2, MiB", "MiB", {}, {}};
+    for (line const& l : lines) {
+      c.names.push_back(l.name);
+      double const shared = static_cast<double>(l.first.report.counts.tma_load_bytes);
+      c.values.push_back(l.library || shared == 0 ? -1 : mib(shared * l.l2_share));
+    }
+    plot(r.plot, c);
+  }
+  if (r.json) {
+    auto rows = nlohmann::ordered_json::array();
+    for (line const& l : lines) rows.push_back(json_of(l, x));
+    print_json("tilewright.ladder/1", {{"device", "emu"}, {"rungs", rows}});
+  } else {
+    print_table(lines, x);
+  }
+  return good ? exit_status::done : exit_status::wrong;
+}
+
+}  // namespace
+
+exit_status list_bugs(request const& r) {
+  if (r.json) {
+    auto rows = nlohmann::ordered_json::array();
+    for (planted_bug const& b : bugs())
+      rows.push_back({{"rung", b.rung}, {"name", b.name}, {"change", b.change}, {"code", b.code}});
+    print_json("tilewright.ladder.bugs/1", {{"bugs", rows}});
+    return exit_status::done;
+  }
+  fmt::print("rung  code   bug                 change\n");
+  for (planted_bug const& b : bugs())
+    fmt::print("{:>4}  {}  {:<18}  {}\n", b.rung, b.code, b.name, b.change);
+  return exit_status::done;
+}
+
+exit_status run_in_emulator(request const& r) {
+  bool const drawn = !r.timeline.empty() || !r.trace.empty();
+  if (drawn && (r.rung == library_rung || (r.rung == 0 && r.bug.empty())))
+    refuse("TW0681", "--timeline and --trace", r.rung == 0 ? "all rungs" : "rung 12",
+           "--rung with a number from 1 to 11, or --bug",
+           "tilewright gemm --timeline draws the library's kernels");
+  if (!r.bug.empty()) {
+    planted_bug const& b = bug_named(r.bug);
+    if (r.rung != 0 && r.rung != b.rung)
+      refuse("TW0634", "--rung with --bug " + r.bug, std::to_string(r.rung), std::to_string(b.rung),
+             "the rung may be left out");
+    std::array<int, 3> const shape =
+        r.size > 0 ? std::array<int, 3>{r.size, r.size, r.size} : b.shape;
+    product const x(shape[0], shape[1], shape[2], 1);
+    return finish({line_of(rungs()[static_cast<std::size_t>(b.rung - 1)], x, b.which, r)}, x, r);
+  }
+  int const size = r.size > 0 ? r.size : default_size;
+  product const x(size, size, size, 1);
+  std::vector<line> lines;
+  for (rung const& one : rungs())
+    if (r.rung == 0 || r.rung == one.number) lines.push_back(line_of(one, x, bug::none, r));
+  if (r.rung == 0 || r.rung == library_rung) lines.push_back(line_of_library(x, r.seeds));
+  return finish(lines, x, r);
+}
+
+}  // namespace ladder

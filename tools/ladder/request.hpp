@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// request.hpp  Options of `tilewright ladder`, and its two ways to run.
+#pragma once
+
+#include <string>
+
+#include "tilewright/base/check.hpp"
+
+namespace ladder {
+
+struct request {
+  int rung = 0;  // 0: all
+  int size = 0;  // M = N = K; 0: the default of the device
+  std::string device = "auto";
+  std::string bug;  // a name, "list", or empty
+  int seeds = 1;    // of schedules in the emulator
+  bool json = false;
+  std::string plot;             // a path, or empty
+  std::string timeline, trace;  // paths, or empty: of one rung in the emulator
+  bool quick = false;           // on a GPU: fewer rounds
+  bool baseline = true;         // on a GPU: cuBLASLt too
+};
+
+tw::exit_status list_bugs(request const& r);
+tw::exit_status run_in_emulator(request const& r);
+tw::exit_status run_on_gpu(request const& r);
+
+}  // namespace ladder

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// ladder_command.cpp  Options of `tilewright ladder`.
+#include "tools/ladder_command.hpp"
+
+#include <memory>
+
+#include "tilewright/dispatch/gemm.hpp"
+#include "tools/guarded.hpp"
+#include "tools/io/refuse.hpp"
+#include "tools/ladder/request.hpp"
+
+namespace tw {
+
+namespace {
+
+char const* const manual =
+    "Runs the kernels of examples/ladder, from CUDA cores to the Hilbert order, and the library's\n"
+    "kernel as rung 12: checked in the emulator, or timed on a GPU (docs/ladder.md).\n"
+    "In the emulator every check is on, and D is compared with sums in float64.\n"
+    "Exit status: 0 all are correct, 1 a diagnosis or a wrong element, 2 refused, 77 no GPU.";
+
+exit_status run_ladder(ladder::request const& r) {
+  if (r.bug == "list") return ladder::list_bugs(r);
+  bool const emulated = !r.bug.empty() || r.seeds > 1 || !r.timeline.empty() ||
+                        !r.trace.empty();  // what a GPU cannot show
+  if (emulated && r.device == "gpu")
+    refuse("TW0681", "--bug, --seeds, --timeline and --trace", "--device gpu", "--device emu",
+           "a GPU shows no diagnosis, and no schedule can be chosen there");
+  if (r.device == "gpu" || (r.device == "auto" && !emulated && gpu().usable))
+    return ladder::run_on_gpu(r);
+  return ladder::run_in_emulator(r);
+}
+
+}  // namespace
+
+void add_ladder_command(CLI::App& app, int& status) {
+  auto const r = std::make_shared<ladder::request>();
+  CLI::App* verb = app.add_subcommand(
+      "ladder", "the kernels of the tutorial: checked in the emulator, or timed on a GPU");
+  verb->footer(manual);
+  verb->add_option("--rung", r->rung, "only this rung, 1 to 12")->check(CLI::Range(1, 12));
+  verb->add_option("--size", r->size,
+                   "M = N = K (default 512; on a GPU 512, 1024, 2048, 4096 and 8192)")
+      ->check(CLI::Range(64, 8192));
+  verb->add_option("--device", r->device, "auto (default), gpu or emu")
+      ->check(CLI::IsMember({"auto", "gpu", "emu"}));
+  verb->add_option("--bug", r->bug, "plants a fault in its rung; list: names them all");
+  verb->add_option("--seeds", r->seeds, "runs of each rung, with other schedules (default 1)")
+      ->check(CLI::Range(1, 100000));
+  verb->add_option("--plot", r->plot, "draws a chart: TFLOP/s, in the emulator bytes from L2");
+  verb->add_option("--timeline", r->timeline, "draws a rung's emulated run over time, as SVG");
+  verb->add_option("--trace", r->trace, "the same as a Chrome trace");
+  verb->add_flag("--quick", r->quick, "on a GPU: fewer and shorter measurements");
+  verb->add_flag("!--no-baseline", r->baseline, "on a GPU: without cuBLASLt");
+  verb->add_flag("--json", r->json, "one JSON record on stdout");
+  verb->callback([r, &status] {
+    status = static_cast<int>(guarded(r->json, [&] { return run_ladder(*r); }));
+  });
+}
+
+}  // namespace tw

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// ladder_command.hpp  `tilewright ladder`: the rungs of examples/ladder, run and checked.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace tw {
+
+void add_ladder_command(CLI::App& app, int& status);
+
+}  // namespace tw
