@@ -25,6 +25,7 @@ static_assert(sm80_tile(operand_major::mn, 128, 32) ==
 template <sm80_config C>
 void expect_clean_and_right(int m, int n, int k, std::uint64_t seed) {
   static_assert(C.ab == elem::bf16 && C.d == elem::f32);
+  static_assert(gemm_sm80<C>::smem_bytes == C.stages * C.stage_bytes());  // as the family states it
   std::mt19937 random(static_cast<unsigned>(seed));
   auto const fill = [&](int lines, int pitch) {
     std::vector<std::uint16_t> x(static_cast<std::size_t>(lines * pitch));

@@ -145,7 +145,9 @@ class family final : public gemm_family {
   void launch_emulated(gemm_plan const& plan, launch_form const& form,
                        emu::options const& options) const override {
     auto const launcher = launcher_of(emu_launchers(), plan);
-    launcher(plan.schedule.clusters, make_params(plan, form.problem, form.operands), options);
+    emu::options run = options;
+    run.pdl = false;
+    launcher(plan.schedule.clusters, make_params(plan, form.problem, form.operands), run);
   }
   /// Never as a dependent launch: the kernels do not wait for another one's results, which the
   /// stream does.
