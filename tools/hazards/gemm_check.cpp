@@ -123,7 +123,8 @@ class gemm_runner {
     operand_major const b_major = swapped ? facts_.a : facts_.b;
     auto const pad = [&] { return any(0, 2) == 0 ? facts_.ld_step * any(0, 9) : 0; };
     elem const first = facts_.ab, second = facts_.b_type.value_or(facts_.ab);
-    bool const any_order = traits_of(first).k_major_only;  // others are transposed first
+    // Others are transposed first; a gate needs a K-major B.
+    bool const any_order = traits_of(first).k_major_only && !facts_.gated;
     auto const order_of = [&](operand_major major, order k_order, order other) {
       return major == operand_major::k && !(any_order && any(0, 3) == 0) ? k_order : other;
     };
