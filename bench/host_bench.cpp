@@ -64,8 +64,9 @@ std::vector<row> measure_all() {
   bool const on_gpu = gpu().usable;
   device const dev = on_gpu ? gpu_device() : known_device("h200");
   int const ordinal = on_gpu ? 0 : -1;
-  void* const somewhere = reinterpret_cast<void*>(std::uintptr_t{0x100000});  // never followed
-  gemm_operands o{somewhere, somewhere, nullptr, somewhere, somewhere, std::int64_t{64} << 20};
+  auto const place = [](std::uintptr_t gib) { return reinterpret_cast<void*>(gib << 30); };
+  gemm_operands o{place(1), place(2), nullptr,  // never followed
+                  place(3), place(4), std::int64_t{64} << 20};
   std::vector<row> rows;
   rows.push_back(measure("planning anew", 20, [&] { plan_gemm(p, o, dev); }));
   fill_cache(o, dev, ordinal);

@@ -32,10 +32,10 @@ inline gemm_operands aligned() {
   auto* const p = reinterpret_cast<void*>(std::uintptr_t{0x1000});
   return {p, p, p, p};
 }
-/// The same with a workspace.
+/// With a workspace, and so far from each other that no output lies on an operand.
 inline gemm_operands with_workspace(std::int64_t bytes = std::int64_t{64} << 20) {
-  auto* const p = reinterpret_cast<void*>(std::uintptr_t{0x1000});
-  return {p, p, nullptr, p, p, bytes};
+  auto const place = [](std::uintptr_t tib) { return reinterpret_cast<void*>(tib << 40); };
+  return {place(1), place(2), nullptr, place(3), place(4), bytes};
 }
 
 }  // namespace tw::test
