@@ -19,8 +19,10 @@
 #include "dispatch/winners.hpp"
 #include "tools/asked_product.hpp"
 #include "tools/ceilings.hpp"
+#include "tools/epilogue_request.hpp"
 #include "tools/gemm_run.hpp"
 #include "tools/guarded.hpp"
+#include "tools/json_output.hpp"
 #include "tools/number_checks.hpp"
 #include "tools/precision_options.hpp"
 #include "tools/progress_bar.hpp"
@@ -29,6 +31,8 @@
 
 namespace tw {
 namespace {
+
+using json = nlohmann::ordered_json;
 
 char const* const manual =
     "Measures the best candidates of each GEMM on this device and keeps the fastest in\n"
@@ -43,7 +47,7 @@ struct tune_request {
   std::int64_t batch = 1;
   int top = 16;
   double minutes = 0;
-  bool list = false, again = false, quiet = false;
+  bool list = false, again = false, quiet = false, as_json = false;
 };
 
 std::string dtype_of(gemm_problem const& p) {
@@ -108,6 +112,33 @@ std::vector<gemm_problem> problems_of(tune_request const& r) {
   return problems;
 }
 
+json fastest_json(measured_plan const& m) {
+  json j{{"kernel", m.kernel},   {"swapped", m.swapped}, {"shared_tiles", m.shared_tiles},
+         {"sharers", m.sharers}, {"us", m.us},           {"predicted_us", m.predicted_us}};
+  j["starts_early"] = m.starts_early ? json(*m.starts_early) : json(nullptr);
+  return j;
+}
+
+json problem_json(gemm_problem const& p) {
+  return {{"m", p.m},
+          {"n", p.n},
+          {"k", p.k},
+          {"batch", p.batch},
+          {"ab", name(p.a.type)},
+          {"d", name(p.d.type)},
+          {"layout", layout_of(p)},
+          {"epilogue", is_fused(p.epilogue) ? json(text_of(p.epilogue)) : json(nullptr)}};
+}
+
+json result_json(bench::tune_result const& r) {
+  json j = problem_json(r.problem);
+  j["failure"] = r.failure.empty() ? json(nullptr) : json(r.failure);
+  j["fastest"] = r.failure.empty() ? fastest_json(r.fastest) : json(nullptr);
+  j["planned_us"] = r.failure.empty() ? json(r.planned_us) : json(nullptr);
+  j["tried"] = r.tried;
+  return j;
+}
+
 void tell(bench::tune_result const& r) {
   if (!r.failure.empty()) {
     fmt::print("{:<32} failed: {}\n", product_text(r.problem), r.failure);
@@ -130,21 +161,32 @@ exit_status measure(tune_request const& r) {
   tuning_store store(path, tuning_store::access::write);
   auto const meter = bench::open_plan_meter();
   bench::tune_outcome outcome;
+  json results = json::array();
   {
     progress_bar bar(!r.quiet);
     outcome = bench::tune(
         *meter, store, options, [&](double share) { bar.update(share); },
         [&](bench::tune_result const& result) {
           bar.wipe();
-          if (!r.quiet) tell(result);
+          if (r.as_json)
+            results.push_back(result_json(result));
+          else if (!r.quiet)
+            tell(result);
         });
   }
   forget_tuning();
   forget_plans();
-  if (!r.quiet)
+  if (r.as_json)
+    print_json("tilewright.tune.run/1", {{"file", path},
+                                         {"tuned", outcome.finished},
+                                         {"known_before", outcome.skipped},
+                                         {"failed", outcome.failed},
+                                         {"out_of_time", outcome.out_of_time},
+                                         {"results", results}});
+  else if (!r.quiet)
     fmt::print("{} tuned, {} known before, {} failed; {}\n", outcome.finished, outcome.skipped,
                outcome.failed, path);
-  if (outcome.out_of_time) fmt::print("the time is over: run it again to go on\n");
+  if (outcome.out_of_time && !r.as_json) fmt::print("the time is over: run it again to go on\n");
   return outcome.failed == 0 ? exit_status::done : exit_status::wrong;
 }
 
@@ -153,13 +195,33 @@ bool is_there(std::string const& path) {
   return std::filesystem::exists(path, ignored);
 }
 
-exit_status list() {
+json tuned_json(tuned_problem const& t) {
+  json j = problem_json(t.problem);
+  j["fastest"] = fastest_json(t.fastest);
+  j["tried"] = t.tried;
+  j["device_name"] = t.identity.card;
+  j["driver"] = t.identity.driver;
+  j["version"] = t.identity.version;
+  j["date"] = t.date;
+  return j;
+}
+
+exit_status list(bool as_json) {
   std::string const path = store_path();
   if (!is_there(path)) {  // which is no error
-    fmt::print("nothing is tuned yet: there is no {}\n", path);
+    if (as_json)
+      print_json("tilewright.tune.list/1", {{"file", path}, {"tuned", json::array()}});
+    else
+      fmt::print("nothing is tuned yet: there is no {}\n", path);
     return exit_status::done;
   }
   tuning_store const store(path, tuning_store::access::read);
+  if (as_json) {
+    json all = json::array();
+    for (tuned_problem const& t : store.finished()) all.push_back(tuned_json(t));
+    print_json("tilewright.tune.list/1", {{"file", path}, {"tuned", all}});
+    return exit_status::done;
+  }
   for (tuned_problem const& t : store.finished())
     fmt::print("{:<32} {:>9.2f} us  {}  of {}; {}, driver {}, {}, {}\n", product_text(t.problem),
                t.fastest.us, kernel_text(t.fastest), t.tried, t.identity.card, t.identity.driver,
@@ -212,9 +274,9 @@ void add_tune_command(CLI::App& app, int& status) {
   verb->add_option("--names", r->names, "only these of the list")->delimiter(',');
   std::vector<std::string> dtypes;
   for (bench::dtype_row const& row : bench::dtypes) dtypes.emplace_back(row.name);
-  verb->add_option("--out-dtype", r->out_dtype, "type of D of the sizes (default: --dtype)")
+  verb->add_option("--out-dtype,--d", r->out_dtype, "type of D of the sizes (default: --dtype)")
       ->transform(elem_word(result_words()));
-  verb->add_option("--dtype", r->dtype, "types of the sizes: " + bench::dtype_names())
+  verb->add_option("--dtype,--ab", r->dtype, "types of the sizes: " + bench::dtype_names())
       ->transform(one_of(dtypes, {{"bfloat16", "bf16"}, {"float16", "f16"}, {"half", "f16"}}))
       ->capture_default_str();
   verb->add_option("--layout", r->layout, "layout of the sizes")
@@ -237,9 +299,10 @@ void add_tune_command(CLI::App& app, int& status) {
   verb->add_flag("--list", r->list, "show what was tuned, on any device");
   verb->add_option("--export", r->export_path,
                    "write what was tuned to this file (CSV, for gen/tuning.py)");
+  verb->add_flag("--json", r->as_json, "one JSON record on stdout");
   verb->callback([r, &status] {
-    status = static_cast<int>(guarded(false, [&] {
-      if (r->list) return list();
+    status = static_cast<int>(guarded(r->as_json, [&] {
+      if (r->list) return list(r->as_json);
       return r->export_path.empty() ? measure(*r) : export_to(r->export_path);
     }));
   });

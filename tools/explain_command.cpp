@@ -28,28 +28,32 @@ std::string_view title(std::string_view text) {
   return begin == std::string_view::npos ? text : text.substr(begin, text.find('\n') - begin);
 }
 
-void show(error_page const& page, std::string_view text, bool as_json) {
-  if (as_json) {
-    print_json("tilewright.explain.code/1", {{"code", page.code}, {"text", text}});
-  } else {
-    fmt::print("{}{}", text, text.ends_with('\n') ? "" : "\n");
-  }
+void list_codes(bool as_json) {
+  json codes = json::array();
+  for (error_page const& page : error_pages())
+    if (as_json)
+      codes.push_back({{"code", page.code}, {"title", title(page.text)}});
+    else
+      fmt::print("{}\n", title(page.text));
+  if (as_json) print_json("tilewright.explain.codes/1", {{"codes", codes}});
 }
 
 exit_status explain_code(std::string code, bool as_json) {
   for (char& c : code) c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
+  if (code.empty()) {
+    list_codes(as_json);
+    return exit_status::done;
+  }
   for (error_page const& page : error_pages()) {
-    if (code.empty()) show(page, title(page.text), as_json);
-    if (page.code == code) {
-      show(page, page.text, as_json);
-      return exit_status::done;
-    }
+    if (page.code != code) continue;
+    if (as_json)
+      print_json("tilewright.explain.code/1", {{"code", page.code}, {"text", page.text}});
+    else
+      fmt::print("{}{}", page.text, page.text.ends_with('\n') ? "" : "\n");
+    return exit_status::done;
   }
-  if (!code.empty()) {
-    refuse("TW0617", "error code", code, "a code as messages begin with it",
-           "`tilewright explain` lists all");
-  }
-  return exit_status::done;
+  refuse("TW0617", "error code", code, "a code as messages begin with it",
+         "`tilewright explain` lists all");
 }
 
 json to_json(combination_cost const& k) {

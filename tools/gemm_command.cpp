@@ -215,7 +215,7 @@ void add_gemm_command(CLI::App& app, int& status) {
   verb->add_option("--beta", r->beta, "factor of C or the residual (default 1)")
       ->check(in_float_range());
   verb->add_option_function<std::string>(
-          "--dtype", [r](std::string const& text) { r->dtype = parse_elem(text); },
+          "--dtype,--ab", [r](std::string const& text) { r->dtype = parse_elem(text); },
           "type in which A and B are multiplied; other types are rounded to nearest even; f32 "
           "is multiplied as tf32 (default: bf16, or the files' if both are f16, 8-bit "
           "floats or 8-bit integers)")
@@ -225,7 +225,7 @@ void add_gemm_command(CLI::App& app, int& status) {
           "type of B where it is another than that of A: e4m3 beside e5m2, s8 beside u8")
       ->transform(elem_word(operand_words()));
   verb->add_option_function<std::string>(
-          "--out-dtype", [r](std::string const& text) { r->out_dtype = parse_elem(text); },
+          "--out-dtype,--d", [r](std::string const& text) { r->out_dtype = parse_elem(text); },
           "type of D (default: that of A and B; bf16 of 8-bit floats, s32 of integers, f32 of "
           "tf32); e4m3 and e5m2 saturate")
       ->transform(elem_word(result_words()));

@@ -11,12 +11,13 @@
 namespace tw {
 namespace {
 
-int terminal_columns() {
+/// `otherwise` where there is no terminal.
+int terminal_columns(int otherwise) {
   if (char const* const text = std::getenv("COLUMNS"))
     if (int const n = std::atoi(text); n > 0) return n;
   winsize size{};
   if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
-  return 80;
+  return otherwise;
 }
 
 /// "  --name TEXT" and what it does: beside it, or below where the name is long.
@@ -35,8 +36,13 @@ std::string entry(std::string const& name, std::string const& description) {
 }  // namespace
 
 int help_columns() {
-  static int const columns = std::clamp(terminal_columns(), 30, 100);
+  static int const columns = std::clamp(terminal_columns(80), 30, 100);
   return columns;
+}
+
+int report_columns() {
+  int const columns = terminal_columns(0);
+  return columns == 0 ? 0 : std::max(columns, 30);
 }
 
 std::string wrapped(std::string_view text, int columns, int indent) {

@@ -12,6 +12,10 @@ namespace tw {
 /// else 80; 30 to 100.
 int help_columns();
 
+/// Columns of a report: COLUMNS if it is set, else the width of the terminal that stdout is; 0
+/// where stdout is no terminal, for a program may read it line by line.
+int report_columns();
+
 /// The lines of `text`, broken between words where they are longer than `columns`. What follows a
 /// break is indented by `indent`. A word that is longer than a line stays whole.
 std::string wrapped(std::string_view text, int columns, int indent);

@@ -16,6 +16,7 @@
 #include "tools/guarded.hpp"
 #include "tools/io/output_file.hpp"
 #include "tools/io/refuse.hpp"
+#include "tools/json_output.hpp"
 #include "tools/layout_json.hpp"
 #include "tools/picture/atom_picture.hpp"
 #include "tools/picture/layout_picture.hpp"
@@ -79,13 +80,30 @@ void describe(std::string const& name) {
   }
 }
 
+void print_operations(bool as_json) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (std::string_view const name : operations()) {
+    if (!as_json) {
+      fmt::print("{}\n", name);
+      continue;
+    }
+    signature const s = signature_of(name);
+    list.push_back({{"name", name},
+                    {"arguments", s.arguments},
+                    {"meaning", s.meaning},
+                    {"law", s.law},
+                    {"example", s.example}});
+  }
+  if (as_json) print_json("tilewright.layout.operations/1", {{"operations", list}});
+}
+
 exit_status answer_request(layout_request request, std::string const& verb_help) {
   if (request.jsonl) {
     answer_lines(std::cin, std::cout);
     return exit_status::done;
   }
   if (request.operations) {
-    for (std::string_view const name : operations()) fmt::print("{}\n", name);
+    print_operations(request.json || request.print == "json");
     return exit_status::done;
   }
   if (request.help && request.described.empty()) {

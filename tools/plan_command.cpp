@@ -13,6 +13,7 @@
 #include "tools/family_choice.hpp"
 #include "tools/gemm_request.hpp"
 #include "tools/guarded.hpp"
+#include "tools/help_text.hpp"
 #include "tools/io/refuse.hpp"
 #include "tools/json_output.hpp"
 #include "tools/number_checks.hpp"
@@ -87,7 +88,7 @@ exit_status plan(plan_request const& r) {
   if (r.as_json)
     print_json("tilewright.plan/1", plan_json(a, r.top));
   else
-    fmt::print("{}", plan_text(a, r.top));
+    fmt::print("{}", plan_text(a, r.top, report_columns()));
   return exit_status::done;
 }
 

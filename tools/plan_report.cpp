@@ -10,6 +10,8 @@
 #include "tilewright/problem/scale_convention.hpp"
 #include "tilewright/problem/scale_place.hpp"
 #include "tools/ceilings.hpp"
+#include "tools/help_text.hpp"
+#include "tools/plan_table.hpp"
 
 namespace tw {
 namespace {
@@ -202,7 +204,7 @@ std::string limit_text(gemm_plan const& p) {
                      t.meeting > 0 ? " and for adding shared parts" : "");
 }
 
-std::string plan_text(plan_answer const& a, int top) {
+std::string plan_text(plan_answer const& a, int top, int columns) {
   gemm_problem const& p = a.problem;
   gemm_plan const& chosen = a.plans[0];
   std::string text = fmt::format(
@@ -244,21 +246,8 @@ std::string plan_text(plan_answer const& a, int top) {
                                  : std::string("measured   not yet on this GPU: tilewright tune\n");
   for (std::string const& hint : chosen.hints) text += fmt::format("hint       {}\n", hint);
 
-  text +=
-      fmt::format("\n{:>3} {:>9} {:>8} {:>7} {:>7} {:>7} {:>7} {:>7} {:>7} {:>6} {:>6} {:>6}  {}\n",
-                  "", "predicted", "measured", "tensor", "idle", "loads", "DRAM", "smem", "epilog.",
-                  "meet", "launch", "waves", "kernel, clusters (times in us)");
-  for (std::size_t i = 0; i < shown(a, top); ++i) {
-    gemm_plan const& x = a.plans[i];
-    plan_terms const& t = x.terms;
-    std::string const measured = x.measured_us > 0 ? fmt::format("{:.1f}", x.measured_us) : "-";
-    text += fmt::format(
-        "{:>3} {:>9.1f} {:>8} {:>7.1f} {:>7.1f} {:>7.1f} {:>7.1f} {:>7.1f} {:>7.1f} {:>6.1f} "
-        "{:>6.1f} {:>6.2f}  {}{}, {}{}\n",
-        i + 1, x.predicted_us, measured, t.tensor, t.idle, t.loads, t.dram, t.shared_memory,
-        t.epilogue, t.meeting, t.launch, t.waves, x.kernel, x.swapped ? " transposed" : "",
-        x.family->schedule_text(x), x.built ? "" : ", not in this build");
-  }
+  if (columns > 0) text = wrapped(text, columns, 11);
+  text += "\n" + plan_table(a, shown(a, top)).text(columns);
   if (shown(a, top) < a.plans.size())
     text +=
         fmt::format("    ... and {} more (--top 0 shows all)\n", a.plans.size() - shown(a, top));

@@ -25,8 +25,9 @@ struct plan_answer {
 /// The limit of a plan, in words: "the tensor cores: 138.7 of 163.0 us, ...".
 std::string limit_text(gemm_plan const& p);
 
-/// The chosen plan and why, then a table of the first `top` plans (0: all).
-std::string plan_text(plan_answer const& a, int top);
+/// The chosen plan and why, then a table of the first `top` plans (0: all), in lines of at most
+/// `columns` (0: of any length).
+std::string plan_text(plan_answer const& a, int top, int columns = 0);
 nlohmann::ordered_json plan_json(plan_answer const& a, int top);
 
 }  // namespace tw

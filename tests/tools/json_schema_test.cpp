@@ -8,6 +8,21 @@ namespace {
 using namespace tw;
 using namespace tw_test;
 
+TEST(json_schema, tune_has_records_without_a_gpu) {
+  scratch const folder;
+  std::string const page = read_file(TW_SOURCE_DIR "/docs/json.md");
+  std::vector<std::string> const elsewhere{"TILEWRIGHT_TUNE=" + (folder / "tune.db")};
+  auto const listed = run_command({"tune", "--list", "--json"}, elsewhere);
+  EXPECT_EQ(listed.status, 0) << listed.err;
+  EXPECT_EQ(listed.json()["schema"], "tilewright.tune.list/1");
+  EXPECT_TRUE(listed.json()["tuned"].empty());
+  EXPECT_NE(page.find("`tilewright.tune.list/1`"), std::string::npos);
+  EXPECT_NE(page.find("`tilewright.tune.run/1`"), std::string::npos);
+  auto const refused = run_command({"tune", "64x64", "--json"}, elsewhere);
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_EQ(refused.json()["error"]["code"], "TW0803");
+}
+
 TEST(json_schema, is_the_first_field_and_documented) {
   scratch const folder;
   std::string const a = folder / "a.npy", d = folder / "d.npy";
@@ -30,6 +45,8 @@ TEST(json_schema, is_the_first_field_and_documented) {
         {"tilewright.stages/1", {"stages", "128", "256", "64", "--device", "emu"}},
         {"tilewright.banks/1", {"banks", "(64,64):(64,1)", "--access", "ldmatrix.x4"}},
         {"tilewright.explain.code/1", {"explain", "TW0601"}},
+        {"tilewright.explain.codes/1", {"explain"}},
+        {"tilewright.layout.operations/1", {"layout", "--ops"}},
         {"tilewright.explain/1",
          {"explain", "tile=192x192", "mma=m64n96k16", "warpgroups=2", "copy=stmatrix.x4",
           "smem=SW128", "dtype=f16"}},

@@ -17,6 +17,46 @@ TEST(PlanCommand, NeedsNoGpuAndSaysWhy) {
     EXPECT_NE(r.out.find(word), std::string::npos) << word << " in\n" << r.out;
 }
 
+TEST(PlanCommand, TheTableFitsTheTerminal) {
+  std::vector<std::string> const words{"plan", "200", "4096", "14336", "--top", "6"};
+  std::string const full =
+      run_command(words).out;  // no terminal: every column, lines of any length
+  for (char const* const title : {"predicted measured", "smem", "epilog.", "waves"})
+    EXPECT_NE(full.find(title), std::string::npos) << full;
+  std::size_t numbers_of_widest = 0;
+  for (int const columns : {30, 40, 60, 80, 100, 130, 200}) {
+    auto const r = run_command(words, {"COLUMNS=" + std::to_string(columns)});
+    ASSERT_EQ(r.status, 0) << r.err;
+    std::istringstream lines(r.out);
+    std::size_t numbers = 0;  // titles of the table
+    for (std::string line; std::getline(lines, line);) {
+      std::size_t const begin = std::min(line.find_first_not_of(' '), line.size());
+      bool const one_word = line.find(' ', begin) == std::string::npos;
+      EXPECT_TRUE(static_cast<int>(line.size()) <= columns || one_word) << columns << ": " << line;
+      if (line.find("predicted measured") == std::string::npos) continue;
+      for (char const* const title :
+           {"tensor", "idle", "loads", "DRAM", "smem", "epilog.", "meet", "launch", "waves"})
+        numbers += line.find(title) != std::string::npos ? 1 : 0;
+    }
+    EXPECT_GE(numbers, columns >= 80 ? 5U : columns >= 60 ? 4U : 0U) << columns << "\n" << r.out;
+    numbers_of_widest = numbers;
+    EXPECT_NE(r.out.find("sm90_bf16_bf16_tn_"), std::string::npos) << r.out;
+  }
+  EXPECT_EQ(numbers_of_widest, 9U) << "all terms in 200 columns";
+}
+
+TEST(PlanCommand, AVerbHasTheOptionNamesOfTheOthers) {
+  for (std::string const verb : {"gemm", "plan", "tune", "bench gemm"}) {
+    std::vector<std::string> words;
+    std::istringstream parts(verb);
+    for (std::string word; parts >> word;) words.push_back(word);
+    words.emplace_back("--help");
+    std::string const help = run_command(words).out;
+    for (char const* const name : {"--dtype", "--ab", "--out-dtype", "--d"})
+      EXPECT_NE(help.find(name), std::string::npos) << verb << " lacks " << name;
+  }
+}
+
 TEST(PlanCommand, OrdersThatMeanTheSameGetTheSamePlan) {
   auto const plan = [](std::vector<std::string> words) {
     words.insert(words.begin(), "plan");
