@@ -170,7 +170,10 @@ void print_proposal(subject const& s, bank_proposal const& p, bool hardware_only
     std::string const name = hardware_name(p.swizzle->tile.sw, s.bits);
     show("swizzle", *p.swizzle, name.empty() ? "" : ", " + name);
   } else {
-    fmt::print("swizzle  none removes the conflicts: {}\n", p.why);
+    fmt::print("swizzle  none {}: {}\n",
+               p.beyond ? "inside the tile removes the conflicts" : "removes the conflicts", p.why);
+    if (p.beyond)
+      show("whole", *p.beyond, ", if the tile is a part of one that this maps to itself");
     if (p.best) show("best", *p.best, "");
   }
   if (p.padding) {
@@ -266,6 +269,7 @@ json to_json(banks_request const& r, subject const& s) {
   record["plain_wavefronts"] = p.plain;
   record["swizzle"] = p.swizzle ? to_json(*p.swizzle, s.bits) : json();
   if (p.best) record["best"] = to_json(*p.best, s.bits);
+  if (p.beyond) record["beyond"] = to_json(*p.beyond, s.bits);
   record["padding"] = p.padding ? to_json(*p.padding, s.bits) : json();
   if (!p.why.empty()) record["why"] = p.why;
   return record;

@@ -144,13 +144,23 @@ bank_proposal propose(access_kind k, layout const& tile, int elem_bits, layout c
   for (swizzle const s : all) {
     layout const candidate = swizzled(s, q.tile);
     auto const count = wavefronts_with(q, candidate, now.worst, most);
-    if (!count || !fits(q.tile, s)) continue;
+    if (!count) continue;
+    if (!fits(q.tile, s)) {
+      if (*count == p.ideal && !p.beyond) p.beyond = bank_layout{candidate, *count, 0};
+      continue;
+    }
     p.best = bank_layout{candidate, *count, 0};
     most = *count - 1;
     if (*count == p.ideal) break;
   }
   if (p.best && p.best->wavefronts == p.ideal) std::swap(p.swizzle, p.best);
-  if (!p.swizzle) p.why = reason(q, now.worst, hardware_only, all.size());
+  if (p.swizzle) p.beyond.reset();
+  if (p.beyond)
+    p.why =
+        "those that would move elements of this tile beyond its end; they serve the whole of which "
+        "it is a part";
+  else if (!p.swizzle)
+    p.why = reason(q, now.worst, hardware_only, all.size());
   if (!hardware_only) p.padding = pad(q, now.worst, p.ideal);
   return p;
 }

@@ -64,6 +64,26 @@ TEST(BanksCommand, TakesThreads) {
   EXPECT_EQ(many["wavefronts"], 8 * 32);
 }
 
+/// A part of a wider tile: the swizzle that helps moves elements to the other parts.
+TEST(BanksCommand, ASwizzleThatLeavesTheTileIsNamedAsSuch) {
+  std::vector<std::string> const part{"(16,32):(128,1)", "--access", "ldmatrix.x4"};
+  auto const r = run_command(banks(part));
+  EXPECT_NE(r.out.find("swizzle  none inside the tile removes the conflicts"), std::string::npos)
+      << r.out;
+  EXPECT_NE(r.out.find("whole    Sw<3,3,4> o 0 o (16,32):(128,1): 8 wavefronts"), std::string::npos)
+      << r.out;
+  EXPECT_EQ(r.out.find("none of"), std::string::npos) << r.out;
+  auto words = banks(part);
+  words.emplace_back("--json");
+  auto const j = run_command(words).json();
+  EXPECT_TRUE(j["swizzle"].is_null());
+  EXPECT_EQ(j["beyond"]["wavefronts"], j["ideal"]);
+  // The whole tile has that swizzle as a proposal, or another; nothing lies beyond it.
+  auto const whole = run_command(banks({"(16,128):(128,1)", "--access", "ldmatrix.x4", "--json"}));
+  EXPECT_FALSE(whole.json()["swizzle"].is_null());
+  EXPECT_FALSE(whole.json().contains("beyond"));
+}
+
 TEST(BanksCommand, GivesPlacesAsData) {
   auto const r = run_command(
       banks({"(64,64):(64,1)", "--access", "st.128", "--tv", "(32,8):(1,64)", "--json"}));

@@ -35,6 +35,7 @@ struct bank_proposal {
   i64 plain = 0;                       // of the tile without swizzle
   std::optional<bank_layout> swizzle;  // reaches the ideal
   std::optional<bank_layout> best;     // if none does: the swizzle that needs fewest
+  std::optional<bank_layout> beyond;  // if none does: one that moves elements beyond the tile's end
   std::optional<bank_layout> padding;  // reaches the ideal
   std::string why;                     // if no swizzle does
 };
