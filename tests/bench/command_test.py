@@ -31,6 +31,12 @@ def main():
     expect(2, "TW0705", "gemm", "--shapes", SHAPES, "--names", "nobody")
     expect(2, "TW0615", "gemm", "--shapes", SHAPES, "--mode", "slow")
     expect(2, "TW0615", "gemm")
+    expect(2, "TW0615", "gemm", "64", "64", "64", "--shapes", SHAPES)
+    for sizes in (["64:32:8x64x64"], ["64", "64"], ["64:128x64x64"], ["1:1000:1x1:1000:1x1"],
+                  ["64,x64x64"], ["-64", "64", "64"], ["64.5", "64", "64"], ["64x64x64", "7"]):
+        expect(2, "TW0803", "gemm", *sizes)
+    expect(2, "TW0615", "gemm", "64", "64", "64", "--dtype", "f64")
+    expect(2, "TW0615", "gemm", "64", "64", "64", "--epilogue", "softmax")
     expect(2, "TW0615", "emulator", "--size", "100")
     with tempfile.NamedTemporaryFile("w", suffix=".json") as shapes:
         shapes.write('[{"name": "x"}]')
@@ -39,6 +45,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         result = os.path.join(folder, "result.json")
         expect(77, "TW05", "gemm", "--shapes", SHAPES, "--json", result)
+        expect(77, "TW05", "gemm", "64:256:x2", "64,128", "64:192:64", "--csv", result)
+        expect(77, "TW05", "gemm", "64x64x64", "64:128:64x8x8", "--dtype", "f16", "--csv", result)
         expect(77, "TW05", "ceiling", "--json", result)
         if os.listdir(folder):
             sys.exit("a result file was written without a measurement")

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "bench/gemm_csv.hpp"
 #include "bench/gemm_json.hpp"
 #include "bench/gemm_table.hpp"
 #include "bench/shapes.hpp"
@@ -149,6 +150,61 @@ TEST(Report, JsonKeepsEverySample) {
   EXPECT_NEAR(json["ratio"]["burst"]["cublaslt_tuned"].get<double>(), 1.25, 1e-12);
   EXPECT_EQ(json["providers"][2]["same_as"], "cublaslt_heuristic");
   EXPECT_NE(json.dump().find("\"power_w\":null"), std::string::npos);  // not measured
+}
+
+/// The fields of each line, by RFC 4180.
+std::vector<std::vector<std::string>> parsed_csv(std::string const& text) {
+  std::vector<std::vector<std::string>> lines{{""}};
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    char const c = text[i];
+    if (quoted && c == '"' && text[i + 1] == '"')
+      lines.back().back() += text[++i];
+    else if (c == '"')
+      quoted = !quoted;
+    else if (!quoted && c == ',')
+      lines.back().emplace_back();
+    else if (!quoted && c == '\n')
+      lines.push_back({""});
+    else
+      lines.back().back() += c;
+  }
+  lines.pop_back();  // after the last line's end
+  return lines;
+}
+
+TEST(Report, CsvHasALinePerShapeAndModeAndAFieldPerColumn) {
+  auto both = measured("64x64x64", "sizes", 8);
+  both.providers[0].windows = samples(9);
+  auto odd = measured("a, \"b\"", "c", 4);
+  shape_result failed{};
+  failed.shape = shape("f", "c");
+  failed.state = outcome::failed;
+  failed.reason = "TW0507, memory";
+  shape_result unsupported = failed;
+  unsupported.state = outcome::unsupported;
+  std::string text = csv_head();
+  for (shape_result const& r : {both, odd, failed, unsupported}) text += csv_rows(r);
+  auto const lines = parsed_csv(text);
+  ASSERT_EQ(lines.size(), 6U) << text;
+  for (auto const& line : lines) EXPECT_EQ(line.size(), lines[0].size()) << text;
+  auto const field = [&](std::size_t line, std::string const& title) {
+    auto const at = std::ranges::find(lines[0], title);
+    EXPECT_NE(at, lines[0].end()) << title;
+    return lines[line][static_cast<std::size_t>(at - lines[0].begin())];
+  };
+  EXPECT_EQ(field(1, "mode"), "burst");
+  EXPECT_EQ(field(1, "us"), "8");
+  EXPECT_EQ(field(1, "cublaslt_heuristic_ratio"), "1.25");
+  EXPECT_EQ(field(1, "sm_mhz"), "") << "no clock was read";
+  EXPECT_EQ(field(1, "state"), "right");
+  EXPECT_EQ(field(1, "kernel"), "our_kernel");
+  EXPECT_EQ(field(2, "mode"), "sustained");
+  EXPECT_EQ(field(2, "us"), "9");
+  EXPECT_EQ(field(3, "name"), "a, \"b\"");
+  EXPECT_EQ(field(4, "state"), "failed: TW0507, memory");
+  EXPECT_EQ(field(4, "us"), "");
+  EXPECT_EQ(field(5, "state"), "unsupported: TW0507, memory");
 }
 
 TEST(Report, EnergyAndUtilisationFollowFromTheirParts) {
