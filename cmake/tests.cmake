@@ -90,6 +90,14 @@ foreach(folder ${tw_test_folders})
   endforeach()
 endforeach()
 
+# The plugin of tests/tools/check_options_test.py.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  tilewright_add_kernel(check_options SOURCES ${PROJECT_SOURCE_DIR}/tests/tools/plugin/options.cpp)
+  target_compile_options(check_options PRIVATE -fno-sanitize=address)
+  set_target_properties(check_options PROPERTIES
+    LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/plugins)
+endif()
+
 # Elsewhere they could only be skipped, and take a minute and more to compile.
 if(TW_GPU_TESTS STREQUAL "ON" OR (TW_GPU_TESTS STREQUAL "AUTO" AND EXISTS /dev/nvidiactl))
   set(tw_build_gpu_tests ON)

@@ -15,6 +15,7 @@
 #include "tools/hazards/results.hpp"
 #include "tools/io/refuse.hpp"
 #include "tools/json_output.hpp"
+#include "tools/trace/write_timeline.hpp"
 
 namespace tw {
 namespace {
@@ -67,22 +68,34 @@ exit_status run_gemm_kernels(request const& r) {
   return status_of(bad.empty());
 }
 
-exit_status run_plugin(request const& r) {
+exit_status run_plugin(request r, timeline_files const& timeline) {
+  check_timeline_files(timeline);
+  emu::trace record;
+  if (timeline.any()) r.record = &record;
   std::vector<kernel_result> const results = check_plugin(r);
+  std::string const said = timeline.any() ? write_timeline(record, timeline) : "";
   if (r.json)
     print_json("tilewright.check/1", json_of_kernels(results));
   else
-    fmt::print("{}",
-               text_of_kernels(results, r.bug.empty() ? r.target : r.target + " --bug " + r.bug));
+    fmt::print("{}{}",
+               text_of_kernels(results, r.bug.empty() ? r.target : r.target + " --bug " + r.bug),
+               said);
   return status_of(std::ranges::all_of(results, [](auto const& k) { return k.clean(); }));
 }
 
-exit_status run_check(request const& r) {
+exit_status run_check(request const& r, timeline_files const& timeline) {
+  bool const plugin = !r.mutants && !r.target.empty() && r.target != "gemm";
+  if (timeline.any() && !plugin)
+    refuse("TW0630", "check", "--trace or --timeline without a plugin", "PLUGIN.so",
+           "tilewright gemm has both for kernels of the library");
+  if (!timeline.chrome.empty() && timeline.chrome == timeline.svg)
+    refuse("TW0612", "output " + timeline.svg + " of --timeline", "the file of --trace",
+           "a separate file");
   if (r.mutants) return run_mutants(r);
   if (r.target.empty())
     refuse("TW0630", "check", "nothing to check", "PLUGIN.so, gemm, or --mutants",
            "tilewright check --help");
-  return r.target == "gemm" ? run_gemm_kernels(r) : run_plugin(r);
+  return r.target == "gemm" ? run_gemm_kernels(r) : run_plugin(r, timeline);
 }
 
 }  // namespace
@@ -116,11 +129,16 @@ void add_check_command(CLI::App& app, int& status) {
   verb->add_option("--live-clusters", r->live_clusters,
                    "of a plugin: clusters that run at once (default: what the SMs can hold)")
       ->check(CLI::Range(1, 1000000));
+  auto const timeline = std::make_shared<timeline_files>();
+  verb->add_option("--trace", timeline->chrome,
+                   "of a plugin: FILE.json, what the first run did when, for Perfetto");
+  verb->add_option("--timeline", timeline->svg, "of a plugin: FILE.svg, its begin as a picture");
   verb->add_flag("--examples", r->examples, "with --mutants: each change, and how it is named");
   verb->add_flag("--json", r->json, "one JSON record on stdout");
   verb->add_flag("--quiet", r->quiet, "no progress bar");
-  verb->callback(
-      [r, &status] { status = static_cast<int>(guarded(r->json, [&] { return run_check(*r); })); });
+  verb->callback([r, timeline, &status] {
+    status = static_cast<int>(guarded(r->json, [&] { return run_check(*r, *timeline); }));
+  });
 }
 
 }  // namespace tw

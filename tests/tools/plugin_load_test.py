@@ -68,6 +68,20 @@ class PluginLoad(unittest.TestCase):
             with self.subTest(name):
                 self.refused(library, "TW0640", got)
 
+    def test_destructors_that_fail(self):
+        # One library is unloaded by dlclose; the other stays until the process ends, because it has
+        # a variable that g++ makes unique in the process.
+        unique = ("template <class T> struct one { static int x; };\n"
+                  "template <class T> int one<T>::x = 3;\nint* y = &one<int>::x;\n")
+        for name, extra in (("plain", ""), ("unique", unique)):
+            for failure in ("abort", "null"):
+                body, got = FAILURES[failure]
+                library = build(self.folder.name, f"destructor-{name}-{failure}", extra +
+                                f"struct last {{ ~last() {{ {body} }} }} value;\n" + ENTRY +
+                                " { static int face[8] = {99}; return face; }\n")
+                with self.subTest(name=name, failure=failure):
+                    self.refused(library, "TW0640", got + ", when it is unloaded")
+
     def test_a_list_of_kernels_at_a_wild_address(self):
         library = build(self.folder.name, "wild",
                         ENTRY + " { return reinterpret_cast<void*>(64); }\n")

@@ -46,6 +46,17 @@ std::vector<run_key> keys_of(std::vector<shape> const& shapes, request const& r,
   return keys;
 }
 
+/// A timeline is of one run of one kernel in the emulator.
+void check_recordable(plugin_library const& library, std::vector<kernel_result> const& before,
+                      std::string const& names) {
+  if (library.on_gpu())
+    refuse("TW0646", "--trace and --timeline", "a plugin for the GPU", "a run in the emulator",
+           "the plugin without _gpu runs there");
+  if (!before.empty())
+    refuse("TW0634", "--trace and --timeline", "several kernels", "one of " + names,
+           "--kernel NAME");
+}
+
 }  // namespace
 
 std::vector<kernel_result> check_plugin(request const& r) {
@@ -64,7 +75,11 @@ std::vector<kernel_result> check_plugin(request const& r) {
     if (!r.bug.empty() && bug == 0) continue;
     kernel_result result;
     result.name = k.name;
-    auto const keys = keys_of(shapes_of(k, r), r, library.on_gpu());
+    auto keys = keys_of(shapes_of(k, r), r, library.on_gpu());
+    if (r.record != nullptr) {
+      check_recordable(library, results, names);
+      keys.resize(1);
+    }
     for (run_key const& key : keys) {
       library.run(k, key, bug, r, result);
       bar.update(static_cast<double>(result.runs) / static_cast<double>(keys.size()));

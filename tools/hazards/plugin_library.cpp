@@ -5,13 +5,16 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <string_view>
 #include <system_error>
@@ -86,6 +89,7 @@ using entry_function = emu::plugin const* (*)();
 
 /// The answers of the plugin's functions while it is loaded.
 struct entered {
+  void* library = nullptr;
   std::string not_loaded;  // the loader's words; empty: it was loaded
   bool has_entry = false;
   emu::plugin const* face = nullptr;
@@ -96,7 +100,7 @@ entered enter(std::string const& path) {
   // Without a slash dlopen would look in the system's folders.
   std::string const file = path.find('/') == std::string::npos ? "./" + path : path;
   entered e;
-  void* const library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  void* const library = e.library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     e.not_loaded = ::dlerror();
     return e;
@@ -108,9 +112,29 @@ entered enter(std::string const& path) {
   return e;
 }
 
-/// Loads the plugin in a child process, for so much processor time: a damaged file may overwrite
-/// the memory of the process that loads it. The signal that ended the child; 0: none did.
-int signal_of_rehearsal(std::string const& path, double seconds) {
+/// Runs the destructors of the library's variables. g++ marks some libraries so that they stay
+/// until the process ends; then it ends, or is stopped after a while.
+void unload(entered const& e, std::string const& path) {
+  if (e.library == nullptr) return;
+  ::dlclose(e.library);
+  if (::dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD) == nullptr) return;
+  constexpr unsigned patience_s = 5;
+  ::alarm(patience_s);
+  std::exit(0);
+}
+
+/// How a rehearsal ended.
+struct rehearsal {
+  int signal = 0;  // that ended it; 0: none did
+  bool at_unload = false;
+};
+
+/// Loads and unloads the plugin in a child process, for so much processor time: a damaged file may
+/// overwrite the memory of the process that loads it.
+rehearsal rehearse(std::string const& path, double seconds) {
+  auto* const unloading = static_cast<bool volatile*>(
+      ::mmap(nullptr, sizeof(bool), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  if (unloading == MAP_FAILED) throw std::system_error(errno, std::generic_category(), "mmap");
   std::fflush(nullptr);
   pid_t const child = ::fork();
   if (child < 0) throw std::system_error(errno, std::generic_category(), "fork");
@@ -122,7 +146,9 @@ int signal_of_rehearsal(std::string const& path, double seconds) {
     ::dup2(nowhere, STDERR_FILENO);
     set_processor_timer(seconds);
     try {
-      enter(path);
+      entered const e = enter(path);
+      *unloading = true;
+      unload(e, path);
     } catch (...) {  // NOLINT: the parent reports it
     }
     ::_exit(0);
@@ -130,7 +156,10 @@ int signal_of_rehearsal(std::string const& path, double seconds) {
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
-  return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+  rehearsal r{WIFSIGNALED(status) ? WTERMSIG(status) : 0, *unloading};
+  ::munmap(const_cast<bool*>(unloading), sizeof(bool));
+  if (r.signal == SIGALRM) r.signal = 0;  // other code of this process waits at its end
+  return r;
 }
 
 /// TW0640 where the library's constructors or its entry crash, throw or do not return.
@@ -140,8 +169,12 @@ entered enter_guarded(std::string const& path, request const& how) {
                   "build it again; constructors of its variables run when it is loaded: gdb --args "
                   "tilewright check " +
                       path};
-  if (int const signal = signal_of_rehearsal(path, how.time_limit_seconds); signal != 0) {
-    crash.got = meaning_of_signal(signal);
+  if (rehearsal const r = rehearse(path, how.time_limit_seconds); r.signal != 0) {
+    crash.got = meaning_of_signal(r.signal);
+    if (r.at_unload) {
+      crash.got += ", when it is unloaded";
+      crash.need = "a library whose variables have destructors that return";
+    }
     throw rejected(crash);
   }
   crash_report const last(crash, how.json);
@@ -200,6 +233,7 @@ void plugin_library::run(emu::plugin_kernel const& k, run_key const& key, int bu
   q.sms = how.sms;
   q.live_clusters = how.live_clusters;
   q.time_limit_seconds = how.time_limit_seconds;
+  q.record = how.record;
   receiver r{key, {}, 0, 0, {}, {}};
   emu::plugin_answer const answer = r.answer();
   {

@@ -8,6 +8,10 @@
 
 #include "tools/hazards/finding.hpp"
 
+namespace tw::emu {
+class trace;
+}
+
 namespace tw::hazards {
 
 using shape = std::vector<std::int64_t>;
@@ -25,6 +29,7 @@ struct request {
   bool proxy_on_path = false, provenance = true, bank_conflicts = false;
   int sms = 0, live_clusters = 0;  // of a plugin's runs; 0: the emulator's defaults
   double time_limit_seconds = 60;  // processor time of one run
+  emu::trace* record = nullptr;    // of a plugin: the first run alone, for a timeline
   bool json = false, quiet = false;
   bool examples = false;  // of mutants: what was changed, and how it is named
 };

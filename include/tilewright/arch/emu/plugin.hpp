@@ -23,7 +23,7 @@
 namespace tw::emu {
 
 /// Of the structs in this file and of `statistics`.
-inline constexpr std::uint32_t plugin_abi = 2;
+inline constexpr std::uint32_t plugin_abi = 3;
 inline constexpr int plugin_extents = 4;
 
 struct plugin_shape {
@@ -44,6 +44,7 @@ struct plugin_request {
   std::int32_t provenance, bank_conflicts;
   std::int32_t sms, live_clusters;  // 0: the defaults of emu::options
   double time_limit_seconds;
+  trace* record;  // of the command, for a timeline; null: none
 };
 /// Where the run says what it found. The texts are the caller's after the call returns only if it
 /// copies them.
@@ -83,6 +84,7 @@ class trial {
     options_.sms = r.sms;
     options_.live_clusters = r.live_clusters;
     options_.time_limit_seconds = r.time_limit_seconds;
+    options_.record = r.record;
     options_.counted = &counts_;
   }
   trial(trial const&) = delete;

@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""check_options_test.py  Each option of `tilewright check PLUGIN` changes the verdict that its page
+names, and no other: the kernels of tests/tools/plugin/options.cpp are correct but for one."""
+import json
+import os
+import subprocess
+import tempfile
+import unittest
+
+COMMAND = os.environ["TW_COMMAND"]
+PLUGIN = os.path.join(os.environ["TW_BINARY_DIR"], "plugins", "check_options.so")
+# kernel: what it is reported for, with which options, and with which it is clean
+KERNELS = {
+    "packed": ("E0039", [], ["--no-provenance"]),
+    "reader_fence": ("E0044", [], ["--proxy-on-path"]),
+    "columns": ("E0041", ["--bank-conflicts"], []),
+    "needs_two": ("E0001", ["--live-clusters", "1"], []),
+}
+
+
+def check(*words):
+    return subprocess.run([COMMAND, "check", PLUGIN, *words], capture_output=True, text=True,
+                          check=False, timeout=120)
+
+
+def codes(kernel, options):
+    done = check("--kernel", kernel, "--json", *options)
+    found = json.loads(done.stdout)["kernels"][0]["findings"]
+    return done.returncode, sorted({f["code"] for f in found})
+
+
+@unittest.skipUnless(os.path.exists(PLUGIN), "built by a compiler without -fsanitize=thread")
+class CheckOptions(unittest.TestCase):
+    def test_an_option_changes_the_verdict_on_its_kernel(self):
+        for kernel, (code, reported, clean) in KERNELS.items():
+            with self.subTest(kernel):
+                self.assertEqual(codes(kernel, reported), (1, [code]))
+                self.assertEqual(codes(kernel, clean), (0, []))
+
+    def test_an_option_changes_no_other_verdict(self):
+        for kernel, (code, reported, clean) in KERNELS.items():
+            others = [o for k, (_, r, c) in KERNELS.items() if k != kernel for o in r + c]
+            with self.subTest(kernel):
+                self.assertEqual(codes(kernel, reported + others), (1, [code]))
+
+    def test_one_sm_holds_both_ctas_of_a_small_kernel(self):
+        self.assertEqual(codes("needs_two", ["--sms", "1"]), (0, []))
+
+    def test_a_timeline_of_the_first_run(self):
+        with tempfile.TemporaryDirectory() as folder:
+            trace, picture = os.path.join(folder, "t.json"), os.path.join(folder, "t.svg")
+            words = ("--kernel", "reader_fence", "--proxy-on-path", "--trace", trace, "--timeline",
+                     picture)
+            done = check(*words)
+            self.assertEqual(done.returncode, 0, done)
+            self.assertIn("reader_fence: 1 run", done.stdout)
+            self.assertIn(f"trace    {trace}: ", done.stdout)
+            self.assertIn("seed 1, eager completion", done.stdout)
+            with open(trace, encoding="utf-8") as file:
+                events = json.load(file)
+            names = {e.get("name", "") for e in events}
+            self.assertTrue(any("landed" in n for n in names), names)
+            with open(picture, encoding="utf-8") as file:
+                self.assertTrue(file.read().startswith("<svg"))
+            done = check(*words, "--schedule", "lazy", "--first-seed", "7")  # replaced
+            self.assertIn("seed 7, lazy completion", done.stdout)
+
+    def test_a_run_with_findings_has_a_timeline_too(self):
+        with tempfile.TemporaryDirectory() as folder:
+            picture = os.path.join(folder, "t.svg")
+            done = check("--kernel", "needs_two", "--live-clusters", "1", "--timeline", picture)
+            self.assertEqual(done.returncode, 1, done)
+            self.assertTrue(os.path.exists(picture))
+
+    def test_what_has_no_timeline_is_refused(self):
+        with tempfile.TemporaryDirectory() as folder:
+            picture = os.path.join(folder, "t.svg")
+            for words, code in (((PLUGIN, "--timeline", picture), "TW0634"),
+                                (("gemm", "--timeline", picture), "TW0630"),
+                                (("--mutants", "--trace", picture), "TW0630"),
+                                ((PLUGIN, "--kernel", "columns", "--timeline", picture, "--trace",
+                                  picture), "TW0612"),
+                                ((PLUGIN, "--kernel", "columns", "--timeline",
+                                  "/no/such/folder/t.svg"), "TW0612")):
+                done = subprocess.run([COMMAND, "check", *words], capture_output=True, text=True,
+                                      check=False, timeout=120)
+                self.assertEqual(done.returncode, 2, (words, done))
+                self.assertIn(f"tilewright: {code}: ", done.stderr)
+            self.assertFalse(os.path.exists(picture))
+
+
+if __name__ == "__main__":
+    unittest.main()

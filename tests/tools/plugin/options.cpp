@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// options.cpp  A plugin whose kernels are correct, but for one option of `tilewright check` each
+//              (tests/tools/check_options_test.py).
+#include "tilewright/arch/emu/plugin.hpp"
+#include "tilewright/arch/select.hpp"
+
+using namespace tw;
+
+namespace {
+
+/// Q and K are columns of one tensor: the K coordinates of the two operands differ (E0039).
+struct packed {
+  struct params {
+    tensor_map columns;  // 64 rows of 128 bf16, boxes of 64 x 64
+    int* done;
+  };
+  struct smem {
+    alignas(1024) std::uint16_t q[64 * 64], k[64 * 64];
+    mbarrier landed;
+  };
+  static constexpr int threads = 128, cluster = 1, smem_bytes = sizeof(smem);
+
+  TW_DEVICE static void run(params const& p) {
+    smem& s = dynamic_smem<smem>();
+    if (thread_id() == 0) {
+      s.landed.init(1);
+      fence_mbarrier_init();
+      s.landed.arrive_expect_tx(2 * 64 * 64 * 2);
+      tma_load(s.q, p.columns, s.landed, tma_coord{0, 0});
+      tma_load(s.k, p.columns, s.landed, tma_coord{64, 0});
+    }
+    cta_sync();
+    s.landed.wait(0);
+    accumulator<64> acc;
+    auto const operand = [](void const* tile) {
+      return make_smem_desc(smem_addr(tile), 16, 1024, swizzle_mode::b128);
+    };
+    wgmma_fence(acc);
+    wgmma<elem::bf16, operand_major::k, operand_major::k>(acc, operand(s.q), operand(s.k), false);
+    wgmma_commit();
+    wgmma_wait<0>(acc);
+    p.done[thread_id()] = 1;
+  }
+};
+void test_packed(emu::trial& t) {
+  std::vector<std::uint16_t> const in(64 * 128);
+  tensor_map_desc d;
+  d.base = t.input(in);
+  d.dim[0] = 128, d.dim[1] = 64;
+  d.box[0] = d.box[1] = 64;
+  d.stride_bytes[0] = 256;
+  d.swizzle = swizzle_mode::b128;
+  int* const done = t.output<int>(packed::threads);
+  t.run(packed{}, 1, {t.map(d), done});
+  t.compare(done, packed::threads, [](std::int64_t) { return 1; });
+}
+
+/// The thread that copies has the proxy fence, not the threads that wrote (E0044).
+struct reader_fence {
+  struct params {
+    int* between;
+    int* out;
+  };
+  struct smem {
+    alignas(16) int part[128];
+    mbarrier landed;
+  };
+  static constexpr int threads = 128, cluster = 1, smem_bytes = sizeof(smem);
+
+  TW_DEVICE static void run(params const& p) {
+    smem& s = dynamic_smem<smem>();
+    int const t = thread_id();
+    if (t == 0) {
+      s.landed.init(1);
+      fence_mbarrier_init();
+    }
+    p.between[t] = 3 * t;
+    cta_sync();
+    if (t == 0) {
+      fence_proxy_async_global();
+      s.landed.arrive_expect_tx(sizeof s.part);
+      bulk_load(s.part, p.between, sizeof s.part, s.landed);
+    }
+    s.landed.wait(0);
+    p.out[t] = s.part[t];
+  }
+};
+void test_reader_fence(emu::trial& t) {
+  int* const between = t.output<int>(reader_fence::threads);
+  int* const out = t.output<int>(reader_fence::threads);
+  t.run(reader_fence{}, 1, {between, out});
+  t.compare(out, reader_fence::threads, [](std::int64_t i) { return static_cast<int>(3 * i); });
+}
+
+/// All lanes of a warp in one bank (E0041).
+struct columns {
+  struct params {
+    int* out;
+  };
+  struct smem {
+    int tile[32][32];
+  };
+  static constexpr int threads = 32, cluster = 1, smem_bytes = sizeof(smem);
+
+  TW_DEVICE static void run(params const& p) {
+    smem& s = dynamic_smem<smem>();
+    int const t = thread_id();
+    for (int i = 0; i < 32; ++i) s.tile[i][t] = 32 * i + t;
+    cta_sync();
+    for (int i = 0; i < 32; ++i) p.out[32 * i + t] = s.tile[t][i];
+  }
+};
+void test_columns(emu::trial& t) {
+  int* const out = t.output<int>(1024);
+  t.run(columns{}, 1, {out});
+  t.compare(out, 1024, [](std::int64_t i) { return static_cast<int>(i % 32 * 32 + i / 32); });
+}
+
+/// The first CTA waits for the second: on a device that holds one at a time for ever (E0001).
+struct needs_two {
+  struct params {
+    unsigned* flag;
+    int* out;
+  };
+  static constexpr int threads = 32, cluster = 1, smem_bytes = 0;
+
+  TW_DEVICE static void run(params const& p) {
+    if (cta_id() == 1 && thread_id() == 0) store_release(p.flag, 1U);
+    if (cta_id() == 0)
+      while (load_acquire(p.flag) == 0) backoff();
+    p.out[cta_id() * threads + thread_id()] = cta_id();
+  }
+};
+void test_needs_two(emu::trial& t) {
+  std::vector<unsigned> const zero(1);
+  int* const out = t.output<int>(2 * needs_two::threads);
+  t.run(needs_two{}, 2, {t.input(zero), out});
+  t.compare(out, 2 * needs_two::threads,
+            [](std::int64_t i) { return static_cast<int>(i / needs_two::threads); });
+}
+
+constexpr emu::plugin_shape shapes[] = {{{1}}};
+constexpr emu::plugin_kernel kernels[] = {
+    emu::test_of<test_packed>("packed", "N", shapes),
+    emu::test_of<test_reader_fence>("reader_fence", "N", shapes),
+    emu::test_of<test_columns>("columns", "N", shapes),
+    emu::test_of<test_needs_two>("needs_two", "N", shapes)};
+constexpr emu::plugin own = emu::plugin_of(kernels);
+
+}  // namespace
+
+extern "C" emu::plugin const* tilewright_plugin() { return &own; }
