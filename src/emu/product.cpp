@@ -78,22 +78,7 @@ void prepare_a(product_block& block, product_version const& run, wgmma_form cons
   run.widen_a(block, linear, k_major);
 }
 
-/// What a panel of D does beside the multiplication, which is of float32 sums.
-void load_halves(float* panel, std::uint32_t const* d, int columns) {
-  for (int c = 0; c < columns; ++c)
-    for (int row = 0; row < 64; ++row) {
-      std::uint32_t const word = d[row + 64 * (c / 2)];
-      panel[row + 64 * c] =
-          to_float(f16{static_cast<std::uint16_t>(c % 2 != 0 ? word >> 16 : word)});
-    }
-}
-void store_halves(std::uint32_t* d, float const* panel, int columns) {
-  for (int c = 0; c < columns; c += 2)
-    for (int row = 0; row < 64; ++row)
-      d[row + 64 * (c / 2)] = to_f16(panel[row + 64 * c]).bits |
-                              static_cast<std::uint32_t>(to_f16(panel[row + 64 * c + 64]).bits)
-                                  << 16;
-}
+/// D (+)= a panel of float32 sums of integers.
 void add_integers(std::int32_t* d, float const* panel, int count, bool accumulate,
                   integer_overflow overflow) {
   if (!accumulate) {
@@ -141,10 +126,10 @@ void run_steps(void* d, wgmma_form const& form, wgmma_step_data const* steps, in
       continue;
     }
     auto* const halves = static_cast<std::uint32_t*>(d) + 32 * n;
-    if (form.sums == elem::f16 && accumulate) load_halves(panel, halves, columns);
+    if (form.sums == elem::f16 && accumulate) run.load_halves(panel, halves, columns);
     run.multiply(block, panel, columns, linear, k_major);
     if (form.sums == elem::f16)
-      store_halves(halves, panel, columns);
+      run.store_halves(halves, panel, columns);
     else
       add_integers(static_cast<std::int32_t*>(d) + 64 * n, panel, 64 * columns, accumulate,
                    form.overflow);

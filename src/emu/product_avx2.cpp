@@ -169,8 +169,29 @@ void widen_a(product_block& block, void const* a, bool k_major) {
   }
 }
 
+[[gnu::target("avx2,fma,f16c")]] void load_halves(float* panel, std::uint32_t const* d,
+                                                  int columns) {
+  for (int i = 0; i < 32 * columns; i += 8) {
+    __m256i const pairs = _mm256_loadu_si256(reinterpret_cast<__m256i const*>(d + i));
+    float* const to = panel + i / 64 * 128 + i % 64;
+    _mm256_storeu_ps(to, widen_low<elem::f16>(pairs));
+    _mm256_storeu_ps(to + 64, widen_high<elem::f16>(pairs));
+  }
+}
+[[gnu::target("avx2,fma,f16c")]] void store_halves(std::uint32_t* d, float const* panel,
+                                                   int columns) {
+  for (int i = 0; i < 32 * columns; i += 8) {
+    float const* const from = panel + i / 64 * 128 + i % 64;
+    __m128i const low = _mm256_cvtps_ph(_mm256_loadu_ps(from), _MM_FROUND_TO_NEAREST_INT),
+                  high = _mm256_cvtps_ph(_mm256_loadu_ps(from + 64), _MM_FROUND_TO_NEAREST_INT);
+    __m256i const pairs = _mm256_or_si256(_mm256_cvtepu16_epi32(low),
+                                          _mm256_slli_epi32(_mm256_cvtepu16_epi32(high), 16));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(d + i), pairs);
+  }
+}
+
 }  // namespace
 
-constinit product_version const product_avx2{widen_a, multiply};
+constinit product_version const product_avx2{widen_a, multiply, load_halves, store_halves};
 
 }  // namespace tw::emu

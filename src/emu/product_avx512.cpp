@@ -179,8 +179,29 @@ void widen_a(product_block& block, void const* a, bool k_major) {
     multiply_tile<2>(block, d + 64 * j, wide + j * along_column, along_k, along_column);
 }
 
+[[gnu::target("avx512f,avx512bw,avx512vl")]] void load_halves(float* panel, std::uint32_t const* d,
+                                                              int columns) {
+  for (int i = 0; i < 32 * columns; i += 16) {
+    __m512i const pairs = _mm512_loadu_si512(d + i);
+    float* const to = panel + i / 64 * 128 + i % 64;
+    _mm512_storeu_ps(to, widen_low<elem::f16>(pairs));
+    _mm512_storeu_ps(to + 64, widen_high<elem::f16>(pairs));
+  }
+}
+[[gnu::target("avx512f,avx512bw,avx512vl")]] void store_halves(std::uint32_t* d, float const* panel,
+                                                               int columns) {
+  for (int i = 0; i < 32 * columns; i += 16) {
+    float const* const from = panel + i / 64 * 128 + i % 64;
+    __m256i const low = _mm512_cvtps_ph(_mm512_loadu_ps(from), _MM_FROUND_TO_NEAREST_INT),
+                  high = _mm512_cvtps_ph(_mm512_loadu_ps(from + 64), _MM_FROUND_TO_NEAREST_INT);
+    __m512i const pairs = _mm512_or_si512(_mm512_cvtepu16_epi32(low),
+                                          _mm512_slli_epi32(_mm512_cvtepu16_epi32(high), 16));
+    _mm512_storeu_si512(d + i, pairs);
+  }
+}
+
 }  // namespace
 
-constinit product_version const product_avx512{widen_a, multiply};
+constinit product_version const product_avx512{widen_a, multiply, load_halves, store_halves};
 
 }  // namespace tw::emu

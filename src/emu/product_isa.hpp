@@ -31,6 +31,10 @@ struct product_version {
   /// d: 64 x columns, column-major. b: [column][k], pitch 128 bytes, if k_major; else
   /// [k][column], 16-bit elements, pitch panel_columns.
   void (*multiply)(product_block const& block, float* d, int columns, void const* b, bool k_major);
+  /// Sums in f16: words of two columns (low half first), 64 of each pair, from and to floats of 64
+  /// x columns. Every NaN among the floats is 0x7FFFFFFF.
+  void (*load_halves)(float* panel, std::uint32_t const* d, int columns);
+  void (*store_halves)(std::uint32_t* d, float const* panel, int columns);
 };
 
 /// Calls f with the type of an operand as a constant.

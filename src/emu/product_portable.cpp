@@ -124,6 +124,22 @@ void multiply(product_block const& block, float* d, int columns, void const* b, 
   }
 }
 
+void load_halves(float* panel, std::uint32_t const* d, int columns) {
+  for (int c = 0; c < columns; ++c)
+    for (int row = 0; row < 64; ++row) {
+      std::uint32_t const word = d[row + 64 * (c / 2)];
+      panel[row + 64 * c] =
+          to_float(f16{static_cast<std::uint16_t>(c % 2 != 0 ? word >> 16 : word)});
+    }
+}
+void store_halves(std::uint32_t* d, float const* panel, int columns) {
+  for (int c = 0; c < columns; c += 2)
+    for (int row = 0; row < 64; ++row)
+      d[row + 64 * (c / 2)] = to_f16(panel[row + 64 * c]).bits |
+                              static_cast<std::uint32_t>(to_f16(panel[row + 64 * c + 64]).bits)
+                                  << 16;
+}
+
 }  // namespace
 
 void transpose_rows(float (*out)[64], float const* in, int depth) {
@@ -148,6 +164,6 @@ void make_nans_canonical(float* d, int count) {
     if (std::isnan(d[i])) d[i] = __builtin_bit_cast(float, 0x7FFFFFFFU);
 }
 
-constinit product_version const product_portable{widen_a, multiply};
+constinit product_version const product_portable{widen_a, multiply, load_halves, store_halves};
 
 }  // namespace tw::emu
