@@ -248,6 +248,18 @@ void add_gemm_command(CLI::App& app, int& status) {
             "--scale-a-as", r->scale_a_as);
   add_scale("--scale-b", "tensor of scales that B is multiplied by", r->scale_b, "--scale-b-as",
             r->scale_b_as);
+  auto const add_scaling = [&](char const* option, char const* text, char const* scale,
+                               std::optional<scaling>& kind) {
+    verb->add_option_function<std::string>(
+            option, [&kind](std::string const& word) { kind = parse_scale_choice(word)->kind; },
+            text)
+        ->transform(one_of({"tensor", "row", "1x128", "128x128"}))
+        ->excludes(verb->get_option(scale));
+  };
+  add_scaling("--scaling-a",
+              "A is wide: it is quantised first, to --dtype (default e4m3), with such scales",
+              "--scale-a", r->scaling_a);
+  add_scaling("--scaling-b", "the same of B", "--scale-b", r->scaling_b);
   verb->add_option_function<std::string>(
           "--device", [r](std::string const& text) { r->device = device_of(text); },
           "auto (default): the GPU if a Hopper is present, else the emulator")

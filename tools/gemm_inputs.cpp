@@ -68,7 +68,9 @@ gemm_problem pose(gemm_request const& r, matrix_view const& a, matrix_view const
   p.n = b.cols;
   p.k = a.cols;
   p.batch = batch_of(a, b, c);
-  operand_pair const types = operand_types(r, a.type, b.type);
+  operand_pair types = operand_types(r, a.type, b.type);
+  if (r.scaling_a) types.a = a.type;  // as quantised
+  if (r.scaling_b) types.b = b.type;
   p.precision = r.precision;
   p.a = a.desc();
   p.b = b.desc();
@@ -123,14 +125,22 @@ gemm_files::gemm_files(gemm_request const& r)
   }
   check_inner(r, a(), b());
   epilogue_.emplace(r.epilogue, a().rows, b().cols);
-  problem_ = pose(r, a(), b(), c(), epilogue_->epilogue());
+  bool const empty = a_.cols == 0 || a_.rows == 0 || b_.cols == 0 || a_.matrices == 0;
+  elem const type = r.dtype.value_or(elem::e4m3);  // of what is quantised
+  if (r.scaling_a && !empty) quantized_a_.emplace(a_, false, *r.scaling_a, type);
+  if (r.scaling_b && !empty) quantized_b_.emplace(b_, true, *r.scaling_b, r.dtype_b.value_or(type));
+  matrix_view const& used_a = quantized_a_ ? quantized_a_->values() : a_;
+  matrix_view const& used_b = quantized_b_ ? quantized_b_->values() : b_;
+  problem_ = pose(r, used_a, used_b, c(), epilogue_->epilogue());
   gemm_problem& p = problem_;
-  if (a_.cols != 0 && !nothing_to_compute()) {  // else there is nothing to scale
+  if (!empty && !nothing_to_compute()) {  // else there is nothing to scale
     p.scale_a = open_scales(scale_a_file_, r.scale_a, r.scale_a_as, {false, p.m, p.k, p.batch});
     p.scale_b = open_scales(scale_b_file_, r.scale_b, r.scale_b_as, {true, p.n, p.k, p.batch});
+    if (quantized_a_) p.scale_a = quantized_a_->desc();
+    if (quantized_b_) p.scale_b = quantized_b_->desc();
   }
   if (auto const why = accept(problem_); why && !nothing_to_compute()) throw rejected(*why);
-  operand_a_ = a_, operand_b_ = b_;
+  operand_a_ = used_a, operand_b_ = used_b;
   if (a_.cols != 0 || nothing_to_compute()) return;
   std::int64_t const k = problem_.k, lines = std::max(problem_.m, problem_.n);
   zeros_ = host_buffer(bytes_of(problem_.a.type, elements{lines * k}));

@@ -11,6 +11,7 @@
 #include "tools/gemm_request.hpp"
 #include "tools/io/matrix_file.hpp"
 #include "tools/operand.hpp"
+#include "tools/quantized_operand.hpp"
 
 namespace tw {
 
@@ -45,8 +46,16 @@ class gemm_files {
   epilogue_files const& epilogue() const { return *epilogue_; }
 
   /// The tensors of scales; nullptr: none.
-  matrix_view const* scale_a() const { return scale_a_file_ ? &scale_a_file_->view() : nullptr; }
-  matrix_view const* scale_b() const { return scale_b_file_ ? &scale_b_file_->view() : nullptr; }
+  matrix_view const* scale_a() const {
+    return quantized_a_    ? &quantized_a_->scales()
+           : scale_a_file_ ? &scale_a_file_->view()
+                           : nullptr;
+  }
+  matrix_view const* scale_b() const {
+    return quantized_b_    ? &quantized_b_->scales()
+           : scale_b_file_ ? &scale_b_file_->view()
+                           : nullptr;
+  }
 
   /// D without its data, and the auxiliary output.
   matrix_view d_shape() const;
@@ -64,6 +73,7 @@ class gemm_files {
   std::optional<matrix_file> c_file_;
   std::optional<matrix_view> c_;
   std::optional<matrix_file> scale_a_file_, scale_b_file_;
+  std::optional<quantized_operand> quantized_a_, quantized_b_;
   std::optional<epilogue_files> epilogue_;
   host_buffer zeros_;
   matrix_view operand_a_, operand_b_;

@@ -19,11 +19,13 @@ double unsigned_nan(double x) { return std::isnan(x) ? NAN : x; }
 
 char const* text_of(order o) { return o == order::row_major ? "row-major" : "column-major"; }
 
-std::string matrix_text(matrix_view const& m, elem used, bool transposed = false) {
+std::string matrix_text(matrix_view const& m, elem used, bool transposed = false,
+                        bool quantised = false) {
   std::string text = fmt::format("{}x{} {} {}", m.rows, m.cols, type_text(m), text_of(m.ord));
   if (m.matrices > 1) text = fmt::format("{} of ", m.matrices) + text;
   if (transposed) text += ", the transpose of its file";
-  if (m.type != used || m.doubles) text += fmt::format(", rounded to {}", name(used));
+  if (m.type != used || m.doubles)
+    text += fmt::format(", {} to {}", quantised ? "quantised" : "rounded", name(used));
   return text;
 }
 
@@ -119,8 +121,10 @@ std::string text_report(gemm_request const& r, gemm_files const& f, gemm_run con
   if (is_fused(p.epilogue)) text += " (" + text_of(p.epilogue) + ")";
   text += fmt::format(", M = {}, N = {}, K = {}{}\n", p.m, p.n, f.k(),
                       p.batch > 1 ? fmt::format(", batch {}", p.batch) : "");
-  text += fmt::format("A        {}\n", matrix_text(f.a(), p.a.type, r.transpose_a));
-  text += fmt::format("B        {}\n", matrix_text(f.b(), p.b.type, r.transpose_b));
+  text += fmt::format("A        {}\n",
+                      matrix_text(f.a(), p.a.type, r.transpose_a, r.scaling_a.has_value()));
+  text += fmt::format("B        {}\n",
+                      matrix_text(f.b(), p.b.type, r.transpose_b, r.scaling_b.has_value()));
   if (p.scale_a)
     text += fmt::format("scale A  {}\n", scale_text(*p.scale_a, {false, p.m, p.k, p.batch}));
   if (p.scale_b)

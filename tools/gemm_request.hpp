@@ -22,9 +22,10 @@ struct gemm_request {
   std::optional<elem> dtype;    // operands; not given: see operand_types()
   std::optional<elem> dtype_b;  // of B; not given: as A
   gemm_precision precision;
-  std::string scale_a, scale_b;           // addresses of files; may be empty
-  scale_choice scale_a_as, scale_b_as;    // their conventions, where named
-  std::optional<elem> out_dtype;  // not given: see result_type()
+  std::string scale_a, scale_b;                 // addresses of files; may be empty
+  std::optional<scaling> scaling_a, scaling_b;  // wide matrices are quantised with such scales
+  scale_choice scale_a_as, scale_b_as;          // their conventions, where named
+  std::optional<elem> out_dtype;                // not given: see result_type()
   device_choice device = device_choice::automatic;
   int threads = 0;              // of the emulator; 0: one per core
   std::string trace, timeline;  // of the emulated run: Chrome trace, SVG; empty: none

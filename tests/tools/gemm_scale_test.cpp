@@ -98,6 +98,31 @@ TEST_F(gemm_scale, tensors_and_rows_are_scales_of_the_epilogue) {
   }
 }
 
+TEST_F(gemm_scale, wide_matrices_are_quantised_first) {
+  struct row {
+    std::vector<std::string> options;
+    char const* kernel;
+  };
+  for (row const& c :
+       {row{{"--scaling-a", "1x128", "--scaling-b", "128x128"}, "_scaled"},
+        row{{"--scaling-a", "row", "--scaling-b", "tensor", "--dtype", "s8", "--out-dtype", "bf16"},
+            "_ops"}}) {
+    std::vector<std::string> words{
+        "gemm", folder / "a.npy", folder / "b.npy", "--transpose-b", "-o", d, "--device",
+        "emu",  "--check"};
+    words.insert(words.end(), c.options.begin(), c.options.end());
+    command_result const r = run_command(words);
+    ASSERT_EQ(r.status, 0) << r.err << r.out;
+    EXPECT_NE(r.out.find("bf16 row-major, quantised to "), std::string::npos) << r.out;
+    EXPECT_NE(r.out.find(c.kernel), std::string::npos) << r.out;
+    expect_near();
+  }
+  command_result const r = run_command(
+      {"gemm", folder / "a.npy", folder / "b.npy", "-o", d, "--transpose-b", "--scaling-a", "row"});
+  EXPECT_EQ(r.status, 2);  // B stays bf16
+  EXPECT_NE(r.err.find("TW0404"), std::string::npos) << r.err;
+}
+
 TEST_F(gemm_scale, plans_name_scales_and_their_place) {
   auto const plan = [](char const* of_a, char const* of_b) {
     return run_command({"plan", "512", "512", "1152", "--dtype", "e4m3", "--scale-a", of_a,
