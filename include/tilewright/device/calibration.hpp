@@ -96,6 +96,7 @@ struct sm80_calibration {
   double efficiency_one_cta = 0.8;       // and of one alone
   double epilogue_bytes_per_clock = 21;  // of an SM
   double fill_us = 1.0;                  // until a CTA's first tiles are in shared memory
+  double hopper_factor = 2;  // of the whole time where there is wgmma: fitted models come first
 };
 
 /// When a launch may start while the one before it ends (docs/decisions/0024).
