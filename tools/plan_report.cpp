@@ -248,9 +248,11 @@ std::string plan_text(plan_answer const& a, int top, int columns) {
 
   if (columns > 0) text = wrapped(text, columns, 11);
   text += "\n" + plan_table(a, shown(a, top)).text(columns);
-  if (shown(a, top) < a.plans.size())
-    text +=
-        fmt::format("    ... and {} more (--top 0 shows all)\n", a.plans.size() - shown(a, top));
+  if (shown(a, top) < a.plans.size()) {
+    std::string const more =
+        fmt::format("    ... and {} more (--top 0 shows all)", a.plans.size() - shown(a, top));
+    text += (columns > 0 ? wrapped(more, columns, 4) : more) + "\n";
+  }
   return text;
 }
 
