@@ -125,7 +125,8 @@ struct rung_08 {
   }
 
   /// Each thread stores those elements of its registers that lie in D.
-  TW_DEVICE static void store(params const& p, accumulators<mma, bm, bn>& sums, int m, int n) {
+  template <class Sums>
+  TW_DEVICE static void store(params const& p, Sums& sums, int m, int n) {
     auto const D = gmem_view<16>(p.d, p.m, p.n, p.ldd);
     auto const tD = partition_c<mma>(local_tile<tile(bm, bn)>(D, m, n), thread_id());
     auto const at =  // the row and column of each

@@ -120,8 +120,8 @@ struct rung_10 {
   }
 
   /// A consumer's 64 rows: registers, shared memory, TMA, which stores what lies in D.
-  TW_DEVICE static void store(params const& p, smem& s, accumulators<mma, bm, bn>& sums, int row,
-                              int column) {
+  template <class Sums>
+  TW_DEVICE static void store(params const& p, smem& s, Sums& sums, int row, int column) {
     int const own = warpgroup_id(), barrier = 1 + own;
     bool const leader = thread_id() % 128 == 0;
     auto const sD = make_tensor<d_tile>(make_smem_ptr<1024>(s.d[own]));    // (64, bn)
