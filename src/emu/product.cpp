@@ -159,16 +159,16 @@ std::optional<std::string> run_wgmma_group(void* d, wgmma_form const& form,
                                            std::uint32_t smem_bytes, sum_mode mode,
                                            std::byte const* smem_of_b) {
   if (auto wrong = check(form, steps, count, smem_base, smem_bytes)) return wrong;
+  memory const of_a{smem, smem_base}, of_b{smem_of_b != nullptr ? smem_of_b : smem, smem_base};
   if (mode == sum_mode::exact) {
-    for (int i = 0; i < count; ++i) run_exact_step(d, form, steps[i], {smem, smem_base});
+    for (int i = 0; i < count; ++i) run_exact_step(d, form, steps[i], of_a, of_b);
     return std::nullopt;
   }
   int const most = most_steps(form);
   for (int first = 0; first < count;) {
     int last = first + 1;
     while (last < count && last < first + most && fuses(steps[last - 1], steps[last])) ++last;
-    run_steps(d, form, steps + first, last - first, {smem, smem_base},
-              {smem_of_b != nullptr ? smem_of_b : smem, smem_base});
+    run_steps(d, form, steps + first, last - first, of_a, of_b);
     first = last;
   }
   return std::nullopt;

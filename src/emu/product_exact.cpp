@@ -39,7 +39,8 @@ void take_apart(operand_number* out, elem type, wgmma_step_data const& step,
 
 }  // namespace
 
-void run_exact_step(void* d, wgmma_form const& form, wgmma_step_data const& step, memory smem) {
+void run_exact_step(void* d, wgmma_form const& form, wgmma_step_data const& step, memory smem_of_a,
+                    memory smem_of_b) {
   operand_number a[64 * most_k], b[256 * most_k];
   int const depth = form.k();
   if (step.a_in_registers) {
@@ -47,9 +48,9 @@ void run_exact_step(void* d, wgmma_form const& form, wgmma_step_data const& step
     linearise_fragment(linear, 32, step.a_regs);
     take_apart(a, form.a_type, linear, true, 64, depth);
   } else {
-    take_apart(a, form.a_type, step, &wgmma_step_data::a, form.a_major, 64, depth, smem);
+    take_apart(a, form.a_type, step, &wgmma_step_data::a, form.a_major, 64, depth, smem_of_a);
   }
-  take_apart(b, form.b_type, step, &wgmma_step_data::b, form.b_major, form.n, depth, smem);
+  take_apart(b, form.b_type, step, &wgmma_step_data::b, form.b_major, form.n, depth, smem_of_b);
 
   auto* const words = static_cast<std::byte*>(d);
   bool const halves = form.sums == elem::f16;
