@@ -27,7 +27,7 @@ TABLES = {
     "f32": ("wgmma_table", "float32 sums", "float", "f", 1, FLOAT_N,
             [("bf16", "bf16"), ("f16", "f16"), ("tf32", "tf32"), *FP8]),
     "s32": ("wgmma_table_s32", "int32 sums", "std::int32_t", "r", 1, INTEGER_N, INT8),
-    "f16": ("wgmma_table_f16", "f16 sums, two in a register", "std::uint32_t", "r", 2, FLOAT_N,
+    "f16": ("wgmma_table_f16", "pairs of f16 sums", "std::uint32_t", "r", 2, FLOAT_N,
             [("f16", "f16"), *FP8]),
 }
 

@@ -43,8 +43,7 @@ enum class sum_mode : std::uint8_t { fast, exact };
 std::optional<std::string> run_wgmma_group(void* d, wgmma_form const& form,
                                            wgmma_step_data const* steps, int count,
                                            std::byte const* smem, std::uint32_t smem_base,
-                                           std::uint32_t smem_bytes,
-                                           sum_mode mode = sum_mode::fast,
+                                           std::uint32_t smem_bytes, sum_mode mode = sum_mode::fast,
                                            std::byte const* smem_of_b = nullptr);
 
 /// The instruction sets that have an own version; all give the same bits.

@@ -53,9 +53,9 @@ outcomes activated(outcomes const& before, activation act) {
 
 }  // namespace
 
-fused_terms make_fused_terms(gemm_problem const& p) { 
+fused_terms make_fused_terms(gemm_problem const& p) {
   return {make_bound_terms(p), with_epilogue_scales(p).epilogue};
- }
+}
 
 expected_element expect_fused(exact_fused const& x, fused_terms const& t) {
   gemm_epilogue const& e = t.epilogue;

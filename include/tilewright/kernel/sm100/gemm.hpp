@@ -260,8 +260,7 @@ struct gemm_sm100 {
       chunk v;
       TW_UNROLL
       for (int j = 0; j < 4; ++j)
-        v.w[j] = pack2<C.ab>(tmem_float(sums.r[i + 2 * j]),
-                             tmem_float(sums.r[i + 2 * j + 1]));
+        v.w[j] = pack2<C.ab>(tmem_float(sums.r[i + 2 * j]), tmem_float(sums.r[i + 2 * j + 1]));
       std::uint32_t const plain =
           static_cast<std::uint32_t>(row * row_bytes + at + i * element_bytes);
       *reinterpret_cast<chunk*>(box + swizzled(plain, swizzle_mode::b128)) = v;
