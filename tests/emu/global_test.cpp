@@ -217,7 +217,7 @@ void different_instructions(given const&, shared&) {
   if (lane_id() < 16)
     shuffle_xor(1.0F, 1);
   else
-    mma_sync<elem::bf16>(d, {}, {});
+    mma_sync<elem::bf16>(d, b32<4>{}, b32<2>{});
 }
 TEST_P(Global, TheLanesOfAWarpExecuteOneInstruction) {
   expect(report<different_instructions, 1>(), "E0021", "different instructions");
