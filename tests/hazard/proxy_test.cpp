@@ -14,14 +14,18 @@ using args = protocol_params const&;
 TEST(AccessTable, NamesWritesAndProxies) {
   using hazard = emu::hazard::access;
   int writes = 0, asynchronous = 0;
-  for (hazard const a : {hazard::plain_write, hazard::stmatrix, hazard::tma_write,
-                         hazard::cp_async_write, hazard::async_write, hazard::undefined,
-                         hazard::tma_store_write, hazard::tma_reduce, hazard::atomic_write}) {
+  for (hazard const a :
+       {hazard::plain_write, hazard::stmatrix, hazard::tma_write, hazard::cp_async_write,
+        hazard::async_write, hazard::undefined, hazard::tma_store_write, hazard::tma_reduce,
+        hazard::atomic_write, hazard::umma_write, hazard::tmem_store, hazard::tmem_free}) {
     EXPECT_TRUE(is_write(a)) << emu::hazard::traits(a).noun;
     ++writes;
   }
-  for (hazard const a : {hazard::tma_write, hazard::tma_store_read, hazard::wgmma_read,
-                         hazard::tma_load_read, hazard::tma_store_write, hazard::tma_reduce}) {
+  for (hazard const a :
+       {hazard::tma_write, hazard::tma_store_read, hazard::wgmma_read, hazard::tma_load_read,
+        hazard::tma_store_write, hazard::tma_reduce, hazard::bulk_copy_read, hazard::umma_read,
+        hazard::umma_write, hazard::umma_a_read, hazard::tmem_load, hazard::tmem_store,
+        hazard::tmem_free}) {
     EXPECT_TRUE(is_async(a)) << emu::hazard::traits(a).noun;
     ++asynchronous;
   }
