@@ -103,7 +103,7 @@ TEST(Accept, RefusesValuesThatAreNoEnumerator) {
         spoil([](gemm_problem& p) { p.b.ord = static_cast<order>(9); }),
         spoil([](gemm_problem& p) { p.d.ord = static_cast<order>(2); }),
         spoil([](gemm_problem& p) { p.c->ord = static_cast<order>(255); }),
-        spoil([](gemm_problem& p) { p.c->type = static_cast<elem>(6); }),
+        spoil([](gemm_problem& p) { p.c->type = static_cast<elem>(elem_count); }),
         spoil([](gemm_problem& p) { p.aux = p.d, p.aux->ord = static_cast<order>(3); }),
         spoil([](gemm_problem& p) { p.epilogue.act = static_cast<activation>(77); }),
         spoil([](gemm_problem& p) { p.epilogue.gate = static_cast<gating>(77); }),

@@ -63,7 +63,8 @@ TEST(Checklist, AKernelWithoutAnOccasionPassesNothing) {
   for (char const* name :
        {"shared-memory size", "expect_tx bytes", "TMA coordinates", "fence placement",
         "phase flips", "swizzle and major-ness of MMA operands", "cluster barriers",
-        "order of accesses", "global memory", "accumulators", "TMA stores at exit"})
+        "order of accesses", "global memory", "accumulators", "tensor memory",
+        "TMA stores at exit"})
     EXPECT_EQ(lines.at(name).state, line_state::not_applicable) << name;
 }
 

@@ -131,6 +131,14 @@ std::vector<rule> const& rules() {
          if (c.wgmmas == 0) return {false, "no wgmma"};
          return {true, fmt::format("{} wgmma in {} groups", c.wgmmas, c.wgmma_groups)};
        }},
+      {"tensor memory",
+       {"E0100", "E0101", "E0102", "E0103", "E0104", "E0105", "E0106", "E0107", "E0108", "E0109",
+        "E0110", "E0111", "E0112"},
+       [](statistics const& c) -> verdict {
+         if (c.ummas + c.tmem_loads + c.tmem_stores == 0) return {false, "no tcgen05"};
+         return {true, fmt::format("{} tcgen05.mma, {} loads and {} stores of tensor memory",
+                                   c.ummas, c.tmem_loads, c.tmem_stores)};
+       }},
       {"TMA stores at exit",
        {"E0011"},
        [](statistics const& c) -> verdict {
