@@ -18,6 +18,18 @@ struct rates {
   double of_ceiling() const { return std::max(of_wgmma, of_dram); }
 };
 
+/// TFLOP/s of wgmma alone with the operands' types.
+inline double wgmma_ceiling_of(gemm_problem const& p, device const& dev) {
+  type_rates const& r = dev.model->types;
+  elem const type = p.a.type;
+  double const share = is_fp8(type)             ? r.fp8
+                       : is_8_bit_integer(type) ? r.int8
+                       : size_bits(type) == 32  ? r.tf32
+                       : p.precision.f16_sums   ? r.f16_sums
+                                                : 1;
+  return dev.wgmma_ceiling_tflops * 16 / size_bits(type) * share;
+}
+
 inline rates rates_of(gemm_problem const& p, double us, device const& dev) {
   auto const m = static_cast<double>(p.m), n = static_cast<double>(p.n);
   auto const k = static_cast<double>(p.k);
@@ -30,7 +42,7 @@ inline rates rates_of(gemm_problem const& p, double us, device const& dev) {
   rates r;
   r.tflops = 2 * m * n * k * batch / us * 1e-6;
   r.gb_per_s = bytes / us * 1e-3;
-  r.of_wgmma = r.tflops / dev.wgmma_ceiling_tflops;
+  r.of_wgmma = r.tflops / wgmma_ceiling_of(p, dev);
   r.of_dram = r.gb_per_s / dev.dram_ceiling_gb_per_s;
   return r;
 }

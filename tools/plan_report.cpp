@@ -281,7 +281,7 @@ json plan_json(plan_answer const& a, int top) {
          {"workspace_bytes", a.workspace_bytes},
          {"workspace_suffices", suffices(a)},
          {"ceilings",
-          {{"wgmma_tflops", a.dev.wgmma_ceiling_tflops},
+          {{"wgmma_tflops", wgmma_ceiling_of(a.problem, a.dev)},
            {"dram_gb_per_s", a.dev.dram_ceiling_gb_per_s}}},
          {"candidates", a.plans.size()},
          {"chosen", one_json(a, chosen)},

@@ -11,8 +11,9 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "gen"))
 import instances  # noqa: E402
 
-HEAD = "tile  min_n  stages  cluster  schedule  form  epilogue  bf16:bf16  representative\n"
-GOOD = "128x128  -  6  1x1  cooperative  -  -  tn,nn  bf16:bf16=tn\n"
+HEAD = "tile  min_n  stages  cluster  schedule  form  epilogue  sums  bf16:bf16  representative\n"
+PREFIXES = ("// sm80_", "// sm90_", "// gemv_")
+GOOD = "128x128  -  6  1x1  cooperative  -  -  -  tn,nn  bf16:bf16=tn\n"
 
 
 class Lists(unittest.TestCase):
@@ -40,7 +41,7 @@ class Lists(unittest.TestCase):
                 (GOOD.replace("cooperative", "fast"), "schedule 'fast' is not one of"),
                 (GOOD.replace("128x128", "128"), "tile '128' is not"),
                 (GOOD.replace("1x1", "1x1x1x1"), "cluster '1x1x1x1' is not"),
-                (GOOD.replace("  6  ", "  "), "8 cells for 9 columns"),
+                (GOOD.replace("  6  ", "  "), "9 cells for 10 columns"),
                 (GOOD + GOOD, "listed twice")]:
             with self.subTest(wrong), self.assertRaises(instances.Problem) as refused:
                 self.read(HEAD + wrong)
@@ -60,7 +61,7 @@ class Lists(unittest.TestCase):
                 held = [line[3:] for path, text in instances.outputs(which, True)
                         if os.path.basename(path).startswith(backend + "_")
                         and path.endswith(suffix) and "launchers" not in path
-                        for line in text.splitlines() if line.startswith(("// sm90_", "// gemv_"))]
+                        for line in text.splitlines() if line.startswith(PREFIXES)]
                 self.assertEqual(sorted(held), wanted)
 
 

@@ -35,8 +35,9 @@ TEST(CheckCommand, EveryMutantIsCaughtAndNoCorrectKernelReported) {
 }
 
 TEST(CheckCommand, MutantsCanBeChosenAndShown) {
-  std::vector<std::string> words{"check", "--mutants",  "--kernel", "gemm/no-proxy", "--seeds",
-                                 "2",     "--schedule", "lazy",     "--quiet",       "--examples"};
+  std::vector<std::string> words{"check",   "--mutants", "--kernel",   "reference_gemm/no-proxy",
+                                 "--seeds", "2",         "--schedule", "lazy",
+                                 "--quiet", "--examples"};
   auto const r = run_command(words);
   EXPECT_EQ(r.status, 0) << r.err;
   EXPECT_NE(r.out.find("reference_gemm/no-proxy-fence: no fence_proxy_async before the TMA store\n"

@@ -117,7 +117,7 @@ TEST(formats_plan, the_promotion_interval_and_its_cost_are_shown) {
   EXPECT_NE(plan({"--promote", "never"}).out.find("never promoted (fast)"), std::string::npos);
   auto const j = plan({"--json"}).json();
   EXPECT_EQ(j["sums"]["promote_k"], 128);
-  EXPECT_LT(j["sums"]["never_promoted_us"], j["chosen"]["predicted_us"]);
+  EXPECT_LT(j["sums"]["never_promoted_us"], j["chosen"]["predicted"]["us"]);
 }
 
 }  // namespace

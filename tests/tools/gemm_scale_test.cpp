@@ -125,8 +125,8 @@ TEST_F(gemm_scale, wide_matrices_are_quantised_first) {
 
 TEST_F(gemm_scale, plans_name_scales_and_their_place) {
   auto const plan = [](char const* of_a, char const* of_b) {
-    return run_command({"plan", "512", "512", "1152", "--dtype", "e4m3", "--scale-a", of_a,
-                        "--scale-b", of_b})
+    return run_command({"plan", "512", "512", "1152", "--dtype", "e4m3", "--all-kernels",
+                        "--scale-a", of_a, "--scale-b", of_b})
         .out;
   };
   std::string const blocks = plan("1x128", "deepgemm:128x128"), rows = plan("row", "tensor");

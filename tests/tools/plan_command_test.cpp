@@ -31,7 +31,9 @@ TEST(PlanCommand, TheTableFitsTheTerminal) {
     std::size_t numbers = 0;  // titles of the table
     for (std::string line; std::getline(lines, line);) {
       std::size_t const begin = std::min(line.find_first_not_of(' '), line.size());
-      bool const one_word = line.find(' ', begin) == std::string::npos;
+      bool const labelled = line.rfind("chosen ", 0) == 0 || line.rfind("runner-up ", 0) == 0;
+      bool const one_word =  // after the label, if there is one
+          line.find(' ', labelled ? 11 : begin) == std::string::npos;
       EXPECT_TRUE(static_cast<int>(line.size()) <= columns || one_word) << columns << ": " << line;
       if (line.find("predicted measured") == std::string::npos) continue;
       for (char const* const title :
@@ -160,7 +162,7 @@ TEST(PlanCommand, TermsOfThePredictionAddUp) {
       double const busy = math + t("epilogue");  // loads and DRAM go on meanwhile
       double const us = p["predicted"]["us"];
       EXPECT_GE(us, rest + std::max({busy, t("loads"), t("dram")}) - 1e-6) << p;
-      EXPECT_LE(us, rest + busy + t("loads") + t("dram") + 1e-6) << p;
+      EXPECT_LE(us, rest + busy + t("loads") + t("dram") + t("shared_memory") + 1e-6) << p;
       EXPECT_GE(t("tensor"), 0) << p;
     }
   }

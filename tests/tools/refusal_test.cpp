@@ -93,7 +93,7 @@ TEST_F(refusal, alpha_and_beta_without_sense) {
 
 TEST_F(refusal, a_command_line_that_is_wrong) {
   expect_refused("a.npy", "b.npy", {"--dtype", "f8"}, "TW0615", "f8 is none of bf16, f16");
-  expect_refused("a.npy", "b.npy", {"--out-dtype", "e4m3"}, "TW0615", "e4m3 is none of");
+  expect_refused("a.npy", "b.npy", {"--out-dtype", "e4m4"}, "TW0615", "e4m4 is none of");
   expect_refused("a.npy", "b.npy", {"--device", "tpu"}, "TW0615", "tpu is none of");
   expect_refused("a.npy", "b.npy", {"--threads", "-1"}, "TW0615", "--threads");
   expect_refused("a.npy", "b.npy", {"--alpha", "two"}, "TW0615", "--alpha");

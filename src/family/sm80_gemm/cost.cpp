@@ -66,7 +66,10 @@ cost predict(gemm_problem const& p, sm80_config const& c, device const& dev, dou
       r.launch_us + r.copies_us + r.epilogue_us +
       std::pow(power(r.math_us) + power(r.shared_memory_us) + power(r.loads_us) + power(r.dram_us),
                1 / g.overlap_exponent);
-  if (dev.compute_capability >= 90) r.total_us *= m.hopper_factor;
+  if (dev.compute_capability >= 90)
+    for (double* const term : {&r.launch_us, &r.copies_us, &r.epilogue_us, &r.math_us,
+                               &r.shared_memory_us, &r.loads_us, &r.dram_us, &r.total_us})
+      *term *= m.hopper_factor;
   return r;
 }
 
