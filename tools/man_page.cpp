@@ -27,6 +27,8 @@ std::string roff(std::string const& text) {
       out += "\\e";
     else if (c == '-')
       out += "\\-";
+    else if (c == '|')
+      out += "|\\:";  // a line may break here
     else
       out += c;
   }
