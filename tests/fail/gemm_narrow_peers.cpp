@@ -2,7 +2,7 @@
 // gemm_narrow_peers.cpp  A GEMM configuration whose launches choose the columns of its tiles, and
 //                        whose peers would need the same ones.
 // expect-error: [TW0204]
-// max lines(g++): 11
+// max lines(g++): 12
 #include "tilewright/kernel/sm90/gemm.hpp"
 
 using namespace tw;
