@@ -24,8 +24,8 @@ constexpr int dram_loads = 4096;
 constexpr std::size_t flush_bytes = std::size_t{256} << 20;
 
 // The loads are volatile: the compiler neither moves nor removes them. In shared memory the
-// instruction has to be volatile too: ptxas merged loads of one address, which made the rate of an
-// H100 four times what 128 bytes per clock allow.
+// instruction is volatile too: otherwise ptxas merges loads of one address, and an H100 seems to
+// read 504 bytes per clock and SM instead of at most 128.
 __device__ uint4 load_shared(unsigned address) {
   uint4 v;
   asm volatile("ld.volatile.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
