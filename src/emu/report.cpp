@@ -36,7 +36,8 @@ namespace {
 /// Code that kernels are written with: a report names the line that uses it.
 bool is_vocabulary(std::string_view path) {
   for (std::string_view const part : {"/tilewright/base/", "/tilewright/layout/",
-                                      "/tilewright/tensor/", "/tilewright/arch/", "/include/c++/"})
+                                      "/tilewright/tensor/", "/tilewright/atom/", "/tilewright/arch/",
+                                      "/include/c++/"})
     if (path.find(part) != path.npos) return true;
   return false;
 }
@@ -55,12 +56,16 @@ source_place source_of(void const* address) {
 
 namespace {
 
-/// The path from the current folder, or its last three parts.
-std::string_view short_path(std::string_view path) {
+/// The path from the current folder, or its last three parts. The line tables of a build whose
+/// compiler was given relative paths have ../include/x.hpp: they are read from the root.
+std::string short_path(std::string_view given) {
   static std::string const here = [] {
     std::error_code none;
     return std::filesystem::current_path(none).string() + "/";
   }();
+  std::string path = std::filesystem::path(given).lexically_normal().string();
+  while (path.starts_with("../")) path.erase(0, 3);
+  if (!path.starts_with('/')) return path;
   if (path.starts_with(here)) return path.substr(here.size());
   std::size_t slash = path.size();
   for (int part = 0; part < 3 && slash != path.npos && slash > 0; ++part)
@@ -71,14 +76,14 @@ std::string_view short_path(std::string_view path) {
 }  // namespace
 
 source_place place_of(site s) {
-  if (s.line != address_line) return {std::string(short_path(s.file)), s.line};
+  if (s.line != address_line) return {short_path(s.file), s.line};
   static std::mutex mutex;
   static std::map<char const*, source_place> known;
   std::scoped_lock const lock(mutex);
   auto const [it, fresh] = known.try_emplace(s.file);
   if (fresh) {
     source_place const full = source_of(s.file);
-    it->second = {std::string(short_path(full.file)), full.line};
+    it->second = {short_path(full.file), full.line};
   }
   return it->second;
 }
