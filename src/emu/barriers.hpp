@@ -25,8 +25,8 @@ class barriers {
   mbarrier_state& at(cta_state& c, void const* word, site where);
   /// The same without a report; null: none lies there.
   mbarrier_state* find(cta_state& c, void const* word, std::uint32_t offset) const;
-  /// E0056 where an mbarrier lies there already.
-  void check_free(cta_state& c, void const* word, std::uint32_t offset, site where);
+  /// A new one at `word`, `offset` in shared memory; E0056 where an mbarrier lies there already.
+  mbarrier_state& create(cta_state& c, void* word, std::uint32_t offset, int arrivals, site where);
   void arrive(cta_state& c, mbarrier_state& b, int count, arrive_order order, site where);
   /// E0080 where something may still use it.
   void inval(mbarrier_state& b, site where);
@@ -39,6 +39,7 @@ class barriers {
                    mbarrier_state& b, site where);
 
  private:
+  void check_free(cta_state& c, void const* word, std::uint32_t offset, site where);
   void check_registers(cta_state const& c);
   [[noreturn]] void report_use_after_inval(cta_state const& c, mbarrier_state const& b, site where);
   [[noreturn]] void stop_inval_in_use(cta_state const& c, mbarrier_state const& b,
