@@ -68,7 +68,7 @@ class product {
   std::vector<std::uint16_t> a_, b_, d_;
 };
 
-struct row {
+struct emulator_row {
   char const* name;
   bool hazards, intercepted;
   std::vector<double> ms;  // user time of each run
@@ -76,7 +76,7 @@ struct row {
 };
 
 /// Refuses a result that is wrong: a time for nothing.
-void run_once(product& p, row& r) {
+void run_once(product& p, emulator_row& r) {
   emu::options o;
   o.hazards = r.hazards;
   o.os_threads = 1;
@@ -94,16 +94,17 @@ void run_once(product& p, row& r) {
 
 exit_status run_emulator_bench(emulator_bench_options const& o) {
   product p(o.size);
-  std::vector<row> rows{{"values alone", false, false, {}}, {"every check", true, false, {}}};
+  std::vector<emulator_row> rows{{"values alone", false, false, {}},
+                                 {"every check", true, false, {}}};
   if (mutants::plain_accesses_are_seen())
     rows.push_back({"every check, plain accesses too", true, true, {}});
   for (int i = 0; i < o.rounds; ++i)
-    for (row& r : rows) run_once(p, r);
+    for (emulator_row& r : rows) run_once(p, r);
 
   fmt::print("bf16 {0} x {0} x {0} in the emulator, one core, user time, least of {1} runs; {2}\n",
              o.size, o.rounds, p.kernel());
   nlohmann::json list = nlohmann::json::array();
-  for (row const& r : rows) {
+  for (emulator_row const& r : rows) {
     fmt::print("{:<34}{:>8.1f} ms {:>6.2f} x\n", r.name, r.least(), r.least() / rows[1].least());
     list.push_back({{"name", r.name}, {"least_ms", r.least()}, {"ms", r.ms}});
   }

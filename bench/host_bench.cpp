@@ -24,16 +24,16 @@ namespace {
 constexpr int batches = 41;
 constexpr double limit_us = 3;  // of a call with a remembered plan
 
-struct row {
+struct host_row {
   std::string name;
   std::vector<double> ns;  // of one call, mean of each batch
 };
 
 /// Batches of calls, back to back; `settle` waits between them, untimed.
-row measure(
+host_row measure(
     std::string name, int calls, std::function<void()> const& call,
     std::function<void()> const& settle = [] {}) {
-  row r{std::move(name), {}};
+  host_row r{std::move(name), {}};
   for (int i = -1; i < batches; ++i) {
     settle();
     auto const start = std::chrono::steady_clock::now();
@@ -58,7 +58,7 @@ void fill_cache(gemm_operands const& o, device const& dev, int ordinal) {
   for (int i = 1; i <= 100; ++i) cached_plan(product(64 * i, 128, 256), o, dev, ordinal);
 }
 
-std::vector<row> measure_all() {
+std::vector<host_row> measure_all() {
   constexpr int calls = 200;  // below the number of launches that a stream takes without waiting
   gemm_problem const p = product(256, 256, 256);
   bool const on_gpu = gpu().usable;
@@ -67,7 +67,7 @@ std::vector<row> measure_all() {
   auto const place = [](std::uintptr_t gib) { return reinterpret_cast<void*>(gib << 30); };
   gemm_operands o{place(1), place(2), nullptr,  // never followed
                   place(3), place(4), std::int64_t{64} << 20};
-  std::vector<row> rows;
+  std::vector<host_row> rows;
   rows.push_back(measure("planning anew", 20, [&] { plan_gemm(p, o, dev); }));
   fill_cache(o, dev, ordinal);
   auto const plan = cached_plan(p, o, dev, ordinal);
@@ -106,10 +106,10 @@ std::vector<row> measure_all() {
 }  // namespace
 
 exit_status run_host_bench(host_bench_options const& o) {
-  std::vector<row> const rows = measure_all();
+  std::vector<host_row> const rows = measure_all();
   fmt::print("host time of a call, ns: median and least of {} batches\n", batches);
   nlohmann::json list = nlohmann::json::array();
-  for (row const& r : rows) {
+  for (host_row const& r : rows) {
     fmt::print("{:<48}{:>9.0f}{:>9.0f}\n", r.name, median(r.ns), smallest(r.ns));
     list.push_back({{"name", r.name}, {"median_ns", median(r.ns)}, {"ns", r.ns}});
   }

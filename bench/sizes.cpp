@@ -55,7 +55,7 @@ void add_range(std::vector<std::int64_t>& to, std::string_view text, std::string
   }
 }
 
-std::vector<std::int64_t> extents(std::string_view text, std::string const& word) {
+std::vector<std::int64_t> listed_extents(std::string_view text, std::string const& word) {
   std::vector<std::int64_t> all;
   for (std::string_view const part : split(text, ',')) add_range(all, part, word);
   return all;
@@ -88,15 +88,15 @@ std::vector<std::string_view> split_extents(std::string_view text) {
 std::vector<product_size> parse_sizes(std::vector<std::string> const& words) {
   std::vector<product_size> sizes;
   if (words.size() == 3 && split_extents(words[0]).size() == 1) {
-    add_sizes(sizes, extents(words[0], words[0]), extents(words[1], words[1]),
-              extents(words[2], words[2]), words[0]);
+    add_sizes(sizes, listed_extents(words[0], words[0]), listed_extents(words[1], words[1]),
+              listed_extents(words[2], words[2]), words[0]);
     return sizes;
   }
   for (std::string const& word : words) {
     std::vector<std::string_view> const parts = split_extents(word);
     if (parts.size() != 3) refuse_size(word);
-    add_sizes(sizes, extents(parts[0], word), extents(parts[1], word), extents(parts[2], word),
-              word);
+    add_sizes(sizes, listed_extents(parts[0], word), listed_extents(parts[1], word),
+              listed_extents(parts[2], word), word);
   }
   return sizes;
 }

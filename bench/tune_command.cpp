@@ -34,7 +34,7 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-char const* const manual =
+char const* const tune_manual =
     "Measures the best candidates of each GEMM on this device and keeps the fastest in\n"
     "$XDG_CACHE_HOME/tilewright/tune.db (~/.cache), where the planner looks first. A run that was\n"
     "ended goes on where it was; several may run at once. TILEWRIGHT_TUNE=/PATH names another "
@@ -267,7 +267,7 @@ void add_tune_command(CLI::App& app, int& status) {
   auto const r = std::make_shared<tune_request>();
   CLI::App* verb =
       app.add_subcommand("tune", "measure plans on this device; the planner takes the fastest");
-  verb->footer(manual);
+  verb->footer(tune_manual);
   verb->add_option("SIZE", r->sizes, "M N K, or any number of MxNxK");
   verb->add_option("--shapes", r->shapes, "shape list (JSON, as of `tilewright bench gemm`)");
   verb->add_option("--category", r->categories, "only these of the list")->delimiter(',');

@@ -78,7 +78,7 @@ void load_operand_panel(matrix_desc const& m, void const* base, indices const& r
   for (double& x : out) x = multiplied_value(m.type, x);
 }
 
-indices range(std::int64_t first, std::int64_t count) {
+indices index_range(std::int64_t first, std::int64_t count) {
   indices r(static_cast<std::size_t>(count));
   for (std::int64_t i = 0; i < count; ++i) r[static_cast<std::size_t>(i)] = first + i;
   return r;
@@ -86,7 +86,7 @@ indices range(std::int64_t first, std::int64_t count) {
 
 /// `count` of `rows` rows: one from each of `count` slices, where a hash of its number points.
 indices chosen_rows(std::int64_t rows, std::int64_t count) {
-  if (count >= rows) return range(0, rows);
+  if (count >= rows) return index_range(0, rows);
   indices chosen;
   for (std::int64_t i = 0; i < count; ++i) {
     double const low = static_cast<double>(rows) * static_cast<double>(i) / count;
@@ -115,7 +115,7 @@ class block_sums {
       a_.resize(static_cast<std::size_t>(m * depth));
       b_.resize(static_cast<std::size_t>(depth * cols));
       load_operand_panel(p.a, o.a, rows, k, depth, a_);
-      load_operand_panel(p.b, o.b, range(k, depth), first_col, cols, b_);
+      load_operand_panel(p.b, o.b, index_range(k, depth), first_col, cols, b_);
       add_infinite_products(m, cols, depth);
       multiply(m, cols, depth, s);
       for (auto* panel : {&a_, &b_}) {

@@ -22,7 +22,7 @@ namespace {
 
 using namespace hazards;
 
-char const* const manual =
+char const* const check_manual =
     "check PLUGIN.so   the kernels of a shared library (CMake: tilewright_add_kernel)\n"
     "check gemm        every GEMM kernel of the library, over random shapes\n"
     "check --mutants   kernels with a planted bug each: is every bug named?\n"
@@ -103,7 +103,7 @@ exit_status run_check(request const& r, timeline_files const& timeline) {
 void add_check_command(CLI::App& app, int& status) {
   auto const r = std::make_shared<request>();
   CLI::App* verb = app.add_subcommand("check", "hazards of a kernel, found in the emulator");
-  verb->footer(manual);
+  verb->footer(check_manual);
   verb->add_option("TARGET", r->target, "gemm, or the path of a plugin");
   verb->add_flag("--mutants", r->mutants, "kernels with planted bugs");
   verb->add_option("--shape", r->shapes, "extents with commas, as M,N,K; may be repeated");

@@ -27,7 +27,7 @@
 namespace tw {
 namespace {
 
-char const* const manual =
+char const* const gemm_manual =
     "D = alpha A B + beta C. A is MxK, B is KxN, C and D are MxN; the sums over K are float32,\n"
     "of 8-bit integers exact (docs/formats.md).\n"
     "Fused: x = alpha (A B) row_scale col_scale + bias + beta C, D = activation(x) + residual; "
@@ -196,7 +196,7 @@ exit_status run_gemm(gemm_request const& r) {
 void add_gemm_command(CLI::App& app, int& status) {
   auto const r = std::make_shared<gemm_request>();
   CLI::App* verb = app.add_subcommand("gemm", "matrix product of two files");
-  verb->footer(manual);
+  verb->footer(gemm_manual);
   verb->add_option("A", r->a, "MxK matrix, or - for stdin")->required();
   verb->add_option("B", r->b, "KxN matrix")->required();
   verb->add_option("-o,--output", r->d, "where D goes; - for stdout")->required();

@@ -75,7 +75,7 @@ gemm_problem pose(gemm_request const& r, matrix_view const& a, matrix_view const
   p.a = a.desc();
   p.b = b.desc();
   p.a.type = types.a, p.b.type = types.b;
-  p.d = {r.out_dtype.value_or(result_type(types.a)), order::row_major, d_cols,
+  p.d = {r.out_dtype.value_or(default_d(types.a)), order::row_major, d_cols,
          p.batch == 1 ? 0 : p.m * d_cols};
   if (!r.epilogue.aux.empty()) {
     p.aux = p.d;

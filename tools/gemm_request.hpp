@@ -25,7 +25,7 @@ struct gemm_request {
   std::string scale_a, scale_b;                 // addresses of files; may be empty
   std::optional<scaling> scaling_a, scaling_b;  // wide matrices are quantised with such scales
   scale_choice scale_a_as, scale_b_as;          // their conventions, where named
-  std::optional<elem> out_dtype;                // not given: see result_type()
+  std::optional<elem> out_dtype;                // not given: see default_d()
   device_choice device = device_choice::automatic;
   int threads = 0;              // of the emulator; 0: one per core
   std::string trace, timeline;  // of the emulated run: Chrome trace, SVG; empty: none
@@ -50,7 +50,7 @@ constexpr operand_pair operand_types(gemm_request const& r, elem a, elem b) {
 
 /// The type of D where no option gives it: that of the operands, of 8-bit floats bf16, of integers
 /// the sum, of f32 and tf32 f32.
-constexpr elem result_type(elem operand) {
+constexpr elem default_d(elem operand) {
   if (is_fp8(operand)) return elem::bf16;
   if (is_8_bit_integer(operand)) return elem::s32;
   return operand == elem::tf32 ? elem::f32 : operand;

@@ -13,7 +13,7 @@ namespace tw {
 
 namespace {
 
-char const* const manual =
+char const* const ladder_manual =
     "Runs the kernels of examples/ladder, from CUDA cores to the Hilbert order, and the library's\n"
     "kernel as rung 12: checked in the emulator, or timed on a GPU (docs/ladder.md).\n"
     "In the emulator every check is on, and D is compared with sums in float64.\n"
@@ -37,7 +37,7 @@ void add_ladder_command(CLI::App& app, int& status) {
   auto const r = std::make_shared<ladder::request>();
   CLI::App* verb = app.add_subcommand(
       "ladder", "the kernels of the tutorial: checked in the emulator, or timed on a GPU");
-  verb->footer(manual);
+  verb->footer(ladder_manual);
   verb->add_option("--rung", r->rung, "only this rung, 1 to 12")->check(CLI::Range(1, 12));
   verb->add_option("--size", r->size,
                    "M = N = K (default 512; on a GPU 512, 1024, 2048, 4096 and 8192)")

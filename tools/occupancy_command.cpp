@@ -25,14 +25,14 @@
 namespace tw {
 namespace {
 
-char const* const manual =
+char const* const occupancy_manual =
     "Calculates how many CTAs and warps of a kernel an SM holds at a time, which resource limits\n"
     "them, and what one register or one stage more changes. The resources are given by --regs,\n"
     "--threads and --smem (lists give a table), or read from a cubin (--cubin) or from the "
     "kernels\n"
     "of this library (--kernel). Nothing runs, no GPU is needed. docs/occupancy.md has the rules.";
 
-struct request {
+struct occupancy_request {
   std::vector<int> registers, threads;
   std::vector<std::int64_t> smem_bytes;
   std::int64_t stage_bytes = 0;
@@ -42,7 +42,7 @@ struct request {
 };
 
 /// The device: of a description with its SMs, or an SM alone.
-void find_device(request const& r, occupancy_answer& a) {
+void find_device(occupancy_request const& r, occupancy_answer& a) {
   std::string const id = r.device == "h100" ? "h100_sxm" : r.device;
   auto const known = known_devices();
   auto const found = std::ranges::find(known, id, &device::id);
@@ -85,7 +85,7 @@ occupancy_row row_of_kernel(std::string const& name) {
          "a name as `tilewright plan M N K --all-kernels` lists them", did_you_mean(name, names));
 }
 
-std::vector<occupancy_row> rows_of_cubin(request const& r, occupancy_answer const& a) {
+std::vector<occupancy_row> rows_of_cubin(occupancy_request const& r, occupancy_answer const& a) {
   cubin const c = read_cubin(r.cubin_path);
   if (c.compute_capability != a.sm->compute_capability)
     refuse("TW0650", "device for a cubin of sm_" + std::to_string(c.compute_capability),
@@ -115,7 +115,8 @@ std::vector<occupancy_row> rows_of_cubin(request const& r, occupancy_answer cons
 
 /// Each row with each combination of what the options give; dynamic shared memory adds to a
 /// cubin's static.
-std::vector<occupancy_row> combined(request const& r, std::vector<occupancy_row> const& rows) {
+std::vector<occupancy_row> combined(occupancy_request const& r,
+                                    std::vector<occupancy_row> const& rows) {
   std::vector<occupancy_row> all;
   for (occupancy_row const& row : rows) {
     std::vector<int> const registers =
@@ -153,7 +154,7 @@ void check(occupancy_row const& row, occupancy_answer const& a) {
                      : fmt::format("at most {}", most));
 }
 
-tile_budget tile_of(request const& r) {
+tile_budget tile_of(occupancy_request const& r) {
   tile_budget t{.warpgroups = r.warpgroups, .ab = parse_elem(r.ab).value()};
   std::int64_t* const extents[] = {&t.m, &t.n, &t.k};
   char const* at = r.tile.data();
@@ -173,7 +174,7 @@ tile_budget tile_of(request const& r) {
   return t;
 }
 
-exit_status answer(request const& r) {
+exit_status answer_occupancy(occupancy_request const& r) {
   occupancy_answer a;
   find_device(r, a);
   bool const by_options = r.kernel.empty() && r.cubin_path.empty();
@@ -202,11 +203,11 @@ exit_status answer(request const& r) {
 }  // namespace
 
 void add_occupancy_command(CLI::App& app, int& status) {
-  auto const r = std::make_shared<request>();
+  auto const r = std::make_shared<occupancy_request>();
   CLI::App* verb = app.add_subcommand(
       "occupancy",
       "CTAs and warps that an SM holds of a kernel, and the resource that limits them");
-  verb->footer(manual);
+  verb->footer(occupancy_manual);
   verb->add_option("--regs", r->registers, "registers of a thread, as ptxas -v prints them; a list")
       ->delimiter(',')
       ->check(CLI::Range(1, sm_limits::max_allocated_registers));
@@ -239,8 +240,9 @@ void add_occupancy_command(CLI::App& app, int& status) {
   verb->add_option("--device", r->device, "a device of `plan`, or " + sm_limits_words() + ", sm_XX")
       ->capture_default_str();
   verb->add_flag("--json", r->as_json, "one JSON record on stdout");
-  verb->callback(
-      [r, &status] { status = static_cast<int>(guarded(r->as_json, [&] { return answer(*r); })); });
+  verb->callback([r, &status] {
+    status = static_cast<int>(guarded(r->as_json, [&] { return answer_occupancy(*r); }));
+  });
 }
 
 }  // namespace tw

@@ -24,7 +24,7 @@
 namespace tw {
 namespace {
 
-char const* const manual =
+char const* const plan_manual =
     "Ranks all kernels for D = A B by predicted time on a device; plans that were measured to be\n"
     "the fastest come first. Nothing runs, no GPU is needed. docs/planning.md explains the "
     "columns.";
@@ -48,7 +48,7 @@ gemm_problem problem_of(plan_request const& r) {
   a.m = sizes[0].m, a.n = sizes[0].n, a.k = sizes[0].k;
   a.ab = parse_elem(r.ab).value();
   if (!r.b.empty()) a.b = parse_elem(r.b);
-  a.d = r.d.empty() ? result_type(a.ab) : parse_elem(r.d).value();
+  a.d = r.d.empty() ? default_d(a.ab) : parse_elem(r.d).value();
   a.d_order = r.d_order == "row" ? order::row_major : order::col_major;
   a.epilogue = bench::find_epilogue(r.epilogue).value();
   return problem_of(a);
@@ -98,7 +98,7 @@ void add_plan_command(CLI::App& app, int& status) {
   auto const r = std::make_shared<plan_request>();
   CLI::App* verb = app.add_subcommand(
       "plan", "show the kernel chosen for a GEMM, the reason and the predicted time");
-  verb->footer(manual);
+  verb->footer(plan_manual);
   verb->add_option("SIZE", r->size, "M N K, or MxNxK")->required()->expected(1, 3);
   verb->add_option("--dtype,--ab", r->ab, "type of A and B")
       ->transform(elem_word(operand_words()))

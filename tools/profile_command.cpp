@@ -21,13 +21,13 @@
 namespace tw {
 namespace {
 
-char const* const manual =
+char const* const profile_manual =
     "Collects a few figures of the kernels that COMMAND launches with Nsight Compute (ncu), and\n"
     "states for each whether it is good or low and what to do. --show prints the line of ncu, and\n"
     "--from reads the CSV that it makes, on any machine. Without ncu the line is printed, and the\n"
     "exit status is 77. docs/profile.md explains the figures.";
 
-struct request {
+struct profile_request {
   profile::ncu_request ncu;
   std::string from;
   bool show = false, list = false, as_json = false;
@@ -47,12 +47,12 @@ std::string content_of(std::string const& path) {
   return {reinterpret_cast<char const*>(bytes.data()), bytes.size()};
 }
 
-void print_report(request const& r, std::string const& path, std::string const& csv) {
+void print_report(profile_request const& r, std::string const& path, std::string const& csv) {
   std::vector<profile::launch> const launches = profile::read_ncu_csv(path, csv);
   print("tilewright.profile/1", r.as_json, report_json(launches), report_text(launches));
 }
 
-exit_status answer(request r) {
+exit_status answer_profile(profile_request r) {
   if (r.list) {
     print("tilewright.profile.metrics/1", r.as_json, profile::list_json(), profile::list_text());
     return exit_status::done;
@@ -87,10 +87,10 @@ exit_status answer(request r) {
 }  // namespace
 
 void add_profile_command(CLI::App& app, int& status) {
-  auto const r = std::make_shared<request>();
+  auto const r = std::make_shared<profile_request>();
   CLI::App* verb = app.add_subcommand(
       "profile", "figures of Nsight Compute for a command's kernels, with what they mean");
-  verb->footer(manual);
+  verb->footer(profile_manual);
   verb->add_option("COMMAND", r->ncu.command, "a program and its arguments, after --");
   verb->add_option("--metrics", r->ncu.metrics, "names of ncu instead of those of --list")
       ->delimiter(',');
@@ -105,8 +105,9 @@ void add_profile_command(CLI::App& app, int& status) {
   verb->add_flag("--show", r->show, "print the command line of ncu, run nothing");
   verb->add_flag("--list", r->list, "print the metrics, their meaning and thresholds");
   verb->add_flag("--json", r->as_json, "one JSON record on stdout");
-  verb->callback(
-      [r, &status] { status = static_cast<int>(guarded(r->as_json, [&] { return answer(*r); })); });
+  verb->callback([r, &status] {
+    status = static_cast<int>(guarded(r->as_json, [&] { return answer_profile(*r); }));
+  });
 }
 
 }  // namespace tw

@@ -22,7 +22,7 @@
 namespace tw {
 namespace {
 
-char const* const manual =
+char const* const quantize_manual =
     "Values and scales: an element is decoded as value * scale. The scale of a block is its "
     "largest\n"
     "finite magnitude divided by 448 (e4m3), 57344 (e5m2) or 127 (s8); blocks of zeros have 1. "
@@ -166,7 +166,7 @@ exit_status run_quantize(quantize_request r) {
 void add_quantize_command(CLI::App& app, int& status) {
   auto const r = std::make_shared<quantize_request>();
   CLI::App* verb = app.add_subcommand("quantize", "a matrix in 8 bits, with scales");
-  verb->footer(manual);
+  verb->footer(quantize_manual);
   verb->add_option("IN", r->in, "matrix of bf16, f16, f32 or f64")->required();
   verb->add_option("OUT", r->out, "where the values go")->required();
   verb->add_option_function<std::string>(

@@ -19,14 +19,14 @@
 namespace tw {
 namespace {
 
-char const* const manual =
+char const* const roofline_manual =
     "Counts the operations and the bytes of D = A B at each level of a device, and divides them "
     "by\n"
     "its peak rates: the level that takes longest bounds the GEMM. Nothing runs, no GPU is "
     "needed.\n"
     "docs/roofline.md explains the columns.";
 
-struct request {
+struct roofline_request {
   std::vector<std::string> size;
   std::string ab = "bf16", d, device = "h200", tile = "128x256", cluster = "2x1", plot;
   std::int64_t batch = 1;
@@ -47,7 +47,7 @@ std::pair<std::int64_t, std::int64_t> pair_of(char const* what, std::string cons
   return {values[0], values[1]};
 }
 
-roofline_problem problem_of(request const& r) {
+roofline_problem problem_of(roofline_request const& r) {
   std::vector<product_size> const sizes = parse_sizes(r.size);
   if (sizes.size() != 1)
     refuse("TW0803", "sizes of `tilewright roofline`", fmt::format("{}", sizes.size()),
@@ -72,7 +72,7 @@ void write_plot(std::string const& path, std::string const& svg) {
   file.commit();
 }
 
-exit_status answer(request const& r) {
+exit_status answer_roofline(roofline_request const& r) {
   if (!r.plot.empty()) check_writable(r.plot);
   roofline const line = roofline_of(problem_of(r), known_device(r.device));
   if (!r.plot.empty()) write_plot(r.plot, roofline_svg(line));
@@ -86,10 +86,10 @@ exit_status answer(request const& r) {
 }  // namespace
 
 void add_roofline_command(CLI::App& app, int& status) {
-  auto const r = std::make_shared<request>();
+  auto const r = std::make_shared<roofline_request>();
   CLI::App* verb = app.add_subcommand(
       "roofline", "bytes, operations and peak rates of a GEMM, and the level that bounds it");
-  verb->footer(manual);
+  verb->footer(roofline_manual);
   verb->add_option("SIZE", r->size, "M N K, or MxNxK")->required()->expected(1, 3);
   verb->add_option("--dtype,--ab", r->ab, "type of A and B")
       ->transform(elem_word({"bf16", "f16", "tf32", "e4m3", "e5m2", "s8", "u8"}))
@@ -112,8 +112,9 @@ void add_roofline_command(CLI::App& app, int& status) {
       ->capture_default_str();
   verb->add_option("--plot", r->plot, "write the roofline as SVG to this file");
   verb->add_flag("--json", r->as_json, "one JSON record on stdout");
-  verb->callback(
-      [r, &status] { status = static_cast<int>(guarded(r->as_json, [&] { return answer(*r); })); });
+  verb->callback([r, &status] {
+    status = static_cast<int>(guarded(r->as_json, [&] { return answer_roofline(*r); }));
+  });
 }
 
 }  // namespace tw

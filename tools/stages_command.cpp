@@ -21,13 +21,13 @@
 namespace tw {
 namespace {
 
-char const* const manual =
+char const* const stages_manual =
     "Runs a bf16 GEMM with a kernel that records when its math warpgroups wait for operands,\n"
     "multiply and store, and prints the cycles of each stage: measured on the GPU, and of the\n"
     "timeline's model in the emulator, which computes a few tiles with the same K. --trace writes\n"
     "both into one file for ui.perfetto.dev. docs/stages.md explains the table.";
 
-struct request {
+struct stages_request {
   std::vector<std::string> size;
   std::string device = "both", tile = "128x256", trace;
   bool as_json = false;
@@ -40,7 +40,7 @@ stages::request few_tiles(stages::request r) {
   return r;
 }
 
-exit_status answer(request const& r) {
+exit_status answer_stages(stages_request const& r) {
   std::vector<product_size> const sizes = parse_sizes(r.size);
   if (sizes.size() != 1)
     refuse("TW0803", "sizes of `tilewright stages`", fmt::format("{}", sizes.size()),
@@ -68,10 +68,10 @@ exit_status answer(request const& r) {
 }  // namespace
 
 void add_stages_command(CLI::App& app, int& status) {
-  auto const r = std::make_shared<request>();
+  auto const r = std::make_shared<stages_request>();
   CLI::App* verb =
       app.add_subcommand("stages", "cycles that a kernel loads, multiplies and stores");
-  verb->footer(manual);
+  verb->footer(stages_manual);
   verb->add_option("SIZE", r->size, "M N K, or MxNxK")->required()->expected(1, 3);
   verb->add_option("--device", r->device, "gpu, emu, or both: the GPU where there is one")
       ->transform(one_of({"gpu", "emu", "both"}))
@@ -82,8 +82,9 @@ void add_stages_command(CLI::App& app, int& status) {
       ->capture_default_str();
   verb->add_option("--trace", r->trace, "write the stages as a Chrome trace to this file");
   verb->add_flag("--json", r->as_json, "one JSON record on stdout");
-  verb->callback(
-      [r, &status] { status = static_cast<int>(guarded(r->as_json, [&] { return answer(*r); })); });
+  verb->callback([r, &status] {
+    status = static_cast<int>(guarded(r->as_json, [&] { return answer_stages(*r); }));
+  });
 }
 
 }  // namespace tw

@@ -35,9 +35,9 @@ namespace {
 
 /// Code that kernels are written with: a report names the line that uses it.
 bool is_vocabulary(std::string_view path) {
-  for (std::string_view const part : {"/tilewright/base/", "/tilewright/layout/",
-                                      "/tilewright/tensor/", "/tilewright/atom/", "/tilewright/arch/",
-                                      "/include/c++/"})
+  for (std::string_view const part :
+       {"/tilewright/base/", "/tilewright/layout/", "/tilewright/tensor/", "/tilewright/atom/",
+        "/tilewright/arch/", "/include/c++/"})
     if (path.find(part) != path.npos) return true;
   return false;
 }

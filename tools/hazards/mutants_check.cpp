@@ -15,7 +15,7 @@ namespace tw::hazards {
 
 namespace {
 
-constexpr int default_seeds = 2;
+constexpr int default_mutant_seeds = 2;
 
 mutant_row row_of(mutants::mutant const& m, mutants::verdict const& v) {
   mutant_row row;
@@ -53,7 +53,7 @@ mutants_result check_mutants(request const& r) {
   double done = 0;
   for (mutants::mutant const& m : all) {
     mutants::verdict const v =
-        mutants::judge(m, families, r.seeds > 0 ? r.seeds : default_seeds, r.first_seed);
+        mutants::judge(m, families, r.seeds > 0 ? r.seeds : default_mutant_seeds, r.first_seed);
     if (m.name.empty()) {
       ++result.correct_kernels;
       result.correct_runs += v.runs;

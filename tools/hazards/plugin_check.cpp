@@ -12,7 +12,7 @@ namespace tw::hazards {
 
 namespace {
 
-constexpr int default_seeds = 3;
+constexpr int default_plugin_seeds = 3;
 
 std::vector<shape> shapes_of(emu::plugin_kernel const& k, request const& r) {
   std::string const names = k.extent_names;
@@ -35,7 +35,7 @@ int bug_of(emu::plugin_kernel const& k, std::string const& name) {
 std::vector<run_key> keys_of(std::vector<shape> const& shapes, request const& r, bool one_family) {
   std::vector<int> families = families_of(r);
   if (one_family) families.resize(1);  // a GPU has no schedules to choose from
-  int const seeds = r.runs > 0 ? r.runs : r.seeds > 0 ? r.seeds : default_seeds;
+  int const seeds = r.runs > 0 ? r.runs : r.seeds > 0 ? r.seeds : default_plugin_seeds;
   std::vector<run_key> keys;
   for (int s = 0; s < seeds; ++s)
     for (shape const& x : shapes)

@@ -55,7 +55,7 @@ std::string fills(panel const& p, panel_frame const& f) {
   return out;
 }
 
-std::string texts(panel const& p, panel_frame const& f) {
+std::string latex_texts(panel const& p, panel_frame const& f) {
   if (f.font == 0) return {};
   std::string out = size(f.font) + "\n";
   for (i64 r = 0; r < p.rows; ++r) {
@@ -88,7 +88,7 @@ std::string lines(panel const& p, panel_frame const& f) {
                            short_number(f.height(p)));
 }
 
-std::string labels(panel const& p, panel_frame const& f) {
+std::string latex_labels(panel const& p, panel_frame const& f) {
   std::string out = size(label_font) + "\n";
   for (i64 c = 0; c < p.columns; c += f.column_step) {
     out += text_at("base", (static_cast<double>(c) + 0.5) * f.cell_width, -5, p.column_label(c));
@@ -109,7 +109,7 @@ std::string labels(panel const& p, panel_frame const& f) {
   return out;
 }
 
-std::string heading(picture const& p, picture_frame const& f) {
+std::string latex_heading(picture const& p, picture_frame const& f) {
   std::string out = size(title_font) + "\n";
   if (!p.title.empty()) out += text_at("base west", margin, margin + title_font, p.title);
   out += size(caption_font) + "\n";
@@ -139,13 +139,13 @@ std::string write_latex(picture const& p) {
   }
   out += macros;
   out += "\\begin{document}\n\\begin{tikzpicture}[x=0.75bp,y=-0.75bp]\n";
-  out += heading(p, f);
+  out += latex_heading(p, f);
   for (std::size_t i = 0; i < p.panels.size(); ++i) {
     panel_frame const& g = f.panels[i];
     out +=
         fmt::format("\\begin{{scope}}[shift={{({},{})}}]\n", short_number(g.x), short_number(g.y));
-    out += fills(p.panels[i], g) + texts(p.panels[i], g) + lines(p.panels[i], g) +
-           labels(p.panels[i], g) + "\\end{scope}\n";
+    out += fills(p.panels[i], g) + latex_texts(p.panels[i], g) + lines(p.panels[i], g) +
+           latex_labels(p.panels[i], g) + "\\end{scope}\n";
   }
   return out + "\\end{tikzpicture}\n\\end{document}\n";
 }

@@ -79,7 +79,7 @@ void put_text(std::string& out, cell const& k, double x, double y, double font) 
   }
 }
 
-std::string texts(panel const& p, panel_frame const& f) {
+std::string svg_texts(panel const& p, panel_frame const& f) {
   bool const all = f.font > 0;
   if (!all && (f.block_rows == 0 || f.block_columns == 0)) return {};
   double const font = all ? f.font : 8;
@@ -124,7 +124,7 @@ std::string block_lines(panel const& p, panel_frame const& f) {
                            rectangle(0, 0, f.width(p), f.height(p)));
 }
 
-std::string labels(panel const& p, panel_frame const& f) {
+std::string svg_labels(panel const& p, panel_frame const& f) {
   std::string out;
   for (i64 c = 0; c < p.columns; c += f.column_step) {
     double const x = (static_cast<n>(c) + 0.5) * f.cell_width;
@@ -150,7 +150,7 @@ std::string labels(panel const& p, panel_frame const& f) {
   return out;
 }
 
-std::string heading(picture const& p, picture_frame const& f) {
+std::string svg_heading(picture const& p, picture_frame const& f) {
   std::string out;
   if (!p.title.empty()) out += text_at(margin, margin + title_font, title_font, "s b", p.title);
   double y = f.captions_y + 4;
@@ -168,14 +168,14 @@ std::string heading(picture const& p, picture_frame const& f) {
 }
 
 std::string drawing(picture const& p, picture_frame const& f, bool hints) {
-  std::string out = heading(p, f);
+  std::string out = svg_heading(p, f);
   for (std::size_t i = 0; i < p.panels.size(); ++i) {
     panel const& q = p.panels[i];
     panel_frame const& g = f.panels[i];
     out += fmt::format("<g transform=\"translate({} {})\">\n<g class=\"{}\">\n", num_text(g.x),
                        num_text(g.y), g.font > 0 ? "f" : "f m");
     out += hints ? cells_with_hints(q, g) : cells_by_colour(q, g);
-    out += "</g>\n" + texts(q, g) + block_lines(q, g) + labels(q, g) + "</g>\n";
+    out += "</g>\n" + svg_texts(q, g) + block_lines(q, g) + svg_labels(q, g) + "</g>\n";
   }
   return out;
 }
