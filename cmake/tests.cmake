@@ -58,6 +58,7 @@ set(tw_seen_tests ${PROJECT_SOURCE_DIR}/tests/hazard/atomics_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/member_names_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/protocol_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/proxy_test.cpp
+                  ${PROJECT_SOURCE_DIR}/tests/hazard/public_bugs_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/quantize_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/rules_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/sm100_gemm_test.cpp

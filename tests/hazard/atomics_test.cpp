@@ -255,5 +255,41 @@ TEST_P(Protocol, SequentialFenceOfSomeThreads) {
       2);
 }
 
+/// A counter of work lies between the CTAs too, and is used last: the cause names the flag that is
+/// polled, at the line where release or acquire is missing.
+constexpr int flag_store_line = __LINE__ + 7, flag_load_line = __LINE__ + 12;
+template <bool Release, bool Acquire>
+void through_a_flag_and_a_counter(args p) {
+  if (thread_id() != 0) return;
+  if (cta_id() == 0) {
+    p.floats[0] = 1;
+    atomic_add<mem_order::relaxed>(p.words, 1);
+    if (!Release) store_relaxed(p.words + 1, 1U);
+    if (Release) store_release(p.words + 1, 1U);
+    atomic_add<mem_order::relaxed>(p.words, 1);
+  } else {
+    if (!Acquire)
+      while (load_relaxed(p.words + 1) == 0) backoff();
+    if (Acquire)
+      while (load_acquire(p.words + 1) == 0) backoff();
+    while (atomic_add<mem_order::relaxed>(p.words, 0) < 2) backoff();
+    p.floats[8] = p.floats[0];
+  }
+}
+TEST_P(Protocol, CauseNamesTheFlagWithoutReleaseNotTheWorkCounter) {
+  std::string const line =
+      "atomics_test.cpp:" + std::to_string(flag_store_line) + " without release";
+  expect(
+      "E0042", line.c_str(),
+      []<bool Broken>(memory, args p) { through_a_flag_and_a_counter<!Broken, true>(p); }, 2);
+}
+TEST_P(Protocol, CauseNamesTheFlagWithoutAcquireNotTheWorkCounter) {
+  std::string const line =
+      "atomics_test.cpp:" + std::to_string(flag_load_line) + " without acquire";
+  expect(
+      "E0042", line.c_str(),
+      []<bool Broken>(memory, args p) { through_a_flag_and_a_counter<true, !Broken>(p); }, 2);
+}
+
 }  // namespace
 }  // namespace tw::test
