@@ -132,6 +132,31 @@ TEST_P(Hazards, E0109TwoLanesIssue) {
          });
 }
 
+/// In a GEMM whose loads count on the even CTA's barriers the odd CTA never gets so far: there the
+/// first report is E0001 (the mutant tensor_gemm_pair/both-ctas-issue).
+TEST_P(Hazards, E0109BothCtasOfAPairIssue) {
+  expect<128, 2>(
+      {.code = "E0109", .object = "tensor memory of CTA", .part = "of the pair"},
+      []<bool Broken>(memory s, args p) {
+        constexpr std::uint32_t idesc =
+            umma_idesc{.d_format = 1, .a_format = 1, .b_format = 1, .n = 64, .m = 128}.bits();
+        make_barriers(s);
+        if (warp_id() == 0) tmem_alloc<2>(&s.tensor_at, tensor_columns);
+        cluster_sync();
+        std::uint32_t const d = s.tensor_at;
+        umma_desc const a = umma_operand(s.a[0]), b = umma_operand(s.b[0]);
+        load_operands(s, p);
+        cluster_sync();
+        if (thread_id() == 0 && (Broken || cluster_rank() == 0)) {
+          umma<umma_kind::f16, 2>(d, a, b, idesc, false);  // now earlier
+          umma_commit_multicast<2>(s.empty[0], 0b11);
+        }
+        s.empty[0].wait<scope::cluster>(0);
+        cluster_sync();
+        if (warp_id() == 0) tmem_dealloc<2>(d, tensor_columns);
+      });
+}
+
 TEST_P(Hazards, E0112StageFilledAgainWhileTheMultiplyReads) {
   expect({.code = "E0112", .object = "a[0]", .part = "umma_commit()"},
          []<bool Broken>(memory s, args p) {
