@@ -76,6 +76,9 @@ void add_gemm(CLI::App& bench, int& status) {
       "--chain", o->measure.chain,
       "Our plan with dependent launches (programmatic dependent launch) and without, whatever it "
       "says itself, become contenders");
+  verb->add_flag("--invariant", o->measure.invariant,
+                 "Our plan of the same GEMM whose rows have the same bits in every shape becomes a "
+                 "contender: what invariance costs (docs/invariance.md)");
   verb->add_option("--order", o->measure.orders,
                    "Orders of tiles in bands of so many cluster tiles (serpentine:8,hilbert:16): "
                    "our plan in each of them becomes a separate contender")

@@ -42,6 +42,7 @@ class measurement {
     for (bool const pdl : {true, false})
       if (options_.chain)
         add(pdl ? "tilewright_pdl" : "tilewright_no_pdl", plans[0].kernel, chain_of(plans[0], pdl));
+    if (options_.invariant) add_invariant();
     for (std::string const& order : options_.orders)
       add("tilewright_" + order, plans[0].kernel,
           prepare(in_order(plans[0], order), options_.batch_s));
@@ -103,6 +104,16 @@ class measurement {
   /// Batches are measured by pointers as well.
   bool by_pointers_too() const {
     return problem_.batch > 1 && !is_fused(problem_.epilogue) && !problem_.c;
+  }
+
+  /// Our plan with the order of sums that all shapes share. GEMMs without one have no such line.
+  void add_invariant() try {
+    gemm_problem kept = problem_;
+    kept.reproducible = true;
+    auto const plans = of_family(plan_candidates(kept, sets_.at(0), gpu_device()), options_.family);
+    add("tilewright_invariant", plans[0].kernel, prepare(plans[0], options_.batch_s));
+  } catch (rejected const& e) {
+    if (e.why().code != "TW0460") throw;
   }
 
   void add_cublaslt_pointers(cublaslt const& library) try {

@@ -69,14 +69,14 @@ inline std::string one_mode(std::vector<column> const& columns, shape_result con
 }
 
 /// The contenders beside the usual ones: our plan in other orders of tiles, batches by pointers,
-/// dependent launches.
+/// dependent launches, and one order of sums for all shapes.
 inline std::string others(shape_result const& r, std::string const& mode,
                           std::vector<sample> provider_result::*samples) {
   std::string lines;
   double const us = median_us(r.find("tilewright")->*samples);
   for (auto const& p : r.providers)
     if (p.provider.find(':') != std::string::npos || p.provider.ends_with("_pointers") ||
-        p.provider.ends_with("_pdl"))
+        p.provider.ends_with("_pdl") || p.provider.ends_with("_invariant"))
       lines += "  " + mode + " " + p.provider + ": " + cell_us(median_us(p.*samples)) + " us, " +
                cell(median_us(p.*samples) / us, 4) + " of our time above\n";
   return lines;
@@ -134,8 +134,8 @@ inline std::string gemm_summary(std::vector<shape_result> const& results) {
             "\n";
   };
   for (auto const& category : categories)
-    for (std::string const baseline :
-         {"cublaslt_heuristic", "cublaslt_tuned", "tilewright_pdl", "tilewright_no_pdl"}) {
+    for (std::string const baseline : {"cublaslt_heuristic", "cublaslt_tuned", "tilewright_pdl",
+                                       "tilewright_no_pdl", "tilewright_invariant"}) {
       add(category, "burst", baseline, &provider_result::bursts);
       add(category, "sust", baseline, &provider_result::windows);
     }

@@ -20,6 +20,7 @@ struct measure_options {
   int tune_candidates = 16;
   int our_plans = 1;   // the fastest by prediction, of which the fastest by measurement is timed
   bool chain = false;  // contenders whose launches start while the one before ends, and do not
+  bool invariant = false;           // a contender: the plan of the same GEMM with `reproducible`
   std::vector<std::string> orders;  // of tiles, "serpentine:8": each a separate contender
   data_kind data = data_kind::normal;
   std::uint64_t seed = 1;

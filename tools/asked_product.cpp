@@ -42,6 +42,7 @@ gemm_problem problem_of(asked_product const& a) {
   p.a = placed(a.ab, a_order, a.m, a.k, a.lda, a.batch);
   p.b = placed(a.b.value_or(a.ab), b_order, a.k, a.n, a.ldb, a.batch);
   p.precision = a.precision;
+  p.reproducible = a.reproducible;
   p.scale_a = scales_of(a.scale_a, {false, a.m, a.k, a.batch});
   p.scale_b = scales_of(a.scale_b, {true, a.n, a.k, a.batch});
   p.epilogue = a.epilogue.epilogue;

@@ -22,6 +22,7 @@ struct asked_product {
   order d_order = order::row_major;
   std::int64_t lda = 0, ldb = 0, ldd = 0;  // elements; 0: dense
   bench::named_epilogue epilogue = {};
+  bool reproducible = false;
   bool add_c = false;  // of D's type, order and pitch, before the activation
 };
 

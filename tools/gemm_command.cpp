@@ -230,6 +230,7 @@ void add_gemm_command(CLI::App& app, int& status) {
           "tf32); e4m3 and e5m2 saturate")
       ->transform(elem_word(result_words()));
   add_precision_options(*verb, r->precision);
+  add_invariance_option(*verb, r->reproducible);
   auto const add_scale = [&](char const* option, char const* text, std::string& file,
                              char const* as, scale_choice& choice) {
     CLI::Option* const scale = verb->add_option(option, file, text);

@@ -72,6 +72,7 @@ gemm_problem pose(gemm_request const& r, matrix_view const& a, matrix_view const
   if (r.scaling_a) types.a = a.type;  // as quantised
   if (r.scaling_b) types.b = b.type;
   p.precision = r.precision;
+  p.reproducible = r.reproducible;
   p.a = a.desc();
   p.b = b.desc();
   p.a.type = types.a, p.b.type = types.b;

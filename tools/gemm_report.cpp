@@ -110,6 +110,11 @@ json matrix_json(std::string const& address, matrix_view const& m, elem used) {
           {"dtype", name(used)}, {"layout", text_of(m.ord)}};
 }
 
+/// The order of a plan's sums; its text is the same on every device.
+std::string order_text(gemm_plan const& plan) {
+  return plan.family->order_of_sums(plan, known_device("h200")).text;
+}
+
 }  // namespace
 
 std::string text_report(gemm_request const& r, gemm_files const& f, gemm_run const& run,
@@ -139,6 +144,7 @@ std::string text_report(gemm_request const& r, gemm_files const& f, gemm_run con
                      : fmt::format("device   {}, {} thread{}\n", run.device, run.threads,
                                    run.threads == 1 ? "" : "s");
   text += fmt::format("kernel   {}\n         {}\n", run.plan.kernel, run.plan.why);
+  if (p.reproducible) text += fmt::format("order    {}\n", order_text(run.plan));
   text += fmt::format("time     {}, {}{}\n", seconds_text(run.seconds), rate(run.tflops()),
                       run.on_gpu ? fmt::format(" (mean of {} runs)", run.timed_runs) : "");
   if (check) text += check_text(*check);
@@ -171,6 +177,7 @@ json json_report(gemm_request const& r, gemm_files const& f, gemm_run const& run
   if (!run.on_gpu) out["threads"] = run.threads;
   out["kernel"] = run.plan.kernel;
   out["plan"] = run.plan.why;
+  out["invariant"] = p.reproducible ? json(order_text(run.plan)) : json(nullptr);
   out["hints"] = run.plan.hints;
   out["seconds"] = run.seconds;
   out["timed_runs"] = run.timed_runs;

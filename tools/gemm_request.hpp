@@ -22,6 +22,7 @@ struct gemm_request {
   std::optional<elem> dtype;    // operands; not given: see operand_types()
   std::optional<elem> dtype_b;  // of B; not given: as A
   gemm_precision precision;
+  bool reproducible = false;
   std::string scale_a, scale_b;                 // addresses of files; may be empty
   std::optional<scaling> scaling_a, scaling_b;  // wide matrices are quantised with such scales
   scale_choice scale_a_as, scale_b_as;          // their conventions, where named

@@ -69,6 +69,22 @@ std::string device_ids() {
   return text;
 }
 
+/// The predicted time of the same GEMM of bf16, or nothing where no kernel computes it. Its
+/// operands have no scales: what they multiply is what was wide before.
+template <class Plans>
+std::optional<double> us_in_16_bits(gemm_problem q, Plans const& plans_for) {
+  bool const of_8_bits = size_bytes(q.d.type) == 1 || q.d.type == elem::s32;
+  q.a.type = q.b.type = elem::bf16;
+  if (of_8_bits) q.d.type = elem::bf16;
+  q.scale_a.reset(), q.scale_b.reset();
+  q.precision = {};
+  try {
+    return plans_for(q).front().predicted_us;
+  } catch (rejected const&) {
+    return std::nullopt;
+  }
+}
+
 exit_status plan(plan_request const& r) {
   void* const aligned = reinterpret_cast<void*>(std::uintptr_t{0x100000});  // never followed
   gemm_operands const o{aligned, aligned, nullptr, aligned, aligned, r.workspace};
@@ -85,6 +101,12 @@ exit_status plan(plan_request const& r) {
     never.precision.promote_k = 0;
     a.never_promoted_us = plans_for(never).front().predicted_us;
   }
+  if (p.reproducible) {
+    gemm_problem free = p;
+    free.reproducible = false;
+    a.any_order_us = plans_for(free).front().predicted_us;
+  }
+  if (size_bytes(p.a.type) == 1) a.in_16_bits_us = us_in_16_bits(p, plans_for);
   if (r.as_json)
     print_json("tilewright.plan/1", plan_json(a, r.top));
   else
@@ -110,6 +132,7 @@ void add_plan_command(CLI::App& app, int& status) {
                    "f32 of tf32)")
       ->transform(elem_word(result_words()));
   add_precision_options(*verb, r->product.precision);
+  add_invariance_option(*verb, r->product.reproducible);
   auto const add_scale = [&](char const* option, char const* text,
                              std::optional<scale_choice>& choice) {
     verb->add_option_function<std::string>(

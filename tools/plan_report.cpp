@@ -119,6 +119,22 @@ std::string sums_text(plan_answer const& a) {
       a.plans[0].predicted_us - never, 100 * (a.plans[0].predicted_us / never - 1));
 }
 
+/// The order of the sums of a reproducible GEMM, and what it costs.
+std::string order_text(plan_answer const& a) {
+  double const us = a.plans[0].predicted_us, free = a.any_order_us.value_or(us);
+  return fmt::format("{}; predicted {:+.1f} us ({:+.1f} %) over the fastest plan",
+                     a.plans[0].family->order_of_sums(a.plans[0], a.dev).text, us - free,
+                     100 * (us / free - 1));
+}
+
+/// Where 8-bit operands are not faster than bf16 by the model.
+std::string width_text(plan_answer const& a) {
+  double const us = a.plans[0].predicted_us;
+  if (!a.in_16_bits_us || *a.in_16_bits_us > us) return "";
+  return fmt::format("{} does not pay here: the same GEMM of bf16 is predicted to take {:.1f} us",
+                     name(a.problem.a.type), *a.in_16_bits_us);
+}
+
 json sums_json(plan_answer const& a) {
   if (!is_fp8(a.problem.a.type)) return nullptr;
   json j{{"promote_k", a.problem.precision.promote_k}};
@@ -178,6 +194,8 @@ json one_json(plan_answer const& a, gemm_plan const& p) {
          {"l2", l2_json(p)},
          {"predicted", rates_json(a, p.predicted_us)},
          {"terms_us", terms_json(p.terms)}};
+  sum_order const order = p.family->order_of_sums(p, a.dev);
+  j["sum_order"] = {{"text", order.text}, {"invariant", order.fixed()}};
   j["measured"] = p.measured_us > 0 ? rates_json(a, p.measured_us) : json(nullptr);
   return j;
 }
@@ -227,6 +245,9 @@ std::string plan_text(plan_answer const& a, int top, int columns) {
   if (!chosen.missed.empty()) text += fmt::format("kernels    {}\n", missed_text(chosen));
   if (std::string const sums = sums_text(a); !sums.empty())
     text += fmt::format("sums       {}\n", sums);
+  if (p.reproducible) text += fmt::format("order      {}\n", order_text(a));
+  if (std::string const width = width_text(a); !width.empty())
+    text += fmt::format("width      {}\n", width);
   text += fmt::format("because    {}\n", because(a));
   text += fmt::format("limit      {}\n", limit_text(chosen));
   text += fmt::format("runner-up  {}\n", runner_up(a));
@@ -268,6 +289,9 @@ json plan_json(plan_answer const& a, int top) {
          {"b", name(p.b.type)},
          {"d", name(p.d.type)},
          {"sums", sums_json(a)},
+         {"reproducible", p.reproducible},
+         {"any_order_us", a.any_order_us ? json(*a.any_order_us) : json(nullptr)},
+         {"in_16_bits_us", a.in_16_bits_us ? json(*a.in_16_bits_us) : json(nullptr)},
          {"d_order", p.d.ord == order::row_major ? "row" : "col"},
          {"c", p.c.has_value()},
          {"scale_a", scale_json(p.scale_a, {false, p.m, p.k, p.batch})},

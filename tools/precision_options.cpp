@@ -20,4 +20,11 @@ void add_precision_options(CLI::App& verb, gemm_precision& precision) {
                 "8-bit integers: K may be so long that sums wrap around, modulo 2^32");
 }
 
+void add_invariance_option(CLI::App& verb, bool& reproducible) {
+  verb.add_flag(
+      "--invariant,--reproducible", reproducible,
+      "the bits of a row of D do not depend on M, the row's place, other rows or how N is "
+      "split (docs/invariance.md)");
+}
+
 }  // namespace tw

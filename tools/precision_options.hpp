@@ -20,5 +20,7 @@ inline std::vector<std::string> result_words() {
 
 /// --promote, --f16-sums and --wrap. `precision` must live while the command line is parsed.
 void add_precision_options(CLI::App& verb, gemm_precision& precision);
+/// --invariant: gemm_problem::reproducible.
+void add_invariance_option(CLI::App& verb, bool& reproducible);
 
 }  // namespace tw

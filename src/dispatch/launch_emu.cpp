@@ -46,6 +46,8 @@ void gemm_emulated(gemm_plan const& plan, gemm_operands const& given, emu_option
     launch<rearrange>(rearrange::ctas(form.rearranged), form.rearranged, before);
   emu_options run = opt;
   run.pdl = early || form.copied();
+  // The fast arithmetic adds in an order of the host's vectors, which depends on the tile.
+  if (plan.problem.reproducible) run.exact_sums = true;
   plan.family->launch_emulated(plan, form, run);
 }
 

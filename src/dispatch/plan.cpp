@@ -48,6 +48,21 @@ std::string rearranged_path(char const* matrix, matrix_desc const& from, matrix_
                        : "B stored as (N, K) row by row (`tilewright gemm --transpose-b`)");
 }
 
+/// Never promoted over more elements of K than this, the proven bound of a sum is above an eighth
+/// of the sum of the magnitudes of its terms: 34 of 2^-13 for each wgmma of 32 (error_bound.hpp).
+constexpr std::int64_t longest_k_unpromoted = 960;
+bool is_long_unpromoted(gemm_problem const& p) {
+  return is_fp8(p.a.type) && p.precision.promote_k == 0 && !scales_in_main_loop(p) &&
+         p.k > longest_k_unpromoted;
+}
+std::string unpromoted(gemm_problem const& p) {
+  return fmt::format(
+      "sums of 8-bit floats are never promoted: over K = {} the bound of their error is {:.2g} of "
+      "the sum of the magnitudes of their terms; promoted every 128 elements (`--promote 128`) it "
+      "is 0.017 for any K",
+      p.k, static_cast<double>(p.k) / 32 * 34 / 8192);
+}
+
 std::string split_sectors(char const* matrix, matrix_desc const& m) {
   return fmt::format(
       "{}: leading dimension of {} bytes is not a multiple of 32: TMA rows straddle L2 "
@@ -125,8 +140,22 @@ gemm_plan common_plan(gemm_problem const& p, gemm_problem const& whole, bool swa
     base.hints.push_back(split_sectors(first, q.a));
   if (!base.repitch_b && splits_sectors(q.b, b_lines))
     base.hints.push_back(split_sectors(second, q.b));
+  if (is_long_unpromoted(p)) base.hints.push_back(unpromoted(p));
   if (base.direct_d) base.hints.push_back(slower_path("D", q.d, "it is written by plain stores"));
   return base;
+}
+
+/// Removes the plans that do not serve reproducible GEMMs on `dev`.
+void keep_fixed_order(std::vector<gemm_plan>& plans, device const& dev) {
+  gemm_plan const first = plans.front();
+  std::erase_if(plans,
+                [&](gemm_plan const& p) { return !p.family->order_of_sums(p, dev).fixed(); });
+  if (plans.empty())
+    throw rejected(
+        {"TW0460", "kernels for a reproducible GEMM",
+         fmt::format("{}: {}", first.kernel, first.family->order_of_sums(first, dev).why_not),
+         "a kernel that adds in the order of all others",
+         "the types and orders of docs/invariance.md, or leave `reproducible` out"});
 }
 
 /// All plans, best first, also those whose kernel this build lacks; not finished yet.
@@ -146,6 +175,7 @@ std::vector<option> ranked(gemm_problem const& p, gemm_operands const& asked, de
       f->add_plans(base, dev, std::max<std::int64_t>(0, given.workspace_bytes), plans);
   }
   if (plans.empty()) throw rejected(no_kernel(with_epilogue_scales(p)));
+  if (p.reproducible) keep_fixed_order(plans, dev);
   std::vector<option> options;
   options.reserve(plans.size());
   for (gemm_plan& plan : plans) options.push_back(option_of(std::move(plan), measured));

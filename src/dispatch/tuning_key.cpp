@@ -52,6 +52,7 @@ std::string problem_key(gemm_problem const& p) {
   };
   add_scale("a", p.scale_a);
   add_scale("b", p.scale_b);
+  if (p.reproducible) key += " r";
   gemm_epilogue const& e = p.epilogue;
   if (is_fused(e))
     key += fmt::format(" e={},{},{},{},{},{},{}", static_cast<int>(e.bias), name(e.bias_type),

@@ -330,6 +330,33 @@ TEST_F(gemm_command, says_what_it_did_to_people_and_to_programs) {
   EXPECT_EQ(run({"--quiet"}).out, "");
 }
 
+TEST_F(gemm_command, an_invariant_row_has_the_bits_that_it_has_alone) {
+  constexpr std::int64_t rows = 70, cols = 40, inner = 600;
+  auto const random = [](std::int64_t count, std::uint32_t seed) {
+    std::vector<float> v(static_cast<std::size_t>(count));
+    for (float& x : v) {
+      seed = seed * 1664525U + 1013904223U;
+      x = static_cast<float>(seed >> 8) / 8388608.0F - 1.0F;
+    }
+    return v;
+  };
+  std::vector<float> const all = random(rows * inner, 1);
+  write_npy(folder / "all.npy", all, rows, inner, elem::bf16);
+  write_npy(folder / "one.npy", {all.begin() + 30 * inner, all.begin() + 31 * inner}, 1, inner,
+            elem::bf16);
+  write_npy(b_file, random(inner * cols, 2), inner, cols, elem::bf16, order::col_major);
+  auto const result = [&](std::string const& a_name) {
+    std::string const d = folder / ("d_" + a_name);
+    auto const r = run_command({"gemm", folder / a_name, b_file, "-o", d, "--device", "emu",
+                                "--out-dtype", "f32", "--invariant", "--check", "--json"});
+    EXPECT_EQ(r.status, 0) << r.err;
+    EXPECT_EQ(r.json()["invariant"], "wgmma of 16 elements of K, one after another, in float32");
+    std::string const file = read_file(d);
+    return file.substr(file.size() - (a_name == "one.npy" ? 1 : rows) * cols * 4);
+  };
+  EXPECT_EQ(result("all.npy").substr(30 * cols * 4, cols * 4), result("one.npy"));
+}
+
 TEST_F(gemm_command, may_replace_one_of_its_inputs) {
   auto const d = expected(a, b, m, n, k);
   auto const r = run_command(

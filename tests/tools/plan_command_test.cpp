@@ -258,6 +258,47 @@ TEST(PlanCommand, TheLimitIsShown) {
   EXPECT_EQ(limit({.loads = 5, .dram = 7}), "DRAM: 7.0");
 }
 
+TEST(PlanCommand, AnInvariantGemmShowsItsOrderAndCost) {
+  std::vector<std::string> words{"plan", "1", "4096", "8192", "--all-kernels"};
+  auto const free = run_command(words);
+  EXPECT_EQ(free.out.find("order      "), std::string::npos) << free.out;
+  words.emplace_back("--invariant");
+  auto const text = run_command(words);
+  EXPECT_NE(text.out.find("order      wgmma of 16 elements of K, one after another, in float32; "
+                          "predicted +"),
+            std::string::npos)
+      << text.out;
+  words.emplace_back("--json");
+  auto const json = run_command(words).json();
+  EXPECT_TRUE(json["reproducible"].get<bool>());
+  EXPECT_GT(json["chosen"]["predicted"]["us"].get<double>(), json["any_order_us"].get<double>());
+  for (auto const& p : json["plans"]) EXPECT_TRUE(p["sum_order"]["invariant"].get<bool>()) << p;
+}
+
+TEST(PlanCommand, EightBitsThatDoNotPayAreNamed) {
+  auto const line = [](std::vector<std::string> words) {
+    words.insert(words.begin(), "plan");
+    words.emplace_back("--all-kernels");
+    std::string const text = run_command(words).out;
+    std::size_t const at = text.find("\nwidth ");
+    return at == std::string::npos ? "" : text.substr(at + 1, text.find('\n', at + 1) - at);
+  };
+  EXPECT_EQ(line({"8192", "8192", "8192", "--dtype", "e4m3"}), "");
+  EXPECT_NE(line({"1", "64", "64", "--dtype", "e4m3"}).find("e4m3 does not pay here"),
+            std::string::npos);
+  EXPECT_EQ(line({"1", "64", "64", "--dtype", "bf16"}), "");
+}
+
+TEST(PlanCommand, ALongSumThatIsNeverPromotedIsAHint) {
+  for (auto const& [k, promote, told] :
+       {std::tuple{"8192", "never", true}, {"512", "never", false}, {"8192", "128", false}}) {
+    auto const r = run_command({"plan", "512", "512", k, "--dtype", "e4m3", "--promote", promote});
+    EXPECT_EQ(r.out.find("hint       sums of 8-bit floats are never promoted") != std::string::npos,
+              told)
+        << r.out;
+  }
+}
+
 TEST(PlanCommand, EpiloguesAndBatches) {
   auto const gated =
       run_command({"plan", "4096", "8192", "4096", "--epilogue", "swiglu", "--json"}).json();

@@ -63,6 +63,15 @@ struct kernel_resources {
   int sums = 0;  // registers of a thread that hold accumulators
 };
 
+/// How a launch adds the K terms of an element of D. Plans with `fixed` and equal texts give equal
+/// bits to equal rows; `text` does not depend on M, N, tiles or the number of SMs.
+struct sum_order {
+  std::string text;     // "wgmma of 16 elements of K, one after another, in float32"
+  std::string why_not;  // empty: such a plan serves gemm_problem::reproducible
+
+  bool fixed() const { return why_not.empty(); }
+};
+
 /// Kernels are numbered from 0 to kernel_count() - 1; numbers hold for a process, names for good.
 class gemm_family {
  public:
@@ -108,6 +117,11 @@ class gemm_family {
   virtual std::string schedule_text(gemm_plan const& plan) const = 0;
   virtual std::string loads_text(gemm_plan const& plan) const = 0;
   virtual tile_facts tiles(gemm_plan const& plan) const = 0;
+  /// The order of the plan's sums, on `dev`. Of the families that compute a GEMM on a device, one
+  /// at most serves reproducible ones. A family that does not state an order serves none.
+  virtual sum_order order_of_sums(gemm_plan const&, device const&) const {
+    return {"not stated", "the family does not state the order of its sums"};
+  }
   /// For `tilewright occupancy`; nothing where the family does not state them.
   virtual std::optional<kernel_resources> resources(int) const { return std::nullopt; }
 

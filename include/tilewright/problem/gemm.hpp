@@ -62,6 +62,10 @@ struct gemm_problem {
   std::optional<scale_desc> scale_a = std::nullopt, scale_b = std::nullopt;
   /// (m, n): x of the epilogue, before its activation, with the type and order of D.
   std::optional<matrix_desc> aux = std::nullopt;
+  /// The bits of a row of D depend on that row of A (C, the epilogue's operands), on B, K, types,
+  /// orders and the epilogue alone: not on M, the row's place, its neighbours, how N is split, the
+  /// tiles, or the number of SMs. Only kernels that add in one order serve it: docs/invariance.md.
+  bool reproducible = false;
 
   /// Is one of A, B, C and D a batch by pointers?
   bool has_pointers() const {

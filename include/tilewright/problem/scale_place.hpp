@@ -11,6 +11,9 @@
 //
 //              Such sums are always promoted every 128 elements of K.
 //
+// Blocks that cover all of an operand count as one scale for everything, except in a reproducible
+// GEMM: there M and N have no say, since the two places round differently.
+//
 // A problem whose epilogue has a row (column) scale as well has the scales of A (B) in its main
 // loop.
 #pragma once
@@ -29,11 +32,19 @@ constexpr bool fits_epilogue(scale_desc const& given, std::int64_t outer, std::i
          (s.block_outer == 0 || (s.block_outer == 1 && s.stride_outer == 1));
 }
 
+/// The extent that decides whether a block covers all rows of A or columns of B.
+constexpr std::int64_t scale_extent_of(gemm_problem const& p, std::int64_t outer) {
+  return p.reproducible ? std::int64_t{1} << 40 : outer;
+}
+
 /// Are the scales of A and B multiplied in the main loop?
 constexpr bool scales_in_main_loop(gemm_problem const& p) {
   if (p.k == 0) return false;  // A B takes no part
-  bool const a = p.scale_a && (p.epilogue.row_scale || !fits_epilogue(*p.scale_a, p.m, p.k));
-  bool const b = p.scale_b && (p.epilogue.col_scale || !fits_epilogue(*p.scale_b, p.n, p.k));
+  auto const fits = [&](scale_desc const& s, std::int64_t outer) {
+    return fits_epilogue(s, scale_extent_of(p, outer), p.k);
+  };
+  bool const a = p.scale_a && (p.epilogue.row_scale || !fits(*p.scale_a, p.m));
+  bool const b = p.scale_b && (p.epilogue.col_scale || !fits(*p.scale_b, p.n));
   return a || b;
 }
 

@@ -184,6 +184,13 @@ class family final : public gemm_family {
     gemv_config const& c = config_of(plan);
     return {c.cta_rows(), c.cols, c.turn_pieces() * gemv_config::piece, plan.schedule.clusters};
   }
+  sum_order order_of_sums(gemm_plan const& plan, device const&) const override {
+    gemv_config const& c = config_of(plan);
+    return {fmt::format("{} warps that share K, {}, then their sums", c.warps_k,
+                        c.by_mma() ? "mma.sync of 16 elements of a permuted K"
+                                   : "multiply-adds of each lane and a sum over the lanes"),
+            "warps share K in a way of these kernels alone, which larger M and N do not have"};
+  }
   std::optional<kernel_resources> resources(int kernel) const override {
     gemv_config const& c = config(kernel);
     std::int64_t const sums = 2 * c.warps_m * c.warps_k * c.cols * (c.rows + 4);  // gemv<C>::smem

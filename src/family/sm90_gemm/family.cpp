@@ -12,6 +12,7 @@
 #include "family/sm90_gemm/params.hpp"
 #include "family/sm90_gemm/resources.hpp"
 #include "family/sm90_gemm/schedules.hpp"
+#include "family/sm90_gemm/sum_order.hpp"
 #include "family/sm90_gemm/terms.hpp"
 #include "family/workspace.hpp"
 #include "tilewright/arch/emu/options.hpp"
@@ -205,6 +206,9 @@ class family final : public gemm_family {
   tile_facts tiles(gemm_plan const& plan) const override {
     gemm_config const c = launched(plan);
     return {c.tile_m, c.tile_n, c.tile_k(), ctas_of(plan)};
+  }
+  sum_order order_of_sums(gemm_plan const& plan, device const&) const override {
+    return sum_order_of(plan);
   }
   std::optional<kernel_resources> resources(int kernel) const override {
     return resources_of(config(kernel));

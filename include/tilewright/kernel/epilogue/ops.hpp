@@ -31,6 +31,14 @@ struct device_math {
   TW_DEVICE static float reciprocal(float x) { return reciprocal_approx(x); }
 };
 
+/// Is x = fma(alpha, sum, bias), rounded once? It is where nothing else takes part: whichever code
+/// of whichever kernel computes an element, its bits are these.
+TW_DEVICE bool bias_takes_alpha(epilogue_params const& p) {
+  fused_params const& f = p.fused;
+  return p.c.data == nullptr && f.row_scale == nullptr && f.col_scale == nullptr &&
+         f.bias != nullptr && p.alpha != 0.0F;
+}
+
 namespace detail {
 
 /// Sets `form` to that of activation `id`, if its type is Form.
@@ -126,8 +134,10 @@ class epilogue_ops {
     fused_params const& f = p.fused;
     int const first = j * regs;
     int const col = accumulator_map::col_of(lane_id());
+    float const with_bias = bias_takes_alpha(p) ? p.alpha : 1.0F;  // the factor in its addition
+    float const alpha = bias_takes_alpha(p) ? 1.0F : p.alpha;
     TW_UNROLL
-    for (int i = 0; i < regs; ++i) acc[first + i] = times_alpha(p.alpha, acc[first + i]);
+    for (int i = 0; i < regs; ++i) acc[first + i] = times_alpha(alpha, acc[first + i]);
     // The scales of the rows of the requested GEMM come first: of a transposed one, which
     // this kernel may compute, those are columns. A loop, so that there is one copy of each.
     TW_NO_UNROLL
@@ -147,11 +157,13 @@ class epilogue_ops {
     if (f.bias != nullptr && f.bias_rows) {
       rows_of_thread const b = row_bias(p, at);
       TW_UNROLL
-      for (int i = 0; i < regs; ++i) acc[first + i] += b.value[accumulator_map::row_index(i)];
+      for (int i = 0; i < regs; ++i)
+        acc[first + i] = fmaf(with_bias, acc[first + i], b.value[accumulator_map::row_index(i)]);
     } else if (f.bias != nullptr) {
       TW_UNROLL
       for (int i = 0; i < regs; ++i)
-        acc[first + i] += v.bias[col + accumulator_map::col_of_register(i)];
+        acc[first + i] =
+            fmaf(with_bias, acc[first + i], v.bias[col + accumulator_map::col_of_register(i)]);
     }
     if (p.c.data != nullptr && !f.c_last) add_c<results>(p, of_thread(at), p.n, acc, first);
   }

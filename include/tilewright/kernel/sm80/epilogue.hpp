@@ -66,8 +66,9 @@ struct sm80_epilogue {
 
   /// An epilogue tile's sums become D, not rounded yet.
   TW_DEVICE static void compute(epilogue_params const& p, fragment_place at, float (&x)[results]) {
+    bool const later = C.fused && bias_takes_alpha(p);
     TW_UNROLL
-    for (int i = 0; i < results; ++i) x[i] = times_alpha(p.alpha, x[i]);
+    for (int i = 0; i < results; ++i) x[i] = times_alpha(later ? 1.0F : p.alpha, x[i]);
     fragment_place const mine = of_thread(at);
     if constexpr (C.fused) scale_and_bias(p, mine, x);
     if (p.c.data != nullptr && !(C.fused && p.fused.c_last)) add_c<results>(p, mine, p.n, x, 0);
@@ -96,10 +97,11 @@ struct sm80_epilogue {
              [&](int i, float y) { return y * f.row_scale[row_of(p, at, i) * f.row_scale_step]; });
       }
     }
+    float const with_bias = bias_takes_alpha(p) ? p.alpha : 1.0F;
     if (f.bias != nullptr)
       each(x, [&](int i, float y) {
         int const of = f.bias_rows ? row_of(p, at, i) : col_of(p, at, i);
-        return y + load_as_float(f.bias, f.bias_type, of);
+        return fmaf(with_bias, y, load_as_float(f.bias, f.bias_type, of));
       });
   }
   template <class F>
