@@ -9,7 +9,8 @@ A family is a folder src/family/FAMILY with two files for this script:
                  of column names begins each table.
   instances.py   COLUMNS before these, CONFIG and PARAMS (names in C++), and describe(), which turns
                  a row's cells, types and majors into the kernel's name, the texts of it that the
-                 table has, and the configuration in C++
+                 table has, and the configuration in C++; it finds EPILOGUES, the registered
+                 epilogues (problem/epilogue_kind.hpp), in its module
 
     gen/instances.py --out DIR --set full|representative [--cuda]
         Writes sources to DIR: families.cpp (the list of families), FAMILY/instances.cpp (the table
@@ -23,6 +24,7 @@ import importlib.util
 import itertools
 import os
 import pathlib
+import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -51,11 +53,26 @@ class Instance:
         return which == "full" or self.representative
 
 
+def read_epilogues(path=ROOT / "include/tilewright/problem/epilogue_kind.hpp"):
+    """word -> (type, suffix of kernel names) of the registered epilogues, in their order."""
+    text = path.read_text(encoding="utf-8")
+    stated = {name: (word, suffix) for name, word, suffix in re.findall(
+        r'struct (\w+) \{\s+static constexpr char const \*word = "(.+?)", \*suffix = "(.*?)";',
+        text)}
+    listed = re.search(r"using epilogue_list =\s+type_list<(.*?)>;", text, re.DOTALL)
+    order = re.findall(r"epilogues::(\w+)", listed[1] if listed else "")
+    if sorted(order) != sorted(stated):
+        raise Problem(f"{path}: epilogue_list does not have each epilogue once, with its word and "
+                      "suffix in its first line")
+    return {stated[name][0]: (name, stated[name][1]) for name in order}
+
+
 def load_description(folder):
     spec = importlib.util.spec_from_file_location(f"{folder.name}_instances",
                                                   folder / "instances.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
+    module.EPILOGUES = read_epilogues()
     return module
 
 

@@ -42,9 +42,9 @@ def launched_names():
         for i in listed:
             names.add(i.name)
             fields = dict(re.findall(r"\.(\w+) = (\w+)", i.config))
-            if int(fields.get("least_n", 0)) > 0:
+            if int(fields.get("min_tile_n", 0)) > 0:
                 before, after = i.texts
-                columns = range(int(fields["least_n"]), int(fields["tile_n"]) + 1, 8)
+                columns = range(int(fields["min_tile_n"]), int(fields["tile_n"]) + 1, 8)
                 names.update(f"{before}{n}{after}" for n in columns)
     return names
 

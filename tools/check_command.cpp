@@ -8,6 +8,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "tilewright/problem/epilogue_kind.hpp"
 #include "tools/guarded.hpp"
 #include "tools/hazards/gemm_check.hpp"
 #include "tools/hazards/mutants_check.hpp"
@@ -113,7 +114,13 @@ void add_check_command(CLI::App& app, int& status) {
       ->check(CLI::Range(1, 1000000));
   verb->add_option("--first-seed", r->first_seed, "the first seed (default 1)");
   verb->add_option("--schedule", r->schedule, "this kind of schedule alone");
-  verb->add_option("--kernel", r->kernel, "only kernels whose name holds this text");
+  std::string endings;  // of the names of library kernels with a fused epilogue
+  for (epilogue_kind const& e : all_epilogues)
+    if (*e.suffix != '\0') endings += fmt::format("{} {}", endings.empty() ? "" : ",", e.suffix);
+  verb->add_option("--kernel", r->kernel,
+                   "only kernels whose name contains this text; those of gemm with a fused "
+                   "epilogue end in" +
+                       endings);
   verb->add_option("--bug", r->bug, "switches on a bug that the plugin names");
   verb->add_option("--timeout", r->time_limit_seconds,
                    "processor seconds that one run of a plugin's kernel may take (default 60)")

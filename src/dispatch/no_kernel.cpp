@@ -7,6 +7,7 @@
 #include "family/normal_form.hpp"
 #include "tilewright/base/elem_text.hpp"
 #include "tilewright/family/family.hpp"
+#include "tilewright/problem/epilogue_kind.hpp"
 
 namespace tw {
 namespace {
@@ -23,9 +24,8 @@ bool any_computes(gemm_problem const& p) {
 }
 
 char const* kind_of(gemm_problem const& p) {
-  bool const gated = p.epilogue.gate != gating::none;
-  if (p.aux) return gated ? "with a gate and an auxiliary output" : "with an auxiliary output";
-  return gated ? "with a gate" : "with a fused epilogue";
+  int const kind = epilogue_needed(p);
+  return kind < 0 ? "with this epilogue" : all_epilogues.row[kind].text;
 }
 
 char const* text_of(order o) { return o == order::row_major ? "row-major" : "column-major"; }

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "problem/element_outcomes.hpp"
+#include "tilewright/problem/epilogue_kind.hpp"
 #include "tilewright/problem/scale_place.hpp"
 
 namespace tw {
@@ -54,12 +55,20 @@ outcomes activated(outcomes const& before, activation act) {
 }  // namespace
 
 fused_terms make_fused_terms(gemm_problem const& p) {
-  return {make_bound_terms(p), with_epilogue_scales(p).epilogue};
+  gemm_problem const q = with_epilogue_scales(p);
+  return {make_bound_terms(p), q.epilogue, epilogue_needed(q)};
 }
 
 expected_element expect_fused(exact_fused const& x, fused_terms const& t) {
+  return visit_epilogue(t.kind, [&](auto of) { return of.bound(x, t); });
+}
+
+expected_element epilogues::plain::bound(exact_fused const& x, fused_terms const& t) {
+  return expect_element({x.x.s, x.x.t, x.c}, t.out);
+}
+
+expected_element epilogues::ops::bound(exact_fused const& x, fused_terms const& t) {
   gemm_epilogue const& e = t.epilogue;
-  if (!is_fused(e)) return expect_element({x.x.s, x.x.t, x.c}, t.out);
   outcomes x_all = linear(x.x, t);
   if (!e.c_last) x_all = add_c(x_all, x.c, t);
   outcomes y = activated(x_all, e.act);

@@ -22,10 +22,10 @@ TEST(Plan, AFusedEpilogueHasItsOwnKernels) {
   gemm_problem p = tn(4096, 4096, 4096);
   p.epilogue.act = activation::silu;
   for (gemm_plan const& plan : plan_candidates(p, aligned(), h200()))
-    EXPECT_TRUE(facts_of(plan).fused && !facts_of(plan).gated) << plan.kernel;
+    EXPECT_TRUE(facts_of(plan).epilogue.ops && !facts_of(plan).epilogue.gate) << plan.kernel;
   p.epilogue.gate = gating::split;
   for (gemm_plan const& plan : plan_candidates(p, aligned(), h200())) {
-    EXPECT_TRUE(facts_of(plan).gated) << plan.kernel;
+    EXPECT_TRUE(facts_of(plan).epilogue.gate) << plan.kernel;
     EXPECT_FALSE(plan.swapped);
   }
   p = tn(64, 64, 64);

@@ -9,9 +9,9 @@ using namespace tw;
 
 #ifdef TW_FAIL
 constexpr gemm_config config{
-    .d_m = true, .tile_n = 128, .least_n = 72, .cluster_m = 2, .cluster_n = 1};
+    .d_m = true, .tile_n = 128, .min_tile_n = 72, .cluster_m = 2, .cluster_n = 1};
 #else
 constexpr gemm_config config{
-    .d_m = true, .tile_n = 128, .least_n = 72, .cluster_m = 1, .cluster_n = 2};
+    .d_m = true, .tile_n = 128, .min_tile_n = 72, .cluster_m = 1, .cluster_n = 2};
 #endif
 static_assert(gemm_sm90<config>::smem_bytes > 0);

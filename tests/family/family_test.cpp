@@ -60,11 +60,11 @@ gemm_problem problem_of(kernel_facts const& f, std::mt19937& rng) {
     p.scale_b = make_scale({true, p.n, p.k}, scaling::block_128x128);
   }
   order const d = f.d_order.value_or(row_major);
-  std::int64_t const d_cols = f.gated ? p.n / 2 : p.n;
+  std::int64_t const d_cols = f.epilogue.gate ? p.n / 2 : p.n;
   p.d = {f.d, d, d == row_major ? d_cols : p.m};
-  if (f.fused) p.epilogue.act = activation::relu;
-  if (f.gated) p.epilogue.gate = gating::split;
-  if (f.aux) p.aux = matrix_desc{f.d, d, d == row_major ? p.n : p.m};
+  if (f.epilogue.ops) p.epilogue.act = activation::relu;
+  if (f.epilogue.gate) p.epilogue.gate = gating::split;
+  if (f.epilogue.aux) p.aux = matrix_desc{f.d, d, d == row_major ? p.n : p.m};
   return p;
 }
 
@@ -102,11 +102,11 @@ TEST(Family, APlanCarriesTheNameAndTheTimeThatItsFamilyGives) {
 
 TEST(KernelSet, EachPairOfTypesAndMajorsHasARepresentative) {
   auto const key = [](gemm_config const& c) {
-    return std::tuple(c.ab, c.b(), c.d, c.a_mn, c.b_mn, c.fused != fusion::none);
+    return std::tuple(c.ab, c.b(), c.d, c.a_mn, c.b_mn, c.fused());
   };
   std::set<decltype(key({}))> all, represented;
   for (auto const& i : sm90_gemm_family::instances()) {
-    if (i.config.fused != fusion::none) continue;
+    if (i.config.fused()) continue;
     all.insert(key(i.config));
     if (i.representative) represented.insert(key(i.config));
   }

@@ -64,6 +64,26 @@ class Lists(unittest.TestCase):
                         for line in text.splitlines() if line.startswith(PREFIXES)]
                 self.assertEqual(sorted(held), wanted)
 
+    def test_epilogues_come_from_their_list_and_are_documented(self):
+        found = instances.read_epilogues()
+        self.assertEqual(next(iter(found)), "-")  # index 0, the default of gemm_config
+        page = (ROOT / "docs/epilogues.md").read_text(encoding="utf-8")
+        for word, (_, suffix) in found.items():
+            row = f"| `{word}` | {f'`{suffix}` ' if suffix else ''}|"
+            self.assertIn(row, page)
+        self.assertEqual(len(set(found.values())), len(found))
+
+    def test_an_epilogue_that_is_not_registered_is_refused(self):
+        good = (ROOT / "include/tilewright/problem/epilogue_kind.hpp").read_text(encoding="utf-8")
+        with tempfile.TemporaryDirectory() as temporary:
+            path = pathlib.Path(temporary) / "epilogue_kind.hpp"
+            path.write_text(good.replace("epilogues::ops_aux, ", ""), encoding="utf-8")
+            with self.assertRaises(instances.Problem):
+                instances.read_epilogues(path)
+        with self.assertRaises(instances.Problem) as refused:
+            self.read(HEAD + GOOD.replace("cooperative  -  -", "cooperative  -  toy"))
+        self.assertIn("epilogue 'toy' is not one of -, ops,", str(refused.exception))
+
 
 if __name__ == "__main__":
     unittest.main()

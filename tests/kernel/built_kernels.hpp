@@ -63,7 +63,7 @@ inline gemm_config const& tile_shape(int index) {
 /// The configuration of this tile shape for other types and majors, whether or not it is compiled.
 inline gemm_config config_of(gemm_config shape, elem ab, elem d, bool a_mn, bool b_mn) {
   shape.ab = ab, shape.d = d, shape.a_mn = a_mn, shape.b_mn = b_mn;
-  if (b_mn) shape.least_n = 0;
+  if (b_mn) shape.min_tile_n = 0;
   return shape;
 }
 

@@ -48,13 +48,12 @@ TEST(FusedEmu, EveryShapeWithWholeAndSplitKTiles) {
   std::set<std::string> ways;
   std::size_t shapes = 0, expected = 0;
   for (gemm_config const& t : tile_shapes()) {
-    if (t.fused == fusion::none) continue;
+    if (!t.fused()) continue;
     ++shapes;
     expected += t.shares_tiles() ? 2 : 1;
     for (int tries = 0; tries < 1500 && ways.size() < expected; ++tries) {
       fused_product p = random_fused(rng, 300);
-      bool const gated = t.fused == fusion::gated || t.fused == fusion::gated_aux;
-      if ((p.problem.epilogue.gate != gating::none) != gated) continue;
+      if ((p.problem.epilogue.gate != gating::none) != t.gated()) continue;
       gemm_operands operands = p.operands();
       space.give(operands);
       for (gemm_plan const& plan : built_plans(p.problem, operands, 8)) {

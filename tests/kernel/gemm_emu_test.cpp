@@ -100,7 +100,7 @@ class EveryShape : public testing::TestWithParam<int> {
     if (with_c) p.problem.c = p.c.desc, p.problem.beta = -0.75F;
     gemm_operands operands = p.operands();
     space_.give(operands);
-    int most_parts = 1;
+    int max_parts = 1;
     for (int const sms : {2, 8, 24})
       for (gemm_plan const& plan : plan_candidates(p.problem, operands, sms)) {
         if (!is_sm90_gemm(plan) || plan.swapped) continue;
@@ -110,17 +110,17 @@ class EveryShape : public testing::TestWithParam<int> {
                                 std::to_string(plan.schedule.shared_tiles) + " tiles by " +
                                 std::to_string(plan.schedule.sharers);
         if (!ways.insert(way).second) continue;
-        most_parts = std::max(most_parts, plan.schedule.shared_tiles == 0
-                                              ? 1
-                                              : plan.schedule.sharers / plan.schedule.shared_tiles);
+        max_parts = std::max(max_parts, plan.schedule.shared_tiles == 0
+                                            ? 1
+                                            : plan.schedule.sharers / plan.schedule.shared_tiles);
         run_at_random(plan, p, operands, rng_(), sms);
         space_.expect_zero();
         if (HasFailure()) {
           ADD_FAILURE() << way;
-          return most_parts;
+          return max_parts;
         }
       }
-    return most_parts;
+    return max_parts;
   }
 
  private:
@@ -182,8 +182,7 @@ bool shares(int shape) { return tile_shape(shape).shares_tiles(); }
 std::vector<int> plain_shapes(bool in_k) {
   std::vector<int> all;
   for (int i = 0; i < static_cast<int>(tile_shapes().size()); ++i)
-    if (tile_shape(i).fused == fusion::none && (tile_shape(i).cluster_k > 1) == in_k)
-      all.push_back(i);
+    if (!tile_shape(i).fused() && (tile_shape(i).cluster_k > 1) == in_k) all.push_back(i);
   return all;
 }
 std::vector<int> tall_shapes() {

@@ -29,14 +29,14 @@ TEST(Resources, AreThoseOfTheCompiledKernel) {
   expect_the_kernels_own<gemm_config{.d = elem::f32, .tile_n = 128, .cluster_m = 1}>();
   expect_the_kernels_own<gemm_config{.tile_m = 256, .tile_n = 192, .stages = 3}>();
   expect_the_kernels_own<gemm_config{
-      .d_m = true, .tile_n = 128, .least_n = 72, .cluster_m = 1, .stages = 6}>();
+      .d_m = true, .tile_n = 128, .min_tile_n = 72, .cluster_m = 1, .stages = 6}>();
   expect_the_kernels_own<gemm_config{
       .tile_m = 64, .tile_n = 64, .cluster_m = 1, .cluster_k = 4, .stages = 8}>();
-  expect_the_kernels_own<gemm_config{.tile_n = 128, .fused = fusion::ops}>();
+  expect_the_kernels_own<gemm_config{.tile_n = 128, .epilogue = epilogue_id<epilogues::ops>}>();
   expect_the_kernels_own<gemm_config{
       .ab = elem::e4m3, .cluster_m = 1, .stages = 3, .sums = sum_form::promoted_128}>();
   expect_the_kernels_own<gemm_config{
-      .tile_n = 256, .cluster_m = 1, .stages = 3, .fused = fusion::gated}>();
+      .tile_n = 256, .cluster_m = 1, .stages = 3, .epilogue = epilogue_id<epilogues::gated>}>();
 }
 
 template <sm80_config C>

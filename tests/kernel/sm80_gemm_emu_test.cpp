@@ -24,7 +24,7 @@ std::set<std::string> built_kernels(bool fused) {
   gemm_family const& f = *find_family("sm80_gemm");
   std::set<std::string> names;
   for (int i = 0; i < f.kernel_count(); ++i)
-    if (f.built(i) && f.facts(i).fused == fused && !f.facts(i).precision.f16_sums)
+    if (f.built(i) && f.facts(i).epilogue.ops == fused && !f.facts(i).precision.f16_sums)
       names.insert(f.name(i));
   return names;
 }

@@ -14,7 +14,7 @@ namespace {
 std::vector<int> narrowing_shapes() {
   std::vector<int> all;
   for (int i = 0; i < static_cast<int>(tile_shapes().size()); ++i)
-    if (tile_shape(i).narrows()) all.push_back(i);
+    if (tile_shape(i).varies_tile_n()) all.push_back(i);
   return all;
 }
 
@@ -56,7 +56,7 @@ class TileCols : public testing::TestWithParam<int> {
 /// the last tile has 5 columns.
 TEST_P(TileCols, EachNumberOfThem) {
   gemm_config const c = config();
-  for (int cols = c.least_n; cols <= c.tile_n; cols += 8)
+  for (int cols = c.min_tile_n; cols <= c.tile_n; cols += 8)
     for (int const cut : {0, 3, cols - 5}) {
       int const m = c.tile_m + (cut == 0 ? 40 : 37), n = 3 * cols - cut;
       product p = make(m, n, 200, cut == 3 ? 3 : 0);
@@ -90,8 +90,8 @@ TEST_P(TileCols, PlansHaveAsFewAsTheirTilesNeed) {
     std::set<int> offered, expected;
     for (gemm_plan const& x : plan_candidates(p.problem, p.operands(), 132))
       if (sm90_config(x) == c && !x.swapped) offered.insert(x.schedule.tile_cols);
-    for (int cols = c.least_n; cols <= c.tile_n; cols += 8)
-      if (cols == c.least_n || clusters_of(c, n, cols - 8) > clusters_of(c, n, cols))
+    for (int cols = c.min_tile_n; cols <= c.tile_n; cols += 8)
+      if (cols == c.min_tile_n || clusters_of(c, n, cols - 8) > clusters_of(c, n, cols))
         expected.insert(cols);
     EXPECT_EQ(offered, expected) << n;
   }
@@ -101,7 +101,7 @@ TEST_P(TileCols, OthersAreRefused) {
   gemm_config const c = config();
   product p = make(64, 100, 64, 0);
   gemm_plan plan = plan_for(p);
-  for (int const cols : {0, c.least_n - 8, c.least_n + 4, c.tile_n + 8}) {
+  for (int const cols : {0, c.min_tile_n - 8, c.min_tile_n + 4, c.tile_n + 8}) {
     plan.schedule.tile_cols = cols;
     try {
       gemm_emulated(plan, p.operands());

@@ -43,7 +43,7 @@ TEST(Work, EveryBlockOnceAndThePartsOfATileAreNeighbours) {
       EXPECT_EQ(plan.first_part(t), first[at]);
       EXPECT_EQ(plan.last_part(t), last[at]);
       EXPECT_EQ(parts[at], last[at] - first[at] + 1);
-      EXPECT_LE(parts[at], plan.most_parts());
+      EXPECT_LE(parts[at], plan.max_parts());
     }
   }
 }
@@ -81,7 +81,7 @@ TEST(Work, WhereEachTileHasAsManyPartsNoneIsOfTwoTiles) {
     for (int each = 1; each < 8; ++each)
       for (int const k_tiles : {8, 11, 85, 256}) {
         work_plan const plan = make_work_plan(tiles + 3, k_tiles, tiles, tiles * each);
-        EXPECT_EQ(plan.most_parts(), each);
+        EXPECT_EQ(plan.max_parts(), each);
         for (int c = 0; c < tiles * each; ++c) {
           work_list list(plan, c);
           segment s{};

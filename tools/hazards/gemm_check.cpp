@@ -114,9 +114,10 @@ class gemm_runner {
     auto const in = [&](value_range r) { return r.lo + r.step * any(0, (r.hi - r.lo) / r.step); };
     key.shape = {in(facts_.m), in(facts_.n), in(facts_.k)};
     if (!shapes_.empty()) key.shape = shapes_[static_cast<std::size_t>(i) % shapes_.size()];
-    if (facts_.gated) key.shape[1] = (key.shape[1] + 15) / 16 * 16;
+    if (facts_.epilogue.gate) key.shape[1] = (key.shape[1] + 15) / 16 * 16;
     using enum order;
-    bool const swapped = !facts_.gated && any(0, 1) != 0;  // the kernel computes D^T = B^T A^T
+    bool const swapped =
+        !facts_.epilogue.gate && any(0, 1) != 0;  // the kernel computes D^T = B^T A^T
     if (swapped && shapes_.empty()) std::swap(key.shape[0], key.shape[1]);
     auto const m = key.shape[0], n = key.shape[1], k = key.shape[2];
     operand_major const a_major = swapped ? facts_.b : facts_.a;
@@ -124,14 +125,14 @@ class gemm_runner {
     auto const pad = [&] { return any(0, 2) == 0 ? facts_.ld_step * any(0, 9) : 0; };
     elem const first = facts_.ab, second = facts_.b_type.value_or(facts_.ab);
     // Others are transposed first; a gate needs a K-major B.
-    bool const any_order = traits_of(first).k_major_only && !facts_.gated;
+    bool const any_order = traits_of(first).k_major_only && !facts_.epilogue.gate;
     auto const order_of = [&](operand_major major, order k_order, order other) {
       return major == operand_major::k && !(any_order && any(0, 3) == 0) ? k_order : other;
     };
     matrix a(swapped ? second : first, order_of(a_major, row_major, col_major), m, k, pad());
     matrix b(swapped ? first : second, order_of(b_major, col_major, row_major), k, n, pad());
     if (first == elem::tf32 && any(0, 2) == 0) a.desc.type = b.desc.type = elem::f32;
-    auto const d_cols = facts_.gated ? n / 2 : n;
+    auto const d_cols = facts_.epilogue.gate ? n / 2 : n;
     bool const d_by_cols =
         facts_.d_order ? swapped != (*facts_.d_order == col_major) : any(0, 1) != 0;
     matrix d(facts_.d, d_by_cols ? col_major : row_major, m, d_cols, pad());
@@ -159,8 +160,8 @@ class gemm_runner {
       if (fits_epilogue(*p.scale_a, m, k) && fits_epilogue(*p.scale_b, n, k)) return false;
       o.scale_a = scale_a.bytes.data(), o.scale_b = scale_b.bytes.data();
     }
-    if (facts_.fused) p.epilogue = random_epilogue(any, facts_.gated);
-    if (facts_.aux) p.aux = aux.desc, o.aux = aux.bytes.data();
+    if (facts_.epilogue.ops) p.epilogue = random_epilogue(any, facts_.epilogue.gate);
+    if (facts_.epilogue.aux) p.aux = aux.desc, o.aux = aux.bytes.data();
     o.workspace = workspace_.get();
     o.workspace_bytes = workspace_bytes;
     emu::options options = mutants::schedule(key.family, key.seed);

@@ -14,6 +14,7 @@
 #include "tilewright/device/device.hpp"
 #include "tilewright/device/occupancy.hpp"
 #include "tilewright/family/plan.hpp"
+#include "tilewright/problem/epilogue_kind.hpp"
 
 typedef struct CUstream_st* cudaStream_t;
 
@@ -37,9 +38,7 @@ struct kernel_facts {
   operand_major a = operand_major::k, b = operand_major::k;
   std::optional<order> d_order;  // nothing: either
   bool scaled = false;           // scales of A and B in the main loop, and no others
-  bool fused = false;            // epilogues beyond alpha and beta, and no others
-  bool gated = false;            // with a gate
-  bool aux = false;              // with an auxiliary output
+  epilogue_operands epilogue;    // that it has, and no others
   // Small problems that exercise it.
   value_range m, n, k;
   int ld_step = 1;     // elements of which leading dimensions are multiples

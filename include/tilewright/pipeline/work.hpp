@@ -50,7 +50,7 @@ struct work_plan {
     return first + (x < of_longer ? x / (part + 1) : longer + (x - of_longer) / part);
   }
   /// Maximum number of clusters that may work on one split-K tile.
-  TW_HD constexpr int most_parts() const {
+  TW_HD constexpr int max_parts() const {
     return shared == 0 ? 1 : line == k_tiles ? parts : (k_tiles - 1) / part + 2;
   }
   /// The first and last part of split-K tile t.

@@ -49,11 +49,12 @@ struct exact_fused {
 struct fused_terms {
   bound_terms out;
   gemm_epilogue epilogue;
+  int kind = 0;  // in epilogue_list
 };
 fused_terms make_fused_terms(gemm_problem const& p);
 
-/// The exact result and the bounds around it; expect_element for a problem without a fused
-/// epilogue.
+/// The exact result and the bounds around it: `bound` of the problem's epilogue
+/// (epilogue_kind.hpp).
 expected_element expect_fused(exact_fused const& x, fused_terms const& t);
 
 /// The auxiliary output: x, rounded to D's type. `c` as in exact_fused.

@@ -2,7 +2,8 @@
 """How a row of instances.txt is called, and what it is in C++. For gen/instances.py."""
 CONFIG, PARAMS = "sm80_config", "sm80_params"
 COLUMNS = ["tile", "warps", "stages", "mma_k", "sums", "epilogue"]
-EPILOGUES = {"-": "", "ops": "_ops"}
+EPILOGUES = {}  # word: (type, suffix), from problem/epilogue_kind.hpp
+SUPPORTED = ["-", "ops"]
 
 
 def describe(row, ab, d, majors, bits):
@@ -12,14 +13,14 @@ def describe(row, ab, d, majors, bits):
     tile_m, tile_n, tile_k = map(int, row["tile"].split("x"))
     warps_m, warps_n = map(int, row["warps"].split("x"))
     epilogue, mma_k = row["epilogue"], int(row["mma_k"])
-    if epilogue not in EPILOGUES:
-        raise ValueError(f"epilogue '{epilogue}' is not one of {', '.join(EPILOGUES)}")
+    if epilogue not in SUPPORTED:
+        raise ValueError(f"epilogue '{epilogue}' is not one of {', '.join(SUPPORTED)}")
     if row["sums"] not in ("f32", "f16") or (row["sums"] == "f16" and ab != "f16"):
         raise ValueError(f"{ab}:{d}: sums in '{row['sums']}' are neither f32 nor f16 of f16")
     f16_sums = row["sums"] == "f16"
     name = (f"sm80_{ab}_{d}_{majors}_{row['tile']}_{row['warps']}_s{row['stages']}"
             f"{'' if mma_k == 16 else f'_k{mma_k}'}{'_f16' if f16_sums else ''}"
-            f"{EPILOGUES[epilogue]}")
+            f"{EPILOGUES[epilogue][1]}")
     flag = {True: "true", False: "false"}
     return name, [name], (
         f"sm80_config{{.ab = elem::{ab}, .d = elem::{d}, .a_mn = {flag[majors[0] == 'n']}, "

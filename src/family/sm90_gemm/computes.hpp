@@ -8,14 +8,6 @@
 
 namespace tw {
 
-/// The epilogue that a problem needs (struct fusion).
-inline int fusion_of(gemm_problem const& p) {
-  bool const gated = p.epilogue.gate != gating::none;
-  if (p.aux) return gated ? fusion::gated_aux : fusion::ops_aux;
-  if (gated) return fusion::gated;
-  return is_fused(p.epilogue) ? fusion::ops : fusion::none;
-}
-
 /// Does a kernel keep its sums as the problem wants them?
 inline bool keeps_sums(gemm_config const& c, gemm_problem const& q) {
   gemm_precision const& wanted = q.precision;
@@ -29,7 +21,7 @@ inline bool computes(gemm_config const& c, gemm_problem const& q) {
   return c.ab == multiplied_type(q.a.type) && c.b() == multiplied_type(q.b.type) &&
          c.d == q.d.type && keeps_sums(c, q) && c.a_major() == major_of_a(q.a) &&
          c.b_major() == major_of_b(q.b) && c.d_m == (q.d.ord == order::col_major) &&
-         c.fused == fusion_of(q) && (c.by_pointers() || !q.has_pointers());
+         c.operands() == operands_needed(q) && (c.by_pointers() || !q.has_pointers());
 }
 
 }  // namespace tw

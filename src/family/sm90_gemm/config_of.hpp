@@ -19,7 +19,7 @@ inline gemm_config const& config_of(gemm_plan const& plan) {
 
 /// It with the tiles of this launch.
 inline gemm_config launched(gemm_config c, int tile_cols) {
-  if (c.narrows()) c.tile_n = tile_cols;
+  if (c.varies_tile_n()) c.tile_n = tile_cols;
   return c;
 }
 inline gemm_config launched(gemm_plan const& plan) {

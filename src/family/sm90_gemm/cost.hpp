@@ -149,7 +149,7 @@ inline cost predict(gemm_problem const& p, gemm_config const& c, sharing const& 
   double const results = static_cast<double>(c.tile_m) * c.d_cols();  // that a CTA stores
   double const epilogue = results * size_bytes(c.d) / m.epilogue_bytes_per_clock * stores *
                               (c.d_m ? m.epilogue_m_major_factor : 1) +
-                          (c.fused == fusion::none ? 0 : tile_elems * m.epilogue_fused_clocks);
+                          (!c.fused() ? 0 : tile_elems * m.epilogue_fused_clocks);
   double const tiles = whole + (part > 0 ? 1 : 0);
   double const exposed = c.tile_m == 64 ? m.exposed_64
                          : c.d_m        ? m.exposed_m_major

@@ -84,7 +84,7 @@ class family final : public gemm_family {
     f.ld_step = traits_of(c.ab).k_major_only ? traits_of(c.ab).chunk() : 1;
     f.scaled = c.scaled();
     f.d_order = c.d_m ? order::col_major : order::row_major;
-    f.fused = c.fused != fusion::none, f.gated = c.gated(), f.aux = c.aux();
+    f.epilogue = c.operands();
     f.m = {1, 400}, f.k = {1, 300};
     f.n = c.gated() ? value_range{16, 592, 16} : value_range{1, 600};
     if (c.cluster_k > 1) {  // planned for one wave of tiles with long K alone
@@ -104,7 +104,7 @@ class family final : public gemm_family {
         launched(config(kernel), s.tile_cols == 0 ? config(kernel).tile_n : s.tile_cols).tile_n);
   }
   std::string tuning_text(int kernel) const override {
-    return fmt::format("{} {}", name(kernel, {}), config(kernel).least_n);
+    return fmt::format("{} {}", name(kernel, {}), config(kernel).min_tile_n);
   }
 
   bool computes(gemm_problem const& q) const override {

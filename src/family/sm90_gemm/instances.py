@@ -3,8 +3,7 @@
 CONFIG, PARAMS = "gemm_config", "gemm_params"
 COLUMNS = ["tile", "min_n", "stages", "cluster", "schedule", "form", "epilogue", "sums"]
 SWIZZLE_SPAN_BITS = 1024  # of the widest swizzle: a K block is a span wide
-EPILOGUES = {"-": "", "ops": "_ops", "gated": "_gate", "ops_aux": "_ops_aux",
-             "gated_aux": "_gate_aux"}
+EPILOGUES = {}  # word: (type, suffix), from problem/epilogue_kind.hpp
 SUMS = {"-": ("plain", ""), "promoted_128": ("promoted_128", "_p128"),
         "promoted_64": ("promoted_64", "_p64"), "f16": ("f16", "_f16"),
         "scaled": ("scaled", "_scaled")}
@@ -33,19 +32,19 @@ def describe(row, ab, d, majors, bits):
     min_n = 0 if b_mn or row["min_n"] == "-" else numbers(row, "min_n", [1])[0]
     swap_ab = choice(row, "form", ["-", "swap_ab"]) == "swap_ab"
     pingpong = choice(row, "schedule", ["cooperative", "pingpong"]) == "pingpong"
-    epilogue = choice(row, "epilogue", EPILOGUES)
+    epilogue, suffix = EPILOGUES[choice(row, "epilogue", EPILOGUES)]
     sums, sums_text = SUMS[choice(row, "sums", SUMS)]
     a, *b = ab.split("x")
     if b and not any(sorted([a, *b]) == pair for pair in PAIRS):
         raise ValueError(f"no kernel has operands of the types {ab}")
     before = f"sm90_{ab}_{d}_{majors}{'_dm' if swap_ab else ''}_{tile_m}x"
     after = (f"x{SWIZZLE_SPAN_BITS // bits}_{row['cluster']}_s{stages}"
-             f"{'_pp' if pingpong else ''}{EPILOGUES[epilogue]}{sums_text}")
+             f"{'_pp' if pingpong else ''}{suffix}{sums_text}")
     fields = {"ab": f"elem::{a}", "d": f"elem::{d}", "a_mn": a_mn, "b_mn": b_mn, "d_m": swap_ab,
-              "pingpong": pingpong, "tile_m": tile_m, "tile_n": tile_n, "least_n": min_n,
+              "pingpong": pingpong, "tile_m": tile_m, "tile_n": tile_n, "min_tile_n": min_n,
               "cluster_m": cluster_m, "cluster_n": cluster_n,
               "cluster_k": split_k[0] if split_k else 1, "stages": stages,
-              "fused": "fusion::" + ("none" if epilogue == "-" else epilogue),
+              "epilogue": f"epilogue_id<epilogues::{epilogue}>",
               "sums": f"sum_form::{sums}", "mixed": bool(b)}
     text = ", ".join(f".{name} = {str(value).lower() if isinstance(value, bool) else value}"
                      for name, value in fields.items())

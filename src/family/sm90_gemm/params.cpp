@@ -212,7 +212,7 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
       return map_of(o.d, q.d, matrices_of(q, q.d), d, shape, box.swizzle, t, c.by_pointers());
     };
     e.d = map_d(box.cols);
-    int const part = c.narrows() ? s.tile_cols % box.cols : 0;
+    int const part = c.varies_tile_n() ? s.tile_cols % box.cols : 0;
     if (part > 0) e.d_part = map_d(part);
     // A TMA store writes whole 16-byte chunks: a row that ends inside one would be overrun
     // (docs/decisions/0006). Its last epilogue tile uses plain stores.
@@ -238,7 +238,7 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
     p.fixup.arrivals = static_cast<std::uint32_t*>(o.workspace);
     p.fixup.partials =
         reinterpret_cast<float*>(static_cast<std::byte*>(o.workspace) + gemm_workspace_zeros);
-    p.fixup.counters = fixup_counters(p.work.most_parts(), c.tile_n);
+    p.fixup.counters = fixup_counters(p.work.max_parts(), c.tile_n);
   }
   return p;
 }

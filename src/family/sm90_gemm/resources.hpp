@@ -20,7 +20,7 @@ constexpr std::int64_t smem_bytes_of(gemm_config const& c) {
   d_box const box = d_box_of(c);
   std::int64_t const groups = c.math_warpgroups();
   std::int64_t staged = groups * staging_of(c).tiles() * wgmma_m * box.cols * size_bytes(c.d);
-  if (c.fused != fusion::none) staged += groups * 2 * 4 * box.cols * (c.gated() ? 2 : 1);
+  if (c.fused()) staged += groups * 2 * 4 * box.cols * (c.gated() ? 2 : 1);
   std::int64_t bytes = c.stages * stage_bytes_of(c) + up(staged, swizzle_pattern_bytes);
   bytes += 2 * mbarrier_bytes * c.stages + flags_bytes;
   if (c.cluster_k > 1) {  // float32 parts of the cluster's CTAs, in quads of 16 bytes

@@ -28,13 +28,13 @@ int resident_clusters(gemm_config const& c, device const& dev) {
 }  // namespace
 
 std::vector<int> tile_cols_of(gemm_config const& c, std::int64_t n) {
-  if (!c.narrows()) return {0};
+  if (!c.varies_tile_n()) return {0};
   std::vector<int> all;
-  for (int cols = c.tile_n; cols >= c.least_n; cols -= 8) {
+  for (int cols = c.tile_n; cols >= c.min_tile_n; cols -= 8) {
     std::int64_t const of_cluster = std::int64_t{cols} * c.cluster_n;
     std::int64_t const tiles = (n + of_cluster - 1) / of_cluster * c.cluster_n;
     auto const fewest = static_cast<int>((n + 8 * tiles - 1) / (8 * tiles) * 8);
-    if (std::max(fewest, c.least_n) == cols) all.push_back(cols);
+    if (std::max(fewest, c.min_tile_n) == cols) all.push_back(cols);
   }
   return all;
 }
@@ -91,7 +91,7 @@ sharing sharing_of(gemm_plan const& plan) {
 std::int64_t counter_bytes(gemm_problem const& q, gemm_config const& c, sharing const& s) {
   if (s.shared == 0) return 0;
   int const k_tiles = static_cast<int>((q.k + c.tile_k() - 1) / c.tile_k());
-  int const parts = make_work_plan(s.tiles, k_tiles, s.shared, s.sharers).most_parts();
+  int const parts = make_work_plan(s.tiles, k_tiles, s.shared, s.sharers).max_parts();
   return std::int64_t{s.shared} * c.writers() * fixup_counters(parts, c.tile_n) *
          static_cast<std::int64_t>(sizeof(std::uint32_t));
 }
@@ -99,9 +99,10 @@ std::int64_t counter_bytes(gemm_problem const& q, gemm_config const& c, sharing 
 void check_schedule(gemm_plan const& plan, gemm_problem const& q) {
   gemm_config const& c = config_of(plan);
   plan_schedule const& s = plan.schedule;
-  if (c.narrows() && (s.tile_cols < c.least_n || s.tile_cols > c.tile_n || s.tile_cols % 8 != 0))
+  if (c.varies_tile_n() &&
+      (s.tile_cols < c.min_tile_n || s.tile_cols > c.tile_n || s.tile_cols % 8 != 0))
     throw rejected({"TW0427", "columns of the tiles", fmt::format("{}", s.tile_cols),
-                    fmt::format("a multiple of 8 from {} to {}", c.least_n, c.tile_n),
+                    fmt::format("a multiple of 8 from {} to {}", c.min_tile_n, c.tile_n),
                     "take the plan as plan_candidates() gives it"});
   if (s.shared_tiles > 0 && !c.shares_tiles())
     throw rejected(

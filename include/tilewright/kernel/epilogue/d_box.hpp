@@ -57,7 +57,7 @@ struct staging {
 /// The largest groups for which shared memory has room beside the stages; two halves are worth
 /// groups of half the size, but less than all epilogue tiles of an M-major tile.
 TW_HD constexpr staging staging_of(gemm_config const& c) {
-  if (c.fused != fusion::none) return {1, 2};
+  if (c.fused()) return {1, 2};
   constexpr int rest = 2048;  // of max_smem_bytes: barriers, flags, alignment
   d_box const box = d_box_of(c);
   int const tile = wgmma_m * box.cols * size_bytes(c.d) * c.math_warpgroups();

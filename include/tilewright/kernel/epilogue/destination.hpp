@@ -19,9 +19,9 @@ struct d_destination {
   tma_place place;  // of the batch index's D, or (batch, 0)
   int tile_end;     // where a kernel narrows: the first column after the tile
   /// Columns before this one are the tile's.
-  TW_DEVICE int end() const { return C.narrows() && tile_end < p.n ? tile_end : p.n; }
+  TW_DEVICE int end() const { return C.varies_tile_n() && tile_end < p.n ? tile_end : p.n; }
   TW_DEVICE tensor_map const& map(int col) const {
-    return C.narrows() && col + box.cols > tile_end ? p.d_part : p.d;
+    return C.varies_tile_n() && col + box.cols > tile_end ? p.d_part : p.d;
   }
   TW_DEVICE auto box_at(int inner, int outer, int batch) const {
     if constexpr (C.by_pointers()) {
@@ -49,7 +49,7 @@ struct d_destination {
 /// D, for a tile whose first column is at.col.
 template <gemm_config C>
 TW_DEVICE d_destination<C> d_of(epilogue_params const& p, fragment_place at) {
-  int const tile_end = C.narrows() ? at.col + p.tile_cols : 0;
+  int const tile_end = C.varies_tile_n() ? at.col + p.tile_cols : 0;
   if constexpr (C.by_pointers()) return {p, matrix_place(p.matrices, at.batch, at.batch), tile_end};
   return {p, {at.batch, 0}, tile_end};
 }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // epilogue.hpp  The epilogue of a kernel: a type with store(), called by each consumer with its
-//               fragments, and finish(), called after the last tile.
+//               fragments, and finish(), called after the last tile. Each file that this one
+//               includes says for which of the registered epilogues (problem/epilogue_kind.hpp).
 #pragma once
-
-#include <type_traits>
 
 #include "tilewright/kernel/epilogue/fused.hpp"
 #include "tilewright/kernel/epilogue/plain.hpp"
@@ -11,6 +10,6 @@
 namespace tw {
 
 template <gemm_config C>
-using epilogue = std::conditional_t<C.fused == fusion::none, plain_epilogue<C>, fused_epilogue<C>>;
+using epilogue = epilogue_of<C, epilogue_at<C.epilogue>>;
 
 }  // namespace tw

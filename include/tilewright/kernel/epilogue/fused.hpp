@@ -108,4 +108,13 @@ struct fused_epilogue : epilogue_store<C> {
   }
 };
 
+template <gemm_config C>
+struct epilogue_of<C, epilogues::ops> : fused_epilogue<C> {};
+template <gemm_config C>
+struct epilogue_of<C, epilogues::gated> : fused_epilogue<C> {};
+template <gemm_config C>
+struct epilogue_of<C, epilogues::ops_aux> : fused_epilogue<C> {};
+template <gemm_config C>
+struct epilogue_of<C, epilogues::gated_aux> : fused_epilogue<C> {};
+
 }  // namespace tw

@@ -112,4 +112,7 @@ struct plain_epilogue : epilogue_store<C> {
   }
 };
 
+template <gemm_config C>
+struct epilogue_of<C, epilogues::plain> : plain_epilogue<C> {};
+
 }  // namespace tw

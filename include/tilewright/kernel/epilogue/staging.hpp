@@ -23,7 +23,7 @@ struct epilogue_smem {
 };
 /// And the vectors of a fused epilogue.
 template <gemm_config C>
-requires(C.fused != fusion::none) struct epilogue_smem<C> {
+requires(C.fused()) struct epilogue_smem<C> {
   static constexpr int tile_bytes = wgmma_m * d_box_of(C).cols * size_bytes(C.d);
   alignas(1024) std::byte staging_tile[C.math_warpgroups()][staging_of(C).tiles()][tile_bytes];
   column_vectors<C> vectors[C.math_warpgroups()];

@@ -15,6 +15,10 @@
 
 namespace tw {
 
+/// The computation of a registered epilogue: its specialisation, in the file of that name.
+template <gemm_config C, class Epilogue>
+struct epilogue_of;
+
 /// The common part of all epilogues.
 template <gemm_config C>
 struct epilogue_store {

@@ -17,18 +17,18 @@ constexpr bool is_checked() {
       C.tile_n % wgmma_n_step == 0 && C.tile_n <= max_wgmma_n && C.fragments() * C.tile_n <= 416,
       "[TW0205] tile N is a multiple of 8, up to 256 and 208 "
       "accumulators per thread");
-  static_assert(
-      !C.narrows() || (C.least_n % wgmma_n_step == 0 && C.least_n > 0 && C.least_n < C.tile_n),
-      "[TW0205] the narrowest tile has a multiple of 8 columns, "
-      "fewer than tile N");
-  static_assert(!C.narrows() || (C.cluster_m == 1 && C.cluster_k == 1 && !C.b_mn && C.d_m &&
-                                 C.fused == fusion::none),
+  static_assert(!C.varies_tile_n() || (C.min_tile_n % wgmma_n_step == 0 && C.min_tile_n > 0 &&
+                                       C.min_tile_n < C.tile_n),
+                "[TW0205] the narrowest tile has a multiple of 8 columns, "
+                "fewer than tile N");
+  static_assert(!C.varies_tile_n() ||
+                    (C.cluster_m == 1 && C.cluster_k == 1 && !C.b_mn && C.d_m && !C.fused()),
                 "[TW0204] tiles narrow where no peer needs the same columns, B is K-major "
                 "and D M-major");
   static_assert(C.cluster_k == 1 || C.cluster_m * C.cluster_n == 1,
                 "[TW0204] a cluster shares K or loads, not both");
   static_assert(C.cluster_k == 1 || !C.pingpong, "[TW0204] no ping-pong where a cluster shares K");
-  static_assert(C.cluster_k == 1 || C.fused == fusion::none,
+  static_assert(C.cluster_k == 1 || !C.fused(),
                 "[TW0204] no fused epilogue where a cluster shares K");
   return true;
 }

@@ -5,15 +5,9 @@
 #include "tilewright/arch/limits.hpp"
 #include "tilewright/arch/types.hpp"
 #include "tilewright/base/elem_traits.hpp"
+#include "tilewright/problem/epilogue_kind.hpp"
 
 namespace tw {
-
-/// Capabilities of a kernel's epilogue beyond alpha and beta: none, so that the common kernels stay
-/// small; everything but a gate; everything with one; and both with an auxiliary output. Numbers,
-/// for shorter symbols.
-struct fusion {
-  static constexpr int none = 0, ops = 1, gated = 2, ops_aux = 3, gated_aux = 4;
-};
 
 /// How a kernel keeps its sums over K:
 ///   plain          as the tensor core does: float32, or s32 of integers
@@ -37,11 +31,11 @@ struct gemm_config {
   bool d_m = false;       // D is M-major (column-major): swap-AB kernels
   bool pingpong = false;  // two warpgroups work on two tiles in turn, else all on one tile
   int tile_m = 128, tile_n = 256;
-  int least_n = 0;  // not 0: a launch chooses the columns of its tiles, least_n to tile_n
+  int min_tile_n = 0;  // not 0: a launch chooses the columns of its tiles, min_tile_n to tile_n
   int cluster_m = 2, cluster_n = 1;
   int cluster_k = 1;  // CTAs that each multiply a part of K of the same tile
   int stages = 4;
-  int fused = fusion::none;
+  int epilogue = epilogue_id<epilogues::plain>;  // in epilogue_list
   int sums = sum_form::plain;
   bool mixed = false;  // B has the other type of A's pair: e4m3 and e5m2, s8 and u8
 
@@ -68,7 +62,7 @@ struct gemm_config {
 
   /// Does a launch choose the columns of its tiles? All have as many, in steps of 8: a wave takes
   /// as long as its widest tile (docs/decisions/0028).
-  TW_HD constexpr bool narrows() const { return least_n != 0; }
+  TW_HD constexpr bool varies_tile_n() const { return min_tile_n != 0; }
 
   TW_HD constexpr operand_major a_major() const {
     return a_mn ? operand_major::mn : operand_major::k;
@@ -100,20 +94,19 @@ struct gemm_config {
   TW_HD constexpr int writers() const { return cluster_m * cluster_n * math_warpgroups(); }
   /// Fragments of 64 rows in a warpgroup.
   TW_HD constexpr int fragments() const { return warpgroup_m() / wgmma_m; }
-  TW_HD constexpr bool gated() const {
-    return fused == fusion::gated || fused == fusion::gated_aux;
-  }
+  TW_HD constexpr epilogue_operands operands() const { return operands_of_epilogue(epilogue); }
+  /// Does the epilogue have more than alpha and beta? The common kernels do not and stay small.
+  TW_HD constexpr bool fused() const { return operands().ops; }
+  TW_HD constexpr bool gated() const { return operands().gate; }
   /// Does the kernel write x, before its activation, to a second result?
-  TW_HD constexpr bool aux() const {
-    return fused == fusion::ops_aux || fused == fusion::gated_aux;
-  }
+  TW_HD constexpr bool aux() const { return operands().aux; }
   /// Does the kernel take batches by pointers? Fused epilogues have no registers left for them.
-  TW_HD constexpr bool by_pointers() const { return fused == fusion::none; }
+  TW_HD constexpr bool by_pointers() const { return !fused(); }
   /// Can several clusters share a tile's K range? A tile that is fast when it is whole gained
   /// nothing from it (docs/decisions/0019), and its accumulators leave few registers for adding
   /// parts. Nor do clusters of four (0023).
   TW_HD constexpr bool shares_tiles() const {
-    return !pingpong && !narrows() && fragments() == 1 && tile_n <= 128 && cluster_k == 1 &&
+    return !pingpong && !varies_tile_n() && fragments() == 1 && tile_n <= 128 && cluster_k == 1 &&
            cluster() <= 2;
   }
   /// Columns of D that a warpgroup stores: part_n, with a gate half of them.

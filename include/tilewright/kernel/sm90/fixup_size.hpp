@@ -11,9 +11,9 @@ namespace tw {
 TW_HD constexpr int fixup_group(int tile_n) { return tile_n <= 32 ? 16 : 8; }
 
 /// Counters of one warpgroup of one tile: that of the groups' sums, then one for each group.
-TW_HD constexpr int fixup_counters(int most_parts, int tile_n) {
+TW_HD constexpr int fixup_counters(int max_parts, int tile_n) {
   int const group = fixup_group(tile_n);
-  return most_parts <= group ? 1 : 1 + (most_parts + group - 1) / group;
+  return max_parts <= group ? 1 : 1 + (max_parts + group - 1) / group;
 }
 
 }  // namespace tw

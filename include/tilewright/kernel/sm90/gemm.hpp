@@ -158,8 +158,7 @@ struct gemm_sm90_kernel {
   }
 
   /// Kernels with few accumulators have registers for the tile's place during the main loop.
-  static constexpr bool place_first =
-      C.scaled() || (C.fragments() * C.tile_n <= 128 && C.fused == fusion::none);
+  static constexpr bool place_first = C.scaled() || (C.fragments() * C.tile_n <= 128 && !C.fused());
 
   /// A warpgroup all of whose rows are below D multiplies nothing: the power that it saves is the
   /// other SMs' clock (docs/decisions/0025). In small tiles the test costs more than that.
@@ -253,7 +252,8 @@ struct gemm_sm90_kernel {
     if (!scheduler::reduce(s.fix, part, consumer, acc)) return;
     if constexpr (!place_first) tile = scheduler::tile_of(p, seg.tile);
     int const owner = scheduler::divides_k_in_cluster ? cluster_rank() : 0;
-    int const col = C.narrows() ? tile.n * p.tile_cols : (tile.n * C.owners() + owner) * C.d_cols();
+    int const col =
+        C.varies_tile_n() ? tile.n * p.tile_cols : (tile.n * C.owners() + owner) * C.d_cols();
     fragment_place const at{tile.m * C.tile_m + first_row, col, tile.batch};
     if constexpr (std::is_same_v<sum_type<C>, result_type<C>>) {
       store::store(p.epilogue, s.d, consumer, at, acc, staged);

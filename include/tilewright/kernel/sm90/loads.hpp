@@ -65,7 +65,7 @@ struct gemm_loads {
   }
   /// Columns of B that a CTA loads at most.
   TW_DEVICE static int max_b_share(gemm_params const& p) {
-    return C.narrows() ? p.tile_cols : b_share;
+    return C.varies_tile_n() ? p.tile_cols : b_share;
   }
 
   /// The maps of A and B, and where a tile's matrices are in them: an index or a tma_place.

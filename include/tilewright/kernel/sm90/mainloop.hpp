@@ -42,7 +42,7 @@ struct gemm_mainloop {
   template <class Smem, class Issued>
   TW_DEVICE static void run(gemm_params const& p, Smem& s, ring<C.stages>& slot, int first_row,
                             int blocks, accumulators<C.tile_n>& acc, Issued const& issued) {
-    if constexpr (C.narrows())
+    if constexpr (C.varies_tile_n())
       add_narrow<C.tile_n>(p, s, slot, first_row, blocks, acc, issued);
     else
       add(s, slot, first_row, blocks, acc, issued);
@@ -161,14 +161,14 @@ struct gemm_mainloop {
   TW_DEVICE static void add_narrow(gemm_params const& p, Smem& s, ring<C.stages>& slot,
                                    int first_row, int blocks, accumulators<C.tile_n>& acc,
                                    Issued const& issued) {
-    if (Cols == C.least_n || p.tile_cols == Cols) {
+    if (Cols == C.min_tile_n || p.tile_cols == Cols) {
       accumulators<Cols> narrow;
       add(s, slot, first_row, blocks, narrow, issued);
       unrolled<fragments>([&](auto f) {
         TW_UNROLL
         for (int i = 0; i < acc[f].size; ++i) acc[f][i] = i < narrow[f].size ? narrow[f][i] : 0;
       });
-    } else if constexpr (Cols > C.least_n) {
+    } else if constexpr (Cols > C.min_tile_n) {
       add_narrow<Cols - wgmma_n_step>(p, s, slot, first_row, blocks, acc, issued);
     }
   }

@@ -30,7 +30,7 @@ struct tile_places {
 
   /// Columns of a tile.
   TW_DEVICE static int cols_of(gemm_params const& p) {
-    return C.narrows() ? p.tile_cols : C.tile_n;
+    return C.varies_tile_n() ? p.tile_cols : C.tile_n;
   }
 
   /// K blocks [begin, end).

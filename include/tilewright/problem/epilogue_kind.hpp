@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// epilogue_kind.hpp  The epilogues of GEMM kernels. Each is a type that states its names, its
+//                    operands and its error bound; epilogue_list registers it. The lists of
+//                    kernels, planner, checker, messages, help texts and docs read that list.
+//
+// The members of an epilogue E:
+//   word      its name in the column `epilogue` of src/family/FAMILY/instances.txt
+//   suffix    what the names of its kernels end with; gen/instances.py reads both from this file
+//   text      what it is, in messages: "a GEMM with a gate"
+//   operands  what it has beside alpha A B and beta C. A problem goes to the kernels whose epilogue
+//             has exactly the operands that it needs: no two epilogues have the same
+//   bound(x, t)
+//             the exact result of an element and how far D may be from it (fused_bound.cpp)
+//
+// Its computation, on the accumulators of a kernel, is the specialisation of `epilogue_of<C, E>` in
+// kernel/epilogue (epilogue.hpp includes all).
+#pragma once
+
+#include "tilewright/base/hd.hpp"
+#include "tilewright/problem/activation.hpp"
+#include "tilewright/problem/error_bound.hpp"
+#include "tilewright/problem/gemm.hpp"
+
+namespace tw {
+
+struct exact_fused;  // fused_bound.hpp
+struct fused_terms;
+
+/// The operands and results of an epilogue beside alpha A B and beta C.
+struct epilogue_operands {
+  bool ops = false;   // vectors along rows and columns, and an activation
+  bool gate = false;  // columns of A B in pairs: half of the columns in D
+  bool aux = false;   // an auxiliary output
+  bool operator==(epilogue_operands const&) const = default;
+};
+
+/// The operands that the epilogue of a problem needs.
+constexpr epilogue_operands operands_needed(gemm_problem const& p) {
+  return {.ops = is_fused(p.epilogue) || p.aux,
+          .gate = p.epilogue.gate != gating::none,
+          .aux = p.aux.has_value()};
+}
+
+namespace epilogues {
+
+/// D = alpha A B + beta C.
+struct plain {
+  static constexpr char const *word = "-", *suffix = "";
+  static constexpr char const* text = "without a fused epilogue";
+  static constexpr epilogue_operands operands{};
+  static expected_element bound(exact_fused const& x, fused_terms const& t);
+};
+
+/// Everything of problem/epilogue.hpp but a gate.
+struct ops {
+  static constexpr char const *word = "ops", *suffix = "_ops";
+  static constexpr char const* text = "with a fused epilogue";
+  static constexpr epilogue_operands operands{.ops = true};
+  static expected_element bound(exact_fused const& x, fused_terms const& t);
+};
+
+/// Everything with a gate.
+struct gated {
+  static constexpr char const *word = "gated", *suffix = "_gate";
+  static constexpr char const* text = "with a gate";
+  static constexpr epilogue_operands operands{.ops = true, .gate = true};
+  static expected_element bound(exact_fused const& x, fused_terms const& t) {
+    return ops::bound(x, t);
+  }
+};
+
+/// ops, and x before its activation as a second result.
+struct ops_aux {
+  static constexpr char const *word = "ops_aux", *suffix = "_ops_aux";
+  static constexpr char const* text = "with an auxiliary output";
+  static constexpr epilogue_operands operands{.ops = true, .aux = true};
+  static expected_element bound(exact_fused const& x, fused_terms const& t) {
+    return ops::bound(x, t);
+  }
+};
+
+/// gated, and x of gates and of what they multiply as a second result.
+struct gated_aux {
+  static constexpr char const *word = "gated_aux", *suffix = "_gate_aux";
+  static constexpr char const* text = "with a gate and an auxiliary output";
+  static constexpr epilogue_operands operands{.ops = true, .gate = true, .aux = true};
+  static expected_element bound(exact_fused const& x, fused_terms const& t) {
+    return ops::bound(x, t);
+  }
+};
+
+}  // namespace epilogues
+
+/// All epilogues. A kernel's configuration has the index of one in this list.
+using epilogue_list = type_list<epilogues::plain, epilogues::ops, epilogues::gated,
+                                epilogues::ops_aux, epilogues::gated_aux>;
+
+/// The names and operands of an epilogue.
+struct epilogue_kind {
+  char const *word, *suffix, *text;
+  epilogue_operands operands;
+};
+
+namespace detail {
+template <int Count>
+struct epilogue_table {
+  static constexpr int size = Count;
+  epilogue_kind row[Count];
+  constexpr epilogue_kind const* begin() const { return row; }
+  constexpr epilogue_kind const* end() const { return row + Count; }
+  /// The index of the epilogue with these operands, or -1.
+  constexpr int with(epilogue_operands const& wanted) const {
+    for (int i = 0; i < Count; ++i)
+      if (row[i].operands == wanted) return i;
+    return -1;
+  }
+  constexpr bool have_different_operands() const {
+    for (int i = 0; i < Count; ++i)
+      if (with(row[i].operands) != i) return false;
+    return true;
+  }
+};
+template <class... E>
+constexpr epilogue_table<sizeof...(E)> make_epilogue_table(type_list<E...>) {
+  return {{{E::word, E::suffix, E::text, E::operands}...}};
+}
+
+template <int Index, class First, class... E>
+constexpr auto epilogue_at(type_list<First, E...>) {
+  if constexpr (Index == 0)
+    return First{};
+  else
+    return epilogue_at<Index - 1>(type_list<E...>{});
+}
+
+template <class First, class... E>
+TW_HD constexpr epilogue_operands operands_at(int index, type_list<First, E...>) {
+  constexpr epilogue_operands own = First::operands;
+  if constexpr (sizeof...(E) > 0) {
+    if (index != 0) return operands_at(index - 1, type_list<E...>{});
+  }
+  return own;
+}
+
+template <class Call, class First, class... E>
+auto visit_epilogue(int index, Call& call, type_list<First, E...>) {
+  if constexpr (sizeof...(E) > 0) {
+    if (index != 0) return visit_epilogue(index - 1, call, type_list<E...>{});
+  }
+  return call(First{});
+}
+}  // namespace detail
+
+/// Names and operands of all epilogues, in the order of the list.
+inline constexpr auto all_epilogues = detail::make_epilogue_table(epilogue_list{});
+static_assert(all_epilogues.have_different_operands());
+
+/// The index of an epilogue in the list.
+template <class E>
+inline constexpr int epilogue_id = all_epilogues.with(E::operands);
+
+/// The operands of the epilogue with this index; in device code too.
+TW_HD constexpr epilogue_operands operands_of_epilogue(int index) {
+  return detail::operands_at(index, epilogue_list{});
+}
+
+/// The epilogue with this index.
+template <int Index>
+using epilogue_at = decltype(detail::epilogue_at<Index>(epilogue_list{}));
+
+/// call(E{}) with the epilogue of this index, one of the list.
+template <class Call>
+auto visit_epilogue(int index, Call call) {
+  return detail::visit_epilogue(index, call, epilogue_list{});
+}
+
+/// The index of the epilogue that a problem needs, or -1.
+constexpr int epilogue_needed(gemm_problem const& p) {
+  return all_epilogues.with(operands_needed(p));
+}
+
+}  // namespace tw
