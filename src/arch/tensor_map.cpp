@@ -34,12 +34,43 @@ std::optional<rejection> check_tensor(tensor_map_desc const& d) {
   return std::nullopt;
 }
 
+/// CUDA driver API, cuTensorMapEncodeTiled: elements of 4 and 6 bits.
+std::optional<rejection> check_narrow(tensor_map_desc const& d) {
+  auto const refused = [&](std::string what, std::string got, char const* need) {
+    return rejection{"TW0314", std::move(what), std::move(got), need, ""};
+  };
+  if (d.padded && size_bits(d.type) >= 8)
+    return refused("padding of elements", name(d.type), "a type of 4 or 6 bits");
+  if (size_bits(d.type) >= 8) return std::nullopt;
+  if (!d.is_padded())
+    return d.dim[0] % 2 == 0
+               ? std::nullopt
+               : std::optional(refused("extent of dimension 0 with 4-bit elements",
+                                       fmt::format("{}", d.dim[0]), "an even number"));
+  if (reinterpret_cast<std::uint64_t>(d.base) % 32 != 0)
+    return refused("address of a tensor of padded elements", fmt::format("{}", d.base),
+                   "a multiple of 32 bytes");
+  for (int i = 1; i < d.rank; ++i)
+    if (d.stride_bytes[i - 1] % 32 != 0)
+      return refused(dimension("stride of padded elements,", i),
+                     fmt::format("{} bytes", d.stride_bytes[i - 1]), "a multiple of 32 bytes");
+  if (d.dim[0] % 128 != 0)
+    return refused("extent of dimension 0 with padded elements", fmt::format("{}", d.dim[0]),
+                   "a multiple of 128");
+  if (d.box[0] != 128)
+    return refused("box of padded elements", fmt::format("{} along dimension 0", d.box[0]), "128");
+  if (d.swizzle != swizzle_mode::none && d.swizzle != swizzle_mode::b128)
+    return refused("swizzle of padded elements",
+                   fmt::format("{} bytes", swizzle_span_bytes(d.swizzle)), "none, or 128 bytes");
+  return std::nullopt;
+}
+
 std::optional<rejection> check_box(tensor_map_desc const& d) {
   for (int i = 0; i < d.rank; ++i)
     if (d.box[i] < 1 || d.box[i] > 256)
       return rejection{"TW0306", dimension("box extent", i), fmt::format("{}", d.box[i]),
                        "1 to 256 elements", ""};
-  int const inner_bytes = d.box[0] * size_bytes(d.type);
+  int const inner_bytes = d.box[0] * d.smem_bits() / 8;
   if (inner_bytes % 16 != 0)
     return rejection{"TW0307", "row of the box", fmt::format("{} bytes", inner_bytes),
                      "a multiple of 16 bytes", ""};
@@ -57,6 +88,7 @@ std::optional<rejection> check_tensor_map(tensor_map_desc const& d) {
   if (d.rank < 1 || d.rank > 5)
     return rejection{"TW0302", "rank of the tensor", fmt::format("{}", d.rank), "1 to 5", ""};
   if (auto r = check_tensor(d)) return r;
+  if (auto r = check_narrow(d)) return r;
   return check_box(d);
 }
 

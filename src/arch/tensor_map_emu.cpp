@@ -6,7 +6,7 @@
 // words[2..6]   dim
 // words[7..10]  stride_bytes
 // words[11]     box[0..3], 16 bits each
-// words[12]     box[4] 0-15, type 16-23, rank 24-31, swizzle 32-39, l2_fetches_128 40
+// words[12]     box[4] 0-15, type 16-23, rank 24-31, swizzle 32-39, l2_fetches_128 40, padded 41
 // words[13..14] zero
 // words[15]     sum of all words before it
 #include "tilewright/arch/emu/tensor_map_emu.hpp"
@@ -36,7 +36,8 @@ tensor_map pack_tensor_map_emu(tensor_map_desc const& d) {
   for (int i = 0; i < 4; ++i) m.words[11] |= bits(d.box[i]) << 16 * i;
   m.words[12] = bits(d.box[4]) | static_cast<std::uint64_t>(d.type) << 16 | bits(d.rank) << 24 |
                 static_cast<std::uint64_t>(d.swizzle) << 32 |
-                static_cast<std::uint64_t>(d.l2_fetches_128) << 40;
+                static_cast<std::uint64_t>(d.l2_fetches_128) << 40 |
+                static_cast<std::uint64_t>(d.padded) << 41;
   m.words[15] = sum(m);
   return m;
 }
@@ -55,6 +56,7 @@ tensor_map_desc unpack_tensor_map_emu(tensor_map const& m) {
   d.rank = static_cast<int>(m.words[12] >> 24 & 0xFFU);
   d.swizzle = static_cast<swizzle_mode>(m.words[12] >> 32 & 0xFFU);
   d.l2_fetches_128 = (m.words[12] >> 40 & 1U) != 0;
+  d.padded = (m.words[12] >> 41 & 1U) != 0;
   return d;
 }
 

@@ -48,8 +48,8 @@ Function driver_function(char const* name) {
   return reinterpret_cast<Function>(found);
 }
 
-CUtensorMapDataType type_of(elem e) {
-  switch (e) {
+CUtensorMapDataType type_of(tensor_map_desc const& d) {
+  switch (d.type) {
     case elem::f32: return CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
     case elem::tf32: return CU_TENSOR_MAP_DATA_TYPE_TFLOAT32;
     case elem::f16: return CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
@@ -63,7 +63,9 @@ CUtensorMapDataType type_of(elem e) {
     case elem::s32: return CU_TENSOR_MAP_DATA_TYPE_INT32;
     case elem::e2m3:
     case elem::e3m2: return CU_TENSOR_MAP_DATA_TYPE_16U6_ALIGN16B;
-    case elem::e2m1: return CU_TENSOR_MAP_DATA_TYPE_16U4_ALIGN8B;
+    case elem::e2m1:
+      return d.padded ? CU_TENSOR_MAP_DATA_TYPE_16U4_ALIGN16B
+                      : CU_TENSOR_MAP_DATA_TYPE_16U4_ALIGN8B;
   }
   return CU_TENSOR_MAP_DATA_TYPE_UINT8;
 }
@@ -93,7 +95,7 @@ tensor_map encode_tensor_map_gpu(tensor_map_desc const& d) {
   for (int i = 0; i < 4; ++i) stride[i] = static_cast<cuuint64_t>(d.stride_bytes[i]);
   CUtensorMap map;
   auto const call = [&] {
-    return encode(&map, type_of(d.type), static_cast<cuuint32_t>(d.rank), d.base, dim, stride, box,
+    return encode(&map, type_of(d), static_cast<cuuint32_t>(d.rank), d.base, dim, stride, box,
                   step, CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle_of(d.swizzle), promotion_of(d),
                   CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   };

@@ -101,7 +101,7 @@ void async_engine::issue(bulk_op op) {
   }
   // What was there is gone from now on, and the new bytes have not come. (Padding of rows narrower
   // than the swizzle span is never written; such boxes are not poisoned.)
-  if (load && box_smem_bytes(*op.map) == op.map->box_bytes())
+  if (load && box_fills_smem(*op.map))
     for (cta_state& c : op.cta->cluster->ctas)
       if ((op.cta_mask >> c.rank & 1U) != 0)
         std::memset(c.smem + op.smem_offset, 0xFF,
@@ -127,8 +127,8 @@ void async_engine::complete(bulk_op const& op) {
     }
     return;
   }
-  auto const bytes = static_cast<std::size_t>(op.map->box_bytes());
-  bool const dense = box_smem_bytes(*op.map) == op.map->box_bytes();
+  auto const bytes = static_cast<std::size_t>(op.map->box_bytes());  // credited
+  bool const dense = box_fills_smem(*op.map);
   std::byte const* first = nullptr;
   for (cta_state& c : op.cta->cluster->ctas) {
     if ((op.cta_mask >> c.rank & 1U) == 0) continue;
@@ -136,7 +136,7 @@ void async_engine::complete(bulk_op const& op) {
     if (first == nullptr || !dense)  // rows narrower than the swizzle span leave bytes untouched
       load_box(*op.map, op.at, dst, address);
     else
-      std::memcpy(dst, first, bytes);
+      std::memcpy(dst, first, static_cast<std::size_t>(box_smem_bytes(*op.map)));
     first = dst;
     cta_state& of_bar = op.of_pair ? c.cluster->ctas[static_cast<std::size_t>(c.even_rank())] : c;
     mbarrier_state& b = m_.barrier.at(of_bar, of_bar.smem + op.bar_offset, op.where);

@@ -21,12 +21,12 @@ struct inner_range {
   std::int64_t from;
 
   inner_range(tensor_map_desc const& d, int const* at) {
-    std::int64_t const size = size_bytes(d.type), first = at[0];
-    row_bytes = static_cast<int>(d.box[0] * size);
-    begin = static_cast<int>(std::clamp<std::int64_t>(-first, 0, d.box[0]) * size);
-    end = static_cast<int>(std::clamp<std::int64_t>(d.dim[0] - first, 0, d.box[0]) * size);
+    std::int64_t const first = at[0];
+    row_bytes = static_cast<int>(d.row_bytes(d.box[0]));
+    begin = static_cast<int>(d.row_bytes(std::clamp<std::int64_t>(-first, 0, d.box[0])));
+    end = static_cast<int>(d.row_bytes(std::clamp<std::int64_t>(d.dim[0] - first, 0, d.box[0])));
     end = std::max(begin, end);
-    from = first * size + begin;
+    from = first * size_bits(d.type) / 8 + begin;
   }
   bool whole() const { return begin == 0 && end == row_bytes; }
 
@@ -129,7 +129,10 @@ void round_to_tf32(std::byte* chunk) {
 }  // namespace
 
 char const* coordinates_that_trap(tensor_map_desc const& d, int const* at, bool writes_tensor) {
-  if (at[0] * static_cast<std::int64_t>(size_bytes(d.type)) % 16 != 0)
+  if (d.is_padded() && at[0] % 128 != 0)
+    return "the first coordinate of padded elements is not a multiple of 128";
+  if (d.is_padded() && writes_tensor) return "padded elements of 4 and 6 bits are not stored";
+  if (at[0] * std::int64_t{d.smem_bits()} / 8 % 16 != 0)
     return "the first coordinate is not a multiple of 16 bytes";
   for (int i = 0; i < d.rank; ++i)
     if (writes_tensor && at[i] < 0) return "a coordinate of a store or an addition is negative";
@@ -156,7 +159,31 @@ coverage box_coverage(tensor_map_desc const& d, int const* at) {
   return inside ? coverage::inside : coverage::clipped;
 }
 
+namespace {
+
+/// Rows of 128 elements, which lie in the tensor whole or not at all.
+void load_padded_box(tensor_map_desc const& d, int const* at, std::byte* dst,
+                     std::uint32_t smem_address) {
+  constexpr int chunks = 8;
+  auto const data = static_cast<std::size_t>(2 * size_bits(d.type));  // bytes of 16 elements
+  bool const inside = at[0] >= 0 && at[0] < d.dim[0];
+  smem_box const box{smem_address, box_row_pitch_bytes(d), d.swizzle};
+  for_each_row(d, at, [&](int row, std::byte const* src) {
+    for (int c = 0; c < chunks; ++c) {
+      std::byte* const to = dst + box.chunk(row, 16 * c);
+      std::memset(to + data, 0xFF, 16 - data);
+      if (src == nullptr || !inside)
+        std::memset(to, 0, data);
+      else
+        std::memcpy(to, src + d.row_bytes(at[0]) + static_cast<std::ptrdiff_t>(data) * c, data);
+    }
+  });
+}
+
+}  // namespace
+
 void load_box(tensor_map_desc const& d, int const* at, std::byte* dst, std::uint32_t smem_address) {
+  if (d.is_padded()) return load_padded_box(d, at, dst, smem_address);
   inner_range const in(d, at);
   smem_box const box{smem_address, box_row_pitch_bytes(d), d.swizzle};
   bool const rounds = d.type == elem::tf32;

@@ -4,6 +4,8 @@
 // In shared memory the box lies innermost index first. Without a swizzle its rows (inner extents)
 // follow each other densely; with one, each begins at a multiple of the swizzle span, and what a
 // narrower row leaves free is not touched. The swizzle acts on shared-memory addresses.
+// Padded elements of 4 and 6 bits come as 8 or 12 bytes of data and 8 or 4 of padding, which the
+// emulator fills with ones.
 // Coordinates may reach beyond the tensor: loads fill such elements with zero; stores and additions
 // leave them out, but for the chunk of 16 bytes that holds a row's end, which they cover whole.
 // Sources: PTX ISA, "Tensors": "Tiled Mode"; and, for narrow rows, whole chunks, tf32 and the
@@ -32,15 +34,22 @@ char const* coordinates_that_trap(tensor_map_desc const& d, int const* at, bool 
 /// of and that TMA cannot use; nothing elsewhere.
 std::optional<std::string> bad_address_of_place(tensor_map_desc const& d, int const* at);
 
+/// Shared memory of a row of the box, with the padding of its elements.
+inline int box_row_bytes(tensor_map_desc const& d) { return d.box[0] * d.smem_bits() / 8; }
 /// Distance in shared memory from one row of the box to the next.
 inline int box_row_pitch_bytes(tensor_map_desc const& d) {
-  return d.swizzle == swizzle_mode::none ? d.box[0] * size_bytes(d.type)
-                                         : swizzle_span_bytes(d.swizzle);
+  return d.swizzle == swizzle_mode::none ? box_row_bytes(d) : swizzle_span_bytes(d.swizzle);
 }
 /// Shared memory from the box's start to its end. An mbarrier is credited with d.box_bytes(), which
 /// is less if rows are narrower than the swizzle span.
 inline int box_smem_bytes(tensor_map_desc const& d) {
-  return d.box_bytes() / (d.box[0] * size_bytes(d.type)) * box_row_pitch_bytes(d);
+  int rows = 1;
+  for (int i = 1; i < d.rank; ++i) rows *= d.box[i];
+  return rows * box_row_pitch_bytes(d);
+}
+/// True if a load writes all of that.
+inline bool box_fills_smem(tensor_map_desc const& d) {
+  return box_row_bytes(d) == box_row_pitch_bytes(d);
 }
 
 /// cp.async.bulk.tensor, global to shared; rounds tf32. dst is the box in emulated shared memory,

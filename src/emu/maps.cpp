@@ -15,7 +15,7 @@ namespace tw::emu {
 void address_space::check_tensor_bounds(tensor_map_desc const& d, site where) {
   auto const begin = reinterpret_cast<std::uint64_t>(d.base);
   if (m_.options_.arrays.empty() || begin == tma_place::first_byte) return;  // of all memory
-  std::int64_t bytes = d.dim[0] * size_bytes(d.type);
+  std::int64_t bytes = d.row_bytes(d.dim[0]);
   for (int i = 1; i < d.rank; ++i) bytes += (d.dim[i] - 1) * d.stride_bytes[i - 1];
   check_bounds(d.base, static_cast<std::size_t>(bytes), "The tensor of a tensor map", where);
 }

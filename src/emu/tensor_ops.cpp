@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tensor_ops.cpp  Multiplies and commits of tcgen05: issue, and completion in the order of issue of
+// tensor_ops.cpp  Multiplies, copies and commits of tcgen05: issue, and completion in the order of
+// issue of
 //                 each thread.
 #include <fmt/format.h>
 
@@ -29,8 +30,9 @@ constexpr std::size_t most_at_once = 4;  // steps that are one product of larger
 /// Both multiply the same operands but for their places along K, into the same accumulator.
 bool continues(umma_call const& x, umma_call const& y) {
   constexpr std::uint64_t start = 0x3FFF;
-  return y.accumulate && x.kind == y.kind && x.ctas == y.ctas && x.d == y.d && x.idesc == y.idesc &&
-         !x.a_in_tmem && !y.a_in_tmem && ((x.a ^ y.a) & ~start) == 0 && ((x.b ^ y.b) & ~start) == 0;
+  return y.accumulate && x.block == 0 && x.kind == y.kind && x.ctas == y.ctas && x.d == y.d &&
+         x.idesc == y.idesc && !x.a_in_tmem && !y.a_in_tmem && ((x.a ^ y.a) & ~start) == 0 &&
+         ((x.b ^ y.b) & ~start) == 0;
 }
 
 }  // namespace
@@ -76,6 +78,78 @@ void tensor_unit::check_multiply(thread const& t, umma_call const& call, umma_sh
   }
 }
 
+void tensor_unit::check_scales(thread const& t, umma_call const& call, umma_shape const& shape,
+                               site where) {
+  if (auto const wrong = check_factor_ids(shape))
+    m_.reports.stop(
+        "E0113", "scale-factors",
+        told({
+            .what = "The instruction descriptor names scale factors that the instruction cannot "
+                    "take.",
+            .now = fmt::format("umma_scaled at {} by {}", text_of(where), name_of(t)),
+            .cause = *wrong,
+            .remedy = "ids 0 to 3 in the four steps of mxf8f6f4, 0 and 2 with blocks of 32 of "
+                      "4-bit elements, 0 with blocks of 16",
+        }),
+        where);
+  for (int r = 0; r < call.ctas; ++r) {
+    cta_state& c = t.block->cluster->ctas[static_cast<std::size_t>(
+        call.ctas == 1 ? t.block->rank : t.block->even_rank() + r)];
+    for (char const operand : {'A', 'B'}) {
+      tmem_area const f = umma_scales(shape, operand, operand == 'A' ? call.sfa : call.sfb);
+      check_first_lane(t, f, fmt::format("The scale factors of {}", operand), "umma_scaled", where);
+      check_columns(t, c, f.column, f.columns, "A multiply reads scale factors in", where);
+    }
+  }
+}
+
+void tensor_unit::check_first_lane(thread const& t, tmem_area const& a, std::string const& what,
+                                   char const* name, site where) {
+  if (a.lane == 0) return;
+  m_.reports.stop("E0105", "tmem-lanes",
+                  told({
+                      .what = fmt::format("{} begin at lane {} of tensor memory.", what, a.lane),
+                      .now = fmt::format("{} at {} by {}", name, text_of(where), name_of(t)),
+                      .cause = "they are in all lanes and begin at lane 0",
+                      .remedy = "the address that tmem_alloc wrote, and columns added to it",
+                  }),
+                  where, {fmt::format("tensor memory of CTA {}", t.cta)});
+}
+
+void tensor_unit::count_op(thread& t, site where) {
+  if (!t.tensor_ops) t.tensor_ops = std::make_unique<tensor_thread>();
+  ++t.tensor_ops->begun;
+  t.tensor_ops->last_at = where;
+}
+
+void tensor_unit::copy(tmem_copy_call const& call, site where) {
+  thread& t = *m_.sched.running();
+  check_group(t, call.ctas, "tmem_copy", where);
+  if (auto const wrong =
+          check_copy_source(call, smem_base, static_cast<std::uint32_t>(m_.grid_.smem_bytes)))
+    m_.reports.stop(
+        "E0103", "umma-operand",
+        told({
+            .what = "The source of a tcgen05.cp is not what the instruction can take.",
+            .now = fmt::format("tmem_copy at {} by {}", text_of(where), name_of(t)),
+            .cause = *wrong,
+            .remedy = "make_umma_desc(address, 16, 128, swizzle_mode::none): groups of 8 rows of "
+                      "16 bytes, 128 bytes apart",
+        }),
+        where);
+  tmem_area const to = copied_area(call);
+  check_first_lane(t, to, "The columns of a copy", "tmem_copy", where);
+  for (int r = 0; r < call.ctas; ++r)
+    check_columns(t,
+                  t.block->cluster->ctas[static_cast<std::size_t>(
+                      call.ctas == 1 ? t.block->rank : t.block->even_rank() + r)],
+                  to.column, to.columns, "A copy writes", where);
+  count_op(t, where);
+  ++m_.counts_.tmem_copies;
+  if (hazard::checker* check = t.block->cluster->check.get()) check->tmem_copied(t, call, where);
+  m_.async.issue(t, {.multiply = {}, .copy = call, .where = where});
+}
+
 void tensor_unit::multiply(umma_call const& call, site where) {
   thread& t = *m_.sched.running();
   check_group(t, call.ctas, "umma", where);
@@ -84,9 +158,8 @@ void tensor_unit::multiply(umma_call const& call, site where) {
     stop_at_operand(m_, t, *wrong, "umma_idesc from make_umma_idesc, whose atom has the shape",
                     where);
   check_multiply(t, call, shape, where);
-  if (!t.tensor_ops) t.tensor_ops = std::make_unique<tensor_thread>();
-  ++t.tensor_ops->begun;
-  t.tensor_ops->last_at = where;
+  if (shape.block != 0) check_scales(t, call, shape, where);
+  count_op(t, where);
   ++m_.counts_.ummas;
   if (hazard::checker* check = t.block->cluster->check.get())
     check->multiply(t, call, shape, where);
@@ -157,9 +230,22 @@ void tensor_unit::complete(thread& t) {
     complete_multiplies(t);
     return;
   }
+  if (t.tensor_ops->ops.front().copy) {
+    complete_copy(t, *t.tensor_ops->ops.front().copy);
+    t.tensor_ops->ops.pop_front();
+    return;
+  }
   tensor_op const op = std::move(t.tensor_ops->ops.front());
   t.tensor_ops->ops.pop_front();
   complete_commit(t, op);
+}
+
+void tensor_unit::complete_copy(thread& t, tmem_copy_call const& call) {
+  int const first = call.ctas == 1 ? t.block->rank : t.block->even_rank();
+  for (int r = first; r < first + call.ctas; ++r) {
+    cta_state& c = t.block->cluster->ctas[static_cast<std::size_t>(r)];
+    run_copy(memory_of(c), call, c.smem, smem_base);
+  }
 }
 
 void tensor_unit::complete_multiplies(thread& t) {
@@ -234,6 +320,10 @@ void tensor_unit::check_committed(thread const& t) {
 void umma(umma_call const& call, site where) {
   engine_call const inside;
   machine::current().tensor.multiply(call, where);
+}
+void tmem_copy(tmem_copy_call const& call, site where) {
+  engine_call const inside;
+  machine::current().tensor.copy(call, where);
 }
 void umma_commit(void* bar, int ctas, std::uint32_t mask, bool multicast, site where) {
   engine_call const inside;

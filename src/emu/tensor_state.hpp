@@ -46,9 +46,10 @@ struct tensor_memory {
   }
 };
 
-/// A multiply or a commit, from issue to completion.
+/// A multiply, a copy or a commit, from issue to completion.
 struct tensor_op {
   std::optional<umma_call> multiply;
+  std::optional<tmem_copy_call> copy = {};
   // A commit
   struct arrive {
     cta_state* cta;
@@ -64,9 +65,9 @@ struct tensor_op {
 /// The tcgen05 operations of a thread.
 struct tensor_thread {
   std::deque<tensor_op> ops;    // not complete, in order
-  std::uint32_t begun = 0;      // multiplies
+  std::uint32_t begun = 0;      // multiplies and copies
   std::uint32_t committed = 0;  // those that a commit covers
-  site last_at;                 // the newest multiply
+  site last_at;                 // the newest one
 };
 
 /// An instruction of all lanes of a warp, which goes on when the last one has come.

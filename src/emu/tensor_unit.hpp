@@ -24,6 +24,7 @@ class tensor_unit {
   void move(tmem_form const& f, std::uint32_t address, std::uint32_t* regs, bool store, site where);
   void wait(bool store, site where);
   void multiply(umma_call const& call, site where);
+  void copy(tmem_copy_call const& call, site where);
   void commit(void* bar, int ctas, std::uint32_t mask, bool multicast, site where);
 
   /// E0108 where the kernel's other instructions are for another number of CTAs.
@@ -49,6 +50,11 @@ class tensor_unit {
   void check_multiply(thread const& t, umma_call const& call, umma_shape const& shape, site where);
   void complete_commit(thread& t, tensor_op const& op);
   void complete_multiplies(thread& t);
+  void complete_copy(thread& t, tmem_copy_call const& call);
+  void count_op(thread& t, site where);
+  void check_scales(thread const& t, umma_call const& call, umma_shape const& shape, site where);
+  void check_first_lane(thread const& t, tmem_area const& a, std::string const& what,
+                        char const* name, site where);
   [[noreturn]] void stop_at_columns(thread const& t, std::string what, std::string cause,
                                     std::string remedy, site where);
 

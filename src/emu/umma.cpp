@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <span>
+#include <utility>
 
 #include "emu/operand.hpp"
 
@@ -24,8 +25,10 @@ constexpr type_code f16_types[] = {{0, elem::f16}, {1, elem::bf16}};
 constexpr type_code tf32_types[] = {{2, elem::tf32}};
 constexpr type_code byte_types[] = {
     {0, elem::e4m3}, {1, elem::e5m2}, {3, elem::e2m3}, {4, elem::e3m2}, {5, elem::e2m1}};
+constexpr type_code mxf4_types[] = {{1, elem::e2m1}};
 
 std::span<type_code const> types_of(umma_kind kind) {
+  if (kind >= umma_kind::mxf4) return mxf4_types;
   if (kind == umma_kind::f16) return f16_types;
   if (kind == umma_kind::tf32) return tf32_types;
   return byte_types;
@@ -43,9 +46,6 @@ std::string types_text(umma_kind kind) {
     text += fmt::format("{}{} is {}", text.empty() ? "" : ", ", name(t.type), t.code);
   return text;
 }
-
-/// K of an instruction: 32 bytes of an operand's row; narrow types lie in containers of a byte.
-int k_of(umma_kind kind) { return kind == umma_kind::f16 ? 16 : kind == umma_kind::tf32 ? 8 : 32; }
 
 char const* name_of_kind(umma_kind k) {
   static constexpr char const* names[] = {"f16", "tf32", "f8f6f4", "mxf8f6f4", "mxf4", "mxf4nvf4"};
@@ -66,7 +66,64 @@ std::optional<std::string> check_shape(umma_shape const& s) {
   return std::nullopt;
 }
 
+/// The types of A and B, or what is wrong with their codes.
+std::optional<std::string> decode_types(umma_call const& call, umma_shape& s) {
+  std::uint32_t const d = call.idesc;
+  auto const a = type_of(call.kind, field(d, 7, 3));
+  auto const b = type_of(call.kind, field(d, 10, 3));
+  if (!a || !b)
+    return fmt::format("type {} of {} does not exist; {}", field(d, a ? 10 : 7, 3), a ? 'B' : 'A',
+                       types_text(call.kind));
+  s.a = *a;
+  s.b = *b;
+  return std::nullopt;
+}
+
+/// The rule that a block-scaled instruction breaks (PTX ISA, "Instruction Descriptor",
+/// "Scale Factor A ID", "Scale Factor B ID").
+std::optional<std::string> decode_scaled(umma_call const& call, umma_shape& s) {
+  std::uint32_t const d = call.idesc;
+  bool const mxf4 = call.kind >= umma_kind::mxf4;
+  if ((d & (0xBU | 1U << 6)) != 0) return "bits 0, 1, 3 and 6 are zero";
+  if (field(d, 2, 1) != 0) return "bit 2 is set: sparse A is not emulated";
+  if (field(d, 31, 1) != 0)
+    return mxf4 ? "bit 31 is set: K = 96 of sm_103a is not emulated" : "bit 31 is zero";
+  if (auto text = decode_types(call, s)) return text;
+  if (mxf4 && field(d, 15, 2) != 0)
+    return "bits 15 and 16 are zero: operands of 4 bits are K-major";
+  s.a_major = static_cast<operand_major>(field(d, 15, 1));
+  s.b_major = static_cast<operand_major>(field(d, 16, 1));
+  s.negate_a = field(d, 13, 1) != 0;
+  s.negate_b = field(d, 14, 1) != 0;
+  s.m = 16 * field(d, 24, 5);
+  s.n = 8 * field(d, 17, 6);
+  s.k = umma_k(call.kind);
+  s.ctas = call.ctas;
+  s.scale = field(d, 23, 1) != 0 ? elem::ue8m0 : elem::ue4m3;
+  s.block = call.block;
+  s.dense = mxf4;
+  s.sfb_id = field(d, 4, 2);
+  s.sfa_id = field(d, 29, 2);
+  if (s.scale == elem::ue4m3 && call.block != 16)
+    return "bit 23 is zero: factors of type ue4m3 belong to blocks of 16 of .kind::mxf4nvf4";
+  int const m = call.ctas == 1 ? 128 : 256;
+  if (s.m == 128 && call.ctas == 2)
+    return "M = 128 of a CTA pair is not emulated: PTX ISA shows the place of its factors in "
+           "pictures alone";
+  if (s.m != m) return fmt::format("M = {}; with scale factors it is {}", s.m, m);
+  return std::nullopt;
+}
+
 }  // namespace
+
+std::optional<std::string> check_factor_ids(umma_shape const& s) {
+  int const step = s.factors();  // 1, 2 or 4 factors of the 4 in a column
+  for (auto const& [name, id] : {std::pair{"SFA", s.sfa_id}, std::pair{"SFB", s.sfb_id}})
+    if (id % step != 0)
+      return fmt::format("the id of {} is {}; with {} factors of a row in an instruction it is {}",
+                         name, id, step, step == 2 ? "0 or 2" : "0");
+  return std::nullopt;
+}
 
 std::optional<std::string> decode_umma(umma_call const& call, umma_shape& s) {
   std::uint32_t const d = call.idesc;
@@ -74,24 +131,26 @@ std::optional<std::string> decode_umma(umma_call const& call, umma_shape& s) {
     return fmt::format("instruction descriptor {:#010x} of .kind::{}: {}", d,
                        name_of_kind(call.kind), what);
   };
-  if (call.kind > umma_kind::f8f6f4)
-    return wrong("this emulator multiplies .kind::f16, .kind::tf32 and .kind::f8f6f4");
+  if (is_block_scaled(call.kind)) {
+    if (call.block == 0) return wrong("this kind has scale factors: umma_scaled multiplies it");
+    s = {};
+    if (auto const text = decode_scaled(call, s)) return wrong(*text);
+    if (auto const text = check_shape(s)) return wrong(*text);
+    return std::nullopt;
+  }
   if ((d & (1U << 6 | 1U << 23 | 1U << 29 | 0xBU)) != 0)
     return wrong("bits 0, 1, 3, 6, 23 and 29 are zero");
   if (field(d, 2, 1) != 0) return wrong("bit 2 is set: sparse A is not emulated");
   if (field(d, 30, 2) != 0) return wrong("bits 30 and 31 are zero without .ws");
-  auto const a = type_of(call.kind, field(d, 7, 3));
-  auto const b = type_of(call.kind, field(d, 10, 3));
-  if (!a || !b)
-    return wrong(fmt::format("type {} of {} does not exist; {}", field(d, a ? 10 : 7, 3),
-                             a ? 'B' : 'A', types_text(call.kind)));
-  if (call.kind == umma_kind::f16 && *a != *b) return wrong("A and B have different types");
+  s = {};
+  if (auto const text = decode_types(call, s)) return wrong(*text);
+  if (call.kind == umma_kind::f16 && s.a != s.b) return wrong("A and B have different types");
   int const d_format = field(d, 4, 2);
   if (d_format > 1) return wrong(fmt::format("type {} of D; f16 is 0, f32 is 1", d_format));
-  if (d_format == 0 && (*a == elem::bf16 || *a == elem::tf32))
-    return wrong(fmt::format("D of {} operands is f32", name(*a)));
-  s = {*a,
-       *b,
+  if (d_format == 0 && (s.a == elem::bf16 || s.a == elem::tf32))
+    return wrong(fmt::format("D of {} operands is f32", name(s.a)));
+  s = {s.a,
+       s.b,
        d_format == 0 ? elem::f16 : elem::f32,
        static_cast<operand_major>(field(d, 15, 1)),
        static_cast<operand_major>(field(d, 16, 1)),
@@ -99,11 +158,11 @@ std::optional<std::string> decode_umma(umma_call const& call, umma_shape& s) {
        field(d, 14, 1) != 0,
        16 * field(d, 24, 5),
        8 * field(d, 17, 6),
-       k_of(call.kind),
+       umma_k(call.kind),
        call.ctas};
   if (call.a_in_tmem && s.a_major == operand_major::mn)
     return wrong("A in tensor memory is K-major: bit 15 is zero");
-  if (call.a_in_tmem && size_bits(*a) < 8)
+  if (call.a_in_tmem && size_bits(s.a) < 8)
     return wrong("A of 4 or 6 bits in tensor memory is not emulated");
   if (auto const text = check_shape(s)) return wrong(*text);
   return std::nullopt;
@@ -166,6 +225,46 @@ std::vector<tmem_area> umma_accumulator(umma_shape const& s, std::uint32_t addre
 
 std::vector<tmem_area> umma_a_in_tmem(umma_shape const& s, std::uint32_t address) {
   return rows_at(s, address, 8);  // 32 bytes of a row
+}
+
+tmem_area umma_scales(umma_shape const& s, char operand, std::uint32_t address) {
+  int const rows = operand == 'A' ? s.rows() : s.n;
+  return {static_cast<int>(address >> 16), tmem_lanes, static_cast<int>(address & 0xFFFF),
+          (rows + 31) / 32};
+}
+
+std::uint32_t copy_source(tmem_copy_call const& call, int row, int chunk) {
+  umma_desc const d{call.from};
+  return d.address() + static_cast<std::uint32_t>(row % 8 * 16) +
+         static_cast<std::uint32_t>(row / 8) * d.stride_bytes() +
+         static_cast<std::uint32_t>(chunk) * d.leading_bytes();
+}
+
+tmem_area copied_area(tmem_copy_call const& call) {
+  return {static_cast<int>(call.to >> 16), tmem_lanes, static_cast<int>(call.to & 0xFFFF),
+          4 * tmem_copy_chunks(call.shape)};
+}
+
+std::optional<std::string> check_copy_source(tmem_copy_call const& call, std::uint32_t base,
+                                             std::uint32_t bytes) {
+  umma_desc const d{call.from};
+  auto const wrong = [&](std::string const& what) {
+    return fmt::format("descriptor {:#018x}: {}", d.bits, what);
+  };
+  constexpr std::uint64_t reserved = 3ULL << 14 | 3ULL << 30 | 0xFFFULL << 49;
+  if ((d.bits & reserved) != 0)
+    return wrong("bits 14, 15, 30, 31 and 49 to 60 are zero (has a field overflowed?)");
+  if ((d.bits >> 46 & 7U) != 1)
+    return wrong(fmt::format("bits 46-48 are {:#b}; tcgen05 needs 0b001", d.bits >> 46 & 7U));
+  if (d.layout_type() != 0) return wrong("copies from a swizzled tile are not emulated");
+  for (int r = 0; r < tmem_copy_rows(call.shape); ++r)
+    for (int c = 0; c < tmem_copy_chunks(call.shape); ++c) {
+      std::uint32_t const at = copy_source(call, r, c);
+      if (at < base || at + 16 > base + bytes)
+        return wrong(fmt::format("row {} reaches address {:#x}; shared memory is [{:#x}, {:#x})", r,
+                                 at, base, base + bytes));
+    }
+  return std::nullopt;
 }
 
 }  // namespace tw::emu

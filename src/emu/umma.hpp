@@ -2,12 +2,14 @@
 // umma.hpp  What a tcgen05.mma multiplies: its descriptors taken apart and checked, the places of
 //           its operands and its accumulator, and its arithmetic.
 //
-// Arithmetic: every element of D is a chain of fp32 fused multiply-adds, k ascending, as in the
-// emulated wgmma (product.hpp); a f16 accumulator is rounded to nearest even after each
-// instruction. A tensor core adds the products of an instruction in another order and with other
-// widths; where all sums are exact both give the same bits.
-// Sources: PTX ISA, "Instruction Descriptor", "Shared Memory Descriptor", "Data Path Layout
-// Organization", "Kind", "Matrix Shape".
+// Arithmetic without scale factors: every element of D is a chain of fp32 fused multiply-adds, k
+// ascending, as in the emulated wgmma (product.hpp); a f16 accumulator is rounded to nearest even
+// after each instruction. A tensor core adds the products of an instruction in another order and
+// with other widths; where all sums are exact both give the same bits. With scale factors the
+// products of an instruction, their factors and D are summed in float64 and rounded once, to
+// nearest even. Rows 32 g to 32 g + 31 of D take the factors of A and B that are in lanes 32 g to
+// 32 g + 31. Sources: PTX ISA, "Instruction Descriptor", "Shared Memory Descriptor", "Data Path
+// Layout Organization", "Kind", "Matrix Shape".
 #pragma once
 
 #include <cstddef>
@@ -28,13 +30,21 @@ struct umma_shape {
   bool negate_a = false, negate_b = false;
   int m = 0, n = 0, k = 0;  // of the instruction, all CTAs together
   int ctas = 1;
+  elem scale = elem::ue8m0;  // of scale factors
+  int block = 0;             // elements of one; 0: there are none
+  int sfa_id = 0, sfb_id = 0;
+  bool dense = false;  // elements of 4 bits, two to a byte; otherwise 16 of them in 16 bytes
 
+  int factors() const { return k / block; }      // of a row, in one instruction
   int rows() const { return m / ctas; }          // of A and D in one CTA
   int columns_of_b() const { return n / ctas; }  // of B in the shared memory of one CTA
 };
 
 /// The instruction that the descriptor and the kind describe, or the rule that they break.
 std::optional<std::string> decode_umma(umma_call const& call, umma_shape& shape);
+
+/// The fault of the place of scale factors in a column, or nothing.
+std::optional<std::string> check_factor_ids(umma_shape const& s);
 
 /// The same places as a descriptor of wgmma, from which the canonical layouts are derived.
 smem_desc as_wgmma_desc(std::uint64_t umma_descriptor);
@@ -49,6 +59,20 @@ std::vector<tmem_area> umma_accumulator(umma_shape const& s, std::uint32_t addre
 /// Where one CTA's part of A lies, in tensor memory.
 std::vector<tmem_area> umma_a_in_tmem(umma_shape const& s, std::uint32_t address);
 
+/// Where one CTA's scale factors lie: of its rows of A, or of all columns of B.
+tmem_area umma_scales(umma_shape const& s, char operand, std::uint32_t address);
+
+/// The fault of the source of a copy to tensor memory, or nothing.
+std::optional<std::string> check_copy_source(tmem_copy_call const& call, std::uint32_t smem_base,
+                                             std::uint32_t smem_bytes);
+/// Address of 16 bytes of a copy's source: chunk 0 or 1 of a row.
+std::uint32_t copy_source(tmem_copy_call const& call, int row, int chunk);
+/// Where one CTA's copy lies.
+tmem_area copied_area(tmem_copy_call const& call);
+/// Carries out a copy for one CTA.
+void run_copy(tensor_memory& t, tmem_copy_call const& call, std::byte const* smem,
+              std::uint32_t smem_base);
+
 /// The shared memories of the CTAs that execute it: of the CTA whose D is computed, and of the
 /// pair's CTAs by rank (one CTA: b[0] is own).
 struct umma_memory {
@@ -60,5 +84,8 @@ struct umma_memory {
 /// Carries out the calls, which differ in their descriptors' start alone, for one CTA.
 void run_umma(tensor_memory& t, umma_shape const& s, umma_call const* const* calls, int count,
               umma_memory const& smem);
+/// One call with scale factors.
+void run_umma_scaled(tensor_memory& t, umma_shape const& s, umma_call const& call,
+                     umma_memory const& smem);
 
 }  // namespace tw::emu

@@ -10,6 +10,7 @@
 #include "emu/operand.hpp"
 #include "emu/product.hpp"
 #include "emu/umma.hpp"
+#include "emu/umma_element.hpp"
 #include "tilewright/base/convert.hpp"
 
 namespace tw::emu {
@@ -77,43 +78,6 @@ void run_blocks(tensor_memory& t, umma_shape const& s, umma_call const* const* c
                 s, calls, count, smem);
 }
 
-/// Element i of a chunk of 16 bytes. Elements of 4 and 6 bits lie packed, 16 to a chunk, and
-/// padding follows them.
-float value_of(elem type, std::byte const* chunk, int i) {
-  if (size_bits(type) < 8) {
-    int const bits = size_bits(type), at = bits * i;
-    std::uint16_t two;
-    std::memcpy(&two, chunk + at / 8, 2);
-    auto const code = static_cast<std::uint8_t>(two >> at % 8 & ((1 << bits) - 1));
-    return type == elem::e2m1   ? to_float(e2m1{code})
-           : type == elem::e2m3 ? to_float(e2m3{code})
-                                : to_float(e3m2{code});
-  }
-  std::uint32_t word = 0;
-  std::memcpy(&word, chunk + size_bytes(type) * i, static_cast<std::size_t>(size_bytes(type)));
-  switch (type) {
-    case elem::bf16: return to_float(bf16{static_cast<std::uint16_t>(word)});
-    case elem::f16: return to_float(f16{static_cast<std::uint16_t>(word)});
-    case elem::e4m3: return to_float(e4m3{static_cast<std::uint8_t>(word)});
-    case elem::e5m2: return to_float(e5m2{static_cast<std::uint8_t>(word)});
-    default: return __builtin_bit_cast(float, word & ~std::uint32_t{0x1FFF});  // tf32
-  }
-}
-
-/// Element (mn, k) of an operand in shared memory.
-float element(std::uint64_t descriptor, operand_major major, elem type, int mn, int k,
-              std::byte const* smem, std::uint32_t base) {
-  operand_layout const l(as_wgmma_desc(descriptor), major);
-  int const per_chunk = size_bits(type) < 8 ? 16 : 16 / size_bytes(type);
-  int const row = major == operand_major::k ? mn : k;
-  int const along = major == operand_major::k ? k : mn;
-  std::uint32_t const at =
-      swizzled(l.start + l.row_offset(static_cast<std::uint32_t>(row)) +
-                   l.column_offset(static_cast<std::uint32_t>(along / per_chunk)),
-               l.swizzle);
-  return value_of(type, smem + (at - base), along % per_chunk);
-}
-
 void run_elements(tensor_memory& t, umma_shape const& s, umma_call const& call,
                   umma_memory const& smem) {
   int const rows = s.rows(), lane = static_cast<int>(call.d >> 16);
@@ -131,16 +95,17 @@ void run_elements(tensor_memory& t, umma_shape const& s, umma_call const& call,
         std::uint32_t const word = t.at(at_lane, static_cast<int>(from & 0xFFFF) + k / per_word);
         std::byte chunk[16] = {};
         std::memcpy(chunk, &word, 4);
-        x = value_of(s.a, chunk, k % per_word);
+        x = umma_value(s.a, chunk, k % per_word);
       } else {
-        x = element(call.a, s.a_major, s.a, r, k, smem.own, smem.base);
+        x = umma_element(call.a, s.a_major, s.a, false, r, k, smem.own, smem.base);
       }
       a[static_cast<std::size_t>(r * s.k + k)] = s.negate_a ? -x : x;
     }
   for (int n = 0; n < s.n; ++n)
     for (int k = 0; k < s.k; ++k) {
       int const of_cta = s.columns_of_b();
-      float const x = element(call.b, s.b_major, s.b, n % of_cta, k, smem.b[n / of_cta], smem.base);
+      float const x =
+          umma_element(call.b, s.b_major, s.b, false, n % of_cta, k, smem.b[n / of_cta], smem.base);
       b[static_cast<std::size_t>(n * s.k + k)] = s.negate_b ? -x : x;
     }
   for (int r = 0; r < rows; ++r)
@@ -166,6 +131,10 @@ void run_elements(tensor_memory& t, umma_shape const& s, umma_call const& call,
 
 void run_umma(tensor_memory& t, umma_shape const& s, umma_call const* const* calls, int count,
               umma_memory const& smem) {
+  if (s.block != 0) {
+    for (int i = 0; i < count; ++i) run_umma_scaled(t, s, *calls[i], smem);
+    return;
+  }
   bool const blocks = has_wgmma(s.a, s.b, elem::f32) && s.d == elem::f32 && !s.negate_a &&
                       !s.negate_b && !calls[0]->a_in_tmem;
   if (blocks) {

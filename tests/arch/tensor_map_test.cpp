@@ -26,6 +26,29 @@ TEST(TensorMap, RulesAcceptTheirEdges) {
     EXPECT_EQ(code_of(check_tensor_map(c.desc)), "accepted") << c.name;
 }
 
+TEST(TensorMap, RulesOfElementsBelowAByte) {
+  tensor_map_desc d = test::plain_map();
+  d.type = elem::e2m1;
+  d.padded = true;
+  d.dim[0] = 256;
+  d.box[0] = 128;
+  d.stride_bytes[0] = 128;
+  EXPECT_EQ(code_of(check_tensor_map(d)), "accepted");
+  auto const with = [&](auto change) {
+    tensor_map_desc x = d;
+    change(x);
+    return code_of(check_tensor_map(x));
+  };
+  EXPECT_EQ(with([](auto& x) { x.dim[0] = 64; }), "TW0314");
+  EXPECT_EQ(with([](auto& x) { x.box[0] = 64; }), "TW0314");
+  EXPECT_EQ(with([](auto& x) { x.stride_bytes[0] = 144; }), "TW0314");
+  EXPECT_EQ(with([](auto& x) { x.swizzle = swizzle_mode::b64; }), "TW0314");
+  EXPECT_EQ(with([](auto& x) { x.base = static_cast<char*>(x.base) + 16; }), "TW0314");
+  EXPECT_EQ(with([](auto& x) { x.type = elem::bf16; }), "TW0314");
+  EXPECT_EQ(with([](auto& x) { x.padded = false, x.dim[0] = 255; }), "TW0314");
+  EXPECT_EQ(with([](auto& x) { x.padded = false, x.box[0] = 256; }), "accepted");
+}
+
 TEST(TensorMap, MakeThrowsTheRejection) {
   tensor_map_desc d = test::plain_map();
   d.rank = 0;
@@ -40,8 +63,8 @@ TEST(TensorMap, MakeThrowsTheRejection) {
 
 bool same(tensor_map_desc const& a, tensor_map_desc const& b) {
   return a.base == b.base && a.type == b.type && a.rank == b.rank && a.swizzle == b.swizzle &&
-         std::ranges::equal(a.dim, b.dim) && std::ranges::equal(a.box, b.box) &&
-         std::ranges::equal(a.stride_bytes, b.stride_bytes);
+         a.padded == b.padded && std::ranges::equal(a.dim, b.dim) &&
+         std::ranges::equal(a.box, b.box) && std::ranges::equal(a.stride_bytes, b.stride_bytes);
 }
 
 TEST(TensorMap, EmulatorReadsBackWhatItPacked) {

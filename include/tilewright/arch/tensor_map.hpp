@@ -25,13 +25,27 @@ struct tensor_map_desc {
   /// A load that misses L2 brings 128 bytes there from memory, not 256; always where a stride is no
   /// multiple of 32 bytes. The emulator has no L2 and only keeps the word.
   bool l2_fetches_128 = false;
+  /// Elements of 4 bits: 16 of them come to 16 bytes of shared memory, 8 bytes of data and 8 of
+  /// padding that hold anything, as f8f6f4 and mxf8f6f4 read them; without it two to a byte, as
+  /// mxf4 and mxf4nvf4 do. Elements of 6 bits are always padded: 12 bytes and 4. Global memory has
+  /// no padding. cuTensorMapEncodeTiled: 16U4_ALIGN16B, 16U4_ALIGN8B, 16U6_ALIGN16B.
+  bool padded = false;
+
+  bool is_padded() const { return size_bits(type) == 6 || (size_bits(type) == 4 && padded); }
+  /// Bits of an element in shared memory, with padding.
+  int smem_bits() const { return is_padded() ? 8 : size_bits(type); }
+  /// Bytes of `elements` neighbours in global memory.
+  std::int64_t row_bytes(std::int64_t elements) const {
+    return (elements * size_bits(type) + 7) / 8;
+  }
 
   /// Bytes of the box's elements: what an mbarrier is credited with. With a swizzle, rows narrower
-  /// than its span are padded to the span in shared memory, which then holds more.
+  /// than its span are padded to the span in shared memory, which then holds more; so it does with
+  /// padded elements.
   int box_bytes() const {
-    int n = size_bytes(type);
+    int n = size_bits(type);
     for (int i = 0; i < rank; ++i) n *= box[i];
-    return n;
+    return n / 8;
   }
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tensor_memory.hpp  The words of tcgen05 that both backends share: addresses of tensor memory,
-//                    shapes of its loads and stores, kinds of multiplies, operand descriptors.
+//                    shapes of its loads, stores and copies, kinds of multiplies, descriptors.
 //
 // Tensor memory has 128 lanes of 512 columns of 32 bits; an address has the lane in bits 16-31 and
 // the column in bits 0-15. Warp w of a warpgroup reaches lanes 32 (w % 4) to 32 (w % 4) + 31.
@@ -76,6 +76,55 @@ TW_HD constexpr float tmem_float(std::uint32_t word) { return __builtin_bit_cast
 
 /// The kind of a multiply: the types of A and B (PTX ISA, "tcgen05.mma": .kind).
 enum class umma_kind : std::uint8_t { f16, tf32, f8f6f4, mxf8f6f4, mxf4, mxf4nvf4 };
+
+/// Multiplies with scale factors, one for every 16 or 32 elements along K.
+TW_HD constexpr bool is_block_scaled(umma_kind k) { return k >= umma_kind::mxf8f6f4; }
+/// The blocks that a kind has: .block32, and .block16 of mxf4nvf4 (PTX ISA, "tcgen05.mma":
+/// .scale_vectorsize).
+TW_HD constexpr bool has_scale_block(umma_kind k, int block) {
+  return is_block_scaled(k) && (block == 32 || (block == 16 && k == umma_kind::mxf4nvf4));
+}
+/// Elements along K of one multiply.
+TW_HD constexpr int umma_k(umma_kind k) {
+  return k == umma_kind::f16 ? 16 : k == umma_kind::tf32 ? 8 : k >= umma_kind::mxf4 ? 64 : 32;
+}
+/// Columns of tensor memory with the scale factors of 128 rows: four bytes of a row in a column.
+inline constexpr int scale_columns_of_128_rows = 4;
+
+/// A copy from shared to tensor memory (PTX ISA, "tcgen05.cp": .shape and .multicast): rows of 16
+/// (128b) or 32 bytes (256b) to lanes, 4 or 8 columns. Rows in shared memory lie as the canonical
+/// K-major layout without a swizzle has them: 8 rows of 16 bytes one after another, such groups at
+/// the stride offset, the second 16 bytes of a row at the leading offset.
+///
+///     c128x256b, c128x128b   row r to lane r
+///     c64x128b_02_13         row r to lanes r and r + 64
+///     c64x128b_01_23         rows 0-31 to lanes 0-31 and 32-63, rows 32-63 to 64-95 and 96-127
+///     c32x128b_x4            row r to lanes r, r + 32, r + 64 and r + 96: scale factors
+enum class tmem_copy_shape : std::uint8_t {
+  c128x256b,
+  c128x128b,
+  c64x128b_02_13,
+  c64x128b_01_23,
+  c32x128b_x4
+};
+/// How elements below 8 bits lie in shared memory; the copy gives each a byte, its low bits.
+/// PTX ISA, "tcgen05.cp": .b8x16.b4x16_p64, .b8x16.b6x16_p32.
+enum class tmem_unpack : std::uint8_t { none, b4, b6 };
+
+TW_HD constexpr int tmem_copy_rows(tmem_copy_shape s) {
+  return s == tmem_copy_shape::c32x128b_x4 ? 32 : s <= tmem_copy_shape::c128x128b ? 128 : 64;
+}
+/// Of 16 bytes of a row: columns are 4 times as many.
+TW_HD constexpr int tmem_copy_chunks(tmem_copy_shape s) {
+  return s == tmem_copy_shape::c128x256b ? 2 : 1;
+}
+/// How often a row is written.
+TW_HD constexpr int tmem_copy_repeats(tmem_copy_shape s) { return 128 / tmem_copy_rows(s); }
+/// The lane of a row's copy number i.
+TW_HD constexpr int tmem_copy_lane(tmem_copy_shape s, int row, int i) {
+  if (s == tmem_copy_shape::c64x128b_01_23) return row / 32 * 64 + row % 32 + 32 * i;
+  return row + tmem_copy_rows(s) * i;
+}
 
 /// 64-bit shared-memory descriptor of tcgen05 (PTX ISA, "Shared Memory Descriptor"): address / 16
 /// in bits 0-13, leading byte offset / 16 in 16-29, stride byte offset / 16 in 32-45, 0b001 in

@@ -31,14 +31,17 @@ enum class access : std::uint8_t {
   map_read,        // a TMA copy's tensor map
   bulk_copy_read,  // in shared memory, the source of a copy to a peer's
   // Of tcgen05
-  umma_read,    // operands in shared memory
-  umma_write,   // the accumulator
-  umma_a_read,  // A in tensor memory
+  umma_read,        // operands in shared memory
+  umma_write,       // the accumulator
+  umma_a_read,      // A in tensor memory
+  umma_scale_read,  // scale factors in tensor memory
+  tmem_copy_read,   // the source of a tcgen05.cp
+  tmem_copy_write,  // its destination
   tmem_load,
   tmem_store,
   tmem_free,  // tcgen05.dealloc
 };
-inline constexpr std::size_t access_kinds = 24;
+inline constexpr std::size_t access_kinds = 27;
 
 enum class space : std::uint8_t { shared, global, either, tensor };
 
@@ -120,6 +123,13 @@ inline constexpr std::array<access_traits, access_kinds> access_table{{
      0, "tcgen05.mma writes", "tcgen05.mma", "has written", "written by tcgen05.mma"},
     {access::umma_a_read, space::tensor, false, proxy::async, completion::tensor_commit, false,
      true, 0, "tcgen05.mma reads A from", "tcgen05.mma", "has read", "read by tcgen05.mma"},
+    {access::umma_scale_read, space::tensor, false, proxy::async, completion::tensor_commit, false,
+     true, 0, "tcgen05.mma reads scale factors from", "tcgen05.mma", "has read",
+     "read by tcgen05.mma"},
+    {access::tmem_copy_read, space::shared, false, proxy::async, completion::tensor_commit, false,
+     true, 0, "tcgen05.cp reads", "tcgen05.cp", "has read", "read by tcgen05.cp"},
+    {access::tmem_copy_write, space::tensor, true, proxy::async, completion::tensor_commit, false,
+     true, 0, "tcgen05.cp writes", "tcgen05.cp", "has written", "written by tcgen05.cp"},
     {access::tmem_load, space::tensor, false, proxy::async, completion::tensor_wait, false, true, 0,
      "tcgen05.ld reads", "tcgen05.ld", "has read", "read by tcgen05.ld"},
     {access::tmem_store, space::tensor, true, proxy::async, completion::tensor_wait, false, true, 0,

@@ -132,13 +132,13 @@ void checker::access_bytes(thread& t, cta_state& owner, std::uint32_t offset, st
 void checker::each_box_block(bulk_op const& op, std::vector<touched>& to) const {
   to.clear();
   auto const bytes = static_cast<std::uint32_t>(box_smem_bytes(*op.map));
-  if (box_smem_bytes(*op.map) == op.map->box_bytes()) {
+  if (box_fills_smem(*op.map)) {
     each_block(op.smem_offset, bytes, [&](touched t) { to.push_back(t); });
     return;
   }
   // Rows narrower than the swizzle span: only their own chunks.
   auto const pitch = static_cast<std::uint32_t>(box_row_pitch_bytes(*op.map));
-  auto const width = static_cast<std::uint32_t>(op.map->box[0] * size_bytes(op.map->type));
+  auto const width = static_cast<std::uint32_t>(box_row_bytes(*op.map));
   for (std::uint32_t row = 0; row < bytes; row += pitch)
     for (std::uint32_t chunk = 0; chunk < width; chunk += cell_bytes) {
       std::uint32_t const at =
@@ -158,7 +158,9 @@ void checker::load(thread& t, bulk_op& op) {
   from.smem_offset = op.smem_offset;
   from.row_bytes = static_cast<std::uint32_t>(box_row_pitch_bytes(*op.map));
   from.rows = op.map->box[1];
-  from.elem_bytes = size_bytes(op.map->type);
+  from.elem_bits = op.map->smem_bits();
+  from.type = op.map->type;
+  from.padded = op.map->is_padded();
   from.swizzle = op.map->swizzle;
   from.where = op.where;
   from.by = &t;

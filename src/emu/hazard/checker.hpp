@@ -29,6 +29,7 @@ struct warpgroup_state;
 struct bulk_op;
 struct wgmma_call;
 struct umma_call;
+struct tmem_copy_call;
 struct umma_shape;
 struct tensor_op;
 }  // namespace tw::emu
@@ -182,6 +183,7 @@ class checker {
   /// E0110 where the thread cannot know that the peer CTA of its pair has begun.
   void pair_started(thread& t, cta_state& peer, site where);
   void multiply(thread& t, umma_call const& call, umma_shape const& shape, site where);
+  void tmem_copied(thread& t, tmem_copy_call const& call, site where);
   void commit(thread& t, tensor_op& op);
   void committed(thread& t, tensor_op const& op, mbarrier_state& b);
 
@@ -222,7 +224,9 @@ class checker {
     std::uint32_t smem_offset = 0;
     std::uint32_t row_bytes = 0;  // pitch of the box's rows in shared memory
     int rows = 0;
-    int elem_bytes = 2;
+    int elem_bits = 16;  // in shared memory, with padding
+    elem type = elem::bf16;
+    bool padded = false;  // 16 elements of 4 or 6 bits in 16 bytes
     swizzle_mode swizzle{};
     site where;
     thread const* by = nullptr;
@@ -283,6 +287,12 @@ class checker {
   component warp_component(thread const& t, bool stores);
   void report_tensor(cta_state const& owner, touched at, std::uint64_t both, record const& earlier,
                      record const& now, thread const& by, tensor_verdict v);
+  /// Scale factors and narrow operands (scale_factors.cpp).
+  void note_factors(thread const& t, cta_state& owner, umma_call const& call,
+                    umma_shape const& shape, int const (&k_a)[2], int const (&k_b)[2],
+                    record const& now);
+  void check_narrow(thread const& t, char name, elem type, bool dense, int origin_of,
+                    std::uint32_t address, record const& now);
   void report_tensor_unwritten(cta_state const& owner, touched at, std::uint64_t none,
                                record const& now, thread const& by);
   static std::string tensor_object(cta_state const& owner, touched at, std::uint64_t cells);
@@ -393,10 +403,23 @@ class checker {
   std::vector<flag_note> notes_;  // newest last
   void note_flag(flag_note const& n);
   std::vector<touched> scratch_;
+  /// A column of scale factors since the last copy to it.
+  struct factor_column {
+    struct use {
+      bool any = false;
+      char operand = 0;
+      std::int64_t k = 0, row = 0;  // of the operand's tile; or its address, and -1
+      site where;
+    };
+    use of_byte[4];
+    int type = -1;  // elem, if TMA brought them so
+    site copied;
+  };
   struct tensor_memory_order {
-    std::deque<shadow> cells;                        // by CTA; 16 lanes of a column are one cell
-    std::vector<component> loads, stores;            // by warp of the cluster; 0: none yet
-    std::vector<std::array<std::uint32_t, 2>> tags;  // accumulators: address, N, M and kind
+    std::vector<std::vector<factor_column>> factors;  // by CTA and column
+    std::deque<shadow> cells;                         // by CTA; 16 lanes of a column are one cell
+    std::vector<component> loads, stores;             // by warp of the cluster; 0: none yet
+    std::vector<std::array<std::uint32_t, 2>> tags;   // accumulators: address, N, M and kind
   };
   std::unique_ptr<tensor_memory_order> tensor_;  // null: the cluster has not used tcgen05
   std::uint32_t next_origin_ = 0;

@@ -95,7 +95,7 @@ bool global_memory::remember_load(tensor_map_desc const& d, int const* at, recor
            std::equal(d.stride_bytes, d.stride_bytes + 4, t.map.stride_bytes);
   });
   if (it == tensors_.end()) {
-    std::int64_t last = d.dim[0] * size_bytes(d.type);
+    std::int64_t last = d.row_bytes(d.dim[0]);
     for (int i = 1; i < d.rank; ++i) last += (d.dim[i] - 1) * d.stride_bytes[i - 1];
     auto const begin = reinterpret_cast<std::uintptr_t>(d.base);
     tensors_.push_back({d, begin, begin + static_cast<std::uintptr_t>(last), false, {}});

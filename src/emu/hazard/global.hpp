@@ -158,7 +158,6 @@ class global_memory {
 /// f(address, bytes) for each row of a box that lies in the tensor, whole chunks of 16 bytes.
 template <class F>
 void each_global_row(tensor_map_desc const& d, int const* at, F&& f) {
-  std::int64_t const size = size_bytes(d.type);
   std::int64_t low[5], high[5];
   for (int i = 0; i < 5; ++i) {
     bool const used = i < d.rank;
@@ -167,12 +166,12 @@ void each_global_row(tensor_map_desc const& d, int const* at, F&& f) {
     if (low[i] >= high[i]) return;
   }
   auto const base = reinterpret_cast<std::uintptr_t>(d.base);
-  auto const row = static_cast<std::size_t>((high[0] - low[0]) * size + 15) / 16 * 16;
+  auto const row = static_cast<std::size_t>(d.row_bytes(high[0] - low[0]) + 15) / 16 * 16;
   for (std::int64_t e = low[4]; e < high[4]; ++e)
     for (std::int64_t c = low[3]; c < high[3]; ++c)
       for (std::int64_t b = low[2]; b < high[2]; ++b)
         for (std::int64_t a = low[1]; a < high[1]; ++a)
-          f(base + static_cast<std::uintptr_t>(low[0] * size + a * d.stride_bytes[0] +
+          f(base + static_cast<std::uintptr_t>(d.row_bytes(low[0]) + a * d.stride_bytes[0] +
                                                b * d.stride_bytes[1] + c * d.stride_bytes[2] +
                                                e * d.stride_bytes[3]),
             row);

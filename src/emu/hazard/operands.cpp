@@ -83,9 +83,9 @@ void checker::check_origin(cta_state const& owner, record const& written, smem_d
     return;
   }
   std::uint32_t const logical = swizzled(smem_base + offset, o.swizzle) - smem_base - o.smem_offset;
-  int const inner = o.at[0] + static_cast<int>(logical % o.row_bytes) / o.elem_bytes;
+  int const inner = o.at[0] + static_cast<int>(logical % o.row_bytes) * 8 / o.elem_bits;
   int const outer = o.at[1] + static_cast<int>(logical / o.row_bytes) % o.rows;
-  int const in_chunk = 16 / o.elem_bytes;
+  int const in_chunk = 128 / o.elem_bits;
   int const a = inner - in_chunk * column;  // coordinate of the first chunk, if all is well
   int const b = outer - row;
   if (first[2] != written.origin) {
@@ -202,6 +202,14 @@ void checker::multiply(thread& t, umma_call const& call, umma_shape const& shape
     read_operand(c, judged, b, shape.b_major, shape.columns_of_b(), r, t, k_b);
     if (options_.provenance && k_a[0] != 0 && k_b[0] != 0 && k_a[1] != k_b[1])
       report_k_mismatch(t, k_a, k_b, a.address(), b.address(), r);
+    check_narrow(t, 'B', shape.b, shape.dense, k_b[0], b.address(), r);
+    if (!call.a_in_tmem) check_narrow(t, 'A', shape.a, shape.dense, k_a[0], a.address(), r);
+    if (shape.block != 0) {
+      r.what = access::umma_scale_read;
+      tensor_access(self, 1, c, umma_scales(shape, 'A', call.sfa), r, false);
+      tensor_access(self, 1, c, umma_scales(shape, 'B', call.sfb), r, false);
+      note_factors(t, c, call, shape, k_a, k_b, r);
+    }
     if (call.a_in_tmem) {
       r.what = access::umma_a_read;
       for (tmem_area const& part : umma_a_in_tmem(shape, static_cast<std::uint32_t>(call.a)))

@@ -118,11 +118,13 @@ words words_for(std::string const& place, record const& earlier, std::string con
             fmt::format("{} while wgmma may still be reading it.", begin),
             "nothing tells the writer that the multiply has finished reading",
             "wgmma_wait in the multiplying warpgroup, then an arrive that the writer waits for"};
-  if (earlier.what == access::umma_read)
+  if (earlier.what == access::umma_read || earlier.what == access::tmem_copy_read)
     return {"E0112", "stage-overwritten-while-umma-reads",
-            fmt::format("{} while tcgen05.mma may still be reading it.", begin),
-            "nothing tells the writer that the multiply has finished reading",
-            "umma_commit() after the multiply, to an mbarrier that the writer waits for"};
+            fmt::format("{} while {} may still be reading it.", begin, traits(earlier.what).noun),
+            earlier.what == access::umma_read
+                ? "nothing tells the writer that the multiply has finished reading"
+                : "nothing tells the writer that the copy has finished reading",
+            "umma_commit() after it, to an mbarrier that the writer waits for"};
   if (earlier.what == access::tma_store_read)
     return {"E0028", "overwrite-while-tma-store-reads",
             fmt::format("{} while a TMA store may still be reading it.", begin),

@@ -6,7 +6,10 @@
 // waited for it. For an operation of another thread, complete or not, tcgen05.fence is needed on
 // both sides of the synchronisation: ::before_thread_sync, which a commit implies, lets a thread
 // tell of its operations at its next arrive; ::after_thread_sync takes in what a wait has brought.
-// Multiplies into the same accumulator with the same shape follow one another without completion.
+// Multiplies into the same accumulator with the same shape follow one another without completion,
+// and multiplies follow copies. A copy over columns that earlier operations of the same thread use
+// comes after them where a commit or ::before_thread_sync lies between: a reading of "Memory
+// Consistency Model", which lists no order of the two and gives that fence one.
 // Source: PTX ISA, "Memory Consistency Model for 5th generation of TensorCore operations".
 #include <algorithm>
 
@@ -30,6 +33,8 @@ void checker::begin_tensor() {
   tensor_->loads.assign(warps, 0);
   tensor_->stores.assign(warps, 0);
   tensor_->tags.assign(1, {});
+  tensor_->factors.resize(static_cast<std::size_t>(grid_.cluster));
+  for (auto& columns : tensor_->factors) columns.resize(tmem_columns);
   tensor_->cells.resize(static_cast<std::size_t>(grid_.cluster));
   for (shadow& s : tensor_->cells) s.reset(groups_of_lanes * cells_of_group * cell_bytes);
   for (cta_state& b : cluster_->ctas)
@@ -84,8 +89,11 @@ std::uint16_t checker::accumulator_tag(umma_call const& call) {
 checker::tensor_verdict checker::judge_tensor(thread const& t, record const& now,
                                               record const& earlier) const {
   tensor_actor const& a = t.tensor;
-  bool const pipelined = now.what == access::umma_write && earlier.what == access::umma_write &&
-                         now.origin == earlier.origin;
+  bool const of_multiply = now.what == access::umma_write || now.what == access::umma_a_read ||
+                           now.what == access::umma_scale_read;
+  bool const pipelined = (now.what == access::umma_write && earlier.what == access::umma_write &&
+                          now.origin == earlier.origin) ||
+                         (of_multiply && earlier.what == access::tmem_copy_write);
   component_face const& of = faces_[earlier.who];
   bool const own_warp = of.cta == t.cluster_rank && of.index / 32 == t.id / 32;
   if (of.what == component_face::kind::tensor_loads && own_warp && a.loads_waited >= earlier.when)
@@ -93,6 +101,9 @@ checker::tensor_verdict checker::judge_tensor(thread const& t, record const& now
   if (of.what == component_face::kind::tensor_stores && own_warp && a.stores_waited >= earlier.when)
     return tensor_verdict::ordered;
   if (pipelined && earlier.who == a.ops) return tensor_verdict::ordered;
+  // A copy over what earlier operations of the thread use: a commit or a fence lies between.
+  if (now.what == access::tmem_copy_write && earlier.who == a.ops && a.told >= earlier.when)
+    return tensor_verdict::ordered;
   auto const has = [&](clock_ref const& c) {
     return (pipelined ? c->happened(earlier.who) : c->passed_fence(earlier.who)) >= earlier.when;
   };

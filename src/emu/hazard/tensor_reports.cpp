@@ -72,6 +72,11 @@ void checker::report_tensor(cta_state const& owner, touched at, std::uint64_t bo
     w = {"an order between the two issuing threads",
          "tcgen05.mma is issued by one thread: of a warp, or of the pair with cta_group 2",
          "if (elect_one()) around the multiplies, in one warp (of one CTA of a pair)"};
+  else if (now.what == access::tmem_copy_write && earlier.who == by.tensor.ops)
+    w = {"umma_commit() or tcgen05_fence_before() between the two, in this thread",
+         "a copy does not wait for earlier multiplies and copies of its thread",
+         "umma_commit() for the stage that the multiplies have used, before the copy of the next "
+         "factors"};
   else
     w = unordered_words(earlier, issuer.tensor_ops && issuer.tensor_ops->committed >= earlier.when,
                         waited >= earlier.when);
@@ -116,7 +121,10 @@ void checker::report_tensor_unwritten(cta_state const& owner, touched at, std::u
           .cause = "tensor memory holds anything after its allocation, or the thread that writes "
                    "it comes later and nothing makes this one wait",
           .remedy = adds ? "accumulate = false in the first multiply of a tile"
-                         : "a wait for the commit of the multiplies that write it",
+                    : now.what == access::umma_scale_read
+                        ? "tmem_copy<c32x128b_x4> of the factors, in the same thread before the "
+                          "multiply: 4 columns for 128 rows"
+                        : "a wait for the commit of the multiplies that write it",
       }),
       now.where, {}, place, &by);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// umma.hpp  The multiply of tcgen05 and its commit. One thread issues them, chosen by elect_one()
+// umma.hpp  The multiplies of tcgen05, its copy, and their commit. One thread issues them, chosen
+// by elect_one()
 //           in a converged warp: under another condition ptxas puts a loop around each multiply.
 //           PTX ISA, "tcgen05.mma", "tcgen05.commit".
 #pragma once
@@ -40,8 +41,36 @@ TW_DEVICE void umma_ts(std::uint32_t d, std::uint32_t a, umma_desc b, std::uint3
                   static_cast<std::uint32_t>(accumulate));
 }
 
-/// An arrive at `done` once all multiplies that this thread has issued are complete; it also orders
-/// them before the synchronisation, as tcgen05_fence_before does. PTX ISA, "tcgen05.commit".
+/// D = A B + D, or A B, where the sum over each `Block` elements along K is multiplied by a scale
+/// factor of A's row and one of B's column. The factors are in tensor memory at `sfa` and
+/// `sfb`, as tmem_copy<c32x128b_x4> brings scale_factors_32_4_4 (atom/scale_factors.hpp) there;
+/// `idesc`: umma_scaled_idesc, which names their place in a column. PTX ISA, "tcgen05.mma":
+/// .block_scale.
+template <umma_kind K, int Block, int Ctas = 1, class Target = detail::this_target>
+TW_DEVICE void umma_scaled(std::uint32_t d, umma_desc a, umma_desc b, std::uint32_t idesc,
+                           std::uint32_t sfa, std::uint32_t sfb, bool accumulate) {
+  detail::need_sm100f<Target>();
+  static_assert(has_scale_block(K, Block),
+                "[TW0313] blocks of scale factors are 32 elements, of mxf4nvf4 16 or 32");
+  detail::umma_scaled(detail::umma_scaled_form<K, Block, Ctas>{}, d, a.bits, b.bits, idesc, sfa,
+                      sfb, static_cast<std::uint32_t>(accumulate));
+}
+
+/// Shared memory to tensor memory, as arch/tensor_memory.hpp maps rows to lanes; Ctas = 2: in both
+/// CTAs of the pair, each from its own shared memory. Asynchronous, one thread; multiplies that the
+/// same thread issues later come after it, and a later umma_commit covers it. A copy over columns
+/// that earlier multiplies read needs a commit or tcgen05_fence_before between them.
+/// PTX ISA, "tcgen05.cp".
+template <tmem_copy_shape S, int Ctas = 1, tmem_unpack U = tmem_unpack::none,
+          class Target = detail::this_target>
+TW_DEVICE void tmem_copy(std::uint32_t to, umma_desc from) {
+  detail::need_sm100f<Target>();
+  detail::tmem_cp(detail::tmem_copy_form<S, U, Ctas>{}, to, from.bits);
+}
+
+/// An arrive at `done` once all multiplies and copies that this thread has issued are complete; it
+/// also orders them before the synchronisation, as tcgen05_fence_before does. PTX ISA,
+/// "tcgen05.commit".
 template <int Ctas = 1, class Target = detail::this_target>
 TW_DEVICE void umma_commit(mbarrier& done) {
   detail::need_sm100f<Target>();

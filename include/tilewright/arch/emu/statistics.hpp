@@ -23,7 +23,7 @@ struct statistics {
   std::int64_t boxes_outside = 0;  // copies that move no element of their tensor
   std::int64_t proxy_fences = 0;
   std::int64_t wgmmas = 0, wgmma_groups = 0;
-  std::int64_t ummas = 0;                            // tcgen05.mma
+  std::int64_t ummas = 0, tmem_copies = 0;           // tcgen05.mma, tcgen05.cp
   std::int64_t tmem_loads = 0, tmem_stores = 0;      // tcgen05.ld, tcgen05.st
   std::int64_t matrix_stores = 0, matrix_loads = 0;  // stmatrix, ldmatrix
   std::int64_t plain_loads = 0, plain_stores = 0;    // of shared memory
@@ -55,6 +55,7 @@ struct statistics {
     wgmmas += o.wgmmas;
     wgmma_groups += o.wgmma_groups;
     ummas += o.ummas;
+    tmem_copies += o.tmem_copies;
     tmem_loads += o.tmem_loads;
     tmem_stores += o.tmem_stores;
     matrix_stores += o.matrix_stores;

@@ -39,7 +39,17 @@ struct umma_call {
   std::uint64_t a, b;  // descriptors; a: an address where A is in tensor memory
   std::uint32_t idesc;
   bool accumulate;
+  int block = 0;  // elements of a scale factor; 0: none
+  std::uint32_t sfa = 0, sfb = 0;
 };
+struct tmem_copy_call {
+  tmem_copy_shape shape;
+  tmem_unpack unpack;
+  int ctas;
+  std::uint32_t to;
+  std::uint64_t from;  // a descriptor
+};
+void tmem_copy(tmem_copy_call const& call, site where);
 void umma(umma_call const& call, site where);
 /// mask: the CTAs of the cluster whose barrier gets the arrive; 0: the own CTA alone.
 void umma_commit(void* bar, int ctas, std::uint32_t mask, bool multicast, site where);

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// scale_factors.cpp  Copies to tensor memory, where scale factors come from and what they are used
+//                    for, and operands of 4 and 6 bits.
+//
+// A factor belongs to one block of one operand: two multiplies that take it for different parts of
+// an operand since it was copied have the wrong factor in one of them. A part is its coordinates in
+// the tensor where TMA brought it, otherwise its address.
+#include <fmt/format.h>
+
+#include "emu/hazard/checker.hpp"
+#include "emu/machine.hpp"
+#include "emu/umma.hpp"
+#include "emu/words.hpp"
+
+namespace tw::emu::hazard {
+
+void checker::tmem_copied(thread& t, tmem_copy_call const& call, site where) {
+  begin_tensor();
+  record r;
+  r.who = new_component(t.tensor.ops, component_face::kind::tensor, t);
+  r.when = t.tensor_ops->begun;
+  r.where = where;
+  thread const* const self[] = {&t};
+  int const first = call.ctas == 1 ? t.block->rank : t.block->even_rank();
+  for (int rank = first; rank < first + call.ctas; ++rank) {
+    cta_state& c = cluster_->ctas[static_cast<std::size_t>(rank)];
+    if (rank != t.cluster_rank)
+      note_remote(c, {r.who, r.when, where, remote_access::kind::multiply,
+                      umma_desc{call.from}.address() - smem_base, t.cta});
+    r.what = access::tmem_copy_read;
+    scratch_.clear();
+    for (int row = 0; row < tmem_copy_rows(call.shape); ++row)
+      for (int chunk = 0; chunk < tmem_copy_chunks(call.shape); ++chunk) {
+        std::uint32_t const at = copy_source(call, row, chunk) - smem_base;
+        std::uint64_t const cell = std::uint64_t{1} << at % block_bytes / cell_bytes;
+        if (!scratch_.empty() && scratch_.back().block == at / block_bytes)
+          scratch_.back().cells |= cell;
+        else
+          scratch_.push_back({at / block_bytes, cell});
+      }
+    int type = -1;
+    for (touched const& at : scratch_) {
+      shadows_[static_cast<std::size_t>(c.rank)].each_earlier(at, false, [&](record const& e) {
+        if (e.what == access::tma_write && e.origin != 0 && origins_[e.origin].has_map)
+          type = static_cast<int>(origins_[e.origin].type);
+        return true;
+      });
+      access_cells(t, c, at, r);
+    }
+    r.what = access::tmem_copy_write;
+    tmem_area const to = copied_area(call);
+    tensor_access(self, 1, c, to, r, false);
+    for (int i = to.column; i < to.column + to.columns; ++i) {
+      factor_column& f =
+          tensor_->factors[static_cast<std::size_t>(c.rank)][static_cast<std::size_t>(i)];
+      f = {};
+      f.type = type;
+      f.copied = where;
+    }
+  }
+}
+
+void checker::note_factors(thread const& t, cta_state& owner, umma_call const& call,
+                           umma_shape const& shape, int const (&k_a)[2], int const (&k_b)[2],
+                           record const& now) {
+  if (!options_.provenance) return;
+  for (char const operand : {'A', 'B'}) {
+    bool const is_a = operand == 'A';
+    int const(&k)[2] = is_a ? k_a : k_b;
+    auto const column = static_cast<int>((is_a ? call.sfa : call.sfb) & 0xFFFF);
+    factor_column& f =
+        tensor_->factors[static_cast<std::size_t>(owner.rank)][static_cast<std::size_t>(column)];
+    std::string const place =
+        fmt::format("tensor memory of CTA {}, column {}", owner.threads.front().cta, column);
+    bool const factors =
+        f.type == static_cast<int>(elem::ue8m0) || f.type == static_cast<int>(elem::ue4m3);
+    if (factors && f.type != static_cast<int>(shape.scale)) {
+      report("E0113", "scale-factors",
+             told({
+                 .what = fmt::format("tcgen05.mma takes the scale factors of {} in {} for {}; they "
+                                     "are {}.",
+                                     operand, place, name(shape.scale),
+                                     name(static_cast<elem>(f.type))),
+                 .now = fmt::format("umma_scaled at {} by {}", text_of(now.where),
+                                    tw::emu::name_of(t)),
+                 .earlier = fmt::format("copied there at {}", text_of(f.copied)),
+                 .cause = "bit 23 of the instruction descriptor names the type of the factors",
+                 .remedy = "umma_scaled_idesc::ue8m0 as the factors are; ue4m3 needs blocks of 16 "
+                           "of .kind::mxf4nvf4",
+             }),
+             now.where, f.copied, place, &t);
+      return;
+    }
+    std::uint64_t const descriptor = is_a ? call.a : call.b;
+    factor_column::use use{
+        true, operand, static_cast<std::int64_t>(umma_desc{descriptor}.address()), -1, now.where};
+    if (k[0] != 0 && origins_[static_cast<std::size_t>(k[0])].has_map) {
+      use.k = k[1];
+      use.row = origins_[static_cast<std::size_t>(k[0])].at[1];
+    }
+    int const id = is_a ? shape.sfa_id : shape.sfb_id;
+    for (int i = id; i < id + shape.factors(); ++i) {
+      factor_column::use& before = f.of_byte[i];
+      bool const same = before.operand == use.operand && before.k == use.k && before.row == use.row;
+      if (before.any && !same) {
+        auto const part = [](factor_column::use const& u) {
+          return u.row < 0 ? fmt::format("{} at {:#x}", u.operand, u.k)
+                           : fmt::format("{} from k = {}", u.operand, u.k);
+        };
+        report(
+            "E0113", "scale-factors",
+            told({
+                .what = fmt::format("tcgen05.mma takes scale factor {} of {} for {}, which an "
+                                    "earlier multiply took for {}.",
+                                    i, place, part(use), part(before)),
+                .now =
+                    fmt::format("umma_scaled at {} by {}", text_of(now.where), tw::emu::name_of(t)),
+                .earlier = fmt::format("umma_scaled at {}", text_of(before.where)),
+                .cause = "a factor belongs to one block of one operand: the id or the column was "
+                         "not advanced, the next factors were not copied, or the blocks have "
+                         "another size",
+                .remedy = "with each step of K the next id (blocks of 32) or the next four "
+                          "columns; tmem_copy of the next factors before the first multiply",
+            }),
+            now.where, before.where, place, &t);
+        return;
+      }
+      before = use;
+    }
+  }
+}
+
+void checker::check_narrow(thread const& t, char name, elem type, bool dense, int origin_of,
+                           std::uint32_t address, record const& now) {
+  if (!options_.provenance || origin_of == 0) return;
+  origin const& o = origins_[static_cast<std::size_t>(origin_of)];
+  if (!o.has_map || size_bits(o.type) >= 8) return;
+  if (size_bits(o.type) == size_bits(type) && o.padded != dense) return;
+  auto const words = [](elem e, bool padded) {
+    return size_bits(e) >= 8 ? fmt::format("{}, a byte each", tw::name(e))
+           : padded          ? fmt::format("{}, 16 of them in 16 bytes", tw::name(e))
+                             : fmt::format("{}, two in each byte", tw::name(e));
+  };
+  std::string const place = object_name(grid_, address - smem_base);
+  report("E0114", "narrow-operand",
+         told({
+             .what = fmt::format("tcgen05.mma reads {} in {} as {}; TMA brought {}.", name, place,
+                                 words(type, !dense), words(o.type, o.padded)),
+             .now = fmt::format("{} at {} by {}", traits(now.what).noun, text_of(now.where),
+                                tw::emu::name_of(t)),
+             .earlier = fmt::format("a TMA load at {}", text_of(o.where)),
+             .cause = "f8f6f4 and mxf8f6f4 read 16 elements of 4 or 6 bits in 16 bytes, of which "
+                      "the last 8 or 4 are padding; mxf4 and mxf4nvf4 read two elements in a byte",
+             .remedy = "tensor_map_desc::padded for f8f6f4 and mxf8f6f4; not for mxf4 and mxf4nvf4",
+         }),
+         now.where, o.where, place, &t);
+}
+
+}  // namespace tw::emu::hazard

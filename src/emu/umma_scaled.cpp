@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// umma_scaled.cpp  Block-scaled multiplies, and copies from shared to tensor memory.
+#include <cmath>
+#include <cstring>
+
+#include "emu/umma.hpp"
+#include "emu/umma_element.hpp"
+#include "tilewright/base/convert.hpp"
+
+namespace tw::emu {
+
+namespace {
+
+constexpr int lanes_of_group = 32;
+
+double factor_of(elem type, std::uint32_t word, int i) {
+  auto const bits = static_cast<std::uint8_t>(word >> 8 * i);
+  return static_cast<double>(type == elem::ue8m0 ? to_float(ue8m0{bits}) : to_float(ue4m3{bits}));
+}
+
+/// Values of an operand of `rows` rows, [k][row].
+void values_of(std::vector<double>& to, std::uint64_t descriptor, operand_major major, elem type,
+               bool dense, bool negate, int first, int rows, int stride, int k,
+               std::byte const* smem, std::uint32_t base) {
+  for (int r = 0; r < rows; ++r)
+    for (int i = 0; i < k; ++i) {
+      auto const x =
+          static_cast<double>(umma_element(descriptor, major, type, dense, r, i, smem, base));
+      to[static_cast<std::size_t>(i * stride + first + r)] = negate ? -x : x;
+    }
+}
+
+}  // namespace
+
+void run_umma_scaled(tensor_memory& t, umma_shape const& s, umma_call const& call,
+                     umma_memory const& smem) {
+  int const rows = s.rows(), of_cta = s.columns_of_b(), factors = s.factors();
+  int const column = static_cast<int>(call.d & 0xFFFF);
+  static thread_local std::vector<double> a, b, fa, sum, part;
+  a.resize(static_cast<std::size_t>(s.k * rows));
+  b.resize(static_cast<std::size_t>(s.k * s.n));
+  values_of(a, call.a, s.a_major, s.a, s.dense, s.negate_a, 0, rows, rows, s.k, smem.own,
+            smem.base);
+  for (int c = 0; c < s.ctas; ++c)
+    values_of(b, call.b, s.b_major, s.b, s.dense, s.negate_b, c * of_cta, of_cta, s.n, s.k,
+              smem.b[c], smem.base);
+  auto const word = [&](std::uint32_t address, int row, int group) {
+    return t.at(group * lanes_of_group + row % lanes_of_group,
+                static_cast<int>(address & 0xFFFF) + row / lanes_of_group);
+  };
+  fa.resize(static_cast<std::size_t>(factors * rows));
+  for (int f = 0; f < factors; ++f)
+    for (int r = 0; r < rows; ++r)
+      fa[static_cast<std::size_t>(f * rows + r)] =
+          factor_of(s.scale, word(call.sfa, r, r / lanes_of_group), s.sfa_id + f);
+  sum.resize(static_cast<std::size_t>(rows));
+  part.resize(static_cast<std::size_t>(rows));
+  for (int n = 0; n < s.n; ++n) {
+    for (int r = 0; r < rows; ++r)
+      sum[static_cast<std::size_t>(r)] =
+          call.accumulate ? static_cast<double>(__builtin_bit_cast(float, t.at(r, column + n)))
+                          : 0.0;
+    for (int f = 0; f < factors; ++f) {
+      std::fill(part.begin(), part.end(), 0.0);
+      for (int k = f * s.block; k < (f + 1) * s.block; ++k) {
+        double const y = b[static_cast<std::size_t>(k * s.n + n)];
+        double const* const x = &a[static_cast<std::size_t>(k * rows)];
+        for (int r = 0; r < rows; ++r) part[static_cast<std::size_t>(r)] += x[r] * y;
+      }
+      for (int g = 0; g < rows / lanes_of_group; ++g) {
+        double const fb = factor_of(s.scale, word(call.sfb, n, g), s.sfb_id + f);
+        for (int r = g * lanes_of_group; r < (g + 1) * lanes_of_group; ++r) {
+          auto const i = static_cast<std::size_t>(r);
+          sum[i] += part[i] * (fa[static_cast<std::size_t>(f * rows + r)] * fb);
+        }
+      }
+    }
+    for (int r = 0; r < rows; ++r) {
+      auto const x = static_cast<float>(sum[static_cast<std::size_t>(r)]);
+      t.at(r, column + n) = std::isnan(x) ? 0x7FFFFFFFU : __builtin_bit_cast(std::uint32_t, x);
+    }
+  }
+}
+
+void run_copy(tensor_memory& t, tmem_copy_call const& call, std::byte const* smem,
+              std::uint32_t base) {
+  tmem_area const to = copied_area(call);
+  for (int r = 0; r < tmem_copy_rows(call.shape); ++r)
+    for (int c = 0; c < tmem_copy_chunks(call.shape); ++c) {
+      std::byte const* const from = smem + (copy_source(call, r, c) - base);
+      std::byte bytes[16];
+      std::memcpy(bytes, from, 16);
+      if (call.unpack != tmem_unpack::none)
+        for (int i = 0; i < 16; ++i)
+          bytes[i] =
+              static_cast<std::byte>(narrow_bits(from, i, call.unpack == tmem_unpack::b4 ? 4 : 6));
+      for (int w = 0; w < 4; ++w)
+        for (int i = 0; i < tmem_copy_repeats(call.shape); ++i)
+          std::memcpy(&t.at(tmem_copy_lane(call.shape, r, i), to.column + 4 * c + w),
+                      bytes + std::ptrdiff_t{4} * w, 4);
+    }
+}
+
+}  // namespace tw::emu

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+// tcgen05_scaled_test.cpp  Copies to tensor memory reach the lanes that their shapes name, and a
+//                          block-scaled multiply computes the sum of (a sa)(b sb) for every kind,
+//                          vector length and element type.
+#include <gtest/gtest.h>
+
+#include <random>
+#include <vector>
+
+#include "tilewright/arch/select.hpp"
+#include "tilewright/atom/umma_idesc.hpp"
+#include "tilewright/base/convert.hpp"
+
+namespace tw::test {
+namespace {
+
+constexpr int copied_columns = 8;
+
+template <tmem_copy_shape S, tmem_unpack U>
+struct copy_probe {
+  struct params {
+    std::uint8_t const* in;  // 4096 bytes
+    std::uint32_t* out;      // [lane][column]
+  };
+  struct smem {
+    alignas(1024) std::uint8_t in[4096];
+    mbarrier done;
+    std::uint32_t at;
+  };
+  static constexpr int threads = 128, cluster = 1, smem_bytes = sizeof(smem);
+  static void run(params const& p) {
+    smem& s = dynamic_smem<smem>();
+    if (thread_id() == 0) {
+      s.done.init(1);
+      fence_mbarrier_init();
+    }
+    if (warp_id() == 0) tmem_alloc(&s.at, 32);
+    for (int i = thread_id(); i < 4096; i += 128) s.in[i] = p.in[i];
+    fence_proxy_async();
+    cta_sync();
+    if (warp_id() == 0 && elect_one()) {
+      // Groups of 8 rows 128 bytes apart; the second 16 bytes of a row 2048 bytes further on.
+      tmem_copy<S, 1, U>(s.at, make_umma_desc(smem_addr(s.in), 2048, 128, swizzle_mode::none));
+      umma_commit(s.done);
+    }
+    s.done.wait(0);
+    tcgen05_fence_after();
+    for (int c = 0; c < 4 * tmem_copy_chunks(S); ++c) {
+      auto v = tmem_load<tmem_shape::l32x32b, 1>(tmem_at(s.at, 32 * warp_id(), c));
+      tmem_wait_load(v);
+      p.out[thread_id() * copied_columns + c] = v.r[0];
+    }
+    cta_sync();
+    if (warp_id() == 0) tmem_dealloc(s.at, 32);
+  }
+};
+
+/// row(lane): the row that lane gets. bits: of an element; 8 where nothing is unpacked.
+template <tmem_copy_shape S, tmem_unpack U = tmem_unpack::none>
+void check_copy(int (*row)(int lane), int bits = 8) {
+  std::mt19937 random(7);
+  std::vector<std::uint8_t> in(4096);
+  for (auto& x : in) x = static_cast<std::uint8_t>(random());
+  std::vector<std::uint32_t> out(128 * copied_columns);
+  using probe = copy_probe<S, U>;
+  emu::report const r = emu::run(probe{}, 1, typename probe::params{in.data(), out.data()});
+  ASSERT_TRUE(r.clean()) << r.text();
+  EXPECT_EQ(r.counts.tmem_copies, 1);
+  for (int lane = 0; lane < 128; ++lane)
+    for (int byte = 0; byte < 16 * tmem_copy_chunks(S); ++byte) {
+      std::uint8_t const* const chunk =
+          &in[static_cast<std::size_t>(row(lane) * 16 + byte / 16 * 2048)];
+      int expected = 0;
+      for (int i = 0; i < bits; ++i) {
+        int const at = byte % 16 * bits + i;
+        expected |= (chunk[at / 8] >> at % 8 & 1) << i;
+      }
+      std::uint32_t const word = out[static_cast<std::size_t>(lane * copied_columns + byte / 4)];
+      EXPECT_EQ(static_cast<int>(word >> byte % 4 * 8 & 0xFF), expected) << lane << " " << byte;
+    }
+}
+
+TEST(TensorCopy, RowsReachTheLanesOfTheirShape) {
+  check_copy<tmem_copy_shape::c128x256b>([](int lane) { return lane; });
+  check_copy<tmem_copy_shape::c128x128b>([](int lane) { return lane; });
+  check_copy<tmem_copy_shape::c64x128b_02_13>([](int lane) { return lane % 64; });
+  check_copy<tmem_copy_shape::c64x128b_01_23>(
+      [](int lane) { return lane < 64 ? lane % 32 : 32 + lane % 32; });
+  check_copy<tmem_copy_shape::c32x128b_x4>([](int lane) { return lane % 32; });
+}
+
+TEST(TensorCopy, UnpacksElementsOf4And6Bits) {
+  check_copy<tmem_copy_shape::c128x128b, tmem_unpack::b4>([](int lane) { return lane; }, 4);
+  check_copy<tmem_copy_shape::c128x128b, tmem_unpack::b6>([](int lane) { return lane; }, 6);
+}
+
+constexpr int row_bytes = 128, most_n = 256, d_columns = 256;
+
+struct scaled_problem {
+  umma_kind kind;
+  int block;
+  elem a, b, scale;
+  int n;
+};
+int factors_of(scaled_problem const& q) { return umma_k(q.kind) / q.block; }
+/// Factors of a row of 128 bytes: four multiplies.
+int row_factors(scaled_problem const& q) { return 4 * factors_of(q); }
+
+struct scaled_probe {
+  struct params {
+    std::uint8_t const *a, *b, *sfa, *sfb;
+    float* d;  // [128][256]
+    scaled_problem what;
+  };
+  struct smem {
+    alignas(1024) std::uint8_t a[128 * row_bytes], b[most_n * row_bytes];
+    alignas(1024) std::uint8_t sfa[2048], sfb[2][2048];  // [row tile][K]
+    mbarrier done;
+    std::uint32_t at;
+  };
+  static constexpr int threads = 128, cluster = 1, smem_bytes = sizeof(smem);
+  static umma_desc tile(void const* at) {
+    return make_umma_desc(smem_addr(at), 16, 8 * row_bytes, swizzle_mode::b128);
+  }
+  template <umma_kind K, int Block>
+  static void issue(params const& p, smem& s) {
+    constexpr int factors = umma_k(K) / Block;
+    std::uint32_t const sfa = s.at + d_columns, sfb = sfa + 16;
+    int const atoms = row_factors(p.what) / 4, tiles = (p.what.n + 127) / 128;
+    for (int i = 0; i < atoms; ++i) {
+      tmem_copy<tmem_copy_shape::c32x128b_x4>(
+          sfa + static_cast<std::uint32_t>(4 * i),
+          make_umma_desc(smem_addr(s.sfa + 512 * i), 16, 128, swizzle_mode::none));
+      for (int t = 0; t < tiles; ++t)
+        tmem_copy<tmem_copy_shape::c32x128b_x4>(
+            sfb + static_cast<std::uint32_t>(4 * (i * tiles + t)),
+            make_umma_desc(smem_addr(s.sfb[t] + 512 * i), 16, 128, swizzle_mode::none));
+    }
+    for (int step = 0; step < 4; ++step) {
+      int const id = step * factors % 4, atom = step * factors / 4;
+      bool const mxf4 = K >= umma_kind::mxf4;
+      umma_scaled_idesc const idesc{.b_scale_id = id,
+                                    .a_scale_id = id,
+                                    .a_format = mxf4 ? 1 : idesc_format(type_of(p.what.a)),
+                                    .b_format = mxf4 ? 1 : idesc_format(type_of(p.what.b)),
+                                    .n = p.what.n,
+                                    .m = 128,
+                                    .ue8m0 = p.what.scale == elem::ue8m0};
+      umma_scaled<K, Block>(s.at, tile(s.a) + 32 * step, tile(s.b) + 32 * step, idesc.bits(),
+                            sfa + static_cast<std::uint32_t>(4 * atom),
+                            sfb + static_cast<std::uint32_t>(4 * atom * tiles), step > 0);
+    }
+  }
+  static mma_type type_of(elem e) {
+    return e == elem::e4m3   ? mma_type::e4m3
+           : e == elem::e5m2 ? mma_type::e5m2
+           : e == elem::e2m3 ? mma_type::e2m3
+           : e == elem::e3m2 ? mma_type::e3m2
+                             : mma_type::e2m1;
+  }
+  static void run(params const& p) {
+    smem& s = dynamic_smem<smem>();
+    if (thread_id() == 0) {
+      s.done.init(1);
+      fence_mbarrier_init();
+    }
+    if (warp_id() == 0) tmem_alloc(&s.at, 512);
+    auto const copy = [&](std::uint8_t* to, std::uint8_t const* from, std::size_t bytes) {
+      for (std::size_t i = static_cast<std::size_t>(thread_id()); i < bytes; i += 128)
+        to[i] = from[i];
+    };
+    copy(s.a, p.a, sizeof s.a);
+    copy(s.b, p.b, sizeof s.b);
+    copy(s.sfa, p.sfa, sizeof s.sfa);
+    copy(s.sfb[0], p.sfb, sizeof s.sfb);
+    fence_proxy_async();
+    cta_sync();
+    if (warp_id() == 0 && elect_one()) {
+      if (p.what.kind == umma_kind::mxf8f6f4)
+        issue<umma_kind::mxf8f6f4, 32>(p, s);
+      else if (p.what.kind == umma_kind::mxf4)
+        issue<umma_kind::mxf4, 32>(p, s);
+      else if (p.what.block == 32)
+        issue<umma_kind::mxf4nvf4, 32>(p, s);
+      else
+        issue<umma_kind::mxf4nvf4, 16>(p, s);
+      umma_commit(s.done);
+    }
+    s.done.wait(0);
+    tcgen05_fence_after();
+    for (int c = 0; c < p.what.n; ++c) {
+      auto v = tmem_load<tmem_shape::l32x32b, 1>(tmem_at(s.at, 32 * warp_id(), c));
+      tmem_wait_load(v);
+      p.d[thread_id() * d_columns + c] = tmem_float(v.r[0]);
+    }
+    cta_sync();
+    if (warp_id() == 0) tmem_dealloc(s.at, 512);
+  }
+};
+
+float value_of(elem type, int code) {
+  auto const bits = static_cast<std::uint8_t>(code);
+  switch (type) {
+    case elem::e4m3: return to_float(e4m3{bits});
+    case elem::e5m2: return to_float(e5m2{bits});
+    case elem::e2m3: return to_float(e2m3{bits});
+    case elem::e3m2: return to_float(e3m2{bits});
+    case elem::ue4m3: return to_float(ue4m3{bits});
+    case elem::ue8m0: return to_float(ue8m0{bits});
+    default: return to_float(e2m1{bits});
+  }
+}
+/// A code of a small number: sums of products of such are exact.
+int small_code(elem type, std::mt19937& random) {
+  static constexpr float values[] = {0, 0.5F, 1, -1, 1.5F, -2, 3};
+  float const x = values[random() % 7];
+  switch (type) {
+    case elem::e4m3: return to_e4m3(x, saturation::finite).bits;
+    case elem::e5m2: return to_e5m2(x, saturation::finite).bits;
+    case elem::e2m3: return to_e2m3(x).bits;
+    case elem::e3m2: return to_e3m2(x).bits;
+    default: return to_e2m1(x).bits;
+  }
+}
+
+/// An operand of `rows` rows: values, factors, and both as they lie in shared memory.
+struct operand_data {
+  std::vector<float> value, factor;  // [row][k], [row][block]
+  std::vector<std::uint8_t> image, factors;
+};
+operand_data make_operand(scaled_problem const& q, elem type, int rows, int image_rows,
+                          std::mt19937& random) {
+  operand_data d;
+  int const k = 4 * umma_k(q.kind), n_factors = row_factors(q);
+  bool const dense = q.kind >= umma_kind::mxf4;
+  d.image.resize(static_cast<std::size_t>(image_rows * row_bytes));
+  d.factors.resize(static_cast<std::size_t>((image_rows + 127) / 128 * 2048), 0xFF);
+  for (int r = 0; r < rows; ++r) {
+    for (int i = 0; i < k; ++i) {
+      int const code = small_code(type, random);
+      d.value.push_back(value_of(type, code));
+      int const bits = size_bits(type), per_chunk = dense ? 32 : 16;
+      int const chunk = r * row_bytes + i / per_chunk * 16;
+      std::uint32_t const at = swizzled(static_cast<std::uint32_t>(chunk), swizzle_mode::b128);
+      for (int b = 0; b < bits; ++b) {
+        int const bit = i % per_chunk * bits + b;
+        d.image[at + static_cast<std::uint32_t>(bit / 8)] |=
+            static_cast<std::uint8_t>((code >> b & 1) << bit % 8);
+      }
+    }
+    for (int f = 0; f < n_factors; ++f) {
+      int const code = q.scale == elem::ue8m0 ? 125 + static_cast<int>(random() % 5)
+                                              : 0x30 + static_cast<int>(random() % 16);
+      d.factor.push_back(value_of(q.scale, code));
+      d.factors[static_cast<std::size_t>(r / 128 * 2048 + f / 4 * 512 + r % 32 * 16 +
+                                         r % 128 / 32 * 4 + f % 4)] =
+          static_cast<std::uint8_t>(code);
+    }
+  }
+  return d;
+}
+
+void check_scaled(scaled_problem const& q) {
+  SCOPED_TRACE(testing::Message() << "kind " << static_cast<int>(q.kind) << " block " << q.block
+                                  << " " << name(q.a) << " " << name(q.b) << " " << name(q.scale)
+                                  << " N " << q.n);
+  std::mt19937 random(static_cast<unsigned>(q.n + q.block));
+  operand_data const a = make_operand(q, q.a, 128, 128, random);
+  operand_data const b = make_operand(q, q.b, q.n, most_n, random);
+  std::vector<float> d(128 * d_columns);
+  emu::report const r =
+      emu::run(scaled_probe{}, 1,
+               scaled_probe::params{a.image.data(), b.image.data(), a.factors.data(),
+                                    b.factors.data(), d.data(), q});
+  ASSERT_TRUE(r.clean()) << r.text();
+  int const k = 4 * umma_k(q.kind), f = row_factors(q);
+  int wrong = 0;
+  for (int m = 0; m < 128; ++m)
+    for (int n = 0; n < q.n; ++n) {
+      double sum = 0;
+      for (int i = 0; i < k; ++i)
+        sum += static_cast<double>(a.value[static_cast<std::size_t>(m * k + i)]) *
+               static_cast<double>(a.factor[static_cast<std::size_t>(m * f + i / q.block)]) *
+               static_cast<double>(b.value[static_cast<std::size_t>(n * k + i)]) *
+               static_cast<double>(b.factor[static_cast<std::size_t>(n * f + i / q.block)]);
+      float const got = d[static_cast<std::size_t>(m * d_columns + n)];
+      if (static_cast<double>(got) != sum && ++wrong <= 3)
+        ADD_FAILURE() << m << ", " << n << ": " << got << ", not " << sum;
+    }
+}
+
+TEST(ScaledMultiply, ComputesEveryKindAndVectorLength) {
+  for (elem const t : {elem::e4m3, elem::e5m2, elem::e2m3, elem::e3m2, elem::e2m1})
+    check_scaled({umma_kind::mxf8f6f4, 32, t, elem::e4m3, elem::ue8m0, 64});
+  check_scaled({umma_kind::mxf8f6f4, 32, elem::e4m3, elem::e2m1, elem::ue8m0, 256});
+  check_scaled({umma_kind::mxf4, 32, elem::e2m1, elem::e2m1, elem::ue8m0, 128});
+  check_scaled({umma_kind::mxf4nvf4, 32, elem::e2m1, elem::e2m1, elem::ue8m0, 192});
+  check_scaled({umma_kind::mxf4nvf4, 16, elem::e2m1, elem::e2m1, elem::ue8m0, 16});
+  check_scaled({umma_kind::mxf4nvf4, 16, elem::e2m1, elem::e2m1, elem::ue4m3, 256});
+}
+
+}  // namespace
+}  // namespace tw::test
