@@ -158,6 +158,23 @@ void keep_fixed_order(std::vector<gemm_plan>& plans, device const& dev) {
          "the types and orders of docs/invariance.md, or leave `reproducible` out"});
 }
 
+/// Removes the plans whose CTAs need more shared memory than one may have on `dev`.
+void keep_fitting(std::vector<gemm_plan>& plans, device const& dev) {
+  gemm_plan const first = plans.front();
+  auto const smem_bytes = [](gemm_plan const& p) -> std::int64_t {
+    auto const r = p.family->resources(p.instance);
+    return r ? r->cta.smem_bytes : 0;
+  };
+  std::erase_if(plans,
+                [&](gemm_plan const& p) { return smem_bytes(p) > dev.max_smem_bytes_per_cta; });
+  if (plans.empty())
+    throw rejected({"TW0464", "shared memory of a CTA",
+                    fmt::format("{} bytes on {}; {} needs {}", dev.max_smem_bytes_per_cta, dev.name,
+                                first.kernel, smem_bytes(first)),
+                    "a kernel whose CTAs fit",
+                    "`tilewright occupancy --device` prints what each kernel needs"});
+}
+
 /// All plans, best first, also those whose kernel this build lacks; not finished yet.
 std::vector<option> ranked(gemm_problem const& p, gemm_operands const& asked, device const& dev) {
   if (auto r = accept(p)) throw rejected(*r);
@@ -175,6 +192,7 @@ std::vector<option> ranked(gemm_problem const& p, gemm_operands const& asked, de
       f->add_plans(base, dev, std::max<std::int64_t>(0, given.workspace_bytes), plans);
   }
   if (plans.empty()) throw rejected(no_kernel(with_epilogue_scales(p)));
+  keep_fitting(plans, dev);
   if (p.reproducible) keep_fixed_order(plans, dev);
   std::vector<option> options;
   options.reserve(plans.size());

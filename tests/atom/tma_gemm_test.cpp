@@ -7,6 +7,7 @@
 #include "tilewright/arch/emu/tensor_map_emu.hpp"
 #include "tilewright/atom/tma_map.hpp"
 #include "tilewright/dispatch/gemm.hpp"
+#include "tilewright/kernel/epilogue/d_box.hpp"
 
 namespace tw {
 namespace {
@@ -75,6 +76,25 @@ TEST(TmaGemm, MapsAreDerivedFromLayouts) {
       EXPECT_GT(compared, 2);
     }
   }
+}
+
+// The boxes of D of every kernel are those of their layouts in shared memory.
+TEST(TmaGemm, BoxesOfDAreDerivedFromTheirLayouts) {
+  int boxes = 0;
+  for (auto const& instance : sm90_gemm_family::instances()) {
+    gemm_config const& c = instance.config;
+    d_box const box = d_box_of(c);
+    layout const gmem = c.d_m ? make_layout(make_shape(8192, 4096), make_tree(1, 8192))
+                              : make_layout(make_shape(8192, 4096), make_tree(4096, 1));
+    tma_params const p =
+        make_tma_params(gmem, d_box_layout(c), tile(box.rows, box.cols), traits_of(c.d).bits);
+    EXPECT_EQ(p.dims, 2) << instance.name();
+    EXPECT_EQ(p.box[0], c.d_m ? box.rows : box.cols);
+    EXPECT_EQ(p.box[1], c.d_m ? box.cols : box.rows);
+    EXPECT_EQ(p.swizzle, smem_swizzle_of(box.swizzle));
+    ++boxes;
+  }
+  EXPECT_GT(boxes, 200);
 }
 
 // Boxes do not reach beyond the last row or column of a K-major operand.

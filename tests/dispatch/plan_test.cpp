@@ -51,6 +51,28 @@ TEST(Plan, ADeviceHasAnSm) {
   }
 }
 
+TEST(Plan, KernelsFitInTheSharedMemoryOfACta) {
+  gemm_problem const p = tn(4096, 4096, 4096);
+  device small = h200();
+  std::size_t const all = plan_candidates(p, aligned(), small, kernel_set::all).size();
+  small.max_smem_bytes_per_cta = 100 << 10;
+  auto const plans = plan_candidates(p, aligned(), small, kernel_set::all);
+  EXPECT_LT(plans.size(), all);
+  for (gemm_plan const& plan : plans) {
+    auto const r = plan.family->resources(plan.instance);
+    if (r) {
+      EXPECT_LE(r->cta.smem_bytes, 100 << 10) << plan.kernel;
+    }
+  }
+  small.max_smem_bytes_per_cta = 1 << 10;
+  try {
+    plan_candidates(p, aligned(), small, kernel_set::all);
+    FAIL() << "no kernel fits in 1 KiB";
+  } catch (rejected const& r) {
+    EXPECT_EQ(r.why().code, "TW0464");
+  }
+}
+
 TEST(Plan, SwapABExchangesTheVectorsOfRowsAndColumns) {
   gemm_problem p = tn(4, 4096, 4096);
   p.epilogue.bias = along::cols;
