@@ -121,7 +121,7 @@ ladder_report measure_ladder(ladder_options const& o) {
   for (int const size : o.sizes) {
     ladder_size& out = report.sizes.emplace_back();
     size_measurement run(device.watch(), o, size, out);
-    for (gpu_rung const& r : gpu_rungs())
+    for (gpu_rung const& r : o.side ? gpu_side_rungs() : gpu_rungs())
       if (o.rung == 0 || o.rung == r.number) run.add_rung(r, device.facts().sms);
     run.add_library();
     if (library != nullptr) run.add_baseline(*library);

@@ -13,7 +13,8 @@
 namespace tw::bench {
 
 struct ladder_options {
-  int rung = 0;  // 0: all
+  int rung = 0;       // 0: all
+  bool side = false;  // the experiments beside the rungs instead
   std::vector<int> sizes = {512, 1024, 2048, 4096, 8192};
   measure_options measure;
 };

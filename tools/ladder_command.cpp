@@ -39,12 +39,17 @@ void add_ladder_command(CLI::App& app, int& status) {
       "ladder", "the kernels of the tutorial: checked in the emulator, or timed on a GPU");
   verb->footer(ladder_manual);
   verb->add_option("--rung", r->rung, "only this rung, 1 to 12")->check(CLI::Range(1, 12));
+  CLI::Option* const bug =
+      verb->add_option("--bug", r->bug, "plants a fault in its rung; list: names them all");
+  verb->add_flag("--side", r->side,
+                 "the experiments beside rungs 3, 7, 8 and 10 instead: stages, ping-pong, "
+                 "distributed shared memory, bank conflicts")
+      ->excludes(bug);
   verb->add_option("--size", r->size,
                    "M = N = K (default 512; on a GPU 512, 1024, 2048, 4096 and 8192)")
       ->check(CLI::Range(64, 8192));
   verb->add_option("--device", r->device, "auto (default), gpu or emu")
       ->check(CLI::IsMember({"auto", "gpu", "emu"}));
-  verb->add_option("--bug", r->bug, "plants a fault in its rung; list: names them all");
   verb->add_option("--seeds", r->seeds, "runs of each rung, with other schedules (default 1)")
       ->check(CLI::Range(1, 100000));
   verb->add_option("--plot", r->plot, "draws a chart: TFLOP/s, in the emulator bytes from L2");

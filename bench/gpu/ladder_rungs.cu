@@ -14,6 +14,9 @@
 #include "examples/ladder/09_streaming_stores.hpp"
 #include "examples/ladder/10_async_stores.hpp"
 #include "examples/ladder/11_hilbert.hpp"
+#include "examples/ladder/side/dsmem.hpp"
+#include "examples/ladder/side/multistage.hpp"
+#include "examples/ladder/side/pingpong.hpp"
 
 namespace tw::bench {
 
@@ -54,6 +57,24 @@ std::vector<gpu_rung> const& gpu_rungs() {
       row<rung_09<plain>>(9, "09_streaming_stores", "", true),
       row<rung_10<plain>>(10, "10_async_stores", "", true),
       row<rung_11<plain>>(11, "11_hilbert", "", true),
+  };
+  return all;
+}
+
+std::vector<gpu_rung> const& gpu_side_rungs() {
+  using namespace ladder;
+  constexpr config one{.stages = 1}, two{.stages = 2}, three{.stages = 3};
+  constexpr config two_1{.stages = 2, .in_flight = 1}, three_1{.stages = 3, .in_flight = 1};
+  constexpr config plain{}, plain_d{.swizzled_d = false};
+  static std::vector<gpu_rung> const all = {
+      row<side_multistage<one>>(3, "side_multistage", "1 stage, wait_group<0>"),
+      row<side_multistage<two>>(3, "side_multistage", "2 stages, wait_group<0>"),
+      row<side_multistage<three>>(3, "side_multistage", "3 stages, wait_group<0>"),
+      row<side_multistage<two_1>>(3, "side_multistage", "2 stages, wait_group<1>"),
+      row<side_multistage<three_1>>(3, "side_multistage", "3 stages, wait_group<1>"),
+      row<side_pingpong<plain>>(7, "side_pingpong", "two consumers in turns"),
+      row<side_dsmem<plain>>(8, "side_dsmem", "distributed shared memory", true),
+      row<rung_10<plain_d>>(10, "10_async_stores", "D without a swizzle", true),
   };
   return all;
 }

@@ -24,5 +24,6 @@ struct gpu_rung {
   rung_launch (*prepare)(ladder::problem const&);  // encodes the tensor maps
 };
 std::vector<gpu_rung> const& gpu_rungs();
+std::vector<gpu_rung> const& gpu_side_rungs();
 
 }  // namespace tw::bench

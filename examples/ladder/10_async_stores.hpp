@@ -18,8 +18,10 @@ struct rung_10 {
   static constexpr layout b_tile = tile_to_shape(atom, make_shape(bn, bk));
   static constexpr layout a_part = tile_to_shape(atom, make_shape(a_rows, bk));
   static constexpr layout b_part = tile_to_shape(atom, make_shape(b_rows, bk));
-  static constexpr layout d_tile = tile_to_shape(atom, make_shape(64, bn));  // of one consumer
-  static constexpr layout d_part = tile_to_shape(atom, make_shape(64, 64));  // of one TMA store
+  static constexpr layout d_part =  // of one TMA store
+      C.swizzled_d ? tile_to_shape(atom, make_shape(64, 64))
+                   : make_layout(make_shape(64, 64), make_tree(64, 1));
+  static constexpr layout d_tile = tile_to_shape(d_part, make_shape(64, bn));  // of one consumer
   static constexpr tiled_mma mma = make_tiled_mma(find_mma("mma.sm90.m64n256k16.f32.bf16.bf16.ss"),
                                                   make_layout(make_shape(2, 1, 1)));
 

@@ -53,6 +53,8 @@ struct config {
   bool set_registers = true;         // from rung 5 on: setmaxnreg
   bool grouped = true;               // rung 6: tiles in groups; else consecutive tiles for each CTA
   int cluster_m = 2, cluster_n = 1;  // from rung 8 on
+  bool swizzled_d = true;            // rung 10: D in shared memory
+  int stages = 2, in_flight = 0;     // side/multistage.hpp
 };
 
 /// Which bug is planted: read by kernels with config::breakable.

@@ -61,6 +61,33 @@ TEST(Rungs, StepsInsideOfRungsAreRightToo) {
   }
 }
 
+TEST(Rungs, ExperimentsBesideThemAreRightToo) {
+  for (rung const& side : side_rungs())
+    for (int const family : {0, 1, 3}) {
+      run_result const r = run(side, small(), bug::none, schedule(family, 13), 2);
+      EXPECT_TRUE(r.correct()) << side.name << ", " << side.idea << "\n" << r.report.text();
+    }
+}
+
+/// Rows of 128 bytes without a swizzle: 8 rows of a matrix of stmatrix lie in the same banks.
+TEST(Rungs, DWithoutASwizzleHasBankConflicts) {
+  auto const wavefronts = [](rung const& r) {
+    std::vector<emu::bank_traffic> banks;
+    emu::options o = schedule(0, 1);
+    o.banks = &banks;
+    run(r, small(), bug::none, o, 2);
+    std::array<std::int64_t, 2> sum{};
+    for (emu::bank_traffic const& b : banks)
+      if (b.what == emu::bank_access::stmatrix) sum = {sum[0] + b.wavefronts, sum[1] + b.ideal};
+    return sum;
+  };
+  auto const swizzled = wavefronts(rungs()[9]);
+  auto const plain = wavefronts(side_rungs().back());
+  EXPECT_GT(swizzled[0], 0);
+  EXPECT_EQ(swizzled[0], swizzled[1]);
+  EXPECT_EQ(plain[0], 8 * plain[1]);
+}
+
 TEST(Rungs, AreNumberedAndNamed) {
   ASSERT_EQ(rungs().size(), 11U);
   for (int i = 0; i < 11; ++i) EXPECT_EQ(rungs()[static_cast<std::size_t>(i)].number, i + 1);

@@ -27,10 +27,11 @@ constexpr int library_rung = 12;
 struct line {
   int number = 0;
   std::string name, idea;
-  bool library = false;
+  bool library = false, side = false;
   run_result first;  // of the runs: the first with a fault, else the first
   int runs = 0, bad_runs = 0;
   double l2_share = 1;
+  std::int64_t wavefronts = 0, ideal_wavefronts = 0;  // of loads and stores of shared memory
 
   bool good() const { return bad_runs == 0; }
 };
@@ -49,7 +50,13 @@ template <class Run>
 void repeat(line& to, int seeds, bug planted_bug, Run const& run) {
   for (int i = 0; i < seeds; ++i) {
     emu::options o = options_of(i, planted_bug);
+    std::vector<emu::bank_traffic> banks;
+    if (i == 0) o.banks = &banks;
     run_result const result = run(o);
+    for (emu::bank_traffic const& b : banks) {
+      to.wavefronts += b.wavefronts;
+      to.ideal_wavefronts += b.ideal;
+    }
     bool const bad = !result.correct();
     if (i == 0 || (bad && to.bad_runs == 0)) to.first = result;
     ++to.runs;
@@ -87,16 +94,23 @@ line line_of(rung const& r, product const& x, bug planted_bug, request const& q)
   timeline_files const files{q.trace, q.timeline};
   if (files.any()) draw(r, x, planted_bug, files);
   int const seeds = q.seeds;
-  line to{r.number, std::string(r.name), std::string(r.idea), false, {}, 0, 0, r.l2_share};
+  line to{
+      r.number, std::string(r.name), std::string(r.idea), false, q.side, {}, 0, 0, r.l2_share, 0,
+      0};
   repeat(to, seeds, planted_bug,
          [&](emu::options const& o) { return run(r, x, planted_bug, o, emulated_sms); });
   return to;
 }
 
 line line_of_library(product const& x, int seeds) {
-  line to{library_rung, "12_library", "", true, {}, 0, 0, 1};
+  line to{library_rung, "12_library", "", true, false, {}, 0, 0, 1, 0, 0};
   repeat(to, seeds, bug::none, [&](emu::options const& o) { return run_library(x, o, to.idea); });
   return to;
+}
+
+/// The name, and of an experiment the step.
+std::string title_of(line const& l) {
+  return l.side ? fmt::format("{}, {}", l.name, l.idea) : l.name;
 }
 
 double mib(double bytes) { return bytes / (1 << 20); }
@@ -131,6 +145,8 @@ nlohmann::ordered_json json_of(line const& l, product const& x) {
   j["barrier_waits"] = c.mbarrier_waits;
   j["arrivals"] = c.arrives;
   j["wgmmas"] = c.wgmmas;
+  j["wavefronts"] = l.wavefronts;
+  j["ideal_wavefronts"] = l.ideal_wavefronts;
   double const shared = static_cast<double>(c.tma_load_bytes);
   j["shared_bytes"] = c.tma_load_bytes;
   j["l2_bytes"] =
@@ -142,16 +158,18 @@ nlohmann::ordered_json json_of(line const& l, product const& x) {
 void print_table(std::vector<line> const& lines, product const& x) {
   fmt::print("D[{},{}] = A[{},{}] B[{},{}]^T in bf16, emulated with {} SMs, hazards on\n\n", x.m(),
              x.n(), x.m(), x.k(), x.n(), x.k(), emulated_sms);
-  fmt::print(
-      "rung                     CTAs  wgmmas  arrivals    waits  smem MiB  L2 MiB  result\n");
+  std::size_t width = 23;
+  for (line const& l : lines) width = std::max(width, title_of(l).size());
+  fmt::print("{:<{}} {:>5} {:>7} {:>9} {:>8} {:>11} {:>9} {:>7}  result\n", "rung", width, "CTAs",
+             "wgmmas", "arrivals", "waits", "wavefronts", "smem MiB", "L2 MiB");
   for (line const& l : lines) {
     emu::statistics const& c = l.first.report.counts;
     auto const shared = static_cast<double>(c.tma_load_bytes);
     std::string const l2 =
         l.library || shared == 0 ? "-" : fmt::format("{:.2f}", mib(shared * l.l2_share));
-    fmt::print("{:<23} {:>5} {:>7} {:>9} {:>8} {:>9} {:>7}  {}\n", l.name, c.ctas, c.wgmmas,
-               c.arrives, c.mbarrier_waits, shared == 0 ? "-" : fmt::format("{:.2f}", mib(shared)),
-               l2,
+    fmt::print("{:<{}} {:>5} {:>7} {:>9} {:>8} {:>11} {:>9} {:>7}  {}\n", title_of(l), width,
+               c.ctas, c.wgmmas, c.arrives, c.mbarrier_waits, l.wavefronts,
+               shared == 0 ? "-" : fmt::format("{:.2f}", mib(shared)), l2,
                l.good() ? "correct"
                : !l.first.report.diagnoses.empty()
                    ? l.first.report.diagnoses[0].code
@@ -159,6 +177,11 @@ void print_table(std::vector<line> const& lines, product const& x) {
   }
   fmt::print("\nA, B and D together are {:.2f} MiB: DRAM moves at least those.\n",
              mib(least_dram_bytes(x)));
+  for (line const& l : lines)
+    if (l.wavefronts > l.ideal_wavefronts)
+      fmt::print(
+          "{}: of {} wavefronts of loads and stores of shared memory {} are bank conflicts.\n",
+          title_of(l), l.wavefronts, l.wavefronts - l.ideal_wavefronts);
   for (line const& l : lines)
     for (emu::diagnosis const& d : l.first.report.diagnoses)
       fmt::print("\nrung {}, {} of {} runs: {}\n", l.number, l.bad_runs, l.runs, emu::to_text(d));
@@ -229,9 +252,13 @@ exit_status run_in_emulator(request const& r) {
   int const size = r.size > 0 ? r.size : default_size;
   product const x(size, size, size, 1);
   std::vector<line> lines;
-  for (rung const& one : rungs())
+  for (rung const& one : r.side ? side_rungs() : rungs())
     if (r.rung == 0 || r.rung == one.number) lines.push_back(line_of(one, x, bug::none, r));
-  if (r.rung == 0 || r.rung == library_rung) lines.push_back(line_of_library(x, r.seeds));
+  if (r.side && lines.empty())
+    refuse("TW0634", "--rung with --side", std::to_string(r.rung), "3, 7, 8 or 10",
+           "the rung may be left out");
+  if (!r.side && (r.rung == 0 || r.rung == library_rung))
+    lines.push_back(line_of_library(x, r.seeds));
   return finish(lines, x, r);
 }
 

@@ -120,6 +120,7 @@ exit_status run_on_gpu(request const& r) {
   if (!gpu().usable) throw no_usable_gpu(gpu().why_not);
   bench::ladder_options o;
   o.rung = r.rung;
+  o.side = r.side;
   if (r.size > 0) o.sizes = {r.size};
   o.measure.baseline = r.baseline;
   if (r.quick) o.measure.protocol = bench::quick_protocol;

@@ -9,8 +9,9 @@
 namespace ladder {
 
 struct request {
-  int rung = 0;  // 0: all
-  int size = 0;  // M = N = K; 0: the default of the device
+  int rung = 0;       // 0: all
+  bool side = false;  // the experiments beside the rungs instead
+  int size = 0;       // M = N = K; 0: the default of the device
   std::string device = "auto";
   std::string bug;  // a name, "list", or empty
   int seeds = 1;    // of schedules in the emulator

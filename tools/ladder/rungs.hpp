@@ -33,6 +33,9 @@ std::vector<rung> last_rungs();    // 8 to 11
 /// The steps inside of rungs 5, 6 and 8, which differ in one constant: not in rungs().
 std::vector<rung> other_steps();
 
+/// Experiments beside the rungs whose numbers they have: not in rungs().
+std::vector<rung> side_rungs();
+
 /// The row of a kernel's list. any_shape: it takes every M, N and K.
 template <class Kernel>
 rung row(int number, std::string_view name, std::string_view idea, bool any_shape = false) {
