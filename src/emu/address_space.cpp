@@ -186,7 +186,7 @@ void address_space::check_no_mbarrier(cta_state& c, std::uint32_t offset, std::s
           .now = fmt::format("write at {} by {}", text_of(where), name_of(*m_.sched.running())),
           .cause = "from init() on the 8 bytes belong to the barrier; other writes of them are "
                    "undefined",
-          .remedy = "memory of its own for the barrier",
+          .remedy = "separate memory for the barrier",
       }),
       where, {place});
 }

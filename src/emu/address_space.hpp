@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// address_space.hpp  What an address of the kernel means: shared memory of a CTA, global memory,
+// address_space.hpp  The meaning of an address of the kernel: shared memory of a CTA, global
+// memory,
 //                    a tensor map; and ordinary accesses of them.
 #pragma once
 
@@ -48,8 +49,8 @@ class address_space {
   /// The running kernel has allocated memory (hook.cpp), or gives it back.
   void allocated(void const* p, std::size_t bytes, site where);
   void freed(void const* p, std::size_t bytes);
-  /// What a report calls an address that is not in shared memory: "global memory NAME+0x40" after
-  /// the parameter of the kernel that points there, a variable of the program, heap memory.
+  /// The name in reports of an address that is not in shared memory: "global memory NAME+0x40"
+  /// after the parameter of the kernel that points there, a variable of the program, heap memory.
   std::string name_of_global(std::uintptr_t address) const;
   void leave_undefined(void* p, int bytes, site where);
   /// E0047 where it is not a multiple of `bytes`.
@@ -60,9 +61,9 @@ class address_space {
   [[noreturn]] void exited_cta(int cta, site where);
 
   bool is_parameter(void const* address) const;
-  /// What a TMA operation reads of the map at `m`; E0013, E0049 where it cannot.
+  /// The fields that a TMA operation reads of the map at `m`; E0013, E0049 where it cannot.
   tensor_map_desc const* map_of(tensor_map const& m, site where);
-  /// What the map's bytes say; E0013 where they are no map.
+  /// The fields of the map; E0013 where its bytes are no map.
   tensor_map_desc read_map(tensor_map const& m, site where);
   void acquire_map(tensor_map const& m, site where);
   [[noreturn]] void stop_at_unreleased_map(thread const& t);

@@ -99,7 +99,7 @@ void async_engine::issue(bulk_op op) {
     complete(op);
     return;
   }
-  // What was there is gone from now on, and the new bytes have not come. (Padding of rows narrower
+  // The old bytes are gone from now on, and the new bytes have not come. (Padding of rows narrower
   // than the swizzle span is never written; such boxes are not poisoned.)
   if (load && box_fills_smem(*op.map))
     for (cta_state& c : op.cta->cluster->ctas)

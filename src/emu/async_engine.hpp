@@ -17,7 +17,7 @@ class async_engine {
   explicit async_engine(machine& m) : m_(m) {}
 
   void begin(std::function<void(double)> const* macs_done);
-  /// Completes the oldest piece of work, or any one; false: there is none.
+  /// Completes the oldest piece of work, or any one; false: no work is left.
   bool complete_one(bool any_order);
   /// Completes the copies of a cluster whose threads have ended.
   void drain(cluster_state& c);
@@ -36,7 +36,7 @@ class async_engine {
   void multiplied(double macs) {
     if (*macs_done_) (*macs_done_)(macs);
   }
-  /// E0040, where it is asked for.
+  /// E0040, where options::boxes_outside requests it.
   void note_box_outside(bulk_op const& op);
   /// Registers of A whose groups have been waited for: are they what they were?
   void check_fragments(thread& t, std::uint32_t groups, site where);

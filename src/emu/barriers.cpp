@@ -210,7 +210,7 @@ void backoff(site where) {
   machine::current().sched.yield(where);
 }
 
-// Fences change no value here; they are where the hazard model learns of an order.
+// Fences change no value here; they are where the hazard model records an order.
 void fence_proxy_async(site) {
   engine_call const inside;
   ++machine::current().counts_.proxy_fences;
@@ -280,7 +280,7 @@ void barriers::check_registers(cta_state const& c) {
       "E0008", "setmaxnreg",
       told({
           .what = fmt::format("A warpgroup of CTA {} never gives up registers that another one "
-                              "asks for.",
+                              "requests.",
                               c.threads.front().cta),
           .now = fmt::format("{} registers at {}", greedy->registers, text_of(greedy->where)),
           .cause = fmt::format("128 * ({}) = {}; a CTA can have {}, so the increase waits for ever",
@@ -311,8 +311,8 @@ void set_max_regs(int registers, site where) {
     m.reports.stop(
         "E0008", "setmaxnreg",
         told({
-            .what = fmt::format("The threads of {} ask for {} registers and for {}.",
-                                warpgroup_name(t), calls[k].registers, registers),
+            .what = fmt::format("The threads of {} request {} registers and {}.", warpgroup_name(t),
+                                calls[k].registers, registers),
             .now = fmt::format("{} registers at {} by {}", registers, text_of(where), name_of(t)),
             .earlier = fmt::format("{} registers at {} by the first thread that came",
                                    calls[k].registers, text_of(calls[k].where)),
@@ -335,7 +335,7 @@ void set_max_regs(int registers, site where) {
     m.reports.stop(
         "E0008", "setmaxnreg",
         told({
-            .what = fmt::format("The warpgroups of CTA {} ask for more registers than it can have.",
+            .what = fmt::format("The warpgroups of CTA {} request more registers than it can have.",
                                 t.cta),
             .now = fmt::format("{} registers at {} by {}", registers, text_of(where), name_of(t)),
             .cause =

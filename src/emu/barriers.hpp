@@ -21,7 +21,7 @@ class barriers {
   /// The thread has ended: barriers of all threads go on without it.
   void left_by(thread const& t);
 
-  /// The initialised mbarrier at `word`; E0002 where there is none.
+  /// The initialised mbarrier at `word`; E0002 where none was initialised.
   mbarrier_state& at(cta_state& c, void const* word, site where);
   /// The same without a report; null: none lies there.
   mbarrier_state* find(cta_state& c, void const* word, std::uint32_t offset) const;

@@ -104,7 +104,7 @@ advice advice_for(mbarrier_state const* b) {
             "arrive_expect_tx with the bytes of all copies before the copies are issued"};
   if (b->pending == b->count && b->phase > 0)
     return {
-        fmt::format("nobody arrived in phase {}: an arrive is missing on some path, or the wait "
+        fmt::format("no thread arrived in phase {}: an arrive is missing on some path, or the wait "
                     "has the parity of a phase too late",
                     b->phase),
         "find the thread that should arrive; the k-th wait on a barrier, counted from 0, takes "
@@ -113,7 +113,7 @@ advice advice_for(mbarrier_state const* b) {
           "init() counts every arrive of one phase: threads, and 1 for each arrive_expect_tx"};
 }
 
-/// Lines by rank, then in the order in which they were first met, each with the
+/// Lines by rank, then in the order in which they first occurred, each with the
 /// CTAs that it is true of.
 class by_cta {
  public:
@@ -245,9 +245,10 @@ diagnosis polling_report(grid const& g, std::vector<std::unique_ptr<cluster_stat
                          thread const& t, site where) {
   diagnosis d = deadlock_report(g, clusters, 9);
   if (d.object.empty())  // no mbarrier lacks anything
-    d.text = d.text.substr(0, d.text.find("\n  cause: ")) +
-             "\n  cause: nobody who could still run writes what it polls for\n  remedy: check "
-             "the value that it compares with, and that those who write it need not wait for it";
+    d.text =
+        d.text.substr(0, d.text.find("\n  cause: ")) +
+        "\n  cause: no thread that could still run writes the word that it polls\n  remedy: check "
+        "the value that it compares with, and that those who write it need not wait for it";
   d.text = fmt::format(
       "A thread polls for what never comes.\n  now: poll at {} by {}; no other "
       "thread arrived, copied, multiplied or changed a flag meanwhile{}",

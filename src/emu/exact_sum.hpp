@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // exact_sum.hpp  One element of D of one wgmma, bit for bit as a tensor core computes it.
 //
-// The rule is stated in base/accumulator_bits.hpp: products and the incoming accumulator are
-// aligned to the largest exponent, truncated, and added. Integers are exact; they wrap around or
-// saturate.
+// The rule is stated in base/accumulator_bits.hpp: the products of the operands and the incoming
+// accumulator are aligned to the largest exponent, truncated, and added. Integers are exact; they
+// wrap around or saturate.
 #pragma once
 
 #include <cstdint>

@@ -176,7 +176,8 @@ void shuffle(shuffle_mode mode, std::uint32_t* words, int count, int b, int widt
   std::copy_n(all.words[source], count, words);
 }
 
-/// As the emulated wgmma: the products in the order of K, each added with one rounding.
+/// As the emulated wgmma: the products of the operands in the order of K, each added with one
+/// rounding.
 void multiply_16x8(elem type, int products, warp_words const& all, float* d) {
   engine_call const inside;
   auto const value = [&](int lane, int word, int half) {

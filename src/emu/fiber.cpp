@@ -12,7 +12,7 @@ namespace tw::emu {
 
 namespace context = boost::context::detail;
 
-/// What one side of a switch passes to the other.
+/// The data that one side of a switch passes to the other.
 struct fiber_switch {
   fiber& from;
   fiber& to;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// fiber.hpp  A thread of a kernel: a stack of its own, and the switch from one to another without
-//            the operating system. The only place that knows Boost.Context.
+// fiber.hpp  A thread of a kernel: a separate stack, and the switch from one to another without
+//            the operating system. The only place that uses Boost.Context.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// fiber_stack.hpp  Tells the address sanitizer which stack the processor is on. Without the
+// fiber_stack.hpp  Reports to the address sanitizer which stack the processor is on. Without the
 //                  sanitizer nothing is left of it.
 //
 // A fiber that ends or is abandoned leaves marks of its local variables in the sanitizer's shadow
@@ -17,10 +17,10 @@
 
 namespace tw::emu {
 
-/// A stack as the sanitizer knows it.
+/// A stack, as the sanitizer describes it.
 struct fiber_stack {
   void const* bottom =
-      nullptr;  // lowest address; the OS thread's own is learnt at the first switch
+      nullptr;  // lowest address; the OS thread's own is recorded at the first switch
   std::size_t bytes = 0;
   void* fake = nullptr;  // the sanitizer's own, while this stack rests
 };
@@ -31,7 +31,7 @@ inline constexpr std::size_t bytes_per_stack = 256 * 1024;  // red zones need ro
 inline void before_switch(fiber_stack& from, fiber_stack const& to) {
   __sanitizer_start_switch_fiber(&from.fake, to.bottom, to.bytes);
 }
-/// `from`: the stack that was left, whose place is learnt.
+/// `from`: the stack that was left, whose place is recorded.
 inline void after_switch(fiber_stack& now, fiber_stack& from) {
   __sanitizer_finish_switch_fiber(now.fake, &from.bottom, &from.bytes);
 }

@@ -33,7 +33,7 @@ void async_engine::copy(thread::piece const& p, site where) {
     m_.reports.stop(
         "E0082", "cp-async-valid-bytes",
         told({
-            .what = fmt::format("A cp.async of {} bytes is told that {} of them are valid.", bytes,
+            .what = fmt::format("A cp.async of {} bytes states that {} of them are valid.", bytes,
                                 valid),
             .now = fmt::format("cp.async at {} by {}", text_of(where), name_of(t)),
             .cause = "zeros fill what lies between the valid bytes and the size",

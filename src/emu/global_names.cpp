@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// global_names.cpp  What reports call an address that is not in shared memory.
+// global_names.cpp  The names in reports of addresses that are not in shared memory.
 #include <cxxabi.h>
 #include <fmt/format.h>
 #include <link.h>

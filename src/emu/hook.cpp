@@ -101,7 +101,8 @@ void __tsan_write_range(void const* at, std::size_t bytes) {
   tw::emu::seen(at, bytes, true, false, __builtin_return_address(0));
 }
 
-// What inline code of the standard library needs: guards of static variables, std::atomic.
+// Functions that inline code of the standard library needs: guards of static variables,
+// std::atomic.
 #define X(bits, type)                                                                             \
   type __tsan_atomic##bits##_load(type const volatile* at, int order) {                           \
     return __atomic_load_n(at, order);                                                            \

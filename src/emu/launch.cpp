@@ -70,7 +70,7 @@ void check(grid const& g) {
   if (g.smem_bytes > max_smem_bytes)
     throw fault({{"E0017", "smem-overflow",
                   told({
-                      .what = fmt::format("The kernel asks for {} bytes of shared memory per CTA.",
+                      .what = fmt::format("The kernel requests {} bytes of shared memory per CTA.",
                                           g.smem_bytes),
                       .cause = fmt::format("a CTA can have {} bytes", max_smem_bytes),
                       .remedy = "fewer stages or smaller tiles",
@@ -113,7 +113,7 @@ int resident_clusters(grid const& g, int sms) {
   return std::max(1, sms * ctas / g.cluster);
 }
 
-/// What the OS threads found. Of several, in an order that does not depend on their speed.
+/// The diagnoses of the OS threads. Of several, in an order that does not depend on their speed.
 std::vector<diagnosis> merged(std::vector<std::vector<diagnosis>> found) {
   std::vector<diagnosis> all = std::move(found.front());
   for (std::size_t i = 1; i < found.size(); ++i)

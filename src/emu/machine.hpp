@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// machine.hpp  What one OS thread emulates: live clusters of a launch, and the units that their
+// machine.hpp  The part that one OS thread emulates: live clusters of a launch, and the units that
+// their
 //              threads use.
 #pragma once
 
@@ -53,7 +54,7 @@ class machine {
   void const* params_ = nullptr;
   trace_log* log_ = nullptr;  // null: nothing is recorded
   statistics counts_;
-  std::unique_ptr<bank_meter> banks_;  // null: nobody asked for it
+  std::unique_ptr<bank_meter> banks_;  // null: not requested
 
   // Before the units: the barriers of their warps hold clocks of the clusters' checkers.
  private:

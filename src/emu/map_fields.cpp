@@ -27,7 +27,7 @@ namespace {
       where);
 }
 
-/// What an instruction can see of one field; address_space::acquire_map sees the whole.
+/// The values of one field that an instruction can see; address_space::acquire_map sees the whole.
 void set(tensor_map_desc& d, map_field field, int index, std::uint64_t value, site where) {
   auto const need_index = [&](int count) {
     if (index < 0 || index >= count)

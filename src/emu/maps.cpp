@@ -20,7 +20,7 @@ void address_space::check_tensor_bounds(tensor_map_desc const& d, site where) {
   check_bounds(d.base, static_cast<std::size_t>(bytes), "The tensor of a tensor map", where);
 }
 
-/// What the map's bytes say; E0013 where they are no map.
+/// The fields of the map; E0013 where its bytes are no map.
 tensor_map_desc address_space::read_map(tensor_map const& m, site where) {
   std::string why;
   try {
@@ -68,7 +68,7 @@ tensor_map_desc const* address_space::map_of(tensor_map const& m, site where) {
                               there ? "has been written since this CTA acquired it"
                                     : "no thread of its CTA has acquired"),
           .now = fmt::format("use at {} by {}", text_of(where), name_of(*m_.sched.running())),
-          .cause = "TMA reads maps through a cache of its own, which may hold older bytes",
+          .cause = "TMA reads maps through a separate cache, which may hold older bytes",
           .remedy = "tensor_map_acquire(map) in a thread of this CTA before, once for each time "
                     "the map is written; or pass the map in the kernel's parameters",
       }),

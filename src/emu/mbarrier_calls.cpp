@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// mbarrier_calls.cpp  What a kernel calls: init, arrive, expect_tx and wait, of its own CTA or a
-// peer.
+// mbarrier_calls.cpp  The functions that kernels call: init, arrive, expect_tx and wait, in the
+//                     CTA and in its peers.
 #include <fmt/format.h>
 
 #include "emu/machine.hpp"
@@ -27,7 +27,7 @@ void mbarrier_init(void* bar, int arrivals, site where) {
     m.reports.stop(
         "E0019", "mbarrier-count",
         told({
-            .what = fmt::format("init() of {} asks for {} arrivals.",
+            .what = fmt::format("init() of {} requests {} arrivals.",
                                 object_name(m.grid_, c, offset), arrivals),
             .now = fmt::format("init at {} by {}", text_of(where), name_of(me())),
             .cause = fmt::format("an mbarrier counts 1 to {} arrivals a phase", tx_count_limit),
@@ -55,7 +55,7 @@ void mbarrier_arrive(void* bar, int count, site where) {
                                            object_name(m.grid_, own_cta(), b.offset), count),
                        .now = fmt::format("arrive at {} by {}", text_of(where), name_of(me())),
                        .cause = fmt::format("an arrive counts 1 to {} arrivals", tx_count_limit),
-                       .remedy = "a condition around the arrive where nobody arrives",
+                       .remedy = "a condition around the arrive where no thread arrives",
                    }),
                    where, {object_name(m.grid_, own_cta(), b.offset)});
   m.barrier.arrive(own_cta(), b, count, arrive_order::release_cta, where);

@@ -102,7 +102,7 @@ void barriers::complete_if_done(cta_state& c, mbarrier_state& b) {
   if (c.cluster->check) c.cluster->check->phase_done(b);
   b.pending = b.count;
   b.expected = b.landed = 0;
-  // All waiters of the completed phase pass; nobody can wait for the next one yet.
+  // All waiters of the completed phase pass; no thread can wait for the next one yet.
   m_.sched.wake_all(b.waiters);
 }
 

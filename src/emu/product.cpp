@@ -3,7 +3,7 @@
 //              hands panels of up to 24 columns to the version for this processor.
 //
 // All versions multiply float32 numbers: elements of 8 bits and tf32 are widened here. The sums of
-// up to 64 integer products are below 2^24, so they are exact in float32, too.
+// up to 64 products of integers are below 2^24, so they are exact in float32, too.
 #include "emu/product.hpp"
 
 #include <fmt/format.h>
@@ -99,7 +99,7 @@ void add_integers(std::int32_t* d, float const* panel, int count, bool accumulat
                    std::int64_t{limits::min()}, std::int64_t{limits::max()}));
 }
 
-/// Steps that can be fused: one product with K up to 64.
+/// Steps that can be fused: one multiply with K up to 64.
 void run_steps(void* d, wgmma_form const& form, wgmma_step_data const* steps, int count,
                memory smem, memory smem_of_b) {
   product_version const& run = version();
@@ -136,7 +136,7 @@ void run_steps(void* d, wgmma_form const& form, wgmma_step_data const* steps, in
   }
 }
 
-/// Steps that one product may have: K is at most 64, and what is rounded or saturated after each
+/// Steps that one multiply may have: K is at most 64, and what is rounded or saturated after each
 /// step is computed step by step.
 int most_steps(wgmma_form const& form) {
   bool const stepwise = form.sums == elem::f16 ||

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// product_avx2.cpp  The product with AVX2 and FMA: register tiles of 16 rows by 6 columns.
+// product_avx2.cpp  The multiply with AVX2 and FMA: register tiles of 16 rows by 6 columns.
 #include "emu/product_isa.hpp"
 
 #if !defined(__clang__)  // a false warning about immintrin.h, GCC bug 105593

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// product_avx512.cpp  The product with AVX-512: register tiles of 64 rows by 6 columns.
+// product_avx512.cpp  The multiply with AVX-512: register tiles of 64 rows by 6 columns.
 #include "emu/product_isa.hpp"
 
 #if !defined(__clang__)  // a false warning about immintrin.h, GCC bug 105593

@@ -10,9 +10,9 @@ namespace tw::emu {
 
 namespace {
 
-constexpr int most_k = 32;
+constexpr int max_k = 32;
 
-/// The elements of an operand of one step: out[most_k * (row or column) + k].
+/// The elements of an operand of one step: out[max_k * (row or column) + k].
 void take_apart(operand_number* out, elem type, std::byte const* linear, bool k_major, int extent,
                 int depth) {
   int const bytes = size_bytes(type);
@@ -21,7 +21,7 @@ void take_apart(operand_number* out, elem type, std::byte const* linear, bool k_
       int const at = k_major ? i * depth + k : k * extent + i;
       std::uint32_t bits = 0;
       std::memcpy(&bits, linear + at * bytes, static_cast<std::size_t>(bytes));
-      out[most_k * i + k] = operand_number_of(type, bits);
+      out[max_k * i + k] = operand_number_of(type, bits);
     }
 }
 
@@ -41,7 +41,7 @@ void take_apart(operand_number* out, elem type, wgmma_step_data const& step,
 
 void run_exact_step(void* d, wgmma_form const& form, wgmma_step_data const& step, memory smem_of_a,
                     memory smem_of_b) {
-  operand_number a[64 * most_k], b[256 * most_k];
+  operand_number a[64 * max_k], b[256 * max_k];
   int const depth = form.k();
   if (step.a_in_registers) {
     alignas(16) std::byte linear[64 * 32];
@@ -62,7 +62,7 @@ void run_exact_step(void* d, wgmma_form const& form, wgmma_step_data const& step
                                             : 4 * (row + 64 * column));
       std::uint32_t c = 0;
       std::memcpy(&c, at, size);
-      c = exact_sum(form, a + most_k * row, b + most_k * column, c, step.accumulate);
+      c = exact_sum(form, a + max_k * row, b + max_k * column, c, step.accumulate);
       std::memcpy(at, &c, size);
     }
 }

@@ -86,7 +86,7 @@ void multiply_then_add(product_block const& block, float* d, float const* b) {
   }
 }
 
-/// Widens K elements of two columns; true if all have exact products.
+/// Widens K elements of two columns; true if all products of integers are exact.
 template <elem Type>
 bool widen_columns(product_block const& block, float* factors, void const* b, int column,
                    bool k_major) {

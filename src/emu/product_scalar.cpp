@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// product_scalar.cpp  No vector version of the product: the host is not an x86-64, or TW_AVX is
+// product_scalar.cpp  No vector version of the multiply: the host is not an x86-64, or TW_AVX is
 //                     off.
 #include "emu/product_isa.hpp"
 

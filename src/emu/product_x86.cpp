@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// product_x86.cpp  Which of the vector versions of the product this x86-64 processor can run.
+// product_x86.cpp  Which of the vector versions of the multiply this x86-64 processor can run.
 #include "emu/product_isa.hpp"
 
 namespace tw::emu {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// reporter.hpp  What the kernel has done wrong so far, and the end of the run.
+// reporter.hpp  The faults of the kernel so far, and the end of the run.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace tw::emu {
 
 class machine;
 
-/// What a rule was broken on.
+/// The object on which a rule was broken.
 struct about {
   std::string object = {};
   std::int64_t phase = -1;  // of an mbarrier

@@ -103,7 +103,7 @@ run_guard::run_guard(machine& m, bool catch_crashes, double time_limit_seconds)
   when.it_value.tv_sec = static_cast<time_t>(limit_);
   when.it_value.tv_nsec =
       static_cast<long>((limit_ - static_cast<double>(when.it_value.tv_sec)) * 1e9) + 1;
-  when.it_interval.tv_nsec = 100'000'000;  // until the tick meets the kernel's own code
+  when.it_interval.tv_nsec = 100'000'000;  // until the tick falls into the kernel's own code
   ::timer_settime(timer_, 0, &when, nullptr);
 }
 

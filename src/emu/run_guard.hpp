@@ -23,7 +23,7 @@ class run_guard {
   run_guard(run_guard const&) = delete;
   run_guard& operator=(run_guard const&) = delete;
 
-  /// What has ended the run, after the kernel's fibers have been left; empty: no signal has.
+  /// The signal that has ended the run, after the kernel's fibers have been left; empty: none has.
   std::optional<diagnosis> incident() const;
 
   /// Ends the run of the calling fiber with E0060. Works on the stack of the signal handlers: the

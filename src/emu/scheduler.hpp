@@ -44,7 +44,7 @@ class scheduler {
 
   /// Of a launch with so many warps.
   void begin(std::size_t warps, std::uint64_t seed, bool alone);
-  /// Runs `drive` on a stack of its own until it ends or leave_for_good() is called.
+  /// Runs `drive` on a separate stack until it ends or leave_for_good() is called.
   void run(void (*drive)());
   /// The thread may run from the kernel's entry on, on stack `index`.
   void start(thread& t, stacks const& of_cluster, std::size_t index);

@@ -2,7 +2,7 @@
 // source_lines.hpp  The source lines of a machine address, from the program's debug information.
 //
 // source_lines.cpp reads it with libbacktrace, which comes with g++; where that library is not
-// found, source_lines.nobacktrace.cpp knows no line (cmake/backtrace.cmake).
+// found, source_lines.nobacktrace.cpp gives no line (cmake/backtrace.cmake).
 #pragma once
 
 #include <cstddef>
@@ -24,13 +24,13 @@ std::vector<source_line> source_lines_of(void const* return_address);
 
 /// A variable of the program by its symbol.
 struct variable {
-  std::string symbol;  // as the linker knows it; empty: none covers the address
+  std::string symbol;  // as the linker has it; empty: none covers the address
   std::size_t offset = 0;
 };
 /// The variable with static storage in which an address lies.
 variable variable_at(void const* address);
 
-/// What a report says instead of a line that is not known, and what to do about it.
+/// The text of a report where no line is known, and the remedy.
 std::string_view unknown_line_text();
 
 }  // namespace tw::emu

@@ -15,7 +15,7 @@ namespace tw::emu {
 /// Of one thread, guard page included.
 inline constexpr std::size_t stack_bytes = bytes_per_stack;
 inline constexpr std::size_t guard_bytes = 4096;
-/// What the emulator itself needs of a thread's stack, for a report.
+/// The part of a thread's stack that the emulator itself needs, for a report.
 inline constexpr std::size_t engine_stack_bytes = 16 * 1024;
 
 class stacks {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// state.hpp  What the emulator keeps of a launch that runs: threads, warps, warpgroups, CTAs,
+// state.hpp  The state of a launch that runs: threads, warps, warpgroups, CTAs,
 //            clusters, and the barriers and copies between them. Data without behaviour.
 #pragma once
 
@@ -23,7 +23,7 @@ struct cta_state;
 struct warpgroup_state;
 struct thread;
 
-/// What a thread waits for, for the scheduler and for the deadlock report.
+/// The event that a thread waits for, for the scheduler and for the deadlock report.
 enum class wait_kind : std::uint8_t {
   none,
   mbarrier,
@@ -41,7 +41,7 @@ enum class wait_kind : std::uint8_t {
   finished,
 };
 
-/// An mbarrier: the state behind the handle in the shared-memory word.
+/// An mbarrier: the state of the handle in the shared-memory word.
 struct mbarrier_state {
   std::uint32_t offset = 0;               // in the CTA's shared memory
   int count = 0, pending = 0;             // arrivals per phase, still missing

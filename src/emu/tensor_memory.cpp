@@ -258,8 +258,7 @@ void tensor_unit::free(std::uint32_t address, int columns, int ctas, site where)
                                 "allocated so.",
                                 columns, address),
                     "an allocation is given back whole: with its address and its columns",
-                    "the address that tmem_alloc wrote, and the columns that it was asked for",
-                    where);
+                    "the address that tmem_alloc wrote, and the columns that it allocated", where);
   if (hazard::checker* check = c.cluster->check.get())
     check->tmem_freed(t, c, it->first, it->columns, where);
   for (int i = it->first; i < it->first + it->columns; ++i)
@@ -297,8 +296,8 @@ void tensor_unit::move(tmem_form const& f, std::uint32_t address, std::uint32_t*
         "E0105", "tmem-lanes",
         told({
             .what = lane < quarter || lane >= quarter + 32
-                        ? fmt::format("A warp accesses lane {} of tensor memory, which is not one "
-                                      "of its own.",
+                        ? fmt::format("A warp accesses lane {} of tensor memory, which belongs to "
+                                      "another warp.",
                                       lane)
                         : fmt::format("A {} of tensor memory begins at lane {}.",
                                       store ? "store" : "load", lane),
@@ -366,17 +365,18 @@ void tensor_unit::wait(bool store, site where) {
 void tensor_unit::check_freed(cta_state const& c) {
   if (!c.tensor || c.tensor->allocations.empty()) return;
   tensor_memory::allocation const& a = c.tensor->allocations.front();
-  m_.reports.stop("E0106", "tmem-not-freed",
-                  told({
-                      .what = fmt::format("CTA {} ends with {} of tensor memory that it has not "
-                                          "given back.",
-                                          c.threads.front().cta, columns_text(a.first, a.columns)),
-                      .now = "end of " + name_of(*m_.sched.running()),
-                      .earlier = fmt::format("tmem_alloc at {}", text_of(a.where)),
-                      .cause = "nobody else gives them back: the next CTA of the SM waits for ever",
-                      .remedy = "tmem_dealloc by one warp, after a barrier with all who use them",
-                  }),
-                  a.where, {fmt::format("tensor memory of CTA {}", c.threads.front().cta)});
+  m_.reports.stop(
+      "E0106", "tmem-not-freed",
+      told({
+          .what = fmt::format("CTA {} ends with {} of tensor memory that it has not "
+                              "given back.",
+                              c.threads.front().cta, columns_text(a.first, a.columns)),
+          .now = "end of " + name_of(*m_.sched.running()),
+          .earlier = fmt::format("tmem_alloc at {}", text_of(a.where)),
+          .cause = "no other thread gives them back: the next CTA of the SM waits for ever",
+          .remedy = "tmem_dealloc by one warp, after a barrier with all who use them",
+      }),
+      a.where, {fmt::format("tensor memory of CTA {}", c.threads.front().cta)});
 }
 
 void tmem_alloc(std::uint32_t* address, int columns, int ctas, site where) {

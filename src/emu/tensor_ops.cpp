@@ -13,7 +13,7 @@ namespace tw::emu {
 
 namespace {
 
-constexpr std::size_t most_at_once = 4;  // steps that are one product of larger K
+constexpr std::size_t most_at_once = 4;  // steps that are one multiply of larger K
 
 [[noreturn]] void stop_at_operand(machine& m, thread const& t, std::string cause,
                                   std::string remedy, site where) {
@@ -309,7 +309,7 @@ void tensor_unit::check_committed(thread const& t) {
           .what = "A thread ends with multiplies that it never committed.",
           .now = "end of " + name_of(t),
           .earlier = "last umma at " + text_of(t.tensor_ops->last_at),
-          .cause = "no barrier tells that they are complete: their sums may be read too "
+          .cause = "no barrier shows that they are complete: their sums may be read too "
                    "early, and their operands overwritten",
           .remedy = "umma_commit() after the last multiply, to a barrier that those who "
                     "read the accumulator wait for",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tensor_state.hpp  What the emulator keeps of tcgen05: tensor memory and its allocations, what a
+// tensor_state.hpp  The state of tcgen05: tensor memory and its allocations, what a
 //                   thread has issued, and the instruction that the lanes of a warp are at.
 //                   Data without behaviour.
 #pragma once

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// umma.hpp  What a tcgen05.mma multiplies: its descriptors taken apart and checked, the places of
+// umma.hpp  The operands of a tcgen05.mma: its descriptors taken apart and checked, the places of
 //           its operands and its accumulator, and its arithmetic.
 //
 // Arithmetic without scale factors: every element of D is a chain of fp32 fused multiply-adds, k
@@ -31,7 +31,7 @@ struct umma_shape {
   int m = 0, n = 0, k = 0;  // of the instruction, all CTAs together
   int ctas = 1;
   elem scale = elem::ue8m0;  // of scale factors
-  int block = 0;             // elements of one; 0: there are none
+  int block = 0;             // elements of one; 0: no scale factors
   int sfa_id = 0, sfb_id = 0;
   bool dense = false;  // elements of 4 bits, two to a byte; otherwise 16 of them in 16 bytes
 

@@ -50,7 +50,7 @@ void check(machine& m, warp_state::matrix_op const& op, int count, bool transpos
             .now = fmt::format("{} at {} by {}: its row is at {}", name, text_of(where), name_of(t),
                                object_name(m.grid_, *t.block, offset)),
             .cause = fmt::format("the row begins at byte {} of shared memory", offset),
-            .remedy = "rows of 8 elements at multiples of 16 bytes: a pitch that is one, and "
+            .remedy = "rows of 8 elements at multiples of 16 bytes: such a leading dimension, and "
                       "alignas(16)",
         }),
         where, {object_name(m.grid_, *t.block, offset)});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// warpgroup.cpp  The wgmma engine. A collective is no meeting point: each thread records its k-th
+// warpgroup.cpp  The wgmma engine. A collective does not synchronise: each thread records its k-th
 //                call and runs on; a group is issued when all 128 threads have committed it.
 #include <fmt/format.h>
 
@@ -49,7 +49,7 @@ accumulator_storage accumulator_open(elem sums, int n, site) {
   accumulator_state& mine = tiles[k]->of_thread[t.id % 128];
   mine = {};
   // Its registers hold anything: NaNs, or the smallest integer, which show in the result. Rows and
-  // columns as in arch/emu/wgmma.hpp; words of two f16 are columns of their own.
+  // columns as in arch/emu/wgmma.hpp; words of two f16 are separate columns.
   int const u = t.id % 128;
   bool const pairs = sums == elem::f16;
   std::uint32_t const anything = pairs               ? 0x7FFF7FFFU

@@ -10,7 +10,7 @@ struct grid;
 struct cta_state;
 struct mbarrier_state;
 
-/// What a reader needs, each without a line break; an empty one is left out.
+/// The parts that a reader needs, each without a line break; an empty one is left out.
 struct account {
   std::string what = {};     // one sentence: what happened, to which object
   std::string now = {};      // the access at which it was seen: what, where, by whom

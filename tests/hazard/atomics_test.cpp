@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// atomics_test.cpp  What atomic operations on shared and global memory order, and what they do not;
+// atomics_test.cpp  The order that atomic operations on shared and global memory give;
 //                   thread fences of every thread before one relaxed write.
 #include "tests/hazard/protocol.hpp"
 
@@ -67,7 +67,7 @@ TEST_P(Protocol, AtomicBesideAnOrdinaryLoad) {
   });
 }
 
-TEST_P(Protocol, AtomicOnMemoryThatNobodyHasWritten) {
+TEST_P(Protocol, AtomicOnMemoryThatNoThreadHasWritten) {
   expect("E0029", "An atomic operation changes x of CTA 0", []<bool Broken>(memory s, args) {
     if (!Broken && thread_id() == 0) s.x[0] = 0;
     cta_sync();
@@ -209,7 +209,7 @@ TEST_P(Protocol, SequentialFenceOfEveryThread) {
 }
 
 /// PTX ISA, "Release and Acquire Patterns": a fence.acq_rel makes a release pattern with a later
-/// write of its own thread; what other threads write before the barrier after it is not in it.
+/// write of the same thread; what other threads write before the barrier after it is not in it.
 TEST_P(Protocol, AcqRelFenceOfEveryThreadBeforeTheBarrier) {
   expect(
       "E0042", "nothing orders the two",

@@ -60,7 +60,7 @@ TEST_P(Hazards, E0028OverwriteWhileTheBulkStoreReads) {
   });
 }
 
-TEST_P(Hazards, E0011BulkReductionThatNobodyCommits) {
+TEST_P(Hazards, E0011BulkReductionThatNoThreadCommits) {
   expect({.code = "E0011", .part = "never committed"}, []<bool Broken>(memory s, args) {
     if (thread_id() < 64) reinterpret_cast<std::uint32_t*>(s.a[0])[thread_id()] = 1;
     fence_proxy_async();

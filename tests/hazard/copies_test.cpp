@@ -126,7 +126,7 @@ TEST_P(Hazards, E0024DataOverAnInvalidatedBarrierUnordered) {
   });
 }
 
-TEST_P(Hazards, E0019ArriveForNobody) {
+TEST_P(Hazards, E0019ArriveForNoThread) {
   expect({.code = "E0019", .object = "full[0]"}, []<bool Broken>(memory s, args) {
     make_wide_barrier(s);
     if (thread_id() == 0) s.full[0].arrive(Broken ? 0 : 128);  // now

@@ -39,7 +39,7 @@ void expect_clean_and_right(int m, int n, int k, std::uint64_t seed) {
     return emu::global_array{x.data(), static_cast<std::size_t>(count) * sizeof(x[0]), 4096};
   };
   o.arrays = {array(a, m * k), array(b, n * k), array(d, m * n)};
-  for (emu::global_array& x : o.arrays) {  // a line less than the kernel is told: reported
+  for (emu::global_array& x : o.arrays) {  // a line less than the kernel reads: reported
     std::size_t const all = x.bytes, line = x.begin == d.data() ? 4U * n : 2U * k;
     x.bytes -= line;
     emu::report const beyond = emu::run(gemv<C>{}, 2, p, o);

@@ -224,7 +224,7 @@ TEST_P(Protocol, TmaLoadOverMbarriers) {
   });
 }
 
-// Groups that nobody committed.
+// Groups that no thread committed.
 
 TEST_P(Protocol, TmaStoreWithoutCommit) {
   expect("E0011", "tma_store_commit() after the stores", []<bool Broken>(memory s, args p) {
@@ -280,7 +280,7 @@ TEST_P(Protocol, WgmmaWithoutCommit) {
   });
 }
 
-TEST_P(Protocol, EndWithAWgmmaThatNobodyCommitted) {
+TEST_P(Protocol, EndWithAWgmmaThatNoThreadCommitted) {
   expect("E0012", "never committed", []<bool Broken>(memory s, args p) {
     make_barriers(s);
     load_box(p, s.a[0], s.full[0]);

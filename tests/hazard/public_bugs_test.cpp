@@ -121,7 +121,7 @@ TEST_P(PublicBugs, WaitForStoresThatIsOneTooShallow) {
 }
 
 // NVIDIA/cudnn-frontend#784: a named barrier between the writers and the warp that stores.
-TEST_P(PublicBugs, NamedBarrierInPlaceOfAProxyFence) {
+TEST_P(PublicBugs, NamedBarrierInsteadOfAProxyFence) {
   expect<96>({"E0025"}, "missing: a proxy fence", []<bool Broken>(memory s, args p) {
     if (warp_id() < 2) {
       s.sums[thread_id()] = 3;
@@ -201,7 +201,7 @@ TEST_P(PublicBugs, EveryLaneArrivesForItsWarp) {
   });
 }
 
-// Dao-AILab/flash-attention#1317: the producer waits for a stage that nobody has used.
+// Dao-AILab/flash-attention#1317: the producer waits for a stage that no thread has used.
 TEST_P(PublicBugs, FirstParityOfAnEmptyStage) {
   expect<64>({"E0001"}, "empty[0]", []<bool Broken>(memory s, args p) {
     make_ring(s, 1);

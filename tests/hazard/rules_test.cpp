@@ -10,13 +10,12 @@ using memory = hazard_smem&;
 using args = hazard_params const&;
 
 TEST_P(Hazards, E0008WarpsOfAWarpgroupDisagree) {
-  expect({.code = "E0008", .part = "ask for 232 registers and for 40"},
-         []<bool Broken>(memory, args) {
-           if (Broken && warp_id() == 2)
-             set_max_regs_dec<40>();  // now
-           else
-             set_max_regs_inc<232>();  // earlier
-         });
+  expect({.code = "E0008", .part = "request 232 registers and 40"}, []<bool Broken>(memory, args) {
+    if (Broken && warp_id() == 2)
+      set_max_regs_dec<40>();  // now
+    else
+      set_max_regs_inc<232>();  // earlier
+  });
 }
 
 TEST_P(Hazards, E0008MoreRegistersThanThereAre) {
@@ -129,7 +128,7 @@ TEST_P(Hazards, E0016AccessToACtaThatEnded) {
 }
 
 TEST_P(Hazards, E0019BarrierOfNoArrivals) {
-  expect({.code = "E0019", .object = "full[0]", .part = "asks for 0 arrivals"},
+  expect({.code = "E0019", .object = "full[0]", .part = "requests 0 arrivals"},
          []<bool Broken>(memory s, args) {
            if (thread_id() == 0) s.full[0].init(Broken ? 0 : 1);  // now
          });
@@ -207,7 +206,7 @@ TEST_P(Hazards, E0034WaitForTheSamePhaseTwice) {
          });
 }
 
-// A tile that stays: each turn waits for the phase that filled it. PTX allows to ask for the phase
+// A tile that stays: each turn waits for the phase that filled it. PTX allows to test the phase
 // that is complete as often as one likes.
 TEST_P(Hazards, E0034NotForAPhaseThatStaysTheNewest) {
   expect({.code = "E0034", .object = "full[1]", .part = "whose end the thread has seen before"},

@@ -47,7 +47,7 @@ inline void load_operands(hazard_smem& s, hazard_params const& p) {
 inline b32<32> load_tile(std::uint32_t d, emu::site where = emu::site::here()) {
   return tmem_load<tmem_shape::l16x64b, 32>(tmem_at(d, 32 * (warp_id() % 4), 0), where);
 }
-/// Thread 0 multiplies; empty[0] tells when D is there.
+/// Thread 0 multiplies; empty[0] completes when D is there.
 inline void multiply_once(hazard_smem& s, hazard_params const& p, std::uint32_t d,
                           emu::site where = emu::site::here()) {
   load_operands(s, p);

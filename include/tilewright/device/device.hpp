@@ -58,7 +58,7 @@ std::optional<rejection> accept(device const& d);
 /// All descriptions, those with a measured calibration first.
 std::span<device const> known_devices();
 
-/// The description with this id or name. Throws `rejected` TW0434 if there is none.
+/// The description with this id or name. Throws `rejected` TW0434 for other texts.
 device const& known_device(std::string_view id_or_name);
 
 /// `d` with another number of SMs, as a MIG instance or an emulated device has it. Models and
@@ -66,7 +66,7 @@ device const& known_device(std::string_view id_or_name);
 /// sm_count < 1 is refused when a plan is made (TW0429).
 device with_sm_count(device d, int sm_count);
 
-/// What a driver reports of a GPU.
+/// The properties of a GPU that its driver reports.
 struct reported_device {
   std::string name;
   int compute_capability = 0;

@@ -49,7 +49,8 @@ enum class space : std::uint8_t { shared, global, either, tensor };
 /// the generic proxy; cp.async.bulk, cp.reduce.async.bulk and wgmma.mma_async the async proxy.
 enum class proxy : std::uint8_t { generic, async };
 
-/// What says that the access has been carried out: the component of its record (clock.hpp).
+/// The event that shows that the access has been carried out: the component of its record
+/// (clock.hpp).
 enum class completion : std::uint8_t {
   program_order,   // of its thread
   mbarrier_phase,  // PTX ISA, "cp.async.bulk": complete_tx on an mbarrier
@@ -69,7 +70,7 @@ struct access_traits {
   bool atomic;         // indivisible beside others of its kind: nothing has to order the two
   bool names_actor;    // the report's "now" line says which thread made it
   int cycles;          // of a warp, in the timeline's model; 0: the engine that carries it out has
-                       // costs of its own (trace/costs.hpp)
+                       // separate costs (trace/costs.hpp)
   char const* now;     // "An ordinary load reads", the begin of a report's first sentence
   char const* noun;    // "an ordinary load"
   char const* did;     // "has read"

@@ -2,9 +2,9 @@
 // checker.hpp  The hazard model of one cluster: an access is legal only if the program guarantees
 //              its order after every earlier access that it conflicts with.
 //
-// The verdict does not depend on the schedule that happened to run. A thread learns what others did
-// from barriers (arrive: what it knows goes in; wait: what came in goes out), from wgmma_wait and
-// from tma_store_wait. An access by an asynchronous unit (TMA, wgmma) after a plain one needs a
+// The verdict does not depend on the schedule that happened to run. A thread receives what others
+// did from barriers (arrive: its knowledge goes in; wait: what came in goes out), from wgmma_wait
+// and from tma_store_wait. An access by an asynchronous unit (TMA, wgmma) after a plain one needs a
 // proxy fence besides. PTX ISA, "Memory Consistency Model", "Async proxy", "fence.proxy".
 #pragma once
 
@@ -36,7 +36,8 @@ struct tensor_op;
 
 namespace tw::emu::hazard {
 
-/// What a thread knows, and its own accesses: those up to own_fenced have passed its proxy fence.
+/// The knowledge of a thread, and its own accesses: those up to own_fenced have passed its proxy
+/// fence.
 struct actor {
   clock_ref known;
   stamp own = 1, own_fenced = 0;
@@ -46,7 +47,7 @@ struct actor {
 struct global_actor {
   component writes = 0;        // its TMA stores, by bulk group: written, not only read
   component copies = 0;        // its cp.async groups
-  component acquires = 0;      // what it has learnt from other CTAs
+  component acquires = 0;      // received from other CTAs
   knowledge_ref last_taken;    // the newest release that it acquired, kept alive: a later
                                // one must not come to lie at its address
   std::vector<released> seen;  // by relaxed loads since its last fence_acq_rel
@@ -65,7 +66,7 @@ struct tensor_actor {
   stamp stores_waited = 0, stores_told = 0;
 };
 
-/// What those who arrive at a barrier bring to those who leave it.
+/// The knowledge that threads bring to a barrier for those that leave it.
 struct exchange {
   gathering in;
   clock_ref out;
@@ -78,8 +79,8 @@ struct exchange {
 struct mbarrier_face {
   component phases = 0;
   component stored = 0;     // the same of store_async(), for waits of cluster scope; 0: none yet
-  exchange own;             // what a wait with CTA scope learns
-  exchange all;             // what a wait with cluster scope learns; used if `wide`
+  exchange own;             // what a wait with CTA scope receives
+  exchange all;             // what a wait with cluster scope receives; used if `wide`
   bool wide = false;        // a peer CTA has released at cluster scope in this phase
   clock_ref wide_out;       // of the last completed phase, if it was wide
   component maker = 0;      // the thread that ran init
@@ -125,8 +126,8 @@ class checker {
   // Synchronisation
   void proxy_fence(thread& t);
   void mbarrier_init_fence(thread& t);
-  /// release: with everything the thread knows; otherwise only what asynchronous work it knows to
-  /// be complete (docs/decisions/0004).
+  /// release: with all knowledge of the thread; otherwise only the asynchronous work that it
+  /// has seen complete (docs/decisions/0004).
   void arrive(thread& t, exchange& x, bool release);
   void arrived(thread& t);
   void complete(exchange& x);
@@ -155,7 +156,7 @@ class checker {
   void matrix_row(thread& t, std::uint32_t offset, bool write, site where);
   void plain(thread& t, cta_state& owner, std::uint32_t offset, std::uint32_t bytes, bool write,
              site where);
-  /// The bytes hold anything: nobody may be reading them; whatever reads them later is in order.
+  /// The bytes hold anything: no access may be reading them; whatever reads them later is in order.
   void undefined(thread& t, std::uint32_t offset, std::uint32_t bytes, site where);
   void load(thread& t, bulk_op& op);
   void store(thread& t, bulk_op const& op);
@@ -250,7 +251,7 @@ class checker {
   component predecessor_component() const {
     return static_cast<component>(grid_.cluster * (threads_ + groups_));
   }
-  /// The phase has a release at cluster scope: a wait of that scope learns more.
+  /// The phase has a release at cluster scope: a wait of that scope receives more.
   static void widen(mbarrier_face& f);
   /// Has a phase begun after the last one whose end the thread has seen?
   static bool has_newer_phase(mbarrier_state const& b, int thread);
@@ -316,7 +317,7 @@ class checker {
   verdict judge_global(thread const& t, record const& now, record const& earlier) const;
   /// Two atomic accesses that the hardware keeps apart: their scopes hold both CTAs.
   static bool morally_strong(record const& a, record const& b, bool same_cta, bool same_cluster);
-  /// What an atomic access takes from the word, and leaves there.
+  /// The knowledge that an atomic access takes from the word and leaves there.
   void pass_on(thread& t, atomic_word& word, atomic_access const& a, site where);
   static void leave(atomic_word& word, released const& mine);
   knowledge_ref release(thread& t);
@@ -393,7 +394,7 @@ class checker {
     released what;
   };
   std::vector<sequential_fence> sequential_fences_;
-  /// What was wrong with a flag that a thread of this cluster read: for the reports.
+  /// The fault of a flag that a thread of this cluster read: for the reports.
   struct flag_note {
     enum class kind : std::uint8_t { narrow_scope, relaxed_write, relaxed_read } what;
     int writer, reader;  // CTAs; `several` (global_order.cpp): any

@@ -26,7 +26,7 @@ namespace tw::emu::hazard {
 class knowledge {
  public:
   using stamps = std::shared_ptr<std::vector<stamp> const>;
-  /// What has passed a proxy fence of shared memory, for threads of the same cluster.
+  /// The accesses that have passed a proxy fence of shared memory, for threads of the same cluster.
   void join_fenced(int cluster, stamps const& s) { join(fenced_, cluster, s); }
   stamps fenced(int cluster) const { return of(fenced_, cluster); }
   bool covers(int cluster, component c, stamp when) const;
@@ -55,7 +55,7 @@ struct global_face {
 
 inline constexpr int several = -2;  // threads of several CTAs or clusters have released
 
-/// What a release has left at a word, and for whom.
+/// The knowledge that a release has left at a word, and for which threads.
 struct released {
   scope reach;
   int cta, cluster;

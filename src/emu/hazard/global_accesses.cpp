@@ -41,7 +41,7 @@ checker::verdict checker::judge_global(thread const& t, record const& now,
   if (!is_async(now.what) || !generic_write ||
       memory_->fence_between(earlier.who, earlier.when, known))
     return verdict::ordered;
-  // The other reading: the issuing thread's own fence, after it learnt of the access, counts too.
+  // The other reading: the issuing thread's own fence, after it received the access, counts too.
   return options_.proxy == proxy_rule::on_path && t.global.fenced_known &&
                  known_of(t.global.fenced_known, f) >= earlier.when
              ? verdict::ordered

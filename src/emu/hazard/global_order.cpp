@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// global_order.cpp  What flags and counters in global and shared memory carry between threads:
+// global_order.cpp  The order that flags and counters in memory carry between threads:
 //                   releases, acquires, fences, scopes. PTX ISA, "Memory Consistency Model":
 //                   "Release and Acquire Patterns", "Release Sequence", "Morally strong
 //                   operations".

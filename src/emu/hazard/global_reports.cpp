@@ -50,7 +50,7 @@ void checker::report_global(thread const& t, global_conflict const& c, record co
     w = {"E0043", "global-store-not-complete",
          "its thread has not waited until the tensor was written; tma_store_wait_read waits only "
          "until shared memory was read",
-         "tma_store_wait<0>() by the thread that stored, before it tells others"};
+         "tma_store_wait<0>() by the thread that stored, before it signals others"};
   } else if (traits(now.what).atomic && traits(c.earlier.what).atomic) {
     w.cause = narrow_atomic_cause;
     w.remedy = narrow_atomic_remedy;

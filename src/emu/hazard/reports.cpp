@@ -116,19 +116,19 @@ words words_for(std::string const& place, record const& earlier, std::string con
   if (earlier.what == access::wgmma_read)
     return {"E0027", "stage-overwritten-while-wgmma-reads",
             fmt::format("{} while wgmma may still be reading it.", begin),
-            "nothing tells the writer that the multiply has finished reading",
+            "nothing signals the writer that the multiply has finished reading",
             "wgmma_wait in the multiplying warpgroup, then an arrive that the writer waits for"};
   if (earlier.what == access::umma_read || earlier.what == access::tmem_copy_read)
     return {"E0112", "stage-overwritten-while-umma-reads",
             fmt::format("{} while {} may still be reading it.", begin, traits(earlier.what).noun),
             earlier.what == access::umma_read
-                ? "nothing tells the writer that the multiply has finished reading"
-                : "nothing tells the writer that the copy has finished reading",
+                ? "nothing signals the writer that the multiply has finished reading"
+                : "nothing signals the writer that the copy has finished reading",
             "umma_commit() after it, to an mbarrier that the writer waits for"};
   if (earlier.what == access::tma_store_read)
     return {"E0028", "overwrite-while-tma-store-reads",
             fmt::format("{} while a TMA store may still be reading it.", begin),
-            "nothing tells the writer that the store has finished reading its source",
+            "nothing signals the writer that the store has finished reading its source",
             "tma_store_wait_read by the thread that stored, then a barrier with the writers"};
   return {"E0024", "smem-race",
           fmt::format("{}, which {}: no barrier orders the two.", begin, before),
@@ -222,7 +222,7 @@ void checker::report_conflict(cta_state const& owner, std::uint32_t offset, reco
 
 void checker::report_unwritten(cta_state const& owner, std::uint32_t offset, record const& now,
                                thread const& by) {
-  if (!grid_.plain_accesses_seen) return;  // somebody may have written there unseen
+  if (!grid_.plain_accesses_seen) return;  // a plain store may have written there unseen
   std::string const place = object(owner, offset);
   report("E0029", "uninitialised-read",
          told({
@@ -332,7 +332,7 @@ void checker::report_early_exit(thread const& t, remote_access const& r) {
                                  of_phase ? "which completes a phase of" : "by", name_of(r.who)),
           .missing = of_phase ? fmt::format("a wait in CTA {} for phase {} of {}", t.cta,
                                             r.when - 1, name_of(r.who))
-                              : fmt::format("a step by which CTA {} learns that this access has "
+                              : fmt::format("a step by which CTA {} sees that this access has "
                                             "happened",
                                             t.cta),
           .cause = "the memory of a CTA is given away when it ends",

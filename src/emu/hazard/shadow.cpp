@@ -19,7 +19,7 @@ std::uint32_t shadow::add_block() {
 }
 
 void shadow::trim(std::vector<record>& list) const {
-  if (list.size() <= most_reads_) return;
+  if (list.size() <= max_reads_) return;
   for (std::size_t i = 0; i < list.size(); ++i)
     if (!is_write(list[i].what)) {
       list.erase(list.begin() + static_cast<std::ptrdiff_t>(i));

@@ -3,7 +3,7 @@
 //
 // Blocks of 1 KiB hold records with a mask of 64 cells of 16 bytes: what TMA, wgmma, stmatrix and
 // ldmatrix touch is whole cells, and a tile's block has one record. Only cells that are touched in
-// part (plain loads and stores of 1 to 8 bytes) keep records of their own, with a mask of bytes.
+// part (plain loads and stores of 1 to 8 bytes) keep separate records, with a mask of bytes.
 #pragma once
 
 #include <algorithm>
@@ -52,8 +52,8 @@ void each_block(std::uint32_t offset, std::uint32_t bytes, F&& f) {
 
 class shadow {
  public:
-  /// most_reads: of a block or a cell, how many reads are kept; the oldest go first.
-  explicit shadow(std::size_t most_reads = ~std::size_t{0}) : most_reads_(most_reads) {}
+  /// max_reads: of a block or a cell, how many reads are kept; the oldest go first.
+  explicit shadow(std::size_t max_reads = ~std::size_t{0}) : max_reads_(max_reads) {}
   void reset(std::uint32_t bytes);
   /// One block more; its index.
   std::uint32_t add_block();
@@ -117,7 +117,7 @@ class shadow {
   void trim(std::vector<record>& list) const;
 
   std::vector<block> blocks_;
-  std::size_t most_reads_;
+  std::size_t max_reads_;
 };
 
 }  // namespace tw::emu::hazard

@@ -21,7 +21,7 @@ words unordered_words(record const& earlier, bool committed, bool waited) {
   if (traits(earlier.what).completes == completion::tensor_commit)
     return {committed ? "a wait for the mbarrier to which it was committed"
                       : "umma_commit() after it, to an mbarrier that this thread waits for",
-            "tcgen05.mma is asynchronous: only the mbarrier of a commit tells that it is complete",
+            "tcgen05.mma is asynchronous: only the mbarrier of a commit shows that it is complete",
             "umma_commit(done) after the multiply; done.wait(), then tcgen05_fence_after()"};
   bool const load = earlier.what == access::tmem_load;
   if (!waited)
@@ -134,17 +134,18 @@ void checker::pair_started(thread& t, cta_state& peer, site where) {
   auto const first = static_cast<component>(peer.rank * threads_);
   for (component c = first; c < first + static_cast<component>(threads_); ++c)
     if (t.actor.known->happened(c) != 0) return;
-  report("E0110", "pair-peer-gone",
-         told({
-             .what = fmt::format("CTA {} allocates tensor memory for its pair before it knows that "
-                                 "CTA {} runs.",
-                                 t.cta, peer.threads.front().cta),
-             .now = fmt::format("tmem_alloc at {} by {}", text_of(where), tw::emu::name_of(t)),
-             .missing = "a cluster barrier between the kernel's begin and the allocation",
-             .cause = "the instruction writes the peer's state, which must exist",
-             .remedy = "cluster_sync() before tmem_alloc<2>()",
-         }),
-         where, {}, fmt::format("tensor memory of CTA {}", peer.threads.front().cta), &t);
+  report(
+      "E0110", "pair-peer-gone",
+      told({
+          .what = fmt::format("CTA {} allocates tensor memory for its pair before it has seen that "
+                              "CTA {} runs.",
+                              t.cta, peer.threads.front().cta),
+          .now = fmt::format("tmem_alloc at {} by {}", text_of(where), tw::emu::name_of(t)),
+          .missing = "a cluster barrier between the kernel's begin and the allocation",
+          .cause = "the instruction writes the peer's state, which must exist",
+          .remedy = "cluster_sync() before tmem_alloc<2>()",
+      }),
+      where, {}, fmt::format("tensor memory of CTA {}", peer.threads.front().cta), &t);
 }
 
 }  // namespace tw::emu::hazard
