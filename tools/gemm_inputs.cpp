@@ -13,9 +13,6 @@
 namespace tw {
 namespace {
 
-/// K of a GEMM over nothing: lines of 16 bytes and more, which TMA can address.
-constexpr std::int64_t inner_of_zeros = 16;
-
 std::string extents(std::int64_t rows, std::int64_t cols) {
   return fmt::format("{}x{}", rows, cols);
 }
@@ -69,8 +66,9 @@ gemm_problem pose(gemm_request const& r, matrix_view const& a, matrix_view const
   p.k = a.cols;
   p.batch = batch_of(a, b, c);
   operand_pair types = operand_types(r, a.type, b.type);
-  if (r.scaling_a) types.a = a.type;  // as quantised
-  if (r.scaling_b) types.b = b.type;
+  elem const quantised = r.dtype.value_or(elem::e4m3);
+  if (r.scaling_a) types.a = quantised;
+  if (r.scaling_b) types.b = r.dtype_b.value_or(quantised);
   p.precision = r.precision;
   p.reproducible = r.reproducible;
   p.a = a.desc();
@@ -82,11 +80,6 @@ gemm_problem pose(gemm_request const& r, matrix_view const& a, matrix_view const
     p.aux = p.d;
     p.aux->pitch_elems = p.n;
     p.aux->batch_stride_elems = p.batch == 1 ? 0 : p.m * p.n;
-  }
-  if (p.k == 0) {  // as in BLAS: A B is zero. The kernels get an inner dimension of zeros.
-    p.k = inner_of_zeros;
-    p.a = {types.a, order::row_major, p.k};
-    p.b = {types.b, order::col_major, p.k};
   }
   p.alpha = r.alpha;
   p.beta = r.beta.value_or(c != nullptr ? 1.0F : 0.0F);
@@ -142,12 +135,6 @@ gemm_files::gemm_files(gemm_request const& r)
   }
   if (auto const why = accept(problem_); why && !nothing_to_compute()) throw rejected(*why);
   operand_a_ = used_a, operand_b_ = used_b;
-  if (a_.cols != 0 || nothing_to_compute()) return;
-  std::int64_t const k = problem_.k, lines = std::max(problem_.m, problem_.n);
-  zeros_ = host_buffer(bytes_of(problem_.a.type, elements{lines * k}));
-  std::fill_n(zeros_.data(), bytes_of(problem_.a.type, elements{lines * k}).count, std::byte{0});
-  operand_a_ = {problem_.a.type, order::row_major, problem_.m, k, zeros_.data()};
-  operand_b_ = {problem_.b.type, order::col_major, k, problem_.n, zeros_.data()};
 }
 
 std::vector<std::int64_t> gemm_files::array_shape(std::int64_t cols) const {

@@ -26,10 +26,9 @@ class gemm_files {
   matrix_view const& b() const { return b_; }
   matrix_view const* c() const { return c_ ? &*c_ : nullptr; }
 
-  /// The operands of the GEMM: A and B, or zeros where K = 0.
+  /// The operands of the GEMM: A and B, or what they were quantised to.
   matrix_view const& operand_a() const { return operand_a_; }
   matrix_view const& operand_b() const { return operand_b_; }
-  std::int64_t k() const { return a_.cols; }
 
   /// Has D no elements?
   bool nothing_to_compute() const {
@@ -75,7 +74,6 @@ class gemm_files {
   std::optional<matrix_file> scale_a_file_, scale_b_file_;
   std::optional<quantized_operand> quantized_a_, quantized_b_;
   std::optional<epilogue_files> epilogue_;
-  host_buffer zeros_;
   matrix_view operand_a_, operand_b_;
   gemm_problem problem_;
 };

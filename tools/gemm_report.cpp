@@ -124,7 +124,7 @@ std::string text_report(gemm_request const& r, gemm_files const& f, gemm_run con
       fmt::format("GEMM     D = {}A B", p.alpha == 1.0F ? "" : fmt::format("{:g} ", p.alpha));
   if (p.c) text += fmt::format(" + {}C", p.beta == 1.0F ? "" : fmt::format("{:g} ", p.beta));
   if (is_fused(p.epilogue)) text += " (" + text_of(p.epilogue) + ")";
-  text += fmt::format(", M = {}, N = {}, K = {}{}\n", p.m, p.n, f.k(),
+  text += fmt::format(", M = {}, N = {}, K = {}{}\n", p.m, p.n, p.k,
                       p.batch > 1 ? fmt::format(", batch {}", p.batch) : "");
   text += fmt::format("A        {}\n",
                       matrix_text(f.a(), p.a.type, r.transpose_a, r.scaling_a.has_value()));
@@ -154,7 +154,7 @@ std::string text_report(gemm_request const& r, gemm_files const& f, gemm_run con
 json json_report(gemm_request const& r, gemm_files const& f, gemm_run const& run,
                  std::optional<check_report> const& check) {
   gemm_problem const& p = f.problem();
-  json out{{"m", p.m},         {"n", p.n},         {"k", f.k()},
+  json out{{"m", p.m},         {"n", p.n},         {"k", p.k},
            {"batch", p.batch}, {"alpha", p.alpha}, {"beta", p.beta}};
   out["a"] = matrix_json(r.a, f.a(), p.a.type);
   out["b"] = matrix_json(r.b, f.b(), p.b.type);

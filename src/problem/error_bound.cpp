@@ -123,7 +123,8 @@ expected_element rounded_to_output(outcomes const& y, bound_terms const& t) {
 
 expected_element expect_element(exact_sum const& x, bound_terms const& t) {
   outcomes const sum = accumulated(x, t);
-  if (t.sum_unit == 0) return rounded_to_output(sum, t);  // D is the sum itself
+  // D of s32 is the sum itself, which has neither factor nor C; so is that of K = 0 without them.
+  if (t.sum_unit == 0 && t.alpha == 1.0 && t.beta == 0.0) return rounded_to_output(sum, t);
   outcomes y = times(known(t.alpha), sum);
   if (t.beta != 0.0) y = plus(y, times(known(t.beta), known(x.c)));
   return rounded_to_output(y, t);

@@ -80,6 +80,15 @@ TEST_F(inputs, an_inner_dimension_of_nothing_gives_beta_c_or_zeros) {
             npy({m, n}, twice));
   auto const r = run_command({"gemm", none_a, none_b, "-o", folder / "d.npy", "--json"});
   EXPECT_EQ(r.json()["k"], 0);
+  std::vector<float> const bias = small_values(1, n, 6);
+  std::vector<float> rows;
+  for (int i = 0; i < m; ++i) rows.insert(rows.end(), bias.begin(), bias.end());
+  EXPECT_EQ(d_of(none_a, none_b, {"--bias", put("bias.npy", npy({n}, bias))}), npy({m, n}, rows));
+  for (std::vector<std::string> const& types :
+       std::vector<std::vector<std::string>>{{"--dtype", "e4m3"},
+                                             {"--dtype", "f32"},
+                                             {"--scaling-a", "row", "--scaling-b", "128x128"}})
+    EXPECT_EQ(d_of(none_a, none_b, types), npy({m, n}, std::vector<float>(m * n)));
 }
 
 TEST_F(inputs, a_result_without_elements_is_written) {
