@@ -254,7 +254,7 @@ void add_gemm_command(CLI::App& app, int& status) {
     verb->add_option_function<std::string>(
             option, [&kind](std::string const& word) { kind = parse_scale_choice(word)->kind; },
             text)
-        ->transform(one_of({"tensor", "row", "1x128", "128x128"}))
+        ->transform(scaling_word())
         ->excludes(verb->get_option(scale));
   };
   add_scaling("--scaling-a",
@@ -264,7 +264,7 @@ void add_gemm_command(CLI::App& app, int& status) {
   verb->add_option_function<std::string>(
           "--device", [r](std::string const& text) { r->device = device_of(text); },
           "auto (default): the GPU if a Hopper is present, else the emulator")
-      ->transform(one_of({"auto", "emu", "gpu"}));
+      ->transform(place_word({"auto", "emu", "gpu"}));
   add_family_option(*verb, r->family);
   verb->add_option("--threads", r->threads, "threads of the emulator (default: one per core)")
       ->check(CLI::Range(0, 1024));

@@ -8,6 +8,7 @@
 #include "tools/guarded.hpp"
 #include "tools/io/refuse.hpp"
 #include "tools/ladder/request.hpp"
+#include "tools/words.hpp"
 
 namespace tw {
 
@@ -49,7 +50,7 @@ void add_ladder_command(CLI::App& app, int& status) {
                    "M = N = K (default 512; on a GPU 512, 1024, 2048, 4096 and 8192)")
       ->check(CLI::Range(64, 8192));
   verb->add_option("--device", r->device, "auto (default), gpu or emu")
-      ->check(CLI::IsMember({"auto", "gpu", "emu"}));
+      ->transform(place_word({"auto", "gpu", "emu"}));
   verb->add_option("--seeds", r->seeds, "runs of each rung, with other schedules (default 1)")
       ->check(CLI::Range(1, 100000));
   verb->add_option("--plot", r->plot, "draws a chart: TFLOP/s, in the emulator bytes from L2");

@@ -43,7 +43,7 @@ struct occupancy_request {
 
 /// The device: of a description with its SMs, or an SM alone.
 void find_device(occupancy_request const& r, occupancy_answer& a) {
-  std::string const id = r.device == "h100" ? "h100_sxm" : r.device;
+  std::string const typed = lower_case(r.device), id = typed == "h100" ? "h100_sxm" : typed;
   auto const known = known_devices();
   auto const found = std::ranges::find(known, id, &device::id);
   if (found != known.end()) {
@@ -52,7 +52,7 @@ void find_device(occupancy_request const& r, occupancy_answer& a) {
     a.sm = find_sm_limits(found->compute_capability);
   } else {
     a.device_name = r.device;
-    a.sm = sm_limits_named(r.device);
+    a.sm = sm_limits_named(typed);
   }
   if (a.sm != nullptr) return;
   std::vector<std::string> ids;
@@ -234,7 +234,7 @@ void add_occupancy_command(CLI::App& app, int& status) {
   verb->add_option("--warpgroups", r->warpgroups, "that divide the rows of --tile")
       ->check(CLI::Range(1, 4))
       ->capture_default_str();
-  verb->add_option("--dtype", r->ab, "type of A and B of --tile")
+  verb->add_option("--dtype,--ab", r->ab, "type of A and B of --tile")
       ->transform(elem_word({"bf16", "f16", "tf32", "e4m3", "e5m2", "s8", "u8"}))
       ->capture_default_str();
   verb->add_option("--device", r->device, "a device of `plan`, or " + sm_limits_words() + ", sm_XX")

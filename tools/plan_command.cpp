@@ -171,7 +171,7 @@ void add_plan_command(CLI::App& app, int& status) {
   verb->add_option("--ldb", r->product.ldb, "leading dimension of B in elements (default: dense)");
   verb->add_option("--ldd", r->product.ldd, "leading dimension of D in elements (default: dense)");
   verb->add_option("--device", r->device, "device to plan for: " + device_ids())
-      ->check(CLI::IsMember(ids_of_devices()))
+      ->transform(device_word(ids_of_devices()))
       ->capture_default_str();
   add_family_option(*verb, r->family);
   verb->add_option("--sms", r->sms, "SMs of the device (default: all)")->check(CLI::Range(1, 1024));

@@ -168,16 +168,17 @@ void add_quantize_command(CLI::App& app, int& status) {
   CLI::App* verb = app.add_subcommand("quantize", "a matrix in 8 bits, with scales");
   verb->footer(quantize_manual);
   verb->add_option("IN", r->in, "matrix of bf16, f16, f32 or f64")->required();
-  verb->add_option("OUT", r->out, "where the values go")->required();
+  verb->add_option("OUT,-o,--output", r->out, "where the values go")->required();
   verb->add_option_function<std::string>(
-          "--to", [r](std::string const& text) { r->to = *parse_elem(text); }, "type of the values")
+          "--to,--dtype,--out-dtype", [r](std::string const& text) { r->to = *parse_elem(text); },
+          "type of the values")
       ->transform(elem_word({"e4m3", "e5m2", "s8"}))
       ->required();
   verb->add_option_function<std::string>(
           "--scaling",
           [r](std::string const& text) { r->kind = parse_scale_choice(text)->kind.value(); },
           "elements that share a scale: all, a row of A or column of B, or a block")
-      ->transform(one_of({"tensor", "row", "1x128", "128x128"}))
+      ->transform(scaling_word())
       ->required();
   verb->add_option("--scale-out", r->scale_out,
                    "where the scales go (default: OUT with .scale before its suffix)");

@@ -108,7 +108,7 @@ void add_roofline_command(CLI::App& app, int& status) {
   std::vector<std::string> ids;
   for (device const& d : known_devices()) ids.push_back(d.id);
   verb->add_option("--device", r->device, "device: its rates")
-      ->transform(one_of(ids, {{"h100", "h100_sxm"}}))
+      ->transform(device_word(ids))
       ->capture_default_str();
   verb->add_option("--plot", r->plot, "write the roofline as SVG to this file");
   verb->add_flag("--json", r->as_json, "one JSON record on stdout");

@@ -74,7 +74,7 @@ void add_stages_command(CLI::App& app, int& status) {
   verb->footer(stages_manual);
   verb->add_option("SIZE", r->size, "M N K, or MxNxK")->required()->expected(1, 3);
   verb->add_option("--device", r->device, "gpu, emu, or both: the GPU where there is one")
-      ->transform(one_of({"gpu", "emu", "both"}))
+      ->transform(place_word({"gpu", "emu", "both"}))
       ->capture_default_str();
   verb->add_option("--tile", r->tile,
                    "of a CTA: 128x256 in clusters of 2, four stages; 128x128 alone, six stages")

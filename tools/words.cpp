@@ -12,11 +12,6 @@
 namespace tw {
 namespace {
 
-std::string lower(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
-}
-
 /// Insertions, removals and replacements of characters (Levenshtein).
 std::size_t distance(std::string const& a, std::string const& b) {
   std::vector<std::size_t> row(b.size() + 1);
@@ -35,12 +30,17 @@ std::size_t distance(std::string const& a, std::string const& b) {
 
 }  // namespace
 
+std::string lower_case(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
 std::string closest_word(std::string const& typed, std::vector<std::string> const& known) {
   std::string best;
   std::size_t const limit = typed.size() < 3 ? 1 : std::max<std::size_t>(2, typed.size() / 3);
   std::size_t least = limit + 1;
   for (std::string const& word : known)
-    if (std::size_t const d = distance(lower(typed), lower(word)); d < least)
+    if (std::size_t const d = distance(lower_case(typed), lower_case(word)); d < least)
       least = d, best = word;
   return best;
 }
@@ -58,22 +58,54 @@ CLI::Validator elem_word(std::vector<std::string> known) {
                                     {"half", "f16"},
                                     {"float32", "f32"},
                                     {"fp32", "f32"},
-                                    {"float", "f32"}})
+                                    {"float", "f32"},
+                                    {"tfloat32", "tf32"},
+                                    {"fp8", "e4m3"},
+                                    {"fp8_e4m3", "e4m3"},
+                                    {"f8_e4m3", "e4m3"},
+                                    {"float8_e4m3fn", "e4m3"},
+                                    {"fp8_e5m2", "e5m2"},
+                                    {"f8_e5m2", "e5m2"},
+                                    {"float8_e5m2", "e5m2"},
+                                    {"int8", "s8"},
+                                    {"i8", "s8"},
+                                    {"uint8", "u8"},
+                                    {"int32", "s32"},
+                                    {"i32", "s32"}})
     if (std::ranges::find(known, name) != known.end()) aliases[alias] = name;
   return one_of(std::move(known), std::move(aliases));
+}
+
+CLI::Validator scaling_word() {
+  std::map<std::string, std::string> aliases;
+  for (char const* const word : {"tensorwise", "per-tensor", "per_tensor"})
+    aliases[word] = "tensor";
+  for (char const* const word :
+       {"rowwise", "per-row", "per_row", "per-token", "per_token", "per-channel", "per_channel"})
+    aliases[word] = "row";
+  return one_of({"tensor", "row", "1x128", "128x128"}, std::move(aliases));
+}
+
+CLI::Validator place_word(std::vector<std::string> known) {
+  return one_of(std::move(known),
+                {{"emulator", "emu"}, {"emulated", "emu"}, {"cpu", "emu"}, {"cuda", "gpu"}});
+}
+
+CLI::Validator device_word(std::vector<std::string> ids) {
+  return one_of(std::move(ids), {{"h100", "h100_sxm"}});
 }
 
 CLI::Validator one_of(std::vector<std::string> known, std::map<std::string, std::string> aliases) {
   std::string const list = fmt::format("{}", fmt::join(known, ", "));
   return CLI::Validator(
       [=](std::string& text) -> std::string {
-        std::string const word = lower(text);
+        std::string const word = lower_case(text);
         if (auto const alias = aliases.find(word); alias != aliases.end()) {
           text = alias->second;
           return {};
         }
         for (std::string const& k : known)
-          if (word == lower(k)) {
+          if (word == lower_case(k)) {
             text = k;
             return {};
           }
