@@ -51,11 +51,16 @@ std::vector<std::string> words_of(CLI::Option const& option) {
   return CLI::detail::split(found[1].str(), ',');
 }
 
+/// Has it a place alone, and no name that begins with a dash?
+bool is_place(CLI::Option const& option) {
+  return option.get_positional() && option.get_lnames().empty() && option.get_snames().empty();
+}
+
 std::string option_name(CLI::Option const& option) {
-  std::string name = option.get_positional() ? option.get_name(true) : option.get_name(false, true);
+  std::string name = is_place(option) ? option.get_name(true) : option.get_name(false, true);
   auto const words = words_of(option);
   if (!words.empty()) return name + fmt::format(" {}", fmt::join(words, "|"));
-  bool const takes_value = option.get_items_expected_max() > 0 && !option.get_positional();
+  bool const takes_value = option.get_items_expected_max() > 0 && !is_place(option);
   return takes_value ? name + " " + option.get_type_name() : name;
 }
 
@@ -151,7 +156,7 @@ std::string fish(CLI::App const& app) {
       std::string line = fmt::format("complete -c tilewright -n {}", quoted(seen));
       for (std::string const& x : option->get_lnames()) line += " -l " + x;
       for (std::string const& x : option->get_snames()) line += " -s " + x;
-      if (option->get_positional()) continue;
+      if (is_place(*option)) continue;
       auto const words = words_of(*option);
       if (!words.empty())
         line += fmt::format(" -x -a {}", quoted(fmt::format("{}", fmt::join(words, " "))));
