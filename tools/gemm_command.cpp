@@ -72,16 +72,6 @@ struct output {
   char const *option, *content;
 };
 
-/// Two paths to one file, which need not exist.
-bool same_file(std::string const& a, std::string const& b) {
-  std::error_code ignored;
-  if (std::filesystem::equivalent(a, b, ignored)) return true;
-  auto const place = [&](std::string const& path) {
-    return std::filesystem::weakly_canonical(std::filesystem::absolute(path, ignored), ignored);
-  };
-  return place(a) == place(b);
-}
-
 /// Two results in one file: the second would replace the first. D may replace an operand, what
 /// else is written may not.
 void check_apart(std::vector<output> const& outputs, gemm_request const& r) {

@@ -6,6 +6,7 @@
 
 #include "tilewright/dispatch/gemm.hpp"
 #include "tools/guarded.hpp"
+#include "tools/io/output_file.hpp"
 #include "tools/io/refuse.hpp"
 #include "tools/ladder/request.hpp"
 #include "tools/words.hpp"
@@ -22,6 +23,7 @@ char const* const ladder_manual =
 
 exit_status run_ladder(ladder::request const& r) {
   if (r.bug == "list") return ladder::list_bugs(r);
+  check_replaceable(r.plot, "--plot", "<");
   bool const emulated = !r.bug.empty() || r.seeds > 1 || !r.timeline.empty() ||
                         !r.trace.empty();  // what a GPU cannot show
   if (emulated && r.device == "gpu")

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "tilewright/base/elem_text.hpp"
 #include "tilewright/problem/quantize.hpp"
@@ -113,15 +114,24 @@ exit_status run_quantize(quantize_request r) {
   matrix_address const out = parse_address(r.out);
   if (r.scale_out.empty()) r.scale_out = name_beside(out);
   matrix_address const scale_out = parse_address(r.scale_out);
-  for (matrix_address const& to : {out, scale_out}) {
-    check_output(to);
-    if (to.format == file_format::stream)
-      refuse("TW0612", "output " + to.text(), "a stream", "FILE.npy or FILE.safetensors:TENSOR");
-  }
-  if (out.path == scale_out.path)
+  for (matrix_address const& to : {out, scale_out}) check_output(to);
+  bool const to_stdout = out.format == file_format::stream;
+  if (scale_out.format == file_format::stream)
+    refuse("TW0612", "output " + scale_out.text() + " of --scale-out", "a stream",
+           "FILE.npy or FILE.safetensors:TENSOR");
+  if (to_stdout && r.json)
+    refuse("TW0612", "output -", "--json, which prints to stdout too", "the values in a file");
+  if (to_stdout) r.quiet = true;
+  if (!to_stdout && same_file(out.path, scale_out.path))
     refuse("TW0612", "output " + r.scale_out + " of --scale-out", "the file of the values",
            "a separate file", "each result replaces its whole file");
-  matrix_file const file(parse_address(r.in));
+  matrix_address const from = parse_address(r.in);
+  if (from.format != file_format::stream && same_file(from.path, scale_out.path))
+    refuse("TW0612", "output " + r.scale_out + " of --scale-out", "the file of the matrix",
+           "a separate file");
+  matrix_file const file(
+      from, {.for_stacks = "reshape it to (-1, K): the scales of rows and of 1x128 blocks are the "
+                           "same"});
   matrix_view const& in = file.view();
   operand const wide(in, in.doubles ? elem::f32 : in.type);
   matrix_view const over = r.is_b ? transposed(wide.view()) : wide.view();  // (outer, k)
@@ -146,17 +156,23 @@ exit_status run_quantize(quantize_request r) {
     to.write(std::as_bytes(std::span(header)));
     to.write({data.data(), static_cast<std::size_t>(size.count)});
   };
-  output_file value_file(out.path), scale_file(scale_out.path);
   // The file keeps the order of IN.
-  bool const fortran = in.ord == order::col_major && out.format == file_format::npy;
-  write(value_file,
-        fortran ? npy_header(r.to, {in.rows, in.cols}, true)
-                : array_header(out, r.to, {in.rows, in.cols}),
-        values, value_bytes);
+  bool const fortran = in.ord == order::col_major && out.format != file_format::safetensors;
+  std::string const header = fortran ? npy_header(r.to, {in.rows, in.cols}, true)
+                                     : array_header(out, r.to, {in.rows, in.cols});
+  std::optional<output_file> value_file;
+  output_file scale_file(scale_out.path);
   write(scale_file, scale_header(scale_out, q.scales.tensor), scales, scale_bytes);
+  if (to_stdout) {
+    std::fwrite(header.data(), 1, header.size(), stdout);
+    std::fwrite(values.data(), 1, static_cast<std::size_t>(value_bytes.count), stdout);
+  } else {
+    value_file.emplace(out.path);
+    write(*value_file, header, values, value_bytes);
+  }
   report(r, in, q);
   flush_stdout();
-  value_file.commit();
+  if (value_file) value_file->commit();
   scale_file.commit();
   return exit_status::done;
 }

@@ -8,6 +8,7 @@
 
 #include "bench/sizes.hpp"
 #include "tilewright/base/elem_text.hpp"
+#include "tilewright/problem/precision.hpp"
 #include "tools/guarded.hpp"
 #include "tools/io/output_file.hpp"
 #include "tools/io/refuse.hpp"
@@ -63,6 +64,10 @@ roofline_problem problem_of(roofline_request const& r) {
             .value();
   std::tie(p.tile_m, p.tile_n) = pair_of("tile", r.tile, 1024);
   std::tie(p.cluster_m, p.cluster_n) = pair_of("cluster", r.cluster, 16);
+  if (p.cluster_m * p.cluster_n > 16)
+    refuse("TW0653", "cluster", fmt::format("{} CTAs", p.cluster_m * p.cluster_n), "at most 16");
+  if (p.d == elem::s32 && !is_8_bit_integer(p.ab))
+    refuse("TW0405", "type of D", "s32", fmt::format("a float, for A and B of {}", name(p.ab)));
   return p;
 }
 
@@ -73,7 +78,7 @@ void write_plot(std::string const& path, std::string const& svg) {
 }
 
 exit_status answer_roofline(roofline_request const& r) {
-  if (!r.plot.empty()) check_writable(r.plot);
+  check_replaceable(r.plot, "--plot", "<");
   roofline const line = roofline_of(problem_of(r), known_device(r.device));
   if (!r.plot.empty()) write_plot(r.plot, roofline_svg(line));
   if (r.as_json)

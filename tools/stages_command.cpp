@@ -46,7 +46,10 @@ exit_status answer_stages(stages_request const& r) {
     refuse("TW0803", "sizes of `tilewright stages`", fmt::format("{}", sizes.size()),
            "one GEMM: M N K, or MxNxK");
   stages::request const s{sizes[0].m, sizes[0].n, sizes[0].k, r.tile == "128x256"};
-  if (!r.trace.empty()) check_writable(r.trace);
+  check_replaceable(r.trace, "--trace", "[{");
+  if (s.k % 8 != 0 || s.n % 8 != 0)  // of the GEMM itself, not of the tiles that are emulated
+    refuse("TW0656", "GEMM with a record of its stages", fmt::format("{} x {} x {}", s.m, s.n, s.k),
+           "one that the kernel computes: K a multiple of 8, and N of 8");
   std::vector<stages::run> runs;
   if (r.device == "gpu" && !gpu().usable) throw no_usable_gpu(gpu().why_not);
   if (r.device != "emu" && gpu().usable) runs.push_back(stages::run_on_gpu(s));

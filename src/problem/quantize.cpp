@@ -96,7 +96,8 @@ std::optional<rejection> accept(quantize_problem const& p) {
   if (scale != elem::f32 && scale != elem::ue8m0)
     return refused("type of the scales", name(scale), "f32 or ue8m0");
   if (scale == elem::ue8m0 && !p.power_of_two)
-    return refused("scales of type ue8m0", "any value", "powers of two", "set power_of_two");
+    return refused("scales of type ue8m0", "any value", "powers of two",
+                   "set power_of_two (`tilewright quantize --power-of-two`)");
   for (matrix_desc const* m : {&p.from, &p.to}) {
     std::int64_t const line = m->ord == order::row_major ? p.k : p.outer;
     if (m->pitch_elems < line)

@@ -21,6 +21,7 @@ PICTURE = """\
 
 REVERSED = "reversed 512 values without a finding\n"
 PRODUCT = "100x70x48: every element is 48\n"
+FP8 = "100x256x512 in e4m3: every element is 64\n"
 
 # The environment chooses the kernel and the behaviour of its test function.
 ODD_PLUGIN = """
@@ -80,10 +81,11 @@ class Consumer(unittest.TestCase):
 
     def test_installed_tree_is_enough(self):
         build = self.build(HERE, "consumer",
-                           targets=("compose", "emulated", "layout_alone", "product"))
+                           targets=("compose", "emulated", "fp8", "layout_alone", "product"))
         self.assertEqual(run(os.path.join(build, "compose")), PICTURE)
         self.assertEqual(run(os.path.join(build, "emulated")), REVERSED)
         self.assertEqual(run(os.path.join(build, "product")), PRODUCT)
+        self.assertEqual(run(os.path.join(build, "fp8")), FP8)
         self.assertIn("TW0105", run(os.path.join(build, "layout_alone")))
         self.assertIn("gemm", run(self.command, "--help"))
         with open(os.path.join(self.prefix, "share/doc/tilewright/LICENSE"),

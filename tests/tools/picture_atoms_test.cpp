@@ -83,6 +83,37 @@ TEST(copy_picture, has_a_source_and_a_destination) {
   }
 }
 
+/// Each element of the tile belongs to the thread and value that the layouts of the copy say.
+TEST(copy_picture, of_a_tiled_copy_shows_the_tile_that_it_moves) {
+  picture const one =
+      atom_picture("tiled_copy(copy_atom(UniversalCopy_128b,16),(16,8):(8,1),(1,8))");
+  ASSERT_EQ(one.panels.size(), 1U);  // source and destination are the same
+  EXPECT_EQ(one.panels[0].rows, 16);
+  EXPECT_EQ(one.panels[0].columns, 64);
+  EXPECT_EQ(one.panels[0].at(0, 0).text, "T0\nV0");
+  EXPECT_EQ(one.panels[0].at(0, 9).text, "T1\nV1");
+  EXPECT_EQ(one.panels[0].at(3, 63).text, "T31\nV7");
+  char const* const text =
+      "tiled_copy_A(copy_atom(SM75_U32x4_LDSM_N,16),"
+      "tiled_mma(SM80_16x8x16_F32BF16BF16F32_TN,(2,2,1),(32,32,16)))";
+  tiled_copy const c = parse_tiled_copy(text);
+  picture const two = atom_picture(text);
+  ASSERT_EQ(two.panels.size(), 2U);
+  i64 cells = 0;
+  for (auto const& [p, tv] :
+       {std::pair{&two.panels[0], layout_s(c)}, {&two.panels[1], layout_d(c)}})
+    for (i64 t = 0; t < c.threads(); ++t)
+      for (i64 v = 0; v < c.values(); ++v, ++cells) {
+        i64 const at = tv(t + v * c.threads());
+        EXPECT_TRUE(std::ranges::count(p->at(at % p->rows, at / p->rows).owners, cell_owner{t, v}))
+            << t << " " << v;
+      }
+  EXPECT_EQ(cells, 2 * c.threads() * c.values());
+  // As ldmatrix: T1 names row 1, whose first two elements T4 gets.
+  EXPECT_EQ(two.panels[0].at(1, 0).text.substr(0, 3), "T1\n");
+  EXPECT_EQ(two.panels[1].at(1, 0).text.substr(0, 3), "T4\n");
+}
+
 TEST(descriptor_picture, shows_each_bit_once) {
   layout const tile =
       tile_to_shape(smem_atom(operand_major::k, smem_swizzle::b128, 16), make_shape(64, 64));

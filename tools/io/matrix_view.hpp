@@ -61,6 +61,7 @@ struct accepted_shapes {
   bool vectors = false;  // one dimension: a matrix of one row
   bool empty = false;    // extents of 0
   bool scalars = false;  // no dimension: a matrix of one element
+  char const* for_stacks = "add --batch to multiply stacks of matrices";  // where they are not
 };
 
 /// Checks what a file says of a matrix against what it holds: a byte count that fits (TW0606), all

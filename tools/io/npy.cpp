@@ -90,9 +90,10 @@ matrix_view view_npy(std::span<std::byte const> content, std::string const& file
   } else if (shape.empty() && accepted.scalars) {
     m.rows = m.cols = 1, m.vector = true;
   } else {
-    refuse("TW0605", "shape in " + file, fmt::format("{} dimensions", shape.size()),
+    refuse("TW0605", "shape in " + file,
+           fmt::format("{} dimension{}", shape.size(), shape.size() == 1 ? "" : "s"),
            accepted.stacks ? "2 or 3 dimensions" : "2 dimensions",
-           shape.size() == 3 ? "add --batch to multiply stacks of matrices"
+           shape.size() == 3 ? accepted.for_stacks
                              : "reshape it to a matrix, for example a.reshape(1, -1)");
   }
   std::span<std::byte const> const data = content.subspan(f.data_at);

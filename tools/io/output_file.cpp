@@ -14,6 +14,8 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <string_view>
 
 #include "tools/io/refuse.hpp"
 
@@ -120,6 +122,27 @@ void check_writable(std::string const& path) {
     refuse_output(path, S_ISDIR(status.st_mode) ? "a folder" : "something else than a file",
                   "a new name, or a regular file to replace");
   }
+}
+
+// Two paths to one file, which need not exist.
+bool same_file(std::string const& a, std::string const& b) {
+  std::error_code ignored;
+  if (std::filesystem::equivalent(a, b, ignored)) return true;
+  auto const place = [&](std::string const& path) {
+    return std::filesystem::weakly_canonical(std::filesystem::absolute(path, ignored), ignored);
+  };
+  return place(a) == place(b);
+}
+
+void check_replaceable(std::string const& path, char const* option, char const* first_characters) {
+  if (path.empty()) return;
+  check_writable(path);
+  std::ifstream in(path);
+  char first = 0;
+  if (!in.get(first) || std::string_view(first_characters).find(first) != std::string_view::npos)
+    return;
+  refuse("TW0612", fmt::format("output {} of {}", path, option), "a file of another kind",
+         "a new name, or an earlier file of this option");
 }
 
 output_file::output_file(std::string const& path) : path_(path) {

@@ -12,6 +12,13 @@ namespace tw {
 /// than a regular file.
 void check_writable(std::string const& path);
 
+/// Do both names lead to one file, which exists or will?
+bool same_file(std::string const& a, std::string const& b);
+
+/// As check_writable, and refuses (TW0612) a file that exists and begins with none of these
+/// characters: a name that is meant for another option costs no data. An empty path is no output.
+void check_replaceable(std::string const& path, char const* option, char const* first_characters);
+
 /// Removes the temporary files that outputs have now; for handlers of signals.
 void remove_pending_outputs();
 

@@ -156,9 +156,10 @@ matrix_view view_safetensors(std::span<std::byte const> content, std::string con
   } else if (shape.empty() && accepted.scalars) {
     m.rows = m.cols = 1, m.vector = true;
   } else {
-    refuse("TW0605", "shape of " + what, fmt::format("{} dimensions", shape.size()),
+    refuse("TW0605", "shape of " + what,
+           fmt::format("{} dimension{}", shape.size(), shape.size() == 1 ? "" : "s"),
            accepted.stacks ? "2 or 3 dimensions" : "2 dimensions",
-           shape.size() == 3 ? "add --batch to multiply stacks of matrices" : "");
+           shape.size() == 3 ? accepted.for_stacks : "");
   }
   check_extents(what, m, bytes{t.end_bytes - t.begin_bytes}, accepted.empty);
   m.data = content.data() + list.data_at + static_cast<std::size_t>(t.begin_bytes);

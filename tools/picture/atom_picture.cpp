@@ -104,6 +104,10 @@ i64 row_length(copy_atom const& a) {
   return most;
 }
 
+bool names_tiled_copy(std::string_view text) {
+  return text.starts_with("tiled_copy") || text.starts_with("cotiled_copy");
+}
+
 copy_atom in_cells(std::string_view name) {
   copy_atom const bits = one_copy(name);
   bool const tensor = canonical_copy_name(name).find("tcgen05") != std::string::npos;
@@ -161,13 +165,37 @@ picture copy_picture(std::string_view name) {
   return p;
 }
 
+picture copy_picture(tiled_copy const& c) {
+  picture p;
+  p.title = fmt::format("a tiled copy of {}", to_string(c.tv));
+  p.owner_name = "thread";
+  p.legend = class_legend("thread mod 8");
+  tree extents;
+  for (int i = 0; i < rank(c.tile); ++i)
+    detail::append(extents, tree(size(mode(c.tile.cells.shape, i))));
+  detail::wrap(extents);
+  layout const tile = make_layout_left(extents);
+  p.captions.push_back(fmt::format("{} threads move {} values of {} bits each: a tile of {}",
+                                   c.threads(), c.values(), c.atom.element_bits,
+                                   to_string(extents)));
+  layout const source = layout_s(c), target = layout_d(c);
+  bool const same = c.atom.src == c.atom.dst;
+  p.panels.push_back(
+      tile_panel(source, tile, {same ? "source and destination" : "source", "m", "n"}));
+  if (same) return p;
+  p.panels.push_back(tile_panel(target, tile, {"destination", "m", "n"}));
+  (p.panels[0].columns > 16 ? p.panels[1].place_row : p.panels[1].place_column) = 1;
+  return p;
+}
+
 bool names_atom(std::string_view text) {
   return text.starts_with("mma.") || text.starts_with("copy.") || text.starts_with("SM") ||
-         text.starts_with("tiled_mma(");
+         text.starts_with("tiled_mma(") || names_tiled_copy(text);
 }
 
 picture atom_picture(std::string_view text) {
   if (text.starts_with("tiled_mma(")) return mma_picture(parse_tiled_mma(text));
+  if (names_tiled_copy(text)) return copy_picture(parse_tiled_copy(text));
   mma_atom spelled;
   if (text.starts_with("SM") && !detail::read_field_spelling(text, spelled)) {
     return copy_picture(text);

@@ -130,7 +130,8 @@ std::vector<row> csv_rows(std::string_view text) {
 std::vector<launch> read_ncu_csv(std::string const& path, std::string_view text) {
   // Text before the heads is no CSV: it may have a quote without its pair.
   std::size_t const begin = text.find("\"ID\",");
-  if (begin == std::string_view::npos)
+  if (begin == std::string_view::npos ||
+      !column(csv_rows(text.substr(begin)).front(), "Kernel Name"))
     refuse("TW0655", "profile " + path, "no heads \"ID\", \"Kernel Name\", ...",
            "the output of ncu --csv", "ncu --csv --page raw --metrics ... COMMAND");
   std::vector<row> const rows = csv_rows(text.substr(begin));

@@ -6,6 +6,7 @@
 
 #include <cmath>
 
+#include "tools/io/printable.hpp"
 #include "tools/profile/metrics.hpp"
 
 namespace tw::profile {
@@ -52,8 +53,9 @@ bool acts_on(metric const& m, verdict v) {
 std::string report_text(std::vector<launch> const& launches) {
   std::string text;
   for (launch const& l : launches) {
-    text += fmt::format("{}kernel {}: {}\n  grid {}, CTA {}\n", text.empty() ? "" : "\n", l.id,
-                        l.kernel, l.grid, l.block);
+    text +=
+        fmt::format("{}kernel {}: {}\n  grid {}, CTA {}\n", text.empty() ? "" : "\n",
+                    printable(l.id), printable(l.kernel), printable(l.grid), printable(l.block));
     for (metric const& m : metrics()) {
       double const value = value_of(l, m);
       if (std::isnan(value)) continue;
@@ -63,7 +65,8 @@ std::string report_text(std::vector<launch> const& launches) {
       if (acts_on(m, v)) text += fmt::format("  {:<43}  to do: {}\n", "", m.when_low);
     }
     for (auto const& [name, value] : l.values)
-      if (find_metric(name) == nullptr) text += fmt::format("  {:<21} {:>12g}\n", name, value);
+      if (find_metric(name) == nullptr)
+        text += fmt::format("  {:<21} {:>12g}\n", printable(name), value);
     if (std::string const limit = limit_text(limit_of(l)); !limit.empty()) text += "  " + limit;
   }
   return text;

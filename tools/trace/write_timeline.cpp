@@ -4,9 +4,7 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
 #include <span>
-#include <string_view>
 
 #include "tools/io/output_file.hpp"
 #include "tools/io/refuse.hpp"
@@ -20,23 +18,9 @@ void write(std::string const& path, std::string const& text) {
   file.commit();
 }
 
-/// A file that exists is replaced only if it looks like one of these: a name that is meant for
-/// another option costs no data.
-void check_replaceable(std::string const& path, char const* option, char const* first_characters) {
-  std::ifstream in(path);
-  char first = 0;
-  if (path.empty() || !in.get(first) ||
-      std::string_view(first_characters).find(first) != std::string_view::npos)
-    return;
-  refuse("TW0612", fmt::format("output {} of {}", path, option), "a file of another kind",
-         "a new name, or an earlier file of this option");
-}
-
 }  // namespace
 
 void check_timeline_files(timeline_files const& files) {
-  for (std::string const& path : {files.chrome, files.svg})
-    if (!path.empty()) check_writable(path);
   check_replaceable(files.chrome, "--trace", "[{");
   check_replaceable(files.svg, "--timeline", "<");
 }
