@@ -96,7 +96,7 @@ TEST(npy, refuses_what_numpy_may_write_but_is_no_matrix_of_ours) {
            bad_file{"big_endian.npy", "TW0604", "\">f4\"", "'<f4' (float32)"},
            bad_file{"int64.npy", "TW0604", "\"<i8\"", "'<f2' (float16)"},
            bad_file{"struct.npy", "TW0604", "[('x', '<f2')]", "'<f2'"},
-           bad_file{"vector.npy", "TW0605", "1 dimensions", "2 dimensions"},
+           bad_file{"vector.npy", "TW0605", "1 dimension", "2 dimensions"},
            bad_file{"cube.npy", "TW0605", "3 dimensions", "2 dimensions"},
            bad_file{"empty.npy", "TW0607", "0x5 f32", "at least one row"},
            bad_file{"absent.npy", "TW0601", "No such file", "readable"},
