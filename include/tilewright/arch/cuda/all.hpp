@@ -15,6 +15,7 @@
 #include "tilewright/arch/cuda/math.hpp"
 #include "tilewright/arch/cuda/matrix.hpp"
 #include "tilewright/arch/cuda/mbarrier.hpp"
+#include "tilewright/arch/cuda/narrow.hpp"
 #include "tilewright/arch/cuda/packed_math.hpp"
 #include "tilewright/arch/cuda/registers.hpp"
 #include "tilewright/arch/cuda/shuffle.hpp"

@@ -15,6 +15,7 @@
 #include "tilewright/arch/emu/math.hpp"
 #include "tilewright/arch/emu/matrix.hpp"
 #include "tilewright/arch/emu/mbarrier.hpp"
+#include "tilewright/arch/emu/narrow.hpp"
 #include "tilewright/arch/emu/packed_math.hpp"
 #include "tilewright/arch/emu/registers.hpp"
 #include "tilewright/arch/emu/shuffle.hpp"
