@@ -56,6 +56,7 @@ set(tw_seen_tests ${PROJECT_SOURCE_DIR}/tests/hazard/atomics_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/lanes_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/limits_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/member_names_test.cpp
+                  ${PROJECT_SOURCE_DIR}/tests/hazard/nvfp4_example_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/protocol_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/proxy_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/public_bugs_test.cpp

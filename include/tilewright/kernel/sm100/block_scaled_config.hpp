@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// block_scaled_config.hpp  The one parameter of a block-scaled Blackwell kernel, and the tensor map
+// of
+//                          scale factors.
+#pragma once
+
+#include "tilewright/arch/tensor_map.hpp"
+#include "tilewright/arch/tensor_memory.hpp"
+#include "tilewright/base/elem.hpp"
+#include "tilewright/base/hd.hpp"
+
+namespace tw {
+
+/// Configuration of block_scaled_sm100.
+struct block_scaled_config {
+  elem a = elem::e2m1, b = elem::e2m1;  // e4m3, e5m2, e2m3, e3m2, e2m1
+  elem scale = elem::ue4m3;             // of the factors; ue8m0 but for NVFP4
+  int block = 16;                       // elements of a factor; 32 but for NVFP4
+  elem d = elem::bf16;
+  int ctas = 1;  // that multiply together: 1, or 2
+  int tile_n = 128;
+  int stages = 4;
+
+  /// Two elements of 4 bits in a byte; otherwise 16 elements in 16 bytes.
+  TW_HD constexpr bool dense() const { return a == elem::e2m1 && b == elem::e2m1; }
+  TW_HD constexpr umma_kind kind() const {
+    return !dense()                              ? umma_kind::mxf8f6f4
+           : scale == elem::ue8m0 && block == 32 ? umma_kind::mxf4
+                                                 : umma_kind::mxf4nvf4;
+  }
+  TW_HD constexpr bool nvfp4() const { return scale == elem::ue4m3; }
+  /// Elements of a stage along K: 128 bytes of a row in shared memory.
+  TW_HD constexpr int tile_k() const { return dense() ? 256 : 128; }
+  /// Factors of a row in a stage, in atoms of 4.
+  TW_HD constexpr int atoms() const { return tile_k() / block / 4; }
+  /// Atoms along N whose factors a tile needs. A tile may begin in the middle of one.
+  TW_HD constexpr int n_atoms() const { return (tile_n + 127) / 128; }
+  /// Data bytes of a row of a stage, without padding: what a barrier is credited with.
+  TW_HD constexpr int row_data_bytes(elem e) const { return tile_k() * size_bits(e) / 8; }
+  TW_HD constexpr int factor_columns() const { return 4 * atoms() * (1 + n_atoms()); }
+  TW_HD constexpr int accumulators() const { return 2 * tile_n + factor_columns() <= 512 ? 2 : 1; }
+  TW_HD constexpr int tensor_columns() const {
+    int const used = accumulators() * tile_n + factor_columns();
+    return used <= 128 ? 128 : used <= 256 ? 256 : 512;
+  }
+  bool operator==(block_scaled_config const&) const = default;
+};
+
+/// The tensor of the factors of `rows` rows of k elements at `base`, in boxes of the atoms of a
+/// stage for `row_atoms` times 128 rows. Atoms beyond the tensor come as zeros.
+inline tensor_map_desc factor_map(void* base, elem type, std::int64_t rows, std::int64_t k,
+                                  block_scaled_config const& c, int row_atoms) {
+  constexpr int half = 256;  // bytes: the largest extent of a box
+  std::int64_t const atoms = (k + 4 * c.block - 1) / (4 * c.block);
+  tensor_map_desc d;
+  d.base = base;
+  d.type = type;
+  d.rank = 3;
+  d.dim[0] = half;
+  d.dim[1] = 2 * atoms;
+  d.dim[2] = (rows + 127) / 128;
+  d.stride_bytes[0] = half;
+  d.stride_bytes[1] = 2 * half * atoms;
+  d.box[0] = half;
+  d.box[1] = 2 * c.atoms();
+  d.box[2] = row_atoms;
+  return d;
+}
+
+}  // namespace tw
