@@ -39,6 +39,7 @@ std::span<mutant const> map_mutants();
 std::span<mutant const> life_mutants();
 std::span<mutant const> rule_mutants();
 std::span<mutant const> tensor_mutants();
+std::span<mutant const> scaled_mutants();
 /// The plain kernels were compiled so that the emulator sees their loads and stores.
 bool plain_accesses_are_seen();
 /// All of them, correct kernels included.
