@@ -54,6 +54,18 @@ void widen(std::byte const* from, std::int64_t count, float* to) {
   }
 }
 
+/// Elements of 4 and 6 bits, packed, from element `first` on.
+template <class T>
+void widen_packed(std::byte const* from, std::int64_t first, std::int64_t count, float* to) {
+  constexpr int bits = size_bits(elem_of<T>);
+  for (std::int64_t i = 0; i < count; ++i) {
+    std::int64_t const at = (first + i) * bits;
+    unsigned two = std::to_integer<unsigned>(from[at / 8]);
+    if (at % 8 + bits > 8) two |= std::to_integer<unsigned>(from[at / 8 + 1]) << 8;
+    to[i] = to_float(T{static_cast<std::uint8_t>(two >> at % 8 & ((1U << bits) - 1))});
+  }
+}
+
 template <class T>
 void narrow(float const* from, std::int64_t count, std::byte* to) {
   for (std::int64_t i = 0; i < count; ++i) {
@@ -84,8 +96,15 @@ void convert(matrix_view const& from, elem type, std::byte* to) {
   float x[chunk];
   for (std::int64_t i = 0, all = from.count().count; i < all; i += chunk) {
     std::int64_t const count = std::min(chunk, all - i);
-    with_type(from.type,
-              [&]<class T>(T) { widen<T>(from.data + i * std::int64_t{sizeof(T)}, count, x); });
+    if (from.type == elem::e2m1)
+      widen_packed<e2m1>(from.data, i, count, x);
+    else if (from.type == elem::e2m3)
+      widen_packed<e2m3>(from.data, i, count, x);
+    else if (from.type == elem::e3m2)
+      widen_packed<e3m2>(from.data, i, count, x);
+    else
+      with_type(from.type,
+                [&]<class T>(T) { widen<T>(from.data + i * std::int64_t{sizeof(T)}, count, x); });
     with_type(type, [&]<class T>(T) { narrow<T>(x, count, to + i * std::int64_t{sizeof(T)}); });
   }
 }
@@ -94,6 +113,7 @@ void convert(matrix_view const& from, elem type, std::byte* to) {
 
 bool needs_copy(matrix_view const& m, elem type) {
   auto const address = reinterpret_cast<std::uintptr_t>(m.data);
+  if (size_bits(type) < 8) return m.type != type;  // packed: there is no alignment
   return m.doubles || m.type != type ||
          address % static_cast<std::uintptr_t>(size_bytes(type)) != 0;
 }

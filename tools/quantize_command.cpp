@@ -17,6 +17,7 @@
 #include "tools/io/refuse.hpp"
 #include "tools/json_output.hpp"
 #include "tools/operand.hpp"
+#include "tools/quantize_blocks.hpp"
 #include "tools/scale_file.hpp"
 #include "tools/words.hpp"
 
@@ -31,6 +32,11 @@ char const* const quantize_manual =
     "beyond are clamped, infinities too; NaN stays NaN (0 in s8).\n"
     "Blocks are 128 elements along K: along the columns of an operand A, MxK, and of weights NxK;\n"
     "along the rows of an operand B that is KxN (--operand b). The last blocks may be smaller.\n"
+    "mxfp8, mxfp4 and nvfp4 have scales of 8 bits for 32 or 16 elements along K, and no --scaling: "
+    "powers\n"
+    "of two, or e4m3 with a float32 scale of the matrix besides. OUT is MxK, of an operand B NxK; "
+    "elements\n"
+    "of 4 bits are two to a byte in .safetensors files, and a byte each in .npy files.\n"
     "Exit status: 0 done, 2 refused.";
 
 struct quantize_request {
@@ -41,17 +47,6 @@ struct quantize_request {
   elem scale_type = elem::f32;  // s32: four ue8m0
   bool is_b = false, power_of_two = false, json = false, quiet = false;
 };
-
-/// "x.npy" -> "x.scale.npy", "x.safetensors:w" -> "x.scale.safetensors:w".
-std::string name_beside(matrix_address const& out) {
-  char const* const suffix = out.format == file_format::npy ? ".npy" : ".safetensors";
-  if (out.format == file_format::stream)
-    refuse("TW0612", "output " + out.text(), "a stream, which has one array",
-           "a file for the scales: --scale-out FILE");
-  std::string path = out.path;
-  path.insert(path.size() - std::string(suffix).size(), ".scale");
-  return out.tensor.empty() ? path : path + ":" + out.tensor;
-}
 
 /// All that was computed.
 struct quantized_matrix {
@@ -112,7 +107,7 @@ void report(quantize_request const& r, matrix_view const& in, quantized_matrix c
 
 exit_status run_quantize(quantize_request r) {
   matrix_address const out = parse_address(r.out);
-  if (r.scale_out.empty()) r.scale_out = name_beside(out);
+  if (r.scale_out.empty()) r.scale_out = name_beside(out, ".scale");
   matrix_address const scale_out = parse_address(r.scale_out);
   for (matrix_address const& to : {out, scale_out}) check_output(to);
   bool const to_stdout = out.format == file_format::stream;
@@ -133,7 +128,7 @@ exit_status run_quantize(quantize_request r) {
       from, {.for_stacks = "reshape it to (-1, K): the scales of rows and of 1x128 blocks are the "
                            "same"});
   matrix_view const& in = file.view();
-  operand const wide(in, in.doubles ? elem::f32 : in.type);
+  operand const wide(in, in.doubles || size_bits(in.type) < 8 ? elem::f32 : in.type);
   matrix_view const over = r.is_b ? transposed(wide.view()) : wide.view();  // (outer, k)
   quantized_matrix q;
   q.operand = {r.is_b, over.rows, over.cols};
@@ -181,21 +176,41 @@ exit_status run_quantize(quantize_request r) {
 
 void add_quantize_command(CLI::App& app, int& status) {
   auto const r = std::make_shared<quantize_request>();
-  CLI::App* verb = app.add_subcommand("quantize", "a matrix in 8 bits, with scales");
+  auto const blocks = std::make_shared<quantize_blocks_request>();
+  CLI::App* verb = app.add_subcommand("quantize", "a matrix in 8 or 4 bits, with scales");
   verb->footer(quantize_manual);
   verb->add_option("IN", r->in, "matrix of bf16, f16, f32 or f64")->required();
   verb->add_option("OUT,-o,--output", r->out, "where the values go")->required();
   verb->add_option_function<std::string>(
-          "--to,--dtype,--out-dtype", [r](std::string const& text) { r->to = *parse_elem(text); },
-          "type of the values")
-      ->transform(elem_word({"e4m3", "e5m2", "s8"}))
+          "--to,--dtype,--out-dtype",
+          [r, blocks](std::string const& text) {
+            if (auto const format = parse_block_format(text))
+              blocks->format = *format;
+            else
+              r->to = *parse_elem(text);
+            blocks->wanted = parse_block_format(text).has_value();
+          },
+          "type of the values, or a format with scales of 8 bits for each 16 or 32 of them")
+      ->transform(elem_word({"e4m3", "e5m2", "s8", "mxfp8", "mxfp4", "nvfp4"}))
       ->required();
   verb->add_option_function<std::string>(
           "--scaling",
           [r](std::string const& text) { r->kind = parse_scale_choice(text)->kind.value(); },
-          "elements that share a scale: all, a row of A or column of B, or a block")
-      ->transform(scaling_word())
-      ->required();
+          "elements that share a scale: all, a row of A or column of B, or a block; with e4m3, "
+          "e5m2 "
+          "and s8")
+      ->transform(scaling_word());
+  verb->add_option_function<std::string>(
+          "--scale-order",
+          [blocks](std::string const& text) {
+            blocks->order = text == "linear" ? factor_order::linear : factor_order::swizzled;
+          },
+          "of mxfp8, mxfp4, nvfp4: 32x4x4 (default), as tcgen05 and torch's SWIZZLE_32_4_4 have "
+          "them, or linear")
+      ->transform(one_of({"32x4x4", "linear"}));
+  verb->add_option(
+      "--scale2-out", blocks->second_out,
+      "where nvfp4's float32 scale goes (default: OUT with .scale2 before its suffix)");
   verb->add_option("--scale-out", r->scale_out,
                    "where the scales go (default: OUT with .scale before its suffix)");
   verb->add_option_function<std::string>(
@@ -217,8 +232,21 @@ void add_quantize_command(CLI::App& app, int& status) {
   verb->add_flag("--power-of-two", r->power_of_two, "scales are powers of two, rounded up");
   verb->add_flag("--json", r->json, "one JSON record on stdout");
   verb->add_flag("--quiet", r->quiet, "no report");
-  verb->callback([r, &status] {
-    status = static_cast<int>(guarded(r->json, [&] { return run_quantize(*r); }));
+  verb->callback([r, blocks, verb, &status] {
+    bool const scaling_given = verb->get_option("--scaling")->count() > 0;
+    if (blocks->wanted) {
+      blocks->in = r->in, blocks->out = r->out, blocks->scale_out = r->scale_out;
+      blocks->is_b = r->is_b, blocks->json = r->json, blocks->quiet = r->quiet;
+      for (char const* option : {"--scaling", "--scale-as", "--scale-type", "--power-of-two"})
+        if (verb->get_option(option)->count() > 0) blocks->unused = option;
+    }
+    status = static_cast<int>(guarded(r->json, [&] {
+      if (blocks->wanted) return run_quantize_blocks(*blocks);
+      if (!scaling_given)
+        refuse("TW0452", "--scaling", "nothing", "tensor, row, 1x128 or 128x128",
+               "or a format that has its own blocks: --to mxfp8, mxfp4 or nvfp4");
+      return run_quantize(*r);
+    }));
   });
 }
 

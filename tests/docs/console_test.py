@@ -21,7 +21,9 @@ NEEDS_MORE = ("tilewright check own/", "tilewright tune", "tilewright bench",
 # Files that a page's commands read: name, shape, NumPy type.
 FILES = {
     "docs/ampere.md": [("x.npy", (4, 32), "<f4"), ("w1.npy", (32, 16), "<f4")],
+    "docs/block_scaling.md": [("x.npy", (130, 64), "<f4")],
     "docs/quantize.md": [("x.npy", (300, 1000), "<f4")],
+    "docs/errors/TW0455.md": [("a.npy", (3, 5), "<f2")],
     "docs/errors/TW0601.md": [("b.npy", (5, 2), "<f2")],
     "docs/errors/TW0604.md": [("ints.npy", (3, 5), "<i8"), ("b.npy", (5, 2), "<f2")],
     "docs/errors/TW0605.md": [("a.npy", (3, 5), "<f2"), ("b.npy", (5, 2), "<f2"),

@@ -39,6 +39,7 @@ TEST(json_schema, is_the_first_field_and_documented) {
         {"tilewright.plan/1", {"plan", "64", "64", "64"}},
         {"tilewright.quantize/1",
          {"quantize", a, folder / "a8.npy", "--to", "e4m3", "--scaling", "row"}},
+        {"tilewright.quantize_blocks/1", {"quantize", a, folder / "a4.npy", "--to", "nvfp4"}},
         {"tilewright.occupancy/1", {"occupancy", "--regs", "64", "--threads", "128"}},
         {"tilewright.roofline/1", {"roofline", "64", "64", "64"}},
         {"tilewright.profile.metrics/1", {"profile", "--list"}},

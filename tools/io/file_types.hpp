@@ -3,8 +3,9 @@
 //
 // ml_dtypes makes NumPy write float8_e5m2 as '<f1', and float8_e4m3fn as '<V1', which are 8 bits of
 // a type without a name: they are read as e4m3, and as UE8M0 in a file of scales. NumPy reads '<V1'
-// back as '|V1'. Without ml_dtypes NumPy reads neither. Measured with NumPy 2.4, ml_dtypes 0.6
-// (tests/tools/data/make.py); safetensors, README, "Format".
+// back as '|V1'. Its types of 4 and 6 bits are '<V1' too, a byte for each element; .safetensors
+// files have them packed, the first element in the low bits. Without ml_dtypes NumPy reads neither.
+// Measured with NumPy 2.4, ml_dtypes 0.6 (tests/tools/data/make.py); safetensors, README, "Format".
 #pragma once
 
 #include <optional>
@@ -26,7 +27,9 @@ inline constexpr file_type file_types[] = {
     {elem::bf16, "<V2", "|V2", "BF16"},     {elem::e4m3, "<V1", "|V1", "F8_E4M3"},
     {elem::e5m2, "<f1", "|f1", "F8_E5M2"},  {elem::s8, "|i1", "<i1", "I8"},
     {elem::u8, "|u1", "<u1", "U8"},         {elem::s32, "<i4", "<i4", "I32"},
-    {elem::ue8m0, "<V1", "|V1", "F8_E8M0"},
+    {elem::ue8m0, "<V1", "|V1", "F8_E8M0"}, {elem::ue4m3, "<V1", "|V1", "F8_E4M3"},
+    {elem::e2m1, "<V1", "|V1", "F4"},       {elem::e2m3, "<V1", "|V1", "F6_E2M3"},
+    {elem::e3m2, "<V1", "|V1", "F6_E3M2"},
 };
 
 constexpr std::optional<elem> type_of_descr(std::string_view descr) {

@@ -19,10 +19,11 @@ std::string type_text(matrix_view const& m) {
 void check_extents(std::string const& file, matrix_view const& m, bytes present, bool empty) {
   std::string const stack = m.matrices == 1 ? "" : fmt::format("{}x", m.matrices);
   std::string const shape = fmt::format("{}{}x{} {}", stack, m.rows, m.cols, type_text(m));
-  std::int64_t needed = m.doubles ? 8 : size_bytes(m.type), lines = 0;
+  std::int64_t needed = m.doubles ? 64 : size_bits(m.type), lines = 0;
   bool too_large = __builtin_mul_overflow(m.matrices, m.rows, &lines);
   for (std::int64_t const extent : {m.matrices, m.rows, m.cols})
     too_large = __builtin_mul_overflow(needed, extent, &needed) || too_large;
+  needed = needed / 8 + (needed % 8 != 0 ? 1 : 0);
   if (too_large)
     refuse("TW0606", "shape in " + file, shape, "a size in bytes below 2^63",
            "the header is corrupt");

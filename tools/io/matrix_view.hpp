@@ -25,7 +25,8 @@ struct matrix_view {
   bool vector = false;   // the array has one dimension: NumPy's meaning of a vector in A B
 
   elements count() const { return {matrices * rows * cols}; }
-  bytes size() const { return bytes_of(type, count()); }
+  /// Elements below 8 bits lie packed, also across the ends of rows.
+  bytes size() const { return {(bits_of(type, count()).count + 7) / 8}; }
   /// Elements between neighbouring rows (row_major) or columns (col_major).
   std::int64_t pitch_elems() const { return ord == order::row_major ? cols : rows; }
   matrix_desc desc() const { return desc(pitch_elems()); }

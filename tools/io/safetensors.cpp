@@ -26,21 +26,21 @@ std::optional<int> bits_of_dtype(std::string const& dtype) {
     int bits;
     std::string_view name;
   };
-  constexpr row rows[] = {{8, "BOOL"},    {8, "U8"},   {8, "I8"},   {8, "F8_E5M2"}, {8, "F8_E4M3"},
-                          {8, "F8_E8M0"}, {16, "U16"}, {16, "I16"}, {16, "F16"},    {16, "BF16"},
-                          {32, "U32"},    {32, "I32"}, {32, "F32"}, {64, "U64"},    {64, "I64"},
-                          {64, "F64"},    {64, "C64"}};
+  constexpr row rows[] = {{4, "F4"},   {6, "F6_E2M3"}, {6, "F6_E3M2"}, {8, "BOOL"},    {8, "U8"},
+                          {8, "I8"},   {8, "F8_E5M2"}, {8, "F8_E4M3"}, {8, "F8_E8M0"}, {16, "U16"},
+                          {16, "I16"}, {16, "F16"},    {16, "BF16"},   {32, "U32"},    {32, "I32"},
+                          {32, "F32"}, {64, "U64"},    {64, "I64"},    {64, "F64"},    {64, "C64"}};
   for (row const& r : rows)
     if (dtype == r.name) return r.bits;
   return std::nullopt;
 }
 
 std::optional<std::int64_t> size_of(tensor_entry const& t, int bits) {
-  std::int64_t n = bits / 8;
+  std::int64_t n = bits;
   for (std::int64_t extent : t.shape) {
     if (__builtin_mul_overflow(n, extent, &n)) return std::nullopt;
   }
-  return n;
+  return n / 8 + (n % 8 != 0 ? 1 : 0);
 }
 
 std::string shape_text(tensor_entry const& t) {
@@ -93,7 +93,7 @@ matrix_view typed_view(tensor_entry const& t, std::string const& what) {
   if (t.dtype == "F64") return {.type = elem::f32, .doubles = true};
   if (auto const type = type_of_dtype(t.dtype)) return {.type = *type};
   refuse("TW0604", "element type of " + what, in_quotes(t.dtype),
-         "F16, BF16, F32, F64, F8_E4M3, F8_E5M2, F8_E8M0, I8, U8 or I32");
+         "F16, BF16, F32, F64, F4, F6_E2M3, F6_E3M2, F8_E4M3, F8_E5M2, F8_E8M0, I8, U8 or I32");
 }
 
 tensor_entry const& find(std::vector<tensor_entry> const& tensors, std::string const& file,
@@ -174,8 +174,9 @@ std::string safetensors_header(std::string const& tensor, elem type, std::int64_
 std::string safetensors_header(std::string const& tensor, elem type,
                                std::vector<std::int64_t> const& shape) {
   char const* const dtype = in_files(type).dtype;
-  std::int64_t size = size_bytes(type);
+  std::int64_t size = size_bits(type);
   for (std::int64_t const extent : shape) size *= extent;
+  size = (size + 7) / 8;
   nlohmann::ordered_json header;
   header[tensor] = {{"dtype", dtype}, {"shape", shape}, {"data_offsets", {0, size}}};
   std::string text;

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// quantize_blocks.cpp  Values, factors and the second level of a block-scaled matrix, to files.
+#include "tools/quantize_blocks.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <span>
+
+#include "tilewright/atom/scale_factors.hpp"
+#include "tilewright/layout/answer.hpp"
+#include "tools/io/npy.hpp"
+#include "tools/io/output_file.hpp"
+#include "tools/io/refuse.hpp"
+#include "tools/json_output.hpp"
+#include "tools/memory.hpp"
+#include "tools/operand.hpp"
+#include "tools/words.hpp"
+
+namespace tw {
+namespace {
+
+struct result_file {
+  matrix_address to;
+  elem type;
+  std::vector<std::int64_t> shape;
+  std::span<std::byte const> data;
+};
+
+/// All or none of the files appear.
+void write_all(std::vector<result_file> const& files) {
+  std::vector<std::unique_ptr<output_file>> open;
+  for (result_file const& f : files) {
+    open.push_back(std::make_unique<output_file>(f.to.path));
+    std::string const header = array_header(f.to, f.type, f.shape);
+    open.back()->write(std::as_bytes(std::span(header)));
+    open.back()->write(f.data);
+  }
+  for (auto const& file : open) file->commit();
+}
+
+layout factor_layout(block_quantize_problem const& p) {
+  int const block = traits_of(p.format).block;
+  return p.order == factor_order::linear ? scale_factors_linear(p.outer, p.k, block)
+                                         : scale_factors_32_4_4(p.outer, p.k, block);
+}
+
+std::string notes(block_quantize_problem const& p, block_quantize_counts const& c) {
+  bool const fp4 = traits_of(p.format).value == elem::e2m1;
+  std::string text;
+  if (c.nan > 0)
+    text += fmt::format("note     {} NaN: {}\n", c.nan,
+                        fp4 ? "the scales of their blocks are NaN" : "they stay NaN");
+  if (c.infinite > 0)
+    text += fmt::format("note     {} infinite: clamped to the largest value\n", c.infinite);
+  if (c.zero_blocks > 0)
+    text +=
+        fmt::format("note     {} blocks have no finite element but zero: scale 1\n", c.zero_blocks);
+  return text;
+}
+
+}  // namespace
+
+std::optional<block_format> parse_block_format(std::string_view text) {
+  for (block_format const f : {block_format::mxfp8, block_format::mxfp4, block_format::nvfp4})
+    if (text == traits_of(f).name) return f;
+  return std::nullopt;
+}
+
+std::string name_beside(matrix_address const& out, std::string const& what) {
+  char const* const suffix = out.format == file_format::npy ? ".npy" : ".safetensors";
+  if (out.format == file_format::stream)
+    refuse("TW0612", "output " + out.text(), "a stream, which has one array",
+           "a file for the scales: --scale-out FILE");
+  std::string path = out.path;
+  path.insert(path.size() - std::string(suffix).size(), what);
+  return out.tensor.empty() ? path : path + ":" + out.tensor;
+}
+
+exit_status run_quantize_blocks(quantize_blocks_request r) {
+  block_format_traits const t = traits_of(r.format);
+  bool const nvfp4 = r.format == block_format::nvfp4;
+  if (!r.unused.empty())
+    refuse("TW0455", r.unused, fmt::format("it with --to {}", t.name), "no such option",
+           fmt::format("{} has scales of {} for {} elements along K", t.name, name(t.factor),
+                       t.block));
+  if (!nvfp4 && !r.second_out.empty())
+    refuse("TW0455", "--scale2-out", fmt::format("it with --to {}", t.name), "nvfp4 with it",
+           "only nvfp4 has a scale of the matrix");
+  matrix_address const out = parse_address(r.out);
+  if (r.scale_out.empty()) r.scale_out = name_beside(out, ".scale");
+  if (nvfp4 && r.second_out.empty()) r.second_out = name_beside(out, ".scale2");
+  std::vector<matrix_address> to{out, parse_address(r.scale_out)};
+  if (nvfp4) to.push_back(parse_address(r.second_out));
+  for (std::size_t i = 0; i < to.size(); ++i) {
+    check_output(to[i]);
+    if (to[i].format == file_format::stream)
+      refuse("TW0612", "output " + to[i].text(), "a stream", "FILE.npy or FILE.safetensors:TENSOR");
+    for (std::size_t j = 0; j < i; ++j)
+      if (to[i].path == to[j].path)
+        refuse("TW0612", "output " + to[i].text(), "the file of another result", "a separate file",
+               "each result replaces its whole file");
+  }
+  matrix_file const file(parse_address(r.in));
+  matrix_view const& in = file.view();
+  operand const wide(in, in.doubles || size_bits(in.type) < 8 ? elem::f32 : in.type);
+  matrix_view const over = r.is_b ? transposed(wide.view()) : wide.view();  // (outer, k)
+  // .npy files of ml_dtypes have a byte for an element of 4 bits.
+  bool const packed = out.format == file_format::safetensors;
+  block_quantize_problem const p{over.rows, over.cols, over.desc(), r.format, r.order, packed};
+  if (auto const why = accept(p)) throw rejected(*why);
+  if (packed && t.value == elem::e2m1 && p.k % 2 != 0)
+    refuse("TW0455", "K in a .safetensors file", fmt::format("{}", p.k), "an even number",
+           "two elements of 4 bits fill a byte; write a .npy file");
+  bytes const value_bytes{p.outer * p.row_bytes()}, factor_bytes{p.factor_bytes()};
+  require_memory(value_bytes + factor_bytes, "values and scales");
+  host_buffer values(value_bytes), factors(factor_bytes);
+  block_quantize_counts const counts = quantize(p, over.data, values.data(), factors.data());
+  auto const span = [](void const* data, bytes n) {
+    return std::span(static_cast<std::byte const*>(data), static_cast<std::size_t>(n.count));
+  };
+  std::vector<result_file> files{
+      {to[0], t.value, {p.outer, p.k}, span(values.data(), value_bytes)},
+      {to[1], t.factor, {p.factor_rows(), p.factor_cols()}, span(factors.data(), factor_bytes)}};
+  if (nvfp4)
+    files.push_back({to[2], elem::f32, {}, std::as_bytes(std::span(&counts.second_level, 1))});
+  char const* const order = r.order == factor_order::linear ? "linear" : "32x4x4";
+  std::string const layout_text = to_string(factor_layout(p));
+  if (r.json) {
+    nlohmann::ordered_json record{{"file", r.in},
+                                  {"rows", in.rows},
+                                  {"cols", in.cols},
+                                  {"file_dtype", type_text(in)},
+                                  {"format", t.name},
+                                  {"dtype", name(t.value)},
+                                  {"values", r.out},
+                                  {"scales", r.scale_out},
+                                  {"scale_dtype", name(t.factor)},
+                                  {"scale_block", t.block},
+                                  {"scale_order", order},
+                                  {"scale_shape", {p.factor_rows(), p.factor_cols()}},
+                                  {"scale_layout", layout_text}};
+    if (nvfp4) {
+      record["second_level"] = counts.second_level;
+      record["second_level_file"] = r.second_out;
+    }
+    record["nan"] = counts.nan;
+    record["infinite"] = counts.infinite;
+    record["zero_blocks"] = counts.zero_blocks;
+    print_json("tilewright.quantize_blocks/1", record);
+  } else if (!r.quiet) {
+    fmt::print("quantize {}x{} {}, operand {}\n", in.rows, in.cols, type_text(in),
+               r.is_b ? "B: K along the rows" : "A: K along the columns");
+    fmt::print("values   {} ({}, {}) of {} -> {}\n", t.name, p.outer, p.k, name(t.value), r.out);
+    fmt::print("scales   {} for {} elements, {} ({}, {}) -> {}\n", name(t.factor), t.block, order,
+               p.factor_rows(), p.factor_cols(), r.scale_out);
+    fmt::print("         (row, k) -> byte: {}\n", layout_text);
+    if (nvfp4)
+      fmt::print("scale 2  {} of the matrix -> {}\n         element = value * scale * scale 2\n",
+                 counts.second_level, r.second_out);
+    fmt::print("{}", notes(p, counts));
+  }
+  flush_stdout();
+  write_all(files);
+  return exit_status::done;
+}
+
+}  // namespace tw

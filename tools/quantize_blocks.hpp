@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// quantize_blocks.hpp  `tilewright quantize --to mxfp8|mxfp4|nvfp4`.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "tilewright/problem/block_quantize.hpp"
+#include "tools/guarded.hpp"
+#include "tools/io/matrix_file.hpp"
+
+namespace tw {
+
+struct quantize_blocks_request {
+  bool wanted = false;
+  block_format format = block_format::nvfp4;
+  factor_order order = factor_order::swizzled;
+  std::string in, out, scale_out, second_out;
+  bool is_b = false, json = false, quiet = false;
+  std::string unused;  // an option that these formats do not have
+};
+
+std::optional<block_format> parse_block_format(std::string_view text);
+
+/// "x.npy" -> "x.scale.npy", "x.safetensors:w" -> "x.scale.safetensors:w", for ".scale".
+std::string name_beside(matrix_address const& out, std::string const& what);
+
+exit_status run_quantize_blocks(quantize_blocks_request r);
+
+}  // namespace tw
