@@ -243,7 +243,7 @@ void add_quantize_command(CLI::App& app, int& status) {
     status = static_cast<int>(guarded(r->json, [&] {
       if (blocks->wanted) return run_quantize_blocks(*blocks);
       if (!scaling_given)
-        refuse("TW0452", "--scaling", "nothing", "tensor, row, 1x128 or 128x128",
+        refuse("TW0615", "--scaling", "nothing", "tensor, row, 1x128 or 128x128",
                "or a format that has its own blocks: --to mxfp8, mxfp4 or nvfp4");
       return run_quantize(*r);
     }));
