@@ -234,6 +234,8 @@ void add_quantize_command(CLI::App& app, int& status) {
   verb->add_flag("--quiet", r->quiet, "no report");
   verb->callback([r, blocks, verb, &status] {
     bool const scaling_given = verb->get_option("--scaling")->count() > 0;
+    for (char const* option : {"--scale-order", "--scale2-out"})
+      if (!blocks->wanted && verb->get_option(option)->count() > 0) blocks->unused = option;
     if (blocks->wanted) {
       blocks->in = r->in, blocks->out = r->out, blocks->scale_out = r->scale_out;
       blocks->is_b = r->is_b, blocks->json = r->json, blocks->quiet = r->quiet;
@@ -245,6 +247,9 @@ void add_quantize_command(CLI::App& app, int& status) {
       if (!scaling_given)
         refuse("TW0615", "--scaling", "nothing", "tensor, row, 1x128 or 128x128",
                "or a format that has its own blocks: --to mxfp8, mxfp4 or nvfp4");
+      if (!blocks->unused.empty())
+        refuse("TW0452", blocks->unused, "it with --to " + std::string(name(r->to)),
+               "mxfp8, mxfp4 or nvfp4 with it");
       return run_quantize(*r);
     }));
   });

@@ -197,6 +197,8 @@ class QuantizeBlocks(unittest.TestCase):
         write_npy(self.path("x.npy"), [[1.0] * 33] * 2)
         for options, code in ((("--to", "mxfp8", "--scaling", "row"), "TW0455"),
                               (("--to", "mxfp4", "--scale2-out", self.path("s.npy")), "TW0455"),
+                              (("--to", "e4m3", "--scaling", "row", "--scale-order", "linear"),
+                               "TW0452"),
                               (("--to", "e4m3"), "TW0615")):
             text = self.run_command(self.path("x.npy"), self.path("q.npy"), *options, status=2)
             self.assertIn(code, text)
