@@ -46,8 +46,24 @@ add_custom_command(OUTPUT ${tw_embedded_tuning}
           ${tw_instance_lists} ${tw_tuning} ${tw_devices}
   COMMENT "Embedding the tuning tables" VERBATIM)
 
+# The Blackwell kernels: no other architecture assembles tcgen05.
+set(tw_blackwell_objects "")
+if(TW_WITH_CUDA)
+  set(tw_for_sm100 ${tw_kernel_sources})
+  list(FILTER tw_for_sm100 INCLUDE REGEX "/sm100_gemm/gpu_[a-z0-9_]*\\.cu$")
+  list(REMOVE_ITEM tw_kernel_sources ${tw_for_sm100})
+  add_library(tilewright_sm100 OBJECT ${tw_for_sm100})
+  target_include_directories(tilewright_sm100 PRIVATE ${PROJECT_SOURCE_DIR}/include
+                                                      ${PROJECT_SOURCE_DIR}/src)
+  set_target_properties(tilewright_sm100 PROPERTIES CUDA_ARCHITECTURES OFF
+                                                    POSITION_INDEPENDENT_CODE ON)
+  target_compile_options(tilewright_sm100 PRIVATE
+                         "--generate-code=arch=compute_100f,code=sm_100f")
+  set(tw_blackwell_objects $<TARGET_OBJECTS:tilewright_sm100>)
+endif()
+
 add_library(tilewright ${tw_library_sources} ${tw_kernel_sources} ${tw_embedded_devices}
-                              ${tw_embedded_tuning})
+                              ${tw_embedded_tuning} ${tw_blackwell_objects})
 add_library(tilewright::tilewright ALIAS tilewright)
 tw_library(tilewright)
 tw_precompile(tilewright algorithm array cstring fmt/format.h functional map memory optional random

@@ -121,6 +121,8 @@ void add_check_command(CLI::App& app, int& status) {
                    "only kernels whose name contains this text; those of gemm with a fused "
                    "epilogue end in" +
                        endings);
+  verb->add_option("--family", r->family,
+                   "of gemm: only kernels of this family, such as sm100_gemm");
   verb->add_option("--bug", r->bug, "switches on a bug that the plugin names");
   verb->add_option("--timeout", r->time_limit_seconds,
                    "processor seconds that one run of a plugin's kernel may take (default 60)")

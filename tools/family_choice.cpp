@@ -2,6 +2,10 @@
 // family_choice.cpp  Plans of one family.
 #include "tools/family_choice.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "tilewright/base/check.hpp"
 #include "tilewright/family/family.hpp"
 
@@ -22,6 +26,44 @@ void add_family_option(CLI::App& verb, std::string& family) {
   for (std::string const& id : ids()) text += (text.empty() ? "" : ", ") + id;
   verb.add_option("--family", family, "plans by the kernels of this family alone: " + text)
       ->check(CLI::IsMember(ids()));
+}
+
+namespace {
+
+struct architecture {
+  std::string_view word, device;
+  int generation;  // compute capability / 10
+};
+constexpr architecture architectures[] = {
+    {"sm80", "a100", 8}, {"sm90", "h200", 9}, {"sm100", "b200", 10}};
+
+architecture const* find_arch(std::string_view word) {
+  auto const* const found = std::ranges::find(architectures, word, &architecture::word);
+  return found == std::end(architectures) ? nullptr : found;
+}
+
+}  // namespace
+
+void add_arch_option(CLI::App& verb, std::string& arch) {
+  std::vector<std::string> words;
+  for (architecture const& a : architectures) words.emplace_back(a.word);
+  verb.add_option("--arch", arch,
+                  "kernels for this architecture; the emulator runs all of them, a GPU its own")
+      ->check(CLI::IsMember(words));
+}
+
+std::string_view device_of(std::string_view arch, std::string const& family) {
+  if (architecture const* const a = find_arch(arch)) return a->device;
+  gemm_family const* const f = find_family(family);
+  return f == nullptr ? "h200" : f->facts(0).device;
+}
+
+void check_arch(std::string_view arch, int compute_capability) {
+  architecture const* const a = find_arch(arch);
+  if (a == nullptr || a->generation == compute_capability / 10) return;
+  throw rejected({"TW0504", "compute capability of the GPU for --arch " + std::string(arch),
+                  fmt::format("{}.{}", compute_capability / 10, compute_capability % 10),
+                  fmt::format("{}.x", a->generation), "run it in the emulator: --device emu"});
 }
 
 std::vector<gemm_plan> of_family(std::vector<gemm_plan> plans, std::string const& family) {

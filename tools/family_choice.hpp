@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tilewright/dispatch/gemm.hpp"
@@ -13,6 +14,16 @@ namespace tw {
 
 /// Adds the option, which names a family or is empty: all of them.
 void add_family_option(CLI::App& verb, std::string& family);
+
+/// Adds the option --arch, which names an architecture, "sm100", or is empty.
+void add_arch_option(CLI::App& verb, std::string& arch);
+
+/// The id of the described device that stands for an architecture in the emulator; where that is
+/// empty, the one that the kernels of the family are for; and where that is empty, the H200.
+std::string_view device_of(std::string_view arch, std::string const& family);
+
+/// Throws `rejected` TW0504 where the GPU does not have the architecture.
+void check_arch(std::string_view arch, int compute_capability);
 
 /// The plans of the family, in their order; all where it is empty. Throws `rejected` TW0441 where
 /// none of them is the family's.

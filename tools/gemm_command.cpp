@@ -55,10 +55,10 @@ device_choice device_of(std::string const& text) {
 gemm_run run_recorded(gemm_request const& r, gemm_files const& files, gemm_data& data,
                       std::string& said) {
   timeline_files const to{r.trace, r.timeline};
-  if (!to.any()) return run_emulated(files, data, r.threads, !r.quiet, nullptr, r.family);
+  if (!to.any()) return run_emulated(files, data, r.threads, !r.quiet, nullptr, r.family, r.arch);
   emu::trace record;
   try {
-    gemm_run run = run_emulated(files, data, r.threads, !r.quiet, &record, r.family);
+    gemm_run run = run_emulated(files, data, r.threads, !r.quiet, &record, r.family, r.arch);
     said = write_timeline(record, to);
     return run;
   } catch (emu::fault const&) {
@@ -148,6 +148,7 @@ exit_status run_gemm(gemm_request const& r) {
   if (timeline.any() && r.device == device_choice::gpu) refuse_trace_of_gpu();
   gemm_files const files(r);
   bool const on_gpu = choose_gpu(r.device);
+  if (on_gpu) check_arch(r.arch, gpu().compute_capability);
   if (r.check) reference_blas::get();  // refuses before the work is done
   if (timeline.any() && on_gpu) refuse_trace_of_gpu();
   require_memory(files.host_memory(), "operands and D");
@@ -255,6 +256,7 @@ void add_gemm_command(CLI::App& app, int& status) {
           "--device", [r](std::string const& text) { r->device = device_of(text); },
           "auto (default): the GPU if a Hopper is present, else the emulator")
       ->transform(place_word({"auto", "emu", "gpu"}));
+  add_arch_option(*verb, r->arch);
   add_family_option(*verb, r->family);
   verb->add_option("--threads", r->threads, "threads of the emulator (default: one per core)")
       ->check(CLI::Range(0, 1024));

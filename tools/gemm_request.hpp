@@ -34,6 +34,7 @@ struct gemm_request {
   bool batch = false;                             // .npy files may hold stacks of matrices
   bool check = false, json = false, quiet = false;
   std::string family = {};  // of the kernel; empty: any
+  std::string arch = {};    // "sm100"; empty: that of the device or of the family
 };
 
 struct operand_pair {

@@ -110,7 +110,7 @@ gemm_run run_on_gpu(gemm_files const& files, gemm_data& data, std::string const&
 }
 
 gemm_run run_emulated(gemm_files const& files, gemm_data& data, int threads, bool show_progress,
-                      emu::trace* record, std::string const& family) {
+                      emu::trace* record, std::string const& family, std::string const& arch) {
   int const cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   emu_options options;
   options.os_threads = threads > 0 ? threads : record != nullptr ? 1 : cores;
@@ -122,7 +122,8 @@ gemm_run run_emulated(gemm_files const& files, gemm_data& data, int threads, boo
   gemm_run run;
   run.device = "emulator";
   run.threads = record != nullptr ? 1 : options.os_threads;
-  run.plan = plan_of_family(files.problem(), data.operands(), emulated_device(options), family);
+  run.plan = plan_of_family(files.problem(), data.operands(),
+                            emulated_device(options, device_of(arch, family)), family);
   require_memory(bytes{run.plan.workspace_bytes}, "operands in padded lines");
   host_buffer workspace(bytes{run.plan.workspace_bytes});
   if (workspace.data() != nullptr)

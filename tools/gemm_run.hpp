@@ -38,8 +38,10 @@ class no_usable_gpu : public rejected {
 /// kernel; empty: any.
 gemm_run run_on_gpu(gemm_files const& files, gemm_data& data, std::string const& family = {});
 /// record: the launch is written down for a timeline; then in one OS thread, and `threads` (default
-/// 1) only says how many SMs the emulated device has, two for each.
+/// 1) only says how many SMs the emulated device has, two for each. arch: of the kernel; empty:
+/// that of the family, or sm90.
 gemm_run run_emulated(gemm_files const& files, gemm_data& data, int threads, bool show_progress,
-                      emu::trace* record = nullptr, std::string const& family = {});
+                      emu::trace* record = nullptr, std::string const& family = {},
+                      std::string const& arch = {});
 
 }  // namespace tw

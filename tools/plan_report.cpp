@@ -30,11 +30,15 @@ std::string product_text(plan_answer const& a) {
   return a.epilogue + " of " + (c ? "(" + product + ")" : product);
 }
 
+/// Sums are in tensor memory there, and there is no wgmma.
+bool has_tensor_memory(plan_answer const& a) { return a.dev.compute_capability / 10 == 10; }
+
 std::string rate_text(plan_answer const& a, double us) {
   rates const r = rates_of(a.problem, us, a.dev);
-  return fmt::format(
-      "{:.1f} us: {:.1f} TFLOP/s, {:.3f} of wgmma alone; {:.0f} GB/s, {:.3f} of DRAM", us, r.tflops,
-      r.of_wgmma, r.gb_per_s, r.of_dram);
+  return fmt::format("{:.1f} us: {:.1f} TFLOP/s, {:.3f} of {}; {:.0f} GB/s, {:.3f} of DRAM", us,
+                     r.tflops, r.of_wgmma,
+                     has_tensor_memory(a) ? "the data sheet's rate" : "wgmma alone", r.gb_per_s,
+                     r.of_dram);
 }
 
 char const* source_text(plan_source s) {
@@ -111,6 +115,7 @@ std::string l2_text(gemm_plan const& p) {
 /// How sums of 8-bit floats are kept, and what that costs; nothing for other types.
 std::string sums_text(plan_answer const& a) {
   if (!is_fp8(a.problem.a.type)) return "";
+  if (has_tensor_memory(a)) return "float32, in tensor memory";
   int const k = a.problem.precision.promote_k;
   if (k == 0) return "never promoted (fast): the error grows with K, see docs/formats.md";
   double const never = a.never_promoted_us.value_or(a.plans[0].predicted_us);
@@ -133,6 +138,15 @@ std::string width_text(plan_answer const& a) {
   if (!a.in_16_bits_us || *a.in_16_bits_us > us) return "";
   return fmt::format("{} does not pay here: the same GEMM of bf16 is predicted to take {:.1f} us",
                      name(a.problem.a.type), *a.in_16_bits_us);
+}
+
+/// The first line for a device whose calibration is not measured; else nothing.
+std::string unmeasured_text(device const& d) {
+  if (d.source == calibration_source::measured) return "";
+  return fmt::format(
+      "note       nothing was measured by us on this device: predicted times come from data sheets"
+      "{}, and the constants of the {}\n",
+      d.compute_capability / 10 == 10 ? ", published microbenchmarks" : "", d.calibrated_on);
 }
 
 json sums_json(plan_answer const& a) {
@@ -225,7 +239,8 @@ std::string limit_text(gemm_plan const& p) {
 std::string plan_text(plan_answer const& a, int top, int columns) {
   gemm_problem const& p = a.problem;
   gemm_plan const& chosen = a.plans[0];
-  std::string text = fmt::format(
+  std::string text = unmeasured_text(a.dev);
+  text += fmt::format(
       "problem    D = {}, M = {}, N = {}, K = {}, batch {}, {} to {}{}, {}; {} SMs, workspace "
       "{} bytes\n",
       product_text(a), p.m, p.n, p.k, p.batch, name(p.a.type), name(p.d.type),

@@ -20,10 +20,11 @@ std::optional<rejection> why_unusable(gpu_facts const& f) {
   if (!f.error.empty() || f.devices == 0)
     return rejection{"TW0503", "GPU", f.error.empty() ? "no device" : f.error,
                      "a Hopper GPU or an A100", "check CUDA_VISIBLE_DEVICES"};
-  if (f.compute_capability != 90 && f.compute_capability != 80)
+  bool const blackwell = f.compute_capability == 100 || f.compute_capability == 103;
+  if (f.compute_capability != 90 && f.compute_capability != 80 && !blackwell)
     return rejection{"TW0504", "compute capability of " + f.name,
                      fmt::format("{}.{}", f.compute_capability / 10, f.compute_capability % 10),
-                     "9.0 (Hopper) or 8.0 (A100)",
+                     "9.0 (Hopper), 10.0 or 10.3 (Blackwell), or 8.0 (A100)",
                      "choose another device with CUDA_VISIBLE_DEVICES"};
   return std::nullopt;
 }

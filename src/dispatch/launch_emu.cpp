@@ -19,8 +19,8 @@ int emulated_sms(emu_options const& opt) {
   return opt.sms > 0 ? opt.sms : 2 * (opt.os_threads > 0 ? opt.os_threads : cores);
 }
 
-device emulated_device(emu_options const& opt) {
-  device d = with_sm_count(known_device("h200"), emulated_sms(opt));
+device emulated_device(emu_options const& opt, std::string_view like) {
+  device d = with_sm_count(known_device(like), emulated_sms(opt));
   d.emulated = true;
   return d;
 }

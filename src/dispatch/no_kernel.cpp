@@ -39,7 +39,21 @@ void turn(matrix_desc& m) { m = transposed(m); }
 
 }  // namespace
 
-rejection no_kernel(gemm_problem const& p) {
+rejection no_kernel(gemm_problem const& p, device const& dev) {
+  gemm_problem loaded = p;  // operands of such types are rearranged first
+  if (traits_of(multiplied_type(p.a.type)).k_major_only)
+    loaded.a.ord = order::row_major, loaded.b.ord = order::col_major;
+  if (any_computes(loaded)) {
+    std::string others;
+    for (gemm_family const* f : families())
+      if (f->computes(loaded) || f->computes(transposed(loaded)))
+        others += fmt::format("{}{}", others.empty() ? "" : ", ", f->id());
+    return {"TW0471", fmt::format("kernel for this GEMM on {}", dev.name),
+            fmt::format("none: {} computes it, for another architecture", others),
+            "a GEMM that kernels for this device compute (docs/blackwell.md, docs/ampere.md)",
+            "without gate, auxiliary output, matrices by pointers or scales for blocks of K, or in "
+            "the emulator with another --arch"};
+  }
   if (p.has_pointers())
     return refused("batch", p, "matrices by pointers", "a batch by strides", "");
   auto const with = [&](void (*change)(gemm_problem&)) {

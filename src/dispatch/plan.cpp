@@ -191,7 +191,7 @@ std::vector<option> ranked(gemm_problem const& p, gemm_operands const& asked, de
     for (gemm_family const* f : families())
       f->add_plans(base, dev, std::max<std::int64_t>(0, given.workspace_bytes), plans);
   }
-  if (plans.empty()) throw rejected(no_kernel(with_epilogue_scales(p)));
+  if (plans.empty()) throw rejected(no_kernel(with_epilogue_scales(p), dev));
   keep_fitting(plans, dev);
   if (p.reproducible) keep_fixed_order(plans, dev);
   std::vector<option> options;

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "family/gemv/instances.hpp"
+#include "family/sm100_gemm/instances.hpp"
 #include "family/sm80_gemm/instances.hpp"
 #include "family/sm90_gemm/instances.hpp"
 #include "src/base/log.hpp"
@@ -37,6 +38,8 @@ TEST(Family, AKernelIsFoundByItsConfiguration) {
     EXPECT_EQ(gemv_family::index_of(gemv_family::instances()[i].config), i);
   for (int i = 0; i < static_cast<int>(sm80_gemm_family::instances().size()); ++i)
     EXPECT_EQ(sm80_gemm_family::index_of(sm80_gemm_family::instances()[i].config), i);
+  for (int i = 0; i < static_cast<int>(sm100_gemm_family::instances().size()); ++i)
+    EXPECT_EQ(sm100_gemm_family::index_of(sm100_gemm_family::instances()[i].config), i);
 }
 
 /// A GEMM as the facts describe it, in the form as run.
@@ -79,7 +82,8 @@ TEST(Family, EveryKernelIsPlannedForWhatItsFactsDescribe) {
         gemm_problem const p = problem_of(facts, rng);
         ASSERT_FALSE(accept(p)) << f->name(kernel) << ": " << accept(p)->what;
         EXPECT_TRUE(f->computes(p)) << f->name(kernel);
-        device const dev = with_sm_count(h200(), facts.device_sms > 0 ? facts.device_sms : 4);
+        device const dev =
+            with_sm_count(known_device(facts.device), facts.device_sms > 0 ? facts.device_sms : 4);
         auto const plans = plan_candidates(p, with_workspace(), dev, kernel_set::all);
         planned += std::ranges::any_of(plans, [&](gemm_plan const& x) {
           return x.family == f && x.instance == kernel && !x.swapped;
@@ -120,6 +124,7 @@ TEST(KernelSet, ABuildHasItsSet) {
   for (auto const& i : sm90_gemm_family::instances()) representatives += i.representative;
   for (auto const& i : gemv_family::instances()) representatives += i.representative;
   for (auto const& i : sm80_gemm_family::instances()) representatives += i.representative;
+  for (auto const& i : sm100_gemm_family::instances()) representatives += i.representative;
   kernel_set_facts const here = kernels_of_this_build();
   EXPECT_EQ(here.built, built);
   EXPECT_EQ(here.all, all);

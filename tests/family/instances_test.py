@@ -12,7 +12,7 @@ sys.path.insert(0, str(ROOT / "gen"))
 import instances  # noqa: E402
 
 HEAD = "tile  min_n  stages  cluster  schedule  form  epilogue  sums  bf16:bf16  representative\n"
-PREFIXES = ("// sm80_", "// sm90_", "// gemv_")
+PREFIXES = ("// sm100_", "// sm80_", "// sm90_", "// gemv_")
 GOOD = "128x128  -  6  1x1  cooperative  -  -  -  tn,nn  bf16:bf16=tn\n"
 
 

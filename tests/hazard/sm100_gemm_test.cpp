@@ -22,11 +22,14 @@ tensor_map map_of(void* base, elem type, int rows, int columns, int box_rows, in
   tensor_map_desc d;
   d.base = base;
   d.type = type;
+  d.rank = 3;
   d.dim[0] = columns;
   d.dim[1] = rows;
-  d.stride_bytes[0] = std::int64_t{columns} * size_bytes(type);
+  d.dim[2] = 1;
+  d.stride_bytes[0] = d.stride_bytes[1] = std::int64_t{columns} * size_bytes(type);
   d.box[0] = box_columns;
   d.box[1] = box_rows;
+  d.box[2] = 1;
   d.swizzle = swizzle_mode::b128;
   return make_tensor_map(d, target::emu);
 }
@@ -42,7 +45,6 @@ std::uint16_t bits_of(elem type, float x) {
 template <sm100_config C>
 emu::report run(size const& s, emu::options const& o, int clusters) {
   using kernel = gemm_sm100<C>;
-  using tiles = sm100_tiles<C>;
   std::mt19937 random(static_cast<unsigned>(s.m + s.n + s.k));
   auto const matrix = [&](int rows, int columns) {
     std::vector<std::uint16_t> x(static_cast<std::size_t>(rows * columns));
@@ -52,13 +54,16 @@ emu::report run(size const& s, emu::options const& o, int clusters) {
   std::vector<std::uint16_t> a = matrix(s.m, s.k), b = matrix(s.n, s.k);
   std::vector<std::uint16_t> d(static_cast<std::size_t>(s.m * s.n), 0x7FFF);
   auto const tiles_of = [](int extent, int tile) { return (extent + tile - 1) / tile; };
-  int const tiles_m = tiles_of(s.m, tiles::m * C.ctas);
-  sm100_params const p{map_of(a.data(), C.ab, s.m, s.k, tiles::m, tiles::k),
-                       map_of(b.data(), C.ab, s.n, s.k, tiles::b, tiles::k),
-                       map_of(d.data(), C.ab, s.m, s.n, tiles::d_m, tiles::d_n),
-                       tiles_m,
-                       tiles_m * tiles_of(s.n, C.tile_n),
-                       tiles_of(s.k, tiles::k)};
+  constexpr int span = 64;
+  sm100_params p{};
+  p.walk = tile_walk({tiles_of(s.m, C.tile_m()), tiles_of(s.n, C.tile_n), 1});
+  p.k_blocks = tiles_of(s.k, span);
+  p.a = map_of(a.data(), C.ab, s.m, s.k, 128, span);
+  p.b = map_of(b.data(), C.ab, s.n, s.k, C.b_share(), span);
+  epilogue_params& e = p.epilogue;
+  e.d = map_of(d.data(), C.ab, s.m, s.n, kernel::store::rows, kernel::store::cols);
+  e.tma_end = 1 << 30;
+  e.m = s.m, e.n = s.n, e.alpha = 1.0F;
   emu::report r = emu::run(kernel{}, clusters * C.ctas, p, o);
   if (!r.clean()) return r;
   int wrong = 0;
@@ -103,7 +108,8 @@ TEST_P(Sm100Gemm, CtaPair) {
 }
 
 TEST_P(Sm100Gemm, CtaPairWithF16) {
-  check<sm100_config{.ab = elem::f16, .ctas = 2, .tile_n = 256, .stages = 2}>({256, 256, 192}, 1);
+  check<sm100_config{.ab = elem::f16, .d = elem::f16, .ctas = 2, .tile_n = 256, .stages = 2}>(
+      {256, 256, 192}, 1);
 }
 
 INSTANTIATE_TEST_SUITE_P(Schedules, Sm100Gemm, testing::Range(0, 3));

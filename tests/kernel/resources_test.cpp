@@ -2,10 +2,12 @@
 // resources_test.cpp  The shared memory that a family states is that of the compiled kernel.
 #include <gtest/gtest.h>
 
+#include "family/sm100_gemm/resources.hpp"
 #include "family/sm80_gemm/resources.hpp"
 #include "family/sm90_gemm/resources.hpp"
 #include "tilewright/arch/select.hpp"
 #include "tilewright/kernel/gemv/gemv.hpp"
+#include "tilewright/kernel/sm100/gemm.hpp"
 #include "tilewright/kernel/sm80/gemm.hpp"
 #include "tilewright/kernel/sm90/gemm.hpp"
 
@@ -50,6 +52,20 @@ TEST(Resources, AreThoseOfTheCompiledAmpereKernel) {
   expect_the_ampere_kernels_own<sm80_config{}>();
   expect_the_ampere_kernels_own<sm80_config{.d = elem::f32, .tile_m = 64, .tile_n = 64}>();
   expect_the_ampere_kernels_own<sm80_config{.d = elem::f32, .tile_n = 256, .stages = 2}>();
+}
+
+template <sm100_config C>
+void expect_the_blackwell_kernels_own() {
+  kernel_resources const r = sm100_gemm_family::resources_of(C);
+  EXPECT_EQ(r.cta.smem_bytes, gemm_sm100<C>::smem_bytes);
+  EXPECT_EQ(r.cta.threads, gemm_sm100<C>::threads);
+  EXPECT_EQ(r.cta.cluster, gemm_sm100<C>::cluster);
+}
+
+TEST(Resources, AreThoseOfTheCompiledBlackwellKernel) {
+  expect_the_blackwell_kernels_own<sm100_config{}>();
+  expect_the_blackwell_kernels_own<sm100_config{.ctas = 2, .tile_n = 256, .stages = 6}>();
+  expect_the_blackwell_kernels_own<sm100_config{.d = elem::f32, .tile_n = 64, .stages = 7}>();
 }
 
 TEST(Resources, EachKernelOfAFamilyFitsAnSm) {

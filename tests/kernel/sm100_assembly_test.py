@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """sm100_assembly_test.py  ptxas assembles the Blackwell kernels for the family of sm_100 and for
-sm_103a, without a stack, without spills, within 128 registers; one machine code of sm_100f is meant
+sm_103a, without a stack and without spills; one machine code of sm_100f is meant
 to serve both. Status 77 without nvcc."""
 import os
 import re
@@ -28,9 +28,6 @@ class Assembly(unittest.TestCase):
                 frames = re.findall(r"(\d+) bytes stack frame, (\d+) bytes spill stores, "
                                     r"(\d+) bytes spill loads", done.stderr)
                 self.assertEqual(frames, [("0", "0", "0")] * 2, done.stderr)
-                registers = [int(n) for n in re.findall(r"Used (\d+) registers", done.stderr)]
-                self.assertEqual(len(registers), 2, done.stderr)
-                self.assertLessEqual(max(registers), 128)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,8 @@
 // sm100_gemm.cu  The Blackwell kernels that sm100_assembly_test.py assembles.
 #include "tilewright/kernel/sm100/gemm.hpp"
 
-template __global__ void tw::entry<tw::gemm_sm100<tw::sm100_config{}>>(
+template __global__ void tw::entry<tw::gemm_sm100<tw::sm100_config{.a_mn = true, .b_mn = true}>>(
     __grid_constant__ tw::sm100_params const);
-template __global__ void tw::entry<tw::gemm_sm100<tw::sm100_config{.ctas = 2}>>(
+template __global__ void
+tw::entry<tw::gemm_sm100<tw::sm100_config{.ab = tw::elem::e4m3, .ctas = 2, .fused = true}>>(
     __grid_constant__ tw::sm100_params const);

@@ -110,6 +110,21 @@ TEST_F(gemm_command, takes_the_kernel_of_a_family) {
   EXPECT_NE(none.err.find("TW0441"), std::string::npos) << none.err;
 }
 
+TEST_F(gemm_command, takes_the_kernels_of_an_architecture) {
+  write_npy(a_file, a, m, k, elem::bf16);
+  write_npy(b_file, b, k, n, elem::bf16);
+  for (std::string const arch : {"sm80", "sm90", "sm100"}) {
+    auto const r = run({"--arch", arch, "--check", "--json"});
+    ASSERT_EQ(r.status, 0) << r.err;
+    std::string const kernel = r.json()["kernel"];
+    EXPECT_TRUE(kernel.starts_with(arch + "_")) << kernel;
+  }
+  auto const aux = run({"--arch", "sm100", "--aux", folder / "aux.npy"});
+  EXPECT_EQ(aux.status, 2);
+  EXPECT_NE(aux.err.find("TW0471"), std::string::npos) << aux.err;
+  EXPECT_EQ(run({"--arch", "sm70"}).status, 2);
+}
+
 TEST_F(gemm_command, adds_c_of_every_type_and_order) {
   auto const product = expected(a, b, m, n, k);
   std::string const c_file = folder / "c.npy";

@@ -240,6 +240,22 @@ TEST(PlanCommand, OneFamilyAlone) {
   EXPECT_EQ(run_command({"plan", "64", "64", "64", "--family", "sm70"}).status, 2);
 }
 
+/// The first line of a plan for a device that was not measured says so.
+TEST(PlanCommand, NothingWasMeasuredOnBlackwell) {
+  for (std::string const device : {"b200", "gb300"}) {
+    auto const r = run_command({"plan", "4096", "4096", "4096", "--device", device});
+    ASSERT_EQ(r.status, 0) << r.err;
+    std::string const first = r.out.substr(0, r.out.find('\n'));
+    EXPECT_NE(first.find("nothing was measured by us"), std::string::npos) << first;
+    auto const j =
+        run_command({"plan", "4096", "4096", "4096", "--device", device, "--json"}).json();
+    EXPECT_TRUE(std::string(j["chosen"]["kernel"]).starts_with("sm100_"));
+    EXPECT_EQ(j["calibration"]["source"], "data_sheet");
+  }
+  auto const h200 = run_command({"plan", "4096", "4096", "4096", "--device", "h200"});
+  EXPECT_EQ(h200.out.find("nothing was measured"), std::string::npos);
+}
+
 TEST(PlanCommand, TheLimitIsShown) {
   tw::gemm_plan p;
   p.predicted_us = 10;

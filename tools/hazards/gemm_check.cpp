@@ -170,7 +170,7 @@ class gemm_runner {
     options.counted = &result.counts;
     for (matrix const* x : {&a, &b, &c, &d, &vectors, &aux, &scale_a, &scale_b})
       options.arrays.push_back({x->bytes.data(), x->bytes.size(), matrix::margin_bytes});
-    std::vector<gemm_plan> plans = plan_candidates(p, o, emulated_device(options));
+    std::vector<gemm_plan> plans = plan_candidates(p, o, emulated_device(options, facts_.device));
     std::erase_if(plans, [&](gemm_plan const& x) {
       return x.family != kernel_.family || x.instance != kernel_.kernel || x.swapped != swapped;
     });
@@ -260,7 +260,12 @@ std::vector<kernel_result> check_gemm_kernels(request const& r) {
   int const runs = r.runs > 0 ? r.runs : per_family * static_cast<int>(families.size());
   std::vector<checked_kernel> chosen;
   for (checked_kernel const& k : all_kernels())
-    if (k.name.find(r.kernel) != std::string::npos) chosen.push_back(k);
+    if (k.name.find(r.kernel) != std::string::npos &&
+        (r.family.empty() || k.family->id() == r.family))
+      chosen.push_back(k);
+  if (chosen.empty() && !r.family.empty() && find_family(r.family) == nullptr)
+    refuse("TW0634", "--family", r.family,
+           "a family such as " + std::string(tw::families()[0]->id()));
   if (chosen.empty())
     refuse("TW0634", "--kernel", r.kernel, "part of a name such as " + all_kernels()[0].name);
 

@@ -25,6 +25,7 @@ struct request {
   std::uint64_t first_seed = 1;
   std::string schedule;  // the name of one family; empty: all
   std::string kernel;    // only kernels whose name holds this text
+  std::string family;    // of gemm: only its kernels; empty: all
   std::string bug;       // of a plugin
   bool proxy_on_path = false, provenance = true, bank_conflicts = false;
   int sms = 0, live_clusters = 0;  // of a plugin's runs; 0: the emulator's defaults

@@ -99,6 +99,19 @@ struct sm80_calibration {
   double hopper_factor = 2;  // of the whole time where there is wgmma: fitted models come first
 };
 
+/// Model of the SM100 GEMM kernels (src/family/sm100_gemm/cost.hpp), beside the rates of
+/// gemm_calibration. Nothing here was measured by this library: docs/devices.md names the source of
+/// each value.
+struct sm100_calibration {
+  // Of one tcgen05.mma, 32 bytes deep, of n columns: the largest of
+  double columns_per_clock = 2;           // n columns by the tensor cores,
+  double operand_rows_per_clock = 4;      // rows of A and B from shared memory, one CTA,
+  double pair_clocks = 29;                // and for a pair a start
+  double pair_clocks_per_column = 0.215;  // and so much for each column
+  double efficiency = 0.79;  // share of these rates, at the largest clock, that a GEMM reaches
+  double first_multiply_clocks = 140;  // from a multiply's issue until its result is there
+};
+
 /// When a launch may start while the one before it ends (docs/decisions/0024).
 struct early_start_calibration {
   double max_us, max_gemv_us;  // longer launches do not gain
@@ -134,6 +147,7 @@ struct calibration {
   l2_hint_calibration l2_hints;
   tile_order_calibration tile_order;
   sm80_calibration sm80{};
+  sm100_calibration sm100{};
 };
 
 }  // namespace tw

@@ -107,8 +107,8 @@ void gemm_emulated(gemm_problem const& p, gemm_operands const& o, emu_options co
 void gemm_emulated(gemm_plan const& plan, gemm_operands const& o, emu_options const& opt = {});
 
 /// SMs that an emulated device has with these options, and that device, an H200 with so many: what
-/// the first form plans for.
+/// the first form plans for; or another described device with so many.
 int emulated_sms(emu_options const& opt);
-device emulated_device(emu_options const& opt);
+device emulated_device(emu_options const& opt, std::string_view like = "h200");
 
 }  // namespace tw

@@ -41,8 +41,9 @@ struct kernel_facts {
   epilogue_operands epilogue;    // that it has, and no others
   // Small problems that exercise it.
   value_range m, n, k;
-  int ld_step = 1;     // elements of which leading dimensions are multiples
-  int device_sms = 0;  // SMs of the device that it is planned for; 0: any
+  int ld_step = 1;                   // elements of which leading dimensions are multiples
+  int device_sms = 0;                // SMs of the device that it is planned for; 0: any
+  std::string_view device = "h200";  // a described device that it is planned for
 };
 
 /// A launch as run: problem, operands and copies (src/family/bind.hpp).

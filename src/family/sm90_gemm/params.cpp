@@ -10,6 +10,7 @@
 
 #include "family/no_inner.hpp"
 #include "family/normal_form.hpp"
+#include "family/operand_maps.hpp"
 #include "family/sm90_gemm/config_of.hpp"
 #include "family/sm90_gemm/raster.hpp"
 #include "family/sm90_gemm/schedules.hpp"
@@ -22,53 +23,6 @@
 namespace tw {
 
 namespace {
-
-std::int64_t round_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b * b; }
-
-/// Matrices that lie along the third dimension of an operand's map: those of the whole batch, or
-/// one where the whole batch has the same matrix or each index has a separate place.
-std::int64_t matrices_of(gemm_problem const& q, matrix_desc const& m) {
-  return m.batch_stride_elems == 0 || m.has_pointers() ? 1 : q.batch;
-}
-
-/// A map of `outer` times `inner` contiguous elements; the third dimension is the batch, 1 where
-/// the whole batch has the same matrix. placed: the third and the fourth are a tma_place, for
-/// matrices without pointers (batch, 0). Of an operand whose lines are all the same zeros the first
-/// line is in the map, and TMA fills the others.
-tensor_map map_of(void const* base, matrix_desc const& m, std::int64_t batch, extents e,
-                  operand_box box, swizzle_mode swizzle, target t, bool placed,
-                  bool l2_fetches_128 = false) {
-  tensor_map_desc d;
-  if (is_shared_line(m)) e.outer = 1;
-  d.base = const_cast<void*>(base);
-  d.type = m.type;
-  d.rank = 2;
-  d.dim[0] = e.inner;
-  d.dim[1] = e.outer;
-  std::int64_t const pitch = m.pitch_elems * size_bytes(m.type);
-  d.stride_bytes[0] = e.outer == 1 ? std::max<std::int64_t>(round_up(pitch, 16), 16) : pitch;
-  d.box[0] = box.inner;
-  d.box[1] = box.outer;
-  d.swizzle = swizzle;
-  d.l2_fetches_128 = l2_fetches_128;
-  if (m.has_pointers()) return make_tensor_map(in_all_memory(d), t);
-  d.rank = placed ? 4 : 3;
-  d.dim[2] = batch;
-  // Of a batch of one any that TMA accepts.
-  d.stride_bytes[1] = batch > 1 ? m.batch_stride_elems * size_bytes(m.type) : d.stride_bytes[0];
-  if (placed) d.stride_bytes[2] = d.stride_bytes[1];
-  return make_tensor_map(d, t);
-}
-
-/// An operand as its map describes it. TMA rounds float32 to tf32 where the map has that type;
-/// elements of tf32 it must leave as they are.
-matrix_desc as_mapped(matrix_desc m) {
-  if (m.type == elem::f32)
-    m.type = elem::tf32;
-  else if (m.type == elem::tf32)
-    m.type = elem::f32;
-  return m;
-}
 
 /// A map of B with a gate: (k, 8 columns, gate or up, groups of 8, batch). In shared memory groups
 /// of 8 gate columns and 8 up columns take turns, so that a thread's accumulators hold both.

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// config.hpp  The one parameter of a Blackwell GEMM kernel: a struct of scalars.
+#pragma once
+
+#include "tilewright/arch/types.hpp"
+#include "tilewright/base/elem_traits.hpp"
+#include "tilewright/base/hd.hpp"
+
+namespace tw {
+
+/// Configuration of kernel/sm100/gemm.hpp. `ctas` CTAs, one or a pair, compute 128 * ctas x tile_n
+/// of D at a time, in steps of 128 bytes along K through `stages` stages of shared memory.
+struct sm100_config {
+  elem ab = elem::bf16;  // type of A, and of B
+  elem d = elem::bf16;   // type of D
+  bool mixed = false;    // B has the other type of 8-bit floats
+  bool a_mn = false;     // A is MN-major
+  bool b_mn = false;     // B is MN-major
+  int ctas = 1;          // that multiply together: 1, or 2
+  int tile_n = 128;      // columns of a tile
+  int stages = 4;
+  bool fused = false;    // epilogues beyond alpha and beta, and no others
+  bool dynamic = false;  // tiles by cluster launch control
+
+  TW_HD constexpr operand_major a_major() const {
+    return a_mn ? operand_major::mn : operand_major::k;
+  }
+  TW_HD constexpr operand_major b_major() const {
+    return b_mn ? operand_major::mn : operand_major::k;
+  }
+  TW_HD constexpr elem b() const {
+    return !mixed ? ab : ab == elem::e4m3 ? elem::e5m2 : elem::e4m3;
+  }
+  /// Rows of D that the CTAs compute together.
+  TW_HD constexpr int tile_m() const { return 128 * ctas; }
+  /// Elements of a step along K: one span of the swizzle.
+  TW_HD constexpr int tile_k() const { return traits_of(ab).span(); }
+  /// Columns of B that a CTA loads.
+  TW_HD constexpr int b_share() const { return tile_n / ctas; }
+  /// Of operands, in the shared memory of one CTA.
+  TW_HD constexpr int stage_bytes() const { return (128 + b_share()) * 128; }
+  /// Columns of tensor memory: two accumulators.
+  TW_HD constexpr int tensor_columns() const { return 2 * tile_n; }
+  bool operator==(sm100_config const&) const = default;
+};
+
+}  // namespace tw

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// operand_maps.cpp  Strides, extents and boxes of a matrix as TMA takes them.
+#include "family/operand_maps.hpp"
+
+#include <algorithm>
+
+#include "family/no_inner.hpp"
+
+namespace tw {
+
+namespace {
+
+std::int64_t round_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b * b; }
+
+}  // namespace
+
+std::int64_t matrices_of(gemm_problem const& q, matrix_desc const& m) {
+  return m.batch_stride_elems == 0 || m.has_pointers() ? 1 : q.batch;
+}
+
+tensor_map map_of(void const* base, matrix_desc const& m, std::int64_t batch, extents e,
+                  operand_box box, swizzle_mode swizzle, target t, bool placed,
+                  bool l2_fetches_128) {
+  tensor_map_desc d;
+  if (is_shared_line(m)) e.outer = 1;
+  d.base = const_cast<void*>(base);
+  d.type = m.type;
+  d.rank = 2;
+  d.dim[0] = e.inner;
+  d.dim[1] = e.outer;
+  std::int64_t const pitch = m.pitch_elems * size_bytes(m.type);
+  d.stride_bytes[0] = e.outer == 1 ? std::max<std::int64_t>(round_up(pitch, 16), 16) : pitch;
+  d.box[0] = box.inner;
+  d.box[1] = box.outer;
+  d.swizzle = swizzle;
+  d.l2_fetches_128 = l2_fetches_128;
+  if (m.has_pointers()) return make_tensor_map(in_all_memory(d), t);
+  d.rank = placed ? 4 : 3;
+  d.dim[2] = batch;
+  // Of a batch of one any that TMA accepts.
+  d.stride_bytes[1] = batch > 1 ? m.batch_stride_elems * size_bytes(m.type) : d.stride_bytes[0];
+  if (placed) d.stride_bytes[2] = d.stride_bytes[1];
+  return make_tensor_map(d, t);
+}
+
+matrix_desc as_mapped(matrix_desc m) {
+  if (m.type == elem::f32)
+    m.type = elem::tf32;
+  else if (m.type == elem::tf32)
+    m.type = elem::f32;
+  return m;
+}
+
+}  // namespace tw

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// operand_maps.hpp  Tensor maps of a launch's matrices, for families that load and store by TMA.
+#pragma once
+
+#include "family/bind.hpp"
+#include "tilewright/arch/tensor_map.hpp"
+#include "tilewright/atom/operand.hpp"
+
+namespace tw {
+
+/// Matrices that lie along the third dimension of an operand's map: those of the whole batch, or
+/// one where the whole batch has the same matrix or each index has a separate place.
+std::int64_t matrices_of(gemm_problem const& q, matrix_desc const& m);
+
+/// A map of `outer` times `inner` contiguous elements; the third dimension is the batch, 1 where
+/// the whole batch has the same matrix. placed: the third and the fourth are a tma_place, for
+/// matrices without pointers (batch, 0). Of an operand whose lines are all the same zeros the first
+/// line is in the map, and TMA fills the others.
+tensor_map map_of(void const* base, matrix_desc const& m, std::int64_t batch, extents e,
+                  operand_box box, swizzle_mode swizzle, target t, bool placed,
+                  bool l2_fetches_128 = false);
+
+/// An operand as its map describes it. TMA rounds float32 to tf32 where the map has that type;
+/// elements of tf32 it must leave as they are.
+matrix_desc as_mapped(matrix_desc m);
+
+}  // namespace tw

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// config_of.hpp  The configuration of a plan's kernel, and which GEMMs it computes.
+#pragma once
+
+#include "family/normal_form.hpp"
+#include "family/sm100_gemm/instances.hpp"
+#include "tilewright/family/family.hpp"
+
+namespace tw::sm100_gemm_family {
+
+/// The kernel of a plan of this family.
+inline sm100_config const& config_of(gemm_plan const& plan) {
+  return instances()[static_cast<std::size_t>(plan.instance)].config;
+}
+
+/// Does a kernel with this configuration compute `q`, as run? D is row-major (else the problem is
+/// run transposed). Sums are float32 whatever the problem's precision allows. There is no gate, no
+/// auxiliary output, no batch by pointers, and no scale for each block of K.
+inline bool computes(sm100_config const& c, gemm_problem const& q) {
+  return c.ab == multiplied_type(q.a.type) && c.b() == multiplied_type(q.b.type) &&
+         c.d == q.d.type && c.a_major() == major_of_a(q.a) && c.b_major() == major_of_b(q.b) &&
+         q.d.ord == order::row_major && c.fused == is_fused(q.epilogue) &&
+         q.epilogue.gate == gating::none && !q.aux && !q.scale_a && !q.scale_b && !q.has_pointers();
+}
+
+}  // namespace tw::sm100_gemm_family

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// params.cpp  Tensor maps, the order of tiles and scalars of a launch.
+#include "family/sm100_gemm/params.hpp"
+
+#include <limits>
+
+#include "family/bind.hpp"
+#include "family/operand_maps.hpp"
+#include "family/sm100_gemm/config_of.hpp"
+#include "family/tile_order.hpp"
+#include "tilewright/problem/epilogue.hpp"
+
+namespace tw::sm100_gemm_family {
+
+namespace {
+
+constexpr int store_rows = 32, store_bytes = 128;  // a box of sm100_epilogue
+
+int up(std::int64_t a, int b) { return static_cast<int>((a + b - 1) / b); }
+
+fused_params fused_of(gemm_plan const& plan, gemm_problem const& q, gemm_operands const& o) {
+  gemm_epilogue const& e = q.epilogue;
+  fused_params f{};
+  f.bias = e.bias == along::none ? nullptr : o.bias;
+  f.bias_type = e.bias_type;
+  f.bias_rows = e.bias == along::rows;
+  f.row_scale = e.row_scale ? o.row_scale : nullptr;
+  f.col_scale = e.col_scale ? o.col_scale : nullptr;
+  f.row_scale_step = e.one_row_scale ? 0 : 1;
+  f.col_scale_step = e.one_col_scale ? 0 : 1;
+  f.col_scale_first = plan.swapped;
+  f.c_last = e.c_last;
+  f.act = e.act;
+  return f;
+}
+
+/// Boxes of D that end beyond this column go by plain stores: TMA writes whole 16-byte chunks, and
+/// a row that ends inside one would be overrun (docs/decisions/0006).
+int tma_end_of(gemm_problem const& q, int box_cols) {
+  bool const whole_chunks = q.n * size_bytes(q.d.type) % 16 == 0;
+  return whole_chunks ? std::numeric_limits<int>::max() - 256
+                      : static_cast<int>(q.n / box_cols * box_cols);
+}
+
+}  // namespace
+
+tile_order order_of(gemm_plan const& plan) {
+  sm100_config const& c = config_of(plan);
+  gemm_problem const& q = plan.normal;
+  return ordered({.m_tiles = up(q.m, c.tile_m()),
+                  .n_tiles = up(q.n, c.tile_n),
+                  .band = 1,
+                  .batch = static_cast<int>(q.batch)},
+                 plan.schedule);
+}
+
+sm100_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_operands const& o,
+                         target t) {
+  sm100_config const& c = config_of(plan);
+  sm100_params p{};
+  p.walk = tile_walk(order_of(plan));
+  p.k_blocks = up(q.k, c.tile_k());
+  std::int64_t const a_matrices = matrices_of(q, q.a), b_matrices = matrices_of(q, q.b);
+  p.a_batched = a_matrices > 1 ? 1 : 0;
+  p.b_batched = b_matrices > 1 ? 1 : 0;
+  constexpr swizzle_mode wide = swizzle_mode::b128;
+  p.a = map_of(o.a, as_mapped(q.a), a_matrices, extents_of_a(q),
+               box_of(c.ab, c.a_major(), wide, c.tile_m() / c.ctas), wide, t, false);
+  p.b = map_of(o.b, as_mapped(q.b), b_matrices, extents_of_b(q),
+               box_of(c.b(), c.b_major(), wide, c.b_share()), wide, t, false);
+  epilogue_params& e = p.epilogue;
+  if (!plan.direct_d) {
+    int const cols = store_bytes / size_bytes(c.d);
+    e.d = map_of(o.d, q.d, matrices_of(q, q.d), {q.n, q.m}, {cols, store_rows}, wide, t, false);
+    e.tma_end = tma_end_of(q, cols);
+  }
+  e.data = o.d;
+  e.pitch = q.d.pitch_elems;
+  e.batch_stride = q.d.batch_stride_elems;
+  e.m = static_cast<int>(q.m);
+  e.n = static_cast<int>(q.n);
+  e.alpha = q.alpha;
+  e.beta = q.beta;
+  e.c = view_of_c(q, o);
+  e.fused = fused_of(plan, q, o);
+  return p;
+}
+
+}  // namespace tw::sm100_gemm_family

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// sm100_gemm_emu_test.cpp  Every Blackwell GEMM kernel of this build in the emulator against
+//                          float64: random problems, types, batches, epilogues and schedules.
+#include <cstdlib>
+#include <map>
+#include <set>
+
+#include "tests/kernel/emu_workspace.hpp"
+#include "tests/kernel/fused_cases.hpp"
+#include "tests/kernel/typed_cases.hpp"
+
+namespace tw::test {
+namespace {
+
+/// The plans by such kernels of this build, for a device with so many SMs.
+std::vector<gemm_plan> sm100_plans(gemm_problem const& p, gemm_operands const& o, int sms) {
+  device const dev = with_sm_count(known_device("b200"), sms);
+  try {
+    std::vector<gemm_plan> plans = plan_candidates(p, o, dev, kernel_set::all);
+    std::erase_if(plans,
+                  [](gemm_plan const& x) { return x.family->id() != "sm100_gemm" || !x.built; });
+    return plans;
+  } catch (rejected const& r) {
+    EXPECT_EQ(r.why().code, "TW0471") << r.what();  // no kernel for this device
+    return {};
+  }
+}
+
+/// Cases of each test: TW_SM100_CASES more than these, for a long run.
+int cases(int in_ci) {
+  char const* const more = std::getenv("TW_SM100_CASES");
+  return in_ci + (more != nullptr ? std::atoi(more) : 0);
+}
+
+emu_options schedule(int i, std::mt19937_64& rng) {
+  emu_options o;
+  o.policy = static_cast<async_policy>(i % 3);
+  o.random_warps = i % 2 != 0;
+  o.sms = 2 + i % 5;
+  o.seed = rng();
+  return o;
+}
+
+void expect_right_of(product& p) { expect_right(p); }
+void expect_right_of(fused_product& p) { expect_fused_right(p); }
+void expect_right_of(typed_product& p) { expect_right(p); }
+
+/// Runs one of the plans, which the generator chooses, its tiles in any order. Its kernel's name;
+/// empty where this build has none.
+template <class Product>
+std::string run_any(Product& p, int i, std::mt19937_64& rng, emu_workspace& space) {
+  gemm_operands operands = p.operands();
+  space.give(operands);
+  emu_options const options = schedule(i, rng);
+  std::vector<gemm_plan> plans = sm100_plans(p.problem, operands, options.sms);
+  if (plans.empty()) return {};
+  gemm_plan& plan = plans[rng() % plans.size()];
+  plan.schedule.raster = static_cast<order_kind>(rng() % 3);
+  plan.schedule.band = 1 << rng() % 4;
+  gemm_emulated(plan, operands, options);
+  space.expect_zero();
+  SCOPED_TRACE("case " + std::to_string(i) + ", " + plan.kernel + ", " + plan.why);
+  expect_right_of(p);
+  return plan.kernel;
+}
+
+/// The names of the kernels of this build for 16-bit floats, with a fused epilogue or without.
+std::set<std::string> built_kernels(bool fused) {
+  gemm_family const& f = *find_family("sm100_gemm");
+  std::set<std::string> names;
+  for (int i = 0; i < f.kernel_count(); ++i)
+    if (f.built(i) && f.facts(i).fused == fused && size_bytes(f.facts(i).ab) == 2)
+      names.insert(f.name(i));
+  return names;
+}
+
+TEST(Sm100GemmEmu, RandomProblemsKeepTheBound) {
+  std::mt19937_64 rng(20261125);
+  emu_workspace space;
+  std::set<std::string> kernels;
+  for (int i = 0; i < cases(90) && !HasFailure(); ++i) {
+    product p = random_product(rng, i % 4 == 0 ? 300 : i % 4 == 1 ? 40 : 150, i % 5 == 0 ? 3 : 1);
+    if (std::string const k = run_any(p, i, rng, space); !k.empty()) kernels.insert(k);
+  }
+  EXPECT_EQ(kernels, built_kernels(false));
+}
+
+TEST(Sm100GemmEmu, RandomEpiloguesKeepTheBound) {
+  std::mt19937_64 rng(20261126);
+  emu_workspace space;
+  std::set<std::string> kernels;
+  for (int i = 0; i < cases(90) && !HasFailure(); ++i) {
+    fused_product p = random_fused(rng, i % 4 == 0 ? 200 : 90);
+    if (std::string const k = run_any(p, i, rng, space); !k.empty()) kernels.insert(k);
+  }
+  EXPECT_EQ(kernels, built_kernels(true));
+}
+
+/// 8-bit floats and tf32; float32 operands are rounded by TMA.
+TEST(Sm100GemmEmu, RandomTypesKeepTheBound) {
+  std::mt19937_64 rng(20261127);
+  emu_workspace space;
+  std::set<std::string> kernels;
+  for (types const& t : all_types())
+    for (int i = 0; i < cases(8) && !HasFailure(); ++i) {
+      if (is_integer(t.a) || size_bits(t.d) == 8 || t.promote_k != 128) continue;
+      typed_product p = random_typed(rng, t, 150);
+      if (std::string const k = run_any(p, i, rng, space); !k.empty()) kernels.insert(k);
+    }
+  EXPECT_GE(kernels.size(), 2U);
+}
+
+/// Sums are in the order of K, whatever the schedule and the number of CTAs.
+TEST(Sm100GemmEmu, TheSameBitsInEverySchedule) {
+  std::mt19937_64 rng(7);
+  emu_workspace space;
+  for (int i = 0; i < 4; ++i) {
+    product p = random_product(rng, 150);
+    gemm_operands operands = p.operands();
+    space.give(operands);
+    std::map<std::string, std::vector<std::byte>> results;  // by plan
+    for (int s = 0; s < 3; ++s)
+      for (gemm_plan plan : sm100_plans(p.problem, operands, 4)) {
+        plan.schedule.clusters = std::min(plan.schedule.clusters, 1 + s);
+        gemm_emulated(plan, operands, schedule(s, rng));
+        auto const [first, is_new] =
+            results.try_emplace(plan.kernel + (plan.swapped ? " transposed" : ""), p.d.bytes);
+        EXPECT_EQ(p.d.bytes, first->second) << plan.kernel << " " << p.text();
+      }
+  }
+}
+
+TEST(Sm100GemmEmu, RefusesWhatItDoesNotCompute) {
+  gemm_family const& f = *find_family("sm100_gemm");
+  using enum order;
+  gemm_problem const p{64,
+                       64,
+                       64,
+                       {elem::bf16, row_major, 64},
+                       {elem::bf16, col_major, 64},
+                       {elem::bf16, row_major, 64},
+                       std::nullopt,
+                       1.0F,
+                       0.0F};
+  EXPECT_TRUE(f.computes(p));
+  gemm_problem gated = p, aux = p, pointers = p, column_major = p;
+  gated.epilogue.gate = gating::split;
+  gated.d.pitch_elems = 32;
+  aux.aux = p.d;
+  aux.epilogue.act = activation::relu;
+  pointers.a.batch_stride_elems = matrix_desc::by_pointers;
+  column_major.d.ord = col_major;  // planned as the transposed problem
+  for (gemm_problem const& q : {gated, aux, pointers, column_major}) EXPECT_FALSE(f.computes(q));
+}
+
+/// Kernels for tcgen05 run on compute capabilities 10.0 and 10.3 alone, those for wgmma on 9.0.
+TEST(Sm100GemmEmu, DevicesGetKernelsThatTheyRun) {
+  gemm_problem const p{256,
+                       256,
+                       256,
+                       {elem::bf16, order::row_major, 256},
+                       {elem::bf16, order::col_major, 256},
+                       {elem::bf16, order::row_major, 256},
+                       std::nullopt,
+                       1.0F,
+                       0.0F};
+  auto* const at = reinterpret_cast<void*>(std::uintptr_t{0x1000});
+  auto const families_for = [&](char const* device) {
+    std::set<std::string> ids;
+    for (gemm_plan const& x :
+         plan_candidates(p, {at, at, nullptr, at}, known_device(device), kernel_set::all))
+      ids.insert(std::string(x.family->id()));
+    return ids;
+  };
+  for (char const* device : {"b200", "gb300"}) {
+    EXPECT_TRUE(families_for(device).contains("sm100_gemm")) << device;
+    EXPECT_FALSE(families_for(device).contains("sm90_gemm")) << device;
+  }
+  EXPECT_FALSE(families_for("h200").contains("sm100_gemm"));
+}
+
+}  // namespace
+}  // namespace tw::test
