@@ -36,7 +36,8 @@ struct occupancy_request {
   std::vector<int> registers, threads;
   std::vector<std::int64_t> smem_bytes;
   std::int64_t stage_bytes = 0;
-  int cluster = 0, barriers = -1, warpgroups = 1;  // 0 and -1: not given
+  int cluster = 0, barriers = -1, tensor_columns = -1;  // 0 and -1: not given
+  int warpgroups = 1;
   std::string kernel, cubin_path, function, tile, ab = "bf16", device = "h200";
   bool as_json = false;
 };
@@ -134,6 +135,7 @@ std::vector<occupancy_row> combined(occupancy_request const& r,
           x.cta.threads = t, x.cta.smem_bytes = s, x.cta.registers = n;
           if (r.cluster > 0) x.cta.cluster = r.cluster;
           if (r.barriers >= 0) x.cta.barriers = r.barriers;
+          if (r.tensor_columns >= 0) x.cta.tensor_columns = r.tensor_columns;
           if (r.stage_bytes > 0) x.stage_bytes = r.stage_bytes;
           all.push_back(x);
         }
@@ -148,6 +150,10 @@ void check(occupancy_row const& row, occupancy_answer const& a) {
            fmt::format("none accepted with nvcc {}", accepted_nvcc()), "--regs",
            "ptxas -v prints them");
   int const most = sm.max_cluster == 1 ? 1 : sm_limits::max_non_portable_cluster;
+  int const columns = row.cta.tensor_columns;
+  if (columns != 0 && (columns < 32 || columns > 512 || (columns & (columns - 1)) != 0))
+    refuse("TW0650", "columns of tensor memory", std::to_string(columns),
+           "0, 32, 64, 128, 256 or 512, as tcgen05.alloc takes them");
   if (row.cta.cluster > most)
     refuse("TW0650", "CTAs of a cluster", std::to_string(row.cta.cluster),
            most == 1 ? "1: clusters came with compute capability 9.0"
@@ -224,6 +230,9 @@ void add_occupancy_command(CLI::App& app, int& status) {
       ->check(CLI::Range(1, sm_limits::max_non_portable_cluster));
   verb->add_option("--barriers", r->barriers, "named barriers of a CTA (bar.sync)")
       ->check(CLI::Range(0, 16));
+  verb->add_option("--tensor-columns", r->tensor_columns,
+                   "columns of tensor memory that a CTA allocates (tcgen05.alloc)")
+      ->check(CLI::Range(0, 512));
   CLI::Option* const kernel =
       verb->add_option("--kernel", r->kernel, "a kernel of this library, as `plan` names it");
   CLI::Option* const file =

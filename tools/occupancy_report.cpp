@@ -69,6 +69,9 @@ std::string resource_lines(occupancy_row const& row, occupancy const& o, sm_limi
   line(sm_resource::ctas, 1, sm.max_ctas, "");
   if (row.cta.barriers > 0 && sm.max_barriers > 0)
     line(sm_resource::barriers, row.cta.barriers, sm.max_barriers, "");
+  if (row.cta.tensor_columns > 0)
+    line(sm_resource::tensor_memory, row.cta.tensor_columns, sm.tensor_columns(),
+         "columns; an allocation waits until they are free");
   return text;
 }
 
@@ -91,6 +94,10 @@ std::string why_not(occupancy_row const& row, occupancy const& o, sm_limits cons
       case sm_resource::shared_memory:
         text += fmt::format("  {} bytes of shared memory, a CTA has at most {}\n",
                             grouped(row.cta.smem_bytes), grouped(sm.max_smem_bytes_per_cta));
+        break;
+      case sm_resource::tensor_memory:
+        text += fmt::format("  {} columns of tensor memory, an SM has {}\n", row.cta.tensor_columns,
+                            sm.tensor_columns());
         break;
       default: break;
     }
@@ -230,6 +237,7 @@ json row_json(occupancy_row const& row, occupancy_answer const& a) {
     std::string name = name_of(static_cast<sm_resource>(i));
     if (name == "shared memory") name = "shared_memory";
     if (name == "CTAs") name = "ctas";
+    if (name == "tensor memory") name = "tensor_memory";
     by[name] = ctas == unlimited_ctas ? json() : json(ctas);
   }
   json r{{"kernel", row.kernel.empty() ? json() : json(row.kernel)},
@@ -238,6 +246,7 @@ json row_json(occupancy_row const& row, occupancy_answer const& a) {
          {"smem_bytes", row.cta.smem_bytes},
          {"cluster", row.cta.cluster},
          {"barriers", row.cta.barriers},
+         {"tensor_columns", row.cta.tensor_columns},
          {"ctas", o.ctas},
          {"warps", o.warps},
          {"occupancy", o.share(sm)},

@@ -42,7 +42,8 @@ std::int64_t largest(std::int64_t low, std::int64_t high, Holds const& holds) {
 }  // namespace
 
 char const* name_of(sm_resource r) {
-  constexpr char const* names[] = {"warps", "registers", "shared memory", "CTAs", "barriers"};
+  constexpr char const* names[] = {"warps", "registers", "shared memory",
+                                   "CTAs",  "barriers",  "tensor memory"};
   return names[static_cast<int>(r)];
 }
 
@@ -63,6 +64,8 @@ occupancy occupancy_of(cta_resources const& c, sm_limits const& sm) {
   by(sm_resource::ctas) = sm.max_ctas;
   by(sm_resource::barriers) =
       sm.max_barriers == 0 || c.barriers == 0 ? unlimited_ctas : sm.max_barriers / c.barriers;
+  by(sm_resource::tensor_memory) =
+      c.tensor_columns == 0 ? unlimited_ctas : sm.tensor_columns() / c.tensor_columns;
   auto const fewest = std::ranges::min_element(o.ctas_by);
   o.ctas = *fewest;
   o.limit = static_cast<sm_resource>(fewest - o.ctas_by.begin());

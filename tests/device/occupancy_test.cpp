@@ -48,10 +48,14 @@ class filled_sm {
     while (smem < c.smem_bytes + sm_.reserved_smem_bytes_per_cta) smem += sm_.smem_step_bytes;
     if (smem_ + smem > sm_.smem_bytes) return false;
     if (sm_.max_barriers > 0 && barriers_ + c.barriers > sm_.max_barriers) return false;
+    if (columns_ + c.tensor_columns >
+        (sm_.compute_capability / 10 == 10 || sm_.compute_capability / 10 == 11 ? 512 : 0))
+      return false;
     for (int warp = 0; warp < warps_of(c); ++warp)
       if (!place_warp(registers_of_warp(c))) return false;
     smem_ += smem;
     barriers_ += c.barriers;
+    columns_ += c.tensor_columns;
     return true;
   }
   /// On the partition with the fewest warps that has registers.
@@ -69,7 +73,7 @@ class filled_sm {
   }
 
   sm_limits const& sm_;
-  int placed_ = 0, barriers_ = 0;
+  int placed_ = 0, barriers_ = 0, columns_ = 0;
   std::int64_t smem_ = 0;
   int registers_[sm_limits::partitions] = {}, warps_[sm_limits::partitions] = {};
 };
@@ -84,13 +88,15 @@ std::vector<cta_resources> random_launches(unsigned seed, int count) {
     all.push_back({.threads = up_to(0, 2) != 0 ? 32 * up_to(1, 32) : up_to(1, 1024),
                    .registers = up_to(1, 256),
                    .smem_bytes = up_to(0, 2) != 0 ? 1024 * up_to(0, 227) : up_to(0, 232448),
-                   .barriers = up_to(0, 1) != 0 ? up_to(0, 16) : 0});
+                   .barriers = up_to(0, 1) != 0 ? up_to(0, 16) : 0,
+                   .tensor_columns = up_to(0, 2) == 0 ? 32 << up_to(0, 4) : 0});
   return all;
 }
 
 std::string text(cta_resources const& c) {
   return "threads " + std::to_string(c.threads) + ", registers " + std::to_string(c.registers) +
-         ", smem " + std::to_string(c.smem_bytes) + ", barriers " + std::to_string(c.barriers);
+         ", smem " + std::to_string(c.smem_bytes) + ", barriers " + std::to_string(c.barriers) +
+         ", tensor columns " + std::to_string(c.tensor_columns);
 }
 
 TEST(Occupancy, IsThatOfAnSmFilledCtaByCta) {

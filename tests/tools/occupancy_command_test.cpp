@@ -98,6 +98,20 @@ TEST(OccupancyCommand, TheRegistersOfATile) {
   EXPECT_NE(large.out.find("They do not fit"), std::string::npos) << large.out;
 }
 
+TEST(OccupancyCommand, TensorMemoryLimits) {
+  auto const of = [](std::string const& columns, std::string const& device) {
+    return launches(
+        {"--regs", "32", "--threads", "128", "--tensor-columns", columns, "--device", device})[0];
+  };
+  EXPECT_EQ(of("256", "b200")["ctas"], 2);
+  EXPECT_EQ(of("256", "b200")["limits"][0], "tensor memory");
+  EXPECT_EQ(of("512", "gb300")["ctas_by"]["tensor_memory"], 1);
+  EXPECT_EQ(of("32", "h200")["ctas"], 0);
+  EXPECT_EQ(
+      code({"--regs", "32", "--threads", "128", "--tensor-columns", "96", "--device", "b200"}),
+      "TW0650");
+}
+
 TEST(OccupancyCommand, DevicesDiffer) {
   auto const ctas = [](std::string const& device, std::string const& smem) {
     return launches(

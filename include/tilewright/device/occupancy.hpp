@@ -21,14 +21,22 @@ struct cta_resources {
   std::int64_t smem_bytes = 0;  // static and dynamic
   int cluster = 1;              // CTAs
   int barriers = 0;             // named barriers (bar.sync); 0: not counted
+  int tensor_columns = 0;       // of tensor memory: 0, 32, 64, 128, 256 or 512
 
   bool operator==(cta_resources const&) const = default;
 };
 
-enum class sm_resource : std::uint8_t { warps, registers, shared_memory, ctas, barriers };
-inline constexpr int sm_resource_count = 5;
+enum class sm_resource : std::uint8_t {
+  warps,
+  registers,
+  shared_memory,
+  ctas,
+  barriers,
+  tensor_memory
+};
+inline constexpr int sm_resource_count = 6;
 
-/// "warps", "registers", "shared memory", "CTAs", "barriers".
+/// "warps", "registers", "shared memory", "CTAs", "barriers", "tensor memory".
 char const* name_of(sm_resource r);
 
 /// Of a resource that a kernel does not use.

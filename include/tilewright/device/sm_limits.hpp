@@ -25,6 +25,12 @@ struct sm_limits {
   int max_barriers;  // named barriers of an SM; 0: they limit nothing
   int max_cluster;   // CTAs, as any kernel may have it; 1: no clusters
 
+  /// Columns of tensor memory: an SM of 10.x and 11.x has 128 lanes of 512. PTX ISA, "Tensor
+  /// Memory".
+  constexpr int tensor_columns() const {
+    return compute_capability / 10 == 10 || compute_capability / 10 == 11 ? 512 : 0;
+  }
+
   // The same for all that are listed.
   static constexpr int max_threads_per_cta = 1024;
   static constexpr int max_non_portable_cluster = 16;
