@@ -59,6 +59,7 @@ void machine::prepare(cluster_state& c) {
 void machine::start_cluster(cluster_state& c, int id) {
   c.id = id;
   c.finished = false;
+  c.saw_no_launch.reset();
   if (banks_) banks_->close(&c);
   c.live_threads = grid_.cluster * grid_.threads;
   c.barrier = {};
@@ -199,6 +200,7 @@ std::vector<diagnosis> machine::run(grid const& g, void const* params, options c
   if (exact_sums_requested()) options_.exact_sums = true;
   log_ = o.record != nullptr ? &o.record->log() : nullptr;
   counts_ = {};
+  answers.clear();
   counts_.smem_bytes = g.smem_bytes;
   counts_.cluster = g.cluster;
   counts_.plain_accesses_seen = g.plain_accesses_seen;

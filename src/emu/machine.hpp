@@ -4,6 +4,7 @@
 //              threads use.
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -45,6 +46,8 @@ class machine {
   /// The running thread has reached the kernel's end.
   [[noreturn]] void finish_thread();
   std::vector<std::unique_ptr<cluster_state>>& clusters() { return clusters_; }
+  /// A cluster of the grid that has not been started, which the caller takes; -1: there is none.
+  int take_cluster() const { return (*next_)(); }
   /// Null: hazards are not checked.
   hazard::global_memory* globals() const { return globals_; }
 
@@ -54,6 +57,7 @@ class machine {
   void const* params_ = nullptr;
   trace_log* log_ = nullptr;  // null: nothing is recorded
   statistics counts_;
+  std::deque<launch_response> answers;  // to launch_cancel: what its copies read
   std::unique_ptr<bank_meter> banks_;  // null: not requested
 
   // Before the units: the barriers of their warps hold clocks of the clusters' checkers.

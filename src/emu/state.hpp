@@ -263,6 +263,7 @@ struct cluster_state {
   int first_warp = 0;
   std::vector<cta_state> ctas;
   group_barrier barrier;
+  std::optional<site> saw_no_launch;  // where a failed answer to launch_cancel was read
   std::unique_ptr<std::byte[]> smem_store;
   stacks stack_store;
 };

@@ -78,7 +78,7 @@ TEST(Sm100GemmEmu, RandomProblemsKeepTheBound) {
   std::mt19937_64 rng(20261125);
   emu_workspace space;
   std::set<std::string> kernels;
-  for (int i = 0; i < cases(90) && !HasFailure(); ++i) {
+  for (int i = 0; i < cases(200) && !HasFailure(); ++i) {
     product p = random_product(rng, i % 4 == 0 ? 300 : i % 4 == 1 ? 40 : 150, i % 5 == 0 ? 3 : 1);
     if (std::string const k = run_any(p, i, rng, space); !k.empty()) kernels.insert(k);
   }

@@ -56,7 +56,13 @@ strips panels_of(gemm_plan const& plan, device const& dev) {
           .wave = resident_clusters(c, dev)};
 }
 
-int ctas_of(gemm_plan const& plan) { return plan.schedule.clusters * config_of(plan).ctas; }
+/// With cluster launch control a cluster for each tile, most of which are never launched.
+int ctas_of(gemm_plan const& plan) {
+  sm100_config const& c = config_of(plan);
+  std::int64_t const clusters =
+      c.dynamic ? tiles_of(c, plan.normal) : std::int64_t{plan.schedule.clusters};
+  return static_cast<int>(clusters) * c.ctas;
+}
 
 class family final : public gemm_family {
  public:

@@ -9,22 +9,21 @@
 
 namespace tw::sm100_gemm_family {
 
-inline constexpr int threads_of_cta = 192;
-
 /// Stages, two boxes of D for each epilogue warp, barriers; tests/kernel compares.
 constexpr std::int64_t smem_bytes_of(sm100_config const& c) {
   std::int64_t const tiles = std::int64_t{1} * c.stages * c.stage_bytes();
   constexpr int staging = 4 * 2 * 32 * 128;
-  std::int64_t const barriers = 8 * (2 * c.stages + 4) + 4;
+  std::int64_t const answers = c.dynamic ? 16 + 2 * 16 + 4 * 8 : 0;
+  std::int64_t const barriers = 8 * (2 * c.stages + 4) + 4 + answers;
   std::int64_t const bytes = tiles + staging + barriers;
   return (bytes + swizzle_pattern_bytes - 1) / swizzle_pattern_bytes * swizzle_pattern_bytes;
 }
 
 inline kernel_resources resources_of(sm100_config const& c) {
-  return {.cta = {.threads = threads_of_cta,
+  return {.cta = {.threads = c.threads(),
                   .registers = 0,
                   .smem_bytes = smem_bytes_of(c),
-                  .cluster = c.ctas},
+                  .cluster = c.ctas, .tensor_columns = c.tensor_columns()},
           .stages = c.stages,
           .stage_bytes = c.stage_bytes(),
           .sums = 0};  // accumulators are in tensor memory

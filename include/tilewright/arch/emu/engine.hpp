@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "tilewright/arch/launch_response.hpp"
 #include "tilewright/arch/atomic_operand.hpp"
 #include "tilewright/arch/emu/site.hpp"
 #include "tilewright/arch/reduce_operand.hpp"
@@ -50,6 +51,10 @@ bool mbarrier_test_wait(void* bar, std::uint32_t parity, scope s, site where);
 void mbarrier_wait(void* bar, std::uint32_t parity, scope s, site where);
 
 /// 4, 8 or 16 bytes, written at once: only the barrier's phase says that they are there.
+/// multicast: to all CTAs of the cluster.
+void launch_cancel(launch_response* answer, void* bar, bool multicast, site where);
+bool launch_cancelled(launch_response const* answer, site where);
+extents3 launch_cancelled_cta(launch_response const* answer, site where);
 void store_async(void* own, void const* value, int bytes, void* bar, int cta, site where);
 
 void fence_proxy_async(site where);

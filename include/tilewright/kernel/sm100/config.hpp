@@ -39,6 +39,8 @@ struct sm100_config {
   TW_HD constexpr int b_share() const { return tile_n / ctas; }
   /// Of operands, in the shared memory of one CTA.
   TW_HD constexpr int stage_bytes() const { return (128 + b_share()) * 128; }
+  /// Six warps with a role, and one that requests tiles.
+  TW_HD constexpr int threads() const { return dynamic ? 224 : 192; }
   /// Columns of tensor memory: two accumulators.
   TW_HD constexpr int tensor_columns() const { return 2 * tile_n; }
   bool operator==(sm100_config const&) const = default;

@@ -9,11 +9,15 @@
 //                                                 for acc_free, commits to acc_full
 //   warps 2-5  tensor memory -> registers ->      wait for acc_full, arrive at acc_free
 //              shared memory -> D
+//   warp 6     with cluster launch control:       waits for answer_free; all others wait for
+//              requests tiles ahead               answered, and arrive at answer_free
 //
 // A pair computes 256 rows: each CTA loads and keeps 128 of them, and half of the columns of B. The
 // even CTA issues the multiplies of both, and its ab_landed and acc_free count for both.
 // This kernel has not run on hardware: the emulator executes it, and ptxas assembles it.
 #pragma once
+
+#include <type_traits>
 
 #include "tilewright/arch/limits.hpp"
 #include "tilewright/arch/select.hpp"
@@ -33,13 +37,21 @@ struct gemm_sm100 {
   using store = sm100_epilogue<C>;
 
   static constexpr int load_warp = 0, multiply_warp = 1, first_epilogue_warp = 2;
-  static constexpr int epilogue_warps = 4;
-  static constexpr int threads = 32 * (first_epilogue_warp + epilogue_warps);
+  static constexpr int epilogue_warps = 4, request_warp = first_epilogue_warp + epilogue_warps;
+  static constexpr int threads = C.threads();
   static constexpr int cluster = C.ctas;
   static constexpr int accumulators = 2;
   static constexpr int rows = C.tile_m() / C.ctas;  // of A and D in a CTA
   static constexpr int a_bytes = operand_a::bytes(rows), b_bytes = operand_b::bytes(C.b_share());
   static constexpr int multiply_k = traits_of(C.ab).mma_k();
+
+  /// Answers to launch_cancel(), two that take turns.
+  static constexpr int answers = 2;
+  struct next_tiles {
+    launch_response answer[answers];
+    mbarrier answered[answers], answer_free[answers];
+  };
+  struct no_next_tiles {};
 
   struct smem {
     alignas(swizzle_pattern_bytes) std::byte a[C.stages][a_bytes];
@@ -47,6 +59,7 @@ struct gemm_sm100 {
     alignas(swizzle_pattern_bytes) std::byte d[epilogue_warps][2][store::box_bytes];
     mbarrier ab_landed[C.stages], slot_free[C.stages];
     mbarrier acc_full[accumulators], acc_free[accumulators];
+    [[no_unique_address]] std::conditional_t<C.dynamic, next_tiles, no_next_tiles> next;
     std::uint32_t tensor_at;
   };
   static constexpr int smem_bytes = sizeof(smem);
@@ -70,8 +83,10 @@ struct gemm_sm100 {
       if (elect_one()) load(p, s);
     } else if (warp == multiply_warp) {
       if (C.ctas == 1 || cluster_rank() == 0) multiply(p, s, tensor);
-    } else {
+    } else if (warp < request_warp) {
       epilogue(p, s, tensor, warp);
+    } else if constexpr (C.dynamic) {
+      if (elect_one()) request_tiles(s);
     }
     together();  // tensor memory and the peer's shared memory are in use until here
     if (warp == multiply_warp) tmem_dealloc<C.ctas>(tensor, C.tensor_columns());
@@ -100,6 +115,12 @@ struct gemm_sm100 {
         s.acc_full[i].init(1);
         s.acc_free[i].init(epilogue_warps * C.ctas);
       }
+      if constexpr (C.dynamic) {
+        for (int i = 0; i < answers; ++i) {
+          s.next.answered[i].init(1);
+          s.next.answer_free[i].init(C.ctas * (2 + epilogue_warps) + 1);
+        }
+      }
       fence_mbarrier_init();
     }
     together();
@@ -110,13 +131,62 @@ struct gemm_sm100 {
     cta_sync();  // all threads read tensor_at
   }
 
-  /// f(tile, i): the tiles of this cluster, the i-th one.
-  template <class F>
-  TW_DEVICE static void each_tile(params const& p, F&& f) {
-    int i = 0;
-    for (int t = cluster_id(); t < p.walk.order.tiles(); t += cluster_count(), ++i)
-      f(p.walk.place(t), i);
+  /// f(tile, i): the tiles of this cluster, the i-th one. The calling threads of a warp: all, or
+  /// one that was elected.
+  template <int Lanes, class F>
+  TW_DEVICE static void each_tile(params const& p, smem& s, F&& f) {
+    if constexpr (C.dynamic) {
+      int t = cluster_id();
+      for (int i = 0; t >= 0; ++i) {
+        f(p.walk.place(t), i);
+        t = next_tile<Lanes>(s, i);
+      }
+    } else {
+      int i = 0;
+      for (int t = cluster_id(); t < p.walk.order.tiles(); t += cluster_count(), ++i)
+        f(p.walk.place(t), i);
+    }
   }
+
+  /// The (i + 1)th tile, that of a cluster which is not launched; -1: no more.
+  template <int Lanes>
+  TW_DEVICE static int next_tile(smem& s, int i) {
+    int const at = i % answers;
+    s.next.answered[at].wait(static_cast<std::uint32_t>(i / answers) & 1U);
+    launch_response const& answer = s.next.answer[at];
+    int const next = launch_cancelled(answer) ? launch_cancelled_cta(answer).x / C.ctas : -1;
+    fence_proxy_async();  // the next answer is written by the async proxy
+    if constexpr (Lanes > 1) warp_sync();
+    if (Lanes == 1 || lane_id() == 0) {
+      if constexpr (C.ctas == 1)
+        s.next.answer_free[at].arrive();
+      else
+        s.next.answer_free[at].arrive_remote(0);
+    }
+    return next;
+  }
+
+  /// Requests tiles until an answer names none. In a pair the even CTA does it for both, once all
+  /// readers of the answer before the last one have read it.
+  TW_DEVICE static void request_tiles(smem& s) {
+    enter_role("request");
+    int next = 0;
+    for (int i = 0; next >= 0; ++i) {
+      int const at = i % answers;
+      if (rank() == 0)
+        s.next.answer_free[at].template wait<C.ctas == 1 ? scope::cta : scope::cluster>(
+            (static_cast<std::uint32_t>(i / answers) & 1U) ^ 1U);
+      s.next.answered[at].arrive_expect_tx(sizeof(launch_response));
+      if (rank() == 0) {
+        if constexpr (C.ctas == 1)
+          launch_cancel(s.next.answer[at], s.next.answered[at]);
+        else
+          launch_cancel_multicast(s.next.answer[at], s.next.answered[at]);
+      }
+      next = next_tile<1>(s, i);
+    }
+  }
+
   /// Tile i uses accumulator i % 2, for the (i / 2)th time.
   TW_DEVICE static std::uint32_t acc_phase(int i) {
     return static_cast<std::uint32_t>(i / accumulators) & 1U;
@@ -126,7 +196,7 @@ struct gemm_sm100 {
   TW_DEVICE static void load(params const& p, smem& s) {
     enter_role("load");
     ring<C.stages> at;
-    each_tile(p, [&](tile_place const& tile, int) {
+    each_tile<1>(p, s, [&](tile_place const& tile, int) {
       int const m = tile.m * C.tile_m() + rank() * rows;
       int const n = tile.n * C.tile_n + rank() * C.b_share();
       for (int k = 0; k < p.k_blocks; ++k, at.next()) {
@@ -189,7 +259,7 @@ struct gemm_sm100 {
   TW_DEVICE static void multiply(params const& p, smem& s, std::uint32_t tensor) {
     enter_role("multiply");
     ring<C.stages> at;
-    each_tile(p, [&](tile_place const&, int i) {
+    each_tile<32>(p, s, [&](tile_place const&, int i) {
       int const acc = i % accumulators;
       std::uint32_t const d = tmem_at(tensor, 0, acc * C.tile_n);
       s.acc_free[acc].wait(acc_phase(i) ^ 1U);
@@ -216,7 +286,7 @@ struct gemm_sm100 {
     int const quarter = warp % 4;
     auto& staging = s.d[warp - first_epilogue_warp];
     int stored = 0;
-    each_tile(p, [&](tile_place const& tile, int i) {
+    each_tile<32>(p, s, [&](tile_place const& tile, int i) {
       int const acc = i % accumulators;
       std::uint32_t const from = tmem_at(tensor, quarter * store::rows, acc * C.tile_n);
       int const row = tile.m * C.tile_m() + rank() * rows + quarter * store::rows;
