@@ -1,9 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // sm100_gemm.cu  The Blackwell kernels that sm100_assembly_test.py assembles.
+#include "examples/blackwell/cta_pair.hpp"
+#include "examples/blackwell/fp8.hpp"
+#include "examples/blackwell/one_cta.hpp"
 #include "tilewright/kernel/sm100/gemm.hpp"
 
 template __global__ void tw::entry<tw::gemm_sm100<tw::sm100_config{.a_mn = true, .b_mn = true}>>(
     __grid_constant__ tw::sm100_params const);
-template __global__ void
-tw::entry<tw::gemm_sm100<tw::sm100_config{.ab = tw::elem::e4m3, .ctas = 2, .fused = true}>>(
+template __global__ void tw::entry<tw::gemm_sm100<tw::sm100_config{
+    .ab = tw::elem::e4m3, .ctas = 2, .fused = true, .dynamic = true}>>(
     __grid_constant__ tw::sm100_params const);
+template __global__ void tw::entry<ladder::rung_13>(
+    __grid_constant__ ladder::rung_13::params const);
+template __global__ void tw::entry<ladder::rung_14>(
+    __grid_constant__ ladder::rung_14::params const);
+template __global__ void tw::entry<blackwell::fp8_gemm>(
+    __grid_constant__ blackwell::fp8_gemm::params const);
