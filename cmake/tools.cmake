@@ -8,7 +8,17 @@ if(TW_WITH_CUDA)
   file(GLOB_RECURSE tw_tool_cuda_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/*.cu
                                                            ${PROJECT_SOURCE_DIR}/bench/*.cu)
   list(FILTER tw_tool_sources EXCLUDE REGEX "\\.nocuda\\.cpp$")
-  list(APPEND tw_tool_sources ${tw_tool_cuda_sources})
+  # Probes of tcgen05, which no other architecture assembles.
+  set(tw_probes ${PROJECT_SOURCE_DIR}/tools/selftest/probes_gpu.cu)
+  list(REMOVE_ITEM tw_tool_cuda_sources ${tw_probes})
+  add_library(tilewright_probes OBJECT ${tw_probes})
+  target_include_directories(tilewright_probes PRIVATE ${PROJECT_SOURCE_DIR}
+                                                       ${PROJECT_SOURCE_DIR}/include)
+  set_target_properties(tilewright_probes PROPERTIES CUDA_ARCHITECTURES OFF
+                                                     POSITION_INDEPENDENT_CODE ON)
+  target_compile_options(tilewright_probes PRIVATE
+                         "--generate-code=arch=compute_100f,code=sm_100f")
+  list(APPEND tw_tool_sources ${tw_tool_cuda_sources} $<TARGET_OBJECTS:tilewright_probes>)
 endif()
 
 file(GLOB tw_error_pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/errors/*.md)

@@ -27,6 +27,7 @@
 #include "tools/plan_command.hpp"
 #include "tools/profile_command.hpp"
 #include "tools/quantize_command.hpp"
+#include "tools/selftest_command.hpp"
 #include "tools/roofline_command.hpp"
 #include "tools/stages_command.hpp"
 #include "tools/to_stderr.hpp"
@@ -88,6 +89,7 @@ int main(int argc, char** argv) {
   tw::add_ladder_command(app, status);
   tw::add_plan_command(app, status);
   tw::add_quantize_command(app, status);
+  tw::add_selftest_command(app, status);
   tw::add_tune_command(app, status);
   tw::add_occupancy_command(app, status);
   tw::add_roofline_command(app, status);

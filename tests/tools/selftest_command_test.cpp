@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// selftest_command_test.cpp  The report has each kernel and each probe, and says what failed.
+#include "tests/tools/command.hpp"
+
+namespace {
+
+using namespace tw_test;
+
+TEST(SelftestCommand, TheReportHasKernelsAndProbes) {
+  scratch const folder;
+  std::string const file = folder / "report.json";
+  auto const r = run_command({"selftest", "--device", "emu", "--only", "sm100_", "-o", file});
+  ASSERT_EQ(r.status, 0) << r.out << r.err;
+  auto const report = nlohmann::json::parse(read_file(file));
+  EXPECT_EQ(report["schema"], "tilewright.selftest/1");
+  EXPECT_EQ(report["device"], "emulator");
+  EXPECT_TRUE(report["passed"].get<bool>());
+  EXPECT_GE(report["kernels"].size(), 8U);
+  for (auto const& k : report["kernels"]) {
+    EXPECT_TRUE(k["passed"].get<bool>()) << k;
+    EXPECT_GT(k["compared"].get<int>(), 0) << k;
+  }
+  EXPECT_EQ(report["probes"].size(), 0U);
+  auto const probes = run_command({"selftest", "--only", "::", "--json", "-o", file}).json();
+  EXPECT_GE(probes["probes"].size(), 5U);
+  EXPECT_EQ(probes["kernels"].size(), 0U);
+}
+
+TEST(SelftestCommand, NoGpuIsStatus77) {
+  scratch const folder;
+  auto const r = run_command({"selftest", "--device", "gpu", "--only", "none", "-o", folder / "x"});
+  if (r.status == 0) GTEST_SKIP() << "there is a GPU";
+  EXPECT_EQ(r.status, 77);
+  EXPECT_NE(r.err.find("GPU"), std::string::npos) << r.err;
+}
+
+}  // namespace

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernels.cpp  Each built kernel on one problem that its facts describe, against float64.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <random>
+
+#include "tilewright/base/convert.hpp"
+#include "tilewright/dispatch/gemm.hpp"
+#include "tilewright/family/family.hpp"
+#include "tilewright/problem/scale_convention.hpp"
+#include "tools/check.hpp"
+#include "tools/device_memory.hpp"
+#include "tools/memory.hpp"
+#include "tools/selftest/digest.hpp"
+#include "tools/selftest/selftest.hpp"
+
+namespace tw::selftest {
+
+namespace {
+
+/// Values in host memory, and a copy on the GPU where that runs the kernel.
+class array {
+ public:
+  array(elem type, order ord, std::int64_t rows, std::int64_t cols, std::int64_t pitch)
+      : view_{.type = type, .ord = ord},
+        bytes_(bytes_of(type, elements{pitch * (ord == order::row_major ? rows : cols)})) {
+    // One line: leading dimensions are those of the problem on both machines.
+    view_.rows = 1, view_.ord = order::row_major;
+    view_.cols = pitch * (ord == order::row_major ? rows : cols);
+    view_.data = bytes_.data();
+  }
+  std::byte* data() { return bytes_.data(); }
+  std::size_t size() const { return static_cast<std::size_t>(view_.size().count); }
+  void fill(std::mt19937& random) {
+    std::normal_distribution<float> normal;
+    auto const width = static_cast<std::size_t>(size_bytes(view_.type));
+    for (std::size_t i = 0; i < size(); i += width) {
+      std::uint32_t const bits = bits_of(view_.type, normal(random));
+      for (std::size_t b = 0; b < width; ++b) data()[i + b] = static_cast<std::byte>(bits >> 8 * b);
+    }
+  }
+  void upload() {
+    device_.emplace(view_);
+    device_->upload();
+  }
+  void download() { device_->download(data()); }
+  void* where() { return device_ ? device_->data() : data(); }
+
+ private:
+  static std::uint32_t bits_of(elem type, float x) {
+    switch (type) {
+      case elem::f32:
+      case elem::tf32: return __builtin_bit_cast(std::uint32_t, x);
+      case elem::f16: return to_f16(x).bits;
+      case elem::e4m3: return to_e4m3(x, saturation::finite).bits;
+      case elem::e5m2: return to_e5m2(x, saturation::finite).bits;
+      case elem::s8: return static_cast<std::uint8_t>(to_integer<std::int8_t>(50 * x));
+      case elem::u8: return to_integer<std::uint8_t>(127 + 50 * x);
+      default: return to_bf16(x).bits;
+    }
+  }
+  matrix_view view_;
+  host_buffer bytes_;
+  std::optional<device_matrix> device_;
+};
+
+/// The middle of a range.
+int middle(value_range r) { return r.lo + (r.hi - r.lo) / 2 / r.step * r.step; }
+
+/// A kernel's problem, its operands, and a plan that has the kernel.
+class trial {
+ public:
+  trial(gemm_family const& family, int kernel, bool on_gpu)
+      : family_(family),
+        kernel_(kernel),
+        on_gpu_(on_gpu),
+        facts_(family.facts(kernel)) {}
+
+  finding run() {
+    finding f{.name = family_.name(kernel_)};
+    describe();
+    f.problem = fmt::format("{} x {} x {}", p_.m, p_.n, p_.k);
+    array a(p_.a.type, p_.a.ord, p_.m, p_.k, p_.a.pitch_elems);
+    array b(p_.b.type, p_.b.ord, p_.k, p_.n, p_.b.pitch_elems);
+    array d(p_.d.type, p_.d.ord, p_.m, d_cols_, p_.d.pitch_elems);
+    array aux(p_.d.type, p_.d.ord, p_.m, p_.n, p_.d.ord == order::row_major ? p_.n : p_.m);
+    array ones(elem::f32, order::row_major, 1, 1, (p_.m + p_.n + 16) * (p_.k / 128 + 4));
+    std::mt19937 random(20261125);
+    a.fill(random);
+    b.fill(random);
+    for (std::size_t i = 0; i < ones.size() / 4; ++i) reinterpret_cast<float*>(ones.data())[i] = 1;
+    array* const all[] = {&a, &b, &d, &aux, &ones};
+    if (on_gpu_)
+      for (array* x : all) x->upload();
+    auto const operands = [&](auto&& place) {
+      gemm_operands o{place(a), place(b), nullptr, place(d)};
+      if (p_.aux) o.aux = place(aux);
+      if (p_.scale_a) o.scale_a = place(ones);
+      if (p_.scale_b) o.scale_b = place(ones);
+      return o;
+    };
+    gemm_operands o = operands([](array& x) -> void* { return x.where(); });
+    emu_options options;
+    options.sms = facts_.device_sms > 0 ? facts_.device_sms : 4;
+    device const dev = on_gpu_ ? gpu_device() : emulated_device(options, facts_.device);
+    try {
+      o.workspace_bytes = device_workspace::size_bytes;
+      host_buffer host_space;
+      std::optional<device_workspace> device_space;
+      if (on_gpu_) {
+        o.workspace = device_space.emplace().data();
+      } else {
+        host_space = host_buffer(bytes{o.workspace_bytes});
+        std::fill_n(host_space.data(), gemm_workspace_zeros, std::byte{0});
+        o.workspace = host_space.data();
+      }
+      std::vector<gemm_plan> plans = plan_candidates(p_, o, dev);
+      std::erase_if(plans, [&](gemm_plan const& x) {
+        return x.family != &family_ || x.instance != kernel_ || x.swapped;
+      });
+      if (plans.empty()) {
+        f.trouble = "no plan of this device has the kernel";
+        return f;
+      }
+      if (on_gpu_) {
+        time_on_device([&](cudaStream_t stream) { gemm(plans.front(), o, stream); });
+        d.download();
+        aux.download();
+      } else {
+        gemm_emulated(plans.front(), o, options);
+      }
+    } catch (rejected const& r) {
+      f.trouble = to_string(r.why());
+      return f;
+    } catch (emu::fault const& e) {
+      f.trouble = e.diagnoses().front().code + " " + e.diagnoses().front().text;
+      return f;
+    }
+    check_report const c = check_gemm(p_, operands([](array& x) -> void* { return x.data(); }));
+    f.compared = c.rows_checked * c.cols;
+    f.wrong = c.wrong;
+    f.largest_ratio = c.largest_ratio.ratio;
+    f.digest = digest_of(std::span(d.data(), d.size()));
+    f.passed = c.passed();
+    return f;
+  }
+
+ private:
+  /// The problem, in the form as run.
+  void describe() {
+    using enum order;
+    p_.m = middle(facts_.m), p_.n = middle(facts_.n), p_.k = middle(facts_.k);
+    if (facts_.gated) p_.n = (p_.n + 15) / 16 * 16;
+    auto const operand = [&](elem type, bool k_major, order with_k, std::int64_t other) {
+      matrix_desc m{type,
+                    k_major               ? with_k
+                    : with_k == row_major ? col_major
+                                          : row_major,
+                    k_major ? p_.k : other};
+      std::int64_t const step = std::max<std::int64_t>(facts_.ld_step, 16 / size_bytes(type));
+      m.pitch_elems = (m.pitch_elems + step - 1) / step * step;
+      return m;
+    };
+    p_.a = operand(facts_.ab, facts_.a == operand_major::k, row_major, p_.m);
+    p_.b =
+        operand(facts_.b_type.value_or(facts_.ab), facts_.b == operand_major::k, col_major, p_.n);
+    p_.precision = facts_.precision;
+    d_cols_ = facts_.gated ? p_.n / 2 : p_.n;
+    order const d = facts_.d_order.value_or(row_major);
+    p_.d = {facts_.d, d, d == row_major ? d_cols_ : p_.m};
+    if (facts_.scaled) {
+      p_.scale_a = make_scale({false, p_.m, p_.k}, scaling::block_1x128);
+      p_.scale_b = make_scale({true, p_.n, p_.k}, scaling::block_128x128);
+    }
+    if (facts_.fused || facts_.gated || facts_.aux) p_.epilogue.act = activation::relu;
+    if (facts_.gated) p_.epilogue.gate = gating::split;
+    if (facts_.aux) p_.aux = matrix_desc{facts_.d, d, d == row_major ? p_.n : p_.m};
+  }
+
+  gemm_family const& family_;
+  int kernel_;
+  bool on_gpu_;
+  kernel_facts facts_;
+  gemm_problem p_{};
+  std::int64_t d_cols_ = 0;
+};
+
+/// Does the current GPU run kernels for a described device?
+bool runs_on_gpu(kernel_facts const& facts) {
+  return known_device(facts.device).compute_capability / 10 == gpu().compute_capability / 10;
+}
+
+}  // namespace
+
+std::vector<finding> run_kernels(bool on_gpu, std::string const& text) {
+  std::vector<finding> all;
+  for (gemm_family const* family : families())
+    for (int kernel = 0; kernel < family->kernel_count(); ++kernel) {
+      if (!family->built(kernel) || (on_gpu && !runs_on_gpu(family->facts(kernel)))) continue;
+      if (family->name(kernel).find(text) == std::string::npos) continue;
+      all.push_back(trial(*family, kernel, on_gpu).run());
+    }
+  return all;
+}
+
+}  // namespace tw::selftest
