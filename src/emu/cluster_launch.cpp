@@ -45,7 +45,7 @@ void launch_cancel(launch_response* answer, void* bar, bool multicast, site wher
     m.reports.stop(
         "E0120", "launch-cancel-after-failure",
         told({
-            .what = "A cluster asks for another one although an answer has named none.",
+            .what = "A cluster requests another one although an answer has named none.",
             .now = fmt::format("launch_cancel at {} by {}", text_of(where), name_of(t)),
             .earlier =
                 fmt::format("the failed answer was read at {}", text_of(*cluster.saw_no_launch)),
@@ -94,7 +94,7 @@ extents3 launch_cancelled_cta(launch_response const* answer, site where) {
     m.reports.stop(
         "E0121", "launch-response",
         told({
-            .what = "A thread asks for the CTA of an answer that names no cluster.",
+            .what = "A thread reads the CTA of an answer that names no cluster.",
             .now = fmt::format("launch_cancelled_cta at {} by {}", text_of(where), name_of(t)),
             .cause = "only an answer for which launch_cancelled() is true names one",
             .remedy = "if (!launch_cancelled(answer)) break; before it",

@@ -46,7 +46,7 @@ class machine {
   /// The running thread has reached the kernel's end.
   [[noreturn]] void finish_thread();
   std::vector<std::unique_ptr<cluster_state>>& clusters() { return clusters_; }
-  /// A cluster of the grid that has not been started, which the caller takes; -1: there is none.
+  /// A cluster of the grid that has not been started, which the caller takes; -1: all have been.
   int take_cluster() const { return (*next_)(); }
   /// Null: hazards are not checked.
   hazard::global_memory* globals() const { return globals_; }

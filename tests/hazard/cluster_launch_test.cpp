@@ -75,7 +75,7 @@ using args = hazard_params const&;
 
 launch_response& answer_in(hazard_smem& s) { return *reinterpret_cast<launch_response*>(s.x); }
 
-/// Thread 0 asks once, and all read the answer.
+/// Thread 0 requests once, and all read the answer.
 bool ask(hazard_smem& s, std::uint32_t phase, emu::site where = emu::site::here()) {
   if (thread_id() == 0) {
     s.full[0].arrive_expect_tx(sizeof(launch_response));
