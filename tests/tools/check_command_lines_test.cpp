@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <map>
 
+#include "tilewright/base/check.hpp"
 #include "tools/error_pages.hpp"
 #include "tools/hazards/checklist.hpp"
+#include "tools/hazards/request.hpp"
 
 namespace tw::hazards {
 namespace {
@@ -79,6 +81,26 @@ TEST(Checklist, OperationsMakeALineApply) {
   EXPECT_EQ(lines.at("phase flips").detail, "3 waits, 3 phases");
   EXPECT_EQ(lines.at("cluster barriers").state, line_state::passed);
   EXPECT_EQ(lines.at("TMA coordinates").state, line_state::not_applicable);
+}
+
+/// A plugin that was compiled without -fsanitize=thread has accesses that nobody sees: the line
+/// says so, and does not say that there are none.
+TEST(Checklist, AccessesThatAreNotSeenAreNotMissing) {
+  kernel_result r;
+  r.runs = 1;
+  r.counts.plain_accesses_seen = false;
+  checklist_line const unseen = by_name(r).at("order of accesses");
+  EXPECT_EQ(unseen.state, line_state::not_applicable);
+  EXPECT_NE(unseen.detail.find("were not seen (compile with tilewright_add_kernel"),
+            std::string::npos)
+      << unseen.detail;
+  r.counts.plain_accesses_seen = true;
+  EXPECT_EQ(by_name(r).at("order of accesses").detail, "no accesses of shared memory");
+}
+
+TEST(Checklist, ShapesOfAPluginMayBeZero) {
+  EXPECT_EQ(parse_shape("0,3", 2, "M,N", 0), (shape{0, 3}));
+  EXPECT_THROW(parse_shape("0,3", 2, "M,N"), rejected);
 }
 
 TEST(Checklist, ARunThatComparedNothingHasNoResultToPass) {

@@ -47,6 +47,10 @@ class CheckOptions(unittest.TestCase):
     def test_one_sm_holds_both_ctas_of_a_small_kernel(self):
         self.assertEqual(codes("needs_two", ["--sms", "1"]), (0, []))
 
+    def test_a_shape_of_zero_is_one_that_again_may_print(self):
+        done = check("--kernel", "columns", "--shape", "0")
+        self.assertEqual(done.returncode, 0, done)
+
     def test_a_timeline_of_the_first_run(self):
         with tempfile.TemporaryDirectory() as folder:
             trace, picture = os.path.join(folder, "t.json"), os.path.join(folder, "t.svg")
