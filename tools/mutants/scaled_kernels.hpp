@@ -19,6 +19,7 @@ enum class scaled_mutation : int {
   copied_once,
   copied_again,
   id_not_advanced,
+  factor_block_not_advanced,
   factors_of_a_for_b,
   ue4m3_bit,
   ue4m3_map,
@@ -102,7 +103,8 @@ struct scaled_gemm {
                               (is(p, bug::dense_map) ? b_data_bytes : 0));
       tma_load(s.a[at.stage], p.a, landed, tma_coord{k * tile_k, 0});
       tma_load(s.b[at.stage], p.b, landed, tma_coord{k * tile_k, 0});
-      tma_load(s.sfa[at.stage], p.sfa, landed, tma_coord{0, 2 * k});
+      tma_load(s.sfa[at.stage], p.sfa, landed,
+               tma_coord{0, is(p, bug::factor_block_not_advanced) ? 0 : 2 * k});
     }
   }
 

@@ -161,6 +161,7 @@ void checker::load(thread& t, bulk_op& op) {
   from.elem_bits = op.map->smem_bits();
   from.type = op.map->type;
   from.padded = op.map->is_padded();
+  if (from.has_map) from.map = *op.map;
   from.swizzle = op.map->swizzle;
   from.where = op.where;
   from.by = &t;

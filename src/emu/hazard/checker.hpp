@@ -228,6 +228,9 @@ class checker {
     int elem_bits = 16;  // in shared memory, with padding
     elem type = elem::bf16;
     bool padded = false;  // 16 elements of 4 or 6 bits in 16 bytes
+    tensor_map_desc map = {};
+    /// Where a byte of the box, without a swizzle, comes from.
+    std::uintptr_t source(std::uint32_t smem_offset_of_byte) const;
     swizzle_mode swizzle{};
     site where;
     thread const* by = nullptr;
@@ -413,14 +416,25 @@ class checker {
       site where;
     };
     use of_byte[4];
-    int type = -1;  // elem, if TMA brought them so
+    int type = -1;              // elem, if TMA brought them so
+    std::uintptr_t source = 0;  // and where it took the first of them
+    void const* tensor = nullptr;
     site copied;
   };
+  /// The factors that a CTA's multiplies took last for an operand: where they came from, and the K
+  /// block that they were taken for.
+  struct factor_place {
+    std::uintptr_t source = 0;
+    void const* tensor = nullptr;
+    std::int64_t block = 0, row = 0;
+    site where;
+  };
   struct tensor_memory_order {
-    std::vector<std::vector<factor_column>> factors;  // by CTA and column
-    std::deque<shadow> cells;                         // by CTA; 16 lanes of a column are one cell
-    std::vector<component> loads, stores;             // by warp of the cluster; 0: none yet
-    std::vector<std::array<std::uint32_t, 2>> tags;   // accumulators: address, N, M and kind
+    std::vector<std::vector<factor_column>> factors;        // by CTA and column
+    std::vector<std::array<factor_place, 2>> last_factors;  // by CTA, of A and B
+    std::deque<shadow> cells;                        // by CTA; 16 lanes of a column are one cell
+    std::vector<component> loads, stores;            // by warp of the cluster; 0: none yet
+    std::vector<std::array<std::uint32_t, 2>> tags;  // accumulators: address, N, M and kind
   };
   std::unique_ptr<tensor_memory_order> tensor_;  // null: the cluster has not used tcgen05
   std::uint32_t next_origin_ = 0;

@@ -4,7 +4,8 @@
 //
 // A factor belongs to one block of one operand: two multiplies that take it for different parts of
 // an operand since it was copied have the wrong factor in one of them. A part is its coordinates in
-// the tensor where TMA brought it, otherwise its address.
+// the tensor where TMA brought it, otherwise its address. Where TMA brought the factors too, those
+// of the next K block of the same rows come from 512 bytes further on (atom/scale_factors.hpp).
 #include <fmt/format.h>
 
 #include "emu/hazard/checker.hpp"
@@ -13,6 +14,24 @@
 #include "emu/words.hpp"
 
 namespace tw::emu::hazard {
+
+namespace {
+
+constexpr int atom_bytes = 512;  // factors of 128 rows and 4 blocks
+
+}  // namespace
+
+std::uintptr_t checker::origin::source(std::uint32_t smem_offset_of_byte) const {
+  std::uint32_t const inside = smem_offset_of_byte - smem_offset;
+  std::int64_t line = inside / row_bytes;
+  auto to = reinterpret_cast<std::uintptr_t>(map.base) +
+            static_cast<std::uintptr_t>(map.row_bytes(at[0]) + inside % row_bytes);
+  for (int i = 1; i < map.rank; ++i) {
+    to += static_cast<std::uintptr_t>((at[i] + line % map.box[i]) * map.stride_bytes[i - 1]);
+    line /= map.box[i];
+  }
+  return to;
+}
 
 void checker::tmem_copied(thread& t, tmem_copy_call const& call, site where) {
   begin_tensor();
@@ -38,11 +57,12 @@ void checker::tmem_copied(thread& t, tmem_copy_call const& call, site where) {
         else
           scratch_.push_back({at / block_bytes, cell});
       }
-    int type = -1;
+    origin const* from = nullptr;
     for (touched const& at : scratch_) {
       shadows_[static_cast<std::size_t>(c.rank)].each_earlier(at, false, [&](record const& e) {
-        if (e.what == access::tma_write && e.origin != 0 && origins_[e.origin].has_map)
-          type = static_cast<int>(origins_[e.origin].type);
+        if (from == nullptr && e.what == access::tma_write && e.origin != 0 &&
+            origins_[e.origin].has_map)
+          from = &origins_[e.origin];
         return true;
       });
       access_cells(t, c, at, r);
@@ -54,8 +74,13 @@ void checker::tmem_copied(thread& t, tmem_copy_call const& call, site where) {
       factor_column& f =
           tensor_->factors[static_cast<std::size_t>(c.rank)][static_cast<std::size_t>(i)];
       f = {};
-      f.type = type;
       f.copied = where;
+      if (from == nullptr) continue;
+      f.type = static_cast<int>(from->type);
+      std::uint32_t const begin = copy_source(call, 0, 0) - smem_base;
+      if (from->swizzle != swizzle_mode::none || begin < from->smem_offset) continue;
+      f.source = from->source(begin);
+      f.tensor = from->map.base;
     }
   }
 }
@@ -97,6 +122,36 @@ void checker::note_factors(thread const& t, cta_state& owner, umma_call const& c
     if (k[0] != 0 && origins_[static_cast<std::size_t>(k[0])].has_map) {
       use.k = k[1];
       use.row = origins_[static_cast<std::size_t>(k[0])].at[1];
+    }
+    if (use.row >= 0 && f.source != 0) {
+      factor_place const place_now{f.source, f.tensor, use.k / (4 * shape.block), use.row,
+                                   now.where};
+      factor_place& last =
+          tensor_->last_factors[static_cast<std::size_t>(owner.rank)][is_a ? 0 : 1];
+      bool const comparable = last.tensor == place_now.tensor && last.row == place_now.row;
+      auto const apart = static_cast<std::int64_t>(place_now.source - last.source);
+      if (comparable && apart != (place_now.block - last.block) * atom_bytes) {
+        report(
+            "E0113", "scale-factors",
+            told({
+                .what = fmt::format("tcgen05.mma takes the scale factors of {} in {} for k = {}; "
+                                    "TMA brought those of other blocks.",
+                                    operand, place, use.k),
+                .now =
+                    fmt::format("umma_scaled at {} by {}", text_of(now.where), tw::emu::name_of(t)),
+                .earlier = fmt::format("factors for k from {} were {} bytes before, by umma_scaled "
+                                       "at {}",
+                                       last.block * 4 * shape.block, apart, text_of(last.where)),
+                .cause = fmt::format("the factors of 128 rows and 4 blocks of {} elements are {} "
+                                     "bytes; another K block or another size of blocks was loaded",
+                                     shape.block, atom_bytes),
+                .remedy = "load and copy the factors of the elements that are multiplied, with "
+                          "the block of umma_scaled",
+            }),
+            now.where, last.where, place, &t);
+        return;
+      }
+      last = place_now;
     }
     int const id = is_a ? shape.sfa_id : shape.sfb_id;
     for (int i = id; i < id + shape.factors(); ++i) {

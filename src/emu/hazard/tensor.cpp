@@ -35,6 +35,7 @@ void checker::begin_tensor() {
   tensor_->tags.assign(1, {});
   tensor_->factors.resize(static_cast<std::size_t>(grid_.cluster));
   for (auto& columns : tensor_->factors) columns.resize(tmem_columns);
+  tensor_->last_factors.resize(static_cast<std::size_t>(grid_.cluster));
   tensor_->cells.resize(static_cast<std::size_t>(grid_.cluster));
   for (shadow& s : tensor_->cells) s.reset(groups_of_lanes * cells_of_group * cell_bytes);
   for (cta_state& b : cluster_->ctas)
