@@ -47,6 +47,7 @@ tw_precompile(tests_precompiled algorithm functional gtest/gtest.h map random se
 # Kernels with ordinary loads and stores that the emulator sees (src/emu/hook.cpp).
 set(tw_seen_tests ${PROJECT_SOURCE_DIR}/tests/hazard/atomics_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/banks_test.cpp
+                  ${PROJECT_SOURCE_DIR}/tests/hazard/block_scaled_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/bulk_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/cluster_launch_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/copies_test.cpp

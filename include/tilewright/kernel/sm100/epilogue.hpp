@@ -28,11 +28,11 @@ struct sm100_epilogue {
   using place = fragment_place;
 
   /// A thread's sums of a box at D(at), in row at.row + lane_id(), become its elements of D, not
-  /// rounded yet. Rows and columns beyond D get anything.
+  /// rounded yet. Rows and columns beyond D get anything. Sums are multiplied by `scale` first.
   TW_DEVICE static void compute(epilogue_params const& p, place at, sums const& sum,
-                                float (&x)[cols]) {
+                                float (&x)[cols], float scale) {
     TW_UNROLL
-    for (int i = 0; i < cols; ++i) x[i] = times_alpha(p.alpha, tmem_float(sum.r[i]));
+    for (int i = 0; i < cols; ++i) x[i] = times_alpha(p.alpha, scale * tmem_float(sum.r[i]));
     int const row = at.row + lane_id();
     place const mine{row < p.m ? row : p.m - 1, at.col, at.batch};
     if constexpr (C.fused) scale_and_bias(p, mine, x);

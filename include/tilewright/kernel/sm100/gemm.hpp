@@ -23,7 +23,7 @@
 #include "tilewright/arch/select.hpp"
 #include "tilewright/atom/operand.hpp"
 #include "tilewright/atom/umma_idesc.hpp"
-#include "tilewright/kernel/sm100/epilogue.hpp"
+#include "tilewright/kernel/sm100/roles.hpp"
 #include "tilewright/pipeline/ring.hpp"
 #include "tilewright/problem/precision.hpp"
 
@@ -36,11 +36,14 @@ struct gemm_sm100 {
   using operand_b = operand_tile<C.b(), C.b_major(), swizzle_mode::b128>;
   using store = sm100_epilogue<C>;
 
-  static constexpr int load_warp = 0, multiply_warp = 1, first_epilogue_warp = 2;
-  static constexpr int epilogue_warps = 4, request_warp = first_epilogue_warp + epilogue_warps;
+  static constexpr int accumulators = 2;
+  using roles = sm100_roles<C.ctas, C.tile_n, accumulators, store>;
+
+  static constexpr int load_warp = roles::load_warp, multiply_warp = roles::multiply_warp;
+  static constexpr int epilogue_warps = roles::epilogue_warps;
+  static constexpr int request_warp = roles::first_epilogue_warp + epilogue_warps;
   static constexpr int threads = C.threads();
   static constexpr int cluster = C.ctas;
-  static constexpr int accumulators = 2;
   static constexpr int rows = C.tile_m() / C.ctas;  // of A and D in a CTA
   static constexpr int a_bytes = operand_a::bytes(rows), b_bytes = operand_b::bytes(C.b_share());
   static constexpr int multiply_k = traits_of(C.ab).mma_k();
@@ -84,46 +87,29 @@ struct gemm_sm100 {
     } else if (warp == multiply_warp) {
       if (C.ctas == 1 || cluster_rank() == 0) multiply(p, s, tensor);
     } else if (warp < request_warp) {
-      epilogue(p, s, tensor, warp);
+      roles::epilogue(s, p.epilogue, tensor, warp, 1.0F, [&](auto&& f) { each_tile<32>(p, s, f); });
     } else if constexpr (C.dynamic) {
       if (elect_one()) request_tiles(s);
     }
-    together();  // tensor memory and the peer's shared memory are in use until here
+    roles::together();  // tensor memory and the peer's shared memory are in use until here
     if (warp == multiply_warp) tmem_dealloc<C.ctas>(tensor, C.tensor_columns());
   }
 
  private:
-  /// A barrier of all threads that execute the multiplies of a tile.
-  TW_DEVICE static void together() {
-    warp_sync();  // reconverge: one lane ran a role
-    if constexpr (C.ctas == 1)
-      cta_sync();
-    else
-      cluster_sync();
-  }
-
   TW_DEVICE static void set_up(params const& p, smem& s, int warp) {
     if (warp == load_warp && elect_one()) {
       tma_prefetch_map(p.a);
       tma_prefetch_map(p.b);
       if (p.epilogue.tma_end > 0) tma_prefetch_map(p.epilogue.d);
-      for (int i = 0; i < C.stages; ++i) {
-        s.ab_landed[i].init(1);
-        s.slot_free[i].init(1);
-      }
-      for (int i = 0; i < accumulators; ++i) {
-        s.acc_full[i].init(1);
-        s.acc_free[i].init(epilogue_warps * C.ctas);
-      }
       if constexpr (C.dynamic) {
         for (int i = 0; i < answers; ++i) {
           s.next.answered[i].init(1);
           s.next.answer_free[i].init(C.ctas * (2 + epilogue_warps) + 1);
         }
       }
-      fence_mbarrier_init();
+      roles::init_barriers(s.ab_landed, s.slot_free, s.acc_full, s.acc_free);
     }
-    together();
+    roles::together();
     if (warp == multiply_warp) {
       tmem_alloc<C.ctas>(&s.tensor_at, C.tensor_columns());
       tmem_relinquish<C.ctas>();
@@ -173,11 +159,11 @@ struct gemm_sm100 {
     int next = 0;
     for (int i = 0; next >= 0; ++i) {
       int const at = i % answers;
-      if (rank() == 0)
+      if (roles::rank() == 0)
         s.next.answer_free[at].template wait<C.ctas == 1 ? scope::cta : scope::cluster>(
             (static_cast<std::uint32_t>(i / answers) & 1U) ^ 1U);
       s.next.answered[at].arrive_expect_tx(sizeof(launch_response));
-      if (rank() == 0) {
+      if (roles::rank() == 0) {
         if constexpr (C.ctas == 1)
           launch_cancel(s.next.answer[at], s.next.answered[at]);
         else
@@ -187,22 +173,16 @@ struct gemm_sm100 {
     }
   }
 
-  /// Tile i uses accumulator i % 2, for the (i / 2)th time.
-  TW_DEVICE static std::uint32_t acc_phase(int i) {
-    return static_cast<std::uint32_t>(i / accumulators) & 1U;
-  }
-  TW_DEVICE static int rank() { return C.ctas == 1 ? 0 : cluster_rank(); }
-
   TW_DEVICE static void load(params const& p, smem& s) {
     enter_role("load");
     ring<C.stages> at;
     each_tile<1>(p, s, [&](tile_place const& tile, int) {
-      int const m = tile.m * C.tile_m() + rank() * rows;
-      int const n = tile.n * C.tile_n + rank() * C.b_share();
+      int const m = tile.m * C.tile_m() + roles::rank() * rows;
+      int const n = tile.n * C.tile_n + roles::rank() * C.b_share();
       for (int k = 0; k < p.k_blocks; ++k, at.next()) {
         s.slot_free[at.stage].wait(at.phase ^ 1U);
         mbarrier& landed = s.ab_landed[at.stage];
-        if (rank() == 0) landed.arrive_expect_tx(C.ctas * (a_bytes + b_bytes));
+        if (roles::rank() == 0) landed.arrive_expect_tx(C.ctas * (a_bytes + b_bytes));
         int const batch_a = p.a_batched != 0 ? tile.batch : 0;
         int const batch_b = p.b_batched != 0 ? tile.batch : 0;
         load_boxes<operand_a, rows>(s.a[at.stage], p.a, landed, m, k * C.tile_k(), batch_a);
@@ -248,21 +228,13 @@ struct gemm_sm100 {
     return places + static_cast<int>(tile & 0x3FFFFU) +
            Operand::start_bytes(Extent, 0, step * multiply_k);
   }
-  /// To this barrier of each CTA that multiplies.
-  TW_DEVICE static void commit(mbarrier& done) {
-    if constexpr (C.ctas == 1)
-      umma_commit(done);
-    else
-      umma_commit_multicast<C.ctas>(done, 0b11);
-  }
-
   TW_DEVICE static void multiply(params const& p, smem& s, std::uint32_t tensor) {
     enter_role("multiply");
     ring<C.stages> at;
     each_tile<32>(p, s, [&](tile_place const&, int i) {
       int const acc = i % accumulators;
       std::uint32_t const d = tmem_at(tensor, 0, acc * C.tile_n);
-      s.acc_free[acc].wait(acc_phase(i) ^ 1U);
+      s.acc_free[acc].wait(roles::acc_phase(i) ^ 1U);
       tcgen05_fence_after();
       for (int k = 0; k < p.k_blocks; ++k, at.next()) {
         s.ab_landed[at.stage].wait(at.phase);
@@ -272,58 +244,12 @@ struct gemm_sm100 {
           for (int step = 0; step < C.tile_k() / multiply_k; ++step)
             umma<kind, C.ctas>(d, operand<operand_a, rows>(a, step),
                                operand<operand_b, C.b_share()>(b, step), idesc, k > 0 || step > 0);
-          commit(s.slot_free[at.stage]);
-          if (k == p.k_blocks - 1) commit(s.acc_full[acc]);
+          roles::commit(s.slot_free[at.stage]);
+          if (k == p.k_blocks - 1) roles::commit(s.acc_full[acc]);
         }
         warp_sync();
       }
     });
-  }
-
-  TW_DEVICE static void epilogue(params const& p, smem& s, std::uint32_t tensor, int warp) {
-    enter_role("epilogue");
-    epilogue_params const& e = p.epilogue;
-    int const quarter = warp % 4;
-    auto& staging = s.d[warp - first_epilogue_warp];
-    int stored = 0;
-    each_tile<32>(p, s, [&](tile_place const& tile, int i) {
-      int const acc = i % accumulators;
-      std::uint32_t const from = tmem_at(tensor, quarter * store::rows, acc * C.tile_n);
-      int const row = tile.m * C.tile_m() + rank() * rows + quarter * store::rows;
-      int const left = e.n - tile.n * C.tile_n;  // columns of D
-      int const cols = left < C.tile_n ? left : C.tile_n;
-      s.acc_full[acc].wait(acc_phase(i));
-      tcgen05_fence_after();
-      TW_NO_UNROLL
-      for (int c = 0; c < cols; c += store::cols) {
-        auto sums = tmem_load<tmem_shape::l32x32b, store::cols>(tmem_at(from, 0, c));
-        tmem_wait_load(sums);
-        if (c + store::cols >= cols) {
-          tcgen05_fence_before();
-          warp_sync();
-          if (lane_id() == 0) free_accumulator(s.acc_free[acc]);
-        }
-        if (row >= e.m) continue;
-        fragment_place const to{row, tile.n * C.tile_n + c, tile.batch};
-        float x[store::cols];
-        store::compute(e, to, sums, x);
-        std::byte* const box = staging[stored++ % 2];
-        if (lane_id() == 0) tma_store_wait_read<1>();  // of the store before the last one
-        warp_sync();
-        store::stage(box, x);
-        fence_proxy_async();
-        warp_sync();
-        store::store(e, box, to);
-      }
-    });
-    if (lane_id() == 0) tma_store_wait_read<0>();
-  }
-  /// In the CTA that multiplies.
-  TW_DEVICE static void free_accumulator(mbarrier& acc_free) {
-    if constexpr (C.ctas == 1)
-      acc_free.arrive();
-    else
-      acc_free.arrive_remote_relaxed(0);  // tcgen05_fence_before orders what matters
   }
 };
 

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+// block_scaled.hpp  A Blackwell GEMM whose operands have a scale factor for every 16 or 32 elements
+//                   along K: MXFP8, MXFP6, MXFP4 and NVFP4. D = epilogue(s * sum over k of
+//                   (a fa)(b fb)), where s is the second level of NVFP4's scales.
+//
+//   warp 0     loads A, B and their factors       waits for slot_free, arrives at landed
+//   warp 1     copies the factors to tensor       waits for landed, commits to slot_free; waits for
+//              memory, multiplies                 acc_free, commits to acc_full
+//   warps 2-5  the epilogue (roles.hpp)           wait for acc_full, arrive at acc_free
+//
+// Factors lie in global memory as scale_factors_32_4_4 (atom/scale_factors.hpp): 512 bytes for 128
+// rows and 4 blocks of K, an atom. Each CTA of a pair has the factors of its rows of A and of all
+// columns of the tile. Copies go over the columns that the last stage's multiplies read: the commit
+// of that stage orders the two.
+// Columns of tensor memory: one or two accumulators, then the factors of A, then those of B.
+// This kernel has not run on hardware: the emulator executes it, and ptxas assembles it.
+#pragma once
+
+#include "tilewright/arch/limits.hpp"
+#include "tilewright/atom/umma_idesc.hpp"
+#include "tilewright/kernel/sm100/block_scaled_config.hpp"
+#include "tilewright/kernel/sm100/roles.hpp"
+#include "tilewright/pipeline/ring.hpp"
+
+namespace tw {
+
+/// The second level of the scales of NVFP4: a float32 for each tensor. It has no default: with
+/// MXFP8, MXFP6 and MXFP4 it is second_level_scale::none().
+class second_level_scale {
+ public:
+  TW_HD constexpr second_level_scale(float a, float b) : value_(a * b) {}
+  TW_HD static constexpr second_level_scale none() { return {1.0F, 1.0F}; }
+  TW_HD constexpr float value() const { return value_; }
+
+ private:
+  float value_;
+};
+
+struct block_scaled_params {
+  second_level_scale second;
+  tile_walk walk;       // through the tiles of D, of 128 * ctas rows
+  int k_blocks;         // of tile_k elements
+  tensor_map a, b;      // (k, mn), boxes of tile_k x 128 and tile_k x (tile_n / ctas), swizzle 128
+  tensor_map sfa, sfb;  // factor_map
+  epilogue_params epilogue;  // D is row-major; its map has boxes of sm100_epilogue
+};
+
+template <block_scaled_config C>
+struct block_scaled_sm100 {
+  using params = block_scaled_params;
+  using store = sm100_epilogue<sm100_config{.d = C.d, .ctas = C.ctas, .tile_n = C.tile_n}>;
+  using roles = sm100_roles<C.ctas, C.tile_n, C.accumulators(), store>;
+
+  static constexpr int threads = roles::threads, cluster = C.ctas;
+  static constexpr int row_bytes = 128, step_bytes = 32;  // of an operand; of one multiply
+  static constexpr int b_rows = C.tile_n / C.ctas;
+  static constexpr int atom_bytes = 512;
+  static constexpr int sfa_bytes = C.atoms() * atom_bytes, sfb_bytes = C.n_atoms() * sfa_bytes;
+  /// Of a CTA, without the padding of its elements.
+  static constexpr int landed_bytes =
+      roles::rows * C.row_data_bytes(C.a) + b_rows * C.row_data_bytes(C.b) + sfa_bytes + sfb_bytes;
+
+  struct smem {
+    alignas(swizzle_pattern_bytes) std::byte a[C.stages][roles::rows * row_bytes];
+    alignas(swizzle_pattern_bytes) std::byte b[C.stages][b_rows * row_bytes];
+    alignas(swizzle_pattern_bytes) std::byte d[roles::epilogue_warps][2][store::box_bytes];
+    alignas(128) std::byte sfa[C.stages][sfa_bytes];  // [K][128 rows]
+    alignas(128) std::byte sfb[C.stages][sfb_bytes];  // [N][K][128 columns]
+    mbarrier landed[C.stages], slot_free[C.stages];
+    mbarrier acc_full[C.accumulators()], acc_free[C.accumulators()];
+    std::uint32_t tensor_at;
+  };
+  static constexpr int smem_bytes = sizeof(smem);
+
+  static_assert(C.scale == elem::ue8m0 ? C.block == 32
+                                       : C.scale == elem::ue4m3 && C.block == 16 && C.dense(),
+                "[TW0271] factors are ue8m0 for 32 elements; of NVFP4, which is e2m1 by e2m1, "
+                "ue4m3 for 16");
+  static_assert((C.ctas == 1 || C.ctas == 2) &&
+                    (C.tile_n == 64 || C.tile_n == 128 || C.tile_n == 192 || C.tile_n == 256),
+                "[TW0271] the block-scaled kernel has 1 or 2 CTAs and 64, 128, 192 or 256 columns");
+  static_assert(C.stages >= 2 && smem_bytes <= max_smem_bytes,
+                "[TW0206] the stages and the staging buffers need more than 227 KiB of smem");
+
+  TW_DEVICE static void run(params const& p) {
+    smem& s = dynamic_smem<smem>();
+    int const warp = warp_id();
+    set_up(p, s, warp);
+    std::uint32_t const tensor = s.tensor_at;
+    if (warp == roles::load_warp) {
+      if (elect_one()) load(p, s);
+    } else if (warp == roles::multiply_warp) {
+      if (C.ctas == 1 || cluster_rank() == 0) multiply(p, s, tensor);
+    } else {
+      roles::epilogue(s, p.epilogue, tensor, warp, p.second.value(),
+                      [&](auto&& f) { each_tile(p, f); });
+    }
+    roles::together();  // tensor memory and the peer's shared memory are in use until here
+    if (warp == roles::multiply_warp) tmem_dealloc<C.ctas>(tensor, C.tensor_columns());
+  }
+
+ private:
+  /// f(tile, i): the tiles of this cluster, the i-th one.
+  template <class F>
+  TW_DEVICE static void each_tile(params const& p, F&& f) {
+    int i = 0;
+    for (int t = cluster_id(); t < p.walk.order.tiles(); t += cluster_count(), ++i)
+      f(p.walk.place(t), i);
+  }
+
+  TW_DEVICE static void set_up(params const& p, smem& s, int warp) {
+    if (warp == roles::load_warp && elect_one()) {
+      tma_prefetch_map(p.a);
+      tma_prefetch_map(p.b);
+      tma_prefetch_map(p.sfa);
+      tma_prefetch_map(p.sfb);
+      if (p.epilogue.tma_end > 0) tma_prefetch_map(p.epilogue.d);
+      roles::init_barriers(s.landed, s.slot_free, s.acc_full, s.acc_free);
+    }
+    roles::together();
+    if (warp == roles::multiply_warp) {
+      tmem_alloc<C.ctas>(&s.tensor_at, C.tensor_columns());
+      tmem_relinquish<C.ctas>();
+    }
+    cta_sync();  // all threads read tensor_at
+  }
+
+  TW_DEVICE static void load(params const& p, smem& s) {
+    enter_role("load");
+    int const rank = roles::rank();
+    ring<C.stages> at;
+    each_tile(p, [&](tile_place const& tile, int) {
+      int const m_atom = tile.m * C.ctas + rank, n = tile.n * C.tile_n;
+      for (int k = 0; k < p.k_blocks; ++k, at.next()) {
+        s.slot_free[at.stage].wait(at.phase ^ 1U);
+        mbarrier& landed = s.landed[at.stage];
+        if (rank == 0) landed.arrive_expect_tx(C.ctas * landed_bytes);
+        int const atoms = 2 * k * C.atoms();
+        roles::load_box(s.a[at.stage], p.a, landed,
+                        tma_coord{k * C.tile_k(), m_atom * roles::rows});
+        roles::load_box(s.b[at.stage], p.b, landed, tma_coord{k * C.tile_k(), n + rank * b_rows});
+        roles::load_box(s.sfa[at.stage], p.sfa, landed, tma_coord{0, atoms, m_atom});
+        roles::load_box(s.sfb[at.stage], p.sfb, landed, tma_coord{0, atoms, n / 128});
+      }
+    });
+  }
+
+  static constexpr int factors = umma_k(C.kind()) / C.block;  // of a row, in a multiply
+  static constexpr int format_of(elem e) {
+    return C.dense()         ? 1
+           : e == elem::e4m3 ? 0
+           : e == elem::e5m2 ? 1
+           : e == elem::e2m3 ? 3
+           : e == elem::e3m2 ? 4
+                             : 5;
+  }
+  static constexpr std::uint32_t first_idesc = umma_scaled_idesc{.a_format = format_of(C.a),
+                                                                 .b_format = format_of(C.b),
+                                                                 .n = C.tile_n,
+                                                                 .m = roles::rows * C.ctas,
+                                                                 .ue8m0 = C.scale == elem::ue8m0}
+                                                   .bits();
+  /// With the factors of A and of B from byte `id` of their columns on (umma_scaled_idesc).
+  TW_DEVICE static std::uint32_t idesc(int id) {
+    auto const bits = static_cast<std::uint32_t>(id);
+    return first_idesc | bits << 4 | bits << 29;
+  }
+  TW_DEVICE static umma_desc operand(void const* tile) {
+    return make_umma_desc(smem_addr(tile), 16, core_matrix_rows * row_bytes, swizzle_mode::b128);
+  }
+  /// `count` atoms, `columns` apart in tensor memory, four columns each.
+  TW_DEVICE static void copy_factors(std::uint32_t to, std::byte const* from, int columns) {
+    TW_UNROLL
+    for (int i = 0; i < C.atoms(); ++i)
+      tmem_copy<tmem_copy_shape::c32x128b_x4, C.ctas>(
+          tmem_at(to, 0, i * columns),
+          make_umma_desc(smem_addr(from + i * atom_bytes), 16, 128, swizzle_mode::none));
+  }
+
+  TW_DEVICE static void multiply(params const& p, smem& s, std::uint32_t tensor) {
+    enter_role("multiply");
+    constexpr int b_columns = 4 * C.n_atoms();
+    std::uint32_t const sfa = tmem_at(tensor, 0, C.accumulators() * C.tile_n);
+    std::uint32_t const sfb = tmem_at(sfa, 0, 4 * C.atoms());
+    ring<C.stages> at;
+    each_tile(p, [&](tile_place const& tile, int i) {
+      int const acc = i % C.accumulators();
+      std::uint32_t const d = tmem_at(tensor, 0, acc * C.tile_n);
+      int const first = tile.n * C.tile_n % 128 / 32;  // column of the tile's factors in an atom
+      s.acc_free[acc].wait(roles::acc_phase(i) ^ 1U);
+      tcgen05_fence_after();
+      for (int k = 0; k < p.k_blocks; ++k, at.next()) {
+        s.landed[at.stage].wait(at.phase);
+        if (elect_one()) {
+          copy_factors(sfa, s.sfa[at.stage], 4);
+          TW_UNROLL
+          for (int j = 0; j < C.n_atoms(); ++j)
+            copy_factors(tmem_at(sfb, 0, 4 * j), s.sfb[at.stage] + j * sfa_bytes, b_columns);
+          umma_desc const a = operand(s.a[at.stage]), b = operand(s.b[at.stage]);
+          TW_UNROLL
+          for (int step = 0; step < row_bytes / step_bytes; ++step) {
+            int const atom = step * factors / 4, id = step * factors % 4;
+            umma_scaled<C.kind(), C.block, C.ctas>(d, a + step * step_bytes, b + step * step_bytes,
+                                                   idesc(id), tmem_at(sfa, 0, 4 * atom),
+                                                   tmem_at(sfb, 0, atom * b_columns + first),
+                                                   k > 0 || step > 0);
+          }
+          roles::commit(s.slot_free[at.stage]);
+          if (k == p.k_blocks - 1) roles::commit(s.acc_full[acc]);
+        }
+        warp_sync();
+      }
+    });
+  }
+};
+
+}  // namespace tw

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// roles.hpp  The parts that Blackwell kernels share: warps of the roles, barriers of one CTA
+//            or a pair, and the epilogue of a tile.
+#pragma once
+
+#include "tilewright/arch/select.hpp"
+#include "tilewright/kernel/sm100/epilogue.hpp"
+#include "tilewright/pipeline/order.hpp"
+
+namespace tw {
+
+/// Store: sm100_epilogue. Accumulators of TileN columns lie at the start of tensor memory.
+template <int Ctas, int TileN, int Accumulators, class Store>
+struct sm100_roles {
+  static constexpr int load_warp = 0, multiply_warp = 1, first_epilogue_warp = 2;
+  static constexpr int epilogue_warps = 4;
+  static constexpr int threads = 32 * (first_epilogue_warp + epilogue_warps);
+  static constexpr int rows = 128;  // of A and D in a CTA
+
+  TW_DEVICE static int rank() { return Ctas == 1 ? 0 : cluster_rank(); }
+
+  /// A barrier of all threads that execute the multiplies of a tile.
+  TW_DEVICE static void together() {
+    warp_sync();  // reconverge: one lane ran a role
+    if constexpr (Ctas == 1)
+      cta_sync();
+    else
+      cluster_sync();
+  }
+  /// By one thread, before the first barrier.
+  template <int Stages>
+  TW_DEVICE static void init_barriers(mbarrier (&landed)[Stages], mbarrier (&slot_free)[Stages],
+                                      mbarrier (&acc_full)[Accumulators],
+                                      mbarrier (&acc_free)[Accumulators]) {
+    for (int i = 0; i < Stages; ++i) {
+      landed[i].init(1);
+      slot_free[i].init(1);
+    }
+    for (int i = 0; i < Accumulators; ++i) {
+      acc_full[i].init(1);
+      acc_free[i].init(epilogue_warps * Ctas);
+    }
+    fence_mbarrier_init();
+  }
+  /// Tile i uses accumulator i % Accumulators, for the (i / Accumulators)th time.
+  TW_DEVICE static std::uint32_t acc_phase(int i) {
+    return static_cast<std::uint32_t>(i / Accumulators) & 1U;
+  }
+  /// To this barrier of each CTA that multiplies.
+  TW_DEVICE static void commit(mbarrier& done) {
+    if constexpr (Ctas == 1)
+      umma_commit(done);
+    else
+      umma_commit_multicast<Ctas>(done, 0b11);
+  }
+  /// In the CTA that multiplies.
+  TW_DEVICE static void free_accumulator(mbarrier& acc_free) {
+    if constexpr (Ctas == 1)
+      acc_free.arrive();
+    else
+      acc_free.arrive_remote_relaxed(0);  // tcgen05_fence_before orders what matters
+  }
+  /// A box that the barrier of the pair's even CTA counts.
+  template <int R>
+  TW_DEVICE static void load_box(void* to, tensor_map const& map, mbarrier& landed,
+                                 tma_coord<R> at) {
+    if constexpr (Ctas == 1)
+      tma_load(to, map, landed, at);
+    else
+      tma_load_pair(to, map, landed, at);
+  }
+
+  /// The four warps of the epilogue; s has d, acc_full and acc_free. each_tile(f) calls f(tile, i)
+  /// for the tiles of this cluster. Sums are multiplied by `scale` before the formula of the
+  /// epilogue.
+  template <class Smem, class EachTile>
+  TW_DEVICE static void epilogue(Smem& s, epilogue_params const& e, std::uint32_t tensor, int warp,
+                                 float scale, EachTile&& each_tile) {
+    enter_role("epilogue");
+    int const quarter = warp % 4;
+    auto& staging = s.d[warp - first_epilogue_warp];
+    int stored = 0;
+    each_tile([&](tile_place const& tile, int i) {
+      int const acc = i % Accumulators;
+      std::uint32_t const from = tmem_at(tensor, quarter * Store::rows, acc * TileN);
+      int const row = (tile.m * Ctas + rank()) * rows + quarter * Store::rows;
+      int const left = e.n - tile.n * TileN;  // columns of D
+      int const cols = left < TileN ? left : TileN;
+      s.acc_full[acc].wait(acc_phase(i));
+      tcgen05_fence_after();
+      TW_NO_UNROLL
+      for (int c = 0; c < cols; c += Store::cols) {
+        auto sums = tmem_load<tmem_shape::l32x32b, Store::cols>(tmem_at(from, 0, c));
+        tmem_wait_load(sums);
+        if (c + Store::cols >= cols) {
+          tcgen05_fence_before();
+          warp_sync();
+          if (lane_id() == 0) free_accumulator(s.acc_free[acc]);
+        }
+        if (row >= e.m) continue;
+        fragment_place const to{row, tile.n * TileN + c, tile.batch};
+        float x[Store::cols];
+        Store::compute(e, to, sums, x, scale);
+        std::byte* const box = staging[stored++ % 2];
+        if (lane_id() == 0) tma_store_wait_read<1>();  // of the store before the last one
+        warp_sync();
+        Store::stage(box, x);
+        fence_proxy_async();
+        warp_sync();
+        Store::store(e, box, to);
+      }
+    });
+    if (lane_id() == 0) tma_store_wait_read<0>();
+  }
+};
+
+}  // namespace tw
