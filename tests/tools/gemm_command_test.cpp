@@ -119,6 +119,7 @@ TEST_F(gemm_command, takes_the_kernels_of_an_architecture) {
     std::string const kernel = r.json()["kernel"];
     EXPECT_TRUE(kernel.starts_with(arch + "_")) << kernel;
   }
+  write_npy(b_file, b, k, n, elem::bf16, order::col_major);
   auto const aux = run({"--arch", "sm100", "--aux", folder / "aux.npy"});
   EXPECT_EQ(aux.status, 2);
   EXPECT_NE(aux.err.find("TW0471"), std::string::npos) << aux.err;
