@@ -10,6 +10,7 @@
 #include "tilewright/atom/copy_names.hpp"
 #include "tilewright/atom/mma_names.hpp"
 #include "tilewright/base/check.hpp"
+#include "tools/picture/tmem_picture.hpp"
 #include "tools/picture/tv_picture.hpp"
 
 namespace tw {
@@ -190,10 +191,11 @@ picture copy_picture(tiled_copy const& c) {
 
 bool names_atom(std::string_view text) {
   return text.starts_with("mma.") || text.starts_with("copy.") || text.starts_with("SM") ||
-         text.starts_with("tiled_mma(") || names_tiled_copy(text);
+         text.starts_with("tiled_mma(") || names_tiled_copy(text) || names_tmem(text);
 }
 
 picture atom_picture(std::string_view text) {
+  if (names_tmem(text)) return tmem_picture(text);
   if (text.starts_with("tiled_mma(")) return mma_picture(parse_tiled_mma(text));
   if (names_tiled_copy(text)) return copy_picture(parse_tiled_copy(text));
   mma_atom spelled;
