@@ -97,12 +97,13 @@ picture load_picture(std::string_view text, std::string_view rest) {
             fmt::format("register {} of thread {} of the warp", r, t % lanes_of_warp));
         p.at(lane, c.column).owners.push_back({t, r});
       }
-    return finished(
-        std::move(p), text,
-        s.shape == tmem_shape::l32x32b
-            ? "tcgen05.ld and tcgen05.st of four warps: T thread of its warp, R register"
-            : "tcgen05.ld and tcgen05.st of four warps: T thread of its warp, R "
-              "register; another instruction, at lane 16, has the other lanes");
+    picture all =
+        finished(std::move(p), text,
+                 "tcgen05.ld or tcgen05.st of four warps: T thread of its warp, R register");
+    if (s.shape != tmem_shape::l32x32b)
+      all.captions.emplace_back(
+          "another instruction, which begins at lane 16, has the other lanes");
+    return all;
   }
   refuse_name(text);
 }
@@ -126,11 +127,11 @@ picture accumulator_picture(std::string_view text, std::string_view rest) {
       put(p, static_cast<int>(address >> 16), static_cast<int>(address & 0xFFFF),
           fmt::format("{},{}", i, j), fmt::format("D({}, {})", i, j));
     }
-  return finished(
+  picture all = finished(
       std::move(p), text,
-      fmt::format("D of a tcgen05.mma with M = {}, N = {}{}: row, column; float32, one to a column",
-                  *m, *n,
-                  pair ? ", the part of one CTA of a pair, whose rows count from its first" : ""));
+      fmt::format("D of a tcgen05.mma with M = {}, N = {}: row, column of float32", *m, *n));
+  if (pair) all.captions.emplace_back("the part of one CTA of a pair: rows count from its first");
+  return all;
 }
 
 }  // namespace
