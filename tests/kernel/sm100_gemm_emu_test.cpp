@@ -69,7 +69,7 @@ std::set<std::string> built_kernels(bool fused) {
   gemm_family const& f = *find_family("sm100_gemm");
   std::set<std::string> names;
   for (int i = 0; i < f.kernel_count(); ++i)
-    if (f.built(i) && f.facts(i).fused == fused && size_bytes(f.facts(i).ab) == 2)
+    if (f.built(i) && f.facts(i).epilogue.ops == fused && size_bytes(f.facts(i).ab) == 2)
       names.insert(f.name(i));
   return names;
 }

@@ -153,7 +153,7 @@ class trial {
   void describe() {
     using enum order;
     p_.m = middle(facts_.m), p_.n = middle(facts_.n), p_.k = middle(facts_.k);
-    if (facts_.gated) p_.n = (p_.n + 15) / 16 * 16;
+    if (facts_.epilogue.gate) p_.n = (p_.n + 15) / 16 * 16;
     auto const operand = [&](elem type, bool k_major, order with_k, std::int64_t other) {
       matrix_desc m{type,
                     k_major               ? with_k
@@ -168,16 +168,17 @@ class trial {
     p_.b =
         operand(facts_.b_type.value_or(facts_.ab), facts_.b == operand_major::k, col_major, p_.n);
     p_.precision = facts_.precision;
-    d_cols_ = facts_.gated ? p_.n / 2 : p_.n;
+    d_cols_ = facts_.epilogue.gate ? p_.n / 2 : p_.n;
     order const d = facts_.d_order.value_or(row_major);
     p_.d = {facts_.d, d, d == row_major ? d_cols_ : p_.m};
     if (facts_.scaled) {
       p_.scale_a = make_scale({false, p_.m, p_.k}, scaling::block_1x128);
       p_.scale_b = make_scale({true, p_.n, p_.k}, scaling::block_128x128);
     }
-    if (facts_.fused || facts_.gated || facts_.aux) p_.epilogue.act = activation::relu;
-    if (facts_.gated) p_.epilogue.gate = gating::split;
-    if (facts_.aux) p_.aux = matrix_desc{facts_.d, d, d == row_major ? p_.n : p_.m};
+    if (facts_.epilogue.ops || facts_.epilogue.gate || facts_.epilogue.aux)
+      p_.epilogue.act = activation::relu;
+    if (facts_.epilogue.gate) p_.epilogue.gate = gating::split;
+    if (facts_.epilogue.aux) p_.aux = matrix_desc{facts_.d, d, d == row_major ? p_.n : p_.m};
   }
 
   gemm_family const& family_;

@@ -2,7 +2,8 @@
 """How a row of instances.txt is called, and what it is in C++. For gen/instances.py."""
 CONFIG, PARAMS = "sm100_config", "sm100_params"
 COLUMNS = ["tile", "stages", "scheduler", "epilogue"]
-EPILOGUES = {"-": "", "ops": "_ops"}
+EPILOGUES = {}  # word: (type, suffix), from problem/epilogue_kind.hpp
+SUPPORTED = ["-", "ops"]
 SCHEDULERS = {"static": "", "clc": "_clc"}
 CTA_ROWS = 128
 PAIR = ["e4m3", "e5m2"]  # operands of which A and B may have either type
@@ -13,7 +14,7 @@ def describe(row, ab, d, majors, bits):
     tile_m, tile_n = map(int, row["tile"].split("x"))
     if tile_m not in (CTA_ROWS, 2 * CTA_ROWS):
         raise ValueError(f"tile '{row['tile']}' has neither 128 nor 256 rows")
-    for column, words in (("scheduler", SCHEDULERS), ("epilogue", EPILOGUES)):
+    for column, words in (("scheduler", SCHEDULERS), ("epilogue", SUPPORTED)):
         if row[column] not in words:
             raise ValueError(f"{column} '{row[column]}' is not one of {', '.join(words)}")
     a, *b = ab.split("x")
@@ -23,7 +24,7 @@ def describe(row, ab, d, majors, bits):
         raise ValueError(f"{ab}: operands of {bits} bits are K-major")
     ctas = tile_m // CTA_ROWS
     name = (f"sm100_{ab}_{d}_{majors}_{row['tile']}x{1024 // bits}_{ctas}cta_s{row['stages']}"
-            f"{EPILOGUES[row['epilogue']]}{SCHEDULERS[row['scheduler']]}")
+            f"{EPILOGUES[row['epilogue']][1]}{SCHEDULERS[row['scheduler']]}")
     flag = {True: "true", False: "false"}
     return name, [name], (
         f"sm100_config{{.ab = elem::{a}, .d = elem::{d}, .mixed = {flag[bool(b)]}, "

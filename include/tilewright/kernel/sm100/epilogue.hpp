@@ -31,8 +31,10 @@ struct sm100_epilogue {
   /// rounded yet. Rows and columns beyond D get anything. Sums are multiplied by `scale` first.
   TW_DEVICE static void compute(epilogue_params const& p, place at, sums const& sum,
                                 float (&x)[cols], float scale) {
+    bool const later = C.fused && bias_takes_alpha(p);
     TW_UNROLL
-    for (int i = 0; i < cols; ++i) x[i] = times_alpha(p.alpha, scale * tmem_float(sum.r[i]));
+    for (int i = 0; i < cols; ++i)
+      x[i] = times_alpha(later ? 1.0F : p.alpha, scale * tmem_float(sum.r[i]));
     int const row = at.row + lane_id();
     place const mine{row < p.m ? row : p.m - 1, at.col, at.batch};
     if constexpr (C.fused) scale_and_bias(p, mine, x);
@@ -104,12 +106,14 @@ struct sm100_epilogue {
       }
     }
     if (f.bias == nullptr) return;
+    float const with_bias = bias_takes_alpha(p) ? p.alpha : 1.0F;
     if (f.bias_rows) {
       float const bias = load_as_float(f.bias, f.bias_type, at.row);
-      each(x, [&](int, float y) { return y + bias; });
+      each(x, [&](int, float y) { return fmaf(with_bias, y, bias); });
     } else {
-      few(x,
-          [&](int i, float y) { return y + load_as_float(f.bias, f.bias_type, col_of(p, at, i)); });
+      few(x, [&](int i, float y) {
+        return fmaf(with_bias, y, load_as_float(f.bias, f.bias_type, col_of(p, at, i)));
+      });
     }
   }
   template <class F>
