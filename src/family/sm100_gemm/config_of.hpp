@@ -19,8 +19,8 @@ inline sm100_config const& config_of(gemm_plan const& plan) {
 inline bool computes(sm100_config const& c, gemm_problem const& q) {
   return c.ab == multiplied_type(q.a.type) && c.b() == multiplied_type(q.b.type) &&
          c.d == q.d.type && c.a_major() == major_of_a(q.a) && c.b_major() == major_of_b(q.b) &&
-         q.d.ord == order::row_major && c.fused == is_fused(q.epilogue) &&
-         q.epilogue.gate == gating::none && !q.aux && !q.scale_a && !q.scale_b && !q.has_pointers();
+         q.d.ord == order::row_major && operands_needed(q) == epilogue_operands{.ops = c.fused} &&
+         !q.scale_a && !q.scale_b && !q.has_pointers();
 }
 
 }  // namespace tw::sm100_gemm_family
