@@ -12,9 +12,11 @@
 #include <vector>
 
 #include "tilewright/base/convert.hpp"
+#include "tilewright/problem/epilogue_kind.hpp"
 #include "tilewright/problem/error_bound.hpp"
 #include "tilewright/problem/reference.hpp"
 #include "tilewright/problem/scale_place.hpp"
+#include "tools/check_scales.hpp"
 #include "tools/reference_blas.hpp"
 
 namespace tw {
@@ -236,8 +238,11 @@ check_report check_fused(gemm_problem const& p, gemm_operands const& o, indices 
   fused_terms const terms = make_fused_terms(p);
   check_report report{p.m, total, d_cols, 0, 0, {}, {}};
   fused_sums sums;
+  bool const scaled = p.scale_d && !p.scale_d->given;
   for (std::int64_t i0 = 0; i0 < total; i0 += panel_rows) {
     indices const rows(all.begin() + i0, all.begin() + std::min(total, i0 + panel_rows));
+    std::optional<scale_check> scales;
+    if (scaled) scales.emplace(p, rows);
     for (std::int64_t j0 = 0; j0 < d_cols; j0 += panel_cols) {
       std::int64_t const cols = std::min(panel_cols, d_cols - j0);
       sums.compute(p, o, rows, j0, cols);
@@ -248,8 +253,10 @@ check_report check_fused(gemm_problem const& p, gemm_operands const& o, indices 
           check_place const place{rows[i], j0 + j, load_element(p.d, o.d, rows[i], j0 + j)};
           judge_element(report, place, expect_fused(x, terms), terms.out);
           if (p.aux) judge_aux(report, p, o, x, terms, rows[i], j0 + j);
+          if (scales) scales->add(i, j0 + j, x);
         }
     }
+    if (scales) scales->judge(o, report);
   }
   return report;
 }
@@ -258,7 +265,7 @@ check_report check_one(gemm_problem const& p, gemm_operands const& o, double max
   double const row_flops = 2.0 * static_cast<double>(p.n) * static_cast<double>(p.k);
   double const affordable = std::clamp(max_flops / row_flops, 1.0, static_cast<double>(p.m));
   indices const all = chosen_rows(p.m, static_cast<std::int64_t>(affordable));
-  if (is_fused(with_epilogue_scales(p).epilogue) || p.aux) return check_fused(p, o, all);
+  if (operands_needed(with_epilogue_scales(p)).ops) return check_fused(p, o, all);
   auto const total = static_cast<std::int64_t>(all.size());
   bound_terms const terms = make_bound_terms(p);
   check_report report{p.m, total, p.n, 0, 0, {}, {}};
@@ -303,6 +310,10 @@ check_report check_gemm(gemm_problem const& p, gemm_operands const& o, double ma
     one.d = const_cast<void*>(matrix_at(o.d, p.d, i));
     one.scale_a = scales_at(o.scale_a, p.scale_a, i);
     one.scale_b = scales_at(o.scale_b, p.scale_b, i);
+    if (p.scale_d) {
+      std::optional<scale_desc> const s = p.scale_d->desc;
+      one.scale_d = const_cast<void*>(scales_at(o.scale_d, s, i));
+    }
     if (p.aux) one.aux = const_cast<void*>(matrix_at(o.aux, *p.aux, i));
     check_report r = check_one(p, one, max_flops / static_cast<double>(p.batch));
     r.largest_error.product = r.largest_ratio.product = i;
@@ -311,6 +322,7 @@ check_report check_gemm(gemm_problem const& p, gemm_operands const& o, double ma
     if (i == 0 || r.largest_ratio.ratio >= all.largest_ratio.ratio)
       all.largest_ratio = r.largest_ratio;
     all.rows += r.rows, all.rows_checked += r.rows_checked, all.cols = r.cols;
+    all.scales += r.scales, all.wrong_scales += r.wrong_scales;
     all.wrong += r.wrong, all.unjudged += r.unjudged, all.judged += r.judged;
   }
   return all;

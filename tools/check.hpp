@@ -23,7 +23,8 @@ struct check_report {
   std::int64_t wrong = 0;                             // elements beyond the bound
   std::int64_t unjudged = 0;  // elements that only an overflow of float32 on the way explains
   check_place largest_error, largest_ratio;
-  std::int64_t judged = 0;  // those of an auxiliary output too
+  std::int64_t scales = 0, wrong_scales = 0;  // of D: that were judged; that are wrong
+  std::int64_t judged = 0;                    // those of an auxiliary output too
 
   /// A check that could judge fewer of the compared elements than this has not passed.
   static constexpr double min_judged_share = 0.9;
@@ -31,7 +32,7 @@ struct check_report {
     return judged > 0 &&
            static_cast<double>(judged) >= min_judged_share * static_cast<double>(judged + unjudged);
   }
-  bool passed() const { return wrong == 0 && judged_enough(); }
+  bool passed() const { return wrong == 0 && wrong_scales == 0 && judged_enough(); }
 };
 
 /// Compares D (o.d) with alpha A B + beta C, or with the fused epilogue. All pointers are host

@@ -60,8 +60,8 @@ bytes free_device_memory() {
   return {static_cast<std::int64_t>(available)};
 }
 
-device_workspace::device_workspace() {
-  must(cudaMalloc(&data_, size_bytes), "workspace in GPU memory");
+device_workspace::device_workspace(std::int64_t bytes) {
+  must(cudaMalloc(&data_, static_cast<std::size_t>(bytes)), "workspace in GPU memory");
   must(cudaMemset(data_, 0, gemm_workspace_zeros), "clearing of the workspace");
 }
 device_workspace::~device_workspace() { cudaFree(data_); }

@@ -41,7 +41,7 @@ class device_matrix {
 class device_workspace {
  public:
   static constexpr std::int64_t size_bytes = std::int64_t{64} << 20;
-  device_workspace();
+  explicit device_workspace(std::int64_t bytes = size_bytes);
   ~device_workspace();
   device_workspace(device_workspace const&) = delete;
   device_workspace& operator=(device_workspace const&) = delete;

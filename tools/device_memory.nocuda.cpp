@@ -6,7 +6,7 @@ namespace tw {
 
 bool built_with_cuda() { return false; }
 bytes free_device_memory() { throw rejected(gpu().why_not); }
-device_workspace::device_workspace() { throw rejected(gpu().why_not); }
+device_workspace::device_workspace(std::int64_t) { throw rejected(gpu().why_not); }
 device_workspace::~device_workspace() = default;
 device_matrix::device_matrix(matrix_view const&) { throw rejected(gpu().why_not); }
 device_matrix::~device_matrix() = default;

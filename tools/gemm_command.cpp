@@ -20,6 +20,7 @@
 #include "tools/number_checks.hpp"
 #include "tools/precision_options.hpp"
 #include "tools/reference_blas.hpp"
+#include "tools/scale_file.hpp"
 #include "tools/to_stderr.hpp"
 #include "tools/trace/write_timeline.hpp"
 #include "tools/words.hpp"
@@ -84,7 +85,8 @@ void check_apart(std::vector<output> const& outputs, gemm_request const& r) {
                "each result replaces its whole file");
     epilogue_request const& e = r.epilogue;
     for (std::string const& operand :
-         {r.a, r.b, r.c, r.scale_a, r.scale_b, e.bias, e.row_scale, e.col_scale, e.residual})
+         {r.a, r.b, r.c, r.scale_a, r.scale_b, r.scale_d.computed() ? "" : r.scale_d.text, e.bias,
+          e.row_scale, e.col_scale, e.residual})
       if (!operand.empty() && operand != "-" && same_file(parse_address(operand).path, out.path))
         refuse("TW0612", fmt::format("output {} of {}", out.text, out.option),
                "the file of an operand", "a separate file");
@@ -105,6 +107,11 @@ class results {
     files_.push_back(std::make_unique<output_file>(to.path));
     files_.back()->write(std::as_bytes(std::span(header)));
     files_.back()->write(data);
+  }
+  void add(matrix_address const& to, std::string const& header, matrix_view const& line) {
+    files_.push_back(std::make_unique<output_file>(to.path));
+    files_.back()->write(std::as_bytes(std::span(header)));
+    files_.back()->write({line.data, static_cast<std::size_t>(line.size().count)});
   }
   void commit() {
     std::fwrite(stdout_header_.data(), 1, stdout_header_.size(), stdout);
@@ -140,13 +147,25 @@ exit_status run_gemm(gemm_request const& r) {
     check_output(aux.emplace(parse_address(r.epilogue.aux)));
     outputs.push_back({aux->text(), aux->path, "--aux", "the auxiliary output"});
   }
+  std::optional<matrix_address> scales;
+  if (r.scale_d.computed()) {
+    scales = result_scale_address(r.scale_d, out);
+    check_output(*scales);
+    if (scales->format == file_format::stream)
+      refuse("TW0612", "output " + scales->text() + " of --scale-d-out", "a stream",
+             "FILE.npy or FILE.safetensors:TENSOR");
+    outputs.push_back({scales->text(), scales->path, "--scale-d-out", "the scales of D"});
+  } else if (!r.scale_d.out.empty()) {
+    refuse("TW0612", "output " + r.scale_d.out + " of --scale-d-out", "a scale that is given",
+           "--scale-d amax-row or amax-1x128, which compute scales");
+  }
   timeline_files const timeline{r.trace, r.timeline};
   check_timeline_files(timeline);
   if (!r.trace.empty()) outputs.push_back({r.trace, r.trace, "--trace", "the trace"});
   if (!r.timeline.empty()) outputs.push_back({r.timeline, r.timeline, "--timeline", "the picture"});
   check_apart(outputs, r);
   if (timeline.any() && r.device == device_choice::gpu) refuse_trace_of_gpu();
-  gemm_files const files(r);
+  gemm_files files(r);
   bool const on_gpu = choose_gpu(r.device);
   if (on_gpu) check_arch(r.arch, gpu().compute_capability);
   if (r.check) reference_blas::get();  // refuses before the work is done
@@ -164,6 +183,9 @@ exit_status run_gemm(gemm_request const& r) {
   results written;
   if (right) written.add(out, data.d(), files.d_array());
   if (right && aux) written.add(*aux, data.aux(), files.aux_array());
+  if (right && scales && files.scale_d())
+    written.add(*scales, scale_header(*scales, files.scale_d()->convention().tensor),
+                files.scale_d()->view());
   if (r.json) {
     print_json("tilewright.gemm/1", json_report(r, files, run, check));
   } else if (!r.quiet) {
@@ -177,8 +199,10 @@ exit_status run_gemm(gemm_request const& r) {
   written.commit();
   if (right) return exit_status::done;
   to_stderr("tilewright: the check {}; {} written\n",
-            check->wrong > 0 ? "failed" : "could judge too few elements",
-            aux ? fmt::format("{} and {} are not", r.d, r.epilogue.aux) : r.d + " is not");
+            check->wrong + check->wrong_scales > 0 ? "failed" : "could judge too few elements",
+            aux      ? fmt::format("{} and {} are not", r.d, r.epilogue.aux)
+            : scales ? fmt::format("{} and {} are not", r.d, scales->text())
+                     : r.d + " is not");
   return exit_status::wrong;
 }
 
@@ -218,8 +242,8 @@ void add_gemm_command(CLI::App& app, int& status) {
   verb->add_option_function<std::string>(
           "--out-dtype,--d", [r](std::string const& text) { r->out_dtype = parse_elem(text); },
           "type of D (default: that of A and B; bf16 of 8-bit floats, s32 of integers, f32 of "
-          "tf32); e4m3 and e5m2 saturate")
-      ->transform(elem_word(result_words()));
+          "tf32; e4m3 or s8 with --scale-d); e4m3 and e5m2 saturate")
+      ->transform(elem_word(result_words_with_scales()));
   add_precision_options(*verb, r->precision);
   add_invariance_option(*verb, r->reproducible);
   auto const add_scale = [&](char const* option, char const* text, std::string& file,
@@ -240,6 +264,7 @@ void add_gemm_command(CLI::App& app, int& status) {
             "--scale-a-as", r->scale_a_as);
   add_scale("--scale-b", "tensor of scales that B is multiplied by", r->scale_b, "--scale-b-as",
             r->scale_b_as);
+  add_result_scale_options(*verb, r->scale_d);
   auto const add_scaling = [&](char const* option, char const* text, char const* scale,
                                std::optional<scaling>& kind) {
     verb->add_option_function<std::string>(

@@ -74,7 +74,7 @@ gemm_problem pose(gemm_request const& r, matrix_view const& a, matrix_view const
   p.a = a.desc();
   p.b = b.desc();
   p.a.type = types.a, p.b.type = types.b;
-  p.d = {r.out_dtype.value_or(default_d(types.a)), order::row_major, d_cols,
+  p.d = {r.out_dtype.value_or(default_d(types.a, r.scale_d.any())), order::row_major, d_cols,
          p.batch == 1 ? 0 : p.m * d_cols};
   if (!r.epilogue.aux.empty()) {
     p.aux = p.d;
@@ -133,6 +133,10 @@ gemm_files::gemm_files(gemm_request const& r)
     if (quantized_a_) p.scale_a = quantized_a_->desc();
     if (quantized_b_) p.scale_b = quantized_b_->desc();
   }
+  if (r.scale_d.any() && !nothing_to_compute()) {
+    scale_d_.emplace(r.scale_d, p);
+    p.scale_d = scale_d_->desc();
+  }
   if (auto const why = accept(problem_); why && !nothing_to_compute()) throw rejected(*why);
   operand_a_ = used_a, operand_b_ = used_b;
 }
@@ -165,7 +169,7 @@ bytes gemm_files::host_memory() const {
   return need;
 }
 
-gemm_data::gemm_data(gemm_files const& f)
+gemm_data::gemm_data(gemm_files& f)
     : a_(f.operand_a(), f.problem().a.type),
       b_(f.operand_b(), f.problem().b.type),
       epilogue_(f.epilogue()),
@@ -174,6 +178,7 @@ gemm_data::gemm_data(gemm_files const& f)
   if (f.problem().c) c_.emplace(*f.c(), f.problem().c->type);
   // In the type of the file: only the address may need a copy; float64 is rounded.
   if (f.scale_a() != nullptr) scale_a_.emplace(*f.scale_a(), f.scale_a()->type);
+  scale_d_ = f.scale_d() ? f.scale_d()->data() : nullptr;
   if (f.scale_b() != nullptr) scale_b_.emplace(*f.scale_b(), f.scale_b()->type);
   d_buffer_ = host_buffer(d_.size());
   d_.data = d_buffer_.data();
@@ -189,6 +194,7 @@ gemm_operands gemm_data::operands() const {
   o.aux = const_cast<std::byte*>(aux_.data);
   if (scale_a_) o.scale_a = scale_a_->view().data;
   if (scale_b_) o.scale_b = scale_b_->view().data;
+  o.scale_d = scale_d_;
   return o;
 }
 

@@ -56,6 +56,10 @@ class gemm_files {
                            : nullptr;
   }
 
+  /// The scales of D, where it has any.
+  std::optional<result_scales_data> const& scale_d() const { return scale_d_; }
+  std::optional<result_scales_data>& scale_d() { return scale_d_; }
+
   /// D without its data, and the auxiliary output.
   matrix_view d_shape() const;
   matrix_view aux_shape() const;
@@ -74,6 +78,7 @@ class gemm_files {
   std::optional<matrix_file> scale_a_file_, scale_b_file_;
   std::optional<quantized_operand> quantized_a_, quantized_b_;
   std::optional<epilogue_files> epilogue_;
+  std::optional<result_scales_data> scale_d_;
   matrix_view operand_a_, operand_b_;
   gemm_problem problem_;
 };
@@ -81,7 +86,7 @@ class gemm_files {
 /// The operands in memory, ready for the GEMM, and memory for D.
 class gemm_data {
  public:
-  explicit gemm_data(gemm_files const& f);
+  explicit gemm_data(gemm_files& f);
 
   gemm_operands operands() const;
   operand const& a() const { return a_; }
@@ -99,6 +104,7 @@ class gemm_data {
   operand a_, b_;
   std::optional<operand> c_, scale_a_, scale_b_;
   epilogue_data epilogue_;
+  std::byte* scale_d_ = nullptr;
   host_buffer d_buffer_, aux_buffer_;  // no bytes where there is no auxiliary output
   matrix_view d_, aux_;
 };

@@ -53,7 +53,7 @@ std::string coverage(check_report const& c) {
 }
 
 char const* outcome_of(check_report const& c) {
-  if (c.wrong > 0) return "FAILED";
+  if (c.wrong > 0 || c.wrong_scales > 0) return "FAILED";
   return c.judged_enough() ? "passed" : "INCONCLUSIVE";
 }
 
@@ -77,6 +77,9 @@ std::string check_text(check_report const& c) {
       e.error, e.row, e.col,
       std::isfinite(e.expected) ? fmt::format(", where {:.3g} is allowed", e.bound) : "", r.ratio,
       r.row, r.col, place_text(r));
+  if (c.scales > 0)
+    text += fmt::format("         {} of {} scales of D are those of their blocks\n",
+                        c.scales - c.wrong_scales, c.scales);
   if (c.wrong > 0)
     text += fmt::format("         {} element{} beyond the bound\n", c.wrong,
                         c.wrong == 1 ? " is" : "s are");
@@ -97,6 +100,8 @@ json check_json(check_report const& c) {
           {"bound", judged(c.largest_error.bound)},
           {"ratio", judged(c.largest_ratio.ratio)},
           {"wrong", c.wrong},
+          {"scales", c.scales},
+          {"wrong_scales", c.wrong_scales},
           {"judged", c.judged},
           {"unjudged", c.unjudged},
           {"min_judged_share", check_report::min_judged_share},
@@ -117,6 +122,11 @@ std::string order_text(gemm_plan const& plan) {
 
 }  // namespace
 
+/// Where computed scales of D go.
+static std::string scale_d_file(gemm_request const& r) {
+  return result_scale_address(r.scale_d, parse_address(r.d)).text();
+}
+
 std::string text_report(gemm_request const& r, gemm_files const& f, gemm_run const& run,
                         std::optional<check_report> const& check) {
   gemm_problem const& p = f.problem();
@@ -136,6 +146,9 @@ std::string text_report(gemm_request const& r, gemm_files const& f, gemm_run con
     text += fmt::format("scale B  {}\n", scale_text(*p.scale_b, {true, p.n, p.k, p.batch}));
   if (p.c) text += fmt::format("C        {}\n", matrix_text(*f.c(), p.c->type));
   text += fmt::format("D        {} -> {}\n", matrix_text(f.d_shape(), p.d.type), r.d);
+  if (f.scale_d())
+    text += fmt::format("scale D  {}{}\n", text_of(*f.scale_d(), p),
+                        p.scale_d->given ? "" : " -> " + scale_d_file(r));
   if (p.aux)
     text +=
         fmt::format("aux      {} -> {}\n", matrix_text(f.aux_shape(), p.aux->type), r.epilogue.aux);
@@ -171,6 +184,13 @@ json json_report(gemm_request const& r, gemm_files const& f, gemm_run const& run
   out["c"] = p.c ? matrix_json(added, *f.c(), p.c->type) : json(nullptr);
   out["epilogue"] = is_fused(p.epilogue) ? json(text_of(p.epilogue)) : json(nullptr);
   out["d"] = matrix_json(r.d, f.d_shape(), p.d.type);
+  out["scale_d"] = nullptr;
+  if (f.scale_d())
+    out["scale_d"] = {{"file", p.scale_d->given ? json(nullptr) : json(scale_d_file(r))},
+                      {"dtype", name(f.scale_d()->view().type)},
+                      {"given", p.scale_d->given},
+                      {"power_of_two", p.scale_d->power_of_two},
+                      {"convention", text_of(*f.scale_d(), p)}};
   out["aux"] = p.aux ? matrix_json(r.epilogue.aux, f.aux_shape(), p.aux->type) : json(nullptr);
   out["device"] = run.on_gpu ? "gpu" : "emu";
   out["device_name"] = run.device;

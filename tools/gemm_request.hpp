@@ -9,6 +9,7 @@
 #include "tilewright/problem/precision.hpp"
 #include "tilewright/problem/scale_convention.hpp"
 #include "tools/epilogue_request.hpp"
+#include "tools/result_scales.hpp"
 
 namespace tw {
 
@@ -26,7 +27,8 @@ struct gemm_request {
   std::string scale_a, scale_b;                 // addresses of files; may be empty
   std::optional<scaling> scaling_a, scaling_b;  // wide matrices are quantised with such scales
   scale_choice scale_a_as, scale_b_as;          // their conventions, where named
-  std::optional<elem> out_dtype;                // not given: see default_d()
+  result_scale_request scale_d;
+  std::optional<elem> out_dtype;  // not given: see default_d()
   device_choice device = device_choice::automatic;
   int threads = 0;              // of the emulator; 0: one per core
   std::string trace, timeline;  // of the emulated run: Chrome trace, SVG; empty: none
@@ -51,8 +53,9 @@ constexpr operand_pair operand_types(gemm_request const& r, elem a, elem b) {
 }
 
 /// The type of D where no option gives it: that of the operands, of 8-bit floats bf16, of integers
-/// the sum, of f32 and tf32 f32.
-constexpr elem default_d(elem operand) {
+/// the sum, of f32 and tf32 f32. With scales of D e4m3, of integers s8.
+constexpr elem default_d(elem operand, bool scaled = false) {
+  if (scaled) return is_8_bit_integer(operand) ? elem::s8 : elem::e4m3;
   if (is_fp8(operand)) return elem::bf16;
   if (is_8_bit_integer(operand)) return elem::s32;
   return operand == elem::tf32 ? elem::f32 : operand;

@@ -84,13 +84,21 @@ gemm_run run_on_gpu(gemm_files const& files, gemm_data& data, std::string const&
     c->upload();
     p.c = c->desc();
   }
-  device_workspace const workspace;
-  gemm_operands o{a.data(), b.data(),         c ? c->data() : nullptr,
-                  d.data(), workspace.data(), device_workspace::size_bytes};
+  gemm_operands o{a.data(), b.data(), c ? c->data() : nullptr, d.data()};
+  std::int64_t const workspace_bytes =
+      p.scale_d ? gemm_workspace_bytes(p, o, gpu_device()) : device_workspace::size_bytes;
+  device_workspace const workspace(workspace_bytes);
+  o.workspace = workspace.data(), o.workspace_bytes = workspace_bytes;
   device_epilogue const vectors(data.epilogue(), o);
   std::optional<device_matrix> scale_a, scale_b;
   o.scale_a = upload_line(scale_a, data.scale_a());
   o.scale_b = upload_line(scale_b, data.scale_b());
+  std::optional<device_matrix> scale_d;
+  if (files.scale_d()) {
+    scale_d.emplace(files.scale_d()->view());
+    scale_d->upload();
+    o.scale_d = scale_d->data();
+  }
   std::optional<device_matrix> aux;
   if (p.aux) {
     aux.emplace(data.aux());
@@ -106,6 +114,7 @@ gemm_run run_on_gpu(gemm_files const& files, gemm_data& data, std::string const&
   run.timed_runs = t.runs;
   d.download(data.d_data());
   if (aux) aux->download(data.aux_data());
+  if (scale_d) scale_d->download(static_cast<std::byte*>(data.operands().scale_d));
   return run;
 }
 

@@ -27,8 +27,8 @@
 #include "tools/plan_command.hpp"
 #include "tools/profile_command.hpp"
 #include "tools/quantize_command.hpp"
-#include "tools/selftest_command.hpp"
 #include "tools/roofline_command.hpp"
+#include "tools/selftest_command.hpp"
 #include "tools/stages_command.hpp"
 #include "tools/to_stderr.hpp"
 

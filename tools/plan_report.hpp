@@ -20,8 +20,8 @@ struct plan_answer {
   std::int64_t workspace_bytes = 0;
   std::vector<gemm_plan> plans;
   std::optional<double> never_promoted_us = {};  // the same GEMM's, where sums are promoted
-  std::optional<double> any_order_us = {};   // where it is to be reproducible, without that
-  std::optional<double> in_16_bits_us = {};  // of 8-bit operands, the same GEMM's of bf16
+  std::optional<double> any_order_us = {};       // where it is to be reproducible, without that
+  std::optional<double> in_16_bits_us = {};      // of 8-bit operands, the same GEMM's of bf16
 };
 
 /// The limit of a plan, in words: "the tensor cores: 138.7 of 163.0 us, ...".

@@ -18,6 +18,11 @@ inline std::vector<std::string> result_words() {
   return {"bf16", "f16", "f32", "e4m3", "e5m2", "s32"};
 }
 
+/// And of a D with scales (`gemm --scale-d`).
+inline std::vector<std::string> result_words_with_scales() {
+  return {"bf16", "f16", "f32", "e4m3", "e5m2", "s32", "s8"};
+}
+
 /// --promote, --f16-sums and --wrap. `precision` must live while the command line is parsed.
 void add_precision_options(CLI::App& verb, gemm_precision& precision);
 /// --invariant: gemm_problem::reproducible.

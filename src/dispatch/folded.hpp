@@ -21,7 +21,7 @@ inline gemm_problem folded(gemm_problem const& p) {
   constexpr std::int64_t most_rows = std::int64_t{1} << 30;  // TMA coordinates are int32
   auto const fold_rows = [](gemm_problem q) {
     bool const per_row = q.epilogue.bias == along::rows || q.epilogue.row_scale || q.scale_a ||
-                         (q.scale_b && q.scale_b->batch_stride != 0);  // m values
+                         q.scale_d || (q.scale_b && q.scale_b->batch_stride != 0);  // m values
     bool const on = goes_on(q.a, q.m) && goes_on(q.d, q.m) && (!q.c || goes_on(*q.c, q.m)) &&
                     (!q.aux || goes_on(*q.aux, q.m));
     if (q.b.batch_stride_elems != 0 || !on || per_row || q.m * q.batch > most_rows) return q;

@@ -5,6 +5,7 @@
 
 #include "dispatch/check_plan.hpp"
 #include "dispatch/plan_cache.hpp"
+#include "dispatch/staged.hpp"
 #include "family/bind.hpp"
 #include "family/no_inner.hpp"
 #include "tilewright/arch/emu/options.hpp"
@@ -49,6 +50,13 @@ void gemm_emulated(gemm_plan const& plan, gemm_operands const& given, emu_option
   // The fast arithmetic adds in an order of the host's vectors, which depends on the tile.
   if (plan.problem.reproducible) run.exact_sums = true;
   plan.family->launch_emulated(plan, form, run);
+  if (!plan.stage_d) return;
+  emu_options after = before;
+  after.pdl = false;
+  for (std::int64_t i = 0; i < plan.problem.batch; ++i) {
+    staged_quantisation const q = quantisation_of(plan, given, i);
+    quantize_emulated(q.problem, q.operands, after);
+  }
 }
 
 }  // namespace tw

@@ -11,6 +11,7 @@
 #include "dispatch/launch_range.hpp"
 #include "dispatch/plan_cache.hpp"
 #include "dispatch/repitch.hpp"
+#include "dispatch/staged.hpp"
 #include "family/bind.hpp"
 #include "family/no_inner.hpp"
 #include "tilewright/problem/accept.hpp"
@@ -119,6 +120,11 @@ void gemm(gemm_plan const& plan, gemm_operands const& given, cudaStream_t stream
          "launch that copies operands to K-major lines");
   bool const pdl = early || form.copied();  // copies come before it, and follow what came before
   must(static_cast<cudaError_t>(plan.family->launch_gpu(plan, form, stream, pdl)), "kernel launch");
+  if (!plan.stage_d) return;
+  for (std::int64_t i = 0; i < plan.problem.batch; ++i) {
+    staged_quantisation const q = quantisation_of(plan, given, i);
+    quantize(q.problem, q.operands, stream);
+  }
 }
 
 void gemm(gemm_problem const& p, gemm_operands const& o, cudaStream_t stream,

@@ -7,6 +7,7 @@
 #include "dispatch/folded.hpp"
 #include "dispatch/no_kernel.hpp"
 #include "dispatch/plan_log.hpp"
+#include "dispatch/staged.hpp"
 #include "dispatch/tuned.hpp"
 #include "dispatch/winners.hpp"
 #include "family/bind.hpp"
@@ -118,13 +119,15 @@ gemm_plan common_plan(gemm_problem const& p, gemm_problem const& whole, bool swa
   gemm_plan base;
   base.problem = p;
   base.swapped = swapped;
+  base.stage_d = p.scale_d && !whole.scale_d;
   base.normal = swapped ? transposed(whole) : whole;
   gemm_operands const o = swapped ? transposed(given) : given;
   gemm_problem const& q = base.normal;
   std::int64_t const a_lines = extents_of_a(q).outer, b_lines = extents_of_b(q).outer;
   bool const d_m = q.d.ord == order::col_major;
   choose_copies(base, o);
-  base.direct_d = !tma_addressable(q.d, d_m ? result_cols(q.epilogue, q.n) : q.m, q.batch, o.d);
+  void const* const d_base = base.stage_d ? nullptr : o.d;  // the workspace is aligned
+  base.direct_d = !tma_addressable(q.d, d_m ? result_cols(q.epilogue, q.n) : q.m, q.batch, d_base);
   char const* const first = swapped ? "B" : "A";
   char const* const second = swapped ? "A" : "B";
   char const* const copied = "it is copied to padded lines in the workspace first";
@@ -141,6 +144,10 @@ gemm_plan common_plan(gemm_problem const& p, gemm_problem const& whole, bool swa
   if (!base.repitch_b && splits_sectors(q.b, b_lines))
     base.hints.push_back(split_sectors(second, q.b));
   if (is_long_unpromoted(p)) base.hints.push_back(unpromoted(p));
+  if (base.stage_d)
+    base.hints.push_back(
+        "D: no kernel computes these scales for these types, order and epilogue; D is computed in "
+        "float32 in the workspace and quantised by a second launch");
   if (base.direct_d) base.hints.push_back(slower_path("D", q.d, "it is written by plain stores"));
   return base;
 }
@@ -183,17 +190,33 @@ std::vector<option> ranked(gemm_problem const& p, gemm_operands const& asked, de
   gemm_operands const given = with_inner(p, asked);
   measurements const measured = measured_for(p, whole, given, dev);
   std::vector<gemm_plan> plans;
-  for (bool const swapped : {false, true}) {
-    if (swapped && p.epilogue.gate != gating::none) break;
-    gemm_plan base = common_plan(p, whole, swapped, given);
-    if (!measured.tuned.trouble.empty())
-      base.hints.insert(base.hints.begin(), measured.tuned.trouble);
-    for (gemm_family const* f : families())
-      f->add_plans(base, dev, std::max<std::int64_t>(0, given.workspace_bytes), plans);
+  std::int64_t const workspace = std::max<std::int64_t>(0, given.workspace_bytes);
+  auto const add_plans = [&](gemm_problem const& form) {
+    for (bool const swapped : {false, true}) {
+      if (swapped && (p.epilogue.gate != gating::none || form.scale_d)) break;
+      gemm_plan base = common_plan(p, form, swapped, given);
+      if (!measured.tuned.trouble.empty())
+        base.hints.insert(base.hints.begin(), measured.tuned.trouble);
+      for (gemm_family const* f : families()) f->add_plans(base, dev, workspace, plans);
+    }
+  };
+  add_plans(whole);
+  if (p.scale_d) {
+    std::size_t const first = plans.size();
+    add_plans(folded(canonical(with_staged_d(with_inner(with_epilogue_scales(p))))));
+    double const us = predicted_quantise_us(p, dev);
+    for (std::size_t i = first; i < plans.size(); ++i)
+      plans[i].quantise_us = us, plans[i].predicted_us += us;
   }
   if (plans.empty()) throw rejected(no_kernel(with_epilogue_scales(p), dev));
   keep_fitting(plans, dev);
   if (p.reproducible) keep_fixed_order(plans, dev);
+  // A launch refuses a workspace that lacks the float32 D: where a plan needs none, no plan takes
+  // it.
+  auto const at_once = [](gemm_plan const& x) { return x.built && !x.stage_d; };
+  if (p.scale_d && std::ranges::any_of(plans, at_once))
+    std::erase_if(plans,
+                  [&](gemm_plan const& x) { return x.stage_d && x.workspace_bytes > workspace; });
   std::vector<option> options;
   options.reserve(plans.size());
   for (gemm_plan& plan : plans) options.push_back(option_of(std::move(plan), measured));
@@ -217,6 +240,10 @@ gemm_plan finished(option const& x, std::size_t of, device const& dev) {
   gemm_plan plan = x.plan;
   plan.predicted_for = label(dev);
   plan.family->finish(plan, dev);
+  if (plan.stage_d) {
+    plan.terms.copies += plan.quantise_us;
+    plan.why += fmt::format("; a second launch quantises D ({:.1f} us)", plan.quantise_us);
+  }
   plan.why += fmt::format(", of {} plan{}", of, of == 1 ? "" : "s");
   plan.starts_early = x.starts_early.value_or(plan.starts_early);
   plan.early_measured = x.starts_early.has_value();
@@ -233,7 +260,8 @@ gemm_plan finished(option const& x, std::size_t of, device const& dev) {
 
 double predicted_us(gemm_plan const& plan, device const& dev) {
   if (auto r = accept(dev)) throw rejected(*r);
-  return plan.family->predicted_us(plan, dev);
+  double const second_launch = plan.stage_d ? predicted_quantise_us(plan.problem, dev) : 0;
+  return plan.family->predicted_us(plan, dev) + second_launch;
 }
 
 std::vector<gemm_plan> plan_candidates(gemm_problem const& p, gemm_operands const& o,

@@ -42,7 +42,7 @@ quantize_params quantize_params_of(quantize_problem const& p, quantize_operands 
   check_address("the scales", o.scales, size_bytes(p.scale.type));
   scale_desc const s = canonical(p.scale, p.outer, p.k);
   bool const shared = s.block_outer == 0 && s.block_k == 0;
-  if (shared) check_address("the workspace", o.workspace, 4);
+  if (shared && !p.given) check_address("the workspace", o.workspace, 4);
   bool const from_rows = p.from.ord == order::row_major, to_rows = p.to.ord == order::row_major;
   quantize_params q{};
   q.from = o.from, q.to = o.to, q.scales = o.scales;
@@ -58,10 +58,13 @@ quantize_params quantize_params_of(quantize_problem const& p, quantize_operands 
   q.blocks = q.k_blocks * scale_blocks(s.block_outer, p.outer);
   bool const small = q.block_outer * q.block_k <= 1024;
   q.team = small && !shared ? warp_threads : quantize_kernel::threads;
-  q.pass = shared ? quantize_pass::amax : quantize_pass::whole_blocks;
+  q.pass = p.given  ? quantize_pass::values
+           : shared ? quantize_pass::amax
+                    : quantize_pass::whole_blocks;
   q.from_type = p.from.type, q.to_type = p.to.type;
   q.scale_ue8m0 = s.type == elem::ue8m0 ? 1 : 0;
   q.power_of_two = p.power_of_two ? 1 : 0;
+  q.given = p.given ? 1 : 0;
   q.by_fours = by_fours(p, o, q.block_k) ? 1 : 0;
   return q;
 }

@@ -53,6 +53,10 @@ std::string problem_key(gemm_problem const& p) {
   add_scale("a", p.scale_a);
   add_scale("b", p.scale_b);
   if (p.reproducible) key += " r";
+  if (p.scale_d) {
+    add_scale("d", p.scale_d->desc);
+    key += fmt::format(",{},{}", int{p.scale_d->given}, int{p.scale_d->power_of_two});
+  }
   gemm_epilogue const& e = p.epilogue;
   if (is_fused(e))
     key += fmt::format(" e={},{},{},{},{},{},{}", static_cast<int>(e.bias), name(e.bias_type),

@@ -20,6 +20,8 @@ std::int64_t gemm_workspace_bytes(gemm_problem const& given, gemm_operands const
   gemm_plan copies;
   copies.normal = p;
   choose_copies(copies, o);
+  copies.problem = given;
+  copies.stage_d = given.scale_d.has_value();
   return for_shared_tiles + workspace_of(copies).bytes;
 }
 

@@ -26,6 +26,11 @@ padded padded_copy(matrix_desc const& m, extents e, std::int64_t batch) {
           matrices * pitch * e.outer * size_bytes(m.type)};
 }
 
+matrix_desc staged_d(gemm_problem const& p) {
+  std::int64_t const pitch = round_up(result_cols(p.epilogue, p.n), 4);  // lines of 16 bytes
+  return {elem::f32, order::row_major, pitch, p.batch == 1 ? 0 : p.m * pitch};
+}
+
 launch_form form_of(gemm_plan const& plan, gemm_operands const& from_caller, void const* zeros) {
   check_operands(plan.problem, from_caller);
   check_workspace(plan, from_caller);
@@ -33,8 +38,9 @@ launch_form form_of(gemm_plan const& plan, gemm_operands const& from_caller, voi
   check_apart(plan.problem, given);
   if (plan.problem.k == 0) given.a = given.b = zeros;
   launch_form f{plan.normal, plan.swapped ? transposed(given) : given, {}, {}};
-  if (!plan.repitch_a && !plan.repitch_b) return f;
+  if (!plan.repitch_a && !plan.repitch_b && !plan.stage_d) return f;
   workspace_layout const where = workspace_of(plan);
+  if (plan.stage_d) f.operands.d = static_cast<std::byte*>(f.operands.workspace) + where.staged_d;
   auto const copy = [&](repitch_of& c, matrix_desc& m, extents e, void const*& base,
                         void const* const* array, std::int64_t offset) {
     padded const target = padded_copy(m, e, f.problem.batch);

@@ -35,6 +35,9 @@ padded padded_copy(matrix_desc const& m, extents e, std::int64_t batch);
 /// their place. `o` has the operands of plan.normal.
 void choose_copies(gemm_plan& plan, gemm_operands const& o);
 
+/// D in float32 in the workspace, row-major: what a second launch quantises (gemm_plan::stage_d).
+matrix_desc staged_d(gemm_problem const& p);
+
 /// A launch as run: the normal form, its operands, and the copies in the workspace that take the
 /// place of operands TMA cannot address.
 struct launch_form {

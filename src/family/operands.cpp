@@ -42,6 +42,7 @@ void check_operands(gemm_problem const& p, gemm_operands const& o) {
   if (e.col_scale) check_pointer("the column scale", o.col_scale, elem::f32);
   if (p.scale_a && p.k > 0) check_pointer("the scales of A", o.scale_a, p.scale_a->type);
   if (p.scale_b && p.k > 0) check_pointer("the scales of B", o.scale_b, p.scale_b->type);
+  if (p.scale_d) check_pointer("the scales of D", o.scale_d, p.scale_d->desc.type);
   if (!p.aux) return;
   check_pointer("the auxiliary output", o.aux, p.aux->type);
 }

@@ -78,7 +78,7 @@ struct region {
 
 /// Without an allocation: a launch has a few hundred nanoseconds.
 struct regions {
-  region list[6] = {};
+  region list[7] = {};
   int count = 0;
   void add(region const& r) { list[count++] = r; }
   region const* begin() const { return list; }
@@ -131,8 +131,17 @@ regions inputs_of(gemm_problem const& p, gemm_operands const& o, std::int64_t d_
   gemm_epilogue const& e = p.epilogue;
   vector("the bias", e.bias != along::none, o.bias, e.bias_type, e.bias == along::rows ? p.m : p.n);
   vector("the row scale", e.row_scale, o.row_scale, elem::f32, p.m);
+  if (p.scale_d && p.scale_d->given) vector("the scale of D", true, o.scale_d, elem::f32, 1);
   vector("the column scale", e.col_scale, o.col_scale, elem::f32, p.n);
   return list;
+}
+
+/// The bytes of the scales that are written, with what lies between them.
+strided_bytes scales_of_d(gemm_problem const& p, gemm_operands const& o) {
+  scale_desc const& s = p.scale_d->desc;
+  std::int64_t const size = size_bytes(s.type);
+  std::int64_t const one = scale_extent(s, p.m, result_cols(p.epilogue, p.n));
+  return {address_of(o.scale_d), one * size, {{s.batch_stride * size, p.batch}}};
 }
 
 [[noreturn]] void refuse(char const* code, region const& output, region const& other,
@@ -150,6 +159,7 @@ void check_apart(gemm_problem const& p, gemm_operands const& o) {
   regions outputs;
   if (!p.d.has_pointers()) outputs.add({"D", lines_of(p.d, o.d, p.m, d_cols, p.batch)});
   if (p.aux) outputs.add({"the auxiliary output", lines_of(*p.aux, o.aux, p.m, p.n, p.batch)});
+  if (p.scale_d && !p.scale_d->given) outputs.add({"the scales of D", scales_of_d(p, o)});
   if (o.workspace != nullptr && o.workspace_bytes > 0)
     outputs.add({"the workspace", {address_of(o.workspace), o.workspace_bytes, {}}});
   for (region const* i = outputs.begin(); i != outputs.end(); ++i)

@@ -25,7 +25,7 @@ bool splits_sectors(matrix_desc const& m, std::int64_t outer) {
 workspace_layout workspace_of(gemm_plan const& plan) {
   std::int64_t const partials = plan.family == nullptr ? 0 : plan.family->partials_bytes(plan);
   workspace_layout w;
-  if (partials == 0 && !plan.repitch_a && !plan.repitch_b) return w;
+  if (partials == 0 && !plan.repitch_a && !plan.repitch_b && !plan.stage_d) return w;
   w.bytes = gemm_workspace_zeros;
   auto const take = [&](std::int64_t bytes) {
     std::int64_t const at = w.bytes;
@@ -40,6 +40,11 @@ workspace_layout workspace_of(gemm_plan const& plan) {
   if (plan.repitch_b) {
     extents const e = extents_of_b(plan.normal);
     w.copy_b = take(padded_copy(plan.normal.b, e, plan.normal.batch).bytes);
+  }
+  if (plan.stage_d) {
+    gemm_problem const& p = plan.problem;
+    matrix_desc const d = staged_d(p);
+    w.staged_d = take(p.batch * p.m * d.pitch_elems * size_bytes(d.type));
   }
   return w;
 }

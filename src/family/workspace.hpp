@@ -22,6 +22,7 @@ bool splits_sectors(matrix_desc const& m, std::int64_t outer);
 struct workspace_layout {
   std::int64_t partials = 0;            // of split-K tiles
   std::int64_t copy_a = 0, copy_b = 0;  // of the operands as run (plan.normal)
+  std::int64_t staged_d = 0;            // D in float32, before a launch that quantises it
   std::int64_t bytes = 0;               // all; 0: the plan needs no workspace
 };
 workspace_layout workspace_of(gemm_plan const& plan);

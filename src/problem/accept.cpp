@@ -142,7 +142,7 @@ std::vector<elem> result_types(elem a, elem b) {
   using enum elem;
   if (multiplied_type(a) == tf32) return {f32};
   if (a == s8 && b == s8) return {s32, f32, bf16, f16};
-  if (is_8_bit_integer(a)) return {s32, bf16};
+  if (is_8_bit_integer(a)) return {s32, f32, bf16};
   if (is_fp8(a) && a == e4m3 && b == e4m3) return {bf16, f16, f32, e4m3, e5m2};
   if (is_fp8(a)) return {bf16, f32};
   return {bf16, f16, f32};
@@ -164,13 +164,16 @@ verdict check_types(gemm_problem const& p) {
                      integer ? "quantise both operands to 8-bit integers, or neither"
                              : "convert one operand to the other's type"};
   }
-  std::vector<elem> const results = result_types(p.a.type, p.b.type);
+  std::vector<elem> const results =
+      p.scale_d ? std::vector{elem::e4m3, elem::e5m2, elem::s8} : result_types(p.a.type, p.b.type);
   if (std::ranges::find(results, p.d.type) == results.end())
     return rejection{"TW0405", "type of D", std::string(name(p.d.type)),
                      fmt::format("{}, for {}", list_of(results), operands()),
-                     is_fp8(p.d.type) && is_fp8(p.a.type) ? "D of e4m3 or e5m2 needs two operands "
-                                                            "of e4m3; or convert D afterwards"
-                                                          : "convert D afterwards"};
+                     p.scale_d ? "scales of D belong to 8 bits: leave them out"
+                     : size_bytes(p.d.type) == 1
+                         ? "D of 8 bits from any operands has scales: gemm_problem::scale_d, "
+                           "`tilewright gemm --scale-d`"
+                         : "convert D afterwards"};
   bool const c_type =
       !p.c || p.c->type == elem::bf16 || p.c->type == elem::f16 || p.c->type == elem::f32;
   if (!c_type)
@@ -247,6 +250,48 @@ verdict check_scales(gemm_problem const& p) {
                    "operands of e4m3 or e5m2; or float32 scales of A as a whole or its rows, of B "
                    "as a whole or its columns, the same for a whole batch, and no others of these",
                    twice ? "multiply the two vectors into one" : ""};
+}
+
+/// Scales of D: one that is given, or those that kernels compute.
+verdict check_result_scales(gemm_problem const& p) {
+  if (!p.scale_d) return std::nullopt;
+  scale_desc const& s = p.scale_d->desc;
+  auto const refused = [](char const* what, std::string got, char const* need,
+                          char const* hint = "") {
+    return rejection{"TW0458", what, std::move(got), need, hint};
+  };
+  if (s.type != elem::f32 && (s.type != elem::ue8m0 || p.scale_d->given))
+    return refused("type of the scales of D", name(s.type),
+                   p.scale_d->given ? "f32" : "f32 or ue8m0");
+  if (s.type == elem::ue8m0 && !p.scale_d->power_of_two)
+    return refused("scales of D of type ue8m0", "any value", "powers of two", "set power_of_two");
+  std::string const blocks = fmt::format("{}x{}", s.block_outer, s.block_k);
+  if (p.scale_d->given && (s.block_outer != 0 || s.block_k != 0 || s.batch_stride != 0))
+    return refused("blocks of the given scale of D", blocks, "one scale for all of D: 0x0",
+                   "scales of rows are a col_scale or row_scale of the epilogue");
+  bool const row = s.block_outer == 1 && (s.block_k == 0 || s.block_k == scale_block_cols);
+  if (!p.scale_d->given && !row)
+    return refused("blocks of the scales of D", blocks,
+                   "1x0, a row of D, or 1x128, 128 columns of a row",
+                   "others: D in float32 or bf16, then `tilewright quantize` or tw::quantize()");
+  if (s.packed_k != 1 && (s.packed_k != 4 || s.type != elem::ue8m0 || s.block_k == 0))
+    return refused("blocks along N that are adjacent, of the scales of D",
+                   fmt::format("{}", s.packed_k), "1, or 4 of ue8m0");
+  std::int64_t const cols = result_cols(p.epilogue, p.n);
+  bool const many_rows = !p.scale_d->given && p.m > 1;
+  bool const many_blocks = scale_blocks(s.block_k, cols) > s.packed_k;
+  if (s.stride_outer < (many_rows ? 1 : 0) || s.stride_k < (many_blocks ? 1 : 0) ||
+      s.batch_stride < (p.batch > 1 && !p.scale_d->given ? 1 : 0))
+    return refused("strides of the scales of D",
+                   fmt::format("{}, {} and {}", s.stride_outer, s.stride_k, s.batch_stride),
+                   "a separate place for each scale");
+  if (p.aux)
+    return refused("scales of D", "an auxiliary output", "none",
+                   "compute it by a second GEMM, or D without scales");
+  if (p.has_pointers())
+    return rejection{"TW0425", "scales of a batch by pointers", "scales of D", "none",
+                     "let the matrices lie at equal distances: a batch stride"};
+  return std::nullopt;
 }
 
 verdict check_precision(gemm_problem const& p) {
@@ -332,6 +377,7 @@ std::optional<rejection> accept(gemm_problem const& p) {
     if (auto r = check_results_apart("the auxiliary output", *p.aux, p, p.n)) return r;
   if (auto r = check_pointers(p)) return r;
   if (auto r = check_scales(p)) return r;
+  if (auto r = check_result_scales(p)) return r;
   if (auto r = check_scalars(p)) return r;
   return check_exact_result(p);
 }

@@ -75,6 +75,7 @@ bound_terms make_bound_terms(std::int64_t k, float alpha, float beta, elem d) {
     case elem::f16: t.out_unit = 0x1p-11, t.out_floor = 0x1p-25, t.out_overflow = 65520; break;
     case elem::e4m3: t.out_unit = 0x1p-4, t.out_floor = 0x1p-10, t.out_most = 448; break;
     case elem::e5m2: t.out_unit = 0x1p-3, t.out_floor = 0x1p-17, t.out_most = 57344; break;
+    case elem::s8: t.out_floor = 0.5, t.out_most = 127, t.nan_is_zero = true; break;
     default: break;
   }
   return t;

@@ -67,14 +67,37 @@ expected_element epilogues::plain::bound(exact_fused const& x, fused_terms const
   return expect_element({x.x.s, x.x.t, x.c}, t.out);
 }
 
-expected_element epilogues::ops::bound(exact_fused const& x, fused_terms const& t) {
+/// y of the formula, before it is rounded to D's type.
+static outcomes fused_result(exact_fused const& x, fused_terms const& t) {
   gemm_epilogue const& e = t.epilogue;
   outcomes x_all = linear(x.x, t);
   if (!e.c_last) x_all = add_c(x_all, x.c, t);
   outcomes y = activated(x_all, e.act);
   if (e.gate != gating::none) y = in_register(times(y, in_register(linear(x.up, t))));
   if (e.c_last) y = add_c(y, x.c, t);
-  return rounded_to_output(y, t.out);
+  return y;
+}
+
+expected_element epilogues::ops::bound(exact_fused const& x, fused_terms const& t) {
+  return rounded_to_output(fused_result(x, t), t.out);
+}
+
+expected_element epilogues::quantize::bound(exact_fused const& x, fused_terms const& t) {
+  outcomes const y = in_register(fused_result(x, t));
+  double const s = x.scale_d;
+  outcomes q;
+  if (s == 0 || !std::isfinite(s)) {  // as IEEE 754 divides
+    q = known(y.value / s);
+    q.far = true, q.nan = true;
+  } else {
+    q = times(y, known(1 / s));
+    q.error += std::fabs(q.value) * 0x1p-52;
+  }
+  if (y.far) q.far = true;
+  expected_element e = rounded_to_output(q, t.out);
+  if (t.out.nan_is_zero && std::isnan(e.value)) e.value = e.bound = 0;
+  if (t.out.nan_is_zero && e.nan) e.far = true;
+  return e;
 }
 
 expected_element expect_aux(exact_linear const& x, double c, fused_terms const& t) {

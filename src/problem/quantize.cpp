@@ -46,13 +46,12 @@ void quantize_block(quantize_problem const& p, block_of const& b, void const* fr
       counts.nan += std::isnan(x) ? 1 : 0;
       counts.infinite += std::isinf(x) ? 1 : 0;
     }
-  float const scale = quantize_scale(amax, quantize_limit(p.to.type), p.power_of_two);
-  counts.zero_blocks += amax == 0 ? 1 : 0;
   std::int64_t const at = scale_offset(p.scale, b.outer, b.k);
-  if (p.scale.type == elem::f32)
-    store(scales, at, scale);
-  else
-    store(scales, at, to_ue8m0_up(scale));
+  float const scale = p.given ? load<float>(scales, at)
+                              : quantize_scale(amax, quantize_limit(p.to.type), p.power_of_two);
+  counts.zero_blocks += amax == 0 && !p.given ? 1 : 0;
+  if (!p.given && p.scale.type == elem::f32) store(scales, at, scale);
+  if (!p.given && p.scale.type == elem::ue8m0) store(scales, at, to_ue8m0_up(scale));
   for (std::int64_t i = b.outer; i < b.outer_end; ++i)
     for (std::int64_t k = b.k; k < b.k_end; ++k)
       store(to, i * out.outer + k * out.k,
@@ -98,6 +97,9 @@ std::optional<rejection> accept(quantize_problem const& p) {
   if (scale == elem::ue8m0 && !p.power_of_two)
     return refused("scales of type ue8m0", "any value", "powers of two",
                    "set power_of_two (`tilewright quantize --power-of-two`)");
+  if (p.given && (p.scale.block_outer != 0 || p.scale.block_k != 0 || scale != elem::f32))
+    return refused("scale that is given", "scales of blocks, or of ue8m0",
+                   "one float32 scale for the matrix");
   for (matrix_desc const* m : {&p.from, &p.to}) {
     std::int64_t const line = m->ord == order::row_major ? p.k : p.outer;
     if (m->pitch_elems < line)

@@ -132,7 +132,8 @@ exact_fused reference_vectors(gemm_problem const& p, gemm_operands const& o, std
   };
   product_columns const j = columns_of(p, col);
   return {linear(j.x), j.up < 0 ? exact_linear{} : linear(j.up),
-          p.c ? load_element(*p.c, o.c, row, col, batch) : 0.0};
+          p.c ? load_element(*p.c, o.c, row, col, batch) : 0.0,
+          p.scale_d ? load_scale(p.scale_d->desc, o.scale_d, row, col, batch) : 1.0};
 }
 
 exact_fused reference_fused(gemm_problem const& p, gemm_operands const& o, std::int64_t row,

@@ -77,7 +77,7 @@ class Lists(unittest.TestCase):
         good = (ROOT / "include/tilewright/problem/epilogue_kind.hpp").read_text(encoding="utf-8")
         with tempfile.TemporaryDirectory() as temporary:
             path = pathlib.Path(temporary) / "epilogue_kind.hpp"
-            path.write_text(good.replace("epilogues::ops_aux, ", ""), encoding="utf-8")
+            path.write_text(good.replace("epilogues::ops_aux,", ""), encoding="utf-8")
             with self.assertRaises(instances.Problem):
                 instances.read_epilogues(path)
         with self.assertRaises(instances.Problem) as refused:

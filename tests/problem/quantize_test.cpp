@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <random>
@@ -165,6 +166,65 @@ TEST(Quantize, RefusesTypesThatItCannotConvert) {
   EXPECT_EQ(code([](auto& q) { q.scale.type = elem::ue8m0; }), "TW0452");
   EXPECT_EQ(code([](auto& q) { q.to.pitch_elems = 3; }), "TW0452");
   EXPECT_EQ(code([](auto& q) { q.k = 0; }), "TW0452");
+}
+
+/// Floats with any exponent, infinities and NaN.
+float any_float(std::mt19937_64& rng) {
+  return __builtin_bit_cast(float, static_cast<std::uint32_t>(rng()));
+}
+
+TEST(ScaleDivisor, HasTheCodesOfADivision) {
+  std::mt19937_64 rng(20261125);
+  for (int i = 0; i < 400000; ++i) {
+    float const scale = any_float(rng);
+    float const near = scale * (1 + static_cast<float>(rng() % 4096) / 8);
+    float const x = i % 3 == 0 ? any_float(rng) : i % 3 == 1 ? near : -near;
+    float const y = scale_divisor(scale).divide(x);
+    auto const same = [&](int got, int want) {
+      bool const nan = std::isnan(x / scale);  // its sign is not defined
+      ASSERT_TRUE(got == want || (nan && (got & 0x7F) == (want & 0x7F)))
+          << x << " / " << scale << ": " << got << ", not " << want;
+    };
+    same(quantized_quotient<e4m3>(y).bits, quantized<e4m3>(x, scale).bits);
+    same(quantized_quotient<e5m2>(y).bits, quantized<e5m2>(x, scale).bits);
+    same(quantized_quotient<std::int8_t>(y), quantized<std::int8_t>(x, scale));
+    if (HasFatalFailure()) return;
+    if (std::fabs(x / scale) > 0x1p-20F && std::fabs(x / scale) < 0x1p20F) {
+      ASSERT_EQ(y, x / scale) << x << " / " << scale;
+    }
+  }
+}
+
+/// Quotients next to the middle between two codes, where one wrong bit of the division shows.
+TEST(ScaleDivisor, HasTheBitsOfADivisionNextToTies) {
+  std::mt19937_64 rng(7);
+  for (int i = 0; i < 400000; ++i) {
+    float const scale = std::ldexp(static_cast<float>((1U << 23) + (rng() & 0x7FFFFF)), -30);
+    float const middle = 1 + static_cast<float>(2 * (rng() % 8) + 1) / 16;
+    std::uint32_t const bits = __builtin_bit_cast(std::uint32_t, scale * middle);
+    float const x = float_of_bits(bits + static_cast<std::uint32_t>(rng() % 3) - 1);
+    ASSERT_EQ(scale_divisor(scale).divide(x), x / scale) << x << " / " << scale;
+  }
+}
+
+TEST(Quantize, AGivenScaleIsReadAndKept) {
+  std::array<float, 6> const x{0.5F, -3, 1e30F, INFINITY, 0, 448};
+  std::array<std::uint8_t, 6> got{};
+  float scale = 0.75F;
+  quantize_problem const p{.outer = 2,
+                           .k = 3,
+                           .from = {elem::f32, order::row_major, 3},
+                           .to = {elem::e4m3, order::row_major, 3},
+                           .scale = {},
+                           .given = true};
+  quantize(p, x.data(), got.data(), &scale);
+  EXPECT_EQ(scale, 0.75F);
+  for (std::size_t i = 0; i < x.size(); ++i)
+    EXPECT_EQ(got[i], quantized<e4m3>(x[i], 0.75F).bits) << i;
+  quantize_problem rows = p;
+  rows.scale.block_outer = 1;
+  ASSERT_TRUE(accept(rows));
+  EXPECT_EQ(accept(rows)->code, "TW0452");
 }
 
 }  // namespace

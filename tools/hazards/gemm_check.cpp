@@ -116,8 +116,8 @@ class gemm_runner {
     if (!shapes_.empty()) key.shape = shapes_[static_cast<std::size_t>(i) % shapes_.size()];
     if (facts_.epilogue.gate) key.shape[1] = (key.shape[1] + 15) / 16 * 16;
     using enum order;
-    bool const swapped =
-        !facts_.epilogue.gate && any(0, 1) != 0;  // the kernel computes D^T = B^T A^T
+    bool const swapped = !facts_.epilogue.gate && !facts_.epilogue.scales &&
+                         any(0, 1) != 0;  // the kernel computes D^T = B^T A^T
     if (swapped && shapes_.empty()) std::swap(key.shape[0], key.shape[1]);
     auto const m = key.shape[0], n = key.shape[1], k = key.shape[2];
     operand_major const a_major = swapped ? facts_.b : facts_.a;
@@ -161,6 +161,13 @@ class gemm_runner {
       o.scale_a = scale_a.bytes.data(), o.scale_b = scale_b.bytes.data();
     }
     if (facts_.epilogue.ops) p.epilogue = random_epilogue(any, facts_.epilogue.gate);
+    matrix scale_d(elem::f32, row_major, 1, scale_elems(m, d_cols), 0);
+    if (facts_.epilogue.scales) {
+      p.scale_d = random_result_scales({false, m, d_cols}, random);
+      o.scale_d = scale_d.bytes.data();
+      float const given = 0.37F;
+      if (p.scale_d->given) std::memcpy(o.scale_d, &given, sizeof given);
+    }
     if (facts_.epilogue.aux) p.aux = aux.desc, o.aux = aux.bytes.data();
     o.workspace = workspace_.get();
     o.workspace_bytes = workspace_bytes;
@@ -168,11 +175,12 @@ class gemm_runner {
     options.sms = facts_.device_sms > 0 ? facts_.device_sms : 2 + 2 * any(0, 2);
     options.most_reports = emu::options{}.most_reports;
     options.counted = &result.counts;
-    for (matrix const* x : {&a, &b, &c, &d, &vectors, &aux, &scale_a, &scale_b})
+    for (matrix const* x : {&a, &b, &c, &d, &vectors, &aux, &scale_a, &scale_b, &scale_d})
       options.arrays.push_back({x->bytes.data(), x->bytes.size(), matrix::margin_bytes});
     std::vector<gemm_plan> plans = plan_candidates(p, o, emulated_device(options, facts_.device));
     std::erase_if(plans, [&](gemm_plan const& x) {
-      return x.family != kernel_.family || x.instance != kernel_.kernel || x.swapped != swapped;
+      return x.family != kernel_.family || x.instance != kernel_.kernel || x.swapped != swapped ||
+             x.stage_d;
     });
     if (plans.empty()) return false;
     judge(plans[random() % plans.size()], o, options, key, result);
@@ -198,6 +206,15 @@ class gemm_runner {
       std::memcpy(&scales.bytes[i], &word, 4);
     }
     return all[random() % all.size()].desc;
+  }
+
+  /// Scales of D that a kernel computes, in the order of any library, or one that is given.
+  static output_scales random_result_scales(scaled_operand const& over, std::mt19937_64& random) {
+    if (random() % 4 == 0) return {{}, true, false};
+    elem const type = std::array{elem::f32, elem::f32, elem::ue8m0, elem::s32}[random() % 4];
+    std::vector<scale_convention> all = scale_conventions(over, type);
+    std::erase_if(all, [](scale_convention const& c) { return c.kind != scaling::block_1x128; });
+    return {all[random() % all.size()].desc, false, type != elem::f32 || random() % 2 == 0};
   }
 
   template <class Any>
@@ -238,8 +255,11 @@ class gemm_runner {
     result.wrong_elements += c.wrong;
     result.add({"",
                 "wrong-elements",
-                fmt::format("wrong elements: {} of {} in this run", c.wrong, c.rows * c.cols),
-                c.wrong,
+                fmt::format("wrong elements: {} of {}{} in this run", c.wrong, c.rows * c.cols,
+                            c.wrong_scales == 0 ? ""
+                                                : fmt::format(", and {} of {} scales of D",
+                                                              c.wrong_scales, c.scales)),
+                c.wrong + c.wrong_scales,
                 0,
                 key,
                 {}});

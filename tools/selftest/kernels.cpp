@@ -89,10 +89,11 @@ class trial {
     array aux(p_.d.type, p_.d.ord, p_.m, p_.n, p_.d.ord == order::row_major ? p_.n : p_.m);
     array ones(elem::f32, order::row_major, 1, 1, (p_.m + p_.n + 16) * (p_.k / 128 + 4));
     std::mt19937 random(20261125);
+    array scale_d(elem::f32, order::row_major, 1, 1, p_.m * (d_cols_ / 128 + 1));
     a.fill(random);
     b.fill(random);
     for (std::size_t i = 0; i < ones.size() / 4; ++i) reinterpret_cast<float*>(ones.data())[i] = 1;
-    array* const all[] = {&a, &b, &d, &aux, &ones};
+    array* const all[] = {&a, &b, &d, &aux, &ones, &scale_d};
     if (on_gpu_)
       for (array* x : all) x->upload();
     auto const operands = [&](auto&& place) {
@@ -100,6 +101,7 @@ class trial {
       if (p_.aux) o.aux = place(aux);
       if (p_.scale_a) o.scale_a = place(ones);
       if (p_.scale_b) o.scale_b = place(ones);
+      if (p_.scale_d) o.scale_d = place(scale_d);
       return o;
     };
     gemm_operands o = operands([](array& x) -> void* { return x.where(); });
@@ -119,7 +121,7 @@ class trial {
       }
       std::vector<gemm_plan> plans = plan_candidates(p_, o, dev);
       std::erase_if(plans, [&](gemm_plan const& x) {
-        return x.family != &family_ || x.instance != kernel_ || x.swapped;
+        return x.family != &family_ || x.instance != kernel_ || x.swapped || x.stage_d;
       });
       if (plans.empty()) {
         f.trouble = "no plan of this device has the kernel";
@@ -129,6 +131,7 @@ class trial {
         time_on_device([&](cudaStream_t stream) { gemm(plans.front(), o, stream); });
         d.download();
         aux.download();
+        scale_d.download();
       } else {
         gemm_emulated(plans.front(), o, options);
       }
@@ -178,6 +181,8 @@ class trial {
     if (facts_.epilogue.ops || facts_.epilogue.gate || facts_.epilogue.aux)
       p_.epilogue.act = activation::relu;
     if (facts_.epilogue.gate) p_.epilogue.gate = gating::split;
+    if (facts_.epilogue.scales)
+      p_.scale_d = output_scales{make_scale({false, p_.m, d_cols_}, scaling::block_1x128)};
     if (facts_.epilogue.aux) p_.aux = matrix_desc{facts_.d, d, d == row_major ? p_.n : p_.m};
   }
 

@@ -71,6 +71,10 @@ struct gemm_plan {
   /// Operands of 8 and 32 bits that are copied: before the copy, which is K-major. `normal` has the
   /// copy.
   std::optional<matrix_desc> from_a{}, from_b{};
+  /// D is computed in float32 in the workspace, and quantised by a second launch. `normal` has the
+  /// float32 D, without scales.
+  bool stage_d = false;
+  double quantise_us = 0;     // of that launch, predicted; part of predicted_us
   bool direct_d = false;      // D is written by plain stores (pitch or base TMA cannot address)
   bool starts_early = false;  // programmatic dependent launch, unless launch_options say otherwise
   bool early_measured = false;    // starts_early is what was measured to be faster, not the rule's

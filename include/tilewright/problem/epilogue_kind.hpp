@@ -28,17 +28,19 @@ struct fused_terms;
 
 /// The operands and results of an epilogue beside alpha A B and beta C.
 struct epilogue_operands {
-  bool ops = false;   // vectors along rows and columns, and an activation
-  bool gate = false;  // columns of A B in pairs: half of the columns in D
-  bool aux = false;   // an auxiliary output
+  bool ops = false;     // vectors along rows and columns, and an activation
+  bool gate = false;    // columns of A B in pairs: half of the columns in D
+  bool aux = false;     // an auxiliary output
+  bool scales = false;  // scales of D
   bool operator==(epilogue_operands const&) const = default;
 };
 
 /// The operands that the epilogue of a problem needs.
 constexpr epilogue_operands operands_needed(gemm_problem const& p) {
-  return {.ops = is_fused(p.epilogue) || p.aux,
+  return {.ops = is_fused(p.epilogue) || p.aux || p.scale_d,
           .gate = p.epilogue.gate != gating::none,
-          .aux = p.aux.has_value()};
+          .aux = p.aux.has_value(),
+          .scales = p.scale_d.has_value()};
 }
 
 namespace epilogues {
@@ -89,11 +91,30 @@ struct gated_aux {
   }
 };
 
+/// ops, and D in 8 bits with scales.
+struct quantize {
+  static constexpr char const *word = "quantize", *suffix = "_quantize";
+  static constexpr char const* text = "with scales of D";
+  static constexpr epilogue_operands operands{.ops = true, .scales = true};
+  static expected_element bound(exact_fused const& x, fused_terms const& t);
+};
+
+/// gated, and D in 8 bits with scales.
+struct gated_quantize {
+  static constexpr char const *word = "gated_quantize", *suffix = "_gate_quantize";
+  static constexpr char const* text = "with a gate and scales of D";
+  static constexpr epilogue_operands operands{.ops = true, .gate = true, .scales = true};
+  static expected_element bound(exact_fused const& x, fused_terms const& t) {
+    return quantize::bound(x, t);
+  }
+};
+
 }  // namespace epilogues
 
 /// All epilogues. A kernel's configuration has the index of one in this list.
-using epilogue_list = type_list<epilogues::plain, epilogues::ops, epilogues::gated,
-                                epilogues::ops_aux, epilogues::gated_aux>;
+using epilogue_list =
+    type_list<epilogues::plain, epilogues::ops, epilogues::gated, epilogues::ops_aux,
+              epilogues::gated_aux, epilogues::quantize, epilogues::gated_quantize>;
 
 /// The names and operands of an epilogue.
 struct epilogue_kind {

@@ -79,6 +79,7 @@ struct bound_terms {
   double out_overflow;  // the smallest magnitude that rounds to infinity
   double out_most;      // not 0: D saturates at this magnitude
   double sum_most;      // the largest finite sum that the tensor core keeps
+  bool nan_is_zero;     // D is an integer
   bool wraps;           // a sum is what 32 bits hold of it
 };
 

@@ -25,6 +25,11 @@
 // 3. Gate: the product of 1.
 // 4. C last: one fma. Then the rounding of the output as in error_bound.hpp.
 //
+// 5. Scales of D: the result is divided by its scale, which is the one that is given or that was
+//    written, with one rounding, then rounded to 8 bits. A NaN is 0 in s8. How far a written scale
+//    may be from that of the exact amax is for check_scales (tools/check.cpp): the scale is a
+//    monotonous function of amax, which errs by no more than the elements in float32.
+//
 // Infinities and NaN are treated as in error_bound.hpp.
 #pragma once
 
@@ -43,6 +48,7 @@ struct exact_linear {
 struct exact_fused {
   exact_linear x, up;
   double c = 0;
+  double scale_d = 1;  // that the element was divided by
 };
 
 /// Constants of all elements; `out` serves judge().

@@ -66,6 +66,9 @@ struct gemm_problem {
   /// orders and the epilogue alone: not on M, the row's place, its neighbours, how N is split, the
   /// tiles, or the number of SMs. Only kernels that add in one order serve it: docs/invariance.md.
   bool reproducible = false;
+  /// Scales of D, which is e4m3, e5m2 or s8: one that is given, or one for each row or each 128
+  /// columns of a row, computed from the largest magnitude (amax) and written.
+  std::optional<output_scales> scale_d = std::nullopt;
 
   /// Is one of A, B, C and D a batch by pointers?
   bool has_pointers() const {
@@ -99,6 +102,7 @@ struct gemm_operands {
   void* aux = nullptr;
   void const* scale_a = nullptr;  // of problem.scale_a
   void const* scale_b = nullptr;
+  void* scale_d = nullptr;  // of problem.scale_d: read where it is given, else written
 };
 inline constexpr std::int64_t gemm_workspace_zeros = 256 * 1024;
 

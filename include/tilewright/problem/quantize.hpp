@@ -32,6 +32,7 @@ struct quantize_problem {
   matrix_desc to;    // e4m3, e5m2 or s8
   scale_desc scale;  // f32 or ue8m0, which needs power_of_two
   bool power_of_two = false;
+  bool given = false;  // one float32 scale for the whole matrix is read, not computed
 };
 
 /// Elements that a value cannot express.
@@ -68,16 +69,50 @@ TW_HD constexpr float quantize_scale(float amax, float limit, bool power_of_two)
   return s < smallest ? smallest : s;
 }
 
-/// The code of one element.
+/// Division of many numbers by one scale, with the bits of x / scale at the cost of a few fused
+/// multiply-adds. r = 1 / scale is rounded to nearest, q = x r is within 2 units of the last place,
+/// and each correction q + (x - q scale) r, whose remainder is exact, brings it nearer: after one q
+/// is within a unit, after two it is the nearest (P. Markstein, "Computation of elementary
+/// functions on the IBM RISC System/6000 processor", 1990). Scales far from 1 are first multiplied
+/// by a power of two, and x with them, so that nothing underflows but where the quotient is 0 in 8
+/// bits.
+class scale_divisor {
+ public:
+  TW_HD constexpr explicit scale_divisor(float scale)
+      : factor_(magnitude(scale) < 0x1p-64F  ? 0x1p64F
+                : magnitude(scale) > 0x1p64F ? 0x1p-64F
+                                             : 1.0F),
+        reciprocal_(1.0F / (scale * factor_)),
+        scale_(reciprocal_ == 0.0F ? 0.0F : scale * factor_) {}
+
+  TW_HD constexpr float divide(float x) const {
+    float const y = x * factor_, q = y * reciprocal_;
+    float nearer = __builtin_fmaf(__builtin_fmaf(-q, scale_, y), reciprocal_, q);
+    nearer = __builtin_fmaf(__builtin_fmaf(-nearer, scale_, y), reciprocal_, nearer);
+    // Others saturate, are NaN, or are zeros, of which q has the sign.
+    return magnitude(q) < 0x1p30F && magnitude(q) > 0x1p-30F ? nearer : q;
+  }
+
+ private:
+  TW_HD static constexpr float magnitude(float x) { return x < 0 ? -x : x; }
+  float factor_, reciprocal_, scale_;
+};
+
+/// The code of an element divided by its scale.
 template <class To>
-TW_HD constexpr To quantized(float x, float scale) {
-  float const y = x / scale;
+TW_HD constexpr To quantized_quotient(float y) {
   if constexpr (elem_of<To> != elem::s8) {
     return from_float<To>(y);  // saturates; NaN stays NaN
   } else {
     auto const code = to_integer<std::int8_t>(y);
     return code == -128 ? static_cast<std::int8_t>(-127) : code;
   }
+}
+
+/// The code of one element.
+template <class To>
+TW_HD constexpr To quantized(float x, float scale) {
+  return quantized_quotient<To>(x / scale);
 }
 
 }  // namespace tw

@@ -43,6 +43,21 @@ struct scale_desc {
   bool operator==(scale_desc const&) const = default;
 };
 
+/// Columns of a row of D that share a scale, where not all do.
+inline constexpr int scale_block_cols = 128;
+
+/// Scales of a D of 8 bits over (m, n): an element is decoded as D(m,n) times its scale, and D and
+/// the scales are those of problem/quantize.hpp for the result in float32. The outer index of
+/// `desc` is m, its k is n.
+struct output_scales {
+  scale_desc desc;
+  bool given =
+      false;  // one float32 scale that the caller gives; else of each block's amax, written
+  bool power_of_two = false;
+
+  bool operator==(output_scales const&) const = default;
+};
+
 /// Blocks that cover an extent.
 constexpr std::int64_t blocks_in(std::int64_t extent, std::int64_t block) {
   return (extent + block - 1) / block;

@@ -30,7 +30,7 @@ std::int64_t up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 /// bytes at a time, no fused epilogue.
 bool computes_kind(gemm_problem const& q) {
   bool const k_major = major_of_a(q.a) == operand_major::k && major_of_b(q.b) == operand_major::k;
-  return k_major && !q.has_pointers() && !is_fused(q.epilogue) && !q.aux &&
+  return k_major && !q.has_pointers() && operands_needed(q) == epilogue_operands{} &&
          q.k % gemv_config::piece == 0;
 }
 bool computes_with(gemv_config const& c, gemm_problem const& q) {

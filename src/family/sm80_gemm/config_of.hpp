@@ -25,8 +25,7 @@ inline bool computes(sm80_config const& c, gemm_problem const& q) {
   return c.ab == q.a.type && c.ab == q.b.type && c.d == q.d.type &&
          c.a_major() == major_of_a(q.a) && c.b_major() == major_of_b(q.b) &&
          (!c.f16_sums || q.precision.f16_sums) && q.d.ord == order::row_major &&
-         c.fused == is_fused(q.epilogue) && q.epilogue.gate == gating::none && !q.aux &&
-         !q.has_pointers();
+         operands_needed(q) == epilogue_operands{.ops = c.fused} && !q.has_pointers();
 }
 
 }  // namespace tw::sm80_gemm_family

@@ -16,12 +16,23 @@ inline bool keeps_sums(gemm_config const& c, gemm_problem const& q) {
   return c.sums == sum_form::plain || wanted.f16_sums;
 }
 
+/// Does a kernel compute the scales that the problem wants of D? It finds the amax of 128 columns.
+inline bool scales_result(gemm_config const& c, gemm_problem const& q) {
+  if (!c.operands().scales) return true;
+  std::int64_t const cols = result_cols(q.epilogue, q.n);
+  scale_desc const s = canonical(q.scale_d->desc, q.m, cols);
+  return q.scale_d->given ||
+         ((s.block_outer == 1 || q.m == 1) &&
+          (s.block_k == scale_block_cols || (s.block_k == 0 && cols <= scale_block_cols)));
+}
+
 /// Does a kernel with this configuration compute `q`, as run?
 inline bool computes(gemm_config const& c, gemm_problem const& q) {
   return c.ab == multiplied_type(q.a.type) && c.b() == multiplied_type(q.b.type) &&
          c.d == q.d.type && keeps_sums(c, q) && c.a_major() == major_of_a(q.a) &&
          c.b_major() == major_of_b(q.b) && c.d_m == (q.d.ord == order::col_major) &&
-         c.operands() == operands_needed(q) && (c.by_pointers() || !q.has_pointers());
+         c.operands() == operands_needed(q) && scales_result(c, q) &&
+         (c.by_pointers() || !q.has_pointers());
 }
 
 }  // namespace tw

@@ -85,6 +85,20 @@ operand_scales scales_of(std::optional<scale_desc> const& given, void const* dat
           s.type == elem::ue8m0 ? 1 : 0};
 }
 
+/// Scales of D. A problem without has none.
+result_scales scales_of_result(gemm_problem const& q, gemm_operands const& o) {
+  if (!q.scale_d) return {};
+  scale_desc const s = canonical(q.scale_d->desc, q.m, result_cols(q.epilogue, q.n));
+  return {o.scale_d,
+          s.stride_outer,
+          s.stride_k,
+          s.batch_stride,
+          std::countr_zero(static_cast<unsigned>(s.packed_k)),
+          s.type == elem::ue8m0 ? 1 : 0,
+          q.scale_d->power_of_two ? 1 : 0,
+          q.scale_d->given ? 1 : 0};
+}
+
 /// The auxiliary output leaves by TMA where that can address it, in the boxes of D. With a gate and
 /// interleaved columns it does not.
 void put_aux(fused_params& f, gemm_config const& c, gemm_problem const& q, void* base, target t) {
@@ -183,6 +197,7 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
   e.c = view_of_c(q, o);
   e.fused = fused_of(q, o);
   e.fused.col_scale_first = plan.swapped;
+  e.scales = scales_of_result(q, o);
   if (c.aux()) put_aux(e.fused, c, q, o.aux, t);
 
   p.walk = tile_walk(order_of(plan));

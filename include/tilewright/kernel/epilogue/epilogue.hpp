@@ -6,6 +6,7 @@
 
 #include "tilewright/kernel/epilogue/fused.hpp"
 #include "tilewright/kernel/epilogue/plain.hpp"
+#include "tilewright/kernel/epilogue/quantize.hpp"
 
 namespace tw {
 

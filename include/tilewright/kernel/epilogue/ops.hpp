@@ -111,8 +111,8 @@ class epilogue_ops {
   static constexpr int regs = gated ? 2 * results : results;  // accumulators they come from
   using fragment = accumulator<C.part_n()>;
   using vectors = column_vectors<C>;
-  static_assert(vectors::cols <= warpgroup_threads,
-                "[TW0205] a thread fetches one value of a vector");
+  /// Values of a vector that a thread fetches.
+  static constexpr int fetched = (vectors::cols + warpgroup_threads - 1) / warpgroup_threads;
 
   /// Begins a fragment at D(at): fetches what its first tile needs.
   TW_DEVICE epilogue_ops(epilogue_params const& p, fragment_place at) { fetch(p, at); }
@@ -120,10 +120,13 @@ class epilogue_ops {
   /// Hands what was fetched for this tile to the warpgroup; a barrier must follow. Then fetches
   /// for the tile at `next`.
   TW_DEVICE void share(epilogue_params const& p, vectors& v, fragment_place next) {
-    int const t = thread_id() % warpgroup_threads;
-    if (t < vectors::cols) {
-      if (p.fused.col_scale != nullptr) v.scale[t] = scale_;
-      if (p.fused.bias != nullptr && !p.fused.bias_rows) v.bias[t] = bias_;
+    TW_UNROLL
+    for (int i = 0; i < fetched; ++i) {
+      int const t = thread_id() % warpgroup_threads + i * warpgroup_threads;
+      if (t < vectors::cols) {
+        if (p.fused.col_scale != nullptr) v.scale[t] = scale_[i];
+        if (p.fused.bias != nullptr && !p.fused.bias_rows) v.bias[t] = bias_[i];
+      }
     }
     fetch(p, next);
   }
@@ -215,7 +218,7 @@ class epilogue_ops {
   }
 
  private:
-  float scale_ = 0, bias_ = 0;  // of one column of the next tile
+  float scale_[fetched] = {}, bias_[fetched] = {};  // of columns of the next tile
 
   /// Where the thread's first result of a tile at D(at) lies.
   TW_DEVICE static fragment_place of_thread(fragment_place at) {
@@ -237,15 +240,18 @@ class epilogue_ops {
              load_as_float(f.bias, f.bias_type, row_of(p, at, 1))}};
   }
 
-  /// Column t of the tile at `at`, for thread t.
+  /// Column t of the tile at `at`, for thread t, and those a multiple of 128 after it.
   TW_DEVICE void fetch(epilogue_params const& p, fragment_place at) {
     fused_params const& f = p.fused;
-    int const t = thread_id() % warpgroup_threads;
-    int col = at.col + (gated ? t >> 4 << 3 | (t & 7) : t);
-    if (t >= vectors::cols || col >= p.n) return;
-    if (gated) col = col * f.gate_step + (t >> 3 & 1) * f.up_offset;
-    if (f.col_scale != nullptr) scale_ = f.col_scale[col * f.col_scale_step];
-    if (f.bias != nullptr && !f.bias_rows) bias_ = load_as_float(f.bias, f.bias_type, col);
+    TW_UNROLL
+    for (int i = 0; i < fetched; ++i) {
+      int const t = thread_id() % warpgroup_threads + i * warpgroup_threads;
+      int col = at.col + (gated ? t >> 4 << 3 | (t & 7) : t);
+      if (t >= vectors::cols || col >= p.n) return;
+      if (gated) col = col * f.gate_step + (t >> 3 & 1) * f.up_offset;
+      if (f.col_scale != nullptr) scale_[i] = f.col_scale[col * f.col_scale_step];
+      if (f.bias != nullptr && !f.bias_rows) bias_[i] = load_as_float(f.bias, f.bias_type, col);
+    }
   }
 
   /// Result i is act(x), times what its gate multiplies.

@@ -12,6 +12,7 @@
 #include "tilewright/kernel/epilogue/ops.hpp"
 #include "tilewright/kernel/epilogue/plain_store.hpp"
 #include "tilewright/kernel/sm90/sums.hpp"
+#include "tilewright/problem/quantize.hpp"
 
 namespace tw {
 
@@ -109,7 +110,15 @@ struct tile_writer {
   /// Results i, i+1 as two values of D's type.
   template <class Results>
   TW_DEVICE static std::uint32_t packed(Results const& results, int i) {
-    return pack2<type>(results[i], results[i + 1]);
+    if constexpr (type == elem::s8) {
+      auto const code = [&](int at) {
+        return std::uint32_t{
+            static_cast<std::uint8_t>(quantized_quotient<std::int8_t>(results[at]))};
+      };
+      return code(i) | code(i + 1) << 8;
+    } else {
+      return pack2<type>(results[i], results[i + 1]);
+    }
   }
 
   /// 16-bit row-major D: 16 columns with each stmatrix, 8 where the box has no more of them.

@@ -28,6 +28,7 @@ struct quantize_params {
   quantize_pass pass;
   elem from_type, to_type;
   int scale_ue8m0, power_of_two, by_fours;  // by_fours: words of four elements along K
+  int given;                                // the scale of the one block is read
 };
 
 }  // namespace tw

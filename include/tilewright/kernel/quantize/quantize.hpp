@@ -65,8 +65,9 @@ struct quantize_kernel {
       if (thread_id() == 0) atomic_max(p.amax, amax);
       return;
     }
-    float const scale = scale_of(p, *p.amax);
-    if (t == 0) store_scale(p, 0, scale);
+    float const scale =
+        p.given != 0 ? *static_cast<words::f32 const*>(p.scales) : scale_of(p, *p.amax);
+    if (t == 0 && p.given == 0) store_scale(p, 0, scale);
     store_values(p, e, t, all, scale);
   }
 

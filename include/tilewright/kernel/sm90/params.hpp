@@ -52,6 +52,15 @@ TW_HD inline tma_place matrix_place(void const* const* matrices, int product, in
   return matrices != nullptr ? tma_place_of(matrices[product]) : tma_place{batch, 0};
 }
 
+/// Scales of D (problem/gemm.hpp), in global memory.
+struct result_scales {
+  void* data;
+  std::int64_t stride_row, stride_block, batch_stride;
+  int packed_log2;  // 2^packed_log2 blocks of a row are adjacent
+  int ue8m0;        // 1: bytes of ue8m0, else float32
+  int power_of_two, given;
+};
+
 struct epilogue_params {
   /// Boxes of kernel/epilogue/d_box.hpp: (n, m, batch), or (m, n, batch) for an M-major D. For
   /// kernels with gemm_config::by_pointers() the last is two: a tma_place, or (batch, 0).
@@ -67,6 +76,7 @@ struct epilogue_params {
   float alpha, beta;
   c_view c;
   fused_params fused;
+  result_scales scales;  // for kernels with gemm_config::operands().scales
 };
 
 /// Scales of an operand in the main loop (problem/scale.hpp), in global memory.

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// check_scales.cpp  A range of amax for each block, and the scales at its ends.
+#include "tools/check_scales.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "tilewright/problem/quantize.hpp"
+#include "tilewright/problem/reference.hpp"
+
+namespace tw {
+namespace {
+
+fused_terms float_terms(gemm_problem p) {
+  p.d.type = elem::f32;
+  p.scale_d.reset();
+  return make_fused_terms(p);
+}
+
+}  // namespace
+
+scale_check::scale_check(gemm_problem const& p, std::vector<std::int64_t> rows)
+    : p_(p),
+      rows_(std::move(rows)),
+      terms_(float_terms(p)),
+      blocks_(scale_blocks(p.scale_d->desc.block_k, result_cols(p.epilogue, p.n))),
+      ranges_(rows_.size() * static_cast<std::size_t>(blocks_)) {}
+
+void scale_check::add(std::size_t i, std::int64_t col, exact_fused const& x) {
+  auto const block = static_cast<std::size_t>(scale_block(p_.scale_d->desc.block_k, col));
+  amax_range& r = ranges_[i * static_cast<std::size_t>(blocks_) + block];
+  expected_element const e = expect_fused(x, terms_);
+  if (e.far || (std::isfinite(e.value) && (e.plus_inf || e.minus_inf || e.nan))) r.any = false;
+  if (!std::isfinite(e.value)) return;  // takes no part in amax
+  r.low = std::max(r.low, std::fabs(e.value) - e.bound);
+  r.high = std::max(r.high, std::fabs(e.value) + e.bound);
+}
+
+void scale_check::judge(gemm_operands const& o, check_report& report) const {
+  output_scales const& s = *p_.scale_d;
+  float const limit = quantize_limit(p_.d.type);
+  auto const scale_of = [&](double amax, float toward) {
+    float const nearest = static_cast<float>(amax);
+    bool const beyond = toward > 0 ? nearest < amax : nearest > amax;
+    return quantize_scale(beyond ? std::nextafter(nearest, toward) : nearest, limit,
+                          s.power_of_two);
+  };
+  for (std::size_t at = 0; at < ranges_.size(); ++at) {
+    amax_range const& r = ranges_[at];
+    if (!r.any) continue;
+    std::int64_t const block = static_cast<std::int64_t>(at) % blocks_;
+    std::int64_t const row = rows_[at / static_cast<std::size_t>(blocks_)];
+    std::int64_t const col = block * s.desc.block_k;
+    double const got = load_scale(s.desc, o.scale_d, row, col);
+    bool const zeros = r.low <= 0 && got == 1;  // a block without a finite element but zero
+    double const low = r.low <= 0 ? 0x1p-126 : scale_of(r.low, 0.0F);
+    bool const within = r.high > 0 && got >= low && got <= scale_of(r.high, INFINITY);
+    ++report.scales;
+    if (!zeros && !within) ++report.wrong_scales;
+  }
+}
+
+}  // namespace tw

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// result_scales.hpp  Scales of D on the command line and in files: --scale-d and its options.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+
+#include "tilewright/problem/gemm.hpp"
+#include "tilewright/problem/scale_convention.hpp"
+#include "tools/io/matrix_file.hpp"
+#include "tools/memory.hpp"
+
+namespace tw {
+
+/// --scale-d, --scale-d-out, --scale-d-as, --scale-d-type, --scale-d-power-of-two.
+struct result_scale_request {
+  std::string text;  // a number, a file, amax-row or amax-1x128; empty: D has no scales
+  std::string out;   // empty: beside D
+  scale_library library = scale_library::torch;
+  elem type = elem::f32;  // s32: four ue8m0
+  bool power_of_two = false;
+
+  bool any() const { return !text.empty(); }
+  /// Are they computed? Else one is given.
+  bool computed() const { return text == "amax-row" || text == "amax-1x128"; }
+};
+
+/// `r` must live while the command line is parsed.
+void add_result_scale_options(CLI::App& verb, result_scale_request& r);
+
+/// The file that they are written to, for a D that goes to `d`.
+matrix_address result_scale_address(result_scale_request const& r, matrix_address const& d);
+
+/// The scales of a D in memory: the one that is given, or room for those that are computed.
+class result_scales_data {
+ public:
+  /// Throws `rejected`: TW0615 for a file that has not one number, TW0450 where the library has no
+  /// such scaling.
+  result_scales_data(result_scale_request const& r, gemm_problem const& p);
+
+  output_scales const& desc() const { return desc_; }
+  scale_convention const& convention() const { return convention_; }  // of computed ones
+  std::byte* data() { return bytes_.data(); }
+  std::byte const* data() const { return bytes_.data(); }
+  /// All of them, in the order of memory: one row.
+  matrix_view view() const { return {type_, order::row_major, 1, count_, bytes_.data()}; }
+
+ private:
+  output_scales desc_;
+  scale_convention convention_{};
+  elem type_ = elem::f32;
+  std::int64_t count_ = 1;
+  host_buffer bytes_;
+};
+
+/// "given: 0.02", "1x128 f32 (torch BlockWise1x128, ...)": for reports.
+std::string text_of(result_scales_data const& s, gemm_problem const& p);
+
+}  // namespace tw
