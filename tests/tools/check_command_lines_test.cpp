@@ -83,8 +83,8 @@ TEST(Checklist, OperationsMakeALineApply) {
   EXPECT_EQ(lines.at("TMA coordinates").state, line_state::not_applicable);
 }
 
-/// A plugin that was compiled without -fsanitize=thread has accesses that nobody sees: the line
-/// says so, and does not say that there are none.
+/// A plugin that was compiled without -fsanitize=thread has accesses that no check sees: the line
+/// says so, and does not say that the kernel has no accesses.
 TEST(Checklist, AccessesThatAreNotSeenAreNotMissing) {
   kernel_result r;
   r.runs = 1;
