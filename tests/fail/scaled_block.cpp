@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // scaled_block.cpp  A block-scaled multiply with a vector length that its kind lacks.
 // expect-error: [TW0313]
+// compilers: g++
 #include "tilewright/arch/select.hpp"
 
 void multiply(tw::umma_desc a, tw::umma_desc b) {
