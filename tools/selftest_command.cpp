@@ -20,14 +20,14 @@
 namespace tw {
 namespace {
 
-char const* const manual =
+char const* const selftest_manual =
     "Runs every kernel of this build that the device runs, each on one small problem against\n"
     "float64, and probes of single instructions, whose words are compared with the tables of the\n"
     "PTX ISA. The report is one JSON file: please send it back where something failed, and from\n"
     "GPUs that this project has not (docs/selftest.md).\n"
     "Exit status: 0 all passed, 1 something failed, 2 refused, 77 no usable GPU.";
 
-struct request {
+struct selftest_request {
   bool on_gpu = false, as_json = false;
   std::string file = "tilewright-selftest.json", text;
 };
@@ -59,7 +59,7 @@ std::string text_of(char const* what, std::vector<selftest::finding> const& foun
   return text;
 }
 
-exit_status run(request const& r) {
+exit_status run_selftest(selftest_request const& r) {
   if (r.on_gpu) choose_gpu(device_choice::gpu);  // throws: status 77
   auto const kernels = selftest::run_kernels(r.on_gpu, r.text);
   auto const probes = selftest::run_probes(r.on_gpu, r.text);
@@ -94,10 +94,10 @@ exit_status run(request const& r) {
 }  // namespace
 
 void add_selftest_command(CLI::App& app, int& status) {
-  auto const r = std::make_shared<request>();
+  auto const r = std::make_shared<selftest_request>();
   CLI::App* verb = app.add_subcommand(
       "selftest", "all kernels and probes of instructions on this device, one report");
-  verb->footer(manual);
+  verb->footer(selftest_manual);
   verb->add_option_function<std::string>(
           "--device", [r](std::string const& text) { r->on_gpu = text == "gpu"; },
           "gpu, or emu (default)")
@@ -105,8 +105,9 @@ void add_selftest_command(CLI::App& app, int& status) {
   verb->add_option("-o,--output", r->file, "the report")->capture_default_str();
   verb->add_option("--only", r->text, "kernels and probes whose name contains this text");
   verb->add_flag("--json", r->as_json, "the report on stdout too, in one line");
-  verb->callback(
-      [r, &status] { status = static_cast<int>(guarded(r->as_json, [&] { return run(*r); })); });
+  verb->callback([r, &status] {
+    status = static_cast<int>(guarded(r->as_json, [&] { return run_selftest(*r); }));
+  });
 }
 
 }  // namespace tw
