@@ -172,7 +172,7 @@ class family final : public gemm_family {
     sm80_config const& c = config_of(plan);
     return {c.tile_m, c.tile_n, c.tile_k, plan.schedule.clusters};
   }
-  /// On Ampere and Ada GPUs these kernels are all there are; elsewhere another order is served.
+  /// On Ampere and Ada GPUs these kernels are all there are; on Hopper another order is served.
   sum_order order_of_sums(gemm_plan const& plan, device const& dev) const override {
     sm80_config const& c = config_of(plan);
     sum_order order{fmt::format("mma.sync of {} elements of K, one after another, in {}", c.mma_k,
@@ -182,8 +182,10 @@ class family final : public gemm_family {
       order.why_not = "sums in f16; its kernels do not serve every M and N";
     else if (c.mma_k != 16)
       order.why_not = "the other kernels of the family add 16 elements of K at a time";
-    else if (dev.compute_capability >= 90)
+    else if (dev.compute_capability == 90)
       order.why_not = "on this GPU reproducible GEMMs have the order of wgmma";
+    else if (dev.compute_capability > 90)
+      order.why_not = "this order is promised for Ampere and Ada GPUs alone";
     return order;
   }
   std::optional<kernel_resources> resources(int kernel) const override {
