@@ -42,7 +42,7 @@ def missing_instances(which, found):
     """A complaint if the build does not have as many kernels of the families as its set lists."""
     listed = sum(i.in_set(which) for _, all_of_it in instances.read_all().values()
                  for i in all_of_it)
-    built = sum("_config{" in name and not name.endswith(")") for name in found)
+    built = len({re.sub(r" \(sm_\w+\)$", "", name) for name in found if "_config{" in name})
     if listed != built:
         yield f"the {which} set lists {listed} kernels, and {built} are built"
 
@@ -58,9 +58,11 @@ def kernels_of(build):
     """name -> figures, of the objects of the library that still have their source. Machine code for
     another target than sm_90a has the target after the name."""
     kernels = []
-    pattern = os.path.join(build, "CMakeFiles/tilewright.dir/**/*.cu.o")
+    pattern = os.path.join(build, "CMakeFiles", "tilewright*.dir", "**", "*.cu.o")
     for obj in sorted(glob.glob(pattern, recursive=True)):
-        source = os.path.relpath(obj, os.path.join(build, "CMakeFiles/tilewright.dir"))[:-2]
+        target, source = os.path.relpath(obj[:-2], os.path.join(build, "CMakeFiles")).split("/", 1)
+        if target not in ("tilewright.dir", "tilewright_sm100.dir"):
+            continue
         if any(os.path.exists(os.path.join(folder, source)) for folder in (ROOT, build)):
             with open(obj + ".ptxas.json", encoding="utf-8") as file:
                 kernels += json.load(file)["kernels"]

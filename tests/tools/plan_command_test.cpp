@@ -409,7 +409,7 @@ TEST(PlanCommand, RefusesInvalidProblems) {
   EXPECT_EQ(pitch.status, 2);
   EXPECT_EQ(pitch.json()["error"]["code"], "TW0402");
   EXPECT_EQ(run_command({"plan", "16", "16"}).status, 2);
-  EXPECT_EQ(run_command({"plan", "16", "16", "16", "--ab", "fp8"}).status, 2);
+  EXPECT_EQ(run_command({"plan", "16", "16", "16", "--ab", "fp7"}).status, 2);
 }
 
 }  // namespace
