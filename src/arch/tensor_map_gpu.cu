@@ -95,8 +95,8 @@ tensor_map encode_tensor_map_gpu(tensor_map_desc const& d) {
   for (int i = 0; i < 4; ++i) stride[i] = static_cast<cuuint64_t>(d.stride_bytes[i]);
   CUtensorMap map;
   auto const call = [&] {
-    return encode(&map, type_of(d), static_cast<cuuint32_t>(d.rank), d.base, dim, stride, box,
-                  step, CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle_of(d.swizzle), promotion_of(d),
+    return encode(&map, type_of(d), static_cast<cuuint32_t>(d.rank), d.base, dim, stride, box, step,
+                  CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle_of(d.swizzle), promotion_of(d),
                   CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   };
   CUresult r = call();

@@ -58,7 +58,7 @@ class machine {
   trace_log* log_ = nullptr;  // null: nothing is recorded
   statistics counts_;
   std::deque<launch_response> answers;  // to launch_cancel: what its copies read
-  std::unique_ptr<bank_meter> banks_;  // null: not requested
+  std::unique_ptr<bank_meter> banks_;   // null: not requested
 
   // Before the units: the barriers of their warps hold clocks of the clusters' checkers.
  private:

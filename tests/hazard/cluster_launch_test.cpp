@@ -73,7 +73,9 @@ INSTANTIATE_TEST_SUITE_P(Schedules, ClusterLaunch, testing::Range(0, 3));
 using memory = hazard_smem&;
 using args = hazard_params const&;
 
-launch_response& answer_in(hazard_smem& s) { return *reinterpret_cast<launch_response*>(s.x); }
+launch_response& answer_in(hazard_smem& s) {
+  return *static_cast<launch_response*>(static_cast<void*>(s.x));
+}
 
 /// Thread 0 requests once, and all read the answer.
 bool ask(hazard_smem& s, std::uint32_t phase, emu::site where = emu::site::here()) {

@@ -54,8 +54,7 @@ TEST(json_schema, is_the_first_field_and_documented) {
         {"tilewright.ladder/1", {"ladder", "--device", "emu", "--rung", "10", "--size", "64"}},
         {"tilewright.ladder.bugs/1", {"ladder", "--bug", "list"}},
         {"tilewright.layout/1", {"layout", "(4,8):(8,1)"}},
-        {"tilewright.selftest/1",
-         {"selftest", "--only", "32x32b", "-o", folder / "selftest.json"}},
+        {"tilewright.selftest/1", {"selftest", "--only", "32x32b", "-o", folder / "selftest.json"}},
         {"tilewright.info/1", {"info"}}}) {
     std::vector<std::string> words = v.words;
     words.emplace_back("--json");

@@ -23,7 +23,8 @@ inline kernel_resources resources_of(sm100_config const& c) {
   return {.cta = {.threads = c.threads(),
                   .registers = 0,
                   .smem_bytes = smem_bytes_of(c),
-                  .cluster = c.ctas, .tensor_columns = c.tensor_columns()},
+                  .cluster = c.ctas,
+                  .tensor_columns = c.tensor_columns()},
           .stages = c.stages,
           .stage_bytes = c.stage_bytes(),
           .sums = 0};  // accumulators are in tensor memory

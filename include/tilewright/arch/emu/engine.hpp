@@ -5,9 +5,9 @@
 
 #include <cstdint>
 
-#include "tilewright/arch/launch_response.hpp"
 #include "tilewright/arch/atomic_operand.hpp"
 #include "tilewright/arch/emu/site.hpp"
+#include "tilewright/arch/launch_response.hpp"
 #include "tilewright/arch/reduce_operand.hpp"
 #include "tilewright/arch/tensor_map.hpp"
 #include "tilewright/arch/types.hpp"
