@@ -3,6 +3,7 @@
 #include "family/operand_maps.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "family/no_inner.hpp"
 
@@ -49,6 +50,12 @@ matrix_desc as_mapped(matrix_desc m) {
   else if (m.type == elem::tf32)
     m.type = elem::f32;
   return m;
+}
+
+int tma_end_of(std::int64_t inner, elem type, int tile) {
+  bool const whole_chunks = inner * size_bytes(type) % 16 == 0;
+  return whole_chunks ? std::numeric_limits<int>::max() - 256
+                      : static_cast<int>(inner / tile * tile);
 }
 
 }  // namespace tw

@@ -24,4 +24,9 @@ tensor_map map_of(void const* base, matrix_desc const& m, std::int64_t batch, ex
 /// elements of tf32 it must leave as they are.
 matrix_desc as_mapped(matrix_desc m);
 
+/// The end of what TMA stores along the contiguous side of a result: boxes of `tile` elements that
+/// end beyond it go by plain stores. TMA writes whole 16-byte chunks, and a line that ends inside
+/// one would be overrun (docs/decisions/0006).
+int tma_end_of(std::int64_t inner, elem type, int tile);
+
 }  // namespace tw

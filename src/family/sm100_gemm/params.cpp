@@ -2,8 +2,6 @@
 // params.cpp  Tensor maps, the order of tiles and scalars of a launch.
 #include "family/sm100_gemm/params.hpp"
 
-#include <limits>
-
 #include "family/bind.hpp"
 #include "family/operand_maps.hpp"
 #include "family/sm100_gemm/config_of.hpp"
@@ -17,30 +15,6 @@ namespace {
 constexpr int store_rows = 32, store_bytes = 128;  // a box of sm100_epilogue
 
 int up(std::int64_t a, int b) { return static_cast<int>((a + b - 1) / b); }
-
-fused_params fused_of(gemm_plan const& plan, gemm_problem const& q, gemm_operands const& o) {
-  gemm_epilogue const& e = q.epilogue;
-  fused_params f{};
-  f.bias = e.bias == along::none ? nullptr : o.bias;
-  f.bias_type = e.bias_type;
-  f.bias_rows = e.bias == along::rows;
-  f.row_scale = e.row_scale ? o.row_scale : nullptr;
-  f.col_scale = e.col_scale ? o.col_scale : nullptr;
-  f.row_scale_step = e.one_row_scale ? 0 : 1;
-  f.col_scale_step = e.one_col_scale ? 0 : 1;
-  f.col_scale_first = plan.swapped;
-  f.c_last = e.c_last;
-  f.act = e.act;
-  return f;
-}
-
-/// Boxes of D that end beyond this column go by plain stores: TMA writes whole 16-byte chunks, and
-/// a row that ends inside one would be overrun (docs/decisions/0006).
-int tma_end_of(gemm_problem const& q, int box_cols) {
-  bool const whole_chunks = q.n * size_bytes(q.d.type) % 16 == 0;
-  return whole_chunks ? std::numeric_limits<int>::max() - 256
-                      : static_cast<int>(q.n / box_cols * box_cols);
-}
 
 }  // namespace
 
@@ -72,7 +46,7 @@ sm100_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_oper
   if (!plan.direct_d) {
     int const cols = store_bytes / size_bytes(c.d);
     e.d = map_of(o.d, q.d, matrices_of(q, q.d), {q.n, q.m}, {cols, store_rows}, wide, t, false);
-    e.tma_end = tma_end_of(q, cols);
+    e.tma_end = tma_end_of(q.n, q.d.type, cols);
   }
   e.data = o.d;
   e.pitch = q.d.pitch_elems;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // cost.cpp  Tensor cores, shared memory, loads from L2 and DRAM overlap; the epilogue is hidden
-// where an SM holds
-//           another CTA.
+//           where an SM holds another CTA.
 #include "family/sm80_gemm/cost.hpp"
 
 #include <algorithm>

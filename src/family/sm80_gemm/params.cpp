@@ -14,22 +14,6 @@ namespace {
 
 int up(std::int64_t a, int b) { return static_cast<int>((a + b - 1) / b); }
 
-fused_params fused_of(gemm_plan const& plan, gemm_problem const& q, gemm_operands const& o) {
-  gemm_epilogue const& e = q.epilogue;
-  fused_params f{};
-  f.bias = e.bias == along::none ? nullptr : o.bias;
-  f.bias_type = e.bias_type;
-  f.bias_rows = e.bias == along::rows;
-  f.row_scale = e.row_scale ? o.row_scale : nullptr;
-  f.col_scale = e.col_scale ? o.col_scale : nullptr;
-  f.row_scale_step = e.one_row_scale ? 0 : 1;
-  f.col_scale_step = e.one_col_scale ? 0 : 1;
-  f.col_scale_first = plan.swapped;
-  f.c_last = e.c_last;
-  f.act = e.act;
-  return f;
-}
-
 }  // namespace
 
 tile_order order_of(gemm_plan const& plan) {

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <limits>
 
 #include "family/no_inner.hpp"
 #include "family/normal_form.hpp"
@@ -47,24 +46,6 @@ tensor_map gated_map(void const* base, gemm_problem const& q, int columns, targe
   std::copy_n(box, 5, d.box);
   d.swizzle = swizzle_mode::b128;
   return make_tensor_map(d, t);
-}
-
-fused_params fused_of(gemm_problem const& q, gemm_operands const& o) {
-  gemm_epilogue const& e = q.epilogue;
-  fused_params f{};
-  f.bias = e.bias == along::none ? nullptr : o.bias;
-  f.bias_type = e.bias_type;
-  f.bias_rows = e.bias == along::rows;
-  f.row_scale = e.row_scale ? o.row_scale : nullptr;
-  f.col_scale = e.col_scale ? o.col_scale : nullptr;
-  f.row_scale_step = e.one_row_scale ? 0 : 1;
-  f.col_scale_step = e.one_col_scale ? 0 : 1;
-  f.c_last = e.c_last;
-  f.act = e.act;
-  bool const interleaved = e.gate == gating::interleaved;
-  f.gate_step = interleaved ? 2 : 1;
-  f.up_offset = interleaved ? 1 : static_cast<int>(q.n / 2);
-  return f;
 }
 
 /// Scales of an operand with this outer extent, for the main loop.
@@ -116,9 +97,7 @@ void put_aux(fused_params& f, gemm_config const& c, gemm_problem const& q, void*
   operand_box const shape =
       c.d_m ? operand_box{box.rows, box.cols} : operand_box{box.cols, box.rows};
   f.aux_map = map_of(base, m, q.batch, e, shape, box.swizzle, t, false);
-  int const tile = c.d_m ? wgmma_m : box.cols;
-  f.aux_tma_end = e.inner % chunk == 0 ? std::numeric_limits<int>::max() - 256
-                                       : static_cast<int>(e.inner / tile * tile);
+  f.aux_tma_end = tma_end_of(e.inner, m.type, c.d_m ? wgmma_m : box.cols);
 }
 
 }  // namespace
@@ -182,12 +161,7 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
     e.d = map_d(box.cols);
     int const part = c.varies_tile_n() ? s.tile_cols % box.cols : 0;
     if (part > 0) e.d_part = map_d(part);
-    // A TMA store writes whole 16-byte chunks: a row that ends inside one would be overrun
-    // (docs/decisions/0006). Its last epilogue tile uses plain stores.
-    bool const whole_chunks = d.inner * size_bytes(q.d.type) % 16 == 0;
-    int const tile = c.d_m ? wgmma_m : box.cols;
-    e.tma_end = whole_chunks ? std::numeric_limits<int>::max() - 256
-                             : static_cast<int>(d.inner / tile * tile);
+    e.tma_end = tma_end_of(d.inner, q.d.type, c.d_m ? wgmma_m : box.cols);
   }
   e.tile_cols = s.tile_cols;
   e.m = static_cast<int>(q.m);
@@ -195,8 +169,7 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
   e.alpha = q.alpha;
   e.beta = q.beta;
   e.c = view_of_c(q, o);
-  e.fused = fused_of(q, o);
-  e.fused.col_scale_first = plan.swapped;
+  e.fused = fused_of(plan, q, o);
   e.scales = scales_of_result(q, o);
   if (c.aux()) put_aux(e.fused, c, q, o.aux, t);
 
