@@ -54,15 +54,7 @@ source_place source_of(void const* address) {
 
 }  // namespace
 
-namespace {
-
-/// The path from the current folder, or its last three parts. The line tables of a build whose
-/// compiler was given relative paths have ../include/x.hpp: they are read from the root.
-std::string short_path(std::string_view given) {
-  static std::string const here = [] {
-    std::error_code none;
-    return std::filesystem::current_path(none).string() + "/";
-  }();
+std::string path_in_reports(std::string_view given, std::string_view here) {
   std::string path = std::filesystem::path(given).lexically_normal().string();
   while (path.starts_with("../")) path.erase(0, 3);
   if (!path.starts_with('/')) return path;
@@ -71,6 +63,16 @@ std::string short_path(std::string_view given) {
   for (int part = 0; part < 3 && slash != path.npos && slash > 0; ++part)
     slash = path.rfind('/', slash - 1);
   return slash == path.npos || slash == 0 ? path : path.substr(slash + 1);
+}
+
+namespace {
+
+std::string short_path(std::string_view path) {
+  static std::string const here = [] {
+    std::error_code none;
+    return std::filesystem::current_path(none).string() + "/";
+  }();
+  return path_in_reports(path, here);
 }
 
 }  // namespace

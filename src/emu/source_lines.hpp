@@ -33,4 +33,10 @@ variable variable_at(void const* address);
 /// The text of a report where no line is known, and the remedy.
 std::string_view unknown_line_text();
 
+/// How a report names a source file: from `folder` (with a slash at its end), or by its last three
+/// parts. A compiler that was given relative paths, as ccache does with base_dir, writes
+/// ../include/x.hpp into the line tables; the report names that file include/x.hpp, as that of a
+/// build in the project's folder does.
+std::string path_in_reports(std::string_view path, std::string_view folder);
+
 }  // namespace tw::emu
