@@ -33,6 +33,22 @@ TEST(LadderCommand, ATableShowsOneRung) {
   EXPECT_EQ(r.out.find("07_mbarriers"), std::string::npos) << r.out;
 }
 
+TEST(LadderCommand, ExperimentsBesideARung) {
+  auto const r = run_command({"ladder", "--side", "--rung", "10", "--size", "256", "--json"});
+  EXPECT_EQ(r.status, 0) << r.err;
+  auto const j = r.json();
+  ASSERT_EQ(j["rungs"].size(), 1U);
+  EXPECT_EQ(j["rungs"][0]["idea"], "D without a swizzle");
+  EXPECT_EQ(j["rungs"][0]["wavefronts"], 8 * j["rungs"][0]["ideal_wavefronts"].get<int>());
+  std::string const text = run_command({"ladder", "--side", "--rung", "10", "--size", "256"}).out;
+  EXPECT_NE(text.find("are bank conflicts"), std::string::npos) << text;
+  EXPECT_NE(run_command({"ladder", "--side", "--rung", "5"}).err.find("TW0634"), std::string::npos);
+  EXPECT_EQ(run_command({"ladder", "--side", "--bug", "never-free"}).status, 2);
+  EXPECT_NE(
+      run_command({"ladder", "--side", "--rung", "3", "--timeline", "x.svg"}).err.find("TW0681"),
+      std::string::npos);
+}
+
 TEST(LadderCommand, ABugIsDiagnosed) {
   auto const r = run_command({"ladder", "--bug", "never-free", "--json"});
   EXPECT_EQ(r.status, 1) << r.err;

@@ -235,6 +235,9 @@ exit_status list_bugs(request const& r) {
 
 exit_status run_in_emulator(request const& r) {
   bool const drawn = !r.timeline.empty() || !r.trace.empty();
+  if (drawn && r.side)
+    refuse("TW0681", "--timeline and --trace", "--side, which runs several kernels", "one rung",
+           "--rung with a number from 1 to 11, without --side");
   if (drawn && (r.rung == library_rung || (r.rung == 0 && r.bug.empty())))
     refuse("TW0681", "--timeline and --trace", r.rung == 0 ? "all rungs" : "rung 12",
            "--rung with a number from 1 to 11, or --bug",

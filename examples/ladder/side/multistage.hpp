@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// multistage.hpp  Beside rung 3: one warpgroup, `stages` buffers, `in_flight` groups of wgmma that
-// it
-//                 does not wait for. 2 buffers are double buffering; 0 and 1 are wait_group<0> and
-//                 <1>.
+// multistage.hpp  Beside rung 3: one warpgroup with several stages (2: double buffering). After it
+//                 has issued a group of wgmmas it waits until at most `in_flight` groups are
+//                 unfinished: 0 is wait_group<0>, 1 is wait_group<1>.
 #pragma once
 
 #include "examples/ladder/ladder.hpp"

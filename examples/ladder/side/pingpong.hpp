@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // pingpong.hpp  Beside rung 7: each consumer multiplies separate tiles; they take turns at the
-// tensor
-//               cores, so that one stores its tile while the other multiplies.
+//               tensor cores, so that one stores its tile while the other multiplies.
 #pragma once
 
 #include "examples/ladder/ladder.hpp"
