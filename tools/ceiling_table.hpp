@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ceiling_table.hpp  Peak rates of devices beyond those of device.hpp: data/ceilings/*.json,
-// embedded
-//                    by gen/ceilings.py.
+//                    embedded by gen/ceilings.py.
 #pragma once
 
 #include <array>

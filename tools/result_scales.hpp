@@ -29,7 +29,7 @@ struct result_scale_request {
 /// `r` must live while the command line is parsed.
 void add_result_scale_options(CLI::App& verb, result_scale_request& r);
 
-/// The file that they are written to, for a D that goes to `d`.
+/// The output file of computed scales; without --scale-d-out, `d` with .scale before its suffix.
 matrix_address result_scale_address(result_scale_request const& r, matrix_address const& d);
 
 /// The scales of a D in memory: the one that is given, or room for those that are computed.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // address_space.hpp  The meaning of an address of the kernel: shared memory of a CTA, global
-// memory,
-//                    a tensor map; and ordinary accesses of them.
+//                    memory, a tensor map; and ordinary accesses of them.
 #pragma once
 
 #include <map>

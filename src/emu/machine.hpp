@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // machine.hpp  The part that one OS thread emulates: live clusters of a launch, and the units that
-// their
-//              threads use.
+//              their threads use.
 #pragma once
 
 #include <deque>

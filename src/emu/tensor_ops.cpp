@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tensor_ops.cpp  Multiplies, copies and commits of tcgen05: issue, and completion in the order of
-// issue of
-//                 each thread.
+//                 issue of each thread.
 #include <fmt/format.h>
 
 #include <algorithm>

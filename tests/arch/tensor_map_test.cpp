@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tensor_map_test.cpp  Each rule of tensor maps refuses what breaks it and accepts its edge; what
-// the
-//                      emulator packs it reads back.
+//                      the emulator packs it reads back.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 

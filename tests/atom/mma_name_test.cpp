@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // mma_name_test.cpp  Names of MMA atoms: whole, with parts left out, in the field's spelling; what
-// is
-//                    refused.
+//                    is refused.
 #include "tilewright/atom/mma_name.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // wgmma_kind_test.cpp  The kinds of wgmma that kernels can call are those of the atom table, and A
-// in
-//                      registers has the layout of the atom.
+//                      in registers has the layout of the atom.
 #include "tilewright/arch/wgmma_kind.hpp"
 
 #include <gtest/gtest.h>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // map_fields_test.cpp  A grouped copy of ragged matrices through one tensor map that a warp
-// rewrites
-//                      in shared memory for each group, as a grouped GEMM does; and what is said of
-//                      it where a step is missing.
+//                      rewrites in shared memory for each group, as a grouped GEMM does; and what
+//                      is said of it where a step is missing.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // maps_test.cpp  One tensor map for all memory, and maps that the device writes: right, and
-// diagnosed
-//                where an address is odd or a fence is missing.
+//                diagnosed where an address is odd or a fence is missing.
 #include <gtest/gtest.h>
 
 #include <cstdio>

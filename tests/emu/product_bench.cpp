@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// product_bench.cpp  Times the two heavy parts of an emulated bf16 1024 x 1024 x 1024 GEMM on
-// one
+// product_bench.cpp  Times the two heavy parts of an emulated bf16 1024 x 1024 x 1024 GEMM on one
 //                    core: wgmma arithmetic and TMA copies. Not part of the build; to run it:
 // g++ -std=c++20 -O2 -Iinclude -Isrc tests/emu/product_bench.cpp src/emu/{product*,operand,box}.cpp
 //   -lfmt -o product_bench && ./product_bench

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tensor_code.cu  The kernels of tensor_code.hpp as device code: for each, one name with tensors
-// and
-//                 one by hand. tensor_code_test.py compares the two.
+//                 and one by hand. tensor_code_test.py compares the two.
 #include "tests/golden/tensor_code.hpp"
 
 namespace tw_test {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// emu_product.cu  One wgmma step on a GPU and in the emulator's arithmetic: the same bits for
-// all
+// emu_product.cu  One wgmma step on a GPU and in the emulator's arithmetic: the same bits for all
 //                 majors and swizzles, A from shared memory and registers. Elements are multiples
 //                 of 1/128, so sums are exact in any order. Exit 0 done, 1 wrong, 77 no Hopper.
 #include <cuda_runtime_api.h>

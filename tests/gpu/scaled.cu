@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // scaled.cu  GEMMs with scales of A and B on a GPU: random ones against float64, and the time of
-// large
-//            ones. Exit 0 done, 1 wrong, 77 no GPU.
+//            large ones. Exit 0 done, 1 wrong, 77 no GPU.
 #include <array>
 
 #include "tests/gpu/device_copy.hpp"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // copies_test.cpp  Hazards of cp.async that an mbarrier counts, and of the life of an mbarrier,
-// each
-//                  beside its neighbour that has none.
+//                  each beside its neighbour that has none.
 #include "tests/hazard/expect.hpp"
 
 namespace tw::test {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // engine_test.cpp  Accesses that are not the kernel's: those of the engine and of the harness, even
-// where
-//                  they run inline functions of a unit whose accesses are announced.
+//                  where they run inline functions of a unit whose accesses are announced.
 #include <gtest/gtest.h>
 
 #include <algorithm>

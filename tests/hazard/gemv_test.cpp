@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // gemv_test.cpp  GEMV kernels with their ordinary loads and stores seen: no access without order,
-// in
-//                configurations that the library does not have, with several warps along M.
+//                in configurations that the library does not have, with several warps along M.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // quantize_test.cpp  The quantising kernel, with its ordinary loads and stores seen: no hazards
-// where
-//                    a CTA has many blocks, or all share one.
+//                    where a CTA has many blocks, or all share one.
 #include <gtest/gtest.h>
 
 #include <array>

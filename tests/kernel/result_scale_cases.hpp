@@ -17,7 +17,7 @@
 
 namespace tw::test {
 
-/// A GEMM whose D has scales.
+/// The operands of a GEMM that quantises D and computes the scales of D.
 struct scaled_result : product {
   matrix bias, col_scale;
   std::vector<std::byte> scales;  // with bytes around them

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // typed_special_emu_test.cpp  NaN, infinities, subnormal numbers and saturation with 8-bit types,
-// and
-//                             exact sums of integers, in every plan of the build.
+//                             and exact sums of integers, in every plan of the build.
 #include <gtest/gtest.h>
 
 #include <cmath>

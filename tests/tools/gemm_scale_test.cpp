@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // gemm_scale_test.cpp  `tilewright gemm --scale-a --scale-b` with what `tilewright quantize`
-// writes:
-//                      D is near the GEMM of the wide matrices, reports name the conventions.
+//                      writes: D is near the GEMM of the wide matrices, reports name the
+//                      conventions.
 #include <cmath>
 
 #include "tests/tools/command.hpp"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // thread_extents.hpp  CTAs of two or three dimensions: a kernel's threads are numbered along x,
-// then
-//                     y, then z, as CUDA numbers them; warps are 32 neighbours of that number.
+//                     then y, then z, as CUDA numbers them; warps are 32 neighbours of that number.
 #pragma once
 
 #include "tilewright/arch/types.hpp"

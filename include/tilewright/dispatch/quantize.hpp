@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // quantize.hpp  Quantises a matrix on the GPU or in the emulator; problem/quantize.hpp has the
-// rules
-//               and the function for the host.
+//               rules and the function for the host.
 #pragma once
 
 #include "tilewright/arch/emu/options.hpp"

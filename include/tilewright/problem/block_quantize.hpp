@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // block_quantize.hpp  A matrix of bf16, f16 or f32 in MXFP8, MXFP4 or NVFP4: elements of 8 or 4
-// bits
-//                     and a factor of 8 bits for each block along K. The rules, and the function.
+//                     bits and a factor of 8 bits for each block along K. The rules, and the
+//                     function.
 //
 //            values  factors  block  second level
 //   mxfp8    e4m3    ue8m0    32     none

@@ -66,7 +66,8 @@ struct tensor_actor {
   stamp stores_waited = 0, stores_told = 0;
 };
 
-/// The knowledge that threads bring to a barrier for those that leave it.
+/// The accesses that are ordered before a barrier, collected from the threads that arrive at it and
+/// passed to the threads that leave it.
 struct exchange {
   gathering in;
   clock_ref out;
@@ -126,8 +127,8 @@ class checker {
   // Synchronisation
   void proxy_fence(thread& t);
   void mbarrier_init_fence(thread& t);
-  /// release: with all knowledge of the thread; otherwise only the asynchronous work that it
-  /// has seen complete (docs/decisions/0004).
+  /// release: passes on all accesses that are ordered before the arrive. Otherwise it passes on
+  /// only asynchronous operations whose completion the thread has waited for (docs/decisions/0004).
   void arrive(thread& t, exchange& x, bool release);
   void arrived(thread& t);
   void complete(exchange& x);

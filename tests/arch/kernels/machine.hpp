@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // machine.hpp  Common parts of the instruction checks. A check is written once and runs on a
-// machine:
-//              the emulator (emulated.hpp) or a GPU (tests/gpu/gpu_machine.hpp).
+//              machine: the emulator (emulated.hpp) or a GPU (tests/gpu/gpu_machine.hpp).
 //
 // A machine M has
 //   static constexpr target where;                     for tensor maps

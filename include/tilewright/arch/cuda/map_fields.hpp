@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // map_fields.hpp  A tensor map that a kernel changes: in global memory, or in shared memory and
-// then
-//                 copied to global memory. PTX ISA, "tensormap.replace", "tensormap.cp_fenceproxy".
+//                 then copied to global memory. PTX ISA, "tensormap.replace",
+//                 "tensormap.cp_fenceproxy".
 //
 // A grouped GEMM whose problems have different extents: a warp copies a map into shared memory,
 // sets what is other for the next problem, calls tensor_map_copy_release, tensor_map_acquire, and

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // umma.hpp  The multiplies of tcgen05, its copy, and their commit. One thread issues them, chosen
-// by elect_one()
-//           in a converged warp: under another condition ptxas puts a loop around each multiply.
-//           PTX ISA, "tcgen05.mma", "tcgen05.commit".
+//           by elect_one() in a converged warp: under another condition ptxas puts a loop around
+//           each multiply. PTX ISA, "tcgen05.mma", "tcgen05.commit".
 #pragma once
 
 #include "tilewright/arch/cuda/mbarrier.hpp"

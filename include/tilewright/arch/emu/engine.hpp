@@ -50,11 +50,12 @@ bool mbarrier_try_wait(void* bar, std::uint32_t parity, scope s, site where);
 bool mbarrier_test_wait(void* bar, std::uint32_t parity, scope s, site where);
 void mbarrier_wait(void* bar, std::uint32_t parity, scope s, site where);
 
-/// 4, 8 or 16 bytes, written at once: only the barrier's phase says that they are there.
-/// multicast: to all CTAs of the cluster.
+/// Requests a cluster that has not been launched. The answer is written to `answer` of this CTA, or
+/// with `multicast` of every CTA of the cluster, and completes a transaction of 16 bytes on `bar`.
 void launch_cancel(launch_response* answer, void* bar, bool multicast, site where);
 bool launch_cancelled(launch_response const* answer, site where);
 extents3 launch_cancelled_cta(launch_response const* answer, site where);
+/// 4, 8 or 16 bytes, written at once: only the barrier's phase says that they are there.
 void store_async(void* own, void const* value, int bytes, void* bar, int cta, site where);
 
 void fence_proxy_async(site where);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // destination.hpp  Where an epilogue's results go: D or the auxiliary output. Each states its
-// tensor
-//                  map, the coordinates of a box, and its addresses for plain stores.
+//                  tensor map, the coordinates of a box, and its addresses for plain stores.
 #pragma once
 
 #include "tilewright/arch/select.hpp"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // plain_store.hpp  Stores a staged epilogue tile where TMA cannot: warps take its lines and store
-// them
-//                  in words of 4 bytes, at any address.
+//                  them in words of 4 bytes, at any address.
 //
 // A line is contiguous in global memory: a row of a row-major tile, a column of an M-major one. A
 // 16-bit line may begin or end in the middle of a word; those two elements go alone.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // staging.hpp  How a consumer's results get into the staging buffers of shared memory, from which
-// TMA
-//              or plain stores take them: 64 rows of one box's columns each.
+//              TMA or plain stores take them: 64 rows of one box's columns each.
 #pragma once
 
 #include "tilewright/arch/accumulator_map.hpp"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // store.hpp  Stores staged epilogue tiles of D: by TMA, or plain stores where TMA cannot address D
-// or would
-//            write beyond it.
+//            or would write beyond it.
 #pragma once
 
 #include "tilewright/arch/limits.hpp"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // block_scaled_config.hpp  The one parameter of a block-scaled Blackwell kernel, and the tensor map
-// of
-//                          scale factors.
+//                          of scale factors.
 #pragma once
 
 #include "tilewright/arch/tensor_map.hpp"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // mainloop.hpp  The main loop of the Ampere GEMM: a ring of stages that cp.async fills, ldmatrix
-// one
-//               step ahead of mma.sync.
+//               one step ahead of mma.sync.
 #pragma once
 
 #include <type_traits>
