@@ -14,7 +14,6 @@
 #include <span>
 #include <thread>
 
-#include "tilewright/base/convert.hpp"
 #include "tilewright/dispatch/gemm.hpp"
 #include "tilewright/problem/scale_convention.hpp"
 #include "tilewright/problem/scale_place.hpp"
@@ -22,6 +21,7 @@
 #include "tools/io/refuse.hpp"
 #include "tools/mutants/mutants.hpp"
 #include "tools/progress_bar.hpp"
+#include "tools/random_elements.hpp"
 
 namespace tw::hazards {
 
@@ -61,28 +61,7 @@ struct matrix {
   }
   matrix(matrix const&) = delete;
   matrix& operator=(matrix const&) = delete;
-  /// Of a number drawn from N(0, 1); integers use their whole range.
-  static std::uint32_t bits_of(elem type, float x) {
-    switch (type) {
-      case elem::f32:
-      case elem::tf32: return __builtin_bit_cast(std::uint32_t, x);
-      case elem::f16: return to_f16(x).bits;
-      case elem::e4m3: return to_e4m3(x, saturation::finite).bits;
-      case elem::e5m2: return to_e5m2(x, saturation::finite).bits;
-      case elem::s8: return static_cast<std::uint8_t>(to_integer<std::int8_t>(50 * x));
-      case elem::u8: return to_integer<std::uint8_t>(127 + 50 * x);
-      default: return to_bf16(x).bits;
-    }
-  }
-  void fill(std::mt19937_64& random) {
-    std::normal_distribution<float> normal;
-    auto const width = static_cast<std::size_t>(size_bytes(desc.type));
-    for (std::size_t i = 0; i < bytes.size(); i += width) {
-      std::uint32_t const bits = bits_of(desc.type, normal(random));
-      for (std::size_t b = 0; b < width; ++b)
-        bytes[i + b] = static_cast<std::byte>(bits >> (8 * b));
-    }
-  }
+  void fill(std::mt19937_64& random) { fill_normal(desc.type, bytes, random); }
 };
 
 class gemm_runner {

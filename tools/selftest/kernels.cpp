@@ -7,13 +7,13 @@
 #include <optional>
 #include <random>
 
-#include "tilewright/base/convert.hpp"
 #include "tilewright/dispatch/gemm.hpp"
 #include "tilewright/family/family.hpp"
 #include "tilewright/problem/scale_convention.hpp"
 #include "tools/check.hpp"
 #include "tools/device_memory.hpp"
 #include "tools/memory.hpp"
+#include "tools/random_elements.hpp"
 #include "tools/selftest/digest.hpp"
 #include "tools/selftest/selftest.hpp"
 
@@ -34,14 +34,7 @@ class array {
   }
   std::byte* data() { return bytes_.data(); }
   std::size_t size() const { return static_cast<std::size_t>(view_.size().count); }
-  void fill(std::mt19937& random) {
-    std::normal_distribution<float> normal;
-    auto const width = static_cast<std::size_t>(size_bytes(view_.type));
-    for (std::size_t i = 0; i < size(); i += width) {
-      std::uint32_t const bits = bits_of(view_.type, normal(random));
-      for (std::size_t b = 0; b < width; ++b) data()[i + b] = static_cast<std::byte>(bits >> 8 * b);
-    }
-  }
+  void fill(std::mt19937& random) { fill_normal(view_.type, {data(), size()}, random); }
   void upload() {
     device_.emplace(view_);
     device_->upload();
@@ -50,18 +43,6 @@ class array {
   void* where() { return device_ ? device_->data() : data(); }
 
  private:
-  static std::uint32_t bits_of(elem type, float x) {
-    switch (type) {
-      case elem::f32:
-      case elem::tf32: return __builtin_bit_cast(std::uint32_t, x);
-      case elem::f16: return to_f16(x).bits;
-      case elem::e4m3: return to_e4m3(x, saturation::finite).bits;
-      case elem::e5m2: return to_e5m2(x, saturation::finite).bits;
-      case elem::s8: return static_cast<std::uint8_t>(to_integer<std::int8_t>(50 * x));
-      case elem::u8: return to_integer<std::uint8_t>(127 + 50 * x);
-      default: return to_bf16(x).bits;
-    }
-  }
   matrix_view view_;
   host_buffer bytes_;
   std::optional<device_matrix> device_;

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// random_elements.hpp  Random operands of any type.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <random>
+#include <span>
+
+#include "tilewright/base/convert.hpp"
+#include "tilewright/base/elem_traits.hpp"
+
+namespace tw {
+
+/// The bits of a number drawn from N(0, 1) as an element; integers use their whole range.
+inline std::uint32_t bits_of_normal(elem type, float x) {
+  switch (type) {
+    case elem::f32:
+    case elem::tf32: return __builtin_bit_cast(std::uint32_t, x);
+    case elem::f16: return to_f16(x).bits;
+    case elem::e4m3: return to_e4m3(x, saturation::finite).bits;
+    case elem::e5m2: return to_e5m2(x, saturation::finite).bits;
+    case elem::s8: return static_cast<std::uint8_t>(to_integer<std::int8_t>(50 * x));
+    case elem::u8: return to_integer<std::uint8_t>(127 + 50 * x);
+    default: return to_bf16(x).bits;
+  }
+}
+
+/// Fills whole elements with such numbers.
+template <class Random>
+void fill_normal(elem type, std::span<std::byte> bytes, Random& random) {
+  std::normal_distribution<float> normal;
+  auto const width = static_cast<std::size_t>(size_bytes(type));
+  for (std::size_t i = 0; i < bytes.size(); i += width) {
+    std::uint32_t const bits = bits_of_normal(type, normal(random));
+    for (std::size_t b = 0; b < width; ++b) bytes[i + b] = static_cast<std::byte>(bits >> (8 * b));
+  }
+}
+
+}  // namespace tw
