@@ -29,7 +29,7 @@ void expect_clean_and_right(int m, int n, int k, std::uint64_t seed) {
   p.b = {b.data(), k, 0};
   p.d = {d.data(), n, 1, 0};
   p.alpha = 1;
-  p.m = m, p.n = n, p.pieces = k / gemv_config::piece;
+  p.m = m, p.n = n, p.pieces = k / gemv_config{}.piece();
   p.groups = p.items = (m + C.cta_rows() - 1) / C.cta_rows();
   emu::options o;
   o.seed = seed;

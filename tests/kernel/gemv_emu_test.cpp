@@ -7,6 +7,7 @@
 #include <set>
 
 #include "tests/kernel/built_kernels.hpp"
+#include "tests/kernel/fused_cases.hpp"
 
 namespace tw::test {
 namespace {
@@ -34,6 +35,36 @@ TEST(GemvEmu, RandomProblemsKeepTheBound) {
     if (HasFailure())
       ADD_FAILURE() << "case " << i << ", emulator seed " << o.seed << ", " << plan.kernel << ", "
                     << plan.why;
+  }
+  EXPECT_EQ(kernels.size(), built_gemvs());
+}
+
+TEST(GemvEmu, ScalesOfRowsAndColumns) {
+  std::mt19937_64 rng(31);
+  std::normal_distribution<float> normal;
+  auto const fill = [&] { return normal(rng); };
+  std::set<std::string> kernels;
+  for (int i = 0; i < 60 && !HasFailure(); ++i) {
+    fused_product p;
+    static_cast<product&>(p) = random_few(rng, 60, 600);
+    gemm_problem& q = p.problem;
+    if (q.batch > 1) continue;
+    q.epilogue.row_scale = i % 3 != 0, q.epilogue.col_scale = i % 3 != 1;
+    q.epilogue.one_row_scale = q.epilogue.row_scale && i % 4 == 0;
+    q.epilogue.one_col_scale = q.epilogue.col_scale && i % 5 == 0;
+    if (q.epilogue.row_scale)
+      p.row_scale = make_matrix(elem::f32, order::row_major, 1, q.m, 0, fill);
+    if (q.epilogue.col_scale)
+      p.col_scale = make_matrix(elem::f32, order::row_major, 1, q.n, 0, fill);
+    device const dev = with_sm_count(known_device("h200"), 2);
+    std::vector<gemm_plan> plans = plan_candidates(q, p.operands(), dev, kernel_set::all);
+    std::erase_if(plans, [](gemm_plan const& x) { return x.family->id() != "gemv" || !x.built; });
+    for (gemm_plan const& plan : plans) {
+      gemm_emulated(plan, p.operands());
+      expect_fused_right(p);
+      if (HasFailure()) ADD_FAILURE() << "case " << i << ", " << plan.kernel;
+      kernels.insert(plan.kernel);
+    }
   }
   EXPECT_EQ(kernels.size(), built_gemvs());
 }

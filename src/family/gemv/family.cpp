@@ -26,15 +26,22 @@ gemv_config const& config(int kernel) {
 
 std::int64_t up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
-/// As far as it does not depend on the kernel: K-major operands by strides that can be loaded 16
-/// bytes at a time, no fused epilogue.
+/// Has it at most scales of rows and columns?
+bool scales_alone(gemm_problem const& q) {
+  gemm_epilogue e = q.epilogue;
+  e.row_scale = e.col_scale = false;
+  return !is_fused(e) && !q.aux && !q.scale_a && !q.scale_b && !q.scale_d;
+}
+
+/// As far as it does not depend on the kernel: K-major operands, no fused epilogue but scales.
 bool computes_kind(gemm_problem const& q) {
   bool const k_major = major_of_a(q.a) == operand_major::k && major_of_b(q.b) == operand_major::k;
-  return k_major && !q.has_pointers() && operands_needed(q) == epilogue_operands{} &&
-         q.k % gemv_config::piece == 0;
+  return k_major && !q.has_pointers() && scales_alone(q);
 }
+/// Strides can be loaded 16 bytes at a time.
 bool computes_with(gemv_config const& c, gemm_problem const& q) {
-  return c.ab == q.a.type && c.ab == q.b.type && c.d == q.d.type && q.n <= c.cols;
+  return c.ab == q.a.type && c.ab == q.b.type && c.d == q.d.type && q.n <= c.cols &&
+         q.k % c.piece() == 0;
 }
 
 /// Groups of rows of all GEMMs of the batch.
@@ -58,12 +65,12 @@ times predict(gemv_config const& c, gemm_problem const& q, int groups, int ctas,
   double const bytes =
       (rows * matrices(q.a) + cols * matrices(q.b)) * static_cast<double>(q.k) * size_bytes(c.ab) +
       rows * cols * static_cast<double>(q.batch) * size_bytes(c.d);
-  auto const turns = static_cast<double>(up(q.k / gemv_config::piece, c.turn_pieces()));
+  auto const turns = static_cast<double>(up(q.k / c.piece(), c.turn_pieces()));
   auto const rounds = static_cast<double>(up(groups, ctas));
   double const group =
       c.by_mma() ? turns * m.turn_us_mma + m.group_us_mma : turns * m.turn_us_fma + m.group_us_fma;
   double const turn_bytes =
-      static_cast<double>(c.cta_rows()) * c.turn_pieces() * gemv_config::piece * size_bytes(c.ab);
+      static_cast<double>(c.cta_rows()) * c.turn_pieces() * c.piece() * size_bytes(c.ab);
   double const sm = static_cast<double>(up(groups, dev.sm_count)) * turns * turn_bytes;
   times t;
   t.dram_us = bytes / (q.n > 8       ? m.dram_bytes_per_us_16
@@ -91,8 +98,8 @@ class family final : public gemm_family {
     kernel_facts f;
     f.ab = c.ab, f.d = c.d;
     f.m = {1, 400}, f.n = {1, c.cols};
-    f.k = {gemv_config::piece, 300 * gemv_config::piece, gemv_config::piece};
-    f.ld_step = gemv_config::piece;
+    f.k = {c.piece(), 300 * c.piece(), c.piece()};
+    f.ld_step = c.piece();
     return f;
   }
 
@@ -182,7 +189,7 @@ class family final : public gemm_family {
   }
   tile_facts tiles(gemm_plan const& plan) const override {
     gemv_config const& c = config_of(plan);
-    return {c.cta_rows(), c.cols, c.turn_pieces() * gemv_config::piece, plan.schedule.clusters};
+    return {c.cta_rows(), c.cols, c.turn_pieces() * c.piece(), plan.schedule.clusters};
   }
   sum_order order_of_sums(gemm_plan const& plan, device const&) const override {
     gemv_config const& c = config_of(plan);

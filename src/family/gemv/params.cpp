@@ -29,11 +29,14 @@ gemv_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
   p.d = {o.d, row_major ? q.d.pitch_elems : 1, row_major ? 1 : q.d.pitch_elems,
          q.d.batch_stride_elems};
   p.c = view_of_c(q, o);
+  fused_params const f = fused_of(plan, q, o);
+  p.scales = {f.row_scale, f.col_scale, f.row_scale_step, f.col_scale_step,
+              f.col_scale_first ? 1 : 0};
   p.alpha = q.alpha;
   p.beta = q.beta;
   p.m = static_cast<int>(q.m);
   p.n = static_cast<int>(q.n);
-  p.pieces = static_cast<int>(q.k / gemv_config::piece);
+  p.pieces = static_cast<int>(q.k / config_of(plan).piece());
   p.groups = static_cast<int>(up(q.m, config_of(plan).cta_rows()));
   p.items = p.groups * static_cast<int>(q.batch);
   return p;

@@ -70,4 +70,19 @@ struct convert_kernel {
   }
 };
 
+/// All pairs of 8-bit floats as f16. E: e4m3 or e5m2.
+template <elem E>
+struct unpack_kernel {
+  struct params {
+    std::uint32_t* both;  // of the pair with bits i
+  };
+  static constexpr int threads = 256, cluster = 1, smem_bytes = 0;
+
+  TW_DEVICE static void run(params const& p) {
+    int const first = cta_id() * thread_count() + thread_id(), all = cta_count() * thread_count();
+    for (int i = first; i < 65536; i += all)
+      p.both[i] = unpack_fp8<E>(static_cast<std::uint32_t>(i)).bits;
+  }
+};
+
 }  // namespace tw::test

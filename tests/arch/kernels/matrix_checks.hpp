@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <numeric>
 
 #include "tests/arch/kernels/machine.hpp"
@@ -131,11 +132,46 @@ std::string check_conversions(M& m) {
   return f.result();
 }
 
+/// The f16 with the value of an 8-bit float of `exponents` exponent bits, bias 2^(exponents-1) - 1;
+/// a NaN for all ones, an infinity where e5m2 has one.
+template <elem E>
+std::uint32_t half_of_fp8(std::uint32_t byte) {
+  constexpr int exponents = E == elem::e4m3 ? 4 : 5, fraction_bits = 7 - exponents;
+  constexpr int bias = (1 << (exponents - 1)) - 1;
+  std::uint32_t const sign = (byte & 0x80) << 8;
+  int const exponent = static_cast<int>(byte & 0x7F) >> fraction_bits;
+  int const fraction = static_cast<int>(byte) & ((1 << fraction_bits) - 1);
+  if (E == elem::e4m3 && (byte & 0x7F) == 0x7F) return 0x7FFF;
+  if (E == elem::e5m2 && exponent == 31) return fraction == 0 ? sign | 0x7C00 : 0x7FFF;
+  double const value = std::ldexp(exponent == 0 ? fraction : fraction + (1 << fraction_bits),
+                                  std::max(exponent, 1) - bias - fraction_bits);
+  return sign | to_f16(static_cast<float>(value)).bits;
+}
+
+template <elem E, class M>
+std::string check_unpacked(M& m) {
+  std::vector<std::uint32_t> both(65536), wanted(65536);
+  auto* const out = upload(m, both);
+  run<unpack_kernel<E>>(m, 8, {out});
+  for (std::uint32_t i = 0; i < 65536; ++i)
+    wanted[i] = half_of_fp8<E>(i & 0xFF) | half_of_fp8<E>(i >> 8) << 16;
+  auto found = download(m, out, wanted.size());
+  for (std::uint32_t& two : found)  // NaNs have no bits in common
+    for (std::uint32_t const half : {0xFFFFU, 0xFFFF0000U})
+      if ((two & half & 0x7C007C00U) == (half & 0x7C007C00U) && (two & half & 0x03FF03FFU) != 0)
+        two = (two & ~half) | (half & 0x7FFF7FFFU);
+  failures f;
+  f.add("unpack_fp8", differences(found, wanted));
+  return f.result();
+}
+
 template <class M>
 std::vector<check<M>> matrix_checks() {
   return {{"ldmatrix and stmatrix", check_matrices<M>},
           {"conversions of bf16", check_conversions<elem::bf16, M>},
-          {"conversions of f16", check_conversions<elem::f16, M>}};
+          {"conversions of f16", check_conversions<elem::f16, M>},
+          {"pairs of e4m3 as f16", check_unpacked<elem::e4m3, M>},
+          {"pairs of e5m2 as f16", check_unpacked<elem::e5m2, M>}};
 }
 
 }  // namespace tw::test

@@ -8,6 +8,7 @@
 
 #include "tilewright/arch/cuda/identity.hpp"
 #include "tilewright/arch/cuda/target.hpp"
+#include "tilewright/arch/packed.hpp"
 #include "tilewright/arch/types.hpp"
 #include "tilewright/base/elem.hpp"
 #include "tilewright/base/hd.hpp"
@@ -104,6 +105,20 @@ TW_DEVICE std::uint32_t pack2(float lo, float hi) {
       asm("cvt.rn.satfinite.e5m2x2.f32 %0, %1, %2;" : "=h"(bytes) : "f"(hi), "f"(lo));
     both = bytes;
   }
+  return both;
+}
+
+/// Two 8-bit floats, the lower byte of `bits` first, as f16, exactly. E: e4m3 or e5m2. PTX ISA,
+/// "cvt".
+template <elem E>
+TW_DEVICE f16x2 unpack_fp8(std::uint32_t bits) {
+  static_assert(E == elem::e4m3 || E == elem::e5m2, "[TW0202] unpack_fp8 reads e4m3 or e5m2");
+  f16x2 both;
+  auto const in = static_cast<std::uint16_t>(bits);
+  if constexpr (E == elem::e4m3)
+    asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(both.bits) : "h"(in));
+  else
+    asm("cvt.rn.f16x2.e5m2x2 %0, %1;" : "=r"(both.bits) : "h"(in));
   return both;
 }
 

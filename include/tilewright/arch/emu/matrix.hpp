@@ -4,6 +4,7 @@
 #pragma once
 
 #include "tilewright/arch/emu/engine.hpp"
+#include "tilewright/arch/packed.hpp"
 #include "tilewright/base/convert.hpp"
 #include "tilewright/base/hd.hpp"
 
@@ -37,6 +38,20 @@ TW_DEVICE std::uint32_t pack2(float lo, float hi) {
     return both(to_e4m3(lo, saturation::finite), to_e4m3(hi, saturation::finite));
   else
     return both(to_e5m2(lo, saturation::finite), to_e5m2(hi, saturation::finite));
+}
+
+/// Two 8-bit floats, the lower byte of `bits` first, as f16, exactly. E: e4m3 or e5m2.
+template <elem E>
+TW_DEVICE f16x2 unpack_fp8(std::uint32_t bits) {
+  static_assert(E == elem::e4m3 || E == elem::e5m2, "[TW0202] unpack_fp8 reads e4m3 or e5m2");
+  auto const half = [](std::uint32_t code) {
+    auto const b = static_cast<std::uint8_t>(code);
+    if constexpr (E == elem::e4m3)
+      return std::uint32_t{to_f16(to_float(e4m3{b})).bits};
+    else
+      return std::uint32_t{to_f16(to_float(e5m2{b})).bits};
+  };
+  return {half(bits & 0xFF) | half(bits >> 8 & 0xFF) << 16};
 }
 
 /// The exact value of 16 bits. E: bf16 or f16.

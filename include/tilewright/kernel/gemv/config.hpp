@@ -10,7 +10,7 @@ namespace tw {
 /// Configuration of kernel/gemv/gemv.hpp. A warp multiplies `rows` rows of A by up to `cols`
 /// columns of B; warps_k warps of a CTA split K, warps_m have different rows.
 struct gemv_config {
-  elem ab = elem::bf16;  // operand type
+  elem ab = elem::bf16;  // operand type: of 16 bits, or an 8-bit float by mma.sync
   elem d = elem::bf16;   // output type
   int rows = 4, cols = 1;
   int unroll = 2;  // steps along K whose loads are issued before the first is used
@@ -18,7 +18,7 @@ struct gemv_config {
   int ctas_per_sm = 2;
 
   /// Elements of a 16-byte load: K comes in pieces of so many.
-  static constexpr int piece = 8;
+  TW_HD constexpr int piece() const { return 16 / size_bytes(ab); }
 
   /// On the tensor cores, with mma.sync; else by fma.
   TW_HD constexpr bool by_mma() const { return cols > 2; }

@@ -13,8 +13,8 @@ namespace tw {
 
 template <gemv_config C>
 struct gemv_fma {
-  static_assert(C.cols <= 2 && C.rows >= 1 && C.rows <= 8,
-                "[TW0223] a GEMV by fma has 1 or 2 columns and at most 8 rows");
+  static_assert(C.cols <= 2 && C.rows >= 1 && C.rows <= 8 && size_bytes(C.ab) == 2,
+                "[TW0223] a GEMV by fma has operands of 16 bits, 1 or 2 columns, at most 8 rows");
 
   /// Sums of the warp's part of K: put(row, col, sum), each from one lane. A step is 512 bytes of
   /// each row; the warps that share K take steps in turn.

@@ -84,6 +84,11 @@ struct gemv {
 
   TW_DEVICE static void put(params const& p, int product, int row, int col, float sum) {
     float x = times_alpha(p.alpha, sum);
+    gemv_scales const& s = p.scales;
+    // The rows of the requested GEMM come first, as in kernel/epilogue/ops.hpp.
+    float const of_row = s.row == nullptr ? 1.0F : s.row[row * s.row_step];
+    float const of_col = s.col == nullptr ? 1.0F : s.col[col * s.col_step];
+    x = s.col_first ? x * of_col * of_row : x * of_row * of_col;
     if (p.c.data != nullptr)
       x = fmaf(
           p.beta,

@@ -3,9 +3,12 @@
 //               fragments straight from global memory.
 //
 // A sum over K does not change if K is permuted alike in both operands. Lane l loads 16 contiguous
-// bytes of rows l / 4 and l / 4 + 8 and of column l / 4, piece l % 4 of a step of 32 elements.
+// bytes of rows l / 4 and l / 4 + 8 and of column l / 4, piece l % 4 of a step of 64 bytes.
 // Where the first k16 instruction wants its elements 2 (l % 4) and the next, and those 8 further,
-// it gets elements 0, 1 and 2, 3 of the piece; the second instruction gets the other four.
+// it gets elements 0, 1 and 2, 3 of the piece; the second instruction gets the next four, and so on.
+//
+// 8-bit floats are f16 numbers: they become f16 in registers, so that their sums are those of f16
+// operands, in float32.
 #pragma once
 
 #include "tilewright/arch/select.hpp"
@@ -81,13 +84,28 @@ struct gemv_mma {
     }
   }
 
-  /// 16 rows by 8 columns, 32 elements of K.
+  /// 16 rows by 8 columns, 64 bytes of K.
   TW_DEVICE static void multiply(b32<4> const& upper, b32<4> const& lower, b32<4> const& col,
                                  float (&sum)[4]) {
-    TW_UNROLL
-    for (int i = 0; i < 4; i += 2)
-      mma_sync<C.ab>(sum, b32<4>{{upper.r[i], lower.r[i], upper.r[i + 1], lower.r[i + 1]}},
-                     b32<2>{{col.r[i], col.r[i + 1]}});
+    if constexpr (size_bytes(C.ab) == 1) {
+      TW_UNROLL
+      for (int i = 0; i < 4; ++i)
+        mma_sync<elem::f16>(sum,
+                            b32<4>{{pair<0>(upper.r[i]), pair<0>(lower.r[i]), pair<1>(upper.r[i]),
+                                    pair<1>(lower.r[i])}},
+                            b32<2>{{pair<0>(col.r[i]), pair<1>(col.r[i])}});
+    } else {
+      TW_UNROLL
+      for (int i = 0; i < 4; i += 2)
+        mma_sync<C.ab>(sum, b32<4>{{upper.r[i], lower.r[i], upper.r[i + 1], lower.r[i + 1]}},
+                       b32<2>{{col.r[i], col.r[i + 1]}});
+    }
+  }
+
+  /// Elements 2 I and 2 I + 1 of four 8-bit floats, as f16.
+  template <int I>
+  TW_DEVICE static std::uint32_t pair(std::uint32_t four) {
+    return unpack_fp8<C.ab>(four >> 16 * I).bits;
   }
 };
 

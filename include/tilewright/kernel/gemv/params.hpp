@@ -21,13 +21,21 @@ struct gemv_result {
   std::int64_t row_stride, col_stride, batch_stride;
 };
 
+/// Scales of the rows and columns of the sums, or null; steps are 1, or 0: a single value.
+struct gemv_scales {
+  float const *row, *col;
+  int row_step, col_step;
+  int col_first;  // 1: the kernel computes the transposed GEMM, whose columns are its rows
+};
+
 struct gemv_params {
   gemv_operand a, b;
   gemv_result d;
   c_view c;
+  gemv_scales scales;
   float alpha, beta;
   int m, n;    // size of D; n is at most gemv_config::cols
-  int pieces;  // of K, gemv_config::piece elements each
+  int pieces;  // of K, gemv_config::piece() elements each
   int groups;  // of rows, gemv_config::cta_rows() each; the last may be cut
   int items;   // groups of all products of the batch
 };
