@@ -98,11 +98,9 @@ std::vector<gemm_problem> problems_of(tune_request const& r) {
       add(s);
   for (product_size const& size : parse_sizes(r.sizes)) {
     bench::dtype_row const types = bench::find_dtypes(r.dtype, r.out_dtype);
-    asked_product s{.m = size.m, .n = size.n, .k = size.k, .batch = r.batch};
-    s.ab = types.ab, s.b = types.b, s.d = types.d, s.precision = types.precision;
-    s.layout = r.layout;
-    s.epilogue = bench::find_epilogue(r.epilogue).value();
-    gemm_problem const p = problem_of(s);
+    bench::gemm_shape s{.m = size.m, .n = size.n, .k = size.k};
+    s.dtype = types.name, s.layout = r.layout, s.batch = r.batch, s.epilogue = r.epilogue;
+    gemm_problem const p = bench::problem_of(s);
     if (auto const refusal = accept(p)) throw rejected(*refusal);
     problems.push_back(p);
   }
@@ -254,10 +252,11 @@ exit_status export_to(std::string const& file) {
   }
   bench::write_text(file, "--export", rows);
   if (left_out > 0)
-    fmt::print(stderr,
-               "tilewright: {} problem{} left out: tables have dense matrices, a row-major D, no C "
-               "and no fused epilogue\n",
-               left_out, left_out == 1 ? " is" : "s are");
+    fmt::print(
+        stderr,
+        "tilewright: {} problem{} left out: tables have operands of one type without scales, "
+        "the usual sums, dense matrices, a row-major D, no C and no fused epilogue\n",
+        left_out, left_out == 1 ? " is" : "s are");
   return exit_status::done;
 }
 

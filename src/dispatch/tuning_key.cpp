@@ -53,6 +53,9 @@ std::string problem_key(gemm_problem const& p) {
   add_scale("a", p.scale_a);
   add_scale("b", p.scale_b);
   if (p.reproducible) key += " r";
+  if (p.a.type == elem::f16 && p.precision.f16_sums) key += " f16";
+  if (is_fp8(p.a.type) && p.precision.promote_k != gemm_precision{}.promote_k)
+    key += fmt::format(" p={}", p.precision.promote_k);
   if (p.scale_d) {
     add_scale("d", p.scale_d->desc);
     key += fmt::format(",{},{}", int{p.scale_d->given}, int{p.scale_d->power_of_two});

@@ -138,6 +138,59 @@ int parse_epilogue(char const* text, gemm_epilogue& e) {
   return at;
 }
 
+/// "type,block_outer,block_k,stride_outer,stride_k,packed_k,batch_stride"; the length read, or 0.
+int parse_scale(char const* text, scale_desc& s) {
+  char type[8] = {};
+  long long outer = 0, k = 0, to_outer = 0, to_k = 0, batch = 0;
+  int at = 0;
+  if (std::sscanf(text, "%7[^,],%lld,%lld,%lld,%lld,%d,%lld%n", type, &outer, &k, &to_outer, &to_k,
+                  &s.packed_k, &batch, &at) != 7 ||
+      !parse_elem(type))
+    return 0;
+  s.type = *parse_elem(type), s.block_outer = outer, s.block_k = k;
+  s.stride_outer = to_outer, s.stride_k = to_k, s.batch_stride = batch;
+  return at;
+}
+
+/// One word of a key after its extents, without the space before it; the length read, or 0.
+int parse_word(char const* text, gemm_problem& p) {
+  std::string_view const word(text);
+  int at = 0;
+  auto const after = [&](std::string_view name, int length) {
+    return length == 0 ? 0 : static_cast<int>(name.size()) + length;
+  };
+  if (word.starts_with("e=")) return after("e=", parse_epilogue(text + 2, p.epilogue));
+  if (word.starts_with("sa=")) return after("sa=", parse_scale(text + 3, p.scale_a.emplace()));
+  if (word.starts_with("sb=")) return after("sb=", parse_scale(text + 3, p.scale_b.emplace()));
+  if (word.starts_with("sd=")) {
+    output_scales& d = p.scale_d.emplace();
+    int const length = parse_scale(text + 3, d.desc);
+    int given = 0, power_of_two = 0;
+    if (length == 0 || std::sscanf(text + 3 + length, ",%d,%d%n", &given, &power_of_two, &at) != 2)
+      return 0;
+    d.given = given != 0, d.power_of_two = power_of_two != 0;
+    return 3 + length + at;
+  }
+  if (std::sscanf(text, "p=%d%n", &p.precision.promote_k, &at) == 1) return at;
+  std::string_view const first = word.substr(0, word.find(' '));
+  if (first == "r") return p.reproducible = true, 1;
+  if (first == "f16") return p.precision.f16_sums = true, 3;
+
+  long long pitch = 0, stride = 0;
+  char which = 0, ord = 0, type[8] = {};
+  if (std::sscanf(text, "%c=%7[^,],%c,%lld,%lld%n", &which, type, &ord, &pitch, &stride, &at) != 5)
+    return 0;
+  auto const e = parse_elem(type);
+  if (!e) return 0;
+  matrix_desc const d{*e, ord == 'T' ? order::row_major : order::col_major, pitch, stride};
+  if (which == 'a') p.a = d;
+  if (which == 'b') p.b = d;
+  if (which == 'd') p.d = d;
+  if (which == 'c') p.c = d, p.beta = 1;
+  if (which == 'x') p.aux = d;
+  return at;
+}
+
 /// The problem that problem_key() wrote; false where the text is another.
 bool parse_key(std::string const& key, gemm_problem& p) {
   long long m = 0, n = 0, k = 0, batch = 0;
@@ -145,31 +198,13 @@ bool parse_key(std::string const& key, gemm_problem& p) {
   if (std::sscanf(key.c_str(), "%lldx%lldx%lldx%lld%n", &m, &n, &k, &batch, &at) != 4) return false;
   p = {};
   p.m = m, p.n = n, p.k = k, p.batch = batch;
-  std::string_view rest = std::string_view(key).substr(static_cast<std::size_t>(at));
-  while (!rest.empty()) {
-    char which = 0, ord = 0, type[8] = {};
-    long long pitch = 0, stride = 0;
-    std::string const word(rest);
-    if (word.starts_with(" e=")) {
-      at = parse_epilogue(word.c_str() + 3, p.epilogue);
-      if (at == 0) return false;
-      rest.remove_prefix(static_cast<std::size_t>(at) + 3);
-      continue;
-    }
-    if (std::sscanf(word.c_str(), " %c=%7[^,],%c,%lld,%lld%n", &which, type, &ord, &pitch, &stride,
-                    &at) != 5)
-      return false;
-    auto const e = parse_elem(type);
-    if (!e) return false;
-    matrix_desc const d{*e, ord == 'T' ? order::row_major : order::col_major, pitch, stride};
-    if (which == 'a') p.a = d;
-    if (which == 'b') p.b = d;
-    if (which == 'd') p.d = d;
-    if (which == 'c') p.c = d, p.beta = 1;
-    if (which == 'x') p.aux = d;
-    rest.remove_prefix(static_cast<std::size_t>(at));
+  char const* rest = key.c_str() + at;
+  while (*rest == ' ') {
+    int const length = parse_word(rest + 1, p);
+    if (length == 0) return false;
+    rest += 1 + length;
   }
-  return true;
+  return *rest == '\0';
 }
 
 }  // namespace

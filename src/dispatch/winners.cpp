@@ -72,7 +72,12 @@ std::optional<winner> find_in(std::string_view device_id, gemm_problem const& p)
 }  // namespace
 
 bool fits_tables(gemm_problem const& p) {
-  return !p.c && !is_fused(p.epilogue) && !p.aux && p.d.ord == order::row_major && dense(p);
+  gemm_precision const usual_sums;
+  bool const other_sums = (is_fp8(p.a.type) && p.precision.promote_k != usual_sums.promote_k) ||
+                          (p.a.type == elem::f16 && p.precision.f16_sums) || p.reproducible;
+  bool const usual = p.a.type == p.b.type && !other_sums && !p.scale_a && !p.scale_b && !p.scale_d;
+  return usual && !p.c && !is_fused(p.epilogue) && !p.aux && p.d.ord == order::row_major &&
+         dense(p);
 }
 
 bool is_plan(winner const& w, gemm_plan const& p) {

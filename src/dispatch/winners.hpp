@@ -28,7 +28,8 @@ struct winner {
   bool of_this_device = true;        // false: of its fallback table
 };
 
-/// Can tuning tables have a row for `p`? Dense matrices, a row-major D, no C and no fused epilogue.
+/// Can tuning tables have a row for `p`? Operands of one type without scales, sums in the usual
+/// precision and any order, dense matrices, a row-major D, no C and no fused epilogue.
 bool fits_tables(gemm_problem const& p);
 
 /// Is it the plan of this row?
