@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dtypes.hpp  The type names of shape files: those the library computes, and those it lacks.
+// dtypes.hpp  The type names of shape files and of `tilewright bench` and `tune`.
 #pragma once
 
 #include <array>
@@ -10,20 +10,23 @@
 #include "tilewright/base/check.hpp"
 #include "tilewright/base/elem.hpp"
 #include "tilewright/problem/precision.hpp"
+#include "tilewright/problem/scale.hpp"
 
 namespace tw::bench {
 
 /// "bf16_f32": bf16 operands, float32 result. Of 8-bit floats sums are promoted every 128 of K;
-/// _64 every 64, _fast never.
+/// _64 every 64, _fast never. _row: a scale for each row of A and each column of B; _block: 1x128
+/// scales of A, 128x128 scales of B; _1x128 and _128x128: those scales of both. They are float32.
 struct dtype_row {
   std::string_view name;
   elem ab, d;
   std::optional<elem> b = {};  // nothing: ab
   gemm_precision precision = {};
+  std::optional<scaling> scale_a = {}, scale_b = {};
 };
 inline constexpr gemm_precision fast{.promote_k = 0}, promoted_64{.promote_k = 64},
     f16_sums{.f16_sums = true};
-inline constexpr std::array<dtype_row, 37> dtypes = {{
+inline constexpr std::array<dtype_row, 42> dtypes = {{
     {"bf16", elem::bf16, elem::bf16},
     {"bf16_f32", elem::bf16, elem::f32},
     {"fp16", elem::f16, elem::f16},
@@ -34,6 +37,11 @@ inline constexpr std::array<dtype_row, 37> dtypes = {{
     {"fp16_f16acc", elem::f16, elem::f16, {}, f16_sums},
     {"fp8", elem::e4m3, elem::bf16},
     {"fp8_fast", elem::e4m3, elem::bf16, {}, fast},
+    {"fp8_row", elem::e4m3, elem::bf16, {}, {}, scaling::row, scaling::row},
+    {"fp8_row_fast", elem::e4m3, elem::bf16, {}, fast, scaling::row, scaling::row},
+    {"fp8_block", elem::e4m3, elem::bf16, {}, {}, scaling::block_1x128, scaling::block_128x128},
+    {"fp8_1x128", elem::e4m3, elem::bf16, {}, {}, scaling::block_1x128, scaling::block_1x128},
+    {"fp8_128x128", elem::e4m3, elem::bf16, {}, {}, scaling::block_128x128, scaling::block_128x128},
     {"e4m3", elem::e4m3, elem::bf16},
     {"e4m3_bf16", elem::e4m3, elem::bf16},
     {"e4m3_f16", elem::e4m3, elem::f16},
@@ -63,25 +71,9 @@ inline constexpr std::array<dtype_row, 37> dtypes = {{
     {"f32", elem::f32, elem::f32},
 }};
 
-/// A known name that the library does not compute yet, and what that would take.
-struct missing_dtype_row {
-  std::string_view name, missing;
-};
-inline constexpr std::array<missing_dtype_row, 2> missing_dtypes = {{
-    {"fp8_row", "8-bit operands with row and column scales"},
-    {"fp8_block", "8-bit operands with block scales"},
-}};
-
 constexpr std::optional<dtype_row> find_dtype(std::string_view name) {
   for (auto const& row : dtypes)
     if (row.name == name) return row;
-  return std::nullopt;
-}
-
-/// Reason why the library does not compute this type; nothing if it does, or if it is unknown.
-constexpr std::optional<std::string_view> missing_for(std::string_view name) {
-  for (auto const& row : missing_dtypes)
-    if (row.name == name) return row.missing;
   return std::nullopt;
 }
 
@@ -101,7 +93,6 @@ inline dtype_row find_dtypes(std::string const& ab, std::string const& d) {
 inline std::string dtype_names() {
   std::string all;
   for (auto const& row : dtypes) all += (all.empty() ? "" : ", ") + std::string(row.name);
-  for (auto const& row : missing_dtypes) all += ", " + std::string(row.name);
   return all;
 }
 

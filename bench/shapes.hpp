@@ -83,7 +83,7 @@ inline gemm_shape shape_of(nlohmann::json const& o, std::string const& where_in_
     for (auto const& rows : o["group_m"])
       s.group_m.push_back(count_field(rows, where + ", field \"group_m\""));
   }
-  if (!find_dtype(s.dtype) && !missing_for(s.dtype))
+  if (!find_dtype(s.dtype))
     throw rejected({"TW0703", where + ", field \"dtype\"", s.dtype, dtype_names(), ""});
   if (s.layout != "TN" && s.layout != "TT" && s.layout != "NT" && s.layout != "NN")
     throw rejected({"TW0703", where + ", field \"layout\"", s.layout, "TN, TT, NT or NN", ""});

@@ -15,13 +15,13 @@ namespace tw::bench {
 
 /// Nothing, or why the shape cannot be measured yet. Such shapes are listed, never dropped.
 inline std::optional<std::string> why_unsupported(gemm_shape const& s) {
-  if (auto const missing = missing_for(s.dtype))
-    return "not supported yet: " + std::string(*missing);
   if (!s.group_m.empty() || s.category == "grouped") return "not supported yet: grouped GEMMs";
   if (!find_epilogue(s.epilogue)) return "not supported yet: epilogue " + s.epilogue;
   bool const f32 = find_dtype(s.dtype).value().d == elem::f32;
   if (!s.epilogue.empty() && (f32 || s.batch > 1))
     return "not supported yet: epilogues of batches or with f32 results";
+  if (!s.epilogue.empty() && find_dtype(s.dtype).value().scale_a)
+    return "not supported yet: epilogues with scales of A and B";
   if (!s.unknown_fields.empty()) return "unknown field \"" + s.unknown_fields.front() + "\"";
   return std::nullopt;
 }
@@ -32,6 +32,8 @@ inline gemm_problem problem_of(gemm_shape const& s) {
   auto const type = find_dtype(s.dtype).value();
   asked_product a{.m = s.m, .n = s.n, .k = s.k, .batch = s.batch, .layout = s.layout};
   a.ab = type.ab, a.b = type.b, a.d = type.d, a.precision = type.precision;
+  if (type.scale_a) a.scale_a = scale_choice{*type.scale_a, scale_library::cublaslt};
+  if (type.scale_b) a.scale_b = scale_choice{*type.scale_b, scale_library::cublaslt};
   a.epilogue = find_epilogue(s.epilogue).value();
   return tw::problem_of(a);
 }

@@ -122,6 +122,15 @@ cublasLtEpilogue_t epilogue_of(gemm_epilogue const& e) {
   return bias ? CUBLASLT_EPILOGUE_BIAS : CUBLASLT_EPILOGUE_DEFAULT;
 }
 
+cublasLtMatmulMatrixScale_t scale_mode_of(scale_desc const& s) {
+  switch (scaling_of(s)) {
+    case scaling::row: return CUBLASLT_MATMUL_MATRIX_SCALE_OUTER_VEC_32F;
+    case scaling::block_1x128: return CUBLASLT_MATMUL_MATRIX_SCALE_VEC128_32F;
+    case scaling::block_128x128: return CUBLASLT_MATMUL_MATRIX_SCALE_BLK128x128_32F;
+    default: return CUBLASLT_MATMUL_MATRIX_SCALE_SCALAR_32F;
+  }
+}
+
 }  // namespace
 
 lt_product::lt_product(cublaslt const& library, gemm_problem const& p)
@@ -131,6 +140,8 @@ lt_product::lt_product(cublaslt const& library, gemm_problem const& p)
       factors_(computation_of(p).factors),
       c_(p.c.has_value()),
       bias_(p.epilogue.bias != along::none),
+      scale_a_(p.scale_a.has_value()),
+      scale_b_(p.scale_b.has_value()),
       pointers_(p.d.has_pointers()) {
   auto const& api = *library_.api_;
   if (p.c) beta_ = {p.beta, static_cast<std::int32_t>(p.beta), to_f16(p.beta).bits};
@@ -161,6 +172,20 @@ lt_product::lt_product(cublaslt const& library, gemm_problem const& p)
       api.check(api.product_set(product_, CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, &bias_type,
                                 sizeof bias_type),
                 "BIAS_DATA_TYPE");
+    auto const set_scale = [&](cublasLtMatmulDescAttributes_t mode_attribute,
+                               cublasLtMatmulDescAttributes_t pointer, scale_desc const& s) {
+      cublasLtMatmulMatrixScale_t const mode = scale_mode_of(s);
+      api.check(api.product_set(product_, mode_attribute, &mode, sizeof mode), "SCALE_MODE");
+      // The heuristic wants an aligned address; enqueue() sets that of the operands.
+      void const* const aligned = library_.workspace_.data();
+      api.check(api.product_set(product_, pointer, &aligned, sizeof aligned), "SCALE_POINTER");
+    };
+    if (p.scale_b)  // its A is our B
+      set_scale(CUBLASLT_MATMUL_DESC_A_SCALE_MODE, CUBLASLT_MATMUL_DESC_A_SCALE_POINTER,
+                *p.scale_b);
+    if (p.scale_a)
+      set_scale(CUBLASLT_MATMUL_DESC_B_SCALE_MODE, CUBLASLT_MATMUL_DESC_B_SCALE_POINTER,
+                *p.scale_a);
     api.check(api.layout_create(&left_, data_type(p.b.type), b_as_stored ? n : k,
                                 b_as_stored ? k : n, p.b.pitch_elems),
               "cublasLtMatrixLayoutCreate");
@@ -263,6 +288,12 @@ void lt_product::enqueue(lt_algorithm const& algorithm, gemm_operands const& o,
     library_.api_->check(library_.api_->product_set(product_, CUBLASLT_MATMUL_DESC_BIAS_POINTER,
                                                     &o.bias, sizeof o.bias),
                          "BIAS_POINTER");
+  auto const set_scales = [&](cublasLtMatmulDescAttributes_t attribute, void const* scales) {
+    library_.api_->check(library_.api_->product_set(product_, attribute, &scales, sizeof scales),
+                         "SCALE_POINTER");
+  };
+  if (scale_b_) set_scales(CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, o.scale_b);
+  if (scale_a_) set_scales(CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, o.scale_a);
   void const* const c = c_ ? o.c : o.d;
   if (pointers_) {  // arrays of addresses instead of addresses
     library_.api_->check(

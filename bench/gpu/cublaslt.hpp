@@ -43,7 +43,8 @@ struct lt_algorithm {
 /// One problem, or a batch of them by strides or by pointers (then of A, B and D, without C):
 /// row-major D as cuBLAS's column-major D^T = B^T A^T. Sums are float32, of 8-bit floats with fast
 /// accumulation where the problem never promotes; s32 of integers; tf32; f16 where the problem
-/// allows it. Of epilogues those of cublaslt_part().
+/// allows it. Of epilogues those of cublaslt_part(). Of scales of A and B those that the library
+/// has, in its order: by row, 1x128, 128x128.
 class lt_product {
  public:
   lt_product(cublaslt const& library, gemm_problem const& p);
@@ -71,7 +72,7 @@ class lt_product {
   void const* data_of(factor const& x) const;
   factor alpha_, beta_;
   cudaDataType_t factors_ = CUDA_R_32F;
-  bool c_, bias_;
+  bool c_, bias_, scale_a_, scale_b_;
   bool pointers_;
   cublasLtMatmulDesc_t product_ = nullptr;
   cublasLtMatrixLayout_t left_ = nullptr, right_ = nullptr, addend_ = nullptr, result_ = nullptr;

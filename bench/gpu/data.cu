@@ -85,17 +85,31 @@ __global__ void fill_pairs(std::uint32_t* pairs, std::int64_t count, elem type, 
     pairs[i] = pack(type, random_pair(kind, splitmix64(seed, static_cast<std::uint64_t>(i))));
 }
 
+__global__ void fill_powers(float* scales, std::int64_t count, std::uint64_t seed) {
+  std::int64_t const step = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
+  for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count;
+       i += step)
+    scales[i] = exp2f(static_cast<float>(splitmix64(seed, static_cast<std::uint64_t>(i)) % 3) - 1);
+}
+
+/// Neighbouring seeds share no stretch.
+std::uint64_t spread(std::uint64_t seed) { return seed * 0xD1342543DE82EF95ULL; }
+
 }  // namespace
 
 void fill(void* data, std::int64_t count, elem type, data_kind kind, std::uint64_t seed,
           cudaStream_t stream) {
-  std::uint64_t const spread = seed * 0xD1342543DE82EF95ULL;  // neighbouring seeds share no stretch
   if (size_bytes(type) == 2)
     fill_pairs<<<2048, 256, 0, stream>>>(static_cast<std::uint32_t*>(data), count / 2, type, kind,
-                                         spread);
+                                         spread(seed));
   else
-    fill_typed<<<2048, 256, 0, stream>>>(data, count / 2, type, kind, spread);
+    fill_typed<<<2048, 256, 0, stream>>>(data, count / 2, type, kind, spread(seed));
   check(cudaGetLastError(), "launch of the data generator");
+}
+
+void fill_scales(void* data, std::int64_t count, std::uint64_t seed, cudaStream_t stream) {
+  fill_powers<<<256, 256, 0, stream>>>(static_cast<float*>(data), count, spread(seed));
+  check(cudaGetLastError(), "launch of the generator of scales");
 }
 
 }  // namespace tw::bench

@@ -11,8 +11,11 @@
 
 namespace tw::bench {
 
-/// `count` elements of a 16-bit type (f16 or bf16), an even number.
+/// `count` elements, an even number.
 void fill(void* data, std::int64_t count, elem type, data_kind kind, std::uint64_t seed,
           cudaStream_t stream);
+
+/// `count` float32 scales, each 1/2, 1 or 2: the reference multiplies elements by them exactly.
+void fill_scales(void* data, std::int64_t count, std::uint64_t seed, cudaStream_t stream);
 
 }  // namespace tw::bench

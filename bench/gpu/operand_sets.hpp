@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// operand_sets.hpp  Copies of A, B, C and D that launches rotate through, so that no launch finds
+// operand_sets.hpp  Copies of A, B, C, D and scales that launches rotate through, so that no launch finds
 // its operands in the L2 cache because the last one left them there.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,7 +31,15 @@ class operand_sets {
     b_bytes_ = stride(p.k, p.n, p.b.type);
     d_bytes_ = stride(p.m, result_cols(p.epilogue, p.n), p.d.type);
     c_bytes_ = p.c ? stride(p.m, result_cols(p.epilogue, p.n), p.c->type) : 0;
-    double const set_bytes = static_cast<double>(a_bytes_ + b_bytes_ + c_bytes_ + d_bytes_);
+    auto const scales = [](std::optional<scale_desc> const& s, std::int64_t outer, std::int64_t k) {
+      return s ? (static_cast<std::size_t>(scale_extent(*s, outer, k)) * sizeof(float) + 1023) /
+                     1024 * 1024
+               : 0;
+    };
+    scale_a_bytes_ = scales(p.scale_a, p.m, p.k);
+    scale_b_bytes_ = scales(p.scale_b, p.n, p.k);
+    double const set_bytes = static_cast<double>(a_bytes_ + b_bytes_ + c_bytes_ + d_bytes_ +
+                                                 scale_a_bytes_ + scale_b_bytes_);
     sets_ = static_cast<int>(std::clamp(std::ceil(o.cycle_bytes / set_bytes), 2.0, 4096.0));
     cycle_bytes_ = set_bytes * sets_;
     std::size_t free_bytes = 0, all_bytes = 0;
@@ -55,6 +64,14 @@ class operand_sets {
       fill(bias_.data(), elems(bias_, p.epilogue.bias_type), p.epilogue.bias_type, o.data,
            2 * o.seed + 3, stream);
     }
+    scale_a_ = device_buffer(scale_a_bytes_ * count);
+    scale_b_ = device_buffer(scale_b_bytes_ * count);
+    auto const fill_all = [&](device_buffer const& x, std::uint64_t seed) {
+      auto const floats = static_cast<std::int64_t>(x.bytes() / sizeof(float));
+      if (floats > 0) fill_scales(x.data(), floats, seed, stream);
+    };
+    fill_all(scale_a_, 2 * o.seed + 4);
+    fill_all(scale_b_, 2 * o.seed + 5);
     if (p.batch > 1) make_addresses(p);
     workspace_ = device_buffer(
         static_cast<std::size_t>(gemm_workspace_bytes(p, {}) + 3 * (p.batch + 2) * 128));
@@ -74,6 +91,8 @@ class operand_sets {
     o.d = d_.data() + i * d_bytes_;
     if (c_bytes_ > 0) o.c = c_.data() + i * c_bytes_;
     o.bias = bias_.data();
+    if (scale_a_bytes_ > 0) o.scale_a = scale_a_.data() + i * scale_a_bytes_;
+    if (scale_b_bytes_ > 0) o.scale_b = scale_b_.data() + i * scale_b_bytes_;
     if (addresses_.bytes() > 0) {
       auto* const of_set = reinterpret_cast<void**>(addresses_.data()) + i * 3 * batch_;
       o.a_array = of_set;
@@ -115,9 +134,10 @@ class operand_sets {
   std::size_t batch_ = 0;
   device_buffer addresses_;
   std::size_t a_bytes_ = 0, b_bytes_ = 0, c_bytes_ = 0, d_bytes_ = 0;
+  std::size_t scale_a_bytes_ = 0, scale_b_bytes_ = 0;
   int sets_ = 0;
   double cycle_bytes_ = 0;
-  device_buffer a_, b_, c_, d_, bias_, workspace_;
+  device_buffer a_, b_, c_, d_, bias_, scale_a_, scale_b_, workspace_;
 };
 
 }  // namespace tw::bench

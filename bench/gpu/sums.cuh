@@ -5,6 +5,7 @@
 #include <cuda_fp16.h>
 
 #include <cstdint>
+#include <optional>
 
 #include "tilewright/base/convert.hpp"
 #include "tilewright/problem/gemm.hpp"
@@ -31,17 +32,26 @@ __device__ inline float load(void const* base, std::int64_t i, elem type) {
 }
 
 /// An operand of 8 to 32 bits as element strides. Float32 operands are multiplied as tf32, rounded
-/// to nearest even.
+/// to nearest even. Elements of an operand with scales are multiplied by theirs.
 struct operand {
   void const* base;
   std::int64_t row_step, column_step;
   elem type;
+  float const* scales = nullptr;
+  scale_desc scale = {};
 
   __device__ float at(std::int64_t i) const {
     float const x = load(base, i, type);
     if (type != elem::f32 || isnan(x)) return x;
     std::uint32_t const bits = __float_as_uint(x);
     return __uint_as_float((bits + 0xFFFU + (bits >> 13 & 1U)) & ~0x1FFFU);
+  }
+  /// `outer`: the row of A or the column of B.
+  __device__ float scale_at(std::int64_t outer, std::int64_t k) const {
+    if (scales == nullptr) return 1.0F;
+    std::int64_t const o = scale.block_outer == 0 ? 0 : outer / scale.block_outer;
+    return scales[o * scale.stride_outer +
+                  (scale.block_k == 0 ? 0 : k / scale.block_k) * scale.stride_k];
   }
 };
 
@@ -85,9 +95,12 @@ __device__ inline exact_sums sums_of(operand const& of_a, operand const& of_b, s
   double sum = 0, magnitudes = 0, squares = 0;
   for (std::int64_t k = 0; k < depth; k += tile) {
     bool const a_there = a_row >= 0 && k + a_k < depth, b_there = b_column >= 0 && k + b_k < depth;
-    a[a_line][a_k] = a_there ? of_a.at(a_row * of_a.row_step + (k + a_k) * of_a.column_step) : 0.0F;
-    b[b_line][b_k] =
-        b_there ? of_b.at((k + b_k) * of_b.row_step + b_column * of_b.column_step) : 0.0F;
+    a[a_line][a_k] = a_there ? of_a.at(a_row * of_a.row_step + (k + a_k) * of_a.column_step) *
+                                   of_a.scale_at(a_row, k + a_k)
+                             : 0.0F;
+    b[b_line][b_k] = b_there ? of_b.at((k + b_k) * of_b.row_step + b_column * of_b.column_step) *
+                                   of_b.scale_at(b_column, k + b_k)
+                             : 0.0F;
     __syncthreads();
     for (int i = 0; i < tile; ++i) {
       double const product = static_cast<double>(a[y][i]) * static_cast<double>(b[x][i]);
@@ -104,6 +117,14 @@ __device__ inline exact_sums sums_of(operand const& of_a, operand const& of_b, s
 inline operand operand_of(void const* base, matrix_desc const& m) {
   bool const row_major = m.ord == order::row_major;
   return {base, row_major ? m.pitch_elems : 1, row_major ? 1 : m.pitch_elems, m.type};
+}
+
+/// An operand with float32 scales, or without.
+inline operand scaled_operand_of(void const* base, matrix_desc const& m,
+                                 std::optional<scale_desc> const& scale, void const* scales) {
+  operand x = operand_of(base, m);
+  if (scale) x.scales = static_cast<float const*>(scales), x.scale = *scale;
+  return x;
 }
 
 /// Blocks that compute rows x columns.

@@ -127,6 +127,9 @@ __global__ void compare_tiles(compare_params const p) {
   atomicAdd(&p.tally->squared_reference, squared_reference);
 }
 
+/// The largest product of two scales of fill_scales().
+constexpr double largest_scales = 4;
+
 double as_double(unsigned long long bits) {
   double value;
   static_assert(sizeof value == sizeof bits);
@@ -182,11 +185,12 @@ check_result compare_one(gemm_problem const& p, gemm_operands const& o, stopwatc
   device_buffer tally(sizeof(compare_tally));
   check(cudaMemsetAsync(tally.data(), 0, tally.bytes(), watch.stream()), "cudaMemset");
   compare_params params{};
-  params.a = operand_of(o.a, p.a);
-  params.b = operand_of(o.b, p.b);
+  params.a = scaled_operand_of(o.a, p.a, p.scale_a, o.scale_a);
+  params.b = scaled_operand_of(o.b, p.b, p.scale_b, o.scale_b);
   params.d = operand_of(o.d, p.d);
   params.k = p.k;
   params.terms = make_bound_terms(p);
+  if (p.scale_a || p.scale_b) params.terms.sum_floor *= largest_scales;
   params.step_unit = step_unit_of(p);
   params.tally = reinterpret_cast<compare_tally*>(tally.data());
 
