@@ -118,17 +118,19 @@ std::string sums_text(plan_answer const& a) {
   if (has_tensor_memory(a)) return "float32, in tensor memory";
   int const k = a.problem.precision.promote_k;
   if (k == 0) return "never promoted (fast): the error grows with K, see docs/formats.md";
-  double const never = a.never_promoted_us.value_or(a.plans[0].predicted_us);
-  return fmt::format(
-      "promoted to float32 every {} of K: predicted {:+.1f} us ({:+.1f} %) over never", k,
-      a.plans[0].predicted_us - never, 100 * (a.plans[0].predicted_us / never - 1));
+  std::string const text = fmt::format("promoted to float32 every {} of K", k);
+  if (!a.never_promoted_us) return text;
+  double const us = a.plans[0].predicted_us, never = *a.never_promoted_us;
+  return fmt::format("{}: predicted {:+.1f} us ({:+.1f} %) over never", text, us - never,
+                     100 * (us / never - 1));
 }
 
 /// The order of the sums of a reproducible GEMM, and what it costs.
 std::string order_text(plan_answer const& a) {
-  double const us = a.plans[0].predicted_us, free = a.any_order_us.value_or(us);
-  return fmt::format("{}; predicted {:+.1f} us ({:+.1f} %) over the fastest plan",
-                     a.plans[0].family->order_of_sums(a.plans[0], a.dev).text, us - free,
+  std::string const text = a.plans[0].family->order_of_sums(a.plans[0], a.dev).text;
+  if (!a.any_order_us) return text;
+  double const us = a.plans[0].predicted_us, free = *a.any_order_us;
+  return fmt::format("{}; predicted {:+.1f} us ({:+.1f} %) over the fastest plan", text, us - free,
                      100 * (us / free - 1));
 }
 
