@@ -27,7 +27,7 @@ constexpr std::int64_t smem_bytes_of(gemm_config const& c) {
     std::int64_t const part = c.fragments() * c.part_n() / wgmma_n_step * warpgroup_threads * 16;
     bytes = up(bytes, 16) + groups * c.cluster_k * part + 2 * mbarrier_bytes * groups;
   }
-  return up(bytes, swizzle_pattern_bytes);
+  return up(bytes + c.scale_bytes(), swizzle_pattern_bytes);
 }
 
 inline kernel_resources resources_of(gemm_config const& c) {

@@ -57,8 +57,8 @@ struct staging {
 /// The largest groups for which shared memory has room beside the stages; two halves are worth
 /// groups of half the size, but less than all epilogue tiles of an M-major tile.
 TW_HD constexpr staging staging_of(gemm_config const& c) {
-  if (c.fused()) return {1, 2};
-  constexpr int rest = 2048;  // of max_smem_bytes: barriers, flags, alignment
+  if (c.fused()) return {1, c.scaled() ? 1 : 2};
+  int const rest = 2048 + c.scale_bytes();  // of max_smem_bytes: barriers, flags, alignment
   d_box const box = d_box_of(c);
   int const tile = wgmma_m * box.cols * size_bytes(c.d) * c.math_warpgroups();
   int const stages = c.stages * (c.tile_m + c.tile_n) * c.tile_k() * size_bytes(c.ab);

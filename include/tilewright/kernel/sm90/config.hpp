@@ -49,6 +49,10 @@ struct gemm_config {
   }
   /// Do A and B have scales in the main loop?
   TW_HD constexpr bool scaled() const { return sums == sum_form::scaled; }
+  /// Shared memory for the scales of columns: of two K blocks, for each consumer.
+  TW_HD constexpr int scale_bytes() const {
+    return scaled() ? 2 * tile_n * size_bytes(elem::f32) * math_warpgroups() : 0;
+  }
   /// Elements of K between two promotions of the sums; 0: never.
   TW_HD constexpr int promote_k() const {
     return sums == sum_form::promoted_128 || scaled() ? 128

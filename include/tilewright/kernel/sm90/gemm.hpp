@@ -48,6 +48,7 @@ struct gemm_sm90_kernel {
     fixup_smem fix;
     int touched[2];
     [[no_unique_address]] typename cluster_sum<C>::smem k;
+    [[no_unique_address]] block_scales_smem<C> scales;
     [[no_unique_address]] typename Profile::template smem<consumers> profile;
   };
   static constexpr int smem_bytes = sizeof(smem);
@@ -216,11 +217,16 @@ struct gemm_sm90_kernel {
       auto const k = scheduler::k_blocks_of(seg);
       int const blocks = warp_uniform(k.end - k.begin);
       next_turn const issued{work, p.work, consumer};
-      if constexpr (C.scaled())
-        mainloop::run_scaled(s, slot, first_row, blocks, scales_of(p, tile, first_row, k.begin),
-                             acc, issued);
-      else
+      if constexpr (C.scaled()) {
+        if (!C.gated() && has_few_scales(p))
+          run_scaled<scales_of_b::few>(p, s, slot, consumer, tile, first_row, k.begin, blocks, acc,
+                                       issued);
+        else
+          run_scaled<scales_of_b::columns>(p, s, slot, consumer, tile, first_row, k.begin, blocks,
+                                           acc, issued);
+      } else {
         mainloop::run(p, s, slot, first_row, blocks, acc, issued);
+      }
       Profile::store_begins(s.profile, consumer);
       if constexpr (scheduler::divides_k_in_cluster) {
         typename cluster_sum<C>::sum total;  // (64, part_n) each
@@ -235,11 +241,16 @@ struct gemm_sm90_kernel {
     Profile::finish(p, s.profile, consumer);
   }
 
-  /// The scales of a warpgroup's rows of a tile, from a K block on.
-  TW_DEVICE static block_scales<C, C.tile_n> scales_of(params const& p, tile_place tile,
-                                                       int first_row, int k_block) {
+  /// The main loop with scales of A and B, for a warpgroup's rows of a tile, from a K block on.
+  template <scales_of_b B>
+  TW_DEVICE static void run_scaled(params const& p, smem& s, ring<C.stages>& slot, int consumer,
+                                   tile_place tile, int first_row, int k_block, int blocks,
+                                   sums_of<C, C.tile_n>& acc, next_turn const& issued) {
     constexpr int cols = C.gated() ? C.tile_n / 2 : C.tile_n;
-    return {p, tile.m * C.tile_m + first_row, tile.n * cols, tile.batch, warp_uniform(k_block)};
+    block_scales<C, B> const scales(p, s.scales.of_consumer[consumer], consumer,
+                                    tile.m * C.tile_m + first_row, tile.n * cols, tile.batch,
+                                    warp_uniform(k_block));
+    mainloop::run_scaled(s, slot, first_row, blocks, scales, acc, issued);
   }
 
   /// Reduces the parts of a split-K tile, and stores a warpgroup's fragments, whose first row in

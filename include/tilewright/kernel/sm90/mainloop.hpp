@@ -49,18 +49,19 @@ struct gemm_mainloop {
   }
 
   /// The same with the scales of A and B: each K block is multiplied by them as it is added.
-  template <class Smem, class Issued>
+  template <class Smem, class Scales, class Issued>
   TW_DEVICE static void run_scaled(Smem& s, ring<C.stages>& slot, int first_row, int blocks,
-                                   block_scales<C, C.tile_n> scales, accumulators<C.tile_n>& acc,
+                                   Scales scales, accumulators<C.tile_n>& acc,
                                    Issued const& issued) {
     clear(acc);
     accumulators<C.tile_n> part;
+    if (blocks > 0) scales.read();
     TW_NO_UNROLL
     for (int k = 0; k < blocks; ++k, slot.next()) {
       s.ab_landed[slot.stage].wait(slot.phase);
       multiply<tile_k>(part, s.a[slot.stage], s.b[slot.stage], first_row, 0, false);
       if (k + 1 == blocks) issued.notify();
-      scales.load();  // meanwhile
+      scales.next(k + 1 < blocks);  // meanwhile
       wait<0>(part);
       release(s, slot.stage);
       scales.add(acc, part);
