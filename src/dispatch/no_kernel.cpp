@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <vector>
+
 #include "family/normal_form.hpp"
 #include "tilewright/base/elem_text.hpp"
 #include "tilewright/family/family.hpp"
@@ -37,6 +39,41 @@ rejection refused(char const* what, gemm_problem const& p, std::string const& go
 
 void turn(matrix_desc& m) { m = transposed(m); }
 
+/// Types of D that a kernel has for the rest of the problem: "bf16, the type of A and B, or f32".
+std::string result_types_of(gemm_problem p) {
+  std::vector<std::string> found;
+  elem const own = p.a.type;
+  std::vector<elem> types{own, elem::bf16, elem::f16, elem::f32};
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    p.d.type = types[i];
+    if (p.aux) p.aux->type = types[i];
+    bool const twice = i > 0 && types[i] == own;
+    if (!twice && any_computes(p))
+      found.push_back(name(types[i]) + std::string(i == 0 ? ", the type of A and B" : ""));
+  }
+  if (found.empty()) return "";
+  std::string text = found.front();
+  for (std::size_t i = 1; i < found.size(); ++i)
+    text += (i + 1 < found.size() ? ", " : ", or ") + found[i];
+  return text;
+}
+
+/// 8-bit floats: the promotion interval that a kernel with this epilogue has.
+std::optional<rejection> other_promotion(gemm_problem const& p) {
+  if (!is_fp8(p.a.type)) return std::nullopt;
+  gemm_problem q = p;
+  auto const words = [](int k) { return k == 0 ? std::string("never") : fmt::format("{}", k); };
+  for (int const k : {128, 0}) {
+    q.precision.promote_k = k;
+    if (k == p.precision.promote_k || !any_computes(q)) continue;
+    std::string const types = result_types_of(p);
+    return refused("promotion interval", p, words(p.precision.promote_k), words(k),
+                   fmt::format("`--promote {}`, precision.promote_k = {}{}", words(k), k,
+                               types.empty() ? "" : "; or D of " + types));
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 rejection no_kernel(gemm_problem const& p, device const& dev) {
@@ -61,20 +98,11 @@ rejection no_kernel(gemm_problem const& p, device const& dev) {
     change(changed);
     return any_computes(changed);
   };
-  auto const of_operands = [](gemm_problem& q) {
-    q.d.type = q.a.type;
-    if (q.aux) q.aux->type = q.a.type;
-  };
-  auto const f32 = [](gemm_problem& q) {
-    q.d.type = elem::f32;
-    if (q.aux) q.aux->type = elem::f32;
-  };
+  if (auto r = other_promotion(loaded)) return *r;
   std::string const apart = "compute the GEMM and the epilogue separately";
-  if (with(of_operands))
-    return refused(
-        "type of D", p, std::string(name(p.d.type)),
-        fmt::format("{}, the type of A and B{}", name(p.a.type), with(f32) ? ", or f32" : ""),
-        "convert D afterwards, or " + apart);
+  if (std::string const types = result_types_of(loaded); !types.empty())
+    return refused("type of D", p, std::string(name(p.d.type)), types,
+                   "convert D afterwards, or " + apart);
   if (with([](gemm_problem& q) { turn(q.a); }))
     return refused("order of A", p, text_of(p.a.ord), "row-major: rows contiguous along K",
                    "np.ascontiguousarray makes it so, or " + apart);

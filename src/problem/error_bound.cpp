@@ -26,7 +26,7 @@ sum_error fp8_sum_error(gemm_problem const& p) {
   accumulator_rule const rule = accumulator_rule_of(p.a.type, elem::f32);
   double const cut = std::ldexp(1, -rule.kept_bits);
   double const v = (step + 1) * cut + std::ldexp(1, -rule.result_bits);  // of one step
-  int const interval = scales_in_main_loop(p) ? scale_block_k : p.precision.promote_k;
+  int const interval = promotion_interval(p);
   std::int64_t const one_sum = interval == 0 ? p.k : std::min<std::int64_t>(p.k, interval);
   double const steps = std::ceil(static_cast<double>(one_sum) / step);
   double const additions = interval == 0 ? 2 : 2.0 * static_cast<double>(p.k) / interval + 2;

@@ -67,8 +67,10 @@ gemm_problem problem_of(kernel_facts const& f, std::mt19937& rng) {
   p.d = {f.d, d, d == row_major ? d_cols : p.m};
   if (f.epilogue.ops) p.epilogue.act = activation::relu;
   if (f.epilogue.gate) p.epilogue.gate = gating::split;
-  if (f.epilogue.scales)
+  if (f.epilogue.scales && d == row_major)
     p.scale_d = output_scales{make_scale({false, p.m, d_cols}, scaling::block_1x128), false, false};
+  if (f.epilogue.scales && d != row_major)  // computed ones belong to columns of this D
+    p.scale_d = output_scales{{}, true, false};
   if (f.epilogue.aux) p.aux = matrix_desc{f.d, d, d == row_major ? p.n : p.m};
   return p;
 }

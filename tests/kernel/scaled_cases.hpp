@@ -129,15 +129,17 @@ inline double scale_of(scaled_product const& p, std::int64_t row, std::int64_t c
   return a * b;
 }
 
-/// Sums of blocks of 128 of K times their scale. `unit`, relative to the sum of the magnitudes: 33
-/// of 2^-13 for each instruction, which adds 32 terms, and the additions in float32.
+/// Sums of blocks of 128 of K times their scale, promoted every 128 or 64. `unit`, relative to the
+/// sum of the magnitudes: 33 of 2^-13 for each instruction, which adds 32 terms, and the additions
+/// in float32.
 inline void expect_right(scaled_product const& p) {
   gemm_problem const& q = p.problem;
-  double const steps = std::ceil(std::min<double>(static_cast<double>(q.k), 128) / 32);
+  double const interval = q.precision.promote_k == 64 ? 64 : 128;
+  double const steps = std::ceil(std::min(static_cast<double>(q.k), interval) / 32);
   bool const fp8 = size_bytes(q.a.type) == 1 && !is_integer(q.a.type);
-  double const unit =
-      fp8 ? std::pow(1 + 33 * 0x1p-13, steps) - 1 + (static_cast<double>(q.k) / 128 + 4) * 0x1p-22
-          : static_cast<double>(q.k) * 0x1p-22;
+  double const unit = fp8 ? std::pow(1 + 33 * 0x1p-13, steps) - 1 +
+                                (static_cast<double>(q.k) / interval + 4) * 0x1p-22
+                          : static_cast<double>(q.k) * 0x1p-22;
   double const rounding = q.d.type == elem::f32    ? 0x1p-24
                           : q.d.type == elem::bf16 ? 0x1p-8
                                                    : 0x1p-11;

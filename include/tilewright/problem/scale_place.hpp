@@ -9,7 +9,8 @@
 //
 //                 D's sum = sum over K blocks of float32(sa sb) (sum over the block of a b)
 //
-//              Such sums are always promoted every 128 elements of K.
+//              Such sums are always promoted: every 128 elements of K, or every 64 where the
+//              problem says so.
 //
 // Blocks that cover all of an operand count as one scale for everything, except in a reproducible
 // GEMM: there M and N have no say, since the two places round differently.
@@ -46,6 +47,12 @@ constexpr bool scales_in_main_loop(gemm_problem const& p) {
   bool const a = p.scale_a && (p.epilogue.row_scale || !fits(*p.scale_a, p.m));
   bool const b = p.scale_b && (p.epilogue.col_scale || !fits(*p.scale_b, p.n));
   return a || b;
+}
+
+/// Elements of K after which sums of 8-bit floats are added to float32 sums; 0: never.
+constexpr int promotion_interval(gemm_problem const& p) {
+  int const asked = p.precision.promote_k;
+  return asked == 0 && scales_in_main_loop(p) ? scale_block_k : asked;
 }
 
 /// The same problem with its scales in the epilogue where they fit there.

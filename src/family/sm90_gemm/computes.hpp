@@ -4,14 +4,15 @@
 
 #include "family/normal_form.hpp"
 #include "tilewright/kernel/sm90/config.hpp"
-#include "tilewright/problem/gemm.hpp"
+#include "tilewright/problem/scale_place.hpp"
 
 namespace tw {
 
 /// Does a kernel keep its sums as the problem wants them?
 inline bool keeps_sums(gemm_config const& c, gemm_problem const& q) {
   gemm_precision const& wanted = q.precision;
-  if (c.scaled() || q.scale_a || q.scale_b) return c.scaled() && (q.scale_a || q.scale_b);
+  if (c.scaled() || q.scale_a || q.scale_b)
+    return c.scaled() && (q.scale_a || q.scale_b) && c.promote_k() == promotion_interval(q);
   if (is_fp8(c.ab)) return c.promote_k() == wanted.promote_k;
   return c.sums == sum_form::plain || wanted.f16_sums;
 }

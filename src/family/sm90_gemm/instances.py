@@ -6,7 +6,7 @@ SWIZZLE_SPAN_BITS = 1024  # of the widest swizzle: a K block is a span wide
 EPILOGUES = {}  # word: (type, suffix), from problem/epilogue_kind.hpp
 SUMS = {"-": ("plain", ""), "promoted_128": ("promoted_128", "_p128"),
         "promoted_64": ("promoted_64", "_p64"), "f16": ("f16", "_f16"),
-        "scaled": ("scaled", "_scaled")}
+        "scaled": ("scaled", "_scaled"), "scaled_64": ("scaled_64", "_scaled64")}
 PAIRS = ["e4m3", "e5m2"], ["s8", "u8"]  # operands of which A and B may have either type
 
 

@@ -16,11 +16,11 @@ namespace tw {
 inline sum_order sum_order_of(gemm_plan const& plan) {
   gemm_config const& c = config_of(plan);
   if (c.integer_sums()) return {"exact, in 32 bits", ""};
-  std::string const form = c.sums == sum_form::f16 ? "in f16"
-                           : c.scaled() ? "each sum of 128 times its scales, added in float32"
-                           : c.promote_k() > 0
-                               ? fmt::format("added to a float32 sum every {}", c.promote_k())
-                               : "in float32";
+  std::string const form =
+      c.sums == sum_form::f16 ? "in f16"
+      : c.scaled() ? fmt::format("each sum of {} times its scales, added in float32", c.promote_k())
+      : c.promote_k() > 0 ? fmt::format("added to a float32 sum every {}", c.promote_k())
+                          : "in float32";
   sum_order order{fmt::format("wgmma of {} elements of K, one after another, {}",
                               traits_of(c.ab).mma_k(), form),
                   ""};

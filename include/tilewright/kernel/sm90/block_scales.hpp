@@ -15,6 +15,8 @@
 
 #include <math.h>
 
+#include <type_traits>
+
 #include "tilewright/arch/accumulator_map.hpp"
 #include "tilewright/arch/limits.hpp"
 #include "tilewright/arch/select.hpp"
@@ -81,7 +83,6 @@ class block_scales {
   /// Scales of B that a thread reads for a K block.
   static constexpr int reads =
       few ? (one ? 1 : 2) : (C.tile_n + warpgroup_threads - 1) / warpgroup_threads;
-  static_assert(C.tile_n <= 192, "[TW0206] a tile with block scales has at most 192 columns");
 
   /// Rows from `row`, columns of B from column `col` of the tile's D, K blocks from `k_block`.
   TW_DEVICE block_scales(gemm_params const& p, column_scales<C>& shared, int consumer, int row,
@@ -145,9 +146,11 @@ class block_scales {
     if (more) read();
   }
 
-  /// to += from, times the scales.
-  template <class Fragments>
-  TW_DEVICE void add(Fragments& to, Fragments& from) const {
+  /// Elements of `to`, from `first` on, += from, times the scales: columns of the tile from
+  /// 2 * first on.
+  template <class Fragments, class Parts>
+  TW_DEVICE void add(Fragments& to, Parts& from, int first) const {
+    constexpr int size = std::remove_reference_t<decltype(from[0])>::size;
     if constexpr (few) {
       unrolled<fragments>([&](auto f) {
         float scale[accumulator_map::rows][reads];
@@ -157,23 +160,22 @@ class block_scales {
           for (int i = 0; i < reads; ++i) scale[r][i] = a_[f][r] * b_[i];
         }
         TW_UNROLL
-        for (int i = 0; i < to[f].size; ++i) {
-          int const r = accumulator_map::row_index(i);
-          float const factor =
-              one || 8 * (i / 4) < second_from_ ? scale[r][0] : scale[r][reads - 1];
-          to[f][i] = fmaf(factor, from[f][i], to[f][i]);
+        for (int i = 0; i < size; ++i) {
+          int const r = accumulator_map::row_index(i), col = 2 * first + 8 * (i / 4);
+          float const factor = one || col < second_from_ ? scale[r][0] : scale[r][reads - 1];
+          to[f][first + i] = fmaf(factor, from[f][i], to[f][first + i]);
         }
       });
     } else {
-      int const first = accumulator_map::col_of(lane_id()) / 2;
+      int const mine = accumulator_map::col_of(lane_id()) / 2;
       TW_UNROLL
-      for (int g = 0; g < C.tile_n / 8; ++g) {
-        auto const b = shared_.of[half_][4 * g + first];
+      for (int g = 0; g < size / 4; ++g) {
+        auto const b = shared_.of[half_][first + 4 * g + mine];
         unrolled<fragments>([&](auto f) {
           TW_UNROLL
           for (int i = 4 * g; i < 4 * g + 4; ++i)
-            to[f][i] =
-                fmaf(a_[f][accumulator_map::row_index(i)] * b.of[i % 2], from[f][i], to[f][i]);
+            to[f][first + i] = fmaf(a_[f][accumulator_map::row_index(i)] * b.of[i % 2], from[f][i],
+                                    to[f][first + i]);
         });
       }
     }

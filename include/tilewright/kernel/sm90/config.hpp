@@ -17,8 +17,10 @@ namespace tw {
 ///   f16            f16 operands: in f16
 ///   scaled         8-bit floats: promoted_128, each sum times the scales of A and B of its K block
 ///                  (problem/scale_place.hpp)
+///   scaled_64      the same, promoted_64
 struct sum_form {
-  static constexpr int plain = 0, promoted_128 = 1, promoted_64 = 2, f16 = 3, scaled = 4;
+  static constexpr int plain = 0, promoted_128 = 1, promoted_64 = 2, f16 = 3, scaled = 4,
+                       scaled_64 = 5;
 };
 
 /// Configuration of kernel/sm90/gemm.hpp. tile_* in elements, cluster_* in CTAs. The majors are
@@ -48,16 +50,25 @@ struct gemm_config {
                               : elem::s8;
   }
   /// Do A and B have scales in the main loop?
-  TW_HD constexpr bool scaled() const { return sums == sum_form::scaled; }
+  TW_HD constexpr bool scaled() const {
+    return sums == sum_form::scaled || sums == sum_form::scaled_64;
+  }
   /// Shared memory for the scales of columns: of two K blocks, for each consumer.
   TW_HD constexpr int scale_bytes() const {
     return scaled() ? 2 * tile_n * size_bytes(elem::f32) * math_warpgroups() : 0;
   }
   /// Elements of K between two promotions of the sums; 0: never.
   TW_HD constexpr int promote_k() const {
-    return sums == sum_form::promoted_128 || scaled() ? 128
-           : sums == sum_form::promoted_64            ? 64
-                                                      : 0;
+    return sums == sum_form::promoted_128 || sums == sum_form::scaled     ? 128
+           : sums == sum_form::promoted_64 || sums == sum_form::scaled_64 ? 64
+                                                                          : 0;
+  }
+  /// Columns whose sums are promoted together. Of 256 columns the tensor core's sums do not fit in
+  /// the registers beside the float32 ones: it multiplies part after part; with the scales of the
+  /// columns quarters.
+  TW_HD constexpr int promoted_n() const {
+    if (promote_k() == 0 || fragments() * tile_n <= 208) return tile_n;
+    return tile_n / (scaled() ? 4 : 2);
   }
   TW_HD constexpr bool integer_sums() const { return traits_of(ab).sums == accumulation::s32; }
 

@@ -53,20 +53,7 @@ struct gemm_mainloop {
   TW_DEVICE static void run_scaled(Smem& s, ring<C.stages>& slot, int first_row, int blocks,
                                    Scales scales, accumulators<C.tile_n>& acc,
                                    Issued const& issued) {
-    clear(acc);
-    accumulators<C.tile_n> part;
-    if (blocks > 0) scales.read();
-    TW_NO_UNROLL
-    for (int k = 0; k < blocks; ++k, slot.next()) {
-      s.ab_landed[slot.stage].wait(slot.phase);
-      multiply<tile_k>(part, s.a[slot.stage], s.b[slot.stage], first_row, 0, false);
-      if (k + 1 == blocks) issued.notify();
-      scales.next(k + 1 < blocks);  // meanwhile
-      wait<0>(part);
-      release(s, slot.stage);
-      scales.add(acc, part);
-    }
-    if (blocks == 0) issued.notify();
+    add_parts(s, slot, first_row, blocks, acc, issued, scales);
   }
 
   /// Frees the stages of `blocks` K blocks as they land. One thread waits and signals all CTAs:
@@ -110,21 +97,48 @@ struct gemm_mainloop {
   template <int Cols, class Smem, class Issued>
   TW_DEVICE static void add_promoted(Smem& s, ring<C.stages>& slot, int first_row, int blocks,
                                      accumulators<Cols>& acc, Issued const& issued) {
+    static_assert(Cols == C.tile_n, "kernels that promote have tiles of one width");
+    no_scales none;
+    add_parts(s, slot, first_row, blocks, acc, issued, none);
+  }
+
+  /// Sums without scales, as block_scales has them with.
+  struct no_scales {
+    TW_DEVICE void read() {}
+    TW_DEVICE void next(bool) {}
+    template <class Fragments, class Parts>
+    TW_DEVICE void add(Fragments& to, Parts& from, int first) const {
+      unrolled<fragments>([&](auto f) {
+        TW_UNROLL
+        for (int e = 0; e < from[f].size; ++e) to[f][first + e] += from[f][e];
+      });
+    }
+  };
+
+  /// Scales: what a part is multiplied by before it is added.
+  template <class Smem, class Issued, class Scales>
+  TW_DEVICE static void add_parts(Smem& s, ring<C.stages>& slot, int first_row, int blocks,
+                                  accumulators<C.tile_n>& acc, Issued const& issued,
+                                  Scales& scales) {
+    constexpr int cols = C.promoted_n(), parts_of_k = tile_k / C.promote_k();
     clear(acc);
-    accumulators<Cols> part;
+    accumulators<cols> part;
+    if (blocks > 0) scales.read();
     TW_NO_UNROLL
     for (int k = 0; k < blocks; ++k, slot.next()) {
       s.ab_landed[slot.stage].wait(slot.phase);
-      unrolled<tile_k / C.promote_k()>([&](auto i) {
-        constexpr bool last = (i + 1) * C.promote_k() == tile_k;
-        multiply<C.promote_k()>(part, s.a[slot.stage], s.b[slot.stage], first_row,
-                                i * C.promote_k(), false);
-        if (last && k + 1 == blocks) issued.notify();
-        wait<0>(part);
-        if constexpr (last) release(s, slot.stage);
-        unrolled<fragments>([&](auto f) {
-          TW_UNROLL
-          for (int e = 0; e < acc[f].size; ++e) acc[f][e] += part[f][e];
+      unrolled<C.tile_n / cols>([&](auto at) {
+        constexpr int n = at;
+        unrolled<parts_of_k>([&](auto in_block) {
+          constexpr int i = in_block;
+          constexpr bool last = (n + 1) * cols == C.tile_n && i + 1 == parts_of_k;
+          multiply<C.promote_k()>(part, s.a[slot.stage], s.b[slot.stage], first_row,
+                                  i * C.promote_k(), false, n * cols);
+          if (last && k + 1 == blocks) issued.notify();
+          if constexpr (n == 0 && i == 0) scales.next(k + 1 < blocks);  // meanwhile
+          wait<0>(part);
+          if constexpr (last) release(s, slot.stage);
+          scales.add(acc, part, n * cols / 2);
         });
       });
     }
@@ -175,10 +189,10 @@ struct gemm_mainloop {
   }
 
   /// K elements of a K block, from `first_k` on, as a wgmma group: each acc (64, Cols) += A (64, K)
-  /// * B (Cols, K)^T.
+  /// * B (Cols, K)^T, of the tile's columns from `first_col` on.
   template <int K, class Sums>
   TW_DEVICE static void multiply(Sums& acc, std::byte* a, std::byte* b, int first_row, int first_k,
-                                 bool accumulate) {
+                                 bool accumulate, int first_col = 0) {
     if constexpr (fragments == 1)
       wgmma_fence(acc[0]);
     else
@@ -190,7 +204,7 @@ struct gemm_mainloop {
       unrolled<fragments>([&](auto f) {
         wgmma<C.ab, C.a_major(), C.b_major(), C.b()>(
             acc[f], a_desc + operand_a::start_bytes(a_share, wgmma_m * f, first_k + k),
-            b_desc + operand_b::start_bytes(b_share, 0, first_k + k), accumulate || k > 0);
+            b_desc + operand_b::start_bytes(b_share, first_col, first_k + k), accumulate || k > 0);
       });
     wgmma_commit();
   }
