@@ -193,7 +193,7 @@ std::vector<option> ranked(gemm_problem const& p, gemm_operands const& asked, de
   std::int64_t const workspace = std::max<std::int64_t>(0, given.workspace_bytes);
   auto const add_plans = [&](gemm_problem const& form) {
     for (bool const swapped : {false, true}) {
-      if (swapped && (p.epilogue.gate != gating::none || form.scale_d)) break;
+      if (swapped && p.epilogue.gate != gating::none) break;
       gemm_plan base = common_plan(p, form, swapped, given);
       if (!measured.tuned.trouble.empty())
         base.hints.insert(base.hints.begin(), measured.tuned.trouble);

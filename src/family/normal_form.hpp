@@ -23,6 +23,13 @@ inline gemm_epilogue transposed(gemm_epilogue e) {
   return e;
 }
 
+/// Scales of the transposed D: what was k of their layout is its outer index.
+inline output_scales transposed(output_scales s) {
+  std::swap(s.desc.block_outer, s.desc.block_k);
+  std::swap(s.desc.stride_outer, s.desc.stride_k);
+  return s;
+}
+
 /// Swap-AB: D^T = alpha * B^T * A^T + beta * C^T.
 inline gemm_problem transposed(gemm_problem p) {
   std::swap(p.m, p.n);
@@ -33,6 +40,7 @@ inline gemm_problem transposed(gemm_problem p) {
   p.d = transposed(p.d);
   if (p.c) p.c = transposed(*p.c);
   if (p.aux) p.aux = transposed(*p.aux);
+  if (p.scale_d) p.scale_d = transposed(*p.scale_d);
   p.epilogue = transposed(p.epilogue);
   return p;
 }

@@ -56,7 +56,8 @@ inline scaled_result random_case(std::mt19937_64& rng, scaled_result_request con
   gemm_epilogue e;
   e.gate = gating(any(0, 4) % 3);
   bool const gated = e.gate != gating::none;
-  int const m = any(1, 160), k = any(1, 200), batch = any(0, 5) == 0 ? 2 : 1;
+  int const m = any(1, 160), k = r.scaled ? any(129, 300) : any(1, 200),
+            batch = any(0, 5) == 0 ? 2 : 1;
   int n = any(1, 3) * 128 + (any(0, 1) == 0 ? 0 : any(-127, 127));
   if (gated) n = (n + 15) / 16 * 16;
   int const d_cols = gated ? n / 2 : n;

@@ -95,8 +95,9 @@ class gemm_runner {
     if (!shapes_.empty()) key.shape = shapes_[static_cast<std::size_t>(i) % shapes_.size()];
     if (facts_.epilogue.gate) key.shape[1] = (key.shape[1] + 15) / 16 * 16;
     using enum order;
-    bool const swapped = !facts_.epilogue.gate && !facts_.epilogue.scales &&
-                         any(0, 1) != 0;  // the kernel computes D^T = B^T A^T
+    // Does the kernel compute D^T = B^T A^T? Scales of D belong to its rows.
+    bool const swapped = facts_.epilogue.scales ? facts_.d_order == col_major
+                                                : !facts_.epilogue.gate && any(0, 1) != 0;
     if (swapped && shapes_.empty()) std::swap(key.shape[0], key.shape[1]);
     auto const m = key.shape[0], n = key.shape[1], k = key.shape[2];
     operand_major const a_major = swapped ? facts_.b : facts_.a;

@@ -17,14 +17,21 @@ inline bool keeps_sums(gemm_config const& c, gemm_problem const& q) {
   return c.sums == sum_form::plain || wanted.f16_sums;
 }
 
-/// Does a kernel compute the scales that the problem wants of D? It finds the amax of 128 columns.
+/// Does a kernel compute the scales that the problem wants of D? It finds the amax of 128 columns
+/// of a row; of a transposed D of 128 rows of a column.
 inline bool scales_result(gemm_config const& c, gemm_problem const& q) {
-  if (!c.operands().scales) return true;
+  if (!c.operands().scales || q.scale_d->given) return true;
   std::int64_t const cols = result_cols(q.epilogue, q.n);
   scale_desc const s = canonical(q.scale_d->desc, q.m, cols);
-  return q.scale_d->given ||
-         ((s.block_outer == 1 || q.m == 1) &&
-          (s.block_k == scale_block_cols || (s.block_k == 0 && cols <= scale_block_cols)));
+  auto const one = [](std::int64_t block, std::int64_t extent) {
+    return block == 1 || extent == 1;
+  };
+  auto const whole = [](std::int64_t block, std::int64_t extent) {
+    return block == scale_block_cols || (block == 0 && extent <= scale_block_cols);
+  };
+  if (c.finds_amax_along_m())
+    return one(s.block_k, cols) && whole(s.block_outer, q.m) && q.scale_d->desc.packed_k == 1;
+  return one(s.block_outer, q.m) && whole(s.block_k, cols);
 }
 
 /// Does a kernel with this configuration compute `q`, as run?

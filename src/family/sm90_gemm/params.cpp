@@ -67,9 +67,11 @@ operand_scales scales_of(std::optional<scale_desc> const& given, void const* dat
 }
 
 /// Scales of D. A problem without has none.
-result_scales scales_of_result(gemm_problem const& q, gemm_operands const& o) {
+result_scales scales_of_result(gemm_config const& c, gemm_problem const& q,
+                               gemm_operands const& o) {
   if (!q.scale_d) return {};
-  scale_desc const s = canonical(q.scale_d->desc, q.m, result_cols(q.epilogue, q.n));
+  scale_desc s = canonical(q.scale_d->desc, q.m, result_cols(q.epilogue, q.n));
+  if (c.finds_amax_along_m()) std::swap(s.stride_outer, s.stride_k);  // of columns, then of blocks
   return {o.scale_d,
           s.stride_outer,
           s.stride_k,
@@ -170,7 +172,7 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
   e.beta = q.beta;
   e.c = view_of_c(q, o);
   e.fused = fused_of(plan, q, o);
-  e.scales = scales_of_result(q, o);
+  e.scales = scales_of_result(c, q, o);
   if (c.aux()) put_aux(e.fused, c, q, o.aux, t);
 
   p.walk = tile_walk(order_of(plan));

@@ -21,6 +21,7 @@ constexpr std::int64_t smem_bytes_of(gemm_config const& c) {
   std::int64_t const groups = c.math_warpgroups();
   std::int64_t staged = groups * staging_of(c).tiles() * wgmma_m * box.cols * size_bytes(c.d);
   if (c.fused()) staged += groups * 2 * 4 * box.cols * (c.gated() ? 2 : 1);
+  if (c.finds_amax_along_m()) staged += groups * (2 * 4 + 1) * 4 * box.cols;
   std::int64_t bytes = c.stages * stage_bytes_of(c) + up(staged, swizzle_pattern_bytes);
   bytes += 2 * mbarrier_bytes * c.stages + flags_bytes;
   if (c.cluster_k > 1) {  // float32 parts of the cluster's CTAs, in quads of 16 bytes

@@ -7,6 +7,7 @@
 #include "tilewright/kernel/epilogue/fused.hpp"
 #include "tilewright/kernel/epilogue/plain.hpp"
 #include "tilewright/kernel/epilogue/quantize.hpp"
+#include "tilewright/kernel/epilogue/quantize_columns.hpp"
 
 namespace tw {
 

@@ -93,9 +93,20 @@ TW_DEVICE void with_activation(activation id, Call&& call) {
 /// and NaNs in it.
 TW_DEVICE float times_alpha(float alpha, float sum) { return alpha == 0.0F ? 0.0F : alpha * sum; }
 
+/// Where warps and warpgroups exchange the largest magnitudes of columns (quantize_columns.hpp);
+/// kernels that do not have no such place.
+template <gemm_config C>
+struct column_magnitudes {};
+template <gemm_config C>
+requires(C.finds_amax_along_m()) struct column_magnitudes<C> {
+  static constexpr int warps = warpgroup_threads / warp_threads;
+  float amax[2][warps][d_box_of(C).cols];  // by turns
+  float scale[d_box_of(C).cols];
+};
+
 /// The values of the vectors along columns that an epilogue tile needs.
 template <gemm_config C>
-struct column_vectors {
+struct column_vectors : column_magnitudes<C> {
   static constexpr int cols = d_box_of(C).cols * (C.gated() ? 2 : 1);
   float scale[cols], bias[cols];
 };

@@ -123,7 +123,8 @@ struct quantize_epilogue : epilogue_store<C> {
 };
 
 template <gemm_config C>
-struct epilogue_of<C, epilogues::quantize> : quantize_epilogue<C> {};
+requires(!C.d_m) struct epilogue_of<C, epilogues::quantize> : quantize_epilogue<C> {
+};
 template <gemm_config C>
 struct epilogue_of<C, epilogues::gated_quantize> : quantize_epilogue<C> {};
 

@@ -122,8 +122,11 @@ struct gemm_config {
   /// parts. Nor do clusters of four (0023).
   TW_HD constexpr bool shares_tiles() const {
     return !pingpong && !varies_tile_n() && fragments() == 1 && tile_n <= 128 && cluster_k == 1 &&
-           cluster() <= 2;
+           cluster() <= 2 && !finds_amax_along_m();
   }
+  /// Does the epilogue find the largest magnitudes of columns of a tile: of rows of the requested
+  /// D, of which swap-AB computes the transpose? Both warpgroups of a CTA take part.
+  TW_HD constexpr bool finds_amax_along_m() const { return d_m && operands().scales; }
   /// Columns of D that a warpgroup stores: part_n, with a gate half of them.
   TW_HD constexpr int d_cols() const { return gated() ? part_n() / 2 : part_n(); }
   bool operator==(gemm_config const&) const = default;
