@@ -47,6 +47,8 @@ gemm_problem problem_of(asked_product const& a) {
   p.scale_b = scales_of(a.scale_b, {true, a.n, a.k, a.batch});
   p.epilogue = a.epilogue.epilogue;
   p.d = placed(a.d, a.d_order, a.m, result_cols(p.epilogue, a.n), a.ldd, a.batch);
+  if (a.scale_d.any())
+    p.scale_d = result_scales_of(a.scale_d, a.m, result_cols(p.epilogue, a.n), a.batch);
   if (is_fused(p.epilogue) || a.epilogue.residual) {
     p.epilogue.bias_type = size_bytes(a.d) == 1 ? elem::bf16 : a.d;
     p.alpha =

@@ -9,6 +9,7 @@
 #include "bench/epilogues.hpp"
 #include "tilewright/problem/gemm.hpp"
 #include "tilewright/problem/scale_convention.hpp"
+#include "tools/result_scale_request.hpp"
 
 namespace tw {
 
@@ -18,6 +19,7 @@ struct asked_product {
   std::optional<elem> b = {};  // not given: ab
   gemm_precision precision = {};
   std::optional<scale_choice> scale_a = {}, scale_b = {};  // of float32
+  result_scale_request scale_d = {};
   std::string layout = "TN";  // A is T = (m, k) or N = (k, m), B is N = (n, k) or T = (k, n)
   order d_order = order::row_major;
   std::int64_t lda = 0, ldb = 0, ldd = 0;  // elements; 0: dense

@@ -264,7 +264,14 @@ void add_gemm_command(CLI::App& app, int& status) {
             "--scale-a-as", r->scale_a_as);
   add_scale("--scale-b", "tensor of scales that B is multiplied by", r->scale_b, "--scale-b-as",
             r->scale_b_as);
-  add_result_scale_options(*verb, r->scale_d);
+  CLI::Option* const scale_d =
+      add_result_scale_options(*verb, r->scale_d,
+                               "D in 8 bits with scales: amax-row or amax-1x128 computes them as "
+                               "`tilewright quantize` does; "
+                               "or a number, or a file with one, that D is divided by");
+  verb->add_option("--scale-d-out", r->scale_d.out,
+                   "where computed scales of D go (default: -o with .scale before its suffix)")
+      ->needs(scale_d);
   auto const add_scaling = [&](char const* option, char const* text, char const* scale,
                                std::optional<scaling>& kind) {
     verb->add_option_function<std::string>(

@@ -9,6 +9,7 @@
 
 #include "bench/sizes.hpp"
 #include "tilewright/base/elem_text.hpp"
+#include "tilewright/problem/scale_place.hpp"
 #include "tools/asked_product.hpp"
 #include "tools/family_choice.hpp"
 #include "tools/gemm_request.hpp"
@@ -19,6 +20,7 @@
 #include "tools/number_checks.hpp"
 #include "tools/plan_report.hpp"
 #include "tools/precision_options.hpp"
+#include "tools/result_scales.hpp"
 #include "tools/words.hpp"
 
 namespace tw {
@@ -48,7 +50,7 @@ gemm_problem problem_of(plan_request const& r) {
   a.m = sizes[0].m, a.n = sizes[0].n, a.k = sizes[0].k;
   a.ab = parse_elem(r.ab).value();
   if (!r.b.empty()) a.b = parse_elem(r.b);
-  a.d = r.d.empty() ? default_d(a.ab) : parse_elem(r.d).value();
+  a.d = r.d.empty() ? default_d(a.ab, a.scale_d.any()) : parse_elem(r.d).value();
   a.d_order = r.d_order == "row" ? order::row_major : order::col_major;
   a.epilogue = bench::find_epilogue(r.epilogue).value();
   return problem_of(a);
@@ -80,7 +82,7 @@ std::optional<double> least_us(gemm_problem const& q, Plans const& plans_for) tr
 
 /// The same GEMM of bf16. Its operands have no scales: what they multiply is what was wide before.
 gemm_problem in_16_bits(gemm_problem q) {
-  bool const of_8_bits = size_bytes(q.d.type) == 1 || q.d.type == elem::s32;
+  bool const of_8_bits = !q.scale_d && (size_bytes(q.d.type) == 1 || q.d.type == elem::s32);
   q.a.type = q.b.type = elem::bf16;
   if (of_8_bits) q.d.type = elem::bf16;
   q.scale_a.reset(), q.scale_b.reset();
@@ -99,9 +101,10 @@ exit_status plan(plan_request const& r) {
     return of_family(plan_candidates(q, o, dev, kernels), r.family);
   };
   plan_answer a{p, r.product.layout, r.epilogue, dev, r.workspace, plans_for(p)};
-  if (is_fp8(p.a.type) && p.precision.promote_k != 0) {
+  if (is_fp8(p.a.type) && promotion_interval(p) != 0) {
     gemm_problem never = p;
     never.precision.promote_k = 0;
+    if (scales_in_main_loop(p)) never.scale_a.reset(), never.scale_b.reset();
     a.never_promoted_us = least_us(never, plans_for);
   }
   if (p.reproducible) {
@@ -132,8 +135,8 @@ void add_plan_command(CLI::App& app, int& status) {
       ->transform(elem_word(operand_words()));
   verb->add_option("--out-dtype,--d", r->d,
                    "type of D (default: that of A and B; bf16 of 8-bit floats, s32 of integers, "
-                   "f32 of tf32)")
-      ->transform(elem_word(result_words()));
+                   "f32 of tf32; e4m3 or s8 with --scale-d)")
+      ->transform(elem_word(result_words_with_scales()));
   add_precision_options(*verb, r->product.precision);
   add_invariance_option(*verb, r->product.reproducible);
   auto const add_scale = [&](char const* option, char const* text,
@@ -152,6 +155,7 @@ void add_plan_command(CLI::App& app, int& status) {
   add_scale("--scale-a", "scaling of A: tensor, row, 1x128 or 128x128, also torch:1x128 and so on",
             r->product.scale_a);
   add_scale("--scale-b", "scaling of B", r->product.scale_b);
+  add_result_scale_words(*verb, r->product.scale_d);
   verb->add_option("--layout", r->product.layout,
                    "A is T = (m, k) or N = (k, m) in memory, B is N = (n, k) or T = (k, n)")
       ->transform(one_of({"TN", "TT", "NT", "NN"}))

@@ -12,11 +12,14 @@
 #include "tools/ceilings.hpp"
 #include "tools/help_text.hpp"
 #include "tools/plan_table.hpp"
+#include "tools/result_scale_request.hpp"
 
 namespace tw {
 namespace {
 
 using json = nlohmann::ordered_json;
+
+std::int64_t d_cols(gemm_problem const& p) { return result_cols(p.epilogue, p.n); }
 
 std::size_t shown(plan_answer const& a, int top) {
   return top == 0 ? a.plans.size() : std::min(a.plans.size(), static_cast<std::size_t>(top));
@@ -116,9 +119,11 @@ std::string l2_text(gemm_plan const& p) {
 std::string sums_text(plan_answer const& a) {
   if (!is_fp8(a.problem.a.type)) return "";
   if (has_tensor_memory(a)) return "float32, in tensor memory";
-  int const k = a.problem.precision.promote_k;
+  bool const scaled = scales_in_main_loop(a.problem);
+  int const k = promotion_interval(a.problem);
   if (k == 0) return "never promoted (fast): the error grows with K, see docs/formats.md";
-  std::string const text = fmt::format("promoted to float32 every {} of K", k);
+  std::string const text =
+      fmt::format("promoted to float32 every {} of K{}", k, scaled ? ", times the scales" : "");
   if (!a.never_promoted_us) return text;
   double const us = a.plans[0].predicted_us, never = *a.never_promoted_us;
   return fmt::format("{}: predicted {:+.1f} us ({:+.1f} %) over never", text, us - never,
@@ -132,6 +137,16 @@ std::string order_text(plan_answer const& a) {
   double const us = a.plans[0].predicted_us, free = *a.any_order_us;
   return fmt::format("{}; predicted {:+.1f} us ({:+.1f} %) over the fastest plan", text, us - free,
                      100 * (us / free - 1));
+}
+
+/// How D gets its scales.
+std::string result_scales_text(plan_answer const& a, gemm_plan const& p) {
+  std::string const each =
+      result_scale_text(*a.problem.scale_d, a.problem.m, d_cols(a.problem), a.problem.batch);
+  return each + (p.stage_d ? fmt::format("; D in float32 first, then a second kernel, {:.1f} of "
+                                         "{:.1f} us",
+                                         p.quantise_us, p.predicted_us)
+                           : "; by the same kernel");
 }
 
 /// Where 8-bit operands are not faster than bf16 by the model.
@@ -209,6 +224,7 @@ json one_json(plan_answer const& a, gemm_plan const& p) {
          {"early_measured", p.early_measured},
          {"l2", l2_json(p)},
          {"predicted", rates_json(a, p.predicted_us)},
+         {"quantised_by_second_launch_us", p.stage_d ? json(p.quantise_us) : json(nullptr)},
          {"terms_us", terms_json(p.terms)}};
   sum_order const order = p.family->order_of_sums(p, a.dev);
   j["sum_order"] = {{"text", order.text}, {"invariant", order.fixed()}};
@@ -230,6 +246,11 @@ std::string limit_text(gemm_plan const& p) {
         of(math), t.tensor, t.idle);
   if (most == t.dram) return fmt::format("DRAM: {} to read A and B and write D once", of(t.dram));
   if (most == t.loads) return p.family->loads_text(p);
+  if (most == t.copies && p.stage_d)
+    return fmt::format(
+        "what runs before and after the GEMM: copies of operands, and the kernel "
+        "that quantises D: {}",
+        of(t.copies));
   if (most == t.copies)
     return fmt::format("copies of operands that TMA cannot address: {}", of(t.copies));
   if (most == t.epilogue)
@@ -255,6 +276,7 @@ std::string plan_text(plan_answer const& a, int top, int columns) {
   if (p.scale_a || p.scale_b)
     text += fmt::format("scales     multiplied in the {}\n",
                         scales_in_main_loop(p) ? "main loop, every 128 elements of K" : "epilogue");
+  if (p.scale_d) text += fmt::format("scale D    {}\n", result_scales_text(a, chosen));
   text += fmt::format("device     {}\n", label(a.dev));
   text += fmt::format("chosen     {} on {}, of {} plan{}\n", chosen.kernel,
                       chosen.family->schedule_text(chosen), a.plans.size(),
@@ -276,9 +298,9 @@ std::string plan_text(plan_answer const& a, int top, int columns) {
         "workspace  {} bytes{}\n", chosen.workspace_bytes,
         suffices(a) ? ""
                     : fmt::format("; a launch with {} is refused (TW0410)", a.workspace_bytes));
-  if (chosen.terms.copies > 0)
+  if (double const copies = chosen.terms.copies - chosen.quantise_us; copies > 1e-9)
     text += fmt::format("copies     {:.1f} of {:.1f} us: operands that TMA cannot address\n",
-                        chosen.terms.copies, chosen.predicted_us);
+                        copies, chosen.predicted_us);
   text += fmt::format("predicted  {}\n", rate_text(a, chosen.predicted_us));
   text += chosen.measured_us > 0 ? fmt::format("measured   {}\n", rate_text(a, chosen.measured_us))
                                  : std::string("measured   not yet on this GPU: tilewright tune\n");
@@ -313,6 +335,8 @@ json plan_json(plan_answer const& a, int top) {
          {"c", p.c.has_value()},
          {"scale_a", scale_json(p.scale_a, {false, p.m, p.k, p.batch})},
          {"scale_b", scale_json(p.scale_b, {true, p.n, p.k, p.batch})},
+         {"scale_d",
+          p.scale_d ? json(result_scale_text(*p.scale_d, p.m, d_cols(p), p.batch)) : json(nullptr)},
          {"layout", a.layout},
          {"epilogue", a.epilogue},
          {"device", a.dev.id},

@@ -42,15 +42,9 @@ float given_scale(std::string const& text) {
 
 }  // namespace
 
-void add_result_scale_options(CLI::App& verb, result_scale_request& r) {
-  CLI::Option* const scale =
-      verb.add_option("--scale-d", r.text,
-                      "D in 8 bits with scales: amax-row or amax-1x128 computes them as "
-                      "`tilewright quantize` does; "
-                      "or a number, or a file with one, that D is divided by");
-  verb.add_option("--scale-d-out", r.out,
-                  "where computed scales of D go (default: -o with .scale before its suffix)")
-      ->needs(scale);
+CLI::Option* add_result_scale_options(CLI::App& verb, result_scale_request& r,
+                                      std::string const& text) {
+  CLI::Option* const scale = verb.add_option("--scale-d", r.text, text);
   verb.add_option_function<std::string>(
           "--scale-d-as",
           [&r](std::string const& text) { r.library = parse_scale_choice(text)->library.value(); },
@@ -68,6 +62,18 @@ void add_result_scale_options(CLI::App& verb, result_scale_request& r) {
   verb.add_flag("--scale-d-power-of-two", r.power_of_two,
                 "they are powers of two, rounded up; ue8m0 needs it")
       ->needs(scale);
+  return scale;
+}
+
+void add_result_scale_words(CLI::App& verb, result_scale_request& r) {
+  add_result_scale_options(verb, r,
+                           "D in 8 bits with scales: amax-row or amax-1x128, which are computed, "
+                           "or `given`, one for all of D")
+      ->check([](std::string const& text) {
+        result_scale_request const asked{.text = text};
+        bool const known = asked.computed() || text == "given" || number_in(text).has_value();
+        return known ? "" : text + ": need amax-row, amax-1x128, given or a number";
+      });
 }
 
 matrix_address result_scale_address(result_scale_request const& r, matrix_address const& d) {
@@ -89,8 +95,7 @@ result_scales_data::result_scales_data(result_scale_request const& r, gemm_probl
     refuse("TW0458", "scales of D of a stack", fmt::format("{} matrices", p.batch), "a single one",
            "the C++ interface has a batch stride for them: output_scales::desc");
   scaled_operand const over{false, p.m, result_cols(p.epilogue, p.n)};
-  convention_ = scales_to_write(over, r.text == "amax-row" ? scaling::row : scaling::block_1x128,
-                                r.library, r.type);
+  convention_ = scales_to_write(over, r.kind(), r.library, r.type);
   desc_ = {convention_.desc, false, r.power_of_two};
   scale_tensor const& t = convention_.tensor;
   type_ = t.type;
@@ -106,8 +111,7 @@ std::string text_of(result_scales_data const& s, gemm_problem const& p) {
     std::memcpy(&x, s.data(), sizeof x);
     return fmt::format("given: {:.9g}", x);
   }
-  scaled_operand const over{false, p.m, result_cols(p.epilogue, p.n), p.batch};
-  return scale_text(s.desc().desc, over) + (s.desc().power_of_two ? ", powers of two" : "");
+  return result_scale_text(s.desc(), p.m, result_cols(p.epilogue, p.n), p.batch);
 }
 
 }  // namespace tw

@@ -10,24 +10,17 @@
 #include "tilewright/problem/scale_convention.hpp"
 #include "tools/io/matrix_file.hpp"
 #include "tools/memory.hpp"
+#include "tools/result_scale_request.hpp"
 
 namespace tw {
 
-/// --scale-d, --scale-d-out, --scale-d-as, --scale-d-type, --scale-d-power-of-two.
-struct result_scale_request {
-  std::string text;  // a number, a file, amax-row or amax-1x128; empty: D has no scales
-  std::string out;   // empty: beside D
-  scale_library library = scale_library::torch;
-  elem type = elem::f32;  // s32: four ue8m0
-  bool power_of_two = false;
-
-  bool any() const { return !text.empty(); }
-  /// Are they computed? Else one is given.
-  bool computed() const { return text == "amax-row" || text == "amax-1x128"; }
-};
-
-/// `r` must live while the command line is parsed.
-void add_result_scale_options(CLI::App& verb, result_scale_request& r);
+/// --scale-d with this help text, and how computed scales are stored. `r` must live while the
+/// command line is parsed. Returns --scale-d.
+CLI::Option* add_result_scale_options(CLI::App& verb, result_scale_request& r,
+                                      std::string const& text);
+/// The same where nothing is read or written: --scale-d is amax-row, amax-1x128, `given` or a
+/// number.
+void add_result_scale_words(CLI::App& verb, result_scale_request& r);
 
 /// The output file of computed scales; without --scale-d-out, `d` with .scale before its suffix.
 matrix_address result_scale_address(result_scale_request const& r, matrix_address const& d);

@@ -38,8 +38,8 @@ staged_quantisation quantisation_of(gemm_plan const& plan, gemm_operands const& 
 double predicted_quantise_us(gemm_problem const& p, device const& dev) {
   double const elems = static_cast<double>(p.batch) * static_cast<double>(p.m) *
                        static_cast<double>(result_cols(p.epilogue, p.n));
-  constexpr double launch_us = 3, bytes_per_elem = 4 + 1;  // the second read is from L2
-  return static_cast<double>(p.batch) * launch_us +
+  constexpr double bytes_per_elem = 4 + 1;  // the second read is from L2
+  return static_cast<double>(p.batch) * dev.model->scales.launch_us +
          elems * bytes_per_elem / (dev.dram_ceiling_gb_per_s * 1e3);
 }
 

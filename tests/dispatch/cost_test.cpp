@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "problems.hpp"
+#include "tilewright/problem/scale_convention.hpp"
 
 namespace tw::test {
 namespace {
@@ -74,6 +75,39 @@ TEST(Cost, AGpcLoadsWhatItsSixteenTilesNeed) {
       ++compared;
     }
   EXPECT_GT(compared, 8);
+}
+
+/// Scales take time, and so the plan that has them; more of them take more.
+TEST(Cost, ScalesOfAAndBAndOfDTakeTime) {
+  gemm_problem p = tn(4096, 4096, 4096);
+  p.a.type = p.b.type = elem::e4m3;
+  gemm_config c = tile_128x128();
+  c.ab = elem::e4m3, c.sums = sum_form::promoted_128;
+  sharing const s{1024, 132, 0, 0};
+  cost const promoted = predict(p, c, s);
+  c.sums = sum_form::scaled;
+  p.scale_a = make_scale({false, p.m, p.k}, scaling::block_1x128);
+  p.scale_b = make_scale({true, p.n, p.k}, scaling::block_1x128);
+  cost const scaled = predict(p, c, s);
+  EXPECT_GT(scaled.math_us, 1.1 * promoted.math_us);
+  double const bytes = 2 * 4096.0 * 32 * 4;
+  EXPECT_NEAR(scaled.reads_us - promoted.reads_us, bytes / h200_model().dram_bytes_per_us, 1e-9);
+  c.sums = sum_form::scaled_64;
+  EXPECT_GT(predict(p, c, s).math_us, 1.1 * scaled.math_us);
+
+  p.scale_a.reset(), p.scale_b.reset();
+  p.d.type = c.d = elem::e4m3;
+  c.sums = sum_form::promoted_128, c.epilogue = epilogue_id<epilogues::quantize>;
+  p.scale_d = output_scales{{}, true};
+  cost const given = predict(p, c, s);
+  p.scale_d = output_scales{make_scale({false, p.m, p.n}, scaling::block_1x128)};
+  cost const computed = predict(p, c, s);
+  EXPECT_GT(computed.epilogue_us, given.epilogue_us);
+  EXPECT_NEAR(computed.dram_us - given.dram_us,
+              (4096.0 * 32 - 1) * 4 / h200_model().dram_bytes_per_us, 1e-9);
+  c.epilogue = epilogue_id<epilogues::ops>;
+  p.scale_d.reset();
+  EXPECT_GT(given.epilogue_us, predict(p, c, s).epilogue_us);
 }
 
 TEST(Cost, FewPartsOfATileLieBesideEachOther) {

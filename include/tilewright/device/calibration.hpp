@@ -74,6 +74,18 @@ struct gemm_calibration {
   double fixup_bytes_per_clock;
 };
 
+/// Costs of scales in the model of the SM90 GEMM kernels: counts of instructions, of which an SM
+/// issues those of four warps in a clock. They are not fitted yet, and no device's file has them.
+struct scale_calibration {
+  /// Time of promoting a sum with scales of A and B, as a multiple of that without: two scales are
+  /// multiplied, and a multiply-add comes instead of an addition.
+  double promotion_factor = 2;
+  /// Clocks of an SM for a result of 8 bits with scales, of 128 lanes: amax (2 instructions, in its
+  /// own pass), division by corrections (5);
+  double amax_clocks = 2.0 / 128, division_clocks = 5.0 / 128;
+  double launch_us = 3;  // of a second kernel that quantises D
+};
+
 /// Model of the GEMV kernels (docs/decisions/0014).
 struct gemv_calibration {
   double launch_us;
@@ -146,6 +158,7 @@ struct calibration {
   early_start_calibration early_start;
   l2_hint_calibration l2_hints;
   tile_order_calibration tile_order;
+  scale_calibration scales{};
   sm80_calibration sm80{};
   sm100_calibration sm100{};
 };

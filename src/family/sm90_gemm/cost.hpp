@@ -51,23 +51,26 @@ inline double efficiency_of(gemm_calibration const& m, gemm_config const& c) {
 }
 
 /// The share of a main loop's time that promotions take: waiting for the wgmmas, and adding.
-inline double promotion_share_of(type_rates const& r, gemm_config const& c) {
+inline double promotion_share_of(calibration const& model, gemm_config const& c) {
   if (c.promote_k() == 0) return 0;
+  type_rates const& r = model.types;
   double const promoted = c.math_warpgroups() == 3 ? r.promoted_3_warpgroups
-                          : c.tile_n > 128         ? r.promoted_2_warpgroups_wide
+                          : c.promoted_n() > 128   ? r.promoted_2_warpgroups_wide
                                                    : r.promoted_2_warpgroups;
-  double const cost = (1 / promoted - 1) * 128 / c.promote_k();
+  double const with_scales = c.scaled() ? model.scales.promotion_factor : 1;
+  double const cost = (1 / promoted - 1) * 128 / c.promote_k() * with_scales;
   return cost / (1 + cost);
 }
 
 /// Of the tensor cores with a kernel's types and sums, as a share of bf16's for the same bytes.
-inline double type_rate_of(type_rates const& r, gemm_config const& c) {
+inline double type_rate_of(calibration const& model, gemm_config const& c) {
+  type_rates const& r = model.types;
   double const rate = is_fp8(c.ab)              ? r.fp8
                       : is_8_bit_integer(c.ab)  ? r.int8
                       : c.ab == elem::tf32      ? r.tf32
                       : c.sums == sum_form::f16 ? r.f16_sums
                                                 : 1;
-  return rate * (1 - promotion_share_of(r, c));
+  return rate * (1 - promotion_share_of(model, c));
 }
 
 /// The relative increase of a kernel's time where the tensor cores of all SMs never pause.
@@ -102,6 +105,21 @@ inline double gpc_bytes(gemm_problem const& p, gemm_config const& c, sharing con
   return parts * (rows * a_bytes + cols * b_bytes);
 }
 
+/// Bytes of all scales of an operand with `outer` rows or columns.
+inline double scale_bytes(std::optional<scale_desc> const& s, std::int64_t outer, std::int64_t k,
+                          std::int64_t batch) {
+  if (!s) return 0;
+  double const matrices = s->batch_stride == 0 ? 1.0 : static_cast<double>(batch);
+  return matrices * static_cast<double>(scale_blocks(s->block_outer, outer)) *
+         static_cast<double>(scale_blocks(s->block_k, k)) * size_bytes(s->type);
+}
+
+/// Clocks that a CTA needs for the scales of a tile's results.
+inline double quantise_clocks(gemm_problem const& p, scale_calibration const& m, double results) {
+  if (!p.scale_d) return 0;
+  return results * (m.division_clocks + (p.scale_d->given ? 0 : m.amax_clocks));
+}
+
 /// Time of problem `p` (as the kernel runs it) with configuration `c` on `dev`: the model of
 /// gemm_calibration. Of a device with a part of its SMs it is the whole device's rates.
 inline cost predict(gemm_problem const& p, gemm_config const& c, sharing const& s,
@@ -124,7 +142,7 @@ inline cost predict(gemm_problem const& p, gemm_config const& c, sharing const& 
   double const wgmma_clocks =
       2.0 * 64 * c.tile_n * 16 / static_cast<double>(dev.mma_flop_per_clock);
   double const math = c.tile_m / 64 * 4 * std::max(wgmma_clocks, m.min_wgmma_clocks) / efficiency /
-                      type_rate_of(dev.model->types, c);
+                      type_rate_of(*dev.model, c);
   auto const factor = [&](matrix_desc const& x) {
     std::int64_t const pitch = x.pitch_elems * size_bytes(x.type);
     double const split = multicasts(c) ? m.split_sector_multicast : m.split_sector_factor;
@@ -149,7 +167,8 @@ inline cost predict(gemm_problem const& p, gemm_config const& c, sharing const& 
   double const results = static_cast<double>(c.tile_m) * c.d_cols();  // that a CTA stores
   double const epilogue = results * size_bytes(c.d) / m.epilogue_bytes_per_clock * stores *
                               (c.d_m ? m.epilogue_m_major_factor : 1) +
-                          (!c.fused() ? 0 : tile_elems * m.epilogue_fused_clocks);
+                          (!c.fused() ? 0 : tile_elems * m.epilogue_fused_clocks) +
+                          quantise_clocks(p, dev.model->scales, results);
   double const tiles = whole + (part > 0 ? 1 : 0);
   double const exposed = c.tile_m == 64 ? m.exposed_64
                          : c.d_m        ? m.exposed_m_major
@@ -184,12 +203,17 @@ inline cost predict(gemm_problem const& p, gemm_config const& c, sharing const& 
                (once ? m.dram_bytes_per_us_once : m.dram_bytes_per_us);
   if (p.c && p.beta != 0)
     r.reads_us += mn / matrices(p.d) * matrices(*p.c) * size_bytes(p.c->type) / m.dram_bytes_per_us;
+  r.reads_us +=
+      (scale_bytes(p.scale_a, p.m, p.k, p.batch) + scale_bytes(p.scale_b, p.n, p.k, p.batch)) /
+      m.dram_bytes_per_us;
+  double const d_scales =
+      p.scale_d ? scale_bytes(p.scale_d->desc, p.m, result_cols(p.epilogue, p.n), p.batch) : 0;
   double const aux = p.aux ? static_cast<double>(p.m) * static_cast<double>(p.n) *
                                  static_cast<double>(p.batch) * size_bytes(p.aux->type)
                            : 0;
-  r.dram_us =
-      r.reads_us + (mn * size_bytes(c.d) * (lines ? 1 : m.epilogue_partial_line_factor) + aux) /
-                       m.dram_bytes_per_us;
+  r.dram_us = r.reads_us + (mn * size_bytes(c.d) * (lines ? 1 : m.epilogue_partial_line_factor) +
+                            aux + d_scales) /
+                               m.dram_bytes_per_us;
   r.epilogue_us = us(epilogues * epilogue);
   if (c.cluster_k > 1)
     r.meeting_us =

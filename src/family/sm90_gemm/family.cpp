@@ -58,8 +58,9 @@ std::string why(gemm_plan const& p, cost const& t, device const& dev) {
                       s.clusters, s.clusters == 1 ? "" : "s");
   if (s.shared > 0) text += fmt::format(", {} of them shared by {}", s.shared, s.sharers);
   if (c.promote_k() > 0)
-    text += fmt::format(", sums promoted every {} of K, {:.0f} % of the math", c.promote_k(),
-                        100 * promotion_share_of(dev.model->types, c));
+    text += fmt::format(", sums promoted every {} of K{}, {:.0f} % of the math", c.promote_k(),
+                        c.scaled() ? " with their scales" : "",
+                        100 * promotion_share_of(*dev.model, c));
   return text + fmt::format(
                     ", {} in bands of {}; predicted for {}: {:.1f} us (launch {:.1f}, math {:.1f}, "
                     "loads {:.1f}, DRAM {:.1f}, epilogue {:.1f}, adding shared parts {:.1f}, "

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// plan_scales_test.cpp  tilewright plan with scales of A, B and D: what is planned, which kernel
+//                       computes scales of D, and that they are part of the predicted time.
+#include "tests/tools/command.hpp"
+
+namespace {
+
+using namespace tw_test;
+
+std::vector<std::string> plan(std::vector<std::string> words) {
+  words.insert(words.begin(), {"plan", "--all-kernels", "--top", "1"});
+  return words;
+}
+std::string text(std::vector<std::string> words) {
+  auto const r = run_command(plan(std::move(words)));
+  EXPECT_EQ(r.status, 0) << r.err;
+  return r.out;
+}
+nlohmann::json json(std::vector<std::string> words) {
+  words.emplace_back("--json");
+  return run_command(plan(std::move(words))).json();
+}
+bool has(std::string const& all, std::string const& part) {
+  return all.find(part) != std::string::npos;
+}
+
+TEST(PlanScales, ScalesOfDAreByTheSameKernelOrASecond) {
+  std::vector<std::string> const fp8{"4096x4096x4096", "--dtype", "e4m3", "--scale-d"};
+  auto const with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), fp8.begin(), fp8.end());
+    return more;
+  };
+  std::string const blocks = text(with({"amax-1x128"}));
+  EXPECT_TRUE(has(blocks, "scale D    1x128 f32 (torch BlockWise1x128")) << blocks;
+  EXPECT_TRUE(has(blocks, "; by the same kernel")) << blocks;
+  EXPECT_TRUE(has(blocks, "e4m3 to e4m3")) << blocks;
+  EXPECT_TRUE(has(text(with({"0.5"})), "scale D    given; by the same kernel"));
+  EXPECT_TRUE(has(text(with({"amax-1x128", "--epilogue", "swiglu"})), "by the same kernel"));
+  std::string const rows = text(with({"amax-row"}));
+  EXPECT_TRUE(has(rows, "; D in float32 first, then a second kernel, ")) << rows;
+  EXPECT_TRUE(has(rows, "hint       D: no kernel computes these scales")) << rows;
+
+  auto const one = json(with({"amax-1x128", "--scale-d-as", "deepgemm"}));
+  EXPECT_TRUE(has(one["scale_d"], "1x128 f32"));
+  EXPECT_TRUE(one["chosen"]["quantised_by_second_launch_us"].is_null());
+  auto const two = json(with({"amax-row"}));
+  double const second = two["chosen"]["quantised_by_second_launch_us"];
+  EXPECT_GT(second, 1);
+  EXPECT_GT(two["chosen"]["predicted"]["us"].get<double>(),
+            one["chosen"]["predicted"]["us"].get<double>());
+  EXPECT_GT(one["chosen"]["predicted"]["us"].get<double>(),
+            json(with({"given"}))["chosen"]["predicted"]["us"].get<double>());
+}
+
+TEST(PlanScales, SmallMIsQuantisedBySwapAb) {
+  auto const p = json({"16x16384x1024", "--dtype", "e4m3", "--scale-d", "amax-1x128"});
+  std::string const kernel = p["chosen"]["kernel"];
+  EXPECT_TRUE(has(kernel, "_dm_128x16")) << kernel;
+  EXPECT_TRUE(has(kernel, "_quantize_p128")) << kernel;
+  EXPECT_EQ(p["chosen"]["swapped"], true);
+  // Four UE8M0 in an int32 lie along columns, which are rows of that kernel.
+  EXPECT_FALSE(has(
+      json({"16x16384x1024", "--dtype", "e4m3", "--scale-d", "amax-1x128", "--scale-d-as",
+            "deepgemm", "--scale-d-type", "ue8m0x4", "--scale-d-power-of-two"})["chosen"]["kernel"],
+      "_dm_"));
+}
+
+TEST(PlanScales, TheTypeOfDIsThatOfGemm) {
+  EXPECT_EQ(json({"64x64x64", "--dtype", "s8", "--scale-d", "given"})["d"], "s8");
+  EXPECT_EQ(json({"64x64x64", "--dtype", "bf16", "--scale-d", "given"})["d"], "e4m3");
+  EXPECT_EQ(json({"64x64x64", "--dtype", "e4m3", "--scale-d", "given", "--out-dtype", "e5m2"})["d"],
+            "e5m2");
+}
+
+TEST(PlanScales, RefusesWhatGemmRefuses) {
+  auto const err = [](std::vector<std::string> words) {
+    auto const r = run_command(plan(std::move(words)));
+    EXPECT_EQ(r.status, 2) << r.out;
+    return r.err;
+  };
+  EXPECT_TRUE(has(err({"64x64x64", "--dtype", "e4m3", "--scale-d", "amx-row"}),
+                  "amx-row: need amax-row, amax-1x128, given or a number"));
+  EXPECT_TRUE(has(
+      err({"64x64x64", "--dtype", "e4m3", "--scale-d", "amax-1x128", "--scale-d-type", "ue8m0"}),
+      "TW0458"));
+  EXPECT_TRUE(has(err({"64x64x64", "--dtype", "e4m3", "--scale-d", "given", "--out-dtype", "bf16"}),
+                  "TW0405"));
+  EXPECT_TRUE(has(err({"64x64x64", "--dtype", "e4m3", "--out-dtype", "s8"}), "--scale-d"));
+}
+
+/// Scales of blocks are part of the prediction, and of the price of promotion that plan shows.
+TEST(PlanScales, ScalesOfAAndBArePartOfThePrediction) {
+  std::vector<std::string> const size{"4096x4096x4096", "--dtype", "e4m3"};
+  std::vector<std::string> blocks = size;
+  blocks.insert(blocks.end(), {"--scale-a", "1x128", "--scale-b", "128x128"});
+  std::string const scaled = text(blocks);
+  EXPECT_TRUE(has(scaled, "sums       promoted to float32 every 128 of K, times the scales: "))
+      << scaled;
+  double const us = json(blocks)["chosen"]["predicted"]["us"];
+  EXPECT_GT(us, json(size)["chosen"]["predicted"]["us"].get<double>());
+  blocks.insert(blocks.end(), {"--promote", "64"});
+  auto const often = json(blocks);
+  EXPECT_TRUE(has(often["chosen"]["kernel"], "_scaled64"));
+  EXPECT_GT(often["chosen"]["predicted"]["us"].get<double>(), us);
+  EXPECT_GT(often["chosen"]["predicted"]["us"].get<double>(),
+            often["sums"]["never_promoted_us"].get<double>());
+}
+
+}  // namespace

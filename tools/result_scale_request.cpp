@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// result_scale_request.cpp  Words to the scales of D.
+#include "tools/result_scale_request.hpp"
+
+namespace tw {
+
+output_scales result_scales_of(result_scale_request const& r, std::int64_t rows, std::int64_t cols,
+                               std::int64_t batch) {
+  if (!r.computed()) return {.desc = {}, .given = true};
+  scaled_operand const over{false, rows, cols, batch};
+  output_scales s{make_scale(over, r.kind(), r.library, r.type), false, r.power_of_two};
+  if (batch > 1) s.desc.batch_stride = scale_extent(s.desc, rows, cols);
+  return s;
+}
+
+std::string result_scale_text(output_scales const& s, std::int64_t rows, std::int64_t cols,
+                              std::int64_t batch) {
+  if (s.given) return "given";
+  return scale_text(s.desc, {false, rows, cols, batch}) + (s.power_of_two ? ", powers of two" : "");
+}
+
+}  // namespace tw

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// result_scale_request.hpp  The scales of D that a command line requests.
+#pragma once
+
+#include <string>
+
+#include "tilewright/problem/scale_convention.hpp"
+
+namespace tw {
+
+/// --scale-d, --scale-d-out, --scale-d-as, --scale-d-type, --scale-d-power-of-two.
+struct result_scale_request {
+  std::string text;  // a number, a file, amax-row or amax-1x128; empty: D has no scales
+  std::string out;   // empty: beside D
+  scale_library library = scale_library::torch;
+  elem type = elem::f32;  // s32: four ue8m0
+  bool power_of_two = false;
+
+  bool any() const { return !text.empty(); }
+  /// Are they computed? Else one is given.
+  bool computed() const { return text == "amax-row" || text == "amax-1x128"; }
+  scaling kind() const {
+    return !computed() ? scaling::tensor : text == "amax-row" ? scaling::row : scaling::block_1x128;
+  }
+};
+
+/// The scales over a D of `rows` x `cols`; those of a batch follow each other in memory. Throws
+/// `rejected` TW0450 where the library has no such scaling.
+output_scales result_scales_of(result_scale_request const& r, std::int64_t rows, std::int64_t cols,
+                               std::int64_t batch = 1);
+
+/// "given", "1x128 f32 (torch ...), powers of two": for reports.
+std::string result_scale_text(output_scales const& s, std::int64_t rows, std::int64_t cols,
+                              std::int64_t batch = 1);
+
+}  // namespace tw
