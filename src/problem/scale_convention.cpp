@@ -145,19 +145,46 @@ std::string tensor_text(scale_tensor const& t) {
                      list_text(t.stride, t.rank));
 }
 
-/// (outer, Kb) and (Ob, Kb) at other leading dimensions.
+/// Has each block its own place? Those along a dimension of stride 0 share one: torch's expand().
+bool have_places(scale_tensor const& t) {
+  std::int64_t extent = 1, stride = 1;  // of the other dimension
+  for (std::size_t i = 0; i < 2; ++i) {
+    if (t.stride[i] < 0) return false;
+    if (t.shape[i] == 1 || t.stride[i] == 0) continue;
+    if (extent == 1) {
+      extent = t.shape[i], stride = t.stride[i];
+    } else {
+      bool const after = t.stride[i] >= stride * extent,
+                 before = stride >= t.stride[i] * t.shape[i];
+      if (!after && !before) return false;
+    }
+  }
+  return true;
+}
+
+/// (outer, Kb) and (Ob, Kb), and their transposes as FlashInfer's "MN" has them, at other strides:
+/// slices of larger tensors, and scales that are expanded. Of four UE8M0 in an int32 likewise.
 void add_other_pitches(scale_tensor const& t, table& all) {
-  if (t.rank != 2 || (t.type != elem::f32 && t.type != elem::ue8m0)) return;
+  bool const packed = t.type == elem::s32;
+  if (t.rank != 2 || (t.type != elem::f32 && t.type != elem::ue8m0 && !packed)) return;
+  if (!have_places(t)) return;
   scaled_operand const& x = all.x;
-  std::int64_t const kb = blocks_in(x.k, block);
+  std::int64_t const kb = packed ? blocks_in(blocks_in(x.k, block), 4) : blocks_in(x.k, block);
+  auto const fits_table = [&] {
+    return std::ranges::any_of(all.rows,
+                               [&](scale_convention const& c) { return same_tensor(t, c.tensor); });
+  };
+  if (fits_table()) return;
+  shape2 const stride = {t.stride[0], t.stride[1]};
   for (scaling const kind : {scaling::block_1x128, scaling::block_128x128}) {
+    if (packed && kind == scaling::block_128x128) continue;
     std::int64_t const rows = kind == scaling::block_1x128 ? x.outer : blocks_in(x.outer, block);
-    shape2 const stride = {t.stride[0], t.stride[1]};
-    bool const by_outer = (stride[0] == 1 || rows == 1) && (kb == 1 || stride[1] >= rows);
-    bool const by_k = (stride[1] == 1 || kb == 1) && (rows == 1 || stride[0] >= kb);
-    if (t.shape[0] != rows || t.shape[1] != kb || !(by_outer || by_k)) continue;
-    all.add(kind, scale_library::torch, "", 1, {rows, kb}, stride);
-    all.rows.back().library.reset();
+    if (t.shape[0] == rows && t.shape[1] == kb)
+      all.add(kind, packed ? scale_library::deepgemm : scale_library::torch, "", 1, {rows, kb},
+              stride);
+    if (t.shape[0] == kb && t.shape[1] == rows)
+      all.add(kind, packed ? scale_library::deepgemm : scale_library::flashinfer_mn,
+              packed ? "" : "FlashInfer MN", 0, {kb, rows}, stride);
   }
 }
 

@@ -159,7 +159,7 @@ TEST(Scale, MisfitsNameTheNearestConvention) {
   EXPECT_NE(r.need.find("f32 (300, 8)"), std::string::npos) << r.need;
   r = refused(dense_scales(elem::f32, {1, 300}), a);  // a row of scales is not for A
   EXPECT_NE(r.need.find("f32 (300,"), std::string::npos) << r.need;
-  r = refused(strided(elem::f32, {300, 8}, {2, 600}), a);
+  r = refused(strided(elem::f32, {300, 8}, {1, 100}), a);  // blocks that overlap
   EXPECT_EQ(r.code, "TW0450");
   r = refused(dense_scales(elem::f32, {300, 8}), a, "torch:1x128");
   EXPECT_EQ(r.need,
@@ -182,6 +182,43 @@ TEST(Scale, ReadingsThatDifferAreRefusedUntilNamed) {
   // Eight columns and eight blocks of K.
   EXPECT_EQ(refused(dense_scales(elem::f32, {1, 8}), {true, 8, 1024}).code, "TW0451");
   EXPECT_EQ(refused(dense_scales(elem::f32, {8}), {true, 8, 1024, 8}).code, "TW0451");
+}
+
+/// Slices, expanded scales and int32 in C order: each block has the place that its strides say.
+TEST(Scale, AnyStridesOfBlocksAreTaken) {
+  scaled_operand const a{false, 300, 1000}, square{false, 8, 1000};
+  auto const read = [](scale_tensor const& t, scaled_operand const& x) {
+    auto const r = recognise_scale(t, x);
+    EXPECT_TRUE(std::holds_alternative<scale_desc>(r)) << text_of(t);
+    return std::holds_alternative<scale_desc>(r) ? std::get<scale_desc>(r) : scale_desc{};
+  };
+  struct case_of {
+    elem type;
+    std::array<i64, 2> shape, stride;
+    i64 outer, k;  // strides of the result, in scales
+  };
+  for (case_of const& c : {case_of{elem::f32, {300, 8}, {2, 600}, 2, 600},  // every second
+                           {elem::f32, {300, 8}, {64, 1}, 64, 1},           // a slice
+                           {elem::f32, {300, 8}, {1, 1000}, 1, 1000},       //
+                           {elem::f32, {8, 300}, {512, 1}, 1, 512},         // MN-major slice
+                           {elem::f32, {300, 8}, {0, 0}, 0, 0},             // expand()
+                           {elem::f32, {300, 8}, {0, 1}, 0, 1},             //
+                           {elem::f32, {300, 8}, {1, 0}, 1, 0},             //
+                           {elem::f32, {3, 8}, {100, 3}, 100, 3},           // 128x128
+                           {elem::s32, {300, 2}, {1, 400}, 4, 1600},        //
+                           {elem::ue8m0, {300, 8}, {16, 1}, 16, 1}}) {
+    scale_desc const d = read(strided(c.type, c.shape, c.stride), a);
+    EXPECT_EQ(d.stride_outer, c.outer) << c.shape[0];
+    EXPECT_EQ(d.stride_k, c.k) << c.shape[0];
+    EXPECT_EQ(d.block_k, 128);
+  }
+  // Four K blocks in an int32, in C order: bytes beside each other.
+  scale_desc const packed = read(dense_scales(elem::s32, {300, 2}), a);
+  for (i64 const k : {0, 128, 640, 999}) EXPECT_EQ(scale_offset(packed, 7, k), 7 * 8 + k / 128);
+  // As many rows as blocks of K: which is which, no unusual stride says.
+  rejection const r = refused(strided(elem::f32, {8, 8}, {16, 1}), square);
+  EXPECT_EQ(r.code, "TW0451");
+  EXPECT_EQ(refused(strided(elem::f32, {300, 8}, {-8, 1}), a).code, "TW0450");
 }
 
 TEST(Scale, EqualReadingsAreOneWithAllNames) {
