@@ -41,7 +41,10 @@ quantize_params quantize_params_of(quantize_problem const& p, quantize_operands 
   check_address("the values", o.to, 1);
   check_address("the scales", o.scales, size_bytes(p.scale.type));
   scale_desc const s = canonical(p.scale, p.outer, p.k);
-  bool const shared = s.block_outer == 0 && s.block_k == 0;
+  // One block is several CTAs' where they have a place for its amax. D of one row, which a GEMM
+  // quantises (dispatch/staged.hpp), is one CTA's.
+  bool const one_block = s.block_outer == 0 && s.block_k == 0;
+  bool const shared = one_block && (p.outer > 1 || o.workspace != nullptr);
   if (shared && !p.given) check_address("the workspace", o.workspace, 4);
   bool const from_rows = p.from.ord == order::row_major, to_rows = p.to.ord == order::row_major;
   quantize_params q{};

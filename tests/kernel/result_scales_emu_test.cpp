@@ -146,6 +146,21 @@ TEST_F(ResultScalesEmu, AWorkspaceForTwoLaunchesIsPartOfThePlan) {
   for (gemm_plan const& plan : plans) EXPECT_FALSE(plan.stage_d) << plan.kernel;
 }
 
+/// One scale for all of D, which is computed and not given: its amax needs no workspace.
+TEST_F(ResultScalesEmu, ARowOfOneBlockIsQuantisedByASecondLaunch) {
+  for (int i = 0; i < 400 && kernels.empty(); ++i) {
+    scaled_result x = random_case(rng, {elem::bf16, elem::s8});
+    if (x.problem.scale_d->given || x.problem.epilogue.gate != gating::none) continue;
+    if (x.problem.m > 1 && x.problem.batch == 1) {
+      x.problem.m = 1, x.a.rows = x.d.rows = 1;
+      if (x.problem.c) x.c.rows = 1;
+    }
+    if (x.problem.m != 1) continue;
+    run(x, 0);
+  }
+  EXPECT_FALSE(kernels.empty());
+}
+
 TEST_F(ResultScalesEmu, RefusalsNameWhatIsMissing) {
   scaled_result x = random_case(rng, {elem::e4m3, elem::e4m3});
   x.problem.scale_d = output_scales{make_scale({false, x.problem.m, x.d.cols}, scaling::row)};
