@@ -390,5 +390,37 @@ TEST(Plan, AMatrixOfOneLineHasAStrideThatTmaAccepts) {
   }
 }
 
+/// Sums in f16 are taken where they are predicted to gain, and never before a plan that was
+/// measured.
+TEST(Plan, SumsInF16AreTakenWhereTheyGain) {
+  auto const in_f16 = [](gemm_plan const& x) {
+    return x.family->facts(x.instance).precision.f16_sums;
+  };
+  int taken = 0, left = 0;
+  for (std::int64_t const m : {16, 64, 200, 512, 1000, 4096, 8192})
+    for (std::int64_t const n : {256, 2048, 5000, 28672})
+      for (std::int64_t const k : {64, 512, 4096}) {
+        gemm_problem p = tn(m, n, k, elem::f16);
+        p.a.type = p.b.type = elem::f16;
+        p.precision.f16_sums = true;
+        auto const plans = plan_candidates(p, with_workspace(), h200(), kernel_set::all);
+        gemm_plan const& first = plans.front();
+        if (!in_f16(first)) {
+          ++left;
+          continue;
+        }
+        ++taken;
+        EXPECT_EQ(first.source, plan_source::model);
+        for (gemm_plan const& x : plans) {
+          EXPECT_EQ(x.source, plan_source::model) << x.kernel << " was measured";
+          if (!in_f16(x))
+            EXPECT_LE(first.predicted_us, 0.99 * x.predicted_us + 1e-9)
+                << m << "x" << n << "x" << k << ": " << first.kernel << " before " << x.kernel;
+        }
+      }
+  EXPECT_GT(left, 0);
+  RecordProperty("taken", taken);
+}
+
 }  // namespace
 }  // namespace tw::test
