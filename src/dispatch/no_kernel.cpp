@@ -14,13 +14,24 @@
 namespace tw {
 namespace {
 
-bool any_computes(gemm_problem const& p) {
+/// Does a kernel of the family compute `q`, as run, on `dev`?
+bool computes_on(gemm_family const& f, gemm_problem const& q, device const& dev) {
+  if (!f.computes(q)) return false;
+  gemm_plan base;
+  base.problem = base.normal = q;
+  std::vector<gemm_plan> plans;
+  f.add_plans(base, dev, 0, plans);
+  return !plans.empty();
+}
+
+/// Does a kernel for `dev` compute it? Without a device: for any.
+bool any_computes(gemm_problem const& p, device const* dev) {
   bool const gated = p.epilogue.gate != gating::none;
   for (bool const swapped : {false, true}) {
     if (swapped && gated) break;
     gemm_problem const q = swapped ? transposed(p) : p;
     for (gemm_family const* f : families())
-      if (f->computes(q)) return true;
+      if (dev == nullptr ? f->computes(q) : computes_on(*f, q, *dev)) return true;
   }
   return false;
 }
@@ -40,7 +51,7 @@ rejection refused(char const* what, gemm_problem const& p, std::string const& go
 void turn(matrix_desc& m) { m = transposed(m); }
 
 /// Types of D that a kernel has for the rest of the problem: "bf16, the type of A and B, or f32".
-std::string result_types_of(gemm_problem p) {
+std::string result_types_of(gemm_problem p, device const& dev) {
   std::vector<std::string> found;
   elem const own = p.a.type;
   std::vector<elem> types{own, elem::bf16, elem::f16, elem::f32};
@@ -48,7 +59,7 @@ std::string result_types_of(gemm_problem p) {
     p.d.type = types[i];
     if (p.aux) p.aux->type = types[i];
     bool const twice = i > 0 && types[i] == own;
-    if (!twice && any_computes(p))
+    if (!twice && any_computes(p, &dev))
       found.push_back(name(types[i]) + std::string(i == 0 ? ", the type of A and B" : ""));
   }
   if (found.empty()) return "";
@@ -59,14 +70,14 @@ std::string result_types_of(gemm_problem p) {
 }
 
 /// 8-bit floats: the promotion interval that a kernel with this epilogue has.
-std::optional<rejection> other_promotion(gemm_problem const& p) {
+std::optional<rejection> other_promotion(gemm_problem const& p, device const& dev) {
   if (!is_fp8(p.a.type)) return std::nullopt;
   gemm_problem q = p;
   auto const words = [](int k) { return k == 0 ? std::string("never") : fmt::format("{}", k); };
   for (int const k : {128, 0}) {
     q.precision.promote_k = k;
-    if (k == p.precision.promote_k || !any_computes(q)) continue;
-    std::string const types = result_types_of(p);
+    if (k == p.precision.promote_k || !any_computes(q, &dev)) continue;
+    std::string const types = result_types_of(p, dev);
     return refused("promotion interval", p, words(p.precision.promote_k), words(k),
                    fmt::format("`--promote {}`, precision.promote_k = {}{}", words(k), k,
                                types.empty() ? "" : "; or D of " + types));
@@ -80,27 +91,14 @@ rejection no_kernel(gemm_problem const& p, device const& dev) {
   gemm_problem loaded = p;  // operands of such types are rearranged first
   if (traits_of(multiplied_type(p.a.type)).k_major_only)
     loaded.a.ord = order::row_major, loaded.b.ord = order::col_major;
-  if (any_computes(loaded)) {
-    std::string others;
-    for (gemm_family const* f : families())
-      if (f->computes(loaded) || f->computes(transposed(loaded)))
-        others += fmt::format("{}{}", others.empty() ? "" : ", ", f->id());
-    return {"TW0471", fmt::format("kernel for this GEMM on {}", dev.name),
-            fmt::format("none: {} computes it, for another architecture", others),
-            "a GEMM that kernels for this device compute (docs/blackwell.md, docs/ampere.md)",
-            "without gate, auxiliary output, matrices by pointers or scales for blocks of K, or in "
-            "the emulator with another --arch"};
-  }
-  if (p.has_pointers())
-    return refused("batch", p, "matrices by pointers", "a batch by strides", "");
   auto const with = [&](void (*change)(gemm_problem&)) {
     gemm_problem changed = p;
     change(changed);
-    return any_computes(changed);
+    return any_computes(changed, &dev);
   };
-  if (auto r = other_promotion(loaded)) return *r;
+  if (auto r = other_promotion(loaded, dev)) return *r;
   std::string const apart = "compute the GEMM and the epilogue separately";
-  if (std::string const types = result_types_of(loaded); !types.empty())
+  if (std::string const types = result_types_of(loaded, dev); !types.empty())
     return refused("type of D", p, std::string(name(p.d.type)), types,
                    "convert D afterwards, or " + apart);
   if (with([](gemm_problem& q) { turn(q.a); }))
@@ -117,6 +115,19 @@ rejection no_kernel(gemm_problem const& p, device const& dev) {
   };
   if (with(turn_d))
     return refused("order of D", p, text_of(p.d.ord), text_of(transposed(p.d).ord), "");
+  if (any_computes(loaded, nullptr)) {
+    std::string others;
+    for (gemm_family const* f : families())
+      if (f->computes(loaded) || f->computes(transposed(loaded)))
+        others += fmt::format("{}{}", others.empty() ? "" : ", ", f->id());
+    return {"TW0471", fmt::format("kernel for this GEMM on {}", dev.name),
+            fmt::format("none: {} computes it, for another architecture", others),
+            "a GEMM that kernels for this device compute (docs/blackwell.md, docs/ampere.md)",
+            "without gate, auxiliary output, matrices by pointers or scales for blocks of K, or in "
+            "the emulator with another --arch"};
+  }
+  if (p.has_pointers())
+    return refused("batch", p, "matrices by pointers", "a batch by strides", "");
   return refused("matrices", p,
                  fmt::format("A {}, B {}, D {} {} from {}", text_of(p.a.ord), text_of(p.b.ord),
                              text_of(p.d.ord), name(p.d.type), name(p.a.type)),
