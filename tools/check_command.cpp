@@ -11,6 +11,7 @@
 #include "tilewright/problem/epilogue_kind.hpp"
 #include "tools/guarded.hpp"
 #include "tools/hazards/gemm_check.hpp"
+#include "tools/hazards/invariant_check.hpp"
 #include "tools/hazards/mutants_check.hpp"
 #include "tools/hazards/plugin_check.hpp"
 #include "tools/hazards/results.hpp"
@@ -47,7 +48,14 @@ exit_status run_mutants(request const& r) {
 
 exit_status run_gemm_kernels(request const& r) {
   if (!r.bug.empty()) refuse("TW0630", "check gemm", "--bug", "a plugin, or --mutants");
-  std::vector<kernel_result> const results = check_gemm_kernels(r);
+  if (r.invariant && !r.shapes.empty())
+    refuse("TW0630", "check gemm --invariant", "--shape", "shapes that the check draws itself");
+  std::vector<kernel_result> results = r.invariant ? check_invariance(r) : check_gemm_kernels(r);
+  std::size_t const asked = results.size();
+  if (r.invariant) std::erase_if(results, [](kernel_result const& k) { return k.runs == 0; });
+  if (results.empty())
+    refuse("TW0634", "--kernel", r.kernel, "a kernel that serves reproducible GEMMs",
+           "`tilewright plan --invariant` shows which do");
   kernel_result const all =
       merged(results, results.size() == 1 ? results[0].name
                                           : fmt::format("gemm, {} kernels", results.size()));
@@ -65,6 +73,10 @@ exit_status run_gemm_kernels(request const& r) {
     else
       fmt::print("{}{} of {} kernels with findings\n", text_of_kernels(bad, r.target), bad.size(),
                  results.size());
+    if (r.invariant)
+      fmt::print(
+          "{} of {} kernels serve reproducible GEMMs: the bits of their rows were compared\n",
+          results.size(), asked);
   }
   return status_of(bad.empty());
 }
@@ -92,6 +104,8 @@ exit_status run_check(request const& r, timeline_files const& timeline) {
   if (!timeline.chrome.empty() && timeline.chrome == timeline.svg)
     refuse("TW0612", "output " + timeline.svg + " of --timeline", "the file of --trace",
            "a separate file");
+  if (r.invariant && r.target != "gemm")
+    refuse("TW0630", "check", "--invariant without gemm", "tilewright check gemm --invariant");
   if (r.mutants) return run_mutants(r);
   if (r.target.empty())
     refuse("TW0630", "check", "nothing to check", "PLUGIN.so, gemm, or --mutants",
@@ -123,6 +137,9 @@ void add_check_command(CLI::App& app, int& status) {
                        endings);
   verb->add_option("--family", r->family,
                    "of gemm: only kernels of this family, such as sm100_gemm");
+  verb->add_flag("--invariant", r->invariant,
+                 "of gemm: rows of reproducible GEMMs must have the same bits in parts of other M, "
+                 "first rows and columns (docs/invariance.md)");
   verb->add_option("--bug", r->bug, "switches on a bug that the plugin names");
   verb->add_option("--timeout", r->time_limit_seconds,
                    "processor seconds that one run of a plugin's kernel may take (default 60)")

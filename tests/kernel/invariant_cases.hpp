@@ -66,6 +66,19 @@ inline std::vector<invariant_case> invariant_cases() {
       {.name = "swiglu", .epilogue = gate, .alpha = 0.3F},
       {.name = "bias_aux", .epilogue = bias, .alpha = 0.3F, .aux = true},
       {.name = "e4m3_bias", .a = e4m3, .b = e4m3, .k = 400, .epilogue = bias, .alpha = 0.3F},
+      {.name = "e4m3_bias_every_64",
+       .a = e4m3,
+       .b = e4m3,
+       .k = 400,
+       .precision = every_64,
+       .epilogue = bias},
+      {.name = "e4m3_blocks_every_64",
+       .a = e4m3,
+       .b = e4m3,
+       .k = 400,
+       .precision = every_64,
+       .scale_a = block,
+       .scale_b = block},
       {.name = "e4m3_rows",
        .a = e4m3,
        .b = e4m3,
@@ -204,11 +217,11 @@ class invariant_data {
 using run_plan = std::function<void(gemm_plan const&, gemm_operands const&)>;
 
 /// Each part, by up to `most` kernels for a device of few SMs and one of many, has the bits of the
-/// whole, m x n. The kernels that ran are added to `kernels`.
+/// whole, m x n. `in_turn`: each part by one of them. The kernels that ran are added to `kernels`.
 inline void expect_invariant(invariant_case const& c, int m, int n,
                              std::vector<invariant_part> const& parts, std::vector<device> devices,
                              int most, allocate_memory const& allocate, run_plan const& run,
-                             std::set<std::string>& kernels) {
+                             std::set<std::string>& kernels, bool in_turn = false) {
   invariant_data const data(c, m, n, allocate);
   auto const plans_of = [&](invariant_part const& part, gemm_operands const& o) {
     std::vector<gemm_plan> plans;
@@ -230,11 +243,13 @@ inline void expect_invariant(invariant_case const& c, int m, int n,
   run(first.front(), o);
   std::string const order =
       first.front().family->order_of_sums(first.front(), devices.front()).text;
+  std::size_t turn = 0;
   for (invariant_part const& part : parts) {
     memory_block const got = data.results(part), got_aux = data.results(part);
     gemm_operands const of_part = data.operands(part, got, got_aux);
-    std::vector<gemm_plan> const plans = plans_of(part, of_part);
+    std::vector<gemm_plan> plans = plans_of(part, of_part);
     ASSERT_FALSE(plans.empty());
+    if (in_turn) plans = {plans[turn++ % plans.size()]};
     for (gemm_plan const& plan : plans) {
       EXPECT_EQ(plan.family->order_of_sums(plan, devices.front()).text, order) << plan.kernel;
       run(plan, of_part);

@@ -23,10 +23,11 @@ struct request {
   int seeds = 0;                    // of each schedule family; 0: the verb's own number
   int runs = 0;                     // of each kernel, instead of seeds; 0: use seeds
   std::uint64_t first_seed = 1;
-  std::string schedule;  // the name of one family; empty: all
-  std::string kernel;    // only kernels whose name holds this text
-  std::string family;    // of gemm: only its kernels; empty: all
-  std::string bug;       // of a plugin
+  std::string schedule;    // the name of one family; empty: all
+  std::string kernel;      // only kernels whose name holds this text
+  std::string family;      // of gemm: only its kernels; empty: all
+  bool invariant = false;  // of gemm: compare bits of parts with the whole
+  std::string bug;         // of a plugin
   bool proxy_on_path = false, provenance = true, bank_conflicts = false;
   int sms = 0, live_clusters = 0;  // of a plugin's runs; 0: the emulator's defaults
   double time_limit_seconds = 60;  // processor time of one run

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// check_invariant_test.cpp  tilewright check gemm --invariant: rows have the same bits in parts,
+//                           kernels of another order have no runs, and what it refuses.
+#include "tests/tools/command.hpp"
+
+namespace {
+
+using namespace tw_test;
+
+nlohmann::json checked(std::string const& kernel) {
+  auto const r = run_command(
+      {"check", "gemm", "--invariant", "--runs", "2", "--quiet", "--json", "--kernel", kernel});
+  EXPECT_EQ(r.status, 0) << r.out << r.err;
+  return r.json();
+}
+
+TEST(CheckInvariant, RowsHaveTheSameBitsInParts) {
+  for (char const* const kernel :
+       {"_scaled64", "128x256x128_1x1_s3_gate_quantize_p128", "dm_128x16x128_1x1_s11_quantize_p128",
+        "s8_f32_tn_128x128x128_1x1_s6_ops"}) {
+    auto const j = checked(kernel);
+    EXPECT_EQ(j["false_reports"], 0) << j.dump(1);
+    EXPECT_GE(j["runs"], 2) << kernel;
+  }
+}
+
+TEST(CheckInvariant, KernelsOfAnotherOrderAreLeftOut) {
+  auto const r = run_command({"check", "gemm", "--invariant", "--runs", "1", "--quiet", "--kernel",
+                              "e4m3_bf16_tn_dm_64x64x128_1x1x8"});  // clusters share K
+  EXPECT_EQ(r.status, 2) << r.out;
+  EXPECT_NE(r.err.find("TW0634"), std::string::npos) << r.err;
+  EXPECT_NE(r.err.find("serves reproducible GEMMs"), std::string::npos) << r.err;
+}
+
+TEST(CheckInvariant, RefusesShapesAndPlugins) {
+  for (std::vector<std::string> const& words :
+       {std::vector<std::string>{"check", "gemm", "--invariant", "--shape", "8,8,8"},
+        {"check", "--mutants", "--invariant"},
+        {"check", "plugin.so", "--invariant"}}) {
+    auto const r = run_command(words);
+    EXPECT_EQ(r.status, 2) << words[1];
+    EXPECT_NE(r.err.find("TW0630"), std::string::npos) << r.err;
+  }
+}
+
+}  // namespace
