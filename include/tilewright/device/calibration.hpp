@@ -14,8 +14,9 @@ namespace tw {
 /// the warpgroups of a CTA that multiply.
 struct type_rates {
   double fp8, int8, tf32, f16_sums;
+  double tf32_multicast;              // of tf32 in clusters whose CTAs multicast
   double promoted_2_warpgroups;       // tiles of 128 rows, up to 128 columns,
-  double promoted_2_warpgroups_wide;  // 192 columns
+  double promoted_2_warpgroups_wide;  // 192 columns; between them a line
   double promoted_3_warpgroups;       // 192 rows
 };
 

@@ -54,9 +54,10 @@ inline double efficiency_of(gemm_calibration const& m, gemm_config const& c) {
 inline double promotion_share_of(calibration const& model, gemm_config const& c) {
   if (c.promote_k() == 0) return 0;
   type_rates const& r = model.types;
+  double const wide = std::clamp((c.promoted_n() - 128) / 64.0, 0.0, 1.0);
   double const promoted = c.math_warpgroups() == 3 ? r.promoted_3_warpgroups
-                          : c.promoted_n() > 128   ? r.promoted_2_warpgroups_wide
-                                                   : r.promoted_2_warpgroups;
+                                                   : r.promoted_2_warpgroups * (1 - wide) +
+                                                         r.promoted_2_warpgroups_wide * wide;
   double const with_scales = c.scaled() ? model.scales.promotion_factor : 1;
   double const cost = (1 / promoted - 1) * 128 / c.promote_k() * with_scales;
   return cost / (1 + cost);
@@ -67,7 +68,7 @@ inline double type_rate_of(calibration const& model, gemm_config const& c) {
   type_rates const& r = model.types;
   double const rate = is_fp8(c.ab)              ? r.fp8
                       : is_8_bit_integer(c.ab)  ? r.int8
-                      : c.ab == elem::tf32      ? r.tf32
+                      : c.ab == elem::tf32      ? (multicasts(c) ? r.tf32_multicast : r.tf32)
                       : c.sums == sum_form::f16 ? r.f16_sums
                                                 : 1;
   return rate * (1 - promotion_share_of(model, c));
