@@ -90,7 +90,7 @@ __global__ void fill(void* data, extent const e, elem type, unsigned long long s
   }
 }
 
-struct verdict {
+struct device_verdict {
   unsigned long long wrong;
   double worst_ratio;  // of error to bound
   long long row, col, product;
@@ -100,7 +100,7 @@ struct verdict {
 /// One thread per element of D: the result and the sum of magnitudes in float64, and the bound of
 /// tests/kernel/gemm_cases.hpp.
 __global__ void check(view a, view b, view c, view d, int m, int n, int k, double alpha,
-                      double beta, bool has_c, double rounding, double tiny, verdict* out) {
+                      double beta, bool has_c, double rounding, double tiny, device_verdict* out) {
   int const col = blockIdx.x * 32 + threadIdx.x, row = blockIdx.y * 8 + threadIdx.y;
   int const of = blockIdx.z;
   if (row >= m || col >= n) return;
@@ -236,7 +236,7 @@ struct random_choice {
   }
 };
 
-bool run_random(random_choice& r, int index, verdict* v, unsigned long long* strays) {
+bool run_random(random_choice& r, int index, device_verdict* v, unsigned long long* strays) {
   elem const outputs[] = {elem::bf16, elem::f16, elem::f32};
   int m = r.extent(), n = r.extent(), k = r.extent();
   if (index % 40 == 0) m = n = k = 8192 - 8 * r.any(0, 20);
@@ -421,7 +421,7 @@ int main(int argc, char** argv) {
     for (order const oa : {order::row_major, order::col_major})
       for (order const ob : {order::row_major, order::col_major})
         failures += !same_bits_as_the_emulator(ab, oa, ob);
-  verdict* v = nullptr;
+  device_verdict* v = nullptr;
   unsigned long long* strays = nullptr;
   must(cudaMallocManaged(&v, sizeof *v));
   must(cudaMallocManaged(&strays, sizeof *strays));

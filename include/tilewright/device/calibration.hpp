@@ -13,8 +13,9 @@ namespace tw {
 /// alone, of 256 columns, and promoted sums as a share of the same type's never promoted, by
 /// the warpgroups of a CTA that multiply.
 struct type_rates {
-  double fp8, int8, tf32, f16_sums;
-  double tf32_multicast;              // of tf32 in clusters whose CTAs multicast
+  double fp8, int8, tf32;
+  double tf32_multicast;  // in clusters whose CTAs multicast
+  double f16_sums;
   double promoted_2_warpgroups;       // tiles of 128 rows, up to 128 columns,
   double promoted_2_warpgroups_wide;  // 192 columns; between them a line
   double promoted_3_warpgroups;       // 192 rows

@@ -37,8 +37,9 @@ std::string check_math(M& m) {
         right = std::log2(abs);
         bound = abs > 0.5 && abs < 2 ? 0x1p-22 : 0x1p-22 * std::fabs(right);
         break;
-      case 2: right = std::sin(a), bound = std::exp2(-20.5); break;
-      case 3: right = std::cos(a), bound = std::exp2(-20.5); break;
+      // PTX ISA, "sin" and "cos": a bound from -2 pi to 2 pi.
+      case 2: right = std::sin(a), bound = abs < 6.28 ? std::exp2(-20.5) : 2; break;
+      case 3: right = std::cos(a), bound = abs < 6.28 ? std::exp2(-20.5) : 2; break;
       case 4: right = std::tanh(a), bound = 0x1p-11 * std::fabs(right); break;
       case 5: right = a / b, bound = 0x1p-22 * std::fabs(right); break;
       default: right = std::fma(x[i / K::words], y[i / K::words], static_cast<float>(abs));
