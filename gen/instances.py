@@ -27,11 +27,13 @@ import pathlib
 import re
 import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import elements  # noqa: E402
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FAMILIES = ROOT / "src/family"
 MAJORS = ["tn", "tt", "nn", "nt"]
-ELEMENTS = {"f32": 32, "tf32": 32, "f16": 16, "bf16": 16, "e4m3": 8, "e5m2": 8,
-            "s32": 32, "s8": 8, "u8": 8}  # bits
+ELEMENTS = elements.bits()
 KERNELS_PER_SOURCE = {"emu": 24, "gpu": 8}  # g++ takes about 1 s for each, nvcc 2 to 4 s
 SETS = ["representative", "full"]
 

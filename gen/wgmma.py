@@ -10,6 +10,9 @@ import pathlib
 import sys
 import textwrap
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import elements  # noqa: E402
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FOLDER = "include/tilewright/arch/cuda"
 
@@ -17,9 +20,10 @@ FOLDER = "include/tilewright/arch/cuda"
 FLOAT_N = range(8, 257, 8)
 INTEGER_N = [8, 16, 24, 32, *range(48, 257, 16)]
 
-FP8 = [(a, b) for a in ("e4m3", "e5m2") for b in ("e4m3", "e5m2")]
-INT8 = [(a, b) for a in ("s8", "u8") for b in ("s8", "u8")]
-K = {"bf16": 16, "f16": 16, "tf32": 8, "e4m3": 32, "e5m2": 32, "s8": 32, "u8": 32}
+OPERANDS = elements.operands()
+K = {name: 256 // elements.bits()[name] for name in OPERANDS}
+FP8, INT8 = ([(a, b) for a in kept for b in kept] for kept in (
+    [name for name, sums in OPERANDS.items() if sums == how] for how in ("f32_promoted", "s32")))
 
 # Sums: file, sentence, type of a register, its letter in asm, values per register, N, pairs of
 # types.

@@ -13,6 +13,7 @@
 #include "tilewright/atom/descriptor.hpp"
 #include "tilewright/atom/tma_params.hpp"
 #include "tilewright/base/check.hpp"
+#include "tilewright/base/elem_text.hpp"
 #include "tools/atom_json.hpp"
 
 namespace tw {
@@ -141,15 +142,11 @@ struct descriptor_question {
 };
 
 i64 bits_named(std::string_view type) {
-  struct row {
-    std::string_view name;
-    i64 bits;
-  };
-  for (row const& r : {row{"f16", 16}, row{"bf16", 16}, row{"tf32", 32}, row{"f32", 32},
-                       row{"e4m3", 8}, row{"e5m2", 8}, row{"s8", 8}, row{"u8", 8}, row{"f8", 8}}) {
-    if (r.name == type) return r.bits;
-  }
-  refuse_question("element type", type, "f16, bf16, tf32, f32, e4m3, e5m2, s8 or u8");
+  if (type == "f8") return 8;
+  auto const named = [](elem e) { return size_bits(e) >= 8; };
+  auto const e = parse_elem(type);
+  if (e && named(*e)) return size_bits(*e);
+  refuse_question("element type", type, list_of(elems_that(named)));
 }
 
 descriptor_question parse_descriptor_question(json const& q) {

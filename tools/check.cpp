@@ -59,17 +59,10 @@ void load_typed(matrix_desc const& m, void const* base, indices const& rows, std
 
 void load(matrix_desc const& m, void const* base, indices const& rows, std::int64_t first_col,
           std::int64_t cols, double* out) {
-  switch (m.type) {
-    case elem::f32:
-    case elem::tf32: return load_typed<float>(m, base, rows, first_col, cols, out);
-    case elem::f16: return load_typed<f16>(m, base, rows, first_col, cols, out);
-    case elem::e4m3: return load_typed<e4m3>(m, base, rows, first_col, cols, out);
-    case elem::e5m2: return load_typed<e5m2>(m, base, rows, first_col, cols, out);
-    case elem::s32: return load_typed<std::int32_t>(m, base, rows, first_col, cols, out);
-    case elem::s8: return load_typed<std::int8_t>(m, base, rows, first_col, cols, out);
-    case elem::u8: return load_typed<std::uint8_t>(m, base, rows, first_col, cols, out);
-    default: return load_typed<bf16>(m, base, rows, first_col, cols, out);
-  }
+  with_elem(m.type, [&](auto t) {
+    if constexpr (size_bits(t.value) >= 8)
+      load_typed<typename decltype(t)::type>(m, base, rows, first_col, cols, out);
+  });
 }
 
 /// The same of A or B, as the tensor core multiplies it.

@@ -20,6 +20,7 @@
 #include "tools/kernel_registers.hpp"
 #include "tools/number_checks.hpp"
 #include "tools/occupancy_report.hpp"
+#include "tools/precision_options.hpp"
 #include "tools/words.hpp"
 
 namespace tw {
@@ -244,7 +245,7 @@ void add_occupancy_command(CLI::App& app, int& status) {
       ->check(CLI::Range(1, 4))
       ->capture_default_str();
   verb->add_option("--dtype,--ab", r->ab, "type of A and B of --tile")
-      ->transform(elem_word({"bf16", "f16", "tf32", "e4m3", "e5m2", "s8", "u8"}))
+      ->transform(elem_word(multiplied_words()))
       ->capture_default_str();
   verb->add_option("--device", r->device, "a device of `plan`, or " + sm_limits_words() + ", sm_XX")
       ->capture_default_str();

@@ -74,38 +74,21 @@ void narrow(float const* from, std::int64_t count, std::byte* to) {
   }
 }
 
-/// Calls `call` with a value of the type.
-template <class Call>
-void with_type(elem type, Call const& call) {
-  switch (type) {
-    case elem::f32: return call(float{});
-    case elem::tf32: return call(tf32{});
-    case elem::f16: return call(f16{});
-    case elem::bf16: return call(bf16{});
-    case elem::e4m3: return call(e4m3{});
-    case elem::e5m2: return call(e5m2{});
-    case elem::s32: return call(std::int32_t{});
-    case elem::s8: return call(std::int8_t{});
-    case elem::u8: return call(std::uint8_t{});
-    case elem::ue8m0: return call(ue8m0{});
-    default: throw std::logic_error("no file has elements of this type");
-  }
-}
-
 void convert(matrix_view const& from, elem type, std::byte* to) {
   float x[chunk];
   for (std::int64_t i = 0, all = from.count().count; i < all; i += chunk) {
     std::int64_t const count = std::min(chunk, all - i);
-    if (from.type == elem::e2m1)
-      widen_packed<e2m1>(from.data, i, count, x);
-    else if (from.type == elem::e2m3)
-      widen_packed<e2m3>(from.data, i, count, x);
-    else if (from.type == elem::e3m2)
-      widen_packed<e3m2>(from.data, i, count, x);
-    else
-      with_type(from.type,
-                [&]<class T>(T) { widen<T>(from.data + i * std::int64_t{sizeof(T)}, count, x); });
-    with_type(type, [&]<class T>(T) { narrow<T>(x, count, to + i * std::int64_t{sizeof(T)}); });
+    with_elem(from.type, [&](auto t) {
+      using T = typename decltype(t)::type;
+      if constexpr (size_bits(t.value) < 8)
+        widen_packed<T>(from.data, i, count, x);
+      else
+        widen<T>(from.data + i * std::int64_t{sizeof(T)}, count, x);
+    });
+    with_elem(type, [&](auto t) {
+      using T = typename decltype(t)::type;
+      narrow<T>(x, count, to + i * std::int64_t{sizeof(T)});
+    });
   }
 }
 

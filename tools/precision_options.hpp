@@ -10,18 +10,13 @@
 
 namespace tw {
 
-/// Types of A and B, and of D.
-inline std::vector<std::string> operand_words() {
-  return {"bf16", "f16", "e4m3", "e5m2", "s8", "u8", "tf32", "f32"};
-}
-inline std::vector<std::string> result_words() {
-  return {"bf16", "f16", "f32", "e4m3", "e5m2", "s32"};
-}
-
-/// And of a D with scales (`gemm --scale-d`).
-inline std::vector<std::string> result_words_with_scales() {
-  return {"bf16", "f16", "f32", "e4m3", "e5m2", "s32", "s8"};
-}
+/// Types of A and B, of what the tensor core multiplies, of D, of a D with scales
+/// (`gemm --scale-d`), and of the values of `quantize`.
+std::vector<std::string> operand_words();
+std::vector<std::string> multiplied_words();
+std::vector<std::string> result_words();
+std::vector<std::string> result_words_with_scales();
+std::vector<std::string> quantized_words();
 
 /// --promote, --f16-sums and --wrap. `precision` must live while the command line is parsed.
 void add_precision_options(CLI::App& verb, gemm_precision& precision);

@@ -17,6 +17,7 @@
 #include "tools/io/refuse.hpp"
 #include "tools/json_output.hpp"
 #include "tools/operand.hpp"
+#include "tools/precision_options.hpp"
 #include "tools/quantize_blocks.hpp"
 #include "tools/scale_file.hpp"
 #include "tools/words.hpp"
@@ -38,6 +39,12 @@ char const* const quantize_manual =
     "elements\n"
     "of 4 bits are two to a byte in .safetensors files, and a byte each in .npy files.\n"
     "Exit status: 0 done, 2 refused.";
+
+std::vector<std::string> values_or_formats() {
+  std::vector<std::string> words = quantized_words();
+  for (char const* format : {"mxfp8", "mxfp4", "nvfp4"}) words.emplace_back(format);
+  return words;
+}
 
 struct quantize_request {
   std::string in, out, scale_out;
@@ -191,7 +198,7 @@ void add_quantize_command(CLI::App& app, int& status) {
             blocks->wanted = parse_block_format(text).has_value();
           },
           "type of the values, or a format with scales of 8 bits for each 16 or 32 of them")
-      ->transform(elem_word({"e4m3", "e5m2", "s8", "mxfp8", "mxfp4", "nvfp4"}))
+      ->transform(elem_word(values_or_formats()))
       ->required();
   verb->add_option_function<std::string>(
           "--scaling",

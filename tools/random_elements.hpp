@@ -14,16 +14,14 @@ namespace tw {
 
 /// The bits of a number drawn from N(0, 1) as an element; integers use their whole range.
 inline std::uint32_t bits_of_normal(elem type, float x) {
-  switch (type) {
-    case elem::f32:
-    case elem::tf32: return __builtin_bit_cast(std::uint32_t, x);
-    case elem::f16: return to_f16(x).bits;
-    case elem::e4m3: return to_e4m3(x, saturation::finite).bits;
-    case elem::e5m2: return to_e5m2(x, saturation::finite).bits;
-    case elem::s8: return static_cast<std::uint8_t>(to_integer<std::int8_t>(50 * x));
-    case elem::u8: return to_integer<std::uint8_t>(127 + 50 * x);
-    default: return to_bf16(x).bits;
-  }
+  if (type == elem::s8) return static_cast<std::uint8_t>(to_integer<std::int8_t>(50 * x));
+  if (type == elem::u8) return to_integer<std::uint8_t>(127 + 50 * x);
+  return with_elem(type, [x](auto t) -> std::uint32_t {
+    if constexpr (size_bits(t.value) < 32 && !is_integer(t.value))
+      return from_float<typename decltype(t)::type>(x).bits;
+    else
+      return __builtin_bit_cast(std::uint32_t, x);
+  });
 }
 
 /// Fills whole elements with such numbers.

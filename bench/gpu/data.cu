@@ -50,6 +50,19 @@ __device__ std::uint32_t pack(elem type, float2 v) {
   return *reinterpret_cast<std::uint32_t const*>(&two);
 }
 
+struct put_floats {
+  void* data;
+  std::int64_t i;
+  float2 v;
+  template <class Type>
+  TW_HD void operator()(Type) const {
+    if constexpr (size_bits(Type::value) % 8 == 0) {
+      auto* const to = static_cast<typename Type::type*>(data) + 2 * i;
+      to[0] = from_float<typename Type::type>(v.x), to[1] = from_float<typename Type::type>(v.y);
+    }
+  }
+};
+
 /// Pair i of elements of 8 or 32 bits.
 __device__ void put_pair(void* data, std::int64_t i, elem type, data_kind kind, float2 v) {
   auto const two = [&](auto a, auto b) {
@@ -57,14 +70,11 @@ __device__ void put_pair(void* data, std::int64_t i, elem type, data_kind kind, 
     to[0] = a, to[1] = b;
   };
   switch (type) {
-    case elem::e4m3: return two(to_e4m3(v.x, saturation::finite), to_e4m3(v.y, saturation::finite));
-    case elem::e5m2: return two(to_e5m2(v.x, saturation::finite), to_e5m2(v.y, saturation::finite));
     case elem::s8:
       return two(as_integer<std::int8_t>(kind, v.x), as_integer<std::int8_t>(kind, v.y));
     case elem::u8:
       return two(as_integer<std::uint8_t>(kind, v.x), as_integer<std::uint8_t>(kind, v.y));
-    case elem::tf32: return two(to_tf32(v.x), to_tf32(v.y));
-    default: return two(v.x, v.y);
+    default: return with_elem(type, put_floats{data, i, v});
   }
 }
 

@@ -14,18 +14,22 @@ namespace tw::bench {
 
 inline constexpr int tile = 16;  // of the reference, in each direction
 
-__device__ inline float load(void const* base, std::int64_t i, elem type) {
-  switch (type) {
-    case elem::f32: return static_cast<float const*>(base)[i];
-    case elem::tf32:
-      return __uint_as_float(static_cast<std::uint32_t const*>(base)[i] & 0xFFFFE000U);
-    case elem::e4m3: return to_float(static_cast<e4m3 const*>(base)[i]);
-    case elem::e5m2: return to_float(static_cast<e5m2 const*>(base)[i]);
-    case elem::s32: return static_cast<float>(static_cast<std::int32_t const*>(base)[i]);
-    case elem::s8: return static_cast<float>(static_cast<std::int8_t const*>(base)[i]);
-    case elem::u8: return static_cast<float>(static_cast<std::uint8_t const*>(base)[i]);
-    default: break;
+/// Element i of an array, as a type of 8 or 32 bits.
+struct element_at {
+  void const* base;
+  std::int64_t i;
+  template <class Type>
+  TW_HD float operator()(Type) const {
+    if constexpr (size_bits(Type::value) % 8 == 0)
+      return to_float(static_cast<typename Type::type const*>(base)[i]);
+    return 0;
   }
+};
+
+__device__ inline float load(void const* base, std::int64_t i, elem type) {
+  if (type == elem::tf32)
+    return __uint_as_float(static_cast<std::uint32_t const*>(base)[i] & 0xFFFFE000U);
+  if (size_bits(type) != 16) return with_elem(type, element_at{base, i});
   std::uint16_t const bits = static_cast<std::uint16_t const*>(base)[i];
   return type == elem::bf16 ? __uint_as_float(static_cast<std::uint32_t>(bits) << 16)
                             : __half2float(__ushort_as_half(bits));

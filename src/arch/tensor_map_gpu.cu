@@ -54,20 +54,14 @@ CUtensorMapDataType type_of(tensor_map_desc const& d) {
     case elem::tf32: return CU_TENSOR_MAP_DATA_TYPE_TFLOAT32;
     case elem::f16: return CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
     case elem::bf16: return CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
-    case elem::e4m3:
-    case elem::e5m2:
-    case elem::s8:
-    case elem::u8:
-    case elem::ue8m0:
-    case elem::ue4m3: return CU_TENSOR_MAP_DATA_TYPE_UINT8;
     case elem::s32: return CU_TENSOR_MAP_DATA_TYPE_INT32;
     case elem::e2m3:
     case elem::e3m2: return CU_TENSOR_MAP_DATA_TYPE_16U6_ALIGN16B;
     case elem::e2m1:
       return d.padded ? CU_TENSOR_MAP_DATA_TYPE_16U4_ALIGN16B
                       : CU_TENSOR_MAP_DATA_TYPE_16U4_ALIGN8B;
+    default: return CU_TENSOR_MAP_DATA_TYPE_UINT8;  // of 8 bits
   }
-  return CU_TENSOR_MAP_DATA_TYPE_UINT8;
 }
 
 CUtensorMapSwizzle swizzle_of(swizzle_mode s) {

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "tilewright/base/accumulator_bits.hpp"
+#include "tilewright/base/elem_traits.hpp"
 
 namespace tw::emu {
 
@@ -14,35 +15,18 @@ namespace {
 
 using special = operand_number::special;
 
-/// A type of operands or sums by its bits.
-struct number_format {
-  int exponent_bits, fraction_bits;
-  bool has_infinity;
-  int bias() const { return (1 << (exponent_bits - 1)) - 1; }
-};
-
-number_format format_of(elem type) {
-  switch (type) {
-    case elem::f16: return {5, 10, true};
-    case elem::bf16: return {8, 7, true};
-    case elem::tf32: return {8, 10, true};
-    case elem::e4m3: return {4, 3, false};
-    case elem::e5m2: return {5, 2, true};
-    default: return {8, 23, true};
-  }
-}
-
-operand_number parts_of(number_format const& f, std::uint32_t bits) {
-  std::uint32_t const fraction = bits & ((1U << f.fraction_bits) - 1);
+operand_number parts_of(float_format const& f, std::uint32_t bits) {
+  std::uint32_t const fraction = bits & ((1U << f.mantissa_bits) - 1);
   int const all_ones = (1 << f.exponent_bits) - 1;
-  int const field = static_cast<int>(bits >> f.fraction_bits) & all_ones;
-  bool const negative = (bits >> (f.fraction_bits + f.exponent_bits) & 1U) != 0;
+  int const field = static_cast<int>(bits >> f.mantissa_bits) & all_ones;
+  bool const negative = (bits >> (f.mantissa_bits + f.exponent_bits) & 1U) != 0;
   special kind = special::no;
-  if (f.has_infinity && field == all_ones) kind = fraction == 0 ? special::infinity : special::nan;
-  if (!f.has_infinity && field == all_ones && fraction + 1 == 1U << f.fraction_bits)
+  if (f.has_infinity() && field == all_ones)
+    kind = fraction == 0 ? special::infinity : special::nan;
+  if (!f.has_infinity() && field == all_ones && fraction + 1 == 1U << f.mantissa_bits)
     kind = special::nan;
   auto const magnitude =
-      static_cast<std::int32_t>(fraction | (field != 0 ? 1U << f.fraction_bits : 0U));
+      static_cast<std::int32_t>(fraction | (field != 0 ? 1U << f.mantissa_bits : 0U));
   return {negative ? -magnitude : magnitude,
           static_cast<std::int16_t>(std::max(field, 1) - f.bias()), kind};
 }
@@ -60,8 +44,8 @@ std::int64_t shifted(std::int64_t value, int shift) {
 /// sum * 2^scale in the format of the sums.
 std::uint32_t packed(std::int64_t sum, int scale, elem sums, accumulator_rule const& rule,
                      bool negative_zero) {
-  number_format const f = format_of(sums);
-  std::uint32_t const sign_bit = 1U << (f.exponent_bits + f.fraction_bits);
+  float_format const f = traits_of(sums).format;
+  std::uint32_t const sign_bit = 1U << (f.exponent_bits + f.mantissa_bits);
   if (sum == 0) return negative_zero ? sign_bit : 0;
   std::uint32_t const sign = sum < 0 ? sign_bit : 0;
   auto magnitude = static_cast<std::uint64_t>(std::abs(sum));
@@ -80,14 +64,14 @@ std::uint32_t packed(std::int64_t sum, int scale, elem sums, accumulator_rule co
     if (magnitude == 0) return sign;
     exponent = 63 - std::countl_zero(magnitude) + scale;
   }
-  if (exponent > f.bias()) return sign | ((1U << f.exponent_bits) - 1) << f.fraction_bits;
+  if (exponent > f.bias()) return sign | ((1U << f.exponent_bits) - 1) << f.mantissa_bits;
   // As an integer count of the format's units.
-  int const to_units = std::max(exponent, smallest) - f.fraction_bits - scale;
+  int const to_units = std::max(exponent, smallest) - f.mantissa_bits - scale;
   std::uint64_t const units = to_units >= 0 ? magnitude >> to_units : magnitude << -to_units;
   std::uint32_t const field =
       exponent < smallest ? 0 : static_cast<std::uint32_t>(exponent + f.bias());
-  return sign | (field << f.fraction_bits) |
-         (static_cast<std::uint32_t>(units) & ((1U << f.fraction_bits) - 1));
+  return sign | (field << f.mantissa_bits) |
+         (static_cast<std::uint32_t>(units) & ((1U << f.mantissa_bits) - 1));
 }
 
 std::uint32_t integer_sum(wgmma_form const& form, operand_number const* a, operand_number const* b,
@@ -106,14 +90,14 @@ operand_number operand_number_of(elem type, std::uint32_t bits) {
   if (type == elem::s8) return {static_cast<std::int8_t>(bits), 0, special::no};
   if (type == elem::u8) return {static_cast<std::uint8_t>(bits), 0, special::no};
   if (type == elem::tf32) bits >>= 13;
-  return parts_of(format_of(type), bits);
+  return parts_of(traits_of(type).format, bits);
 }
 
 std::uint32_t exact_sum(wgmma_form const& form, operand_number const* a, operand_number const* b,
                         std::uint32_t c, bool accumulate) {
   if (form.sums == elem::s32) return integer_sum(form, a, b, c, accumulate);
   accumulator_rule const rule = accumulator_rule_of(form.a_type, form.sums);
-  number_format const sums = format_of(form.sums);
+  float_format const sums = traits_of(form.sums).format;
   operand_number const in = accumulate ? parts_of(sums, c) : operand_number{0, 0, special::no};
   int const depth = form.k();
 
@@ -135,16 +119,16 @@ std::uint32_t exact_sum(wgmma_form const& form, operand_number const* a, operand
   }
   if (nan || (up && down)) return nan_of(form.sums);
   if (up || down) {
-    std::uint32_t const infinity = ((1U << sums.exponent_bits) - 1) << sums.fraction_bits;
-    return infinity | (down ? 1U << (sums.exponent_bits + sums.fraction_bits) : 0);
+    std::uint32_t const infinity = ((1U << sums.exponent_bits) - 1) << sums.mantissa_bits;
+    return infinity | (down ? 1U << (sums.exponent_bits + sums.mantissa_bits) : 0);
   }
   if (largest == std::numeric_limits<int>::min()) return 0;
 
   // Terms as integers of 2^(largest - kept_bits).
   int const product_bits =
-      format_of(form.a_type).fraction_bits + format_of(form.b_type).fraction_bits;
+      traits_of(form.a_type).format.mantissa_bits + traits_of(form.b_type).format.mantissa_bits;
   std::int64_t sum =
-      shifted(in.significand, largest - in.exponent + sums.fraction_bits - rule.kept_bits);
+      shifted(in.significand, largest - in.exponent + sums.mantissa_bits - rule.kept_bits);
   for (int k = 0; k < depth; ++k) {
     std::int64_t const product = std::int64_t{a[k].significand} * b[k].significand;
     if (product == 0) continue;

@@ -8,6 +8,8 @@
 
 #include <immintrin.h>
 
+#include "tilewright/base/convert.hpp"
+
 namespace tw::emu {
 
 namespace {
@@ -26,6 +28,12 @@ template <elem Type>
   if constexpr (Type == elem::tf32)
     return _mm256_and_ps(_mm256_loadu_ps(static_cast<float const*>(in)),
                          _mm256_castsi256_ps(_mm256_set1_epi32(static_cast<int>(tf32_bits))));
+  if constexpr (Type != elem::s8 && Type != elem::u8 && Type != elem::e4m3 && Type != elem::e5m2) {
+    float wide[8];  // types without a sequence of instructions here
+    for (int i = 0; i < 8; ++i)
+      wide[i] = to_float(storage_of<Type>{static_cast<std::uint8_t const*>(in)[i]});
+    return _mm256_loadu_ps(wide);
+  }
   __m128i const bytes = _mm_loadl_epi64(static_cast<__m128i const*>(in));
   if constexpr (Type == elem::s8) return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(bytes));
   if constexpr (Type == elem::u8) return _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(bytes));

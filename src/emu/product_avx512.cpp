@@ -8,6 +8,8 @@
 
 #include <immintrin.h>
 
+#include "tilewright/base/convert.hpp"
+
 namespace tw::emu {
 
 namespace {
@@ -27,6 +29,12 @@ template <elem Type>
   if constexpr (Type == elem::tf32)
     return _mm512_castsi512_ps(
         _mm512_and_si512(_mm512_loadu_si512(in), _mm512_set1_epi32(static_cast<int>(tf32_bits))));
+  if constexpr (Type != elem::s8 && Type != elem::u8 && Type != elem::e4m3 && Type != elem::e5m2) {
+    float wide[16];  // types without a sequence of instructions here
+    for (int i = 0; i < 16; ++i)
+      wide[i] = to_float(storage_of<Type>{static_cast<std::uint8_t const*>(in)[i]});
+    return _mm512_loadu_ps(wide);
+  }
   __m128i const bytes = _mm_loadu_si128(static_cast<__m128i const*>(in));
   if constexpr (Type == elem::s8) return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(bytes));
   if constexpr (Type == elem::u8) return _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(bytes));

@@ -10,6 +10,7 @@
 
 #include "emu/product.hpp"
 #include "tilewright/base/elem.hpp"
+#include "tilewright/base/elem_traits.hpp"
 
 namespace tw::emu {
 
@@ -40,15 +41,10 @@ struct product_version {
 /// Calls f with the type of an operand as a constant.
 template <class F>
 void with_operand_type(elem type, F const& f) {
-  switch (type) {
-    case elem::f16: return f(std::integral_constant<elem, elem::f16>{});
-    case elem::tf32: return f(std::integral_constant<elem, elem::tf32>{});
-    case elem::e4m3: return f(std::integral_constant<elem, elem::e4m3>{});
-    case elem::e5m2: return f(std::integral_constant<elem, elem::e5m2>{});
-    case elem::s8: return f(std::integral_constant<elem, elem::s8>{});
-    case elem::u8: return f(std::integral_constant<elem, elem::u8>{});
-    default: return f(std::integral_constant<elem, elem::bf16>{});
-  }
+  with_elem(type, [&](auto t) {
+    constexpr elem of_wgmma = traits_of(t.value).mma_operand ? t.value : elem::bf16;
+    f(std::integral_constant<elem, of_wgmma>{});
+  });
 }
 
 /// The bits of a tf32 operand that the tensor core reads: the upper 19.

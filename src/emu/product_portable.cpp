@@ -20,21 +20,11 @@ using float4 [[gnu::vector_size(16)]] = float;
 /// Element i of a run.
 template <elem Type>
 float widen(void const* run, int i) {
-  if constexpr (Type == elem::f16 || Type == elem::bf16) {
-    std::uint16_t const bits = static_cast<std::uint16_t const*>(run)[i];
-    if constexpr (Type == elem::f16) return to_float(f16{bits});
-    return to_float(bf16{bits});
-  }
-  if constexpr (Type == elem::tf32) {
-    std::uint32_t bits;
-    std::memcpy(&bits, static_cast<std::byte const*>(run) + 4 * i, 4);
-    return __builtin_bit_cast(float, bits& tf32_bits);
-  }
-  std::uint8_t const bits = static_cast<std::uint8_t const*>(run)[i];
-  if constexpr (Type == elem::e4m3) return to_float(e4m3{bits});
-  if constexpr (Type == elem::e5m2) return to_float(e5m2{bits});
-  if constexpr (Type == elem::s8) return static_cast<float>(static_cast<std::int8_t>(bits));
-  return static_cast<float>(bits);
+  storage_of<Type> x;
+  std::memcpy(&x, static_cast<std::byte const*>(run) + sizeof x * static_cast<std::size_t>(i),
+              sizeof x);
+  if constexpr (Type == elem::tf32) x.bits &= tf32_bits;
+  return to_float(x);
 }
 
 /// True if x times any y of which this is true, too, is exact in fp32.

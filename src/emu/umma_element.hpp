@@ -26,19 +26,22 @@ inline std::uint8_t narrow_bits(std::byte const* packed, int i, int bits) {
 inline float umma_value(elem type, std::byte const* chunk, int i) {
   if (size_bits(type) < 8) {
     std::uint8_t const code = narrow_bits(chunk, i, size_bits(type));
-    return type == elem::e2m1   ? to_float(e2m1{code})
-           : type == elem::e2m3 ? to_float(e2m3{code})
-                                : to_float(e3m2{code});
+    return with_elem(type, [&](auto t) {
+      if constexpr (size_bits(t.value) < 8)
+        return to_float(typename decltype(t)::type{code});
+      else
+        return 0.0F;
+    });
   }
   std::uint32_t word = 0;
   std::memcpy(&word, chunk + size_bytes(type) * i, static_cast<std::size_t>(size_bytes(type)));
-  switch (type) {
-    case elem::bf16: return to_float(bf16{static_cast<std::uint16_t>(word)});
-    case elem::f16: return to_float(f16{static_cast<std::uint16_t>(word)});
-    case elem::e4m3: return to_float(e4m3{static_cast<std::uint8_t>(word)});
-    case elem::e5m2: return to_float(e5m2{static_cast<std::uint8_t>(word)});
-    default: return __builtin_bit_cast(float, word & ~std::uint32_t{0x1FFF});  // tf32
-  }
+  return with_elem(type, [&](auto t) {
+    using T = typename decltype(t)::type;
+    if constexpr (size_bits(t.value) < 32 && !is_integer(t.value))
+      return to_float(T{static_cast<decltype(T::bits)>(word)});
+    else
+      return __builtin_bit_cast(float, word & ~std::uint32_t{0x1FFF});  // tf32
+  });
 }
 
 /// Element (mn, k) of an operand in shared memory.

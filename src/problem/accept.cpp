@@ -9,6 +9,7 @@
 #include "tilewright/base/elem_text.hpp"
 #include "tilewright/problem/accept.hpp"
 #include "tilewright/problem/canonical.hpp"
+#include "tilewright/problem/quantize.hpp"
 #include "tilewright/problem/scale_place.hpp"
 
 namespace tw {
@@ -25,6 +26,7 @@ verdict check_enumerators(gemm_problem const& p) {
   };
   auto const value = [](auto e) { return static_cast<int>(e); };
   auto const beyond = [&](auto e, auto last) { return value(e) > value(last); };
+  constexpr auto last_elem = static_cast<elem>(elem_count - 1);
   struct named_matrix {
     char const *type, *ord;
     matrix_desc const* m;
@@ -36,8 +38,7 @@ verdict check_enumerators(gemm_problem const& p) {
                                 {"type of the auxiliary output", "order of the auxiliary output",
                                  p.aux ? &*p.aux : nullptr}}) {
     if (x.m == nullptr) continue;
-    if (beyond(x.m->type, elem::ue4m3))
-      return refused(x.type, value(x.m->type), value(elem::ue4m3));
+    if (beyond(x.m->type, last_elem)) return refused(x.type, value(x.m->type), value(last_elem));
     if (beyond(x.m->ord, order::col_major))
       return refused(x.ord, value(x.m->ord), value(order::col_major));
   }
@@ -46,8 +47,8 @@ verdict check_enumerators(gemm_problem const& p) {
   if (beyond(e.gate, gating::split)) return refused("gate", value(e.gate), value(gating::split));
   if (beyond(e.bias, along::cols))
     return refused("direction of the bias", value(e.bias), value(along::cols));
-  if (beyond(e.bias_type, elem::ue4m3))
-    return refused("type of the bias", value(e.bias_type), value(elem::ue4m3));
+  if (beyond(e.bias_type, last_elem))
+    return refused("type of the bias", value(e.bias_type), value(last_elem));
   return std::nullopt;
 }
 
@@ -130,6 +131,8 @@ verdict check_results_apart(char const* name, matrix_desc const& d, gemm_problem
                    fmt::format("{} elements", stride), need, ""};
 }
 
+}  // namespace
+
 bool are_operands(elem a, elem b) {
   a = multiplied_type(a), b = multiplied_type(b);
   if (is_fp8(a) || is_8_bit_integer(a))
@@ -137,7 +140,6 @@ bool are_operands(elem a, elem b) {
   return a == b && (a == elem::bf16 || a == elem::f16 || a == elem::tf32);
 }
 
-/// Results that operands of these types may have.
 std::vector<elem> result_types(elem a, elem b) {
   using enum elem;
   if (multiplied_type(a) == tf32) return {f32};
@@ -148,24 +150,21 @@ std::vector<elem> result_types(elem a, elem b) {
   return {bf16, f16, f32};
 }
 
-std::string list_of(std::vector<elem> const& types) {
-  std::string text;
-  for (std::size_t i = 0; i < types.size(); ++i)
-    text += std::string(i == 0 ? "" : i + 1 == types.size() ? " or " : ", ") + name(types[i]);
-  return text;
-}
+namespace {
 
 verdict check_types(gemm_problem const& p) {
   auto const operands = [&] { return fmt::format("A {}, B {}", name(p.a.type), name(p.b.type)); };
   if (!are_operands(p.a.type, p.b.type)) {
     bool const integer = is_8_bit_integer(p.a.type) || is_8_bit_integer(p.b.type);
-    return rejection{"TW0404", "operand types", operands(),
-                     "both bf16, both f16, each e4m3 or e5m2, each s8 or u8, or each f32 or tf32",
-                     integer ? "quantise both operands to 8-bit integers, or neither"
-                             : "convert one operand to the other's type"};
+    return rejection{
+        "TW0404", "operand types", operands(),
+        fmt::format("both bf16, both f16, each {}, each {}, or each f32 or tf32",
+                    list_of(elems_that(is_fp8)), list_of(elems_that(is_8_bit_integer))),
+        integer ? "quantise both operands to 8-bit integers, or neither"
+                : "convert one operand to the other's type"};
   }
   std::vector<elem> const results =
-      p.scale_d ? std::vector{elem::e4m3, elem::e5m2, elem::s8} : result_types(p.a.type, p.b.type);
+      p.scale_d ? elems_that(is_quantized) : result_types(p.a.type, p.b.type);
   if (std::ranges::find(results, p.d.type) == results.end())
     return rejection{"TW0405", "type of D", std::string(name(p.d.type)),
                      fmt::format("{}, for {}", list_of(results), operands()),
@@ -247,7 +246,7 @@ verdict check_scales(gemm_problem const& p) {
   bool const twice = (p.scale_a && p.epilogue.row_scale) || (p.scale_b && p.epilogue.col_scale);
   return rejection{"TW0454", fmt::format("scales of {} operands", name(p.a.type)),
                    twice ? "scales of A and of rows, or of B and of columns" : "scales of blocks",
-                   "operands of e4m3 or e5m2; or float32 scales of A as a whole or its rows, of B "
+                   "operands of 8-bit floats; or float32 scales of A as a whole or its rows, of B "
                    "as a whole or its columns, the same for a whole batch, and no others of these",
                    twice ? "multiply the two vectors into one" : ""};
 }

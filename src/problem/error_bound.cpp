@@ -32,8 +32,8 @@ sum_error fp8_sum_error(gemm_problem const& p) {
   double const additions = interval == 0 ? 2 : 2.0 * static_cast<double>(p.k) / interval + 2;
   double const within = grown(steps, v), across = grown(additions, 0x1p-24);
   // Exponents of the smallest normal and of the largest number.
-  auto const least = [](elem e) { return e == elem::e4m3 ? -6 : -14; };
-  auto const most = [](elem e) { return e == elem::e4m3 ? 8 : 15; };
+  auto const least = [](elem e) { return 1 - traits_of(e).format.bias(); };
+  auto const most = [](elem e) { return std::ilogb(traits_of(e).largest); };
   int const largest = std::max(least(p.a.type) + most(p.b.type), most(p.a.type) + least(p.b.type));
   double const all_steps = std::ceil(static_cast<double>(p.k) / step);
   return {within + across + within * across, 2 * all_steps * (step + 1) * std::ldexp(cut, largest)};
@@ -68,15 +68,17 @@ bound_terms make_bound_terms(std::int64_t k, float alpha, float beta, elem d) {
   t.sum_floor = n * 0x1p-126;
   t.sum_most = FLT_MAX;
   t.out_overflow = 0x1.FFFFFFp127;
-  switch (d) {
-    case elem::bf16:
-      t.out_unit = 0x1p-8, t.out_floor = 0x1p-134, t.out_overflow = 0x1.FFp127;
-      break;
-    case elem::f16: t.out_unit = 0x1p-11, t.out_floor = 0x1p-25, t.out_overflow = 65520; break;
-    case elem::e4m3: t.out_unit = 0x1p-4, t.out_floor = 0x1p-10, t.out_most = 448; break;
-    case elem::e5m2: t.out_unit = 0x1p-3, t.out_floor = 0x1p-17, t.out_most = 57344; break;
-    case elem::s8: t.out_floor = 0.5, t.out_most = 127, t.nan_is_zero = true; break;
-    default: break;
+  elem_traits const to = traits_of(d);
+  float_format const& f = to.format;
+  if (f.exists() && to.bits < 32) {
+    t.out_unit = std::ldexp(1.0, -f.mantissa_bits - 1);
+    t.out_floor = std::ldexp(1.0, -f.bias() - f.mantissa_bits);
+    if (to.bits == 16)
+      t.out_overflow = std::ldexp(2 - t.out_unit, f.bias());
+    else
+      t.out_most = static_cast<double>(to.largest);
+  } else if (d == elem::s8) {
+    t.out_floor = 0.5, t.out_most = 127, t.nan_is_zero = true;
   }
   return t;
 }

@@ -8,6 +8,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "tilewright/base/elem_text.hpp"
+
 namespace tw {
 namespace {
 
@@ -72,9 +74,12 @@ quantize_counts quantize_all(quantize_problem const& p, void const* from, void* 
 
 template <class From>
 quantize_counts quantize_from(quantize_problem const& p, void const* from, void* to, void* scales) {
-  if (p.to.type == elem::e4m3) return quantize_all<From, e4m3>(p, from, to, scales);
-  if (p.to.type == elem::e5m2) return quantize_all<From, e5m2>(p, from, to, scales);
-  return quantize_all<From, std::int8_t>(p, from, to, scales);
+  return with_elem(p.to.type, [&](auto t) {
+    if constexpr (is_quantized(t.value))
+      return quantize_all<From, typename decltype(t)::type>(p, from, to, scales);
+    else
+      return quantize_counts{};  // refused by accept()
+  });
 }
 
 }  // namespace
@@ -90,8 +95,8 @@ std::optional<rejection> accept(quantize_problem const& p) {
   elem const from = p.from.type, to = p.to.type, scale = p.scale.type;
   if (from != elem::bf16 && from != elem::f16 && from != elem::f32)
     return refused("type to quantise", name(from), "bf16, f16 or f32");
-  if (to != elem::e4m3 && to != elem::e5m2 && to != elem::s8)
-    return refused("type of the values", name(to), "e4m3, e5m2 or s8");
+  if (!is_quantized(to))
+    return refused("type of the values", name(to), list_of(elems_that(is_quantized)));
   if (scale != elem::f32 && scale != elem::ue8m0)
     return refused("type of the scales", name(scale), "f32 or ue8m0");
   if (scale == elem::ue8m0 && !p.power_of_two)

@@ -32,23 +32,12 @@ double load_element(matrix_desc const& m, void const* base, std::int64_t row, st
   bool const by_rows = m.ord == order::row_major;
   std::int64_t const i = batch * m.batch_stride_elems +
                          (by_rows ? row * m.pitch_elems + col : col * m.pitch_elems + row);
-  switch (m.type) {
-    case elem::f32: return load<float>(base, i);
-    case elem::tf32: return load<tf32>(base, i);
-    case elem::f16: return load<f16>(base, i);
-    case elem::bf16: return load<bf16>(base, i);
-    case elem::e4m3: return load<e4m3>(base, i);
-    case elem::e5m2: return load<e5m2>(base, i);
-    case elem::s32: return load<std::int32_t>(base, i);
-    case elem::s8: return load<std::int8_t>(base, i);
-    case elem::u8: return load<std::uint8_t>(base, i);
-    case elem::ue8m0: return load<ue8m0>(base, i);
-    case elem::ue4m3: return load<ue4m3>(base, i);
-    case elem::e2m3:
-    case elem::e3m2:
-    case elem::e2m1: break;  // packed: no matrix of a gemm_problem has them (TW0404)
-  }
-  return NAN;
+  return with_elem(m.type, [&](auto t) -> double {
+    if constexpr (size_bits(t.value) < 8)
+      return NAN;  // packed: no matrix of a gemm_problem has them (TW0404)
+    else
+      return load<typename decltype(t)::type>(base, i);
+  });
 }
 
 double multiplied_value(elem type, double x) {

@@ -27,8 +27,8 @@ enum class integer_overflow : std::uint8_t { wrap, saturate };
 
 /// True if wgmma multiplies elements of types a and b into sums of type `sums`.
 TW_HD constexpr bool has_wgmma(elem a, elem b, elem sums) {
-  auto const is_fp8 = [](elem e) { return e == elem::e4m3 || e == elem::e5m2; };
-  auto const is_int8 = [](elem e) { return e == elem::s8 || e == elem::u8; };
+  auto const is_fp8 = [](elem e) { return traits_of(e).sums == accumulation::f32_promoted; };
+  auto const is_int8 = [](elem e) { return is_integer(e) && size_bits(e) == 8; };
   if (is_int8(a) && is_int8(b)) return sums == elem::s32;
   if ((is_fp8(a) && is_fp8(b)) || (a == elem::f16 && b == elem::f16))
     return sums == elem::f32 || sums == elem::f16;

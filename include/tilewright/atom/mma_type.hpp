@@ -55,22 +55,12 @@ TW_HD constexpr int size_bits(mma_type t) {
   return bits[static_cast<int>(t)];
 }
 
+/// The format of an element type: the one of its name.
 TW_HD constexpr mma_type mma_type_of(elem e) {
-  switch (e) {
-    case elem::f32: return mma_type::f32;
-    case elem::tf32: return mma_type::tf32;
-    case elem::f16: return mma_type::f16;
-    case elem::bf16: return mma_type::bf16;
-    case elem::e4m3: return mma_type::e4m3;
-    case elem::e5m2: return mma_type::e5m2;
-    case elem::s32: return mma_type::s32;
-    case elem::s8: return mma_type::s8;
-    case elem::u8: return mma_type::u8;
-    case elem::e2m3: return mma_type::e2m3;
-    case elem::e3m2: return mma_type::e3m2;
-    case elem::e2m1: return mma_type::e2m1;
-    case elem::ue8m0: return mma_type::ue8m0;
-    case elem::ue4m3: return mma_type::ue4m3;
+  for (int i = 0; i < mma_type_count; ++i) {
+    char const *x = name(static_cast<mma_type>(i)), *y = name(e);
+    while (*x != '\0' && *x == *y) ++x, ++y;
+    if (*x == *y) return static_cast<mma_type>(i);
   }
   return mma_type::none;
 }

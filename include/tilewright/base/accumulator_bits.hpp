@@ -16,6 +16,7 @@
 #pragma once
 
 #include "tilewright/base/elem.hpp"
+#include "tilewright/base/elem_traits.hpp"
 #include "tilewright/base/hd.hpp"
 
 namespace tw {
@@ -29,7 +30,7 @@ struct accumulator_rule {
 /// The rule of a wgmma with operands of these types (types of one width behave alike) and sums of
 /// type f32 or f16. Integer sums are exact.
 TW_HD constexpr accumulator_rule accumulator_rule_of(elem operands, elem sums) {
-  bool const is_fp8 = operands == elem::e4m3 || operands == elem::e5m2;
+  bool const is_fp8 = traits_of(operands).sums == accumulation::f32_promoted;
   int const kept = is_fp8 ? 13 : 25;
   if (sums == elem::f16) return {kept, 10, true};
   return {kept, is_fp8 ? 13 : 23, false};

@@ -16,6 +16,7 @@
 #include <cstdint>
 
 #include "tilewright/base/elem.hpp"
+#include "tilewright/base/elem_traits.hpp"
 #include "tilewright/base/hd.hpp"
 
 namespace tw {
@@ -28,24 +29,8 @@ enum class saturation : std::uint8_t {
 
 namespace detail {
 
-/// A small IEEE-like format: exponent and mantissa bits, the largest finite magnitude, what
-/// overflow becomes, and the NaN that CUDA writes. All are bit patterns without the sign.
-struct float_format {
-  int exponent_bits, mantissa_bits;
-  std::uint32_t max_finite, overflow, nan;
-
-  TW_HD constexpr int bias() const { return (1 << (exponent_bits - 1)) - 1; }
-  TW_HD constexpr int bits() const { return 1 + exponent_bits + mantissa_bits; }
-};
-
-inline constexpr float_format f16_format{5, 10, 0x7BFF, 0x7C00, 0x7FFF};
-inline constexpr float_format bf16_format{8, 7, 0x7F7F, 0x7F80, 0x7FFF};
-inline constexpr float_format e4m3_format{4, 3, 0x7E, 0x7F, 0x7F};
-inline constexpr float_format e5m2_format{5, 2, 0x7B, 0x7C, 0x7F};
-// Formats without infinity and NaN saturate, and a NaN becomes the largest number (PTX ISA, "cvt").
-inline constexpr float_format e2m3_format{2, 3, 0x1F, 0x1F, 0x1F};
-inline constexpr float_format e3m2_format{3, 2, 0x1F, 0x1F, 0x1F};
-inline constexpr float_format e2m1_format{2, 1, 0x7, 0x7, 0x7};
+template <class T>
+inline constexpr float_format format_of = traits_of(elem_of<T>).format;
 
 inline constexpr std::uint32_t float_inf = 0x7F800000U;
 inline constexpr std::uint32_t float_nan = 0x7FFFFFFFU;  // the canonical NaN of PTX
@@ -87,7 +72,7 @@ TW_HD constexpr float widen(std::uint32_t bits) {
   std::uint32_t const sign = (bits >> (F.bits() - 1)) << 31;
   std::uint32_t const magnitude = bits & ((1U << (F.bits() - 1)) - 1U);
   if (magnitude > F.max_finite) {  // infinity is the one such pattern with a zero mantissa
-    bool const infinite = F.overflow != F.nan && magnitude == F.overflow;
+    bool const infinite = F.has_infinity() && magnitude == F.overflow;
     return __builtin_bit_cast(float, infinite ? sign | float_inf : float_nan);
   }
   if (magnitude >> F.mantissa_bits == 0) {  // zero or subnormal: an integer count of small steps
@@ -107,12 +92,10 @@ TW_HD constexpr float to_float(tf32 x) { return __builtin_bit_cast(float, x.bits
 TW_HD constexpr float to_float(bf16 x) {
   return __builtin_bit_cast(float, static_cast<std::uint32_t>(x.bits) << 16);
 }
-TW_HD constexpr float to_float(f16 x) { return detail::widen<detail::f16_format>(x.bits); }
-TW_HD constexpr float to_float(e4m3 x) { return detail::widen<detail::e4m3_format>(x.bits); }
-TW_HD constexpr float to_float(e5m2 x) { return detail::widen<detail::e5m2_format>(x.bits); }
-TW_HD constexpr float to_float(e2m3 x) { return detail::widen<detail::e2m3_format>(x.bits); }
-TW_HD constexpr float to_float(e3m2 x) { return detail::widen<detail::e3m2_format>(x.bits); }
-TW_HD constexpr float to_float(e2m1 x) { return detail::widen<detail::e2m1_format>(x.bits); }
+template <class T>
+requires(detail::format_of<T>.exists() && sizeof(T) <= 2) TW_HD constexpr float to_float(T x) {
+  return detail::widen<detail::format_of<T>>(x.bits);
+}
 TW_HD constexpr float to_float(ue8m0 x) {
   if (x.bits == 0xFF) return __builtin_bit_cast(float, detail::float_nan);
   std::uint32_t const smallest = 0x400000U;  // 2^-127, a subnormal float
@@ -124,28 +107,19 @@ TW_HD constexpr float to_float(std::int32_t x) { return static_cast<float>(x); }
 TW_HD constexpr float to_float(std::int8_t x) { return static_cast<float>(x); }
 TW_HD constexpr float to_float(std::uint8_t x) { return static_cast<float>(x); }
 
-TW_HD constexpr bf16 to_bf16(float x) {
-  return {static_cast<std::uint16_t>(detail::narrow<detail::bf16_format>(x, saturation::none))};
+/// Narrowing of the types with a float_format but f32 and tf32.
+template <class T>
+TW_HD constexpr T to_format(float x, saturation s) {
+  return {static_cast<decltype(T::bits)>(detail::narrow<detail::format_of<T>>(x, s))};
 }
-TW_HD constexpr f16 to_f16(float x) {
-  return {static_cast<std::uint16_t>(detail::narrow<detail::f16_format>(x, saturation::none))};
-}
-TW_HD constexpr e4m3 to_e4m3(float x, saturation s) {
-  return {static_cast<std::uint8_t>(detail::narrow<detail::e4m3_format>(x, s))};
-}
-TW_HD constexpr e5m2 to_e5m2(float x, saturation s) {
-  return {static_cast<std::uint8_t>(detail::narrow<detail::e5m2_format>(x, s))};
-}
+TW_HD constexpr bf16 to_bf16(float x) { return to_format<bf16>(x, saturation::none); }
+TW_HD constexpr f16 to_f16(float x) { return to_format<f16>(x, saturation::none); }
+TW_HD constexpr e4m3 to_e4m3(float x, saturation s) { return to_format<e4m3>(x, s); }
+TW_HD constexpr e5m2 to_e5m2(float x, saturation s) { return to_format<e5m2>(x, s); }
 /// As cvt.rn.satfinite does it; a NaN becomes the largest positive number.
-TW_HD constexpr e2m3 to_e2m3(float x) {
-  return {static_cast<std::uint8_t>(detail::narrow<detail::e2m3_format>(x, saturation::finite))};
-}
-TW_HD constexpr e3m2 to_e3m2(float x) {
-  return {static_cast<std::uint8_t>(detail::narrow<detail::e3m2_format>(x, saturation::finite))};
-}
-TW_HD constexpr e2m1 to_e2m1(float x) {
-  return {static_cast<std::uint8_t>(detail::narrow<detail::e2m1_format>(x, saturation::finite))};
-}
+TW_HD constexpr e2m3 to_e2m3(float x) { return to_format<e2m3>(x, saturation::finite); }
+TW_HD constexpr e3m2 to_e3m2(float x) { return to_format<e3m2>(x, saturation::finite); }
+TW_HD constexpr e2m1 to_e2m1(float x) { return to_format<e2m1>(x, saturation::finite); }
 /// |x| as a number without a sign: the nearest, at most 448; a NaN stays one.
 TW_HD constexpr ue4m3 to_ue4m3(float x) {
   return {static_cast<std::uint8_t>(to_e4m3(x, saturation::finite).bits & 0x7FU)};
@@ -182,23 +156,22 @@ TW_HD constexpr T to_integer(float x) {
   return static_cast<T>(whole);
 }
 
-/// Narrowing by the type's name, for generic code; fp8 saturates.
+/// Narrowing by the type's name, for generic code; types of 8 bits and fewer saturate.
 template <class T>
 TW_HD constexpr T from_float(float x) {
-  if constexpr (elem_of<T> == elem::f32) return x;
-  if constexpr (elem_of<T> == elem::tf32) return to_tf32(x);
-  if constexpr (elem_of<T> == elem::f16) return to_f16(x);
-  if constexpr (elem_of<T> == elem::bf16) return to_bf16(x);
-  if constexpr (elem_of<T> == elem::e4m3) return to_e4m3(x, saturation::finite);
-  if constexpr (elem_of<T> == elem::e5m2) return to_e5m2(x, saturation::finite);
-  if constexpr (elem_of<T> == elem::e2m3) return to_e2m3(x);
-  if constexpr (elem_of<T> == elem::e3m2) return to_e3m2(x);
-  if constexpr (elem_of<T> == elem::e2m1) return to_e2m1(x);
-  if constexpr (elem_of<T> == elem::ue4m3) return to_ue4m3(x);
-  if constexpr (elem_of<T> == elem::ue8m0) return to_ue8m0_up(x);
-  if constexpr (elem_of<T> == elem::s32) return to_integer<std::int32_t>(x);
-  if constexpr (elem_of<T> == elem::s8) return to_integer<std::int8_t>(x);
-  if constexpr (elem_of<T> == elem::u8) return to_integer<std::uint8_t>(x);
+  constexpr elem type = elem_of<T>;
+  if constexpr (type == elem::f32)
+    return x;
+  else if constexpr (type == elem::tf32)
+    return to_tf32(x);
+  else if constexpr (type == elem::ue4m3)
+    return to_ue4m3(x);
+  else if constexpr (type == elem::ue8m0)
+    return to_ue8m0_up(x);
+  else if constexpr (is_integer(type))
+    return to_integer<T>(x);
+  else
+    return to_format<T>(x, sizeof(T) == 1 ? saturation::finite : saturation::none);
 }
 
 }  // namespace tw

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // elem_traits.hpp  Properties of element types: the one place that distinguishes types
-//                  apart. A new type has its row here; tile shapes, swizzle spans, instruction
-//                  steps, boxes and words follow from it.
+//                  apart. A new type has its row here; conversions, tile shapes, swizzle spans,
+//                  instruction steps, boxes and words follow from it.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +19,19 @@ enum class accumulation : std::uint8_t {
                  // to a float32 accumulator in registers
 };
 
+/// An IEEE-like format: exponent and mantissa bits, the largest finite magnitude, what overflow
+/// becomes, and the NaN that CUDA writes. The last three are bit patterns without the sign. Formats
+/// without infinity and NaN saturate, and a NaN becomes the largest number (PTX ISA, "cvt").
+struct float_format {
+  int exponent_bits = 0, mantissa_bits = 0;  // 0: not such a format
+  std::uint32_t max_finite = 0, overflow = 0, nan = 0;
+
+  TW_HD constexpr int bias() const { return (1 << (exponent_bits - 1)) - 1; }
+  TW_HD constexpr int bits() const { return 1 + exponent_bits + mantissa_bits; }
+  TW_HD constexpr bool exists() const { return exponent_bits != 0; }
+  TW_HD constexpr bool has_infinity() const { return overflow != nan && overflow != max_finite; }
+};
+
 /// Sizes in elements unless the name says otherwise. Source of mma_k and k_major_only: PTX ISA,
 /// wgmma.mma_async, "Shape" and "Matrix fragments": K is 32 bytes; operands in shared memory other
 /// than 16-bit ones are K-major.
@@ -27,7 +40,9 @@ struct elem_traits {
   bool mma_operand;   // can be an operand of wgmma
   bool k_major_only;  // as an operand of wgmma
   accumulation sums;
-  int promote_k;  // for f32_promoted
+  int promote_k;             // for f32_promoted
+  float_format format = {};  // of signed floats
+  float largest = 0;         // finite number, of types of 8 bits or fewer
 
   TW_HD constexpr int bytes() const { return bits / 8; }
   /// K of one wgmma or mma.sync.
@@ -43,24 +58,27 @@ struct elem_traits {
 };
 
 TW_HD constexpr elem_traits traits_of(elem e) {
+  using enum accumulation;
+  int const bits = size_bits(e);
   switch (e) {
-    case elem::f32: return {32, false, false, accumulation::f32, 0};
-    case elem::tf32: return {32, true, true, accumulation::f32, 0};
-    case elem::f16: return {16, true, false, accumulation::f32, 0};
-    case elem::bf16: return {16, true, false, accumulation::f32, 0};
-    case elem::e4m3: return {8, true, true, accumulation::f32_promoted, 128};
-    case elem::e5m2: return {8, true, true, accumulation::f32_promoted, 128};
-    case elem::s32: return {32, false, false, accumulation::s32, 0};
-    case elem::s8: return {8, true, true, accumulation::s32, 0};
-    case elem::u8: return {8, true, true, accumulation::s32, 0};
+    case elem::f32:
+      return {bits, false, false, f32, 0, {8, 23, 0x7F7FFFFF, 0x7F800000, 0x7FFFFFFF}};
+    case elem::tf32: return {bits, true, true, f32, 0, {8, 10, 0x3FBFF, 0x3FC00, 0x3FFFF}};
+    case elem::f16: return {bits, true, false, f32, 0, {5, 10, 0x7BFF, 0x7C00, 0x7FFF}};
+    case elem::bf16: return {bits, true, false, f32, 0, {8, 7, 0x7F7F, 0x7F80, 0x7FFF}};
+    case elem::e4m3: return {bits, true, true, f32_promoted, 128, {4, 3, 0x7E, 0x7F, 0x7F}, 448};
+    case elem::e5m2: return {bits, true, true, f32_promoted, 128, {5, 2, 0x7B, 0x7C, 0x7F}, 57344};
+    case elem::s32: return {bits, false, false, s32, 0, {}};
+    case elem::s8: return {bits, true, true, s32, 0, {}, 127};
+    case elem::u8: return {bits, true, true, s32, 0, {}, 255};
     // Operands of tcgen05.mma and of block scaling, not of wgmma.
-    case elem::e2m3: return {6, false, false, accumulation::f32, 0};
-    case elem::e3m2: return {6, false, false, accumulation::f32, 0};
-    case elem::e2m1: return {4, false, false, accumulation::f32, 0};
-    case elem::ue8m0: return {8, false, false, accumulation::f32, 0};
-    case elem::ue4m3: return {8, false, false, accumulation::f32, 0};
+    case elem::e2m3: return {bits, false, false, f32, 0, {2, 3, 0x1F, 0x1F, 0x1F}, 7.5F};
+    case elem::e3m2: return {bits, false, false, f32, 0, {3, 2, 0x1F, 0x1F, 0x1F}, 28};
+    case elem::e2m1: return {bits, false, false, f32, 0, {2, 1, 0x7, 0x7, 0x7}, 6};
+    case elem::ue8m0: return {bits, false, false, f32, 0, {}, 0x1p127F};
+    case elem::ue4m3: return {bits, false, false, f32, 0, {}, 448};
   }
-  return {8, false, false, accumulation::f32, 0};
+  return {8, false, false, f32, 0, {}};
 }
 
 /// Words through which memory of any type may be read and written: kernels move elements without

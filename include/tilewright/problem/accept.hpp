@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "tilewright/base/check.hpp"
 #include "tilewright/problem/gemm.hpp"
@@ -14,6 +15,11 @@ namespace tw {
 constexpr bool computes_nothing(gemm_problem const& p) {
   return p.m >= 0 && p.n >= 0 && p.batch >= 0 && (p.m == 0 || p.n == 0 || p.batch == 0);
 }
+
+/// Can A have type `a` and B type `b`?
+bool are_operands(elem a, elem b);
+/// Types that D may have without scales, for operands of these types.
+std::vector<elem> result_types(elem a, elem b);
 
 /// Nothing, or the first rule that the problem breaks: TW0401 extents, TW0402 pitch, TW0403 size,
 /// TW0404 and TW0405 types, TW0406 and TW0407 alpha and beta, TW0411 to TW0413 and TW0415 the

@@ -55,10 +55,11 @@ TW_HD constexpr std::uint32_t finite_magnitude_bits(float x) {
 }
 TW_HD constexpr float float_of_bits(std::uint32_t bits) { return __builtin_bit_cast(float, bits); }
 
+/// Types of the values: 8-bit floats that are multiplied, and s8.
+TW_HD constexpr bool is_quantized(elem to) { return is_fp8(to) || to == elem::s8; }
+
 /// The largest value of a type.
-TW_HD constexpr float quantize_limit(elem to) {
-  return to == elem::e4m3 ? 448.0F : to == elem::e5m2 ? 57344.0F : 127.0F;
-}
+TW_HD constexpr float quantize_limit(elem to) { return traits_of(to).largest; }
 
 /// The scale of a block with this amax.
 TW_HD constexpr float quantize_scale(float amax, float limit, bool power_of_two) {

@@ -22,7 +22,7 @@ namespace detail {
 /// The types of elem.hpp, which are computed in float.
 template <class T>
 concept float_element = requires {
-  elem_of<T>::value;
+  elem_held<T>(std::declval<held_elements>());
 };
 
 /// A value to compute with.
