@@ -89,10 +89,15 @@ consteval int member_count() {
   }
 }
 
+// Clang warns of a variable template that is defined nowhere; GCC does not have that warning.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpragmas"
+#pragma GCC diagnostic ignored "-Wundefined-var-template"
 /// Pointers to the members of the imagined T.
 template <class T>
 inline constexpr auto member_addresses = binding<member_count<T>()>::apply(
     imagined<T>.value, [](auto const&... m) { return std::make_tuple(&m...); });
+#pragma GCC diagnostic pop
 
 /// Name of member I of T.
 template <class T, int I>
