@@ -83,6 +83,9 @@ struct reduction {};
 /// Of what does not exist: check_reduce has refused it, in one error.
 template <reduce_op Op, reduce_type Type>
 TW_DEVICE void bulk_reduce(reduction<Op, Type>, std::size_t, std::uint32_t, int) {}
+template <reduce_op Op, reduce_type Type>
+TW_DEVICE void bulk_reduce_to_peer(reduction<Op, Type>, std::uint32_t, std::uint32_t, int,
+                                   std::uint32_t) {}
 """
 INTEGERS = {"u32": "u32", "s32": "s32", "u64": "u64", "s64": "s64"}
 BITS = {"u32": "b32", "s32": "b32", "u64": "b64", "s64": "b64"}
@@ -92,6 +95,29 @@ SUMS = {"u32": "u32", "s32": "s32", "u64": "u64", "s64": "u64", "f32": "f32", "f
         "f16": "noftz.f16", "bf16": "noftz.bf16"}
 BULK = {"add": SUMS, "min": INTEGERS | HALVES, "max": INTEGERS | HALVES, "inc": {"u32": "u32"},
         "dec": {"u32": "u32"}, "and": BITS, "or": BITS, "xor": BITS}
+
+
+# To shared memory of a peer: integers, 64 bits for sums alone.
+WORDS = {"u32": "u32", "s32": "s32"}
+WORD_BITS = {"u32": "b32", "s32": "b32"}
+PEER = {"add": WORDS | {"u64": "u64", "s64": "u64"}, "min": WORDS, "max": WORDS,
+        "inc": {"u32": "u32"}, "dec": {"u32": "u32"}, "and": WORD_BITS, "or": WORD_BITS,
+        "xor": WORD_BITS}
+
+
+def peer_function(op: str, kind: str, ptx: str) -> str:
+    name = f"bit_{op}" if op in ("and", "or", "xor") else op
+    return f"""
+TW_DEVICE void bulk_reduce_to_peer(reduction<reduce_op::{name}, reduce_type::{kind}>,
+                                   std::uint32_t to, std::uint32_t smem, int bytes,
+                                   std::uint32_t bar) {{
+  asm volatile(
+      "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.{op}.{ptx}"
+      " [%0], [%1], %2, [%3];"
+      :: "r"(to), "r"(smem), "r"(bytes), "r"(bar)
+      : "memory");
+}}
+"""
 
 
 def bulk_function(op: str, kind: str, ptx: str) -> str:
@@ -110,7 +136,9 @@ TW_DEVICE void bulk_reduce(reduction<reduce_op::{name}, reduce_type::{kind}>,
 
 def bulk_text() -> str:
     return BULK_HEAD + "".join(bulk_function(op, kind, ptx) for op, kinds in BULK.items()
-                               for kind, ptx in kinds.items()) + TAIL
+                               for kind, ptx in kinds.items()) + "".join(
+        peer_function(op, kind, ptx) for op, kinds in PEER.items()
+        for kind, ptx in kinds.items()) + TAIL
 
 
 def function(row, rank: int) -> str:

@@ -101,7 +101,7 @@ void async_engine::issue(bulk_op op) {
   }
   // The old bytes are gone from now on, and the new bytes have not come. (Padding of rows narrower
   // than the swizzle span is never written; such boxes are not poisoned.)
-  if (load && box_fills_smem(*op.map))
+  if (load && op.what != bulk_op::kind::reduce_at_peer && box_fills_smem(*op.map))
     for (cta_state& c : op.cta->cluster->ctas)
       if ((op.cta_mask >> c.rank & 1U) != 0)
         std::memset(c.smem + op.smem_offset, 0xFF,
@@ -133,7 +133,11 @@ void async_engine::complete(bulk_op const& op) {
   for (cta_state& c : op.cta->cluster->ctas) {
     if ((op.cta_mask >> c.rank & 1U) == 0) continue;
     std::byte* dst = c.smem + op.smem_offset;
-    if (first == nullptr || !dense)  // rows narrower than the swizzle span leave bytes untouched
+    if (op.what == bulk_op::kind::reduce_at_peer)
+      reduce_elements(op.op, op.type, dst, static_cast<std::byte const*>(op.map->base),
+                      static_cast<std::ptrdiff_t>(bytes));
+    else if (first == nullptr ||
+             !dense)  // rows narrower than the swizzle span leave bytes untouched
       load_box(*op.map, op.at, dst, address);
     else
       std::memcpy(dst, first, static_cast<std::size_t>(box_smem_bytes(*op.map)));

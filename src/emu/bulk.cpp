@@ -57,6 +57,25 @@ bulk_op bytes_at(bulk_op::kind kind, void const* base, void const* smem, int byt
   return op;
 }
 
+struct peer_copy {
+  bulk_op::kind what;
+  char const* name;
+};
+
+/// The copy of bytes of this CTA to the place of `own` in CTA `cta`.
+bulk_op to_peer(peer_copy copy, void* own, void const* smem, int bytes, void* bar, int cta,
+                site where) {
+  machine& m = machine::current();
+  check_size(bytes, copy.name, where);
+  cta_state const& peer = m.memory.peer_cta(cta, where);
+  bulk_op op = bytes_at(copy.what, smem, own, bytes, copy.name, where);
+  op.from_offset = m.memory.offset_in_smem(*op.cta, smem, static_cast<std::size_t>(bytes), where);
+  m.memory.require_aligned(smem, 16, copy.name, where);
+  op.bar_offset = m.memory.offset_in_smem(*op.cta, bar, 8, where);
+  op.cta_mask = 1U << peer.rank;
+  return op;
+}
+
 }  // namespace
 
 void bulk_load(void* smem, void const* global, int bytes, void* bar, std::uint32_t cta_mask,
@@ -73,15 +92,18 @@ void bulk_load(void* smem, void const* global, int bytes, void* bar, std::uint32
 
 void bulk_copy_to_peer(void* own, void const* smem, int bytes, void* bar, int cta, site where) {
   engine_call const inside;
-  machine& m = machine::current();
-  check_size(bytes, "bulk_copy_to_peer", where);
-  cta_state const& peer = m.memory.peer_cta(cta, where);
-  bulk_op op = bytes_at(bulk_op::kind::to_peer, smem, own, bytes, "bulk_copy_to_peer", where);
-  op.from_offset = m.memory.offset_in_smem(*op.cta, smem, static_cast<std::size_t>(bytes), where);
-  m.memory.require_aligned(smem, 16, "bulk_copy_to_peer", where);
-  op.bar_offset = m.memory.offset_in_smem(*op.cta, bar, 8, where);
-  op.cta_mask = 1U << peer.rank;
-  m.async.issue(std::move(op));
+  machine::current().async.issue(
+      to_peer({bulk_op::kind::to_peer, "bulk_copy_to_peer"}, own, smem, bytes, bar, cta, where));
+}
+
+void bulk_reduce_to_peer(void* own, void const* smem, int bytes, void* bar, int cta, reduce_op op,
+                         tw::detail::reduce_type type, site where) {
+  engine_call const inside;
+  bulk_op b = to_peer({bulk_op::kind::reduce_at_peer, "bulk_reduce_to_peer"}, own, smem, bytes, bar,
+                      cta, where);
+  b.op = op;
+  b.type = type;
+  machine::current().async.issue(std::move(b));
 }
 
 void bulk_store(void* global, void const* smem, int bytes, site where) {

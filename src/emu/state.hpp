@@ -67,7 +67,7 @@ struct group_barrier {
 /// One TMA copy, from issue to completion. With bulk_load and its siblings, which have no tensor
 /// map, it is a box of bytes: `map` describes a tensor of one dimension.
 struct bulk_op {
-  enum class kind : std::uint8_t { load, store, reduce, to_peer } what;
+  enum class kind : std::uint8_t { load, store, reduce, to_peer, reduce_at_peer } what;
   tensor_map_desc const* map;
   std::shared_ptr<tensor_map_desc const> bytes;  // without a tensor map: what `map` points to
   reduce_op op;                                  // of a reduction
@@ -87,7 +87,9 @@ struct bulk_op {
   std::uint32_t traced_as;        // its index in the recording
 
   /// Does it write shared memory and complete on an mbarrier there?
-  bool fills_smem() const { return what == kind::load || what == kind::to_peer; }
+  bool fills_smem() const { return what == kind::load || to_peer(); }
+  /// Does it read the shared memory of the issuer's CTA?
+  bool to_peer() const { return what == kind::to_peer || what == kind::reduce_at_peer; }
 };
 
 struct thread : thread_face {

@@ -140,6 +140,98 @@ TEST_P(Hazards, E0016CopyToAPeerThatHasEnded) {
   });
 }
 
+/// Both CTAs add 64 numbers of a[0] to those of b[0] of CTA 0, whose full[0] counts both.
+void add_at_cta_0(hazard_smem& s, emu::site where = emu::site::here()) {
+  if (thread_id() != 0) return;
+  if (cluster_rank() == 0) s.full[0].arrive_expect_tx(2 * 64 * 4);
+  tw::bulk_reduce_to_peer<reduce_op::add>(reinterpret_cast<std::uint32_t*>(s.b[0]),
+                                          reinterpret_cast<std::uint32_t const*>(s.a[0]), 64,
+                                          s.full[0], 0, where);
+}
+void zero_sums(hazard_smem& s) {
+  int const t = thread_id();
+  if (t < 64) {
+    reinterpret_cast<std::uint32_t*>(s.a[0])[t] = 1;
+    reinterpret_cast<std::uint32_t*>(s.b[0])[t] = 0;
+  }
+}
+
+TEST_P(Hazards, E0026SumsAreReadBeforeBothReductionsHaveLanded) {
+  expect<128, 2>(
+      {.code = "E0026", .object = "b[0]", .phase = 0, .part = "bulk reduction that changes it"},
+      []<bool Broken>(memory s, args) {
+        make_barriers(s);
+        zero_sums(s);
+        fence_proxy_async();
+        cluster_sync();
+        add_at_cta_0(s);  // earlier
+        if (!Broken && cluster_rank() == 0) s.full[0].wait(0);
+        if (cluster_rank() == 0 && thread_id() < 64)
+          s.a[1][thread_id()] = reinterpret_cast<std::uint32_t*>(s.b[0])[thread_id()];  // now
+        if (cluster_rank() == 0) s.full[0].wait(0);
+        cluster_sync();
+      });
+}
+
+TEST_P(Hazards, E0026SumsAreReadAfterOneOfTwoReductions) {
+  expect<128, 2>({.code = "E0026", .object = "b[0]", .phase = 0}, []<bool Broken>(memory s, args) {
+    make_barriers(s);
+    zero_sums(s);
+    fence_proxy_async();
+    cluster_sync();
+    int const rank = cluster_rank();
+    auto* const sums = reinterpret_cast<std::uint32_t*>(s.b[0]);
+    if (thread_id() == 0) {
+      if (rank == 0) {
+        s.full[0].arrive_expect_tx(64 * 4);
+        s.full[1].arrive_expect_tx(64 * 4);
+      }
+      bulk_reduce_to_peer<reduce_op::add>(sums, reinterpret_cast<std::uint32_t const*>(s.a[0]), 64,
+                                          s.full[rank], 0);
+    }
+    cluster_sync();  // both were issued
+    if (rank == 0) {
+      s.full[0].wait(0);
+      if (!Broken) s.full[1].wait(0);
+      s.a[1][thread_id()] = sums[thread_id() % 64];  // now
+      s.full[1].wait(0);
+    }
+    cluster_sync();
+  });
+}
+
+TEST_P(Hazards, E0025SumsAreSetWithoutAProxyFence) {
+  expect<128, 2>({.code = "E0025", .object = "b[0]", .part = "bulk reduction to a peer"},
+                 []<bool Broken>(memory s, args) {
+                   make_barriers(s);
+                   zero_sums(s);
+                   fence_proxy_async();
+                   if (thread_id() < 64)
+                     reinterpret_cast<std::uint32_t*>(s.b[0])[thread_id()] = 1;  // earlier
+                   if (!Broken || cluster_rank() != 0) fence_proxy_async();
+                   cluster_sync();
+                   add_at_cta_0(s);  // now
+                   if (cluster_rank() == 0) s.full[0].wait(0);
+                   cluster_sync();
+                 });
+}
+
+TEST_P(Hazards, E0024SourceOfAReductionIsOverwritten) {
+  expect<128, 2>({.code = "E0024", .object = "a[0]", .part = "a bulk copy to a peer"},
+                 []<bool Broken>(memory s, args) {
+                   make_barriers(s);
+                   zero_sums(s);
+                   fence_proxy_async();
+                   cluster_sync();
+                   add_at_cta_0(s);  // earlier
+                   if (cluster_rank() == 0) s.full[0].wait(0);
+                   if (!Broken) cluster_sync();
+                   if (thread_id() < 64)
+                     reinterpret_cast<std::uint32_t*>(s.a[0])[thread_id()] = 2;  // now
+                   cluster_sync();
+                 });
+}
+
 TEST_P(Hazards, E0087SizeOfABulkCopy) {
   expect({.code = "E0087", .part = "24 bytes"}, []<bool Broken>(memory s, args) {
     make_barriers(s);

@@ -51,4 +51,19 @@ TW_HD constexpr void check_reduce() {
                 "inc and dec of std::uint32_t");
 }
 
+/// The same for shared memory of a peer.
+TW_HD constexpr bool can_reduce_at_peer(reduce_op op, reduce_type t) {
+  bool const word = t == reduce_type::u32 || t == reduce_type::s32;
+  if (op == reduce_op::add) return word || t == reduce_type::u64 || t == reduce_type::s64;
+  if (op == reduce_op::inc || op == reduce_op::dec) return t == reduce_type::u32;
+  return word;
+}
+
+template <reduce_op Op, class T>
+TW_HD constexpr void check_reduce_at_peer() {
+  static_assert(can_reduce_at_peer(Op, reduce_type_of<T>()),
+                "[TW0278] bulk_reduce_to_peer adds integers of 4 or 8 bytes; takes min, max and "
+                "bitwise operations of integers of 4 bytes; and inc and dec of std::uint32_t");
+}
+
 }  // namespace tw::detail

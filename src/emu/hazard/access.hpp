@@ -30,6 +30,7 @@ enum class access : std::uint8_t {
   atomic_write,
   map_read,        // a TMA copy's tensor map
   bulk_copy_read,  // in shared memory, the source of a copy to a peer's
+  bulk_reduce,     // in a peer's shared memory, the destination of a reduction
   // Of tcgen05
   umma_read,        // operands in shared memory
   umma_write,       // the accumulator
@@ -41,7 +42,7 @@ enum class access : std::uint8_t {
   tmem_store,
   tmem_free,  // tcgen05.dealloc
 };
-inline constexpr std::size_t access_kinds = 27;
+inline constexpr std::size_t access_kinds = 28;
 
 enum class space : std::uint8_t { shared, global, either, tensor };
 
@@ -118,6 +119,9 @@ inline constexpr std::array<access_traits, access_kinds> access_table{{
     {access::bulk_copy_read, space::shared, false, proxy::async, completion::mbarrier_phase, false,
      true, 0, "A bulk copy to a peer reads", "a bulk copy to a peer", "has read",
      "read by a bulk copy"},
+    {access::bulk_reduce, space::shared, true, proxy::async, completion::mbarrier_phase, true, true,
+     0, "A bulk reduction to a peer changes", "a bulk reduction to a peer", "has changed",
+     "changed by a bulk reduction"},
     {access::umma_read, space::shared, false, proxy::async, completion::tensor_commit, false, true,
      0, "tcgen05.mma reads", "tcgen05.mma", "has read", "read by tcgen05.mma"},
     {access::umma_write, space::tensor, true, proxy::async, completion::tensor_commit, false, true,
@@ -156,6 +160,10 @@ constexpr access_traits const& traits(access a) {
   return access_table[static_cast<std::size_t>(a)];
 }
 constexpr bool is_write(access a) { return traits(a).write; }
+/// Is it the destination of a copy that completes on an mbarrier?
+constexpr bool lands_on_mbarrier(access a) {
+  return a == access::tma_write || a == access::bulk_reduce;
+}
 constexpr bool is_async(access a) { return traits(a).path == proxy::async; }
 
 }  // namespace tw::emu::hazard

@@ -31,7 +31,9 @@ void checker::access_cells(thread& t, cta_state& owner, touched at, record const
   component const self = thread_component(t);
   bool const async = is_async(r.what);
   bool const write = is_write(r.what);
+  bool const reduction = r.what == access::bulk_reduce;
   s.each_earlier(at, write, [&](record const& earlier) {
+    if (reduction && earlier.what == r.what) return true;  // indivisible to each other
     verdict const v = judge(t.actor, self, earlier, async);
     if (v == verdict::ordered) return true;
     std::uint64_t const both = earlier.mask & at.cells;
@@ -39,7 +41,7 @@ void checker::access_cells(thread& t, cta_state& owner, touched at, record const
     report_conflict(owner, at.block * block_bytes + cell * cell_bytes, earlier, r, t, v);
     return false;
   });
-  if (!write)
+  if (!write || reduction)
     if (std::uint64_t const none = s.unwritten(at); none != 0)
       report_unwritten(
           owner,
@@ -166,7 +168,7 @@ void checker::load(thread& t, bulk_op& op) {
   from.where = op.where;
   from.by = &t;
   record r;
-  r.what = access::tma_write;
+  r.what = op.what == bulk_op::kind::reduce_at_peer ? access::bulk_reduce : access::tma_write;
   r.where = op.where;
   if (origins_.size() < 0xFFFF) {
     r.origin = static_cast<std::uint16_t>(origins_.size());
@@ -191,7 +193,7 @@ void checker::load(thread& t, bulk_op& op) {
     for (touched const& at : scratch_) access_cells(t, c, at, r);
     note_remote(c, {r.who, r.when, op.where, remote_access::kind::copy, op.smem_offset, t.cta});
     if (r.who != first) continue;
-    if (op.what == bulk_op::kind::to_peer) {
+    if (op.to_peer()) {
       record source = r;
       source.what = access::bulk_copy_read;
       each_block(op.from_offset, static_cast<std::uint32_t>(op.map->box_bytes()),

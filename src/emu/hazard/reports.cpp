@@ -55,7 +55,7 @@ std::string checker::describe(record const& r, bool with_thread) const {
 
 std::string checker::actor_of(record const& r, thread const& by) const {
   if (!traits(r.what).names_actor) return "";  // the group's owner says it
-  return (r.what == access::tma_write ? ", issued by " : " by ") + tw::emu::name_of(by);
+  return (lands_on_mbarrier(r.what) ? ", issued by " : " by ") + tw::emu::name_of(by);
 }
 
 void checker::report(char const* code, char const* kind, std::string text, site where, site earlier,
@@ -97,9 +97,11 @@ words words_for(std::string const& place, record const& earlier, std::string con
         "loads, stores and matrix instructions (generic proxy) and TMA, wgmma and tcgen05 (async "
         "proxy) reach shared memory by different paths; a barrier does not order those",
         "fence_proxy_async() by the earlier thread, after its access and before its arrive"};
-  if (earlier.what == access::tma_write && now.what != access::tma_write)
+  if (lands_on_mbarrier(earlier.what) && now.what != earlier.what)
     return {"E0026", "read-before-tma-arrival",
-            fmt::format("{} before the TMA load that fills it is known to have landed.", begin),
+            fmt::format("{} before the {} is known to have landed.", begin,
+                        earlier.what == access::tma_write ? "TMA load that fills it"
+                                                          : "bulk reduction that changes it"),
             "the copy may still be under way",
             "wait() on that barrier for that phase, before this access"};
   if (earlier.what == access::async_write)
@@ -175,7 +177,7 @@ void checker::report_conflict(cta_state const& owner, std::uint32_t offset, reco
         missing = fmt::format("a wait{} for phase {} of {}",
                               earlier.what == access::async_write ? " of cluster scope" : "",
                               earlier.when - 1, name_of(earlier.who));
-        if (earlier.what == access::tma_write)
+        if (lands_on_mbarrier(earlier.what))
           missing += known == 0
                          ? "; the thread has seen none end"
                          : fmt::format("; the thread has seen the end of phase {}", known - 1);

@@ -81,7 +81,14 @@ void shadow::note(touched t, record r) {
   block& b = blocks_[t.block];
   r.mask = t.cells;
   if (is_write(r.what)) {
-    erase(b.writes, t.cells);
+    if (r.what == access::bulk_reduce) {
+      // Others into the same cells may still be under way: a reader has to wait for each of them.
+      for (record& w : b.writes)
+        if (w.what != r.what || w.who == r.who) w.mask &= ~t.cells;
+      std::erase_if(b.writes, [](record const& w) { return w.mask == 0; });
+    } else {
+      erase(b.writes, t.cells);
+    }
     erase(b.reads, t.cells);
     b.fine &= ~t.cells;
     add(b.writes, r);

@@ -141,7 +141,7 @@ std::uint32_t trace_log::copy(thread const& t, bulk_op const& op) {
   auto const index = static_cast<std::uint32_t>(copies.size());
   if (!add(t, {act::copy, 1, index, 0})) return ~0U;
   copy_log l;
-  l.load = op.what == bulk_op::kind::load || op.what == bulk_op::kind::to_peer;
+  l.load = op.fills_smem();
   l.add = op.what == bulk_op::kind::reduce;
   l.cta = t.cta;
   l.thread = static_cast<std::uint32_t>(&log_of(t) - threads.data());

@@ -98,6 +98,43 @@ struct bulk_cluster_kernel {
   }
 };
 
+/// Each CTA combines its elements with those of every CTA of the cluster, itself among them, all at
+/// the same time.
+template <reduce_op Op, class T>
+struct bulk_reduce_to_peer_kernel {
+  static constexpr int threads = 64, cluster = 4, count = 64;
+  struct params {
+    T const* in;  // (CTAs, count)
+    T* out;       // (CTAs, count)
+  };
+  struct smem {
+    alignas(16) T part[count], all[count];
+    mbarrier landed;
+  };
+  static constexpr int smem_bytes = sizeof(smem);
+
+  TW_DEVICE static void run(params const& p) {
+    smem& s = dynamic_smem<smem>();
+    int const t = thread_id(), at = cta_id() * count + t;
+    s.part[t] = p.in[at];
+    s.all[t] = p.out[at];
+    fence_proxy_async();
+    if (t == 0) {
+      s.landed.init(1);
+      fence_mbarrier_init();
+    }
+    cluster_sync();
+    if (t == 0) {
+      s.landed.arrive_expect_tx(cluster * static_cast<int>(sizeof(s.part)));
+      for (int cta = 0; cta < cluster; ++cta)
+        bulk_reduce_to_peer<Op>(s.all, s.part, count, s.landed, cta);
+    }
+    s.landed.wait(0);
+    p.out[at] = s.all[t];
+    cluster_sync();
+  }
+};
+
 /// Each CTA combines its elements with those of one array.
 template <reduce_op Op, class T>
 struct bulk_reduce_kernel {

@@ -196,6 +196,34 @@ std::string check_tma_reductions(M& m) {
   return f.result();
 }
 
+template <reduce_op Op, class T, class M>
+std::string check_peer_reduce(M& m) {
+  using K = bulk_reduce_to_peer_kernel<Op, T>;
+  std::size_t const ctas = 2 * K::cluster;
+  std::vector<T> const in = reduce_values<Op, T>(ctas * K::count, 5);
+  std::vector<T> want = reduce_values<Op, T>(ctas * K::count, 6);
+  T* const out = upload(m, want);
+  run<K>(m, static_cast<int>(ctas), {upload(m, in), out});
+  for (std::size_t cta = 0; cta < ctas; ++cta)
+    for (std::size_t from = 0; from < ctas; ++from)
+      for (std::size_t i = 0; i < K::count && from / K::cluster == cta / K::cluster; ++i) {
+        T& w = want[cta * K::count + i];
+        w = reduced<Op>(w, in[from * K::count + i]);
+      }
+  return differences(download(m, out, want.size()), want);
+}
+
+template <class M>
+std::string check_peer_reductions(M& m) {
+  failures f;
+  f.add("add of u32", check_peer_reduce<reduce_op::add, std::uint32_t>(m));
+  f.add("add of s64", check_peer_reduce<reduce_op::add, std::int64_t>(m));
+  f.add("max of s32", check_peer_reduce<reduce_op::max, std::int32_t>(m));
+  f.add("inc", check_peer_reduce<reduce_op::inc, std::uint32_t>(m));
+  f.add("xor", check_peer_reduce<reduce_op::bit_xor, std::int32_t>(m));
+  return f.result();
+}
+
 template <class M>
 std::vector<check<M>> bulk_checks() {
   return {{"bulk_load and bulk_store", check_bulk_round<M>},
@@ -203,6 +231,7 @@ std::vector<check<M>> bulk_checks() {
           {"bulk_reduce add", check_bulk_sums<M>},
           {"bulk_reduce min and max", check_bulk_extremes<M>},
           {"bulk_reduce of bits and counters", check_bulk_bits<M>},
+          {"bulk_reduce_to_peer", check_peer_reductions<M>},
           {"tma_reduce", check_tma_reductions<M>},
           {"mbarrier pending_count", check_pending_count<M>}};
 }

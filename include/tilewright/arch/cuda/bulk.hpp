@@ -74,6 +74,18 @@ TW_DEVICE void bulk_reduce(T* global, T const* smem, int count) {
                       count * static_cast<int>(sizeof(T)));
 }
 
+/// Combines `count` elements of this CTA's shared memory with those at the place of `own` in CTA
+/// `cta`, each by itself, as relaxed atomic operations of cluster scope do. `landed` of that CTA is
+/// credited with the bytes. PTX ISA, "cp.reduce.async.bulk", "mapa".
+template <reduce_op Op, class T, class Target = detail::this_target>
+TW_DEVICE void bulk_reduce_to_peer(T* own, T const* smem, int count, mbarrier& landed, int cta) {
+  detail::need_sm90<Target>();
+  detail::check_reduce_at_peer<Op, T>();
+  detail::bulk_reduce_to_peer(detail::reduction<Op, detail::reduce_type_of<T>()>{},
+                              detail::peer_addr(own, cta), smem_addr(smem),
+                              count * static_cast<int>(sizeof(T)), detail::peer_addr(&landed, cta));
+}
+
 /// Brings `bytes` bytes to L2. PTX ISA, "cp.async.bulk.prefetch".
 template <class Target = detail::this_target>
 TW_DEVICE void bulk_prefetch(void const* global, int bytes) {

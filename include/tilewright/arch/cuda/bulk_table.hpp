@@ -20,6 +20,9 @@ struct reduction {};
 /// Of what does not exist: check_reduce has refused it, in one error.
 template <reduce_op Op, reduce_type Type>
 TW_DEVICE void bulk_reduce(reduction<Op, Type>, std::size_t, std::uint32_t, int) {}
+template <reduce_op Op, reduce_type Type>
+TW_DEVICE void bulk_reduce_to_peer(reduction<Op, Type>, std::uint32_t, std::uint32_t, int,
+                                   std::uint32_t) {}
 
 TW_DEVICE void bulk_reduce(reduction<reduce_op::add, reduce_type::u32>,
                            std::size_t global, std::uint32_t smem, int bytes) {
@@ -324,6 +327,166 @@ TW_DEVICE void bulk_reduce(reduction<reduce_op::bit_xor, reduce_type::s64>,
       "cp.reduce.async.bulk.global.shared::cta.bulk_group.xor.b64"
       " [%0], [%1], %2;"
       :: "l"(global), "r"(smem), "r"(bytes)
+      : "memory");
+}
+
+TW_DEVICE void bulk_reduce_to_peer(reduction<reduce_op::add, reduce_type::u32>,
+                                   std::uint32_t to, std::uint32_t smem, int bytes,
+                                   std::uint32_t bar) {
+  asm volatile(
+      "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.add.u32"
+      " [%0], [%1], %2, [%3];"
+      :: "r"(to), "r"(smem), "r"(bytes), "r"(bar)
+      : "memory");
+}
+
+TW_DEVICE void bulk_reduce_to_peer(reduction<reduce_op::add, reduce_type::s32>,
+                                   std::uint32_t to, std::uint32_t smem, int bytes,
+                                   std::uint32_t bar) {
+  asm volatile(
+      "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.add.s32"
+      " [%0], [%1], %2, [%3];"
+      :: "r"(to), "r"(smem), "r"(bytes), "r"(bar)
+      : "memory");
+}
+
+TW_DEVICE void bulk_reduce_to_peer(reduction<reduce_op::add, reduce_type::u64>,
+                                   std::uint32_t to, std::uint32_t smem, int bytes,
+                                   std::uint32_t bar) {
+  asm volatile(
+      "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.add.u64"
+      " [%0], [%1], %2, [%3];"
+      :: "r"(to), "r"(smem), "r"(bytes), "r"(bar)
+      : "memory");
+}
+
+TW_DEVICE void bulk_reduce_to_peer(reduction<reduce_op::add, reduce_type::s64>,
+                                   std::uint32_t to, std::uint32_t smem, int bytes,
+                                   std::uint32_t bar) {
+  asm volatile(
+      "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.add.u64"
+      " [%0], [%1], %2, [%3];"
+      :: "r"(to), "r"(smem), "r"(bytes), "r"(bar)
+      : "memory");
+}
+
+TW_DEVICE void bulk_reduce_to_peer(reduction<reduce_op::min, reduce_type::u32>,
+                                   std::uint32_t to, std::uint32_t smem, int bytes,
+                                   std::uint32_t bar) {
+  asm volatile(
+      "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.min.u32"
+      " [%0], [%1], %2, [%3];"
+      :: "r"(to), "r"(smem), "r"(bytes), "r"(bar)
+      : "memory");
+}
+
+TW_DEVICE void bulk_reduce_to_peer(reduction<reduce_op::min, reduce_type::s32>,
+                                   std::uint32_t to, std::uint32_t smem, int bytes,
+                                   std::uint32_t bar) {
+  asm volatile(
+      "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.min.s32"
+      " [%0], [%1], %2, [%3];"
+      :: "r"(to), "r"(smem), "r"(bytes), "r"(bar)
+      : "memory");
+}
+
+TW_DEVICE void bulk_reduce_to_peer(reduction<reduce_op::max, reduce_type::u32>,
+                                   std::uint32_t to, std::uint32_t smem, int bytes,
+                                   std::uint32_t bar) {
+  asm volatile(
+      "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.max.u32"
+      " [%0], [%1], %2, [%3];"
+      :: "r"(to), "r"(smem), "r"(bytes), "r"(bar)
+      : "memory");
+}
+
+TW_DEVICE void bulk_reduce_to_peer(reduction<reduce_op::max, reduce_type::s32>,
+                                   std::uint32_t to, std::uint32_t smem, int bytes,
+                                   std::uint32_t bar) {
+  asm volatile(
+      "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.max.s32"
+      " [%0], [%1], %2, [%3];"
+      :: "r"(to), "r"(smem), "r"(bytes), "r"(bar)
+      : "memory");
+}
+
+TW_DEVICE void bulk_reduce_to_peer(reduction<reduce_op::inc, reduce_type::u32>,
+                                   std::uint32_t to, std::uint32_t smem, int bytes,
+                                   std::uint32_t bar) {
+  asm volatile(
+      "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.inc.u32"
+      " [%0], [%1], %2, [%3];"
+      :: "r"(to), "r"(smem), "r"(bytes), "r"(bar)
+      : "memory");
+}
+
+TW_DEVICE void bulk_reduce_to_peer(reduction<reduce_op::dec, reduce_type::u32>,
+                                   std::uint32_t to, std::uint32_t smem, int bytes,
+                                   std::uint32_t bar) {
+  asm volatile(
+      "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.dec.u32"
+      " [%0], [%1], %2, [%3];"
+      :: "r"(to), "r"(smem), "r"(bytes), "r"(bar)
+      : "memory");
+}
+
+TW_DEVICE void bulk_reduce_to_peer(reduction<reduce_op::bit_and, reduce_type::u32>,
+                                   std::uint32_t to, std::uint32_t smem, int bytes,
+                                   std::uint32_t bar) {
+  asm volatile(
+      "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.and.b32"
+      " [%0], [%1], %2, [%3];"
+      :: "r"(to), "r"(smem), "r"(bytes), "r"(bar)
+      : "memory");
+}
+
+TW_DEVICE void bulk_reduce_to_peer(reduction<reduce_op::bit_and, reduce_type::s32>,
+                                   std::uint32_t to, std::uint32_t smem, int bytes,
+                                   std::uint32_t bar) {
+  asm volatile(
+      "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.and.b32"
+      " [%0], [%1], %2, [%3];"
+      :: "r"(to), "r"(smem), "r"(bytes), "r"(bar)
+      : "memory");
+}
+
+TW_DEVICE void bulk_reduce_to_peer(reduction<reduce_op::bit_or, reduce_type::u32>,
+                                   std::uint32_t to, std::uint32_t smem, int bytes,
+                                   std::uint32_t bar) {
+  asm volatile(
+      "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.or.b32"
+      " [%0], [%1], %2, [%3];"
+      :: "r"(to), "r"(smem), "r"(bytes), "r"(bar)
+      : "memory");
+}
+
+TW_DEVICE void bulk_reduce_to_peer(reduction<reduce_op::bit_or, reduce_type::s32>,
+                                   std::uint32_t to, std::uint32_t smem, int bytes,
+                                   std::uint32_t bar) {
+  asm volatile(
+      "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.or.b32"
+      " [%0], [%1], %2, [%3];"
+      :: "r"(to), "r"(smem), "r"(bytes), "r"(bar)
+      : "memory");
+}
+
+TW_DEVICE void bulk_reduce_to_peer(reduction<reduce_op::bit_xor, reduce_type::u32>,
+                                   std::uint32_t to, std::uint32_t smem, int bytes,
+                                   std::uint32_t bar) {
+  asm volatile(
+      "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.xor.b32"
+      " [%0], [%1], %2, [%3];"
+      :: "r"(to), "r"(smem), "r"(bytes), "r"(bar)
+      : "memory");
+}
+
+TW_DEVICE void bulk_reduce_to_peer(reduction<reduce_op::bit_xor, reduce_type::s32>,
+                                   std::uint32_t to, std::uint32_t smem, int bytes,
+                                   std::uint32_t bar) {
+  asm volatile(
+      "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.xor.b32"
+      " [%0], [%1], %2, [%3];"
+      :: "r"(to), "r"(smem), "r"(bytes), "r"(bar)
       : "memory");
 }
 

@@ -33,6 +33,13 @@ TW_DEVICE void bulk_reduce(T* global, T const* smem, int count,
   emu::bulk_reduce(global, smem, count * static_cast<int>(sizeof(T)), Op,
                    detail::reduce_type_of<T>(), where);
 }
+template <reduce_op Op, class T>
+TW_DEVICE void bulk_reduce_to_peer(T* own, T const* smem, int count, mbarrier& landed, int cta,
+                                   emu::site where = emu::site::here()) {
+  detail::check_reduce_at_peer<Op, T>();
+  emu::bulk_reduce_to_peer(own, smem, count * static_cast<int>(sizeof(T)), &landed, cta, Op,
+                           detail::reduce_type_of<T>(), where);
+}
 TW_DEVICE void bulk_prefetch(void const* global, int bytes, emu::site where = emu::site::here()) {
   emu::bulk_prefetch(global, bytes, where);
 }

@@ -83,6 +83,8 @@ void bulk_copy_to_peer(void* own, void const* smem, int bytes, void* bar, int ct
 void bulk_store(void* global, void const* smem, int bytes, site where);
 void bulk_reduce(void* global, void const* smem, int bytes, reduce_op op,
                  tw::detail::reduce_type type, site where);
+void bulk_reduce_to_peer(void* own, void const* smem, int bytes, void* bar, int cta, reduce_op op,
+                         tw::detail::reduce_type type, site where);
 void bulk_prefetch(void const* global, int bytes, site where);
 void prefetch_l2(void const* global, site where);
 void tensor_map_set_address(tensor_map& map, void const* tensor, site where);
