@@ -5,7 +5,8 @@
 // A sum over K does not change if K is permuted alike in both operands. Lane l loads 16 contiguous
 // bytes of rows l / 4 and l / 4 + 8 and of column l / 4, piece l % 4 of a step of 64 bytes.
 // Where the first k16 instruction wants its elements 2 (l % 4) and the next, and those 8 further,
-// it gets elements 0, 1 and 2, 3 of the piece; the second instruction gets the next four, and so on.
+// it gets elements 0, 1 and 2, 3 of the piece; the second instruction gets the next four, and so
+// on.
 //
 // 8-bit floats are f16 numbers: they become f16 in registers, so that their sums are those of f16
 // operands, in float32.

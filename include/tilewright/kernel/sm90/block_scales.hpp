@@ -7,10 +7,10 @@
 //
 //   few      128 columns and more share a scale (128x128 blocks): a tile has one or two, which each
 //            thread reads
-//   columns  columns have scales of their own (1x128 blocks): each thread reads those of one or two
+//   columns  each column has another scale (1x128 blocks): each thread reads those of one or two
 //            columns, and the warpgroup exchanges them through shared memory
 //
-// What a K block needs is read from global memory while the K block before it is multiplied.
+// The scales of a K block are read from global memory while the K block before it is multiplied.
 #pragma once
 
 #include <math.h>
