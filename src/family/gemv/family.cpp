@@ -26,17 +26,11 @@ gemv_config const& config(int kernel) {
 
 std::int64_t up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
-/// Has it at most scales of rows and columns?
-bool scales_alone(gemm_problem const& q) {
-  gemm_epilogue e = q.epilogue;
-  e.row_scale = e.col_scale = false;
-  return !is_fused(e) && !q.aux && !q.scale_a && !q.scale_b && !q.scale_d;
-}
-
 /// As far as it does not depend on the kernel: K-major operands, no fused epilogue but scales.
 bool computes_kind(gemm_problem const& q) {
   bool const k_major = major_of_a(q.a) == operand_major::k && major_of_b(q.b) == operand_major::k;
-  return k_major && !q.has_pointers() && scales_alone(q);
+  bool const plain = operands_needed(q) == epilogue_operands{} || has_scales_alone(q);
+  return k_major && !q.has_pointers() && plain && !q.scale_a && !q.scale_b;
 }
 /// Strides can be loaded 16 bytes at a time.
 bool computes_with(gemv_config const& c, gemm_problem const& q) {

@@ -39,8 +39,8 @@ inline bool computes(gemm_config const& c, gemm_problem const& q) {
   return c.ab == multiplied_type(q.a.type) && c.b() == multiplied_type(q.b.type) &&
          c.d == q.d.type && keeps_sums(c, q) && c.a_major() == major_of_a(q.a) &&
          c.b_major() == major_of_b(q.b) && c.d_m == (q.d.ord == order::col_major) &&
-         c.operands() == operands_needed(q) && scales_result(c, q) &&
-         (c.by_pointers() || !q.has_pointers());
+         (c.operands() == operands_needed(q) || (takes_scales(c) && has_scales_alone(q))) &&
+         scales_result(c, q) && (c.by_pointers() || !q.has_pointers());
 }
 
 }  // namespace tw

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// plain.hpp  The epilogue D = alpha * acc + beta * C, rounded once.
+// plain.hpp  The epilogue D = alpha * acc + beta * C, rounded once; of 8-bit operands also with
+//            scales of rows and columns, alpha * acc * row scale * column scale.
 #pragma once
 
 #include "tilewright/arch/select.hpp"
 #include "tilewright/base/unrolled.hpp"
 #include "tilewright/kernel/epilogue/add_c.hpp"
+#include "tilewright/kernel/epilogue/ops.hpp"
 #include "tilewright/kernel/epilogue/store.hpp"
 
 namespace tw {
@@ -26,11 +28,17 @@ struct plain_epilogue : epilogue_store<C> {
     writer const w{s, warpgroup, thread_id_anew() % warpgroup_threads};
     constexpr int groups = Fragments * epilogue_tiles / staged.group;
     d_destination<C> const d = d_of<C>(p, at);  // once, for it may read memory
-    bool const sums = are_sums(p, {at.row + wgmma_m * (Fragments - 1), at.col, at.batch});
-    if (sums)
+    float alpha = p.alpha;
+    if constexpr (takes_scales(C)) {
+      if (p.fused.row_scale != nullptr || p.fused.col_scale != nullptr) {
+        multiply_scales(p, at, acc);
+        alpha = 1;
+      }
+    }
+    if (are_sums(p, {at.row + wgmma_m * (Fragments - 1), at.col, at.batch}, alpha))
       unrolled<groups>([&](auto g) { store_sums<g * staged.group>(d, w, at, acc, state); });
     else
-      store_any(d, w, at, acc, state);
+      store_any(d, w, at, acc, state, alpha);
     if (staged.halves == 2 && groups % 2 != 0) state.swap_halves();
     state.set_used();
   }
@@ -40,8 +48,45 @@ struct plain_epilogue : epilogue_store<C> {
   static constexpr bool exact = C.d == elem::s32;
 
   /// Does TMA store all of them, and are the sums D?
-  TW_DEVICE static bool are_sums(epilogue_params const& p, fragment_place at) {
-    return base::all_by_tma(p, at) && (exact || (p.alpha == 1.0F && p.c.data == nullptr));
+  TW_DEVICE static bool are_sums(epilogue_params const& p, fragment_place at, float alpha) {
+    return base::all_by_tma(p, at) && (exact || (alpha == 1.0F && p.c.data == nullptr));
+  }
+
+  /// acc = alpha * acc, times the scales of its rows and columns: those of the rows of the
+  /// requested GEMM first, as in epilogue_ops.
+  template <int Fragments>
+  TW_DEVICE static void multiply_scales(epilogue_params const& p, fragment_place at,
+                                        fragment (&acc)[Fragments]) {
+    fused_params const& f = p.fused;
+    int const row = at.row + accumulator_map::row_of(warp_id() % 4, lane_id());
+    int const col = at.col + accumulator_map::col_of(lane_id());
+    float of_row[Fragments][accumulator_map::rows];
+    unrolled<Fragments>([&](auto k) {
+      TW_UNROLL
+      for (int r = 0; r < accumulator_map::rows; ++r) {
+        int const i = row + wgmma_m * k + accumulator_map::row_distance * r;
+        of_row[k][r] = scale_of(f.row_scale, f.row_scale_step, i < p.m ? i : p.m - 1);
+      }
+    });
+    TW_UNROLL
+    for (int g = 0; g < fragment::size / 4; ++g) {  // 8 columns, of which a thread has two
+      TW_UNROLL
+      for (int i = 0; i < 2; ++i) {
+        int const c = col + 8 * g + i;
+        float const of_col = scale_of(f.col_scale, f.col_scale_step, c < p.n ? c : p.n - 1);
+        unrolled<Fragments>([&](auto k) {
+          TW_UNROLL
+          for (int r = 0; r < accumulator_map::rows; ++r) {
+            auto& x = acc[k][4 * g + 2 * r + i];
+            float const y = times_alpha(p.alpha, x);
+            x = f.col_scale_first ? y * of_col * of_row[k][r] : y * of_row[k][r] * of_col;
+          }
+        });
+      }
+    }
+  }
+  TW_DEVICE static float scale_of(float const* scales, int step, int i) {
+    return scales == nullptr ? 1.0F : scales[i * step];
   }
 
   /// Where epilogue tile i of a warpgroup's fragments goes; the first fragment is at D(at).
@@ -79,12 +124,13 @@ struct plain_epilogue : epilogue_store<C> {
   /// Each turn takes the first tile's results and moves those of the others down.
   template <int Fragments>
   TW_DEVICE static void store_any(d_destination<C> const& d, writer const& w, fragment_place at,
-                                  fragment (&acc)[Fragments], staging_state const& state) {
+                                  fragment (&acc)[Fragments], staging_state const& state,
+                                  float alpha) {
     TW_NO_UNROLL
     for (int i = 0; i < Fragments * epilogue_tiles; ++i) {
       fragment_place const to = place_of(at, i);
       if (i % staged.group == 0 && (i > 0 || state.used())) w.template wait_for_tiles<0>();
-      if constexpr (!exact) scale(d, w.anew(), to, acc[0]);
+      if constexpr (!exact) scale(d, w.anew(), to, acc[0], alpha);
       base::store_tile(w.anew(), d, base::end_of(to) <= d.p.tma_end, staging_for(w, i, state), to,
                        tile_results<fragment>{acc[0], 0});
       move_down<tile_regs>(acc);
@@ -102,10 +148,10 @@ struct plain_epilogue : epilogue_store<C> {
 
   /// A fragment's first tile, at D(at): alpha * acc + beta * C.
   TW_DEVICE static void scale(d_destination<C> const& d, writer const& w, fragment_place at,
-                              fragment& acc) {
+                              fragment& acc, float alpha) {
     epilogue_params const& p = d.p;
     TW_UNROLL
-    for (int i = 0; i < tile_regs; ++i) acc[i] = times_alpha(p.alpha, acc[i]);
+    for (int i = 0; i < tile_regs; ++i) acc[i] = times_alpha(alpha, acc[i]);
     if (p.c.data != nullptr)
       add_c<tile_regs>(p, {at.row + w.first_row(), at.col + w.first_col(), at.batch}, d.end(), acc,
                        0);

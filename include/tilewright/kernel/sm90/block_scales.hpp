@@ -2,15 +2,14 @@
 // block_scales.hpp  Scales of A and B in the main loop: the sum of each K block is multiplied by
 //                   scale_a(m) scale_b(n) when it is added (problem/scale_place.hpp).
 //
-// A thread has two rows of a fragment, and reads their scales. Of B there are two cases, and a main
-// loop for each of them:
+// The threads of a warpgroup read the scales of its rows and columns, each one or two of them, and
+// exchange them through shared memory. Of B there are two cases, and a main loop for each of them:
 //
-//   few      128 columns and more share a scale (128x128 blocks): a tile has one or two, which each
-//            thread reads
-//   columns  each column has another scale (1x128 blocks): each thread reads those of one or two
-//            columns, and the warpgroup exchanges them through shared memory
+//   few      128 columns and more share a scale (128x128 blocks): a tile has one or two
+//   columns  each column has another scale (1x128 blocks)
 //
-// The scales of a K block are read from global memory while the K block before it is multiplied.
+// K blocks come in batches: the scales of one are read from global memory while the batch before it
+// is multiplied, for a load takes longer than a K block.
 #pragma once
 
 #include <math.h>
@@ -33,13 +32,17 @@ inline constexpr int few_scales_log2 = 7;
 
 enum class scales_of_b { few, columns };
 
-/// Scales of the columns of a warpgroup's tile, of two K blocks in turn.
+/// Scales of a warpgroup's rows and of the columns of its tile, of two K blocks in turn.
 template <gemm_config C>
-struct column_scales {
+struct tile_scales {
   struct pair {
     float of[2];  // neighbouring columns: those of a thread
   };
-  pair of[2][C.tile_n / 2];
+  struct of_block {
+    float row[C.warpgroup_m()];
+    pair col[C.tile_n / 2];
+  };
+  of_block block[2];
 };
 
 /// Shared memory for the scales, of each consumer; none in other kernels.
@@ -47,103 +50,86 @@ template <gemm_config C, bool = C.scaled()>
 struct block_scales_smem {};
 template <gemm_config C>
 struct block_scales_smem<C, true> {
-  column_scales<C> of_consumer[C.math_warpgroups()];
+  tile_scales<C> of_consumer[C.math_warpgroups()];
+  static_assert(sizeof(of_consumer) == C.scale_bytes());
 };
 
-/// Scales along K of an operand in global memory, for one row or column.
-struct scale_line {
-  std::int64_t first;  // element of K block 0
+/// The scales along K of one row or column, in global memory: element `first` is K block 0's.
+TW_DEVICE std::int64_t first_scale(operand_scales const& s, int outer, int matrix) {
+  return matrix * s.batch_stride + std::int64_t{outer >> s.outer_log2} * s.stride_outer;
+}
+/// 1 without scales.
+TW_DEVICE float scale_of(operand_scales const& s, std::int64_t first, int k_block) {
+  if (s.data == nullptr) return 1.0F;
+  int const k = s.one_k_block != 0 ? 0 : k_block;
+  int const group = k >> s.packed_log2, in_group = k - (group << s.packed_log2);
+  std::int64_t const at = first + group * s.stride_k + in_group;
+  if (s.ue8m0 != 0) return to_float(ue8m0{static_cast<words::b8 const*>(s.data)[at]});
+  return static_cast<words::f32 const*>(s.data)[at];
+}
 
-  TW_DEVICE static scale_line of(operand_scales const& s, int outer, int batch) {
-    return {batch * s.batch_stride + std::int64_t{outer >> s.outer_log2} * s.stride_outer};
-  }
-  /// From K block 0 to another, in elements.
-  TW_DEVICE static std::int64_t distance(operand_scales const& s, int k_block) {
-    int const k = s.one_k_block != 0 ? 0 : k_block;
-    int const group = k >> s.packed_log2, in_group = k - (group << s.packed_log2);
-    return group * s.stride_k + in_group;
-  }
-  /// 1 without scales.
-  TW_DEVICE float at(operand_scales const& s, std::int64_t distance) const {
-    if (s.data == nullptr) return 1.0F;
-    if (s.ue8m0 != 0)
-      return to_float(ue8m0{static_cast<words::b8 const*>(s.data)[first + distance]});
-    return static_cast<words::f32 const*>(s.data)[first + distance];
-  }
-};
-
-/// The scales that a thread needs for its elements of a tile, one K block after another.
+/// A thread of a warpgroup and the scales of the warpgroup's tile, one batch of K blocks after
+/// another.
 template <gemm_config C, scales_of_b B>
 class block_scales {
  public:
+  static constexpr int batch = C.tile_n > 160 ? 2 : 4;  // K blocks; wide tiles lack registers
   static constexpr int fragments = C.fragments();
   static constexpr bool few = B == scales_of_b::few;
-  /// Tiles begin at multiples of their columns: then one scale serves all.
-  static constexpr bool one = few && (1 << few_scales_log2) % C.tile_n == 0;
-  /// Scales of B that a thread reads for a K block.
-  static constexpr int reads =
-      few ? (one ? 1 : 2) : (C.tile_n + warpgroup_threads - 1) / warpgroup_threads;
+  static constexpr int rows = C.warpgroup_m();
+  /// Where tiles begin is a multiple of this.
+  static constexpr int alignment = C.tile_n & -C.tile_n;
+  static_assert(!few || alignment > 128 || C.tile_n - alignment <= 128,
+                "[TW0206] the columns of a tile with block scales lie in two blocks at most");
+  /// Tiles that lie in one block of columns: one scale serves all.
+  static constexpr bool one = few && C.tile_n == alignment && C.tile_n <= 128;
+  static constexpr int cols = one ? 1 : few ? 2 : C.tile_n;  // scales of B
+  /// Scales that a thread reads for a K block.
+  static constexpr int reads = (rows + cols + warpgroup_threads - 1) / warpgroup_threads;
 
-  /// Rows from `row`, columns of B from column `col` of the tile's D, K blocks from `k_block`.
-  TW_DEVICE block_scales(gemm_params const& p, column_scales<C>& shared, int consumer, int row,
-                         int col, int batch, int k_block)
+  /// Rows from `row`, columns of B from column `col` of the tile's D, `blocks` K blocks from
+  /// `k_block` on.
+  TW_DEVICE block_scales(gemm_params const& p, tile_scales<C>& shared, int consumer, int row,
+                         int col, int matrix, int k_block, int blocks)
       : p_(p),
         shared_(shared),
         barrier_(1 + consumer),
-        k_block_(k_block) {
-    unrolled<fragments>([&](auto f) {
-      TW_UNROLL
-      for (int r = 0; r < accumulator_map::rows; ++r) {
-        int const i = row + accumulator_map::row_of(warp_id() % 4, lane_id()) + wgmma_m * f +
-                      accumulator_map::row_distance * r;
-        a_line_[f][r] = scale_line::of(p.a_scales, i < p.m ? i : p.m - 1, batch);
-      }
-    });
+        k_block_(k_block),
+        last_(k_block + blocks - 1) {
     int const log2 = p.b_scales.outer_log2;
     if constexpr (few) second_from_ = log2 >= 31 ? C.tile_n : (((col >> log2) + 1) << log2) - col;
     TW_UNROLL
     for (int i = 0; i < reads; ++i) {
-      int const c = few ? (i == 0 ? 0 : second_from_)
-                        : thread_id() % warpgroup_threads + i * warpgroup_threads;
-      b_line_[i] = scale_line::of(p.b_scales, column(col, c), batch);
+      int const t = item(i), c = few ? (t == rows ? 0 : second_from_) : t - rows;
+      first_[i] = t < rows ? first_scale(p.a_scales, row + t < p.m ? row + t : p.m - 1, matrix)
+                           : first_scale(p.b_scales, column(col, c), matrix);
     }
+    if (blocks > 0) read();
   }
 
-  /// Reads the scales of the next K block; there must be one.
-  TW_DEVICE void read() {
-    std::int64_t const a = scale_line::distance(p_.a_scales, k_block_);
-    std::int64_t const b = scale_line::distance(p_.b_scales, k_block_);
-    unrolled<fragments>([&](auto f) {
+  /// The batch that was read last becomes that of add(); reads the next one, if there is one.
+  TW_DEVICE void next_batch() {
+    unrolled<batch>([&](auto k) {
       TW_UNROLL
-      for (int r = 0; r < accumulator_map::rows; ++r)
-        next_a_[f][r] = a_line_[f][r].at(p_.a_scales, a);
+      for (int i = 0; i < reads; ++i) now_[k][i] = next_[k][i];
     });
+    if (k_block_ <= last_) read();
+  }
+
+  /// Before the first add() of K block K of the batch: gives the scales to the warpgroup.
+  template <int K>
+  TW_DEVICE void share() {
+    half_ ^= 1;  // the warpgroup reads the other half until this barrier
+    auto& to = shared_.block[half_];
     TW_UNROLL
-    for (int i = 0; i < reads; ++i) next_b_[i] = b_line_[i].at(p_.b_scales, b);
-    ++k_block_;
-  }
-
-  /// Makes the scales of the K block that was read last those of add(), and reads the next ones
-  /// where there is a next block.
-  TW_DEVICE void next(bool more) {
-    unrolled<fragments>([&](auto f) {
-      TW_UNROLL
-      for (int r = 0; r < accumulator_map::rows; ++r) a_[f][r] = next_a_[f][r];
-    });
-    if constexpr (few) {
-      TW_UNROLL
-      for (int i = 0; i < reads; ++i) b_[i] = next_b_[i];
-    } else {
-      // The other half is what the warpgroup reads until this barrier.
-      half_ ^= 1;
-      TW_UNROLL
-      for (int i = 0; i < reads; ++i) {
-        int const c = thread_id() % warpgroup_threads + i * warpgroup_threads;
-        if (c < C.tile_n) shared_.of[half_][c / 2].of[c % 2] = next_b_[i];
-      }
-      named_barrier_sync(barrier_, warpgroup_threads);
+    for (int i = 0; i < reads; ++i) {
+      int const t = item(i), c = t - rows;
+      if (t < rows)
+        to.row[t] = now_[K][i];
+      else if (c < cols)
+        to.col[c / 2].of[c % 2] = now_[K][i];
     }
-    if (more) read();
+    named_barrier_sync(barrier_, warpgroup_threads);
   }
 
   /// Elements of `to`, from `first` on, += from, times the scales: columns of the tile from
@@ -151,37 +137,62 @@ class block_scales {
   template <class Fragments, class Parts>
   TW_DEVICE void add(Fragments& to, Parts& from, int first) const {
     constexpr int size = std::remove_reference_t<decltype(from[0])>::size;
-    if constexpr (few) {
-      unrolled<fragments>([&](auto f) {
-        float scale[accumulator_map::rows][reads];
+    auto const& own = shared_.block[half_];
+    int const row = accumulator_map::row_of(warp_id() % 4, lane_id());
+    int const col = accumulator_map::col_of(lane_id()) / 2;
+    unrolled<fragments>([&](auto f) {
+      float of_row[accumulator_map::rows];
+      TW_UNROLL
+      for (int r = 0; r < accumulator_map::rows; ++r)
+        of_row[r] = own.row[row + wgmma_m * f + accumulator_map::row_distance * r];
+      if constexpr (few) {
+        auto const b = own.col[0];
+        float scale[accumulator_map::rows][2];
         TW_UNROLL
-        for (int r = 0; r < accumulator_map::rows; ++r) {
-          TW_UNROLL
-          for (int i = 0; i < reads; ++i) scale[r][i] = a_[f][r] * b_[i];
-        }
+        for (int r = 0; r < accumulator_map::rows; ++r)
+          scale[r][0] = of_row[r] * b.of[0], scale[r][1] = one ? 0 : of_row[r] * b.of[1];
         TW_UNROLL
         for (int i = 0; i < size; ++i) {
-          int const r = accumulator_map::row_index(i), col = 2 * first + 8 * (i / 4);
-          float const factor = one || col < second_from_ ? scale[r][0] : scale[r][reads - 1];
+          int const second = !one && 2 * first + 8 * (i / 4) >= second_from_ ? 1 : 0;
+          float const factor = second == 0 ? scale[accumulator_map::row_index(i)][0]
+                                           : scale[accumulator_map::row_index(i)][1];
           to[f][first + i] = fmaf(factor, from[f][i], to[f][first + i]);
         }
-      });
-    } else {
-      int const mine = accumulator_map::col_of(lane_id()) / 2;
-      TW_UNROLL
-      for (int g = 0; g < size / 4; ++g) {
-        auto const b = shared_.of[half_][first + 4 * g + mine];
-        unrolled<fragments>([&](auto f) {
+      } else {
+        TW_UNROLL
+        for (int g = 0; g < size / 4; ++g) {
+          auto const b = own.col[first + 4 * g + col];
           TW_UNROLL
           for (int i = 4 * g; i < 4 * g + 4; ++i)
-            to[f][first + i] = fmaf(a_[f][accumulator_map::row_index(i)] * b.of[i % 2], from[f][i],
+            to[f][first + i] = fmaf(of_row[accumulator_map::row_index(i)] * b.of[i % 2], from[f][i],
                                     to[f][first + i]);
-        });
+        }
       }
-    }
+    });
   }
 
  private:
+  /// Which scale the thread reads: of a row, then of a column.
+  TW_DEVICE static int item(int i) {
+    return thread_id() % warpgroup_threads + i * warpgroup_threads;
+  }
+
+  /// A batch from k_block_ on; of K blocks after the last one the last one's.
+  TW_DEVICE void read() {
+    unrolled<batch>([&](auto k) {
+      int const block = k_block_ + k < last_ ? k_block_ + k : last_;
+      TW_UNROLL
+      for (int i = 0; i < reads; ++i) {
+        int const t = item(i);
+        if (t < rows)
+          next_[k][i] = scale_of(p_.a_scales, first_[i], block);
+        else if (t < rows + cols)
+          next_[k][i] = scale_of(p_.b_scales, first_[i], block);
+      }
+    });
+    k_block_ += batch;
+  }
+
   /// The column of B that is column c of the tile, or the last. With a gate groups of 8 gates and
   /// of 8 columns that they multiply take turns.
   TW_DEVICE int column(int first, int c) const {
@@ -194,14 +205,14 @@ class block_scales {
   }
 
   gemm_params const& p_;
-  column_scales<C>& shared_;
+  tile_scales<C>& shared_;
   int const barrier_;
-  int k_block_;
+  int k_block_;          // that the next batch begins with
+  int const last_;       // K block
   int half_ = 0;         // of `shared_`
   int second_from_ = 0;  // few: from this column of the tile on the second scale holds
-  scale_line a_line_[fragments][accumulator_map::rows], b_line_[reads];
-  float next_a_[fragments][accumulator_map::rows], next_b_[reads];
-  float a_[fragments][accumulator_map::rows], b_[reads];
+  std::int64_t first_[reads];
+  float now_[batch][reads] = {}, next_[batch][reads] = {};
 };
 
 /// Has a tile one or two scales of B?

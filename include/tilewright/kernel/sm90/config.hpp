@@ -53,9 +53,9 @@ struct gemm_config {
   TW_HD constexpr bool scaled() const {
     return sums == sum_form::scaled || sums == sum_form::scaled_64;
   }
-  /// Shared memory for the scales of columns: of two K blocks, for each consumer.
+  /// Shared memory for the scales of rows and columns: of two K blocks, for each consumer.
   TW_HD constexpr int scale_bytes() const {
-    return scaled() ? 2 * tile_n * size_bytes(elem::f32) * math_warpgroups() : 0;
+    return scaled() ? 2 * (warpgroup_m() + tile_n) * size_bytes(elem::f32) * math_warpgroups() : 0;
   }
   /// Elements of K between two promotions of the sums; 0: never.
   TW_HD constexpr int promote_k() const {
@@ -131,5 +131,11 @@ struct gemm_config {
   TW_HD constexpr int d_cols() const { return gated() ? part_n() / 2 : part_n(); }
   bool operator==(gemm_config const&) const = default;
 };
+
+/// Does a kernel without a fused epilogue multiply scales of rows and columns? Kernels of 8-bit
+/// operands do; of others those would be code that costs the usual GEMM.
+TW_HD constexpr bool takes_scales(gemm_config const& c) {
+  return c.operands() == epilogue_operands{} && size_bytes(c.ab) == 1 && c.d != elem::s32;
+}
 
 }  // namespace tw

@@ -249,7 +249,7 @@ struct gemm_sm90_kernel {
     constexpr int cols = C.gated() ? C.tile_n / 2 : C.tile_n;
     block_scales<C, B> const scales(p, s.scales.of_consumer[consumer], consumer,
                                     tile.m * C.tile_m + first_row, tile.n * cols, tile.batch,
-                                    warp_uniform(k_block));
+                                    warp_uniform(k_block), blocks);
     mainloop::run_scaled(s, slot, first_row, blocks, scales, acc, issued);
   }
 

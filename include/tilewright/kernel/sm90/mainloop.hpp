@@ -53,7 +53,17 @@ struct gemm_mainloop {
   TW_DEVICE static void run_scaled(Smem& s, ring<C.stages>& slot, int first_row, int blocks,
                                    Scales scales, accumulators<C.tile_n>& acc,
                                    Issued const& issued) {
-    add_parts(s, slot, first_row, blocks, acc, issued, scales);
+    clear(acc);
+    accumulators<C.promoted_n()> part;
+    TW_NO_UNROLL
+    for (int k = 0; k < blocks; k += Scales::batch)
+      unrolled<Scales::batch>([&](auto of_batch) {
+        if (k + of_batch >= blocks) return;
+        add_block(s, slot, first_row, k + of_batch + 1 == blocks, acc, part, issued,
+                  scaled_sums<of_batch, Scales>{scales});
+        slot.next();
+      });
+    if (blocks == 0) issued.notify();
   }
 
   /// Frees the stages of `blocks` K blocks as they land. One thread waits and signals all CTAs:
@@ -98,14 +108,17 @@ struct gemm_mainloop {
   TW_DEVICE static void add_promoted(Smem& s, ring<C.stages>& slot, int first_row, int blocks,
                                      accumulators<Cols>& acc, Issued const& issued) {
     static_assert(Cols == C.tile_n, "kernels that promote have tiles of one width");
-    no_scales none;
-    add_parts(s, slot, first_row, blocks, acc, issued, none);
+    clear(acc);
+    accumulators<C.promoted_n()> part;
+    TW_NO_UNROLL
+    for (int k = 0; k < blocks; ++k, slot.next())
+      add_block(s, slot, first_row, k + 1 == blocks, acc, part, issued, plain_sums{});
+    if (blocks == 0) issued.notify();
   }
 
-  /// Sums without scales, as block_scales has them with.
-  struct no_scales {
-    TW_DEVICE void read() {}
-    TW_DEVICE void next(bool) {}
+  /// How sums of the tensor core are added: as they are.
+  struct plain_sums {
+    TW_DEVICE void prepare() const {}
     template <class Fragments, class Parts>
     TW_DEVICE void add(Fragments& to, Parts& from, int first) const {
       unrolled<fragments>([&](auto f) {
@@ -115,34 +128,41 @@ struct gemm_mainloop {
     }
   };
 
-  /// Scales: what a part is multiplied by before it is added.
-  template <class Smem, class Issued, class Scales>
-  TW_DEVICE static void add_parts(Smem& s, ring<C.stages>& slot, int first_row, int blocks,
-                                  accumulators<C.tile_n>& acc, Issued const& issued,
-                                  Scales& scales) {
-    constexpr int cols = C.promoted_n(), parts_of_k = tile_k / C.promote_k();
-    clear(acc);
-    accumulators<cols> part;
-    if (blocks > 0) scales.read();
-    TW_NO_UNROLL
-    for (int k = 0; k < blocks; ++k, slot.next()) {
-      s.ab_landed[slot.stage].wait(slot.phase);
-      unrolled<C.tile_n / cols>([&](auto at) {
-        constexpr int n = at;
-        unrolled<parts_of_k>([&](auto in_block) {
-          constexpr int i = in_block;
-          constexpr bool last = (n + 1) * cols == C.tile_n && i + 1 == parts_of_k;
-          multiply<C.promote_k()>(part, s.a[slot.stage], s.b[slot.stage], first_row,
-                                  i * C.promote_k(), false, n * cols);
-          if (last && k + 1 == blocks) issued.notify();
-          if constexpr (n == 0 && i == 0) scales.next(k + 1 < blocks);  // meanwhile
-          wait<0>(part);
-          if constexpr (last) release(s, slot.stage);
-          scales.add(acc, part, n * cols / 2);
-        });
-      });
+  /// Times the scales of K block K of a batch.
+  template <int K, class Scales>
+  struct scaled_sums {
+    Scales& scales;
+    TW_DEVICE void prepare() const {
+      if constexpr (K == 0) scales.next_batch();
+      scales.template share<K>();
     }
-    if (blocks == 0) issued.notify();
+    template <class Fragments, class Parts>
+    TW_DEVICE void add(Fragments& to, Parts& from, int first) const {
+      scales.add(to, from, first);
+    }
+  };
+
+  /// acc += the sum over a K block, part by part.
+  template <class Smem, class Part, class Issued, class Sums>
+  TW_DEVICE static void add_block(Smem& s, ring<C.stages> const& slot, int first_row, bool last,
+                                  accumulators<C.tile_n>& acc, Part& part, Issued const& issued,
+                                  Sums const& sums) {
+    constexpr int cols = C.promoted_n(), parts_of_k = tile_k / C.promote_k();
+    s.ab_landed[slot.stage].wait(slot.phase);
+    unrolled<C.tile_n / cols>([&](auto at) {
+      constexpr int n = at;
+      unrolled<parts_of_k>([&](auto in_block) {
+        constexpr int i = in_block;
+        constexpr bool last_part = (n + 1) * cols == C.tile_n && i + 1 == parts_of_k;
+        multiply<C.promote_k()>(part, s.a[slot.stage], s.b[slot.stage], first_row,
+                                i * C.promote_k(), false, n * cols);
+        if (last_part && last) issued.notify();
+        if constexpr (n == 0 && i == 0) sums.prepare();  // meanwhile
+        wait<0>(part);
+        if constexpr (last_part) release(s, slot.stage);
+        sums.add(acc, part, n * cols / 2);
+      });
+    });
   }
 
   /// The same, as the tensor core adds.
