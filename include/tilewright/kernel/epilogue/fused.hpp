@@ -57,9 +57,9 @@ struct fused_epilogue : epilogue_store<C> {
       constexpr int j = index;
       fragment_place const to{at.row, at.col + j * box.cols, at.batch};
       vectors.share(p, w.smem.vectors[w.warpgroup], {at.row, to.col + box.cols, at.batch});
-      w.template wait_for_tiles<1>();
+      base::wait_for_next(w);
       ops::make_simple(p, w.smem.vectors[w.warpgroup], to, acc, j, act);
-      std::byte* const staged_tile = w.smem.staging_tile[w.warpgroup][state.half()];
+      std::byte* const staged_tile = base::next_tile(w, state);
       w.fill(staged_tile, tile_results<fragment>{acc, j * tile_regs});
       fence_proxy_async();  // the writes above are for the async proxy
       w.sync();
@@ -79,7 +79,7 @@ struct fused_epilogue : epilogue_store<C> {
       constexpr int j = index;
       fragment_place const to{at.row, at.col + j * box.cols, at.batch};
       vectors.share(p, w.smem.vectors[w.warpgroup], {at.row, to.col + box.cols, at.batch});
-      w.template wait_for_tiles<1>();
+      base::wait_for_next(w);
       ops::make_x(p, w.smem.vectors[w.warpgroup], to, acc, j);
       if constexpr (C.aux()) {
         // A box must not reach from the gates' columns into the others.
@@ -88,7 +88,7 @@ struct fused_epilogue : epilogue_store<C> {
         unrolled<gated ? 2 : 1>([&](auto part) {
           store_next(w, aux_destination<C>{p, part}, by_tma, to,
                      aux_results{acc, j * ops::regs, part}, state);
-          w.template wait_for_tiles<1>();
+          base::wait_for_next(w);
         });
       }
       ops::make_y(p, to, acc, j);
@@ -102,8 +102,7 @@ struct fused_epilogue : epilogue_store<C> {
   TW_DEVICE static void store_next(writer const& w, Destination const& destination, bool by_tma,
                                    fragment_place at, Results const& results,
                                    staging_state& state) {
-    base::store_tile(w, destination, by_tma, w.smem.staging_tile[w.warpgroup][state.half()], at,
-                     results);
+    base::store_tile(w, destination, by_tma, base::next_tile(w, state), at, results);
     state.swap_halves();
   }
 };

@@ -46,13 +46,12 @@ struct quantize_epilogue : epilogue_store<C> {
       constexpr int j = index;
       fragment_place const to{at.row, at.col + j * box.cols, at.batch};
       vectors.share(p, w.smem.vectors[w.warpgroup], {at.row, to.col + box.cols, at.batch});
-      w.template wait_for_tiles<1>();
+      base::wait_for_next(w);
       ops::make_x(p, w.smem.vectors[w.warpgroup], to, acc, j);
       ops::make_y(p, to, acc, j);
       quantize(p, w, to, acc, j * tile_regs);
-      base::store_tile(w, d_of<C>(p, at), base::end_of(to) <= p.tma_end,
-                       w.smem.staging_tile[w.warpgroup][state.half()], to,
-                       tile_results<fragment>{acc, j * tile_regs});
+      base::store_tile(w, d_of<C>(p, at), base::end_of(to) <= p.tma_end, base::next_tile(w, state),
+                       to, tile_results<fragment>{acc, j * tile_regs});
       state.swap_halves();
     });
   }

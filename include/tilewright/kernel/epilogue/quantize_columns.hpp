@@ -41,13 +41,12 @@ struct quantize_columns_epilogue : epilogue_store<C> {
       fragment_place const to{at.row, at.col + j * box.cols, at.batch};
       vectors& own = w.smem.vectors[w.warpgroup];
       fetched.share(p, own, {at.row, to.col + box.cols, at.batch});
-      w.template wait_for_tiles<1>();
+      base::wait_for_next(w);
       ops::make_x(p, own, to, acc[0], j);
       ops::make_y(p, to, acc[0], j);
       quantize(p, w, to, acc[0], j * tile_regs, state.half());
-      base::store_tile(w, d_of<C>(p, at), base::end_of(to) <= p.tma_end,
-                       w.smem.staging_tile[w.warpgroup][state.half()], to,
-                       tile_results<fragment>{acc[0], j * tile_regs});
+      base::store_tile(w, d_of<C>(p, at), base::end_of(to) <= p.tma_end, base::next_tile(w, state),
+                       to, tile_results<fragment>{acc[0], j * tile_regs});
       state.swap_halves();
     });
   }

@@ -65,6 +65,15 @@ struct epilogue_store {
       plain_store<C>::store(w.thread, to, reinterpret_cast<element const*>(tile), at);
   }
 
+  /// For fused epilogues, whose staging buffers have an epilogue tile each: waits until the next
+  /// one has been read.
+  TW_DEVICE static void wait_for_next(writer const& w) {
+    w.template wait_for_tiles<staged.halves - 1>();
+  }
+  TW_DEVICE static std::byte* next_tile(writer const& w, staging_state const& state) {
+    return w.smem.staging_tile[w.warpgroup][staged.halves == 1 ? 0 : state.half()];
+  }
+
   /// The boxes of a staged epilogue tile, by TMA.
   template <class Destination>
   TW_DEVICE static void store_boxes(writer const& w, Destination const& to, std::byte* tile,
