@@ -4,13 +4,12 @@
 //                    numbers that saturate D, scales of zero.
 #pragma once
 
-#include <fmt/format.h>
-
 #include <cmath>
 #include <cstring>
 #include <memory>
 #include <optional>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -39,12 +38,11 @@ struct offered {
 
   std::string text() const {
     auto const kind = [](scaling s) { return s == scaling::other ? "none" : name(s); };
-    return fmt::format(
-        "{} {} to {}, promoted {}{}, scales {} {} {}, epilogue {}, scales of D {}, "
-        "orders {}",
-        name(a), name(b), name(d), precision.promote_k, precision.f16_sums ? ", f16 sums" : "",
-        kind(scale_a), kind(scale_b), name(scale_type), static_cast<int>(epilogue),
-        static_cast<int>(scale_d), orders);
+    auto const number = [](auto x) { return std::to_string(static_cast<int>(x)); };
+    return std::string(name(a)) + " " + name(b) + " to " + name(d) + ", promoted " +
+           number(precision.promote_k) + (precision.f16_sums ? ", f16 sums" : "") + ", scales " +
+           kind(scale_a) + " " + kind(scale_b) + " " + name(scale_type) + ", epilogue " +
+           number(epilogue) + ", scales of D " + number(scale_d) + ", orders " + number(orders);
   }
 };
 
@@ -57,11 +55,12 @@ inline std::vector<offered> all_combinations() {
   };
   scaling const none = scaling::other, tensor = scaling::tensor, row = scaling::row,
                 block = scaling::block_1x128, square = scaling::block_128x128;
-  pair_of const few[] = {{none, none}, {tensor, tensor}, {row, row}, {tensor, none}, {row, tensor}};
-  pair_of const blocks[] = {{block, square},    {block, block},   {square, block},
-                            {square, square},   {block, none},    {none, square},
-                            {row, block},       {square, tensor}, {block, square, ue8m0},
-                            {block, block, s32}};
+  constexpr std::size_t without_blocks = 5;
+  pair_of const pairs[] = {{none, none},     {tensor, tensor},       {row, row},
+                           {tensor, none},   {row, tensor},          {block, square},
+                           {block, block},   {square, block},        {square, square},
+                           {block, none},    {none, square},         {row, block},
+                           {square, tensor}, {block, square, ue8m0}, {block, block, s32}};
   struct operands {
     elem a, b;
   };
@@ -71,11 +70,13 @@ inline std::vector<offered> all_combinations() {
   std::vector<offered> found;
   for (operands const& ab : all) {
     bool const fp8 = is_fp8(ab.a);
-    std::vector<gemm_precision> sums{{}};
-    if (fp8) sums = {{}, {.promote_k = 64}, {.promote_k = 0}};
-    if (ab.a == f16) sums = {{}, {.f16_sums = true}};
-    std::vector<pair_of> scales(std::begin(few), std::end(few));
-    if (fp8) scales.insert(scales.end(), std::begin(blocks), std::end(blocks));
+    gemm_precision const other_sums[] = {
+        {}, {.promote_k = 64}, {.promote_k = 0}, {}, {.f16_sums = true}};
+    std::span<gemm_precision const> sums(other_sums, 1);
+    if (fp8) sums = std::span(other_sums).first(3);
+    if (ab.a == f16) sums = std::span(other_sums).last(2);
+    std::span<pair_of const> scales(pairs);
+    if (!fp8) scales = scales.first(without_blocks);
     for (elem const d : {bf16, f16, f32, e4m3, e5m2, s8, s32})
       for (gemm_precision const& precision : sums)
         for (pair_of const& s : scales)
@@ -161,6 +162,22 @@ class offered_gemm {
 
   gemm_problem problem;
   gemm_operands operands;
+
+  /// The operands at addresses of a device: copy(memory) returns that of each.
+  template <class Copy>
+  gemm_operands moved(Copy const& copy) {
+    auto const at = [&](auto& bytes) -> void* {
+      return bytes.empty() ? nullptr : copy(std::as_writable_bytes(std::span(bytes)));
+    };
+    gemm_operands o;
+    o.a = at(a_.bytes), o.b = at(b_.bytes), o.c = at(c_.bytes);
+    o.d = at(d_.bytes), o.aux = at(aux_.bytes);
+    auto* const vectors = static_cast<float*>(at(vectors_));
+    std::int64_t const line = std::max(m_, n_);
+    o.bias = vectors, o.row_scale = vectors + line, o.col_scale = vectors + 2 * line;
+    o.scale_a = at(scale_a_), o.scale_b = at(scale_b_), o.scale_d = at(scale_d_);
+    return o;
+  }
 
  private:
   std::int64_t any(std::int64_t lo, std::int64_t hi) {

@@ -3,6 +3,8 @@
 //                   accepts is computed: every one runs once in the emulator, with its checks of
 //                   hazards, and is compared with float64. What it does not accept is refused with
 //                   a remedy. A sample runs; TW_OFFERED_ALL=1: all of them (minutes).
+#include <fmt/format.h>
+
 #include <cstdlib>
 #include <map>
 #include <new>
