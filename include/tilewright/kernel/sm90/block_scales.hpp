@@ -73,7 +73,7 @@ TW_DEVICE float scale_of(operand_scales const& s, std::int64_t first, int k_bloc
 template <gemm_config C, scales_of_b B>
 class block_scales {
  public:
-  static constexpr int batch = C.tile_n > 160 ? 2 : 4;  // K blocks; wide tiles lack registers
+  static constexpr int batch = C.tile_n > 160 ? 1 : 4;  // K blocks; wide tiles lack registers
   static constexpr int fragments = C.fragments();
   static constexpr bool few = B == scales_of_b::few;
   static constexpr int rows = C.warpgroup_m();

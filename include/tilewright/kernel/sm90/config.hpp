@@ -133,9 +133,11 @@ struct gemm_config {
 };
 
 /// Does a kernel without a fused epilogue multiply scales of rows and columns? Kernels of 8-bit
-/// operands do; of others those would be code that costs the usual GEMM.
+/// operands do; of others those would be code that costs the usual GEMM. Ping-pong kernels lack the
+/// registers.
 TW_HD constexpr bool takes_scales(gemm_config const& c) {
-  return c.operands() == epilogue_operands{} && size_bytes(c.ab) == 1 && c.d != elem::s32;
+  return c.operands() == epilogue_operands{} && size_bytes(c.ab) == 1 && c.d != elem::s32 &&
+         !c.pingpong;
 }
 
 }  // namespace tw
