@@ -110,7 +110,8 @@ operand::operand(matrix_view const& file, elem type) : view_(file) {
   if (file.type == type && !file.doubles) {
     std::memcpy(copy_.data(), file.data, static_cast<std::size_t>(file.size().count));
   } else if (file.doubles) {
-    with_type(type, [&]<class T>(T) { convert_doubles<T>(file, copy_.data()); });
+    with_elem(type,
+              [&](auto t) { convert_doubles<typename decltype(t)::type>(file, copy_.data()); });
   } else {
     convert(file, type, copy_.data());
   }
