@@ -86,7 +86,7 @@ class scale_divisor {
         reciprocal_(1.0F / (scale * factor_)),
         scale_(reciprocal_ == 0.0F ? 0.0F : scale * factor_) {}
 
-  TW_HD constexpr float divide(float x) const {
+  TW_HD float divide(float x) const {  // __builtin_fmaf is no constant expression for clang
     float const y = x * factor_, q = y * reciprocal_;
     float nearer = __builtin_fmaf(__builtin_fmaf(-q, scale_, y), reciprocal_, q);
     nearer = __builtin_fmaf(__builtin_fmaf(-nearer, scale_, y), reciprocal_, nearer);

@@ -33,6 +33,11 @@ template <class T>
 struct held {
   T value;
 };
+// Clang warns of a variable template that is defined nowhere; GCC does not have those warnings.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpragmas"
+#pragma GCC diagnostic ignored "-Wundefined-var-template"
+#pragma GCC diagnostic ignored "-Wundefined-internal"
 template <class T>
 extern held<T> const imagined;  // never defined: only the addresses of its members are written down
 
@@ -89,10 +94,6 @@ consteval int member_count() {
   }
 }
 
-// Clang warns of a variable template that is defined nowhere; GCC does not have that warning.
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wpragmas"
-#pragma GCC diagnostic ignored "-Wundefined-var-template"
 /// Pointers to the members of the imagined T.
 template <class T>
 inline constexpr auto member_addresses = binding<member_count<T>()>::apply(
