@@ -59,6 +59,7 @@ exit_status run_gemm_kernels(request const& r) {
   kernel_result const all =
       merged(results, results.size() == 1 ? results[0].name
                                           : fmt::format("gemm, {} kernels", results.size()));
+  std::string const target = r.invariant ? "gemm --invariant" : r.target;
   std::vector<kernel_result> bad;
   std::ranges::copy_if(results, std::back_inserter(bad), [](auto const& k) { return !k.clean(); });
   if (r.json) {
@@ -69,9 +70,9 @@ exit_status run_gemm_kernels(request const& r) {
   } else {
     if (results.size() > 1) fmt::print("{}", table_of(results));
     if (bad.empty())
-      fmt::print("{}", text_of_kernels(std::span(&all, 1), r.target));
+      fmt::print("{}", text_of_kernels(std::span(&all, 1), target));
     else
-      fmt::print("{}{} of {} kernels with findings\n", text_of_kernels(bad, r.target), bad.size(),
+      fmt::print("{}{} of {} kernels with findings\n", text_of_kernels(bad, target), bad.size(),
                  results.size());
     if (r.invariant)
       fmt::print(

@@ -55,8 +55,9 @@ std::vector<int> families_of(request const& r) {
 }
 
 std::string replay_options(run_key const& k) {
-  return fmt::format("--shape {} --schedule {} --first-seed {} --seeds 1", fmt::join(k.shape, ","),
-                     word_of(k.family), k.seed);
+  std::string const shape =  // none where the run draws its own
+      k.shape.empty() ? "" : fmt::format("--shape {} ", fmt::join(k.shape, ","));
+  return fmt::format("{}--schedule {} --first-seed {} --seeds 1", shape, word_of(k.family), k.seed);
 }
 
 }  // namespace tw::hazards
