@@ -76,6 +76,7 @@ nlohmann::json memory_json(std::vector<memory_row> const& rows) {
 }  // namespace
 
 exit_status run_ceiling_bench(ceiling_options o) {
+  check_json_file(o.json_path);
   if (!gpu().usable) throw no_usable_gpu(gpu().why_not);
   if (o.quick) o.protocol = quick_protocol;
   watchdog const guard(limit_s);

@@ -93,6 +93,7 @@ void run_once(product& p, emulator_row& r) {
 }  // namespace
 
 exit_status run_emulator_bench(emulator_bench_options const& o) {
+  check_json_file(o.json_path);
   product p(o.size);
   std::vector<emulator_row> rows{{"values alone", false, false, {}},
                                  {"every check", true, false, {}}};

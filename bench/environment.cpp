@@ -2,13 +2,16 @@
 // environment.cpp  The facts that make a result file reproducible, and the file itself.
 #include "bench/environment.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <ctime>
 #include <fstream>
+#include <span>
 
 #include "tilewright/base/check.hpp"
+#include "tools/io/output_file.hpp"
 
 namespace tw::bench {
 namespace {
@@ -86,13 +89,30 @@ nlohmann::json to_json(device_facts const& f) {
 }
 
 void write_text(std::string const& path, char const* option, std::string const& text) {
-  std::string const temporary = path + ".part";
-  std::ofstream out(temporary, std::ios::binary);
-  out << text;
-  out.close();
-  if (!out || std::rename(temporary.c_str(), path.c_str()) != 0)
-    throw rejected({"TW0713", std::string(option) + " " + path, "not writable",
-                    "a file that can be written", ""});
+  try {
+    output_file out(path);
+    out.write(std::as_bytes(std::span(text)));
+    out.commit();
+  } catch (rejected const& why) {
+    throw rejected({"TW0713", std::string(option) + " " + path, why.why().got,
+                    "a file that can be written", why.why().hint});
+  }
+}
+
+void check_own_file(std::string const& path, char const* option, std::string const& mark) {
+  if (path.empty()) return;
+  check_writable(path);
+  std::ifstream in(path, std::ios::binary);
+  std::string head(64 * 1024, '\0');
+  in.read(head.data(), static_cast<std::streamsize>(head.size()));
+  head.resize(static_cast<std::size_t>(in.gcount()));
+  if (!head.empty() && head.find(mark) == head.npos)
+    throw rejected({"TW0612", fmt::format("output {} of {}", path, option),
+                    "a file of another kind", "a new name, or an earlier file of this option", ""});
+}
+
+void check_json_file(std::string const& path) {
+  check_own_file(path, "--json", "\"tilewright.bench.");
 }
 
 void write_json(std::string const& path, nlohmann::json const& content) {

@@ -17,6 +17,7 @@
 #include "bench/watchdog.hpp"
 #include "tilewright/dispatch/gemm.hpp"
 #include "tools/gemm_run.hpp"
+#include "tools/io/output_file.hpp"
 
 namespace tw::bench {
 namespace {
@@ -33,6 +34,14 @@ void settle(gemm_bench_options& o) {
     o.measure.tune_candidates = std::min(o.measure.tune_candidates, 4);
   }
   if (o.rounds > 0) o.measure.protocol.burst_rounds = o.rounds;
+}
+
+void check_outputs(gemm_bench_options const& o) {
+  check_json_file(o.json_path);
+  check_own_file(o.csv_path, "--csv", csv_head());
+  if (!o.json_path.empty() && !o.csv_path.empty() && same_file(o.json_path, o.csv_path))
+    throw rejected({"TW0612", "output " + o.csv_path, "the path of --json and of --csv",
+                    "a separate file for each", ""});
 }
 
 nlohmann::json protocol_json(gemm_bench_options const& o) {
@@ -104,6 +113,7 @@ void print(std::string const& text) {
 
 exit_status run_gemm_bench(gemm_bench_options o) {
   settle(o);
+  check_outputs(o);
   auto const shapes = shapes_of(o);
   if (!gpu().usable) throw no_usable_gpu(gpu().why_not);
   auto const lab = open_gemm_lab(o.measure);

@@ -106,6 +106,7 @@ std::vector<host_row> measure_all() {
 }  // namespace
 
 exit_status run_host_bench(host_bench_options const& o) {
+  check_json_file(o.json_path);
   std::vector<host_row> const rows = measure_all();
   fmt::print("host time of a call, ns: median and least of {} batches\n", batches);
   nlohmann::json list = nlohmann::json::array();

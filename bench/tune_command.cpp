@@ -229,12 +229,15 @@ exit_status list(bool as_json) {
 
 /// Rows for gen/tuning.py, of the problems that tuning tables have.
 exit_status export_to(std::string const& file) {
+  constexpr char const* head =
+      "device,m,n,k,batch,ab,d,layout,kernel,shared_tiles,sharers,us,start\n";
+  bench::check_own_file(file, "--export", head);
   std::string const path = store_path();
   if (!is_there(path))
     throw rejected({"TW0802", "tuning file " + path, "no such file", "what --export writes out",
                     "nothing is tuned yet: `tilewright tune M N K` makes it"});
   tuning_store const store(path, tuning_store::access::read);
-  std::string rows = "device,m,n,k,batch,ab,d,layout,kernel,shared_tiles,sharers,us,start\n";
+  std::string rows = head;
   int left_out = 0;
   for (tuned_problem const& t : store.finished()) {
     gemm_problem const& p = t.problem;
