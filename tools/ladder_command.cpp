@@ -2,6 +2,8 @@
 // ladder_command.cpp  Options of `tilewright ladder`.
 #include "tools/ladder_command.hpp"
 
+#include <fmt/format.h>
+
 #include <memory>
 
 #include "tilewright/dispatch/gemm.hpp"
@@ -9,6 +11,7 @@
 #include "tools/io/output_file.hpp"
 #include "tools/io/refuse.hpp"
 #include "tools/ladder/request.hpp"
+#include "tools/ladder/tiles.hpp"
 #include "tools/words.hpp"
 
 namespace tw {
@@ -17,19 +20,31 @@ namespace {
 
 char const* const ladder_manual =
     "Runs the kernels of examples/ladder, from CUDA cores to the Hilbert order, and the library's\n"
-    "kernel as rung 12: checked in the emulator, or timed on a GPU (docs/ladder.md).\n"
+    "kernel as rung 12: checked in the emulator, or timed on a GPU (docs/ladder.md). Rungs 13 to "
+    "15\n"
+    "are for Blackwell and run in the emulator: tcgen05, a pair of CTAs, NVFP4.\n"
     "In the emulator every check is on, and D is compared with sums in float64.\n"
     "Exit status: 0 all are correct, 1 a diagnosis or a wrong element, 2 refused, 77 no GPU.";
 
 exit_status run_ladder(ladder::request const& r) {
   if (r.bug == "list") return ladder::list_bugs(r);
   check_replaceable(r.plot, "--plot", "<");
+  for (std::string const& other : {r.timeline, r.trace})
+    if (!r.plot.empty() && !other.empty() && same_file(r.plot, other))
+      refuse("TW0612", "output " + r.plot + " of --plot", "the file of --timeline or --trace",
+             "a separate file");
+  check_replaceable(r.tiles, "--tiles", "<");
+  if (!r.tiles.empty()) return ladder::draw_tiles(r);
   bool const emulated = !r.bug.empty() || r.seeds > 1 || !r.timeline.empty() ||
                         !r.trace.empty();  // what a GPU cannot show
   if (emulated && r.device == "gpu")
     refuse("TW0681", "--bug, --seeds, --timeline and --trace", "--device gpu", "--device emu",
            "a GPU shows no diagnosis, and no schedule can be chosen there");
-  if (r.device == "gpu" || (r.device == "auto" && !emulated && gpu().usable))
+  if (r.device == "gpu" && r.rung > ladder::last_gpu_rung)
+    refuse("TW0681", "--device gpu", fmt::format("rung {}", r.rung), "a rung from 1 to 12",
+           "rungs 13 to 15 are kernels for Blackwell: --device emu");
+  if (r.device == "gpu" ||
+      (r.device == "auto" && !emulated && r.rung <= ladder::last_gpu_rung && gpu().usable))
     return ladder::run_on_gpu(r);
   return ladder::run_in_emulator(r);
 }
@@ -41,7 +56,7 @@ void add_ladder_command(CLI::App& app, int& status) {
   CLI::App* verb = app.add_subcommand(
       "ladder", "the kernels of the tutorial: checked in the emulator, or timed on a GPU");
   verb->footer(ladder_manual);
-  verb->add_option("--rung", r->rung, "only this rung, 1 to 12")->check(CLI::Range(1, 12));
+  verb->add_option("--rung", r->rung, "only this rung, 1 to 15")->check(CLI::Range(1, 15));
   CLI::Option* const bug =
       verb->add_option("--bug", r->bug, "plants a fault in its rung; list: names them all");
   verb->add_flag("--side", r->side,
@@ -58,6 +73,8 @@ void add_ladder_command(CLI::App& app, int& status) {
   verb->add_option("--plot", r->plot, "draws a chart: TFLOP/s, in the emulator bytes from L2");
   verb->add_option("--timeline", r->timeline, "draws a rung's emulated run over time, as SVG");
   verb->add_option("--trace", r->trace, "the same as a Chrome trace");
+  verb->add_option("--tiles", r->tiles,
+                   "runs nothing: draws the order of the tiles of rung 8, 9, 10 or 11, as SVG");
   verb->add_flag("--quick", r->quick, "on a GPU: fewer and shorter measurements");
   verb->add_flag("!--no-baseline", r->baseline, "on a GPU: without cuBLASLt");
   verb->add_flag("--json", r->json, "one JSON record on stdout");

@@ -88,6 +88,23 @@ TEST(Rungs, DWithoutASwizzleHasBankConflicts) {
   EXPECT_EQ(plain[0], 8 * plain[1]);
 }
 
+TEST(Rungs, OfBlackwellAreRightUnderEveryKindOfSchedule) {
+  for (int family = 0; family < mutants::schedule_families; ++family) {
+    for (rung const& one : blackwell_rungs()) {
+      run_result const r = run(one, small(), bug::none, schedule(family, 7), 2);
+      EXPECT_TRUE(r.correct()) << one.name << " " << mutants::schedule_name(family) << "\n"
+                               << r.report.text();
+      EXPECT_EQ(r.report.counts.wgmmas, 0);
+      EXPECT_GT(r.report.counts.ummas, 0);
+    }
+    // Two stages are used again, and the last one has two blocks.
+    run_result const r = run_nvfp4(256, 128, 1056, schedule(family, 7));
+    EXPECT_TRUE(r.correct()) << "NVFP4 " << mutants::schedule_name(family) << ": "
+                             << r.wrong.value_or(-1) << "\n"
+                             << r.report.text();
+  }
+}
+
 TEST(Rungs, AreNumberedAndNamed) {
   ASSERT_EQ(rungs().size(), 11U);
   for (int i = 0; i < 11; ++i) EXPECT_EQ(rungs()[static_cast<std::size_t>(i)].number, i + 1);

@@ -13,8 +13,8 @@ TEST(LadderCommand, AllRungsAreCorrectInTheEmulator) {
   EXPECT_EQ(r.status, 0) << r.out << r.err;
   auto const j = r.json();
   EXPECT_EQ(j["schema"], "tilewright.ladder/1");
-  ASSERT_EQ(j["rungs"].size(), 12U);
-  for (std::size_t i = 0; i < 12; ++i) {
+  ASSERT_EQ(j["rungs"].size(), 15U);
+  for (std::size_t i = 0; i < 15; ++i) {
     auto const& rung = j["rungs"][i];
     EXPECT_EQ(rung["rung"], i + 1);
     EXPECT_EQ(rung["correct"], true) << rung;
@@ -23,6 +23,11 @@ TEST(LadderCommand, AllRungsAreCorrectInTheEmulator) {
   }
   EXPECT_EQ(j["rungs"][0]["name"], "01_naive");
   EXPECT_EQ(j["rungs"][10]["name"], "11_hilbert");
+  EXPECT_EQ(j["rungs"][14]["name"], "15_nvfp4");
+  for (std::size_t i = 12; i < 15; ++i) {
+    EXPECT_EQ(j["rungs"][i]["wgmmas"], 0);
+    EXPECT_GT(j["rungs"][i]["tcgen05_mmas"], 0);
+  }
 }
 
 TEST(LadderCommand, ATableShowsOneRung) {
@@ -106,7 +111,16 @@ TEST(LadderCommand, RefusesWhatItCannotDo) {
   auto const gpu = run_command({"ladder", "--bug", "never-free", "--device", "gpu"});
   EXPECT_EQ(gpu.status, 2);
   EXPECT_NE(gpu.err.find("TW0681"), std::string::npos) << gpu.err;
-  EXPECT_EQ(run_command({"ladder", "--rung", "13"}).status, 2);
+  EXPECT_EQ(run_command({"ladder", "--rung", "16"}).status, 2);
+  for (auto const& words :
+       std::vector<std::vector<std::string>>{{"ladder", "--rung", "13", "--device", "gpu"},
+                                             {"ladder", "--rung", "15", "--timeline", "t.svg"}}) {
+    auto const r = run_command(words);
+    EXPECT_EQ(r.status, 2);
+    EXPECT_NE(r.err.find("TW0681"), std::string::npos) << r.err;
+  }
+  EXPECT_NE(run_command({"ladder", "--rung", "15", "--size", "96"}).err.find("TW0680"),
+            std::string::npos);
   EXPECT_EQ(run_command({"ladder", "--size", "1000000"}).status, 2);
 }
 

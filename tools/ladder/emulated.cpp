@@ -21,13 +21,14 @@ namespace ladder {
 namespace {
 
 constexpr int default_size = 512;
-constexpr int library_rung = 12;
+constexpr int library_rung = 12, nvfp4_rung = 15;
 
 /// A rung's runs, one for each seed.
 struct line {
   int number = 0;
   std::string name, idea;
   bool library = false, side = false;
+  double operand_bytes = 2, result_bytes = 2;  // of an element
   run_result first;  // of the runs: the first with a fault, else the first
   int runs = 0, bad_runs = 0;
   double l2_share = 1;
@@ -94,16 +95,32 @@ line line_of(rung const& r, product const& x, bug planted_bug, request const& q)
   timeline_files const files{q.trace, q.timeline};
   if (files.any()) draw(r, x, planted_bug, files);
   int const seeds = q.seeds;
-  line to{
-      r.number, std::string(r.name), std::string(r.idea), false, q.side, {}, 0, 0, r.l2_share, 0,
-      0};
+  line to;
+  to.number = r.number, to.name = r.name, to.idea = r.idea, to.side = q.side;
+  to.l2_share = r.l2_share;
   repeat(to, seeds, planted_bug,
          [&](emu::options const& o) { return run(r, x, planted_bug, o, emulated_sms); });
   return to;
 }
 
+line line_of_nvfp4(product const& x, int seeds) {
+  line to;
+  to.number = nvfp4_rung, to.name = "15_nvfp4", to.idea = "4-bit elements, scale factors";
+  to.operand_bytes = 0.5 + 1.0 / 16, to.result_bytes = 4;
+  auto const tile = nvfp4_tile();
+  if (x.m() % tile[0] != 0 || x.n() % tile[1] != 0 || x.k() % tile[2] != 0)
+    refuse("TW0680", fmt::format("problem of rung {}", nvfp4_rung),
+           fmt::format("{} x {} x {}", x.m(), x.n(), x.k()),
+           fmt::format("M a multiple of {}, N of {}, K of {}", tile[0], tile[1], tile[2]),
+           "--size 512");
+  repeat(to, seeds, bug::none,
+         [&](emu::options const& o) { return run_nvfp4(x.m(), x.n(), x.k(), o); });
+  return to;
+}
+
 line line_of_library(product const& x, int seeds) {
-  line to{library_rung, "12_library", "", true, false, {}, 0, 0, 1, 0, 0};
+  line to;
+  to.number = library_rung, to.name = "12_library", to.library = true;
   repeat(to, seeds, bug::none, [&](emu::options const& o) { return run_library(x, o, to.idea); });
   return to;
 }
@@ -116,9 +133,9 @@ std::string title_of(line const& l) {
 double mib(double bytes) { return bytes / (1 << 20); }
 
 /// A, B and D once: what memory has to deliver at least.
-double least_dram_bytes(product const& x) {
-  return 2.0 * (static_cast<double>(x.m()) * x.k() + static_cast<double>(x.n()) * x.k() +
-                static_cast<double>(x.m()) * x.n());
+double least_dram_bytes(product const& x, line const& l) {
+  return l.operand_bytes * (static_cast<double>(x.m()) + x.n()) * x.k() +
+         l.result_bytes * static_cast<double>(x.m()) * x.n();
 }
 
 nlohmann::ordered_json json_of(line const& l, product const& x) {
@@ -145,13 +162,14 @@ nlohmann::ordered_json json_of(line const& l, product const& x) {
   j["barrier_waits"] = c.mbarrier_waits;
   j["arrivals"] = c.arrives;
   j["wgmmas"] = c.wgmmas;
+  j["tcgen05_mmas"] = c.ummas;
   j["wavefronts"] = l.wavefronts;
   j["ideal_wavefronts"] = l.ideal_wavefronts;
   double const shared = static_cast<double>(c.tma_load_bytes);
   j["shared_bytes"] = c.tma_load_bytes;
   j["l2_bytes"] =
       l.library ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(shared * l.l2_share);
-  j["least_dram_bytes"] = least_dram_bytes(x);
+  j["least_dram_bytes"] = least_dram_bytes(x, l);
   return j;
 }
 
@@ -161,14 +179,14 @@ void print_table(std::vector<line> const& lines, product const& x) {
   std::size_t width = 23;
   for (line const& l : lines) width = std::max(width, title_of(l).size());
   fmt::print("{:<{}} {:>5} {:>7} {:>9} {:>8} {:>11} {:>9} {:>7}  result\n", "rung", width, "CTAs",
-             "wgmmas", "arrivals", "waits", "wavefronts", "smem MiB", "L2 MiB");
+             "MMAs", "arrivals", "waits", "wavefronts", "smem MiB", "L2 MiB");
   for (line const& l : lines) {
     emu::statistics const& c = l.first.report.counts;
     auto const shared = static_cast<double>(c.tma_load_bytes);
     std::string const l2 =
         l.library || shared == 0 ? "-" : fmt::format("{:.2f}", mib(shared * l.l2_share));
     fmt::print("{:<{}} {:>5} {:>7} {:>9} {:>8} {:>11} {:>9} {:>7}  {}\n", title_of(l), width,
-               c.ctas, c.wgmmas, c.arrives, c.mbarrier_waits, l.wavefronts,
+               c.ctas, c.wgmmas + c.ummas, c.arrives, c.mbarrier_waits, l.wavefronts,
                shared == 0 ? "-" : fmt::format("{:.2f}", mib(shared)), l2,
                l.good() ? "correct"
                : !l.first.report.diagnoses.empty()
@@ -176,7 +194,7 @@ void print_table(std::vector<line> const& lines, product const& x) {
                    : fmt::format("{} wrong elements", l.first.wrong.value_or(0)));
   }
   fmt::print("\nA, B and D together are {:.2f} MiB: DRAM moves at least those.\n",
-             mib(least_dram_bytes(x)));
+             mib(least_dram_bytes(x, line{})));
   for (line const& l : lines)
     if (l.wavefronts > l.ideal_wavefronts)
       fmt::print(
@@ -238,9 +256,10 @@ exit_status run_in_emulator(request const& r) {
   if (drawn && r.side)
     refuse("TW0681", "--timeline and --trace", "--side, which runs several kernels", "one rung",
            "--rung with a number from 1 to 11, without --side");
-  if (drawn && (r.rung == library_rung || (r.rung == 0 && r.bug.empty())))
-    refuse("TW0681", "--timeline and --trace", r.rung == 0 ? "all rungs" : "rung 12",
-           "--rung with a number from 1 to 11, or --bug",
+  if (drawn && (r.rung == library_rung || r.rung == nvfp4_rung || (r.rung == 0 && r.bug.empty())))
+    refuse("TW0681", "--timeline and --trace",
+           r.rung == 0 ? "all rungs" : fmt::format("rung {}", r.rung),
+           "--rung with a number from 1 to 11, 13 or 14, or --bug",
            "tilewright gemm --timeline draws the library's kernels");
   if (!r.bug.empty()) {
     planted_bug const& b = bug_named(r.bug);
@@ -262,6 +281,12 @@ exit_status run_in_emulator(request const& r) {
            "the rung may be left out");
   if (!r.side && (r.rung == 0 || r.rung == library_rung))
     lines.push_back(line_of_library(x, r.seeds));
+  if (!r.side)
+    for (rung const& one : blackwell_rungs())
+      if (r.rung == one.number || (r.rung == 0 && fits(one, x)))
+        lines.push_back(line_of(one, x, bug::none, r));
+  if (!r.side && (r.rung == nvfp4_rung || (r.rung == 0 && size % nvfp4_tile()[0] == 0)))
+    lines.push_back(line_of_nvfp4(x, r.seeds));
   return finish(lines, x, r);
 }
 

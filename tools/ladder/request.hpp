@@ -8,6 +8,9 @@
 
 namespace ladder {
 
+/// Those after it are for Blackwell and run in the emulator alone.
+inline constexpr int last_gpu_rung = 12;
+
 struct request {
   int rung = 0;       // 0: all
   bool side = false;  // the experiments beside the rungs instead
@@ -18,6 +21,7 @@ struct request {
   bool json = false;
   std::string plot;             // a path, or empty
   std::string timeline, trace;  // paths, or empty: of one rung in the emulator
+  std::string tiles;            // a path, or empty: the order of the tiles is drawn instead
   bool quick = false;           // on a GPU: fewer rounds
   bool baseline = true;         // on a GPU: cuBLASLt too
 };

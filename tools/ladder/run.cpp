@@ -3,36 +3,16 @@
 #include "tools/ladder/run.hpp"
 
 #include <chrono>
-#include <memory>
-#include <new>
 #include <random>
+#include <span>
+
+#include "tools/ladder/guarded_bytes.hpp"
 
 namespace ladder {
 
 namespace {
 
 constexpr bf16 untouched{0x7FC1};  // a NaN that no kernel computes
-
-/// Memory of the kernel with a margin on both sides, whose accesses are reported (E0052).
-class guarded_array {
- public:
-  guarded_array(std::vector<bf16> const& content, emu::options& o)
-      : bytes_(content.size() * sizeof(bf16)),
-        memory_(static_cast<std::byte*>(::operator new(bytes_ + 2 * margin, alignment))) {
-    std::copy(content.begin(), content.end(), data());
-    o.arrays.push_back({data(), bytes_, margin});
-  }
-  bf16* data() const { return reinterpret_cast<bf16*>(memory_.get() + margin); }
-
- private:
-  static constexpr std::size_t margin = 64 * 1024;
-  static constexpr std::align_val_t alignment{1024};
-  struct release {
-    void operator()(std::byte* p) const { ::operator delete(p, alignment); }
-  };
-  std::size_t bytes_;
-  std::unique_ptr<std::byte, release> memory_;
-};
 
 int padded(int extent) { return (extent + 7) / 8 * 8; }
 
@@ -80,16 +60,21 @@ std::int64_t product::wrong(bf16 const* d, bool padding) const {
 }
 
 run_result checked(product const& x, emu::options o, bool padding, launcher const& launch) {
-  guarded_array const a(x.a(), o), b(x.b(), o);
-  guarded_array const d(
-      std::vector<bf16>(static_cast<std::size_t>(x.m()) * static_cast<std::size_t>(x.ldd()),
-                        untouched),
+  auto const bytes_of = [](std::vector<bf16> const& v) {
+    auto const bytes = std::as_bytes(std::span(v));
+    return std::vector<std::byte>(bytes.begin(), bytes.end());
+  };
+  auto const at = [](guarded_bytes const& bytes) { return reinterpret_cast<bf16*>(bytes.data()); };
+  guarded_bytes const a(bytes_of(x.a()), o), b(bytes_of(x.b()), o);
+  guarded_bytes const d(
+      bytes_of(std::vector<bf16>(
+          static_cast<std::size_t>(x.m()) * static_cast<std::size_t>(x.ldd()), untouched)),
       o);
   run_result result;
   auto const start = std::chrono::steady_clock::now();
-  result.report = launch(a.data(), b.data(), d.data(), o);
+  result.report = launch(at(a), at(b), at(d), o);
   result.seconds = seconds_since(start);
-  if (result.report.clean()) result.wrong = x.wrong(d.data(), padding);
+  if (result.report.clean()) result.wrong = x.wrong(at(d), padding);
   return result;
 }
 

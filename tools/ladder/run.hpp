@@ -50,6 +50,11 @@ run_result run(rung const& r, product const& x, bug planted_bug, emu::options o,
 /// Rung 12: the kernel that the library plans for the problem.
 run_result run_library(product const& x, emu::options o, std::string& kernel);
 
+/// Rung 15: examples/blackwell/nvfp4_gemm.hpp over operands with exact sums, D in float32.
+run_result run_nvfp4(int m, int n, int k, emu::options o);
+/// Its M, N and K are multiples of these.
+std::array<int, 3> nvfp4_tile();
+
 /// SMs of the emulated device: few, so that a persistent CTA has several tiles.
 inline constexpr int emulated_sms = 4;
 

@@ -10,6 +10,7 @@
 
 #include "examples/ladder/ladder.hpp"
 #include "tilewright/arch/emu/launch.hpp"
+#include "tilewright/pipeline/order.hpp"
 
 namespace ladder {
 
@@ -22,6 +23,7 @@ struct rung {
   bool keeps_padding;       // of D's rows: TMA stores whole units of 16 bytes
   double l2_share;          // bytes read from L2 by those that TMA writes to shared memory
   emu::report (*run)(problem const&, emu::options const&);
+  tile_order (*order)(problem const&) = nullptr;  // of the tiles of clusters, from rung 8 on
 };
 
 /// Rungs 1 to 11.
@@ -29,6 +31,9 @@ std::vector<rung> const& rungs();
 std::vector<rung> first_rungs();   // 1 to 3
 std::vector<rung> middle_rungs();  // 4 to 7
 std::vector<rung> last_rungs();    // 8 to 11
+
+/// Rungs 13 and 14, for Blackwell: not in rungs().
+std::vector<rung> blackwell_rungs();
 
 /// The steps inside of rungs 5, 6 and 8, which differ in one constant: not in rungs().
 std::vector<rung> other_steps();
@@ -45,9 +50,12 @@ rung row(int number, std::string_view name, std::string_view idea, bool any_shap
   std::array<int, 3> tile{Kernel::bm, Kernel::bn, Kernel::bk};
   if (any_shape) tile = {1, 1, 1};
   constexpr bool by_tma = requires { Kernel::d_part; };
-  return {number, name, idea, tile, !by_tma, share, [](problem const& x, emu::options const& o) {
-            return emu::run(Kernel{}, Kernel::ctas(x), Kernel::params_of(x), o);
-          }};
+  rung made{number, name, idea, tile, !by_tma, share, [](problem const& x, emu::options const& o) {
+              return emu::run(Kernel{}, Kernel::ctas(x), Kernel::params_of(x), o);
+            }};
+  if constexpr (requires(problem const& x) { Kernel::order_of(x); })
+    made.order = [](problem const& x) { return Kernel::order_of(x); };
+  return made;
 }
 
 struct planted_bug {
