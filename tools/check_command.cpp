@@ -102,9 +102,6 @@ exit_status run_check(request const& r, timeline_files const& timeline) {
   if (timeline.any() && !plugin)
     refuse("TW0630", "check", "--trace or --timeline without a plugin", "PLUGIN.so",
            "tilewright gemm has both for kernels of the library");
-  if (!timeline.chrome.empty() && timeline.chrome == timeline.svg)
-    refuse("TW0612", "output " + timeline.svg + " of --timeline", "the file of --trace",
-           "a separate file");
   if (r.invariant && r.target != "gemm")
     refuse("TW0630", "check", "--invariant without gemm", "tilewright check gemm --invariant");
   if (r.mutants) return run_mutants(r);

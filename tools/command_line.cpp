@@ -53,6 +53,15 @@ rejection refusal_of(CLI::App const& app, CLI::ParseError const& e) {
                       : fmt::format("options as `{} --help` lists them", full_name(verb)),
               ""};
   if (!no_verb) r.what += fmt::format(" of `{}`", full_name(verb));
+  // CLI11 writes "Could not convert: --alpha = 1,5".
+  constexpr std::string_view no_number = "Could not convert: ";
+  if (r.got.starts_with(no_number)) {
+    std::size_t const equals = r.got.find(" = ");
+    std::string const value = equals == r.got.npos ? "" : r.got.substr(equals + 3);
+    r.got =
+        fmt::format("{}: {} is no number that it can be",
+                    r.got.substr(no_number.size(), equals - no_number.size()), in_quotes(value));
+  }
   std::vector<std::string> const unknown = app.remaining(true);
   if (!unknown.empty()) {
     std::string const& word = unknown.front();
@@ -81,6 +90,15 @@ rejection refusal_of(CLI::App const& app, CLI::ParseError const& e) {
     r.hint = fmt::format("write {} {}", option, unknown.front());
   }
   return r;
+}
+
+void refuse_empty_values(CLI::App& app) {
+  CLI::Validator const not_empty(
+      [](std::string& text) { return text.empty() ? "the value is empty" : std::string(); }, "");
+  for (CLI::Option* const option : app.get_options())
+    if (option->nonpositional() && option->get_items_expected_max() > 0) option->check(not_empty);
+  for (CLI::App* const verb : app.get_subcommands([](CLI::App*) { return true; }))
+    refuse_empty_values(*verb);
 }
 
 void add_help_verb(CLI::App& app, int& status) {

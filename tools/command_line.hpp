@@ -12,6 +12,10 @@ namespace tw {
 /// which option is missing, which value is wrong.
 rejection refusal_of(CLI::App const& app, CLI::ParseError const& e);
 
+/// An option whose value is an empty text is refused, in all verbs: CLI11 reads 0 in it where a
+/// number is expected, and a path that is empty would be no output.
+void refuse_empty_values(CLI::App& app);
+
 /// `tilewright help [VERB...]`: as --help.
 void add_help_verb(CLI::App& app, int& status);
 

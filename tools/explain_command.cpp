@@ -100,6 +100,9 @@ json to_json(explanation const& e) {
 
 exit_status explain_words(std::vector<std::string> const& words, bool as_json) {
   auto const is_pair = [](std::string const& w) { return w.find('=') != std::string::npos; };
+  if (std::ranges::any_of(words, [](std::string const& w) { return w.empty(); }))
+    refuse("TW0617", "error code", "an empty text", "a code as messages begin with it",
+           "`tilewright explain` lists all");
   if (std::ranges::none_of(words, is_pair) && words.size() < 2) {
     return explain_code(words.empty() ? "" : words[0], as_json);
   }

@@ -99,6 +99,10 @@ void print_operations(bool as_json) {
 
 exit_status answer_request(layout_request request, std::string const& verb_help) {
   if (request.jsonl) {
+    if (!request.picture.expression.empty())
+      refuse("TW0123", "layout expression", "an expression with --jsonl",
+             "one of the two: --jsonl reads its questions from stdin",
+             "tilewright layout --jsonl < questions.jsonl");
     answer_lines(std::cin, std::cout);
     return exit_status::done;
   }

@@ -33,6 +33,10 @@ json answer_line(std::string const& line) {
   json reply{{"id", nullptr}};
   if (question.is_object() && question.contains("id")) reply["id"] = question["id"];
   try {
+    if (!question.is_object())
+      throw rejected({"TW0121", "line of --jsonl",
+                      question.is_discarded() ? "a text that is no JSON" : "JSON without fields",
+                      R"({"id": ..., "op": "name", "args": ["text", ...]})", ""});
     // Operations of the algebra have "args", questions about atoms a "name".
     if (question.is_object() && !question.contains("args")) {
       if (auto const fields = answer_atom_question(question)) {

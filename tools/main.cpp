@@ -97,6 +97,7 @@ int main(int argc, char** argv) {
   tw::add_stages_command(app, status);
   tw::add_help_verb(app, status);
   tw::add_documentation_verbs(app, status);
+  tw::refuse_empty_values(app);
   try {
     app.parse(argc, argv);
   } catch (CLI::Success const& e) {

@@ -14,6 +14,7 @@ namespace tw {
 inline CLI::Validator number_check(char const* need, bool (*good)(double)) {
   return CLI::Validator(
       [=](std::string& text) {
+        if (text.empty()) return std::string("the value is empty");
         double x = 0;
         std::int64_t whole = 0;
         bool number = CLI::detail::lexical_cast(text, x);

@@ -8,12 +8,14 @@
 
 #include "bench/sizes.hpp"
 #include "tilewright/base/elem_text.hpp"
+#include "tilewright/problem/accept.hpp"
 #include "tilewright/problem/precision.hpp"
 #include "tools/guarded.hpp"
 #include "tools/io/output_file.hpp"
 #include "tools/io/refuse.hpp"
 #include "tools/json_output.hpp"
 #include "tools/number_checks.hpp"
+#include "tools/precision_options.hpp"
 #include "tools/roofline_report.hpp"
 #include "tools/words.hpp"
 
@@ -48,19 +50,31 @@ std::pair<std::int64_t, std::int64_t> pair_of(char const* what, std::string cons
   return {values[0], values[1]};
 }
 
+/// Extents that no GEMM of the library has.
+void check_extents_of(roofline_problem const& p) {
+  gemm_problem of_size;
+  of_size.m = p.m, of_size.n = p.n, of_size.k = p.k, of_size.batch = p.batch;
+  of_size.a = {elem::bf16, order::row_major, p.k};
+  of_size.b = {elem::bf16, order::col_major, p.k};
+  of_size.d = {elem::f32, order::row_major, p.n};
+  if (auto const why = accept(of_size); why && (why->code == "TW0401" || why->code == "TW0403" ||
+                                                why->code == "TW0420" || why->code == "TW0421"))
+    throw rejected(*why);
+}
+
 roofline_problem problem_of(roofline_request const& r) {
   std::vector<product_size> const sizes = parse_sizes(r.size);
   if (sizes.size() != 1)
     refuse("TW0803", "sizes of `tilewright roofline`", fmt::format("{}", sizes.size()),
            "one GEMM: M N K, or MxNxK");
   roofline_problem p{sizes[0].m, sizes[0].n, sizes[0].k, r.batch};
+  check_extents_of(p);
   p.ab = parse_elem(r.ab).value();
-  bool const narrow = r.ab == "e4m3" || r.ab == "e5m2";
-  p.d = parse_elem(!r.d.empty()                   ? r.d
-                   : narrow                       ? "bf16"
-                   : r.ab == "s8" || r.ab == "u8" ? "s32"
-                   : r.ab == "tf32"               ? "f32"
-                                                  : r.ab)
+  p.d = parse_elem(!r.d.empty()             ? r.d
+                   : is_fp8(p.ab)           ? "bf16"
+                   : is_8_bit_integer(p.ab) ? "s32"
+                   : p.ab == elem::tf32     ? "f32"
+                                            : r.ab)
             .value();
   std::tie(p.tile_m, p.tile_n) = pair_of("tile", r.tile, 1024);
   std::tie(p.cluster_m, p.cluster_n) = pair_of("cluster", r.cluster, 16);
@@ -79,7 +93,13 @@ void write_plot(std::string const& path, std::string const& svg) {
 
 exit_status answer_roofline(roofline_request const& r) {
   check_replaceable(r.plot, "--plot", "<");
-  roofline const line = roofline_of(problem_of(r), known_device(r.device));
+  roofline_problem const p = problem_of(r);
+  auto const& device = known_device(r.device);
+  if (is_fp8(p.ab) && device.compute_capability < 89)
+    refuse("TW0471", fmt::format("rate of {} on {}", name(p.ab), r.device),
+           "tensor cores that do not multiply 8-bit floats",
+           "a device of compute capability 8.9 on");
+  roofline const line = roofline_of(p, device);
   if (!r.plot.empty()) write_plot(r.plot, roofline_svg(line));
   if (r.as_json)
     print_json("tilewright.roofline/1", roofline_json(line));
@@ -97,12 +117,12 @@ void add_roofline_command(CLI::App& app, int& status) {
   verb->footer(roofline_manual);
   verb->add_option("SIZE", r->size, "M N K, or MxNxK")->required()->expected(1, 3);
   verb->add_option("--dtype,--ab", r->ab, "type of A and B")
-      ->transform(elem_word({"bf16", "f16", "tf32", "e4m3", "e5m2", "s8", "u8"}))
+      ->transform(elem_word(multiplied_words()))
       ->capture_default_str();
   verb->add_option("--out-dtype,--d", r->d,
                    "type of D (default: that of A and B; f32 for tf32, "
                    "bf16 for 8-bit floats, s32 for integers)")
-      ->transform(elem_word({"bf16", "f16", "f32", "e4m3", "e5m2", "s32", "s8"}));
+      ->transform(elem_word(result_words_with_scales()));
   verb->add_option("--batch", r->batch, "number of GEMMs of this shape")
       ->check(above_zero())
       ->capture_default_str();

@@ -34,7 +34,9 @@ CLI::App const& verb_of(CLI::App const& app, std::vector<std::string> const& wor
       if (verb->get_name() == word) next = verb;
     if (next == nullptr)
       refuse("TW0615", "verb", in_quotes(word),
-             fmt::format("one of {}", fmt::join(names_of_verbs(*at), ", ")),
+             verbs_below(*at).empty()
+                 ? "no word after " + at->get_name()
+                 : fmt::format("one of {}", fmt::join(names_of_verbs(*at), ", ")),
              did_you_mean(word, names_of_verbs(*at)));
     at = next;
   }

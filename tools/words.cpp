@@ -9,6 +9,9 @@
 #include <cctype>
 #include <numeric>
 
+#include "tilewright/base/elem_text.hpp"
+#include "tilewright/problem/precision.hpp"
+
 namespace tw {
 namespace {
 
@@ -61,18 +64,16 @@ CLI::Validator elem_word(std::vector<std::string> known) {
                                     {"float", "f32"},
                                     {"tfloat32", "tf32"},
                                     {"fp8", "e4m3"},
-                                    {"fp8_e4m3", "e4m3"},
-                                    {"f8_e4m3", "e4m3"},
-                                    {"float8_e4m3fn", "e4m3"},
-                                    {"fp8_e5m2", "e5m2"},
-                                    {"f8_e5m2", "e5m2"},
-                                    {"float8_e5m2", "e5m2"},
                                     {"int8", "s8"},
                                     {"i8", "s8"},
                                     {"uint8", "u8"},
                                     {"int32", "s32"},
                                     {"i32", "s32"}})
     if (std::ranges::find(known, name) != known.end()) aliases[alias] = name;
+  for (std::string const& word : known)
+    if (auto const e = parse_elem(word); e && is_fp8(*e))
+      for (char const* prefix : {"fp8_", "f8_", "float8_"})
+        aliases[prefix + word] = aliases[prefix + word + "fn"] = word;
   return one_of(std::move(known), std::move(aliases));
 }
 
@@ -110,7 +111,8 @@ CLI::Validator one_of(std::vector<std::string> known, std::map<std::string, std:
             return {};
           }
         std::string const hint = did_you_mean(text, known);
-        return fmt::format("{} is none of {}{}", text, list, hint.empty() ? "" : "; " + hint);
+        return fmt::format("{} is none of {}{}", text.empty() ? "an empty text" : text, list,
+                           hint.empty() ? "" : "; " + hint);
       },
       "{" + fmt::format("{}", fmt::join(known, ",")) + "}");
 }

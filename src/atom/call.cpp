@@ -186,10 +186,17 @@ rejection with_text(rejection r, std::string const& text) {
   std::vector<std::string_view> const names = operations();
   std::string_view const nearest =
       end > at + 1 ? nearest_name(std::string_view(text).substr(at, end - at), names) : "";
+  // A long text is shown around the place.
+  constexpr std::size_t most = 88, around = 40;
+  std::size_t const first = text.size() <= most || at < around ? 0 : at - around;
+  bool const cut = first + most < text.size();
+  std::string const shown =
+      (first > 0 ? "..." : "") + text.substr(first, most) + (cut ? "..." : "");
+  std::size_t const mark = at - first + (first > 0 ? 3 : 0);
   r.hint = fmt::format("{}\n    {}\n    {}^",
                        nearest.empty() ? "docs/layouts.md has the notation"
                                        : fmt::format("did you mean {}(...)?", nearest),
-                       text, std::string(at, ' '));
+                       shown, std::string(mark, ' '));
   return r;
 }
 

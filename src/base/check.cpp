@@ -22,7 +22,8 @@ void throw_rejected(refusal_words const& w, std::int64_t got, std::int64_t need)
 rejected::~rejected() = default;
 
 std::string to_string(rejection const& r) {
-  std::string line = fmt::format("{}: {}: got {}, need {}", r.code, r.what, r.got, r.need);
+  std::string line = fmt::format("{}: {}: got {}, need {}", r.code, r.what,
+                                 r.got.empty() ? "nothing" : r.got, r.need);
   if (!r.hint.empty()) line += "; " + r.hint;
   return line;
 }

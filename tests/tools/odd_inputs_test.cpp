@@ -40,6 +40,98 @@ TEST_F(odd_inputs, pictures_and_traces_replace_no_file_of_another_kind) {
     EXPECT_EQ(run_command({"roofline", "64x64x64", "--plot", plot}).status, 0);
 }
 
+TEST_F(odd_inputs, results_of_bench_and_tune_replace_no_file_of_another_kind) {
+  std::string const list = folder / "tunings.csv";
+  for (words const& typed :
+       std::vector<words>{{"bench", "emulator", "--size", "256", "--rounds", "1", "--json", file},
+                          {"bench", "gemm", "64", "64", "64", "--json", file},
+                          {"bench", "gemm", "64", "64", "64", "--csv", file},
+                          {"bench", "ceiling", "--json", file},
+                          {"bench", "host", "--json", file},
+                          {"tune", "--export", file}}) {
+    expect_refused(typed, "a file of another kind");
+    EXPECT_EQ(read_file(file), matrix) << typed[0];
+  }
+  expect_refused({"bench", "gemm", "64", "64", "64", "--json", list, "--csv", list},
+                 "the path of --json and of --csv");
+  std::string const json = folder / "emulator.json";
+  words const own{"bench", "emulator", "--size", "256", "--rounds", "1", "--json", json};
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(run_command(own).status, 0);
+}
+
+TEST_F(odd_inputs, an_option_with_an_empty_value_is_refused_in_every_verb) {
+  for (words const& typed : std::vector<words>{
+           {"gemm", file, file, "-o", folder / "d.npy", "--transpose-b", "--alpha", ""},
+           {"gemm", file, file, "-o", ""},
+           {"ladder", "--bug", ""},
+           {"ladder", "--rung", "2", "--size", "64", "--plot", ""},
+           {"stages", "128x256x64", "--device", "emu", "--trace", ""},
+           {"plan", "64", "64", "64", "--batch", ""},
+           {"occupancy", "--kernel", ""},
+           {"roofline", "64", "64", "64", "--plot", ""},
+           {"quantize", file, folder / "q.npy", "--to", "e4m3", "--scaling", "row", "--scale-out",
+            ""},
+           {"tune", "--export", ""},
+           {"bench", "gemm", "64", "64", "64", "--csv", ""},
+           {"check", "gemm", "--shape", ""},
+           {"profile", "--from", ""}}) {
+    expect_refused(typed, "empty");
+  }
+  expect_refused({"explain", ""}, "an empty text");
+  EXPECT_FALSE(std::filesystem::exists(folder / "d.npy"));
+}
+
+TEST_F(odd_inputs, refusals_name_what_was_typed) {
+  expect_refused({"gemm", file, file, "-o", "d.npy", "--alpha", "1,5"},
+                 "--alpha: \"1,5\" is no number");
+  expect_refused({"plan", "", "", ""}, "got nothing");
+  expect_refused({"man", "gemm", "extra"}, "no word after gemm");
+  expect_refused({"layout", "--jsonl", "(4,8):(8,1)"}, "an expression with --jsonl");
+  // A long text is shown around the place of the mistake.
+  auto const long_text = run_command({"layout", std::string(5000, '(')});
+  EXPECT_EQ(long_text.status, 2);
+  EXPECT_LT(long_text.err.size(), 600U) << long_text.err;
+}
+
+TEST_F(odd_inputs, a_roofline_has_the_extents_and_types_that_a_gemm_has) {
+  expect_refused({"roofline", "3037000500", "64", "64"}, "TW0401");
+  expect_refused({"roofline", "64", "64", "64", "--batch", "9223372036854775807"}, "TW0420");
+  expect_refused({"roofline", "64", "64", "64", "--device", "a100", "--dtype", "e4m3"}, "TW0471");
+}
+
+TEST_F(odd_inputs, two_outputs_of_a_verb_are_two_files) {
+  std::string const svg = folder / "x.svg";
+  words const rung{"ladder", "--rung", "2", "--size", "64", "--device", "emu"};
+  for (words const& two :
+       std::vector<words>{{"--timeline", svg, "--trace", svg},
+                          {"--timeline", svg, "--plot", svg},
+                          {"--trace", svg, "--plot", (folder / ".") + "/x.svg"}}) {
+    words typed = rung;
+    typed.insert(typed.end(), two.begin(), two.end());
+    expect_refused(typed, "a separate file");
+    EXPECT_FALSE(std::filesystem::exists(svg));
+  }
+}
+
+TEST_F(odd_inputs, the_order_of_tiles_is_drawn_for_rungs_that_have_one) {
+  std::string const svg = folder / "order.svg";
+  EXPECT_EQ(run_command({"ladder", "--rung", "11", "--size", "1024", "--tiles", svg}).status, 0);
+  std::string const text = read_file(svg);
+  // Hilbert's curve through 4 x 4 tiles of 40 x 40 from (12, 44) on.
+  EXPECT_NE(text.find("points=\"32,64 72,64 72,104 32,104 32,144 32,184 72,184 72,144 112,144"),
+            std::string::npos)
+      << text;
+  expect_refused({"ladder", "--rung", "7", "--tiles", svg}, "TW0681");
+  expect_refused({"ladder", "--rung", "11", "--tiles", file}, "a file of another kind");
+}
+
+TEST_F(odd_inputs, a_run_without_time_in_the_model_says_so) {
+  auto const r = run_command(
+      {"ladder", "--rung", "1", "--size", "64", "--device", "emu", "--timeline", folder / "t.svg"});
+  EXPECT_EQ(r.status, 0);
+  EXPECT_NE(r.err.find("nothing of this run takes time in the model"), std::string::npos) << r.err;
+}
+
 TEST_F(odd_inputs, quantize_writes_each_result_to_another_file) {
   words const typed{"quantize", file, folder / "out.npy", "--to", "e4m3", "--scaling", "row"};
   auto const with = [&](words more) {

@@ -23,6 +23,9 @@ void write(std::string const& path, std::string const& text) {
 void check_timeline_files(timeline_files const& files) {
   check_replaceable(files.chrome, "--trace", "[{");
   check_replaceable(files.svg, "--timeline", "<");
+  if (!files.chrome.empty() && !files.svg.empty() && same_file(files.chrome, files.svg))
+    refuse("TW0612", fmt::format("output {} of --timeline", files.svg), "the file of --trace",
+           "a separate file");
 }
 
 std::string write_timeline(emu::trace const& recorded, timeline_files const& files) {
@@ -38,6 +41,11 @@ std::string write_timeline(emu::trace const& recorded, timeline_files const& fil
     said += fmt::format("timeline {}: the first {} of {} cycles of the model ({})\n", files.svg,
                         default_end(t), t.cycles, t.run);
   }
+  if (t.cycles == 0)
+    said +=
+        "note     nothing of this run takes time in the model: it has times for shared memory, "
+        "asynchronous copies, tensor cores and barriers, and none for ordinary loads and stores of "
+        "global memory or for arithmetic\n";
   if (!t.cut_off.empty()) said += fmt::format("note     {}\n", t.cut_off);
   return said;
 }
