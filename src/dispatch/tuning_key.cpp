@@ -46,9 +46,10 @@ std::string problem_key(gemm_problem const& p) {
   if (p.c && p.beta != 0) key += matrix_key("c", *p.c);
   if (p.aux) key += matrix_key("x", *p.aux);
   auto const add_scale = [&](char const* of, std::optional<scale_desc> const& s) {
-    if (s)
-      key += fmt::format(" s{}={},{},{},{},{},{},{}", of, name(s->type), s->block_outer, s->block_k,
-                         s->stride_outer, s->stride_k, s->packed_k, s->batch_stride);
+    if (!s) return;
+    key += fmt::format(" s{}={},{},{},{},{},{},{}", of, name(s->type), s->block_outer, s->block_k,
+                       s->stride_outer, s->stride_k, s->packed_k, s->batch_stride);
+    if (s->tiled) key += ",t";
   };
   add_scale("a", p.scale_a);
   add_scale("b", p.scale_b);

@@ -86,9 +86,10 @@ verdict check_matrix(char const* name, matrix_desc const& m, std::int64_t rows, 
                      fmt::format("{} elements", m.batch_stride_elems),
                      "0 (the same matrix for all), more, or matrix_desc::by_pointers",
                      "begin with the matrix of the lowest address"};
-  double const pitch = static_cast<double>(m.pitch_elems) * size_bytes(m.type);
+  double const elem_bytes = size_bits(m.type) / 8.0;
+  double const pitch = static_cast<double>(m.pitch_elems) * elem_bytes;
   double const stride =
-      batch == 1 || pointers ? 0 : static_cast<double>(m.batch_stride_elems) * size_bytes(m.type);
+      batch == 1 || pointers ? 0 : static_cast<double>(m.batch_stride_elems) * elem_bytes;
   double const bytes = pitch * static_cast<double>(outer) + stride * static_cast<double>(batch - 1);
   if (bytes > limit_bytes || pitch >= 1LL << 40 || stride >= 1LL << 40)
     return rejection{"TW0403", fmt::format("size of {}", name), fmt::format("{:.3g} bytes", bytes),
@@ -131,6 +132,71 @@ verdict check_results_apart(char const* name, matrix_desc const& d, gemm_problem
                    fmt::format("{} elements", stride), need, ""};
 }
 
+/// Formats of problem/block_scaled.hpp: types, blocks, and what lies in a byte.
+verdict check_block_scales(gemm_problem const& p) {
+  auto const of = [](std::optional<scale_desc> const& s) { return s && is_block_scale(*s); };
+  bool const packed = p.a.type == elem::e2m1 || p.b.type == elem::e2m1;
+  if (!of(p.scale_a) && !of(p.scale_b) && !packed) return std::nullopt;
+  auto const text = [](matrix_desc const& m, std::optional<scale_desc> const& s) {
+    return s ? fmt::format("{} with {} for {}x{}", name(m.type), name(s->type), s->block_outer,
+                           s->block_k)
+             : fmt::format("{} without scales", name(m.type));
+  };
+  auto const is = [&](elem scale, int block, auto const& of_type) {
+    auto const one = [&](matrix_desc const& m, std::optional<scale_desc> const& s) {
+      return of_type(m.type) && s && is_block_scale(*s) && s->type == scale && s->block_k == block;
+    };
+    return one(p.a, p.scale_a) && one(p.b, p.scale_b);
+  };
+  auto const e2m1 = [](elem e) { return e == elem::e2m1; };
+  bool const nvfp4 = is(elem::ue4m3, 16, e2m1);
+  if (!nvfp4 && !is(elem::ue8m0, 32, e2m1) &&
+      !is(elem::ue8m0, 32, [](elem e) { return is_fp8(e); }))
+    return rejection{
+        "TW0475", "block-scaled operands",
+        fmt::format("A {}, B {}", text(p.a, p.scale_a), text(p.b, p.scale_b)),
+        "both e4m3 or e5m2 with ue8m0 for 1x32 (MXFP8), both e2m1 with ue8m0 for 1x32 (MXFP4), or "
+        "both e2m1 with ue4m3 for 1x16 (NVFP4)",
+        "make_block_scale() describes such scales, `tilewright quantize` computes them"};
+  for (auto const& [name_of, s] : {std::pair{"A", *p.scale_a}, std::pair{"B", *p.scale_b}})
+    if (s.second_level != nvfp4)
+      return rejection{"TW0476", fmt::format("second level of the scales of {}", name_of),
+                       nvfp4 ? "none" : "a float32",
+                       nvfp4 ? "a float32: NVFP4's values and scales alone are not the numbers"
+                             : "none: only NVFP4 has one",
+                       nvfp4 ? "scale_desc::second_level and gemm_operands::second_level_a, _b; "
+                               "`tilewright gemm --scale2-a, --scale2-b`"
+                             : ""};
+  auto const k_rule = [](std::string got, char const* need, char const* hint) {
+    return rejection{"TW0477", "block-scaled operands", std::move(got), need, hint};
+  };
+  if (p.k == 0) return k_rule("K = 0", "K of 1 or more", "D = beta C needs no GEMM");
+  if (p.has_pointers())
+    return rejection{"TW0425", "scales of a batch by pointers", "scales of A or B", "none",
+                     "let the matrices lie at equal distances: a batch stride"};
+  for (scale_desc const& s : {*p.scale_a, *p.scale_b}) {
+    bool const apart = s.stride_outer >= 0 && s.stride_k >= 0 && s.batch_stride >= 0;
+    if (!apart || s.packed_k != 1)
+      return rejection{"TW0453", "strides of the scales",
+                       fmt::format("{}, {} and {}, {} adjacent", s.stride_outer, s.stride_k,
+                                   s.batch_stride, s.packed_k),
+                       "0 or more, 1 adjacent", ""};
+  }
+  if (!packed) return std::nullopt;
+  if (p.k % 2 != 0)
+    return k_rule(fmt::format("e2m1 with K = {}", p.k), "an even K: two elements fill a byte",
+                  "add a column of zeros to A and to B^T");
+  if (p.a.ord != order::row_major || p.b.ord != order::col_major)
+    return k_rule("e2m1 that is not contiguous along K", "A row-major and B column-major",
+                  "store B as (N, K) row by row (`tilewright gemm --transpose-b`)");
+  for (matrix_desc const& m : {p.a, p.b})
+    if (m.pitch_elems % 2 != 0 || (p.batch > 1 && m.batch_stride_elems % 2 != 0))
+      return k_rule(fmt::format("e2m1 with a leading dimension of {} and a batch stride of {}",
+                                m.pitch_elems, m.batch_stride_elems),
+                    "even numbers of elements: rows begin at bytes", "");
+  return std::nullopt;
+}
+
 }  // namespace
 
 bool are_operands(elem a, elem b) {
@@ -154,7 +220,8 @@ namespace {
 
 verdict check_types(gemm_problem const& p) {
   auto const operands = [&] { return fmt::format("A {}, B {}", name(p.a.type), name(p.b.type)); };
-  if (!are_operands(p.a.type, p.b.type)) {
+  if (auto r = check_block_scales(p)) return r;
+  if (!is_block_scaled(p) && !are_operands(p.a.type, p.b.type)) {
     bool const integer = is_8_bit_integer(p.a.type) || is_8_bit_integer(p.b.type);
     return rejection{
         "TW0404", "operand types", operands(),
@@ -163,8 +230,10 @@ verdict check_types(gemm_problem const& p) {
         integer ? "quantise both operands to 8-bit integers, or neither"
                 : "convert one operand to the other's type"};
   }
-  std::vector<elem> const results =
-      p.scale_d ? elems_that(is_quantized) : result_types(p.a.type, p.b.type);
+  std::vector<elem> const results = p.scale_d ? elems_that(is_quantized)
+                                    : is_block_scaled(p)
+                                        ? std::vector{elem::bf16, elem::f16, elem::f32}
+                                        : result_types(p.a.type, p.b.type);
   if (std::ranges::find(results, p.d.type) == results.end())
     return rejection{"TW0405", "type of D", std::string(name(p.d.type)),
                      fmt::format("{}, for {}", list_of(results), operands()),
@@ -231,7 +300,7 @@ verdict check_scale(bool is_b, scale_desc const& s) {
 }
 
 verdict check_scales(gemm_problem const& p) {
-  if (!p.scale_a && !p.scale_b) return std::nullopt;
+  if ((!p.scale_a && !p.scale_b) || is_block_scaled(p)) return std::nullopt;
   if (p.scale_a)
     if (auto r = check_scale(false, *p.scale_a)) return r;
   if (p.scale_b)

@@ -39,6 +39,18 @@ sum_error fp8_sum_error(gemm_problem const& p) {
   return {within + across + within * across, 2 * all_steps * (step + 1) * std::ldexp(cut, largest)};
 }
 
+/// The same of block-scaled operands, in units of their scales.
+sum_error block_scaled_sum_error(gemm_problem const& p) {
+  double const n = static_cast<double>(p.k);
+  double const unit = grown(n, 0x1p-22) + (p.scale_a->second_level ? 0x1p-24 : 0);
+  if (p.a.type == elem::e2m1) return {unit, 0};
+  constexpr int step = 32;
+  auto const least = [](elem e) { return 1 - traits_of(e).format.bias(); };
+  auto const most = [](elem e) { return std::ilogb(traits_of(e).largest); };
+  int const largest = std::max(least(p.a.type) + most(p.b.type), most(p.a.type) + least(p.b.type));
+  return {unit, 2 * std::ceil(n / step) * (step + 1) * std::ldexp(0x1p-23, largest)};
+}
+
 /// The int32 that 32 bits of an integer are.
 double wrapped(double x) {
   double const low = x - std::floor(x * 0x1p-32) * 0x1p32;
@@ -86,7 +98,12 @@ bound_terms make_bound_terms(std::int64_t k, float alpha, float beta, elem d) {
 bound_terms make_bound_terms(gemm_problem const& p) {
   bound_terms t = make_bound_terms(p.k, p.alpha, p.beta, p.d.type);
   double const n = static_cast<double>(p.k);
-  if (is_fp8(p.a.type)) {
+  if (is_block_scaled(p) && p.k > 0) {
+    sum_error const e = block_scaled_sum_error(p);
+    t.sum_unit = e.unit + n * 0x1p-52;
+    t.sum_floor = e.floor;
+    t.out_floor += std::fabs(t.alpha) * n * 0x1p-126;
+  } else if (is_fp8(p.a.type)) {
     sum_error const e = fp8_sum_error(p);
     t.sum_unit = e.unit + n * 0x1p-52;
     t.sum_floor = e.floor;

@@ -32,6 +32,10 @@ double load_element(matrix_desc const& m, void const* base, std::int64_t row, st
   bool const by_rows = m.ord == order::row_major;
   std::int64_t const i = batch * m.batch_stride_elems +
                          (by_rows ? row * m.pitch_elems + col : col * m.pitch_elems + row);
+  if (m.type == elem::e2m1) {  // two in a byte
+    unsigned const two = static_cast<unsigned char const*>(base)[i / 2];
+    return to_float(e2m1{static_cast<std::uint8_t>(i % 2 == 0 ? two & 0xFU : two >> 4)});
+  }
   return with_elem(m.type, [&](auto t) -> double {
     if constexpr (size_bits(t.value) < 8)
       return NAN;  // packed: no matrix of a gemm_problem has them (TW0404)
@@ -73,7 +77,10 @@ double scale_of_block(gemm_problem const& p, gemm_operands const& o, std::int64_
   auto const of = [&](std::optional<scale_desc> const& s, void const* base, std::int64_t outer) {
     return s ? static_cast<float>(load_scale(*s, base, outer, k, batch)) : 1.0F;
   };
-  return of(p.scale_a, o.scale_a, row) * of(p.scale_b, o.scale_b, col);  // in float32
+  float const a = of(p.scale_a, o.scale_a, row), b = of(p.scale_b, o.scale_b, col);
+  if (!is_block_scaled(p)) return a * b;  // in float32
+  float const second = p.scale_a->second_level ? *o.second_level_a * *o.second_level_b : 1.0F;
+  return static_cast<double>(a) * static_cast<double>(b) * static_cast<double>(second);
 }
 
 namespace {
@@ -83,7 +90,7 @@ template <class Sum>
 void add_products(gemm_problem const& p, gemm_operands const& o, std::int64_t row, std::int64_t col,
                   std::int64_t batch, Sum& sum) {
   bool const scaled = scales_in_main_loop(p);
-  std::int64_t const step = scaled ? scale_block_k : p.k;
+  std::int64_t const step = scaled ? main_loop_block_k(p) : p.k;
   for (std::int64_t k0 = 0; k0 < p.k; k0 += step) {
     double block = 0, magnitudes = 0;
     for (std::int64_t k = k0; k < std::min(p.k, k0 + step); ++k) {

@@ -35,6 +35,11 @@
 //      s8, u8      The sum is exact. It is rounded once to float32, by 2^-24; not where D is s32.
 //                  Where sums may wrap around, S is the number that 32 bits hold of it.
 //      f32, tf32   S is the sum over the operands as tf32, whose products are exact too.
+//      block-scaled  operands: the products of e2m1, and sums of 16 of them, are exact with their
+//                  scales; those of e4m3 and e5m2 with powers of two. So u is that of 16-bit
+//                  operands, T has the scales, and the second level is one more rounding, 2^-24.
+//                  e4m3 and e5m2 have the cost of subnormal factors too, with 23 kept bits
+//                  instead of 13 and times the largest scale.
 //      f16 sums    of f16 operands: a step of 16 products loses less than 17 2^-10 of its addends'
 //                  magnitudes, or 2^-24 below f16's normal range, and is infinite beyond it.
 // 3. Epilogue. alpha S', beta c and their sum are rounded to nearest, each by at most 2^-24 of its

@@ -30,6 +30,8 @@ struct matrix_desc {
   std::int64_t batch_stride_elems = 0;
 
   bool has_pointers() const { return batch_stride_elems == by_pointers; }
+  std::int64_t pitch_bytes() const { return pitch_elems * size_bits(type) / 8; }
+  std::int64_t batch_stride_bytes() const { return batch_stride_elems * size_bits(type) / 8; }
   bool operator==(matrix_desc const&) const = default;
 };
 
@@ -39,6 +41,9 @@ struct matrix_desc {
 ///   s8, u8          A and B of either type: exact, in 32 bits; then float32 for the epilogue
 ///   f32             as tf32, each element rounded to nearest even on its way to shared memory
 ///   tf32            float32; of numbers that are not tf32 the tensor core ignores the low 13 bits
+///   MXFP8, MXFP4,   e4m3 and e5m2, or e2m1, with scales for 32 or 16 elements of K: float32
+///   NVFP4           (problem/block_scaled.hpp). Two e2m1 lie in a byte, the first in its low
+///                   half; leading dimensions and strides count elements and are even
 /// D of 8-bit floats saturates: what is beyond the largest finite number becomes that. D of s32 is
 /// the sum itself. C is present exactly when beta takes part. With alpha == 0,
 /// A B does not take part, as in BLAS: infinities and NaNs in A and B do not reach D.
@@ -103,6 +108,9 @@ struct gemm_operands {
   void const* scale_a = nullptr;  // of problem.scale_a
   void const* scale_b = nullptr;
   void* scale_d = nullptr;  // of problem.scale_d: read where it is given, else written
+  /// One float32 each, where problem.scale_a or scale_b has a second level (NVFP4).
+  float const* second_level_a = nullptr;
+  float const* second_level_b = nullptr;
 };
 inline constexpr std::int64_t gemm_workspace_zeros = 256 * 1024;
 

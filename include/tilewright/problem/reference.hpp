@@ -27,7 +27,7 @@ double load_scale(scale_desc const& s, void const* base, std::int64_t outer, std
                   std::int64_t batch = 0);
 
 /// The factor of the sum over the K block of element k, where scales are in the main loop:
-/// float32(sa sb).
+/// float32(sa sb); of block-scaled operands fa fb float32(sa sb), exact.
 double scale_of_block(gemm_problem const& p, gemm_operands const& o, std::int64_t row,
                       std::int64_t col, std::int64_t k, std::int64_t batch = 0);
 

@@ -15,16 +15,25 @@
 // Blocks that cover all of an operand count as one scale for everything, except in a reproducible
 // GEMM: there M and N have no say, since the two places round differently.
 //
+// Scales of block-scaled operands are in the main loop too, and exact there: the tensor core
+// multiplies them (block_scaled.hpp).
+//
 // A problem whose epilogue has a row (column) scale as well has the scales of A (B) in its main
 // loop.
 #pragma once
 
+#include "tilewright/problem/block_scaled.hpp"
 #include "tilewright/problem/gemm.hpp"
 
 namespace tw {
 
-/// K blocks of scales in the main loop.
+/// K blocks of scales in the main loop, but of block-scaled operands.
 inline constexpr int scale_block_k = 128;
+
+/// Elements of K that share the scales of the main loop.
+constexpr std::int64_t main_loop_block_k(gemm_problem const& p) {
+  return is_block_scaled(p) ? p.scale_a->block_k : scale_block_k;
+}
 
 /// Is it a float32 scale for everything, or a vector of them, the same for the whole batch?
 constexpr bool fits_epilogue(scale_desc const& given, std::int64_t outer, std::int64_t k) {
@@ -41,6 +50,7 @@ constexpr std::int64_t scale_extent_of(gemm_problem const& p, std::int64_t outer
 /// Are the scales of A and B multiplied in the main loop?
 constexpr bool scales_in_main_loop(gemm_problem const& p) {
   if (p.k == 0) return false;  // A B takes no part
+  if (is_block_scaled(p)) return true;
   auto const fits = [&](scale_desc const& s, std::int64_t outer) {
     return fits_epilogue(s, scale_extent_of(p, outer), p.k);
   };

@@ -4,6 +4,7 @@
 
 #include "family/normal_form.hpp"
 #include "tilewright/kernel/sm90/config.hpp"
+#include "tilewright/problem/block_scaled.hpp"
 #include "tilewright/problem/scale_place.hpp"
 
 namespace tw {
@@ -11,6 +12,7 @@ namespace tw {
 /// Does a kernel keep its sums as the problem wants them?
 inline bool keeps_sums(gemm_config const& c, gemm_problem const& q) {
   gemm_precision const& wanted = q.precision;
+  if (is_block_scaled(q)) return false;
   if (c.scaled() || q.scale_a || q.scale_b)
     return c.scaled() && (q.scale_a || q.scale_b) && c.promote_k() == promotion_interval(q);
   if (is_fp8(c.ab)) return c.promote_k() == wanted.promote_k;

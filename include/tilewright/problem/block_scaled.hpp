@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// block_scaled.hpp  Block-scaled operands: MXFP8, MXFP4 and NVFP4 in a gemm_problem.
+//
+//   format  elements    scales  for each         second level
+//   mxfp8   e4m3, e5m2  ue8m0   32 elements      none
+//   mxfp4   e2m1        ue8m0   32 elements      none
+//   nvfp4   e2m1        ue4m3   16 elements      a float32 for each operand
+//
+// A and B have the same format (of mxfp8 either type), and both have scales:
+//
+//     D's sum = float32(sa sb) * sum over k of (a(m,k) fa(m,k)) (b(k,n) fb(n,k))
+//
+// with the factors f and the second levels sa, sb, which are 1 but for nvfp4. Scale tensors over
+// (outer, k) are bytes in one of two orders:
+//   linear   rows of ceil(k / block) scales, of any pitch
+//   32x4x4   what tcgen05.mma reads and torch calls SWIZZLE_32_4_4: scale_desc::tiled
+// Bytes that belong to no block are never multiplied; in tiled scales they may be anything but NaN.
+// Sources: OCP, "Microscaling Formats (MX)"; PTX ISA, "Block Scaling for tcgen05.mma".
+#pragma once
+
+#include "tilewright/problem/block_format.hpp"
+#include "tilewright/problem/gemm.hpp"
+
+namespace tw {
+
+/// Are these scales of a block-scaled format?
+constexpr bool is_block_scale(scale_desc const& s) {
+  return s.block_outer == 1 && (s.block_k == 16 || s.block_k == 32);
+}
+
+/// Are A and B block-scaled? Of accepted problems both are or neither is.
+constexpr bool is_block_scaled(gemm_problem const& p) {
+  return p.scale_a && p.scale_b && is_block_scale(*p.scale_a) && is_block_scale(*p.scale_b);
+}
+
+/// The format of accepted block-scaled operands.
+constexpr block_format format_of(gemm_problem const& p) {
+  if (p.a.type != elem::e2m1) return block_format::mxfp8;
+  return p.scale_a->type == elem::ue8m0 ? block_format::mxfp4 : block_format::nvfp4;
+}
+
+}  // namespace tw
