@@ -420,6 +420,7 @@ class checker {
     int type = -1;              // elem, if TMA brought them so
     std::uintptr_t source = 0;  // and where it took the first of them
     void const* tensor = nullptr;
+    int matrix = 0;  // of a batch: the fourth coordinate
     site copied;
   };
   /// The factors that a CTA's multiplies took last for an operand: where they came from, and the K
@@ -428,6 +429,7 @@ class checker {
     std::uintptr_t source = 0;
     void const* tensor = nullptr;
     std::int64_t block = 0, row = 0;
+    int matrix = 0, factor_matrix = 0;  // of a batch
     site where;
   };
   struct tensor_memory_order {

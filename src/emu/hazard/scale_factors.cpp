@@ -81,6 +81,7 @@ void checker::tmem_copied(thread& t, tmem_copy_call const& call, site where) {
       if (from->swizzle != swizzle_mode::none || begin < from->smem_offset) continue;
       f.source = from->source(begin);
       f.tensor = from->map.base;
+      f.matrix = from->map.rank > 3 ? from->at[3] : 0;
     }
   }
 }
@@ -124,11 +125,19 @@ void checker::note_factors(thread const& t, cta_state& owner, umma_call const& c
       use.row = origins_[static_cast<std::size_t>(k[0])].at[1];
     }
     if (use.row >= 0 && f.source != 0) {
-      factor_place const place_now{f.source, f.tensor, use.k / (4 * shape.block), use.row,
+      origin const& tile = origins_[static_cast<std::size_t>(k[0])];
+      factor_place const place_now{f.source,
+                                   f.tensor,
+                                   use.k / (4 * shape.block),
+                                   use.row,
+                                   tile.map.rank > 2 ? tile.at[2] : 0,
+                                   f.matrix,
                                    now.where};
       factor_place& last =
           tensor_->last_factors[static_cast<std::size_t>(owner.rank)][is_a ? 0 : 1];
-      bool const comparable = last.tensor == place_now.tensor && last.row == place_now.row;
+      bool const comparable = last.tensor == place_now.tensor && last.row == place_now.row &&
+                              last.matrix == place_now.matrix &&
+                              last.factor_matrix == place_now.factor_matrix;
       auto const apart = static_cast<std::int64_t>(place_now.source - last.source);
       if (comparable && apart != (place_now.block - last.block) * atom_bytes) {
         report(
