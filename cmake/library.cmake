@@ -50,7 +50,7 @@ add_custom_command(OUTPUT ${tw_embedded_tuning}
 set(tw_blackwell_objects "")
 if(TW_WITH_CUDA)
   set(tw_for_sm100 ${tw_kernel_sources})
-  list(FILTER tw_for_sm100 INCLUDE REGEX "/sm100_gemm/gpu_[a-z0-9_]*\\.cu$")
+  list(FILTER tw_for_sm100 INCLUDE REGEX "/sm100_[a-z]+/gpu_[a-z0-9_]*\\.cu$")
   list(REMOVE_ITEM tw_kernel_sources ${tw_for_sm100})
   add_library(tilewright_sm100 OBJECT ${tw_for_sm100})
   target_include_directories(tilewright_sm100 PRIVATE ${PROJECT_SOURCE_DIR}/include

@@ -57,8 +57,17 @@ void load_typed(matrix_desc const& m, void const* base, indices const& rows, std
   }
 }
 
+/// Two elements of e2m1 in a byte.
+void load_packed(matrix_desc const& m, void const* base, indices const& rows,
+                 std::int64_t first_col, std::int64_t cols, double* out) {
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    for (std::int64_t j = 0; j < cols; ++j)
+      out[static_cast<std::int64_t>(i) * cols + j] = load_element(m, base, rows[i], first_col + j);
+}
+
 void load(matrix_desc const& m, void const* base, indices const& rows, std::int64_t first_col,
           std::int64_t cols, double* out) {
+  if (m.type == elem::e2m1) return load_packed(m, base, rows, first_col, cols, out);
   with_elem(m.type, [&](auto t) {
     if constexpr (size_bits(t.value) >= 8)
       load_typed<typename decltype(t)::type>(m, base, rows, first_col, cols, out);
@@ -100,10 +109,11 @@ class block_sums {
                std::int64_t first_col, std::int64_t cols) {
     auto const m = static_cast<std::int64_t>(rows.size());
     bool const scaled = scales_in_main_loop(p);
-    std::int64_t const most = scaled ? scale_block_k : panel_depth;
+    std::int64_t const most = scaled ? main_loop_block_k(p) : panel_depth;
     s.assign(static_cast<std::size_t>(m * cols), 0.0);
     t.assign(static_cast<std::size_t>(m * cols), 0.0);
     std::vector<double> scaled_s, scaled_t;
+    largest = scaled ? 0 : 1;
     if (scaled) scaled_s = s, scaled_t = t;
     for (std::int64_t k = 0; k < p.k; k += most) {
       std::int64_t const depth = std::min(most, p.k - k);
@@ -122,6 +132,7 @@ class block_sums {
         auto const at = static_cast<std::int64_t>(i);
         double const scale = scale_of_block(p, o, rows[static_cast<std::size_t>(at / cols)],
                                             first_col + at % cols, k);
+        if (std::isfinite(scale)) largest = std::max(largest, std::fabs(scale));
         scaled_s[i] += scale * s[i];
         if (std::isfinite(scale)) scaled_t[i] += std::fabs(scale) * t[i];
         s[i] = t[i] = 0;
@@ -131,6 +142,7 @@ class block_sums {
   }
 
   std::vector<double> s, t;  // rows x cols, row-major
+  double largest = 1;        // scale of them all, in magnitude
 
  private:
   /// Adds the partial products with an infinity or NaN to S and replaces them by zeros: how a BLAS
@@ -275,7 +287,8 @@ check_report check_one(gemm_problem const& p, gemm_operands const& o, double max
       for (std::size_t i = 0; i < d.size(); ++i) {
         auto const at = static_cast<std::int64_t>(i);
         check_place const place{rows[static_cast<std::size_t>(at / cols)], j0 + at % cols, d[i]};
-        judge_element(report, place, expect_element({sums.s[i], sums.t[i], c[i]}, terms), terms);
+        judge_element(report, place,
+                      expect_element({sums.s[i], sums.t[i], c[i], sums.largest}, terms), terms);
       }
     }
   }
@@ -283,7 +296,7 @@ check_report check_one(gemm_problem const& p, gemm_operands const& o, double max
 }
 
 void const* matrix_at(void const* base, matrix_desc const& m, std::int64_t product) {
-  return static_cast<std::byte const*>(base) + product * m.batch_stride_elems * size_bytes(m.type);
+  return static_cast<std::byte const*>(base) + product * m.batch_stride_bytes();
 }
 
 void const* scales_at(void const* base, std::optional<scale_desc> const& s, std::int64_t product) {

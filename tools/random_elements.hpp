@@ -27,6 +27,10 @@ inline std::uint32_t bits_of_normal(elem type, float x) {
 /// Fills whole elements with such numbers.
 template <class Random>
 void fill_normal(elem type, std::span<std::byte> bytes, Random& random) {
+  if (size_bits(type) < 8) {  // packed: any bits are finite numbers
+    for (std::byte& b : bytes) b = static_cast<std::byte>(random());
+    return;
+  }
   std::normal_distribution<float> normal;
   auto const width = static_cast<std::size_t>(size_bytes(type));
   for (std::size_t i = 0; i < bytes.size(); i += width) {

@@ -9,6 +9,7 @@
 #include "family/bind.hpp"
 #include "family/no_inner.hpp"
 #include "tilewright/arch/emu/options.hpp"
+#include "tilewright/kernel/repitch/factors.hpp"
 #include "tilewright/kernel/repitch/rearrange.hpp"
 #include "tilewright/kernel/repitch/repitch.hpp"
 #include "tilewright/problem/accept.hpp"
@@ -45,6 +46,8 @@ void gemm_emulated(gemm_plan const& plan, gemm_operands const& given, emu_option
   if (form.any(form.copies)) launch<repitch>(repitch::ctas(form.copies), form.copies, before);
   if (form.any(form.rearranged))
     launch<rearrange>(rearrange::ctas(form.rearranged), form.rearranged, before);
+  if (form.any(form.factors))
+    launch<copy_factors>(copy_factors::ctas(form.factors), form.factors, before);
   emu_options run = opt;
   run.pdl = early || form.copied();
   // The fast arithmetic adds in an order of the host's vectors, which depends on the tile.

@@ -118,6 +118,8 @@ void gemm(gemm_plan const& plan, gemm_operands const& given, cudaStream_t stream
   if (form.any(form.rearranged))
     must(rearrange_operands(form.rearranged, stream, early),
          "launch that copies operands to K-major lines");
+  if (form.any(form.factors))
+    must(copy_scales(form.factors, stream, early), "launch that copies scales to the order 32x4x4");
   bool const pdl = early || form.copied();  // copies come before it, and follow what came before
   must(static_cast<cudaError_t>(plan.family->launch_gpu(plan, form, stream, pdl)), "kernel launch");
   if (!plan.stage_d) return;

@@ -27,17 +27,16 @@ std::string slower_path(char const* matrix, matrix_desc const& m, char const* co
   return fmt::format(
       "{}: leading dimension of {} bytes, {}or its base is not a multiple of 16 bytes, which TMA "
       "needs; {}. A padded leading dimension avoids this",
-      matrix, m.pitch_elems * size_bytes(m.type),
-      m.batch_stride_elems <= 0
-          ? ""
-          : fmt::format("batch stride of {} bytes ", m.batch_stride_elems * size_bytes(m.type)),
+      matrix, m.pitch_bytes(),
+      m.batch_stride_elems <= 0 ? ""
+                                : fmt::format("batch stride of {} bytes ", m.batch_stride_bytes()),
       consequence);
 }
 
 /// Why an operand of 8 or 32 bits is copied first.
 std::string rearranged_path(char const* matrix, matrix_desc const& from, matrix_desc const& to,
                             std::int64_t elems) {
-  double const mb = static_cast<double>(elems * size_bytes(to.type)) * 1e-6;
+  double const mb = static_cast<double>(elems * size_bits(to.type) / 8) * 1e-6;
   if (from.ord == to.ord)
     return slower_path(matrix, from, "it is copied to padded lines in the workspace first");
   return fmt::format(
@@ -68,7 +67,7 @@ std::string split_sectors(char const* matrix, matrix_desc const& m) {
   return fmt::format(
       "{}: leading dimension of {} bytes is not a multiple of 32: TMA rows straddle L2 "
       "sectors, and loads take twice the time. A padded leading dimension avoids this",
-      matrix, m.pitch_elems * size_bytes(m.type));
+      matrix, m.pitch_bytes());
 }
 
 /// The measurement of a problem.
@@ -154,6 +153,14 @@ gemm_plan common_plan(gemm_problem const& p, gemm_problem const& whole, bool swa
     base.hints.push_back(split_sectors(first, q.a));
   if (!base.repitch_b && splits_sectors(q.b, b_lines))
     base.hints.push_back(split_sectors(second, q.b));
+  for (auto const& [matrix, from] :
+       {std::pair{first, base.from_scale_a}, std::pair{second, base.from_scale_b}})
+    if (from)
+      base.hints.push_back(fmt::format(
+          "scales of {}: {}; they are copied to the order 32x4x4 in the workspace first. "
+          "`tilewright "
+          "quantize` writes that order, torch calls it SWIZZLE_32_4_4",
+          matrix, from->tiled ? "TMA cannot address them" : "not in the order that tcgen05 reads"));
   if (is_long_unpromoted(p)) base.hints.push_back(unpromoted(p));
   if (base.stage_d)
     base.hints.push_back(

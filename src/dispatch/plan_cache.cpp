@@ -55,7 +55,8 @@ plan_key key_of(gemm_problem const& p, gemm_operands const& o, device const& dev
           dev.model.get(),
           dev.sm_count,
           ordinal,
-          aligned(o.a) | aligned(o.b) << 1 | aligned(o.d) << 2};
+          aligned(o.a) | aligned(o.b) << 1 | aligned(o.d) << 2 | aligned(o.scale_a) << 3 |
+              aligned(o.scale_b) << 4};
 }
 
 std::shared_ptr<gemm_plan const> cached_plan(gemm_problem const& p, gemm_operands const& o,

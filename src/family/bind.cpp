@@ -2,10 +2,13 @@
 // bind.cpp  The form as run, and copies of operands that TMA cannot address.
 #include "family/bind.hpp"
 
+#include <algorithm>
+
 #include "family/no_inner.hpp"
 #include "family/normal_form.hpp"
 #include "family/overlap.hpp"
 #include "family/workspace.hpp"
+#include "tilewright/problem/block_scale_convention.hpp"
 #include "tilewright/problem/scale_place.hpp"
 
 namespace tw {
@@ -17,13 +20,13 @@ std::int64_t round_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b *
 }  // namespace
 
 padded padded_copy(matrix_desc const& m, extents e, std::int64_t batch) {
-  std::int64_t const lines = round_up(e.inner, 128 / size_bytes(m.type));
+  int const bits = size_bits(m.type);
+  std::int64_t const lines = round_up(e.inner, 1024 / bits);
   std::int64_t const pitch =
-      lines - e.inner <= e.inner / 20 ? lines : round_up(e.inner, 16 / size_bytes(m.type));
+      lines - e.inner <= e.inner / 20 ? lines : round_up(e.inner, 128 / bits);
   bool const one = batch == 1 || m.batch_stride_elems == 0;
   std::int64_t const matrices = one ? 1 : batch;
-  return {pitch, one ? 0 : pitch * e.outer, matrices,
-          matrices * pitch * e.outer * size_bytes(m.type)};
+  return {pitch, one ? 0 : pitch * e.outer, matrices, matrices * pitch * e.outer * bits / 8};
 }
 
 matrix_desc staged_d(gemm_problem const& p) {
@@ -37,8 +40,9 @@ launch_form form_of(gemm_plan const& plan, gemm_operands const& from_caller, voi
   gemm_operands given = with_inner(plan.problem, with_epilogue_scales(plan.problem, from_caller));
   check_apart(plan.problem, given);
   if (plan.problem.k == 0) given.a = given.b = zeros;
-  launch_form f{plan.normal, plan.swapped ? transposed(given) : given, {}, {}};
-  if (!plan.repitch_a && !plan.repitch_b && !plan.stage_d) return f;
+  launch_form f{plan.normal, plan.swapped ? transposed(given) : given, {}, {}, {}};
+  bool const scales = plan.from_scale_a || plan.from_scale_b;
+  if (!plan.repitch_a && !plan.repitch_b && !plan.stage_d && !scales) return f;
   workspace_layout const where = workspace_of(plan);
   if (plan.stage_d) f.operands.d = static_cast<std::byte*>(f.operands.workspace) + where.staged_d;
   auto const copy = [&](repitch_of& c, matrix_desc& m, extents e, void const*& base,
@@ -64,17 +68,33 @@ launch_form form_of(gemm_plan const& plan, gemm_operands const& from_caller, voi
                              std::int64_t offset) {
     void* const to = static_cast<std::byte*>(f.operands.workspace) + offset;
     auto const count = [](std::int64_t n) { return static_cast<std::uint32_t>(n); };
+    int const in_byte = 8 / std::min(8, size_bits(m.type));  // e2m1 by bytes, of two elements
     c = {base,
          from.has_pointers() ? array : nullptr,
          to,
-         from.pitch_elems,
-         from.batch_stride_elems,
-         m.pitch_elems,
-         count(e.inner),
+         from.pitch_elems / in_byte,
+         from.batch_stride_elems / in_byte,
+         m.pitch_elems / in_byte,
+         count(e.inner / in_byte),
          count(e.outer),
          count(padded_copy(m, e, f.problem.batch).matrices),
-         size_bytes(m.type),
+         std::max(1, size_bytes(m.type)),
          from.ord != m.ord};
+    base = to;
+  };
+  auto const copy_scales = [&](factors_of& c, scale_desc const& from, scale_desc const& s,
+                               std::int64_t outer, void const*& base, std::int64_t offset) {
+    void* const to = static_cast<std::byte*>(f.operands.workspace) + offset;
+    std::int64_t const matrices = s.batch_stride == 0 ? 1 : f.problem.batch;
+    c = {base,
+         to,
+         from.tiled,
+         from.stride_outer,
+         from.stride_k,
+         from.batch_stride,
+         static_cast<std::uint32_t>(outer),
+         static_cast<std::uint32_t>(scale_blocks(from.block_k, f.problem.k)),
+         static_cast<std::uint32_t>(matrices)};
     base = to;
   };
   gemm_operands& o = f.operands;
@@ -87,6 +107,12 @@ launch_form form_of(gemm_plan const& plan, gemm_operands const& from_caller, voi
     rearrange(f.rearranged.operand[1], *plan.from_b, f.problem.b, b, o.b, o.b_array, where.copy_b);
   else if (plan.repitch_b)
     copy(f.copies.operand[1], f.problem.b, b, o.b, o.b_array, where.copy_b);
+  if (plan.from_scale_a)
+    copy_scales(f.factors.operand[0], *plan.from_scale_a, *f.problem.scale_a, f.problem.m,
+                o.scale_a, where.scale_a);
+  if (plan.from_scale_b)
+    copy_scales(f.factors.operand[1], *plan.from_scale_b, *f.problem.scale_b, f.problem.n,
+                o.scale_b, where.scale_b);
   return f;
 }
 
@@ -107,6 +133,22 @@ void choose_copies(gemm_plan& plan, gemm_operands const& o) {
   };
   choose(q.a, order::row_major, q.m, o.a, plan.repitch_a, plan.from_a);
   choose(q.b, order::col_major, q.n, o.b, plan.repitch_b, plan.from_b);
+  if (!is_block_scaled(q)) return;
+  // TMA reads tiles of the order 32x4x4 that follow each other along K.
+  auto const choose_scales = [&](scale_desc& s, scaled_operand const& x, void const* base,
+                                 std::optional<scale_desc>& from) {
+    bool const at_16 = reinterpret_cast<std::uintptr_t>(base) % 16 == 0 &&
+                       s.stride_outer % 16 == 0 && s.batch_stride % 16 == 0;
+    bool const row_of_tiles =
+        s.stride_k == scale_tile_bytes || x.k <= scale_tile_blocks * s.block_k;
+    bool const apart = s.stride_outer > 0 || x.outer <= scale_tile_rows;
+    if (s.tiled && at_16 && row_of_tiles && apart) return;
+    from = s;
+    s = make_block_scale(x, format_of(q));
+    if (from->batch_stride == 0) s.batch_stride = 0;
+  };
+  choose_scales(*q.scale_a, {false, q.m, q.k, q.batch}, o.scale_a, plan.from_scale_a);
+  choose_scales(*q.scale_b, {true, q.n, q.k, q.batch}, o.scale_b, plan.from_scale_b);
 }
 
 extents extents_of_a(gemm_problem const& q) {

@@ -45,7 +45,8 @@ struct launch_form {
   gemm_operands operands;
   repitch_params copies;        // of 16-bit operands
   rearrange_params rearranged;  // of others
-  bool copied() const { return any(copies) || any(rearranged); }
+  factor_params factors;        // scales of block-scaled operands
+  bool copied() const { return any(copies) || any(rearranged) || any(factors); }
   template <class Params>
   static bool any(Params const& p) {
     return p.operand[0].to != nullptr || p.operand[1].to != nullptr;

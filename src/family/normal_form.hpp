@@ -50,6 +50,7 @@ inline gemm_operands transposed(gemm_operands o) {
   std::swap(o.a_array, o.b_array);
   std::swap(o.row_scale, o.col_scale);
   std::swap(o.scale_a, o.scale_b);
+  std::swap(o.second_level_a, o.second_level_b);
   return o;
 }
 

@@ -29,7 +29,7 @@ tensor_map map_of(void const* base, matrix_desc const& m, std::int64_t batch, ex
   d.rank = 2;
   d.dim[0] = e.inner;
   d.dim[1] = e.outer;
-  std::int64_t const pitch = m.pitch_elems * size_bytes(m.type);
+  std::int64_t const pitch = m.pitch_bytes();
   d.stride_bytes[0] = e.outer == 1 ? std::max<std::int64_t>(round_up(pitch, 16), 16) : pitch;
   d.box[0] = box.inner;
   d.box[1] = box.outer;
@@ -39,7 +39,7 @@ tensor_map map_of(void const* base, matrix_desc const& m, std::int64_t batch, ex
   d.rank = placed ? 4 : 3;
   d.dim[2] = batch;
   // Of a batch of one any that TMA accepts.
-  d.stride_bytes[1] = batch > 1 ? m.batch_stride_elems * size_bytes(m.type) : d.stride_bytes[0];
+  d.stride_bytes[1] = batch > 1 ? m.batch_stride_bytes() : d.stride_bytes[0];
   if (placed) d.stride_bytes[2] = d.stride_bytes[1];
   return make_tensor_map(d, t);
 }

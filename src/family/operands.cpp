@@ -2,6 +2,8 @@
 // operands.cpp  The pointers of a problem: present, and aligned to their element.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "family/bind.hpp"
 
 namespace tw {
@@ -13,7 +15,7 @@ void check_pointer(char const* name, void const* value, elem type) {
     throw rejected({"TW0408", fmt::format("address of {}", name), "nullptr",
                     "the address of the matrix on the device that runs the GEMM", ""});
   auto const address = reinterpret_cast<std::uintptr_t>(value);
-  auto const align = static_cast<std::uintptr_t>(size_bytes(type));
+  auto const align = static_cast<std::uintptr_t>(std::max(1, size_bytes(type)));
   if (address % align != 0)
     throw rejected({"TW0409", fmt::format("address of {}", name), fmt::format("{:#x}", address),
                     fmt::format("a multiple of {}, the size of an element", align), ""});
@@ -42,6 +44,12 @@ void check_operands(gemm_problem const& p, gemm_operands const& o) {
   if (e.col_scale) check_pointer("the column scale", o.col_scale, elem::f32);
   if (p.scale_a && p.k > 0) check_pointer("the scales of A", o.scale_a, p.scale_a->type);
   if (p.scale_b && p.k > 0) check_pointer("the scales of B", o.scale_b, p.scale_b->type);
+  auto const check_second = [](char const* name, std::optional<scale_desc> const& s,
+                               float const* level) {
+    if (s && s->second_level) check_pointer(name, level, elem::f32);
+  };
+  check_second("the second level of A's scales", p.scale_a, o.second_level_a);
+  check_second("the second level of B's scales", p.scale_b, o.second_level_b);
   if (p.scale_d) check_pointer("the scales of D", o.scale_d, p.scale_d->desc.type);
   if (!p.aux) return;
   check_pointer("the auxiliary output", o.aux, p.aux->type);

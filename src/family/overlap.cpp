@@ -9,6 +9,7 @@
 
 #include "tilewright/base/check.hpp"
 #include "tilewright/base/elem_traits.hpp"
+#include "tilewright/problem/block_scaled.hpp"
 
 namespace tw {
 
@@ -78,7 +79,7 @@ struct region {
 
 /// Without an allocation: a launch has a few hundred nanoseconds.
 struct regions {
-  region list[7] = {};
+  region list[9] = {};
   int count = 0;
   void add(region const& r) { list[count++] = r; }
   region const* begin() const { return list; }
@@ -91,11 +92,11 @@ std::int64_t address_of(void const* p) {
 
 strided_bytes lines_of(matrix_desc const& m, void const* base, std::int64_t rows, std::int64_t cols,
                        std::int64_t batch) {
-  std::int64_t const size = size_bytes(m.type);
   bool const row_major = m.ord == order::row_major;
+  std::int64_t const line_bits = (row_major ? cols : rows) * size_bits(m.type);
   return {address_of(base),
-          (row_major ? cols : rows) * size,
-          {{m.pitch_elems * size, row_major ? rows : cols}, {m.batch_stride_elems * size, batch}}};
+          (line_bits + 7) / 8,
+          {{m.pitch_bytes(), row_major ? rows : cols}, {m.batch_stride_bytes(), batch}}};
 }
 
 /// Element (i, j) of each matrix of C at the address of that of D.
@@ -120,6 +121,15 @@ regions inputs_of(gemm_problem const& p, gemm_operands const& o, std::int64_t d_
     if (!m.has_pointers() && base != nullptr)
       list.add({name, lines_of(m, base, rows, cols, p.batch)});
   };
+  auto const scales = [&](char const* name, std::optional<scale_desc> const& s, void const* base,
+                          std::int64_t outer) {
+    if (!s || !is_block_scale(*s) || base == nullptr) return;
+    std::int64_t const size = size_bytes(s->type);
+    list.add({name,
+              {address_of(base),
+               scale_extent(*s, outer, p.k) * size,
+               {{s->batch_stride * size, p.batch}}}});
+  };
   auto const vector = [&](char const* name, bool present, void const* base, elem type,
                           std::int64_t count) {
     if (present && base != nullptr)
@@ -127,6 +137,8 @@ regions inputs_of(gemm_problem const& p, gemm_operands const& o, std::int64_t d_
   };
   matrix("A", p.a, o.a, p.m, p.k);
   matrix("B", p.b, o.b, p.k, p.n);
+  scales("the scales of A", p.scale_a, o.scale_a, p.m);
+  scales("the scales of B", p.scale_b, o.scale_b, p.n);
   if (p.c && p.beta != 0.0F && !is_in_place(p, o, d_cols)) matrix("C", *p.c, o.c, p.m, d_cols);
   gemm_epilogue const& e = p.epilogue;
   vector("the bias", e.bias != along::none, o.bias, e.bias_type, e.bias == along::rows ? p.m : p.n);

@@ -10,10 +10,12 @@
 
 #include "family/gemv/instances.hpp"
 #include "family/sm100_gemm/instances.hpp"
+#include "family/sm100_scaled/instances.hpp"
 #include "family/sm80_gemm/instances.hpp"
 #include "family/sm90_gemm/instances.hpp"
 #include "src/base/log.hpp"
 #include "tests/dispatch/problems.hpp"
+#include "tilewright/problem/block_scale_convention.hpp"
 #include "tilewright/problem/scale_convention.hpp"
 
 namespace tw::test {
@@ -40,6 +42,8 @@ TEST(Family, AKernelIsFoundByItsConfiguration) {
     EXPECT_EQ(sm80_gemm_family::index_of(sm80_gemm_family::instances()[i].config), i);
   for (int i = 0; i < static_cast<int>(sm100_gemm_family::instances().size()); ++i)
     EXPECT_EQ(sm100_gemm_family::index_of(sm100_gemm_family::instances()[i].config), i);
+  for (int i = 0; i < static_cast<int>(sm100_scaled_family::instances().size()); ++i)
+    EXPECT_EQ(sm100_scaled_family::index_of(sm100_scaled_family::instances()[i].config), i);
 }
 
 /// A GEMM as the facts describe it, in the form as run.
@@ -61,6 +65,10 @@ gemm_problem problem_of(kernel_facts const& f, std::mt19937& rng) {
   if (f.scaled) {
     p.scale_a = make_scale({false, p.m, p.k}, scaling::block_1x128);
     p.scale_b = make_scale({true, p.n, p.k}, scaling::block_128x128);
+  }
+  if (f.block_scaled) {
+    p.scale_a = make_block_scale({false, p.m, p.k}, *f.block_scaled);
+    p.scale_b = make_block_scale({true, p.n, p.k}, *f.block_scaled, factor_order::linear);
   }
   order const d = f.d_order.value_or(row_major);
   std::int64_t const d_cols = f.epilogue.gate ? p.n / 2 : p.n;
@@ -129,6 +137,7 @@ TEST(KernelSet, ABuildHasItsSet) {
   for (auto const& i : gemv_family::instances()) representatives += i.representative;
   for (auto const& i : sm80_gemm_family::instances()) representatives += i.representative;
   for (auto const& i : sm100_gemm_family::instances()) representatives += i.representative;
+  for (auto const& i : sm100_scaled_family::instances()) representatives += i.representative;
   kernel_set_facts const here = kernels_of_this_build();
   EXPECT_EQ(here.built, built);
   EXPECT_EQ(here.all, all);

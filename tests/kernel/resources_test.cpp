@@ -3,10 +3,12 @@
 #include <gtest/gtest.h>
 
 #include "family/sm100_gemm/resources.hpp"
+#include "family/sm100_scaled/resources.hpp"
 #include "family/sm80_gemm/resources.hpp"
 #include "family/sm90_gemm/resources.hpp"
 #include "tilewright/arch/select.hpp"
 #include "tilewright/kernel/gemv/gemv.hpp"
+#include "tilewright/kernel/sm100/block_scaled.hpp"
 #include "tilewright/kernel/sm100/gemm.hpp"
 #include "tilewright/kernel/sm80/gemm.hpp"
 #include "tilewright/kernel/sm90/gemm.hpp"
@@ -66,6 +68,26 @@ TEST(Resources, AreThoseOfTheCompiledBlackwellKernel) {
   expect_the_blackwell_kernels_own<sm100_config{}>();
   expect_the_blackwell_kernels_own<sm100_config{.ctas = 2, .tile_n = 256, .stages = 6}>();
   expect_the_blackwell_kernels_own<sm100_config{.d = elem::f32, .tile_n = 64, .stages = 7}>();
+}
+
+template <block_scaled_config C>
+void expect_the_block_scaled_kernels_own() {
+  kernel_resources const r = sm100_scaled_family::resources_of(C);
+  using kernel = block_scaled_sm100<C>;
+  EXPECT_EQ(r.cta.smem_bytes, kernel::smem_bytes);
+  EXPECT_EQ(r.cta.threads, kernel::threads);
+  EXPECT_EQ(r.cta.cluster, kernel::cluster);
+  using smem = typename kernel::smem;
+  EXPECT_EQ(r.stage_bytes * r.stages,
+            static_cast<std::int64_t>(sizeof(smem::a) + sizeof(smem::b) + sizeof(smem::sfa) +
+                                      sizeof(smem::sfb)));
+}
+
+TEST(Resources, AreThoseOfTheCompiledBlockScaledKernel) {
+  expect_the_block_scaled_kernels_own<block_scaled_config{}>();
+  expect_the_block_scaled_kernels_own<block_scaled_config{.ctas = 2, .tile_n = 256, .stages = 5}>();
+  expect_the_block_scaled_kernels_own<block_scaled_config{
+      .a = elem::e4m3, .b = elem::e5m2, .scale = elem::ue8m0, .block = 32, .tile_n = 192}>();
 }
 
 TEST(Resources, EachKernelOfAFamilyFitsAnSm) {

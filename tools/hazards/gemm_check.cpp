@@ -90,8 +90,17 @@ class gemm_runner {
     gemm_operands o{a.bytes.data(), b.bytes.data(), p.c ? c.bytes.data() : nullptr, d.bytes.data()};
     auto const* const lines = reinterpret_cast<float const*>(vectors.bytes.data());
     o.bias = lines, o.row_scale = lines + std::max(m, n), o.col_scale = lines + 2 * std::max(m, n);
-    checked_matrix scale_a(elem::f32, row_major, 1, scale_elems(m, k), 0);
-    checked_matrix scale_b(elem::f32, row_major, 1, scale_elems(n, k), 0);
+    bool const blocks = facts_.block_scaled.has_value();
+    checked_matrix scale_a(elem::f32, row_major, 1, scale_elems(m, k, blocks), 0);
+    checked_matrix scale_b(elem::f32, row_major, 1, scale_elems(n, k, blocks), 0);
+    float const second_level[] = {0.0123F, 3.7F};
+    if (blocks) {
+      p.scale_a = random_block_scales({false, m, k}, *facts_.block_scaled, scale_a, random);
+      p.scale_b = random_block_scales({true, n, k}, *facts_.block_scaled, scale_b, random);
+      o.scale_a = scale_a.bytes.data(), o.scale_b = scale_b.bytes.data();
+      if (p.scale_a->second_level)
+        o.second_level_a = &second_level[0], o.second_level_b = &second_level[1];
+    }
     if (facts_.scaled) {
       p.scale_a = random_scales({false, m, k}, scale_a, random);
       p.scale_b = random_scales({true, n, k}, scale_b, random);

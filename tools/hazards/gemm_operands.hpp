@@ -12,6 +12,7 @@
 #include <span>
 #include <vector>
 
+#include "tilewright/problem/block_scale_convention.hpp"
 #include "tilewright/problem/gemm.hpp"
 #include "tilewright/problem/scale_convention.hpp"
 #include "tools/random_elements.hpp"
@@ -30,7 +31,7 @@ struct checked_matrix {
     std::int64_t const inner = ord == order::row_major ? cols : rows;
     std::int64_t const outer = ord == order::row_major ? rows : cols;
     desc = {type, ord, inner + pad};
-    auto const count = static_cast<std::size_t>(desc.pitch_elems * outer * size_bytes(type));
+    auto const count = static_cast<std::size_t>(desc.pitch_elems * outer * size_bits(type) / 8);
     memory.assign(count + 2 * margin_bytes, std::byte{0xFF});
     bytes = std::span(memory).subspan(margin_bytes, count);
   }
@@ -39,8 +40,9 @@ struct checked_matrix {
   void fill(std::mt19937_64& random) { fill_normal(desc.type, bytes, random); }
 };
 
-/// Enough for the scales of any convention.
-inline std::int64_t scale_elems(std::int64_t outer, std::int64_t k) {
+/// Enough for the scales of any convention, in units of four bytes; or of block-scaled operands.
+inline std::int64_t scale_elems(std::int64_t outer, std::int64_t k, bool block_scaled = false) {
+  if (block_scaled) return (outer + 127) / 128 * 128 * ((k + 63) / 64);
   return (outer + 3) / 4 * 4 * ((k + 511) / 512 * 4);
 }
 
@@ -58,6 +60,16 @@ inline scale_desc random_scales(scaled_operand const& x, checked_matrix& scales,
     std::memcpy(&scales.bytes[i], &word, 4);
   }
   return all[random() % all.size()].desc;
+}
+
+/// Scales of block-scaled operands in one of the two orders, from 1/16 to 8 or of any finite ue4m3.
+inline scale_desc random_block_scales(scaled_operand const& x, block_format format,
+                                      checked_matrix& scales, std::mt19937_64& random) {
+  bool const nvfp4 = format == block_format::nvfp4;
+  for (std::byte& s : scales.bytes)
+    s = static_cast<std::byte>(nvfp4 ? random() % 0x7F : 123 + random() % 8);
+  auto const order = random() % 2 == 0 ? factor_order::linear : factor_order::swizzled;
+  return make_block_scale(x, format, order);
 }
 
 /// Scales of D that a kernel computes, in the order of any library, or one that is given.

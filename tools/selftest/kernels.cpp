@@ -9,6 +9,7 @@
 
 #include "tilewright/dispatch/gemm.hpp"
 #include "tilewright/family/family.hpp"
+#include "tilewright/problem/block_scale_convention.hpp"
 #include "tilewright/problem/scale_convention.hpp"
 #include "tools/check.hpp"
 #include "tools/device_memory.hpp"
@@ -74,7 +75,11 @@ class trial {
     a.fill(random);
     b.fill(random);
     for (std::size_t i = 0; i < ones.size() / 4; ++i) reinterpret_cast<float*>(ones.data())[i] = 1;
-    array* const all[] = {&a, &b, &d, &aux, &ones, &scale_d};
+    // Scales of blocks, 1 in each byte.
+    int const factor = facts_.block_scaled == block_format::nvfp4 ? 0x38 : 127;
+    array factors(elem::u8, order::row_major, 1, 1, (p_.m + p_.n + 256) * (p_.k / 16 + 4));
+    std::fill_n(factors.data(), factors.size(), static_cast<std::byte>(factor));
+    array* const all[] = {&a, &b, &d, &aux, &ones, &factors, &scale_d};
     if (on_gpu_)
       for (array* x : all) x->upload();
     auto const operands = [&](auto&& place) {
@@ -82,6 +87,9 @@ class trial {
       if (p_.aux) o.aux = place(aux);
       if (p_.scale_a) o.scale_a = place(ones);
       if (p_.scale_b) o.scale_b = place(ones);
+      if (facts_.block_scaled) o.scale_a = o.scale_b = place(factors);
+      if (facts_.block_scaled == block_format::nvfp4)
+        o.second_level_a = o.second_level_b = static_cast<float const*>(place(ones));
       if (p_.scale_d) o.scale_d = place(scale_d);
       return o;
     };
@@ -144,7 +152,7 @@ class trial {
                     : with_k == row_major ? col_major
                                           : row_major,
                     k_major ? p_.k : other};
-      std::int64_t const step = std::max<std::int64_t>(facts_.ld_step, 16 / size_bytes(type));
+      std::int64_t const step = std::max<std::int64_t>(facts_.ld_step, 128 / size_bits(type));
       m.pitch_elems = (m.pitch_elems + step - 1) / step * step;
       return m;
     };
@@ -155,6 +163,10 @@ class trial {
     d_cols_ = facts_.epilogue.gate ? p_.n / 2 : p_.n;
     order const d = facts_.d_order.value_or(row_major);
     p_.d = {facts_.d, d, d == row_major ? d_cols_ : p_.m};
+    if (facts_.block_scaled) {
+      p_.scale_a = make_block_scale({false, p_.m, p_.k}, *facts_.block_scaled);
+      p_.scale_b = make_block_scale({true, p_.n, p_.k}, *facts_.block_scaled);
+    }
     if (facts_.scaled) {
       p_.scale_a = make_scale({false, p_.m, p_.k}, scaling::block_1x128);
       p_.scale_b = make_scale({true, p_.n, p_.k}, scaling::block_128x128);

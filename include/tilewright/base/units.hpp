@@ -29,10 +29,15 @@ using bytes = quantity<struct byte_unit>;
 using elements = quantity<struct element_unit>;
 
 TW_HD constexpr bits bits_of(elem e, elements n) { return {n.count * size_bits(e)}; }
-TW_HD constexpr bytes bytes_of(elem e, elements n) { return {n.count * size_bytes(e)}; }
+/// Elements below 8 bits are packed; the last byte may have room.
+TW_HD constexpr bytes bytes_of(elem e, elements n) {
+  return {size_bits(e) >= 8 ? n.count * size_bytes(e) : (n.count * size_bits(e) + 7) / 8};
+}
 
 /// Whole elements that fit.
-TW_HD constexpr elements elements_in(elem e, bytes n) { return {n.count / size_bytes(e)}; }
+TW_HD constexpr elements elements_in(elem e, bytes n) {
+  return {size_bits(e) >= 8 ? n.count / size_bytes(e) : n.count * 8 / size_bits(e)};
+}
 
 /// Elements and bytes of a matrix, or nothing when an extent is negative or a count leaves 63 bits.
 constexpr std::optional<elements> checked_elements(std::int64_t rows, std::int64_t cols) {

@@ -14,6 +14,7 @@
 #include "tilewright/device/device.hpp"
 #include "tilewright/device/occupancy.hpp"
 #include "tilewright/family/plan.hpp"
+#include "tilewright/problem/block_format.hpp"
 #include "tilewright/problem/epilogue_kind.hpp"
 
 typedef struct CUstream_st* cudaStream_t;
@@ -36,9 +37,10 @@ struct kernel_facts {
   std::optional<elem> b_type;  // nothing: ab
   gemm_precision precision;    // of its problems
   operand_major a = operand_major::k, b = operand_major::k;
-  std::optional<order> d_order;  // nothing: either
-  bool scaled = false;           // scales of A and B in the main loop, and no others
-  epilogue_operands epilogue;    // that it has, and no others
+  std::optional<order> d_order;              // nothing: either
+  bool scaled = false;                       // scales of A and B in the main loop, and no others
+  std::optional<block_format> block_scaled;  // scales of this format, and no others
+  epilogue_operands epilogue;                // that it has, and no others
   // Small problems that exercise it.
   value_range m, n, k;
   int ld_step = 1;                   // elements of which leading dimensions are multiples

@@ -71,6 +71,9 @@ struct gemm_plan {
   /// Operands of 8 and 32 bits that are copied: before the copy, which is K-major. `normal` has the
   /// copy.
   std::optional<matrix_desc> from_a{}, from_b{};
+  /// Scales of block-scaled operands that are copied: before the copy, which is in 32x4x4. `normal`
+  /// has the copy.
+  std::optional<scale_desc> from_scale_a{}, from_scale_b{};
   /// D is computed in float32 in the workspace, and quantised by a second launch. `normal` has the
   /// float32 D, without scales.
   bool stage_d = false;

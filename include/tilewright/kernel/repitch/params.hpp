@@ -38,4 +38,18 @@ struct rearrange_params {
   rearrange_of operand[2];
 };
 
+/// The scales of a block-scaled operand, copied to the order 32x4x4 (problem/scale.hpp), without
+/// gaps; bytes of no block become 0.
+struct factors_of {
+  void const* from;
+  void* to;    // at a multiple of 16 bytes; nullptr: no copy wanted
+  bool tiled;  // `from` is in that order already
+  std::int64_t stride_outer, stride_k, batch_stride;  // of `from`
+  std::uint32_t rows, blocks, matrices;
+};
+
+struct factor_params {
+  factors_of operand[2];
+};
+
 }  // namespace tw

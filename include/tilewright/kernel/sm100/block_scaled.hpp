@@ -19,41 +19,22 @@
 #include "tilewright/arch/limits.hpp"
 #include "tilewright/atom/umma_idesc.hpp"
 #include "tilewright/kernel/sm100/block_scaled_config.hpp"
+#include "tilewright/kernel/sm100/block_scaled_params.hpp"
 #include "tilewright/kernel/sm100/roles.hpp"
 #include "tilewright/pipeline/ring.hpp"
 
 namespace tw {
 
-/// The second level of the scales of NVFP4: a float32 for each tensor. It has no default: with
-/// MXFP8, MXFP6 and MXFP4 it is second_level_scale::none().
-class second_level_scale {
- public:
-  TW_HD constexpr second_level_scale(float a, float b) : value_(a * b) {}
-  TW_HD static constexpr second_level_scale none() { return {1.0F, 1.0F}; }
-  TW_HD constexpr float value() const { return value_; }
-
- private:
-  float value_;
-};
-
-struct block_scaled_params {
-  second_level_scale second;
-  tile_walk walk;       // through the tiles of D, of 128 * ctas rows
-  int k_blocks;         // of tile_k elements
-  tensor_map a, b;      // (k, mn), boxes of tile_k x 128 and tile_k x (tile_n / ctas), swizzle 128
-  tensor_map sfa, sfb;  // factor_map
-  epilogue_params epilogue;  // D is row-major; its map has boxes of sm100_epilogue
-};
-
 template <block_scaled_config C>
 struct block_scaled_sm100 {
   using params = block_scaled_params;
-  using store = sm100_epilogue<sm100_config{.d = C.d, .ctas = C.ctas, .tile_n = C.tile_n}>;
+  using store =
+      sm100_epilogue<sm100_config{.d = C.d, .ctas = C.ctas, .tile_n = C.tile_n, .fused = C.fused}>;
   using roles = sm100_roles<C.ctas, C.tile_n, C.accumulators(), store>;
 
   static constexpr int threads = roles::threads, cluster = C.ctas;
   static constexpr int row_bytes = 128, step_bytes = 32;  // of an operand; of one multiply
-  static constexpr int b_rows = C.tile_n / C.ctas;
+  static constexpr int b_rows = C.b_share();
   static constexpr int atom_bytes = 512;
   static constexpr int sfa_bytes = C.atoms() * atom_bytes, sfb_bytes = C.n_atoms() * sfa_bytes;
   /// Of a CTA, without the padding of its elements.
@@ -136,11 +117,15 @@ struct block_scaled_sm100 {
         mbarrier& landed = s.landed[at.stage];
         if (rank == 0) landed.arrive_expect_tx(C.ctas * landed_bytes);
         int const atoms = 2 * k * C.atoms();
+        auto const index = [&](int batched) { return batched != 0 ? tile.batch : 0; };
         roles::load_box(s.a[at.stage], p.a, landed,
-                        tma_coord{k * C.tile_k(), m_atom * roles::rows});
-        roles::load_box(s.b[at.stage], p.b, landed, tma_coord{k * C.tile_k(), n + rank * b_rows});
-        roles::load_box(s.sfa[at.stage], p.sfa, landed, tma_coord{0, atoms, m_atom});
-        roles::load_box(s.sfb[at.stage], p.sfb, landed, tma_coord{0, atoms, n / 128});
+                        tma_coord{k * C.tile_k(), m_atom * roles::rows, index(p.a_batched)});
+        roles::load_box(s.b[at.stage], p.b, landed,
+                        tma_coord{k * C.tile_k(), n + rank * b_rows, index(p.b_batched)});
+        roles::load_box(s.sfa[at.stage], p.sfa, landed,
+                        tma_coord{0, atoms, m_atom, index(p.sfa_batched)});
+        roles::load_box(s.sfb[at.stage], p.sfb, landed,
+                        tma_coord{0, atoms, n / 128, index(p.sfb_batched)});
       }
     });
   }

@@ -34,17 +34,19 @@ block_scaled_params bind(block_scaled_operands const& o, target t) {
     x.type = type;
     x.padded = padded;
     x.dim[0] = padded ? (o.k + 127) / 128 * 128 : o.k;
+    x.rank = 3;
     x.dim[1] = rows;
-    x.stride_bytes[0] = pitch;
+    x.stride_bytes[0] = x.stride_bytes[1] = pitch;
     x.box[0] = C.tile_k();
     x.box[1] = box;
     x.swizzle = swizzle_mode::b128;
     return make_tensor_map(x, t);
   };
   auto const factors = [&](void const* base, int rows, int atoms) {
-    return make_tensor_map(factor_map(const_cast<void*>(base), C.scale, rows, o.k, C, atoms), t);
+    tensor_map_desc const x = factor_map(const_cast<void*>(base), C.scale, rows, o.k, C, atoms);
+    return make_tensor_map(batched(x, x.stride_bytes[1], 1, 0), t);
   };
-  block_scaled_params p{o.second, {}, 0, {}, {}, {}, {}, {}};
+  block_scaled_params p{o.second, {}, 0, {}, {}, {}, {}, 0, 0, 0, 0, {}};
   p.walk = tile_walk({tiles(o.m, 128 * C.ctas), tiles(o.n, C.tile_n), 1});
   p.k_blocks = tiles(o.k, C.tile_k());
   p.a = operand(o.a, C.a, o.m, o.a_pitch_bytes, kernel::roles::rows);

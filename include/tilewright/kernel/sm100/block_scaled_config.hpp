@@ -19,6 +19,7 @@ struct block_scaled_config {
   int ctas = 1;  // that multiply together: 1, or 2
   int tile_n = 128;
   int stages = 4;
+  bool fused = false;  // epilogues beyond alpha and beta, and no others
 
   /// Two elements of 4 bits in a byte; otherwise 16 elements in 16 bytes.
   TW_HD constexpr bool dense() const { return a == elem::e2m1 && b == elem::e2m1; }
@@ -28,6 +29,10 @@ struct block_scaled_config {
                                                  : umma_kind::mxf4nvf4;
   }
   TW_HD constexpr bool nvfp4() const { return scale == elem::ue4m3; }
+  /// Rows of D that the CTAs compute together.
+  TW_HD constexpr int tile_m() const { return 128 * ctas; }
+  /// Columns of B that a CTA loads.
+  TW_HD constexpr int b_share() const { return tile_n / ctas; }
   /// Elements of a stage along K: 128 bytes of a row in shared memory.
   TW_HD constexpr int tile_k() const { return dense() ? 256 : 128; }
   /// Factors of a row in a stage, in atoms of 4.
@@ -36,6 +41,10 @@ struct block_scaled_config {
   TW_HD constexpr int n_atoms() const { return (tile_n + 127) / 128; }
   /// Data bytes of a row of a stage, without padding: what a barrier is credited with.
   TW_HD constexpr int row_data_bytes(elem e) const { return tile_k() * size_bits(e) / 8; }
+  /// Of operands and factors, in the shared memory of one CTA.
+  TW_HD constexpr int stage_bytes() const {
+    return (128 + b_share()) * 128 + 512 * atoms() * (1 + n_atoms());
+  }
   TW_HD constexpr int factor_columns() const { return 4 * atoms() * (1 + n_atoms()); }
   TW_HD constexpr int accumulators() const { return 2 * tile_n + factor_columns() <= 512 ? 2 : 1; }
   TW_HD constexpr int tensor_columns() const {
@@ -47,6 +56,7 @@ struct block_scaled_config {
 
 /// The tensor of the factors of `rows` rows of k elements at `base`, in boxes of the atoms of a
 /// stage for `row_atoms` times 128 rows. Atoms beyond the tensor come as zeros.
+/// Its coordinates are (byte of half an atom, half of an atom along K, 128 rows).
 inline tensor_map_desc factor_map(void* base, elem type, std::int64_t rows, std::int64_t k,
                                   block_scaled_config const& c, int row_atoms) {
   constexpr int half = 256;  // bytes: the largest extent of a box
@@ -63,6 +73,16 @@ inline tensor_map_desc factor_map(void* base, elem type, std::int64_t rows, std:
   d.box[0] = half;
   d.box[1] = 2 * c.atoms();
   d.box[2] = row_atoms;
+  return d;
+}
+/// The same of a batch, its index the last coordinate. Bytes from 128 rows to the next, and from a
+/// matrix to the next; matrices: 1 where the whole batch has the same.
+inline tensor_map_desc batched(tensor_map_desc d, std::int64_t row_stride, std::int64_t matrices,
+                               std::int64_t matrix_stride) {
+  d.rank = 4;
+  d.dim[3] = matrices;
+  d.stride_bytes[1] = row_stride;
+  d.stride_bytes[2] = matrices > 1 ? matrix_stride : row_stride;
   return d;
 }
 

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// config_of.hpp  The configuration of a plan's kernel, and which GEMMs it computes.
+#pragma once
+
+#include "family/normal_form.hpp"
+#include "family/sm100_scaled/instances.hpp"
+#include "tilewright/family/family.hpp"
+#include "tilewright/problem/block_scaled.hpp"
+
+namespace tw::sm100_scaled_family {
+
+/// The kernel of a plan of this family.
+inline block_scaled_config const& config_of(gemm_plan const& plan) {
+  return instances()[static_cast<std::size_t>(plan.instance)].config;
+}
+
+/// The format of a kernel's operands.
+constexpr block_format format_of(block_scaled_config const& c) {
+  return !c.dense() ? block_format::mxfp8 : c.nvfp4() ? block_format::nvfp4 : block_format::mxfp4;
+}
+
+/// Does a kernel with this configuration compute `q`, as run? D is row-major (else the problem is
+/// run transposed), A and B are contiguous along K. There is no gate and no auxiliary output.
+inline bool computes(block_scaled_config const& c, gemm_problem const& q) {
+  return is_block_scaled(q) && c.a == q.a.type && c.b == q.b.type && c.scale == q.scale_a->type &&
+         c.block == q.scale_a->block_k && c.d == q.d.type && major_of_a(q.a) == operand_major::k &&
+         major_of_b(q.b) == operand_major::k && q.d.ord == order::row_major &&
+         operands_needed(q) == epilogue_operands{.ops = c.fused};
+}
+
+}  // namespace tw::sm100_scaled_family

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How a row of instances.txt is called, and what it is in C++. For gen/instances.py."""
+CONFIG, PARAMS = "block_scaled_config", "block_scaled_params"
+COLUMNS = ["tile", "stages", "scales", "epilogue"]
+EPILOGUES = {}  # word: (type, suffix), from problem/epilogue_kind.hpp
+SUPPORTED = ["-", "ops"]
+SCALES = {"mx": ("ue8m0", 32), "nv": ("ue4m3", 16)}  # type, elements of K that share one
+CTA_ROWS = 128
+FLOATS = ["e4m3", "e5m2"]  # operands of mxfp8
+
+
+def describe(row, ab, d, majors, bits):
+    """(name, it again for the table, configuration in C++)."""
+    tile_m, tile_n = map(int, row["tile"].split("x"))
+    if tile_m not in (CTA_ROWS, 2 * CTA_ROWS):
+        raise ValueError(f"tile '{row['tile']}' has neither 128 nor 256 rows")
+    for column, words in (("scales", SCALES), ("epilogue", SUPPORTED)):
+        if row[column] not in words:
+            raise ValueError(f"{column} '{row[column]}' is not one of {', '.join(words)}")
+    a, *b = ab.split("x")
+    b = b[0] if b else a
+    if not (a == b == "e2m1" or (a in FLOATS and b in FLOATS and row["scales"] == "mx")):
+        raise ValueError(f"no block-scaled format with {row['scales']} scales has {ab}")
+    if majors != "tn":
+        raise ValueError(f"{ab}: block-scaled operands are K-major")
+    scale, block = SCALES[row["scales"]]
+    format_name = "mxfp8" if a != "e2m1" else row["scales"] + "fp4"
+    of_types = "" if ab in ("e4m3", "e2m1") else f"_{ab}"
+    ctas = tile_m // CTA_ROWS
+    name = (f"sm100_{format_name}{of_types}_{d}_{majors}_{row['tile']}x{1024 // bits}_{ctas}cta"
+            f"_s{row['stages']}{EPILOGUES[row['epilogue']][1]}")
+    return name, [name], (
+        f"block_scaled_config{{.a = elem::{a}, .b = elem::{b}, .scale = elem::{scale}, "
+        f".block = {block}, .d = elem::{d}, .ctas = {ctas}, .tile_n = {tile_n}, "
+        f".stages = {row['stages']}, .fused = {'true' if row['epilogue'] == 'ops' else 'false'}}}")

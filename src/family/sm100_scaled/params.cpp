@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// params.cpp  Tensor maps of operands and scales, the order of tiles and scalars of a launch.
+#include "family/sm100_scaled/params.hpp"
+
+#include "family/bind.hpp"
+#include "family/operand_maps.hpp"
+#include "family/sm100_scaled/config_of.hpp"
+#include "family/tile_order.hpp"
+#include "tilewright/problem/epilogue.hpp"
+
+namespace tw::sm100_scaled_family {
+
+namespace {
+
+constexpr int store_rows = 32, store_bytes = 128;  // a box of sm100_epilogue
+
+int up(std::int64_t a, int b) { return static_cast<int>((a + b - 1) / b); }
+
+/// Scales in the order 32x4x4, whose tiles follow each other along K.
+tensor_map map_of_scales(void const* base, scale_desc const& s, block_scaled_config const& c,
+                         std::int64_t outer, std::int64_t k, std::int64_t batch, int row_tiles,
+                         target t) {
+  tensor_map_desc const x = factor_map(const_cast<void*>(base), c.scale, outer, k, c, row_tiles);
+  std::int64_t const matrices = s.batch_stride == 0 ? 1 : batch;
+  bool const one_row = outer <= scale_tile_rows;  // of tiles: any stride that TMA accepts
+  return make_tensor_map(
+      batched(x, one_row ? x.stride_bytes[1] : s.stride_outer, matrices, s.batch_stride), t);
+}
+
+}  // namespace
+
+tile_order order_of(gemm_plan const& plan) {
+  block_scaled_config const& c = config_of(plan);
+  gemm_problem const& q = plan.normal;
+  return ordered({.m_tiles = up(q.m, c.tile_m()),
+                  .n_tiles = up(q.n, c.tile_n),
+                  .band = 1,
+                  .batch = static_cast<int>(q.batch)},
+                 plan.schedule);
+}
+
+block_scaled_params make_params(gemm_plan const& plan, gemm_problem const& q,
+                                gemm_operands const& o, target t) {
+  block_scaled_config const& c = config_of(plan);
+  second_level_scale const second = c.nvfp4()
+                                        ? second_level_scale(o.second_level_a, o.second_level_b)
+                                        : second_level_scale::none();
+  block_scaled_params p{second, {}, 0, {}, {}, {}, {}, 0, 0, 0, 0, {}};
+  p.walk = tile_walk(order_of(plan));
+  p.k_blocks = up(q.k, c.tile_k());
+  std::int64_t const a_matrices = matrices_of(q, q.a), b_matrices = matrices_of(q, q.b);
+  auto const many = [](bool x) { return x ? 1 : 0; };
+  p.a_batched = many(a_matrices > 1), p.b_batched = many(b_matrices > 1);
+  p.sfa_batched = many(q.batch > 1 && q.scale_a->batch_stride != 0);
+  p.sfb_batched = many(q.batch > 1 && q.scale_b->batch_stride != 0);
+  constexpr swizzle_mode wide = swizzle_mode::b128;
+  p.a = map_of(o.a, q.a, a_matrices, {q.k, q.m}, {c.tile_k(), 128}, wide, t, false);
+  p.b = map_of(o.b, q.b, b_matrices, {q.k, q.n}, {c.tile_k(), c.b_share()}, wide, t, false);
+  p.sfa = map_of_scales(o.scale_a, *q.scale_a, c, q.m, q.k, q.batch, 1, t);
+  p.sfb = map_of_scales(o.scale_b, *q.scale_b, c, q.n, q.k, q.batch, c.n_atoms(), t);
+  epilogue_params& e = p.epilogue;
+  if (!plan.direct_d) {
+    int const cols = store_bytes / size_bytes(c.d);
+    e.d = map_of(o.d, q.d, matrices_of(q, q.d), {q.n, q.m}, {cols, store_rows}, wide, t, false);
+    e.tma_end = tma_end_of(q.n, q.d.type, cols);
+  }
+  e.data = o.d;
+  e.pitch = q.d.pitch_elems;
+  e.batch_stride = q.d.batch_stride_elems;
+  e.m = static_cast<int>(q.m);
+  e.n = static_cast<int>(q.n);
+  e.alpha = q.alpha;
+  e.beta = q.beta;
+  e.c = view_of_c(q, o);
+  e.fused = fused_of(plan, q, o);
+  return p;
+}
+
+}  // namespace tw::sm100_scaled_family
