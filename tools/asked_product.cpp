@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "tilewright/problem/block_scale_convention.hpp"
 #include "tools/io/refuse.hpp"
 
 namespace tw {
@@ -45,6 +46,10 @@ gemm_problem problem_of(asked_product const& a) {
   p.reproducible = a.reproducible;
   p.scale_a = scales_of(a.scale_a, {false, a.m, a.k, a.batch});
   p.scale_b = scales_of(a.scale_b, {true, a.n, a.k, a.batch});
+  if (a.format) {
+    p.scale_a = make_block_scale({false, a.m, a.k, a.batch}, *a.format, a.scale_order);
+    p.scale_b = make_block_scale({true, a.n, a.k, a.batch}, *a.format, a.scale_order);
+  }
   p.epilogue = a.epilogue.epilogue;
   p.d = placed(a.d, a.d_order, a.m, result_cols(p.epilogue, a.n), a.ldd, a.batch);
   if (a.scale_d.any())

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "bench/epilogues.hpp"
+#include "tilewright/problem/block_format.hpp"
 #include "tilewright/problem/gemm.hpp"
 #include "tilewright/problem/scale_convention.hpp"
 #include "tools/result_scale_request.hpp"
@@ -16,7 +17,9 @@ namespace tw {
 struct asked_product {
   std::int64_t m = 0, n = 0, k = 0, batch = 1;
   elem ab = elem::bf16, d = elem::bf16;
-  std::optional<elem> b = {};  // not given: ab
+  std::optional<elem> b = {};                         // not given: ab
+  std::optional<block_format> format = {};            // then ab is its type
+  factor_order scale_order = factor_order::swizzled;  // of its scales
   gemm_precision precision = {};
   std::optional<scale_choice> scale_a = {}, scale_b = {};  // of float32
   result_scale_request scale_d = {};

@@ -11,6 +11,7 @@
 #include <span>
 
 #include "tilewright/base/elem_text.hpp"
+#include "tilewright/problem/block_scale_convention.hpp"
 #include "tools/family_choice.hpp"
 #include "tools/gemm_report.hpp"
 #include "tools/gemm_run.hpp"
@@ -19,6 +20,7 @@
 #include "tools/json_output.hpp"
 #include "tools/number_checks.hpp"
 #include "tools/precision_options.hpp"
+#include "tools/quantize_blocks.hpp"
 #include "tools/reference_blas.hpp"
 #include "tools/scale_file.hpp"
 #include "tools/to_stderr.hpp"
@@ -85,8 +87,8 @@ void check_apart(std::vector<output> const& outputs, gemm_request const& r) {
                "each result replaces its whole file");
     epilogue_request const& e = r.epilogue;
     for (std::string const& operand :
-         {r.a, r.b, r.c, r.scale_a, r.scale_b, r.scale_d.computed() ? "" : r.scale_d.text, e.bias,
-          e.row_scale, e.col_scale, e.residual})
+         {r.a, r.b, r.c, r.scale_a, r.scale_b, r.second_a, r.second_b,
+          r.scale_d.computed() ? "" : r.scale_d.text, e.bias, e.row_scale, e.col_scale, e.residual})
       if (!operand.empty() && operand != "-" && same_file(parse_address(operand).path, out.path))
         refuse("TW0612", fmt::format("output {} of {}", out.text, out.option),
                "the file of an operand", "a separate file");
@@ -135,7 +137,28 @@ gemm_run run_of_nothing(gemm_files const& files) {
   return run;
 }
 
+/// Options of other operands beside a block-scaled format.
+void check_format(gemm_request const& r) {
+  bool const order = r.order_a || r.order_b, second = !r.second_a.empty() || !r.second_b.empty();
+  if (!r.format) {
+    if (order || second)
+      refuse("TW0615", "command line",
+             order ? "linear or 32x4x4 without a block-scaled format" : "--scale2-a or --scale2-b",
+             "--dtype mxfp8, mxfp4 or nvfp4 with it", "");
+    return;
+  }
+  bool const choice = r.scale_a_as.kind || r.scale_a_as.library || r.scale_b_as.kind ||
+                      r.scale_b_as.library || r.scaling_a || r.scaling_b || r.dtype_b;
+  if (choice)
+    refuse("TW0615", "command line",
+           fmt::format("--dtype {} with --dtype-b, --scaling-a, --scaling-b, or another convention "
+                       "of scales",
+                       traits_of(*r.format).name),
+           "one of them", "wide matrices of block-scaled formats are quantised without an option");
+}
+
 exit_status run_gemm(gemm_request const& r) {
+  check_format(r);
   matrix_address const out = parse_address(r.d);
   check_output(out);
   bool const d_to_stdout = out.format == file_format::stream;
@@ -230,11 +253,16 @@ void add_gemm_command(CLI::App& app, int& status) {
   verb->add_option("--beta", r->beta, "factor of C or the residual (default 1)")
       ->check(in_float_range());
   verb->add_option_function<std::string>(
-          "--dtype,--ab", [r](std::string const& text) { r->dtype = parse_elem(text); },
+          "--dtype,--ab",
+          [r](std::string const& text) {
+            r->format = parse_block_format(text);
+            if (!r->format) r->dtype = parse_elem(text);
+          },
           "type in which A and B are multiplied; other types are rounded to nearest even; f32 "
           "is multiplied as tf32 (default: bf16, or the files' if both are f16, 8-bit "
-          "floats or 8-bit integers)")
-      ->transform(elem_word(operand_words()));
+          "floats or 8-bit integers). mxfp8, mxfp4 and nvfp4: files of `tilewright quantize` and "
+          "their scales, or wide matrices, which are quantised first (docs/block_scaling.md)")
+      ->transform(elem_word(with_block_formats(operand_words())));
   verb->add_option_function<std::string>(
           "--dtype-b", [r](std::string const& text) { r->dtype_b = parse_elem(text); },
           "type of B where it is another than that of A: e4m3 beside e5m2, s8 beside u8")
@@ -247,23 +275,33 @@ void add_gemm_command(CLI::App& app, int& status) {
   add_precision_options(*verb, r->precision);
   add_invariance_option(*verb, r->reproducible);
   auto const add_scale = [&](char const* option, char const* text, std::string& file,
-                             char const* as, scale_choice& choice) {
+                             char const* as, scale_choice& choice,
+                             std::optional<factor_order>& block_order) {
     CLI::Option* const scale = verb->add_option(option, file, text);
     verb->add_option_function<std::string>(
             as,
-            [&choice, as](std::string const& word) {
+            [&choice, &block_order, as](std::string const& word) {
+              block_order = parse_factor_order(word);
+              if (block_order) return;
               auto const named = parse_scale_choice(word);
               if (!named)
-                throw CLI::ValidationError(as, word + " is none of " + scale_choice_words());
+                throw CLI::ValidationError(as, word + " is none of " + scale_choice_words() +
+                                                   "; linear or 32x4x4 of block-scaled operands");
               choice = *named;
             },
-            "its convention where it has several readings: " + scale_choice_words())
+            "its convention where it has several readings: " + scale_choice_words() +
+                "; linear or 32x4x4 of block-scaled operands")
         ->needs(scale);
   };
   add_scale("--scale-a", "tensor of scales that A is multiplied by (docs/scales.md)", r->scale_a,
-            "--scale-a-as", r->scale_a_as);
+            "--scale-a-as", r->scale_a_as, r->order_a);
   add_scale("--scale-b", "tensor of scales that B is multiplied by", r->scale_b, "--scale-b-as",
-            r->scale_b_as);
+            r->scale_b_as, r->order_b);
+  for (auto const& [option, of, to] :
+       {std::tuple{"--scale2-a", "A", &r->second_a}, std::tuple{"--scale2-b", "B", &r->second_b}})
+    verb->add_option(
+        option, *to,
+        fmt::format("nvfp4: the float32 scale of {} as a whole, a file or a number", of));
   CLI::Option* const scale_d =
       add_result_scale_options(*verb, r->scale_d,
                                "D in 8 bits with scales: amax-row or amax-1x128 computes them as "

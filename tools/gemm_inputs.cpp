@@ -67,6 +67,7 @@ gemm_problem pose(gemm_request const& r, matrix_view const& a, matrix_view const
   p.batch = batch_of(a, b, c);
   operand_pair types = operand_types(r, a.type, b.type);
   elem const quantised = r.dtype.value_or(elem::e4m3);
+  if (r.format) types = {a.type, b.type};
   if (r.scaling_a) types.a = quantised;
   if (r.scaling_b) types.b = r.dtype_b.value_or(quantised);
   p.precision = r.precision;
@@ -74,8 +75,9 @@ gemm_problem pose(gemm_request const& r, matrix_view const& a, matrix_view const
   p.a = a.desc();
   p.b = b.desc();
   p.a.type = types.a, p.b.type = types.b;
-  p.d = {r.out_dtype.value_or(default_d(types.a, r.scale_d.any())), order::row_major, d_cols,
-         p.batch == 1 ? 0 : p.m * d_cols};
+  elem const usual =
+      r.format && !r.scale_d.any() ? elem::bf16 : default_d(types.a, r.scale_d.any());
+  p.d = {r.out_dtype.value_or(usual), order::row_major, d_cols, p.batch == 1 ? 0 : p.m * d_cols};
   if (!r.epilogue.aux.empty()) {
     p.aux = p.d;
     p.aux->pitch_elems = p.n;
@@ -123,13 +125,30 @@ gemm_files::gemm_files(gemm_request const& r)
   elem const type = r.dtype.value_or(elem::e4m3);  // of what is quantised
   if (r.scaling_a && !empty) quantized_a_.emplace(a_, false, *r.scaling_a, type);
   if (r.scaling_b && !empty) quantized_b_.emplace(b_, true, *r.scaling_b, r.dtype_b.value_or(type));
-  matrix_view const& used_a = quantized_a_ ? quantized_a_->values() : a_;
-  matrix_view const& used_b = quantized_b_ ? quantized_b_->values() : b_;
+  if (r.format && !empty) {
+    std::int64_t const batch = std::max(a_.matrices, b_.matrices);
+    auto const is_npy = [](std::string const& x) {
+      return parse_address(x).format == file_format::npy;
+    };
+    block_a_.emplace(a_, is_npy(r.a), false, *r.format,
+                     block_scale_request{r.scale_a, r.order_a, r.second_a}, batch);
+    block_b_.emplace(b_, is_npy(r.b), true, *r.format,
+                     block_scale_request{r.scale_b, r.order_b, r.second_b}, batch);
+  }
+  matrix_view const& used_a = block_a_       ? block_a_->values()
+                              : quantized_a_ ? quantized_a_->values()
+                                             : a_;
+  matrix_view const& used_b = block_b_       ? block_b_->values()
+                              : quantized_b_ ? quantized_b_->values()
+                                             : b_;
   problem_ = pose(r, used_a, used_b, c(), epilogue_->epilogue());
   gemm_problem& p = problem_;
   if (!empty && !nothing_to_compute()) {  // else there is nothing to scale
-    p.scale_a = open_scales(scale_a_file_, r.scale_a, r.scale_a_as, {false, p.m, p.k, p.batch});
-    p.scale_b = open_scales(scale_b_file_, r.scale_b, r.scale_b_as, {true, p.n, p.k, p.batch});
+    if (!r.format) {
+      p.scale_a = open_scales(scale_a_file_, r.scale_a, r.scale_a_as, {false, p.m, p.k, p.batch});
+      p.scale_b = open_scales(scale_b_file_, r.scale_b, r.scale_b_as, {true, p.n, p.k, p.batch});
+    }
+    if (block_a_) p.scale_a = block_a_->desc(), p.scale_b = block_b_->desc();
     if (quantized_a_) p.scale_a = quantized_a_->desc();
     if (quantized_b_) p.scale_b = quantized_b_->desc();
   }
@@ -178,6 +197,7 @@ gemm_data::gemm_data(gemm_files& f)
   if (f.problem().c) c_.emplace(*f.c(), f.problem().c->type);
   // In the type of the file: only the address may need a copy; float64 is rounded.
   if (f.scale_a() != nullptr) scale_a_.emplace(*f.scale_a(), f.scale_a()->type);
+  second_a_ = f.second_level_a(), second_b_ = f.second_level_b();
   scale_d_ = f.scale_d() ? f.scale_d()->data() : nullptr;
   if (f.scale_b() != nullptr) scale_b_.emplace(*f.scale_b(), f.scale_b()->type);
   d_buffer_ = host_buffer(d_.size());
@@ -195,6 +215,7 @@ gemm_operands gemm_data::operands() const {
   if (scale_a_) o.scale_a = scale_a_->view().data;
   if (scale_b_) o.scale_b = scale_b_->view().data;
   o.scale_d = scale_d_;
+  o.second_level_a = second_a_, o.second_level_b = second_b_;
   return o;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tilewright/problem/gemm.hpp"
+#include "tools/block_scaled_operand.hpp"
 #include "tools/epilogue_files.hpp"
 #include "tools/gemm_request.hpp"
 #include "tools/io/matrix_file.hpp"
@@ -46,15 +47,24 @@ class gemm_files {
 
   /// The tensors of scales; nullptr: none.
   matrix_view const* scale_a() const {
-    return quantized_a_    ? &quantized_a_->scales()
+    return block_a_        ? &block_a_->scales()
+           : quantized_a_  ? &quantized_a_->scales()
            : scale_a_file_ ? &scale_a_file_->view()
                            : nullptr;
   }
   matrix_view const* scale_b() const {
-    return quantized_b_    ? &quantized_b_->scales()
+    return block_b_        ? &block_b_->scales()
+           : quantized_b_  ? &quantized_b_->scales()
            : scale_b_file_ ? &scale_b_file_->view()
                            : nullptr;
   }
+
+  /// Of NVFP4; nullptr: none.
+  float const* second_level_a() const { return block_a_ ? block_a_->second_level() : nullptr; }
+  float const* second_level_b() const { return block_b_ ? block_b_->second_level() : nullptr; }
+  /// Was a wide matrix quantised?
+  bool quantised_a() const { return quantized_a_ || (block_a_ && block_a_->quantised()); }
+  bool quantised_b() const { return quantized_b_ || (block_b_ && block_b_->quantised()); }
 
   /// The scales of D, where it has any.
   std::optional<result_scales_data> const& scale_d() const { return scale_d_; }
@@ -77,6 +87,7 @@ class gemm_files {
   std::optional<matrix_view> c_;
   std::optional<matrix_file> scale_a_file_, scale_b_file_;
   std::optional<quantized_operand> quantized_a_, quantized_b_;
+  std::optional<block_scaled_operand> block_a_, block_b_;
   std::optional<epilogue_files> epilogue_;
   std::optional<result_scales_data> scale_d_;
   matrix_view operand_a_, operand_b_;
@@ -105,6 +116,7 @@ class gemm_data {
   std::optional<operand> c_, scale_a_, scale_b_;
   epilogue_data epilogue_;
   std::byte* scale_d_ = nullptr;
+  float const *second_a_ = nullptr, *second_b_ = nullptr;
   host_buffer d_buffer_, aux_buffer_;  // no bytes where there is no auxiliary output
   matrix_view d_, aux_;
 };

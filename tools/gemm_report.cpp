@@ -7,6 +7,9 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "tilewright/problem/block_scale_convention.hpp"
+#include "tilewright/problem/block_scaled.hpp"
+
 namespace tw {
 namespace {
 
@@ -120,6 +123,11 @@ std::string order_text(gemm_plan const& plan) {
   return plan.family->order_of_sums(plan, known_device("h200")).text;
 }
 
+/// The convention of scales of A or B.
+std::string text_of_scale(gemm_problem const& p, scale_desc const& s, scaled_operand const& x) {
+  return is_block_scaled(p) ? block_scale_text(s, x) : scale_text(s, x);
+}
+
 }  // namespace
 
 /// Where computed scales of D go.
@@ -136,14 +144,18 @@ std::string text_report(gemm_request const& r, gemm_files const& f, gemm_run con
   if (is_fused(p.epilogue)) text += " (" + text_of(p.epilogue) + ")";
   text += fmt::format(", M = {}, N = {}, K = {}{}\n", p.m, p.n, p.k,
                       p.batch > 1 ? fmt::format(", batch {}", p.batch) : "");
-  text += fmt::format("A        {}\n",
-                      matrix_text(f.a(), p.a.type, r.transpose_a, r.scaling_a.has_value()));
-  text += fmt::format("B        {}\n",
-                      matrix_text(f.b(), p.b.type, r.transpose_b, r.scaling_b.has_value()));
-  if (p.scale_a)
-    text += fmt::format("scale A  {}\n", scale_text(*p.scale_a, {false, p.m, p.k, p.batch}));
-  if (p.scale_b)
-    text += fmt::format("scale B  {}\n", scale_text(*p.scale_b, {true, p.n, p.k, p.batch}));
+  text +=
+      fmt::format("A        {}\n", matrix_text(f.a(), p.a.type, r.transpose_a, f.quantised_a()));
+  text +=
+      fmt::format("B        {}\n", matrix_text(f.b(), p.b.type, r.transpose_b, f.quantised_b()));
+  auto const add_scale = [&](char const* of, std::optional<scale_desc> const& s,
+                             scaled_operand const& x, float const* second) {
+    if (!s) return;
+    text += fmt::format("scale {}  {}{}\n", of, text_of_scale(p, *s, x),
+                        second != nullptr ? fmt::format(" {:g}", *second) : "");
+  };
+  add_scale("A", p.scale_a, {false, p.m, p.k, p.batch}, f.second_level_a());
+  add_scale("B", p.scale_b, {true, p.n, p.k, p.batch}, f.second_level_b());
   if (p.c) text += fmt::format("C        {}\n", matrix_text(*f.c(), p.c->type));
   text += fmt::format("D        {} -> {}\n", matrix_text(f.d_shape(), p.d.type), r.d);
   if (f.scale_d())
@@ -174,12 +186,15 @@ json json_report(gemm_request const& r, gemm_files const& f, gemm_run const& run
   out["a"]["transposed"] = r.transpose_a;
   out["b"]["transposed"] = r.transpose_b;
   auto const scale_json = [&](std::string const& file, std::optional<scale_desc> const& s,
-                              scaled_operand const& x) {
+                              scaled_operand const& x, float const* second) {
     if (!s) return json(nullptr);
-    return json{{"file", file}, {"dtype", name(s->type)}, {"convention", scale_text(*s, x)}};
+    json record{{"file", file}, {"dtype", name(s->type)}, {"convention", text_of_scale(p, *s, x)}};
+    if (second != nullptr) record["second_level"] = *second;
+    return record;
   };
-  out["scale_a"] = scale_json(r.scale_a, p.scale_a, {false, p.m, p.k, p.batch});
-  out["scale_b"] = scale_json(r.scale_b, p.scale_b, {true, p.n, p.k, p.batch});
+  out["format"] = r.format && is_block_scaled(p) ? json(traits_of(*r.format).name) : json(nullptr);
+  out["scale_a"] = scale_json(r.scale_a, p.scale_a, {false, p.m, p.k, p.batch}, f.second_level_a());
+  out["scale_b"] = scale_json(r.scale_b, p.scale_b, {true, p.n, p.k, p.batch}, f.second_level_b());
   std::string const& added = r.epilogue.residual.empty() ? r.c : r.epilogue.residual;
   out["c"] = p.c ? matrix_json(added, *f.c(), p.c->type) : json(nullptr);
   out["epilogue"] = is_fused(p.epilogue) ? json(text_of(p.epilogue)) : json(nullptr);

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "tilewright/base/elem.hpp"
+#include "tilewright/problem/block_format.hpp"
 #include "tilewright/problem/precision.hpp"
 #include "tilewright/problem/scale_convention.hpp"
 #include "tools/epilogue_request.hpp"
@@ -24,9 +25,12 @@ struct gemm_request {
   std::optional<elem> dtype_b;  // of B; not given: as A
   gemm_precision precision;
   bool reproducible = false;
-  std::string scale_a, scale_b;                 // addresses of files; may be empty
-  std::optional<scaling> scaling_a, scaling_b;  // wide matrices are quantised with such scales
-  scale_choice scale_a_as, scale_b_as;          // their conventions, where named
+  std::optional<block_format> format;            // of block-scaled operands
+  std::optional<factor_order> order_a, order_b;  // of their scales, where named
+  std::string second_a, second_b;                // of nvfp4: addresses of files, or numbers
+  std::string scale_a, scale_b;                  // addresses of files; may be empty
+  std::optional<scaling> scaling_a, scaling_b;   // wide matrices are quantised with such scales
+  scale_choice scale_a_as, scale_b_as;           // their conventions, where named
   result_scale_request scale_d;
   std::optional<elem> out_dtype;  // not given: see default_d()
   device_choice device = device_choice::automatic;

@@ -9,6 +9,7 @@
 #include <optional>
 #include <thread>
 
+#include "tilewright/problem/block_scaled.hpp"
 #include "tools/device_memory.hpp"
 #include "tools/family_choice.hpp"
 #include "tools/io/refuse.hpp"
@@ -42,6 +43,15 @@ void* upload_line(std::optional<device_matrix>& to, std::optional<operand> const
   to.emplace(line);
   to->upload();
   return to->data();
+}
+
+/// One number on the GPU, or nullptr.
+float const* upload_number(std::optional<device_matrix>& to, float const* host) {
+  if (host == nullptr) return nullptr;
+  to.emplace(
+      matrix_view{elem::f32, order::row_major, 1, 1, reinterpret_cast<std::byte const*>(host)});
+  to->upload();
+  return static_cast<float const*>(to->data());
 }
 
 /// The vectors of an epilogue on the GPU.
@@ -85,14 +95,18 @@ gemm_run run_on_gpu(gemm_files const& files, gemm_data& data, std::string const&
     p.c = c->desc();
   }
   gemm_operands o{a.data(), b.data(), c ? c->data() : nullptr, d.data()};
-  std::int64_t const workspace_bytes =
-      p.scale_d ? gemm_workspace_bytes(p, o, gpu_device()) : device_workspace::size_bytes;
+  std::int64_t const workspace_bytes = p.scale_d || is_block_scaled(p)
+                                           ? gemm_workspace_bytes(p, o, gpu_device())
+                                           : device_workspace::size_bytes;
   device_workspace const workspace(workspace_bytes);
   o.workspace = workspace.data(), o.workspace_bytes = workspace_bytes;
   device_epilogue const vectors(data.epilogue(), o);
   std::optional<device_matrix> scale_a, scale_b;
   o.scale_a = upload_line(scale_a, data.scale_a());
   o.scale_b = upload_line(scale_b, data.scale_b());
+  std::optional<device_matrix> second_a, second_b;
+  o.second_level_a = upload_number(second_a, files.second_level_a());
+  o.second_level_b = upload_number(second_b, files.second_level_b());
   std::optional<device_matrix> scale_d;
   if (files.scale_d()) {
     scale_d.emplace(files.scale_d()->view());

@@ -9,6 +9,8 @@
 
 #include "bench/sizes.hpp"
 #include "tilewright/base/elem_text.hpp"
+#include "tilewright/problem/block_scale_convention.hpp"
+#include "tilewright/problem/block_scaled.hpp"
 #include "tilewright/problem/scale_place.hpp"
 #include "tools/asked_product.hpp"
 #include "tools/family_choice.hpp"
@@ -20,6 +22,7 @@
 #include "tools/number_checks.hpp"
 #include "tools/plan_report.hpp"
 #include "tools/precision_options.hpp"
+#include "tools/quantize_blocks.hpp"
 #include "tools/result_scales.hpp"
 #include "tools/words.hpp"
 
@@ -34,7 +37,7 @@ char const* const plan_manual =
 struct plan_request {
   std::vector<std::string> size;
   asked_product product;
-  std::string ab = "bf16", b, d, d_order = "row", epilogue, family;
+  std::string ab = "bf16", b, d, d_order = "row", epilogue, family, scale_order;
   std::string device = "h200";
   int sms = 0, top = 10;
   std::int64_t workspace = std::int64_t{64} << 20;
@@ -48,9 +51,19 @@ gemm_problem problem_of(plan_request const& r) {
     refuse("TW0803", "sizes of `tilewright plan`", fmt::format("{}", sizes.size()),
            "one GEMM: M N K, or MxNxK");
   a.m = sizes[0].m, a.n = sizes[0].n, a.k = sizes[0].k;
-  a.ab = parse_elem(r.ab).value();
+  a.format = parse_block_format(r.ab);
+  a.ab = a.format ? traits_of(*a.format).value : parse_elem(r.ab).value();
+  if (a.format && (a.scale_a || a.scale_b))
+    refuse("TW0615", "command line",
+           fmt::format("--dtype {} with --scale-a or --scale-b", traits_of(*a.format).name),
+           "one of them: the format has its scales", "--scale-order says where they lie");
+  if (!a.format && !r.scale_order.empty())
+    refuse("TW0615", "command line", "--scale-order without a block-scaled format",
+           "--dtype mxfp8, mxfp4 or nvfp4 with it", "");
+  if (!r.scale_order.empty()) a.scale_order = parse_factor_order(r.scale_order).value();
   if (!r.b.empty()) a.b = parse_elem(r.b);
-  a.d = r.d.empty() ? default_d(a.ab, a.scale_d.any()) : parse_elem(r.d).value();
+  elem const usual = a.format && !a.scale_d.any() ? elem::bf16 : default_d(a.ab, a.scale_d.any());
+  a.d = r.d.empty() ? usual : parse_elem(r.d).value();
   a.d_order = r.d_order == "row" ? order::row_major : order::col_major;
   a.epilogue = bench::find_epilogue(r.epilogue).value();
   return problem_of(a);
@@ -101,7 +114,7 @@ exit_status plan(plan_request const& r) {
     return of_family(plan_candidates(q, o, dev, kernels), r.family);
   };
   plan_answer a{p, r.product.layout, r.epilogue, dev, r.workspace, plans_for(p)};
-  if (is_fp8(p.a.type) && promotion_interval(p) != 0) {
+  if (is_fp8(p.a.type) && !is_block_scaled(p) && promotion_interval(p) != 0) {
     gemm_problem never = p;
     never.precision.promote_k = 0;
     if (scales_in_main_loop(p)) never.scale_a.reset(), never.scale_b.reset();
@@ -112,7 +125,7 @@ exit_status plan(plan_request const& r) {
     free.reproducible = false;
     a.any_order_us = least_us(free, plans_for);
   }
-  if (size_bytes(p.a.type) == 1) a.in_16_bits_us = least_us(in_16_bits(p), plans_for);
+  if (size_bits(p.a.type) <= 8) a.in_16_bits_us = least_us(in_16_bits(p), plans_for);
   if (r.as_json)
     print_json("tilewright.plan/1", plan_json(a, r.top));
   else
@@ -128,8 +141,9 @@ void add_plan_command(CLI::App& app, int& status) {
       "plan", "show the kernel chosen for a GEMM, the reason and the predicted time");
   verb->footer(plan_manual);
   verb->add_option("SIZE", r->size, "M N K, or MxNxK")->required()->expected(1, 3);
-  verb->add_option("--dtype,--ab", r->ab, "type of A and B")
-      ->transform(elem_word(operand_words()))
+  verb->add_option("--dtype,--ab", r->ab,
+                   "type of A and B, or their block-scaled format (docs/block_scaling.md)")
+      ->transform(elem_word(with_block_formats(operand_words())))
       ->capture_default_str();
   verb->add_option("--dtype-b", r->b, "type of B where it is another than that of A")
       ->transform(elem_word(operand_words()));
@@ -156,6 +170,9 @@ void add_plan_command(CLI::App& app, int& status) {
             r->product.scale_a);
   add_scale("--scale-b", "scaling of B", r->product.scale_b);
   add_result_scale_words(*verb, r->product.scale_d);
+  verb->add_option("--scale-order", r->scale_order,
+                   "scales of a block-scaled format: 32x4x4 (default), or linear, which is copied")
+      ->transform(one_of({"32x4x4", "linear"}, {{"swizzled", "32x4x4"}}));
   verb->add_option("--layout", r->product.layout,
                    "A is T = (m, k) or N = (k, m) in memory, B is N = (n, k) or T = (k, n)")
       ->transform(one_of({"TN", "TT", "NT", "NN"}))

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "tilewright/problem/block_scale_convention.hpp"
 #include "tilewright/problem/scale_convention.hpp"
 #include "tilewright/problem/scale_place.hpp"
 #include "tools/ceilings.hpp"
@@ -205,8 +206,13 @@ json rates_json(plan_answer const& a, double us) {
           {"of_dram_ceiling", r.of_dram}};
 }
 
+/// The convention of scales.
+std::string text_of_scale(scale_desc const& s, scaled_operand const& x) {
+  return is_block_scale(s) ? block_scale_text(s, x) : scale_text(s, x);
+}
+
 json scale_json(std::optional<scale_desc> const& s, scaled_operand const& x) {
-  return s ? json(scale_text(*s, x)) : json(nullptr);
+  return s ? json(text_of_scale(*s, x)) : json(nullptr);
 }
 
 json one_json(plan_answer const& a, gemm_plan const& p) {
@@ -270,12 +276,14 @@ std::string plan_text(plan_answer const& a, int top, int columns) {
       p.d.ord == order::row_major ? "" : " column-major", a.layout, a.dev.sm_count,
       a.workspace_bytes);
   if (p.scale_a)
-    text += fmt::format("scale A    {}\n", scale_text(*p.scale_a, {false, p.m, p.k, p.batch}));
+    text += fmt::format("scale A    {}\n", text_of_scale(*p.scale_a, {false, p.m, p.k, p.batch}));
   if (p.scale_b)
-    text += fmt::format("scale B    {}\n", scale_text(*p.scale_b, {true, p.n, p.k, p.batch}));
+    text += fmt::format("scale B    {}\n", text_of_scale(*p.scale_b, {true, p.n, p.k, p.batch}));
   if (p.scale_a || p.scale_b)
     text += fmt::format("scales     multiplied in the {}\n",
-                        scales_in_main_loop(p) ? "main loop, every 128 elements of K" : "epilogue");
+                        is_block_scaled(p)       ? "tensor core"
+                        : scales_in_main_loop(p) ? "main loop, every 128 elements of K"
+                                                 : "epilogue");
   if (p.scale_d) text += fmt::format("scale D    {}\n", result_scales_text(a, chosen));
   text += fmt::format("device     {}\n", label(a.dev));
   text += fmt::format("chosen     {} on {}, of {} plan{}\n", chosen.kernel,

@@ -77,6 +77,11 @@ CLI::Validator elem_word(std::vector<std::string> known) {
   return one_of(std::move(known), std::move(aliases));
 }
 
+std::vector<std::string> with_block_formats(std::vector<std::string> words) {
+  words.insert(words.end(), {"mxfp8", "mxfp4", "nvfp4"});
+  return words;
+}
+
 CLI::Validator scaling_word() {
   std::map<std::string, std::string> aliases;
   for (char const* const word : {"tensorwise", "per-tensor", "per_tensor"})

@@ -17,6 +17,9 @@ std::string lower_case(std::string text);
 /// "did you mean WORD?", or nothing.
 std::string did_you_mean(std::string const& typed, std::vector<std::string> const& known);
 
+/// These and the block-scaled formats.
+std::vector<std::string> with_block_formats(std::vector<std::string> words);
+
 /// Other names of element types: "float16", "fp16" and "half" for f16, and so on. Of `known` types.
 CLI::Validator elem_word(std::vector<std::string> known);
 

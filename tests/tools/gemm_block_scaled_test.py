@@ -1,0 +1,185 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""gemm_block_scaled_test.py  tilewright gemm of MXFP8, MXFP4 and NVFP4 operands: files that
+`tilewright quantize` writes, wide matrices that are quantised first, exact data bit for bit against
+a reference in Python, and every refusal. `plan` and `check gemm` of the same formats.
+TW_SCALED_SHAPES=200 runs as many random shapes of each format."""
+import json
+import os
+import random
+import struct
+import subprocess
+import tempfile
+import unittest
+
+COMMAND = os.environ["TW_COMMAND"]
+BLOCK = {"mxfp8": 32, "mxfp4": 32, "nvfp4": 16}
+E2M1 = [0, 0.5, 1, 1.5, 2, 3, 4, 6]
+
+
+def npy(path, descr, shape, data):
+    head = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}"
+    head += " " * ((-len(head) - 11) % 64) + "\n"
+    with open(path, "wb") as file:
+        file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + data)
+
+
+def read_npy(path):
+    with open(path, "rb") as file:
+        data = file.read()
+    size = struct.unpack("<H", data[8:10])[0]
+    return data[10:10 + size].decode(), data[10 + size:]
+
+
+class BlockScaledGemm(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.rng = random.Random(20261125)
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def path(self, name):
+        return os.path.join(self.folder.name, name)
+
+    def run_it(self, *words, status=0):
+        done = subprocess.run([COMMAND, *words], cwd=self.folder.name, capture_output=True,
+                              text=True, check=False)
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        return done
+
+    def gemm(self, *words, status=0):
+        return self.run_it("gemm", *words, "--device", "emu", "--arch", "sm100", status=status)
+
+    def wide(self, name, rows, cols):
+        values = [self.rng.gauss(0, 1) for _ in range(rows * cols)]
+        npy(self.path(name), "<f4", (rows, cols), struct.pack(f"<{rows * cols}f", *values))
+
+    def quantise(self, name, out, kind, operand, *more):
+        self.run_it("quantize", name, out, "--to", kind, "--operand", operand, "--quiet", *more)
+
+    def test_files_of_quantize_are_multiplied(self):
+        for kind in BLOCK:
+            for order in ("linear", "32x4x4"):
+                with self.subTest(kind=kind, order=order):
+                    self.wide("a.npy", 150, 160)
+                    self.wide("b.npy", 160, 90)
+                    self.quantise("a.npy", "qa.npy", kind, "a", "--scale-order", order)
+                    self.quantise("b.npy", "qb.npy", kind, "b", "--scale-order", order)
+                    words = ["qa.npy", "qb.npy", "--transpose-b", "-o", "d.npy", "--dtype", kind,
+                             "--scale-a", "qa.scale.npy", "--scale-b", "qb.scale.npy"]
+                    if kind == "nvfp4":
+                        words += ["--scale2-a", "qa.scale2.npy", "--scale2-b", "qb.scale2.npy"]
+                    report = self.gemm(*words, "--check").stdout
+                    self.assertIn("passed", report)
+                    self.assertIn(f"for {BLOCK[kind]} elements, {order}", report)
+                    # Wide matrices are quantised to the same operands.
+                    self.gemm("a.npy", "b.npy", "-o", "d2.npy", "--dtype", kind, "--check")
+                    self.assertEqual(read_npy(self.path("d.npy")), read_npy(self.path("d2.npy")))
+
+    def test_safetensors_hold_two_elements_in_a_byte(self):
+        self.wide("a.npy", 40, 96)
+        self.wide("b.npy", 96, 70)
+        for kind in ("mxfp4", "nvfp4"):
+            self.quantise("a.npy", "qa.safetensors:w", kind, "a")
+            self.quantise("b.npy", "qb.safetensors:w", kind, "b")
+            words = ["qa.safetensors:w", "qb.safetensors:w", "--transpose-b", "-o", "d.npy",
+                     "--dtype", kind, "--scale-a", "qa.scale.safetensors:w", "--scale-b",
+                     "qb.scale.safetensors:w"]
+            if kind == "nvfp4":
+                words += ["--scale2-a", "qa.scale2.safetensors:w", "--scale2-b",
+                          "qb.scale2.safetensors:w"]
+            record = json.loads(self.gemm(*words, "--check", "--json").stdout)
+            self.assertEqual(record["format"], kind)
+            self.assertEqual(record["check"]["wrong"], 0)
+            self.assertIn("32x4x4", record["scale_a"]["convention"])
+            self.assertEqual("second_level" in record["scale_a"], kind == "nvfp4")
+            self.gemm("a.npy", "b.npy", "-o", "d2.npy", "--dtype", kind)
+            self.assertEqual(read_npy(self.path("d.npy")), read_npy(self.path("d2.npy")))
+
+    def test_exact_nvfp4_has_the_bits_of_a_reference(self):
+        m, n, k = 37, 29, 90
+        blocks = (k + 15) // 16
+        matrices = {}
+        for name, rows, second in (("a", m, 0.5), ("b", n, 0.25)):
+            codes = [self.rng.choice([0, 1, 2, 3, 4, 9, 10]) for _ in range(rows * k)]
+            factors = [self.rng.choice([0x30, 0x38, 0x34, 0x3C]) for _ in range(rows * blocks)]
+            npy(self.path(f"{name}.npy"), "<V1", (rows, k), bytes(codes))
+            npy(self.path(f"{name}.scale.npy"), "<V1", (rows, blocks), bytes(factors))
+            factor = {0x30: 0.5, 0x34: 0.75, 0x38: 1.0, 0x3C: 1.5}
+            matrices[name] = [[(-1) ** (codes[r * k + i] >> 3) * E2M1[codes[r * k + i] & 7]
+                               * factor[factors[r * blocks + i // 16]] * second
+                               for i in range(k)] for r in range(rows)]
+        self.gemm("a.npy", "b.npy", "--transpose-b", "-o", "d.npy", "--dtype", "nvfp4", "--scale-a",
+                  "a.scale.npy", "--scale-b", "b.scale.npy", "--scale2-a", "0.5", "--scale2-b",
+                  "0.25", "--d", "f32", "--check")
+        want = [sum(x * y for x, y in zip(row, col)) for row in matrices["a"]
+                for col in matrices["b"]]
+        self.assertEqual(read_npy(self.path("d.npy"))[1], struct.pack(f"<{m * n}f", *want))
+
+    def test_random_shapes_keep_the_bound(self):
+        for kind in BLOCK:
+            for i in range(int(os.environ.get("TW_SCALED_SHAPES", "5"))):
+                m, n = self.rng.randint(1, 200), self.rng.randint(1, 200)
+                k = self.rng.randint(1, 300)
+                k += k % 2 if kind != "mxfp8" else 0
+                self.wide("a.npy", m, k)
+                self.wide("b.npy", k, n)
+                out = self.rng.choice(["bf16", "f32"])
+                with self.subTest(kind=kind, m=m, n=n, k=k, out=out):
+                    self.gemm("a.npy", "b.npy", "-o", "d.npy", "--dtype", kind, "--d", out,
+                              "--check", "--quiet")
+
+    def test_refusals_name_what_is_missing(self):
+        self.wide("a.npy", 256, 128)
+        self.wide("b.npy", 128, 64)
+        self.quantise("a.npy", "qa.npy", "nvfp4", "a")
+        self.quantise("b.npy", "qb.npy", "nvfp4", "b")
+        whole = {"--scale-a": "qa.scale.npy", "--scale-b": "qb.scale.npy",
+                 "--scale2-a": "qa.scale2.npy", "--scale2-b": "qb.scale2.npy",
+                 "--scale-a-as": "32x4x4"}
+
+        def refused(kind="nvfp4", **changes):
+            options = {**whole, **{k.replace("_", "-"): v for k, v in changes.items()}}
+            words = [w for k, v in options.items() if v for w in (k, v)]
+            done = self.gemm("qa.npy", "qb.npy", "--transpose-b", "-o", "d.npy", "--dtype", kind,
+                             *words, status=2)
+            self.assertFalse(os.path.exists(self.path("d.npy")))
+            return done.stderr
+
+        self.assertIn("TW0476", refused(**{"--scale2-a": None}))
+        self.assertIn("TW0476", refused(**{"--scale2-b": None}))
+        self.assertIn("TW0475", refused(**{"--scale-b": None}))
+        self.assertIn("TW0451", refused(**{"--scale-a-as": None}))  # (256, 8) fits both orders
+        self.assertIn("TW0450", refused(**{"--scale-b": "qa.scale.npy"}))
+        self.assertIn("TW0476", refused("mxfp4"))
+        self.assertIn("TW0615", refused(**{"--scaling-a": "row", "--scale-a": None,
+                                           "--scale-a-as": None}))
+        npy(self.path("odd.npy"), "<f4", (4, 3), bytes(48))
+        npy(self.path("odd_b.npy"), "<f4", (3, 4), bytes(48))
+        done = self.gemm("odd.npy", "odd_b.npy", "-o", "d.npy", "--dtype", "mxfp4", status=2)
+        self.assertIn("TW0477", done.stderr)
+
+    def test_plans_name_the_format_and_the_order(self):
+        for kind in BLOCK:
+            text = self.run_it("plan", "4096", "4096", "4096", "--device", "b200", "--dtype", kind,
+                               "--all-kernels", "--top", "1").stdout
+            self.assertIn(f"sm100_{kind}_bf16", text)
+            self.assertIn(f"for {BLOCK[kind]} elements, 32x4x4", text)
+            self.assertIn("multiplied in the tensor core", text)
+        copied = self.run_it("plan", "4096", "4096", "4096", "--device", "gb300", "--dtype",
+                             "nvfp4", "--scale-order", "linear", "--all-kernels", "--json").stdout
+        self.assertIn("not in the order that tcgen05 reads", copied)
+        self.assertIn("TW0471", self.run_it("plan", "64", "64", "64", "--device", "h200",
+                                            "--dtype", "nvfp4", status=2).stderr)
+        self.assertIn("TW0477", self.run_it("plan", "64", "64", "33", "--device", "b200",
+                                            "--dtype", "nvfp4", status=2).stderr)
+
+    def test_check_gemm_runs_random_problems_of_the_formats(self):
+        text = self.run_it("check", "gemm", "--family", "sm100_scaled", "--runs", "3",
+                           "--quiet").stdout
+        self.assertIn("passed", text)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// block_scaled_operand.cpp  On the host: problem/block_quantize.hpp, and the bytes of files.
+#include "tools/block_scaled_operand.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+
+#include "tilewright/problem/block_quantize.hpp"
+#include "tilewright/problem/block_scale_convention.hpp"
+#include "tools/io/refuse.hpp"
+#include "tools/operand.hpp"
+#include "tools/scale_file.hpp"
+
+namespace tw {
+namespace {
+
+char const* letter(bool is_b) { return is_b ? "B" : "A"; }
+char const* small_letter(bool is_b) { return is_b ? "b" : "a"; }
+
+bool is_wide(matrix_view const& m) {
+  return m.doubles || m.type == elem::f32 || m.type == elem::f16 || m.type == elem::bf16;
+}
+
+/// Two elements to a byte along K, from codes in bytes or from packed ones in any order.
+void pack(matrix_view const& over, bool packed, std::byte* to) {
+  auto const bits_at = [&](std::int64_t i) -> unsigned {
+    if (!packed) return std::to_integer<unsigned>(over.data[i]);
+    return std::to_integer<unsigned>(over.data[i / 2]) >> (i % 2 * 4) & 0xFU;
+  };
+  std::int64_t const row_step = over.ord == order::row_major ? over.cols : 1;
+  std::int64_t const col_step = over.ord == order::row_major ? 1 : over.rows;
+  std::int64_t out = 0;
+  for (std::int64_t m = 0; m < over.matrices; ++m)
+    for (std::int64_t r = 0; r < over.rows; ++r)
+      for (std::int64_t k = 0; k < over.cols; ++k, ++out) {
+        unsigned const code = bits_at(m * over.rows * over.cols + r * row_step + k * col_step);
+        if (code > 0xF)
+          refuse("TW0475", "values of e2m1", fmt::format("the byte {:#04x}", code),
+                 "0 to 15, one element in a byte", "`tilewright quantize` writes such files");
+        to[out / 2] = static_cast<std::byte>(
+            out % 2 == 0 ? code : std::to_integer<unsigned>(to[out / 2]) | code << 4);
+      }
+}
+
+/// A number on the command line, or a file of one float32.
+float second_level_in(std::string const& text, bool is_b) {
+  float number = 0;
+  auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error == std::errc{} && end == text.data() + text.size() && std::isfinite(number))
+    return number;
+  matrix_file const file(parse_address(text), scale_shapes);
+  matrix_view const& v = file.view();
+  if (v.type != elem::f32 || v.doubles || v.count().count != 1)
+    refuse("TW0476", fmt::format("second level of {}'s scales, {}", letter(is_b), text),
+           fmt::format("{} elements of {}", v.count().count, type_text(v)),
+           "one float32, or a number",
+           "`tilewright quantize` writes it beside the scales, .scale2");
+  std::memcpy(&number, v.data, sizeof number);
+  return number;
+}
+
+}  // namespace
+
+block_scaled_operand::block_scaled_operand(matrix_view const& file, bool in_npy, bool is_b,
+                                           block_format format, block_scale_request const& r,
+                                           std::int64_t batch) {
+  if (is_wide(file)) {
+    if (!r.scale.empty() || !r.second.empty())
+      refuse("TW0475", fmt::format("scales of {}", letter(is_b)),
+             fmt::format("a file of them beside {} values", type_text(file)),
+             fmt::format("values of {}, or no scales: then {} is quantised", traits_of(format).name,
+                         letter(is_b)),
+             "");
+    quantise(file, is_b, format);
+    return;
+  }
+  read_values(file, in_npy, is_b, format);
+  read_scales(is_b, format, r, batch);
+}
+
+void block_scaled_operand::quantise(matrix_view const& wide, bool is_b, block_format format) {
+  if (wide.matrices != 1)
+    refuse("TW0452", "matrix to quantise", fmt::format("a stack of {}", wide.matrices),
+           "a single matrix", "quantise each with `tilewright quantize`");
+  quantised_ = true;
+  operand const read(wide, wide.doubles ? elem::f32 : wide.type);
+  matrix_view const over = is_b ? transposed(read.view()) : read.view();  // (outer, k)
+  elem const type = traits_of(format).value;
+  if (type == elem::e2m1 && over.cols % 2 != 0)
+    refuse("TW0477", fmt::format("{} operands", traits_of(format).name),
+           fmt::format("K = {}", over.cols), "an even K: two elements fill a byte",
+           "add a column of zeros to A and a row of zeros to B");
+  block_quantize_problem const p{over.rows, over.cols, over.desc(), format};
+  if (auto const why = accept(p)) throw rejected(*why);
+  values_ = {type, order::row_major, over.rows, over.cols};
+  desc_ = make_block_scale({is_b, over.rows, over.cols}, format);
+  scales_ = {desc_.type, order::row_major, 1, p.factor_bytes()};
+  value_bytes_ = host_buffer(values_.size());
+  scale_bytes_ = host_buffer(scales_.size());
+  second_ = tw::quantize(p, over.data, value_bytes_.data(), scale_bytes_.data()).second_level;
+  values_.data = value_bytes_.data();
+  scales_.data = scale_bytes_.data();
+  if (is_b) values_ = transposed(values_);
+}
+
+void block_scaled_operand::read_values(matrix_view const& file, bool in_npy, bool is_b,
+                                       block_format format) {
+  values_ = file;
+  if (format == block_format::mxfp8) {
+    if (is_fp8(file.type)) return;
+    refuse("TW0475", fmt::format("values of {}", letter(is_b)), type_text(file),
+           "e4m3 or e5m2, or a wide matrix, which is quantised", "");
+  }
+  bool const packed = file.type == elem::e2m1;
+  if (!packed && !(in_npy && file.type == elem::e4m3))
+    refuse("TW0475", fmt::format("values of {}", letter(is_b)), type_text(file),
+           "e2m1: F4 in a .safetensors file, '<V1' in a .npy file; or a wide matrix, which is "
+           "quantised",
+           "");
+  matrix_view const over = is_b ? transposed(file) : file;  // (outer, k)
+  if (over.cols % 2 != 0)
+    refuse("TW0477", fmt::format("{} operands", traits_of(format).name),
+           fmt::format("K = {}", over.cols), "an even K: two elements fill a byte",
+           "add a column of zeros to A and a row of zeros to B, before quantising");
+  if (packed && over.ord == order::row_major) return;
+  values_ = {elem::e2m1, order::row_major, over.rows, over.cols, nullptr, over.matrices};
+  value_bytes_ = host_buffer(values_.size());
+  pack(over, packed, value_bytes_.data());
+  values_.data = value_bytes_.data();
+  if (is_b) values_ = transposed(values_);
+}
+
+void block_scaled_operand::read_scales(bool is_b, block_format format, block_scale_request const& r,
+                                       std::int64_t batch) {
+  block_format_traits const f = traits_of(format);
+  if (r.scale.empty())
+    refuse("TW0475", fmt::format("scales of {}", letter(is_b)), "none",
+           fmt::format("{} for each {} elements of K: --scale-{}", name(f.factor), f.block,
+                       small_letter(is_b)),
+           "`tilewright quantize` writes them beside the values, .scale");
+  if (format == block_format::nvfp4 && r.second.empty())
+    refuse("TW0476", fmt::format("second level of {}'s scales", letter(is_b)), "none",
+           fmt::format("a file of one float32 or a number: --scale2-{}", small_letter(is_b)),
+           "`tilewright quantize` writes it beside the scales, .scale2");
+  if (format != block_format::nvfp4 && !r.second.empty())
+    refuse("TW0476", fmt::format("second level of {}'s scales", letter(is_b)),
+           fmt::format("--scale2-{} with {}", small_letter(is_b), f.name),
+           "none: only nvfp4 has one", "");
+  matrix_address const address = parse_address(r.scale);
+  scale_file_.emplace(address, scale_shapes);
+  matrix_view const& v = scale_file_->view();
+  scale_tensor t = scale_tensor_of(v);
+  // '<V1' of .npy files may be any type of a byte; .safetensors files say which.
+  if (v.type == elem::e4m3) t.type = address.format == file_format::npy ? f.factor : elem::e4m3;
+  scaled_operand const x{is_b, is_b ? values_.cols : values_.rows,
+                         is_b ? values_.rows : values_.cols, batch};
+  auto const found = recognise_block_scale(t, x, format, r.order);
+  if (auto const* why = std::get_if<rejection>(&found)) throw rejected(*why);
+  desc_ = std::get<scale_desc>(found);
+  scales_ = {desc_.type, order::row_major, 1, v.count().count, v.data};
+  if (format == block_format::nvfp4) second_ = second_level_in(r.second, is_b);
+}
+
+}  // namespace tw
