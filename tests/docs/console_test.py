@@ -21,7 +21,7 @@ NEEDS_MORE = ("tilewright check own/", "tilewright tune", "tilewright bench",
 # Files that a page's commands read: name, shape, NumPy type.
 FILES = {
     "docs/ampere.md": [("x.npy", (4, 32), "<f4"), ("w1.npy", (32, 16), "<f4")],
-    "docs/block_scaling.md": [("x.npy", (130, 64), "<f4")],
+    "docs/block_scaling.md": [("x.npy", (130, 64), "<f4"), ("w.npy", (64, 40), "<f4")],
     "docs/blackwell.md": [("x.npy", (4, 32), "<f4"), ("w1.npy", (32, 16), "<f4")],
     "docs/quantize.md": [("x.npy", (300, 1000), "<f4")],
     "docs/errors/TW0455.md": [("a.npy", (3, 5), "<f2")],
