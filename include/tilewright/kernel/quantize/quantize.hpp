@@ -142,7 +142,8 @@ struct quantize_kernel {
     if (p.team == warp_threads) return most;
     smem& s = dynamic_smem<smem>();
     cta_sync();  // the values of the turn before have been read
-    if (lane_id() == 0) s.amax[warp_id()] = most;
+    int const warp = warp_id();  // all lanes of the warp must call it
+    if (lane_id() == 0) s.amax[warp] = most;
     cta_sync();
     for (int w = 0; w < warps; ++w) most = larger(most, s.amax[w]);
     return most;
