@@ -41,6 +41,12 @@ std::vector<gemm_problem> variants() {
       p.scale_a = make_scale({false, p.m, p.k}, scaling::block_1x128);
       p.scale_b = make_scale({true, p.n, p.k}, s, scale_library::cublaslt);
     });
+  for (bool const tiled : {false, true})
+    add([&](gemm_problem& p) {
+      p.scale_a = scale_desc{.type = elem::ue8m0, .block_outer = 1, .block_k = 32};
+      p.scale_a->stride_outer = p.scale_a->stride_k = 4;
+      p.scale_a->tiled = tiled;
+    });
   add([](gemm_problem& p) { p.d.type = elem::e4m3, p.scale_d.emplace().given = true; });
   add([](gemm_problem& p) { p.d.type = elem::e4m3, p.scale_d.emplace().power_of_two = true; });
   add([](gemm_problem& p) { p.c = p.d, p.beta = 1; });
