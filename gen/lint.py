@@ -137,12 +137,19 @@ def check_preprocessor(f):
             yield number, f"macro {name}: macros live in base/hd.hpp (a local X excepted)"
 
 
+# These are shuffles: the emulator answers a lane alone, a GPU waits for the others.
+OF_ONE_LANE = re.compile(r"if \((?:lane_id\(\) ==|thread_id\(\) ==|elect_one\(\)).*"
+                         r"\b(warp_id|warpgroup_id|warp_uniform)\(")
+
+
 def check_kernels(f):
     if not re.match(r"include/tilewright/(kernel|pipeline|atom|tensor)/", f.path):
         return
     for number, line in f.code_lines():
         if found := RAW_INTRINSICS.search(line):
             yield number, f"'{found[0]}' in {f.path.split('/')[2]}/: it belongs in arch/"
+        if found := OF_ONE_LANE.search(line):
+            yield number, f"'{found[1]}' in a branch of one lane: all lanes must call it"
 
 
 def check_size(f):

@@ -70,6 +70,8 @@ BAD = {
         ("include/tilewright/kernel/bad.hpp", header("bad.hpp", 'void f() { asm("x"); }\n')),
         ("include/tilewright/pipeline/bad.hpp", header("bad.hpp", "int i = threadIdx.x;\n")),
         ("include/tilewright/atom/bad.hpp", header("bad.hpp", "void f() { __syncthreads(); }\n")),
+        ("include/tilewright/kernel/bad.hpp",
+         header("bad.hpp", "void f() {\n  if (lane_id() == 0) g(warp_id());\n}\n")),
     ],
     "size": [
         ("src/base/bad.cpp", SPDX + "// bad.cpp  A title.\n" + "\n" * 500),
