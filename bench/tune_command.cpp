@@ -98,7 +98,8 @@ std::vector<gemm_problem> problems_of(tune_request const& r) {
       add(s);
   for (product_size const& size : parse_sizes(r.sizes)) {
     bench::dtype_row const types = bench::find_dtypes(r.dtype, r.out_dtype);
-    bench::gemm_shape s{.m = size.m, .n = size.n, .k = size.k};
+    bench::gemm_shape s;
+    s.m = size.m, s.n = size.n, s.k = size.k;
     s.dtype = types.name, s.layout = r.layout, s.batch = r.batch, s.epilogue = r.epilogue;
     gemm_problem const p = bench::problem_of(s);
     if (auto const refusal = accept(p)) throw rejected(*refusal);

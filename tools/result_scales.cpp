@@ -70,7 +70,8 @@ void add_result_scale_words(CLI::App& verb, result_scale_request& r) {
                            "D in 8 bits with scales: amax-row or amax-1x128, which are computed, "
                            "or `given`, one for all of D")
       ->check([](std::string const& text) {
-        result_scale_request const asked{.text = text};
+        result_scale_request asked;
+        asked.text = text;
         bool const known = asked.computed() || text == "given" || number_in(text).has_value();
         return known ? "" : text + ": need amax-row, amax-1x128, given or a number";
       });
