@@ -98,17 +98,20 @@ rejection no_kernel(gemm_problem const& p, device const& dev) {
     return any_computes(changed, &dev);
   };
   if (auto r = other_promotion(loaded, dev)) return *r;
-  std::string const apart = "compute the GEMM and the epilogue separately";
+  // A remedy beside the first one, where there is an epilogue.
+  bool const fused = operands_needed(p) != epilogue_operands{};
+  std::string const separately = fused ? "compute the GEMM and the epilogue separately" : "";
+  std::string const apart = fused ? ", or " + separately : "";
   if (std::string const types = result_types_of(loaded, dev); !types.empty())
     return refused("type of D", p, std::string(name(p.d.type)), types,
-                   "convert D afterwards, or " + apart);
+                   "convert D afterwards" + apart);
   if (with([](gemm_problem& q) { turn(q.a); }))
     return refused("order of A", p, text_of(p.a.ord), "row-major: rows contiguous along K",
-                   "np.ascontiguousarray makes it so, or " + apart);
+                   "np.ascontiguousarray makes it so" + apart);
   if (with([](gemm_problem& q) { turn(q.b); }))
     return refused("order of B", p, text_of(p.b.ord), "column-major: columns contiguous along K",
                    "store B as (N, K) row by row (`tilewright gemm --transpose-b`) or in Fortran "
-                   "order (np.asfortranarray), or " +
+                   "order (np.asfortranarray)" +
                        apart);
   auto const turn_d = [](gemm_problem& q) {
     turn(q.d);
@@ -139,7 +142,7 @@ rejection no_kernel(gemm_problem const& p, device const& dev) {
                              text_of(p.d.ord), name(p.d.type), name(p.a.type)),
                  p.aux ? "row-major A, column-major B, D of their type"
                        : "row-major A, column-major B, D row-major and of their type or f32",
-                 apart);
+                 separately);
 }
 
 }  // namespace tw

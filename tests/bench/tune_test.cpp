@@ -277,7 +277,7 @@ TEST_F(Tune, TheCommandRefuses) {
   EXPECT_FALSE(std::filesystem::exists(path_)) << "made for nothing";
   EXPECT_EQ(code({}, file), "2 TW0803");
   EXPECT_EQ(code({"1x2"}, file), "2 TW0803");
-  EXPECT_EQ(code({"64", "64", "64", "--dtype", "fp8_block"}, file), "2 TW0615");
+  EXPECT_EQ(code({"64", "64", "64", "--dtype", "fp8_rows"}, file), "2 TW0615");
   EXPECT_EQ(code({"--list"}, "TILEWRIGHT_TUNE=off"), "2 TW0802");
   EXPECT_EQ(code({"--list"}, "TILEWRIGHT_TUNE=" + std::string(TW_COMMAND)), "2 TW0801");
   auto const none = run_command({"tune", "--list"}, {file});

@@ -21,7 +21,8 @@ std::vector<gemm_plan> sm100_plans(gemm_problem const& p, gemm_operands const& o
                   [](gemm_plan const& x) { return x.family->id() != "sm100_gemm" || !x.built; });
     return plans;
   } catch (rejected const& r) {
-    EXPECT_EQ(r.why().code, "TW0471") << r.what();  // no kernel for this device
+    // No kernel for this device, or one for another type of D.
+    EXPECT_TRUE(r.why().code == "TW0471" || r.why().code == "TW0414") << r.what();
     return {};
   }
 }

@@ -109,11 +109,13 @@ TEST(TypedSpecialEmu, PromotionKeepsWhatALongSumLoses) {
     gemm_operands const operands = p.operands();
     int runs = 0;
     for (gemm_plan const& plan : built_plans(p.problem, operands, 2)) {
-      if (plan.schedule.shared_tiles > 0 || sm90_config(plan)->cluster_k > 1) continue;
+      bool const by_mma_sync = plan.family->id() == "gemv";  // of f16 numbers: it loses nothing
+      if (plan.schedule.shared_tiles > 0) continue;
+      if (!by_mma_sync && sm90_config(plan).value().cluster_k > 1) continue;
       emu_options o;
       o.exact_sums = true;
       gemm_emulated(plan, operands, o);
-      double const kept = interval == 0 ? 0 : (k - interval) / 64.0;
+      double const kept = by_mma_sync ? (k - 1) / 64.0 : interval == 0 ? 0 : (k - interval) / 64.0;
       double const of_d = p.problem.d.type == elem::f32 ? 0 : 1;  // half a last bit of bf16
       EXPECT_NEAR(p.d.load(3, 5, 0), 256 + kept, of_d) << plan.kernel;
       ++runs;

@@ -163,7 +163,7 @@ TEST_F(gemm_trace, each_result_has_a_separate_file) {
   refused({"--trace", d}, "of --trace: got the file that D goes to");
   refused({"--timeline", folder / "./d.npy"}, "of --timeline: got the file that D goes to");
   refused({"--activation", "relu", "--aux", aux, "--trace", aux}, "that the auxiliary output goes");
-  refused({"--trace", chrome, "--timeline", chrome}, "got the file that the trace goes to");
+  refused({"--trace", chrome, "--timeline", chrome}, "got the file of --trace");
 }
 
 TEST(timeline_svg, a_cap_and_odd_names_stay_readable) {

@@ -141,7 +141,7 @@ struct quantize_kernel {
     std::uint32_t most = redux_max(x);
     if (p.team == warp_threads) return most;
     smem& s = dynamic_smem<smem>();
-    cta_sync();  // the values of the turn before have been read
+    cta_sync();                  // the values of the turn before have been read
     int const warp = warp_id();  // all lanes of the warp must call it
     if (lane_id() == 0) s.amax[warp] = most;
     cta_sync();
