@@ -99,8 +99,7 @@ TEST(Report, UnsupportedAndFailedShapesGiveTheirReason) {
   failed.shape = shape("f", "c");
   failed.reason = "TW0714: device memory: got too little";
   auto const columns = gemm_columns({unsupported.shape, failed.shape});
-  EXPECT_NE(gemm_rows(columns, unsupported).find("grouped GEMMs"),
-            std::string::npos);
+  EXPECT_NE(gemm_rows(columns, unsupported).find("grouped GEMMs"), std::string::npos);
   EXPECT_NE(gemm_rows(columns, failed).find("FAILED: TW0714"), std::string::npos);
   auto const json = to_json(unsupported, 132);
   EXPECT_EQ(json["state"], "unsupported");

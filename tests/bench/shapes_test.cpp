@@ -105,11 +105,8 @@ TEST(Shapes, NamesAreUniqueAndSelectionsExist) {
 
 TEST(Shapes, UnsupportedShapesStateTheReason) {
   EXPECT_FALSE(why_unsupported(parse(valid())[0]));
-  for (auto const& [field, value] :
-       std::vector<std::pair<std::string, nlohmann::json>>{{"group_m", {1, 2}},
-                                                           {"epilogue", "softmax"},
-                                                           {"category", "grouped"},
-                                                           {"alpha", 2}}) {
+  for (auto const& [field, value] : std::vector<std::pair<std::string, nlohmann::json>>{
+           {"group_m", {1, 2}}, {"epilogue", "softmax"}, {"category", "grouped"}, {"alpha", 2}}) {
     auto entry = valid();
     entry[field] = value;
     EXPECT_TRUE(why_unsupported(parse(entry)[0])) << field;
