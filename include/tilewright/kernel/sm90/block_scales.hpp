@@ -105,6 +105,8 @@ class block_scales {
                            : first_scale(p.b_scales, column(col, c), matrix);
     }
     if (blocks > 0) read();
+    // All warps have read the scales of the tile before, whose last half this tile may write first.
+    named_barrier_sync(barrier_, warpgroup_threads);
   }
 
   /// The batch that was read last becomes that of add(); reads the next one, if there is one.
