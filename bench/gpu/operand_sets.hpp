@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// operand_sets.hpp  Copies of A, B, C, D and scales that launches rotate through, so that no launch
-// finds its operands in the L2 cache because the last one left them there.
+// operand_sets.hpp  Copies of A, B, C, D and scales. Each launch takes the next copy, so that no
+// launch finds its operands in the L2 cache.
 #pragma once
 
 #include <algorithm>

@@ -52,10 +52,7 @@ struct operand {
   }
   /// `outer`: the row of A or the column of B.
   __device__ float scale_at(std::int64_t outer, std::int64_t k) const {
-    if (scales == nullptr) return 1.0F;
-    std::int64_t const o = scale.block_outer == 0 ? 0 : outer / scale.block_outer;
-    return scales[o * scale.stride_outer +
-                  (scale.block_k == 0 ? 0 : k / scale.block_k) * scale.stride_k];
+    return scales == nullptr ? 1.0F : scales[scale_offset(scale, outer, k)];
   }
 };
 
@@ -123,7 +120,8 @@ inline operand operand_of(void const* base, matrix_desc const& m) {
   return {base, row_major ? m.pitch_elems : 1, row_major ? 1 : m.pitch_elems, m.type};
 }
 
-/// An operand with float32 scales, or without.
+/// A matrix in device memory as an operand. `scales` are the float32 scales that `scale` describes;
+/// they are not read where `scale` is empty.
 inline operand scaled_operand_of(void const* base, matrix_desc const& m,
                                  std::optional<scale_desc> const& scale, void const* scales) {
   operand x = operand_of(base, m);

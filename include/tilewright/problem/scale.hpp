@@ -21,6 +21,7 @@
 #include <cstdint>
 
 #include "tilewright/base/elem.hpp"
+#include "tilewright/base/hd.hpp"
 
 namespace tw {
 
@@ -76,7 +77,7 @@ constexpr std::int64_t blocks_in(std::int64_t extent, std::int64_t block) {
 }
 
 /// The block that index i is in.
-constexpr std::int64_t scale_block(std::int64_t block, std::int64_t i) {
+TW_HD constexpr std::int64_t scale_block(std::int64_t block, std::int64_t i) {
   return block == 0 ? 0 : i / block;
 }
 /// Scales along an extent.
@@ -85,8 +86,8 @@ constexpr std::int64_t scale_blocks(std::int64_t block, std::int64_t extent) {
 }
 
 /// Where the scale of element (outer, k) lies: m or n, then k.
-constexpr std::int64_t scale_offset(scale_desc const& s, std::int64_t outer, std::int64_t k,
-                                    std::int64_t batch = 0) {
+TW_HD constexpr std::int64_t scale_offset(scale_desc const& s, std::int64_t outer, std::int64_t k,
+                                          std::int64_t batch = 0) {
   std::int64_t const kb = scale_block(s.block_k, k);
   if (s.tiled)
     return batch * s.batch_stride + outer / scale_tile_rows * s.stride_outer +
