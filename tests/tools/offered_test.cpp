@@ -2,7 +2,8 @@
 // offered_test.cpp  Whatever combination of types, sums, scales, orders and epilogue the planner
 //                   accepts is computed: every one runs once in the emulator, with its checks of
 //                   hazards, and is compared with float64. What it does not accept is refused with
-//                   a remedy. A sample runs; TW_OFFERED_ALL=1: all of them (minutes).
+//                   a remedy. By default one of 41 runs; with TW_OFFERED_ALL=1 all, which
+//                   takes minutes.
 #include <fmt/format.h>
 
 #include <cstdlib>
@@ -99,7 +100,7 @@ TEST(Offered, EveryAcceptedCombinationIsComputed) {
   EXPECT_GT(t.ran, all ? 1500 : 40);
 }
 
-/// Refusals have these codes: a new one is a decision.
+/// The codes that a refused combination may have. A new code is added here on purpose.
 TEST(Offered, RefusalsAreOfTypesScalesAndEpilogues) {
   std::set<std::string> const known{"TW0404", "TW0405", "TW0414", "TW0415",
                                     "TW0438", "TW0454", "TW0458"};

@@ -8,7 +8,7 @@
 
 namespace ladder {
 
-/// Those after it are for Blackwell and run in the emulator alone.
+/// Rungs with a larger number are for Blackwell and run only in the emulator.
 inline constexpr int last_gpu_rung = 12;
 
 struct request {

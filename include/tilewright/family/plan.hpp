@@ -68,11 +68,11 @@ struct gemm_plan {
   std::string why;         // one line
   bool repitch_a = false;  // operand is copied to a padded pitch in the workspace first
   bool repitch_b = false;
-  /// Operands of 8 and 32 bits that are copied: before the copy, which is K-major. `normal` has the
-  /// copy.
+  /// Operands of 8 and 32 bits that are copied to K-major order first, as the caller gave them.
+  /// `normal` describes the copies.
   std::optional<matrix_desc> from_a{}, from_b{};
-  /// Scales of block-scaled operands that are copied: before the copy, which is in 32x4x4. `normal`
-  /// has the copy.
+  /// Scales of block-scaled operands that are copied to the order 32x4x4 first, as the caller gave
+  /// them. `normal` describes the copies.
   std::optional<scale_desc> from_scale_a{}, from_scale_b{};
   /// D is computed in float32 in the workspace, and quantised by a second launch. `normal` has the
   /// float32 D, without scales.

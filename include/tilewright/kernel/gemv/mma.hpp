@@ -85,7 +85,8 @@ struct gemv_mma {
     }
   }
 
-  /// 16 rows by 8 columns, 64 bytes of K.
+  /// sum (16, 8) += A times B over one step, 64 bytes of K. A thread's pieces are those of rows
+  /// lane / 4 (`upper`) and lane / 4 + 8 (`lower`) of A, and of column lane / 4 of B (`col`).
   TW_DEVICE static void multiply(b32<4> const& upper, b32<4> const& lower, b32<4> const& col,
                                  float (&sum)[4]) {
     if constexpr (size_bytes(C.ab) == 1) {

@@ -41,7 +41,7 @@ struct block_scaled_config {
   TW_HD constexpr int n_atoms() const { return (tile_n + 127) / 128; }
   /// Data bytes of a row of a stage, without padding: what a barrier is credited with.
   TW_HD constexpr int row_data_bytes(elem e) const { return tile_k() * size_bits(e) / 8; }
-  /// Of operands and factors, in the shared memory of one CTA.
+  /// Shared memory of a CTA for one stage: its parts of A and B, and their scale factors.
   TW_HD constexpr int stage_bytes() const {
     return (128 + b_share()) * 128 + 512 * atoms() * (1 + n_atoms());
   }
