@@ -68,9 +68,9 @@ template <>
 struct bug_switch<true> {
   static bool on(bug b) { return planted == b; }
 };
-/// Is this bug planted? On the GPU a constant: no code remains of it.
+/// Is this bug planted? On the GPU a constant: no code remains of it. The host asks too.
 template <config C>
-TW_DEVICE bool has(bug b) {
+TW_HD inline bool has(bug b) {
   return bug_switch<C.breakable>::on(b);
 }
 
