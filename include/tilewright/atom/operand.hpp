@@ -57,10 +57,17 @@ struct operand_tile {
   }
 
  private:
-  /// A tile of two atoms along M or N: what does not depend on the extent is read from it.
-  static constexpr layout sample = layout_of(2 * (Major == operand_major::k ? 8 : span));
-  static constexpr operand_places places =
-      places_of_operand(operand_step(sample, traits.bits, 0), Major, traits.bits);
+  /// Tiles of two and of three atoms along M or N: what does not depend on the extent is read from
+  /// the first, and how far an atom moves the leading offset from both.
+  static constexpr int atom_extent =
+      static_cast<int>(size(tw::mode(smem_atom(Major, smem_swizzle_of(S), traits.bits), 0)));
+  static constexpr layout sample = layout_of(2 * atom_extent);
+  TW_HD static constexpr operand_places places_of(layout const& l) {
+    return places_of_operand(operand_step(l, traits.bits, 0), Major, traits.bits);
+  }
+  static constexpr operand_places places = places_of(sample);
+  static constexpr i64 leading_per_atom =
+      places_of(layout_of(3 * atom_extent)).leading_bytes - places.leading_bytes;
   TW_HD static constexpr int plain_bytes(int mn, int k) {
     return static_cast<int>(plain(sample)(mn, k) * traits.bits / 8);
   }
@@ -109,11 +116,10 @@ struct operand_tile {
   /// Descriptor of the rows from `mn` and the K of one wgmma from `k`. mn: a multiple of 8
   /// (K-major) or of a span (MN-major); k: a multiple of that K.
   TW_HD static constexpr smem_desc desc(std::uint32_t tile_address, int extent, int mn, int k) {
-    // Without swizzle the next 8 of k of a K-major tile lie in the next box, a whole extent away.
-    bool const next_in_box = Major == operand_major::k && S == swizzle_mode::none;
-    auto const leading = static_cast<std::uint32_t>(places.leading_bytes);
+    // Without swizzle the next 8 of k of a K-major tile lie a whole extent away.
+    i64 const leading = places.leading_bytes + (extent / atom_extent - 2) * leading_per_atom;
     return make_smem_desc(tile_address + static_cast<std::uint32_t>(start_bytes(extent, mn, k)),
-                          next_in_box ? static_cast<std::uint32_t>(box_bytes(extent)) : leading,
+                          static_cast<std::uint32_t>(leading),
                           static_cast<std::uint32_t>(places.stride_bytes), mode);
   }
 };
