@@ -28,7 +28,8 @@ function(tw_test_program target folder)
                                                TW_COMMAND="$<TARGET_FILE:tilewright_command>")
   # -fpch-preprocess: for ccache. At -O1 g++ 12 warns falsely about comparing strings.
   target_compile_options(${target} PRIVATE ${tw_quick_to_compile}
-    $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess;-Wno-stringop-overread>)
+    $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess;-Wno-stringop-overread>
+    $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-fconstexpr-steps=33554432>)  # g++'s limit
   target_link_libraries(${target} PRIVATE tilewright_emulator_hooks fmt::fmt spdlog::spdlog
                                           nlohmann_json::nlohmann_json)
   if(folder IN_LIST tw_library_tests)

@@ -65,7 +65,7 @@ constexpr i64 at(layout const& l, i64 index) { return swizzled(l.sw, sum_along(l
 
 /// All offsets in the order of the indices.
 constexpr std::vector<i64> offsets(layout const& l) {
-  std::vector<i64> all(static_cast<std::size_t>(cells(l)));
+  std::vector<i64> all(static_cast<std::size_t>(cells(l)), 0);
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = at(l, static_cast<i64>(i));
   return all;
 }

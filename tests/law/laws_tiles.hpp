@@ -56,11 +56,11 @@ constexpr bool divided(layout const& l, layout const& t, layout const& tile, lay
 /// Where the copies of a block may start: 0, then again and again the smallest number at which a
 /// copy overlaps none of the earlier ones. The first `count`.
 constexpr std::vector<i64> free_places(std::vector<i64> const& block, i64 count) {
-  std::vector<bool> used;
+  std::vector<char> used;
   std::vector<i64> places;
   for (i64 start = 0; static_cast<i64>(places.size()) < count; ++start) {
     bool free = true;
-    used.resize(static_cast<std::size_t>(start + block.back() + 1));
+    used.resize(static_cast<std::size_t>(start + block.back() + 1), 0);
     for (i64 const x : block) free = free && !used[static_cast<std::size_t>(start + x)];
     if (!free) continue;
     for (i64 const x : block) used[static_cast<std::size_t>(start + x)] = true;

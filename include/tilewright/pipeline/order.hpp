@@ -88,13 +88,9 @@ struct tile_order {
 
   TW_HD constexpr int tiles() const { return m_tiles * n_tiles * batch; }
   TW_HD constexpr int last_rows() const { return (m_tiles - 1) % band + 1; }  // of the last band
-  TW_HD constexpr tile_place place(int i) const {
-    return place(i, hardware{m_tiles * n_tiles}, hardware{band * n_tiles}, hardware{band},
-                 hardware{last_rows()});
-  }
 
-  /// The same with given quotients by the tiles of a matrix and of a band, and by the rows of a
-  /// band and of the last one.
+  /// With given quotients by the tiles of a matrix and of a band, and by the rows of a band and of
+  /// the last one.
   template <class Quotient>
   TW_HD constexpr tile_place place(int i, Quotient product, Quotient of_band, Quotient rows,
                                    Quotient rows_of_last) const {
@@ -118,6 +114,11 @@ struct tile_order {
     int by;
     TW_HD constexpr int operator()(int x) const { return x / by; }
   };
+  /// With divisions. After the template, or clang does not evaluate it in a constant expression.
+  TW_HD constexpr tile_place place(int i) const {
+    return place(i, hardware{m_tiles * n_tiles}, hardware{band * n_tiles}, hardware{band},
+                 hardware{last_rows()});
+  }
 };
 
 /// An order as a kernel has it: its divisions are multiplications, but for those inside of a
