@@ -21,16 +21,16 @@ namespace tw {
 namespace {
 
 constexpr mma_atom wgmma = find_mma("mma.sm90.m64n96k16.f32.bf16.bf16.ss");
-constexpr mma_atom warp = find_mma("mma.sm80.m16n8k16.f32.f16.f16");
+constexpr mma_atom warp_mma = find_mma("mma.sm80.m16n8k16.f32.f16.f16");
 
 // The layouts as texts.
 static_assert(thr_id(wgmma) == "128:1"_L);
 static_assert(layout_a(wgmma) == "(128,(64,16)):(0,(1,64))"_L);
 static_assert(layout_b(wgmma) == "(128,(96,16)):(0,(1,96))"_L);
 static_assert(layout_c(wgmma) == "((4,8,4),(2,2,12)):((128,1,16),(64,8,512))"_L);
-static_assert(layout_a(warp) == "((4,8),(2,2,2)):((32,1),(16,8,128))"_L);
-static_assert(layout_b(warp) == "((4,8),(2,2)):((16,1),(8,64))"_L);
-static_assert(layout_c(warp) == "((4,8),(2,2)):((32,1),(16,8))"_L);
+static_assert(layout_a(warp_mma) == "((4,8),(2,2,2)):((32,1),(16,8,128))"_L);
+static_assert(layout_b(warp_mma) == "((4,8),(2,2)):((16,1),(8,64))"_L);
+static_assert(layout_c(warp_mma) == "((4,8),(2,2)):((32,1),(16,8))"_L);
 
 /// PTX ISA, "Register Fragments for wgmma.mma_async.m64nNk16", D: thread t, value v.
 constexpr bool wgmma_accumulator(mma_atom const& a) {
@@ -61,7 +61,7 @@ constexpr bool operand_a(mma_atom const& a, int v_per_register) {
   }
   return true;
 }
-static_assert(operand_a(warp, 2));
+static_assert(operand_a(warp_mma, 2));
 static_assert(operand_a(find_mma("mma.sm80.m16n8k8.f32.tf32.tf32"), 1));
 static_assert(operand_a(find_mma("mma.sm80.m16n8k32.s32.s8.u8"), 4));
 static_assert(operand_a(find_mma("mma.sm80.m16n8k64.s32.u4.s4.sat"), 8));
@@ -142,7 +142,7 @@ TEST(MmaFragment, ScaleFactorsFollowTheRows) {
   EXPECT_EQ(layout_sfa(a), "((2,2,8),64):((8,0,1),16)"_L);
   EXPECT_TRUE(covers(layout_sfa(a), 16 * 64, 2));
   EXPECT_TRUE(covers(layout_sfb(a), 8 * 64, 4));
-  EXPECT_THROW(layout_sfa(warp), rejected);  // TW0213
+  EXPECT_THROW(layout_sfa(warp_mma), rejected);  // TW0213
 }
 
 TEST(MmaFragment, LdmatrixLoadsTheOperandsOfMma) {
@@ -158,7 +158,7 @@ TEST(MmaFragment, LdmatrixLoadsTheOperandsOfMma) {
   }
   std::uint32_t regs[32][4];
   emu::ldmatrix_warp(4, false, row_of_lane, regs);
-  layout const a = layout_a(warp);
+  layout const a = layout_a(warp_mma);
   for (int lane = 0; lane < 32; ++lane)
     for (int v = 0; v < 8; ++v) {
       auto const held = static_cast<std::uint16_t>(regs[lane][v / 2] >> (16 * (v % 2)));

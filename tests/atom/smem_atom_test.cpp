@@ -12,8 +12,8 @@
 namespace tw {
 namespace {
 
-constexpr smem_swizzle all[] = {smem_swizzle::none, smem_swizzle::b32, smem_swizzle::b64,
-                                smem_swizzle::b128, smem_swizzle::b128_base32};
+constexpr smem_swizzle all_swizzles[] = {smem_swizzle::none, smem_swizzle::b32, smem_swizzle::b64,
+                                         smem_swizzle::b128, smem_swizzle::b128_base32};
 
 static_assert(smem_atom(operand_major::k, smem_swizzle::b128, 16) ==
               "Sw<3,3,3> o 0 o (8,64):(64,1)"_L);
@@ -26,7 +26,7 @@ static_assert(tile_to_shape(smem_atom(operand_major::k, smem_swizzle::b128, 16),
 /// An atom permutes [0, size), and element by element it is the hardware's swizzle of bytes.
 TEST(SmemAtom, PermutesAndSwizzlesBytes) {
   for (operand_major const major : {operand_major::k, operand_major::mn}) {
-    for (smem_swizzle const s : all) {
+    for (smem_swizzle const s : all_swizzles) {
       for (i64 bits : {1, 4, 8, 16, 32, 64, 128}) {
         layout const atom = smem_atom(major, s, bits);
         EXPECT_EQ(smem_swizzle_of(atom, bits), s);

@@ -27,7 +27,7 @@ static_assert(make_tma_params("(16,32,64):(1,16,512)"_L, "(16,32,2):(1,16,512)"_
                   .basis == "(16,(32,2)):(1@0,(1@1,1@2))"_L);
 
 /// The leaves of a coordinate, by path: positions that no stride names are 0.
-std::map<std::uint32_t, i64> coordinate(layout const& l, i64 index) {
+std::map<std::uint32_t, i64> leaves_of(layout const& l, i64 index) {
   std::map<std::uint32_t, i64> c;
   for (int i = 0; i < l.shape.n; ++i) {
     i64 const at = index % l.extent(i);
@@ -44,7 +44,7 @@ struct example_row {
   i64 bits;
 };
 
-layout layout_of(char const* text) {
+layout parsed(char const* text) {
   return parse_layout(text, static_cast<int>(std::string(text).size()));
 }
 
@@ -72,7 +72,7 @@ example_row const rows[] = {
 TEST(TmaParams, BoxesFillSharedMemoryInOrder) {
   for (example_row const& r : rows) {
     SCOPED_TRACE(testing::Message() << r.gmem << " to " << r.smem);
-    layout const gmem = layout_of(r.gmem), smem = layout_of(r.smem);
+    layout const gmem = parsed(r.gmem), smem = parsed(r.smem);
     tma_params const p = make_tma_params(gmem, smem, r.tile, r.bits);
     layout const cells = composition(make_identity_layout(gmem.shape), r.tile);
     i64 const box = p.box_elems();
@@ -81,10 +81,10 @@ TEST(TmaParams, BoxesFillSharedMemoryInOrder) {
     for (i64 i = 0; i < size(smem); ++i) at_address[plain(smem)(i)] = i;
     ASSERT_EQ(std::ssize(at_address), size(smem));
     for (auto const& [address, index] : at_address) {
-      auto here = coordinate(cells, index);
-      auto const first = coordinate(cells, at_address.at(address / box * box));
+      auto here = leaves_of(cells, index);
+      auto const first = leaves_of(cells, at_address.at(address / box * box));
       for (auto const& [path, at] : first) here[path] -= at;
-      auto const want = coordinate(p.basis, address % box);
+      auto const want = leaves_of(p.basis, address % box);
       for (auto const& [path, at] : here) {
         ASSERT_EQ(at, want.contains(path) ? want.at(path) : 0) << "address " << address;
       }
@@ -96,15 +96,15 @@ TEST(TmaParams, BoxesFillSharedMemoryInOrder) {
 TEST(TmaParams, DimensionsAddressGlobalMemory) {
   for (example_row const& r : rows) {
     SCOPED_TRACE(r.gmem);
-    layout const gmem = layout_of(r.gmem);
-    tma_params const p = make_tma_params(gmem, layout_of(r.smem), r.tile, r.bits);
+    layout const gmem = parsed(r.gmem);
+    tma_params const p = make_tma_params(gmem, parsed(r.smem), r.tile, r.bits);
     layout const identity = make_identity_layout(gmem.shape);
     i64 reach = 0;
     for (int i = 0; i < p.dims; ++i) {
       reach += (p.global_dim[i] - 1) * p.stride_bytes[i];
       for (i64 c = 0; c < p.box[i]; ++c) {  // element c of the box along i
         i64 offset = 0;
-        for (auto const& [path, at] : coordinate(mode(p.basis, i), c)) {
+        for (auto const& [path, at] : leaves_of(mode(p.basis, i), c)) {
           for (int k = 0; k < gmem.shape.n; ++k) {
             if (identity.stride[k].unit == path) offset += at * gmem.stride[k].v;
           }

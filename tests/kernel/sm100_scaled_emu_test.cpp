@@ -14,12 +14,12 @@ namespace tw::test {
 namespace {
 
 /// Cases of each format: TW_SCALED_CASES more than these, for a long run.
-int cases(int in_ci) {
+int scaled_cases(int in_ci) {
   char const* const more = std::getenv("TW_SCALED_CASES");
   return in_ci + (more != nullptr ? std::atoi(more) : 0);
 }
 
-emu_options schedule(int i, std::mt19937_64& rng) {
+emu_options scaled_schedule(int i, std::mt19937_64& rng) {
   emu_options o;
   o.policy = static_cast<async_policy>(i % 3);
   o.random_warps = i % 2 != 0;
@@ -29,10 +29,11 @@ emu_options schedule(int i, std::mt19937_64& rng) {
 }
 
 /// Runs one of the plans of this build, which the generator chooses; its kernel's name.
-std::string run_any(block_scaled_product& p, int i, std::mt19937_64& rng, emu_workspace& space) {
+std::string run_any_scaled(block_scaled_product& p, int i, std::mt19937_64& rng,
+                           emu_workspace& space) {
   gemm_operands operands = p.operands();
   space.give(operands);
-  emu_options const options = schedule(i, rng);
+  emu_options const options = scaled_schedule(i, rng);
   device const dev = with_sm_count(known_device("b200"), options.sms);
   std::vector<gemm_plan> plans = plan_candidates(p.problem, operands, dev, kernel_set::all);
   std::erase_if(plans, [](gemm_plan const& x) { return !x.built; });
@@ -64,13 +65,13 @@ TEST_P(Sm100ScaledEmu, RandomProblemsKeepTheBound) {
   emu_workspace space;
   std::set<std::string> kernels;
   int run = 0;
-  for (int i = 0; i < cases(14) && !HasFailure(); ++i) {
+  for (int i = 0; i < scaled_cases(14) && !HasFailure(); ++i) {
     block_scaled_product p = random_block_scaled(rng, GetParam(), i % 4 == 0 ? 300 : 140, false);
-    std::string const k = run_any(p, i, rng, space);
+    std::string const k = run_any_scaled(p, i, rng, space);
     if (k.empty()) continue;
     kernels.insert(k), ++run;
   }
-  EXPECT_GE(run, cases(14) / 2);
+  EXPECT_GE(run, scaled_cases(14) / 2);
   EXPECT_EQ(kernels, built_kernels(GetParam(), false));
 }
 
@@ -78,9 +79,9 @@ TEST_P(Sm100ScaledEmu, RandomProblemsKeepTheBound) {
 TEST_P(Sm100ScaledEmu, ExactSumsHaveTheBitsOfAnIndependentReference) {
   std::mt19937_64 rng(7 + static_cast<unsigned>(GetParam()));
   emu_workspace space;
-  for (int i = 0; i < cases(8) && !HasFailure(); ++i) {
+  for (int i = 0; i < scaled_cases(8) && !HasFailure(); ++i) {
     block_scaled_product p = random_block_scaled(rng, GetParam(), 150, true);
-    run_any(p, i, rng, space);
+    run_any_scaled(p, i, rng, space);
   }
 }
 
@@ -90,7 +91,7 @@ TEST_P(Sm100ScaledEmu, TheReferenceOfTheLibraryAgrees) {
   emu_workspace space;
   for (int i = 0; i < 4 && !HasFailure(); ++i) {
     block_scaled_product p = random_block_scaled(rng, GetParam(), 60, false);
-    if (run_any(p, i, rng, space).empty()) continue;
+    if (run_any_scaled(p, i, rng, space).empty()) continue;
     bound_terms const terms = make_bound_terms(p.problem);
     gemm_operands const o = p.operands();
     for (std::int64_t b = 0; b < p.problem.batch; ++b)
@@ -188,7 +189,7 @@ TEST(Sm100ScaledFused, AnEpilogueIsThatOfTheOtherKernels) {
     gemm_operands o = p.operands();
     o.bias = bias.data(), o.col_scale = scale.data();
     space.give(o);
-    emu_options const options = schedule(i, rng);
+    emu_options const options = scaled_schedule(i, rng);
     auto plans = plan_candidates(q, o, with_sm_count(known_device("b200"), options.sms));
     gemm_emulated(plans.front(), o, options);
     kernels.insert(plans.front().kernel);

@@ -20,7 +20,7 @@ std::vector<gemm_plan> sm80_plans(gemm_problem const& p, gemm_operands const& o,
 }
 
 /// The names of the kernels of this build with float32 sums, with a fused epilogue or without.
-std::set<std::string> built_kernels(bool fused) {
+std::set<std::string> built_sm80_kernels(bool fused) {
   gemm_family const& f = *find_family("sm80_gemm");
   std::set<std::string> names;
   for (int i = 0; i < f.kernel_count(); ++i)
@@ -30,7 +30,7 @@ std::set<std::string> built_kernels(bool fused) {
 }
 
 /// Schedule `i` of the emulator.
-emu_options schedule(int i, std::mt19937_64& rng) {
+emu_options sm80_schedule(int i, std::mt19937_64& rng) {
   emu_options o;
   o.policy = static_cast<async_policy>(i % 3);
   o.random_warps = i % 2 != 0;
@@ -42,7 +42,7 @@ emu_options schedule(int i, std::mt19937_64& rng) {
 /// Runs one of the plans, which the generator chooses, its tiles in any order, on fewer CTAs than
 /// tiles in half of the cases. Its kernel's name; empty where this build has none.
 template <class Product>
-std::string run_any(Product& p, int i, std::mt19937_64& rng, emu_workspace& space) {
+std::string run_any_sm80(Product& p, int i, std::mt19937_64& rng, emu_workspace& space) {
   gemm_operands operands = p.operands();
   space.give(operands);
   std::vector<gemm_plan> plans = sm80_plans(p.problem, operands);
@@ -51,7 +51,7 @@ std::string run_any(Product& p, int i, std::mt19937_64& rng, emu_workspace& spac
   plan.schedule.raster = static_cast<order_kind>(rng() % 3);
   plan.schedule.band = 1 << rng() % 4;
   if (rng() % 2 == 0) plan.schedule.clusters = 1 + plan.schedule.clusters / 2;
-  gemm_emulated(plan, operands, schedule(i, rng));
+  gemm_emulated(plan, operands, sm80_schedule(i, rng));
   space.expect_zero();
   SCOPED_TRACE("case " + std::to_string(i) + ", " + plan.kernel + ", " + plan.why);
   if constexpr (std::is_same_v<Product, product>)
@@ -67,9 +67,9 @@ TEST(Sm80GemmEmu, RandomProblemsKeepTheBound) {
   std::set<std::string> kernels;
   for (int i = 0; i < 160 && !HasFailure(); ++i) {
     product p = random_product(rng, i % 4 == 0 ? 300 : i % 4 == 1 ? 40 : 150, i % 5 == 0 ? 3 : 1);
-    if (std::string const k = run_any(p, i, rng, space); !k.empty()) kernels.insert(k);
+    if (std::string const k = run_any_sm80(p, i, rng, space); !k.empty()) kernels.insert(k);
   }
-  EXPECT_EQ(kernels, built_kernels(false));
+  EXPECT_EQ(kernels, built_sm80_kernels(false));
 }
 
 TEST(Sm80GemmEmu, RandomEpiloguesKeepTheBound) {
@@ -78,9 +78,9 @@ TEST(Sm80GemmEmu, RandomEpiloguesKeepTheBound) {
   std::set<std::string> kernels;
   for (int i = 0; i < 150 && !HasFailure(); ++i) {
     fused_product p = random_fused(rng, i % 4 == 0 ? 200 : 90);
-    if (std::string const k = run_any(p, i, rng, space); !k.empty()) kernels.insert(k);
+    if (std::string const k = run_any_sm80(p, i, rng, space); !k.empty()) kernels.insert(k);
   }
-  EXPECT_EQ(kernels, built_kernels(true));
+  EXPECT_EQ(kernels, built_sm80_kernels(true));
 }
 
 /// Sums are in the order of K, whatever the schedule and the number of CTAs.
@@ -95,7 +95,7 @@ TEST(Sm80GemmEmu, TheSameBitsInEverySchedule) {
     for (int s = 0; s < 3; ++s)
       for (gemm_plan plan : sm80_plans(p.problem, operands)) {
         plan.schedule.clusters = 1 + s;
-        gemm_emulated(plan, operands, schedule(s, rng));
+        gemm_emulated(plan, operands, sm80_schedule(s, rng));
         auto const [first, is_new] =
             results.try_emplace(plan.kernel + (plan.swapped ? " transposed" : ""), p.d.bytes);
         EXPECT_EQ(p.d.bytes, first->second) << plan.kernel << " " << p.text();
@@ -153,7 +153,7 @@ TEST(Sm80GemmEmu, SumsInF16) {
     p.problem.precision.f16_sums = true;
     for (gemm_plan const& plan : sm80_plans(p.problem, operands)) {
       if (!keeps_f16(plan)) continue;
-      gemm_emulated(plan, operands, schedule(planned, rng));
+      gemm_emulated(plan, operands, sm80_schedule(planned, rng));
       expect_right(p);
       ++planned;
     }

@@ -11,7 +11,7 @@ namespace {
 
 using namespace tw;
 
-std::string result(std::string const& expression) {
+std::string answer_to(std::string const& expression) {
   try {
     return evaluate(expression).res;
   } catch (rejected const& e) {
@@ -20,21 +20,22 @@ std::string result(std::string const& expression) {
 }
 
 TEST(Call, Expressions) {
-  EXPECT_EQ(result("(4,8):(8,1)"), "(4,8):(8,1)");
-  EXPECT_EQ(result(" composition( (4,8):(8,1) , 4:2 ) "), "(2,2):(16,1)");
-  EXPECT_EQ(result("zipped_divide(tile_to_shape(Sw<3,3,3> o 0 o (8,64):(64,1), (16,64)), (8,8))"),
-            "Sw<3,3,3> o 0 o ((8,8),(2,8)):((64,1),(512,8))");
-  EXPECT_EQ(result("size(make_layout((4,8)))"), "32");
-  EXPECT_EQ(result("swizzle(Sw<1,0,1>)"), "Sw<1,0,1>");
+  EXPECT_EQ(answer_to("(4,8):(8,1)"), "(4,8):(8,1)");
+  EXPECT_EQ(answer_to(" composition( (4,8):(8,1) , 4:2 ) "), "(2,2):(16,1)");
+  EXPECT_EQ(
+      answer_to("zipped_divide(tile_to_shape(Sw<3,3,3> o 0 o (8,64):(64,1), (16,64)), (8,8))"),
+      "Sw<3,3,3> o 0 o ((8,8),(2,8)):((64,1),(512,8))");
+  EXPECT_EQ(answer_to("size(make_layout((4,8)))"), "32");
+  EXPECT_EQ(answer_to("swizzle(Sw<1,0,1>)"), "Sw<1,0,1>");
 }
 
 TEST(Call, MistakesSayWhere) {
-  EXPECT_TRUE(result("frobnicate(4:1)").starts_with("TW0119: operation: got frobnicate"));
-  EXPECT_TRUE(result("coalesce()").starts_with("TW0120: arguments of coalesce: got 0"));
-  EXPECT_NE(result("composition((4,8):(8,1), 4:2").find("TW0101"), std::string::npos);
-  EXPECT_NE(result("composition((4,8):(8,1), 4:x)").find("position 28"), std::string::npos);
-  EXPECT_NE(result("composition(coalesce(4:1), 4:2)x").find("TW0101"), std::string::npos);
-  EXPECT_NE(result("idx2crd((1,2), (4,8))").find("TW0101"), std::string::npos);
+  EXPECT_TRUE(answer_to("frobnicate(4:1)").starts_with("TW0119: operation: got frobnicate"));
+  EXPECT_TRUE(answer_to("coalesce()").starts_with("TW0120: arguments of coalesce: got 0"));
+  EXPECT_NE(answer_to("composition((4,8):(8,1), 4:2").find("TW0101"), std::string::npos);
+  EXPECT_NE(answer_to("composition((4,8):(8,1), 4:x)").find("position 28"), std::string::npos);
+  EXPECT_NE(answer_to("composition(coalesce(4:1), 4:2)x").find("TW0101"), std::string::npos);
+  EXPECT_NE(answer_to("idx2crd((1,2), (4,8))").find("TW0101"), std::string::npos);
 }
 
 /// Any expression is answered or refused, never more.
@@ -46,7 +47,7 @@ TEST(Call, AnyText) {
   for (int i = 0; i < 50000; ++i) {
     std::string text;
     for (i64 n = r.below(9); n > 0; --n) text += pieces[r.below(15)];
-    result(text);
+    answer_to(text);
   }
 }
 

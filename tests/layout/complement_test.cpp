@@ -19,7 +19,7 @@ static_assert(complement("4:1"_L, 24) == "6:4"_L && complement("6:4"_L, 24) == "
 static_assert(complement("6:0"_L, 3) == "3:1"_L && complement("8:1"_L) == "1:0"_L);
 static_assert(complement_law("(4,2):(1,16)"_L, 64, complement("(4,2):(1,16)"_L, 64)));
 
-std::string refusal(layout const& l, i64 m) {
+std::string complement_refusal(layout const& l, i64 m) {
   try {
     return to_string(complement(l, m));
   } catch (rejected const& e) {
@@ -51,12 +51,12 @@ TEST(Complement, FillsEverything) {
 }
 
 TEST(Complement, Refuses) {
-  EXPECT_EQ(refusal("(4,7):(3,4)"_L, 102), "TW0108") << "not injective";
-  EXPECT_EQ(refusal("(2,2):(1,3)"_L, 12), "TW0108") << "2 and 5 could not be reached";
-  EXPECT_EQ(refusal("(2,2):(1,3)"_L, 5), "1:0") << "here nothing is missing";
-  EXPECT_EQ(refusal("4:-1"_L, 8), "TW0109");
-  EXPECT_EQ(refusal("4:1@0"_L, 8), "TW0109");
-  EXPECT_EQ(refusal("4:1"_L, 0), "TW0114");
+  EXPECT_EQ(complement_refusal("(4,7):(3,4)"_L, 102), "TW0108") << "not injective";
+  EXPECT_EQ(complement_refusal("(2,2):(1,3)"_L, 12), "TW0108") << "2 and 5 could not be reached";
+  EXPECT_EQ(complement_refusal("(2,2):(1,3)"_L, 5), "1:0") << "here nothing is missing";
+  EXPECT_EQ(complement_refusal("4:-1"_L, 8), "TW0109");
+  EXPECT_EQ(complement_refusal("4:1@0"_L, 8), "TW0109");
+  EXPECT_EQ(complement_refusal("4:1"_L, 0), "TW0114");
 }
 
 }  // namespace

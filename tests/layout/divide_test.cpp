@@ -26,7 +26,7 @@ static_assert(logical_divide_law("(4,8):(8,1)"_L, "4:2"_L,
 static_assert(zipped_divide("(10,5):(5,1)"_L, tile(4, 2)) == "((4,2),(3,3)):((5,1),(20,2))"_L);
 static_assert(logical_divide("(9,4):(1,16)"_L, "4:1"_L) == "(4,(3,4)):(1,(4,16))"_L);
 
-std::string refusal(layout const& l, tiler const& t) {
+std::string divide_refusal(layout const& l, tiler const& t) {
   try {
     return to_string(zipped_divide(l, t));
   } catch (rejected const& e) {
@@ -88,11 +88,12 @@ TEST(Divide, EvenlyDividesMeansWholeTiles) {
 }
 
 TEST(Divide, Refuses) {
-  EXPECT_EQ(refusal("(4,8):(8,1)"_L, tile(2, 2, 2)), "TW0111");
-  EXPECT_EQ(refusal("((4,3),6):((18,6),1)"_L, tile(6)), "TW0105") << "the tile would be cut";
-  EXPECT_EQ(refusal("(3,4):(4,1)"_L, "4:2"_L), "TW0104");
-  EXPECT_EQ(refusal("10:1"_L, "(2,4):(6,1)"_L), "TW0108") << "a tile with holes no copy can fill";
-  EXPECT_EQ(refusal("(4,8):(8,1)"_L, tile(2, any)), "TW0110") << "no pair (tile, rest)";
+  EXPECT_EQ(divide_refusal("(4,8):(8,1)"_L, tile(2, 2, 2)), "TW0111");
+  EXPECT_EQ(divide_refusal("((4,3),6):((18,6),1)"_L, tile(6)), "TW0105") << "the tile would be cut";
+  EXPECT_EQ(divide_refusal("(3,4):(4,1)"_L, "4:2"_L), "TW0104");
+  EXPECT_EQ(divide_refusal("10:1"_L, "(2,4):(6,1)"_L), "TW0108")
+      << "a tile with holes no copy can fill";
+  EXPECT_EQ(divide_refusal("(4,8):(8,1)"_L, tile(2, any)), "TW0110") << "no pair (tile, rest)";
 }
 
 }  // namespace

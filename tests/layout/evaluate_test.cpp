@@ -10,9 +10,9 @@ namespace {
 using namespace tw;
 using namespace tw_test;
 
-constexpr layout l = "((2,4),8):((1,16),2)"_L;
-static_assert(l(5) == 33 && l(5, 0) == 33 && l(make_coord(1, 2), 0) == 33);
-static_assert(l(make_coord(5, 3)) == 39 && l(5, 3) == 39);
+constexpr layout nested = "((2,4),8):((1,16),2)"_L;
+static_assert(nested(5) == 33 && nested(5, 0) == 33 && nested(make_coord(1, 2), 0) == 33);
+static_assert(nested(make_coord(5, 3)) == 39 && nested(5, 3) == 39);
 /// L(idx2crd(i)) == L(i), and the coordinate's index is i.
 constexpr bool coordinate_law(layout const& l) {
   for (i64 i = 0; i < size(l); ++i) {
@@ -60,7 +60,7 @@ TEST(Evaluate, Refuses) {
     }
     return std::string();
   };
-  EXPECT_EQ(code([] { l(make_coord(1, 2, 3)); }), "TW0110");
+  EXPECT_EQ(code([] { nested(make_coord(1, 2, 3)); }), "TW0110");
   EXPECT_EQ(code([] { make_identity_layout(make_shape(2, 2))(1); }), "TW0109");
   EXPECT_EQ(code([] { coordinate_at("(2,2):(1,1@0)"_L, 1); }), "TW0117");
   EXPECT_EQ(code([] { coordinate_at("(2,2):(1@0,1@0@0)"_L, 1); }), "TW0117");

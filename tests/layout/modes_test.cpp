@@ -10,15 +10,15 @@ namespace {
 using namespace tw;
 using namespace tw_test;
 
-constexpr layout l = "(2,(4,3),8):(1,(2,100),8)"_L;
-static_assert(take(l, 1, 3) == "((4,3),8):((2,100),8)"_L);
-static_assert(select(l, make_tree(2, 0)) == "(8,2):(8,1)"_L);
-static_assert(group(l, 0, 2) == "((2,(4,3)),8):((1,(2,100)),8)"_L);
+constexpr layout three_modes = "(2,(4,3),8):(1,(2,100),8)"_L;
+static_assert(take(three_modes, 1, 3) == "((4,3),8):((2,100),8)"_L);
+static_assert(select(three_modes, make_tree(2, 0)) == "(8,2):(8,1)"_L);
+static_assert(group(three_modes, 0, 2) == "((2,(4,3)),8):((1,(2,100)),8)"_L);
 static_assert(append_mode("4:1"_L, "2:4"_L) == "(4,2):(1,4)"_L);
 static_assert(prepend_mode("(4,2):(1,4)"_L, "3:9"_L) == "(3,4,2):(9,1,4)"_L);
 static_assert(pad_rank("6:1"_L, 4) == "(6,1,1,1):(1,0,0,0)"_L);
 static_assert(zip("((2,4),(4,2)):((2,16),(4,1))"_L) == "((2,4),(4,2)):((2,4),(16,1))"_L);
-static_assert(flatten(l) == "(2,4,3,8):(1,2,100,8)"_L);
+static_assert(flatten(three_modes) == "(2,4,3,8):(1,2,100,8)"_L);
 
 TEST(Modes, GroupAndFlattenKeepTheFunction) {
   holds_often(141, 100000, [](random_source& r) {
@@ -40,8 +40,8 @@ TEST(Modes, ZipTwiceIsTheLayout) {
 }
 
 TEST(Modes, Refuses) {
-  EXPECT_THROW(take(l, 1, 4), rejected);                 // TW0112
-  EXPECT_THROW(take(l, 1, 1), rejected);                 // TW0112
+  EXPECT_THROW(take(three_modes, 1, 4), rejected);       // TW0112
+  EXPECT_THROW(take(three_modes, 1, 1), rejected);       // TW0112
   EXPECT_THROW(zip("((2,2),3):((1,2),4)"_L), rejected);  // TW0110
 }
 

@@ -21,9 +21,11 @@ static_assert(!weakly_congruent(t, make_tree(8, 16)));
 static_assert(compatible(make_tree(8, 16), t) && compatible(tree(128), t));
 static_assert(!compatible(make_tree(16, 8), t) && !compatible(make_tree(8), tree(8)));
 
-constexpr layout l = make_layout("(4,2):(1,4)"_L, "8:16"_L);
-static_assert(l == "((4,2),8):((1,4),16)"_L && mode(l, 0) == "(4,2):(1,4)"_L);
-static_assert(rank(l) == 2 && depth(l) == 2 && size(l) == 64 && cosize(l) == 120);
+constexpr layout pair_of_modes = make_layout("(4,2):(1,4)"_L, "8:16"_L);
+static_assert(pair_of_modes == "((4,2),8):((1,4),16)"_L &&
+              mode(pair_of_modes, 0) == "(4,2):(1,4)"_L);
+static_assert(rank(pair_of_modes) == 2 && depth(pair_of_modes) == 2 && size(pair_of_modes) == 64 &&
+              cosize(pair_of_modes) == 120);
 
 TEST(Tree, ModesComeBackAsTheyWentIn) {
   holds_often(11, 100000, [](random_source& r) {

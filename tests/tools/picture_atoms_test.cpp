@@ -159,18 +159,18 @@ TEST(tma_picture, shows_what_is_outside_and_where_the_rest_goes) {
   EXPECT_NE(p.captions[0].find("box (16,16)"), std::string::npos);
 }
 
-std::string code_of(picture_request const& r) {
+std::string refusal_of_atom(picture_request const& r) {
   return rejection_of([&] { (void)picture_of(r); }).code;
 }
 
 TEST(atom_pictures, refuse_what_is_none) {
-  EXPECT_EQ(code_of({.expression = "mma.sm80.m16n8k15.f32.f16.f16"}), "TW0210");
-  EXPECT_EQ(code_of({.expression = "copy.sm75.ldmatrix.y4"}), "TW0233");
-  EXPECT_EQ(code_of({.expression = "(64,64,2)", .tma = "(8,8)"}), "TW0176");
-  EXPECT_EQ(code_of({.expression = "(64,64)", .tma = "(8,8)", .at = "3"}), "TW0176");
-  EXPECT_EQ(code_of({.expression = "size((64,64))", .tma = "(8,8)"}), "TW0170");
-  EXPECT_EQ(code_of({.expression = "(64,64)", .descriptor = "wmma"}), "TW0626");
-  EXPECT_EQ(code_of({.expression = "(64,64)", .descriptor = "wgmma"}), "TW0238");
+  EXPECT_EQ(refusal_of_atom({.expression = "mma.sm80.m16n8k15.f32.f16.f16"}), "TW0210");
+  EXPECT_EQ(refusal_of_atom({.expression = "copy.sm75.ldmatrix.y4"}), "TW0233");
+  EXPECT_EQ(refusal_of_atom({.expression = "(64,64,2)", .tma = "(8,8)"}), "TW0176");
+  EXPECT_EQ(refusal_of_atom({.expression = "(64,64)", .tma = "(8,8)", .at = "3"}), "TW0176");
+  EXPECT_EQ(refusal_of_atom({.expression = "size((64,64))", .tma = "(8,8)"}), "TW0170");
+  EXPECT_EQ(refusal_of_atom({.expression = "(64,64)", .descriptor = "wmma"}), "TW0626");
+  EXPECT_EQ(refusal_of_atom({.expression = "(64,64)", .descriptor = "wgmma"}), "TW0238");
 }
 
 }  // namespace

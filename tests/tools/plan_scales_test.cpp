@@ -16,7 +16,7 @@ std::string text(std::vector<std::string> words) {
   EXPECT_EQ(r.status, 0) << r.err;
   return r.out;
 }
-nlohmann::json json(std::vector<std::string> words) {
+nlohmann::json plan_json(std::vector<std::string> words) {
   words.emplace_back("--json");
   return run_command(plan(std::move(words))).json();
 }
@@ -40,36 +40,37 @@ TEST(PlanScales, ScalesOfDAreByTheSameKernelOrASecond) {
   EXPECT_TRUE(has(rows, "; D in float32 first, then a second kernel, ")) << rows;
   EXPECT_TRUE(has(rows, "hint       D: no kernel computes these scales")) << rows;
 
-  auto const one = json(with({"amax-1x128", "--scale-d-as", "deepgemm"}));
+  auto const one = plan_json(with({"amax-1x128", "--scale-d-as", "deepgemm"}));
   EXPECT_TRUE(has(one["scale_d"], "1x128 f32"));
   EXPECT_TRUE(one["chosen"]["quantised_by_second_launch_us"].is_null());
-  auto const two = json(with({"amax-row"}));
+  auto const two = plan_json(with({"amax-row"}));
   double const second = two["chosen"]["quantised_by_second_launch_us"];
   EXPECT_GT(second, 1);
   EXPECT_GT(two["chosen"]["predicted"]["us"].get<double>(),
             one["chosen"]["predicted"]["us"].get<double>());
   EXPECT_GT(one["chosen"]["predicted"]["us"].get<double>(),
-            json(with({"given"}))["chosen"]["predicted"]["us"].get<double>());
+            plan_json(with({"given"}))["chosen"]["predicted"]["us"].get<double>());
 }
 
 TEST(PlanScales, SmallMIsQuantisedBySwapAb) {
-  auto const p = json({"16x16384x1024", "--dtype", "e4m3", "--scale-d", "amax-1x128"});
+  auto const p = plan_json({"16x16384x1024", "--dtype", "e4m3", "--scale-d", "amax-1x128"});
   std::string const kernel = p["chosen"]["kernel"];
   EXPECT_TRUE(has(kernel, "_dm_128x16")) << kernel;
   EXPECT_TRUE(has(kernel, "_quantize_p128")) << kernel;
   EXPECT_EQ(p["chosen"]["swapped"], true);
   // Four UE8M0 in an int32 lie along columns, which are rows of that kernel.
-  EXPECT_FALSE(has(
-      json({"16x16384x1024", "--dtype", "e4m3", "--scale-d", "amax-1x128", "--scale-d-as",
-            "deepgemm", "--scale-d-type", "ue8m0x4", "--scale-d-power-of-two"})["chosen"]["kernel"],
-      "_dm_"));
+  EXPECT_FALSE(has(plan_json({"16x16384x1024", "--dtype", "e4m3", "--scale-d", "amax-1x128",
+                              "--scale-d-as", "deepgemm", "--scale-d-type", "ue8m0x4",
+                              "--scale-d-power-of-two"})["chosen"]["kernel"],
+                   "_dm_"));
 }
 
 TEST(PlanScales, TheTypeOfDIsThatOfGemm) {
-  EXPECT_EQ(json({"64x64x64", "--dtype", "s8", "--scale-d", "given"})["d"], "s8");
-  EXPECT_EQ(json({"64x64x64", "--dtype", "bf16", "--scale-d", "given"})["d"], "e4m3");
-  EXPECT_EQ(json({"64x64x64", "--dtype", "e4m3", "--scale-d", "given", "--out-dtype", "e5m2"})["d"],
-            "e5m2");
+  EXPECT_EQ(plan_json({"64x64x64", "--dtype", "s8", "--scale-d", "given"})["d"], "s8");
+  EXPECT_EQ(plan_json({"64x64x64", "--dtype", "bf16", "--scale-d", "given"})["d"], "e4m3");
+  EXPECT_EQ(
+      plan_json({"64x64x64", "--dtype", "e4m3", "--scale-d", "given", "--out-dtype", "e5m2"})["d"],
+      "e5m2");
 }
 
 TEST(PlanScales, RefusesWhatGemmRefuses) {
@@ -96,10 +97,10 @@ TEST(PlanScales, ScalesOfAAndBArePartOfThePrediction) {
   std::string const scaled = text(blocks);
   EXPECT_TRUE(has(scaled, "sums       promoted to float32 every 128 of K, times the scales: "))
       << scaled;
-  double const us = json(blocks)["chosen"]["predicted"]["us"];
-  EXPECT_GT(us, json(size)["chosen"]["predicted"]["us"].get<double>());
+  double const us = plan_json(blocks)["chosen"]["predicted"]["us"];
+  EXPECT_GT(us, plan_json(size)["chosen"]["predicted"]["us"].get<double>());
   blocks.insert(blocks.end(), {"--promote", "64"});
-  auto const often = json(blocks);
+  auto const often = plan_json(blocks);
   EXPECT_TRUE(has(often["chosen"]["kernel"], "_scaled64"));
   EXPECT_GT(often["chosen"]["predicted"]["us"].get<double>(), us);
   EXPECT_GT(often["chosen"]["predicted"]["us"].get<double>(),

@@ -64,6 +64,7 @@ TEST(ProfileCommand, SaysWhatToDo) {
 
 TEST(ProfileCommand, EachThresholdJudges) {
   using namespace tw::profile;
+  using verdict = tw::profile::verdict;  // there is a tw::verdict
   for (metric const& m : metrics()) {
     EXPECT_EQ(find_metric(m.name), &m);
     double const up = std::max(m.good, m.low) + 1, down = std::min(m.good, m.low) - 1;

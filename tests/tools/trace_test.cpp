@@ -12,7 +12,6 @@ namespace {
 
 using namespace tw;
 using namespace tw_test;
-using nlohmann::json;
 
 class gemm_trace : public testing::Test {
  protected:
@@ -36,7 +35,7 @@ class gemm_trace : public testing::Test {
 };
 
 /// The fields and types that the Chrome trace format requires of an event.
-void expect_event(json const& e, std::set<std::pair<int, int>> const& rows) {
+void expect_event(nlohmann::json const& e, std::set<std::pair<int, int>> const& rows) {
   std::string const ph = e.at("ph");
   EXPECT_TRUE(e.at("name").is_string());
   EXPECT_TRUE(e.at("pid").is_number_integer());
@@ -60,11 +59,11 @@ TEST_F(gemm_trace, chrome_events_have_their_fields_and_do_not_overlap) {
   auto const r = run({"--device", "emu", "--trace", chrome});
   ASSERT_EQ(r.status, 0) << r.err;
   EXPECT_NE(r.out.find("seed 1"), std::string::npos) << r.out;
-  json const events = json::parse(read_file(chrome));
+  nlohmann::json const events = nlohmann::json::parse(read_file(chrome));
   ASSERT_TRUE(events.is_array());
   std::set<std::pair<int, int>> rows;
   std::set<std::string> names;
-  for (json const& e : events) {
+  for (nlohmann::json const& e : events) {
     if (e["ph"] != "M" || e["name"] != "thread_name") continue;
     rows.emplace(e["pid"], e["tid"]);
     names.insert(e["args"]["name"]);
@@ -75,7 +74,7 @@ TEST_F(gemm_trace, chrome_events_have_their_fields_and_do_not_overlap) {
   std::map<std::pair<int, int>, std::vector<std::pair<std::int64_t, std::int64_t>>> slices;
   std::map<int, std::int64_t> flow_begins;
   int fills = 0, flows = 0;
-  for (json const& e : events) {
+  for (nlohmann::json const& e : events) {
     expect_event(e, rows);
     if (e["ph"] == "X")
       slices[{e["pid"], e["tid"]}].emplace_back(
@@ -174,7 +173,7 @@ TEST(timeline_svg, a_cap_and_odd_names_stay_readable) {
   t.run = "seed 3";
   t.cut_off = "the first 10 events";
   expect_xml(timeline_svg(t));
-  json const events = json::parse(chrome_trace(t));
+  nlohmann::json const events = nlohmann::json::parse(chrome_trace(t));
   EXPECT_EQ(events.back()["name"], "never released: bar & \"x\" phase 0");
   EXPECT_NE(chrome_trace(t).find("the first 10 events"), std::string::npos);
 }
