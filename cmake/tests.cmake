@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tests by folder; the folder is the CTest label.
-#   tests/FOLDER/*_test.cpp  one GoogleTest program per folder: test_FOLDER
+#   tests/FOLDER/*_test.cpp  one GoogleTest program per folder: test_FOLDER; with NAME.cpp of a
+#                            header NAME.hpp there
 #   tests/FOLDER/*_test.py   one CTest each, with TW_COMMAND, TW_SOURCE_DIR and TW_BINARY_DIR set
 #   tests/gpu/*.cu           with CUDA and TW_GPU_TESTS, one program each: gpu_NAME; exit status 77
 #                            means skipped
@@ -86,7 +87,13 @@ set_source_files_properties(${PROJECT_SOURCE_DIR}/tests/atom/copy_names_test.cpp
 file(GLOB tw_test_folders CONFIGURE_DEPENDS LIST_DIRECTORIES true ${PROJECT_SOURCE_DIR}/tests/*)
 foreach(folder ${tw_test_folders})
   get_filename_component(label ${folder} NAME)
-  file(GLOB programs CONFIGURE_DEPENDS ${folder}/*_test.cpp)
+  file(GLOB programs CONFIGURE_DEPENDS ${folder}/*.cpp)
+  foreach(source ${programs})
+    string(REGEX REPLACE "\\.cpp$" ".hpp" header ${source})
+    if(NOT source MATCHES "_test\\.cpp$" AND NOT EXISTS ${header})
+      list(REMOVE_ITEM programs ${source})
+    endif()
+  endforeach()
   if(programs)
     add_executable(test_${label} ${programs})
     tw_test_program(test_${label} ${label})

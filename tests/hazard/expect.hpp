@@ -2,12 +2,7 @@
 // expect.hpp  The expected diagnosis of a small kernel.
 #pragma once
 
-#include <array>
-#include <filesystem>
-#include <fstream>
-#include <nlohmann/json.hpp>
 #include <string>
-#include <vector>
 
 #include "tests/hazard/hazard_kernels.hpp"
 
@@ -23,69 +18,22 @@ struct expected {
   bool by_thread = true;  // not of what happens later, when a copy lands
 };
 
-/// The line of the running test's paragraph that is marked so; 0: none is.
-inline int marked_line(std::string const& mark) {
-  std::vector<std::string> const lines = [] {
-    std::filesystem::path const path(testing::UnitTest::GetInstance()->current_test_info()->file());
-    std::ifstream file(TW_SOURCE_DIR "/tests/hazard/" + path.filename().string());
-    EXPECT_TRUE(file) << path;
-    std::vector<std::string> all{""};
-    for (std::string line; std::getline(file, line);) all.push_back(line);
-    return all;
-  }();
-  std::string name = testing::UnitTest::GetInstance()->current_test_info()->name();
-  name = "Hazards, " + name.substr(0, name.find('/')) + ")";
-  std::size_t at = 0;
-  while (at < lines.size() && lines[at].find(name) == std::string::npos) ++at;
-  std::size_t first = at;
-  while (first > 1 && !lines[first - 1].empty()) --first;
-  for (; first < lines.size() && !lines[first].empty(); ++first) {
-    std::size_t const comment = lines[first].find("  // ");
-    if (comment != std::string::npos && lines[first].find(mark, comment) != std::string::npos)
-      return static_cast<int>(first);
-  }
-  return 0;
-}
+/// The correct body is left in peace; the broken one is named, with all that a reader needs.
+void expect_diagnosis(expected const& e, emu::report const& good, emu::report const& bad);
+
+/// Each diagnosis is of this object in this phase, and names a line of the role "test".
+void expect_objects(emu::report const& r, char const* object, int phase);
 
 class Hazards : public testing::TestWithParam<int> {
  protected:
   void SetUp() override {
     if (!plain_accesses_seen) GTEST_SKIP() << "built without sight of ordinary loads and stores";
   }
-  /// The broken body is named, with all that a reader needs; the correct one is left in peace.
   template <int Threads = 128, int Cluster = 1, class Body>
   void expect(expected const& e, Body body) {
     emu::options const o = scheduled(GetParam());
-    emu::report const good = run_body<false, Threads, Cluster>(body, o);
-    EXPECT_TRUE(good.clean()) << good.text();
-    emu::report const bad = run_body<true, Threads, Cluster>(body, o);
-    ASSERT_FALSE(bad.clean()) << e.code << " was not seen";
-    emu::diagnosis const& d = bad.diagnoses.front();
-    EXPECT_EQ(d.code, e.code) << d.text;
-    EXPECT_NE(d.text.find(e.part), std::string::npos) << d.text;
-    if (e.by_thread) {
-      EXPECT_NE(d.text.find("(test, CTA "), std::string::npos) << "who: " << d.text;
-    }
-    EXPECT_NE(d.text.find("\n  cause: "), std::string::npos) << d.text;
-    EXPECT_NE(d.text.find("\n  remedy: "), std::string::npos) << d.text;
-    auto const j = nlohmann::json::parse(to_json(bad))["diagnoses"][0];
-    EXPECT_EQ(j.value("object", "").rfind(e.object, 0), 0U) << j;
-    EXPECT_EQ(j.value("role", ""), e.by_thread ? "test" : "");
-    EXPECT_EQ(j.value("thread", -1) >= 0, e.by_thread);
-    if (e.phase >= 0) {
-      EXPECT_EQ(j.value("phase", -1), e.phase);
-    }
-    bool const turned = d.code == "E0024" && j.value("line", 0) == marked_line("earlier");
-    for (auto const& [mark, file, line] :
-         {std::array{"now", "file", "line"}, {"earlier", "earlier_file", "earlier_line"}}) {
-      int expected_line = marked_line(mark);
-      if (turned) expected_line = marked_line(*mark == 'n' ? "earlier" : "now");
-      EXPECT_TRUE(expected_line > 0 || *mark == 'e') << "no line is marked";
-      if (expected_line == 0) continue;
-      EXPECT_EQ(j.value(line, 0), expected_line) << mark << ": " << d.text;
-      EXPECT_TRUE(j.value(file, "").ends_with("_test.cpp")) << d.text;
-    }
-    expect_readable(bad);
+    expect_diagnosis(e, run_body<false, Threads, Cluster>(body, o),
+                     run_body<true, Threads, Cluster>(body, o));
   }
 };
 

@@ -375,12 +375,7 @@ TEST_F(HazardOptions, E0032CopyThatLandsInAnotherPhase) {
   emu::report const r = run_body<true>(body, scheduled(1));
   EXPECT_TRUE(r.has("E0015")) << r.text();
   ASSERT_TRUE(r.has("E0032")) << r.text();
-  for (auto const& d : nlohmann::json::parse(to_json(r))["diagnoses"]) {
-    EXPECT_EQ(d.value("object", ""), "full[0] of CTA 0");
-    EXPECT_EQ(d.value("phase", -1), 0);
-    EXPECT_EQ(d.value("role", ""), "test");
-    EXPECT_GT(d.value("line", 0), 0);
-  }
+  expect_objects(r, "full[0] of CTA 0", 0);
   expect_readable(r);
 }
 
