@@ -54,10 +54,8 @@ def names_of(symbols):
     return done.stdout.splitlines()
 
 
-def kernels_of(build):
-    """name -> figures, of the objects of the library that still have their source. Machine code for
-    another target than sm_90a has the target after the name."""
-    kernels = []
+def objects_of(build):
+    """(path, kernels) of the library's objects that still have their source."""
     pattern = os.path.join(build, "CMakeFiles", "tilewright*.dir", "**", "*.cu.o")
     for obj in sorted(glob.glob(pattern, recursive=True)):
         target, source = os.path.relpath(obj[:-2], os.path.join(build, "CMakeFiles")).split("/", 1)
@@ -65,7 +63,13 @@ def kernels_of(build):
             continue
         if any(os.path.exists(os.path.join(folder, source)) for folder in (ROOT, build)):
             with open(obj + ".ptxas.json", encoding="utf-8") as file:
-                kernels += json.load(file)["kernels"]
+                yield obj, json.load(file)["kernels"]
+
+
+def kernels_of(build):
+    """name -> figures. Machine code for another target than sm_90a has the target after the
+    name."""
+    kernels = [k for _, found in objects_of(build) for k in found]
     names = names_of([k["symbol"] for k in kernels])
     return {name if k["target"] == "sm_90a" else f"{name} ({k['target']})": k
             for name, k in zip(names, kernels)}

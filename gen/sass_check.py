@@ -1,0 +1,241 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""sass_check.py  Checks the machine code of the GEMM kernels, and counts their instructions.
+
+For each kernel of the families sm90_gemm, sm100_gemm and sm100_scaled that the build has, rules()
+states what must hold whatever compiler made it; tests/golden/sass.json has the accepted counts of
+the representative kernels and the nvcc that they belong to. Without a disassembler (gen/sass.py)
+the exit status is 77.
+
+    --build FOLDER  a build with device code
+    --family WORD   the families whose names begin so; without it, all
+    --accept        write tests/golden/sass.json
+    --target NAME   compile the kernels of sm_100f for this target, such as sm_103a, and check those
+"""
+import argparse
+import collections
+import concurrent.futures
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+
+import golden
+import sass
+
+GOLDEN = os.path.join(sass.ROOT, "tests/golden/sass.json")
+STEPS = 4  # tcgen05.mma or wgmma of a tile's K: rows of 128 bytes, 32 bytes an instruction
+FAMILY = re.compile(r"tw::(gemm_config|sm100_config|block_scaled_config)\{")
+BLACKWELL = ("sm100_config", "block_scaled_config")
+MMA = re.compile(r"UTC\w*MMA|\w*GMMA")
+# Instructions that every Blackwell kernel has.
+NEEDED = {"UTMALDG": "TMA loads", "UTCBAR": "commits to mbarriers", "LDTM": "tensor-memory loads",
+          "UTMASTG": "TMA stores", "UTCATOMSWS": "the allocation of tensor memory",
+          "ELECT": "the choice of one thread"}
+PER_CTA_GROUP = re.compile(r"UTC\w*MMA|UTCBAR|UTCCP|UTMALDG")  # .2CTA in a kernel for CTA pairs
+COUNTED = re.compile(r"UTC|LDTM|STTM|UTMALDG|UTMASTG|UTMAREDG|\w*GMMA|WARPGROUP|USETMAXREG|ELECT"
+                     r"|MEMBAR\.ALL\.GPU|BRA\.U\.ANY|LDL|STL")
+BUILT_FOR = ("sm_90a", "sm_100f")
+MAX_LINES = 20  # of complaints shown
+
+
+def config_of(name):
+    """The type of a kernel's configuration, or None where it is no kernel of these families."""
+    found = FAMILY.search(name)
+    return found and found[1]
+
+
+def loop_rules(code):
+    """Complaints about the loops over K, of multiplies and of loads."""
+    loops = sass.innermost_loops(code)
+    for what in (MMA, re.compile("UTMALDG")):
+        around = {tuple(loops[n]) for n, i in enumerate(code)
+                  if what.fullmatch(i.name) and loops[n]}
+        # Of a first step outside the loop over K, the smallest loop is the one over tiles.
+        for loop in around:
+            if not any(set(other) < set(loop) for other in around):
+                yield from (f"{code[m].opcode} at {code[m].address:#x} is in a loop over K"
+                            for m in loop if code[m].opcode == "MEMBAR.ALL.GPU")
+    for n, i in enumerate(code):
+        if i.opcode.startswith("BRA.U.ANY"):
+            for j in code[:n]:
+                if j.address >= i.target and (MMA.fullmatch(j.name) or j.name == "UTCBAR"):
+                    yield f"BRA.U.ANY at {i.address:#x} repeats {j.opcode} for each thread"
+
+
+def blackwell_rules(code, scaled):
+    names = collections.Counter(i.name for i in code)
+    for name, what in NEEDED.items():
+        if not names[name]:
+            yield f"no {name}: the code lacks {what}"
+    if scaled and not names["UTCCP"]:
+        yield "no UTCCP: scales do not reach tensor memory"
+    found = [i for i in code if MMA.fullmatch(i.name)]
+    if len(found) != STEPS:
+        yield f"{len(found)} tcgen05.mma, needed: {STEPS}, one for each step of a tile's K"
+    group = [i for i in code if PER_CTA_GROUP.fullmatch(i.name)]
+    of_pairs = [i for i in group if ".2CTA" in i.opcode]
+    if of_pairs and len(of_pairs) != len(group):
+        single = next(i for i in group if i not in of_pairs)
+        yield f"{single.opcode} at {single.address:#x} is for one CTA, {of_pairs[0].opcode} for two"
+
+
+def hopper_rules(code):
+    names = collections.Counter(i.name for i in code)
+    opcodes = collections.Counter(i.opcode for i in code)
+    products = sum(n for name, n in names.items() if MMA.fullmatch(name))
+    groups = opcodes["WARPGROUP.ARRIVE"]
+    # Sums of 8-bit floats are promoted after 64 elements of K, two steps.
+    if not groups or products % groups or products % STEPS or products // groups < 2:
+        yield (f"{products} wgmma in {groups} groups, needed: a multiple of {STEPS}, the steps of "
+               "a tile's K, and at least two in a group")
+    waits = opcodes["WARPGROUP.DEPBAR.LE"]
+    if waits > groups + 1:
+        yield f"{waits} waits for {groups} groups of wgmma: they are serialised"
+    released = [i for i in code if i.opcode.startswith("USETMAXREG.DEALLOC")]
+    taken = [i for i in code if i.opcode.startswith("USETMAXREG.TRY_ALLOC")]
+    if bool(released) != bool(taken):
+        yield f"{len(released)} setmaxnreg.dec, {len(taken)} setmaxnreg.inc; needed: both or none"
+
+
+def rules(name, code):
+    """Complaints about a kernel."""
+    for i in code:
+        if i.name in ("LDL", "STL"):
+            yield f"{i.opcode} at {i.address:#x}: local memory is used"
+    yield from loop_rules(code)
+    config = config_of(name)
+    yield from (blackwell_rules(code, config == "block_scaled_config") if config in BLACKWELL
+                else hopper_rules(code))
+
+
+def counts(code):
+    """Instructions by opcode, and the numbers of registers in setmaxnreg."""
+    found = collections.Counter()
+    for i in code:
+        if i.name == "USETMAXREG":
+            found[f"{i.opcode} {int(i.operands.split(',')[-1].strip(), 16)}"] += 1
+        elif COUNTED.match(i.opcode):
+            found[i.opcode] += 1
+    return dict(sorted(found.items()))
+
+
+def look_at(tools, path):
+    """(complaints, {name: counts}) of the kernels of one object."""
+    kernels = {k: c for k, c in sass.disassemble(tools, path).items() if c}
+    names = golden.names_of([symbol for symbol, _ in kernels]) if kernels else []
+    wrong, found = [], {}
+    for name, ((_, target), code) in zip(names, kernels.items()):
+        if not config_of(name):
+            continue
+        shown = f"{name} ({target})"
+        found[shown] = counts(code)
+        wrong += [f"{shown}: {line}" for line in rules(name, code)]
+    return wrong, found
+
+
+def objects_of(build, family):
+    """Objects of the library with kernels of the families whose names begin so."""
+    for path, kernels in golden.objects_of(build):
+        if f"/family/{family}" in path and any(config_of(k["name"]) for k in kernels):
+            yield path
+
+
+def compile_for(build, target):
+    """Objects of the Blackwell kernels, compiled for another target without spills."""
+    with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as file:
+        commands = [c for c in json.load(file) if "/tilewright_sm100.dir/" in c["command"]]
+    checked = [sys.executable, "-B", os.path.join(sass.ROOT, "cmake/ptxas_check.py"), "--strict"]
+
+    def compile_one(entry):
+        words = shlex.split(entry["command"])
+        words = words[next(n for n, w in enumerate(words) if w.endswith("nvcc")):]
+        words = [w.replace("compute_100f", target.replace("sm_", "compute_"))
+                 .replace("sm_100f", target) for w in words]
+        at = words.index("-o") + 1
+        family, name = words[at].split("/")[-2:]
+        words[at] = os.path.join(os.path.abspath(build), "sass", target, family, name)
+        os.makedirs(os.path.dirname(words[at]), exist_ok=True)
+        if subprocess.run(checked + words, cwd=entry["directory"], check=False).returncode != 0:
+            raise ValueError(f"{entry['file']} does not compile for {target}")
+        return words[at]
+
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        return list(pool.map(compile_one, commands))
+
+
+def differences(accepted, found, all_accepted):
+    """One line for each count that is not the accepted one."""
+    for name in sorted(found):
+        if name not in accepted:
+            if all_accepted:
+                yield f"{name}: new, not accepted yet"
+            continue
+        for op in sorted(set(accepted[name]) | set(found[name])):
+            was, now = accepted[name].get(op, 0), found[name].get(op, 0)
+            if was != now:
+                yield f"{name}: {op} {was} -> {now}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Checks the machine code of the GEMM kernels.")
+    parser.add_argument("--build", required=True, help="the build folder")
+    parser.add_argument("--accept", action="store_true", help="write tests/golden/sass.json")
+    parser.add_argument("--family", default="", help="the families whose names begin so")
+    parser.add_argument("--target", help="compile the kernels of sm_100f for it, and check those")
+    options = parser.parse_args()
+    version = golden.nvcc_version(options.build)
+    if version is None:
+        print("sass: this build has no device code")
+        return 77
+    tools = sass.find_tools(os.environ.get("TW_NVCC"))
+    if tools is None:
+        print(f"sass: SKIPPED, {' and '.join(sass.TOOLS)} not found; ./dev sass installs them")
+        return 77
+    paths = (compile_for(options.build, options.target) if options.target
+             else list(objects_of(options.build, options.family)))
+    wrong, found = [], {}
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for complaints, kernels in pool.map(lambda path: look_at(tools, path), paths):
+            wrong += complaints
+            found.update(kernels)
+    with open(GOLDEN, encoding="utf-8") as file:
+        accepted = json.load(file)
+    versions = {"nvcc": version, "nvdisasm": sass.release(tools)}
+    which = golden.kernel_set(options.build)
+    if options.accept:
+        if which != "representative" or options.family:
+            print("sass: --accept needs a build with TW_KERNELS=representative and no --family")
+            return 1
+        targets = BUILT_FOR if options.target is None else (options.target,)
+        ends = tuple(f"({t})" for t in targets)
+        kept = {n: c for n, c in accepted["kernels"].items() if not n.endswith(ends)}
+        with open(GOLDEN, "w", encoding="utf-8") as file:
+            write(file, versions, {**kept, **found})
+    elif any(accepted[tool] != versions[tool] for tool in versions):
+        print(f"sass: accepted with nvcc {accepted['nvcc']} and nvdisasm {accepted['nvdisasm']}, "
+              f"these are {version} and {versions['nvdisasm']}: counts not compared")
+    else:
+        wrong += differences(accepted["kernels"], found, which == "representative")
+    for line in wrong[:MAX_LINES]:
+        print(f"sass: {line}")
+    if wrong[MAX_LINES:]:
+        print(f"sass: and {len(wrong) - MAX_LINES} more")
+    if not found:
+        wrong.append("no kernel")
+        print("sass: the build has no kernel of these families; build the target tilewright first")
+    print(f"sass: {len(found)} kernels, {len(wrong)} complaints")
+    return 1 if wrong else 0
+
+
+def write(file, versions, kernels):
+    """One line for each kernel."""
+    heads = "".join(f' "{tool}": "{version}",\n' for tool, version in versions.items())
+    lines = [f"  {json.dumps(name)}: {json.dumps(c)}" for name, c in sorted(kernels.items())]
+    file.write("{\n" + heads + ' "kernels": {\n' + ",\n".join(lines) + "\n }\n}\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

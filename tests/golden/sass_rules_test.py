@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""sass_rules_test.py  gen/sass_check.py finds what is wrong in short listings of machine code, and
+nothing in the correct ones."""
+import os
+import sys
+
+ROOT = os.environ.get("TW_SOURCE_DIR") or os.path.dirname(os.path.dirname(os.path.dirname(
+    os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "gen"))
+import sass  # noqa: E402
+import sass_check  # noqa: E402
+
+BLACKWELL = "tw::entry<tw::gemm_sm100<tw::sm100_config{...}> >"
+SCALED = "tw::entry<tw::block_scaled_sm100<tw::block_scaled_config{...}> >"
+HOPPER = "tw::entry<tw::gemm_sm90<tw::gemm_config{...}> >"
+# A kernel with a loop over tiles around a loop over K. LABEL: names the next instruction.
+TENSOR_CODE = """
+  ELECT P0, URZ, PT
+  UTCATOMSWS.FIND_AND_SET.ALIGN UP0, UR5, UR5
+tile:
+  MOV R2, R4
+load:
+  UTMALDG.3D [UR8], [UR4]
+  @P0 BRA load
+step:
+  SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [R2+URZ], R3
+  @!P0 BRA step
+  UTCHMMA gdesc[UR8], gdesc[UR10], tmem[UR17], tmem[UR34], idesc[UR35], UP0
+  UTCHMMA gdesc[UR8], gdesc[UR10], tmem[UR17], tmem[UR34], idesc[UR35], UPT
+  UTCHMMA gdesc[UR8], gdesc[UR10], tmem[UR17], tmem[UR34], idesc[UR35], UPT
+  UTCHMMA gdesc[UR8], gdesc[UR10], tmem[UR17], tmem[UR34], idesc[UR35], UPT
+  UTCBAR [UR16], URZ
+  BRA.U UP1, step
+  LDTM.x64 R4, tmem[UR4]
+  UTMASTG.3D [UR8], [UR4]
+  MEMBAR.ALL.GPU
+  @P1 BRA tile
+  UTCATOMSWS.AND URZ, UR4
+  EXIT
+"""
+WARPGROUP_CODE = """
+  USETMAXREG.DEALLOC.CTAPOOL 0x18
+  USETMAXREG.TRY_ALLOC.CTAPOOL UP0, 0xf0
+step:
+  WARPGROUP.ARRIVE
+  HGMMA.64x128x16.F32.BF16 R24, gdesc[UR4], R24, UP0
+  HGMMA.64x128x16.F32.BF16 R24, gdesc[UR4], R24
+  HGMMA.64x128x16.F32.BF16 R24, gdesc[UR4], R24
+  HGMMA.64x128x16.F32.BF16 R24, gdesc[UR4], R24, gsb0
+  WARPGROUP.DEPBAR.LE gsb0, 0x0
+  @P0 BRA step
+  EXIT
+"""
+
+
+def listing(text):
+    """As cuobjdump -sass prints it: addresses instead of labels."""
+    lines, labels = [], {}
+    for line in filter(None, text.splitlines()):
+        if line.endswith(":"):
+            labels[line[:-1]] = f"{16 * len(lines):#x}"
+        else:
+            lines.append(line.strip())
+    head = "arch = sm_100f\n\t\tFunction : kernel\n"
+    for n, line in enumerate(lines):
+        words = [labels.get(w, w) for w in line.split(" ")]
+        head += f"        /*{16 * n:04x}*/    {' '.join(words)} ;  /* 0x0000000000007919 */\n"
+    return head + "        /* 0x000e640000002100 */\n"
+
+
+def complaints(name, text):
+    (code,) = sass.read(listing(text)).values()
+    return list(sass_check.rules(name, code))
+
+
+def changed(text, old, new, count=1):
+    assert old in text, old
+    return text.replace(old, new, count)
+
+
+CASES = [  # what, kernel, code, a part of the complaint, or None
+    ("correct", BLACKWELL, TENSOR_CODE, None),
+    ("correct, scaled", SCALED, changed(TENSOR_CODE, "step:", "step:\n  UTCCP.T.S tmem[UR4], UR8"),
+     None),
+    ("correct, for pairs", BLACKWELL,
+     TENSOR_CODE.replace("UTCHMMA", "UTCHMMA.2CTA").replace("UTCBAR", "UTCBAR.2CTA.MULTICAST")
+     .replace("UTMALDG.3D", "UTMALDG.3D.2CTA"), None),
+    ("correct, wgmma", HOPPER, WARPGROUP_CODE, None),
+    ("a first step outside the loop", HOPPER,
+     "tile:\n" + changed(WARPGROUP_CODE, "step:", "".join(
+         line + "\n" for line in WARPGROUP_CODE.splitlines()[4:10]) + "step:")
+     .replace("  EXIT", "  MEMBAR.ALL.GPU\n  @P1 BRA tile\n  EXIT"), None),
+    ("three steps of four", BLACKWELL,
+     changed(TENSOR_CODE, "  UTCHMMA gdesc[UR8], gdesc[UR10], tmem[UR17], tmem[UR34], idesc[UR35],"
+             " UPT\n", ""), "3 tcgen05.mma"),
+    ("a fence in the loop over K", BLACKWELL,
+     changed(TENSOR_CODE, "  UTCBAR", "  MEMBAR.ALL.GPU\n  UTCBAR"), "is in a loop over K"),
+    ("a fence in the loop of loads", BLACKWELL,
+     changed(TENSOR_CODE, "  UTMALDG", "  MEMBAR.ALL.GPU\n  UTMALDG"), "is in a loop over K"),
+    ("registers that are not uniform", BLACKWELL,
+     changed(TENSOR_CODE, "  UTCBAR [UR16], URZ",
+             "again:\n  R2UR UR16, R4\n  UTCBAR [UR16], URZ\n  BRA.U.ANY UP3, again"),
+     "BRA.U.ANY"),
+    ("a store to local memory", BLACKWELL, changed(TENSOR_CODE, "  EXIT", "  STL [R1], R2\n  EXIT"),
+     "local memory"),
+    ("no tensor-memory load", BLACKWELL, changed(TENSOR_CODE, "  LDTM.x64 R4, tmem[UR4]\n", ""),
+     "no LDTM"),
+    ("no scales", SCALED, TENSOR_CODE, "no UTCCP"),
+    ("a commit for one CTA among those of pairs", BLACKWELL,
+     TENSOR_CODE.replace("UTCHMMA", "UTCHMMA.2CTA").replace("UTMALDG.3D", "UTMALDG.3D.2CTA"),
+     "UTCBAR at"),
+    ("serialised wgmma", HOPPER,
+     WARPGROUP_CODE.replace("R24\n", "R24\n  WARPGROUP.DEPBAR.LE gsb0, 0x0\n"), "serialised"),
+    ("five wgmma of four", HOPPER,
+     changed(WARPGROUP_CODE, "step:", "step:\n  HGMMA.64x128x16.F32.BF16 R24, gdesc[UR4], R24"),
+     "5 wgmma"),
+    ("registers that are released and not taken", HOPPER,
+     changed(WARPGROUP_CODE, "  USETMAXREG.TRY_ALLOC.CTAPOOL UP0, 0xf0\n", ""), "setmaxnreg"),
+]
+
+
+def main():
+    wrong = []
+    for what, name, text, expected in CASES:
+        found = complaints(name, text)
+        if expected is None and found:
+            wrong.append(f"{what}: expected no complaint, found {found}")
+        elif expected is not None and not any(expected in line for line in found):
+            wrong.append(f"{what}: expected '{expected}', found {found}")
+    (code,) = sass.read(listing(WARPGROUP_CODE)).values()
+    counted = sass_check.counts(code)
+    if counted.get("USETMAXREG.DEALLOC.CTAPOOL 24") != 1 or \
+            counted.get("HGMMA.64x128x16.F32.BF16") != 4:
+        wrong.append(f"counts: {counted}")
+    for line in wrong:
+        print(f"sass_rules: {line}")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
