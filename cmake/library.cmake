@@ -57,8 +57,8 @@ if(TW_WITH_CUDA)
                                                       ${PROJECT_SOURCE_DIR}/src)
   set_target_properties(tilewright_sm100 PROPERTIES CUDA_ARCHITECTURES OFF
                                                     POSITION_INDEPENDENT_CODE ON)
-  target_compile_options(tilewright_sm100 PRIVATE
-                         "--generate-code=arch=compute_100f,code=sm_100f")
+  set(tw_sm100_code "--generate-code=arch=compute_100f,code=sm_100f")
+  target_compile_options(tilewright_sm100 PRIVATE "${tw_sm100_code}")
   set(tw_blackwell_objects $<TARGET_OBJECTS:tilewright_sm100>)
 endif()
 
@@ -73,14 +73,17 @@ tw_precompile(tilewright algorithm array cstring fmt/format.h functional map mem
 set(tw_emulated ${tw_kernel_sources})
 list(FILTER tw_emulated INCLUDE REGEX "/emu_[a-z0-9_]*\\.cpp$")
 set_source_files_properties(${tw_emulated} PROPERTIES COMPILE_OPTIONS "${tw_quick_to_compile}")
-# The Ampere kernels, and the copies of operands that they may need, run on sm_80 and, from PTX, on
-# every later GPU.
+# The Ampere kernels run on sm_80 and, from PTX, on every later GPU. Launches beside a GEMM's
+# kernel, which copy operands and scales before it or quantise D after it, run where any family's
+# kernels do; tests/golden/fat_binaries_test.py requires it.
 if(TW_WITH_CUDA)
+  set(tw_sm80_code "--generate-code=arch=compute_80,code=[compute_80,sm_80]")
   set(tw_for_sm80 ${tw_kernel_sources})
   list(FILTER tw_for_sm80 INCLUDE REGEX "/sm80_gemm/gpu_[a-z0-9_]*\\.cu$")
-  list(APPEND tw_for_sm80 ${PROJECT_SOURCE_DIR}/src/dispatch/repitch.cu)
-  set_source_files_properties(${tw_for_sm80} PROPERTIES COMPILE_OPTIONS
-                              "--generate-code=arch=compute_80,code=[compute_80,sm_80]")
+  set_source_files_properties(${tw_for_sm80} PROPERTIES COMPILE_OPTIONS "${tw_sm80_code}")
+  file(GLOB tw_beside_gemms CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/dispatch/*.cu)
+  set_source_files_properties(${tw_beside_gemms} PROPERTIES COMPILE_OPTIONS
+                              "${tw_sm80_code};${tw_sm100_code}")
 endif()
 set_source_files_properties(${PROJECT_SOURCE_DIR}/src/family/kernel_set.cpp PROPERTIES
                             COMPILE_DEFINITIONS TW_KERNEL_SET="${TW_KERNELS}")

@@ -25,7 +25,7 @@ struct quantize_kernel {
   static constexpr int smem_bytes = sizeof(smem);
 
   TW_DEVICE static void run(params const& p) {
-    grid_dependency_wait();
+    if constexpr (dependent_launches()) grid_dependency_wait();
     if (p.pass != quantize_pass::whole_blocks) return share_block(p);
     int const team = thread_id() / p.team, teams = threads / p.team;
     // All teams of a CTA make as many turns: they synchronise.
