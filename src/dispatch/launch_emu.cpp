@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "dispatch/block_quantize.hpp"
 #include "dispatch/check_plan.hpp"
 #include "dispatch/plan_cache.hpp"
 #include "dispatch/staged.hpp"
@@ -13,6 +14,7 @@
 #include "tilewright/kernel/repitch/rearrange.hpp"
 #include "tilewright/kernel/repitch/repitch.hpp"
 #include "tilewright/problem/accept.hpp"
+#include "tilewright/problem/block_result.hpp"
 
 namespace tw {
 
@@ -57,6 +59,10 @@ void gemm_emulated(gemm_plan const& plan, gemm_operands const& given, emu_option
   emu_options after = before;
   after.pdl = false;
   for (std::int64_t i = 0; i < plan.problem.batch; ++i) {
+    if (is_block_result(plan.problem)) {
+      quantize_blocks_emulated(block_quantisation_of(plan, given, i), after);
+      continue;
+    }
     staged_quantisation const q = quantisation_of(plan, given, i);
     quantize_emulated(q.problem, q.operands, after);
   }

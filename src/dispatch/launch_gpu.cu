@@ -6,6 +6,7 @@
 #include <mutex>
 #include <shared_mutex>
 
+#include "dispatch/block_quantize.hpp"
 #include "dispatch/check_plan.hpp"
 #include "dispatch/gpu_condition.hpp"
 #include "dispatch/launch_range.hpp"
@@ -15,6 +16,7 @@
 #include "family/bind.hpp"
 #include "family/no_inner.hpp"
 #include "tilewright/problem/accept.hpp"
+#include "tilewright/problem/block_result.hpp"
 
 namespace tw {
 
@@ -124,6 +126,10 @@ void gemm(gemm_plan const& plan, gemm_operands const& given, cudaStream_t stream
   must(static_cast<cudaError_t>(plan.family->launch_gpu(plan, form, stream, pdl)), "kernel launch");
   if (!plan.stage_d) return;
   for (std::int64_t i = 0; i < plan.problem.batch; ++i) {
+    if (is_block_result(plan.problem)) {
+      quantize_blocks(block_quantisation_of(plan, given, i), stream);
+      continue;
+    }
     staged_quantisation const q = quantisation_of(plan, given, i);
     quantize(q.problem, q.operands, stream);
   }

@@ -5,6 +5,7 @@
 #include "family/bind.hpp"
 #include "family/workspace.hpp"
 #include "tilewright/base/elem_traits.hpp"
+#include "tilewright/problem/block_result.hpp"
 
 namespace tw {
 
@@ -35,11 +36,38 @@ staged_quantisation quantisation_of(gemm_plan const& plan, gemm_operands const& 
            .scales = at(given.scale_d, s.desc.batch_stride, s.desc.type)}};
 }
 
+block_quantize_params block_quantisation_of(gemm_plan const& plan, gemm_operands const& given,
+                                            std::int64_t batch) {
+  gemm_problem const& p = plan.problem;
+  scale_desc const& s = p.scale_d->desc;
+  matrix_desc const from = staged_d(p);
+  auto const at = [](void* base, std::int64_t bytes) {
+    return static_cast<void*>(static_cast<std::byte*>(base) + bytes);
+  };
+  block_quantize_params q{};
+  q.from = static_cast<float*>(
+      at(given.workspace, workspace_of(plan).staged_d + batch * from.batch_stride_bytes()));
+  q.to = at(given.d, batch * p.d.batch_stride_bytes());
+  q.factors = at(given.scale_d, batch * s.batch_stride);
+  if (s.second_level)
+    q.second_level = static_cast<float*>(at(given.scale_d, second_level_offset(p) + 4 * batch));
+  q.from_pitch = from.pitch_elems;
+  q.to_pitch_bytes = p.d.pitch_bytes();
+  q.factor_outer = s.stride_outer, q.factor_k = s.stride_k;
+  q.rows = p.m, q.cols = result_cols(p.epilogue, p.n);
+  q.format = result_format(p);
+  q.tiled = s.tiled ? 1 : 0;
+  q.by_words = q.to_pitch_bytes % 4 == 0 && reinterpret_cast<std::uintptr_t>(q.to) % 4 == 0;
+  return q;
+}
+
 double predicted_quantise_us(gemm_problem const& p, device const& dev) {
   double const elems = static_cast<double>(p.batch) * static_cast<double>(p.m) *
                        static_cast<double>(result_cols(p.epilogue, p.n));
   constexpr double bytes_per_elem = 4 + 1;  // the second read is from L2
-  return static_cast<double>(p.batch) * dev.model->scales.launch_us +
+  bool const after_amax = is_block_result(p) && p.scale_d->desc.second_level;
+  int const launches = after_amax ? 3 : 1;  // dispatch/block_quantize.hpp
+  return static_cast<double>(p.batch * launches) * dev.model->scales.launch_us +
          elems * bytes_per_elem / (dev.dram_ceiling_gb_per_s * 1e3);
 }
 

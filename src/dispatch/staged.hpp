@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// staged.hpp  A D of 8 bits with scales where no kernel computes it at once: in float32 in the
+// staged.hpp  A D of 8 or 4 bits with scales where no kernel computes it at once: in float32 in the
 //             workspace first, then quantised by another launch (gemm_plan::stage_d).
 #pragma once
 
 #include "tilewright/device/device.hpp"
 #include "tilewright/dispatch/quantize.hpp"
 #include "tilewright/family/plan.hpp"
+#include "tilewright/kernel/quantize/block_params.hpp"
 
 namespace tw {
 
@@ -19,6 +20,10 @@ struct staged_quantisation {
 };
 staged_quantisation quantisation_of(gemm_plan const& plan, gemm_operands const& given,
                                     std::int64_t batch);
+
+/// The same of a block-scaled D (problem/block_result.hpp).
+block_quantize_params block_quantisation_of(gemm_plan const& plan, gemm_operands const& given,
+                                            std::int64_t batch);
 
 /// The time that this takes for a problem, microseconds: a launch for each matrix, and the bytes.
 double predicted_quantise_us(gemm_problem const& p, device const& dev);

@@ -139,7 +139,7 @@ int parse_epilogue(char const* text, gemm_epilogue& e) {
 }
 
 /// "type,block_outer,block_k,stride_outer,stride_k,packed_k,batch_stride", and ",t" for tiled
-/// scales; the length read, or 0.
+/// scales; the length read, or 0. Scales of ue4m3 have a second level.
 int parse_scale(char const* text, scale_desc& s) {
   char type[8] = {};
   long long outer = 0, k = 0, to_outer = 0, to_k = 0, batch = 0;
@@ -150,6 +150,7 @@ int parse_scale(char const* text, scale_desc& s) {
     return 0;
   s.type = *parse_elem(type), s.block_outer = outer, s.block_k = k;
   s.stride_outer = to_outer, s.stride_k = to_k, s.batch_stride = batch;
+  s.second_level = s.type == elem::ue4m3;
   s.tiled = text[at] == ',' && text[at + 1] == 't';
   return s.tiled ? at + 2 : at;
 }

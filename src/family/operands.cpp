@@ -50,7 +50,9 @@ void check_operands(gemm_problem const& p, gemm_operands const& o) {
   };
   check_second("the second level of A's scales", p.scale_a, o.second_level_a);
   check_second("the second level of B's scales", p.scale_b, o.second_level_b);
-  if (p.scale_d) check_pointer("the scales of D", o.scale_d, p.scale_d->desc.type);
+  if (p.scale_d)
+    check_pointer("the scales of D", o.scale_d,
+                  p.scale_d->desc.second_level ? elem::f32 : p.scale_d->desc.type);
   if (!p.aux) return;
   check_pointer("the auxiliary output", o.aux, p.aux->type);
 }

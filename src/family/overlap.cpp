@@ -9,7 +9,7 @@
 
 #include "tilewright/base/check.hpp"
 #include "tilewright/base/elem_traits.hpp"
-#include "tilewright/problem/block_scaled.hpp"
+#include "tilewright/problem/block_result.hpp"
 
 namespace tw {
 
@@ -151,6 +151,7 @@ regions inputs_of(gemm_problem const& p, gemm_operands const& o, std::int64_t d_
 /// The bytes of the scales that are written, with what lies between them.
 strided_bytes scales_of_d(gemm_problem const& p, gemm_operands const& o) {
   scale_desc const& s = p.scale_d->desc;
+  if (is_block_result(p)) return {address_of(o.scale_d), block_result_bytes(p), {}};
   std::int64_t const size = size_bytes(s.type);
   std::int64_t const one = scale_extent(s, p.m, result_cols(p.epilogue, p.n));
   return {address_of(o.scale_d), one * size, {{s.batch_stride * size, p.batch}}};

@@ -8,6 +8,7 @@
 
 #include "tilewright/base/elem_text.hpp"
 #include "tilewright/problem/accept.hpp"
+#include "tilewright/problem/block_result.hpp"
 #include "tilewright/problem/canonical.hpp"
 #include "tilewright/problem/quantize.hpp"
 #include "tilewright/problem/scale_place.hpp"
@@ -230,7 +231,8 @@ verdict check_types(gemm_problem const& p) {
         integer ? "quantise both operands to 8-bit integers, or neither"
                 : "convert one operand to the other's type"};
   }
-  std::vector<elem> const results = p.scale_d ? elems_that(is_quantized)
+  std::vector<elem> const results = is_block_result(p) ? std::vector{elem::e4m3, elem::e2m1}
+                                    : p.scale_d        ? elems_that(is_quantized)
                                     : is_block_scaled(p)
                                         ? std::vector{elem::bf16, elem::f16, elem::f32}
                                         : result_types(p.a.type, p.b.type);
@@ -323,6 +325,7 @@ verdict check_scales(gemm_problem const& p) {
 /// Scales of D: one that is given, or those that kernels compute.
 verdict check_result_scales(gemm_problem const& p) {
   if (!p.scale_d) return std::nullopt;
+  if (is_block_result(p)) return check_block_result(p);
   scale_desc const& s = p.scale_d->desc;
   auto const refused = [](char const* what, std::string got, char const* need,
                           char const* hint = "") {

@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "tilewright/base/convert.hpp"
+#include "tilewright/problem/block_result.hpp"
 #include "tilewright/problem/scale_place.hpp"
 
 namespace tw {
@@ -85,6 +86,14 @@ double scale_of_block(gemm_problem const& p, gemm_operands const& o, std::int64_
 
 namespace {
 
+/// The divisor of an element of D, rounded as in the division.
+double result_scale(gemm_problem const& p, gemm_operands const& o, std::int64_t row,
+                    std::int64_t col, std::int64_t batch) {
+  double const scale = load_scale(p.scale_d->desc, o.scale_d, row, col, batch);
+  if (!is_block_result(p)) return scale;
+  return static_cast<float>(scale) * second_level(p, o.scale_d, batch);
+}
+
 /// Adds S and T of row times col of A B, with the scales of the main loop, and finds the largest.
 template <class Sum>
 void add_products(gemm_problem const& p, gemm_operands const& o, std::int64_t row, std::int64_t col,
@@ -129,7 +138,7 @@ exact_fused reference_vectors(gemm_problem const& p, gemm_operands const& o, std
   product_columns const j = columns_of(p, col);
   return {linear(j.x), j.up < 0 ? exact_linear{} : linear(j.up),
           p.c ? load_element(*p.c, o.c, row, col, batch) : 0.0,
-          p.scale_d ? load_scale(p.scale_d->desc, o.scale_d, row, col, batch) : 1.0};
+          p.scale_d ? result_scale(p, o, row, col, batch) : 1.0};
 }
 
 exact_fused reference_fused(gemm_problem const& p, gemm_operands const& o, std::int64_t row,

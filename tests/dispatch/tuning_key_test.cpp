@@ -8,6 +8,7 @@
 
 #include "dispatch/tuning_store.hpp"
 #include "tests/dispatch/problems.hpp"
+#include "tilewright/problem/block_result.hpp"
 #include "tilewright/problem/scale_convention.hpp"
 
 namespace tw::test {
@@ -48,6 +49,10 @@ std::vector<gemm_problem> variants() {
       p.scale_a->tiled = tiled;
     });
   add([](gemm_problem& p) { p.d.type = elem::e4m3, p.scale_d.emplace().given = true; });
+  for (block_format const f : {block_format::mxfp8, block_format::mxfp4, block_format::nvfp4})
+    add([&](gemm_problem& p) {
+      p.d.type = traits_of(f).value, p.scale_d = make_block_result(f, p.m, p.n);
+    });
   add([](gemm_problem& p) { p.d.type = elem::e4m3, p.scale_d.emplace().power_of_two = true; });
   add([](gemm_problem& p) { p.c = p.d, p.beta = 1; });
   add([](gemm_problem& p) { p.aux = p.d; });
@@ -63,6 +68,7 @@ TEST(TuningKey, IsReadBack) {
     auto const back = problem_of_key(key);
     ASSERT_TRUE(back) << key;
     EXPECT_EQ(problem_key(*back), key);
+    EXPECT_TRUE(back->scale_d == p.scale_d) << key;
   }
 }
 

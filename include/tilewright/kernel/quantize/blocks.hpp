@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// blocks.hpp  A float32 matrix in MXFP8, MXFP4 or NVFP4: problem/block_quantize.hpp says what is
+//             computed, bit for bit.
+//
+// A thread has a block of 32 or 16 elements: it reads them once, finds their amax, and writes their
+// values and their factor.
+#pragma once
+
+#include "tilewright/arch/limits.hpp"
+#include "tilewright/arch/select.hpp"
+#include "tilewright/kernel/quantize/block_params.hpp"
+#include "tilewright/problem/block_quantize.hpp"
+#include "tilewright/problem/quantize.hpp"
+#include "tilewright/problem/scale.hpp"
+
+namespace tw {
+
+struct block_quantize_kernel {
+  using params = block_quantize_params;
+  static constexpr int threads = 256;
+  static constexpr int cluster = 1;
+  static constexpr int smem_bytes = 0;
+
+  TW_DEVICE static void run(params const& p) {
+    if constexpr (dependent_launches()) grid_dependency_wait();
+    switch (p.pass) {
+      case block_quantize_pass::amax: return find_amax(p);
+      case block_quantize_pass::second_level:
+        if (cta_id() == 0 && thread_id() == 0) {
+          auto* const level = reinterpret_cast<words::f32*>(p.second_level);
+          *level = second_level_of(p.format, *level);
+        }
+        return;
+      case block_quantize_pass::values: break;
+    }
+    switch (p.format) {
+      case block_format::mxfp8: return quantise<block_format::mxfp8>(p);
+      case block_format::mxfp4: return quantise<block_format::mxfp4>(p);
+      case block_format::nvfp4: return quantise<block_format::nvfp4>(p);
+    }
+  }
+
+ private:
+  TW_DEVICE static float load(params const& p, std::int64_t row, std::int64_t col) {
+    return reinterpret_cast<words::f32 const*>(p.from)[row * p.from_pitch + col];
+  }
+
+  TW_DEVICE static std::int64_t up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b * b; }
+
+  TW_DEVICE static void find_amax(params const& p) {
+    std::uint32_t most = 0;
+    std::int64_t const all = std::int64_t{cta_count()} * threads;
+    for (std::int64_t i = std::int64_t{cta_id()} * threads + thread_id(); i < p.rows * p.cols;
+         i += all) {
+      std::uint32_t const bits = finite_magnitude_bits(load(p, i / p.cols, i % p.cols));
+      most = most > bits ? most : bits;
+    }
+    std::uint32_t const of_warp = redux_max(most);
+    if (lane_id() == 0) atomic_max(reinterpret_cast<std::uint32_t*>(p.second_level), of_warp);
+  }
+
+  template <block_format F>
+  TW_DEVICE static void quantise(params const& p) {
+    constexpr block_format_traits t = traits_of(F);
+    std::int64_t const blocks = up(p.cols, t.block) / t.block;
+    // Factors that belong to no block are written too.
+    std::int64_t const across = p.tiled != 0 ? up(blocks, scale_tile_blocks) : blocks;
+    std::int64_t const down = p.tiled != 0 ? up(p.rows, scale_tile_rows) : p.rows;
+    float const second =
+        F == block_format::nvfp4 ? *reinterpret_cast<words::f32 const*>(p.second_level) : 1.0F;
+    std::int64_t const all = std::int64_t{cta_count()} * threads;
+    for (std::int64_t i = std::int64_t{cta_id()} * threads + thread_id(); i < down * across;
+         i += all) {
+      std::int64_t const row = i / across, block = i % across;
+      bool const there = row < p.rows && block < blocks;
+      static_cast<words::b8*>(p.factors)[factor_place(p, row, block)] =
+          there ? quantise_block<F>(p, row, block * t.block, second) : std::uint8_t{0};
+    }
+  }
+
+  TW_DEVICE static std::int64_t factor_place(params const& p, std::int64_t row,
+                                             std::int64_t block) {
+    if (p.tiled == 0) return row * p.factor_outer + block * p.factor_k;
+    return row / scale_tile_rows * p.factor_outer + block / scale_tile_blocks * p.factor_k +
+           row % 32 * 16 + row % scale_tile_rows / 32 * 4 + block % scale_tile_blocks;
+  }
+
+  /// Writes the values of a block; returns its factor.
+  template <block_format F>
+  TW_DEVICE static std::uint8_t quantise_block(params const& p, std::int64_t row, std::int64_t col,
+                                               float second) {
+    constexpr block_format_traits t = traits_of(F);
+    std::int64_t const rest = p.cols - col;
+    int const count = rest < t.block ? static_cast<int>(rest) : t.block;
+    float x[t.block];
+    std::uint32_t amax = 0;
+    bool has_nan = false;
+    TW_UNROLL
+    for (int j = 0; j < t.block; ++j) {
+      x[j] = j < count ? load(p, row, col + j) : 0.0F;
+      std::uint32_t const bits = finite_magnitude_bits(x[j]);
+      amax = amax > bits ? amax : bits;
+      has_nan = has_nan || x[j] != x[j];
+    }
+    std::uint8_t const factor = block_factor(F, float_of_bits(amax), second);
+    float const scale =
+        t.factor == elem::ue8m0 ? to_float(ue8m0{factor}) : to_float(ue4m3{factor}) * second;
+    constexpr int bits = size_bits(t.value), in_word = 32 / bits;
+    std::int64_t const to = row * p.to_pitch_bytes + col * bits / 8;
+    TW_UNROLL
+    for (int w = 0; w < t.block / in_word; ++w) {
+      std::uint32_t word = 0;
+      TW_UNROLL
+      for (int j = 0; j < in_word; ++j) word |= code<F>(x[w * in_word + j], scale) << (bits * j);
+      if (p.by_words != 0 && count == t.block) {
+        static_cast<words::b32*>(p.to)[to / 4 + w] = word;
+        continue;
+      }
+      TW_UNROLL
+      for (int b = 0; b < 4; ++b)
+        if (w * in_word + b * 8 / bits < count)
+          static_cast<words::b8*>(p.to)[to + w * 4 + b] = static_cast<std::uint8_t>(word >> 8 * b);
+    }
+    if constexpr (t.value != elem::e2m1) return factor;
+    constexpr std::uint8_t nan = t.factor == elem::ue8m0 ? 0xFF : 0x7F;
+    return has_nan ? nan : factor;
+  }
+
+  template <block_format F>
+  TW_DEVICE static std::uint32_t code(float x, float scale) {
+    if constexpr (F == block_format::mxfp8) return to_e4m3(x / scale, saturation::finite).bits;
+    return to_e2m1(x / scale).bits;
+  }
+};
+
+}  // namespace tw
