@@ -55,13 +55,13 @@ gemm_problem problem_of(asked_product const& a) {
   if (a.scale_d.any())
     p.scale_d = result_scales_of(a.scale_d, a.m, result_cols(p.epilogue, a.n), a.batch);
   if (is_fused(p.epilogue) || a.epilogue.residual) {
-    p.epilogue.bias_type = size_bytes(a.d) == 1 ? elem::bf16 : a.d;
+    p.epilogue.bias_type = size_bits(a.d) <= 8 ? elem::bf16 : a.d;
     p.alpha =
         1 / std::sqrt(static_cast<float>(a.k));  // sums of magnitude 1: activations bend there
   }
   if (a.add_c || a.epilogue.residual) {
     p.c = p.d, p.beta = 1;
-    if (size_bytes(a.d) == 1) p.c->type = elem::bf16;
+    if (size_bits(a.d) <= 8) p.c->type = elem::bf16;
   }
   return p;
 }

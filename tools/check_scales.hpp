@@ -23,6 +23,8 @@ class scale_check {
   void judge(gemm_operands const& o, check_report& report) const;
 
  private:
+  void judge_blocks(gemm_operands const& o, check_report& report) const;
+
   struct amax_range {
     double low = 0, high = 0;
     bool any = true;  // false: an overflow of float32 on the way may decide it

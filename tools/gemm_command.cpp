@@ -16,8 +16,10 @@
 #include "tools/gemm_report.hpp"
 #include "tools/gemm_run.hpp"
 #include "tools/guarded.hpp"
+#include "tools/io/npy.hpp"
 #include "tools/io/refuse.hpp"
 #include "tools/json_output.hpp"
+#include "tools/memory.hpp"
 #include "tools/number_checks.hpp"
 #include "tools/precision_options.hpp"
 #include "tools/quantize_blocks.hpp"
@@ -157,8 +159,18 @@ void check_format(gemm_request const& r) {
            "one of them", "wide matrices of block-scaled formats are quantised without an option");
 }
 
+/// Elements of 4 bits in a .npy file, as ml_dtypes has them: a byte for each.
+host_buffer one_to_a_byte(matrix_view const& m) {
+  std::int64_t const count = m.count().count;
+  host_buffer wide(bytes{count});
+  for (std::int64_t i = 0; i < count; ++i)
+    wide.data()[i] = m.data[i / 2] >> (i % 2 * 4) & std::byte{0xF};
+  return wide;
+}
+
 exit_status run_gemm(gemm_request const& r) {
   check_format(r);
+  check_result_scale_options(r.scale_d);
   matrix_address const out = parse_address(r.d);
   check_output(out);
   bool const d_to_stdout = out.format == file_format::stream;
@@ -178,9 +190,14 @@ exit_status run_gemm(gemm_request const& r) {
       refuse("TW0612", "output " + scales->text() + " of --scale-d-out", "a stream",
              "FILE.npy or FILE.safetensors:TENSOR");
     outputs.push_back({scales->text(), scales->path, "--scale-d-out", "the scales of D"});
-  } else if (!r.scale_d.out.empty()) {
-    refuse("TW0612", "output " + r.scale_d.out + " of --scale-d-out", "a scale that is given",
-           "--scale-d amax-row or amax-1x128, which compute scales");
+  }
+  std::optional<matrix_address> second;
+  if (r.scale_d.format == block_format::nvfp4) {
+    check_output(second.emplace(second_level_address(r.scale_d, out)));
+    if (second->format == file_format::stream)
+      refuse("TW0612", "output " + second->text() + " of --scale2-d-out", "a stream",
+             "FILE.npy or FILE.safetensors:TENSOR");
+    outputs.push_back({second->text(), second->path, "--scale2-d-out", "the second level of D"});
   }
   timeline_files const timeline{r.trace, r.timeline};
   check_timeline_files(timeline);
@@ -204,11 +221,22 @@ exit_status run_gemm(gemm_request const& r) {
   if (r.check && !nothing) check = check_gemm(files.problem(), data.operands());
   bool const right = !check || check->passed();
   results written;
-  if (right) written.add(out, data.d(), files.d_array());
+  host_buffer bytes_of_d;
+  if (right && data.d().type == elem::e2m1 && out.format != file_format::safetensors) {
+    bytes_of_d = one_to_a_byte(data.d());
+    written.add(out, array_header(out, elem::e2m1, files.d_array()),
+                {elem::u8, order::row_major, 1, data.d().count().count, bytes_of_d.data()});
+  } else if (right) {
+    written.add(out, data.d(), files.d_array());
+  }
   if (right && aux) written.add(*aux, data.aux(), files.aux_array());
   if (right && scales && files.scale_d())
     written.add(*scales, scale_header(*scales, files.scale_d()->convention().tensor),
                 files.scale_d()->view());
+  if (right && second && files.scale_d()) {
+    matrix_view const level = *files.scale_d()->second_level();
+    written.add(*second, array_header(*second, level.type, {}), level);
+  }
   if (r.json) {
     print_json("tilewright.gemm/1", json_report(r, files, run, check));
   } else if (!r.quiet) {
@@ -268,10 +296,15 @@ void add_gemm_command(CLI::App& app, int& status) {
           "type of B where it is another than that of A: e4m3 beside e5m2, s8 beside u8")
       ->transform(elem_word(operand_words()));
   verb->add_option_function<std::string>(
-          "--out-dtype,--d", [r](std::string const& text) { r->out_dtype = parse_elem(text); },
+          "--out-dtype,--d",
+          [r](std::string const& text) {
+            r->scale_d.format = parse_block_format(text);
+            if (!r->scale_d.format) r->out_dtype = parse_elem(text);
+          },
           "type of D (default: that of A and B; bf16 of 8-bit floats, s32 of integers, f32 of "
-          "tf32; e4m3 or s8 with --scale-d); e4m3 and e5m2 saturate")
-      ->transform(elem_word(result_words_with_scales()));
+          "tf32; e4m3 or s8 with --scale-d); e4m3 and e5m2 saturate. mxfp8, mxfp4 and nvfp4: D "
+          "and its scales, as `tilewright quantize` makes them of D in float32")
+      ->transform(elem_word(with_block_formats(result_words_with_scales())));
   add_precision_options(*verb, r->precision);
   add_invariance_option(*verb, r->reproducible);
   auto const add_scale = [&](char const* option, char const* text, std::string& file,
@@ -302,14 +335,14 @@ void add_gemm_command(CLI::App& app, int& status) {
     verb->add_option(
         option, *to,
         fmt::format("nvfp4: the float32 scale of {} as a whole, a file or a number", of));
-  CLI::Option* const scale_d =
-      add_result_scale_options(*verb, r->scale_d,
-                               "D in 8 bits with scales: amax-row or amax-1x128 computes them as "
-                               "`tilewright quantize` does; "
-                               "or a number, or a file with one, that D is divided by");
+  add_result_scale_options(*verb, r->scale_d,
+                           "D in 8 bits with scales: amax-row or amax-1x128 computes them as "
+                           "`tilewright quantize` does; "
+                           "or a number, or a file with one, that D is divided by");
   verb->add_option("--scale-d-out", r->scale_d.out,
-                   "where computed scales of D go (default: -o with .scale before its suffix)")
-      ->needs(scale_d);
+                   "where computed scales of D go (default: -o with .scale before its suffix)");
+  verb->add_option("--scale2-d-out", r->scale_d.second_out,
+                   "where the float32 scale of a D in nvfp4 goes (default: .scale2)");
   auto const add_scaling = [&](char const* option, char const* text, char const* scale,
                                std::optional<scaling>& kind) {
     verb->add_option_function<std::string>(

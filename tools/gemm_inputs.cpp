@@ -77,7 +77,9 @@ gemm_problem pose(gemm_request const& r, matrix_view const& a, matrix_view const
   p.a.type = types.a, p.b.type = types.b;
   elem const usual =
       r.format && !r.scale_d.any() ? elem::bf16 : default_d(types.a, r.scale_d.any());
-  p.d = {r.out_dtype.value_or(usual), order::row_major, d_cols, p.batch == 1 ? 0 : p.m * d_cols};
+  elem const d_type =
+      r.scale_d.format ? traits_of(*r.scale_d.format).value : r.out_dtype.value_or(usual);
+  p.d = {d_type, order::row_major, d_cols, p.batch == 1 ? 0 : p.m * d_cols};
   if (!r.epilogue.aux.empty()) {
     p.aux = p.d;
     p.aux->pitch_elems = p.n;

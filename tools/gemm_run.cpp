@@ -109,7 +109,7 @@ gemm_run run_on_gpu(gemm_files const& files, gemm_data& data, std::string const&
   o.second_level_b = upload_number(second_b, files.second_level_b());
   std::optional<device_matrix> scale_d;
   if (files.scale_d()) {
-    scale_d.emplace(files.scale_d()->view());
+    scale_d.emplace(files.scale_d()->memory());
     scale_d->upload();
     o.scale_d = scale_d->data();
   }

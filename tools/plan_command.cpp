@@ -63,7 +63,11 @@ gemm_problem problem_of(plan_request const& r) {
   if (!r.scale_order.empty()) a.scale_order = parse_factor_order(r.scale_order).value();
   if (!r.b.empty()) a.b = parse_elem(r.b);
   elem const usual = a.format && !a.scale_d.any() ? elem::bf16 : default_d(a.ab, a.scale_d.any());
-  a.d = r.d.empty() ? usual : parse_elem(r.d).value();
+  a.scale_d.format = parse_block_format(r.d);
+  check_result_scale_options(a.scale_d);
+  a.d = r.d.empty()        ? usual
+        : a.scale_d.format ? traits_of(*a.scale_d.format).value
+                           : parse_elem(r.d).value();
   a.d_order = r.d_order == "row" ? order::row_major : order::col_major;
   a.epilogue = bench::find_epilogue(r.epilogue).value();
   return problem_of(a);
@@ -149,8 +153,8 @@ void add_plan_command(CLI::App& app, int& status) {
       ->transform(elem_word(operand_words()));
   verb->add_option("--out-dtype,--d", r->d,
                    "type of D (default: that of A and B; bf16 of 8-bit floats, s32 of integers, "
-                   "f32 of tf32; e4m3 or s8 with --scale-d)")
-      ->transform(elem_word(result_words_with_scales()));
+                   "f32 of tf32; e4m3 or s8 with --scale-d); or a block-scaled format")
+      ->transform(elem_word(with_block_formats(result_words_with_scales())));
   add_precision_options(*verb, r->product.precision);
   add_invariance_option(*verb, r->product.reproducible);
   auto const add_scale = [&](char const* option, char const* text,

@@ -2,10 +2,13 @@
 // result_scale_request.cpp  Words to the scales of D.
 #include "tools/result_scale_request.hpp"
 
+#include "tilewright/problem/block_result.hpp"
+
 namespace tw {
 
 output_scales result_scales_of(result_scale_request const& r, std::int64_t rows, std::int64_t cols,
                                std::int64_t batch) {
+  if (r.format) return make_block_result(*r.format, rows, cols, r.order, batch);
   if (!r.computed()) return {.desc = {}, .given = true};
   scaled_operand const over{false, rows, cols, batch};
   output_scales s{make_scale(over, r.kind(), r.library, r.type), false, r.power_of_two};
@@ -16,6 +19,7 @@ output_scales result_scales_of(result_scale_request const& r, std::int64_t rows,
 std::string result_scale_text(output_scales const& s, std::int64_t rows, std::int64_t cols,
                               std::int64_t batch) {
   if (s.given) return "given";
+  if (is_block_scale(s.desc)) return block_scale_text(s.desc, {false, rows, cols, batch});
   return scale_text(s.desc, {false, rows, cols, batch}) + (s.power_of_two ? ", powers of two" : "");
 }
 

@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cstring>
 
+#include "tilewright/problem/block_result.hpp"
 #include "tilewright/problem/reference.hpp"
 #include "tools/io/refuse.hpp"
 #include "tools/quantize_blocks.hpp"
@@ -47,10 +48,17 @@ CLI::Option* add_result_scale_options(CLI::App& verb, result_scale_request& r,
   CLI::Option* const scale = verb.add_option("--scale-d", r.text, text);
   verb.add_option_function<std::string>(
           "--scale-d-as",
-          [&r](std::string const& text) { r.library = parse_scale_choice(text)->library.value(); },
-          "library whose order they are stored in (default: torch)")
-      ->transform(one_of({"torch", "cublaslt", "deepgemm", "flashinfer-mn", "flashinfer-k"}))
-      ->needs(scale);
+          [&r](std::string const& text) {
+            r.as = text;
+            if (auto const order = parse_factor_order(text))
+              r.order = *order;
+            else
+              r.library = parse_scale_choice(text)->library.value();
+          },
+          "library whose order they are stored in (default: torch); of a D in mxfp8, mxfp4 or "
+          "nvfp4 32x4x4 (default) or linear")
+      ->transform(one_of(
+          {"torch", "cublaslt", "deepgemm", "flashinfer-mn", "flashinfer-k", "32x4x4", "linear"}));
   verb.add_option_function<std::string>(
           "--scale-d-type",
           [&r](std::string const& text) {
@@ -84,10 +92,44 @@ matrix_address result_scale_address(result_scale_request const& r, matrix_addres
   return parse_address(r.out.empty() ? name_beside(d, ".scale") : r.out);
 }
 
+matrix_address second_level_address(result_scale_request const& r, matrix_address const& d) {
+  if (r.second_out.empty() && d.format == file_format::stream)
+    refuse("TW0612", "output " + d.text(), "a stream, which has one array",
+           "a file for the second level: --scale2-d-out FILE");
+  return parse_address(r.second_out.empty() ? name_beside(d, ".scale2") : r.second_out);
+}
+
+void check_result_scale_options(result_scale_request const& r) {
+  auto const refused = [](std::string const& got, char const* need, char const* hint) {
+    refuse("TW0615", "scales of D", got, need, hint);
+  };
+  if (r.format && !r.text.empty())
+    refused(fmt::format("--scale-d beside --out-dtype {}", traits_of(*r.format).name),
+            "one of them", "a block-scaled D has the scales of its format");
+  bool const order = parse_factor_order(r.as).has_value();
+  if (!r.as.empty() && r.format.has_value() != order)
+    refused("--scale-d-as " + r.as,
+            r.format ? "32x4x4 or linear" : "it with --out-dtype mxfp8, mxfp4 or nvfp4", "");
+  if (!r.as.empty() && !r.any()) refused("--scale-d-as " + r.as, "--scale-d with it", "");
+  if (r.format != block_format::nvfp4 && !r.second_out.empty())
+    refused("--scale2-d-out", "--out-dtype nvfp4 with it", "only nvfp4 has a second level");
+  if (!r.out.empty() && !r.computed())
+    refuse("TW0612", "output " + r.out + " of --scale-d-out",
+           r.text.empty() ? "a D without scales" : "a scale that is given",
+           "--scale-d amax-row or amax-1x128, which compute scales",
+           "or --out-dtype mxfp8, mxfp4 or nvfp4");
+}
+
+std::optional<matrix_view> result_scales_data::second_level() const {
+  if (second_level_at_ == 0) return std::nullopt;
+  return matrix_view{elem::f32, order::row_major, 1, 1, bytes_.data() + second_level_at_};
+}
+
 result_scales_data::result_scales_data(result_scale_request const& r, gemm_problem const& p) {
   if (!r.computed()) {
     desc_.given = true;
-    bytes_ = host_buffer(bytes_of(type_, elements{1}));
+    size_ = bytes_of(type_, elements{1}).count;
+    bytes_ = host_buffer(bytes{size_});
     float const x = given_scale(r.text);
     std::memcpy(bytes_.data(), &x, sizeof x);
     return;
@@ -96,14 +138,28 @@ result_scales_data::result_scales_data(result_scale_request const& r, gemm_probl
     refuse("TW0458", "scales of D of a stack", fmt::format("{} matrices", p.batch), "a single one",
            "the C++ interface has a batch stride for them: output_scales::desc");
   scaled_operand const over{false, p.m, result_cols(p.epilogue, p.n)};
+  if (r.format) {
+    gemm_problem with = p;
+    with.scale_d = desc_ = make_block_result(*r.format, over.outer, over.k, r.order);
+    type_ = desc_.desc.type, count_ = block_result_scale_bytes(with);
+    size_ = block_result_bytes(with);
+    if (desc_.desc.second_level) second_level_at_ = second_level_offset(with);
+    bool const tiled = r.order == factor_order::swizzled;
+    std::int64_t const rows =
+        tiled ? blocks_in(over.outer, scale_tile_rows) * scale_tile_rows : over.outer;
+    convention_.tensor = {type_, 2, {rows, count_ / rows}, {count_ / rows, 1}};
+    bytes_ = host_buffer(bytes{size_});
+    std::fill_n(bytes_.data(), size_, std::byte{0});
+    return;
+  }
   convention_ = scales_to_write(over, r.kind(), r.library, r.type);
   desc_ = {convention_.desc, false, r.power_of_two};
   scale_tensor const& t = convention_.tensor;
   type_ = t.type;
   for (std::size_t i = 0; i < static_cast<std::size_t>(t.rank); ++i) count_ *= t.shape[i];
-  bytes const size = bytes_of(type_, elements{count_});
-  bytes_ = host_buffer(size);
-  std::fill_n(bytes_.data(), size.count, std::byte{0});
+  size_ = bytes_of(type_, elements{count_}).count;
+  bytes_ = host_buffer(bytes{size_});
+  std::fill_n(bytes_.data(), size_, std::byte{0});
 }
 
 std::string text_of(result_scales_data const& s, gemm_problem const& p) {

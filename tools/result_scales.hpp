@@ -24,6 +24,11 @@ void add_result_scale_words(CLI::App& verb, result_scale_request& r);
 
 /// The output file of computed scales; without --scale-d-out, `d` with .scale before its suffix.
 matrix_address result_scale_address(result_scale_request const& r, matrix_address const& d);
+/// The same of the second level of a D in nvfp4: --scale2-d-out, or .scale2.
+matrix_address second_level_address(result_scale_request const& r, matrix_address const& d);
+
+/// Refuses (TW0615) options of scales of D that do not go together.
+void check_result_scale_options(result_scale_request const& r);
 
 /// The scales of a D in memory: the one that is given, or room for those that are computed.
 class result_scales_data {
@@ -38,12 +43,17 @@ class result_scales_data {
   std::byte const* data() const { return bytes_.data(); }
   /// All of them, in the order of memory: one row.
   matrix_view view() const { return {type_, order::row_major, 1, count_, bytes_.data()}; }
+  /// Their memory, and the second level of nvfp4 after them, as bytes.
+  matrix_view memory() const { return {elem::u8, order::row_major, 1, size_, bytes_.data()}; }
+  /// Of a D in nvfp4, else nothing.
+  std::optional<matrix_view> second_level() const;
 
  private:
   output_scales desc_;
   scale_convention convention_{};
   elem type_ = elem::f32;
-  std::int64_t count_ = 1;
+  std::int64_t count_ = 1, size_ = 0;
+  std::int64_t second_level_at_ = 0;  // 0: none
   host_buffer bytes_;
 };
 

@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""gemm_block_result_test.py  tilewright gemm --out-dtype mxfp8, mxfp4 and nvfp4: the files are
+those that `tilewright quantize` makes of D in float32, another GEMM reads them, and every refusal.
+"""
+import json
+import os
+import random
+import struct
+import subprocess
+import tempfile
+import unittest
+
+COMMAND = os.environ["TW_COMMAND"]
+PRODUCT = ("a.npy", "b.npy", "--transpose-b")
+KINDS = ("mxfp8", "mxfp4", "nvfp4")
+
+
+def npy(path, shape, values):
+    head = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}"
+    head += " " * ((-len(head) - 11) % 64) + "\n"
+    with open(path, "wb") as file:
+        file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode()
+                   + struct.pack(f"<{len(values)}f", *values))
+
+
+class BlockResult(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        rng = random.Random(20261126)
+        for name, rows, cols in (("a.npy", 130, 64), ("b.npy", 102, 64), ("e.npy", 102, 20)):
+            npy(os.path.join(self.folder.name, name), (rows, cols),
+                [rng.gauss(0, 1) for _ in range(rows * cols)])
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def run_it(self, *words, status=0):
+        done = subprocess.run([COMMAND, *words], cwd=self.folder.name, capture_output=True,
+                              text=True, check=False)
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        return done
+
+    def gemm(self, *words, arch="sm100", status=0):
+        return self.run_it("gemm", *words, "--device", "emu", "--arch", arch, status=status)
+
+    def same(self, *names):
+        contents = []
+        for name in names:
+            with open(os.path.join(self.folder.name, name), "rb") as file:
+                contents.append(file.read())
+        self.assertEqual(*contents, names)
+
+    def test_files_are_those_of_quantize(self):
+        for suffix in (".npy", ".safetensors:w"):
+            file = suffix.split(":", maxsplit=1)[0]
+            for kind in KINDS:
+                for order in ("32x4x4", "linear"):
+                    with self.subTest(kind=kind, order=order, suffix=suffix):
+                        self.gemm(*PRODUCT, "-o", "wide.npy", "--d", "f32")
+                        self.run_it("quantize", "wide.npy", "q" + suffix, "--to", kind,
+                                    "--scale-order", order)
+                        report = self.gemm(*PRODUCT, "-o", "d" + suffix, "--d", kind,
+                                           "--scale-d-as", order, "--check").stdout
+                        self.assertIn("passed", report)
+                        self.assertIn("scales of D are those of their blocks", report)
+                        self.same("q" + file, "d" + file)
+                        self.same("q.scale" + file, "d.scale" + file)
+                        if kind == "nvfp4":
+                            self.same("q.scale2" + file, "d.scale2" + file)
+
+    def test_block_scaled_operands_and_named_files(self):
+        self.gemm(*PRODUCT, "-o", "wide.npy", "--d", "f32", "--dtype", "nvfp4",
+                  "--alpha", "0.5")
+        self.run_it("quantize", "wide.npy", "q.npy", "--to", "nvfp4")
+        record = json.loads(self.gemm(*PRODUCT, "-o", "d.npy", "--dtype", "nvfp4", "--d",
+                                      "nvfp4", "--alpha", "0.5", "--scale-d-out", "s.npy",
+                                      "--scale2-d-out", "s2.npy", "--check", "--json").stdout)
+        self.assertEqual(record["check"]["wrong"], 0)
+        self.assertEqual(record["check"]["wrong_scales"], 0)
+        self.assertEqual(record["scale_d"]["dtype"], "ue4m3")
+        self.assertIn("32x4x4", record["scale_d"]["convention"])
+        self.same("q.npy", "d.npy")
+        self.same("q.scale.npy", "s.npy")
+        self.same("q.scale2.npy", "s2.npy")
+
+    def test_another_gemm_reads_them(self):
+        self.gemm(*PRODUCT, "-o", "d.safetensors:w", "--d", "nvfp4")
+        self.run_it("quantize", "e.npy", "e4.safetensors:w", "--to", "nvfp4", "--operand", "b")
+        report = self.gemm("d.safetensors:w", "e4.safetensors:w", "--transpose-b", "-o", "f.npy",
+                           "--dtype", "nvfp4", "--check",
+                           "--scale-a", "d.scale.safetensors:w", "--scale-b",
+                           "e4.scale.safetensors:w", "--scale2-a", "d.scale2.safetensors:w",
+                           "--scale2-b", "e4.scale2.safetensors:w").stdout
+        self.assertIn("passed", report)
+
+    def test_on_hopper_and_ampere(self):
+        for arch in ("sm90", "sm80"):
+            self.gemm(*PRODUCT, "-o", "d.npy", "--d", "mxfp8", "--check", arch=arch)
+
+    def test_plan_names_the_second_launch(self):
+        text = self.run_it("plan", "4096", "4096", "4096", "--device", "b200", "--d", "nvfp4",
+                           "--all-kernels", "--top", "1").stdout
+        self.assertIn("ue4m3 for 16 elements, 32x4x4", text)
+        self.assertIn("D in float32 first, then a second kernel", text)
+
+    def test_refusals(self):
+        def refused(code, *words):
+            done = self.gemm(*PRODUCT, *words, status=2)
+            self.assertIn(code, done.stderr)
+            self.assertFalse(os.path.exists(os.path.join(self.folder.name, "x.npy")))
+
+        to = ("-o", "x.npy")
+        refused("TW0615", *to, "--d", "nvfp4", "--scale-d", "amax-row")
+        refused("TW0615", *to, "--d", "mxfp8", "--scale2-d-out", "s2.npy")
+        refused("TW0615", *to, "--d", "mxfp8", "--scale-d-as", "cublaslt")
+        refused("TW0615", *to, "--scale-d", "amax-row", "--scale-d-as", "linear")
+        refused("TW0615", *to, "--scale-d-as", "torch")
+        refused("TW0612", *to, "--scale-d-out", "s.npy")
+        refused("TW0612", *to, "--d", "nvfp4", "--scale2-d-out", "x.npy")
+        refused("TW0612", "-o", "-", "--d", "mxfp8")
+        npy(os.path.join(self.folder.name, "b.npy"), (101, 64), [1.0] * (64 * 101))
+        refused("TW0458", *to, "--d", "mxfp4")
+
+
+if __name__ == "__main__":
+    unittest.main()
