@@ -32,7 +32,7 @@ BLACKWELL = ("sm100_config", "block_scaled_config")
 MMA = re.compile(r"UTC\w*MMA|\w*GMMA")
 # Instructions that every Blackwell kernel has.
 NEEDED = {"UTMALDG": "TMA loads", "UTCBAR": "commits to mbarriers", "LDTM": "tensor-memory loads",
-          "UTMASTG": "TMA stores", "UTCATOMSWS": "the allocation of tensor memory",
+          "UTCATOMSWS": "the allocation of tensor memory",
           "ELECT": "the choice of one thread"}
 PER_CTA_GROUP = re.compile(r"UTC\w*MMA|UTCBAR|UTCCP|UTMALDG")  # .2CTA in a kernel for CTA pairs
 COUNTED = re.compile(r"UTC|LDTM|STTM|UTMALDG|UTMASTG|UTMAREDG|\w*GMMA|WARPGROUP|USETMAXREG|ELECT"
@@ -70,6 +70,8 @@ def blackwell_rules(code, scaled):
     for name, what in NEEDED.items():
         if not names[name]:
             yield f"no {name}: the code lacks {what}"
+    if not names["UTMASTG"] and not names["STG"]:  # a block-scaled D is stored from registers
+        yield "no UTMASTG and no STG: D is not stored"
     if scaled and not names["UTCCP"]:
         yield "no UTCCP: scales do not reach tensor memory"
     found = [i for i in code if MMA.fullmatch(i.name)]

@@ -16,7 +16,6 @@
 #include "family/normal_form.hpp"
 #include "family/workspace.hpp"
 #include "tilewright/dispatch/gemm.hpp"
-#include "tilewright/problem/block_result.hpp"
 #include "tilewright/problem/canonical.hpp"
 #include "tilewright/problem/scale_place.hpp"
 
@@ -219,7 +218,7 @@ std::vector<option> ranked(gemm_problem const& p, gemm_operands const& asked, de
       for (gemm_family const* f : families()) f->add_plans(base, dev, workspace, plans);
     }
   };
-  if (!is_block_result(p)) add_plans(whole);  // no kernel computes such a D at once
+  add_plans(whole);
   if (p.scale_d) {
     std::size_t const first = plans.size();
     add_plans(folded(canonical(with_staged_d(with_inner(with_epilogue_scales(p))))));

@@ -75,6 +75,29 @@ void run(gemm_problem const& p, gemm_operands o, char const* device) {
 /// Bytes of a row of D, and of the room for it.
 std::int64_t row_bytes(gemm_problem const& p) { return p.n * size_bits(p.d.type) / 8; }
 
+/// Matrix i of D and its scales are those of `wide`, quantised.
+void expect_matrix(gemm_problem const& p, matrix_desc const& from, float const* wide,
+                   std::int64_t i, bytes_of_memory const& d, bytes_of_memory const& scales) {
+  block_quantize_problem q{.outer = p.m, .k = p.n, .from = from};
+  q.format = result_format(p);
+  bytes_of_memory values(static_cast<std::size_t>(q.outer * q.row_bytes()));
+  bytes_of_memory factors(static_cast<std::size_t>(q.factor_bytes()));
+  (void)quantize(q, wide, values.data(), factors.data());
+  for (std::int64_t row = 0; row < p.m; ++row) {
+    std::uint8_t const* const line =
+        d.data() + (i * p.d.batch_stride_elems + row * p.d.pitch_elems) * size_bits(p.d.type) / 8;
+    ASSERT_EQ(std::memcmp(line, values.data() + row * q.row_bytes(),
+                          static_cast<std::size_t>(row_bytes(p))),
+              0)
+        << "row " << row;
+    for (std::int64_t j = row_bytes(p); j < p.d.pitch_bytes(); ++j)
+      ASSERT_EQ(line[j], untouched) << "after row " << row;
+  }
+  ASSERT_EQ(
+      std::memcmp(scales.data() + i * p.scale_d->desc.batch_stride, factors.data(), factors.size()),
+      0);
+}
+
 void expect_quantised(product& x, block_format format, factor_order order, char const* device) {
   SCOPED_TRACE(std::string(traits_of(format).name) + " " + name(order) + " on " + device);
   gemm_problem wide = x.p;
@@ -147,6 +170,8 @@ TEST(BlockResult, OfBatchesAndOtherDevices) {
     product x({70, 136, 64}, 1, 6);
     expect_quantised(x, f, factor_order::swizzled, "h200");
     expect_quantised(x, f, factor_order::linear, "a100");
+    product one_block({70, traits_of(f).block, 64}, 1, 7);  // no scale of a row for other kernels
+    expect_quantised(one_block, f, factor_order::linear, "h200");
   }
 }
 
@@ -154,6 +179,79 @@ TEST(BlockResult, OfZerosHasAllScalesOne) {
   product x({2, 32, 16}, 1, 1);
   x.p.alpha = 0, x.p.beta = 0, x.p.c.reset();
   for (block_format const f : formats) expect_quantised(x, f, factor_order::linear, "b200");
+}
+
+/// MXFP8 or MXFP4 operands and D: the epilogue of the GEMM writes D and its scales.
+void expect_at_once(block_format format, shape const& s, std::int64_t batch, bool relu) {
+  SCOPED_TRACE(std::string(traits_of(format).name) + " M " + std::to_string(s.m));
+  std::mt19937_64 random(static_cast<std::uint64_t>(s.m));
+  product x(s, batch, 3);
+  elem const type = traits_of(format).value;
+  bytes_of_memory values[2], factors[2];
+  for (int of_b = 0; of_b < 2; ++of_b) {
+    std::int64_t const lines = (of_b != 0 ? s.n : s.m) * batch;
+    std::vector<float> wide(static_cast<std::size_t>(lines * s.k));
+    for (float& v : wide) v = static_cast<float>(static_cast<int>(random() % 13) - 6);
+    block_quantize_problem q{.outer = lines, .k = s.k, .from = {elem::f32, order::row_major, s.k}};
+    q.format = format, q.order = factor_order::linear;
+    values[of_b].resize(static_cast<std::size_t>(lines * q.row_bytes()));
+    factors[of_b].resize(static_cast<std::size_t>(q.factor_bytes()));
+    (void)quantize(q, wide.data(), values[of_b].data(), factors[of_b].data());
+  }
+  gemm_problem& p = x.p;
+  p.a.type = p.b.type = type;
+  for (bool const of_b : {false, true}) {
+    auto& scale = of_b ? p.scale_b : p.scale_a;
+    scale = make_block_scale({of_b, of_b ? s.n : s.m, s.k, batch}, format, factor_order::linear);
+  }
+  gemm_operands o = x.operands(nullptr);
+  o.a = values[0].data(), o.b = values[1].data();
+  o.scale_a = factors[0].data(), o.scale_b = factors[1].data();
+  if (relu) p.c.reset(), p.beta = 0;
+
+  gemm_problem wide = p;
+  std::int64_t const pitch = s.n + 5;
+  wide.d = {elem::f32, order::row_major, pitch, batch > 1 ? s.m * pitch : 0};
+  std::vector<float> in_float32(static_cast<std::size_t>(batch * s.m * pitch));
+  gemm_operands to = o;
+  to.d = in_float32.data();
+  run(wide, to, "b200");
+  if (relu) p.epilogue.act = activation::relu;
+  for (float& y : in_float32) y = relu && y < 0 ? 0.0F : y;
+
+  p.d = {type, order::row_major, s.n + 6, batch > 1 ? s.m * (s.n + 6) : 0};
+  p.scale_d = make_block_result(format, s.m, s.n, factor_order::swizzled, batch);
+  bytes_of_memory d(static_cast<std::size_t>(batch * s.m * p.d.pitch_bytes()), untouched);
+  bytes_of_memory scales(static_cast<std::size_t>(block_result_bytes(p) + 64), untouched);
+  o.d = d.data(), o.scale_d = scales.data();
+  emu_options options;
+  options.os_threads = 1;
+  auto const plans = plan_candidates(p, o, emulated_device(options, "b200"), kernel_set::built);
+  int at_once = 0;
+  for (gemm_plan const& plan : plans) {
+    if (plan.stage_d) continue;
+    SCOPED_TRACE(plan.kernel);
+    ++at_once;
+    std::ranges::fill(d, untouched);
+    std::ranges::fill(scales, untouched);
+    bytes_of_memory workspace(static_cast<std::size_t>(plan.workspace_bytes) + 256);
+    auto const at = (reinterpret_cast<std::uintptr_t>(workspace.data()) + 255) / 256 * 256;
+    o.workspace = reinterpret_cast<void*>(at), o.workspace_bytes = plan.workspace_bytes;
+    gemm_emulated(plan, o, options);
+    for (std::int64_t i = 0; i < batch; ++i)
+      expect_matrix(p, wide.d, in_float32.data() + i * s.m * pitch, i, d, scales);
+    for (std::size_t j = scales.size() - 64; j < scales.size(); ++j)
+      ASSERT_EQ(scales[j], untouched) << "after the scales";
+  }
+  EXPECT_GE(at_once, 2);
+}
+
+TEST(BlockResult, OfBlockScaledOperandsIsWrittenByTheEpilogue) {
+  for (block_format const f : {block_format::mxfp8, block_format::mxfp4}) {
+    expect_at_once(f, {130, 102, 128}, 1, false);
+    expect_at_once(f, {40, 300, 64}, 1, true);
+    expect_at_once(f, {260, 64, 320}, 2, false);
+  }
 }
 
 TEST(BlockResult, IsRequestedAsThePageSays) {

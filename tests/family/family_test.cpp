@@ -15,7 +15,7 @@
 #include "family/sm90_gemm/instances.hpp"
 #include "src/base/log.hpp"
 #include "tests/dispatch/problems.hpp"
-#include "tilewright/problem/block_scale_convention.hpp"
+#include "tilewright/problem/block_result.hpp"
 #include "tilewright/problem/scale_convention.hpp"
 
 namespace tw::test {
@@ -75,7 +75,9 @@ gemm_problem problem_of(kernel_facts const& f, std::mt19937& rng) {
   p.d = {f.d, d, d == row_major ? d_cols : p.m};
   if (f.epilogue.ops) p.epilogue.act = activation::relu;
   if (f.epilogue.gate) p.epilogue.gate = gating::split;
-  if (f.epilogue.scales && d == row_major)
+  if (f.epilogue.scales && f.block_scaled)
+    p.scale_d = make_block_result(*f.block_scaled, p.m, d_cols);
+  else if (f.epilogue.scales && d == row_major)
     p.scale_d = output_scales{make_scale({false, p.m, d_cols}, scaling::block_1x128), false, false};
   if (f.epilogue.scales && d != row_major)  // computed ones belong to columns of this D
     p.scale_d = output_scales{{}, true, false};

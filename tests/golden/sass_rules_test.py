@@ -105,6 +105,8 @@ CASES = [  # what, kernel, code, a part of the complaint, or None
      "local memory"),
     ("no tensor-memory load", BLACKWELL, changed(TENSOR_CODE, "  LDTM.x64 R4, tmem[UR4]\n", ""),
      "no LDTM"),
+    ("no store of D", BLACKWELL, changed(TENSOR_CODE, "  UTMASTG.3D [UR8], [UR4]\n", ""),
+     "D is not stored"),
     ("no scales", SCALED, TENSOR_CODE, "no UTCCP"),
     ("a commit for one CTA among those of pairs", BLACKWELL,
      TENSOR_CODE.replace("UTCHMMA", "UTCHMMA.2CTA").replace("UTMALDG.3D", "UTMALDG.3D.2CTA"),

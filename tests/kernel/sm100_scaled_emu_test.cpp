@@ -53,7 +53,8 @@ std::set<std::string> built_kernels(block_format format, bool fused) {
   gemm_family const& f = *find_family("sm100_scaled");
   std::set<std::string> names;
   for (int i = 0; i < f.kernel_count(); ++i)
-    if (f.built(i) && f.facts(i).epilogue.ops == fused && f.facts(i).block_scaled == format)
+    if (f.built(i) && f.facts(i).epilogue == epilogue_operands{.ops = fused} &&
+        f.facts(i).block_scaled == format)
       names.insert(f.name(i));
   return names;
 }

@@ -104,6 +104,16 @@ class BlockResult(unittest.TestCase):
         self.assertIn("ue4m3 for 16 elements, 32x4x4", text)
         self.assertIn("D in float32 first, then a second kernel", text)
 
+    def test_epilogues_write_the_format_of_the_operands(self):
+        for kind in ("mxfp8", "mxfp4"):
+            text = self.run_it("plan", "4096", "4096", "4096", "--device", "b200", "--dtype", kind,
+                               "--d", kind, "--all-kernels", "--top", "1").stdout
+            self.assertIn("by the same kernel", text)
+            report = self.gemm(*PRODUCT, "-o", "d.npy", "--dtype", kind, "--d", kind, "--check",
+                               "--activation", "silu").stdout
+            self.assertIn("passed", report)
+            self.assertIn("scales of D are those of their blocks", report)
+
     def test_refusals(self):
         def refused(code, *words):
             done = self.gemm(*PRODUCT, *words, status=2)

@@ -9,6 +9,7 @@
 #include <random>
 
 #include "tilewright/dispatch/gemm.hpp"
+#include "tilewright/problem/block_result.hpp"
 #include "tilewright/problem/scale_place.hpp"
 #include "tools/check.hpp"
 #include "tools/hazards/checked_kernels.hpp"
@@ -74,7 +75,7 @@ class gemm_runner {
         facts_.d_order ? swapped != (*facts_.d_order == col_major) : any(0, 1) != 0;
     checked_matrix d(facts_.d, d_by_cols ? col_major : row_major, m, d_cols, pad());
     bool const exact = facts_.d == elem::s32;  // D is the sum itself
-    elem const c_type = size_bytes(facts_.d) == 1 || exact ? elem::f32 : facts_.d;
+    elem const c_type = size_bits(facts_.d) <= 8 || exact ? elem::f32 : facts_.d;
     checked_matrix c(c_type, any(0, 1) != 0 ? col_major : row_major, m, d_cols, 0);
     checked_matrix vectors(elem::f32, row_major, 3, std::max(m, n),
                            0);  // bias, scales of rows, of columns
@@ -108,9 +109,10 @@ class gemm_runner {
       o.scale_a = scale_a.bytes.data(), o.scale_b = scale_b.bytes.data();
     }
     if (facts_.epilogue.ops) p.epilogue = random_epilogue(any, facts_.epilogue.gate);
-    checked_matrix scale_d(elem::f32, row_major, 1, scale_elems(m, d_cols), 0);
+    checked_matrix scale_d(elem::f32, row_major, 1, scale_elems(m, d_cols, blocks), 0);
     if (facts_.epilogue.scales) {
-      p.scale_d = random_result_scales({false, m, d_cols}, random);
+      p.scale_d = blocks ? make_block_result(*facts_.block_scaled, m, d_cols)
+                         : random_result_scales({false, m, d_cols}, random);
       o.scale_d = scale_d.bytes.data();
       float const given = 0.37F;
       if (p.scale_d->given) std::memcpy(o.scale_d, &given, sizeof given);

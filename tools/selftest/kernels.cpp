@@ -9,7 +9,7 @@
 
 #include "tilewright/dispatch/gemm.hpp"
 #include "tilewright/family/family.hpp"
-#include "tilewright/problem/block_scale_convention.hpp"
+#include "tilewright/problem/block_result.hpp"
 #include "tilewright/problem/scale_convention.hpp"
 #include "tools/check.hpp"
 #include "tools/device_memory.hpp"
@@ -71,7 +71,7 @@ class trial {
     array aux(p_.d.type, p_.d.ord, p_.m, p_.n, p_.d.ord == order::row_major ? p_.n : p_.m);
     array ones(elem::f32, order::row_major, 1, 1, (p_.m + p_.n + 16) * (p_.k / 128 + 4));
     std::mt19937 random(20261125);
-    array scale_d(elem::f32, order::row_major, 1, 1, p_.m * (d_cols_ / 128 + 1));
+    array scale_d(elem::f32, order::row_major, 1, 1, (p_.m + 127) * (d_cols_ / 128 + 1));
     a.fill(random);
     b.fill(random);
     for (std::size_t i = 0; i < ones.size() / 4; ++i) reinterpret_cast<float*>(ones.data())[i] = 1;
@@ -174,7 +174,9 @@ class trial {
     if (facts_.epilogue.ops || facts_.epilogue.gate || facts_.epilogue.aux)
       p_.epilogue.act = activation::relu;
     if (facts_.epilogue.gate) p_.epilogue.gate = gating::split;
-    if (facts_.epilogue.scales)
+    if (facts_.epilogue.scales && facts_.block_scaled)
+      p_.scale_d = make_block_result(*facts_.block_scaled, p_.m, d_cols_);
+    else if (facts_.epilogue.scales)
       p_.scale_d = output_scales{make_scale({false, p_.m, d_cols_}, scaling::block_1x128)};
     if (facts_.epilogue.aux) p_.aux = matrix_desc{facts_.d, d, d == row_major ? p_.n : p_.m};
   }

@@ -51,9 +51,9 @@ cost predict(gemm_problem const& p, block_scaled_config const& c, device const& 
   r.shared_memory_us = us(of_cluster * (k_blocks * c.stage_bytes() + read) /
                           static_cast<double>(dev.smem_bytes_per_clock));
   r.loads_us = us(tiles * c.ctas * k_blocks * c.stage_bytes() / g.load_bytes_per_clock);
-  r.dram_us = (operands + results * size_bytes(c.d) + c_bytes) / g.dram_bytes_per_us;
+  r.dram_us = (operands + results * size_bits(c.d) / 8 + c_bytes) / g.dram_bytes_per_us;
   double const stored = 128.0 * c.tile_n *
-                        (size_bytes(c.d) / g.epilogue_bytes_per_clock *
+                        (size_bits(c.d) / 8.0 / g.epilogue_bytes_per_clock *
                              (extra.plain_stores ? g.epilogue_plain_store_factor : 1) +
                          (c.fused ? g.epilogue_fused_clocks : 0));
   double const under = c.accumulators() == 1 ? 0 : us(tile / m.efficiency);

@@ -76,8 +76,10 @@ class family final : public gemm_family {
     f.block_scaled = format_of(c);
     f.d_order = order::row_major;
     f.epilogue.ops = c.fused;
+    f.epilogue.scales = c.block_result();
     f.device = "b200";
     f.m = {1, 2 * c.tile_m() + 40}, f.n = {1, 2 * c.tile_n + 40};
+    if (c.d == elem::e2m1) f.n = {2, 2 * c.tile_n + 40, 2};
     f.ld_step = c.dense() ? 2 : 1;  // elements in a byte
     f.k = {f.ld_step, 4 * c.tile_k(), f.ld_step};
     return f;

@@ -21,6 +21,8 @@ def describe(row, ab, d, majors, bits):
     b = b[0] if b else a
     if not (a == b == "e2m1" or (a in FLOATS and b in FLOATS and row["scales"] == "mx")):
         raise ValueError(f"no block-scaled format with {row['scales']} scales has {ab}")
+    if d in ("e4m3", "e2m1") and (d != a or row["scales"] != "mx" or row["epilogue"] != "ops"):
+        raise ValueError(f"no epilogue writes D of {d} with block scales for {ab}")
     if majors != "tn":
         raise ValueError(f"{ab}: block-scaled operands are K-major")
     scale, block = SCALES[row["scales"]]

@@ -59,7 +59,10 @@ block_scaled_params make_params(gemm_plan const& plan, gemm_problem const& q,
   p.sfa = map_of_scales(o.scale_a, *q.scale_a, c, q.m, q.k, q.batch, 1, t);
   p.sfb = map_of_scales(o.scale_b, *q.scale_b, c, q.n, q.k, q.batch, c.n_atoms(), t);
   epilogue_params& e = p.epilogue;
-  if (!plan.direct_d) {
+  if (c.block_result()) {
+    scale_desc const& s = q.scale_d->desc;
+    e.scales = {o.scale_d, s.stride_outer, s.stride_k, s.batch_stride, 0, 1, 1, 0};
+  } else if (!plan.direct_d) {
     int const cols = store_bytes / size_bytes(c.d);
     e.d = map_of(o.d, q.d, matrices_of(q, q.d), {q.n, q.m}, {cols, store_rows}, wide, t, false);
     e.tma_end = tma_end_of(q.n, q.d.type, cols);

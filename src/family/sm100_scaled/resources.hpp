@@ -12,7 +12,7 @@ namespace tw::sm100_scaled_family {
 /// Stages, two boxes of D for each epilogue warp, barriers; tests/kernel compares.
 constexpr std::int64_t smem_bytes_of(block_scaled_config const& c) {
   std::int64_t const tiles = std::int64_t{1} * c.stages * c.stage_bytes();
-  constexpr int staging = 4 * 2 * 32 * 128;
+  int const staging = c.block_result() ? 4 * 2 * 16 : 4 * 2 * 32 * 128;
   std::int64_t const barriers = 8 * 2 * (c.stages + c.accumulators()) + 4;
   std::int64_t const bytes = tiles + staging + barriers;
   return (bytes + swizzle_pattern_bytes - 1) / swizzle_pattern_bytes * swizzle_pattern_bytes;

@@ -23,6 +23,7 @@ inline bool keeps_sums(gemm_config const& c, gemm_problem const& q) {
 /// of a row; of a transposed D of 128 rows of a column.
 inline bool scales_result(gemm_config const& c, gemm_problem const& q) {
   if (!c.operands().scales || q.scale_d->given) return true;
+  if (is_block_scale(q.scale_d->desc) || is_block_scale(transposed(*q.scale_d).desc)) return false;
   std::int64_t const cols = result_cols(q.epilogue, q.n);
   scale_desc const s = canonical(q.scale_d->desc, q.m, cols);
   auto const one = [](std::int64_t block, std::int64_t extent) {

@@ -8,9 +8,8 @@
 
 #include "tilewright/arch/limits.hpp"
 #include "tilewright/arch/select.hpp"
+#include "tilewright/kernel/quantize/block_code.hpp"
 #include "tilewright/kernel/quantize/block_params.hpp"
-#include "tilewright/problem/block_quantize.hpp"
-#include "tilewright/problem/quantize.hpp"
 #include "tilewright/problem/scale.hpp"
 
 namespace tw {
@@ -89,47 +88,27 @@ struct block_quantize_kernel {
   template <block_format F>
   TW_DEVICE static std::uint8_t quantise_block(params const& p, std::int64_t row, std::int64_t col,
                                                float second) {
-    constexpr block_format_traits t = traits_of(F);
+    using code = block_code<F>;
     std::int64_t const rest = p.cols - col;
-    int const count = rest < t.block ? static_cast<int>(rest) : t.block;
-    float x[t.block];
-    std::uint32_t amax = 0;
-    bool has_nan = false;
+    int const count = rest < code::elems ? static_cast<int>(rest) : code::elems;
+    float x[code::elems];
     TW_UNROLL
-    for (int j = 0; j < t.block; ++j) {
-      x[j] = j < count ? load(p, row, col + j) : 0.0F;
-      std::uint32_t const bits = finite_magnitude_bits(x[j]);
-      amax = amax > bits ? amax : bits;
-      has_nan = has_nan || x[j] != x[j];
-    }
-    std::uint8_t const factor = block_factor(F, float_of_bits(amax), second);
-    float const scale =
-        t.factor == elem::ue8m0 ? to_float(ue8m0{factor}) : to_float(ue4m3{factor}) * second;
-    constexpr int bits = size_bits(t.value), in_word = 32 / bits;
-    std::int64_t const to = row * p.to_pitch_bytes + col * bits / 8;
+    for (int j = 0; j < code::elems; ++j) x[j] = j < count ? load(p, row, col + j) : 0.0F;
+    code const c = code_of_block<F>(x, second);
+    std::int64_t const to = row * p.to_pitch_bytes + col * code::bits / 8;
     TW_UNROLL
-    for (int w = 0; w < t.block / in_word; ++w) {
-      std::uint32_t word = 0;
-      TW_UNROLL
-      for (int j = 0; j < in_word; ++j) word |= code<F>(x[w * in_word + j], scale) << (bits * j);
-      if (p.by_words != 0 && count == t.block) {
-        static_cast<words::b32*>(p.to)[to / 4 + w] = word;
+    for (int w = 0; w < code::words; ++w) {
+      if (p.by_words != 0 && count == code::elems) {
+        static_cast<words::b32*>(p.to)[to / 4 + w] = c.value[w];
         continue;
       }
       TW_UNROLL
       for (int b = 0; b < 4; ++b)
-        if (w * in_word + b * 8 / bits < count)
-          static_cast<words::b8*>(p.to)[to + w * 4 + b] = static_cast<std::uint8_t>(word >> 8 * b);
+        if ((4 * w + b) * 8 / code::bits < count)
+          static_cast<words::b8*>(p.to)[to + w * 4 + b] =
+              static_cast<std::uint8_t>(c.value[w] >> 8 * b);
     }
-    if constexpr (t.value != elem::e2m1) return factor;
-    constexpr std::uint8_t nan = t.factor == elem::ue8m0 ? 0xFF : 0x7F;
-    return has_nan ? nan : factor;
-  }
-
-  template <block_format F>
-  TW_DEVICE static std::uint32_t code(float x, float scale) {
-    if constexpr (F == block_format::mxfp8) return to_e4m3(x / scale, saturation::finite).bits;
-    return to_e2m1(x / scale).bits;
+    return c.factor;
   }
 };
 

@@ -18,6 +18,7 @@
 
 #include "tilewright/arch/limits.hpp"
 #include "tilewright/atom/umma_idesc.hpp"
+#include "tilewright/kernel/sm100/block_result.hpp"
 #include "tilewright/kernel/sm100/block_scaled_config.hpp"
 #include "tilewright/kernel/sm100/block_scaled_params.hpp"
 #include "tilewright/kernel/sm100/roles.hpp"
@@ -25,11 +26,24 @@
 
 namespace tw {
 
+/// The epilogue of a kernel.
+template <block_scaled_config C>
+struct block_scaled_store {
+  using type =
+      sm100_epilogue<sm100_config{.d = C.d, .ctas = C.ctas, .tile_n = C.tile_n, .fused = C.fused}>;
+};
+template <block_scaled_config C>
+requires(C.block_result()) struct block_scaled_store<C> {
+  using type = sm100_block_result<
+      C.d == elem::e4m3 ? block_format::mxfp8 : block_format::mxfp4,
+      sm100_epilogue<sm100_config{
+          .d = elem::bf16, .ctas = C.ctas, .tile_n = C.tile_n, .fused = C.fused}>>;
+};
+
 template <block_scaled_config C>
 struct block_scaled_sm100 {
   using params = block_scaled_params;
-  using store =
-      sm100_epilogue<sm100_config{.d = C.d, .ctas = C.ctas, .tile_n = C.tile_n, .fused = C.fused}>;
+  using store = typename block_scaled_store<C>::type;
   using roles = sm100_roles<C.ctas, C.tile_n, C.accumulators(), store>;
 
   static constexpr int threads = roles::threads, cluster = C.ctas;
@@ -60,6 +74,8 @@ struct block_scaled_sm100 {
   static_assert((C.ctas == 1 || C.ctas == 2) &&
                     (C.tile_n == 64 || C.tile_n == 128 || C.tile_n == 192 || C.tile_n == 256),
                 "[TW0271] the block-scaled kernel has 1 or 2 CTAs and 64, 128, 192 or 256 columns");
+  static_assert(!C.block_result() || (C.tile_n % 128 == 0 && C.fused),
+                "[TW0271] a block-scaled D is written in tiles of 128 or 256 columns");
   static_assert(C.stages >= 2 && smem_bytes <= max_smem_bytes,
                 "[TW0206] the stages and the staging buffers need more than 227 KiB of smem");
 
@@ -73,8 +89,12 @@ struct block_scaled_sm100 {
     } else if (warp == roles::multiply_warp) {
       if (C.ctas == 1 || cluster_rank() == 0) multiply(p, s, tensor);
     } else {
-      roles::epilogue(s, p.epilogue, tensor, warp, p.second.value(),
-                      [&](auto&& f) { each_tile(p, f); });
+      if constexpr (C.block_result())
+        block_result_epilogue<roles, store, C.tile_n, C.ctas, C.accumulators()>(
+            s, p.epilogue, tensor, warp, p.second.value(), [&](auto&& f) { each_tile(p, f); });
+      else
+        roles::epilogue(s, p.epilogue, tensor, warp, p.second.value(),
+                        [&](auto&& f) { each_tile(p, f); });
     }
     roles::together();  // tensor memory and the peer's shared memory are in use until here
     if (warp == roles::multiply_warp) tmem_dealloc<C.ctas>(tensor, C.tensor_columns());

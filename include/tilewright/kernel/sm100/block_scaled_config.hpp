@@ -15,8 +15,8 @@ struct block_scaled_config {
   elem a = elem::e2m1, b = elem::e2m1;  // e4m3, e5m2, e2m3, e3m2, e2m1
   elem scale = elem::ue4m3;             // of the factors; ue8m0 but for NVFP4
   int block = 16;                       // elements of a factor; 32 but for NVFP4
-  elem d = elem::bf16;
-  int ctas = 1;  // that multiply together: 1, or 2
+  elem d = elem::bf16;                  // e4m3 and e2m1: with block scales, of ue8m0 for 32
+  int ctas = 1;                         // that multiply together: 1, or 2
   int tile_n = 128;
   int stages = 4;
   bool fused = false;  // epilogues beyond alpha and beta, and no others
@@ -28,6 +28,8 @@ struct block_scaled_config {
            : scale == elem::ue8m0 && block == 32 ? umma_kind::mxf4
                                                  : umma_kind::mxf4nvf4;
   }
+  /// Is D MXFP8 (of e4m3) or MXFP4 (of e2m1)?
+  TW_HD constexpr bool block_result() const { return d == elem::e4m3 || d == elem::e2m1; }
   TW_HD constexpr bool nvfp4() const { return scale == elem::ue4m3; }
   /// Rows of D that the CTAs compute together.
   TW_HD constexpr int tile_m() const { return 128 * ctas; }
