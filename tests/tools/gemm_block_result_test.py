@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """gemm_block_result_test.py  tilewright gemm --out-dtype mxfp8, mxfp4 and nvfp4: the files are
 those that `tilewright quantize` makes of D in float32, another GEMM reads them, and every refusal.
+TW_SCALED_SHAPES=200 runs as many random shapes.
 """
 import json
 import os
@@ -113,6 +114,18 @@ class BlockResult(unittest.TestCase):
                                "--activation", "silu").stdout
             self.assertIn("passed", report)
             self.assertIn("scales of D are those of their blocks", report)
+
+    def test_random_shapes_keep_the_bound(self):
+        rng = random.Random(20261127)
+        for _ in range(int(os.environ.get("TW_SCALED_SHAPES", "4"))):
+            kind, order = rng.choice(KINDS), rng.choice(("linear", "32x4x4"))
+            m, n, k = rng.randint(1, 300), 2 * rng.randint(1, 150), 2 * rng.randint(1, 150)
+            for name, rows in (("a.npy", m), ("b.npy", n)):
+                npy(os.path.join(self.folder.name, name), (rows, k),
+                    [rng.gauss(0, 1) for _ in range(rows * k)])
+            with self.subTest(kind=kind, order=order, m=m, n=n, k=k):
+                self.gemm(*PRODUCT, "-o", "d.npy", "--dtype", kind, "--d", kind, "--scale-d-as",
+                          order, "--check", "--quiet")
 
     def test_refusals(self):
         def refused(code, *words):
