@@ -25,6 +25,7 @@ install(FILES ${PROJECT_BINARY_DIR}/tilewrightConfig.cmake
               ${PROJECT_BINARY_DIR}/tilewrightConfigVersion.cmake
               ${PROJECT_SOURCE_DIR}/cmake/add_kernel.cmake
               ${PROJECT_SOURCE_DIR}/cmake/ptxas_check.py
+              ${PROJECT_SOURCE_DIR}/cmake/host_exits.py
         DESTINATION ${tw_config_folder} COMPONENT development)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/tilewright
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)

@@ -11,12 +11,16 @@ tests/golden/ptxas_test.py compares them.
   --strict       spills and notes are errors
   --warn         both are warnings: a newer ptxas may make other choices
   --spills-pass  notes are errors; a spill passes: a user's kernel may have spills
+Host code that calls a __device__ function is an error under each of them (host_exits.py).
 """
 import json
 import os
 import re
 import subprocess
 import sys
+
+sys.dont_write_bytecode = True
+import host_exits  # noqa: E402
 
 POLICIES = ("--strict", "--warn", "--spills-pass")
 NOTE = re.compile(r"C7508|C7510|C7517|C7519|Potential Performance Loss")
@@ -94,7 +98,11 @@ def main(command):
         for symbol, name in names.items():
             note = note.replace(symbol, name)
         print(f"{kind}: ptxas could not keep a kernel as written: {note}", file=sys.stderr)
-    if (spilling or notes) and kind == "error":
+    callers = demangle(host_exits.of_object(output)) if output else {}
+    for caller in callers.values():
+        print(f"error: host function {caller} calls a __device__ function, for which nvcc compiles "
+              "exit(1); needed: a function that is TW_HD or __host__ __device__", file=sys.stderr)
+    if callers or ((spilling or notes) and kind == "error"):
         if output and os.path.exists(output):
             os.remove(output)
         return 1

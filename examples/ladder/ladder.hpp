@@ -68,7 +68,7 @@ template <>
 struct bug_switch<true> {
   static bool on(bug b) { return planted == b; }
 };
-/// Is this bug planted? On the GPU a constant: no code remains of it. The host asks too.
+/// Is this bug planted? On the GPU a constant: no code remains of it. Host code calls it too.
 template <config C>
 TW_HD inline bool has(bug b) {
   return bug_switch<C.breakable>::on(b);

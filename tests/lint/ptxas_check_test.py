@@ -28,7 +28,7 @@ ptxas info    : Function properties for _Z6calleePf
 def compile_cuda(source, folder, *options):
     output = os.path.join(folder, "out.o")
     done = subprocess.run(
-        [sys.executable, "-B", SCRIPT, *options, NVCC, "-std=c++20", "-gencode",
+        [sys.executable, "-B", SCRIPT, *options, NVCC, "-std=c++20", "-O2", "-gencode",
          "arch=compute_90a,code=sm_90a", "-c", source, "-o", output],
         capture_output=True, text=True, check=False)
     return done, output
@@ -98,6 +98,15 @@ class Compiling(unittest.TestCase):
             with open(output + ".ptxas.json", encoding="utf-8") as file:
                 (kernel,) = json.load(file)["kernels"]
             self.assertEqual((kernel["name"], kernel["spill_store_bytes"]), ("fine(float*)", 0))
+
+    def test_a_host_function_that_calls_a_device_function_is_refused(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done, output = compile_cuda(os.path.join(HERE, "host_exits.cu"), folder, "--warn")
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("error: host function wrong(int) calls a __device__ function",
+                          done.stderr)
+            self.assertNotIn("right", done.stderr)
+            self.assertFalse(os.path.exists(output))
 
     def test_an_error_of_the_compiler_is_passed_on(self):
         with tempfile.TemporaryDirectory() as folder:
