@@ -75,6 +75,7 @@ class size_measurement {
   void time() {
     std::vector<contender*> contenders;
     for (auto const& program : programs_) contenders.push_back(program.get());
+    watch_.expects("the programs of " + std::to_string(out_.size) + " in turn");
     auto const samples = measure_bursts(contenders, options_.measure.protocol, pause);
     for (std::size_t i = 0; i < samples.size(); ++i) out_.times[i].bursts = samples[i];
   }
@@ -82,6 +83,7 @@ class size_measurement {
  private:
   /// Runs the graph that will be timed on poisoned results, and compares the last set's.
   void add(ladder_time entry, graph_contender::enqueue const& launch) {
+    watch_.expects(std::string(entry.name) + " of " + std::to_string(out_.size));
     auto program =
         std::make_unique<graph_contender>(watch_, sets_.count(), launch, options_.measure.batch_s);
     sets_.poison(watch_.stream());

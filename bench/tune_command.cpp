@@ -171,6 +171,8 @@ exit_status measure(tune_request const& r) {
             results.push_back(result_json(result));
           else if (!r.quiet)
             tell(result);
+          else if (!result.failure.empty())
+            to_stderr("tilewright: {} failed: {}\n", product_text(result.problem), result.failure);
         });
   }
   forget_tuning();

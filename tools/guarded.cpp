@@ -4,8 +4,11 @@
 
 #include <fmt/format.h>
 
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <iostream>
@@ -45,6 +48,31 @@ rejection refusal_of(std::system_error const& e) {
   return {"TW0613", "resources of the system", e.what(), "a system call that succeeds", ""};
 }
 
+bool verb_runs = false;
+
+/// exit() in the middle of a verb: no other code of the command would give the reason.
+void at_exit() {
+  if (!verb_runs) return;
+  report(false,
+         {"TW0629", "process", "a call of exit() in the middle of its work", "a verb that returns",
+          "code that the verb calls ended the process: report it"},
+         exit_status::refused);
+  ::_exit(static_cast<int>(exit_status::refused));
+}
+
+/// While one lives, exit() prints a reason.
+class running_verb {
+ public:
+  running_verb() {
+    static int const registered = std::atexit(at_exit);
+    (void)registered;
+    verb_runs = true;
+  }
+  running_verb(running_verb const&) = delete;
+  running_verb& operator=(running_verb const&) = delete;
+  ~running_verb() { verb_runs = false; }
+};
+
 }  // namespace
 
 void flush_stdout() {
@@ -55,6 +83,7 @@ void flush_stdout() {
 }
 
 exit_status guarded(bool json, std::function<exit_status()> const& verb) {
+  running_verb const runs;
   try {
     exit_status const status = verb();
     flush_stdout();

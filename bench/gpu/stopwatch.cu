@@ -164,10 +164,9 @@ void stopwatch::wait(double expected_s) {
     if (status != cudaErrorNotReady) return check(status, "work on the device");
     cudaGetLastError();  // "not ready" is no error
     if (seconds_since(start) > patience_s + std::max(expected_s, 0.0)) {
-      std::fprintf(
-          stderr,
-          "TW0711: work on the device: got no end after %.0f s, need an end; a kernel hangs\n",
-          seconds_since(start));
+      std::fflush(stdout);
+      std::fprintf(stderr, "TW0711: %s: got no end after %.0f s, need an end; a kernel hangs\n",
+                   work_.c_str(), seconds_since(start));
       std::_Exit(1);
     }
     std::this_thread::sleep_for(std::chrono::microseconds(200));

@@ -11,6 +11,7 @@
 #include <cuda_runtime.h>
 
 #include <functional>
+#include <string>
 
 #include "bench/nvml.hpp"
 #include "bench/protocol.hpp"
@@ -31,6 +32,9 @@ class stopwatch {
 
   cudaStream_t stream() const { return stream_; }
 
+  /// The name of what runs next, for TW0711.
+  void expects(std::string const& work) { work_ = work; }
+
   /// Times `timed` on an idle device, held back for `hold_s`. sample::us is the whole time.
   sample from_idle(double hold_s, enqueue const& timed);
 
@@ -46,6 +50,7 @@ class stopwatch {
 
   int sms_;
   nvml const* meter_;
+  std::string work_ = "work on the device";
   cudaStream_t stream_ = nullptr;
   cudaEvent_t begin_ = nullptr, end_ = nullptr;
   clock_record* before_ = nullptr;  // in host memory that the device writes

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "tests/tools/command.hpp"
+#include "tools/guarded.hpp"
 #include "tools/io/npy.hpp"
 #include "tools/io/printable.hpp"
 #include "tools/io/safetensors.hpp"
@@ -237,6 +238,20 @@ TEST(log_level, is_read_in_any_case_and_a_typo_costs_a_warning) {
       EXPECT_EQ(r.status, 0) << setting;
       EXPECT_EQ(r.err.rfind("tilewright: warning: TW0614", 0), 0U) << r.err;
     }
+}
+
+TEST(Guarded, ExitInsideOfAVerbIsNamed) {
+  EXPECT_EXIT(guarded(false, []() -> exit_status { std::exit(1); }), testing::ExitedWithCode(2),
+              "TW0629: process: got a call of exit\\(\\)");
+}
+
+TEST(Guarded, ExitAfterAVerbIsNot) {
+  EXPECT_EXIT(
+      {
+        guarded(false, [] { return exit_status::done; });
+        std::exit(3);
+      },
+      testing::ExitedWithCode(3), "^$");
 }
 
 }  // namespace

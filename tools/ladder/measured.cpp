@@ -13,6 +13,7 @@
 #include "tools/json_output.hpp"
 #include "tools/ladder/chart.hpp"
 #include "tools/ladder/request.hpp"
+#include "tools/to_stderr.hpp"
 
 namespace ladder {
 
@@ -69,6 +70,15 @@ void print(ladder_report const& report, table const& all) {
   }
   fmt::print("\n! the result is wrong; - the size is no multiple of the rung's tile\n");
   if (!report.no_baseline.empty()) fmt::print("no baseline: {}\n", report.no_baseline);
+}
+
+/// The reason for status 1.
+void tell_wrong(ladder_report const& report) {
+  for (auto const& s : report.sizes)
+    for (ladder_time const& t : s.times)
+      if (!t.check.passed)
+        to_stderr("tilewright: {} of {} is wrong: {} elements not written, {:.3g} of the bound\n",
+                  title_of(t), s.size, t.check.unwritten, t.check.error_over_bound);
 }
 
 nlohmann::ordered_json json_of(ladder_report const& report, table const& all, bool& good) {
@@ -133,6 +143,7 @@ exit_status run_on_gpu(request const& r) {
     print_json("tilewright.ladder/1", record);
   else
     print(report, all);
+  if (!good) tell_wrong(report);
   return good ? exit_status::done : exit_status::wrong;
 }
 
