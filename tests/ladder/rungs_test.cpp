@@ -69,6 +69,16 @@ TEST(Rungs, ExperimentsBesideThemAreRightToo) {
     }
 }
 
+TEST(Rungs, ScalesOf128ElementsAreRightUnderEveryKindOfSchedule) {
+  for (int family = 0; family < mutants::schedule_families; ++family) {
+    run_result const r = run_fp8_scales(128, 256, 384, schedule(family, 13));
+    EXPECT_TRUE(r.correct()) << mutants::schedule_name(family) << ": " << r.wrong.value_or(-1)
+                             << "\n"
+                             << r.report.text();
+    EXPECT_EQ(r.report.counts.wgmmas, 4 * 3 * 4);  // tiles, blocks of K, instructions for a block
+  }
+}
+
 /// Rows of 128 bytes without a swizzle: 8 rows of a matrix of stmatrix lie in the same banks.
 TEST(Rungs, DWithoutASwizzleHasBankConflicts) {
   auto const wavefronts = [](rung const& r) {

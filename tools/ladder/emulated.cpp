@@ -21,7 +21,7 @@ namespace ladder {
 namespace {
 
 constexpr int default_size = 512;
-constexpr int library_rung = 12, nvfp4_rung = 15;
+constexpr int library_rung = 12, nvfp4_rung = 15, fp8_rung = 3;
 
 /// A rung's runs, one for each seed.
 struct line {
@@ -103,16 +103,34 @@ line line_of(rung const& r, product const& x, bug planted_bug, request const& q)
   return to;
 }
 
+bool is_whole(std::array<int, 3> const& tile, product const& x) {
+  return x.m() % tile[0] == 0 && x.n() % tile[1] == 0 && x.k() % tile[2] == 0;
+}
+
+void refuse_parts_of_tiles(std::array<int, 3> const& tile, std::string const& what,
+                           product const& x) {
+  if (!is_whole(tile, x))
+    refuse("TW0680", what, fmt::format("{} x {} x {}", x.m(), x.n(), x.k()),
+           fmt::format("M a multiple of {}, N of {}, K of {}", tile[0], tile[1], tile[2]),
+           "--size 512");
+}
+
+line line_of_fp8_scales(product const& x, int seeds) {
+  line to;
+  to.number = fp8_rung, to.name = "side_fp8_scales", to.idea = "e4m3, scales of 1 x 128";
+  to.side = true;
+  to.operand_bytes = 1 + 4.0 / 128;
+  refuse_parts_of_tiles(fp8_scales_tile(), "problem of side_fp8_scales", x);
+  repeat(to, seeds, bug::none,
+         [&](emu::options const& o) { return run_fp8_scales(x.m(), x.n(), x.k(), o); });
+  return to;
+}
+
 line line_of_nvfp4(product const& x, int seeds) {
   line to;
   to.number = nvfp4_rung, to.name = "15_nvfp4", to.idea = "4-bit elements, scale factors";
   to.operand_bytes = 0.5 + 1.0 / 16, to.result_bytes = 4;
-  auto const tile = nvfp4_tile();
-  if (x.m() % tile[0] != 0 || x.n() % tile[1] != 0 || x.k() % tile[2] != 0)
-    refuse("TW0680", fmt::format("problem of rung {}", nvfp4_rung),
-           fmt::format("{} x {} x {}", x.m(), x.n(), x.k()),
-           fmt::format("M a multiple of {}, N of {}, K of {}", tile[0], tile[1], tile[2]),
-           "--size 512");
+  refuse_parts_of_tiles(nvfp4_tile(), fmt::format("problem of rung {}", nvfp4_rung), x);
   repeat(to, seeds, bug::none,
          [&](emu::options const& o) { return run_nvfp4(x.m(), x.n(), x.k(), o); });
   return to;
@@ -276,6 +294,8 @@ exit_status run_in_emulator(request const& r) {
   std::vector<line> lines;
   for (rung const& one : r.side ? side_rungs() : rungs())
     if (r.rung == 0 || r.rung == one.number) lines.push_back(line_of(one, x, bug::none, r));
+  if (r.side && (r.rung == fp8_rung || (r.rung == 0 && is_whole(fp8_scales_tile(), x))))
+    lines.push_back(line_of_fp8_scales(x, r.seeds));
   if (r.side && lines.empty())
     refuse("TW0634", "--rung with --side", std::to_string(r.rung), "3, 7, 8 or 10",
            "the rung may be left out");

@@ -55,6 +55,10 @@ run_result run_nvfp4(int m, int n, int k, emu::options o);
 /// Its M, N and K are multiples of these.
 std::array<int, 3> nvfp4_tile();
 
+/// The experiment side/fp8_scales beside rung 3: e4m3 with scales of 1 x 128, exact sums.
+run_result run_fp8_scales(int m, int n, int k, emu::options o);
+std::array<int, 3> fp8_scales_tile();
+
 /// SMs of the emulated device: few, so that a persistent CTA has several tiles.
 inline constexpr int emulated_sms = 4;
 

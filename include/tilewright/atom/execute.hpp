@@ -15,8 +15,9 @@
 // the instruction written by hand, on both backends.
 //   copies   copy.universal.N, copy.sm80.cp_async.ca.N, .cg.128, copy.sm75.ldmatrix.xN[.t],
 //            copy.sm90.stmatrix.xN[.t]
-//   MMAs     mma.sm90.m64nNk16 .ss with float32 sums; mma.sm80.m16n8k16 and m16n8k8 with float32
-//            sums, and with f16 sums of f16; operands bf16 or f16
+//   MMAs     mma.sm90.m64nNk16 .ss with float32 sums, of e4m3 and e5m2 m64nNk32;
+//            mma.sm80.m16n8k16 and m16n8k8 with float32 sums, and with f16 sums of f16;
+//            their operands are bf16 or f16
 // Needs:    another atom is refused by a static_assert; contiguous, aligned elements [TW0140,
 //           TW0141]
 // Sources:  those of the atoms' tables.
@@ -83,8 +84,13 @@ TW_HD constexpr bool is_matrices(copy_instruction by) {
   return is_form(by, copy_form::matrix) || is_form(by, copy_form::matrix_t);
 }
 
-TW_HD constexpr elem input_elem(mma_type t) { return t == mma_type::f16 ? elem::f16 : elem::bf16; }
 TW_HD constexpr bool is_16_bit(mma_type t) { return t == mma_type::f16 || t == mma_type::bf16; }
+TW_HD constexpr bool is_8_bit(mma_type t) { return t == mma_type::e4m3 || t == mma_type::e5m2; }
+TW_HD constexpr elem input_elem(mma_type t) {
+  if (t == mma_type::e4m3) return elem::e4m3;
+  if (t == mma_type::e5m2) return elem::e5m2;
+  return t == mma_type::f16 ? elem::f16 : elem::bf16;
+}
 
 }  // namespace detail
 
@@ -205,11 +211,12 @@ TW_HD constexpr auto partition_c(V&& c, int thread) {
 
 namespace detail {
 
-/// The descriptor of rows [Rows * block, ...) and K step `step` of an operand tile.
-template <layout Tile, operand_major Major, int Rows>
+/// The descriptor of rows [Rows * block, ...) and K step `step` of an operand tile. K elements of a
+/// step are 32 bytes.
+template <layout Tile, operand_major Major, int Rows, int K>
 TW_HD constexpr wgmma_descriptor operand_block(int block, int step) {
   return make_wgmma_descriptor(places_of_operand(
-      local_tile(Tile, tile(Rows, 16), make_coord(i64{block}, i64{step})), Major, 16));
+      local_tile(Tile, tile(Rows, K), make_coord(i64{block}, i64{step})), Major, 256 / K));
 }
 
 /// The bytes after which a tile's swizzle repeats, or the 16 that a descriptor counts in: its first
@@ -231,9 +238,10 @@ consteval bool need_operand_alignment(std::type_identity<tensor<T, L, S>>) {
 template <tiled_mma Mma, tensor_like A, tensor_like B, int M, int N>
 TW_DEVICE void gemm(A&& a, B&& b, accumulators<Mma, M, N>& c, bool accumulate) {
   constexpr mma_atom atom = Mma.atom;
-  static_assert(is_wgmma(atom) && atom.a_from == mma_source::shared && detail::is_16_bit(atom.a) &&
-                    atom.d == mma_type::f32,
-                "gemm<tiled_mma>(a, b, accumulators) executes mma.sm90.m64nNk16.f32 .ss");
+  static_assert(is_wgmma(atom) && atom.a_from == mma_source::shared && atom.d == mma_type::f32 &&
+                    (detail::is_16_bit(atom.a) || detail::is_8_bit(atom.a)),
+                "gemm<tiled_mma>(a, b, accumulators) executes mma.sm90.m64nNk16.f32 and, of 8-bit "
+                "floats, m64nNk32.f32 .ss");
   constexpr layout ta = map_of<A>, tb = map_of<B>;
   static_assert(size(mode(ta, 0)) == M && size(mode(tb, 0)) == N, "tiles (M, K) and (N, K)");
   static_assert(detail::need_operand_alignment(std::type_identity<std::remove_cvref_t<A>>{}));
@@ -242,24 +250,25 @@ TW_DEVICE void gemm(A&& a, B&& b, accumulators<Mma, M, N>& c, bool accumulate) {
   constexpr int group_step =
       groups < 2
           ? 0
-          : detail::operand_block<detail::without_offset(ta), atom.a_major, 64>(groups > 1 ? 1 : 0,
-                                                                                0)
+          : detail::operand_block<detail::without_offset(ta), atom.a_major, 64, atom.k>(
+                groups > 1 ? 1 : 0, 0)
                     .start_16b -
-                detail::operand_block<detail::without_offset(ta), atom.a_major, 64>(0, 0).start_16b;
+                detail::operand_block<detail::without_offset(ta), atom.a_major, 64, atom.k>(0, 0)
+                    .start_16b;
   std::uint32_t const from_a =
       smem_addr(&a(0, 0)) + 16U * group_step * static_cast<std::uint32_t>(warpgroup_id());
   std::uint32_t const from_b = smem_addr(&b(0, 0));
   using sums = accumulators<Mma, M, N>;
-  constexpr int steps = static_cast<int>(size(mode(ta, 1))) / 16;
+  constexpr int steps = static_cast<int>(size(mode(ta, 1))) / atom.k;
   unrolled<steps * sums::rows * sums::columns>([&](auto at) {
     constexpr int k = at / (sums::rows * sums::columns);
     constexpr int i = at / sums::columns % sums::rows;
     constexpr int j = at % sums::columns;
     constexpr wgmma_descriptor rows =
-        detail::operand_block<detail::without_offset(ta), atom.a_major, 64>(i * groups, k);
+        detail::operand_block<detail::without_offset(ta), atom.a_major, 64, atom.k>(i * groups, k);
     constexpr wgmma_descriptor columns =
-        detail::operand_block<detail::without_offset(tb), atom.b_major, atom.n>(j, k);
-    wgmma<detail::input_elem(atom.a), atom.a_major, atom.b_major>(
+        detail::operand_block<detail::without_offset(tb), atom.b_major, atom.n, atom.k>(j, k);
+    wgmma<detail::input_elem(atom.a), atom.a_major, atom.b_major, detail::input_elem(atom.b)>(
         c.part[i][j], rows.at(from_a), columns.at(from_b), accumulate || k > 0);
   });
 }
