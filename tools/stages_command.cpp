@@ -29,7 +29,7 @@ char const* const stages_manual =
 
 struct stages_request {
   std::vector<std::string> size;
-  std::string device = "both", tile = "128x256", trace;
+  std::string device = "both", family = "sm90_gemm", tile, trace;
   bool as_json = false;
 };
 
@@ -40,19 +40,31 @@ stages::request few_tiles(stages::request r) {
   return r;
 }
 
+stages::recorded_kernel kernel_of(stages_request const& r) {
+  using enum stages::recorded_kernel;
+  if (r.family == "sm90_gemm") return r.tile == "128x128" ? narrow : wide;
+  if (r.tile == "128x256")
+    refuse("TW0656", "stages --family sm80_gemm", "--tile 128x256", "128x128");
+  if (r.device == "gpu")
+    refuse("TW0656", "stages --family sm80_gemm", "--device gpu", "--device emu",
+           "on a GPU the kernels of sm90_gemm have a record");
+  return ampere;
+}
+
 exit_status answer_stages(stages_request const& r) {
   std::vector<product_size> const sizes = parse_sizes(r.size);
   if (sizes.size() != 1)
     refuse("TW0803", "sizes of `tilewright stages`", fmt::format("{}", sizes.size()),
            "one GEMM: M N K, or MxNxK");
-  stages::request const s{sizes[0].m, sizes[0].n, sizes[0].k, r.tile == "128x256"};
+  stages::request const s{sizes[0].m, sizes[0].n, sizes[0].k, kernel_of(r)};
   check_replaceable(r.trace, "--trace", "[{");
   if (s.k % 8 != 0 || s.n % 8 != 0)  // of the GEMM itself, not of the tiles that are emulated
     refuse("TW0656", "GEMM with a record of its stages", fmt::format("{} x {} x {}", s.m, s.n, s.k),
            "one that the kernel computes: K a multiple of 8, and N of 8");
   std::vector<stages::run> runs;
   if (r.device == "gpu" && !gpu().usable) throw no_usable_gpu(gpu().why_not);
-  if (r.device != "emu" && gpu().usable) runs.push_back(stages::run_on_gpu(s));
+  bool const on_a_gpu = s.kernel != stages::recorded_kernel::ampere;
+  if (r.device != "emu" && on_a_gpu && gpu().usable) runs.push_back(stages::run_on_gpu(s));
   if (r.device != "gpu") runs.push_back(stages::run_emulated(few_tiles(s)));
   if (!r.trace.empty()) {
     std::string const text = stages::chrome_trace(runs);
@@ -80,8 +92,11 @@ void add_stages_command(CLI::App& app, int& status) {
       ->transform(place_word({"gpu", "emu", "both"}))
       ->capture_default_str();
   verb->add_option("--tile", r->tile,
-                   "of a CTA: 128x256 in clusters of 2, four stages; 128x128 alone, six stages")
-      ->transform(one_of({"128x256", "128x128"}))
+                   "of a CTA: 128x256 in clusters of 2, four stages (default); 128x128 alone, six")
+      ->transform(one_of({"128x256", "128x128"}));
+  verb->add_option("--family", r->family,
+                   "sm90_gemm; sm80_gemm: 128x128 with cp.async, in the emulator alone")
+      ->transform(one_of({"sm90_gemm", "sm80_gemm"}))
       ->capture_default_str();
   verb->add_option("--trace", r->trace, "write the stages as a Chrome trace to this file");
   verb->add_flag("--json", r->as_json, "one JSON record on stdout");

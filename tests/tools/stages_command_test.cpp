@@ -12,8 +12,9 @@ namespace {
 using namespace tw_test;
 
 TEST(StagesCommand, AnEventForEachKBlockAndATileForEachStore) {
-  for (bool const wide : {true, false}) {
-    tw::stages::run const r = tw::stages::run_emulated({256, 512, 320, wide});
+  using enum tw::stages::recorded_kernel;
+  for (bool const is_wide : {true, false}) {
+    tw::stages::run const r = tw::stages::run_emulated({256, 512, 320, is_wide ? wide : narrow});
     ASSERT_FALSE(r.roles.empty());
     EXPECT_TRUE(r.correct);
     int tiles = 0;
@@ -30,19 +31,41 @@ TEST(StagesCommand, AnEventForEachKBlockAndATileForEachStore) {
       }
       EXPECT_EQ(loads, 5 * stores) << "K = 320 is five blocks";
       // A K block of a warpgroup is four steps of N / 2 cycles on the tensor cores.
-      EXPECT_GE(at, static_cast<std::uint64_t>(loads * 4 * (wide ? 128 : 64)));
+      EXPECT_GE(at, static_cast<std::uint64_t>(loads * 4 * (is_wide ? 128 : 64)));
       tiles += role.role == 0 ? stores : 0;
     }
-    EXPECT_EQ(tiles, wide ? 4 : 8);
+    EXPECT_EQ(tiles, is_wide ? 4 : 8);
     EXPECT_GT(figures_of(r, tw::kernel_stage::store).mean, 0);
   }
 }
 
 TEST(StagesCommand, TheFirstLoadTakesTheLatencyOfMemory) {
-  tw::stages::run const r = tw::stages::run_emulated({128, 128, 64, false});
+  tw::stages::run const r =
+      tw::stages::run_emulated({128, 128, 64, tw::stages::recorded_kernel::narrow});
   tw::stage_event const first = r.roles.front().events.front();
   EXPECT_EQ(first.stage, tw::kernel_stage::load);
   EXPECT_GE(first.end - first.begin, 700U);  // docs/timeline.md
+}
+
+/// All warps load and multiply: a wait for each K tile of 32, and one before the first.
+TEST(StagesCommand, AKernelWithCpAsyncHasARecordToo) {
+  tw::stages::run const r =
+      tw::stages::run_emulated({256, 512, 320, tw::stages::recorded_kernel::ampere});
+  EXPECT_TRUE(r.correct);
+  ASSERT_EQ(r.roles.size(), 8U);  // a tile for each CTA, of one warpgroup
+  for (auto const& role : r.roles) {
+    std::map<tw::kernel_stage, int> count;
+    std::uint64_t at = 0;
+    for (tw::stage_event const& e : role.events) {
+      EXPECT_GE(e.begin, at);
+      EXPECT_GE(e.end, e.begin);
+      at = e.end;
+      ++count[e.stage];
+    }
+    EXPECT_EQ(count[tw::kernel_stage::load], 11);
+    EXPECT_EQ(count[tw::kernel_stage::tensor_core], 11);
+    EXPECT_EQ(count[tw::kernel_stage::store], 1);
+  }
 }
 
 TEST(StagesCommand, TheTraceHoldsBothAndIsValid) {
@@ -75,6 +98,8 @@ TEST(StagesCommand, Refusals) {
     return r.json()["error"]["code"].get<std::string>();
   };
   EXPECT_EQ(code({"256", "256", "100", "--device", "emu"}), "TW0656");
+  EXPECT_EQ(code({"256", "256", "64", "--family", "sm80_gemm", "--tile", "128x256"}), "TW0656");
+  EXPECT_EQ(code({"256", "256", "64", "--family", "sm80_gemm", "--device", "gpu"}), "TW0656");
   EXPECT_EQ(code({"256", "256"}), "TW0803");
   EXPECT_EQ(code({"64", "64", "64", "--device", "emu", "--trace", "/nonexistent/x.json"}),
             "TW0612");

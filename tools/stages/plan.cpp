@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "family/sm80_gemm/instances.hpp"
 #include "family/sm90_gemm/instances.hpp"
 #include "tools/asked_product.hpp"
 #include "tools/io/refuse.hpp"
@@ -19,9 +20,13 @@ gemm_problem problem_of(request const& r) {
 }
 
 gemm_plan plan_of(request const& r, gemm_operands const& o, device const& dev) {
-  int const kernel = sm90_gemm_family::index_of(r.wide ? wide : narrow);
+  bool const is_ampere = r.kernel == recorded_kernel::ampere;
+  int const kernel =
+      is_ampere ? sm80_gemm_family::index_of(ampere)
+                : sm90_gemm_family::index_of(r.kernel == recorded_kernel::wide ? wide : narrow);
+  std::string_view const family = is_ampere ? "sm80_gemm" : "sm90_gemm";
   for (gemm_plan const& plan : plan_candidates(problem_of(r), o, dev, kernel_set::all))
-    if (plan.family->id() == "sm90_gemm" && plan.instance == kernel && !plan.swapped &&
+    if (plan.family->id() == family && plan.instance == kernel && !plan.swapped &&
         plan.schedule.shared_tiles == 0 && !plan.repitch_a && !plan.repitch_b)
       return plan;
   refuse("TW0656", "GEMM with a record of its stages", fmt::format("{} x {} x {}", r.m, r.n, r.k),

@@ -8,18 +8,22 @@
 #include <vector>
 
 #include "tilewright/arch/emu/trace.hpp"
+#include "tilewright/kernel/sm80/config.hpp"
 #include "tilewright/kernel/sm90/config.hpp"
 #include "tilewright/pipeline/stage_profile.hpp"
 
 namespace tw::stages {
 
-/// The kernels that are compiled with a record: bf16, A and B K-major.
+/// The kernels that are compiled with a record: bf16, A and B K-major. That of Ampere runs in the
+/// emulator alone.
 inline constexpr gemm_config wide{};  // 128x256, clusters of two CTAs, four stages
 inline constexpr gemm_config narrow{.tile_n = 128, .cluster_m = 1, .stages = 6};
+inline constexpr sm80_config ampere{};  // 128x128x32, four warps, four stages
+enum class recorded_kernel { wide, narrow, ampere };
 
 struct request {
   std::int64_t m = 0, n = 0, k = 0;
-  bool wide = true;  // which kernel
+  recorded_kernel kernel = recorded_kernel::wide;
 };
 
 /// Events of a math warpgroup, in cycles from the first event of its CTA.

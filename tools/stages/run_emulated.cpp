@@ -4,10 +4,12 @@
 #include <algorithm>
 
 #include "family/bind.hpp"
+#include "family/sm80_gemm/params.hpp"
 #include "family/sm90_gemm/config_of.hpp"
 #include "family/sm90_gemm/params.hpp"
 #include "tilewright/arch/select.hpp"
 #include "tilewright/base/convert.hpp"
+#include "tilewright/kernel/sm80/gemm.hpp"
 #include "tilewright/kernel/sm90/gemm.hpp"
 #include "tools/stages/plan.hpp"
 
@@ -18,6 +20,22 @@ template <gemm_config C>
 void launch_recorded(int ctas, gemm_params const& p, stage_log const& log, emu::options const& o) {
   using kernel = gemm_sm90_kernel<C, stage_profile>;
   launch<kernel>(ctas, typename kernel::params{p, log}, o);
+}
+
+void launch_of(gemm_plan const& plan, recorded_kernel kernel, gemm_operands const& o, int ctas,
+               stage_log const& log, emu::options const& options) {
+  launch_form const form = form_of(plan, o);
+  if (kernel == recorded_kernel::ampere) {
+    using recorded = gemm_sm80_kernel<ampere, stage_profile>;
+    launch<recorded>(ctas,
+                     typename recorded::params{
+                         sm80_gemm_family::make_params(plan, form.problem, form.operands), log},
+                     options);
+    return;
+  }
+  gemm_params const p = make_params(plan, form.problem, form.operands, target::emu);
+  (kernel == recorded_kernel::wide ? &launch_recorded<wide>
+                                   : &launch_recorded<narrow>)(ctas, p, log, options);
 }
 
 /// Small values, exact in bf16, different by seed.
@@ -68,16 +86,14 @@ run run_emulated(request const& r) {
   gemm_operands o;
   o.a = a.data(), o.b = b.data(), o.d = d.data();
   gemm_plan const plan = plan_of(r, o, emulated_device(options));
-  gemm_config const c = config_of(plan);
-  launch_form const form = form_of(plan, o);
-  gemm_params const params = make_params(plan, form.problem, form.operands, target::emu);
-  int const ctas = plan.schedule.clusters * c.cluster(), roles = c.math_warpgroups();
+  bool const is_ampere = r.kernel == recorded_kernel::ampere;
+  int const ctas = plan.schedule.clusters * (is_ampere ? 1 : tw::config_of(plan).cluster());
+  int const roles =
+      is_ampere ? ampere.threads() / warpgroup_threads : tw::config_of(plan).math_warpgroups();
   std::vector<std::int32_t> counts(static_cast<std::size_t>(ctas * roles));
   std::vector<stage_event> events(counts.size() * log_capacity);
   options.record = &recorded;
-  (r.wide ? &launch_recorded<wide>
-          : &launch_recorded<narrow>)(ctas, params, {events.data(), counts.data(), log_capacity},
-                                      options);
+  launch_of(plan, r.kernel, o, ctas, {events.data(), counts.data(), log_capacity}, options);
   std::vector<emu::clock_time> const times = clock_times(recorded);
   for (std::size_t i = 0; i < counts.size(); ++i)
     for (int j = 0; j < std::min(counts[i], log_capacity); ++j) {

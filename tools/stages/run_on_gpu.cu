@@ -54,7 +54,8 @@ run run_on_gpu(request const& r) {
   stage_log const log{reinterpret_cast<stage_event*>(events.data()),
                       reinterpret_cast<std::int32_t*>(counts.data()), log_capacity};
   for (int i = 0; i < 2; ++i)  // the second finds the code in the caches
-    check((r.wide ? &launch_recorded<wide> : &launch_recorded<narrow>)(ctas, params, log),
+    check((r.kernel == recorded_kernel::wide ? &launch_recorded<wide>
+                                             : &launch_recorded<narrow>)(ctas, params, log),
           "launch of the kernel with a record");
   check(cudaDeviceSynchronize(), "kernel with a record");
   run result{dev.name,

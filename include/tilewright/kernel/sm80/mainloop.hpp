@@ -9,6 +9,7 @@
 #include "tilewright/arch/select.hpp"
 #include "tilewright/atom/execute.hpp"
 #include "tilewright/kernel/sm80/loads.hpp"
+#include "tilewright/pipeline/wait_profile.hpp"
 
 namespace tw {
 
@@ -46,7 +47,10 @@ struct sm80_mainloop {
   using smem = sm80_stages<C.stages, loads_a::bytes, loads_b::bytes>;
 
   /// acc = the sum over all of K. Afterwards no copy is under way, and shared memory is free.
-  TW_DEVICE static void run(smem& s, loads_a& a, loads_b& b, int k_tiles, sums& acc) {
+  /// `record` is the profile's.
+  template <class Profile, class Record>
+  TW_DEVICE static void run(smem& s, loads_a& a, loads_b& b, int k_tiles, sums& acc,
+                            Record& record) {
     TW_UNROLL
     for (int i = 0; i < C.stages - 1; ++i) {
       if (i < k_tiles) issue(s, a, b, i);
@@ -56,14 +60,14 @@ struct sm80_mainloop {
     fragment_a fa[2];
     fragment_b fb[2];
     int read = 0, write = C.stages - 1;  // stages
-    wait_for_next();
+    wait_for_next<Profile>(record);
     load(s, 0, 0, fa[0], fb[0]);
     TW_NO_UNROLL
     for (int t = 0; t < k_tiles; ++t) {
       unrolled<steps>([&](auto step) {
         constexpr int now = step % 2, next = (step + 1) % 2;
         if constexpr (step + 1 == steps) {
-          wait_for_next();  // and all warps have read this stage
+          wait_for_next<Profile>(record);  // and all warps have read this stage
           read = read + 1 == C.stages ? 0 : read + 1;
         }
         if (step + 1 < steps || t + 1 < k_tiles)
@@ -88,9 +92,13 @@ struct sm80_mainloop {
   }
 
   /// The stage after the one that was waited for last has landed, for all threads.
-  TW_DEVICE static void wait_for_next() {
+  template <class Profile, class Record>
+  TW_DEVICE static void wait_for_next(Record& record) {
+    int const role = thread_id() / warpgroup_threads;
+    recorded_wait<Profile>::begins(record, role);
     cp_async_wait<C.stages - 2>();
     cta_sync();
+    recorded_wait<Profile>::ends(record, role);
   }
 
   /// Fragments of a step along K.
