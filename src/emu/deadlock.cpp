@@ -10,9 +10,7 @@
 
 namespace tw::emu {
 
-namespace {
-
-/// Without the CTA: threads of several CTAs that wait for the same are one line.
+// Threads of several CTAs that wait for the same are one line.
 std::string what_it_waits_for(grid const& g, thread const& t) {
   switch (t.waiting) {
     case wait_kind::mbarrier:
@@ -61,7 +59,6 @@ std::string what_it_waits_for(grid const& g, thread const& t) {
   return "nothing";
 }
 
-/// "0-3, 7".
 std::string ranges_text(std::vector<int> const& ids) {
   std::string text;
   for (std::size_t i = 0; i < ids.size();) {
@@ -73,6 +70,8 @@ std::string ranges_text(std::vector<int> const& ids) {
   }
   return text;
 }
+
+namespace {
 
 char const* plural(std::size_t n) { return n == 1 ? "" : "s"; }
 

@@ -35,12 +35,34 @@ void warp_unit::complete(warp_state& w, warp_state::exchange_op& op) {
   if ((op.all_must_run ? missing : missing & ~absent(w)) != 0) return;
   op.complete = true;
   op.given.took_part = op.arrived;
-  m_.sched.progressed();
-  m_.sched.wake_all(op.waiters);
+  // warp_id() and its like bring no other thread on: a loop that polls may call them in each turn.
+  if (op.count > 0) m_.sched.progressed();
+  for (std::uint32_t left = op.waiting; left != 0; left &= left - 1)
+    m_.sched.wake(w.first + std::countr_zero(left));
 }
 
 void warp_unit::exchange(std::uint32_t const* mine, int count, char const* name, std::uint32_t mask,
                          bool all_must_run, warp_words& all, site where) {
+  operation const op = join(mine, count, name, mask, all_must_run, where);
+  all = op->given;
+  leave(op);
+}
+
+std::uint32_t warp_unit::come_together(char const* name, site where) {
+  operation const op = join(nullptr, 0, name, all_lanes, false, where);
+  std::uint32_t const lanes = op->given.took_part;
+  leave(op);
+  return lanes;
+}
+
+void warp_unit::leave(operation op) {
+  thread const& t = *m_.sched.running();
+  op->taken |= bit_of(t.id % 32);
+  if (op->taken == op->arrived) m_.sched.warp_of(t).exchanges.erase(op);
+}
+
+warp_unit::operation warp_unit::join(std::uint32_t const* mine, int count, char const* name,
+                                     std::uint32_t mask, bool all_must_run, site where) {
   thread& t = *m_.sched.running();
   warp_state& w = m_.sched.warp_of(t);
   int const lane = t.id % 32;
@@ -63,11 +85,9 @@ void warp_unit::exchange(std::uint32_t const* mine, int count, char const* name,
            (x.mask == mask || (x.arrived & mask) != 0);
   });
   if (op == w.exchanges.end()) {
-    w.exchanges.push_back({name, mask, count, all_must_run});
-    op = std::prev(w.exchanges.end());
-    op->where = where;
+    op = w.exchanges.emplace(w.exchanges.end(), name, mask, count, all_must_run, where);
   }
-  bool const same = std::strcmp(op->name, name) == 0 && op->count == count;
+  bool const same = (op->name == name || std::strcmp(op->name, name) == 0) && op->count == count;
   if (!same || op->mask != mask) {
     auto const text = [&](char const* of, std::uint32_t with, int words) {
       return fmt::format("{}{}{}", of, same ? " with mask " + mask_text(with) : "",
@@ -93,12 +113,10 @@ void warp_unit::exchange(std::uint32_t const* mine, int count, char const* name,
   op->arrived |= own;
   complete(w, *op);
   if (!op->complete) {
-    op->waiters.push_back(&t);
+    op->waiting |= own;
     m_.sched.block(wait_kind::exchange, op->name, op->mask, where);
   }
-  all = op->given;
-  op->taken |= own;
-  if (op->taken == op->arrived) w.exchanges.erase(op);
+  return op;
 }
 
 void warp_unit::left_by(thread const& t) {
@@ -106,6 +124,7 @@ void warp_unit::left_by(thread const& t) {
   w.ended |= bit_of(t.id % 32);
   for (warp_state::exchange_op& op : w.exchanges)
     if (!op.complete) complete(w, op);
+  check_stores(t);
 }
 
 void warp_unit::report_absent(char const* name, int source, std::uint32_t mask, site where) {
@@ -149,6 +168,17 @@ void exchange_among(std::uint32_t mask, std::uint32_t const* mine, int count, ch
                     warp_words& all, site where) {
   engine_call const inside;
   machine::current().warp.exchange(mine, count, name, mask, false, all, where);
+}
+
+std::uint32_t lanes_that_meet(char const* name, site where) {
+  engine_call const inside;
+  return machine::current().warp.come_together(name, where);
+}
+
+void first_lane_gives(char const* name, site where) {
+  engine_call const inside;
+  warp_unit& warp = machine::current().warp;
+  if ((warp.come_together(name, where) & 1U) == 0) warp.report_absent(name, 0, all_lanes, where);
 }
 
 void shuffle(shuffle_mode mode, std::uint32_t* words, int count, int b, int width,

@@ -6,6 +6,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "emu/address_space.hpp"
@@ -90,6 +91,12 @@ diagnosis deadlock_report(grid const& g,
 /// The same where thread t polls at `where` while nothing else happens.
 diagnosis polling_report(grid const& g, std::vector<std::unique_ptr<cluster_state>> const& clusters,
                          thread const& t, site where);
+/// E0075, of the first warp whose lanes wait for each other at different places.
+std::optional<diagnosis> divergence_report(grid const& g, std::vector<warp_state> const& warps);
+/// "the end of phase 2 (parity 0) of full[1]": what t waits for, without its CTA.
+std::string what_it_waits_for(grid const& g, thread const& t);
+/// "0-3, 7".
+std::string ranges_text(std::vector<int> const& ids);
 /// A cause of both where CTAs have not started: those that run may wait for them.
 void add_residency(diagnosis& d, grid const& g, std::int64_t started, int live_ctas);
 std::string name_of(thread const& t);

@@ -161,6 +161,7 @@ void scheduler::yield(site where) {
 }
 
 void scheduler::stop_stuck(diagnosis d) {
+  if (auto divergent = divergence_report(m_.grid_, warps_)) m_.reports.stop(std::move(*divergent));
   if (alone_)
     add_residency(d, m_.grid_, m_.counts_.ctas,
                   static_cast<int>(m_.clusters().size()) * m_.grid_.cluster);

@@ -182,15 +182,21 @@ struct warp_state {
   std::vector<thread*> load_waiters;
   /// An instruction of the lanes of a mask that waits for all of them: shuffles, votes, mma_sync.
   struct exchange_op {
+    exchange_op(char const* name_, std::uint32_t mask_, int words, bool all, site first)
+        : name(name_),
+          mask(mask_),
+          count(words),
+          all_must_run(all),
+          where(first) {}
+
     char const* name;
     std::uint32_t mask;
     int count;          // words that each lane brings
     bool all_must_run;  // a lane that has ended is missing; otherwise the others go on without it
-    std::uint32_t arrived = 0, taken = 0;  // lanes
+    site where;         // of the first lane
+    std::uint32_t arrived = 0, waiting = 0, taken = 0;  // lanes
     bool complete = false;
-    site where = {};  // of the first lane
-    std::vector<thread*> waiters = {};
-    warp_words given = {};
+    warp_words given;  // of the lanes that have arrived
   };
   std::list<exchange_op> exchanges;
   std::uint32_t ended = 0;  // lanes that have

@@ -18,13 +18,24 @@ class warp_unit {
   /// that have ended, which the others otherwise do not wait for.
   void exchange(std::uint32_t const* mine, int count, char const* name, std::uint32_t mask,
                 bool all_must_run, warp_words& all, site where);
+  /// The lanes of the warp that have not ended are all here; which ones.
+  std::uint32_t come_together(char const* name, site where);
   /// Lane `source` did not take part in the shuffle whose result is its value (E0070).
   void report_absent(char const* name, int source, std::uint32_t mask, site where);
   void report_width(char const* name, int width, site where);
+  /// E0075 where the last lane of a warp has ended, and not all of them were at a stmatrix.
+  void check_stores(thread const& last);
   /// The running thread has ended: who waits for its lane goes on.
   void left_by(thread const& t);
 
  private:
+  using operation = std::list<warp_state::exchange_op>::iterator;
+
+  /// The running thread comes to the operation, and waits until all its lanes have.
+  operation join(std::uint32_t const* mine, int count, char const* name, std::uint32_t mask,
+                 bool all_must_run, site where);
+  /// The running thread goes on from there.
+  void leave(operation op);
   void complete(warp_state& w, warp_state::exchange_op& op);
 
   machine& m_;

@@ -235,7 +235,7 @@ void lane_elsewhere(given const&, shared&) {
   warp_sync();
 }
 TEST_P(Global, AShuffleWaitsForAllLanes) {
-  expect(report<lane_elsewhere, 1>(), "E0001", "the other lanes of its warp at shuffle_xor");
+  expect(report<lane_elsewhere, 1>(), "E0075", "the other lanes of its warp at shuffle_xor");
 }
 
 // The codes of kernels in tools/mutants: E0043, E0044, E0045, E0046 (tests/mutant).

@@ -252,7 +252,7 @@ TEST_P(PublicBugs, ScratchOfTwoReductions) {
   expect({"E0024"}, "sums", []<bool Broken>(memory s, args) {
     auto const sum_of_all = [&](int v) {
       int const mine = redux_add(v);
-      if (lane_id() == 0) s.sums[warp_id()] = mine;
+      if (lane_id() == 0) s.sums[thread_id() / 32] = mine;
       cta_sync();
       return s.sums[0] + s.sums[1] + s.sums[2] + s.sums[3];
     };

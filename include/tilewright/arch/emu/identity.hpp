@@ -2,7 +2,10 @@
 // identity.hpp  Which thread am I, and where is my shared memory (emulated).
 #pragma once
 
+#include <bit>
+
 #include "tilewright/arch/emu/engine.hpp"
+#include "tilewright/arch/emu/shuffle.hpp"
 #include "tilewright/arch/thread_extents.hpp"
 #include "tilewright/base/hd.hpp"
 
@@ -12,9 +15,18 @@ TW_DEVICE int thread_id() { return emu::self->id; }
 TW_DEVICE int thread_id_anew() { return thread_id(); }
 TW_DEVICE void compiler_fence() {}
 TW_DEVICE int lane_id() { return emu::self->id % 32; }
-TW_DEVICE int warp_id() { return emu::self->id / 32; }
-TW_DEVICE int warp_uniform(int x) { return x; }
-TW_DEVICE int warpgroup_id() { return emu::self->id / 128; }
+// Shuffles on the GPU: they wait for all lanes of the warp that have not ended.
+TW_DEVICE int warp_id(emu::site where = emu::site::here()) {
+  emu::first_lane_gives("warp_id", where);
+  return emu::self->id / 32;
+}
+TW_DEVICE int warp_uniform(int x, emu::site where = emu::site::here()) {
+  return emu::largest(x, all_lanes, "warp_uniform", where);
+}
+TW_DEVICE int warpgroup_id(emu::site where = emu::site::here()) {
+  emu::first_lane_gives("warpgroup_id", where);
+  return emu::self->id / 128;
+}
 TW_DEVICE int cluster_rank() { return emu::self->cluster_rank; }
 TW_DEVICE int cluster_id() { return emu::self->cluster_index_x; }
 TW_DEVICE int cluster_count() { return emu::self->cluster_extent_x; }
@@ -39,8 +51,10 @@ TW_DEVICE void leave_undefined(void* p, int bytes, emu::site where = emu::site::
   emu::leave_undefined(p, bytes, where);
 }
 
-/// True in exactly one lane of a converged warp (here lane 0).
-TW_DEVICE bool elect_one() { return lane_id() == 0; }
+/// True in exactly one lane of a converged warp (here the first one that has not ended).
+TW_DEVICE bool elect_one(emu::site where = emu::site::here()) {
+  return lane_id() == std::countr_zero(emu::lanes_that_meet("elect_one", where));
+}
 
 /// The CTA's dynamic shared memory as a typed struct.
 template <class Smem>

@@ -33,6 +33,14 @@ std::uint32_t reduced(std::uint32_t x, std::uint32_t mask, char const* name, sit
   return total;
 }
 
+template <class T>
+T largest(T x, std::uint32_t mask, char const* name, site where) {
+  return static_cast<T>(reduced(static_cast<std::uint32_t>(x), mask, name, where,
+                                [](std::uint32_t a, std::uint32_t b) {
+                                  return static_cast<T>(a) > static_cast<T>(b) ? a : b;
+                                }));
+}
+
 inline std::uint32_t ballot(bool condition, std::uint32_t mask, char const* name, site where) {
   warp_words all;
   std::uint32_t const mine = condition ? 1 : 0;
@@ -111,10 +119,7 @@ TW_DEVICE T redux_min(T x, std::uint32_t mask = all_lanes, emu::site where = emu
 template <class T>
 TW_DEVICE T redux_max(T x, std::uint32_t mask = all_lanes, emu::site where = emu::site::here()) {
   static_assert(detail::is_redux_type<T>, "[TW0261] redux takes integers of 32 bits");
-  return static_cast<T>(emu::reduced(static_cast<std::uint32_t>(x), mask, "redux_max", where,
-                                     [](std::uint32_t a, std::uint32_t b) {
-                                       return static_cast<T>(a) > static_cast<T>(b) ? a : b;
-                                     }));
+  return emu::largest(x, mask, "redux_max", where);
 }
 template <class T>
 TW_DEVICE T redux_and(T x, std::uint32_t mask = all_lanes, emu::site where = emu::site::here()) {
