@@ -185,7 +185,5 @@ TEST_P(Protocol, SharedFenceDoesNotServeGlobalMemory) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Schedules, Protocol, testing::Range(0, 4));
-
 }  // namespace
 }  // namespace tw::test
