@@ -47,6 +47,10 @@ class CheckOptions(unittest.TestCase):
     def test_one_sm_holds_both_ctas_of_a_small_kernel(self):
         self.assertEqual(codes("needs_two", ["--sms", "1"]), (0, []))
 
+    def test_a_run_that_starts_early_follows_the_run_before_it(self):
+        self.assertEqual(codes("second_of_two", []), (0, []))
+        self.assertEqual(codes("second_of_two", ["--bug", "no-wait"]), (1, ["E0046"]))
+
     def test_a_shape_of_zero_is_one_that_again_may_print(self):
         done = check("--kernel", "columns", "--shape", "0")
         self.assertEqual(done.returncode, 0, done)

@@ -139,12 +139,48 @@ void test_needs_two(emu::trial& t) {
             [](std::int64_t i) { return static_cast<int>(i / needs_two::threads); });
 }
 
+/// Writes, and lets the next kernel of the stream start.
+struct first_of_two {
+  struct params {
+    int* between;
+  };
+  static constexpr int threads = 64, cluster = 1, smem_bytes = 0;
+
+  TW_DEVICE static void run(params const& p) {
+    grid_dependents_launch();
+    p.between[thread_id()] = thread_id();
+  }
+};
+/// Reads what the kernel before it has written (E0046 where it does not wait).
+struct second_of_two {
+  struct params {
+    int const* between;
+    int* out;
+    bool waits;
+  };
+  static constexpr int threads = 64, cluster = 1, smem_bytes = 0;
+
+  TW_DEVICE static void run(params const& p) {
+    if (p.waits) grid_dependency_wait();
+    p.out[thread_id()] = p.between[thread_id()];
+  }
+};
+void test_second_of_two(emu::trial& t) {
+  int* const between = t.output<int>(64);
+  int* const out = t.output<int>(64);
+  t.run(first_of_two{}, 1, {between});
+  t.run_early(second_of_two{}, 1, {between, out, !t.bug(1)});
+  t.compare(out, 64, [](std::int64_t i) { return static_cast<int>(i); });
+}
+constexpr emu::plugin_bug no_wait[] = {{"no-wait", "no grid_dependency_wait"}};
+
 constexpr emu::plugin_shape shapes[] = {{{1}}};
 constexpr emu::plugin_kernel kernels[] = {
     emu::test_of<test_packed>("packed", "N", shapes),
     emu::test_of<test_reader_fence>("reader_fence", "N", shapes),
     emu::test_of<test_columns>("columns", "N", shapes),
-    emu::test_of<test_needs_two>("needs_two", "N", shapes)};
+    emu::test_of<test_needs_two>("needs_two", "N", shapes),
+    emu::test_of<test_second_of_two>("second_of_two", "N", shapes, no_wait)};
 constexpr emu::plugin own = emu::plugin_of(kernels);
 
 }  // namespace

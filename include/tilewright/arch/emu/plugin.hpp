@@ -124,8 +124,10 @@ class trial {
   /// Runs kernel K over `ctas` CTAs, with every check on in the emulator.
   template <class K>
   void run(K, extents3 ctas, typename K::params const& p) {
+    emu::options o = options_;
+    o.in = &stream_;
     ran_ = true;
-    keep(host::run<K>(ctas, p, options_));
+    keep(host::run<K>(ctas, p, o));
   }
 
   /// The same after the runs before it in one stream, started early (programmatic dependent
