@@ -78,6 +78,7 @@ TEST_P(Protocol, AtomicOnMemoryThatNoThreadHasWritten) {
 TEST_P(Protocol, AtomicsThenATmaStore) {
   expect("E0025", "changed atomically", []<bool Broken>(memory s, args p) {
     fill(s.a[0]);
+    fence_proxy_async();
     cta_sync();
     red_add<mem_order::relaxed, scope::cta>(reinterpret_cast<std::uint32_t*>(s.a[0]) + thread_id(),
                                             0);
@@ -235,6 +236,55 @@ TEST_P(Protocol, SequentialFenceOfTheWrongScope) {
         }
       },
       2);
+}
+
+/// The usual end of a sum over CTAs: all threads of the last CTA run the fence, after a barrier.
+TEST_P(Protocol, SequentialFenceOfEveryReader) {
+  auto const last_cta = []<bool Broken>(memory s, args p) {
+    p.floats[128 * cta_id() + thread_id()] = 1;
+    fence_sc();
+    cta_sync();
+    if (thread_id() == 0) s.tensor_at = atomic_add<mem_order::relaxed>(p.words, 1U);
+    cta_sync();
+    if (s.tensor_at != 2) return;
+    if (Broken)
+      fence_acq_rel();
+    else
+      fence_sc();
+    for (int cta = 0; cta < 3; ++cta)
+      p.floats[1000 + thread_id()] += p.floats[128 * cta + 127 - thread_id()];
+  };
+  expect("E0042", "without acquire", last_cta, 3);
+}
+
+TEST_P(Protocol, SequentialFenceOfReadersWhoseWritersReleaseOnly) {
+  expect(
+      "E0042", "nothing orders the two",
+      []<bool Broken>(memory s, args p) {
+        if (cta_id() == 0) {
+          p.floats[thread_id()] = 1;
+          cta_sync();
+          if (thread_id() == 0) red_add_release(p.words, 1);
+        } else {
+          if (thread_id() == 0)
+            while ((Broken ? load_relaxed(p.words) : load_acquire(p.words)) == 0) backoff();
+          cta_sync();
+          fence_sc();
+          s.x[thread_id()] = p.floats[127 - thread_id()];
+        }
+      },
+      2);
+}
+
+/// The atomic addition that follows does not hide the ordinary store.
+TEST_P(Protocol, OrdinaryStoreBeforeAnAtomicOfTheSameThread) {
+  expect("E0024", "tensor_at", []<bool Broken>(memory s, args) {
+    if (thread_id() == 0) s.tensor_at = 0;
+    if (!Broken) cta_sync();
+    atomic_add<mem_order::relaxed, scope::cta>(&s.tensor_at, 1U);
+    cta_sync();
+    s.x[thread_id()] = static_cast<float>(s.tensor_at);
+  });
 }
 
 /// A fence that only some of the writers run.

@@ -124,6 +124,23 @@ TEST_P(Hazards, E0024SourceOfACopyToAPeerIsOverwritten) {
       });
 }
 
+TEST_P(Hazards, E0036EndWhileACopyToAPeerReads) {
+  expect<128, 2>({.code = "E0036", .object = "a[0]", .part = "a copy of a[0] to a peer"},
+                 []<bool Broken>(memory s, args) {
+                   make_barriers(s);
+                   int const t = thread_id(), peer = 1 - cluster_rank();
+                   s.a[0][t] = 1;
+                   fence_proxy_async();
+                   cta_sync();
+                   if (t == 0) {
+                     s.full[0].arrive_expect_tx(1024);
+                     bulk_copy_to_peer(s.b[0], s.a[0], 1024, s.full[0], peer);  // now
+                   }
+                   s.full[0].wait<scope::cluster>(0);  // of the peer's copy to here
+                   if (!Broken) cluster_sync();
+                 });
+}
+
 TEST_P(Hazards, E0016CopyToAPeerThatHasEnded) {
   expect<128, 2>({.code = "E0016"}, []<bool Broken>(memory s, args) {
     make_barriers(s);

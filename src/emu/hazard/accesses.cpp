@@ -198,6 +198,8 @@ void checker::load(thread& t, bulk_op& op) {
       source.what = access::bulk_copy_read;
       each_block(op.from_offset, static_cast<std::uint32_t>(op.map->box_bytes()),
                  [&](touched at) { access_cells(t, *t.block, at, source); });
+      note_remote(*t.block, {r.who, r.when, op.where, remote_access::kind::copy_to_peer,
+                             op.from_offset, t.cta});
       continue;
     }
     global_box(t, op, r);

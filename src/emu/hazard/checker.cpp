@@ -31,6 +31,7 @@ void checker::start(machine& m, cluster_state& c, grid const& g, options const& 
   imports_.clear();
   shared_words_.clear();
   sequential_fences_.clear();
+  sequential_reads_.clear();
   notes_.clear();
   group_memory_.assign(static_cast<std::size_t>(g.cluster * groups_), {});
   unfenced_inits_.assign(static_cast<std::size_t>(g.cluster * threads_), {});

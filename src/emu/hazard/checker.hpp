@@ -240,7 +240,15 @@ class checker {
     component who;
     stamp when;
     site where;
-    enum class kind : std::uint8_t { arrive, copy, plain, store_async, atomic, multiply } what;
+    enum class kind : std::uint8_t {
+      arrive,
+      copy,
+      copy_to_peer,  // which reads this CTA
+      plain,
+      store_async,
+      atomic,
+      multiply
+    } what;
     std::uint32_t offset = 0;  // in the shared memory of the CTA that it reaches
     int by_cta = -1;           // its issuer, in the grid
   };
@@ -398,6 +406,14 @@ class checker {
     released what;
   };
   std::vector<sequential_fence> sequential_fences_;
+  /// Relaxed reads of what was written after a fence_sc.
+  struct sequential_read {
+    component who;
+    stamp when;
+    released from;
+  };
+  std::vector<sequential_read> sequential_reads_;
+  void note_sequential(thread const& t, released const& from);
   /// The fault of a flag that a thread of this cluster read: for the reports.
   struct flag_note {
     enum class kind : std::uint8_t { narrow_scope, relaxed_write, relaxed_read } what;

@@ -60,6 +60,7 @@ struct released {
   scope reach;
   int cta, cluster;
   knowledge_ref what;
+  knowledge_ref sequential = {};  // the part of it that was before a fence_sc
 };
 
 /// An atomic word.

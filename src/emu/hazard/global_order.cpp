@@ -91,8 +91,12 @@ void checker::thread_fence(thread& t, scope s, bool sequential) {
   for (released const& r : t.global.seen)
     if (reaches(r, t, s)) acquire(t, r);
   t.global.seen.clear();
+  if (sequential)
+    for (sequential_read const& r : sequential_reads_)
+      if (t.actor.known->happened(r.who) >= r.when && reaches(r.from, t, s)) acquire(t, r.from);
   t.global.fence = {s, t.cta, cluster_->id, release(t)};
   if (!sequential) return;
+  t.global.fence.sequential = t.global.fence.what;
   component const who = thread_component(t);
   sequential_fence const mine{who, t.actor.own - 1, t.global.fence};
   auto const it = std::ranges::find_if(sequential_fences_, [&](sequential_fence const& f) {
@@ -102,6 +106,23 @@ void checker::thread_fence(thread& t, scope s, bool sequential) {
     sequential_fences_.push_back(mine);
   else
     *it = mine;
+}
+
+/// PTX ISA, "Fence-SC": where a thread has run fence.sc before a write, and another one runs it
+/// after a read of that write, the two fences order what lies around them. Reader and fence may be
+/// of two threads with a barrier between them.
+void checker::note_sequential(thread const& t, released const& from) {
+  if (!from.sequential) return;
+  released part = from;
+  part.what = from.sequential;
+  sequential_read const mine{thread_component(t), t.actor.own, part};
+  auto const it = std::ranges::find_if(sequential_reads_, [&](sequential_read const& r) {
+    return r.who == mine.who && r.from.what == part.what;
+  });
+  if (it != sequential_reads_.end()) return;
+  constexpr std::size_t max_reads = 64;
+  if (sequential_reads_.size() == max_reads) sequential_reads_.erase(sequential_reads_.begin());
+  sequential_reads_.push_back(mine);
 }
 
 void checker::atomic(thread& t, std::uintptr_t address, std::size_t bytes, atomic_access const& a,
@@ -149,6 +170,7 @@ void checker::pass_on(thread& t, atomic_word& word, atomic_access const& a, site
       }
       if (from.cta != t.cta)
         note_flag({flag_note::kind::relaxed_read, from.cta, t.cta, !a.writes, where});
+      note_sequential(t, from);
       auto& seen = t.global.seen;
       if (std::ranges::find(seen, from.what, &released::what) == seen.end()) {
         if (seen.size() == 8) seen.erase(seen.begin());
@@ -169,7 +191,8 @@ void checker::pass_on(thread& t, atomic_word& word, atomic_access const& a, site
   }
   bool released_any = false;
   auto const leave_of_fence = [&](released const& fence) {
-    leave(word, {narrower(a.reach, fence.reach), t.cta, cluster_->id, fence.what});
+    leave(word,
+          {narrower(a.reach, fence.reach), t.cta, cluster_->id, fence.what, fence.sequential});
     released_any = true;
   };
   if (t.global.fence.what) leave_of_fence(t.global.fence);
@@ -191,6 +214,13 @@ void checker::leave(atomic_word& word, released const& mine) {
   auto both = std::make_shared<knowledge>(*it->what);
   both->join(*mine.what);
   it->what = both;
+  if (it->sequential && mine.sequential) {
+    auto all = std::make_shared<knowledge>(*it->sequential);
+    all->join(*mine.sequential);
+    it->sequential = all;
+  } else if (mine.sequential) {
+    it->sequential = mine.sequential;
+  }
   if (it->cta != mine.cta) it->cta = several;
   if (it->cluster != mine.cluster) it->cluster = several;
 }

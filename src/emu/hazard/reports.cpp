@@ -312,10 +312,12 @@ void checker::report_init(thread const& t, cta_state const& owner, mbarrier_stat
 void checker::report_early_exit(thread const& t, remote_access const& r) {
   using kind = remote_access::kind;
   std::string const at = object_name(grid_, r.offset);
-  bool const of_phase = r.what == kind::copy || r.what == kind::store_async;
-  bool const own = r.what == kind::copy && r.by_cta == t.cta;
+  bool const source = r.what == kind::copy_to_peer;
+  bool const of_phase = r.what == kind::copy || r.what == kind::store_async || source;
+  bool const own = (r.what == kind::copy && r.by_cta == t.cta) || source;
   std::string const what = r.what == kind::copy
                                ? fmt::format("a {}TMA load of {}", own ? "" : "multicast ", at)
+                           : source                      ? fmt::format("a copy of {} to a peer", at)
                            : r.what == kind::plain       ? "an ordinary access of " + at
                            : r.what == kind::atomic      ? "an atomic operation on " + at
                            : r.what == kind::store_async ? "a store_async to " + at
@@ -332,13 +334,18 @@ void checker::report_early_exit(thread const& t, remote_access const& r) {
           .now = fmt::format("end of CTA {}, whose last thread is {}", t.cta, tw::emu::name_of(t)),
           .earlier = fmt::format("{} at {}, {} {}", what, text_of(r.where),
                                  of_phase ? "which completes a phase of" : "by", name_of(r.who)),
-          .missing = of_phase ? fmt::format("a wait in CTA {} for phase {} of {}", t.cta,
-                                            r.when - 1, name_of(r.who))
-                              : fmt::format("a step by which CTA {} sees that this access has "
-                                            "happened",
-                                            t.cta),
+          .missing = source     ? fmt::format("a step by which CTA {} sees that phase {} of {} is "
+                                                  "over: the copy has then read its source",
+                                              t.cta, r.when - 1, name_of(r.who))
+                     : of_phase ? fmt::format("a wait in CTA {} for phase {} of {}", t.cta,
+                                              r.when - 1, name_of(r.who))
+                                : fmt::format("a step by which CTA {} sees that this access has "
+                                              "happened",
+                                              t.cta),
           .cause = "the memory of a CTA is given away when it ends",
-          .remedy = own        ? "wait() on that barrier for that phase before the kernel ends"
+          .remedy = source     ? "cluster_sync() as the last act of the kernel, after the peer has "
+                                 "waited for that phase"
+                    : own      ? "wait() on that barrier for that phase before the kernel ends"
                     : of_phase ? "each CTA that bytes are sent to waits on its own barrier for "
                                  "that phase before it ends; cluster_sync() does not wait for "
                                  "copies"

@@ -63,6 +63,12 @@ void shadow::erase(std::vector<record>& from, std::uint64_t mask) {
   from.resize(kept);
 }
 
+/// Atomic operations of others do not race with the newer access, but they may with the older one.
+bool shadow::outlives(record const& older, record const& newer) {
+  return older.who == newer.who && traits(newer.what).atomic && is_write(older.what) &&
+         !traits(older.what).atomic;
+}
+
 void shadow::add(std::vector<record>& to, record const& r) {
   for (record& old : to)
     if (old.who == r.who && old.when == r.when && old.what == r.what && old.origin == r.origin &&
@@ -70,7 +76,7 @@ void shadow::add(std::vector<record>& to, record const& r) {
       old.mask |= r.mask;
       return;
     } else if (old.who == r.who && is_write(old.what) == is_write(r.what) &&
-               (old.mask & ~r.mask) == 0) {
+               (old.mask & ~r.mask) == 0 && !outlives(old, r)) {
       old = r;  // the later of two like accesses that complete in order
       return;
     }
@@ -139,7 +145,11 @@ void shadow::note(std::uint32_t cell, std::uint16_t bytes, record r) {
   }
   if ((b.fine >> cell % 64 & 1U) == 0) refine(b, cell % 64);
   std::vector<record>& own = b.cells->cell[cell % 64];
-  if (is_write(r.what)) erase(own, bytes);
+  if (is_write(r.what)) {
+    for (record& old : own)
+      if (!outlives(old, r)) old.mask &= ~std::uint64_t{bytes};
+    std::erase_if(own, [](record const& old) { return old.mask == 0; });
+  }
   r.mask = bytes;
   add(own, r);
   trim(own);

@@ -88,7 +88,8 @@ class shadow {
   /// Bytes of a cell that nothing has written.
   std::uint16_t unwritten(std::uint32_t cell, std::uint16_t bytes) const;
 
-  /// Records an access. A write replaces what was known of its bytes.
+  /// Records an access. A write replaces what was known of its bytes, but an atomic one leaves the
+  /// ordinary writes of the same thread.
   void note(touched t, record r);
   void note(std::uint32_t cell, std::uint16_t bytes, record r);
   /// The cells hold new objects: what was accessed there before is of no account.
@@ -111,6 +112,7 @@ class shadow {
         if ((write || is_write(r.what)) && !f(r)) return;
   }
   static void erase(std::vector<record>& from, std::uint64_t mask);
+  static bool outlives(record const& older, record const& newer);
   static void add(std::vector<record>& to, record const& r);
   static void refine(block& b, std::uint32_t cell);
 
