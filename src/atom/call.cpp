@@ -45,8 +45,37 @@ answer value_at(answer const& l, tree const& written) {
     r.shown = r.text();
     return r;
   }
+  // A coordinate may leave its mode: then it goes on along the mode's last stride.
+  if (!c.is_leaf() && !l.is_coordinate()) {
+    return {.res = std::to_string(l.base + f(c)), .function = {}, .origin = {}};
+  }
   i64 const index = c.is_leaf() ? number(c.leaf[0]) : crd2idx(c, f.shape);
   return {.res = l.offset_text(index), .function = {}, .origin = {}};
+}
+
+bool is_part(std::string_view name) {
+  return name == "mode" || name == "shape" || name == "stride";
+}
+
+/// shape(L), stride(L) and mode(L,i); of a tuple without strides mode(tuple,i) alone.
+answer part_of(std::string_view name, answer const& l, std::string_view written, int i) {
+  bool const tuple = name == "mode" && written.find(':') == std::string_view::npos &&
+                     written.find_first_of("abcdefghijklmnopqrstuvwxyz") == std::string_view::npos;
+  if (tuple)
+    return answer_of(mode(parse_tree(written.data(), static_cast<int>(written.size())), i));
+  if (name == "mode" && !l.function && !l.res.empty() &&
+      l.res[0] == '(') {  // a tuple's mode's mode
+    return answer_of(mode(parse_tree(l.res.data(), static_cast<int>(l.res.size())), i));
+  }
+  if (!l.function) {
+    throw rejected({"TW0170", fmt::format("what {} is taken of", name), l.res, "a layout",
+                    "such as mode((4,8):(8,1),1)"});
+  }
+  if (name == "mode") return answer_of(swizzled_as(mode(*l.function, i), *l.function));
+  if (name == "shape") return answer_of(l.function->shape);
+  tree strides = l.function->shape;
+  for (int k = 0; k < strides.n; ++k) strides.leaf[k] = l.function->stride[k];
+  return answer_of(strides);
 }
 
 /// An expression: evaluates text[from, to).
@@ -65,6 +94,7 @@ class expression {
     std::string_view const name =
         text_.substr(static_cast<std::size_t>(from), static_cast<std::size_t>(open - from));
     int const close = last(from, to);
+    if (is_part(name)) return part(name, split(open + 1, close));
     std::vector<argument> args;
     std::vector<std::string> results;  // texts of the calls among the arguments
     std::vector<std::pair<int, int>> pieces = split(open + 1, close);
@@ -81,6 +111,25 @@ class expression {
   }
 
  private:
+  answer part(std::string_view name, std::vector<std::pair<int, int>> const& pieces) const {
+    std::size_t const wanted = name == "mode" ? 2 : 1;
+    if (pieces.size() != wanted) {
+      throw rejected({"TW0120", fmt::format("arguments of {}", name), std::to_string(pieces.size()),
+                      std::to_string(wanted),
+                      "mode(layout, number), shape(layout), stride(layout)"});
+    }
+    auto const& [begin, end] = pieces[0];
+    auto const written =
+        text_.substr(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
+    int i = 0;
+    if (wanted == 2) {
+      tree const t = parse_tree(text_.data(), pieces[1].second, pieces[1].first);
+      if (!t.is_leaf()) refuse_text(pieces[1].first + 1, 1);
+      i = static_cast<int>(number(t.leaf[0]));
+    }
+    return part_of(name, value(begin, end), written, i);
+  }
+
   int skip(int from, int to) const {
     while (from < to && text_[static_cast<std::size_t>(from)] == ' ') ++from;
     return from;

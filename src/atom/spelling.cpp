@@ -45,22 +45,14 @@ std::vector<std::string> pieces_of(std::string_view inside) {
 }
 
 int bits_of_type(std::string_view type) {
-  constexpr std::array<std::pair<std::string_view, int>, 16> types{{{"half_t", 16},
-                                                                    {"bfloat16_t", 16},
-                                                                    {"half", 16},
-                                                                    {"__half", 16},
-                                                                    {"__nv_bfloat16", 16},
-                                                                    {"float", 32},
-                                                                    {"tfloat32_t", 32},
-                                                                    {"float_e4m3_t", 8},
-                                                                    {"float_e5m2_t", 8},
-                                                                    {"int8_t", 8},
-                                                                    {"uint8_t", 8},
-                                                                    {"double", 64},
-                                                                    {"uint16_t", 16},
-                                                                    {"uint32_t", 32},
-                                                                    {"int32_t", 32},
-                                                                    {"uint128_t", 128}}};
+  constexpr std::array<std::pair<std::string_view, int>, 28> types{
+      {{"half_t", 16},        {"bfloat16_t", 16},  {"half", 16},         {"__half", 16},
+       {"__nv_bfloat16", 16}, {"float", 32},       {"tfloat32_t", 32},   {"float_e4m3_t", 8},
+       {"float_e5m2_t", 8},   {"int8_t", 8},       {"uint8_t", 8},       {"double", 64},
+       {"uint16_t", 16},      {"uint32_t", 32},    {"int32_t", 32},      {"uint128_t", 128},
+       {"int", 32},           {"unsigned", 32},    {"char", 8},          {"int16_t", 16},
+       {"int64_t", 64},       {"uint64_t", 64},    {"int4b_t", 4},       {"uint4b_t", 4},
+       {"uint4_t", 4},        {"float_e2m1_t", 4}, {"float_ue8m0_t", 8}, {"float_ue4m3_t", 8}}};
   for (auto const& [name, bits] : types) {
     if (type == name) return bits;
   }
@@ -101,11 +93,48 @@ std::string major_and_bytes(std::string_view name) {
                    arguments, got.starts_with("Layout_") ? got : "Layout_K_SW128_Atom", got)});
 }
 
-/// A call of CuTe's as ours: make_shape(4,8) is (4,8); nothing where the name is not one of them.
+/// Is it a layout with numbers, or a call that may return one?
+bool is_written_layout(std::string_view text) { return text.find(':') != std::string_view::npos; }
+bool is_call(std::string_view text) { return !text.empty() && text[0] >= 'a' && text[0] <= 'z'; }
+
+/// "(4,8):(8,1)" and "2:1" as one, "((4,8),2):((8,1),1)": what make_layout does with layouts.
+std::string joined(std::vector<std::string> const& layouts) {
+  std::string shape, stride;
+  for (std::string const& l : layouts) {
+    std::size_t const colon = l.find(':');
+    if (colon == std::string::npos || is_call(l)) return {};
+    shape += (shape.empty() ? "" : ",") + l.substr(0, colon);
+    stride += (stride.empty() ? "" : ",") + l.substr(colon + 1);
+  }
+  return fmt::format("({}):({})", shape, stride);
+}
+
+/// Calls whose arguments CuTe takes in another order or number; nothing for others.
+std::string of_argument_order(std::string_view name, std::vector<std::string> const& args) {
+  std::size_t const n = args.size();
+  if (name == "crd2idx" && n == 3)
+    return fmt::format("crd2idx3({},{},{})", args[0], args[1], args[2]);
+  if (name == "idx2crd" && n == 3)
+    return fmt::format("idx2crd3({},{},{})", args[0], args[1], args[2]);
+  if (n != 2 || is_written_layout(args[0]) || is_call(args[0])) return {};
+  if (!is_written_layout(args[1]) && !is_call(args[1])) return {};
+  // The coordinate comes first.
+  if (name == "crd2idx" || name == "slice_and_offset")
+    return fmt::format("{}({})", args[1], args[0]);
+  if (name == "slice" || name == "dice") return fmt::format("{}({},{})", name, args[1], args[0]);
+  return {};
+}
+
+std::string of_word(std::string_view name);
+
+/// A call of CuTe's as ours: make_shape(4,8) is (4,8). Other calls keep their name. Each argument
+/// is rewritten once, however deep the calls are nested.
 std::string of_call(std::string_view name, std::string_view inside) {
   std::vector<std::string> args = pieces_of(inside);
+  std::string as_written;
   for (std::string& a : args) {
     a = rewritten(a);
+    as_written += (as_written.empty() ? "" : ",") + a;
     a.erase(0, std::min(a.find_first_not_of(' '), a.size()));
   }
   auto const list = [&args](std::size_t from, std::size_t to) {
@@ -125,6 +154,15 @@ std::string of_call(std::string_view name, std::string_view inside) {
       return "make_layout_left(" + args[0] + ")";
     }
   }
+  if (name == "make_layout" && args.size() > 1) {
+    if (std::string all = joined(args); !all.empty()) return all;
+  }
+  if (name == "make_composed_layout" && args.size() == 3) {
+    return args[0] + " o " + args[1] + " o " + args[2];
+  }
+  if (name == "make_identity_tensor") return "make_identity_layout(" + list(0, args.size()) + ")";
+  if (name == "product") return "size(" + list(0, args.size()) + ")";
+  if (std::string ordered = of_argument_order(name, args); !ordered.empty()) return ordered;
   if (name == "make_tiled_mma") return "tiled_mma(" + list(0, args.size()) + ")";
   if (name == "make_tiled_copy") return "tiled_copy(" + list(0, args.size()) + ")";
   if (name.starts_with("make_tiled_copy_") || name == "make_cotiled_copy") {
@@ -140,10 +178,10 @@ std::string of_call(std::string_view name, std::string_view inside) {
   if (swizzle && literal && (args.size() == 2 || args.size() == 3)) {
     return args[0] + " o " + (args.size() == 3 ? args[1] : "0") + " o " + inner;
   }
-  return {};
+  return of_word(name) + "(" + as_written + ")";
 }
 
-/// NAME<...> as ours; nothing where the name is not one of CuTe's.
+/// NAME<...> as ours; other names stay.
 std::string of_template(std::string_view name, std::string_view inside) {
   std::vector<std::string> args = pieces_of(inside);
   for (std::string& a : args) a = rewritten(a);
@@ -155,7 +193,13 @@ std::string of_template(std::string_view name, std::string_view inside) {
   }
   if ((name == "Int" || name == "C") && args.size() == 1) return args[0];
   if ((name == "Swizzle" || name == "S") && args.size() == 3) return "Sw<" + list + ">";
-  if (name == "Layout" && args.size() == 2) return args[0] + ":" + args[1];
+  if (name == "Layout" && args.size() == 2) {
+    if (args[1] == "LayoutRight" || args[1] == "GenRowMajor")
+      return "make_layout_right(" + args[0] + ")";
+    if (args[1] == "LayoutLeft" || args[1] == "GenColMajor")
+      return "make_layout_left(" + args[0] + ")";
+    return args[0] + ":" + args[1];
+  }
   if (name == "Layout" && args.size() == 1) return args[0];
   if (name == "ComposedLayout" && args.size() == 3) {
     return args[0] + " o " + args[1] + " o " + args[2];
@@ -169,9 +213,42 @@ std::string of_template(std::string_view name, std::string_view inside) {
     return fmt::format("copy.universal.{}", bits_of_type(args[0]));
   }
   std::string const arguments = major_and_bytes(name);
-  if (arguments.empty()) return {};
+  if (arguments.empty()) return fmt::format("{}<{}>", name, list);
   if (args.size() != 1 || bits_of_type(args[0]) == 0) refuse_atom(name, arguments);
   return fmt::format("smem_atom({},{})", arguments, bits_of_type(args[0]));
+}
+
+/// NAME<...>(...) as ours; nothing where the name is not one of CuTe's.
+std::string of_templated_call(std::string_view name, std::string_view parameters,
+                              std::string_view inside) {
+  std::vector<std::string> given = pieces_of(parameters), args = pieces_of(inside);
+  std::string list;
+  for (std::string& g : given) {
+    g = rewritten(g);
+    g.erase(std::remove(g.begin(), g.end(), ' '), g.end());
+    if (int const bits = bits_of_type(g); bits != 0 && name == "recast_layout")
+      g = std::to_string(bits);
+    list += (list.empty() ? "" : ",") + g;
+  }
+  bool const numbers =
+      std::ranges::all_of(list, [](char c) { return (c >= '0' && c <= '9') || c == ','; });
+  if (!numbers || args.size() != 1) return {};
+  std::string const of = rewritten(args[0]);
+  std::size_t const n = given.size();
+  if (((name == "upcast" || name == "downcast") && n == 1) ||
+      ((name == "recast_layout" || name == "take") && n == 2)) {
+    return fmt::format("{}({},{})", name, of, list);
+  }
+  if ((name == "group" || name == "group_modes") && n == 2)
+    return fmt::format("group({},{})", of, list);
+  if (name == "select") return fmt::format("select({},({}))", of, list);
+  if (name == "append" && list == "4") return fmt::format("append4({})", of);
+  std::string part = of;  // get<1,0>(L): mode 0 of mode 1
+  for (std::string const& g : given) part = fmt::format("mode({},{})", part, g);
+  if (name == "get" || name == "layout") return part;
+  constexpr std::array of_a_mode{"size", "rank", "depth", "cosize", "shape", "stride", "coshape"};
+  return std::ranges::find(of_a_mode, name) == of_a_mode.end() ? ""
+                                                               : fmt::format("{}({})", name, part);
 }
 
 /// A word that stands alone, as ours.
@@ -207,18 +284,29 @@ std::string rewritten(std::string_view text) {
     while (open < text.size() && text[open] == ' ') ++open;  // Shape <...>
     std::size_t const close = open < text.size() && text[open] == '<' ? after_bracket(text, open)
                                                                       : std::string_view::npos;
-    std::string ours = close == std::string_view::npos
-                           ? ""
-                           : of_template(name, text.substr(open + 1, close - open - 2));
-    std::size_t after = close;
-    if (close == std::string_view::npos && end < text.size() && text[end] == '(') {
-      after = after_bracket(text, end);
-      if (after != std::string_view::npos) {
-        ours = of_call(name, text.substr(end + 1, after - end - 2));
-      }
+    bool const is_template = close != std::string_view::npos;
+    std::size_t const call = is_template ? close : end;
+    std::size_t const after = call < text.size() && text[call] == '(' ? after_bracket(text, call)
+                                                                      : std::string_view::npos;
+    bool const is_call = after != std::string_view::npos;
+    std::string_view const parameters =
+        is_template ? text.substr(open + 1, close - open - 2) : std::string_view();
+    std::string_view const inside =
+        is_call ? text.substr(call + 1, after - call - 2) : std::string_view();
+    std::string ours = is_template && is_call ? of_templated_call(name, parameters, inside) : "";
+    if (!ours.empty()) {
+      i = after;
+    } else if (is_template) {
+      ours = of_template(name, parameters);
+      i = close;
+    } else if (is_call) {
+      ours = of_call(name, inside);
+      i = after;
+    } else {
+      ours = of_word(name);
+      i = end;
     }
-    i = ours.empty() ? end : after;
-    out += ours.empty() ? of_word(name) : ours;
+    out += ours;
     if (text.substr(i).starts_with("{}")) i += 2;  // a value of the type
   }
   return out;

@@ -7,6 +7,8 @@
 //                                                         prints the swizzle in bytes there
 //     GMMA::Layout_K_SW128_Atom<half_t>                   smem_atom(K,128,16)
 //     make_layout(make_shape(_4{},8), LayoutRight{})      make_layout_right((4,8))
+//     upcast<4>(L), size<1>(L)                            upcast(L,4), size(mode(L,1))
+//     crd2idx((1,2), (4,8), (8,1)), slice((1,_), L)       crd2idx3(...), slice(L,(1,_))
 // Needs:    the elements of a shared-memory atom: SW128 alone is refused, with ours [TW0101]
 // Example:  tests/layout/spelling_test.cpp
 #pragma once

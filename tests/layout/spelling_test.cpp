@@ -57,6 +57,80 @@ TEST(Spelling, OfCuTeIsRead) {
   for (auto const& [cute, ours] : rows) EXPECT_EQ(text(cute), ours) << cute;
 }
 
+TEST(Spelling, CallsWithTemplateArgumentsAreRead) {
+  constexpr char const* rows[][2] = {
+      {"upcast<4>((4,8):(8,1))", "(4,2):(2,1)"},
+      {"downcast<Int<2>>((4,(2,2)):(1,(8,4)))", "(8,(2,2)):(1,(16,8))"},
+      {"recast_layout<half_t,float>((8,4):(4,1))", "(8,2):(2,1)"},
+      {"recast_layout<float, cute::uint8_t>((4,2):(1,8))", "(16,2):(1,32)"},
+      {"recast_layout<float_e2m1_t,int8_t>((8,4):(4,1))", "(8,2):(2,1)"},
+      {"select<1,0>((4,8,2):(8,1,32))", "(8,4):(1,8)"},
+      {"select<2>((4,8,2):(8,1,32))", "(2):(32)"},
+      {"group_modes<1,3>((2,3,5,7):(105,35,7,1))", "(2,(3,5),7):(105,(35,7),1)"},
+      {"take<0,2>((4,8,2):(8,1,32))", "(4,8):(8,1)"},
+      {"append<4>((2,3):(1,2))", "(2,3,1,1):(1,2,0,0)"},
+      {"get<1>((4,(3,5)):(1,(4,12)))", "(3,5):(4,12)"},
+      {"layout<1,0>((4,(3,5)):(1,(4,12)))", "3:4"},
+      {"get<1>(make_shape(4,make_shape(3,5)))", "(3,5)"},
+      {"size<1>((4,(3,5)):(1,(4,12)))", "15"},
+      {"size<1,1>(Shape<_4,Shape<_3,_5>>{})", "5"},
+      {"rank<1>((4,(3,5)):(1,(4,12)))", "2"},
+      {"depth<0>((4,(3,5)):(1,(4,12)))", "0"},
+      {"shape<1>((4,(3,5)):(1,(4,12)))", "(3,5)"},
+      {"stride<1>((4,(3,5)):(1,(4,12)))", "(4,12)"},
+      {"shape((4,(3,5)):(1,(4,12)))", "(4,(3,5))"},
+      {"stride<0>(make_identity_layout((4,8)))", "1@0"},
+      {"size<1>(zipped_divide((16,8):(8,1),(4,4)))", "8"},
+      {"layout<0>(zipped_divide((16,8):(8,1),(4,4)))", "(4,4):(8,1)"},
+      {"layout<1>(Sw<3,3,3> o 0 o (8,64):(64,1))", "Sw<3,3,3> o 0 o 64:1"},
+      {"cosize<0>((4,8):(8,1))", "25"},
+  };
+  for (auto const& [cute, ours] : rows) EXPECT_EQ(text(cute), ours) << cute;
+  EXPECT_EQ(text("get<2>((4,8):(8,1))").rfind("TW0112", 0), 0U) << text("get<2>((4,8):(8,1))");
+  EXPECT_EQ(text("mode((4,8):(8,1))").rfind("TW0120", 0), 0U);
+  EXPECT_EQ(text("shape(Swizzle<2,0,3>)").rfind("TW0101", 0), 0U) << text("shape(Swizzle<2,0,3>)");
+  EXPECT_EQ(text("shape(size((4,8)))").rfind("TW0170", 0), 0U);
+}
+
+TEST(Spelling, DeeplyNestedCallsAreReadInTime) {
+  std::string call = "4:1", shape = "4", unknown = "4";
+  for (int i = 0; i < 100; ++i) {
+    call = "coalesce(" + call + ")";
+    unknown = "T<" + unknown + ">";
+    if (i < 12) shape = "make_shape(" + shape + ")";
+  }
+  EXPECT_EQ(text(call), "4:1");
+  EXPECT_EQ(text(unknown).substr(0, 6), "TW0101");
+  EXPECT_EQ(text("size(" + shape + ")"), "4");
+}
+
+TEST(Spelling, ArgumentsMayHaveTheOrderOfCuTe) {
+  constexpr char const* rows[][2] = {
+      {"crd2idx(make_coord(1,make_coord(2,3)), make_shape(4,make_shape(3,5)), "
+       "make_stride(10,make_stride(1,100)))",
+       "312"},
+      {"crd2idx(7, make_shape(4,make_shape(3,5)), make_stride(10,make_stride(1,100)))", "31"},
+      {"crd2idx(make_coord(1,2), Layout<Shape<_4,_8>,Stride<_8,_1>>{})", "10"},
+      {"crd2idx(13, Layout<Shape<_4,_8>,Stride<_8,_1>>{})", "11"},
+      {"idx2crd(9, make_shape(4,8), make_stride(8,1))", "(1,1)"},
+      {"slice(make_coord(_,make_coord(1,_)), ((2,3),(4,5)):((1,2),(6,24)))",
+       "6 o ((2,3),5):((1,2),24)"},
+      {"slice_and_offset(make_coord(2,_), Layout<Shape<_4,_8>,Stride<_8,_1>>{})", "16 o (8):(1)"},
+      {"dice(make_coord(_,2), Layout<Shape<_4,_8>,Stride<_8,_1>>{})", "(8):(1)"},
+      {"slice((2,_), zipped_divide((16,8):(8,1),(4,4)))", "16 o ((4,2)):((32,4))"},
+      {"make_layout(Layout<_4,_1>{}, Layout<_8,_4>{})", "(4,8):(1,4)"},
+      {"make_layout(Layout<Shape<_2,_2>,Stride<_1,_4>>{}, _3{}, 5:7)", "TW0120"},
+      {"make_layout((2,2):(1,4), 5:7)", "((2,2),5):((1,4),7)"},
+      {"Layout<Shape<_4,_8>,GenRowMajor>{}", "(4,8):(8,1)"},
+      {"composition(Layout<Shape<_4,_8>,LayoutRight>{}, Layout<_4,_2>{})", "(2,2):(16,1)"},
+      {"make_identity_tensor(make_shape(4,8))", "(4,8):(1@0,1@1)"},
+      {"make_composed_layout(Swizzle<2,0,3>{}, 0, Layout<Shape<_8,_4>,Stride<_4,_1>>{})",
+       "Sw<2,0,3> o 0 o (8,4):(4,1)"},
+  };
+  for (auto const& [cute, ours] : rows)
+    EXPECT_EQ(text(cute).substr(0, std::string(ours).size()), ours) << cute;
+}
+
 TEST(Spelling, AtomsWithoutElementsAreAnsweredWithOurs) {
   constexpr char const* rows[][2] = {{"SW128", "smem_atom(K,128,16)"},
                                      {"tile_to_shape(SW64, (128,32))", "smem_atom(K,64,16)"},
@@ -78,6 +152,9 @@ TEST(Spelling, LayoutsAreEvaluatedAtCoordinates) {
   constexpr char const* rows[][2] = {
       {"(4,8):(8,1)(2,3)", "19"},
       {"(4,8):(8,1)((2,3))", "19"},
+      {"(4,8):(8,1)(4,8)", "40"},  // outside of its modes
+      {"((2,2),8):((1,16),2)(5,0)", "33"},
+      {"Sw<2,0,3> o 0 o (8,4):(4,1)(2,3)", "10"},
       {"(4,8):(8,1)(5)", "9"},
       {"4:2(3)", "6"},
       {"Sw<3,3,3> o 0 o (8,64):(64,1)(1,0)", "72"},
