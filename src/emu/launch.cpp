@@ -8,6 +8,7 @@
 #include <atomic>
 #include <chrono>
 #include <mutex>
+#include <new>
 #include <thread>
 #include <tuple>
 
@@ -186,9 +187,19 @@ void run_grid(grid const& given, void const* params, options const& o) {
   if (os_threads == 1) {
     work(0);
   } else {
-    std::vector<std::thread> workers;
-    for (int i = 0; i < os_threads; ++i) workers.emplace_back(work, i);
-    for (std::thread& w : workers) w.join();
+    std::atomic<bool> out_of_memory{false};
+    {
+      std::vector<std::jthread> workers;  // joined here, also where one cannot be started
+      for (int i = 0; i < os_threads; ++i)
+        workers.emplace_back([&work, &out_of_memory, i] {
+          try {
+            work(i);
+          } catch (std::bad_alloc const&) {
+            out_of_memory = true;
+          }
+        });
+    }
+    if (out_of_memory) throw std::bad_alloc();
   }
   std::vector<diagnosis> all = merged(std::move(found));
   if (!banks.empty()) {

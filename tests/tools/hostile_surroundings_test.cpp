@@ -71,6 +71,22 @@ TEST_F(surroundings, a_check_under_a_limit_of_memory_is_done_or_refused) {
   EXPECT_GT(refused, 0);
 }
 
+TEST_F(surroundings, threads_that_find_no_memory_refuse_and_do_not_abort) {
+  if (address_sanitizer) GTEST_SKIP() << "the sanitizer reserves address space";
+  constexpr std::int64_t n = 512;
+  for (std::string const& file : {a, b})
+    write_file(file, npy_header(elem::bf16, n, n) + std::string(2 * n * n, '\0'));
+  int refused = 0;
+  for (rlim_t const mib : {90, 110, 130, 150, 200, 300}) {
+    // Some machine's threads find no memory for the CTAs of their clusters.
+    auto const r = gemm({"--threads", "8"}, with_memory_mib(mib));
+    EXPECT_TRUE(r.status == 0 || (r.status == 2 && r.err.find("TW0613") != std::string::npos))
+        << mib << ": " << r.status << " " << r.err;
+    refused += r.status == 2;
+  }
+  EXPECT_GT(refused, 0);
+}
+
 TEST(reference_blas, is_refused_where_it_is_absent) {
   auto const r = rejection_of([] { reference_blas({"libabsent.so.3"}); });
   EXPECT_EQ(r.code, "TW0619");
@@ -219,7 +235,9 @@ TEST(help, fits_the_terminal) {
       std::istringstream lines(r.out);
       for (std::string line; std::getline(lines, line);) {
         std::size_t const begin = std::min(line.find_first_not_of(' '), line.size());
-        bool const one_word = line.find(' ', begin) == std::string::npos;
+        // A list of values may be cut after each comma.
+        bool const one_word =
+            line.find(' ', begin) == std::string::npos && line.find(',') >= line.size() - 1;
         EXPECT_TRUE(static_cast<int>(line.size()) <= columns || one_word) << verb << ": " << line;
       }
     }

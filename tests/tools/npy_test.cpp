@@ -146,6 +146,8 @@ TEST(npy, refuses_corrupt_dictionaries_and_says_where) {
                     "the end of the header"},
            bad_dict{"{'descr': '<f2', 'fortran_order': False, 'shape': (2, -3), }", "TW0602",
                     "an extent"},
+           bad_dict{"{'descr': '<f2', 'fortran_order': False, 'shape': (2, 03), }", "TW0602",
+                    "without leading zeros"},
            bad_dict{
                "{'descr': '<f2', 'fortran_order': False, 'shape': (99999999999999999999, 1), }",
                "TW0606", "99999999999999999999"},

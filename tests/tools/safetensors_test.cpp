@@ -143,6 +143,7 @@ TEST(safetensors, refuses_headers_that_are_no_list_of_tensors) {
   std::string const x = R"("x": {"dtype": "F16", "shape": [1, 1], "data_offsets": [0, 2]})";
   EXPECT_EQ(refused_tensor(safetensors_of("{" + x + "}", 2)).code,
             "");  // the control: this one is fine
+  EXPECT_EQ(refused_tensor(safetensors_of("\xEF\xBB\xBF{" + x + "}", 2)).got, "a byte order mark");
   EXPECT_EQ(refused_tensor(safetensors_of("{" + x + ", " + x + "}", 2)).got, "the key \"x\" twice");
   EXPECT_EQ(refused_tensor(safetensors_of(std::string(100000, '['), 0)).code, "TW0608");
 }

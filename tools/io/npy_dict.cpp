@@ -108,6 +108,7 @@ class reader {
                "extents below 2^63", "the header is corrupt");
       }
       if (error != std::errc() || n < 0) fail("an extent", at_);
+      if (digits > 1 && text_[at_] == '0') fail("an extent without leading zeros", at_);
       at_ += digits;
       take('L');  // Python 2 wrote long integers so
       extents.push_back(n);

@@ -134,6 +134,10 @@ std::vector<tensor_entry> parse_safetensors_header(std::string_view text, std::s
   if (std::size_t const nul = text.find('\0'); nul != std::string_view::npos)
     refuse("TW0608", "header of " + file, fmt::format("a NUL at byte {}", nul), "a JSON object",
            "the file is corrupt");
+  // It would skip a byte order mark, which other readers of the format refuse.
+  if (text.starts_with("\xEF\xBB\xBF"))
+    refuse("TW0608", "header of " + file, "a byte order mark", "a JSON object, which begins with {",
+           "the file is corrupt");
   header_events events(file);
   json::sax_parse(text.begin(), text.end(), &events);
   return events.take();
