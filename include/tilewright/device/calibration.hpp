@@ -76,14 +76,15 @@ struct gemm_calibration {
   double fixup_bytes_per_clock;
 };
 
-/// Costs of scales in the model of the SM90 GEMM kernels: counts of instructions, of which an SM
-/// issues those of four warps in a clock. They are not fitted yet, and no device's file has them.
+/// Costs of scales in the model of the SM90 GEMM kernels. They are not fitted, and no device's file
+/// has them.
 struct scale_calibration {
-  /// Time of promoting a sum with scales of A and B, as a multiple of that without: the warpgroup
-  /// exchanges scales, and multiplies by them. Between 3.7 (128x128) and 5.3 (128x192) on an H100.
-  double promotion_factor = 4.2;
-  /// Clocks of an SM for a result of 8 bits with scales, of 128 lanes: amax (2 instructions, in its
-  /// own pass), division by corrections (5);
+  /// Time of promoting the sums of 128 elements of K with scales of A and B, as a share of the time
+  /// of their wgmmas: where several warpgroups multiply and promote in turn, and where there is one.
+  /// Measured on an H100 (docs/decisions/0038).
+  double promotion_cost = 0.45, promotion_cost_alone = 0.9;
+  /// Clocks of an SM for a result of 8 bits with scales, by counting instructions, of which an SM
+  /// issues those of four warps in a clock: amax (2, in its own pass), division by corrections (5);
   double amax_clocks = 2.0 / 128, division_clocks = 5.0 / 128;
   double launch_us = 3;  // of a second kernel that quantises D
 };

@@ -58,8 +58,10 @@ inline double promotion_share_of(calibration const& model, gemm_config const& c)
   double const promoted = c.math_warpgroups() == 3 ? r.promoted_3_warpgroups
                                                    : r.promoted_2_warpgroups * (1 - wide) +
                                                          r.promoted_2_warpgroups_wide * wide;
-  double const with_scales = c.scaled() ? model.scales.promotion_factor : 1;
-  double const cost = (1 / promoted - 1) * 128 / c.promote_k() * with_scales;
+  scale_calibration const& scales = model.scales;
+  double const with_scales =
+      c.math_warpgroups() == 1 ? scales.promotion_cost_alone : scales.promotion_cost;
+  double const cost = (c.scaled() ? with_scales : 1 / promoted - 1) * 128 / c.promote_k();
   return cost / (1 + cost);
 }
 

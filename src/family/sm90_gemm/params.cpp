@@ -56,13 +56,13 @@ operand_scales scales_of(std::optional<scale_desc> const& given, void const* dat
   auto const log2 = [](std::int64_t n) {
     return n == 0 ? 31 : std::countr_zero(static_cast<std::uint64_t>(n));
   };
+  bool const one_k_block = s.block_k == 0;
   return {data,
           s.stride_outer,
-          s.stride_k,
+          one_k_block ? 0 : s.stride_k,
           s.batch_stride,
           log2(s.block_outer),
-          log2(s.packed_k),
-          s.block_k == 0 ? 1 : 0,
+          one_k_block ? 0 : log2(s.packed_k),
           s.type == elem::ue8m0 ? 1 : 0};
 }
 

@@ -9,7 +9,8 @@
 //   columns  each column has another scale (1x128 blocks)
 //
 // K blocks come in batches: the scales of one are read from global memory while the batch before it
-// is multiplied, for a load takes longer than a K block.
+// is multiplied, for a load takes longer than a K block. Reading only loads the bits: they become
+// floats at the beginning of their batch, and nothing waits for them earlier.
 #pragma once
 
 #include <math.h>
@@ -32,15 +33,15 @@ inline constexpr int few_scales_log2 = 7;
 
 enum class scales_of_b { few, columns };
 
-/// Scales of a warpgroup's rows and of the columns of its tile, of two K blocks in turn.
+/// Scales of a warpgroup's rows, then of the columns of its tile, of two K blocks in turn.
 template <gemm_config C>
 struct tile_scales {
-  struct pair {
-    float of[2];  // neighbouring columns: those of a thread
+  struct alignas(8) pair {  // of neighbouring rows, or of neighbouring columns: those of a thread
+    float of[2];
   };
   struct of_block {
-    float row[C.warpgroup_m()];
-    pair col[C.tile_n / 2];
+    pair pairs[(C.warpgroup_m() + C.tile_n) / 2];
+    TW_DEVICE float& at(int i) { return pairs[i / 2].of[i % 2]; }
   };
   of_block block[2];
 };
@@ -54,18 +55,9 @@ struct block_scales_smem<C, true> {
   static_assert(sizeof(of_consumer) == C.scale_bytes());
 };
 
-/// The scales along K of one row or column, in global memory: element `first` is K block 0's.
+/// Where the scale of K block 0 of a row or column lies in global memory, in scales.
 TW_DEVICE std::int64_t first_scale(operand_scales const& s, int outer, int matrix) {
   return matrix * s.batch_stride + std::int64_t{outer >> s.outer_log2} * s.stride_outer;
-}
-/// 1 without scales.
-TW_DEVICE float scale_of(operand_scales const& s, std::int64_t first, int k_block) {
-  if (s.data == nullptr) return 1.0F;
-  int const k = s.one_k_block != 0 ? 0 : k_block;
-  int const group = k >> s.packed_log2, in_group = k - (group << s.packed_log2);
-  std::int64_t const at = first + group * s.stride_k + in_group;
-  if (s.ue8m0 != 0) return to_float(ue8m0{static_cast<words::b8 const*>(s.data)[at]});
-  return static_cast<words::f32 const*>(s.data)[at];
 }
 
 /// A thread of a warpgroup and the scales of the warpgroup's tile, one batch of K blocks after
@@ -73,7 +65,10 @@ TW_DEVICE float scale_of(operand_scales const& s, std::int64_t first, int k_bloc
 template <gemm_config C, scales_of_b B>
 class block_scales {
  public:
-  static constexpr int batch = C.tile_n > 160 ? 1 : 4;  // K blocks; wide tiles lack registers
+  /// K blocks of a batch: one where registers are scarce.
+  static constexpr bool scarce =
+      C.tile_n > (C.math_warpgroups() > 2 ? 96 : 160) || C.promote_k() < C.tile_k();
+  static constexpr int batch = scarce ? 1 : 4;
   static constexpr int fragments = C.fragments();
   static constexpr bool few = B == scales_of_b::few;
   static constexpr int rows = C.warpgroup_m();
@@ -84,6 +79,7 @@ class block_scales {
   /// Tiles that lie in one block of columns: one scale serves all.
   static constexpr bool one = few && C.tile_n == alignment && C.tile_n <= 128;
   static constexpr int cols = one ? 1 : few ? 2 : C.tile_n;  // scales of B
+  static constexpr int factors = few ? cols : 1;             // of a row, that registers hold
   /// Scales that a thread reads for a K block.
   static constexpr int reads = (rows + cols + warpgroup_threads - 1) / warpgroup_threads;
 
@@ -94,12 +90,14 @@ class block_scales {
       : p_(p),
         shared_(shared),
         barrier_(1 + consumer),
+        row_(accumulator_map::row_of(warp_id() % 4, lane_id())),
         k_block_(k_block),
         last_(k_block + blocks - 1) {
     int const log2 = p.b_scales.outer_log2;
     if constexpr (few) second_from_ = log2 >= 31 ? C.tile_n : (((col >> log2) + 1) << log2) - col;
     TW_UNROLL
     for (int i = 0; i < reads; ++i) {
+      unrolled<batch>([&](auto k) { next_[k][i] = __builtin_bit_cast(std::uint32_t, 1.0F); });
       int const t = item(i), c = few ? (t == rows ? 0 : second_from_) : t - rows;
       first_[i] = t < rows ? first_scale(p.a_scales, row + t < p.m ? row + t : p.m - 1, matrix)
                            : first_scale(p.b_scales, column(col, c), matrix);
@@ -109,12 +107,16 @@ class block_scales {
     named_barrier_sync(barrier_, warpgroup_threads);
   }
 
-  /// The batch that was read last becomes that of add(); reads the next one, if there is one.
+  /// The batch that was read last becomes that of share(); reads the next one, if there is one.
   TW_DEVICE void next_batch() {
-    unrolled<batch>([&](auto k) {
-      TW_UNROLL
-      for (int i = 0; i < reads; ++i) now_[k][i] = next_[k][i];
-    });
+    TW_UNROLL
+    for (int i = 0; i < reads; ++i) {
+      bool const ue8m0_bits = (item(i) < rows ? p_.a_scales.ue8m0 : p_.b_scales.ue8m0) != 0;
+      unrolled<batch>([&](auto k) {
+        now_[k][i] = ue8m0_bits ? to_float(ue8m0{static_cast<std::uint8_t>(next_[k][i])})
+                                : __builtin_bit_cast(float, next_[k][i]);
+      });
+    }
     if (k_block_ <= last_) read();
   }
 
@@ -122,16 +124,20 @@ class block_scales {
   template <int K>
   TW_DEVICE void share() {
     half_ ^= 1;  // the warpgroup reads the other half until this barrier
-    auto& to = shared_.block[half_];
+    auto& block = shared_.block[half_];
     TW_UNROLL
-    for (int i = 0; i < reads; ++i) {
-      int const t = item(i), c = t - rows;
-      if (t < rows)
-        to.row[t] = now_[K][i];
-      else if (c < cols)
-        to.col[c / 2].of[c % 2] = now_[K][i];
-    }
+    for (int i = 0; i < reads; ++i)
+      if (item(i) < rows + cols) block.at(item(i)) = now_[K][i];
     named_barrier_sync(barrier_, warpgroup_threads);
+    unrolled<fragments>([&](auto f) {
+      TW_UNROLL
+      for (int r = 0; r < accumulator_map::rows; ++r) {
+        float const of_row = block.at(row_ + wgmma_m * f + accumulator_map::row_distance * r);
+        TW_UNROLL
+        for (int c = 0; c < factors; ++c)
+          factor_[f][r][c] = few ? of_row * block.at(rows + c) : of_row;
+      }
+    });
   }
 
   /// Elements of `to`, from `first` on, += from, times the scales: columns of the tile from
@@ -139,35 +145,21 @@ class block_scales {
   template <class Fragments, class Parts>
   TW_DEVICE void add(Fragments& to, Parts& from, int first) const {
     constexpr int size = std::remove_reference_t<decltype(from[0])>::size;
-    auto const& own = shared_.block[half_];
-    int const row = accumulator_map::row_of(warp_id() % 4, lane_id());
-    int const col = accumulator_map::col_of(lane_id()) / 2;
+    constexpr int regs = accumulator_map::regs_of_8_cols;
+    auto const* const of_cols =
+        shared_.block[half_].pairs + rows / 2 + first + accumulator_map::col_of(lane_id()) / 2;
     unrolled<fragments>([&](auto f) {
-      float of_row[accumulator_map::rows];
       TW_UNROLL
-      for (int r = 0; r < accumulator_map::rows; ++r)
-        of_row[r] = own.row[row + wgmma_m * f + accumulator_map::row_distance * r];
-      if constexpr (few) {
-        auto const b = own.col[0];
-        float scale[accumulator_map::rows][2];
+      for (int g = 0; g < size / regs; ++g) {
+        int const col = 2 * first + 8 * g;
+        auto const of_col = few ? typename tile_scales<C>::pair{} : of_cols[4 * g];
         TW_UNROLL
-        for (int r = 0; r < accumulator_map::rows; ++r)
-          scale[r][0] = of_row[r] * b.of[0], scale[r][1] = one ? 0 : of_row[r] * b.of[1];
-        TW_UNROLL
-        for (int i = 0; i < size; ++i) {
-          int const second = !one && 2 * first + 8 * (i / 4) >= second_from_ ? 1 : 0;
-          float const factor = second == 0 ? scale[accumulator_map::row_index(i)][0]
-                                           : scale[accumulator_map::row_index(i)][1];
+        for (int i = regs * g; i < regs * (g + 1); ++i) {
+          auto const& of_row = factor_[f][accumulator_map::row_index(i)];
+          float const factor = !few                                  ? of_row[0] * of_col.of[i % 2]
+                               : factors == 2 && col >= second_from_ ? of_row[factors - 1]
+                                                                     : of_row[0];
           to[f][first + i] = fmaf(factor, from[f][i], to[f][first + i]);
-        }
-      } else {
-        TW_UNROLL
-        for (int g = 0; g < size / 4; ++g) {
-          auto const b = own.col[first + 4 * g + col];
-          TW_UNROLL
-          for (int i = 4 * g; i < 4 * g + 4; ++i)
-            to[f][first + i] = fmaf(of_row[accumulator_map::row_index(i)] * b.of[i % 2], from[f][i],
-                                    to[f][first + i]);
         }
       }
     });
@@ -181,18 +173,25 @@ class block_scales {
 
   /// A batch from k_block_ on; of K blocks after the last one the last one's.
   TW_DEVICE void read() {
-    unrolled<batch>([&](auto k) {
-      int const block = k_block_ + k < last_ ? k_block_ + k : last_;
-      TW_UNROLL
-      for (int i = 0; i < reads; ++i) {
-        int const t = item(i);
-        if (t < rows)
-          next_[k][i] = scale_of(p_.a_scales, first_[i], block);
-        else if (t < rows + cols)
-          next_[k][i] = scale_of(p_.b_scales, first_[i], block);
-      }
-    });
+    TW_UNROLL
+    for (int i = 0; i < reads; ++i) {
+      if (item(i) < rows)
+        read(p_.a_scales, i);
+      else if (item(i) < rows + cols)
+        read(p_.b_scales, i);
+    }
     k_block_ += batch;
+  }
+  TW_DEVICE void read(operand_scales const& s, int i) {
+    if (s.data == nullptr) return;  // the bits stay those of 1
+    auto const at = [&](int k) {
+      int const block = k_block_ + k < last_ ? k_block_ + k : last_, group = block >> s.packed_log2;
+      return first_[i] + group * s.stride_k + (block - (group << s.packed_log2));
+    };
+    if (s.ue8m0 != 0)
+      unrolled<batch>([&](auto k) { next_[k][i] = static_cast<words::b8 const*>(s.data)[at(k)]; });
+    else
+      unrolled<batch>([&](auto k) { next_[k][i] = static_cast<words::b32 const*>(s.data)[at(k)]; });
   }
 
   /// The column of B that is column c of the tile, or the last. With a gate groups of 8 gates and
@@ -209,12 +208,15 @@ class block_scales {
   gemm_params const& p_;
   tile_scales<C>& shared_;
   int const barrier_;
+  int const row_;        // the thread's first, in the warpgroup's
   int k_block_;          // that the next batch begins with
   int const last_;       // K block
   int half_ = 0;         // of `shared_`
   int second_from_ = 0;  // few: from this column of the tile on the second scale holds
   std::int64_t first_[reads];
-  float now_[batch][reads] = {}, next_[batch][reads] = {};
+  float now_[batch][reads] = {};
+  std::uint32_t next_[batch][reads];  // bits; those of 1 where the operand has no scales
+  float factor_[fragments][accumulator_map::rows][factors];  // of the K block that was shared
 };
 
 /// Has a tile one or two scales of B?
