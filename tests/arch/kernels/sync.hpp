@@ -44,13 +44,13 @@ struct named_barrier_kernel {
 
 /// Threads write words and read each other's, in rounds that two barriers separate: each thread
 /// waits for the phase of its token. Thread 0 also announces a TMA-like write of 4 bytes, which it
-/// makes by store_async. Results leave by streaming stores.
+/// makes by store_async. The first CTA's results leave by streaming stores.
 struct token_kernel {
   struct params {
     std::uint32_t* out;  // (rounds, threads, 2): two copies of the word read
     int rounds;
   };
-  static constexpr int threads = 64, cluster = 1;
+  static constexpr int threads = 64, cluster = 2;  // store_async needs clusters
   struct smem {
     std::uint32_t word[threads], sent;
     mbarrier written, read;
@@ -70,7 +70,7 @@ struct token_kernel {
       s.word[t] = static_cast<std::uint32_t>(100 * r + t);
       if (t == 0) {
         mbarrier_token const token = s.written.arrive_expect_tx_token(4);
-        store_async(&s.sent, static_cast<std::uint32_t>(r), s.written, 0);
+        store_async(&s.sent, static_cast<std::uint32_t>(r), s.written, cluster_rank());
         s.written.wait_token(token);
       } else {
         s.written.wait_token(s.written.arrive_token());
@@ -79,7 +79,7 @@ struct token_kernel {
         std::uint32_t read, sent;
       };
       auto* const to = reinterpret_cast<two*>(p.out) + threads * r + t;
-      store_streaming(to, two{s.word[threads - 1 - t], s.sent});
+      if (cluster_rank() == 0) store_streaming(to, two{s.word[threads - 1 - t], s.sent});
       s.read.wait_token(s.read.arrive_token());
     }
   }

@@ -25,7 +25,7 @@ std::string check_tokens(M& m) {
   int const rounds = 21;
   std::vector<std::uint32_t> want(rounds * K::threads * 2);
   std::uint32_t* const out = upload(m, want);
-  run<K>(m, 1, {out, rounds});
+  run<K>(m, K::cluster, {out, rounds});
   for (int i = 0; i < rounds * K::threads; ++i) {
     want[2 * i] =
         static_cast<std::uint32_t>(100 * (i / K::threads) + K::threads - 1 - i % K::threads);

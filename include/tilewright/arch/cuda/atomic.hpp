@@ -203,20 +203,6 @@ TW_DEVICE void red_or(T* p, U value) {
   detail::check_atomic_integer<T>();
   detail::red<detail::op_or, detail::bits_text<sizeof(T)>, O, S>(p, detail::atomic_value<T>(value));
 }
-/// Bit by bit; returns the old value. PTX ISA, "atom": .xor.
-template <mem_order O = mem_order::acq_rel, scope S = scope::gpu, class T, class U>
-TW_DEVICE T atomic_xor(T* p, U value) {
-  detail::check_atomic_integer<T>();
-  return detail::atom<detail::op_xor, detail::bits_text<sizeof(T)>, O, S>(
-      p, detail::atomic_value<T>(value));
-}
-/// The same without a result. PTX ISA, "red".
-template <mem_order O = mem_order::relaxed, scope S = scope::gpu, class T, class U>
-TW_DEVICE void red_xor(T* p, U value) {
-  detail::check_atomic_integer<T>();
-  detail::red<detail::op_xor, detail::bits_text<sizeof(T)>, O, S>(p,
-                                                                  detail::atomic_value<T>(value));
-}
 /// Adds, and orders as store_release does. PTX ISA, "red": .add.
 template <scope S = scope::gpu, class T, class U>
 TW_DEVICE void red_add_release(T* p, U value) {
@@ -253,6 +239,47 @@ TW_DEVICE T atomic_cas(T* p, U expected, V value) {
                    : "memory");
   });
   return detail::word_of_bits<T>(old);
+}
+
+namespace detail {
+
+/// The memory of a peer: neither global memory nor this CTA's shared memory.
+TW_DEVICE bool is_of_peer(void const* p) { return !__isGlobal(p) && !__isShared(p); }
+
+/// For 64 bits of a peer's shared memory: there nvcc 13.0 compiles .xor.b64 to code that loses
+/// updates on an H100 (tests/gpu/instructions.cu).
+template <mem_order O, scope S, class T>
+TW_DEVICE T xor_by_cas(T* p, T value) {
+  T old = load_relaxed<S>(p);
+  for (;;) {
+    T const seen = atomic_cas<O, S>(p, old, static_cast<T>(old ^ value));
+    if (seen == old) return seen;
+    old = seen;
+  }
+}
+
+}  // namespace detail
+
+/// Bit by bit; returns the old value. PTX ISA, "atom": .xor.
+template <mem_order O = mem_order::acq_rel, scope S = scope::gpu, class T, class U>
+TW_DEVICE T atomic_xor(T* p, U value) {
+  detail::check_atomic_integer<T>();
+  T const v = detail::atomic_value<T>(value);
+  if constexpr (sizeof(T) == 8)
+    if (detail::is_of_peer(p)) return detail::xor_by_cas<O, S>(p, v);
+  return detail::atom<detail::op_xor, detail::bits_text<sizeof(T)>, O, S>(p, v);
+}
+/// The same without a result. PTX ISA, "red".
+template <mem_order O = mem_order::relaxed, scope S = scope::gpu, class T, class U>
+TW_DEVICE void red_xor(T* p, U value) {
+  detail::check_atomic_integer<T>();
+  T const v = detail::atomic_value<T>(value);
+  if constexpr (sizeof(T) == 8)
+    if (detail::is_of_peer(p)) {
+      detail::xor_by_cas<O, S>(p, v);
+      return;
+    }
+  detail::red<detail::op_xor, detail::bits_text<sizeof(T)>, O, S>(p, v);
 }
 
 }  // namespace tw

@@ -242,7 +242,8 @@ struct alignas(8) mbarrier {
 /// Writes 4, 8 or 16 bytes to the place of `own` in CTA `cta`, where the current phase of `landed`
 /// counts them. A thread that waits for that phase with scope::cluster sees the bytes. The receiver
 /// announces them with expect_tx; the sender does not arrive. Before TMA or wgmma reads the bytes,
-/// the receiver needs fence_proxy_async(), as after ordinary stores. PTX ISA, "st.async".
+/// the receiver needs fence_proxy_async(), as after ordinary stores. The kernel has clusters: in a
+/// launch without, an H100 takes st.async as an illegal instruction. PTX ISA, "st.async".
 template <class T, class Target = detail::this_target>
 TW_DEVICE void store_async(T* own, T const& value, mbarrier& landed, int cta) {
   detail::need_sm90<Target>();
