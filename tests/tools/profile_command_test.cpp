@@ -41,6 +41,7 @@ TEST(ProfileCommand, ReadsTheRawPage) {
   EXPECT_EQ(figure(launches[1], "bank conflicts")["verdict"], "low");
   EXPECT_TRUE(figure(launches[1], "occupancy").is_null());  // n/a
   EXPECT_EQ(launches[1]["limit"], "DRAM");
+  EXPECT_FALSE(launches[0]["others"].contains("device__attribute_chip"));  // of no kernel
 }
 
 TEST(ProfileCommand, ReadsTheDetailsPageAndFormerNames) {

@@ -53,7 +53,13 @@ std::string field(row const& r, std::optional<std::size_t> at) {
 }
 
 /// Metrics have two underscores after their unit's name: sm__throughput.avg...
-bool is_metric(std::string const& head) { return head.find("__") != std::string::npos; }
+/// Is this the name of a metric of the kernel? A raw page of ncu also has attributes of the device
+/// and its links.
+bool is_metric(std::string const& head) {
+  for (char const* of_device : {"device__attribute_", "c2clink__", "nvlink__", "numa__"})
+    if (head.starts_with(of_device)) return false;
+  return head.find("__") != std::string::npos;
+}
 
 launch started(row const& heads, row const& r) {
   return {field(r, column(heads, "ID")),
