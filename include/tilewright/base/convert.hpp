@@ -88,6 +88,12 @@ TW_HD constexpr float widen(std::uint32_t bits) {
 }  // namespace detail
 
 TW_HD constexpr float to_float(float x) { return x; }
+/// The float of these bits, and the bits of a float.
+TW_HD constexpr float float_of_bits(std::uint32_t bits) { return __builtin_bit_cast(float, bits); }
+TW_HD constexpr std::uint32_t bits_of_float(float x) {
+  return __builtin_bit_cast(std::uint32_t, x);
+}
+
 TW_HD constexpr float to_float(tf32 x) { return __builtin_bit_cast(float, x.bits); }
 TW_HD constexpr float to_float(bf16 x) {
   return __builtin_bit_cast(float, static_cast<std::uint32_t>(x.bits) << 16);

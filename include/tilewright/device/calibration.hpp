@@ -80,9 +80,10 @@ struct gemm_calibration {
 /// has them.
 struct scale_calibration {
   /// Time of promoting the sums of 128 elements of K with scales of A and B, as a share of the time
-  /// of their wgmmas: where several warpgroups multiply and promote in turn, and where there is one.
-  /// Measured on an H100 (docs/decisions/0038).
-  double promotion_cost = 0.45, promotion_cost_alone = 0.9;
+  /// of their wgmmas; the same with 1x128 scales of B, of which each column has its own; factors
+  /// for tiles of 128x128 with those and for kernels with one consumer. Measured on an H100
+  /// (docs/decisions/0040).
+  double promotion = 0.45, promotion_1x128 = 0.75, narrow_1x128 = 1.45, promotion_alone = 2;
   /// Clocks of an SM for a result of 8 bits with scales, by counting instructions, of which an SM
   /// issues those of four warps in a clock: amax (2, in its own pass), division by corrections (5);
   double amax_clocks = 2.0 / 128, division_clocks = 5.0 / 128;

@@ -51,29 +51,32 @@ inline double efficiency_of(gemm_calibration const& m, gemm_config const& c) {
 }
 
 /// The share of a main loop's time that promotions take: waiting for the wgmmas, and adding.
-inline double promotion_share_of(calibration const& model, gemm_config const& c) {
+inline double promotion_share_of(calibration const& model, gemm_problem const& p,
+                                 gemm_config const& c) {
   if (c.promote_k() == 0) return 0;
   type_rates const& r = model.types;
   double const wide = std::clamp((c.promoted_n() - 128) / 64.0, 0.0, 1.0);
   double const promoted = c.math_warpgroups() == 3 ? r.promoted_3_warpgroups
                                                    : r.promoted_2_warpgroups * (1 - wide) +
                                                          r.promoted_2_warpgroups_wide * wide;
-  scale_calibration const& scales = model.scales;
-  double const with_scales =
-      c.math_warpgroups() == 1 ? scales.promotion_cost_alone : scales.promotion_cost;
-  double const cost = (c.scaled() ? with_scales : 1 / promoted - 1) * 128 / c.promote_k();
+  scale_calibration const& s = model.scales;
+  bool const columns = !c.d_m && p.scale_b && p.scale_b->block_outer == 1;  // each has a scale
+  bool const narrow = c.tile_m + c.tile_n < 320;
+  double scaled = columns ? s.promotion_1x128 * (narrow ? s.narrow_1x128 : 1) : s.promotion;
+  if (c.math_warpgroups() == 1) scaled *= s.promotion_alone;
+  double const cost = (c.scaled() ? scaled : 1 / promoted - 1) * 128 / c.promote_k();
   return cost / (1 + cost);
 }
 
 /// Of the tensor cores with a kernel's types and sums, as a share of bf16's for the same bytes.
-inline double type_rate_of(calibration const& model, gemm_config const& c) {
+inline double type_rate_of(calibration const& model, gemm_problem const& p, gemm_config const& c) {
   type_rates const& r = model.types;
   double const rate = is_fp8(c.ab)              ? r.fp8
                       : is_8_bit_integer(c.ab)  ? r.int8
                       : c.ab == elem::tf32      ? (multicasts(c) ? r.tf32_multicast : r.tf32)
                       : c.sums == sum_form::f16 ? r.f16_sums
                                                 : 1;
-  return rate * (1 - promotion_share_of(model, c));
+  return rate * (1 - promotion_share_of(model, p, c));
 }
 
 /// The relative increase of a kernel's time where the tensor cores of all SMs never pause.
@@ -145,7 +148,7 @@ inline cost predict(gemm_problem const& p, gemm_config const& c, sharing const& 
   double const wgmma_clocks =
       2.0 * 64 * c.tile_n * 16 / static_cast<double>(dev.mma_flop_per_clock);
   double const math = c.tile_m / 64 * 4 * std::max(wgmma_clocks, m.min_wgmma_clocks) / efficiency /
-                      type_rate_of(*dev.model, c);
+                      type_rate_of(*dev.model, p, c);
   auto const factor = [&](matrix_desc const& x) {
     std::int64_t const pitch = x.pitch_elems * size_bytes(x.type);
     double const split = multicasts(c) ? m.split_sector_multicast : m.split_sector_factor;

@@ -60,7 +60,7 @@ std::string why(gemm_plan const& p, cost const& t, device const& dev) {
   if (c.promote_k() > 0)
     text += fmt::format(", sums promoted every {} of K{}, {:.0f} % of the math", c.promote_k(),
                         c.scaled() ? " with their scales" : "",
-                        100 * promotion_share_of(*dev.model, c));
+                        100 * promotion_share_of(*dev.model, p.normal, c));
   return text + fmt::format(
                     ", {} in bands of {}; predicted for {}: {:.1f} us (launch {:.1f}, math {:.1f}, "
                     "loads {:.1f}, DRAM {:.1f}, epilogue {:.1f}, adding shared parts {:.1f}, "

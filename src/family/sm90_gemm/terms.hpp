@@ -22,7 +22,7 @@ inline plan_terms terms_of(gemm_problem const& p, gemm_config const& c, sharing 
   r.waves = whole + (s.shared == 0 ? 0.0 : static_cast<double>(s.shared) / s.sharers);
   double const flop_of_bf16 = flop * size_bytes(c.ab) / 2;  // as many in the same time
   double const clocks = flop_of_bf16 / static_cast<double>(dev.mma_flop_per_clock) / dev.sm_count /
-                        std::max(1.0, efficiency_of(m, c) * type_rate_of(*dev.model, c));
+                        std::max(1.0, efficiency_of(m, c) * type_rate_of(*dev.model, p, c));
   r.tensor = std::min(us(clocks), t.math_us);
   r.idle = std::max(0.0, t.math_us - r.tensor);
   r.loads = t.loads_us;

@@ -97,7 +97,7 @@ class block_scales {
     if constexpr (few) second_from_ = log2 >= 31 ? C.tile_n : (((col >> log2) + 1) << log2) - col;
     TW_UNROLL
     for (int i = 0; i < reads; ++i) {
-      unrolled<batch>([&](auto k) { next_[k][i] = __builtin_bit_cast(std::uint32_t, 1.0F); });
+      unrolled<batch>([&](auto k) { next_[k][i] = bits_of_float(1.0F); });
       int const t = item(i), c = few ? (t == rows ? 0 : second_from_) : t - rows;
       first_[i] = t < rows ? first_scale(p.a_scales, row + t < p.m ? row + t : p.m - 1, matrix)
                            : first_scale(p.b_scales, column(col, c), matrix);
@@ -114,7 +114,7 @@ class block_scales {
       bool const ue8m0_bits = (item(i) < rows ? p_.a_scales.ue8m0 : p_.b_scales.ue8m0) != 0;
       unrolled<batch>([&](auto k) {
         now_[k][i] = ue8m0_bits ? to_float(ue8m0{static_cast<std::uint8_t>(next_[k][i])})
-                                : __builtin_bit_cast(float, next_[k][i]);
+                                : float_of_bits(next_[k][i]);
       });
     }
     if (k_block_ <= last_) read();

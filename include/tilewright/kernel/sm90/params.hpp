@@ -81,11 +81,10 @@ struct epilogue_params {
 
 /// Scales of an operand in the main loop (problem/scale.hpp), in global memory.
 struct operand_scales {
-  void const* data;  // nullptr: all are 1
-  std::int64_t stride_outer, stride_k, batch_stride;
+  void const* data;                                   // nullptr: all are 1
+  std::int64_t stride_outer, stride_k, batch_stride;  // stride_k 0: all of K shares a scale
   int outer_log2;   // 2^outer_log2 rows or columns share a scale; 31: all
   int packed_log2;  // 2^packed_log2 blocks along K are adjacent
-  int one_k_block;  // 1: all of K shares a scale
   int ue8m0;        // 1: bytes of ue8m0, else float32
 };
 
