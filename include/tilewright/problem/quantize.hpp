@@ -50,10 +50,9 @@ quantize_counts quantize(quantize_problem const& p, void const* from, void* to, 
 
 /// The bits of |x|, in the order of the magnitudes; 0 of an infinity and NaN.
 TW_HD constexpr std::uint32_t finite_magnitude_bits(float x) {
-  std::uint32_t const bits = __builtin_bit_cast(std::uint32_t, x) & 0x7FFFFFFFU;
+  std::uint32_t const bits = bits_of_float(x) & 0x7FFFFFFFU;
   return bits < detail::float_inf ? bits : 0;
 }
-TW_HD constexpr float float_of_bits(std::uint32_t bits) { return __builtin_bit_cast(float, bits); }
 
 /// Types of the values: 8-bit floats that are multiplied, and s8.
 TW_HD constexpr bool is_quantized(elem to) { return is_fp8(to) || to == elem::s8; }
