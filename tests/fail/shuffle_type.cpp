@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // shuffle_type.cpp  A shuffle of 12 bytes.
 // expect-error: [TW0260]
-// max lines(g++): 12
+// max lines(g++): 13
 #include "tilewright/arch/select.hpp"
 
 using namespace tw;
