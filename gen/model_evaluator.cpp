@@ -6,14 +6,16 @@
 //
 // TRIALS: lines of problem, kernel, swapped, split tiles and the number of clusters that split
 // them, with tabs between. First it writes a byte for each line: 1 if the planner has this plan, 0
-// if not. Then it reads calibrations from its input, the doubles of tw::calibration in their order,
-// and writes a double for each plan that it has: the predicted time in microseconds.
+// if not. Then it reads calibrations from its input, of each the doubles of tw::calibration that
+// devices/*.json has, in their order, and writes a double for each plan that it has: the predicted
+// time in microseconds.
 #include <fmt/format.h>
 
 #include <array>
-#include <bit>
 #include <charconv>
+#include <cstddef>
 #include <cstdio>
+#include <cstring>
 #include <fstream>
 #include <iostream>
 #include <map>
@@ -26,7 +28,8 @@
 
 namespace {
 
-using numbers = std::array<double, sizeof(tw::calibration) / sizeof(double)>;
+/// The sections of a calibration that devices/*.json has: those before `scales`.
+using numbers = std::array<double, offsetof(tw::calibration, scales) / sizeof(double)>;
 
 std::vector<std::string> cells_of(std::string const& line) {
   std::vector<std::string> cells;
@@ -86,7 +89,9 @@ void evaluate(std::vector<tw::gemm_plan> const& plans, tw::device dev) {
   numbers given;
   std::vector<double> us(plans.size());
   while (std::fread(given.data(), sizeof(double), given.size(), stdin) == given.size()) {
-    dev.model = std::make_shared<tw::calibration const>(std::bit_cast<tw::calibration>(given));
+    tw::calibration model = *dev.model;
+    std::memcpy(&model, given.data(), sizeof given);
+    dev.model = std::make_shared<tw::calibration const>(model);
     for (std::size_t i = 0; i < plans.size(); ++i) us[i] = tw::predicted_us(plans[i], dev);
     std::fwrite(us.data(), sizeof(double), us.size(), stdout);
     std::fflush(stdout);
