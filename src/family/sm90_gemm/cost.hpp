@@ -103,6 +103,13 @@ inline int parts_beside(gemm_config const& c, sharing const& s) {
 inline double gpc_bytes(gemm_problem const& p, gemm_config const& c, sharing const& s,
                         device const& dev, double a_bytes, double b_bytes) {
   tile_order const o = usual_order_of(p, c, s.clusters, dev);
+  if (c.cluster_k > 1) {
+    // A cluster is in one GPC. Two in a GPC do not load the same lines at the same time.
+    int const gpcs = std::max(1, dev.sm_count / dev.sms_per_gpc);
+    int const in_gpc =
+        std::min(std::max(1, dev.sms_per_gpc / c.cluster_k), (s.clusters + gpcs - 1) / gpcs);
+    return c.cluster_k * in_gpc * (a_bytes + b_bytes);
+  }
   int const parts = parts_beside(c, s);
   double const tiles =
       std::max(1.0, std::min(1.0 * dev.sms_per_gpc, 1.0 * s.clusters * c.cluster_k) / parts);
