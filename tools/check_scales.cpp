@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "tilewright/problem/block_quantize.hpp"
 #include "tilewright/problem/block_result.hpp"
 #include "tilewright/problem/quantize.hpp"
 #include "tilewright/problem/reference.hpp"
