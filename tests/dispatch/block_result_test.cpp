@@ -77,12 +77,13 @@ std::int64_t row_bytes(gemm_problem const& p) { return p.n * size_bits(p.d.type)
 
 /// Matrix i of D and its scales are those of `wide`, quantised.
 void expect_matrix(gemm_problem const& p, matrix_desc const& from, float const* wide,
-                   std::int64_t i, bytes_of_memory const& d, bytes_of_memory const& scales) {
+                   std::int64_t i, bytes_of_memory const& d, std::uint8_t const* scales) {
   block_quantize_problem q{.outer = p.m, .k = p.n, .from = from};
   q.format = result_format(p);
+  q.order = p.scale_d->desc.tiled ? factor_order::swizzled : factor_order::linear;
   bytes_of_memory values(static_cast<std::size_t>(q.outer * q.row_bytes()));
   bytes_of_memory factors(static_cast<std::size_t>(q.factor_bytes()));
-  (void)quantize(q, wide, values.data(), factors.data());
+  float const level = quantize(q, wide, values.data(), factors.data()).second_level;
   for (std::int64_t row = 0; row < p.m; ++row) {
     std::uint8_t const* const line =
         d.data() + (i * p.d.batch_stride_elems + row * p.d.pitch_elems) * size_bits(p.d.type) / 8;
@@ -93,9 +94,10 @@ void expect_matrix(gemm_problem const& p, matrix_desc const& from, float const* 
     for (std::int64_t j = row_bytes(p); j < p.d.pitch_bytes(); ++j)
       ASSERT_EQ(line[j], untouched) << "after row " << row;
   }
-  ASSERT_EQ(
-      std::memcmp(scales.data() + i * p.scale_d->desc.batch_stride, factors.data(), factors.size()),
-      0);
+  ASSERT_EQ(std::memcmp(scales + i * p.scale_d->desc.batch_stride, factors.data(), factors.size()),
+            0);
+  if (q.format == block_format::nvfp4)
+    EXPECT_EQ(bits_of_float(second_level(p, scales, i)), bits_of_float(level));
 }
 
 void expect_quantised(product& x, block_format format, factor_order order, char const* device) {
@@ -120,33 +122,8 @@ void expect_quantised(product& x, block_format format, factor_order order, char 
   run(p, o, device);
 
   auto const* const factors = reinterpret_cast<std::uint8_t const*>(scales.data());
-  for (std::int64_t i = 0; i < p.batch; ++i) {
-    block_quantize_problem q{.outer = p.m, .k = p.n, .from = wide.d};
-    q.format = format, q.order = order;
-    bytes_of_memory values(static_cast<std::size_t>(q.outer * q.row_bytes()));
-    bytes_of_memory expected(static_cast<std::size_t>(q.factor_bytes()));
-    float const second =
-        quantize(q, in_float32.data() + i * p.m * pitch, values.data(), expected.data())
-            .second_level;
-    for (std::int64_t row = 0; row < p.m; ++row) {
-      std::uint8_t const* const line =
-          d.data() + (i * p.d.batch_stride_elems + row * p.d.pitch_elems) * size_bits(type) / 8;
-      ASSERT_EQ(std::memcmp(line, values.data() + row * q.row_bytes(),
-                            static_cast<std::size_t>(row_bytes(p))),
-                0)
-          << "row " << row;
-      for (std::int64_t j = row_bytes(p); j < p.d.pitch_bytes(); ++j)
-        ASSERT_EQ(line[j], untouched) << "after row " << row;
-    }
-    ASSERT_EQ(
-        std::memcmp(factors + i * p.scale_d->desc.batch_stride, expected.data(), expected.size()),
-        0);
-    if (format == block_format::nvfp4) {
-      float level = 0;
-      std::memcpy(&level, factors + second_level_offset(p) + 4 * i, sizeof level);
-      EXPECT_EQ(std::bit_cast<std::uint32_t>(level), std::bit_cast<std::uint32_t>(second));
-    }
-  }
+  for (std::int64_t i = 0; i < p.batch; ++i)
+    expect_matrix(p, wide.d, in_float32.data() + i * p.m * pitch, i, d, factors);
   for (std::int64_t j = scale_bytes; j < scale_bytes / 4 * 4 + 8; ++j)
     EXPECT_EQ(factors[j], untouched) << "after the scales";
 }
@@ -239,7 +216,7 @@ void expect_at_once(block_format format, shape const& s, std::int64_t batch, boo
     o.workspace = reinterpret_cast<void*>(at), o.workspace_bytes = plan.workspace_bytes;
     gemm_emulated(plan, o, options);
     for (std::int64_t i = 0; i < batch; ++i)
-      expect_matrix(p, wide.d, in_float32.data() + i * s.m * pitch, i, d, scales);
+      expect_matrix(p, wide.d, in_float32.data() + i * s.m * pitch, i, d, scales.data());
     for (std::size_t j = scales.size() - 64; j < scales.size(); ++j)
       ASSERT_EQ(scales[j], untouched) << "after the scales";
   }

@@ -29,6 +29,7 @@
 #include "tilewright/base/convert.hpp"
 #include "tilewright/problem/block_format.hpp"
 #include "tilewright/problem/gemm.hpp"
+#include "tilewright/problem/scale.hpp"
 
 namespace tw {
 
@@ -60,8 +61,9 @@ struct block_quantize_problem {
   /// Where the factor of block `block` of row `row` lies.
   std::int64_t factor_at(std::int64_t row, std::int64_t block) const {
     if (order == factor_order::linear) return row * factor_cols() + block;
-    return (row / 128 * (factor_cols() / 4) + block / 4) * 512 + row % 32 * 16 +
-           row % 128 / 32 * 4 + block % 4;
+    std::int64_t const tiles_along_k = factor_cols() / scale_tile_blocks;
+    std::int64_t const tile = row / scale_tile_rows * tiles_along_k + block / scale_tile_blocks;
+    return tile * scale_tile_bytes + offset_in_scale_tile(row, block);
   }
 };
 

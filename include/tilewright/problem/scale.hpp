@@ -71,8 +71,13 @@ struct output_scales {
 /// Rows and blocks of K of a tile of the order 32x4x4, and its bytes.
 inline constexpr std::int64_t scale_tile_rows = 128, scale_tile_blocks = 4, scale_tile_bytes = 512;
 
+/// Byte of row r and block b within their tile of the order 32x4x4.
+TW_HD constexpr std::int64_t offset_in_scale_tile(std::int64_t r, std::int64_t b) {
+  return r % 32 * 16 + r % scale_tile_rows / 32 * 4 + b % scale_tile_blocks;
+}
+
 /// Blocks that cover an extent.
-constexpr std::int64_t blocks_in(std::int64_t extent, std::int64_t block) {
+TW_HD constexpr std::int64_t blocks_in(std::int64_t extent, std::int64_t block) {
   return (extent + block - 1) / block;
 }
 
@@ -91,8 +96,7 @@ TW_HD constexpr std::int64_t scale_offset(scale_desc const& s, std::int64_t oute
   std::int64_t const kb = scale_block(s.block_k, k);
   if (s.tiled)
     return batch * s.batch_stride + outer / scale_tile_rows * s.stride_outer +
-           kb / scale_tile_blocks * s.stride_k + outer % 32 * 16 +
-           outer % scale_tile_rows / 32 * 4 + kb % scale_tile_blocks;
+           kb / scale_tile_blocks * s.stride_k + offset_in_scale_tile(outer, kb);
   return batch * s.batch_stride + scale_block(s.block_outer, outer) * s.stride_outer +
          kb / s.packed_k * s.stride_k + kb % s.packed_k;
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "tilewright/arch/select.hpp"
+#include "tilewright/base/elem_traits.hpp"
 #include "tilewright/problem/block_quantize.hpp"
 #include "tilewright/problem/quantize.hpp"
 
@@ -49,6 +50,15 @@ TW_DEVICE block_code<F> code_of_block(float const* x, float second) {
   constexpr std::uint8_t nan = t.factor == elem::ue8m0 ? 0xFF : 0x7F;
   if (t.value == elem::e2m1 && has_nan) c.factor = nan;
   return c;
+}
+
+/// Writes the bytes of the first `count` elements of a block.
+template <block_format F>
+TW_DEVICE void store_bytes(words::b8* to, block_code<F> const& c, int count) {
+  using code = block_code<F>;
+  TW_UNROLL
+  for (int i = 0; i < 4 * code::words; ++i)
+    if (i * 8 / code::bits < count) to[i] = static_cast<std::uint8_t>(c.value[i / 4] >> i % 4 * 8);
 }
 
 }  // namespace tw

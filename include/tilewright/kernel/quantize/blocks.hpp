@@ -44,8 +44,6 @@ struct block_quantize_kernel {
     return reinterpret_cast<words::f32 const*>(p.from)[row * p.from_pitch + col];
   }
 
-  TW_DEVICE static std::int64_t up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b * b; }
-
   TW_DEVICE static void find_amax(params const& p) {
     std::uint32_t most = 0;
     std::int64_t const all = std::int64_t{cta_count()} * threads;
@@ -61,10 +59,12 @@ struct block_quantize_kernel {
   template <block_format F>
   TW_DEVICE static void quantise(params const& p) {
     constexpr block_format_traits t = traits_of(F);
-    std::int64_t const blocks = up(p.cols, t.block) / t.block;
+    std::int64_t const blocks = blocks_in(p.cols, t.block);
     // Factors that belong to no block are written too.
-    std::int64_t const across = p.tiled != 0 ? up(blocks, scale_tile_blocks) : blocks;
-    std::int64_t const down = p.tiled != 0 ? up(p.rows, scale_tile_rows) : p.rows;
+    bool const tiled = p.tiled != 0;
+    std::int64_t const across =
+        tiled ? blocks_in(blocks, scale_tile_blocks) * scale_tile_blocks : blocks;
+    std::int64_t const down = tiled ? blocks_in(p.rows, scale_tile_rows) * scale_tile_rows : p.rows;
     float const second =
         F == block_format::nvfp4 ? *reinterpret_cast<words::f32 const*>(p.second_level) : 1.0F;
     std::int64_t const all = std::int64_t{cta_count()} * threads;
@@ -81,10 +81,10 @@ struct block_quantize_kernel {
                                              std::int64_t block) {
     if (p.tiled == 0) return row * p.factor_outer + block * p.factor_k;
     return row / scale_tile_rows * p.factor_outer + block / scale_tile_blocks * p.factor_k +
-           row % 32 * 16 + row % scale_tile_rows / 32 * 4 + block % scale_tile_blocks;
+           offset_in_scale_tile(row, block);
   }
 
-  /// Writes the values of a block; returns its factor.
+  /// Quantises the block that begins at (row, col), writes its values, and returns its factor.
   template <block_format F>
   TW_DEVICE static std::uint8_t quantise_block(params const& p, std::int64_t row, std::int64_t col,
                                                float second) {
@@ -96,17 +96,11 @@ struct block_quantize_kernel {
     for (int j = 0; j < code::elems; ++j) x[j] = j < count ? load(p, row, col + j) : 0.0F;
     code const c = code_of_block<F>(x, second);
     std::int64_t const to = row * p.to_pitch_bytes + col * code::bits / 8;
-    TW_UNROLL
-    for (int w = 0; w < code::words; ++w) {
-      if (p.by_words != 0 && count == code::elems) {
-        static_cast<words::b32*>(p.to)[to / 4 + w] = c.value[w];
-        continue;
-      }
+    if (p.by_words != 0 && count == code::elems) {
       TW_UNROLL
-      for (int b = 0; b < 4; ++b)
-        if ((4 * w + b) * 8 / code::bits < count)
-          static_cast<words::b8*>(p.to)[to + w * 4 + b] =
-              static_cast<std::uint8_t>(c.value[w] >> 8 * b);
+      for (int w = 0; w < code::words; ++w) static_cast<words::b32*>(p.to)[to / 4 + w] = c.value[w];
+    } else {
+      store_bytes(static_cast<words::b8*>(p.to) + to, c, count);
     }
     return c.factor;
   }

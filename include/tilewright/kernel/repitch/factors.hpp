@@ -7,6 +7,7 @@
 #include "tilewright/arch/select.hpp"
 #include "tilewright/base/elem_traits.hpp"
 #include "tilewright/kernel/repitch/params.hpp"
+#include "tilewright/problem/scale.hpp"
 
 namespace tw {
 
@@ -39,14 +40,14 @@ struct copy_factors {
   }
 
  private:
-  static constexpr int rows_of_tile = 128, blocks_of_tile = 4;
+  static constexpr int rows_of_tile = scale_tile_rows, blocks_of_tile = scale_tile_blocks;
 
   TW_HD static constexpr std::int64_t along_k(factors_of const& x) {
-    return (x.blocks + blocks_of_tile - 1) / blocks_of_tile;
+    return blocks_in(x.blocks, blocks_of_tile);
   }
   /// Of four bytes, of a matrix.
   TW_HD static constexpr std::int64_t words_of(factors_of const& x) {
-    return (x.rows + rows_of_tile - 1) / rows_of_tile * along_k(x) * rows_of_tile;
+    return blocks_in(x.rows, rows_of_tile) * along_k(x) * rows_of_tile;
   }
 
   /// Word i of all: (row % 128 / 32, row % 32, tile along K, tile of rows, matrix), the first
@@ -69,7 +70,7 @@ struct copy_factors {
                                           std::int64_t block) {
     if (!x.tiled) return row * x.stride_outer + block * x.stride_k;
     return row / rows_of_tile * x.stride_outer + block / blocks_of_tile * x.stride_k +
-           row % 32 * 16 + row % rows_of_tile / 32 * 4 + block % blocks_of_tile;
+           offset_in_scale_tile(row, block);
   }
 };
 

@@ -11,6 +11,7 @@
 
 #include "tilewright/kernel/quantize/block_code.hpp"
 #include "tilewright/kernel/sm100/roles.hpp"
+#include "tilewright/problem/scale.hpp"
 
 namespace tw {
 
@@ -65,16 +66,13 @@ struct sm100_block_result : Base {
             {c.value[w], c.value[w + 1], c.value[w + 2], c.value[w + 3]}};
       return;
     }
-    TW_UNROLL
-    for (int w = 0; w < code::words; ++w) TW_UNROLL
-    for (int b = 0; b < 4; ++b)
-      if ((4 * w + b) * 8 / code::bits < count)
-        to[4 * w + b] = static_cast<std::uint8_t>(c.value[w] >> 8 * b);
+    store_bytes(to, c, count);
   }
 
   TW_DEVICE static std::uint8_t* factor_at(result_scales const& s, int row, int block, int batch) {
-    return static_cast<std::uint8_t*>(s.data) + batch * s.batch_stride + row / 128 * s.stride_row +
-           block / 4 * s.stride_block + row % 32 * 16 + row % 128 / 32 * 4 + block % 4;
+    return static_cast<std::uint8_t*>(s.data) + batch * s.batch_stride +
+           row / scale_tile_rows * s.stride_row + block / scale_tile_blocks * s.stride_block +
+           offset_in_scale_tile(row, block);
   }
 };
 

@@ -28,7 +28,7 @@ struct block_scaled_config {
            : scale == elem::ue8m0 && block == 32 ? umma_kind::mxf4
                                                  : umma_kind::mxf4nvf4;
   }
-  /// Is D MXFP8 (of e4m3) or MXFP4 (of e2m1)?
+  /// Is D block-scaled? Then it is MXFP8 if its type is e4m3, and MXFP4 if its type is e2m1.
   TW_HD constexpr bool block_result() const { return d == elem::e4m3 || d == elem::e2m1; }
   TW_HD constexpr bool nvfp4() const { return scale == elem::ue4m3; }
   /// Rows of D that the CTAs compute together.
