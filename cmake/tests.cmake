@@ -54,6 +54,7 @@ tw_precompile(tests_precompiled algorithm functional gtest/gtest.h map random se
 set(tw_seen_tests ${PROJECT_SOURCE_DIR}/tests/hazard/atomics_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/banks_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/block_scaled_test.cpp
+                  ${PROJECT_SOURCE_DIR}/tests/hazard/block_scales_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/bulk_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/cluster_launch_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/copies_test.cpp

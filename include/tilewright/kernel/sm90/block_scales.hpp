@@ -103,8 +103,6 @@ class block_scales {
                            : first_scale(p.b_scales, column(col, c), matrix);
     }
     if (blocks > 0) read();
-    // All warps have read the scales of the tile before, whose last half this tile may write first.
-    named_barrier_sync(barrier_, warpgroup_threads);
   }
 
   /// The batch that was read last becomes that of share(); reads the next one, if there is one.
@@ -123,7 +121,9 @@ class block_scales {
   /// Before the first add() of K block K of the batch: gives the scales to the warpgroup.
   template <int K>
   TW_DEVICE void share() {
-    half_ ^= 1;  // the warpgroup reads the other half until this barrier
+    // The warpgroup reads the other half until this barrier. Between two tiles of a CTA the
+    // epilogue or the reduction of parts has one.
+    half_ ^= 1;
     auto& block = shared_.block[half_];
     TW_UNROLL
     for (int i = 0; i < reads; ++i)
