@@ -125,7 +125,8 @@ struct gemm_sm90_kernel {
   /// initialise barriers (0029).
   TW_DEVICE static void produce(params const& p, smem& s) {
     enter_role("load");
-    s.touched[0] = p.work.tiles ^ p.m;  // prefetches two constant-bank lines: their misses overlap
+    // Prefetches two constant-bank lines: their misses overlap.
+    if (lane_id() == 0) s.touched[0] = p.work.tiles ^ p.m;
     typename scheduler::work work(p.work, scheduler::own_cluster());
     segment seg{};
     bool more = work.next(p.work, scheduler::clusters(), seg);
