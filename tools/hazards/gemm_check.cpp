@@ -125,7 +125,8 @@ class gemm_runner {
     options.counted = &result.counts;
     for (checked_matrix const* x : {&a, &b, &c, &d, &vectors, &aux, &scale_a, &scale_b, &scale_d})
       options.arrays.push_back({x->bytes.data(), x->bytes.size(), checked_matrix::margin_bytes});
-    std::vector<gemm_plan> plans = plan_candidates(p, o, emulated_device(options, facts_.device));
+    std::vector<gemm_plan> plans =
+        plan_candidates(p, o, emulated_device(options, facts_.device), kernel_set::all);
     std::erase_if(plans, [&](gemm_plan const& x) {
       return x.family != kernel_.family || x.instance != kernel_.kernel || x.swapped != swapped ||
              x.stage_d;
