@@ -41,12 +41,12 @@ LINEAR = 0.1
 class Model:
     """The C++ model: predicted times of the trials for any constants."""
 
-    def __init__(self, evaluator, device, trials):
+    def __init__(self, evaluator, device, trials, constants):
         with tempfile.NamedTemporaryFile("w", suffix=".tsv") as lines:
             for problem, kernel, swapped, shared, sharers in trials:
                 lines.write(f"{problem}\t{kernel}\t{swapped}\t{shared}\t{sharers}\n")
             lines.flush()
-            self.process = subprocess.Popen([evaluator, device, lines.name],
+            self.process = subprocess.Popen([evaluator, device, lines.name, str(constants)],
                                             stdin=subprocess.PIPE, stdout=subprocess.PIPE)
             self.known = numpy.frombuffer(self.read(len(trials)), dtype=numpy.uint8) == 1
 
@@ -152,7 +152,7 @@ def main():
 
     measured = trial_file.read(asked.device)
     keys = list(measured)
-    model = Model(asked.evaluator, asked.device, keys)
+    model = Model(asked.evaluator, asked.device, keys, len(start))
     keys = [k for k, known in zip(keys, model.known) if known]
     trials = Trials(keys, numpy.array([measured[k] for k in keys]))
     print(f"{asked.device}: {len(keys)} of {len(measured)} trials have plans of this version, of "

@@ -2,13 +2,13 @@
 // model_evaluator.cpp  Predicts the times of measured plans for any calibration; gen/fit_model.py
 //                      runs it.
 //
-//     model_evaluator DEVICE TRIALS
+//     model_evaluator DEVICE TRIALS CONSTANTS
 //
 // TRIALS: lines of problem, kernel, swapped, split tiles and the number of clusters that split
-// them, with tabs between. First it writes a byte for each line: 1 if the planner has this plan, 0
-// if not. Then it reads calibrations from its input, of each the doubles of tw::calibration that
-// devices/*.json has, in their order, and writes a double for each plan that it has: the predicted
-// time in microseconds.
+// them, with tabs between. CONSTANTS: how many doubles a calibration has. First it writes a byte
+// for each line: 1 if the planner has this plan, 0 if not. Then it reads calibrations from its
+// input, of each the doubles of tw::calibration that devices/*.json has, in their order, and writes
+// a double for each plan that it has: the predicted time in microseconds.
 #include <fmt/format.h>
 
 #include <array>
@@ -101,11 +101,15 @@ void evaluate(std::vector<tw::gemm_plan> const& plans, tw::device dev) {
 }  // namespace
 
 int main(int count, char** words) {
-  if (count != 3) {
-    fmt::print(stderr, "usage: model_evaluator DEVICE TRIALS\n");
+  if (count != 4) {
+    fmt::print(stderr, "usage: model_evaluator DEVICE TRIALS CONSTANTS\n");
     return 2;
   }
   try {
+    // Another number would leave the two programs waiting for each other.
+    if (words[3] != std::to_string(numbers{}.size()))
+      throw std::runtime_error(
+          fmt::format("got {} constants of a calibration, need {}", words[3], numbers{}.size()));
     tw::device const& dev = tw::known_device(words[1]);
     std::ifstream lines(words[2]);
     if (!lines) throw std::runtime_error(fmt::format("{} cannot be opened", words[2]));
