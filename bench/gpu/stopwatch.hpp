@@ -32,7 +32,7 @@ class stopwatch {
 
   cudaStream_t stream() const { return stream_; }
 
-  /// The name of what runs next, for TW0711.
+  /// Names the work that is timed next; the message of a kernel that hangs (TW0711) has the name.
   void expects(std::string const& work) { work_ = work; }
 
   /// Times `timed` on an idle device, held back for `hold_s`. sample::us is the whole time.

@@ -84,8 +84,8 @@ struct scale_calibration {
   /// for tiles of 128x128 with those and for kernels with one consumer. Measured on an H100
   /// (docs/decisions/0040).
   double promotion = 0.45, promotion_1x128 = 0.75, narrow_1x128 = 1.45, promotion_alone = 2;
-  /// Clocks of an SM for a result of 8 bits with scales, by counting instructions, of which an SM
-  /// issues those of four warps in a clock: amax (2, in its own pass), division by corrections (5);
+  /// Clocks that an SM needs for one 8-bit result with scales. They are counts of instructions over
+  /// the 128 lanes that an SM serves in a clock: 2 to find the amax, 5 for the division;
   double amax_clocks = 2.0 / 128, division_clocks = 5.0 / 128;
   double launch_us = 3;  // of a second kernel that quantises D
 };

@@ -61,7 +61,7 @@ inline double promotion_share_of(calibration const& model, gemm_problem const& p
                                                          r.promoted_2_warpgroups_wide * wide;
   scale_calibration const& s = model.scales;
   bool const columns = !c.d_m && p.scale_b && p.scale_b->block_outer == 1;  // each has a scale
-  bool const narrow = c.tile_m + c.tile_n < 320;
+  bool const narrow = c.math_warpgroups() == 2 && c.tile_n <= 128;
   double scaled = columns ? s.promotion_1x128 * (narrow ? s.narrow_1x128 : 1) : s.promotion;
   if (c.math_warpgroups() == 1) scaled *= s.promotion_alone;
   double const cost = (c.scaled() ? scaled : 1 / promoted - 1) * 128 / c.promote_k();
