@@ -96,8 +96,9 @@ void expect_matrix(gemm_problem const& p, matrix_desc const& from, float const* 
   }
   ASSERT_EQ(std::memcmp(scales + i * p.scale_d->desc.batch_stride, factors.data(), factors.size()),
             0);
-  if (q.format == block_format::nvfp4)
+  if (q.format == block_format::nvfp4) {
     EXPECT_EQ(bits_of_float(second_level(p, scales, i)), bits_of_float(level));
+  }
 }
 
 void expect_quantised(product& x, block_format format, factor_order order, char const* device) {
