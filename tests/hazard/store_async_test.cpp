@@ -89,7 +89,7 @@ TEST_P(Hazards, E0024StoreIntoWhatThePeerWrote) {
 
 /// With clusters of two it is exchange_by_stores that is left in peace.
 TEST_P(Hazards, E0076StoreInALaunchWithoutClusters) {
-  expect({.code = "E0076", .part = "by CTA 0"}, []<bool Broken>(memory s, args) {
+  expect({.code = "E0076", .part = "without clusters"}, []<bool Broken>(memory s, args) {
     make_barriers(s);
     auto* const part = reinterpret_cast<quarter*>(s.x);
     int const t = thread_id();
