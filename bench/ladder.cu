@@ -14,6 +14,7 @@
 #include "bench/gpu/verify.hpp"
 #include "examples/ladder/ladder.hpp"
 #include "tilewright/dispatch/gemm.hpp"
+#include "tilewright/problem/scale_convention.hpp"
 
 namespace tw::bench {
 
@@ -21,25 +22,34 @@ namespace {
 
 constexpr int library_rung = 12, baseline = 0;
 
-gemm_problem problem_of(int size) {
+/// scaled: e4m3 with scales of 1x128 for A and B.
+gemm_problem problem_of(int size, bool scaled) {
+  elem const ab = scaled ? elem::e4m3 : elem::bf16;
   gemm_problem p;
   p.m = p.n = p.k = size;
-  p.a = {elem::bf16, order::row_major, size};
-  p.b = {elem::bf16, order::col_major, size};
+  p.a = {ab, order::row_major, size};
+  p.b = {ab, order::col_major, size};
   p.d = {elem::bf16, order::row_major, size};
+  if (scaled) {
+    scaled_operand const of_a{.is_b = false, .outer = size, .k = size};
+    scaled_operand const of_b{.is_b = true, .outer = size, .k = size};
+    p.scale_a = make_scale(of_a, scaling::block_1x128, scale_library::cublaslt);
+    p.scale_b = make_scale(of_b, scaling::block_1x128, scale_library::cublaslt);
+  }
   return p;
 }
 
-/// All programs of one size over the same operands.
+/// All programs of one size and one type of operands, over the same operands.
 class size_measurement {
  public:
-  size_measurement(stopwatch& watch, ladder_options const& o, int size, ladder_size& out)
+  size_measurement(stopwatch& watch, ladder_options const& o, bool scaled, ladder_size& out)
       : watch_(watch),
         options_(o),
-        problem_(problem_of(size)),
+        scaled_(scaled),
+        first_(out.times.size()),
+        problem_(problem_of(out.size, scaled)),
         sets_(problem_, o.measure, watch.stream()),
         out_(out) {
-    out_.size = size;
     watch_.wait();
   }
 
@@ -48,25 +58,21 @@ class size_measurement {
     for (int const tile : r.tile)
       if (size % tile != 0) return;
     std::vector<rung_launch> launches;
-    for (int set = 0; set < sets_.count(); ++set) {
-      gemm_operands const o = sets_.at(set);
-      launches.push_back(r.prepare({static_cast<bf16 const*>(o.a), static_cast<bf16 const*>(o.b),
-                                    static_cast<bf16*>(o.d), size, size, size, size, size, size,
-                                    sms, target::gpu}));
-    }
+    for (int set = 0; set < sets_.count(); ++set)
+      launches.push_back(r.prepare(sets_.at(set), size, sms));
     add({r.number, r.name, r.step, "", {}, {}}, [launches](int set, cudaStream_t stream) {
       launches[static_cast<std::size_t>(set)](stream);
     });
   }
   void add_library() {
     gemm_plan const plan = plan_gemm(problem_, sets_.at(0), gpu_device());
-    add({library_rung, "12_library", "", plan.kernel, {}, {}},
+    add({library_rung, "12_library", step_of(""), plan.kernel, {}, {}},
         [this, plan](int set, cudaStream_t stream) { gemm(plan, sets_.at(set), stream); });
   }
   void add_baseline(cublaslt const& library) {
     product_.emplace(library, problem_);
     lt_algorithm const first = product_->algorithms(1)[0];
-    add({baseline, "cublaslt", "heuristic", product_->describe(first), {}, {}},
+    add({baseline, "cublaslt", step_of("heuristic"), product_->describe(first), {}, {}},
         [this, first](int set, cudaStream_t stream) {
           product_->enqueue(first, sets_.at(set), stream);
         });
@@ -77,10 +83,12 @@ class size_measurement {
     for (auto const& program : programs_) contenders.push_back(program.get());
     watch_.expects("the programs of " + std::to_string(out_.size) + " in turn");
     auto const samples = measure_bursts(contenders, options_.measure.protocol, pause);
-    for (std::size_t i = 0; i < samples.size(); ++i) out_.times[i].bursts = samples[i];
+    for (std::size_t i = 0; i < samples.size(); ++i) out_.times[first_ + i].bursts = samples[i];
   }
 
  private:
+  std::string step_of(char const* usual) const { return scaled_ ? "e4m3, scales of 1x128" : usual; }
+
   /// Runs the graph that will be timed on poisoned results, and compares the last set's.
   void add(ladder_time entry, graph_contender::enqueue const& launch) {
     watch_.expects(std::string(entry.name) + " of " + std::to_string(out_.size));
@@ -98,6 +106,8 @@ class size_measurement {
 
   stopwatch& watch_;
   ladder_options const& options_;
+  bool const scaled_;
+  std::size_t const first_;  // of its programs in out_.times
   gemm_problem const problem_;
   operand_sets const sets_;
   ladder_size& out_;
@@ -120,14 +130,21 @@ ladder_report measure_ladder(ladder_options const& o) {
     } catch (rejected const& e) {
       report.no_baseline = e.what();
     }
+  std::vector<gpu_rung> const& rungs = o.side ? gpu_side_rungs() : gpu_rungs();
   for (int const size : o.sizes) {
     ladder_size& out = report.sizes.emplace_back();
-    size_measurement run(device.watch(), o, size, out);
-    for (gpu_rung const& r : o.side ? gpu_side_rungs() : gpu_rungs())
-      if (o.rung == 0 || o.rung == r.number) run.add_rung(r, device.facts().sms);
-    run.add_library();
-    if (library != nullptr) run.add_baseline(*library);
-    run.time();
+    out.size = size;
+    for (bool const scaled : {false, true}) {
+      std::vector<gpu_rung> asked;
+      for (gpu_rung const& r : rungs)
+        if (r.scaled == scaled && (o.rung == 0 || o.rung == r.number)) asked.push_back(r);
+      if (scaled && asked.empty()) continue;
+      size_measurement run(device.watch(), o, scaled, out);
+      for (gpu_rung const& r : asked) run.add_rung(r, device.facts().sms);
+      run.add_library();
+      if (library != nullptr) run.add_baseline(*library);
+      run.time();
+    }
   }
   return report;
 }

@@ -15,6 +15,7 @@
 #include "examples/ladder/10_async_stores.hpp"
 #include "examples/ladder/11_hilbert.hpp"
 #include "examples/ladder/side/dsmem.hpp"
+#include "examples/ladder/side/fp8_scales.hpp"
 #include "examples/ladder/side/multistage.hpp"
 #include "examples/ladder/side/pingpong.hpp"
 
@@ -22,8 +23,8 @@ namespace tw::bench {
 
 namespace {
 
-template <class Kernel>
-rung_launch prepare(ladder::problem const& x) {
+template <class Kernel, class Problem>
+rung_launch launch_of(Problem const& x) {
   typename Kernel::params const p = Kernel::params_of(x);
   return [p, ctas = Kernel::ctas(x)](cudaStream_t stream) {
     check(launch<Kernel>(ctas, p, stream), "launch of a rung");
@@ -31,10 +32,25 @@ rung_launch prepare(ladder::problem const& x) {
 }
 
 template <class Kernel>
+rung_launch prepare(gemm_operands const& o, int size, int sms) {
+  return launch_of<Kernel>(ladder::problem{static_cast<bf16 const*>(o.a),
+                                           static_cast<bf16 const*>(o.b), static_cast<bf16*>(o.d),
+                                           size, size, size, size, size, size, sms, target::gpu});
+}
+
+rung_launch prepare_fp8(gemm_operands const& o, int size, int) {
+  using kernel = ladder::side_fp8_scales;
+  return launch_of<kernel>(
+      kernel::problem{static_cast<e4m3 const*>(o.a), static_cast<e4m3 const*>(o.b),
+                      static_cast<float const*>(o.scale_a), static_cast<float const*>(o.scale_b),
+                      static_cast<bf16*>(o.d), size, size, size, target::gpu});
+}
+
+template <class Kernel>
 gpu_rung row(int number, char const* name, char const* step, bool any_shape = false) {
   std::array<int, 3> tile{Kernel::bm, Kernel::bn, Kernel::bk};
   if (any_shape) tile = {1, 1, 1};
-  return {number, name, step, tile, prepare<Kernel>};
+  return {number, name, step, tile, false, prepare<Kernel>};
 }
 
 }  // namespace
@@ -72,6 +88,12 @@ std::vector<gpu_rung> const& gpu_side_rungs() {
       row<side_multistage<three>>(3, "side_multistage", "3 stages, wait_group<0>"),
       row<side_multistage<two_1>>(3, "side_multistage", "2 stages, wait_group<1>"),
       row<side_multistage<three_1>>(3, "side_multistage", "3 stages, wait_group<1>"),
+      {3,
+       "side_fp8_scales",
+       "e4m3, scales of 1x128",
+       {side_fp8_scales::bm, side_fp8_scales::bn, side_fp8_scales::bk},
+       true,
+       prepare_fp8},
       row<side_pingpong<plain>>(7, "side_pingpong", "two consumers in turns"),
       row<side_dsmem<plain>>(8, "side_dsmem", "distributed shared memory", true),
       row<rung_10<plain_d>>(10, "10_async_stores", "D without a swizzle", true),

@@ -8,9 +8,7 @@
 #include <functional>
 #include <vector>
 
-namespace ladder {
-struct problem;
-}
+#include "tilewright/problem/gemm.hpp"
 
 namespace tw::bench {
 
@@ -21,7 +19,9 @@ struct gpu_rung {
   int number;
   char const *name, *step;  // step: inside of a rung, or ""
   std::array<int, 3> tile;  // of which M, N and K are multiples; 1: any extent
-  rung_launch (*prepare)(ladder::problem const&);  // encodes the tensor maps
+  bool scaled;              // e4m3 with scales of 1x128 instead of bf16
+  /// Encodes the tensor maps of M = N = K = size for a GPU of so many SMs.
+  rung_launch (*prepare)(gemm_operands const& o, int size, int sms);
 };
 std::vector<gpu_rung> const& gpu_rungs();
 std::vector<gpu_rung> const& gpu_side_rungs();

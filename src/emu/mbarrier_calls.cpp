@@ -101,6 +101,16 @@ void mbarrier_arrive_remote(void* bar, int cta, arrive_order order, site where) 
 void store_async(void* own, void const* value, int bytes, void* bar, int cta, site where) {
   engine_call const inside;
   machine& m = machine::current();
+  if (own_cta().cluster->ctas.size() == 1)
+    m.reports.stop("E0076", "store-async-without-clusters",
+                   told({
+                       .what = "A store_async in a launch without clusters.",
+                       .now = fmt::format("store_async at {} by {}", text_of(where), name_of(me())),
+                       .cause = "a GPU takes it there as an illegal instruction",
+                       .remedy = "an ordinary store and an arrive, or a kernel whose clusters have "
+                                 "two CTAs or more",
+                   }),
+                   where);
   cta_state& peer = m.memory.peer_cta(cta, where);
   std::uint32_t const offset =
       m.memory.offset_in_smem(own_cta(), own, static_cast<std::size_t>(bytes), where);

@@ -73,18 +73,14 @@ INSTANTIATE_TEST_SUITE_P(Schedules, ClusterLaunch, testing::Range(0, 3));
 using memory = hazard_smem&;
 using args = hazard_params const&;
 
-launch_response& answer_in(hazard_smem& s) {
-  return *static_cast<launch_response*>(static_cast<void*>(s.x));
-}
-
 /// Thread 0 requests once, and all read the answer.
 bool ask(hazard_smem& s, std::uint32_t phase, emu::site where = emu::site::here()) {
   if (thread_id() == 0) {
     s.full[0].arrive_expect_tx(sizeof(launch_response));
-    launch_cancel(answer_in(s), s.full[0], where);
+    launch_cancel(s.answer, s.full[0], where);
   }
   s.full[0].wait(phase);
-  return launch_cancelled(answer_in(s), where);
+  return launch_cancelled(s.answer, where);
 }
 
 TEST_P(Hazards, E0120RequestAfterAFailedOne) {
@@ -93,7 +89,7 @@ TEST_P(Hazards, E0120RequestAfterAFailedOne) {
     bool const more = ask(s, 0);  // earlier
     fence_proxy_async();
     cta_sync();
-    if (thread_id() == 0 && (more || Broken)) launch_cancel(answer_in(s), s.full[1]);  // now
+    if (thread_id() == 0 && (more || Broken)) launch_cancel(s.answer, s.full[1]);  // now
   });
 }
 
@@ -101,18 +97,18 @@ TEST_P(Hazards, E0121CtaOfAFailedAnswer) {
   expect({.code = "E0121", .part = "names no cluster"}, []<bool Broken>(memory s, args) {
     make_barriers(s);
     bool const more = ask(s, 0);
-    if (more || Broken) launch_cancelled_cta(answer_in(s));  // now
+    if (more || Broken) launch_cancelled_cta(s.answer);  // now
   });
 }
 
 TEST_P(Hazards, E0121NoAnswer) {
-  expect({.code = "E0121", .object = "x", .part = "holds no answer"},
+  expect({.code = "E0121", .object = "answer", .part = "holds no answer"},
          []<bool Broken>(memory s, args) {
            make_barriers(s);
            if (Broken) {
-             if (thread_id() == 0) answer_in(s) = {};
+             if (thread_id() == 0) s.answer = {};
              cta_sync();
-             launch_cancelled(answer_in(s));  // now
+             launch_cancelled(s.answer);  // now
            }
            ask(s, 0);
          });
@@ -123,10 +119,10 @@ TEST_P(Hazards, E0026AnswerReadBeforeItCame) {
     make_barriers(s);
     if (thread_id() == 0) {
       s.full[0].arrive_expect_tx(sizeof(launch_response));
-      launch_cancel(answer_in(s), s.full[0]);  // earlier
+      launch_cancel(s.answer, s.full[0]);  // earlier
     }
     if (!Broken) s.full[0].wait(0);
-    if (thread_id() == 0) launch_cancelled(answer_in(s));  // now
+    if (thread_id() == 0) launch_cancelled(s.answer);  // now
     s.full[0].wait(0);
   });
 }

@@ -18,6 +18,7 @@ struct hazard_smem {
   alignas(1024) float x[1024];
   mbarrier full[2], empty[2];
   std::uint32_t tensor_at;
+  launch_response answer;
 };
 
 /// `inner`: 128 x 64 bf16 in boxes of 64 x 64 with the 128-byte swizzle.

@@ -87,5 +87,22 @@ TEST_P(Hazards, E0024StoreIntoWhatThePeerWrote) {
   });
 }
 
+/// With clusters of two it is exchange_by_stores that is left in peace.
+TEST_P(Hazards, E0076StoreInALaunchWithoutClusters) {
+  expect({.code = "E0076", .part = "without clusters"}, []<bool Broken>(memory s, args) {
+    make_barriers(s);
+    auto* const part = reinterpret_cast<quarter*>(s.x);
+    int const t = thread_id();
+    if (t == 0 && Broken) s.full[0].arrive_expect_tx(128 * 16);
+    if (t == 0 && !Broken) s.full[0].arrive();
+    if (Broken)
+      store_async(part + t, quarter{{1, 2, 3, 4}}, s.full[0], 0);  // now
+    else
+      part[t] = quarter{{1, 2, 3, 4}};
+    s.full[0].wait(0);
+    cta_sync();
+  });
+}
+
 }  // namespace
 }  // namespace tw::test

@@ -96,7 +96,7 @@ TEST_F(ResultScalesEmu, BitsOfAFloatResultThatTheHostQuantises) {
   scaled_result_request const requests[] = {{e4m3, e4m3}, {e4m3, e4m3, true}, {bf16, e4m3},
                                             {s8, s8},     {e4m3, e5m2},       {f16, s8},
                                             {e4m3, e4m3}};
-  for (int i = 0; i < 63 && !HasFailure(); ++i) {
+  for (int i = 0; i < 126 && !HasFailure(); ++i) {
     scaled_result x = random_case(rng, requests[i % 7]);
     if (i % 7 == 6) x.problem.precision.promote_k = 0;
     run(x, i);

@@ -117,9 +117,9 @@ std::vector<rule> const& rules() {
                                    c.plain_accesses_seen ? ", and ordinary loads and stores" : "")};
        }},
       {"barriers and progress",
-       {"E0001", "E0002", "E0003", "E0010", "E0019", "E0021", "E0008", "E0018",
-        "E0053", "E0056", "E0057", "E0058", "E0059", "E0060", "E0070", "E0071",
-        "E0072", "E0073", "E0074", "E0075", "E0080", "E0081", "E0120", "E0121"},
+       {"E0001", "E0002", "E0003", "E0010", "E0019", "E0021", "E0008", "E0018", "E0053",
+        "E0056", "E0057", "E0058", "E0059", "E0060", "E0070", "E0071", "E0072", "E0073",
+        "E0074", "E0075", "E0076", "E0080", "E0081", "E0120", "E0121"},
        [](statistics const& c) -> verdict {
          return {true, fmt::format("{} CTAs, {} rounds of barriers, {} arrives "
                                    "on mbarriers",

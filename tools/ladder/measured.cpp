@@ -50,8 +50,10 @@ struct table {
 };
 
 void print(ladder_report const& report, table const& all) {
-  fmt::print("TFLOP/s of M = N = K in bf16 on {}, {} SMs, medians of bursts\n\n{:<40}",
-             report.facts.card, report.facts.sms, "");
+  fmt::print(
+      "TFLOP/s of M = N = K, bf16 where no type is named, on {}, {} SMs, medians of "
+      "bursts\n\n{:<40}",
+      report.facts.card, report.facts.sms, "");
   for (auto const& s : report.sizes) fmt::print(" {:>7}", s.size);
   fmt::print("\n");
   for (std::string const& title : all.titles) {

@@ -72,7 +72,8 @@ struct quantize_epilogue : epilogue_store<C> {
       for (int r = 0; r < rows; ++r) {
         scale[r] = quantize_scale(amax[r], quantize_limit(C.d), s.power_of_two != 0);
         int const row = at.row + w.first_row() + accumulator_map::row_distance * r;
-        if (w.first_col() == 0 && row < p.m) store_scale(s, row, at, scale[r]);
+        // An epilogue tile may begin after the last column of D: it has no scales.
+        if (w.first_col() == 0 && row < p.m && at.col < p.n) store_scale(s, row, at, scale[r]);
       }
     }
     scale_divisor const by[rows] = {scale_divisor(scale[0]), scale_divisor(scale[1])};
