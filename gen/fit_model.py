@@ -3,7 +3,7 @@
 """Fits the performance model of a device to the trials in data/trials/DEVICE.csv.gz.
 
     gen/fit_model.py DEVICE [--evaluator build/bin/model_evaluator] [--from DEVICE2] [--write]
-                     [--prior STRENGTH] [--only-report]
+                     [--prior STRENGTH] [--section NAME] [--only-report]
 
 Prints the regret of devices/DEVICE.json as it is and as fitted, and of two fits to one half of the
 problems each for the other half. Regret: the time of the plan with the shortest predicted time over
@@ -13,7 +13,8 @@ Minimised are the differences between the logarithms of predicted and measured t
 count less the slower they are than the fastest of their problem, and a difference of more than 10 %
 counts linearly. STRENGTH (default 0.02) draws each constant to its value in devices/DEVICE.json (or
 in that of --from, with DRAM rates scaled by the data sheets), which keeps those that the trials do
-not determine. Constants of early starts, L2 cache hints and tile orders are limits, not rates: they
+not determine. --section fits the constants of one section, gemm or gemv, alone, to the plans whose
+predicted times depend on them. Constants of early starts, L2 cache hints and tile orders are limits, not rates: they
 are not fitted. --write puts the constants into devices/DEVICE.json. Needs numpy and scipy.
 """
 import argparse
@@ -134,6 +135,7 @@ def main():
     options.add_argument("--evaluator", default=str(ROOT / "build/bin/model_evaluator"))
     options.add_argument("--from", dest="source", help="device whose constants the fit starts from")
     options.add_argument("--prior", type=float, default=0.02)
+    options.add_argument("--section", choices=FITTED)
     options.add_argument("--only-report", action="store_true")
     options.add_argument("--worst", type=int, default=0, help="problems to list")
     options.add_argument("--write", action="store_true")
@@ -148,7 +150,8 @@ def main():
     dram = to["dram_gb_per_s"] / of["dram_gb_per_s"]
     start *= numpy.array([dram if "dram_bytes" in n or "copy_bytes" in n else 1 for n in names])
     free = numpy.array([i for i, name in enumerate(names)
-                        if name.split(".")[0] in FITTED and name not in FIXED])
+                        if name.split(".")[0] in ([asked.section] if asked.section else FITTED)
+                        and name not in FIXED])
 
     measured = trial_file.read(asked.device)
     keys = list(measured)
@@ -165,13 +168,15 @@ def main():
     if asked.only_report:
         return 0
 
+    others = start.copy()
+    others[free] *= 1.1
+    used = model.us(others) != model.us(start)  # plans whose time depends on free constants
     half = numpy.array([zlib.crc32(name.encode()) % 2 == 0 for name in trials.names])
     for own in (half, ~half):
-        constants = fit(model, trials, start, free, asked.prior, own[trials.problem])
+        constants = fit(model, trials, start, free, asked.prior, used & own[trials.problem])
         report("fitted to the other half", model, trials, constants, ~own)
-    constants = fit(model, trials, start, free, asked.prior,
-                    numpy.ones(len(keys), bool))
-    constants = numpy.array([rounded(x) for x in constants])
+    constants = fit(model, trials, start, free, asked.prior, used)
+    constants[free] = [rounded(x) for x in constants[free]]
     regret = report("fitted", model, trials, constants)
     for name, was, now in zip(names, start, constants):
         if was != now:
@@ -180,9 +185,11 @@ def main():
         return 0
     record = json.loads(path.read_text(encoding="utf-8"))
     record.pop("like", None)
-    values = iter(constants.tolist())
-    record["calibration"] = {section: {field: next(values) for field in fields}
-                             for section, fields in calibration.items()}
+    new = dict(zip(names, constants.tolist()))
+    record["calibration"] = {
+        section: {field: was if new[f"{section}.{field}"] == was else new[f"{section}.{field}"]
+                  for field, was in fields.items()}
+        for section, fields in calibration.items()}
     record["calibration_note"] = (
         f"fitted {datetime.date.today()} to {len(keys)} plans of {len(trials.names)} problems in "
         f"data/trials/{asked.device}.csv.gz; regret {regret:.3f}")
