@@ -41,6 +41,16 @@ function(tw_library target)
   endif()
 endfunction()
 
+# tw_batch(TARGET COUNT): the C++ files of src/ in it are compiled COUNT at a time, since their
+# headers take most of the time. Names of unnamed namespaces are therefore unique in the target.
+function(tw_batch target count)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${TW_UNITY}
+                                             UNITY_BUILD_BATCH_SIZE ${count})
+  get_target_property(sources ${target} SOURCES)
+  list(FILTER sources INCLUDE REGEX "\\.cu$|^${PROJECT_BINARY_DIR}/")
+  set_source_files_properties(${sources} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+endfunction()
+
 add_library(tilewright_layout INTERFACE)
 add_library(tilewright::layout ALIAS tilewright_layout)
 set_target_properties(tilewright_layout PROPERTIES EXPORT_NAME layout)
@@ -99,6 +109,7 @@ if(TW_AVX)
   set_source_files_properties(${tw_avx512} PROPERTIES COMPILE_OPTIONS
     "${tw_vector};-mavx512f;-mavx512bw;-mavx512vl;-mavx512dq;-mprefer-vector-width=512")
 endif()
+tw_batch(tilewright_emulator 10)
 tw_precompile(tilewright_emulator algorithm array cstring fmt/format.h functional map memory
               optional random string unordered_map vector)
 

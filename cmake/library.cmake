@@ -66,6 +66,7 @@ add_library(tilewright ${tw_library_sources} ${tw_kernel_sources} ${tw_embedded_
                               ${tw_embedded_tuning} ${tw_blackwell_objects})
 add_library(tilewright::tilewright ALIAS tilewright)
 tw_library(tilewright)
+tw_batch(tilewright 10)
 tw_precompile(tilewright algorithm array cstring fmt/format.h functional map memory optional random
               string unordered_map vector)
 # Hundreds of kernels whose time in the emulator is spent in src/emu: -O2 compiles half as long

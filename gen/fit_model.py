@@ -14,8 +14,9 @@ count less the slower they are than the fastest of their problem, and a differen
 counts linearly. STRENGTH (default 0.02) draws each constant to its value in devices/DEVICE.json (or
 in that of --from, with DRAM rates scaled by the data sheets), which keeps those that the trials do
 not determine. --section fits the constants of one section, gemm or gemv, alone, to the plans whose
-predicted times depend on them. Constants of early starts, L2 cache hints and tile orders are limits, not rates: they
-are not fitted. --write puts the constants into devices/DEVICE.json. Needs numpy and scipy.
+predicted times depend on them. Constants of early starts, L2 cache hints and tile orders are
+limits, not rates: they are not fitted. --write puts the constants into devices/DEVICE.json. Needs
+numpy and scipy.
 """
 import argparse
 import datetime

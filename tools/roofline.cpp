@@ -6,12 +6,11 @@
 
 #include "tilewright/arch/limits.hpp"
 #include "tilewright/base/elem_traits.hpp"
+#include "tilewright/base/round_up.hpp"
 #include "tools/ceiling_table.hpp"
 
 namespace tw {
 namespace {
-
-double up(std::int64_t a, std::int64_t b) { return static_cast<double>((a + b - 1) / b); }
 
 double bytes_of(elem e, double elems) { return elems * traits_of(e).bits / 8; }
 
@@ -27,8 +26,8 @@ double dram_bytes(roofline_problem const& p) {
 double l2_bytes(roofline_problem const& p) {
   auto const m = static_cast<double>(p.m), n = static_cast<double>(p.n);
   auto const k = static_cast<double>(p.k);
-  double const reads_of_a = up(p.n, p.tile_n * p.cluster_n);
-  double const reads_of_b = up(p.m, p.tile_m * p.cluster_m);
+  double const reads_of_a = static_cast<double>(divide_up(p.n, p.tile_n * p.cluster_n));
+  double const reads_of_b = static_cast<double>(divide_up(p.m, p.tile_m * p.cluster_m));
   return static_cast<double>(p.batch) *
          (bytes_of(p.ab, k * (m * reads_of_a + n * reads_of_b)) + bytes_of(p.d, m * n));
 }
@@ -37,7 +36,8 @@ double l2_bytes(roofline_problem const& p) {
 /// operands in shared memory).
 double smem_bytes(roofline_problem const& p) {
   std::int64_t const reads_of_b = std::max<std::int64_t>(1, p.tile_m / wgmma_m);
-  double const tiles = up(p.m, p.tile_m) * up(p.n, p.tile_n);
+  double const tiles =
+      static_cast<double>(divide_up(p.m, p.tile_m)) * static_cast<double>(divide_up(p.n, p.tile_n));
   auto const k = static_cast<double>(p.k);
   auto const elems = static_cast<double>(2 * p.tile_m + p.tile_n * (1 + reads_of_b));
   return static_cast<double>(p.batch) * bytes_of(p.ab, tiles * k * elems);

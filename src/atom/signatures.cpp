@@ -9,7 +9,7 @@
 namespace tw {
 namespace {
 
-constexpr std::array rows{
+constexpr std::array all_signatures{
     signature{"append", "layout, layout of the new mode"},
     signature{"append4", "layout"},
     signature{"blocked_product", "block, layout of blocks"},
@@ -209,11 +209,11 @@ constexpr std::array rows{
 
 }  // namespace
 
-std::span<signature const> signatures() { return rows; }
+std::span<signature const> signatures() { return all_signatures; }
 
 signature signature_of(std::string_view operation) {
-  auto const row = std::ranges::find(rows, operation, &signature::operation);
-  if (row == rows.end()) return {};
+  auto const row = std::ranges::find(all_signatures, operation, &signature::operation);
+  if (row == all_signatures.end()) return {};
   signature s = *row;
   if (law_text const* const law = law_of(operation); law != nullptr) {
     s.meaning = law->meaning;

@@ -13,8 +13,7 @@ namespace {
 
 using tw::detail::atomic_type;
 
-thread& me() { return *machine::current().sched.running(); }
-hazard::checker* check() { return me().block->cluster->check.get(); }
+hazard::checker* check() { return current_thread().block->cluster->check.get(); }
 
 /// A word that an atomic access may address: aligned, in bounds, in global memory or in the shared
 /// memory of a live CTA of the cluster.
@@ -44,10 +43,11 @@ struct word {
     if (c == nullptr) return;
     hazard::atomic_access const a{.reads = reads, .writes = writes, .order = o, .reach = s};
     if (smem.owner == nullptr)
-      c->atomic(me(), reinterpret_cast<std::uintptr_t>(at), static_cast<std::size_t>(bytes), a,
-                where);
+      c->atomic(current_thread(), reinterpret_cast<std::uintptr_t>(at),
+                static_cast<std::size_t>(bytes), a, where);
     else
-      c->shared_atomic(me(), *smem.owner, smem.offset, static_cast<std::uint32_t>(bytes), a, where);
+      c->shared_atomic(current_thread(), *smem.owner, smem.offset,
+                       static_cast<std::uint32_t>(bytes), a, where);
   }
 
   std::uint64_t load() const {
@@ -134,7 +134,7 @@ std::uint64_t result_of(atomic_op op, atomic_type type, std::uint64_t old, std::
 /// The same word again and again is a poll: other threads run.
 void note_poll(void const* p, site where) {
   constexpr int max_in_a_row = 4;
-  machine::current().memory.note_load(me().atomic_load, p, max_in_a_row, where);
+  machine::current().memory.note_load(current_thread().atomic_load, p, max_in_a_row, where);
 }
 
 }  // namespace
@@ -182,12 +182,12 @@ std::uint64_t atomic(void* p, atomic_op op, atomic_type type, int bytes, std::ui
 
 void fence_acq_rel(scope s, site) {
   engine_call const inside;
-  if (hazard::checker* c = check()) c->thread_fence(me(), s, false);
+  if (hazard::checker* c = check()) c->thread_fence(current_thread(), s, false);
 }
 
 void fence_sc(scope s, site) {
   engine_call const inside;
-  if (hazard::checker* c = check()) c->thread_fence(me(), s, true);
+  if (hazard::checker* c = check()) c->thread_fence(current_thread(), s, true);
 }
 
 }  // namespace tw::emu

@@ -9,14 +9,6 @@
 
 namespace tw::emu {
 
-namespace {
-
-thread& me() { return *machine::current().sched.running(); }
-
-cta_state& own_cta() { return *me().block; }
-
-}  // namespace
-
 void barriers::arrive(group_barrier& b, int expected, bool release) {
   ++m_.sched.running()->barriers_joined;
   hazard::checker* const check = m_.sched.running()->block->cluster->check.get();
@@ -118,13 +110,13 @@ void barriers::cta_sync(thread& t, site where) {
 
 void cta_sync(site where) {
   engine_call const inside;
-  machine::current().barrier.cta_sync(me(), where);
+  machine::current().barrier.cta_sync(current_thread(), where);
 }
 
 void named_barrier(int id, int threads, bool wait, site where) {
   engine_call const inside;
   machine& m = machine::current();
-  thread& t = me();
+  thread& t = current_thread();
   m.barrier.check_converged(t, wait ? "named_barrier_sync" : "named_barrier_arrive", id, threads,
                             where);
   bool const bad =
@@ -165,7 +157,7 @@ void named_barrier(int id, int threads, bool wait, site where) {
 void warp_sync(site where) {
   engine_call const inside;
   machine& m = machine::current();
-  thread& t = me();
+  thread& t = current_thread();
   m.barrier.warp_sync(t, where);
 }
 
@@ -182,7 +174,7 @@ void barriers::warp_sync(thread& t, site where) {
 void cluster_arrive(bool release, site where) {
   engine_call const inside;
   machine& m = machine::current();
-  thread& t = me();
+  thread& t = current_thread();
   m.barrier.check_converged(t, "cluster_arrive", -1, 0, where);
   cluster_state& c = *t.block->cluster;
   if (release) t.unpublished = {};
@@ -193,7 +185,7 @@ void cluster_arrive(bool release, site where) {
 void cluster_wait(site where) {
   engine_call const inside;
   machine& m = machine::current();
-  thread& t = me();
+  thread& t = current_thread();
   m.barrier.check_converged(t, "cluster_wait", -1, 0, where);
   group_barrier& b = t.block->cluster->barrier;
   if (m.log_) m.log_->wait(t, b, t.cluster_round);
@@ -214,18 +206,20 @@ void backoff(site where) {
 void fence_proxy_async(site) {
   engine_call const inside;
   ++machine::current().counts_.proxy_fences;
-  if (hazard::checker* check = own_cta().cluster->check.get()) check->proxy_fence(me());
+  if (hazard::checker* check = current_cta().cluster->check.get())
+    check->proxy_fence(current_thread());
 }
 void fence_mbarrier_init(site) {
   engine_call const inside;
   ++machine::current().counts_.init_fences;
-  if (hazard::checker* check = own_cta().cluster->check.get()) check->mbarrier_init_fence(me());
+  if (hazard::checker* check = current_cta().cluster->check.get())
+    check->mbarrier_init_fence(current_thread());
 }
 
 std::uint32_t smem_address(void const* p, site where) {
   engine_call const inside;
   machine& m = machine::current();
-  return smem_base + m.memory.offset_in_smem(own_cta(), p, 1, where);
+  return smem_base + m.memory.offset_in_smem(current_cta(), p, 1, where);
 }
 
 void leave_undefined(void* p, int bytes, site where) {
@@ -235,9 +229,9 @@ void leave_undefined(void* p, int bytes, site where) {
 void* peer_address(void* own, int cta, site where) {
   engine_call const inside;
   machine& m = machine::current();
-  std::uint32_t const offset = m.memory.offset_in_smem(own_cta(), own, 1, where);
+  std::uint32_t const offset = m.memory.offset_in_smem(current_cta(), own, 1, where);
   cta_state& peer = m.memory.peer_cta(cta, where);
-  if (cta != me().cluster_rank) me().unpublished = where;
+  if (cta != current_thread().cluster_rank) current_thread().unpublished = where;
   return peer.smem + offset;
 }
 
@@ -297,13 +291,13 @@ void set_max_regs(int registers, site where) {
         "E0008", "setmaxnreg",
         told({
             .what = fmt::format("setmaxnreg cannot give {} registers.", registers),
-            .now = fmt::format("use at {} by {}", text_of(where), name_of(me())),
+            .now = fmt::format("use at {} by {}", text_of(where), name_of(current_thread())),
             .cause = "the count is a multiple of 8 from 24 to 256",
             .remedy = "such a multiple, with which all warps of the CTA fit 65,536 registers",
         }),
         where);
   machine& m = machine::current();
-  thread& t = me();
+  thread& t = current_thread();
   auto& calls = t.group->register_calls;
   std::size_t const k = t.register_calls++;
   if (k < calls.size()) {

@@ -11,19 +11,18 @@ namespace tw::emu {
 
 namespace {
 
-thread& me() { return *machine::current().sched.running(); }
-hazard::checker* check() { return me().block->cluster->check.get(); }
+hazard::checker* check() { return current_thread().block->cluster->check.get(); }
 
 }  // namespace
 
 void fence_proxy_async_global(site) {
   engine_call const inside;
-  if (hazard::checker* c = check()) c->global_proxy_fence(me());
+  if (hazard::checker* c = check()) c->global_proxy_fence(current_thread());
 }
 
 void grid_dependency_wait(site) {
   engine_call const inside;
-  if (hazard::checker* c = check()) c->predecessor_done(me());
+  if (hazard::checker* c = check()) c->predecessor_done(current_thread());
 }
 
 void async_engine::copy(thread::piece const& p, site where) {
@@ -115,7 +114,7 @@ void cp_async(void* smem, void const* global, int bytes, int valid, site where) 
 void cp_async_mbarrier_arrive(void* bar, bool counted, site where) {
   engine_call const inside;
   machine& m = machine::current();
-  m.async.arrive_after_copies(m.barrier.at(*me().block, bar, where), counted, where);
+  m.async.arrive_after_copies(m.barrier.at(*current_thread().block, bar, where), counted, where);
 }
 
 void cp_async_commit(site) {
@@ -125,7 +124,7 @@ void cp_async_commit(site) {
 
 void cp_async_wait(int pending, site where) {
   engine_call const inside;
-  thread& t = me();
+  thread& t = current_thread();
   if (t.copies_committed <= static_cast<std::uint32_t>(pending)) return;
   std::uint32_t const needed = t.copies_committed - static_cast<std::uint32_t>(pending);
   if (t.copies_done < needed)

@@ -109,6 +109,10 @@ struct source_place {
 };
 source_place place_of(site s);
 std::string text_of(site s);
+/// Of the machine that runs on this OS thread: the thread of the kernel, and its CTA.
+inline thread& current_thread() { return *machine::current().sched.running(); }
+inline cta_state& current_cta() { return *current_thread().block; }
+
 /// Also true of two machine addresses of one line.
 bool same_place(site a, site b);
 /// Of one rule at the same two places; a race has no order of them.

@@ -13,8 +13,6 @@ namespace {
 
 constexpr std::uint64_t handle_magic = 0x54574D42ULL << 32;  // "TWMB"
 
-thread& me() { return *machine::current().sched.running(); }
-
 }  // namespace
 
 void barriers::report_early_phase(cta_state const& c, mbarrier_state const& b) {
@@ -69,7 +67,7 @@ mbarrier_state& barriers::at(cta_state& c, void const* word, site where) {
         told({
             .what = fmt::format("{} is used as an mbarrier, but no init() ran there.",
                                 object_name(m_.grid_, c, offset)),
-            .now = fmt::format("use at {} by {}", text_of(where), name_of(me())),
+            .now = fmt::format("use at {} by {}", text_of(where), name_of(current_thread())),
             .cause = "init() comes later or never, or its 8 bytes were overwritten",
             .remedy =
                 "init() in one thread, fence_mbarrier_init(), then a barrier with all who use "
@@ -112,7 +110,7 @@ void barriers::report_use_after_inval(cta_state const& c, mbarrier_state const& 
       told({
           .what = fmt::format("{} is used as an mbarrier after its inval().",
                               object_name(m_.grid_, c, b.offset)),
-          .now = fmt::format("use at {} by {}", text_of(where), name_of(me())),
+          .now = fmt::format("use at {} by {}", text_of(where), name_of(current_thread())),
           .earlier = fmt::format("inval at {}", text_of(b.ended_at)),
           .cause = "inval() ended the barrier's life: its memory holds anything",
           .remedy = "inval() after the last use, ordered by a barrier of the threads; or init() "
@@ -128,7 +126,7 @@ void barriers::stop_inval_in_use(cta_state const& c, mbarrier_state const& b,
       told({
           .what = fmt::format("inval() of {}, which may still be in use.",
                               object_name(m_.grid_, c, b.offset)),
-          .now = fmt::format("inval at {} by {}", text_of(where), name_of(me())),
+          .now = fmt::format("inval at {} by {}", text_of(where), name_of(current_thread())),
           .earlier = earlier.line == 0 ? "" : fmt::format("last use at {}", text_of(earlier)),
           .barrier = barrier_text(m_.grid_, c, b),
           .cause = cause,
@@ -138,7 +136,7 @@ void barriers::stop_inval_in_use(cta_state const& c, mbarrier_state const& b,
 }
 
 void barriers::inval(mbarrier_state& b, site where) {
-  thread& t = me();
+  thread& t = current_thread();
   cta_state& c = *t.block;
   if (!b.waiters.empty())
     stop_inval_in_use(c, b, fmt::format("{} waits for it", name_of(*b.waiters.front())),
@@ -188,7 +186,7 @@ void barriers::arrive(cta_state& c, mbarrier_state& b, int count, arrive_order o
         told({
             .what = fmt::format("{} gets an arrival too many in phase {}.",
                                 object_name(m_.grid_, c, b.offset), b.phase),
-            .now = fmt::format("arrive at {} by {}", text_of(where), name_of(me())),
+            .now = fmt::format("arrive at {} by {}", text_of(where), name_of(current_thread())),
             .barrier = barrier_text(m_.grid_, c, b),
             .cause = fmt::format("init() announced {}; the phase is open only because bytes are "
                                  "still to land",
@@ -242,7 +240,7 @@ void barriers::check_free(cta_state& c, void const* word, std::uint32_t offset, 
           .what = fmt::format("init() of {}, which is an mbarrier {}.",
                               object_name(m_.grid_, c, offset),
                               busy ? "whose phase is not complete" : "already"),
-          .now = fmt::format("init at {} by {}", text_of(where), name_of(me())),
+          .now = fmt::format("init at {} by {}", text_of(where), name_of(current_thread())),
           .barrier = barrier_text(m_.grid_, c, *old),
           .cause = "init() of memory that holds a valid mbarrier is undefined (PTX ISA, "
                    "\"mbarrier.init\"); who waits for or arrives at the old one is lost",

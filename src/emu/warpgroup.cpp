@@ -14,8 +14,6 @@ namespace tw::emu {
 
 namespace {
 
-thread& me() { return *machine::current().sched.running(); }
-
 bool same_call(wgmma_call const& x, wgmma_call const& y) {
   return x.d == y.d && x.a.bits == y.a.bits && x.b.bits == y.b.bits &&
          x.accumulate == y.accumulate && x.form == y.form && x.a_in_registers == y.a_in_registers;
@@ -26,8 +24,8 @@ bool same_call(wgmma_call const& x, wgmma_call const& y) {
       "E0009", "wgmma-diverged",
       told({
           .what = fmt::format("The threads of warpgroup {} of CTA {} do not agree on {}.",
-                              me().id / 128, me().cta, what),
-          .now = fmt::format("{} by {}", text_of(where), name_of(me())),
+                              current_thread().id / 128, current_thread().cta, what),
+          .now = fmt::format("{} by {}", text_of(where), name_of(current_thread())),
           .earlier =
               fmt::format("{} by the first thread of the warpgroup that came", text_of(first)),
           .cause = "wgmma is one instruction of 128 threads: one pair of descriptors, one "
@@ -41,7 +39,7 @@ bool same_call(wgmma_call const& x, wgmma_call const& y) {
 
 accumulator_storage accumulator_open(elem sums, int n, site) {
   engine_call const inside;
-  thread& t = me();
+  thread& t = current_thread();
   auto& tiles = t.group->tiles;
   auto const k = static_cast<std::size_t>(t.open_accumulators++);
   while (tiles.size() <= k)
@@ -67,7 +65,7 @@ accumulator_storage accumulator_open(elem sums, int n, site) {
 
 void accumulator_close() {
   engine_call const inside;
-  --me().open_accumulators;
+  --current_thread().open_accumulators;
 }
 
 void wgmma_fence(accumulator_state& a, site) {
@@ -78,7 +76,7 @@ void wgmma_fence(accumulator_state& a, site) {
 void accumulator_misused(accumulator_state const& a, int element, site where) {
   engine_call const inside;
   machine& m = machine::current();
-  thread const& t = me();
+  thread const& t = current_thread();
   if (!m.options_.hazards) return;
   bool const committed = a.busy_group <= t.wgmma_groups;
   std::string const known =
@@ -134,7 +132,7 @@ void check_defined(machine& m, thread const& t, wgmma_call const& call, site whe
 void wgmma_record(wgmma_call const& call, std::uint32_t const* a_regs, bool watched, site where) {
   engine_call const inside;
   machine& m = machine::current();
-  thread& t = me();
+  thread& t = current_thread();
   warpgroup_state& w = *t.group;
   check_defined(m, t, call, where);
   t.wgmma_site = where;
@@ -180,7 +178,7 @@ void wgmma_record(wgmma_call const& call, std::uint32_t const* a_regs, bool watc
 void wgmma_commit(site where) {
   engine_call const inside;
   machine& m = machine::current();
-  thread& t = me();
+  thread& t = current_thread();
   warpgroup_state& w = *t.group;
   t.commit_site = where;
   t.wgmma_committed_steps = t.wgmma_steps;
@@ -293,7 +291,7 @@ void async_engine::check_fragments(thread& t, std::uint32_t groups, site where) 
 void wgmma_wait(int pending, site where) {
   engine_call const inside;
   machine& m = machine::current();
-  thread& t = me();
+  thread& t = current_thread();
   if (t.wgmma_groups <= static_cast<std::uint32_t>(pending)) return;
   std::uint32_t const needed = t.wgmma_groups - static_cast<std::uint32_t>(pending);
   if (m.log_) m.log_->group_wait(t, needed);

@@ -8,16 +8,11 @@
 #include "family/normal_form.hpp"
 #include "family/overlap.hpp"
 #include "family/workspace.hpp"
+#include "tilewright/base/round_up.hpp"
 #include "tilewright/problem/block_scale_convention.hpp"
 #include "tilewright/problem/scale_place.hpp"
 
 namespace tw {
-
-namespace {
-
-std::int64_t round_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b * b; }
-
-}  // namespace
 
 padded padded_copy(matrix_desc const& m, extents e, std::int64_t batch) {
   int const bits = size_bits(m.type);

@@ -6,14 +6,9 @@
 #include <limits>
 
 #include "family/no_inner.hpp"
+#include "tilewright/base/round_up.hpp"
 
 namespace tw {
-
-namespace {
-
-std::int64_t round_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b * b; }
-
-}  // namespace
 
 std::int64_t matrices_of(gemm_problem const& q, matrix_desc const& m) {
   return m.batch_stride_elems == 0 || m.has_pointers() ? 1 : q.batch;

@@ -49,7 +49,7 @@ answer tiled_shape(arguments const& a) {
   return answer_of(tile_to_shape(block, shape, backwards));
 }
 
-constexpr operation table[] = {
+constexpr operation of_algebra[] = {
     {"coalesce", 1, 2,
      [](arguments const& a) {
        return answer_of(a.count() == 1 ? coalesce(a.as_layout(0))
@@ -120,6 +120,6 @@ constexpr operation table[] = {
 
 }  // namespace
 
-std::span<operation const> algebra_operations() { return table; }
+std::span<operation const> algebra_operations() { return of_algebra; }
 
 }  // namespace tw::detail

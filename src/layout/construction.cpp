@@ -5,7 +5,7 @@
 namespace tw::detail {
 namespace {
 
-constexpr operation table[] = {
+constexpr operation of_construction[] = {
     {"layout", 1, 1, [](arguments const& a) { return answer_of(a.as_layout(0)); }},
     {"make_layout", 1, 2,
      [](arguments const& a) {
@@ -51,6 +51,6 @@ constexpr operation table[] = {
 
 }  // namespace
 
-std::span<operation const> construction_operations() { return table; }
+std::span<operation const> construction_operations() { return of_construction; }
 
 }  // namespace tw::detail

@@ -51,7 +51,7 @@ answer one_tile(arguments const& a) {
   return answer_of(local_tile(l, a.as_tiler(1), a.as_tree(2)));
 }
 
-constexpr operation table[] = {
+constexpr operation of_modes[] = {
     {"take", 3, 3,
      [](arguments const& a) {
        return detail::answer_of(take(a.as_layout(0), small(a, 1), small(a, 2)));
@@ -113,6 +113,6 @@ constexpr operation table[] = {
 
 }  // namespace
 
-std::span<operation const> mode_operations() { return table; }
+std::span<operation const> mode_operations() { return of_modes; }
 
 }  // namespace tw::detail

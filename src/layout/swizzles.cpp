@@ -5,7 +5,7 @@
 namespace tw::detail {
 namespace {
 
-constexpr operation table[] = {
+constexpr operation of_swizzles[] = {
     {"swizzle", 1, 1,
      [](arguments const& a) {
        swizzle const s = a.as_swizzle(0);
@@ -39,6 +39,6 @@ constexpr operation table[] = {
 
 }  // namespace
 
-std::span<operation const> swizzle_operations() { return table; }
+std::span<operation const> swizzle_operations() { return of_swizzles; }
 
 }  // namespace tw::detail

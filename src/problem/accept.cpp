@@ -17,10 +17,10 @@ namespace tw {
 
 namespace {
 
-using verdict = std::optional<rejection>;
+using refusal = std::optional<rejection>;
 
 /// An enum of the problem that a cast or memory that was never set has given another value.
-verdict check_enumerators(gemm_problem const& p) {
+refusal check_enumerators(gemm_problem const& p) {
   auto const refused = [](char const* what, int got, int last) {
     return rejection{"TW0416", what, fmt::format("the value {}", got),
                      fmt::format("an enumerator, 0 to {}", last), ""};
@@ -53,7 +53,7 @@ verdict check_enumerators(gemm_problem const& p) {
   return std::nullopt;
 }
 
-verdict check_extents(gemm_problem const& p) {
+refusal check_extents(gemm_problem const& p) {
   constexpr std::int64_t limit = (std::int64_t{1} << 31) - 1 - 512;  // TMA coordinates are int32
   struct extent {
     char const* name;
@@ -69,7 +69,7 @@ verdict check_extents(gemm_problem const& p) {
   return std::nullopt;
 }
 
-verdict check_matrix(char const* name, matrix_desc const& m, std::int64_t rows, std::int64_t cols,
+refusal check_matrix(char const* name, matrix_desc const& m, std::int64_t rows, std::int64_t cols,
                      std::int64_t batch) {
   bool const row_major = m.ord == order::row_major;
   std::int64_t const inner = row_major ? cols : rows;
@@ -99,7 +99,7 @@ verdict check_matrix(char const* name, matrix_desc const& m, std::int64_t rows, 
   return std::nullopt;
 }
 
-verdict check_batch(gemm_problem const& p) {
+refusal check_batch(gemm_problem const& p) {
   constexpr std::int64_t limit = std::int64_t{1} << 30;  // running numbers of tiles are ints
   if (p.batch < 1 || p.batch > limit)
     return rejection{"TW0420", "GEMMs in the batch", fmt::format("{}", p.batch),
@@ -115,7 +115,7 @@ verdict check_batch(gemm_problem const& p) {
 
 /// Batched outputs must not overlap: each follows the previous one, or lies between its
 /// lines.
-verdict check_results_apart(char const* name, matrix_desc const& d, gemm_problem const& p,
+refusal check_results_apart(char const* name, matrix_desc const& d, gemm_problem const& p,
                             std::int64_t cols) {
   if (p.batch == 1 || d.has_pointers()) return std::nullopt;
   bool const row_major = d.ord == order::row_major;
@@ -134,7 +134,7 @@ verdict check_results_apart(char const* name, matrix_desc const& d, gemm_problem
 }
 
 /// Formats of problem/block_scaled.hpp: types, blocks, and what lies in a byte.
-verdict check_block_scales(gemm_problem const& p) {
+refusal check_block_scales(gemm_problem const& p) {
   auto const of = [](std::optional<scale_desc> const& s) { return s && is_block_scale(*s); };
   bool const packed = p.a.type == elem::e2m1 || p.b.type == elem::e2m1;
   if (!of(p.scale_a) && !of(p.scale_b) && !packed) return std::nullopt;
@@ -219,7 +219,7 @@ std::vector<elem> result_types(elem a, elem b) {
 
 namespace {
 
-verdict check_types(gemm_problem const& p) {
+refusal check_types(gemm_problem const& p) {
   auto const operands = [&] { return fmt::format("A {}, B {}", name(p.a.type), name(p.b.type)); };
   if (auto r = check_block_scales(p)) return r;
   if (!is_block_scaled(p) && !are_operands(p.a.type, p.b.type)) {
@@ -252,7 +252,7 @@ verdict check_types(gemm_problem const& p) {
 }
 
 /// D of s32 is the sum itself: nothing is multiplied or added.
-verdict check_exact_result(gemm_problem const& p) {
+refusal check_exact_result(gemm_problem const& p) {
   if (p.d.type != elem::s32) return std::nullopt;
   bool const scaled = p.alpha != 1.0F || (p.c && p.beta != 0.0F);
   if (!scaled && !is_fused(p.epilogue) && !p.aux) return std::nullopt;
@@ -262,7 +262,7 @@ verdict check_exact_result(gemm_problem const& p) {
 }
 
 /// Sums of products of 8-bit integers are kept in 32 bits.
-verdict check_integer_sums(gemm_problem const& p) {
+refusal check_integer_sums(gemm_problem const& p) {
   if (!is_8_bit_integer(p.a.type) || p.precision.wrapping_sums) return std::nullopt;
   auto const largest = [](elem e) { return std::int64_t{e == elem::u8 ? 255 : 128}; };
   std::int64_t const product = largest(p.a.type) * largest(p.b.type);
@@ -276,7 +276,7 @@ verdict check_integer_sums(gemm_problem const& p) {
 }
 
 /// Scales of A or of B: blocks that kernels multiply by.
-verdict check_scale(bool is_b, scale_desc const& s) {
+refusal check_scale(bool is_b, scale_desc const& s) {
   auto const refused = [&](char const* what, std::string got, char const* need,
                            char const* hint = "") {
     return rejection{"TW0453", fmt::format("{} of {}", what, is_b ? "B" : "A"), std::move(got),
@@ -301,7 +301,7 @@ verdict check_scale(bool is_b, scale_desc const& s) {
   return std::nullopt;
 }
 
-verdict check_scales(gemm_problem const& p) {
+refusal check_scales(gemm_problem const& p) {
   if ((!p.scale_a && !p.scale_b) || is_block_scaled(p)) return std::nullopt;
   if (p.scale_a)
     if (auto r = check_scale(false, *p.scale_a)) return r;
@@ -323,7 +323,7 @@ verdict check_scales(gemm_problem const& p) {
 }
 
 /// Scales of D: one that is given, or those that kernels compute.
-verdict check_result_scales(gemm_problem const& p) {
+refusal check_result_scales(gemm_problem const& p) {
   if (!p.scale_d) return std::nullopt;
   if (is_block_result(p)) return check_block_result(p);
   scale_desc const& s = p.scale_d->desc;
@@ -365,7 +365,7 @@ verdict check_result_scales(gemm_problem const& p) {
   return std::nullopt;
 }
 
-verdict check_precision(gemm_problem const& p) {
+refusal check_precision(gemm_problem const& p) {
   int const k = p.precision.promote_k;
   if (k == 0 || k == 64 || k == 128) return std::nullopt;
   return rejection{"TW0437", "promotion interval", fmt::format("{}", k), "128, 64 or 0 (never)",
@@ -374,7 +374,7 @@ verdict check_precision(gemm_problem const& p) {
 
 /// Interleaved and split gates are loaded by TMA in groups of 8 columns: a group is whole, and each
 /// column lies contiguous along K.
-verdict check_epilogue(gemm_problem const& p) {
+refusal check_epilogue(gemm_problem const& p) {
   gemm_epilogue const& e = p.epilogue;
   bool const type =
       e.bias_type == elem::f32 || e.bias_type == elem::bf16 || e.bias_type == elem::f16;
@@ -408,14 +408,14 @@ verdict check_epilogue(gemm_problem const& p) {
   return std::nullopt;
 }
 
-verdict check_pointers(gemm_problem const& p) {
+refusal check_pointers(gemm_problem const& p) {
   if (!p.has_pointers() || !is_fused(p.epilogue)) return std::nullopt;
   return rejection{"TW0425", "epilogue of a batch by pointers", "scales, bias, activation or gate",
                    "alpha and beta C alone",
                    "let the matrices lie at equal distances: a batch stride"};
 }
 
-verdict check_scalars(gemm_problem const& p) {
+refusal check_scalars(gemm_problem const& p) {
   if (!std::isfinite(p.alpha) || !std::isfinite(p.beta))
     return rejection{"TW0406", "alpha and beta", fmt::format("{} and {}", p.alpha, p.beta),
                      "finite numbers", ""};

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // block_scale_convention.cpp  Shapes of both orders, and the search in them.
 #include "tilewright/problem/block_scale_convention.hpp"
+#include "tilewright/base/round_up.hpp"
 
 #include <fmt/format.h>
 
 namespace tw {
 namespace {
-
-std::int64_t round_up(std::int64_t a, std::int64_t to) { return blocks_in(a, to) * to; }
 
 std::string tensor_text(scale_tensor const& t) {
   std::string shape, stride;

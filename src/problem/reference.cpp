@@ -17,7 +17,7 @@ namespace {
 
 /// Reads through memcpy: rows of a file need not be aligned to the element.
 template <class T>
-double load(void const* base, std::int64_t index) {
+double element_as_double(void const* base, std::int64_t index) {
   T value;
   std::memcpy(&value, static_cast<char const*>(base) + index * std::int64_t{sizeof(T)}, sizeof(T));
   if constexpr (std::is_integral_v<T>)
@@ -41,7 +41,7 @@ double load_element(matrix_desc const& m, void const* base, std::int64_t row, st
     if constexpr (size_bits(t.value) < 8)
       return NAN;  // packed: no matrix of a gemm_problem has them (TW0404)
     else
-      return load<typename decltype(t)::type>(base, i);
+      return element_as_double<typename decltype(t)::type>(base, i);
   });
 }
 

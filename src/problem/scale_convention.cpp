@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // scale_convention.cpp  The table of conventions, and the search in it.
 #include "tilewright/problem/scale_convention.hpp"
+#include "tilewright/base/round_up.hpp"
 
 #include <fmt/format.h>
 
@@ -24,8 +25,6 @@ constexpr library_word library_words[] = {{"torch", scale_library::torch},
                                           {"flashinfer-k", scale_library::flashinfer_k}};
 constexpr scaling kinds[] = {scaling::tensor, scaling::row, scaling::block_1x128,
                              scaling::block_128x128};
-
-std::int64_t round_up(std::int64_t a, std::int64_t to) { return blocks_in(a, to) * to; }
 
 scale_tensor tensor_of(elem type, std::vector<std::int64_t> const& shape,
                        std::vector<std::int64_t> const& stride) {

@@ -22,6 +22,7 @@
 
 #include "tilewright/base/elem.hpp"
 #include "tilewright/base/hd.hpp"
+#include "tilewright/base/round_up.hpp"
 
 namespace tw {
 
@@ -78,7 +79,7 @@ TW_HD constexpr std::int64_t offset_in_scale_tile(std::int64_t r, std::int64_t b
 
 /// Blocks that cover an extent.
 TW_HD constexpr std::int64_t blocks_in(std::int64_t extent, std::int64_t block) {
-  return (extent + block - 1) / block;
+  return divide_up(extent, block);
 }
 
 /// The block that index i is in.

@@ -10,7 +10,7 @@ namespace tw::emu::hazard {
 
 namespace {
 
-struct words {
+struct global_race_words {
   char const* code;
   char const* kind;
   std::string cause, remedy;
@@ -25,10 +25,11 @@ std::string checker::global_object(std::uintptr_t address) const {
 void checker::report_global(thread const& t, global_conflict const& c, record const& now) {
   bool const stored =
       c.earlier.what == access::tma_store_write || c.earlier.what == access::tma_reduce;
-  words w{"E0042", "global-race",
-          "no flag, counter or barrier leads from the earlier access to this one",
-          "between CTAs: cta_sync() and then store_release or red_add_release by one thread after "
-          "the first, a poll with load_acquire and then cta_sync() before the second"};
+  global_race_words w{
+      "E0042", "global-race",
+      "no flag, counter or barrier leads from the earlier access to this one",
+      "between CTAs: cta_sync() and then store_release or red_add_release by one thread after "
+      "the first, a poll with load_acquire and then cta_sync() before the second"};
   if (c.by_predecessor) {
     w = {"E0046", "predecessor-not-waited-for",
          "this launch may start before its predecessor in the stream has finished",

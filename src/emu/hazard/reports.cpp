@@ -78,15 +78,15 @@ void checker::report(char const* code, char const* kind, std::string text, site 
 
 namespace {
 
-struct words {
+struct race_words {
   char const* code;
   char const* kind;
   std::string what, cause, remedy;
 };
 
 /// whose: " of thread 3" where the earlier access is one thread's.
-words words_for(std::string const& place, record const& earlier, std::string const& whose,
-                record const& now, bool unfenced) {
+race_words words_for(std::string const& place, record const& earlier, std::string const& whose,
+                     record const& now, bool unfenced) {
   std::string const begin = fmt::format("{} {}", traits(now.what).now, place);
   std::string const before =
       fmt::format("{}{} {}", traits(earlier.what).noun, whose, traits(earlier.what).did);
@@ -159,7 +159,7 @@ void checker::report_conflict(cta_state const& owner, std::uint32_t offset, reco
   if (v == verdict::unordered && blame_stale_wait(owner, earlier, by)) return;
   std::string const place = object(owner, offset);
   component_face const& f = faces_[earlier.who];
-  words w =
+  race_words w =
       words_for(place, earlier,
                 f.what == component_face::kind::thread ? fmt::format(" of thread {}", f.index) : "",
                 now, v == verdict::unfenced);

@@ -12,12 +12,12 @@ namespace {
 
 constexpr int lanes_of_cell = 16;
 
-struct words {
+struct remedy_words {
   std::string missing, cause, remedy;
 };
 
 /// The waits and barriers that an access of another thread lacks.
-words unordered_words(record const& earlier, bool committed, bool waited) {
+remedy_words unordered_words(record const& earlier, bool committed, bool waited) {
   if (traits(earlier.what).completes == completion::tensor_commit)
     return {committed ? "a wait for the mbarrier to which it was committed"
                       : "umma_commit() after it, to an mbarrier that this thread waits for",
@@ -60,7 +60,7 @@ void checker::report_tensor(cta_state const& owner, touched at, std::uint64_t bo
   bool const after = v == tensor_verdict::needs_after;
   stamp const waited =
       earlier.what == access::tmem_load ? issuer.tensor.loads_waited : issuer.tensor.stores_waited;
-  words w;
+  remedy_words w;
   if (fence)
     w = {after ? "tcgen05_fence_after() in this thread, after its wait"
                : "tcgen05_fence_before() in the earlier thread, before its arrive",

@@ -12,6 +12,7 @@
 #include "family/launcher_of.hpp"
 #include "family/normal_form.hpp"
 #include "tilewright/arch/emu/options.hpp"
+#include "tilewright/base/round_up.hpp"
 #include "tilewright/family/family.hpp"
 
 namespace tw::gemv_family {
@@ -23,8 +24,6 @@ constexpr std::int64_t max_groups = std::int64_t{1} << 30;  // running numbers a
 gemv_config const& config(int kernel) {
   return instances()[static_cast<std::size_t>(kernel)].config;
 }
-
-std::int64_t up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 /// As far as it does not depend on the kernel: K-major operands, no fused epilogue but scales.
 bool computes_kind(gemm_problem const& q) {
@@ -40,7 +39,7 @@ bool computes_with(gemv_config const& c, gemm_problem const& q) {
 
 /// Groups of rows of all GEMMs of the batch.
 std::int64_t groups_of(gemv_config const& c, gemm_problem const& q) {
-  return up(q.m, c.cta_rows()) * q.batch;
+  return divide_up(q.m, c.cta_rows()) * q.batch;
 }
 
 struct times {
@@ -59,13 +58,13 @@ times predict(gemv_config const& c, gemm_problem const& q, int groups, int ctas,
   double const bytes =
       (rows * matrices(q.a) + cols * matrices(q.b)) * static_cast<double>(q.k) * size_bytes(c.ab) +
       rows * cols * static_cast<double>(q.batch) * size_bytes(c.d);
-  auto const turns = static_cast<double>(up(q.k / c.piece(), c.turn_pieces()));
-  auto const rounds = static_cast<double>(up(groups, ctas));
+  auto const turns = static_cast<double>(divide_up(q.k / c.piece(), c.turn_pieces()));
+  auto const rounds = static_cast<double>(divide_up(groups, ctas));
   double const group =
       c.by_mma() ? turns * m.turn_us_mma + m.group_us_mma : turns * m.turn_us_fma + m.group_us_fma;
   double const turn_bytes =
       static_cast<double>(c.cta_rows()) * c.turn_pieces() * c.piece() * size_bytes(c.ab);
-  double const sm = static_cast<double>(up(groups, dev.sm_count)) * turns * turn_bytes;
+  double const sm = static_cast<double>(divide_up(groups, dev.sm_count)) * turns * turn_bytes;
   times t;
   t.dram_us = bytes / (q.n > 8       ? m.dram_bytes_per_us_16
                        : q.n > 4     ? m.dram_bytes_per_us_8
@@ -146,7 +145,7 @@ class family final : public gemm_family {
     plan.terms.loads = t.loads_us;
     plan.terms.dram = t.dram_us;
     plan.terms.launch = dev.model->gemv.launch_us;
-    plan.terms.waves = static_cast<double>(up(groups, ctas));
+    plan.terms.waves = static_cast<double>(divide_up(groups, ctas));
     plan.starts_early = t.total_us < dev.model->early_start.max_gemv_us;
     plan.why = fmt::format(
         "{}{}few columns: {} groups of {} rows on {} CTAs, whose {} warps share K; predicted for "

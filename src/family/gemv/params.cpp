@@ -6,12 +6,9 @@
 
 #include "family/bind.hpp"
 #include "family/gemv/config_of.hpp"
+#include "tilewright/base/round_up.hpp"
 
 namespace tw::gemv_family {
-
-namespace {
-std::int64_t up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-}  // namespace
 
 gemv_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_operands const& o) {
   auto const check = [](char const* name, void const* base) {
@@ -37,7 +34,7 @@ gemv_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
   p.m = static_cast<int>(q.m);
   p.n = static_cast<int>(q.n);
   p.pieces = static_cast<int>(q.k / config_of(plan).piece());
-  p.groups = static_cast<int>(up(q.m, config_of(plan).cta_rows()));
+  p.groups = static_cast<int>(divide_up(q.m, config_of(plan).cta_rows()));
   p.items = p.groups * static_cast<int>(q.batch);
   return p;
 }

@@ -5,12 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include "tilewright/base/round_up.hpp"
 
 namespace tw::sm100_gemm_family {
-
-namespace {
-double up(std::int64_t a, std::int64_t b) { return static_cast<double>((a + b - 1) / b); }
-}  // namespace
 
 double multiply_clocks(sm100_config const& c, sm100_calibration const& m) {
   double const n = c.tile_n, rows = 128;
@@ -28,8 +25,9 @@ cost predict(gemm_problem const& p, sm100_config const& c, device const& dev,
   gemm_calibration const& g = dev.model->gemm;
   sm100_calibration const& m = dev.model->sm100;
   auto const us = [&](double clocks) { return clocks / dev.max_clock_mhz; };
-  double const tiles = up(p.m, c.tile_m()) * up(p.n, c.tile_n) * static_cast<double>(p.batch);
-  double const k_blocks = up(p.k, c.tile_k());
+  double const tiles = static_cast<double>(divide_up(p.m, c.tile_m())) *
+                       static_cast<double>(divide_up(p.n, c.tile_n)) * static_cast<double>(p.batch);
+  double const k_blocks = static_cast<double>(divide_up(p.k, c.tile_k()));
   double const of_cluster = std::ceil(tiles / resident_clusters(c, dev));  // of the busiest one
   auto const matrices = [&](matrix_desc const& x) {
     return x.batch_stride_elems == 0 ? 1.0 : static_cast<double>(p.batch);

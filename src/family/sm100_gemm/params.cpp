@@ -6,6 +6,7 @@
 #include "family/operand_maps.hpp"
 #include "family/sm100_gemm/config_of.hpp"
 #include "family/tile_order.hpp"
+#include "tilewright/base/round_up.hpp"
 #include "tilewright/problem/epilogue.hpp"
 
 namespace tw::sm100_gemm_family {
@@ -14,15 +15,13 @@ namespace {
 
 constexpr int store_rows = 32, store_bytes = 128;  // a box of sm100_epilogue
 
-int up(std::int64_t a, int b) { return static_cast<int>((a + b - 1) / b); }
-
 }  // namespace
 
 tile_order order_of(gemm_plan const& plan) {
   sm100_config const& c = config_of(plan);
   gemm_problem const& q = plan.normal;
-  return ordered({.m_tiles = up(q.m, c.tile_m()),
-                  .n_tiles = up(q.n, c.tile_n),
+  return ordered({.m_tiles = static_cast<int>(divide_up(q.m, c.tile_m())),
+                  .n_tiles = static_cast<int>(divide_up(q.n, c.tile_n)),
                   .band = 1,
                   .batch = static_cast<int>(q.batch)},
                  plan.schedule);
@@ -33,7 +32,7 @@ sm100_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_oper
   sm100_config const& c = config_of(plan);
   sm100_params p{};
   p.walk = tile_walk(order_of(plan));
-  p.k_blocks = up(q.k, c.tile_k());
+  p.k_blocks = static_cast<int>(divide_up(q.k, c.tile_k()));
   std::int64_t const a_matrices = matrices_of(q, q.a), b_matrices = matrices_of(q, q.b);
   p.a_batched = a_matrices > 1 ? 1 : 0;
   p.b_batched = b_matrices > 1 ? 1 : 0;

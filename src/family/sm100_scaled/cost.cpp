@@ -5,12 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include "tilewright/base/round_up.hpp"
 
 namespace tw::sm100_scaled_family {
-
-namespace {
-double up(std::int64_t a, std::int64_t b) { return static_cast<double>((a + b - 1) / b); }
-}  // namespace
 
 int resident_clusters(block_scaled_config const& c, device const& dev) {
   return std::max(1, dev.sm_count / c.ctas);
@@ -21,8 +18,9 @@ cost predict(gemm_problem const& p, block_scaled_config const& c, device const& 
   gemm_calibration const& g = dev.model->gemm;
   sm100_calibration const& m = dev.model->sm100;
   auto const us = [&](double clocks) { return clocks / dev.max_clock_mhz; };
-  double const tiles = up(p.m, c.tile_m()) * up(p.n, c.tile_n) * static_cast<double>(p.batch);
-  double const k_blocks = up(p.k, c.tile_k());
+  double const tiles = static_cast<double>(divide_up(p.m, c.tile_m())) *
+                       static_cast<double>(divide_up(p.n, c.tile_n)) * static_cast<double>(p.batch);
+  double const k_blocks = static_cast<double>(divide_up(p.k, c.tile_k()));
   double const of_cluster = std::ceil(tiles / resident_clusters(c, dev));  // of the busiest one
   auto const matrices = [&](std::int64_t batch_stride) {
     return batch_stride == 0 ? 1.0 : static_cast<double>(p.batch);
@@ -30,7 +28,7 @@ cost predict(gemm_problem const& p, block_scaled_config const& c, device const& 
   auto const rows = static_cast<double>(p.m), cols = static_cast<double>(p.n);
   double const results = rows * cols * static_cast<double>(p.batch);
   double const line = static_cast<double>(p.k) * size_bits(c.a) / 8;
-  double const factors = up(p.k, c.block);  // of a line
+  double const factors = static_cast<double>(divide_up(p.k, c.block));  // of a line
   double const operands =
       (rows * matrices(p.a.batch_stride_elems) + cols * matrices(p.b.batch_stride_elems)) * line +
       (rows * matrices(p.scale_a->batch_stride) + cols * matrices(p.scale_b->batch_stride)) *

@@ -15,6 +15,7 @@
 #include "family/sm90_gemm/footprint.hpp"
 #include "family/workspace.hpp"
 #include "tilewright/arch/emu/options.hpp"
+#include "tilewright/base/round_up.hpp"
 #include "tilewright/family/family.hpp"
 
 namespace tw::sm100_scaled_family {
@@ -27,10 +28,8 @@ block_scaled_config const& config(int kernel) {
   return instances()[static_cast<std::size_t>(kernel)].config;
 }
 
-std::int64_t up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
 std::int64_t tiles_of(block_scaled_config const& c, gemm_problem const& q) {
-  return up(q.m, c.tile_m()) * up(q.n, c.tile_n) * q.batch;
+  return divide_up(q.m, c.tile_m()) * divide_up(q.n, c.tile_n) * q.batch;
 }
 
 cost cost_of(gemm_plan const& plan, device const& dev) {
@@ -140,7 +139,7 @@ class family final : public gemm_family {
     plan.terms.epilogue = t.epilogue_us;
     plan.terms.launch = t.launch_us;
     plan.terms.copies = t.copies_us;
-    plan.terms.waves = static_cast<double>(up(tiles, plan.schedule.clusters));
+    plan.terms.waves = static_cast<double>(divide_up(tiles, plan.schedule.clusters));
     plan.why = fmt::format(
         "{}{}{} tile{} of {}x{} on {} {}{}; predicted for {}: {:.1f} us (launch {:.1f}, math "
         "{:.1f}, loads {:.1f}, DRAM {:.1f}, epilogue {:.1f}, copies {:.1f})",

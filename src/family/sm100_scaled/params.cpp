@@ -6,6 +6,7 @@
 #include "family/operand_maps.hpp"
 #include "family/sm100_scaled/config_of.hpp"
 #include "family/tile_order.hpp"
+#include "tilewright/base/round_up.hpp"
 #include "tilewright/problem/epilogue.hpp"
 
 namespace tw::sm100_scaled_family {
@@ -13,8 +14,6 @@ namespace tw::sm100_scaled_family {
 namespace {
 
 constexpr int store_rows = 32, store_bytes = 128;  // a box of sm100_epilogue
-
-int up(std::int64_t a, int b) { return static_cast<int>((a + b - 1) / b); }
 
 /// Scales in the order 32x4x4, whose tiles follow each other along K.
 tensor_map map_of_scales(void const* base, scale_desc const& s, block_scaled_config const& c,
@@ -32,8 +31,8 @@ tensor_map map_of_scales(void const* base, scale_desc const& s, block_scaled_con
 tile_order order_of(gemm_plan const& plan) {
   block_scaled_config const& c = config_of(plan);
   gemm_problem const& q = plan.normal;
-  return ordered({.m_tiles = up(q.m, c.tile_m()),
-                  .n_tiles = up(q.n, c.tile_n),
+  return ordered({.m_tiles = static_cast<int>(divide_up(q.m, c.tile_m())),
+                  .n_tiles = static_cast<int>(divide_up(q.n, c.tile_n)),
                   .band = 1,
                   .batch = static_cast<int>(q.batch)},
                  plan.schedule);
@@ -47,7 +46,7 @@ block_scaled_params make_params(gemm_plan const& plan, gemm_problem const& q,
                                         : second_level_scale::none();
   block_scaled_params p{second, {}, 0, {}, {}, {}, {}, 0, 0, 0, 0, {}};
   p.walk = tile_walk(order_of(plan));
-  p.k_blocks = up(q.k, c.tile_k());
+  p.k_blocks = static_cast<int>(divide_up(q.k, c.tile_k()));
   std::int64_t const a_matrices = matrices_of(q, q.a), b_matrices = matrices_of(q, q.b);
   auto const many = [](bool x) { return x ? 1 : 0; };
   p.a_batched = many(a_matrices > 1), p.b_batched = many(b_matrices > 1);

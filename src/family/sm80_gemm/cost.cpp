@@ -5,12 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include "tilewright/base/round_up.hpp"
 
 namespace tw::sm80_gemm_family {
-
-namespace {
-double up(std::int64_t a, std::int64_t b) { return static_cast<double>((a + b - 1) / b); }
-}  // namespace
 
 int ctas_per_sm(sm80_config const& c, device const& dev) {
   constexpr int reserved_bytes = 1024;  // of each CTA. CUDA C++ Programming Guide, 16.7
@@ -29,8 +26,9 @@ cost predict(gemm_problem const& p, sm80_config const& c, device const& dev, dou
   double const share = dev.compute_capability >= 90 ? m.mma_sync_share : 1;
   double const k_share = c.mma_k == 8 ? m.k8_share : 1;
   double const rate = static_cast<double>(dev.mma_flop_per_clock) * share * k_share;
-  double const tiles = up(p.m, c.tile_m) * up(p.n, c.tile_n) * static_cast<double>(p.batch);
-  double const k_tiles = up(p.k, c.tile_k);
+  double const tiles = static_cast<double>(divide_up(p.m, c.tile_m)) *
+                       static_cast<double>(divide_up(p.n, c.tile_n)) * static_cast<double>(p.batch);
+  double const k_tiles = static_cast<double>(divide_up(p.k, c.tile_k));
   double const of_sm = std::ceil(tiles / dev.sm_count);  // tiles of the busiest SM
   int const resident = ctas_per_sm(c, dev);
   double const tile = 2.0 * c.tile_m * c.tile_n * c.tile_k * k_tiles / rate;

@@ -15,6 +15,7 @@
 #include "family/sm90_gemm/footprint.hpp"
 #include "family/workspace.hpp"
 #include "tilewright/arch/emu/options.hpp"
+#include "tilewright/base/round_up.hpp"
 #include "tilewright/family/family.hpp"
 
 namespace tw::sm80_gemm_family {
@@ -27,10 +28,8 @@ sm80_config const& config(int kernel) {
   return instances()[static_cast<std::size_t>(kernel)].config;
 }
 
-std::int64_t up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
 std::int64_t tiles_of(sm80_config const& c, gemm_problem const& q) {
-  return up(q.m, c.tile_m) * up(q.n, c.tile_n) * q.batch;
+  return divide_up(q.m, c.tile_m) * divide_up(q.n, c.tile_n) * q.batch;
 }
 
 /// Bytes of the operands that are copied to padded lines first.
@@ -127,7 +126,7 @@ class family final : public gemm_family {
     plan.terms.epilogue = t.epilogue_us;
     plan.terms.launch = t.launch_us;
     plan.terms.copies = t.copies_us;
-    plan.terms.waves = static_cast<double>(up(plan.schedule.clusters, resident));
+    plan.terms.waves = static_cast<double>(divide_up(plan.schedule.clusters, resident));
     plan.why = fmt::format(
         "{}{}{} tile{} of {}x{} by cp.async and mma.sync, {} at a time; predicted for {}: {:.1f} "
         "us "

@@ -7,20 +7,15 @@
 #include "family/bind.hpp"
 #include "family/sm80_gemm/config_of.hpp"
 #include "family/tile_order.hpp"
+#include "tilewright/base/round_up.hpp"
 
 namespace tw::sm80_gemm_family {
-
-namespace {
-
-int up(std::int64_t a, int b) { return static_cast<int>((a + b - 1) / b); }
-
-}  // namespace
 
 tile_order order_of(gemm_plan const& plan) {
   sm80_config const& c = config_of(plan);
   gemm_problem const& q = plan.normal;
-  return ordered({.m_tiles = up(q.m, c.tile_m),
-                  .n_tiles = up(q.n, c.tile_n),
+  return ordered({.m_tiles = static_cast<int>(divide_up(q.m, c.tile_m)),
+                  .n_tiles = static_cast<int>(divide_up(q.n, c.tile_n)),
                   .band = 1,
                   .batch = static_cast<int>(q.batch)},
                  plan.schedule);
@@ -49,7 +44,7 @@ sm80_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
   p.m = static_cast<int>(q.m);
   p.n = static_cast<int>(q.n);
   p.k = static_cast<int>(q.k);
-  p.k_tiles = up(q.k, c.tile_k);
+  p.k_tiles = static_cast<int>(divide_up(q.k, c.tile_k));
   p.d_chunks = plan.direct_d || reinterpret_cast<std::uintptr_t>(o.d) % 16 != 0 ? 0 : 1;
   epilogue_params& e = p.epilogue;
   e.data = o.d;
