@@ -57,6 +57,7 @@ set(tw_seen_tests ${PROJECT_SOURCE_DIR}/tests/hazard/atomics_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/block_scales_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/bulk_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/cluster_launch_test.cpp
+                  ${PROJECT_SOURCE_DIR}/tests/hazard/built_in_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/copies_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/divergence_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/engine_test.cpp

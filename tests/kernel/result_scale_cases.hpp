@@ -22,7 +22,7 @@ struct scaled_result : product {
   matrix bias, col_scale;
   std::vector<std::byte> scales;  // with bytes around them
   std::vector<float> scale_a;     // 1x128, powers of two
-  static constexpr std::size_t margin = 64;
+  static constexpr std::size_t margin = 4096;
 
   gemm_operands operands() {
     gemm_operands o = product::operands();
