@@ -22,8 +22,8 @@ namespace tw {
 namespace {
 
 char const* const stages_manual =
-    "Runs a bf16 GEMM with a kernel that records when its math warpgroups wait for operands,\n"
-    "multiply and store, and prints the cycles of each stage: measured on the GPU, and of the\n"
+    "Runs a bf16 GEMM with a kernel that records when it waits for operands, multiplies and\n"
+    "stores, and prints the cycles of each stage: measured on the GPU, and of the\n"
     "timeline's model in the emulator, which computes a few tiles with the same K. --trace writes\n"
     "both into one file for ui.perfetto.dev. docs/stages.md explains the table.";
 
@@ -44,11 +44,11 @@ stages::recorded_kernel kernel_of(stages_request const& r) {
   using enum stages::recorded_kernel;
   if (r.family == "sm90_gemm") return r.tile == "128x128" ? narrow : wide;
   if (r.tile == "128x256")
-    refuse("TW0656", "stages --family sm80_gemm", "--tile 128x256", "128x128");
+    refuse("TW0656", fmt::format("stages --family {}", r.family), "--tile 128x256", "128x128");
   if (r.device == "gpu")
-    refuse("TW0656", "stages --family sm80_gemm", "--device gpu", "--device emu",
+    refuse("TW0656", fmt::format("stages --family {}", r.family), "--device gpu", "--device emu",
            "on a GPU the kernels of sm90_gemm have a record");
-  return ampere;
+  return r.family == "sm100_gemm" ? blackwell : ampere;
 }
 
 exit_status answer_stages(stages_request const& r) {
@@ -63,7 +63,7 @@ exit_status answer_stages(stages_request const& r) {
            "one that the kernel computes: K a multiple of 8, and N of 8");
   std::vector<stages::run> runs;
   if (r.device == "gpu" && !gpu().usable) throw no_usable_gpu(gpu().why_not);
-  bool const on_a_gpu = s.kernel != stages::recorded_kernel::ampere;
+  bool const on_a_gpu = r.family == "sm90_gemm";
   if (r.device != "emu" && on_a_gpu && gpu().usable) runs.push_back(stages::run_on_gpu(s));
   if (r.device != "gpu") runs.push_back(stages::run_emulated(few_tiles(s)));
   if (!r.trace.empty()) {
@@ -95,8 +95,9 @@ void add_stages_command(CLI::App& app, int& status) {
                    "of a CTA: 128x256 in clusters of 2, four stages (default); 128x128 alone, six")
       ->transform(one_of({"128x256", "128x128"}));
   verb->add_option("--family", r->family,
-                   "sm90_gemm; sm80_gemm: 128x128 with cp.async, in the emulator alone")
-      ->transform(one_of({"sm90_gemm", "sm80_gemm"}))
+                   "sm90_gemm; in the emulator alone sm80_gemm (128x128 with cp.async) and "
+                   "sm100_gemm (128x128 with tcgen05)")
+      ->transform(one_of({"sm90_gemm", "sm80_gemm", "sm100_gemm"}))
       ->capture_default_str();
   verb->add_option("--trace", r->trace, "write the stages as a Chrome trace to this file");
   verb->add_flag("--json", r->as_json, "one JSON record on stdout");

@@ -68,6 +68,31 @@ TEST(StagesCommand, AKernelWithCpAsyncHasARecordToo) {
   }
 }
 
+/// One warp multiplies and waits for each K block, another waits for accumulators and stores them.
+TEST(StagesCommand, ARoleOfAKernelForBlackwellHasItsStages) {
+  using enum tw::kernel_stage;
+  tw::stages::run const r =
+      tw::stages::run_emulated({256, 512, 320, tw::stages::recorded_kernel::blackwell});
+  EXPECT_TRUE(r.correct);
+  ASSERT_EQ(r.roles.size(), 4U);  // two of each of two CTAs
+  for (auto const& role : r.roles) {
+    std::map<tw::kernel_stage, int> count;
+    std::uint64_t at = 0;
+    for (tw::stage_event const& e : role.events) {
+      EXPECT_GE(e.begin, at);
+      EXPECT_GE(e.end, e.begin);
+      at = e.end;
+      ++count[e.stage];
+    }
+    bool const multiplies = role.role == 0;
+    EXPECT_EQ(count[load], multiplies ? 4 * 5 : 0) << "four tiles of five K blocks";
+    EXPECT_EQ(count[tensor_core], multiplies ? 0 : 4);
+    EXPECT_EQ(count[store], multiplies ? 0 : 4);
+  }
+  EXPECT_GT(figures_of(r, tensor_core).mean, 0);
+  EXPECT_GT(figures_of(r, store).mean, 0);
+}
+
 TEST(StagesCommand, TheTraceHoldsBothAndIsValid) {
   scratch const folder;
   std::string const path = folder / "trace.json";
@@ -100,6 +125,8 @@ TEST(StagesCommand, Refusals) {
   EXPECT_EQ(code({"256", "256", "100", "--device", "emu"}), "TW0656");
   EXPECT_EQ(code({"256", "256", "64", "--family", "sm80_gemm", "--tile", "128x256"}), "TW0656");
   EXPECT_EQ(code({"256", "256", "64", "--family", "sm80_gemm", "--device", "gpu"}), "TW0656");
+  EXPECT_EQ(code({"256", "256", "64", "--family", "sm100_gemm", "--tile", "128x256"}), "TW0656");
+  EXPECT_EQ(code({"256", "256", "64", "--family", "sm100_gemm", "--device", "gpu"}), "TW0656");
   EXPECT_EQ(code({"256", "256"}), "TW0803");
   EXPECT_EQ(code({"64", "64", "64", "--device", "emu", "--trace", "/nonexistent/x.json"}),
             "TW0612");

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "family/sm100_gemm/instances.hpp"
 #include "family/sm80_gemm/instances.hpp"
 #include "family/sm90_gemm/instances.hpp"
 #include "tools/asked_product.hpp"
@@ -19,12 +20,28 @@ gemm_problem problem_of(request const& r) {
   return tw::problem_of(a);
 }
 
+int recorded_roles(recorded_kernel kernel) {
+  switch (kernel) {
+    case recorded_kernel::wide: return wide.math_warpgroups();
+    case recorded_kernel::narrow: return narrow.math_warpgroups();
+    case recorded_kernel::ampere: return ampere.threads() / warpgroup_threads;
+    case recorded_kernel::blackwell: return 2;
+  }
+  return 0;
+}
+
 gemm_plan plan_of(request const& r, gemm_operands const& o, device const& dev) {
-  bool const is_ampere = r.kernel == recorded_kernel::ampere;
-  int const kernel =
-      is_ampere ? sm80_gemm_family::index_of(ampere)
-                : sm90_gemm_family::index_of(r.kernel == recorded_kernel::wide ? wide : narrow);
-  std::string_view const family = is_ampere ? "sm80_gemm" : "sm90_gemm";
+  using enum recorded_kernel;
+  int kernel = -1;
+  std::string_view family = "sm90_gemm";
+  switch (r.kernel) {
+    case wide: kernel = sm90_gemm_family::index_of(stages::wide); break;
+    case narrow: kernel = sm90_gemm_family::index_of(stages::narrow); break;
+    case ampere: kernel = sm80_gemm_family::index_of(stages::ampere), family = "sm80_gemm"; break;
+    case blackwell:
+      kernel = sm100_gemm_family::index_of(stages::blackwell), family = "sm100_gemm";
+      break;
+  }
   for (gemm_plan const& plan : plan_candidates(problem_of(r), o, dev, kernel_set::all))
     if (plan.family->id() == family && plan.instance == kernel && !plan.swapped &&
         plan.schedule.shared_tiles == 0 && !plan.repitch_a && !plan.repitch_b)

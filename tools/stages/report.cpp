@@ -18,10 +18,14 @@ constexpr kernel_stage stages[] = {kernel_stage::load, kernel_stage::tensor_core
 
 char const* name_of(kernel_stage s) { return kernel_stage_names[static_cast<int>(s)]; }
 
-double total_of(run const& r) {
-  double total = 0;
-  for (kernel_stage const s : stages) total += figures_of(r, s).per_cta;
-  return total;
+bool has(role_record const& role, kernel_stage stage) {
+  return std::ranges::find(role.events, stage, &stage_event::stage) != role.events.end();
+}
+
+double cycles_of(role_record const& role) {
+  double sum = 0;
+  for (stage_event const& e : role.events) sum += static_cast<double>(e.end - e.begin);
+  return sum;
 }
 
 /// The stages of an H100 in an article: one warpgroup, tiles of 128x128x64, nothing overlaps.
@@ -34,6 +38,11 @@ int lost_of(run const& r) {
   int lost = 0;
   for (role_record const& role : r.roles) lost += role.lost;
   return lost;
+}
+
+std::string role_name(recorded_kernel kernel, int role) {
+  if (kernel != recorded_kernel::blackwell) return fmt::format("math warpgroup {}", role);
+  return role == 0 ? "warp that multiplies" : "warp of the epilogue";
 }
 
 /// Rows of one run: a process per CTA.
@@ -56,7 +65,7 @@ void add_events(run const& r, int first_pid, std::vector<json>& to) {
                   {"name", "thread_name"},
                   {"pid", pid},
                   {"tid", role.role + 1},
-                  {"args", {{"name", fmt::format("math warpgroup {}", role.role)}}}});
+                  {"args", {{"name", role_name(r.kernel_with_record, role.role)}}}});
     for (stage_event const& e : role.events)
       to.push_back({{"ph", "X"},
                     {"name", name_of(e.stage)},
@@ -73,8 +82,12 @@ void add_events(run const& r, int first_pid, std::vector<json>& to) {
 
 stage_figures figures_of(run const& r, kernel_stage stage) {
   stage_figures f;
-  double sum = 0;
-  for (role_record const& role : r.roles)
+  double sum = 0, of_all_stages = 0;
+  int roles = 0;
+  for (role_record const& role : r.roles) {
+    if (!has(role, stage)) continue;
+    ++roles;
+    of_all_stages += cycles_of(role);
     for (stage_event const& e : role.events) {
       if (e.stage != stage) continue;
       auto const cycles = static_cast<double>(e.end - e.begin);
@@ -83,8 +96,10 @@ stage_figures figures_of(run const& r, kernel_stage stage) {
       sum += cycles;
       ++f.count;
     }
+  }
   if (f.count > 0) f.mean = sum / static_cast<double>(f.count);
-  if (!r.roles.empty()) f.per_cta = sum / static_cast<double>(r.roles.size());
+  if (roles > 0) f.of_role = sum / roles;
+  if (of_all_stages > 0) f.share = sum / of_all_stages;
   return f;
 }
 
@@ -94,13 +109,12 @@ std::string report_text(std::vector<run> const& runs) {
     text += fmt::format("{}{}: {} x {} x {}, {}\n", text.empty() ? "" : "\n", r.where, r.m, r.n,
                         r.k, r.kernel);
     text += fmt::format("{:<12} {:>8} {:>9} {:>9} {:>9} {:>14} {:>8} {:>9}\n", "stage", "events",
-                        "cycles", "least", "most", "of a warpgroup", "share", "article");
-    double const total = total_of(r);
+                        "cycles", "least", "most", "of a role", "share", "article");
     for (kernel_stage const s : stages) {
       stage_figures const f = figures_of(r, s);
       text += fmt::format("{:<12} {:>8} {:>9.0f} {:>9.0f} {:>9.0f} {:>14.0f} {:>6.1f} % {:>9.0f}\n",
-                          name_of(s), f.count, f.mean, f.least, f.most, f.per_cta,
-                          total > 0 ? 100 * f.per_cta / total : 0, article(s));
+                          name_of(s), f.count, f.mean, f.least, f.most, f.of_role, 100 * f.share,
+                          article(s));
     }
     text += r.measured ? "cycles of the SM, measured\n"
                        : "cycles of the timeline's model, not measured (docs/timeline.md)\n";
@@ -123,7 +137,8 @@ json report_json(std::vector<run> const& runs) {
                        {"cycles", f.mean},
                        {"least", f.least},
                        {"most", f.most},
-                       {"cycles_of_warpgroup", f.per_cta},
+                       {"cycles_of_role", f.of_role},
+                       {"share", f.share},
                        {"article_cycles", article(s)}};
     }
     list.push_back({{"where", r.where},

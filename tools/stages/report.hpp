@@ -10,11 +10,12 @@
 
 namespace tw::stages {
 
-/// One stage of a run: events of all math warpgroups.
+/// One stage of a run: events of all roles.
 struct stage_figures {
   std::int64_t count = 0;
   double mean = 0, least = 0, most = 0;  // cycles of an event
-  double per_cta = 0;                    // cycles of all events of a CTA's warpgroup, on average
+  double of_role = 0;  // cycles of all its events in a role that has it, on average
+  double share = 0;    // of the cycles of all stages of these roles
 };
 stage_figures figures_of(run const& r, kernel_stage stage);
 

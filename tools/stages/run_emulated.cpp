@@ -4,11 +4,13 @@
 #include <algorithm>
 
 #include "family/bind.hpp"
+#include "family/sm100_gemm/params.hpp"
 #include "family/sm80_gemm/params.hpp"
 #include "family/sm90_gemm/config_of.hpp"
 #include "family/sm90_gemm/params.hpp"
 #include "tilewright/arch/select.hpp"
 #include "tilewright/base/convert.hpp"
+#include "tilewright/kernel/sm100/gemm.hpp"
 #include "tilewright/kernel/sm80/gemm.hpp"
 #include "tilewright/kernel/sm90/gemm.hpp"
 #include "tools/stages/plan.hpp"
@@ -31,6 +33,15 @@ void launch_of(gemm_plan const& plan, recorded_kernel kernel, gemm_operands cons
                      typename recorded::params{
                          sm80_gemm_family::make_params(plan, form.problem, form.operands), log},
                      options);
+    return;
+  }
+  if (kernel == recorded_kernel::blackwell) {
+    using recorded = gemm_sm100_kernel<blackwell, stage_profile>;
+    launch<recorded>(
+        ctas,
+        typename recorded::params{
+            sm100_gemm_family::make_params(plan, form.problem, form.operands, target::emu), log},
+        options);
     return;
   }
   gemm_params const p = make_params(plan, form.problem, form.operands, target::emu);
@@ -85,11 +96,11 @@ run run_emulated(request const& r) {
   options.os_threads = 1;
   gemm_operands o;
   o.a = a.data(), o.b = b.data(), o.d = d.data();
-  gemm_plan const plan = plan_of(r, o, emulated_device(options));
-  bool const is_ampere = r.kernel == recorded_kernel::ampere;
-  int const ctas = plan.schedule.clusters * (is_ampere ? 1 : tw::config_of(plan).cluster());
-  int const roles =
-      is_ampere ? ampere.threads() / warpgroup_threads : tw::config_of(plan).math_warpgroups();
+  bool const on_blackwell = r.kernel == recorded_kernel::blackwell;
+  gemm_plan const plan = plan_of(r, o, emulated_device(options, on_blackwell ? "b200" : "h200"));
+  int const ctas =
+      plan.schedule.clusters * (is_sm90_gemm(plan) ? tw::config_of(plan).cluster() : 1);
+  int const roles = recorded_roles(r.kernel);
   std::vector<std::int32_t> counts(static_cast<std::size_t>(ctas * roles));
   std::vector<stage_event> events(counts.size() * log_capacity);
   options.record = &recorded;
@@ -100,9 +111,15 @@ run run_emulated(request const& r) {
       stage_event& e = events[i * log_capacity + static_cast<std::size_t>(j)];
       e.begin = cycles_at(times, e.begin), e.end = cycles_at(times, e.end);
     }
-  run result{
-      "emulator",           plan.kernel, r.m, r.n, r.k, false, records_of(events, counts, roles),
-      timeline_of(recorded)};
+  run result{r.kernel,
+             "emulator",
+             plan.kernel,
+             r.m,
+             r.n,
+             r.k,
+             false,
+             records_of(events, counts, roles),
+             timeline_of(recorded)};
   result.correct = is_product(a, b, d, r);
   return result;
 }

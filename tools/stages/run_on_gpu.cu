@@ -58,14 +58,12 @@ run run_on_gpu(request const& r) {
                                              : &launch_recorded<narrow>)(ctas, params, log),
           "launch of the kernel with a record");
   check(cudaDeviceSynchronize(), "kernel with a record");
-  run result{dev.name,
-             plan.kernel,
-             r.m,
-             r.n,
-             r.k,
-             true,
-             records_of(to_host<stage_event>(events), to_host<std::int32_t>(counts), roles),
-             {}};
+  run result{
+      r.kernel,    dev.name,
+      plan.kernel, r.m,
+      r.n,         r.k,
+      true,        records_of(to_host<stage_event>(events), to_host<std::int32_t>(counts), roles),
+      {}};
   if (!plan.built) return result;
   gemm_operands other = o;
   other.d = plain.data();

@@ -25,13 +25,17 @@
 #include "tilewright/atom/umma_idesc.hpp"
 #include "tilewright/kernel/sm100/roles.hpp"
 #include "tilewright/pipeline/ring.hpp"
+#include "tilewright/pipeline/role_profile.hpp"
 #include "tilewright/problem/precision.hpp"
 
 namespace tw {
 
-template <sm100_config C>
-struct gemm_sm100 {
-  using params = sm100_params;
+/// The kernel, with or without a record of its stages (pipeline/role_profile.hpp): warp 1 waits for
+/// operands, and warp 2 for an accumulator, which it then stores.
+template <sm100_config C, class Profile>
+struct gemm_sm100_kernel {
+  using params = typename Profile::template params<sm100_params>;
+  using recorded = recorded_role<Profile>;
   using operand_a = operand_tile<C.ab, C.a_major(), swizzle_mode::b128>;
   using operand_b = operand_tile<C.b(), C.b_major(), swizzle_mode::b128>;
   using store = sm100_epilogue<C>;
@@ -47,6 +51,8 @@ struct gemm_sm100 {
   static constexpr int rows = C.tile_m() / C.ctas;  // of A and D in a CTA
   static constexpr int a_bytes = operand_a::bytes(rows), b_bytes = operand_b::bytes(C.b_share());
   static constexpr int multiply_k = traits_of(C.ab).mma_k();
+
+  static constexpr int recorded_multiply = 0, recorded_epilogue = 1, recorded_roles = 2;
 
   /// Answers to launch_cancel(), two that take turns.
   static constexpr int answers = 2;
@@ -64,6 +70,7 @@ struct gemm_sm100 {
     mbarrier acc_full[accumulators], acc_free[accumulators];
     [[no_unique_address]] std::conditional_t<C.dynamic, next_tiles, no_next_tiles> next;
     std::uint32_t tensor_at;
+    [[no_unique_address]] typename Profile::template smem<recorded_roles> profile;
   };
   static constexpr int smem_bytes = sizeof(smem);
 
@@ -87,16 +94,39 @@ struct gemm_sm100 {
     } else if (warp == multiply_warp) {
       if (C.ctas == 1 || cluster_rank() == 0) multiply(p, s, tensor);
     } else if (warp < request_warp) {
-      roles::epilogue(s, p.epilogue, tensor, warp, 1.0F, [&](auto&& f) { each_tile<32>(p, s, f); });
+      record_of_epilogue const record{s, warp};
+      roles::epilogue(
+          s, p.epilogue, tensor, warp, 1.0F, [&](auto&& f) { each_tile<32>(p, s, f); }, record);
     } else if constexpr (C.dynamic) {
       if (elect_one()) request_tiles(s);
     }
     roles::together();  // tensor memory and the peer's shared memory are in use until here
     if (warp == multiply_warp) tmem_dealloc<C.ctas>(tensor, C.tensor_columns());
+    for (int role = 0; role < recorded_roles; ++role) Profile::finish(p, s.profile, role);
   }
 
  private:
+  /// Of the first warp of the epilogue.
+  struct record_of_epilogue {
+    smem& s;
+    int warp;
+
+    TW_DEVICE void waits() const {
+      if (records()) recorded::begins(s.profile, recorded_epilogue);
+    }
+    TW_DEVICE void has_waited() const {
+      if (records()) recorded::ends(s.profile, recorded_epilogue, kernel_stage::tensor_core);
+    }
+    TW_DEVICE void has_stored() const {
+      if (records()) recorded::ends(s.profile, recorded_epilogue, kernel_stage::store);
+    }
+
+   private:
+    TW_DEVICE bool records() const { return warp == roles::first_epilogue_warp && lane_id() == 0; }
+  };
+
   TW_DEVICE static void set_up(params const& p, smem& s, int warp) {
+    for (int role = 0; role < recorded_roles; ++role) Profile::start(p, s.profile, role);
     if (warp == load_warp && elect_one()) {
       tma_prefetch_map(p.a);
       tma_prefetch_map(p.b);
@@ -237,7 +267,9 @@ struct gemm_sm100 {
       s.acc_free[acc].wait(roles::acc_phase(i) ^ 1U);
       tcgen05_fence_after();
       for (int k = 0; k < p.k_blocks; ++k, at.next()) {
+        if (lane_id() == 0) recorded::begins(s.profile, recorded_multiply);
         s.ab_landed[at.stage].wait(at.phase);
+        if (lane_id() == 0) recorded::ends(s.profile, recorded_multiply, kernel_stage::load);
         if (elect_one()) {
           std::uint32_t const a = smem_addr(s.a[at.stage]), b = smem_addr(s.b[at.stage]);
           TW_UNROLL
@@ -252,5 +284,8 @@ struct gemm_sm100 {
     });
   }
 };
+
+template <sm100_config C>
+struct gemm_sm100 : gemm_sm100_kernel<C, no_profile> {};
 
 }  // namespace tw

@@ -9,6 +9,13 @@
 
 namespace tw {
 
+/// An epilogue without a record of its stages (pipeline/role_profile.hpp).
+struct no_record {
+  TW_DEVICE void waits() const {}
+  TW_DEVICE void has_waited() const {}
+  TW_DEVICE void has_stored() const {}
+};
+
 /// Store: sm100_epilogue. Accumulators of TileN columns lie at the start of tensor memory.
 template <int Ctas, int TileN, int Accumulators, class Store>
 struct sm100_roles {
@@ -72,10 +79,10 @@ struct sm100_roles {
 
   /// The four warps of the epilogue; s has d, acc_full and acc_free. each_tile(f) calls f(tile, i)
   /// for the tiles of this cluster. Sums are multiplied by `scale` before the formula of the
-  /// epilogue.
-  template <class Smem, class EachTile>
+  /// epilogue. `record` counts the waits for accumulators and the tiles that are stored.
+  template <class Smem, class EachTile, class Record = no_record>
   TW_DEVICE static void epilogue(Smem& s, epilogue_params const& e, std::uint32_t tensor, int warp,
-                                 float scale, EachTile&& each_tile) {
+                                 float scale, EachTile&& each_tile, Record const& record = {}) {
     enter_role("epilogue");
     int const quarter = warp % 4;
     auto& staging = s.d[warp - first_epilogue_warp];
@@ -86,7 +93,9 @@ struct sm100_roles {
       int const row = (tile.m * Ctas + rank()) * rows + quarter * Store::rows;
       int const left = e.n - tile.n * TileN;  // columns of D
       int const cols = left < TileN ? left : TileN;
+      record.waits();
       s.acc_full[acc].wait(acc_phase(i));
+      record.has_waited();
       tcgen05_fence_after();
       TW_NO_UNROLL
       for (int c = 0; c < cols; c += Store::cols) {
@@ -109,6 +118,7 @@ struct sm100_roles {
         warp_sync();
         Store::store(e, box, to);
       }
+      record.has_stored();
     });
     if (lane_id() == 0) tma_store_wait_read<0>();
   }
