@@ -103,8 +103,39 @@ TEST(Batch, PlansByPointersTakeKernelsThatDo) {
   e.p.a.batch_stride_elems = matrix_desc::by_pointers;
   e.p.m = e.p.n = 4096;
   e.p.d = {elem::bf16, order::row_major, 4096, 4096 * 4096};
-  for (gemm_plan const& plan : plan_candidates(e.p, e.operands(), known_device("h200")))
-    EXPECT_TRUE(is_sm90_gemm(plan) && config_of(plan).by_pointers()) << plan.kernel;
+  for (gemm_plan const& plan : plan_candidates(e.p, e.operands(), known_device("h200"))) {
+    if (is_sm90_gemm(plan))
+      EXPECT_TRUE(config_of(plan).by_pointers()) << plan.kernel;
+    else
+      EXPECT_EQ(plan.family->id(), "sm80_gemm") << plan.kernel;
+    EXPECT_EQ(plan.family->facts(plan.instance).epilogue, epilogue_operands{}) << plan.kernel;
+  }
+}
+
+/// On every device that has kernels of a family which takes them.
+TEST(Batch, AmpereAndBlackwellGpusTakePointersToo) {
+  for (char const* const name : {"a100", "b200"}) {
+    example by_strides, by_pointers;
+    gemm_emulated(by_strides.p, by_strides.operands());
+    std::vector<void const*> a_addresses;
+    std::vector<void*> d_addresses;
+    for (int i = 0; i < batch; ++i) {
+      a_addresses.push_back(by_pointers.a.first + i * m * k);
+      d_addresses.push_back(by_pointers.d.first + i * m * n);
+    }
+    by_pointers.p.a.batch_stride_elems = matrix_desc::by_pointers;
+    by_pointers.p.d.batch_stride_elems = matrix_desc::by_pointers;
+    gemm_operands o = by_pointers.operands();
+    o.a_array = a_addresses.data(), o.d_array = d_addresses.data();
+    // The addresses of matrices that lie elsewhere are not read.
+    o.a = reinterpret_cast<void const*>(3), o.d = reinterpret_cast<void*>(5);
+    std::vector<gemm_plan> plans = plan_candidates(by_pointers.p, o, known_device(name));
+    std::erase_if(plans, [](gemm_plan const& x) { return !x.built; });
+    ASSERT_FALSE(plans.empty()) << name;
+    EXPECT_EQ(plans.front().family->id(), "sm80_gemm");
+    gemm_emulated(plans.front(), o);
+    EXPECT_EQ(by_pointers.results(), by_strides.results()) << name;
+  }
 }
 
 TEST(Batch, ContiguousRowsAreOneGemm) {

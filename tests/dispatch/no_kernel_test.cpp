@@ -9,16 +9,30 @@
 namespace tw::test {
 namespace {
 
+std::string why(gemm_problem const& p, device const& dev = h200()) {
+  try {
+    plan_gemm(p, aligned(), dev);
+  } catch (rejected const& r) {
+    return fmt::format("{} {}: {} / {}", r.why().code, r.why().what, r.why().got, r.why().need);
+  }
+  return "planned";
+}
+
+/// Gates of 16-bit operands have kernels for every GPU, those of 8-bit floats for Hopper alone.
+TEST(NoKernel, AGateHasKernelsForOtherArchitectures) {
+  gemm_problem p = tn(64, 64, 64);
+  p.epilogue.gate = gating::interleaved, p.epilogue.act = activation::silu;
+  for (char const* const name : {"a100", "h200", "b200"})
+    EXPECT_EQ(why(p, known_device(name)), "planned");
+  p.a.type = p.b.type = p.d.type = elem::e4m3;
+  p.precision.promote_k = 128;
+  EXPECT_EQ(why(p), "planned");
+  for (char const* const name : {"a100", "b200"})
+    EXPECT_EQ(why(p, known_device(name)).substr(0, 6), "TW0471");
+}
+
 /// Of the matrices only what has to change is named.
 TEST(NoKernel, ARefusedEpilogueNamesTheConditionThatFailed) {
-  auto const why = [](gemm_problem const& p) {
-    try {
-      plan_gemm(p, aligned(), h200());
-    } catch (rejected const& r) {
-      return fmt::format("{} {}: {} / {}", r.why().code, r.why().what, r.why().got, r.why().need);
-    }
-    return std::string("planned");
-  };
   gemm_problem p = tn(64, 64, 64, elem::f32);
   p.aux = p.d;
   EXPECT_EQ(why(p), "TW0414 type of D with an auxiliary output: f32 / bf16, the type of A and B");

@@ -21,7 +21,9 @@ static_assert(sm80_tile(operand_major::k, 128, 32) ==
 static_assert(sm80_tile(operand_major::mn, 128, 32) ==
               "Sw<3,3,3> o 0 o ((64,2),(8,4)):((1,2048),(64,512))"_L);
 
-/// D (m, n) = A (m, k) B (k, n) of small integers, dense.
+/// D (m, n) = A (m, k) B (k, n) of small integers, dense. With a gate without activation, of
+/// interleaved columns, D (m, n/2) is the product of two neighbours each. With an auxiliary output
+/// that is A B.
 template <sm80_config C>
 void expect_clean_and_right(int m, int n, int k, std::uint64_t seed) {
   static_assert(C.ab == elem::bf16 && C.d == elem::f32);
@@ -40,11 +42,16 @@ void expect_clean_and_right(int m, int n, int k, std::uint64_t seed) {
   sm80_params p{};
   p.a = {a.data(), a_pitch, 0};
   p.b = {b.data(), b_pitch, 0};
+  std::vector<float> aux(static_cast<std::size_t>(m * d_pitch), NAN);
+  int const d_cols = C.gated() ? n / 2 : n;
   p.walk = tile_walk({(m + C.tile_m - 1) / C.tile_m, (n + C.tile_n - 1) / C.tile_n, 1});
-  p.m = m, p.n = n, p.k = k, p.k_tiles = (k + C.tile_k - 1) / C.tile_k;
+  p.m = m, p.n = d_cols, p.k = k, p.k_tiles = (k + C.tile_k - 1) / C.tile_k;
   p.epilogue.data = d.data();
   p.epilogue.pitch = d_pitch;
-  p.epilogue.m = m, p.epilogue.n = n, p.epilogue.alpha = 1;
+  p.epilogue.m = m, p.epilogue.n = d_cols, p.epilogue.alpha = 1;
+  p.epilogue.fused.act = activation::none;
+  p.epilogue.fused.gate_step = 2, p.epilogue.fused.up_offset = 1;
+  p.epilogue.fused.aux = aux.data(), p.epilogue.fused.aux_pitch = d_pitch;
   emu::options o;
   o.seed = seed;
   o.random_warps = true;
@@ -62,13 +69,20 @@ void expect_clean_and_right(int m, int n, int k, std::uint64_t seed) {
   auto const value = [](std::vector<std::uint16_t> const& x, int i) {
     return to_float(bf16{x[static_cast<std::size_t>(i)]});
   };
+  auto const sum_of = [&](int i, int j) {
+    float sum = 0;  // exact
+    for (int x = 0; x < k; ++x)
+      sum += value(a, C.a_mn ? x * a_pitch + i : i * a_pitch + x) *
+             value(b, C.b_mn ? x * b_pitch + j : j * b_pitch + x);
+    return sum;
+  };
   for (int i = 0; i < m; ++i)
     for (int j = 0; j < n; ++j) {
-      float sum = 0;  // exact
-      for (int x = 0; x < k; ++x)
-        sum += value(a, C.a_mn ? x * a_pitch + i : i * a_pitch + x) *
-               value(b, C.b_mn ? x * b_pitch + j : j * b_pitch + x);
-      ASSERT_EQ(d[static_cast<std::size_t>(i * d_pitch + j)], sum) << i << ", " << j;
+      auto const at = static_cast<std::size_t>(i * d_pitch + j);
+      if (C.aux()) ASSERT_EQ(aux[at], sum_of(i, j)) << i << ", " << j;
+      if (j >= d_cols) continue;
+      float const want = C.gated() ? sum_of(i, 2 * j) * sum_of(i, 2 * j + 1) : sum_of(i, j);
+      ASSERT_EQ(d[at], want) << i << ", " << j;
     }
 }
 
@@ -91,6 +105,11 @@ TEST_P(Sm80GemmHazards, AtomsOf64Lines) {
 TEST_P(Sm80GemmHazards, AtomsOf32Columns) {
   expect_clean_and_right<sm80_config{elem::bf16, elem::f32, false, true, 32, 64, 32, 1, 2, 2}>(
       60, 70, 90, seed());
+}
+TEST_P(Sm80GemmHazards, AGateAndAnAuxiliaryOutput) {
+  constexpr sm80_config gated_aux{
+      .d = elem::f32, .tile_m = 64, .epilogue = epilogue_id<epilogues::gated_aux>};
+  expect_clean_and_right<gated_aux>(70, 112, 100, seed());
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, Sm80GemmHazards, testing::Range(1, 5));

@@ -54,6 +54,8 @@ TEST(Resources, AreThoseOfTheCompiledAmpereKernel) {
   expect_the_ampere_kernels_own<sm80_config{}>();
   expect_the_ampere_kernels_own<sm80_config{.d = elem::f32, .tile_m = 64, .tile_n = 64}>();
   expect_the_ampere_kernels_own<sm80_config{.d = elem::f32, .tile_n = 256, .stages = 2}>();
+  expect_the_ampere_kernels_own<sm80_config{
+      .d = elem::f32, .stages = 2, .epilogue = epilogue_id<epilogues::gated>}>();
 }
 
 template <sm100_config C>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // sm80_gemm_emu_test.cpp  Every Ampere GEMM kernel of this build in the emulator against float64:
-//                         random problems, batches, epilogues and schedules.
+//                         random problems, batches, epilogues, gates and schedules.
 #include <map>
 #include <set>
 
@@ -65,22 +65,43 @@ TEST(Sm80GemmEmu, RandomProblemsKeepTheBound) {
   std::mt19937_64 rng(20261125);
   emu_workspace space;
   std::set<std::string> kernels;
+  int by_pointers = 0;
   for (int i = 0; i < 160 && !HasFailure(); ++i) {
     product p = random_product(rng, i % 4 == 0 ? 300 : i % 4 == 1 ? 40 : 150, i % 5 == 0 ? 3 : 1);
-    if (std::string const k = run_any_sm80(p, i, rng, space); !k.empty()) kernels.insert(k);
+    if (std::string const k = run_any_sm80(p, i, rng, space); !k.empty()) {
+      kernels.insert(k);
+      by_pointers += p.problem.has_pointers();
+    }
   }
   EXPECT_EQ(kernels, built_sm80_kernels(false));
+  EXPECT_GE(by_pointers, 5);
 }
 
+/// Until each kernel has run, and each activation in both orders of gates.
 TEST(Sm80GemmEmu, RandomEpiloguesKeepTheBound) {
   std::mt19937_64 rng(20261126);
   emu_workspace space;
   std::set<std::string> kernels;
-  for (int i = 0; i < 150 && !HasFailure(); ++i) {
+  std::set<std::pair<activation, gating>> gates;
+  constexpr std::size_t all_gates = 2 * activation_count;
+  std::set<std::string> const built = built_sm80_kernels(true);
+  int gated_batches = 0, with_c = 0;
+  auto const done = [&] { return kernels == built && gates.size() == all_gates; };
+  for (int i = 0; (i < 150 || (i < 3000 && !done())) && !HasFailure(); ++i) {
     fused_product p = random_fused(rng, i % 4 == 0 ? 200 : 90);
-    if (std::string const k = run_any_sm80(p, i, rng, space); !k.empty()) kernels.insert(k);
+    std::string const k = run_any_sm80(p, i, rng, space);
+    if (k.empty()) continue;
+    kernels.insert(k);
+    gemm_epilogue const& e = p.problem.epilogue;
+    if (e.gate == gating::none) continue;
+    gates.insert({e.act, e.gate});
+    gated_batches += p.problem.batch > 1;
+    with_c += p.problem.c.has_value();
   }
-  EXPECT_EQ(kernels, built_sm80_kernels(true));
+  EXPECT_EQ(kernels, built);
+  EXPECT_EQ(gates.size(), all_gates);
+  EXPECT_GE(gated_batches, 2);
+  EXPECT_GE(with_c, 2);
 }
 
 /// Sums are in the order of K, whatever the schedule and the number of CTAs.
@@ -173,15 +194,20 @@ TEST(Sm80GemmEmu, RefusesWhatItDoesNotCompute) {
                        std::nullopt,
                        1.0F,
                        0.0F};
-  EXPECT_TRUE(f.computes(p));
-  gemm_problem gated = p, aux = p, pointers = p, column_major = p;
+  gemm_problem gated = p, aux = p, gated_aux = p, pointers = p;
   gated.epilogue.gate = gating::split;
   gated.d.pitch_elems = 32;
   aux.aux = p.d;
-  aux.epilogue.act = activation::relu;
+  gated_aux = gated, gated_aux.aux = p.d;
   pointers.a.batch_stride_elems = matrix_desc::by_pointers;
-  column_major.d.ord = col_major;  // planned as the transposed problem
-  for (gemm_problem const& q : {gated, aux, pointers, column_major}) EXPECT_FALSE(f.computes(q));
+  for (gemm_problem const& q : {p, gated, aux, gated_aux, pointers}) EXPECT_TRUE(f.computes(q));
+  gemm_problem column_major = p, gate_of_columns = gated, aux_by_pointers = aux, quantised = p;
+  column_major.d.ord = col_major;     // planned as the transposed problem
+  gate_of_columns.d.ord = col_major;  // which one with a gate cannot be
+  aux_by_pointers.a.batch_stride_elems = matrix_desc::by_pointers;
+  quantised.scale_d = output_scales{};
+  for (gemm_problem const& q : {column_major, gate_of_columns, aux_by_pointers, quantised})
+    EXPECT_FALSE(f.computes(q));
 }
 
 }  // namespace

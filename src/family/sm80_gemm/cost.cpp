@@ -41,21 +41,25 @@ cost predict(gemm_problem const& p, sm80_config const& c, device const& dev, dou
   auto const rows = static_cast<double>(p.m), cols = static_cast<double>(p.n);
   double const operands =
       (rows * matrices(p.a) + cols * matrices(p.b)) * static_cast<double>(p.k) * size_bytes(c.ab);
-  double const results = rows * cols * static_cast<double>(p.batch);
+  double const products = rows * cols * static_cast<double>(p.batch);  // elements of A B
+  double const results = c.gated() ? products / 2 : products;
+  double const aux_bytes = c.aux() ? size_bytes(c.d) : 0;  // of each element of A B
   double const c_bytes = p.c && p.beta != 0 ? results * size_bytes(p.c->type) : 0;
 
   cost r;
-  r.tensor_us = us(2 * results * static_cast<double>(p.k) / rate / dev.sm_count);
+  r.tensor_us = us(2 * products * static_cast<double>(p.k) / rate / dev.sm_count);
   r.math_us = std::max(r.tensor_us, us(of_sm * tile / (alone * warps)));
   double const warps_read = 2.0 * c.threads() / 32 * (c.warp_m() + c.warp_n()) * c.tile_k;
   r.shared_memory_us = us(of_sm * k_tiles * (c.stage_bytes() + warps_read) /
                           static_cast<double>(dev.smem_bytes_per_clock));
   r.loads_us = us(tiles * k_tiles * c.stage_bytes() / g.load_bytes_per_clock);
-  r.dram_us = (operands + results * size_bytes(c.d) + c_bytes) / g.dram_bytes_per_us;
-  double const stored =
-      static_cast<double>(c.tile_m) * c.tile_n *
-      (size_bytes(c.d) / m.epilogue_bytes_per_clock + (c.fused ? g.epilogue_fused_clocks : 0));
-  r.epilogue_us = us(stored * std::ceil(of_sm / resident));
+  r.dram_us =
+      (operands + results * size_bytes(c.d) + products * aux_bytes + c_bytes) / g.dram_bytes_per_us;
+  double const sums = static_cast<double>(c.tile_m) * c.tile_n;
+  double const stored_bytes = c.tile_m * c.d_cols() * size_bytes(c.d) + sums * aux_bytes;
+  double const epilogue =
+      stored_bytes / m.epilogue_bytes_per_clock + (c.fused() ? sums * g.epilogue_fused_clocks : 0);
+  r.epilogue_us = us(epilogue * std::ceil(of_sm / resident));
   r.launch_us = g.launch_us + m.fill_us;
   if (copied_bytes > 0) r.copies_us = g.copy_launch_us + copied_bytes / g.copy_bytes_per_us;
   auto const power = [&](double x) { return std::pow(x, g.overlap_exponent); };

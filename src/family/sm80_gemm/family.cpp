@@ -67,9 +67,10 @@ class family final : public gemm_family {
     kernel_facts f;
     f.ab = c.ab, f.d = c.d, f.a = c.a_major(), f.b = c.b_major();
     f.d_order = order::row_major;
-    f.epilogue.ops = c.fused;
+    f.epilogue = c.operands();
     f.precision.f16_sums = c.f16_sums;
-    f.m = {1, 2 * c.tile_m + 40}, f.n = {1, 2 * c.tile_n + 40}, f.k = {1, 300};
+    f.m = {1, 2 * c.tile_m + 40}, f.k = {1, 300};
+    f.n = c.gated() ? value_range{16, 2 * c.tile_n + 48, 16} : value_range{1, 2 * c.tile_n + 40};
     return f;
   }
 

@@ -3,7 +3,7 @@
 CONFIG, PARAMS = "sm80_config", "sm80_params"
 COLUMNS = ["tile", "warps", "stages", "mma_k", "sums", "epilogue"]
 EPILOGUES = {}  # word: (type, suffix), from problem/epilogue_kind.hpp
-SUPPORTED = ["-", "ops"]
+SUPPORTED = ["-", "ops", "gated", "ops_aux", "gated_aux"]
 
 
 def describe(row, ab, d, majors, bits):
@@ -21,10 +21,13 @@ def describe(row, ab, d, majors, bits):
     name = (f"sm80_{ab}_{d}_{majors}_{row['tile']}_{row['warps']}_s{row['stages']}"
             f"{'' if mma_k == 16 else f'_k{mma_k}'}{'_f16' if f16_sums else ''}"
             f"{EPILOGUES[epilogue][1]}")
+    if EPILOGUES[epilogue][0].startswith("gated") and majors[1] == "t":
+        raise ValueError(f"{ab}:{d}: with a gate B is K-major, not '{majors}'")
     flag = {True: "true", False: "false"}
     return name, [name], (
         f"sm80_config{{.ab = elem::{ab}, .d = elem::{d}, .a_mn = {flag[majors[0] == 'n']}, "
         f".b_mn = {flag[majors[1] == 't']}, .tile_m = {tile_m}, .tile_n = {tile_n}, "
         f".tile_k = {tile_k}, .warps_m = {warps_m}, .warps_n = {warps_n}, "
-        f".stages = {row['stages']}, .mma_k = {mma_k}, .fused = {flag[epilogue == 'ops']}, "
+        f".stages = {row['stages']}, .mma_k = {mma_k}, "
+        f".epilogue = epilogue_id<epilogues::{EPILOGUES[epilogue][0]}>, "
         f".f16_sums = {flag[f16_sums]}}}")

@@ -7,9 +7,16 @@
 #include "family/bind.hpp"
 #include "family/sm80_gemm/config_of.hpp"
 #include "family/tile_order.hpp"
+#include "family/workspace.hpp"
 #include "tilewright/base/round_up.hpp"
 
 namespace tw::sm80_gemm_family {
+
+namespace {
+
+bool begins_at_chunk(void const* base) { return reinterpret_cast<std::uintptr_t>(base) % 16 == 0; }
+
+}  // namespace
 
 tile_order order_of(gemm_plan const& plan) {
   sm80_config const& c = config_of(plan);
@@ -22,40 +29,52 @@ tile_order order_of(gemm_plan const& plan) {
 }
 
 sm80_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_operands const& o) {
-  auto const check = [](char const* name, void const* base) {
-    if (auto const address = reinterpret_cast<std::uintptr_t>(base); address % 16 != 0)
+  auto const check = [](char const* name, matrix_desc const& m, void const* base) {
+    if (m.has_pointers()) return;
+    if (auto const address = reinterpret_cast<std::uintptr_t>(base); !begins_at_chunk(base))
       throw rejected({"TW0409", fmt::format("address of {}", name), fmt::format("{:#x}", address),
                       "a multiple of 16, as the plan was made for",
                       "plan with the operands that the launch will have"});
   };
-  check(plan.swapped ? "B" : "A", o.a);
-  check(plan.swapped ? "A" : "B", o.b);
+  check(plan.swapped ? "B" : "A", q.a, o.a);
+  check(plan.swapped ? "A" : "B", q.b, o.b);
   sm80_config const& c = config_of(plan);
   sm80_params p{};
   // Of a single line any pitch will do, but also the lines that are not there begin at a multiple
   // of 16 bytes.
-  auto const operand = [](void const* data, matrix_desc const& m, std::int64_t lines) {
+  auto const operand = [](void const* data, void const* const* array, matrix_desc const& m,
+                          std::int64_t lines) {
     std::int64_t const pitch = lines == 1 ? sm80_config::chunk : m.pitch_elems;
-    return sm80_operand{data, pitch, m.batch_stride_elems};
+    if (m.has_pointers()) return sm80_operand{nullptr, pitch, 0, array};
+    return sm80_operand{data, pitch, m.batch_stride_elems, nullptr};
   };
-  p.a = operand(o.a, q.a, extents_of_a(q).outer);
-  p.b = operand(o.b, q.b, extents_of_b(q).outer);
+  p.a = operand(o.a, o.a_array, q.a, extents_of_a(q).outer);
+  p.b = operand(o.b, o.b_array, q.b, extents_of_b(q).outer);
   p.walk = tile_walk(order_of(plan));
   p.m = static_cast<int>(q.m);
-  p.n = static_cast<int>(q.n);
+  p.n = static_cast<int>(result_cols(q.epilogue, q.n));
   p.k = static_cast<int>(q.k);
   p.k_tiles = static_cast<int>(divide_up(q.k, c.tile_k));
-  p.d_chunks = plan.direct_d || reinterpret_cast<std::uintptr_t>(o.d) % 16 != 0 ? 0 : 1;
   epilogue_params& e = p.epilogue;
-  e.data = o.d;
+  bool const by_pointers = q.d.has_pointers();
+  p.d_chunks = !plan.direct_d && (by_pointers || begins_at_chunk(o.d)) ? 1 : 0;
+  e.data = by_pointers ? nullptr : o.d;
+  e.matrices = by_pointers ? o.d_array : nullptr;
   e.pitch = q.d.pitch_elems;
-  e.batch_stride = q.d.batch_stride_elems;
+  e.batch_stride = by_pointers ? 0 : q.d.batch_stride_elems;
   e.m = p.m;
   e.n = p.n;
   e.alpha = q.alpha;
   e.beta = q.beta;
   e.c = view_of_c(q, o);
   e.fused = fused_of(plan, q, o);
+  if (!c.aux()) return p;
+  e.fused.aux = o.aux;
+  e.fused.aux_pitch = q.aux->pitch_elems;
+  e.fused.aux_batch_stride = q.aux->batch_stride_elems;
+  p.aux_chunks =
+      tma_addressable(*q.aux, q.m, q.batch, o.aux) && q.epilogue.gate != gating::interleaved ? 1
+                                                                                             : 0;
   return p;
 }
 

@@ -19,7 +19,7 @@ constexpr std::int64_t smem_bytes_of(sm80_config const& c) {
   std::int64_t const line = std::int64_t{1} * size_bytes(c.ab) * c.stages * c.tile_k;
   std::int64_t const stages = up(line * c.tile_m) + up(line * c.tile_n);
   constexpr int rows = 16, gap = 8;  // sm80_epilogue
-  std::int64_t const warp = std::int64_t{rows} * (c.warp_n() + gap) * size_bytes(c.d);
+  std::int64_t const warp = std::int64_t{rows} * (c.warp_d_cols() + gap) * size_bytes(c.d);
   return std::max(stages, up(c.threads() / warp_threads * warp));
 }
 

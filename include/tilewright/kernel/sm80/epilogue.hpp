@@ -23,8 +23,11 @@ using sm80_pair [[gnu::may_alias]] = std::uint64_t;
 
 template <sm80_config C>
 struct sm80_epilogue {
-  static constexpr int rows = 16, cols = C.warp_n();  // of an epilogue tile
-  static constexpr int results = cols / 2;            // of a thread
+  static constexpr bool gated = C.gated();
+  static constexpr int rows = 16, cols = C.warp_d_cols();  // of an epilogue tile
+  static constexpr int sums = C.warp_n() / 2;              // of a thread
+  static constexpr int results = cols / 2;                 // that they become
+  static_assert(!gated || C.warp_n() % 16 == 0, "[TW0226] a warp has gates and what they multiply");
   using element = typename word_of_bytes<size_bytes(C.d)>::type;
 
   /// A line of a staged tile, 8 elements longer than its columns: the rows that a warp writes at
@@ -43,15 +46,27 @@ struct sm80_epilogue {
     int const row = at.row + C.warp_m() * (warp_id() % C.warps_m);
     int const col = at.col + cols * (warp_id() / C.warps_m);
     unrolled<C.warp_m() / rows>([&](auto i) {
-      alignas(8) float x[results];
+      float x[sums];
       TW_UNROLL
-      for (int v = 0; v < results; ++v) x[v] = value_of(acc(v % 4, i, v / 4));
+      for (int v = 0; v < sums; ++v) x[v] = value_of(acc(v % 4, i, v / 4));
       fragment_place const to{row + rows * i, col, at.batch};
-      compute(p.epilogue, to, x);
-      if constexpr (i > 0) warp_sync();  // the tile before was read
-      stage(tile, x);
+      make_x(p.epilogue, to, x);
+      alignas(8) float y[results];
+      if constexpr (C.aux()) {
+        unrolled<gated ? 2 : 1>([&](auto part) {
+          TW_UNROLL
+          for (int r = 0; r < results; ++r) y[r] = x[sum_of(r) + 4 * part];
+          if constexpr (i > 0 || part > 0) warp_sync();  // the tile before was read
+          stage(tile, y);
+          warp_sync();
+          store_tile(p.epilogue, tile, to, aux_at(p, to, part));
+        });
+      }
+      make_y(p.epilogue, to, x, y);
+      if constexpr (i > 0 || C.aux()) warp_sync();  // the tile before was read
+      stage(tile, y);
       warp_sync();
-      store_tile(p, tile, to);
+      store_tile(p.epilogue, tile, to, d_at(p, to));
     });
   }
 
@@ -59,31 +74,47 @@ struct sm80_epilogue {
   TW_DEVICE static float value_of(float sum) { return sum; }
   TW_DEVICE static float value_of(f16 sum) { return to_float<elem::f16>(sum.bits); }
 
+  /// The sum that becomes result r, or its gate; what that multiplies is 4 after it.
+  TW_DEVICE static constexpr int sum_of(int r) { return gated ? r / 4 * 8 + r % 4 : r; }
+
   /// Where the thread's first result of an epilogue tile at D(at) lies.
   TW_DEVICE static fragment_place of_thread(fragment_place at) {
     return {at.row + lane_id() / 4, at.col + accumulator_map::col_of(lane_id()), at.batch};
   }
 
-  /// An epilogue tile's sums become D, not rounded yet.
-  TW_DEVICE static void compute(epilogue_params const& p, fragment_place at, float (&x)[results]) {
-    bool const later = C.fused && bias_takes_alpha(p);
+  /// An epilogue tile's sums become x of problem/epilogue.hpp; without a fused epilogue that is D,
+  /// not rounded yet.
+  TW_DEVICE static void make_x(epilogue_params const& p, fragment_place at, float (&x)[sums]) {
+    bool const later = C.fused() && bias_takes_alpha(p);
     TW_UNROLL
-    for (int i = 0; i < results; ++i) x[i] = times_alpha(later ? 1.0F : p.alpha, x[i]);
+    for (int i = 0; i < sums; ++i) x[i] = times_alpha(later ? 1.0F : p.alpha, x[i]);
     fragment_place const mine = of_thread(at);
-    if constexpr (C.fused) scale_and_bias(p, mine, x);
-    if (p.c.data != nullptr && !(C.fused && p.fused.c_last)) add_c<results>(p, mine, p.n, x, 0);
-    if constexpr (C.fused) {
+    if constexpr (C.fused()) scale_and_bias(p, mine, x);
+    if constexpr (!gated)  // C of a gate comes last
+      if (p.c.data != nullptr && !(C.fused() && p.fused.c_last)) add_c<sums>(p, mine, p.n, x, 0);
+  }
+
+  /// D, not rounded yet, from x.
+  TW_DEVICE static void make_y(epilogue_params const& p, fragment_place at, float const (&x)[sums],
+                               float (&y)[results]) {
+    if constexpr (C.fused()) {
       with_activation(p.fused.act, [&](auto act) {
         TW_UNROLL
-        for (int i = 0; i < results; ++i) x[i] = act(x[i]);
+        for (int r = 0; r < results; ++r) {
+          int const i = sum_of(r);
+          y[r] = gated ? act(x[i]) * x[i + 4] : act(x[i]);
+        }
       });
-      if (p.c.data != nullptr && p.fused.c_last) add_c<results>(p, mine, p.n, x, 0);
+      if (p.c.data != nullptr && p.fused.c_last) add_c<results>(p, of_thread(at), p.n, y, 0);
+    } else {
+      TW_UNROLL
+      for (int r = 0; r < results; ++r) y[r] = x[r];
     }
   }
 
-  /// x of problem/epilogue.hpp but for C. The scales of the requested GEMM's rows come first.
+  /// x but for C. The scales of the requested GEMM's rows come first.
   TW_DEVICE static void scale_and_bias(epilogue_params const& p, fragment_place at,
-                                       float (&x)[results]) {
+                                       float (&x)[sums]) {
     fused_params const& f = p.fused;
     TW_NO_UNROLL
     for (int turn = 0; turn < 2; ++turn) {
@@ -105,18 +136,20 @@ struct sm80_epilogue {
       });
   }
   template <class F>
-  TW_DEVICE static void each(float (&x)[results], F f) {
+  TW_DEVICE static void each(float (&x)[sums], F f) {
     TW_UNROLL
-    for (int i = 0; i < results; ++i) x[i] = f(i, x[i]);
+    for (int i = 0; i < sums; ++i) x[i] = f(i, x[i]);
   }
-  /// The row and column of result i, or the last of D.
+  /// The row of D that sum i is of, and the column of A B, or the last ones.
   TW_DEVICE static int row_of(epilogue_params const& p, fragment_place at, int i) {
     int const row = at.row + accumulator_map::row_of_register(i);
     return row < p.m ? row : p.m - 1;
   }
   TW_DEVICE static int col_of(epilogue_params const& p, fragment_place at, int i) {
-    int const col = at.col + accumulator_map::col_of_register(i);
-    return col < p.n ? col : p.n - 1;
+    int const of = gated ? i / 8 * 4 + i % 4 : i;
+    int col = at.col + accumulator_map::col_of_register(of);
+    col = col < p.n ? col : p.n - 1;
+    return gated ? col * p.fused.gate_step + i / 4 % 2 * p.fused.up_offset : col;
   }
 
   /// A thread's results of an epilogue tile, rounded, two neighbours at a time.
@@ -134,20 +167,42 @@ struct sm80_epilogue {
     }
   }
 
+  /// Where results of an epilogue tile go, in a row-major matrix.
+  struct destination {
+    element* first;
+    std::int64_t pitch;
+    int col_step;  // from a result of a row to the next
+    bool chunks;   // they are neighbours, and lines begin at multiples of 16 bytes
+  };
+  TW_DEVICE static destination d_at(sm80_params const& p, fragment_place at) {
+    epilogue_params const& e = p.epilogue;
+    auto* matrix = static_cast<element*>(e.data) + at.batch * e.batch_stride;
+    if (C.by_pointers() && e.matrices != nullptr)
+      matrix = static_cast<element*>(e.matrices[at.batch]);
+    return {matrix + at.row * e.pitch + at.col, e.pitch, 1, p.d_chunks != 0};
+  }
+  /// In the auxiliary output: of x, or with a gate of gates (part 0) or what they multiply (1).
+  TW_DEVICE static destination aux_at(sm80_params const& p, fragment_place at, int part) {
+    fused_params const& f = p.epilogue.fused;
+    int const step = gated ? f.gate_step : 1;
+    return {static_cast<element*>(f.aux) + at.batch * f.aux_batch_stride + at.row * f.aux_pitch +
+                at.col * step + (gated ? part * f.up_offset : 0),
+            f.aux_pitch, step, p.aux_chunks != 0};
+  }
+
   /// Stores the part of an epilogue tile at D(at) that is inside: 16 bytes at a time, or single
   /// elements where lines begin elsewhere, or a line ends in the tile.
-  TW_DEVICE static void store_tile(sm80_params const& p, element const* tile, fragment_place at) {
+  TW_DEVICE static void store_tile(epilogue_params const& e, element const* tile, fragment_place at,
+                                   destination const& to) {
     constexpr int chunk = 16 / static_cast<int>(sizeof(element)), chunks = cols / chunk;
-    epilogue_params const& e = p.epilogue;
+    static_assert(rows * chunks % 32 == 0, "[TW0226] lanes store whole rows of an epilogue tile");
     int const m = e.m - at.row, n = e.n - at.col;  // left of D
-    element* const d =
-        static_cast<element*>(e.data) + at.batch * e.batch_stride + at.row * e.pitch + at.col;
-    if (p.d_chunks != 0 && n >= cols) {
+    if (to.chunks && n >= cols) {
       TW_UNROLL
       for (int i = 0; i < rows * chunks; i += 32) {
         int const row = (i + lane_id()) / chunks, col = chunk * ((i + lane_id()) % chunks);
         if (row < m)
-          *reinterpret_cast<sm80_chunk*>(d + row * e.pitch + col) =
+          *reinterpret_cast<sm80_chunk*>(to.first + row * to.pitch + col) =
               *reinterpret_cast<sm80_chunk const*>(tile + row * pitch + col);
       }
       return;
@@ -155,7 +210,8 @@ struct sm80_epilogue {
     TW_NO_UNROLL
     for (int i = lane_id(); i < rows * cols; i += 32) {
       int const row = i / cols, col = i % cols;
-      if (row < m && col < n) d[row * e.pitch + col] = tile[row * pitch + col];
+      if (row < m && col < n)
+        to.first[row * to.pitch + col * to.col_step] = tile[row * pitch + col];
     }
   }
 };

@@ -37,15 +37,19 @@ struct gemm_sm80_kernel {
   static_assert(C.stages >= 2 && smem_bytes <= sm80_max_smem_bytes,
                 "[TW0226] two stages or more, in the 163 KiB of shared memory of sm_80");
 
+  TW_DEVICE static sm80_gates gates_of(params const& p) {
+    return {p.epilogue.fused.gate_step, p.epilogue.fused.up_offset};
+  }
+
   TW_DEVICE static void run(params const& p) {
     smem& s = dynamic_smem<smem>();
     int const role = thread_id() / warpgroup_threads;
     Profile::start(p, s.profile, role);
     for (int i = cta_id(); i < p.walk.order.tiles(); i += cta_count()) {
       tile_place const t = p.walk.place(i);
-      int const row = t.m * C.tile_m, col = t.n * C.tile_n;
+      int const row = t.m * C.tile_m, col = t.n * C.d_cols();
       typename mainloop::loads_a a(p.a, {p.m, p.k}, row, t.batch);
-      typename mainloop::loads_b b(p.b, {p.n, p.k}, col, t.batch);
+      typename mainloop::loads_b b(p.b, {p.n, p.k}, col, t.batch, gates_of(p));
       typename mainloop::sums acc;
       mainloop::template run<Profile>(s.of.stages, a, b, p.k_tiles, acc, s.profile);
       Profile::store_begins(s.profile, role);

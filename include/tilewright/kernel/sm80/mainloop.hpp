@@ -33,7 +33,7 @@ template <sm80_config C>
 struct sm80_mainloop {
   using element = std::conditional_t<C.ab == elem::bf16, bf16, f16>;
   using loads_a = sm80_loads<C, C.a_major(), C.tile_m>;
-  using loads_b = sm80_loads<C, C.b_major(), C.tile_n>;
+  using loads_b = sm80_loads<C, C.b_major(), C.tile_n, C.gated()>;
 
   static constexpr int m = C.warp_m() / 16, n = C.warp_n() / 8;
   static constexpr int steps = C.tile_k / C.mma_k;
