@@ -49,21 +49,21 @@ TEST_P(Hazards, E0045OrdinaryArriveDoesNotCountCopies) {
 }
 
 TEST_P(Hazards, E0003TooManyCopyArrives) {
-  expect({.code = "E0003", .object = "full[0]", .by_thread = false},
-         []<bool Broken>(memory s, args) {
-           make_wide_barrier(s);
-           int const t = thread_id();
-           cp_async<8>(&s.a[0][t], source + t);
-           if (t == 0) s.full[0].expect_tx(8);
-           cta_sync();
-           for (int i = 0; i < (Broken && t == 0 ? 2 : 1); ++i)
-             cp_async_mbarrier_arrive_noinc(s.full[0]);  // now
-           cp_async_commit();
-           cp_async_wait<0>();
-           cta_sync();
-           if (t == 0) store_async(&s.b[0][0], std::uint64_t{1}, s.full[0], 0);
-           s.full[0].wait<scope::cluster>(0);
-         });
+  expect<128, 2>({.code = "E0003", .object = "full[0]", .by_thread = false},
+                 []<bool Broken>(memory s, args) {
+                   make_wide_barrier(s);
+                   int const t = thread_id();
+                   cp_async<8>(&s.a[0][t], source + t);
+                   if (t == 0) s.full[0].expect_tx(8);
+                   cta_sync();
+                   for (int i = 0; i < (Broken && t == 0 ? 2 : 1); ++i)
+                     cp_async_mbarrier_arrive_noinc(s.full[0]);  // now
+                   cp_async_commit();
+                   cp_async_wait<0>();
+                   cta_sync();
+                   if (t == 0) store_async(&s.b[0][0], std::uint64_t{1}, s.full[0], cluster_rank());
+                   s.full[0].wait<scope::cluster>(0);
+                 });
 }
 
 TEST_P(Hazards, E0082MoreValidBytesThanCopied) {
