@@ -2,12 +2,14 @@
 // batch_test.cpp  Batches by strides and by pointers: the guide's examples, refusals, same results.
 #include <gtest/gtest.h>
 
+#include <string>
 #include <vector>
 
 #include "dispatch/folded.hpp"
 #include "family/sm90_gemm/config_of.hpp"
 #include "family/sm90_gemm/params.hpp"
 #include "family/workspace.hpp"
+#include "tilewright/arch/emu/options.hpp"
 #include "tilewright/base/convert.hpp"
 #include "tilewright/dispatch/gemm.hpp"
 
@@ -135,6 +137,28 @@ TEST(Batch, AmpereAndBlackwellGpusTakePointersToo) {
     EXPECT_EQ(plans.front().family->id(), "sm80_gemm");
     gemm_emulated(plans.front(), o);
     EXPECT_EQ(by_pointers.results(), by_strides.results()) << name;
+  }
+}
+
+/// cp.async reads 16 bytes, which begin at a multiple of 16.
+TEST(Batch, AnOddAddressIsDiagnosedInAmpereKernels) {
+  example e;
+  std::vector<void const*> a_addresses;
+  for (int i = 0; i < batch; ++i) a_addresses.push_back(e.a.first + i * m * k);
+  e.p.a.batch_stride_elems = matrix_desc::by_pointers;
+  gemm_operands o = e.operands();
+  o.a = nullptr, o.a_array = a_addresses.data();
+  std::vector<gemm_plan> plans = plan_candidates(e.p, o, known_device("a100"));
+  std::erase_if(plans,
+                [](gemm_plan const& x) { return x.family->id() != "sm80_gemm" || !x.built; });
+  ASSERT_FALSE(plans.empty());
+  gemm_emulated(plans.front(), o);
+  a_addresses[1] = e.a.first + m * k - 1;
+  try {
+    gemm_emulated(plans.front(), o);
+    ADD_FAILURE() << "no diagnosis";
+  } catch (emu::fault const& f) {
+    EXPECT_TRUE(std::string(f.what()).starts_with("E0047")) << f.what();
   }
 }
 
