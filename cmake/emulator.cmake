@@ -41,14 +41,23 @@ function(tw_library target)
   endif()
 endfunction()
 
-# tw_batch(TARGET COUNT): the C++ files of src/ in it are compiled COUNT at a time, since their
-# headers take most of the time. Names of unnamed namespaces are therefore unique in the target.
+# tw_batch(TARGET COUNT): the C++ files of a folder of src/ are compiled COUNT at a time, since their
+# headers take most of the time. Names of unnamed namespaces are therefore unique in a folder. The
+# batches are the same in every configuration: files that some leave out are compiled alone.
 function(tw_batch target count)
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ${TW_UNITY}
-                                             UNITY_BUILD_BATCH_SIZE ${count})
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${TW_UNITY} UNITY_BUILD_MODE GROUP)
   get_target_property(sources ${target} SOURCES)
-  list(FILTER sources INCLUDE REGEX "\\.cu$|^${PROJECT_BINARY_DIR}/")
-  set_source_files_properties(${sources} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  list(FILTER sources INCLUDE REGEX "^${PROJECT_SOURCE_DIR}/src/.*\\.cpp$")
+  list(FILTER sources EXCLUDE REGEX "\\.nocuda\\.cpp$|/source_lines\\.|/product_[a-z0-9]*\\.cpp$")
+  list(SORT sources)
+  foreach(source IN LISTS sources)
+    file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR}/src ${source})
+    get_filename_component(folder ${folder} DIRECTORY)
+    string(MAKE_C_IDENTIFIER "${folder}" folder)
+    math(EXPR batch "${in_${folder}}0 / 10 / ${count}")
+    math(EXPR in_${folder} "${in_${folder}} + 1")
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP "${folder}_${batch}")
+  endforeach()
 endfunction()
 
 add_library(tilewright_layout INTERFACE)

@@ -62,10 +62,10 @@ answer named(arguments const& a) {
   return text_of(fmt::format("copy_atom({},{})", canonical_copy_name(a.text(0)), a.text(1)));
 }
 
-using part_of = sliced (*)(tiled_copy const&, layout const&, i64);
+using part_function = sliced (*)(tiled_copy const&, layout const&, i64);
 using coordinates_of = sliced_coordinates (*)(tiled_copy const&, layout const&, i64);
 
-template <part_of Part, coordinates_of Coordinates>
+template <part_function Part, coordinates_of Coordinates>
 answer part(arguments const& a) {
   tiled_copy const c = parse_tiled_copy(a.text(0));
   layout const tensor = a.as_layout(2);

@@ -29,6 +29,7 @@ struct record {
 };
 
 inline constexpr std::uint32_t block_bytes = 1024, cell_bytes = 16;
+inline constexpr int lanes_of_cell = 16;  // of tensor memory, in a column
 
 /// Cells of one block.
 struct touched {

@@ -20,7 +20,6 @@ namespace tw::emu::hazard {
 
 namespace {
 
-constexpr int lanes_of_cell = 16;
 constexpr std::uint32_t cells_of_group = tmem_columns;  // cells of the same 16 lanes
 constexpr std::uint32_t groups_of_lanes = tmem_lanes / lanes_of_cell;
 

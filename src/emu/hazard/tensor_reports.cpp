@@ -10,8 +10,6 @@ namespace tw::emu::hazard {
 
 namespace {
 
-constexpr int lanes_of_cell = 16;
-
 struct remedy_words {
   std::string missing, cause, remedy;
 };
