@@ -41,14 +41,14 @@ function(tw_library target)
   endif()
 endfunction()
 
-# tw_batch(TARGET COUNT): the C++ files of a folder of src/ are compiled COUNT at a time, since their
-# headers take most of the time. Names of unnamed namespaces are therefore unique in a folder. The
-# batches are the same in every configuration: files that some leave out are compiled alone.
+# tw_batch(TARGET COUNT): the C++ files of a folder of src/ are compiled COUNT at a time, since
+# their headers take most of the time. Names of unnamed namespaces are therefore unique in a folder.
+# The batches are the same in every configuration: files that some leave out are compiled alone.
 function(tw_batch target count)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${TW_UNITY} UNITY_BUILD_MODE GROUP)
   get_target_property(sources ${target} SOURCES)
   list(FILTER sources INCLUDE REGEX "^${PROJECT_SOURCE_DIR}/src/.*\\.cpp$")
-  list(FILTER sources EXCLUDE REGEX "\\.nocuda\\.cpp$|/source_lines\\.|/product_[a-z0-9]*\\.cpp$")
+  list(FILTER sources EXCLUDE REGEX "\\.nocuda\\.cpp$|/source_lines\\.|/product_[a-z0-9]*\\.")
   list(SORT sources)
   foreach(source IN LISTS sources)
     file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR}/src ${source})
