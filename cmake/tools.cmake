@@ -62,7 +62,7 @@ add_library(tilewright_tools STATIC ${tw_tool_sources} ${tw_embedded_pages}
                                     ${tw_embedded_registers} ${tw_embedded_ceilings})
 # CLI11 and JSON take 2 to 5 s to compile where they are included: files are compiled in batches.
 # Names of unnamed namespaces are therefore unique among these folders.
-set_target_properties(tilewright_tools PROPERTIES UNITY_BUILD ${TW_UNITY} UNITY_BUILD_BATCH_SIZE 10)
+set_target_properties(tilewright_tools PROPERTIES UNITY_BUILD ${TW_UNITY} UNITY_BUILD_BATCH_SIZE 18)
 # Text and JSON: -O2 would take a third longer to compile without a measurable gain.
 target_compile_options(tilewright_tools PRIVATE ${tw_quick_to_compile})
 target_include_directories(tilewright_tools PUBLIC ${PROJECT_SOURCE_DIR}
@@ -74,6 +74,7 @@ target_link_libraries(tilewright_tools PUBLIC tilewright tilewright_emulator_hoo
                                               ${CMAKE_DL_LIBS})
 
 add_executable(tilewright_command ${PROJECT_SOURCE_DIR}/tools/main.cpp)
+target_compile_options(tilewright_command PRIVATE ${tw_quick_to_compile})
 set_target_properties(tilewright_command PROPERTIES OUTPUT_NAME tilewright)
 target_link_libraries(tilewright_command PRIVATE tilewright_tools)
 

@@ -76,7 +76,7 @@ json partition_fields(json const& question) {
   return fields;
 }
 
-std::vector<std::string_view> split(std::string_view text, char at) {
+std::vector<std::string_view> parts_between(std::string_view text, char at) {
   std::vector<std::string_view> parts;
   for (std::size_t i = 0; i <= text.size();) {
     std::size_t const end = std::min(text.find(at, i), text.size());
@@ -114,7 +114,7 @@ json idesc_fields(json const& question) {
   auto const refuse = [&name] {
     refuse_name(name, "instruction descriptor", "A,B,D,Mm,Nn,K|MN,K|MN: f16,f16,f32,M128,N64,K,K");
   };
-  std::vector<std::string_view> const parts = split(name, ',');
+  std::vector<std::string_view> const parts = parts_between(name, ',');
   if (parts.size() != 7) refuse();
   mma_atom a{.arch = mma_arch::sm100,
              .m = after_letter(parts[3], 'M'),
@@ -138,7 +138,7 @@ json idesc_fields(json const& question) {
 /// "1sm f32 ((64,128),2,1)"
 json tmem_fields(json const& question) {
   std::string const name = text_field(question, "name");
-  std::vector<std::string_view> const parts = split(name, ' ');
+  std::vector<std::string_view> const parts = parts_between(name, ' ');
   mma_type const type = parts.size() == 3 ? type_of(parts[1]) : mma_type::none;
   int const bits = size_bits(type);
   if ((parts[0] != "1sm" && parts[0] != "2sm") || (bits != 32 && bits != 16)) {

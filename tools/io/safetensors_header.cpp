@@ -16,12 +16,12 @@
 namespace tw {
 namespace {
 
-using json = nlohmann::json;
+using unordered_json = nlohmann::json;
 
 /// Where in the header the reader is, and what may come next there.
 enum class place { start, tensors, tensor, dtype, shape, offsets, metadata, done };
 
-class header_events : public nlohmann::json_sax<json> {
+class header_events : public nlohmann::json_sax<unordered_json> {
  public:
   explicit header_events(std::string const& file) : file_(file) {}
   std::vector<tensor_entry> take() { return std::move(tensors_); }
@@ -139,7 +139,7 @@ std::vector<tensor_entry> parse_safetensors_header(std::string_view text, std::s
     refuse("TW0608", "header of " + file, "a byte order mark", "a JSON object, which begins with {",
            "the file is corrupt");
   header_events events(file);
-  json::sax_parse(text.begin(), text.end(), &events);
+  unordered_json::sax_parse(text.begin(), text.end(), &events);
   return events.take();
 }
 

@@ -77,9 +77,9 @@ struct place {
   bool shown = false;
 };
 
-class drawing {
+class timeline_drawing {
  public:
-  drawing(timeline const& t, timeline_view const& view) : t_(t) {
+  timeline_drawing(timeline const& t, timeline_view const& view) : t_(t) {
     end_ = view.end_cycles > 0 ? std::min(view.end_cycles, t.cycles) : default_end(t);
     end_ = std::max<std::int64_t>(end_, 1);
     place_rows(view);
@@ -318,7 +318,7 @@ std::int64_t default_end(timeline const& t) {
 }
 
 std::string timeline_svg(timeline const& t, timeline_view const& view) {
-  return drawing(t, view).text();
+  return timeline_drawing(t, view).text();
 }
 
 }  // namespace tw
