@@ -44,7 +44,8 @@ constexpr gemv_measurement h200_gemvs[] = {
 TEST(GemvModel, PredictsTheMeasuredTimesInTheMean) {
   double sum = 0;
   for (gemv_measurement const& x : h200_gemvs) {
-    gemm_problem p{x.m, x.n, x.k};
+    gemm_problem p;
+    p.m = x.m, p.n = x.n, p.k = x.k;
     p.a = {elem::bf16, order::row_major, x.k};
     p.b = {elem::bf16, order::col_major, x.k};
     p.d = {elem::bf16, order::row_major, x.n};

@@ -40,8 +40,8 @@ void expect_clean_and_right(int m, int n, int k, std::uint64_t seed) {
   std::vector<std::uint16_t> const b = fill(C.b_mn ? k : n, b_pitch);
   std::vector<float> d(static_cast<std::size_t>(m * d_pitch), NAN);
   sm80_params p{};
-  p.a = {a.data(), a_pitch, 0};
-  p.b = {b.data(), b_pitch, 0};
+  p.a = {a.data(), a_pitch, 0, nullptr};
+  p.b = {b.data(), b_pitch, 0, nullptr};
   std::vector<float> aux(static_cast<std::size_t>(m * d_pitch), NAN);
   int const d_cols = C.gated() ? n / 2 : n;
   p.walk = tile_walk({(m + C.tile_m - 1) / C.tile_m, (n + C.tile_n - 1) / C.tile_n, 1});
@@ -79,7 +79,9 @@ void expect_clean_and_right(int m, int n, int k, std::uint64_t seed) {
   for (int i = 0; i < m; ++i)
     for (int j = 0; j < n; ++j) {
       auto const at = static_cast<std::size_t>(i * d_pitch + j);
-      if (C.aux()) ASSERT_EQ(aux[at], sum_of(i, j)) << i << ", " << j;
+      if (C.aux()) {
+        ASSERT_EQ(aux[at], sum_of(i, j)) << i << ", " << j;
+      }
       if (j >= d_cols) continue;
       float const want = C.gated() ? sum_of(i, 2 * j) * sum_of(i, 2 * j + 1) : sum_of(i, j);
       ASSERT_EQ(d[at], want) << i << ", " << j;
