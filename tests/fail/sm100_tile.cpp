@@ -4,7 +4,7 @@
 #include "tilewright/kernel/sm100/gemm.hpp"
 
 #ifdef TW_FAIL
-constexpr int threads = tw::gemm_sm100<tw::sm100_config{.tile_n = 192}>::threads;
+static_assert(tw::gemm_sm100<tw::sm100_config{.tile_n = 192}>::threads > 0);
 #else
-constexpr int threads = tw::gemm_sm100<tw::sm100_config{.tile_n = 128}>::threads;
+static_assert(tw::gemm_sm100<tw::sm100_config{.tile_n = 128}>::threads > 0);
 #endif
