@@ -193,6 +193,20 @@ void* __wrap_memset(void* to, int value, std::size_t n) {
   return __real_memset(to, value, n);
 }
 
+// clang calls these where g++ calls memcpy() and the like.
+void* __tsan_memcpy(void* to, void const* from, std::size_t n) {
+  tw::emu::copied(to, from, n, __builtin_return_address(0));
+  return __real_memcpy(to, from, n);
+}
+void* __tsan_memmove(void* to, void const* from, std::size_t n) {
+  tw::emu::copied(to, from, n, __builtin_return_address(0));
+  return __real_memmove(to, from, n);
+}
+void* __tsan_memset(void* to, int value, std::size_t n) {
+  tw::emu::copied(to, nullptr, n, __builtin_return_address(0));
+  return __real_memset(to, value, n);
+}
+
 #define X(name)                                 \
   [[noreturn]] void __real_##name(int);         \
   [[noreturn]] void __wrap_##name(int status) { \

@@ -89,7 +89,10 @@ launch_form form_of(gemm_plan const& plan, gemm_operands const& from_caller, voi
          from.batch_stride,
          static_cast<std::uint32_t>(outer),
          static_cast<std::uint32_t>(scale_blocks(from.block_k, f.problem.k)),
-         static_cast<std::uint32_t>(matrices)};
+         static_cast<std::uint32_t>(matrices),
+         0,
+         0,
+         0};
     base = to;
   };
   gemm_operands& o = f.operands;
@@ -105,10 +108,22 @@ launch_form form_of(gemm_plan const& plan, gemm_operands const& from_caller, voi
   if (plan.from_scale_a)
     copy_scales(f.factors.operand[0], *plan.from_scale_a, *f.problem.scale_a, f.problem.m,
                 o.scale_a, where.scale_a);
-  if (plan.from_scale_b)
-    copy_scales(f.factors.operand[1], *plan.from_scale_b, *f.problem.scale_b, f.problem.n,
-                o.scale_b, where.scale_b);
+  if (plan.from_scale_b) {
+    factors_of& c = f.factors.operand[1];
+    copy_scales(c, *plan.from_scale_b, *f.problem.scale_b, scale_rows_of_b(f.problem), o.scale_b,
+                where.scale_b);
+    if (f.problem.epilogue.gate != gating::none) {
+      bool const interleaved = f.problem.epilogue.gate == gating::interleaved;
+      c.half = static_cast<std::uint32_t>(f.problem.n / 2);
+      c.gate_step = interleaved ? 2 : 1;
+      c.up_offset = interleaved ? 1 : c.half;
+    }
+  }
   return f;
+}
+
+std::int64_t scale_rows_of_b(gemm_problem const& q) {
+  return q.epilogue.gate == gating::none ? q.n : 2 * round_up(q.n / 2, scale_tile_rows);
 }
 
 void choose_copies(gemm_plan& plan, gemm_operands const& o) {
@@ -131,19 +146,22 @@ void choose_copies(gemm_plan& plan, gemm_operands const& o) {
   if (!is_block_scaled(q)) return;
   // TMA reads tiles of the order 32x4x4 that follow each other along K.
   auto const choose_scales = [&](scale_desc& s, scaled_operand const& x, void const* base,
-                                 std::optional<scale_desc>& from) {
+                                 bool in_place, std::optional<scale_desc>& from) {
     bool const at_16 = reinterpret_cast<std::uintptr_t>(base) % 16 == 0 &&
                        s.stride_outer % 16 == 0 && s.batch_stride % 16 == 0;
     bool const row_of_tiles =
         s.stride_k == scale_tile_bytes || x.k <= scale_tile_blocks * s.block_k;
     bool const apart = s.stride_outer > 0 || x.outer <= scale_tile_rows;
-    if (s.tiled && at_16 && row_of_tiles && apart) return;
+    if (s.tiled && in_place && at_16 && row_of_tiles && apart) return;
     from = s;
     s = make_block_scale(x, format_of(q));
     if (from->batch_stride == 0) s.batch_stride = 0;
   };
-  choose_scales(*q.scale_a, {false, q.m, q.k, q.batch}, o.scale_a, plan.from_scale_a);
-  choose_scales(*q.scale_b, {true, q.n, q.k, q.batch}, o.scale_b, plan.from_scale_b);
+  choose_scales(*q.scale_a, {false, q.m, q.k, q.batch}, o.scale_a, true, plan.from_scale_a);
+  // Tiles have the scales of gates, or of what they multiply.
+  std::int64_t const b_rows = scale_rows_of_b(q);
+  bool const in_place = q.epilogue.gate != gating::interleaved && b_rows == q.n;
+  choose_scales(*q.scale_b, {true, b_rows, q.k, q.batch}, o.scale_b, in_place, plan.from_scale_b);
 }
 
 extents extents_of_a(gemm_problem const& q) {

@@ -31,6 +31,10 @@ struct padded {
 };
 padded padded_copy(matrix_desc const& m, extents e, std::int64_t batch);
 
+/// Rows of the scales of B in the order that tcgen05 reads: N; with a gate those of the gates and
+/// those of what they multiply, each from a multiple of 128 on.
+std::int64_t scale_rows_of_b(gemm_problem const& q);
+
 /// Sets which operands of plan.normal are copied first, and puts the copies that are rearranged in
 /// their place. `o` has the operands of plan.normal.
 void choose_copies(gemm_plan& plan, gemm_operands const& o);

@@ -46,7 +46,8 @@ workspace_layout workspace_of(gemm_plan const& plan) {
     return one + s.batch_stride * (plan.normal.batch - 1);
   };
   if (plan.from_scale_a) w.scale_a = take(scale_bytes(*plan.normal.scale_a, plan.normal.m));
-  if (plan.from_scale_b) w.scale_b = take(scale_bytes(*plan.normal.scale_b, plan.normal.n));
+  if (plan.from_scale_b)
+    w.scale_b = take(scale_bytes(*plan.normal.scale_b, scale_rows_of_b(plan.normal)));
   if (plan.stage_d) {
     gemm_problem const& p = plan.problem;
     matrix_desc const d = staged_d(p);

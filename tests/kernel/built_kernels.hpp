@@ -31,9 +31,11 @@ inline std::optional<gemv_config> gemv_config_of(gemm_plan const& p) {
   return gemv_family::is_gemv(p) ? std::optional(gemv_family::config_of(p)) : std::nullopt;
 }
 
-/// The plans by kernels of this build, for an H200 with so many SMs; none where it lacks all.
-inline std::vector<gemm_plan> built_plans(gemm_problem const& p, gemm_operands const& o, int sms) {
-  device const dev = with_sm_count(known_device("h200"), sms);
+/// The plans by kernels of this build, for an H200 (or another device) with so many SMs; none where
+/// it lacks all.
+inline std::vector<gemm_plan> built_plans(gemm_problem const& p, gemm_operands const& o, int sms,
+                                          char const* of = "h200") {
+  device const dev = with_sm_count(known_device(of), sms);
   std::vector<gemm_plan> plans = plan_candidates(p, o, dev, kernel_set::all);
   std::erase_if(plans, [](gemm_plan const& x) { return !x.built; });
   return plans;

@@ -7,9 +7,11 @@
 
 template __global__ void tw::entry<tw::gemm_sm100<tw::sm100_config{.a_mn = true, .b_mn = true}>>(
     __grid_constant__ tw::sm100_params const);
-template __global__ void tw::entry<tw::gemm_sm100<tw::sm100_config{
-    .ab = tw::elem::e4m3, .ctas = 2, .fused = true, .dynamic = true}>>(
-    __grid_constant__ tw::sm100_params const);
+template __global__ void tw::entry<
+    tw::gemm_sm100<tw::sm100_config{.ab = tw::elem::e4m3,
+                                    .ctas = 2,
+                                    .epilogue = tw::epilogue_id<tw::epilogues::ops>,
+                                    .dynamic = true}>>(__grid_constant__ tw::sm100_params const);
 template __global__ void tw::entry<ladder::rung_13>(
     __grid_constant__ ladder::rung_13::params const);
 template __global__ void tw::entry<ladder::rung_14>(

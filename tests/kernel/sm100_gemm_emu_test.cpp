@@ -65,12 +65,14 @@ std::string run_any(Product& p, int i, std::mt19937_64& rng, emu_workspace& spac
   return plan.kernel;
 }
 
-/// The names of the kernels of this build for 16-bit floats, with a fused epilogue or without.
+/// The names of the kernels of this build for 16-bit floats, with a fused epilogue or without;
+/// those with scales of D are in result_scales_emu_test.cpp.
 std::set<std::string> built_kernels(bool fused) {
   gemm_family const& f = *find_family("sm100_gemm");
   std::set<std::string> names;
   for (int i = 0; i < f.kernel_count(); ++i)
-    if (f.built(i) && f.facts(i).epilogue.ops == fused && size_bytes(f.facts(i).ab) == 2)
+    if (f.built(i) && f.facts(i).epilogue.ops == fused && !f.facts(i).epilogue.scales &&
+        size_bytes(f.facts(i).ab) == 2)
       names.insert(f.name(i));
   return names;
 }
@@ -79,22 +81,44 @@ TEST(Sm100GemmEmu, RandomProblemsKeepTheBound) {
   std::mt19937_64 rng(20261125);
   emu_workspace space;
   std::set<std::string> kernels;
-  for (int i = 0; i < cases(200) && !HasFailure(); ++i) {
+  std::set<std::string> const built = built_kernels(false);
+  int by_pointers = 0;
+  for (int i = 0; (i < cases(200) || (i < 2000 && kernels != built)) && !HasFailure(); ++i) {
     product p = random_product(rng, i % 4 == 0 ? 300 : i % 4 == 1 ? 40 : 150, i % 5 == 0 ? 3 : 1);
-    if (std::string const k = run_any(p, i, rng, space); !k.empty()) kernels.insert(k);
+    std::string const k = run_any(p, i, rng, space);
+    if (k.empty()) continue;
+    kernels.insert(k);
+    by_pointers += p.problem.has_pointers();
   }
-  EXPECT_EQ(kernels, built_kernels(false));
+  EXPECT_EQ(kernels, built);
+  EXPECT_GE(by_pointers, 5);
 }
 
+/// Until each kernel has run, and each activation in both orders of gates.
 TEST(Sm100GemmEmu, RandomEpiloguesKeepTheBound) {
   std::mt19937_64 rng(20261126);
   emu_workspace space;
   std::set<std::string> kernels;
-  for (int i = 0; i < cases(90) && !HasFailure(); ++i) {
-    fused_product p = random_fused(rng, i % 4 == 0 ? 200 : 90);
-    if (std::string const k = run_any(p, i, rng, space); !k.empty()) kernels.insert(k);
+  std::set<std::string> const built = built_kernels(true);
+  std::set<std::pair<activation, gating>> gates;
+  constexpr std::size_t all_gates = 2 * activation_count;
+  int gated_batches = 0, with_c = 0;
+  auto const done = [&] { return kernels == built && gates.size() == all_gates; };
+  for (int i = 0; (i < cases(150) || (i < 3000 && !done())) && !HasFailure(); ++i) {
+    fused_product p = random_fused(rng, i % 4 == 0 ? 400 : 90);
+    std::string const k = run_any(p, i, rng, space);
+    if (k.empty()) continue;
+    kernels.insert(k);
+    gemm_epilogue const& e = p.problem.epilogue;
+    if (e.gate == gating::none) continue;
+    gates.insert({e.act, e.gate});
+    gated_batches += p.problem.batch > 1;
+    with_c += p.problem.c.has_value();
   }
-  EXPECT_EQ(kernels, built_kernels(true));
+  EXPECT_EQ(kernels, built);
+  EXPECT_EQ(gates.size(), all_gates);
+  EXPECT_GE(gated_batches, 2);
+  EXPECT_GE(with_c, 2);
 }
 
 /// 8-bit floats and tf32; float32 operands are rounded by TMA.
@@ -144,14 +168,14 @@ TEST(Sm100GemmEmu, RefusesWhatItDoesNotCompute) {
                        1.0F,
                        0.0F};
   EXPECT_TRUE(f.computes(p));
-  gemm_problem gated = p, aux = p, pointers = p, column_major = p;
+  gemm_problem gated = p, column_major = p, integers = p;
   gated.epilogue.gate = gating::split;
   gated.d.pitch_elems = 32;
-  aux.aux = p.d;
-  aux.epilogue.act = activation::relu;
-  pointers.a.batch_stride_elems = matrix_desc::by_pointers;
-  column_major.d.ord = col_major;  // planned as the transposed problem
-  for (gemm_problem const& q : {gated, aux, pointers, column_major}) EXPECT_FALSE(f.computes(q));
+  EXPECT_TRUE(f.computes(gated));
+  gated.b = {elem::bf16, row_major, 64};  // gates are loaded from a K-major B
+  column_major.d.ord = col_major;         // planned as the transposed problem
+  integers.a.type = integers.b.type = elem::s8;
+  for (gemm_problem const& q : {gated, column_major, integers}) EXPECT_FALSE(f.computes(q));
 }
 
 /// Kernels for tcgen05 run on compute capabilities 10.0 and 10.3 alone, those for wgmma on 9.0.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "family/normal_form.hpp"
+#include "family/result_scale.hpp"
 #include "family/sm100_gemm/instances.hpp"
 #include "tilewright/family/family.hpp"
 
@@ -14,13 +15,14 @@ inline sm100_config const& config_of(gemm_plan const& plan) {
 }
 
 /// Does a kernel with this configuration compute `q`, as run? D is row-major (else the problem is
-/// run transposed). Sums are float32 whatever the problem's precision allows. There is no gate, no
-/// auxiliary output, no batch by pointers, and no scale for each block of K.
+/// run transposed). Sums are float32 whatever the problem's precision allows. There is no
+/// scale for each block of K.
 inline bool computes(sm100_config const& c, gemm_problem const& q) {
   return c.ab == multiplied_type(q.a.type) && c.b() == multiplied_type(q.b.type) &&
          c.d == q.d.type && c.a_major() == major_of_a(q.a) && c.b_major() == major_of_b(q.b) &&
-         q.d.ord == order::row_major && operands_needed(q) == epilogue_operands{.ops = c.fused} &&
-         !q.scale_a && !q.scale_b && !q.has_pointers();
+         q.d.ord == order::row_major && operands_needed(q) == c.operands() &&
+         (!c.operands().scales || has_scales_of_row_blocks(q)) && !q.scale_a && !q.scale_b &&
+         (c.by_pointers() || !q.has_pointers());
 }
 
 }  // namespace tw::sm100_gemm_family

@@ -33,12 +33,14 @@ cost predict(gemm_problem const& p, sm100_config const& c, device const& dev,
     return x.batch_stride_elems == 0 ? 1.0 : static_cast<double>(p.batch);
   };
   auto const rows = static_cast<double>(p.m), cols = static_cast<double>(p.n);
-  double const results = rows * cols * static_cast<double>(p.batch);
+  double const sums = rows * cols * static_cast<double>(p.batch);
+  double const results = c.gated() ? sums / 2 : sums;
   double const operands =
       (rows * matrices(p.a) + cols * matrices(p.b)) * static_cast<double>(p.k) * size_bytes(c.ab);
   double const c_bytes = p.c && p.beta != 0 ? results * size_bytes(p.c->type) : 0;
+  double const aux_bytes = c.aux() ? sums * size_bytes(c.d) : 0;
   // bf16 flop of the same bytes of K: all types take the same time for them.
-  double const flop = 2 * results * static_cast<double>(p.k) * size_bytes(c.ab) / 2;
+  double const flop = 2 * sums * static_cast<double>(p.k) * size_bytes(c.ab) / 2;
 
   cost r;
   r.tensor_us = us(flop / static_cast<double>(dev.mma_flop_per_clock) / dev.sm_count);
@@ -49,11 +51,11 @@ cost predict(gemm_problem const& p, sm100_config const& c, device const& dev,
   r.shared_memory_us = us(of_cluster * (k_blocks * c.stage_bytes() + read) /
                           static_cast<double>(dev.smem_bytes_per_clock));
   r.loads_us = us(tiles * c.ctas * k_blocks * c.stage_bytes() / g.load_bytes_per_clock);
-  r.dram_us = (operands + results * size_bytes(c.d) + c_bytes) / g.dram_bytes_per_us;
-  double const stored = 128.0 * c.tile_n *
+  r.dram_us = (operands + results * size_bytes(c.d) + aux_bytes + c_bytes) / g.dram_bytes_per_us;
+  double const stored = 128.0 * (c.d_cols() + (c.aux() ? c.tile_n : 0)) *
                         (size_bytes(c.d) / g.epilogue_bytes_per_clock *
                              (extra.plain_stores ? g.epilogue_plain_store_factor : 1) +
-                         (c.fused ? g.epilogue_fused_clocks : 0));
+                         (c.fused() ? g.epilogue_fused_clocks : 0));
   double const hidden = std::max(0.0, us(stored) - us(tile / m.efficiency)) * (of_cluster - 1);
   r.epilogue_us = us(stored) + hidden;
   r.launch_us = g.launch_us + (c.ctas > 1 ? g.cluster_launch_us : 0);

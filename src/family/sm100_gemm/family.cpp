@@ -74,7 +74,7 @@ class family final : public gemm_family {
     f.ab = c.ab, f.d = c.d, f.a = c.a_major(), f.b = c.b_major();
     if (c.mixed) f.b_type = c.b();
     f.d_order = order::row_major;
-    f.epilogue.ops = c.fused;
+    f.epilogue = c.operands();
     f.device = "b200";
     f.m = {1, 2 * c.tile_m() + 40}, f.n = {1, 2 * c.tile_n + 40}, f.k = {1, 5 * c.tile_k()};
     return f;

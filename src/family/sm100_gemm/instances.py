@@ -3,7 +3,7 @@
 CONFIG, PARAMS = "sm100_config", "sm100_params"
 COLUMNS = ["tile", "stages", "scheduler", "epilogue"]
 EPILOGUES = {}  # word: (type, suffix), from problem/epilogue_kind.hpp
-SUPPORTED = ["-", "ops"]
+SUPPORTED = ["-", "ops", "gated", "ops_aux", "gated_aux", "quantize", "gated_quantize"]
 SCHEDULERS = {"static": "", "clc": "_clc"}
 CTA_ROWS = 128
 PAIR = ["e4m3", "e5m2"]  # operands of which A and B may have either type
@@ -22,6 +22,11 @@ def describe(row, ab, d, majors, bits):
         raise ValueError(f"no kernel has operands of the types {ab}")
     if bits != 16 and majors != "tn":
         raise ValueError(f"{ab}: operands of {bits} bits are K-major")
+    kind = EPILOGUES[row["epilogue"]][0]
+    if kind.startswith("gated") and majors[1] == "t":
+        raise ValueError(f"{ab}:{d}: with a gate B is K-major, not '{majors}'")
+    if kind.endswith("quantize") != (d in PAIR):
+        raise ValueError(f"{ab}:{d}: an 8-bit D belongs to the epilogues that scale it")
     ctas = tile_m // CTA_ROWS
     name = (f"sm100_{ab}_{d}_{majors}_{row['tile']}x{1024 // bits}_{ctas}cta_s{row['stages']}"
             f"{EPILOGUES[row['epilogue']][1]}{SCHEDULERS[row['scheduler']]}")
@@ -30,5 +35,5 @@ def describe(row, ab, d, majors, bits):
         f"sm100_config{{.ab = elem::{a}, .d = elem::{d}, .mixed = {flag[bool(b)]}, "
         f".a_mn = {flag[majors[0] == 'n']}, .b_mn = {flag[majors[1] == 't']}, .ctas = {ctas}, "
         f".tile_n = {tile_n}, .stages = {row['stages']}, "
-        f".fused = {flag[row['epilogue'] == 'ops']}, "
+        f".epilogue = epilogue_id<epilogues::{kind}>, "
         f".dynamic = {flag[row['scheduler'] == 'clc']}}}")

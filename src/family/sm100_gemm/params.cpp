@@ -4,7 +4,9 @@
 
 #include "family/bind.hpp"
 #include "family/operand_maps.hpp"
+#include "family/result_scale.hpp"
 #include "family/sm100_gemm/config_of.hpp"
+#include "family/tcgen05_maps.hpp"
 #include "family/tile_order.hpp"
 #include "tilewright/base/round_up.hpp"
 #include "tilewright/problem/epilogue.hpp"
@@ -34,28 +36,37 @@ sm100_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_oper
   p.walk = tile_walk(order_of(plan));
   p.k_blocks = static_cast<int>(divide_up(q.k, c.tile_k()));
   std::int64_t const a_matrices = matrices_of(q, q.a), b_matrices = matrices_of(q, q.b);
+  bool const placed = c.by_pointers();
+  p.a_matrices = q.a.has_pointers() ? o.a_array : nullptr;
+  p.b_matrices = q.b.has_pointers() ? o.b_array : nullptr;
   p.a_batched = a_matrices > 1 ? 1 : 0;
   p.b_batched = b_matrices > 1 ? 1 : 0;
   constexpr swizzle_mode wide = swizzle_mode::b128;
   p.a = map_of(o.a, as_mapped(q.a), a_matrices, extents_of_a(q),
-               box_of(c.ab, c.a_major(), wide, c.tile_m() / c.ctas), wide, t, false);
-  p.b = map_of(o.b, as_mapped(q.b), b_matrices, extents_of_b(q),
-               box_of(c.b(), c.b_major(), wide, c.b_share()), wide, t, false);
+               box_of(c.ab, c.a_major(), wide, c.tile_m() / c.ctas), wide, t, placed);
+  p.b = c.gated() ? tcgen05_gated_map(o.b, q, c.tile_k(), c.d_cols(), t)
+                  : map_of(o.b, as_mapped(q.b), b_matrices, extents_of_b(q),
+                           box_of(c.b(), c.b_major(), wide, c.b_share()), wide, t, placed);
   epilogue_params& e = p.epilogue;
+  std::int64_t const d_cols = result_cols(q.epilogue, q.n);
+  int const box_cols = store_bytes / size_bytes(c.d);
   if (!plan.direct_d) {
-    int const cols = store_bytes / size_bytes(c.d);
-    e.d = map_of(o.d, q.d, matrices_of(q, q.d), {q.n, q.m}, {cols, store_rows}, wide, t, false);
-    e.tma_end = tma_end_of(q.n, q.d.type, cols);
+    e.d = map_of(o.d, q.d, matrices_of(q, q.d), {d_cols, q.m}, {box_cols, store_rows}, wide, t,
+                 placed);
+    e.tma_end = tma_end_of(d_cols, q.d.type, box_cols);
   }
+  e.matrices = q.d.has_pointers() ? o.d_array : nullptr;
   e.data = o.d;
   e.pitch = q.d.pitch_elems;
   e.batch_stride = q.d.batch_stride_elems;
   e.m = static_cast<int>(q.m);
-  e.n = static_cast<int>(q.n);
+  e.n = static_cast<int>(d_cols);
   e.alpha = q.alpha;
   e.beta = q.beta;
   e.c = view_of_c(q, o);
   e.fused = fused_of(plan, q, o);
+  if (c.operands().scales) e.scales = scales_of_rows(q, o);
+  if (c.aux()) put_tcgen05_aux(e.fused, q, o.aux, t);
   return p;
 }
 

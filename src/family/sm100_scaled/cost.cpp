@@ -26,7 +26,8 @@ cost predict(gemm_problem const& p, block_scaled_config const& c, device const& 
     return batch_stride == 0 ? 1.0 : static_cast<double>(p.batch);
   };
   auto const rows = static_cast<double>(p.m), cols = static_cast<double>(p.n);
-  double const results = rows * cols * static_cast<double>(p.batch);
+  double const sums = rows * cols * static_cast<double>(p.batch);
+  double const results = c.gated() ? sums / 2 : sums;
   double const line = static_cast<double>(p.k) * size_bits(c.a) / 8;
   double const factors = static_cast<double>(divide_up(p.k, c.block));  // of a line
   double const operands =
@@ -34,8 +35,9 @@ cost predict(gemm_problem const& p, block_scaled_config const& c, device const& 
       (rows * matrices(p.scale_a->batch_stride) + cols * matrices(p.scale_b->batch_stride)) *
           factors;
   double const c_bytes = p.c && p.beta != 0 ? results * size_bytes(p.c->type) : 0;
+  double const aux_bytes = c.aux() ? sums * size_bits(c.d) / 8 : 0;
   // bf16 flop of the same bytes of K: all types take the same time for them.
-  double const flop = results * line;
+  double const flop = sums * line;
 
   cost r;
   r.tensor_us = us(flop / static_cast<double>(dev.mma_flop_per_clock) / dev.sm_count);
@@ -49,11 +51,11 @@ cost predict(gemm_problem const& p, block_scaled_config const& c, device const& 
   r.shared_memory_us = us(of_cluster * (k_blocks * c.stage_bytes() + read) /
                           static_cast<double>(dev.smem_bytes_per_clock));
   r.loads_us = us(tiles * c.ctas * k_blocks * c.stage_bytes() / g.load_bytes_per_clock);
-  r.dram_us = (operands + results * size_bits(c.d) / 8 + c_bytes) / g.dram_bytes_per_us;
-  double const stored = 128.0 * c.tile_n *
+  r.dram_us = (operands + results * size_bits(c.d) / 8 + aux_bytes + c_bytes) / g.dram_bytes_per_us;
+  double const stored = 128.0 * (c.d_cols() + (c.aux() ? c.tile_n : 0)) *
                         (size_bits(c.d) / 8.0 / g.epilogue_bytes_per_clock *
                              (extra.plain_stores ? g.epilogue_plain_store_factor : 1) +
-                         (c.fused ? g.epilogue_fused_clocks : 0));
+                         (c.fused() ? g.epilogue_fused_clocks : 0));
   double const under = c.accumulators() == 1 ? 0 : us(tile / m.efficiency);
   r.epilogue_us = us(stored) + std::max(0.0, us(stored) - under) * (of_cluster - 1);
   r.launch_us = g.launch_us + (c.ctas > 1 ? g.cluster_launch_us : 0);

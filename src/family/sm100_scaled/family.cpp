@@ -74,8 +74,7 @@ class family final : public gemm_family {
     if (c.b != c.a) f.b_type = c.b;
     f.block_scaled = format_of(c);
     f.d_order = order::row_major;
-    f.epilogue.ops = c.fused;
-    f.epilogue.scales = c.block_result();
+    f.epilogue = c.operands();
     f.device = "b200";
     f.m = {1, 2 * c.tile_m() + 40}, f.n = {1, 2 * c.tile_n + 40};
     if (c.d == elem::e2m1) f.n = {2, 2 * c.tile_n + 40, 2};

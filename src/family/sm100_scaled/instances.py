@@ -3,7 +3,7 @@
 CONFIG, PARAMS = "block_scaled_config", "block_scaled_params"
 COLUMNS = ["tile", "stages", "scales", "epilogue"]
 EPILOGUES = {}  # word: (type, suffix), from problem/epilogue_kind.hpp
-SUPPORTED = ["-", "ops"]
+SUPPORTED = ["-", "ops", "gated", "ops_aux", "gated_aux", "quantize", "gated_quantize"]
 SCALES = {"mx": ("ue8m0", 32), "nv": ("ue4m3", 16)}  # type, elements of K that share one
 CTA_ROWS = 128
 FLOATS = ["e4m3", "e5m2"]  # operands of mxfp8
@@ -21,7 +21,8 @@ def describe(row, ab, d, majors, bits):
     b = b[0] if b else a
     if not (a == b == "e2m1" or (a in FLOATS and b in FLOATS and row["scales"] == "mx")):
         raise ValueError(f"no block-scaled format with {row['scales']} scales has {ab}")
-    if d in ("e4m3", "e2m1") and (d != a or row["scales"] != "mx" or row["epilogue"] != "ops"):
+    if d in ("e4m3", "e2m1") and (
+            d != a or row["scales"] != "mx" or not row["epilogue"].endswith("quantize")):
         raise ValueError(f"no epilogue writes D of {d} with block scales for {ab}")
     if majors != "tn":
         raise ValueError(f"{ab}: block-scaled operands are K-major")
@@ -34,4 +35,5 @@ def describe(row, ab, d, majors, bits):
     return name, [name], (
         f"block_scaled_config{{.a = elem::{a}, .b = elem::{b}, .scale = elem::{scale}, "
         f".block = {block}, .d = elem::{d}, .ctas = {ctas}, .tile_n = {tile_n}, "
-        f".stages = {row['stages']}, .fused = {'true' if row['epilogue'] == 'ops' else 'false'}}}")
+        f".stages = {row['stages']}, "
+        f".epilogue = epilogue_id<epilogues::{EPILOGUES[row['epilogue']][0]}>}}")

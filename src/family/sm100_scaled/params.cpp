@@ -5,6 +5,7 @@
 #include "family/bind.hpp"
 #include "family/operand_maps.hpp"
 #include "family/sm100_scaled/config_of.hpp"
+#include "family/tcgen05_maps.hpp"
 #include "family/tile_order.hpp"
 #include "tilewright/base/round_up.hpp"
 #include "tilewright/problem/epilogue.hpp"
@@ -44,7 +45,7 @@ block_scaled_params make_params(gemm_plan const& plan, gemm_problem const& q,
   second_level_scale const second = c.nvfp4()
                                         ? second_level_scale(o.second_level_a, o.second_level_b)
                                         : second_level_scale::none();
-  block_scaled_params p{second, {}, 0, {}, {}, {}, {}, 0, 0, 0, 0, {}};
+  block_scaled_params p{second, {}, 0, {}, {}, {}, {}, 0, 0, 0, 0, 0, {}};
   p.walk = tile_walk(order_of(plan));
   p.k_blocks = static_cast<int>(divide_up(q.k, c.tile_k()));
   std::int64_t const a_matrices = matrices_of(q, q.a), b_matrices = matrices_of(q, q.b);
@@ -54,27 +55,34 @@ block_scaled_params make_params(gemm_plan const& plan, gemm_problem const& q,
   p.sfb_batched = many(q.batch > 1 && q.scale_b->batch_stride != 0);
   constexpr swizzle_mode wide = swizzle_mode::b128;
   p.a = map_of(o.a, q.a, a_matrices, {q.k, q.m}, {c.tile_k(), 128}, wide, t, false);
-  p.b = map_of(o.b, q.b, b_matrices, {q.k, q.n}, {c.tile_k(), c.b_share()}, wide, t, false);
+  p.b = c.gated()
+            ? tcgen05_gated_map(o.b, q, c.tile_k(), c.d_cols(), t)
+            : map_of(o.b, q.b, b_matrices, {q.k, q.n}, {c.tile_k(), c.b_share()}, wide, t, false);
   p.sfa = map_of_scales(o.scale_a, *q.scale_a, c, q.m, q.k, q.batch, 1, t);
-  p.sfb = map_of_scales(o.scale_b, *q.scale_b, c, q.n, q.k, q.batch, c.n_atoms(), t);
+  p.sfb = map_of_scales(o.scale_b, *q.scale_b, c, scale_rows_of_b(q), q.k, q.batch,
+                        c.gated() ? 1 : c.n_atoms(), t);
+  p.up_atom = static_cast<int>(scale_rows_of_b(q) / 2 / scale_tile_rows);
   epilogue_params& e = p.epilogue;
+  std::int64_t const d_cols = result_cols(q.epilogue, q.n);
   if (c.block_result()) {
     scale_desc const& s = q.scale_d->desc;
     e.scales = {o.scale_d, s.stride_outer, s.stride_k, s.batch_stride, 0, 1, 1, 0};
   } else if (!plan.direct_d) {
     int const cols = store_bytes / size_bytes(c.d);
-    e.d = map_of(o.d, q.d, matrices_of(q, q.d), {q.n, q.m}, {cols, store_rows}, wide, t, false);
-    e.tma_end = tma_end_of(q.n, q.d.type, cols);
+    e.d = map_of(o.d, q.d, matrices_of(q, q.d), {d_cols, q.m}, {cols, store_rows}, wide, t,
+                 !c.fused());
+    e.tma_end = tma_end_of(d_cols, q.d.type, cols);
   }
   e.data = o.d;
   e.pitch = q.d.pitch_elems;
   e.batch_stride = q.d.batch_stride_elems;
   e.m = static_cast<int>(q.m);
-  e.n = static_cast<int>(q.n);
+  e.n = static_cast<int>(d_cols);
   e.alpha = q.alpha;
   e.beta = q.beta;
   e.c = view_of_c(q, o);
   e.fused = fused_of(plan, q, o);
+  if (c.aux()) put_tcgen05_aux(e.fused, q, o.aux, t);
   return p;
 }
 

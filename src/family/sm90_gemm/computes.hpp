@@ -3,6 +3,7 @@
 #pragma once
 
 #include "family/normal_form.hpp"
+#include "family/result_scale.hpp"
 #include "tilewright/kernel/sm90/config.hpp"
 #include "tilewright/problem/block_scaled.hpp"
 #include "tilewright/problem/scale_place.hpp"
@@ -23,18 +24,12 @@ inline bool keeps_sums(gemm_config const& c, gemm_problem const& q) {
 /// of a row; of a transposed D of 128 rows of a column.
 inline bool scales_result(gemm_config const& c, gemm_problem const& q) {
   if (!c.operands().scales || q.scale_d->given) return true;
+  if (!c.finds_amax_along_m()) return has_scales_of_row_blocks(q);
   if (is_block_scale(q.scale_d->desc) || is_block_scale(transposed(*q.scale_d).desc)) return false;
   std::int64_t const cols = result_cols(q.epilogue, q.n);
   scale_desc const s = canonical(q.scale_d->desc, q.m, cols);
-  auto const one = [](std::int64_t block, std::int64_t extent) {
-    return block == 1 || extent == 1;
-  };
-  auto const whole = [](std::int64_t block, std::int64_t extent) {
-    return block == scale_block_cols || (block == 0 && extent <= scale_block_cols);
-  };
-  if (c.finds_amax_along_m())
-    return one(s.block_k, cols) && whole(s.block_outer, q.m) && q.scale_d->desc.packed_k == 1;
-  return one(s.block_outer, q.m) && whole(s.block_k, cols);
+  return is_single(s.block_k, cols) && is_scale_block(s.block_outer, q.m) &&
+         q.scale_d->desc.packed_k == 1;
 }
 
 /// Does a kernel with this configuration compute `q`, as run?

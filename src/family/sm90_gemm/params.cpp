@@ -10,6 +10,7 @@
 #include "family/no_inner.hpp"
 #include "family/normal_form.hpp"
 #include "family/operand_maps.hpp"
+#include "family/result_scale.hpp"
 #include "family/sm90_gemm/config_of.hpp"
 #include "family/sm90_gemm/raster.hpp"
 #include "family/sm90_gemm/schedules.hpp"
@@ -69,17 +70,10 @@ operand_scales scales_of(std::optional<scale_desc> const& given, void const* dat
 /// Scales of D. A problem without has none.
 result_scales scales_of_result(gemm_config const& c, gemm_problem const& q,
                                gemm_operands const& o) {
-  if (!q.scale_d) return {};
-  scale_desc s = canonical(q.scale_d->desc, q.m, result_cols(q.epilogue, q.n));
-  if (c.finds_amax_along_m()) std::swap(s.stride_outer, s.stride_k);  // of columns, then of blocks
-  return {o.scale_d,
-          s.stride_outer,
-          s.stride_k,
-          s.batch_stride,
-          std::countr_zero(static_cast<unsigned>(s.packed_k)),
-          s.type == elem::ue8m0 ? 1 : 0,
-          q.scale_d->power_of_two ? 1 : 0,
-          q.scale_d->given ? 1 : 0};
+  result_scales s = scales_of_rows(q, o);
+  if (c.finds_amax_along_m())
+    std::swap(s.stride_row, s.stride_block);  // of columns, then of blocks
+  return s;
 }
 
 /// The auxiliary output leaves by TMA where that can address it, in the boxes of D. With a gate and

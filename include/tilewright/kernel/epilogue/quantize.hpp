@@ -11,6 +11,7 @@
 #include "tilewright/arch/select.hpp"
 #include "tilewright/base/unrolled.hpp"
 #include "tilewright/kernel/epilogue/ops.hpp"
+#include "tilewright/kernel/epilogue/result_scale.hpp"
 #include "tilewright/kernel/epilogue/store.hpp"
 #include "tilewright/problem/quantize.hpp"
 
@@ -73,7 +74,8 @@ struct quantize_epilogue : epilogue_store<C> {
         scale[r] = quantize_scale(amax[r], quantize_limit(C.d), s.power_of_two != 0);
         int const row = at.row + w.first_row() + accumulator_map::row_distance * r;
         // An epilogue tile may begin after the last column of D: it has no scales.
-        if (w.first_col() == 0 && row < p.m && at.col < p.n) store_scale(s, row, at, scale[r]);
+        if (w.first_col() == 0 && row < p.m && at.col < p.n)
+          store_result_scale(s, row, at, scale[r]);
       }
     }
     scale_divisor const by[rows] = {scale_divisor(scale[0]), scale_divisor(scale[1])};
@@ -108,17 +110,6 @@ struct quantize_epilogue : epilogue_store<C> {
     TW_UNROLL
     for (int lanes = 1; lanes <= 2; lanes *= 2)
       for (float& most : amax) most = fmaxf(most, shuffle_xor(most, lanes));
-  }
-
-  TW_DEVICE static void store_scale(result_scales const& s, int row, fragment_place at,
-                                    float scale) {
-    int const block = at.col / scale_block_cols, group = block >> s.packed_log2;
-    std::int64_t const to = at.batch * s.batch_stride + row * s.stride_row +
-                            group * s.stride_block + (block - (group << s.packed_log2));
-    if (s.ue8m0 != 0)
-      static_cast<words::b8*>(s.data)[to] = to_ue8m0_up(scale).bits;
-    else
-      static_cast<words::f32*>(s.data)[to] = scale;
   }
 };
 

@@ -58,12 +58,21 @@ struct copy_factors {
     std::int64_t const row = tile / along_k(x) * rows_of_tile + in_tile % 4 * 32 + in_tile / 4;
     std::int64_t const block = tile % along_k(x) * blocks_of_tile;
     auto const* const from = static_cast<words::b8 const*>(x.from) + matrix * x.batch_stride;
+    std::int64_t const source = source_of(x, row);
     std::uint32_t word = 0;
     TW_UNROLL
     for (int b = 0; b < blocks_of_tile; ++b)
-      if (row < x.rows && block + b < x.blocks)
-        word |= static_cast<std::uint32_t>(from[offset_of(x, row, block + b)]) << 8 * b;
+      if (source >= 0 && block + b < x.blocks)
+        word |= static_cast<std::uint32_t>(from[offset_of(x, source, block + b)]) << 8 * b;
     static_cast<words::b32*>(x.to)[i] = word;
+  }
+  /// The row of `from` whose scales row `row` of the copy has, or -1.
+  TW_DEVICE static std::int64_t source_of(factors_of const& x, std::int64_t row) {
+    if (row >= x.rows) return -1;
+    if (x.half == 0) return row;
+    std::int64_t const first_up = x.rows / 2, part = row < first_up ? 0 : 1;
+    std::int64_t const in_part = row - part * first_up;
+    return in_part < x.half ? in_part * x.gate_step + part * x.up_offset : -1;
   }
   /// As scale_offset of problem/scale.hpp.
   TW_DEVICE static std::int64_t offset_of(factors_of const& x, std::int64_t row,

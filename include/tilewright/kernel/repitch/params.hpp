@@ -45,7 +45,11 @@ struct factors_of {
   void* to;    // at a multiple of 16 bytes; nullptr: no copy wanted
   bool tiled;  // `from` is in that order already
   std::int64_t stride_outer, stride_k, batch_stride;  // of `from`
-  std::uint32_t rows, blocks, matrices;
+  std::uint32_t rows, blocks, matrices;               // rows: of `to`, with a gate in two halves
+  /// With a gate the first half has the scales of gates, the second those of what they multiply:
+  /// row r of part x of `half` rows is row r * gate_step + x * up_offset of `from`.
+  /// half 0: no gate.
+  std::uint32_t half, gate_step, up_offset;
 };
 
 struct factor_params {

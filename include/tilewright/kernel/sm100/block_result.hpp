@@ -76,6 +76,8 @@ struct sm100_block_result : Base {
   }
 };
 
+struct no_aux_writer {};
+
 /// The four warps of this epilogue: sm100_roles::epilogue without a staged box.
 template <class Roles, class Store, int TileN, int Ctas, int Accumulators, class Smem,
           class EachTile>
@@ -83,27 +85,29 @@ TW_DEVICE void block_result_epilogue(Smem& s, epilogue_params const& e, std::uin
                                      int warp, float scale, EachTile&& each_tile) {
   enter_role("epilogue");
   int const quarter = warp % 4;
+  no_aux_writer no_aux;
   each_tile([&](tile_place const& tile, int i) {
     int const acc = i % Accumulators;
     std::uint32_t const from = tmem_at(tensor, quarter * Store::rows, acc * TileN);
     int const row = (tile.m * Ctas + Roles::rank()) * Roles::rows + quarter * Store::rows;
-    int const left = e.n - tile.n * TileN;  // columns of D
-    int const cols = left < TileN ? left : TileN, covered = Store::covered(left, TileN);
+    int const first = tile.n * Store::tile_cols, left = e.n - first;  // columns of D
+    int const cols = left < Store::tile_cols ? left : Store::tile_cols;
+    int const covered = Store::covered(left, Store::tile_cols);
     s.acc_full[acc].wait(Roles::acc_phase(i));
     tcgen05_fence_after();
     TW_NO_UNROLL
     for (int c = 0; c < covered; c += Store::cols) {
-      fragment_place const to{row, tile.n * TileN + c, tile.batch};
+      fragment_place const to{row, first + c, tile.batch};
       float x[Store::cols] = {};
       if (c < cols) {
-        auto sums = tmem_load<tmem_shape::l32x32b, Store::cols>(tmem_at(from, 0, c));
-        tmem_wait_load(sums);
-        if (c + Store::cols >= cols) {
-          tcgen05_fence_before();
-          warp_sync();
-          if (lane_id() == 0) Roles::free_accumulator(s.acc_free[acc]);
-        }
-        if (row < e.m) Store::compute(e, to, sums, x, scale);
+        bool const last = c + Store::cols >= cols;
+        auto const loaded = [&] {
+          if (last) Roles::release(s.acc_free[acc]);
+        };
+        if (row < e.m)
+          Store::results(e, tmem_at(from, 0, c), to, scale, loaded, no_aux, x);
+        else
+          loaded();
       }
       Store::write(e, to, x);
     }

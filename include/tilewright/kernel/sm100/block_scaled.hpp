@@ -29,15 +29,18 @@ namespace tw {
 /// The epilogue of a kernel.
 template <block_scaled_config C>
 struct block_scaled_store {
-  using type =
-      sm100_epilogue<sm100_config{.d = C.d, .ctas = C.ctas, .tile_n = C.tile_n, .fused = C.fused}>;
+  using type = sm100_epilogue<sm100_config{
+      .d = C.d, .ctas = C.ctas, .tile_n = C.tile_n, .epilogue = C.epilogue}>;
 };
 template <block_scaled_config C>
 requires(C.block_result()) struct block_scaled_store<C> {
   using type = sm100_block_result<
       C.d == elem::e4m3 ? block_format::mxfp8 : block_format::mxfp4,
       sm100_epilogue<sm100_config{
-          .d = elem::bf16, .ctas = C.ctas, .tile_n = C.tile_n, .fused = C.fused}>>;
+          .d = elem::bf16,
+          .ctas = C.ctas,
+          .tile_n = C.tile_n,
+          .epilogue = C.gated() ? epilogue_id<epilogues::gated> : epilogue_id<epilogues::ops>}>>;
 };
 
 template <block_scaled_config C>
@@ -74,7 +77,10 @@ struct block_scaled_sm100 {
   static_assert((C.ctas == 1 || C.ctas == 2) &&
                     (C.tile_n == 64 || C.tile_n == 128 || C.tile_n == 192 || C.tile_n == 256),
                 "[TW0271] the block-scaled kernel has 1 or 2 CTAs and 64, 128, 192 or 256 columns");
-  static_assert(!C.block_result() || (C.tile_n % 128 == 0 && C.fused),
+  static_assert(!C.gated() || C.tile_n == 256,
+                "[TW0271] with a gate a tile has the factors of 128 gates and of 128 columns that "
+                "they multiply");
+  static_assert(!C.block_result() || (C.d_cols() % 128 == 0 && C.operands().scales),
                 "[TW0271] a block-scaled D is written in tiles of 128 or 256 columns");
   static_assert(C.stages >= 2 && smem_bytes <= max_smem_bytes,
                 "[TW0206] the stages and the staging buffers need more than 227 KiB of smem");
@@ -131,7 +137,7 @@ struct block_scaled_sm100 {
     int const rank = roles::rank();
     ring<C.stages> at;
     each_tile(p, [&](tile_place const& tile, int) {
-      int const m_atom = tile.m * C.ctas + rank, n = tile.n * C.tile_n;
+      int const m_atom = tile.m * C.ctas + rank;
       for (int k = 0; k < p.k_blocks; ++k, at.next()) {
         s.slot_free[at.stage].wait(at.phase ^ 1U);
         mbarrier& landed = s.landed[at.stage];
@@ -140,14 +146,32 @@ struct block_scaled_sm100 {
         auto const index = [&](int batched) { return batched != 0 ? tile.batch : 0; };
         roles::load_box(s.a[at.stage], p.a, landed,
                         tma_coord{k * C.tile_k(), m_atom * roles::rows, index(p.a_batched)});
-        roles::load_box(s.b[at.stage], p.b, landed,
-                        tma_coord{k * C.tile_k(), n + rank * b_rows, index(p.b_batched)});
         roles::load_box(s.sfa[at.stage], p.sfa, landed,
                         tma_coord{0, atoms, m_atom, index(p.sfa_batched)});
-        roles::load_box(s.sfb[at.stage], p.sfb, landed,
-                        tma_coord{0, atoms, n / 128, index(p.sfb_batched)});
+        load_b(s, at.stage, p, landed, tile.n, k, index(p.b_batched), index(p.sfb_batched));
       }
     });
+  }
+  /// A CTA's part of B, and the factors of all columns of the tile. With a gate one CTA has gates,
+  /// then what they multiply; in a pair the even CTA has gates, and the odd one what they multiply.
+  TW_DEVICE static void load_b(smem& s, int stage, params const& p, mbarrier& landed, int tile,
+                               int k, int b_at, int factors_at) {
+    int const rank = roles::rank(), atoms = 2 * k * C.atoms();
+    if constexpr (C.gated()) {
+      constexpr int columns = C.d_cols();
+      TW_UNROLL
+      for (int i = 0; i < 2 / C.ctas; ++i)
+        roles::load_box(s.b[stage] + i * columns * row_bytes, p.b, landed,
+                        tma_coord{k * C.tile_k(), tile * columns, C.ctas == 1 ? i : rank, b_at});
+      TW_UNROLL
+      for (int part = 0; part < 2; ++part)
+        roles::load_box(s.sfb[stage] + part * sfa_bytes, p.sfb, landed,
+                        tma_coord{0, atoms, tile + part * p.up_atom, factors_at});
+    } else {
+      int const n = tile * C.tile_n;
+      roles::load_box(s.b[stage], p.b, landed, tma_coord{k * C.tile_k(), n + rank * b_rows, b_at});
+      roles::load_box(s.sfb[stage], p.sfb, landed, tma_coord{0, atoms, n / 128, factors_at});
+    }
   }
 
   static constexpr int factors = umma_k(C.kind()) / C.block;  // of a row, in a multiply

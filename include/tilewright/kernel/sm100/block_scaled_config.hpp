@@ -7,6 +7,7 @@
 #include "tilewright/arch/tensor_memory.hpp"
 #include "tilewright/base/elem.hpp"
 #include "tilewright/base/hd.hpp"
+#include "tilewright/problem/epilogue_kind.hpp"
 
 namespace tw {
 
@@ -19,7 +20,7 @@ struct block_scaled_config {
   int ctas = 1;                         // that multiply together: 1, or 2
   int tile_n = 128;
   int stages = 4;
-  bool fused = false;  // epilogues beyond alpha and beta, and no others
+  int epilogue = epilogue_id<epilogues::plain>;  // in epilogue_list
 
   /// Two elements of 4 bits in a byte; otherwise 16 elements in 16 bytes.
   TW_HD constexpr bool dense() const { return a == elem::e2m1 && b == elem::e2m1; }
@@ -53,6 +54,13 @@ struct block_scaled_config {
     int const used = accumulators() * tile_n + factor_columns();
     return used <= 128 ? 128 : used <= 256 ? 256 : 512;
   }
+  TW_HD constexpr epilogue_operands operands() const { return operands_of_epilogue(epilogue); }
+  /// Does the epilogue have more than alpha and beta?
+  TW_HD constexpr bool fused() const { return operands().ops; }
+  TW_HD constexpr bool gated() const { return operands().gate; }
+  TW_HD constexpr bool aux() const { return operands().aux; }
+  /// Columns of D in a tile: those of A B, with a gate half of them.
+  TW_HD constexpr int d_cols() const { return gated() ? tile_n / 2 : tile_n; }
   bool operator==(block_scaled_config const&) const = default;
 };
 

@@ -24,10 +24,13 @@ class second_level_scale {
 
 struct block_scaled_params {
   second_level_scale second;
-  tile_walk walk;       // through the tiles of D, of 128 * ctas rows
-  int k_blocks;         // of tile_k elements
-  tensor_map a, b;      // (k, mn, batch), boxes of tile_k x 128 and tile_k x b_share, swizzle 128
+  tile_walk walk;  // through the tiles of D, of 128 * ctas rows
+  int k_blocks;    // of tile_k elements
+  /// (k, mn, batch), boxes of tile_k x 128 and tile_k x b_share, swizzle 128. B of a gate is (k,
+  /// column of D, 0 gates or 1 what they multiply, batch).
+  tensor_map a, b;
   tensor_map sfa, sfb;  // batched(factor_map)
+  int up_atom;  // with a gate: rows of atoms of B's factors from gates to what they multiply
   /// 1: a matrix for each batch index, along the map; 0: one for all.
   int a_batched, b_batched, sfa_batched, sfb_batched;
   epilogue_params epilogue;  // D is row-major; its map has boxes of sm100_epilogue

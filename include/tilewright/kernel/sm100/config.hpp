@@ -5,6 +5,7 @@
 #include "tilewright/arch/types.hpp"
 #include "tilewright/base/elem_traits.hpp"
 #include "tilewright/base/hd.hpp"
+#include "tilewright/problem/epilogue_kind.hpp"
 
 namespace tw {
 
@@ -19,8 +20,8 @@ struct sm100_config {
   int ctas = 1;          // that multiply together: 1, or 2
   int tile_n = 128;      // columns of a tile
   int stages = 4;
-  bool fused = false;    // epilogues beyond alpha and beta, and no others
-  bool dynamic = false;  // tiles by cluster launch control
+  int epilogue = epilogue_id<epilogues::plain>;  // in epilogue_list
+  bool dynamic = false;                          // tiles by cluster launch control
 
   TW_HD constexpr operand_major a_major() const {
     return a_mn ? operand_major::mn : operand_major::k;
@@ -37,6 +38,16 @@ struct sm100_config {
   TW_HD constexpr int tile_k() const { return traits_of(ab).span(); }
   /// Columns of B that a CTA loads.
   TW_HD constexpr int b_share() const { return tile_n / ctas; }
+  TW_HD constexpr epilogue_operands operands() const { return operands_of_epilogue(epilogue); }
+  /// Does the epilogue have more than alpha and beta?
+  TW_HD constexpr bool fused() const { return operands().ops; }
+  TW_HD constexpr bool gated() const { return operands().gate; }
+  /// Does the kernel write x, before its activation, to a second result?
+  TW_HD constexpr bool aux() const { return operands().aux; }
+  /// Does the kernel take batches by pointers? No fused epilogue has them (TW0425).
+  TW_HD constexpr bool by_pointers() const { return !fused(); }
+  /// Columns of D in a tile: those of A B, with a gate half of them.
+  TW_HD constexpr int d_cols() const { return gated() ? tile_n / 2 : tile_n; }
   /// Of operands, in the shared memory of one CTA.
   TW_HD constexpr int stage_bytes() const { return (128 + b_share()) * 128; }
   /// Six warps with a role, and one that requests tiles.

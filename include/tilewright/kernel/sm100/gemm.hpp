@@ -74,11 +74,13 @@ struct gemm_sm100_kernel {
   };
   static constexpr int smem_bytes = sizeof(smem);
 
-  static_assert(C.d == elem::bf16 || C.d == elem::f16 || C.d == elem::f32,
-                "[TW0270] the sm100 kernel stores bf16, f16 or f32");
+  static_assert(C.operands().scales ? is_fp8(C.d)
+                                    : C.d == elem::bf16 || C.d == elem::f16 || C.d == elem::f32,
+                "[TW0270] the sm100 kernel stores bf16, f16 or f32; with scales e4m3 or e5m2");
   static_assert((C.ctas == 1 || C.ctas == 2) &&
                     (C.tile_n == 64 || C.tile_n == 128 || C.tile_n == 256),
                 "[TW0270] the sm100 kernel has 1 or 2 CTAs and 64, 128 or 256 columns");
+  static_assert(!C.gated() || !C.b_mn, "[TW0270] with a gate B of the sm100 kernel is K-major");
   static_assert(!C.b_mn || C.b_share() % operand_b::span == 0,
                 "[TW0270] a CTA of the sm100 kernel loads whole swizzle spans of an MN-major B");
   static_assert(C.stages >= 2 && smem_bytes <= max_smem_bytes,
@@ -208,30 +210,56 @@ struct gemm_sm100_kernel {
     ring<C.stages> at;
     each_tile<1>(p, s, [&](tile_place const& tile, int) {
       int const m = tile.m * C.tile_m() + roles::rank() * rows;
-      int const n = tile.n * C.tile_n + roles::rank() * C.b_share();
+      tma_place const a_at =
+          matrix_place(p.a_matrices, tile.batch, p.a_batched != 0 ? tile.batch : 0);
+      tma_place const b_at =
+          matrix_place(p.b_matrices, tile.batch, p.b_batched != 0 ? tile.batch : 0);
       for (int k = 0; k < p.k_blocks; ++k, at.next()) {
         s.slot_free[at.stage].wait(at.phase ^ 1U);
         mbarrier& landed = s.ab_landed[at.stage];
         if (roles::rank() == 0) landed.arrive_expect_tx(C.ctas * (a_bytes + b_bytes));
-        int const batch_a = p.a_batched != 0 ? tile.batch : 0;
-        int const batch_b = p.b_batched != 0 ? tile.batch : 0;
-        load_boxes<operand_a, rows>(s.a[at.stage], p.a, landed, m, k * C.tile_k(), batch_a);
-        load_boxes<operand_b, C.b_share()>(s.b[at.stage], p.b, landed, n, k * C.tile_k(), batch_b);
+        int const first_k = k * C.tile_k();
+        if constexpr (C.by_pointers())
+          load_boxes<operand_a, rows>(s.a[at.stage], p.a, landed, m, first_k, a_at.units,
+                                      a_at.spans);
+        else
+          load_boxes<operand_a, rows>(s.a[at.stage], p.a, landed, m, first_k, a_at.units);
+        load_b(s.b[at.stage], p, landed, tile.n, first_k, b_at);
       }
     });
   }
-  /// A CTA's part of an operand of one stage, from index `first` of M or N on.
-  template <class Operand, int Extent>
+  /// A CTA's part of B: with a gate one CTA has gates, then what they multiply; in a pair the even
+  /// CTA has gates, and the odd one what they multiply.
+  TW_DEVICE static void load_b(std::byte* to, params const& p, mbarrier& landed, int tile, int k,
+                               tma_place at) {
+    if constexpr (C.gated()) {
+      constexpr int columns = C.d_cols();
+      TW_UNROLL
+      for (int i = 0; i < 2 / C.ctas; ++i)
+        load_boxes<operand_b, columns>(to + i * operand_b::bytes(columns), p.b, landed,
+                                       tile * columns, k, C.ctas == 1 ? i : roles::rank(),
+                                       at.units);
+    } else {
+      int const n = tile * C.tile_n + roles::rank() * C.b_share();
+      if constexpr (C.by_pointers())
+        load_boxes<operand_b, C.b_share()>(to, p.b, landed, n, k, at.units, at.spans);
+      else
+        load_boxes<operand_b, C.b_share()>(to, p.b, landed, n, k, at.units);
+    }
+  }
+  /// A CTA's part of an operand of one stage, from index `first` of M or N on; `matrix`: the
+  /// coordinates of the map after the first two.
+  template <class Operand, int Extent, class... Matrix>
   TW_DEVICE static void load_boxes(std::byte* to, tensor_map const& map, mbarrier& landed,
-                                   int first, int k, int batch) {
+                                   int first, int k, Matrix... matrix) {
     TW_UNROLL
     for (int i = 0; i < Operand::boxes(Extent); ++i) {
       tma_coord<2> const at = Operand::box_at(first, k, i);
       std::byte* const box = to + Operand::box_offset_bytes(Extent, i);
       if constexpr (C.ctas == 1)
-        tma_load(box, map, landed, tma_coord{at.c[0], at.c[1], batch});
+        tma_load(box, map, landed, tma_coord{at.c[0], at.c[1], matrix...});
       else
-        tma_load_pair(box, map, landed, tma_coord{at.c[0], at.c[1], batch});
+        tma_load_pair(box, map, landed, tma_coord{at.c[0], at.c[1], matrix...});
     }
   }
 

@@ -7,11 +7,17 @@
 namespace tw {
 
 struct sm100_params {
-  tile_walk walk;            // through the tiles of D, of 128 * ctas rows
-  int k_blocks;              // of 128 bytes along K
-  int a_batched, b_batched;  // 1: a matrix for each batch index, along the map; 0: one for all
-  tensor_map a, b;           // (k, mn, batch) or (mn, k, batch), boxes of operand_tile
-  /// D is row-major; its map has boxes of sm100_epilogue.
+  tile_walk walk;                 // through the tiles of D, of 128 * ctas rows
+  int k_blocks;                   // of 128 bytes along K
+  int a_batched, b_batched;       // 1: a matrix for each batch index, along the map; 0: one for all
+  void const* const* a_matrices;  // of each batch index, in global memory; nullptr: by a_batched
+  void const* const* b_matrices;
+  /// (k, mn, batch) or (mn, k, batch), boxes of operand_tile. For kernels with
+  /// sm100_config::by_pointers() the last is two: a tma_place, or (batch, 0). B of a gate is (k,
+  /// column of D, 0 gates or 1 what they multiply, batch).
+  tensor_map a, b;
+  /// D is row-major; its map has boxes of sm100_epilogue, and for kernels with by_pointers() a
+  /// tma_place, or (batch, 0), instead of the batch.
   epilogue_params epilogue;
 };
 

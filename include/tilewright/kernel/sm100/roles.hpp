@@ -67,6 +67,12 @@ struct sm100_roles {
     else
       acc_free.arrive_remote_relaxed(0);  // tcgen05_fence_before orders what matters
   }
+  /// Of a warp that has read its part of an accumulator.
+  TW_DEVICE static void release(mbarrier& acc_free) {
+    tcgen05_fence_before();
+    warp_sync();
+    if (lane_id() == 0) free_accumulator(acc_free);
+  }
   /// A box that the barrier of the pair's even CTA counts.
   template <int R>
   TW_DEVICE static void load_box(void* to, tensor_map const& map, mbarrier& landed,
@@ -85,38 +91,31 @@ struct sm100_roles {
                                  float scale, EachTile&& each_tile, Record const& record = {}) {
     enter_role("epilogue");
     int const quarter = warp % 4;
-    auto& staging = s.d[warp - first_epilogue_warp];
-    int stored = 0;
+    typename Store::boxes boxes{s.d[warp - first_epilogue_warp]};
     each_tile([&](tile_place const& tile, int i) {
       int const acc = i % Accumulators;
       std::uint32_t const from = tmem_at(tensor, quarter * Store::rows, acc * TileN);
       int const row = (tile.m * Ctas + rank()) * rows + quarter * Store::rows;
-      int const left = e.n - tile.n * TileN;  // columns of D
-      int const cols = left < TileN ? left : TileN;
+      int const first = tile.n * Store::tile_cols, left = e.n - first;  // columns of D
+      int const cols = left < Store::tile_cols ? left : Store::tile_cols;
+      auto const loaded = [&] { release(s.acc_free[acc]); };
       record.waits();
       s.acc_full[acc].wait(acc_phase(i));
       record.has_waited();
       tcgen05_fence_after();
-      TW_NO_UNROLL
-      for (int c = 0; c < cols; c += Store::cols) {
-        auto sums = tmem_load<tmem_shape::l32x32b, Store::cols>(tmem_at(from, 0, c));
-        tmem_wait_load(sums);
-        if (c + Store::cols >= cols) {
-          tcgen05_fence_before();
-          warp_sync();
-          if (lane_id() == 0) free_accumulator(s.acc_free[acc]);
+      if (row >= e.m) {
+        loaded();
+      } else {
+        TW_NO_UNROLL
+        for (int c = 0; c < cols; c += Store::cols) {
+          bool const last = c + Store::cols >= cols;
+          Store::store_box(
+              e, tmem_at(from, 0, c), {row, first + c, tile.batch}, scale,
+              [&] {
+                if (last) loaded();
+              },
+              boxes);
         }
-        if (row >= e.m) continue;
-        fragment_place const to{row, tile.n * TileN + c, tile.batch};
-        float x[Store::cols];
-        Store::compute(e, to, sums, x, scale);
-        std::byte* const box = staging[stored++ % 2];
-        if (lane_id() == 0) tma_store_wait_read<1>();  // of the store before the last one
-        warp_sync();
-        Store::stage(box, x);
-        fence_proxy_async();
-        warp_sync();
-        Store::store(e, box, to);
       }
       record.has_stored();
     });
