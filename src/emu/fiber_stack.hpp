@@ -46,7 +46,12 @@ struct leaks_allowed {
   leaks_allowed& operator=(leaks_allowed const&) = delete;
 };
 #else
+#if defined(__clang__)
+inline constexpr std::size_t bytes_per_stack =
+    512 * 1024;  // its frames of unrolled code are larger
+#else
 inline constexpr std::size_t bytes_per_stack = 128 * 1024;
+#endif
 inline void before_switch(fiber_stack&, fiber_stack const&) {}
 inline void after_switch(fiber_stack&, fiber_stack&) {}
 inline void wipe_stacks(void*, std::size_t) {}

@@ -70,8 +70,10 @@ std::ptrdiff_t offset_in_thread_locals(std::uintptr_t address) {
   return s.found;
 }
 
-/// As the source writes it: without unnamed namespaces and, of a static local, its function.
-std::string variable_name(std::string const& symbol) {
+/// As the source writes it: without unnamed namespaces and, of a static local, its function. clang
+/// appends a number to some symbols, after a dot.
+std::string variable_name(std::string symbol) {
+  if (auto const dot = symbol.find('.'); dot != symbol.npos) symbol.erase(dot);
   int status = 0;
   std::unique_ptr<char, void (*)(void*)> const text(
       abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status), std::free);

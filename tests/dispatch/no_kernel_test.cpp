@@ -18,7 +18,8 @@ std::string why(gemm_problem const& p, device const& dev = h200()) {
   return "planned";
 }
 
-/// Gates of 16-bit operands have kernels for every GPU, those of 8-bit floats for Hopper alone.
+/// Gates of 16-bit operands have kernels for every GPU, those of 8-bit floats not for Ampere, and
+/// those of 8-bit integers for Hopper alone.
 TEST(NoKernel, AGateHasKernelsForOtherArchitectures) {
   gemm_problem p = tn(64, 64, 64);
   p.epilogue.gate = gating::interleaved, p.epilogue.act = activation::silu;
@@ -26,6 +27,10 @@ TEST(NoKernel, AGateHasKernelsForOtherArchitectures) {
     EXPECT_EQ(why(p, known_device(name)), "planned");
   p.a.type = p.b.type = p.d.type = elem::e4m3;
   p.precision.promote_k = 128;
+  EXPECT_EQ(why(p), "planned");
+  EXPECT_NE(why(p, known_device("b200")).substr(0, 6), "TW0471");  // TW0505 where it is not built
+  EXPECT_EQ(why(p, known_device("a100")).substr(0, 6), "TW0471");
+  p.a.type = p.b.type = elem::s8, p.d.type = elem::f32;
   EXPECT_EQ(why(p), "planned");
   for (char const* const name : {"a100", "b200"})
     EXPECT_EQ(why(p, known_device(name)).substr(0, 6), "TW0471");

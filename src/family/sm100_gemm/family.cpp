@@ -76,7 +76,9 @@ class family final : public gemm_family {
     f.d_order = order::row_major;
     f.epilogue = c.operands();
     f.device = "b200";
-    f.m = {1, 2 * c.tile_m() + 40}, f.n = {1, 2 * c.tile_n + 40}, f.k = {1, 5 * c.tile_k()};
+    f.m = {1, 2 * c.tile_m() + 40},
+    f.n = c.gated() ? value_range{16, 2 * c.tile_n + 48, 16} : value_range{1, 2 * c.tile_n + 40};
+    f.k = {1, 5 * c.tile_k()};
     return f;
   }
 

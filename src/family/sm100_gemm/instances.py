@@ -25,8 +25,8 @@ def describe(row, ab, d, majors, bits):
     kind = EPILOGUES[row["epilogue"]][0]
     if kind.startswith("gated") and majors[1] == "t":
         raise ValueError(f"{ab}:{d}: with a gate B is K-major, not '{majors}'")
-    if kind.endswith("quantize") != (d in PAIR):
-        raise ValueError(f"{ab}:{d}: an 8-bit D belongs to the epilogues that scale it")
+    if kind.endswith("quantize") and d not in PAIR:
+        raise ValueError(f"{ab}:{d}: scales belong to an 8-bit D")
     ctas = tile_m // CTA_ROWS
     name = (f"sm100_{ab}_{d}_{majors}_{row['tile']}x{1024 // bits}_{ctas}cta_s{row['stages']}"
             f"{EPILOGUES[row['epilogue']][1]}{SCHEDULERS[row['scheduler']]}")

@@ -78,6 +78,7 @@ class family final : public gemm_family {
     f.device = "b200";
     f.m = {1, 2 * c.tile_m() + 40}, f.n = {1, 2 * c.tile_n + 40};
     if (c.d == elem::e2m1) f.n = {2, 2 * c.tile_n + 40, 2};
+    if (c.gated()) f.n = {16, 2 * c.tile_n + 48, 16};
     f.ld_step = c.dense() ? 2 : 1;  // elements in a byte
     f.k = {f.ld_step, 4 * c.tile_k(), f.ld_step};
     return f;

@@ -120,7 +120,7 @@ struct sm100_epilogue {
  private:
   /// Columns that are taken out of tensor memory at a time: fewer where others' results are in
   /// registers.
-  static constexpr int piece = gated || C.operands().scales ? 32 : cols;
+  static constexpr int piece = gated || size_bytes(C.d) == 1 ? 32 : cols;
 
   /// x of problem/epilogue.hpp, without C where that comes last: of part 0, or with a gate of what
   /// gates multiply (1). `at` is in D, its row too.

@@ -74,9 +74,10 @@ struct gemm_sm100_kernel {
   };
   static constexpr int smem_bytes = sizeof(smem);
 
-  static_assert(C.operands().scales ? is_fp8(C.d)
-                                    : C.d == elem::bf16 || C.d == elem::f16 || C.d == elem::f32,
-                "[TW0270] the sm100 kernel stores bf16, f16 or f32; with scales e4m3 or e5m2");
+  static_assert(is_fp8(C.d) || (!C.operands().scales &&
+                                (C.d == elem::bf16 || C.d == elem::f16 || C.d == elem::f32)),
+                "[TW0270] the sm100 kernel stores bf16, f16, f32, e4m3 or e5m2; with scales an "
+                "8-bit type");
   static_assert((C.ctas == 1 || C.ctas == 2) &&
                     (C.tile_n == 64 || C.tile_n == 128 || C.tile_n == 256),
                 "[TW0270] the sm100 kernel has 1 or 2 CTAs and 64, 128 or 256 columns");
