@@ -252,6 +252,7 @@ exit_status run_gemm(gemm_request const& r) {
   to_stderr("tilewright: the check {}; {} written\n",
             check->wrong + check->wrong_scales > 0 ? "failed" : "could judge too few elements",
             aux      ? fmt::format("{} and {} are not", r.d, r.epilogue.aux)
+            : second ? fmt::format("{}, {} and {} are not", r.d, scales->text(), second->text())
             : scales ? fmt::format("{} and {} are not", r.d, scales->text())
                      : r.d + " is not");
   return exit_status::wrong;

@@ -135,6 +135,15 @@ static std::string scale_d_file(gemm_request const& r) {
   return result_scale_address(r.scale_d, parse_address(r.d)).text();
 }
 
+/// The second level of NVFP4's scales of D, once it is computed; nothing of other scales.
+static std::optional<float> second_level_of_d(gemm_files const& f) {
+  std::optional<matrix_view> const level = f.scale_d()->second_level();
+  return level ? std::optional(*reinterpret_cast<float const*>(level->data)) : std::nullopt;
+}
+static std::string second_level_file(gemm_request const& r) {
+  return second_level_address(r.scale_d, parse_address(r.d)).text();
+}
+
 std::string text_report(gemm_request const& r, gemm_files const& f, gemm_run const& run,
                         std::optional<check_report> const& check) {
   gemm_problem const& p = f.problem();
@@ -158,9 +167,12 @@ std::string text_report(gemm_request const& r, gemm_files const& f, gemm_run con
   add_scale("B", p.scale_b, {true, p.n, p.k, p.batch}, f.second_level_b());
   if (p.c) text += fmt::format("C        {}\n", matrix_text(*f.c(), p.c->type));
   text += fmt::format("D        {} -> {}\n", matrix_text(f.d_shape(), p.d.type), r.d);
-  if (f.scale_d())
+  if (f.scale_d()) {
     text += fmt::format("scale D  {}{}\n", text_of(*f.scale_d(), p),
                         p.scale_d->given ? "" : " -> " + scale_d_file(r));
+    if (auto const level = second_level_of_d(f))
+      text += fmt::format("         second level {:g} -> {}\n", *level, second_level_file(r));
+  }
   if (p.aux)
     text +=
         fmt::format("aux      {} -> {}\n", matrix_text(f.aux_shape(), p.aux->type), r.epilogue.aux);
@@ -206,6 +218,10 @@ json json_report(gemm_request const& r, gemm_files const& f, gemm_run const& run
                       {"given", p.scale_d->given},
                       {"power_of_two", p.scale_d->power_of_two},
                       {"convention", text_of(*f.scale_d(), p)}};
+  if (f.scale_d() && second_level_of_d(f)) {
+    out["scale_d"]["second_level"] = *second_level_of_d(f);
+    out["scale_d"]["second_level_file"] = second_level_file(r);
+  }
   out["aux"] = p.aux ? matrix_json(r.epilogue.aux, f.aux_shape(), p.aux->type) : json(nullptr);
   out["device"] = run.on_gpu ? "gpu" : "emu";
   out["device_name"] = run.device;

@@ -74,6 +74,8 @@ class BlockResult(unittest.TestCase):
         self.gemm(*PRODUCT, "-o", "wide.npy", "--d", "f32", "--dtype", "nvfp4",
                   "--alpha", "0.5")
         self.run_it("quantize", "wide.npy", "q.npy", "--to", "nvfp4")
+        with open(os.path.join(self.folder.name, "q.scale2.npy"), "rb") as file:
+            level = struct.unpack("<f", file.read()[-4:])[0]
         record = json.loads(self.gemm(*PRODUCT, "-o", "d.npy", "--dtype", "nvfp4", "--d",
                                       "nvfp4", "--alpha", "0.5", "--scale-d-out", "s.npy",
                                       "--scale2-d-out", "s2.npy", "--check", "--json").stdout)
@@ -81,6 +83,8 @@ class BlockResult(unittest.TestCase):
         self.assertEqual(record["check"]["wrong_scales"], 0)
         self.assertEqual(record["scale_d"]["dtype"], "ue4m3")
         self.assertIn("32x4x4", record["scale_d"]["convention"])
+        self.assertAlmostEqual(record["scale_d"]["second_level"] / level, 1, places=6)
+        self.assertEqual(record["scale_d"]["second_level_file"], "s2.npy")
         self.same("q.npy", "d.npy")
         self.same("q.scale.npy", "s.npy")
         self.same("q.scale2.npy", "s2.npy")
@@ -94,6 +98,30 @@ class BlockResult(unittest.TestCase):
                            "e4.scale.safetensors:w", "--scale2-a", "d.scale2.safetensors:w",
                            "--scale2-b", "e4.scale2.safetensors:w").stdout
         self.assertIn("passed", report)
+        done = self.gemm("d.safetensors:w", "e4.safetensors:w", "--transpose-b", "-o", "f.npy",
+                         "--dtype", "nvfp4", "--scale-a", "d.scale.safetensors:w", "--scale-b",
+                         "e4.scale.safetensors:w", "--scale2-b", "e4.scale2.safetensors:w",
+                         status=2)
+        self.assertIn("TW0476", done.stderr)  # the second level of A is needed
+
+    def test_the_report_names_the_second_level(self):
+        report = self.gemm(*PRODUCT, "-o", "d.npy", "--d", "nvfp4").stdout
+        self.assertRegex(report, r"second level 0\.\d+ -> d\.scale2\.npy")
+
+    def test_a_gate_before_the_format(self):
+        npy(os.path.join(self.folder.name, "gates.npy"), (96, 64),
+            [0.01 * (i % 37 - 18) for i in range(96 * 64)])
+        for kind in KINDS:
+            for gate in ("split", "interleaved"):
+                with self.subTest(kind=kind, gate=gate):
+                    words = ("a.npy", "gates.npy", "--transpose-b", "--dtype", kind,
+                             "--gate", f"swiglu:{gate}")
+                    if kind != "mxfp4":  # not in the representative set
+                        self.assertIn("passed", self.gemm(*words, "-o", "wide.npy", "--d", "bf16",
+                                                          "--check").stdout)
+                    if kind != "nvfp4":  # its D is computed by two launches
+                        self.assertIn("passed", self.gemm(*words, "-o", "d.npy", "--d", kind,
+                                                          "--check").stdout)
 
     def test_on_hopper_and_ampere(self):
         for arch in ("sm90", "sm80"):
