@@ -124,16 +124,18 @@ rejection no_kernel(gemm_problem const& p, device const& dev) {
     for (gemm_family const* f : families())
       if (f->computes(loaded) || f->computes(transposed(loaded)))
         others += fmt::format("{}{}", others.empty() ? "" : ", ", f->id());
-    return {"TW0471", fmt::format("kernel for this GEMM on {}", dev.name),
-            fmt::format("none: {} computes it, for another architecture", others),
-            is_block_scaled(p)
-                ? "a device of compute capability 10.0 or 10.3 (b200, gb300) for block scaling "
-                  "(docs/block_scaling.md)"
-                : "a GEMM that kernels for this device compute (docs/blackwell.md, docs/ampere.md)",
-            is_block_scaled(p) ? "in the emulator: --arch sm100"
-                               : "bf16 or f16 operands, or on Blackwell 8-bit floats without "
-                                 "scales for blocks of K, or "
-                                 "in the emulator with another --arch"};
+    return {
+        "TW0471", fmt::format("kernel for this GEMM on {}", dev.name),
+        fmt::format("none: {} computes it, for another architecture", others),
+        is_block_scaled(p)
+            ? "a device of compute capability 10.0 or 10.3 (b200, gb300) for block scaling "
+              "(docs/block_scaling.md)"
+            : "a GEMM that kernels for this device compute (docs/blackwell.md, docs/ampere.md)",
+        is_block_scaled(p) ? "in the emulator: --arch sm100"
+        : p.aux
+            ? "bf16 or f16 operands, or no auxiliary output, or in the emulator with another --arch"
+            : "bf16 or f16 operands, or on Blackwell 8-bit floats without scales for blocks of K, "
+              "or in the emulator with another --arch"};
   }
   if (p.has_pointers())
     return refused("batch", p, "matrices by pointers", "a batch by strides", "");
