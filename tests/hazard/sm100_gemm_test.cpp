@@ -22,14 +22,15 @@ tensor_map map_of(void* base, elem type, int rows, int columns, int box_rows, in
   tensor_map_desc d;
   d.base = base;
   d.type = type;
-  d.rank = 3;
+  d.rank = 4;  // the last two: a tma_place, or (batch, 0)
   d.dim[0] = columns;
   d.dim[1] = rows;
-  d.dim[2] = 1;
-  d.stride_bytes[0] = d.stride_bytes[1] = std::int64_t{columns} * size_bytes(type);
+  d.dim[2] = d.dim[3] = 1;
+  d.stride_bytes[0] = d.stride_bytes[1] = d.stride_bytes[2] =
+      std::int64_t{columns} * size_bytes(type);
   d.box[0] = box_columns;
   d.box[1] = box_rows;
-  d.box[2] = 1;
+  d.box[2] = d.box[3] = 1;
   d.swizzle = swizzle_mode::b128;
   return make_tensor_map(d, target::emu);
 }

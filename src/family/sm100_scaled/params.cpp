@@ -69,8 +69,7 @@ block_scaled_params make_params(gemm_plan const& plan, gemm_problem const& q,
     e.scales = {o.scale_d, s.stride_outer, s.stride_k, s.batch_stride, 0, 1, 1, 0};
   } else if (!plan.direct_d) {
     int const cols = store_bytes / size_bytes(c.d);
-    e.d = map_of(o.d, q.d, matrices_of(q, q.d), {d_cols, q.m}, {cols, store_rows}, wide, t,
-                 !c.fused());
+    e.d = map_of(o.d, q.d, matrices_of(q, q.d), {d_cols, q.m}, {cols, store_rows}, wide, t, false);
     e.tma_end = tma_end_of(d_cols, q.d.type, cols);
   }
   e.data = o.d;

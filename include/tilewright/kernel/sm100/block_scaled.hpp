@@ -29,8 +29,8 @@ namespace tw {
 /// The epilogue of a kernel.
 template <block_scaled_config C>
 struct block_scaled_store {
-  using type = sm100_epilogue<sm100_config{
-      .d = C.d, .ctas = C.ctas, .tile_n = C.tile_n, .epilogue = C.epilogue}>;
+  using type = sm100_epilogue<
+      sm100_config{.d = C.d, .ctas = C.ctas, .tile_n = C.tile_n, .epilogue = C.epilogue}, false>;
 };
 template <block_scaled_config C>
 requires(C.block_result()) struct block_scaled_store<C> {

@@ -22,7 +22,9 @@ namespace tw {
 
 /// With a gate the first half of an accumulator's columns are gates and the second half what they
 /// multiply, of the same columns of D.
-template <sm100_config C>
+/// ByPointers: D and C of a batch may be given by pointers, and the map of D has a tma_place, or
+/// (batch, 0), instead of the batch.
+template <sm100_config C, bool ByPointers = C.by_pointers()>
 struct sm100_epilogue {
   static constexpr bool gated = C.gated();
   static constexpr int rows = 32;                     // of a warp: its lanes of tensor memory
@@ -151,7 +153,7 @@ struct sm100_epilogue {
   TW_DEVICE static destination d_at(epilogue_params const& p, place at) {
     auto* matrix = static_cast<element*>(p.data) + at.batch * p.batch_stride;
     tma_place where{at.batch, 0};
-    if (C.by_pointers() && p.matrices != nullptr) {
+    if (ByPointers && p.matrices != nullptr) {
       matrix = static_cast<element*>(p.matrices[at.batch]);
       where = tma_place_of(matrix);
     }
@@ -190,7 +192,7 @@ struct sm100_epilogue {
     warp_sync();
     if (to.by_tma) {
       if (lane_id() == 0) {
-        if constexpr (C.by_pointers())
+        if constexpr (ByPointers)
           tma_store(to.map, box, tma_coord{to.col, at.row, to.where.units, to.where.spans});
         else
           tma_store(to.map, box, tma_coord{to.col, at.row, at.batch});
@@ -288,7 +290,7 @@ struct sm100_epilogue {
   /// Adds beta C to x from column First of it on; that is D(at).
   template <int First, int Count>
   TW_DEVICE static void add_c(epilogue_params const& p, place at, float (&x)[Count]) {
-    bool const pointers = C.by_pointers() && p.c.matrices != nullptr;
+    bool const pointers = ByPointers && p.c.matrices != nullptr;
     void const* const matrix = pointers ? p.c.matrices[at.batch] : p.c.data;
     std::int64_t const first =
         (pointers ? 0 : at.batch * p.c.batch_stride) + at.row * p.c.row_stride;
