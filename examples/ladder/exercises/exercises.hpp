@@ -3,7 +3,7 @@
 //
 //     ninja -C build ladder_exercises && build/bin/ladder_exercises
 //
-// A function that still returns 0, or {}, is not solved. docs/tutorial explains each.
+// docs/tutorial explains each. The program calls a function wrong as long as it returns 0, or {}.
 #pragma once
 
 #include <cstdint>
