@@ -9,6 +9,3 @@ endfunction()
 # As in tilewright_see_accesses (add_kernel.cmake).
 set(tw_as_plugins --param=tsan-instrument-func-entry-exit=0 -fno-optimize-sibling-calls
                   -D_GLIBCXX_EXTERN_TEMPLATE=0)
-if(CMAKE_CXX_COMPILER_ID STREQUAL Clang)  # g++ defines it (base/hd.hpp)
-  list(APPEND tw_as_plugins -D__SANITIZE_THREAD__)
-endif()

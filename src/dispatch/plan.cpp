@@ -160,7 +160,11 @@ gemm_plan common_plan(gemm_problem const& p, gemm_problem const& whole, bool swa
           "scales of {}: {}; they are copied to the order 32x4x4 in the workspace first. "
           "`tilewright "
           "quantize` writes that order, torch calls it SWIZZLE_32_4_4",
-          matrix, from->tiled ? "TMA cannot address them" : "not in the order that tcgen05 reads"));
+          matrix,
+          !from->tiled ? "not in the order that tcgen05 reads"
+          : q.epilogue.gate != gating::none && matrix == second
+              ? "those of gates and of what they multiply share groups of 128 rows"
+              : "TMA cannot address them"));
   if (is_long_unpromoted(p)) base.hints.push_back(unpromoted(p));
   if (base.stage_d)
     base.hints.push_back(

@@ -113,13 +113,18 @@ launch_form form_of(gemm_plan const& plan, gemm_operands const& from_caller, voi
     copy_scales(c, *plan.from_scale_b, *f.problem.scale_b, scale_rows_of_b(f.problem), o.scale_b,
                 where.scale_b);
     if (f.problem.epilogue.gate != gating::none) {
-      bool const interleaved = f.problem.epilogue.gate == gating::interleaved;
+      gate_columns const gate = gate_columns_of(f.problem);
       c.half = static_cast<std::uint32_t>(f.problem.n / 2);
-      c.gate_step = interleaved ? 2 : 1;
-      c.up_offset = interleaved ? 1 : c.half;
+      c.gate_step = static_cast<std::uint32_t>(gate.step);
+      c.up_offset = static_cast<std::uint32_t>(gate.up_offset);
     }
   }
   return f;
+}
+
+gate_columns gate_columns_of(gemm_problem const& q) {
+  if (q.epilogue.gate == gating::interleaved) return {2, 1};
+  return {1, static_cast<int>(q.n / 2)};
 }
 
 std::int64_t scale_rows_of_b(gemm_problem const& q) {
@@ -196,9 +201,9 @@ fused_params fused_of(gemm_plan const& plan, gemm_problem const& q, gemm_operand
   f.col_scale_first = plan.swapped;
   f.c_last = e.c_last;
   f.act = e.act;
-  bool const interleaved = e.gate == gating::interleaved;
-  f.gate_step = interleaved ? 2 : 1;
-  f.up_offset = interleaved ? 1 : static_cast<int>(q.n / 2);
+  gate_columns const gate = gate_columns_of(q);
+  f.gate_step = gate.step;
+  f.up_offset = gate.up_offset;
   return f;
 }
 

@@ -31,6 +31,13 @@ struct padded {
 };
 padded padded_copy(matrix_desc const& m, extents e, std::int64_t batch);
 
+/// With a gate, result column j has its gate in column j * step of A B, and the column that it
+/// multiplies up_offset columns later. Without one step is 1.
+struct gate_columns {
+  int step, up_offset;
+};
+gate_columns gate_columns_of(gemm_problem const& q);
+
 /// Rows of the scales of B in the order that tcgen05 reads: N; with a gate those of the gates and
 /// those of what they multiply, each from a multiple of 128 on.
 std::int64_t scale_rows_of_b(gemm_problem const& q);

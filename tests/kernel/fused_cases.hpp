@@ -2,6 +2,13 @@
 // fused_cases.hpp  Random GEMMs with fused epilogues, checked element by element.
 #pragma once
 
+#include <gtest/gtest.h>
+
+#include <random>
+#include <set>
+#include <string>
+#include <utility>
+
 #include "tests/kernel/gemm_cases.hpp"
 #include "tilewright/problem/reference.hpp"
 
@@ -141,6 +148,35 @@ inline void expect_fused_right(fused_product& p) {
   }
   expect_nothing_else_written(p, p.d);
   if (p.problem.aux) expect_nothing_else_written(p, p.aux);
+}
+
+/// Random fused GEMMs, at least `least`, until each of the kernels `built` has run, and each
+/// activation in both orders of gates. run(p, i) runs case i and returns the kernel's name; empty
+/// where the build has none. One case in four has extents up to `most`.
+template <class Run>
+void run_every_epilogue(std::set<std::string> const& built, std::uint64_t seed, int least, int most,
+                        Run run) {
+  std::mt19937_64 rng(seed);
+  std::set<std::string> kernels;
+  std::set<std::pair<activation, gating>> gates;
+  constexpr std::size_t all_gates = 2 * activation_count;
+  int gated_batches = 0, with_c = 0;
+  auto const done = [&] { return kernels == built && gates.size() == all_gates; };
+  for (int i = 0; (i < least || (i < 3000 && !done())) && !testing::Test::HasFailure(); ++i) {
+    fused_product p = random_fused(rng, i % 4 == 0 ? most : 90);
+    std::string const k = run(p, i, rng);
+    if (k.empty()) continue;
+    kernels.insert(k);
+    gemm_epilogue const& e = p.problem.epilogue;
+    if (e.gate == gating::none) continue;
+    gates.insert({e.act, e.gate});
+    gated_batches += p.problem.batch > 1;
+    with_c += p.problem.c.has_value();
+  }
+  EXPECT_EQ(kernels, built);
+  EXPECT_EQ(gates.size(), all_gates);
+  EXPECT_GE(gated_batches, 2);
+  EXPECT_GE(with_c, 2);
 }
 
 }  // namespace tw::test

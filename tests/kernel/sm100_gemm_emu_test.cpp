@@ -94,31 +94,11 @@ TEST(Sm100GemmEmu, RandomProblemsKeepTheBound) {
   EXPECT_GE(by_pointers, 5);
 }
 
-/// Until each kernel has run, and each activation in both orders of gates.
 TEST(Sm100GemmEmu, RandomEpiloguesKeepTheBound) {
-  std::mt19937_64 rng(20261126);
   emu_workspace space;
-  std::set<std::string> kernels;
-  std::set<std::string> const built = built_kernels(true);
-  std::set<std::pair<activation, gating>> gates;
-  constexpr std::size_t all_gates = 2 * activation_count;
-  int gated_batches = 0, with_c = 0;
-  auto const done = [&] { return kernels == built && gates.size() == all_gates; };
-  for (int i = 0; (i < cases(150) || (i < 3000 && !done())) && !HasFailure(); ++i) {
-    fused_product p = random_fused(rng, i % 4 == 0 ? 400 : 90);
-    std::string const k = run_any(p, i, rng, space);
-    if (k.empty()) continue;
-    kernels.insert(k);
-    gemm_epilogue const& e = p.problem.epilogue;
-    if (e.gate == gating::none) continue;
-    gates.insert({e.act, e.gate});
-    gated_batches += p.problem.batch > 1;
-    with_c += p.problem.c.has_value();
-  }
-  EXPECT_EQ(kernels, built);
-  EXPECT_EQ(gates.size(), all_gates);
-  EXPECT_GE(gated_batches, 2);
-  EXPECT_GE(with_c, 2);
+  run_every_epilogue(
+      built_kernels(true), 20261126, cases(150), 400,
+      [&](fused_product& p, int i, std::mt19937_64& rng) { return run_any(p, i, rng, space); });
 }
 
 /// 8-bit floats and tf32; float32 operands are rounded by TMA.

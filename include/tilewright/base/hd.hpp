@@ -32,9 +32,16 @@
 
 namespace tw {
 
-/// The unit is compiled with -fsanitize=thread, so that the emulator sees its loads and stores.
+/// The unit is compiled with -fsanitize=thread, so that the emulator sees its loads and stores. g++
+/// says so by a macro, clang by a feature.
 #if defined(__SANITIZE_THREAD__)
 static constexpr bool plain_accesses_seen = true;
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+static constexpr bool plain_accesses_seen = true;
+#else
+static constexpr bool plain_accesses_seen = false;
+#endif
 #else
 static constexpr bool plain_accesses_seen = false;
 #endif

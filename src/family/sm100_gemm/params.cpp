@@ -4,20 +4,12 @@
 
 #include "family/bind.hpp"
 #include "family/operand_maps.hpp"
-#include "family/result_scale.hpp"
 #include "family/sm100_gemm/config_of.hpp"
-#include "family/tcgen05_maps.hpp"
+#include "family/tcgen05_params.hpp"
 #include "family/tile_order.hpp"
 #include "tilewright/base/round_up.hpp"
-#include "tilewright/problem/epilogue.hpp"
 
 namespace tw::sm100_gemm_family {
-
-namespace {
-
-constexpr int store_rows = 32, store_bytes = 128;  // a box of sm100_epilogue
-
-}  // namespace
 
 tile_order order_of(gemm_plan const& plan) {
   sm100_config const& c = config_of(plan);
@@ -47,26 +39,7 @@ sm100_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_oper
   p.b = c.gated() ? tcgen05_gated_map(o.b, q, c.tile_k(), c.d_cols(), t)
                   : map_of(o.b, as_mapped(q.b), b_matrices, extents_of_b(q),
                            box_of(c.b(), c.b_major(), wide, c.b_share()), wide, t, placed);
-  epilogue_params& e = p.epilogue;
-  std::int64_t const d_cols = result_cols(q.epilogue, q.n);
-  int const box_cols = store_bytes / size_bytes(c.d);
-  if (!plan.direct_d) {
-    e.d = map_of(o.d, q.d, matrices_of(q, q.d), {d_cols, q.m}, {box_cols, store_rows}, wide, t,
-                 placed);
-    e.tma_end = tma_end_of(d_cols, q.d.type, box_cols);
-  }
-  e.matrices = q.d.has_pointers() ? o.d_array : nullptr;
-  e.data = o.d;
-  e.pitch = q.d.pitch_elems;
-  e.batch_stride = q.d.batch_stride_elems;
-  e.m = static_cast<int>(q.m);
-  e.n = static_cast<int>(d_cols);
-  e.alpha = q.alpha;
-  e.beta = q.beta;
-  e.c = view_of_c(q, o);
-  e.fused = fused_of(plan, q, o);
-  if (c.operands().scales) e.scales = scales_of_rows(q, o);
-  if (c.aux()) put_tcgen05_aux(e.fused, q, o.aux, t);
+  p.epilogue = tcgen05_epilogue(plan, q, o, placed, t);
   return p;
 }
 

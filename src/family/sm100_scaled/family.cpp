@@ -44,7 +44,7 @@ cost cost_of(gemm_plan const& plan, device const& dev) {
     extra.copied_bytes += static_cast<double>(scale_extent(s, outer, q.k));
   };
   if (plan.from_scale_a) add_scales(*q.scale_a, q.m);
-  if (plan.from_scale_b) add_scales(*q.scale_b, q.n);
+  if (plan.from_scale_b) add_scales(*q.scale_b, scale_rows_of_b(q));
   return predict(q, config_of(plan), dev, extra);
 }
 

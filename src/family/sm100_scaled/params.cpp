@@ -5,16 +5,13 @@
 #include "family/bind.hpp"
 #include "family/operand_maps.hpp"
 #include "family/sm100_scaled/config_of.hpp"
-#include "family/tcgen05_maps.hpp"
+#include "family/tcgen05_params.hpp"
 #include "family/tile_order.hpp"
 #include "tilewright/base/round_up.hpp"
-#include "tilewright/problem/epilogue.hpp"
 
 namespace tw::sm100_scaled_family {
 
 namespace {
-
-constexpr int store_rows = 32, store_bytes = 128;  // a box of sm100_epilogue
 
 /// Scales in the order 32x4x4, whose tiles follow each other along K.
 tensor_map map_of_scales(void const* base, scale_desc const& s, block_scaled_config const& c,
@@ -62,26 +59,11 @@ block_scaled_params make_params(gemm_plan const& plan, gemm_problem const& q,
   p.sfb = map_of_scales(o.scale_b, *q.scale_b, c, scale_rows_of_b(q), q.k, q.batch,
                         c.gated() ? 1 : c.n_atoms(), t);
   p.up_atom = static_cast<int>(scale_rows_of_b(q) / 2 / scale_tile_rows);
-  epilogue_params& e = p.epilogue;
-  std::int64_t const d_cols = result_cols(q.epilogue, q.n);
+  p.epilogue = tcgen05_epilogue(plan, q, o, false, t);
   if (c.block_result()) {
     scale_desc const& s = q.scale_d->desc;
-    e.scales = {o.scale_d, s.stride_outer, s.stride_k, s.batch_stride, 0, 1, 1, 0};
-  } else if (!plan.direct_d) {
-    int const cols = store_bytes / size_bytes(c.d);
-    e.d = map_of(o.d, q.d, matrices_of(q, q.d), {d_cols, q.m}, {cols, store_rows}, wide, t, false);
-    e.tma_end = tma_end_of(d_cols, q.d.type, cols);
+    p.epilogue.scales = {o.scale_d, s.stride_outer, s.stride_k, s.batch_stride, 0, 1, 1, 0};
   }
-  e.data = o.d;
-  e.pitch = q.d.pitch_elems;
-  e.batch_stride = q.d.batch_stride_elems;
-  e.m = static_cast<int>(q.m);
-  e.n = static_cast<int>(d_cols);
-  e.alpha = q.alpha;
-  e.beta = q.beta;
-  e.c = view_of_c(q, o);
-  e.fused = fused_of(plan, q, o);
-  if (c.aux()) put_tcgen05_aux(e.fused, q, o.aux, t);
   return p;
 }
 

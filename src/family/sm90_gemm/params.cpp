@@ -28,7 +28,7 @@ namespace {
 /// of 8 gate columns and 8 up columns take turns, so that a thread's accumulators hold both.
 tensor_map gated_map(void const* base, gemm_problem const& q, int columns, target t) {
   std::int64_t pitch = q.b.pitch_elems * size_bytes(q.b.type);
-  bool const interleaved = q.epilogue.gate == gating::interleaved;
+  gate_columns const gate = gate_columns_of(q);
   tensor_map_desc d;
   d.base = const_cast<void*>(base);
   d.type = q.b.type;
@@ -38,8 +38,7 @@ tensor_map gated_map(void const* base, gemm_problem const& q, int columns, targe
   std::int64_t dims[] = {q.k, 8, 2, q.n / 16, many ? q.batch : 1};
   if (is_shared_line(q.b)) std::fill_n(dims + 1, 4, 1);
   std::int64_t const strides[] = {
-      interleaved ? 2 * pitch : pitch, interleaved ? pitch : q.n / 2 * pitch,
-      interleaved ? 16 * pitch : 8 * pitch,
+      gate.step * pitch, gate.up_offset * pitch, 8 * gate.step * pitch,
       many ? q.b.batch_stride_elems * size_bytes(q.b.type) : 16 * pitch};
   std::int32_t const box[] = {traits_of(q.b.type).span(), 8, 2, columns / 16, 1};
   std::copy_n(dims, 5, d.dim);
@@ -76,8 +75,8 @@ result_scales scales_of_result(gemm_config const& c, gemm_problem const& q,
   return s;
 }
 
-/// The auxiliary output leaves by TMA where that can address it, in the boxes of D. With a gate and
-/// interleaved columns it does not.
+/// The kernel stores the auxiliary output by TMA, in the boxes of D, unless TMA cannot address it
+/// or gates and what they multiply are interleaved in it.
 void put_aux(fused_params& f, gemm_config const& c, gemm_problem const& q, void* base, target t) {
   matrix_desc const& m = *q.aux;
   f.aux = base;

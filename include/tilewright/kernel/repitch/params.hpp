@@ -46,9 +46,9 @@ struct factors_of {
   bool tiled;  // `from` is in that order already
   std::int64_t stride_outer, stride_k, batch_stride;  // of `from`
   std::uint32_t rows, blocks, matrices;               // rows: of `to`, with a gate in two halves
-  /// With a gate the first half has the scales of gates, the second those of what they multiply:
-  /// row r of part x of `half` rows is row r * gate_step + x * up_offset of `from`.
-  /// half 0: no gate.
+  /// half > 0: B has a gate, of `half` columns. The first half of the rows of `to` has the scales
+  /// of the gates, from rows 0, gate_step, 2 gate_step, ... of `from`; the second half has those of
+  /// the columns that the gates multiply, from rows up_offset, up_offset + gate_step, ...
   std::uint32_t half, gate_step, up_offset;
 };
 

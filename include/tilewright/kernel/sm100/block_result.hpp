@@ -76,7 +76,8 @@ struct sm100_block_result : Base {
   }
 };
 
-struct no_aux_writer {};
+/// A block-scaled D comes without an auxiliary output.
+struct no_aux {};
 
 /// The four warps of this epilogue: sm100_roles::epilogue without a staged box.
 template <class Roles, class Store, int TileN, int Ctas, int Accumulators, class Smem,
@@ -85,7 +86,6 @@ TW_DEVICE void block_result_epilogue(Smem& s, epilogue_params const& e, std::uin
                                      int warp, float scale, EachTile&& each_tile) {
   enter_role("epilogue");
   int const quarter = warp % 4;
-  no_aux_writer no_aux;
   each_tile([&](tile_place const& tile, int i) {
     int const acc = i % Accumulators;
     std::uint32_t const from = tmem_at(tensor, quarter * Store::rows, acc * TileN);
@@ -105,7 +105,7 @@ TW_DEVICE void block_result_epilogue(Smem& s, epilogue_params const& e, std::uin
           if (last) Roles::release(s.acc_free[acc]);
         };
         if (row < e.m)
-          Store::results(e, tmem_at(from, 0, c), to, scale, loaded, no_aux, x);
+          Store::results(e, tmem_at(from, 0, c), to, scale, loaded, no_aux{}, x);
         else
           loaded();
       }

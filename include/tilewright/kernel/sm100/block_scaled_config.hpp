@@ -55,7 +55,7 @@ struct block_scaled_config {
     return used <= 128 ? 128 : used <= 256 ? 256 : 512;
   }
   TW_HD constexpr epilogue_operands operands() const { return operands_of_epilogue(epilogue); }
-  /// Does the epilogue have more than alpha and beta?
+  /// Does the epilogue compute more than alpha A B + beta C?
   TW_HD constexpr bool fused() const { return operands().ops; }
   TW_HD constexpr bool gated() const { return operands().gate; }
   TW_HD constexpr bool aux() const { return operands().aux; }

@@ -39,7 +39,7 @@ struct sm100_config {
   /// Columns of B that a CTA loads.
   TW_HD constexpr int b_share() const { return tile_n / ctas; }
   TW_HD constexpr epilogue_operands operands() const { return operands_of_epilogue(epilogue); }
-  /// Does the epilogue have more than alpha and beta?
+  /// Does the epilogue compute more than alpha A B + beta C?
   TW_HD constexpr bool fused() const { return operands().ops; }
   TW_HD constexpr bool gated() const { return operands().gate; }
   /// Does the kernel write x, before its activation, to a second result?

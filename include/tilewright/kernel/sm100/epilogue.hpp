@@ -21,9 +21,10 @@
 namespace tw {
 
 /// With a gate the first half of an accumulator's columns are gates and the second half what they
-/// multiply, of the same columns of D.
-/// ByPointers: D and C of a batch may be given by pointers, and the map of D has a tma_place, or
-/// (batch, 0), instead of the batch.
+/// multiply, of the same columns of D. ByPointers: the matrices D and C of a batch may lie
+/// anywhere, each at an address in an array. A box of D then has four coordinates: column, row, and
+/// the two of tma_place, which are (batch, 0) where the matrices lie at equal distances. Without
+/// ByPointers it has three: column, row, batch.
 template <sm100_config C, bool ByPointers = C.by_pointers()>
 struct sm100_epilogue {
   static constexpr bool gated = C.gated();
@@ -36,8 +37,7 @@ struct sm100_epilogue {
 
   static_assert(!C.operands().scales || cols == scale_block_cols,
                 "[TW0270] with scales of D a box has the columns that share a scale");
-  static_assert(tile_cols % cols == 0 || tile_cols < cols,
-                "[TW0270] a tile of the sm100 kernel has whole boxes of D");
+  static_assert(tile_cols % cols == 0, "[TW0270] a tile of the sm100 kernel has whole boxes of D");
 
   /// Where a box lies in D: its first row and column.
   using place = fragment_place;
@@ -62,21 +62,20 @@ struct sm100_epilogue {
   TW_DEVICE static void store_box(epilogue_params const& p, std::uint32_t from, place at,
                                   float scale, Loaded&& loaded, boxes& to) {
     float y[cols];
-    aux_writer aux{p, to, at};
-    results(p, from, at, scale, loaded, aux, y);
+    results(p, from, at, scale, loaded, aux_writer{p, to, at}, y);
     if constexpr (C.operands().scales) divide_by_scales(p, at, y);
     std::byte* const box = to.next();
     stage(box, 0, y);
     send(box, at, d_at(p, at));
   }
 
-  /// A thread's results of a box at D(at), in row at.row + lane_id(), not rounded yet. Rows and
-  /// columns beyond D get anything. With an auxiliary output aux.add(i, x) gets x from column i of
-  /// the box on, and aux.finish(part) ends that box: part 0, and with a gate part 1, what gates
-  /// multiply.
+  /// A thread's results of a box at D(at), in row at.row + lane_id(), not rounded yet. Elements
+  /// outside D are undefined. Kernels with an auxiliary output pass x to aux: aux.add(i, x) for the
+  /// columns from i on, then aux.finish(0) once the box is complete. With a gate these x are the
+  /// gates; the same calls with aux.finish(1) follow for the columns that the gates multiply.
   template <class Loaded, class Aux>
   TW_DEVICE static void results(epilogue_params const& p, std::uint32_t from, place at, float scale,
-                                Loaded&& loaded, Aux& aux, float (&y)[cols]) {
+                                Loaded&& loaded, Aux&& aux, float (&y)[cols]) {
     constexpr int pieces = cols / piece;
     bool const inside = at.row + lane_id() < p.m;
     auto const place_of = [&](int first) {
@@ -88,7 +87,7 @@ struct sm100_epilogue {
         constexpr int first = i * piece;
         float x[piece];
         load_x(p, tmem_at(sums, 0, first), place_of(first), part, scale, inside, x);
-        if constexpr (part == gated && i == pieces - 1) loaded();
+        if constexpr (part == (gated ? 1 : 0) && i == pieces - 1) loaded();
         if constexpr (C.aux()) aux.add(first, x);
         if constexpr (part == 0 && C.fused())
           with_activation(p.fused.act,
@@ -120,8 +119,8 @@ struct sm100_epilogue {
   };
 
  private:
-  /// Columns that are taken out of tensor memory at a time: fewer where others' results are in
-  /// registers.
+  /// Columns that are loaded from tensor memory at a time: fewer in kernels that keep many results
+  /// in registers meanwhile.
   static constexpr int piece = gated || size_bytes(C.d) == 1 ? 32 : cols;
 
   /// x of problem/epilogue.hpp, without C where that comes last: of part 0, or with a gate of what
@@ -151,12 +150,10 @@ struct sm100_epilogue {
     int m, n;      // results of the box that are inside
   };
   TW_DEVICE static destination d_at(epilogue_params const& p, place at) {
-    auto* matrix = static_cast<element*>(p.data) + at.batch * p.batch_stride;
-    tma_place where{at.batch, 0};
-    if (ByPointers && p.matrices != nullptr) {
-      matrix = static_cast<element*>(p.matrices[at.batch]);
-      where = tma_place_of(matrix);
-    }
+    bool const pointers = ByPointers && p.matrices != nullptr;
+    auto* const matrix = pointers ? static_cast<element*>(p.matrices[at.batch])
+                                  : static_cast<element*>(p.data) + at.batch * p.batch_stride;
+    tma_place const where = pointers ? tma_place_of(matrix) : tma_place{at.batch, 0};
     return {p.d,
             at.col + cols <= p.tma_end,
             at.col,
@@ -195,7 +192,7 @@ struct sm100_epilogue {
         if constexpr (ByPointers)
           tma_store(to.map, box, tma_coord{to.col, at.row, to.where.units, to.where.spans});
         else
-          tma_store(to.map, box, tma_coord{to.col, at.row, at.batch});
+          tma_store(to.map, box, tma_coord{to.col, at.row, to.where.units});
       }
     } else {
       store_plain(box, to);

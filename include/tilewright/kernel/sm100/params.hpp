@@ -16,8 +16,8 @@ struct sm100_params {
   /// sm100_config::by_pointers() the last is two: a tma_place, or (batch, 0). B of a gate is (k,
   /// column of D, 0 gates or 1 what they multiply, batch).
   tensor_map a, b;
-  /// D is row-major; its map has boxes of sm100_epilogue, and for kernels with by_pointers() a
-  /// tma_place, or (batch, 0), instead of the batch.
+  /// D is row-major. Its map has boxes of sm100_epilogue and the coordinates column, row, batch;
+  /// kernels with sm100_config::by_pointers() have a tma_place, or (batch, 0), for the batch.
   epilogue_params epilogue;
 };
 

@@ -40,7 +40,7 @@ struct sm80_config {
   TW_HD constexpr int stage_bytes() const { return (tile_m + tile_n) * tile_k * size_bytes(ab); }
 
   TW_HD constexpr epilogue_operands operands() const { return operands_of_epilogue(epilogue); }
-  /// Does the epilogue have more than alpha and beta?
+  /// Does the epilogue compute more than alpha A B + beta C?
   TW_HD constexpr bool fused() const { return operands().ops; }
   TW_HD constexpr bool gated() const { return operands().gate; }
   /// Does the kernel write x, before its activation, to a second result?

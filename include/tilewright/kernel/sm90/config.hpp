@@ -110,7 +110,8 @@ struct gemm_config {
   /// Fragments of 64 rows in a warpgroup.
   TW_HD constexpr int fragments() const { return warpgroup_m() / wgmma_m; }
   TW_HD constexpr epilogue_operands operands() const { return operands_of_epilogue(epilogue); }
-  /// Does the epilogue have more than alpha and beta? The common kernels do not and stay small.
+  /// Does the epilogue compute more than alpha A B + beta C? The common kernels do not and stay
+  /// small.
   TW_HD constexpr bool fused() const { return operands().ops; }
   TW_HD constexpr bool gated() const { return operands().gate; }
   /// Does the kernel write x, before its activation, to a second result?
