@@ -81,6 +81,8 @@ struct gemm_sm100_kernel {
   static_assert((C.ctas == 1 || C.ctas == 2) &&
                     (C.tile_n == 64 || C.tile_n == 128 || C.tile_n == 256),
                 "[TW0270] the sm100 kernel has 1 or 2 CTAs and 64, 128 or 256 columns");
+  static_assert(C.d_cols() % store::cols == 0,
+                "[TW0270] a tile of the sm100 kernel has whole boxes of D, of 128 bytes of a row");
   static_assert(!C.gated() || !C.b_mn, "[TW0270] with a gate B of the sm100 kernel is K-major");
   static_assert(!C.b_mn || C.b_share() % operand_b::span == 0,
                 "[TW0270] a CTA of the sm100 kernel loads whole swizzle spans of an MN-major B");
