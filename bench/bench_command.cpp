@@ -15,6 +15,7 @@
 #include "tools/guarded.hpp"
 #include "tools/number_checks.hpp"
 #include "tools/precision_options.hpp"
+#include "tools/result_scales.hpp"
 #include "tools/words.hpp"
 
 namespace tw {
@@ -40,8 +41,10 @@ void add_gemm(CLI::App& bench, int& status) {
   verb->add_option("--dtype,--ab", o->dtype, "Types of the sizes: " + bench::dtype_names())
       ->transform(one_of(dtypes, {{"bfloat16", "bf16"}, {"float16", "f16"}, {"half", "f16"}}))
       ->capture_default_str();
-  verb->add_option("--out-dtype,--d", o->out_dtype, "Type of D of the sizes (default: --dtype)")
-      ->transform(elem_word(result_words()));
+  verb->add_option("--out-dtype,--d", o->out_dtype,
+                   "Type of D of the sizes, or its block-scaled format (default: of --dtype)")
+      ->transform(elem_word(with_block_formats(result_words_with_scales())));
+  add_result_scale_words(*verb, o->scale_d);
   verb->add_option("--layout", o->layout, "Layout of the sizes")
       ->transform(one_of({"TN", "TT", "NT", "NN"}))
       ->capture_default_str();

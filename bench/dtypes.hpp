@@ -9,24 +9,29 @@
 
 #include "tilewright/base/check.hpp"
 #include "tilewright/base/elem.hpp"
+#include "tilewright/base/elem_text.hpp"
+#include "tilewright/problem/block_format.hpp"
 #include "tilewright/problem/precision.hpp"
 #include "tilewright/problem/scale.hpp"
+#include "tools/quantize_blocks.hpp"
 
 namespace tw::bench {
 
 /// "bf16_f32": bf16 operands, float32 result. Of 8-bit floats sums are promoted every 128 of K;
 /// _64 every 64, _fast never. _row: a scale for each row of A and each column of B; _block: 1x128
 /// scales of A, 128x128 scales of B; _1x128 and _128x128: those scales of both. They are float32.
+/// mxfp8, mxfp4, nvfp4: the formats of problem/block_scaled.hpp.
 struct dtype_row {
   std::string_view name;
   elem ab, d;
   std::optional<elem> b = {};  // nothing: ab
   gemm_precision precision = {};
   std::optional<scaling> scale_a = {}, scale_b = {};
+  std::optional<block_format> format = {}, format_d = {};  // of A and B; of D
 };
 inline constexpr gemm_precision fast{.promote_k = 0}, promoted_64{.promote_k = 64},
     f16_sums{.f16_sums = true};
-inline constexpr std::array<dtype_row, 42> dtypes = {{
+inline constexpr std::array<dtype_row, 45> dtypes = {{
     {"bf16", elem::bf16, elem::bf16},
     {"bf16_f32", elem::bf16, elem::f32},
     {"fp16", elem::f16, elem::f16},
@@ -69,25 +74,42 @@ inline constexpr std::array<dtype_row, 42> dtypes = {{
     {"u8_bf16", elem::u8, elem::bf16},
     {"tf32", elem::tf32, elem::f32},
     {"f32", elem::f32, elem::f32},
+    {"mxfp8", elem::e4m3, elem::bf16, {}, {}, {}, {}, block_format::mxfp8},
+    {"mxfp4", elem::e2m1, elem::bf16, {}, {}, {}, {}, block_format::mxfp4},
+    {"nvfp4", elem::e2m1, elem::bf16, {}, {}, {}, {}, block_format::nvfp4},
 }};
 
-constexpr std::optional<dtype_row> find_dtype(std::string_view name) {
-  for (auto const& row : dtypes)
-    if (row.name == name) return row;
-  return std::nullopt;
+/// The row of a name, or of a name and a type of D after it: "fp8_block_e4m3", "nvfp4_mxfp8".
+inline std::optional<dtype_row> find_dtype(std::string_view name) {
+  auto const listed = [](std::string_view word) -> std::optional<dtype_row> {
+    for (auto const& row : dtypes)
+      if (row.name == word) return row;
+    return std::nullopt;
+  };
+  if (auto const row = listed(name)) return row;
+  std::size_t const end = name.rfind('_');
+  if (end == std::string_view::npos) return std::nullopt;
+  auto row = listed(name.substr(0, end));
+  if (!row) return std::nullopt;
+  std::string const d(name.substr(end + 1));
+  row->format_d = parse_block_format(d);
+  auto const type = row->format_d ? traits_of(*row->format_d).value : parse_elem(d);
+  if (!type) return std::nullopt;
+  row->d = *type;
+  return row;
 }
 
 inline std::string dtype_names();
 
-/// The row of an operand type and a type of D, which may be empty. Throws `rejected` TW0703 for
-/// types that no kernel combines.
-inline dtype_row find_dtypes(std::string const& ab, std::string const& d) {
+/// The name for find_dtype() of an operand type and a type of D, which may be empty: then that of
+/// the row. Throws `rejected` TW0703 for words that are no such types.
+inline std::string dtype_name(std::string const& ab, std::string const& d) {
   auto const operands = find_dtype(ab);
-  bool const same = d.empty() || (operands && name(operands->d) == d);
-  auto const row = find_dtype(same ? ab : ab + "_" + d);
-  if (!row)
+  bool const same = d.empty() || (operands && !operands->format_d && name(operands->d) == d);
+  std::string const both = same ? ab : ab + "_" + d;
+  if (!find_dtype(both))
     throw rejected({"TW0703", "types", ab + " operands and " + d + " results", dtype_names(), ""});
-  return *row;
+  return both;
 }
 
 inline std::string dtype_names() {

@@ -33,7 +33,7 @@ inline std::string csv_rows(shape_result const& r) {
   gemm_shape const& s = r.shape;
   std::string const head =
       fmt::format("{},{},{},{},{},{},{},{},{},", csv_text(s.name), csv_text(s.category), s.m, s.n,
-                  s.k, s.batch, s.dtype, s.layout, csv_text(s.epilogue));
+                  s.k, s.batch, csv_text(dtype_cell(s)), s.layout, csv_text(s.epilogue));
   if (r.state != outcome::measured) {
     char const* const state = r.state == outcome::failed ? "failed" : "unsupported";
     return head + fmt::format(",,,,,,,,,{},{}\n", csv_text(state + (": " + r.reason)), "");

@@ -23,6 +23,8 @@ inline nlohmann::json to_json(check_result const& c) {
           {"error_over_bound", c.error_over_bound},
           {"error_over_expected", c.error_over_expected},
           {"relative_rms", c.relative_rms},
+          {"scales", c.scales},
+          {"wrong_scales", c.wrong_scales},
           {"reference", "float64 sums of the operands, on the device"}};
 }
 
@@ -39,6 +41,7 @@ inline nlohmann::json to_json(shape_result const& r, int sms) {
                         {"state", to_text(r.state)}};
   if (!s.group_m.empty()) out["group_m"] = s.group_m;
   if (!s.epilogue.empty()) out["epilogue"] = s.epilogue;
+  if (!s.scale_d.text.empty()) out["scale_d"] = s.scale_d.text;
   if (!r.reason.empty()) out["reason"] = r.reason;
   if (r.state == outcome::unsupported) return out;
 

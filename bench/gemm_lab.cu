@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "bench/gpu/cublaslt.hpp"
 #include "bench/gpu/device.hpp"
@@ -46,6 +47,11 @@ class measurement {
     for (std::string const& order : options_.orders)
       add("tilewright_" + order, plans[0].kernel,
           prepare(in_order(plans[0], order), options_.batch_s));
+    if (problem_.scale_d) {
+      gemm_problem const wide = with_wide_d(problem_);
+      gemm_plan const plan = plan_gemm(wide, sets_.at(0), dev);
+      add("tilewright_bf16_d", plan.kernel, prepare(plan, options_.batch_s), wide);
+    }
     if (by_pointers_too()) {
       gemm_plan const plan = plan_gemm(with_pointers(problem_), sets_.at(0), dev);
       add("tilewright_pointers", plan.kernel, prepare(plan, options_.batch_s));
@@ -57,10 +63,8 @@ class measurement {
 
   /// The heuristic's first algorithm, and the fastest of its first `tune_candidates`.
   void add_cublaslt(cublaslt const& library) {
-    gemm_problem const part = cublaslt_part(problem_);
-    product_.emplace(library, part);
-    if (has_rest(problem_))
-      x_ = device_buffer(static_cast<std::size_t>(part.m * part.n * size_bytes(part.d.type)));
+    rest_.emplace(problem_);
+    product_.emplace(library, cublaslt_part(problem_), sets_.second_levels());
     auto const algorithms = product_->algorithms(std::max(options_.tune_candidates, 1));
     add("cublaslt_heuristic", describe(algorithms[0]), prepare(algorithms[0]));
     provider_result same = out_.providers.back();
@@ -91,7 +95,7 @@ class measurement {
       for (std::size_t i = 0; i < results.size(); ++i) results[i]->windows = samples[i];
     }
     for (std::size_t i = 0; i < results.size(); ++i) {
-      result_scan const again = run_and_scan(*contenders_[i]);
+      result_scan const again = run_and_scan(*contenders_[i], problems_[i]);
       results[i]->repeatable = again.digest == digests_[i];
       results[i]->check.unwritten = std::max(results[i]->check.unwritten, again.nans);
       results[i]->check.passed = results[i]->check.passed && again.nans == 0;
@@ -154,33 +158,38 @@ class measurement {
     return prepare([this, algorithm](int set, cudaStream_t stream) {
       gemm_operands const o = sets_.at(set);
       gemm_operands part = o;
-      if (has_rest(problem_)) part.d = x_.data();
+      if (rest_->any()) part.d = rest_->x();
       product_->enqueue(algorithm, part, stream);
-      if (has_rest(problem_)) enqueue_rest(problem_, x_.data(), o, stream);
+      if (rest_->any()) rest_->enqueue(o, stream);
     });
   }
   std::string describe(lt_algorithm const& algorithm) const {
-    return product_->describe(algorithm) + (has_rest(problem_) ? ", elementwise kernel" : "");
+    return product_->describe(algorithm) + rest_->text();
   }
 
-  result_scan run_and_scan(graph_contender& program) {
+  result_scan run_and_scan(graph_contender& program, gemm_problem const& p) {
     sets_.poison(watch_.stream());
     program.run();
-    return scan(problem_, sets_.results(), watch_);
+    return scan(p, sets_.results(), watch_);
   }
 
   /// Runs the very graph that will be timed on poisoned results and compares the last set's.
   void add(std::string const& name, std::string const& kernel, contender_pointer program) {
+    add(name, kernel, std::move(program), problem_);
+  }
+  /// The same of a contender that computes `p`.
+  void add(std::string const& name, std::string const& kernel, contender_pointer program,
+           gemm_problem const& p) {
     provider_result result;
     result.provider = name;
     result.kernel = kernel;
-    result_scan const found = run_and_scan(*program);
-    result.check =
-        compare(problem_, sets_.at(sets_.count() - 1), watch_, name.starts_with("cublaslt"));
+    result_scan const found = run_and_scan(*program, p);
+    result.check = compare(p, sets_.at(sets_.count() - 1), watch_, name.starts_with("cublaslt"));
     result.check.unwritten = found.nans;
     result.check.passed = result.check.passed && found.nans == 0;
     out_.providers.push_back(result);
     contenders_.push_back(std::move(program));
+    problems_.push_back(p);
     digests_.push_back(found.digest);
   }
 
@@ -234,8 +243,9 @@ class measurement {
   operand_sets const sets_;
   shape_result& out_;
   std::optional<lt_product> product_, by_pointers_;
-  device_buffer x_;                            // between cuBLASLt and an elementwise kernel
+  std::optional<separate_epilogue> rest_;      // of what cuBLASLt lacks
   std::vector<contender_pointer> contenders_;  // contender i belongs to out_.providers[i]
+  std::vector<gemm_problem> problems_;         // that it computes
   std::vector<std::uint64_t> digests_;
 };
 
@@ -266,6 +276,9 @@ class gpu_lab final : public gemm_lab {
       if (library_ != nullptr) add_baseline(run, result);
       run.time();
       result.state = outcome::measured;
+    } catch (rejected const& e) {
+      bool const no_kernel = e.why().code == "TW0471";  // on this device
+      finish(result, no_kernel ? outcome::unsupported : outcome::failed, e.what());
     } catch (std::exception const& e) {
       finish(result, outcome::failed, e.what());
     }

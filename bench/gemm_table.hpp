@@ -12,12 +12,17 @@
 
 namespace tw::bench {
 
+/// "fp8_block_e4m3 amax-1x128": the types, and the scales of D.
+inline std::string dtype_cell(gemm_shape const& s) {
+  return s.scale_d.text.empty() ? s.dtype : s.dtype + " " + s.scale_d.text;
+}
+
 /// Columns wide enough for the names of these shapes.
 inline std::vector<column> gemm_columns(std::vector<gemm_shape> const& shapes) {
   int width = 5, dtype_width = 5;
   for (auto const& s : shapes) {
     width = std::max(width, static_cast<int>(s.name.size()));
-    dtype_width = std::max(dtype_width, static_cast<int>(s.dtype.size()));
+    dtype_width = std::max(dtype_width, static_cast<int>(dtype_cell(s).size()));
   }
   return {{"shape", width, true},
           {"M", 6},
@@ -41,7 +46,8 @@ inline std::vector<column> gemm_columns(std::vector<gemm_shape> const& shapes) {
 namespace detail {
 
 inline std::vector<std::string> cells_of(gemm_shape const& s) {
-  return {s.name, std::to_string(s.m), std::to_string(s.n), std::to_string(s.k), s.layout, s.dtype};
+  return {s.name,   std::to_string(s.m), std::to_string(s.n), std::to_string(s.k),
+          s.layout, dtype_cell(s)};
 }
 
 /// The error as a share of its bound, or what is wrong with the result.
@@ -69,14 +75,15 @@ inline std::string one_mode(std::vector<column> const& columns, shape_result con
 }
 
 /// The contenders beside the usual ones: our plan in other orders of tiles, batches by pointers,
-/// dependent launches, and one order of sums for all shapes.
+/// dependent launches, one order of sums for all shapes, and a D of bf16 instead of 8 bits.
 inline std::string others(shape_result const& r, std::string const& mode,
                           std::vector<sample> provider_result::*samples) {
   std::string lines;
   double const us = median_us(r.find("tilewright")->*samples);
   for (auto const& p : r.providers)
     if (p.provider.find(':') != std::string::npos || p.provider.ends_with("_pointers") ||
-        p.provider.ends_with("_pdl") || p.provider.ends_with("_invariant"))
+        p.provider.ends_with("_pdl") || p.provider.ends_with("_invariant") ||
+        p.provider.ends_with("_bf16_d"))
       lines += "  " + mode + " " + p.provider + ": " + cell_us(median_us(p.*samples)) + " us, " +
                cell(median_us(p.*samples) / us, 4) + " of our time above\n";
   return lines;
@@ -134,8 +141,9 @@ inline std::string gemm_summary(std::vector<shape_result> const& results) {
             "\n";
   };
   for (auto const& category : categories)
-    for (std::string const baseline : {"cublaslt_heuristic", "cublaslt_tuned", "tilewright_pdl",
-                                       "tilewright_no_pdl", "tilewright_invariant"}) {
+    for (std::string const baseline :
+         {"cublaslt_heuristic", "cublaslt_tuned", "tilewright_pdl", "tilewright_no_pdl",
+          "tilewright_invariant", "tilewright_bf16_d"}) {
       add(category, "burst", baseline, &provider_result::bursts);
       add(category, "sust", baseline, &provider_result::windows);
     }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "bench/protocol.hpp"
+#include "tools/result_scale_request.hpp"
 
 namespace tw::bench {
 
@@ -34,6 +35,7 @@ struct gemm_bench_options {
   std::string shapes_path;         // a list, or
   std::vector<std::string> sizes;  // M N K and their ranges (sizes.hpp), of these:
   std::string dtype = "bf16", out_dtype, layout = "TN", epilogue;
+  result_scale_request scale_d;
   std::int64_t batch = 1;
   std::vector<std::string> categories, names;
   std::string mode = "both", baseline = "cublaslt", data = "normal";

@@ -21,6 +21,7 @@ struct check_result {
   double error_over_bound = 0;     // largest share of the proven bound, problem/error_bound.hpp
   double error_over_expected = 0;  // largest share of the tighter bound for zero-mean data
   double relative_rms = 0;         // |D - reference| / |reference|, Frobenius norms
+  std::int64_t scales = 0, wrong_scales = 0;  // computed scales of D: compared; wrong
 };
 
 /// One contender's part of a shape.

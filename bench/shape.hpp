@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "tools/result_scale_request.hpp"
+
 namespace tw::bench {
 
 /// D = A B. Letters of `layout` and names of `dtype`: shapes.hpp and dtypes.hpp.
@@ -16,6 +18,7 @@ struct gemm_shape {
   std::int64_t batch = 1;
   std::vector<std::int64_t> group_m;
   std::string epilogue;                     // empty: none
+  result_scale_request scale_d;             // of a D in 8 bits; its format is that of `dtype`
   std::vector<std::string> unknown_fields;  // present in the file, meaning unknown
 };
 

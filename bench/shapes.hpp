@@ -3,7 +3,8 @@
 //
 // {"name": "sq4096", "category": "square", "m": 4096, "n": 4096, "k": 4096,
 //  "dtype": "bf16", "layout": "TN", "batch": 1}
-// Optional: "group_m" (rows per group), "epilogue". layout, letter 1: A is T = [M,K] or N = [K,M]
+// Optional: "group_m" (rows per group), "epilogue", "scale_d" (amax-row, amax-1x128 or given: the
+// scales of a D in 8 bits). layout, letter 1: A is T = [M,K] or N = [K,M]
 // in memory; letter 2: B is N = [N,K] or T = [K,N]. D is row-major.
 #pragma once
 
@@ -77,6 +78,12 @@ inline gemm_shape shape_of(nlohmann::json const& o, std::string const& where_in_
   s.layout = text_field(o, "layout", where);
   if (o.contains("batch")) s.batch = extent(o, "batch", where);
   if (o.contains("epilogue")) s.epilogue = text_field(o, "epilogue", where);
+  if (o.contains("scale_d")) {
+    s.scale_d.text = text_field(o, "scale_d", where);
+    if (!s.scale_d.computed() && s.scale_d.text != "given")
+      throw rejected({"TW0703", where + ", field \"scale_d\"", s.scale_d.text,
+                      "amax-row, amax-1x128 or given", ""});
+  }
   if (o.contains("group_m")) {
     if (!o["group_m"].is_array())
       throw rejected({"TW0702", where + ", field \"group_m\"", o["group_m"].dump(), "a list", ""});
@@ -87,8 +94,9 @@ inline gemm_shape shape_of(nlohmann::json const& o, std::string const& where_in_
     throw rejected({"TW0703", where + ", field \"dtype\"", s.dtype, dtype_names(), ""});
   if (s.layout != "TN" && s.layout != "TT" && s.layout != "NT" && s.layout != "NN")
     throw rejected({"TW0703", where + ", field \"layout\"", s.layout, "TN, TT, NT or NN", ""});
-  std::set<std::string> const known = {"name",  "category", "m",     "n",       "k",
-                                       "dtype", "layout",   "batch", "group_m", "epilogue"};
+  std::set<std::string> const known = {"name",    "category", "m",      "n",
+                                       "k",       "dtype",    "layout", "batch",
+                                       "group_m", "epilogue", "scale_d"};
   for (auto const& [key, value] : o.items())
     if (!known.contains(key)) s.unknown_fields.push_back(key);
   check_sizes(s, where);

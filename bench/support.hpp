@@ -10,6 +10,7 @@
 #include "bench/shape.hpp"
 #include "tilewright/problem/gemm.hpp"
 #include "tools/asked_product.hpp"
+#include "tools/gemm_request.hpp"
 
 namespace tw::bench {
 
@@ -20,10 +21,24 @@ inline std::optional<std::string> why_unsupported(gemm_shape const& s) {
   bool const f32 = find_dtype(s.dtype).value().d == elem::f32;
   if (!s.epilogue.empty() && (f32 || s.batch > 1))
     return "not supported yet: epilogues of batches or with f32 results";
-  if (!s.epilogue.empty() && find_dtype(s.dtype).value().scale_a)
-    return "not supported yet: epilogues with scales of A and B";
+  if ((s.scale_d.any() || find_dtype(s.dtype).value().format_d) && s.batch > 1)
+    return "not supported yet: batches with scales of D";
   if (!s.unknown_fields.empty()) return "unknown field \"" + s.unknown_fields.front() + "\"";
   return std::nullopt;
+}
+
+/// The name of the types of a size: operands, D (empty: the usual one), and whether D has scales.
+inline std::string dtype_of_size(std::string const& ab, std::string const& d, bool scaled_d) {
+  auto const row = find_dtype(ab);
+  if (d.empty() && scaled_d && row) return dtype_name(ab, name(default_d(row->ab, true)));
+  return dtype_name(ab, d);
+}
+
+/// The scales of D that a shape requests.
+inline result_scale_request result_scales_of(gemm_shape const& s) {
+  result_scale_request r = s.scale_d;
+  r.format = find_dtype(s.dtype).value().format_d;
+  return r;
 }
 
 /// The problem of a supported shape, with dense matrices; those of a batch lie one after the
@@ -32,6 +47,7 @@ inline gemm_problem problem_of(gemm_shape const& s) {
   auto const type = find_dtype(s.dtype).value();
   asked_product a{.m = s.m, .n = s.n, .k = s.k, .batch = s.batch, .layout = s.layout};
   a.ab = type.ab, a.b = type.b, a.d = type.d, a.precision = type.precision;
+  a.format = type.format, a.scale_d = result_scales_of(s);
   if (type.scale_a) a.scale_a = scale_choice{*type.scale_a, scale_library::cublaslt};
   if (type.scale_b) a.scale_b = scale_choice{*type.scale_b, scale_library::cublaslt};
   a.epilogue = find_epilogue(s.epilogue).value();
@@ -57,8 +73,8 @@ inline double compulsory_bytes(gemm_shape const& s) {
   auto const e = find_epilogue(s.epilogue);
   double const results =
       e ? m * static_cast<double>(result_cols(e->epilogue, s.n)) * (e->residual ? 2 : 1) : m * n;
-  return static_cast<double>(s.batch) *
-         ((m * k + k * n) * size_bytes(type.ab) + results * size_bytes(type.d));
+  double const bits = (m * k + k * n) * size_bits(type.ab) + results * size_bits(type.d);
+  return static_cast<double>(s.batch) * bits / 8;
 }
 
 }  // namespace tw::bench

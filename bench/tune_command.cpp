@@ -17,6 +17,7 @@
 #include "bench/tune.hpp"
 #include "dispatch/tuned.hpp"
 #include "dispatch/winners.hpp"
+#include "tilewright/problem/block_scaled.hpp"
 #include "tools/asked_product.hpp"
 #include "tools/ceilings.hpp"
 #include "tools/epilogue_request.hpp"
@@ -24,8 +25,10 @@
 #include "tools/guarded.hpp"
 #include "tools/json_output.hpp"
 #include "tools/number_checks.hpp"
+#include "tools/plan_report.hpp"
 #include "tools/precision_options.hpp"
 #include "tools/progress_bar.hpp"
+#include "tools/result_scales.hpp"
 #include "tools/to_stderr.hpp"
 #include "tools/words.hpp"
 
@@ -44,18 +47,31 @@ char const* const tune_manual =
 struct tune_request {
   std::vector<std::string> sizes, categories, names;
   std::string shapes, dtype = "bf16", out_dtype, layout = "TN", epilogue, export_path;
+  result_scale_request scale_d;
   std::int64_t batch = 1;
   int top = 16;
   double minutes = 0;
   bool list = false, again = false, quiet = false, as_json = false;
 };
 
+/// Are the operands of the problem those of the row, and their scales?
+bool has_operands_of(gemm_problem const& p, bench::dtype_row const& row) {
+  auto const same = [](std::optional<scaling> const& s, std::optional<scale_desc> const& of) {
+    return s ? of && scaling_of(*of) == *s : !of;
+  };
+  if (row.ab != p.a.type || row.b.value_or(row.ab) != p.b.type) return false;
+  if (row.format) return is_block_scaled(p) && format_of(p) == *row.format;
+  return same(row.scale_a, p.scale_a) && same(row.scale_b, p.scale_b) &&
+         row.precision == p.precision;
+}
+
+/// The word of --dtype, with the type of D where it is not the usual one.
 std::string dtype_of(gemm_problem const& p) {
-  for (bench::dtype_row const& row : bench::dtypes)
-    if (row.ab == p.a.type && row.b.value_or(row.ab) == p.b.type && row.d == p.d.type &&
-        row.precision == p.precision)
-      return std::string(row.name);
-  return fmt::format("{}_{}", name(p.a.type), name(p.d.type));
+  for (bool const usual_d : {true, false})
+    for (bench::dtype_row const& row : bench::dtypes)
+      if (has_operands_of(p, row) && (!usual_d || row.d == p.d.type))
+        return usual_d ? std::string(row.name) : fmt::format("{}_{}", row.name, name(p.d.type));
+  return fmt::format("{}x{}_{}", name(p.a.type), name(p.b.type), name(p.d.type));
 }
 
 std::string layout_of(gemm_problem const& p) {
@@ -65,7 +81,9 @@ std::string layout_of(gemm_problem const& p) {
 std::string product_text(gemm_problem const& p) {
   return fmt::format("{}x{}x{}{} {} {}{}", p.m, p.n, p.k,
                      p.batch > 1 ? fmt::format(" batch {}", p.batch) : "", dtype_of(p),
-                     layout_of(p), is_fused(p.epilogue) ? " fused" : "");
+                     layout_of(p), is_fused(p.epilogue) ? " fused" : "") +
+         (p.scale_d ? " D " + result_scale_text(*p.scale_d, p.m, result_cols(p.epilogue, p.n))
+                    : "");
 }
 
 std::string kernel_text(measured_plan const& m) {
@@ -96,11 +114,15 @@ std::vector<gemm_problem> problems_of(tune_request const& r) {
   if (!r.shapes.empty())
     for (auto const& s : bench::select_shapes(bench::read_shapes(r.shapes), r.categories, r.names))
       add(s);
+  check_result_scale_options(r.scale_d);
   for (product_size const& size : parse_sizes(r.sizes)) {
-    bench::dtype_row const types = bench::find_dtypes(r.dtype, r.out_dtype);
     bench::gemm_shape s;
     s.m = size.m, s.n = size.n, s.k = size.k;
-    s.dtype = types.name, s.layout = r.layout, s.batch = r.batch, s.epilogue = r.epilogue;
+    s.dtype = bench::dtype_of_size(r.dtype, r.out_dtype, r.scale_d.any());
+    s.layout = r.layout, s.batch = r.batch, s.epilogue = r.epilogue, s.scale_d = r.scale_d;
+    if (auto const why = bench::why_unsupported(s))
+      throw rejected(
+          {"TW0803", "GEMM to tune", *why, "a GEMM that `tilewright bench` measures", ""});
     gemm_problem const p = bench::problem_of(s);
     if (auto const refusal = accept(p)) throw rejected(*refusal);
     problems.push_back(p);
@@ -119,14 +141,16 @@ json fastest_json(measured_plan const& m) {
 }
 
 json problem_json(gemm_problem const& p) {
-  return {{"m", p.m},
-          {"n", p.n},
-          {"k", p.k},
-          {"batch", p.batch},
-          {"ab", name(p.a.type)},
-          {"d", name(p.d.type)},
-          {"layout", layout_of(p)},
-          {"epilogue", is_fused(p.epilogue) ? json(text_of(p.epilogue)) : json(nullptr)}};
+  json j{{"m", p.m},
+         {"n", p.n},
+         {"k", p.k},
+         {"batch", p.batch},
+         {"ab", name(p.a.type)},
+         {"d", name(p.d.type)},
+         {"layout", layout_of(p)},
+         {"epilogue", is_fused(p.epilogue) ? json(text_of(p.epilogue)) : json(nullptr)}};
+  j.update(scales_json(p));
+  return j;
 }
 
 json result_json(bench::tune_result const& r) {
@@ -279,8 +303,10 @@ void add_tune_command(CLI::App& app, int& status) {
   verb->add_option("--names", r->names, "only these of the list")->delimiter(',');
   std::vector<std::string> dtypes;
   for (bench::dtype_row const& row : bench::dtypes) dtypes.emplace_back(row.name);
-  verb->add_option("--out-dtype,--d", r->out_dtype, "type of D of the sizes (default: --dtype)")
-      ->transform(elem_word(result_words()));
+  verb->add_option("--out-dtype,--d", r->out_dtype,
+                   "type of D of the sizes, or its block-scaled format (default: of --dtype)")
+      ->transform(elem_word(with_block_formats(result_words_with_scales())));
+  add_result_scale_words(*verb, r->scale_d);
   verb->add_option("--dtype,--ab", r->dtype, "types of the sizes: " + bench::dtype_names())
       ->transform(one_of(dtypes, {{"bfloat16", "bf16"}, {"float16", "f16"}, {"half", "f16"}}))
       ->capture_default_str();

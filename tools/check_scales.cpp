@@ -29,15 +29,15 @@ scale_check::scale_check(gemm_problem const& p, std::vector<std::int64_t> rows)
       blocks_(scale_blocks(p.scale_d->desc.block_k, result_cols(p.epilogue, p.n))),
       ranges_(rows_.size() * static_cast<std::size_t>(blocks_)) {}
 
-void scale_check::add(std::size_t i, std::int64_t col, exact_fused const& x) {
+void scale_check::add(std::size_t i, std::int64_t col, exact_fused const& x, double slack) {
   auto const block = static_cast<std::size_t>(scale_block(p_.scale_d->desc.block_k, col));
   amax_range& r = ranges_[i * static_cast<std::size_t>(blocks_) + block];
   expected_element const e = expect_fused(x, terms_);
   if (p_.d.type == elem::e2m1 && std::isnan(e.value)) r.any = false;  // its scale is NaN
   if (e.far || (std::isfinite(e.value) && (e.plus_inf || e.minus_inf || e.nan))) r.any = false;
   if (!std::isfinite(e.value)) return;  // takes no part in amax
-  r.low = std::max(r.low, std::fabs(e.value) - e.bound);
-  r.high = std::max(r.high, std::fabs(e.value) + e.bound);
+  r.low = std::max(r.low, std::fabs(e.value) - e.bound - slack);
+  r.high = std::max(r.high, std::fabs(e.value) + e.bound + slack);
 }
 
 void scale_check::judge_blocks(gemm_operands const& o, check_report& report) const {

@@ -16,8 +16,9 @@ class scale_check {
   /// For scales of the rows `rows` of a problem.
   scale_check(gemm_problem const& p, std::vector<std::int64_t> rows);
 
-  /// Takes an element into account: of rows[i] and column `col` of D.
-  void add(std::size_t i, std::int64_t col, exact_fused const& x);
+  /// Takes an element into account: of rows[i] and column `col` of D. `slack` is added to its
+  /// bound.
+  void add(std::size_t i, std::int64_t col, exact_fused const& x, double slack = 0);
 
   /// Once all columns have been added.
   void judge(gemm_operands const& o, check_report& report) const;

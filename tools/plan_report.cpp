@@ -324,6 +324,13 @@ std::string plan_text(plan_answer const& a, int top, int columns) {
   return text;
 }
 
+json scales_json(gemm_problem const& p) {
+  return {{"scale_a", scale_json(p.scale_a, {false, p.m, p.k, p.batch})},
+          {"scale_b", scale_json(p.scale_b, {true, p.n, p.k, p.batch})},
+          {"scale_d", p.scale_d ? json(result_scale_text(*p.scale_d, p.m, d_cols(p), p.batch))
+                                : json(nullptr)}};
+}
+
 json plan_json(plan_answer const& a, int top) {
   gemm_problem const& p = a.problem;
   gemm_plan const& chosen = a.plans[0];
@@ -341,10 +348,6 @@ json plan_json(plan_answer const& a, int top) {
          {"in_16_bits_us", a.in_16_bits_us ? json(*a.in_16_bits_us) : json(nullptr)},
          {"d_order", p.d.ord == order::row_major ? "row" : "col"},
          {"c", p.c.has_value()},
-         {"scale_a", scale_json(p.scale_a, {false, p.m, p.k, p.batch})},
-         {"scale_b", scale_json(p.scale_b, {true, p.n, p.k, p.batch})},
-         {"scale_d",
-          p.scale_d ? json(result_scale_text(*p.scale_d, p.m, d_cols(p), p.batch)) : json(nullptr)},
          {"layout", a.layout},
          {"epilogue", a.epilogue},
          {"device", a.dev.id},
@@ -362,6 +365,7 @@ json plan_json(plan_answer const& a, int top) {
          {"limit", limit_text(chosen)},
          {"runner_up", runner_up(a)},
          {"hints", chosen.hints}};
+  j.update(scales_json(p));
   j["plans"] = json::array();
   for (std::size_t i = 0; i < shown(a, top); ++i) j["plans"].push_back(one_json(a, a.plans[i]));
   return j;

@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 
 #include "tilewright/base/convert.hpp"
+#include "tilewright/problem/block_scaled.hpp"
 
 namespace tw::bench {
 namespace {
@@ -95,6 +96,7 @@ cudaDataType_t data_type(elem e) {
     case elem::f16: return CUDA_R_16F;
     case elem::e4m3: return CUDA_R_8F_E4M3;
     case elem::e5m2: return CUDA_R_8F_E5M2;
+    case elem::e2m1: return CUDA_R_4F_E2M1;
     case elem::s8: return CUDA_R_8I;
     case elem::u8: return CUDA_R_8U;
     case elem::s32: return CUDA_R_32I;
@@ -122,7 +124,12 @@ cublasLtEpilogue_t epilogue_of(gemm_epilogue const& e) {
   return bias ? CUBLASLT_EPILOGUE_BIAS : CUBLASLT_EPILOGUE_DEFAULT;
 }
 
+/// Source of the block-scaled modes: cuBLAS documentation, "1D Block Scaling for FP8 and FP4 Data
+/// Types". They are for Blackwell, where they have not been run.
 cublasLtMatmulMatrixScale_t scale_mode_of(scale_desc const& s) {
+  if (is_block_scale(s))
+    return s.type == elem::ue4m3 ? CUBLASLT_MATMUL_MATRIX_SCALE_VEC16_UE4M3
+                                 : CUBLASLT_MATMUL_MATRIX_SCALE_VEC32_UE8M0;
   switch (scaling_of(s)) {
     case scaling::row: return CUBLASLT_MATMUL_MATRIX_SCALE_OUTER_VEC_32F;
     case scaling::block_1x128: return CUBLASLT_MATMUL_MATRIX_SCALE_VEC128_32F;
@@ -133,9 +140,9 @@ cublasLtMatmulMatrixScale_t scale_mode_of(scale_desc const& s) {
 
 }  // namespace
 
-lt_product::lt_product(cublaslt const& library, gemm_problem const& p)
+lt_product::lt_product(cublaslt const& library, gemm_problem const& p, float second_levels)
     : library_(library),
-      alpha_{p.alpha, static_cast<std::int32_t>(p.alpha), to_f16(p.alpha).bits},
+      alpha_{p.alpha * second_levels, static_cast<std::int32_t>(p.alpha), to_f16(p.alpha).bits},
       beta_{},
       factors_(computation_of(p).factors),
       c_(p.c.has_value()),

@@ -44,10 +44,12 @@ struct lt_algorithm {
 /// row-major D as cuBLAS's column-major D^T = B^T A^T. Sums are float32, of 8-bit floats with fast
 /// accumulation where the problem never promotes; s32 of integers; tf32; f16 where the problem
 /// allows it. Of epilogues those of cublaslt_part(). Of scales of A and B those that the library
-/// has, in its order: by row, 1x128, 128x128.
+/// has, in its order: by row, 1x128, 128x128; those of block-scaled formats in 32x4x4.
 class lt_product {
  public:
-  lt_product(cublaslt const& library, gemm_problem const& p);
+  /// `second_levels`: those of NVFP4's A and B multiplied, which the library takes as a factor of
+  /// alpha.
+  lt_product(cublaslt const& library, gemm_problem const& p, float second_levels = 1);
   lt_product(lt_product const&) = delete;
   lt_product& operator=(lt_product const&) = delete;
   ~lt_product();

@@ -63,7 +63,7 @@ struct put_floats {
   }
 };
 
-/// Pair i of elements of 8 or 32 bits.
+/// Pair i of elements of other types than 16-bit ones; two of 4 bits fill a byte.
 __device__ void put_pair(void* data, std::int64_t i, elem type, data_kind kind, float2 v) {
   auto const two = [&](auto a, auto b) {
     auto* const to = static_cast<decltype(a)*>(data) + 2 * i;
@@ -74,6 +74,11 @@ __device__ void put_pair(void* data, std::int64_t i, elem type, data_kind kind, 
       return two(as_integer<std::int8_t>(kind, v.x), as_integer<std::int8_t>(kind, v.y));
     case elem::u8:
       return two(as_integer<std::uint8_t>(kind, v.x), as_integer<std::uint8_t>(kind, v.y));
+    case elem::e2m1: {
+      unsigned const low = to_e2m1(v.x).bits, high = to_e2m1(v.y).bits;
+      static_cast<std::uint8_t*>(data)[i] = static_cast<std::uint8_t>(low | high << 4);
+      return;
+    }
     default: return with_elem(type, put_floats{data, i, v});
   }
 }
@@ -95,11 +100,19 @@ __global__ void fill_pairs(std::uint32_t* pairs, std::int64_t count, elem type, 
     pairs[i] = pack(type, random_pair(kind, splitmix64(seed, static_cast<std::uint64_t>(i))));
 }
 
-__global__ void fill_powers(float* scales, std::int64_t count, std::uint64_t seed) {
+__global__ void fill_powers(void* scales, std::int64_t count, elem type, std::uint64_t seed) {
   std::int64_t const step = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
   for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count;
-       i += step)
-    scales[i] = exp2f(static_cast<float>(splitmix64(seed, static_cast<std::uint64_t>(i)) % 3) - 1);
+       i += step) {
+    int const exponent = static_cast<int>(splitmix64(seed, static_cast<std::uint64_t>(i)) % 3) - 1;
+    auto* const bytes = static_cast<std::uint8_t*>(scales);
+    if (type == elem::ue8m0)
+      bytes[i] = static_cast<std::uint8_t>(127 + exponent);
+    else if (type == elem::ue4m3)
+      bytes[i] = static_cast<std::uint8_t>((7 + exponent) << 3);
+    else
+      static_cast<float*>(scales)[i] = exp2f(static_cast<float>(exponent));
+  }
 }
 
 /// Neighbouring seeds share no stretch.
@@ -109,7 +122,7 @@ std::uint64_t spread(std::uint64_t seed) { return seed * 0xD1342543DE82EF95ULL; 
 
 void fill(void* data, std::int64_t count, elem type, data_kind kind, std::uint64_t seed,
           cudaStream_t stream) {
-  if (size_bytes(type) == 2)
+  if (size_bits(type) == 16)
     fill_pairs<<<2048, 256, 0, stream>>>(static_cast<std::uint32_t*>(data), count / 2, type, kind,
                                          spread(seed));
   else
@@ -117,8 +130,9 @@ void fill(void* data, std::int64_t count, elem type, data_kind kind, std::uint64
   check(cudaGetLastError(), "launch of the data generator");
 }
 
-void fill_scales(void* data, std::int64_t count, std::uint64_t seed, cudaStream_t stream) {
-  fill_powers<<<256, 256, 0, stream>>>(static_cast<float*>(data), count, spread(seed));
+void fill_scales(void* data, std::int64_t count, elem type, std::uint64_t seed,
+                 cudaStream_t stream) {
+  fill_powers<<<256, 256, 0, stream>>>(data, count, type, spread(seed));
   check(cudaGetLastError(), "launch of the generator of scales");
 }
 

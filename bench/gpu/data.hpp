@@ -15,7 +15,9 @@ namespace tw::bench {
 void fill(void* data, std::int64_t count, elem type, data_kind kind, std::uint64_t seed,
           cudaStream_t stream);
 
-/// `count` float32 scales, each 1/2, 1 or 2: the reference multiplies elements by them exactly.
-void fill_scales(void* data, std::int64_t count, std::uint64_t seed, cudaStream_t stream);
+/// `count` scales of f32, ue8m0 or ue4m3, each 1/2, 1 or 2: the reference multiplies elements by
+/// them exactly.
+void fill_scales(void* data, std::int64_t count, elem type, std::uint64_t seed,
+                 cudaStream_t stream);
 
 }  // namespace tw::bench

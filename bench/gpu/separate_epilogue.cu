@@ -10,6 +10,8 @@
 #include <string>
 
 #include "bench/gpu/check.hpp"
+#include "tilewright/dispatch/quantize.hpp"
+#include "tilewright/problem/block_result.hpp"
 
 namespace tw::bench {
 namespace {
@@ -118,35 +120,84 @@ void launch(gemm_epilogue const& e, rest_params const& p, cudaStream_t stream) {
 
 }  // namespace
 
-gemm_problem cublaslt_part(gemm_problem const& p) {
+namespace {
+
+/// Does cuBLASLt compute bias, activation and C by itself?
+bool has_own_epilogue(gemm_problem const& p) {
   gemm_epilogue const& e = p.epilogue;
   bool const own_act =
       e.act == activation::none || e.act == activation::relu || e.act == activation::gelu_tanh;
   bool const plain_c = !p.c || !e.c_last || e.act == activation::none;
-  if (e.gate == gating::none && own_act && plain_c) return p;
+  return e.gate == gating::none && own_act && plain_c;
+}
+
+}  // namespace
+
+gemm_problem cublaslt_part(gemm_problem const& p) {
+  bool const own_epilogue = has_own_epilogue(p);
+  if (own_epilogue && !p.scale_d) return p;
   gemm_problem part = p;
+  part.d.pitch_elems = p.n;
+  part.scale_d.reset();
+  if (size_bits(p.d.type) <= 8) part.d.type = elem::bf16;
+  if (own_epilogue) return part;
   part.epilogue = {};
-  part.epilogue.bias = e.bias;
-  part.epilogue.bias_type = e.bias_type;
+  part.epilogue.bias = p.epilogue.bias;
+  part.epilogue.bias_type = p.epilogue.bias_type;
   part.c.reset();
   part.beta = 0;
-  part.d.pitch_elems = p.n;
   return part;
 }
 
-void enqueue_rest(gemm_problem const& p, void const* x, gemm_operands const& o,
-                  cudaStream_t stream) {
-  long long const cols = result_cols(p.epilogue, p.n);
-  rest_params const params{x, p.c ? o.c : nullptr, o.d, p.m, cols, p.beta};
-  if (cols % 8 != 0 || p.d.type == elem::f32)
-    throw rejected({"TW0712", "the elementwise kernel after cuBLASLt",
-                    std::to_string(cols) + " columns of " + std::string(name(p.d.type)),
-                    "a multiple of 8 of 16 bits", "--baseline none measures without it"});
-  if (p.d.type == elem::bf16)
-    launch<elem::bf16>(p.epilogue, params, stream);
-  else
-    launch<elem::f16>(p.epilogue, params, stream);
-  check(cudaGetLastError(), "launch of the elementwise kernel");
+separate_epilogue::separate_epilogue(gemm_problem const& p)
+    : p_(p),
+      elementwise_(!has_own_epilogue(p)),
+      quantised_(p.scale_d || (elementwise_ && size_bits(p.d.type) <= 8)) {
+  if (!any()) return;
+  auto const refuse = [](std::string const& got, char const* need) {
+    throw rejected({"TW0712", "the kernels after cuBLASLt", got, need,
+                    "--baseline none measures without them"});
+  };
+  gemm_problem const part = cublaslt_part(p);
+  std::int64_t const cols = result_cols(p.epilogue, p.n);
+  if (is_block_result(p)) refuse("a block-scaled D", "one of 8 bits with other scales");
+  if (elementwise_ && (cols % 8 != 0 || size_bits(part.d.type) != 16))
+    refuse(std::to_string(cols) + " columns of " + std::string(name(part.d.type)),
+           "a multiple of 8 of 16 bits");
+  x_ = device_buffer(static_cast<std::size_t>(part.m * part.n * size_bytes(part.d.type)));
+  if (!quantised_) return;
+  if (elementwise_) wide_ = device_buffer(static_cast<std::size_t>(p.m * cols * 2));
+  workspace_ = device_buffer(4);
+  constexpr float one = 1;
+  one_ = device_buffer(sizeof one);
+  check(cudaMemcpy(one_.data(), &one, sizeof one, cudaMemcpyHostToDevice), "copy of a scale");
+}
+
+std::string separate_epilogue::text() const {
+  return std::string(elementwise_ ? ", elementwise kernel" : "") +
+         (quantised_ ? ", quantisation" : "");
+}
+
+void separate_epilogue::enqueue(gemm_operands const& o, cudaStream_t stream) const {
+  long long const cols = result_cols(p_.epilogue, p_.n);
+  elem const wide = cublaslt_part(p_).d.type;
+  if (elementwise_) {
+    void* const to = quantised_ ? wide_.data() : o.d;
+    rest_params const params{x_.data(), p_.c ? o.c : nullptr, to, p_.m, cols, p_.beta};
+    if (wide == elem::bf16)
+      launch<elem::bf16>(p_.epilogue, params, stream);
+    else
+      launch<elem::f16>(p_.epilogue, params, stream);
+    check(cudaGetLastError(), "launch of the elementwise kernel");
+  }
+  if (!quantised_) return;
+  output_scales const s = p_.scale_d.value_or(output_scales{.desc = {}, .given = true});
+  quantize_problem const q{p_.m,           cols,   {wide, order::row_major, cols}, p_.d, s.desc,
+                           s.power_of_two, s.given};
+  quantize(q,
+           {elementwise_ ? wide_.data() : x_.data(), o.d, p_.scale_d ? o.scale_d : one_.data(),
+            workspace_.data()},
+           stream);
 }
 
 }  // namespace tw::bench

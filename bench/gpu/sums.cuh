@@ -14,7 +14,7 @@ namespace tw::bench {
 
 inline constexpr int tile = 16;  // of the reference, in each direction
 
-/// Element i of an array, as a type of 8 or 32 bits.
+/// Element i of an array, as a type of 8 bits or more.
 struct element_at {
   void const* base;
   std::int64_t i;
@@ -27,6 +27,11 @@ struct element_at {
 };
 
 __device__ inline float load(void const* base, std::int64_t i, elem type) {
+  if (type == elem::f32) return static_cast<float const*>(base)[i];
+  if (type == elem::e2m1) {  // two in a byte
+    unsigned const two = static_cast<unsigned char const*>(base)[i / 2];
+    return to_float(e2m1{static_cast<std::uint8_t>(i % 2 == 0 ? two & 0xFU : two >> 4)});
+  }
   if (type == elem::tf32)
     return __uint_as_float(static_cast<std::uint32_t const*>(base)[i] & 0xFFFFE000U);
   if (size_bits(type) != 16) return with_elem(type, element_at{base, i});
@@ -35,14 +40,15 @@ __device__ inline float load(void const* base, std::int64_t i, elem type) {
                             : __half2float(__ushort_as_half(bits));
 }
 
-/// An operand of 8 to 32 bits as element strides. Float32 operands are multiplied as tf32, rounded
+/// An operand as element strides. Float32 operands are multiplied as tf32, rounded
 /// to nearest even. Elements of an operand with scales are multiplied by theirs.
 struct operand {
   void const* base;
   std::int64_t row_step, column_step;
   elem type;
-  float const* scales = nullptr;
+  void const* scales = nullptr;
   scale_desc scale = {};
+  float const* second_level = nullptr;  // of NVFP4
 
   __device__ float at(std::int64_t i) const {
     float const x = load(base, i, type);
@@ -52,7 +58,9 @@ struct operand {
   }
   /// `outer`: the row of A or the column of B.
   __device__ float scale_at(std::int64_t outer, std::int64_t k) const {
-    return scales == nullptr ? 1.0F : scales[scale_offset(scale, outer, k)];
+    if (scales == nullptr) return 1.0F;
+    float const s = load(scales, scale_offset(scale, outer, k), scale.type);
+    return second_level == nullptr ? s : s * *second_level;
   }
 };
 
@@ -120,14 +128,29 @@ inline operand operand_of(void const* base, matrix_desc const& m) {
   return {base, row_major ? m.pitch_elems : 1, row_major ? 1 : m.pitch_elems, m.type};
 }
 
-/// A matrix in device memory as an operand. `scales` are the float32 scales that `scale` describes;
-/// they are not read where `scale` is empty.
+/// A matrix in device memory as an operand. `scales` are those that `scale` describes; they are not
+/// read where `scale` is empty.
 inline operand scaled_operand_of(void const* base, matrix_desc const& m,
-                                 std::optional<scale_desc> const& scale, void const* scales) {
+                                 std::optional<scale_desc> const& scale, void const* scales,
+                                 float const* second_level) {
   operand x = operand_of(base, m);
-  if (scale) x.scales = static_cast<float const*>(scales), x.scale = *scale;
+  if (!scale) return x;
+  x.scales = scales, x.scale = *scale;
+  if (scale->second_level) x.second_level = second_level;
   return x;
 }
+
+/// A and B of a GEMM, decoded with their scales.
+struct scaled_pair {
+  operand a, b;
+};
+inline scaled_pair scaled_operands_of(gemm_problem const& p, gemm_operands const& o) {
+  return {scaled_operand_of(o.a, p.a, p.scale_a, o.scale_a, o.second_level_a),
+          scaled_operand_of(o.b, p.b, p.scale_b, o.scale_b, o.second_level_b)};
+}
+
+/// The largest product of two scales of fill_scales(), and of second levels.
+inline constexpr double largest_scales = 4;
 
 /// Blocks that compute rows x columns.
 inline unsigned tiles_of(line_set const& rows, line_set const& columns) {

@@ -11,6 +11,7 @@
 #include "bench/gpu/sampled_lines.hpp"
 #include "bench/gpu/sums.cuh"
 #include "bench/gpu/verify_fused.hpp"
+#include "tilewright/problem/block_scaled.hpp"
 #include "tilewright/problem/error_bound.hpp"
 
 namespace tw::bench {
@@ -127,9 +128,6 @@ __global__ void compare_tiles(compare_params const p) {
   atomicAdd(&p.tally->squared_reference, squared_reference);
 }
 
-/// The largest product of two scales of fill_scales().
-constexpr double largest_scales = 4;
-
 double as_double(unsigned long long bits) {
   double value;
   static_assert(sizeof value == sizeof bits);
@@ -160,7 +158,8 @@ device_buffer upload(std::vector<int> const& list, cudaStream_t stream) {
 }  // namespace
 
 double step_unit_of(gemm_problem const& p) {
-  bool const coarse = is_fp8(p.a.type) || (p.a.type == elem::f16 && p.precision.f16_sums);
+  bool const coarse =
+      (is_fp8(p.a.type) && !is_block_scaled(p)) || (p.a.type == elem::f16 && p.precision.f16_sums);
   if (coarse) return make_bound_terms(p).sum_unit / 8;
   return (static_cast<double>(p.k) * 17 / 16 + 2) * 0x1p-23;
 }
@@ -185,8 +184,8 @@ check_result compare_one(gemm_problem const& p, gemm_operands const& o, stopwatc
   device_buffer tally(sizeof(compare_tally));
   check(cudaMemsetAsync(tally.data(), 0, tally.bytes(), watch.stream()), "cudaMemset");
   compare_params params{};
-  params.a = scaled_operand_of(o.a, p.a, p.scale_a, o.scale_a);
-  params.b = scaled_operand_of(o.b, p.b, p.scale_b, o.scale_b);
+  auto const [a, b] = scaled_operands_of(p, o);
+  params.a = a, params.b = b;
   params.d = operand_of(o.d, p.d);
   params.k = p.k;
   params.terms = make_bound_terms(p);
@@ -226,12 +225,16 @@ check_result compare_one(gemm_problem const& p, gemm_operands const& o, stopwatc
 /// The operands of matrix i of a batch.
 gemm_operands operands_of(gemm_problem const& p, gemm_operands const& o, std::int64_t i) {
   auto const moved = [i](void const* base, matrix_desc const& m) {
-    return static_cast<char const*>(base) + i * m.batch_stride_elems * size_bytes(m.type);
+    return static_cast<char const*>(base) + i * m.batch_stride_bytes();
+  };
+  auto const scales = [i](void const* base, std::optional<scale_desc> const& s) -> void const* {
+    return s ? static_cast<char const*>(base) + i * s->batch_stride * size_bytes(s->type) : base;
   };
   gemm_operands one = o;
   one.a = moved(o.a, p.a);
   one.b = moved(o.b, p.b);
   one.d = const_cast<char*>(moved(o.d, p.d));
+  one.scale_a = scales(o.scale_a, p.scale_a), one.scale_b = scales(o.scale_b, p.scale_b);
   return one;
 }
 
@@ -239,7 +242,7 @@ gemm_operands operands_of(gemm_problem const& p, gemm_operands const& o, std::in
 
 check_result compare(gemm_problem const& p, gemm_operands const& o, stopwatch& watch,
                      bool baseline) {
-  if (is_fused(p.epilogue) || p.c) return compare_fused(p, o, watch, baseline);
+  if (is_fused(p.epilogue) || p.c || p.scale_d) return compare_fused(p, o, watch, baseline);
   if (p.batch == 1) return compare_one(p, o, watch);
   double const products = static_cast<double>(p.batch) * static_cast<double>(p.m) *
                           static_cast<double>(p.n) * static_cast<double>(p.k);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <vector>
 
 #include "bench/gpu/buffer.hpp"
@@ -11,7 +12,10 @@
 #include "bench/gpu/sampled_lines.hpp"
 #include "bench/gpu/sums.cuh"
 #include "bench/gpu/verify.hpp"
+#include "tilewright/problem/block_result.hpp"
 #include "tilewright/problem/reference.hpp"
+#include "tilewright/problem/scale_place.hpp"
+#include "tools/check_scales.hpp"
 
 namespace tw::bench {
 namespace {
@@ -37,17 +41,23 @@ std::vector<T> to_host(void const* from, std::size_t count) {
   return host;
 }
 
-/// The vectors, C and D on the host: what reference_vectors reads.
+/// The vectors, the scales, C and D on the host: what reference_vectors and scale_check read.
 struct host_copy {
-  std::vector<char> bias, c, d;
+  std::vector<char> bias, c, d, scale_a, scale_b, scale_d;
   gemm_operands operands;
 
   host_copy(gemm_problem const& p, gemm_operands const& o) {
     auto const matrix = [&](matrix_desc const& m, void const* base) {
       std::int64_t const cols = result_cols(p.epilogue, p.n);
       std::int64_t const outer = m.ord == order::row_major ? p.m : cols;
-      return to_host<char>(base,
-                           static_cast<std::size_t>(m.pitch_elems * outer * size_bytes(m.type)));
+      return to_host<char>(
+          base, static_cast<std::size_t>((m.pitch_elems * outer * size_bits(m.type) + 7) / 8));
+    };
+    auto const scales = [](std::optional<scale_desc> const& s, void const* base, std::int64_t outer,
+                           std::int64_t k) {
+      if (!s) return std::vector<char>();
+      std::int64_t const bytes = scale_extent(*s, outer, k) * size_bytes(s->type);
+      return to_host<char>(base, static_cast<std::size_t>(bytes));
     };
     d = matrix(p.d, o.d);
     if (p.c) c = matrix(*p.c, o.c);
@@ -56,6 +66,14 @@ struct host_copy {
       bias =
           to_host<char>(o.bias, static_cast<std::size_t>(count * size_bytes(p.epilogue.bias_type)));
     }
+    scale_a = scales(p.scale_a, o.scale_a, p.m, p.k);
+    scale_b = scales(p.scale_b, o.scale_b, p.n, p.k);
+    if (is_block_result(p))
+      scale_d = to_host<char>(o.scale_d, static_cast<std::size_t>(block_result_bytes(p)));
+    else if (p.scale_d)
+      scale_d = scales(p.scale_d->desc, o.scale_d, p.m, result_cols(p.epilogue, p.n));
+    operands.scale_a = scale_a.data(), operands.scale_b = scale_b.data();
+    operands.scale_d = scale_d.data();
     operands.bias = bias.data();
     operands.c = c.data();
     operands.d = d.data();
@@ -72,7 +90,10 @@ class comparison {
         baseline_(baseline),
         terms_(make_fused_terms(p)) {}
 
-  void look(std::vector<int> const& rows, std::vector<int> const& columns, stopwatch& watch) {
+  /// `all_columns`: `columns` are all of D, so that the computed scales of its rows are compared
+  /// too.
+  void look(std::vector<int> const& rows, std::vector<int> const& columns, bool all_columns,
+            stopwatch& watch) {
     std::vector<int> product;  // its columns: for each of D one, or gate and up
     for (int const c : columns) {
       product_columns const j = columns_of(p_, c);
@@ -81,15 +102,24 @@ class comparison {
     }
     auto const sums = sum(rows, product, watch);
     std::size_t const step = product.size() / columns.size();
+    std::optional<scale_check> scales;
+    if (all_columns && p_.scale_d && !p_.scale_d->given) scales.emplace(p_, indices_of(rows));
     for (std::size_t i = 0; i < rows.size(); ++i)
-      for (std::size_t j = 0; j < columns.size(); ++j)
-        compare(rows[i], columns[j], &sums[i * product.size() + j * step], step == 2);
+      for (std::size_t j = 0; j < columns.size(); ++j) {
+        exact_sums const* const at = &sums[i * product.size() + j * step];
+        exact_fused const x = exact_of(rows[i], columns[j], at, step == 2);
+        double const slack = slack_of(x, step == 2);
+        compare(rows[i], columns[j], x, slack, at, step == 2);
+        if (scales) scales->add(i, columns[j], x, slack);
+      }
+    if (scales) scales->judge(host_.operands, scales_);
   }
 
   check_result result() const {
     check_result r = result_;
     r.relative_rms = std::sqrt(squared_error_ / squared_reference_);
-    r.passed = r.error_over_bound <= 1 && r.error_over_expected <= 1;
+    r.scales = scales_.scales, r.wrong_scales = scales_.wrong_scales;
+    r.passed = r.error_over_bound <= 1 && r.error_over_expected <= 1 && r.wrong_scales == 0;
     return r;
   }
 
@@ -107,8 +137,11 @@ class comparison {
     };
     device_buffer const row_list = list(rows), column_list = list(columns);
     device_buffer const out(rows.size() * columns.size() * sizeof(exact_sums));
-    sums_params const params{operand_of(o_.a, p_.a),
-                             operand_of(o_.b, p_.b),
+    bool const scaled = scales_in_main_loop(p_);
+    auto const [a, b] = scaled ? scaled_operands_of(p_, o_)
+                               : scaled_pair{operand_of(o_.a, p_.a), operand_of(o_.b, p_.b)};
+    sums_params const params{a,
+                             b,
                              p_.k,
                              lines(row_list, rows),
                              lines(column_list, columns),
@@ -120,13 +153,34 @@ class comparison {
     return to_host<exact_sums>(out.data(), rows.size() * columns.size());
   }
 
-  void compare(std::int64_t row, std::int64_t col, exact_sums const* sums, bool gated) {
+  static std::vector<std::int64_t> indices_of(std::vector<int> const& lines) {
+    return {lines.begin(), lines.end()};
+  }
+
+  exact_fused exact_of(std::int64_t row, std::int64_t col, exact_sums const* sums,
+                       bool gated) const {
     exact_fused x = reference_vectors(p_, host_.operands, row, col);
     x.x.s = sums[0].sum, x.x.t = sums[0].magnitudes;
     if (gated) x.up.s = sums[1].sum, x.up.t = sums[1].magnitudes;
-    double const before = terms_.out.alpha * x.x.s + x.x.bias + terms_.out.beta * x.c;
-    double const times = gated ? terms_.out.alpha * x.up.s + x.up.bias : 1;
-    double const slack = baseline_ ? 0x1p-7 * std::fabs(before * times) : 0;
+    if (scales_in_main_loop(p_)) x.x.largest_scale = x.up.largest_scale = largest_scales;
+    return x;
+  }
+
+  /// By how much more than ours a baseline's result may err, before the scale of D.
+  double slack_of(exact_fused const& x, bool gated) const {
+    if (!baseline_) return 0;
+    auto const linear = [&](exact_linear const& l) {
+      return terms_.out.alpha * l.s * l.row_scale * l.col_scale + l.bias;
+    };
+    double const times = gated ? linear(x.up) : 1;
+    return 0x1p-7 * std::fabs((linear(x.x) + terms_.out.beta * x.c) * times);
+  }
+
+  void compare(std::int64_t row, std::int64_t col, exact_fused x, double slack_of_result,
+               exact_sums const* sums, bool gated) {
+    // Of a D with scales the bounds are those of its codes, and the slack may reach codes that are
+    // twice as far apart.
+    double const slack = p_.scale_d ? 1.125 * slack_of_result / x.scale_d : slack_of_result;
     expected_element const proven = expect_fused(x, terms_);
     // Zero-mean data: the sum errs by 8 e sigma (verify.hpp), which is sum_unit times this t.
     double const e = step_unit_of(p_);
@@ -134,7 +188,8 @@ class comparison {
     if (gated) x.up.t = 8 * e * std::sqrt(sums[1].squares) / terms_.out.sum_unit;
     expected_element const likely = expect_fused(x, terms_);
     double const got = load_element(p_.d, host_.operands.d, row, col);
-    double const error = std::isnan(got) ? HUGE_VAL : std::fabs(got - proven.value);
+    bool const numbers = std::isfinite(got) && std::isfinite(proven.value);
+    double const error = numbers ? std::fabs(got - proven.value) : HUGE_VAL;
     auto const raise = [](double& most, double to) { most = std::max(most, to); };
     raise(result_.largest_error, error);
     raise(result_.error_over_bound, error / (proven.bound + slack));
@@ -150,6 +205,7 @@ class comparison {
   bool const baseline_;
   fused_terms const terms_;
   check_result result_;
+  check_report scales_;  // of D
   double squared_error_ = 0, squared_reference_ = 0;
 };
 
@@ -168,10 +224,10 @@ check_result compare_fused(gemm_problem const& p, gemm_operands const& o, stopwa
   std::vector<int> const rows = all_lines(p.m), columns = all_lines(result_cols(p.epilogue, p.n));
   bool const whole = is_compared_whole(p);
   if (whole) {
-    c.look(rows, columns, watch);
+    c.look(rows, columns, true, watch);
   } else {
-    c.look(spread_lines(p.m), columns, watch);
-    c.look(rows, spread_lines(static_cast<std::int64_t>(columns.size())), watch);
+    c.look(spread_lines(p.m), columns, true, watch);
+    c.look(rows, spread_lines(static_cast<std::int64_t>(columns.size())), false, watch);
   }
   check_result r = c.result();
   r.whole = whole;

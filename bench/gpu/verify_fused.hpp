@@ -10,7 +10,8 @@ namespace tw::bench {
 
 /// As compare() of verify.hpp, with the bound of problem/fused_bound.hpp; sums on the device, the
 /// epilogue on the host. A baseline may round x to D's type before its activation, and approximate
-/// that to as many bits: 2^-7 of |x|, times what a gate multiplies, is added to its bounds.
+/// that to as many bits: 2^-7 of |x|, times what a gate multiplies, is added to its bounds. Scales
+/// of D that were computed are compared too, on the rows that are compared whole.
 check_result compare_fused(gemm_problem const& p, gemm_operands const& o, stopwatch& watch,
                            bool baseline);
 

@@ -37,6 +37,9 @@ def main():
         expect(2, "TW0803", "gemm", *sizes)
     expect(2, "TW0615", "gemm", "64", "64", "64", "--dtype", "f64")
     expect(2, "TW0615", "gemm", "64", "64", "64", "--epilogue", "softmax")
+    expect(2, "TW0615", "gemm", "64", "64", "64", "--scale-d", "amax")
+    expect(2, "TW0615", "gemm", "64", "64", "64", "--dtype", "mxfp8", "--d", "mxfp8",
+           "--scale-d", "given")
     expect(2, "TW0615", "emulator", "--size", "100")
     with tempfile.NamedTemporaryFile("w", suffix=".json") as shapes:
         shapes.write('[{"name": "x"}]')
@@ -47,6 +50,9 @@ def main():
         expect(77, "TW05", "gemm", "--shapes", SHAPES, "--json", result)
         expect(77, "TW05", "gemm", "64:256:x2", "64,128", "64:192:64", "--csv", result)
         expect(77, "TW05", "gemm", "64x64x64", "64:128:64x8x8", "--dtype", "f16", "--csv", result)
+        expect(77, "TW05", "gemm", "64x64x64", "--dtype", "e4m3", "--scale-d", "amax-1x128",
+               "--csv", result)
+        expect(77, "TW05", "gemm", "64x64x64", "--dtype", "nvfp4", "--d", "mxfp8", "--csv", result)
         expect(77, "TW05", "ceiling", "--json", result)
         if os.listdir(folder):
             sys.exit("a result file was written without a measurement")

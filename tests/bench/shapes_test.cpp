@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "bench/support.hpp"
+#include "tilewright/problem/block_result.hpp"
 
 namespace tw::bench {
 namespace {
@@ -119,6 +120,75 @@ TEST(Shapes, ThePublicListIsReadWhole) {
   std::size_t supported = 0;
   for (auto const& s : shapes) supported += why_unsupported(s) ? 0 : 1;
   EXPECT_EQ(supported, 60U);
+}
+
+TEST(Shapes, ATypeOfDFollowsTheOperands) {
+  for (dtype_row const& row : dtypes)
+    for (elem const d : {elem::bf16, elem::f32, elem::e4m3, elem::s8}) {
+      auto const with = find_dtype(std::string(row.name) + "_" + name(d));
+      ASSERT_TRUE(with) << row.name;
+      EXPECT_EQ(with->d, d) << row.name;
+      EXPECT_EQ(with->ab, row.ab) << row.name;
+      EXPECT_EQ(with->scale_a, row.scale_a) << row.name;
+      EXPECT_EQ(find_dtype(dtype_name(std::string(row.name), name(d)))->d, d) << row.name;
+    }
+  for (char const* word :
+       {"bf16_", "bf16_bf17", "_bf16", "bf17_f32", "bf16_f32_f32x", "fp8_block_"})
+    EXPECT_FALSE(find_dtype(word)) << word;
+  EXPECT_EQ(dtype_name("bf16", "bf16"), "bf16");
+  EXPECT_EQ(dtype_name("fp8_block", "e4m3"), "fp8_block_e4m3");
+  EXPECT_THROW(dtype_name("bf16", "bf17"), rejected);
+  EXPECT_EQ(dtype_of_size("fp8_block", "", true), "fp8_block_e4m3");
+  EXPECT_EQ(dtype_of_size("fp8_block", "", false), "fp8_block");
+  EXPECT_EQ(dtype_of_size("int8", "", true), "int8_s8");
+}
+
+TEST(Shapes, ScalesOfD) {
+  auto entry = valid();
+  entry["dtype"] = "fp8_block_e4m3", entry["m"] = 300, entry["n"] = 400, entry["k"] = 512;
+  for (auto const& [word, kind] :
+       {std::pair{"given", scaling::tensor}, std::pair{"amax-row", scaling::row},
+        std::pair{"amax-1x128", scaling::block_1x128}}) {
+    entry["scale_d"] = word;
+    for (std::string const epilogue : {"", "swiglu"}) {
+      entry["epilogue"] = epilogue;
+      gemm_shape const s = parse(entry)[0];
+      EXPECT_EQ(why_unsupported(s), std::nullopt) << word;
+      gemm_problem const p = problem_of(s);
+      ASSERT_TRUE(p.scale_d) << word;
+      EXPECT_EQ(scaling_of(p.scale_d->desc), kind) << word;
+      EXPECT_EQ(p.scale_d->given, std::string(word) == "given");
+      EXPECT_EQ(p.d.type, elem::e4m3);
+      EXPECT_FALSE(accept(p)) << word;
+    }
+  }
+  entry["batch"] = 2;
+  EXPECT_TRUE(why_unsupported(parse(entry)[0]));
+  EXPECT_EQ(refusal_with("scale_d", "amax"), "TW0703");
+  EXPECT_EQ(refusal_with("scale_d", 7), "TW0702");
+  entry = valid();
+  entry["scale_d"] = "amax-row";  // of a D in bf16
+  EXPECT_TRUE(accept(problem_of(parse(entry)[0])));
+}
+
+TEST(Shapes, BlockScaledFormats) {
+  auto entry = valid();
+  entry["m"] = 200, entry["n"] = 320, entry["k"] = 192;
+  for (block_format const f : {block_format::mxfp8, block_format::mxfp4, block_format::nvfp4}) {
+    std::string const word = traits_of(f).name;
+    for (std::string const d : {"", "_f32", "_mxfp8", "_mxfp4", "_nvfp4"}) {
+      entry["dtype"] = word + d;
+      gemm_problem const p = problem_of(parse(entry)[0]);
+      EXPECT_FALSE(accept(p)) << word << d;
+      ASSERT_TRUE(is_block_scaled(p)) << word << d;
+      EXPECT_EQ(format_of(p), f) << word << d;
+      EXPECT_EQ(is_block_result(p), d.size() > 4) << word << d;
+      if (is_block_result(p)) EXPECT_EQ(traits_of(result_format(p)).name, d.substr(1));
+    }
+    entry["dtype"] = word;
+    double const bits = (200 + 320) * 192 * size_bits(traits_of(f).value) + 200 * 320 * 16;
+    EXPECT_EQ(compulsory_bytes(parse(entry)[0]), bits / 8) << word;
+  }
 }
 
 TEST(Shapes, LettersSayWhichIndexIsContiguous) {
