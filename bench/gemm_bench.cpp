@@ -70,7 +70,6 @@ std::vector<gemm_shape> shapes_of(gemm_bench_options const& o) {
                     o.sizes.empty() ? "neither sizes nor --shapes" : "sizes and --shapes",
                     "M N K (or MxNxK ...), or --shapes FILE", ""});
   if (o.sizes.empty()) return select_shapes(read_shapes(o.shapes_path), o.categories, o.names);
-  check_result_scale_options(o.scale_d);
   std::string const dtype = dtype_of_size(o.dtype, o.out_dtype, o.scale_d.any());
   std::vector<gemm_shape> shapes;
   for (product_size const& size : parse_sizes(o.sizes)) {
@@ -80,6 +79,7 @@ std::vector<gemm_shape> shapes_of(gemm_bench_options const& o) {
     s.m = size.m, s.n = size.n, s.k = size.k;
     s.dtype = dtype, s.layout = o.layout, s.epilogue = o.epilogue, s.batch = o.batch;
     s.scale_d = o.scale_d;
+    check_result_scale_options(result_scales_of(s));
     detail::check_sizes(s, "size " + s.name);
     shapes.push_back(s);
   }

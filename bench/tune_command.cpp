@@ -114,15 +114,12 @@ std::vector<gemm_problem> problems_of(tune_request const& r) {
   if (!r.shapes.empty())
     for (auto const& s : bench::select_shapes(bench::read_shapes(r.shapes), r.categories, r.names))
       add(s);
-  check_result_scale_options(r.scale_d);
   for (product_size const& size : parse_sizes(r.sizes)) {
     bench::gemm_shape s;
     s.m = size.m, s.n = size.n, s.k = size.k;
     s.dtype = bench::dtype_of_size(r.dtype, r.out_dtype, r.scale_d.any());
     s.layout = r.layout, s.batch = r.batch, s.epilogue = r.epilogue, s.scale_d = r.scale_d;
-    if (auto const why = bench::why_unsupported(s))
-      throw rejected(
-          {"TW0803", "GEMM to tune", *why, "a GEMM that `tilewright bench` measures", ""});
+    check_result_scale_options(bench::result_scales_of(s));
     gemm_problem const p = bench::problem_of(s);
     if (auto const refusal = accept(p)) throw rejected(*refusal);
     problems.push_back(p);

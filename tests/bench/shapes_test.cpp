@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "bench/support.hpp"
+#include "tilewright/problem/accept.hpp"
 #include "tilewright/problem/block_result.hpp"
 
 namespace tw::bench {
@@ -183,7 +184,9 @@ TEST(Shapes, BlockScaledFormats) {
       ASSERT_TRUE(is_block_scaled(p)) << word << d;
       EXPECT_EQ(format_of(p), f) << word << d;
       EXPECT_EQ(is_block_result(p), d.size() > 4) << word << d;
-      if (is_block_result(p)) EXPECT_EQ(traits_of(result_format(p)).name, d.substr(1));
+      if (is_block_result(p)) {
+        EXPECT_EQ(traits_of(result_format(p)).name, d.substr(1));
+      }
     }
     entry["dtype"] = word;
     double const bits = (200 + 320) * 192 * size_bits(traits_of(f).value) + 200 * 320 * 16;

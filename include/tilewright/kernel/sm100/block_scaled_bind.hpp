@@ -46,7 +46,7 @@ block_scaled_params bind(block_scaled_operands const& o, target t) {
     tensor_map_desc const x = factor_map(const_cast<void*>(base), C.scale, rows, o.k, C, atoms);
     return make_tensor_map(batched(x, x.stride_bytes[1], 1, 0), t);
   };
-  block_scaled_params p{o.second, {}, 0, {}, {}, {}, {}, 0, 0, 0, 0, {}};
+  block_scaled_params p{o.second, {}, 0, {}, {}, {}, {}, 0, 0, 0, 0, 0, {}};
   p.walk = tile_walk({tiles(o.m, 128 * C.ctas), tiles(o.n, C.tile_n), 1});
   p.k_blocks = tiles(o.k, C.tile_k());
   p.a = operand(o.a, C.a, o.m, o.a_pitch_bytes, kernel::roles::rows);
