@@ -10,6 +10,10 @@
 #include "bench/gpu/graph_contender.cu"
 #include "bench/gpu/stopwatch.cu"
 #include "bench/gpu/verify.cu"
+#include "tilewright/problem/block_scale_convention.hpp"
+#include "tilewright/problem/quantize.hpp"
+#include "tilewright/problem/reference.hpp"
+#include "tilewright/problem/scale_convention.hpp"
 
 namespace tw::bench {
 namespace {
@@ -121,6 +125,122 @@ void test_reference(stopwatch& watch, order a_order, order b_order) {
   expect(scan(p, sets, watch).nans == 1, "and is counted");
 }
 
+std::vector<char> bytes_of(device_buffer const& from) {
+  std::vector<char> to(from.bytes());
+  check(cudaMemcpy(to.data(), from.data(), from.bytes(), cudaMemcpyDeviceToHost), "download");
+  return to;
+}
+void put(device_buffer const& to, void const* from) {
+  check(cudaMemcpy(to.data(), from, to.bytes(), cudaMemcpyHostToDevice), "upload");
+  check(cudaDeviceSynchronize(), "upload");
+}
+
+/// D of the three loops in float32, row-major. Pointers of `o` are host pointers.
+std::vector<float> exact_result(gemm_problem const& p, gemm_operands const& o) {
+  std::vector<float> d;
+  for (std::int64_t i = 0; i < p.m; ++i)
+    for (std::int64_t j = 0; j < p.n; ++j)
+      d.push_back(static_cast<float>(p.alpha * reference_element(p, o, i, j).s));
+  return d;
+}
+
+/// D in e4m3 with scales of 128 columns of a row, from the exact result; then with one code and
+/// with one scale changed.
+void test_scaled_result(stopwatch& watch) {
+  gemm_problem p;
+  p.m = 70, p.n = 300, p.k = 256;
+  p.a = {elem::e4m3, order::row_major, p.k};
+  p.b = {elem::e4m3, order::col_major, p.k};
+  p.d = {elem::e4m3, order::row_major, p.n};
+  p.scale_d.emplace().desc =
+      make_scale({false, p.m, p.n}, scaling::block_1x128, scale_library::torch);
+  device_buffer const a(70 * 256), b(300 * 256), d(70 * 300);
+  device_buffer const scales(static_cast<std::size_t>(scale_extent(p.scale_d->desc, p.m, p.n)) *
+                             sizeof(float));
+  fill(a.data(), 70 * 256, elem::e4m3, data_kind::normal, 5, watch.stream());
+  fill(b.data(), 300 * 256, elem::e4m3, data_kind::normal, 6, watch.stream());
+  watch.wait();
+  std::vector<char> const host_a = bytes_of(a), host_b = bytes_of(b);
+  gemm_problem wide = p;
+  wide.d.type = elem::f32, wide.scale_d.reset();
+  std::vector<float> const exact = exact_result(wide, {host_a.data(), host_b.data()});
+  std::vector<char> codes(d.bytes()), written(scales.bytes());
+  quantize({p.m, p.n, wide.d, p.d, p.scale_d->desc}, exact.data(), codes.data(), written.data());
+  gemm_operands o;
+  o.a = a.data(), o.b = b.data(), o.d = d.data(), o.scale_d = scales.data();
+  put(d, codes.data()), put(scales, written.data());
+  check_result const right = compare(p, o, watch);
+  expect(right.passed && right.whole && right.compared == p.m * p.n, "a right scaled D passes");
+  expect(right.scales == p.m * 3 && right.wrong_scales == 0, "all its scales are compared");
+
+  std::vector<char> bent = codes;
+  for (char& code : bent)
+    if ((code & 0x7F) > 0x60 && (code & 0x7F) < 0x70) {
+      code = static_cast<char>(code + 8);  // twice as large
+      break;
+    }
+  put(d, bent.data());
+  expect(!compare(p, o, watch).passed, "one bent code does not pass");
+  put(d, codes.data());
+  auto scaled = written;
+  float last;
+  std::copy_n(scaled.data() + scaled.size() - 4, 4, reinterpret_cast<char*>(&last));
+  last *= 1.25F;
+  std::copy_n(reinterpret_cast<char const*>(&last), 4, scaled.data() + scaled.size() - 4);
+  put(scales, scaled.data());
+  check_result const wrong = compare(p, o, watch);
+  expect(!wrong.passed && wrong.wrong_scales == 1, "one wrong scale does not pass");
+  std::vector<char> const none(scales.bytes(), static_cast<char>(0xFF));
+  put(scales, none.data());
+  expect(!compare(p, o, watch).passed, "scales that were not written do not pass");
+}
+
+/// Block-scaled operands against the exact result; then with one element changed.
+void test_block_scaled_operands(stopwatch& watch, block_format format) {
+  gemm_problem p;
+  p.m = 70, p.n = 90, p.k = 224;
+  elem const type = traits_of(format).value;
+  p.a = {type, order::row_major, p.k};
+  p.b = {type, order::col_major, p.k};
+  p.d = {elem::f32, order::row_major, p.n};
+  p.scale_a = make_block_scale({false, p.m, p.k}, format);
+  p.scale_b = make_block_scale({true, p.n, p.k}, format);
+  auto const elements = [&](std::int64_t rows) {
+    return device_buffer(static_cast<std::size_t>(rows * p.k * size_bits(type) / 8));
+  };
+  auto const factors = [&](scale_desc const& s, std::int64_t rows) {
+    return device_buffer(static_cast<std::size_t>(scale_extent(s, rows, p.k)));
+  };
+  device_buffer const a = elements(p.m), b = elements(p.n),
+                      d(static_cast<std::size_t>(p.m * p.n * 4));
+  device_buffer const sa = factors(*p.scale_a, p.m), sb = factors(*p.scale_b, p.n), second(4);
+  fill(a.data(), p.m * p.k, type, data_kind::normal, 7, watch.stream());
+  fill(b.data(), p.n * p.k, type, data_kind::normal, 8, watch.stream());
+  fill_scales(sa.data(), static_cast<std::int64_t>(sa.bytes()), p.scale_a->type, 9, watch.stream());
+  fill_scales(sb.data(), static_cast<std::int64_t>(sb.bytes()), p.scale_b->type, 10,
+              watch.stream());
+  watch.wait();
+  float const level = 0.5F;
+  put(second, &level);
+  std::vector<char> const host_a = bytes_of(a), host_b = bytes_of(b), host_sa = bytes_of(sa),
+                          host_sb = bytes_of(sb);
+  gemm_operands host{host_a.data(), host_b.data()};
+  host.scale_a = host_sa.data(), host.scale_b = host_sb.data();
+  host.second_level_a = host.second_level_b = &level;
+  std::vector<float> exact = exact_result(p, host);
+  gemm_operands o;
+  o.a = a.data(), o.b = b.data(), o.d = d.data(), o.scale_a = sa.data(), o.scale_b = sb.data();
+  o.second_level_a = o.second_level_b = reinterpret_cast<float const*>(second.data());
+  put(d, exact.data());
+  check_result const right = compare(p, o, watch);
+  std::printf("      %s: largest share of the bound %.4f\n", traits_of(format).name,
+              right.error_over_bound);
+  expect(right.passed && right.whole && right.relative_rms < 1e-6, "a block-scaled GEMM passes");
+  exact[static_cast<std::size_t>(p.m * p.n - 1)] += 0.125F;
+  put(d, exact.data());
+  expect(!compare(p, o, watch).passed, "one bent element does not pass");
+}
+
 /// A launch of known length: a graph of waits must take their time, at a plausible clock.
 void test_clock(stopwatch& watch) {
   graph_contender waits(
@@ -143,6 +263,9 @@ int run() {
   for (order const a_order : {order::row_major, order::col_major})
     for (order const b_order : {order::row_major, order::col_major})
       test_reference(watch, a_order, b_order);
+  test_scaled_result(watch);
+  for (block_format const f : {block_format::mxfp8, block_format::mxfp4, block_format::nvfp4})
+    test_block_scaled_operands(watch, f);
   test_clock(watch);
   return failures == 0 ? 0 : 1;
 }
