@@ -80,10 +80,12 @@ struct gemm_calibration {
 /// has them.
 struct scale_calibration {
   /// Time of promoting the sums of 128 elements of K with scales of A and B, as a share of the time
-  /// of their wgmmas; the same with 1x128 scales of B, of which each column has its own; factors
-  /// for tiles of 128x128 with those and for kernels with one consumer. Measured on an H100
-  /// (docs/decisions/0040).
-  double promotion = 0.45, promotion_1x128 = 0.75, narrow_1x128 = 1.45, promotion_alone = 2;
+  /// of their wgmmas, in tiles of at most 128 columns, in wider ones, and in kernels with three
+  /// consumers; the same with a scale for each column of B; a factor for kernels with one consumer.
+  /// Measured on an H200 (docs/decisions/0044).
+  double promotion = 0.38, promotion_wide = 0.49, promotion_3_warpgroups = 0.26;
+  double promotion_1x128_narrow = 1.09, promotion_1x128 = 0.72, promotion_1x128_3_warpgroups = 0.64;
+  double promotion_alone = 2;
   /// Clocks that an SM needs for one 8-bit result with scales. They are counts of instructions over
   /// the 128 lanes that an SM serves in a clock: 2 to find the amax, 5 for the division;
   double amax_clocks = 2.0 / 128, division_clocks = 5.0 / 128;

@@ -60,9 +60,15 @@ inline double promotion_share_of(calibration const& model, gemm_problem const& p
                                                    : r.promoted_2_warpgroups * (1 - wide) +
                                                          r.promoted_2_warpgroups_wide * wide;
   scale_calibration const& s = model.scales;
-  bool const columns = !c.d_m && p.scale_b && p.scale_b->block_outer == 1;  // each has a scale
-  bool const narrow = c.math_warpgroups() == 2 && c.tile_n <= 128;
-  double scaled = columns ? s.promotion_1x128 * (narrow ? s.narrow_1x128 : 1) : s.promotion;
+  // Each column has a scale.
+  bool const columns = c.gated() || (!c.d_m && p.scale_b && p.scale_b->block_outer == 1);
+  bool const three = c.math_warpgroups() == 3, narrow = !three && c.tile_n <= 128;
+  double scaled = columns ? (three    ? s.promotion_1x128_3_warpgroups
+                             : narrow ? s.promotion_1x128_narrow
+                                      : s.promotion_1x128)
+                          : (three    ? s.promotion_3_warpgroups
+                             : narrow ? s.promotion
+                                      : s.promotion_wide);
   if (c.math_warpgroups() == 1) scaled *= s.promotion_alone;
   double const cost = (c.scaled() ? scaled : 1 / promoted - 1) * 128 / c.promote_k();
   return cost / (1 + cost);

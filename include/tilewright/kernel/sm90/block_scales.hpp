@@ -2,15 +2,12 @@
 // block_scales.hpp  Scales of A and B in the main loop: the sum of each K block is multiplied by
 //                   scale_a(m) scale_b(n) when it is added (problem/scale_place.hpp).
 //
-// The threads of a warpgroup read the scales of its rows and columns, each one or two of them, and
-// exchange them through shared memory. Of B there are two cases, and a main loop for each of them:
+// Three warps beside the producer's copy the scales of a K block's rows and columns to the stage of
+// that K block: float32 by cp.async, others through registers. They arrive at the stage's barrier
+// `ab_landed` as the boxes of A and B do. Of B there are two cases, and a main loop for each:
 //
 //   few      128 columns and more share a scale (128x128 blocks): a tile has one or two
 //   columns  each column has another scale (1x128 blocks)
-//
-// K blocks come in batches: the scales of one are read from global memory while the batch before it
-// is multiplied, for a load takes longer than a K block. Reading only loads the bits: they become
-// floats at the beginning of their batch, and nothing waits for them earlier.
 #pragma once
 
 #include <math.h>
@@ -25,6 +22,7 @@
 #include "tilewright/base/unrolled.hpp"
 #include "tilewright/kernel/sm90/config.hpp"
 #include "tilewright/kernel/sm90/params.hpp"
+#include "tilewright/pipeline/ring.hpp"
 
 namespace tw {
 
@@ -33,165 +31,140 @@ inline constexpr int few_scales_log2 = 7;
 
 enum class scales_of_b { few, columns };
 
-/// Scales of a warpgroup's rows, then of the columns of its tile, of two K blocks in turn.
+/// Scales of a tile's rows, then of its columns, for one K block.
 template <gemm_config C>
-struct tile_scales {
+struct stage_scales {
   struct alignas(8) pair {  // of neighbouring rows, or of neighbouring columns: those of a thread
     float of[2];
   };
-  struct of_block {
-    pair pairs[(C.warpgroup_m() + C.tile_n) / 2];
-    TW_DEVICE float& at(int i) { return pairs[i / 2].of[i % 2]; }
-  };
-  of_block block[2];
+  pair pairs[(C.tile_m + C.tile_n) / 2];
+  TW_DEVICE float& at(int i) { return pairs[i / 2].of[i % 2]; }
 };
 
-/// Shared memory for the scales, of each consumer; none in other kernels.
+/// Threads that copy scales: the warps of the producer's warpgroup that do not load A and B.
+inline constexpr int scale_threads = 3 * warp_threads;
+
+/// Shared memory for the scales of each stage, and the barriers that say when it may be written
+/// again; none in other kernels.
 template <gemm_config C, bool = C.scaled()>
-struct block_scales_smem {};
+struct block_scales_smem {
+  TW_DEVICE void init() {}
+};
 template <gemm_config C>
 struct block_scales_smem<C, true> {
-  tile_scales<C> of_consumer[C.math_warpgroups()];
-  static_assert(sizeof(of_consumer) == C.scale_bytes());
+  stage_scales<C> of_stage[C.stages];
+  mbarrier scales_read[C.stages];  // by each warp of the consumers
+  static_assert(sizeof(of_stage) == C.scale_bytes());
+
+  TW_DEVICE void init() {
+    for (int i = 0; i < C.stages; ++i)
+      scales_read[i].init(C.math_warpgroups() * warpgroup_threads / warp_threads);
+  }
 };
 
-/// Where the scale of K block 0 of a row or column lies in global memory, in scales.
-TW_DEVICE std::int64_t first_scale(operand_scales const& s, int outer, int matrix) {
-  return matrix * s.batch_stride + std::int64_t{outer >> s.outer_log2} * s.stride_outer;
+/// Has a tile one or two scales of B?
+TW_DEVICE bool has_few_scales(gemm_params const& p) {
+  return p.b_scales.data == nullptr || p.b_scales.outer_log2 >= few_scales_log2;
 }
 
-/// A thread of a warpgroup and the scales of the warpgroup's tile, one batch of K blocks after
-/// another.
+/// Where the second scale of B begins, in columns of a tile whose first column is `col`.
+template <gemm_config C>
+TW_DEVICE int second_scale_from(gemm_params const& p, int col) {
+  int const log2 = p.b_scales.outer_log2;
+  return log2 >= 31 ? C.tile_n : (((col >> log2) + 1) << log2) - col;
+}
+
+/// How many scales of B a tile has.
 template <gemm_config C, scales_of_b B>
-class block_scales {
- public:
-  /// K blocks of a batch: one where registers are scarce.
-  static constexpr bool scarce =
-      C.tile_n > (C.math_warpgroups() > 2 ? 96 : 160) || C.promote_k() < C.tile_k();
-  static constexpr int batch = scarce ? 1 : 4;
-  static constexpr int fragments = C.fragments();
+struct scale_count {
   static constexpr bool few = B == scales_of_b::few;
-  static constexpr int rows = C.warpgroup_m();
   /// Where tiles begin is a multiple of this.
   static constexpr int alignment = C.tile_n & -C.tile_n;
   static_assert(!few || alignment > 128 || C.tile_n - alignment <= 128,
                 "[TW0206] the columns of a tile with block scales lie in two blocks at most");
   /// Tiles that lie in one block of columns: one scale serves all.
   static constexpr bool one = few && C.tile_n == alignment && C.tile_n <= 128;
-  static constexpr int cols = one ? 1 : few ? 2 : C.tile_n;  // scales of B
-  static constexpr int factors = few ? cols : 1;             // of a row, that registers hold
-  /// Scales that a thread reads for a K block.
-  static constexpr int reads = (rows + cols + warpgroup_threads - 1) / warpgroup_threads;
+  static constexpr int value = one ? 1 : few ? 2 : C.tile_n;
+  /// Columns of a tile that have the same scale wherever the tile lies.
+  static constexpr int step = few ? (alignment < 128 ? alignment : 128) : 1;
+};
 
-  /// Rows from `row`, columns of B from column `col` of the tile's D, `blocks` K blocks from
-  /// `k_block` on.
-  TW_DEVICE block_scales(gemm_params const& p, tile_scales<C>& shared, int consumer, int row,
-                         int col, int matrix, int k_block, int blocks)
+/// The scales of a tile, copied K block after K block by scale_threads threads.
+template <gemm_config C, scales_of_b B>
+class scale_copies {
+ public:
+  static constexpr bool few = B == scales_of_b::few;
+  static constexpr int rows = C.tile_m, cols = scale_count<C, B>::value;
+  /// Scales that a thread copies for a K block.
+  static constexpr int copies = (rows + cols + scale_threads - 1) / scale_threads;
+
+  /// Rows from `row`, columns of B from column `col` of the tile's D.
+  TW_DEVICE scale_copies(gemm_params const& p, int thread, int row, int col, int matrix)
       : p_(p),
-        shared_(shared),
-        barrier_(1 + consumer),
-        row_(accumulator_map::row_of(warp_id() % 4, lane_id())),
-        k_block_(k_block),
-        last_(k_block + blocks - 1) {
-    int const log2 = p.b_scales.outer_log2;
-    if constexpr (few) second_from_ = log2 >= 31 ? C.tile_n : (((col >> log2) + 1) << log2) - col;
+        thread_(thread) {
+    int const second = few ? second_scale_from<C>(p, col) : 0;
     TW_UNROLL
-    for (int i = 0; i < reads; ++i) {
-      unrolled<batch>([&](auto k) { next_[k][i] = bits_of_float(1.0F); });
-      int const t = item(i), c = few ? (t == rows ? 0 : second_from_) : t - rows;
-      first_[i] = t < rows ? first_scale(p.a_scales, row + t < p.m ? row + t : p.m - 1, matrix)
-                           : first_scale(p.b_scales, column(col, c), matrix);
+    for (int i = 0; i < copies; ++i) {
+      int const t = item(i), c = few ? (t == rows ? 0 : second) : t - rows;
+      first_[i] = t < rows ? first_of(p.a_scales, row + t < p.m ? row + t : p.m - 1, matrix)
+                           : first_of(p.b_scales, column(col, c), matrix);
     }
-    if (blocks > 0) read();
   }
 
-  /// The batch that was read last becomes that of share(); reads the next one, if there is one.
-  TW_DEVICE void next_batch() {
-    TW_UNROLL
-    for (int i = 0; i < reads; ++i) {
-      bool const ue8m0_bits = (item(i) < rows ? p_.a_scales.ue8m0 : p_.b_scales.ue8m0) != 0;
-      unrolled<batch>([&](auto k) {
-        now_[k][i] = ue8m0_bits ? to_float(ue8m0{static_cast<std::uint8_t>(next_[k][i])})
-                                : float_of_bits(next_[k][i]);
-      });
-    }
-    if (k_block_ <= last_) read();
-  }
-
-  /// Before the first add() of K block K of the batch: gives the scales to the warpgroup.
-  template <int K>
-  TW_DEVICE void share() {
-    // The warpgroup reads the other half until this barrier. Between two tiles of a CTA the
-    // epilogue or the reduction of parts has one.
-    half_ ^= 1;
-    auto& block = shared_.block[half_];
-    TW_UNROLL
-    for (int i = 0; i < reads; ++i)
-      if (item(i) < rows + cols) block.at(item(i)) = now_[K][i];
-    named_barrier_sync(barrier_, warpgroup_threads);
-    unrolled<fragments>([&](auto f) {
+  /// K blocks [begin, end) to their stages.
+  template <class Smem>
+  TW_DEVICE void run(Smem& s, ring<C.stages>& slot, int begin, int end) const {
+    bool const float_scales = p_.a_scales.data != nullptr && p_.b_scales.data != nullptr &&
+                              p_.a_scales.ue8m0 == 0 && p_.b_scales.ue8m0 == 0;
+    if (float_scales) {
+      std::uint32_t at[copies];
       TW_UNROLL
-      for (int r = 0; r < accumulator_map::rows; ++r) {
-        float const of_row = block.at(row_ + wgmma_m * f + accumulator_map::row_distance * r);
+      for (int i = 0; i < copies; ++i)
+        at[i] = first_[i] + static_cast<std::uint32_t>(begin) * step_of(item(i));
+      TW_NO_UNROLL
+      for (int k = begin; k < end; ++k, slot.next()) {
+        s.scales.scales_read[slot.stage].wait(slot.phase ^ 1U);
+        auto& stage = s.scales.of_stage[slot.stage];
         TW_UNROLL
-        for (int c = 0; c < factors; ++c)
-          factor_[f][r][c] = few ? of_row * block.at(rows + c) : of_row;
-      }
-    });
-  }
-
-  /// Elements of `to`, from `first` on, += from, times the scales: columns of the tile from
-  /// 2 * first on.
-  template <class Fragments, class Parts>
-  TW_DEVICE void add(Fragments& to, Parts& from, int first) const {
-    constexpr int size = std::remove_reference_t<decltype(from[0])>::size;
-    constexpr int regs = accumulator_map::regs_of_8_cols;
-    auto const* const of_cols =
-        shared_.block[half_].pairs + rows / 2 + first + accumulator_map::col_of(lane_id()) / 2;
-    unrolled<fragments>([&](auto f) {
-      TW_UNROLL
-      for (int g = 0; g < size / regs; ++g) {
-        int const col = 2 * first + 8 * g;
-        auto const of_col = few ? typename tile_scales<C>::pair{} : of_cols[4 * g];
-        TW_UNROLL
-        for (int i = regs * g; i < regs * (g + 1); ++i) {
-          auto const& of_row = factor_[f][accumulator_map::row_index(i)];
-          float const factor = !few                                  ? of_row[0] * of_col.of[i % 2]
-                               : factors == 2 && col >= second_from_ ? of_row[factors - 1]
-                                                                     : of_row[0];
-          to[f][first + i] = fmaf(factor, from[f][i], to[f][first + i]);
+        for (int i = 0; i < copies; ++i) {
+          if (item(i) < rows)
+            cp_async<4>(&stage.at(item(i)), static_cast<float const*>(p_.a_scales.data) + at[i]);
+          else if (item(i) < rows + cols)
+            cp_async<4>(&stage.at(item(i)), static_cast<float const*>(p_.b_scales.data) + at[i]);
+          at[i] += step_of(item(i));
         }
+        cp_async_mbarrier_arrive_noinc(s.ab_landed[slot.stage]);
       }
-    });
+      return;
+    }
+    TW_NO_UNROLL
+    for (int k = begin; k < end; ++k, slot.next()) {
+      s.scales.scales_read[slot.stage].wait(slot.phase ^ 1U);
+      auto& stage = s.scales.of_stage[slot.stage];
+      TW_UNROLL
+      for (int i = 0; i < copies; ++i) {
+        if (item(i) < rows)
+          stage.at(item(i)) = scale_at(p_.a_scales, first_[i], k);
+        else if (item(i) < rows + cols)
+          stage.at(item(i)) = scale_at(p_.b_scales, first_[i], k);
+      }
+      s.ab_landed[slot.stage].arrive();
+    }
   }
 
  private:
-  /// Which scale the thread reads: of a row, then of a column.
-  TW_DEVICE static int item(int i) {
-    return thread_id() % warpgroup_threads + i * warpgroup_threads;
-  }
+  /// Which scale the thread copies: of a row, then of a column.
+  TW_DEVICE int item(int i) const { return thread_ + i * scale_threads; }
 
-  /// A batch from k_block_ on; of K blocks after the last one the last one's.
-  TW_DEVICE void read() {
-    TW_UNROLL
-    for (int i = 0; i < reads; ++i) {
-      if (item(i) < rows)
-        read(p_.a_scales, i);
-      else if (item(i) < rows + cols)
-        read(p_.b_scales, i);
-    }
-    k_block_ += batch;
+  /// Where the scale of K block 0 of a row or column lies in global memory, in scales. A tensor of
+  /// scales has less than 2^32 of them (family/sm90_gemm/computes.hpp): registers are scarce here.
+  TW_DEVICE static std::uint32_t first_of(operand_scales const& s, int outer, int matrix) {
+    return static_cast<std::uint32_t>(matrix * s.batch_stride +
+                                      std::int64_t{outer >> s.outer_log2} * s.stride_outer);
   }
-  TW_DEVICE void read(operand_scales const& s, int i) {
-    if (s.data == nullptr) return;  // the bits stay those of 1
-    auto const at = [&](int k) {
-      int const block = k_block_ + k < last_ ? k_block_ + k : last_, group = block >> s.packed_log2;
-      return first_[i] + group * s.stride_k + (block - (group << s.packed_log2));
-    };
-    if (s.ue8m0 != 0)
-      unrolled<batch>([&](auto k) { next_[k][i] = static_cast<words::b8 const*>(s.data)[at(k)]; });
-    else
-      unrolled<batch>([&](auto k) { next_[k][i] = static_cast<words::b32 const*>(s.data)[at(k)]; });
+  /// From a K block to the next, of float32 scales.
+  TW_DEVICE std::uint32_t step_of(int t) const {
+    return static_cast<std::uint32_t>(t < rows ? p_.a_scales.stride_k : p_.b_scales.stride_k);
   }
 
   /// The column of B that is column c of the tile, or the last. With a gate groups of 8 gates and
@@ -205,23 +178,77 @@ class block_scales {
     return first + c < p_.n ? first + c : p_.n - 1;
   }
 
+  TW_DEVICE static float scale_at(operand_scales const& s, std::uint32_t first, int k) {
+    if (s.data == nullptr) return 1.0F;
+    int const group = k >> s.packed_log2;
+    std::uint32_t const at = first + static_cast<std::uint32_t>(group * s.stride_k) +
+                             static_cast<std::uint32_t>(k - (group << s.packed_log2));
+    if (s.ue8m0 == 0) return static_cast<float const*>(s.data)[at];
+    return to_float(ue8m0{static_cast<words::b8 const*>(s.data)[at]});
+  }
+
   gemm_params const& p_;
-  tile_scales<C>& shared_;
-  int const barrier_;
-  int const row_;        // the thread's first, in the warpgroup's
-  int k_block_;          // that the next batch begins with
-  int const last_;       // K block
-  int half_ = 0;         // of `shared_`
-  int second_from_ = 0;  // few: from this column of the tile on the second scale holds
-  std::int64_t first_[reads];
-  float now_[batch][reads] = {};
-  std::uint32_t next_[batch][reads];  // bits; those of 1 where the operand has no scales
-  float factor_[fragments][accumulator_map::rows][factors];  // of the K block that was shared
+  int const thread_;
+  std::uint32_t first_[copies];
 };
 
-/// Has a tile one or two scales of B?
-TW_DEVICE bool has_few_scales(gemm_params const& p) {
-  return p.b_scales.data == nullptr || p.b_scales.outer_log2 >= few_scales_log2;
-}
+/// A consumer's thread and the scales of its rows and columns, one K block after another.
+template <gemm_config C, scales_of_b B>
+class block_scales {
+ public:
+  static constexpr int fragments = C.fragments();
+  static constexpr bool few = B == scales_of_b::few;
+  static constexpr int step = scale_count<C, B>::step;
+  static constexpr int factors = few ? C.tile_n / step : 1;  // of a row, that registers hold
+
+  /// Rows of the tile from `first_row` on; `col` is the first column of its D.
+  TW_DEVICE block_scales(gemm_params const& p, int first_row, int col)
+      : row_(first_row + accumulator_map::row_of(warp_id() % 4, lane_id())),
+        second_from_(factors > 1 ? second_scale_from<C>(p, col) : C.tile_n) {}
+
+  /// Before the first add() of a K block: reads its scales, except those of single columns.
+  TW_DEVICE void read(stage_scales<C>& of_block) {
+    of_block_ = &of_block;
+    unrolled<fragments>([&](auto f) {
+      TW_UNROLL
+      for (int r = 0; r < accumulator_map::rows; ++r) {
+        float const of_row = of_block.at(row_ + wgmma_m * f + accumulator_map::row_distance * r);
+        TW_UNROLL
+        for (int c = 0; c < factors; ++c)
+          factor_[f][r][c] =
+              few ? of_row * of_block.at(C.tile_m + (c * step >= second_from_ ? 1 : 0)) : of_row;
+      }
+    });
+  }
+
+  /// Elements of `to`, from `first` on, += from, times the scales: columns of the tile from
+  /// 2 * first on.
+  template <class Fragments, class Parts>
+  TW_DEVICE void add(Fragments& to, Parts& from, int first) const {
+    constexpr int size = std::remove_reference_t<decltype(from[0])>::size;
+    constexpr int regs = accumulator_map::regs_of_8_cols;
+    auto const* const of_cols =
+        of_block_->pairs + C.tile_m / 2 + first + accumulator_map::col_of(lane_id()) / 2;
+    unrolled<fragments>([&](auto f) {
+      TW_UNROLL
+      for (int g = 0; g < size / regs; ++g) {
+        int const col = 2 * first + 8 * g;
+        auto const of_col = few ? typename stage_scales<C>::pair{} : of_cols[4 * g];
+        TW_UNROLL
+        for (int i = regs * g; i < regs * (g + 1); ++i) {
+          auto const& of_row = factor_[f][accumulator_map::row_index(i)];
+          float const factor = few ? of_row[col / step] : of_row[0] * of_col.of[i % 2];
+          to[f][first + i] = fmaf(factor, from[f][i], to[f][first + i]);
+        }
+      }
+    });
+  }
+
+ private:
+  int const row_;          // the thread's first, in the tile
+  int const second_from_;  // few: from this column of the tile on the second scale holds
+  stage_scales<C>* of_block_ = nullptr;
+  float factor_[fragments][accumulator_map::rows][factors];  // of the K block that was read
+};
 
 }  // namespace tw

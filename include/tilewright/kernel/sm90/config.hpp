@@ -53,9 +53,9 @@ struct gemm_config {
   TW_HD constexpr bool scaled() const {
     return sums == sum_form::scaled || sums == sum_form::scaled_64;
   }
-  /// Shared memory for the scales of rows and columns: of two K blocks, for each consumer.
+  /// Shared memory for the scales of rows and columns, of each stage.
   TW_HD constexpr int scale_bytes() const {
-    return scaled() ? 2 * (warpgroup_m() + tile_n) * size_bytes(elem::f32) * math_warpgroups() : 0;
+    return scaled() ? stages * (tile_m + tile_n) * size_bytes(elem::f32) : 0;
   }
   /// Elements of K between two promotions of the sums; 0: never.
   TW_HD constexpr int promote_k() const {
@@ -105,6 +105,8 @@ struct gemm_config {
     return n;
   }
   TW_HD constexpr int part_n() const { return tile_n / owners(); }
+  /// Columns of D of a CTA's tile, of all owners.
+  TW_HD constexpr int cols_of_d() const { return gated() ? tile_n / 2 : tile_n; }
   /// Warpgroups of a cluster that each add their part of a split-K tile, warpgroup_m x tile_n.
   TW_HD constexpr int writers() const { return cluster_m * cluster_n * math_warpgroups(); }
   /// Fragments of 64 rows in a warpgroup.

@@ -65,6 +65,8 @@ struct gemm_sm90_kernel {
       if (warp_id() == 0) {
         produce(p, s);
         if constexpr (cluster > 1) warp_sync();  // reconverge: one lane ran the loop
+      } else if constexpr (C.scaled()) {
+        copy_scales(p, s);
       } else {
         begin();
       }
@@ -159,6 +161,30 @@ struct gemm_sm90_kernel {
     grid_dependents_launch();  // all loads are under way: the next launch may begin to set up
   }
 
+  /// The other warps of the producer's warpgroup, in kernels with scales of A and B: they copy the
+  /// scales of the CTA's tiles.
+  TW_DEVICE static void copy_scales(params const& p, smem& s) {
+    enter_role("scales");
+    begin();
+    ring<C.stages> slot;
+    typename scheduler::work work(p.work, scheduler::own_cluster());
+    for (segment seg{}; work.next(p.work, scheduler::clusters(), seg);) {
+      tile_place const tile = scheduler::tile_of(p, seg.tile);
+      auto const k = scheduler::k_blocks_of(seg);
+      if (!C.gated() && has_few_scales(p))
+        copy_scales_of<scales_of_b::few>(p, s, slot, tile, k.begin, k.end);
+      else
+        copy_scales_of<scales_of_b::columns>(p, s, slot, tile, k.begin, k.end);
+    }
+  }
+  template <scales_of_b B>
+  TW_DEVICE static void copy_scales_of(params const& p, smem& s, ring<C.stages>& slot,
+                                       tile_place tile, int begin, int end) {
+    scale_copies<C, B> const scales(p, thread_id() - warp_threads, tile.m * C.tile_m,
+                                    tile.n * C.cols_of_d(), tile.batch);
+    scales.run(s, slot, begin, end);
+  }
+
   /// Kernels with few accumulators have registers for the tile's place during the main loop.
   static constexpr bool place_first = C.scaled() || (C.fragments() * C.tile_n <= 128 && !C.fused());
 
@@ -220,11 +246,9 @@ struct gemm_sm90_kernel {
       next_turn const issued{work, p.work, consumer};
       if constexpr (C.scaled()) {
         if (!C.gated() && has_few_scales(p))
-          run_scaled<scales_of_b::few>(p, s, slot, consumer, tile, first_row, k.begin, blocks, acc,
-                                       issued);
+          run_scaled<scales_of_b::few>(p, s, slot, tile, first_row, blocks, acc, issued);
         else
-          run_scaled<scales_of_b::columns>(p, s, slot, consumer, tile, first_row, k.begin, blocks,
-                                           acc, issued);
+          run_scaled<scales_of_b::columns>(p, s, slot, tile, first_row, blocks, acc, issued);
       } else {
         mainloop::run(p, s, slot, first_row, blocks, acc, issued);
       }
@@ -242,15 +266,12 @@ struct gemm_sm90_kernel {
     Profile::finish(p, s.profile, consumer);
   }
 
-  /// The main loop with scales of A and B, for a warpgroup's rows of a tile, from a K block on.
+  /// The main loop with scales of A and B, for a warpgroup's rows of a tile.
   template <scales_of_b B>
-  TW_DEVICE static void run_scaled(params const& p, smem& s, ring<C.stages>& slot, int consumer,
-                                   tile_place tile, int first_row, int k_block, int blocks,
-                                   sums_of<C, C.tile_n>& acc, next_turn const& issued) {
-    constexpr int cols = C.gated() ? C.tile_n / 2 : C.tile_n;
-    block_scales<C, B> const scales(p, s.scales.of_consumer[consumer], consumer,
-                                    tile.m * C.tile_m + first_row, tile.n * cols, tile.batch,
-                                    warp_uniform(k_block), blocks);
+  TW_DEVICE static void run_scaled(params const& p, smem& s, ring<C.stages>& slot, tile_place tile,
+                                   int first_row, int blocks, sums_of<C, C.tile_n>& acc,
+                                   next_turn const& issued) {
+    block_scales<C, B> const scales(p, first_row, tile.n * C.cols_of_d());
     mainloop::run_scaled(s, slot, first_row, blocks, scales, acc, issued);
   }
 

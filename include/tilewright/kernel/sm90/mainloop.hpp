@@ -32,9 +32,10 @@ struct gemm_mainloop {
   template <class Smem>
   TW_DEVICE static void init(Smem& s) {
     for (int i = 0; i < C.stages; ++i) {
-      s.ab_landed[i].init(1);
+      s.ab_landed[i].init(1 + (C.scaled() ? scale_threads : 0));
       s.slot_free[i].init((C.pingpong ? 1 : C.math_warpgroups()) * loaders);
     }
+    if constexpr (C.scaled()) s.scales.init();
   }
 
   /// acc = the sum over `blocks` K blocks, of rows from first_row of the CTA's tile. `issued` is
@@ -56,13 +57,9 @@ struct gemm_mainloop {
     clear(acc);
     accumulators<C.promoted_n()> part;
     TW_NO_UNROLL
-    for (int k = 0; k < blocks; k += Scales::batch)
-      unrolled<Scales::batch>([&](auto of_batch) {
-        if (k + of_batch >= blocks) return;
-        add_block(s, slot, first_row, k + of_batch + 1 == blocks, acc, part, issued,
-                  scaled_sums<of_batch, Scales>{scales});
-        slot.next();
-      });
+    for (int k = 0; k < blocks; ++k, slot.next())
+      add_block(s, slot, first_row, k + 1 == blocks, acc, part, issued,
+                scaled_sums<Scales>{scales});
     if (blocks == 0) issued.notify();
   }
 
@@ -78,6 +75,9 @@ struct gemm_mainloop {
         s.ab_landed[at.stage].wait(at.phase);
         TW_UNROLL
         for (int cta = 0; cta < loaders; ++cta) release_to(s, at.stage, cta);
+        if constexpr (C.scaled())
+          for (int warp = 0; warp < warpgroup_threads / warp_threads; ++warp)
+            s.scales.scales_read[at.stage].arrive();
       }
     }
     named_barrier_sync(1 + consumer, warpgroup_threads);
@@ -118,7 +118,10 @@ struct gemm_mainloop {
 
   /// How sums of the tensor core are added: as they are.
   struct plain_sums {
-    TW_DEVICE void prepare() const {}
+    template <class Smem>
+    TW_DEVICE void prepare(Smem&, int) const {}
+    template <class Smem>
+    TW_DEVICE void finish(Smem&, int) const {}
     template <class Fragments, class Parts>
     TW_DEVICE void add(Fragments& to, Parts& from, int first) const {
       unrolled<fragments>([&](auto f) {
@@ -128,13 +131,23 @@ struct gemm_mainloop {
     }
   };
 
-  /// Times the scales of K block K of a batch.
-  template <int K, class Scales>
+  /// Times the scales of the K block.
+  template <class Scales>
   struct scaled_sums {
     Scales& scales;
-    TW_DEVICE void prepare() const {
-      if constexpr (K == 0) scales.next_batch();
-      scales.template share<K>();
+    template <class Smem>
+    TW_DEVICE void prepare(Smem& s, int stage) const {
+      scales.read(s.scales.of_stage[stage]);
+      if constexpr (Scales::few) are_read(s, stage);
+    }
+    template <class Smem>
+    TW_DEVICE void finish(Smem& s, int stage) const {
+      if constexpr (!Scales::few) are_read(s, stage);
+    }
+    template <class Smem>
+    TW_DEVICE static void are_read(Smem& s, int stage) {
+      warp_sync();
+      if (lane_id() == 0) s.scales.scales_read[stage].arrive();
     }
     template <class Fragments, class Parts>
     TW_DEVICE void add(Fragments& to, Parts& from, int first) const {
@@ -157,10 +170,11 @@ struct gemm_mainloop {
         multiply<C.promote_k()>(part, s.a[slot.stage], s.b[slot.stage], first_row,
                                 i * C.promote_k(), false, n * cols);
         if (last_part && last) issued.notify();
-        if constexpr (n == 0 && i == 0) sums.prepare();  // meanwhile
+        if constexpr (n == 0 && i == 0) sums.prepare(s, slot.stage);  // meanwhile
         wait<0>(part);
         if constexpr (last_part) release(s, slot.stage);
         sums.add(acc, part, n * cols / 2);
+        if constexpr (last_part) sums.finish(s, slot.stage);
       });
     });
   }
