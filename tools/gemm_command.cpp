@@ -270,7 +270,7 @@ void add_gemm_command(CLI::App& app, int& status) {
   verb->add_option("-o,--output", r->d, "where D goes; - for stdout")->required();
   verb->add_flag("--batch", r->batch,
                  "A, B and C may be arrays of three dimensions, stacks of matrices in C order; "
-                 "a matrix is the same for all GEMMs; D is a stack");
+                 "a matrix is the same for all GEMMs; D and its scales are stacks");
   verb->add_flag("--transpose-a", r->transpose_a,
                  "the file holds A^T, KxM: it is read as its transpose, nothing is copied");
   verb->add_flag("--transpose-b", r->transpose_b,
