@@ -2,13 +2,10 @@
 // quantized_operand.cpp  On the host: problem/quantize.hpp.
 #include "tools/quantized_operand.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "tilewright/problem/quantize.hpp"
 #include "tilewright/problem/scale_convention.hpp"
-#include "tools/io/refuse.hpp"
 #include "tools/operand.hpp"
 
 namespace tw {
