@@ -46,20 +46,34 @@ void pack(matrix_view const& over, bool packed, std::byte* to) {
       }
 }
 
-/// A number on the command line, or a file of one float32.
-float second_level_in(std::string const& text, bool is_b) {
+/// A number on the command line, or a file of one float32; of a stack of `matrices` a file may have
+/// as many that are equal.
+float second_level_in(std::string const& text, bool is_b, std::int64_t matrices) {
   float number = 0;
   auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error == std::errc{} && end == text.data() + text.size() && std::isfinite(number))
     return number;
   matrix_file const file(parse_address(text), scale_shapes);
   matrix_view const& v = file.view();
-  if (v.type != elem::f32 || v.doubles || v.count().count != 1)
-    refuse("TW0476", fmt::format("second level of {}'s scales, {}", letter(is_b), text),
-           fmt::format("{} elements of {}", v.count().count, type_text(v)),
+  std::string const what = fmt::format("second level of {}'s scales, {}", letter(is_b), text);
+  std::int64_t const count = v.count().count;
+  bool const float32 = v.type == elem::f32 && !v.doubles;
+  if (!float32 || (count != 1 && count != matrices))
+    refuse("TW0476", what, fmt::format("{} elements of {}", count, type_text(v)),
            "one float32, or a number",
            "`tilewright quantize` writes it beside the scales, .scale2");
   std::memcpy(&number, v.data, sizeof number);
+  for (std::int64_t i = 1; i < count; ++i) {
+    float other = 0;
+    std::memcpy(&other, v.data + i * std::int64_t{sizeof other}, sizeof other);
+    if (other != number)
+      refuse("TW0476", what,
+             fmt::format("{} float32 that differ: {:g}, {:g}", count, number, other),
+             "one: an operand has one second level for all matrices of a stack",
+             fmt::format("give {} as the stack of wide matrices, which this command quantises with "
+                         "one second level, or multiply the matrices one by one",
+                         letter(is_b)));
+  }
   return number;
 }
 
@@ -83,9 +97,6 @@ block_scaled_operand::block_scaled_operand(matrix_view const& file, bool in_npy,
 }
 
 void block_scaled_operand::quantise(matrix_view const& wide, bool is_b, block_format format) {
-  if (wide.matrices != 1)
-    refuse("TW0452", "matrix to quantise", fmt::format("a stack of {}", wide.matrices),
-           "a single matrix", "quantise each with `tilewright quantize`");
   quantised_ = true;
   operand const read(wide, wide.doubles ? elem::f32 : wide.type);
   matrix_view const over = is_b ? transposed(read.view()) : read.view();  // (outer, k)
@@ -94,14 +105,24 @@ void block_scaled_operand::quantise(matrix_view const& wide, bool is_b, block_fo
     refuse("TW0477", fmt::format("{} operands", traits_of(format).name),
            fmt::format("K = {}", over.cols), "an even K: two elements fill a byte",
            "add a column of zeros to A and a row of zeros to B");
-  block_quantize_problem const p{over.rows, over.cols, over.desc(), format};
+  block_quantize_problem p{over.rows, over.cols, over.desc(), format};
   if (auto const why = accept(p)) throw rejected(*why);
-  values_ = {type, order::row_major, over.rows, over.cols};
-  desc_ = make_block_scale({is_b, over.rows, over.cols}, format);
-  scales_ = {desc_.type, order::row_major, 1, p.factor_bytes()};
+  values_ = {type, order::row_major, over.rows, over.cols, nullptr, over.matrices};
+  desc_ = make_block_scale({is_b, over.rows, over.cols, over.matrices}, format);
+  scales_ = {desc_.type, order::row_major, 1, p.factor_bytes() * over.matrices};
   value_bytes_ = host_buffer(values_.size());
   scale_bytes_ = host_buffer(scales_.size());
-  second_ = tw::quantize(p, over.data, value_bytes_.data(), scale_bytes_.data()).second_level;
+  std::int64_t const wide_bytes = bytes_of(over.type, elements{p.outer * p.k}).count;
+  if (format == block_format::nvfp4) {
+    float amax = 0;
+    for (std::int64_t i = 0; i < over.matrices; ++i)
+      amax = std::max(amax, largest_magnitude(p, over.data + i * wide_bytes));
+    p.second_level = second_ = second_level_of(format, amax);
+  }
+  for (std::int64_t i = 0; i < over.matrices; ++i)
+    (void)tw::quantize(p, over.data + i * wide_bytes,
+                       value_bytes_.data() + i * p.outer * p.row_bytes(),
+                       scale_bytes_.data() + i * p.factor_bytes());
   values_.data = value_bytes_.data();
   scales_.data = scale_bytes_.data();
   if (is_b) values_ = transposed(values_);
@@ -162,7 +183,7 @@ void block_scaled_operand::read_scales(bool is_b, block_format format, block_sca
   if (auto const* why = std::get_if<rejection>(&found)) throw rejected(*why);
   desc_ = std::get<scale_desc>(found);
   scales_ = {desc_.type, order::row_major, 1, v.count().count, v.data};
-  if (format == block_format::nvfp4) second_ = second_level_in(r.second, is_b);
+  if (format == block_format::nvfp4) second_ = second_level_in(r.second, is_b, values_.matrices);
 }
 
 }  // namespace tw

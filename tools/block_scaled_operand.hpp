@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // block_scaled_operand.hpp  An operand in MXFP8, MXFP4 or NVFP4: values and scales of files, or a
-//                           wide matrix of a file that is quantised.
+//                           wide matrix of a file, or each of a stack, that is quantised.
 #pragma once
 
 #include <optional>
@@ -20,9 +20,10 @@ struct block_scale_request {
   std::string second;                 // of nvfp4: the address of a file, or a number
 };
 
-/// A (M, K) or B (K, N). Throws `rejected`: TW0450, TW0451 for scales of another shape; TW0475 and
-/// TW0476 for values without scales or of another type, and wide matrices with scales; TW0452 for
-/// what cannot be quantised; TW0477 for an odd K of two elements to a byte.
+/// A (M, K) or B (K, N). The matrices of a stack share the second level of nvfp4. Throws
+/// `rejected`: TW0450, TW0451 for scales of another shape; TW0475 and TW0476 for values without
+/// scales or of another type, and wide matrices with scales; TW0455 for matrices that cannot be
+/// quantised; TW0477 for an odd K of two elements to a byte.
 class block_scaled_operand {
  public:
   /// batch: matrices of the whole GEMM.

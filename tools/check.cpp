@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tilewright/base/convert.hpp"
+#include "tilewright/problem/block_result.hpp"
 #include "tilewright/problem/epilogue_kind.hpp"
 #include "tilewright/problem/error_bound.hpp"
 #include "tilewright/problem/reference.hpp"
@@ -304,10 +305,26 @@ void const* scales_at(void const* base, std::optional<scale_desc> const& s, std:
   return static_cast<std::byte const*>(base) + product * s->batch_stride * size_bytes(s->type);
 }
 
+/// D's scales of a matrix and, of NVFP4, its second level, as they lie in memory where the batch is
+/// this matrix alone.
+std::vector<std::byte> scales_alone(gemm_problem const& p, gemm_problem const& alone,
+                                    void const* scales, std::int64_t product) {
+  std::vector<std::byte> copy(static_cast<std::size_t>(block_result_bytes(alone)));
+  std::memcpy(copy.data(), scales_at(scales, p.scale_d->desc, product),
+              static_cast<std::size_t>(block_result_scale_bytes(alone)));
+  if (p.scale_d->desc.second_level) {
+    float const level = second_level(p, scales, product);
+    std::memcpy(copy.data() + second_level_offset(alone), &level, sizeof level);
+  }
+  return copy;
+}
+
 }  // namespace
 
 check_report check_gemm(gemm_problem const& p, gemm_operands const& o, double max_flops) {
   check_report all;
+  gemm_problem alone = p;
+  alone.batch = 1;
   for (std::int64_t i = 0; i < p.batch; ++i) {
     gemm_operands one = o;
     one.a = matrix_at(o.a, p.a, i);
@@ -316,12 +333,13 @@ check_report check_gemm(gemm_problem const& p, gemm_operands const& o, double ma
     one.d = const_cast<void*>(matrix_at(o.d, p.d, i));
     one.scale_a = scales_at(o.scale_a, p.scale_a, i);
     one.scale_b = scales_at(o.scale_b, p.scale_b, i);
-    if (p.scale_d) {
-      std::optional<scale_desc> const s = p.scale_d->desc;
-      one.scale_d = const_cast<void*>(scales_at(o.scale_d, s, i));
-    }
+    std::vector<std::byte> block_scales;
+    if (is_block_result(p))
+      one.scale_d = (block_scales = scales_alone(p, alone, o.scale_d, i)).data();
+    else if (p.scale_d)
+      one.scale_d = const_cast<void*>(scales_at(o.scale_d, p.scale_d->desc, i));
     if (p.aux) one.aux = const_cast<void*>(matrix_at(o.aux, *p.aux, i));
-    check_report r = check_one(p, one, max_flops / static_cast<double>(p.batch));
+    check_report r = check_one(alone, one, max_flops / static_cast<double>(p.batch));
     r.largest_error.product = r.largest_ratio.product = i;
     if (i == 0 || r.largest_error.error >= all.largest_error.error)
       all.largest_error = r.largest_error;

@@ -42,7 +42,7 @@ void scale_check::add(std::size_t i, std::int64_t col, exact_fused const& x, dou
 
 void scale_check::judge_blocks(gemm_operands const& o, check_report& report) const {
   block_format const f = result_format(p_);
-  float const second = second_level(p_, o.scale_d, 0);
+  float const second = second_level(p_, o.scale_d, 0);  // p_ is a single matrix
   auto const decoded = [&](float amax) {
     std::uint8_t const bits = block_factor(f, amax, second);
     return f == block_format::nvfp4 ? to_float(ue4m3{bits}) : to_float(ue8m0{bits});

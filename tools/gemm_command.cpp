@@ -231,11 +231,12 @@ exit_status run_gemm(gemm_request const& r) {
   }
   if (right && aux) written.add(*aux, data.aux(), files.aux_array());
   if (right && scales && files.scale_d())
-    written.add(*scales, scale_header(*scales, files.scale_d()->convention().tensor),
-                files.scale_d()->view());
+    written.add(*scales, scale_header(*scales, files.scale_d()->tensor()), files.scale_d()->view());
   if (right && second && files.scale_d()) {
-    matrix_view const level = *files.scale_d()->second_level();
-    written.add(*second, array_header(*second, level.type, {}), level);
+    matrix_view const levels = *files.scale_d()->second_levels();
+    std::vector<std::int64_t> shape;  // of one matrix a scalar
+    if (files.as_stack()) shape.push_back(levels.cols);
+    written.add(*second, array_header(*second, levels.type, shape), levels);
   }
   if (r.json) {
     print_json("tilewright.gemm/1", json_report(r, files, run, check));
@@ -269,7 +270,7 @@ void add_gemm_command(CLI::App& app, int& status) {
   verb->add_option("-o,--output", r->d, "where D goes; - for stdout")->required();
   verb->add_flag("--batch", r->batch,
                  "A, B and C may be arrays of three dimensions, stacks of matrices in C order; "
-                 "a matrix is the same for all GEMMs; D is a stack");
+                 "a matrix is the same for all GEMMs; D and its scales are stacks");
   verb->add_flag("--transpose-a", r->transpose_a,
                  "the file holds A^T, KxM: it is read as its transpose, nothing is copied");
   verb->add_flag("--transpose-b", r->transpose_b,

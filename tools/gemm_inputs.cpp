@@ -155,7 +155,7 @@ gemm_files::gemm_files(gemm_request const& r)
     if (quantized_b_) p.scale_b = quantized_b_->desc();
   }
   if (r.scale_d.any() && !nothing_to_compute()) {
-    scale_d_.emplace(r.scale_d, p);
+    scale_d_.emplace(r.scale_d, p, as_stack_);
     p.scale_d = scale_d_->desc();
   }
   if (auto const why = accept(problem_); why && !nothing_to_compute()) throw rejected(*why);

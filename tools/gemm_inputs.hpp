@@ -36,6 +36,9 @@ class gemm_files {
     return problem_.m == 0 || problem_.n == 0 || problem_.batch == 0;
   }
 
+  /// With --batch: arrays of results have the matrices of the batch in front.
+  bool as_stack() const { return as_stack_; }
+
   /// Extents of the array that D (or, with the N columns of A B, the auxiliary output) becomes: of
   /// a stack three; a vector adds no extent, as in NumPy.
   std::vector<std::int64_t> d_array() const {

@@ -4,8 +4,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <vector>
 
 #include "tilewright/problem/block_scale_convention.hpp"
 #include "tilewright/problem/block_scaled.hpp"
@@ -135,10 +137,18 @@ static std::string scale_d_file(gemm_request const& r) {
   return result_scale_address(r.scale_d, parse_address(r.d)).text();
 }
 
-/// The second level of NVFP4's scales of D, once it is computed; nothing of other scales.
-static std::optional<float> second_level_of_d(gemm_files const& f) {
-  std::optional<matrix_view> const level = f.scale_d()->second_level();
-  return level ? std::optional(*reinterpret_cast<float const*>(level->data)) : std::nullopt;
+/// The second levels of NVFP4's scales of D, of each matrix, once they are computed; none of other
+/// scales.
+static std::vector<float> second_levels_of_d(gemm_files const& f) {
+  std::optional<matrix_view> const levels = f.scale_d()->second_levels();
+  if (!levels) return {};
+  auto const* first = reinterpret_cast<float const*>(levels->data);
+  return {first, first + levels->cols};
+}
+static std::string second_level_text(std::vector<float> const& levels) {
+  if (levels.size() == 1) return fmt::format("second level {:g}", levels[0]);
+  auto const [low, high] = std::ranges::minmax_element(levels);
+  return fmt::format("second levels of {} matrices, {:g} to {:g}", levels.size(), *low, *high);
 }
 static std::string second_level_file(gemm_request const& r) {
   return second_level_address(r.scale_d, parse_address(r.d)).text();
@@ -170,8 +180,8 @@ std::string text_report(gemm_request const& r, gemm_files const& f, gemm_run con
   if (f.scale_d()) {
     text += fmt::format("scale D  {}{}\n", text_of(*f.scale_d(), p),
                         p.scale_d->given ? "" : " -> " + scale_d_file(r));
-    if (auto const level = second_level_of_d(f))
-      text += fmt::format("         second level {:g} -> {}\n", *level, second_level_file(r));
+    if (auto const levels = second_levels_of_d(f); !levels.empty())
+      text += fmt::format("         {} -> {}\n", second_level_text(levels), second_level_file(r));
   }
   if (p.aux)
     text +=
@@ -218,8 +228,12 @@ json json_report(gemm_request const& r, gemm_files const& f, gemm_run const& run
                       {"given", p.scale_d->given},
                       {"power_of_two", p.scale_d->power_of_two},
                       {"convention", text_of(*f.scale_d(), p)}};
-  if (f.scale_d() && second_level_of_d(f)) {
-    out["scale_d"]["second_level"] = *second_level_of_d(f);
+  if (auto const levels = f.scale_d() ? second_levels_of_d(f) : std::vector<float>();
+      !levels.empty()) {
+    if (f.as_stack())
+      out["scale_d"]["second_levels"] = levels;
+    else
+      out["scale_d"]["second_level"] = levels[0];
     out["scale_d"]["second_level_file"] = second_level_file(r);
   }
   out["aux"] = p.aux ? matrix_json(r.epilogue.aux, f.aux_shape(), p.aux->type) : json(nullptr);

@@ -102,7 +102,9 @@ exit_status run_quantize_blocks(quantize_blocks_request r) {
         refuse("TW0612", "output " + to[i].text(), "the file of another result", "a separate file",
                "each result replaces its whole file");
   }
-  matrix_file const file(parse_address(r.in));
+  matrix_file const file(parse_address(r.in),
+                         {.for_stacks = "reshape it to (-1, K), or give the stack to `tilewright "
+                                        "gemm --batch`, which quantises it"});
   matrix_view const& in = file.view();
   operand const wide(in, in.doubles || size_bits(in.type) < 8 ? elem::f32 : in.type);
   matrix_view const over = r.is_b ? transposed(wide.view()) : wide.view();  // (outer, k)

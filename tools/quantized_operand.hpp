@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// quantized_operand.hpp  A wide matrix of a file in 8 bits, contiguous along K, and its scales.
+// quantized_operand.hpp  A wide matrix of a file, or each of a stack, in 8 bits, contiguous along
+//                        K, and its scales.
 #pragma once
 
 #include "tilewright/problem/scale.hpp"
@@ -8,8 +9,9 @@
 
 namespace tw {
 
-/// A (M, K) or B (K, N) as `to`, with float32 scales in torch's order. Throws `rejected` TW0452 for
-/// a matrix or a type that cannot be quantised.
+/// A (M, K) or B (K, N) as `to`, with float32 scales in torch's order; those of the matrices of a
+/// stack follow each other. Throws `rejected` TW0452 for a matrix or a type that cannot be
+/// quantised.
 class quantized_operand {
  public:
   quantized_operand(matrix_view const& wide, bool is_b, scaling kind, elem to);

@@ -3,6 +3,7 @@
 #include "tools/result_scale_request.hpp"
 
 #include "tilewright/problem/block_result.hpp"
+#include "tools/scale_file.hpp"
 
 namespace tw {
 
@@ -10,9 +11,9 @@ output_scales result_scales_of(result_scale_request const& r, std::int64_t rows,
                                std::int64_t batch) {
   if (r.format) return make_block_result(*r.format, rows, cols, r.order, batch);
   if (!r.computed()) return {.desc = {}, .given = true};
-  scaled_operand const over{false, rows, cols, batch};
-  output_scales s{make_scale(over, r.kind(), r.library, r.type), false, r.power_of_two};
-  if (batch > 1) s.desc.batch_stride = scale_extent(s.desc, rows, cols);
+  scale_convention const c = scales_to_write({false, rows, cols}, r.kind(), r.library, r.type);
+  output_scales s{c.desc, false, r.power_of_two};
+  if (batch > 1) s.desc.batch_stride = elements_of(c.tensor) * s.desc.packed_k;
   return s;
 }
 

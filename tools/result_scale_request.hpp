@@ -31,8 +31,9 @@ struct result_scale_request {
   }
 };
 
-/// The scales over a D of `rows` x `cols`; those of a batch follow each other in memory. Throws
-/// `rejected` TW0450 where the library has no such scaling.
+/// The scales over a D of `rows` x `cols`; those of a batch follow each other in memory, with the
+/// padding of their order, as in a file. Throws `rejected` TW0450 where the library has no such
+/// scaling.
 output_scales result_scales_of(result_scale_request const& r, std::int64_t rows, std::int64_t cols,
                                std::int64_t batch = 1);
 

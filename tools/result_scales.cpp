@@ -120,12 +120,14 @@ void check_result_scale_options(result_scale_request const& r) {
            "or --out-dtype mxfp8, mxfp4 or nvfp4");
 }
 
-std::optional<matrix_view> result_scales_data::second_level() const {
+std::optional<matrix_view> result_scales_data::second_levels() const {
   if (second_level_at_ == 0) return std::nullopt;
-  return matrix_view{elem::f32, order::row_major, 1, 1, bytes_.data() + second_level_at_};
+  return matrix_view{elem::f32, order::row_major, 1, matrices_, bytes_.data() + second_level_at_};
 }
 
-result_scales_data::result_scales_data(result_scale_request const& r, gemm_problem const& p) {
+result_scales_data::result_scales_data(result_scale_request const& r, gemm_problem const& p,
+                                       bool as_stack)
+    : matrices_(p.batch) {
   if (!r.computed()) {
     desc_.given = true;
     size_ = bytes_of(type_, elements{1}).count;
@@ -134,30 +136,24 @@ result_scales_data::result_scales_data(result_scale_request const& r, gemm_probl
     std::memcpy(bytes_.data(), &x, sizeof x);
     return;
   }
-  if (p.batch > 1)
-    refuse("TW0458", "scales of D of a stack", fmt::format("{} matrices", p.batch), "a single one",
-           "the C++ interface has a batch stride for them: output_scales::desc");
   scaled_operand const over{false, p.m, result_cols(p.epilogue, p.n)};
+  desc_ = result_scales_of(r, over.outer, over.k, p.batch);
   if (r.format) {
     gemm_problem with = p;
-    with.scale_d = desc_ = make_block_result(*r.format, over.outer, over.k, r.order);
+    with.scale_d = desc_;
     type_ = desc_.desc.type, count_ = block_result_scale_bytes(with);
     size_ = block_result_bytes(with);
     if (desc_.desc.second_level) second_level_at_ = second_level_offset(with);
     bool const tiled = r.order == factor_order::swizzled;
     std::int64_t const rows =
         tiled ? blocks_in(over.outer, scale_tile_rows) * scale_tile_rows : over.outer;
-    convention_.tensor = {type_, 2, {rows, count_ / rows}, {count_ / rows, 1}};
-    bytes_ = host_buffer(bytes{size_});
-    std::fill_n(bytes_.data(), size_, std::byte{0});
-    return;
+    tensor_ = dense_scales(type_, {rows, count_ / p.batch / rows});
+  } else {
+    tensor_ = scales_to_write(over, r.kind(), r.library, r.type).tensor;
+    type_ = tensor_.type, count_ = elements_of(tensor_) * p.batch;
+    size_ = bytes_of(type_, elements{count_}).count;
   }
-  convention_ = scales_to_write(over, r.kind(), r.library, r.type);
-  desc_ = {convention_.desc, false, r.power_of_two};
-  scale_tensor const& t = convention_.tensor;
-  type_ = t.type;
-  for (std::size_t i = 0; i < static_cast<std::size_t>(t.rank); ++i) count_ *= t.shape[i];
-  size_ = bytes_of(type_, elements{count_}).count;
+  if (as_stack) tensor_ = stack_of(tensor_, p.batch);
   bytes_ = host_buffer(bytes{size_});
   std::fill_n(bytes_.data(), size_, std::byte{0});
 }

@@ -34,25 +34,25 @@ void check_result_scale_options(result_scale_request const& r);
 class result_scales_data {
  public:
   /// Throws `rejected`: TW0615 for a file that has not one number, TW0450 where the library has no
-  /// such scaling.
-  result_scales_data(result_scale_request const& r, gemm_problem const& p);
+  /// such scaling. as_stack: files have an extent in front, the matrices of the batch.
+  result_scales_data(result_scale_request const& r, gemm_problem const& p, bool as_stack);
 
   output_scales const& desc() const { return desc_; }
-  scale_convention const& convention() const { return convention_; }  // of computed ones
+  scale_tensor const& tensor() const { return tensor_; }  // of computed ones, as in a file
   std::byte* data() { return bytes_.data(); }
   std::byte const* data() const { return bytes_.data(); }
   /// All of them, in the order of memory: one row.
   matrix_view view() const { return {type_, order::row_major, 1, count_, bytes_.data()}; }
-  /// Their memory, and the second level of nvfp4 after them, as bytes.
+  /// Their memory, and the second levels of nvfp4 after them, as bytes.
   matrix_view memory() const { return {elem::u8, order::row_major, 1, size_, bytes_.data()}; }
-  /// Of a D in nvfp4, else nothing.
-  std::optional<matrix_view> second_level() const;
+  /// Of a D in nvfp4, else nothing: a row with one of each matrix.
+  std::optional<matrix_view> second_levels() const;
 
  private:
   output_scales desc_;
-  scale_convention convention_{};
+  scale_tensor tensor_{};
   elem type_ = elem::f32;
-  std::int64_t count_ = 1, size_ = 0;
+  std::int64_t count_ = 1, size_ = 0, matrices_ = 1;
   std::int64_t second_level_at_ = 0;  // 0: none
   host_buffer bytes_;
 };

@@ -16,6 +16,10 @@ std::vector<std::int64_t> extents_of(scale_tensor const& t) {
 bool first_is_contiguous(scale_tensor const& t) {
   return t.rank == 2 && t.stride[0] == 1 && t.stride[1] == t.shape[0];
 }
+/// The same, where it makes a difference.
+bool in_fortran_order(scale_tensor const& t) {
+  return first_is_contiguous(t) && t.shape[0] != 1 && t.shape[1] != 1;
+}
 bool is_dense(scale_tensor const& t) {
   return t.stride == dense_scales(t.type, extents_of(t)).stride || first_is_contiguous(t);
 }
@@ -29,6 +33,12 @@ scale_tensor scale_tensor_of(matrix_view const& file) {
   scale_tensor t = dense_scales(type, {file.rows, file.cols});
   if (file.ord == order::col_major) t.stride = {1, file.rows, 0};
   return t;
+}
+
+std::int64_t elements_of(scale_tensor const& t) {
+  std::int64_t count = 1;
+  for (std::int64_t const extent : extents_of(t)) count *= extent;
+  return count;
 }
 
 std::string shape_text(scale_tensor const& t) {
@@ -50,8 +60,15 @@ scale_convention scales_to_write(scaled_operand const& x, scaling kind, scale_li
   return found;
 }
 
+scale_tensor stack_of(scale_tensor const& one, std::int64_t matrices) {
+  std::vector<std::int64_t> shape = extents_of(one);
+  if (in_fortran_order(one)) std::swap(shape[0], shape[1]);
+  shape.insert(shape.begin(), matrices);
+  return dense_scales(one.type, shape);
+}
+
 std::string scale_header(matrix_address const& to, scale_tensor const& t) {
-  bool const fortran = first_is_contiguous(t) && t.shape[0] != 1 && t.shape[1] != 1;
+  bool const fortran = in_fortran_order(t);
   std::vector<std::int64_t> shape = extents_of(t);
   if (to.format != file_format::safetensors) return npy_header(t.type, shape, fortran);
   if (fortran) std::swap(shape[0], shape[1]);

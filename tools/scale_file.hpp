@@ -15,6 +15,8 @@ inline constexpr accepted_shapes scale_shapes{.stacks = true, .vectors = true, .
 /// The array of a file as a tensor of scales. Eight bits without a type ('<V1') are UE8M0.
 scale_tensor scale_tensor_of(matrix_view const& file);
 
+std::int64_t elements_of(scale_tensor const& t);
+
 /// "f32 (300, 8)".
 std::string shape_text(scale_tensor const& t);
 
@@ -22,6 +24,10 @@ std::string shape_text(scale_tensor const& t);
 /// `rejected` TW0450 where the library has no such scaling.
 scale_convention scales_to_write(scaled_operand const& x, scaling kind, scale_library library,
                                  elem type);
+
+/// `matrices` of them one after another, in C order with an extent in front: where the first index
+/// is contiguous the two extents are swapped.
+scale_tensor stack_of(scale_tensor const& one, std::int64_t matrices);
 
 /// The header of such a tensor: in Fortran order where its first index is contiguous, or in a
 /// .safetensors file with its extents swapped; the elements follow in the order of memory.

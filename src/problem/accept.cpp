@@ -315,8 +315,13 @@ refusal check_scales(gemm_problem const& p) {
                      "D of f32, bf16 or f16 takes them"};
   if (!scales_in_main_loop(p) || is_fp8(p.a.type)) return std::nullopt;
   bool const twice = (p.scale_a && p.epilogue.row_scale) || (p.scale_b && p.epilogue.col_scale);
+  gemm_problem same = p;  // where all matrices of a batch have the same scales
+  if (same.scale_a) same.scale_a->batch_stride = 0;
+  if (same.scale_b) same.scale_b->batch_stride = 0;
   return rejection{"TW0454", fmt::format("scales of {} operands", name(p.a.type)),
-                   twice ? "scales of A and of rows, or of B and of columns" : "scales of blocks",
+                   twice                       ? "scales of A and of rows, or of B and of columns"
+                   : scales_in_main_loop(same) ? "scales of blocks"
+                                               : "other scales for each matrix of a batch",
                    "operands of 8-bit floats; or float32 scales of A as a whole or its rows, of B "
                    "as a whole or its columns, the same for a whole batch, and no others of these",
                    twice ? "multiply the two vectors into one" : ""};

@@ -31,6 +31,15 @@ struct source {
 float finite_magnitude(float x) { return std::isfinite(x) ? std::fabs(x) : 0.0F; }
 
 template <class From>
+float largest_of(block_quantize_problem const& p, void const* from) {
+  source<From> const in(p, from);
+  float amax = 0;
+  for (std::int64_t i = 0; i < p.outer; ++i)
+    for (std::int64_t k = 0; k < p.k; ++k) amax = std::max(amax, finite_magnitude(in.at(i, k)));
+  return amax;
+}
+
+template <class From>
 block_quantize_counts quantize_from(block_quantize_problem const& p, void const* from, void* to,
                                     void* factors) {
   source<From> const in(p, from);
@@ -41,12 +50,10 @@ block_quantize_counts quantize_from(block_quantize_problem const& p, void const*
   std::memset(values, 0, static_cast<std::size_t>(p.outer * p.row_bytes()));
   std::memset(scales, 0, static_cast<std::size_t>(p.factor_bytes()));
   block_quantize_counts counts;
-  if (p.format == block_format::nvfp4) {
-    float amax = 0;
-    for (std::int64_t i = 0; i < p.outer; ++i)
-      for (std::int64_t k = 0; k < p.k; ++k) amax = std::max(amax, finite_magnitude(in.at(i, k)));
-    counts.second_level = second_level_of(p.format, amax);
-  }
+  if (p.second_level)
+    counts.second_level = *p.second_level;
+  else if (p.format == block_format::nvfp4)
+    counts.second_level = second_level_of(p.format, largest_of<From>(p, from));
   for (std::int64_t i = 0; i < p.outer; ++i)
     for (std::int64_t b = 0; b < p.blocks(); ++b) {
       std::int64_t const first = b * t.block, end = std::min(first + t.block, p.k);
@@ -95,7 +102,19 @@ std::optional<rejection> accept(block_quantize_problem const& p) {
   if (p.from.pitch_elems < line)
     return refused("leading dimension", fmt::format("{} elements", p.from.pitch_elems),
                    fmt::format("at least {}", line));
+  if (p.second_level && p.format != block_format::nvfp4)
+    return refused("second level that is given", traits_of(p.format).name, "nvfp4");
+  if (p.second_level && !(std::isfinite(*p.second_level) && *p.second_level >= 0x1p-126F))
+    return refused("second level that is given", fmt::format("{}", *p.second_level),
+                   "a finite number of at least 2^-126");
   return std::nullopt;
+}
+
+float largest_magnitude(block_quantize_problem const& p, void const* from) {
+  if (auto const why = accept(p)) throw rejected(*why);
+  if (p.from.type == elem::bf16) return largest_of<bf16>(p, from);
+  if (p.from.type == elem::f16) return largest_of<f16>(p, from);
+  return largest_of<float>(p, from);
 }
 
 block_quantize_counts quantize(block_quantize_problem const& p, void const* from, void* to,

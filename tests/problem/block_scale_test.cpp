@@ -5,7 +5,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <set>
+#include <vector>
 
 #include "tilewright/problem/accept.hpp"
 #include "tilewright/problem/block_quantize.hpp"
@@ -117,6 +119,41 @@ TEST(BlockScale, ScalesLieWhereTorchPutsThem) {
       EXPECT_EQ(q.factor_bytes(), scale_extent(tiled, outer, k));
       EXPECT_EQ(q.factor_at(outer - 1, blocks - 1), scale_offset(tiled, outer - 1, k - 1));
     }
+}
+
+TEST(BlockScale, ASecondLevelCanBeGiven) {
+  constexpr std::int64_t rows = 4, k = 64;
+  std::vector<float> x(rows * k);
+  for (std::size_t i = 0; i < x.size(); ++i)
+    x[i] = static_cast<float>(static_cast<int>(i * 37 % 101) - 50);
+  block_quantize_problem p{rows, k, {elem::f32, order::row_major, k}};
+  EXPECT_EQ(largest_magnitude(p, x.data()), 50.0F);
+  auto const made = [&](block_quantize_problem const& q) {
+    std::vector<std::uint8_t> bytes(
+        static_cast<std::size_t>(rows * q.row_bytes() + q.factor_bytes()));
+    float const level =
+        quantize(q, x.data(), bytes.data(), bytes.data() + rows * q.row_bytes()).second_level;
+    return std::pair{bytes, level};
+  };
+  auto const usual = made(p);
+  p.second_level = usual.second;
+  EXPECT_EQ(made(p), usual);  // that of the matrix
+  p.second_level = 4 * usual.second;
+  auto const larger = made(p);
+  EXPECT_EQ(larger.second, 4 * usual.second);
+  for (std::int64_t r = 0; r < rows; ++r)
+    for (std::int64_t b = 0; b < p.blocks(); ++b) {
+      auto const at = static_cast<std::size_t>(rows * p.row_bytes() + p.factor_at(r, b));
+      EXPECT_EQ(to_float(ue4m3{larger.first[at]}) * 4, to_float(ue4m3{usual.first[at]}));
+    }
+  for (float const bad : {0.0F, -1.0F, INFINITY, NAN}) {
+    p.second_level = bad;
+    EXPECT_EQ(accept(p)->code, "TW0455") << bad;
+  }
+  p.second_level = 1.0F;
+  EXPECT_FALSE(accept(p));
+  p.format = block_format::mxfp4;
+  EXPECT_EQ(accept(p)->code, "TW0455");
 }
 
 TEST(BlockScale, TensorsAreRecognisedByTheirShape) {

@@ -7,6 +7,8 @@
 #include <random>
 
 #include "tests/tools/support.hpp"
+#include "tilewright/problem/block_quantize.hpp"
+#include "tilewright/problem/block_result.hpp"
 #include "tilewright/problem/reference.hpp"
 
 namespace {
@@ -188,6 +190,68 @@ TEST(check, an_error_beyond_the_bound_is_found_anywhere) {
     EXPECT_EQ(r.largest_ratio.row, row);
     EXPECT_EQ(r.largest_ratio.col, col);
   }
+}
+
+/// Two GEMMs of other magnitudes with a D in NVFP4, as a kernel writes it.
+struct stack_in_nvfp4 {
+  static constexpr std::int64_t m = 8, n = 32, k = 16, batch = 2;
+  gemm_problem p;
+  std::vector<float> a, b;
+  std::vector<std::uint8_t> d;
+  std::vector<float> scales;  // bytes; their address is a multiple of 4
+
+  stack_in_nvfp4() {
+    p.m = m, p.n = n, p.k = k, p.batch = batch;
+    p.a = {elem::f32, order::row_major, k, m * k};
+    p.b = {elem::f32, order::row_major, n, k * n};
+    p.d = {elem::e2m1, order::row_major, n, m * n};
+    p.scale_d = make_block_result(block_format::nvfp4, m, n, factor_order::linear, batch);
+    for (std::int64_t i = 0; i < batch * m * k; ++i)
+      a.push_back(static_cast<float>(i * 5 % 7 - 3) * (i < m * k ? 1.0F : 32.0F));
+    for (std::int64_t i = 0; i < batch * k * n; ++i)
+      b.push_back(static_cast<float>(i * 3 % 5 - 2) * (i < k * n ? 1.0F : 0.5F));
+    d.resize(batch * m * n / 2);
+    scales.resize(static_cast<std::size_t>(block_result_bytes(p) / 4));
+    auto* const factors = reinterpret_cast<std::uint8_t*>(scales.data());
+    std::vector<float> wide(m * n);
+    for (std::int64_t i = 0; i < batch; ++i) {
+      for (std::int64_t row = 0; row < m; ++row)
+        for (std::int64_t col = 0; col < n; ++col)
+          wide[static_cast<std::size_t>(row * n + col)] =
+              static_cast<float>(reference_element(p, operands(), row, col, i).s);
+      block_quantize_problem const q{
+          m, n, {elem::f32, order::row_major, n}, block_format::nvfp4, factor_order::linear};
+      level(i) = quantize(q, wide.data(), d.data() + i * m * n / 2,
+                          factors + i * p.scale_d->desc.batch_stride)
+                     .second_level;
+    }
+  }
+  float& level(std::int64_t i) {
+    return scales[static_cast<std::size_t>(second_level_offset(p) / 4 + i)];
+  }
+  gemm_operands operands() {
+    gemm_operands o{a.data(), b.data(), nullptr, d.data()};
+    o.scale_d = scales.data();
+    return o;
+  }
+};
+
+TEST(check, each_matrix_of_a_stack_has_its_scales_and_second_level) {
+  stack_in_nvfp4 right;
+  check_report const r = check_gemm(right.p, right.operands());
+  EXPECT_TRUE(r.passed());
+  EXPECT_EQ(r.scales, 2 * (8 * 2 + 1));
+  for (std::int64_t i = 0; i < 2; ++i) {
+    stack_in_nvfp4 other;  // the second level of the other matrix
+    other.level(i) = other.level(1 - i);
+    check_report const wrong = check_gemm(other.p, other.operands());
+    EXPECT_FALSE(wrong.passed());
+    EXPECT_GE(wrong.wrong_scales, 1);
+    EXPECT_EQ(wrong.largest_ratio.product, i);
+  }
+  stack_in_nvfp4 factor;
+  reinterpret_cast<std::uint8_t*>(factor.scales.data())[8 * 2 + 3] ^= 0x08;  // of matrix 1
+  EXPECT_EQ(check_gemm(factor.p, factor.operands()).wrong_scales, 1);
 }
 
 TEST(check, large_results_are_sampled_by_rows_from_every_part) {

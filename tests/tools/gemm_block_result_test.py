@@ -25,6 +25,13 @@ def npy(path, shape, values):
                    + struct.pack(f"<{len(values)}f", *values))
 
 
+def read_npy(path):
+    with open(path, "rb") as file:
+        data = file.read()
+    size = struct.unpack("<H", data[8:10])[0]
+    return data[10:10 + size].decode(), data[10 + size:]
+
+
 class BlockResult(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
@@ -88,6 +95,101 @@ class BlockResult(unittest.TestCase):
         self.same("q.npy", "d.npy")
         self.same("q.scale.npy", "s.npy")
         self.same("q.scale2.npy", "s2.npy")
+
+    def write_stacks(self):
+        """Three matrices of other magnitudes: x.npy and y.npy with all, x0.npy, y0.npy, ... alone.
+        """
+        rng = random.Random(20261128)
+        for name, rows in (("x", 130), ("y", 102)):
+            matrices = [[size * rng.gauss(0, 1) for _ in range(rows * 64)]
+                        for size in (1, 50, 0.01)]
+            for i, values in enumerate(matrices):
+                npy(os.path.join(self.folder.name, f"{name}{i}.npy"), (rows, 64), values)
+            npy(os.path.join(self.folder.name, f"{name}.npy"), (3, rows, 64), sum(matrices, []))
+
+    def data_of(self, name):
+        return read_npy(os.path.join(self.folder.name, name))[1]
+
+    def shape_of(self, name):
+        header = read_npy(os.path.join(self.folder.name, name))[0]
+        return header.split("'shape': ")[1].split(", }")[0]
+
+    def test_a_stack_has_the_bits_of_each_matrix_alone(self):
+        self.write_stacks()
+        files = ("", ".scale", ".scale2")
+        for kind in KINDS:
+            for order in ("32x4x4", "linear"):
+                with self.subTest(kind=kind, order=order):
+                    words = ("--transpose-b", "--d", kind, "--scale-d-as", order, "--check")
+                    report = self.gemm("x.npy", "y.npy", "--batch", "-o", "d.npy", *words).stdout
+                    self.assertIn("passed", report)
+                    for i in range(3):
+                        self.gemm(f"x{i}.npy", f"y{i}.npy", "-o", f"d{i}.npy", *words)
+                    for what in files if kind == "nvfp4" else files[:2]:
+                        self.assertEqual(self.data_of(f"d{what}.npy"),
+                                         b"".join(self.data_of(f"d{i}{what}.npy")
+                                                  for i in range(3)), what)
+                    block = 16 if kind == "nvfp4" else 32
+                    blocks = -(-102 // block)
+                    self.assertEqual(self.shape_of("d.scale.npy"), f"(3, 130, {blocks})"
+                                     if order == "linear" else f"(3, 256, {-(-blocks // 4) * 4})")
+                    if kind == "nvfp4":
+                        self.assertEqual(self.shape_of("d.scale2.npy"), "(3,)")
+                        levels = struct.unpack("<3f", self.data_of("d.scale2.npy"))
+                        self.assertGreater(levels[1], 100 * levels[0])
+                        self.assertRegex(report, r"second levels of 3 matrices, [\d.e-]+ to [\d.]+ "
+                                                 r"-> d\.scale2\.npy")
+
+    def test_records_have_the_second_level_of_each_matrix(self):
+        self.write_stacks()
+        words = ("--transpose-b", "--d", "nvfp4", "--check", "--json")
+        record = json.loads(self.gemm("x.npy", "y.npy", "--batch", "-o", "d.npy", *words).stdout)
+        levels = [json.loads(self.gemm(f"x{i}.npy", f"y{i}.npy", "-o", "one.npy", *words).stdout)
+                  ["scale_d"]["second_level"] for i in range(3)]
+        self.assertEqual(record["scale_d"]["second_levels"], levels)
+        self.assertNotIn("second_level", record["scale_d"])
+        self.assertEqual(record["check"]["wrong_scales"], 0)
+        # A factor for each block of 16, and the second levels.
+        self.assertEqual(record["check"]["scales"], 3 * (130 * 7 + 1))
+
+    def test_a_stack_of_one_matrix_keeps_its_dimension(self):
+        npy(os.path.join(self.folder.name, "x.npy"), (1, 2, 64), [1.0] * 128)
+        for order, shape in (("32x4x4", "(1, 128, 8)"), ("linear", "(1, 2, 7)")):
+            self.gemm("x.npy", "b.npy", "--transpose-b", "--batch", "-o", "d.npy", "--d", "nvfp4",
+                      "--scale-d-as", order)
+            self.assertEqual(self.shape_of("d.npy"), "(1, 2, 102)")
+            self.assertEqual(self.shape_of("d.scale.npy"), shape)
+            self.assertEqual(self.shape_of("d.scale2.npy"), "(1,)")
+
+    def test_another_gemm_reads_a_stack(self):
+        self.write_stacks()
+        for kind in ("mxfp8", "mxfp4"):
+            for suffix in (".npy", ".safetensors:w"):
+                for order in ("32x4x4", "linear"):
+                    with self.subTest(kind=kind, suffix=suffix, order=order):
+                        self.gemm("x.npy", "y.npy", "--transpose-b", "--batch", "-o", "d" + suffix,
+                                  "--d", kind, "--scale-d-as", order)
+                        report = self.gemm("d" + suffix, "e.npy", "--batch", "-o", "f.npy",
+                                           "--dtype", kind, "--scale-a", "d.scale" + suffix,
+                                           "--check").stdout
+                        self.assertIn("passed", report)
+                        self.assertIn(order, report)
+                        alone = b""
+                        for i in range(3):
+                            self.gemm(f"x{i}.npy", f"y{i}.npy", "--transpose-b", "-o",
+                                      "one" + suffix, "--d", kind, "--scale-d-as", order)
+                            self.gemm("one" + suffix, "e.npy", "-o", "g.npy", "--dtype", kind,
+                                      "--scale-a", "one.scale" + suffix)
+                            alone += self.data_of("g.npy")
+                        self.assertEqual(self.data_of("f.npy"), alone)
+        # An operand has one second level, a stack of D one for each matrix.
+        self.gemm("x.npy", "y.npy", "--transpose-b", "--batch", "-o", "d.npy", "--d", "nvfp4")
+        done = self.gemm("d.npy", "e.npy", "--batch", "-o", "h.npy", "--dtype", "nvfp4",
+                         "--scale-a", "d.scale.npy", "--scale2-a", "d.scale2.npy", status=2)
+        self.assertIn("TW0476", done.stderr)
+        self.assertIn("one second level for all matrices of a stack", done.stderr)
+        self.assertIn("one by one", done.stderr)
+        self.assertFalse(os.path.exists(os.path.join(self.folder.name, "h.npy")))
 
     def test_another_gemm_reads_them(self):
         self.gemm(*PRODUCT, "-o", "d.safetensors:w", "--d", "nvfp4")

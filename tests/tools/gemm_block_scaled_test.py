@@ -77,6 +77,93 @@ class BlockScaledGemm(unittest.TestCase):
                     self.gemm("a.npy", "b.npy", "-o", "d2.npy", "--dtype", kind, "--check")
                     self.assertEqual(read_npy(self.path("d.npy")), read_npy(self.path("d2.npy")))
 
+    def write_stacks(self, k):
+        """Three matrices of other magnitudes: x.npy (3, 70, k), y.npy (3, 50, k) and yt.npy
+        (3, k, 50) with all, x0.npy, y0.npy, ... alone, rows.npy and cols.npy below each other."""
+        for name, below, rows in (("x", "rows", 70), ("y", "cols", 50)):
+            all_of = [[size * self.rng.gauss(0, 1) for _ in range(rows * k)]
+                      for size in (1, 300, 0.02)]
+            turned = [[m[r * k + i] for i in range(k) for r in range(rows)] for m in all_of]
+            for i, values in enumerate(all_of):
+                npy(self.path(f"{name}{i}.npy"), "<f4", (rows, k),
+                    struct.pack(f"<{rows * k}f", *values))
+            for file, shape, of in ((name, (3, rows, k), all_of), (below, (3 * rows, k), all_of),
+                                    (name + "t", (3, k, rows), turned)):
+                npy(self.path(file + ".npy"), "<f4", shape,
+                    b"".join(struct.pack(f"<{rows * k}f", *m) for m in of))
+
+    def data_of(self, name):
+        return read_npy(self.path(name))[1]
+
+    def test_stacks_are_quantised_matrix_by_matrix(self):
+        self.write_stacks(96)
+        for kind in ("mxfp8", "mxfp4"):
+            for b, flags in (("y.npy", ["--transpose-b"]), ("yt.npy", [])):
+                with self.subTest(kind=kind, b=b):
+                    report = self.gemm("x.npy", b, "--batch", *flags, "-o", "d.npy", "--dtype",
+                                       kind, "--check").stdout
+                    self.assertIn("passed", report)
+                    alone = b""
+                    for i in range(3):
+                        self.gemm(f"x{i}.npy", f"y{i}.npy", "--transpose-b", "-o", "one.npy",
+                                  "--dtype", kind)
+                        alone += self.data_of("one.npy")
+                    self.assertEqual(self.data_of("d.npy"), alone)
+            # A single B for all.
+            self.gemm("x.npy", "y1.npy", "--batch", "--transpose-b", "-o", "d.npy", "--dtype", kind)
+            self.gemm("x2.npy", "y1.npy", "--transpose-b", "-o", "one.npy", "--dtype", kind)
+            self.assertEqual(self.data_of("d.npy")[-70 * 50 * 2:], self.data_of("one.npy"))
+
+    def test_a_stack_in_nvfp4_shares_its_second_level(self):
+        k = 96
+        self.write_stacks(k)
+        # The rows of all matrices below each other have the second level of all.
+        words = ["--batch", "--transpose-b", "--dtype", "nvfp4"]
+        for below, name, operand, rows in (("rows.npy", "qx", "a", 70),
+                                           ("cols.npy", "qy", "b", 50)):
+            self.run_it("quantize", below, "q.npy", "--to", "nvfp4", "--scale-order", "linear",
+                        "--quiet")
+            npy(self.path(name + ".npy"), "<V1", (3, rows, k), self.data_of("q.npy"))
+            npy(self.path(name + ".scale.npy"), "<V1", (3, rows, k // 16),
+                self.data_of("q.scale.npy"))
+            level = self.data_of("q.scale2.npy")
+            npy(self.path(name + ".scale2.npy"), "<f4", (), level)
+            npy(self.path(name + ".equal.npy"), "<f4", (3,), 3 * level)
+            npy(self.path(name + ".two.npy"), "<f4", (2,), 2 * level)
+            npy(self.path(name + ".other.npy"), "<f4", (3,), 2 * level + struct.pack("<f", 0.5))
+            words += [f"--scale-{operand}", name + ".scale.npy"]
+
+        def second(of_a, of_b):
+            return ["--scale2-a", f"qx.{of_a}.npy", "--scale2-b", f"qy.{of_b}.npy"]
+
+        files = ["qx.npy", "qy.npy", *words]
+        self.gemm(*files, "-o", "want.npy", *second("scale2", "scale2"), "--check")
+        for b, flags in (("y.npy", ["--transpose-b"]), ("yt.npy", [])):
+            record = json.loads(self.gemm("x.npy", b, *flags, "--batch", "--dtype", "nvfp4", "-o",
+                                          "d.npy", "--check", "--json").stdout)
+            self.assertEqual(record["check"]["wrong"], 0)
+            self.assertEqual(self.data_of("d.npy"), self.data_of("want.npy"))
+        # As many float32 as matrices are one where they are equal.
+        self.gemm(*files, "-o", "d.npy", *second("equal", "equal"))
+        self.assertEqual(self.data_of("d.npy"), self.data_of("want.npy"))
+        for of_a, of_b in (("other", "equal"), ("equal", "other")):
+            said = self.gemm(*files, "-o", "no.npy", *second(of_a, of_b), status=2).stderr
+            self.assertIn("TW0476", said)
+            self.assertIn("3 float32 that differ", said)
+            self.assertIn("one second level for all matrices of a stack", said)
+        self.assertIn("TW0476", self.gemm(*files, "-o", "no.npy", *second("two", "equal"),
+                                          status=2).stderr)
+        self.assertFalse(os.path.exists(self.path("no.npy")))
+
+    def test_zeros_in_a_stack_do_not_decide_the_second_level(self):
+        self.write_stacks(32)
+        rows = self.data_of("x2.npy")
+        npy(self.path("zeros.npy"), "<f4", (2, 70, 32), bytes(len(rows)) + rows)
+        self.gemm("zeros.npy", "y0.npy", "--batch", "--transpose-b", "-o", "d.npy", "--dtype",
+                  "nvfp4", "--check")
+        self.gemm("x2.npy", "y0.npy", "--transpose-b", "-o", "one.npy", "--dtype", "nvfp4")
+        self.assertEqual(self.data_of("d.npy"), bytes(70 * 50 * 2) + self.data_of("one.npy"))
+
     def test_safetensors_hold_two_elements_in_a_byte(self):
         self.wide("a.npy", 40, 96)
         self.wide("b.npy", 96, 70)

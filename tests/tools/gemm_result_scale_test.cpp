@@ -79,6 +79,157 @@ TEST_F(gemm_result_scale, files_are_those_of_a_float_result_that_is_quantised) {
   }
 }
 
+/// Stacks of three matrices of other magnitudes, and each of them alone.
+class gemm_result_scale_stack : public testing::Test {
+ protected:
+  static constexpr std::int64_t m = 42, n = 528, k = 64, matrices = 3;
+  scratch const folder;
+
+  static std::string of(char const* name, std::int64_t i) {
+    return std::string(name) + std::to_string(i) + ".npy";
+  }
+  void SetUp() override {
+    write("a", m, 1);
+    write("b", n, 10);
+    std::vector<float> const next = small_values(24, n, 5);
+    write_file(folder / "next.npy",
+               npy_header(elem::bf16, 24, n) + encode(next, 24, n, elem::bf16, order::row_major));
+  }
+  void write(char const* name, std::int64_t rows, unsigned seed) {
+    std::string all;
+    for (std::int64_t i = 0; i < matrices; ++i) {
+      std::vector<float> x = small_values(rows, k, seed + static_cast<unsigned>(i));
+      for (float& e : x) e *= i == 0 ? 1.0F : i == 1 ? 24.0F : 0.0625F;
+      std::string const one = encode(x, rows, k, elem::bf16, order::row_major);
+      write_file(folder / of(name, i), npy_header(elem::bf16, rows, k) + one);
+      all += one;
+    }
+    write_file(folder / (std::string(name) + ".npy"),
+               npy_header(elem::bf16, rows, k, matrices) + all);
+  }
+  static void run(std::vector<std::string> words, std::vector<std::string> const& more = {}) {
+    words.insert(words.begin(), "gemm");
+    words.insert(words.end(), {"--transpose-b", "--device", "emu", "--check", "--quiet"});
+    words.insert(words.end(), more.begin(), more.end());
+    command_result const r = run_command(words);
+    ASSERT_EQ(r.status, 0) << r.err << r.out;
+  }
+  /// The elements of a .npy file, and its shape.
+  std::string elements(std::string const& name) const {
+    std::string const file = read_file(folder / name);
+    return file.substr(file.find('\n') + 1);
+  }
+  std::string shape(std::string const& name) const {
+    std::string const file = read_file(folder / name);
+    std::size_t const at = file.find("'shape': ") + 9;
+    return file.substr(at, file.find(')', at) + 1 - at);
+  }
+  std::string each(char const* name) const {
+    std::string all;
+    for (std::int64_t i = 0; i < matrices; ++i) all += elements(of(name, i));
+    return all;
+  }
+};
+
+TEST_F(gemm_result_scale_stack, has_the_bits_of_each_matrix_alone_and_another_gemm_reads_it) {
+  struct way {
+    std::vector<std::string> options;
+    char const *shape, *convention;
+  };
+  for (way const& w :
+       {way{{"--scale-d", "amax-row"}, "(3, 42, 1)", "row f32"},
+        way{{"--scale-d", "amax-1x128"}, "(3, 5, 42)", "1x128 f32 (torch BlockWise1x128"},
+        way{{"--scale-d", "amax-1x128", "--scale-d-as", "cublaslt"}, "(3, 5, 42)", "cuBLASLt"},
+        way{{"--scale-d", "amax-1x128", "--scale-d-as", "flashinfer-mn"},
+            "(3, 5, 42)",
+            "FlashInfer MN"},
+        way{{"--scale-d", "amax-1x128", "--scale-d-as", "flashinfer-k"},
+            "(3, 42, 5)",
+            "FlashInfer K"},
+        way{{"--scale-d", "amax-1x128", "--scale-d-as", "deepgemm"},
+            "(3, 5, 44)",
+            "1x128 f32 (DeepGEMM"},
+        way{{"--scale-d", "amax-1x128", "--scale-d-as", "deepgemm", "--scale-d-type", "ue8m0",
+             "--scale-d-power-of-two"},
+            "(3, 5, 48)",
+            "1x128 ue8m0 (DeepGEMM"},
+        way{{"--scale-d", "amax-1x128", "--scale-d-as", "deepgemm", "--scale-d-type", "ue8m0x4",
+             "--scale-d-power-of-two"},
+            "(3, 2, 44)",
+            "DeepGEMM, four UE8M0"}}) {
+    std::string name;
+    for (std::string const& word : w.options) name += word + " ";
+    std::vector<std::string> stacked = w.options;
+    stacked.emplace_back("--batch");
+    run({folder / "a.npy", folder / "b.npy", "-o", folder / "d.npy"}, stacked);
+    for (std::int64_t i = 0; i < matrices; ++i)
+      run({folder / of("a", i), folder / of("b", i), "-o", folder / of("d", i)}, w.options);
+    EXPECT_EQ(elements("d.npy"), each("d")) << name;
+    EXPECT_EQ(shape("d.npy"), "(3, 42, 528)");
+    std::string alone;
+    for (std::int64_t i = 0; i < matrices; ++i)
+      alone += elements("d" + std::to_string(i) + ".scale.npy");
+    EXPECT_EQ(elements("d.scale.npy"), alone) << name;
+    EXPECT_EQ(shape("d.scale.npy"), w.shape) << name;
+    if (w.options[1] == "amax-row") continue;  // alone they are scales of the epilogue
+
+    std::vector<std::string> const words{"gemm",
+                                         folder / "d.npy",
+                                         folder / "next.npy",
+                                         "--transpose-b",
+                                         "--batch",
+                                         "-o",
+                                         folder / "e.npy",
+                                         "--scale-a",
+                                         folder / "d.scale.npy",
+                                         "--scaling-b",
+                                         "128x128",
+                                         "--check",
+                                         "--device",
+                                         "emu"};
+    command_result const r = run_command(words);
+    ASSERT_EQ(r.status, 0) << name << r.err;
+    EXPECT_NE(r.out.find(w.convention), std::string::npos) << r.out;
+    for (std::int64_t i = 0; i < matrices; ++i)
+      run({folder / of("d", i), folder / "next.npy", "-o", folder / of("e", i)},
+          {"--scale-a", folder / ("d" + std::to_string(i) + ".scale.npy"), "--scaling-b",
+           "128x128"});
+    EXPECT_EQ(elements("e.npy"), each("e")) << name;
+  }
+}
+
+TEST_F(gemm_result_scale_stack, safetensors_files_and_a_stack_of_one_have_the_dimension_too) {
+  run({folder / "a.npy", folder / "b.npy", "-o", folder / "d.safetensors:w"},
+      {"--batch", "--scale-d", "amax-1x128"});
+  std::string const scales = read_file(folder / "d.scale.safetensors");
+  EXPECT_NE(scales.find("[3,5,42]"), std::string::npos) << scales.substr(0, 200);
+  run({folder / "d.safetensors:w", folder / "next.npy", "-o", folder / "e.npy"},
+      {"--batch", "--scale-a", folder / "d.scale.safetensors:w", "--scaling-b", "128x128"});
+  run({folder / "a.npy", folder / "b.npy", "-o", folder / "d.npy"},
+      {"--batch", "--scale-d", "amax-1x128"});
+  run({folder / "d.npy", folder / "next.npy", "-o", folder / "f.npy"},
+      {"--batch", "--scale-a", folder / "d.scale.npy", "--scaling-b", "128x128"});
+  EXPECT_EQ(elements("e.npy"), elements("f.npy"));
+
+  std::string const one = elements("a1.npy");
+  write_file(folder / "one.npy", npy_header(elem::bf16, m, k, 1) + one);
+  for (auto const& [kind, shape_of_it] :
+       {std::pair{"amax-row", "(1, 42, 1)"}, std::pair{"amax-1x128", "(1, 5, 42)"}}) {
+    run({folder / "one.npy", folder / "b1.npy", "-o", folder / "d.npy"},
+        {"--batch", "--scale-d", kind});
+    EXPECT_EQ(shape("d.npy"), "(1, 42, 528)");
+    EXPECT_EQ(shape("d.scale.npy"), shape_of_it);
+  }
+}
+
+TEST_F(gemm_result_scale_stack, a_given_scale_is_that_of_all_matrices) {
+  run({folder / "a.npy", folder / "b.npy", "-o", folder / "d.npy"}, {"--batch", "--scale-d", "2"});
+  for (std::int64_t i = 0; i < matrices; ++i)
+    run({folder / of("a", i), folder / of("b", i), "-o", folder / of("d", i)}, {"--scale-d", "2"});
+  EXPECT_EQ(elements("d.npy"), each("d"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "d.scale.npy"));
+}
+
 TEST_F(gemm_result_scale, a_given_scale_is_a_number_or_a_file) {
   write_file(folder / "s.npy",
              npy_header(elem::f32, 1, 1) + encode({0.5F}, 1, 1, elem::f32, order::row_major));

@@ -123,6 +123,79 @@ TEST_F(gemm_scale, wide_matrices_are_quantised_first) {
   EXPECT_NE(r.err.find("TW0404"), std::string::npos) << r.err;
 }
 
+TEST_F(gemm_scale, stacks_of_wide_matrices_are_quantised_matrix_by_matrix) {
+  constexpr std::int64_t matrices = 3;
+  float const size[matrices] = {1.0F, 48.0F, 0.03125F};
+  std::vector<std::vector<float>> of_a, of_b;
+  for (auto const& [name, rows, of] : {std::tuple{"a", m, &of_a}, std::tuple{"b", n, &of_b}}) {
+    std::string all;
+    for (std::int64_t i = 0; i < matrices; ++i) {
+      std::vector<float> x = small_values(rows, k, static_cast<unsigned>(7 * i + rows));
+      for (float& e : x) e *= size[i];
+      std::string const one = encode(x, rows, k, elem::bf16, order::row_major);
+      write_file(folder / (name + std::to_string(i) + ".npy"),
+                 npy_header(elem::bf16, rows, k) + one);
+      all += one, of->push_back(x);
+    }
+    write_file(folder / (std::string(name) + "s.npy"), npy_header(elem::bf16, rows, k, 3) + all);
+  }
+  auto const run = [&](std::string const& x, std::string const& y, std::string const& out,
+                       char const* scaling_a, char const* scaling_b) {
+    command_result const r = run_command(
+        {"gemm", folder / x, folder / y, "--batch", "--transpose-b", "-o", folder / out,
+         "--scaling-a", scaling_a, "--scaling-b", scaling_b, "--check", "--device", "emu"});
+    ASSERT_EQ(r.status, 0) << scaling_a << " " << scaling_b << r.err << r.out;
+  };
+  auto const data = [&](std::string const& name) {
+    std::string const file = read_file(folder / name);
+    return file.substr(file.find('\n') + 1);
+  };
+  for (auto const& [scaling_a, scaling_b] :
+       {std::pair{"1x128", "128x128"}, std::pair{"128x128", "1x128"},
+        std::pair{"1x128", "1x128"}}) {
+    run("as.npy", "bs.npy", "ds.npy", scaling_a, scaling_b);
+    std::string alone;
+    for (std::int64_t i = 0; i < matrices; ++i) {
+      std::string const at = std::to_string(i) + ".npy";
+      run("a" + at, "b" + at, "one.npy", scaling_a, scaling_b);
+      alone += data("one.npy");
+    }
+    EXPECT_EQ(data("ds.npy"), alone) << scaling_a << " " << scaling_b;
+  }
+  // Scales of a tensor and of rows that are other ones for each matrix belong to the main loop, so
+  // the sums have other roundings than alone. Each matrix is near the product of its wide ones.
+  for (auto const& [scaling_a, scaling_b, b_file] :
+       {std::tuple{"tensor", "tensor", "bs.npy"}, std::tuple{"row", "row", "bs.npy"},
+        std::tuple{"row", "tensor", "b0.npy"}, std::tuple{"tensor", "1x128", "b0.npy"}}) {
+    run("as.npy", b_file, "ds.npy", scaling_a, scaling_b);
+    matrix_file const file(parse_address(folder / "ds.npy"), accepted_shapes{.stacks = true});
+    for (std::int64_t i = 0; i < matrices; ++i) {
+      matrix_view one = file.view();
+      one.matrices = 1, one.data += i * m * n * 2;
+      std::vector<float> const &x = of_a[static_cast<std::size_t>(i)],
+                               &y = of_b[b_file[1] == 's' ? static_cast<std::size_t>(i) : 0];
+      for (std::int64_t row = 0; row < m; ++row)
+        for (std::int64_t col = 0; col < n; ++col) {
+          double s = 0, t = 0;
+          for (std::int64_t l = 0; l < k; ++l) {
+            double const product = double{x[static_cast<std::size_t>(row * k + l)]} *
+                                   y[static_cast<std::size_t>(col * k + l)];
+            s += product, t += std::fabs(product);
+          }
+          ASSERT_NEAR(element(one, row, col), s, 0.07 * t) << scaling_a << " " << i;
+        }
+    }
+  }
+  // Kernels of other types have scales in the epilogue, which are the same for a batch.
+  command_result const r =
+      run_command({"gemm", folder / "as.npy", folder / "bs.npy", "--batch", "--transpose-b", "-o",
+                   folder / "no.npy", "--scaling-a", "row", "--scaling-b", "tensor", "--dtype",
+                   "s8", "--out-dtype", "bf16", "--device", "emu"});
+  EXPECT_EQ(r.status, 2);
+  EXPECT_EQ(r.err.rfind("tilewright: TW0454", 0), 0U) << r.err;
+  EXPECT_NE(r.err.find("each matrix of a batch"), std::string::npos) << r.err;
+}
+
 TEST_F(gemm_scale, plans_name_scales_and_their_place) {
   auto const plan = [](char const* of_a, char const* of_b) {
     return run_command({"plan", "512", "512", "1152", "--dtype", "e4m3", "--all-kernels",

@@ -205,6 +205,13 @@ class QuantizeBlocks(unittest.TestCase):
         text = self.run_command(self.path("x.npy"), self.path("q.safetensors") + ":q", "--to",
                                 "nvfp4", status=2)
         self.assertIn("TW0455", text)
+        with open(self.path("x.npy"), "rb") as file:
+            stack = file.read().replace(b"(2, 33), }", b"(1, 2, 33)}")
+        with open(self.path("x.npy"), "wb") as file:
+            file.write(stack)
+        text = self.run_command(self.path("x.npy"), self.path("q.npy"), "--to", "nvfp4", status=2)
+        self.assertIn("TW0605", text)
+        self.assertIn("`tilewright gemm --batch`, which quantises it", text)
         self.assertFalse(os.path.exists(self.path("q.npy")))
 
     def test_report_names_the_layout_and_the_second_level(self):

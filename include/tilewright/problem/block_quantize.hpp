@@ -41,6 +41,9 @@ struct block_quantize_problem {
   factor_order order = factor_order::swizzled;
   /// Elements of 4 bits two to a byte, the first in the low half; otherwise a byte each.
   bool packed = true;
+  /// Of nvfp4, where it is given: matrices that share one have that of the largest amax of all.
+  /// Nothing: that of the matrix.
+  std::optional<float> second_level = std::nullopt;
 
   std::int64_t blocks() const {
     return (k + traits_of(format).block - 1) / traits_of(format).block;
@@ -75,6 +78,9 @@ struct block_quantize_counts {
 
 /// Why the problem cannot be computed: TW0455.
 std::optional<rejection> accept(block_quantize_problem const& p);
+
+/// The largest magnitude of the finite elements; 0 without one.
+float largest_magnitude(block_quantize_problem const& p, void const* from);
 
 /// Quantises on the host. to: `outer` rows of row_bytes(); factors: factor_bytes(), of which those
 /// that belong to no block become 0. Throws `rejected` TW0455.
