@@ -262,7 +262,7 @@ std::string limit_text(gemm_plan const& p) {
   if (most == t.epilogue)
     return fmt::format("the epilogue: {} in which no main loop runs", of(t.epilogue));
   return fmt::format("fixed costs: {} for the launch{}", of(fixed),
-                     t.meeting > 0 ? " and for adding shared parts" : "");
+                     t.meeting > 0 ? " and for the reduction of split-K parts" : "");
 }
 
 std::string plan_text(plan_answer const& a, int top, int columns) {

@@ -28,7 +28,7 @@ plan_table::plan_table(plan_answer const& a, std::size_t rows)
                {"DRAM", 7, 7},
                {"smem", 7, 2},
                {"epilog.", 7, 5},
-               {"meet", 6, 3},
+               {"split-K", 7, 3},
                {"launch", 6, 4},
                {"waves", 6, 5}} {
   for (std::size_t i = 0; i < rows; ++i) {
@@ -47,7 +47,7 @@ plan_table::plan_table(plan_answer const& a, std::size_t rows)
                                  number(t.launch),
                                  number(t.waves, 2)};
     for (std::size_t c = 0; c < columns_.size(); ++c) columns_[c].cells.push_back(cells[c]);
-    kernels_.push_back(fmt::format("{}{}, {}{}", x.kernel, x.swapped ? " transposed" : "",
+    kernels_.push_back(fmt::format("{}{}, {}{}", x.kernel, x.swapped ? " swap-AB" : "",
                                    x.family->schedule_text(x),
                                    x.built ? "" : ", not in this build"));
   }

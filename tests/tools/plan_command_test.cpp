@@ -37,7 +37,7 @@ TEST(PlanCommand, TheTableFitsTheTerminal) {
       EXPECT_TRUE(static_cast<int>(line.size()) <= columns || one_word) << columns << ": " << line;
       if (line.find("predicted measured") == std::string::npos) continue;
       for (char const* const title :
-           {"tensor", "idle", "loads", "DRAM", "smem", "epilog.", "meet", "launch", "waves"})
+           {"tensor", "idle", "loads", "DRAM", "smem", "epilog.", "split-K", "launch", "waves"})
         numbers += line.find(title) != std::string::npos ? 1 : 0;
     }
     EXPECT_GE(numbers, columns >= 80 ? 5U : columns >= 60 ? 4U : 0U) << columns << "\n" << r.out;

@@ -114,7 +114,7 @@ class gemm_family {
   virtual int launch_gpu(gemm_plan const& plan, launch_form const& form, cudaStream_t stream,
                          bool early) const = 0;
 
-  /// For reports: "66 clusters, 16 tiles shared by 66"; what loads are, where they limit a plan;
+  /// For reports: "66 clusters, 16 tiles split along K among 66"; what loads are, where they limit a plan;
   /// and the tiles of a launch.
   virtual std::string schedule_text(gemm_plan const& plan) const = 0;
   virtual std::string loads_text(gemm_plan const& plan) const = 0;

@@ -56,14 +56,14 @@ std::string why(gemm_plan const& p, cost const& t, device const& dev) {
   text += fmt::format("{} cluster tile{} of {}x{} on {} cluster{}", s.tiles,
                       s.tiles == 1 ? "" : "s", c.tile_m * c.cluster_m, c.tile_n * c.cluster_n,
                       s.clusters, s.clusters == 1 ? "" : "s");
-  if (s.shared > 0) text += fmt::format(", {} of them shared by {}", s.shared, s.sharers);
+  if (s.shared > 0) text += fmt::format(", {} of them split along K among {}", s.shared, s.sharers);
   if (c.promote_k() > 0)
     text += fmt::format(", sums promoted every {} of K{}, {:.0f} % of the math", c.promote_k(),
                         c.scaled() ? " with their scales" : "",
                         100 * promotion_share_of(*dev.model, p.normal, c));
   return text + fmt::format(
                     ", {} in bands of {}; predicted for {}: {:.1f} us (launch {:.1f}, math {:.1f}, "
-                    "loads {:.1f}, DRAM {:.1f}, epilogue {:.1f}, adding shared parts {:.1f}, "
+                    "loads {:.1f}, DRAM {:.1f}, epilogue {:.1f}, reduction of split-K parts {:.1f}, "
                     "copies {:.1f})",
                     order_names[static_cast<int>(p.schedule.raster)], p.schedule.band,
                     p.predicted_for, t.total_us, p.terms.launch, t.math_us, t.loads_us, t.dram_us,
@@ -194,7 +194,7 @@ class family final : public gemm_family {
     plan_schedule const& s = plan.schedule;
     std::string text = fmt::format("{} cluster{}", s.clusters, s.clusters == 1 ? "" : "s");
     if (s.shared_tiles > 0)
-      text += fmt::format(", {} tile{} shared by {}", s.shared_tiles,
+      text += fmt::format(", {} tile{} split along K among {}", s.shared_tiles,
                           s.shared_tiles == 1 ? "" : "s", s.sharers);
     return text;
   }

@@ -113,7 +113,7 @@ void check_schedule(gemm_plan const& plan, gemm_problem const& q) {
   std::int64_t const bytes = counter_bytes(q, c, sharing_of(plan));
   if (bytes > gemm_workspace_zeros)
     throw rejected({"TW0436", "counters of split-K tiles",
-                    fmt::format("{} bytes for {} tiles shared by {} clusters", bytes,
+                    fmt::format("{} bytes for {} tiles split along K among {} clusters", bytes,
                                 s.shared_tiles, s.sharers),
                     fmt::format("at most {} bytes, the part of the workspace that is zero",
                                 gemm_workspace_zeros),
