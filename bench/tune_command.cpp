@@ -89,8 +89,8 @@ std::string product_text(gemm_problem const& p) {
 std::string kernel_text(measured_plan const& m) {
   std::string text = m.kernel + (m.swapped ? " swap-AB" : "");
   if (m.shared_tiles > 0)
-    text += fmt::format(", {} tile{} split along K among {}", m.shared_tiles, m.shared_tiles == 1 ? "" : "s",
-                        m.sharers);
+    text += fmt::format(", {} tile{} split along K among {}", m.shared_tiles,
+                        m.shared_tiles == 1 ? "" : "s", m.sharers);
   if (m.starts_early) text += *m.starts_early ? ", starts early" : ", does not start early";
   return text;
 }

@@ -14,7 +14,8 @@ import re
 
 import instances  # gen/instances.py
 
-ENTRY = re.compile(r"tw::entry<tw::\w+<tw::(\w+)(\{[^{}]*\})> >")
+# Of kernels for several architectures the figures are those of sm_90a; Blackwell's have theirs.
+ENTRY = re.compile(r"tw::entry<tw::\w+<tw::(\w+)(\{[^{}]*\})> >(?: \(sm_100f\))?")
 
 
 def rows_of(kernels):

@@ -46,8 +46,9 @@ exit_status info(bool json) {
   gpu_info const& g = gpu();
   if (json) return info_json(g);
   fmt::print("tilewright {}\n", version_text);
-  fmt::print("build      {}\n", built_with_cuda() ? "with device code for sm_80, sm_90a and sm_100f (CUDA)"
-                                                  : "without CUDA: the emulator alone");
+  fmt::print("build      {}\n", built_with_cuda()
+                                    ? "with device code for sm_80, sm_90a and sm_100f (CUDA)"
+                                    : "without CUDA: the emulator alone");
   kernel_set_facts const here = kernels_of_this_build();
   fmt::print("kernels    {} of {}: the {} set (TW_KERNELS)\n", here.built, here.all, here.name);
   fmt::print("emulator   {} cores\n", std::thread::hardware_concurrency());

@@ -12,7 +12,7 @@ import unittest
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.join(HERE, "../..")
 NVCC = os.environ.get("TW_NVCC") or shutil.which("nvcc") or ""
-TARGETS = ("100f", "103a")
+TARGETS = ("100f", "103a", "110a")
 
 
 class Assembly(unittest.TestCase):

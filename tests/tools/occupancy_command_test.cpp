@@ -84,6 +84,19 @@ TEST(OccupancyCommand, AcceptedRegistersAreThoseOfOneKernelEach) {
   }
   EXPECT_GE(known["sm90_gemm"], 200);
   EXPECT_GE(known["gemv"], 20);
+  EXPECT_GE(known["sm100_gemm"], 20);
+  EXPECT_GE(known["sm100_scaled"], 15);
+  EXPECT_GE(known["sm80_gemm"], 10);
+}
+
+TEST(OccupancyCommand, ABlackwellKernelHasItsRegisters) {
+  for (tw::gemm_family const* const family : tw::families())
+    for (tw::kernel_registers const& k : tw::accepted_registers())
+      if (k.family == family->id() && family->id().starts_with("sm100")) {
+        auto const r = launches({"--kernel", std::string(family->name(k.kernel))})[0];
+        EXPECT_EQ(r["registers"], k.registers) << family->name(k.kernel);
+        break;
+      }
 }
 
 TEST(OccupancyCommand, TheRegistersOfATile) {

@@ -61,13 +61,14 @@ std::string why(gemm_plan const& p, cost const& t, device const& dev) {
     text += fmt::format(", sums promoted every {} of K{}, {:.0f} % of the math", c.promote_k(),
                         c.scaled() ? " with their scales" : "",
                         100 * promotion_share_of(*dev.model, p.normal, c));
-  return text + fmt::format(
-                    ", {} in bands of {}; predicted for {}: {:.1f} us (launch {:.1f}, math {:.1f}, "
-                    "loads {:.1f}, DRAM {:.1f}, epilogue {:.1f}, reduction of split-K parts {:.1f}, "
-                    "copies {:.1f})",
-                    order_names[static_cast<int>(p.schedule.raster)], p.schedule.band,
-                    p.predicted_for, t.total_us, p.terms.launch, t.math_us, t.loads_us, t.dram_us,
-                    t.epilogue_us, t.meeting_us, t.copies_us);
+  return text +
+         fmt::format(
+             ", {} in bands of {}; predicted for {}: {:.1f} us (launch {:.1f}, math {:.1f}, "
+             "loads {:.1f}, DRAM {:.1f}, epilogue {:.1f}, reduction of split-K parts {:.1f}, "
+             "copies {:.1f})",
+             order_names[static_cast<int>(p.schedule.raster)], p.schedule.band, p.predicted_for,
+             t.total_us, p.terms.launch, t.math_us, t.loads_us, t.dram_us, t.epilogue_us,
+             t.meeting_us, t.copies_us);
 }
 
 class family final : public gemm_family {
