@@ -114,8 +114,8 @@ class gemm_family {
   virtual int launch_gpu(gemm_plan const& plan, launch_form const& form, cudaStream_t stream,
                          bool early) const = 0;
 
-  /// For reports: "66 clusters, 16 tiles split along K among 66"; what loads are, where they limit a
-  /// plan; and the tiles of a launch.
+  /// For reports: "66 clusters, 16 tiles split along K among 66"; what loads are, where they limit
+  /// a plan; and the tiles of a launch.
   virtual std::string schedule_text(gemm_plan const& plan) const = 0;
   virtual std::string loads_text(gemm_plan const& plan) const = 0;
   virtual tile_facts tiles(gemm_plan const& plan) const = 0;
