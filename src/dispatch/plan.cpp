@@ -261,8 +261,8 @@ std::string staged_hint(gemm_plan const& plan, std::vector<option> const& option
            "in float32 in the workspace and quantised by a second launch";
   gemm_plan const& one = other->plan;
   return fmt::format(
-      "D is computed in float32 in the workspace and quantised by a second launch: both are "
-      "predicted to take {:.1f} us; {} computes these scales too, predicted to take {:.1f} us",
+      "D is computed in float32 in the workspace and quantised by a second launch, {:.1f} us "
+      "predicted for both; {}, which computes these scales too, is predicted to take {:.1f} us",
       plan.predicted_us, one.kernel, one.predicted_us);
 }
 

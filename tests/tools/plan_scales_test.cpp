@@ -46,7 +46,8 @@ TEST(PlanScales, ScalesOfDAreByTheSameKernelOrASecond) {
   std::string const split = text(gate);
   EXPECT_TRUE(has(split, "; D in float32 first, then a second kernel, ")) << split;
   EXPECT_FALSE(has(split, "no kernel computes")) << split;
-  EXPECT_TRUE(has(split, "_gate_quantize_p128 computes these scales too, predicted")) << split;
+  EXPECT_TRUE(has(split, "_gate_quantize_p128, which computes these scales too, is predicted"))
+      << split;
 
   auto const one = plan_json(with({"amax-1x128", "--scale-d-as", "deepgemm"}));
   EXPECT_TRUE(has(one["scale_d"], "1x128 f32"));
