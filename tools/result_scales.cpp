@@ -28,6 +28,9 @@ std::optional<float> number_in(std::string const& text) {
 
 float given_scale(std::string const& text) {
   if (auto const x = number_in(text)) return *x;
+  if (text.starts_with("amax") && text.find('.') == std::string::npos)
+    refuse("TW0611", "scale of D", text, "amax-row, amax-1x128, a number or a file",
+           "amax-row computes scales of rows, amax-1x128 those of 128 columns of a row");
   matrix_file const file(parse_address(text), scale_shapes);
   matrix_view const& m = file.view();
   if (m.rows * m.cols * m.matrices != 1)

@@ -166,10 +166,6 @@ gemm_plan common_plan(gemm_problem const& p, gemm_problem const& whole, bool swa
               ? "those of gates and of what they multiply share groups of 128 rows"
               : "TMA cannot address them"));
   if (is_long_unpromoted(p)) base.hints.push_back(unpromoted(p));
-  if (base.stage_d)
-    base.hints.push_back(
-        "D: no kernel computes these scales for these types, order and epilogue; D is computed in "
-        "float32 in the workspace and quantised by a second launch");
   if (base.direct_d) base.hints.push_back(slower_path("D", q.d, "it is written by plain stores"));
   return base;
 }
@@ -257,12 +253,27 @@ void keep_built(std::vector<option>& options) {
   if (!best.built) options.front().plan.missed = best.kernel;
 }
 
-/// The plan of an option out of `of`, with its reasons.
-gemm_plan finished(option const& x, std::size_t of, device const& dev) {
+/// Why D is quantised by a second launch.
+std::string staged_hint(gemm_plan const& plan, std::vector<option> const& options) {
+  auto const other = std::ranges::find_if(options, [](option const& x) { return !x.plan.stage_d; });
+  if (other == options.end())
+    return "D: no kernel computes these scales for these types, order and epilogue; D is computed "
+           "in float32 in the workspace and quantised by a second launch";
+  gemm_plan const& one = other->plan;
+  return fmt::format(
+      "D is computed in float32 in the workspace and quantised by a second launch, {:.1f} us "
+      "predicted for both; {}, which computes these scales too, is predicted to take {:.1f} us",
+      plan.predicted_us, one.kernel, one.predicted_us);
+}
+
+/// The plan of one of the options, with its reasons.
+gemm_plan finished(option const& x, std::vector<option> const& options, device const& dev) {
+  std::size_t const of = options.size();
   gemm_plan plan = x.plan;
   plan.predicted_for = label(dev);
   plan.family->finish(plan, dev);
   if (plan.stage_d) {
+    plan.hints.push_back(staged_hint(plan, options));
     plan.terms.copies += plan.quantise_us;
     plan.why += fmt::format("; a second launch quantises D ({:.1f} us)", plan.quantise_us);
   }
@@ -291,14 +302,14 @@ std::vector<gemm_plan> plan_candidates(gemm_problem const& p, gemm_operands cons
   std::vector<option> options = ranked(p, o, dev);
   if (kernels == kernel_set::built) keep_built(options);
   std::vector<gemm_plan> plans;
-  for (option const& x : options) plans.push_back(finished(x, options.size(), dev));
+  for (option const& x : options) plans.push_back(finished(x, options, dev));
   return plans;
 }
 
 gemm_plan plan_gemm(gemm_problem const& p, gemm_operands const& o, device const& dev) {
   std::vector<option> options = ranked(p, o, dev);
   keep_built(options);
-  gemm_plan plan = finished(options.front(), options.size(), dev);
+  gemm_plan plan = finished(options.front(), options, dev);
   log_plan(plan, o, dev);
   return plan;
 }

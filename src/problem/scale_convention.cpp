@@ -161,35 +161,59 @@ bool have_places(scale_tensor const& t) {
   return true;
 }
 
-/// (outer, Kb) and (Ob, Kb), and their transposes as FlashInfer's "MN" has them, at other strides:
-/// slices of larger tensors, and scales that are expanded. Of four UE8M0 in an int32 likewise.
+/// (outer, Kb) and (Ob, Kb), and their transposes as FlashInfer's "MN" has them, at any strides:
+/// slices of larger tensors, scales that are expanded, and the other reading of a square tensor.
+/// Of four UE8M0 in an int32 likewise.
 void add_other_pitches(scale_tensor const& t, table& all) {
+  using enum scale_library;
   bool const packed = t.type == elem::s32;
   if (t.rank != 2 || (t.type != elem::f32 && t.type != elem::ue8m0 && !packed)) return;
   if (!have_places(t)) return;
   scaled_operand const& x = all.x;
   std::int64_t const kb = packed ? blocks_in(blocks_in(x.k, block), 4) : blocks_in(x.k, block);
-  auto const fits_table = [&] {
-    return std::ranges::any_of(all.rows,
-                               [&](scale_convention const& c) { return same_tensor(t, c.tensor); });
+  shape2 const shape = {t.shape[0], t.shape[1]}, stride = {t.stride[0], t.stride[1]};
+  auto const any_fits = [&](auto const& property) {
+    return std::ranges::any_of(all.rows, [&](scale_convention const& c) {
+      return same_tensor(t, c.tensor) && property(c);
+    });
   };
-  if (fits_table()) return;
-  shape2 const stride = {t.stride[0], t.stride[1]};
+  auto const add = [&](scaling kind, int k_at) {
+    scale_library const order = k_at == 1 ? flashinfer_k : flashinfer_mn;
+    scale_library const usual = packed ? deepgemm : k_at == 1 ? torch : flashinfer_mn;
+    table other{x, t.type};
+    other.add(kind, usual, usual == flashinfer_mn ? "FlashInfer MN" : "", k_at, shape, stride);
+    scale_convention c = other.rows[0];
+    scale_desc const d = canonical(c.desc, x.outer, x.k);
+    auto const same = [&](scale_convention const& r) {
+      return canonical(r.desc, x.outer, x.k) == d;
+    };
+    // A reading of the table keeps its names, but "flashinfer-mn" names (Kb, ...) at any strides.
+    if (usual != flashinfer_mn && any_fits(same)) return;
+    // A name stands for one reading: the other one of a square tensor has that of its order.
+    if (any_fits([&](scale_convention const& r) {
+          return r.kind == kind && r.library == usual && !same(r);
+        }))
+      c.library = order, c.name = k_at == 1 ? "FlashInfer K" : "FlashInfer MN";
+    all.rows.push_back(c);
+  };
   for (scaling const kind : {scaling::block_1x128, scaling::block_128x128}) {
     if (packed && kind == scaling::block_128x128) continue;
     std::int64_t const rows = kind == scaling::block_1x128 ? x.outer : blocks_in(x.outer, block);
-    if (t.shape[0] == rows && t.shape[1] == kb)
-      all.add(kind, packed ? scale_library::deepgemm : scale_library::torch, "", 1, {rows, kb},
-              stride);
-    if (t.shape[0] == kb && t.shape[1] == rows)
-      all.add(kind, packed ? scale_library::deepgemm : scale_library::flashinfer_mn,
-              packed ? "" : "FlashInfer MN", 0, {kb, rows}, stride);
+    if (shape == shape2{rows, kb}) add(kind, 1);
+    if (shape == shape2{kb, rows}) add(kind, 0);
   }
 }
 
 bool chosen(scale_convention const& c, scale_choice const& choice) {
   return (!choice.kind || *choice.kind == c.kind) &&
          (!choice.library || (c.library && *choice.library == *c.library));
+}
+
+/// The extents that are not 1.
+std::vector<std::int64_t> long_extents(scale_tensor const& t) {
+  std::vector<std::int64_t> all(t.shape.begin(), t.shape.begin() + t.rank);
+  std::erase(all, 1);
+  return all;
 }
 
 /// How little a tensor is like a row of the table.
@@ -201,6 +225,8 @@ double distance(scale_tensor const& t, scale_tensor const& want) {
   double d = t.type == want.type ? 0 : 0.5;
   if (t.rank == 2 && want.rank == 2 && t.shape[0] == want.shape[1] && t.shape[1] == want.shape[0])
     return d + 0.6;  // its transpose
+  if (t.rank != want.rank && long_extents(t) == long_extents(want))
+    return d + 0.3;  // dimensions of extent 1 too many or too few
   if (t.rank != want.rank) d += 3;
   for (std::size_t i = 0; i < 2; ++i) {
     std::int64_t const a = static_cast<int>(i) < t.rank ? t.shape[i] : 1;

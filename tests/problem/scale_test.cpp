@@ -161,6 +161,8 @@ TEST(Scale, MisfitsNameTheNearestConvention) {
   EXPECT_NE(r.need.find("f32 (300,"), std::string::npos) << r.need;
   r = refused(strided(elem::f32, {300, 8}, {1, 100}), a);  // blocks that overlap
   EXPECT_EQ(r.code, "TW0450");
+  r = refused(dense_scales(elem::f32, {3}), {false, 1, 300});  // a dimension of extent 1 is missing
+  EXPECT_NE(r.need.find("f32 (1, 3), strides"), std::string::npos) << r.need;
   r = refused(dense_scales(elem::f32, {300, 8}), a, "torch:1x128");
   EXPECT_EQ(r.need,
             "f32 (300, 8), strides (1, 300) for 1x128 (torch BlockWise1x128), the nearest "
@@ -182,6 +184,83 @@ TEST(Scale, ReadingsThatDifferAreRefusedUntilNamed) {
   // Eight columns and eight blocks of K.
   EXPECT_EQ(refused(dense_scales(elem::f32, {1, 8}), {true, 8, 1024}).code, "TW0451");
   EXPECT_EQ(refused(dense_scales(elem::f32, {8}), {true, 8, 1024, 8}).code, "TW0451");
+}
+
+/// The words that a refusal with TW0451 offers.
+std::vector<std::string> offered_words(rejection const& r) {
+  std::string const begin = "name it: ", between = " or ";
+  std::string text = r.hint.substr(0, r.hint.find(" (--scale-"));
+  if (text.rfind(begin, 0) != 0) return {};
+  text.erase(0, begin.size());
+  std::vector<std::string> words;
+  for (std::size_t at = 0; at != std::string::npos;) {
+    std::size_t const end = text.find(between, at);
+    words.push_back(text.substr(at, end == std::string::npos ? end : end - at));
+    at = end == std::string::npos ? end : end + between.size();
+  }
+  return words;
+}
+
+/// As many rows (or blocks of rows) as blocks of K, in any storage order: rows first or blocks of K
+/// first, no strides say. Both readings have a name, and each name has one reading.
+TEST(Scale, SquareTensorsNeedANameInEveryOrder) {
+  std::mt19937 g(33);
+  auto const below_block = [&] { return static_cast<i64>(g() % 128); };
+  for (i64 const n : {2, 3, 4, 5, 7, 8, 16, 23})
+    for (elem const type : {elem::f32, elem::u8, elem::ue8m0, elem::s32})
+      for (bool const vectors : {true, false}) {
+        if (type == elem::s32 && !vectors) continue;
+        i64 const in_group = type == elem::s32 ? 4 : 1;
+        scaled_operand const x{g() % 2 == 0, vectors ? n : 128 * n - below_block(),
+                               128 * in_group * n - below_block()};
+        i64 const up4 = up(n, 4), up16 = up(n, 16);
+        for (std::array<i64, 2> const stride : {std::array{n, i64{1}},
+                                                {1, n},
+                                                {up4, 1},
+                                                {1, up4},
+                                                {up16, 1},
+                                                {1, up16},
+                                                {2, 2 * n},
+                                                {n + 5, 1},
+                                                {0, 1}}) {
+          scale_tensor const t = strided(type, {n, n}, stride);
+          SCOPED_TRACE(text_of(t) + " of " + std::to_string(x.outer) + "x" + std::to_string(x.k));
+          rejection const r = refused(t, x);
+          ASSERT_EQ(r.code, "TW0451");
+          std::vector<std::string> const words = offered_words(r);
+          ASSERT_EQ(words.size(), 2U) << r.hint;
+          std::vector<std::array<i64, 2>> read;
+          for (std::string const& word : words) {
+            auto const one = recognise_scale(t, x, parse_scale_choice(word).value());
+            ASSERT_TRUE(std::holds_alternative<scale_desc>(one)) << word;
+            scale_desc const& d = std::get<scale_desc>(one);
+            read.push_back({d.stride_outer / in_group, d.stride_k / in_group});
+          }
+          std::array<i64, 2> const other{stride[1], stride[0]};
+          EXPECT_TRUE(read == std::vector({stride, other}) || read == std::vector({other, stride}))
+              << r.hint;
+          // "flashinfer-mn" is (Kb, ...) at any strides.
+          if (type == elem::s32) continue;
+          auto const mn = recognise_scale(t, x, parse_scale_choice("flashinfer-mn").value());
+          ASSERT_TRUE(std::holds_alternative<scale_desc>(mn));
+          EXPECT_EQ(std::get<scale_desc>(mn).stride_k, stride[0]);
+          EXPECT_EQ(std::get<scale_desc>(mn).stride_outer, stride[1]);
+        }
+        // Strides by which both readings are the same need no name.
+        EXPECT_TRUE(
+            std::holds_alternative<scale_desc>(recognise_scale(strided(type, {n, n}, {0, 0}), x)));
+        // Each convention's own name selects its own places.
+        for (described const& c : all_described(x)) {
+          if (c.tensor.rank != 2 || c.tensor.shape[0] != n || c.tensor.shape[1] != n) continue;
+          scale_desc const d =
+              std::get<scale_desc>(recognise_scale(c.tensor, x, *parse_scale_choice(c.choice)));
+          for (i64 const i : {i64{0}, x.outer / 2, x.outer - 1})
+            for (i64 const k : {i64{0}, x.k / 2, x.k - 1})
+              EXPECT_EQ(scale_offset(d, i, k), c.place(i, k))
+                  << c.choice << " " << text_of(c.tensor);
+          EXPECT_EQ(refused(c.tensor, x).code, "TW0451") << c.choice << " " << text_of(c.tensor);
+        }
+      }
 }
 
 /// Slices, expanded scales and int32 in C order: each block has the place that its strides say.

@@ -256,6 +256,7 @@ TEST_F(gemm_result_scale, refusals) {
   expect_refused("TW0458", {"--scale-d", "amax-1x128", "--scale-d-type", "ue8m0"});
   expect_refused("TW0458", {"--scale-d", "amax-row", "--aux", folder / "x.npy"});
   expect_refused("TW0611", {"--scale-d", "amax-8x8"});
+  expect_refused("need amax-row, amax-1x128, a number or a file", {"--scale-d", "amax-tensor"});
   expect_refused("TW0612", {"--scale-d", "0.5", "--scale-d-out", folder / "s.npy"});
   expect_refused("TW0612", {"--scale-d", "amax-row", "--scale-d-out", a});
   expect_refused("TW0616", {"--scale-d", a});

@@ -3,6 +3,7 @@
 //                      writes: D is near the GEMM of the wide matrices, reports name the
 //                      conventions.
 #include <cmath>
+#include <filesystem>
 
 #include "tests/tools/command.hpp"
 #include "tools/io/matrix_file.hpp"
@@ -207,6 +208,36 @@ TEST_F(gemm_scale, plans_name_scales_and_their_place) {
   EXPECT_NE(blocks.find("scale B    128x128 f32 (DeepGEMM"), std::string::npos) << blocks;
   EXPECT_NE(blocks.find("multiplied in the main loop"), std::string::npos) << blocks;
   EXPECT_NE(rows.find("multiplied in the epilogue"), std::string::npos) << rows;
+}
+
+/// 3 x 3 blocks of B in Fortran order: (Kb, Nb) with K contiguous, or (Nb, Kb) with N contiguous.
+TEST_F(gemm_scale, square_scales_in_fortran_order_need_a_name) {
+  constexpr std::int64_t cols = 264;
+  std::vector<float> x = small_values(cols, k, 3);
+  for (std::size_t i = 128 * k; i < x.size(); ++i) x[i] *= 16;  // scales that differ
+  write_file(folder / "b.npy",
+             npy_header(elem::bf16, cols, k) + encode(x, cols, k, elem::bf16, order::row_major));
+  quantize("a", {"--to", "e4m3", "--scaling", "1x128"});
+  quantize("b", {"--to", "e4m3", "--scaling", "128x128", "--scale-as", "flashinfer-k"});
+  auto const named = [&](char const* name) {
+    command_result const r = gemm({"--scale-b-as", name});
+    EXPECT_EQ(r.status, 0) << name << r.err;
+    return read_file(d);
+  };
+  std::string const want = named("flashinfer-k");
+  std::string file = read_file(b_scale);
+  std::string const c_order = "'fortran_order': False", fortran = "'fortran_order': True ";
+  ASSERT_NE(file.find(c_order), std::string::npos);
+  file.replace(file.find(c_order), c_order.size(), fortran);
+  write_file(b_scale, file);
+  std::filesystem::remove(d);
+  command_result const r = gemm({});
+  EXPECT_EQ(r.status, 2);
+  EXPECT_EQ(r.err.rfind("tilewright: TW0451: scale of B", 0), 0U) << r.err;
+  EXPECT_NE(r.err.find("deepgemm:128x128 or flashinfer-mn:128x128"), std::string::npos) << r.err;
+  EXPECT_FALSE(std::filesystem::exists(d));
+  EXPECT_EQ(named("flashinfer-mn"), want);
+  EXPECT_NE(named("deepgemm"), want);
 }
 
 TEST_F(gemm_scale, refuses_scales_that_fit_none) {

@@ -40,6 +40,15 @@ TEST(PlanScales, ScalesOfDAreByTheSameKernelOrASecond) {
   EXPECT_TRUE(has(rows, "; D in float32 first, then a second kernel, ")) << rows;
   EXPECT_TRUE(has(rows, "hint       D: no kernel computes these scales")) << rows;
 
+  // A kernel computes these scales, but two launches are predicted to be faster.
+  std::vector<std::string> const gate{"512x1024x1024", "--dtype",   "e4m3",      "--epilogue",
+                                      "swiglu_split",  "--scale-d", "amax-1x128"};
+  std::string const split = text(gate);
+  EXPECT_TRUE(has(split, "; D in float32 first, then a second kernel, ")) << split;
+  EXPECT_FALSE(has(split, "no kernel computes")) << split;
+  EXPECT_TRUE(has(split, "_gate_quantize_p128, which computes these scales too, is predicted"))
+      << split;
+
   auto const one = plan_json(with({"amax-1x128", "--scale-d-as", "deepgemm"}));
   EXPECT_TRUE(has(one["scale_d"], "1x128 f32"));
   EXPECT_TRUE(one["chosen"]["quantised_by_second_launch_us"].is_null());

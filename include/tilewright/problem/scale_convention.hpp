@@ -18,8 +18,9 @@
 //
 // Block scales are float32, or UE8M0 as bytes; DeepGEMM also packs four UE8M0 of consecutive K
 // blocks in an int32, (outer, ceil(Kb / 4)):(1, P). UE8M0 values stored as float32 are float32.
-// Other strides of (outer, Kb) and (Ob, Kb) and their transposes are accepted too. A batch adds a
-// dimension in front; one scale per matrix of a batch is cuBLASLt PER_BATCH_SCALAR_32F.
+// Other strides of (outer, Kb) and (Ob, Kb) and their transposes are accepted too;
+// "flashinfer-mn" names the transposes at any strides. A batch adds a dimension in front; one scale
+// per matrix of a batch is cuBLASLt PER_BATCH_SCALAR_32F.
 //
 // A tensor may have several readings. Where they give each element the same scale, as for M = 1 or
 // one block of K, they are one, with the names of all. Where they do not, the tensor is refused
