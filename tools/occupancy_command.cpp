@@ -39,9 +39,17 @@ struct occupancy_request {
   std::int64_t stage_bytes = 0;
   int cluster = 0, barriers = -1, tensor_columns = -1;  // 0 and -1: not given
   int warpgroups = 1;
-  std::string kernel, cubin_path, function, tile, ab = "bf16", device = "h200";
+  std::string kernel, cubin_path, function, tile, ab = "bf16", device;
   bool as_json = false;
 };
+
+/// The device where none is named: one that the kernel is for, or the H200.
+std::string usual_device(std::string const& kernel) {
+  for (gemm_family const* const f : families())
+    for (int i = 0; i < f->kernel_count(); ++i)
+      if (f->name(i) == kernel) return std::string(f->facts(i).device);
+  return "h200";
+}
 
 /// The device: of a description with its SMs, or an SM alone.
 void find_device(occupancy_request const& r, occupancy_answer& a) {
@@ -181,8 +189,9 @@ tile_budget tile_of(occupancy_request const& r) {
   return t;
 }
 
-exit_status answer_occupancy(occupancy_request const& r) {
+exit_status answer_occupancy(occupancy_request r) {
   occupancy_answer a;
+  if (r.device.empty()) r.device = usual_device(r.kernel);
   find_device(r, a);
   bool const by_options = r.kernel.empty() && r.cubin_path.empty();
   std::vector<occupancy_row> rows;
@@ -247,8 +256,9 @@ void add_occupancy_command(CLI::App& app, int& status) {
   verb->add_option("--dtype,--ab", r->ab, "type of A and B of --tile")
       ->transform(elem_word(multiplied_words()))
       ->capture_default_str();
-  verb->add_option("--device", r->device, "a device of `plan`, or " + sm_limits_words() + ", sm_XX")
-      ->capture_default_str();
+  verb->add_option("--device", r->device,
+                   "a device of `plan`, or " + sm_limits_words() +
+                       ", sm_XX (default: one that --kernel is for, else h200)");
   verb->add_flag("--json", r->as_json, "one JSON record on stdout");
   verb->callback([r, &status] {
     status = static_cast<int>(guarded(r->as_json, [&] { return answer_occupancy(*r); }));
