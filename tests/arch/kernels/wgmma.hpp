@@ -17,9 +17,16 @@ struct operand_recipe {
 
 constexpr int max_n = 256;
 
+/// Where 8 elements of K of a row lie in a K-major tile of A with 128-byte swizzle, in bytes: made
+/// on the host, for nvcc takes minutes for the algebra in a kernel.
+struct row_offsets {
+  std::uint16_t of[64][8];  // row, k / 8
+};
+
 struct wgmma_params {
   operand_recipe a, b;
-  float* d;  // (64, N), row-major
+  float* d;                 // (64, N), row-major
+  row_offsets a_rows = {};  // where A is in registers
 };
 
 struct wgmma_smem {
@@ -100,17 +107,15 @@ struct wgmma_from_registers {
   static constexpr int threads = 128, cluster = 1, smem_bytes = sizeof(wgmma_smem);
 
   TW_DEVICE static void run(params const& p) {
-    using tile = operand_tile<AB, operand_major::k, swizzle_mode::b128>;
     wgmma_smem& s = dynamic_smem<wgmma_smem>();
     init_landed(s);
-    int const row = 16 * (thread_id() / 32) + lane_id() % 16, half = 8 * (lane_id() / 16);
+    int const row = 16 * (thread_id() / 32) + lane_id() % 16, half = lane_id() / 16;
     accumulator<N> acc;
     for (int block = 0; block < 2; ++block) {
       load_block<operand_major::k, B>(p, s, block);
       b32<4> a[4];
       TW_UNROLL
-      for (int i = 0; i < 4; ++i)
-        a[i] = ldmatrix<4>(s.a + tile::offset_bytes(64, row, 16 * i + half));
+      for (int i = 0; i < 4; ++i) a[i] = ldmatrix<4>(s.a + p.a_rows.of[row][2 * i + half]);
       wgmma_fence(acc);
       TW_UNROLL
       for (int i = 0; i < 4; ++i)

@@ -107,8 +107,8 @@ struct wgmma_data {
   }
 
   std::string compare(M& m, starter<M> start, operand_recipe const& ra, operand_recipe const& rb,
-                      int n) {
-    start(m, {ra, rb, d});
+                      int n, row_offsets const& rows = {}) {
+    start(m, {ra, rb, d, rows});
     return differences(download(m, d, 64 * n), wanted(0, n),
                        [n](std::size_t i) { return text("D(", i / n, ", ", i % n, ")"); });
   }
@@ -132,6 +132,14 @@ std::string check_smem(M& m, elem ab, operand_major a, operand_major b, starter<
       }
   return f.result();
 }
+inline row_offsets rows_of_a() {
+  using tile = operand_tile<elem::bf16, operand_major::k, swizzle_mode::b128>;
+  row_offsets offsets;
+  for (int row = 0; row < 64; ++row)
+    for (int i = 0; i < 8; ++i)
+      offsets.of[row][i] = static_cast<std::uint16_t>(tile::offset_bytes(64, row, 8 * i));
+  return offsets;
+}
 template <class M>
 std::string check_registers(M& m, elem ab, operand_major b, starter<M> const* kernels) {
   wgmma_data<M> data(m);
@@ -140,7 +148,8 @@ std::string check_registers(M& m, elem ab, operand_major b, starter<M> const* ke
   for (int n = 8; n <= max_n; n += 8)
     for (swizzle_mode sb : all_swizzles)
       f.add(text("N ", n, ", swizzle B ", text_of(sb)),
-            data.compare(m, kernels[n / 8 - 1], ra, data.b.recipe(ab, b, n, sb, M::where), n));
+            data.compare(m, kernels[n / 8 - 1], ra, data.b.recipe(ab, b, n, sb, M::where), n,
+                         rows_of_a()));
   return f.result();
 }
 
