@@ -19,7 +19,6 @@
 #include "tilewright/dispatch/gemm.hpp"
 #include "tools/gemm_run.hpp"
 #include "tools/io/output_file.hpp"
-#include "tools/result_scales.hpp"
 
 namespace tw::bench {
 namespace {
@@ -79,7 +78,7 @@ std::vector<gemm_shape> shapes_of(gemm_bench_options const& o) {
     s.m = size.m, s.n = size.n, s.k = size.k;
     s.dtype = dtype, s.layout = o.layout, s.epilogue = o.epilogue, s.batch = o.batch;
     s.scale_d = o.scale_d;
-    check_result_scale_options(result_scales_of(s));
+    check_result_scales(result_scales_of(s));
     detail::check_sizes(s, "size " + s.name);
     shapes.push_back(s);
   }

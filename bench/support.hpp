@@ -11,6 +11,7 @@
 #include "tilewright/problem/gemm.hpp"
 #include "tools/asked_product.hpp"
 #include "tools/gemm_request.hpp"
+#include "tools/result_scales.hpp"
 
 namespace tw::bench {
 
@@ -32,6 +33,15 @@ inline std::string dtype_of_size(std::string const& ab, std::string const& d, bo
   auto const row = find_dtype(ab);
   if (d.empty() && scaled_d && row) return dtype_name(ab, name(default_d(row->ab, true)));
   return dtype_name(ab, d);
+}
+
+/// Refuses (TW0615) options of scales of D that do not go together, and a scale that is given as a
+/// number: operands are random here.
+inline void check_result_scales(result_scale_request const& r) {
+  check_result_scale_options(r);
+  if (!r.text.empty() && !r.computed() && r.text != "given")
+    throw rejected({"TW0615", "scale of D", r.text, "amax-row, amax-1x128 or given",
+                    "the benchmark makes the scale, as it makes the operands"});
 }
 
 /// The scales of D that a shape requests.

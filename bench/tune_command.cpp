@@ -119,7 +119,7 @@ std::vector<gemm_problem> problems_of(tune_request const& r) {
     s.m = size.m, s.n = size.n, s.k = size.k;
     s.dtype = bench::dtype_of_size(r.dtype, r.out_dtype, r.scale_d.any());
     s.layout = r.layout, s.batch = r.batch, s.epilogue = r.epilogue, s.scale_d = r.scale_d;
-    check_result_scale_options(bench::result_scales_of(s));
+    bench::check_result_scales(bench::result_scales_of(s));
     gemm_problem const p = bench::problem_of(s);
     if (auto const refusal = accept(p)) throw rejected(*refusal);
     problems.push_back(p);

@@ -125,7 +125,7 @@ cublasLtEpilogue_t epilogue_of(gemm_epilogue const& e) {
 }
 
 /// Source of the block-scaled modes: cuBLAS documentation, "1D Block Scaling for FP8 and FP4 Data
-/// Types". They are for Blackwell, where they have not been run.
+/// Types". They need a Blackwell GPU; nothing of this has run on one.
 cublasLtMatmulMatrixScale_t scale_mode_of(scale_desc const& s) {
   if (is_block_scale(s))
     return s.type == elem::ue4m3 ? CUBLASLT_MATMUL_MATRIX_SCALE_VEC16_UE4M3

@@ -63,7 +63,7 @@ struct put_floats {
   }
 };
 
-/// Pair i of elements of other types than 16-bit ones; two of 4 bits fill a byte.
+/// Stores elements 2 i and 2 i + 1 of a type that has not 16 bits. Two of 4 bits share a byte.
 __device__ void put_pair(void* data, std::int64_t i, elem type, data_kind kind, float2 v) {
   auto const two = [&](auto a, auto b) {
     auto* const to = static_cast<decltype(a)*>(data) + 2 * i;

@@ -11,9 +11,9 @@
 
 namespace tw::bench {
 
-/// The part of `p` that cuBLASLt computes by itself: a bias of columns, then relu or gelu (by tanh)
-/// without a gate, C where nothing follows it, and a D without scales. The rest is left out; if
-/// there is a rest, D is dense and (m, n), and bf16 instead of a type of 8 bits.
+/// The part of `p` that cuBLASLt computes by itself: a bias of columns, relu or gelu (by tanh), and
+/// C where no activation follows it. A gate, other activations and scales of D are removed; the
+/// result is then dense and (m, n), and bf16 where D has 8 bits or fewer.
 gemm_problem cublaslt_part(gemm_problem const& p);
 
 /// The steps after cublaslt_part(), and the memory between them: an elementwise kernel for
@@ -27,7 +27,7 @@ class separate_epilogue {
 
   /// Does something of the GEMM remain?
   bool any() const { return elementwise_ || quantised_; }
-  /// ", elementwise kernel, quantisation": for descriptions.
+  /// The names of the steps, to append to a description: ", elementwise kernel, quantisation".
   std::string text() const;
   /// Where the result of cublaslt_part() is to lie, if any().
   void* x() const { return x_.data(); }

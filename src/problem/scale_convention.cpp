@@ -161,9 +161,9 @@ bool have_places(scale_tensor const& t) {
   return true;
 }
 
-/// (outer, Kb) and (Ob, Kb), and their transposes as FlashInfer's "MN" has them, at any strides:
-/// slices of larger tensors, scales that are expanded, and the other reading of a square tensor.
-/// Of four UE8M0 in an int32 likewise.
+/// Adds the readings of a tensor as (outer, Kb) or (Ob, Kb), or as their transposes, FlashInfer's
+/// "MN" order, at any strides: a slice of a larger tensor and an expanded scale have such strides,
+/// and a square tensor has two readings. Four UE8M0 in an int32 are treated alike.
 void add_other_pitches(scale_tensor const& t, table& all) {
   using enum scale_library;
   bool const packed = t.type == elem::s32;

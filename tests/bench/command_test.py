@@ -38,6 +38,7 @@ def main():
     expect(2, "TW0615", "gemm", "64", "64", "64", "--dtype", "f64")
     expect(2, "TW0615", "gemm", "64", "64", "64", "--epilogue", "softmax")
     expect(2, "TW0615", "gemm", "64", "64", "64", "--scale-d", "amax")
+    expect(2, "TW0615", "gemm", "64", "64", "64", "--dtype", "e4m3", "--scale-d", "0.5")
     expect(2, "TW0615", "gemm", "64", "64", "64", "--dtype", "mxfp8", "--d", "mxfp8",
            "--scale-d", "given")
     expect(2, "TW0615", "emulator", "--size", "100")

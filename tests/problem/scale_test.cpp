@@ -249,7 +249,7 @@ TEST(Scale, SquareTensorsNeedANameInEveryOrder) {
         // Strides by which both readings are the same need no name.
         EXPECT_TRUE(
             std::holds_alternative<scale_desc>(recognise_scale(strided(type, {n, n}, {0, 0}), x)));
-        // Each convention's own name selects its own places.
+        // The name of a convention selects the reading of that convention.
         for (described const& c : all_described(x)) {
           if (c.tensor.rank != 2 || c.tensor.shape[0] != n || c.tensor.shape[1] != n) continue;
           scale_desc const d =

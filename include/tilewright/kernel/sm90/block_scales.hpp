@@ -89,13 +89,14 @@ struct scale_count {
   static constexpr int step = few ? (alignment < 128 ? alignment : 128) : 1;
 };
 
-/// The scales of a tile, copied K block after K block by scale_threads threads.
+/// Copies the scales of a tile to the stages, one K block after another. scale_threads threads
+/// share the work; this is one of them.
 template <gemm_config C, scales_of_b B>
 class scale_copies {
  public:
   static constexpr bool few = B == scales_of_b::few;
   static constexpr int rows = C.tile_m, cols = scale_count<C, B>::value;
-  /// Scales that a thread copies for a K block.
+  /// How many scales each thread copies for a K block.
   static constexpr int copies = (rows + cols + scale_threads - 1) / scale_threads;
 
   /// Rows from `row`, columns of B from column `col` of the tile's D.
@@ -117,38 +118,24 @@ class scale_copies {
     bool const float_scales = p_.a_scales.data != nullptr && p_.b_scales.data != nullptr &&
                               p_.a_scales.ue8m0 == 0 && p_.b_scales.ue8m0 == 0;
     if (float_scales) {
-      std::uint32_t at[copies];
-      TW_UNROLL
-      for (int i = 0; i < copies; ++i)
-        at[i] = first_[i] + static_cast<std::uint32_t>(begin) * step_of(item(i));
-      TW_NO_UNROLL
-      for (int k = begin; k < end; ++k, slot.next()) {
-        s.scales.scales_read[slot.stage].wait(slot.phase ^ 1U);
-        auto& stage = s.scales.of_stage[slot.stage];
-        TW_UNROLL
-        for (int i = 0; i < copies; ++i) {
-          if (item(i) < rows)
-            cp_async<4>(&stage.at(item(i)), static_cast<float const*>(p_.a_scales.data) + at[i]);
-          else if (item(i) < rows + cols)
-            cp_async<4>(&stage.at(item(i)), static_cast<float const*>(p_.b_scales.data) + at[i]);
-          at[i] += step_of(item(i));
-        }
-        cp_async_mbarrier_arrive_noinc(s.ab_landed[slot.stage]);
-      }
-      return;
-    }
-    TW_NO_UNROLL
-    for (int k = begin; k < end; ++k, slot.next()) {
-      s.scales.scales_read[slot.stage].wait(slot.phase ^ 1U);
-      auto& stage = s.scales.of_stage[slot.stage];
-      TW_UNROLL
-      for (int i = 0; i < copies; ++i) {
-        if (item(i) < rows)
-          stage.at(item(i)) = scale_at(p_.a_scales, first_[i], k);
-        else if (item(i) < rows + cols)
-          stage.at(item(i)) = scale_at(p_.b_scales, first_[i], k);
-      }
-      s.ab_landed[slot.stage].arrive();
+      std::uint32_t at[copies] = {};
+      each([&](int i, operand_scales const& of) {
+        at[i] = first_[i] + static_cast<std::uint32_t>(begin * of.stride_k);
+      });
+      fill(s, slot, end - begin, [&](stage_scales<C>& stage, mbarrier& landed, int) {
+        each([&](int i, operand_scales const& of) {
+          cp_async<4>(&stage.at(item(i)), static_cast<float const*>(of.data) + at[i]);
+          at[i] += static_cast<std::uint32_t>(of.stride_k);
+        });
+        cp_async_mbarrier_arrive_noinc(landed);
+      });
+    } else {
+      fill(s, slot, end - begin, [&](stage_scales<C>& stage, mbarrier& landed, int k) {
+        each([&](int i, operand_scales const& of) {
+          stage.at(item(i)) = scale_at(of, first_[i], begin + k);
+        });
+        landed.arrive();
+      });
     }
   }
 
@@ -156,15 +143,34 @@ class scale_copies {
   /// Which scale the thread copies: of a row, then of a column.
   TW_DEVICE int item(int i) const { return thread_ + i * scale_threads; }
 
+  /// Calls use(i, the scales of its operand) for each scale of the thread.
+  template <class Use>
+  TW_DEVICE void each(Use const& use) const {
+    TW_UNROLL
+    for (int i = 0; i < copies; ++i) {
+      if (item(i) < rows)
+        use(i, p_.a_scales);
+      else if (item(i) < rows + cols)
+        use(i, p_.b_scales);
+    }
+  }
+
+  /// Calls copy(stage, the barrier to arrive at, number of the K block) for as many K blocks, each
+  /// when the consumers have read what its stage held.
+  template <class Smem, class Copy>
+  TW_DEVICE static void fill(Smem& s, ring<C.stages>& slot, int blocks, Copy const& copy) {
+    TW_NO_UNROLL
+    for (int k = 0; k < blocks; ++k, slot.next()) {
+      s.scales.scales_read[slot.stage].wait(slot.phase ^ 1U);
+      copy(s.scales.of_stage[slot.stage], s.ab_landed[slot.stage], k);
+    }
+  }
+
   /// Where the scale of K block 0 of a row or column lies in global memory, in scales. A tensor of
   /// scales has less than 2^32 of them (family/sm90_gemm/computes.hpp): registers are scarce here.
   TW_DEVICE static std::uint32_t first_of(operand_scales const& s, int outer, int matrix) {
     return static_cast<std::uint32_t>(matrix * s.batch_stride +
                                       std::int64_t{outer >> s.outer_log2} * s.stride_outer);
-  }
-  /// From a K block to the next, of float32 scales.
-  TW_DEVICE std::uint32_t step_of(int t) const {
-    return static_cast<std::uint32_t>(t < rows ? p_.a_scales.stride_k : p_.b_scales.stride_k);
   }
 
   /// The column of B that is column c of the tile, or the last. With a gate groups of 8 gates and

@@ -131,7 +131,7 @@ struct gemm_mainloop {
     }
   };
 
-  /// Times the scales of the K block.
+  /// Adds the sums of the tensor core, multiplied by the scales of their K block.
   template <class Scales>
   struct scaled_sums {
     Scales& scales;
