@@ -95,7 +95,7 @@ class BlockScalesHazards : public testing::TestWithParam<int> {
 };
 
 TEST_P(BlockScalesHazards, TilesWithOneScaleOfB) { expect_clean_and_right(384, 128, seed()); }
-TEST_P(BlockScalesHazards, TilesWithAScaleForEachColumn) { expect_clean_and_right(128, 1, seed()); }
+TEST_P(BlockScalesHazards, TilesWithAScaleForEachColumn) { expect_clean_and_right(384, 1, seed()); }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, BlockScalesHazards, testing::Range(1, 4));
 
