@@ -139,6 +139,12 @@ gemm_run run_of_nothing(gemm_files const& files) {
   return run;
 }
 
+void check_truncation(gemm_request const& r) {
+  if (r.truncates_tf32 && (r.dtype != elem::tf32 || r.dtype_b))
+    refuse("TW0615", "command line", "--truncate-tf32 without --dtype tf32 for A and B",
+           "--dtype tf32 with it", "");
+}
+
 /// Options of other operands beside a block-scaled format.
 void check_format(gemm_request const& r) {
   bool const order = r.order_a || r.order_b, second = !r.second_a.empty() || !r.second_b.empty();
@@ -169,6 +175,7 @@ host_buffer one_to_a_byte(matrix_view const& m) {
 }
 
 exit_status run_gemm(gemm_request const& r) {
+  check_truncation(r);
   check_format(r);
   check_result_scale_options(r.scale_d);
   matrix_address const out = parse_address(r.d);
@@ -289,7 +296,7 @@ void add_gemm_command(CLI::App& app, int& status) {
             if (!r->format) r->dtype = parse_elem(text);
           },
           "type in which A and B are multiplied; other types are rounded to nearest even; f32 "
-          "is multiplied as tf32 (default: bf16, or the files' if both are f16, 8-bit "
+          "is another word for tf32 (default: bf16, or the files' if both are f16, 8-bit "
           "floats or 8-bit integers). mxfp8, mxfp4 and nvfp4: files of `tilewright quantize` and "
           "their scales, or wide matrices, which are quantised first (docs/block_scaling.md)")
       ->transform(elem_word(with_block_formats(operand_words())));
@@ -308,6 +315,8 @@ void add_gemm_command(CLI::App& app, int& status) {
           "and its scales, as `tilewright quantize` makes them of D in float32")
       ->transform(elem_word(with_block_formats(result_words_with_scales())));
   add_precision_options(*verb, r->precision);
+  verb->add_flag("--truncate-tf32", r->truncates_tf32,
+                 "tf32: the low 13 bits of float32 numbers are ignored, not rounded");
   add_invariance_option(*verb, r->reproducible);
   auto const add_scale = [&](char const* option, char const* text, std::string& file,
                              char const* as, scale_choice& choice,

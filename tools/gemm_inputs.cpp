@@ -107,6 +107,15 @@ matrix_view as_operand(matrix_view const& m, bool transpose, bool is_b) {
   return turn ? transposed(m) : m;
 }
 
+/// A float32 operand whose low 13 bits the tensor core ignores.
+matrix_view as_tf32(matrix_view m, char const* name) {
+  if (m.doubles)
+    refuse("TW0615", fmt::format("--truncate-tf32 with {}", name), "float64",
+           "a file of float32, bf16 or f16", "convert it to float32, or leave the option out");
+  if (m.type == elem::f32) m.type = elem::tf32;
+  return m;
+}
+
 }  // namespace
 
 gemm_files::gemm_files(gemm_request const& r)
@@ -122,6 +131,7 @@ gemm_files::gemm_files(gemm_request const& r)
     c_ = as_operand(c_file_->view(), false, b_.vector && !a_.vector);
   }
   check_inner(r, a(), b());
+  if (r.truncates_tf32) a_ = as_tf32(a_, "A"), b_ = as_tf32(b_, "B");
   epilogue_.emplace(r.epilogue, a().rows, b().cols);
   bool const empty = a_.cols == 0 || a_.rows == 0 || b_.cols == 0 || a_.matrices == 0;
   elem const type = r.dtype.value_or(elem::e4m3);  // of what is quantised

@@ -24,6 +24,7 @@ struct gemm_request {
   std::optional<elem> dtype;    // operands; not given: see operand_types()
   std::optional<elem> dtype_b;  // of B; not given: as A
   gemm_precision precision;
+  bool truncates_tf32 = false;  // the low 13 bits of float32 numbers are ignored
   bool reproducible = false;
   std::optional<block_format> format;            // of block-scaled operands
   std::optional<factor_order> order_a, order_b;  // of their scales, where named
@@ -47,10 +48,15 @@ struct operand_pair {
   elem a, b;
 };
 
-/// The operands' types: --dtype and --dtype-b; else those of the files if both are 8-bit floats or
-/// both 8-bit integers, bf16 if either file is bf16, f16 if both are f16, else bf16.
+/// The operands' types: --dtype and --dtype-b, for tf32 f32, which is rounded to tf32 when it is
+/// loaded, unless the low bits are to be ignored. Without them those of the files if both are
+/// 8-bit floats or both 8-bit integers, bf16 if either file is bf16, f16 if both are f16, else
+/// bf16.
 constexpr operand_pair operand_types(gemm_request const& r, elem a, elem b) {
-  if (r.dtype) return {*r.dtype, r.dtype_b.value_or(*r.dtype)};
+  auto const stored = [&](elem type) {
+    return type == elem::tf32 && !r.truncates_tf32 ? elem::f32 : type;
+  };
+  if (r.dtype) return {stored(*r.dtype), stored(r.dtype_b.value_or(*r.dtype))};
   bool const own = (is_fp8(a) && is_fp8(b)) || (is_8_bit_integer(a) && is_8_bit_integer(b));
   elem const type = a == elem::f16 && b == elem::f16 ? elem::f16 : elem::bf16;
   return {own ? a : type, r.dtype_b.value_or(own ? b : type)};

@@ -52,7 +52,8 @@ TEST_F(formats_command, every_type_is_exact_with_small_numbers) {
         {{"--dtype", "e4m3", "--dtype-b", "e5m2", "--out-dtype", "f32"}, e4m3, e5m2, f32},
         {{"--dtype", "s8"}, s8, s8, s32},
         {{"--dtype", "s8", "--dtype-b", "u8", "--transpose-b"}, s8, u8, s32},
-        {{"--dtype", "tf32"}, tf32, tf32, f32},
+        {{"--dtype", "tf32"}, f32, f32, f32},
+        {{"--dtype", "tf32", "--truncate-tf32"}, tf32, tf32, f32},
         {{"--dtype", "f32"}, f32, f32, f32}}) {
     bool const turned = r.options.back() == "--transpose-b";
     std::vector<float> b_used = b_values;
@@ -89,6 +90,24 @@ TEST_F(formats_command, every_type_is_exact_with_small_numbers) {
   }
 }
 
+/// 1 + 2^-11 lies between two numbers of tf32, of which 1 is even; 1 + 3 2^-12 is nearer to the
+/// other.
+TEST_F(formats_command, tf32_is_rounded_to_nearest_even_or_truncated) {
+  std::vector<float> first_column(2 * 32), first_row(32 * 8);
+  first_column[0] = 1 + 0x1p-11F, first_column[32] = 1 + 0x3p-12F;
+  first_row[0] = 1;
+  write(a, first_column, 2, 32);
+  write(b, first_row, 32, 8);
+  auto const column_of_d = [&](std::vector<std::string> const& options) {
+    auto const r = gemm(options);
+    EXPECT_EQ(r.status, 0) << r.err;
+    matrix_file const file(parse_address(d));
+    return std::pair(element(file.view(), 0, 0), element(file.view(), 1, 0));
+  };
+  EXPECT_EQ(column_of_d({"--dtype", "tf32"}), std::pair(1.0F, 1 + 0x1p-10F));
+  EXPECT_EQ(column_of_d({"--dtype", "tf32", "--truncate-tf32"}), std::pair(1.0F, 1.0F));
+}
+
 TEST_F(formats_command, results_have_the_type_that_suits_the_operands) {
   EXPECT_EQ(gemm({"--dtype", "e5m2"}).json()["d"]["dtype"], "bf16");
   EXPECT_EQ(gemm({"--dtype", "e4m3", "--promote", "never"}).json()["d"]["dtype"], "bf16");
@@ -102,7 +121,8 @@ TEST_F(formats_command, refusals_name_what_would_fit) {
     return std::to_string(r.status) + " " + r.json()["error"]["code"].get<std::string>();
   };
   EXPECT_EQ(code({"--dtype", "e4m3", "--dtype-b", "s8"}), "2 TW0404");
-  EXPECT_EQ(code({"--dtype", "tf32", "--out-dtype", "bf16"}), "2 TW0405");
+  EXPECT_EQ(code({"--dtype", "tf32", "--out-dtype", "e4m3"}), "2 TW0405");
+  EXPECT_EQ(code({"--dtype", "bf16", "--truncate-tf32"}), "2 TW0615");
   EXPECT_EQ(code({"--dtype", "s8", "--alpha", "0.5"}), "2 TW0438");
 }
 
