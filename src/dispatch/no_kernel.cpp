@@ -3,12 +3,14 @@
 #include "dispatch/no_kernel.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <vector>
 
 #include "family/normal_form.hpp"
 #include "tilewright/base/elem_text.hpp"
 #include "tilewright/family/family.hpp"
+#include "tilewright/problem/accept.hpp"
 #include "tilewright/problem/block_scaled.hpp"
 #include "tilewright/problem/epilogue_kind.hpp"
 
@@ -68,6 +70,22 @@ std::string result_types_of(gemm_problem p, device const& dev) {
   for (std::size_t i = 1; i < found.size(); ++i)
     text += (i + 1 < found.size() ? ", " : ", or ") + found[i];
   return text;
+}
+
+/// Types of D and of A and B for which kernels have this epilogue: "bf16 from bf16, f16 from f16".
+std::string types_with_epilogue(gemm_problem p, device const& dev) {
+  p.precision = {};
+  p.scale_a.reset(), p.scale_b.reset();
+  p.a.ord = p.d.ord = order::row_major, p.b.ord = order::col_major;
+  if (p.aux) p.aux->ord = order::row_major;
+  std::vector<std::string> found;
+  for (elem const ab : elems_that([](elem e) { return traits_of(e).mma_operand; }))
+    for (elem const d : are_operands(ab, ab) ? result_types(ab, ab) : std::vector<elem>{}) {
+      p.a.type = p.b.type = ab, p.d.type = d;
+      if (p.aux) p.aux->type = d;
+      if (any_computes(p, &dev)) found.push_back(fmt::format("{} from {}", name(d), name(ab)));
+    }
+  return fmt::format("{}", fmt::join(found, ", "));
 }
 
 /// 8-bit floats: the promotion interval that a kernel with this epilogue has.
@@ -142,8 +160,8 @@ rejection no_kernel(gemm_problem const& p, device const& dev) {
   return refused("matrices", p,
                  fmt::format("A {}, B {}, D {} {} from {}", text_of(p.a.ord), text_of(p.b.ord),
                              text_of(p.d.ord), name(p.d.type), name(p.a.type)),
-                 p.aux ? "row-major A, column-major B, D of their type"
-                       : "row-major A, column-major B, D row-major and of their type or f32",
+                 "row-major A, column-major B, row-major D; types of D and of A and B: " +
+                     types_with_epilogue(p, dev),
                  separately);
 }
 

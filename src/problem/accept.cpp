@@ -209,12 +209,10 @@ bool are_operands(elem a, elem b) {
 
 std::vector<elem> result_types(elem a, elem b) {
   using enum elem;
-  if (multiplied_type(a) == tf32) return {f32};
-  if (a == s8 && b == s8) return {s32, f32, bf16, f16};
-  if (is_8_bit_integer(a)) return {s32, f32, bf16};
-  if (is_fp8(a) && a == e4m3 && b == e4m3) return {bf16, f16, f32, e4m3, e5m2};
-  if (is_fp8(a)) return {bf16, f32};
-  return {bf16, f16, f32};
+  std::vector<elem> types = {bf16, f16, f32};
+  if (is_8_bit_integer(a) && is_8_bit_integer(b)) types.push_back(s32);
+  if (is_fp8(a) && is_fp8(b)) types.insert(types.end(), {e4m3, e5m2});
+  return types;
 }
 
 namespace {

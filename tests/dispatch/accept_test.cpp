@@ -46,11 +46,9 @@ TEST(Accept, RefusesWithTheCodeOfTheRule) {
       {"TW0404", [](gemm_problem& p) { p.a.type = elem::f16; }},
       {"TW0404", [](gemm_problem& p) { p.a.type = elem::e4m3, p.b.type = elem::s8; }},
       {"TW0404", [](gemm_problem& p) { p.a.type = p.b.type = elem::s32; }},
-      {"TW0405", [](gemm_problem& p) { p.a.type = p.b.type = elem::tf32; }},
+      {"TW0405", [](gemm_problem& p) { p.a.type = p.b.type = elem::tf32, p.d.type = elem::e4m3; }},
       {"TW0405",
-       [](gemm_problem& p) {
-         p.a.type = elem::e4m3, p.b.type = elem::e5m2, p.d.type = elem::e4m3;
-       }},
+       [](gemm_problem& p) { p.a.type = elem::e4m3, p.b.type = elem::e5m2, p.d.type = elem::s32; }},
       {"TW0437",
        [](gemm_problem& p) {
          p.a.type = p.b.type = elem::e4m3;

@@ -55,10 +55,10 @@ TEST(NoKernel, ARefusedEpilogueNamesTheConditionThatFailed) {
   p.d.ord = p.aux->ord = order::col_major;
   EXPECT_EQ(why(p),
             "TW0414 order of D with a gate and an auxiliary output: column-major / row-major");
-  p = tn(64, 64, 64, elem::f16);
+  p = tn(64, 64, 64, elem::e5m2);
+  p.a.type = p.b.type = elem::e5m2, p.precision.promote_k = 0;
   p.epilogue.act = activation::relu;
-  EXPECT_EQ(why(p),
-            "TW0414 type of D with a fused epilogue: f16 / bf16, the type of A and B, or f32");
+  EXPECT_EQ(why(p), "TW0414 promotion interval with a fused epilogue: never / 128");
   p = batch_of(tn(64, 64, 64), 2);
   p.aux = p.d, p.a.batch_stride_elems = matrix_desc::by_pointers;
   EXPECT_EQ(why(p),
@@ -67,7 +67,8 @@ TEST(NoKernel, ARefusedEpilogueNamesTheConditionThatFailed) {
   p.aux = p.d, p.a.ord = order::col_major;
   EXPECT_EQ(why(p),
             "TW0414 matrices with an auxiliary output: A column-major, B column-major, D "
-            "row-major f32 from bf16 / row-major A, column-major B, D of their type");
+            "row-major f32 from bf16 / row-major A, column-major B, row-major D; types of D and of "
+            "A and B: f16 from f16, bf16 from bf16, bf16 from e4m3");
 }
 
 }  // namespace

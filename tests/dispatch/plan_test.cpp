@@ -31,9 +31,10 @@ TEST(Plan, AFusedEpilogueHasItsOwnKernels) {
   p = tn(64, 64, 64);
   p.epilogue.act = activation::relu;
   p.d.type = elem::f16;
+  p.aux = p.d;
   try {
     best_plan(p, aligned(), h200());
-    FAIL() << "an f16 result of bf16 operands has no fused kernel";
+    FAIL() << "an f16 result of bf16 operands with an auxiliary output has no kernel";
   } catch (rejected const& r) {
     EXPECT_EQ(r.why().code, "TW0414");
   }

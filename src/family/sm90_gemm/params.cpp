@@ -31,7 +31,7 @@ tensor_map gated_map(void const* base, gemm_problem const& q, int columns, targe
   gate_columns const gate = gate_columns_of(q);
   tensor_map_desc d;
   d.base = const_cast<void*>(base);
-  d.type = q.b.type;
+  d.type = as_mapped(q.b).type;
   d.rank = 5;
   bool const many = matrices_of(q, q.b) > 1;
   if (is_shared_line(q.b)) pitch = 16;
