@@ -65,6 +65,13 @@ std::set<std::string> plain_kernels(elem a, elem b, elem d) {
   return names;
 }
 
+/// Scales in the main loop. A column-major D makes B the kernel's A: of two types the representative
+/// kernels have one order.
+bool is_case(scaled_product const& p) {
+  return scales_in_main_loop(p.problem) &&
+         (p.a.desc.type == p.b.desc.type || p.d.desc.ord == order::row_major);
+}
+
 /// 1x128 and 128x128 on either side, float32 and UE8M0, in every convention; one side may have
 /// scales of rows, of the tensor, or none.
 TEST(Sm100BlockScalesEmu, BlocksOnEitherSideKeepTheBound) {
@@ -76,7 +83,7 @@ TEST(Sm100BlockScalesEmu, BlocksOnEitherSideKeepTheBound) {
   for (random_request const& r : requests) {
     std::set<std::string> kernels;
     for (int i = 0; i < 24 && !HasFailure(); ++i)
-      if (scaled_product p = random_scaled(rng, r, finite_scale); scales_in_main_loop(p.problem)) {
+      if (scaled_product p = random_scaled(rng, r, finite_scale); is_case(p)) {
         p.problem.precision.promote_k = i % 3 * 64;  // sums are float32 whatever it says
         run_block_scales(p, block_schedule(rng, i), space, rng, kernels);
       }
@@ -93,7 +100,7 @@ TEST(Sm100BlockScalesEmu, ScalesOfNanAndZeroReachTheirBlocksAlone) {
   };
   for (int i = 0; i < 10 && !HasFailure(); ++i)
     if (scaled_product p = random_scaled(rng, {elem::e4m3, elem::e4m3, elem::bf16, true}, special);
-        scales_in_main_loop(p.problem))
+        is_case(p))
       run_block_scales(p, block_schedule(rng, i), space, rng, kernels);
 }
 
@@ -104,7 +111,7 @@ TEST(Sm100BlockScalesEmu, ExactBlocksGiveTheBitsOfTheHopperKernel) {
   emu_workspace space;
   for (int i = 0; i < 8 && !HasFailure(); ++i) {
     scaled_product p = random_scaled(rng, {elem::e4m3, elem::e5m2, elem::f32, true}, finite_scale);
-    if (!scales_in_main_loop(p.problem)) continue;
+    if (!is_case(p)) continue;
     for (std::vector<std::byte>* const bytes : {&p.a.bytes, &p.b.bytes})
       for (std::byte& x : *bytes) {
         bool const of_a = bytes == &p.a.bytes;
