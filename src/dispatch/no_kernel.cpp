@@ -152,8 +152,8 @@ rejection no_kernel(gemm_problem const& p, device const& dev) {
         is_block_scaled(p) ? "in the emulator: --arch sm100"
         : p.aux
             ? "bf16 or f16 operands, or no auxiliary output, or in the emulator with another --arch"
-            : "bf16 or f16 operands, or on Blackwell 8-bit floats without scales for blocks of K, "
-              "or in the emulator with another --arch"};
+            : "bf16 or f16 operands, or on Blackwell 8-bit floats, or in the emulator with another "
+              "--arch"};
   }
   if (p.has_pointers())
     return refused("batch", p, "matrices by pointers", "a batch by strides", "");

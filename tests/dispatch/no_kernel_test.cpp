@@ -5,6 +5,7 @@
 
 #include "tests/dispatch/problems.hpp"
 #include "tilewright/dispatch/gemm.hpp"
+#include "tilewright/problem/scale_convention.hpp"
 
 namespace tw::test {
 namespace {
@@ -34,6 +35,21 @@ TEST(NoKernel, AGateHasKernelsForOtherArchitectures) {
   EXPECT_EQ(why(p), "planned");
   for (char const* const name : {"a100", "b200"})
     EXPECT_EQ(why(p, known_device(name)).substr(0, 6), "TW0471");
+}
+
+/// Scales for blocks of K have kernels for Hopper and for Blackwell, in every order of D.
+TEST(NoKernel, BlockScalesHaveKernelsForHopperAndBlackwell) {
+  for (order const d : {order::row_major, order::col_major}) {
+    gemm_problem p = tn(64, 64, 256);
+    p.a.type = p.b.type = elem::e4m3;
+    p.d.ord = d;
+    p.precision.promote_k = 128;
+    p.scale_a = make_scale({false, p.m, p.k}, scaling::block_1x128);
+    p.scale_b = make_scale({true, p.n, p.k}, scaling::block_128x128);
+    for (char const* const name : {"h200", "b200", "gb300"})
+      EXPECT_EQ(why(p, known_device(name)), "planned");
+    EXPECT_EQ(why(p, known_device("a100")).substr(0, 6), "TW0471");
+  }
 }
 
 /// Of the matrices only what has to change is named.

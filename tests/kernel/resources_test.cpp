@@ -70,6 +70,10 @@ TEST(Resources, AreThoseOfTheCompiledBlackwellKernel) {
   expect_the_blackwell_kernels_own<sm100_config{}>();
   expect_the_blackwell_kernels_own<sm100_config{.ctas = 2, .tile_n = 256, .stages = 6}>();
   expect_the_blackwell_kernels_own<sm100_config{.d = elem::f32, .tile_n = 64, .stages = 7}>();
+  expect_the_blackwell_kernels_own<sm100_config{
+      .ab = elem::e4m3, .tile_n = 64, .stages = 6, .block_scales = true}>();
+  expect_the_blackwell_kernels_own<sm100_config{
+      .ab = elem::e4m3, .ctas = 2, .stages = 8, .dynamic = true, .block_scales = true}>();
 }
 
 template <block_scaled_config C>

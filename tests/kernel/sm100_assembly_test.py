@@ -29,7 +29,7 @@ class Assembly(unittest.TestCase):
                 self.assertEqual(done.returncode, 0, done.stderr)
                 frames = re.findall(r"(\d+) bytes stack frame, (\d+) bytes spill stores, "
                                     r"(\d+) bytes spill loads", done.stderr)
-                self.assertEqual(frames, [("0", "0", "0")] * 5, done.stderr)
+                self.assertEqual(frames, [("0", "0", "0")] * 7, done.stderr)
 
 
 if __name__ == "__main__":

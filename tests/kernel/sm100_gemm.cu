@@ -12,6 +12,16 @@ template __global__ void tw::entry<
                                     .ctas = 2,
                                     .epilogue = tw::epilogue_id<tw::epilogues::ops>,
                                     .dynamic = true}>>(__grid_constant__ tw::sm100_params const);
+template __global__ void
+tw::entry<tw::gemm_sm100<tw::sm100_config{.ab = tw::elem::e4m3,
+                                          .d = tw::elem::e4m3,
+                                          .stages = 6,
+                                          .epilogue = tw::epilogue_id<tw::epilogues::quantize>,
+                                          .block_scales = true}>>(
+    __grid_constant__ tw::sm100_params const);
+template __global__ void tw::entry<tw::gemm_sm100<tw::sm100_config{
+    .ab = tw::elem::e4m3, .ctas = 2, .stages = 8, .block_scales = true}>>(
+    __grid_constant__ tw::sm100_params const);
 template __global__ void tw::entry<ladder::rung_13>(
     __grid_constant__ ladder::rung_13::params const);
 template __global__ void tw::entry<ladder::rung_14>(

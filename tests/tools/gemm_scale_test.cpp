@@ -77,12 +77,15 @@ TEST_F(gemm_scale, blocks_on_both_sides_pass_the_check) {
     for (auto* x : {&of_a, &of_b}) x->insert(x->end(), {"--to", "e4m3"});
     quantize("a", of_a);
     quantize("b", of_b);
-    command_result const r = gemm({"--check"});
-    ASSERT_EQ(r.status, 0) << r.err << r.out;
-    EXPECT_NE(r.out.find(std::string("scale A  ") + p.a_name), std::string::npos) << r.out;
-    EXPECT_NE(r.out.find(std::string("scale B  ") + p.b_name), std::string::npos) << r.out;
-    EXPECT_NE(r.out.find("_scaled"), std::string::npos) << r.out;  // the kernel
-    expect_near();
+    for (std::string const arch : {"sm90", "sm100"}) {
+      command_result const r = gemm({"--check", "--arch", arch});
+      ASSERT_EQ(r.status, 0) << r.err << r.out;
+      EXPECT_NE(r.out.find(std::string("scale A  ") + p.a_name), std::string::npos) << r.out;
+      EXPECT_NE(r.out.find(std::string("scale B  ") + p.b_name), std::string::npos) << r.out;
+      for (std::string const kernel : {arch + "_e4m3_bf16_tn_", std::string("_scaled")})
+        EXPECT_NE(r.out.find(kernel), std::string::npos) << r.out;
+      expect_near();
+    }
   }
 }
 

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+
+#include "family/operand_scales.hpp"
 #include "tilewright/base/round_up.hpp"
 
 namespace tw::sm100_gemm_family {
@@ -14,6 +16,14 @@ double multiply_clocks(sm100_config const& c, sm100_calibration const& m) {
   if (c.ctas == 1) return std::max(n / m.columns_per_clock, (rows + n) / m.operand_rows_per_clock);
   // A pair reads half of B in each CTA.
   return std::max(n / m.columns_per_clock, m.pair_clocks + m.pair_clocks_per_column * n);
+}
+
+double promotion_clocks(gemm_problem const& p, sm100_config const& c) {
+  if (!c.block_scales) return 0;
+  constexpr double load = 1, fma = 1;
+  constexpr double column_scale = 1.25;  // a multiply, and a load of four from shared memory
+  bool const by_column = p.scale_b && (c.gated() || p.scale_b->block_outer == 1);
+  return c.tile_n * (load + fma + (by_column ? column_scale : 0));
 }
 
 int resident_clusters(sm100_config const& c, device const& dev) {
@@ -45,19 +55,31 @@ cost predict(gemm_problem const& p, sm100_config const& c, device const& dev,
   cost r;
   r.tensor_us = us(flop / static_cast<double>(dev.mma_flop_per_clock) / dev.sm_count);
   constexpr int multiplies_of_block = 4;  // 128 bytes along K
-  double const tile = k_blocks * multiplies_of_block * multiply_clocks(c, m);
-  r.math_us = us(of_cluster * tile / m.efficiency + m.first_multiply_clocks);
+  double const multiplies = multiplies_of_block * multiply_clocks(c, m) / m.efficiency;
+  double const promotion = promotion_clocks(p, c);
+  double const tile = k_blocks * std::max(multiplies, promotion);
+  r.promotion_us = us(of_cluster * k_blocks * promotion);
+  r.math_us = us(of_cluster * tile + m.first_multiply_clocks);
   double const read = k_blocks * multiplies_of_block * 32.0 * (128 + c.b_share());
   r.shared_memory_us = us(of_cluster * (k_blocks * c.stage_bytes() + read) /
                           static_cast<double>(dev.smem_bytes_per_clock));
   r.loads_us = us(tiles * c.ctas * k_blocks * c.stage_bytes() / g.load_bytes_per_clock);
-  r.dram_us = (operands + results * size_bytes(c.d) + aux_bytes + c_bytes) / g.dram_bytes_per_us;
+  double const scales =
+      scale_bytes(p.scale_a, p.m, p.k, p.batch) + scale_bytes(p.scale_b, p.n, p.k, p.batch);
+  r.dram_us =
+      (operands + scales + results * size_bytes(c.d) + aux_bytes + c_bytes) / g.dram_bytes_per_us;
   double const stored = 128.0 * (c.d_cols() + (c.aux() ? c.tile_n : 0)) *
                         (size_bytes(c.d) / g.epilogue_bytes_per_clock *
                              (extra.plain_stores ? g.epilogue_plain_store_factor : 1) +
                          (c.fused() ? g.epilogue_fused_clocks : 0));
-  double const hidden = std::max(0.0, us(stored) - us(tile / m.efficiency)) * (of_cluster - 1);
-  r.epilogue_us = us(stored) + hidden;
+  // Warps that store a tile do not add K blocks: the multiplies run ahead by as many as there are
+  // accumulators, as far as they are slower than the additions that catch up.
+  double const beside = !c.block_scales
+                            ? tile
+                            : std::min(multiplies * std::min(k_blocks, 1.0 * c.accumulators()),
+                                       tile - k_blocks * promotion);
+  double const exposed = std::max(0.0, us(stored) - us(beside)) * (of_cluster - 1);
+  r.epilogue_us = us(stored) + exposed;
   r.launch_us = g.launch_us + (c.ctas > 1 ? g.cluster_launch_us : 0);
   if (extra.copied_bytes > 0)
     r.copies_us = g.copy_launch_us + extra.copied_bytes / g.copy_bytes_per_us;

@@ -73,6 +73,7 @@ class family final : public gemm_family {
     kernel_facts f;
     f.ab = c.ab, f.d = c.d, f.a = c.a_major(), f.b = c.b_major();
     if (c.mixed) f.b_type = c.b();
+    f.scaled = c.block_scales;
     f.d_order = order::row_major;
     f.epilogue = c.operands();
     f.device = "b200";
@@ -139,12 +140,17 @@ class family final : public gemm_family {
     plan.terms.copies = t.copies_us;
     plan.terms.waves = static_cast<double>(divide_up(tiles, plan.schedule.clusters));
     plan.why = fmt::format(
-        "{}{}{} tile{} of {}x{} on {} {}{}; predicted for {}: {:.1f} us (launch {:.1f}, math "
+        "{}{}{} tile{} of {}x{} on {} {}{}{}; predicted for {}: {:.1f} us (launch {:.1f}, math "
         "{:.1f}, loads {:.1f}, DRAM {:.1f}, epilogue {:.1f}, copies {:.1f})",
         plan.swapped ? "swap-AB: " : "",
         plan.normal.batch != plan.problem.batch ? "the batch as one GEMM: " : "", tiles,
         tiles == 1 ? "" : "s", c.tile_m(), c.tile_n, plan.schedule.clusters,
         c.ctas == 2 ? "CTA pair" : "CTA", plan.schedule.clusters == 1 ? "" : "s",
+        c.block_scales
+            ? fmt::format(
+                  ", blocks of {} of K added with their scales in {:.1f} us beside the math",
+                  c.tile_k(), t.promotion_us)
+            : "",
         plan.predicted_for, t.total_us, t.launch_us, t.math_us, t.loads_us, t.dram_us,
         t.epilogue_us, t.copies_us);
   }

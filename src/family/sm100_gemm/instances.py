@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """How a row of instances.txt is called, and what it is in C++. For gen/instances.py."""
 CONFIG, PARAMS = "sm100_config", "sm100_params"
-COLUMNS = ["tile", "stages", "scheduler", "epilogue"]
+COLUMNS = ["tile", "stages", "scheduler", "epilogue", "scales"]
 EPILOGUES = {}  # word: (type, suffix), from problem/epilogue_kind.hpp
 SUPPORTED = ["-", "ops", "gated", "ops_aux", "gated_aux", "quantize", "gated_quantize"]
 SCHEDULERS = {"static": "", "clc": "_clc"}
+SCALES = {"-": "", "blocks": "_scaled"}
 CTA_ROWS = 128
 PAIR = ["e4m3", "e5m2"]  # operands of which A and B may have either type
 
@@ -14,7 +15,8 @@ def describe(row, ab, d, majors, bits):
     tile_m, tile_n = map(int, row["tile"].split("x"))
     if tile_m not in (CTA_ROWS, 2 * CTA_ROWS):
         raise ValueError(f"tile '{row['tile']}' has neither 128 nor 256 rows")
-    for column, words in (("scheduler", SCHEDULERS), ("epilogue", SUPPORTED)):
+    for column, words in (("scheduler", SCHEDULERS), ("epilogue", SUPPORTED),
+                          ("scales", SCALES)):
         if row[column] not in words:
             raise ValueError(f"{column} '{row[column]}' is not one of {', '.join(words)}")
     a, *b = ab.split("x")
@@ -29,11 +31,12 @@ def describe(row, ab, d, majors, bits):
         raise ValueError(f"{ab}:{d}: scales belong to an 8-bit D")
     ctas = tile_m // CTA_ROWS
     name = (f"sm100_{ab}_{d}_{majors}_{row['tile']}x{1024 // bits}_{ctas}cta_s{row['stages']}"
-            f"{EPILOGUES[row['epilogue']][1]}{SCHEDULERS[row['scheduler']]}")
+            f"{EPILOGUES[row['epilogue']][1]}{SCALES[row['scales']]}{SCHEDULERS[row['scheduler']]}")
     flag = {True: "true", False: "false"}
     return name, [name], (
         f"sm100_config{{.ab = elem::{a}, .d = elem::{d}, .mixed = {flag[bool(b)]}, "
         f".a_mn = {flag[majors[0] == 'n']}, .b_mn = {flag[majors[1] == 't']}, .ctas = {ctas}, "
         f".tile_n = {tile_n}, .stages = {row['stages']}, "
         f".epilogue = epilogue_id<epilogues::{kind}>, "
-        f".dynamic = {flag[row['scheduler'] == 'clc']}}}")
+        f".dynamic = {flag[row['scheduler'] == 'clc']}, "
+        f".block_scales = {flag[row['scales'] == 'blocks']}}}")

@@ -4,6 +4,7 @@
 
 #include "family/bind.hpp"
 #include "family/operand_maps.hpp"
+#include "family/operand_scales.hpp"
 #include "family/sm100_gemm/config_of.hpp"
 #include "family/tcgen05_params.hpp"
 #include "family/tile_order.hpp"
@@ -40,6 +41,10 @@ sm100_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_oper
                   : map_of(o.b, as_mapped(q.b), b_matrices, extents_of_b(q),
                            box_of(c.b(), c.b_major(), wide, c.b_share()), wide, t, placed);
   p.epilogue = tcgen05_epilogue(plan, q, o, placed, t);
+  if (c.block_scales) {
+    p.a_scales = scales_of(q.scale_a, o.scale_a, q.m, q.k);
+    p.b_scales = scales_of(q.scale_b, o.scale_b, q.n, q.k);
+  }
   return p;
 }
 

@@ -9,13 +9,15 @@
 
 namespace tw::sm100_gemm_family {
 
-/// Stages, two boxes of D for each epilogue warp, barriers; tests/kernel compares.
+/// Stages, two boxes of D for each epilogue warp, scales of a tile's columns for each, barriers;
+/// tests/kernel compares.
 constexpr std::int64_t smem_bytes_of(sm100_config const& c) {
   std::int64_t const tiles = std::int64_t{1} * c.stages * c.stage_bytes();
   constexpr int staging = 4 * 2 * 32 * 128;
   std::int64_t const answers = c.dynamic ? 16 + 2 * 16 + 4 * 8 : 0;
-  std::int64_t const barriers = 8 * (2 * c.stages + 4) + 4 + answers;
-  std::int64_t const bytes = tiles + staging + barriers;
+  std::int64_t const barriers = 8 * (2 * c.stages + 2 * c.accumulators()) + 4 + answers;
+  std::int64_t const scales = c.block_scales ? 4 * 4 * c.tile_n : 0;
+  std::int64_t const bytes = tiles + staging + scales + barriers;
   return (bytes + swizzle_pattern_bytes - 1) / swizzle_pattern_bytes * swizzle_pattern_bytes;
 }
 
@@ -27,7 +29,7 @@ inline kernel_resources resources_of(sm100_config const& c) {
                   .tensor_columns = c.tensor_columns()},
           .stages = c.stages,
           .stage_bytes = c.stage_bytes(),
-          .sums = 0};  // accumulators are in tensor memory
+          .sums = c.block_scales ? c.tile_n : 0};  // others are in tensor memory
 }
 
 }  // namespace tw::sm100_gemm_family

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "family/operand_scales.hpp"
 #include "family/sm90_gemm/l2_hints.hpp"
 #include "family/sm90_gemm/raster.hpp"
 #include "tilewright/device/device.hpp"
@@ -122,15 +123,6 @@ inline double gpc_bytes(gemm_problem const& p, gemm_config const& c, sharing con
   double const cols = std::min<double>(o.n_tiles, std::max(1.0, tiles / o.band));
   double const rows = std::min<double>(o.m_tiles, std::max(1.0, tiles / cols));
   return parts * (rows * a_bytes + cols * b_bytes);
-}
-
-/// Bytes of all scales of an operand with `outer` rows or columns.
-inline double scale_bytes(std::optional<scale_desc> const& s, std::int64_t outer, std::int64_t k,
-                          std::int64_t batch) {
-  if (!s) return 0;
-  double const matrices = s->batch_stride == 0 ? 1.0 : static_cast<double>(batch);
-  return matrices * static_cast<double>(scale_blocks(s->block_outer, outer)) *
-         static_cast<double>(scale_blocks(s->block_k, k)) * size_bytes(s->type);
 }
 
 /// Clocks that a CTA needs for the scales of a tile's results.

@@ -5,11 +5,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 
 #include "family/no_inner.hpp"
 #include "family/normal_form.hpp"
 #include "family/operand_maps.hpp"
+#include "family/operand_scales.hpp"
 #include "family/result_scale.hpp"
 #include "family/sm90_gemm/config_of.hpp"
 #include "family/sm90_gemm/raster.hpp"
@@ -46,24 +46,6 @@ tensor_map gated_map(void const* base, gemm_problem const& q, int columns, targe
   std::copy_n(box, 5, d.box);
   d.swizzle = swizzle_mode::b128;
   return make_tensor_map(d, t);
-}
-
-/// Scales of an operand with this outer extent, for the main loop.
-operand_scales scales_of(std::optional<scale_desc> const& given, void const* data,
-                         std::int64_t outer, std::int64_t k) {
-  if (!given) return {};
-  scale_desc const s = canonical(*given, outer, k);
-  auto const log2 = [](std::int64_t n) {
-    return n == 0 ? 31 : std::countr_zero(static_cast<std::uint64_t>(n));
-  };
-  bool const one_k_block = s.block_k == 0;
-  return {data,
-          s.stride_outer,
-          one_k_block ? 0 : s.stride_k,
-          s.batch_stride,
-          log2(s.block_outer),
-          one_k_block ? 0 : log2(s.packed_k),
-          s.type == elem::ue8m0 ? 1 : 0};
 }
 
 /// Scales of D. A problem without has none.

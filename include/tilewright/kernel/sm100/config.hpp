@@ -22,6 +22,7 @@ struct sm100_config {
   int stages = 4;
   int epilogue = epilogue_id<epilogues::plain>;  // in epilogue_list
   bool dynamic = false;                          // tiles by cluster launch control
+  bool block_scales = false;  // of A and B for blocks of K (problem/scale_place.hpp)
 
   TW_HD constexpr operand_major a_major() const {
     return a_mn ? operand_major::mn : operand_major::k;
@@ -52,8 +53,10 @@ struct sm100_config {
   TW_HD constexpr int stage_bytes() const { return (128 + b_share()) * 128; }
   /// Six warps with a role, and one that requests tiles.
   TW_HD constexpr int threads() const { return dynamic ? 224 : 192; }
-  /// Columns of tensor memory: two accumulators.
-  TW_HD constexpr int tensor_columns() const { return 2 * tile_n; }
+  /// In tensor memory: of tiles; with block scales of K blocks.
+  TW_HD constexpr int accumulators() const { return block_scales ? 3 : 2; }
+  /// Columns of tensor memory: accumulators, and with block scales a tile's sums.
+  TW_HD constexpr int tensor_columns() const { return (block_scales ? 4 : 2) * tile_n; }
   bool operator==(sm100_config const&) const = default;
 };
 

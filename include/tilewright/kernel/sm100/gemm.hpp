@@ -14,6 +14,8 @@
 //
 // A pair computes 256 rows: each CTA loads and keeps 128 of them, and half of the columns of B. The
 // even CTA issues the multiplies of both, and its ab_landed and acc_free count for both.
+// With block scales (block_scales.hpp) an accumulator holds one K block, and there are three: warps
+// 2-5 add them, and each commit of warp 1 is to slot_free and acc_full.
 // This kernel has not run on hardware: the emulator executes it, and ptxas assembles it.
 #pragma once
 
@@ -23,10 +25,12 @@
 #include "tilewright/arch/select.hpp"
 #include "tilewright/atom/operand.hpp"
 #include "tilewright/atom/umma_idesc.hpp"
+#include "tilewright/kernel/sm100/block_scales.hpp"
 #include "tilewright/kernel/sm100/roles.hpp"
 #include "tilewright/pipeline/ring.hpp"
 #include "tilewright/pipeline/role_profile.hpp"
 #include "tilewright/problem/precision.hpp"
+#include "tilewright/problem/scale_place.hpp"
 
 namespace tw {
 
@@ -40,7 +44,7 @@ struct gemm_sm100_kernel {
   using operand_b = operand_tile<C.b(), C.b_major(), swizzle_mode::b128>;
   using store = sm100_epilogue<C>;
 
-  static constexpr int accumulators = 2;
+  static constexpr int accumulators = C.accumulators();
   using roles = sm100_roles<C.ctas, C.tile_n, accumulators, store>;
 
   static constexpr int load_warp = roles::load_warp, multiply_warp = roles::multiply_warp;
@@ -66,6 +70,7 @@ struct gemm_sm100_kernel {
     alignas(swizzle_pattern_bytes) std::byte a[C.stages][a_bytes];
     alignas(swizzle_pattern_bytes) std::byte b[C.stages][b_bytes];
     alignas(swizzle_pattern_bytes) std::byte d[epilogue_warps][2][store::box_bytes];
+    [[no_unique_address]] column_scales_smem<C, epilogue_warps> scales;
     mbarrier ab_landed[C.stages], slot_free[C.stages];
     mbarrier acc_full[accumulators], acc_free[accumulators];
     [[no_unique_address]] std::conditional_t<C.dynamic, next_tiles, no_next_tiles> next;
@@ -86,6 +91,8 @@ struct gemm_sm100_kernel {
   static_assert(!C.gated() || !C.b_mn, "[TW0270] with a gate B of the sm100 kernel is K-major");
   static_assert(!C.b_mn || C.b_share() % operand_b::span == 0,
                 "[TW0270] a CTA of the sm100 kernel loads whole swizzle spans of an MN-major B");
+  static_assert(!C.block_scales || (is_fp8(C.ab) && C.tile_k() == scale_block_k),
+                "[TW0270] block scales of the sm100 kernel belong to 8-bit floats");
   static_assert(C.stages >= 2 && smem_bytes <= max_smem_bytes,
                 "[TW0206] the stages and the staging buffers need more than 227 KiB of smem");
 
@@ -97,11 +104,19 @@ struct gemm_sm100_kernel {
     if (warp == load_warp) {
       if (elect_one()) load(p, s);
     } else if (warp == multiply_warp) {
-      if (C.ctas == 1 || cluster_rank() == 0) multiply(p, s, tensor);
+      if (C.ctas == 1 || cluster_rank() == 0) {
+        if constexpr (C.block_scales)
+          multiply_blocks(p, s, tensor);
+        else
+          multiply(p, s, tensor);
+      }
     } else if (warp < request_warp) {
       record_of_epilogue const record{s, warp};
-      roles::epilogue(
-          s, p.epilogue, tensor, warp, 1.0F, [&](auto&& f) { each_tile<32>(p, s, f); }, record);
+      if constexpr (C.block_scales)
+        scaled_epilogue(p, s, record);
+      else
+        roles::epilogue(
+            s, p.epilogue, tensor, warp, 1.0F, [&](auto&& f) { each_tile<32>(p, s, f); }, record);
     } else if constexpr (C.dynamic) {
       if (elect_one()) request_tiles(s);
     }
@@ -289,6 +304,14 @@ struct gemm_sm100_kernel {
     return places + static_cast<int>(tile & 0x3FFFFU) +
            Operand::start_bytes(Extent, 0, step * multiply_k);
   }
+  /// A stage's K block, to an accumulator or its first.
+  TW_DEVICE static void multiply_stage(smem& s, int stage, std::uint32_t d, bool accumulate) {
+    std::uint32_t const a = smem_addr(s.a[stage]), b = smem_addr(s.b[stage]);
+    TW_UNROLL
+    for (int step = 0; step < C.tile_k() / multiply_k; ++step)
+      umma<kind, C.ctas>(d, operand<operand_a, rows>(a, step),
+                         operand<operand_b, C.b_share()>(b, step), idesc, accumulate || step > 0);
+  }
   TW_DEVICE static void multiply(params const& p, smem& s, std::uint32_t tensor) {
     enter_role("multiply");
     ring<C.stages> at;
@@ -302,17 +325,76 @@ struct gemm_sm100_kernel {
         s.ab_landed[at.stage].wait(at.phase);
         if (lane_id() == 0) recorded::ends(s.profile, recorded_multiply, kernel_stage::load);
         if (elect_one()) {
-          std::uint32_t const a = smem_addr(s.a[at.stage]), b = smem_addr(s.b[at.stage]);
-          TW_UNROLL
-          for (int step = 0; step < C.tile_k() / multiply_k; ++step)
-            umma<kind, C.ctas>(d, operand<operand_a, rows>(a, step),
-                               operand<operand_b, C.b_share()>(b, step), idesc, k > 0 || step > 0);
+          multiply_stage(s, at.stage, d, k > 0);
           roles::commit(s.slot_free[at.stage]);
           if (k == p.k_blocks - 1) roles::commit(s.acc_full[acc]);
         }
         warp_sync();
       }
     });
+  }
+
+  /// Each K block to another accumulator.
+  TW_DEVICE static void multiply_blocks(params const& p, smem& s, std::uint32_t tensor) {
+    enter_role("multiply");
+    ring<C.stages> at;
+    ring<accumulators> acc;
+    each_tile<32>(p, s, [&](tile_place const&, int) {
+      for (int k = 0; k < p.k_blocks; ++k, at.next(), acc.next()) {
+        if (lane_id() == 0) recorded::begins(s.profile, recorded_multiply);
+        s.ab_landed[at.stage].wait(at.phase);
+        if (lane_id() == 0) recorded::ends(s.profile, recorded_multiply, kernel_stage::load);
+        s.acc_free[acc.stage].wait(acc.phase ^ 1U);
+        tcgen05_fence_after();
+        if (elect_one()) {
+          multiply_stage(s, at.stage, tmem_at(tensor, 0, acc.stage * C.tile_n), false);
+          roles::commit(s.slot_free[at.stage]);
+          roles::commit(s.acc_full[acc.stage]);
+        }
+        warp_sync();
+      }
+    });
+  }
+  /// The epilogue warps: add the K blocks of a tile, and store it.
+  TW_DEVICE static void scaled_epilogue(params const& p, smem& s,
+                                        record_of_epilogue const& record) {
+    enter_role("epilogue");
+    typename store::boxes boxes{s.d[warp_id() - roles::first_epilogue_warp]};
+    // Registers are scarce: the turn of an accumulator and the parity of its phase are one number,
+    // and what follows from the warp is computed again where it is used.
+    int turn = 0;
+    auto const first_row = [] { return warp_id() % 4 * store::rows; };  // of a CTA's part of a tile
+    auto const columns = [&](int i) { return tmem_at(s.tensor_at, first_row(), i * C.tile_n); };
+    auto const next = [&] {
+      s.acc_full[turn % accumulators].wait(static_cast<std::uint32_t>(turn / accumulators));
+      tcgen05_fence_after();
+      return columns(turn % accumulators);
+    };
+    auto const loaded = [&] {
+      roles::release(s.acc_free[turn % accumulators]);
+      turn = turn + 1 < 2 * accumulators ? turn + 1 : 0;
+    };
+    each_tile<32>(p, s, [&](tile_place const& tile, int) {
+      fragment_place const at{(tile.m * C.ctas + roles::rank()) * rows + first_row(),
+                              tile.n * C.d_cols(), tile.batch};
+      column_scales* const scales = s.scales.of_warp[warp_id() - roles::first_epilogue_warp];
+      compiler_fence();
+      record.waits();
+      if (at.row < p.epilogue.m) {
+        sm100_scaled_sums<C>::store(
+            p, at, scales, [&] { return columns(accumulators); }, next, loaded);
+      } else {
+        for (int k = 0; k < p.k_blocks; ++k) {
+          next();
+          loaded();
+        }
+      }
+      record.has_waited();
+      roles::store_tile(p.epilogue, columns(accumulators), at, 1.0F, boxes, [] {});
+      record.has_stored();
+    });
+    if (lane_id() == 0) tma_store_wait_read<0>();
+    tcgen05_fence_before();  // the sums are freed after the barrier that follows
   }
 };
 

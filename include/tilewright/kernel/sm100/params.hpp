@@ -19,6 +19,7 @@ struct sm100_params {
   /// D is row-major. Its map has boxes of sm100_epilogue and the coordinates column, row, batch;
   /// kernels with sm100_config::by_pointers() have a tma_place, or (batch, 0), for the batch.
   epilogue_params epilogue;
+  operand_scales a_scales, b_scales;  // for kernels with sm100_config::block_scales
 };
 
 }  // namespace tw

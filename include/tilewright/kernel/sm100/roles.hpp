@@ -83,6 +83,30 @@ struct sm100_roles {
       tma_load_pair(to, map, landed, at);
   }
 
+  /// Stores the warp's rows of a tile whose sums are in tensor memory at `from`. loaded() follows
+  /// the last load from there.
+  template <class Loaded>
+  TW_DEVICE static void store_tile(epilogue_params const& e, std::uint32_t from, fragment_place at,
+                                   float scale, typename Store::boxes& boxes,
+                                   Loaded const& loaded) {
+    int const left = e.n - at.col;  // columns of D
+    int const cols = left < Store::tile_cols ? left : Store::tile_cols;
+    if (at.row >= e.m) {
+      loaded();
+      return;
+    }
+    TW_NO_UNROLL
+    for (int c = 0; c < cols; c += Store::cols) {
+      bool const last = c + Store::cols >= cols;
+      Store::store_box(
+          e, tmem_at(from, 0, c), {at.row, at.col + c, at.batch}, scale,
+          [&] {
+            if (last) loaded();
+          },
+          boxes);
+    }
+  }
+
   /// The four warps of the epilogue; s has d, acc_full and acc_free. each_tile(f) calls f(tile, i)
   /// for the tiles of this cluster. Sums are multiplied by `scale` before the formula of the
   /// epilogue. `record` counts the waits for accumulators and the tiles that are stored.
@@ -96,27 +120,13 @@ struct sm100_roles {
       int const acc = i % Accumulators;
       std::uint32_t const from = tmem_at(tensor, quarter * Store::rows, acc * TileN);
       int const row = (tile.m * Ctas + rank()) * rows + quarter * Store::rows;
-      int const first = tile.n * Store::tile_cols, left = e.n - first;  // columns of D
-      int const cols = left < Store::tile_cols ? left : Store::tile_cols;
+      int const first = tile.n * Store::tile_cols;  // column of D
       auto const loaded = [&] { release(s.acc_free[acc]); };
       record.waits();
       s.acc_full[acc].wait(acc_phase(i));
       record.has_waited();
       tcgen05_fence_after();
-      if (row >= e.m) {
-        loaded();
-      } else {
-        TW_NO_UNROLL
-        for (int c = 0; c < cols; c += Store::cols) {
-          bool const last = c + Store::cols >= cols;
-          Store::store_box(
-              e, tmem_at(from, 0, c), {row, first + c, tile.batch}, scale,
-              [&] {
-                if (last) loaded();
-              },
-              boxes);
-        }
-      }
+      store_tile(e, from, {row, first, tile.batch}, scale, boxes, loaded);
       record.has_stored();
     });
     if (lane_id() == 0) tma_store_wait_read<0>();

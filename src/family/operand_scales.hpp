@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// operand_scales.hpp  Scales of A and B for blocks of K as kernels read them, and their size.
+#pragma once
+
+#include <bit>
+#include <optional>
+
+#include "tilewright/kernel/sm90/params.hpp"
+#include "tilewright/problem/scale.hpp"
+
+namespace tw {
+
+/// Scales of an operand with `outer` rows or columns. Without all are 1.
+inline operand_scales scales_of(std::optional<scale_desc> const& given, void const* data,
+                                std::int64_t outer, std::int64_t k) {
+  if (!given) return {};
+  scale_desc const s = canonical(*given, outer, k);
+  auto const log2 = [](std::int64_t n) {
+    return n == 0 ? 31 : std::countr_zero(static_cast<std::uint64_t>(n));
+  };
+  bool const one_k_block = s.block_k == 0;
+  return {data,
+          s.stride_outer,
+          one_k_block ? 0 : s.stride_k,
+          s.batch_stride,
+          log2(s.block_outer),
+          one_k_block ? 0 : log2(s.packed_k),
+          s.type == elem::ue8m0 ? 1 : 0};
+}
+
+/// Bytes of all scales of an operand with `outer` rows or columns.
+inline double scale_bytes(std::optional<scale_desc> const& s, std::int64_t outer, std::int64_t k,
+                          std::int64_t batch) {
+  if (!s) return 0;
+  double const matrices = s->batch_stride == 0 ? 1.0 : static_cast<double>(batch);
+  return matrices * static_cast<double>(scale_blocks(s->block_outer, outer)) *
+         static_cast<double>(scale_blocks(s->block_k, k)) * size_bytes(s->type);
+}
+
+}  // namespace tw
