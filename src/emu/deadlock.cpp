@@ -182,13 +182,13 @@ diagnosis deadlock_report(grid const& g,
       for (thread const& t : b.threads) {
         if (t.waiting == wait_kind::finished) ended.push_back(t.id);
         if (t.waiting == wait_kind::finished || t.waiting == wait_kind::none) continue;
-        if (t.waiting == wait_kind::tensor_columns &&
-            static_cast<cta_state const*>(t.wait_object)->tensor->held_by)
-          without_columns = &t;
+        bool const held = t.waiting == wait_kind::tensor_columns &&
+                          static_cast<cta_state const*>(t.wait_object)->tensor->held_by;
+        if (held) without_columns = &t;
         bool const on_mbarrier =
             t.waiting == wait_kind::mbarrier || t.waiting == wait_kind::mbarrier_try;
         auto const* bar = on_mbarrier ? static_cast<mbarrier_state const*>(t.wait_object) : nullptr;
-        int const rank = bar == nullptr ? 2 : bar->tx != 0 ? 0 : 1;
+        int const rank = held || (bar != nullptr && bar->tx != 0) ? 0 : bar != nullptr ? 1 : 2;
         groups[{rank, t.role, text_of(t.wait_site), what_it_waits_for(g, t)}].push_back(t.id);
         if (d.where.line == 0) d.where = t.wait_site;
         if (bar == nullptr) continue;
