@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tests/hazard/tensor_kernels.hpp"
+#include "tools/mutants/tensor_form_kernels.hpp"
 
 namespace tw::test {
 namespace {
@@ -75,6 +76,25 @@ TEST_P(SharedColumns, AnAllocationWaitsForColumnsAndForTheRightToAllocate) {
 TEST_P(SharedColumns, PairsWaitForBothOfTheirSms) {
   first_columns<allocates<512, true, 2>>(8, 2, GetParam());
   first_columns<allocates<256, false, 2>>(8, 2, GetParam());
+}
+
+TEST_P(SharedColumns, ADeadlockNamesTheCtaThatHoldsThem) {
+  using kernel = mutants::shared_columns;
+  for (auto const& [broken, part] :
+       {std::pair{mutants::column_mutation::no_relinquish,
+                  "has not relinquished the right to more after its tmem_alloc at"},
+        {mutants::column_mutation::all_columns, "has those of its tmem_alloc at"}}) {
+    std::vector<std::uint32_t> sums(256), words(256);
+    std::vector<int> flags(2);
+    emu::options o = scheduled(GetParam());
+    o.ctas_per_sm = 2;
+    emu::report const r = emu::run<kernel, plain_accesses_seen>(
+        {}, 2, {sums.data(), words.data(), flags.data(), broken}, o);
+    ASSERT_FALSE(r.clean());
+    EXPECT_EQ(r.diagnoses.front().code, "E0001");
+    EXPECT_NE(r.diagnoses.front().text.find(part), std::string::npos) << r.text();
+    EXPECT_EQ(r.diagnoses.front().object.substr(0, 20), "tensor memory of CTA") << r.text();
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Schedules, SharedColumns, testing::Range(0, 3));
