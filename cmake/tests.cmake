@@ -72,9 +72,11 @@ set(tw_seen_tests ${PROJECT_SOURCE_DIR}/tests/hazard/atomics_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/proxy_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/public_bugs_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/quantize_test.cpp
+                  ${PROJECT_SOURCE_DIR}/tests/hazard/relaxed_barrier_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/rules_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/scale_factors_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/sm100_block_scales_test.cpp
+                  ${PROJECT_SOURCE_DIR}/tests/hazard/shared_columns_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/sm100_gemm_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/sm80_gemm_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/store_async_test.cpp

@@ -15,7 +15,7 @@ KINDS = ("f16", "tf32", "f8f6f4")
 SCALED = (("mxf8f6f4", 32), ("mxf4", 32), ("mxf4nvf4", 32), ("mxf4nvf4", 16))
 COPIES = {"c128x256b": "128x256b", "c128x128b": "128x128b",
           "c64x128b_02_13": "64x128b.warpx2::02_13", "c64x128b_01_23": "64x128b.warpx2::01_23",
-          "c32x128b_x4": "32x128b.warpx4"}
+          "c32x128b_x4": "32x128b.warpx4", "c4x256b": "4x256b"}
 UNPACKS = {"none": "", "b4": ".b8x16.b4x16_p64", "b6": ".b8x16.b6x16_p32"}
 # shape: registers of a thread for a count of 1
 SHAPES = {"32x32b": 1, "16x64b": 1, "16x128b": 2, "16x256b": 4, "16x32bx2": 1}
@@ -138,18 +138,21 @@ TW_DEVICE void {name}(umma_form<umma_kind::{kind}, {ctas}>, std::uint32_t d, {a_
 """
 
 
-def scaled(kind, block, ctas):
+def scaled(kind, block, ctas, a_in_tmem):
+    name, a_type, a, letter = ("umma_scaled", "std::uint64_t", "%1", "l")
+    if a_in_tmem:
+        name, a_type, a, letter = ("umma_scaled_ts", "std::uint32_t", "[%1]", "r")
     return f"""
-TW_DEVICE void umma_scaled(umma_scaled_form<umma_kind::{kind}, {block}, {ctas}>, std::uint32_t d,
-                           std::uint64_t a, std::uint64_t b, std::uint32_t idesc,
+TW_DEVICE void {name}(umma_scaled_form<umma_kind::{kind}, {block}, {ctas}>, std::uint32_t d,
+                           {a_type} a, std::uint64_t b, std::uint32_t idesc,
                            std::uint32_t sfa, std::uint32_t sfb, std::uint32_t accumulate) {{
   asm volatile(
       "{{\\n"
       ".reg .pred p;\\n"
       "setp.ne.u32 p, %6, 0;\\n"
-      "tcgen05.mma.cta_group::{ctas}.kind::{kind}.block_scale.block{block} [%0], %1, %2, %3, "
+      "tcgen05.mma.cta_group::{ctas}.kind::{kind}.block_scale.block{block} [%0], {a}, %2, %3, "
       "[%4], [%5], p;\\n"
-      "}}" :: "r"(d), "l"(a), "l"(b), "r"(idesc), "r"(sfa), "r"(sfb), "r"(accumulate)
+      "}}" :: "r"(d), "{letter}"(a), "l"(b), "r"(idesc), "r"(sfa), "r"(sfb), "r"(accumulate)
       : "memory");
 }}
 """
@@ -168,7 +171,8 @@ TW_DEVICE void tmem_cp(tmem_copy_form<tmem_copy_shape::{name}, tmem_unpack::{unp
 def umma_text():
     return UMMA_HEAD + "".join(multiply(kind, ctas, ts) for kind in KINDS for ctas in (1, 2)
                                for ts in (False, True)) + "".join(
-        scaled(kind, block, ctas) for kind, block in SCALED for ctas in (1, 2)) + "".join(
+        scaled(kind, block, ctas, ts) for kind, block in SCALED for ctas in (1, 2)
+        for ts in (False, True)) + "".join(
         copy(name, shape, unpack, formats, ctas) for name, shape in COPIES.items()
         for unpack, formats in UNPACKS.items() for ctas in (1, 2)) + TAIL
 

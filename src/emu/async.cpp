@@ -332,6 +332,19 @@ void tma_load_pair(void* smem, tensor_map const& map, void* bar, int const* at, 
   m.async.issue(std::move(op));
 }
 
+void tma_load_pair_multicast(void* smem, tensor_map const& map, void* bar, int const* at, int rank,
+                             std::uint32_t cta_mask, site where) {
+  engine_call const inside;
+  machine& m = machine::current();
+  thread& t = *m.sched.running();
+  m.tensor.check_group(t, 2, "tma_load_pair_multicast", where);
+  bulk_op op = bulk(bulk_op::kind::load, map, smem, at, rank, where);
+  op.bar_offset = m.memory.offset_in_smem(*t.block, bar, 8, where);
+  op.of_pair = true;
+  m.async.to_ctas(op, cta_mask);
+  m.async.issue(std::move(op));
+}
+
 void async_engine::to_ctas(bulk_op& op, std::uint32_t cta_mask) {
   op.cta_mask = cta_mask;
   ++m_.counts_.multicasts;

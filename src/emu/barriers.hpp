@@ -33,7 +33,7 @@ class barriers {
   /// The cp.async of `t` before `until` (state.hpp) have landed.
   void copies_arrived(thread& t, mbarrier_state& b, std::uint32_t until, site where);
   /// False: a try_wait whose phase has not completed.
-  bool wait(void* bar, std::uint32_t parity, scope s, bool may_fail, site where);
+  bool wait(void* bar, std::uint32_t parity, hazard::wait_order order, bool may_fail, site where);
   void complete_if_done(cta_state& c, mbarrier_state& b);
   void store_async(cta_state& c, std::uint32_t offset, void const* value, std::uint32_t bytes,
                    mbarrier_state& b, site where);

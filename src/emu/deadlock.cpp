@@ -48,11 +48,16 @@ std::string what_it_waits_for(grid const& g, thread const& t) {
     case wait_kind::tensor_step:
       return fmt::format("the other lanes of its warp at {}",
                          static_cast<tensor_step const*>(t.wait_object)->name);
-    case wait_kind::tensor_columns:
-      return fmt::format("{} columns of tensor memory{}", t.wait_value,
-                         static_cast<cta_state const*>(t.wait_object)->tensor->wanted
-                             ? " in both CTAs of its pair"
-                             : "");
+    case wait_kind::tensor_columns: {
+      tensor_memory const& m = *static_cast<cta_state const*>(t.wait_object)->tensor;
+      std::string text = fmt::format("{} columns of tensor memory{}", t.wait_value,
+                                     m.wanted ? " in both CTAs of its pair" : "");
+      if (!m.held_by) return text;
+      return text + fmt::format(
+                        "; CTA {} of the SM has {} its tmem_alloc at {}", m.held_by->cta,
+                        m.held_by->permit ? "not relinquished the right to more after" : "those of",
+                        text_of(m.held_by->where));
+    }
     case wait_kind::none:
     case wait_kind::finished: break;
   }
@@ -167,6 +172,7 @@ diagnosis deadlock_report(grid const& g,
   d.kind = "deadlock";
   by_cta waits, missing;
   mbarrier_state const* lacking = nullptr;
+  thread const* without_columns = nullptr;  // that another CTA of its SM holds
   for (auto const& c : clusters) {
     if (c->live_threads == 0) continue;
     for (cta_state& b : c->ctas) {
@@ -176,10 +182,13 @@ diagnosis deadlock_report(grid const& g,
       for (thread const& t : b.threads) {
         if (t.waiting == wait_kind::finished) ended.push_back(t.id);
         if (t.waiting == wait_kind::finished || t.waiting == wait_kind::none) continue;
+        bool const held = t.waiting == wait_kind::tensor_columns &&
+                          static_cast<cta_state const*>(t.wait_object)->tensor->held_by;
+        if (held) without_columns = &t;
         bool const on_mbarrier =
             t.waiting == wait_kind::mbarrier || t.waiting == wait_kind::mbarrier_try;
         auto const* bar = on_mbarrier ? static_cast<mbarrier_state const*>(t.wait_object) : nullptr;
-        int const rank = bar == nullptr ? 2 : bar->tx != 0 ? 0 : 1;
+        int const rank = held || (bar != nullptr && bar->tx != 0) ? 0 : bar != nullptr ? 1 : 2;
         groups[{rank, t.role, text_of(t.wait_site), what_it_waits_for(g, t)}].push_back(t.id);
         if (d.where.line == 0) d.where = t.wait_site;
         if (bar == nullptr) continue;
@@ -215,7 +224,16 @@ diagnosis deadlock_report(grid const& g,
                     cta, bar->tx != 0 ? 0 : 1);
     }
   }
-  advice const a = advice_for(lacking);
+  if (lacking == nullptr && without_columns != nullptr) {
+    d.where = without_columns->wait_site;
+    d.object = fmt::format("tensor memory of CTA {}", without_columns->cta);
+  }
+  advice const a = lacking == nullptr && without_columns != nullptr
+                       ? advice{"CTAs of an SM share its tensor memory: one of them waits for "
+                                "columns, or for the right to allocate, that another one keeps",
+                                "tmem_relinquish after a CTA's last tmem_alloc, and tmem_dealloc "
+                                "before it waits for another CTA"}
+                       : advice_for(lacking);
   // As many barriers and waits as there is room for, printed.
   for (auto const& [barriers, waiting] : {std::pair{2, 3}, {2, 2}, {1, 2}, {1, 1}}) {
     d.text = "No thread can run, and no copy or wgmma is in flight that could let one go on.";

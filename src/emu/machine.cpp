@@ -161,7 +161,7 @@ void machine::finish_thread() {
   cluster_state& c = *t->block->cluster;
   --t->block->live_threads;
   --c.live_threads;
-  if (t->block->live_threads == 0) tensor.check_freed(*t->block);
+  if (t->block->live_threads == 0) tensor.ended(*t->block);
   if (c.check) c.check->exits(*t, t->block->live_threads == 0);
   barrier.left_by(*t);
   warp.left_by(*t);

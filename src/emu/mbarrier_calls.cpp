@@ -58,6 +58,13 @@ void mbarrier_arrive(void* bar, int count, site where) {
   m.barrier.arrive(current_cta(), b, count, arrive_order::release_cta, where);
 }
 
+void mbarrier_arrive_relaxed(void* bar, site where) {
+  engine_call const inside;
+  machine& m = machine::current();
+  m.barrier.arrive(current_cta(), m.barrier.at(current_cta(), bar, where), 1,
+                   arrive_order::relaxed_cluster, where);
+}
+
 std::uint64_t mbarrier_arrive_token(void* bar, site where) {
   engine_call const inside;
   machine& m = machine::current();
@@ -165,7 +172,7 @@ void mbarrier_arrive_expect_tx(void* bar, int bytes, site where) {
 
 bool mbarrier_try_wait(void* bar, std::uint32_t parity, scope s, site where) {
   engine_call const inside;
-  return machine::current().barrier.wait(bar, parity, s, true, where);
+  return machine::current().barrier.wait(bar, parity, {s}, true, where);
 }
 
 /// As try_wait: false once nothing else can go on, so that who polls with it does not keep others
@@ -176,7 +183,12 @@ bool mbarrier_test_wait(void* bar, std::uint32_t parity, scope s, site where) {
 
 void mbarrier_wait(void* bar, std::uint32_t parity, scope s, site where) {
   engine_call const inside;
-  machine::current().barrier.wait(bar, parity, s, false, where);
+  machine::current().barrier.wait(bar, parity, {s}, false, where);
+}
+
+void mbarrier_wait_relaxed(void* bar, std::uint32_t parity, site where) {
+  engine_call const inside;
+  machine::current().barrier.wait(bar, parity, {scope::cta, false}, false, where);
 }
 
 }  // namespace tw::emu

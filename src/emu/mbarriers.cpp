@@ -264,7 +264,8 @@ mbarrier_state& barriers::create(cta_state& c, void* word, std::uint32_t offset,
   return c.mbarriers.back();
 }
 
-bool barriers::wait(void* bar, std::uint32_t parity, scope s, bool may_fail, site where) {
+bool barriers::wait(void* bar, std::uint32_t parity, hazard::wait_order order, bool may_fail,
+                    site where) {
   thread& t = *m_.sched.running();
   mbarrier_state& b = at(*t.block, bar, where);
   hazard::checker* const check = t.block->cluster->check.get();
@@ -283,7 +284,7 @@ bool barriers::wait(void* bar, std::uint32_t parity, scope s, bool may_fail, sit
     m_.log_->wait(t, b, static_cast<std::int32_t>(b.phase) - 1);
   }
   ++m_.counts_.mbarrier_waits;
-  if (check != nullptr) check->passed(t, b, s, may_fail, where);
+  if (check != nullptr) check->passed(t, b, order, may_fail, where);
   return true;
 }
 

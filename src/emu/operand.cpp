@@ -6,7 +6,7 @@
 
 namespace tw::emu {
 
-std::optional<std::string> check_operand(char name, smem_desc d, operand_major major, int extent,
+std::optional<std::string> check_operand(char name, smem_desc d, operand_extent const& extent,
                                          std::uint32_t smem_base, std::uint32_t smem_bytes) {
   constexpr std::uint64_t fields = 0xC000'3FFF'3FFF'3FFFU | (7ULL << 49);
   if ((d.bits & ~fields) != 0)
@@ -17,8 +17,8 @@ std::optional<std::string> check_operand(char name, smem_desc d, operand_major m
         "descriptor {:#018x} of {} has base offset {}; atoms must start at multiples "
         "of 8 swizzle spans, with base offset 0",
         d.bits, name, d.bits >> 49 & 7U);
-  operand_layout const layout(d, major);
-  chunk_grid const grid(major, extent);
+  operand_layout const layout(d, extent.major);
+  chunk_grid const grid(extent);
   std::uint64_t const end = std::uint64_t{smem_base} + smem_bytes;
   auto const plain = [&](int r, int c) {
     return layout.start + layout.row_offset(static_cast<std::uint32_t>(r)) +

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // operand.hpp  Where the 16-byte chunks of a wgmma operand lie in shared memory.
 //
-// One step takes 16 of K from an operand. A chunk holds 8 elements along the contiguous index:
-//   K-major:  chunk (mn, j) holds k = 8j..8j+7 of row mn
-//   MN-major: chunk (k, j)  holds mn = 8j..8j+7 of k
+// One step takes 32 bytes of K from an operand, 16 elements of 16 bits. A chunk of 16 bytes holds
+// T elements along the contiguous index, 8 of 16 bits:
+//   K-major:  chunk (mn, j) holds k = T j..T j + T - 1 of row mn
+//   MN-major: chunk (k, j)  holds mn = T j..T j + T - 1 of k
 // Source: PTX ISA, "Asynchronous Warpgroup Level Matrix Shared Memory Layout", Canonical Layouts.
 #pragma once
 
@@ -42,17 +43,23 @@ struct operand_layout {
   }
 };
 
-/// Rows and columns of chunks that one step reads from an operand of `extent` rows along M or N.
+/// An operand of `extent` rows along M or N, whose elements have so many bytes.
+struct operand_extent {
+  operand_major major;
+  int rows, element_bytes = 2;
+};
+
+/// Rows and columns of chunks that one step reads from an operand.
 struct chunk_grid {
   int rows, columns;
-  chunk_grid(operand_major major, int extent)
-      : rows(major == operand_major::k ? extent : 16),
-        columns(major == operand_major::k ? 2 : extent / 8) {}
+  chunk_grid(operand_extent const& x)
+      : rows(x.major == operand_major::k ? x.rows : 32 / x.element_bytes),
+        columns(x.major == operand_major::k ? 2 : x.rows * x.element_bytes / 16) {}
 };
 
 /// The fault of an operand, or nothing: reserved bits and base offset zero, and every chunk
 /// in [smem_base, smem_base + smem_bytes).
-std::optional<std::string> check_operand(char name, smem_desc d, operand_major major, int extent,
+std::optional<std::string> check_operand(char name, smem_desc d, operand_extent const& extent,
                                          std::uint32_t smem_base, std::uint32_t smem_bytes);
 
 }  // namespace tw::emu

@@ -38,9 +38,9 @@ std::optional<std::string> check(wgmma_form const& form, wgmma_step_data const* 
                        name(form.a_major == operand_major::mn ? form.a_type : form.b_type));
   for (int i = 0; i < count; ++i) {
     if (!steps[i].a_in_registers)
-      if (auto wrong = check_operand('A', steps[i].a, form.a_major, 64, smem_base, smem_bytes))
+      if (auto wrong = check_operand('A', steps[i].a, {form.a_major, 64}, smem_base, smem_bytes))
         return wrong;
-    if (auto wrong = check_operand('B', steps[i].b, form.b_major, form.n, smem_base, smem_bytes))
+    if (auto wrong = check_operand('B', steps[i].b, {form.b_major, form.n}, smem_base, smem_bytes))
       return wrong;
   }
   return std::nullopt;

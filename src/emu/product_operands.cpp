@@ -10,7 +10,7 @@ namespace tw::emu {
 chunk_table::chunk_table(wgmma_step_data const* steps, smem_desc wgmma_step_data::*operand,
                          operand_major major, int extent, int count) {
   operand_layout const layout(steps->*operand, major);
-  chunk_grid const grid(major, extent);
+  chunk_grid const grid({major, extent});
   bool const k_major = major == operand_major::k;
   rows = grid.rows * (k_major ? 1 : count);
   columns = grid.columns * (k_major ? count : 1);

@@ -154,10 +154,10 @@ void scheduler::yield(site where) {
   set_ready(*t, false);
   thread* next = pick_after(*t);
   set_ready(*t, true);
-  if (next == nullptr)
-    std::this_thread::yield();  // what it polls for is another OS thread's to do
-  else
+  if (next != nullptr)
     switch_to(next);
+  else if (!alone_)
+    std::this_thread::yield();  // what it polls for is another OS thread's to do
 }
 
 void scheduler::stop_stuck(diagnosis d) {

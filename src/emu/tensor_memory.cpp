@@ -141,14 +141,53 @@ void tensor_unit::check_columns(thread const& t, cta_state& c, int first, int co
   }
 }
 
-int tensor_unit::find_columns(cta_state& c, int columns) {
-  tensor_memory const& m = memory_of(c);
+template <class F>
+void tensor_unit::each_neighbour(cta_state const& c, F&& f) {
+  auto const of_sm = static_cast<std::size_t>(std::max(1, m_.options_.ctas_per_sm));
+  auto const& live = m_.clusters();
+  auto const own = static_cast<std::size_t>(
+      std::ranges::find(live, c.cluster, [](auto const& x) { return x.get(); }) - live.begin());
+  for (std::size_t i = own / of_sm * of_sm; i < std::min(live.size(), (own / of_sm + 1) * of_sm);
+       ++i)
+    if (i != own) f(live[i]->ctas[static_cast<std::size_t>(c.rank)]);
+}
+
+std::optional<tensor_memory::holder> tensor_unit::holder_of(cta_state const& c, int first,
+                                                            int columns) {
+  std::optional<tensor_memory::holder> found;
+  each_neighbour(c, [&](cta_state const& other) {
+    if (!other.tensor || other.live_threads == 0 || !other.tensor->last) return;
+    int const cta = other.threads.front().cta;
+    if (!other.tensor->relinquished) found = {cta, true, other.tensor->last->where};
+    for (int i = first; i < first + columns && !found; i += granule)
+      if (tensor_memory::allocation const* a = other.tensor->of_column(i))
+        found = {cta, false, a->where};
+  });
+  return found;
+}
+
+int tensor_unit::find_columns(std::initializer_list<cta_state*> ctas, int columns) {
   for (int first = 0; first + columns <= tmem_columns; first += granule) {
     bool free = true;
-    for (int i = first; i < first + columns && free; i += granule) free = m.of_column(i) == nullptr;
+    for (cta_state* const c : ctas) {
+      tensor_memory& m = memory_of(*c);
+      m.held_by.reset();
+      for (int i = first; i < first + columns && free; i += granule)
+        free = m.of_column(i) == nullptr;
+      if (!free) break;
+      m.held_by = holder_of(*c, first, columns);
+      free = !m.held_by;
+    }
     if (free) return first;
   }
   return -1;
+}
+
+void tensor_unit::wake_waiters(cta_state const& c) {
+  if (c.tensor) m_.sched.wake_all(c.tensor->waiters);
+  each_neighbour(c, [&](cta_state const& other) {
+    if (other.tensor) m_.sched.wake_all(other.tensor->waiters);
+  });
 }
 
 void tensor_unit::grant(cta_state& c, tensor_memory::allocation const& a) {
@@ -201,16 +240,10 @@ void tensor_unit::allocate(std::uint32_t* address, int columns, int ctas, site w
                       "a pair allocates the same columns in both CTAs",
                       "one number of columns in both CTAs", where);
     m.wanted = a;
-    auto const both_have = [&](int first) {
-      for (int i = first; i < first + columns; i += granule)
-        if (m.of_column(i) != nullptr || other.of_column(i) != nullptr) return false;
-      return true;
-    };
     for (;;) {
       if (!m.wanted) break;  // the peer's warp has found columns for both
-      int first = 0;
-      while (first + columns <= tmem_columns && !both_have(first)) first += granule;
-      if (other.wanted && first + columns <= tmem_columns) {
+      int const first = find_columns({&c, &peer}, columns);
+      if (other.wanted && first >= 0) {
         a.first = first;
         tensor_memory::allocation theirs = *other.wanted;
         theirs.first = first;
@@ -228,7 +261,7 @@ void tensor_unit::allocate(std::uint32_t* address, int columns, int ctas, site w
     }
     a = *m.last;
   } else {
-    while ((a.first = find_columns(c, columns)) < 0) {
+    while ((a.first = find_columns({&c}, columns)) < 0) {
       m.waiters.push_back(&t);
       m_.sched.block(wait_kind::tensor_columns, &c, static_cast<std::uint32_t>(columns), where);
     }
@@ -264,9 +297,8 @@ void tensor_unit::free(std::uint32_t address, int columns, int ctas, site where)
   for (int i = it->first; i < it->first + it->columns; ++i)
     for (auto& half : m.word) std::fill_n(half[i], tensor_memory::lanes_of_half, undefined_word);
   m.allocations.erase(it);
-  m_.sched.wake_all(m.waiters);
-  if (ctas == 2)
-    m_.sched.wake_all(memory_of(c.cluster->ctas[static_cast<std::size_t>(c.peer_rank())]).waiters);
+  wake_waiters(c);
+  if (ctas == 2) wake_waiters(c.cluster->ctas[static_cast<std::size_t>(c.peer_rank())]);
   part(t);
 }
 
@@ -275,6 +307,7 @@ void tensor_unit::relinquish(int ctas, site where) {
   if (!meet(t, "tmem_relinquish", {}, nullptr, where)) return;
   check_group(t, ctas, "tmem_relinquish", where);
   memory_of(*t.block).relinquished = where;
+  wake_waiters(*t.block);
   part(t);
 }
 
@@ -362,7 +395,8 @@ void tensor_unit::wait(bool store, site where) {
   if (meet(t, store ? "tmem_wait_store" : "tmem_wait_load", {}, nullptr, where)) part(t);
 }
 
-void tensor_unit::check_freed(cta_state const& c) {
+void tensor_unit::ended(cta_state const& c) {
+  wake_waiters(c);
   if (!c.tensor || c.tensor->allocations.empty()) return;
   tensor_memory::allocation const& a = c.tensor->allocations.front();
   m_.reports.stop(

@@ -136,7 +136,7 @@ void tensor_unit::copy(tmem_copy_call const& call, site where) {
                       "16 bytes, 128 bytes apart",
         }),
         where);
-  tmem_area const to = copied_area(call);
+  tmem_area const to = copied_areas(call).front();
   check_first_lane(t, to, "The columns of a copy", "tmem_copy", where);
   for (int r = 0; r < call.ctas; ++r)
     check_columns(t,

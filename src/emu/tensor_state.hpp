@@ -35,6 +35,12 @@ struct tensor_memory {
   std::optional<site> relinquished;
   std::vector<thread*> waiters;      // for free columns
   std::optional<allocation> wanted;  // of the warp that waits for its peer CTA
+  struct holder {
+    int cta;
+    bool permit;  // it may still allocate; otherwise its columns are missing
+    site where;   // of its allocation
+  };
+  std::optional<holder> held_by;  // the CTA of the same SM that an allocation waits for
 
   std::uint32_t& at(int lane, int column) {
     return word[lane / lanes_of_half][column][lane % lanes_of_half];

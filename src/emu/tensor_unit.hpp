@@ -4,6 +4,8 @@
 #pragma once
 
 #include <array>
+#include <initializer_list>
+#include <optional>
 #include <string>
 
 #include "emu/state.hpp"
@@ -31,8 +33,8 @@ class tensor_unit {
   void check_group(thread const& t, int ctas, char const* name, site where);
   /// Completes the oldest operation of the thread; the next ones with it where they continue it.
   void complete(thread& t);
-  /// E0106 where the CTA, whose threads have ended, still holds columns.
-  void check_freed(cta_state const& c);
+  /// The threads of the CTA have ended: E0106 where it still holds columns.
+  void ended(cta_state const& c);
   /// E0111 where the thread, which ends, has issued multiplies that no commit covers.
   void check_committed(thread const& t);
 
@@ -43,7 +45,15 @@ class tensor_unit {
   bool meet(thread& t, char const* name, operands const& o, std::uint32_t* regs, site where);
   void part(thread& t);
   tensor_memory& memory_of(cta_state& c);
-  int find_columns(cta_state& c, int columns);
+  /// f(CTA) for those that share the tensor memory of c's SM (options::ctas_per_sm).
+  template <class F>
+  void each_neighbour(cta_state const& c, F&& f);
+  /// The CTA of the same SM that these columns wait for: it holds one of them, or the right to
+  /// allocate.
+  std::optional<tensor_memory::holder> holder_of(cta_state const& c, int first, int columns);
+  /// Columns that are free in all of these CTAs; -1: wait.
+  int find_columns(std::initializer_list<cta_state*> ctas, int columns);
+  void wake_waiters(cta_state const& c);
   void grant(cta_state& c, tensor_memory::allocation const& a);
   void check_columns(thread const& t, cta_state& c, int first, int columns, char const* what,
                      site where);

@@ -79,6 +79,22 @@ std::optional<std::string> decode_types(umma_call const& call, umma_shape& s) {
   return std::nullopt;
 }
 
+std::optional<std::string> check_a_in_tmem(umma_call const& call, umma_shape const& s) {
+  if (!call.a_in_tmem) return std::nullopt;
+  if (s.a_major == operand_major::mn) return "A in tensor memory is K-major: bit 15 is zero";
+  if (size_bits(s.a) < 8 && !s.dense)
+    return "A of 4 or 6 bits in bytes of tensor memory is not emulated: PTX ISA shows their place "
+           "in a byte in pictures alone";
+  return std::nullopt;
+}
+
+/// Columns of B along N where its elements of 8 bits are MN-major (PTX ISA, "Matrix Shape").
+std::optional<std::string> check_n_of_mn_major(umma_shape const& s) {
+  int const step = s.ctas == 1 ? 16 : 32;
+  if (s.b_major == operand_major::k || size_bits(s.b) != 8 || s.n % step == 0) return std::nullopt;
+  return fmt::format("N = {}; with an MN-major B of 8 bits it is a multiple of {}", s.n, step);
+}
+
 /// The rule that a block-scaled instruction breaks (PTX ISA, "Instruction Descriptor",
 /// "Scale Factor A ID", "Scale Factor B ID").
 std::optional<std::string> decode_scaled(umma_call const& call, umma_shape& s) {
@@ -106,12 +122,10 @@ std::optional<std::string> decode_scaled(umma_call const& call, umma_shape& s) {
   s.sfa_id = field(d, 29, 2);
   if (s.scale == elem::ue4m3 && call.block != 16)
     return "bit 23 is zero: factors of type ue4m3 belong to blocks of 16 of .kind::mxf4nvf4";
-  int const m = call.ctas == 1 ? 128 : 256;
-  if (s.m == 128 && call.ctas == 2)
-    return "M = 128 of a CTA pair is not emulated: PTX ISA shows the place of its factors in "
-           "pictures alone";
-  if (s.m != m) return fmt::format("M = {}; with scale factors it is {}", s.m, m);
-  return std::nullopt;
+  if (s.m != 128 && (call.ctas == 1 || s.m != 256))
+    return fmt::format("M = {}; with scale factors it is {}", s.m,
+                       call.ctas == 1 ? "128" : "128 or 256");
+  return check_a_in_tmem(call, s);
 }
 
 }  // namespace
@@ -136,6 +150,7 @@ std::optional<std::string> decode_umma(umma_call const& call, umma_shape& s) {
     s = {};
     if (auto const text = decode_scaled(call, s)) return wrong(*text);
     if (auto const text = check_shape(s)) return wrong(*text);
+    if (auto const text = check_n_of_mn_major(s)) return wrong(*text);
     return std::nullopt;
   }
   if ((d & (1U << 6 | 1U << 23 | 1U << 29 | 0xBU)) != 0)
@@ -160,11 +175,9 @@ std::optional<std::string> decode_umma(umma_call const& call, umma_shape& s) {
        8 * field(d, 17, 6),
        umma_k(call.kind),
        call.ctas};
-  if (call.a_in_tmem && s.a_major == operand_major::mn)
-    return wrong("A in tensor memory is K-major: bit 15 is zero");
-  if (call.a_in_tmem && size_bits(s.a) < 8)
-    return wrong("A of 4 or 6 bits in tensor memory is not emulated");
+  if (auto const text = check_a_in_tmem(call, s)) return wrong(*text);
   if (auto const text = check_shape(s)) return wrong(*text);
+  if (auto const text = check_n_of_mn_major(s)) return wrong(*text);
   return std::nullopt;
 }
 
@@ -199,9 +212,9 @@ std::optional<std::string> check_umma_operand(char name, std::uint64_t u, operan
                     "of 32, 2 128, 4 64, 6 32 bytes",
                     layout));
   if (layout == 1) return wrong("layout type 1, for MN-major tf32 operands, is not emulated");
-  if (major == operand_major::mn && type != elem::bf16 && type != elem::f16)
+  if (major == operand_major::mn && size_bits(type) != 16 && size_bits(type) != 8)
     return wrong(fmt::format("an MN-major operand of {} is not emulated", tw::name(type)));
-  return check_operand(name, as_wgmma_desc(u), major, extent, base, bytes);
+  return check_operand(name, as_wgmma_desc(u), {major, extent, container_bytes(type)}, base, bytes);
 }
 
 namespace {
@@ -219,8 +232,7 @@ std::vector<tmem_area> rows_at(umma_shape const& s, std::uint32_t address, int c
 }  // namespace
 
 std::vector<tmem_area> umma_accumulator(umma_shape const& s, std::uint32_t address) {
-  bool const halves = s.ctas == 2 && s.m == 128;  // columns from N / 2 on are in lanes from 64 on
-  return rows_at(s, address, halves ? s.n / 2 : s.n);
+  return rows_at(s, address, s.halves() ? s.n / 2 : s.n);
 }
 
 std::vector<tmem_area> umma_a_in_tmem(umma_shape const& s, std::uint32_t address) {
@@ -240,9 +252,14 @@ std::uint32_t copy_source(tmem_copy_call const& call, int row, int chunk) {
          static_cast<std::uint32_t>(chunk) * d.leading_bytes();
 }
 
-tmem_area copied_area(tmem_copy_call const& call) {
-  return {static_cast<int>(call.to >> 16), tmem_lanes, static_cast<int>(call.to & 0xFFFF),
-          4 * tmem_copy_chunks(call.shape)};
+std::vector<tmem_area> copied_areas(tmem_copy_call const& call) {
+  int const lane = static_cast<int>(call.to >> 16), column = static_cast<int>(call.to & 0xFFFF);
+  int const columns = 4 * tmem_copy_chunks(call.shape);
+  if (call.shape != tmem_copy_shape::c4x256b) return {{lane, tmem_lanes, column, columns}};
+  std::vector<tmem_area> areas;  // of its lanes, the 16 that a cell has
+  for (int row = 0; row < tmem_copy_rows(call.shape); ++row)
+    areas.push_back({lane + tmem_copy_lane(call.shape, row, 0), 16, column, columns});
+  return areas;
 }
 
 std::optional<std::string> check_copy_source(tmem_copy_call const& call, std::uint32_t base,

@@ -35,10 +35,15 @@ struct umma_shape {
   int sfa_id = 0, sfb_id = 0;
   bool dense = false;  // elements of 4 bits, two to a byte; otherwise 16 of them in 16 bytes
 
-  int factors() const { return k / block; }      // of a row, in one instruction
-  int rows() const { return m / ctas; }          // of A and D in one CTA
+  int factors() const { return k / block; }  // of a row, in one instruction
+  int rows() const { return m / ctas; }      // of A and D in one CTA
+  /// Columns from N / 2 on lie in lanes from 64 on.
+  bool halves() const { return ctas == 2 && m == 128; }
   int columns_of_b() const { return n / ctas; }  // of B in the shared memory of one CTA
 };
+
+/// Of an element in shared memory, without the padding of 16 elements of 4 or 6 bits.
+constexpr int container_bytes(elem e) { return size_bits(e) < 8 ? 1 : size_bytes(e); }
 
 /// The instruction that the descriptor and the kind describe, or the rule that they break.
 std::optional<std::string> decode_umma(umma_call const& call, umma_shape& shape);
@@ -68,7 +73,7 @@ std::optional<std::string> check_copy_source(tmem_copy_call const& call, std::ui
 /// Address of 16 bytes of a copy's source: chunk 0 or 1 of a row.
 std::uint32_t copy_source(tmem_copy_call const& call, int row, int chunk);
 /// Where one CTA's copy lies.
-tmem_area copied_area(tmem_copy_call const& call);
+std::vector<tmem_area> copied_areas(tmem_copy_call const& call);
 /// Carries out a copy for one CTA.
 void run_copy(tensor_memory& t, tmem_copy_call const& call, std::byte const* smem,
               std::uint32_t smem_base);

@@ -30,17 +30,36 @@ void values_of(std::vector<double>& to, std::uint64_t descriptor, operand_major 
     }
 }
 
+/// Values of A, [k][lane], from the 8 columns at `address`.
+void values_in_tmem(std::vector<double>& to, tensor_memory& t, umma_shape const& s,
+                    std::uint32_t address) {
+  int const per_word = 32 / size_bits(s.a);
+  for (int lane = 0; lane < tmem_lanes; ++lane)
+    for (int k = 0; k < s.k; ++k) {
+      std::uint32_t const word = t.at(lane, static_cast<int>(address & 0xFFFF) + k / per_word);
+      std::byte chunk[16] = {};
+      std::memcpy(chunk, &word, 4);
+      auto const x = static_cast<double>(umma_value(s.a, chunk, k % per_word));
+      to[static_cast<std::size_t>(k * tmem_lanes + lane)] = s.negate_a ? -x : x;
+    }
+}
+
 }  // namespace
 
 void run_umma_scaled(tensor_memory& t, umma_shape const& s, umma_call const& call,
                      umma_memory const& smem) {
   int const rows = s.rows(), of_cta = s.columns_of_b(), factors = s.factors();
   int const column = static_cast<int>(call.d & 0xFFFF);
+  // By lane: of a pair with M = 128 both halves of the lanes have the same rows.
   static thread_local std::vector<double> a, b, fa, sum, part;
-  a.resize(static_cast<std::size_t>(s.k * rows));
+  a.resize(static_cast<std::size_t>(s.k * tmem_lanes));
   b.resize(static_cast<std::size_t>(s.k * s.n));
-  values_of(a, call.a, s.a_major, s.a, s.dense, s.negate_a, 0, rows, rows, s.k, smem.own,
-            smem.base);
+  if (call.a_in_tmem)
+    values_in_tmem(a, t, s, static_cast<std::uint32_t>(call.a));
+  else
+    for (int first = 0; first < tmem_lanes; first += rows)
+      values_of(a, call.a, s.a_major, s.a, s.dense, s.negate_a, first, rows, tmem_lanes, s.k,
+                smem.own, smem.base);
   for (int c = 0; c < s.ctas; ++c)
     values_of(b, call.b, s.b_major, s.b, s.dense, s.negate_b, c * of_cta, of_cta, s.n, s.k,
               smem.b[c], smem.base);
@@ -48,43 +67,45 @@ void run_umma_scaled(tensor_memory& t, umma_shape const& s, umma_call const& cal
     return t.at(group * lanes_of_group + row % lanes_of_group,
                 static_cast<int>(address & 0xFFFF) + row / lanes_of_group);
   };
-  fa.resize(static_cast<std::size_t>(factors * rows));
+  fa.resize(static_cast<std::size_t>(factors * tmem_lanes));
   for (int f = 0; f < factors; ++f)
-    for (int r = 0; r < rows; ++r)
-      fa[static_cast<std::size_t>(f * rows + r)] =
-          factor_of(s.scale, word(call.sfa, r, r / lanes_of_group), s.sfa_id + f);
-  sum.resize(static_cast<std::size_t>(rows));
-  part.resize(static_cast<std::size_t>(rows));
+    for (int lane = 0; lane < tmem_lanes; ++lane)
+      fa[static_cast<std::size_t>(f * tmem_lanes + lane)] =
+          factor_of(s.scale, word(call.sfa, lane % rows, lane / lanes_of_group), s.sfa_id + f);
+  sum.resize(static_cast<std::size_t>(tmem_lanes));
+  part.resize(static_cast<std::size_t>(tmem_lanes));
   for (int n = 0; n < s.n; ++n) {
-    for (int r = 0; r < rows; ++r)
+    bool const upper = s.halves() && n >= s.n / 2;
+    int const begin = upper ? rows : 0, end = begin + rows;
+    int const at = column + (upper ? n - s.n / 2 : n);
+    for (int r = begin; r < end; ++r)
       sum[static_cast<std::size_t>(r)] =
-          call.accumulate ? static_cast<double>(__builtin_bit_cast(float, t.at(r, column + n)))
-                          : 0.0;
+          call.accumulate ? static_cast<double>(__builtin_bit_cast(float, t.at(r, at))) : 0.0;
     for (int f = 0; f < factors; ++f) {
       std::fill(part.begin(), part.end(), 0.0);
       for (int k = f * s.block; k < (f + 1) * s.block; ++k) {
         double const y = b[static_cast<std::size_t>(k * s.n + n)];
-        double const* const x = &a[static_cast<std::size_t>(k * rows)];
-        for (int r = 0; r < rows; ++r) part[static_cast<std::size_t>(r)] += x[r] * y;
+        double const* const x = &a[static_cast<std::size_t>(k * tmem_lanes)];
+        for (int r = begin; r < end; ++r) part[static_cast<std::size_t>(r)] += x[r] * y;
       }
-      for (int g = 0; g < rows / lanes_of_group; ++g) {
+      for (int g = begin / lanes_of_group; g < end / lanes_of_group; ++g) {
         double const fb = factor_of(s.scale, word(call.sfb, n, g), s.sfb_id + f);
         for (int r = g * lanes_of_group; r < (g + 1) * lanes_of_group; ++r) {
           auto const i = static_cast<std::size_t>(r);
-          sum[i] += part[i] * (fa[static_cast<std::size_t>(f * rows + r)] * fb);
+          sum[i] += part[i] * (fa[static_cast<std::size_t>(f * tmem_lanes + r)] * fb);
         }
       }
     }
-    for (int r = 0; r < rows; ++r) {
+    for (int r = begin; r < end; ++r) {
       auto const x = static_cast<float>(sum[static_cast<std::size_t>(r)]);
-      t.at(r, column + n) = std::isnan(x) ? 0x7FFFFFFFU : __builtin_bit_cast(std::uint32_t, x);
+      t.at(r, at) = std::isnan(x) ? 0x7FFFFFFFU : __builtin_bit_cast(std::uint32_t, x);
     }
   }
 }
 
 void run_copy(tensor_memory& t, tmem_copy_call const& call, std::byte const* smem,
               std::uint32_t base) {
-  tmem_area const to = copied_area(call);
+  tmem_area const to = copied_areas(call).front();
   for (int r = 0; r < tmem_copy_rows(call.shape); ++r)
     for (int c = 0; c < tmem_copy_chunks(call.shape); ++c) {
       std::byte const* const from = smem + (copy_source(call, r, c) - base);

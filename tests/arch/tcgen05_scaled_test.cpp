@@ -7,14 +7,13 @@
 #include <random>
 #include <vector>
 
-#include "tilewright/arch/select.hpp"
-#include "tilewright/atom/umma_idesc.hpp"
-#include "tilewright/base/convert.hpp"
+#include "tests/arch/kernels/scaled_data.hpp"
 
 namespace tw::test {
 namespace {
 
 constexpr int copied_columns = 8;
+constexpr std::uint32_t untouched = 0x5A5A5A5A;
 
 template <tmem_copy_shape S, tmem_unpack U>
 struct copy_probe {
@@ -37,7 +36,14 @@ struct copy_probe {
     if (warp_id() == 0) tmem_alloc(&s.at, 32);
     for (int i = thread_id(); i < 4096; i += 128) s.in[i] = p.in[i];
     fence_proxy_async();
+    tmem_words<tmem_shape::l32x32b, copied_columns> before;
     cta_sync();
+    for (std::uint32_t& word : before.r) word = untouched;
+    tmem_store<tmem_shape::l32x32b, copied_columns>(tmem_at(s.at, 32 * warp_id(), 0), before);
+    tmem_wait_store();
+    tcgen05_fence_before();
+    cta_sync();
+    tcgen05_fence_after();
     if (warp_id() == 0 && elect_one()) {
       // Groups of 8 rows 128 bytes apart; the second 16 bytes of a row 2048 bytes further on.
       tmem_copy<S, 1, U>(s.at, make_umma_desc(smem_addr(s.in), 2048, 128, swizzle_mode::none));
@@ -55,7 +61,7 @@ struct copy_probe {
   }
 };
 
-/// row(lane): the row that lane gets. bits: of an element; 8 where nothing is unpacked.
+/// row(lane): the row that lane gets, -1: none. bits: of an element; 8 where nothing is unpacked.
 template <tmem_copy_shape S, tmem_unpack U = tmem_unpack::none>
 void check_copy(int (*row)(int lane), int bits = 8) {
   std::mt19937 random(7);
@@ -68,6 +74,11 @@ void check_copy(int (*row)(int lane), int bits = 8) {
   EXPECT_EQ(r.counts.tmem_copies, 1);
   for (int lane = 0; lane < 128; ++lane)
     for (int byte = 0; byte < 16 * tmem_copy_chunks(S); ++byte) {
+      std::uint32_t const word = out[static_cast<std::size_t>(lane * copied_columns + byte / 4)];
+      if (row(lane) < 0) {
+        EXPECT_EQ(word, untouched) << lane << " " << byte;
+        continue;
+      }
       std::uint8_t const* const chunk =
           &in[static_cast<std::size_t>(row(lane) * 16 + byte / 16 * 2048)];
       int expected = 0;
@@ -75,7 +86,6 @@ void check_copy(int (*row)(int lane), int bits = 8) {
         int const at = byte % 16 * bits + i;
         expected |= (chunk[at / 8] >> at % 8 & 1) << i;
       }
-      std::uint32_t const word = out[static_cast<std::size_t>(lane * copied_columns + byte / 4)];
       EXPECT_EQ(static_cast<int>(word >> byte % 4 * 8 & 0xFF), expected) << lane << " " << byte;
     }
 }
@@ -87,6 +97,7 @@ TEST(TensorCopy, RowsReachTheLanesOfTheirShape) {
   check_copy<tmem_copy_shape::c64x128b_01_23>(
       [](int lane) { return lane < 64 ? lane % 32 : 32 + lane % 32; });
   check_copy<tmem_copy_shape::c32x128b_x4>([](int lane) { return lane % 32; });
+  check_copy<tmem_copy_shape::c4x256b>([](int lane) { return lane % 32 == 0 ? lane / 32 : -1; });
 }
 
 TEST(TensorCopy, UnpacksElementsOf4And6Bits) {
@@ -94,22 +105,13 @@ TEST(TensorCopy, UnpacksElementsOf4And6Bits) {
   check_copy<tmem_copy_shape::c128x128b, tmem_unpack::b6>([](int lane) { return lane; }, 6);
 }
 
-constexpr int row_bytes = 128, most_n = 256, d_columns = 256;
-
-struct scaled_problem {
-  umma_kind kind;
-  int block;
-  elem a, b, scale;
-  int n;
-};
-int factors_of(scaled_problem const& q) { return umma_k(q.kind) / q.block; }
-/// Factors of a row of 128 bytes: four multiplies.
-int row_factors(scaled_problem const& q) { return 4 * factors_of(q); }
+constexpr int d_columns = 256, a_column = 384;
 
 struct scaled_probe {
   struct params {
     std::uint8_t const *a, *b, *sfa, *sfb;
-    float* d;  // [128][256]
+    std::uint32_t const* a_words;  // [128][32]: A in tensor memory
+    float* d;                      // [128][256]
     scaled_problem what;
   };
   struct smem {
@@ -141,22 +143,20 @@ struct scaled_probe {
       bool const mxf4 = K >= umma_kind::mxf4;
       umma_scaled_idesc const idesc{.b_scale_id = id,
                                     .a_scale_id = id,
-                                    .a_format = mxf4 ? 1 : idesc_format(type_of(p.what.a)),
-                                    .b_format = mxf4 ? 1 : idesc_format(type_of(p.what.b)),
+                                    .a_format = mxf4 ? 1 : idesc_format(mma_type_of(p.what.a)),
+                                    .b_format = mxf4 ? 1 : idesc_format(mma_type_of(p.what.b)),
                                     .n = p.what.n,
                                     .m = 128,
                                     .ue8m0 = p.what.scale == elem::ue8m0};
-      umma_scaled<K, Block>(s.at, tile(s.a) + 32 * step, tile(s.b) + 32 * step, idesc.bits(),
-                            sfa + static_cast<std::uint32_t>(4 * atom),
-                            sfb + static_cast<std::uint32_t>(4 * atom * tiles), step > 0);
+      std::uint32_t const sfa_at = sfa + static_cast<std::uint32_t>(4 * atom);
+      std::uint32_t const sfb_at = sfb + static_cast<std::uint32_t>(4 * atom * tiles);
+      if (p.what.a_in_tmem)
+        umma_scaled_ts<K, Block>(s.at, tmem_at(s.at, 0, a_column + 8 * step), tile(s.b) + 32 * step,
+                                 idesc.bits(), sfa_at, sfb_at, step > 0);
+      else
+        umma_scaled<K, Block>(s.at, tile(s.a) + 32 * step, tile(s.b) + 32 * step, idesc.bits(),
+                              sfa_at, sfb_at, step > 0);
     }
-  }
-  static mma_type type_of(elem e) {
-    return e == elem::e4m3   ? mma_type::e4m3
-           : e == elem::e5m2 ? mma_type::e5m2
-           : e == elem::e2m3 ? mma_type::e2m3
-           : e == elem::e3m2 ? mma_type::e3m2
-                             : mma_type::e2m1;
   }
   static void run(params const& p) {
     smem& s = dynamic_smem<smem>();
@@ -175,6 +175,15 @@ struct scaled_probe {
     copy(s.sfb[0], p.sfb, sizeof s.sfb);
     fence_proxy_async();
     cta_sync();
+    if (p.what.a_in_tmem) {
+      tmem_words<tmem_shape::l32x32b, row_bytes / 4> row;
+      for (int i = 0; i < row_bytes / 4; ++i) row.r[i] = p.a_words[thread_id() * row_bytes / 4 + i];
+      tmem_store<tmem_shape::l32x32b, row_bytes / 4>(tmem_at(s.at, 32 * warp_id(), a_column), row);
+      tmem_wait_store();
+      tcgen05_fence_before();
+      cta_sync();
+      tcgen05_fence_after();
+    }
     if (warp_id() == 0 && elect_one()) {
       if (p.what.kind == umma_kind::mxf8f6f4)
         issue<umma_kind::mxf8f6f4, 32>(p, s);
@@ -198,68 +207,6 @@ struct scaled_probe {
   }
 };
 
-float value_of(elem type, int code) {
-  auto const bits = static_cast<std::uint8_t>(code);
-  switch (type) {
-    case elem::e4m3: return to_float(e4m3{bits});
-    case elem::e5m2: return to_float(e5m2{bits});
-    case elem::e2m3: return to_float(e2m3{bits});
-    case elem::e3m2: return to_float(e3m2{bits});
-    case elem::ue4m3: return to_float(ue4m3{bits});
-    case elem::ue8m0: return to_float(ue8m0{bits});
-    default: return to_float(e2m1{bits});
-  }
-}
-/// A code of a small number: sums of products of such are exact.
-int small_code(elem type, std::mt19937& random) {
-  static constexpr float values[] = {0, 0.5F, 1, -1, 1.5F, -2, 3};
-  float const x = values[random() % 7];
-  switch (type) {
-    case elem::e4m3: return to_e4m3(x, saturation::finite).bits;
-    case elem::e5m2: return to_e5m2(x, saturation::finite).bits;
-    case elem::e2m3: return to_e2m3(x).bits;
-    case elem::e3m2: return to_e3m2(x).bits;
-    default: return to_e2m1(x).bits;
-  }
-}
-
-/// An operand of `rows` rows: values, factors, and both as they lie in shared memory.
-struct operand_data {
-  std::vector<float> value, factor;  // [row][k], [row][block]
-  std::vector<std::uint8_t> image, factors;
-};
-operand_data make_operand(scaled_problem const& q, elem type, int rows, int image_rows,
-                          std::mt19937& random) {
-  operand_data d;
-  int const k = 4 * umma_k(q.kind), n_factors = row_factors(q);
-  bool const dense = q.kind >= umma_kind::mxf4;
-  d.image.resize(static_cast<std::size_t>(image_rows * row_bytes));
-  d.factors.resize(static_cast<std::size_t>((image_rows + 127) / 128 * 2048), 0xFF);
-  for (int r = 0; r < rows; ++r) {
-    for (int i = 0; i < k; ++i) {
-      int const code = small_code(type, random);
-      d.value.push_back(value_of(type, code));
-      int const bits = size_bits(type), per_chunk = dense ? 32 : 16;
-      int const chunk = r * row_bytes + i / per_chunk * 16;
-      std::uint32_t const at = swizzled(static_cast<std::uint32_t>(chunk), swizzle_mode::b128);
-      for (int b = 0; b < bits; ++b) {
-        int const bit = i % per_chunk * bits + b;
-        d.image[at + static_cast<std::uint32_t>(bit / 8)] |=
-            static_cast<std::uint8_t>((code >> b & 1) << bit % 8);
-      }
-    }
-    for (int f = 0; f < n_factors; ++f) {
-      int const code = q.scale == elem::ue8m0 ? 125 + static_cast<int>(random() % 5)
-                                              : 0x30 + static_cast<int>(random() % 16);
-      d.factor.push_back(value_of(q.scale, code));
-      d.factors[static_cast<std::size_t>(r / 128 * 2048 + f / 4 * 512 + r % 32 * 16 +
-                                         r % 128 / 32 * 4 + f % 4)] =
-          static_cast<std::uint8_t>(code);
-    }
-  }
-  return d;
-}
-
 void check_scaled(scaled_problem const& q) {
   SCOPED_TRACE(testing::Message() << "kind " << static_cast<int>(q.kind) << " block " << q.block
                                   << " " << name(q.a) << " " << name(q.b) << " " << name(q.scale)
@@ -267,22 +214,17 @@ void check_scaled(scaled_problem const& q) {
   std::mt19937 random(static_cast<unsigned>(q.n + q.block));
   operand_data const a = make_operand(q, q.a, 128, 128, random);
   operand_data const b = make_operand(q, q.b, q.n, most_n, random);
+  std::vector<std::uint32_t> const words = rows_in_words(a, 128);
   std::vector<float> d(128 * d_columns);
   emu::report const r =
       emu::run(scaled_probe{}, 1,
                scaled_probe::params{a.image.data(), b.image.data(), a.factors.data(),
-                                    b.factors.data(), d.data(), q});
+                                    b.factors.data(), words.data(), d.data(), q});
   ASSERT_TRUE(r.clean()) << r.text();
-  int const k = 4 * umma_k(q.kind), f = row_factors(q);
   int wrong = 0;
   for (int m = 0; m < 128; ++m)
     for (int n = 0; n < q.n; ++n) {
-      double sum = 0;
-      for (int i = 0; i < k; ++i)
-        sum += static_cast<double>(a.value[static_cast<std::size_t>(m * k + i)]) *
-               static_cast<double>(a.factor[static_cast<std::size_t>(m * f + i / q.block)]) *
-               static_cast<double>(b.value[static_cast<std::size_t>(n * k + i)]) *
-               static_cast<double>(b.factor[static_cast<std::size_t>(n * f + i / q.block)]);
+      double const sum = scaled_sum(q, a, b, m, n);
       float const got = d[static_cast<std::size_t>(m * d_columns + n)];
       if (static_cast<double>(got) != sum && ++wrong <= 3)
         ADD_FAILURE() << m << ", " << n << ": " << got << ", not " << sum;
@@ -297,6 +239,13 @@ TEST(ScaledMultiply, ComputesEveryKindAndVectorLength) {
   check_scaled({umma_kind::mxf4nvf4, 32, elem::e2m1, elem::e2m1, elem::ue8m0, 192});
   check_scaled({umma_kind::mxf4nvf4, 16, elem::e2m1, elem::e2m1, elem::ue8m0, 16});
   check_scaled({umma_kind::mxf4nvf4, 16, elem::e2m1, elem::e2m1, elem::ue4m3, 256});
+}
+
+TEST(ScaledMultiply, TakesAFromTensorMemory) {
+  check_scaled({umma_kind::mxf8f6f4, 32, elem::e4m3, elem::e2m1, elem::ue8m0, 64, true});
+  check_scaled({umma_kind::mxf8f6f4, 32, elem::e5m2, elem::e4m3, elem::ue8m0, 128, true});
+  check_scaled({umma_kind::mxf4, 32, elem::e2m1, elem::e2m1, elem::ue8m0, 128, true});
+  check_scaled({umma_kind::mxf4nvf4, 16, elem::e2m1, elem::e2m1, elem::ue4m3, 64, true});
 }
 
 }  // namespace

@@ -113,7 +113,7 @@ struct places {
   int leading, stride;
   int (*byte)(int mn, int k, int span, int bytes);
 };
-places places_of(operand_major major, int span) {
+places places_of(operand_major major, int span, int bytes) {
   if (major == operand_major::k)
     return span == 16 ? places{128, 256,
                                [](int mn, int k, int, int e) {
@@ -122,13 +122,13 @@ places places_of(operand_major major, int span) {
                       : places{16, 8 * span, [](int mn, int k, int w, int e) {
                                  return mn % 8 * w + mn / 8 * 8 * w + k * e;
                                }};
-  // MN-major, 16 bits: 8 rows of k, each of one span along MN.
+  // MN-major: 8 rows of k, each of one span along MN.
   if (span == 16)
-    return {2048, 128, [](int mn, int k, int, int) {
-              return mn % 8 * 2 + mn / 8 * 128 + k % 8 * 16 + k / 8 * 2048;
+    return {2048, 128, [](int mn, int k, int, int e) {
+              return mn % (16 / e) * e + mn / (16 / e) * 128 + k % 8 * 16 + k / 8 * 2048;
             }};
-  return {16 * span, 8 * span, [](int mn, int k, int w, int) {
-            return mn % (w / 2) * 2 + mn / (w / 2) * 16 * w + k % 8 * w + k / 8 * 8 * w;
+  return {32 / bytes * span, 8 * span, [](int mn, int k, int w, int e) {
+            return mn % (w / e) * e + mn / (w / e) * (32 / e) * w + k % 8 * w + k / 8 * 8 * w;
           }};
 }
 
@@ -251,7 +251,7 @@ void check_multiply(problem const& q, std::mt19937& random) {
       b(static_cast<std::size_t>(q.n * k_extent));
   std::vector<std::uint8_t> image_a(image_bytes), image_b(2 * image_bytes);
   std::vector<std::uint32_t> a_words(128 * 8), c(128 * columns), d(128 * columns);
-  places const of_a = places_of(q.a_major, span), of_b = places_of(q.b_major, span);
+  places const of_a = places_of(q.a_major, span, bytes), of_b = places_of(q.b_major, span, bytes);
   auto const lane_of = [&](int m) { return q.m == 64 ? 32 * (m / 16) + m % 16 + q.lane : m; };
   // The swizzle moves whole chunks of 16 bytes.
   auto const put = [&](std::vector<std::uint8_t>& image, places const& x, int mn, int k, float v) {
@@ -317,6 +317,18 @@ TEST(TensorMemory, MultipliesOfAllOperandLayouts) {
         for (swizzle_mode const s :
              {swizzle_mode::none, swizzle_mode::b32, swizzle_mode::b64, swizzle_mode::b128})
           check_multiply({m, 64, elem::bf16, a, b, s}, random);
+}
+
+TEST(TensorMemory, MultipliesOfMnMajorBytes) {
+  std::mt19937 random(15);
+  constexpr auto k = operand_major::k, mn = operand_major::mn;
+  for (swizzle_mode const s :
+       {swizzle_mode::none, swizzle_mode::b32, swizzle_mode::b64, swizzle_mode::b128}) {
+    check_multiply({128, 64, elem::e4m3, mn, k, s}, random);
+    check_multiply({128, 128, elem::e5m2, k, mn, s}, random);
+    check_multiply({64, 128, elem::e4m3, mn, mn, s, true}, random);
+  }
+  check_multiply({128, 16, elem::e4m3, k, mn, swizzle_mode::none, false, true}, random);
 }
 
 TEST(TensorMemory, MultipliesOfAllShapesAndTypes) {

@@ -25,7 +25,11 @@ mutant_row row_of(mutants::mutant const& m, mutants::verdict const& v) {
   row.runs = v.runs;
   row.change = m.change;
   row.expects.assign(m.codes.begin(), m.codes.end());
-  if (!v.example.code.empty()) row.example = emu::to_text(v.example);
+  if (!v.example.code.empty())
+    row.example = emu::to_text(v.example);
+  else if (v.caught != 0)
+    row.example =
+        fmt::format("No report: the result is wrong in {} of {} runs.", v.wrong_results, v.runs);
   for (std::string const& code : v.seen)
     if (std::ranges::find(m.codes, code) != m.codes.end()) {
       row.code = code;
@@ -87,13 +91,17 @@ nlohmann::ordered_json to_json(mutants_result const& m, bool examples) {
 }
 
 std::string text_of(mutants_result const& m, bool examples) {
-  std::size_t width = 6;
-  for (mutant_row const& x : m.mutants) width = std::max(width, x.name.size());
-  std::string text = fmt::format("{:<{}}  code   caught\n", "mutant", width);
+  std::size_t width = 6, code_width = 5;
+  for (mutant_row const& x : m.mutants) {
+    width = std::max(width, x.name.size());
+    code_width = std::max(code_width, x.code.size());
+  }
+  std::string text = fmt::format("{:<{}}  {:<{}}  caught\n", "mutant", width, "code", code_width);
   int caught = 0, runs = 0;
   std::size_t whole = 0;
   for (mutant_row const& x : m.mutants) {
-    text += fmt::format("{:<{}}  {}  {} of {}{}\n", x.name, width, x.code, x.caught, x.runs,
+    text += fmt::format("{:<{}}  {:<{}}  {} of {}{}\n", x.name, width, x.code, code_width, x.caught,
+                        x.runs,
                         x.caught == x.runs ? ""
                         : x.seen.empty()   ? "   NOT CAUGHT: no report"
                                            : "   NOT CAUGHT: reports " + x.seen);

@@ -12,7 +12,8 @@ std::vector<mutant> all_mutants() {
   std::vector<mutant> all;
   for (auto const list :
        {gemm_mutants(), plain_mutants(), ladder_mutants(), cluster_mutants(), global_mutants(),
-        life_mutants(), map_mutants(), rule_mutants(), tensor_mutants(), scaled_mutants()})
+        life_mutants(), map_mutants(), rule_mutants(), tensor_mutants(), scaled_mutants(),
+        tensor_form_mutants(), launch_mutants()})
     all.insert(all.end(), list.begin(), list.end());
   return all;
 }

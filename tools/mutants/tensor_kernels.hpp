@@ -31,6 +31,7 @@ enum class tensor_mutation : int {
   commit_by_another_warp,
   no_commit_of_stages,
   no_proxy_fence,
+  all_lanes_store,
   // Of descriptors
   half_stride,
   wrong_layout_type,
@@ -255,7 +256,8 @@ struct tensor_gemm {
           if (lane == 0) free_accumulator(s.acc_free[i % accumulators]);
         }
         std::byte* const box = staging[stored % 2];
-        if (lane == 0) tma_store_wait_read<1>();
+        bool const stores = lane == 0 || is(p, bug::all_lanes_store);
+        if (stores) tma_store_wait_read<1>();
         warp_sync();
         for (int j = 0; j < 32; ++j) {
           write_pair(box, lane, j, low.r, 2 * j);
@@ -263,14 +265,14 @@ struct tensor_gemm {
         }
         if (!is(p, bug::no_proxy_fence)) fence_proxy_async();
         warp_sync();
-        if (lane == 0) {
+        if (stores) {
           tma_store(p.d, box, tma_coord{n + c, m + rank * tile_m + quarter * 32});
           tma_store_commit();
         }
       }
     });
     if (is(p, bug::no_load_wait)) tmem_wait_load();
-    if (lane == 0) tma_store_wait_read<0>();
+    if (lane == 0 || is(p, bug::all_lanes_store)) tma_store_wait_read<0>();
   }
   TW_DEVICE static void free_accumulator(mbarrier& acc_free) {
     if (Ctas == 1)

@@ -131,6 +131,7 @@ std::vector<mutant> made() {
        {"E0111"}},
       {no_commit_of_stages, "no-commit-of-stages", "no stage is ever released", {"E0001"}},
       {no_proxy_fence, "no-proxy-fence", "no fence_proxy_async before the TMA store", {"E0025"}},
+      {all_lanes_store, "all-lanes-store", "all lanes of the warp store each box", {"E0043"}},
       {half_stride, "half-stride", "descriptors have half of the stride byte offset", {"E0038"}},
       {wrong_layout_type, "wrong-layout-type", "descriptors say 64 bytes, the maps 128", {"E0037"}},
       {no_version, "no-version", "bits 46-48 of the descriptors are zero", {"E0103"}},

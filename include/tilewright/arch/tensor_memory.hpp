@@ -100,28 +100,37 @@ inline constexpr int scale_columns_of_128_rows = 4;
 ///     c64x128b_02_13         row r to lanes r and r + 64
 ///     c64x128b_01_23         rows 0-31 to lanes 0-31 and 32-63, rows 32-63 to 64-95 and 96-127
 ///     c32x128b_x4            row r to lanes r, r + 32, r + 64 and r + 96: scale factors
+///     c4x256b                row r to lane 32 r; PTX ISA shows the lane in a picture, and this one
+///                            is that of CUTLASS's layout
 enum class tmem_copy_shape : std::uint8_t {
   c128x256b,
   c128x128b,
   c64x128b_02_13,
   c64x128b_01_23,
-  c32x128b_x4
+  c32x128b_x4,
+  c4x256b
 };
 /// How elements below 8 bits lie in shared memory; the copy gives each a byte, its low bits.
 /// PTX ISA, "tcgen05.cp": .b8x16.b4x16_p64, .b8x16.b6x16_p32.
 enum class tmem_unpack : std::uint8_t { none, b4, b6 };
 
 TW_HD constexpr int tmem_copy_rows(tmem_copy_shape s) {
-  return s == tmem_copy_shape::c32x128b_x4 ? 32 : s <= tmem_copy_shape::c128x128b ? 128 : 64;
+  return s == tmem_copy_shape::c4x256b       ? 4
+         : s == tmem_copy_shape::c32x128b_x4 ? 32
+         : s <= tmem_copy_shape::c128x128b   ? 128
+                                             : 64;
 }
 /// Of 16 bytes of a row: columns are 4 times as many.
 TW_HD constexpr int tmem_copy_chunks(tmem_copy_shape s) {
-  return s == tmem_copy_shape::c128x256b ? 2 : 1;
+  return s == tmem_copy_shape::c128x256b || s == tmem_copy_shape::c4x256b ? 2 : 1;
 }
 /// How often a row is written.
-TW_HD constexpr int tmem_copy_repeats(tmem_copy_shape s) { return 128 / tmem_copy_rows(s); }
+TW_HD constexpr int tmem_copy_repeats(tmem_copy_shape s) {
+  return s == tmem_copy_shape::c4x256b ? 1 : 128 / tmem_copy_rows(s);
+}
 /// The lane of a row's copy number i.
 TW_HD constexpr int tmem_copy_lane(tmem_copy_shape s, int row, int i) {
+  if (s == tmem_copy_shape::c4x256b) return 32 * row;
   if (s == tmem_copy_shape::c64x128b_01_23) return row / 32 * 64 + row % 32 + 32 * i;
   return row + tmem_copy_rows(s) * i;
 }

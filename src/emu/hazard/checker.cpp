@@ -102,9 +102,13 @@ void checker::complete(exchange& x) {
   if (tensor_) x.tensor_out = x.tensor_in.freeze(pool_);
 }
 
+void checker::take_tensor(thread& t, exchange const& x) {
+  if (x.tensor_out) t.tensor.received = pool_.joined(t.tensor.received, x.tensor_out);
+}
+
 void checker::leave(thread& t, exchange& x) {
   if (!x.out) return;
-  if (x.tensor_out) t.tensor.received = pool_.joined(t.tensor.received, x.tensor_out);
+  take_tensor(t, x);
   actor& a = t.actor;
   if (clock_ref const* known = x.joins.find(a.known, 0)) {
     a.known = *known;
@@ -222,7 +226,7 @@ void checker::phase_done(mbarrier_state& b) {
   f.wide = false;
 }
 
-void checker::passed(thread& t, mbarrier_state& b, scope s, bool peek, site where) {
+void checker::passed(thread& t, mbarrier_state& b, wait_order order, bool peek, site where) {
   mbarrier_face& f = b.face;
   std::uint32_t& seen = f.seen[static_cast<std::size_t>(t.id)];
   std::uint32_t const now = b.phase + 1;  // phases observed, counting the state before the first
@@ -237,7 +241,11 @@ void checker::passed(thread& t, mbarrier_state& b, scope s, bool peek, site wher
       f.repeated.push_back({self, where});
   }
   seen = now | (peek ? peeked : 0);
-  leave(t, s == scope::cluster && f.wide_out ? f.all : f.own);
+  exchange& from = order.reach == scope::cluster && f.wide_out ? f.all : f.own;
+  if (order.acquires)
+    leave(t, from);
+  else
+    take_tensor(t, from);
 }
 
 bool checker::has_newer_phase(mbarrier_state const& b, int thread) {

@@ -31,6 +31,7 @@ struct wgmma_call;
 struct umma_call;
 struct tmem_copy_call;
 struct umma_shape;
+struct operand_extent;
 struct tensor_op;
 }  // namespace tw::emu
 
@@ -74,6 +75,12 @@ struct exchange {
   remembered<int> joins;
   gathering tensor_in;  // the same for tcgen05, where the cluster uses it
   clock_ref tensor_out;
+};
+
+/// Of a wait for an mbarrier.
+struct wait_order {
+  scope reach = scope::cta;
+  bool acquires = true;  // false: relaxed
 };
 
 /// Of an mbarrier.
@@ -147,7 +154,7 @@ class checker {
   void arrive(thread& t, cta_state& owner, mbarrier_state& b, bool release, bool cluster_scope,
               site where);
   void phase_done(mbarrier_state& b);
-  void passed(thread& t, mbarrier_state& b, scope s, bool peek, site where);
+  void passed(thread& t, mbarrier_state& b, wait_order order, bool peek, site where);
 
   /// E0034 if the thread has waited again for a phase that it had seen end: the cause of an arrive
   /// that comes too early.
@@ -280,14 +287,17 @@ class checker {
   /// judge: the verdict on an earlier access. k_of: a load that wrote a part of the operand, and
   /// where along K.
   template <class Judge>
-  void read_operand(cta_state const& owner, Judge const& judge, smem_desc d, operand_major major,
-                    int extent, record const& r, thread const& by, int (&k_of)[2]);
+  void read_operand(cta_state const& owner, Judge const& judge, smem_desc d,
+                    operand_extent const& extent, record const& r, thread const& by,
+                    int (&k_of)[2]);
   void check_origin(cta_state const& owner, record const& written, smem_desc d, operand_major major,
                     std::uint32_t offset, int row, int column, int (&first)[3], thread const& by,
                     record const& now);
 
   void begin_tensor();
   void tensor_arrive(thread& t, exchange& x);
+  /// The tcgen05 operations of which a barrier brings knowledge, to a relaxed wait too.
+  void take_tensor(thread& t, exchange const& x);
   /// Which fence is missing between two tcgen05 operations that a barrier orders.
   enum class tensor_verdict : std::uint8_t { ordered, unordered, needs_before, needs_after };
   tensor_verdict judge_tensor(thread const& t, record const& now, record const& earlier) const;
@@ -390,7 +400,7 @@ class checker {
     std::uint32_t offset;
   };
   std::map<std::array<std::uint64_t, 2>, std::vector<chunk_block>> patterns_;
-  std::vector<chunk_block> const& pattern(smem_desc d, operand_major major, int extent);
+  std::vector<chunk_block> const& pattern(smem_desc d, operand_extent const& extent);
   global_memory* memory_ = nullptr;
   std::vector<std::uint32_t> global_faces_;  // by component: the launch's number for it, plus 1
   struct imports {

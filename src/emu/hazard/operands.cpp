@@ -43,17 +43,18 @@ void checker::view_of(thread& t, step_views& v) {
   v.views.back().threads[u / 64] |= std::uint64_t{1} << u % 64;
 }
 
-std::vector<checker::chunk_block> const& checker::pattern(smem_desc d, operand_major major,
-                                                          int extent) {
+std::vector<checker::chunk_block> const& checker::pattern(smem_desc d,
+                                                          operand_extent const& extent) {
   std::uint32_t const inside = d.address() % block_bytes;
-  std::array<std::uint64_t, 2> const key{
-      (d.bits & ~std::uint64_t{0x3FFF}) | inside / 16,
-      static_cast<std::uint64_t>(extent) << 1 | (major == operand_major::mn ? 1U : 0U)};
+  std::array<std::uint64_t, 2> const key{(d.bits & ~std::uint64_t{0x3FFF}) | inside / 16,
+                                         static_cast<std::uint64_t>(extent.element_bytes) << 32 |
+                                             static_cast<std::uint64_t>(extent.rows) << 1 |
+                                             (extent.major == operand_major::mn ? 1U : 0U)};
   auto [it, added] = patterns_.try_emplace(key);
   if (!added) return it->second;
-  operand_layout lay(d, major);
+  operand_layout lay(d, extent.major);
   lay.start = inside;
-  chunk_grid const grid(major, extent);
+  chunk_grid const grid(extent);
   std::map<std::uint32_t, chunk_block> blocks;
   for (int i = 0; i < grid.rows; ++i)
     for (int j = 0; j < grid.columns; ++j) {
@@ -116,14 +117,14 @@ void checker::check_origin(cta_state const& owner, record const& written, smem_d
 
 template <class Judge>
 void checker::read_operand(cta_state const& owner, Judge const& judge, smem_desc d,
-                           operand_major major, int extent, record const& r, thread const& by,
+                           operand_extent const& extent, record const& r, thread const& by,
                            int (&k_of)[2]) {
   shadow& s = shadows_[static_cast<std::size_t>(owner.rank)];
   std::uint32_t const start = d.address() - smem_base;
   std::uint32_t const base = start / block_bytes;
   // Addresses count from smem_base, which is a multiple of a block.
   int first[3] = {};
-  for (chunk_block const& c : pattern(d, major, extent)) {
+  for (chunk_block const& c : pattern(d, extent)) {
     touched const at{base + c.block, c.cells};
     if (at.block * block_bytes >= static_cast<std::uint32_t>(grid_.smem_bytes))
       return;  // the check of the operand reports it
@@ -144,7 +145,7 @@ void checker::read_operand(cta_state const& owner, Judge const& judge, smem_desc
       if (options_.provenance && earlier.what == access::tma_write && earlier.origin != 0 &&
           origins_[earlier.origin].has_map &&
           (earlier.mask >> chunk_offset % block_bytes / cell_bytes & 1U) != 0)
-        check_origin(owner, earlier, d, major, chunk_offset, c.row, c.column, first, by, r);
+        check_origin(owner, earlier, d, extent.major, chunk_offset, c.row, c.column, first, by, r);
       return true;
     });
     if (clean)
@@ -156,7 +157,7 @@ void checker::read_operand(cta_state const& owner, Judge const& judge, smem_desc
     s.note(at, r);
   }
   k_of[0] = first[2];  // a load that wrote a part of it
-  k_of[1] = major == operand_major::k ? first[0] : first[1];
+  k_of[1] = extent.major == operand_major::k ? first[0] : first[1];
 }
 
 void checker::multiply(warpgroup_state& w, wgmma_call const& call, step_views const& v,
@@ -171,8 +172,8 @@ void checker::multiply(warpgroup_state& w, wgmma_call const& call, step_views co
   int k_b[2] = {};
   auto const judged = [&](record const& earlier) { return judge(w, v, earlier); };
   if (!call.a_in_registers)
-    read_operand(*w.block, judged, call.a, call.form.a_major, 64, r, by, k_a);
-  read_operand(*w.block, judged, call.b, call.form.b_major, call.form.n, r, by, k_b);
+    read_operand(*w.block, judged, call.a, {call.form.a_major, 64}, r, by, k_a);
+  read_operand(*w.block, judged, call.b, {call.form.b_major, call.form.n}, r, by, k_b);
   if (options_.provenance && k_a[0] != 0 && k_b[0] != 0 && k_a[1] != k_b[1])
     report_k_mismatch(by, k_a, k_b, call.a.address(), call.b.address(), r);
 }
@@ -198,8 +199,10 @@ void checker::multiply(thread& t, umma_call const& call, umma_shape const& shape
     int k_b[2] = {};
     r.what = access::umma_read;
     smem_desc const a = as_wgmma_desc(call.a), b = as_wgmma_desc(call.b);
-    if (!call.a_in_tmem) read_operand(c, judged, a, shape.a_major, shape.rows(), r, t, k_a);
-    read_operand(c, judged, b, shape.b_major, shape.columns_of_b(), r, t, k_b);
+    operand_extent const of_a{shape.a_major, shape.rows(), container_bytes(shape.a)};
+    operand_extent const of_b{shape.b_major, shape.columns_of_b(), container_bytes(shape.b)};
+    if (!call.a_in_tmem) read_operand(c, judged, a, of_a, r, t, k_a);
+    read_operand(c, judged, b, of_b, r, t, k_b);
     if (options_.provenance && k_a[0] != 0 && k_b[0] != 0 && k_a[1] != k_b[1])
       report_k_mismatch(t, k_a, k_b, a.address(), b.address(), r);
     check_narrow(t, 'B', shape.b, shape.dense, k_b[0], b.address(), r);

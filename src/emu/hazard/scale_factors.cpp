@@ -68,8 +68,9 @@ void checker::tmem_copied(thread& t, tmem_copy_call const& call, site where) {
       access_cells(t, c, at, r);
     }
     r.what = access::tmem_copy_write;
-    tmem_area const to = copied_area(call);
-    tensor_access(self, 1, c, to, r, false);
+    std::vector<tmem_area> const areas = copied_areas(call);
+    for (tmem_area const& a : areas) tensor_access(self, 1, c, a, r, false);
+    tmem_area const& to = areas.front();
     for (int i = to.column; i < to.column + to.columns; ++i) {
       factor_column& f =
           tensor_->factors[static_cast<std::size_t>(c.rank)][static_cast<std::size_t>(i)];

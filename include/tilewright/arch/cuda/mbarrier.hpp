@@ -46,6 +46,20 @@ struct alignas(8) mbarrier {
                  : "memory");
   }
 
+  /// Arrives and orders no memory: for barriers that order operations of tcgen05 alone, between
+  /// tcgen05_fence_before and tcgen05_fence_after. PTX ISA, "mbarrier.arrive": .relaxed.
+  template <scope S = scope::cta, class Target = detail::this_target>
+  TW_DEVICE void arrive_relaxed() {
+    detail::need_sm90<Target>();
+    static_assert(S <= scope::cluster, "an mbarrier has cta or cluster scope");
+    if constexpr (S == scope::cluster)
+      asm volatile("mbarrier.arrive.relaxed.cluster.shared::cta.b64 _, [%0];" ::"r"(smem_addr(this))
+                   : "memory");
+    else
+      asm volatile("mbarrier.arrive.relaxed.cta.shared::cta.b64 _, [%0];" ::"r"(smem_addr(this))
+                   : "memory");
+  }
+
   /// Arrives, and returns the barrier as it was before. PTX ISA, "mbarrier.arrive".
   TW_DEVICE mbarrier_token arrive_token() {
     mbarrier_token token;
@@ -229,6 +243,34 @@ struct alignas(8) mbarrier {
           ".reg .pred p;\n"
           "again:\n"
           "mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;\n"
+          "@!p bra again;\n"
+          "}" ::"r"(smem_addr(this)),
+          "r"(parity)
+          : "memory");
+  }
+  /// Waits for the phase of this parity; what others wrote before they arrived, and the bytes that
+  /// the phase counts, need not be visible. For barriers that order operations of tcgen05 alone:
+  /// tcgen05_fence_after follows. PTX ISA, "mbarrier.test_wait / mbarrier.try_wait": .relaxed.
+  template <scope S = scope::cta, class Target = detail::this_target>
+  TW_DEVICE void wait_relaxed(std::uint32_t parity) {
+    detail::need_sm90<Target>();
+    static_assert(S <= scope::cluster, "an mbarrier has cta or cluster scope");
+    if constexpr (S == scope::cluster)
+      asm volatile(
+          "{\n"
+          ".reg .pred p;\n"
+          "again:\n"
+          "mbarrier.try_wait.parity.relaxed.cluster.shared::cta.b64 p, [%0], %1;\n"
+          "@!p bra again;\n"
+          "}" ::"r"(smem_addr(this)),
+          "r"(parity)
+          : "memory");
+    else
+      asm volatile(
+          "{\n"
+          ".reg .pred p;\n"
+          "again:\n"
+          "mbarrier.try_wait.parity.relaxed.cta.shared::cta.b64 p, [%0], %1;\n"
           "@!p bra again;\n"
           "}" ::"r"(smem_addr(this)),
           "r"(parity)

@@ -219,6 +219,58 @@ TW_DEVICE void tma_load_pair(tensor_map const& map,
       : "memory");
 }
 
+TW_DEVICE void tma_load_pair_multicast(tensor_map const& map,
+                                       std::uint32_t smem, std::uint32_t bar, std::uint16_t mask,
+                                       tma_coord<1> at) {
+  asm volatile(
+      "cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster.cta_group::2"
+      " [%0], [%3, {%4}], [%1], %2;"
+      :: "r"(smem), "r"(bar), "h"(mask), "l"(&map), "r"(at.c[0])
+      : "memory");
+}
+
+TW_DEVICE void tma_load_pair_multicast(tensor_map const& map,
+                                       std::uint32_t smem, std::uint32_t bar, std::uint16_t mask,
+                                       tma_coord<2> at) {
+  asm volatile(
+      "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster.cta_group::2"
+      " [%0], [%3, {%4, %5}], [%1], %2;"
+      :: "r"(smem), "r"(bar), "h"(mask), "l"(&map), "r"(at.c[0]), "r"(at.c[1])
+      : "memory");
+}
+
+TW_DEVICE void tma_load_pair_multicast(tensor_map const& map,
+                                       std::uint32_t smem, std::uint32_t bar, std::uint16_t mask,
+                                       tma_coord<3> at) {
+  asm volatile(
+      "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster.cta_group::2"
+      " [%0], [%3, {%4, %5, %6}], [%1], %2;"
+      :: "r"(smem), "r"(bar), "h"(mask), "l"(&map), "r"(at.c[0]), "r"(at.c[1]), "r"(at.c[2])
+      : "memory");
+}
+
+TW_DEVICE void tma_load_pair_multicast(tensor_map const& map,
+                                       std::uint32_t smem, std::uint32_t bar, std::uint16_t mask,
+                                       tma_coord<4> at) {
+  asm volatile(
+      "cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster.cta_group::2"
+      " [%0], [%3, {%4, %5, %6, %7}], [%1], %2;"
+      :: "r"(smem), "r"(bar), "h"(mask), "l"(&map), "r"(at.c[0]), "r"(at.c[1]), "r"(at.c[2]),
+      "r"(at.c[3])
+      : "memory");
+}
+
+TW_DEVICE void tma_load_pair_multicast(tensor_map const& map,
+                                       std::uint32_t smem, std::uint32_t bar, std::uint16_t mask,
+                                       tma_coord<5> at) {
+  asm volatile(
+      "cp.async.bulk.tensor.5d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster.cta_group::2"
+      " [%0], [%3, {%4, %5, %6, %7, %8}], [%1], %2;"
+      :: "r"(smem), "r"(bar), "h"(mask), "l"(&map), "r"(at.c[0]), "r"(at.c[1]), "r"(at.c[2]),
+      "r"(at.c[3]), "r"(at.c[4])
+      : "memory");
+}
+
 TW_DEVICE void tma_store(tensor_map const& map,
                          std::uint32_t smem,
                          tma_coord<1> at) {

@@ -20,6 +20,18 @@ TW_DEVICE void tma_load_pair(void* smem, tensor_map const& map, mbarrier& landed
   detail::tma_load_pair(map, smem_addr(smem), detail::peer_addr(&landed, cluster_rank() & ~1), at);
 }
 
+/// The box comes to the same offset of every CTA in `cta_mask`, and is credited to the barrier at
+/// the place of `landed` in the even CTA of that CTA's pair: with .cta_group::2 the barriers of all
+/// even or of all odd CTAs count, as is the barrier that the instruction names. PTX ISA,
+/// "cp.async.bulk.tensor": .multicast::cluster, .cta_group::2.
+template <int R, class Target = detail::this_target>
+TW_DEVICE void tma_load_pair_multicast(void* smem, tensor_map const& map, mbarrier& landed,
+                                       tma_coord<R> at, std::uint16_t cta_mask) {
+  detail::need_sm100f<Target>();
+  detail::tma_load_pair_multicast(map, smem_addr(smem),
+                                  detail::peer_addr(&landed, cluster_rank() & ~1), cta_mask, at);
+}
+
 /// D = A B + D, or A B: D in tensor memory at `d`, A and B in shared memory; `idesc`: umma_idesc
 /// (atom/umma_idesc.hpp). Ctas = 2: one thread of the pair for both CTAs. Complete when a barrier
 /// that a later umma_commit names has completed its phase. PTX ISA, "tcgen05.mma".
@@ -53,6 +65,19 @@ TW_DEVICE void umma_scaled(std::uint32_t d, umma_desc a, umma_desc b, std::uint3
                 "[TW0313] blocks of scale factors are 32 elements, of mxf4nvf4 16 or 32");
   detail::umma_scaled(detail::umma_scaled_form<K, Block, Ctas>{}, d, a.bits, b.bits, idesc, sfa,
                       sfb, static_cast<std::uint32_t>(accumulate));
+}
+
+/// The same with A in tensor memory at `a`, as umma_ts reads it: 32 bytes of row m in lane m, in 8
+/// columns; two elements of mxf4 and mxf4nvf4 in a byte, the first one in its low half. PTX ISA,
+/// "tcgen05.mma": .block_scale.
+template <umma_kind K, int Block, int Ctas = 1, class Target = detail::this_target>
+TW_DEVICE void umma_scaled_ts(std::uint32_t d, std::uint32_t a, umma_desc b, std::uint32_t idesc,
+                              std::uint32_t sfa, std::uint32_t sfb, bool accumulate) {
+  detail::need_sm100f<Target>();
+  static_assert(has_scale_block(K, Block),
+                "[TW0313] blocks of scale factors are 32 elements, of mxf4nvf4 16 or 32");
+  detail::umma_scaled_ts(detail::umma_scaled_form<K, Block, Ctas>{}, d, a, b.bits, idesc, sfa, sfb,
+                         static_cast<std::uint32_t>(accumulate));
 }
 
 /// Shared memory to tensor memory, as arch/tensor_memory.hpp maps rows to lanes; Ctas = 2: in both

@@ -165,6 +165,19 @@ TW_DEVICE void umma_scaled(umma_scaled_form<umma_kind::mxf8f6f4, 32, 1>, std::ui
       : "memory");
 }
 
+TW_DEVICE void umma_scaled_ts(umma_scaled_form<umma_kind::mxf8f6f4, 32, 1>, std::uint32_t d,
+                           std::uint32_t a, std::uint64_t b, std::uint32_t idesc,
+                           std::uint32_t sfa, std::uint32_t sfb, std::uint32_t accumulate) {
+  asm volatile(
+      "{\n"
+      ".reg .pred p;\n"
+      "setp.ne.u32 p, %6, 0;\n"
+      "tcgen05.mma.cta_group::1.kind::mxf8f6f4.block_scale.block32 [%0], [%1], %2, %3, "
+      "[%4], [%5], p;\n"
+      "}" :: "r"(d), "r"(a), "l"(b), "r"(idesc), "r"(sfa), "r"(sfb), "r"(accumulate)
+      : "memory");
+}
+
 TW_DEVICE void umma_scaled(umma_scaled_form<umma_kind::mxf8f6f4, 32, 2>, std::uint32_t d,
                            std::uint64_t a, std::uint64_t b, std::uint32_t idesc,
                            std::uint32_t sfa, std::uint32_t sfb, std::uint32_t accumulate) {
@@ -175,6 +188,19 @@ TW_DEVICE void umma_scaled(umma_scaled_form<umma_kind::mxf8f6f4, 32, 2>, std::ui
       "tcgen05.mma.cta_group::2.kind::mxf8f6f4.block_scale.block32 [%0], %1, %2, %3, "
       "[%4], [%5], p;\n"
       "}" :: "r"(d), "l"(a), "l"(b), "r"(idesc), "r"(sfa), "r"(sfb), "r"(accumulate)
+      : "memory");
+}
+
+TW_DEVICE void umma_scaled_ts(umma_scaled_form<umma_kind::mxf8f6f4, 32, 2>, std::uint32_t d,
+                           std::uint32_t a, std::uint64_t b, std::uint32_t idesc,
+                           std::uint32_t sfa, std::uint32_t sfb, std::uint32_t accumulate) {
+  asm volatile(
+      "{\n"
+      ".reg .pred p;\n"
+      "setp.ne.u32 p, %6, 0;\n"
+      "tcgen05.mma.cta_group::2.kind::mxf8f6f4.block_scale.block32 [%0], [%1], %2, %3, "
+      "[%4], [%5], p;\n"
+      "}" :: "r"(d), "r"(a), "l"(b), "r"(idesc), "r"(sfa), "r"(sfb), "r"(accumulate)
       : "memory");
 }
 
@@ -191,6 +217,19 @@ TW_DEVICE void umma_scaled(umma_scaled_form<umma_kind::mxf4, 32, 1>, std::uint32
       : "memory");
 }
 
+TW_DEVICE void umma_scaled_ts(umma_scaled_form<umma_kind::mxf4, 32, 1>, std::uint32_t d,
+                           std::uint32_t a, std::uint64_t b, std::uint32_t idesc,
+                           std::uint32_t sfa, std::uint32_t sfb, std::uint32_t accumulate) {
+  asm volatile(
+      "{\n"
+      ".reg .pred p;\n"
+      "setp.ne.u32 p, %6, 0;\n"
+      "tcgen05.mma.cta_group::1.kind::mxf4.block_scale.block32 [%0], [%1], %2, %3, "
+      "[%4], [%5], p;\n"
+      "}" :: "r"(d), "r"(a), "l"(b), "r"(idesc), "r"(sfa), "r"(sfb), "r"(accumulate)
+      : "memory");
+}
+
 TW_DEVICE void umma_scaled(umma_scaled_form<umma_kind::mxf4, 32, 2>, std::uint32_t d,
                            std::uint64_t a, std::uint64_t b, std::uint32_t idesc,
                            std::uint32_t sfa, std::uint32_t sfb, std::uint32_t accumulate) {
@@ -201,6 +240,19 @@ TW_DEVICE void umma_scaled(umma_scaled_form<umma_kind::mxf4, 32, 2>, std::uint32
       "tcgen05.mma.cta_group::2.kind::mxf4.block_scale.block32 [%0], %1, %2, %3, "
       "[%4], [%5], p;\n"
       "}" :: "r"(d), "l"(a), "l"(b), "r"(idesc), "r"(sfa), "r"(sfb), "r"(accumulate)
+      : "memory");
+}
+
+TW_DEVICE void umma_scaled_ts(umma_scaled_form<umma_kind::mxf4, 32, 2>, std::uint32_t d,
+                           std::uint32_t a, std::uint64_t b, std::uint32_t idesc,
+                           std::uint32_t sfa, std::uint32_t sfb, std::uint32_t accumulate) {
+  asm volatile(
+      "{\n"
+      ".reg .pred p;\n"
+      "setp.ne.u32 p, %6, 0;\n"
+      "tcgen05.mma.cta_group::2.kind::mxf4.block_scale.block32 [%0], [%1], %2, %3, "
+      "[%4], [%5], p;\n"
+      "}" :: "r"(d), "r"(a), "l"(b), "r"(idesc), "r"(sfa), "r"(sfb), "r"(accumulate)
       : "memory");
 }
 
@@ -217,6 +269,19 @@ TW_DEVICE void umma_scaled(umma_scaled_form<umma_kind::mxf4nvf4, 32, 1>, std::ui
       : "memory");
 }
 
+TW_DEVICE void umma_scaled_ts(umma_scaled_form<umma_kind::mxf4nvf4, 32, 1>, std::uint32_t d,
+                           std::uint32_t a, std::uint64_t b, std::uint32_t idesc,
+                           std::uint32_t sfa, std::uint32_t sfb, std::uint32_t accumulate) {
+  asm volatile(
+      "{\n"
+      ".reg .pred p;\n"
+      "setp.ne.u32 p, %6, 0;\n"
+      "tcgen05.mma.cta_group::1.kind::mxf4nvf4.block_scale.block32 [%0], [%1], %2, %3, "
+      "[%4], [%5], p;\n"
+      "}" :: "r"(d), "r"(a), "l"(b), "r"(idesc), "r"(sfa), "r"(sfb), "r"(accumulate)
+      : "memory");
+}
+
 TW_DEVICE void umma_scaled(umma_scaled_form<umma_kind::mxf4nvf4, 32, 2>, std::uint32_t d,
                            std::uint64_t a, std::uint64_t b, std::uint32_t idesc,
                            std::uint32_t sfa, std::uint32_t sfb, std::uint32_t accumulate) {
@@ -227,6 +292,19 @@ TW_DEVICE void umma_scaled(umma_scaled_form<umma_kind::mxf4nvf4, 32, 2>, std::ui
       "tcgen05.mma.cta_group::2.kind::mxf4nvf4.block_scale.block32 [%0], %1, %2, %3, "
       "[%4], [%5], p;\n"
       "}" :: "r"(d), "l"(a), "l"(b), "r"(idesc), "r"(sfa), "r"(sfb), "r"(accumulate)
+      : "memory");
+}
+
+TW_DEVICE void umma_scaled_ts(umma_scaled_form<umma_kind::mxf4nvf4, 32, 2>, std::uint32_t d,
+                           std::uint32_t a, std::uint64_t b, std::uint32_t idesc,
+                           std::uint32_t sfa, std::uint32_t sfb, std::uint32_t accumulate) {
+  asm volatile(
+      "{\n"
+      ".reg .pred p;\n"
+      "setp.ne.u32 p, %6, 0;\n"
+      "tcgen05.mma.cta_group::2.kind::mxf4nvf4.block_scale.block32 [%0], [%1], %2, %3, "
+      "[%4], [%5], p;\n"
+      "}" :: "r"(d), "r"(a), "l"(b), "r"(idesc), "r"(sfa), "r"(sfb), "r"(accumulate)
       : "memory");
 }
 
@@ -243,6 +321,19 @@ TW_DEVICE void umma_scaled(umma_scaled_form<umma_kind::mxf4nvf4, 16, 1>, std::ui
       : "memory");
 }
 
+TW_DEVICE void umma_scaled_ts(umma_scaled_form<umma_kind::mxf4nvf4, 16, 1>, std::uint32_t d,
+                           std::uint32_t a, std::uint64_t b, std::uint32_t idesc,
+                           std::uint32_t sfa, std::uint32_t sfb, std::uint32_t accumulate) {
+  asm volatile(
+      "{\n"
+      ".reg .pred p;\n"
+      "setp.ne.u32 p, %6, 0;\n"
+      "tcgen05.mma.cta_group::1.kind::mxf4nvf4.block_scale.block16 [%0], [%1], %2, %3, "
+      "[%4], [%5], p;\n"
+      "}" :: "r"(d), "r"(a), "l"(b), "r"(idesc), "r"(sfa), "r"(sfb), "r"(accumulate)
+      : "memory");
+}
+
 TW_DEVICE void umma_scaled(umma_scaled_form<umma_kind::mxf4nvf4, 16, 2>, std::uint32_t d,
                            std::uint64_t a, std::uint64_t b, std::uint32_t idesc,
                            std::uint32_t sfa, std::uint32_t sfb, std::uint32_t accumulate) {
@@ -253,6 +344,19 @@ TW_DEVICE void umma_scaled(umma_scaled_form<umma_kind::mxf4nvf4, 16, 2>, std::ui
       "tcgen05.mma.cta_group::2.kind::mxf4nvf4.block_scale.block16 [%0], %1, %2, %3, "
       "[%4], [%5], p;\n"
       "}" :: "r"(d), "l"(a), "l"(b), "r"(idesc), "r"(sfa), "r"(sfb), "r"(accumulate)
+      : "memory");
+}
+
+TW_DEVICE void umma_scaled_ts(umma_scaled_form<umma_kind::mxf4nvf4, 16, 2>, std::uint32_t d,
+                           std::uint32_t a, std::uint64_t b, std::uint32_t idesc,
+                           std::uint32_t sfa, std::uint32_t sfb, std::uint32_t accumulate) {
+  asm volatile(
+      "{\n"
+      ".reg .pred p;\n"
+      "setp.ne.u32 p, %6, 0;\n"
+      "tcgen05.mma.cta_group::2.kind::mxf4nvf4.block_scale.block16 [%0], [%1], %2, %3, "
+      "[%4], [%5], p;\n"
+      "}" :: "r"(d), "r"(a), "l"(b), "r"(idesc), "r"(sfa), "r"(sfb), "r"(accumulate)
       : "memory");
 }
 
@@ -433,6 +537,42 @@ TW_DEVICE void tmem_cp(tmem_copy_form<tmem_copy_shape::c32x128b_x4, tmem_unpack:
 TW_DEVICE void tmem_cp(tmem_copy_form<tmem_copy_shape::c32x128b_x4, tmem_unpack::b6, 2>,
                        std::uint32_t to, std::uint64_t from) {
   asm volatile("tcgen05.cp.cta_group::2.32x128b.warpx4.b8x16.b6x16_p32 [%0], %1;"
+               :: "r"(to), "l"(from) : "memory");
+}
+
+TW_DEVICE void tmem_cp(tmem_copy_form<tmem_copy_shape::c4x256b, tmem_unpack::none, 1>,
+                       std::uint32_t to, std::uint64_t from) {
+  asm volatile("tcgen05.cp.cta_group::1.4x256b [%0], %1;"
+               :: "r"(to), "l"(from) : "memory");
+}
+
+TW_DEVICE void tmem_cp(tmem_copy_form<tmem_copy_shape::c4x256b, tmem_unpack::none, 2>,
+                       std::uint32_t to, std::uint64_t from) {
+  asm volatile("tcgen05.cp.cta_group::2.4x256b [%0], %1;"
+               :: "r"(to), "l"(from) : "memory");
+}
+
+TW_DEVICE void tmem_cp(tmem_copy_form<tmem_copy_shape::c4x256b, tmem_unpack::b4, 1>,
+                       std::uint32_t to, std::uint64_t from) {
+  asm volatile("tcgen05.cp.cta_group::1.4x256b.b8x16.b4x16_p64 [%0], %1;"
+               :: "r"(to), "l"(from) : "memory");
+}
+
+TW_DEVICE void tmem_cp(tmem_copy_form<tmem_copy_shape::c4x256b, tmem_unpack::b4, 2>,
+                       std::uint32_t to, std::uint64_t from) {
+  asm volatile("tcgen05.cp.cta_group::2.4x256b.b8x16.b4x16_p64 [%0], %1;"
+               :: "r"(to), "l"(from) : "memory");
+}
+
+TW_DEVICE void tmem_cp(tmem_copy_form<tmem_copy_shape::c4x256b, tmem_unpack::b6, 1>,
+                       std::uint32_t to, std::uint64_t from) {
+  asm volatile("tcgen05.cp.cta_group::1.4x256b.b8x16.b6x16_p32 [%0], %1;"
+               :: "r"(to), "l"(from) : "memory");
+}
+
+TW_DEVICE void tmem_cp(tmem_copy_form<tmem_copy_shape::c4x256b, tmem_unpack::b6, 2>,
+                       std::uint32_t to, std::uint64_t from) {
+  asm volatile("tcgen05.cp.cta_group::2.4x256b.b8x16.b6x16_p32 [%0], %1;"
                :: "r"(to), "l"(from) : "memory");
 }
 

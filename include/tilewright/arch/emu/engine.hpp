@@ -39,6 +39,7 @@ void leave_undefined(void* p, int bytes, site where);
 void mbarrier_init(void* bar, int arrivals, site where);
 void mbarrier_inval(void* bar, site where);
 void mbarrier_arrive(void* bar, int count, site where);
+void mbarrier_arrive_relaxed(void* bar, site where);
 /// Arrives once; the bits of an mbarrier_token.
 std::uint64_t mbarrier_arrive_token(void* bar, site where);
 enum class arrive_order : std::uint8_t { relaxed_cluster, release_cta, release_cluster };
@@ -49,6 +50,7 @@ void mbarrier_arrive_expect_tx(void* bar, int bytes, site where);
 bool mbarrier_try_wait(void* bar, std::uint32_t parity, scope s, site where);
 bool mbarrier_test_wait(void* bar, std::uint32_t parity, scope s, site where);
 void mbarrier_wait(void* bar, std::uint32_t parity, scope s, site where);
+void mbarrier_wait_relaxed(void* bar, std::uint32_t parity, site where);
 
 /// Requests a cluster that has not been launched. The answer is written to `answer` of this CTA, or
 /// with `multicast` of every CTA of the cluster, and completes a transaction of 16 bytes on `bar`.

@@ -24,6 +24,11 @@ struct alignas(8) mbarrier {
   void arrive(int count, emu::site where = emu::site::here()) {
     emu::mbarrier_arrive(this, count, where);
   }
+  template <scope S = scope::cta>
+  void arrive_relaxed(emu::site where = emu::site::here()) {
+    static_assert(S <= scope::cluster, "an mbarrier has cta or cluster scope");
+    emu::mbarrier_arrive_relaxed(this, where);
+  }
   mbarrier_token arrive_token(emu::site where = emu::site::here()) {
     return {emu::mbarrier_arrive_token(this, where)};
   }
@@ -75,6 +80,11 @@ struct alignas(8) mbarrier {
   void wait(std::uint32_t parity, emu::site where = emu::site::here()) {
     static_assert(S <= scope::cluster, "an mbarrier has cta or cluster scope");
     emu::mbarrier_wait(this, parity, S, where);
+  }
+  template <scope S = scope::cta>
+  void wait_relaxed(std::uint32_t parity, emu::site where = emu::site::here()) {
+    static_assert(S <= scope::cluster, "an mbarrier has cta or cluster scope");
+    emu::mbarrier_wait_relaxed(this, parity, where);
   }
 };
 

@@ -67,6 +67,8 @@ struct options {
   bool random_warps = false;      // warp order by seed instead of round robin
   int os_threads = 0;             // 0: one per core
   int sms = 0;                    // SMs of the emulated device; 0: 132, as an H100 SXM has
+  int ctas_per_sm = 1;            // CTAs that share the tensor memory of an SM: their tmem_alloc
+                                  // take turns, and wait for columns that another one holds
   int live_clusters = 0;          // clusters live at once per OS thread; 0: what the SMs can hold
   double time_limit_seconds = 0;  // processor time of each OS thread (E0058); 0: no limit
   bool catch_crashes = true;      // signals of the kernel's code become a report (E0059)

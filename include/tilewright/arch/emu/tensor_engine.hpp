@@ -31,6 +31,10 @@ void tcgen05_fence_after(site where);
 void tma_load_pair(void* smem, tensor_map const& map, void* bar, int const* at, int rank,
                    site where);
 
+/// tma_load_multicast; each barrier is that of the even CTA of a pair.
+void tma_load_pair_multicast(void* smem, tensor_map const& map, void* bar, int const* at, int rank,
+                             std::uint32_t cta_mask, site where);
+
 struct umma_call {
   umma_kind kind;
   int ctas;
