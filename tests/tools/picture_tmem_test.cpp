@@ -14,7 +14,7 @@ namespace {
 TEST(TmemPicture, EachRegisterHasACellInTheLanesOfItsWarp) {
   for (char const* name : {"tmem.ld.32x32b.x8", "tmem.ld.16x64b.x4", "tmem.ld.16x128b.x2",
                            "tmem.ld.16x256b.x2", "tmem.ld.16x32bx2.x4"}) {
-    panel const p = tmem_picture(name).panels.at(0);
+    panel const p = tmem_picture(parse_tmem(name)).panels.at(0);
     ASSERT_EQ(p.rows, 128);
     std::set<std::pair<i64, i64>> owners;
     int used = 0;
@@ -29,7 +29,7 @@ TEST(TmemPicture, EachRegisterHasACellInTheLanesOfItsWarp) {
     bool const all = std::string(name).find("32x32b.") != std::string::npos;
     EXPECT_EQ(used, p.columns * (all ? 128 : 64)) << name;
   }
-  EXPECT_EQ(tmem_picture("tmem.ld.16x64b.x4").panels[0].at(8, 1).text, "T3\nR0");
+  EXPECT_EQ(tmem_picture(parse_tmem("tmem.ld.16x64b.x4")).panels[0].at(8, 1).text, "T3\nR0");
 }
 
 TEST(TmemPicture, AnAccumulatorsElementsHaveACellEach) {
@@ -42,7 +42,7 @@ TEST(TmemPicture, AnAccumulatorsElementsHaveACellEach) {
                             {"tmem.d.1cta.m64n16", 16, 64 * 16, "", "32,3"},
                             {"tmem.d.2cta.m256n32", 32, 128 * 32, "16,3", "64,3"},
                             {"tmem.d.2cta.m128n32", 16, 64 * 32, "16,3", "0,19"}}) {
-    panel const p = tmem_picture(e.name).panels.at(0);
+    panel const p = tmem_picture(parse_tmem(e.name)).panels.at(0);
     EXPECT_EQ(p.columns, e.columns) << e.name;
     std::set<std::string> elements;
     for (cell const& k : p.cells)
@@ -59,7 +59,7 @@ TEST(TmemPicture, RefusesNamesThatNoInstructionHas) {
   for (char const* name : {"tmem.", "tmem.ld.8x8.x1", "tmem.ld.32x32b.x3", "tmem.ld.16x256b.x64",
                            "tmem.d.1cta.m96n16", "tmem.d.2cta.m128n24", "tmem.d.1cta.m64n16x"}) {
     try {
-      tmem_picture(name);
+      tmem_picture(parse_tmem(name));
       ADD_FAILURE() << name;
     } catch (rejected const& r) {
       EXPECT_EQ(r.why().code, "TW0626") << name;
