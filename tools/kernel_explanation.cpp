@@ -41,10 +41,10 @@ void add_accumulators(kernel_explanation& e, int count, int tile_n, bool gated) 
 }
 
 void add_users(kernel_explanation& e, int ctas, bool scaled) {
-  e.users.push_back({multiply_warp, 0, tmem_lanes,
-                     fmt::format("allocates; one thread{} issues tcgen05.{}",
-                                 ctas == 2 ? " of the pair's even CTA" : "",
-                                 scaled ? "cp and .mma" : "mma")});
+  e.users.push_back(
+      {multiply_warp, 0, tmem_lanes,
+       fmt::format("allocates; one thread{} issues tcgen05.{}",
+                   ctas == 2 ? " of the pair's even CTA" : "", scaled ? "cp and .mma" : "mma")});
   for (int i = 0; i < epilogue_warps; ++i) {
     int const warp = first_epilogue_warp + i, lane = 32 * (warp % 4);
     e.users.push_back(

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "tilewright/atom/access.hpp"
+#include "tilewright/atom/bank_proposal.hpp"
 #include "tilewright/atom/tmem_fragment.hpp"
 #include "tools/io/refuse.hpp"
 

@@ -124,6 +124,22 @@ TEST(TmemPicture, RowsOfACopyAreInTheLanesOfItsShape) {
   EXPECT_EQ(at("tmem.cp.32x128b.warpx4.b8x16.b4x16_p64", 77, 3), "13,12");
 }
 
+TEST(TmemPicture, QuartersHaveTheCellsOfTheWhole) {
+  for (auto const& [name, panels] : {std::pair{"tmem.sfa.1cta.m128.mxf4", std::size_t{4}},
+                                     {"tmem.d.1cta.m64n8", std::size_t{4}},
+                                     {"tmem.d.1cta.m128n32", std::size_t{1}}}) {
+    picture const whole = tmem_picture(parse_tmem(name)), parts = in_quarters(whole);
+    ASSERT_EQ(parts.panels.size(), panels) << name;
+    i64 const rows = 128 / static_cast<i64>(panels);
+    for (i64 lane = 0; lane < 128; ++lane) {
+      panel const& p = parts.panels[static_cast<std::size_t>(lane / rows)];
+      EXPECT_EQ(p.row_label(lane % rows), std::to_string(lane));
+      for (i64 c = 0; c < p.columns; ++c)
+        EXPECT_EQ(p.at(lane % rows, c), whole.panels[0].at(lane, c)) << name;
+    }
+  }
+}
+
 TEST(TmemPicture, RefusesNamesThatNoInstructionHas) {
   for (char const* name : {"tmem.",
                            "tmem.ld.8x8.x1",

@@ -101,7 +101,7 @@ TEST(TmemAccess, SaysWhichWarpReachesWhichRows) {
 
 TEST(TmemAccess, CountsTheBanksOfTheSourceOfACopy) {
   auto const j = run_command(banks_of({"tmem.cp.128x256b", "--json"})).json();
-  EXPECT_EQ(j["source"]["reads"], 128);
+  EXPECT_EQ(j["source"]["reads"], 32) << "4096 bytes";
   EXPECT_EQ(j["source"]["wavefronts"], j["source"]["ideal"]);
   // The same layout as a tile in shared memory.
   auto const again = run_command(banks_of({j["source"]["layout"].get<std::string>(), "--access",

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <string>
+#include <utility>
 
 #include "tilewright/atom/tmem_fragment.hpp"
 
@@ -202,6 +203,34 @@ picture tmem_picture(tmem_name const& n) {
   }
   p.captions.push_back(fmt::format("{}: {}", modes_of(n), print(where).text));
   return p;
+}
+
+picture in_quarters(picture whole) {
+  panel const all = std::move(whole.panels.at(0));
+  int const across = all.columns <= 8 ? 4 : all.columns <= 20 ? 2 : 1;
+  if (across == 1) {
+    whole.panels[0] = all;
+    return whole;
+  }
+  whole.panels.clear();
+  for (int warp = 0; warp < 4; ++warp) {
+    int const first = warp * tmem_lanes_of_warp;
+    panel p = make_panel(fmt::format("lanes {} to {}", first, first + tmem_lanes_of_warp - 1),
+                         tmem_lanes_of_warp, all.columns);
+    for (int lane = 0; lane < tmem_lanes_of_warp; ++lane) {
+      p.row_labels.push_back(std::to_string(first + lane));
+      for (i64 c = 0; c < all.columns; ++c) p.at(lane, c) = all.at(first + lane, c);
+    }
+    p.row_name = all.row_name;
+    p.column_name = all.column_name;
+    p.column_labels = all.column_labels;
+    p.row_blocks = {8, 16};
+    p.column_blocks = all.column_blocks;
+    p.place_row = warp / across;
+    p.place_column = warp % across;
+    whole.panels.push_back(std::move(p));
+  }
+  return whole;
 }
 
 }  // namespace tw
