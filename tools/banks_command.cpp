@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// banks_command.cpp  Layout and access in; counts, collisions and proposals out.
+// banks_command.cpp  Layout and access in; counts, collisions and proposals out. Of tensor memory
+//                    lanes and warps.
 #include "tools/banks_command.hpp"
 
 #include <fmt/format.h>
@@ -7,6 +8,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "tilewright/atom/bank_proposal.hpp"
 #include "tilewright/atom/call.hpp"
@@ -14,6 +16,8 @@
 #include "tools/guarded.hpp"
 #include "tools/io/refuse.hpp"
 #include "tools/json_output.hpp"
+#include "tools/picture/tmem_names.hpp"
+#include "tools/tmem_access.hpp"
 
 namespace tw {
 namespace {
@@ -25,6 +29,8 @@ struct banks_request {
   i64 thread_stride = 0;
   int bits = 0;  // 0: 16, or the access's width where that is less
   bool has_stride = false, tma = false, all = false, json_output = false;
+  int warp = -1, lane = -1, column = 0, allocated = 512;  // of tensor memory; -1: not given
+  std::vector<std::string> given;                         // options of the command line
 };
 
 /// The accesses that are counted.
@@ -275,7 +281,29 @@ json to_json(banks_request const& r, subject const& s) {
   return record;
 }
 
+/// The answer about tensor memory, which has no banks.
+exit_status answer_tensor_memory(banks_request const& r) {
+  for (std::string const& option : r.given)
+    if (option != "--warp" && option != "--lane" && option != "--column" &&
+        option != "--allocated" && option != "--json")
+      refuse("TW0622", "options for " + r.tile, option,
+             "--warp, --lane, --column, --allocated or --json: tensor memory has no banks");
+  tmem_question const q{parse_tmem(r.tile), r.warp, r.lane, r.column, r.allocated};
+  if (r.json_output)
+    print_json("tilewright.banks.tensor_memory/1", tmem_access_json(q));
+  else
+    fmt::print("{}", tmem_access_text(q));
+  return exit_status::done;
+}
+
 exit_status answer_request(banks_request const& r) {
+  if (names_tmem(r.tile)) return answer_tensor_memory(r);
+  if (r.access.empty())
+    refuse("TW0615", "command line of `tilewright banks`", "no --access",
+           fmt::format("--access, one of {}", fmt::join(access_names(), ", ")));
+  for (std::string const& option : r.given)
+    if (option == "--warp" || option == "--lane" || option == "--column" || option == "--allocated")
+      refuse("TW0622", option, "a layout in shared memory", "a name of tensor memory, tmem.ld.*");
   subject const s = subject_of(r);
   if (r.json_output) {
     print_json("tilewright.banks/1", to_json(r, s));
@@ -289,15 +317,17 @@ exit_status answer_request(banks_request const& r) {
 
 void add_banks_command(CLI::App& app, int& status) {
   auto const request = std::make_shared<banks_request>();
-  CLI::App* verb =
-      app.add_subcommand("banks", "count the wavefronts of an access to shared memory");
+  CLI::App* verb = app.add_subcommand("banks",
+                                      "count the wavefronts of an access to shared memory; which "
+                                      "warp reaches which lanes of tensor memory");
   verb->add_option("LAYOUT", request->tile,
-                   "the tile, a layout in elements or an expression: (64,64):(64,1)")
+                   "the tile, a layout in elements or an expression: (64,64):(64,1); or a part of "
+                   "tensor memory, tmem.ld.16x64b.x4 (docs/pictures.md has the names)")
       ->required();
   verb->add_option("--access", request->access,
                    "ld.8 to ld.128, st.8 to st.128, ldmatrix.x1, .x2, .x4, stmatrix.x1, .x2, .x4, "
-                   "also with .trans; wgmma: the operand read; tma: a box")
-      ->required();
+                   "also with .trans; wgmma: the operand read; tma: a box; needed but for tensor "
+                   "memory");
   verb->add_option("--bits", request->bits,
                    "of an element: 8, 16, 32, 64; without it 16, or the access's if less");
   verb->add_option("--tv", request->threads,
@@ -309,9 +339,21 @@ void add_banks_command(CLI::App& app, int& status) {
                                                "indices of the tile from one thread to the next");
   verb->add_flag("--tma", request->tma, "propose only the swizzles of TMA and wgmma");
   verb->add_flag("--all", request->all, "every step, every collision, every thread");
+  verb->add_option("--warp", request->warp, "of tmem.ld.*: the warp of the CTA")
+      ->check(CLI::Range(0, 31));
+  verb->add_option("--lane", request->lane, "of tmem.ld.*: where the access begins")
+      ->check(CLI::Range(0, 127));
+  verb->add_option("--column", request->column, "of tmem.ld.*: where the access begins")
+      ->check(CLI::Range(0, 511));
+  verb->add_option("--allocated", request->allocated, "columns that are allocated, from 0 on")
+      ->check(CLI::Range(32, 512))
+      ->capture_default_str();
   verb->add_flag("--json", request->json_output, "one JSON record");
-  verb->callback([request, stride, &status] {
+  verb->callback([request, stride, verb, &status] {
     request->has_stride = stride->count() > 0;
+    for (CLI::Option const* const o : verb->get_options())
+      if (o->count() > 0 && !o->get_lnames().empty())
+        request->given.push_back("--" + o->get_lnames()[0]);
     status =
         static_cast<int>(guarded(request->json_output, [&] { return answer_request(*request); }));
   });

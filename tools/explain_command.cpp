@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// explain_command.cpp  Finds the page of a code, without a word lists them; or decides a
-//                      combination, as text or as JSON.
+// explain_command.cpp  Finds the page of a code, without a word lists them; shows the memory of a
+//                      kernel; or decides a combination. As text or as JSON.
 #include "tools/explain_command.hpp"
 
 #include <fmt/format.h>
@@ -8,14 +8,18 @@
 #include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "tilewright/atom/call.hpp"
 #include "tilewright/atom/explain.hpp"
 #include "tools/error_pages.hpp"
 #include "tools/guarded.hpp"
+#include "tools/io/in_quotes.hpp"
 #include "tools/io/refuse.hpp"
 #include "tools/json_output.hpp"
+#include "tools/kernel_explanation.hpp"
+#include "tools/words.hpp"
 
 namespace tw {
 namespace {
@@ -38,7 +42,23 @@ void list_codes(bool as_json) {
   if (as_json) print_json("tilewright.explain.codes/1", {{"codes", codes}});
 }
 
+/// A kernel of the library: all names begin with an architecture, sm90_..., or with gemv.
+bool explains_kernel(std::string const& name, bool as_json) {
+  std::optional<kernel_explanation> const e = explain_kernel(name);
+  if (!e && (name.starts_with("sm80_") || name.starts_with("sm90_") || name.starts_with("sm100_")))
+    refuse("TW0652", "kernel", in_quotes(name),
+           "a name as `tilewright plan M N K --all-kernels` lists them",
+           did_you_mean(name, kernel_names()));
+  if (!e) return false;
+  if (as_json)
+    print_json("tilewright.explain.kernel/1", explanation_json(*e));
+  else
+    fmt::print("{}", explanation_text(*e));
+  return true;
+}
+
 exit_status explain_code(std::string code, bool as_json) {
+  if (!code.empty() && explains_kernel(code, as_json)) return exit_status::done;
   for (char& c : code) c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
   if (code.empty()) {
     list_codes(as_json);
@@ -53,7 +73,7 @@ exit_status explain_code(std::string code, bool as_json) {
     return exit_status::done;
   }
   refuse("TW0617", "error code", code, "a code as messages begin with it",
-         "`tilewright explain` lists all");
+         "`tilewright explain` lists all; a kernel has the name that `tilewright plan` prints");
 }
 
 json to_json(combination_cost const& k) {
@@ -130,10 +150,12 @@ void add_explain_command(CLI::App& app, int& status) {
   auto const asked = std::make_shared<request>();
   CLI::App* verb = app.add_subcommand(
       "explain",
-      "what an error code means; whether a tile, a copy and a memory layout go together");
+      "what an error code means; whether a tile, a copy and a memory layout go together; the "
+      "shared and tensor memory of a kernel");
   verb->add_option("WORD", asked->words,
                    "a code, TW0601, or a combination: tile=192x192 mma=m64n96k16 warpgroups=2 "
-                   "copy=stmatrix.x4 smem=SW128 dtype=f16; without words, all codes are listed. "
+                   "copy=stmatrix.x4 smem=SW128 dtype=f16, or a kernel as plan names it; without "
+                   "words, all codes are listed. "
                    "docs/explain.md has the keys");
   verb->add_flag("--json", asked->as_json, "the answer as one JSON object");
   verb->callback([asked, &status] {

@@ -21,6 +21,7 @@
 #include "tools/picture/atom_picture.hpp"
 #include "tools/picture/layout_picture.hpp"
 #include "tools/picture/request.hpp"
+#include "tools/picture/tmem_names.hpp"
 #include "tools/picture/write_text.hpp"
 #include "tools/words.hpp"
 
@@ -60,6 +61,8 @@ std::string plain_answer(layout_request const& request, bool coloured) {
 
 std::string answer_text(layout_request const& request, bool coloured) {
   bool const drawn = request.print == "svg" || request.print == "html" || request.print == "latex";
+  if (request.print == "text" && names_tmem(request.picture.expression))
+    return fmt::format("{}\n", print(layout_of(parse_tmem(request.picture.expression))).text);
   bool const atom = names_atom(request.picture.expression) && request.print != "text";
   if (!drawn && !atom && !request.picture.special()) return plain_answer(request, coloured);
   return written(picture_of(request.picture), request.print, coloured);
@@ -165,7 +168,9 @@ void add_layout_command(CLI::App& app, int& status) {
   verb->add_option("EXPR", request->picture.expression,
                    "a layout, (4,8):(8,1) or Sw<3,4,3> o 0 o (8,64):(64,1), or a call, "
                    "zipped_divide((4,8):(8,1), (2,4)); arguments may be calls; or an atom to draw, "
-                   "mma.sm80.m16n8k16.f32.f16.f16, copy.sm75.ldmatrix.x4, tiled_mma(...)");
+                   "mma.sm80.m16n8k16.f32.f16.f16, copy.sm75.ldmatrix.x4, tiled_mma(...), or a "
+                   "part of tensor memory, tmem.d.1cta.m64n16, tmem.sfa.1cta.m128.mxf4 "
+                   "(docs/pictures.md has the names)");
   verb->add_option("--print", request->print,
                    "table, text, latex, svg, html or json; without it the text, and a table if it "
                    "fits a screen")

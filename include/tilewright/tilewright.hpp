@@ -49,6 +49,7 @@
 #include "tilewright/atom/tma_map.hpp"
 #include "tilewright/atom/tma_params.hpp"
 #include "tilewright/atom/tmem_fragment.hpp"
+#include "tilewright/atom/tmem_layout.hpp"
 #include "tilewright/atom/umma_idesc.hpp"
 
 #include "tilewright/pipeline/order.hpp"

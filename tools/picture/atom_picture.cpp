@@ -195,7 +195,7 @@ bool names_atom(std::string_view text) {
 }
 
 picture atom_picture(std::string_view text) {
-  if (names_tmem(text)) return tmem_picture(text);
+  if (names_tmem(text)) return in_quarters(tmem_picture(parse_tmem(text)));
   if (text.starts_with("tiled_mma(")) return mma_picture(parse_tiled_mma(text));
   if (names_tiled_copy(text)) return copy_picture(parse_tiled_copy(text));
   mma_atom spelled;
