@@ -124,9 +124,8 @@ class block_sums {
       load_operand_panel(p.b, o.b, index_range(k, depth), first_col, cols, b_);
       add_infinite_products(m, cols, depth);
       multiply(m, cols, depth, s);
-      for (auto* panel : {&a_, &b_}) {
-        for (double& x : *panel) x = std::fabs(x);
-      }
+      for (double& x : a_) x = bound_magnitude(p.a.type, x);
+      for (double& x : b_) x = bound_magnitude(p.b.type, x);
       multiply(m, cols, depth, t);
       if (!scaled) continue;
       for (std::size_t i = 0; i < s.size(); ++i) {

@@ -18,6 +18,7 @@
 #include "tools/io/refuse.hpp"
 #include "tools/json_output.hpp"
 #include "tools/trace/write_timeline.hpp"
+#include "tools/words.hpp"
 
 namespace tw {
 namespace {
@@ -34,7 +35,8 @@ char const* const check_manual =
 exit_status status_of(bool good) { return good ? exit_status::done : exit_status::wrong; }
 
 exit_status run_mutants(request const& r) {
-  if (!r.target.empty() || !r.shapes.empty() || !r.bug.empty() || r.runs > 0)
+  if (!r.target.empty() || !r.shapes.empty() || !r.bug.empty() || r.runs > 0 ||
+      r.tensor_fences != emu::tensor_order::strict)
     refuse("TW0630", "check --mutants", "another target or option",
            "--seeds, --first-seed, --schedule, --kernel, --examples, --json and --quiet alone");
   mutants_result const m = check_mutants(r);
@@ -148,6 +150,16 @@ void add_check_command(CLI::App& app, int& status) {
                  "of a plugin: do not compare the K coordinates of wgmma operands");
   verb->add_flag("--bank-conflicts", r->bank_conflicts,
                  "of a plugin: report instructions that take twice the wavefronts they need");
+  verb->add_option_function<std::string>(
+          "--tensor-fences",
+          [r](std::string const& text) {
+            r->tensor_fences =
+                text == "acquire" ? emu::tensor_order::acquire : emu::tensor_order::strict;
+          },
+          "of gemm and of a plugin, how tcgen05 operations of different threads are ordered: "
+          "strict (default), by tcgen05.fence on both sides of the synchronisation; acquire, by a "
+          "barrier that releases and acquires too, as CUTLASS relies on")
+      ->transform(one_of({"strict", "acquire"}));
   verb->add_option("--sms", r->sms, "of a plugin: SMs of the emulated device (default 132)")
       ->check(CLI::Range(1, 1024));
   verb->add_option("--live-clusters", r->live_clusters,

@@ -44,7 +44,9 @@ char const* const gemm_manual =
     "F64), or a stream: - and <(...). An array of one dimension is a row as A and a column as B, "
     "as\n"
     "in NumPy. D is written row-major, whole or not at all.\n"
-    "Exit status: 0 done, 1 --check did not pass (D is not written), 2 refused, 77 no usable GPU.";
+    "Exit status: 0 done, 1 --check or --hazards found a fault (D is not written), 2 refused, 77 "
+    "no\n"
+    "usable GPU.";
 
 device_choice device_of(std::string const& text) {
   if (text == "emu") return device_choice::emu;
@@ -56,14 +58,18 @@ device_choice device_of(std::string const& text) {
          "add --device emu");
 }
 
+[[noreturn]] void refuse_hazards_of_gpu() {
+  refuse("TW0658", "--hazards", "a run on the GPU", "a run in the emulator", "add --device emu");
+}
+
 /// An emulated run, and its timeline, also where the kernel broke a rule: it shows who is stuck.
 gemm_run run_recorded(gemm_request const& r, gemm_files const& files, gemm_data& data,
                       std::string& said) {
   timeline_files const to{r.trace, r.timeline};
-  if (!to.any()) return run_emulated(files, data, r.threads, !r.quiet, nullptr, r.family, r.arch);
+  if (!to.any()) return run_emulated(r, files, data);
   emu::trace record;
   try {
-    gemm_run run = run_emulated(files, data, r.threads, !r.quiet, &record, r.family, r.arch);
+    gemm_run run = run_emulated(r, files, data, &record);
     said = write_timeline(record, to);
     return run;
   } catch (emu::fault const&) {
@@ -212,11 +218,13 @@ exit_status run_gemm(gemm_request const& r) {
   if (!r.timeline.empty()) outputs.push_back({r.timeline, r.timeline, "--timeline", "the picture"});
   check_apart(outputs, r);
   if (timeline.any() && r.device == device_choice::gpu) refuse_trace_of_gpu();
+  if (r.hazards && r.device == device_choice::gpu) refuse_hazards_of_gpu();
   gemm_files files(r);
   bool const on_gpu = choose_gpu(r.device);
   if (on_gpu) check_arch(r.arch, gpu().compute_capability);
   if (r.check) reference_blas::get();  // refuses before the work is done
   if (timeline.any() && on_gpu) refuse_trace_of_gpu();
+  if (r.hazards && on_gpu) refuse_hazards_of_gpu();
   require_memory(files.host_memory(), "operands and D");
   gemm_data data(files);
   std::string said;
@@ -377,6 +385,9 @@ void add_gemm_command(CLI::App& app, int& status) {
   verb->add_option("--trace", r->trace,
                    "FILE.json: what the emulated kernel did when, for Perfetto (docs/timeline.md)");
   verb->add_option("--timeline", r->timeline, "FILE.svg: its first tiles as a picture");
+  verb->add_flag("--hazards", r->hazards,
+                 "in the emulator: check the order of the kernel's accesses, as `tilewright check "
+                 "gemm` does; a fault ends the run with status 1, and D is not written");
   verb->add_flag("--check", r->check, "compare with float64 within the proven error bound");
   verb->add_flag("--json", r->json, "one JSON record on stdout");
   verb->add_flag("--quiet", r->quiet, "no report, no progress bar");

@@ -194,6 +194,7 @@ std::string text_report(gemm_request const& r, gemm_files const& f, gemm_run con
   if (p.reproducible) text += fmt::format("order    {}\n", order_text(run.plan));
   text += fmt::format("time     {}, {}{}\n", seconds_text(run.seconds), rate(run.tflops()),
                       run.on_gpu ? fmt::format(" (mean of {} runs)", run.timed_runs) : "");
+  if (run.hazards) text += "hazards  checked: no fault was found\n";
   if (check) text += check_text(*check);
   return text;
 }
@@ -240,6 +241,7 @@ json json_report(gemm_request const& r, gemm_files const& f, gemm_run const& run
   out["device"] = run.on_gpu ? "gpu" : "emu";
   out["device_name"] = run.device;
   if (!run.on_gpu) out["threads"] = run.threads;
+  if (!run.on_gpu) out["hazards_checked"] = run.hazards;
   out["kernel"] = run.plan.kernel;
   out["plan"] = run.plan.why;
   out["invariant"] = p.reproducible ? json(order_text(run.plan)) : json(nullptr);

@@ -39,6 +39,7 @@ struct gemm_request {
   std::string trace, timeline;  // of the emulated run: Chrome trace, SVG; empty: none
   bool transpose_a = false, transpose_b = false;  // the file holds the transpose
   bool batch = false;                             // .npy files may hold stacks of matrices
+  bool hazards = false;                           // of the emulated run
   bool check = false, json = false, quiet = false;
   std::string family = {};  // of the kernel; empty: any
   std::string arch = {};    // "sm100"; empty: that of the device or of the family

@@ -132,21 +132,23 @@ gemm_run run_on_gpu(gemm_files const& files, gemm_data& data, std::string const&
   return run;
 }
 
-gemm_run run_emulated(gemm_files const& files, gemm_data& data, int threads, bool show_progress,
-                      emu::trace* record, std::string const& family, std::string const& arch) {
+gemm_run run_emulated(gemm_request const& r, gemm_files const& files, gemm_data& data,
+                      emu::trace* record) {
   int const cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   emu_options options;
-  options.os_threads = threads > 0 ? threads : record != nullptr ? 1 : cores;
+  options.os_threads = r.threads > 0 ? r.threads : record != nullptr ? 1 : cores;
   options.record = record;
-  progress_bar bar(show_progress);
-  options.hazards = false;        // `tilewright check gemm` checks them; here they would cost time
+  progress_bar bar(!r.quiet);
+  emu::statistics counts;
+  options.counted = &counts;
+  options.hazards = r.hazards;    // they cost time
   options.catch_crashes = false;  // an input that is truncated meanwhile: main() names the file
   options.progress = [&](double share) { bar.update(share); };
   gemm_run run;
   run.device = "emulator";
   run.threads = record != nullptr ? 1 : options.os_threads;
   run.plan = plan_of_family(files.problem(), data.operands(),
-                            emulated_device(options, device_of(arch, family)), family);
+                            emulated_device(options, device_of(r.arch, r.family)), r.family);
   require_memory(bytes{run.plan.workspace_bytes}, "operands in padded lines");
   host_buffer workspace(bytes{run.plan.workspace_bytes});
   if (workspace.data() != nullptr)
@@ -157,6 +159,7 @@ gemm_run run_emulated(gemm_files const& files, gemm_data& data, int threads, boo
   auto const start = std::chrono::steady_clock::now();
   gemm_emulated(run.plan, operands, options);
   run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  run.hazards = counts.hazards;
   return run;
 }
 

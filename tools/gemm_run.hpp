@@ -11,8 +11,9 @@ namespace tw {
 
 struct gemm_run {
   bool on_gpu = false;
-  std::string device;  // name of the GPU, or "emulator"
-  int threads = 0;     // of the emulator
+  std::string device;    // name of the GPU, or "emulator"
+  int threads = 0;       // of the emulator
+  bool hazards = false;  // the emulator checked the order of the kernel's accesses
   gemm_plan plan;
   double seconds = 0;  // of one GEMM: GPU event clock, or wall time
   int timed_runs = 1;  // on the GPU the mean of these
@@ -37,11 +38,11 @@ class no_usable_gpu : public rejected {
 /// Computes the GEMM into data.d(). The GPU's memory is checked first (TW0613). family: that of the
 /// kernel; empty: any.
 gemm_run run_on_gpu(gemm_files const& files, gemm_data& data, std::string const& family = {});
-/// record: the launch is written down for a timeline; then in one OS thread, and `threads` (default
-/// 1) only says how many SMs the emulated device has, two for each. arch: of the kernel; empty:
-/// that of the family, or sm90.
-gemm_run run_emulated(gemm_files const& files, gemm_data& data, int threads, bool show_progress,
-                      emu::trace* record = nullptr, std::string const& family = {},
-                      std::string const& arch = {});
+/// The options of r that concern the emulator: device, family, threads, progress, hazards. A kernel
+/// that breaks a rule throws emu::fault. record: the launch is written down for a timeline; then in
+/// one OS thread, and the request's threads (default 1) only say how many SMs the emulated device
+/// has, two for each.
+gemm_run run_emulated(gemm_request const& r, gemm_files const& files, gemm_data& data,
+                      emu::trace* record = nullptr);
 
 }  // namespace tw

@@ -6,7 +6,6 @@
 #include <bit>
 #include <limits>
 
-#include "tilewright/base/accumulator_bits.hpp"
 #include "tilewright/base/elem_traits.hpp"
 
 namespace tw::emu {
@@ -23,7 +22,8 @@ operand_number parts_of(float_format const& f, std::uint32_t bits) {
   special kind = special::no;
   if (f.has_infinity() && field == all_ones)
     kind = fraction == 0 ? special::infinity : special::nan;
-  if (!f.has_infinity() && field == all_ones && fraction + 1 == 1U << f.mantissa_bits)
+  bool const has_nan = f.nan != f.max_finite;
+  if (has_nan && !f.has_infinity() && field == all_ones && fraction + 1 == 1U << f.mantissa_bits)
     kind = special::nan;
   auto const magnitude =
       static_cast<std::int32_t>(fraction | (field != 0 ? 1U << f.mantissa_bits : 0U));
@@ -89,53 +89,69 @@ std::uint32_t integer_sum(wgmma_form const& form, operand_number const* a, opera
 operand_number operand_number_of(elem type, std::uint32_t bits) {
   if (type == elem::s8) return {static_cast<std::int8_t>(bits), 0, special::no};
   if (type == elem::u8) return {static_cast<std::uint8_t>(bits), 0, special::no};
+  if (type == elem::ue8m0) {
+    int const field = static_cast<int>(bits & 0xFFU);
+    return {1, static_cast<std::int16_t>(field - 127), field == 0xFF ? special::nan : special::no};
+  }
+  if (type == elem::ue4m3) return parts_of(traits_of(elem::e4m3).format, bits & 0x7FU);
   if (type == elem::tf32) bits >>= 13;
   return parts_of(traits_of(type).format, bits);
 }
 
-std::uint32_t exact_sum(wgmma_form const& form, operand_number const* a, operand_number const* b,
-                        std::uint32_t c, bool accumulate) {
-  if (form.sums == elem::s32) return integer_sum(form, a, b, c, accumulate);
-  accumulator_rule const rule = accumulator_rule_of(form.a_type, form.sums);
-  float_format const sums = traits_of(form.sums).format;
-  operand_number const in = accumulate ? parts_of(sums, c) : operand_number{0, 0, special::no};
-  int const depth = form.k();
+sum_term product_of(operand_number const& x, operand_number const& y) {
+  special kind = special::no;
+  if (x.kind != special::no || y.kind != special::no) {
+    bool const zero = x.significand == 0 || y.significand == 0;  // times an infinity
+    bool const nan = x.kind == special::nan || y.kind == special::nan || zero;
+    kind = nan ? special::nan : special::infinity;
+  }
+  return {std::int64_t{x.significand} * y.significand, x.exponent + y.exponent, kind};
+}
+
+std::uint32_t sum_of_terms(sum_term const* terms, int count, int fraction_bits,
+                           accumulator_rule const& rule, elem sums, std::uint32_t c,
+                           bool accumulate) {
+  float_format const f = traits_of(sums).format;
+  operand_number const in = accumulate ? parts_of(f, c) : operand_number{0, 0, special::no};
 
   // Special values, and the largest exponent.
   bool nan = in.kind == special::nan, up = false, down = false;
   if (in.kind == special::infinity) (in.significand < 0 ? down : up) = true;
   int largest = std::numeric_limits<int>::min();
   if (in.significand != 0) largest = in.exponent;
-  for (int k = 0; k < depth; ++k) {
-    operand_number const &x = a[k], &y = b[k];
-    bool const zero = x.significand == 0 || y.significand == 0;
-    if (x.kind != special::no || y.kind != special::no) {
-      if (x.kind == special::nan || y.kind == special::nan || zero)
-        nan = true;
-      else
-        ((x.significand < 0) != (y.significand < 0) ? down : up) = true;
-    }
-    if (!zero) largest = std::max(largest, x.exponent + y.exponent);
+  for (int i = 0; i < count; ++i) {
+    sum_term const& t = terms[i];
+    if (t.kind == special::nan) nan = true;
+    if (t.kind == special::infinity) (t.significand < 0 ? down : up) = true;
+    if (t.significand != 0) largest = std::max(largest, t.exponent);
   }
-  if (nan || (up && down)) return nan_of(form.sums);
+  if (nan || (up && down)) return nan_of(sums);
   if (up || down) {
-    std::uint32_t const infinity = ((1U << sums.exponent_bits) - 1) << sums.mantissa_bits;
-    return infinity | (down ? 1U << (sums.exponent_bits + sums.mantissa_bits) : 0);
+    std::uint32_t const infinity = ((1U << f.exponent_bits) - 1) << f.mantissa_bits;
+    return infinity | (down ? 1U << (f.exponent_bits + f.mantissa_bits) : 0);
   }
   if (largest == std::numeric_limits<int>::min()) return 0;
 
   // Terms as integers of 2^(largest - kept_bits).
-  int const product_bits =
-      traits_of(form.a_type).format.mantissa_bits + traits_of(form.b_type).format.mantissa_bits;
   std::int64_t sum =
-      shifted(in.significand, largest - in.exponent + sums.mantissa_bits - rule.kept_bits);
-  for (int k = 0; k < depth; ++k) {
-    std::int64_t const product = std::int64_t{a[k].significand} * b[k].significand;
-    if (product == 0) continue;
-    sum +=
-        shifted(product, largest - a[k].exponent - b[k].exponent + product_bits - rule.kept_bits);
-  }
-  return packed(sum, largest - rule.kept_bits, form.sums, rule, false);
+      shifted(in.significand, largest - in.exponent + f.mantissa_bits - rule.kept_bits);
+  for (int i = 0; i < count; ++i)
+    if (terms[i].significand != 0)
+      sum += shifted(terms[i].significand,
+                     largest - terms[i].exponent + fraction_bits - rule.kept_bits);
+  return packed(sum, largest - rule.kept_bits, sums, rule, false);
+}
+
+std::uint32_t exact_sum(wgmma_form const& form, operand_number const* a, operand_number const* b,
+                        std::uint32_t c, bool accumulate) {
+  if (form.sums == elem::s32) return integer_sum(form, a, b, c, accumulate);
+  constexpr int most_terms = 32;
+  sum_term terms[most_terms];
+  for (int k = 0; k < form.k(); ++k) terms[k] = product_of(a[k], b[k]);
+  int const fraction_bits =
+      traits_of(form.a_type).format.mantissa_bits + traits_of(form.b_type).format.mantissa_bits;
+  return sum_of_terms(terms, form.k(), fraction_bits, accumulator_rule_of(form.a_type, form.sums),
+                      form.sums, c, accumulate);
 }
 
 }  // namespace tw::emu

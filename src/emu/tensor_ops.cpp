@@ -267,7 +267,8 @@ void tensor_unit::complete_multiplies(thread& t) {
                             cluster.ctas[static_cast<std::size_t>(first + shape.ctas - 1)].smem},
                            smem_base,
                            static_cast<std::uint32_t>(m_.grid_.smem_bytes)};
-    run_umma(memory_of(c), shape, calls, static_cast<int>(count), smem);
+    run_umma(memory_of(c), shape, calls, static_cast<int>(count), smem,
+             m_.options_.exact_sums ? sum_mode::exact : sum_mode::fast);
   }
   for (std::size_t i = 0; i < count; ++i) ops.pop_front();
   m_.async.multiplied(static_cast<double>(shape.m) * shape.n * shape.k *

@@ -2,14 +2,15 @@
 // umma.hpp  The operands of a tcgen05.mma: its descriptors taken apart and checked, the places of
 //           its operands and its accumulator, and its arithmetic.
 //
-// Arithmetic without scale factors: every element of D is a chain of fp32 fused multiply-adds, k
-// ascending, as in the emulated wgmma (product.hpp); a f16 accumulator is rounded to nearest even
+// Fast arithmetic without scale factors: every element of D is a chain of fp32 fused multiply-adds,
+// k ascending, as in the emulated wgmma (product.hpp); a f16 accumulator is rounded to nearest even
 // after each instruction. A tensor core adds the products of an instruction in another order and
 // with other widths; where all sums are exact both give the same bits. With scale factors the
 // products of an instruction, their factors and D are summed in float64 and rounded once, to
-// nearest even. Rows 32 g to 32 g + 31 of D take the factors of A and B that are in lanes 32 g to
-// 32 g + 31. Sources: PTX ISA, "Instruction Descriptor", "Shared Memory Descriptor", "Data Path
-// Layout Organization", "Kind", "Matrix Shape".
+// nearest even. sum_mode::exact is the published model of the tensor core, element by element
+// (base/accumulator_bits.hpp). Rows 32 g to 32 g + 31 of D take the factors of A and B that are in
+// lanes 32 g to 32 g + 31. Sources: PTX ISA, "Instruction Descriptor", "Shared Memory Descriptor",
+// "Data Path Layout Organization", "Kind", "Matrix Shape".
 #pragma once
 
 #include <cstddef>
@@ -18,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "emu/product.hpp"
 #include "emu/tensor_state.hpp"
 #include "emu/tmem_area.hpp"
 #include "tilewright/base/elem.hpp"
@@ -88,8 +90,11 @@ struct umma_memory {
 
 /// Carries out the calls, which differ in their descriptors' start alone, for one CTA.
 void run_umma(tensor_memory& t, umma_shape const& s, umma_call const* const* calls, int count,
-              umma_memory const& smem);
-/// One call with scale factors.
+              umma_memory const& smem, sum_mode mode);
+/// One call, bit for bit as the model of the tensor core has it.
+void run_umma_exact(tensor_memory& t, umma_shape const& s, umma_call const& call,
+                    umma_memory const& smem);
+/// One call with scale factors, in the fast arithmetic.
 void run_umma_scaled(tensor_memory& t, umma_shape const& s, umma_call const& call,
                      umma_memory const& smem);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// umma_element.hpp  One element of an operand of tcgen05.mma in shared memory.
+// umma_element.hpp  Single elements of the operands and of D of tcgen05.mma.
 #pragma once
 
 #include <cstddef>
@@ -21,32 +21,30 @@ inline std::uint8_t narrow_bits(std::byte const* packed, int i, int bits) {
   return static_cast<std::uint8_t>((low | high << 8) >> at % 8 & ((1 << bits) - 1));
 }
 
-/// Element i of a chunk of 16 bytes. Elements of 4 and 6 bits lie packed, 16 to a chunk, and
-/// padding follows them; dense ones of 4 bits fill the chunk.
-inline float umma_value(elem type, std::byte const* chunk, int i) {
-  if (size_bits(type) < 8) {
-    std::uint8_t const code = narrow_bits(chunk, i, size_bits(type));
-    return with_elem(type, [&](auto t) {
-      if constexpr (size_bits(t.value) < 8)
-        return to_float(typename decltype(t)::type{code});
-      else
-        return 0.0F;
-    });
-  }
+/// The bits of element i of a chunk of 16 bytes. Elements of 4 and 6 bits lie packed, 16 to a
+/// chunk, and padding follows them; dense ones of 4 bits fill the chunk.
+inline std::uint32_t umma_bits(elem type, std::byte const* chunk, int i) {
+  if (size_bits(type) < 8) return narrow_bits(chunk, i, size_bits(type));
   std::uint32_t word = 0;
   std::memcpy(&word, chunk + size_bytes(type) * i, static_cast<std::size_t>(size_bytes(type)));
+  return word;
+}
+
+/// The number that these bits are for the tensor core.
+inline float umma_value(elem type, std::uint32_t bits) {
   return with_elem(type, [&](auto t) {
     using T = typename decltype(t)::type;
     if constexpr (size_bits(t.value) < 32 && !is_integer(t.value))
-      return to_float(T{static_cast<decltype(T::bits)>(word)});
+      return to_float(T{static_cast<decltype(T::bits)>(bits)});
     else
-      return __builtin_bit_cast(float, word & ~std::uint32_t{0x1FFF});  // tf32
+      return __builtin_bit_cast(float, bits & ~std::uint32_t{0x1FFF});  // tf32
   });
 }
 
-/// Element (mn, k) of an operand in shared memory.
-inline float umma_element(std::uint64_t descriptor, operand_major major, elem type, bool dense,
-                          int mn, int k, std::byte const* smem, std::uint32_t base) {
+/// The bits of element (mn, k) of an operand in shared memory.
+inline std::uint32_t umma_element(std::uint64_t descriptor, operand_major major, elem type,
+                                  bool dense, int mn, int k, std::byte const* smem,
+                                  std::uint32_t base) {
   operand_layout const l(as_wgmma_desc(descriptor), major);
   int const per_chunk = dense ? 32 : size_bits(type) < 8 ? 16 : 16 / size_bytes(type);
   int const row = major == operand_major::k ? mn : k;
@@ -55,7 +53,52 @@ inline float umma_element(std::uint64_t descriptor, operand_major major, elem ty
       swizzled(l.start + l.row_offset(static_cast<std::uint32_t>(row)) +
                    l.column_offset(static_cast<std::uint32_t>(along / per_chunk)),
                l.swizzle);
-  return umma_value(type, smem + (at - base), along % per_chunk);
+  return umma_bits(type, smem + (at - base), along % per_chunk);
+}
+
+/// The lane of row r of a CTA's part of A or D, from the address's lane on.
+inline int lane_of_row(umma_shape const& s, int r) {
+  bool const gaps = s.ctas == 1 && s.m == 64;
+  return gaps ? 32 * (r / 16) + r % 16 : r;
+}
+
+/// The bits of element (r, k) of A, wherever it lies; r: of the CTA's rows.
+inline std::uint32_t element_of_a(tensor_memory& t, umma_shape const& s, umma_call const& call,
+                                  umma_memory const& smem, int r, int k) {
+  if (!call.a_in_tmem)
+    return umma_element(call.a, s.a_major, s.a, s.dense, r, k, smem.own, smem.base);
+  auto const from = static_cast<std::uint32_t>(call.a);
+  int const lane = static_cast<int>(from >> 16) + lane_of_row(s, r);
+  int const per_word = 32 / size_bits(s.a);
+  std::uint32_t const word = t.at(lane, static_cast<int>(from & 0xFFFF) + k / per_word);
+  std::byte chunk[16] = {};
+  std::memcpy(chunk, &word, 4);
+  return umma_bits(s.a, chunk, k % per_word);
+}
+
+/// The bits of element (n, k) of B; n: of all columns.
+inline std::uint32_t element_of_b(umma_shape const& s, umma_call const& call,
+                                  umma_memory const& smem, int n, int k) {
+  int const of_cta = s.columns_of_b();
+  return umma_element(call.b, s.b_major, s.b, s.dense, n % of_cta, k, smem.b[n / of_cta],
+                      smem.base);
+}
+
+/// The word of element (r, n) of D.
+inline std::uint32_t& element_of_d(tensor_memory& t, umma_shape const& s, umma_call const& call,
+                                   int r, int n) {
+  int const lane = static_cast<int>(call.d >> 16), column = static_cast<int>(call.d & 0xFFFF);
+  bool const upper = s.halves() && n >= s.n / 2;
+  return t.at(lane + lane_of_row(s, r) + (upper ? 64 : 0), column + (upper ? n - s.n / 2 : n));
+}
+
+inline constexpr int lanes_of_group = 32;  // which have the same scale factors
+
+/// The word with the scale factors of row r of A, or of column r of B for the rows of D in lanes of
+/// this group of 32.
+inline std::uint32_t factors_at(tensor_memory& t, std::uint32_t address, int r, int group) {
+  return t.at(group * lanes_of_group + r % lanes_of_group,
+              static_cast<int>(address & 0xFFFF) + r / lanes_of_group);
 }
 
 }  // namespace tw::emu

@@ -28,9 +28,6 @@ int next_rows(smem_desc d, operand_major major) {
                                                     : l.column_offset(rows_of_block / 8));
 }
 
-/// Of a CTA with M = 64: row r is in this lane of its 128, from the address's lane on.
-int lane_of_row_64(int r) { return 32 * (r / 16) + r % 16; }
-
 struct part {
   float* d;  // 64 rows by `columns`, column-major
   int row, column, columns;
@@ -59,11 +56,11 @@ void run_blocks(tensor_memory& t, umma_shape const& s, umma_call const* const* c
     alignas(64) static thread_local float d[rows_of_block * 256];
     for (int n = 0; n < s.n; ++n)
       for (int r = 0; r < rows_of_block; ++r)
-        std::memcpy(&d[n * rows_of_block + r], &t.at(lane + lane_of_row_64(r), column + n), 4);
+        std::memcpy(&d[n * rows_of_block + r], &t.at(lane + lane_of_row(s, r), column + n), 4);
     run_block({d, 0, 0, s.n, smem.b[0]}, s, calls, count, smem);
     for (int n = 0; n < s.n; ++n)
       for (int r = 0; r < rows_of_block; ++r)
-        std::memcpy(&t.at(lane + lane_of_row_64(r), column + n), &d[n * rows_of_block + r], 4);
+        std::memcpy(&t.at(lane + lane_of_row(s, r), column + n), &d[n * rows_of_block + r], 4);
     return;
   }
   if (s.ctas == 2 && s.m == 128) {
@@ -80,39 +77,22 @@ void run_blocks(tensor_memory& t, umma_shape const& s, umma_call const* const* c
 
 void run_elements(tensor_memory& t, umma_shape const& s, umma_call const& call,
                   umma_memory const& smem) {
-  int const rows = s.rows(), lane = static_cast<int>(call.d >> 16);
-  int const column = static_cast<int>(call.d & 0xFFFF);
-  bool const gaps = s.ctas == 1 && s.m == 64, halves = s.ctas == 2 && s.m == 128;
+  int const rows = s.rows();
   std::vector<float> a(static_cast<std::size_t>(rows * s.k)),
       b(static_cast<std::size_t>(s.n * s.k));
   for (int r = 0; r < rows; ++r)
     for (int k = 0; k < s.k; ++k) {
-      float x;
-      if (call.a_in_tmem) {
-        auto const from = static_cast<std::uint32_t>(call.a);
-        int const at_lane = static_cast<int>(from >> 16) + (gaps ? lane_of_row_64(r) : r);
-        int const per_word = 32 / size_bits(s.a);
-        std::uint32_t const word = t.at(at_lane, static_cast<int>(from & 0xFFFF) + k / per_word);
-        std::byte chunk[16] = {};
-        std::memcpy(chunk, &word, 4);
-        x = umma_value(s.a, chunk, k % per_word);
-      } else {
-        x = umma_element(call.a, s.a_major, s.a, false, r, k, smem.own, smem.base);
-      }
+      float const x = umma_value(s.a, element_of_a(t, s, call, smem, r, k));
       a[static_cast<std::size_t>(r * s.k + k)] = s.negate_a ? -x : x;
     }
   for (int n = 0; n < s.n; ++n)
     for (int k = 0; k < s.k; ++k) {
-      int const of_cta = s.columns_of_b();
-      float const x =
-          umma_element(call.b, s.b_major, s.b, false, n % of_cta, k, smem.b[n / of_cta], smem.base);
+      float const x = umma_value(s.b, element_of_b(s, call, smem, n, k));
       b[static_cast<std::size_t>(n * s.k + k)] = s.negate_b ? -x : x;
     }
   for (int r = 0; r < rows; ++r)
     for (int n = 0; n < s.n; ++n) {
-      bool const upper = halves && n >= s.n / 2;
-      std::uint32_t& word = t.at(lane + (gaps ? lane_of_row_64(r) : r) + (upper ? 64 : 0),
-                                 column + (upper ? n - s.n / 2 : n));
+      std::uint32_t& word = element_of_d(t, s, call, r, n);
       float sum = 0;
       if (call.accumulate)
         sum = s.d == elem::f16 ? to_float(f16{static_cast<std::uint16_t>(word)})
@@ -130,7 +110,11 @@ void run_elements(tensor_memory& t, umma_shape const& s, umma_call const& call,
 }  // namespace
 
 void run_umma(tensor_memory& t, umma_shape const& s, umma_call const* const* calls, int count,
-              umma_memory const& smem) {
+              umma_memory const& smem, sum_mode mode) {
+  if (mode == sum_mode::exact) {
+    for (int i = 0; i < count; ++i) run_umma_exact(t, s, *calls[i], smem);
+    return;
+  }
   if (s.block != 0) {
     for (int i = 0; i < count; ++i) run_umma_scaled(t, s, *calls[i], smem);
     return;

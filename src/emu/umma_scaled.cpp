@@ -11,11 +11,12 @@ namespace tw::emu {
 
 namespace {
 
-constexpr int lanes_of_group = 32;
-
 double factor_of(elem type, std::uint32_t word, int i) {
   auto const bits = static_cast<std::uint8_t>(word >> 8 * i);
-  return static_cast<double>(type == elem::ue8m0 ? to_float(ue8m0{bits}) : to_float(ue4m3{bits}));
+  constexpr std::uint8_t of_ue4m3 = 0x7F;  // e4m3 without the sign
+  return static_cast<double>(type == elem::ue8m0
+                                 ? to_float(ue8m0{bits})
+                                 : to_float(ue4m3{static_cast<std::uint8_t>(bits & of_ue4m3)}));
 }
 
 /// Values of an operand of `rows` rows, [k][row].
@@ -24,8 +25,8 @@ void values_of(std::vector<double>& to, std::uint64_t descriptor, operand_major 
                std::byte const* smem, std::uint32_t base) {
   for (int r = 0; r < rows; ++r)
     for (int i = 0; i < k; ++i) {
-      auto const x =
-          static_cast<double>(umma_element(descriptor, major, type, dense, r, i, smem, base));
+      auto const x = static_cast<double>(
+          umma_value(type, umma_element(descriptor, major, type, dense, r, i, smem, base)));
       to[static_cast<std::size_t>(i * stride + first + r)] = negate ? -x : x;
     }
 }
@@ -39,7 +40,7 @@ void values_in_tmem(std::vector<double>& to, tensor_memory& t, umma_shape const&
       std::uint32_t const word = t.at(lane, static_cast<int>(address & 0xFFFF) + k / per_word);
       std::byte chunk[16] = {};
       std::memcpy(chunk, &word, 4);
-      auto const x = static_cast<double>(umma_value(s.a, chunk, k % per_word));
+      auto const x = static_cast<double>(umma_value(s.a, umma_bits(s.a, chunk, k % per_word)));
       to[static_cast<std::size_t>(k * tmem_lanes + lane)] = s.negate_a ? -x : x;
     }
 }
@@ -63,15 +64,11 @@ void run_umma_scaled(tensor_memory& t, umma_shape const& s, umma_call const& cal
   for (int c = 0; c < s.ctas; ++c)
     values_of(b, call.b, s.b_major, s.b, s.dense, s.negate_b, c * of_cta, of_cta, s.n, s.k,
               smem.b[c], smem.base);
-  auto const word = [&](std::uint32_t address, int row, int group) {
-    return t.at(group * lanes_of_group + row % lanes_of_group,
-                static_cast<int>(address & 0xFFFF) + row / lanes_of_group);
-  };
   fa.resize(static_cast<std::size_t>(factors * tmem_lanes));
   for (int f = 0; f < factors; ++f)
     for (int lane = 0; lane < tmem_lanes; ++lane)
-      fa[static_cast<std::size_t>(f * tmem_lanes + lane)] =
-          factor_of(s.scale, word(call.sfa, lane % rows, lane / lanes_of_group), s.sfa_id + f);
+      fa[static_cast<std::size_t>(f * tmem_lanes + lane)] = factor_of(
+          s.scale, factors_at(t, call.sfa, lane % rows, lane / lanes_of_group), s.sfa_id + f);
   sum.resize(static_cast<std::size_t>(tmem_lanes));
   part.resize(static_cast<std::size_t>(tmem_lanes));
   for (int n = 0; n < s.n; ++n) {
@@ -89,7 +86,7 @@ void run_umma_scaled(tensor_memory& t, umma_shape const& s, umma_call const& cal
         for (int r = begin; r < end; ++r) part[static_cast<std::size_t>(r)] += x[r] * y;
       }
       for (int g = begin / lanes_of_group; g < end / lanes_of_group; ++g) {
-        double const fb = factor_of(s.scale, word(call.sfb, n, g), s.sfb_id + f);
+        double const fb = factor_of(s.scale, factors_at(t, call.sfb, n, g), s.sfb_id + f);
         for (int r = g * lanes_of_group; r < (g + 1) * lanes_of_group; ++r) {
           auto const i = static_cast<std::size_t>(r);
           sum[i] += part[i] * (fa[static_cast<std::size_t>(f * tmem_lanes + r)] * fb);

@@ -71,6 +71,13 @@ expected_element saturated(expected_element e, double most) {
 
 }  // namespace
 
+double bound_magnitude(elem operand, double x) {
+  double const magnitude = std::fabs(x);
+  float_format const f = traits_of(multiplied_type(operand)).format;
+  if (magnitude == 0 || f.bits() < 16) return magnitude;
+  return std::max(magnitude, std::ldexp(1.0, 1 - f.bias()));
+}
+
 bound_terms make_bound_terms(std::int64_t k, float alpha, float beta, elem d) {
   double const n = static_cast<double>(k);
   bound_terms t{};

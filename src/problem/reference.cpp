@@ -103,10 +103,11 @@ void add_products(gemm_problem const& p, gemm_operands const& o, std::int64_t ro
   for (std::int64_t k0 = 0; k0 < p.k; k0 += step) {
     double block = 0, magnitudes = 0;
     for (std::int64_t k = k0; k < std::min(p.k, k0 + step); ++k) {
-      double const product =
-          load_operand(p.a, o.a, row, k, batch) * load_operand(p.b, o.b, k, col, batch);
-      block += product;
-      if (std::isfinite(product)) magnitudes += std::fabs(product);
+      double const a = load_operand(p.a, o.a, row, k, batch);
+      double const b = load_operand(p.b, o.b, k, col, batch);
+      block += a * b;
+      if (std::isfinite(a * b))
+        magnitudes += bound_magnitude(p.a.type, a) * bound_magnitude(p.b.type, b);
     }
     double const scale = scaled ? scale_of_block(p, o, row, col, k0, batch) : 1;
     sum.s += scale * block;

@@ -16,6 +16,7 @@ KERNELS = {
     "reader_fence": ("E0044", [], ["--proxy-on-path"]),
     "columns": ("E0041", ["--bank-conflicts"], []),
     "needs_two": ("E0001", ["--live-clusters", "1"], []),
+    "no_fences": ("E0101", [], ["--tensor-fences", "acquire"]),
 }
 
 

@@ -26,6 +26,32 @@ TEST(SelftestCommand, TheReportHasKernelsAndProbes) {
   EXPECT_EQ(probes["kernels"].size(), 0U);
 }
 
+TEST(SelftestCommand, ProbesOfTensorMemoryAndConversionsPass) {
+  scratch const folder;
+  for (auto const& [name, count] : {std::pair{"tcgen05.ld", 6},
+                                    {"tcgen05.cp", 7},
+                                    {"tcgen05.mma.kind::f8f6f4", 7},
+                                    {"A in tensor memory", 2},
+                                    {"tcgen05.mma.kind::mx", 5},
+                                    {"cta_group::2", 1},
+                                    {"tcgen05.commit.multicast", 1},
+                                    {"cvt.", 4}}) {
+    auto const r =
+        run_command({"selftest", "--device", "emu", "--only", name, "--json", "-o", folder / "x"});
+    EXPECT_EQ(r.status, 0) << r.out << r.err;
+    EXPECT_EQ(r.json()["probes"].size(), static_cast<std::size_t>(count)) << name;
+  }
+}
+
+/// D of such a kernel is column-major, and its scales belong to rows.
+TEST(SelftestCommand, AKernelOfTheTransposedProblemRuns) {
+  scratch const folder;
+  auto const r = run_command({"selftest", "--device", "emu", "--only",
+                              "tn_dm_128x16x128_1x1_s11_quantize", "--json", "-o", folder / "x"});
+  EXPECT_EQ(r.status, 0) << r.out << r.err;
+  EXPECT_GT(r.json()["kernels"].size(), 0U);
+}
+
 TEST(SelftestCommand, NoGpuIsStatus77) {
   scratch const folder;
   auto const r = run_command({"selftest", "--device", "gpu", "--only", "none", "-o", folder / "x"});

@@ -55,6 +55,24 @@ void expect_event(nlohmann::json const& e, std::set<std::pair<int, int>> const& 
   }
 }
 
+/// gemm --hazards: the report says that the emulator checked them; a GPU cannot.
+TEST_F(gemm_trace, hazards_are_checked_on_request) {
+  for (char const* arch : {"sm90", "sm100"}) {
+    auto const with = run({"--device", "emu", "--arch", arch, "--hazards", "--json"});
+    ASSERT_EQ(with.status, 0) << with.err;
+    EXPECT_TRUE(with.json()["hazards_checked"].get<bool>()) << arch;
+  }
+  auto const without = run({"--device", "emu", "--json"});
+  ASSERT_EQ(without.status, 0) << without.err;
+  EXPECT_FALSE(without.json()["hazards_checked"].get<bool>());
+  EXPECT_NE(run({"--device", "emu", "--hazards"}).out.find("hazards  checked"), std::string::npos);
+  fs::remove(d);
+  auto const gpu = run({"--device", "gpu", "--hazards"});
+  EXPECT_EQ(gpu.status, 2);
+  EXPECT_NE(gpu.err.find("TW0658"), std::string::npos) << gpu.err;
+  EXPECT_FALSE(fs::exists(d));
+}
+
 TEST_F(gemm_trace, chrome_events_have_their_fields_and_do_not_overlap) {
   auto const r = run({"--device", "emu", "--trace", chrome});
   ASSERT_EQ(r.status, 0) << r.err;

@@ -22,10 +22,11 @@ namespace {
 
 class gemm_runner {
  public:
-  gemm_runner(checked_kernel const& k, std::vector<shape> const& shapes)
+  gemm_runner(checked_kernel const& k, std::vector<shape> const& shapes, emu::tensor_order fences)
       : kernel_(k),
         facts_(k.family->facts(k.kernel)),
-        shapes_(shapes) {}
+        shapes_(shapes),
+        fences_(fences) {}
 
   /// Run number i of this kernel; given shapes are used in turn. With the same key it repeats.
   /// Each kernel has different problems. Problems that the planner does not give to this kernel are
@@ -123,6 +124,7 @@ class gemm_runner {
     options.sms = facts_.device_sms > 0 ? facts_.device_sms : 2 + 2 * any(0, 2);
     options.most_reports = emu::options{}.most_reports;
     options.counted = &result.counts;
+    options.tensor_fences = fences_;
     for (checked_matrix const* x : {&a, &b, &c, &d, &vectors, &aux, &scale_a, &scale_b, &scale_d})
       options.arrays.push_back({x->bytes.data(), x->bytes.size(), checked_matrix::margin_bytes});
     std::vector<gemm_plan> plans =
@@ -179,14 +181,16 @@ class gemm_runner {
   checked_kernel const& kernel_;
   kernel_facts facts_;
   std::vector<shape> const& shapes_;
+  emu::tensor_order fences_;
   checked_workspace const workspace_;
 };
 
 }  // namespace
 
 std::vector<kernel_result> check_gemm_kernels(request const& r) {
-  return run_kernels(r, [](checked_kernel const& k, std::vector<shape> const& shapes) {
-    auto const runner = std::make_shared<gemm_runner>(k, shapes);
+  emu::tensor_order const fences = r.tensor_fences;
+  return run_kernels(r, [fences](checked_kernel const& k, std::vector<shape> const& shapes) {
+    auto const runner = std::make_shared<gemm_runner>(k, shapes, fences);
     return [runner](int run, run_key const& key, kernel_result& result) {
       runner->run(run, key, result);
     };

@@ -197,9 +197,10 @@ class reproducible_gemm {
 
 class invariance_runner {
  public:
-  explicit invariance_runner(checked_kernel const& k)
+  invariance_runner(checked_kernel const& k, emu::tensor_order fences)
       : kernel_(k),
-        facts_(k.family->facts(k.kernel)) {}
+        facts_(k.family->facts(k.kernel)),
+        fences_(fences) {}
 
   /// Draws until the planner gives a part to the kernel.
   void run(run_key const& key, kernel_result& result) {
@@ -221,6 +222,7 @@ class invariance_runner {
     options.sms =
         facts_.device_sms > 0 ? facts_.device_sms : 2 + 2 * static_cast<int>(random() % 3);
     options.exact_sums = true;
+    options.tensor_fences = fences_;
     options.counted = &result.counts;
     device const dev = emulated_device(options, facts_.device);
     part_of_d const part = gemm.random_part(), whole{0, gemm.m(), 0, gemm.n()};
@@ -318,6 +320,7 @@ class invariance_runner {
 
   checked_kernel const& kernel_;
   kernel_facts facts_;
+  emu::tensor_order fences_;
   int in_vain_ = 0;  // runs for which no problem was found
   checked_workspace const workspace_;
 };
@@ -325,8 +328,9 @@ class invariance_runner {
 }  // namespace
 
 std::vector<kernel_result> check_invariance(request const& r) {
-  return run_kernels(r, [](checked_kernel const& k, std::vector<shape> const&) {
-    auto const runner = std::make_shared<invariance_runner>(k);
+  emu::tensor_order const fences = r.tensor_fences;
+  return run_kernels(r, [fences](checked_kernel const& k, std::vector<shape> const&) {
+    auto const runner = std::make_shared<invariance_runner>(k, fences);
     return [runner](int, run_key const& key, kernel_result& result) { runner->run(key, result); };
   });
 }

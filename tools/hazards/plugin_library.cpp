@@ -230,6 +230,7 @@ void plugin_library::run(emu::plugin_kernel const& k, run_key const& key, int bu
   q.proxy_on_path = how.proxy_on_path ? 1 : 0;
   q.provenance = how.provenance ? 1 : 0;
   q.bank_conflicts = how.bank_conflicts ? 1 : 0;
+  q.tensor_fences = static_cast<int>(how.tensor_fences);
   q.sms = how.sms;
   q.live_clusters = how.live_clusters;
   q.time_limit_seconds = how.time_limit_seconds;

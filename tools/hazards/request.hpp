@@ -6,11 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "tilewright/arch/emu/options.hpp"
 #include "tools/hazards/finding.hpp"
-
-namespace tw::emu {
-class trace;
-}
 
 namespace tw::hazards {
 
@@ -29,6 +26,7 @@ struct request {
   bool invariant = false;  // of gemm: compare bits of parts with the whole
   std::string bug;         // of a plugin
   bool proxy_on_path = false, provenance = true, bank_conflicts = false;
+  emu::tensor_order tensor_fences = emu::tensor_order::strict;
   int sms = 0, live_clusters = 0;  // of a plugin's runs; 0: the emulator's defaults
   double time_limit_seconds = 60;  // processor time of one run
   emu::trace* record = nullptr;    // of a plugin: the first run alone, for a timeline

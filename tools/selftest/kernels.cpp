@@ -110,7 +110,7 @@ class trial {
       }
       std::vector<gemm_plan> plans = plan_candidates(p_, o, dev);
       std::erase_if(plans, [&](gemm_plan const& x) {
-        return x.family != &family_ || x.instance != kernel_ || x.swapped || x.stage_d;
+        return x.family != &family_ || x.instance != kernel_ || x.swapped != swapped_ || x.stage_d;
       });
       if (plans.empty()) {
         f.trouble = "no plan of this device has the kernel";
@@ -141,10 +141,13 @@ class trial {
   }
 
  private:
-  /// The problem, in the form as run.
+  /// The problem, in the form as run; but where the kernel writes columns of D with scales, which
+  /// belong to rows, the transposed one.
   void describe() {
     using enum order;
-    p_.m = middle(facts_.m), p_.n = middle(facts_.n), p_.k = middle(facts_.k);
+    swapped_ = facts_.epilogue.scales && facts_.d_order == col_major;
+    p_.m = middle(swapped_ ? facts_.n : facts_.m);
+    p_.n = middle(swapped_ ? facts_.m : facts_.n), p_.k = middle(facts_.k);
     if (facts_.epilogue.gate) p_.n = (p_.n + 15) / 16 * 16;
     auto const operand = [&](elem type, bool k_major, order with_k, std::int64_t other) {
       matrix_desc m{type,
@@ -156,12 +159,13 @@ class trial {
       m.pitch_elems = (m.pitch_elems + step - 1) / step * step;
       return m;
     };
-    p_.a = operand(facts_.ab, facts_.a == operand_major::k, row_major, p_.m);
-    p_.b =
-        operand(facts_.b_type.value_or(facts_.ab), facts_.b == operand_major::k, col_major, p_.n);
+    elem const a = facts_.ab, b = facts_.b_type.value_or(facts_.ab);
+    bool const a_by_k = facts_.a == operand_major::k, b_by_k = facts_.b == operand_major::k;
+    p_.a = operand(swapped_ ? b : a, swapped_ ? b_by_k : a_by_k, row_major, p_.m);
+    p_.b = operand(swapped_ ? a : b, swapped_ ? a_by_k : b_by_k, col_major, p_.n);
     p_.precision = facts_.precision;
     d_cols_ = facts_.epilogue.gate ? p_.n / 2 : p_.n;
-    order const d = facts_.d_order.value_or(row_major);
+    order const d = swapped_ ? row_major : facts_.d_order.value_or(row_major);
     p_.d = {facts_.d, d, d == row_major ? d_cols_ : p_.m};
     if (facts_.block_scaled) {
       p_.scale_a = make_block_scale({false, p_.m, p_.k}, *facts_.block_scaled);
@@ -186,6 +190,7 @@ class trial {
   bool on_gpu_;
   kernel_facts facts_;
   gemm_problem p_{};
+  bool swapped_ = false;
   std::int64_t d_cols_ = 0;
 };
 

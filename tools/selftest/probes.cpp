@@ -3,9 +3,11 @@
 #include "tools/selftest/probes.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <span>
 
 #include "tilewright/arch/emu/options.hpp"
+#include "tilewright/base/convert.hpp"
 #include "tilewright/dispatch/gemm.hpp"
 #include "tools/selftest/digest.hpp"
 #include "tools/selftest/selftest.hpp"
@@ -31,18 +33,104 @@ std::vector<std::uint32_t> expected_of(tmem_probe<S, Count, Packed>) {
   return words;
 }
 
-template <umma_kind K, elem AB>
-std::vector<std::uint32_t> expected_of(umma_probe<K, AB>) {
-  using probe = umma_probe<K, AB>;
+/// D = A B, rows and columns of the probe.
+template <class Probe>
+std::vector<std::uint32_t> expected_sums(int rows) {
+  std::vector<std::uint32_t> words(probe_words);
+  for (int i = 0; i < rows; ++i)
+    for (int j = 0; j < Probe::n; ++j) {
+      int sum = 0;
+      for (int k = 0; k < Probe::k; ++k) sum += operand_value(i, k, 0) * operand_value(j, k, 1);
+      words[static_cast<std::size_t>(i * Probe::n + j)] =
+          __builtin_bit_cast(std::uint32_t, static_cast<float>(sum));
+    }
+  return words;
+}
+template <umma_kind K, elem A, elem B, bool AInTmem>
+std::vector<std::uint32_t> expected_of(umma_probe<K, A, B, AInTmem>) {
+  return expected_sums<umma_probe<K, A, B, AInTmem>>(128);
+}
+template <int Ctas>
+std::vector<std::uint32_t> expected_of(cluster_probe<Ctas>) {
+  return expected_sums<cluster_probe<Ctas>>(256);
+}
+
+template <umma_kind K, int Block, elem A, elem B, elem Scale>
+std::vector<std::uint32_t> expected_of(scaled_probe<K, Block, A, B, Scale>) {
+  using probe = scaled_probe<K, Block, A, B, Scale>;
   std::vector<std::uint32_t> words(probe_words);
   for (int i = 0; i < probe::m; ++i)
     for (int j = 0; j < probe::n; ++j) {
-      int sum = 0;
-      for (int k = 0; k < probe::row_bytes / size_bytes(AB); ++k)
-        sum += probe::operand_value(i, k, 0) * probe::operand_value(j, k, 1);
-      words[static_cast<std::size_t>(i * probe::n + j)] =
-          __builtin_bit_cast(std::uint32_t, static_cast<float>(sum));
+      float sum = 0;  // exact: quarters below 2^13
+      for (int f = 0; f < 4; ++f)
+        for (int x = 0; x < Block; ++x) {
+          int const k = f % probe::factors * Block + x;
+          int const product = operand_value(i, k, 0) * operand_value(j, k, 1);
+          sum += std::ldexp(static_cast<float>(product),
+                            probe::factor_exponent(i, f, 0) + probe::factor_exponent(j, f, 1));
+        }
+      words[static_cast<std::size_t>(i * probe::n + j)] = __builtin_bit_cast(std::uint32_t, sum);
     }
+  return words;
+}
+
+/// The row that a lane gets: PTX ISA, "tcgen05.cp".
+int copied_row(tmem_copy_shape s, int lane) {
+  switch (s) {
+    case tmem_copy_shape::c64x128b_02_13: return lane % 64;
+    case tmem_copy_shape::c64x128b_01_23: return lane / 64 * 32 + lane % 32;
+    case tmem_copy_shape::c32x128b_x4: return lane % 32;
+    default: return lane;
+  }
+}
+template <tmem_copy_shape S, tmem_unpack U>
+std::vector<std::uint32_t> expected_of(copy_probe<S, U>) {
+  using probe = copy_probe<S, U>;
+  constexpr int bits = U == tmem_unpack::b4 ? 4 : U == tmem_unpack::b6 ? 6 : 8;
+  std::vector<std::uint32_t> words(probe_words);
+  for (int lane = 0; lane < 128; ++lane)
+    for (int byte = 0; byte < 4 * probe::written; ++byte) {
+      int const first = (byte / 16 * probe::rows + copied_row(S, lane)) * 4;
+      std::uint32_t value = 0;
+      for (int b = 0; b < bits; ++b) {
+        int const at = byte % 16 * bits + b;
+        value |= (probe::source_word(first + at / 32) >> at % 32 & 1U) << b;
+      }
+      words[static_cast<std::size_t>(lane * 64 + byte / 4)] |= value << byte % 4 * 8;
+    }
+  return words;
+}
+
+template <elem E>
+std::vector<std::uint32_t> expected_of(convert_probe<E>) {
+  using probe = convert_probe<E>;
+  std::vector<std::uint32_t> words;
+  constexpr int step = E == elem::e2m1 ? 4 : 8;
+  for (int i = 0; i < probe::pairs; ++i) {
+    std::uint32_t two = 0, wide = 0;
+    for (int half = 0; half < 2; ++half) {
+      float const x = probe::input(2 * i + half);
+      std::uint32_t code = 0, back = 0;
+      if constexpr (E == elem::ue8m0) {
+        code = to_ue8m0_up(x).bits;
+        back = to_bf16(to_float(ue8m0{static_cast<std::uint8_t>(code)})).bits;
+      } else {
+        auto const narrow = E == elem::e2m1   ? std::uint32_t{to_e2m1(x).bits}
+                            : E == elem::e2m3 ? std::uint32_t{to_e2m3(x).bits}
+                                              : std::uint32_t{to_e3m2(x).bits};
+        code = narrow;
+        with_elem(E, [&](auto t) {
+          if constexpr (size_bits(t.value) < 8)
+            back =
+                to_f16(to_float(typename decltype(t)::type{static_cast<std::uint8_t>(code)})).bits;
+        });
+      }
+      two |= code << half * step;
+      wide |= back << half * 16;
+    }
+    words.push_back(two);
+    words.push_back(wide);
+  }
   return words;
 }
 

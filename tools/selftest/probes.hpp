@@ -4,14 +4,13 @@
 #pragma once
 
 #include "tilewright/arch/select.hpp"
-#include "tilewright/atom/umma_idesc.hpp"
+#include "tools/selftest/convert_probe.hpp"
+#include "tools/selftest/copy_probe.hpp"
+#include "tools/selftest/multiply_probes.hpp"
+#include "tools/selftest/scaled_probe.hpp"
 
 namespace tw::selftest {
 
-struct probe_params {
-  std::uint32_t* out;
-};
-inline constexpr int probe_words = 128 * 64;
 inline constexpr int launch_ctas = 2000;  // of the probe of cluster launch control
 
 /// Values of tensor memory: each cell has its lane and column. A load of shape S gives thread t its
@@ -59,83 +58,6 @@ struct tmem_probe {
   }
 };
 
-/// D = A B of one multiply with M = 128, N = 64 and 32 bytes of K, operands without a swizzle:
-/// word row * 64 + column. Element (i, k) of A and B is a small integer, operand_value().
-template <umma_kind K, elem AB>
-struct umma_probe {
-  using params = probe_params;
-  static constexpr int m = 128, n = 64, row_bytes = 32;
-  struct smem {
-    alignas(1024) std::uint32_t a[m * row_bytes / 4], b[n * row_bytes / 4];
-    mbarrier done;
-    std::uint32_t tensor_at;
-  };
-  static constexpr int threads = 128, cluster = 1, smem_bytes = sizeof(smem);
-  static constexpr int format = AB == elem::tf32 ? 2 : AB == elem::bf16 || AB == elem::e5m2 ? 1 : 0;
-  static constexpr std::uint32_t idesc =
-      umma_idesc{.d_format = 1, .a_format = format, .b_format = format, .n = n, .m = m}.bits();
-
-  TW_DEVICE static void run(params const& p) {
-    smem& s = dynamic_smem<smem>();
-    fill(s.a, m, 0);
-    fill(s.b, n, 1);
-    if (thread_id() == 0) {
-      s.done.init(1);
-      fence_mbarrier_init();
-    }
-    if (warp_id() == 0) {
-      tmem_alloc(&s.tensor_at, n);
-      tmem_relinquish();
-    }
-    fence_proxy_async();
-    cta_sync();
-    if (warp_id() == 0 && elect_one()) {
-      umma<K>(s.tensor_at, operand(s.a, m), operand(s.b, n), idesc, false);
-      umma_commit(s.done);
-    }
-    warp_sync();
-    s.done.wait(0);
-    tcgen05_fence_after();
-    auto v = tmem_load<tmem_shape::l32x32b, n>(tmem_at(s.tensor_at, 32 * warp_id(), 0));
-    tmem_wait_load(v);
-    tcgen05_fence_before();
-    TW_UNROLL
-    for (int c = 0; c < n; ++c) p.out[thread_id() * n + c] = v.r[c];
-    cta_sync();
-    if (warp_id() == 0) tmem_dealloc(s.tensor_at, n);
-  }
-
-  /// Columns of 16 bytes follow one another; in each, rows of 16 bytes.
-  TW_DEVICE static umma_desc operand(void const* tile, int rows) {
-    return make_umma_desc(smem_addr(tile), static_cast<std::uint32_t>(16 * rows), 128,
-                          swizzle_mode::none);
-  }
-  TW_DEVICE static void fill(std::uint32_t* tile, int rows, int which) {
-    constexpr int in_word = 4 / size_bytes(AB);
-    for (int w = thread_id(); w < rows * row_bytes / 4; w += threads) {
-      int const chunk = w / (4 * rows), row = w / 4 % rows, first = chunk * 4 + w % 4;
-      std::uint32_t word = 0;
-      for (int i = 0; i < in_word; ++i)
-        word |= bits_of(operand_value(row, first * in_word + i, which)) << (32 / in_word * i);
-      tile[w] = word;
-    }
-  }
-  /// From -2 to 2.
-  TW_HD static constexpr int operand_value(int i, int k, int which) {
-    return (i * (3 + which) + k * (5 - which) + which) % 5 - 2;
-  }
-  /// -2, -1, 0, 1 or 2 in the operand's type.
-  TW_HD static constexpr std::uint32_t bits_of(int x) {
-    std::uint32_t const sign = x < 0 ? 1 : 0;
-    bool const two = x == 2 || x == -2;
-    if (AB == elem::e4m3) return x == 0 ? 0 : sign << 7 | (two ? 0x40U : 0x38U);
-    if (AB == elem::e5m2) return x == 0 ? 0 : sign << 7 | (two ? 0x40U : 0x3CU);
-    if (AB == elem::bf16) return x == 0 ? 0 : sign << 15 | (two ? 0x4000U : 0x3F80U);
-    if (AB == elem::f16) return x == 0 ? 0 : sign << 15 | (two ? 0x4000U : 0x3C00U);
-    return x == 0 ? 0 : sign << 31 | (two ? 0x40000000U : 0x3F800000U);
-  }
-};
-
 /// Clusters take the work of others: word i counts how often CTA i's was done.
 struct launch_probe {
   using params = probe_params;
@@ -177,11 +99,44 @@ void each_probe(Act act) {
   act("tcgen05.ld.16x256b", tmem_probe<l16x256b, 8>{}, 1);
   act("tcgen05.ld.16x32bx2", tmem_probe<l16x32bx2, 32>{}, 1);
   act("tcgen05.ld.32x32b.pack::16b", tmem_probe<l32x32b, 32, true>{}, 1);
-  act("tcgen05.mma.kind::f16, f16", umma_probe<umma_kind::f16, elem::f16>{}, 1);
-  act("tcgen05.mma.kind::f16, bf16", umma_probe<umma_kind::f16, elem::bf16>{}, 1);
-  act("tcgen05.mma.kind::tf32", umma_probe<umma_kind::tf32, elem::tf32>{}, 1);
-  act("tcgen05.mma.kind::f8f6f4, e4m3", umma_probe<umma_kind::f8f6f4, elem::e4m3>{}, 1);
-  act("tcgen05.mma.kind::f8f6f4, e5m2", umma_probe<umma_kind::f8f6f4, elem::e5m2>{}, 1);
+  act("tcgen05.cp.128x256b", copy_probe<tmem_copy_shape::c128x256b>{}, 1);
+  act("tcgen05.cp.128x128b", copy_probe<tmem_copy_shape::c128x128b>{}, 1);
+  act("tcgen05.cp.64x128b.warpx2::02_13", copy_probe<tmem_copy_shape::c64x128b_02_13>{}, 1);
+  act("tcgen05.cp.64x128b.warpx2::01_23", copy_probe<tmem_copy_shape::c64x128b_01_23>{}, 1);
+  act("tcgen05.cp.32x128b.warpx4", copy_probe<tmem_copy_shape::c32x128b_x4>{}, 1);
+  act("tcgen05.cp.128x128b.b8x16.b4x16_p64",
+      copy_probe<tmem_copy_shape::c128x128b, tmem_unpack::b4>{}, 1);
+  act("tcgen05.cp.128x128b.b8x16.b6x16_p32",
+      copy_probe<tmem_copy_shape::c128x128b, tmem_unpack::b6>{}, 1);
+  using k = umma_kind;
+  using e = elem;
+  act("tcgen05.mma.kind::f16, f16", umma_probe<k::f16, e::f16>{}, 1);
+  act("tcgen05.mma.kind::f16, bf16", umma_probe<k::f16, e::bf16>{}, 1);
+  act("tcgen05.mma.kind::tf32", umma_probe<k::tf32, e::tf32>{}, 1);
+  act("tcgen05.mma.kind::f8f6f4, e4m3", umma_probe<k::f8f6f4, e::e4m3>{}, 1);
+  act("tcgen05.mma.kind::f8f6f4, e5m2", umma_probe<k::f8f6f4, e::e5m2>{}, 1);
+  act("tcgen05.mma.kind::f8f6f4, e2m3", umma_probe<k::f8f6f4, e::e2m3>{}, 1);
+  act("tcgen05.mma.kind::f8f6f4, e3m2", umma_probe<k::f8f6f4, e::e3m2>{}, 1);
+  act("tcgen05.mma.kind::f8f6f4, e2m1", umma_probe<k::f8f6f4, e::e2m1>{}, 1);
+  act("tcgen05.mma.kind::f8f6f4, e4m3 and e2m1", umma_probe<k::f8f6f4, e::e4m3, e::e2m1>{}, 1);
+  act("tcgen05.mma.kind::f16, A in tensor memory", umma_probe<k::f16, e::bf16, e::bf16, true>{}, 1);
+  act("tcgen05.mma.kind::f8f6f4, A in tensor memory",
+      umma_probe<k::f8f6f4, e::e4m3, e::e4m3, true>{}, 1);
+  act("tcgen05.mma.kind::mxf8f6f4, e4m3",
+      scaled_probe<k::mxf8f6f4, 32, e::e4m3, e::e4m3, e::ue8m0>{}, 1);
+  act("tcgen05.mma.kind::mxf8f6f4, e5m2 and e2m3",
+      scaled_probe<k::mxf8f6f4, 32, e::e5m2, e::e2m3, e::ue8m0>{}, 1);
+  act("tcgen05.mma.kind::mxf4.block32", scaled_probe<k::mxf4, 32, e::e2m1, e::e2m1, e::ue8m0>{}, 1);
+  act("tcgen05.mma.kind::mxf4nvf4.block32",
+      scaled_probe<k::mxf4nvf4, 32, e::e2m1, e::e2m1, e::ue8m0>{}, 1);
+  act("tcgen05.mma.kind::mxf4nvf4.block16, ue4m3",
+      scaled_probe<k::mxf4nvf4, 16, e::e2m1, e::e2m1, e::ue4m3>{}, 1);
+  act("tcgen05.mma.cta_group::2, commit to both", cluster_probe<2>{}, 2);
+  act("tcgen05.commit.multicast::cluster", cluster_probe<1>{}, 2);
+  act("cvt.e2m1x2", convert_probe<e::e2m1>{}, 1);
+  act("cvt.e2m3x2", convert_probe<e::e2m3>{}, 1);
+  act("cvt.e3m2x2", convert_probe<e::e3m2>{}, 1);
+  act("cvt.ue8m0x2", convert_probe<e::ue8m0>{}, 1);
   act("clusterlaunchcontrol", launch_probe{}, launch_ctas);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// accumulator_bits.hpp  How the tensor cores of Hopper add: the bits that each kind of wgmma keeps.
+// accumulator_bits.hpp  How the tensor cores of Hopper and Blackwell add: the bits that each kind
+//                       of wgmma and tcgen05.mma keeps.
 //
 // One wgmma adds its K terms a * b and the accumulator that comes in at once. Each term t is a
 // significand times a power of two, 2^e(t): e is the sum of the exponents of both factors, or the
@@ -12,6 +13,17 @@
 //         data/accumulator_bits/h100_sxm.json. No document of NVIDIA states the rule. The program
 //         also compares random data with it bit for bit;
 //         no result differed.
+//
+// One tcgen05.mma adds by the same rule, with 25 kept bits for every type of 8 bits too. With scale
+// factors the exponent of a term contains those of its two factors, and the significands of the
+// factors multiply it. Of .kind::mxf4 and .kind::mxf4nvf4 a term is the exact sum of 16 a * b,
+// times its factors, and its exponent is that of the factors alone; 35 bits are kept.
+//
+// Source: MMA-Sim, arXiv 2511.10909, whose authors compared the model with a B200. It covers f16,
+//         bf16, tf32, e4m3, e5m2 and the block-scaled kinds. Unconfirmed, since nothing has run on
+//         such a GPU here: the model itself; elements of 4 and 6 bits beside .kind::f8f6f4 and
+//         .kind::mxf8f6f4, which where they are subnormal take the smallest exponent of the type
+//         that holds them; and zeros, which have no exponent, as measured of wgmma.
 // Used by:  the bit-exact mode of the emulator (src/emu/exact_sum.cpp), the proven error bound
 #pragma once
 
@@ -35,5 +47,15 @@ TW_HD constexpr accumulator_rule accumulator_rule_of(elem operands, elem sums) {
   if (sums == elem::f16) return {kept, 10, true};
   return {kept, is_fp8 ? 13 : 23, false};
 }
+
+/// The rule of a tcgen05.mma with D of type f32 or f16, whose terms are single a * b.
+TW_HD constexpr accumulator_rule tcgen05_rule_of(elem d) {
+  if (d == elem::f16) return {25, 10, true};
+  return {25, 23, false};
+}
+
+/// Of .kind::mxf4 and .kind::mxf4nvf4: elements of K in a term, and the rule of the terms.
+inline constexpr int tcgen05_group_k = 16;
+inline constexpr accumulator_rule tcgen05_group_rule{35, 23, false};
 
 }  // namespace tw

@@ -16,10 +16,17 @@
 //    a step of b products loses at most (b + 1) 2^-23 <= b 2^-22 of the sum of its addends'
 //    magnitudes: one unit
 //                                  u = 2^-22 per product,
-//    whatever b and the order. Along the K products this grows to
+//    whatever b and the order. A tcgen05.mma of Blackwell, by its published model
+//    (base/accumulator_bits.hpp), cuts each of b + 1 addends below 2^-25 of the largest one's power
+//    of two and the result below 2^-23 of itself, towards zero: (b + 1) 2^-25 + 2^-23 <= b 2^-22.
+//    Along the K products this grows to
 //                          |S' - S| <= E = ((1 + u)^K - 1) T,
 //    Higham's usual argument with the larger unit; plus K 2^-126 for results that may be flushed
 //    because they are below float32's normal range.
+//    The power of two of a product is that of its factors' exponents, and a subnormal factor has
+//    the smallest normal one, so the product may be far below it. For f16, bf16 and tf32 T
+//    therefore has at least the smallest normal number for each factor that is not zero
+//    (bound_magnitude), which is at least that power of two.
 //    The others:
 //      e4m3, e5m2  The products have at most 8 significant bits. A step of 32 products and the
 //                  running sum cuts each of its 33 addends, and the result, below 2^-13 of the
@@ -31,7 +38,7 @@
 //                  e5m2, 9 for both). With a promotion every P elements of K a sum has s = P / 32
 //                  steps, then at most 2 K / P + 2 additions in float32, those of split K included:
 //                          E = ((1 + v)^s (1 + 2^-24)^(2 K / P + 2) - 1) T + 2 K / 32 33 2^(e - 13)
-//                  Without, s = K / 32.
+//                  Without, s = K / 32. A tcgen05.mma keeps 25 bits: the bound holds there, too.
 //      s8, u8      The sum is exact. It is rounded once to float32, by 2^-24; not where D is s32.
 //                  Where sums may wrap around, S is the number that 32 bits hold of it.
 //      f32, tf32   S is the sum over the operands as tf32, whose products are exact too.
@@ -39,7 +46,10 @@
 //                  scales; those of e4m3 and e5m2 with powers of two. So u is that of 16-bit
 //                  operands, T has the scales, and the second level is one more rounding, 2^-24.
 //                  e4m3 and e5m2 have the cost of subnormal factors too, with 23 kept bits
-//                  instead of 13 and times the largest scale.
+//                  instead of 13 and times the largest scale. A tcgen05.mma of K = 64 adds the
+//                  sums of 16 and the running sum, each cut below 2^-35 of the largest power of two
+//                  of the scales. A sum that is not zero has at least 2^-2 of this power, with two
+//                  subnormal scales of ue4m3 2^-8: 5 2^-27 + 2^-23 <= 64 2^-22.
 //      f16 sums    of f16 operands: a step of 16 products loses less than 17 2^-10 of its addends'
 //                  magnitudes, or 2^-24 below f16's normal range, and is infinite beyond it.
 // 3. Epilogue. alpha S', beta c and their sum are rounded to nearest, each by at most 2^-24 of its
@@ -87,6 +97,10 @@ struct bound_terms {
   bool nan_is_zero;     // D is an integer
   bool wraps;           // a sum is what 32 bits hold of it
 };
+
+/// |x| as T has it: an element of A or B of this type that is not zero counts as at least the
+/// smallest normal number; but of 8 bits and fewer |x|, for which the bound has terms.
+double bound_magnitude(elem operand, double x);
 
 bound_terms make_bound_terms(gemm_problem const& p);
 /// Of 16-bit operands.

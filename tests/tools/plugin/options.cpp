@@ -174,12 +174,52 @@ void test_second_of_two(emu::trial& t) {
 }
 constexpr emu::plugin_bug no_wait[] = {{"no-wait", "no grid_dependency_wait"}};
 
+/// Warps 4 to 7 load from tensor memory what warps 0 to 3 have stored, ordered by a barrier without
+/// tcgen05.fence (E0101).
+struct no_fences {
+  struct params {
+    std::uint32_t* out;
+  };
+  struct smem {
+    std::uint32_t at;
+  };
+  static constexpr int threads = 256, cluster = 1, smem_bytes = sizeof(smem);
+
+  TW_DEVICE static void run(params const& p) {
+    smem& s = dynamic_smem<smem>();
+    if (warp_id() == 0) {
+      tmem_alloc(&s.at, 32);
+      tmem_relinquish();
+    }
+    cta_sync();
+    std::uint32_t const lanes = tmem_at(s.at, 32 * (warp_id() % 4), 0);
+    if (warp_id() < 4) {
+      tmem_store<tmem_shape::l32x32b, 1>(lanes, {{static_cast<std::uint32_t>(5 * thread_id())}});
+      tmem_wait_store();
+    }
+    cta_sync();
+    if (warp_id() >= 4) {
+      auto v = tmem_load<tmem_shape::l32x32b, 1>(lanes);
+      tmem_wait_load(v);
+      p.out[thread_id() - 128] = v.r[0];
+    }
+    cta_sync();
+    if (warp_id() == 0) tmem_dealloc(s.at, 32);
+  }
+};
+void test_no_fences(emu::trial& t) {
+  std::uint32_t* const out = t.output<std::uint32_t>(128);
+  t.run(no_fences{}, 1, {out});
+  t.compare(out, 128, [](std::int64_t i) { return static_cast<std::uint32_t>(5 * i); });
+}
+
 constexpr emu::plugin_shape shapes[] = {{{1}}};
 constexpr emu::plugin_kernel kernels[] = {
     emu::test_of<test_packed>("packed", "N", shapes),
     emu::test_of<test_reader_fence>("reader_fence", "N", shapes),
     emu::test_of<test_columns>("columns", "N", shapes),
     emu::test_of<test_needs_two>("needs_two", "N", shapes),
+    emu::test_of<test_no_fences>("no_fences", "N", shapes),
     emu::test_of<test_second_of_two>("second_of_two", "N", shapes, no_wait)};
 constexpr emu::plugin own = emu::plugin_of(kernels);
 

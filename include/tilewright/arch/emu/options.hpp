@@ -72,8 +72,9 @@ struct options {
   int live_clusters = 0;          // clusters live at once per OS thread; 0: what the SMs can hold
   double time_limit_seconds = 0;  // processor time of each OS thread (E0058); 0: no limit
   bool catch_crashes = true;      // signals of the kernel's code become a report (E0059)
-  bool exact_sums = false;  // wgmma adds bit for bit as a tensor core (base/accumulator_bits.hpp);
-                            // slow. The environment variable TILEWRIGHT_EXACT_SUMS=1 sets it, too
+  bool exact_sums = false;        // wgmma adds bit for bit as a tensor core, and tcgen05.mma as its
+      // published model (base/accumulator_bits.hpp); slow. The environment
+      // variable TILEWRIGHT_EXACT_SUMS=1 sets it, too
   std::vector<global_array> arrays;  // of the kernel; none: accesses past an array are not found
   double expected_macs = 0;          // multiply-adds of the whole launch, for `progress`
   statistics* counted = nullptr;     // the operations of the run are added here

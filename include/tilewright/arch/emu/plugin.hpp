@@ -23,7 +23,7 @@
 namespace tw::emu {
 
 /// Of the structs in this file and of `statistics`.
-inline constexpr std::uint32_t plugin_abi = 3;
+inline constexpr std::uint32_t plugin_abi = 4;
 inline constexpr int plugin_extents = 4;
 
 struct plugin_shape {
@@ -43,6 +43,7 @@ struct plugin_request {
   std::int32_t proxy_on_path;  // options::proxy
   std::int32_t provenance, bank_conflicts;
   std::int32_t sms, live_clusters;  // 0: the defaults of emu::options
+  std::int32_t tensor_fences;       // options::tensor_fences
   double time_limit_seconds;
   trace* record;  // of the command, for a timeline; null: none
 };
@@ -81,6 +82,7 @@ class trial {
     options_.proxy = r.proxy_on_path != 0 ? proxy_rule::on_path : proxy_rule::writer_side;
     options_.provenance = r.provenance != 0;
     options_.bank_conflicts = r.bank_conflicts != 0;
+    options_.tensor_fences = static_cast<tensor_order>(r.tensor_fences);
     options_.sms = r.sms;
     options_.live_clusters = r.live_clusters;
     options_.time_limit_seconds = r.time_limit_seconds;

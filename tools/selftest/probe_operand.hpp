@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// probe_operand.hpp  Operands of the probes of tcgen05.mma: small integers of any type, in shared
+//                    memory without a swizzle.
+#pragma once
+
+#include "tilewright/arch/select.hpp"
+
+namespace tw::selftest {
+
+struct probe_params {
+  std::uint32_t* out;
+};
+inline constexpr int probe_words = 128 * 64;
+
+/// From -2 to 2: element k of row i of A (which = 0) or of column i of B (1).
+TW_HD constexpr int operand_value(int i, int k, int which) {
+  return (i * (3 + which) + k * (5 - which) + which) % 5 - 2;
+}
+
+/// 1 and 2 in a type; the sign is its highest bit.
+struct small_codes {
+  std::uint32_t one, two;
+};
+TW_HD constexpr small_codes small_codes_of(elem e) {
+  switch (e) {
+    case elem::e4m3: return {0x38, 0x40};
+    case elem::e5m2: return {0x3C, 0x40};
+    case elem::e2m3: return {0x08, 0x10};
+    case elem::e3m2: return {0x0C, 0x10};
+    case elem::e2m1: return {0x2, 0x4};
+    case elem::bf16: return {0x3F80, 0x4000};
+    case elem::f16: return {0x3C00, 0x4000};
+    default: return {0x3F800000, 0x40000000};  // tf32
+  }
+}
+/// -2, -1, 0, 1 or 2.
+template <elem E>
+TW_HD constexpr std::uint32_t code_of(int x) {
+  if (x == 0) return 0;
+  std::uint32_t const sign = x < 0 ? 1U << (size_bits(E) - 1) : 0;
+  return sign | (x == 2 || x == -2 ? small_codes_of(E).two : small_codes_of(E).one);
+}
+
+/// The code of a type in an instruction descriptor (PTX ISA, "Instruction Descriptor").
+TW_HD constexpr int format_of(umma_kind kind, elem e) {
+  switch (e) {
+    case elem::tf32: return 2;
+    case elem::bf16:
+    case elem::e5m2: return 1;
+    case elem::e2m3: return 3;
+    case elem::e3m2: return 4;
+    case elem::e2m1: return kind >= umma_kind::mxf4 ? 1 : 5;
+    default: return 0;
+  }
+}
+
+/// 32 bytes of K of each row. Two columns of 16 bytes follow one another; in each, rows of 16
+/// bytes. Elements below 8 bits lie packed, 16 of them and padding in 16 bytes; dense: 32.
+template <elem E, bool Dense = false>
+struct probe_operand {
+  static constexpr int row_bytes = 32, chunks = 2;
+  static constexpr int bits = size_bits(E);
+  static constexpr int per_chunk = Dense ? 32 : bits < 8 ? 16 : 128 / bits;
+
+  TW_HD static constexpr int words(int rows) { return rows * row_bytes / 4; }
+  TW_DEVICE static umma_desc desc(void const* tile, int rows) {
+    return make_umma_desc(smem_addr(tile), static_cast<std::uint32_t>(16 * rows), 128,
+                          swizzle_mode::none);
+  }
+  /// Word w of a tile whose first row is row `first` of the operand.
+  TW_DEVICE static std::uint32_t word(int w, int rows, int first, int which) {
+    int const chunk = w / (4 * rows), row = first + w / 4 % rows, lowest = w % 4 * 32;
+    std::uint32_t x = 0;
+    for (int i = 0; i < per_chunk; ++i) {
+      int const at = i * bits - lowest;
+      if (at <= -bits || at >= 32) continue;
+      std::uint32_t const code = code_of<E>(operand_value(row, chunk * per_chunk + i, which));
+      x |= at >= 0 ? code << at : code >> -at;
+    }
+    return x;
+  }
+  TW_DEVICE static void fill(std::uint32_t* tile, int rows, int first, int which) {
+    for (int w = thread_id(); w < words(rows); w += 128) tile[w] = word(w, rows, first, which);
+  }
+};
+
+}  // namespace tw::selftest
