@@ -65,8 +65,8 @@ std::set<std::string> plain_kernels(elem a, elem b, elem d) {
   return names;
 }
 
-/// Scales in the main loop. A column-major D makes B the kernel's A: of two types the representative
-/// kernels have one order.
+/// Scales in the main loop. A column-major D makes B the kernel's A: of two types the
+/// representative kernels have one order.
 bool is_case(scaled_product const& p) {
   return scales_in_main_loop(p.problem) &&
          (p.a.desc.type == p.b.desc.type || p.d.desc.ord == order::row_major);
