@@ -85,7 +85,8 @@ void check_multiply(umma_kind kind, elem type, int ctas, int m, int n) {
                        .idesc = 0,
                        .accumulate = false};
   umma_call const* const calls[] = {&call};
-  run_umma(*t, s, calls, 1, {smem[0].data(), {smem[0].data(), smem[1].data()}, smem_at, 8192});
+  run_umma(*t, s, calls, 1, {smem[0].data(), {smem[0].data(), smem[1].data()}, smem_at, 8192},
+           sum_mode::fast);
   for (int j = 0; j < n; ++j)
     for (int i = 0; i < rows; ++i)
       ASSERT_EQ(tmem_float(bits_at(*t, d(i64{i} + i64{rows} * j) + d_column, 32)),

@@ -37,7 +37,7 @@ TEST(golden_pictures, are_unchanged) {
   expect_accepted("tmem_a.txt", {.expression = "tmem.a.2cta.m128.f16"}, "table");
   expect_accepted("tmem_sfa.txt", {.expression = "tmem.sfa.1cta.m128.mxf8f6f4"}, "table");
   expect_accepted("tmem_cp.txt", {.expression = "tmem.cp.64x128b.warpx2::01_23"}, "table");
-  expect_accepted("tmem_sfb.svg", {.expression = "tmem.sfb.1cta.m128n32.mxf4"}, "svg");
+  expect_accepted("tmem_sfb.svg", {.expression = "tmem.sfb.1cta.m128n16.mxf4"}, "svg");
   expect_accepted("rank_4.txt", {.expression = "(2,3,2,2):(1,2,6,12)"}, "table");
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// sm100_exact_emu_test.cpp  Blackwell kernels with the sums of the published model keep the bound
-//                           of `gemm --check`, on random data and where factors are subnormal.
+// sm100_exact_test.cpp  Blackwell kernels with the sums of the published model keep the bound
+//                       of `gemm --check`, on random data and where factors are subnormal.
 #include <set>
 
 #include "tests/kernel/block_scaled_cases.hpp"
