@@ -120,7 +120,7 @@ TEST_F(PromotionEmu, ARefusalNamesAnIntervalWithAKernel) {
   gemm_problem p;
   p.m = p.n = 64, p.k = 256;
   p.a = {elem::e4m3, order::row_major, p.k};
-  p.b = {elem::e4m3, order::col_major, p.k};
+  p.b = {elem::e5m2, order::col_major, p.k};
   p.d = {elem::e4m3, order::row_major, 32};
   p.epilogue.gate = gating::split;
   p.precision.promote_k = 64;
@@ -134,7 +134,7 @@ TEST_F(PromotionEmu, ARefusalNamesAnIntervalWithAKernel) {
     EXPECT_EQ(r.why().what, "promotion interval with a gate");
     EXPECT_EQ(r.why().need, "128");
     EXPECT_NE(r.why().hint.find("`--promote 128`"), std::string::npos) << r.why().hint;
-    EXPECT_NE(r.why().hint.find("D of bf16, or f32"), std::string::npos) << r.why().hint;
+    EXPECT_NE(r.why().hint.find("D of bf16, f16, or f32"), std::string::npos) << r.why().hint;
   }
 }
 
