@@ -5,6 +5,15 @@
 include(CMakePackageConfigHelpers)
 set(tw_config_folder ${CMAKE_INSTALL_LIBDIR}/cmake/tilewright)
 
+# Shared libraries are found beside each other, wherever the prefix is.
+if(BUILD_SHARED_LIBS)
+  set_target_properties(tilewright tilewright_emulator PROPERTIES INSTALL_RPATH "$ORIGIN")
+  if(TARGET tilewright_command)
+    set_target_properties(tilewright_command PROPERTIES
+                          INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+  endif()
+endif()
+
 # The layout algebra by itself: COMPONENTS layout needs none of the library's dependencies.
 install(TARGETS tilewright_layout EXPORT tilewrightLayoutTargets)
 install(TARGETS tilewright_emulator tilewright_emulator_hooks tilewright EXPORT tilewrightTargets
