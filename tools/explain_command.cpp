@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // explain_command.cpp  Finds the page of a code, without a word lists them; shows the memory of a
-//                      kernel; or decides a combination. As text or as JSON.
+//                      kernel; or says whether a combination works. Prints text or JSON.
 #include "tools/explain_command.hpp"
 
 #include <fmt/format.h>

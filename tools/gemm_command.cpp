@@ -44,9 +44,8 @@ char const* const gemm_manual =
     "F64), or a stream: - and <(...). An array of one dimension is a row as A and a column as B, "
     "as\n"
     "in NumPy. D is written row-major, whole or not at all.\n"
-    "Exit status: 0 done, 1 --check or --hazards found a fault (D is not written), 2 refused, 77 "
-    "no\n"
-    "usable GPU.";
+    "Exit status: 0 done, 1 --check did not pass or the emulated kernel broke a rule (D is not\n"
+    "written), 2 refused, 77 no usable GPU.";
 
 device_choice device_of(std::string const& text) {
   if (text == "emu") return device_choice::emu;
@@ -146,8 +145,9 @@ gemm_run run_of_nothing(gemm_files const& files) {
 }
 
 void check_truncation(gemm_request const& r) {
-  if (r.truncates_tf32 && (r.dtype != elem::tf32 || r.dtype_b))
-    refuse("TW0615", "command line", "--truncate-tf32 without --dtype tf32 for A and B",
+  auto const as_tf32 = [](std::optional<elem> e) { return e && multiplied_type(*e) == elem::tf32; };
+  if (r.truncates_tf32 && (!as_tf32(r.dtype) || (r.dtype_b && !as_tf32(r.dtype_b))))
+    refuse("TW0615", "command line", "--truncate-tf32 without --dtype tf32 or f32 for A and B",
            "--dtype tf32 with it", "");
 }
 

@@ -55,7 +55,8 @@ struct operand_pair {
 /// bf16.
 constexpr operand_pair operand_types(gemm_request const& r, elem a, elem b) {
   auto const stored = [&](elem type) {
-    return type == elem::tf32 && !r.truncates_tf32 ? elem::f32 : type;
+    bool const as_tf32 = type == elem::tf32 || type == elem::f32;
+    return !as_tf32 ? type : r.truncates_tf32 ? elem::tf32 : elem::f32;
   };
   if (r.dtype) return {stored(*r.dtype), stored(r.dtype_b.value_or(*r.dtype))};
   bool const own = (is_fp8(a) && is_fp8(b)) || (is_8_bit_integer(a) && is_8_bit_integer(b));

@@ -61,7 +61,10 @@ std::string tile_of_kernel(int m, int n, int k, int ctas) {
 
 void add_plain(kernel_explanation& e, sm100_config const& c) {
   e.tile = tile_of_kernel(c.tile_m(), c.tile_n, c.tile_k(), c.ctas);
-  add_accumulators(e, c.tensor_columns() / c.tile_n, c.tile_n, c.gated());
+  add_accumulators(e, c.accumulators(), c.tile_n, c.gated());
+  if (c.block_scales)
+    e.parts.push_back({c.accumulators() * c.tile_n, c.tile_n,
+                       "float32 sums of the tile, which the epilogue stores and loads again"});
   add_users(e, c.ctas, false);
   e.pictures.push_back(fmt::format("tmem.d.{}cta.m{}n{}", c.ctas, c.tile_m(), c.tile_n));
 }
@@ -183,6 +186,8 @@ json explanation_json(kernel_explanation const& e) {
          {"tensor_memory", json::array()},
          {"warps", json::array()},
          {"scale_factors", json::array()},
+         {"tile", e.tile},
+         {"note", e.note},
          {"pictures", e.pictures}};
   for (tensor_part const& p : e.parts)
     j["tensor_memory"].push_back(

@@ -119,8 +119,11 @@ std::string l2_text(gemm_plan const& p) {
 /// How sums of 8-bit floats are kept, and what that costs; nothing for other types.
 std::string sums_text(plan_answer const& a) {
   if (!is_fp8(a.problem.a.type)) return "";
-  if (has_tensor_memory(a)) return "float32, in tensor memory";
   bool const scaled = scales_in_main_loop(a.problem);
+  if (has_tensor_memory(a))
+    return scaled && !is_block_scaled(a.problem)
+               ? "float32: 128 of K in tensor memory, added in registers, times the scales"
+               : "float32, in tensor memory";
   int const k = promotion_interval(a.problem);
   if (k == 0) return "never promoted (fast): the error grows with K, see docs/formats.md";
   std::string const text =

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <bit>
 #include <set>
 
 #include "tilewright/atom/access.hpp"
@@ -30,6 +31,8 @@ void check_question(tmem_question const& q) {
   bool const load = q.name.what == tmem_what::load;
   if (!load && (q.warp >= 0 || q.lane >= 0 || q.column != 0))
     refuse("TW0622", "--warp, --lane and --column", q.name.text, "a load or store, tmem.ld.*");
+  if (!std::has_single_bit(static_cast<unsigned>(q.allocated)))
+    refuse("TW0622", "--allocated", fmt::format("{}", q.allocated), "32, 64, 128, 256 or 512");
   if (q.lane >= 0 && q.warp < 0)
     refuse("TW0622", "--lane", "no --warp", "the warp that begins there: --warp 0");
 }

@@ -13,6 +13,7 @@
 #include "tilewright/problem/accept.hpp"
 #include "tilewright/problem/block_scaled.hpp"
 #include "tilewright/problem/epilogue_kind.hpp"
+#include "tilewright/problem/scale_place.hpp"
 
 namespace tw {
 namespace {
@@ -157,6 +158,13 @@ rejection no_kernel(gemm_problem const& p, device const& dev) {
   }
   if (p.has_pointers())
     return refused("batch", p, "matrices by pointers", "a batch by strides", "");
+  if (scales_in_main_loop(loaded)) {
+    gemm_problem other = loaded;
+    other.scale_a.reset(), other.scale_b.reset();
+    if (any_computes(other, &dev))
+      return refused("scales of A and B", p, "scales for blocks of K",
+                     "scales of tensors, rows or columns", separately);
+  }
   return refused("matrices", p,
                  fmt::format("A {}, B {}, D {} {} from {}", text_of(p.a.ord), text_of(p.b.ord),
                              text_of(p.d.ord), name(p.d.type), name(p.a.type)),

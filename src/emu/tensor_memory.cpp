@@ -167,16 +167,18 @@ std::optional<tensor_memory::holder> tensor_unit::holder_of(cta_state const& c, 
 }
 
 int tensor_unit::find_columns(std::initializer_list<cta_state*> ctas, int columns) {
+  for (cta_state* const c : ctas) memory_of(*c).held_by.reset();
   for (int first = 0; first + columns <= tmem_columns; first += granule) {
     bool free = true;
     for (cta_state* const c : ctas) {
       tensor_memory& m = memory_of(*c);
-      m.held_by.reset();
       for (int i = first; i < first + columns && free; i += granule)
         free = m.of_column(i) == nullptr;
       if (!free) break;
-      m.held_by = holder_of(*c, first, columns);
-      free = !m.held_by;
+      if (auto const holder = holder_of(*c, first, columns)) {
+        m.held_by = holder;
+        free = false;
+      }
     }
     if (free) return first;
   }

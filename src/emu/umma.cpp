@@ -240,7 +240,7 @@ std::vector<tmem_area> umma_a_in_tmem(umma_shape const& s, std::uint32_t address
 }
 
 tmem_area umma_scales(umma_shape const& s, char operand, std::uint32_t address) {
-  int const rows = operand == 'A' ? s.rows() : s.n;
+  int const rows = operand == 'A' ? s.rows() : s.halves() ? s.n / 2 : s.n;
   return {static_cast<int>(address >> 16), tmem_lanes, static_cast<int>(address & 0xFFFF),
           (rows + 31) / 32};
 }

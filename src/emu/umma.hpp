@@ -41,6 +41,10 @@ struct umma_shape {
   int rows() const { return m / ctas; }      // of A and D in one CTA
   /// Columns from N / 2 on lie in lanes from 64 on.
   bool halves() const { return ctas == 2 && m == 128; }
+  /// Is column n of D in the lanes from 64 on?
+  bool in_upper_lanes(int column) const { return halves() && column >= n / 2; }
+  /// The row of B's scale factors that column n of D takes: each half of the lanes has its half.
+  int row_of_sfb(int column) const { return halves() ? column % (n / 2) : column; }
   int columns_of_b() const { return n / ctas; }  // of B in the shared memory of one CTA
 };
 

@@ -62,7 +62,18 @@ inline int lane_of_row(umma_shape const& s, int r) {
   return gaps ? 32 * (r / 16) + r % 16 : r;
 }
 
-/// The bits of element (r, k) of A, wherever it lies; r: of the CTA's rows.
+/// Rows of A that a CTA's multiply takes. Where both halves of the lanes have rows of D, both have
+/// A in tensor memory.
+inline int rows_of_a(umma_shape const& s, umma_call const& call) {
+  return s.halves() && call.a_in_tmem ? 2 * s.rows() : s.rows();
+}
+
+/// The one of them that belongs to element (r, n) of D.
+inline int row_of_a(umma_shape const& s, umma_call const& call, int r, int n) {
+  return call.a_in_tmem && s.in_upper_lanes(n) ? s.rows() + r : r;
+}
+
+/// The bits of element (r, k) of A, wherever it lies; r: below rows_of_a().
 inline std::uint32_t element_of_a(tensor_memory& t, umma_shape const& s, umma_call const& call,
                                   umma_memory const& smem, int r, int k) {
   if (!call.a_in_tmem)
@@ -88,7 +99,7 @@ inline std::uint32_t element_of_b(umma_shape const& s, umma_call const& call,
 inline std::uint32_t& element_of_d(tensor_memory& t, umma_shape const& s, umma_call const& call,
                                    int r, int n) {
   int const lane = static_cast<int>(call.d >> 16), column = static_cast<int>(call.d & 0xFFFF);
-  bool const upper = s.halves() && n >= s.n / 2;
+  bool const upper = s.in_upper_lanes(n);
   return t.at(lane + lane_of_row(s, r) + (upper ? 64 : 0), column + (upper ? n - s.n / 2 : n));
 }
 

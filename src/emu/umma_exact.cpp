@@ -68,8 +68,7 @@ void run_umma_exact(tensor_memory& t, umma_shape const& s, umma_call const& call
                     umma_memory const& smem) {
   int const rows = s.rows();
   static thread_local std::vector<operand_number> a, b;
-  // In tensor memory both halves of the lanes have A where both have rows of D.
-  int const a_rows = s.halves() && call.a_in_tmem ? 2 * rows : rows;
+  int const a_rows = rows_of_a(s, call);
   a.resize(static_cast<std::size_t>(a_rows * s.k));
   b.resize(static_cast<std::size_t>(s.n * s.k));
   for (int r = 0; r < a_rows; ++r)
@@ -84,14 +83,12 @@ void run_umma_exact(tensor_memory& t, umma_shape const& s, umma_call const& call
   for (int r = 0; r < rows; ++r)
     for (int n = 0; n < s.n; ++n) {
       std::uint32_t& word = element_of_d(t, s, call, r, n);
-      int const lower = s.halves() && n >= s.n / 2 ? rows : 0;  // rows in the lanes before
-      operand_number const* const x =
-          &a[static_cast<std::size_t>((r + (a_rows > rows ? lower : 0)) * s.k)];
+      operand_number const* const x = &a[static_cast<std::size_t>(row_of_a(s, call, r, n) * s.k)];
       operand_number const* const y = &b[static_cast<std::size_t>(n * s.k)];
       if (s.block != 0) {
-        int const group = (r + lower) / lanes_of_group;
+        int const group = (r + (s.in_upper_lanes(n) ? rows : 0)) / lanes_of_group;
         row_factors const fa(s, factors_at(t, call.sfa, r, group), s.sfa_id);
-        row_factors const fb(s, factors_at(t, call.sfb, n, group), s.sfb_id);
+        row_factors const fb(s, factors_at(t, call.sfb, s.row_of_sfb(n), group), s.sfb_id);
         word = scaled_sum(s, x, y, fa, fb, word, call.accumulate);
         continue;
       }

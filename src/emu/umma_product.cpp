@@ -77,10 +77,10 @@ void run_blocks(tensor_memory& t, umma_shape const& s, umma_call const* const* c
 
 void run_elements(tensor_memory& t, umma_shape const& s, umma_call const& call,
                   umma_memory const& smem) {
-  int const rows = s.rows();
-  std::vector<float> a(static_cast<std::size_t>(rows * s.k)),
+  int const a_rows = rows_of_a(s, call);
+  std::vector<float> a(static_cast<std::size_t>(a_rows * s.k)),
       b(static_cast<std::size_t>(s.n * s.k));
-  for (int r = 0; r < rows; ++r)
+  for (int r = 0; r < a_rows; ++r)
     for (int k = 0; k < s.k; ++k) {
       float const x = umma_value(s.a, element_of_a(t, s, call, smem, r, k));
       a[static_cast<std::size_t>(r * s.k + k)] = s.negate_a ? -x : x;
@@ -90,16 +90,16 @@ void run_elements(tensor_memory& t, umma_shape const& s, umma_call const& call,
       float const x = umma_value(s.b, element_of_b(s, call, smem, n, k));
       b[static_cast<std::size_t>(n * s.k + k)] = s.negate_b ? -x : x;
     }
-  for (int r = 0; r < rows; ++r)
+  for (int r = 0; r < s.rows(); ++r)
     for (int n = 0; n < s.n; ++n) {
+      float const* const x = &a[static_cast<std::size_t>(row_of_a(s, call, r, n) * s.k)];
       std::uint32_t& word = element_of_d(t, s, call, r, n);
       float sum = 0;
       if (call.accumulate)
         sum = s.d == elem::f16 ? to_float(f16{static_cast<std::uint16_t>(word)})
                                : __builtin_bit_cast(float, word);
       for (int k = 0; k < s.k; ++k)
-        sum = std::fma(a[static_cast<std::size_t>(r * s.k + k)],
-                       b[static_cast<std::size_t>(n * s.k + k)], sum);
+        sum = std::fma(x[k], b[static_cast<std::size_t>(n * s.k + k)], sum);
       if (s.d == elem::f16)
         word = to_f16(sum).bits;
       else

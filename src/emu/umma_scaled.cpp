@@ -72,7 +72,7 @@ void run_umma_scaled(tensor_memory& t, umma_shape const& s, umma_call const& cal
   sum.resize(static_cast<std::size_t>(tmem_lanes));
   part.resize(static_cast<std::size_t>(tmem_lanes));
   for (int n = 0; n < s.n; ++n) {
-    bool const upper = s.halves() && n >= s.n / 2;
+    bool const upper = s.in_upper_lanes(n);
     int const begin = upper ? rows : 0, end = begin + rows;
     int const at = column + (upper ? n - s.n / 2 : n);
     for (int r = begin; r < end; ++r)
@@ -86,7 +86,8 @@ void run_umma_scaled(tensor_memory& t, umma_shape const& s, umma_call const& cal
         for (int r = begin; r < end; ++r) part[static_cast<std::size_t>(r)] += x[r] * y;
       }
       for (int g = begin / lanes_of_group; g < end / lanes_of_group; ++g) {
-        double const fb = factor_of(s.scale, factors_at(t, call.sfb, n, g), s.sfb_id + f);
+        double const fb =
+            factor_of(s.scale, factors_at(t, call.sfb, s.row_of_sfb(n), g), s.sfb_id + f);
         for (int r = g * lanes_of_group; r < (g + 1) * lanes_of_group; ++r) {
           auto const i = static_cast<std::size_t>(r);
           sum[i] += part[i] * (fa[static_cast<std::size_t>(f * tmem_lanes + r)] * fb);

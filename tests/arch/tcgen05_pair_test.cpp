@@ -53,7 +53,15 @@ struct pair_probe {
       s.sfa[r % 32 * 16 + r / 32 * 4 + i % 4] =
           p.sfa[global / 128 * 2048 + global % 32 * 16 + global % 128 / 32 * 4 + i % 4];
     }
-    for (int i = 0; i < 2; ++i) bytes(s.sfb[i], p.sfb + 2048 * i, 512);
+    if (p.m == 128) {  // the factors of each half of B, in the rows of its lanes
+      for (int i = t; i < p.what.n * 4; i += threads) {
+        int const n = i / 4, in_half = n % columns;
+        s.sfb[n / columns][in_half % 32 * 16 + in_half / 32 * 4 + i % 4] =
+            p.sfb[n / 128 * 2048 + n % 32 * 16 + n % 128 / 32 * 4 + i % 4];
+      }
+    } else {
+      for (int i = 0; i < 2; ++i) bytes(s.sfb[i], p.sfb + 2048 * i, 512);
+    }
     fence_proxy_async();
     cluster_sync();
     if (p.what.a_in_tmem) {
@@ -82,9 +90,12 @@ struct pair_probe {
   }
   static void multiply(params const& p, smem& s) {
     tmem_copy<tmem_copy_shape::c32x128b_x4, 2>(s.at + sfa_column, factors(s.sfa));
-    for (int i = 0; i < (p.what.n + 127) / 128; ++i)
-      tmem_copy<tmem_copy_shape::c32x128b_x4, 2>(
-          s.at + static_cast<std::uint32_t>(sfb_column + 4 * i), factors(s.sfb[i]));
+    if (p.m == 128)
+      tmem_copy<tmem_copy_shape::c64x128b_01_23, 2>(s.at + sfb_column, factors(s.sfb));
+    else
+      for (int i = 0; i < (p.what.n + 127) / 128; ++i)
+        tmem_copy<tmem_copy_shape::c32x128b_x4, 2>(
+            s.at + static_cast<std::uint32_t>(sfb_column + 4 * i), factors(s.sfb[i]));
     for (int step = 0; step < 4; ++step) {
       umma_scaled_idesc const idesc{.b_scale_id = step,
                                     .a_scale_id = step,

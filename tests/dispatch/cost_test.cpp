@@ -8,6 +8,7 @@
 #include <set>
 #include <tuple>
 
+#include "family/sm100_gemm/cost.hpp"
 #include "problems.hpp"
 #include "tilewright/problem/scale_convention.hpp"
 
@@ -184,6 +185,26 @@ TEST(Cost, CAndTheAuxiliaryResultAreBytesOfDram) {
   EXPECT_NEAR(dram_us(with_c) - dram_us(plain), matrix_us, 1e-9);
   EXPECT_NEAR(dram_us(with_aux) - dram_us(plain), matrix_us, 1e-9);
   EXPECT_DOUBLE_EQ(dram_us(unread), dram_us(plain));
+}
+
+/// The additions of a K block on Blackwell (docs/blackwell.md): a load and a multiply-add for each
+/// column, and more where each column has another scale of B, as the kernel decides it.
+TEST(Cost, BlackwellAddsKBlocksByTheScalesOfB) {
+  gemm_problem p = tn(4096, 4096, 4096);
+  p.a.type = p.b.type = elem::e4m3;
+  sm100_config c{.ab = elem::e4m3, .d = elem::bf16, .tile_n = 128};
+  EXPECT_EQ(sm100_gemm_family::promotion_clocks(p, c), 0);
+  c.block_scales = true;
+  p.scale_a = make_scale({false, p.m, p.k}, scaling::block_1x128);
+  auto const clocks = [&](scaling b) {
+    p.scale_b = make_scale({true, p.n, p.k}, b);
+    return sm100_gemm_family::promotion_clocks(p, c);
+  };
+  EXPECT_EQ(clocks(scaling::block_128x128), 256);
+  EXPECT_EQ(clocks(scaling::block_1x128), 416);
+  c.epilogue = epilogue_id<epilogues::gated>;  // a tile's columns lie in two parts of B
+  EXPECT_EQ(clocks(scaling::block_128x128), 416);
+  EXPECT_EQ(clocks(scaling::tensor), 256);
 }
 
 }  // namespace

@@ -79,6 +79,15 @@ TEST(NoKernel, ARefusedEpilogueNamesTheConditionThatFailed) {
   p.aux = p.d, p.a.batch_stride_elems = matrix_desc::by_pointers;
   EXPECT_EQ(why(p),
             "TW0414 batch with an auxiliary output: matrices by pointers / a batch by strides");
+  p = tn(256, 256, 256);
+  p.a.type = p.b.type = elem::e4m3;
+  p.scale_a = make_scale({false, p.m, p.k}, scaling::block_1x128);
+  p.scale_b = make_scale({true, p.n, p.k}, scaling::block_128x128);
+  p.aux = p.d;
+  for (char const* const name : {"h200", "b200"})
+    EXPECT_EQ(why(p, known_device(name)),
+              "TW0414 scales of A and B with an auxiliary output: scales for blocks of K / scales "
+              "of tensors, rows or columns");
   p = batch_of(tn(64, 64, 64, elem::f32), 2);  // two conditions: the refusal names both
   p.aux = p.d, p.a.ord = order::col_major;
   EXPECT_EQ(why(p),

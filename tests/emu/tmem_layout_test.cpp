@@ -69,12 +69,10 @@ void check_multiply(umma_kind kind, elem type, int ctas, int m, int n) {
   constexpr int a_column = 300, d_column = 8;
   layout const a = tmem_operand_a(ctas, rows, size_bits(type));
   layout const d = mode(tmem_accumulator(ctas, rows, n, tree(make_shape(1))), 0);
-  std::vector<float> values(static_cast<std::size_t>(rows * s.k));
-  i64 const cells = i64{rows} * s.k;
+  std::vector<float> values(static_cast<std::size_t>(size(a)));  // other ones in each copy of A
   for (i64 i = 0; i < size(a); ++i) {
-    if (i < cells) values[static_cast<std::size_t>(i)] = static_cast<float>(random() % 16);
-    set_bits(*t, a(i) + i64{a_column} * (32 / size_bits(type)), size_bits(type),
-             bits_of(type, values[static_cast<std::size_t>(i % cells)]));
+    float const x = values[static_cast<std::size_t>(i)] = static_cast<float>(random() % 16);
+    set_bits(*t, a(i) + i64{a_column} * (32 / size_bits(type)), size_bits(type), bits_of(type, x));
   }
   umma_call const call{.kind = kind,
                        .ctas = ctas,
@@ -90,7 +88,8 @@ void check_multiply(umma_kind kind, elem type, int ctas, int m, int n) {
   for (int j = 0; j < n; ++j)
     for (int i = 0; i < rows; ++i)
       ASSERT_EQ(tmem_float(bits_at(*t, d(i64{i} + i64{rows} * j) + d_column, 32)),
-                values[static_cast<std::size_t>(i + rows * (j % s.k))])
+                values[static_cast<std::size_t>(i + rows * (j % s.k) +
+                                                (s.in_upper_lanes(j) ? rows * s.k : 0))])
           << name(type) << ", " << ctas << " CTAs, M " << m << ", row " << i << ", column " << j;
 }
 
@@ -104,18 +103,19 @@ TEST(TmemLayout, AMultiplyReadsAAndWritesDWhereTheyAre) {
 
 /// All elements are one: D(m, n) = block * sum of sfa(m, f) sfb(n, f). Each group of lanes has
 /// other factors of B.
-void check_scales(umma_kind kind, int block, elem scale, int ctas, int n, int id) {
+void check_scales(umma_kind kind, int block, elem scale, int ctas, int m, int n, int id) {
   std::mt19937 random(static_cast<unsigned>(n + id));
   umma_shape s;
   s.a = s.b = is_block_scaled(kind) && kind != umma_kind::mxf8f6f4 ? elem::e2m1 : elem::e4m3;
   s.dense = s.a == elem::e2m1;
-  s.m = 128 * ctas, s.n = n, s.k = umma_k(kind), s.ctas = ctas;
+  s.m = m, s.n = n, s.k = umma_k(kind), s.ctas = ctas;
   s.scale = scale, s.block = block, s.sfa_id = s.sfb_id = id;
   std::vector<std::byte> const smem(16384, std::byte{s.dense ? std::uint8_t{0x22}  // 1, 1
                                                              : std::uint8_t{0x38}});
   auto t = random_memory(random);
   constexpr int sfa_column = 300, sfb_column = 400;
-  layout const a = tmem_scale_factors(128), b = tmem_scale_factors(n);
+  int const rows = m / ctas;
+  layout const a = tmem_scale_factors(128), b = tmem_scale_factors(n, s.halves());
   auto const padded = size(mode(b, 0));
   int const one = scale == elem::ue8m0 ? 127 : 0x38, twice = scale == elem::ue8m0 ? 1 : 8;
   std::vector<int> of_a(std::size_t{512}), of_b(static_cast<std::size_t>(4 * padded));
@@ -140,24 +140,28 @@ void check_scales(umma_kind kind, int block, elem scale, int ctas, int n, int id
                        .sfa = sfa_column,
                        .sfb = sfb_column};
   run_umma_scaled(*t, s, call, {smem.data(), {smem.data(), smem.data()}, smem_at, 16384});
+  layout const d = mode(tmem_accumulator(ctas, rows, n, tree(make_shape(1))), 0);
   for (int j = 0; j < n; ++j)
-    for (int i = 0; i < 128; ++i) {
+    for (int i = 0; i < rows; ++i) {
       int expected = 0;
       for (int f = id; f < id + s.factors(); ++f)
         expected += block << (of_a[static_cast<std::size_t>(i + 128 * f)] +
                               of_b[static_cast<std::size_t>(j + padded * f)] + i / 32);
-      ASSERT_EQ(tmem_float(t->at(i, j)), static_cast<float>(expected))
+      ASSERT_EQ(tmem_float(bits_at(*t, d(i64{i} + i64{rows} * j), 32)),
+                static_cast<float>(expected))
           << "N " << n << ", id " << id << ", block " << block << ": row " << i << ", column " << j;
     }
 }
 
 TEST(TmemLayout, AMultiplyReadsScaleFactorsWhereTheyAre) {
-  for (int const ctas : {1, 2})
+  for (auto const& [ctas, m] : {std::pair{1, 128}, {2, 128}, {2, 256}})
     for (int const n : {48, 64, 192, 256}) {
+      if (ctas == 2 && m == 128 && n % 64 != 0) continue;
       for (int id = 0; id < 4; ++id)
-        check_scales(umma_kind::mxf8f6f4, 32, elem::ue8m0, ctas, n, id);
-      for (int id = 0; id < 4; id += 2) check_scales(umma_kind::mxf4, 32, elem::ue8m0, ctas, n, id);
-      check_scales(umma_kind::mxf4nvf4, 16, elem::ue4m3, ctas, n, 0);
+        check_scales(umma_kind::mxf8f6f4, 32, elem::ue8m0, ctas, m, n, id);
+      for (int id = 0; id < 4; id += 2)
+        check_scales(umma_kind::mxf4, 32, elem::ue8m0, ctas, m, n, id);
+      check_scales(umma_kind::mxf4nvf4, 16, elem::ue4m3, ctas, m, n, 0);
     }
 }
 
@@ -165,7 +169,7 @@ TEST(TmemLayout, ACopyWritesItsRowsWhereTheyAre) {
   std::mt19937 random(5);
   std::vector<std::byte> smem(8192);
   for (std::byte& b : smem) b = static_cast<std::byte>(random());
-  for (int k = 0; k < 5; ++k) {
+  for (int k = 0; k < 6; ++k) {
     auto const shape = static_cast<tmem_copy_shape>(k);
     auto t = random_memory(random);
     run_copy(*t,

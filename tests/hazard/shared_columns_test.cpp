@@ -45,11 +45,13 @@ struct allocates {
 };
 
 template <class Kernel>
-std::vector<std::uint32_t> first_columns(int ctas, int ctas_per_sm, int schedule) {
+std::vector<std::uint32_t> first_columns(int ctas, int ctas_per_sm, int schedule,
+                                         int os_threads = 1) {
   std::vector<std::uint32_t> first(static_cast<std::size_t>(ctas));
   int wrong = 0;
   emu::options o = scheduled(schedule);
   o.ctas_per_sm = ctas_per_sm;
+  o.os_threads = os_threads;
   emu::report const r = emu::run<Kernel, plain_accesses_seen>({}, ctas, {first.data(), &wrong}, o);
   EXPECT_TRUE(r.clean()) << r.text();
   EXPECT_EQ(wrong, 0);
@@ -61,8 +63,10 @@ class SharedColumns : public testing::TestWithParam<int> {};
 TEST_P(SharedColumns, CtasOfAnSmHaveDifferentColumns) {
   auto const alone = first_columns<allocates<128, true>>(4, 1, GetParam());
   EXPECT_EQ(alone, (std::vector<std::uint32_t>{0, 0, 0, 0}));
-  auto const shared = first_columns<allocates<128, true>>(4, 4, GetParam());
-  EXPECT_GT(std::ranges::count_if(shared, [](std::uint32_t at) { return at != 0; }), 0);
+  for (int const os_threads : {1, 4}) {  // an SM is of one OS thread, however many there may be
+    auto const shared = first_columns<allocates<128, true>>(4, 4, GetParam(), os_threads);
+    EXPECT_GT(std::ranges::count_if(shared, [](std::uint32_t at) { return at != 0; }), 0);
+  }
 }
 
 TEST_P(SharedColumns, AnAllocationWaitsForColumnsAndForTheRightToAllocate) {

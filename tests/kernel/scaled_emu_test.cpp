@@ -10,6 +10,7 @@
 #include "tests/kernel/built_kernels.hpp"
 #include "tests/kernel/emu_workspace.hpp"
 #include "tests/kernel/scaled_cases.hpp"
+#include "tests/kernel/scaled_fused.hpp"
 #include "tilewright/problem/fused_bound.hpp"
 #include "tilewright/problem/reference.hpp"
 
@@ -86,34 +87,17 @@ TEST(ScaledEmu, FusedEpiloguesFollow) {
   emu_workspace space;
   for (int i = 0; i < 8 && !HasFailure(); ++i) {
     scaled_product p = random_scaled(rng, {elem::e4m3, elem::e4m3, elem::bf16, true}, finite_scale);
-    bool const gated = i % 2 == 1;
-    if (gated && (p.problem.n % 16 != 0 || p.d.desc.ord != order::row_major)) {
+    gating const gate = i % 2 == 0   ? gating::none
+                        : i % 4 == 1 ? gating::split
+                                     : gating::interleaved;
+    if (!takes_gate(p, gate)) {
       --i;
       continue;
     }
-    gemm_problem& q = p.problem;
-    std::vector<float> vectors(static_cast<std::size_t>(q.m + 2 * q.n));
-    for (float& x : vectors) x = finite_scale(rng);
-    gemm_operands o = p.operands();
-    o.row_scale = vectors.data(), o.col_scale = o.row_scale + q.m, o.bias = o.col_scale + q.n;
-    q.epilogue.row_scale = rng() % 2 == 0, q.epilogue.col_scale = rng() % 2 == 0;
-    q.epilogue.bias = along::cols;
-    q.epilogue.act = activation::relu;
-    if (gated) q.epilogue.gate = rng() % 2 == 0 ? gating::split : gating::interleaved;
-    space.give(o);
     emu_options const e = options_of(rng, i);
-    std::vector<gemm_plan> const plans = built_plans(q, o, e.sms);
-    ASSERT_FALSE(plans.empty()) << p.text();
-    gemm_emulated(plans[rng() % plans.size()], o, e);
-    fused_terms const terms = make_fused_terms(q);
-    for (std::int64_t r = 0; r < q.m; r += 1 + q.m / 12)  // the reference takes its time
-      for (std::int64_t c = 0; c < result_cols(q.epilogue, q.n); ++c) {
-        exact_fused const x = reference_fused(q, o, r, c);
-        double const got = p.d.load(r, c, 0);
-        ASSERT_EQ(judge(got, expect_fused(x, terms), terms.out), verdict::right)
-            << p.text() << " D(" << r << "," << c << ") = " << got << ", want "
-            << expect_fused(x, terms).value;
-      }
+    check_fused(p, gate, rng, space, e, [&](gemm_problem const& q, gemm_operands const& o) {
+      return built_plans(q, o, e.sms);
+    });
   }
 }
 

@@ -11,6 +11,7 @@
 #include "tests/kernel/built_kernels.hpp"
 #include "tests/kernel/emu_workspace.hpp"
 #include "tests/kernel/scaled_cases.hpp"
+#include "tests/kernel/scaled_fused.hpp"
 #include "tilewright/problem/fused_bound.hpp"
 #include "tilewright/problem/reference.hpp"
 
@@ -135,44 +136,28 @@ TEST(Sm100BlockScalesEmu, ExactBlocksGiveTheBitsOfTheHopperKernel) {
   }
 }
 
-/// With an epilogue: scales of blocks, then scales of rows and columns, bias and activation.
+/// With an epilogue: scales of blocks, then scales of rows and columns, bias, activation and gate,
+/// where the columns of a tile have one scale of B and where each has another.
 TEST(Sm100BlockScalesEmu, FusedEpiloguesFollow) {
   std::mt19937_64 rng(20261204);
   emu_workspace space;
-  std::set<bool> run;
-  for (int i = 0; i < 60 && !HasFailure(); ++i) {
-    bool const gated = i % 2 == 1;
+  constexpr gating gates[] = {gating::none, gating::split, gating::interleaved};
+  std::set<std::pair<gating, bool>> run;
+  for (int i = 0; i < 4000 && run.size() < 6 && !HasFailure(); ++i) {
+    gating const gate = gates[i % 3];
     scaled_product p = random_scaled(
-        rng, {elem::e4m3, elem::e4m3, gated ? elem::bf16 : elem::f32, true}, finite_scale);
-    if (!scales_in_main_loop(p.problem) || (i >= 12 && run.contains(gated)) ||
-        (gated && (p.problem.n % 16 != 0 || p.d.desc.ord != order::row_major)))
-      continue;
-    run.insert(gated);
-    gemm_problem& q = p.problem;
-    std::vector<float> vectors(static_cast<std::size_t>(q.m + 2 * q.n));
-    for (float& x : vectors) x = finite_scale(rng);
-    gemm_operands o = p.operands();
-    o.row_scale = vectors.data(), o.col_scale = o.row_scale + q.m, o.bias = o.col_scale + q.n;
-    q.epilogue.row_scale = rng() % 2 == 0, q.epilogue.col_scale = rng() % 2 == 0;
-    q.epilogue.bias = along::cols;
-    q.epilogue.act = activation::relu;
-    if (gated) q.epilogue.gate = rng() % 2 == 0 ? gating::split : gating::interleaved;
-    space.give(o);
+        rng, {elem::e4m3, elem::e4m3, gate == gating::none ? elem::f32 : elem::bf16, true},
+        finite_scale);
+    gemm_problem const& q = p.problem;
+    if (!scales_in_main_loop(q) || !takes_gate(p, gate) || !q.scale_b) continue;
+    bool const by_column = canonical(*q.scale_b, q.n, q.k).block_outer == 1;
+    if (!run.insert({gate, by_column}).second) continue;
     emu_options const e = block_schedule(rng, i);
-    std::vector<gemm_plan> const plans = block_scale_plans(q, o, e.sms);
-    ASSERT_FALSE(plans.empty()) << p.text();
-    gemm_emulated(plans[rng() % plans.size()], o, e);
-    fused_terms const terms = make_fused_terms(q);
-    for (std::int64_t r = 0; r < q.m; r += 1 + q.m / 12)  // the reference takes its time
-      for (std::int64_t c = 0; c < result_cols(q.epilogue, q.n); ++c) {
-        exact_fused const x = reference_fused(q, o, r, c);
-        double const got = p.d.load(r, c, 0);
-        ASSERT_EQ(judge(got, expect_fused(x, terms), terms.out), verdict::right)
-            << p.text() << " D(" << r << "," << c << ") = " << got << ", want "
-            << expect_fused(x, terms).value;
-      }
+    check_fused(p, gate, rng, space, e, [&](gemm_problem const& x, gemm_operands const& o) {
+      return block_scale_plans(x, o, e.sms);
+    });
   }
-  EXPECT_EQ(run.size(), 2U);
+  EXPECT_EQ(run.size(), 6U);
 }
 
 /// Each matrix of a batch has the bits that it has alone, with its own scales.

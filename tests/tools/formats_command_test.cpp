@@ -105,7 +105,11 @@ TEST_F(formats_command, tf32_is_rounded_to_nearest_even_or_truncated) {
     return std::pair(element(file.view(), 0, 0), element(file.view(), 1, 0));
   };
   EXPECT_EQ(column_of_d({"--dtype", "tf32"}), std::pair(1.0F, 1 + 0x1p-10F));
-  EXPECT_EQ(column_of_d({"--dtype", "tf32", "--truncate-tf32"}), std::pair(1.0F, 1.0F));
+  for (char const* const type : {"tf32", "f32"}) {
+    EXPECT_EQ(column_of_d({"--dtype", type, "--truncate-tf32"}), std::pair(1.0F, 1.0F));
+    EXPECT_EQ(column_of_d({"--dtype", type, "--dtype-b", "f32", "--truncate-tf32"}),
+              std::pair(1.0F, 1.0F));
+  }
 }
 
 TEST_F(formats_command, results_have_the_type_that_suits_the_operands) {

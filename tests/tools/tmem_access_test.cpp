@@ -133,6 +133,7 @@ TEST(TmemAccess, RefusesOptionsOfTheOtherMemory) {
   EXPECT_EQ(code({"tmem.ld.32x32b.x8", "--access", "ld.32"}), "TW0622");
   EXPECT_EQ(code({"tmem.ld.32x32b.x8", "--bits", "32"}), "TW0622");
   EXPECT_EQ(code({"tmem.ld.32x32b.x8", "--lane", "32"}), "TW0622");
+  EXPECT_EQ(code({"tmem.ld.32x32b.x8", "--allocated", "33"}), "TW0622");
   EXPECT_EQ(code({"tmem.d.1cta.m64n16", "--warp", "1"}), "TW0622");
   EXPECT_EQ(code({"(32,32):(32,1)", "--access", "ld.32", "--warp", "1"}), "TW0622");
   EXPECT_EQ(code({"(32,32):(32,1)"}), "TW0615");

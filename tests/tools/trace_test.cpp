@@ -55,7 +55,7 @@ void expect_event(nlohmann::json const& e, std::set<std::pair<int, int>> const& 
   }
 }
 
-/// gemm --hazards: the report says that the emulator checked them; a GPU cannot.
+/// `gemm --hazards` runs the checks in the emulator and the report says so. On a GPU it is refused.
 TEST_F(gemm_trace, hazards_are_checked_on_request) {
   for (char const* arch : {"sm90", "sm100"}) {
     auto const with = run({"--device", "emu", "--arch", arch, "--hazards", "--json"});

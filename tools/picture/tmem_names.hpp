@@ -27,7 +27,7 @@ struct tmem_name {
   // load
   tmem_shape shape = tmem_shape::l32x32b;
   int count = 1;
-  // accumulator, operand_a, scales
+  // of an accumulator, of A and of scale factors:
   int ctas = 1;
   bool ws = false;
   int m = 0, n = 0;  // of the instruction

@@ -26,16 +26,7 @@ struct copy_probe {
   TW_DEVICE static void run(params const& p) {
     smem& s = dynamic_smem<smem>();
     for (int w = thread_id(); w < rows * chunks * 4; w += threads) s.in[w] = source_word(w);
-    if (thread_id() == 0) {
-      s.done.init(1);
-      fence_mbarrier_init();
-    }
-    if (warp_id() == 0) {
-      tmem_alloc(&s.tensor_at, columns);
-      tmem_relinquish();
-    }
-    fence_proxy_async();
-    cta_sync();
+    begin_multiply<columns>(s);
     if (warp_id() == 0 && elect_one()) {
       tmem_copy<S, 1, U>(s.tensor_at,
                          make_umma_desc(smem_addr(s.in), 16 * rows, 128, swizzle_mode::none));

@@ -31,16 +31,7 @@ struct umma_probe {
     smem& s = dynamic_smem<smem>();
     a_tile::fill(s.a, m, 0, 0);
     b_tile::fill(s.b, n, 0, 1);
-    if (thread_id() == 0) {
-      s.done.init(1);
-      fence_mbarrier_init();
-    }
-    if (warp_id() == 0) {
-      tmem_alloc(&s.tensor_at, columns);
-      tmem_relinquish();
-    }
-    fence_proxy_async();
-    cta_sync();
+    begin_multiply<columns>(s);
     if constexpr (AInTmem) {
       b32<8> row;
       TW_UNROLL

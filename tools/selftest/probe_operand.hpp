@@ -84,4 +84,20 @@ struct probe_operand {
   }
 };
 
+/// Begins a probe of one CTA whose operands are in shared memory: the barrier waits for one commit,
+/// the columns are allocated, and the tensor core may read the operands.
+template <int Columns, class Smem>
+TW_DEVICE void begin_multiply(Smem& s) {
+  if (thread_id() == 0) {
+    s.done.init(1);
+    fence_mbarrier_init();
+  }
+  if (warp_id() == 0) {
+    tmem_alloc(&s.tensor_at, Columns);
+    tmem_relinquish();
+  }
+  fence_proxy_async();
+  cta_sync();
+}
+
 }  // namespace tw::selftest

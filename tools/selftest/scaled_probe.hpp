@@ -34,16 +34,7 @@ struct scaled_probe {
     b_tile::fill(s.b, n, 0, 1);
     s.sfa[t % 32 * 4 + t / 32] = factors_of(t, 0);
     s.sfb[t % 32 * 4 + t / 32] = factors_of(t, 1);  // those of columns from 64 on are not read
-    if (t == 0) {
-      s.done.init(1);
-      fence_mbarrier_init();
-    }
-    if (warp_id() == 0) {
-      tmem_alloc(&s.tensor_at, columns);
-      tmem_relinquish();
-    }
-    fence_proxy_async();
-    cta_sync();
+    begin_multiply<columns>(s);
     if (warp_id() == 0 && elect_one()) {
       std::uint32_t const sfa = tmem_at(s.tensor_at, 0, n), sfb = tmem_at(s.tensor_at, 0, n + 4);
       tmem_copy<tmem_copy_shape::c32x128b_x4>(sfa, factor_desc(s.sfa));

@@ -72,7 +72,8 @@ TW_HD constexpr layout tmem_copy_places(tmem_copy_shape s) {
   constexpr i64 lane = 4 * tmem_lane;
   bool const pairs = s == tmem_copy_shape::c64x128b_01_23;
   int const n = tmem_copy_rows(s), repeats = tmem_copy_repeats(s);
-  layout const rows = pairs ? make_layout(layout(32, lane), layout(2, 64 * lane)) : layout(n, lane);
+  i64 const next = s == tmem_copy_shape::c4x256b ? 32 * lane : lane;  // from a row to the next
+  layout const rows = pairs ? make_layout(layout(32, lane), layout(2, 64 * lane)) : layout(n, next);
   layout const copies = repeats == 1 ? layout(1, i64{0})
                         : pairs      ? layout(2, 32 * lane)
                                      : layout(repeats, n * lane);

@@ -20,10 +20,10 @@
 // times its factors, and its exponent is that of the factors alone; 35 bits are kept.
 //
 // Source: MMA-Sim, arXiv 2511.10909, whose authors compared the model with a B200. It covers f16,
-//         bf16, tf32, e4m3, e5m2 and the block-scaled kinds. Unconfirmed, since nothing has run on
-//         such a GPU here: the model itself; elements of 4 and 6 bits beside .kind::f8f6f4 and
-//         .kind::mxf8f6f4, which where they are subnormal take the smallest exponent of the type
-//         that holds them; and zeros, which have no exponent, as measured of wgmma.
+//         bf16, tf32, e4m3, e5m2 and the block-scaled kinds. It was not compared with a Blackwell
+//         GPU here. It does not say two things. Subnormal elements of 4 and 6 bits of .kind::f8f6f4
+//         and .kind::mxf8f6f4: here they have the smallest exponent of their type. Zeros: here they
+//         do not raise the largest exponent, as was measured of wgmma.
 // Used by:  the bit-exact mode of the emulator (src/emu/exact_sum.cpp), the proven error bound
 #pragma once
 

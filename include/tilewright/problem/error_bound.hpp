@@ -23,10 +23,10 @@
 //                          |S' - S| <= E = ((1 + u)^K - 1) T,
 //    Higham's usual argument with the larger unit; plus K 2^-126 for results that may be flushed
 //    because they are below float32's normal range.
-//    The power of two of a product is that of its factors' exponents, and a subnormal factor has
-//    the smallest normal one, so the product may be far below it. For f16, bf16 and tf32 T
-//    therefore has at least the smallest normal number for each factor that is not zero
-//    (bound_magnitude), which is at least that power of two.
+//    The hardware adds the exponents of a product's factors, and takes the exponent of the
+//    smallest normal number for a subnormal one. The product itself may then be far smaller. So T
+//    of f16, bf16 and tf32 counts a factor that is not zero as the smallest normal number at
+//    least (bound_magnitude).
 //    The others:
 //      e4m3, e5m2  The products have at most 8 significant bits. A step of 32 products and the
 //                  running sum cuts each of its 33 addends, and the result, below 2^-13 of the

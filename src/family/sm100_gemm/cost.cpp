@@ -22,7 +22,9 @@ double promotion_clocks(gemm_problem const& p, sm100_config const& c) {
   if (!c.block_scales) return 0;
   constexpr double load = 1, fma = 1;
   constexpr double column_scale = 1.25;  // a multiply, and a load of four from shared memory
-  bool const by_column = p.scale_b && (c.gated() || p.scale_b->block_outer == 1);
+  // As the kernel decides: with a gate the columns of a tile lie in two parts of B.
+  std::int64_t const block = p.scale_b ? canonical(*p.scale_b, p.n, p.k).block_outer : 0;
+  bool const by_column = c.gated() ? block != 0 : block == 1;
   return c.tile_n * (load + fma + (by_column ? column_scale : 0));
 }
 

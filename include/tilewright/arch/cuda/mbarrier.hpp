@@ -248,9 +248,10 @@ struct alignas(8) mbarrier {
           "r"(parity)
           : "memory");
   }
-  /// Waits for the phase of this parity; what others wrote before they arrived, and the bytes that
-  /// the phase counts, need not be visible. For barriers that order operations of tcgen05 alone:
-  /// tcgen05_fence_after follows. PTX ISA, "mbarrier.test_wait / mbarrier.try_wait": .relaxed.
+  /// Waits for the phase of this parity, without acquire: writes that others made before they
+  /// arrived may not be visible afterwards, nor may bytes that TMA has copied. Use it with
+  /// barriers that order tcgen05 operations alone, and call tcgen05_fence_after next. PTX ISA,
+  /// "mbarrier.test_wait / mbarrier.try_wait": .relaxed.
   template <scope S = scope::cta, class Target = detail::this_target>
   TW_DEVICE void wait_relaxed(std::uint32_t parity) {
     detail::need_sm90<Target>();

@@ -53,7 +53,7 @@ struct sm100_config {
   TW_HD constexpr int stage_bytes() const { return (128 + b_share()) * 128; }
   /// Six warps with a role, and one that requests tiles.
   TW_HD constexpr int threads() const { return dynamic ? 224 : 192; }
-  /// In tensor memory: of tiles; with block scales of K blocks.
+  /// Accumulators in tensor memory: one of each of two tiles, or of each of three K blocks.
   TW_HD constexpr int accumulators() const { return block_scales ? 3 : 2; }
   /// Columns of tensor memory: accumulators, and with block scales a tile's sums.
   TW_HD constexpr int tensor_columns() const { return (block_scales ? 4 : 2) * tile_n; }
