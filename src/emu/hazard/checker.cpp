@@ -99,11 +99,20 @@ void checker::arrived(thread& t) { ++t.actor.own; }
 void checker::complete(exchange& x) {
   x.out = x.in.freeze(pool_);
   x.joins.clear();
-  if (tensor_) x.tensor_out = x.tensor_in.freeze(pool_);
+  if (!tensor_) return;
+  x.tensor_out = x.tensor_in.freeze(pool_);
+  x.tensor_joins.clear();
 }
 
-void checker::take_tensor(thread& t, exchange const& x) {
-  if (x.tensor_out) t.tensor.received = pool_.joined(t.tensor.received, x.tensor_out);
+void checker::take_tensor(thread& t, exchange& x) {
+  if (!x.tensor_out) return;
+  clock_ref& received = t.tensor.received;
+  if (clock_ref const* joined = x.tensor_joins.find(received, 0)) {
+    received = *joined;
+    return;
+  }
+  clock_ref const from = received;
+  received = x.tensor_joins.keep(from, 0, pool_.joined(from, x.tensor_out));
 }
 
 void checker::leave(thread& t, exchange& x) {

@@ -75,6 +75,7 @@ struct exchange {
   remembered<int> joins;
   gathering tensor_in;  // the same for tcgen05, where the cluster uses it
   clock_ref tensor_out;
+  remembered<int> tensor_joins;
 };
 
 /// Of a wait for an mbarrier.
@@ -297,7 +298,7 @@ class checker {
   void begin_tensor();
   void tensor_arrive(thread& t, exchange& x);
   /// The tcgen05 operations of which a barrier brings knowledge, to a relaxed wait too.
-  void take_tensor(thread& t, exchange const& x);
+  void take_tensor(thread& t, exchange& x);
   /// Which fence is missing between two tcgen05 operations that a barrier orders.
   enum class tensor_verdict : std::uint8_t { ordered, unordered, needs_before, needs_after };
   tensor_verdict judge_tensor(thread const& t, record const& now, record const& earlier) const;
@@ -466,6 +467,7 @@ class checker {
     std::vector<std::array<std::uint32_t, 2>> tags;  // accumulators: address, N, M and kind
   };
   std::unique_ptr<tensor_memory_order> tensor_;  // null: the cluster has not used tcgen05
+  remembered<clock_ref> tensor_taken_;           // by tcgen05_fence_after; key: received
   std::uint32_t next_origin_ = 0;
   int origin_first_[2] = {};
 };

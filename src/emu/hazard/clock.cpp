@@ -8,11 +8,18 @@ namespace tw::emu::hazard {
 
 namespace {
 
+/// Stamps that a loop of known length takes at a time, so that the compiler makes vectors of them.
+constexpr std::size_t at_once = 8;
+
 void raise(std::vector<stamp>& to, std::vector<stamp> const& from) {
   if (to.size() < from.size()) to.resize(from.size());
-  stamp* const t = to.data();
-  stamp const* const f = from.data();
-  for (std::size_t i = 0, n = from.size(); i < n; ++i) t[i] = t[i] < f[i] ? f[i] : t[i];
+  stamp* __restrict const t = to.data();
+  stamp const* __restrict const f = from.data();
+  std::size_t i = 0;
+  std::size_t const n = from.size();
+  for (; i + at_once <= n; i += at_once)
+    for (std::size_t j = i; j < i + at_once; ++j) t[j] = t[j] < f[j] ? f[j] : t[j];
+  for (; i < n; ++i) t[i] = std::max(t[i], f[i]);
 }
 
 void raise(std::vector<stamp>& to, component c, stamp s) {

@@ -52,7 +52,12 @@ void checker::tensor_fence(thread& t, bool before) {
   begin_tensor();
   tensor_actor& a = t.tensor;
   if (!before) {
-    a.taken = pool_.joined(a.taken, a.received);
+    if (clock_ref const* joined = tensor_taken_.find(a.taken, a.received)) {
+      a.taken = *joined;
+      return;
+    }
+    clock_ref const from = a.taken;
+    a.taken = tensor_taken_.keep(from, a.received, pool_.joined(from, a.received));
     return;
   }
   if (t.tensor_ops) a.told = t.tensor_ops->begun;
