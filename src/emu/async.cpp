@@ -262,8 +262,9 @@ tensor_map_desc const* check_request(tensor_map const& named, int const* at, int
             .what = "The hardware stops at the coordinates of a TMA copy.",
             .now = fmt::format("copy at {} by {}", text_of(where), name_of(t)),
             .cause = why,
-            .remedy = "boxes that begin at multiples of 16 bytes along the contiguous dimension, "
-                      "and stores that begin inside the tensor",
+            .remedy = "boxes that begin at multiples of 16 bytes along the contiguous dimension; "
+                      "stores that begin inside the tensor; of a batch by pointers, loads with an "
+                      "element of the matrix",
         }),
         where);
   return map;

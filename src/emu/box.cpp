@@ -126,6 +126,10 @@ void round_to_tf32(std::byte* chunk) {
   std::memcpy(chunk, x, 16);
 }
 
+bool reaches_all_memory(tensor_map_desc const& d) {
+  return reinterpret_cast<std::uint64_t>(d.base) == tma_place::first_byte;
+}
+
 }  // namespace
 
 char const* coordinates_that_trap(tensor_map_desc const& d, int const* at, bool writes_tensor) {
@@ -136,11 +140,16 @@ char const* coordinates_that_trap(tensor_map_desc const& d, int const* at, bool 
     return "the first coordinate is not a multiple of 16 bytes";
   for (int i = 0; i < d.rank; ++i)
     if (writes_tensor && at[i] < 0) return "a coordinate of a store or an addition is negative";
+  if (writes_tensor || !reaches_all_memory(d)) return nullptr;
+  for (int i = 0; i < d.rank - 2; ++i)
+    if (at[i] >= d.dim[i] || at[i] + d.box[i] <= 0)
+      return "the box holds no element of the matrix, and a load then reads the first byte of the "
+             "map over all memory, where no memory is";
   return nullptr;
 }
 
 std::optional<std::string> bad_address_of_place(tensor_map_desc const& d, int const* at) {
-  if (reinterpret_cast<std::uint64_t>(d.base) != tma_place::first_byte) return std::nullopt;
+  if (!reaches_all_memory(d)) return std::nullopt;
   std::int64_t const units = at[d.rank - 2], spans = at[d.rank - 1];
   if (spans < tma_place::nowhere) return std::nullopt;
   if (spans == tma_place::nowhere) return "0, or 2^53 and more";

@@ -26,8 +26,10 @@ namespace tw::emu {
 enum class coverage : std::uint8_t { inside, clipped, outside };
 coverage box_coverage(tensor_map_desc const& d, int const* at);
 
-/// Why the hardware stops with "illegal instruction" at these coordinates, or null: the first must
-/// be a multiple of 16 bytes, and none may be negative where the tensor is written.
+/// Why the hardware stops at these coordinates, or null. "Illegal instruction": the first must be a
+/// multiple of 16 bytes, and none may be negative where the tensor is written. "Illegal memory
+/// access": a load by a map over all memory (in_all_memory) whose box lies wholly outside of the
+/// matrix; measured on an H100, where the same box of another map is filled with zeros.
 char const* coordinates_that_trap(tensor_map_desc const& d, int const* at, bool writes_tensor);
 
 /// Of a map over all memory (in_all_memory): the address that tma_place_of made these coordinates

@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tilewright/arch/select.hpp"
@@ -31,6 +32,7 @@ struct copy_matrices {
     tensor_map map;
     void const* const* addresses;
     std::uint16_t* to;
+    int column = 0, row = 0;  // where the box begins in its matrix
   };
   struct smem {
     alignas(128) std::uint16_t box[elems];
@@ -43,7 +45,7 @@ struct copy_matrices {
     fence_mbarrier_init();
     tma_place const at = tma_place_of(p.addresses[cta_id()]);
     s.landed.arrive_expect_tx(sizeof s.box);
-    tma_load(s.box, p.map, s.landed, tma_coord{0, 0, at.units, at.spans});
+    tma_load(s.box, p.map, s.landed, tma_coord{p.column, p.row, at.units, at.spans});
     s.landed.wait(0);
     for (int i = 0; i < elems; ++i) p.to[cta_id() * elems + i] = s.box[i];
   }
@@ -57,10 +59,10 @@ class AllMemory : public testing::Test {
     for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<std::uint16_t>(i * 7919);
     for (int i = 0; i < batch; ++i) addresses.push_back(from.data() + (batch - 1 - i) * apart);
   }
-  emu::report run() {
+  emu::report run(int column = 0, int row = 0) {
     return emu::run(copy_matrices{}, batch,
                     {make_tensor_map(in_all_memory(matrix_at(nullptr)), target::emu),
-                     addresses.data(), to.data()});
+                     addresses.data(), to.data(), column, row});
   }
   void expect_refused(std::string const& address) {
     auto const report = run();
@@ -92,6 +94,19 @@ TEST_F(AllMemory, AnOddAddressIsDiagnosed) {
 TEST_F(AllMemory, NullIsDiagnosed) {
   addresses[3] = nullptr;
   expect_refused("0, or 2^53");
+}
+
+/// An H100 reads the first byte of the map then, and stops with an illegal memory access
+/// (tests/gpu/umma_by_wgmma.cu found it).
+TEST_F(AllMemory, ABoxWithoutAnElementOfTheMatrixIsDiagnosed) {
+  for (auto const& [column, row] : {std::pair{64, 0}, std::pair{0, 8}, std::pair{0, -8}}) {
+    auto const report = run(column, row);
+    ASSERT_FALSE(report.clean()) << column << " " << row;
+    EXPECT_EQ(report.diagnoses.front().code, "E0023") << report.text();
+    EXPECT_NE(report.text().find("no element of the matrix"), std::string::npos) << report.text();
+  }
+  EXPECT_TRUE(run(56, 7).clean());
+  EXPECT_TRUE(run(-56, -7).clean());
 }
 
 TEST_F(AllMemory, PlacesAreInsideOfTheMap) {  // else a copy would be clipped without a word

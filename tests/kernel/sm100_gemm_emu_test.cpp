@@ -94,6 +94,38 @@ TEST(Sm100GemmEmu, RandomProblemsKeepTheBound) {
   EXPECT_GE(by_pointers, 5);
 }
 
+/// Boxes of a tile, and the second half of a pair's, lie wholly outside of such matrices, where TMA
+/// cannot load by a map over all memory (E0023).
+TEST(Sm100GemmEmu, SmallMatricesByPointers) {
+  std::mt19937_64 rng(20261129);
+  std::normal_distribution<float> normal;
+  auto const fill = [&] { return normal(rng); };
+  emu_workspace space;
+  std::set<std::string> kernels;
+  constexpr auto pointers = batch_form::pointers;
+  for (order const oa : {order::row_major, order::col_major})
+    for (order const ob : {order::row_major, order::col_major})
+      for (elem const type : {elem::bf16, elem::f16}) {
+        int const m = 8 + static_cast<int>(rng() % 40), n = 8 + static_cast<int>(rng() % 40),
+                  k = 80;
+        auto const up = [](int x) { return (x + 7) / 8 * 8 - x; };
+        product p;
+        p.a = make_matrix(type, oa, m, k, up(oa == order::row_major ? k : m), fill, 2, pointers);
+        p.b = make_matrix(type, ob, k, n, up(ob == order::row_major ? n : k), fill, 2, pointers);
+        p.d = make_matrix(type, order::row_major, m, n, up(n), nullptr, 2, pointers);
+        p.problem = {m, n, k, p.a.desc, p.b.desc, p.d.desc, std::nullopt, 1.0F, 0.0F, 2};
+        gemm_operands operands = p.operands();
+        space.give(operands);
+        for (gemm_plan const& plan : sm100_plans(p.problem, operands, 4)) {
+          gemm_emulated(plan, operands, schedule(0, rng));
+          SCOPED_TRACE(plan.kernel + " " + p.text());
+          expect_right(p);
+          kernels.insert(plan.kernel);
+        }
+      }
+  EXPECT_GE(kernels.size(), 5U);
+}
+
 TEST(Sm100GemmEmu, RandomEpiloguesKeepTheBound) {
   emu_workspace space;
   run_every_epilogue(

@@ -238,8 +238,8 @@ struct gemm_sm100_kernel {
         if (roles::rank() == 0) landed.arrive_expect_tx(C.ctas * (a_bytes + b_bytes));
         int const first_k = k * C.tile_k();
         if constexpr (C.by_pointers())
-          load_boxes<operand_a, rows>(s.a[at.stage], p.a, landed, m, first_k, a_at.units,
-                                      a_at.spans);
+          load_placed<operand_a, rows, C.a_major()>(s.a[at.stage], p.a, landed, m, first_k, a_at,
+                                                    {tile.m * C.tile_m(), p.epilogue.m});
         else
           load_boxes<operand_a, rows>(s.a[at.stage], p.a, landed, m, first_k, a_at.units);
         load_b(s.b[at.stage], p, landed, tile.n, first_k, b_at);
@@ -260,7 +260,8 @@ struct gemm_sm100_kernel {
     } else {
       int const n = tile * C.tile_n + roles::rank() * C.b_share();
       if constexpr (C.by_pointers())
-        load_boxes<operand_b, C.b_share()>(to, p.b, landed, n, k, at.units, at.spans);
+        load_placed<operand_b, C.b_share(), C.b_major()>(to, p.b, landed, n, k, at,
+                                                         {tile * C.tile_n, p.epilogue.n});
       else
         load_boxes<operand_b, C.b_share()>(to, p.b, landed, n, k, at.units);
     }
@@ -273,11 +274,26 @@ struct gemm_sm100_kernel {
     TW_UNROLL
     for (int i = 0; i < Operand::boxes(Extent); ++i) {
       tma_coord<2> const at = Operand::box_at(first, k, i);
-      std::byte* const box = to + Operand::box_offset_bytes(Extent, i);
-      if constexpr (C.ctas == 1)
-        tma_load(box, map, landed, tma_coord{at.c[0], at.c[1], matrix...});
-      else
-        tma_load_pair(box, map, landed, tma_coord{at.c[0], at.c[1], matrix...});
+      roles::load_box(to + Operand::box_offset_bytes(Extent, i), map, landed,
+                      tma_coord{at.c[0], at.c[1], matrix...});
+    }
+  }
+  /// The same by a map that reaches all memory. A box without an element of its matrix would stop
+  /// the kernel (E0023): the first box of the tile is loaded in its place, and what the rows or
+  /// columns give is not stored.
+  struct inside {
+    int tile, end;  // first index of the tile along M or N, and of the matrix's end
+  };
+  template <class Operand, int Extent, operand_major Major>
+  TW_DEVICE static void load_placed(std::byte* to, tensor_map const& map, mbarrier& landed,
+                                    int first, int k, tma_place matrix, inside along) {
+    constexpr int mn = Major == operand_major::k ? 1 : 0;
+    TW_UNROLL
+    for (int i = 0; i < Operand::boxes(Extent); ++i) {
+      tma_coord<2> at = Operand::box_at(first, k, i);
+      if (at.c[mn] >= along.end) at.c[mn] = along.tile;
+      roles::load_box(to + Operand::box_offset_bytes(Extent, i), map, landed,
+                      tma_coord{at.c[0], at.c[1], matrix.units, matrix.spans});
     }
   }
 
