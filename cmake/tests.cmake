@@ -145,4 +145,9 @@ if(TW_WITH_CUDA AND tw_build_gpu_tests)
     set_tests_properties(gpu.${name} PROPERTIES LABELS gpu TIMEOUT 600 SKIP_RETURN_CODE 77
                          RUN_SERIAL ON ENVIRONMENT "${tw_test_environment}")
   endforeach()
+  # Two headers of arch/cuda that stand for tcgen05 on a Hopper GPU. More threads share the
+  # registers there than on Blackwell, so ptxas may spill.
+  target_include_directories(gpu_umma_by_wgmma BEFORE PRIVATE
+                             ${PROJECT_SOURCE_DIR}/tests/gpu/by_wgmma)
+  set_target_properties(gpu_umma_by_wgmma PROPERTIES CUDA_COMPILER_LAUNCHER "${TW_CCACHE}")
 endif()

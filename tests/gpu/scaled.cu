@@ -5,23 +5,11 @@
 
 #include "tests/gpu/built_plans.hpp"
 #include "tests/gpu/device_copy.hpp"
+#include "tests/gpu/device_scales.hpp"
 #include "tests/kernel/scaled_cases.hpp"
 
 namespace tw::test {
 namespace {
-
-class device_scales {
- public:
-  explicit device_scales(std::optional<scales> const& s) {
-    if (!s) return;
-    must(cudaMalloc(&data, s->memory.size()));
-    must(cudaMemcpy(data, s->memory.data(), s->memory.size(), cudaMemcpyHostToDevice));
-  }
-  ~device_scales() { static_cast<void>(cudaFree(data)); }
-  device_scales(device_scales const&) = delete;
-  device_scales& operator=(device_scales const&) = delete;
-  void* data = nullptr;
-};
 
 class Scaled : public testing::Test {
  protected:
