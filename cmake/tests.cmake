@@ -75,6 +75,7 @@ set(tw_seen_tests ${PROJECT_SOURCE_DIR}/tests/hazard/atomics_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/relaxed_barrier_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/rules_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/scale_factors_test.cpp
+                  ${PROJECT_SOURCE_DIR}/tests/hazard/sm100_block_scales_faults_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/sm100_block_scales_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/shared_columns_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/sm100_gemm_test.cpp
