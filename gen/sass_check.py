@@ -185,13 +185,13 @@ def compile_for(build, target, only):
         words[at] = os.path.join(os.path.abspath(build), "sass", target, family, name)
         os.makedirs(os.path.dirname(words[at]), exist_ok=True)
         done = subprocess.run(checked + words, cwd=entry["directory"], check=False)
-        return words[at], done.returncode == 0
+        return source_of(entry["file"]), words[at], done.returncode == 0
 
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         results = list(pool.map(compile_one, commands))
-    return ([f"{source_of(path)} does not compile for {target}, or spills"
-             for path, compiled in results if not compiled],
-            [path for path, compiled in results if compiled])
+    return ([f"{source} does not compile for {target}, or spills"
+             for source, _, compiled in results if not compiled],
+            [path for _, path, compiled in results if compiled])
 
 
 def differences(accepted, found, all_accepted):
