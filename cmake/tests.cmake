@@ -123,6 +123,13 @@ foreach(folder ${tw_test_folders})
   endforeach()
 endforeach()
 
+# The command with a kernel that has a planted fault, of tests/tools/gemm_hazards_test.py.
+add_executable(faulty_command ${PROJECT_SOURCE_DIR}/tests/tools/faulty/sm100_gemm.cpp
+                              $<TARGET_OBJECTS:tilewright_command>)
+tw_test_program(faulty_command tools)
+tw_accesses_seen(${PROJECT_SOURCE_DIR}/tests/tools/faulty/sm100_gemm.cpp)
+add_dependencies(test_tools faulty_command)
+
 # The plugin of tests/tools/check_options_test.py.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   tilewright_add_kernel(check_options SOURCES ${PROJECT_SOURCE_DIR}/tests/tools/plugin/options.cpp)
