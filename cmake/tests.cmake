@@ -75,6 +75,7 @@ set(tw_seen_tests ${PROJECT_SOURCE_DIR}/tests/hazard/atomics_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/relaxed_barrier_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/rules_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/scale_factors_test.cpp
+                  ${PROJECT_SOURCE_DIR}/tests/hazard/sm100_block_scales_faults_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/sm100_block_scales_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/shared_columns_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/sm100_gemm_test.cpp
@@ -121,6 +122,13 @@ foreach(folder ${tw_test_folders})
                          SKIP_RETURN_CODE 77 ENVIRONMENT "${tw_test_environment}")
   endforeach()
 endforeach()
+
+# The command with a kernel that has a planted fault, of tests/tools/gemm_hazards_test.py.
+add_executable(faulty_command ${PROJECT_SOURCE_DIR}/tests/tools/faulty/sm100_gemm.cpp
+                              $<TARGET_OBJECTS:tilewright_command>)
+tw_test_program(faulty_command tools)
+tw_accesses_seen(${PROJECT_SOURCE_DIR}/tests/tools/faulty/sm100_gemm.cpp)
+add_dependencies(test_tools faulty_command)
 
 # The plugin of tests/tools/check_options_test.py.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")

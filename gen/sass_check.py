@@ -8,7 +8,8 @@ the representative kernels and the nvcc that they belong to. Without a disassemb
 the exit status is 77.
 
     --build FOLDER  a build with device code
-    --family WORD   the families whose names begin so; without it, all
+    --only REGEX    kernels of the sources whose names match, such as sm100_gemm/gpu_bf16; without
+                    it, all kernels that the build's set lists must be there
     --accept        write tests/golden/sass.json
     --target NAME   compile the kernels of sm_100f for this target, such as sm_103a, and check those
 """
@@ -23,6 +24,7 @@ import subprocess
 import sys
 
 import golden
+import instances
 import sass
 
 GOLDEN = os.path.join(sass.ROOT, "tests/golden/sass.json")
@@ -138,17 +140,39 @@ def look_at(tools, path):
     return wrong, found
 
 
-def objects_of(build, family):
-    """Objects of the library with kernels of the families whose names begin so."""
+def source_of(path):
+    """FAMILY/NAME of an object or a source of a family's kernels, or None."""
+    found = re.search(r"/family/(\w+/\w+)\.cu(\.o)?$", path)
+    return found and found[1]
+
+
+def is_chosen(only, path):
+    source = source_of(path)
+    return source is not None and re.search(only, source) is not None
+
+
+def objects_of(build, only):
+    """Objects of the library with kernels of the sources that match."""
     for path, kernels in golden.objects_of(build):
-        if f"/family/{family}" in path and any(config_of(k["name"]) for k in kernels):
+        if is_chosen(only, path) and any(config_of(k["name"]) for k in kernels):
             yield path
 
 
-def compile_for(build, target):
-    """Objects of the Blackwell kernels, compiled for another target without spills."""
+def missing_kernels(which, found, target):
+    """A complaint if there are not as many kernels as the build's set lists."""
+    listed = sum(i.in_set(which) for description, all_of_it in instances.read_all().values()
+                 for i in all_of_it if description.CONFIG in
+                 (BLACKWELL if target else (*BLACKWELL, "gemm_config")))
+    if listed != len(found):
+        yield f"the {which} set lists {listed} kernels, and {len(found)} are there"
+
+
+def compile_for(build, target, only):
+    """(complaints, objects) of the Blackwell kernels, compiled for another target without
+    spills."""
     with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as file:
-        commands = [c for c in json.load(file) if "/tilewright_sm100.dir/" in c["command"]]
+        commands = [c for c in json.load(file) if "/tilewright_sm100.dir/" in c["command"] and
+                    is_chosen(only, c["file"])]
     checked = [sys.executable, "-B", os.path.join(sass.ROOT, "cmake/ptxas_check.py"), "--strict"]
 
     def compile_one(entry):
@@ -160,12 +184,14 @@ def compile_for(build, target):
         family, name = words[at].split("/")[-2:]
         words[at] = os.path.join(os.path.abspath(build), "sass", target, family, name)
         os.makedirs(os.path.dirname(words[at]), exist_ok=True)
-        if subprocess.run(checked + words, cwd=entry["directory"], check=False).returncode != 0:
-            raise ValueError(f"{entry['file']} does not compile for {target}")
-        return words[at]
+        done = subprocess.run(checked + words, cwd=entry["directory"], check=False)
+        return source_of(entry["file"]), words[at], done.returncode == 0
 
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        return list(pool.map(compile_one, commands))
+        results = list(pool.map(compile_one, commands))
+    return ([f"{source} does not compile for {target}, or spills"
+             for source, _, compiled in results if not compiled],
+            [path for _, path, compiled in results if compiled])
 
 
 def differences(accepted, found, all_accepted):
@@ -185,7 +211,7 @@ def main():
     parser = argparse.ArgumentParser(description="Checks the machine code of the GEMM kernels.")
     parser.add_argument("--build", required=True, help="the build folder")
     parser.add_argument("--accept", action="store_true", help="write tests/golden/sass.json")
-    parser.add_argument("--family", default="", help="the families whose names begin so")
+    parser.add_argument("--only", default="", help="kernels of the sources whose names match")
     parser.add_argument("--target", help="compile the kernels of sm_100f for it, and check those")
     options = parser.parse_args()
     version = golden.nvcc_version(options.build)
@@ -196,9 +222,12 @@ def main():
     if tools is None:
         print(f"sass: SKIPPED, {' and '.join(sass.TOOLS)} not found; ./dev sass installs them")
         return 77
-    paths = (compile_for(options.build, options.target) if options.target
-             else list(objects_of(options.build, options.family)))
-    wrong, found = [], {}
+    wrong, paths, found = [], list(objects_of(options.build, options.only)), {}
+    if options.target:
+        wrong, paths = compile_for(options.build, options.target, options.only)
+        if options.only and not wrong and not paths:
+            print(f"sass: no Blackwell kernel matches: nothing to check for {options.target}")
+            return 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for complaints, kernels in pool.map(lambda path: look_at(tools, path), paths):
             wrong += complaints
@@ -208,8 +237,8 @@ def main():
     versions = {"nvcc": version, "nvdisasm": sass.release(tools)}
     which = golden.kernel_set(options.build)
     if options.accept:
-        if which != "representative" or options.family:
-            print("sass: --accept needs a build with TW_KERNELS=representative and no --family")
+        if which != "representative" or options.only:
+            print("sass: --accept needs a build with TW_KERNELS=representative and no --only")
             return 1
         targets = BUILT_FOR if options.target is None else (options.target,)
         ends = tuple(f"({t})" for t in targets)
@@ -221,6 +250,8 @@ def main():
               f"these are {version} and {versions['nvdisasm']}: counts not compared")
     else:
         wrong += differences(accepted["kernels"], found, which == "representative")
+    if not options.only:
+        wrong += missing_kernels(which, found, options.target)
     for line in wrong[:MAX_LINES]:
         print(f"sass: {line}")
     if wrong[MAX_LINES:]:

@@ -195,6 +195,10 @@ std::string text_report(gemm_request const& r, gemm_files const& f, gemm_run con
   text += fmt::format("time     {}, {}{}\n", seconds_text(run.seconds), rate(run.tflops()),
                       run.on_gpu ? fmt::format(" (mean of {} runs)", run.timed_runs) : "");
   if (run.hazards) text += "hazards  checked: no fault was found\n";
+  if (run.hazards && !run.ordinary_accesses)
+    text +=
+        "         ordinary loads and stores were not seen: the kernel was compiled without\n"
+        "         -fsanitize=thread\n";
   if (check) text += check_text(*check);
   return text;
 }
@@ -241,7 +245,10 @@ json json_report(gemm_request const& r, gemm_files const& f, gemm_run const& run
   out["device"] = run.on_gpu ? "gpu" : "emu";
   out["device_name"] = run.device;
   if (!run.on_gpu) out["threads"] = run.threads;
-  if (!run.on_gpu) out["hazards_checked"] = run.hazards;
+  if (!run.on_gpu) {
+    out["hazards_checked"] = run.hazards;
+    out["ordinary_accesses_seen"] = run.ordinary_accesses;
+  }
   out["kernel"] = run.plan.kernel;
   out["plan"] = run.plan.why;
   out["invariant"] = p.reproducible ? json(order_text(run.plan)) : json(nullptr);

@@ -160,6 +160,7 @@ gemm_run run_emulated(gemm_request const& r, gemm_files const& files, gemm_data&
   gemm_emulated(run.plan, operands, options);
   run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   run.hazards = counts.hazards;
+  run.ordinary_accesses = counts.plain_accesses_seen;
   return run;
 }
 

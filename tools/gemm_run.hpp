@@ -11,9 +11,10 @@ namespace tw {
 
 struct gemm_run {
   bool on_gpu = false;
-  std::string device;    // name of the GPU, or "emulator"
-  int threads = 0;       // of the emulator
-  bool hazards = false;  // the emulator checked the order of the kernel's accesses
+  std::string device;              // name of the GPU, or "emulator"
+  int threads = 0;                 // of the emulator
+  bool hazards = false;            // the emulator checked the order of the kernel's accesses
+  bool ordinary_accesses = false;  // it saw the kernel's ordinary loads and stores
   gemm_plan plan;
   double seconds = 0;  // of one GEMM: GPU event clock, or wall time
   int timed_runs = 1;  // on the GPU the mean of these

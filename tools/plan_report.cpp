@@ -193,11 +193,17 @@ json calibration_json(device const& d) {
 }
 
 json terms_json(plan_terms const& t) {
-  return {{"tensor", t.tensor},     {"idle", t.idle},
-          {"loads", t.loads},       {"dram", t.dram},
-          {"epilogue", t.epilogue}, {"meeting", t.meeting},
-          {"launch", t.launch},     {"copies", t.copies},
-          {"waves", t.waves},       {"shared_memory", t.shared_memory}};
+  return {{"tensor", t.tensor},
+          {"idle", t.idle},
+          {"additions", t.additions},
+          {"loads", t.loads},
+          {"dram", t.dram},
+          {"epilogue", t.epilogue},
+          {"meeting", t.meeting},
+          {"launch", t.launch},
+          {"copies", t.copies},
+          {"waves", t.waves},
+          {"shared_memory", t.shared_memory}};
 }
 
 json rates_json(plan_answer const& a, double us) {
@@ -245,9 +251,15 @@ json one_json(plan_answer const& a, gemm_plan const& p) {
 
 std::string limit_text(gemm_plan const& p) {
   plan_terms const& t = p.terms;
-  double const math = t.tensor + t.idle, fixed = t.launch + t.meeting;
+  double const math = t.tensor + t.idle + t.additions, fixed = t.launch + t.meeting;
   double const most = std::max({math, t.loads, t.dram, t.epilogue, fixed, t.copies});
   auto const of = [&](double us) { return fmt::format("{:.1f} of {:.1f} us", us, p.predicted_us); };
+  if (most == math && t.additions > 0)
+    return fmt::format(
+        "the tensor cores and the warps that add K blocks times their scales: {}; {:.1f} for the "
+        "GEMM's own operations, {:.1f} for edges, part-empty waves and what instructions lose, "
+        "{:.1f} in which the tensor cores wait for the additions",
+        of(math), t.tensor, t.idle, t.additions);
   if (most == math)
     return fmt::format(
         "the tensor cores: {}; {:.1f} for the GEMM's own operations, {:.1f} for edges, "

@@ -5,6 +5,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
+#include <string>
+#include <vector>
 
 #include "tools/help_text.hpp"
 
@@ -31,21 +34,27 @@ plan_table::plan_table(plan_answer const& a, std::size_t rows)
                {"split-K", 7, 3},
                {"launch", 6, 4},
                {"waves", 6, 5}} {
+  // A column that few plans need.
+  bool const has_additions = std::ranges::any_of(
+      std::span(a.plans).first(rows), [](gemm_plan const& x) { return x.terms.additions > 0; });
+  constexpr int after_idle = 5;
+  if (has_additions) columns_.insert(columns_.begin() + after_idle, {"adds", 7, 6});
   for (std::size_t i = 0; i < rows; ++i) {
     gemm_plan const& x = a.plans[i];
     plan_terms const& t = x.terms;
-    std::string const cells[] = {fmt::format("{}", i + 1),
-                                 number(x.predicted_us),
-                                 x.measured_us > 0 ? number(x.measured_us) : "-",
-                                 number(t.tensor),
-                                 number(t.idle),
-                                 number(t.loads),
-                                 number(t.dram),
-                                 number(t.shared_memory),
-                                 number(t.epilogue),
-                                 number(t.meeting),
-                                 number(t.launch),
-                                 number(t.waves, 2)};
+    std::vector<std::string> cells = {fmt::format("{}", i + 1),
+                                      number(x.predicted_us),
+                                      x.measured_us > 0 ? number(x.measured_us) : "-",
+                                      number(t.tensor),
+                                      number(t.idle),
+                                      number(t.loads),
+                                      number(t.dram),
+                                      number(t.shared_memory),
+                                      number(t.epilogue),
+                                      number(t.meeting),
+                                      number(t.launch),
+                                      number(t.waves, 2)};
+    if (has_additions) cells.insert(cells.begin() + after_idle, number(t.additions));
     for (std::size_t c = 0; c < columns_.size(); ++c) columns_[c].cells.push_back(cells[c]);
     kernels_.push_back(fmt::format("{}{}, {}{}", x.kernel, x.swapped ? " swap-AB" : "",
                                    x.family->schedule_text(x),

@@ -256,7 +256,7 @@ std::vector<tmem_area> copied_areas(tmem_copy_call const& call) {
   int const lane = static_cast<int>(call.to >> 16), column = static_cast<int>(call.to & 0xFFFF);
   int const columns = 4 * tmem_copy_chunks(call.shape);
   if (call.shape != tmem_copy_shape::c4x256b) return {{lane, tmem_lanes, column, columns}};
-  std::vector<tmem_area> areas;  // of its lanes, the 16 that a cell has
+  std::vector<tmem_area> areas;  // a row is in one lane; accesses are recorded for 16 lanes
   for (int row = 0; row < tmem_copy_rows(call.shape); ++row)
     areas.push_back({lane + tmem_copy_lane(call.shape, row, 0), 16, column, columns});
   return areas;

@@ -134,6 +134,13 @@ def main():
     if counted.get("USETMAXREG.DEALLOC.CTAPOOL 24") != 1 or \
             counted.get("HGMMA.64x128x16.F32.BF16") != 4:
         wrong.append(f"counts: {counted}")
+    path = "build/CMakeFiles/tilewright_sm100.dir/generated/family/sm100_gemm/gpu_bf16_0.cu.o"
+    for only, chosen in (("", True), ("^sm100", True), ("gemm/gpu_bf", True), ("^sm90", False)):
+        if sass_check.is_chosen(only, path) != chosen:
+            wrong.append(f"--only '{only}' for {path}")
+    # A set of which a kernel was not built is not checked as a whole.
+    if not list(sass_check.missing_kernels("full", {"one kernel": {}}, "sm_103a")):
+        wrong.append("missing kernels: expected a complaint")
     for line in wrong:
         print(f"sass_rules: {line}")
     return 1 if wrong else 0

@@ -24,7 +24,8 @@ class Dev(unittest.TestCase):
             self.assertTrue(done.stdout.startswith(f"./dev {command}"), done.stdout)
 
     def test_unknown_is_refused_with_status_2(self):
-        for arguments in (["nonsense"], ["test", "--nonsense"], ["build", "--nonsense"]):
+        for arguments in (["nonsense"], ["test", "--nonsense"], ["build", "--nonsense"],
+                          ["sass", "--nonsense"]):
             self.assertEqual(dev(*arguments).returncode, 2)
 
 

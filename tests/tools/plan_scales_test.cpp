@@ -116,4 +116,32 @@ TEST(PlanScales, ScalesOfAAndBArePartOfThePrediction) {
             often["sums"]["never_promoted_us"].get<double>());
 }
 
+TEST(PlanScales, AdditionsOfBlackwellsKernelsAreATermAndAColumn) {
+  std::vector<std::string> const words{"4096x4096x4096", "--dtype",  "e4m3", "--d",
+                                       "bf16",           "--device", "b200", "--scale-a",
+                                       "1x128",          "--scale-b"};
+  auto const with = [&](char const* scale_b) {
+    auto w = words;
+    w.emplace_back(scale_b);
+    return w;
+  };
+  auto const plan = plan_json(with("1x128"));
+  auto const t = [&](char const* term) { return plan["chosen"]["terms_us"][term].get<double>(); };
+  EXPECT_GT(t("additions"), 0);
+  EXPECT_GT(plan["chosen"]["predicted"]["us"].get<double>(),
+            t("tensor") + t("idle") + t("additions"));
+  std::string const page = text(with("1x128"));
+  EXPECT_TRUE(has(page, " adds ")) << page;
+  EXPECT_TRUE(has(page, "in which the tensor cores wait for the additions")) << page;
+  // One scale for all columns of a tile: the additions are done beside the multiplies, which lose
+  // as much as before.
+  auto const beside = plan_json(with("128x128"))["chosen"]["terms_us"];
+  EXPECT_EQ(beside["additions"], 0.0);
+  EXPECT_NEAR(beside["idle"].get<double>(), t("idle"), 0.2 * t("idle"));
+  EXPECT_FALSE(has(text(with("128x128")), " adds "));
+  std::string const plain =
+      text({"4096x4096x4096", "--dtype", "e4m3", "--d", "bf16", "--device", "b200"});
+  EXPECT_FALSE(has(plain, " adds ")) << plain;
+}
+
 }  // namespace

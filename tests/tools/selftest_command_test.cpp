@@ -29,7 +29,7 @@ TEST(SelftestCommand, TheReportHasKernelsAndProbes) {
 TEST(SelftestCommand, ProbesOfTensorMemoryAndConversionsPass) {
   scratch const folder;
   for (auto const& [name, count] : {std::pair{"tcgen05.ld", 6},
-                                    {"tcgen05.cp", 7},
+                                    {"tcgen05.cp", 8},
                                     {"tcgen05.mma.kind::f8f6f4", 7},
                                     {"A in tensor memory", 2},
                                     {"tcgen05.mma.kind::mx", 5},

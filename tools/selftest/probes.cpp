@@ -74,12 +74,13 @@ std::vector<std::uint32_t> expected_of(scaled_probe<K, Block, A, B, Scale>) {
   return words;
 }
 
-/// The row that a lane gets: PTX ISA, "tcgen05.cp".
+/// The row that a lane gets, -1: none. PTX ISA, "tcgen05.cp"; of 4x256b see tmem_copy_shape.
 int copied_row(tmem_copy_shape s, int lane) {
   switch (s) {
     case tmem_copy_shape::c64x128b_02_13: return lane % 64;
     case tmem_copy_shape::c64x128b_01_23: return lane / 64 * 32 + lane % 32;
     case tmem_copy_shape::c32x128b_x4: return lane % 32;
+    case tmem_copy_shape::c4x256b: return lane % 32 == 0 ? lane / 32 : -1;
     default: return lane;
   }
 }
@@ -90,6 +91,10 @@ std::vector<std::uint32_t> expected_of(copy_probe<S, U>) {
   std::vector<std::uint32_t> words(probe_words);
   for (int lane = 0; lane < 128; ++lane)
     for (int byte = 0; byte < 4 * probe::written; ++byte) {
+      if (copied_row(S, lane) < 0) {
+        words[static_cast<std::size_t>(lane * 64 + byte / 4)] = probe::untouched;
+        continue;
+      }
       int const first = (byte / 16 * probe::rows + copied_row(S, lane)) * 4;
       std::uint32_t value = 0;
       for (int b = 0; b < bits; ++b) {

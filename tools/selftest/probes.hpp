@@ -104,6 +104,7 @@ void each_probe(Act act) {
   act("tcgen05.cp.64x128b.warpx2::02_13", copy_probe<tmem_copy_shape::c64x128b_02_13>{}, 1);
   act("tcgen05.cp.64x128b.warpx2::01_23", copy_probe<tmem_copy_shape::c64x128b_01_23>{}, 1);
   act("tcgen05.cp.32x128b.warpx4", copy_probe<tmem_copy_shape::c32x128b_x4>{}, 1);
+  act("tcgen05.cp.4x256b", copy_probe<tmem_copy_shape::c4x256b>{}, 1);
   act("tcgen05.cp.128x128b.b8x16.b4x16_p64",
       copy_probe<tmem_copy_shape::c128x128b, tmem_unpack::b4>{}, 1);
   act("tcgen05.cp.128x128b.b8x16.b6x16_p32",

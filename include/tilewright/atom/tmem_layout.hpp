@@ -66,17 +66,17 @@ TW_HD constexpr layout tmem_scale_factors(int rows, bool halves = false) {
                      layout(4, i64{1}), layout(2, 32 * lane));
 }
 
-/// (row, byte, copies) -> byte of a copy from shared memory; with an unpacking copy a byte is an
-/// element of 4 or 6 bits.
+/// (row, byte, copies) -> byte of a copy from shared memory, in the lanes of tmem_copy_lane; with
+/// an unpacking copy a byte is an element of 4 or 6 bits. The lanes of c4x256b are unconfirmed.
 TW_HD constexpr layout tmem_copy_places(tmem_copy_shape s) {
   constexpr i64 lane = 4 * tmem_lane;
-  bool const pairs = s == tmem_copy_shape::c64x128b_01_23;
   int const n = tmem_copy_rows(s), repeats = tmem_copy_repeats(s);
-  i64 const next = s == tmem_copy_shape::c4x256b ? 32 * lane : lane;  // from a row to the next
-  layout const rows = pairs ? make_layout(layout(32, lane), layout(2, 64 * lane)) : layout(n, next);
-  layout const copies = repeats == 1 ? layout(1, i64{0})
-                        : pairs      ? layout(2, 32 * lane)
-                                     : layout(repeats, n * lane);
+  i64 const next = lane * tmem_copy_lane(s, 1, 0), half = lane * tmem_copy_lane(s, 32, 0);
+  layout const rows = n <= 32 || half == 32 * next
+                          ? layout(n, next)
+                          : make_layout(layout(32, next), layout(n / 32, half));
+  layout const copies =
+      repeats == 1 ? layout(1, i64{0}) : layout(repeats, lane * tmem_copy_lane(s, 0, 1));
   return make_layout(rows, layout(16 * tmem_copy_chunks(s), i64{1}), copies);
 }
 

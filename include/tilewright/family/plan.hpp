@@ -16,11 +16,12 @@ namespace tw {
 class gemm_family;  // family.hpp
 
 /// A prediction's parts, microseconds. The total is launch + copies + reduction + epilogue + the
-/// longest of (tensor + idle), loads and DRAM, which is rounded up where they come close to each
+/// longest of (tensor + idle + additions), loads and DRAM, rounded up where they come close to each
 /// other.
 struct plan_terms {
   double tensor = 0;         // the GEMM's operations on the tensor cores of all SMs
   double idle = 0;           // that the tiles add: edges, SMs without a tile, narrow instructions
+  double additions = 0;      // of K blocks times their scales, as far as multiplies wait for them
   double loads = 0;          // operands, from L2 to shared memory
   double shared_memory = 0;  // its bytes in and out; known, not part of the total
   double dram = 0;           // operands read once, D written once

@@ -61,6 +61,7 @@ cost predict(gemm_problem const& p, sm100_config const& c, device const& dev,
   double const promotion = promotion_clocks(p, c);
   double const tile = k_blocks * std::max(multiplies, promotion);
   r.promotion_us = us(of_cluster * k_blocks * promotion);
+  r.additions_us = us(of_cluster * (tile - k_blocks * multiplies));
   r.math_us = us(of_cluster * tile + m.first_multiply_clocks);
   double const read = k_blocks * multiplies_of_block * 32.0 * (128 + c.b_share());
   r.shared_memory_us = us(of_cluster * (k_blocks * c.stage_bytes() + read) /

@@ -14,6 +14,7 @@ struct cost {
   double math_us = 0;           // of the busiest SM, edges of tiles and narrow multiplies included
   double shared_memory_us = 0;  // that TMA writes and multiplies read, of the busiest SM
   double promotion_us = 0;      // adding K blocks times their scales, beside the multiplies
+  double additions_us = 0;      // the part of math_us in which the multiplies wait for them
   double loads_us = 0, dram_us = 0, epilogue_us = 0, launch_us = 0, copies_us = 0, total_us = 0;
 };
 

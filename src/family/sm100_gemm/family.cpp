@@ -130,8 +130,10 @@ class family final : public gemm_family {
     plan.schedule.band = best.band;
     std::int64_t const tiles = tiles_of(c, plan.normal);
     plan.terms = {};
-    plan.terms.tensor = std::min(t.tensor_us, t.math_us);
-    plan.terms.idle = t.math_us - plan.terms.tensor;
+    double const multiplies = t.math_us - t.additions_us;
+    plan.terms.tensor = std::min(t.tensor_us, multiplies);
+    plan.terms.idle = multiplies - plan.terms.tensor;
+    plan.terms.additions = t.additions_us;
     plan.terms.loads = t.loads_us;
     plan.terms.shared_memory = t.shared_memory_us;
     plan.terms.dram = t.dram_us;

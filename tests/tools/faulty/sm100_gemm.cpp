@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// sm100_gemm.cpp  A kernel of the command faulty_command, for gemm_hazards_test.py: with the
+//                 environment variable TW_PLANTED_FAULT it stores D by TMA without the fence that
+//                 orders its ordinary stores before. The linker takes these definitions instead of
+//                 the library's. The kernel's ordinary accesses are seen.
+#include <cstdlib>
+
+#include "family/sm100_gemm/launch_emu.hpp"
+
+namespace tw {
+namespace {
+
+bool const is_planted = std::getenv("TW_PLANTED_FAULT") != nullptr;
+/// sm100_f16_f32_nn_128x128x64_1cta_s6, in every set the only kernel of these types and majors.
+constexpr sm100_config column_major_a{
+    .ab = elem::f16, .d = elem::f32, .a_mn = true, .tile_n = 128, .stages = 6};
+
+}  // namespace
+
+template <>
+void sm100_epilogue<column_major_a>::send(std::byte const* box, place at, destination const& to) {
+  if (!is_planted) fence_proxy_async();
+  warp_sync();
+  if (to.by_tma && lane_id() == 0)
+    tma_store(to.map, box, tma_coord{to.col, at.row, to.where.units, to.where.spans});
+  if (!to.by_tma) store_plain(box, to);
+  if (lane_id() == 0) tma_store_commit();
+}
+
+namespace sm100_gemm_family {
+template void launch_emu<column_major_a>(int, sm100_params const&, emu::options const&);
+}
+
+}  // namespace tw
