@@ -11,9 +11,11 @@
 #include <cmath>
 #include <cstring>
 
+#include "emu/exact_sum.hpp"
 #include "emu/machine.hpp"
 #include "emu/words.hpp"
 #include "tilewright/base/convert.hpp"
+#include "tilewright/base/elem_traits.hpp"
 
 namespace tw::emu {
 
@@ -208,21 +210,36 @@ void shuffle(shuffle_mode mode, std::uint32_t* words, int count, int b, int widt
 
 /// As the emulated wgmma: the products of the operands in the order of K, each added with one
 /// rounding.
-void multiply_16x8(elem type, int products, warp_words const& all, float* d) {
+void multiply_16x8(elem type, elem sums, int products, warp_words const& all, float* d) {
   engine_call const inside;
-  auto const value = [&](int lane, int word, int half) {
-    auto const bits = static_cast<std::uint16_t>(all.words[lane][word] >> 16 * half);
-    return type == elem::bf16 ? to_float(bf16{bits}) : to_float(f16{bits});
+  bool const exact = machine::current().options_.exact_sums;
+  auto const bits = [&](int lane, int word, int half) {
+    return static_cast<std::uint16_t>(all.words[lane][word] >> 16 * half);
+  };
+  auto const value = [&](std::uint16_t x) {
+    return type == elem::bf16 ? to_float(bf16{x}) : to_float(f16{x});
   };
   int const lane = self->id % 32;
   for (int i = 0; i < 4; ++i) {
     int const row = lane / 4, col = 2 * (lane % 4) + i % 2;
+    sum_term terms[16];
     for (int k = 0; k < products; ++k) {
       int const of_k = k % 8 / 2;
-      float const a = value(4 * row + of_k, i / 2 + k / 8 * 2, k % 2);
-      float const b = value(4 * col + of_k, products / 4 + k / 8, k % 2);
-      d[i] = std::fma(a, b, d[i]);
+      std::uint16_t const a = bits(4 * row + of_k, i / 2 + k / 8 * 2, k % 2);
+      std::uint16_t const b = bits(4 * col + of_k, products / 4 + k / 8, k % 2);
+      if (exact)
+        terms[k] = product_of(operand_number_of(type, a), operand_number_of(type, b));
+      else
+        d[i] = std::fma(value(a), value(b), d[i]);
     }
+    if (!exact) continue;
+    std::uint32_t const in =
+        sums == elem::f16 ? to_f16(d[i]).bits : std::bit_cast<std::uint32_t>(d[i]);
+    std::uint32_t const sum =
+        sum_of_terms(terms, products, 2 * traits_of(type).format.mantissa_bits,
+                     accumulator_rule_of(type, sums), sums, in, true);
+    d[i] = sums == elem::f16 ? to_float(f16{static_cast<std::uint16_t>(sum)})
+                             : std::bit_cast<float>(sum);
   }
 }
 

@@ -147,8 +147,8 @@ enum class shuffle_mode : std::uint8_t { index, up, down, exclusive_or };
 void shuffle(shuffle_mode mode, std::uint32_t* words, int count, int b, int width,
              std::uint32_t mask, site where);
 /// D of mma_sync with k (8 or 16) elements along K for this lane, from all lanes' k / 4 words of A
-/// and k / 8 of B.
-void multiply_16x8(elem type, int k, warp_words const& all, float* d);
+/// and k / 8 of B. sums: f32, or f16, whose values d has; the caller rounds.
+void multiply_16x8(elem type, elem sums, int k, warp_words const& all, float* d);
 
 void set_max_regs(int registers, site where);
 

@@ -30,7 +30,7 @@ template <elem E, int A, int B>
 TW_DEVICE void mma_sync(float (&d)[4], b32<A> a, b32<B> b, emu::site where = emu::site::here()) {
   static_assert(A == 2 * B && B <= 2, "m16n8k16 or m16n8k8");
   static_assert(E == elem::bf16 || E == elem::f16, "[TW0202] mma_sync multiplies bf16 or f16");
-  emu::multiply_16x8(E, 8 * B, emu::operands_of_warp(a, b, where), d);
+  emu::multiply_16x8(E, elem::f32, 8 * B, emu::operands_of_warp(a, b, where), d);
 }
 template <elem E, int A, int B>
 TW_DEVICE void mma_sync(b32<2>& d, b32<A> a, b32<B> b, emu::site where = emu::site::here()) {
@@ -39,7 +39,7 @@ TW_DEVICE void mma_sync(b32<2>& d, b32<A> a, b32<B> b, emu::site where = emu::si
   float sum[4];
   for (int i = 0; i < 4; ++i)
     sum[i] = to_float(f16{static_cast<std::uint16_t>(d.r[i / 2] >> 16 * (i % 2))});
-  emu::multiply_16x8(E, 8 * B, emu::operands_of_warp(a, b, where), sum);
+  emu::multiply_16x8(E, elem::f16, 8 * B, emu::operands_of_warp(a, b, where), sum);
   for (int i = 0; i < 2; ++i)
     d.r[i] = to_f16(sum[2 * i]).bits | static_cast<std::uint32_t>(to_f16(sum[2 * i + 1]).bits)
                                            << 16;
