@@ -2,7 +2,9 @@
 // tune_command.hpp  `tilewright tune`: measures plans on this device and stores the fastest.
 #pragma once
 
-#include <CLI/CLI.hpp>
+namespace CLI {
+class App;
+}
 
 namespace tw {
 

@@ -18,8 +18,8 @@ add_custom_command(OUTPUT ${tw_embedded_devices}
   DEPENDS ${PROJECT_SOURCE_DIR}/gen/devices.py ${tw_devices}
   COMMENT "Embedding the descriptions of devices" VERBATIM)
 
-set(TW_KERNELS full CACHE STRING "Kernels to build: full, or representative (tests and demos)")
-set_property(CACHE TW_KERNELS PROPERTY STRINGS full representative)
+set(TW_KERNELS full CACHE STRING "Kernels to build: full, representative (tests) or demo")
+set_property(CACHE TW_KERNELS PROPERTY STRINGS full representative demo)
 file(GLOB tw_instance_lists CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/family/*/instances.*)
 list(FILTER tw_instance_lists INCLUDE REGEX "\\.(txt|py)$")
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS

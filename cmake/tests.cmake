@@ -91,6 +91,14 @@ tw_accesses_seen(${tw_seen_tests})
 set_source_files_properties(${PROJECT_SOURCE_DIR}/tests/atom/copy_names_test.cpp PROPERTIES
                             SKIP_UNITY_BUILD_INCLUSION ON)
 
+# The longest scripts, which take 10 to 130 s of one core, and the folders whose programs have tests
+# of 5 to 25 s: ctest starts them first, so that no long test runs alone at the end.
+set(tw_long_scripts consumer.consumer_test fail.fail_test docs.tutorial_test docs.console_test
+                    kernel.sm100_assembly_test kernel.block_scaled_assembly_test
+                    lint.ptxas_check_test tools.plugin_load_test tools.gemm_block_scaled_test
+                    tools.mutants_gpu_test)
+set(tw_long_programs kernel tools)
+
 file(GLOB tw_test_folders CONFIGURE_DEPENDS LIST_DIRECTORIES true ${PROJECT_SOURCE_DIR}/tests/*)
 foreach(folder ${tw_test_folders})
   get_filename_component(label ${folder} NAME)
@@ -110,8 +118,12 @@ foreach(folder ${tw_test_folders})
       set_target_properties(test_${label} PROPERTIES UNITY_BUILD ${TW_UNITY}
                                                      UNITY_BUILD_BATCH_SIZE 8)
     endif()
+    set(cost 0)
+    if(label IN_LIST tw_long_programs)
+      set(cost 10)
+    endif()
     gtest_discover_tests(test_${label} DISCOVERY_TIMEOUT 60
-                         PROPERTIES LABELS ${label} TIMEOUT 600
+                         PROPERTIES LABELS ${label} TIMEOUT 600 COST ${cost}
                                     ENVIRONMENT TILEWRIGHT_TUNE=off)
   endif()
   file(GLOB scripts CONFIGURE_DEPENDS ${folder}/*_test.py)
@@ -120,7 +132,15 @@ foreach(folder ${tw_test_folders})
     add_test(NAME ${label}.${name} COMMAND ${Python3_EXECUTABLE} -B ${script})
     set_tests_properties(${label}.${name} PROPERTIES LABELS ${label} TIMEOUT 600
                          SKIP_RETURN_CODE 77 ENVIRONMENT "${tw_test_environment}")
+    if("${label}.${name}" IN_LIST tw_long_scripts)
+      set_tests_properties(${label}.${name} PROPERTIES COST 100)
+    endif()
   endforeach()
+endforeach()
+foreach(script IN LISTS tw_long_scripts)
+  if(NOT TEST ${script})
+    message(FATAL_ERROR "tw_long_scripts: there is no test ${script}")
+  endif()
 endforeach()
 
 # The command with a kernel that has a planted fault, of tests/tools/gemm_hazards_test.py.

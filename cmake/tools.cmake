@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The command tilewright: its verbs (tools/, bench/) as a library that tests link too, and main.cpp.
+# The command tilewright: its verbs (tools/, bench/) as two libraries that tests link too, and
+# main.cpp.
 # With a CUDA toolkit *.cu, without it *.nocuda.cpp; the pages of docs/errors are embedded.
 file(GLOB_RECURSE tw_tool_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/*.cpp
                                                     ${PROJECT_SOURCE_DIR}/bench/*.cpp)
@@ -58,29 +59,47 @@ add_custom_command(OUTPUT ${tw_embedded_ceilings}
 file(GLOB tw_seen CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/mutants/*_mutants.cpp
                                       ${PROJECT_SOURCE_DIR}/tools/ladder/*_rungs.cpp)
 tw_accesses_seen(${tw_seen})
+
+# The verbs that the demo runs, and info, are a library alone: ./dev demo compiles no others. It is
+# linked without these folders of tools/, and without files that begin with these words.
+set(tw_of_other_verbs hazards/ ladder/ mutants/ profile/ selftest/ stages/
+    asked_product banks_ check_command explain_ kernel_explanation ladder_ man_page mutants
+    occupancy_ plan_ profile_ quantize_command roofline selftest_ stages_ tmem_access)
+list(JOIN tw_of_other_verbs "|" tw_of_other_verbs)
+set(tw_gemm_tool_sources ${tw_tool_sources})
+list(FILTER tw_gemm_tool_sources EXCLUDE REGEX
+     "TARGET_OBJECTS|^${PROJECT_SOURCE_DIR}/(bench/|tools/(${tw_of_other_verbs}))")
+list(REMOVE_ITEM tw_tool_sources ${tw_gemm_tool_sources})
+add_library(tilewright_gemm_tools STATIC ${tw_gemm_tool_sources})
 add_library(tilewright_tools STATIC ${tw_tool_sources} ${tw_embedded_pages}
                                     ${tw_embedded_registers} ${tw_embedded_ceilings})
-# CLI11 and JSON take 2 to 5 s to compile where they are included: files are compiled in batches.
-# Names of unnamed namespaces are therefore unique among these folders.
-set_target_properties(tilewright_tools PROPERTIES UNITY_BUILD ${TW_UNITY} UNITY_BUILD_BATCH_SIZE 18)
 # The batches are the same with device code and without.
-set(tw_without_device ${tw_tool_sources})
+set(tw_without_device ${tw_tool_sources} ${tw_gemm_tool_sources})
 list(FILTER tw_without_device INCLUDE REGEX "\\.nocuda\\.cpp$")
 set_source_files_properties(${tw_without_device} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
-# Text and JSON: -O2 would take a third longer to compile without a measurable gain.
-target_compile_options(tilewright_tools PRIVATE ${tw_quick_to_compile})
-target_include_directories(tilewright_tools PUBLIC ${PROJECT_SOURCE_DIR}
-                                                   ${PROJECT_SOURCE_DIR}/tools
-                                            PRIVATE ${PROJECT_SOURCE_DIR}/src)
-target_link_libraries(tilewright_tools PUBLIC tilewright tilewright_emulator_hooks fmt::fmt
-                                              spdlog::spdlog CLI11::CLI11
-                                              nlohmann_json::nlohmann_json
-                                              ${CMAKE_DL_LIBS})
+foreach(target tilewright_gemm_tools tilewright_tools)
+  # CLI11 and JSON take 2 to 8 s to compile where they are included: files are compiled in batches.
+  # Names of unnamed namespaces are therefore unique among these folders.
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${TW_UNITY} UNITY_BUILD_BATCH_SIZE 36)
+  # Text and JSON: -O2 would take a third longer to compile without a measurable gain.
+  target_compile_options(${target} PRIVATE ${tw_quick_to_compile})
+  target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/tools
+                                       PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(${target} PUBLIC tilewright tilewright_emulator_hooks fmt::fmt
+                                         spdlog::spdlog CLI11::CLI11 nlohmann_json::nlohmann_json
+                                         ${CMAKE_DL_LIBS})
+endforeach()
+target_link_libraries(tilewright_tools PUBLIC tilewright_gemm_tools)
 
+# tilewright_demo has the verbs of demo/main.cpp alone.
 add_executable(tilewright_command ${PROJECT_SOURCE_DIR}/tools/main.cpp)
-target_compile_options(tilewright_command PRIVATE ${tw_quick_to_compile})
 set_target_properties(tilewright_command PROPERTIES OUTPUT_NAME tilewright)
 target_link_libraries(tilewright_command PRIVATE tilewright_tools)
+add_executable(tilewright_demo ${PROJECT_SOURCE_DIR}/demo/main.cpp)
+target_link_libraries(tilewright_demo PRIVATE tilewright_gemm_tools)
+foreach(target tilewright_command tilewright_demo)
+  target_compile_options(${target} PRIVATE ${tw_quick_to_compile})
+endforeach()
 
 # For gen/fit_model.py, which fits the performance models; built on demand.
 add_executable(model_evaluator EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/gen/model_evaluator.cpp)

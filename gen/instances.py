@@ -5,14 +5,15 @@
 A family is a folder src/family/FAMILY with two files for this script:
   instances.txt  tables: one row per kernel without its types; the columns AB:D say for which
                  majors it is compiled, and the column "representative" which of these kernels
-                 TW_KERNELS=representative builds. Operands of different types are AxB:D. A line
-                 of column names begins each table.
+                 TW_KERNELS=representative builds; TW_KERNELS=demo builds those of DEMO_TYPES
+                 among them. Operands of different types are AxB:D. A line of column names begins
+                 each table.
   instances.py   COLUMNS before these, CONFIG and PARAMS (names in C++), and describe(), which turns
                  a row's cells, types and majors into the kernel's name, the texts of it that the
                  table has, and the configuration in C++; it finds EPILOGUES, the registered
                  epilogues (problem/epilogue_kind.hpp), in its module
 
-    gen/instances.py --out DIR --set full|representative [--cuda]
+    gen/instances.py --out DIR --set full|representative|demo [--cuda]
         Writes sources to DIR: families.cpp (the list of families), FAMILY/instances.cpp (the table
         of all its kernels), launchers, and kernels, a few in each source, for the emulator and with
         --cuda for the device. Prints the sources.
@@ -34,8 +35,13 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 FAMILIES = ROOT / "src/family"
 MAJORS = ["tn", "tt", "nn", "nt"]
 ELEMENTS = elements.bits()
-KERNELS_PER_SOURCE = {"emu": 24, "gpu": 8}  # g++ takes about 1 s for each, nvcc 2 to 4 s
-SETS = ["representative", "full"]
+# g++ takes about 1 s for each, nvcc 2 to 4 s; the headers of a source take nvcc 3 s more. The first
+# launch from each object of device code takes time (docs/builds.md): it has few kernels where all
+# are built.
+KERNELS_PER_SOURCE = {"emu": 24, "gpu": 24}
+KERNELS_PER_SOURCE_OF_ALL = {"emu": 24, "gpu": 8}
+SETS = ["demo", "representative", "full"]
+DEMO_TYPES = ("bf16", "f32")  # of the kernels that demo/run.py runs
 
 
 class Problem(Exception):
@@ -52,6 +58,8 @@ class Instance:
         self.representative = representative
 
     def in_set(self, which):
+        if which == "demo":
+            return self.representative and (self.ab, self.d) == DEMO_TYPES
         return which == "full" or self.representative
 
 
@@ -221,16 +229,17 @@ def families_text(families):
 def outputs(which, with_device_code):
     """(path below the output folder, text) of each source."""
     families = read_all()
+    most = KERNELS_PER_SOURCE_OF_ALL if which == "full" else KERNELS_PER_SOURCE
     yield "families.cpp", families_text(families)
     for family, (description, instances) in families.items():
         yield f"{family}/instances.cpp", table_text(family, description, instances)
         for backend in ["emu", "gpu"]:
             built = [i for i in instances
                      if i.in_set(which) and (backend == "emu" or with_device_code)]
-            suffix = "cpp" if backend == "emu" or not with_device_code else "cu"
-            name = f"{backend}_launchers.{suffix}"
+            suffix = "cpp" if backend == "emu" else "cu"
+            name = f"{backend}_launchers.cpp"  # a table alone: no work for nvcc
             yield f"{family}/{name}", launchers_text(family, name, backend, instances, built)
-            for key, chunk in chunks_of(built, KERNELS_PER_SOURCE[backend]):
+            for key, chunk in chunks_of(built, most[backend]):
                 name = f"{backend}_{key}.{suffix}"
                 yield f"{family}/{name}", source_text(description, family, backend, name, chunk)
 
@@ -257,7 +266,9 @@ def main():
     try:
         if options.names:
             for _, instances in read_all().values():
-                print(*(i.name for i in instances if i.in_set(options.set)), sep="\n")
+                for i in instances:
+                    if i.in_set(options.set):
+                        print(i.name)
         elif options.out:
             print(*write(options.out, options.set, options.cuda), sep=";", end="")
         else:

@@ -3,7 +3,9 @@
 //                    collides where, and swizzles that remove it.
 #pragma once
 
-#include <CLI/CLI.hpp>
+namespace CLI {
+class App;
+}
 
 namespace tw {
 

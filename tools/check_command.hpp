@@ -3,7 +3,9 @@
 //                    the emulator with every check on.
 #pragma once
 
-#include <CLI/CLI.hpp>
+namespace CLI {
+class App;
+}
 
 namespace tw {
 

@@ -2,9 +2,12 @@
 // command_line.hpp  Faults of a command line, in the words that were typed.
 #pragma once
 
-#include <CLI/CLI.hpp>
-
 #include "tilewright/base/check.hpp"
+
+namespace CLI {
+class App;
+class ParseError;
+}  // namespace CLI
 
 namespace tw {
 

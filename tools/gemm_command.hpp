@@ -2,7 +2,9 @@
 // gemm_command.hpp  tilewright gemm A B -o D: one matrix product from files to a file.
 #pragma once
 
-#include <CLI/CLI.hpp>
+namespace CLI {
+class App;
+}
 
 namespace tw {
 

@@ -2,7 +2,9 @@
 // info_command.hpp  tilewright info: the version, the build and the GPU, or why no GPU can be used.
 #pragma once
 
-#include <CLI/CLI.hpp>
+namespace CLI {
+class App;
+}
 
 namespace tw {
 

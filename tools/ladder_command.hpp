@@ -2,7 +2,9 @@
 // ladder_command.hpp  `tilewright ladder`: the rungs of examples/ladder, run and checked.
 #pragma once
 
-#include <CLI/CLI.hpp>
+namespace CLI {
+class App;
+}
 
 namespace tw {
 

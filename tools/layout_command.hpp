@@ -2,7 +2,9 @@
 // layout_command.hpp  The verb `tilewright layout`: evaluates an expression of the layout algebra.
 #pragma once
 
-#include <CLI/CLI.hpp>
+namespace CLI {
+class App;
+}
 
 namespace tw {
 

@@ -16,7 +16,7 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-constexpr i64 most_listed = 256;
+constexpr i64 most_offsets_listed = 256;
 constexpr i64 most_walked = i64{1} << 22;
 
 json offset_json(answer const& a, i64 index) {
@@ -75,7 +75,7 @@ json to_json(answer const& a) {
   i64 const n = size(*a.function);
   out["n"] = n;
   if (n > most_walked) return out;
-  if (n <= most_listed) {
+  if (n <= most_offsets_listed) {
     json& offsets = out["offs"] = json::array();
     for (i64 i = 0; i < n; ++i) offsets.push_back(offset_json(a, i));
     return out;

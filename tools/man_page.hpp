@@ -2,8 +2,11 @@
 // man_page.hpp  Manual pages and shell completions, from the options declared with CLI11.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
+
+namespace CLI {
+class App;
+}
 
 namespace tw {
 

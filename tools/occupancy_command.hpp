@@ -3,7 +3,9 @@
 //                        them. Needs no GPU.
 #pragma once
 
-#include <CLI/CLI.hpp>
+namespace CLI {
+class App;
+}
 
 namespace tw {
 

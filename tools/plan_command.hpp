@@ -2,7 +2,9 @@
 // plan_command.hpp  `tilewright plan M N K`: which kernel, why, and how long. Needs no GPU.
 #pragma once
 
-#include <CLI/CLI.hpp>
+namespace CLI {
+class App;
+}
 
 namespace tw {
 

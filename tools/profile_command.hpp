@@ -3,7 +3,9 @@
 // meaning.
 #pragma once
 
-#include <CLI/CLI.hpp>
+namespace CLI {
+class App;
+}
 
 namespace tw {
 

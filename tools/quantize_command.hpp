@@ -2,7 +2,9 @@
 // quantize_command.hpp  tilewright quantize: a wide matrix as e4m3, e5m2 or int8, and its scales.
 #pragma once
 
-#include <CLI/CLI.hpp>
+namespace CLI {
+class App;
+}
 
 namespace tw {
 

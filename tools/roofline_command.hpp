@@ -2,7 +2,9 @@
 // roofline_command.hpp  `tilewright roofline M N K`: bytes, operations and ceilings. Needs no GPU.
 #pragma once
 
-#include <CLI/CLI.hpp>
+namespace CLI {
+class App;
+}
 
 namespace tw {
 

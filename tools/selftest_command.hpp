@@ -2,7 +2,9 @@
 // selftest_command.hpp  tilewright selftest: all kernels and probes of instructions, one report.
 #pragma once
 
-#include <CLI/CLI.hpp>
+namespace CLI {
+class App;
+}
 
 namespace tw {
 

@@ -2,7 +2,9 @@
 // stages_command.hpp  `tilewright stages M N K`: how long a kernel loads, multiplies and stores.
 #pragma once
 
-#include <CLI/CLI.hpp>
+namespace CLI {
+class App;
+}
 
 namespace tw {
 

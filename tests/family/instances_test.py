@@ -64,6 +64,13 @@ class Lists(unittest.TestCase):
                         for line in text.splitlines() if line.startswith(PREFIXES)]
                 self.assertEqual(sorted(held), wanted)
 
+    def test_sets_contain_each_other_and_the_demo_has_what_it_runs(self):
+        named = [{i.name for _, family in instances.read_all().values() for i in family
+                  if i.in_set(which)} for which in instances.SETS]
+        self.assertTrue(named[0] < named[1] < named[2])
+        for majors in instances.MAJORS:  # demo/run.py: bf16 operands, f32 results
+            self.assertIn(f"sm90_bf16_f32_{majors}_128x128x64_1x1_s6", named[0])
+
     def test_epilogues_come_from_their_list_and_are_documented(self):
         found = instances.read_epilogues()
         self.assertEqual(next(iter(found)), "-")  # index 0, the default of gemm_config

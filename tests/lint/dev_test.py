@@ -33,7 +33,8 @@ def with_functions(names, script):
     """Runs bash code that may call these functions of ./dev, in a separate folder."""
     with open(os.path.join(ROOT, "dev"), encoding="utf-8") as file:
         text = file.read()
-    found = [re.search(rf"^{name}\(\) \{{.*?\}}$", text, re.M | re.S)[0] for name in names]
+    found = [re.search(rf"^{name}\(\) \{{(?:[^\n]*|.*?\n)\}}$", text, re.M | re.S)[0]
+             for name in names]
     with tempfile.TemporaryDirectory() as folder:
         return subprocess.run(["bash", "-c", "set -euo pipefail\n" + "\n".join(found) + script],
                               capture_output=True, text=True, check=False, cwd=folder)
@@ -49,6 +50,26 @@ class Functions(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertGreaterEqual(done.stdout.count("dev: [1/2] compiling\n"), 2)
         self.assertTrue(done.stdout.endswith("status 3\n[1/2] compiling\n"), done.stdout)
+
+    def test_a_folder_with_more_kernels_serves_where_fewer_are_wanted(self):
+        done = with_functions(["configure"], """
+            say() { :; }
+            watched() { shift; }
+            die() { exit 1; }
+            for have in demo representative full; do
+              for want in demo representative full; do
+                mkdir -p "$have-$want"
+                touch "$have-$want/build.ninja"
+                printf '%s' "host $PWD  $have" >"$have-$want/dev-stamp"
+                configure host "$have-$want" "$want"
+                echo "$have-$want $(sed 's/.* //' "$have-$want/dev-stamp")"
+              done
+            done""")
+        self.assertEqual(done.stdout.splitlines(), [
+            "demo-demo demo", "demo-representative representative", "demo-full full",
+            "representative-demo representative", "representative-representative representative",
+            "representative-full full", "full-demo full", "full-representative full",
+            "full-full full"], done.stderr)
 
     def test_a_package_that_the_distribution_lacks_is_no_error(self):
         done = with_functions(["say", "missing_of", "want"], """

@@ -13,7 +13,7 @@
 namespace tw::profile {
 namespace {
 
-constexpr metric table[] = {
+constexpr metric metric_table[] = {
     {"gpu__time_duration.sum", "time", unit::us, wish::none, 0, 0,
      "of the kernel, at the clock that ncu locks: for shares, not for TFLOP/s", "", ""},
     {"sm__throughput.avg.pct_of_peak_sustained_elapsed", "SM throughput", unit::percent, wish::more,
@@ -53,10 +53,10 @@ constexpr metric table[] = {
 
 }  // namespace
 
-std::span<metric const> metrics() { return table; }
+std::span<metric const> metrics() { return metric_table; }
 
 metric const* find_metric(std::string_view name) {
-  for (metric const& m : table)
+  for (metric const& m : metric_table)
     if (m.name == name || (!m.formerly.empty() && m.formerly == name)) return &m;
   return nullptr;
 }

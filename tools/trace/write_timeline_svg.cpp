@@ -72,7 +72,7 @@ std::vector<std::string> texts_of(trace_slice const& s) {
   return texts;
 }
 
-struct place {
+struct svg_place {
   double x0, x1, y;
   bool shown = false;
 };
@@ -226,7 +226,7 @@ class timeline_drawing {
     for (std::size_t i = 0; i < t_.slices.size(); ++i) {
       if (!places_[i].shown) continue;
       trace_slice const& s = t_.slices[i];
-      place const& p = places_[i];
+      svg_place const& p = places_[i];
       bool const tick = s.kind == slice_kind::arrive || s.kind == slice_kind::issue;
       double const w = std::max(p.x1 - p.x0, 1.0);
       if (!tick && w < 1.2 && s.end - s.begin <= 8) continue;  // a wait that passed at once
@@ -255,8 +255,8 @@ class timeline_drawing {
   std::string arrows() const {
     std::string lines, heads;
     for (emu::trace_arrow const& a : t_.arrows) {
-      place const &from = places_[static_cast<std::size_t>(a.from)],
-                  &to = places_[static_cast<std::size_t>(a.to)];
+      svg_place const &from = places_[static_cast<std::size_t>(a.from)],
+                      &to = places_[static_cast<std::size_t>(a.to)];
       if (cta_of(a.from) != cta_of(a.to)) continue;
       if (!from.shown || !to.shown || to.x1 - to.x0 < 3 || from.y == to.y ||
           t_.slices[static_cast<std::size_t>(a.to)].end > end_)
@@ -288,7 +288,7 @@ class timeline_drawing {
   double bottom_ = 0;
   std::vector<double> row_y_;  // -1: not drawn
   std::vector<std::pair<double, std::string>> headings_;
-  std::vector<place> places_;
+  std::vector<svg_place> places_;
 };
 
 }  // namespace
