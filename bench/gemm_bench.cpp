@@ -71,7 +71,7 @@ std::vector<gemm_shape> shapes_of(gemm_bench_options const& o) {
   if (o.sizes.empty()) return select_shapes(read_shapes(o.shapes_path), o.categories, o.names);
   std::string const dtype = dtype_of_size(o.dtype, o.out_dtype, o.scale_d.any());
   std::vector<gemm_shape> shapes;
-  for (product_size const& size : parse_sizes(o.sizes)) {
+  for (gemm_size const& size : parse_sizes(o.sizes)) {
     gemm_shape s;
     s.name = fmt::format("{}x{}x{}", size.m, size.n, size.k);
     s.category = "sizes";

@@ -72,8 +72,8 @@ inline nlohmann::json to_json(shape_result const& r, int sms) {
     out["plans"].push_back({{"kernel", p.kernel},
                             {"swapped", p.swapped},
                             {"clusters", p.clusters},
-                            {"shared_tiles", p.shared_tiles},
-                            {"sharers", p.sharers},
+                            {"shared_tiles", p.split_k_tiles},
+                            {"sharers", p.split_k_clusters},
                             {"predicted_us", p.predicted_us},
                             {"us", p.us}});
   return out;

@@ -205,9 +205,13 @@ class measurement {
     auto const count = static_cast<std::size_t>(options_.our_plans);
     for (std::size_t i = 0; count > 1 && i < std::min(count, plans.size()); ++i) {
       gemm_plan const& p = plans[i];
-      plan_entry entry{
-          p.kernel,           p.swapped,      p.schedule.clusters, p.schedule.shared_tiles,
-          p.schedule.sharers, p.predicted_us, not_measured};
+      plan_entry entry{p.kernel,
+                       p.swapped,
+                       p.schedule.clusters,
+                       p.schedule.split_k_tiles,
+                       p.schedule.split_k_clusters,
+                       p.predicted_us,
+                       not_measured};
       entry.us = trial_us(watch_, sets_, p, trial_bursts_of(plans[0]), i == 0);
       out_.plans.push_back(entry);
       if (entry.us < out_.plans[best].us) best = i;

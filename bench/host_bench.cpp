@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // host_bench.cpp  Cost of a call of gemm() on the host, part by part: the cached plan,
-//                 checks and parameters, tensor maps, and on a GPU the whole call.
+//                 checks, tensor maps, and on a GPU the whole call.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <functional>
 #include <optional>
@@ -14,7 +15,11 @@
 #include "bench/questions.hpp"
 #include "bench/statistics.hpp"
 #include "dispatch/plan_cache.hpp"
-#include "family/sm90_gemm/params.hpp"
+#include "family/bind.hpp"
+#include "family/operand_maps.hpp"
+#include "tilewright/arch/limits.hpp"
+#include "tilewright/arch/tensor_map.hpp"
+#include "tilewright/base/elem_traits.hpp"
 #include "tilewright/dispatch/gemm.hpp"
 #include "tools/device_memory.hpp"
 
@@ -53,6 +58,19 @@ gemm_problem product(int m, int n, int k) {
   return p;
 }
 
+/// Maps of A, B and D in boxes of 64 lines of one span: as many as a launch of the families with
+/// TMA encodes.
+std::array<tensor_map, 3> maps_of(launch_form const& form, target t) {
+  gemm_problem const& q = form.problem;
+  gemm_operands const& o = form.operands;
+  constexpr operand_box box{traits_of(elem::bf16).span(), wgmma_m};
+  auto const map = [&](void const* base, matrix_desc const& m, extents e) {
+    return map_of(base, m, matrices_of(q, m), e, box, swizzle_mode::b128, t, false);
+  };
+  return {map(o.a, q.a, extents_of_a(q)), map(o.b, q.b, extents_of_b(q)),
+          map(o.d, q.d, {q.n, q.m})};
+}
+
 /// Plans of a hundred other problems, so that the cache does not hold one plan only.
 void fill_cache(gemm_operands const& o, device const& dev, int ordinal) {
   for (int i = 1; i <= 100; ++i) cached_plan(product(64 * i, 128, 256), o, dev, ordinal);
@@ -73,10 +91,8 @@ std::vector<host_row> measure_all() {
   auto const plan = cached_plan(p, o, dev, ordinal);
   rows.push_back(
       measure("finding the plan among 101", calls, [&] { cached_plan(p, o, dev, ordinal); }));
-  rows.push_back(measure("checks and parameters, maps of the emulator", calls, [&] {
-    launch_form const form = form_of(*plan, o);
-    make_params(*plan, form.problem, form.operands, target::emu);
-  }));
+  rows.push_back(measure("checks and three maps of the emulator", calls,
+                         [&] { maps_of(form_of(*plan, o), target::emu); }));
   if (!on_gpu) return rows;
 
   matrix_view const view{elem::bf16, order::row_major, 256, 256, nullptr};
@@ -85,16 +101,13 @@ std::vector<host_row> measure_all() {
   o = {a.data(), b.data(), nullptr, d.data(), workspace.data(), device_workspace::size_bytes};
   std::vector<std::byte> host(static_cast<std::size_t>(view.size().count));
   auto const drained = [&] { d.download(host.data()); };
-  rows.push_back(measure("checks and parameters, cuTensorMapEncodeTiled", calls, [&] {
-    launch_form const form = form_of(*plan, o);
-    make_params(*plan, form.problem, form.operands, target::gpu);
-  }));
-  launch_form const form = form_of(*plan, o);
-  gemm_params encoded = make_params(*plan, form.problem, form.operands, target::gpu);
+  rows.push_back(measure("checks and three maps by cuTensorMapEncodeTiled", calls,
+                         [&] { maps_of(form_of(*plan, o), target::gpu); }));
+  std::array<tensor_map, 3> encoded = maps_of(form_of(*plan, o), target::gpu);
   rows.push_back(measure("three maps by cuTensorMapReplaceAddress instead", calls, [&] {
-    readdress_tensor_map_gpu(encoded.a, o.b);
-    readdress_tensor_map_gpu(encoded.b, o.a);
-    readdress_tensor_map_gpu(encoded.epilogue.d, o.d);
+    readdress_tensor_map_gpu(encoded[0], o.b);
+    readdress_tensor_map_gpu(encoded[1], o.a);
+    readdress_tensor_map_gpu(encoded[2], o.d);
   }));
   rows.push_back(measure(
       "gemm(plan, operands, stream)", calls, [&] { gemm(*plan, o, nullptr); }, drained));

@@ -44,7 +44,7 @@ struct tuning_entry {
 struct plan_entry {
   std::string kernel;
   bool swapped = false;
-  int clusters = 0, shared_tiles = 0, sharers = 0;
+  int clusters = 0, split_k_tiles = 0, split_k_clusters = 0;
   double predicted_us = 0, us = not_measured;
 };
 

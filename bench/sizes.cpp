@@ -61,7 +61,7 @@ std::vector<std::int64_t> listed_extents(std::string_view text, std::string cons
   return all;
 }
 
-void add_sizes(std::vector<product_size>& to, std::vector<std::int64_t> const& m,
+void add_sizes(std::vector<gemm_size>& to, std::vector<std::int64_t> const& m,
                std::vector<std::int64_t> const& n, std::vector<std::int64_t> const& k,
                std::string const& word) {
   if (m.size() * n.size() * k.size() + to.size() > max_sizes) refuse_size(word);
@@ -85,8 +85,8 @@ std::vector<std::string_view> split_extents(std::string_view text) {
 
 }  // namespace
 
-std::vector<product_size> parse_sizes(std::vector<std::string> const& words) {
-  std::vector<product_size> sizes;
+std::vector<gemm_size> parse_sizes(std::vector<std::string> const& words) {
+  std::vector<gemm_size> sizes;
   if (words.size() == 3 && split_extents(words[0]).size() == 1) {
     add_sizes(sizes, listed_extents(words[0], words[0]), listed_extents(words[1], words[1]),
               listed_extents(words[2], words[2]), words[0]);

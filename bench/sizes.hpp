@@ -8,7 +8,7 @@
 
 namespace tw {
 
-struct product_size {
+struct gemm_size {
   std::int64_t m, n, k;
 };
 
@@ -18,6 +18,6 @@ struct product_size {
 /// Each extent is a number, a list (64,128,256), or a range FIRST:LAST:STEP (64:512:64, both ends
 /// included), FIRST:LAST:xFACTOR (64:4096:x2). Several extents multiply: K varies fastest. Throws
 /// `rejected` TW0803, also for more than 100,000 GEMMs.
-std::vector<product_size> parse_sizes(std::vector<std::string> const& words);
+std::vector<gemm_size> parse_sizes(std::vector<std::string> const& words);
 
 }  // namespace tw

@@ -9,8 +9,8 @@
 #include "bench/epilogues.hpp"
 #include "bench/shape.hpp"
 #include "tilewright/problem/gemm.hpp"
-#include "tools/asked_product.hpp"
 #include "tools/gemm_request.hpp"
+#include "tools/problem_request.hpp"
 #include "tools/result_scales.hpp"
 
 namespace tw::bench {
@@ -55,7 +55,7 @@ inline result_scale_request result_scales_of(gemm_shape const& s) {
 /// other.
 inline gemm_problem problem_of(gemm_shape const& s) {
   auto const type = find_dtype(s.dtype).value();
-  asked_product a{.m = s.m, .n = s.n, .k = s.k, .batch = s.batch, .layout = s.layout};
+  problem_request a{.m = s.m, .n = s.n, .k = s.k, .batch = s.batch, .layout = s.layout};
   a.ab = type.ab, a.b = type.b, a.d = type.d, a.precision = type.precision;
   a.format = type.format, a.scale_d = result_scales_of(s);
   if (type.scale_a) a.scale_a = scale_choice{*type.scale_a, scale_library::cublaslt};

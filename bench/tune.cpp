@@ -15,7 +15,8 @@ constexpr double longest_early_us = 100;  // an early start saves a microsecond 
 constexpr double least_gain = 0.01;       // less is no difference
 
 measured_plan of(gemm_plan const& p, double us) {
-  return {p.kernel, p.swapped, p.schedule.shared_tiles, p.schedule.sharers, us, p.predicted_us};
+  return {p.kernel, p.swapped,     p.schedule.split_k_tiles, p.schedule.split_k_clusters,
+          us,       p.predicted_us};
 }
 
 struct deadline {

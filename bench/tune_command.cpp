@@ -19,7 +19,6 @@
 #include "dispatch/tuned.hpp"
 #include "dispatch/winners.hpp"
 #include "tilewright/problem/block_scaled.hpp"
-#include "tools/asked_product.hpp"
 #include "tools/ceilings.hpp"
 #include "tools/epilogue_request.hpp"
 #include "tools/gemm_run.hpp"
@@ -28,6 +27,7 @@
 #include "tools/number_checks.hpp"
 #include "tools/plan_report.hpp"
 #include "tools/precision_options.hpp"
+#include "tools/problem_request.hpp"
 #include "tools/progress_bar.hpp"
 #include "tools/result_scales.hpp"
 #include "tools/to_stderr.hpp"
@@ -89,9 +89,9 @@ std::string product_text(gemm_problem const& p) {
 
 std::string kernel_text(measured_plan const& m) {
   std::string text = m.kernel + (m.swapped ? " swap-AB" : "");
-  if (m.shared_tiles > 0)
-    text += fmt::format(", {} tile{} split along K among {}", m.shared_tiles,
-                        m.shared_tiles == 1 ? "" : "s", m.sharers);
+  if (m.split_k_tiles > 0)
+    text += fmt::format(", {} tile{} split along K among {}", m.split_k_tiles,
+                        m.split_k_tiles == 1 ? "" : "s", m.split_k_clusters);
   if (m.starts_early) text += *m.starts_early ? ", starts early" : ", does not start early";
   return text;
 }
@@ -115,7 +115,7 @@ std::vector<gemm_problem> problems_of(tune_request const& r) {
   if (!r.shapes.empty())
     for (auto const& s : bench::select_shapes(bench::read_shapes(r.shapes), r.categories, r.names))
       add(s);
-  for (product_size const& size : parse_sizes(r.sizes)) {
+  for (gemm_size const& size : parse_sizes(r.sizes)) {
     bench::gemm_shape s;
     s.m = size.m, s.n = size.n, s.k = size.k;
     s.dtype = bench::dtype_of_size(r.dtype, r.out_dtype, r.scale_d.any());
@@ -132,8 +132,12 @@ std::vector<gemm_problem> problems_of(tune_request const& r) {
 }
 
 json fastest_json(measured_plan const& m) {
-  json j{{"kernel", m.kernel},   {"swapped", m.swapped}, {"shared_tiles", m.shared_tiles},
-         {"sharers", m.sharers}, {"us", m.us},           {"predicted_us", m.predicted_us}};
+  json j{{"kernel", m.kernel},
+         {"swapped", m.swapped},
+         {"shared_tiles", m.split_k_tiles},
+         {"sharers", m.split_k_clusters},
+         {"us", m.us},
+         {"predicted_us", m.predicted_us}};
   j["starts_early"] = m.starts_early ? json(*m.starts_early) : json(nullptr);
   return j;
 }
@@ -273,7 +277,7 @@ exit_status export_to(std::string const& file) {
     }
     rows += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{:.2f},{}\n", t.identity.card, p.m, p.n,
                         p.k, p.batch, name(p.a.type), name(p.d.type), layout_of(p), f.kernel,
-                        f.shared_tiles, f.sharers, f.us,
+                        f.split_k_tiles, f.split_k_clusters, f.us,
                         !f.starts_early   ? ""
                         : *f.starts_early ? "early"
                                           : "late");

@@ -46,24 +46,43 @@ add_custom_command(OUTPUT ${tw_embedded_tuning}
           ${tw_instance_lists} ${tw_tuning} ${tw_devices}
   COMMENT "Embedding the tuning tables" VERBATIM)
 
-# The Blackwell kernels: no other architecture assembles tcgen05.
-set(tw_blackwell_objects "")
+# Device code for other architectures than those of the library: src/family/NAME/device_code.cmake
+# sets tw_code, options of nvcc, and tw_code_alone, a word, where only these assemble the kernels.
+set(tw_objects_alone "")
+set(tw_all_code "")
 if(TW_WITH_CUDA)
-  set(tw_for_sm100 ${tw_kernel_sources})
-  list(FILTER tw_for_sm100 INCLUDE REGEX "/sm100_[a-z]+/gpu_[a-z0-9_]*\\.cu$")
-  list(REMOVE_ITEM tw_kernel_sources ${tw_for_sm100})
-  add_library(tilewright_sm100 OBJECT ${tw_for_sm100})
-  target_include_directories(tilewright_sm100 PRIVATE ${PROJECT_SOURCE_DIR}/include
-                                                      ${PROJECT_SOURCE_DIR}/src)
-  set_target_properties(tilewright_sm100 PROPERTIES CUDA_ARCHITECTURES OFF
-                                                    POSITION_INDEPENDENT_CODE ON)
-  set(tw_sm100_code "--generate-code=arch=compute_100f,code=sm_100f")
-  target_compile_options(tilewright_sm100 PRIVATE "${tw_sm100_code}")
-  set(tw_blackwell_objects $<TARGET_OBJECTS:tilewright_sm100>)
+  file(GLOB tw_code_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/family/*/device_code.cmake)
+  foreach(code_file ${tw_code_files})
+    set(tw_code_alone "")
+    include(${code_file})
+    list(APPEND tw_all_code ${tw_code})
+    get_filename_component(family ${code_file} DIRECTORY)
+    get_filename_component(family ${family} NAME)
+    set(of_family ${tw_kernel_sources})
+    list(FILTER of_family INCLUDE REGEX "/${family}/gpu_[a-z0-9_]*\\.cu$")
+    if(NOT tw_code_alone)
+      set_source_files_properties(${of_family} PROPERTIES COMPILE_OPTIONS "${tw_code}")
+      continue()
+    endif()
+    list(REMOVE_ITEM tw_kernel_sources ${of_family})
+    set(alone tilewright_${tw_code_alone})
+    if(NOT TARGET ${alone})
+      add_library(${alone} OBJECT)
+      target_include_directories(${alone} PRIVATE ${PROJECT_SOURCE_DIR}/include
+                                                  ${PROJECT_SOURCE_DIR}/src)
+      set_target_properties(${alone} PROPERTIES CUDA_ARCHITECTURES OFF
+                                                POSITION_INDEPENDENT_CODE ON)
+      target_compile_options(${alone} PRIVATE "${tw_code}")
+      list(APPEND tw_objects_alone $<TARGET_OBJECTS:${alone}>)
+    endif()
+    target_sources(${alone} PRIVATE ${of_family})
+  endforeach()
+  list(REMOVE_DUPLICATES tw_all_code)
+  list(SORT tw_all_code ORDER DESCENDING)
 endif()
 
 add_library(tilewright ${tw_library_sources} ${tw_kernel_sources} ${tw_embedded_devices}
-                              ${tw_embedded_tuning} ${tw_blackwell_objects})
+                              ${tw_embedded_tuning} ${tw_objects_alone})
 add_library(tilewright::tilewright ALIAS tilewright)
 tw_library(tilewright)
 tw_batch(tilewright 10)
@@ -74,17 +93,11 @@ tw_precompile(tilewright algorithm array cstring fmt/format.h functional map mem
 set(tw_emulated ${tw_kernel_sources})
 list(FILTER tw_emulated INCLUDE REGEX "/emu_[a-z0-9_]*\\.cpp$")
 set_source_files_properties(${tw_emulated} PROPERTIES COMPILE_OPTIONS "${tw_quick_to_compile}")
-# The Ampere kernels run on sm_80 and, from PTX, on every later GPU. Launches beside a GEMM's
-# kernel, which copy operands and scales before it or quantise D after it, run where any family's
-# kernels do; tests/golden/fat_binaries_test.py requires it.
+# Launches beside a GEMM's kernel, which copy operands and scales before it or quantise D after it,
+# run where any family's kernels do; tests/golden/fat_binaries_test.py requires it.
 if(TW_WITH_CUDA)
-  set(tw_sm80_code "--generate-code=arch=compute_80,code=[compute_80,sm_80]")
-  set(tw_for_sm80 ${tw_kernel_sources})
-  list(FILTER tw_for_sm80 INCLUDE REGEX "/sm80_gemm/gpu_[a-z0-9_]*\\.cu$")
-  set_source_files_properties(${tw_for_sm80} PROPERTIES COMPILE_OPTIONS "${tw_sm80_code}")
   file(GLOB tw_beside_gemms CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/dispatch/*.cu)
-  set_source_files_properties(${tw_beside_gemms} PROPERTIES COMPILE_OPTIONS
-                              "${tw_sm80_code};${tw_sm100_code}")
+  set_source_files_properties(${tw_beside_gemms} PROPERTIES COMPILE_OPTIONS "${tw_all_code}")
 endif()
 set_source_files_properties(${PROJECT_SOURCE_DIR}/src/family/kernel_set.cpp PROPERTIES
                             COMPILE_DEFINITIONS TW_KERNEL_SET="${TW_KERNELS}")

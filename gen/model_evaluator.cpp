@@ -74,7 +74,8 @@ std::vector<tw::gemm_plan> read(std::istream& lines, tw::device const& dev, std:
                                    integer(cells[4])};
     bool there = false;
     for (tw::gemm_plan const& p : candidates[cells[0]]) {
-      if (!wanted.same_plan({p.kernel, p.swapped, p.schedule.shared_tiles, p.schedule.sharers}))
+      if (!wanted.same_plan(
+              {p.kernel, p.swapped, p.schedule.split_k_tiles, p.schedule.split_k_clusters}))
         continue;
       plans.push_back(p);
       there = true;

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "tilewright/base/elem_traits.hpp"
 #include "tilewright/problem/block_quantize.hpp"
 #include "tilewright/problem/block_scale_convention.hpp"
 #include "tools/io/refuse.hpp"
@@ -21,9 +22,7 @@ namespace {
 char const* letter(bool is_b) { return is_b ? "B" : "A"; }
 char const* small_letter(bool is_b) { return is_b ? "b" : "a"; }
 
-bool is_wide(matrix_view const& m) {
-  return m.doubles || m.type == elem::f32 || m.type == elem::f16 || m.type == elem::bf16;
-}
+bool is_wide(matrix_view const& m) { return m.doubles || is_wide_float(m.type); }
 
 /// Two elements to a byte along K, from codes in bytes or from packed ones in any order.
 void pack(matrix_view const& over, bool packed, std::byte* to) {
@@ -101,7 +100,7 @@ void block_scaled_operand::quantise(matrix_view const& wide, bool is_b, block_fo
   operand const read(wide, wide.doubles ? elem::f32 : wide.type);
   matrix_view const over = is_b ? transposed(read.view()) : read.view();  // (outer, k)
   elem const type = traits_of(format).value;
-  if (type == elem::e2m1 && over.cols % 2 != 0)
+  if (packs_in_pairs(type) && over.cols % 2 != 0)
     refuse("TW0477", fmt::format("{} operands", traits_of(format).name),
            fmt::format("K = {}", over.cols), "an even K: two elements fill a byte",
            "add a column of zeros to A and a row of zeros to B");
@@ -136,7 +135,7 @@ void block_scaled_operand::read_values(matrix_view const& file, bool in_npy, boo
     refuse("TW0475", fmt::format("values of {}", letter(is_b)), type_text(file),
            "e4m3 or e5m2, or a wide matrix, which is quantised", "");
   }
-  bool const packed = file.type == elem::e2m1;
+  bool const packed = file.type == traits_of(format).value;
   if (!packed && !(in_npy && file.type == elem::e4m3))
     refuse("TW0475", fmt::format("values of {}", letter(is_b)), type_text(file),
            "e2m1: F4 in a .safetensors file, '<V1' in a .npy file; or a wide matrix, which is "
@@ -148,7 +147,8 @@ void block_scaled_operand::read_values(matrix_view const& file, bool in_npy, boo
            fmt::format("K = {}", over.cols), "an even K: two elements fill a byte",
            "add a column of zeros to A and a row of zeros to B, before quantising");
   if (packed && over.ord == order::row_major) return;
-  values_ = {elem::e2m1, order::row_major, over.rows, over.cols, nullptr, over.matrices};
+  values_ = {
+      traits_of(format).value, order::row_major, over.rows, over.cols, nullptr, over.matrices};
   value_bytes_ = host_buffer(values_.size());
   pack(over, packed, value_bytes_.data());
   values_.data = value_bytes_.data();

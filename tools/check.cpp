@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tilewright/base/convert.hpp"
+#include "tilewright/base/elem_traits.hpp"
 #include "tilewright/problem/block_result.hpp"
 #include "tilewright/problem/epilogue_kind.hpp"
 #include "tilewright/problem/error_bound.hpp"
@@ -58,7 +59,7 @@ void load_typed(matrix_desc const& m, void const* base, indices const& rows, std
   }
 }
 
-/// Two elements of e2m1 in a byte.
+/// Two elements in a byte.
 void load_packed(matrix_desc const& m, void const* base, indices const& rows,
                  std::int64_t first_col, std::int64_t cols, double* out) {
   for (std::size_t i = 0; i < rows.size(); ++i)
@@ -68,7 +69,7 @@ void load_packed(matrix_desc const& m, void const* base, indices const& rows,
 
 void load(matrix_desc const& m, void const* base, indices const& rows, std::int64_t first_col,
           std::int64_t cols, double* out) {
-  if (m.type == elem::e2m1) return load_packed(m, base, rows, first_col, cols, out);
+  if (packs_in_pairs(m.type)) return load_packed(m, base, rows, first_col, cols, out);
   with_elem(m.type, [&](auto t) {
     if constexpr (size_bits(t.value) >= 8)
       load_typed<typename decltype(t)::type>(m, base, rows, first_col, cols, out);

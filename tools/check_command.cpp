@@ -9,6 +9,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "tilewright/arch/limits.hpp"
 #include "tilewright/problem/epilogue_kind.hpp"
 #include "tools/guarded.hpp"
 #include "tools/hazards/gemm_check.hpp"
@@ -161,7 +162,8 @@ void add_check_command(CLI::App& app, int& status) {
           "strict (default), by tcgen05.fence on both sides of the synchronisation; acquire, by a "
           "barrier that releases and acquires too, as CUTLASS relies on")
       ->transform(one_of({"strict", "acquire"}));
-  verb->add_option("--sms", r->sms, "of a plugin: SMs of the emulated device (default 132)")
+  verb->add_option("--sms", r->sms,
+                   fmt::format("of a plugin: SMs of the emulated device (default {})", h100_sms))
       ->check(CLI::Range(1, 1024));
   verb->add_option("--live-clusters", r->live_clusters,
                    "of a plugin: clusters that run at once (default: what the SMs can hold)")

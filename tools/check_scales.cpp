@@ -33,7 +33,7 @@ void scale_check::add(std::size_t i, std::int64_t col, exact_fused const& x, dou
   auto const block = static_cast<std::size_t>(scale_block(p_.scale_d->desc.block_k, col));
   amax_range& r = ranges_[i * static_cast<std::size_t>(blocks_) + block];
   expected_element const e = expect_fused(x, terms_);
-  if (p_.d.type == elem::e2m1 && std::isnan(e.value)) r.any = false;  // its scale is NaN
+  if (!has_nan(p_.d.type) && std::isnan(e.value)) r.any = false;  // its scale is NaN
   if (e.far || (std::isfinite(e.value) && (e.plus_inf || e.minus_inf || e.nan))) r.any = false;
   if (!std::isfinite(e.value)) return;  // takes no part in amax
   r.low = std::max(r.low, std::fabs(e.value) - e.bound - slack);

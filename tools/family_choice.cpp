@@ -31,22 +31,40 @@ void add_family_option(CLI::App& verb, std::string& family) {
 namespace {
 
 struct architecture {
-  std::string_view word, device;
+  std::string word;  // "sm90"
+  std::string_view device;
   int generation;  // compute capability / 10
 };
-constexpr architecture architectures[] = {
-    {"sm80", "a100", 8}, {"sm90", "h200", 9}, {"sm100", "b200", 10}};
+
+/// Those of the described devices. The device of each is the one that kernels are planned for
+/// where nothing says otherwise, or else the first.
+std::vector<architecture> const& architectures() {
+  static std::vector<architecture> const all = [] {
+    std::vector<architecture> found;
+    for (device const& d : known_devices()) {
+      int const generation = d.compute_capability / 10;
+      auto const at = std::ranges::find(found, generation, &architecture::generation);
+      if (at == found.end())
+        found.push_back({fmt::format("sm{}0", generation), d.id, generation});
+      else if (d.id == kernel_facts{}.device)
+        at->device = d.id;
+    }
+    std::ranges::sort(found, {}, &architecture::generation);
+    return found;
+  }();
+  return all;
+}
 
 architecture const* find_arch(std::string_view word) {
-  auto const* const found = std::ranges::find(architectures, word, &architecture::word);
-  return found == std::end(architectures) ? nullptr : found;
+  auto const found = std::ranges::find(architectures(), word, &architecture::word);
+  return found == architectures().end() ? nullptr : &*found;
 }
 
 }  // namespace
 
 void add_arch_option(CLI::App& verb, std::string& arch) {
   std::vector<std::string> words;
-  for (architecture const& a : architectures) words.emplace_back(a.word);
+  for (architecture const& a : architectures()) words.emplace_back(a.word);
   verb.add_option("--arch", arch,
                   "kernels for this architecture; the emulator runs all of them, a GPU its own")
       ->check(CLI::IsMember(words));
@@ -55,7 +73,7 @@ void add_arch_option(CLI::App& verb, std::string& arch) {
 std::string_view device_of(std::string_view arch, std::string const& family) {
   if (architecture const* const a = find_arch(arch)) return a->device;
   gemm_family const* const f = find_family(family);
-  return f == nullptr ? "h200" : f->facts(0).device;
+  return f == nullptr ? kernel_facts{}.device : f->facts(0).device;
 }
 
 void check_arch(std::string_view arch, int compute_capability) {

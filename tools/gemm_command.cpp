@@ -12,6 +12,7 @@
 #include <span>
 
 #include "tilewright/base/elem_text.hpp"
+#include "tilewright/base/elem_traits.hpp"
 #include "tilewright/problem/block_scale_convention.hpp"
 #include "tools/family_choice.hpp"
 #include "tools/gemm_report.hpp"
@@ -238,9 +239,9 @@ exit_status run_gemm(gemm_request const& r) {
   bool const right = !check || check->passed();
   results written;
   host_buffer bytes_of_d;
-  if (right && data.d().type == elem::e2m1 && out.format != file_format::safetensors) {
+  if (right && packs_in_pairs(data.d().type) && out.format != file_format::safetensors) {
     bytes_of_d = one_to_a_byte(data.d());
-    written.add(out, array_header(out, elem::e2m1, files.d_array()),
+    written.add(out, array_header(out, data.d().type, files.d_array()),
                 {elem::u8, order::row_major, 1, data.d().count().count, bytes_of_d.data()});
   } else if (right) {
     written.add(out, data.d(), files.d_array());

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "tilewright/base/elem.hpp"
+#include "tilewright/base/elem_traits.hpp"
 #include "tilewright/problem/block_format.hpp"
 #include "tilewright/problem/precision.hpp"
 #include "tilewright/problem/scale_convention.hpp"
@@ -55,7 +56,7 @@ struct operand_pair {
 /// bf16.
 constexpr operand_pair operand_types(gemm_request const& r, elem a, elem b) {
   auto const stored = [&](elem type) {
-    bool const as_tf32 = type == elem::tf32 || type == elem::f32;
+    bool const as_tf32 = multiplied_type(type) == elem::tf32;
     return !as_tf32 ? type : r.truncates_tf32 ? elem::tf32 : elem::f32;
   };
   if (r.dtype) return {stored(*r.dtype), stored(r.dtype_b.value_or(*r.dtype))};
@@ -68,9 +69,7 @@ constexpr operand_pair operand_types(gemm_request const& r, elem a, elem b) {
 /// the sum, of f32 and tf32 f32. With scales of D e4m3, of integers s8.
 constexpr elem default_d(elem operand, bool scaled = false) {
   if (scaled) return is_8_bit_integer(operand) ? elem::s8 : elem::e4m3;
-  if (is_fp8(operand)) return elem::bf16;
-  if (is_8_bit_integer(operand)) return elem::s32;
-  return operand == elem::tf32 ? elem::f32 : operand;
+  return usual_result(operand);
 }
 
 }  // namespace tw

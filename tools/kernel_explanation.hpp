@@ -3,8 +3,7 @@
 //                         Blackwell the columns of tensor memory, their contents, and the warps
 //                         that use them.
 //
-// The numbers are those of the kernel's configuration (kernel/sm100/config.hpp,
-// block_scaled_config.hpp) and of its roles (kernel/sm100/roles.hpp).
+// The numbers are those that the kernel's family states (family/kernel_memory.hpp).
 // Example: tests/tools/explain_kernel_command_test.cpp, docs/explain.md
 #pragma once
 
@@ -14,38 +13,17 @@
 #include <vector>
 
 #include "tilewright/device/occupancy.hpp"
+#include "tilewright/family/kernel_memory.hpp"
 
 namespace tw {
 
-/// Columns of tensor memory with one use, of all 128 lanes.
-struct tensor_part {
-  int first = 0, columns = 0;
-  std::string content;
-};
-
-/// Lanes that a warp uses.
-struct tensor_user {
-  int warp = 0, first_lane = 0, lanes = 0;
-  std::string access;
-};
-
-/// Scale factors of one multiply of a stage: their first columns, and the id in its descriptor.
-struct scale_step {
-  int k = 0, k_extent = 0;  // elements from the start of the stage
-  int a_column = 0, a_columns = 0, b_column = 0, b_columns = 0;
-  int id = 0;
-};
-
+/// A kernel, its resources without registers, and the contents of tensor memory.
 struct kernel_explanation {
-  std::string kernel, family, tile;
-  cta_resources cta;  // without registers
+  std::string kernel, family;
+  cta_resources cta;
   int stages = 0;
   std::int64_t stage_bytes = 0;
-  std::vector<tensor_part> parts;
-  std::vector<tensor_user> users;
-  std::vector<scale_step> steps;
-  std::string note;  // of the factors of B
-  std::vector<std::string> pictures;
+  kernel_memory memory;
 };
 
 /// The kernel with this name, or nothing where no family has it. Refuses a kernel whose family does

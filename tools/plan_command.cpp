@@ -10,10 +10,10 @@
 
 #include "bench/sizes.hpp"
 #include "tilewright/base/elem_text.hpp"
+#include "tilewright/base/elem_traits.hpp"
 #include "tilewright/problem/block_scale_convention.hpp"
 #include "tilewright/problem/block_scaled.hpp"
 #include "tilewright/problem/scale_place.hpp"
-#include "tools/asked_product.hpp"
 #include "tools/family_choice.hpp"
 #include "tools/gemm_request.hpp"
 #include "tools/guarded.hpp"
@@ -23,6 +23,7 @@
 #include "tools/number_checks.hpp"
 #include "tools/plan_report.hpp"
 #include "tools/precision_options.hpp"
+#include "tools/problem_request.hpp"
 #include "tools/quantize_blocks.hpp"
 #include "tools/result_scales.hpp"
 #include "tools/words.hpp"
@@ -37,7 +38,7 @@ char const* const plan_manual =
 
 struct plan_request {
   std::vector<std::string> size;
-  asked_product product;
+  problem_request product;
   std::string ab = "bf16", b, d, d_order = "row", epilogue, family, scale_order;
   std::string device = "h200";
   int sms = 0, top = 10;
@@ -46,8 +47,8 @@ struct plan_request {
 };
 
 gemm_problem problem_of(plan_request const& r) {
-  asked_product a = r.product;
-  std::vector<product_size> const sizes = parse_sizes(r.size);
+  problem_request a = r.product;
+  std::vector<gemm_size> const sizes = parse_sizes(r.size);
   if (sizes.size() != 1)
     refuse("TW0803", "sizes of `tilewright plan`", fmt::format("{}", sizes.size()),
            "one GEMM: M N K, or MxNxK");
@@ -100,7 +101,7 @@ std::optional<double> least_us(gemm_problem const& q, Plans const& plans_for) tr
 
 /// The same GEMM of bf16. Its operands have no scales: what they multiply is what was wide before.
 gemm_problem in_16_bits(gemm_problem q) {
-  bool const of_8_bits = !q.scale_d && (size_bytes(q.d.type) == 1 || q.d.type == elem::s32);
+  bool const of_8_bits = !q.scale_d && (size_bytes(q.d.type) == 1 || holds_integer_sums(q.d.type));
   q.a.type = q.b.type = elem::bf16;
   if (of_8_bits) q.d.type = elem::bf16;
   q.scale_a.reset(), q.scale_b.reset();

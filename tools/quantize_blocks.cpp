@@ -9,6 +9,7 @@
 #include <span>
 
 #include "tilewright/atom/scale_factors.hpp"
+#include "tilewright/base/elem_traits.hpp"
 #include "tilewright/layout/answer.hpp"
 #include "tools/io/npy.hpp"
 #include "tools/io/output_file.hpp"
@@ -47,11 +48,11 @@ layout factor_layout(block_quantize_problem const& p) {
 }
 
 std::string notes(block_quantize_problem const& p, block_quantize_counts const& c) {
-  bool const fp4 = traits_of(p.format).value == elem::e2m1;
+  bool const keeps_nan = has_nan(traits_of(p.format).value);
   std::string text;
   if (c.nan > 0)
     text += fmt::format("note     {} NaN: {}\n", c.nan,
-                        fp4 ? "the scales of their blocks are NaN" : "they stay NaN");
+                        keeps_nan ? "they stay NaN" : "the scales of their blocks are NaN");
   if (c.infinite > 0)
     text += fmt::format("note     {} infinite: clamped to the largest value\n", c.infinite);
   if (c.zero_blocks > 0)
@@ -112,7 +113,7 @@ exit_status run_quantize_blocks(quantize_blocks_request r) {
   bool const packed = out.format == file_format::safetensors;
   block_quantize_problem const p{over.rows, over.cols, over.desc(), r.format, r.order, packed};
   if (auto const why = accept(p)) throw rejected(*why);
-  if (packed && t.value == elem::e2m1 && p.k % 2 != 0)
+  if (packed && packs_in_pairs(t.value) && p.k % 2 != 0)
     refuse("TW0455", "K in a .safetensors file", fmt::format("{}", p.k), "an even number",
            "two elements of 4 bits fill a byte; write a .npy file");
   bytes const value_bytes{p.outer * p.row_bytes()}, factor_bytes{p.factor_bytes()};

@@ -73,7 +73,7 @@ std::string notes(quantize_request const& r, quantize_counts const& c) {
   auto const add = [&](std::string const& note) { text += "note     " + note + "\n"; };
   if (c.nan > 0)
     add(fmt::format("{} {}", many(c.nan, "element is NaN and", "elements are NaN and"),
-                    r.to == elem::s8 ? "became 0" : "stayed NaN"));
+                    is_integer(r.to) ? "became 0" : "stayed NaN"));
   if (c.infinite > 0)
     add(fmt::format("{} clamped to {:g}", many(c.infinite, "infinity is", "infinities are"),
                     quantize_limit(r.to)));

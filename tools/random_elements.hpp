@@ -14,8 +14,9 @@ namespace tw {
 
 /// The bits of a number drawn from N(0, 1) as an element; integers use their whole range.
 inline std::uint32_t bits_of_normal(elem type, float x) {
-  if (type == elem::s8) return static_cast<std::uint8_t>(to_integer<std::int8_t>(50 * x));
-  if (type == elem::u8) return to_integer<std::uint8_t>(127 + 50 * x);
+  if (is_8_bit_integer(type))
+    return is_signed(type) ? static_cast<std::uint8_t>(to_integer<std::int8_t>(50 * x))
+                           : to_integer<std::uint8_t>(127 + 50 * x);
   return with_elem(type, [x](auto t) -> std::uint32_t {
     if constexpr (size_bits(t.value) < 32 && !is_integer(t.value))
       return from_float<typename decltype(t)::type>(x).bits;

@@ -60,11 +60,12 @@ roofline roofline_of(roofline_problem const& p, device const& d) {
   r.problem = p, r.dev = d;
   device_ceilings const* const known = find_ceilings(d.id);
   bool const measured = d.source == calibration_source::measured;
-  bool const sixteen_bits = p.ab == elem::bf16 || p.ab == elem::f16;
-  // Other types run at a rate in proportion to their bits; wgmma was measured with 16.
-  double const rate = 16.0 / traits_of(p.ab).bits;
+  // Other types run at a rate in proportion to their bits; wgmma was measured with those of bf16.
+  constexpr int measured_bits = size_bits(elem::bf16);
+  bool const as_measured = size_bits(p.ab) == measured_bits;
+  double const rate = 1.0 * measured_bits / size_bits(p.ab);
   r.tflops.data_sheet = rate * (known != nullptr ? known->tensor_tflops : d.wgmma_ceiling_tflops);
-  if (measured && sixteen_bits) r.tflops.measured = d.wgmma_ceiling_tflops;
+  if (measured && as_measured) r.tflops.measured = d.wgmma_ceiling_tflops;
   if (known != nullptr) r.source = known->source, r.measured_on = known->note;
   r.flop = 2.0 * static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k) *
            static_cast<double>(p.batch);

@@ -9,6 +9,7 @@
 
 #include "bench/sizes.hpp"
 #include "tilewright/base/elem_text.hpp"
+#include "tilewright/base/elem_traits.hpp"
 #include "tilewright/problem/accept.hpp"
 #include "tilewright/problem/precision.hpp"
 #include "tools/guarded.hpp"
@@ -64,24 +65,19 @@ void check_extents_of(roofline_problem const& p) {
 }
 
 roofline_problem problem_of(roofline_request const& r) {
-  std::vector<product_size> const sizes = parse_sizes(r.size);
+  std::vector<gemm_size> const sizes = parse_sizes(r.size);
   if (sizes.size() != 1)
     refuse("TW0803", "sizes of `tilewright roofline`", fmt::format("{}", sizes.size()),
            "one GEMM: M N K, or MxNxK");
   roofline_problem p{sizes[0].m, sizes[0].n, sizes[0].k, r.batch};
   check_extents_of(p);
   p.ab = parse_elem(r.ab).value();
-  p.d = parse_elem(!r.d.empty()             ? r.d
-                   : is_fp8(p.ab)           ? "bf16"
-                   : is_8_bit_integer(p.ab) ? "s32"
-                   : p.ab == elem::tf32     ? "f32"
-                                            : r.ab)
-            .value();
+  p.d = r.d.empty() ? usual_result(p.ab) : parse_elem(r.d).value();
   std::tie(p.tile_m, p.tile_n) = pair_of("tile", r.tile, 1024);
   std::tie(p.cluster_m, p.cluster_n) = pair_of("cluster", r.cluster, 16);
   if (p.cluster_m * p.cluster_n > 16)
     refuse("TW0653", "cluster", fmt::format("{} CTAs", p.cluster_m * p.cluster_n), "at most 16");
-  if (p.d == elem::s32 && !is_8_bit_integer(p.ab))
+  if (holds_integer_sums(p.d) && !is_8_bit_integer(p.ab))
     refuse("TW0405", "type of D", "s32", fmt::format("a float, for A and B of {}", name(p.ab)));
   return p;
 }

@@ -8,14 +8,17 @@
 #include <algorithm>
 #include <memory>
 #include <span>
+#include <string_view>
 
 #include "bench/sizes.hpp"
+#include "tilewright/base/elem_traits.hpp"
 #include "tilewright/dispatch/gemm.hpp"
 #include "tools/gemm_run.hpp"
 #include "tools/guarded.hpp"
 #include "tools/io/output_file.hpp"
 #include "tools/io/refuse.hpp"
 #include "tools/json_output.hpp"
+#include "tools/stages/kernels.hpp"
 #include "tools/stages/report.hpp"
 #include "tools/words.hpp"
 
@@ -30,42 +33,62 @@ char const* const stages_manual =
 
 struct stages_request {
   std::vector<std::string> size;
-  std::string device = "both", family = "sm90_gemm", tile, trace;
+  std::string device = "both", family, tile, trace;
   bool as_json = false;
 };
 
-/// Two cluster tiles for each of two CTAs: the stages of a tile depend on K alone.
+/// Two cluster tiles of the largest kernel for each of two CTAs: the stages of a tile depend on K
+/// alone.
 stages::request few_tiles(stages::request r) {
-  r.m = std::min<std::int64_t>(r.m, 256);
-  r.n = std::min<std::int64_t>(r.n, 512);
+  constexpr std::int64_t rows = 256, cols = 512;
+  r.m = std::min(r.m, rows);
+  r.n = std::min(r.n, cols);
   return r;
 }
 
-stages::recorded_kernel kernel_of(stages_request const& r) {
-  using enum stages::recorded_kernel;
-  if (r.family == "sm90_gemm") return r.tile == "128x128" ? narrow : wide;
-  if (r.tile == "128x256")
-    refuse("TW0656", fmt::format("stages --family {}", r.family), "--tile 128x256", "128x128");
-  if (r.device == "gpu")
+/// "a, b and c" of what each kernel with a record has, in their order, each once.
+template <class Kept>
+std::vector<std::string> words_of_kernels(std::string_view stages::recorded_kernel::*word,
+                                          Kept kept) {
+  std::vector<std::string> all;
+  for (stages::recorded_kernel const& k : stages::recorded_kernels())
+    if (kept(k) && std::ranges::find(all, k.*word) == all.end()) all.emplace_back(k.*word);
+  return all;
+}
+
+stages::recorded_kernel const& kernel_of(stages_request const& r) {
+  using stages::recorded_kernel;
+  recorded_kernel const* const found = stages::find_recorded(r.family, r.tile);
+  if (found == nullptr)
+    refuse("TW0656", fmt::format("stages --family {}", r.family), "--tile " + r.tile,
+           fmt::format("{}", fmt::join(words_of_kernels(
+                                           &recorded_kernel::tile,
+                                           [&](auto const& k) { return k.family == r.family; }),
+                                       " or ")));
+  if (r.device == "gpu" && !found->on_gpu)
     refuse("TW0656", fmt::format("stages --family {}", r.family), "--device gpu", "--device emu",
-           "on a GPU the kernels of sm90_gemm have a record");
-  return r.family == "sm100_gemm" ? blackwell : ampere;
+           fmt::format("on a GPU the kernels of {} have a record",
+                       fmt::join(words_of_kernels(&recorded_kernel::family,
+                                                  [](auto const& k) { return k.on_gpu; }),
+                                 ", ")));
+  return *found;
 }
 
 exit_status answer_stages(stages_request const& r) {
-  std::vector<product_size> const sizes = parse_sizes(r.size);
+  std::vector<gemm_size> const sizes = parse_sizes(r.size);
   if (sizes.size() != 1)
     refuse("TW0803", "sizes of `tilewright stages`", fmt::format("{}", sizes.size()),
            "one GEMM: M N K, or MxNxK");
-  stages::request const s{sizes[0].m, sizes[0].n, sizes[0].k, kernel_of(r)};
+  stages::request const s{sizes[0].m, sizes[0].n, sizes[0].k, &kernel_of(r)};
   check_replaceable(r.trace, "--trace", "[{");
-  if (s.k % 8 != 0 || s.n % 8 != 0)  // of the GEMM itself, not of the tiles that are emulated
+  constexpr int chunk = traits_of(elem::bf16).chunk();
+  if (s.k % chunk != 0 ||
+      s.n % chunk != 0)  // of the GEMM itself, not of the tiles that are emulated
     refuse("TW0656", "GEMM with a record of its stages", fmt::format("{} x {} x {}", s.m, s.n, s.k),
            "one that the kernel computes: K a multiple of 8, and N of 8");
   std::vector<stages::run> runs;
   if (r.device == "gpu" && !gpu().usable) throw no_usable_gpu(gpu().why_not);
-  bool const on_a_gpu = r.family == "sm90_gemm";
-  if (r.device != "emu" && on_a_gpu && gpu().usable) runs.push_back(stages::run_on_gpu(s));
+  if (r.device != "emu" && s.kernel->on_gpu && gpu().usable) runs.push_back(stages::run_on_gpu(s));
   if (r.device != "gpu") runs.push_back(stages::run_emulated(few_tiles(s)));
   if (!r.trace.empty()) {
     std::string const text = stages::chrome_trace(runs);
@@ -85,6 +108,8 @@ exit_status answer_stages(stages_request const& r) {
 
 void add_stages_command(CLI::App& app, int& status) {
   auto const r = std::make_shared<stages_request>();
+  auto const any = [](stages::recorded_kernel const&) { return true; };
+  r->family = stages::recorded_kernels().front().family;
   CLI::App* verb =
       app.add_subcommand("stages", "cycles that a kernel loads, multiplies and stores");
   verb->footer(stages_manual);
@@ -94,11 +119,11 @@ void add_stages_command(CLI::App& app, int& status) {
       ->capture_default_str();
   verb->add_option("--tile", r->tile,
                    "of a CTA: 128x256 in clusters of 2, four stages (default); 128x128 alone, six")
-      ->transform(one_of({"128x256", "128x128"}));
+      ->transform(one_of(words_of_kernels(&stages::recorded_kernel::tile, any)));
   verb->add_option("--family", r->family,
                    "sm90_gemm; in the emulator alone sm80_gemm (128x128 with cp.async) and "
                    "sm100_gemm (128x128 with tcgen05)")
-      ->transform(one_of({"sm90_gemm", "sm80_gemm", "sm100_gemm"}))
+      ->transform(one_of(words_of_kernels(&stages::recorded_kernel::family, any)))
       ->capture_default_str();
   verb->add_option("--trace", r->trace, "write the stages as a Chrome trace to this file");
   verb->add_flag("--json", r->as_json, "one JSON record on stdout");

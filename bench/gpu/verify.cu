@@ -11,6 +11,7 @@
 #include "bench/gpu/sampled_lines.hpp"
 #include "bench/gpu/sums.cuh"
 #include "bench/gpu/verify_fused.hpp"
+#include "tilewright/base/elem_traits.hpp"
 #include "tilewright/problem/block_scaled.hpp"
 #include "tilewright/problem/error_bound.hpp"
 
@@ -158,8 +159,7 @@ device_buffer upload(std::vector<int> const& list, cudaStream_t stream) {
 }  // namespace
 
 double step_unit_of(gemm_problem const& p) {
-  bool const coarse =
-      (is_fp8(p.a.type) && !is_block_scaled(p)) || (p.a.type == elem::f16 && p.precision.f16_sums);
+  bool const coarse = (is_fp8(p.a.type) && !is_block_scaled(p)) || may_sum_in_f16(p);
   if (coarse) return make_bound_terms(p).sum_unit / 8;
   return (static_cast<double>(p.k) * 17 / 16 + 2) * 0x1p-23;
 }

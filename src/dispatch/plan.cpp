@@ -112,8 +112,8 @@ option option_of(gemm_plan plan, measurements const& m) {
     x.plan.measured_in_bf16 = m.shipped->ab != x.plan.problem.a.type;
   }
   plan_schedule const& s = x.plan.schedule;
-  if (m.tuned.fastest &&
-      m.tuned.fastest->same_plan({x.plan.kernel, x.plan.swapped, s.shared_tiles, s.sharers})) {
+  if (m.tuned.fastest && m.tuned.fastest->same_plan({x.plan.kernel, x.plan.swapped, s.split_k_tiles,
+                                                     s.split_k_clusters})) {
     x.source = plan_source::tuned, x.measured_us = m.tuned.fastest->us;
     x.plan.measured_in_bf16 = false;
     x.plan.measured_on.clear();

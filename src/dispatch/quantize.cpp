@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <bit>
 
+#include "tilewright/arch/limits.hpp"
 #include "tilewright/arch/select.hpp"
+#include "tilewright/base/elem_traits.hpp"
 #include "tilewright/kernel/quantize/quantize.hpp"
 
 namespace tw {
@@ -65,7 +67,7 @@ quantize_params quantize_params_of(quantize_problem const& p, quantize_operands 
            : shared ? quantize_pass::amax
                     : quantize_pass::whole_blocks;
   q.from_type = p.from.type, q.to_type = p.to.type;
-  q.scale_ue8m0 = s.type == elem::ue8m0 ? 1 : 0;
+  q.scale_ue8m0 = is_exponent(s.type) ? 1 : 0;
   q.power_of_two = p.power_of_two ? 1 : 0;
   q.given = p.given ? 1 : 0;
   q.by_fours = by_fours(p, o, q.block_k) ? 1 : 0;

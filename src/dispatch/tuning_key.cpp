@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 
+#include "tilewright/base/elem_traits.hpp"
 #include "tilewright/base/version.hpp"
 #include "tilewright/dispatch/gemm.hpp"
 
@@ -54,7 +55,7 @@ std::string problem_key(gemm_problem const& p) {
   add_scale("a", p.scale_a);
   add_scale("b", p.scale_b);
   if (p.reproducible) key += " r";
-  if (p.a.type == elem::f16 && p.precision.f16_sums) key += " f16";
+  if (may_sum_in_f16(p)) key += " f16";
   if (is_fp8(p.a.type) && p.precision.promote_k != gemm_precision{}.promote_k)
     key += fmt::format(" p={}", p.precision.promote_k);
   if (p.scale_d) {

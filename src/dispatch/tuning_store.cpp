@@ -76,7 +76,7 @@ class statement {
     return with(id.card).with(id.driver).with(id.version);
   }
   statement& with(measured_plan const& m) {
-    return with(m.kernel).with(int{m.swapped}).with(m.shared_tiles).with(m.sharers);
+    return with(m.kernel).with(int{m.swapped}).with(m.split_k_tiles).with(m.split_k_clusters);
   }
 
   /// True: there is a row. False: done.

@@ -18,14 +18,14 @@ namespace tw {
 struct measured_plan {
   std::string kernel;
   bool swapped = false;
-  int shared_tiles = 0, sharers = 0;
+  int split_k_tiles = 0, split_k_clusters = 0;
   double us = 0;
   double predicted_us = 0;
   std::optional<bool> starts_early{};  // which is faster; nothing: not measured, or no difference
 
   bool same_plan(measured_plan const& o) const {
-    return kernel == o.kernel && swapped == o.swapped && shared_tiles == o.shared_tiles &&
-           sharers == o.sharers;
+    return kernel == o.kernel && swapped == o.swapped && split_k_tiles == o.split_k_tiles &&
+           split_k_clusters == o.split_k_clusters;
   }
 };
 

@@ -8,6 +8,7 @@
 
 #include "dispatch/embedded_tuning.hpp"
 #include "family/normal_form.hpp"
+#include "tilewright/base/elem_traits.hpp"
 
 namespace tw {
 
@@ -31,8 +32,8 @@ winner winner_of(tuning_row const& r, std::string_view device_id) {
           .layout = layouts[static_cast<std::size_t>(r.layout)],
           .kernel = tuning_kernel(r.kernel),
           .f16_kernel = tuning_kernel(r.f16_kernel),
-          .shared_tiles = r.shared_tiles,
-          .sharers = r.sharers,
+          .split_k_tiles = r.split_k_tiles,
+          .split_k_clusters = r.split_k_clusters,
           .us = r.us,
           .starts_early = r.start < 0 ? std::nullopt : std::optional(r.start == 1),
           .measured_on = known_device(device_id).name};
@@ -53,6 +54,9 @@ bool dense(gemm_problem const& p) {
   return lines && in_line(p.a, p.m * p.k) && in_line(p.b, p.k * p.n) && in_line(p.d, p.m * p.n);
 }
 
+/// The type whose measurements serve a type that was not measured: f16 takes the time of bf16.
+elem measured_as(elem e) { return e == elem::f16 ? elem::bf16 : e; }
+
 std::optional<winner> find_in(std::string_view device_id, gemm_problem const& p) {
   std::string const layout{p.a.ord == order::row_major ? 'T' : 'N',
                            p.b.ord == order::col_major ? 'N' : 'T'};
@@ -65,8 +69,9 @@ std::optional<winner> find_in(std::string_view device_id, gemm_problem const& p)
         return winner_of(r, device_id);
     return std::nullopt;
   };
-  if (auto w = find(p.a.type, p.d.type); w || p.a.type != elem::f16) return w;
-  return find(elem::bf16, p.d.type == elem::f16 ? elem::bf16 : p.d.type);
+  if (auto w = find(p.a.type, p.d.type)) return w;
+  if (measured_as(p.a.type) == p.a.type) return std::nullopt;
+  return find(measured_as(p.a.type), measured_as(p.d.type));
 }
 
 }  // namespace
@@ -74,16 +79,17 @@ std::optional<winner> find_in(std::string_view device_id, gemm_problem const& p)
 bool fits_tables(gemm_problem const& p) {
   gemm_precision const usual_sums;
   bool const other_sums = (is_fp8(p.a.type) && p.precision.promote_k != usual_sums.promote_k) ||
-                          (p.a.type == elem::f16 && p.precision.f16_sums) || p.reproducible;
+                          may_sum_in_f16(p) || p.reproducible;
   bool const usual = p.a.type == p.b.type && !other_sums && !p.scale_a && !p.scale_b && !p.scale_d;
   return usual && !p.c && !is_fused(p.epilogue) && !p.aux && p.d.ord == order::row_major &&
          dense(p);
 }
 
 bool is_plan(winner const& w, gemm_plan const& p) {
-  bool const f16 = p.problem.a.type == elem::f16 && w.ab != elem::f16;
-  return p.kernel == (f16 ? w.f16_kernel : w.kernel) && p.schedule.shared_tiles == w.shared_tiles &&
-         p.schedule.sharers == w.sharers;
+  bool const f16 = measured_as(p.problem.a.type) != p.problem.a.type && w.ab != p.problem.a.type;
+  return p.kernel == (f16 ? w.f16_kernel : w.kernel) &&
+         p.schedule.split_k_tiles == w.split_k_tiles &&
+         p.schedule.split_k_clusters == w.split_k_clusters;
 }
 
 std::vector<winner> winners(std::string_view device_id) {

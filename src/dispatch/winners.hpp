@@ -21,7 +21,7 @@ struct winner {
   std::string_view layout;      // "TN"
   std::string_view kernel;      // gemm_plan::kernel
   std::string_view f16_kernel;  // the same kernel for f16 operands, or empty
-  int shared_tiles, sharers;
+  int split_k_tiles, split_k_clusters;
   double us;                         // as measured
   std::optional<bool> starts_early;  // which is faster; nothing: not measured, or no difference
   std::string measured_on;           // device::name

@@ -66,7 +66,7 @@ class progress_meter {
 };
 
 void check(grid const& g) {
-  constexpr int cluster_limit = 16, extent_limit = 65535;
+  constexpr int extent_limit = 65535;
   extents3 const& e = g.extents;
   if (g.smem_bytes > max_smem_bytes)
     throw fault({{"E0017", "smem-overflow",
@@ -88,8 +88,8 @@ void check(grid const& g) {
                                    extent_limit),
               .remedy = "the longest extent along x",
           })}});
-  if (g.threads < 1 || g.threads > 1024 || g.cluster < 1 || g.cluster > cluster_limit ||
-      g.ctas < 1 || e.x % g.cluster != 0)
+  if (g.threads < 1 || g.threads > max_cta_threads || g.cluster < 1 ||
+      g.cluster > max_cluster_ctas || g.ctas < 1 || e.x % g.cluster != 0)
     throw fault(
         {{"E0018", "launch-shape",
           told({
@@ -98,19 +98,18 @@ void check(grid const& g) {
                                   g.ctas, g.threads, g.cluster),
               .cause = fmt::format("the CTAs, along x in a grid of two or three dimensions, "
                                    "are a positive multiple of the cluster, which "
-                                   "has 1 to {}; a CTA has 1 to 1024 threads",
-                                   cluster_limit),
+                                   "has 1 to {}; a CTA has 1 to {} threads",
+                                   max_cluster_ctas, max_cta_threads),
               .remedy = "a grid of whole clusters",
           })}});
 }
 
 /// How many clusters the device can hold at once; registers, which the emulator does not know, may
-/// allow fewer. CUDA C++ Programming Guide, "Technical Specifications per Compute Capability", 9.0.
+/// allow fewer.
 int resident_clusters(grid const& g, int sms) {
-  constexpr int threads_of_sm = 2048, ctas_of_sm = 32, smem_of_sm = 228 * 1024;
-  constexpr int reserved_smem_of_cta = 1024;
-  int const by_smem = smem_of_sm / (g.smem_bytes + reserved_smem_of_cta);
-  int const ctas = std::min({ctas_of_sm, threads_of_sm / ((g.threads + 31) / 32 * 32), by_smem});
+  int const by_smem = sm_smem_bytes / (g.smem_bytes + reserved_cta_smem_bytes);
+  int const warps = (g.threads + warp_threads - 1) / warp_threads;
+  int const ctas = std::min({max_sm_ctas, max_sm_threads / (warps * warp_threads), by_smem});
   return std::max(1, sms * ctas / g.cluster);
 }
 
@@ -148,8 +147,7 @@ void run_grid(grid const& given, void const* params, options const& o) {
   int const os_threads = std::min(clusters, wanted);
   int const share = (clusters + os_threads - 1) / os_threads;
   // CTAs start in order, each when one before it has ended: as on the device.
-  constexpr int sms_of_h100 = 132;
-  int const resident = resident_clusters(g, o.sms > 0 ? o.sms : sms_of_h100);
+  int const resident = resident_clusters(g, o.sms > 0 ? o.sms : h100_sms);
   int const held = std::max(1, resident / os_threads);
   int const live = std::min(share, o.live_clusters > 0 ? std::min(o.live_clusters, held) : held);
 

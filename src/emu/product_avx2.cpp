@@ -28,7 +28,7 @@ template <elem Type>
   if constexpr (Type == elem::tf32)
     return _mm256_and_ps(_mm256_loadu_ps(static_cast<float const*>(in)),
                          _mm256_castsi256_ps(_mm256_set1_epi32(static_cast<int>(tf32_bits))));
-  if constexpr (Type != elem::s8 && Type != elem::u8 && Type != elem::e4m3 && Type != elem::e5m2) {
+  if constexpr (size_bits(Type) != 8) {
     float wide[8];  // types without a sequence of instructions here
     for (int i = 0; i < 8; ++i)
       wide[i] = to_float(storage_of<Type>{static_cast<std::uint8_t const*>(in)[i]});

@@ -29,7 +29,7 @@ template <elem Type>
   if constexpr (Type == elem::tf32)
     return _mm512_castsi512_ps(
         _mm512_and_si512(_mm512_loadu_si512(in), _mm512_set1_epi32(static_cast<int>(tf32_bits))));
-  if constexpr (Type != elem::s8 && Type != elem::u8 && Type != elem::e4m3 && Type != elem::e5m2) {
+  if constexpr (size_bits(Type) != 8) {
     float wide[16];  // types without a sequence of instructions here
     for (int i = 0; i < 16; ++i)
       wide[i] = to_float(storage_of<Type>{static_cast<std::uint8_t const*>(in)[i]});

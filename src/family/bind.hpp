@@ -5,8 +5,8 @@
 #include "tilewright/arch/tensor_map.hpp"
 #include "tilewright/base/check.hpp"
 #include "tilewright/family/plan.hpp"
+#include "tilewright/kernel/epilogue/params.hpp"
 #include "tilewright/kernel/repitch/params.hpp"
-#include "tilewright/kernel/sm90/params.hpp"
 
 namespace tw {
 

@@ -5,7 +5,8 @@
 #include <bit>
 #include <optional>
 
-#include "tilewright/kernel/sm90/params.hpp"
+#include "tilewright/base/elem_traits.hpp"
+#include "tilewright/kernel/operand_scales.hpp"
 #include "tilewright/problem/scale.hpp"
 
 namespace tw {
@@ -16,7 +17,7 @@ inline operand_scales scales_of(std::optional<scale_desc> const& given, void con
   if (!given) return {};
   scale_desc const s = canonical(*given, outer, k);
   auto const log2 = [](std::int64_t n) {
-    return n == 0 ? 31 : std::countr_zero(static_cast<std::uint64_t>(n));
+    return n == 0 ? all_outer_log2 : std::countr_zero(static_cast<std::uint64_t>(n));
   };
   bool const one_k_block = s.block_k == 0;
   return {data,
@@ -25,7 +26,7 @@ inline operand_scales scales_of(std::optional<scale_desc> const& given, void con
           s.batch_stride,
           log2(s.block_outer),
           one_k_block ? 0 : log2(s.packed_k),
-          s.type == elem::ue8m0 ? 1 : 0};
+          is_exponent(s.type) ? 1 : 0};
 }
 
 /// Bytes of all scales of an operand with `outer` rows or columns.

@@ -6,7 +6,8 @@
 #include <bit>
 
 #include "family/normal_form.hpp"
-#include "tilewright/kernel/sm90/params.hpp"
+#include "tilewright/base/elem_traits.hpp"
+#include "tilewright/kernel/epilogue/params.hpp"
 #include "tilewright/problem/block_scaled.hpp"
 #include "tilewright/problem/scale_place.hpp"
 
@@ -37,7 +38,7 @@ inline result_scales scales_of_rows(gemm_problem const& q, gemm_operands const& 
           s.stride_k,
           s.batch_stride,
           std::countr_zero(static_cast<unsigned>(s.packed_k)),
-          s.type == elem::ue8m0 ? 1 : 0,
+          is_exponent(s.type) ? 1 : 0,
           q.scale_d->power_of_two ? 1 : 0,
           q.scale_d->given ? 1 : 0};
 }

@@ -8,6 +8,8 @@
 #include "family/operand_maps.hpp"
 #include "family/result_scale.hpp"
 #include "family/workspace.hpp"
+#include "tilewright/base/elem_traits.hpp"
+#include "tilewright/kernel/sm100/cta.hpp"
 #include "tilewright/problem/block_result.hpp"
 #include "tilewright/problem/epilogue.hpp"
 
@@ -15,7 +17,7 @@ namespace tw {
 
 namespace {
 
-constexpr int store_rows = 32, store_bytes = 128;  // a box of sm100_epilogue
+constexpr int store_rows = sm100_cta::warp_rows, store_bytes = sm100_cta::box_row_bytes;
 
 /// The kernel stores the auxiliary output by TMA, in the boxes of D, unless TMA cannot address it
 /// or gates and what they multiply are interleaved in it.
@@ -36,7 +38,8 @@ tensor_map tcgen05_gated_map(void const* base, gemm_problem const& q, int span, 
                              target t) {
   matrix_desc const b = as_mapped(q.b);
   bool const one_line = is_shared_line(b);
-  std::int64_t const matrices = matrices_of(q, b), pitch = one_line ? 16 : b.pitch_bytes();
+  std::int64_t const matrices = matrices_of(q, b),
+                     pitch = one_line ? tma_chunk_bytes : b.pitch_bytes();
   gate_columns const gate = gate_columns_of(q);
   tensor_map_desc d;
   d.base = const_cast<void*>(base);

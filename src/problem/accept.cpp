@@ -6,7 +6,9 @@
 #include <cmath>
 #include <vector>
 
+#include "problem/accept_scales.hpp"
 #include "tilewright/base/elem_text.hpp"
+#include "tilewright/base/elem_traits.hpp"
 #include "tilewright/problem/accept.hpp"
 #include "tilewright/problem/block_result.hpp"
 #include "tilewright/problem/canonical.hpp"
@@ -16,8 +18,6 @@
 namespace tw {
 
 namespace {
-
-using refusal = std::optional<rejection>;
 
 /// An enum of the problem that a cast or memory that was never set has given another value.
 refusal check_enumerators(gemm_problem const& p) {
@@ -133,78 +133,13 @@ refusal check_results_apart(char const* name, matrix_desc const& d, gemm_problem
                    fmt::format("{} elements", stride), need, ""};
 }
 
-/// Formats of problem/block_scaled.hpp: types, blocks, and what lies in a byte.
-refusal check_block_scales(gemm_problem const& p) {
-  auto const of = [](std::optional<scale_desc> const& s) { return s && is_block_scale(*s); };
-  bool const packed = p.a.type == elem::e2m1 || p.b.type == elem::e2m1;
-  if (!of(p.scale_a) && !of(p.scale_b) && !packed) return std::nullopt;
-  auto const text = [](matrix_desc const& m, std::optional<scale_desc> const& s) {
-    return s ? fmt::format("{} with {} for {}x{}", name(m.type), name(s->type), s->block_outer,
-                           s->block_k)
-             : fmt::format("{} without scales", name(m.type));
-  };
-  auto const is = [&](elem scale, int block, auto const& of_type) {
-    auto const one = [&](matrix_desc const& m, std::optional<scale_desc> const& s) {
-      return of_type(m.type) && s && is_block_scale(*s) && s->type == scale && s->block_k == block;
-    };
-    return one(p.a, p.scale_a) && one(p.b, p.scale_b);
-  };
-  auto const e2m1 = [](elem e) { return e == elem::e2m1; };
-  bool const nvfp4 = is(elem::ue4m3, 16, e2m1);
-  if (!nvfp4 && !is(elem::ue8m0, 32, e2m1) &&
-      !is(elem::ue8m0, 32, [](elem e) { return is_fp8(e); }))
-    return rejection{
-        "TW0475", "block-scaled operands",
-        fmt::format("A {}, B {}", text(p.a, p.scale_a), text(p.b, p.scale_b)),
-        "both e4m3 or e5m2 with ue8m0 for 1x32 (MXFP8), both e2m1 with ue8m0 for 1x32 (MXFP4), or "
-        "both e2m1 with ue4m3 for 1x16 (NVFP4)",
-        "make_block_scale() describes such scales, `tilewright quantize` computes them"};
-  for (auto const& [name_of, s] : {std::pair{"A", *p.scale_a}, std::pair{"B", *p.scale_b}})
-    if (s.second_level != nvfp4)
-      return rejection{"TW0476", fmt::format("second level of the scales of {}", name_of),
-                       nvfp4 ? "none" : "a float32",
-                       nvfp4 ? "a float32: NVFP4's values and scales alone are not the numbers"
-                             : "none: only NVFP4 has one",
-                       nvfp4 ? "scale_desc::second_level and gemm_operands::second_level_a, _b; "
-                               "`tilewright gemm --scale2-a, --scale2-b`"
-                             : ""};
-  auto const k_rule = [](std::string got, char const* need, char const* hint) {
-    return rejection{"TW0477", "block-scaled operands", std::move(got), need, hint};
-  };
-  if (p.k == 0) return k_rule("K = 0", "K of 1 or more", "D = beta C needs no GEMM");
-  if (p.has_pointers())
-    return rejection{"TW0425", "scales of a batch by pointers", "scales of A or B", "none",
-                     "let the matrices lie at equal distances: a batch stride"};
-  for (scale_desc const& s : {*p.scale_a, *p.scale_b}) {
-    bool const apart = s.stride_outer >= 0 && s.stride_k >= 0 && s.batch_stride >= 0;
-    if (!apart || s.packed_k != 1)
-      return rejection{"TW0453", "strides of the scales",
-                       fmt::format("{}, {} and {}, {} adjacent", s.stride_outer, s.stride_k,
-                                   s.batch_stride, s.packed_k),
-                       "0 or more, 1 adjacent", ""};
-  }
-  if (!packed) return std::nullopt;
-  if (p.k % 2 != 0)
-    return k_rule(fmt::format("e2m1 with K = {}", p.k), "an even K: two elements fill a byte",
-                  "add a column of zeros to A and to B^T");
-  if (p.a.ord != order::row_major || p.b.ord != order::col_major)
-    return k_rule("e2m1 that is not contiguous along K", "A row-major and B column-major",
-                  "store B as (N, K) row by row (`tilewright gemm --transpose-b`)");
-  for (matrix_desc const& m : {p.a, p.b})
-    if (m.pitch_elems % 2 != 0 || (p.batch > 1 && m.batch_stride_elems % 2 != 0))
-      return k_rule(fmt::format("e2m1 with a leading dimension of {} and a batch stride of {}",
-                                m.pitch_elems, m.batch_stride_elems),
-                    "even numbers of elements: rows begin at bytes", "");
-  return std::nullopt;
-}
-
 }  // namespace
 
 bool are_operands(elem a, elem b) {
   a = multiplied_type(a), b = multiplied_type(b);
   if (is_fp8(a) || is_8_bit_integer(a))
     return is_fp8(a) == is_fp8(b) && is_8_bit_integer(a) == is_8_bit_integer(b);
-  return a == b && (a == elem::bf16 || a == elem::f16 || a == elem::tf32);
+  return a == b && traits_of(a).mma_operand;
 }
 
 std::vector<elem> result_types(elem a, elem b) {
@@ -242,16 +177,14 @@ refusal check_types(gemm_problem const& p) {
                          ? "D of 8 bits from any operands has scales: gemm_problem::scale_d, "
                            "`tilewright gemm --scale-d`"
                          : "convert D afterwards"};
-  bool const c_type =
-      !p.c || p.c->type == elem::bf16 || p.c->type == elem::f16 || p.c->type == elem::f32;
-  if (!c_type)
+  if (p.c && !is_wide_float(p.c->type))
     return rejection{"TW0405", "type of C", std::string(name(p.c->type)), "bf16, f16 or f32", ""};
   return std::nullopt;
 }
 
 /// D of s32 is the sum itself: nothing is multiplied or added.
 refusal check_exact_result(gemm_problem const& p) {
-  if (p.d.type != elem::s32) return std::nullopt;
+  if (!holds_integer_sums(p.d.type)) return std::nullopt;
   bool const scaled = p.alpha != 1.0F || (p.c && p.beta != 0.0F);
   if (!scaled && !is_fused(p.epilogue) && !p.aux) return std::nullopt;
   return rejection{"TW0438", "D of s32", scaled ? "alpha or beta C" : "a fused epilogue",
@@ -262,7 +195,10 @@ refusal check_exact_result(gemm_problem const& p) {
 /// Sums of products of 8-bit integers are kept in 32 bits.
 refusal check_integer_sums(gemm_problem const& p) {
   if (!is_8_bit_integer(p.a.type) || p.precision.wrapping_sums) return std::nullopt;
-  auto const largest = [](elem e) { return std::int64_t{e == elem::u8 ? 255 : 128}; };
+  auto const largest = [](elem e) {
+    int const bits = size_bits(e);
+    return is_signed(e) ? std::int64_t{1} << (bits - 1) : (std::int64_t{1} << bits) - 1;
+  };
   std::int64_t const product = largest(p.a.type) * largest(p.b.type);
   std::int64_t const most = ((std::int64_t{1} << 31) - 1) / product;
   if (p.k <= most) return std::nullopt;
@@ -271,101 +207,6 @@ refusal check_integer_sums(gemm_problem const& p) {
                                most, name(p.a.type), name(p.b.type)),
                    "split K into several GEMMs, or accept sums modulo 2^32: "
                    "precision.wrapping_sums, `tilewright gemm --wrap`"};
-}
-
-/// Scales of A or of B: blocks that kernels multiply by.
-refusal check_scale(bool is_b, scale_desc const& s) {
-  auto const refused = [&](char const* what, std::string got, char const* need,
-                           char const* hint = "") {
-    return rejection{"TW0453", fmt::format("{} of {}", what, is_b ? "B" : "A"), std::move(got),
-                     need, hint};
-  };
-  if (s.type != elem::f32 && s.type != elem::ue8m0)
-    return refused("type of the scales", name(s.type), "f32 or ue8m0");
-  bool const outer = s.block_outer == 0 || s.block_outer == 1 || s.block_outer == 128;
-  bool const k = s.block_k == 0 || s.block_k == scale_block_k;
-  if (!outer || !k)
-    return refused("blocks of the scales", fmt::format("{}x{}", s.block_outer, s.block_k),
-                   "1 or 128 rows or columns, 128 elements along K; 0 for all",
-                   "blocks of 16 and 32 are formats of Blackwell's tensor cores");
-  bool const packed = s.packed_k == 4 && s.type == elem::ue8m0 && s.block_k != 0;
-  if (s.packed_k != 1 && !packed)
-    return refused("blocks along K that are adjacent, of the scales", fmt::format("{}", s.packed_k),
-                   "1, or 4 of ue8m0");
-  if (s.stride_outer < 0 || s.stride_k < 0 || s.batch_stride < 0)
-    return refused("strides of the scales",
-                   fmt::format("{}, {} and {}", s.stride_outer, s.stride_k, s.batch_stride),
-                   "0 or more");
-  return std::nullopt;
-}
-
-refusal check_scales(gemm_problem const& p) {
-  if ((!p.scale_a && !p.scale_b) || is_block_scaled(p)) return std::nullopt;
-  if (p.scale_a)
-    if (auto r = check_scale(false, *p.scale_a)) return r;
-  if (p.scale_b)
-    if (auto r = check_scale(true, *p.scale_b)) return r;
-  if (p.has_pointers())
-    return rejection{"TW0425", "scales of a batch by pointers", "scales of A or B", "none",
-                     "let the matrices lie at equal distances: a batch stride"};
-  if (p.d.type == elem::s32)
-    return rejection{"TW0438", "D of s32", "scales of A or B", "no scales: D is the sum itself",
-                     "D of f32, bf16 or f16 takes them"};
-  if (!scales_in_main_loop(p) || is_fp8(p.a.type)) return std::nullopt;
-  bool const twice = (p.scale_a && p.epilogue.row_scale) || (p.scale_b && p.epilogue.col_scale);
-  gemm_problem same = p;  // where all matrices of a batch have the same scales
-  if (same.scale_a) same.scale_a->batch_stride = 0;
-  if (same.scale_b) same.scale_b->batch_stride = 0;
-  return rejection{"TW0454", fmt::format("scales of {} operands", name(p.a.type)),
-                   twice                       ? "scales of A and of rows, or of B and of columns"
-                   : scales_in_main_loop(same) ? "scales of blocks"
-                                               : "other scales for each matrix of a batch",
-                   "operands of 8-bit floats; or float32 scales of A as a whole or its rows, of B "
-                   "as a whole or its columns, the same for a whole batch, and no others of these",
-                   twice ? "multiply the two vectors into one" : ""};
-}
-
-/// Scales of D: one that is given, or those that kernels compute.
-refusal check_result_scales(gemm_problem const& p) {
-  if (!p.scale_d) return std::nullopt;
-  if (is_block_result(p)) return check_block_result(p);
-  scale_desc const& s = p.scale_d->desc;
-  auto const refused = [](char const* what, std::string got, char const* need,
-                          char const* hint = "") {
-    return rejection{"TW0458", what, std::move(got), need, hint};
-  };
-  if (s.type != elem::f32 && (s.type != elem::ue8m0 || p.scale_d->given))
-    return refused("type of the scales of D", name(s.type),
-                   p.scale_d->given ? "f32" : "f32 or ue8m0");
-  if (s.type == elem::ue8m0 && !p.scale_d->power_of_two)
-    return refused("scales of D of type ue8m0", "any value", "powers of two", "set power_of_two");
-  std::string const blocks = fmt::format("{}x{}", s.block_outer, s.block_k);
-  if (p.scale_d->given && (s.block_outer != 0 || s.block_k != 0 || s.batch_stride != 0))
-    return refused("blocks of the given scale of D", blocks, "one scale for all of D: 0x0",
-                   "scales of rows are a col_scale or row_scale of the epilogue");
-  bool const row = s.block_outer == 1 && (s.block_k == 0 || s.block_k == scale_block_cols);
-  if (!p.scale_d->given && !row)
-    return refused("blocks of the scales of D", blocks,
-                   "1x0, a row of D, or 1x128, 128 columns of a row",
-                   "others: D in float32 or bf16, then `tilewright quantize` or tw::quantize()");
-  if (s.packed_k != 1 && (s.packed_k != 4 || s.type != elem::ue8m0 || s.block_k == 0))
-    return refused("blocks along N that are adjacent, of the scales of D",
-                   fmt::format("{}", s.packed_k), "1, or 4 of ue8m0");
-  std::int64_t const cols = result_cols(p.epilogue, p.n);
-  bool const many_rows = !p.scale_d->given && p.m > 1;
-  bool const many_blocks = scale_blocks(s.block_k, cols) > s.packed_k;
-  if (s.stride_outer < (many_rows ? 1 : 0) || s.stride_k < (many_blocks ? 1 : 0) ||
-      s.batch_stride < (p.batch > 1 && !p.scale_d->given ? 1 : 0))
-    return refused("strides of the scales of D",
-                   fmt::format("{}, {} and {}", s.stride_outer, s.stride_k, s.batch_stride),
-                   "a separate place for each scale");
-  if (p.aux)
-    return refused("scales of D", "an auxiliary output", "none",
-                   "compute it by a second GEMM, or D without scales");
-  if (p.has_pointers())
-    return rejection{"TW0425", "scales of a batch by pointers", "scales of D", "none",
-                     "let the matrices lie at equal distances: a batch stride"};
-  return std::nullopt;
 }
 
 refusal check_precision(gemm_problem const& p) {
@@ -379,9 +220,7 @@ refusal check_precision(gemm_problem const& p) {
 /// column lies contiguous along K.
 refusal check_epilogue(gemm_problem const& p) {
   gemm_epilogue const& e = p.epilogue;
-  bool const type =
-      e.bias_type == elem::f32 || e.bias_type == elem::bf16 || e.bias_type == elem::f16;
-  if (e.bias != along::none && !type)
+  if (e.bias != along::none && !is_wide_float(e.bias_type))
     return rejection{"TW0412", "type of the bias", std::string(name(e.bias_type)),
                      "f32, bf16 or f16", ""};
   auto const order_text = [](matrix_desc const& m) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // block_quantize.cpp  The second level of the matrix, then block by block: amax, factor, values.
 #include "tilewright/problem/block_quantize.hpp"
+#include "tilewright/base/elem_traits.hpp"
 
 #include <fmt/format.h>
 
@@ -44,7 +45,6 @@ block_quantize_counts quantize_from(block_quantize_problem const& p, void const*
                                     void* factors) {
   source<From> const in(p, from);
   block_format_traits const t = traits_of(p.format);
-  bool const fp4 = t.value == elem::e2m1;
   auto* const values = static_cast<std::uint8_t*>(to);
   auto* const scales = static_cast<std::uint8_t*>(factors);
   std::memset(values, 0, static_cast<std::size_t>(p.outer * p.row_bytes()));
@@ -58,23 +58,23 @@ block_quantize_counts quantize_from(block_quantize_problem const& p, void const*
     for (std::int64_t b = 0; b < p.blocks(); ++b) {
       std::int64_t const first = b * t.block, end = std::min(first + t.block, p.k);
       float amax = 0;
-      bool has_nan = false;
+      bool any_nan = false;
       for (std::int64_t k = first; k < end; ++k) {
         float const x = in.at(i, k);
         amax = std::max(amax, finite_magnitude(x));
-        has_nan = has_nan || std::isnan(x);
+        any_nan = any_nan || std::isnan(x);
         counts.nan += std::isnan(x) ? 1 : 0;
         counts.infinite += std::isinf(x) ? 1 : 0;
       }
       counts.zero_blocks += amax == 0 ? 1 : 0;
       std::uint8_t const factor = block_factor(p.format, amax, counts.second_level);
-      bool const lost = has_nan && fp4;
-      scales[p.factor_at(i, b)] = lost ? (t.factor == elem::ue8m0 ? 0xFF : 0x7F) : factor;
-      float const scale = t.factor == elem::ue8m0 ? to_float(ue8m0{factor})
-                                                  : to_float(ue4m3{factor}) * counts.second_level;
+      bool const lost = any_nan && !has_nan(t.value);
+      scales[p.factor_at(i, b)] = lost ? nan_code(t.factor) : factor;
+      float const scale = is_exponent(t.factor) ? to_float(ue8m0{factor})
+                                                : to_float(ue4m3{factor}) * counts.second_level;
       for (std::int64_t k = first; k < end; ++k) {
         float const y = in.at(i, k) / scale;
-        if (!fp4) {
+        if (!packs_in_pairs(t.value)) {
           values[i * p.row_bytes() + k] = to_e4m3(y, saturation::finite).bits;
           continue;
         }
@@ -96,8 +96,7 @@ std::optional<rejection> accept(block_quantize_problem const& p) {
     return refused("matrix to quantise", fmt::format("{}x{}", p.outer, p.k),
                    "at least one row and one column");
   elem const from = p.from.type;
-  if (from != elem::bf16 && from != elem::f16 && from != elem::f32)
-    return refused("type to quantise", name(from), "bf16, f16 or f32");
+  if (!is_wide_float(from)) return refused("type to quantise", name(from), "bf16, f16 or f32");
   std::int64_t const line = p.from.ord == order::row_major ? p.k : p.outer;
   if (p.from.pitch_elems < line)
     return refused("leading dimension", fmt::format("{} elements", p.from.pitch_elems),
@@ -112,17 +111,16 @@ std::optional<rejection> accept(block_quantize_problem const& p) {
 
 float largest_magnitude(block_quantize_problem const& p, void const* from) {
   if (auto const why = accept(p)) throw rejected(*why);
-  if (p.from.type == elem::bf16) return largest_of<bf16>(p, from);
-  if (p.from.type == elem::f16) return largest_of<f16>(p, from);
-  return largest_of<float>(p, from);
+  return with_wide_float(p.from.type,
+                         [&](auto t) { return largest_of<typename decltype(t)::type>(p, from); });
 }
 
 block_quantize_counts quantize(block_quantize_problem const& p, void const* from, void* to,
                                void* factors) {
   if (auto const why = accept(p)) throw rejected(*why);
-  if (p.from.type == elem::bf16) return quantize_from<bf16>(p, from, to, factors);
-  if (p.from.type == elem::f16) return quantize_from<f16>(p, from, to, factors);
-  return quantize_from<float>(p, from, to, factors);
+  return with_wide_float(p.from.type, [&](auto t) {
+    return quantize_from<typename decltype(t)::type>(p, from, to, factors);
+  });
 }
 
 }  // namespace tw

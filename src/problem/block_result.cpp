@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // block_result.cpp  The rules of a block-scaled D.
 #include "tilewright/problem/block_result.hpp"
+#include "tilewright/base/elem_traits.hpp"
 
 #include <fmt/format.h>
 
@@ -33,7 +34,7 @@ std::optional<rejection> check_block_result(gemm_problem const& p) {
   if (p.scale_d->given)
     return refused("scales of a block-scaled D", "given ones", "scales that are computed", "");
   std::int64_t const cols = result_cols(p.epilogue, p.n);
-  bool const halves = f.value == elem::e2m1;
+  bool const halves = packs_in_pairs(f.value);
   if (p.d.ord != order::row_major)
     return refused("order of a block-scaled D", "column-major",
                    "row-major: a block is columns of a row",

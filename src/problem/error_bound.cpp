@@ -8,6 +8,7 @@
 
 #include "problem/element_outcomes.hpp"
 #include "tilewright/base/accumulator_bits.hpp"
+#include "tilewright/base/elem_traits.hpp"
 #include "tilewright/problem/scale_place.hpp"
 
 namespace tw {
@@ -43,7 +44,7 @@ sum_error fp8_sum_error(gemm_problem const& p) {
 sum_error block_scaled_sum_error(gemm_problem const& p) {
   double const n = static_cast<double>(p.k);
   double const unit = grown(n, 0x1p-22) + (p.scale_a->second_level ? 0x1p-24 : 0);
-  if (p.a.type == elem::e2m1) return {unit, 0};
+  if (packs_in_pairs(p.a.type)) return {unit, 0};
   constexpr int step = 32;
   auto const least = [](elem e) { return 1 - traits_of(e).format.bias(); };
   auto const most = [](elem e) { return std::ilogb(traits_of(e).largest); };
@@ -96,8 +97,8 @@ bound_terms make_bound_terms(std::int64_t k, float alpha, float beta, elem d) {
       t.out_overflow = std::ldexp(2 - t.out_unit, f.bias());
     else
       t.out_most = static_cast<double>(to.largest);
-  } else if (d == elem::s8) {
-    t.out_floor = 0.5, t.out_most = 127, t.nan_is_zero = true;
+  } else if (is_8_bit_integer(d)) {
+    t.out_floor = 0.5, t.out_most = static_cast<double>(to.largest), t.nan_is_zero = true;
   }
   return t;
 }
@@ -115,10 +116,10 @@ bound_terms make_bound_terms(gemm_problem const& p) {
     t.sum_unit = e.unit + n * 0x1p-52;
     t.sum_floor = e.floor;
   } else if (is_8_bit_integer(p.a.type)) {
-    t.sum_unit = p.d.type == elem::s32 ? 0 : 0x1p-24;
+    t.sum_unit = holds_integer_sums(p.d.type) ? 0 : 0x1p-24;
     t.sum_floor = 0;
     t.wraps = p.precision.wrapping_sums;
-  } else if (p.a.type == elem::f16 && p.precision.f16_sums) {
+  } else if (may_sum_in_f16(p)) {
     double const steps = std::ceil(n / 16);
     t.sum_unit += grown(steps, 17 * 0x1p-10);
     t.sum_floor += steps * 17 * 0x1p-24;

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "tilewright/base/elem_text.hpp"
+#include "tilewright/base/elem_traits.hpp"
 
 namespace tw {
 namespace {
@@ -52,8 +53,10 @@ void quantize_block(quantize_problem const& p, block_of const& b, void const* fr
   float const scale = p.given ? load<float>(scales, at)
                               : quantize_scale(amax, quantize_limit(p.to.type), p.power_of_two);
   counts.zero_blocks += amax == 0 && !p.given ? 1 : 0;
-  if (!p.given && p.scale.type == elem::f32) store(scales, at, scale);
-  if (!p.given && p.scale.type == elem::ue8m0) store(scales, at, to_ue8m0_up(scale));
+  if (!p.given && is_exponent(p.scale.type))
+    store(scales, at, to_ue8m0_up(scale));
+  else if (!p.given)
+    store(scales, at, scale);
   for (std::int64_t i = b.outer; i < b.outer_end; ++i)
     for (std::int64_t k = b.k; k < b.k_end; ++k)
       store(to, i * out.outer + k * out.k,
@@ -93,16 +96,14 @@ std::optional<rejection> accept(quantize_problem const& p) {
     return refused("matrix to quantise", fmt::format("{}x{}", p.outer, p.k),
                    "at least one row and one column");
   elem const from = p.from.type, to = p.to.type, scale = p.scale.type;
-  if (from != elem::bf16 && from != elem::f16 && from != elem::f32)
-    return refused("type to quantise", name(from), "bf16, f16 or f32");
+  if (!is_wide_float(from)) return refused("type to quantise", name(from), "bf16, f16 or f32");
   if (!is_quantized(to))
     return refused("type of the values", name(to), list_of(elems_that(is_quantized)));
-  if (scale != elem::f32 && scale != elem::ue8m0)
-    return refused("type of the scales", name(scale), "f32 or ue8m0");
-  if (scale == elem::ue8m0 && !p.power_of_two)
+  if (!is_scale_type(scale)) return refused("type of the scales", name(scale), "f32 or ue8m0");
+  if (is_exponent(scale) && !p.power_of_two)
     return refused("scales of type ue8m0", "any value", "powers of two",
                    "set power_of_two (`tilewright quantize --power-of-two`)");
-  if (p.given && (p.scale.block_outer != 0 || p.scale.block_k != 0 || scale != elem::f32))
+  if (p.given && (p.scale.block_outer != 0 || p.scale.block_k != 0 || is_exponent(scale)))
     return refused("scale that is given", "scales of blocks, or of ue8m0",
                    "one float32 scale for the matrix");
   for (matrix_desc const* m : {&p.from, &p.to}) {
@@ -116,9 +117,9 @@ std::optional<rejection> accept(quantize_problem const& p) {
 
 quantize_counts quantize(quantize_problem const& p, void const* from, void* to, void* scales) {
   if (auto const why = accept(p)) throw rejected(*why);
-  if (p.from.type == elem::bf16) return quantize_from<bf16>(p, from, to, scales);
-  if (p.from.type == elem::f16) return quantize_from<f16>(p, from, to, scales);
-  return quantize_from<float>(p, from, to, scales);
+  return with_wide_float(p.from.type, [&](auto t) {
+    return quantize_from<typename decltype(t)::type>(p, from, to, scales);
+  });
 }
 
 }  // namespace tw

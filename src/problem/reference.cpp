@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "tilewright/base/convert.hpp"
+#include "tilewright/base/elem_traits.hpp"
 #include "tilewright/problem/block_result.hpp"
 #include "tilewright/problem/scale_place.hpp"
 
@@ -33,7 +34,7 @@ double load_element(matrix_desc const& m, void const* base, std::int64_t row, st
   bool const by_rows = m.ord == order::row_major;
   std::int64_t const i = batch * m.batch_stride_elems +
                          (by_rows ? row * m.pitch_elems + col : col * m.pitch_elems + row);
-  if (m.type == elem::e2m1) {  // two in a byte
+  if (packs_in_pairs(m.type)) {
     unsigned const two = static_cast<unsigned char const*>(base)[i / 2];
     return to_float(e2m1{static_cast<std::uint8_t>(i % 2 == 0 ? two & 0xFU : two >> 4)});
   }
@@ -49,7 +50,7 @@ double multiplied_value(elem type, double x) {
   if (multiplied_type(type) != elem::tf32 || std::isnan(x)) return x;
   constexpr std::uint32_t low_bits = 0x1FFFU;
   auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(x));
-  if (type == elem::f32)  // ties to even, as TMA rounds
+  if (type != multiplied_type(type))  // ties to even, as TMA rounds
     bits += low_bits / 2 + (bits >> 13 & 1U);
   return std::bit_cast<float>(bits & ~low_bits);
 }

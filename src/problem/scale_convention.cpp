@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // scale_convention.cpp  The table of conventions, and the search in it.
 #include "tilewright/problem/scale_convention.hpp"
-#include "tilewright/base/round_up.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+
+#include "tilewright/base/elem_traits.hpp"
+#include "tilewright/base/round_up.hpp"
 
 namespace tw {
 namespace {
@@ -34,13 +36,16 @@ scale_tensor tensor_of(elem type, std::vector<std::int64_t> const& shape,
   return t;
 }
 
+/// The type of scales that a tensor holds: its bytes are exponents.
+elem type_of_scales(elem of_tensor) { return of_tensor == elem::u8 ? elem::ue8m0 : of_tensor; }
+
 /// The rows of one operand and type.
 struct table {
   scaled_operand const x;
   elem const type;  // of the tensor
   std::vector<scale_convention> rows{};
 
-  elem scale_type() const { return type == elem::f32 ? elem::f32 : elem::ue8m0; }
+  elem scale_type() const { return exponents_in(type) > 0 ? elem::ue8m0 : elem::f32; }
 
   void scalars() {
     for (std::vector<std::int64_t> const& shape : {std::vector<std::int64_t>{}, {1}, {1, 1}}) {
@@ -78,9 +83,8 @@ struct table {
     d.type = scale_type();
     d.block_outer = kind == scaling::block_1x128 ? 1 : block;
     d.block_k = block;
-    bool const packed = type == elem::s32;
-    d.packed_k = packed ? 4 : 1;
-    std::int64_t const bytes = packed ? 4 : 1;  // an element of the tensor holds four scales
+    d.packed_k = std::max(1, exponents_in(type));
+    std::int64_t const bytes = d.packed_k;  // of packed scales, a byte each
     auto const at = static_cast<std::size_t>(k_at);
     d.stride_outer = stride[1 - at] * bytes;
     d.stride_k = stride[at] * bytes;
@@ -166,8 +170,8 @@ bool have_places(scale_tensor const& t) {
 /// and a square tensor has two readings. Four UE8M0 in an int32 are treated alike.
 void add_other_pitches(scale_tensor const& t, table& all) {
   using enum scale_library;
-  bool const packed = t.type == elem::s32;
-  if (t.rank != 2 || (t.type != elem::f32 && t.type != elem::ue8m0 && !packed)) return;
+  bool const packed = exponents_in(t.type) > 1;
+  if (t.rank != 2 || (!is_scale_type(t.type) && !packed)) return;
   if (!have_places(t)) return;
   scaled_operand const& x = all.x;
   std::int64_t const kb = packed ? blocks_in(blocks_in(x.k, block), 4) : blocks_in(x.k, block);
@@ -310,10 +314,10 @@ std::string scale_choice_words() {
 }
 
 std::vector<scale_convention> scale_conventions(scaled_operand const& x, elem type) {
-  table all{x, type == elem::u8 ? elem::ue8m0 : type};
-  if (all.type == elem::f32) all.scalars(), all.vectors();
-  if (all.type == elem::f32 || all.type == elem::ue8m0) all.blocks();
-  if (all.type == elem::s32) all.packed();
+  table all{x, type_of_scales(type)};
+  if (is_scale_type(all.type) && !is_exponent(all.type)) all.scalars(), all.vectors();
+  if (is_scale_type(all.type)) all.blocks();
+  if (exponents_in(all.type) > 1) all.packed();
   return all.rows;
 }
 
@@ -332,10 +336,10 @@ std::variant<scale_desc, rejection> recognise_scale(scale_tensor const& given,
                                                     scale_choice const& choice) {
   std::string const what = fmt::format("scale of {}", x.is_b ? "B" : "A");
   scale_tensor t = given;
-  if (t.type == elem::u8) t.type = elem::ue8m0;
+  t.type = type_of_scales(t.type);
   std::int64_t batch_stride = 0;
   if (t.rank == 3 && t.shape[0] == x.batch) {  // scales of each matrix of a batch
-    batch_stride = x.batch > 1 ? t.stride[0] * (t.type == elem::s32 ? 4 : 1) : 0;
+    batch_stride = x.batch > 1 ? t.stride[0] * std::max(1, exponents_in(t.type)) : 0;
     t = tensor_of(t.type, {t.shape[1], t.shape[2]}, {t.stride[1], t.stride[2]});
   }
   table all{x, t.type};

@@ -12,7 +12,7 @@
 #include "bench/sizes.hpp"
 #include "dispatch/tuned.hpp"
 #include "tests/tools/command.hpp"
-#include "tools/asked_product.hpp"
+#include "tools/problem_request.hpp"
 
 namespace tw::bench {
 namespace {
@@ -29,7 +29,8 @@ gemm_problem tn(std::int64_t m, std::int64_t n, std::int64_t k) {
 }
 
 std::string name_of(gemm_plan const& p) {
-  return p.kernel + "/" + std::to_string(p.schedule.shared_tiles) + "/" + std::to_string(p.swapped);
+  return p.kernel + "/" + std::to_string(p.schedule.split_k_tiles) + "/" +
+         std::to_string(p.swapped);
 }
 
 /// Takes 100 us for every plan but the one that is named, whose trial takes `trial_us` and whose
@@ -176,7 +177,7 @@ TEST_F(Tune, EndsWhenItsTimeIsOver) {
 TEST(TuneSizes, AnExtentMayBeAListOrARange) {
   auto const text = [](std::vector<std::string> const& words) {
     std::string all;
-    for (product_size const& s : parse_sizes(words))
+    for (gemm_size const& s : parse_sizes(words))
       all += std::to_string(s.m) + "x" + std::to_string(s.n) + "x" + std::to_string(s.k) + " ";
     return all;
   };
@@ -224,7 +225,7 @@ TEST_F(Tune, TheCommandListsAndExports) {
   auto const row = [&](std::size_t i, char const* size) {
     measured_plan const f = finished()[i].fastest;
     return "NVIDIA H200," + std::string(size) + ",1,bf16,bf16,TN," + f.kernel + "," +
-           std::to_string(f.shared_tiles) + "," + std::to_string(f.sharers) + ",100.00,";
+           std::to_string(f.split_k_tiles) + "," + std::to_string(f.split_k_clusters) + ",100.00,";
   };
   std::string const rows = tw_test::read_file(file);
   EXPECT_EQ(rows.find("device,m,n,k,batch,ab,d,layout,kernel,"), 0U) << rows;
@@ -304,7 +305,7 @@ TEST_F(Tune, TheCommandTakesEpiloguesAndBatches) {
 }
 
 TEST(TuneSizes, ABatchWithAGateHasResultsOfHalfTheColumns) {
-  asked_product gated{.m = 64, .n = 96, .k = 128, .batch = 4};
+  problem_request gated{.m = 64, .n = 96, .k = 128, .batch = 4};
   gated.epilogue = find_epilogue("swiglu").value();
   EXPECT_EQ(problem_of(gated).d.batch_stride_elems, 64 * 48);
   EXPECT_FALSE(accept(problem_of(gated)));

@@ -73,7 +73,7 @@ TEST(Batch, PointersGiveTheBitsOfStrides) {
   o.a = nullptr, o.d = nullptr;
   o.a_array = a_addresses.data(), o.d_array = d_addresses.data();
   gemm_plan const plan = plan_gemm(by_pointers.p, o, 4);
-  EXPECT_TRUE(plan.schedule.shared_tiles > 0 || plan.workspace_bytes == 0);
+  EXPECT_TRUE(plan.schedule.split_k_tiles > 0 || plan.workspace_bytes == 0);
   gemm_emulated(plan, o);
   EXPECT_EQ(by_pointers.results(), by_strides.results());
 }

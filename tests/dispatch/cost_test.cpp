@@ -16,7 +16,7 @@ namespace tw::test {
 namespace {
 
 gemm_calibration const& h200_model() { return h200().model->gemm; }
-cost predict(gemm_problem const& p, gemm_config const& c, sharing const& s) {
+cost predict(gemm_problem const& p, gemm_config const& c, tile_split const& s) {
   return tw::predict(p, c, s, h200());
 }
 
@@ -84,7 +84,7 @@ TEST(Cost, ScalesOfAAndBAndOfDTakeTime) {
   p.a.type = p.b.type = elem::e4m3;
   gemm_config c = tile_128x128();
   c.ab = elem::e4m3, c.sums = sum_form::promoted_128;
-  sharing const s{1024, 132, 0, 0};
+  tile_split const s{1024, 132, 0, 0};
   cost const promoted = predict(p, c, s);
   c.sums = sum_form::scaled;
   p.scale_a = make_scale({false, p.m, p.k}, scaling::block_1x128);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // footprint_test.cpp  The model that chooses the order of tiles.
-#include "family/sm90_gemm/footprint.hpp"
+#include "family/footprint.hpp"
 
 #include <gtest/gtest.h>
 

@@ -29,7 +29,7 @@ TEST(Invariant, PlansOfAllShapesHaveOneOrder) {
             plan_candidates(reproducible(tn(m, n, 8192)), aligned(), dev, kernel_set::all);
         for (gemm_plan const& p : plans) {
           EXPECT_TRUE(order_of(p, dev).fixed()) << p.kernel << ": " << order_of(p, dev).why_not;
-          EXPECT_EQ(p.schedule.shared_tiles, 0) << p.kernel;
+          EXPECT_EQ(p.schedule.split_k_tiles, 0) << p.kernel;
           EXPECT_EQ(p.family->id(), "sm90_gemm");
           orders.insert(order_of(p, dev).text);
         }

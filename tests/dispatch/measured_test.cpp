@@ -21,7 +21,7 @@ TEST(Measured, MeasuredPlansComeFirst) {
   ASSERT_TRUE(measured);
   gemm_plan const plan = best_plan(p, o, h200());
   EXPECT_EQ(plan.kernel, measured->kernel);
-  EXPECT_EQ(plan.schedule.shared_tiles, measured->shared_tiles);
+  EXPECT_EQ(plan.schedule.split_k_tiles, measured->split_k_tiles);
   EXPECT_NE(plan.why.find("measured"), std::string::npos) << plan.why;
   EXPECT_FALSE(find_winner(tn(129, 128, 16384), h200()));
   EXPECT_FALSE(find_winner(p, with_sm_count(h200(), 114)));  // another GPU
@@ -50,8 +50,8 @@ TEST(Measured, TheRuleForEarlyStartsAgreesWithNineOfTenRows) {
     p.d.pitch_elems += 64;  // a GEMM that was not measured
     auto const plans = plan_candidates(p, with_workspace(), h200(), kernel_set::all);
     auto const same = std::ranges::find_if(plans, [&](gemm_plan const& x) {
-      return x.kernel == kernel && x.schedule.shared_tiles == w.shared_tiles &&
-             x.schedule.sharers == w.sharers;
+      return x.kernel == kernel && x.schedule.split_k_tiles == w.split_k_tiles &&
+             x.schedule.split_k_clusters == w.split_k_clusters;
     });
     if (same == plans.end()) continue;  // D's own odd pitch
     EXPECT_FALSE(same->early_measured);
@@ -70,7 +70,7 @@ TEST(Measured, F16RunsWhatWasMeasuredWithBf16) {
   gemm_plan const f16 = best_plan(p, with_workspace(), h200());
   EXPECT_EQ(f16.source, plan_source::table_of_winners);
   EXPECT_EQ(launched(f16).tile_n, launched(bf16).tile_n);
-  EXPECT_EQ(f16.schedule.sharers, bf16.schedule.sharers);
+  EXPECT_EQ(f16.schedule.split_k_clusters, bf16.schedule.split_k_clusters);
   EXPECT_EQ(config_of(f16).ab, elem::f16);
   EXPECT_TRUE(f16.why.ends_with("on NVIDIA H200, in bf16")) << f16.why;
   EXPECT_TRUE(bf16.why.ends_with("on NVIDIA H200")) << bf16.why;
@@ -120,8 +120,8 @@ TEST(Measured, AnEarlyStartIsTheMeasuredOneElseTheRules) {
     for (gemm_plan const& x : plan_candidates(p, with_workspace(), h200(), kernel_set::all)) {
       EXPECT_FALSE(x.early_measured);
       bool const same = x.kernel == measured.kernel &&
-                        x.schedule.shared_tiles == measured.schedule.shared_tiles &&
-                        x.schedule.sharers == measured.schedule.sharers;
+                        x.schedule.split_k_tiles == measured.schedule.split_k_tiles &&
+                        x.schedule.split_k_clusters == measured.schedule.split_k_clusters;
       if (same && x.starts_early != measured.starts_early) ++otherwise[*w.starts_early];
     }
   }

@@ -197,11 +197,11 @@ TEST(Operands, WithoutKAAndBNeedNoAddress) {
 TEST(Operands, APlanThatSharesTilesNeedsItsWorkspace) {
   gemm_problem const p = tn(600, 600, 16384);
   gemm_operands o = aligned();
-  EXPECT_EQ(plan_gemm(p, o, h200()).schedule.shared_tiles, 0);  // no workspace
+  EXPECT_EQ(plan_gemm(p, o, h200()).schedule.split_k_tiles, 0);  // no workspace
   o.workspace = reinterpret_cast<void*>(std::uintptr_t{0x1000});
   o.workspace_bytes = std::int64_t{64} << 20;
   gemm_plan const plan = plan_gemm(p, o, h200());
-  ASSERT_GT(plan.schedule.shared_tiles, 0) << plan.why;
+  ASSERT_GT(plan.schedule.split_k_tiles, 0) << plan.why;
   ASSERT_LE(plan.workspace_bytes, o.workspace_bytes);
   EXPECT_NO_THROW(check_workspace(plan, o));
   auto const code = [&] {

@@ -103,7 +103,7 @@ TEST(Plan, EveryAcceptedProblemHasAPlanOnAnyNumberOfSMs) {
       o.workspace_bytes = std::int64_t{64} << 20;
       for (gemm_plan const& p : plan_candidates(tn(size, 4096 / size, 64 * size), o, sms)) {
         EXPECT_GE(p.schedule.clusters, 1);
-        EXPECT_LE(p.schedule.sharers, p.schedule.clusters);
+        EXPECT_LE(p.schedule.split_k_clusters, p.schedule.clusters);
         EXPECT_TRUE(p.built) << p.kernel;
       }
     }
@@ -341,7 +341,7 @@ TEST(Plan, ARowThatEndsInsideAChunkKeepsItsLastBoxFromTma) {
 std::int64_t counter_bytes_of(gemm_plan const& x) {
   gemm_operands const o = with_workspace();
   std::int64_t const counters = make_params(x, x.normal, o, target::emu).fixup.counters;
-  return 4 * counters * config_of(x).writers() * x.schedule.shared_tiles;
+  return 4 * counters * config_of(x).writers() * x.schedule.split_k_tiles;
 }
 
 TEST(Plan, CountersOfSplitKTilesFitTheirPartOfTheWorkspace) {
@@ -351,14 +351,14 @@ TEST(Plan, CountersOfSplitKTilesFitTheirPartOfTheWorkspace) {
     for (std::int64_t const m : {16, 64, 128}) {
       gemm_problem const p = tn(m, n, 512);
       for (gemm_plan const& x : plan_candidates(p, with_workspace(), h200(), kernel_set::all)) {
-        if (!is_sm90_gemm(x) || x.schedule.shared_tiles == 0) continue;
+        if (!is_sm90_gemm(x) || x.schedule.split_k_tiles == 0) continue;
         EXPECT_LE(counter_bytes_of(x), gemm_workspace_zeros) << p.n << " " << x.kernel;
         largest = std::max(largest, counter_bytes_of(x));
       }
       for (auto const& i : sm90_gemm_family::instances()) {
         if (!i.config.shares_tiles() || !computes(i.config, p)) continue;
-        for (sharing const& s : sharings(p, i.config, h200()))
-          left_out |= s.shared > 0 && counter_bytes(p, i.config, s) > gemm_workspace_zeros;
+        for (tile_split const& s : tile_splits(p, i.config, h200()))
+          left_out |= s.split_k_tiles > 0 && counter_bytes(p, i.config, s) > gemm_workspace_zeros;
       }
     }
   EXPECT_GT(largest, gemm_workspace_zeros / 4);  // else a lost factor of 4 would not be seen
@@ -368,9 +368,9 @@ TEST(Plan, CountersOfSplitKTilesFitTheirPartOfTheWorkspace) {
 TEST(Plan, AnEditedPlanWithTooManyCountersIsRefused) {
   for (gemm_plan plan :
        plan_candidates(tn(64, 20'000, 512), with_workspace(), h200(), kernel_set::all)) {
-    if (!is_sm90_gemm(plan) || !config_of(plan).shares_tiles() || plan.schedule.shared_tiles == 0)
+    if (!is_sm90_gemm(plan) || !config_of(plan).shares_tiles() || plan.schedule.split_k_tiles == 0)
       continue;
-    plan.schedule.shared_tiles = plan.schedule.sharers = 1 << 20;
+    plan.schedule.split_k_tiles = plan.schedule.split_k_clusters = 1 << 20;
     try {
       make_params(plan, plan.normal, with_workspace(), target::emu);
       ADD_FAILURE() << plan.kernel;

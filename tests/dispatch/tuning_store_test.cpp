@@ -300,8 +300,8 @@ TEST_F(TuningStore, ThePlannerTakesWhatWasTuned) {
   ::setenv("TILEWRIGHT_TUNE", "off", 1);
   std::vector<gemm_plan> const plans = plan_candidates(p, with_workspace(), h200());
   gemm_plan const& other = plans[5];
-  tune(p,
-       {other.kernel, other.swapped, other.schedule.shared_tiles, other.schedule.sharers, 7.5, 8});
+  tune(p, {other.kernel, other.swapped, other.schedule.split_k_tiles,
+           other.schedule.split_k_clusters, 7.5, 8});
   gemm_plan const plan = plan_gemm(p, with_workspace(), h200());
   EXPECT_EQ(plan.source, plan_source::tuned);
   EXPECT_EQ(plan.measured_us, 7.5);
@@ -330,8 +330,8 @@ TEST_F(TuningStore, AnEarlyStartThatWasMeasuredCountsMoreThanTheRule) {
   EXPECT_FALSE(by_rule.early_measured);
   measured_plan m{by_rule.kernel,
                   by_rule.swapped,
-                  by_rule.schedule.shared_tiles,
-                  by_rule.schedule.sharers,
+                  by_rule.schedule.split_k_tiles,
+                  by_rule.schedule.split_k_clusters,
                   7.5,
                   8};
   for (bool const early : {false, true}) {
@@ -354,7 +354,7 @@ TEST_F(TuningStore, ATuningWithoutEarlyStartsKeepsThoseOfTheTable) {
   ::setenv("TILEWRIGHT_TUNE", "off", 1);
   gemm_plan const x = best_plan(p, with_workspace(), h200());
   ASSERT_TRUE(x.source == plan_source::table_of_winners && x.early_measured);
-  tune(p, {x.kernel, x.swapped, x.schedule.shared_tiles, x.schedule.sharers, 7.5, 8});
+  tune(p, {x.kernel, x.swapped, x.schedule.split_k_tiles, x.schedule.split_k_clusters, 7.5, 8});
   gemm_plan const plan = best_plan(p, with_workspace(), h200());
   EXPECT_EQ(plan.source, plan_source::tuned);
   EXPECT_EQ(plan.starts_early, x.starts_early);
@@ -364,9 +364,9 @@ TEST_F(TuningStore, ATuningWithoutEarlyStartsKeepsThoseOfTheTable) {
 TEST_F(TuningStore, APlanThatNeedsMoreWorkspaceIsNotTaken) {
   gemm_problem const p = tn(600, 600, 30016);
   gemm_plan const shared = plan_gemm(p, with_workspace(), h200());
-  ASSERT_GT(shared.schedule.shared_tiles, 0);
-  tune(p, {shared.kernel, shared.swapped, shared.schedule.shared_tiles, shared.schedule.sharers,
-           7.5, 8});
+  ASSERT_GT(shared.schedule.split_k_tiles, 0);
+  tune(p, {shared.kernel, shared.swapped, shared.schedule.split_k_tiles,
+           shared.schedule.split_k_clusters, 7.5, 8});
   EXPECT_EQ(plan_gemm(p, with_workspace(), h200()).source, plan_source::tuned);
   EXPECT_EQ(plan_gemm(p, with_workspace(0), h200()).source, plan_source::model);
 }

@@ -88,8 +88,8 @@ TEST(Workspace, SplitKPartsAndCopiesDoNotOverlap) {
   ones with(p, gemm_workspace_bytes(p, {}));
   gemm_plan plan;
   for (gemm_plan const& x : plan_candidates(p, with.operands, 4))
-    if (x.schedule.shared_tiles > 0) plan = x;
-  ASSERT_GT(plan.schedule.shared_tiles, 0);
+    if (x.schedule.split_k_tiles > 0) plan = x;
+  ASSERT_GT(plan.schedule.split_k_tiles, 0);
   workspace_layout const w = workspace_of(plan);
   EXPECT_EQ(w.partials, gemm_workspace_zeros);
   EXPECT_GT(w.copy_a, w.partials);

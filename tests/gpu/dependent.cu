@@ -108,7 +108,7 @@ bool same_bits(chain const& c, gemm_plan const& plan, int repeats) {
   std::printf("%s %lldx%lldx%lld %s, %d shared: %d of %d chains differ\n",
               wrong == 0 && finite ? "ok   " : "WRONG", static_cast<long long>(c.p.m),
               static_cast<long long>(c.p.n), static_cast<long long>(c.p.k), plan.kernel.c_str(),
-              plan.schedule.shared_tiles, wrong, 2 * repeats);
+              plan.schedule.split_k_tiles, wrong, 2 * repeats);
   return wrong == 0 && finite;
 }
 
@@ -132,7 +132,7 @@ int main() {
     auto const plans = plan_candidates(c.p, c.step(0), gpu().sms);
     for (std::size_t i = 0; i < plans.size() && i < 4; ++i) failures += !same_bits(c, plans[i], 20);
     for (gemm_plan const& plan : plans)
-      if (plan.schedule.shared_tiles > 0) {
+      if (plan.schedule.split_k_tiles > 0) {
         failures += !same_bits(c, plan, 20);
         break;
       }

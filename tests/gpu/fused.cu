@@ -33,7 +33,7 @@ class Fused : public testing::Test {
     must(cudaDeviceSynchronize());
     d.fetch();
     if (p.problem.aux) aux.fetch();
-    return plan.kernel + ", split-K tiles " + std::to_string(plan.schedule.shared_tiles);
+    return plan.kernel + ", split-K tiles " + std::to_string(plan.schedule.split_k_tiles);
   }
   static inline void* workspace_ = nullptr;
 };

@@ -314,8 +314,8 @@ bool run_random(random_choice& r, int index, device_verdict* v, unsigned long lo
         d.desc.ord == order::row_major ? "row" : "col", name(d.desc.type),
         static_cast<long long>(a.desc.pitch_elems), static_cast<long long>(b.desc.pitch_elems),
         static_cast<long long>(d.desc.pitch_elems), has_c, plan.kernel.c_str(),
-        plan.schedule.shared_tiles, plan.schedule.sharers, v->wrong, *strays, v->worst_ratio,
-        v->row, v->col, v->product, v->got, v->want);
+        plan.schedule.split_k_tiles, plan.schedule.split_k_clusters, v->wrong, *strays,
+        v->worst_ratio, v->row, v->col, v->product, v->got, v->want);
   return right;
 }
 

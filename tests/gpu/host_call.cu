@@ -155,7 +155,7 @@ int main() {
   failures +=
       !captured(odd, plan_gemm(odd.p, odd.o, gpu().sms), "of one whose operands are copied");
   for (gemm_plan const& plan : plan_candidates(few.p, few.o, gpu().sms))
-    if (plan.schedule.shared_tiles > 0) {
+    if (plan.schedule.split_k_tiles > 0) {
       failures += !captured(few, plan, "of one whose tiles are shared");
       break;
     }

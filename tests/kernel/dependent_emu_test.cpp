@@ -74,7 +74,7 @@ TEST(Dependent, AChainOfGemmsWaitsForItsPredecessors) {
   chain like(100);
   auto const plans = plan_candidates(like.problem, like.step(0), sms);
   std::size_t shared = 0;
-  while (shared < plans.size() && plans[shared].schedule.shared_tiles == 0) ++shared;
+  while (shared < plans.size() && plans[shared].schedule.split_k_tiles == 0) ++shared;
   ASSERT_LT(shared, plans.size());
   for (std::size_t i : {std::size_t{0}, std::size_t{1}, shared}) run(100, plans[i], plans[i]);
 }

@@ -61,7 +61,7 @@ TEST(FusedEmu, EveryShapeWithWholeAndSplitKTiles) {
         gemm_config const& found = config_of(plan);
         gemm_config const c = config_of(t, found.ab, found.d, found.a_mn, found.b_mn);
         std::string const way =
-            std::to_string(shapes) + (plan.schedule.shared_tiles > 0 ? " shared" : "");
+            std::to_string(shapes) + (plan.schedule.split_k_tiles > 0 ? " shared" : "");
         if (found != c || !ways.insert(way).second) continue;
         emu_options o;
         o.policy = async_policy::random;

@@ -107,12 +107,13 @@ class EveryShape : public testing::TestWithParam<int> {
         gemm_config const& found = config_of(plan);
         if (found != config_of(t, elem::bf16, d, found.a_mn, found.b_mn)) continue;
         std::string const way = plan.kernel + " k=" + std::to_string(k) + " " +
-                                std::to_string(plan.schedule.shared_tiles) + " tiles by " +
-                                std::to_string(plan.schedule.sharers);
+                                std::to_string(plan.schedule.split_k_tiles) + " tiles by " +
+                                std::to_string(plan.schedule.split_k_clusters);
         if (!ways.insert(way).second) continue;
-        max_parts = std::max(max_parts, plan.schedule.shared_tiles == 0
-                                            ? 1
-                                            : plan.schedule.sharers / plan.schedule.shared_tiles);
+        max_parts =
+            std::max(max_parts, plan.schedule.split_k_tiles == 0
+                                    ? 1
+                                    : plan.schedule.split_k_clusters / plan.schedule.split_k_tiles);
         run_at_random(plan, p, operands, rng_(), sms);
         space_.expect_zero();
         if (HasFailure()) {
@@ -257,7 +258,7 @@ TEST_P(TallShape, WarpgroupsBelowDKeepStep) {
   auto const plans = plan_candidates(p.problem, operands, 132);
   gemm_config const& c = t;
   auto const planned = std::find_if(plans.begin(), plans.end(), [&](gemm_plan const& x) {
-    return sm90_config(x) == c && !x.swapped && x.schedule.shared_tiles == 0;
+    return sm90_config(x) == c && !x.swapped && x.schedule.split_k_tiles == 0;
   });
   ASSERT_NE(planned, plans.end());
   for (int i = 0; i < 12; ++i) {
@@ -295,13 +296,13 @@ TEST_P(SharingShape, SoDoTwoTilesEvenlyCutAndNot) {
   gemm_config const& c = t;
   auto const plans = plan_candidates(p.problem, operands, 40 * c.cluster());
   auto const shared = std::find_if(plans.begin(), plans.end(), [&](gemm_plan const& x) {
-    return sm90_config(x) == c && !x.swapped && x.schedule.shared_tiles == 2 &&
-           x.schedule.sharers == 40;
+    return sm90_config(x) == c && !x.swapped && x.schedule.split_k_tiles == 2 &&
+           x.schedule.split_k_clusters == 40;
   });
   ASSERT_NE(shared, plans.end());
-  for (int const sharers : {40, 39}) {
+  for (int const split_k_clusters : {40, 39}) {
     gemm_plan plan = *shared;
-    plan.schedule.clusters = plan.schedule.sharers = sharers;
+    plan.schedule.clusters = plan.schedule.split_k_clusters = split_k_clusters;
     run_at_random(plan, p, operands, rng());
     space.expect_zero();
     ASSERT_FALSE(HasFailure());
@@ -324,7 +325,7 @@ TEST(Gemm, SplitKOfAKernelWithoutSplitKIsRefused) {
   int refused = 0;
   for (gemm_plan plan : plan_candidates(p.problem, operands, 8)) {
     if (!is_sm90_gemm(plan) || config_of(plan).shares_tiles()) continue;
-    plan.schedule.shared_tiles = 1, plan.schedule.sharers = 2;
+    plan.schedule.split_k_tiles = 1, plan.schedule.split_k_clusters = 2;
     try {
       gemm_emulated(plan, operands);
       ADD_FAILURE() << plan.kernel;

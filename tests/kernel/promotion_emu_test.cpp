@@ -86,7 +86,7 @@ class PromotionEmu : public testing::Test {
     e.exact_sums = true, e.sms = 4;
     std::set<float> found;
     for (gemm_plan const& plan : plans_of(q, o, e.sms)) {
-      if (plan.schedule.shared_tiles > 0) continue;  // its parts of K begin anew too
+      if (plan.schedule.split_k_tiles > 0) continue;  // its parts of K begin anew too
       kernels.insert(plan.kernel);
       gemm_emulated(plan, o, e);
       for (std::int64_t r = 0; r < m; ++r)

@@ -126,7 +126,7 @@ TEST(Sm100BlockScalesEmu, ExactBlocksGiveTheBitsOfTheHopperKernel) {
     for (char const* const device : {"h200", "b200"}) {
       std::vector<gemm_plan> plans = built_plans(p.problem, operands, 4, device);
       std::erase_if(plans, [](gemm_plan const& x) {
-        return x.schedule.shared_tiles > 0 || x.kernel.find("_scaled") == std::string::npos;
+        return x.schedule.split_k_tiles > 0 || x.kernel.find("_scaled") == std::string::npos;
       });
       ASSERT_FALSE(plans.empty()) << device << " " << p.text();
       gemm_emulated(plans[rng() % plans.size()], operands, block_schedule(rng, i));

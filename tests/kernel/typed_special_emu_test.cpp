@@ -110,7 +110,7 @@ TEST(TypedSpecialEmu, PromotionKeepsWhatALongSumLoses) {
     int runs = 0;
     for (gemm_plan const& plan : built_plans(p.problem, operands, 2)) {
       bool const by_mma_sync = plan.family->id() == "gemv";  // of f16 numbers: it loses nothing
-      if (plan.schedule.shared_tiles > 0) continue;
+      if (plan.schedule.split_k_tiles > 0) continue;
       if (!by_mma_sync && sm90_config(plan).value().cluster_k > 1) continue;
       emu_options o;
       o.exact_sums = true;

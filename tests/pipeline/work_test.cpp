@@ -21,7 +21,7 @@ TEST(Work, EveryBlockOnceAndThePartsOfATileAreNeighbours) {
     int const tiles = any(1, 60), k_tiles = any(1, 40), clusters = any(1, 20);
     int const shared = any(0, 2) == 0 ? 0 : any(1, tiles);
     work_plan const plan = make_work_plan(tiles, k_tiles, shared, any(1, clusters));
-    ASSERT_LE(plan.sharers, clusters);
+    ASSERT_LE(plan.split_k_clusters, clusters);
     std::vector<int> done(static_cast<std::size_t>(tiles * k_tiles), 0);
     std::vector<int> first(static_cast<std::size_t>(tiles), 1 << 30), last(first.size(), -1);
     std::vector<int> parts(first.size(), 0);
@@ -38,7 +38,7 @@ TEST(Work, EveryBlockOnceAndThePartsOfATileAreNeighbours) {
       }
     }
     for (int const d : done) ASSERT_EQ(d, 1);
-    for (int t = 0; t < plan.shared; ++t) {
+    for (int t = 0; t < plan.split_k_tiles; ++t) {
       auto const at = static_cast<std::size_t>(t);
       EXPECT_EQ(plan.first_part(t), first[at]);
       EXPECT_EQ(plan.last_part(t), last[at]);

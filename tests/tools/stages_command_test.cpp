@@ -12,9 +12,10 @@ namespace {
 using namespace tw_test;
 
 TEST(StagesCommand, AnEventForEachKBlockAndATileForEachStore) {
-  using enum tw::stages::recorded_kernel;
   for (bool const is_wide : {true, false}) {
-    tw::stages::run const r = tw::stages::run_emulated({256, 512, 320, is_wide ? wide : narrow});
+    auto const* const kernel =
+        tw::stages::find_recorded("sm90_gemm", is_wide ? "128x256" : "128x128");
+    tw::stages::run const r = tw::stages::run_emulated({256, 512, 320, kernel});
     ASSERT_FALSE(r.roles.empty());
     EXPECT_TRUE(r.correct);
     int tiles = 0;
@@ -41,7 +42,7 @@ TEST(StagesCommand, AnEventForEachKBlockAndATileForEachStore) {
 
 TEST(StagesCommand, TheFirstLoadTakesTheLatencyOfMemory) {
   tw::stages::run const r =
-      tw::stages::run_emulated({128, 128, 64, tw::stages::recorded_kernel::narrow});
+      tw::stages::run_emulated({128, 128, 64, tw::stages::find_recorded("sm90_gemm", "128x128")});
   tw::stage_event const first = r.roles.front().events.front();
   EXPECT_EQ(first.stage, tw::kernel_stage::load);
   EXPECT_GE(first.end - first.begin, 700U);  // docs/timeline.md
@@ -50,7 +51,7 @@ TEST(StagesCommand, TheFirstLoadTakesTheLatencyOfMemory) {
 /// All warps load and multiply: a wait for each K tile of 32, and one before the first.
 TEST(StagesCommand, AKernelWithCpAsyncHasARecordToo) {
   tw::stages::run const r =
-      tw::stages::run_emulated({256, 512, 320, tw::stages::recorded_kernel::ampere});
+      tw::stages::run_emulated({256, 512, 320, tw::stages::find_recorded("sm80_gemm")});
   EXPECT_TRUE(r.correct);
   ASSERT_EQ(r.roles.size(), 8U);  // a tile for each CTA, of one warpgroup
   for (auto const& role : r.roles) {
@@ -72,7 +73,7 @@ TEST(StagesCommand, AKernelWithCpAsyncHasARecordToo) {
 TEST(StagesCommand, ARoleOfAKernelForBlackwellHasItsStages) {
   using enum tw::kernel_stage;
   tw::stages::run const r =
-      tw::stages::run_emulated({256, 512, 320, tw::stages::recorded_kernel::blackwell});
+      tw::stages::run_emulated({256, 512, 320, tw::stages::find_recorded("sm100_gemm")});
   EXPECT_TRUE(r.correct);
   ASSERT_EQ(r.roles.size(), 4U);  // two of each of two CTAs
   for (auto const& role : r.roles) {

@@ -8,6 +8,7 @@
 #include <memory>
 #include <random>
 
+#include "tilewright/base/elem_traits.hpp"
 #include "tilewright/dispatch/gemm.hpp"
 #include "tilewright/problem/block_result.hpp"
 #include "tilewright/problem/scale_place.hpp"
@@ -70,12 +71,13 @@ class gemm_runner {
                      pad());
     checked_matrix b(swapped ? first : second, order_of(b_major, col_major, row_major), k, n,
                      pad());
-    if (first == elem::tf32 && any(0, 2) == 0) a.desc.type = b.desc.type = elem::f32;
+    if (first == multiplied_type(elem::f32) && any(0, 2) == 0)
+      a.desc.type = b.desc.type = elem::f32;
     auto const d_cols = facts_.epilogue.gate ? n / 2 : n;
     bool const d_by_cols =
         facts_.d_order ? swapped != (*facts_.d_order == col_major) : any(0, 1) != 0;
     checked_matrix d(facts_.d, d_by_cols ? col_major : row_major, m, d_cols, pad());
-    bool const exact = facts_.d == elem::s32;  // D is the sum itself
+    bool const exact = holds_integer_sums(facts_.d);  // D is the sum itself
     elem const c_type = size_bits(facts_.d) <= 8 || exact ? elem::f32 : facts_.d;
     checked_matrix c(c_type, any(0, 1) != 0 ? col_major : row_major, m, d_cols, 0);
     checked_matrix vectors(elem::f32, row_major, 3, std::max(m, n),

@@ -12,6 +12,7 @@
 #include <span>
 #include <vector>
 
+#include "tilewright/base/elem_traits.hpp"
 #include "tilewright/problem/block_scale_convention.hpp"
 #include "tilewright/problem/gemm.hpp"
 #include "tilewright/problem/scale_convention.hpp"
@@ -51,12 +52,12 @@ inline scale_desc random_scales(scaled_operand const& x, checked_matrix& scales,
                                 std::mt19937_64& random) {
   elem const type = std::array{elem::f32, elem::f32, elem::ue8m0, elem::s32}[random() % 4];
   std::vector<scale_convention> const all = scale_conventions(x, type);
-  bool const is_float = type == elem::f32;
   for (std::size_t i = 0; i + 4 <= scales.bytes.size(); i += 4) {
     float const f = std::ldexp(1.0F + static_cast<float>(random() % 100) / 100,
                                static_cast<int>(random() % 9) - 4);
     std::uint32_t word = __builtin_bit_cast(std::uint32_t, f);
-    if (!is_float) word = 0x7B7B7B7BU + (static_cast<std::uint32_t>(random()) & 0x07070707U);
+    if (exponents_in(type) > 0)
+      word = 0x7B7B7B7BU + (static_cast<std::uint32_t>(random()) & 0x07070707U);
     std::memcpy(&scales.bytes[i], &word, 4);
   }
   return all[random() % all.size()].desc;
@@ -78,7 +79,7 @@ inline output_scales random_result_scales(scaled_operand const& over, std::mt199
   elem const type = std::array{elem::f32, elem::f32, elem::ue8m0, elem::s32}[random() % 4];
   std::vector<scale_convention> all = scale_conventions(over, type);
   std::erase_if(all, [](scale_convention const& c) { return c.kind != scaling::block_1x128; });
-  return {all[random() % all.size()].desc, false, type != elem::f32 || random() % 2 == 0};
+  return {all[random() % all.size()].desc, false, exponents_in(type) > 0 || random() % 2 == 0};
 }
 
 /// The memory of split-K parts and copies, of which the counters are zero.

@@ -8,6 +8,7 @@
 #include <memory>
 #include <random>
 
+#include "tilewright/base/elem_traits.hpp"
 #include "tilewright/dispatch/gemm.hpp"
 #include "tilewright/problem/reference.hpp"
 #include "tilewright/problem/scale_place.hpp"
@@ -54,7 +55,7 @@ class reproducible_gemm {
     b_ = add(swapped_ ? f.ab : second, b_major == operand_major::k ? col_major : row_major, k_, n_);
     d_order_ = f.d_order ? (swapped_ != (*f.d_order == col_major) ? col_major : row_major)
                          : (any(0, 1) != 0 ? col_major : row_major);
-    bool const exact = f.d == elem::s32;
+    bool const exact = holds_integer_sums(f.d);
     cancels_ = !exact && !gate && any(0, 1) != 0;
     if (!exact && (cancels_ || any(0, 2) == 0))
       c_ = add(elem::f32, row_major, m_, d_cols(n_)), beta_ = 0.75F;

@@ -6,45 +6,21 @@
 
 #include <algorithm>
 
-#include "family/sm100_gemm/instances.hpp"
-#include "family/sm80_gemm/instances.hpp"
-#include "family/sm90_gemm/instances.hpp"
-#include "tools/asked_product.hpp"
 #include "tools/io/refuse.hpp"
+#include "tools/problem_request.hpp"
 
 namespace tw::stages {
 
 gemm_problem problem_of(request const& r) {
-  asked_product a;
+  problem_request a;
   a.m = r.m, a.n = r.n, a.k = r.k;
   return tw::problem_of(a);
 }
 
-int recorded_roles(recorded_kernel kernel) {
-  switch (kernel) {
-    case recorded_kernel::wide: return wide.math_warpgroups();
-    case recorded_kernel::narrow: return narrow.math_warpgroups();
-    case recorded_kernel::ampere: return ampere.threads() / warpgroup_threads;
-    case recorded_kernel::blackwell: return 2;
-  }
-  return 0;
-}
-
 gemm_plan plan_of(request const& r, gemm_operands const& o, device const& dev) {
-  using enum recorded_kernel;
-  int kernel = -1;
-  std::string_view family = "sm90_gemm";
-  switch (r.kernel) {
-    case wide: kernel = sm90_gemm_family::index_of(stages::wide); break;
-    case narrow: kernel = sm90_gemm_family::index_of(stages::narrow); break;
-    case ampere: kernel = sm80_gemm_family::index_of(stages::ampere), family = "sm80_gemm"; break;
-    case blackwell:
-      kernel = sm100_gemm_family::index_of(stages::blackwell), family = "sm100_gemm";
-      break;
-  }
   for (gemm_plan const& plan : plan_candidates(problem_of(r), o, dev, kernel_set::all))
-    if (plan.family->id() == family && plan.instance == kernel && !plan.swapped &&
-        plan.schedule.shared_tiles == 0 && !plan.repitch_a && !plan.repitch_b)
+    if (plan.family->id() == r.kernel->family && plan.instance == r.kernel->index &&
+        !plan.swapped && plan.schedule.split_k_tiles == 0 && !plan.repitch_a && !plan.repitch_b)
       return plan;
   refuse("TW0656", "GEMM with a record of its stages", fmt::format("{} x {} x {}", r.m, r.n, r.k),
          "one that the kernel computes: K a multiple of 8, and N of 8");

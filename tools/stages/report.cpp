@@ -40,11 +40,6 @@ int lost_of(run const& r) {
   return lost;
 }
 
-std::string role_name(recorded_kernel kernel, int role) {
-  if (kernel != recorded_kernel::blackwell) return fmt::format("math warpgroup {}", role);
-  return role == 0 ? "warp that multiplies" : "warp of the epilogue";
-}
-
 /// Rows of one run: a process per CTA.
 void add_events(run const& r, int first_pid, std::vector<json>& to) {
   for (role_record const& role : r.roles) {
@@ -61,11 +56,12 @@ void add_events(run const& r, int first_pid, std::vector<json>& to) {
                     {"tid", 0},
                     {"args", {{"sort_index", pid}}}});
     }
-    to.push_back({{"ph", "M"},
-                  {"name", "thread_name"},
-                  {"pid", pid},
-                  {"tid", role.role + 1},
-                  {"args", {{"name", role_name(r.kernel_with_record, role.role)}}}});
+    to.push_back(
+        {{"ph", "M"},
+         {"name", "thread_name"},
+         {"pid", pid},
+         {"tid", role.role + 1},
+         {"args", {{"name", r.kernel_with_record->roles[static_cast<std::size_t>(role.role)]}}}});
     for (stage_event const& e : role.events)
       to.push_back({{"ph", "X"},
                     {"name", name_of(e.stage)},

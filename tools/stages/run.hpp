@@ -8,28 +8,14 @@
 #include <vector>
 
 #include "tilewright/arch/emu/trace.hpp"
-#include "tilewright/kernel/sm100/config.hpp"
-#include "tilewright/kernel/sm80/config.hpp"
-#include "tilewright/kernel/sm90/config.hpp"
 #include "tilewright/pipeline/stage_profile.hpp"
+#include "tools/stages/kernels.hpp"
 
 namespace tw::stages {
 
-/// The kernels that are compiled with a record: bf16, A and B K-major. Those of Ampere and
-/// Blackwell run in the emulator alone.
-inline constexpr gemm_config wide{};  // 128x256, clusters of two CTAs, four stages
-inline constexpr gemm_config narrow{.tile_n = 128, .cluster_m = 1, .stages = 6};
-inline constexpr sm80_config ampere{};  // 128x128x32, four warps, four stages
-inline constexpr sm100_config blackwell{.tile_n = 128, .stages = 6};  // 128x128x64, one CTA
-enum class recorded_kernel { wide, narrow, ampere, blackwell };
-
-/// Roles of a CTA that have a record each: math warpgroups; of Blackwell's kernel the warp that
-/// multiplies, and one that stores.
-int recorded_roles(recorded_kernel kernel);
-
 struct request {
   std::int64_t m = 0, n = 0, k = 0;
-  recorded_kernel kernel = recorded_kernel::wide;
+  recorded_kernel const* kernel = nullptr;  // of recorded_kernels()
 };
 
 /// Events of a role, in cycles from the first event of its CTA.
@@ -40,7 +26,7 @@ struct role_record {
 };
 
 struct run {
-  recorded_kernel kernel_with_record = recorded_kernel::wide;
+  recorded_kernel const* kernel_with_record = nullptr;
   std::string where;   // "NVIDIA H200", "emulator"
   std::string kernel;  // as `plan` names it
   std::int64_t m = 0, n = 0, k = 0;

@@ -4,50 +4,11 @@
 #include <algorithm>
 
 #include "family/bind.hpp"
-#include "family/sm100_gemm/params.hpp"
-#include "family/sm80_gemm/params.hpp"
-#include "family/sm90_gemm/config_of.hpp"
-#include "family/sm90_gemm/params.hpp"
-#include "tilewright/arch/select.hpp"
 #include "tilewright/base/convert.hpp"
-#include "tilewright/kernel/sm100/gemm.hpp"
-#include "tilewright/kernel/sm80/gemm.hpp"
-#include "tilewright/kernel/sm90/gemm.hpp"
 #include "tools/stages/plan.hpp"
 
 namespace tw::stages {
 namespace {
-
-template <gemm_config C>
-void launch_recorded(int ctas, gemm_params const& p, stage_log const& log, emu::options const& o) {
-  using kernel = gemm_sm90_kernel<C, stage_profile>;
-  launch<kernel>(ctas, typename kernel::params{p, log}, o);
-}
-
-void launch_of(gemm_plan const& plan, recorded_kernel kernel, gemm_operands const& o, int ctas,
-               stage_log const& log, emu::options const& options) {
-  launch_form const form = form_of(plan, o);
-  if (kernel == recorded_kernel::ampere) {
-    using recorded = gemm_sm80_kernel<ampere, stage_profile>;
-    launch<recorded>(ctas,
-                     typename recorded::params{
-                         sm80_gemm_family::make_params(plan, form.problem, form.operands), log},
-                     options);
-    return;
-  }
-  if (kernel == recorded_kernel::blackwell) {
-    using recorded = gemm_sm100_kernel<blackwell, stage_profile>;
-    launch<recorded>(
-        ctas,
-        typename recorded::params{
-            sm100_gemm_family::make_params(plan, form.problem, form.operands, target::emu), log},
-        options);
-    return;
-  }
-  gemm_params const p = make_params(plan, form.problem, form.operands, target::emu);
-  (kernel == recorded_kernel::wide ? &launch_recorded<wide>
-                                   : &launch_recorded<narrow>)(ctas, p, log, options);
-}
 
 /// Small values, exact in bf16, different by seed.
 std::vector<std::uint16_t> matrix(std::int64_t elems, std::uint32_t seed) {
@@ -96,15 +57,15 @@ run run_emulated(request const& r) {
   options.os_threads = 1;
   gemm_operands o;
   o.a = a.data(), o.b = b.data(), o.d = d.data();
-  bool const on_blackwell = r.kernel == recorded_kernel::blackwell;
-  gemm_plan const plan = plan_of(r, o, emulated_device(options, on_blackwell ? "b200" : "h200"));
-  int const ctas =
-      plan.schedule.clusters * (is_sm90_gemm(plan) ? tw::config_of(plan).cluster() : 1);
-  int const roles = recorded_roles(r.kernel);
+  recorded_kernel const& kernel = *r.kernel;
+  std::string_view const like = find_family(kernel.family)->facts(kernel.index).device;
+  gemm_plan const plan = plan_of(r, o, emulated_device(options, like));
+  int const ctas = plan.family->tiles(plan).ctas, roles = static_cast<int>(kernel.roles.size());
   std::vector<std::int32_t> counts(static_cast<std::size_t>(ctas * roles));
   std::vector<stage_event> events(counts.size() * log_capacity);
   options.record = &recorded;
-  launch_of(plan, r.kernel, o, ctas, {events.data(), counts.data(), log_capacity}, options);
+  kernel.launch_emulated(plan, form_of(plan, o), {events.data(), counts.data(), log_capacity},
+                         options);
   std::vector<emu::clock_time> const times = clock_times(recorded);
   for (std::size_t i = 0; i < counts.size(); ++i)
     for (int j = 0; j < std::min(counts[i], log_capacity); ++j) {

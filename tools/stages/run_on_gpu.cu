@@ -7,23 +7,14 @@
 #include "bench/gpu/check.hpp"
 #include "bench/gpu/data.hpp"
 #include "family/bind.hpp"
-#include "family/sm90_gemm/config_of.hpp"
-#include "family/sm90_gemm/params.hpp"
-#include "tilewright/arch/select.hpp"
-#include "tilewright/kernel/sm90/gemm.hpp"
 #include "tools/stages/plan.hpp"
+#include "tools/stages/sm90_on_gpu.hpp"
 
 namespace tw::stages {
 namespace {
 
 using bench::check;
 using bench::device_buffer;
-
-template <gemm_config C>
-cudaError_t launch_recorded(int ctas, gemm_params const& p, stage_log const& log) {
-  using kernel = gemm_sm90_kernel<C, stage_profile>;
-  return launch<kernel>(ctas, typename kernel::params{p, log}, nullptr);
-}
 
 template <class T>
 std::vector<T> to_host(device_buffer const& from) {
@@ -44,18 +35,16 @@ run run_on_gpu(request const& r) {
   gemm_operands o;
   o.a = a.data(), o.b = b.data(), o.d = d.data();
   gemm_plan const plan = plan_of(r, o, dev);
-  gemm_config const c = config_of(plan);
   launch_form const form = form_of(plan, o);
-  gemm_params const params = make_params(plan, form.problem, form.operands, target::gpu);
-  int const ctas = plan.schedule.clusters * c.cluster(), roles = c.math_warpgroups();
+  int const ctas = plan.family->tiles(plan).ctas;
+  int const roles = static_cast<int>(r.kernel->roles.size());
   auto const slots = static_cast<std::size_t>(ctas * roles);
   device_buffer const events(slots * log_capacity * sizeof(stage_event));
   device_buffer const counts(slots * sizeof(std::int32_t));
   stage_log const log{reinterpret_cast<stage_event*>(events.data()),
                       reinterpret_cast<std::int32_t*>(counts.data()), log_capacity};
   for (int i = 0; i < 2; ++i)  // the second finds the code in the caches
-    check((r.kernel == recorded_kernel::wide ? &launch_recorded<wide>
-                                             : &launch_recorded<narrow>)(ctas, params, log),
+    check(static_cast<cudaError_t>(launch_on_gpu(*r.kernel, plan, form, log)),
           "launch of the kernel with a record");
   check(cudaDeviceSynchronize(), "kernel with a record");
   run result{

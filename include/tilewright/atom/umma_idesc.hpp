@@ -29,6 +29,7 @@
 
 #include "tilewright/atom/mma_rules.hpp"  // first: compilers show this path in every refusal
 
+#include "tilewright/arch/tensor_memory.hpp"
 #include "tilewright/atom/mma_table.hpp"
 
 namespace tw {
@@ -67,6 +68,17 @@ TW_HD constexpr int idesc_format(mma_type t) {
     case mma_type::s8: return 1;
     default: refuse_idesc_field(static_cast<int>(t), 0); return 0;
   }
+}
+
+/// The code of an element type in a multiply of this kind.
+TW_HD constexpr int idesc_format(umma_kind kind, elem e) {
+  return kind >= umma_kind::mxf4 ? 1 : idesc_format(mma_type_of(e));
+}
+/// The kind that multiplies operands of a type without scale factors.
+TW_HD constexpr umma_kind umma_kind_of(elem ab) {
+  return size_bits(ab) <= 8 ? umma_kind::f8f6f4
+         : ab == elem::tf32 ? umma_kind::tf32
+                            : umma_kind::f16;
 }
 
 struct umma_idesc {

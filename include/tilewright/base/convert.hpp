@@ -149,7 +149,7 @@ TW_HD constexpr tf32 to_tf32(float x) {
 template <class T>
 TW_HD constexpr T to_integer(float x) {
   constexpr int bits = size_bits(elem_of<T>);
-  constexpr bool has_sign = elem_of<T> != elem::u8;
+  constexpr bool has_sign = is_signed(elem_of<T>);
   constexpr std::int64_t top = (std::int64_t{1} << (has_sign ? bits - 1 : bits)) - 1;
   constexpr std::int64_t bottom = has_sign ? -top - 1 : 0;
   if (x != x) return 0;

@@ -32,6 +32,12 @@ struct float_format {
   TW_HD constexpr bool has_infinity() const { return overflow != nan && overflow != max_finite; }
 };
 
+/// Bytes that are the same for all types. PTX ISA, wgmma.mma_async, mma.sync and tcgen05.mma,
+/// "Shape": K of one multiply; "Swizzling Modes": the widest span of a row; "Tensor-map": addresses
+/// and strides that TMA takes are multiples of a chunk.
+inline constexpr int mma_k_bytes = 32, widest_span_bytes = 128, tma_chunk_bytes = 16;
+inline constexpr int register_bytes = 4;
+
 /// Sizes in elements unless the name says otherwise. Source of mma_k and k_major_only: PTX ISA,
 /// wgmma.mma_async, "Shape" and "Matrix fragments": K is 32 bytes; operands in shared memory other
 /// than 16-bit ones are K-major.
@@ -46,15 +52,15 @@ struct elem_traits {
 
   TW_HD constexpr int bytes() const { return bits / 8; }
   /// K of one wgmma or mma.sync.
-  TW_HD constexpr int mma_k() const { return 256 / bits; }
+  TW_HD constexpr int mma_k() const { return in_bytes(mma_k_bytes); }
   /// Elements in `n` bytes.
   TW_HD constexpr int in_bytes(int n) const { return n * 8 / bits; }
   /// The widest swizzle span: 128 bytes.
-  TW_HD constexpr int span() const { return in_bytes(128); }
+  TW_HD constexpr int span() const { return in_bytes(widest_span_bytes); }
   /// The granularity of TMA addresses: 16 bytes.
-  TW_HD constexpr int chunk() const { return in_bytes(16); }
+  TW_HD constexpr int chunk() const { return in_bytes(tma_chunk_bytes); }
   /// In a 32-bit register.
-  TW_HD constexpr int per_register() const { return in_bytes(4); }
+  TW_HD constexpr int per_register() const { return in_bytes(register_bytes); }
 };
 
 TW_HD constexpr elem_traits traits_of(elem e) {
@@ -79,6 +85,76 @@ TW_HD constexpr elem_traits traits_of(elem e) {
     case elem::ue4m3: return {bits, false, false, f32, 0, {}, 448};
   }
   return {8, false, false, f32, 0, {}};
+}
+
+/// 8-bit floats that the tensor cores multiply without block scales.
+TW_HD constexpr bool is_fp8(elem e) { return traits_of(e).sums == accumulation::f32_promoted; }
+TW_HD constexpr bool is_8_bit_integer(elem e) { return is_integer(e) && size_bits(e) == 8; }
+/// Integers of both signs, and floats with a sign bit.
+TW_HD constexpr bool is_signed(elem e) {
+  return e != elem::u8 && e != elem::ue8m0 && e != elem::ue4m3;
+}
+/// The type of exact sums of integers: such a result is the sum itself.
+TW_HD constexpr bool holds_integer_sums(elem e) { return is_integer(e) && size_bits(e) == 32; }
+/// The type of sums and epilogues: such a result is stored without rounding.
+TW_HD constexpr bool holds_float_sums(elem e) { return e == elem::f32; }
+/// Two elements lie in a byte.
+TW_HD constexpr bool packs_in_pairs(elem e) { return size_bits(e) == 4; }
+/// The other type of a pair of which A may have one and B the other; else the type itself.
+TW_HD constexpr elem other_of_pair(elem e) {
+  switch (e) {
+    case elem::e4m3: return elem::e5m2;
+    case elem::e5m2: return elem::e4m3;
+    case elem::s8: return elem::u8;
+    case elem::u8: return elem::s8;
+    default: return e;
+  }
+}
+/// The type that the tensor core multiplies: tf32 for float32 operands.
+TW_HD constexpr elem multiplied_type(elem e) { return e == elem::f32 ? elem::tf32 : e; }
+
+/// Floats that code outside of the tensor cores computes with: C, the bias, matrices to quantise
+/// and results without scales.
+TW_HD constexpr bool is_wide_float(elem e) {
+  return e == elem::f32 || e == elem::f16 || e == elem::bf16;
+}
+/// f(elem_constant of a wide float).
+template <class F>
+constexpr decltype(auto) with_wide_float(elem e, F const& f) {
+  if (e == elem::bf16) return f(elem_constant<elem::bf16>{});
+  if (e == elem::f16) return f(elem_constant<elem::f16>{});
+  return f(elem_constant<elem::f32>{});
+}
+/// Bytes of a wide float.
+TW_HD constexpr int wide_float_bytes(elem e) { return e == elem::f32 ? 4 : 2; }
+
+/// Scale factors that are powers of two alone: an exponent without a mantissa.
+TW_HD constexpr bool is_exponent(elem e) { return e == elem::ue8m0; }
+/// How many powers of two an element of a tensor of scales holds: 1, or 4 in 32 bits, as DeepGEMM
+/// has them; 0: it holds none.
+TW_HD constexpr int exponents_in(elem e) {
+  return is_exponent(e) ? 1 : holds_integer_sums(e) ? 4 : 0;
+}
+/// Scales of tensors, rows and blocks of 128: float32, or powers of two.
+TW_HD constexpr bool is_scale_type(elem e) { return e == elem::f32 || is_exponent(e); }
+/// The type in which results are stored where nothing says otherwise: that of the operands, and of
+/// tf32 the float32 that it is kept in; of 8-bit floats bf16, of 8-bit integers the sum.
+TW_HD constexpr elem usual_result(elem operand) {
+  if (is_fp8(operand)) return elem::bf16;
+  if (is_8_bit_integer(operand)) return elem::s32;
+  return operand == elem::tf32 ? elem::f32 : operand;
+}
+/// The NaN of a format of at most 8 bits, without the sign; of formats without NaN what a NaN
+/// becomes. PTX ISA, "Alternate Floating-Point Data Formats".
+TW_HD constexpr std::uint8_t nan_code(elem e) {
+  if (e == elem::ue8m0) return 0xFF;
+  if (e == elem::ue4m3) return nan_code(elem::e4m3);
+  return static_cast<std::uint8_t>(traits_of(e).format.nan);
+}
+/// Has a float format a NaN?
+TW_HD constexpr bool has_nan(elem e) {
+  float_format const f = traits_of(e).format;
+  return !f.exists() || f.nan != f.max_finite;
 }
 
 /// Words through which memory of any type may be read and written: kernels move elements without

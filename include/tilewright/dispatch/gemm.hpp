@@ -89,9 +89,9 @@ struct launch_options {
 /// Nothing is allocated and nothing waits: a call may be captured into a CUDA graph, which keeps
 /// the addresses. The first form plans a problem once and then remembers it (per device, size of
 /// the workspace and whether A, B and D begin at multiples of 16 bytes); any thread may call it.
-/// With a workspace in the operands, tiles may be shared among CTAs (plan.shared_tiles); the result
-/// has the same bits each time. Operands whose pitch or base TMA cannot address (no multiple of 16
-/// bytes) are first copied to the workspace; without room for that the call is refused (TW0410).
+/// With a workspace in the operands, CTAs may share tiles (plan_schedule::split_k_tiles); the bits
+/// of the result are the same each time. Operands whose pitch or base TMA cannot address (no
+/// multiple of 16 bytes) are copied to the workspace; without room for that it refuses (TW0410).
 /// gemm_plan::workspace_bytes is exact, gemm_workspace_bytes() enough for every plan.
 void gemm(gemm_problem const& p, gemm_operands const& o, cudaStream_t stream,
           launch_options const& how = {});

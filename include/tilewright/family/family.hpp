@@ -13,6 +13,7 @@
 #include "tilewright/arch/types.hpp"
 #include "tilewright/device/device.hpp"
 #include "tilewright/device/occupancy.hpp"
+#include "tilewright/family/kernel_memory.hpp"
 #include "tilewright/family/plan.hpp"
 #include "tilewright/problem/block_format.hpp"
 #include "tilewright/problem/epilogue_kind.hpp"
@@ -126,6 +127,8 @@ class gemm_family {
   }
   /// For `tilewright occupancy`; nothing where the family does not state them.
   virtual std::optional<kernel_resources> resources(int) const { return std::nullopt; }
+  /// For `tilewright explain`; empty where a kernel has nothing in tensor memory.
+  virtual kernel_memory memory(int) const { return {}; }
 
  protected:
   ~gemm_family() = default;

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "tilewright/kernel/sm90/l2_hints.hpp"
+#include "tilewright/kernel/l2_hints.hpp"
 #include "tilewright/pipeline/order.hpp"
 #include "tilewright/problem/gemm.hpp"
 
@@ -39,10 +39,10 @@ enum class plan_source : std::uint8_t { model, table_of_winners, tuned };
 /// How a launch hands out the tiles of D. The kernel's family interprets it; a field that does not
 /// apply to a kernel is as it is here.
 struct plan_schedule {
-  int clusters = 0;      // that run, each on its tiles; CTAs where a kernel has no clusters
-  int tile_cols = 0;     // columns of the tiles, where a launch chooses them
-  int shared_tiles = 0;  // cluster tiles whose K range several clusters share (stream-K)
-  int sharers = 0;       // clusters that share them
+  int clusters = 0;          // that run, each on its tiles; CTAs where a kernel has no clusters
+  int tile_cols = 0;         // columns of the tiles, where a launch chooses them
+  int split_k_tiles = 0;     // cluster tiles whose K range several clusters share (stream-K)
+  int split_k_clusters = 0;  // that share them
   order_kind raster = order_kind::grouped;  // the order of the tiles,
   int band = 1;                             // in bands of so many cluster tiles
   l2_hints l2{};                            // L2 cache hints

@@ -14,29 +14,30 @@ struct segment {
 };
 
 /// The work of a launch, in cluster tiles of k_tiles K blocks each.
-///   tiles 0 .. shared-1     are cut into `sharers` parts that are equal to a block: each is a
-///                           cluster's. Where each tile can have as many, each is a line of its
-///                           own; else all of them are one line, and a part may lie in two tiles.
-///                           A tile that is cut is summed up by whoever finishes it last
-///                           (kernel/sm90/fixup.hpp).
-///   tiles shared .. tiles-1 are computed whole, in turn by all clusters.
-/// Split-K is shared == tiles, stream-K a last wave that is shared, and shared == 0 neither.
+///   the first split_k_tiles   are cut into split_k_clusters parts that are equal to a block: each
+///                             is a cluster's. Where each tile can have as many, each is a
+///                             separate line; else all of them are one line, and a part may lie in
+///                             two tiles. A tile that is cut is summed up by whoever finishes it
+///                             last (kernel/sm90/fixup.hpp).
+///   the others                are computed whole, in turn by all clusters.
+/// Split-K is split_k_tiles == tiles, stream-K a last wave that is cut, and split_k_tiles == 0
+/// neither.
 /// The split-K tiles come first, so that their reduction overlaps the whole tiles.
 /// Law: the segments of all clusters cover every block of every tile exactly once.
 struct work_plan {
   int tiles, k_tiles;
-  int shared;   // tiles that are cut; 0: none. shared * k_tiles < 2^31
-  int sharers;  // clusters that take part in them, at most shared * k_tiles
-  int line;     // blocks of a line: those of a tile, or of all shared ones
-  int parts;    // of a line
-  int part;     // blocks of a part: line / parts; the first `longer` of a line have one more
+  int split_k_tiles;     // that are cut; 0: none. split_k_tiles * k_tiles < 2^31
+  int split_k_clusters;  // that take part in them, at most split_k_tiles * k_tiles
+  int line;              // blocks of a line: those of a tile, or of all that are cut
+  int parts;             // of a line
+  int part;  // blocks of a part: line / parts; the first `longer` of a line have one more
   int longer;
 
   /// Cluster c's part. Where tiles have 4 parts and more, clusters beside each other have the same
   /// K blocks of tiles beside each other: they load the same rows at the same time. With fewer
   /// parts they are near each other anyway (docs/decisions/0022).
   TW_HD constexpr int part_of(int c) const {
-    return line == k_tiles && parts >= 4 ? c % shared * parts + c / shared : c;
+    return line == k_tiles && parts >= 4 ? c % split_k_tiles * parts + c / split_k_tiles : c;
   }
   /// First block of part c, in all split-K tiles.
   TW_HD constexpr int part_begin(int c) const {
@@ -51,28 +52,30 @@ struct work_plan {
   }
   /// Maximum number of clusters that may work on one split-K tile.
   TW_HD constexpr int max_parts() const {
-    return shared == 0 ? 1 : line == k_tiles ? parts : (k_tiles - 1) / part + 2;
+    return split_k_tiles == 0 ? 1 : line == k_tiles ? parts : (k_tiles - 1) / part + 2;
   }
   /// The first and last part of split-K tile t.
   TW_HD constexpr int first_part(int t) const { return part_at(t * k_tiles); }
   TW_HD constexpr int last_part(int t) const { return part_at((t + 1) * k_tiles - 1); }
 };
 
-/// `shared` of the tiles are cut among `sharers` clusters.
-TW_HD constexpr work_plan make_work_plan(int tiles, int k_tiles, int shared, int sharers) {
-  int const blocks = shared * k_tiles;
-  if (sharers > blocks) sharers = blocks;
-  if (sharers == 0) return {tiles, k_tiles, 0, 0, 0, 1, 1, 0};
-  int const lines = sharers % shared == 0 ? shared : 1;
-  int const line = blocks / lines, parts = sharers / lines;
-  return {tiles, k_tiles, shared, sharers, line, parts, line / parts, line % parts};
+/// split_k_tiles of the tiles are cut among split_k_clusters clusters.
+TW_HD constexpr work_plan make_work_plan(int tiles, int k_tiles, int split_k_tiles,
+                                         int split_k_clusters) {
+  int const blocks = split_k_tiles * k_tiles;
+  int const clusters = split_k_clusters > blocks ? blocks : split_k_clusters;
+  if (clusters == 0) return {tiles, k_tiles, 0, 0, 0, 1, 1, 0};
+  int const lines = clusters % split_k_tiles == 0 ? split_k_tiles : 1;
+  int const line = blocks / lines, parts = clusters / lines;
+  return {tiles, k_tiles, split_k_tiles, clusters, line, parts, line / parts, line % parts};
 }
 
 /// One cluster's segments, in order.
 class work_list {
  public:
-  TW_HD constexpr work_list(work_plan const& plan, int cluster) : whole_(plan.shared + cluster) {
-    if (plan.shared == 0 || cluster >= plan.sharers) return;
+  TW_HD constexpr work_list(work_plan const& plan, int cluster)
+      : whole_(plan.split_k_tiles + cluster) {
+    if (plan.split_k_tiles == 0 || cluster >= plan.split_k_clusters) return;
     int const mine = plan.part_of(cluster);
     at_ = plan.part_begin(mine);
     end_ = plan.part_begin(mine + 1);
@@ -101,7 +104,7 @@ class work_list {
   int at_ = 0, end_ = 0;
 };
 
-/// The same for kernels that share no tiles (plan.shared == 0).
+/// The same for kernels that share no tiles (plan.split_k_tiles == 0).
 class whole_tiles {
  public:
   TW_HD constexpr whole_tiles(work_plan const&, int cluster) : next_(cluster) {}

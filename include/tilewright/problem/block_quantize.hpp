@@ -27,6 +27,8 @@
 
 #include "tilewright/base/check.hpp"
 #include "tilewright/base/convert.hpp"
+#include "tilewright/base/elem_traits.hpp"
+#include "tilewright/base/round_up.hpp"
 #include "tilewright/problem/block_format.hpp"
 #include "tilewright/problem/gemm.hpp"
 #include "tilewright/problem/scale.hpp"
@@ -50,15 +52,15 @@ struct block_quantize_problem {
   }
   /// Rows and blocks that the factors have room for.
   std::int64_t factor_rows() const {
-    return order == factor_order::linear ? outer : (outer + 127) / 128 * 128;
+    return order == factor_order::linear ? outer : round_up(outer, scale_tile_rows);
   }
   std::int64_t factor_cols() const {
-    return order == factor_order::linear ? blocks() : (blocks() + 3) / 4 * 4;
+    return order == factor_order::linear ? blocks() : round_up(blocks(), scale_tile_blocks);
   }
   std::int64_t factor_bytes() const { return factor_rows() * factor_cols(); }
   /// Bytes of a row of values.
   std::int64_t row_bytes() const {
-    bool const halves = traits_of(format).value == elem::e2m1 && packed;
+    bool const halves = packs_in_pairs(traits_of(format).value) && packed;
     return halves ? (k + 1) / 2 : k;
   }
   /// Where the factor of block `block` of row `row` lies.

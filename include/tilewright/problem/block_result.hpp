@@ -13,6 +13,7 @@
 // of all matrices of the batch: matrix i has it at byte second_level_offset() + 4 i.
 #pragma once
 
+#include "tilewright/base/elem_traits.hpp"
 #include "tilewright/problem/block_scale_convention.hpp"
 #include "tilewright/problem/block_scaled.hpp"
 
@@ -25,7 +26,7 @@ constexpr bool is_block_result(gemm_problem const& p) {
 
 /// The format of an accepted block-scaled D.
 constexpr block_format result_format(gemm_problem const& p) {
-  if (p.d.type != elem::e2m1) return block_format::mxfp8;
+  if (!packs_in_pairs(p.d.type)) return block_format::mxfp8;
   return p.scale_d->desc.second_level ? block_format::nvfp4 : block_format::mxfp4;
 }
 

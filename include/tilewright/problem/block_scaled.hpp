@@ -18,6 +18,7 @@
 // Sources: OCP, "Microscaling Formats (MX)"; PTX ISA, "Block Scaling for tcgen05.mma".
 #pragma once
 
+#include "tilewright/base/elem_traits.hpp"
 #include "tilewright/problem/block_format.hpp"
 #include "tilewright/problem/gemm.hpp"
 
@@ -35,8 +36,8 @@ constexpr bool is_block_scaled(gemm_problem const& p) {
 
 /// The format of accepted block-scaled operands.
 constexpr block_format format_of(gemm_problem const& p) {
-  if (p.a.type != elem::e2m1) return block_format::mxfp8;
-  return p.scale_a->type == elem::ue8m0 ? block_format::mxfp4 : block_format::nvfp4;
+  if (!packs_in_pairs(p.a.type)) return block_format::mxfp8;
+  return is_exponent(p.scale_a->type) ? block_format::mxfp4 : block_format::nvfp4;
 }
 
 }  // namespace tw

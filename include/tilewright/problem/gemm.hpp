@@ -114,4 +114,9 @@ struct gemm_operands {
 };
 inline constexpr std::int64_t gemm_workspace_zeros = 256 * 1024;
 
+/// May the tensor cores keep the sums of this problem in f16? Operands of f16 alone have such sums.
+constexpr bool may_sum_in_f16(gemm_problem const& p) {
+  return p.precision.f16_sums && p.a.type == elem::f16;
+}
+
 }  // namespace tw

@@ -19,13 +19,4 @@ struct gemm_precision {
   bool operator==(gemm_precision const&) const = default;
 };
 
-/// Operands of 8 bits: floats, whose sums are promoted, and integers.
-TW_HD constexpr bool is_fp8(elem e) { return traits_of(e).sums == accumulation::f32_promoted; }
-TW_HD constexpr bool is_8_bit_integer(elem e) { return is_integer(e) && size_bits(e) == 8; }
-
-/// The type that the tensor core multiplies: tf32 for float32 operands.
-TW_HD constexpr elem multiplied_type(elem operand) {
-  return operand == elem::f32 ? elem::tf32 : operand;
-}
-
 }  // namespace tw

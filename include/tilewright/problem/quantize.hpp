@@ -20,6 +20,7 @@
 
 #include "tilewright/base/check.hpp"
 #include "tilewright/base/convert.hpp"
+#include "tilewright/base/elem_traits.hpp"
 #include "tilewright/problem/gemm.hpp"
 #include "tilewright/problem/scale.hpp"
 
@@ -55,7 +56,9 @@ TW_HD constexpr std::uint32_t finite_magnitude_bits(float x) {
 }
 
 /// Types of the values: 8-bit floats that are multiplied, and s8.
-TW_HD constexpr bool is_quantized(elem to) { return is_fp8(to) || to == elem::s8; }
+TW_HD constexpr bool is_quantized(elem to) {
+  return is_fp8(to) || (is_8_bit_integer(to) && is_signed(to));
+}
 
 /// The largest value of a type.
 TW_HD constexpr float quantize_limit(elem to) { return traits_of(to).largest; }
@@ -101,7 +104,7 @@ class scale_divisor {
 /// The code of an element divided by its scale.
 template <class To>
 TW_HD constexpr To quantized_quotient(float y) {
-  if constexpr (elem_of<To> != elem::s8) {
+  if constexpr (!is_integer(elem_of<To>)) {
     return from_float<To>(y);  // saturates; NaN stays NaN
   } else {
     auto const code = to_integer<std::int8_t>(y);

@@ -7,16 +7,11 @@
 #include <cmath>
 
 #include "family/operand_scales.hpp"
+#include "tilewright/base/elem_traits.hpp"
 #include "tilewright/base/round_up.hpp"
+#include "tilewright/kernel/sm100/cta.hpp"
 
 namespace tw::sm100_gemm_family {
-
-double multiply_clocks(sm100_config const& c, sm100_calibration const& m) {
-  double const n = c.tile_n, rows = 128;
-  if (c.ctas == 1) return std::max(n / m.columns_per_clock, (rows + n) / m.operand_rows_per_clock);
-  // A pair reads half of B in each CTA.
-  return std::max(n / m.columns_per_clock, m.pair_clocks + m.pair_clocks_per_column * n);
-}
 
 double promotion_clocks(gemm_problem const& p, sm100_config const& c) {
   if (!c.block_scales) return 0;
@@ -28,19 +23,16 @@ double promotion_clocks(gemm_problem const& p, sm100_config const& c) {
   return c.tile_n * (load + fma + (by_column ? column_scale : 0));
 }
 
-int resident_clusters(sm100_config const& c, device const& dev) {
-  return std::max(1, dev.sm_count / c.ctas);
-}
-
-cost predict(gemm_problem const& p, sm100_config const& c, device const& dev,
-             extra_work const& extra) {
+tcgen05_cost predict(gemm_problem const& p, sm100_config const& c, device const& dev,
+                     extra_work const& extra) {
   gemm_calibration const& g = dev.model->gemm;
   sm100_calibration const& m = dev.model->sm100;
   auto const us = [&](double clocks) { return clocks / dev.max_clock_mhz; };
   double const tiles = static_cast<double>(divide_up(p.m, c.tile_m())) *
                        static_cast<double>(divide_up(p.n, c.tile_n)) * static_cast<double>(p.batch);
   double const k_blocks = static_cast<double>(divide_up(p.k, c.tile_k()));
-  double const of_cluster = std::ceil(tiles / resident_clusters(c, dev));  // of the busiest one
+  double const of_cluster =
+      std::ceil(tiles / resident_tcgen05_clusters(c.ctas, dev));  // of the busiest one
   auto const matrices = [&](matrix_desc const& x) {
     return x.batch_stride_elems == 0 ? 1.0 : static_cast<double>(p.batch);
   };
@@ -52,18 +44,21 @@ cost predict(gemm_problem const& p, sm100_config const& c, device const& dev,
   double const c_bytes = p.c && p.beta != 0 ? results * size_bytes(p.c->type) : 0;
   double const aux_bytes = c.aux() ? sums * size_bytes(c.d) : 0;
   // bf16 flop of the same bytes of K: all types take the same time for them.
-  double const flop = 2 * sums * static_cast<double>(p.k) * size_bytes(c.ab) / 2;
+  double const flop =
+      2 * sums * static_cast<double>(p.k) * size_bytes(c.ab) / size_bytes(elem::bf16);
 
-  cost r;
+  tcgen05_cost r;
   r.tensor_us = us(flop / static_cast<double>(dev.mma_flop_per_clock) / dev.sm_count);
-  constexpr int multiplies_of_block = 4;  // 128 bytes along K
-  double const multiplies = multiplies_of_block * multiply_clocks(c, m) / m.efficiency;
+  constexpr int multiplies_of_block = sm100_cta::stage_multiplies;
+  double const multiplies =
+      multiplies_of_block * multiply_clocks(c.ctas, c.tile_n, m) / m.efficiency;
   double const promotion = promotion_clocks(p, c);
   double const tile = k_blocks * std::max(multiplies, promotion);
   r.promotion_us = us(of_cluster * k_blocks * promotion);
   r.additions_us = us(of_cluster * (tile - k_blocks * multiplies));
   r.math_us = us(of_cluster * tile + m.first_multiply_clocks);
-  double const read = k_blocks * multiplies_of_block * 32.0 * (128 + c.b_share());
+  double const read =
+      k_blocks * multiplies_of_block * mma_k_bytes * (sm100_cta::rows + c.b_share());
   r.shared_memory_us = us(of_cluster * (k_blocks * c.stage_bytes() + read) /
                           static_cast<double>(dev.smem_bytes_per_clock));
   r.loads_us = us(tiles * c.ctas * k_blocks * c.stage_bytes() / g.load_bytes_per_clock);
@@ -71,7 +66,7 @@ cost predict(gemm_problem const& p, sm100_config const& c, device const& dev,
       scale_bytes(p.scale_a, p.m, p.k, p.batch) + scale_bytes(p.scale_b, p.n, p.k, p.batch);
   r.dram_us =
       (operands + scales + results * size_bytes(c.d) + aux_bytes + c_bytes) / g.dram_bytes_per_us;
-  double const stored = 128.0 * (c.d_cols() + (c.aux() ? c.tile_n : 0)) *
+  double const stored = 1.0 * sm100_cta::rows * (c.d_cols() + (c.aux() ? c.tile_n : 0)) *
                         (size_bytes(c.d) / g.epilogue_bytes_per_clock *
                              (extra.plain_stores ? g.epilogue_plain_store_factor : 1) +
                          (c.fused() ? g.epilogue_fused_clocks : 0));
@@ -83,13 +78,7 @@ cost predict(gemm_problem const& p, sm100_config const& c, device const& dev,
                                        tile - k_blocks * promotion);
   double const exposed = std::max(0.0, us(stored) - us(beside)) * (of_cluster - 1);
   r.epilogue_us = us(stored) + exposed;
-  r.launch_us = g.launch_us + (c.ctas > 1 ? g.cluster_launch_us : 0);
-  if (extra.copied_bytes > 0)
-    r.copies_us = g.copy_launch_us + extra.copied_bytes / g.copy_bytes_per_us;
-  auto const power = [&](double x) { return std::pow(x, g.overlap_exponent); };
-  r.total_us =
-      r.launch_us + r.copies_us + r.epilogue_us +
-      std::pow(power(r.math_us) + power(r.loads_us) + power(r.dram_us), 1 / g.overlap_exponent);
+  add_launch_and_total(r, c.ctas, extra, g);
   return r;
 }
 

@@ -6,6 +6,7 @@
 #include "tilewright/arch/limits.hpp"
 #include "tilewright/family/family.hpp"
 #include "tilewright/kernel/sm100/config.hpp"
+#include "tilewright/kernel/sm100/cta.hpp"
 
 namespace tw::sm100_gemm_family {
 
@@ -13,10 +14,14 @@ namespace tw::sm100_gemm_family {
 /// tests/kernel compares.
 constexpr std::int64_t smem_bytes_of(sm100_config const& c) {
   std::int64_t const tiles = std::int64_t{1} * c.stages * c.stage_bytes();
-  constexpr int staging = 4 * 2 * 32 * 128;
-  std::int64_t const answers = c.dynamic ? 16 + 2 * 16 + 4 * 8 : 0;
-  std::int64_t const barriers = 8 * (2 * c.stages + 2 * c.accumulators()) + 4 + answers;
-  std::int64_t const scales = c.block_scales ? 4 * 4 * c.tile_n : 0;
+  constexpr int mbarrier_bytes = 8, tensor_address_bytes = 4;
+  constexpr int staging = sm100_cta::epilogue_warps * sm100_cta::boxes * sm100_cta::box_bytes;
+  constexpr int answers = 2, answer_bytes = 16;  // and the padding before them
+  std::int64_t const next = answer_bytes + answers * (answer_bytes + 2 * mbarrier_bytes);
+  std::int64_t const barriers = mbarrier_bytes * 2 * (c.stages + c.accumulators()) +
+                                tensor_address_bytes + (c.dynamic ? next : 0);
+  std::int64_t const scales =
+      c.block_scales ? sm100_cta::epilogue_warps * size_bytes(elem::f32) * c.tile_n : 0;
   std::int64_t const bytes = tiles + staging + scales + barriers;
   return (bytes + swizzle_pattern_bytes - 1) / swizzle_pattern_bytes * swizzle_pattern_bytes;
 }

@@ -5,23 +5,23 @@
 
 #include <algorithm>
 #include <cmath>
+
+#include "tilewright/base/elem_traits.hpp"
 #include "tilewright/base/round_up.hpp"
+#include "tilewright/kernel/sm100/cta.hpp"
 
 namespace tw::sm100_scaled_family {
 
-int resident_clusters(block_scaled_config const& c, device const& dev) {
-  return std::max(1, dev.sm_count / c.ctas);
-}
-
-cost predict(gemm_problem const& p, block_scaled_config const& c, device const& dev,
-             extra_work const& extra) {
+tcgen05_cost predict(gemm_problem const& p, block_scaled_config const& c, device const& dev,
+                     extra_work const& extra) {
   gemm_calibration const& g = dev.model->gemm;
   sm100_calibration const& m = dev.model->sm100;
   auto const us = [&](double clocks) { return clocks / dev.max_clock_mhz; };
   double const tiles = static_cast<double>(divide_up(p.m, c.tile_m())) *
                        static_cast<double>(divide_up(p.n, c.tile_n)) * static_cast<double>(p.batch);
   double const k_blocks = static_cast<double>(divide_up(p.k, c.tile_k()));
-  double const of_cluster = std::ceil(tiles / resident_clusters(c, dev));  // of the busiest one
+  double const of_cluster =
+      std::ceil(tiles / resident_tcgen05_clusters(c.ctas, dev));  // of the busiest one
   auto const matrices = [&](std::int64_t batch_stride) {
     return batch_stride == 0 ? 1.0 : static_cast<double>(p.batch);
   };
@@ -39,32 +39,27 @@ cost predict(gemm_problem const& p, block_scaled_config const& c, device const& 
   // bf16 flop of the same bytes of K: all types take the same time for them.
   double const flop = sums * line;
 
-  cost r;
+  tcgen05_cost r;
   r.tensor_us = us(flop / static_cast<double>(dev.mma_flop_per_clock) / dev.sm_count);
-  constexpr int multiplies_of_block = 4;  // 128 bytes along K
-  double const one =
-      sm100_gemm_family::multiply_clocks(sm100_config{.ctas = c.ctas, .tile_n = c.tile_n}, m);
+  constexpr int multiplies_of_block = sm100_cta::stage_multiplies;
+  double const one = multiply_clocks(c.ctas, c.tile_n, m);
   double const tile = k_blocks * multiplies_of_block * one;
   r.math_us = us(of_cluster * tile / m.efficiency + m.first_multiply_clocks);
-  double const factor_bytes = 512.0 * c.atoms() * (1 + c.n_atoms());
-  double const read = k_blocks * (multiplies_of_block * 32.0 * (128 + c.b_share()) + factor_bytes);
+  double const factor_bytes = c.atom_bytes * c.stage_atoms();
+  double const read =
+      k_blocks *
+      (multiplies_of_block * mma_k_bytes * (sm100_cta::rows + c.b_share()) + factor_bytes);
   r.shared_memory_us = us(of_cluster * (k_blocks * c.stage_bytes() + read) /
                           static_cast<double>(dev.smem_bytes_per_clock));
   r.loads_us = us(tiles * c.ctas * k_blocks * c.stage_bytes() / g.load_bytes_per_clock);
   r.dram_us = (operands + results * size_bits(c.d) / 8 + aux_bytes + c_bytes) / g.dram_bytes_per_us;
-  double const stored = 128.0 * (c.d_cols() + (c.aux() ? c.tile_n : 0)) *
+  double const stored = 1.0 * sm100_cta::rows * (c.d_cols() + (c.aux() ? c.tile_n : 0)) *
                         (size_bits(c.d) / 8.0 / g.epilogue_bytes_per_clock *
                              (extra.plain_stores ? g.epilogue_plain_store_factor : 1) +
                          (c.fused() ? g.epilogue_fused_clocks : 0));
   double const under = c.accumulators() == 1 ? 0 : us(tile / m.efficiency);
   r.epilogue_us = us(stored) + std::max(0.0, us(stored) - under) * (of_cluster - 1);
-  r.launch_us = g.launch_us + (c.ctas > 1 ? g.cluster_launch_us : 0);
-  if (extra.copied_bytes > 0)
-    r.copies_us = g.copy_launch_us + extra.copied_bytes / g.copy_bytes_per_us;
-  auto const power = [&](double x) { return std::pow(x, g.overlap_exponent); };
-  r.total_us =
-      r.launch_us + r.copies_us + r.epilogue_us +
-      std::pow(power(r.math_us) + power(r.loads_us) + power(r.dram_us), 1 / g.overlap_exponent);
+  add_launch_and_total(r, c.ctas, extra, g);
   return r;
 }
 

@@ -6,15 +6,17 @@
 #include <algorithm>
 
 #include "family/bind.hpp"
+#include "family/footprint.hpp"
 #include "family/launcher_of.hpp"
 #include "family/sm100_scaled/config_of.hpp"
 #include "family/sm100_scaled/cost.hpp"
 #include "family/sm100_scaled/launchers.hpp"
 #include "family/sm100_scaled/params.hpp"
 #include "family/sm100_scaled/resources.hpp"
-#include "family/sm90_gemm/footprint.hpp"
+#include "family/tcgen05_memory.hpp"
 #include "family/workspace.hpp"
 #include "tilewright/arch/emu/options.hpp"
+#include "tilewright/base/elem_traits.hpp"
 #include "tilewright/base/round_up.hpp"
 #include "tilewright/family/family.hpp"
 
@@ -32,7 +34,7 @@ std::int64_t tiles_of(block_scaled_config const& c, gemm_problem const& q) {
   return divide_up(q.m, c.tile_m()) * divide_up(q.n, c.tile_n) * q.batch;
 }
 
-cost cost_of(gemm_plan const& plan, device const& dev) {
+tcgen05_cost cost_of(gemm_plan const& plan, device const& dev) {
   gemm_problem const& q = plan.normal;
   extra_work extra{.plain_stores = plan.direct_d};
   auto const add = [&](matrix_desc const& m, extents e) {
@@ -57,7 +59,7 @@ strips panels_of(gemm_plan const& plan, device const& dev) {
           .col_bytes = c.tile_n * k_bytes,
           .shared_rows = q.a.batch_stride_elems == 0,
           .shared_cols = q.b.batch_stride_elems == 0,
-          .wave = resident_clusters(c, dev)};
+          .wave = resident_tcgen05_clusters(c.ctas, dev)};
 }
 
 int ctas_of(gemm_plan const& plan) { return plan.schedule.clusters * config_of(plan).ctas; }
@@ -77,7 +79,7 @@ class family final : public gemm_family {
     f.epilogue = c.operands();
     f.device = "b200";
     f.m = {1, 2 * c.tile_m() + 40}, f.n = {1, 2 * c.tile_n + 40};
-    if (c.d == elem::e2m1) f.n = {2, 2 * c.tile_n + 40, 2};
+    if (packs_in_pairs(c.d)) f.n = {2, 2 * c.tile_n + 40, 2};
     if (c.gated()) f.n = {16, 2 * c.tile_n + 48, 16};
     f.ld_step = c.dense() ? 2 : 1;  // elements in a byte
     f.k = {f.ld_step, 4 * c.tile_k(), f.ld_step};
@@ -112,7 +114,7 @@ class family final : public gemm_family {
       plan.built = built(kernel);
       plan.kernel = name(kernel, {});
       plan.schedule.clusters =
-          static_cast<int>(std::min<std::int64_t>(tiles, resident_clusters(c, dev)));
+          static_cast<int>(std::min<std::int64_t>(tiles, resident_tcgen05_clusters(c.ctas, dev)));
       plan.workspace_bytes = workspace_of(plan).bytes;
       plan.predicted_us = cost_of(plan, dev).total_us;
     }
@@ -123,7 +125,7 @@ class family final : public gemm_family {
   }
 
   void finish(gemm_plan& plan, device const& dev) const override {
-    cost const t = cost_of(plan, dev);
+    tcgen05_cost const t = cost_of(plan, dev);
     block_scaled_config const& c = config_of(plan);
     tile_order const best =
         choose_order(order_of(plan), panels_of(plan, dev), c.tile_m(), dev.model->tile_order);
@@ -191,6 +193,7 @@ class family final : public gemm_family {
   std::optional<kernel_resources> resources(int kernel) const override {
     return resources_of(config(kernel));
   }
+  kernel_memory memory(int kernel) const override { return memory_of(config(kernel)); }
 };
 
 }  // namespace

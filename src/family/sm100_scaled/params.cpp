@@ -8,6 +8,7 @@
 #include "family/tcgen05_params.hpp"
 #include "family/tile_order.hpp"
 #include "tilewright/base/round_up.hpp"
+#include "tilewright/kernel/sm100/cta.hpp"
 
 namespace tw::sm100_scaled_family {
 
@@ -51,7 +52,7 @@ block_scaled_params make_params(gemm_plan const& plan, gemm_problem const& q,
   p.sfa_batched = many(q.batch > 1 && q.scale_a->batch_stride != 0);
   p.sfb_batched = many(q.batch > 1 && q.scale_b->batch_stride != 0);
   constexpr swizzle_mode wide = swizzle_mode::b128;
-  p.a = map_of(o.a, q.a, a_matrices, {q.k, q.m}, {c.tile_k(), 128}, wide, t, false);
+  p.a = map_of(o.a, q.a, a_matrices, {q.k, q.m}, {c.tile_k(), sm100_cta::rows}, wide, t, false);
   p.b = c.gated()
             ? tcgen05_gated_map(o.b, q, c.tile_k(), c.d_cols(), t)
             : map_of(o.b, q.b, b_matrices, {q.k, q.n}, {c.tile_k(), c.b_share()}, wide, t, false);

@@ -5,16 +5,21 @@
 
 #include <algorithm>
 #include <cmath>
+
+#include "tilewright/arch/limits.hpp"
 #include "tilewright/base/round_up.hpp"
+#include "tilewright/device/sm_limits.hpp"
 
 namespace tw::sm80_gemm_family {
 
 int ctas_per_sm(sm80_config const& c, device const& dev) {
-  constexpr int reserved_bytes = 1024;  // of each CTA. CUDA C++ Programming Guide, 16.7
+  constexpr int reserved_bytes = reserved_cta_smem_bytes;
   int const smem = c.stages * c.stage_bytes() + reserved_bytes;
   std::int64_t const by_smem = (dev.max_smem_bytes_per_cta + reserved_bytes) / smem;
-  int const accumulators = c.warp_m() * c.warp_n() / 32;
-  int const registers = 65536 / (accumulators >= 128 ? 256 : accumulators >= 64 ? 168 : 128);
+  int const accumulators = c.warp_m() * c.warp_n() / warp_threads;
+  int const registers = sm_limits::registers / (accumulators >= 128  ? 256
+                                                : accumulators >= 64 ? 168
+                                                                     : 128);
   return static_cast<int>(std::clamp<std::int64_t>(by_smem, 1, registers / c.threads()));
 }
 
@@ -34,7 +39,8 @@ cost predict(gemm_problem const& p, sm80_config const& c, device const& dev, dou
   double const tile = 2.0 * c.tile_m * c.tile_n * c.tile_k * k_tiles / rate;
   // A CTA alone on an SM waits for its own barriers.
   double const alone = resident == 1 || of_sm < 2 ? m.efficiency_one_cta : m.efficiency;
-  double const warps = std::min(1.0, c.threads() / 128.0 * std::min<double>(resident, of_sm));
+  double const warps = std::min(1.0, static_cast<double>(c.threads()) / warpgroup_threads *
+                                         std::min<double>(resident, of_sm));
   auto const matrices = [&](matrix_desc const& x) {
     return x.batch_stride_elems == 0 ? 1.0 : static_cast<double>(p.batch);
   };
@@ -49,7 +55,7 @@ cost predict(gemm_problem const& p, sm80_config const& c, device const& dev, dou
   cost r;
   r.tensor_us = us(2 * products * static_cast<double>(p.k) / rate / dev.sm_count);
   r.math_us = std::max(r.tensor_us, us(of_sm * tile / (alone * warps)));
-  double const warps_read = 2.0 * c.threads() / 32 * (c.warp_m() + c.warp_n()) * c.tile_k;
+  double const warps_read = 2.0 * c.threads() / warp_threads * (c.warp_m() + c.warp_n()) * c.tile_k;
   r.shared_memory_us = us(of_sm * k_tiles * (c.stage_bytes() + warps_read) /
                           static_cast<double>(dev.smem_bytes_per_clock));
   r.loads_us = us(tiles * k_tiles * c.stage_bytes() / g.load_bytes_per_clock);

@@ -6,13 +6,13 @@
 #include <algorithm>
 
 #include "family/bind.hpp"
+#include "family/footprint.hpp"
 #include "family/launcher_of.hpp"
 #include "family/sm80_gemm/config_of.hpp"
 #include "family/sm80_gemm/cost.hpp"
 #include "family/sm80_gemm/launchers.hpp"
 #include "family/sm80_gemm/params.hpp"
 #include "family/sm80_gemm/resources.hpp"
-#include "family/sm90_gemm/footprint.hpp"
 #include "family/workspace.hpp"
 #include "tilewright/arch/emu/options.hpp"
 #include "tilewright/base/round_up.hpp"

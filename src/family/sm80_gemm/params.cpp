@@ -8,13 +8,16 @@
 #include "family/sm80_gemm/config_of.hpp"
 #include "family/tile_order.hpp"
 #include "family/workspace.hpp"
+#include "tilewright/base/elem_traits.hpp"
 #include "tilewright/base/round_up.hpp"
 
 namespace tw::sm80_gemm_family {
 
 namespace {
 
-bool begins_at_chunk(void const* base) { return reinterpret_cast<std::uintptr_t>(base) % 16 == 0; }
+bool begins_at_chunk(void const* base) {
+  return reinterpret_cast<std::uintptr_t>(base) % tma_chunk_bytes == 0;
+}
 
 }  // namespace
 

@@ -9,20 +9,24 @@
 #include "family/operand_scales.hpp"
 #include "family/sm90_gemm/l2_hints.hpp"
 #include "family/sm90_gemm/raster.hpp"
+#include "tilewright/arch/limits.hpp"
+#include "tilewright/base/elem_traits.hpp"
+#include "tilewright/device/cache_line.hpp"
 #include "tilewright/device/device.hpp"
 #include "tilewright/kernel/epilogue/d_box.hpp"
 #include "tilewright/kernel/sm90/config.hpp"
 #include "tilewright/kernel/sm90/fixup_size.hpp"
 #include "tilewright/problem/gemm.hpp"
+#include "tilewright/problem/scale_place.hpp"
 
 namespace tw {
 
-/// How the tiles are handed out.
-struct sharing {
-  int tiles = 0;     // cluster tiles
-  int clusters = 0;  // that run
-  int shared = 0;    // split-K tiles, and the number of clusters that split them
-  int sharers = 0;
+/// How the tiles are handed out: whole, or split along K.
+struct tile_split {
+  int tiles = 0;             // cluster tiles
+  int clusters = 0;          // that run
+  int split_k_tiles = 0;     // whose K range several clusters share
+  int split_k_clusters = 0;  // that share them
 };
 
 struct cost {
@@ -38,16 +42,26 @@ struct odd_matrices {
   double copied_bytes = 0;
 };
 
+/// Rows of tiles for which gemm_calibration has separate constants: efficiency_64, power_192, ...
+inline constexpr int rows_64 = wgmma_m, rows_192 = 3 * wgmma_m, rows_256 = 4 * wgmma_m;
+/// Columns that the constants of promotions are measured with: narrow up to so many, and wide.
+inline constexpr int narrow_columns = 128, wide_columns = 192;
+/// Multiplies of one K block for each 64 rows: a block has the widest span of K.
+inline constexpr int block_multiplies = widest_span_bytes / mma_k_bytes;
+/// Bytes of a sum that split-K exchanges.
+inline constexpr int sum_bytes = size_bytes(elem::f32);
+
 /// Do CTAs of a cluster load for each other?
 inline bool multicasts(gemm_config const& c) { return c.cluster_m * c.cluster_n > 1; }
 
 /// Of the tensor cores, in a kernel's main loop.
 inline double efficiency_of(gemm_calibration const& m, gemm_config const& c) {
-  bool const narrow = c.tile_m == 64 && c.tile_n >= 64;  // bound by its wgmmas, with 64 rows
-  double const alone = c.pingpong        ? m.efficiency_pingpong
-                       : narrow          ? m.efficiency_64
-                       : c.tile_m == 256 ? m.efficiency_256
-                                         : m.efficiency;
+  // Bound by its wgmmas, with 64 rows.
+  bool const narrow = c.tile_m == rows_64 && c.tile_n >= rows_64;
+  double const alone = c.pingpong             ? m.efficiency_pingpong
+                       : narrow               ? m.efficiency_64
+                       : c.tile_m == rows_256 ? m.efficiency_256
+                                              : m.efficiency;
   return multicasts(c) ? alone * m.efficiency_cluster : alone;
 }
 
@@ -56,14 +70,16 @@ inline double promotion_share_of(calibration const& model, gemm_problem const& p
                                  gemm_config const& c) {
   if (c.promote_k() == 0) return 0;
   type_rates const& r = model.types;
-  double const wide = std::clamp((c.promoted_n() - 128) / 64.0, 0.0, 1.0);
+  double const wide = std::clamp(
+      static_cast<double>(c.promoted_n() - narrow_columns) / (wide_columns - narrow_columns), 0.0,
+      1.0);
   double const promoted = c.math_warpgroups() == 3 ? r.promoted_3_warpgroups
                                                    : r.promoted_2_warpgroups * (1 - wide) +
                                                          r.promoted_2_warpgroups_wide * wide;
   scale_calibration const& s = model.scales;
   // Each column has a scale.
   bool const columns = c.gated() || (!c.d_m && p.scale_b && p.scale_b->block_outer == 1);
-  bool const three = c.math_warpgroups() == 3, narrow = !three && c.tile_n <= 128;
+  bool const three = c.math_warpgroups() == 3, narrow = !three && c.tile_n <= narrow_columns;
   double scaled = columns ? (three    ? s.promotion_1x128_3_warpgroups
                              : narrow ? s.promotion_1x128_narrow
                                       : s.promotion_1x128)
@@ -71,7 +87,7 @@ inline double promotion_share_of(calibration const& model, gemm_problem const& p
                              : narrow ? s.promotion
                                       : s.promotion_wide);
   if (c.math_warpgroups() == 1) scaled *= s.promotion_alone;
-  double const cost = (c.scaled() ? scaled : 1 / promoted - 1) * 128 / c.promote_k();
+  double const cost = (c.scaled() ? scaled : 1 / promoted - 1) * scale_block_k / c.promote_k();
   return cost / (1 + cost);
 }
 
@@ -80,7 +96,7 @@ inline double type_rate_of(calibration const& model, gemm_problem const& p, gemm
   type_rates const& r = model.types;
   double const rate = is_fp8(c.ab)              ? r.fp8
                       : is_8_bit_integer(c.ab)  ? r.int8
-                      : c.ab == elem::tf32      ? (multicasts(c) ? r.tf32_multicast : r.tf32)
+                      : size_bits(c.ab) == 32   ? (multicasts(c) ? r.tf32_multicast : r.tf32)
                       : c.sums == sum_form::f16 ? r.f16_sums
                                                 : 1;
   return rate * (1 - promotion_share_of(model, p, c));
@@ -88,26 +104,28 @@ inline double type_rate_of(calibration const& model, gemm_problem const& p, gemm
 
 /// The relative increase of a kernel's time where the tensor cores of all SMs never pause.
 inline double power_share_of(gemm_calibration const& m, gemm_config const& c) {
-  if (c.tile_m == 64) return 0;
+  if (c.tile_m == rows_64) return 0;
   if (multicasts(c)) {
-    if (c.tile_m == 256) return c.tile_n == 192 ? m.power_cluster_256x192 : m.power_cluster;
+    if (c.tile_m == rows_256)
+      return c.tile_n == wide_columns ? m.power_cluster_256x192 : m.power_cluster;
     return c.cluster_m * c.cluster_n == 2 ? m.power_cluster_2 : m.power_cluster;
   }
   if (c.pingpong) return m.power_pingpong;
-  return c.tile_m == 256 ? m.power_256 : c.tile_m == 192 ? m.power_192 : m.power_128;
+  return c.tile_m == rows_256 ? m.power_256 : c.tile_m == rows_192 ? m.power_192 : m.power_128;
 }
 
 /// CTAs beside each other that have other parts of K of the same tile (work_plan::part_of).
-inline int parts_beside(gemm_config const& c, sharing const& s) {
-  bool const even = s.shared > 0 && s.shared == s.tiles && s.sharers % s.shared == 0;
-  int const parts = even ? s.sharers / s.shared : 1;
+inline int parts_beside(gemm_config const& c, tile_split const& s) {
+  bool const even = s.split_k_tiles > 0 && s.split_k_tiles == s.tiles &&
+                    s.split_k_clusters % s.split_k_tiles == 0;
+  int const parts = even ? s.split_k_clusters / s.split_k_tiles : 1;
   return c.cluster_k > 1 ? c.cluster_k : parts < 4 ? parts : 1;
 }
 
 /// Bytes of one K block that the CTAs of a GPC need, where a row of tiles needs a_bytes of it and a
 /// column b_bytes. CTAs beside each other run in one GPC and load the same lines at the same time:
 /// L2 sends these once (docs/decisions/0025).
-inline double gpc_bytes(gemm_problem const& p, gemm_config const& c, sharing const& s,
+inline double gpc_bytes(gemm_problem const& p, gemm_config const& c, tile_split const& s,
                         device const& dev, double a_bytes, double b_bytes) {
   tile_order const o = usual_order_of(p, c, s.clusters, dev);
   if (c.cluster_k > 1) {
@@ -133,35 +151,39 @@ inline double quantise_clocks(gemm_problem const& p, scale_calibration const& m,
 
 /// Time of problem `p` (as the kernel runs it) with configuration `c` on `dev`: the model of
 /// gemm_calibration. Of a device with a part of its SMs it is the whole device's rates.
-inline cost predict(gemm_problem const& p, gemm_config const& c, sharing const& s,
+inline cost predict(gemm_problem const& p, gemm_config const& c, tile_split const& s,
                     device const& dev, odd_matrices const& odd = {}) {
   gemm_calibration const& m = dev.model->gemm;
   auto const up = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
   auto const us = [&](double clocks) { return clocks / (m.clock_ghz * 1000); };
   double const k_tiles = static_cast<double>(up(p.k, c.tile_k()));
-  double const whole = static_cast<double>(up(s.tiles - s.shared, s.clusters));
+  double const whole = static_cast<double>(up(s.tiles - s.split_k_tiles, s.clusters));
   // Where each tile has as many parts, none is of two tiles.
-  bool const even = s.shared > 0 && s.sharers % s.shared == 0;
-  double const part = s.shared == 0 ? 0
-                      : even        ? std::ceil(k_tiles / (s.sharers / s.shared))
-                                    : s.shared * k_tiles / s.sharers;
+  bool const even = s.split_k_tiles > 0 && s.split_k_clusters % s.split_k_tiles == 0;
+  double const part = s.split_k_tiles == 0 ? 0
+                      : even ? std::ceil(k_tiles / (s.split_k_clusters / s.split_k_tiles))
+                             : s.split_k_tiles * k_tiles / s.split_k_clusters;
   // K blocks of the busiest CTA
   double const blocks = std::ceil((whole * k_tiles + part) / c.cluster_k);
 
   double const efficiency = efficiency_of(m, c);
-  // Four wgmmas m64nN for each 64 rows, of 32 bytes of K each: of 16-bit types k16.
-  double const wgmma_clocks =
-      2.0 * 64 * c.tile_n * 16 / static_cast<double>(dev.mma_flop_per_clock);
-  double const math = c.tile_m / 64 * 4 * std::max(wgmma_clocks, m.min_wgmma_clocks) / efficiency /
+  // The wgmmas of all types take as long as those of bf16, whose K has as many bytes.
+  double const wgmma_clocks = 2.0 * wgmma_m * c.tile_n * traits_of(elem::bf16).mma_k() /
+                              static_cast<double>(dev.mma_flop_per_clock);
+  double const math = c.tile_m / wgmma_m * block_multiplies *
+                      std::max(wgmma_clocks, m.min_wgmma_clocks) / efficiency /
                       type_rate_of(*dev.model, p, c);
   auto const factor = [&](matrix_desc const& x) {
     std::int64_t const pitch = x.pitch_elems * size_bytes(x.type);
     double const split = multicasts(c) ? m.split_sector_multicast : m.split_sector_factor;
-    return pitch % 32 != 0 ? split : pitch % 128 != 0 ? m.split_line_factor : 1;
+    if (pitch % l2_sector_bytes != 0) return split;
+    return pitch % l2_line_bytes != 0 ? m.split_line_factor : 1.0;
   };
-  double const a_bytes = 128.0 * c.tile_m * factor(p.a), b_bytes = 128.0 * c.tile_n * factor(p.b);
+  constexpr double row_bytes = widest_span_bytes;  // of a K block
+  double const a_bytes = row_bytes * c.tile_m * factor(p.a),
+               b_bytes = row_bytes * c.tile_n * factor(p.b);
   double const bytes = a_bytes / c.cluster_n + b_bytes / c.cluster_m;
-  bool const apart = c.cluster_k > 1 || (s.shared > 0 && s.shared == s.tiles);
+  bool const apart = c.cluster_k > 1 || (s.split_k_tiles > 0 && s.split_k_tiles == s.tiles);
   int const ctas = s.clusters * c.cluster_k;
   double const alone =
       apart ? std::min(m.load_bytes_per_clock_sm, m.load_bytes_per_clock_split_k / ctas)
@@ -181,9 +203,9 @@ inline cost predict(gemm_problem const& p, gemm_config const& c, sharing const& 
                           (!c.fused() ? 0 : tile_elems * m.epilogue_fused_clocks) +
                           quantise_clocks(p, dev.model->scales, results);
   double const tiles = whole + (part > 0 ? 1 : 0);
-  double const exposed = c.tile_m == 64 ? m.exposed_64
-                         : c.d_m        ? m.exposed_m_major
-                                        : m.exposed_pingpong;
+  double const exposed = c.tile_m == rows_64 ? m.exposed_64
+                         : c.d_m             ? m.exposed_m_major
+                                             : m.exposed_pingpong;
   double const epilogues = c.pingpong ? 1 + exposed * (tiles - 1) : tiles;
 
   cost r;
@@ -197,13 +219,14 @@ inline cost predict(gemm_problem const& p, gemm_config const& c, sharing const& 
   auto const mn =
       static_cast<double>(p.m) * static_cast<double>(result_cols(p.epilogue, p.n)) * matrices(p.d);
   d_box const box = d_box_of(c);
-  bool const lines = (box.m_major ? box.rows : box.cols) * size_bytes(c.d) == 128;
+  bool const lines = (box.m_major ? box.rows : box.cols) * size_bytes(c.d) == l2_line_bytes;
   l2_hints const l2 = l2_hints_of(c, s.clusters * c.cluster(), p, dev);
   bool const once = l2.a == l2_load::evict_first || l2.b == l2_load::evict_first;
   // Clusters that share tiles as one line walk along K in different places: a tile's neighbour does
   // not find what it needs of a large operand.
-  double const unmet =
-      !even && s.shared * k_tiles > part ? static_cast<double>(s.shared) / s.tiles : 0;
+  double const unmet = !even && s.split_k_tiles * k_tiles > part
+                           ? static_cast<double>(s.split_k_tiles) / s.tiles
+                           : 0;
   auto const read = [&](matrix_desc const& x, double elems, std::int64_t tiles_across) {
     double const all = elems * size_bytes(c.ab);
     bool const large = all / matrices(x) > m.kept_operand_bytes;
@@ -228,17 +251,18 @@ inline cost predict(gemm_problem const& p, gemm_config const& c, sharing const& 
   r.epilogue_us = us(epilogues * epilogue);
   if (c.cluster_k > 1)
     r.meeting_us =
-        m.cluster_reduction_us + us(4 * tile_elems / m.cluster_reduction_bytes_per_clock);
-  if (s.shared > 0 && s.shared * k_tiles > part) {
+        m.cluster_reduction_us + us(sum_bytes * tile_elems / m.cluster_reduction_bytes_per_clock);
+  if (s.split_k_tiles > 0 && s.split_k_tiles * k_tiles > part) {
     double const parts =
-        std::max(2.0, static_cast<double>(s.sharers) / s.shared + (even ? 0 : 0.5));
+        std::max(2.0, static_cast<double>(s.split_k_clusters) / s.split_k_tiles + (even ? 0 : 0.5));
     int const group = fixup_group(c.tile_n);
     double const steps = parts > group ? 2 : 1;
     double const reads = parts > group ? group + parts / group : parts;
     double const meetings = even ? 1 : 2;
     r.meeting_us =
         (steps - 1) * m.fixup_second_step_us +
-        meetings * (m.fixup_us + us((steps + reads) * 4 * tile_elems / m.fixup_bytes_per_clock));
+        meetings *
+            (m.fixup_us + us((steps + reads) * sum_bytes * tile_elems / m.fixup_bytes_per_clock));
   }
   if (odd.copied_bytes > 0)  // by a separate launch
     r.copies_us = m.copy_launch_us + odd.copied_bytes / m.copy_bytes_per_us;

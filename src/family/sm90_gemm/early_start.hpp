@@ -13,7 +13,7 @@ namespace tw {
 /// agrees with 9 of 10 of them (docs/decisions/0024). Setting up takes a microsecond or two, 3 to
 /// 10 % of short GEMMs; early CTAs cluster on the SMs that are free first, and
 /// DRAM-bound GEMMs lose up to 25 % by that.
-inline bool starts_early(gemm_plan const& plan, sharing const& s, cost const& t,
+inline bool starts_early(gemm_plan const& plan, tile_split const& s, cost const& t,
                          device const& dev) {
   early_start_calibration const& m = dev.model->early_start;
   if (t.total_us >= m.max_us) return false;
@@ -23,13 +23,15 @@ inline bool starts_early(gemm_plan const& plan, sharing const& s, cost const& t,
   gemm_config const& c = config_of(plan);
   int const ctas = s.clusters * c.cluster();
   bool const two_fit = c.stages * (c.tile_m + c.tile_n) <=
-                       m.two_ctas_max_stage_rows;                  // CTAs of an SM, by their stages
-  if (s.shared > 0) return ctas <= m.split_k_max_ctas || two_fit;  // a CTA of each launch on a TPC
+                       m.two_ctas_max_stage_rows;  // CTAs of an SM, by their stages
+  if (s.split_k_tiles > 0)
+    return ctas <= m.split_k_max_ctas || two_fit;  // a CTA of each launch on a TPC
   if (c.cluster_k > 1) return ctas >= m.cluster_k_min_ctas;
   // On all SMs, each weight once.
   gemm_problem const& q = plan.normal;
   bool const one = q.m <= c.tile_m || q.n <= c.tile_n;
-  return ctas >= m.single_tile_min_ctas && one && !two_fit && std::min(q.m, q.n) <= 64;
+  constexpr int short_side = 64;  // of the problems that were measured
+  return ctas >= m.single_tile_min_ctas && one && !two_fit && std::min(q.m, q.n) <= short_side;
 }
 
 }  // namespace tw

@@ -16,6 +16,7 @@
 #include "family/sm90_gemm/terms.hpp"
 #include "family/workspace.hpp"
 #include "tilewright/arch/emu/options.hpp"
+#include "tilewright/base/elem_traits.hpp"
 #include "tilewright/family/family.hpp"
 
 namespace tw::sm90_gemm_family {
@@ -43,20 +44,21 @@ gemm_problem as_loaded(gemm_plan const& plan, odd_matrices& odd) {
 cost cost_of(gemm_plan const& plan, device const& dev) {
   odd_matrices odd;
   gemm_problem const loaded = as_loaded(plan, odd);
-  return predict(loaded, launched(plan), sharing_of(plan), dev, odd);
+  return predict(loaded, launched(plan), tile_split_of(plan), dev, odd);
 }
 
 int ctas_of(gemm_plan const& plan) { return plan.schedule.clusters * config_of(plan).cluster(); }
 
 std::string why(gemm_plan const& p, cost const& t, device const& dev) {
   gemm_config const c = launched(p);
-  sharing const s = sharing_of(p);
+  tile_split const s = tile_split_of(p);
   std::string text = p.swapped ? "swap-AB: " : "";
   if (p.normal.batch != p.problem.batch) text += "the batch as one GEMM: ";
   text += fmt::format("{} cluster tile{} of {}x{} on {} cluster{}", s.tiles,
                       s.tiles == 1 ? "" : "s", c.tile_m * c.cluster_m, c.tile_n * c.cluster_n,
                       s.clusters, s.clusters == 1 ? "" : "s");
-  if (s.shared > 0) text += fmt::format(", {} of them split along K among {}", s.shared, s.sharers);
+  if (s.split_k_tiles > 0)
+    text += fmt::format(", {} of them split along K among {}", s.split_k_tiles, s.split_k_clusters);
   if (c.promote_k() > 0)
     text += fmt::format(", sums promoted every {} of K{}, {:.0f} % of the math", c.promote_k(),
                         c.scaled() ? " with their scales" : "",
@@ -91,9 +93,9 @@ class family final : public gemm_family {
     f.n = c.gated() ? value_range{16, 592, 16} : value_range{1, 600};
     if (c.cluster_k > 1) {  // planned for one wave of tiles with long K alone
       f.m = f.n = {1, 120};
-      int const k_blocks = 4 * c.tile_k();
-      f.k = {k_blocks * c.cluster_k - 60, k_blocks * c.cluster_k + 300};
-      f.device_sms = 132;
+      int const least_k = least_part_blocks * c.tile_k() * c.cluster_k;
+      f.k = {least_k - 60, least_k + 300};
+      f.device_sms = known_device(f.device).sm_count;
     }
     return f;
   }
@@ -128,16 +130,16 @@ class family final : public gemm_family {
       plan.built = built(kernel);
       for (int const cols : tile_cols_of(config(kernel), q.n)) {
         gemm_config const c = launched(config(kernel), cols);
-        for (sharing const& s : sharings(q, c, dev)) {
+        for (tile_split const& s : tile_splits(q, c, dev)) {
           plan.schedule = {.clusters = s.clusters,
                            .tile_cols = cols,
-                           .shared_tiles = s.shared,
-                           .sharers = s.sharers};
+                           .split_k_tiles = s.split_k_tiles,
+                           .split_k_clusters = s.split_k_clusters};
           plan.kernel = name(kernel, plan.schedule);
           plan.workspace_bytes = workspace_of(plan).bytes;
           // Sharing is a choice; copies are not: the launch refuses a workspace that lacks them.
-          if (s.shared > 0 && (plan.workspace_bytes > workspace_bytes ||
-                               counter_bytes(q, c, s) > gemm_workspace_zeros))
+          if (s.split_k_tiles > 0 && (plan.workspace_bytes > workspace_bytes ||
+                                      counter_bytes(q, c, s) > gemm_workspace_zeros))
             continue;
           plan.predicted_us = predict(loaded, c, s, dev, odd).total_us;
           plans.push_back(plan);
@@ -152,7 +154,7 @@ class family final : public gemm_family {
 
   void finish(gemm_plan& plan, device const& dev) const override {
     cost const t = cost_of(plan, dev);
-    sharing const s = sharing_of(plan);
+    tile_split const s = tile_split_of(plan);
     choose_raster(plan, dev);
     plan.schedule.l2 = l2_hints_of(launched(plan), ctas_of(plan), plan.normal, dev);
     plan.terms = terms_of(plan.normal, launched(plan), s, t, dev);
@@ -160,18 +162,18 @@ class family final : public gemm_family {
     plan.why = why(plan, t, dev);
   }
 
-  /// Two places for a part of each cluster, float32 (kernel/sm90/fixup.hpp).
+  /// Two places for a part of each cluster (kernel/sm90/fixup.hpp).
   std::int64_t partials_bytes(gemm_plan const& plan) const override {
     gemm_config const& c = config_of(plan);
-    if (plan.schedule.shared_tiles == 0) return 0;
-    return std::int64_t{8} * plan.schedule.sharers * c.cluster_m * c.cluster_n * c.tile_m *
-           c.tile_n;
+    if (plan.schedule.split_k_tiles == 0) return 0;
+    return std::int64_t{2 * sum_bytes} * plan.schedule.split_k_clusters * c.cluster_m *
+           c.cluster_n * c.tile_m * c.tile_n;
   }
   std::int64_t max_partials_bytes(int sm_count) const override {
     std::int64_t max_tile = 0;
     for (instance const& i : instances())
       max_tile = std::max(max_tile, std::int64_t{i.config.tile_m} * i.config.tile_n);
-    return 8 * sm_count * max_tile;
+    return 2 * sum_bytes * sm_count * max_tile;
   }
 
   void launch_emulated(gemm_plan const& plan, launch_form const& form,
@@ -194,9 +196,9 @@ class family final : public gemm_family {
   std::string schedule_text(gemm_plan const& plan) const override {
     plan_schedule const& s = plan.schedule;
     std::string text = fmt::format("{} cluster{}", s.clusters, s.clusters == 1 ? "" : "s");
-    if (s.shared_tiles > 0)
-      text += fmt::format(", {} tile{} split along K among {}", s.shared_tiles,
-                          s.shared_tiles == 1 ? "" : "s", s.sharers);
+    if (s.split_k_tiles > 0)
+      text += fmt::format(", {} tile{} split along K among {}", s.split_k_tiles,
+                          s.split_k_tiles == 1 ? "" : "s", s.split_k_clusters);
     return text;
   }
   std::string loads_text(gemm_plan const& plan) const override {

@@ -4,9 +4,10 @@
 
 #include <cstdint>
 
+#include "tilewright/arch/limits.hpp"
 #include "tilewright/device/device.hpp"
+#include "tilewright/kernel/l2_hints.hpp"
 #include "tilewright/kernel/sm90/config.hpp"
-#include "tilewright/kernel/sm90/l2_hints.hpp"
 #include "tilewright/problem/epilogue.hpp"
 #include "tilewright/problem/gemm.hpp"
 
@@ -31,17 +32,19 @@ inline l2_hints l2_hints_of(gemm_config const& c, int ctas, gemm_problem const& 
   auto const own = [&](matrix_desc const& x) {  // each batch index has a separate matrix
     return q.batch == 1 || x.batch_stride_elems != 0;
   };
+  // The largest N of M-major kernels, and of a row-major tile, with which hints were measured.
+  constexpr int line_wise_columns = 32, once_columns = 128;
   l2_hints h;
   h.d_evict_first = d_bytes > m.d_evict_first_min_bytes;
   if (c.cluster_m * c.cluster_n > 1 || c.pingpong) return h;
   if (c.d_m) {
     if (q.n <= c.tile_n && own(q.a) && small_d) {
       h.a = l2_load::evict_first;
-      h.a_by_128_bytes = ctas > m.a_128_byte_min_ctas && q.n <= 32;
-    } else if (c.tile_m == 64 && ctas <= m.a_evict_normal_max_ctas) {
+      h.a_by_128_bytes = ctas > m.a_128_byte_min_ctas && q.n <= line_wise_columns;
+    } else if (c.tile_m == wgmma_m && ctas <= m.a_evict_normal_max_ctas) {
       h.a = l2_load::evict_normal;
     }
-  } else if (q.m <= c.tile_m && own(q.b) && small_d && c.tile_n <= 128 &&
+  } else if (q.m <= c.tile_m && own(q.b) && small_d && c.tile_n <= once_columns &&
              ctas > m.b_evict_first_min_ctas) {
     auto const b_bytes = static_cast<double>(q.n * q.k * q.batch * size_bytes(q.b.type));
     if (b_bytes >= m.b_evict_first_min_bytes && b_bytes <= m.b_evict_first_max_bytes)

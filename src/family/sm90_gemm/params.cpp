@@ -17,6 +17,7 @@
 #include "family/workspace.hpp"
 #include "tilewright/arch/limits.hpp"
 #include "tilewright/atom/operand.hpp"
+#include "tilewright/base/elem_traits.hpp"
 #include "tilewright/kernel/epilogue/d_box.hpp"
 #include "tilewright/kernel/sm90/fixup_size.hpp"
 
@@ -24,8 +25,8 @@ namespace tw {
 
 namespace {
 
-/// A map of B with a gate: (k, 8 columns, gate or up, groups of 8, batch). In shared memory groups
-/// of 8 gate columns and 8 up columns take turns, so that a thread's accumulators hold both.
+/// A map of B with a gate: (k, columns of a group, gate or up, groups, batch). In shared memory
+/// groups of gate columns and of up columns take turns, so that a thread's accumulators hold both.
 tensor_map gated_map(void const* base, gemm_problem const& q, int columns, target t) {
   std::int64_t pitch = q.b.pitch_elems * size_bytes(q.b.type);
   gate_columns const gate = gate_columns_of(q);
@@ -34,13 +35,14 @@ tensor_map gated_map(void const* base, gemm_problem const& q, int columns, targe
   d.type = as_mapped(q.b).type;
   d.rank = 5;
   bool const many = matrices_of(q, q.b) > 1;
-  if (is_shared_line(q.b)) pitch = 16;
-  std::int64_t dims[] = {q.k, 8, 2, q.n / 16, many ? q.batch : 1};
+  constexpr int group = gemm_config::gate_group, pair = 2 * group;
+  if (is_shared_line(q.b)) pitch = tma_chunk_bytes;
+  std::int64_t dims[] = {q.k, group, 2, q.n / pair, many ? q.batch : 1};
   if (is_shared_line(q.b)) std::fill_n(dims + 1, 4, 1);
   std::int64_t const strides[] = {
-      gate.step * pitch, gate.up_offset * pitch, 8 * gate.step * pitch,
-      many ? q.b.batch_stride_elems * size_bytes(q.b.type) : 16 * pitch};
-  std::int32_t const box[] = {traits_of(q.b.type).span(), 8, 2, columns / 16, 1};
+      gate.step * pitch, gate.up_offset * pitch, group * gate.step * pitch,
+      many ? q.b.batch_stride_elems * size_bytes(q.b.type) : pair * pitch};
+  std::int32_t const box[] = {traits_of(q.b.type).span(), group, 2, columns / pair, 1};
   std::copy_n(dims, 5, d.dim);
   std::copy_n(strides, 4, d.stride_bytes);
   std::copy_n(box, 5, d.box);
@@ -64,8 +66,8 @@ void put_aux(fused_params& f, gemm_config const& c, gemm_problem const& q, void*
   f.aux = base;
   f.aux_pitch = m.pitch_elems;
   f.aux_batch_stride = m.batch_stride_elems;
-  std::int64_t const chunk = 16 / size_bytes(m.type);
-  bool const addressable = reinterpret_cast<std::uintptr_t>(base) % 16 == 0 &&
+  std::int64_t const chunk = tma_chunk_bytes / size_bytes(m.type);
+  bool const addressable = reinterpret_cast<std::uintptr_t>(base) % tma_chunk_bytes == 0 &&
                            m.pitch_elems % chunk == 0 &&
                            (q.batch == 1 || m.batch_stride_elems % chunk == 0);
   if (!addressable || q.epilogue.gate == gating::interleaved) return;
@@ -152,8 +154,8 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
 
   p.walk = tile_walk(order_of(plan));
   int const k_tiles = static_cast<int>((q.k + c.tile_k() - 1) / c.tile_k());
-  p.work = make_work_plan(p.walk.order.tiles(), k_tiles, s.shared_tiles, s.sharers);
-  if (s.shared_tiles > 0) {
+  p.work = make_work_plan(p.walk.order.tiles(), k_tiles, s.split_k_tiles, s.split_k_clusters);
+  if (s.split_k_tiles > 0) {
     p.fixup.arrivals = static_cast<std::uint32_t*>(o.workspace);
     p.fixup.partials =
         reinterpret_cast<float*>(static_cast<std::byte*>(o.workspace) + gemm_workspace_zeros);

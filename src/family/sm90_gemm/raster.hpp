@@ -2,7 +2,7 @@
 // raster.hpp  A plan's order of tiles: chosen by the footprint model, and as the kernel gets it.
 #pragma once
 
-#include "family/sm90_gemm/footprint.hpp"
+#include "family/footprint.hpp"
 #include "tilewright/base/check.hpp"
 #include "tilewright/device/device.hpp"
 #include "tilewright/family/plan.hpp"

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "family/sm90_gemm/config_of.hpp"
+#include "tilewright/arch/limits.hpp"
 #include "tilewright/kernel/sm90/fixup_size.hpp"
 #include "tilewright/pipeline/work.hpp"
 
@@ -29,17 +30,20 @@ int resident_clusters(gemm_config const& c, device const& dev) {
 
 std::vector<int> tile_cols_of(gemm_config const& c, std::int64_t n) {
   if (!c.varies_tile_n()) return {0};
+  auto const up = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
   std::vector<int> all;
-  for (int cols = c.tile_n; cols >= c.min_tile_n; cols -= 8) {
+  for (int cols = c.tile_n; cols >= c.min_tile_n; cols -= wgmma_n_step) {
     std::int64_t const of_cluster = std::int64_t{cols} * c.cluster_n;
-    std::int64_t const tiles = (n + of_cluster - 1) / of_cluster * c.cluster_n;
-    auto const fewest = static_cast<int>((n + 8 * tiles - 1) / (8 * tiles) * 8);
+    std::int64_t const tiles = up(n, of_cluster) * c.cluster_n;
+    std::int64_t const steps = up(n, wgmma_n_step * tiles);
+    auto const fewest = static_cast<int>(steps * wgmma_n_step);
     if (std::max(fewest, c.min_tile_n) == cols) all.push_back(cols);
   }
   return all;
 }
 
-std::vector<sharing> sharings(gemm_problem const& q, gemm_config const& c, device const& dev) {
+std::vector<tile_split> tile_splits(gemm_problem const& q, gemm_config const& c,
+                                    device const& dev) {
   auto const up = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
   std::int64_t const m_tiles = up(q.m, c.tile_m * c.cluster_m);
   std::int64_t const n_tiles = up(q.n, c.tile_n * c.cluster_n);
@@ -50,9 +54,9 @@ std::vector<sharing> sharings(gemm_problem const& q, gemm_config const& c, devic
   int const n = static_cast<int>(tiles);
   // Whole tiles: the fewest clusters that need no more waves than all would (64 instead of 66
   // gain 1 % at 8192^3; docs/decisions/0005).
-  std::vector<sharing> all{{n, static_cast<int>(up(tiles, up(tiles, most))), 0, 0}};
-  if (c.cluster_k > 1 && (tiles > most || k_tiles < 4 * c.cluster_k))
-    return {};  // they are for a wave of tiles, and no part of fewer than 4 K blocks
+  std::vector<tile_split> all{{n, static_cast<int>(up(tiles, up(tiles, most))), 0, 0}};
+  if (c.cluster_k > 1 && (tiles > most || k_tiles < least_part_blocks * c.cluster_k))
+    return {};  // they are for a wave of tiles
   if (!c.shares_tiles()) return all;
   int const rest = n % most;
   for (int const shared : {n, rest}) {
@@ -61,38 +65,41 @@ std::vector<sharing> sharings(gemm_problem const& q, gemm_config const& c, devic
     // Parts lose the neighbourhood of tiles that keeps operands in L2, which costs 5 to 20 % where
     // there is more than a wave. It does not matter where one operand is a single tile.
     if (n > most && std::min(m_tiles, n_tiles) > 1) continue;
-    // A part of fewer than 4 K blocks is not worth its reduction.
     std::int64_t const blocks = shared * k_tiles;
-    int const sharers = static_cast<int>(std::min<std::int64_t>(most, up(blocks, 4)));
-    if (sharers < most && sharers <= shared) continue;  // parts of a tile and more
+    int const split_k_clusters =
+        static_cast<int>(std::min<std::int64_t>(most, up(blocks, least_part_blocks)));
+    if (split_k_clusters < most && split_k_clusters <= shared)
+      continue;  // parts of a tile and more
     if (blocks >= std::int64_t{1} << 31) continue;
     auto const add = [&](int by) {
       all.push_back({n, std::max(by, n > shared ? most : 1), shared, by});
     };
-    add(sharers);
+    add(split_k_clusters);
     // Also try an even split (no part spans two tiles) and one that a single reduction step can
     // add.
-    int const parts = sharers / shared, in_one_step = std::min(parts, fixup_group(c.tile_n));
-    if (parts > 1 && parts * shared < sharers) add(parts * shared);
+    int const parts = split_k_clusters / shared,
+              in_one_step = std::min(parts, fixup_group(c.tile_n));
+    if (parts > 1 && parts * shared < split_k_clusters) add(parts * shared);
     if (in_one_step > 1 && in_one_step < parts) add(in_one_step * shared);
   }
   return all;
 }
 
-sharing sharing_of(gemm_plan const& plan) {
+tile_split tile_split_of(gemm_plan const& plan) {
   auto const up = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
   gemm_config const c = launched(plan);
   std::int64_t const tiles = up(plan.normal.m, c.tile_m * c.cluster_m) *
                              up(plan.normal.n, c.tile_n * c.cluster_n) * plan.normal.batch;
   plan_schedule const& s = plan.schedule;
-  return {static_cast<int>(tiles), s.clusters, s.shared_tiles, s.sharers};
+  return {static_cast<int>(tiles), s.clusters, s.split_k_tiles, s.split_k_clusters};
 }
 
-std::int64_t counter_bytes(gemm_problem const& q, gemm_config const& c, sharing const& s) {
-  if (s.shared == 0) return 0;
+std::int64_t counter_bytes(gemm_problem const& q, gemm_config const& c, tile_split const& s) {
+  if (s.split_k_tiles == 0) return 0;
   int const k_tiles = static_cast<int>((q.k + c.tile_k() - 1) / c.tile_k());
-  int const parts = make_work_plan(s.tiles, k_tiles, s.shared, s.sharers).max_parts();
-  return std::int64_t{s.shared} * c.writers() * fixup_counters(parts, c.tile_n) *
+  int const parts =
+      make_work_plan(s.tiles, k_tiles, s.split_k_tiles, s.split_k_clusters).max_parts();
+  return std::int64_t{s.split_k_tiles} * c.writers() * fixup_counters(parts, c.tile_n) *
          static_cast<std::int64_t>(sizeof(std::uint32_t));
 }
 
@@ -100,21 +107,22 @@ void check_schedule(gemm_plan const& plan, gemm_problem const& q) {
   gemm_config const& c = config_of(plan);
   plan_schedule const& s = plan.schedule;
   if (c.varies_tile_n() &&
-      (s.tile_cols < c.min_tile_n || s.tile_cols > c.tile_n || s.tile_cols % 8 != 0))
-    throw rejected({"TW0427", "columns of the tiles", fmt::format("{}", s.tile_cols),
-                    fmt::format("a multiple of 8 from {} to {}", c.min_tile_n, c.tile_n),
-                    "take the plan as plan_candidates() gives it"});
-  if (s.shared_tiles > 0 && !c.shares_tiles())
+      (s.tile_cols < c.min_tile_n || s.tile_cols > c.tile_n || s.tile_cols % wgmma_n_step != 0))
     throw rejected(
-        {"TW0426", "split-K tiles", fmt::format("{} of {}", s.shared_tiles, plan.kernel),
+        {"TW0427", "columns of the tiles", fmt::format("{}", s.tile_cols),
+         fmt::format("a multiple of {} from {} to {}", wgmma_n_step, c.min_tile_n, c.tile_n),
+         "take the plan as plan_candidates() gives it"});
+  if (s.split_k_tiles > 0 && !c.shares_tiles())
+    throw rejected(
+        {"TW0426", "split-K tiles", fmt::format("{} of {}", s.split_k_tiles, plan.kernel),
          "a cooperative kernel with one fragment per warpgroup, of 128 columns or fewer that no "
          "launch chooses, in clusters of at most two that do not share K",
-         "set shared_tiles to 0, or take another plan of plan_candidates()"});
-  std::int64_t const bytes = counter_bytes(q, c, sharing_of(plan));
+         "set split_k_tiles to 0, or take another plan of plan_candidates()"});
+  std::int64_t const bytes = counter_bytes(q, c, tile_split_of(plan));
   if (bytes > gemm_workspace_zeros)
     throw rejected({"TW0436", "counters of split-K tiles",
                     fmt::format("{} bytes for {} tiles split along K among {} clusters", bytes,
-                                s.shared_tiles, s.sharers),
+                                s.split_k_tiles, s.split_k_clusters),
                     fmt::format("at most {} bytes, the part of the workspace that is zero",
                                 gemm_workspace_zeros),
                     "share fewer tiles, or take the plan as plan_candidates() gives it"});

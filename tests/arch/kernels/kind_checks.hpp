@@ -75,9 +75,9 @@ void add_integers(std::vector<check<M>>& checks) {
   add_kind<A, B, std::int32_t, 144, M>(checks);
 }
 
-/// The kinds that wgmma_checks.hpp does not have, and mixed types.
+/// The kinds that wgmma_checks.hpp does not have, and mixed types: floats.
 template <class M>
-std::vector<check<M>> kind_checks() {
+std::vector<check<M>> float_kind_checks() {
   using enum elem;
   std::vector<check<M>> all;
   add_kind<f16, f16, tw::f16, 8, M>(all);
@@ -91,6 +91,13 @@ std::vector<check<M>> kind_checks() {
   add_kind<e5m2, e5m2, float, 128, M>(all);
   add_kind<e4m3, e5m2, tw::f16, 64, M>(all);
   add_kind<e5m2, e5m2, tw::f16, 248, M>(all);
+  return all;
+}
+/// And integers.
+template <class M>
+std::vector<check<M>> integer_kind_checks() {
+  using enum elem;
+  std::vector<check<M>> all;
   add_integers<s8, s8, M>(all);
   add_integers<s8, u8, M>(all);
   add_integers<u8, s8, M>(all);
@@ -99,6 +106,12 @@ std::vector<check<M>> kind_checks() {
   using saturating = wgmma_kind_kernel<s8, s8, std::int32_t, 16, false, integer_overflow::saturate>;
   all.push_back({"wgmma s8 sums wrap around", check_overflow<wrapping, M>});
   all.push_back({"wgmma s8 sums saturate", check_overflow<saturating, M>});
+  return all;
+}
+template <class M>
+std::vector<check<M>> kind_checks() {
+  auto all = float_kind_checks<M>();
+  for (check<M> const& more : integer_kind_checks<M>()) all.push_back(more);
   return all;
 }
 

@@ -195,16 +195,27 @@ std::string check_two_groups(M& m) {
   return f.result();
 }
 
+/// The checks of one place and major of A. Each is a translation unit on the GPU, where all of a
+/// type take longer to compile than 40 seconds.
+template <elem AB, operand_major A, class M>
+std::vector<check<M>> wgmma_checks_of_smem() {
+  return {smem_check<AB, A, operand_major::k, M>(), smem_check<AB, A, operand_major::mn, M>()};
+}
+template <elem AB, class M>
+std::vector<check<M>> wgmma_checks_of_registers() {
+  return {registers_check<AB, operand_major::k, M>(),
+          registers_check<AB, operand_major::mn, M>(),
+          {text("wgmma ", name(AB), " two groups in flight"), check_two_groups<AB, M>}};
+}
+
+/// All of a type.
 template <elem AB, class M>
 std::vector<check<M>> wgmma_checks() {
-  constexpr auto k = operand_major::k, mn = operand_major::mn;
-  return {smem_check<AB, k, k, M>(),
-          smem_check<AB, k, mn, M>(),
-          smem_check<AB, mn, k, M>(),
-          smem_check<AB, mn, mn, M>(),
-          registers_check<AB, k, M>(),
-          registers_check<AB, mn, M>(),
-          {text("wgmma ", name(AB), " two groups in flight"), check_two_groups<AB, M>}};
+  auto all = wgmma_checks_of_smem<AB, operand_major::k, M>();
+  for (auto const& more :
+       {wgmma_checks_of_smem<AB, operand_major::mn, M>(), wgmma_checks_of_registers<AB, M>()})
+    all.insert(all.end(), more.begin(), more.end());
+  return all;
 }
 
 }  // namespace tw::test

@@ -66,7 +66,7 @@ struct options {
   std::uint64_t seed = 1;
   bool random_warps = false;      // warp order by seed instead of round robin
   int os_threads = 0;             // 0: one per core
-  int sms = 0;                    // SMs of the emulated device; 0: 132, as an H100 SXM has
+  int sms = 0;                    // SMs of the emulated device; 0: h100_sms (arch/limits.hpp)
   int ctas_per_sm = 1;            // CTAs that share the tensor memory of an SM: their tmem_alloc
                                   // take turns, and wait for columns that another one holds
   int live_clusters = 0;          // clusters live at once per OS thread; 0: what the SMs can hold

@@ -5,7 +5,8 @@
 #include "tilewright/arch/accumulator_map.hpp"
 #include "tilewright/arch/select.hpp"
 #include "tilewright/base/elem_traits.hpp"
-#include "tilewright/kernel/sm90/params.hpp"
+#include "tilewright/kernel/epilogue/load_as_float.hpp"
+#include "tilewright/kernel/epilogue/params.hpp"
 
 namespace tw {
 
@@ -16,11 +17,6 @@ struct fragment_place {
 };
 
 namespace detail {
-
-TW_DEVICE float load_16_as_float(std::byte const* from, elem type) {
-  std::uint16_t const bits = *reinterpret_cast<words::b16 const*>(from);
-  return type == elem::bf16 ? to_float<elem::bf16>(bits) : to_float<elem::f16>(bits);
-}
 
 /// add_c for elements of C of Bytes; rows: where the thread's two rows begin.
 template <int Bytes, int Results, class Fragment>
@@ -39,7 +35,7 @@ TW_DEVICE void add_c_of(epilogue_params const& p, std::byte const* const (&rows)
         std::byte const* const from = rows[r] + of_col;
         x = fmaf(p.beta,
                  Bytes == 4 ? *reinterpret_cast<words::f32 const*>(from)
-                            : load_16_as_float(from, p.c.type),
+                            : half_as_float(*reinterpret_cast<words::b16 const*>(from), p.c.type),
                  x);
       }
     }
@@ -51,11 +47,11 @@ TW_DEVICE void add_c_of(epilogue_params const& p, std::byte const* const (&rows)
 /// acc[to] and up += beta * C: Results of a thread whose first is at D(at); accumulator_map says
 /// where result i lies from it; alpha is in them. `end` is the first column after those that the
 /// CTA stores. What lies beyond D or `end` is not stored and may get any element of C; if C is D,
-/// one that another thread is about to store. p.c.data is not nullptr, p.c.type is f32, bf16 or
-/// f16, p.m and `end` are at least 1.
+/// one that another thread is about to store. p.c.data is not nullptr, p.c.type is a wide float,
+/// p.m and `end` are at least 1.
 template <int Results, class Fragment>
 TW_DEVICE void add_c(epilogue_params const& p, fragment_place at, int end, Fragment& acc, int to) {
-  int const bytes = p.c.type == elem::f32 ? 4 : 2;
+  int const bytes = wide_float_bytes(p.c.type);
   std::byte const* const matrix =
       p.c.matrices != nullptr
           ? static_cast<std::byte const*>(p.c.matrices[at.batch])

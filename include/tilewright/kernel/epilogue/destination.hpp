@@ -6,7 +6,7 @@
 #include "tilewright/arch/select.hpp"
 #include "tilewright/kernel/epilogue/add_c.hpp"
 #include "tilewright/kernel/epilogue/d_box.hpp"
-#include "tilewright/kernel/sm90/params.hpp"
+#include "tilewright/kernel/epilogue/params.hpp"
 
 namespace tw {
 

@@ -3,7 +3,9 @@
 //            scales of rows and columns, alpha * acc * row scale * column scale.
 #pragma once
 
+#include "tilewright/arch/limits.hpp"
 #include "tilewright/arch/select.hpp"
+#include "tilewright/base/elem_traits.hpp"
 #include "tilewright/base/unrolled.hpp"
 #include "tilewright/kernel/epilogue/add_c.hpp"
 #include "tilewright/kernel/epilogue/ops.hpp"
@@ -45,7 +47,7 @@ struct plain_epilogue : epilogue_store<C> {
 
  private:
   /// Is D the sum itself, without alpha and beta?
-  static constexpr bool exact = C.d == elem::s32;
+  static constexpr bool exact = holds_integer_sums(C.d);
 
   /// Does TMA store all of them, and are the sums D?
   TW_DEVICE static bool are_sums(epilogue_params const& p, fragment_place at, float alpha) {

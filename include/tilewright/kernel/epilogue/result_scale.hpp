@@ -5,7 +5,7 @@
 #include "tilewright/arch/select.hpp"
 #include "tilewright/base/elem_traits.hpp"
 #include "tilewright/kernel/epilogue/add_c.hpp"
-#include "tilewright/kernel/sm90/params.hpp"
+#include "tilewright/kernel/epilogue/params.hpp"
 #include "tilewright/problem/quantize.hpp"
 
 namespace tw {

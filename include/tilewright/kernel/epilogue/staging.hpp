@@ -6,6 +6,7 @@
 #include "tilewright/arch/accumulator_map.hpp"
 #include "tilewright/arch/limits.hpp"
 #include "tilewright/arch/select.hpp"
+#include "tilewright/base/elem_traits.hpp"
 #include "tilewright/base/unrolled.hpp"
 #include "tilewright/kernel/epilogue/d_box.hpp"
 #include "tilewright/kernel/epilogue/ops.hpp"
@@ -66,7 +67,7 @@ struct tile_writer {
 
   /// For one more epilogue tile. Where each result has a separate address, the compiler must not
   /// keep those for all tiles.
-  TW_DEVICE tile_writer next() const { return type == elem::f32 ? anew() : *this; }
+  TW_DEVICE tile_writer next() const { return holds_float_sums(type) ? anew() : *this; }
   /// The same thread, of whose number nothing is kept: for code without registers to spare.
   TW_DEVICE tile_writer anew() const {
     return {smem, warpgroup, thread_id_anew() % warpgroup_threads};
@@ -109,7 +110,7 @@ struct tile_writer {
   /// Results i, i+1 as two values of D's type.
   template <class Results>
   TW_DEVICE static std::uint32_t packed(Results const& results, int i) {
-    if constexpr (type == elem::s8) {
+    if constexpr (is_integer(type)) {
       auto const code = [&](int at) {
         return std::uint32_t{
             static_cast<std::uint8_t>(quantized_quotient<std::int8_t>(results[at]))};

@@ -9,7 +9,9 @@
 #include <type_traits>
 
 #include "tilewright/arch/select.hpp"
-#include "tilewright/kernel/epilogue/ops.hpp"
+#include "tilewright/base/elem_traits.hpp"
+#include "tilewright/kernel/epilogue/formula.hpp"
+#include "tilewright/kernel/epilogue/load_as_float.hpp"
 #include "tilewright/kernel/gemv/fma.hpp"
 #include "tilewright/kernel/gemv/mma.hpp"
 
@@ -85,7 +87,7 @@ struct gemv {
   TW_DEVICE static void put(params const& p, int product, int row, int col, float sum) {
     float x = times_alpha(p.alpha, sum);
     gemv_scales const& s = p.scales;
-    // The rows of the requested GEMM come first, as in kernel/epilogue/ops.hpp.
+    // The rows of the requested GEMM come first, as in kernel/epilogue.
     float const of_row = s.row == nullptr ? 1.0F : s.row[row * s.row_step];
     float const of_col = s.col == nullptr ? 1.0F : s.col[col * s.col_step];
     x = s.col_first ? x * of_col * of_row : x * of_row * of_col;
@@ -97,7 +99,7 @@ struct gemv {
           x);
     std::int64_t const to =
         product * p.d.batch_stride + row * p.d.row_stride + col * p.d.col_stride;
-    if constexpr (C.d == elem::f32)
+    if constexpr (holds_float_sums(C.d))
       static_cast<words::f32*>(p.d.data)[to] = x;
     else
       static_cast<words::b16*>(p.d.data)[to] = static_cast<std::uint16_t>(pack2<C.d>(x, 0.0F));

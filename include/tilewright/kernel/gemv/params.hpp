@@ -5,7 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "tilewright/kernel/sm90/params.hpp"
+#include "tilewright/base/hd.hpp"
+#include "tilewright/kernel/epilogue/params.hpp"
 
 namespace tw {
 

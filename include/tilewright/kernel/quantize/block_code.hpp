@@ -25,17 +25,17 @@ TW_DEVICE block_code<F> code_of_block(float const* x, float second) {
   using code = block_code<F>;
   constexpr block_format_traits t = code::traits;
   std::uint32_t amax = 0;
-  bool has_nan = false;
+  bool any_nan = false;
   TW_UNROLL
   for (int j = 0; j < t.block; ++j) {
     std::uint32_t const bits = finite_magnitude_bits(x[j]);
     amax = amax > bits ? amax : bits;
-    has_nan = has_nan || x[j] != x[j];
+    any_nan = any_nan || x[j] != x[j];
   }
   code c;
   c.factor = block_factor(F, float_of_bits(amax), second);
   float const scale =
-      t.factor == elem::ue8m0 ? to_float(ue8m0{c.factor}) : to_float(ue4m3{c.factor}) * second;
+      is_exponent(t.factor) ? to_float(ue8m0{c.factor}) : to_float(ue4m3{c.factor}) * second;
   TW_UNROLL
   for (int w = 0; w < code::words; ++w) {
     c.value[w] = 0;
@@ -47,8 +47,7 @@ TW_DEVICE block_code<F> code_of_block(float const* x, float second) {
       c.value[w] |= bits << (code::bits * j);
     }
   }
-  constexpr std::uint8_t nan = t.factor == elem::ue8m0 ? 0xFF : 0x7F;
-  if (t.value == elem::e2m1 && has_nan) c.factor = nan;
+  if (!has_nan(t.value) && any_nan) c.factor = nan_code(t.factor);
   return c;
 }
 

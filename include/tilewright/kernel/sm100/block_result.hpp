@@ -10,6 +10,7 @@
 #pragma once
 
 #include "tilewright/kernel/quantize/block_code.hpp"
+#include "tilewright/kernel/sm100/cta.hpp"
 #include "tilewright/kernel/sm100/roles.hpp"
 #include "tilewright/problem/scale.hpp"
 
@@ -20,19 +21,21 @@ struct sm100_block_result : Base {
   using code = block_code<F>;
   static constexpr int rows = Base::rows, cols = Base::cols;  // of a warp; at a time
   static constexpr int blocks = cols / code::elems;
-  static constexpr int box_bytes = 16;  // nothing is staged
+  static constexpr int box_bytes = sm100_cta::unstaged_box_bytes;
   static_assert(F != block_format::nvfp4 && cols == 64);
 
   /// The columns of a tile, of which `left` are D's, that have a place in the factors.
   TW_DEVICE static int covered(int left, int tile_n) {
-    int const all = (left + 127) / 128 * 128;
+    int const all = (left + scale_block_cols - 1) / scale_block_cols * scale_block_cols;
     return all < tile_n ? all : tile_n;
   }
 
   /// Writes a thread's 64 columns from `at` on: x where they are D's.
   TW_DEVICE static void write(epilogue_params const& p, fragment_place at, float (&x)[cols]) {
     int const row = at.row + lane_id();
-    if (at.row >= (p.m + 127) / 128 * 128) return;  // of the second CTA of a pair
+    constexpr int tile_rows = scale_tile_rows;
+    // Of the second CTA of a pair.
+    if (at.row >= (p.m + tile_rows - 1) / tile_rows * tile_rows) return;
     TW_UNROLL
     for (int b = 0; b < blocks; ++b) {
       int const col = at.col + b * code::elems;
@@ -85,11 +88,11 @@ template <class Roles, class Store, int TileN, int Ctas, int Accumulators, class
 TW_DEVICE void block_result_epilogue(Smem& s, epilogue_params const& e, std::uint32_t tensor,
                                      int warp, float scale, EachTile&& each_tile) {
   enter_role("epilogue");
-  int const quarter = warp % 4;
+  int const part = Roles::quarter(warp);
   each_tile([&](tile_place const& tile, int i) {
     int const acc = i % Accumulators;
-    std::uint32_t const from = tmem_at(tensor, quarter * Store::rows, acc * TileN);
-    int const row = (tile.m * Ctas + Roles::rank()) * Roles::rows + quarter * Store::rows;
+    std::uint32_t const from = tmem_at(tensor, part * Store::rows, acc * TileN);
+    int const row = (tile.m * Ctas + Roles::rank()) * Roles::rows + part * Store::rows;
     int const first = tile.n * Store::tile_cols, left = e.n - first;  // columns of D
     int const cols = left < Store::tile_cols ? left : Store::tile_cols;
     int const covered = Store::covered(left, Store::tile_cols);

@@ -18,6 +18,7 @@
 
 #include "tilewright/arch/limits.hpp"
 #include "tilewright/atom/umma_idesc.hpp"
+#include "tilewright/base/elem_traits.hpp"
 #include "tilewright/kernel/sm100/block_result.hpp"
 #include "tilewright/kernel/sm100/block_scaled_config.hpp"
 #include "tilewright/kernel/sm100/block_scaled_params.hpp"
@@ -35,7 +36,7 @@ struct block_scaled_store {
 template <block_scaled_config C>
 requires(C.block_result()) struct block_scaled_store<C> {
   using type = sm100_block_result<
-      C.d == elem::e4m3 ? block_format::mxfp8 : block_format::mxfp4,
+      packs_in_pairs(C.d) ? block_format::mxfp4 : block_format::mxfp8,
       sm100_epilogue<sm100_config{
           .d = elem::bf16,
           .ctas = C.ctas,
@@ -50,9 +51,9 @@ struct block_scaled_sm100 {
   using roles = sm100_roles<C.ctas, C.tile_n, C.accumulators(), store>;
 
   static constexpr int threads = roles::threads, cluster = C.ctas;
-  static constexpr int row_bytes = 128, step_bytes = 32;  // of an operand; of one multiply
+  static constexpr int row_bytes = roles::row_bytes, step_bytes = mma_k_bytes;
   static constexpr int b_rows = C.b_share();
-  static constexpr int atom_bytes = 512;
+  static constexpr int atom_bytes = C.atom_bytes, atom_factors = C.atom_factors;
   static constexpr int sfa_bytes = C.atoms() * atom_bytes, sfb_bytes = C.n_atoms() * sfa_bytes;
   /// Of a CTA, without the padding of its elements.
   static constexpr int landed_bytes =
@@ -61,17 +62,18 @@ struct block_scaled_sm100 {
   struct smem {
     alignas(swizzle_pattern_bytes) std::byte a[C.stages][roles::rows * row_bytes];
     alignas(swizzle_pattern_bytes) std::byte b[C.stages][b_rows * row_bytes];
-    alignas(swizzle_pattern_bytes) std::byte d[roles::epilogue_warps][2][store::box_bytes];
-    alignas(128) std::byte sfa[C.stages][sfa_bytes];  // [K][128 rows]
-    alignas(128) std::byte sfb[C.stages][sfb_bytes];  // [N][K][128 columns]
+    alignas(
+        swizzle_pattern_bytes) std::byte d[roles::epilogue_warps][roles::boxes][store::box_bytes];
+    alignas(tma_box_alignment) std::byte sfa[C.stages][sfa_bytes];  // [K][128 rows]
+    alignas(tma_box_alignment) std::byte sfb[C.stages][sfb_bytes];  // [N][K][128 columns]
     mbarrier landed[C.stages], slot_free[C.stages];
     mbarrier acc_full[C.accumulators()], acc_free[C.accumulators()];
     std::uint32_t tensor_at;
   };
   static constexpr int smem_bytes = sizeof(smem);
 
-  static_assert(C.scale == elem::ue8m0 ? C.block == 32
-                                       : C.scale == elem::ue4m3 && C.block == 16 && C.dense(),
+  static_assert(is_exponent(C.scale) ? C.block == 32
+                                     : C.scale == elem::ue4m3 && C.block == 16 && C.dense(),
                 "[TW0271] factors are ue8m0 for 32 elements; of NVFP4, which is e2m1 by e2m1, "
                 "ue4m3 for 16");
   static_assert((C.ctas == 1 || C.ctas == 2) &&
@@ -80,7 +82,7 @@ struct block_scaled_sm100 {
   static_assert(!C.gated() || C.tile_n == 256,
                 "[TW0271] with a gate a tile has the factors of 128 gates and of 128 columns that "
                 "they multiply");
-  static_assert(!C.block_result() || (C.d_cols() % 128 == 0 && C.operands().scales),
+  static_assert(!C.block_result() || (C.d_cols() % scale_block_cols == 0 && C.operands().scales),
                 "[TW0271] a block-scaled D is written in tiles of 128 or 256 columns");
   static_assert(C.stages >= 2 && smem_bytes <= max_smem_bytes,
                 "[TW0206] the stages and the staging buffers need more than 227 KiB of smem");
@@ -170,32 +172,27 @@ struct block_scaled_sm100 {
     } else {
       int const n = tile * C.tile_n;
       roles::load_box(s.b[stage], p.b, landed, tma_coord{k * C.tile_k(), n + rank * b_rows, b_at});
-      roles::load_box(s.sfb[stage], p.sfb, landed, tma_coord{0, atoms, n / 128, factors_at});
+      roles::load_box(s.sfb[stage], p.sfb, landed,
+                      tma_coord{0, atoms, n / C.atom_rows, factors_at});
     }
   }
 
   static constexpr int factors = umma_k(C.kind()) / C.block;  // of a row, in a multiply
-  static constexpr int format_of(elem e) {
-    return C.dense()         ? 1
-           : e == elem::e4m3 ? 0
-           : e == elem::e5m2 ? 1
-           : e == elem::e2m3 ? 3
-           : e == elem::e3m2 ? 4
-                             : 5;
-  }
-  static constexpr std::uint32_t first_idesc = umma_scaled_idesc{.a_format = format_of(C.a),
-                                                                 .b_format = format_of(C.b),
-                                                                 .n = C.tile_n,
-                                                                 .m = roles::rows * C.ctas,
-                                                                 .ue8m0 = C.scale == elem::ue8m0}
-                                                   .bits();
+  static constexpr std::uint32_t first_idesc =
+      umma_scaled_idesc{.a_format = idesc_format(C.kind(), C.a),
+                        .b_format = idesc_format(C.kind(), C.b),
+                        .n = C.tile_n,
+                        .m = C.tile_m(),
+                        .ue8m0 = is_exponent(C.scale)}
+          .bits();
   /// With the factors of A and of B from byte `id` of their columns on (umma_scaled_idesc).
   TW_DEVICE static std::uint32_t idesc(int id) {
     auto const bits = static_cast<std::uint32_t>(id);
     return first_idesc | bits << 4 | bits << 29;
   }
   TW_DEVICE static umma_desc operand(void const* tile) {
-    return make_umma_desc(smem_addr(tile), 16, core_matrix_rows * row_bytes, swizzle_mode::b128);
+    return make_umma_desc(smem_addr(tile), core_matrix_row_bytes, core_matrix_rows * row_bytes,
+                          swizzle_mode::b128);
   }
   /// `count` atoms, `columns` apart in tensor memory, four columns each.
   TW_DEVICE static void copy_factors(std::uint32_t to, std::byte const* from, int columns) {
@@ -203,34 +200,37 @@ struct block_scaled_sm100 {
     for (int i = 0; i < C.atoms(); ++i)
       tmem_copy<tmem_copy_shape::c32x128b_x4, C.ctas>(
           tmem_at(to, 0, i * columns),
-          make_umma_desc(smem_addr(from + i * atom_bytes), 16, 128, swizzle_mode::none));
+          make_umma_desc(smem_addr(from + i * atom_bytes), core_matrix_row_bytes,
+                         core_matrix_rows * core_matrix_row_bytes, swizzle_mode::none));
   }
 
   TW_DEVICE static void multiply(params const& p, smem& s, std::uint32_t tensor) {
     enter_role("multiply");
-    constexpr int b_columns = 4 * C.n_atoms();
-    std::uint32_t const sfa = tmem_at(tensor, 0, C.accumulators() * C.tile_n);
-    std::uint32_t const sfb = tmem_at(sfa, 0, 4 * C.atoms());
+    constexpr int a_columns = scale_columns_of_128_rows, b_columns = a_columns * C.n_atoms();
+    std::uint32_t const sfa = tmem_at(tensor, 0, C.a_factors_column());
+    std::uint32_t const sfb = tmem_at(tensor, 0, C.b_factors_column());
     ring<C.stages> at;
     each_tile(p, [&](tile_place const& tile, int i) {
       int const acc = i % C.accumulators();
-      std::uint32_t const d = tmem_at(tensor, 0, acc * C.tile_n);
-      int const first = tile.n * C.tile_n % 128 / 32;  // column of the tile's factors in an atom
+      std::uint32_t const d = tmem_at(tensor, 0, C.accumulator_column(acc));
+      // The column of the tile's factors in an atom, a column of which has 32 rows.
+      int const first = tile.n * C.tile_n % C.atom_rows / (C.atom_rows / a_columns);
       s.acc_free[acc].wait(roles::acc_phase(i) ^ 1U);
       tcgen05_fence_after();
       for (int k = 0; k < p.k_blocks; ++k, at.next()) {
         s.landed[at.stage].wait(at.phase);
         if (elect_one()) {
-          copy_factors(sfa, s.sfa[at.stage], 4);
+          copy_factors(sfa, s.sfa[at.stage], a_columns);
           TW_UNROLL
           for (int j = 0; j < C.n_atoms(); ++j)
-            copy_factors(tmem_at(sfb, 0, 4 * j), s.sfb[at.stage] + j * sfa_bytes, b_columns);
+            copy_factors(tmem_at(sfb, 0, a_columns * j), s.sfb[at.stage] + j * sfa_bytes,
+                         b_columns);
           umma_desc const a = operand(s.a[at.stage]), b = operand(s.b[at.stage]);
           TW_UNROLL
-          for (int step = 0; step < row_bytes / step_bytes; ++step) {
-            int const atom = step * factors / 4, id = step * factors % 4;
+          for (int step = 0; step < roles::stage_multiplies; ++step) {
+            int const atom = step * factors / atom_factors, id = step * factors % atom_factors;
             umma_scaled<C.kind(), C.block, C.ctas>(d, a + step * step_bytes, b + step * step_bytes,
-                                                   idesc(id), tmem_at(sfa, 0, 4 * atom),
+                                                   idesc(id), tmem_at(sfa, 0, a_columns * atom),
                                                    tmem_at(sfb, 0, atom * b_columns + first),
                                                    k > 0 || step > 0);
           }

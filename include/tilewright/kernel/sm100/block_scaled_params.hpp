@@ -3,7 +3,9 @@
 //                          both backends.
 #pragma once
 
-#include "tilewright/kernel/sm90/params.hpp"
+#include "tilewright/arch/types.hpp"
+#include "tilewright/kernel/epilogue/params.hpp"
+#include "tilewright/pipeline/order.hpp"
 
 namespace tw {
 
@@ -24,7 +26,7 @@ class second_level_scale {
 
 struct block_scaled_params {
   second_level_scale second;
-  tile_walk walk;  // through the tiles of D, of 128 * ctas rows
+  tile_walk walk;  // through the tiles of D, of tile_m() rows
   int k_blocks;    // of tile_k elements
   /// (k, mn, batch), boxes of tile_k x 128 and tile_k x b_share, swizzle 128. B of a gate is (k,
   /// column of D, 0 gates or 1 what they multiply, batch).

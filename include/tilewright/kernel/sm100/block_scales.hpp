@@ -16,10 +16,10 @@
 #include <math.h>
 
 #include "tilewright/arch/select.hpp"
-#include "tilewright/base/convert.hpp"
 #include "tilewright/base/elem_traits.hpp"
 #include "tilewright/base/unrolled.hpp"
 #include "tilewright/kernel/epilogue/add_c.hpp"
+#include "tilewright/kernel/scale_at.hpp"
 #include "tilewright/kernel/sm100/config.hpp"
 #include "tilewright/kernel/sm100/params.hpp"
 #include "tilewright/problem/quantize.hpp"
@@ -39,19 +39,6 @@ template <sm100_config C, int Warps>
 struct column_scales_smem<C, Warps, true> {
   column_scales of_warp[Warps][C.tile_n / 4];
 };
-
-/// Where the scale of K block 0 of index `outer` of M or N lies in global memory, in scales.
-TW_DEVICE std::int64_t first_scale(operand_scales const& s, int outer, int batch) {
-  return batch * s.batch_stride + std::int64_t{outer >> s.outer_log2} * s.stride_outer;
-}
-/// The scale of K block k, where that of block 0 is `first`.
-TW_DEVICE float scale_at(operand_scales const& s, std::int64_t first, int k) {
-  if (s.data == nullptr) return 1.0F;
-  int const group = k >> s.packed_log2;
-  std::int64_t const at = first + group * s.stride_k + (k - (group << s.packed_log2));
-  if (s.ue8m0 == 0) return static_cast<words::f32 const*>(s.data)[at];
-  return to_float(ue8m0{static_cast<words::b8 const*>(s.data)[at]});
-}
 
 /// The sums of tiles of a kernel with block scales.
 template <sm100_config C>
@@ -90,8 +77,7 @@ class sm100_scaled_sums {
 
   /// Have the columns of a tile several scales? With a gate they lie in two parts of B.
   TW_DEVICE static bool by_column(operand_scales const& b) {
-    constexpr int all_log2 = 31, block_log2 = 7;
-    return b.data != nullptr && b.outer_log2 < (C.gated() ? all_log2 : block_log2);
+    return b.data != nullptr && b.outer_log2 < (C.gated() ? all_outer_log2 : block_outer_log2);
   }
 
   /// The column of B that is column c of the tile, or the last one.
@@ -106,12 +92,14 @@ class sm100_scaled_sums {
                                    float (&sum)[cols]) {
     constexpr int of_lane = ByColumn ? 4 : 1;  // columns whose scales a lane reads
     int const row = at.row + lane_id(), last = p.epilogue.m - 1;
-    std::int64_t const first_of_row = first_scale(p.a_scales, row < last ? row : last, at.batch);
+    std::int64_t const first_of_row =
+        first_scale<std::int64_t>(p.a_scales, row < last ? row : last, at.batch);
     std::int64_t first_of_col[of_lane];
     TW_UNROLL
     for (int i = 0; i < of_lane; ++i) {
       int const c = ByColumn ? (of_lane * lane_id() + i) % cols : 0;
-      first_of_col[i] = first_scale(p.b_scales, column(p.epilogue, at.col, c), at.batch);
+      first_of_col[i] =
+          first_scale<std::int64_t>(p.b_scales, column(p.epilogue, at.col, c), at.batch);
     }
     float of_row;
     column_scales of_col;

@@ -2,15 +2,18 @@
 // config.hpp  The one parameter of a Blackwell GEMM kernel: a struct of scalars.
 #pragma once
 
+#include "tilewright/arch/limits.hpp"
 #include "tilewright/arch/types.hpp"
 #include "tilewright/base/elem_traits.hpp"
 #include "tilewright/base/hd.hpp"
+#include "tilewright/kernel/sm100/cta.hpp"
 #include "tilewright/problem/epilogue_kind.hpp"
+#include "tilewright/tensor/tmem_size.hpp"
 
 namespace tw {
 
-/// Configuration of kernel/sm100/gemm.hpp. `ctas` CTAs, one or a pair, compute 128 * ctas x tile_n
-/// of D at a time, in steps of 128 bytes along K through `stages` stages of shared memory.
+/// Configuration of kernel/sm100/gemm.hpp. `ctas` CTAs, one or a pair, compute tile_m() x tile_n of
+/// D at a time, in steps of one span along K through `stages` stages of shared memory.
 struct sm100_config {
   elem ab = elem::bf16;  // type of A, and of B
   elem d = elem::bf16;   // type of D
@@ -30,11 +33,9 @@ struct sm100_config {
   TW_HD constexpr operand_major b_major() const {
     return b_mn ? operand_major::mn : operand_major::k;
   }
-  TW_HD constexpr elem b() const {
-    return !mixed ? ab : ab == elem::e4m3 ? elem::e5m2 : elem::e4m3;
-  }
+  TW_HD constexpr elem b() const { return mixed ? other_of_pair(ab) : ab; }
   /// Rows of D that the CTAs compute together.
-  TW_HD constexpr int tile_m() const { return 128 * ctas; }
+  TW_HD constexpr int tile_m() const { return sm100_cta::rows * ctas; }
   /// Elements of a step along K: one span of the swizzle.
   TW_HD constexpr int tile_k() const { return traits_of(ab).span(); }
   /// Columns of B that a CTA loads.
@@ -50,13 +51,20 @@ struct sm100_config {
   /// Columns of D in a tile: those of A B, with a gate half of them.
   TW_HD constexpr int d_cols() const { return gated() ? tile_n / 2 : tile_n; }
   /// Of operands, in the shared memory of one CTA.
-  TW_HD constexpr int stage_bytes() const { return (128 + b_share()) * 128; }
+  TW_HD constexpr int stage_bytes() const {
+    return (sm100_cta::rows + b_share()) * sm100_cta::row_bytes;
+  }
   /// Six warps with a role, and one that requests tiles.
-  TW_HD constexpr int threads() const { return dynamic ? 224 : 192; }
+  TW_HD constexpr int threads() const { return sm100_cta::threads + (dynamic ? warp_threads : 0); }
   /// Accumulators in tensor memory: one of each of two tiles, or of each of three K blocks.
   TW_HD constexpr int accumulators() const { return block_scales ? 3 : 2; }
-  /// Columns of tensor memory: accumulators, and with block scales a tile's sums.
-  TW_HD constexpr int tensor_columns() const { return (block_scales ? 4 : 2) * tile_n; }
+  /// Columns of tensor memory from which the accumulators, and with block scales the sums of a
+  /// tile, lie one after another.
+  TW_HD constexpr int accumulator_column(int i) const { return i * tile_n; }
+  TW_HD constexpr int sums_column() const { return accumulator_column(accumulators()); }
+  TW_HD constexpr int used_columns() const { return sums_column() + (block_scales ? tile_n : 0); }
+  /// That a CTA allocates.
+  TW_HD constexpr int tensor_columns() const { return tmem_allocation(used_columns()); }
   bool operator==(sm100_config const&) const = default;
 };
 

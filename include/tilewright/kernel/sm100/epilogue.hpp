@@ -8,13 +8,16 @@
 
 #include <type_traits>
 
+#include "tilewright/arch/limits.hpp"
 #include "tilewright/arch/select.hpp"
 #include "tilewright/base/elem_traits.hpp"
 #include "tilewright/base/unrolled.hpp"
 #include "tilewright/kernel/epilogue/add_c.hpp"
-#include "tilewright/kernel/epilogue/ops.hpp"
+#include "tilewright/kernel/epilogue/formula.hpp"
+#include "tilewright/kernel/epilogue/load_as_float.hpp"
 #include "tilewright/kernel/epilogue/result_scale.hpp"
 #include "tilewright/kernel/sm100/config.hpp"
+#include "tilewright/kernel/sm100/cta.hpp"
 #include "tilewright/kernel/sm100/params.hpp"
 #include "tilewright/problem/quantize.hpp"
 
@@ -28,9 +31,9 @@ namespace tw {
 template <sm100_config C, bool ByPointers = C.by_pointers()>
 struct sm100_epilogue {
   static constexpr bool gated = C.gated();
-  static constexpr int rows = 32;                     // of a warp: its lanes of tensor memory
-  static constexpr int cols = 128 / size_bytes(C.d);  // of a box: one span of the swizzle
-  static constexpr int tile_cols = C.d_cols();        // of D in a tile
+  static constexpr int rows = sm100_cta::warp_rows;
+  static constexpr int cols = sm100_cta::box_row_bytes / size_bytes(C.d);  // of a box
+  static constexpr int tile_cols = C.d_cols();                             // of D in a tile
   static constexpr int row_bytes = cols * size_bytes(C.d);
   static constexpr int box_bytes = rows * row_bytes;
   using element = typename word_of_bytes<size_bytes(C.d)>::type;
@@ -43,14 +46,14 @@ struct sm100_epilogue {
 
   /// The two boxes of a warp in shared memory, by turns.
   struct boxes {
-    std::byte (&box)[2][box_bytes];
+    std::byte (&box)[sm100_cta::boxes][box_bytes];
     int stored = 0;
 
     /// The next one, which the store before the last one has read.
     TW_DEVICE std::byte* next() {
-      if (lane_id() == 0) tma_store_wait_read<1>();
+      if (lane_id() == 0) tma_store_wait_read<sm100_cta::boxes - 1>();
       warp_sync();
-      return box[stored++ % 2];
+      return box[stored++ % sm100_cta::boxes];
     }
   };
 
@@ -221,9 +224,10 @@ struct sm100_epilogue {
                     swizzle_mode::b128);
   }
   /// 32 bits of a row from x on.
-  using word = std::conditional_t<C.d == elem::f32, float, std::uint32_t>;
+  static constexpr bool single = holds_float_sums(C.d);  // a result is a word
+  using word = std::conditional_t<single, float, std::uint32_t>;
   TW_DEVICE static word word_of(float const* x) {
-    if constexpr (C.d == elem::f32) {
+    if constexpr (single) {
       return x[0];
     } else if constexpr (size_bytes(C.d) == 1) {
       std::uint32_t const low = pack2<C.d>(x[0], x[1]);
@@ -333,7 +337,7 @@ struct sm100_epilogue {
     TW_NO_UNROLL
     for (int row = 0; row < rows && row < to.m; ++row) {
       TW_UNROLL
-      for (int col = lane_id(); col < cols; col += 32)
+      for (int col = lane_id(); col < cols; col += warp_threads)
         if (col < to.n)
           to.first[row * to.pitch + col * to.col_step] =
               *reinterpret_cast<element const*>(box + offset_of(row, col));

@@ -25,6 +25,7 @@
 #include "tilewright/arch/select.hpp"
 #include "tilewright/atom/operand.hpp"
 #include "tilewright/atom/umma_idesc.hpp"
+#include "tilewright/base/elem_traits.hpp"
 #include "tilewright/kernel/sm100/block_scales.hpp"
 #include "tilewright/kernel/sm100/roles.hpp"
 #include "tilewright/pipeline/ring.hpp"
@@ -49,10 +50,10 @@ struct gemm_sm100_kernel {
 
   static constexpr int load_warp = roles::load_warp, multiply_warp = roles::multiply_warp;
   static constexpr int epilogue_warps = roles::epilogue_warps;
-  static constexpr int request_warp = roles::first_epilogue_warp + epilogue_warps;
+  static constexpr int request_warp = roles::request_warp;
   static constexpr int threads = C.threads();
   static constexpr int cluster = C.ctas;
-  static constexpr int rows = C.tile_m() / C.ctas;  // of A and D in a CTA
+  static constexpr int rows = roles::rows;  // of A and D in a CTA
   static constexpr int a_bytes = operand_a::bytes(rows), b_bytes = operand_b::bytes(C.b_share());
   static constexpr int multiply_k = traits_of(C.ab).mma_k();
 
@@ -69,7 +70,7 @@ struct gemm_sm100_kernel {
   struct smem {
     alignas(swizzle_pattern_bytes) std::byte a[C.stages][a_bytes];
     alignas(swizzle_pattern_bytes) std::byte b[C.stages][b_bytes];
-    alignas(swizzle_pattern_bytes) std::byte d[epilogue_warps][2][store::box_bytes];
+    alignas(swizzle_pattern_bytes) std::byte d[epilogue_warps][roles::boxes][store::box_bytes];
     [[no_unique_address]] column_scales_smem<C, epilogue_warps> scales;
     mbarrier ab_landed[C.stages], slot_free[C.stages];
     mbarrier acc_full[accumulators], acc_free[accumulators];
@@ -79,8 +80,7 @@ struct gemm_sm100_kernel {
   };
   static constexpr int smem_bytes = sizeof(smem);
 
-  static_assert(is_fp8(C.d) || (!C.operands().scales &&
-                                (C.d == elem::bf16 || C.d == elem::f16 || C.d == elem::f32)),
+  static_assert(is_fp8(C.d) || (!C.operands().scales && is_wide_float(C.d)),
                 "[TW0270] the sm100 kernel stores bf16, f16, f32, e4m3 or e5m2; with scales an "
                 "8-bit type");
   static_assert((C.ctas == 1 || C.ctas == 2) &&
@@ -116,7 +116,8 @@ struct gemm_sm100_kernel {
         scaled_epilogue(p, s, record);
       else
         roles::epilogue(
-            s, p.epilogue, tensor, warp, 1.0F, [&](auto&& f) { each_tile<32>(p, s, f); }, record);
+            s, p.epilogue, tensor, warp, 1.0F, [&](auto&& f) { each_tile<warp_threads>(p, s, f); },
+            record);
     } else if constexpr (C.dynamic) {
       if (elect_one()) request_tiles(s);
     }
@@ -297,15 +298,10 @@ struct gemm_sm100_kernel {
     }
   }
 
-  static constexpr umma_kind kind = is_fp8(C.ab)         ? umma_kind::f8f6f4
-                                    : C.ab == elem::tf32 ? umma_kind::tf32
-                                                         : umma_kind::f16;
-  static constexpr int format_of(elem e) {
-    return e == elem::tf32 ? 2 : e == elem::bf16 || e == elem::e5m2 ? 1 : 0;
-  }
+  static constexpr umma_kind kind = umma_kind_of(C.ab);
   static constexpr std::uint32_t idesc = umma_idesc{.d_format = 1,
-                                                    .a_format = format_of(C.ab),
-                                                    .b_format = format_of(C.b()),
+                                                    .a_format = idesc_format(kind, C.ab),
+                                                    .b_format = idesc_format(kind, C.b()),
                                                     .a_major = C.a_major(),
                                                     .b_major = C.b_major(),
                                                     .n = C.tile_n,
@@ -331,9 +327,9 @@ struct gemm_sm100_kernel {
   TW_DEVICE static void multiply(params const& p, smem& s, std::uint32_t tensor) {
     enter_role("multiply");
     ring<C.stages> at;
-    each_tile<32>(p, s, [&](tile_place const&, int i) {
+    each_tile<warp_threads>(p, s, [&](tile_place const&, int i) {
       int const acc = i % accumulators;
-      std::uint32_t const d = tmem_at(tensor, 0, acc * C.tile_n);
+      std::uint32_t const d = tmem_at(tensor, 0, C.accumulator_column(acc));
       s.acc_free[acc].wait(roles::acc_phase(i) ^ 1U);
       tcgen05_fence_after();
       for (int k = 0; k < p.k_blocks; ++k, at.next()) {
@@ -355,7 +351,7 @@ struct gemm_sm100_kernel {
     enter_role("multiply");
     ring<C.stages> at;
     ring<accumulators> acc;
-    each_tile<32>(p, s, [&](tile_place const&, int) {
+    each_tile<warp_threads>(p, s, [&](tile_place const&, int) {
       for (int k = 0; k < p.k_blocks; ++k, at.next(), acc.next()) {
         if (lane_id() == 0) recorded::begins(s.profile, recorded_multiply);
         s.ab_landed[at.stage].wait(at.phase);
@@ -363,7 +359,7 @@ struct gemm_sm100_kernel {
         s.acc_free[acc.stage].wait(acc.phase ^ 1U);
         tcgen05_fence_after();
         if (elect_one()) {
-          multiply_stage(s, at.stage, tmem_at(tensor, 0, acc.stage * C.tile_n), false);
+          multiply_stage(s, at.stage, tmem_at(tensor, 0, C.accumulator_column(acc.stage)), false);
           roles::commit(s.slot_free[at.stage]);
           roles::commit(s.acc_full[acc.stage]);
         }
@@ -379,8 +375,11 @@ struct gemm_sm100_kernel {
     // Registers are scarce: the turn of an accumulator and the parity of its phase are one number,
     // and what follows from the warp is computed again where it is used.
     int turn = 0;
-    auto const first_row = [] { return warp_id() % 4 * store::rows; };  // of a CTA's part of a tile
-    auto const columns = [&](int i) { return tmem_at(s.tensor_at, first_row(), i * C.tile_n); };
+    auto const first_row = [] { return roles::first_row(warp_id()); };  // of a CTA's part of a tile
+    auto const columns = [&](int i) {
+      return tmem_at(s.tensor_at, first_row(), C.accumulator_column(i));
+    };
+    auto const sums = [&] { return tmem_at(s.tensor_at, first_row(), C.sums_column()); };
     auto const next = [&] {
       s.acc_full[turn % accumulators].wait(static_cast<std::uint32_t>(turn / accumulators));
       tcgen05_fence_after();
@@ -390,7 +389,7 @@ struct gemm_sm100_kernel {
       roles::release(s.acc_free[turn % accumulators]);
       turn = turn + 1 < 2 * accumulators ? turn + 1 : 0;
     };
-    each_tile<32>(p, s, [&](tile_place const& tile, int) {
+    each_tile<warp_threads>(p, s, [&](tile_place const& tile, int) {
       fragment_place const at{(tile.m * C.ctas + roles::rank()) * rows + first_row(),
                               tile.n * C.d_cols(), tile.batch};
       column_scales* const scales = s.scales.of_warp[warp_id() - roles::first_epilogue_warp];
@@ -398,7 +397,7 @@ struct gemm_sm100_kernel {
       record.waits();
       if (at.row < p.epilogue.m) {
         sm100_scaled_sums<C>::store(
-            p, at, scales, [&] { return columns(accumulators); }, next, loaded);
+            p, at, scales, [&] { return sums(); }, next, loaded);
       } else {
         for (int k = 0; k < p.k_blocks; ++k) {
           next();
@@ -406,7 +405,7 @@ struct gemm_sm100_kernel {
         }
       }
       record.has_waited();
-      roles::store_tile(p.epilogue, columns(accumulators), at, 1.0F, boxes, [] {});
+      roles::store_tile(p.epilogue, sums(), at, 1.0F, boxes, [] {});
       record.has_stored();
     });
     if (lane_id() == 0) tma_store_wait_read<0>();

@@ -2,13 +2,16 @@
 // params.hpp  Parameters of a Blackwell GEMM launch. The same bytes for both backends.
 #pragma once
 
-#include "tilewright/kernel/sm90/params.hpp"
+#include "tilewright/arch/types.hpp"
+#include "tilewright/kernel/epilogue/params.hpp"
+#include "tilewright/kernel/operand_scales.hpp"
+#include "tilewright/pipeline/order.hpp"
 
 namespace tw {
 
 struct sm100_params {
-  tile_walk walk;                 // through the tiles of D, of 128 * ctas rows
-  int k_blocks;                   // of 128 bytes along K
+  tile_walk walk;                 // through the tiles of D, of sm100_config::tile_m() rows
+  int k_blocks;                   // of one span along K
   int a_batched, b_batched;       // 1: a matrix for each batch index, along the map; 0: one for all
   void const* const* a_matrices;  // of each batch index, in global memory; nullptr: by a_batched
   void const* const* b_matrices;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "tilewright/arch/select.hpp"
+#include "tilewright/kernel/sm100/cta.hpp"
 #include "tilewright/kernel/sm100/epilogue.hpp"
 #include "tilewright/pipeline/order.hpp"
 
@@ -18,12 +19,7 @@ struct no_record {
 
 /// Store: sm100_epilogue. Accumulators of TileN columns lie at the start of tensor memory.
 template <int Ctas, int TileN, int Accumulators, class Store>
-struct sm100_roles {
-  static constexpr int load_warp = 0, multiply_warp = 1, first_epilogue_warp = 2;
-  static constexpr int epilogue_warps = 4;
-  static constexpr int threads = 32 * (first_epilogue_warp + epilogue_warps);
-  static constexpr int rows = 128;  // of A and D in a CTA
-
+struct sm100_roles : sm100_cta {
   TW_DEVICE static int rank() { return Ctas == 1 ? 0 : cluster_rank(); }
 
   /// A barrier of all threads that execute the multiplies of a tile.
@@ -114,12 +110,12 @@ struct sm100_roles {
   TW_DEVICE static void epilogue(Smem& s, epilogue_params const& e, std::uint32_t tensor, int warp,
                                  float scale, EachTile&& each_tile, Record const& record = {}) {
     enter_role("epilogue");
-    int const quarter = warp % 4;
+    int const part = sm100_cta::quarter(warp);
     typename Store::boxes boxes{s.d[warp - first_epilogue_warp]};
     each_tile([&](tile_place const& tile, int i) {
       int const acc = i % Accumulators;
-      std::uint32_t const from = tmem_at(tensor, quarter * Store::rows, acc * TileN);
-      int const row = (tile.m * Ctas + rank()) * rows + quarter * Store::rows;
+      std::uint32_t const from = tmem_at(tensor, part * Store::rows, acc * TileN);
+      int const row = (tile.m * Ctas + rank()) * rows + part * Store::rows;
       int const first = tile.n * Store::tile_cols;  // column of D
       auto const loaded = [&] { release(s.acc_free[acc]); };
       record.waits();

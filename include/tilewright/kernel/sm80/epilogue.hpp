@@ -9,7 +9,8 @@
 #include "tilewright/base/elem_traits.hpp"
 #include "tilewright/base/unrolled.hpp"
 #include "tilewright/kernel/epilogue/add_c.hpp"
-#include "tilewright/kernel/epilogue/ops.hpp"
+#include "tilewright/kernel/epilogue/formula.hpp"
+#include "tilewright/kernel/epilogue/load_as_float.hpp"
 #include "tilewright/kernel/sm80/config.hpp"
 #include "tilewright/kernel/sm80/params.hpp"
 
@@ -159,7 +160,7 @@ struct sm80_epilogue {
     for (int i = 0; i < results; i += 2) {
       element* const to = tile + (mine.row + accumulator_map::row_of_register(i)) * pitch +
                           mine.col + accumulator_map::col_of_register(i);
-      if constexpr (C.d == elem::f32) {
+      if constexpr (holds_float_sums(C.d)) {
         *reinterpret_cast<sm80_pair*>(to) = *reinterpret_cast<sm80_pair const*>(x + i);
       } else {
         *reinterpret_cast<words::b32*>(to) = pack2<C.d>(x[i], x[i + 1]);

@@ -31,7 +31,7 @@ inline constexpr tiled_copy sm80_read_b =
 
 template <sm80_config C>
 struct sm80_mainloop {
-  using element = std::conditional_t<C.ab == elem::bf16, bf16, f16>;
+  using element = storage_of<C.ab>;
   using loads_a = sm80_loads<C, C.a_major(), C.tile_m>;
   using loads_b = sm80_loads<C, C.b_major(), C.tile_n, C.gated()>;
 

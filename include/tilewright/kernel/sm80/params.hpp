@@ -4,7 +4,8 @@
 
 #include <cstdint>
 
-#include "tilewright/kernel/sm90/params.hpp"
+#include "tilewright/kernel/epilogue/params.hpp"
+#include "tilewright/pipeline/order.hpp"
 
 namespace tw {
 

@@ -35,7 +35,7 @@ TW_HD constexpr tiled_mma sm80_mma(sm80_config const& c) {
   mma_atom atom = find_mma("mma.sm80.m16n8k16.f32.bf16.bf16");
   atom.k = c.mma_k;
   atom.d = c.f16_sums ? mma_type::f16 : mma_type::f32;
-  atom.a = atom.b = c.ab == elem::bf16 ? mma_type::bf16 : mma_type::f16;
+  atom.a = atom.b = mma_type_of(c.ab);
   int const m = c.warp_m() / atom.m, n = c.warp_n() / atom.n;
   return make_tiled_mma(
       atom, make_layout(layout(c.warps_m, 1), layout(c.warps_n, c.warps_m), layout(1, 0)),

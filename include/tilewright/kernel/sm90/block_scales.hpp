@@ -17,17 +17,14 @@
 #include "tilewright/arch/accumulator_map.hpp"
 #include "tilewright/arch/limits.hpp"
 #include "tilewright/arch/select.hpp"
-#include "tilewright/base/convert.hpp"
 #include "tilewright/base/elem_traits.hpp"
 #include "tilewright/base/unrolled.hpp"
+#include "tilewright/kernel/scale_at.hpp"
 #include "tilewright/kernel/sm90/config.hpp"
 #include "tilewright/kernel/sm90/params.hpp"
 #include "tilewright/pipeline/ring.hpp"
 
 namespace tw {
-
-/// How many columns share a scale where a tile has one or two of them.
-inline constexpr int few_scales_log2 = 7;
 
 enum class scales_of_b { few, columns };
 
@@ -64,14 +61,14 @@ struct block_scales_smem<C, true> {
 
 /// Has a tile one or two scales of B?
 TW_DEVICE bool has_few_scales(gemm_params const& p) {
-  return p.b_scales.data == nullptr || p.b_scales.outer_log2 >= few_scales_log2;
+  return p.b_scales.data == nullptr || p.b_scales.outer_log2 >= block_outer_log2;
 }
 
 /// Where the second scale of B begins, in columns of a tile whose first column is `col`.
 template <gemm_config C>
 TW_DEVICE int second_scale_from(gemm_params const& p, int col) {
   int const log2 = p.b_scales.outer_log2;
-  return log2 >= 31 ? C.tile_n : (((col >> log2) + 1) << log2) - col;
+  return log2 >= all_outer_log2 ? C.tile_n : (((col >> log2) + 1) << log2) - col;
 }
 
 /// How many scales of B a tile has.
@@ -80,13 +77,14 @@ struct scale_count {
   static constexpr bool few = B == scales_of_b::few;
   /// Where tiles begin is a multiple of this.
   static constexpr int alignment = C.tile_n & -C.tile_n;
-  static_assert(!few || alignment > 128 || C.tile_n - alignment <= 128,
+  static constexpr int block = 1 << block_outer_log2;  // columns that share a scale, at least
+  static_assert(!few || alignment > block || C.tile_n - alignment <= block,
                 "[TW0206] the columns of a tile with block scales lie in two blocks at most");
   /// Tiles that lie in one block of columns: one scale serves all.
-  static constexpr bool one = few && C.tile_n == alignment && C.tile_n <= 128;
+  static constexpr bool one = few && C.tile_n == alignment && C.tile_n <= block;
   static constexpr int value = one ? 1 : few ? 2 : C.tile_n;
   /// Columns of a tile that have the same scale wherever the tile lies.
-  static constexpr int step = few ? (alignment < 128 ? alignment : 128) : 1;
+  static constexpr int step = few ? (alignment < block ? alignment : block) : 1;
 };
 
 /// Copies the scales of a tile to the stages, one K block after another. scale_threads threads
@@ -99,6 +97,9 @@ class scale_copies {
   /// How many scales each thread copies for a K block.
   static constexpr int copies = (rows + cols + scale_threads - 1) / scale_threads;
 
+  /// A tensor of scales has less than 2^32 of them (family/sm90_gemm/computes.hpp).
+  using index = std::uint32_t;
+
   /// Rows from `row`, columns of B from column `col` of the tile's D.
   TW_DEVICE scale_copies(gemm_params const& p, int thread, int row, int col, int matrix)
       : p_(p),
@@ -107,8 +108,9 @@ class scale_copies {
     TW_UNROLL
     for (int i = 0; i < copies; ++i) {
       int const t = item(i), c = few ? (t == rows ? 0 : second) : t - rows;
-      first_[i] = t < rows ? first_of(p.a_scales, row + t < p.m ? row + t : p.m - 1, matrix)
-                           : first_of(p.b_scales, column(col, c), matrix);
+      first_[i] = t < rows
+                      ? first_scale<index>(p.a_scales, row + t < p.m ? row + t : p.m - 1, matrix)
+                      : first_scale<index>(p.b_scales, column(col, c), matrix);
     }
   }
 
@@ -118,14 +120,14 @@ class scale_copies {
     bool const float_scales = p_.a_scales.data != nullptr && p_.b_scales.data != nullptr &&
                               p_.a_scales.ue8m0 == 0 && p_.b_scales.ue8m0 == 0;
     if (float_scales) {
-      std::uint32_t at[copies] = {};
+      index at[copies] = {};
       each([&](int i, operand_scales const& of) {
-        at[i] = first_[i] + static_cast<std::uint32_t>(begin * of.stride_k);
+        at[i] = first_[i] + static_cast<index>(begin * of.stride_k);
       });
       fill(s, slot, end - begin, [&](stage_scales<C>& stage, mbarrier& landed, int) {
         each([&](int i, operand_scales const& of) {
           cp_async<4>(&stage.at(item(i)), static_cast<float const*>(of.data) + at[i]);
-          at[i] += static_cast<std::uint32_t>(of.stride_k);
+          at[i] += static_cast<index>(of.stride_k);
         });
         cp_async_mbarrier_arrive_noinc(landed);
       });
@@ -166,36 +168,21 @@ class scale_copies {
     }
   }
 
-  /// Where the scale of K block 0 of a row or column lies in global memory, in scales. A tensor of
-  /// scales has less than 2^32 of them (family/sm90_gemm/computes.hpp): registers are scarce here.
-  TW_DEVICE static std::uint32_t first_of(operand_scales const& s, int outer, int matrix) {
-    return static_cast<std::uint32_t>(matrix * s.batch_stride +
-                                      std::int64_t{outer >> s.outer_log2} * s.stride_outer);
-  }
-
   /// The column of B that is column c of the tile, or the last. With a gate groups of 8 gates and
   /// of 8 columns that they multiply take turns.
   TW_DEVICE int column(int first, int c) const {
     if constexpr (C.gated()) {
       fused_params const& f = p_.epilogue.fused;
-      int const d = first + c / 16 * 8 + c % 8, last = p_.epilogue.n - 1;
-      return (d < last ? d : last) * f.gate_step + (c >> 3 & 1) * f.up_offset;
+      constexpr int group = C.gate_group, pair = 2 * group;
+      int const d = first + c / pair * group + c % group, last = p_.epilogue.n - 1;
+      return (d < last ? d : last) * f.gate_step + (c / group % 2) * f.up_offset;
     }
     return first + c < p_.n ? first + c : p_.n - 1;
   }
 
-  TW_DEVICE static float scale_at(operand_scales const& s, std::uint32_t first, int k) {
-    if (s.data == nullptr) return 1.0F;
-    int const group = k >> s.packed_log2;
-    std::uint32_t const at = first + static_cast<std::uint32_t>(group * s.stride_k) +
-                             static_cast<std::uint32_t>(k - (group << s.packed_log2));
-    if (s.ue8m0 == 0) return static_cast<float const*>(s.data)[at];
-    return to_float(ue8m0{static_cast<words::b8 const*>(s.data)[at]});
-  }
-
   gemm_params const& p_;
   int const thread_;
-  std::uint32_t first_[copies];
+  index first_[copies];
 };
 
 /// A consumer's thread and the scales of its rows and columns, one K block after another.

@@ -39,16 +39,13 @@ struct gemm_config {
   int stages = 4;
   int epilogue = epilogue_id<epilogues::plain>;  // in epilogue_list
   int sums = sum_form::plain;
-  bool mixed = false;  // B has the other type of A's pair: e4m3 and e5m2, s8 and u8
+  bool mixed = false;  // B has the other type of A's pair (other_of_pair)
+
+  /// With a gate, groups of so many columns of A B are gates and what they multiply in turn.
+  static constexpr int gate_group = wgmma_n_step;
 
   /// The type of B.
-  TW_HD constexpr elem b() const {
-    if (!mixed) return ab;
-    return ab == elem::e4m3   ? elem::e5m2
-           : ab == elem::e5m2 ? elem::e4m3
-           : ab == elem::s8   ? elem::u8
-                              : elem::s8;
-  }
+  TW_HD constexpr elem b() const { return mixed ? other_of_pair(ab) : ab; }
   /// Do A and B have scales in the main loop?
   TW_HD constexpr bool scaled() const {
     return sums == sum_form::scaled || sums == sum_form::scaled_64;
@@ -139,7 +136,7 @@ struct gemm_config {
 /// operands do; of others those would be code that costs the usual GEMM. Ping-pong kernels lack the
 /// registers.
 TW_HD constexpr bool takes_scales(gemm_config const& c) {
-  return c.operands() == epilogue_operands{} && size_bytes(c.ab) == 1 && c.d != elem::s32 &&
+  return c.operands() == epilogue_operands{} && size_bytes(c.ab) == 1 && !holds_integer_sums(c.d) &&
          !c.pingpong;
 }
 

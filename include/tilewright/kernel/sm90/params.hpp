@@ -1,92 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// params.hpp  Parameters of a GEMM launch: tensor maps, the raster order, the epilogue's scalars.
-//             The same bytes for both backends.
+// params.hpp  Parameters of a GEMM launch: tensor maps, the raster order, the parts of tiles. The
+//             same bytes for both backends.
 #pragma once
 
 #include <cstdint>
 
 #include "tilewright/arch/types.hpp"
-#include "tilewright/base/elem.hpp"
+#include "tilewright/kernel/epilogue/params.hpp"
+#include "tilewright/kernel/l2_hints.hpp"
+#include "tilewright/kernel/operand_scales.hpp"
 #include "tilewright/pipeline/order.hpp"
 #include "tilewright/pipeline/work.hpp"
-#include "tilewright/problem/epilogue.hpp"
 
 namespace tw {
-
-/// C in global memory, any strides (elements). data == nullptr: there is no C. matrices: C of each
-/// matrix, or nullptr where data and batch_stride give it.
-struct c_view {
-  void const* data;
-  std::int64_t row_stride, col_stride, batch_stride;
-  elem type;
-  void const* const* matrices;
-};
-
-/// The operands of a fused epilogue (problem/epilogue.hpp), for the kernel's rows and columns:
-/// those of the swapped problem with swap-AB. nullptr: not used.
-struct fused_params {
-  void const* bias;
-  float const *row_scale, *col_scale;
-  int row_scale_step, col_scale_step;  // 1, or 0: a single value
-  /// x before the activation, with the type and order of D: for kernels with gemm_config::aux.
-  tensor_map aux_map;
-  void* aux;
-  std::int64_t aux_pitch, aux_batch_stride;  // elements
-  int aux_tma_end;                           // as epilogue_params::tma_end
-  elem bias_type;
-  bool bias_rows;  // else along columns
-  bool c_last;
-  bool col_scale_first;  // the kernel computes the transposed GEMM: its columns are rows there
-  activation act;
-  /// With a gate, result column j has its gate in column j * gate_step of A B, and the column that
-  /// it multiplies `up_offset` columns later.
-  int gate_step, up_offset;
-};
-
-/// L2 eviction priority of a launch's loads of an operand: default; evict_first; or evict_normal,
-/// they make it in their turn, which is another way through L2 (docs/decisions/0020).
-enum class l2_load : std::int32_t { plain, evict_first, evict_normal };
-
-/// The place of a matrix: its pointer's, or matrix `batch` along its map.
-TW_HD inline tma_place matrix_place(void const* const* matrices, int product, int batch) {
-  return matrices != nullptr ? tma_place_of(matrices[product]) : tma_place{batch, 0};
-}
-
-/// Scales of D (problem/gemm.hpp), in global memory.
-struct result_scales {
-  void* data;
-  std::int64_t stride_row, stride_block, batch_stride;
-  int packed_log2;  // 2^packed_log2 blocks of a row are adjacent
-  int ue8m0;        // 1: bytes of ue8m0, else float32
-  int power_of_two, given;
-};
-
-struct epilogue_params {
-  /// Boxes of kernel/epilogue/d_box.hpp: (n, m, batch), or (m, n, batch) for an M-major D. For
-  /// kernels with gemm_config::by_pointers() the last is two: a tma_place, or (batch, 0).
-  tensor_map d;
-  tensor_map d_part;  // run-time tile width: with the box of a tile's last epilogue tile
-  int tile_cols;      // columns of a tile
-  int tma_end;        // boxes that end beyond this index of D's contiguous side go by plain stores
-  int d_evict_first;  // 1: L2 need not keep D, nor the auxiliary output, for the next launch
-  void* data;         // D
-  void* const* matrices;  // D of each batch index, in global memory; nullptr: data and batch_stride
-  std::int64_t pitch, batch_stride;  // of D, elements
-  int m, n;                          // size of D
-  float alpha, beta;
-  c_view c;
-  fused_params fused;
-  result_scales scales;  // for kernels with gemm_config::operands().scales
-};
-
-/// Scales of an operand in the main loop (problem/scale.hpp), in global memory.
-struct operand_scales {
-  void const* data;                                   // nullptr: all are 1
-  std::int64_t stride_outer, stride_k, batch_stride;  // stride_k 0: all of K shares a scale
-  int outer_log2;   // 2^outer_log2 rows or columns share a scale; 31: all
-  int packed_log2;  // 2^packed_log2 blocks along K are adjacent
-  int ue8m0;        // 1: bytes of ue8m0, else float32
-};
 
 /// Global memory in which the parts of a split-K tile are reduced (kernel/sm90/fixup.hpp).
 struct fixup_params {

@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "tilewright/arch/select.hpp"
+#include "tilewright/base/elem_traits.hpp"
 #include "tilewright/base/unrolled.hpp"
 #include "tilewright/kernel/sm90/config.hpp"
 
@@ -17,7 +18,7 @@ using sum_type = std::conditional_t<C.integer_sums(), std::int32_t, float>;
 
 /// The type of the sums that the epilogue gets: integers where D is the sum itself.
 template <gemm_config C>
-using result_type = std::conditional_t<C.d == elem::s32, std::int32_t, float>;
+using result_type = std::conditional_t<holds_integer_sums(C.d), std::int32_t, float>;
 
 /// The sums of a warpgroup's fragments, (64, Cols) each.
 template <gemm_config C, int Cols>

@@ -2,9 +2,13 @@
 // l2_hints.hpp  L2 cache hints of a launch: how its operands are loaded and its result is stored.
 #pragma once
 
-#include "tilewright/kernel/sm90/params.hpp"
+#include <cstdint>
 
 namespace tw {
+
+/// L2 eviction priority of a launch's loads of an operand: default; evict_first; or evict_normal,
+/// they make it in their turn, which is another way through L2 (docs/decisions/0020).
+enum class l2_load : std::int32_t { plain, evict_first, evict_normal };
 
 struct l2_hints {
   l2_load a = l2_load::plain, b = l2_load::plain;

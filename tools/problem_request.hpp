@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// asked_product.hpp  A problem as `tilewright plan`, `tilewright tune` and shape files give it:
+// problem_request.hpp  A problem as `tilewright plan`, `tilewright tune` and shape files give it:
 //                    sizes, words and pitches, no matrices.
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace tw {
 
-struct asked_product {
+struct problem_request {
   std::int64_t m = 0, n = 0, k = 0, batch = 1;
   elem ab = elem::bf16, d = elem::bf16;
   std::optional<elem> b = {};                         // not given: ab
@@ -33,6 +33,6 @@ struct asked_product {
 
 /// The matrices of a batch lie one after the other, at their leading dimensions. Refuses (TW0615)
 /// `add_c` beside a residual: there is one C.
-gemm_problem problem_of(asked_product const& a);
+gemm_problem problem_of(problem_request const& a);
 
 }  // namespace tw

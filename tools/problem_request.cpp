@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// asked_product.cpp  Words and pitches to matrices.
-#include "tools/asked_product.hpp"
+// problem_request.cpp  Words and pitches to matrices.
+#include "tools/problem_request.hpp"
 
 #include <cmath>
 
@@ -32,7 +32,7 @@ std::optional<scale_desc> scales_of(std::optional<scale_choice> const& choice,
 
 }  // namespace
 
-gemm_problem problem_of(asked_product const& a) {
+gemm_problem problem_of(problem_request const& a) {
   if (a.add_c && a.epilogue.residual)
     refuse("TW0615", "command line", "--beta-c and an epilogue with residual",
            "one of them: one matrix is added, before the activation or last");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // footprint.cpp  Waves, the panels they read, and how long ago each was read.
-#include "family/sm90_gemm/footprint.hpp"
+#include "family/footprint.hpp"
 
 #include <algorithm>
 #include <bit>

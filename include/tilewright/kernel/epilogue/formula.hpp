@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// formula.hpp  The parts of an epilogue's formula that kernels of every family compute alike:
+//              activations, alpha, and when alpha and the bias are one operation.
+#pragma once
+
+#include <type_traits>
+
+#include "tilewright/arch/select.hpp"
+#include "tilewright/kernel/epilogue/params.hpp"
+
+namespace tw {
+
+/// The mathematical functions of activations (problem/activation.hpp).
+struct device_math {
+  TW_DEVICE static float exp2(float x) { return exp2_approx(x); }
+  TW_DEVICE static float reciprocal(float x) { return reciprocal_approx(x); }
+};
+
+/// Is x = fma(alpha, sum, bias), rounded once? It is where nothing else takes part: whichever code
+/// of whichever kernel computes an element, its bits are these.
+TW_DEVICE bool bias_takes_alpha(epilogue_params const& p) {
+  fused_params const& f = p.fused;
+  return p.c.data == nullptr && f.row_scale == nullptr && f.col_scale == nullptr &&
+         f.bias != nullptr && p.alpha != 0.0F;
+}
+
+namespace detail {
+
+/// Sets `form` to that of activation `id`, if its type is Form.
+template <class Form, class... A>
+TW_DEVICE bool find_form(activation id, Form& form, type_list<A...>) {
+  bool found = false;
+  auto const consider = [&](auto of) {
+    if constexpr (std::is_same_v<decltype(of.compute), Form const>) {
+      constexpr Form candidate = decltype(of)::compute;
+      if (id == decltype(of)::id) form = candidate, found = true;
+    }
+  };
+  (consider(A{}), ...);
+  return found;
+}
+
+/// Calls `call` with the activation's form: the first of the list is that of First, or the rest has
+/// it.
+template <class Call, class First, class... Rest>
+TW_DEVICE void with_form(activation id, Call& call, type_list<First, Rest...>) {
+  using form = std::remove_const_t<decltype(First::compute)>;
+  form f{};
+  if (find_form(id, f, activation_list{}) || sizeof...(Rest) == 0)
+    return call([f](float x) { return f.apply(device_math{}, x); });
+  if constexpr (sizeof...(Rest) > 0) with_form(id, call, type_list<Rest...>{});
+}
+
+/// One activation for each type of `compute`.
+template <class... Kept>
+constexpr auto of_each_form(type_list<Kept...> kept, type_list<>) {
+  return kept;
+}
+template <class... Kept, class First, class... Rest>
+constexpr auto of_each_form(type_list<Kept...> kept, type_list<First, Rest...>) {
+  if constexpr ((... || std::is_same_v<decltype(First::compute), decltype(Kept::compute)>))
+    return of_each_form(kept, type_list<Rest...>{});
+  else
+    return of_each_form(type_list<Kept..., First>{}, type_list<Rest...>{});
+}
+
+}  // namespace detail
+
+/// Calls `call` with the activation: separate code for each form of `compute`, so that a tile
+/// decides once.
+template <class Call>
+TW_DEVICE void with_activation(activation id, Call&& call) {
+  using forms = decltype(detail::of_each_form(type_list<>{}, activation_list{}));
+  detail::with_form(id, call, forms{});
+}
+
+/// alpha times a sum. With alpha == 0 the sum does not take part, as in BLAS: neither do infinities
+/// and NaNs in it.
+TW_DEVICE float times_alpha(float alpha, float sum) { return alpha == 0.0F ? 0.0F : alpha * sum; }
+
+}  // namespace tw
