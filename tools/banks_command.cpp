@@ -89,7 +89,7 @@ layout map_of_text(banks_request const& r, access_kind k, layout const& tile) {
   return tv;
 }
 
-layout map_of(banks_request const& r, access_kind k, layout const& tile, int bits) {
+layout map_of_access(banks_request const& r, access_kind k, layout const& tile, int bits) {
   if (r.threads.empty() && !r.has_stride) return natural_map(k, tile, bits);
   if (!r.threads.empty() && r.has_stride) {
     refuse("TW0621", "threads", "--tv and --thread-stride", "one of them", "");
@@ -112,7 +112,7 @@ subject subject_of(banks_request const& r) {
   }
   layout const tile = evaluated(r.tile);
   int const bits = r.bits != 0 ? r.bits : kind->bits < 16 ? kind->bits : 16;
-  return {*kind, tile, bits, map_of(r, *kind, tile, bits)};
+  return {*kind, tile, bits, map_of_access(r, *kind, tile, bits)};
 }
 
 /// "1 wavefront", "2 wavefronts".
