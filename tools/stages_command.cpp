@@ -47,7 +47,8 @@ stages::request few_tiles(stages::request r) {
 
 /// "a, b and c" of what each kernel with a record has, in their order, each once.
 template <class Kept>
-std::vector<std::string> words_of(std::string_view stages::recorded_kernel::*word, Kept kept) {
+std::vector<std::string> words_of_kernels(std::string_view stages::recorded_kernel::*word,
+                                          Kept kept) {
   std::vector<std::string> all;
   for (stages::recorded_kernel const& k : stages::recorded_kernels())
     if (kept(k) && std::ranges::find(all, k.*word) == all.end()) all.emplace_back(k.*word);
@@ -58,17 +59,17 @@ stages::recorded_kernel const& kernel_of(stages_request const& r) {
   using stages::recorded_kernel;
   recorded_kernel const* const found = stages::find_recorded(r.family, r.tile);
   if (found == nullptr)
-    refuse(
-        "TW0656", fmt::format("stages --family {}", r.family), "--tile " + r.tile,
-        fmt::format("{}", fmt::join(words_of(&recorded_kernel::tile,
-                                             [&](auto const& k) { return k.family == r.family; }),
-                                    " or ")));
+    refuse("TW0656", fmt::format("stages --family {}", r.family), "--tile " + r.tile,
+           fmt::format("{}", fmt::join(words_of_kernels(
+                                           &recorded_kernel::tile,
+                                           [&](auto const& k) { return k.family == r.family; }),
+                                       " or ")));
   if (r.device == "gpu" && !found->on_gpu)
     refuse("TW0656", fmt::format("stages --family {}", r.family), "--device gpu", "--device emu",
-           fmt::format(
-               "on a GPU the kernels of {} have a record",
-               fmt::join(words_of(&recorded_kernel::family, [](auto const& k) { return k.on_gpu; }),
-                         ", ")));
+           fmt::format("on a GPU the kernels of {} have a record",
+                       fmt::join(words_of_kernels(&recorded_kernel::family,
+                                                  [](auto const& k) { return k.on_gpu; }),
+                                 ", ")));
   return *found;
 }
 
@@ -117,11 +118,11 @@ void add_stages_command(CLI::App& app, int& status) {
       ->capture_default_str();
   verb->add_option("--tile", r->tile,
                    "of a CTA: 128x256 in clusters of 2, four stages (default); 128x128 alone, six")
-      ->transform(one_of(words_of(&stages::recorded_kernel::tile, any)));
+      ->transform(one_of(words_of_kernels(&stages::recorded_kernel::tile, any)));
   verb->add_option("--family", r->family,
                    "sm90_gemm; in the emulator alone sm80_gemm (128x128 with cp.async) and "
                    "sm100_gemm (128x128 with tcgen05)")
-      ->transform(one_of(words_of(&stages::recorded_kernel::family, any)))
+      ->transform(one_of(words_of_kernels(&stages::recorded_kernel::family, any)))
       ->capture_default_str();
   verb->add_option("--trace", r->trace, "write the stages as a Chrome trace to this file");
   verb->add_flag("--json", r->as_json, "one JSON record on stdout");

@@ -8,7 +8,9 @@
 #include "family/normal_form.hpp"
 #include "family/overlap.hpp"
 #include "family/workspace.hpp"
+#include "tilewright/base/elem_traits.hpp"
 #include "tilewright/base/round_up.hpp"
+#include "tilewright/device/cache_line.hpp"
 #include "tilewright/problem/block_scale_convention.hpp"
 #include "tilewright/problem/scale_place.hpp"
 
@@ -16,16 +18,17 @@ namespace tw {
 
 padded padded_copy(matrix_desc const& m, extents e, std::int64_t batch) {
   int const bits = size_bits(m.type);
-  std::int64_t const lines = round_up(e.inner, 1024 / bits);
-  std::int64_t const pitch =
-      lines - e.inner <= e.inner / 20 ? lines : round_up(e.inner, 128 / bits);
+  std::int64_t const lines = round_up(e.inner, l2_line_bytes * 8 / bits);
+  std::int64_t const pitch = lines - e.inner <= e.inner / 20
+                                 ? lines
+                                 : round_up(e.inner, traits_of(m.type).in_bytes(tma_chunk_bytes));
   bool const one = batch == 1 || m.batch_stride_elems == 0;
   std::int64_t const matrices = one ? 1 : batch;
   return {pitch, one ? 0 : pitch * e.outer, matrices, matrices * pitch * e.outer * bits / 8};
 }
 
 matrix_desc staged_d(gemm_problem const& p) {
-  std::int64_t const pitch = round_up(result_cols(p.epilogue, p.n), 4);  // lines of 16 bytes
+  std::int64_t const pitch = round_up(result_cols(p.epilogue, p.n), traits_of(elem::f32).chunk());
   return {elem::f32, order::row_major, pitch, p.batch == 1 ? 0 : p.m * pitch};
 }
 
@@ -152,8 +155,9 @@ void choose_copies(gemm_plan& plan, gemm_operands const& o) {
   // TMA reads tiles of the order 32x4x4 that follow each other along K.
   auto const choose_scales = [&](scale_desc& s, scaled_operand const& x, void const* base,
                                  bool in_place, std::optional<scale_desc>& from) {
-    bool const at_16 = reinterpret_cast<std::uintptr_t>(base) % 16 == 0 &&
-                       s.stride_outer % 16 == 0 && s.batch_stride % 16 == 0;
+    bool const at_16 = reinterpret_cast<std::uintptr_t>(base) % tma_chunk_bytes == 0 &&
+                       s.stride_outer % tma_chunk_bytes == 0 &&
+                       s.batch_stride % tma_chunk_bytes == 0;
     bool const row_of_tiles =
         s.stride_k == scale_tile_bytes || x.k <= scale_tile_blocks * s.block_k;
     bool const apart = s.stride_outer > 0 || x.outer <= scale_tile_rows;

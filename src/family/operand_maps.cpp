@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "family/no_inner.hpp"
+#include "tilewright/base/elem_traits.hpp"
 #include "tilewright/base/round_up.hpp"
 
 namespace tw {
@@ -25,7 +26,9 @@ tensor_map map_of(void const* base, matrix_desc const& m, std::int64_t batch, ex
   d.dim[0] = e.inner;
   d.dim[1] = e.outer;
   std::int64_t const pitch = m.pitch_bytes();
-  d.stride_bytes[0] = e.outer == 1 ? std::max<std::int64_t>(round_up(pitch, 16), 16) : pitch;
+  d.stride_bytes[0] =
+      e.outer == 1 ? std::max<std::int64_t>(round_up(pitch, tma_chunk_bytes), tma_chunk_bytes)
+                   : pitch;
   d.box[0] = box.inner;
   d.box[1] = box.outer;
   d.swizzle = swizzle;
@@ -48,8 +51,9 @@ matrix_desc as_mapped(matrix_desc m) {
 }
 
 int tma_end_of(std::int64_t inner, elem type, int tile) {
-  bool const whole_chunks = inner * size_bytes(type) % 16 == 0;
-  return whole_chunks ? std::numeric_limits<int>::max() - 256
+  bool const whole_chunks = inner * size_bytes(type) % tma_chunk_bytes == 0;
+  constexpr int widest_box = 256;  // elements: a box may end beyond the last index
+  return whole_chunks ? std::numeric_limits<int>::max() - widest_box
                       : static_cast<int>(inner / tile * tile);
 }
 

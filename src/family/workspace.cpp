@@ -4,13 +4,15 @@
 
 #include "family/bind.hpp"
 #include "family/normal_form.hpp"
+#include "tilewright/base/elem_traits.hpp"
+#include "tilewright/device/cache_line.hpp"
 #include "tilewright/family/family.hpp"
 
 namespace tw {
 
 bool tma_addressable(matrix_desc const& m, std::int64_t outer, std::int64_t batch,
                      void const* base) {
-  constexpr int alignment_bytes = 16;
+  constexpr int alignment_bytes = tma_chunk_bytes;
   bool const pitch = outer == 1 || m.pitch_bytes() % alignment_bytes == 0;
   bool const stride = batch == 1 || m.batch_stride_bytes() % alignment_bytes == 0;
   if (m.has_pointers()) return pitch;
@@ -18,7 +20,7 @@ bool tma_addressable(matrix_desc const& m, std::int64_t outer, std::int64_t batc
 }
 
 bool splits_sectors(matrix_desc const& m, std::int64_t outer) {
-  return outer > 1 && !m.has_pointers() && m.pitch_bytes() % 32 != 0;
+  return outer > 1 && !m.has_pointers() && m.pitch_bytes() % l2_sector_bytes != 0;
 }
 
 workspace_layout workspace_of(gemm_plan const& plan) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// cache_line.hpp  Units in which L2 and DRAM move data. CUDA C++ Best Practices Guide, "Coalesced
-//                 Access to Global Memory": sectors of 32 bytes; lines of four sectors.
+// cache_line.hpp  Units in which L2 and DRAM move data.
+// Source: CUDA C++ Best Practices Guide, "Coalesced Access to Global Memory": transactions of 32
+//         bytes, a sector; a line has four.
 #pragma once
 
 namespace tw {

@@ -88,11 +88,11 @@ template <class Roles, class Store, int TileN, int Ctas, int Accumulators, class
 TW_DEVICE void block_result_epilogue(Smem& s, epilogue_params const& e, std::uint32_t tensor,
                                      int warp, float scale, EachTile&& each_tile) {
   enter_role("epilogue");
-  int const lane = Roles::first_row(warp);
+  int const part = Roles::quarter(warp);
   each_tile([&](tile_place const& tile, int i) {
     int const acc = i % Accumulators;
-    std::uint32_t const from = tmem_at(tensor, lane, acc * TileN);
-    int const row = (tile.m * Ctas + Roles::rank()) * Roles::rows + lane;
+    std::uint32_t const from = tmem_at(tensor, part * Store::rows, acc * TileN);
+    int const row = (tile.m * Ctas + Roles::rank()) * Roles::rows + part * Store::rows;
     int const first = tile.n * Store::tile_cols, left = e.n - first;  // columns of D
     int const cols = left < Store::tile_cols ? left : Store::tile_cols;
     int const covered = Store::covered(left, Store::tile_cols);

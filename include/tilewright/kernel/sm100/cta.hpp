@@ -20,8 +20,9 @@ struct sm100_cta {
   /// Of A and D: a row is a lane of tensor memory, of which each warp of the epilogue has a part.
   static constexpr int rows = tmem_lanes;
   static constexpr int warp_rows = rows / epilogue_warps;
-  /// The first row, and lane, of a warp: tcgen05.ld reaches the lanes of warp_id % 4.
-  TW_HD static constexpr int first_row(int warp) { return warp % epilogue_warps * warp_rows; }
+  /// Which part a warp has: tcgen05.ld reaches the lanes of warp_id % 4. Its first row, and lane.
+  TW_HD static constexpr int quarter(int warp) { return warp % epilogue_warps; }
+  TW_HD static constexpr int first_row(int warp) { return quarter(warp) * warp_rows; }
 
   /// Of an operand in a stage, along K.
   static constexpr int row_bytes = widest_span_bytes;

@@ -110,12 +110,12 @@ struct sm100_roles : sm100_cta {
   TW_DEVICE static void epilogue(Smem& s, epilogue_params const& e, std::uint32_t tensor, int warp,
                                  float scale, EachTile&& each_tile, Record const& record = {}) {
     enter_role("epilogue");
-    int const lane = first_row(warp);
+    int const part = sm100_cta::quarter(warp);
     typename Store::boxes boxes{s.d[warp - first_epilogue_warp]};
     each_tile([&](tile_place const& tile, int i) {
       int const acc = i % Accumulators;
-      std::uint32_t const from = tmem_at(tensor, lane, acc * TileN);
-      int const row = (tile.m * Ctas + rank()) * rows + lane;
+      std::uint32_t const from = tmem_at(tensor, part * Store::rows, acc * TileN);
+      int const row = (tile.m * Ctas + rank()) * rows + part * Store::rows;
       int const first = tile.n * Store::tile_cols;  // column of D
       auto const loaded = [&] { release(s.acc_free[acc]); };
       record.waits();
