@@ -12,7 +12,6 @@
 #include "tilewright/kernel/sm100/gemm.hpp"
 #include "tilewright/kernel/sm80/gemm.hpp"
 #include "tilewright/kernel/sm90/gemm.hpp"
-#include "tilewright/tensor/tmem_size.hpp"
 
 namespace tw::test {
 namespace {
@@ -95,22 +94,6 @@ TEST(Resources, AreThoseOfTheCompiledBlockScaledKernel) {
   expect_the_block_scaled_kernels_own<block_scaled_config{.ctas = 2, .tile_n = 256, .stages = 5}>();
   expect_the_block_scaled_kernels_own<block_scaled_config{
       .a = elem::e4m3, .b = elem::e5m2, .scale = elem::ue8m0, .block = 32, .tile_n = 192}>();
-}
-
-/// Parts of tensor memory follow each other from column 0 and end inside of what is allocated.
-TEST(Resources, ColumnsOfTensorMemoryFollowEachOther) {
-  for (gemm_family const* const family : families())
-    for (int kernel = 0; kernel < family->kernel_count(); ++kernel) {
-      int at = 0;
-      for (tensor_part const& p : family->memory(kernel).parts) {
-        EXPECT_EQ(p.first, at) << family->name(kernel);
-        at += p.columns;
-      }
-      if (at == 0) continue;
-      int const allocated = family->resources(kernel)->cta.tensor_columns;
-      EXPECT_LE(at, allocated) << family->name(kernel);
-      EXPECT_LE(allocated, tmem_columns);
-    }
 }
 
 TEST(Resources, EachKernelOfAFamilyFitsAnSm) {

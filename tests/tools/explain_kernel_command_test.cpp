@@ -19,10 +19,10 @@ TEST(ExplainKernel, ColumnsOfEveryBlackwellKernelAreDividedWithoutOverlap) {
   int kernels = 0, scaled = 0;
   for (std::string const& name : kernel_names()) {
     kernel_explanation const e = explain_kernel(name).value();
-    if (e.parts.empty()) continue;
+    if (e.memory.parts.empty()) continue;
     ++kernels;
     int next = 0, accumulators = 0;
-    for (tensor_part const& p : e.parts) {
+    for (tensor_part const& p : e.memory.parts) {
       EXPECT_EQ(p.first, next) << name;
       next += p.columns;
       if (begins_with_accumulator(p)) ++accumulators;
@@ -32,29 +32,30 @@ TEST(ExplainKernel, ColumnsOfEveryBlackwellKernelAreDividedWithoutOverlap) {
     if (name.starts_with("sm100_") && e.family == "sm100_gemm")
       EXPECT_EQ(accumulators, name.find("_scaled") != name.npos ? 3 : 2) << name;
     // The pictures that it names exist, and an accumulator is as wide as the first of them.
-    for (std::string const& picture : e.pictures) EXPECT_NO_THROW(parse_tmem(picture)) << name;
-    EXPECT_EQ(columns_of(parse_tmem(e.pictures[0])), e.parts[0].columns) << name;
+    for (std::string const& picture : e.memory.pictures)
+      EXPECT_NO_THROW(parse_tmem(picture)) << name;
+    EXPECT_EQ(columns_of(parse_tmem(e.memory.pictures[0])), e.memory.parts[0].columns) << name;
     // Every warp of the epilogue has its own lanes, the quarter of its number.
     int lanes = 0;
-    for (tensor_user const& u : e.users) {
+    for (tensor_user const& u : e.memory.users) {
       if (u.lanes == 128) continue;
       lanes += u.lanes;
       EXPECT_EQ(u.first_lane, u.warp % 4 * 32) << name;
     }
     EXPECT_EQ(lanes, 128) << name;
-    if (e.steps.empty()) continue;
+    if (e.memory.steps.empty()) continue;
     ++scaled;
-    tensor_part const& a = e.parts[static_cast<std::size_t>(accumulators)];
-    tensor_part const& b = e.parts[static_cast<std::size_t>(accumulators) + 1];
+    tensor_part const& a = e.memory.parts[static_cast<std::size_t>(accumulators)];
+    tensor_part const& b = e.memory.parts[static_cast<std::size_t>(accumulators) + 1];
     std::set<std::pair<int, int>> taken;
-    ASSERT_EQ(e.steps.size(), 4U) << name;
-    for (scale_step const& s : e.steps) {
+    ASSERT_EQ(e.memory.steps.size(), 4U) << name;
+    for (scale_step const& s : e.memory.steps) {
       EXPECT_GE(s.a_column, a.first) << name;
       EXPECT_LE(s.a_column + s.a_columns, a.first + a.columns) << name;
       EXPECT_GE(s.b_column, b.first) << name;
       EXPECT_LE(s.b_column + s.b_columns, b.first + b.columns) << name;
-      EXPECT_EQ(s.a_columns, columns_of(parse_tmem(e.pictures[1]))) << name;
-      EXPECT_EQ(s.b_columns, columns_of(parse_tmem(e.pictures[2]))) << name;
+      EXPECT_EQ(s.a_columns, columns_of(parse_tmem(e.memory.pictures[1]))) << name;
+      EXPECT_EQ(s.b_columns, columns_of(parse_tmem(e.memory.pictures[2]))) << name;
       EXPECT_TRUE(taken.insert({s.a_column, s.id}).second) << name;
     }
   }

@@ -173,9 +173,10 @@ class scale_copies {
   TW_DEVICE int column(int first, int c) const {
     if constexpr (C.gated()) {
       fused_params const& f = p_.epilogue.fused;
-      constexpr int group = C.gate_group, pair = 2 * group;
+      constexpr int group = C.gate_group, pair = 2 * group, gate_group_log2 = 3;
+      static_assert(1 << gate_group_log2 == group);
       int const d = first + c / pair * group + c % group, last = p_.epilogue.n - 1;
-      return (d < last ? d : last) * f.gate_step + (c / group % 2) * f.up_offset;
+      return (d < last ? d : last) * f.gate_step + (c >> gate_group_log2 & 1) * f.up_offset;
     }
     return first + c < p_.n ? first + c : p_.n - 1;
   }
