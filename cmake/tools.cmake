@@ -63,7 +63,7 @@ tw_accesses_seen(${tw_seen})
 # The verbs that the demo runs, and info, are a library alone: ./dev demo compiles no others. It is
 # linked without these folders of tools/, and without files that begin with these words.
 set(tw_of_other_verbs hazards/ ladder/ mutants/ profile/ selftest/ stages/
-    asked_product banks_ check_command explain_ kernel_explanation ladder_ man_page mutants
+    problem_request banks_ check_command explain_ kernel_explanation ladder_ man_page mutants
     occupancy_ plan_ profile_ quantize_command roofline selftest_ stages_ tmem_access)
 list(JOIN tw_of_other_verbs "|" tw_of_other_verbs)
 set(tw_gemm_tool_sources ${tw_tool_sources})
@@ -76,7 +76,9 @@ add_library(tilewright_tools STATIC ${tw_tool_sources} ${tw_embedded_pages}
 # The batches are the same with device code and without.
 set(tw_without_device ${tw_tool_sources} ${tw_gemm_tool_sources})
 list(FILTER tw_without_device INCLUDE REGEX "\\.nocuda\\.cpp$")
-set_source_files_properties(${tw_without_device} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+# map_of is a function of family/operand_maps.hpp there, and another name of tensor/view.hpp.
+set_source_files_properties(${tw_without_device} ${PROJECT_SOURCE_DIR}/bench/host_bench.cpp
+                            PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 foreach(target tilewright_gemm_tools tilewright_tools)
   # CLI11 and JSON take 2 to 8 s to compile where they are included: files are compiled in batches.
   # Names of unnamed namespaces are therefore unique among these folders.
