@@ -40,6 +40,9 @@ ELEMENTS = elements.bits()
 # are built.
 KERNELS_PER_SOURCE = {"emu": 24, "gpu": 24}
 KERNELS_PER_SOURCE_OF_ALL = {"emu": 24, "gpu": 8}
+# Beside 18 others ptxas gives a kernel of this family 236 registers instead of 234, which it has in
+# the full set and in tests/golden/ptxas.json.
+IN_SMALL_SOURCES = ["sm100_scaled"]
 SETS = ["demo", "representative", "full"]
 DEMO_TYPES = ("bf16", "f32")  # of the kernels that demo/run.py runs
 
@@ -229,9 +232,11 @@ def families_text(families):
 def outputs(which, with_device_code):
     """(path below the output folder, text) of each source."""
     families = read_all()
-    most = KERNELS_PER_SOURCE_OF_ALL if which == "full" else KERNELS_PER_SOURCE
     yield "families.cpp", families_text(families)
     for family, (description, instances) in families.items():
+        most = KERNELS_PER_SOURCE
+        if which == "full" or family in IN_SMALL_SOURCES:
+            most = KERNELS_PER_SOURCE_OF_ALL
         yield f"{family}/instances.cpp", table_text(family, description, instances)
         for backend in ["emu", "gpu"]:
             built = [i for i in instances
