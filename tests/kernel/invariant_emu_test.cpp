@@ -88,6 +88,8 @@ TEST(InvariantEmuControl, OtherOrdersHaveOtherBits) {
   int others = 0, differ = 0;
   for (gemm_plan& plan : plan_candidates(p, o, dev)) {
     if (plan.family->order_of_sums(plan, dev).fixed()) continue;
+    // mma.sync adds 16 terms of K as wgmma does on a Hopper GPU, so the bits may be equal there.
+    if (plan.family->id() == "sm80_gemm") continue;
     plan.problem.reproducible = true;  // with the arithmetic of tensor cores
     run_emulated(plan, o);
     ++others;
