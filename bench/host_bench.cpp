@@ -58,8 +58,8 @@ gemm_problem product(int m, int n, int k) {
   return p;
 }
 
-/// Maps of A, B and D in boxes of 64 lines of one span: as many as a launch of the families with
-/// TMA encodes.
+/// Encodes three tensor maps, those of A, B and D, as a launch of a kernel with TMA does. A box has
+/// 64 rows of 128 bytes.
 std::array<tensor_map, 3> maps_of(launch_form const& form, target t) {
   gemm_problem const& q = form.problem;
   gemm_operands const& o = form.operands;

@@ -244,8 +244,8 @@ json json_report(gemm_request const& r, gemm_files const& f, gemm_run const& run
   out["aux"] = p.aux ? matrix_json(r.epilogue.aux, f.aux_shape(), p.aux->type) : json(nullptr);
   out["device"] = run.on_gpu ? "gpu" : "emu";
   out["device_name"] = run.device;
-  if (!run.on_gpu) out["threads"] = run.threads;
   if (!run.on_gpu) {
+    out["threads"] = run.threads;
     out["hazards_checked"] = run.hazards;
     out["ordinary_accesses_seen"] = run.ordinary_accesses;
   }

@@ -143,8 +143,7 @@ char const* coordinates_that_trap(tensor_map_desc const& d, int const* at, bool 
   if (writes_tensor || !reaches_all_memory(d)) return nullptr;
   for (int i = 0; i < d.rank - 2; ++i)
     if (at[i] >= d.dim[i] || at[i] + d.box[i] <= 0)
-      return "the box holds no element of the matrix, and a load then reads the first byte of the "
-             "map over all memory, where no memory is";
+      return "the box of a load by a map over all memory holds no element of the matrix";
   return nullptr;
 }
 

@@ -208,38 +208,48 @@ void shuffle(shuffle_mode mode, std::uint32_t* words, int count, int b, int widt
   std::copy_n(all.words[source], count, words);
 }
 
-/// As the emulated wgmma: the products of the operands in the order of K, each added with one
-/// rounding.
-void multiply_16x8(elem type, elem sums, int products, warp_words const& all, float* d) {
-  engine_call const inside;
-  bool const exact = machine::current().options_.exact_sums;
-  auto const bits = [&](int lane, int word, int half) {
-    return static_cast<std::uint16_t>(all.words[lane][word] >> 16 * half);
-  };
+namespace {
+
+/// d + the sum of a[k] b[k], as the emulated wgmma: in the order of K, each with one rounding.
+float fast_sum(elem type, int products, std::uint16_t const* a, std::uint16_t const* b, float d) {
   auto const value = [&](std::uint16_t x) {
     return type == elem::bf16 ? to_float(bf16{x}) : to_float(f16{x});
+  };
+  for (int k = 0; k < products; ++k) d = std::fma(value(a[k]), value(b[k]), d);
+  return d;
+}
+
+/// The same by the rule of base/accumulator_bits.hpp.
+float exact_sum(elem type, elem sums, int products, std::uint16_t const* a, std::uint16_t const* b,
+                float d) {
+  sum_term terms[16];
+  for (int k = 0; k < products; ++k)
+    terms[k] = product_of(operand_number_of(type, a[k]), operand_number_of(type, b[k]));
+  bool const halves = sums == elem::f16;
+  std::uint32_t const in = halves ? to_f16(d).bits : std::bit_cast<std::uint32_t>(d);
+  std::uint32_t const sum = sum_of_terms(terms, products, 2 * traits_of(type).format.mantissa_bits,
+                                         accumulator_rule_of(type, sums), sums, in, true);
+  return halves ? to_float(f16{static_cast<std::uint16_t>(sum)}) : std::bit_cast<float>(sum);
+}
+
+}  // namespace
+
+void multiply_16x8(elem type, elem sums, int products, warp_words const& all, float* d) {
+  engine_call const inside;
+  auto const bits = [&](int lane, int word, int half) {
+    return static_cast<std::uint16_t>(all.words[lane][word] >> 16 * half);
   };
   int const lane = self->id % 32;
   for (int i = 0; i < 4; ++i) {
     int const row = lane / 4, col = 2 * (lane % 4) + i % 2;
-    sum_term terms[16];
+    std::uint16_t a[16], b[16];
     for (int k = 0; k < products; ++k) {
       int const of_k = k % 8 / 2;
-      std::uint16_t const a = bits(4 * row + of_k, i / 2 + k / 8 * 2, k % 2);
-      std::uint16_t const b = bits(4 * col + of_k, products / 4 + k / 8, k % 2);
-      if (exact)
-        terms[k] = product_of(operand_number_of(type, a), operand_number_of(type, b));
-      else
-        d[i] = std::fma(value(a), value(b), d[i]);
+      a[k] = bits(4 * row + of_k, i / 2 + k / 8 * 2, k % 2);
+      b[k] = bits(4 * col + of_k, products / 4 + k / 8, k % 2);
     }
-    if (!exact) continue;
-    std::uint32_t const in =
-        sums == elem::f16 ? to_f16(d[i]).bits : std::bit_cast<std::uint32_t>(d[i]);
-    std::uint32_t const sum =
-        sum_of_terms(terms, products, 2 * traits_of(type).format.mantissa_bits,
-                     accumulator_rule_of(type, sums), sums, in, true);
-    d[i] = sums == elem::f16 ? to_float(f16{static_cast<std::uint16_t>(sum)})
-                             : std::bit_cast<float>(sum);
+    d[i] = machine::current().options_.exact_sums ? exact_sum(type, sums, products, a, b, d[i])
+                                                  : fast_sum(type, products, a, b, d[i]);
   }
 }
 

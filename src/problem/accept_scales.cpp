@@ -162,9 +162,13 @@ refusal check_result_scales(gemm_problem const& p) {
     return refused("strides of the scales of D",
                    fmt::format("{}, {} and {}", s.stride_outer, s.stride_k, s.batch_stride),
                    "a separate place for each scale");
+  return check_beside_result_scales(p, "scales of D");
+}
+
+refusal check_beside_result_scales(gemm_problem const& p, char const* result) {
   if (p.aux)
-    return refused("scales of D", "an auxiliary output", "none",
-                   "compute it by a second GEMM, or D without scales");
+    return rejection{"TW0458", result, "an auxiliary output", "none",
+                     "compute it by a second GEMM, or D without scales"};
   if (p.has_pointers())
     return rejection{"TW0425", "scales of a batch by pointers", "scales of D", "none",
                      "let the matrices lie at equal distances: a batch stride"};

@@ -19,6 +19,10 @@ refusal check_block_scales(gemm_problem const& p);
 /// TW0454.
 refusal check_scales(gemm_problem const& p);
 
+/// Operands that no kernel takes beside scales of D. `result` names D in the refusal. TW0425,
+/// TW0458.
+refusal check_beside_result_scales(gemm_problem const& p, char const* result);
+
 /// Scales of D: one that is given, or those that kernels compute. TW0425, TW0458.
 refusal check_result_scales(gemm_problem const& p);
 

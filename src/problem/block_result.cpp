@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // block_result.cpp  The rules of a block-scaled D.
 #include "tilewright/problem/block_result.hpp"
-#include "tilewright/base/elem_traits.hpp"
 
 #include <fmt/format.h>
 
 #include <cstring>
+
+#include "problem/accept_scales.hpp"
+#include "tilewright/base/elem_traits.hpp"
 
 namespace tw {
 
@@ -58,13 +60,7 @@ std::optional<rejection> check_block_result(gemm_problem const& p) {
                                s.batch_stride, s.packed_k),
                    "lines and matrices one after another, 1 adjacent",
                    "make_block_result() describes such scales");
-  if (p.aux)
-    return refused("a block-scaled D", "an auxiliary output", "none",
-                   "compute it by a second GEMM, or D without scales");
-  if (p.has_pointers())
-    return rejection{"TW0425", "scales of a batch by pointers", "scales of D", "none",
-                     "let the matrices lie at equal distances: a batch stride"};
-  return std::nullopt;
+  return check_beside_result_scales(p, "a block-scaled D");
 }
 
 }  // namespace tw

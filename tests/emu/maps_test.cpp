@@ -96,8 +96,7 @@ TEST_F(AllMemory, NullIsDiagnosed) {
   expect_refused("0, or 2^53");
 }
 
-/// An H100 reads the first byte of the map then, and stops with an illegal memory access
-/// (tests/gpu/umma_by_wgmma.cu found it).
+/// An H100 stops with an illegal memory access then (docs/decisions/0026).
 TEST_F(AllMemory, ABoxWithoutAnElementOfTheMatrixIsDiagnosed) {
   for (auto const& [column, row] : {std::pair{64, 0}, std::pair{0, 8}, std::pair{0, -8}}) {
     auto const report = run(column, row);

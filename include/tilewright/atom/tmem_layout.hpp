@@ -66,8 +66,9 @@ TW_HD constexpr layout tmem_scale_factors(int rows, bool halves = false) {
                      layout(4, i64{1}), layout(2, 32 * lane));
 }
 
-/// (row, byte, copies) -> byte of a copy from shared memory, in the lanes of tmem_copy_lane; with
-/// an unpacking copy a byte is an element of 4 or 6 bits. The lanes of c4x256b are unconfirmed.
+/// Where tcgen05.cp writes: (row, byte of the row, number of the copy) -> byte of tensor memory.
+/// The lanes are those of tmem_copy_lane(); those of c4x256b are not confirmed on hardware. Where
+/// the copy unpacks elements of 4 or 6 bits, each byte here holds one element.
 TW_HD constexpr layout tmem_copy_places(tmem_copy_shape s) {
   constexpr i64 lane = 4 * tmem_lane;
   int const n = tmem_copy_rows(s), repeats = tmem_copy_repeats(s);

@@ -6,8 +6,9 @@
 
 namespace tw {
 
-/// L2 eviction priority of a launch's loads of an operand: default; evict_first; or evict_normal,
-/// they make it in their turn, which is another way through L2 (docs/decisions/0020).
+/// L2 eviction priority of a launch's loads of an operand. `plain` loads name none. evict_normal is
+/// the priority that they have; but loads that name it take another path through L2, which is
+/// faster for some operands (docs/decisions/0020).
 enum class l2_load : std::int32_t { plain, evict_first, evict_normal };
 
 struct l2_hints {

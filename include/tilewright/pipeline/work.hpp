@@ -14,11 +14,13 @@ struct segment {
 };
 
 /// The work of a launch, in cluster tiles of k_tiles K blocks each.
-///   the first split_k_tiles   are cut into split_k_clusters parts that are equal to a block: each
-///                             is a cluster's. Where each tile can have as many, each is a
-///                             separate line; else all of them are one line, and a part may lie in
-///                             two tiles. A tile that is cut is summed up by whoever finishes it
-///                             last (kernel/sm90/fixup.hpp).
+///   the first split_k_tiles   are cut along K into split_k_clusters parts, one for each cluster;
+///                             their lengths differ by at most one K block. If the number of parts
+///                             is a multiple of the number of tiles, each tile is cut by itself (a
+///                             line is a tile). Otherwise the K blocks of all these tiles are one
+///                             line, and a part may reach from a tile into the next one. The
+///                             cluster that finishes a tile last adds its parts
+///                             (kernel/sm90/fixup.hpp).
 ///   the others                are computed whole, in turn by all clusters.
 /// Split-K is split_k_tiles == tiles, stream-K a last wave that is cut, and split_k_tiles == 0
 /// neither.

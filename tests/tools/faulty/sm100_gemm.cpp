@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// sm100_gemm.cpp  A kernel of the command faulty_command, for gemm_hazards_test.py: with the
-//                 environment variable TW_PLANTED_FAULT it stores D by TMA without the fence that
-//                 orders its ordinary stores before. The linker takes these definitions instead of
-//                 the library's. The kernel's ordinary accesses are seen.
+// sm100_gemm.cpp  One Blackwell kernel with a fault, for gemm_hazards_test.py. If the environment
+//                 variable TW_PLANTED_FAULT is set, its epilogue omits fence_proxy_async() between
+//                 the ordinary stores to shared memory and the TMA store that reads them. The
+//                 program faulty_command links this file before the library, so these definitions
+//                 replace the library's. The file is compiled with -fsanitize=thread: the emulator
+//                 sees ordinary loads and stores.
 #include <cstdlib>
 
 #include "family/sm100_gemm/launch_emu.hpp"

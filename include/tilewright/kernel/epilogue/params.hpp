@@ -26,7 +26,8 @@ struct fused_params {
   void const* bias;
   float const *row_scale, *col_scale;
   int row_scale_step, col_scale_step;  // 1, or 0: a single value
-  /// x before the activation, with the type and order of D: for kernels with gemm_config::aux.
+  /// The auxiliary output of kernels with gemm_config::aux: the values before the activation, in
+  /// the type and order of D.
   tensor_map aux_map;
   void* aux;
   std::int64_t aux_pitch, aux_batch_stride;  // elements
@@ -36,8 +37,8 @@ struct fused_params {
   bool c_last;
   bool col_scale_first;  // the kernel computes the transposed GEMM: its columns are rows there
   activation act;
-  /// With a gate, result column j has its gate in column j * gate_step of A B, and the column that
-  /// it multiplies `up_offset` columns later.
+  /// With a gate, column j of D is computed from two columns of A B: its gate is column
+  /// j * gate_step, and the values that the gate multiplies are `up_offset` columns further on.
   int gate_step, up_offset;
 };
 

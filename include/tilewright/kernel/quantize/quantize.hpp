@@ -92,7 +92,7 @@ struct quantize_kernel {
   }
   TW_DEVICE static float load(params const& p, std::int64_t i, std::int64_t k) {
     std::int64_t const e = i * p.from_outer + k * p.from_k;
-    if (holds_float_sums(p.from_type)) return *at<words::f32>(p.from, e);
+    if (wide_float_bytes(p.from_type) == 4) return *at<words::f32>(p.from, e);
     return widened(p.from_type, *at<words::b16>(p.from, e));
   }
   TW_DEVICE static float widened(elem type, std::uint32_t bits) {
@@ -107,7 +107,7 @@ struct quantize_kernel {
     four r;
     TW_UNROLL
     for (int j = 0; j < 4; ++j) {
-      if (holds_float_sums(p.from_type)) {
+      if (wide_float_bytes(p.from_type) == 4) {
         r.x[j] = at<words::f32>(p.from, e)[j];
       } else {
         std::uint32_t const word = *at<words::b32>(p.from, e / 2 + j / 2);

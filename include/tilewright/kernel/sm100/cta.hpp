@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// cta.hpp  The parts of a CTA of a Blackwell kernel: its warps by role, its rows, and the boxes in
-//          which each warp of the epilogue stores D. Kernels, planner and reports read them here.
+// cta.hpp  How a CTA of a Blackwell kernel is divided: the role of each warp, the rows of a tile,
+//          and the shared memory from which a warp of the epilogue stores D. Kernels, the planner
+//          and reports use these constants.
 #pragma once
 
 #include "tilewright/arch/limits.hpp"

@@ -279,12 +279,13 @@ struct gemm_sm100_kernel {
                       tma_coord{at.c[0], at.c[1], matrix...});
     }
   }
-  /// The same by a map that reaches all memory. A box without an element of its matrix would stop
-  /// the kernel (E0023): the first box of the tile is loaded in its place, and what the rows or
-  /// columns give is not stored.
+  /// Along M or N: the first index of the tile, and the extent of the matrix.
   struct inside {
-    int tile, end;  // first index of the tile along M or N, and of the matrix's end
+    int tile, end;
   };
+  /// The same by a map that reaches all memory. The kernel would stop at a box without an element
+  /// of its matrix (E0023). Such a box would be for rows or columns beyond D, which are not stored,
+  /// so the first box of the tile is loaded instead.
   template <class Operand, int Extent, operand_major Major>
   TW_DEVICE static void load_placed(std::byte* to, tensor_map const& map, mbarrier& landed,
                                     int first, int k, tma_place matrix, inside along) {
