@@ -16,6 +16,8 @@ RELOCATION = re.compile(r"\sR_\w+\s+([^\s+-]+)")
 STORE = re.compile(r"movl\s+\$0x1,0x[0-9a-f]+\(%rsp\)|str\s+w\d+, \[sp")
 LOAD = re.compile(r"mov\s+0x[0-9a-f]+\(%rsp\),%edi|ldr\s+w0, \[sp")
 BODY = 6  # instructions, at most, of a __device__ function's body up to the call
+# Instructions that a hardened g++ (Ubuntu's) adds at the start of a function: not counted.
+HARDENING = re.compile(r"\sendbr64|%fs:0x28|mov\s+%rax,0x[0-9a-f]+\(%rsp\)|xor\s+%eax,%eax")
 
 
 def functions(text):
@@ -38,9 +40,11 @@ def callers_of_device_code(text):
     for name, lines in functions(text):
         for i, line in enumerate(lines):
             at = RELOCATION.search(line)
+            if not at or at[1] != "exit":
+                continue
             before = lines[max(0, i - 5):i]
-            if (at and at[1] == "exit" and i > BODY and any(map(STORE.search, before))
-                    and any(map(LOAD.search, before))):
+            counted = sum(not HARDENING.search(x) for x in lines[:i])
+            if counted > BODY and any(map(STORE.search, before)) and any(map(LOAD.search, before)):
                 found.append(name)
                 break
     return found

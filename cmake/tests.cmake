@@ -177,5 +177,6 @@ if(TW_WITH_CUDA AND tw_build_gpu_tests)
   # registers there than on Blackwell, so ptxas may spill.
   target_include_directories(gpu_umma_by_wgmma BEFORE PRIVATE
                              ${PROJECT_SOURCE_DIR}/tests/gpu/by_wgmma)
-  set_target_properties(gpu_umma_by_wgmma PROPERTIES CUDA_COMPILER_LAUNCHER "${TW_CCACHE}")
+  set_target_properties(gpu_umma_by_wgmma PROPERTIES
+                        CUDA_COMPILER_LAUNCHER "$<$<BOOL:${TW_CCACHE}>:${TW_CCACHE}>")
 endif()

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench_parts.cu  The benchmark's own parts on a GPU: data, reference, scan, clock. Its sources
-// are compiled into this program, since the library does not hold them.
+// bench_parts.cu  The benchmark's own parts on a GPU: data, reference, scan, clock.
 #include <cmath>
 #include <cstdio>
 #include <vector>
 
 #include "bench/gpu/buffer.hpp"
-#include "bench/gpu/data.cu"
-#include "bench/gpu/graph_contender.cu"
-#include "bench/gpu/stopwatch.cu"
-#include "bench/gpu/verify.cu"
+#include "bench/gpu/data.hpp"
+#include "bench/gpu/graph_contender.hpp"
+#include "bench/gpu/stopwatch.hpp"
+#include "bench/gpu/verify.hpp"
 #include "tilewright/problem/block_scale_convention.hpp"
 #include "tilewright/problem/quantize.hpp"
 #include "tilewright/problem/reference.hpp"
@@ -241,10 +240,20 @@ void test_block_scaled_operands(stopwatch& watch, block_format format) {
   expect(!compare(p, o, watch).passed, "one bent element does not pass");
 }
 
+/// Runs for 200 us.
+__global__ void wait_200_us() {
+  unsigned long long start, now;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(start));
+  do {
+    __nanosleep(1000);
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  } while (now - start < 200000);
+}
+
 /// A launch of known length: a graph of waits must take their time, at a plausible clock.
 void test_clock(stopwatch& watch) {
   graph_contender waits(
-      watch, 2, [](int, cudaStream_t stream) { hold<<<1, 1, 0, stream>>>(200000); }, 0.01);
+      watch, 2, [](int, cudaStream_t stream) { wait_200_us<<<1, 1, 0, stream>>>(); }, 0.01);
   sample const burst = waits.burst(), window = waits.sustained(0.02, 0.05);
   std::printf("      wait of 200 us: burst %.2f us, sustained %.2f us, %d launches, SM %.0f MHz\n",
               burst.us, window.us, window.launches, window.sm_mhz);

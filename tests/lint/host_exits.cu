@@ -20,6 +20,13 @@ struct order {
   static int right(int x) { return on_both<N>(x) ? 3 : 4; }
 };
 
+/// Its body in host code ends the process too, and nothing there calls it.
+__device__ unsigned on_the_device_alone(unsigned x, unsigned y) {
+  for (unsigned i = 0; i < y; ++i) x = x * 5 + i;
+  return x;
+}
+__global__ void kernel(unsigned* x) { *x = on_the_device_alone(*x, blockDim.x); }
+
 }  // namespace
 
 int wrong(int x) {

@@ -25,11 +25,11 @@ ptxas info    : Function properties for _Z6calleePf
 """
 
 
-def compile_cuda(source, folder, *options):
+def compile_cuda(source, folder, *options, flags=()):
     output = os.path.join(folder, "out.o")
     done = subprocess.run(
         [sys.executable, "-B", SCRIPT, *options, NVCC, "-std=c++20", "-O2", "-gencode",
-         "arch=compute_90a,code=sm_90a", "-c", source, "-o", output],
+         "arch=compute_90a,code=sm_90a", *flags, "-c", source, "-o", output],
         capture_output=True, text=True, check=False)
     return done, output
 
@@ -100,13 +100,17 @@ class Compiling(unittest.TestCase):
             self.assertEqual((kernel["name"], kernel["spill_store_bytes"]), ("fine(float*)", 0))
 
     def test_a_host_function_that_calls_a_device_function_is_refused(self):
-        with tempfile.TemporaryDirectory() as folder:
-            done, output = compile_cuda(os.path.join(HERE, "host_exits.cu"), folder, "--warn")
-            self.assertEqual(done.returncode, 1)
-            self.assertIn("error: host function wrong(int) calls a __device__ function",
-                          done.stderr)
-            self.assertNotIn("right", done.stderr)
-            self.assertFalse(os.path.exists(output))
+        hardened = ("-Xcompiler=-fcf-protection,-fstack-clash-protection,"
+                    "-fstack-protector-strong")  # defaults of Ubuntu's g++
+        for flags in ((), (hardened,), (hardened + ",-fstack-protector-all",)):
+            with self.subTest(flags=flags), tempfile.TemporaryDirectory() as folder:
+                done, output = compile_cuda(os.path.join(HERE, "host_exits.cu"), folder, "--warn",
+                                            flags=flags)
+                self.assertEqual(done.returncode, 1)
+                self.assertEqual(done.stderr.count("error:"), 1)
+                self.assertIn("error: host function wrong(int) calls a __device__ function",
+                              done.stderr)
+                self.assertFalse(os.path.exists(output))
 
     def test_an_error_of_the_compiler_is_passed_on(self):
         with tempfile.TemporaryDirectory() as folder:
