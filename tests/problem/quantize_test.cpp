@@ -207,6 +207,57 @@ TEST(ScaleDivisor, HasTheBitsOfADivisionNextToTies) {
   }
 }
 
+TEST(ScaleDivisor, SmallNumbersHaveTheBitsOfADivision) {
+  std::mt19937_64 rng(20261127);
+  auto const check = [](float x, float scale) {
+    scale_divisor const by(scale);
+    ASSERT_TRUE(by.is_near_one()) << scale;
+    float const want = x / scale, got = by.divide_small(x);
+    if (std::fabs(want) > 0x1p-20F)
+      ASSERT_EQ(got, want) << x << " / " << scale;
+    else  // underflows to a zero, in 8 bits
+      ASSERT_EQ(quantized_quotient<e5m2>(got).bits, quantized<e5m2>(x, scale).bits) << x;
+  };
+  for (int i = 0; i < 400000; ++i) {
+    float const scale = std::ldexp(static_cast<float>((1U << 23) + (rng() & 0x7FFFFF)),
+                                   static_cast<int>(rng() % 120) - 83);
+    float const x = std::ldexp(static_cast<float>((1U << 23) + (rng() & 0x7FFFFF)) * scale,
+                               static_cast<int>(rng() % 64) - 68);
+    ASSERT_NO_FATAL_FAILURE(check(i % 2 != 0 ? x : -x, scale));
+  }
+  for (float const zero : {0.0F, -0.0F})
+    EXPECT_EQ(std::signbit(scale_divisor(3.0F).divide_small(zero)), std::signbit(zero));
+  EXPECT_TRUE(std::isnan(scale_divisor(3.0F).divide_small(NAN)));
+  EXPECT_FALSE(scale_divisor(0x1p-70F).is_near_one());
+  EXPECT_FALSE(scale_divisor(-1.0F).is_near_one());
+  EXPECT_FALSE(scale_divisor(NAN).is_near_one());
+}
+
+/// The quotients of 24-bit integers that are nearest to the middle between two floats: with odd s
+/// and odd k of 25 bits, x = (k s + rest) / 2^shift, where rest is 1 or -1.
+TEST(ScaleDivisor, SmallNumbersHaveTheBitsOfADivisionInItsHardestCases) {
+  std::mt19937_64 rng(5);
+  int cases = 0;
+  for (int i = 0; i < 400000; ++i) {
+    std::uint64_t const s = (1U << 23) + (rng() & 0x7FFFFF) | 1;
+    std::uint64_t inverse = s;  // modulo 2^32: each step doubles the bits that are right
+    for (int step = 0; step < 5; ++step) inverse *= 2 - s * inverse;
+    for (int const shift : {24, 25}) {
+      for (std::int64_t const rest : {1, -1}) {
+        std::uint64_t const modulus = std::uint64_t{1} << shift;
+        std::uint64_t k = static_cast<std::uint64_t>(-rest) * inverse % modulus;
+        if (k < 1U << 24) k += modulus;  // odd, of 25 bits
+        std::uint64_t const x = (k * s + static_cast<std::uint64_t>(rest)) >> shift;
+        if (k >= 1U << 25 || x < 1U << 23 || x >= 1U << 24) continue;
+        float const scale = static_cast<float>(s) * 0x1p-20F, number = static_cast<float>(x);
+        ASSERT_EQ(scale_divisor(scale).divide_small(number), number / scale) << x << " / " << s;
+        ++cases;
+      }
+    }
+  }
+  EXPECT_GT(cases, 300000);
+}
+
 TEST(Quantize, AGivenScaleIsReadAndKept) {
   std::array<float, 6> const x{0.5F, -3, 1e30F, INFINITY, 0, 448};
   std::array<std::uint8_t, 6> got{};

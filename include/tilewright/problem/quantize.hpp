@@ -96,8 +96,20 @@ class scale_divisor {
     return magnitude(q) < 0x1p30F && magnitude(q) > 0x1p-30F ? nearer : q;
   }
 
+  /// Is the scale positive and so near to 1 that divide_small() may be called?
+  TW_HD constexpr bool is_near_one() const { return factor_ == 1.0F && scale_ > 0.0F; }
+  /// The same for NaN and magnitudes up to 2^20 scales, in fewer instructions: the rest of
+  /// 1 / scale brings q within a unit, so one correction is enough.
+  TW_HD float divide_small(float x) const {
+    float const q = __builtin_fmaf(x, reciprocal_, x * rest());
+    float const nearer = __builtin_fmaf(__builtin_fmaf(-q, scale_, x), reciprocal_, q);
+    return __builtin_copysignf(nearer, x);  // a zero keeps its sign
+  }
+
  private:
   TW_HD static constexpr float magnitude(float x) { return x < 0 ? -x : x; }
+  /// 1 / scale minus the reciprocal; one value for all x.
+  TW_HD float rest() const { return __builtin_fmaf(-reciprocal_, scale_, 1.0F) * reciprocal_; }
   float factor_, reciprocal_, scale_;
 };
 

@@ -118,7 +118,13 @@ class epilogue_ops {
            p.alpha != 0.0F && (simple_rows || f.bias == nullptr || !f.bias_rows);
   }
 
-  /// Then accumulators j * results and up become y, from the sums of tile j at D(at), in one go.
+  /// Is D alpha (not 0) times the sums, and nothing else?
+  TW_DEVICE static bool is_scaled_sum(epilogue_params const& p) {
+    return !gated && is_simple(p) && p.fused.bias == nullptr && p.fused.act == activation::none;
+  }
+
+  /// The simple kind: accumulators j * results and up become y, from the sums of tile j at D(at),
+  /// in one go.
   template <class Act>
   TW_DEVICE static void make_simple(epilogue_params const& p, vectors const& v, fragment_place at,
                                     fragment& acc, int j, Act act) {

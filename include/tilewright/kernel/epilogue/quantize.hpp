@@ -43,13 +43,20 @@ struct quantize_epilogue : epilogue_store<C> {
   TW_DEVICE static void store_fragment(epilogue_params const& p, writer const& w, fragment_place at,
                                        fragment& acc, staging_state& state) {
     ops vectors(p, at);
+    bool const scaled_sum = ops::is_scaled_sum(p);
     unrolled<epilogue_tiles>([&](auto index) {
       constexpr int j = index;
       fragment_place const to{at.row, at.col + j * box.cols, at.batch};
-      vectors.share(p, w.smem.vectors[w.warpgroup], {at.row, to.col + box.cols, at.batch});
-      base::wait_for_next(w);
-      ops::make_x(p, w.smem.vectors[w.warpgroup], to, acc, j);
-      ops::make_y(p, to, acc, j);
+      if (scaled_sum) {
+        base::wait_for_next(w);
+        TW_UNROLL
+        for (int i = 0; i < tile_regs; ++i) acc[j * tile_regs + i] *= p.alpha;
+      } else {
+        vectors.share(p, w.smem.vectors[w.warpgroup], {at.row, to.col + box.cols, at.batch});
+        base::wait_for_next(w);
+        ops::make_x(p, w.smem.vectors[w.warpgroup], to, acc, j);
+        ops::make_y(p, to, acc, j);
+      }
       quantize(p, w, to, acc, j * tile_regs);
       base::store_tile(w, d_of<C>(p, at), base::end_of(to) <= p.tma_end, base::next_tile(w, state),
                        to, tile_results<fragment>{acc, j * tile_regs});
@@ -63,12 +70,13 @@ struct quantize_epilogue : epilogue_store<C> {
     result_scales const& s = p.scales;
     constexpr int rows = accumulator_map::rows;
     float scale[rows];
+    bool small = false;  // are all results at most the largest code's magnitude times their scales?
     if (s.given != 0) {
       scale[0] = scale[1] = *static_cast<words::f32 const*>(s.data);
     } else {
       if (at.col + box.cols > p.n) clear_from(p.n - at.col - w.first_col(), acc, first);
       float amax[rows];
-      find_amax(acc, first, amax);
+      small = find_amax(acc, first, amax);
       TW_UNROLL
       for (int r = 0; r < rows; ++r) {
         scale[r] = quantize_scale(amax[r], quantize_limit(C.d), s.power_of_two != 0);
@@ -79,9 +87,15 @@ struct quantize_epilogue : epilogue_store<C> {
       }
     }
     scale_divisor const by[rows] = {scale_divisor(scale[0]), scale_divisor(scale[1])};
-    TW_UNROLL
-    for (int i = 0; i < tile_regs; ++i)
-      acc[first + i] = by[accumulator_map::row_index(i)].divide(acc[first + i]);
+    if (vote_all(small && by[0].is_near_one() && by[1].is_near_one())) {
+      TW_UNROLL
+      for (int i = 0; i < tile_regs; ++i)
+        acc[first + i] = by[accumulator_map::row_index(i)].divide_small(acc[first + i]);
+    } else {
+      TW_UNROLL
+      for (int i = 0; i < tile_regs; ++i)
+        acc[first + i] = by[accumulator_map::row_index(i)].divide(acc[first + i]);
+    }
   }
 
   /// Columns beyond D take no part: results at `cols` and more after the thread's first column.
@@ -92,11 +106,12 @@ struct quantize_epilogue : epilogue_store<C> {
   }
 
   /// The largest finite magnitude of each of the thread's rows. Infinities are rare: a second look
-  /// leaves them out, in all lanes, for they exchange their results.
-  TW_DEVICE static void find_amax(fragment& acc, int first, float (&amax)[accumulator_map::rows]) {
+  /// leaves them out, in all lanes, for they exchange their results. False: the warp has some.
+  TW_DEVICE static bool find_amax(fragment& acc, int first, float (&amax)[accumulator_map::rows]) {
     largest(acc, first, amax, [](float x) { return fabsf(x); });
-    if (!vote_any(!(amax[0] < INFINITY) || !(amax[1] < INFINITY))) return;
+    if (!vote_any(!(amax[0] < INFINITY) || !(amax[1] < INFINITY))) return true;
     largest(acc, first, amax, [](float x) { return float_of_bits(finite_magnitude_bits(x)); });
+    return false;
   }
   template <class Magnitude>
   TW_DEVICE static void largest(fragment& acc, int first, float (&amax)[accumulator_map::rows],
