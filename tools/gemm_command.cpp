@@ -147,7 +147,7 @@ gemm_run run_of_nothing(gemm_files const& files) {
 }
 
 void check_truncation(gemm_request const& r) {
-  auto const as_tf32 = [](std::optional<elem> e) { return e && multiplied_type(*e) == elem::tf32; };
+  auto const as_tf32 = [](std::optional<elem> e) { return e && is_multiplied_as_tf32(*e); };
   if (r.truncates_tf32 && (!as_tf32(r.dtype) || (r.dtype_b && !as_tf32(r.dtype_b))))
     refuse("TW0615", "command line", "--truncate-tf32 without --dtype tf32 or f32 for A and B",
            "--dtype tf32 with it", "");

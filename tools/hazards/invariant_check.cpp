@@ -218,8 +218,8 @@ class invariance_runner {
   }
 
  private:
-  /// The device that the kernel is planned for, then one for each other compute capability: mma.sync
-  /// serves reproducible GEMMs on GPUs without wgmma alone.
+  /// The device that the kernel is planned for, then one for each other compute capability:
+  /// mma.sync serves reproducible GEMMs on GPUs without wgmma alone.
   static std::vector<std::string_view> devices_for(std::string_view first) {
     std::vector<std::string_view> ids{first};
     std::set<int> seen{known_device(first).compute_capability};
