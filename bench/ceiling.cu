@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <string>
 #include <thread>
 
 #include "bench/gpu/buffer.hpp"
@@ -171,8 +172,8 @@ void add_mma_sync(panel& to, device_facts const& facts, device_buffer const& dat
   int const ctas = loop::ctas_per_sm * facts.sms;
   work const per_launch = {loop::flop_per_k_step * ctas * k_steps, 0, facts.sms * 4096.0};
   auto const* const words = reinterpret_cast<uint4 const*>(data.data());
-  to.add(E == elem::bf16 ? "mma.sync m16n8k16 bf16" : "mma.sync m16n8k16 f16", "normal", per_launch,
-         1, [=](int, cudaStream_t stream) {
+  to.add(std::string("mma.sync m16n8k16 ") + name(E), "normal", per_launch, 1,
+         [=](int, cudaStream_t stream) {
            check(launch<loop>(ctas, {words, k_steps, nullptr}, stream), "launch of mma_sync_loop");
          });
 }

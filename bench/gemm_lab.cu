@@ -36,7 +36,7 @@ class measurement {
 
   void add_ours() {
     device const& dev = gpu_device();
-    auto const plans = of_family(plan_candidates(problem_, sets_.at(0), dev), options_.family);
+    auto const plans = plans_of_family(problem_, sets_.at(0), dev, options_.family);
     out_.why = plans[0].why;
     out_.hints = plans[0].hints;
     add("tilewright", plans[0].kernel, prepare(plans[0], options_.batch_s));
@@ -110,7 +110,7 @@ class measurement {
   void add_invariant() try {
     gemm_problem kept = problem_;
     kept.reproducible = true;
-    auto const plans = of_family(plan_candidates(kept, sets_.at(0), gpu_device()), options_.family);
+    auto const plans = plans_of_family(kept, sets_.at(0), gpu_device(), options_.family);
     add("tilewright_invariant", plans[0].kernel, prepare(plans[0], options_.batch_s));
   } catch (rejected const& e) {
     if (e.why().code != "TW0460") throw;
@@ -120,7 +120,7 @@ class measurement {
   /// such line.
   void add_wide_d() try {
     gemm_problem const wide = with_wide_d(problem_);
-    auto const plans = of_family(plan_candidates(wide, sets_.at(0), gpu_device()), options_.family);
+    auto const plans = plans_of_family(wide, sets_.at(0), gpu_device(), options_.family);
     add("tilewright_bf16_d", plans[0].kernel, prepare(plans[0], options_.batch_s), wide);
   } catch (rejected const& e) {
     if (e.why().code != "TW0505") throw;

@@ -8,6 +8,7 @@
 #include "bench/dtypes.hpp"
 #include "bench/epilogues.hpp"
 #include "bench/shape.hpp"
+#include "tilewright/base/elem_traits.hpp"
 #include "tilewright/problem/gemm.hpp"
 #include "tools/gemm_request.hpp"
 #include "tools/problem_request.hpp"
@@ -19,7 +20,7 @@ namespace tw::bench {
 inline std::optional<std::string> why_unsupported(gemm_shape const& s) {
   if (!s.group_m.empty() || s.category == "grouped") return "not supported yet: grouped GEMMs";
   if (!find_epilogue(s.epilogue)) return "not supported yet: epilogue " + s.epilogue;
-  bool const f32 = find_dtype(s.dtype).value().d == elem::f32;
+  bool const f32 = holds_float_sums(find_dtype(s.dtype).value().d);
   if (!s.epilogue.empty() && (f32 || s.batch > 1))
     return "not supported yet: epilogues of batches or with f32 results";
   if ((s.scale_d.any() || find_dtype(s.dtype).value().format_d) && s.batch > 1)

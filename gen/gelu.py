@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Prints the coefficients of gelu_erf in include/tilewright/kernel/epilogue/ops.hpp.
+"""Prints the coefficients of gelu_erf in include/tilewright/kernel/sm90/epilogue/ops.hpp.
 
 The normal distribution Phi(x) is 1 / (1 + 2^(-x p(x^2))). p is fitted to |x| < 5 by weighted least
 squares, whose weights are raised where the error is largest until it is nearly the same everywhere.

@@ -12,6 +12,7 @@
 #include "tilewright/base/elem_traits.hpp"
 #include "tilewright/problem/block_quantize.hpp"
 #include "tilewright/problem/block_scale_convention.hpp"
+#include "tools/io/file_types.hpp"
 #include "tools/io/refuse.hpp"
 #include "tools/operand.hpp"
 #include "tools/scale_file.hpp"
@@ -136,7 +137,7 @@ void block_scaled_operand::read_values(matrix_view const& file, bool in_npy, boo
            "e4m3 or e5m2, or a wide matrix, which is quantised", "");
   }
   bool const packed = file.type == traits_of(format).value;
-  if (!packed && !(in_npy && file.type == elem::e4m3))
+  if (!packed && !(in_npy && file.type == unnamed_byte))
     refuse("TW0475", fmt::format("values of {}", letter(is_b)), type_text(file),
            "e2m1: F4 in a .safetensors file, '<V1' in a .npy file; or a wide matrix, which is "
            "quantised",
@@ -176,7 +177,7 @@ void block_scaled_operand::read_scales(bool is_b, block_format format, block_sca
   matrix_view const& v = scale_file_->view();
   scale_tensor t = scale_tensor_of(v);
   // '<V1' of .npy files may be any type of a byte; .safetensors files say which.
-  if (v.type == elem::e4m3) t.type = address.format == file_format::npy ? f.factor : elem::e4m3;
+  if (v.type == unnamed_byte) t.type = address.format == file_format::npy ? f.factor : v.type;
   scaled_operand const x{is_b, is_b ? values_.cols : values_.rows,
                          is_b ? values_.rows : values_.cols, batch};
   auto const found = recognise_block_scale(t, x, format, r.order);

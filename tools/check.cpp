@@ -80,7 +80,7 @@ void load(matrix_desc const& m, void const* base, indices const& rows, std::int6
 void load_operand_panel(matrix_desc const& m, void const* base, indices const& rows,
                         std::int64_t first_col, std::int64_t cols, std::vector<double>& out) {
   load(m, base, rows, first_col, cols, out.data());
-  if (multiplied_type(m.type) != elem::tf32) return;
+  if (!is_multiplied_as_tf32(m.type)) return;
   for (double& x : out) x = multiplied_value(m.type, x);
 }
 

@@ -58,7 +58,9 @@ exit_status run_gemm_kernels(request const& r) {
   std::size_t const asked = results.size();
   if (r.invariant) std::erase_if(results, [](kernel_result const& k) { return k.runs == 0; });
   if (results.empty())
-    refuse("TW0634", "--kernel", r.kernel, "a kernel that serves reproducible GEMMs",
+    refuse("TW0634", r.kernel.empty() ? "--family" : "--kernel",
+           r.kernel.empty() ? r.family : r.kernel,
+           "a kernel that serves reproducible GEMMs on one of the described devices",
            "`tilewright plan --invariant` shows which do");
   kernel_result const all =
       merged(results, results.size() == 1 ? results[0].name

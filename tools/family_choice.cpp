@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "dispatch/check_plan.hpp"
 #include "tilewright/base/check.hpp"
 #include "tilewright/family/family.hpp"
 
@@ -84,22 +85,34 @@ void check_arch(std::string_view arch, int compute_capability) {
                   fmt::format("{}.x", a->generation), "run it in the emulator: --device emu"});
 }
 
-std::vector<gemm_plan> of_family(std::vector<gemm_plan> plans, std::string const& family) {
-  if (family.empty()) return plans;
-  std::string const first = plans.empty() ? "" : plans.front().kernel;
-  std::erase_if(plans, [&](gemm_plan const& x) { return x.family->id() != family; });
-  if (plans.empty())
+std::vector<gemm_plan> plans_of_family(gemm_problem const& p, gemm_operands const& o,
+                                       device const& dev, std::string const& family,
+                                       kernel_set kernels) {
+  if (family.empty()) return plan_candidates(p, o, dev, kernels);
+  auto const keep_family = [&](std::vector<gemm_plan>& plans) {
+    std::erase_if(plans, [&](gemm_plan const& x) { return x.family->id() != family; });
+  };
+  std::vector<gemm_plan> all = plan_candidates(p, o, dev, kernel_set::all);
+  std::string const first = all.front().kernel;
+  keep_family(all);
+  if (all.empty())
     throw rejected({"TW0441", "kernels of the family " + family,
-                    "none that computes this GEMM on this device and is in this build",
+                    "none that computes this GEMM on this device",
                     "a family that does, such as that of " + first,
                     "`tilewright plan` without --family lists all plans"});
+  if (kernels == kernel_set::all) return all;
+  gemm_plan const& best = all.front();
+  if (std::ranges::none_of(all, &gemm_plan::built)) check_plan(best);  // TW0505
+  std::vector<gemm_plan> plans = plan_candidates(p, o, dev, kernels);
+  keep_family(plans);
+  if (!best.built) plans.front().missed = best.kernel;
   return plans;
 }
 
 gemm_plan plan_of_family(gemm_problem const& p, gemm_operands const& o, device const& dev,
                          std::string const& family) {
   if (family.empty()) return plan_gemm(p, o, dev);
-  return of_family(plan_candidates(p, o, dev), family).front();
+  return plans_of_family(p, o, dev, family).front();
 }
 
 }  // namespace tw

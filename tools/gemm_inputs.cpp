@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "tilewright/base/elem_traits.hpp"
 #include "tilewright/problem/accept.hpp"
 #include "tools/io/refuse.hpp"
 #include "tools/scale_file.hpp"
@@ -112,7 +113,7 @@ matrix_view as_tf32(matrix_view m, char const* name) {
   if (m.doubles)
     refuse("TW0615", fmt::format("--truncate-tf32 with {}", name), "float64",
            "a file of float32, bf16 or f16", "convert it to float32, or leave the option out");
-  if (m.type == elem::f32) m.type = elem::tf32;
+  m.type = multiplied_type(m.type);
   return m;
 }
 

@@ -56,7 +56,7 @@ struct operand_pair {
 /// bf16.
 constexpr operand_pair operand_types(gemm_request const& r, elem a, elem b) {
   auto const stored = [&](elem type) {
-    bool const as_tf32 = multiplied_type(type) == elem::tf32;
+    bool const as_tf32 = is_multiplied_as_tf32(type);
     return !as_tf32 ? type : r.truncates_tf32 ? elem::tf32 : elem::f32;
   };
   if (r.dtype) return {stored(*r.dtype), stored(r.dtype_b.value_or(*r.dtype))};

@@ -117,7 +117,7 @@ exit_status plan(plan_request const& r) {
   device const dev = r.sms > 0 ? with_sm_count(whole, r.sms) : whole;
   kernel_set const kernels = r.all_kernels ? kernel_set::all : kernel_set::built;
   auto const plans_for = [&](gemm_problem const& q) {
-    return of_family(plan_candidates(q, o, dev, kernels), r.family);
+    return plans_of_family(q, o, dev, r.family, kernels);
   };
   plan_answer a{p, r.product.layout, r.epilogue, dev, r.workspace, plans_for(p)};
   if (is_fp8(p.a.type) && !is_block_scaled(p) && promotion_interval(p) != 0) {

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "tools/io/file_types.hpp"
 #include "tools/io/npy.hpp"
 
 namespace tw {
@@ -27,7 +28,7 @@ bool is_dense(scale_tensor const& t) {
 }  // namespace
 
 scale_tensor scale_tensor_of(matrix_view const& file) {
-  elem const type = file.type == elem::e4m3 ? elem::ue8m0 : file.type;
+  elem const type = file.type == unnamed_byte ? elem::ue8m0 : file.type;
   if (file.vector) return dense_scales(type, {file.cols});
   if (file.matrices != 1) return dense_scales(type, {file.matrices, file.rows, file.cols});
   scale_tensor t = dense_scales(type, {file.rows, file.cols});

@@ -111,7 +111,7 @@ struct computation {
 };
 computation computation_of(gemm_problem const& p) {
   if (is_8_bit_integer(p.a.type)) return {CUBLAS_COMPUTE_32I, CUDA_R_32I};
-  if (multiplied_type(p.a.type) == elem::tf32) return {CUBLAS_COMPUTE_32F_FAST_TF32, CUDA_R_32F};
+  if (is_multiplied_as_tf32(p.a.type)) return {CUBLAS_COMPUTE_32F_FAST_TF32, CUDA_R_32F};
   if (may_sum_in_f16(p)) return {CUBLAS_COMPUTE_16F, CUDA_R_16F};
   return {CUBLAS_COMPUTE_32F, CUDA_R_32F};
 }

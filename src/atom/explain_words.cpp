@@ -9,6 +9,7 @@
 
 #include "atom/explain_parts.hpp"
 #include "tilewright/base/elem_text.hpp"
+#include "tilewright/base/elem_traits.hpp"
 
 namespace tw {
 namespace detail {
@@ -192,8 +193,8 @@ void read_operand(combination& c, word_map const& words) {
     refuse("TW0253", fmt::format("copy of {}", c.operand), name(c.copy),
            "cp.async.128, cp.async.64 or cp.async.32: operands come from global memory");
   }
-  if (c.type == elem::f32) {
-    refuse("TW0253", "operand of a tensor core", "f32", "tf32, f16, bf16, e4m3 or e5m2");
+  if (multiplied_type(c.type) != c.type) {
+    refuse("TW0253", "operand of a tensor core", name(c.type), "tf32, f16, bf16, e4m3 or e5m2");
   }
   if (c.copy.bits < size_bits(c.type)) refuse_value("copy", name(c.copy), "whole elements");
 }

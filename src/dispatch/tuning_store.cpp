@@ -10,6 +10,7 @@
 
 #include "tilewright/base/check.hpp"
 #include "tilewright/base/elem_text.hpp"
+#include "tilewright/base/elem_traits.hpp"
 
 namespace tw {
 namespace {
@@ -150,7 +151,7 @@ int parse_scale(char const* text, scale_desc& s) {
     return 0;
   s.type = *parse_elem(type), s.block_outer = outer, s.block_k = k;
   s.stride_outer = to_outer, s.stride_k = to_k, s.batch_stride = batch;
-  s.second_level = s.type == elem::ue4m3;
+  s.second_level = has_second_level(s.type);
   s.tiled = text[at] == ',' && text[at + 1] == 't';
   return s.tiled ? at + 2 : at;
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "emu/reduce.hpp"
+#include "tilewright/base/elem_traits.hpp"
 
 namespace tw::emu {
 
@@ -194,7 +195,7 @@ void load_box(tensor_map_desc const& d, int const* at, std::byte* dst, std::uint
   if (d.is_padded()) return load_padded_box(d, at, dst, smem_address);
   inner_range const in(d, at);
   smem_box const box{smem_address, box_row_pitch_bytes(d), d.swizzle};
-  bool const rounds = d.type == elem::tf32;
+  bool const rounds = d.type == multiplied_type(elem::f32);
   bool const simple = in.whole() && box.has_simple_rows(in.row_bytes) && !rounds;
   for_each_row(d, at, [&](int row, std::byte const* src) {
     if (simple && src != nullptr)

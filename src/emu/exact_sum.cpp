@@ -31,8 +31,6 @@ operand_number parts_of(float_format const& f, std::uint32_t bits) {
           static_cast<std::int16_t>(std::max(field, 1) - f.bias()), kind};
 }
 
-constexpr std::uint32_t nan_of(elem sums) { return sums == elem::f16 ? 0x7FFFU : 0x7FFFFFFFU; }
-
 /// value * 2^-shift towards zero; shift may be negative.
 std::int64_t shifted(std::int64_t value, int shift) {
   if (shift <= 0) return value * (std::int64_t{1} << -shift);
@@ -87,15 +85,19 @@ std::uint32_t integer_sum(wgmma_form const& form, operand_number const* a, opera
 }  // namespace
 
 operand_number operand_number_of(elem type, std::uint32_t bits) {
-  if (type == elem::s8) return {static_cast<std::int8_t>(bits), 0, special::no};
-  if (type == elem::u8) return {static_cast<std::uint8_t>(bits), 0, special::no};
-  if (type == elem::ue8m0) {
-    int const field = static_cast<int>(bits & 0xFFU);
-    return {1, static_cast<std::int16_t>(field - 127), field == 0xFF ? special::nan : special::no};
+  if (is_8_bit_integer(type)) {
+    if (is_signed(type)) return {static_cast<std::int8_t>(bits), 0, special::no};
+    return {static_cast<std::uint8_t>(bits), 0, special::no};
   }
-  if (type == elem::ue4m3) return parts_of(traits_of(elem::e4m3).format, bits & 0x7FU);
-  if (type == elem::tf32) bits >>= 13;
-  return parts_of(traits_of(type).format, bits);
+  if (is_exponent(type)) {
+    auto const field = static_cast<int>(bits & 0xFFU);
+    return {1, static_cast<std::int16_t>(field - 127),
+            field == nan_code(type) ? special::nan : special::no};
+  }
+  float_format const f = traits_of(with_sign(type)).format;
+  bits >>= bits_below_mantissa(type);
+  if (!is_signed(type)) bits &= (1U << (f.exponent_bits + f.mantissa_bits)) - 1;
+  return parts_of(f, bits);
 }
 
 sum_term product_of(operand_number const& x, operand_number const& y) {
@@ -125,7 +127,7 @@ std::uint32_t sum_of_terms(sum_term const* terms, int count, int fraction_bits,
     if (t.kind == special::infinity) (t.significand < 0 ? down : up) = true;
     if (t.significand != 0) largest = std::max(largest, t.exponent);
   }
-  if (nan || (up && down)) return nan_of(sums);
+  if (nan || (up && down)) return f.nan;
   if (up || down) {
     std::uint32_t const infinity = ((1U << f.exponent_bits) - 1) << f.mantissa_bits;
     return infinity | (down ? 1U << (f.exponent_bits + f.mantissa_bits) : 0);
@@ -144,7 +146,7 @@ std::uint32_t sum_of_terms(sum_term const* terms, int count, int fraction_bits,
 
 std::uint32_t exact_sum(wgmma_form const& form, operand_number const* a, operand_number const* b,
                         std::uint32_t c, bool accumulate) {
-  if (form.sums == elem::s32) return integer_sum(form, a, b, c, accumulate);
+  if (holds_integer_sums(form.sums)) return integer_sum(form, a, b, c, accumulate);
   constexpr int most_terms = 32;
   sum_term terms[most_terms];
   for (int k = 0; k < form.k(); ++k) terms[k] = product_of(a[k], b[k]);

@@ -212,11 +212,14 @@ namespace {
 
 /// d + the sum of a[k] b[k], as the emulated wgmma: in the order of K, each with one rounding.
 float fast_sum(elem type, int products, std::uint16_t const* a, std::uint16_t const* b, float d) {
-  auto const value = [&](std::uint16_t x) {
-    return type == elem::bf16 ? to_float(bf16{x}) : to_float(f16{x});
-  };
-  for (int k = 0; k < products; ++k) d = std::fma(value(a[k]), value(b[k]), d);
-  return d;
+  return with_elem(type, [&](auto t) {
+    using number = typename decltype(t)::type;
+    float sum = d;
+    if constexpr (size_bits(t.value) == 16)
+      for (int k = 0; k < products; ++k)
+        sum = std::fma(to_float(number{a[k]}), to_float(number{b[k]}), sum);
+    return sum;
+  });
 }
 
 /// The same by the rule of base/accumulator_bits.hpp.
@@ -225,7 +228,7 @@ float exact_sum(elem type, elem sums, int products, std::uint16_t const* a, std:
   sum_term terms[16];
   for (int k = 0; k < products; ++k)
     terms[k] = product_of(operand_number_of(type, a[k]), operand_number_of(type, b[k]));
-  bool const halves = sums == elem::f16;
+  bool const halves = holds_half_sums(sums);
   std::uint32_t const in = halves ? to_f16(d).bits : std::bit_cast<std::uint32_t>(d);
   std::uint32_t const sum = sum_of_terms(terms, products, 2 * traits_of(type).format.mantissa_bits,
                                          accumulator_rule_of(type, sums), sums, in, true);

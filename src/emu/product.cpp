@@ -17,6 +17,7 @@
 #include "emu/product_isa.hpp"
 #include "emu/product_operands.hpp"
 #include "tilewright/base/convert.hpp"
+#include "tilewright/base/elem_traits.hpp"
 
 namespace tw::emu {
 
@@ -108,7 +109,7 @@ void run_steps(void* d, wgmma_form const& form, wgmma_step_data const* steps, in
   block.b_type = form.b_type;
   block.k = form.k() * count;
   bool const accumulate = steps[0].accumulate;
-  block.accumulate = accumulate && form.sums != elem::s32;
+  block.accumulate = accumulate && !holds_integer_sums(form.sums);
   prepare_a(block, run, form, steps, count, smem);
 
   alignas(64) std::byte linear[64 * pitch_bytes];
@@ -121,14 +122,14 @@ void run_steps(void* d, wgmma_form const& form, wgmma_step_data const* steps, in
       linearise(linear, pitch_bytes, b, {n, n + columns, 0, b.columns}, smem_of_b);
     else
       linearise(linear, panel_bytes, b, {0, b.rows, n / 8, (n + columns) / 8}, smem_of_b);
-    if (form.sums == elem::f32) {
+    if (holds_float_sums(form.sums)) {
       run.multiply(block, static_cast<float*>(d) + 64 * n, columns, linear, k_major);
       continue;
     }
     auto* const halves = static_cast<std::uint32_t*>(d) + 32 * n;
-    if (form.sums == elem::f16 && accumulate) run.load_halves(panel, halves, columns);
+    if (holds_half_sums(form.sums) && accumulate) run.load_halves(panel, halves, columns);
     run.multiply(block, panel, columns, linear, k_major);
-    if (form.sums == elem::f16)
+    if (holds_half_sums(form.sums))
       run.store_halves(halves, panel, columns);
     else
       add_integers(static_cast<std::int32_t*>(d) + 64 * n, panel, 64 * columns, accumulate,
@@ -139,8 +140,9 @@ void run_steps(void* d, wgmma_form const& form, wgmma_step_data const* steps, in
 /// Steps that one multiply may have: K is at most 64, and what is rounded or saturated after each
 /// step is computed step by step.
 int most_steps(wgmma_form const& form) {
-  bool const stepwise = form.sums == elem::f16 ||
-                        (form.sums == elem::s32 && form.overflow == integer_overflow::saturate);
+  bool const saturates =
+      holds_integer_sums(form.sums) && form.overflow == integer_overflow::saturate;
+  bool const stepwise = holds_half_sums(form.sums) || saturates;
   return stepwise ? 1 : std::min(4, 64 / form.k());
 }
 

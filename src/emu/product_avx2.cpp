@@ -17,7 +17,7 @@ namespace {
 /// 8 elements of 16 bits as floats.
 template <elem Type>
 [[gnu::target("avx2,fma,f16c"), gnu::always_inline]] inline __m256 widen(__m128i x) {
-  if constexpr (Type == elem::f16) return _mm256_cvtph_ps(x);
+  if constexpr (!is_upper_part(Type, elem::f32)) return _mm256_cvtph_ps(x);
   return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(x), 16));
 }
 
@@ -25,9 +25,10 @@ template <elem Type>
 /// of the value has them.
 template <elem Type>
 [[gnu::target("avx2,fma,f16c"), gnu::always_inline]] inline __m256 widen_other(void const* in) {
-  if constexpr (Type == elem::tf32)
-    return _mm256_and_ps(_mm256_loadu_ps(static_cast<float const*>(in)),
-                         _mm256_castsi256_ps(_mm256_set1_epi32(static_cast<int>(tf32_bits))));
+  if constexpr (bits_below_mantissa(Type) > 0)
+    return _mm256_and_ps(
+        _mm256_loadu_ps(static_cast<float const*>(in)),
+        _mm256_castsi256_ps(_mm256_set1_epi32(static_cast<int>(mantissa_and_above<Type>))));
   if constexpr (size_bits(Type) != 8) {
     float wide[8];  // types without a sequence of instructions here
     for (int i = 0; i < 8; ++i)
@@ -35,10 +36,11 @@ template <elem Type>
     return _mm256_loadu_ps(wide);
   }
   __m128i const bytes = _mm_loadl_epi64(static_cast<__m128i const*>(in));
-  if constexpr (Type == elem::s8) return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(bytes));
-  if constexpr (Type == elem::u8) return _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(bytes));
+  if constexpr (is_integer(Type) && is_signed(Type))
+    return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(bytes));
+  if constexpr (is_integer(Type)) return _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(bytes));
   __m128i const x = _mm_cvtepu8_epi16(bytes);
-  if constexpr (Type == elem::e5m2) return _mm256_cvtph_ps(_mm_slli_epi16(x, 8));
+  if constexpr (is_upper_part(Type, elem::f16)) return _mm256_cvtph_ps(_mm_slli_epi16(x, 8));
   __m128i const magnitude = _mm_and_si128(x, _mm_set1_epi16(0x7F));
   __m128i const nan = _mm_cmpeq_epi16(magnitude, _mm_set1_epi16(0x7F));
   __m128i const sign = _mm_slli_epi16(_mm_and_si128(x, _mm_set1_epi16(0x80)), 8);
@@ -50,14 +52,16 @@ template <elem Type>
 /// The low and the high elements of 8 pairs as floats.
 template <elem Type>
 [[gnu::target("avx2,fma,f16c"), gnu::always_inline]] inline __m256 widen_low(__m256i pairs) {
-  if constexpr (Type == elem::bf16) return _mm256_castsi256_ps(_mm256_slli_epi32(pairs, 16));
+  if constexpr (is_upper_part(Type, elem::f32))
+    return _mm256_castsi256_ps(_mm256_slli_epi32(pairs, 16));
   __m256i const low = _mm256_and_si256(pairs, _mm256_set1_epi32(0xFFFF));
   __m256i const packed = _mm256_permute4x64_epi64(_mm256_packus_epi32(low, low), 0b1000);
   return _mm256_cvtph_ps(_mm256_castsi256_si128(packed));
 }
 template <elem Type>
 [[gnu::target("avx2,fma,f16c"), gnu::always_inline]] inline __m256 widen_high(__m256i pairs) {
-  if constexpr (Type == elem::f16) return widen_low<Type>(_mm256_srli_epi32(pairs, 16));
+  if constexpr (!is_upper_part(Type, elem::f32))
+    return widen_low<Type>(_mm256_srli_epi32(pairs, 16));
   return _mm256_castsi256_ps(_mm256_andnot_si256(_mm256_set1_epi32(0xFFFF), pairs));
 }
 

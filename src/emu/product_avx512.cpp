@@ -17,7 +17,7 @@ namespace {
 /// 16 elements of 16 bits as floats.
 template <elem Type>
 [[gnu::target("avx512f,avx512bw,avx512vl"), gnu::always_inline]] inline __m512 widen(__m256i x) {
-  if constexpr (Type == elem::f16) return _mm512_cvtph_ps(x);
+  if constexpr (!is_upper_part(Type, elem::f32)) return _mm512_cvtph_ps(x);
   return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(x), 16));
 }
 
@@ -26,9 +26,9 @@ template <elem Type>
 template <elem Type>
 [[gnu::target("avx512f,avx512bw,avx512vl"), gnu::always_inline]] inline __m512 widen_other(
     void const* in) {
-  if constexpr (Type == elem::tf32)
-    return _mm512_castsi512_ps(
-        _mm512_and_si512(_mm512_loadu_si512(in), _mm512_set1_epi32(static_cast<int>(tf32_bits))));
+  if constexpr (bits_below_mantissa(Type) > 0)
+    return _mm512_castsi512_ps(_mm512_and_si512(
+        _mm512_loadu_si512(in), _mm512_set1_epi32(static_cast<int>(mantissa_and_above<Type>))));
   if constexpr (size_bits(Type) != 8) {
     float wide[16];  // types without a sequence of instructions here
     for (int i = 0; i < 16; ++i)
@@ -36,10 +36,11 @@ template <elem Type>
     return _mm512_loadu_ps(wide);
   }
   __m128i const bytes = _mm_loadu_si128(static_cast<__m128i const*>(in));
-  if constexpr (Type == elem::s8) return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(bytes));
-  if constexpr (Type == elem::u8) return _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(bytes));
+  if constexpr (is_integer(Type) && is_signed(Type))
+    return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(bytes));
+  if constexpr (is_integer(Type)) return _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(bytes));
   __m256i const x = _mm256_cvtepu8_epi16(bytes);
-  if constexpr (Type == elem::e5m2) return _mm512_cvtph_ps(_mm256_slli_epi16(x, 8));
+  if constexpr (is_upper_part(Type, elem::f16)) return _mm512_cvtph_ps(_mm256_slli_epi16(x, 8));
   __m256i const magnitude = _mm256_and_si256(x, _mm256_set1_epi16(0x7F));
   __m256i const sign = _mm256_slli_epi16(_mm256_and_si256(x, _mm256_set1_epi16(0x80)), 8);
   __m256i const nan = _mm256_cmpeq_epi16(magnitude, _mm256_set1_epi16(0x7F));
@@ -52,13 +53,15 @@ template <elem Type>
 template <elem Type>
 [[gnu::target("avx512f,avx512bw,avx512vl"), gnu::always_inline]] inline __m512 widen_low(
     __m512i pairs) {
-  if constexpr (Type == elem::f16) return _mm512_cvtph_ps(_mm512_cvtepi32_epi16(pairs));
+  if constexpr (!is_upper_part(Type, elem::f32))
+    return _mm512_cvtph_ps(_mm512_cvtepi32_epi16(pairs));
   return _mm512_castsi512_ps(_mm512_slli_epi32(pairs, 16));
 }
 template <elem Type>
 [[gnu::target("avx512f,avx512bw,avx512vl"), gnu::always_inline]] inline __m512 widen_high(
     __m512i pairs) {
-  if constexpr (Type == elem::f16) return widen_low<Type>(_mm512_srli_epi32(pairs, 16));
+  if constexpr (!is_upper_part(Type, elem::f32))
+    return widen_low<Type>(_mm512_srli_epi32(pairs, 16));
   return _mm512_castsi512_ps(_mm512_andnot_si512(_mm512_set1_epi32(0xFFFF), pairs));
 }
 

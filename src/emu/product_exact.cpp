@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "emu/exact_sum.hpp"
+#include "tilewright/base/elem_traits.hpp"
 
 namespace tw::emu {
 
@@ -53,7 +54,7 @@ void run_exact_step(void* d, wgmma_form const& form, wgmma_step_data const& step
   take_apart(b, form.b_type, step, &wgmma_step_data::b, form.b_major, form.n, depth, smem_of_b);
 
   auto* const words = static_cast<std::byte*>(d);
-  bool const halves = form.sums == elem::f16;
+  bool const halves = holds_half_sums(form.sums);
   std::size_t const size = halves ? 2 : 4;
   for (int column = 0; column < form.n; ++column)
     for (int row = 0; row < 64; ++row) {

@@ -47,8 +47,9 @@ void with_operand_type(elem type, F const& f) {
   });
 }
 
-/// The bits of a tf32 operand that the tensor core reads: the upper 19.
-inline constexpr std::uint32_t tf32_bits = 0xFFFFE000U;
+/// The bits of an operand that the tensor core reads: the upper 19 of tf32, all of other types.
+template <elem Type>
+inline constexpr std::uint32_t mantissa_and_above = ~((1U << bits_below_mantissa(Type)) - 1);
 
 /// out[k][row] = in[64 * row + k] for k < depth, a multiple of 4, and 64 rows.
 void transpose_rows(float (*out)[64], float const* in, int depth);

@@ -23,7 +23,7 @@ float widen(void const* run, int i) {
   storage_of<Type> x;
   std::memcpy(&x, static_cast<std::byte const*>(run) + sizeof x * static_cast<std::size_t>(i),
               sizeof x);
-  if constexpr (Type == elem::tf32) x.bits &= tf32_bits;
+  if constexpr (bits_below_mantissa(Type) > 0) x.bits &= mantissa_and_above<Type>;
   return to_float(x);
 }
 

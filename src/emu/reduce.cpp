@@ -97,13 +97,8 @@ void locked(reduce_op op, reduce_type type, std::byte* to, std::byte const* valu
 }  // namespace
 
 reduce_type reduce_type_of(elem e) {
-  switch (e) {
-    case elem::f32: return reduce_type::f32;
-    case elem::f16: return reduce_type::f16;
-    case elem::bf16: return reduce_type::bf16;
-    case elem::s32: return reduce_type::s32;
-    default: return reduce_type::other;
-  }
+  return with_elem(e,
+                   [](auto t) { return tw::detail::reduce_type_of<typename decltype(t)::type>(); });
 }
 
 void reduce_elements(reduce_op op, reduce_type type, std::byte* to, std::byte const* values,

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "emu/operand.hpp"
+#include "tilewright/base/elem_traits.hpp"
 
 namespace tw::emu {
 
@@ -120,7 +121,7 @@ std::optional<std::string> decode_scaled(umma_call const& call, umma_shape& s) {
   s.dense = mxf4;
   s.sfb_id = field(d, 4, 2);
   s.sfa_id = field(d, 29, 2);
-  if (s.scale == elem::ue4m3 && call.block != 16)
+  if (has_second_level(s.scale) && call.block != 16)
     return "bit 23 is zero: factors of type ue4m3 belong to blocks of 16 of .kind::mxf4nvf4";
   if (s.m != 128 && (call.ctas == 1 || s.m != 256))
     return fmt::format("M = {}; with scale factors it is {}", s.m,

@@ -57,7 +57,7 @@ std::uint32_t scaled_sum(umma_shape const& s, operand_number const* a, operand_n
     int const f = g * tcgen05_group_k / s.block;
     terms[g] = scaled({dot, 0, operand_number::special::no}, fa.of[f], fb.of[f]);
   }
-  int const factor_bits = s.scale == elem::ue4m3 ? 2 * mantissa_bits(elem::e4m3) : 0;
+  int const factor_bits = 2 * mantissa_bits(with_sign(s.scale));
   return sum_of_terms(terms, groups, fraction_bits + factor_bits, tcgen05_group_rule, s.d, c,
                       accumulate);
 }

@@ -12,6 +12,7 @@
 #include "emu/umma.hpp"
 #include "emu/umma_element.hpp"
 #include "tilewright/base/convert.hpp"
+#include "tilewright/base/elem_traits.hpp"
 
 namespace tw::emu {
 
@@ -96,11 +97,11 @@ void run_elements(tensor_memory& t, umma_shape const& s, umma_call const& call,
       std::uint32_t& word = element_of_d(t, s, call, r, n);
       float sum = 0;
       if (call.accumulate)
-        sum = s.d == elem::f16 ? to_float(f16{static_cast<std::uint16_t>(word)})
-                               : __builtin_bit_cast(float, word);
+        sum = holds_half_sums(s.d) ? to_float(f16{static_cast<std::uint16_t>(word)})
+                                   : __builtin_bit_cast(float, word);
       for (int k = 0; k < s.k; ++k)
         sum = std::fma(x[k], b[static_cast<std::size_t>(n * s.k + k)], sum);
-      if (s.d == elem::f16)
+      if (holds_half_sums(s.d))
         word = to_f16(sum).bits;
       else
         word = std::isnan(sum) ? 0x7FFFFFFFU : __builtin_bit_cast(std::uint32_t, sum);
@@ -121,7 +122,7 @@ void run_umma(tensor_memory& t, umma_shape const& s, umma_call const* const* cal
   }
   bool const mn_major_bytes =
       size_bits(s.a) == 8 && (s.a_major == operand_major::mn || s.b_major == operand_major::mn);
-  bool const blocks = has_wgmma(s.a, s.b, elem::f32) && s.d == elem::f32 && !s.negate_a &&
+  bool const blocks = holds_float_sums(s.d) && has_wgmma(s.a, s.b, s.d) && !s.negate_a &&
                       !s.negate_b && !calls[0]->a_in_tmem && !mn_major_bytes;
   if (blocks) {
     run_blocks(t, s, calls, count, smem);

@@ -6,6 +6,7 @@
 #include "emu/umma.hpp"
 #include "emu/umma_element.hpp"
 #include "tilewright/base/convert.hpp"
+#include "tilewright/base/elem_traits.hpp"
 
 namespace tw::emu {
 
@@ -14,7 +15,7 @@ namespace {
 double factor_of(elem type, std::uint32_t word, int i) {
   auto const bits = static_cast<std::uint8_t>(word >> 8 * i);
   constexpr std::uint8_t of_ue4m3 = 0x7F;  // e4m3 without the sign
-  return static_cast<double>(type == elem::ue8m0
+  return static_cast<double>(is_exponent(type)
                                  ? to_float(ue8m0{bits})
                                  : to_float(ue4m3{static_cast<std::uint8_t>(bits & of_ue4m3)}));
 }

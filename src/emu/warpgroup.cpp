@@ -9,6 +9,7 @@
 #include "emu/machine.hpp"
 #include "emu/product.hpp"
 #include "emu/words.hpp"
+#include "tilewright/base/elem_traits.hpp"
 
 namespace tw::emu {
 
@@ -49,10 +50,10 @@ accumulator_storage accumulator_open(elem sums, int n, site) {
   // Its registers hold anything: NaNs, or the smallest integer, which show in the result. Rows and
   // columns as in arch/emu/wgmma.hpp; words of two f16 are separate columns.
   int const u = t.id % 128;
-  bool const pairs = sums == elem::f16;
-  std::uint32_t const anything = pairs               ? 0x7FFF7FFFU
-                                 : sums == elem::s32 ? 0x80000000U
-                                                     : 0x7FC00000U;
+  bool const pairs = holds_half_sums(sums);
+  std::uint32_t const anything = pairs                      ? 0x7FFF7FFFU
+                                 : holds_integer_sums(sums) ? 0x80000000U
+                                                            : 0x7FC00000U;
   std::byte* const own =
       tiles[k]->value + 4 * (16 * (u / 32) + u % 32 / 4 + 64 * (pairs ? u & 3 : 2 * (u & 3)));
   for (int i = 0; i < n / (pairs ? 4 : 2); ++i) {

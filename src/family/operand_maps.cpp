@@ -43,10 +43,7 @@ tensor_map map_of(void const* base, matrix_desc const& m, std::int64_t batch, ex
 }
 
 matrix_desc as_mapped(matrix_desc m) {
-  if (m.type == elem::f32)
-    m.type = elem::tf32;
-  else if (m.type == elem::tf32)
-    m.type = elem::f32;
+  m.type = mapped_type(m.type);
   return m;
 }
 

@@ -20,8 +20,7 @@ tensor_map map_of(void const* base, matrix_desc const& m, std::int64_t batch, ex
                   operand_box box, swizzle_mode swizzle, target t, bool placed,
                   bool l2_fetches_128 = false);
 
-/// An operand as its map describes it. TMA rounds float32 to tf32 where the map has that type;
-/// elements of tf32 it must leave as they are.
+/// An operand as its map describes it, with its mapped_type().
 matrix_desc as_mapped(matrix_desc m);
 
 /// The end of what TMA stores along the contiguous side of a result: boxes of `tile` elements that

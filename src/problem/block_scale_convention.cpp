@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // block_scale_convention.cpp  Shapes of both orders, and the search in them.
 #include "tilewright/problem/block_scale_convention.hpp"
+#include "tilewright/base/elem_traits.hpp"
 #include "tilewright/base/round_up.hpp"
 
 #include <fmt/format.h>
@@ -66,9 +67,9 @@ std::variant<scale_desc, rejection> recognise_block_scale(scale_tensor const& gi
   block_format_traits const f = traits_of(format);
   std::string const what = fmt::format("{} scale of {}", f.name, x.is_b ? "B" : "A");
   scale_tensor t = given;
-  bool const bytes =
-      t.type == elem::u8 || t.type == f.factor || (f.factor == elem::ue4m3 && t.type == elem::e4m3);
-  if (t.type == elem::u8 || t.type == elem::e4m3) t.type = f.factor;
+  bool const unsigned_bytes = is_8_bit_integer(t.type) && !is_signed(t.type);
+  bool const bytes = unsigned_bytes || t.type == f.factor || t.type == with_sign(f.factor);
+  if (bytes) t.type = f.factor;
   std::int64_t batch_stride = 0;
   if (t.rank == 3 && t.shape[0] == x.batch) {
     batch_stride = x.batch > 1 ? t.stride[0] : 0;

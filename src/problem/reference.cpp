@@ -47,7 +47,7 @@ double load_element(matrix_desc const& m, void const* base, std::int64_t row, st
 }
 
 double multiplied_value(elem type, double x) {
-  if (multiplied_type(type) != elem::tf32 || std::isnan(x)) return x;
+  if (!is_multiplied_as_tf32(type) || std::isnan(x)) return x;
   constexpr std::uint32_t low_bits = 0x1FFFU;
   auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(x));
   if (type != multiplied_type(type))  // ties to even, as TMA rounds

@@ -36,9 +36,6 @@ scale_tensor tensor_of(elem type, std::vector<std::int64_t> const& shape,
   return t;
 }
 
-/// The type of scales that a tensor holds: its bytes are exponents.
-elem type_of_scales(elem of_tensor) { return of_tensor == elem::u8 ? elem::ue8m0 : of_tensor; }
-
 /// The rows of one operand and type.
 struct table {
   scaled_operand const x;
@@ -314,7 +311,7 @@ std::string scale_choice_words() {
 }
 
 std::vector<scale_convention> scale_conventions(scaled_operand const& x, elem type) {
-  table all{x, type_of_scales(type)};
+  table all{x, scale_type_of(type)};
   if (is_scale_type(all.type) && !is_exponent(all.type)) all.scalars(), all.vectors();
   if (is_scale_type(all.type)) all.blocks();
   if (exponents_in(all.type) > 1) all.packed();
@@ -336,7 +333,7 @@ std::variant<scale_desc, rejection> recognise_scale(scale_tensor const& given,
                                                     scale_choice const& choice) {
   std::string const what = fmt::format("scale of {}", x.is_b ? "B" : "A");
   scale_tensor t = given;
-  t.type = type_of_scales(t.type);
+  t.type = scale_type_of(t.type);
   std::int64_t batch_stride = 0;
   if (t.rank == 3 && t.shape[0] == x.batch) {  // scales of each matrix of a batch
     batch_stride = x.batch > 1 ? t.stride[0] * std::max(1, exponents_in(t.type)) : 0;

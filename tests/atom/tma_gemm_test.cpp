@@ -7,7 +7,7 @@
 #include "tilewright/arch/emu/tensor_map_emu.hpp"
 #include "tilewright/atom/tma_map.hpp"
 #include "tilewright/dispatch/gemm.hpp"
-#include "tilewright/kernel/epilogue/d_box.hpp"
+#include "tilewright/kernel/sm90/epilogue/d_box.hpp"
 
 namespace tw {
 namespace {

@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 #include "tilewright/base/convert.hpp"
 #include "tilewright/base/elem_text.hpp"
@@ -68,6 +70,47 @@ TEST(ElemTraits, ASignIsThereWhereAValueIsNegative) {
         EXPECT_EQ(is_signed(t.value), negative) << name(t.value);
       }
     });
+}
+
+/// The numbers of `narrow` at the upper end of a word of `wide`.
+TEST(ElemTraits, AnUpperPartWithZerosBelowIsTheSameNumber) {
+  int parts = 0;
+  for (elem const narrow : all_elems())
+    for (elem const wide : {elem::f32, elem::f16}) {
+      if (narrow == wide || size_bits(narrow) < 8 || is_integer(narrow)) continue;
+      bool same = true;
+      with_elem(narrow, [&](auto t) {
+        using type = typename decltype(t)::type;
+        if constexpr (!is_integer(t.value) && t.value != elem::f32)
+          for (std::uint32_t code = 0; code < 1U << std::min(16, size_bits(t.value)); ++code) {
+            type x{};
+            x.bits = static_cast<decltype(x.bits)>(code << (size_bits(t.value) == 32 ? 16 : 0));
+            std::uint32_t const bits = std::uint32_t{x.bits}
+                                       << std::max(0, size_bits(wide) - size_bits(t.value));
+            float const y = wide == elem::f32 ? __builtin_bit_cast(float, bits)
+                                              : to_float(f16{static_cast<std::uint16_t>(bits)});
+            same = same && (to_float(x) == y || (std::isnan(to_float(x)) && std::isnan(y)));
+          }
+        else
+          same = false;
+      });
+      if (size_bits(narrow) > size_bits(wide)) same = false;
+      EXPECT_EQ(is_upper_part(narrow, wide), same) << name(narrow) << ' ' << name(wide);
+      parts += static_cast<int>(same);
+    }
+  EXPECT_EQ(parts, 3);  // bf16 and tf32 in f32, e5m2 in f16
+}
+
+TEST(ElemTraits, AFloatWithItsSignHasTheSameMagnitudes) {
+  for (elem const e : all_elems()) {
+    EXPECT_TRUE(is_signed(with_sign(e)) || !traits_of(with_sign(e)).format.exists()) << name(e);
+    EXPECT_EQ(bits_below_mantissa(e), e == elem::tf32 ? 13 : 0) << name(e);
+  }
+  for (int code = 0; code < 0x80; ++code) {
+    float const x = to_float(ue4m3{static_cast<std::uint8_t>(code)}),
+                y = to_float(e4m3{static_cast<std::uint8_t>(code)});
+    EXPECT_TRUE(x == y || (std::isnan(x) && std::isnan(y))) << code;
+  }
 }
 
 /// DeepGEMM's int32 holds four exponents, a byte of ue8m0 one.

@@ -91,40 +91,40 @@ void sm100_scaled_sums<scales_overwritten>::add_blocks(sm100_params const& p, fr
 
 template <>
 template <int Lanes>
-int gemm_sm100_kernel<answer_not_fenced, no_profile>::next_tile(smem& s, int i) {
+int sm100_tiles<answer_not_fenced>::next(memory& m, int i) {
   int const at = i % answers;
-  s.next.answered[at].wait(static_cast<std::uint32_t>(i / answers) & 1U);
-  launch_response const& answer = s.next.answer[at];
-  int const next = launch_cancelled(answer) ? launch_cancelled_cta(answer).x : -1;
+  m.answered[at].wait(static_cast<std::uint32_t>(i / answers) & 1U);
+  launch_response const& answer = m.answer[at];
+  int const tile = launch_cancelled(answer) ? launch_cancelled_cta(answer).x : -1;
   if constexpr (Lanes > 1) warp_sync();
-  if (Lanes == 1 || lane_id() == 0) s.next.answer_free[at].arrive();
-  return next;
+  if (Lanes == 1 || lane_id() == 0) m.answer_free[at].arrive();
+  return tile;
 }
 /// The request of an answer's place does not wait for those who read the answer before.
 template <>
-void gemm_sm100_kernel<answer_overwritten, no_profile>::request_tiles(smem& s) {
-  int next = 0;
-  for (int i = 0; next >= 0; ++i) {
+void sm100_tiles<answer_overwritten>::request(memory& m) {
+  int tile = 0;
+  for (int i = 0; tile >= 0; ++i) {
     int const at = i % answers;
-    s.next.answered[at].arrive_expect_tx(sizeof(launch_response));
-    launch_cancel(s.next.answer[at], s.next.answered[at]);
-    next = next_tile<1>(s, i);
+    m.answered[at].arrive_expect_tx(sizeof(launch_response));
+    launch_cancel(m.answer[at], m.answered[at]);
+    tile = next<1>(m, i);
   }
 }
 /// The warps of the epilogue never give the place of an answer back.
 template <>
 template <int Lanes>
-int gemm_sm100_kernel<answer_kept, no_profile>::next_tile(smem& s, int i) {
+int sm100_tiles<answer_kept>::next(memory& m, int i) {
   int const at = i % answers;
-  s.next.answered[at].wait(static_cast<std::uint32_t>(i / answers) & 1U);
-  launch_response const& answer = s.next.answer[at];
-  int const next = launch_cancelled(answer) ? launch_cancelled_cta(answer).x : -1;
+  m.answered[at].wait(static_cast<std::uint32_t>(i / answers) & 1U);
+  launch_response const& answer = m.answer[at];
+  int const tile = launch_cancelled(answer) ? launch_cancelled_cta(answer).x : -1;
   fence_proxy_async();
   if constexpr (Lanes > 1) warp_sync();
   int const warp = thread_id() / 32;
-  bool const epilogue = warp >= roles::first_epilogue_warp && warp < request_warp;
-  if (!epilogue && (Lanes == 1 || lane_id() == 0)) s.next.answer_free[at].arrive();
-  return next;
+  bool const epilogue = warp >= sm100_cta::first_epilogue_warp && warp < sm100_cta::request_warp;
+  if (!epilogue && (Lanes == 1 || lane_id() == 0)) m.answer_free[at].arrive();
+  return tile;
 }
 
 namespace test {

@@ -7,7 +7,7 @@
 #include <cfloat>
 #include <cmath>
 
-#include "tilewright/kernel/epilogue/ops.hpp"
+#include "tilewright/kernel/sm90/epilogue/ops.hpp"
 #include "tilewright/problem/fused_bound.hpp"
 
 namespace tw::test {

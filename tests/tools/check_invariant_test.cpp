@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // check_invariant_test.cpp  tilewright check gemm --invariant: rows have the same bits in parts,
 //                           kernels of another order have no runs, and what it refuses.
+#include <set>
+#include <string>
+
 #include "tests/tools/command.hpp"
 
 namespace {
@@ -22,6 +25,21 @@ TEST(CheckInvariant, RowsHaveTheSameBitsInParts) {
     EXPECT_EQ(j["false_reports"], 0) << j.dump(1);
     EXPECT_GE(j["runs"], 2) << kernel;
   }
+}
+
+/// They serve it on GPUs without wgmma.
+TEST(CheckInvariant, KernelsOfMmaSyncAreCheckedOnAnAmpereGpu) {
+  auto const r = run_command({"check", "gemm", "--invariant", "--runs", "1", "--quiet", "--json",
+                              "--family", "sm80_gemm", "--kernel", "_64x64x64_"});
+  ASSERT_EQ(r.status, 0) << r.out << r.err;
+  std::set<std::string> names;
+  auto const record = r.json();
+  for (auto const& k : record["kernels"]) {
+    names.insert(k["name"].get<std::string>());
+    EXPECT_EQ(k["runs"], 1) << k;
+  }
+  EXPECT_EQ(names.count("sm80_bf16_bf16_tn_64x64x64_2x2_s3"), 1U);
+  EXPECT_EQ(names.count("sm80_f16_f16_tn_64x64x64_2x2_s3_f16"), 0U);  // sums in f16
 }
 
 TEST(CheckInvariant, KernelsOfAnotherOrderAreLeftOut) {

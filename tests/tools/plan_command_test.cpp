@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // plan_command_test.cpp  tilewright plan: text and JSON agree, terms add up, ceilings are measured.
 #include "tests/tools/command.hpp"
+#include "tilewright/family/kernel_set.hpp"
 #include "tools/ceilings.hpp"
 #include "tools/plan_report.hpp"
 
@@ -238,6 +239,20 @@ TEST(PlanCommand, OneFamilyAlone) {
   EXPECT_EQ(none.status, 2);
   EXPECT_NE(none.err.find("TW0441"), std::string::npos) << none.err;
   EXPECT_EQ(run_command({"plan", "64", "64", "64", "--family", "sm70"}).status, 2);
+}
+
+/// Of the family's kernels, not of all, one is named that this build lacks.
+TEST(PlanCommand, AKernelThatIsNotBuiltIsOneOfTheFamily) {
+  std::vector<std::string> const words = {"plan",        "256",       "256",        "256",
+                                          "--family",    "sm80_gemm", "--dtype",    "bf16",
+                                          "--out-dtype", "f32",       "--epilogue", "swiglu"};
+  auto const r = run_command(words);
+  if (kernels_of_this_build().name == "full") {
+    EXPECT_EQ(r.status, 0) << r.err;
+    return;
+  }
+  EXPECT_EQ(r.status, 2) << r.out;
+  EXPECT_EQ(r.err.rfind("tilewright: TW0505: kernel: got sm80_bf16_f32_", 0), 0U) << r.err;
 }
 
 /// The first line of a plan for a device that was not measured says so.

@@ -7,6 +7,10 @@
 #include <cstring>
 #include <memory>
 #include <random>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "tilewright/base/elem_traits.hpp"
 #include "tilewright/dispatch/gemm.hpp"
@@ -201,6 +205,7 @@ class invariance_runner {
   invariance_runner(checked_kernel const& k, emu::tensor_order fences)
       : kernel_(k),
         facts_(k.family->facts(k.kernel)),
+        devices_(devices_for(facts_.device)),
         fences_(fences) {}
 
   /// Draws until the planner gives a part to the kernel.
@@ -213,6 +218,16 @@ class invariance_runner {
   }
 
  private:
+  /// The device that the kernel is planned for, then one for each other compute capability:
+  /// mma.sync serves reproducible GEMMs on GPUs without wgmma alone.
+  static std::vector<std::string_view> devices_for(std::string_view first) {
+    std::vector<std::string_view> ids{first};
+    std::set<int> seen{known_device(first).compute_capability};
+    for (device const& d : known_devices())
+      if (seen.insert(d.compute_capability).second) ids.push_back(d.id);
+    return ids;
+  }
+
   bool run_drawn(int draw, run_key const& key, kernel_result& result) const {
     std::string const words =
         fmt::format("invariant {} {} {} {}", result.name, key.family, key.seed, draw);
@@ -225,7 +240,6 @@ class invariance_runner {
     options.exact_sums = true;
     options.tensor_fences = fences_;
     options.counted = &result.counts;
-    device const dev = emulated_device(options, facts_.device);
     part_of_d const part = gemm.random_part(), whole{0, gemm.m(), 0, gemm.n()};
 
     checked_matrix d = gemm.result(part), aux = gemm.aux_of(part);
@@ -234,11 +248,16 @@ class invariance_runner {
     if (!serves(p)) return false;
     gemm_operands o = gemm.operands(part, d, aux, scales);
     workspace_.give(o);
-    std::vector<gemm_plan> plans = plans_for(p, o, dev);
-    std::erase_if(plans, [&](gemm_plan const& x) {
-      return x.family != kernel_.family || x.instance != kernel_.kernel ||
-             x.swapped != gemm.swapped() || x.stage_d;
-    });
+    std::vector<gemm_plan> plans;
+    device dev;
+    for (std::size_t i = 0; i < devices_.size() && plans.empty(); ++i) {
+      dev = emulated_device(options, devices_[i]);
+      plans = plans_for(p, o, dev);
+      std::erase_if(plans, [&](gemm_plan const& x) {
+        return x.family != kernel_.family || x.instance != kernel_.kernel ||
+               x.swapped != gemm.swapped() || x.stage_d;
+      });
+    }
     if (plans.empty()) return false;
     checked_matrix all_d = gemm.result(whole), all_aux = gemm.aux_of(whole);
     std::vector<float> all_scales;
@@ -321,6 +340,7 @@ class invariance_runner {
 
   checked_kernel const& kernel_;
   kernel_facts facts_;
+  std::vector<std::string_view> devices_;
   emu::tensor_order fences_;
   int in_vain_ = 0;  // runs for which no problem was found
   checked_workspace const workspace_;

@@ -32,11 +32,15 @@ inline constexpr file_type file_types[] = {
     {elem::e3m2, "<V1", "|V1", "F6_E3M2"},
 };
 
+/// The type that NumPy's bytes without a name, '<V1', are read as.
+inline constexpr elem unnamed_byte = elem::e4m3;
+
 constexpr std::optional<elem> type_of_descr(std::string_view descr) {
   for (file_type const& t : file_types)
     if (descr == t.descr || descr == t.descr_again) return t.type;
   return std::nullopt;
 }
+static_assert(type_of_descr("<V1") == unnamed_byte);
 constexpr std::optional<elem> type_of_dtype(std::string_view dtype) {
   for (file_type const& t : file_types)
     if (dtype == t.dtype) return t.type;

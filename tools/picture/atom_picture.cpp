@@ -17,14 +17,14 @@ namespace tw {
 namespace {
 
 /// An operand: where its elements are, and which thread holds them.
-struct operand {
+struct atom_operand {
   layout tv;
   i64 rows, columns;
   bool held;  // by threads
   std::string where;
 };
 
-panel operand_panel(operand const& o, std::string const& name, std::string const& row,
+panel operand_panel(atom_operand const& o, std::string const& name, std::string const& row,
                     std::string const& column, bool transposed) {
   tile_view const view{fmt::format("{} ({} x {}){}", name, row, column, o.where), row, column,
                        transposed};
@@ -41,7 +41,8 @@ panel operand_panel(operand const& o, std::string const& name, std::string const
   return p;
 }
 
-picture product(std::string title, operand const& a, operand const& b, operand const& c) {
+picture product(std::string title, atom_operand const& a, atom_operand const& b,
+                atom_operand const& c) {
   picture p;
   p.title = std::move(title);
   p.owner_name = "thread";
@@ -75,8 +76,8 @@ std::string place_of(mma_atom const& atom, mma_operand which) {
   return is_held(atom, which) ? ", registers" : ", shared memory";
 }
 
-operand operand_of(mma_atom const& atom, mma_operand which, layout const& tv, i64 rows,
-                   i64 columns) {
+atom_operand operand_of(mma_atom const& atom, mma_operand which, layout const& tv, i64 rows,
+                        i64 columns) {
   return {tv, rows, columns, is_held(atom, which), place_of(atom, which)};
 }
 

@@ -19,12 +19,12 @@ struct convert_probe {
     for (int i = thread_id(); i < pairs; i += threads) {
       float const lo = input(2 * i), hi = input(2 * i + 1);
       std::uint32_t two;
-      if constexpr (E == elem::ue8m0)
+      if constexpr (is_exponent(E))
         two = pack_ue8m0(lo, hi);
       else
         two = pack_narrow<E>(lo, hi);
       p.out[2 * i] = two;
-      if constexpr (E == elem::ue8m0)
+      if constexpr (is_exponent(E))
         p.out[2 * i + 1] = unpack_ue8m0(two).bits;
       else
         p.out[2 * i + 1] = unpack_narrow<E>(two).bits;
@@ -38,7 +38,7 @@ struct convert_probe {
     if (i < 5) return __builtin_bit_cast(float, special[i]);
     auto const hash = static_cast<std::uint32_t>(i) * 0x9E3779B1U;
     std::uint32_t const exponent =
-        E == elem::ue8m0 ? 1 + hash % 253 : 121 + static_cast<std::uint32_t>(i / 2) % 12;
+        is_exponent(E) ? 1 + hash % 253 : 121 + static_cast<std::uint32_t>(i / 2) % 12;
     std::uint32_t const fraction = hash >> 9 & (i % 2 == 0 ? 0x7FFFFFU : 0x7C0000U);
     return __builtin_bit_cast(float, (hash & 0x80000000U) | exponent << 23 | fraction);
   }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "tilewright/arch/select.hpp"
+#include "tilewright/base/elem_traits.hpp"
 
 namespace tw::selftest {
 
@@ -17,28 +18,20 @@ TW_HD constexpr int operand_value(int i, int k, int which) {
   return (i * (3 + which) + k * (5 - which) + which) % 5 - 2;
 }
 
-/// 1 and 2 in a type; the sign is its highest bit.
-struct small_codes {
-  std::uint32_t one, two;
-};
-TW_HD constexpr small_codes small_codes_of(elem e) {
-  switch (e) {
-    case elem::e4m3: return {0x38, 0x40};
-    case elem::e5m2: return {0x3C, 0x40};
-    case elem::e2m3: return {0x08, 0x10};
-    case elem::e3m2: return {0x0C, 0x10};
-    case elem::e2m1: return {0x2, 0x4};
-    case elem::bf16: return {0x3F80, 0x4000};
-    case elem::f16: return {0x3C00, 0x4000};
-    default: return {0x3F800000, 0x40000000};  // tf32
-  }
+/// 2^exponent in a float type: a mantissa of zeros.
+template <elem E>
+TW_HD constexpr std::uint32_t code_of_power(int exponent) {
+  if (is_exponent(E)) return static_cast<std::uint32_t>(127 + exponent);
+  float_format const f = traits_of(with_sign(E)).format;
+  return static_cast<std::uint32_t>(f.bias() + exponent)
+         << (f.mantissa_bits + bits_below_mantissa(E));
 }
-/// -2, -1, 0, 1 or 2.
+/// -2, -1, 0, 1 or 2; the sign is the highest bit.
 template <elem E>
 TW_HD constexpr std::uint32_t code_of(int x) {
   if (x == 0) return 0;
   std::uint32_t const sign = x < 0 ? 1U << (size_bits(E) - 1) : 0;
-  return sign | (x == 2 || x == -2 ? small_codes_of(E).two : small_codes_of(E).one);
+  return sign | code_of_power<E>(x == 2 || x == -2 ? 1 : 0);
 }
 
 /// The code of a type in an instruction descriptor (PTX ISA, "Instruction Descriptor").

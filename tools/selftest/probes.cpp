@@ -110,26 +110,18 @@ template <elem E>
 std::vector<std::uint32_t> expected_of(convert_probe<E>) {
   using probe = convert_probe<E>;
   std::vector<std::uint32_t> words;
-  constexpr int step = E == elem::e2m1 ? 4 : 8;
+  constexpr int step = packs_in_pairs(E) ? 4 : 8;
   for (int i = 0; i < probe::pairs; ++i) {
     std::uint32_t two = 0, wide = 0;
     for (int half = 0; half < 2; ++half) {
       float const x = probe::input(2 * i + half);
       std::uint32_t code = 0, back = 0;
-      if constexpr (E == elem::ue8m0) {
-        code = to_ue8m0_up(x).bits;
-        back = to_bf16(to_float(ue8m0{static_cast<std::uint8_t>(code)})).bits;
-      } else {
-        auto const narrow = E == elem::e2m1   ? std::uint32_t{to_e2m1(x).bits}
-                            : E == elem::e2m3 ? std::uint32_t{to_e2m3(x).bits}
-                                              : std::uint32_t{to_e3m2(x).bits};
-        code = narrow;
-        with_elem(E, [&](auto t) {
-          if constexpr (size_bits(t.value) < 8)
-            back =
-                to_f16(to_float(typename decltype(t)::type{static_cast<std::uint8_t>(code)})).bits;
-        });
-      }
+      auto const narrow = from_float<storage_of<E>>(x);
+      code = narrow.bits;
+      if constexpr (is_exponent(E))
+        back = to_bf16(to_float(narrow)).bits;
+      else
+        back = to_f16(to_float(narrow)).bits;
       two |= code << half * step;
       wide |= back << half * 16;
     }

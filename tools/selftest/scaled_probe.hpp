@@ -70,7 +70,7 @@ struct scaled_probe {
                              .b_format = format_of(K, B),
                              .n = n,
                              .m = m,
-                             .ue8m0 = Scale == elem::ue8m0}
+                             .ue8m0 = is_exponent(Scale)}
         .bits();
   }
   TW_DEVICE static umma_desc factor_desc(void const* at) {
@@ -79,9 +79,7 @@ struct scaled_probe {
   TW_DEVICE static std::uint32_t factors_of(int row, int which) {
     std::uint32_t word = 0;
     for (int f = 0; f < 4; ++f) {
-      int const e = factor_exponent(row, f, which);
-      int const code = Scale == elem::ue8m0 ? 127 + e : 0x38 + 8 * e;
-      word |= static_cast<std::uint32_t>(code) << 8 * f;
+      word |= code_of_power<Scale>(factor_exponent(row, f, which)) << 8 * f;
     }
     return word;
   }

@@ -27,18 +27,16 @@ enum class integer_overflow : std::uint8_t { wrap, saturate };
 
 /// True if wgmma multiplies elements of types a and b into sums of type `sums`.
 TW_HD constexpr bool has_wgmma(elem a, elem b, elem sums) {
-  auto const is_fp8 = [](elem e) { return traits_of(e).sums == accumulation::f32_promoted; };
-  auto const is_int8 = [](elem e) { return is_integer(e) && size_bits(e) == 8; };
-  if (is_int8(a) && is_int8(b)) return sums == elem::s32;
+  if (is_8_bit_integer(a) && is_8_bit_integer(b)) return holds_integer_sums(sums);
   if ((is_fp8(a) && is_fp8(b)) || (a == elem::f16 && b == elem::f16))
-    return sums == elem::f32 || sums == elem::f16;
-  return a == b && (a == elem::bf16 || a == elem::tf32) && sums == elem::f32;
+    return holds_float_sums(sums) || holds_half_sums(sums);
+  return a == b && (a == elem::bf16 || a == elem::tf32) && holds_float_sums(sums);
 }
 
 /// True if wgmma with sums of this type has this N.
 TW_HD constexpr bool has_wgmma_n(elem sums, int n) {
   bool const fits = n % 8 == 0 && n >= 8 && n <= 256;
-  return fits && (sums != elem::s32 || n <= 32 || n % 16 == 0);
+  return fits && (!holds_integer_sums(sums) || n <= 32 || n % 16 == 0);
 }
 
 /// One kind of wgmma: types, orders of the operands, N.

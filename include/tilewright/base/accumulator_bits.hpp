@@ -45,15 +45,14 @@ struct accumulator_rule {
 /// The rule of a wgmma with operands of these types (types of one width behave alike) and sums of
 /// type f32 or f16. Integer sums are exact.
 TW_HD constexpr accumulator_rule accumulator_rule_of(elem operands, elem sums) {
-  bool const is_fp8 = traits_of(operands).sums == accumulation::f32_promoted;
-  int const kept = is_fp8 ? 13 : 25;
-  if (sums == elem::f16) return {kept, 10, true};
-  return {kept, is_fp8 ? 13 : 23, false};
+  int const kept = is_fp8(operands) ? 13 : 25;
+  if (holds_half_sums(sums)) return {kept, 10, true};
+  return {kept, is_fp8(operands) ? 13 : 23, false};
 }
 
 /// The rule of a tcgen05.mma with D of type f32 or f16, whose terms are single a * b.
 TW_HD constexpr accumulator_rule tcgen05_rule_of(elem d) {
-  if (d == elem::f16) return {25, 10, true};
+  if (holds_half_sums(d)) return {25, 10, true};
   return {25, 23, false};
 }
 

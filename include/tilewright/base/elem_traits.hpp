@@ -98,6 +98,8 @@ TW_HD constexpr bool is_signed(elem e) {
 TW_HD constexpr bool holds_integer_sums(elem e) { return is_integer(e) && size_bits(e) == 32; }
 /// The type of sums and epilogues: such a result is stored without rounding.
 TW_HD constexpr bool holds_float_sums(elem e) { return e == elem::f32; }
+/// The type of sums of which two, of neighbouring columns, lie in a register.
+TW_HD constexpr bool holds_half_sums(elem e) { return e == elem::f16; }
 /// Two elements lie in a byte.
 TW_HD constexpr bool packs_in_pairs(elem e) { return size_bits(e) == 4; }
 /// The other type of a pair of which A may have one and B the other; else the type itself.
@@ -112,6 +114,26 @@ TW_HD constexpr elem other_of_pair(elem e) {
 }
 /// The type that the tensor core multiplies: tf32 for float32 operands.
 TW_HD constexpr elem multiplied_type(elem e) { return e == elem::f32 ? elem::tf32 : e; }
+TW_HD constexpr bool is_multiplied_as_tf32(elem e) { return multiplied_type(e) == elem::tf32; }
+/// The type of an operand's tensor map: TMA rounds float32 where the map has the type tf32, and
+/// copies words of tf32 as they are where it has float32.
+TW_HD constexpr elem mapped_type(elem e) {
+  return e == elem::f32 ? elem::tf32 : e == elem::tf32 ? elem::f32 : e;
+}
+/// The float with a sign whose other bits are this type's: e4m3 for ue4m3, else the type itself.
+TW_HD constexpr elem with_sign(elem e) { return e == elem::ue4m3 ? elem::e4m3 : e; }
+/// Bits of a float's word that are below its mantissa: 13 of tf32, else none.
+TW_HD constexpr int bits_below_mantissa(elem e) {
+  float_format const f = traits_of(with_sign(e)).format;
+  return f.exists() ? size_bits(e) - f.bits() : 0;
+}
+/// Is an element of `narrow`, with zeros below it, the same number in `wide`? bf16 and tf32 in f32,
+/// e5m2 in f16.
+TW_HD constexpr bool is_upper_part(elem narrow, elem wide) {
+  float_format const n = traits_of(narrow).format, w = traits_of(wide).format;
+  return n.exists() && n.exponent_bits == w.exponent_bits && n.mantissa_bits <= w.mantissa_bits &&
+         n.has_infinity() == w.has_infinity();
+}
 
 /// Floats that code outside of the tensor cores computes with: C, the bias, matrices to quantise
 /// and results without scales.
@@ -135,6 +157,12 @@ TW_HD constexpr bool is_exponent(elem e) { return e == elem::ue8m0; }
 TW_HD constexpr int exponents_in(elem e) {
   return is_exponent(e) ? 1 : holds_integer_sums(e) ? 4 : 0;
 }
+/// The type of the scales in a tensor: its unsigned bytes are exponents.
+TW_HD constexpr elem scale_type_of(elem of_tensor) {
+  return of_tensor == elem::u8 ? elem::ue8m0 : of_tensor;
+}
+/// Scale factors with a mantissa, of 16 elements: their matrix has a second level (NVFP4).
+TW_HD constexpr bool has_second_level(elem factor) { return factor == elem::ue4m3; }
 /// Scales of tensors, rows and blocks of 128: float32, or powers of two.
 TW_HD constexpr bool is_scale_type(elem e) { return e == elem::f32 || is_exponent(e); }
 /// The type in which results are stored where nothing says otherwise: that of the operands, and of
@@ -147,9 +175,8 @@ TW_HD constexpr elem usual_result(elem operand) {
 /// The NaN of a format of at most 8 bits, without the sign; of formats without NaN what a NaN
 /// becomes. PTX ISA, "Alternate Floating-Point Data Formats".
 TW_HD constexpr std::uint8_t nan_code(elem e) {
-  if (e == elem::ue8m0) return 0xFF;
-  if (e == elem::ue4m3) return nan_code(elem::e4m3);
-  return static_cast<std::uint8_t>(traits_of(e).format.nan);
+  if (is_exponent(e)) return 0xFF;
+  return static_cast<std::uint8_t>(traits_of(with_sign(e)).format.nan);
 }
 /// Has a float format a NaN?
 TW_HD constexpr bool has_nan(elem e) {

@@ -13,7 +13,7 @@
 //             the exact result of an element and how far D may be from it (fused_bound.cpp)
 //
 // Its computation, on the accumulators of a kernel, is the specialisation of `epilogue_of<C, E>` in
-// kernel/epilogue (epilogue.hpp includes all).
+// kernel/sm90/epilogue (epilogue.hpp includes all).
 #pragma once
 
 #include "tilewright/base/hd.hpp"

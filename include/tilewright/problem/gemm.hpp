@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "tilewright/base/elem.hpp"
+#include "tilewright/base/elem_traits.hpp"
 #include "tilewright/problem/epilogue.hpp"
 #include "tilewright/problem/precision.hpp"
 #include "tilewright/problem/scale.hpp"
@@ -116,7 +117,7 @@ inline constexpr std::int64_t gemm_workspace_zeros = 256 * 1024;
 
 /// May the tensor cores keep the sums of this problem in f16? Operands of f16 alone have such sums.
 constexpr bool may_sum_in_f16(gemm_problem const& p) {
-  return p.precision.f16_sums && p.a.type == elem::f16;
+  return p.precision.f16_sums && holds_half_sums(p.a.type);
 }
 
 }  // namespace tw

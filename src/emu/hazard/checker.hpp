@@ -15,7 +15,9 @@
 #include <string>
 
 #include "emu/hazard/global.hpp"
+#include "emu/hazard/knowledge.hpp"
 #include "emu/hazard/shadow.hpp"
+#include "emu/hazard/tensor_order.hpp"
 #include "emu/tmem_area.hpp"
 #include "tilewright/arch/emu/launch.hpp"
 
@@ -36,97 +38,6 @@ struct tensor_op;
 }  // namespace tw::emu
 
 namespace tw::emu::hazard {
-
-/// The knowledge of a thread, and its own accesses: those up to own_fenced have passed its proxy
-/// fence.
-struct actor {
-  clock_ref known;
-  stamp own = 1, own_fenced = 0;
-};
-
-/// A thread's part in the order of global memory. Components: 0 is none yet.
-struct global_actor {
-  component writes = 0;        // its TMA stores, by bulk group: written, not only read
-  component copies = 0;        // its cp.async groups
-  component acquires = 0;      // received from other CTAs
-  knowledge_ref last_taken;    // the newest release that it acquired, kept alive: a later
-                               // one must not come to lie at its address
-  std::vector<released> seen;  // by relaxed loads since its last fence_acq_rel
-  released fence;              // what that fence released, and how far
-  clock_ref fenced_known;      // at its last fence_proxy_async_global
-};
-
-/// A thread's part in the order of tcgen05 operations (tensor.cpp). The first half of these clocks
-/// says which operations are ordered before its own, the second which of those are complete.
-struct tensor_actor {
-  clock_ref taken;     // by tcgen05_fence_after
-  clock_ref received;  // by waits; null: the cluster has not used tcgen05
-  component ops = 0;   // its multiplies; 0: none yet
-  stamp told = 0;      // those ordered before a synchronisation, by a fence or a commit
-  stamp loads_waited = 0, loads_told = 0;  // of its warp
-  stamp stores_waited = 0, stores_told = 0;
-};
-
-/// The accesses that are ordered before a barrier, collected from the threads that arrive at it and
-/// passed to the threads that leave it.
-struct exchange {
-  gathering in;
-  clock_ref out;
-  remembered<int> joins;
-  gathering tensor_in;  // the same for tcgen05, where the cluster uses it
-  clock_ref tensor_out;
-  remembered<int> tensor_joins;
-};
-
-/// Of a wait for an mbarrier.
-struct wait_order {
-  scope reach = scope::cta;
-  bool acquires = true;  // false: relaxed
-};
-
-/// Of an mbarrier.
-struct mbarrier_face {
-  component phases = 0;
-  component stored = 0;     // the same of store_async(), for waits of cluster scope; 0: none yet
-  exchange own;             // what a wait with CTA scope receives
-  exchange all;             // what a wait with cluster scope receives; used if `wide`
-  bool wide = false;        // a peer CTA has released at cluster scope in this phase
-  clock_ref wide_out;       // of the last completed phase, if it was wide
-  component maker = 0;      // the thread that ran init
-  stamp made = 0;           // when
-  stamp fenced = 0;         // when its fence_mbarrier_init ran; 0: not yet
-  std::int64_t issued = 0;  // bytes of the loads bound to the current phase
-  struct last_use {
-    stamp when = 0;
-    site where;
-  };
-  std::vector<last_use> used;       // by thread of the cluster
-  stamp counted = 0;                // the newest phase that counts bytes, plus 1
-  std::vector<std::uint32_t> seen;  // by thread: newest phase observed, plus 2; 0: none
-  struct repeated_wait {
-    std::uint32_t thread;
-    site where;
-  };
-  /// The first wait of each thread for a phase whose end it had seen before. That is legal; but
-  /// where a newer phase is going on or follows unseen, the thread has mistaken the parity.
-  std::vector<repeated_wait> repeated;
-};
-
-/// Who issued a wgmma with which knowledge: usually one clock for all 128 threads.
-struct view {
-  clock_ref known;
-  std::uint64_t threads[2] = {};  // of the warpgroup
-};
-struct step_views {
-  std::vector<view> views;
-  stamp own_fenced[128] = {};
-};
-
-struct atomic_access {
-  bool reads = false, writes = false;
-  mem_order order = mem_order::relaxed;
-  scope reach = scope::gpu;
-};
 
 class checker {
  public:
@@ -435,37 +346,6 @@ class checker {
   std::vector<flag_note> notes_;  // newest last
   void note_flag(flag_note const& n);
   std::vector<touched> scratch_;
-  /// A column of scale factors since the last copy to it.
-  struct factor_column {
-    struct use {
-      bool any = false;
-      char operand = 0;
-      std::int64_t k = 0, row = 0;  // of the operand's tile; or its address, and -1
-      site where;
-    };
-    use of_byte[4];
-    int type = -1;              // elem, if TMA brought them so
-    std::uintptr_t source = 0;  // and where it took the first of them
-    void const* tensor = nullptr;
-    int matrix = 0;  // of a batch: the fourth coordinate
-    site copied;
-  };
-  /// The factors that a CTA's multiplies took last for an operand: where they came from, and the K
-  /// block that they were taken for.
-  struct factor_place {
-    std::uintptr_t source = 0;
-    void const* tensor = nullptr;
-    std::int64_t block = 0, row = 0;
-    int matrix = 0, factor_matrix = 0;  // of a batch
-    site where;
-  };
-  struct tensor_memory_order {
-    std::vector<std::vector<factor_column>> factors;        // by CTA and column
-    std::vector<std::array<factor_place, 2>> last_factors;  // by CTA, of A and B
-    std::deque<shadow> cells;                        // by CTA; 16 lanes of a column are one cell
-    std::vector<component> loads, stores;            // by warp of the cluster; 0: none yet
-    std::vector<std::array<std::uint32_t, 2>> tags;  // accumulators: address, N, M and kind
-  };
   std::unique_ptr<tensor_memory_order> tensor_;  // null: the cluster has not used tcgen05
   remembered<clock_ref> tensor_taken_;           // by tcgen05_fence_after; key: received
   std::uint32_t next_origin_ = 0;

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <numeric>
 #include <tuple>
 
 #include "emu/trace/model.hpp"
+#include "emu/trace/slices.hpp"
 
 namespace tw::emu {
 
@@ -68,7 +68,7 @@ class row_maker {
     for (trace_slice& s : out_.slices)
       if (s.kind == slice_kind::stuck) s.end = std::max(out_.cycles, s.begin + 1);
     arrows();
-    sort_rows();
+    sort_rows(out_);
     out_.run = fmt::format(
         "seed {}, {} completion{}, {} {} in clusters of {}, {} threads each", log_.seed,
         policy_name(log_.policy), log_.random_warps ? ", random warp order" : "", log_.shape.ctas,
@@ -144,7 +144,7 @@ class row_maker {
       std::get<3>(key) = seen[key]++;
       auto const [at, is_new] = same_.try_emplace(key, static_cast<int>(out_.slices.size()));
       if (is_new) {
-        out_.slices.push_back(describe(e));
+        out_.slices.push_back(slice_of(log_, e));
         out_.slices.back().row = row;
         out_.slices.back().begin = s.begin;
         causes_.resize(out_.slices.size());
@@ -158,76 +158,6 @@ class row_maker {
       slice.end = std::max(s.end, s.begin + 1);
       causes_[static_cast<std::size_t>(at->second)] = s.cause;
     }
-  }
-
-  trace_slice describe(trace_event const& e) const {
-    trace_slice s;
-    s.number = e.value;
-    switch (e.what) {
-      case act::wait: {
-        barrier_log const& b = log_.barriers[e.object];
-        bool const phases = b.what == barrier_log::kind::mbarrier;
-        s.kind = phases ? slice_kind::wait : slice_kind::barrier;
-        s.name = phases ? fmt::format("{} phase {}", b.name, e.value) : b.name;
-        s.detail = phases && e.value < 0 ? "free at the start: passes at once"
-                   : phases              ? "waits for an mbarrier"
-                                         : fmt::format("round {}", e.value);
-        return s;
-      }
-      case act::arrive: {
-        barrier_log const& b = log_.barriers[e.object];
-        s.kind = slice_kind::arrive;
-        s.name = b.what == barrier_log::kind::mbarrier
-                     ? fmt::format("arrive {} phase {}", b.name, e.value)
-                     : fmt::format("arrive {}", b.name);
-        return s;
-      }
-      case act::store_async:
-        s.kind = slice_kind::epilogue;
-        s.name = fmt::format("store_async {} phase {}", log_.barriers[e.object].name, e.value);
-        s.detail = "16 bytes per thread, which the barrier counts";
-        return s;
-      case act::copy: {
-        copy_log const& c = log_.copies[e.object];
-        s.kind = slice_kind::issue;
-        s.name = fmt::format("issue {} {}", c.load ? "load" : c.add ? "add" : "store", c.box);
-        s.detail = fmt::format("{} bytes", c.bytes);
-        s.number = -1;
-        return s;
-      }
-      case act::commit:
-        s.kind = slice_kind::issue;
-        s.name = fmt::format("commit wgmma group {}", ++s.number);
-        return s;
-      case act::group_wait:
-        s.kind = slice_kind::wait_mma;
-        s.name = fmt::format("wgmma group {}", e.value);
-        s.detail = "waits for it and all before it";
-        return s;
-      case act::store_wait:
-      case act::store_read_wait:
-        s.kind = slice_kind::wait_store;
-        s.name = fmt::format("store group {}{}", e.value,
-                             e.what == act::store_read_wait ? " read" : " written");
-        s.detail = "waits for it and all before it";
-        return s;
-      case act::matrix_store:
-      case act::matrix_load:
-      case act::plain: {
-        s.kind = slice_kind::epilogue;
-        bool const plain = e.what == act::plain;
-        char const* const name = e.what == act::matrix_store  ? "stmatrix"
-                                 : e.what == act::matrix_load ? "ldmatrix"
-                                                              : "plain accesses";
-        s.name = fmt::format("{} x{}", name, e.count);
-        s.detail = fmt::format("{} per thread, the first at shared memory +{:#x}",
-                               plain ? "accesses" : "instructions", e.value);
-        s.number = -1;
-        return s;
-      }
-      case act::clock: return s;
-    }
-    return s;
   }
 
   void engine_rows(int cta) {
@@ -329,51 +259,6 @@ class row_maker {
     }
   }
 
-  /// Slices by row and time; where threads of one row went different ways at the same time, the
-  /// later begun moves to a separate row below.
-  void sort_rows() {
-    std::vector<int> order(out_.slices.size());
-    std::iota(order.begin(), order.end(), 0);
-    auto const at = [&](int i) -> trace_slice& { return out_.slices[static_cast<std::size_t>(i)]; };
-    std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
-      return std::tuple(at(a).row, at(a).begin, at(a).end) <
-             std::tuple(at(b).row, at(b).begin, at(b).end);
-    });
-    std::vector<trace_row> rows;
-    std::vector<std::int64_t> free;  // of the rows made from the current one
-    int current = -1;
-    for (int const i : order) {
-      trace_slice& s = at(i);
-      if (s.row != current) {
-        current = s.row;
-        free.clear();
-      }
-      std::size_t k = 0;
-      while (k < free.size() && free[k] > s.begin) ++k;
-      if (k == free.size()) {
-        free.push_back(0);
-        rows.push_back(out_.rows[static_cast<std::size_t>(current)]);
-        if (k > 0)
-          rows.back().name += fmt::format(", others{}", k > 1 ? fmt::format(" {}", k) : "");
-      }
-      free[k] = s.end;
-      s.row = static_cast<int>(rows.size() - free.size() + k);
-    }
-    out_.rows = std::move(rows);
-    std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
-      return std::tuple(at(a).row, at(a).begin) < std::tuple(at(b).row, at(b).begin);
-    });
-    std::vector<int> place(order.size());
-    std::vector<trace_slice> sorted;
-    for (std::size_t k = 0; k < order.size(); ++k) {
-      place[static_cast<std::size_t>(order[k])] = static_cast<int>(k);
-      sorted.push_back(std::move(at(order[k])));
-    }
-    out_.slices = std::move(sorted);
-    for (trace_arrow& a : out_.arrows)
-      a = {place[static_cast<std::size_t>(a.from)], place[static_cast<std::size_t>(a.to)]};
-  }
-
   using operation = std::tuple<act, std::uint32_t, std::int32_t, int>;  // and which time
   trace_log const& log_;
   played_log played_;
@@ -389,18 +274,5 @@ class row_maker {
 }  // namespace
 
 timeline timeline_of(trace const& recorded) { return row_maker(recorded.log()).make(); }
-
-std::vector<clock_time> clock_times(trace const& recorded) {
-  trace_log const& log = recorded.log();
-  played_log const played = play(log);
-  std::vector<clock_time> times;
-  for (std::size_t t = 0; t < log.threads.size(); ++t)
-    for (std::size_t i = 0; i < log.threads[t].events.size(); ++i)
-      if (trace_event const& e = log.threads[t].events[i]; e.what == act::clock)
-        times.push_back(
-            {log.readings[static_cast<std::size_t>(e.value)], played.events[t][i].begin});
-  std::ranges::sort(times, {}, &clock_time::reading);
-  return times;
-}
 
 }  // namespace tw::emu

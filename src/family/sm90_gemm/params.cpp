@@ -18,7 +18,7 @@
 #include "tilewright/arch/limits.hpp"
 #include "tilewright/atom/operand.hpp"
 #include "tilewright/base/elem_traits.hpp"
-#include "tilewright/kernel/epilogue/d_box.hpp"
+#include "tilewright/kernel/sm90/epilogue/d_box.hpp"
 #include "tilewright/kernel/sm90/fixup_size.hpp"
 
 namespace tw {

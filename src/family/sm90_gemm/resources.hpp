@@ -5,8 +5,8 @@
 
 #include "tilewright/arch/limits.hpp"
 #include "tilewright/family/family.hpp"
-#include "tilewright/kernel/epilogue/d_box.hpp"
 #include "tilewright/kernel/sm90/config.hpp"
+#include "tilewright/kernel/sm90/epilogue/d_box.hpp"
 
 namespace tw::sm90_gemm_family {
 

@@ -57,7 +57,7 @@ struct result_scales {
 };
 
 struct epilogue_params {
-  /// Boxes of kernel/epilogue/d_box.hpp: (n, m, batch), or (m, n, batch) for an M-major D. For
+  /// Boxes of kernel/sm90/epilogue/d_box.hpp: (n, m, batch), or (m, n, batch) for an M-major D. For
   /// kernels with gemm_config::by_pointers() the last is two: a tma_place, or (batch, 0).
   tensor_map d;
   tensor_map d_part;  // run-time tile width: with the box of a tile's last epilogue tile

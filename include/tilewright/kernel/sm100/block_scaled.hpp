@@ -73,7 +73,7 @@ struct block_scaled_sm100 {
   static constexpr int smem_bytes = sizeof(smem);
 
   static_assert(is_exponent(C.scale) ? C.block == 32
-                                     : C.scale == elem::ue4m3 && C.block == 16 && C.dense(),
+                                     : has_second_level(C.scale) && C.block == 16 && C.dense(),
                 "[TW0271] factors are ue8m0 for 32 elements; of NVFP4, which is e2m1 by e2m1, "
                 "ue4m3 for 16");
   static_assert((C.ctas == 1 || C.ctas == 2) &&

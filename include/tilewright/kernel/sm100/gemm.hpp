@@ -19,15 +19,14 @@
 // This kernel has not run on hardware: the emulator executes it, and ptxas assembles it.
 #pragma once
 
-#include <type_traits>
-
 #include "tilewright/arch/limits.hpp"
 #include "tilewright/arch/select.hpp"
-#include "tilewright/atom/operand.hpp"
 #include "tilewright/atom/umma_idesc.hpp"
 #include "tilewright/base/elem_traits.hpp"
 #include "tilewright/kernel/sm100/block_scales.hpp"
+#include "tilewright/kernel/sm100/loads.hpp"
 #include "tilewright/kernel/sm100/roles.hpp"
+#include "tilewright/kernel/sm100/tiles.hpp"
 #include "tilewright/pipeline/ring.hpp"
 #include "tilewright/pipeline/role_profile.hpp"
 #include "tilewright/problem/precision.hpp"
@@ -41,12 +40,14 @@ template <sm100_config C, class Profile>
 struct gemm_sm100_kernel {
   using params = typename Profile::template params<sm100_params>;
   using recorded = recorded_role<Profile>;
-  using operand_a = operand_tile<C.ab, C.a_major(), swizzle_mode::b128>;
-  using operand_b = operand_tile<C.b(), C.b_major(), swizzle_mode::b128>;
   using store = sm100_epilogue<C>;
 
   static constexpr int accumulators = C.accumulators();
   using roles = sm100_roles<C.ctas, C.tile_n, accumulators, store>;
+  using tiles = sm100_tiles<C>;
+  using loads = sm100_loads<C, roles>;
+  using operand_a = typename loads::operand_a;
+  using operand_b = typename loads::operand_b;
 
   static constexpr int load_warp = roles::load_warp, multiply_warp = roles::multiply_warp;
   static constexpr int epilogue_warps = roles::epilogue_warps;
@@ -59,14 +60,6 @@ struct gemm_sm100_kernel {
 
   static constexpr int recorded_multiply = 0, recorded_epilogue = 1, recorded_roles = 2;
 
-  /// Answers to launch_cancel(), two that take turns.
-  static constexpr int answers = 2;
-  struct next_tiles {
-    launch_response answer[answers];
-    mbarrier answered[answers], answer_free[answers];
-  };
-  struct no_next_tiles {};
-
   struct smem {
     alignas(swizzle_pattern_bytes) std::byte a[C.stages][a_bytes];
     alignas(swizzle_pattern_bytes) std::byte b[C.stages][b_bytes];
@@ -74,7 +67,7 @@ struct gemm_sm100_kernel {
     [[no_unique_address]] column_scales_smem<C, epilogue_warps> scales;
     mbarrier ab_landed[C.stages], slot_free[C.stages];
     mbarrier acc_full[accumulators], acc_free[accumulators];
-    [[no_unique_address]] std::conditional_t<C.dynamic, next_tiles, no_next_tiles> next;
+    [[no_unique_address]] typename tiles::memory next;
     std::uint32_t tensor_at;
     [[no_unique_address]] typename Profile::template smem<recorded_roles> profile;
   };
@@ -119,7 +112,7 @@ struct gemm_sm100_kernel {
             s, p.epilogue, tensor, warp, 1.0F, [&](auto&& f) { each_tile<warp_threads>(p, s, f); },
             record);
     } else if constexpr (C.dynamic) {
-      if (elect_one()) request_tiles(s);
+      if (elect_one()) tiles::request(s.next);
     }
     roles::together();  // tensor memory and the peer's shared memory are in use until here
     if (warp == multiply_warp) tmem_dealloc<C.ctas>(tensor, C.tensor_columns());
@@ -152,12 +145,7 @@ struct gemm_sm100_kernel {
       tma_prefetch_map(p.a);
       tma_prefetch_map(p.b);
       if (p.epilogue.tma_end > 0) tma_prefetch_map(p.epilogue.d);
-      if constexpr (C.dynamic) {
-        for (int i = 0; i < answers; ++i) {
-          s.next.answered[i].init(1);
-          s.next.answer_free[i].init(C.ctas * (2 + epilogue_warps) + 1);
-        }
-      }
+      if constexpr (C.dynamic) tiles::init_barriers(s.next);
       roles::init_barriers(s.ab_landed, s.slot_free, s.acc_full, s.acc_free);
     }
     roles::together();
@@ -168,60 +156,10 @@ struct gemm_sm100_kernel {
     cta_sync();  // all threads read tensor_at
   }
 
-  /// f(tile, i): the tiles of this cluster, the i-th one. The calling threads of a warp: all, or
-  /// one that was elected.
+  /// f(tile, i): the tiles of this cluster, the i-th one.
   template <int Lanes, class F>
   TW_DEVICE static void each_tile(params const& p, smem& s, F&& f) {
-    if constexpr (C.dynamic) {
-      int t = cluster_id();
-      for (int i = 0; t >= 0; ++i) {
-        f(p.walk.place(t), i);
-        t = next_tile<Lanes>(s, i);
-      }
-    } else {
-      int i = 0;
-      for (int t = cluster_id(); t < p.walk.order.tiles(); t += cluster_count(), ++i)
-        f(p.walk.place(t), i);
-    }
-  }
-
-  /// The (i + 1)th tile, that of a cluster which is not launched; -1: no more.
-  template <int Lanes>
-  TW_DEVICE static int next_tile(smem& s, int i) {
-    int const at = i % answers;
-    s.next.answered[at].wait(static_cast<std::uint32_t>(i / answers) & 1U);
-    launch_response const& answer = s.next.answer[at];
-    int const next = launch_cancelled(answer) ? launch_cancelled_cta(answer).x / C.ctas : -1;
-    fence_proxy_async();  // the next answer is written by the async proxy
-    if constexpr (Lanes > 1) warp_sync();
-    if (Lanes == 1 || lane_id() == 0) {
-      if constexpr (C.ctas == 1)
-        s.next.answer_free[at].arrive();
-      else
-        s.next.answer_free[at].arrive_remote(0);
-    }
-    return next;
-  }
-
-  /// Requests tiles until an answer names none. In a pair the even CTA does it for both, once all
-  /// readers of the answer before the last one have read it.
-  TW_DEVICE static void request_tiles(smem& s) {
-    enter_role("request");
-    int next = 0;
-    for (int i = 0; next >= 0; ++i) {
-      int const at = i % answers;
-      if (roles::rank() == 0)
-        s.next.answer_free[at].template wait<C.ctas == 1 ? scope::cta : scope::cluster>(
-            (static_cast<std::uint32_t>(i / answers) & 1U) ^ 1U);
-      s.next.answered[at].arrive_expect_tx(sizeof(launch_response));
-      if (roles::rank() == 0) {
-        if constexpr (C.ctas == 1)
-          launch_cancel(s.next.answer[at], s.next.answered[at]);
-        else
-          launch_cancel_multicast(s.next.answer[at], s.next.answered[at]);
-      }
-      next = next_tile<1>(s, i);
-    }
+    tiles::template each<Lanes>(p.walk, s.next, f);
   }
 
   TW_DEVICE static void load(params const& p, smem& s) {
@@ -238,65 +176,10 @@ struct gemm_sm100_kernel {
         mbarrier& landed = s.ab_landed[at.stage];
         if (roles::rank() == 0) landed.arrive_expect_tx(C.ctas * (a_bytes + b_bytes));
         int const first_k = k * C.tile_k();
-        if constexpr (C.by_pointers())
-          load_placed<operand_a, rows, C.a_major()>(s.a[at.stage], p.a, landed, m, first_k, a_at,
-                                                    {tile.m * C.tile_m(), p.epilogue.m});
-        else
-          load_boxes<operand_a, rows>(s.a[at.stage], p.a, landed, m, first_k, a_at.units);
-        load_b(s.b[at.stage], p, landed, tile.n, first_k, b_at);
+        loads::load_a(s.a[at.stage], p, landed, tile.m, m, first_k, a_at);
+        loads::load_b(s.b[at.stage], p, landed, tile.n, first_k, b_at);
       }
     });
-  }
-  /// A CTA's part of B: with a gate one CTA has gates, then what they multiply; in a pair the even
-  /// CTA has gates, and the odd one what they multiply.
-  TW_DEVICE static void load_b(std::byte* to, params const& p, mbarrier& landed, int tile, int k,
-                               tma_place at) {
-    if constexpr (C.gated()) {
-      constexpr int columns = C.d_cols();
-      TW_UNROLL
-      for (int i = 0; i < 2 / C.ctas; ++i)
-        load_boxes<operand_b, columns>(to + i * operand_b::bytes(columns), p.b, landed,
-                                       tile * columns, k, C.ctas == 1 ? i : roles::rank(),
-                                       at.units);
-    } else {
-      int const n = tile * C.tile_n + roles::rank() * C.b_share();
-      if constexpr (C.by_pointers())
-        load_placed<operand_b, C.b_share(), C.b_major()>(to, p.b, landed, n, k, at,
-                                                         {tile * C.tile_n, p.epilogue.n});
-      else
-        load_boxes<operand_b, C.b_share()>(to, p.b, landed, n, k, at.units);
-    }
-  }
-  /// A CTA's part of an operand of one stage, from index `first` of M or N on; `matrix`: the
-  /// coordinates of the map after the first two.
-  template <class Operand, int Extent, class... Matrix>
-  TW_DEVICE static void load_boxes(std::byte* to, tensor_map const& map, mbarrier& landed,
-                                   int first, int k, Matrix... matrix) {
-    TW_UNROLL
-    for (int i = 0; i < Operand::boxes(Extent); ++i) {
-      tma_coord<2> const at = Operand::box_at(first, k, i);
-      roles::load_box(to + Operand::box_offset_bytes(Extent, i), map, landed,
-                      tma_coord{at.c[0], at.c[1], matrix...});
-    }
-  }
-  /// Along M or N: the first index of the tile, and the extent of the matrix.
-  struct inside {
-    int tile, end;
-  };
-  /// The same by a map that reaches all memory. The kernel would stop at a box without an element
-  /// of its matrix (E0023). Such a box would be for rows or columns beyond D, which are not stored,
-  /// so the first box of the tile is loaded instead.
-  template <class Operand, int Extent, operand_major Major>
-  TW_DEVICE static void load_placed(std::byte* to, tensor_map const& map, mbarrier& landed,
-                                    int first, int k, tma_place matrix, inside along) {
-    constexpr int mn = Major == operand_major::k ? 1 : 0;
-    TW_UNROLL
-    for (int i = 0; i < Operand::boxes(Extent); ++i) {
-      tma_coord<2> at = Operand::box_at(first, k, i);
-      if (at.c[mn] >= along.end) at.c[mn] = along.tile;
-      roles::load_box(to + Operand::box_offset_bytes(Extent, i), map, landed,
-                      tma_coord{at.c[0], at.c[1], matrix.units, matrix.spans});
-    }
   }
 
   static constexpr umma_kind kind = umma_kind_of(C.ab);

@@ -10,11 +10,11 @@
 
 #include "tilewright/arch/limits.hpp"
 #include "tilewright/arch/select.hpp"
-#include "tilewright/kernel/epilogue/epilogue.hpp"
 #include "tilewright/kernel/sm90/block_scales.hpp"
 #include "tilewright/kernel/sm90/check_config.hpp"
 #include "tilewright/kernel/sm90/cluster_sum.hpp"
 #include "tilewright/kernel/sm90/config.hpp"
+#include "tilewright/kernel/sm90/epilogue/epilogue.hpp"
 #include "tilewright/kernel/sm90/fixup.hpp"
 #include "tilewright/kernel/sm90/mainloop.hpp"
 #include "tilewright/kernel/sm90/params.hpp"

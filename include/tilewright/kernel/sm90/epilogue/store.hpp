@@ -5,11 +5,11 @@
 
 #include "tilewright/arch/limits.hpp"
 #include "tilewright/arch/select.hpp"
-#include "tilewright/kernel/epilogue/d_box.hpp"
-#include "tilewright/kernel/epilogue/destination.hpp"
 #include "tilewright/kernel/epilogue/params.hpp"
-#include "tilewright/kernel/epilogue/plain_store.hpp"
-#include "tilewright/kernel/epilogue/staging.hpp"
+#include "tilewright/kernel/sm90/epilogue/d_box.hpp"
+#include "tilewright/kernel/sm90/epilogue/destination.hpp"
+#include "tilewright/kernel/sm90/epilogue/plain_store.hpp"
+#include "tilewright/kernel/sm90/epilogue/staging.hpp"
 #include "tilewright/kernel/sm90/sums.hpp"
 
 namespace tw {

@@ -8,8 +8,8 @@
 #include "tilewright/base/elem_traits.hpp"
 #include "tilewright/base/unrolled.hpp"
 #include "tilewright/kernel/epilogue/add_c.hpp"
-#include "tilewright/kernel/epilogue/ops.hpp"
-#include "tilewright/kernel/epilogue/store.hpp"
+#include "tilewright/kernel/sm90/epilogue/ops.hpp"
+#include "tilewright/kernel/sm90/epilogue/store.hpp"
 
 namespace tw {
 

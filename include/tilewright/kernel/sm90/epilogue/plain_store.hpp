@@ -9,8 +9,8 @@
 #include "tilewright/arch/limits.hpp"
 #include "tilewright/arch/select.hpp"
 #include "tilewright/base/elem_traits.hpp"
-#include "tilewright/kernel/epilogue/d_box.hpp"
-#include "tilewright/kernel/epilogue/ops.hpp"
+#include "tilewright/kernel/sm90/epilogue/d_box.hpp"
+#include "tilewright/kernel/sm90/epilogue/ops.hpp"
 
 namespace tw {
 

@@ -5,8 +5,8 @@
 
 #include "tilewright/arch/select.hpp"
 #include "tilewright/kernel/epilogue/add_c.hpp"
-#include "tilewright/kernel/epilogue/d_box.hpp"
 #include "tilewright/kernel/epilogue/params.hpp"
+#include "tilewright/kernel/sm90/epilogue/d_box.hpp"
 
 namespace tw {
 

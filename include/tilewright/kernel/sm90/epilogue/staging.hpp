@@ -8,9 +8,9 @@
 #include "tilewright/arch/select.hpp"
 #include "tilewright/base/elem_traits.hpp"
 #include "tilewright/base/unrolled.hpp"
-#include "tilewright/kernel/epilogue/d_box.hpp"
-#include "tilewright/kernel/epilogue/ops.hpp"
-#include "tilewright/kernel/epilogue/plain_store.hpp"
+#include "tilewright/kernel/sm90/epilogue/d_box.hpp"
+#include "tilewright/kernel/sm90/epilogue/ops.hpp"
+#include "tilewright/kernel/sm90/epilogue/plain_store.hpp"
 #include "tilewright/kernel/sm90/sums.hpp"
 #include "tilewright/problem/quantize.hpp"
 

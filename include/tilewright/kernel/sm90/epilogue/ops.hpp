@@ -11,10 +11,10 @@
 #include "tilewright/arch/select.hpp"
 #include "tilewright/base/elem_traits.hpp"
 #include "tilewright/kernel/epilogue/add_c.hpp"
-#include "tilewright/kernel/epilogue/d_box.hpp"
 #include "tilewright/kernel/epilogue/formula.hpp"
 #include "tilewright/kernel/epilogue/load_as_float.hpp"
 #include "tilewright/kernel/epilogue/params.hpp"
+#include "tilewright/kernel/sm90/epilogue/d_box.hpp"
 
 namespace tw {
 

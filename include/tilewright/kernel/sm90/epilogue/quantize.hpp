@@ -10,9 +10,9 @@
 #include "tilewright/arch/accumulator_map.hpp"
 #include "tilewright/arch/select.hpp"
 #include "tilewright/base/unrolled.hpp"
-#include "tilewright/kernel/epilogue/ops.hpp"
 #include "tilewright/kernel/epilogue/result_scale.hpp"
-#include "tilewright/kernel/epilogue/store.hpp"
+#include "tilewright/kernel/sm90/epilogue/ops.hpp"
+#include "tilewright/kernel/sm90/epilogue/store.hpp"
 #include "tilewright/problem/quantize.hpp"
 
 namespace tw {

@@ -4,10 +4,10 @@
 //               includes says for which of the registered epilogues (problem/epilogue_kind.hpp).
 #pragma once
 
-#include "tilewright/kernel/epilogue/fused.hpp"
-#include "tilewright/kernel/epilogue/plain.hpp"
-#include "tilewright/kernel/epilogue/quantize.hpp"
-#include "tilewright/kernel/epilogue/quantize_columns.hpp"
+#include "tilewright/kernel/sm90/epilogue/fused.hpp"
+#include "tilewright/kernel/sm90/epilogue/plain.hpp"
+#include "tilewright/kernel/sm90/epilogue/quantize.hpp"
+#include "tilewright/kernel/sm90/epilogue/quantize_columns.hpp"
 
 namespace tw {
 
