@@ -62,10 +62,12 @@ void for_each_row(tensor_map_desc const& d, int const* at, Row&& row) {
 /// A row of one swizzle span; chunk c lies where chunk c ^ exchange / 16 would without a swizzle.
 template <int Span>
 void load_span(std::byte* dst, std::byte const* src, std::uint32_t exchange) {
+#pragma GCC unroll 8
   for (std::uint32_t c = 0; c < Span; c += 16) std::memcpy(dst + (c ^ exchange), src + c, 16);
 }
 template <int Span>
 void store_span(std::byte* dst, std::byte const* src, std::uint32_t exchange) {
+#pragma GCC unroll 8
   for (std::uint32_t c = 0; c < Span; c += 16) std::memcpy(dst + c, src + (c ^ exchange), 16);
 }
 
@@ -93,6 +95,16 @@ struct smem_box {
     return static_cast<std::uint32_t>(chunk(row, 0)) % static_cast<std::uint32_t>(row_pitch);
   }
 };
+
+/// The processor does not expect the rows of a box, which lie far apart: it fetches the one that
+/// comes after `ahead` others while this one is copied.
+void fetch_later_row(std::byte const* src, std::int64_t stride_bytes, int row_bytes) {
+  constexpr int ahead = 12, line = 64;
+  auto const later = reinterpret_cast<std::uintptr_t>(src) +
+                     static_cast<std::uintptr_t>(ahead * stride_bytes);  // of no account if outside
+  for (int i = 0; i < row_bytes; i += line)
+    __builtin_prefetch(reinterpret_cast<void const*>(later + static_cast<std::uintptr_t>(i)));
+}
 
 void load_row(smem_box const& box, int row, std::byte* dst, std::byte const* src) {
   switch (box.swizzle) {
@@ -197,9 +209,11 @@ void load_box(tensor_map_desc const& d, int const* at, std::byte* dst, std::uint
   bool const rounds = d.type == elem::tf32;
   bool const simple = in.whole() && box.has_simple_rows(in.row_bytes) && !rounds;
   for_each_row(d, at, [&](int row, std::byte const* src) {
-    if (simple && src != nullptr)
+    if (simple && src != nullptr) {
+      fetch_later_row(src + in.from, d.stride_bytes[0], in.row_bytes);
       return load_row(box, row, dst + static_cast<std::ptrdiff_t>(row) * box.row_pitch,
                       src + in.from);
+    }
     for (int c = 0; c < in.row_bytes; c += 16) {
       std::byte* const to = dst + box.chunk(row, c);
       int const begin = std::max(c, in.begin), end = std::min(c + 16, in.end);

@@ -129,8 +129,11 @@ void tensor_unit::stop_at_columns(thread const& t, std::string what, std::string
 void tensor_unit::check_columns(thread const& t, cta_state& c, int first, int columns,
                                 char const* what, site where) {
   tensor_memory& m = memory_of(c);
-  for (int i = first; i < first + columns; i += 1) {
-    if (i < tmem_columns && m.of_column(i) != nullptr) continue;
+  for (int i = first; i < first + columns;) {
+    if (tensor_memory::allocation const* a = i < tmem_columns ? m.of_column(i) : nullptr) {
+      i = a->first + a->columns;
+      continue;
+    }
     stop_at_columns(t,
                     fmt::format("{} {} of tensor memory, of which column {} is not allocated.",
                                 what, columns_text(first, columns), i),
@@ -315,6 +318,7 @@ void tensor_unit::relinquish(int ctas, site where) {
 
 void tensor_unit::move(tmem_form const& f, std::uint32_t address, std::uint32_t* regs, bool store,
                        site where) {
+  complete_held();
   thread& t = *m_.sched.running();
   char const* const name = store ? "tmem_store" : "tmem_load";
   std::uint64_t const form = static_cast<std::uint64_t>(f.shape) << 32 |
@@ -364,6 +368,17 @@ void tensor_unit::move(tmem_form const& f, std::uint32_t address, std::uint32_t*
   ++(store ? w.tensor.stores : w.tensor.loads);
   ++(store ? m_.counts_.tmem_stores : m_.counts_.tmem_loads);
   tensor_memory& m = memory_of(c);
+  if (whole && !f.packed) {  // register i of lane l is lane l of column i
+    for (int i = 0; i < registers; ++i) {
+      std::uint32_t* const lanes = &m.at(lane, column + i);
+      for (int l = 0; l < 32; ++l) {
+        std::uint32_t& r = w.tensor.step.regs[l][i];
+        (store ? lanes[l] : r) = store ? r : lanes[l];
+      }
+    }
+    part(t);
+    return;
+  }
   for (int l = 0; l < 32; ++l) {
     std::uint32_t* const r = w.tensor.step.regs[l];
     for (int i = 0; i < registers; ++i) {

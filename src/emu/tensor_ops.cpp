@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "emu/machine.hpp"
 #include "emu/words.hpp"
@@ -218,9 +219,24 @@ void async_engine::issue(thread& t, tensor_op op) {
   std::deque<tensor_op>& ops = t.tensor_ops->ops;
   ops.push_back(std::move(op));
   if (m_.options_.policy == async_policy::eager)
-    m_.tensor.complete(t);
+    m_.tensor.complete_soon(t);
   else if (ops.size() == 1)
     pending_tensor_.push_back(&t);
+}
+
+void tensor_unit::complete_soon(thread& t) {
+  std::deque<tensor_op> const& ops = t.tensor_ops->ops;
+  held_ = &t;
+  bool const more_may_follow =
+      ops.back().multiply && ops.size() < most_at_once &&
+      (ops.size() == 1 || continues(*ops[ops.size() - 2].multiply, *ops.back().multiply));
+  if (!more_may_follow) complete_held();
+}
+
+void tensor_unit::complete_held() {
+  if (held_ == nullptr) return;
+  thread& t = *std::exchange(held_, nullptr);
+  while (!t.tensor_ops->ops.empty()) complete(t);
 }
 
 void tensor_unit::complete(thread& t) {

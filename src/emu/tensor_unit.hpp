@@ -33,6 +33,12 @@ class tensor_unit {
   void check_group(thread const& t, int ctas, char const* name, site where);
   /// Completes the oldest operation of the thread; the next ones with it where they continue it.
   void complete(thread& t);
+  /// Of async_policy::eager: multiplies that continue one another are one of larger K. They wait
+  /// for each other until the thread issues another asynchronous operation, accesses tensor memory
+  /// or lets another thread run.
+  void complete_soon(thread& t);
+  void complete_held();
+  void forget_held() { held_ = nullptr; }
   /// The threads of the CTA have ended: E0106 where it still holds columns.
   void ended(cta_state const& c);
   /// E0111 where the thread, which ends, has issued multiplies that no commit covers.
@@ -69,6 +75,7 @@ class tensor_unit {
                                     std::string remedy, site where);
 
   machine& m_;
+  thread* held_ = nullptr;  // its last multiplies wait for more
 };
 
 }  // namespace tw::emu
