@@ -64,6 +64,9 @@ class tensor_unit {
   void check_columns(thread const& t, cta_state& c, int first, int columns, char const* what,
                      site where);
   void check_multiply(thread const& t, umma_call const& call, umma_shape const& shape, site where);
+  /// E0114 where A of 4 or 6 bits in bytes of tensor memory has other bits that are set.
+  void check_padding(thread const& t, cta_state& c, umma_shape const& shape, umma_call const& call,
+                     site where);
   void complete_commit(thread& t, tensor_op const& op);
   void complete_multiplies(thread& t);
   void complete_copy(thread& t, tmem_copy_call const& call);

@@ -82,9 +82,6 @@ std::optional<std::string> decode_types(umma_call const& call, umma_shape& s) {
 std::optional<std::string> check_a_in_tmem(umma_call const& call, umma_shape const& s) {
   if (!call.a_in_tmem) return std::nullopt;
   if (s.a_major == operand_major::mn) return "A in tensor memory is K-major: bit 15 is zero";
-  if (size_bits(s.a) < 8 && !s.dense)
-    return "A of 4 or 6 bits in bytes of tensor memory is not emulated: PTX ISA shows their place "
-           "in a byte in pictures alone";
   return std::nullopt;
 }
 
