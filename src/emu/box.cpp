@@ -108,7 +108,8 @@ void fetch_later_row(std::byte const* src, std::int64_t stride_bytes, int row_by
 
 void load_row(smem_box const& box, int row, std::byte* dst, std::byte const* src) {
   switch (box.swizzle) {
-    case swizzle_mode::b128: return load_span<128>(dst, src, box.exchange(row));
+    case swizzle_mode::b128:
+    case swizzle_mode::b128_base32: return load_span<128>(dst, src, box.exchange(row));
     case swizzle_mode::b64: return load_span<64>(dst, src, box.exchange(row));
     case swizzle_mode::b32: return load_span<32>(dst, src, box.exchange(row));
     case swizzle_mode::none: std::memcpy(dst, src, static_cast<std::size_t>(box.row_pitch));
@@ -117,7 +118,8 @@ void load_row(smem_box const& box, int row, std::byte* dst, std::byte const* src
 
 void store_row(smem_box const& box, int row, std::byte* dst, std::byte const* src) {
   switch (box.swizzle) {
-    case swizzle_mode::b128: return store_span<128>(dst, src, box.exchange(row));
+    case swizzle_mode::b128:
+    case swizzle_mode::b128_base32: return store_span<128>(dst, src, box.exchange(row));
     case swizzle_mode::b64: return store_span<64>(dst, src, box.exchange(row));
     case swizzle_mode::b32: return store_span<32>(dst, src, box.exchange(row));
     case swizzle_mode::none: std::memcpy(dst, src, static_cast<std::size_t>(box.row_pitch));
