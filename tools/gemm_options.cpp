@@ -146,7 +146,8 @@ void add_gemm_options(CLI::App& verb, std::shared_ptr<gemm_request> const& r) {
       ->transform(place_word({"auto", "emu", "gpu"}));
   add_arch_option(verb, r->arch);
   add_family_option(verb, r->family);
-  verb.add_option("--threads", r->threads, "threads of the emulator (default: one per core)")
+  verb.add_option("--threads", r->threads,
+                  "threads of the emulator (default: one per core that it may use)")
       ->check(CLI::Range(0, 1024));
   verb.add_option("--trace", r->trace,
                   "FILE.json: what the emulated kernel did when, for Perfetto (docs/timeline.md)");

@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <chrono>
 #include <optional>
-#include <thread>
 
+#include "tilewright/arch/emu/cores.hpp"
 #include "tilewright/problem/block_scaled.hpp"
 #include "tools/device_memory.hpp"
 #include "tools/family_choice.hpp"
@@ -134,9 +134,8 @@ gemm_run run_on_gpu(gemm_files const& files, gemm_data& data, std::string const&
 
 gemm_run run_emulated(gemm_request const& r, gemm_files const& files, gemm_data& data,
                       emu::trace* record) {
-  int const cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   emu_options options;
-  options.os_threads = r.threads > 0 ? r.threads : record != nullptr ? 1 : cores;
+  options.os_threads = r.threads > 0 ? r.threads : record != nullptr ? 1 : emu::usable_cores();
   options.record = record;
   progress_bar bar(!r.quiet);
   emu::statistics counts;

@@ -7,8 +7,8 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <thread>
 
+#include "tilewright/arch/emu/cores.hpp"
 #include "tilewright/base/version.hpp"
 #include "tilewright/dispatch/gemm.hpp"
 #include "tools/device_memory.hpp"
@@ -28,7 +28,7 @@ exit_status info_json(gpu_info const& g) {
       {"version", version_text},
       {"cuda", built_with_cuda()},
       {"kernels", {{"set", here.name}, {"built", here.built}, {"all", here.all}}},
-      {"cores", std::thread::hardware_concurrency()}};
+      {"cores", emu::usable_cores()}};
   if (g.usable) {
     out["gpu"] = {{"name", g.name},
                   {"sms", g.sms},
@@ -52,7 +52,7 @@ exit_status info(bool json) {
                                     : "without CUDA: the emulator alone");
   kernel_set_facts const here = kernels_of_this_build();
   fmt::print("kernels    {} of {}: the {} set (TW_KERNELS)\n", here.built, here.all, here.name);
-  fmt::print("emulator   {} cores\n", std::thread::hardware_concurrency());
+  fmt::print("emulator   {} cores\n", emu::usable_cores());
   if (g.usable) {
     fmt::print("GPU        {}, {} SMs, compute capability {}, {:.0f} GiB, driver for CUDA {}\n",
                g.name, g.sms, capability(g), static_cast<double>(g.memory_bytes) / (1 << 30),

@@ -70,6 +70,7 @@ CUtensorMapSwizzle swizzle_of(swizzle_mode s) {
     case swizzle_mode::b128: return CU_TENSOR_MAP_SWIZZLE_128B;
     case swizzle_mode::b64: return CU_TENSOR_MAP_SWIZZLE_64B;
     case swizzle_mode::b32: return CU_TENSOR_MAP_SWIZZLE_32B;
+    case swizzle_mode::b128_base32: return CU_TENSOR_MAP_SWIZZLE_128B_ATOM_32B;
   }
   return CU_TENSOR_MAP_SWIZZLE_NONE;
 }

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // launch_emu.cpp  Runs a GEMM in the emulator.
-#include <algorithm>
-#include <thread>
-
 #include "dispatch/block_quantize.hpp"
 #include "dispatch/check_plan.hpp"
 #include "dispatch/plan_cache.hpp"
 #include "dispatch/staged.hpp"
 #include "family/bind.hpp"
 #include "family/no_inner.hpp"
+#include "tilewright/arch/emu/cores.hpp"
 #include "tilewright/arch/emu/options.hpp"
 #include "tilewright/kernel/repitch/factors.hpp"
 #include "tilewright/kernel/repitch/rearrange.hpp"
@@ -19,8 +17,7 @@
 namespace tw {
 
 int emulated_sms(emu_options const& opt) {
-  int const cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  return opt.sms > 0 ? opt.sms : 2 * (opt.os_threads > 0 ? opt.os_threads : cores);
+  return opt.sms > 0 ? opt.sms : 2 * (opt.os_threads > 0 ? opt.os_threads : emu::usable_cores());
 }
 
 device emulated_device(emu_options const& opt, std::string_view like) {

@@ -74,9 +74,11 @@ void async_engine::begin(std::function<void(double)> const* macs_done) {
   pending_groups_.clear();
   pending_copies_.clear();
   pending_tensor_.clear();
+  m_.tensor.forget_held();
 }
 
 void async_engine::issue(bulk_op op) {
+  m_.tensor.complete_held();
   if (m_.log_) op.traced_as = m_.log_->copy(*m_.sched.running(), op);
   bool const load = op.fills_smem();
   ++(load                              ? m_.counts_.tma_loads

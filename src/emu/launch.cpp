@@ -14,6 +14,7 @@
 
 #include "emu/machine.hpp"
 #include "emu/words.hpp"
+#include "tilewright/arch/emu/cores.hpp"
 #include "tilewright/arch/limits.hpp"
 
 namespace tw::emu {
@@ -140,10 +141,9 @@ void run_grid(grid const& given, void const* params, options const& o) {
   if (g.extents == extents3{0, 0, 0}) g.extents = g.ctas;
   check(g);
   int const clusters = g.ctas / g.cluster;
-  int const cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   // CTAs that share an SM's tensor memory are of one machine.
   bool const alone = o.record != nullptr || o.ctas_per_sm > 1;
-  int const wanted = alone ? 1 : o.os_threads > 0 ? o.os_threads : cores;
+  int const wanted = alone ? 1 : o.os_threads > 0 ? o.os_threads : usable_cores();
   int const os_threads = std::min(clusters, wanted);
   int const share = (clusters + os_threads - 1) / os_threads;
   // CTAs start in order, each when one before it has ended: as on the device.

@@ -5,7 +5,8 @@
 // T elements along the contiguous index, 8 of 16 bits:
 //   K-major:  chunk (mn, j) holds k = T j..T j + T - 1 of row mn
 //   MN-major: chunk (k, j)  holds mn = T j..T j + T - 1 of k
-// Source: PTX ISA, "Asynchronous Warpgroup Level Matrix Shared Memory Layout", Canonical Layouts.
+// Source: PTX ISA, "Asynchronous Warpgroup Level Matrix Shared Memory Layout", Canonical Layouts;
+// with atoms of 32 bytes, of tcgen05 alone, CuTe (mma_sm100_desc.hpp), for PTX ISA draws them.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +21,7 @@ namespace tw::emu {
 /// The canonical layout of a descriptor: chunk (row, column) of an operand lies at
 /// swizzled(start + row_offset(row) + column_offset(column)).
 struct operand_layout {
-  std::uint32_t start, row, row_group, columns, column_group;
+  std::uint32_t start, row, row_group, columns, column_group, rows_of_atom;
   swizzle_mode swizzle;
 
   operand_layout(smem_desc d, operand_major major)
@@ -29,6 +30,7 @@ struct operand_layout {
         row_group(d.stride_bytes()),
         columns(row / 16),
         column_group(d.leading_bytes()),
+        rows_of_atom(d.swizzle() == swizzle_mode::b128_base32 ? 4 : 8),
         swizzle(d.swizzle()) {
     if (major == operand_major::mn && swizzle == swizzle_mode::none) {
       row_group = d.leading_bytes();  // the two offsets change their roles here
@@ -37,7 +39,9 @@ struct operand_layout {
     if (major == operand_major::k && swizzle != swizzle_mode::none) columns = 2;
   }
 
-  std::uint32_t row_offset(std::uint32_t i) const { return i % 8 * row + i / 8 * row_group; }
+  std::uint32_t row_offset(std::uint32_t i) const {
+    return i % rows_of_atom * row + i / rows_of_atom * row_group;
+  }
   std::uint32_t column_offset(std::uint32_t i) const {
     return i % columns * 16 + i / columns * column_group;
   }

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <atomic>
 #include <limits>
+#include <utility>
 
 #include "emu/operand.hpp"
 #include "emu/product_exact.hpp"
@@ -38,6 +39,9 @@ std::optional<std::string> check(wgmma_form const& form, wgmma_step_data const* 
     return fmt::format("an operand of type {} is MN-major; wgmma reads it K-major only",
                        name(form.a_major == operand_major::mn ? form.a_type : form.b_type));
   for (int i = 0; i < count; ++i) {
+    for (auto const& [name, d] : {std::pair{'A', steps[i].a}, std::pair{'B', steps[i].b}})
+      if (d.swizzle() == swizzle_mode::b128_base32 && !(name == 'A' && steps[i].a_in_registers))
+        return fmt::format("descriptor {:#018x} of {} has reserved bit 61 set", d.bits, name);
     if (!steps[i].a_in_registers)
       if (auto wrong = check_operand('A', steps[i].a, {form.a_major, 64}, smem_base, smem_bytes))
         return wrong;

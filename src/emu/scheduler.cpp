@@ -76,6 +76,7 @@ void scheduler::start(thread& t, stacks const& of_cluster, std::size_t index) {
 }
 
 void scheduler::switch_to(thread* t) {
+  m_.tensor.complete_held();
   fiber& from = running_ == nullptr ? driver_ : running_->context;
   running_ = t;
   self = t;

@@ -43,8 +43,11 @@ void tensor_unit::stop_at_columns(thread const& t, std::string what, std::string
 void tensor_unit::check_columns(thread const& t, cta_state& c, int first, int columns,
                                 char const* what, site where) {
   tensor_memory& m = memory_of(c);
-  for (int i = first; i < first + columns; i += 1) {
-    if (i < tmem_columns && m.of_column(i) != nullptr) continue;
+  for (int i = first; i < first + columns;) {
+    if (tensor_memory::allocation const* a = i < tmem_columns ? m.of_column(i) : nullptr) {
+      i = a->first + a->columns;
+      continue;
+    }
     stop_at_columns(t,
                     fmt::format("{} {} of tensor memory, of which column {} is not allocated.",
                                 what, columns_text(first, columns), i),

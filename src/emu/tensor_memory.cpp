@@ -99,6 +99,7 @@ void tensor_unit::check_group(thread const& t, int ctas, char const* name, site 
 
 void tensor_unit::move(tmem_form const& f, std::uint32_t address, std::uint32_t* regs, bool store,
                        site where) {
+  complete_held();
   thread& t = *m_.sched.running();
   char const* const name = store ? "tmem_store" : "tmem_load";
   std::uint64_t const form = static_cast<std::uint64_t>(f.shape) << 32 |
@@ -148,6 +149,17 @@ void tensor_unit::move(tmem_form const& f, std::uint32_t address, std::uint32_t*
   ++(store ? w.tensor.stores : w.tensor.loads);
   ++(store ? m_.counts_.tmem_stores : m_.counts_.tmem_loads);
   tensor_memory& m = memory_of(c);
+  if (whole && !f.packed) {  // register i of lane l is lane l of column i
+    for (int i = 0; i < registers; ++i) {
+      std::uint32_t* const lanes = &m.at(lane, column + i);
+      for (int l = 0; l < 32; ++l) {
+        std::uint32_t& r = w.tensor.step.regs[l][i];
+        (store ? lanes[l] : r) = store ? r : lanes[l];
+      }
+    }
+    part(t);
+    return;
+  }
   for (int l = 0; l < 32; ++l) {
     std::uint32_t* const r = w.tensor.step.regs[l];
     for (int i = 0; i < registers; ++i) {

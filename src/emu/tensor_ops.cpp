@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "emu/machine.hpp"
+#include "emu/umma_element.hpp"
 #include "emu/words.hpp"
 
 namespace tw::emu {
@@ -218,9 +220,24 @@ void async_engine::issue(thread& t, tensor_op op) {
   std::deque<tensor_op>& ops = t.tensor_ops->ops;
   ops.push_back(std::move(op));
   if (m_.options_.policy == async_policy::eager)
-    m_.tensor.complete(t);
+    m_.tensor.complete_soon(t);
   else if (ops.size() == 1)
     pending_tensor_.push_back(&t);
+}
+
+void tensor_unit::complete_soon(thread& t) {
+  std::deque<tensor_op> const& ops = t.tensor_ops->ops;
+  held_ = &t;
+  bool const more_may_follow =
+      ops.back().multiply && ops.size() < most_at_once &&
+      (ops.size() == 1 || continues(*ops[ops.size() - 2].multiply, *ops.back().multiply));
+  if (!more_may_follow) complete_held();
+}
+
+void tensor_unit::complete_held() {
+  if (held_ == nullptr) return;
+  thread& t = *std::exchange(held_, nullptr);
+  while (!t.tensor_ops->ops.empty()) complete(t);
 }
 
 void tensor_unit::complete(thread& t) {
@@ -262,6 +279,7 @@ void tensor_unit::complete_multiplies(thread& t) {
   int const first = shape.ctas == 1 ? t.block->rank : t.block->even_rank();
   for (int r = first; r < first + shape.ctas; ++r) {
     cta_state& c = cluster.ctas[static_cast<std::size_t>(r)];
+    check_padding(t, c, shape, *calls[0], ops.front().where);
     umma_memory const smem{c.smem,
                            {cluster.ctas[static_cast<std::size_t>(first)].smem,
                             cluster.ctas[static_cast<std::size_t>(first + shape.ctas - 1)].smem},
@@ -273,6 +291,38 @@ void tensor_unit::complete_multiplies(thread& t) {
   for (std::size_t i = 0; i < count; ++i) ops.pop_front();
   m_.async.multiplied(static_cast<double>(shape.m) * shape.n * shape.k *
                       static_cast<double>(count));
+}
+
+void tensor_unit::check_padding(thread const& t, cta_state& c, umma_shape const& shape,
+                                umma_call const& call, site where) {
+  int const bits = size_bits(shape.a);
+  if (!call.a_in_tmem || bits >= 8 || shape.dense) return;
+  tensor_memory& m = memory_of(c);
+  for (tmem_area const& a : umma_a_in_tmem(shape, static_cast<std::uint32_t>(call.a)))
+    for (int lane = a.lane; lane < a.lane + a.lanes; ++lane)
+      for (int column = a.column; column < a.column + a.columns; ++column) {
+        std::uint32_t const word = m.at(lane, column);
+        if ((word & padding_in_tmem(bits)) == 0) continue;
+        int const lowest = lowest_bit_in_tmem(bits);
+        m_.reports.report(
+            {"E0114",
+             "narrow-operand",
+             told({
+                 .what = fmt::format("tcgen05.mma reads A of {} in bytes of tensor memory, whose "
+                                     "other bits are not zero.",
+                                     name(shape.a)),
+                 .now = fmt::format("umma at {} by {}: {:#010x} in lane {}, column {}",
+                                    text_of(where), name_of(t), word, lane, column),
+                 .cause = fmt::format("an element has bits {} to {} of a byte; no source says how "
+                                      "the tensor core takes the others",
+                                      lowest, lowest + bits - 1),
+                 .remedy = "tmem_copy with tmem_unpack, or the element shifted to its bits",
+             }),
+             where,
+             {},
+             fmt::format("tensor memory of CTA {}", c.threads.front().cta)});
+        return;
+      }
 }
 
 void tensor_unit::complete_commit(thread& t, tensor_op const& op) {

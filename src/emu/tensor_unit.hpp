@@ -33,6 +33,12 @@ class tensor_unit {
   void check_group(thread const& t, int ctas, char const* name, site where);
   /// Completes the oldest operation of the thread; the next ones with it where they continue it.
   void complete(thread& t);
+  /// Of async_policy::eager: multiplies that continue one another are one of larger K. They wait
+  /// for each other until the thread issues another asynchronous operation, accesses tensor memory
+  /// or lets another thread run.
+  void complete_soon(thread& t);
+  void complete_held();
+  void forget_held() { held_ = nullptr; }
   /// The threads of the CTA have ended: E0106 where it still holds columns.
   void ended(cta_state const& c);
   /// E0111 where the thread, which ends, has issued multiplies that no commit covers.
@@ -58,6 +64,9 @@ class tensor_unit {
   void check_columns(thread const& t, cta_state& c, int first, int columns, char const* what,
                      site where);
   void check_multiply(thread const& t, umma_call const& call, umma_shape const& shape, site where);
+  /// E0114 where A of 4 or 6 bits in bytes of tensor memory has other bits that are set.
+  void check_padding(thread const& t, cta_state& c, umma_shape const& shape, umma_call const& call,
+                     site where);
   void complete_commit(thread& t, tensor_op const& op);
   void complete_multiplies(thread& t);
   void complete_copy(thread& t, tmem_copy_call const& call);
@@ -69,6 +78,7 @@ class tensor_unit {
                                     std::string remedy, site where);
 
   machine& m_;
+  thread* held_ = nullptr;  // its last multiplies wait for more
 };
 
 }  // namespace tw::emu

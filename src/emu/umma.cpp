@@ -83,9 +83,6 @@ std::optional<std::string> decode_types(umma_call const& call, umma_shape& s) {
 std::optional<std::string> check_a_in_tmem(umma_call const& call, umma_shape const& s) {
   if (!call.a_in_tmem) return std::nullopt;
   if (s.a_major == operand_major::mn) return "A in tensor memory is K-major: bit 15 is zero";
-  if (size_bits(s.a) < 8 && !s.dense)
-    return "A of 4 or 6 bits in bytes of tensor memory is not emulated: PTX ISA shows their place "
-           "in a byte in pictures alone";
   return std::nullopt;
 }
 
@@ -184,7 +181,8 @@ std::optional<std::string> decode_umma(umma_call const& call, umma_shape& s) {
 
 smem_desc as_wgmma_desc(std::uint64_t u) {
   umma_desc const d{u};
-  swizzle_mode const swizzle = d.layout_type() == 2   ? swizzle_mode::b128
+  swizzle_mode const swizzle = d.layout_type() == 1   ? swizzle_mode::b128_base32
+                               : d.layout_type() == 2 ? swizzle_mode::b128
                                : d.layout_type() == 4 ? swizzle_mode::b64
                                : d.layout_type() == 6 ? swizzle_mode::b32
                                                       : swizzle_mode::none;
@@ -212,8 +210,16 @@ std::optional<std::string> check_umma_operand(char name, std::uint64_t u, operan
         fmt::format("layout type {} does not exist: 0 no swizzle, 1 128 bytes in chunks "
                     "of 32, 2 128, 4 64, 6 32 bytes",
                     layout));
-  if (layout == 1) return wrong("layout type 1, for MN-major tf32 operands, is not emulated");
-  if (major == operand_major::mn && size_bits(type) != 16 && size_bits(type) != 8)
+  // PTX ISA, "Valid Combinations of Type-Size, Major-ness and Swizzling".
+  bool const wide_mn_major = major == operand_major::mn && size_bits(type) == 32;
+  if (layout == 1 && !wide_mn_major)
+    return wrong("layout type 1 is for MN-major operands of 32 bits alone");
+  if (layout != 1 && wide_mn_major)
+    return wrong(
+        fmt::format("layout type {}; an MN-major operand of {} has 1, 128 bytes in chunks "
+                    "of 32: swizzle_mode::b128_base32",
+                    layout, tw::name(type)));
+  if (major == operand_major::mn && size_bits(type) < 8)
     return wrong(fmt::format("an MN-major operand of {} is not emulated", tw::name(type)));
   return check_operand(name, as_wgmma_desc(u), {major, extent, container_bytes(type)}, base, bytes);
 }

@@ -30,6 +30,29 @@ inline std::uint32_t umma_bits(elem type, std::byte const* chunk, int i) {
   return word;
 }
 
+/// The lowest bit of an element of 4 or 6 bits in its byte of tensor memory, as .kind::f8f6f4 and
+/// .kind::mxf8f6f4 read A and as a copy unpacks it. That each has a byte and four bytes fill a word
+/// are the words of PTX ISA, "Packing format used for matrix A by .kind::mxf8f6f4 in Tensor
+/// Memory"; the bits are in its pictures alone. e2m1 in bits 2 to 5: Triton's pull request 10202,
+/// whose kernels store A so. Elements of 6 bits in bits 0 to 5: as mma.sync reads them (CUTLASS,
+/// mma_traits_sm120.hpp). Copies: taken to be alike, for their pictures have the same parts.
+constexpr int lowest_bit_in_tmem(int bits) { return bits == 4 ? 2 : 0; }
+/// The bits of a word of tensor memory that hold no part of its four elements.
+constexpr std::uint32_t padding_in_tmem(int bits) {
+  return ~((((1U << bits) - 1) << lowest_bit_in_tmem(bits)) * 0x01010101U);
+}
+
+/// The bits of element k of a row of A, which begins at this column.
+inline std::uint32_t element_in_tmem(tensor_memory& t, elem type, bool dense, int lane, int column,
+                                     int k) {
+  int const bits = size_bits(type);
+  int const step = dense ? bits : 8 * container_bytes(type);
+  int const per_word = 32 / step;
+  int const shift = step * (k % per_word) + (step > bits ? lowest_bit_in_tmem(bits) : 0);
+  std::uint32_t const word = t.at(lane, column + k / per_word) >> shift;
+  return bits == 32 ? word : word & ((1U << bits) - 1);
+}
+
 /// The number that these bits are for the tensor core.
 inline float umma_value(elem type, std::uint32_t bits) {
   return with_elem(type, [&](auto t) {
@@ -80,11 +103,7 @@ inline std::uint32_t element_of_a(tensor_memory& t, umma_shape const& s, umma_ca
     return umma_element(call.a, s.a_major, s.a, s.dense, r, k, smem.own, smem.base);
   auto const from = static_cast<std::uint32_t>(call.a);
   int const lane = static_cast<int>(from >> 16) + lane_of_row(s, r);
-  int const per_word = 32 / size_bits(s.a);
-  std::uint32_t const word = t.at(lane, static_cast<int>(from & 0xFFFF) + k / per_word);
-  std::byte chunk[16] = {};
-  std::memcpy(chunk, &word, 4);
-  return umma_bits(s.a, chunk, k % per_word);
+  return element_in_tmem(t, s.a, s.dense, lane, static_cast<int>(from & 0xFFFF), k);
 }
 
 /// The bits of element (n, k) of B; n: of all columns.

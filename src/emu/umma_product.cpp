@@ -120,10 +120,11 @@ void run_umma(tensor_memory& t, umma_shape const& s, umma_call const* const* cal
     for (int i = 0; i < count; ++i) run_umma_scaled(t, s, *calls[i], smem);
     return;
   }
-  bool const mn_major_bytes =
-      size_bits(s.a) == 8 && (s.a_major == operand_major::mn || s.b_major == operand_major::mn);
+  // wgmma has MN-major operands of 16 bits alone.
+  bool const other_mn_major =
+      size_bits(s.a) != 16 && (s.a_major == operand_major::mn || s.b_major == operand_major::mn);
   bool const blocks = holds_float_sums(s.d) && has_wgmma(s.a, s.b, s.d) && !s.negate_a &&
-                      !s.negate_b && !calls[0]->a_in_tmem && !mn_major_bytes;
+                      !s.negate_b && !calls[0]->a_in_tmem && !other_mn_major;
   if (blocks) {
     run_blocks(t, s, calls, count, smem);
     return;

@@ -35,13 +35,11 @@ void values_of(std::vector<double>& to, std::uint64_t descriptor, operand_major 
 /// Values of A, [k][lane], from the 8 columns at `address`.
 void values_in_tmem(std::vector<double>& to, tensor_memory& t, umma_shape const& s,
                     std::uint32_t address) {
-  int const per_word = 32 / size_bits(s.a);
+  auto const column = static_cast<int>(address & 0xFFFF);
   for (int lane = 0; lane < tmem_lanes; ++lane)
     for (int k = 0; k < s.k; ++k) {
-      std::uint32_t const word = t.at(lane, static_cast<int>(address & 0xFFFF) + k / per_word);
-      std::byte chunk[16] = {};
-      std::memcpy(chunk, &word, 4);
-      auto const x = static_cast<double>(umma_value(s.a, umma_bits(s.a, chunk, k % per_word)));
+      auto const x =
+          static_cast<double>(umma_value(s.a, element_in_tmem(t, s.a, s.dense, lane, column, k)));
       to[static_cast<std::size_t>(k * tmem_lanes + lane)] = s.negate_a ? -x : x;
     }
 }
@@ -110,10 +108,11 @@ void run_copy(tensor_memory& t, tmem_copy_call const& call, std::byte const* sme
       std::byte const* const from = smem + (copy_source(call, r, c) - base);
       std::byte bytes[16];
       std::memcpy(bytes, from, 16);
+      int const narrow = call.unpack == tmem_unpack::b4 ? 4 : 6;
       if (call.unpack != tmem_unpack::none)
         for (int i = 0; i < 16; ++i)
           bytes[i] =
-              static_cast<std::byte>(narrow_bits(from, i, call.unpack == tmem_unpack::b4 ? 4 : 6));
+              static_cast<std::byte>(narrow_bits(from, i, narrow) << lowest_bit_in_tmem(narrow));
       for (int w = 0; w < 4; ++w)
         for (int i = 0; i < tmem_copy_repeats(call.shape); ++i)
           std::memcpy(&t.at(tmem_copy_lane(call.shape, r, i), to.column + 4 * c + w),

@@ -124,7 +124,7 @@ void check_pair(int m, int n, bool a_in_tmem) {
   std::mt19937 random(static_cast<unsigned>(m + n));
   operand_data const a = make_operand(q, q.a, m, m, random);
   operand_data const b = make_operand(q, q.b, n, most_n, random);
-  std::vector<std::uint32_t> const words = rows_in_words(a, m);
+  std::vector<std::uint32_t> const words = rows_in_words(q, a, m);
   std::vector<float> d(static_cast<std::size_t>(m * n), -1.0F);
   emu::report const r =
       emu::run(pair_probe{}, 2,

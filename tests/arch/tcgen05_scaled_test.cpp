@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <random>
+#include <string>
+#include <type_traits>
 #include <vector>
 
 #include "tests/arch/kernels/scaled_data.hpp"
@@ -84,7 +86,7 @@ void check_copy(int (*row)(int lane), int bits = 8) {
       int expected = 0;
       for (int i = 0; i < bits; ++i) {
         int const at = byte % 16 * bits + i;
-        expected |= (chunk[at / 8] >> at % 8 & 1) << i;
+        expected |= (chunk[at / 8] >> at % 8 & 1) << (bits == 4 ? i + 2 : i);
       }
       EXPECT_EQ(static_cast<int>(word >> byte % 4 * 8 & 0xFF), expected) << lane << " " << byte;
     }
@@ -129,6 +131,7 @@ struct scaled_probe {
     constexpr int factors = umma_k(K) / Block;
     std::uint32_t const sfa = s.at + d_columns, sfb = sfa + 16;
     int const atoms = row_factors(p.what) / 4, tiles = (p.what.n + 127) / 128;
+    if (p.what.a_copied) copy_a(p, s);
     for (int i = 0; i < atoms; ++i) {
       tmem_copy<tmem_copy_shape::c32x128b_x4>(
           sfa + static_cast<std::uint32_t>(4 * i),
@@ -158,6 +161,21 @@ struct scaled_probe {
                               sfa_at, sfb_at, step > 0);
     }
   }
+  static void copy_a(params const& p, smem& s) {
+    auto const copy = [&](auto unpack) {
+      for (int step = 0; step < 4; ++step)
+        tmem_copy<tmem_copy_shape::c128x256b, 1, decltype(unpack)::value>(
+            tmem_at(s.at, 0, a_column + 8 * step),
+            make_umma_desc(smem_addr(s.a + 4096 * step), 2048, 128, swizzle_mode::none));
+    };
+    bool const padded = size_bits(p.what.a) < 8 && p.what.kind < umma_kind::mxf4;
+    if (!padded)
+      copy(std::integral_constant<tmem_unpack, tmem_unpack::none>{});
+    else if (size_bits(p.what.a) == 4)
+      copy(std::integral_constant<tmem_unpack, tmem_unpack::b4>{});
+    else
+      copy(std::integral_constant<tmem_unpack, tmem_unpack::b6>{});
+  }
   static void run(params const& p) {
     smem& s = dynamic_smem<smem>();
     if (thread_id() == 0) {
@@ -175,7 +193,7 @@ struct scaled_probe {
     copy(s.sfb[0], p.sfb, sizeof s.sfb);
     fence_proxy_async();
     cta_sync();
-    if (p.what.a_in_tmem) {
+    if (p.what.a_in_tmem && !p.what.a_copied) {
       tmem_words<tmem_shape::l32x32b, row_bytes / 4> row;
       for (int i = 0; i < row_bytes / 4; ++i) row.r[i] = p.a_words[thread_id() * row_bytes / 4 + i];
       tmem_store<tmem_shape::l32x32b, row_bytes / 4>(tmem_at(s.at, 32 * warp_id(), a_column), row);
@@ -207,20 +225,23 @@ struct scaled_probe {
   }
 };
 
-void check_scaled(scaled_problem const& q) {
+/// D of the problem, after it was compared with the sums.
+std::vector<float> check_scaled(scaled_problem const& q) {
   SCOPED_TRACE(testing::Message() << "kind " << static_cast<int>(q.kind) << " block " << q.block
                                   << " " << name(q.a) << " " << name(q.b) << " " << name(q.scale)
-                                  << " N " << q.n);
+                                  << " N " << q.n << (q.a_in_tmem ? " A in tensor memory" : "")
+                                  << (q.a_copied ? ", copied" : ""));
   std::mt19937 random(static_cast<unsigned>(q.n + q.block));
-  operand_data const a = make_operand(q, q.a, 128, 128, random);
+  operand_data a = make_operand(q, q.a, 128, 128, random);
   operand_data const b = make_operand(q, q.b, q.n, most_n, random);
-  std::vector<std::uint32_t> const words = rows_in_words(a, 128);
+  std::vector<std::uint32_t> const words = rows_in_words(q, a, 128);
+  if (q.a_copied) a.image = chunks_in_columns(a, 128);
   std::vector<float> d(128 * d_columns);
   emu::report const r =
       emu::run(scaled_probe{}, 1,
                scaled_probe::params{a.image.data(), b.image.data(), a.factors.data(),
                                     b.factors.data(), words.data(), d.data(), q});
-  ASSERT_TRUE(r.clean()) << r.text();
+  EXPECT_TRUE(r.clean()) << r.text();
   int wrong = 0;
   for (int m = 0; m < 128; ++m)
     for (int n = 0; n < q.n; ++n) {
@@ -229,6 +250,7 @@ void check_scaled(scaled_problem const& q) {
       if (static_cast<double>(got) != sum && ++wrong <= 3)
         ADD_FAILURE() << m << ", " << n << ": " << got << ", not " << sum;
     }
+  return d;
 }
 
 TEST(ScaledMultiply, ComputesEveryKindAndVectorLength) {
@@ -246,6 +268,36 @@ TEST(ScaledMultiply, TakesAFromTensorMemory) {
   check_scaled({umma_kind::mxf8f6f4, 32, elem::e5m2, elem::e4m3, elem::ue8m0, 128, true});
   check_scaled({umma_kind::mxf4, 32, elem::e2m1, elem::e2m1, elem::ue8m0, 128, true});
   check_scaled({umma_kind::mxf4nvf4, 16, elem::e2m1, elem::e2m1, elem::ue4m3, 64, true});
+}
+
+TEST(ScaledMultiply, NarrowAInTensorMemoryHasTheBitsOfAInSharedMemory) {
+  for (elem const a : {elem::e2m1, elem::e2m3, elem::e3m2, elem::e4m3})
+    for (elem const b : {elem::e4m3, elem::e5m2, elem::e2m3, elem::e3m2, elem::e2m1}) {
+      scaled_problem q{umma_kind::mxf8f6f4, 32, a, b, elem::ue8m0, 64};
+      std::vector<float> const in_smem = check_scaled(q);
+      q.a_in_tmem = true;
+      EXPECT_EQ(check_scaled(q), in_smem);
+      q.a_copied = true;
+      EXPECT_EQ(check_scaled(q), in_smem);
+    }
+}
+
+TEST(ScaledMultiply, OtherBitsOfNarrowAAreReported) {
+  for (std::uint32_t const bit : {0x00000001U, 0x00008000U, 0x40000000U}) {
+    scaled_problem const q{umma_kind::mxf8f6f4, 32, elem::e2m1, elem::e4m3, elem::ue8m0, 64, true};
+    std::mt19937 random(1);
+    operand_data const a = make_operand(q, q.a, 128, 128, random);
+    operand_data const b = make_operand(q, q.b, q.n, most_n, random);
+    std::vector<std::uint32_t> words = rows_in_words(q, a, 128);
+    words[77] |= bit;
+    std::vector<float> d(128 * d_columns);
+    emu::report const r =
+        emu::run(scaled_probe{}, 1,
+                 scaled_probe::params{a.image.data(), b.image.data(), a.factors.data(),
+                                      b.factors.data(), words.data(), d.data(), q});
+    EXPECT_TRUE(r.has("E0114")) << r.text();
+    EXPECT_NE(r.text().find("lane 2, column 397"), std::string::npos) << r.text();
+  }
 }
 
 }  // namespace

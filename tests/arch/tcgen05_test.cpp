@@ -263,9 +263,9 @@ void check_multiply(problem const& q, std::mt19937& random) {
     for (int k = 0; k < k_extent; ++k) {
       float const x = a[static_cast<std::size_t>(m * k_extent + k)] = small();
       put(image_a, of_a, m, k, x);
-      if (size_bits(q.type) < 8) continue;
-      a_words[static_cast<std::size_t>(lane_of(m) * 8 + k * bytes / 4)] |= bits_of(q.type, x)
-                                                                           << 8 * (k * bytes % 4);
+      int const lowest = q.type == elem::e2m1 ? 2 : 0;  // of the bits in the byte
+      a_words[static_cast<std::size_t>(lane_of(m) * 8 + k * bytes / 4)] |=
+          bits_of(q.type, x) << (8 * (k * bytes % 4) + lowest);
     }
   for (int n = 0; n < q.n; ++n)
     for (int k = 0; k < k_extent; ++k)
@@ -353,8 +353,10 @@ TEST(TensorMemory, MultipliesOfEveryType) {
       check_multiply({128, 64, type, k, k, s}, random);
       check_multiply({64, 48, type, k, k, s, type != elem::tf32}, random);
     }
-  for (elem const type : {elem::tf32, elem::e4m3})
+  for (elem const type : {elem::tf32, elem::e4m3, elem::e5m2, elem::e2m3, elem::e3m2, elem::e2m1}) {
     check_multiply({128, 32, type, k, k, swizzle_mode::b64, false, true}, random);
+    check_multiply({64, 32, type, k, k, swizzle_mode::b64, false, true, false, true, 16}, random);
+  }
 }
 
 }  // namespace

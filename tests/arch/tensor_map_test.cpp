@@ -48,6 +48,18 @@ TEST(TensorMap, RulesOfElementsBelowAByte) {
   EXPECT_EQ(with([](auto& x) { x.padded = false, x.box[0] = 256; }), "accepted");
 }
 
+TEST(TensorMap, SwizzleInAtomsOf32Bytes) {
+  tensor_map_desc d = test::plain_map();
+  d.type = elem::tf32;
+  d.stride_bytes[0] = 288;
+  d.box[0] = 32;
+  d.swizzle = swizzle_mode::b128_base32;
+  EXPECT_EQ(code_of(check_tensor_map(d)), "accepted");
+  EXPECT_TRUE(unpack_tensor_map_emu(make_tensor_map(d, target::emu)).swizzle == d.swizzle);
+  d.box[0] = 36;
+  EXPECT_EQ(code_of(check_tensor_map(d)), "TW0308");
+}
+
 TEST(TensorMap, MakeThrowsTheRejection) {
   tensor_map_desc d = test::plain_map();
   d.rank = 0;

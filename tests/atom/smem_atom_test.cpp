@@ -40,9 +40,9 @@ TEST(SmemAtom, PermutesAndSwizzlesBytes) {
             auto const byte = static_cast<std::uint32_t>((row * span + e) * bits / 8);
             if (s == smem_swizzle::b128_base32) {  // 32-byte chunk xor row
               EXPECT_EQ(at * bits / 8, byte ^ (byte >> 7U & 3U) << 5U);
-            } else {
-              EXPECT_EQ(at * bits / 8, swizzled(byte, mode_of(s)));
             }
+            EXPECT_EQ(at * bits / 8, swizzled(byte, mode_of(s)));
+            EXPECT_EQ(smem_swizzle_of(mode_of(s)), s);
           }
         }
         EXPECT_EQ(std::ssize(places), size(atom));

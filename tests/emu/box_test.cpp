@@ -37,7 +37,7 @@ box_case random_case(random& r, std::vector<elem> const& types, bool inside) {
   tensor_map_desc& m = c.map;
   m.type = types[static_cast<std::size_t>(pick(r, 0, static_cast<int>(types.size()) - 1))];
   m.rank = pick(r, 1, 5);
-  m.swizzle = swizzle_mode(pick(r, 0, 3));
+  m.swizzle = swizzle_mode(pick(r, 0, 4));
   int const size = size_bytes(m.type);
   int const span = m.swizzle == swizzle_mode::none ? 256 : swizzle_span_bytes(m.swizzle);
   m.box[0] = (pick(r, 0, 1) != 0 ? span : 16 * pick(r, 1, span / 16)) / size;
@@ -76,7 +76,10 @@ void each_element(box_case const& c, std::function<void(std::int64_t, std::int64
       whole_chunks && c.at[0] < m.dim[0] ? (m.dim[0] * size + 15) / 16 * 16 / size : m.dim[0];
   int volume = 1;
   for (int i = 0; i < m.rank; ++i) volume *= m.box[i];
-  int const bits = m.swizzle == swizzle_mode::none ? 0 : 4 - static_cast<int>(m.swizzle);
+  bool const atoms_of_32 = m.swizzle == swizzle_mode::b128_base32;
+  int const bits = m.swizzle == swizzle_mode::none ? 0
+                   : atoms_of_32                   ? 3
+                                                   : 4 - static_cast<int>(m.swizzle);
   int const pitch = bits == 0 ? m.box[0] * size : 16 << bits;
   for (int e = 0; e < volume; ++e) {
     std::int64_t tensor = 0;
@@ -88,7 +91,8 @@ void each_element(box_case const& c, std::function<void(std::int64_t, std::int64
     }
     std::int64_t const plain =
         static_cast<std::int64_t>(c.smem_address) + e / m.box[0] * pitch + e % m.box[0] * size;
-    std::int64_t const at = plain ^ ((plain >> 7) % (1 << bits) << 4);
+    std::int64_t const at =
+        atoms_of_32 ? plain ^ (plain >> 7) % 4 << 5 : plain ^ ((plain >> 7) % (1 << bits) << 4);
     f(inside ? tensor : -1, at - static_cast<std::int64_t>(c.smem_address));
   }
 }

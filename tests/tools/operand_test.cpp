@@ -8,6 +8,7 @@
 #include <random>
 
 #include "tests/tools/support.hpp"
+#include "tilewright/base/convert.hpp"
 
 namespace {
 
@@ -41,6 +42,22 @@ TEST(operand, types_of_8_bits_are_widened_exactly_and_read_back) {
         }
       }
     }
+  }
+}
+
+TEST(operand, floats_become_the_bf16_of_to_bf16) {
+  std::vector<std::uint32_t> bits;
+  for (std::uint32_t upper = 0; upper < 0x10000; ++upper)  // all signs, exponents and ties
+    for (std::uint32_t const lower : {0U, 1U, 0x7FFFU, 0x8000U, 0x8001U, 0xFFFFU})
+      bits.push_back(upper << 16 | lower);
+  for (std::uint32_t i = 0; i < 7; ++i) bits.push_back(0x7F7F7FFFU + i);  // no whole vector
+  std::vector<std::byte> data(bits.size() * 4);
+  std::memcpy(data.data(), bits.data(), data.size());
+  operand const o(view_of(elem::f32, data), elem::bf16);
+  for (std::size_t i = 0; i < bits.size(); ++i) {
+    std::uint16_t y = 0;
+    std::memcpy(&y, o.view().data + 2 * i, 2);
+    ASSERT_EQ(y, to_bf16(float_of_bits(bits[i])).bits) << std::hex << bits[i];
   }
 }
 

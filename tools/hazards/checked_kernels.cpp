@@ -2,12 +2,12 @@
 // checked_kernels.cpp  Which kernels, how often, on how many threads.
 #include "tools/hazards/checked_kernels.hpp"
 
-#include <algorithm>
 #include <atomic>
 #include <exception>
 #include <mutex>
 #include <thread>
 
+#include "tilewright/arch/emu/cores.hpp"
 #include "tools/io/refuse.hpp"
 #include "tools/progress_bar.hpp"
 
@@ -72,8 +72,7 @@ std::vector<kernel_result> run_kernels(
     }
   };
   std::vector<std::thread> workers;
-  for (unsigned i = 0; i < std::max(1U, std::thread::hardware_concurrency()); ++i)
-    workers.emplace_back(work);
+  for (int i = 0; i < emu::usable_cores(); ++i) workers.emplace_back(work);
   for (std::thread& w : workers) w.join();
   if (error) std::rethrow_exception(error);
   return results;

@@ -99,7 +99,7 @@ std::vector<std::uint32_t> expected_of(copy_probe<S, U>) {
       std::uint32_t value = 0;
       for (int b = 0; b < bits; ++b) {
         int const at = byte % 16 * bits + b;
-        value |= (probe::source_word(first + at / 32) >> at % 32 & 1U) << b;
+        value |= (probe::source_word(first + at / 32) >> at % 32 & 1U) << (bits == 4 ? b + 2 : b);
       }
       words[static_cast<std::size_t>(lane * 64 + byte / 4)] |= value << byte % 4 * 8;
     }

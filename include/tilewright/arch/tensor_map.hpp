@@ -52,6 +52,7 @@ struct tensor_map_desc {
 /// Nothing, or the first rule of cuTensorMapEncodeTiled that the description breaks (TW03xx): base
 /// 16-byte aligned, strides multiples of 16 below 2^40, extents 1..2^32, box 1..256, inner box a
 /// multiple of 16 bytes and no wider than the swizzle span. Both backends check with this function.
+/// swizzle_mode::b128_base32 is CU_TENSOR_MAP_SWIZZLE_128B_ATOM_32B, of Blackwell.
 /// Source: CUDA driver API, "Tensor Map Object Management", cuTensorMapEncodeTiled.
 std::optional<rejection> check_tensor_map(tensor_map_desc const& d);
 

@@ -110,8 +110,8 @@ enum class tmem_copy_shape : std::uint8_t {
   c32x128b_x4,
   c4x256b
 };
-/// How elements below 8 bits lie in shared memory; the copy gives each a byte, its low bits.
-/// PTX ISA, "tcgen05.cp": .b8x16.b4x16_p64, .b8x16.b6x16_p32.
+/// How elements below 8 bits lie in shared memory; the copy gives each a byte: 4 bits in its bits
+/// 2-5, 6 bits in 0-5 (docs/blackwell.md). PTX ISA, "tcgen05.cp": .b8x16.b4x16_p64, .b6x16_p32.
 enum class tmem_unpack : std::uint8_t { none, b4, b6 };
 
 TW_HD constexpr int tmem_copy_rows(tmem_copy_shape s) {
@@ -157,12 +157,17 @@ struct umma_desc {
   TW_HD constexpr int layout_type() const { return static_cast<int>(bits >> 61); }
 };
 
-/// The layout type of a swizzle in chunks of 16 bytes.
+/// The layout type of a swizzle.
 TW_HD constexpr int umma_layout_type(swizzle_mode s) {
-  return s == swizzle_mode::b128 ? 2 : s == swizzle_mode::b64 ? 4 : s == swizzle_mode::b32 ? 6 : 0;
+  return s == swizzle_mode::b128_base32 ? 1
+         : s == swizzle_mode::b128      ? 2
+         : s == swizzle_mode::b64       ? 4
+         : s == swizzle_mode::b32       ? 6
+                                        : 0;
 }
 
-/// Packs a descriptor, as make_smem_desc does for wgmma; the offsets have the same meaning.
+/// Packs a descriptor, as make_smem_desc does for wgmma; the offsets have the same meaning, but
+/// that with b128_base32 the stride offset is between groups of 4 along K.
 TW_HD constexpr umma_desc make_umma_desc(std::uint32_t smem_address, std::uint32_t leading_bytes,
                                          std::uint32_t stride_bytes, swizzle_mode s) {
   return {(static_cast<std::uint64_t>(smem_address & 0x3FFFFU) >> 4) |

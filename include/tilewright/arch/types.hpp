@@ -10,18 +10,22 @@ namespace tw {
 
 /// Shared-memory swizzle. Values are those of the Hopper matrix descriptor, bits 62-63
 /// (PTX ISA, "Asynchronous Warpgroup Level Matrix Shared Memory Layout", Matrix Descriptor Format).
-enum class swizzle_mode : std::uint8_t { none = 0, b128 = 1, b64 = 2, b32 = 3 };
+/// b128_base32, 128 bytes in atoms of 32, is of Blackwell alone: MN-major operands of 32 bits
+/// (PTX ISA, "Shared Memory Descriptor" of tcgen05, layout type 1).
+enum class swizzle_mode : std::uint8_t { none = 0, b128 = 1, b64 = 2, b32 = 3, b128_base32 = 4 };
 
 /// Span of a swizzle atom's row in bytes; 16 where there is no swizzle.
 TW_HD constexpr int swizzle_span_bytes(swizzle_mode s) {
-  return s == swizzle_mode::b128  ? 128
-         : s == swizzle_mode::b64 ? 64
-         : s == swizzle_mode::b32 ? 32
-                                  : 16;
+  return s == swizzle_mode::b128 || s == swizzle_mode::b128_base32 ? 128
+         : s == swizzle_mode::b64                                  ? 64
+         : s == swizzle_mode::b32                                  ? 32
+                                                                   : 16;
 }
 
-/// Swizzle of a shared-memory byte address: bits 4-6 xor bits 7-9, as many as the span holds.
+/// Swizzle of a shared-memory byte address: bits 4-6 xor bits 7-9, as many as the span holds; in
+/// atoms of 32 bytes bits 5-6 xor bits 7-8.
 TW_HD constexpr std::uint32_t swizzled(std::uint32_t byte_address, swizzle_mode s) {
+  if (s == swizzle_mode::b128_base32) return byte_address ^ ((byte_address >> 2) & 0x60U);
   return byte_address ^
          ((byte_address >> 3) & (static_cast<std::uint32_t>(swizzle_span_bytes(s)) - 16U));
 }
@@ -62,7 +66,7 @@ inline constexpr std::uint32_t all_lanes = 0xFFFFFFFFU;
 
 /// 64-bit shared-memory matrix descriptor of wgmma (PTX ISA, "Matrix Descriptor Format"):
 /// address/16 in bits 0-13, leading byte offset/16 in 16-29, stride byte offset/16 in 32-45,
-/// swizzle in 62-63.
+/// swizzle in 62-63. Bit 61, which wgmma reserves, stands for b128_base32, which it does not have.
 struct smem_desc {
   std::uint64_t bits = 0;
 
@@ -79,7 +83,9 @@ struct smem_desc {
   TW_HD constexpr std::uint32_t stride_bytes() const {
     return static_cast<std::uint32_t>((bits >> 32) & 0x3FFFU) << 4;
   }
-  TW_HD constexpr swizzle_mode swizzle() const { return static_cast<swizzle_mode>(bits >> 62); }
+  TW_HD constexpr swizzle_mode swizzle() const {
+    return static_cast<swizzle_mode>(bits >> 62 | (bits >> 61 & 1U) << 2);
+  }
 };
 
 /// Packs a descriptor. For K-major SW128 operands: leading 16 (ignored), stride 1024 = 8 rows of
@@ -90,7 +96,7 @@ TW_HD constexpr smem_desc make_smem_desc(std::uint32_t smem_address, std::uint32
   return {(static_cast<std::uint64_t>(smem_address & 0x3FFFFU) >> 4) |
           (static_cast<std::uint64_t>(leading_bytes >> 4) << 16) |
           (static_cast<std::uint64_t>(stride_bytes >> 4) << 32) |
-          (static_cast<std::uint64_t>(s) << 62)};
+          (static_cast<std::uint64_t>(s) << 62) | (static_cast<std::uint64_t>(s) >> 2 << 61)};
 }
 
 /// 128 opaque bytes: CUtensorMap on the GPU, a packed tensor_map_desc in the emulator. Made by

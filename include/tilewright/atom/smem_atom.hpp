@@ -56,18 +56,20 @@ TW_HD constexpr swizzle byte_swizzle(smem_swizzle s) {
   return {};
 }
 
-/// Hopper's name of it; chunks of 32 bytes have none.
+/// The name that tensor maps and descriptors have for it.
 TW_HD constexpr swizzle_mode mode_of(smem_swizzle s) {
-  return s == smem_swizzle::b128  ? swizzle_mode::b128
-         : s == smem_swizzle::b64 ? swizzle_mode::b64
-         : s == smem_swizzle::b32 ? swizzle_mode::b32
-                                  : swizzle_mode::none;
+  return s == smem_swizzle::b128          ? swizzle_mode::b128
+         : s == smem_swizzle::b64         ? swizzle_mode::b64
+         : s == smem_swizzle::b32         ? swizzle_mode::b32
+         : s == smem_swizzle::b128_base32 ? swizzle_mode::b128_base32
+                                          : swizzle_mode::none;
 }
 TW_HD constexpr smem_swizzle smem_swizzle_of(swizzle_mode s) {
-  return s == swizzle_mode::b128  ? smem_swizzle::b128
-         : s == swizzle_mode::b64 ? smem_swizzle::b64
-         : s == swizzle_mode::b32 ? smem_swizzle::b32
-                                  : smem_swizzle::none;
+  return s == swizzle_mode::b128          ? smem_swizzle::b128
+         : s == swizzle_mode::b64         ? smem_swizzle::b64
+         : s == swizzle_mode::b32         ? smem_swizzle::b32
+         : s == swizzle_mode::b128_base32 ? smem_swizzle::b128_base32
+                                          : smem_swizzle::none;
 }
 
 namespace detail {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tma_map.hpp  Derived TMA parameters as the description that the driver and the emulator take.
 //
-// Needs:    an element type of the parameters' width [TW0230]; a swizzle that Hopper has [TW0237]
+// Needs:    an element type of the parameters' width [TW0230]
 // Ensures:  check_tensor_map accepts the description where its base is aligned
 // Example:  tests/atom/tma_params_test.cpp
 #pragma once
@@ -13,7 +13,6 @@ namespace tw {
 
 inline tensor_map_desc make_tensor_map_desc(tma_params const& p, elem type, void* base) {
   if (size_bits(type) != p.element_bits) refuse_split_value(size_bits(type), p.element_bits);
-  if (p.swizzle == smem_swizzle::b128_base32) refuse_operand_swizzle(252, 343);
   tensor_map_desc d;
   d.base = base;
   d.type = type;

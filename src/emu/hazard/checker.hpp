@@ -347,7 +347,6 @@ class checker {
   void note_flag(flag_note const& n);
   std::vector<touched> scratch_;
   std::unique_ptr<tensor_memory_order> tensor_;  // null: the cluster has not used tcgen05
-  remembered<clock_ref> tensor_taken_;           // by tcgen05_fence_after; key: received
   std::uint32_t next_origin_ = 0;
   int origin_first_[2] = {};
 };

@@ -5,7 +5,9 @@
 // phases), a warpgroup (its wgmma groups), a thread's TMA stores (its bulk groups). A clock says
 // for each component up to which count its accesses are known to have happened (`before`), and up
 // to which they have passed a proxy fence too (`fenced`). Most of the 128 threads of a warpgroup
-// know the same, so clocks are immutable and shared: a wait of 128 threads computes one join.
+// know the same, so clocks are immutable and shared: a wait of 128 threads computes one join. A
+// clock of tcgen05 operations holds few components, which follow those of all threads: joins begin
+// at the first one that is not 0.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +23,7 @@ using stamp = std::uint32_t;
 /// Immutable but for its reference count. One OS thread owns it.
 struct clock {
   std::uint32_t refs = 0;
+  component first = ~component{0};    // all components below it are at 0
   std::vector<stamp> before, fenced;  // absent components are at 0
 
   stamp happened(component c) const { return c < before.size() ? before[c] : 0; }
@@ -74,7 +77,9 @@ class clock_pool {
   clock_ref with_fence(clock_ref const& a, component c);
   /// a, where everything that is known counts as fenced.
   clock_ref all_fenced(clock_ref const& a);
-  clock_ref made(std::vector<stamp> const& before, std::vector<stamp> const& fenced);
+  /// first: all components below it are at 0.
+  clock_ref made(std::vector<stamp> const& before, std::vector<stamp> const& fenced,
+                 component first);
 
  private:
   clock_ref make();
@@ -126,8 +131,18 @@ class gathering {
   void clear();
 
  private:
+  static constexpr component nothing = ~component{0};
+  struct thread_count {
+    component thread;
+    stamp own, own_fenced;
+  };
+
+  // The clock is the join of these three. Most barriers gather one clock and a few counts.
+  clock_ref base_;
+  std::vector<thread_count> counts_;
   std::vector<stamp> before_, fenced_;
-  clock_ref seen_[4];  // clocks that are already in
+  component first_ = nothing;  // all components of before_ and fenced_ below it are at 0
+  clock_ref seen_[4];          // clocks that are already in
   unsigned next_ = 0;
 };
 

@@ -66,7 +66,7 @@ void checker::acquire(thread& t, released const& from) {
   actor& a = t.actor;
   if (auto const own = from.what->of(cluster_->id)) {
     auto const fenced = from.what->fenced(cluster_->id);
-    a.known = pool_.joined(a.known, pool_.made(*own, fenced ? *fenced : std::vector<stamp>{}));
+    a.known = pool_.joined(a.known, pool_.made(*own, fenced ? *fenced : std::vector<stamp>{}, 0));
   }
   a.known = pool_.with(a.known, who, static_cast<stamp>(it->taken.size()));
 }

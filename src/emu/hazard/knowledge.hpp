@@ -34,7 +34,7 @@ struct global_actor {
 /// A thread's part in the order of tcgen05 operations (tensor.cpp). The first half of these clocks
 /// says which operations are ordered before its own, the second which of those are complete.
 struct tensor_actor {
-  clock_ref taken;     // by tcgen05_fence_after
+  clock_ref taken;     // by tcgen05_fence_after: an earlier state of `received`
   clock_ref received;  // by waits; null: the cluster has not used tcgen05
   component ops = 0;   // its multiplies; 0: none yet
   stamp told = 0;      // those ordered before a synchronisation, by a fence or a commit

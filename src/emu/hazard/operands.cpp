@@ -13,6 +13,14 @@
 
 namespace tw::emu::hazard {
 
+namespace {
+
+char const* atoms_text(swizzle_mode s) {
+  return s == swizzle_mode::b128_base32 ? " in atoms of 32" : "";
+}
+
+}  // namespace
+
 checker::verdict checker::judge(warpgroup_state const& w, step_views const& v,
                                 record const& earlier) const {
   component const first = static_cast<component>(w.block->rank * threads_ + w.index * 128);
@@ -75,8 +83,9 @@ void checker::check_origin(cta_state const& owner, record const& written, smem_d
   origin const& o = origins_[written.origin];
   if (o.swizzle != d.swizzle()) {
     report_origin("E0037", "swizzle-mismatch",
-                  fmt::format("with a swizzle of {} bytes; TMA wrote it with {}.",
-                              swizzle_span_bytes(d.swizzle()), swizzle_span_bytes(o.swizzle)),
+                  fmt::format("with a swizzle of {} bytes{}; TMA wrote it with {}{}.",
+                              swizzle_span_bytes(d.swizzle()), atoms_text(d.swizzle()),
+                              swizzle_span_bytes(o.swizzle), atoms_text(o.swizzle)),
                   "the descriptor names another swizzle than the tensor map, so chunks of 16 bytes "
                   "are taken from wrong places",
                   "give the descriptor and the tensor map the same swizzle", owner, written, offset,

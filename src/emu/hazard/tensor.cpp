@@ -52,12 +52,7 @@ void checker::tensor_fence(thread& t, bool before) {
   begin_tensor();
   tensor_actor& a = t.tensor;
   if (!before) {
-    if (clock_ref const* joined = tensor_taken_.find(a.taken, a.received)) {
-      a.taken = *joined;
-      return;
-    }
-    clock_ref const from = a.taken;
-    a.taken = tensor_taken_.keep(from, a.received, pool_.joined(from, a.received));
+    a.taken = a.received;  // which holds all that was taken before
     return;
   }
   if (t.tensor_ops) a.told = t.tensor_ops->begun;
@@ -73,7 +68,6 @@ void checker::tmem_waited(thread& t, bool stores, std::uint32_t count) {
 
 void checker::tensor_arrive(thread& t, exchange& x) {
   tensor_actor const& a = t.tensor;
-  x.tensor_in.add(a.taken);
   x.tensor_in.add(a.received);
   if (a.told != 0) x.tensor_in.add(a.ops, a.told, 0);
   if (a.loads_told != 0) x.tensor_in.add(warp_component(t, false), a.loads_told, a.loads_told);
@@ -200,7 +194,7 @@ void checker::commit(thread& t, tensor_op& op) {
   new_component(a.ops, component_face::kind::tensor, t);
   a.told = op.until;  // a commit implies tcgen05.fence::before_thread_sync
   op.known = t.actor.known;
-  op.ordered = pool_.joined(a.taken, a.received);
+  op.ordered = a.received;
 }
 
 void checker::committed(thread& t, tensor_op const& op, mbarrier_state& b) {

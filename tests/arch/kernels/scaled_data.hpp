@@ -20,6 +20,7 @@ struct scaled_problem {
   elem a, b, scale;
   int n;
   bool a_in_tmem = false;
+  bool a_copied = false;  // to tensor memory by tcgen05.cp; else stored there
 };
 inline int factors_of(scaled_problem const& q) { return umma_k(q.kind) / q.block; }
 /// Factors of a row of 128 bytes: four multiplies.
@@ -87,19 +88,39 @@ inline operand_data make_operand(scaled_problem const& q, elem type, int rows, i
   return d;
 }
 
-/// A row of an operand in words, as it lies in tensor memory.
-inline std::vector<std::uint32_t> rows_in_words(operand_data const& x, int rows) {
+/// A row of A in words, as it lies in tensor memory: of elements below 8 bits that are not dense,
+/// each has a byte, e2m1 in the bits from 2 on and those of 6 bits in the bits from 0 on.
+inline std::vector<std::uint32_t> rows_in_words(scaled_problem const& q, operand_data const& x,
+                                                int rows) {
+  int const bits = size_bits(q.a);
+  bool const padded = bits < 8 && q.kind < umma_kind::mxf4;
+  auto const byte_at = [&](int row, int byte) {
+    auto const plain = static_cast<std::uint32_t>(row * row_bytes + byte);
+    if (!padded) return static_cast<std::uint32_t>(x.image[swizzled(plain, swizzle_mode::b128)]);
+    std::uint32_t const chunk = swizzled(plain & ~15U, swizzle_mode::b128);
+    std::uint32_t code = 0;
+    for (int b = 0; b < bits; ++b) {
+      auto const bit = static_cast<std::uint32_t>(byte % 16 * bits + b);
+      code |= (x.image[chunk + bit / 8] >> bit % 8 & 1U) << b;
+    }
+    return bits == 4 ? code << 2 : code;
+  };
   std::vector<std::uint32_t> words;
   for (int r = 0; r < rows; ++r)
-    for (int byte = 0; byte < row_bytes; byte += 4) {
-      std::uint32_t word = 0;
-      for (int i = 0; i < 4; ++i) {
-        auto const plain = static_cast<std::uint32_t>(r * row_bytes + byte + i);
-        word |= static_cast<std::uint32_t>(x.image[swizzled(plain, swizzle_mode::b128)]) << 8 * i;
-      }
-      words.push_back(word);
-    }
+    for (int byte = 0; byte < row_bytes; byte += 4)
+      words.push_back(byte_at(r, byte) | byte_at(r, byte + 1) << 8 | byte_at(r, byte + 2) << 16 |
+                      byte_at(r, byte + 3) << 24);
   return words;
+}
+
+/// A as tcgen05.cp reads it: chunk c of 16 bytes of row r at 2048 c + 16 r, without a swizzle.
+inline std::vector<std::uint8_t> chunks_in_columns(operand_data const& x, int rows) {
+  std::vector<std::uint8_t> image(static_cast<std::size_t>(rows * row_bytes));
+  for (int r = 0; r < rows; ++r)
+    for (int byte = 0; byte < row_bytes; ++byte)
+      image[static_cast<std::size_t>(byte / 16 * 16 * rows + 16 * r + byte % 16)] =
+          x.image[swizzled(static_cast<std::uint32_t>(r * row_bytes + byte), swizzle_mode::b128)];
+  return image;
 }
 
 /// Element (m, n) of the result.

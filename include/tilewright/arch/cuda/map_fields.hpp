@@ -99,6 +99,8 @@ TW_DEVICE void tensor_map_set_box(tensor_map& map, std::uint32_t elements) {
 /// The swizzle of the box.
 template <swizzle_mode W, map_space S = map_space::global>
 TW_DEVICE void tensor_map_set_swizzle(tensor_map& map) {
+  static_assert(W != swizzle_mode::b128_base32,
+                "[TW0237] tensor_map_set_swizzle has no atoms of 32 bytes; make_tensor_map has");
   if constexpr (S == map_space::shared)
     asm volatile("tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], %1;" ::"r"(
                      smem_addr(&map)),

@@ -39,6 +39,8 @@ TW_DEVICE void tensor_map_set_box(tensor_map& map, std::uint32_t elements,
 }
 template <swizzle_mode W, map_space S = map_space::global>
 TW_DEVICE void tensor_map_set_swizzle(tensor_map& map, emu::site where = emu::site::here()) {
+  static_assert(W != swizzle_mode::b128_base32,
+                "[TW0237] tensor_map_set_swizzle has no atoms of 32 bytes; make_tensor_map has");
   emu::tensor_map_set(map, emu::map_field::swizzle, 0, static_cast<std::uint64_t>(W), S, where);
 }
 template <elem E, map_space S = map_space::global>
