@@ -193,7 +193,7 @@ struct scaled_probe {
     copy(s.sfb[0], p.sfb, sizeof s.sfb);
     fence_proxy_async();
     cta_sync();
-    if (p.what.a_in_tmem && !p.what.a_copied) {
+    if (p.what.a_in_tmem && !p.what.a_copied && !p.what.a_missing) {
       tmem_words<tmem_shape::l32x32b, row_bytes / 4> row;
       for (int i = 0; i < row_bytes / 4; ++i) row.r[i] = p.a_words[thread_id() * row_bytes / 4 + i];
       tmem_store<tmem_shape::l32x32b, row_bytes / 4>(tmem_at(s.at, 32 * warp_id(), a_column), row);
@@ -280,6 +280,21 @@ TEST(ScaledMultiply, NarrowAInTensorMemoryHasTheBitsOfAInSharedMemory) {
       q.a_copied = true;
       EXPECT_EQ(check_scaled(q), in_smem);
     }
+}
+
+TEST(ScaledMultiply, NarrowAThatNothingHasWrittenIsReported) {
+  scaled_problem q{umma_kind::mxf8f6f4, 32, elem::e2m1, elem::e4m3, elem::ue8m0, 64, true};
+  q.a_missing = true;
+  std::mt19937 random(1);
+  operand_data const a = make_operand(q, q.a, 128, 128, random);
+  operand_data const b = make_operand(q, q.b, q.n, most_n, random);
+  std::vector<std::uint32_t> const words = rows_in_words(q, a, 128);
+  std::vector<float> d(128 * d_columns);
+  emu::report const r =
+      emu::run(scaled_probe{}, 1,
+               scaled_probe::params{a.image.data(), b.image.data(), a.factors.data(),
+                                    b.factors.data(), words.data(), d.data(), q});
+  EXPECT_TRUE(r.has("E0102")) << r.text();
 }
 
 TEST(ScaledMultiply, OtherBitsOfNarrowAAreReported) {

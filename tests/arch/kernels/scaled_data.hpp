@@ -20,7 +20,8 @@ struct scaled_problem {
   elem a, b, scale;
   int n;
   bool a_in_tmem = false;
-  bool a_copied = false;  // to tensor memory by tcgen05.cp; else stored there
+  bool a_copied = false;   // to tensor memory by tcgen05.cp; else stored there
+  bool a_missing = false;  // from tensor memory: nothing puts it there
 };
 inline int factors_of(scaled_problem const& q) { return umma_k(q.kind) / q.block; }
 /// Factors of a row of 128 bytes: four multiplies.
