@@ -72,10 +72,14 @@ def difference(before, after):
     return "\n".join(x for x in lines if not x.startswith("@@"))
 
 
+# The pages show the emulator: commands do not see a GPU of this machine.
+WITHOUT_GPU = {**os.environ, "CUDA_VISIBLE_DEVICES": ""}
+
+
 @functools.cache
 def run(command, words):
-    done = subprocess.run([command, *shlex.split(words)], capture_output=True, text=True,
-                          cwd=ROOT, check=False)
+    done = subprocess.run([command, *shlex.split(words)], env=WITHOUT_GPU, capture_output=True,
+                          text=True, cwd=ROOT, check=False)
     if done.returncode not in (0, 1):
         sys.exit(f"tutorial.py: tilewright {words}: {done.stderr}")
     # The library's kernel, and so its counts, depend on the kernels that a build has.
@@ -132,7 +136,8 @@ def pictures(text, command):
             out = os.path.join(folder, name)
             done = subprocess.run([command, *[out if w == "OUT" else w
                                               for w in shlex.split(words)]],
-                                  capture_output=True, text=True, cwd=ROOT, check=False)
+                                  env=WITHOUT_GPU, capture_output=True, text=True, cwd=ROOT,
+                                  check=False)
             if done.returncode not in (0, 1):
                 sys.exit(f"tutorial.py: tilewright {words}: {done.stderr}")
             with open(out, encoding="utf-8") as file:

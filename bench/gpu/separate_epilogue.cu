@@ -184,10 +184,10 @@ void separate_epilogue::enqueue(gemm_operands const& o, cudaStream_t stream) con
   if (elementwise_) {
     void* const to = quantised_ ? wide_.data() : o.d;
     rest_params const params{x_.data(), p_.c ? o.c : nullptr, to, p_.m, cols, p_.beta};
-    with_elem(wide, [&](auto t) {
-      if constexpr (size_bits(decltype(t)::value) == 16)
-        launch<decltype(t)::value>(p_.epilogue, params, stream);
-    });
+    if (wide == elem::bf16)
+      launch<elem::bf16>(p_.epilogue, params, stream);
+    else
+      launch<elem::f16>(p_.epilogue, params, stream);
     check(cudaGetLastError(), "launch of the elementwise kernel");
   }
   if (!quantised_) return;

@@ -2,40 +2,42 @@
 // sums.cuh  Sums of products in float64, a tile of 16 x 16 results per block: slow and obvious.
 #pragma once
 
+#include <cuda_fp16.h>
+
 #include <cstdint>
 #include <optional>
 
 #include "tilewright/base/convert.hpp"
-#include "tilewright/base/elem_traits.hpp"
 #include "tilewright/problem/gemm.hpp"
 
 namespace tw::bench {
 
 inline constexpr int tile = 16;  // of the reference, in each direction
 
-/// Element i of an array, as the tensor core reads it; two of 4 bits lie in a byte.
+/// Element i of an array, as a type of 8 bits or more.
 struct element_at {
   void const* base;
   std::int64_t i;
   template <class Type>
   TW_HD float operator()(Type) const {
-    using element = typename Type::type;
-    if constexpr (packs_in_pairs(Type::value)) {
-      unsigned const two = static_cast<unsigned char const*>(base)[i / 2];
-      return to_float(element{static_cast<std::uint8_t>(i % 2 == 0 ? two & 0xFU : two >> 4)});
-    } else if constexpr (size_bits(Type::value) % 8 == 0) {
-      element x = static_cast<element const*>(base)[i];
-      if constexpr (bits_below_mantissa(Type::value) > 0)
-        x.bits &= ~((1U << bits_below_mantissa(Type::value)) - 1);
-      return to_float(x);
-    } else {
-      return 0;
-    }
+    if constexpr (size_bits(Type::value) % 8 == 0)
+      return to_float(static_cast<typename Type::type const*>(base)[i]);
+    return 0;
   }
 };
 
 __device__ inline float load(void const* base, std::int64_t i, elem type) {
-  return with_elem(type, element_at{base, i});
+  if (type == elem::f32) return static_cast<float const*>(base)[i];
+  if (type == elem::e2m1) {  // two in a byte
+    unsigned const two = static_cast<unsigned char const*>(base)[i / 2];
+    return to_float(e2m1{static_cast<std::uint8_t>(i % 2 == 0 ? two & 0xFU : two >> 4)});
+  }
+  if (type == elem::tf32)
+    return __uint_as_float(static_cast<std::uint32_t const*>(base)[i] & 0xFFFFE000U);
+  if (size_bits(type) != 16) return with_elem(type, element_at{base, i});
+  std::uint16_t const bits = static_cast<std::uint16_t const*>(base)[i];
+  return type == elem::bf16 ? __uint_as_float(static_cast<std::uint32_t>(bits) << 16)
+                            : __half2float(__ushort_as_half(bits));
 }
 
 /// An operand as element strides. Float32 operands are multiplied as tf32, rounded
@@ -50,7 +52,7 @@ struct operand {
 
   __device__ float at(std::int64_t i) const {
     float const x = load(base, i, type);
-    if (multiplied_type(type) == type || isnan(x)) return x;
+    if (type != elem::f32 || isnan(x)) return x;
     std::uint32_t const bits = __float_as_uint(x);
     return __uint_as_float((bits + 0xFFFU + (bits >> 13 & 1U)) & ~0x1FFFU);
   }

@@ -31,7 +31,7 @@ TEST(LadderCommand, AllRungsAreCorrectInTheEmulator) {
 }
 
 TEST(LadderCommand, ATableShowsOneRung) {
-  auto const r = run_command({"ladder", "--rung", "8", "--size", "264"});
+  auto const r = run_command({"ladder", "--device", "emu", "--rung", "8", "--size", "264"});
   EXPECT_EQ(r.status, 0) << r.err;
   EXPECT_NE(r.out.find("08_clusters"), std::string::npos) << r.out;
   EXPECT_NE(r.out.find("correct"), std::string::npos) << r.out;
@@ -39,15 +39,19 @@ TEST(LadderCommand, ATableShowsOneRung) {
 }
 
 TEST(LadderCommand, ExperimentsBesideARung) {
-  auto const r = run_command({"ladder", "--side", "--rung", "10", "--size", "256", "--json"});
+  std::vector<std::string> words{"ladder", "--device", "emu", "--side", "--rung", "10", "--size"};
+  words.emplace_back("256");
+  std::string const text = run_command(words).out;
+  words.emplace_back("--json");
+  auto const r = run_command(words);
   EXPECT_EQ(r.status, 0) << r.err;
   auto const j = r.json();
   ASSERT_EQ(j["rungs"].size(), 1U);
   EXPECT_EQ(j["rungs"][0]["idea"], "D without a swizzle");
   EXPECT_EQ(j["rungs"][0]["wavefronts"], 8 * j["rungs"][0]["ideal_wavefronts"].get<int>());
-  std::string const text = run_command({"ladder", "--side", "--rung", "10", "--size", "256"}).out;
   EXPECT_NE(text.find("are bank conflicts"), std::string::npos) << text;
-  EXPECT_NE(run_command({"ladder", "--side", "--rung", "5"}).err.find("TW0634"), std::string::npos);
+  EXPECT_NE(run_command({"ladder", "--device", "emu", "--side", "--rung", "5"}).err.find("TW0634"),
+            std::string::npos);
   EXPECT_EQ(run_command({"ladder", "--side", "--bug", "never-free"}).status, 2);
   EXPECT_NE(
       run_command({"ladder", "--side", "--rung", "3", "--timeline", "x.svg"}).err.find("TW0681"),
@@ -100,7 +104,7 @@ TEST(LadderCommand, TimesNeedAGpu) {
 }
 
 TEST(LadderCommand, RefusesWhatItCannotDo) {
-  auto const size = run_command({"ladder", "--rung", "5", "--size", "384"});
+  auto const size = run_command({"ladder", "--device", "emu", "--rung", "5", "--size", "384"});
   EXPECT_EQ(size.status, 2);
   EXPECT_NE(size.err.find("TW0680"), std::string::npos) << size.err;
   EXPECT_NE(size.err.find("N of 256"), std::string::npos) << size.err;
