@@ -187,7 +187,7 @@ void tensor_unit::allocate(std::uint32_t* address, int columns, int ctas, site w
     grant(c, a);
     m.last = a;
   }
-  // A weak store of the generic proxy: others read it after a barrier.
+  // The address is written by an ordinary store: other threads read it after a barrier.
   if (hazard::checker* check = c.cluster->check.get())
     check->plain(t, c, m_.memory.offset_in_smem(c, address, 4, where), 4, true, where);
   *address = static_cast<std::uint32_t>(a.first);

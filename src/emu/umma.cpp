@@ -210,7 +210,8 @@ std::optional<std::string> check_umma_operand(char name, std::uint64_t u, operan
         fmt::format("layout type {} does not exist: 0 no swizzle, 1 128 bytes in chunks "
                     "of 32, 2 128, 4 64, 6 32 bytes",
                     layout));
-  // PTX ISA, "Valid Combinations of Type-Size, Major-ness and Swizzling".
+  // Which layout types an operand may have: PTX ISA, "Valid Combinations of Type-Size, Major-ness
+  // and Swizzling".
   bool const wide_mn_major = major == operand_major::mn && size_bits(type) == 32;
   if (layout == 1 && !wide_mn_major)
     return wrong("layout type 1 is for MN-major operands of 32 bits alone");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// tcgen05_tf32_test.cpp  MN-major operands of 32 bits: TMA brings them with a swizzle of 128 bytes
-//                        in atoms of 32, descriptors come from the layout algebra, and the multiply
-//                        gives the sums of float64.
+// tcgen05_tf32_test.cpp  MN-major tf32 operands. TMA loads them with the swizzle of 128 bytes in
+//                        atoms of 32 bytes, the layout algebra makes their descriptors, and the
+//                        results are compared with float64.
 #include <gtest/gtest.h>
 
 #include <random>

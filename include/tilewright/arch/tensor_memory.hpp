@@ -110,8 +110,8 @@ enum class tmem_copy_shape : std::uint8_t {
   c32x128b_x4,
   c4x256b
 };
-/// How elements below 8 bits lie in shared memory; the copy gives each a byte: 4 bits in its bits
-/// 2-5, 6 bits in 0-5 (docs/blackwell.md). PTX ISA, "tcgen05.cp": .b8x16.b4x16_p64, .b6x16_p32.
+/// Elements of 4 or 6 bits in shared memory (PTX ISA, "tcgen05.cp": .b8x16.b4x16_p64, .b6x16_p32).
+/// tmem_copy writes a byte for each: 4 bits to its bits 2-5, 6 bits to 0-5 (docs/blackwell.md).
 enum class tmem_unpack : std::uint8_t { none, b4, b6 };
 
 TW_HD constexpr int tmem_copy_rows(tmem_copy_shape s) {

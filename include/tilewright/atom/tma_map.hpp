@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tma_map.hpp  Derived TMA parameters as the description that the driver and the emulator take.
 //
-// Needs:    an element type of the parameters' width [TW0230]
+// Needs:    a type with as many bits as the elements of the parameters [TW0230]
 // Ensures:  check_tensor_map accepts the description where its base is aligned
 // Example:  tests/atom/tma_params_test.cpp
 #pragma once

@@ -157,7 +157,7 @@ TW_HD constexpr bool is_exponent(elem e) { return e == elem::ue8m0; }
 TW_HD constexpr int exponents_in(elem e) {
   return is_exponent(e) ? 1 : holds_integer_sums(e) ? 4 : 0;
 }
-/// The type of the scales in a tensor: its unsigned bytes are exponents.
+/// The type of the scales in a tensor of this type: ue8m0 where a library stores them as u8.
 TW_HD constexpr elem scale_type_of(elem of_tensor) {
   return of_tensor == elem::u8 ? elem::ue8m0 : of_tensor;
 }

@@ -24,15 +24,15 @@ struct global_actor {
   component writes = 0;        // its TMA stores, by bulk group: written, not only read
   component copies = 0;        // its cp.async groups
   component acquires = 0;      // received from other CTAs
-  knowledge_ref last_taken;    // the newest release that it acquired, kept alive: a later
-                               // one must not come to lie at its address
+  knowledge_ref last_taken;    // the newest release that it acquired; kept alive, so that
+                               // no later release is allocated at the same address
   std::vector<released> seen;  // by relaxed loads since its last fence_acq_rel
   released fence;              // what that fence released, and how far
   clock_ref fenced_known;      // at its last fence_proxy_async_global
 };
 
-/// A thread's part in the order of tcgen05 operations (tensor.cpp). The first half of these clocks
-/// says which operations are ordered before its own, the second which of those are complete.
+/// The order of tcgen05 operations as a thread has received it (tensor.cpp). In its clocks `before`
+/// says which operations are ordered before its next one, and `fenced` which are complete.
 struct tensor_actor {
   clock_ref taken;     // by tcgen05_fence_after: an earlier state of `received`
   clock_ref received;  // by waits; null: the cluster has not used tcgen05
