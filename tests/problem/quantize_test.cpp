@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <random>
@@ -233,29 +234,36 @@ TEST(ScaleDivisor, SmallNumbersHaveTheBitsOfADivision) {
   EXPECT_FALSE(scale_divisor(NAN).is_near_one());
 }
 
-/// The quotients of 24-bit integers that are nearest to the middle between two floats: with odd s
-/// and odd k of 25 bits, x = (k s + rest) / 2^shift, where rest is 1 or -1.
-TEST(ScaleDivisor, SmallNumbersHaveTheBitsOfADivisionInItsHardestCases) {
-  std::mt19937_64 rng(5);
-  int cases = 0;
-  for (int i = 0; i < 400000; ++i) {
-    std::uint64_t const s = (1U << 23) + (rng() & 0x7FFFFF) | 1;
-    std::uint64_t inverse = s;  // modulo 2^32: each step doubles the bits that are right
-    for (int step = 0; step < 5; ++step) inverse *= 2 - s * inverse;
-    for (int const shift : {24, 25}) {
-      for (std::int64_t const rest : {1, -1}) {
-        std::uint64_t const modulus = std::uint64_t{1} << shift;
-        std::uint64_t k = static_cast<std::uint64_t>(-rest) * inverse % modulus;
-        if (k < 1U << 24) k += modulus;  // odd, of 25 bits
-        std::uint64_t const x = (k * s + static_cast<std::uint64_t>(rest)) >> shift;
-        if (k >= 1U << 25 || x < 1U << 23 || x >= 1U << 24) continue;
-        float const scale = static_cast<float>(s) * 0x1p-20F, number = static_cast<float>(x);
-        ASSERT_EQ(scale_divisor(scale).divide_small(number), number / scale) << x << " / " << s;
-        ++cases;
+/// All quotients x / s of 24-bit significands that lie so near to the middle between two floats
+/// that the correction could choose the wrong one. The middle is k / 2^shift, k odd and of 25 bits,
+/// and x 2^shift = k s - part with a part of at most 5, which the powers of two in s divide.
+TEST(ScaleDivisor, HasTheBitsOfADivisionInAllOfItsHardestCases) {
+  std::int64_t cases = 0, wrong = 0;
+  for (std::uint64_t s = 1U << 23; s < 1U << 24; ++s) {
+    int const twos = std::countr_zero(s);
+    if (twos > 2) continue;
+    std::uint64_t const odd = s >> twos;
+    std::uint64_t inverse = odd;  // modulo 2^64: each step doubles the bits that are right
+    for (int step = 0; step < 5; ++step) inverse *= 2 - odd * inverse;
+    for (int const shift : {24, 25})
+      for (std::int64_t const part : {1, -1, 3, -3, 5, -5}) {
+        if (twos > 0 && part * part > 1) continue;
+        std::uint64_t const modulus = std::uint64_t{1} << (shift - twos);
+        std::uint64_t k = static_cast<std::uint64_t>(part) * inverse % modulus;
+        for (; k < 1U << 25; k += modulus) {
+          if (k < 1U << 24) continue;
+          std::uint64_t const product = k * s - static_cast<std::uint64_t>(part * (1 << twos));
+          std::uint64_t const x = product >> shift;
+          if (x << shift != product || x < 1U << 23 || x >= 1U << 24) continue;
+          scale_divisor const by(static_cast<float>(s));
+          float const number = static_cast<float>(x), want = number / static_cast<float>(s);
+          ++cases;
+          wrong += by.divide(number) != want || by.divide_small(number) != want;
+        }
       }
-    }
   }
-  EXPECT_GT(cases, 300000);
+  EXPECT_GT(cases, 20000000);
+  EXPECT_EQ(wrong, 0);
 }
 
 TEST(Quantize, AGivenScaleIsReadAndKept) {

@@ -73,12 +73,12 @@ TW_HD constexpr float quantize_scale(float amax, float limit, bool power_of_two)
 }
 
 /// Division of many numbers by one scale, with the bits of x / scale at the cost of a few fused
-/// multiply-adds. r = 1 / scale is rounded to nearest, q = x r is within 2 units of the last place,
-/// and each correction q + (x - q scale) r, whose remainder is exact, brings it nearer: after one q
-/// is within a unit, after two it is the nearest (P. Markstein, "Computation of elementary
-/// functions on the IBM RISC System/6000 processor", 1990). Scales far from 1 are first multiplied
-/// by a power of two, and x with them, so that nothing underflows but where the quotient is 0 in 8
-/// bits.
+/// multiply-adds. r = 1 / scale is rounded to nearest, and q = x r is within 1.5 units of the last
+/// place. The correction q + (x - q scale) r makes it the nearest float (P. Markstein, "Computation
+/// of elementary functions on the IBM RISC System/6000 processor", 1990): it could be another one
+/// only where x / scale is within 5 2^-25 units of the middle between two floats, and a test tries
+/// all of these. Scales far from 1 are first multiplied by a power of two, and x with them, so that
+/// nothing underflows but where the quotient is 0 in 8 bits.
 class scale_divisor {
  public:
   TW_HD constexpr explicit scale_divisor(float scale)
@@ -88,28 +88,25 @@ class scale_divisor {
         reciprocal_(1.0F / (scale * factor_)),
         scale_(reciprocal_ == 0.0F ? 0.0F : scale * factor_) {}
 
-  TW_HD float divide(float x) const {  // __builtin_fmaf is no constant expression for clang
+  TW_HD float divide(float x) const {
     float const y = x * factor_, q = y * reciprocal_;
-    float nearer = __builtin_fmaf(__builtin_fmaf(-q, scale_, y), reciprocal_, q);
-    nearer = __builtin_fmaf(__builtin_fmaf(-nearer, scale_, y), reciprocal_, nearer);
     // Others saturate, are NaN, or are zeros, of which q has the sign.
-    return magnitude(q) < 0x1p30F && magnitude(q) > 0x1p-30F ? nearer : q;
+    return magnitude(q) < 0x1p30F && magnitude(q) > 0x1p-30F ? corrected(q, y) : q;
   }
 
   /// Is the scale positive and so near to 1 that divide_small() may be called?
   TW_HD constexpr bool is_near_one() const { return factor_ == 1.0F && scale_ > 0.0F; }
-  /// The same for NaN and magnitudes up to 2^20 scales, in fewer instructions: the rest of
-  /// 1 / scale brings q within a unit, so one correction is enough.
+  /// The same for NaN and magnitudes up to 2^20 scales, in fewer instructions.
   TW_HD float divide_small(float x) const {
-    float const q = __builtin_fmaf(x, reciprocal_, x * rest());
-    float const nearer = __builtin_fmaf(__builtin_fmaf(-q, scale_, x), reciprocal_, q);
-    return __builtin_copysignf(nearer, x);  // a zero keeps its sign
+    return __builtin_copysignf(corrected(x * reciprocal_, x), x);  // a zero keeps its sign
   }
 
  private:
   TW_HD static constexpr float magnitude(float x) { return x < 0 ? -x : x; }
-  /// 1 / scale minus the reciprocal; one value for all x.
-  TW_HD float rest() const { return __builtin_fmaf(-reciprocal_, scale_, 1.0F) * reciprocal_; }
+  /// The float that is nearest to y / scale_; __builtin_fmaf is no constant expression for clang.
+  TW_HD float corrected(float q, float y) const {
+    return __builtin_fmaf(__builtin_fmaf(-q, scale_, y), reciprocal_, q);
+  }
   float factor_, reciprocal_, scale_;
 };
 
