@@ -125,7 +125,7 @@ option option_of(gemm_plan plan, measurements const& m) {
 /// Common members of all plans of `whole`, or of its swapped form: the form as run, operands
 /// that TMA cannot address, and hints about them.
 gemm_plan common_plan(gemm_problem const& p, gemm_problem const& whole, bool swapped,
-                      gemm_operands const& given) {
+                      gemm_operands const& given, bool a_as_stored) {
   gemm_plan base;
   base.problem = p;
   base.swapped = swapped;
@@ -135,7 +135,7 @@ gemm_plan common_plan(gemm_problem const& p, gemm_problem const& whole, bool swa
   gemm_problem const& q = base.normal;
   std::int64_t const a_lines = extents_of_a(q).outer, b_lines = extents_of_b(q).outer;
   bool const d_m = q.d.ord == order::col_major;
-  choose_copies(base, o);
+  choose_copies(base, o, a_as_stored);
   void const* const d_base = base.stage_d ? nullptr : o.d;  // the workspace is aligned
   base.direct_d = !tma_addressable(q.d, d_m ? result_cols(q.epilogue, q.n) : q.m, q.batch, d_base);
   char const* const first = swapped ? "B" : "A";
@@ -212,10 +212,15 @@ std::vector<option> ranked(gemm_problem const& p, gemm_operands const& asked, de
   auto const add_plans = [&](gemm_problem const& form) {
     for (bool const swapped : {false, true}) {
       if (swapped && p.epilogue.gate != gating::none) break;
-      gemm_plan base = common_plan(p, form, swapped, given);
-      if (!measured.tuned.trouble.empty())
-        base.hints.insert(base.hints.begin(), measured.tuned.trouble);
-      for (gemm_family const* f : families()) f->add_plans(base, dev, workspace, plans);
+      bool const two_ways = may_load_a_as_stored(swapped ? transposed(form) : form,
+                                                 swapped ? transposed(given) : given);
+      for (bool const a_as_stored : {false, true}) {
+        if (a_as_stored && !two_ways) break;
+        gemm_plan base = common_plan(p, form, swapped, given, a_as_stored);
+        if (!measured.tuned.trouble.empty())
+          base.hints.insert(base.hints.begin(), measured.tuned.trouble);
+        for (gemm_family const* f : families()) f->add_plans(base, dev, workspace, plans);
+      }
     }
   };
   add_plans(whole);

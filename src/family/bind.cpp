@@ -134,7 +134,13 @@ std::int64_t scale_rows_of_b(gemm_problem const& q) {
   return q.epilogue.gate == gating::none ? q.n : 2 * round_up(q.n / 2, scale_tile_rows);
 }
 
-void choose_copies(gemm_plan& plan, gemm_operands const& o) {
+bool may_load_a_as_stored(gemm_problem const& q, gemm_operands const& o) {
+  return !is_block_scaled(q) && traits_of(multiplied_type(q.a.type)).k_major_only &&
+         q.a.ord == order::col_major &&
+         tma_addressable(q.a, q.k, q.batch, o.a);
+}
+
+void choose_copies(gemm_plan& plan, gemm_operands const& o, bool a_as_stored) {
   gemm_problem& q = plan.normal;
   auto const choose = [&](matrix_desc& m, order k_major, std::int64_t lines, void const* base,
                           bool& copied, std::optional<matrix_desc>& from) {
@@ -149,7 +155,7 @@ void choose_copies(gemm_plan& plan, gemm_operands const& o) {
     padded const copy = padded_copy(m, {q.k, lines}, q.batch);
     m.pitch_elems = copy.pitch_elems, m.batch_stride_elems = copy.batch_stride_elems;
   };
-  choose(q.a, order::row_major, q.m, o.a, plan.repitch_a, plan.from_a);
+  if (!a_as_stored) choose(q.a, order::row_major, q.m, o.a, plan.repitch_a, plan.from_a);
   choose(q.b, order::col_major, q.n, o.b, plan.repitch_b, plan.from_b);
   if (!is_block_scaled(q)) return;
   // TMA reads tiles of the order 32x4x4 that follow each other along K.

@@ -42,9 +42,13 @@ gate_columns gate_columns_of(gemm_problem const& q);
 /// those of what they multiply, each from a multiple of 128 on.
 std::int64_t scale_rows_of_b(gemm_problem const& q);
 
+/// Is A one of 8 or 32 bits, column-major, that TMA can address? Kernels that read A into registers
+/// load it as it is; others need a copy.
+bool may_load_a_as_stored(gemm_problem const& q, gemm_operands const& o);
+
 /// Sets which operands of plan.normal are copied first, and puts the copies that are rearranged in
-/// their place. `o` has the operands of plan.normal.
-void choose_copies(gemm_plan& plan, gemm_operands const& o);
+/// their place. `o` has the operands of plan.normal. With a_as_stored A is not copied.
+void choose_copies(gemm_plan& plan, gemm_operands const& o, bool a_as_stored = false);
 
 /// D in float32 in the workspace, row-major: what a second launch quantises (gemm_plan::stage_d).
 matrix_desc staged_d(gemm_problem const& p);

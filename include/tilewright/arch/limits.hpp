@@ -7,6 +7,7 @@ namespace tw {
 /// Threads. CUDA C++ Programming Guide, "Hardware Multithreading"; PTX ISA, "Warpgroup".
 inline constexpr int warp_threads = 32;
 inline constexpr int warpgroup_threads = 128;
+inline constexpr int warps_of_warpgroup = warpgroup_threads / warp_threads;
 
 /// Rows of A and D of one wgmma. PTX ISA, "Asynchronous Warpgroup Level Matrix Shape".
 inline constexpr int wgmma_m = 64;

@@ -39,8 +39,7 @@ struct operand_box {
 template <elem AB, operand_major Major, swizzle_mode S, int K = traits_of(AB).span()>
 struct operand_tile {
   static constexpr elem_traits traits = traits_of(AB);
-  static_assert(traits.mma_operand && (Major == operand_major::k || !traits.k_major_only),
-                "[TW0208] wgmma has no operands of this type and major");
+  static_assert(traits.mma_operand, "[TW0208] wgmma has no operands of this type");
   static constexpr int span = traits.in_bytes(swizzle_span_bytes(S));  // elements
   static_assert(K % traits.mma_k() == 0 && K % span == 0 && K <= 256,
                 "[TW0207] K: whole spans, up to 256");
@@ -116,6 +115,8 @@ struct operand_tile {
   /// Descriptor of the rows from `mn` and the K of one wgmma from `k`. mn: a multiple of 8
   /// (K-major) or of a span (MN-major); k: a multiple of that K.
   TW_HD static constexpr smem_desc desc(std::uint32_t tile_address, int extent, int mn, int k) {
+    static_assert(Major == operand_major::k || !traits.k_major_only,
+                  "[TW0208] wgmma reads no MN-major operands of this type from shared memory");
     // Without swizzle the next 8 of k of a K-major tile lie a whole extent away.
     i64 const leading = places.leading_bytes + (extent / atom_extent - 2) * leading_per_atom;
     return make_smem_desc(tile_address + static_cast<std::uint32_t>(start_bytes(extent, mn, k)),

@@ -30,6 +30,8 @@ constexpr bool is_checked() {
   static_assert(C.cluster_k == 1 || !C.pingpong, "[TW0204] no ping-pong where a cluster shares K");
   static_assert(C.cluster_k == 1 || !C.fused(),
                 "[TW0204] no fused epilogue where a cluster shares K");
+  static_assert(!C.a_in_registers() || (C.cluster_k == 1 && !C.varies_tile_n()),
+                "[TW0204] with A in registers tiles have one width, and no cluster shares K");
   return true;
 }
 

@@ -79,6 +79,9 @@ struct gemm_config {
   TW_HD constexpr operand_major a_major() const {
     return a_mn ? operand_major::mn : operand_major::k;
   }
+  /// wgmma reads 8-bit and 32-bit operands from shared memory K-major only. Consumers read an A
+  /// that is MN-major there themselves, and multiply it from registers (register_a.hpp).
+  TW_HD constexpr bool a_in_registers() const { return a_mn && traits_of(ab).k_major_only; }
   TW_HD constexpr operand_major b_major() const {
     return b_mn ? operand_major::mn : operand_major::k;
   }

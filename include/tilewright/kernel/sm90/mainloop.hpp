@@ -9,6 +9,7 @@
 #include "tilewright/base/unrolled.hpp"
 #include "tilewright/kernel/sm90/block_scales.hpp"
 #include "tilewright/kernel/sm90/loads.hpp"
+#include "tilewright/kernel/sm90/register_a.hpp"
 #include "tilewright/kernel/sm90/sums.hpp"
 #include "tilewright/pipeline/ring.hpp"
 
@@ -23,6 +24,8 @@ struct gemm_mainloop {
   static constexpr int a_share = loads::a_share, b_share = loads::b_share;
   static constexpr int loaders = loads::loaders;   // CTAs that fill each other's slots
   static constexpr int fragments = C.fragments();  // of wgmma_m rows, per consumer
+  /// Of a consumer, that signal that a stage has been read: its warps read A, or wgmma reads all.
+  static constexpr int readers = C.a_in_registers() ? warps_of_warpgroup : 1;
   static constexpr int tile_k = C.tile_k();
 
   template <int Cols>
@@ -33,7 +36,7 @@ struct gemm_mainloop {
   TW_DEVICE static void init(Smem& s) {
     for (int i = 0; i < C.stages; ++i) {
       s.ab_landed[i].init(1 + (C.scaled() ? scale_threads : 0));
-      s.slot_free[i].init((C.pingpong ? 1 : C.math_warpgroups()) * loaders);
+      s.slot_free[i].init((C.pingpong ? 1 : C.math_warpgroups()) * readers * loaders);
     }
     if constexpr (C.scaled()) s.scales.init();
   }
@@ -74,9 +77,9 @@ struct gemm_mainloop {
       for (int k = 0; k < blocks; ++k, at.next()) {
         s.ab_landed[at.stage].wait(at.phase);
         TW_UNROLL
-        for (int cta = 0; cta < loaders; ++cta) release_to(s, at.stage, cta);
+        for (int i = 0; i < readers * loaders; ++i) release_to(s, at.stage, i % loaders);
         if constexpr (C.scaled())
-          for (int warp = 0; warp < warpgroup_threads / warp_threads; ++warp)
+          for (int warp = 0; warp < warps_of_warpgroup; ++warp)
             s.scales.scales_read[at.stage].arrive();
       }
     }
@@ -92,6 +95,8 @@ struct gemm_mainloop {
                             accumulators<Cols>& acc, Issued const& issued) {
     if constexpr (C.promote_k() > 0) {
       add_promoted(s, slot, first_row, blocks, acc, issued);
+    } else if constexpr (C.a_in_registers()) {
+      add_blocks_from_registers(s, slot, first_row, blocks, acc, issued);
     } else if constexpr (C.sums == sum_form::f16) {
       accumulator<Cols, f16> pairs[fragments];
       add_blocks(s, slot, first_row, blocks, pairs, issued);
@@ -179,6 +184,39 @@ struct gemm_mainloop {
     });
   }
 
+  /// The same, as the tensor core adds, with A in registers: a block is read while the tensor cores
+  /// multiply the one before it.
+  template <class Smem, class Sums, class Issued>
+  TW_DEVICE static void add_blocks_from_registers(Smem& s, ring<C.stages>& slot, int first_row,
+                                                  int blocks, Sums& acc, Issued const& issued) {
+    register_a<C> const from(first_row);
+    typename register_a<C>::block even, odd;
+    s.ab_landed[slot.stage].wait(slot.phase);
+    from.read(even, s.a[slot.stage]);
+    multiply(acc, even, s.b[slot.stage], false);
+    int held = slot.stage;  // the stage whose wgmma group may still be in flight
+    slot.next();
+    auto const add_next = [&](auto& a) {
+      s.ab_landed[slot.stage].wait(slot.phase);
+      from.read(a, s.a[slot.stage]);
+      multiply(acc, a, s.b[slot.stage], true);
+      wait<1>(acc);
+      release(s, held);
+      held = slot.stage;
+      slot.next();
+    };
+    int k = 1;
+    TW_NO_UNROLL
+    for (; k + 1 < blocks; k += 2) {
+      add_next(odd);
+      add_next(even);
+    }
+    if (k < blocks) add_next(odd);
+    issued.notify();
+    wait<0>(acc);
+    release(s, held);
+  }
+
   /// The same, as the tensor core adds.
   template <class Smem, class Sums, class Issued>
   TW_DEVICE static void add_blocks(Smem& s, ring<C.stages>& slot, int first_row, int blocks,
@@ -243,6 +281,26 @@ struct gemm_mainloop {
     wgmma_commit();
   }
 
+  /// The same with all of A's K block in registers.
+  template <class Sums>
+  TW_DEVICE static void multiply(Sums& acc, typename register_a<C>::block const& a, std::byte* b,
+                                 bool accumulate) {
+    if constexpr (fragments == 1)
+      wgmma_fence(acc[0]);
+    else
+      wgmma_fence(acc[0], acc[1]);
+    smem_desc const b_desc = operand_b::desc(smem_addr(b), b_share, 0, 0);
+    unrolled<register_a<C>::steps>([&](auto step) {
+      constexpr int k = step * traits_of(C.ab).mma_k();
+      unrolled<fragments>([&](auto f) {
+        wgmma<C.ab, C.b_major(), C.b()>(acc[f], a.part[step][f],
+                                        b_desc + operand_b::start_bytes(b_share, 0, k),
+                                        accumulate || k > 0);
+      });
+    });
+    wgmma_commit();
+  }
+
   template <class Sums>
   TW_DEVICE static void clear(Sums& acc) {
     unrolled<fragments>([&](auto f) {
@@ -259,17 +317,21 @@ struct gemm_mainloop {
       wgmma_wait<Pending>(acc[0], acc[1]);
   }
 
-  /// Signals every CTA that loads into this slot that this warpgroup has read it. Relaxed: nothing
-  /// was written, and the reads are complete since wgmma_wait (docs/decisions/0004).
+  /// Signals every CTA that loads into this slot that this warpgroup, or with A in registers this
+  /// warp, has read it. Relaxed: nothing was written, and wgmma's reads are complete since
+  /// wgmma_wait (docs/decisions/0004).
   template <class Smem>
   TW_DEVICE static void release(Smem& s, int stage) {
-    int const t = thread_id() % warpgroup_threads;
+    if constexpr (C.a_in_registers()) warp_sync();  // all lanes have read A
+    int const t = thread_id() % (warpgroup_threads / readers);
     if (t < loaders) release_to(s, stage, t);
   }
   template <class Smem>
   TW_DEVICE static void release_to(Smem& s, int stage, int cta) {
     if constexpr (loaders == 1)
       s.slot_free[stage].arrive();
+    else if constexpr (C.a_in_registers())
+      s.slot_free[stage].arrive_remote(cta);
     else
       s.slot_free[stage].arrive_remote_relaxed(cta);
   }
