@@ -136,8 +136,7 @@ std::int64_t scale_rows_of_b(gemm_problem const& q) {
 
 bool may_load_a_as_stored(gemm_problem const& q, gemm_operands const& o) {
   return !is_block_scaled(q) && traits_of(multiplied_type(q.a.type)).k_major_only &&
-         q.a.ord == order::col_major &&
-         tma_addressable(q.a, q.k, q.batch, o.a);
+         q.a.ord == order::col_major && tma_addressable(q.a, q.k, q.batch, o.a);
 }
 
 void choose_copies(gemm_plan& plan, gemm_operands const& o, bool a_as_stored) {

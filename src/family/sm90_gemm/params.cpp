@@ -98,8 +98,8 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
   p.epilogue.d_evict_first = hints.d_evict_first ? 1 : 0;
   auto const map_a = [&](int rows) {
     return map_of(o.a, as_mapped(q.a), a_matrices, extents_of_a(q),
-                  box_of(c.ab, c.a_major(), swizzle_mode::b128, rows), swizzle_mode::b128, t,
-                  placed, hints.a_by_128_bytes);
+                  box_of(c.ab, c.a_major(), c.a_swizzle(), rows), c.a_swizzle(), t, placed,
+                  hints.a_by_128_bytes);
   };
   auto const map_b = [&](int columns) {
     return c.gated() ? gated_map(o.b, q, columns, t)

@@ -15,7 +15,7 @@ namespace tw {
 template <gemm_config C>
 struct gemm_loads {
   // Each CTA loads its share of the tiles it has in common with its peers, and multicasts it.
-  using operand_a = operand_tile<C.ab, C.a_major(), swizzle_mode::b128>;
+  using operand_a = operand_tile<C.ab, C.a_major(), C.a_swizzle()>;
   using operand_b = operand_tile<C.b(), C.b_major(), C.b_swizzle()>;
   static constexpr int loaders = C.cluster_m * C.cluster_n;  // CTAs that fill each other's slots
   static constexpr int a_share = C.tile_m / C.cluster_n;     // rows of A one CTA loads

@@ -93,7 +93,9 @@ struct gemm_mainloop {
   template <int Cols, class Smem, class Issued>
   TW_DEVICE static void add(Smem& s, ring<C.stages>& slot, int first_row, int blocks,
                             accumulators<Cols>& acc, Issued const& issued) {
-    if constexpr (C.promote_k() > 0) {
+    if constexpr (C.promote_k() > 0 && C.a_in_registers()) {
+      add_promoted_from_registers(s, slot, first_row, blocks, acc, issued);
+    } else if constexpr (C.promote_k() > 0) {
       add_promoted(s, slot, first_row, blocks, acc, issued);
     } else if constexpr (C.a_in_registers()) {
       add_blocks_from_registers(s, slot, first_row, blocks, acc, issued);
@@ -118,6 +120,29 @@ struct gemm_mainloop {
     TW_NO_UNROLL
     for (int k = 0; k < blocks; ++k, slot.next())
       add_block(s, slot, first_row, k + 1 == blocks, acc, part, issued, plain_sums{});
+    if (blocks == 0) issued.notify();
+  }
+
+  /// The same with A in registers.
+  template <class Smem, class Issued>
+  TW_DEVICE static void add_promoted_from_registers(Smem& s, ring<C.stages>& slot, int first_row,
+                                                    int blocks, accumulators<C.tile_n>& acc,
+                                                    Issued const& issued) {
+    static_assert(C.promoted_n() == C.tile_n && C.promote_k() == tile_k);
+    clear(acc);
+    accumulators<C.tile_n> part;
+    register_a<C> const from(first_row);
+    typename register_a<C>::block a;
+    TW_NO_UNROLL
+    for (int k = 0; k < blocks; ++k, slot.next()) {
+      s.ab_landed[slot.stage].wait(slot.phase);
+      from.read(a, s.a[slot.stage]);
+      multiply(part, a, s.b[slot.stage], false);
+      if (k + 1 == blocks) issued.notify();
+      wait<0>(part);
+      release(s, slot.stage);
+      plain_sums{}.add(acc, part, 0);
+    }
     if (blocks == 0) issued.notify();
   }
 
@@ -330,8 +355,6 @@ struct gemm_mainloop {
   TW_DEVICE static void release_to(Smem& s, int stage, int cta) {
     if constexpr (loaders == 1)
       s.slot_free[stage].arrive();
-    else if constexpr (C.a_in_registers())
-      s.slot_free[stage].arrive_remote(cta);
     else
       s.slot_free[stage].arrive_remote_relaxed(cta);
   }

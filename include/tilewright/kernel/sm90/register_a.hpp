@@ -1,29 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 // register_a.hpp  A in registers: consumers read a tile that is MN-major in shared memory as
-//                 fragments of wgmma, which cannot read 32-bit operands in that order itself.
+//                 fragments of wgmma, which reads 8-bit and 32-bit operands there K-major only.
 //
-// Thread t of a warpgroup holds four words of a fragment of 64 rows and 8 of K, those of
-// fragment(t, v); PTX ISA, "Register Fragments for wgmma.mma_async.m64nNk8".
-// Law: fragment is layout_a of the atom (tests/atom)
+// A fragment has 64 rows and 32 bytes of K. Thread 32 w + 4 g + c of a warpgroup holds four words:
+// those of rows g and 8 + g of its warp's 16, at k = c and 4 + c of a group of 8 words. Source: PTX
+// ISA, "Register Fragments for wgmma.mma_async.m64nNk8" and "m64nNk32".
+//
+//   32 bits  A word is an element. The swizzle puts eight 16-byte chunks of a row in as many banks,
+//            differently in each of eight rows: lanes of four k read from different banks if the
+//            chunks of their rows are 4 apart (fragment_rows.hpp).
+//   8 bits   A word is four elements along k, which are in four rows of shared memory. ldmatrix
+//            transposes pairs of bytes: a thread gets rows 2 g and 2 g + 1 at two k from a matrix
+//            of 8 k, and prmt sorts the bytes of two matrices. Their k are chosen so that the rows
+//            of each lie in different banks.
 #pragma once
 
 #include "tilewright/arch/limits.hpp"
 #include "tilewright/arch/select.hpp"
 #include "tilewright/base/unrolled.hpp"
+#include "tilewright/kernel/sm90/fragment_rows.hpp"
 #include "tilewright/kernel/sm90/loads.hpp"
 #include "tilewright/layout/layout.hpp"
 
 namespace tw {
 
-/// (thread, register) -> m + 64 k, of 32-bit elements.
-inline constexpr layout fragment_of_words =
-    make_layout(make_layout(layout(4, wgmma_m), layout(8, 1), layout(4, 16)),
-                make_layout(layout(2, 8), layout(2, 4 * wgmma_m)));
-
 template <gemm_config C>
 class register_a {
  public:
-  static constexpr int steps = C.tile_k() / traits_of(C.ab).mma_k();
+  static constexpr int mma_k = traits_of(C.ab).mma_k(), steps = C.tile_k() / mma_k;
   /// A K block of a warpgroup's rows.
   struct block {
     b32<4> part[steps][C.fragments()];
@@ -31,34 +35,54 @@ class register_a {
 
   /// For the rows from first_row of the CTA's tile.
   TW_DEVICE explicit register_a(int first_row) {
-    int const thread = thread_id() % warpgroup_threads;
-    unrolled<registers>([&](auto v) {
-      int const at = offset<fragment_of_words>(thread, v);
-      place_[v] = offset<tile>(first_row + at % wgmma_m, at / wgmma_m);
-    });
+    int const lane = lane_id(), warp = thread_id() % warpgroup_threads / warp_threads;
+    if constexpr (of_words) {
+      unrolled<4>([&](auto v) {
+        int const row = rows::row_of(warp, lane) + rows::row_of_register(v % 2 * 2);
+        place_[v] = offset<tile>(first_row + row, lane % 4 + v / 2 * 4);
+      });
+    } else {
+      int const matrix = lane / 8, i = lane % 8;
+      int const k = 16 * (matrix / 2) + 4 * (i / 2) + 2 * (matrix % 2 ^ i / 4) + i % 2;
+      place_[0] = offset<tile>(first_row + rows::row_of(warp, 0), k);
+      // The lower two k of four come from the first matrix of two, or from the second.
+      even_row_ = lane % 4 < 2 ? 0x6420 : 0x2064;
+      odd_row_ = lane % 4 < 2 ? 0x7531 : 0x3175;
+    }
   }
 
   /// Reads a K block from its stage.
   TW_DEVICE void read(block& to, std::byte const* stage) const {
-    auto const* const words = reinterpret_cast<words::b32 const*>(stage);
     unrolled<steps>([&](auto step) {
       unrolled<C.fragments()>([&](auto f) {
-        unrolled<registers>([&](auto v) {
-          to.part[step][f].r[v] = words[place_[v] + step * next_step + f * next_fragment];
-        });
+        constexpr int further = step * next_step + f * next_fragment;
+        b32<4>& part = to.part[step][f];
+        if constexpr (of_words) {
+          auto const* const words = reinterpret_cast<words::b32 const*>(stage) + further;
+          unrolled<4>([&](auto v) { part.r[v] = words[place_[v]]; });
+        } else {
+          b32<4> const pairs = ldmatrix<4, true>(stage + further + place_[0]);
+          unrolled<2>([&](auto half) {
+            std::uint32_t const a = pairs.r[2 * half], b = pairs.r[2 * half + 1];
+            part.r[2 * half] = prmt(a, b, even_row_);
+            part.r[2 * half + 1] = prmt(a, b, odd_row_);
+          });
+        }
       });
     });
   }
 
  private:
-  using operand = typename gemm_loads<C>::operand_a;
-  static constexpr layout tile = operand::layout_of(C.tile_m);  // (m, k) -> element
-  static constexpr int registers = 4;
+  using rows = fragment_rows<C>;
+  static constexpr bool of_words = rows::of_words;
+  static constexpr layout tile =
+      gemm_loads<C>::operand_a::layout_of(C.tile_m);  // (m, k) -> element
   // The swizzle repeats after 8 of K, and after a span of M.
-  static constexpr int next_step = static_cast<int>(plain(tile)(0, traits_of(C.ab).mma_k())),
+  static constexpr int next_step = static_cast<int>(plain(tile)(0, mma_k)),
                        next_fragment = static_cast<int>(plain(tile)(wgmma_m % C.tile_m, 0));
 
-  int place_[registers];
+  int place_[of_words ? 4 : 1];  // elements
+  std::uint32_t even_row_ = 0, odd_row_ = 0;
 };
 
 }  // namespace tw

@@ -22,6 +22,7 @@ struct plain_epilogue : epilogue_store<C> {
   using base::tile_regs;
   using typename base::fragment;
   using typename base::writer;
+  using rows = fragment_rows<C>;
 
   /// Stores a warpgroup's fragments, (64, d_cols) each, one below the other; the first at D(at).
   template <int Fragments>
@@ -60,13 +61,13 @@ struct plain_epilogue : epilogue_store<C> {
   TW_DEVICE static void multiply_scales(epilogue_params const& p, fragment_place at,
                                         fragment (&acc)[Fragments]) {
     fused_params const& f = p.fused;
-    int const row = at.row + accumulator_map::row_of(warp_id() % 4, lane_id());
+    int const row = at.row + rows::row_of(warp_id() % warps_of_warpgroup, lane_id());
     int const col = at.col + accumulator_map::col_of(lane_id());
     float of_row[Fragments][accumulator_map::rows];
     unrolled<Fragments>([&](auto k) {
       TW_UNROLL
       for (int r = 0; r < accumulator_map::rows; ++r) {
-        int const i = row + wgmma_m * k + accumulator_map::row_distance * r;
+        int const i = row + wgmma_m * k + rows::distance * r;
         of_row[k][r] = scale_of(f.row_scale, f.row_scale_step, i < p.m ? i : p.m - 1);
       }
     });
@@ -156,7 +157,7 @@ struct plain_epilogue : epilogue_store<C> {
     for (int i = 0; i < tile_regs; ++i) acc[i] = times_alpha(alpha, acc[i]);
     if (p.c.data != nullptr)
       add_c<tile_regs>(p, {at.row + w.first_row(), at.col + w.first_col(), at.batch}, d.end(), acc,
-                       0);
+                       0, rows::distance);
   }
 };
 

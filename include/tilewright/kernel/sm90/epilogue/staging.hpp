@@ -11,6 +11,7 @@
 #include "tilewright/kernel/sm90/epilogue/d_box.hpp"
 #include "tilewright/kernel/sm90/epilogue/ops.hpp"
 #include "tilewright/kernel/sm90/epilogue/plain_store.hpp"
+#include "tilewright/kernel/sm90/fragment_rows.hpp"
 #include "tilewright/kernel/sm90/sums.hpp"
 #include "tilewright/problem/quantize.hpp"
 
@@ -61,6 +62,8 @@ struct tile_writer {
   static constexpr layout box_layout = d_box_layout(C);  // (rows, cols) of a box
   static constexpr int tile_regs = box.cols / 2;         // results of a thread in an epilogue tile
 
+  using rows = fragment_rows<C>;
+
   epilogue_smem<C>& smem;
   int warpgroup;
   int thread;  // in the warpgroup
@@ -77,7 +80,7 @@ struct tile_writer {
   TW_DEVICE int warp() const { return thread / warp_threads; }
   TW_DEVICE int lane() const { return thread % warp_threads; }
   /// Row and column, in the fragment, of its first element; accumulator_map has the others.
-  TW_DEVICE int first_row() const { return accumulator_map::row_of(warp(), lane()); }
+  TW_DEVICE int first_row() const { return rows::row_of(warp(), lane()); }
   TW_DEVICE int first_col() const { return accumulator_map::col_of(lane()); }
 
   /// The warpgroup goes on when all TMA stores but the last `Pending` have read their buffers;
@@ -96,6 +99,8 @@ struct tile_writer {
       fill_32(reinterpret_cast<result_type<C>*>(tile), results);
     else if constexpr (size_bytes(type) == 1)
       fill_8(tile, results);
+    else if constexpr (box.m_major && rows::of_bytes)
+      fill_16_of_pairs(reinterpret_cast<words::b32*>(tile), results);
     else if constexpr (box.m_major)
       fill_16_transposed(reinterpret_cast<std::uint16_t*>(tile), results);
     else
@@ -124,7 +129,7 @@ struct tile_writer {
   /// 16-bit row-major D: 16 columns with each stmatrix, 8 where the box has no more of them.
   template <class Results>
   TW_DEVICE void fill_16(std::uint16_t* s, Results const& results) const {  // (64, box.cols)
-    int const row = warp_rows * warp() + lane() % matrix_pair;
+    int const row = rows::row_of_warp(warp(), lane() % matrix_pair);
     unrolled<(box.cols + matrix_pair - 1) / matrix_pair>([&](auto step) {
       constexpr int q = step;
       constexpr bool half = box.cols - matrix_pair * q == matrix;
@@ -158,13 +163,27 @@ struct tile_writer {
     });
   }
 
+  /// The same where a thread's two rows follow each other: their results in a column are a word.
+  template <class Results>
+  TW_DEVICE void fill_16_of_pairs(words::b32* s, Results const& results) const {  // (64, box.cols)
+    TW_UNROLL
+    for (int i = 0; i < tile_regs; i += accumulator_map::regs_of_8_cols) {
+      TW_UNROLL
+      for (int e = 0; e < 2; ++e) {
+        unsigned const at = plain_store<C>::offset_in_tile(
+            first_row(), first_col() + accumulator_map::col_of_register(i + e));
+        s[at / 2] = pack2<type>(results[i + e], results[i + e + 2]);
+      }
+    }
+  }
+
   /// 8-bit D: two neighbours of a row of a row-major box together, else an element at a time. The
   /// eight rows that a warp writes at once lie in different banks, as with stmatrix.
   template <class Results>
   TW_DEVICE void fill_8(std::byte* s, Results const& results) const {  // (64, box.cols)
     TW_UNROLL
     for (int i = 0; i < tile_regs; i += 2) {
-      unsigned const row = first_row() + accumulator_map::row_of_register(i);
+      unsigned const row = first_row() + rows::row_of_register(i);
       unsigned const col = first_col() + accumulator_map::col_of_register(i);
       std::uint32_t const both = packed(results, i);
       if constexpr (box.m_major) {
@@ -182,7 +201,7 @@ struct tile_writer {
   TW_DEVICE void fill_32(result_type<C>* s, Results const& results) const {  // (64, box.cols)
     TW_UNROLL
     for (int i = 0; i < tile_regs; ++i) {
-      int const row = first_row() + accumulator_map::row_of_register(i);
+      int const row = first_row() + rows::row_of_register(i);
       int const col = first_col() + accumulator_map::col_of_register(i);
       s[plain_store<C>::offset_in_tile(row, col)] = results[i];
     }

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// fragment_rows.hpp  Which rows of a tile the accumulators of a thread are of.
+//
+// wgmma numbers the rows of a fragment of A (accumulator_map). Where A is in registers it may have
+// any 64 rows in any order, and each kind of kernel has the order that reads A fastest
+// (register_a.hpp). w: warp of the warpgroup, l = 4 c + g: lane
+//
+//     A in shared memory                16 w + g,                              8 further
+//     A in registers, 32-bit elements   g % 4 + 4 (w % 2) + 16 (g / 4) + 32 (w / 2), 8 further
+//     A in registers, 8-bit elements    16 w + 2 g,                            1 further
+//
+// Law: each order has every row once (tests/kernel)
+#pragma once
+
+#include "tilewright/arch/accumulator_map.hpp"
+#include "tilewright/base/hd.hpp"
+#include "tilewright/kernel/sm90/config.hpp"
+
+namespace tw {
+
+template <gemm_config C>
+struct fragment_rows {
+  static constexpr bool of_words = C.a_in_registers() && size_bytes(C.ab) == 4;
+  static constexpr bool of_bytes = C.a_in_registers() && size_bytes(C.ab) == 1;
+  /// Between the two rows of a thread.
+  static constexpr int distance = of_bytes ? 1 : accumulator_map::row_distance;
+
+  /// The first row of a thread.
+  TW_HD static constexpr int row_of(int warp, int lane) {
+    int const g = lane / 4;
+    return of_words   ? g % 4 + 4 * (warp % 2) + 16 * (g / 4) + 32 * (warp / 2)
+           : of_bytes ? 16 * warp + 2 * g
+                      : accumulator_map::row_of(warp, lane);
+  }
+  TW_HD static constexpr int row_of_register(int i) {
+    return distance * accumulator_map::row_index(i);
+  }
+  /// Row i of the 16 that a warp has, as wgmma numbers them.
+  TW_HD static constexpr int row_of_warp(int warp, int i) {
+    return row_of(warp, 4 * (i % 8)) + distance * (i / 8);
+  }
+};
+
+}  // namespace tw
