@@ -92,6 +92,17 @@ struct scale_calibration {
   double launch_us = 3;  // of a second kernel that quantises D
 };
 
+/// Costs of operands that wgmma cannot read in shared memory as the caller has them. They are not
+/// fitted, and no device's file has them. Measured on an H100 (docs/decisions/0047).
+struct operand_order_calibration {
+  /// Time of loads, without multicast, where a launch has just written a copy of an operand.
+  double copied_load_factor = 1.4;
+  /// Of the rate with A in shared memory: A in registers, and with promoted sums.
+  double register_a = 0.95, register_a_promoted = 0.88;
+  /// Of tf32's rate: tiles of at most 128 columns.
+  double narrow_tf32 = 0.93;
+};
+
 /// Model of the GEMV kernels (docs/decisions/0014).
 struct gemv_calibration {
   double launch_us;
@@ -165,6 +176,7 @@ struct calibration {
   l2_hint_calibration l2_hints;
   tile_order_calibration tile_order;
   scale_calibration scales{};
+  operand_order_calibration operand_orders{};
   sm80_calibration sm80{};
   sm100_calibration sm100{};
 };

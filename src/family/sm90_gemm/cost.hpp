@@ -99,7 +99,12 @@ inline double type_rate_of(calibration const& model, gemm_problem const& p, gemm
                       : size_bits(c.ab) == 32   ? (multicasts(c) ? r.tf32_multicast : r.tf32)
                       : c.sums == sum_form::f16 ? r.f16_sums
                                                 : 1;
-  return rate * (1 - promotion_share_of(model, p, c));
+  operand_order_calibration const& o = model.operand_orders;
+  double const from_registers = !c.a_in_registers()  ? 1
+                                : c.promote_k() == 0 ? o.register_a
+                                                     : o.register_a_promoted;
+  double const narrow = size_bits(c.ab) == 32 && c.tile_n <= narrow_columns ? o.narrow_tf32 : 1;
+  return rate * from_registers * narrow * (1 - promotion_share_of(model, p, c));
 }
 
 /// The relative increase of a kernel's time where the tensor cores of all SMs never pause.
@@ -189,12 +194,12 @@ inline cost predict(gemm_problem const& p, gemm_config const& c, tile_split cons
       apart ? std::min(m.load_bytes_per_clock_sm, m.load_bytes_per_clock_split_k / ctas)
             : m.load_bytes_per_clock / ctas;
   bool const cluster = multicasts(c);
-  double const loads = cluster ? bytes / m.load_bytes_per_clock_multicast
-                               : std::pow(std::pow(bytes / alone, m.gpc_exponent) +
-                                              std::pow(gpc_bytes(p, c, s, dev, a_bytes, b_bytes) /
-                                                           m.load_bytes_per_clock_gpc,
-                                                       m.gpc_exponent),
-                                          1 / m.gpc_exponent);
+  double const by_gpc = gpc_bytes(p, c, s, dev, a_bytes, b_bytes) / m.load_bytes_per_clock_gpc;
+  double const unshared =
+      (odd.copied_bytes > 0 ? dev.model->operand_orders.copied_load_factor : 1) *
+      std::pow(std::pow(bytes / alone, m.gpc_exponent) + std::pow(by_gpc, m.gpc_exponent),
+               1 / m.gpc_exponent);
+  double const loads = cluster ? bytes / m.load_bytes_per_clock_multicast : unshared;
   double const tile_elems = static_cast<double>(c.tile_m) * c.tile_n;
   double const stores = odd.d ? m.epilogue_plain_store_factor : 1;
   double const results = static_cast<double>(c.tile_m) * c.d_cols();  // that a CTA stores

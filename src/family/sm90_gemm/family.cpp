@@ -59,6 +59,7 @@ std::string why(gemm_plan const& p, cost const& t, device const& dev) {
                       s.clusters, s.clusters == 1 ? "" : "s");
   if (s.split_k_tiles > 0)
     text += fmt::format(", {} of them split along K among {}", s.split_k_tiles, s.split_k_clusters);
+  if (c.a_in_registers()) text += fmt::format(", {} read into registers", p.swapped ? "B" : "A");
   if (c.promote_k() > 0)
     text += fmt::format(", sums promoted every {} of K{}, {:.0f} % of the math", c.promote_k(),
                         c.scaled() ? " with their scales" : "",

@@ -33,18 +33,30 @@ class register_a {
     b32<4> part[steps][C.fragments()];
   };
 
+  using rows = fragment_rows<C>;
+  /// (m, k) -> element.
+  static constexpr layout tile = gemm_loads<C>::operand_a::layout_of(C.tile_m);
+
+  /// Word v of a lane in the first fragment of a tile of 32-bit elements: its element in the tile,
+  /// whose first row is first_row.
+  TW_HD static constexpr int place_of_word(int first_row, int warp, int lane, int v) {
+    int const row = rows::row_of(warp, lane) + v % 2 * rows::distance;
+    return static_cast<int>(offset<tile>(first_row + row, lane % 4 + v / 2 * 4));
+  }
+  /// The row of a matrix of pairs of 8-bit elements whose address a lane gives to ldmatrix.
+  TW_HD static constexpr int place_of_pairs(int first_row, int warp, int lane) {
+    int const matrix = lane / 8, i = lane % 8;
+    int const k = 16 * (matrix / 2) + 4 * (i / 2) + 2 * (matrix % 2 ^ i / 4) + i % 2;
+    return static_cast<int>(offset<tile>(first_row + rows::row_of(warp, 0), k));
+  }
+
   /// For the rows from first_row of the CTA's tile.
   TW_DEVICE explicit register_a(int first_row) {
     int const lane = lane_id(), warp = thread_id() % warpgroup_threads / warp_threads;
     if constexpr (of_words) {
-      unrolled<4>([&](auto v) {
-        int const row = rows::row_of(warp, lane) + rows::row_of_register(v % 2 * 2);
-        place_[v] = offset<tile>(first_row + row, lane % 4 + v / 2 * 4);
-      });
+      unrolled<4>([&](auto v) { place_[v] = place_of_word(first_row, warp, lane, v); });
     } else {
-      int const matrix = lane / 8, i = lane % 8;
-      int const k = 16 * (matrix / 2) + 4 * (i / 2) + 2 * (matrix % 2 ^ i / 4) + i % 2;
-      place_[0] = offset<tile>(first_row + rows::row_of(warp, 0), k);
+      place_[0] = place_of_pairs(first_row, warp, lane);
       // The lower two k of four come from the first matrix of two, or from the second.
       even_row_ = lane % 4 < 2 ? 0x6420 : 0x2064;
       odd_row_ = lane % 4 < 2 ? 0x7531 : 0x3175;
@@ -73,10 +85,7 @@ class register_a {
   }
 
  private:
-  using rows = fragment_rows<C>;
   static constexpr bool of_words = rows::of_words;
-  static constexpr layout tile =
-      gemm_loads<C>::operand_a::layout_of(C.tile_m);  // (m, k) -> element
   // The swizzle repeats after 8 of K, and after a span of M.
   static constexpr int next_step = static_cast<int>(plain(tile)(0, mma_k)),
                        next_fragment = static_cast<int>(plain(tile)(wgmma_m % C.tile_m, 0));

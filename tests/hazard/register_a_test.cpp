@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// register_a_test.cpp  Hopper GEMMs with A in registers, whose ordinary loads are seen: warps read
+//                      A from stages that TMA fills again, tile after tile.
+#include <gtest/gtest.h>
+
+#include <random>
+#include <vector>
+
+#include "tests/hazard/hazard_kernels.hpp"
+#include "tilewright/base/convert.hpp"
+#include "tilewright/kernel/sm90/gemm.hpp"
+
+namespace tw::test {
+namespace {
+
+constexpr gemm_config kernel_of(elem ab, elem d, bool d_m) {
+  return {.ab = ab,
+          .d = d,
+          .a_mn = true,
+          .d_m = d_m,
+          .tile_m = 128,
+          .tile_n = 64,
+          .cluster_m = 1,
+          .stages = 3};
+}
+
+tensor_map map_of(void* base, elem type, int inner, int outer, operand_box box) {
+  tensor_map_desc d;
+  d.base = base;
+  d.type = type;
+  d.rank = 3;
+  d.dim[0] = inner, d.dim[1] = outer, d.dim[2] = 1;
+  d.stride_bytes[0] = d.stride_bytes[1] = inner * size_bytes(type);
+  d.box[0] = box.inner, d.box[1] = box.outer, d.box[2] = 1;
+  d.swizzle = swizzle_mode::b128;
+  return make_tensor_map(d, target::emu);
+}
+
+/// D (m, n) = A (k, m)^T B (n, k)^T of small integers. One CTA computes all tiles; each has more K
+/// blocks than there are stages.
+template <gemm_config C, class Element, class Result>
+void expect_clean_and_right(std::uint64_t seed, Element (*make)(int)) {
+  constexpr int m = 256, n = 128, blocks = 7, k = blocks * C.tile_k();
+  std::mt19937 random(static_cast<unsigned>(seed));
+  std::vector<int> a(m * k), b(n * k);
+  for (int& x : a) x = static_cast<int>(random() % 15) - 7;
+  for (int& x : b) x = static_cast<int>(random() % 15) - 7;
+  std::vector<Element> a_in, b_in;
+  for (int x : a) a_in.push_back(make(x));
+  for (int x : b) b_in.push_back(make(x));
+  constexpr int pitch = (C.d_m ? m : n) + 1;  // which TMA cannot address
+  std::vector<Result> d(static_cast<std::size_t>(pitch * (C.d_m ? n : m)));
+  gemm_params p{};
+  p.m = m, p.n = n;
+  p.tile_cols = C.tile_n;
+  p.a = p.a_edge = map_of(a_in.data(), C.ab, m, k, box_of(C.ab, C.a_major(), C.a_swizzle(), 128));
+  p.b = p.b_edge =
+      map_of(b_in.data(), C.ab, k, n, box_of(C.ab, C.b_major(), C.b_swizzle(), C.tile_n));
+  p.walk = tile_walk({m / C.tile_m, n / C.tile_n, 1});
+  p.work = make_work_plan(p.walk.order.tiles(), blocks, 0, 0);
+  p.epilogue.data = d.data();
+  p.epilogue.pitch = pitch;
+  p.epilogue.m = m, p.epilogue.n = n, p.epilogue.alpha = 1;
+  emu::options o;
+  o.seed = seed;
+  o.random_warps = true;
+  o.policy = emu::async_policy(seed % 3);
+  emu::report const r = emu::run(gemm_sm90<C>{}, 1, p, o);
+  EXPECT_TRUE(r.clean()) << r.text();
+  EXPECT_GT(r.counts.plain_stores, 0);
+  for (int i = 0; i < m; i += 3)
+    for (int j = 0; j < n; ++j) {
+      int sum = 0;
+      for (int x = 0; x < k; ++x) sum += a[x * m + i] * b[j * k + x];
+      ASSERT_EQ(d[static_cast<std::size_t>(C.d_m ? j * pitch + i : i * pitch + j)],
+                static_cast<Result>(sum))
+          << i << ", " << j;
+    }
+}
+
+class RegisterAHazards : public testing::TestWithParam<int> {
+ protected:
+  void SetUp() override {
+    if (!plain_accesses_seen) GTEST_SKIP() << "built without interception";
+  }
+  std::uint64_t seed() const { return static_cast<std::uint64_t>(GetParam()); }
+};
+
+float as_float(int x) { return static_cast<float>(x); }
+std::int8_t as_byte(int x) { return static_cast<std::int8_t>(x); }
+
+TEST_P(RegisterAHazards, Words) {
+  expect_clean_and_right<kernel_of(elem::tf32, elem::f32, false), float, float>(seed(), as_float);
+}
+TEST_P(RegisterAHazards, WordsOfAnMMajorResult) {
+  expect_clean_and_right<kernel_of(elem::tf32, elem::f32, true), float, float>(seed(), as_float);
+}
+TEST_P(RegisterAHazards, Bytes) {
+  expect_clean_and_right<kernel_of(elem::s8, elem::s32, false), std::int8_t, std::int32_t>(seed(),
+                                                                                           as_byte);
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, RegisterAHazards, testing::Range(1, 4));
+
+}  // namespace
+}  // namespace tw::test
