@@ -40,9 +40,9 @@ std::string rearranged_path(char const* matrix, matrix_desc const& from, matrix_
   if (from.ord == to.ord)
     return slower_path(matrix, from, "it is copied to padded lines in the workspace first");
   return fmt::format(
-      "{}: wgmma reads {} operands contiguous along K only; it is transposed in the workspace "
-      "first "
-      "({:.1f} MB). {} avoids this",
+      "{}: wgmma reads {} operands from shared memory contiguous along K only; it is transposed in "
+      "the workspace first ({:.1f} MB): no kernel reads it into registers, or the copy is "
+      "predicted to be faster. {} avoids this",
       matrix, name(multiplied_type(to.type)), mb,
       matrix[0] == 'A' ? "A stored as (M, K) row by row"
                        : "B stored as (N, K) row by row (`tilewright gemm --transpose-b`)");
@@ -123,7 +123,7 @@ option option_of(gemm_plan plan, measurements const& m) {
 }
 
 /// Common members of all plans of `whole`, or of its swapped form: the form as run, operands
-/// that TMA cannot address, and hints about them.
+/// that are copied first, and hints about them. With a_as_stored A of the form is not copied.
 gemm_plan common_plan(gemm_problem const& p, gemm_problem const& whole, bool swapped,
                       gemm_operands const& given, bool a_as_stored) {
   gemm_plan base;
@@ -200,6 +200,14 @@ void keep_fitting(std::vector<gemm_plan>& plans, device const& dev) {
                     "`tilewright occupancy --device` prints what each kernel needs"});
 }
 
+/// Removes the plans that need more workspace than there is, if another plan of this build does
+/// not: an operand in an order that wgmma cannot read is copied by some kernels alone.
+void keep_within(std::vector<gemm_plan>& plans, std::int64_t workspace_bytes) {
+  auto const fits = [&](gemm_plan const& x) { return x.workspace_bytes <= workspace_bytes; };
+  if (std::ranges::any_of(plans, [&](gemm_plan const& x) { return x.built && fits(x); }))
+    std::erase_if(plans, [&](gemm_plan const& x) { return !fits(x); });
+}
+
 /// All plans, best first, also those whose kernel this build lacks; not finished yet.
 std::vector<option> ranked(gemm_problem const& p, gemm_operands const& asked, device const& dev) {
   if (auto r = accept(p)) throw rejected(*r);
@@ -234,12 +242,7 @@ std::vector<option> ranked(gemm_problem const& p, gemm_operands const& asked, de
   if (plans.empty()) throw rejected(no_kernel(with_epilogue_scales(p), dev));
   keep_fitting(plans, dev);
   if (p.reproducible) keep_fixed_order(plans, dev);
-  // A launch refuses a workspace that lacks the float32 D: where a plan needs none, no plan takes
-  // it.
-  auto const at_once = [](gemm_plan const& x) { return x.built && !x.stage_d; };
-  if (p.scale_d && std::ranges::any_of(plans, at_once))
-    std::erase_if(plans,
-                  [&](gemm_plan const& x) { return x.stage_d && x.workspace_bytes > workspace; });
+  keep_within(plans, workspace);
   std::vector<option> options;
   options.reserve(plans.size());
   for (gemm_plan& plan : plans) options.push_back(option_of(std::move(plan), measured));

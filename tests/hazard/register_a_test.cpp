@@ -13,18 +13,21 @@
 namespace tw::test {
 namespace {
 
-constexpr gemm_config kernel_of(elem ab, elem d, bool d_m) {
+constexpr gemm_config kernel_of(elem ab, elem d, bool d_m, int sums = sum_form::plain,
+                                int tile_m = 128) {
   return {.ab = ab,
           .d = d,
           .a_mn = true,
           .d_m = d_m,
-          .tile_m = 128,
+          .tile_m = tile_m,
           .tile_n = 64,
           .cluster_m = 1,
-          .stages = 3};
+          .stages = 3,
+          .sums = sums};
 }
 
-tensor_map map_of(void* base, elem type, int inner, int outer, operand_box box) {
+tensor_map map_of(void* base, elem type, int inner, int outer, operand_box box,
+                  swizzle_mode swizzle) {
   tensor_map_desc d;
   d.base = base;
   d.type = type;
@@ -32,30 +35,32 @@ tensor_map map_of(void* base, elem type, int inner, int outer, operand_box box) 
   d.dim[0] = inner, d.dim[1] = outer, d.dim[2] = 1;
   d.stride_bytes[0] = d.stride_bytes[1] = inner * size_bytes(type);
   d.box[0] = box.inner, d.box[1] = box.outer, d.box[2] = 1;
-  d.swizzle = swizzle_mode::b128;
+  d.swizzle = swizzle;
   return make_tensor_map(d, target::emu);
 }
 
-/// D (m, n) = A (k, m)^T B (n, k)^T of small integers. One CTA computes all tiles; each has more K
-/// blocks than there are stages.
+/// D (m, n) = A (k, m)^T B (n, k)^T of small integers. One CTA computes all tiles. Each has an odd
+/// number of K blocks, an even one, or one; the ring of three stages turns several times.
 template <gemm_config C, class Element, class Result>
-void expect_clean_and_right(std::uint64_t seed, Element (*make)(int)) {
-  constexpr int m = 256, n = 128, blocks = 7, k = blocks * C.tile_k();
+void expect_clean_and_right(std::uint64_t seed, Element (*make)(int), Result (*rounded)(int)) {
+  constexpr int counts[] = {7, 6, 1};
+  int const m = 256, n = 128, blocks = counts[seed % 3], k = blocks * C.tile_k();
   std::mt19937 random(static_cast<unsigned>(seed));
-  std::vector<int> a(m * k), b(n * k);
+  std::vector<int> a(static_cast<std::size_t>(m * k)), b(static_cast<std::size_t>(n * k));
   for (int& x : a) x = static_cast<int>(random() % 15) - 7;
   for (int& x : b) x = static_cast<int>(random() % 15) - 7;
   std::vector<Element> a_in, b_in;
   for (int x : a) a_in.push_back(make(x));
   for (int x : b) b_in.push_back(make(x));
-  constexpr int pitch = (C.d_m ? m : n) + 1;  // which TMA cannot address
+  int const pitch = (C.d_m ? m : n) + 1;  // which TMA cannot address
   std::vector<Result> d(static_cast<std::size_t>(pitch * (C.d_m ? n : m)));
   gemm_params p{};
   p.m = m, p.n = n;
   p.tile_cols = C.tile_n;
-  p.a = p.a_edge = map_of(a_in.data(), C.ab, m, k, box_of(C.ab, C.a_major(), C.a_swizzle(), 128));
-  p.b = p.b_edge =
-      map_of(b_in.data(), C.ab, k, n, box_of(C.ab, C.b_major(), C.b_swizzle(), C.tile_n));
+  p.a = p.a_edge = map_of(a_in.data(), C.ab, m, k,
+                          box_of(C.ab, C.a_major(), C.a_swizzle(), C.tile_m), C.a_swizzle());
+  p.b = p.b_edge = map_of(b_in.data(), C.ab, k, n,
+                          box_of(C.ab, C.b_major(), C.b_swizzle(), C.tile_n), C.b_swizzle());
   p.walk = tile_walk({m / C.tile_m, n / C.tile_n, 1});
   p.work = make_work_plan(p.walk.order.tiles(), blocks, 0, 0);
   p.epilogue.data = d.data();
@@ -71,9 +76,9 @@ void expect_clean_and_right(std::uint64_t seed, Element (*make)(int)) {
   for (int i = 0; i < m; i += 3)
     for (int j = 0; j < n; ++j) {
       int sum = 0;
-      for (int x = 0; x < k; ++x) sum += a[x * m + i] * b[j * k + x];
-      ASSERT_EQ(d[static_cast<std::size_t>(C.d_m ? j * pitch + i : i * pitch + j)],
-                static_cast<Result>(sum))
+      for (int x = 0; x < k; ++x)
+        sum += a[static_cast<std::size_t>(x * m + i)] * b[static_cast<std::size_t>(j * k + x)];
+      ASSERT_EQ(d[static_cast<std::size_t>(C.d_m ? j * pitch + i : i * pitch + j)], rounded(sum))
           << i << ", " << j;
     }
 }
@@ -87,20 +92,30 @@ class RegisterAHazards : public testing::TestWithParam<int> {
 };
 
 float as_float(int x) { return static_cast<float>(x); }
-std::int8_t as_byte(int x) { return static_cast<std::int8_t>(x); }
+std::int8_t as_s8(int x) { return static_cast<std::int8_t>(x); }
+std::uint8_t as_e4m3(int x) { return to_e4m3(static_cast<float>(x), saturation::finite).bits; }
+std::uint16_t as_bf16(int x) { return to_bf16(static_cast<float>(x)).bits; }
+int as_int(int x) { return x; }
 
 TEST_P(RegisterAHazards, Words) {
-  expect_clean_and_right<kernel_of(elem::tf32, elem::f32, false), float, float>(seed(), as_float);
+  expect_clean_and_right<kernel_of(elem::tf32, elem::f32, false)>(seed(), as_float, as_float);
 }
 TEST_P(RegisterAHazards, WordsOfAnMMajorResult) {
-  expect_clean_and_right<kernel_of(elem::tf32, elem::f32, true), float, float>(seed(), as_float);
+  expect_clean_and_right<kernel_of(elem::tf32, elem::f32, true)>(seed(), as_float, as_float);
 }
 TEST_P(RegisterAHazards, Bytes) {
-  expect_clean_and_right<kernel_of(elem::s8, elem::s32, false), std::int8_t, std::int32_t>(seed(),
-                                                                                           as_byte);
+  expect_clean_and_right<kernel_of(elem::s8, elem::s32, false)>(seed(), as_s8, as_int);
+}
+TEST_P(RegisterAHazards, BytesOfAnMMajorResultIn64Rows) {
+  expect_clean_and_right<kernel_of(elem::s8, elem::bf16, true, sum_form::plain, 64)>(seed(), as_s8,
+                                                                                     as_bf16);
+}
+TEST_P(RegisterAHazards, PromotedSums) {
+  expect_clean_and_right<kernel_of(elem::e4m3, elem::bf16, false, sum_form::promoted_128)>(
+      seed(), as_e4m3, as_bf16);
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, RegisterAHazards, testing::Range(1, 4));
+INSTANTIATE_TEST_SUITE_P(Seeds, RegisterAHazards, testing::Range(0, 6));
 
 }  // namespace
 }  // namespace tw::test

@@ -34,6 +34,7 @@ struct invariant_case {
   float alpha = 1, beta = 0;                                   // beta: C, of f32
   scaling scale_a = scaling::other, scale_b = scaling::other;  // other: none
   bool aux = false;
+  bool a_by_cols = false, b_by_rows = false;  // not K-major
 };
 
 inline std::vector<invariant_case> invariant_cases() {
@@ -92,6 +93,17 @@ inline std::vector<invariant_case> invariant_cases() {
        .k = 96,
        .scale_a = block,
        .scale_b = square},
+      {.name = "tf32_nn", .a = tf32, .b = tf32, .d = f32, .k = 100, .a_by_cols = true},
+      {.name = "tf32_tt", .a = tf32, .b = tf32, .d = f32, .k = 100, .b_by_rows = true},
+      {.name = "s8_nn", .a = s8, .b = s8, .alpha = 0.01F, .a_by_cols = true},
+      {.name = "s8_to_s32_nt", .a = s8, .b = s8, .d = s32, .a_by_cols = true, .b_by_rows = true},
+      {.name = "e4m3_tt", .a = e4m3, .b = e4m3, .k = 400, .b_by_rows = true},
+      {.name = "e4m3_fast_nn",
+       .a = e4m3,
+       .b = e4m3,
+       .k = 400,
+       .precision = fast,
+       .a_by_cols = true},
   };
 }
 
@@ -108,9 +120,10 @@ class invariant_data {
         n_(n),
         allocate_(std::move(allocate)) {
     std::mt19937_64 rng(7);
-    k_pitch_ = (c.k + 15) / 16 * 16;
-    a_ = filled(c.a, m * k_pitch_, rng);
-    b_ = filled(c.b, n * k_pitch_, rng);
+    a_pitch_ = up(c.a_by_cols ? m : c.k);
+    b_pitch_ = up(c.b_by_rows ? n : c.k);
+    a_ = filled(c.a, a_pitch_ * (c.a_by_cols ? c.k : m), rng);
+    b_ = filled(c.b, b_pitch_ * (c.b_by_rows ? c.k : n), rng);
     c_ = filled(elem::f32, m * n, rng);
     bias_ = filled(elem::f32, std::max(m, n), rng);
     rows_ = filled(elem::f32, m, rng);
@@ -122,8 +135,8 @@ class invariant_data {
   gemm_problem problem(invariant_part const& part) const {
     gemm_problem p;
     p.m = part.m, p.n = part.n, p.k = case_.k;
-    p.a = {case_.a, order::row_major, k_pitch_};
-    p.b = {case_.b, order::col_major, k_pitch_};
+    p.a = {case_.a, case_.a_by_cols ? order::col_major : order::row_major, a_pitch_};
+    p.b = {case_.b, case_.b_by_rows ? order::row_major : order::col_major, b_pitch_};
     p.d = {case_.d, order::row_major, d_pitch(part.n)};
     p.alpha = case_.alpha, p.beta = case_.beta;
     if (case_.beta != 0) p.c = {elem::f32, order::row_major, n_};
@@ -145,8 +158,8 @@ class invariant_data {
       return reinterpret_cast<float const*>(at(block, elem::f32, i));
     };
     gemm_operands o;
-    o.a = at(a_, case_.a, part.row * k_pitch_);
-    o.b = at(b_, case_.b, part.col * k_pitch_);
+    o.a = at(a_, case_.a, part.row * (case_.a_by_cols ? 1 : a_pitch_));
+    o.b = at(b_, case_.b, part.col * (case_.b_by_rows ? 1 : b_pitch_));
     if (case_.beta != 0) o.c = f32(c_, std::int64_t{part.row} * n_ + part.col);
     o.d = d.get();
     if (case_.epilogue.bias != along::none)
@@ -168,13 +181,14 @@ class invariant_data {
   }
   int cols_of_d(int n) const { return static_cast<int>(result_cols(case_.epilogue, n)); }
   int bytes() const { return size_bytes(case_.d); }
-  std::int64_t d_pitch(int n) const { return (n + 15) / 16 * 16; }
+  std::int64_t d_pitch(int n) const { return up(n); }
   memory_block results(invariant_part const& part) const {
     return allocate_(static_cast<std::size_t>(part.m * d_pitch(part.n) * bytes()));
   }
 
  private:
   std::int64_t blocks() const { return (case_.k + 127) / 128; }
+  static std::int64_t up(int n) { return (n + 15) / 16 * 16; }
 
   /// As torch has them: neighbouring rows are adjacent.
   std::optional<scale_desc> scales(scaling kind, int outer) const {
@@ -208,7 +222,7 @@ class invariant_data {
 
   invariant_case case_;
   int m_, n_;
-  std::int64_t k_pitch_ = 0;
+  std::int64_t a_pitch_ = 0, b_pitch_ = 0;
   allocate_memory allocate_;
   memory_block a_, b_, c_, bias_, rows_, cols_, scale_a_, scale_b_;
 };

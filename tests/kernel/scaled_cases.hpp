@@ -96,8 +96,12 @@ inline scaled_product random_scaled(std::mt19937_64& rng, random_request const& 
     return is_integer(r.a) ? static_cast<float>(any(-127, 127)) : normal(rng);
   };
   auto const up = [](int x) { return (x + 15) / 16 * 16 - x; };
-  p.a = make_matrix(r.a, order::row_major, m, k, up(k), number);
-  p.b = make_matrix(r.b, order::col_major, k, n, up(k), number);
+  // Scales of blocks have conventions for the usual orders.
+  bool const by_cols = !r.blocks && any(0, 2) == 0, by_rows = !r.blocks && any(0, 2) == 0;
+  p.a = make_matrix(r.a, by_cols ? order::col_major : order::row_major, m, k, up(by_cols ? m : k),
+                    number);
+  p.b = make_matrix(r.b, by_rows ? order::row_major : order::col_major, k, n, up(by_rows ? n : k),
+                    number);
   order const od = any(0, 1) == 0 ? order::row_major : order::col_major;
   p.d = make_matrix(r.d, od, m, n, any(0, 1) == 0 ? up(od == order::row_major ? n : m) : any(0, 3),
                     nullptr);

@@ -79,8 +79,8 @@ inline double as_multiplied(elem type, double x) {
 
 struct typed_product : product {};
 
-/// A random GEMM of these types with extents up to `most`: all orders and pitches, and where D is
-/// not the sum itself alpha, beta and C.
+/// A random GEMM of these types with extents up to `most`: all orders and pitches, batches by
+/// strides, and where D is not the sum itself alpha, beta and C.
 inline typed_product random_typed(std::mt19937_64& rng, types const& t, int most) {
   auto const any = [&](int lo, int hi) {
     return lo + static_cast<int>(rng() % static_cast<unsigned>(hi - lo + 1));
@@ -88,25 +88,29 @@ inline typed_product random_typed(std::mt19937_64& rng, types const& t, int most
   std::normal_distribution<float> normal;
   auto const ord = [&] { return any(0, 2) != 0 ? order::row_major : order::col_major; };
   typed_product p;
-  int const m = any(1, most), n = any(1, most), k = any(1, 2 * most);
+  int const batch = any(0, 4) == 0 ? any(2, 3) : 1;
+  int const m = any(1, most / batch), n = any(1, most / batch), k = any(1, 2 * most);
   auto const extra = [&](order o, int rows, int cols) {
     int const inner = o == order::row_major ? cols : rows, kind = any(0, 5);
     return kind < 4 ? (inner + 15) / 16 * 16 - inner : kind == 4 ? any(0, 9) : 0;
   };
   order const oa = ord(), od = ord(),
               ob = ord() == order::row_major ? order::col_major : order::row_major;
-  p.a = make_matrix(t.a, oa, m, k, extra(oa, m, k), [&] { return typed_value(t.a, rng); });
-  p.b = make_matrix(t.b, ob, k, n, extra(ob, k, n), [&] { return typed_value(t.b, rng); });
-  p.d = make_matrix(t.d, od, m, n, extra(od, m, n), nullptr);
+  p.a = make_matrix(
+      t.a, oa, m, k, extra(oa, m, k), [&] { return typed_value(t.a, rng); }, batch);
+  p.b = make_matrix(
+      t.b, ob, k, n, extra(ob, k, n), [&] { return typed_value(t.b, rng); }, batch);
+  p.d = make_matrix(t.d, od, m, n, extra(od, m, n), nullptr, batch);
   for (matrix* x : {&p.a, &p.b, &p.d})
     if (any(0, 3) == 0) move_base(*x, rng);
-  p.problem = {m, n, k, p.a.desc, p.b.desc, p.d.desc, std::nullopt, 1.0F, 0.0F};
+  p.problem = {m, n, k, p.a.desc, p.b.desc, p.d.desc, std::nullopt, 1.0F, 0.0F, batch};
   p.problem.precision = {.promote_k = t.promote_k, .f16_sums = t.f16_sums};
   if (t.d == elem::s32) return p;
   if (any(0, 1) != 0) p.problem.alpha = normal(rng) / 8;
   if (any(0, 2) != 0) return p;
   elem const addends[] = {elem::bf16, elem::f16, elem::f32};
-  p.c = make_matrix(addends[any(0, 2)], ord(), m, n, any(0, 3), [&] { return normal(rng); });
+  p.c = make_matrix(
+      addends[any(0, 2)], ord(), m, n, any(0, 3), [&] { return normal(rng); }, batch);
   p.problem.c = p.c.desc;
   p.problem.beta = normal(rng);
   return p;
@@ -147,15 +151,16 @@ inline void expect_right(typed_product const& p) {
     return v;
   };
   std::vector<double> const a = exact(p.a), b = exact(p.b);
-  for (std::int64_t r = 0; r < q.m; ++r)
+  for (std::int64_t line = 0; line < q.batch * q.m; ++line)
     for (std::int64_t c = 0; c < q.n; ++c) {
+      std::int64_t const of = line / q.m, r = line % q.m;
       double s = 0, t = 0;
       for (std::int64_t i = 0; i < q.k; ++i) {
-        double const x =
-            a[static_cast<std::size_t>(r * q.k + i)] * b[static_cast<std::size_t>(i * q.n + c)];
+        double const x = a[static_cast<std::size_t>(line * q.k + i)] *
+                         b[static_cast<std::size_t>((of * q.k + i) * q.n + c)];
         s += x, t += std::fabs(x);
       }
-      double const addend = q.c ? q.beta * p.c.load(r, c, 0) : 0;
+      double const addend = q.c ? q.beta * p.c.load(r, c, of) : 0;
       double want = q.alpha * s + addend;
       bool const scaled = q.alpha != 1 || q.c;
       double const error = std::fabs(q.alpha) * (unit * t + floor) +
@@ -163,11 +168,11 @@ inline void expect_right(typed_product const& p) {
                            (scaled ? 0x1p-22 * (std::fabs(q.alpha * s) + std::fabs(addend)) : 0);
       double const bound = error + of_d.rounding * (std::fabs(want) + error) + of_d.tiny;
       want = std::clamp(want, -of_d.most, of_d.most);
-      double const got = p.d.load(r, c, 0);
+      double const got = p.d.load(r, c, of);
       if (q.d.type == elem::f16 && std::isinf(got) && std::fabs(want) + bound >= 65504) continue;
       if (!(std::fabs(got - want) <= bound))
-        FAIL() << p.text() << " b=" << name(q.b.type) << ": D(" << r << "," << c << ") = " << got
-               << ", want " << want << " within " << bound;
+        FAIL() << p.text() << " b=" << name(q.b.type) << ": D(" << r << "," << c << ") of matrix "
+               << of << " = " << got << ", want " << want << " within " << bound;
     }
   expect_nothing_else_written(p, p.d);
 }

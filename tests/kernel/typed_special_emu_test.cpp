@@ -180,8 +180,9 @@ TEST(TypedSpecialEmu, TheHintNamesATransposedOperand) {
   gemm_plan const plan = plan_gemm(p.problem, operands, 4);
   EXPECT_GT(plan.workspace_bytes, gemm_workspace_zeros);
   ASSERT_EQ(plan.hints.size(), 1U);
-  EXPECT_NE(plan.hints[0].find("A: wgmma reads e4m3 operands contiguous along K only"),
-            std::string::npos)
+  EXPECT_NE(
+      plan.hints[0].find("A: wgmma reads e4m3 operands from shared memory contiguous along K only"),
+      std::string::npos)
       << plan.hints[0];
   EXPECT_GE(gemm_workspace_bytes(p.problem, operands), plan.workspace_bytes);
 }

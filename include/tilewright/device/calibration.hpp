@@ -19,6 +19,7 @@ struct type_rates {
   double promoted_2_warpgroups;       // tiles of 128 rows, up to 128 columns,
   double promoted_2_warpgroups_wide;  // 192 columns; between them a line
   double promoted_3_warpgroups;       // 192 rows
+  double narrow_tf32 = 0.93;          // of tf32's rate: tiles of at most 128 columns (not fitted)
 };
 
 /// Model of the SM90 GEMM kernels (src/family/sm90_gemm/cost.hpp): wgmma main loop, TMA loads,
@@ -92,15 +93,14 @@ struct scale_calibration {
   double launch_us = 3;  // of a second kernel that quantises D
 };
 
-/// Costs of operands that wgmma cannot read in shared memory as the caller has them. They are not
-/// fitted, and no device's file has them. Measured on an H100 (docs/decisions/0047).
+/// Costs of operands whose order wgmma cannot read in shared memory. They are not fitted, and no
+/// device's file has them. Measured on an H100 (docs/decisions/0047).
 struct operand_order_calibration {
-  /// Time of loads, without multicast, where a launch has just written a copy of an operand.
-  double copied_load_factor = 1.4;
+  /// Bytes that loads of an operand count for where a launch has just transposed it, without and
+  /// with multicast.
+  double transposed_load_factor = 1.5, transposed_multicast_factor = 1.2;
   /// Of the rate with A in shared memory: A in registers, and with promoted sums.
-  double register_a = 0.95, register_a_promoted = 0.88;
-  /// Of tf32's rate: tiles of at most 128 columns.
-  double narrow_tf32 = 0.93;
+  double register_a = 0.96, register_a_promoted = 0.88;
 };
 
 /// Model of the GEMV kernels (docs/decisions/0014).

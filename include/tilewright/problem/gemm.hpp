@@ -84,8 +84,8 @@ struct gemm_problem {
 };
 
 /// Base addresses of the matrices, on the device that runs the GEMM. The workspace is where
-/// split-K parts of a tile are reduced; without one split-K is not used. Copies of
-/// operands that TMA cannot address lie in it too. 256-byte aligned; its first gemm_workspace_zeros
+/// split-K parts of a tile are reduced; without one split-K is not used. Operands that TMA cannot
+/// address, or are transposed, are copied to it. 256-byte aligned; its first gemm_workspace_zeros
 /// bytes are zero before its first use. A launch that succeeds leaves them so; after one that
 /// failed zero them again. Launches that may overlap need one each. gemm_workspace_bytes() of
 /// dispatch/gemm.hpp says how much serves every plan: 64 MiB and the copies. Of an operand with

@@ -40,6 +40,7 @@ struct cost {
 struct odd_matrices {
   bool d = false;
   double copied_bytes = 0;
+  bool transposed_a = false, transposed_b = false;  // in these copies
 };
 
 /// Rows of tiles for which gemm_calibration has separate constants: efficiency_64, power_192, ...
@@ -103,7 +104,7 @@ inline double type_rate_of(calibration const& model, gemm_problem const& p, gemm
   double const from_registers = !c.a_in_registers()  ? 1
                                 : c.promote_k() == 0 ? o.register_a
                                                      : o.register_a_promoted;
-  double const narrow = size_bits(c.ab) == 32 && c.tile_n <= narrow_columns ? o.narrow_tf32 : 1;
+  double const narrow = size_bits(c.ab) == 32 && c.tile_n <= narrow_columns ? r.narrow_tf32 : 1;
   return rate * from_registers * narrow * (1 - promotion_share_of(model, p, c));
 }
 
@@ -185,8 +186,11 @@ inline cost predict(gemm_problem const& p, gemm_config const& c, tile_split cons
     return pitch % l2_line_bytes != 0 ? m.split_line_factor : 1.0;
   };
   constexpr double row_bytes = widest_span_bytes;  // of a K block
-  double const a_bytes = row_bytes * c.tile_m * factor(p.a),
-               b_bytes = row_bytes * c.tile_n * factor(p.b);
+  operand_order_calibration const& orders = dev.model->operand_orders;
+  double const of_copy =
+      multicasts(c) ? orders.transposed_multicast_factor : orders.transposed_load_factor;
+  double const a_bytes = row_bytes * c.tile_m * factor(p.a) * (odd.transposed_a ? of_copy : 1),
+               b_bytes = row_bytes * c.tile_n * factor(p.b) * (odd.transposed_b ? of_copy : 1);
   double const bytes = a_bytes / c.cluster_n + b_bytes / c.cluster_m;
   bool const apart = c.cluster_k > 1 || (s.split_k_tiles > 0 && s.split_k_tiles == s.tiles);
   int const ctas = s.clusters * c.cluster_k;
@@ -194,12 +198,12 @@ inline cost predict(gemm_problem const& p, gemm_config const& c, tile_split cons
       apart ? std::min(m.load_bytes_per_clock_sm, m.load_bytes_per_clock_split_k / ctas)
             : m.load_bytes_per_clock / ctas;
   bool const cluster = multicasts(c);
-  double const by_gpc = gpc_bytes(p, c, s, dev, a_bytes, b_bytes) / m.load_bytes_per_clock_gpc;
-  double const unshared =
-      (odd.copied_bytes > 0 ? dev.model->operand_orders.copied_load_factor : 1) *
-      std::pow(std::pow(bytes / alone, m.gpc_exponent) + std::pow(by_gpc, m.gpc_exponent),
-               1 / m.gpc_exponent);
-  double const loads = cluster ? bytes / m.load_bytes_per_clock_multicast : unshared;
+  double const loads = cluster ? bytes / m.load_bytes_per_clock_multicast
+                               : std::pow(std::pow(bytes / alone, m.gpc_exponent) +
+                                              std::pow(gpc_bytes(p, c, s, dev, a_bytes, b_bytes) /
+                                                           m.load_bytes_per_clock_gpc,
+                                                       m.gpc_exponent),
+                                          1 / m.gpc_exponent);
   double const tile_elems = static_cast<double>(c.tile_m) * c.tile_n;
   double const stores = odd.d ? m.epilogue_plain_store_factor : 1;
   double const results = static_cast<double>(c.tile_m) * c.d_cols();  // that a CTA stores

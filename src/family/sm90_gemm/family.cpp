@@ -38,6 +38,8 @@ gemm_problem as_loaded(gemm_plan const& plan, odd_matrices& odd) {
   odd.d = plan.direct_d;
   if (plan.repitch_a) copy(q.a, extents_of_a(q));
   if (plan.repitch_b) copy(q.b, extents_of_b(q));
+  odd.transposed_a = plan.from_a && plan.from_a->ord != q.a.ord;
+  odd.transposed_b = plan.from_b && plan.from_b->ord != q.b.ord;
   return q;
 }
 
@@ -138,7 +140,7 @@ class family final : public gemm_family {
                            .split_k_clusters = s.split_k_clusters};
           plan.kernel = name(kernel, plan.schedule);
           plan.workspace_bytes = workspace_of(plan).bytes;
-          // Sharing is a choice; copies are not: the launch refuses a workspace that lacks them.
+          // Sharing is a choice; copies may not be one: ranked() of dispatch/plan.cpp decides.
           if (s.split_k_tiles > 0 && (plan.workspace_bytes > workspace_bytes ||
                                       counter_bytes(q, c, s) > gemm_workspace_zeros))
             continue;

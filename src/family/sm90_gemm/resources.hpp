@@ -19,13 +19,13 @@ constexpr std::int64_t smem_bytes_of(gemm_config const& c) {
   constexpr std::int64_t mbarrier_bytes = sizeof(std::uint64_t);
   constexpr std::int64_t flags_bytes = (4 + 2) * sizeof(std::uint32_t);  // fix, touched
   constexpr int float_bytes = sizeof(float), quad_bytes = 4 * float_bytes;
-  constexpr int warps = warpgroup_threads / warp_threads;
   auto const up = [](std::int64_t bytes, std::int64_t to) { return (bytes + to - 1) / to * to; };
   d_box const box = d_box_of(c);
   std::int64_t const groups = c.math_warpgroups();
   std::int64_t staged = groups * staging_of(c).tiles() * wgmma_m * box.cols * size_bytes(c.d);
   if (c.fused()) staged += groups * 2 * float_bytes * box.cols * (c.gated() ? 2 : 1);
-  if (c.finds_amax_along_m()) staged += groups * (2 * warps + 1) * float_bytes * box.cols;
+  if (c.finds_amax_along_m())
+    staged += groups * (2 * warps_of_warpgroup + 1) * float_bytes * box.cols;
   std::int64_t bytes = c.stages * stage_bytes_of(c) + up(staged, swizzle_pattern_bytes);
   bytes += 2 * mbarrier_bytes * c.stages + flags_bytes;
   if (c.cluster_k > 1) {  // float32 parts of the cluster's CTAs, in quads

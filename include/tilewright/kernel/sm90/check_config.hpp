@@ -30,10 +30,12 @@ constexpr bool is_checked() {
   static_assert(C.cluster_k == 1 || !C.pingpong, "[TW0204] no ping-pong where a cluster shares K");
   static_assert(C.cluster_k == 1 || !C.fused(),
                 "[TW0204] no fused epilogue where a cluster shares K");
-  static_assert(!C.a_in_registers() || (C.cluster() == 1 && !C.varies_tile_n() && !C.fused() &&
-                                        !C.scaled() && C.sums != sum_form::promoted_64),
-                "[TW0204] with A in registers tiles have one width, no cluster, no fused epilogue "
-                "and no scales in the main loop, and sums are promoted every 128 of K");
+  static_assert(
+      !C.a_in_registers() || (C.cluster() == 1 && C.fragments() == 1 && !C.varies_tile_n() &&
+                              !C.fused() && !C.scaled() && C.sums != sum_form::promoted_64),
+      "[TW0204] with A in registers a warpgroup has 64 rows, tiles have one width, no "
+      "cluster, no fused epilogue and no scales in the main loop, and sums are promoted "
+      "every 128 of K");
   return true;
 }
 

@@ -86,12 +86,12 @@ struct gemm_config {
     return b_mn ? operand_major::mn : operand_major::k;
   }
   TW_HD constexpr int cluster() const { return cluster_m * cluster_n * cluster_k; }
+  /// Rows of an MN-major A are loaded in whole spans of the swizzle.
+  TW_HD constexpr swizzle_mode a_swizzle() const {
+    return a_mn && tile_m % traits_of(ab).span() != 0 ? swizzle_mode::b64 : swizzle_mode::b128;
+  }
   /// A K block's row of a K-major operand is a span of the widest swizzle, and columns of an
   /// MN-major B are where they are whole spans of it.
-  TW_HD constexpr swizzle_mode a_swizzle() const {
-    return a_in_registers() && tile_m / cluster_n % traits_of(ab).span() != 0 ? swizzle_mode::b64
-                                                                              : swizzle_mode::b128;
-  }
   TW_HD constexpr swizzle_mode b_swizzle() const {
     return b_mn && tile_n / cluster_m % traits_of(ab).span() != 0 ? swizzle_mode::b64
                                                                   : swizzle_mode::b128;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // fragment_rows.hpp  Which rows of a tile the accumulators of a thread are of.
 //
-// wgmma numbers the rows of a fragment of A (accumulator_map). Where A is in registers it may have
-// any 64 rows in any order, and each kind of kernel has the order that reads A fastest
-// (register_a.hpp). w: warp of the warpgroup, l = 4 c + g: lane
+// wgmma numbers the rows of a fragment of A (accumulator_map). Where A is in registers, a fragment
+// may have the rows of its tile in any order that the epilogue has too; each kind of kernel has the
+// order that reads A without bank conflicts (register_a.hpp). Stores of a row-major D to shared
+// memory then have two-way conflicts. w: warp of the warpgroup; lane 4 g + c
 //
 //     A in shared memory                16 w + g,                              8 further
 //     A in registers, 32-bit elements   g % 4 + 4 (w % 2) + 16 (g / 4) + 32 (w / 2), 8 further

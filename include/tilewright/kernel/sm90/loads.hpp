@@ -24,8 +24,8 @@ struct gemm_loads {
   static constexpr int b_bytes = C.tile_n * C.tile_k() * size_bytes(C.ab);
   static_assert(a_share % (C.a_mn ? operand_a::span : core_matrix_rows) == 0 &&
                     b_share % (C.b_mn ? traits_of(C.ab).span() / 2 : core_matrix_rows) == 0,
-                "[TW0209] a CTA loads whole groups of 8 rows, 64 of an "
-                "MN-major A, 32 of such a B");
+                "[TW0209] a CTA loads whole groups of 8 rows, whole spans of the swizzle of an "
+                "MN-major A, half spans of such a B");
   static_assert(!C.gated() || (!C.b_mn && b_share % (2 * core_matrix_rows) == 0),
                 "[TW0209] a CTA loads whole groups of 8 gate and 8 up columns, K-major");
 

@@ -143,7 +143,6 @@ struct gemm_mainloop {
       release(s, slot.stage);
       plain_sums{}.add(acc, part, 0);
     }
-    if (blocks == 0) issued.notify();
   }
 
   /// How sums of the tensor core are added: as they are.
@@ -306,24 +305,21 @@ struct gemm_mainloop {
     wgmma_commit();
   }
 
-  /// The same with all of A's K block in registers.
+  /// The same with all of A's K block in registers, which was read from its stage. TMA, in the
+  /// async proxy, may fill the stage again once these reads are ordered before it.
   template <class Sums>
   TW_DEVICE static void multiply(Sums& acc, typename register_a<C>::block const& a, std::byte* b,
                                  bool accumulate) {
-    if constexpr (fragments == 1)
-      wgmma_fence(acc[0]);
-    else
-      wgmma_fence(acc[0], acc[1]);
+    wgmma_fence(acc[0]);
     smem_desc const b_desc = operand_b::desc(smem_addr(b), b_share, 0, 0);
     unrolled<register_a<C>::steps>([&](auto step) {
       constexpr int k = step * traits_of(C.ab).mma_k();
-      unrolled<fragments>([&](auto f) {
-        wgmma<C.ab, C.b_major(), C.b()>(acc[f], a.part[step][f],
-                                        b_desc + operand_b::start_bytes(b_share, 0, k),
-                                        accumulate || k > 0);
-      });
+      wgmma<C.ab, C.b_major(), C.b()>(acc[0], a.part[step],
+                                      b_desc + operand_b::start_bytes(b_share, 0, k),
+                                      accumulate || k > 0);
     });
     wgmma_commit();
+    fence_proxy_async();
   }
 
   template <class Sums>
@@ -342,9 +338,9 @@ struct gemm_mainloop {
       wgmma_wait<Pending>(acc[0], acc[1]);
   }
 
-  /// Signals every CTA that loads into this slot that this warpgroup, or with A in registers this
-  /// warp, has read it. Relaxed: nothing was written, and wgmma's reads are complete since
-  /// wgmma_wait (docs/decisions/0004).
+  /// Signals every CTA that loads into this slot that this warpgroup has read it. Relaxed: nothing
+  /// was written, and wgmma's reads are complete since wgmma_wait (docs/decisions/0004). With A in
+  /// registers each warp signals the one CTA, with release: its lanes have read A.
   template <class Smem>
   TW_DEVICE static void release(Smem& s, int stage) {
     if constexpr (C.a_in_registers()) warp_sync();  // all lanes have read A

@@ -30,7 +30,7 @@ class register_a {
   static constexpr int mma_k = traits_of(C.ab).mma_k(), steps = C.tile_k() / mma_k;
   /// A K block of a warpgroup's rows.
   struct block {
-    b32<4> part[steps][C.fragments()];
+    b32<4> part[steps];
   };
 
   using rows = fragment_rows<C>;
@@ -66,29 +66,25 @@ class register_a {
   /// Reads a K block from its stage.
   TW_DEVICE void read(block& to, std::byte const* stage) const {
     unrolled<steps>([&](auto step) {
-      unrolled<C.fragments()>([&](auto f) {
-        constexpr int further = step * next_step + f * next_fragment;
-        b32<4>& part = to.part[step][f];
-        if constexpr (of_words) {
-          auto const* const words = reinterpret_cast<words::b32 const*>(stage) + further;
-          unrolled<4>([&](auto v) { part.r[v] = words[place_[v]]; });
-        } else {
-          b32<4> const pairs = ldmatrix<4, true>(stage + further + place_[0]);
-          unrolled<2>([&](auto half) {
-            std::uint32_t const a = pairs.r[2 * half], b = pairs.r[2 * half + 1];
-            part.r[2 * half] = prmt(a, b, even_row_);
-            part.r[2 * half + 1] = prmt(a, b, odd_row_);
-          });
-        }
-      });
+      b32<4>& part = to.part[step];
+      if constexpr (of_words) {
+        auto const* const words = reinterpret_cast<words::b32 const*>(stage) + step * next_step;
+        unrolled<4>([&](auto v) { part.r[v] = words[place_[v]]; });
+      } else {
+        b32<4> const pairs = ldmatrix<4, true>(stage + step * next_step + place_[0]);
+        unrolled<2>([&](auto half) {
+          std::uint32_t const a = pairs.r[2 * half], b = pairs.r[2 * half + 1];
+          part.r[2 * half] = prmt(a, b, even_row_);
+          part.r[2 * half + 1] = prmt(a, b, odd_row_);
+        });
+      }
     });
   }
 
  private:
   static constexpr bool of_words = rows::of_words;
-  // The swizzle repeats after 8 of K, and after a span of M.
-  static constexpr int next_step = static_cast<int>(plain(tile)(0, mma_k)),
-                       next_fragment = static_cast<int>(plain(tile)(wgmma_m % C.tile_m, 0));
+  // The swizzle repeats after 8 of K.
+  static constexpr int next_step = static_cast<int>(plain(tile)(0, mma_k));
 
   int place_[of_words ? 4 : 1];  // elements
   std::uint32_t even_row_ = 0, odd_row_ = 0;

@@ -148,6 +148,7 @@ struct tile_writer {
   template <class Results>
   TW_DEVICE void fill_16_transposed(std::uint16_t* s,
                                     Results const& results) const {  // (64, box.cols)
+    static_assert(!rows::of_words, "eight rows of a warp do not follow each other");
     int const row = warp_rows * warp() + matrix * (lane() / matrix % 2);
     unrolled<(box.cols + matrix_pair - 1) / matrix_pair>([&](auto step) {
       constexpr int q = step;
@@ -181,6 +182,7 @@ struct tile_writer {
   /// eight rows that a warp writes at once lie in different banks, as with stmatrix.
   template <class Results>
   TW_DEVICE void fill_8(std::byte* s, Results const& results) const {  // (64, box.cols)
+    static_assert(!C.a_in_registers(), "no kernel with A in registers has an 8-bit D");
     TW_UNROLL
     for (int i = 0; i < tile_regs; i += 2) {
       unsigned const row = first_row() + rows::row_of_register(i);

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// gemm_register_a.cpp  A cluster whose kernel reads A into registers.
+// expect-error: [TW0204] with A in registers
+// max lines(g++): 20
+#include "tilewright/kernel/sm90/gemm.hpp"
+
+using namespace tw;
+
+#ifdef TW_FAIL
+constexpr gemm_config c{.ab = elem::tf32, .d = elem::f32, .a_mn = true, .tile_n = 64};
+#else
+constexpr gemm_config c{.ab = elem::tf32, .d = elem::f32, .tile_n = 64};
+#endif
+static_assert(is_checked<c>());
