@@ -72,6 +72,7 @@ set(tw_seen_tests ${PROJECT_SOURCE_DIR}/tests/hazard/atomics_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/proxy_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/public_bugs_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/quantize_test.cpp
+                  ${PROJECT_SOURCE_DIR}/tests/hazard/register_a_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/relaxed_barrier_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/rules_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/scale_factors_test.cpp

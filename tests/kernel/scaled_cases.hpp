@@ -96,8 +96,9 @@ inline scaled_product random_scaled(std::mt19937_64& rng, random_request const& 
     return is_integer(r.a) ? static_cast<float>(any(-127, 127)) : normal(rng);
   };
   auto const up = [](int x) { return (x + 15) / 16 * 16 - x; };
-  // Scales of blocks have conventions for the usual orders.
-  bool const by_cols = !r.blocks && any(0, 2) == 0, by_rows = !r.blocks && any(0, 2) == 0;
+  // 8-bit operands in any order; those of blocks are K-major, as their conventions want.
+  bool const any_order = !r.blocks && size_bytes(r.a) == 1;
+  bool const by_cols = any_order && any(0, 2) == 0, by_rows = any_order && any(0, 2) == 0;
   p.a = make_matrix(r.a, by_cols ? order::col_major : order::row_major, m, k, up(by_cols ? m : k),
                     number);
   p.b = make_matrix(r.b, by_rows ? order::row_major : order::col_major, k, n, up(by_rows ? n : k),

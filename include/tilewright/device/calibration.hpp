@@ -19,7 +19,7 @@ struct type_rates {
   double promoted_2_warpgroups;       // tiles of 128 rows, up to 128 columns,
   double promoted_2_warpgroups_wide;  // 192 columns; between them a line
   double promoted_3_warpgroups;       // 192 rows
-  double narrow_tf32 = 0.93;          // of tf32's rate: tiles of at most 128 columns (not fitted)
+  double narrow_tf32;                 // of tf32's rate: tiles of at most 128 columns
 };
 
 /// Model of the SM90 GEMM kernels (src/family/sm90_gemm/cost.hpp): wgmma main loop, TMA loads,
