@@ -200,12 +200,19 @@ void keep_fitting(std::vector<gemm_plan>& plans, device const& dev) {
                     "`tilewright occupancy --device` prints what each kernel needs"});
 }
 
-/// Removes the plans that need more workspace than there is, if another plan of this build does
-/// not: an operand in an order that wgmma cannot read is copied by some kernels alone.
+/// Removes plans that need more workspace than there is, which a launch refuses: all of them if
+/// another plan of this build fits, as some kernels alone copy an operand whose order wgmma cannot
+/// read; else those with a float32 D if another plan of this build needs none.
 void keep_within(std::vector<gemm_plan>& plans, std::int64_t workspace_bytes) {
   auto const fits = [&](gemm_plan const& x) { return x.workspace_bytes <= workspace_bytes; };
-  if (std::ranges::any_of(plans, [&](gemm_plan const& x) { return x.built && fits(x); }))
-    std::erase_if(plans, [&](gemm_plan const& x) { return !fits(x); });
+  auto const built_and = [&](auto const& rule) {
+    return std::ranges::any_of(plans, [&](gemm_plan const& x) { return x.built && rule(x); });
+  };
+  bool const any_fits = built_and(fits);
+  bool const any_at_once = built_and([](gemm_plan const& x) { return !x.stage_d; });
+  std::erase_if(plans, [&](gemm_plan const& x) {
+    return !fits(x) && (any_fits || (any_at_once && x.stage_d));
+  });
 }
 
 /// All plans, best first, also those whose kernel this build lacks; not finished yet.

@@ -9,6 +9,7 @@
 #include <random>
 
 #include "tilewright/base/elem_traits.hpp"
+#include "tilewright/base/round_up.hpp"
 #include "tilewright/dispatch/gemm.hpp"
 #include "tilewright/problem/block_result.hpp"
 #include "tilewright/problem/scale_place.hpp"
@@ -67,10 +68,15 @@ class gemm_runner {
     auto const order_of = [&](operand_major major, order k_order, order other) {
       return major == operand_major::k && !(any_order && any(0, 3) == 0) ? k_order : other;
     };
+    // Kernels that read an operand into registers load it as it is, by TMA.
+    auto const pad_of = [&](operand_major major, std::int64_t extent) {
+      bool const in_registers = major == operand_major::mn && traits_of(first).k_major_only;
+      return pad() + (in_registers ? round_up(extent, facts_.ld_step) - extent : 0);
+    };
     checked_matrix a(swapped ? second : first, order_of(a_major, row_major, col_major), m, k,
-                     pad());
+                     pad_of(a_major, m));
     checked_matrix b(swapped ? first : second, order_of(b_major, col_major, row_major), k, n,
-                     pad());
+                     pad_of(b_major, n));
     if (first == multiplied_type(elem::f32) && any(0, 2) == 0)
       a.desc.type = b.desc.type = elem::f32;
     auto const d_cols = facts_.epilogue.gate ? n / 2 : n;
