@@ -3,8 +3,7 @@
 //
 // wgmma numbers the rows of a fragment of A (accumulator_map). Where A is in registers, a fragment
 // may have the rows of its tile in any order that the epilogue has too; each kind of kernel has the
-// order that reads A without bank conflicts (register_a.hpp). Stores of a row-major D to shared
-// memory then have two-way conflicts. w: warp of the warpgroup; lane 4 g + c
+// order that reads A without bank conflicts (register_a.hpp). Of warp w, lane 4 g + c:
 //
 //     A in shared memory                16 w + g,                              8 further
 //     A in registers, 32-bit elements   g % 4 + 4 (w % 2) + 16 (g / 4) + 32 (w / 2), 8 further

@@ -129,7 +129,7 @@ struct tile_writer {
   /// 16-bit row-major D: 16 columns with each stmatrix, 8 where the box has no more of them.
   template <class Results>
   TW_DEVICE void fill_16(std::uint16_t* s, Results const& results) const {  // (64, box.cols)
-    int const row = rows::row_of_warp(warp(), lane() % matrix_pair);
+    int const row = row_of_stmatrix();
     unrolled<(box.cols + matrix_pair - 1) / matrix_pair>([&](auto step) {
       constexpr int q = step;
       constexpr bool half = box.cols - matrix_pair * q == matrix;
@@ -137,11 +137,34 @@ struct tile_writer {
                 col = matrix_pair * q + (half ? 0 : matrix * (lane() / matrix_pair));
       std::uint16_t* const at = s + offset<box_layout>(row, col);
       if constexpr (half)
-        stmatrix<2>(at, b32<2>{{packed(results, i), packed(results, i + 2)}});
+        stmatrix<2>(at, in_banks(b32<2>{{packed(results, i), packed(results, i + 2)}}));
       else
-        stmatrix<4>(at, b32<4>{{packed(results, i), packed(results, i + 2), packed(results, i + 4),
-                                packed(results, i + 6)}});
+        stmatrix<4>(at, in_banks(b32<4>{{packed(results, i), packed(results, i + 2),
+                                         packed(results, i + 4), packed(results, i + 6)}}));
     });
+  }
+
+  /// The row of D whose address a lane gives to stmatrix. Of pairs of rows one matrix has the even
+  /// ones of the first four and the odd ones of the last four, the other one the rest: the eight
+  /// rows of each lie in different banks.
+  TW_DEVICE int row_of_stmatrix() const {
+    int const i = lane() % matrix_pair;
+    int const in_other = rows::of_bytes && i % matrix >= matrix / 2 ? matrix : 0;
+    return rows::row_of_warp(warp(), i ^ in_other);
+  }
+  /// The registers of a lane in that order.
+  template <int Count>
+  TW_DEVICE b32<Count> in_banks(b32<Count> v) const {
+    if constexpr (rows::of_bytes) {
+      bool const swapped = lane() / 4 >= matrix / 2;
+      TW_UNROLL
+      for (int i = 0; i < Count; i += 2) {
+        std::uint32_t const first = v.r[i];
+        v.r[i] = swapped ? v.r[i + 1] : first;
+        v.r[i + 1] = swapped ? first : v.r[i + 1];
+      }
+    }
+    return v;
   }
 
   /// 16-bit M-major D: the same with transposed matrices, whose stored rows are columns of D.
