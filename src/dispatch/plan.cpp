@@ -200,9 +200,10 @@ void keep_fitting(std::vector<gemm_plan>& plans, device const& dev) {
                     "`tilewright occupancy --device` prints what each kernel needs"});
 }
 
-/// Removes plans that need more workspace than there is, which a launch refuses: all of them if
-/// another plan of this build fits, as some kernels alone copy an operand whose order wgmma cannot
-/// read; else those with a float32 D if another plan of this build needs none.
+/// A launch refuses a plan that needs more workspace than there is. If a plan of this build fits,
+/// this function removes all that do not: of plans for an operand in another order some copy it and
+/// others read it into registers. If none fits, it removes those that need the workspace for a
+/// float32 D too, unless all do.
 void keep_within(std::vector<gemm_plan>& plans, std::int64_t workspace_bytes) {
   auto const fits = [&](gemm_plan const& x) { return x.workspace_bytes <= workspace_bytes; };
   auto const built_and = [&](auto const& rule) {

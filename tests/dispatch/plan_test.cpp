@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include "dispatch/winners.hpp"
-#include "family/gemv/config_of.hpp"
 #include "family/sm90_gemm/computes.hpp"
 #include "family/sm90_gemm/config_of.hpp"
 #include "family/sm90_gemm/schedules.hpp"
@@ -14,8 +13,6 @@
 
 namespace tw::test {
 namespace {
-
-using gemv_family::is_gemv;
 
 TEST(Plan, AFusedEpilogueHasItsOwnKernels) {
   auto const facts_of = [](gemm_plan const& x) { return x.family->facts(x.instance); };
@@ -136,100 +133,6 @@ TEST(Plan, LargeProblemsTakeTheLargeTile) {
   }
 }
 
-TEST(Plan, SmallMTakesAGemv) {
-  gemm_plan const one = best_plan(tn(1, 4100, 4096), aligned(), h200());
-  ASSERT_TRUE(is_gemv(one)) << one.kernel;
-  EXPECT_FALSE(gemv_family::config_of(one).by_mma()) << one.kernel;
-  EXPECT_TRUE(one.swapped);
-  EXPECT_EQ(one.schedule.clusters, 528);
-  EXPECT_EQ(one.workspace_bytes, 0);
-  EXPECT_NEAR(one.predicted_us, 9.7, 0.6);  // 9.9 as measured with 4096 (docs/decisions/0014)
-  EXPECT_NE(one.why.find("1025 groups of 4 rows on 528 CTAs"), std::string::npos) << one.why;
-  EXPECT_EQ(one.why.find("bands"), std::string::npos) << one.why;
-  EXPECT_EQ(one.terms.waves, 2);
-  // 56.5 as measured with 28672 (docs/decisions/0042)
-  EXPECT_NEAR(best_plan(tn(1, 28680, 4096), aligned(), h200()).predicted_us, 55.8, 2.5);
-  EXPECT_NEAR(best_plan(tn(2, 5120, 8192), aligned(), h200()).predicted_us, 21.9, 2.2);
-  for (int const rows : {2, 4, 8}) {
-    EXPECT_TRUE(is_gemv(best_plan(tn(rows, 5120, 8192), aligned(), h200()))) << rows;
-    EXPECT_TRUE(is_gemv(best_plan(tn(rows, 2000, 4096), aligned(), h200()))) << rows;
-    gemm_plan const columns = best_plan(tn(5120, rows, 8192), aligned(), h200());
-    EXPECT_TRUE(is_gemv(columns) && !columns.swapped) << columns.kernel;
-  }
-  EXPECT_FALSE(is_gemv(best_plan(tn(9, 5120, 8192), aligned(), h200())));
-}
-
-TEST(Plan, ATurnOfAGemvCostsAsMuchWhereKIsShort) {
-  // One of 4x1 covers 4096 elements of K: 14.5 us as measured, where 16x8 takes 9.9.
-  std::vector<gemm_plan> const plans =
-      plan_candidates(tn(1, 8200, 2048), aligned(), h200(), kernel_set::all);
-  auto const half = std::ranges::find_if(plans, [](gemm_plan const& x) { return is_gemv(x); });
-  ASSERT_NE(half, plans.end());
-  EXPECT_TRUE(gemv_family::config_of(*half).by_mma()) << half->kernel;
-}
-
-TEST(Plan, AGemvTakesWhatItCanLoad) {
-  auto const gemvs = [](gemm_problem const& p, gemm_operands const& o) {
-    int n = 0;
-    for (gemm_plan const& x : plan_candidates(p, o, h200(), kernel_set::all)) n += is_gemv(x);
-    return n;
-  };
-  gemm_problem const p = tn(2, 4096, 4096);
-  EXPECT_EQ(gemvs(p, aligned()), 4);
-  gemm_problem q = p;
-  q.b = {elem::bf16, order::row_major, q.n};  // weights that are not K-major
-  EXPECT_EQ(gemvs(q, aligned()), 0);
-  q = p, q.a = {elem::bf16, order::col_major, q.m};
-  EXPECT_EQ(gemvs(q, aligned()), 0);
-  q = p, q.k = 4092;
-  EXPECT_EQ(gemvs(q, aligned()), 0);
-  q = p, q.b.pitch_elems = 4100;
-  EXPECT_EQ(gemvs(q, aligned()), 0);
-  q = p, q.epilogue.act = activation::relu;
-  EXPECT_EQ(gemvs(q, aligned()), 0);
-  q = p, q.d.type = elem::f16;
-  EXPECT_EQ(gemvs(q, aligned()), 0);
-  q = p, q.d = {elem::f32, order::col_major, 3};  // no order or pitch of D matters
-  EXPECT_EQ(gemvs(q, aligned()), 4);
-  gemm_operands o = aligned();
-  o.d = static_cast<char*>(o.d) + 2;
-  EXPECT_EQ(gemvs(p, o), 4);
-  o = aligned(), o.b = static_cast<char const*>(o.b) + 2;
-  EXPECT_EQ(gemvs(p, o), 0);
-  q = batch_of(tn(2, 512, 64), 3);
-  EXPECT_EQ(gemvs(q, aligned()), 4);
-  q.a.batch_stride_elems = q.b.batch_stride_elems = q.d.batch_stride_elems =
-      matrix_desc::by_pointers;
-  EXPECT_EQ(gemvs(q, aligned()), 0);
-}
-
-TEST(Plan, AGemvIsLaunchedWithTheAlignmentItWasPlannedFor) {
-  std::vector<std::uint16_t> memory(2 * (8 * 64 + 8));
-  auto* const begin =
-      memory.data() + (16 - reinterpret_cast<std::uintptr_t>(memory.data()) % 16) / 2;
-  gemm_operands o{begin, begin, nullptr, begin + 8 * 64 + 8};
-  std::vector<gemm_plan> const plans = plan_candidates(tn(1, 8, 64), o, 2);
-  auto const first = std::find_if(plans.begin(), plans.end(),
-                                  [](gemm_plan const& x) { return is_gemv(x) && x.swapped; });
-  ASSERT_NE(first, plans.end());
-  gemm_plan plan = *first;
-  o.b = begin + 1;
-  try {
-    gemm_emulated(plan, o);
-    ADD_FAILURE() << "accepted";
-  } catch (rejected const& r) {
-    EXPECT_EQ(r.why().code, "TW0409");
-    EXPECT_EQ(r.why().what, "address of B");
-  }
-  plan.instance = -1;
-  try {
-    gemm_emulated(plan, {begin, begin, nullptr, begin});
-    ADD_FAILURE() << "accepted";
-  } catch (rejected const& r) {
-    EXPECT_EQ(r.why().code, "TW0505");
-  }
-}
-
 TEST(Plan, ABatchIsPlannedAsOneProductOfAllItsTiles) {
   gemm_plan const one = best_plan(tn(2048, 2048, 128), aligned(), h200());
   gemm_plan const many = best_plan(batch_of(tn(2048, 2048, 128), 32), aligned(), h200());
@@ -250,19 +153,6 @@ TEST(Plan, ABatchIsPlannedAsOneProductOfAllItsTiles) {
   EXPECT_TRUE(find_winner(scores, h200()));
   scores.b.batch_stride_elems = 0;
   EXPECT_FALSE(find_winner(scores, h200()));
-}
-
-TEST(Plan, ABatchStrideThatTmaCannotAddressIsAnnounced) {
-  gemm_problem p = batch_of(tn(64, 64, 64), 4);
-  p.a.batch_stride_elems += 1;
-  p.b.batch_stride_elems += 8;
-  p.d.batch_stride_elems += 1;
-  for (gemm_plan const& x : plan_candidates(p, aligned(), h200())) {
-    EXPECT_EQ(x.repitch_a, !x.swapped);
-    EXPECT_EQ(x.repitch_b, x.swapped);
-    EXPECT_TRUE(x.direct_d);
-    EXPECT_NE(x.hints[0].find("batch stride of 8194 bytes"), std::string::npos) << x.hints[0];
-  }
 }
 
 TEST(Plan, TheOrderOfTilesIsTheModelsOrTheCallers) {
@@ -294,65 +184,6 @@ TEST(Plan, ColumnMajorDIsSwapAB) {
     EXPECT_EQ(x.normal.m, x.swapped ? 200 : 100);
     EXPECT_EQ(x.normal.a.ord, order::row_major);  // A, or B col-major, transposed
   }
-}
-
-TEST(Plan, SlowerPathsAreAnnounced) {
-  gemm_problem p = tn(64, 33, 31);
-  gemm_plan const plan = best_plan(p, aligned(), h200());
-  EXPECT_TRUE(plan.repitch_a && plan.repitch_b && plan.direct_d);
-  ASSERT_EQ(plan.hints.size(), 3U);
-  EXPECT_NE(plan.hints[0].find("62 bytes"), std::string::npos) << plan.hints[0];
-  EXPECT_EQ(plan.hints[0].find(plan.swapped ? "B: " : "A: "), 0U) << plan.hints[0];
-  gemm_problem const vector = tn(1, 40, 31);  // one row: its pitch does not matter
-  gemm_plan const one_row = best_plan(vector, aligned(), h200());
-  EXPECT_FALSE(one_row.swapped ? one_row.repitch_b : one_row.repitch_a);
-}
-
-/// One operand in another order than TN: with workspace there are plans that copy it and plans that
-/// read it into registers; without, the latter alone.
-TEST(Plan, AnOperandInAnotherOrderIsCopiedOrReadIntoRegisters) {
-  struct {
-    elem ab, d;
-    bool a_by_cols;
-  } const cases[] = {{elem::tf32, elem::f32, true},
-                     {elem::tf32, elem::f32, false},
-                     {elem::s8, elem::s32, true},
-                     {elem::e4m3, elem::bf16, false}};
-  for (auto const& c : cases) {
-    gemm_problem p = tn(512, 768, 256);
-    p.a.type = p.b.type = c.ab, p.d.type = c.d;
-    if (c.a_by_cols)
-      p.a.ord = order::col_major, p.a.pitch_elems = p.m;
-    else
-      p.b.ord = order::row_major, p.b.pitch_elems = p.n;
-    int copied = 0, in_registers = 0;
-    for (gemm_plan const& x : plan_candidates(p, with_workspace(), h200(), kernel_set::all)) {
-      bool const copies = x.repitch_a || x.repitch_b;
-      bool const reads = is_sm90_gemm(x) && config_of(x).a_in_registers();
-      EXPECT_NE(copies, reads) << x.kernel;
-      EXPECT_EQ(x.swapped, reads ? !c.a_by_cols : x.swapped) << x.kernel;
-      EXPECT_EQ(copies, !x.hints.empty()) << x.kernel;
-      copied += copies, in_registers += reads;
-    }
-    EXPECT_GT(copied, 0) << name(c.ab);
-    EXPECT_GT(in_registers, 0) << name(c.ab);
-    for (gemm_plan const& x : plan_candidates(p, aligned(), h200(), kernel_set::all)) {
-      EXPECT_FALSE(x.repitch_a || x.repitch_b) << x.kernel;
-      EXPECT_EQ(x.workspace_bytes, 0) << x.kernel;
-    }
-  }
-}
-
-/// Where no kernel reads it into registers, the plan needs its workspace, and says so.
-TEST(Plan, AFusedEpilogueOfAnotherOrderNeedsItsWorkspace) {
-  gemm_problem p = tn(512, 768, 256);
-  p.a = {elem::s8, order::col_major, p.m};
-  p.b.type = elem::s8;
-  p.epilogue.act = activation::relu;
-  gemm_plan const plan = best_plan(p, aligned(), h200());
-  EXPECT_GT(plan.workspace_bytes, 512 * 256);
-  ASSERT_FALSE(plan.hints.empty());
-  EXPECT_NE(plan.hints[0].find("transposed in the workspace first"), std::string::npos);
 }
 
 TEST(Plan, EveryPlanIsCompiledIn) {

@@ -7,9 +7,8 @@
 #include <random>
 #include <vector>
 
-#include "tests/hazard/hazard_kernels.hpp"
+#include "tests/hazard/sm90_gemm.hpp"
 #include "tilewright/base/convert.hpp"
-#include "tilewright/kernel/sm90/gemm.hpp"
 
 namespace tw::test {
 namespace {
@@ -20,18 +19,6 @@ constexpr gemm_config scaled_config{.ab = elem::e4m3,
                                     .cluster_m = 1,
                                     .stages = 4,
                                     .sums = sum_form::scaled};
-
-tensor_map map_of(void* base, int rows, int k) {
-  tensor_map_desc d;
-  d.base = base;
-  d.type = elem::e4m3;
-  d.rank = 3;
-  d.dim[0] = k, d.dim[1] = rows, d.dim[2] = 1;
-  d.stride_bytes[0] = d.stride_bytes[1] = k;
-  d.box[0] = 128, d.box[1] = 128, d.box[2] = 1;
-  d.swizzle = swizzle_mode::b128;
-  return make_tensor_map(d, target::emu);
-}
 
 /// D (m, n) = A (m, k) B (n, k)^T of small integers, with scales that are powers of two: 1x128 of
 /// A, and of B for `b_block` rows by 128. One CTA computes all tiles.
@@ -53,25 +40,11 @@ void expect_clean_and_right(int k, int b_block, std::uint64_t seed) {
   std::vector<std::uint8_t> a = fill(m), b = fill(n);
   std::vector<float> const a_scales = scales(m * blocks), b_scales = scales(n / b_block * blocks);
   std::vector<std::uint16_t> d(static_cast<std::size_t>(m * d_pitch), 0x7FFF);
-  gemm_params p{};
-  p.m = m, p.n = n;
-  p.tile_cols = scaled_config.tile_n;
-  p.a = p.a_edge = map_of(a.data(), m, k);
-  p.b = p.b_edge = map_of(b.data(), n, k);
-  p.walk = tile_walk({m / scaled_config.tile_m, n / scaled_config.tile_n, 1});
-  p.work = make_work_plan(p.walk.order.tiles(), blocks, 0, 0);
+  gemm_params p =
+      one_cta_params<scaled_config>(m, n, blocks, a.data(), b.data(), d.data(), d_pitch);
   p.a_scales = {a_scales.data(), blocks, 1, 0, 0, 0, 0};
   p.b_scales = {b_scales.data(), blocks, 1, 0, b_block == 1 ? 0 : 7, 0, 0};
-  p.epilogue.data = d.data();
-  p.epilogue.pitch = d_pitch;
-  p.epilogue.m = m, p.epilogue.n = n, p.epilogue.alpha = 1;
-  emu::options o;
-  o.seed = seed;
-  o.random_warps = true;
-  o.policy = emu::async_policy(seed % 3);
-  emu::report const r = emu::run(gemm_sm90<scaled_config>{}, 1, p, o);
-  EXPECT_TRUE(r.clean()) << r.text();
-  EXPECT_GT(r.counts.plain_stores, 0);
+  expect_clean<scaled_config>(p, seed);
   auto const at = [&](std::vector<std::uint8_t> const& x, int row, int i) {
     return to_float(e4m3{x[static_cast<std::size_t>(row * k + i)]});
   };

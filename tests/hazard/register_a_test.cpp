@@ -6,9 +6,8 @@
 #include <random>
 #include <vector>
 
-#include "tests/hazard/hazard_kernels.hpp"
+#include "tests/hazard/sm90_gemm.hpp"
 #include "tilewright/base/convert.hpp"
-#include "tilewright/kernel/sm90/gemm.hpp"
 
 namespace tw::test {
 namespace {
@@ -26,19 +25,6 @@ constexpr gemm_config kernel_of(elem ab, elem d, bool d_m, int sums = sum_form::
           .sums = sums};
 }
 
-tensor_map map_of(void* base, elem type, int inner, int outer, operand_box box,
-                  swizzle_mode swizzle) {
-  tensor_map_desc d;
-  d.base = base;
-  d.type = type;
-  d.rank = 3;
-  d.dim[0] = inner, d.dim[1] = outer, d.dim[2] = 1;
-  d.stride_bytes[0] = d.stride_bytes[1] = inner * size_bytes(type);
-  d.box[0] = box.inner, d.box[1] = box.outer, d.box[2] = 1;
-  d.swizzle = swizzle;
-  return make_tensor_map(d, target::emu);
-}
-
 /// D (m, n) = A (k, m)^T B (n, k)^T of small integers. One CTA computes all tiles. Each has an odd
 /// number of K blocks, an even one, or one; the ring of three stages turns several times.
 template <gemm_config C, class Element, class Result>
@@ -54,25 +40,7 @@ void expect_clean_and_right(std::uint64_t seed, Element (*make)(int), Result (*r
   for (int x : b) b_in.push_back(make(x));
   int const pitch = (C.d_m ? m : n) + 1;  // which TMA cannot address
   std::vector<Result> d(static_cast<std::size_t>(pitch * (C.d_m ? n : m)));
-  gemm_params p{};
-  p.m = m, p.n = n;
-  p.tile_cols = C.tile_n;
-  p.a = p.a_edge = map_of(a_in.data(), C.ab, m, k,
-                          box_of(C.ab, C.a_major(), C.a_swizzle(), C.tile_m), C.a_swizzle());
-  p.b = p.b_edge = map_of(b_in.data(), C.ab, k, n,
-                          box_of(C.ab, C.b_major(), C.b_swizzle(), C.tile_n), C.b_swizzle());
-  p.walk = tile_walk({m / C.tile_m, n / C.tile_n, 1});
-  p.work = make_work_plan(p.walk.order.tiles(), blocks, 0, 0);
-  p.epilogue.data = d.data();
-  p.epilogue.pitch = pitch;
-  p.epilogue.m = m, p.epilogue.n = n, p.epilogue.alpha = 1;
-  emu::options o;
-  o.seed = seed;
-  o.random_warps = true;
-  o.policy = emu::async_policy(seed % 3);
-  emu::report const r = emu::run(gemm_sm90<C>{}, 1, p, o);
-  EXPECT_TRUE(r.clean()) << r.text();
-  EXPECT_GT(r.counts.plain_stores, 0);
+  expect_clean<C>(one_cta_params<C>(m, n, blocks, a_in.data(), b_in.data(), d.data(), pitch), seed);
   for (int i = 0; i < m; i += 3)
     for (int j = 0; j < n; ++j) {
       int sum = 0;

@@ -82,8 +82,8 @@ TEST(RegisterA, WordsLieInDifferentBanks) {
     }
 }
 
-/// The eight rows of each matrix lie in all banks, and all matrices of a warp have each k of its
-/// 16 rows once.
+/// Each of the four matrices that a warp reads with ldmatrix covers the 32 banks once. Together
+/// they have each k of the warp's 16 rows once.
 template <gemm_config C>
 void expect_pairs() {
   using a = register_a<C>;

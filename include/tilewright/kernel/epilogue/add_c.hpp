@@ -44,11 +44,12 @@ TW_DEVICE void add_c_of(epilogue_params const& p, std::byte const* const (&rows)
 
 }  // namespace detail
 
-/// acc[to] and up += beta * C: Results of a thread whose first is at D(at), and whose rows are
-/// `distance` apart; accumulator_map says where else result i lies from it; alpha is in them. `end`
-/// is the first column after those that the CTA stores. What lies beyond D or `end` is not stored
-/// and may get any element of C; if C is D, one that another thread is about to store. p.c.data is
-/// not nullptr, p.c.type is a wide float, p.m and `end` are at least 1.
+/// Adds beta * C to a thread's results, which are acc[to] to acc[to + Results - 1] and have been
+/// multiplied by alpha. The first of them is D(at). The thread's second row is `distance` below its
+/// first one; accumulator_map has the columns. `end` is the first column after those that the CTA
+/// stores. Results beyond D or `end` are not stored: any element of C is added to them, also one
+/// that another thread is about to overwrite. p.c.data is not nullptr, p.c.type is a wide float,
+/// p.m and `end` are at least 1.
 template <int Results, class Fragment>
 TW_DEVICE void add_c(epilogue_params const& p, fragment_place at, int end, Fragment& acc, int to,
                      int distance = accumulator_map::row_distance) {

@@ -5,9 +5,10 @@
 // may have the rows of its tile in any order that the epilogue has too; each kind of kernel has the
 // order that reads A without bank conflicts (register_a.hpp). Of warp w, lane 4 g + c:
 //
-//     A in shared memory                16 w + g,                              8 further
-//     A in registers, 32-bit elements   g % 4 + 4 (w % 2) + 16 (g / 4) + 32 (w / 2), 8 further
-//     A in registers, 8-bit elements    16 w + 2 g,                            1 further
+//                          the thread's first row                               its second row
+//     A in shared memory   16 w + g                                             8 below
+//     32-bit A, registers  g % 4 + 4 (w % 2) + 16 (g / 4) + 32 (w / 2)          8 below
+//     8-bit A, registers   16 w + 2 g                                           1 below
 //
 // Law: each order has every row once (tests/kernel)
 #pragma once

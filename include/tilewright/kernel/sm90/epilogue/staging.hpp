@@ -144,15 +144,16 @@ struct tile_writer {
     });
   }
 
-  /// The row of D whose address a lane gives to stmatrix. Of pairs of rows one matrix has the even
-  /// ones of the first four and the odd ones of the last four, the other one the rest: the eight
-  /// rows of each lie in different banks.
+  /// The row of D whose address a lane gives to stmatrix, which writes eight rows of a matrix at
+  /// once. With 8-bit A in registers a lane has rows 2 g and 2 g + 1 of its warp's 16, and rows 8
+  /// apart share banks. So one matrix has rows 0, 2, 4, 6, 9, 11, 13 and 15, the other the rest.
   TW_DEVICE int row_of_stmatrix() const {
     int const i = lane() % matrix_pair;
     int const in_other = rows::of_bytes && i % matrix >= matrix / 2 ? matrix : 0;
     return rows::row_of_warp(warp(), i ^ in_other);
   }
-  /// The registers of a lane in that order.
+  /// A lane's registers for stmatrix. In the upper 16 lanes two matrices exchange their registers:
+  /// then each matrix has the rows of row_of_stmatrix().
   template <int Count>
   TW_DEVICE b32<Count> in_banks(b32<Count> v) const {
     if constexpr (rows::of_bytes) {

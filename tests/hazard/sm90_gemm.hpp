@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// sm90_gemm.hpp  A Hopper GEMM on one CTA, in the emulator with its ordinary loads and stores seen.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+
+#include "tests/hazard/hazard_kernels.hpp"
+#include "tilewright/kernel/sm90/gemm.hpp"
+
+namespace tw::test {
+
+/// The map of an operand of `outer` lines of `inner` contiguous elements.
+inline tensor_map operand_map(void* base, elem type, int inner, int outer, operand_box box,
+                              swizzle_mode swizzle) {
+  tensor_map_desc d;
+  d.base = base;
+  d.type = type;
+  d.rank = 3;
+  d.dim[0] = inner, d.dim[1] = outer, d.dim[2] = 1;
+  d.stride_bytes[0] = d.stride_bytes[1] = inner * size_bytes(type);
+  d.box[0] = box.inner, d.box[1] = box.outer, d.box[2] = 1;
+  d.swizzle = swizzle;
+  return make_tensor_map(d, target::emu);
+}
+
+/// Parameters for `blocks` K blocks of whole tiles. A and B have no padding; D has a pitch that TMA
+/// cannot address, and plain stores write it.
+template <gemm_config C>
+gemm_params one_cta_params(int m, int n, int blocks, void* a, void* b, void* d, int d_pitch) {
+  int const k = blocks * C.tile_k();
+  gemm_params p{};
+  p.m = m, p.n = n;
+  p.tile_cols = C.tile_n;
+  p.a = p.a_edge = operand_map(a, C.ab, C.a_mn ? m : k, C.a_mn ? k : m,
+                               box_of(C.ab, C.a_major(), C.a_swizzle(), C.tile_m), C.a_swizzle());
+  p.b = p.b_edge =
+      operand_map(b, C.ab, k, n, box_of(C.ab, C.b_major(), C.b_swizzle(), C.tile_n), C.b_swizzle());
+  p.walk = tile_walk({m / C.tile_m, n / C.tile_n, 1});
+  p.work = make_work_plan(p.walk.order.tiles(), blocks, 0, 0);
+  p.epilogue.data = d;
+  p.epilogue.pitch = d_pitch;
+  p.epilogue.m = m, p.epilogue.n = n, p.epilogue.alpha = 1;
+  return p;
+}
+
+/// Runs the kernel and expects no report. Warps run in a random order.
+template <gemm_config C>
+void expect_clean(gemm_params const& p, std::uint64_t seed) {
+  emu::options o;
+  o.seed = seed;
+  o.random_warps = true;
+  o.policy = emu::async_policy(seed % 3);
+  emu::report const r = emu::run(gemm_sm90<C>{}, 1, p, o);
+  EXPECT_TRUE(r.clean()) << r.text();
+  EXPECT_GT(r.counts.plain_stores, 0);
+}
+
+}  // namespace tw::test
