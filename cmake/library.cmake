@@ -20,18 +20,24 @@ add_custom_command(OUTPUT ${tw_embedded_devices}
 
 set(TW_KERNELS full CACHE STRING "Kernels to build: full, representative (tests) or demo")
 set_property(CACHE TW_KERNELS PROPERTY STRINGS full representative demo)
+set(TW_DEVICE_KERNELS "" CACHE STRING "Kernels whose device code is compiled: empty, as TW_KERNELS; \
+smoke, each path of the code once and no GPU code of the command (tests without a GPU)")
+set_property(CACHE TW_DEVICE_KERNELS PROPERTY STRINGS "" smoke)
 file(GLOB tw_instance_lists CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/family/*/instances.*)
 list(FILTER tw_instance_lists INCLUDE REGEX "\\.(txt|py)$")
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
              ${tw_instance_lists} ${PROJECT_SOURCE_DIR}/gen/instances.py)
 set(tw_generated ${PROJECT_BINARY_DIR}/generated)
-set(tw_with_device_code "")
+set(tw_device_set "")
 if(TW_WITH_CUDA)
-  set(tw_with_device_code --cuda)
+  set(tw_device_set --device ${TW_KERNELS})
+  if(TW_DEVICE_KERNELS)
+    set(tw_device_set --device ${TW_DEVICE_KERNELS})
+  endif()
 endif()
 execute_process(
   COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/gen/instances.py
-          --out ${tw_generated}/family --set ${TW_KERNELS} ${tw_with_device_code}
+          --out ${tw_generated}/family --set ${TW_KERNELS} ${tw_device_set}
   OUTPUT_VARIABLE tw_kernel_sources COMMAND_ERROR_IS_FATAL ANY)
 
 # data/tuning/*.csv likewise; a row that names a kernel which no list has ends the build.
@@ -100,7 +106,8 @@ if(TW_WITH_CUDA)
   set_source_files_properties(${tw_beside_gemms} PROPERTIES COMPILE_OPTIONS "${tw_all_code}")
 endif()
 set_source_files_properties(${PROJECT_SOURCE_DIR}/src/family/kernel_set.cpp PROPERTIES
-                            COMPILE_DEFINITIONS TW_KERNEL_SET="${TW_KERNELS}")
+                            COMPILE_DEFINITIONS
+                            "TW_KERNEL_SET=\"${TW_KERNELS}\";TW_DEVICE_SET=\"${TW_DEVICE_KERNELS}\"")
 target_link_libraries(tilewright PUBLIC tilewright_emulator
                                  PRIVATE fmt::fmt spdlog::spdlog Boost::context SQLite::SQLite3)
 # Its headers alone, so that installed targets do not name it.

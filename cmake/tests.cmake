@@ -50,41 +50,16 @@ tw_test_program(tests_precompiled base)
 target_link_libraries(tests_precompiled PRIVATE GTest::gtest)
 tw_precompile(tests_precompiled algorithm functional gtest/gtest.h map random set string vector)
 
-# Kernels with ordinary loads and stores that the emulator sees (src/emu/hook.cpp).
-set(tw_seen_tests ${PROJECT_SOURCE_DIR}/tests/hazard/atomics_test.cpp
-                  ${PROJECT_SOURCE_DIR}/tests/hazard/banks_test.cpp
-                  ${PROJECT_SOURCE_DIR}/tests/hazard/block_scaled_test.cpp
-                  ${PROJECT_SOURCE_DIR}/tests/hazard/block_scales_test.cpp
-                  ${PROJECT_SOURCE_DIR}/tests/hazard/bulk_test.cpp
-                  ${PROJECT_SOURCE_DIR}/tests/hazard/cluster_launch_test.cpp
-                  ${PROJECT_SOURCE_DIR}/tests/hazard/built_in_test.cpp
-                  ${PROJECT_SOURCE_DIR}/tests/hazard/copies_test.cpp
-                  ${PROJECT_SOURCE_DIR}/tests/hazard/divergence_test.cpp
-                  ${PROJECT_SOURCE_DIR}/tests/hazard/engine_test.cpp
-                  ${PROJECT_SOURCE_DIR}/tests/hazard/gemv_test.cpp
-                  ${PROJECT_SOURCE_DIR}/tests/hazard/hazards_test.cpp
-                  ${PROJECT_SOURCE_DIR}/tests/hazard/heap_test.cpp
-                  ${PROJECT_SOURCE_DIR}/tests/hazard/lanes_test.cpp
-                  ${PROJECT_SOURCE_DIR}/tests/hazard/limits_test.cpp
-                  ${PROJECT_SOURCE_DIR}/tests/hazard/member_names_test.cpp
-                  ${PROJECT_SOURCE_DIR}/tests/hazard/nvfp4_example_test.cpp
-                  ${PROJECT_SOURCE_DIR}/tests/hazard/protocol_test.cpp
-                  ${PROJECT_SOURCE_DIR}/tests/hazard/proxy_test.cpp
-                  ${PROJECT_SOURCE_DIR}/tests/hazard/public_bugs_test.cpp
-                  ${PROJECT_SOURCE_DIR}/tests/hazard/quantize_test.cpp
-                  ${PROJECT_SOURCE_DIR}/tests/hazard/register_a_test.cpp
-                  ${PROJECT_SOURCE_DIR}/tests/hazard/relaxed_barrier_test.cpp
-                  ${PROJECT_SOURCE_DIR}/tests/hazard/rules_test.cpp
-                  ${PROJECT_SOURCE_DIR}/tests/hazard/scale_factors_test.cpp
-                  ${PROJECT_SOURCE_DIR}/tests/hazard/sm100_block_scales_faults_test.cpp
-                  ${PROJECT_SOURCE_DIR}/tests/hazard/sm100_block_scales_test.cpp
-                  ${PROJECT_SOURCE_DIR}/tests/hazard/shared_columns_test.cpp
-                  ${PROJECT_SOURCE_DIR}/tests/hazard/sm100_gemm_test.cpp
-                  ${PROJECT_SOURCE_DIR}/tests/hazard/sm80_gemm_test.cpp
-                  ${PROJECT_SOURCE_DIR}/tests/hazard/store_async_test.cpp
-                  ${PROJECT_SOURCE_DIR}/tests/hazard/tensor_order_test.cpp
-                  ${PROJECT_SOURCE_DIR}/tests/hazard/tensor_rules_test.cpp
-                  ${PROJECT_SOURCE_DIR}/tests/ladder/blackwell_test.cpp)
+# The kernels of tests/hazard have ordinary loads and stores that the emulator sees
+# (src/emu/hook.cpp): all files of the folder are compiled so, with a precompiled header of these
+# options.
+add_executable(tests_seen_precompiled ${PROJECT_SOURCE_DIR}/tests/precompiled.cpp)
+tw_test_program(tests_seen_precompiled hazard)
+target_link_libraries(tests_seen_precompiled PRIVATE GTest::gtest)
+target_compile_options(tests_seen_precompiled PRIVATE ${tw_seen_options})
+tw_precompile(tests_seen_precompiled algorithm functional gtest/gtest.h map nlohmann/json.hpp random
+              set string vector)
+set(tw_seen_tests ${PROJECT_SOURCE_DIR}/tests/ladder/blackwell_test.cpp)
 set_source_files_properties(${tw_seen_tests} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
 tw_accesses_seen(${tw_seen_tests})
 
@@ -114,7 +89,12 @@ foreach(folder ${tw_test_folders})
     add_executable(test_${label} ${programs})
     tw_test_program(test_${label} ${label})
     target_link_libraries(test_${label} PRIVATE GTest::gtest GTest::gtest_main rapidcheck)
-    target_precompile_headers(test_${label} REUSE_FROM tests_precompiled)
+    if(label STREQUAL "hazard")
+      target_compile_options(test_${label} PRIVATE ${tw_seen_options})
+      target_precompile_headers(test_${label} REUSE_FROM tests_seen_precompiled)
+    else()
+      target_precompile_headers(test_${label} REUSE_FROM tests_precompiled)
+    endif()
     if(label IN_LIST tw_batched_tests)
       set_target_properties(test_${label} PROPERTIES UNITY_BUILD ${TW_UNITY}
                                                      UNITY_BUILD_BATCH_SIZE 8)

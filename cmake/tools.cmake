@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # The command tilewright: its verbs (tools/, bench/) as two libraries that tests link too, and
 # main.cpp.
-# With a CUDA toolkit *.cu, without it *.nocuda.cpp; the pages of docs/errors are embedded.
+# With GPU code *.cu, without it *.nocuda.cpp; the pages of docs/errors are embedded.
 file(GLOB_RECURSE tw_tool_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/*.cpp
                                                     ${PROJECT_SOURCE_DIR}/bench/*.cpp)
 list(REMOVE_ITEM tw_tool_sources ${PROJECT_SOURCE_DIR}/tools/main.cpp)
-if(TW_WITH_CUDA)
+if(TW_WITH_CUDA AND NOT TW_DEVICE_KERNELS STREQUAL "smoke")
   file(GLOB_RECURSE tw_tool_cuda_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/*.cu
                                                            ${PROJECT_SOURCE_DIR}/bench/*.cu)
   list(FILTER tw_tool_sources EXCLUDE REGEX "\\.nocuda\\.cpp$")

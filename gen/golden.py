@@ -5,7 +5,7 @@
 The build leaves OBJECT.ptxas.json beside each CUDA object (cmake/ptxas_check.py). Registers depend
 on the ptxas version, so the accepted file names the one it belongs to; with another version the
 comparison is skipped (exit status 77). ./dev golden --accept writes the file anew, and needs a
-build with TW_KERNELS=full; with the representative set those kernels are compared that it has.
+build with TW_KERNELS=full; a smaller set is compared with the kernels that it has.
 """
 import argparse
 import glob
@@ -33,9 +33,11 @@ def nvcc_version(build):
 
 
 def kernel_set(build):
-    """TW_KERNELS of the build."""
+    """The set of kernels that have device code in the build: TW_DEVICE_KERNELS or TW_KERNELS."""
     with open(os.path.join(build, "CMakeCache.txt"), encoding="utf-8") as file:
-        return re.search(r"^TW_KERNELS:\w+=(\w+)$", file.read(), re.M)[1]
+        text = file.read()
+    device = re.search(r"^TW_DEVICE_KERNELS:\w+=(\w+)$", text, re.M)
+    return (device or re.search(r"^TW_KERNELS:\w+=(\w+)$", text, re.M))[1]
 
 
 def missing_instances(which, found):

@@ -5,18 +5,20 @@
 A family is a folder src/family/FAMILY with two files for this script:
   instances.txt  tables: one row per kernel without its types; the columns AB:D say for which
                  majors it is compiled, and the column "representative" which of these kernels
-                 TW_KERNELS=representative builds; TW_KERNELS=demo builds those of DEMO_TYPES
-                 among them. Operands of different types are AxB:D. A line of column names begins
-                 each table.
+                 TW_KERNELS=representative builds; TW_KERNELS=demo builds the kernels of DEMO_TYPES
+                 among them. TW_DEVICE_KERNELS=smoke compiles device code of the representative
+                 kernels whose majors are followed by an exclamation mark: each path of the code
+                 once. Operands of different types are AxB:D. A line of column names begins each
+                 table.
   instances.py   COLUMNS before these, CONFIG and PARAMS (names in C++), and describe(), which turns
                  a row's cells, types and majors into the kernel's name, the texts of it that the
                  table has, and the configuration in C++; it finds EPILOGUES, the registered
                  epilogues (problem/epilogue_kind.hpp), in its module
 
-    gen/instances.py --out DIR --set full|representative|demo [--cuda]
+    gen/instances.py --out DIR --set SET [--device SET]
         Writes sources to DIR: families.cpp (the list of families), FAMILY/instances.cpp (the table
-        of all its kernels), launchers, and kernels, a few in each source, for the emulator and with
-        --cuda for the device. Prints the sources.
+        of all its kernels), launchers, and kernels, a few in each source: the kernels of --set for
+        the emulator, and the kernels of --device for the GPU. Prints the sources.
     gen/instances.py --names [--set representative]
         Prints the names of all kernels, or of those of the set.
 """
@@ -43,7 +45,7 @@ KERNELS_PER_SOURCE_OF_ALL = {"emu": 24, "gpu": 8}
 # Beside 18 others ptxas gives a kernel of this family 236 registers instead of 234, which it has in
 # the full set and in tests/golden/ptxas.json.
 IN_SMALL_SOURCES = ["sm100_scaled"]
-SETS = ["demo", "representative", "full"]
+SETS = ["smoke", "demo", "representative", "full"]
 DEMO_TYPES = ("bf16", "f32")  # of the kernels that demo/run.py runs
 
 
@@ -54,13 +56,15 @@ class Problem(Exception):
 class Instance:
     """A compiled kernel."""
 
-    def __init__(self, family, index, ab, d, majors, described, representative):
+    def __init__(self, family, index, ab, d, majors, described, representative, smoke):
         self.family, self.index = family, index
         self.ab, self.d, self.majors = ab, d, majors
         self.name, self.texts, self.config = described
-        self.representative = representative
+        self.representative, self.smoke = representative, smoke
 
     def in_set(self, which):
+        if which == "smoke":
+            return self.smoke
         if which == "demo":
             return self.representative and (self.ab, self.d) == DEMO_TYPES
         return which == "full" or self.representative
@@ -100,14 +104,16 @@ def majors_of(cell, where):
 
 
 def representatives_of(cell, compiled, where):
-    """(AB:D, majors) of the representative kernels of a row that is compiled for `compiled`."""
-    chosen = set()
+    """{(AB:D, majors): is it in the smoke set?} of the representative kernels of a row that is
+    compiled for `compiled`."""
+    chosen = {}
     for part in cell.split(";") if cell != "-" else []:
         types, _, majors = part.partition("=")
-        for m in majors_of(majors, where):
+        smoke = {m.rstrip("!") for m in majors.split(",") if m.endswith("!")}
+        for m in majors_of(majors.replace("!", ""), where):
             if (types, m) not in compiled:
                 raise Problem(f"{where}: {types}={m} is representative, but not compiled")
-            chosen.add((types, m))
+            chosen[types, m] = m in smoke
     return chosen
 
 
@@ -142,7 +148,7 @@ def read_family(folder):
             except ValueError as e:
                 raise Problem(f"{where}: {e}") from e
             i = Instance(folder.name, len(instances), ab, d, majors, described,
-                         (types, majors) in chosen)
+                         (types, majors) in chosen, chosen.get((types, majors), False))
             if i.name in names:
                 raise Problem(f"{where}: {i.name} is listed twice, first in {names[i.name]}")
             names[i.name] = where
@@ -229,18 +235,18 @@ def families_text(families):
             "}  // namespace tw\n")
 
 
-def outputs(which, with_device_code):
-    """(path below the output folder, text) of each source."""
+def outputs(sets):
+    """(path below the output folder, text) of each source. sets: backend -> set of its kernels, or
+    None."""
     families = read_all()
     yield "families.cpp", families_text(families)
     for family, (description, instances) in families.items():
         most = KERNELS_PER_SOURCE
-        if which == "full" or family in IN_SMALL_SOURCES:
+        if "full" in sets.values() or family in IN_SMALL_SOURCES:
             most = KERNELS_PER_SOURCE_OF_ALL
         yield f"{family}/instances.cpp", table_text(family, description, instances)
-        for backend in ["emu", "gpu"]:
-            built = [i for i in instances
-                     if i.in_set(which) and (backend == "emu" or with_device_code)]
+        for backend, which in sets.items():
+            built = [i for i in instances if which and i.in_set(which)]
             suffix = "cpp" if backend == "emu" else "cu"
             name = f"{backend}_launchers.cpp"  # a table alone: no work for nvcc
             yield f"{family}/{name}", launchers_text(family, name, backend, instances, built)
@@ -249,9 +255,9 @@ def outputs(which, with_device_code):
                 yield f"{family}/{name}", source_text(description, family, backend, name, chunk)
 
 
-def write(out, which, with_device_code):
+def write(out, sets):
     """Writes what is not there yet and removes what is no longer listed. Returns the sources."""
-    wanted = {out / path: text for path, text in outputs(which, with_device_code)}
+    wanted = {out / path: text for path, text in outputs(sets)}
     for path in [p for p in [*out.glob("*.*"), *out.glob("*/*")] if p not in wanted]:
         path.unlink()
     for path, text in wanted.items():
@@ -264,8 +270,8 @@ def write(out, which, with_device_code):
 def main():
     parser = argparse.ArgumentParser(description="Kernels that are compiled in, from their lists.")
     parser.add_argument("--out", type=pathlib.Path, help="folder of the generated files")
-    parser.add_argument("--set", choices=SETS, default="full", help="the kernels to build")
-    parser.add_argument("--cuda", action="store_true", help="also the sources for the device")
+    parser.add_argument("--set", choices=SETS, default="full", help="kernels for the emulator")
+    parser.add_argument("--device", choices=SETS, help="kernels for the GPU; default: none")
     parser.add_argument("--names", action="store_true", help="print the names of the set")
     options = parser.parse_args()
     try:
@@ -275,7 +281,8 @@ def main():
                     if i.in_set(options.set):
                         print(i.name)
         elif options.out:
-            print(*write(options.out, options.set, options.cuda), sep=";", end="")
+            sets = {"emu": options.set, "gpu": options.device}
+            print(*write(options.out, sets), sep=";", end="")
         else:
             parser.error("give --out or --names")
     except Problem as problem:

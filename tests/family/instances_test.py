@@ -31,6 +31,8 @@ class Lists(unittest.TestCase):
         self.assertEqual([i.name for i in found], ["sm90_bf16_bf16_tn_128x128x64_1x1_s6",
                                                    "sm90_bf16_bf16_nn_128x128x64_1x1_s6"])
         self.assertEqual([i.representative for i in found], [True, False])
+        self.assertEqual([i.smoke for i in found], [False, False])
+        self.assertTrue(self.read(HEAD + GOOD.replace("=tn", "=tn!"))[0].smoke)
 
     def test_wrong_rows_are_refused_with_their_line(self):
         for wrong, words in [
@@ -58,18 +60,31 @@ class Lists(unittest.TestCase):
             wanted = sorted(i.name for _, all_of_it in instances.read_all().values()
                             for i in all_of_it if i.in_set(which))
             for backend, suffix in (("emu", ".cpp"), ("gpu", ".cu")):
-                held = [line[3:] for path, text in instances.outputs(which, True)
+                held = [line[3:] for path, text in instances.outputs({backend: which})
                         if os.path.basename(path).startswith(backend + "_")
                         and path.endswith(suffix) and "launchers" not in path
                         for line in text.splitlines() if line.startswith(PREFIXES)]
                 self.assertEqual(sorted(held), wanted)
 
     def test_sets_contain_each_other_and_the_demo_has_what_it_runs(self):
-        named = [{i.name for _, family in instances.read_all().values() for i in family
-                  if i.in_set(which)} for which in instances.SETS]
-        self.assertTrue(named[0] < named[1] < named[2])
+        named = {which: {i.name for _, family in instances.read_all().values() for i in family
+                         if i.in_set(which)} for which in instances.SETS}
+        self.assertTrue(named["demo"] < named["representative"] < named["full"])
+        self.assertLess(named["smoke"], named["representative"])
         for majors in instances.MAJORS:  # demo/run.py: bf16 operands, f32 results
-            self.assertIn(f"sm90_bf16_f32_{majors}_128x128x64_1x1_s6", named[0])
+            self.assertIn(f"sm90_bf16_f32_{majors}_128x128x64_1x1_s6", named["demo"])
+
+    def test_the_smoke_set_has_each_form_of_kernel(self):
+        """Each family, epilogue and form of sums, A in registers, swap-AB, ping-pong, clusters."""
+        families = {name: [i for i in family if i.smoke]
+                    for name, (_, family) in instances.read_all().items()}
+        self.assertTrue(all(families.values()), "each family has a kernel")
+        texts = " ".join(i.name for family in families.values() for i in family)
+        for form in ("_ops", "_gate", "_gate_aux", "_quantize", "_gate_quantize", "_p128",
+                     "_scaled", "_scaled64", "_f16 ", "_pp", "_dm_", "_1x2_", "_2x1_", "_1x1x2_",
+                     "sm90_s8_s32_nn", "sm90_tf32_f32_nn", "_nn_dm_", "_2cta_", "_clc", "nvfp4",
+                     "mxfp8"):
+            self.assertIn(form, texts + " ")
 
     def test_epilogues_come_from_their_list_and_are_documented(self):
         found = instances.read_epilogues()
