@@ -178,6 +178,7 @@ void cluster_arrive(bool release, site where) {
   m.barrier.check_converged(t, "cluster_arrive", -1, 0, where);
   cluster_state& c = *t.block->cluster;
   if (release) t.unpublished = {};
+  t.cluster_arrive_relaxed = release ? site{} : where;
   t.cluster_round = c.barrier.generation;
   m.barrier.arrive(c.barrier, c.live_threads, release);
 }

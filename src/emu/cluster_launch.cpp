@@ -65,6 +65,7 @@ void launch_cancel(launch_response* answer, void* bar, bool multicast, site wher
   desc->dim[0] = desc->box[0] = sizeof(launch_response);
   bulk_op op{};
   op.what = bulk_op::kind::load;
+  op.of_launch_cancel = true;
   op.map = desc.get();
   op.bytes = std::move(desc);
   op.cta = t.block;

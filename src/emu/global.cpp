@@ -78,7 +78,10 @@ void async_engine::commit_copies() {
 
 void async_engine::arrive_after_copies(mbarrier_state& b, bool counted, site where) {
   thread& t = *m_.sched.running();
-  if (hazard::checker* c = check()) c->use(t, *t.block, b, false, where);
+  if (hazard::checker* c = check()) {
+    c->use(t, *t.block, b, false, where);
+    c->counts(t, b, "an arrive of cp.async", where);
+  }
   if (counted) ++b.pending;
   close_copies(t, &b, where);
 }

@@ -79,6 +79,7 @@ struct bulk_op {
   std::uint32_t smem_offset;
   std::uint32_t from_offset;  // of a copy to a peer: its source in the issuer's CTA
   std::uint32_t bar_offset;   // of a load
+  bool of_launch_cancel;      // the answer to one
   bool of_pair;               // the barrier is that of the pair's even CTA
   thread* issuer;
   std::uint32_t group;  // of a store: the issuer's bulk group
@@ -104,6 +105,7 @@ struct thread : thread_face {
   site wait_site;
   std::uint32_t cluster_round = 0;  // of the cluster barrier this thread arrived in
   site unpublished;  // dsmem() since the last release at cluster scope (line 0: none)
+  site cluster_arrive_relaxed;  // its last cluster barrier, if that was one (line 0: it was not)
   std::uint32_t barriers_joined = 0;  // places where the lanes of a warp are together
   std::uint32_t barrier_steps = 0;    // barrier instructions of the CTA or the cluster
   struct repeated_load {              // the same again and again is a poll
