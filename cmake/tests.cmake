@@ -61,11 +61,14 @@ set(tw_seen_tests ${PROJECT_SOURCE_DIR}/tests/hazard/atomics_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/copies_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/divergence_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/engine_test.cpp
+                  ${PROJECT_SOURCE_DIR}/tests/hazard/factor_reuse_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/gemv_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/hazards_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/heap_test.cpp
+                  ${PROJECT_SOURCE_DIR}/tests/hazard/inval_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/lanes_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/limits_test.cpp
+                  ${PROJECT_SOURCE_DIR}/tests/hazard/matrix_swizzle_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/member_names_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/nvfp4_example_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/protocol_test.cpp
@@ -83,7 +86,10 @@ set(tw_seen_tests ${PROJECT_SOURCE_DIR}/tests/hazard/atomics_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/sm80_gemm_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/store_async_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/tensor_order_test.cpp
+                  ${PROJECT_SOURCE_DIR}/tests/hazard/tensor_pairs_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/tensor_rules_test.cpp
+                  ${PROJECT_SOURCE_DIR}/tests/hazard/tensor_texts_test.cpp
+                  ${PROJECT_SOURCE_DIR}/tests/hazard/texts_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/ladder/blackwell_test.cpp)
 set_source_files_properties(${tw_seen_tests} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
 tw_accesses_seen(${tw_seen_tests})
