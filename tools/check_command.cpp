@@ -151,7 +151,8 @@ void add_check_command(CLI::App& app, int& status) {
   verb->add_flag("--proxy-on-path", r->proxy_on_path,
                  "of a plugin: a proxy fence of any thread between two accesses orders them");
   verb->add_flag("!--no-provenance", r->provenance,
-                 "of a plugin: do not compare the K coordinates of wgmma operands");
+                 "of a plugin: do not compare where operands, scale factors and the rows of an "
+                 "ldmatrix come from (E0037 to E0039, E0113, E0114)");
   verb->add_flag("--bank-conflicts", r->bank_conflicts,
                  "of a plugin: report instructions that take twice the wavefronts they need");
   verb->add_option_function<std::string>(
