@@ -118,22 +118,5 @@ TEST_P(Hazards, E0113FactorsOfOneBlockServeAllOfK) {
          });
 }
 
-/// The columns are given back and allocated again: what they held before is of no account.
-TEST_P(Hazards, ColumnsOfFactorsAreAllocatedAgain) {
-  emu::report const r = run_body<false>(
-      []<bool>(memory s, args p) {
-        scaled_places const at = begin_scaled(s, p);
-        for (int step = 0; step < 2; ++step) {
-          store_factors(at, factors::of_block);
-          multiply_and_wait(s, at, step, emu::site::here());
-          give_back(at.d, scaled_columns);
-          if (step == 0) allocate(s, scaled_columns);
-          cta_sync();
-        }
-      },
-      scheduled(GetParam()));
-  EXPECT_FALSE(r.has("E0113")) << r.text();
-}
-
 }  // namespace
 }  // namespace tw::test

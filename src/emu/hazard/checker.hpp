@@ -236,8 +236,8 @@ class checker {
                      record const& r, bool accumulates);
   /// Does the thread know that the peer CTA has allocated for the pair?
   bool has_allocated(thread const& t, cta_state const& peer) const;
-  /// Other factors come to the columns.
-  void renew_factors(cta_state const& owner, int first, int columns, bool stored);
+  /// Threads store factors to the columns.
+  void renew_factors(cta_state const& owner, int first, int columns);
   /// allocated: by the peer.
   void report_pair_freed_early(cta_state const& peer, record const& allocated, record const& freed,
                                thread const& by);

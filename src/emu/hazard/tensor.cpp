@@ -194,14 +194,14 @@ void checker::tmem_moved(thread& t, cta_state& owner, tmem_area const& a, bool s
     if (!same) lanes[count++] = x;
   }
   tensor_access(lanes, count, owner, a, r, false);
-  if (store) renew_factors(owner, a.column, a.columns, true);
+  if (store) renew_factors(owner, a.column, a.columns);
 }
 
-void checker::renew_factors(cta_state const& owner, int first, int columns, bool stored) {
+void checker::renew_factors(cta_state const& owner, int first, int columns) {
   auto& factors = tensor_->factors[static_cast<std::size_t>(owner.rank)];
   for (int i = first; i < first + columns; ++i) {
     factors[static_cast<std::size_t>(i)] = {};
-    factors[static_cast<std::size_t>(i)].stored = stored;
+    factors[static_cast<std::size_t>(i)].stored = true;
   }
 }
 
@@ -209,7 +209,6 @@ void checker::tmem_renewed(cta_state& owner, int first, int columns) {
   begin_tensor();
   shadow& s = tensor_->cells[static_cast<std::size_t>(owner.rank)];
   each_cell({0, tmem_lanes, first, columns}, [&](touched at) { s.forget(at); });
-  renew_factors(owner, first, columns, false);
   std::erase_if(tensor_->freed_by_peer[static_cast<std::size_t>(owner.rank)],
                 [&](tensor_memory_order::freed const& f) {
                   return f.first < first + columns && first < f.first + f.columns;
