@@ -18,6 +18,8 @@ class barriers {
   void cta_sync(thread& t, site where);
   /// E0053 where the lanes of a warp do not execute the same barrier instructions.
   void check_converged(thread& t, std::string_view name, int id, int threads, site where);
+  /// setmaxnreg: an increase waits until the CTA's pool has the registers.
+  void set_max_regs(thread& t, int registers, bool more, site where);
   /// The thread has ended: barriers of all threads go on without it.
   void left_by(thread const& t);
 

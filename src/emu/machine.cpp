@@ -72,6 +72,8 @@ void machine::start_cluster(cluster_state& c, int id) {
     b.mbarriers.clear();
     b.is_mbarrier.assign(static_cast<std::size_t>(grid_.smem_bytes / 8 + 1), false);
     for (group_barrier& g : b.named) g = {};
+    b.free_registers = 0;
+    b.wait_for_registers.clear();
     b.acquired_maps.clear();
     b.tensor.reset();
     std::memset(b.smem, 0xFF, static_cast<std::size_t>(grid_.smem_bytes));  // NaN in every type

@@ -38,6 +38,7 @@ enum class wait_kind : std::uint8_t {
   exchange,
   tensor_step,
   tensor_columns,
+  registers,
   finished,
 };
 
@@ -123,6 +124,7 @@ struct thread : thread_face {
   };
   std::vector<fragment> fragments;
   std::uint32_t register_calls = 0;                       // of set_max_regs_inc and _dec
+  int registers = 0;                                      // set by them; 0: as launched
   std::uint32_t matrix_stores = 0, matrix_loads = 0;      // stmatrix, ldmatrix calls
   std::uint32_t bulk_committed = 0, bulk_known_read = 0;  // groups: committed, waited for
   std::uint32_t bulk_base = 0;                            // group of bulk_left's front
@@ -233,6 +235,7 @@ struct warpgroup_state {
   std::vector<std::unique_ptr<tile>> tiles;  // accumulators, by order of construction
   struct register_call {
     int registers;
+    bool more;  // set_max_regs_inc
     site where;
   };
   std::vector<register_call> register_calls;  // the k-th of its threads
@@ -255,6 +258,8 @@ struct cta_state {
   std::deque<mbarrier_state> mbarriers;
   std::vector<bool> is_mbarrier;  // by 8 bytes of shared memory: an initialised mbarrier lies there
   group_barrier named[16];
+  int free_registers = 0;  // given up by set_max_regs_dec
+  std::vector<thread*> wait_for_registers;
   std::vector<acquired_map> acquired_maps;
   std::unique_ptr<tensor_memory> tensor;  // null: nothing has used it
 

@@ -18,13 +18,73 @@ TEST_P(Hazards, E0008WarpsOfAWarpgroupDisagree) {
   });
 }
 
+// Of 504 registers a lane (65,536 / 384, rounded down to 168), not of 512: seen on an H200.
 TEST_P(Hazards, E0008MoreRegistersThanThereAre) {
-  expect<384>({.code = "E0008", .part = "128 * (40 + 240 + 240) = 66560"},
+  expect<384>({.code = "E0008", .part = "504 for a lane of its 3 warpgroups; 32 + 240 + 240 = 512"},
               []<bool Broken>(memory, args) {
                 if (warpgroup_id() == 0)
-                  set_max_regs_dec<40>();
+                  set_max_regs_dec<Broken ? 32 : 24>();
                 else
-                  set_max_regs_inc<Broken ? 240 : 232>();  // now
+                  set_max_regs_inc<240>();  // now
+              });
+}
+
+TEST_P(Hazards, E0008MoreRegistersOfFourWarpgroups) {
+  expect<512>({.code = "E0008", .part = "512 for a lane of its 4 warpgroups; 40 + 160 + 160 + 160"},
+              []<bool Broken>(memory, args) {
+                if (warpgroup_id() == 0)
+                  set_max_regs_dec<Broken ? 40 : 32>();
+                else
+                  set_max_regs_inc<160>();  // now
+              });
+}
+
+// Warpgroup 0 gets back what warpgroup 1 gives up later; without that it waits for ever.
+TEST_P(Hazards, E0008RegistersInTurns) {
+  expect<384>({.code = "E0008", .part = "168 + 240 + 168 = 576"}, []<bool Broken>(memory, args) {
+    if (warpgroup_id() == 0) {
+      set_max_regs_dec<24>();
+      named_barrier_sync(1, 256);
+      set_max_regs_inc<168>();  // now
+    } else if (warpgroup_id() == 1) {
+      set_max_regs_inc<240>();
+      named_barrier_sync(1, 256);
+      if (!Broken) set_max_regs_dec<24>();
+    }
+  });
+}
+
+TEST_P(Hazards, E0008IncreaseToFewer) {
+  expect<384>({.code = "E0008", .part = "set_max_regs_inc<160> in warpgroup 1"},
+              []<bool Broken>(memory, args) {
+                if (warpgroup_id() == 0)
+                  set_max_regs_dec<24>();
+                else if (Broken && warpgroup_id() == 1)
+                  set_max_regs_inc<160>();  // now
+                else
+                  set_max_regs_inc<240>();
+              });
+}
+
+// ptxas launches a kernel whose largest count is 160 with 160 registers.
+TEST_P(Hazards, E0008IncreaseToWhatItHas) {
+  expect<384>({.code = "E0008", .part = "set_max_regs_inc<80> in warpgroup 1"},
+              []<bool Broken>(memory, args) {
+                if (warpgroup_id() == 0)
+                  set_max_regs_dec<24>();
+                else
+                  set_max_regs_inc<160>();
+                if (Broken && warpgroup_id() == 1) set_max_regs_inc<80>();  // now
+              });
+}
+
+TEST_P(Hazards, E0008DecreaseToMore) {
+  expect<384>({.code = "E0008", .part = "set_max_regs_dec<200> in warpgroup 2"},
+              []<bool Broken>(memory, args) {
+                if (warpgroup_id() == 2)
+                  set_max_regs_dec<Broken ? 200 : 24>();  // now
+                else
+                  set_max_regs_inc<240>();
               });
 }
 
