@@ -84,6 +84,7 @@ set(tw_seen_tests ${PROJECT_SOURCE_DIR}/tests/hazard/atomics_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/store_async_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/tensor_order_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/hazard/tensor_rules_test.cpp
+                  ${PROJECT_SOURCE_DIR}/tests/hazard/waits_test.cpp
                   ${PROJECT_SOURCE_DIR}/tests/ladder/blackwell_test.cpp)
 set_source_files_properties(${tw_seen_tests} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
 tw_accesses_seen(${tw_seen_tests})

@@ -95,6 +95,15 @@ void address_space::note_load(thread::repeated_load& last, void const* address, 
     m_.sched.yield(where);
 }
 
+bool address_space::may_poll_global(thread const& t) {
+  void const* const polled =
+      t.atomic_load.address != nullptr ? t.atomic_load.address : t.plain_load.address;
+  if (polled == nullptr) return t.timeouts == 0;  // it is no mbarrier
+  cluster_state const& c = *t.block->cluster;
+  auto const at = static_cast<std::byte const*>(polled) - c.ctas.front().smem;
+  return at < 0 || static_cast<std::size_t>(at) >= c.ctas.size() * smem_bytes_of_cta;
+}
+
 void address_space::require_global(void const* address, char const* what, site where) {
   cluster_state const& c = *m_.sched.running()->block->cluster;
   auto const at = static_cast<std::byte const*>(address) - c.ctas.front().smem;

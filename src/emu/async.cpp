@@ -149,6 +149,7 @@ void async_engine::complete(bulk_op const& op) {
     if (c.cluster->check && b.phase != op.issue_phase[c.rank])
       report_other_phase(of_bar, b, op, op.issue_phase[c.rank]);
     if (m_.log_) m_.log_->landed(op.traced_as, of_bar, b);
+    b.copiers.add(*op.issuer);
     b.tx -= static_cast<std::int64_t>(bytes);
     b.landed += static_cast<std::int64_t>(bytes);
     m_.counts_.tma_load_bytes += static_cast<std::int64_t>(bytes);

@@ -30,6 +30,8 @@ class barriers {
   /// A new one at `word`, `offset` in shared memory; E0056 where an mbarrier lies there already.
   mbarrier_state& create(cta_state& c, void* word, std::uint32_t offset, int arrivals, site where);
   void arrive(cta_state& c, mbarrier_state& b, int count, arrive_order order, site where);
+  /// Thread t is one of the barrier's phase.
+  static void arrives(thread const& t, mbarrier_state& b);
   /// E0080 where something may still use it.
   void inval(mbarrier_state& b, site where);
   /// The cp.async of `t` before `until` (state.hpp) have landed.

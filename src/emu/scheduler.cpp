@@ -133,6 +133,7 @@ void scheduler::block(wait_kind kind, void const* object, std::uint32_t value, s
   t->wait_object = object;
   t->wait_value = value;
   t->wait_site = where;
+  t->waits_since = ++waits_;
   set_ready(*t, false);
   thread* next = pick_or_stop();
   if (next != t) switch_to(next);
@@ -148,7 +149,11 @@ void scheduler::yield(site where) {
     polling_since_ = now;
     polls_ = 0;
   } else if (now - polling_since_ > patience || (alone_ && polls_ > max_polls)) {
-    stop_stuck(polling_report(m_.grid_, m_.clusters(), *running_, where));
+    diagnosis d = polling_report(m_.grid_, m_.clusters(), *running_, where);
+    if (alone_ && m_.memory.may_poll_global(*running_))
+      add_residency(d, m_.grid_, m_.counts_.ctas,
+                    static_cast<int>(m_.clusters().size()) * m_.grid_.cluster);
+    stop_stuck(std::move(d));
   }
   m_.async.complete_one(m_.options_.policy == async_policy::random);
   thread* t = running_;
@@ -162,10 +167,8 @@ void scheduler::yield(site where) {
 }
 
 void scheduler::stop_stuck(diagnosis d) {
+  if (auto registers = registers_report(m_.clusters())) m_.reports.stop(std::move(*registers));
   if (auto divergent = divergence_report(m_.grid_, warps_)) m_.reports.stop(std::move(*divergent));
-  if (alone_)
-    add_residency(d, m_.grid_, m_.counts_.ctas,
-                  static_cast<int>(m_.clusters().size()) * m_.grid_.cluster);
   m_.reports.stop(std::move(d));
 }
 

@@ -102,6 +102,7 @@ class scheduler {
   bool alone_ = true;
   bool stopped_ = false;
   std::uint64_t progress_ = 0;     // arrivals and completions so far
+  std::uint64_t waits_ = 0;        // calls of block
   std::int64_t polls_ = 0;         // calls of backoff without progress
   std::uint64_t yield_stamp_ = 0;  // progress_ when the polling without progress began
   std::chrono::steady_clock::time_point polling_since_;

@@ -3,6 +3,7 @@
 //            clusters, and the barriers and copies between them. Data without behaviour.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <list>
@@ -42,6 +43,17 @@ enum class wait_kind : std::uint8_t {
   finished,
 };
 
+/// Threads of a cluster, by their number in it.
+class thread_set {
+ public:
+  void add(thread const& t);
+  bool holds(thread const& t) const;
+  void clear() { std::fill(words_.begin(), words_.end(), 0); }
+
+ private:
+  std::vector<std::uint64_t> words_;
+};
+
 /// An mbarrier: the state of the handle in the shared-memory word.
 struct mbarrier_state {
   std::uint32_t offset = 0;               // in the CTA's shared memory
@@ -51,6 +63,8 @@ struct mbarrier_state {
   std::int64_t expected = 0, landed = 0;  // of the current phase, for the report
   site made_at, ended_at;                 // init, inval
   std::vector<thread*> waiters;
+  // For the report of a deadlock: who has arrived in any phase, in this one; who issued its copies.
+  thread_set sources, came, copiers;
   hazard::mbarrier_face face;
 };
 
@@ -156,6 +170,20 @@ struct thread : thread_face {
   std::uint64_t timeout_stamp = 0;  // progress of the machine at the last failed try_wait
   int timeouts = 0;                 // failed try_waits since then
 };
+
+inline std::size_t number_in_cluster(thread const& t) {
+  return static_cast<std::size_t>(t.cluster_rank) * static_cast<std::size_t>(t.thread_count) +
+         static_cast<std::size_t>(t.id);
+}
+inline void thread_set::add(thread const& t) {
+  std::size_t const i = number_in_cluster(t);
+  if (words_.size() <= i / 64) words_.resize(i / 64 + 1);
+  words_[i / 64] |= std::uint64_t{1} << i % 64;
+}
+inline bool thread_set::holds(thread const& t) const {
+  std::size_t const i = number_in_cluster(t);
+  return i / 64 < words_.size() && (words_[i / 64] >> i % 64 & 1) != 0;
+}
 
 /// 32 threads and their warp-wide operations in flight.
 struct warp_state {

@@ -345,6 +345,7 @@ void tensor_unit::complete_commit(thread& t, tensor_op const& op) {
     ++m_.counts_.arrives;
     if (hazard::checker* check = a.cta->cluster->check.get()) check->committed(t, op, b);
     if (m_.log_) m_.log_->arrive(t, *a.cta, b);
+    barriers::arrives(t, b);
     --b.pending;
     m_.barrier.complete_if_done(*a.cta, b);
     m_.reports.landing = false;
