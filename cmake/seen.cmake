@@ -8,4 +8,7 @@ function(tw_accesses_seen)
 endfunction()
 # As in tilewright_see_accesses (add_kernel.cmake).
 set(tw_as_plugins --param=tsan-instrument-func-entry-exit=0 -fno-optimize-sibling-calls
+                  -fno-builtin-memcpy -fno-builtin-memmove -fno-builtin-memset -include cstring
+                  -D__builtin_memcpy=::memcpy -D__builtin_memmove=::memmove
+                  -D__builtin_memset=::memset
                   -D_GLIBCXX_EXTERN_TEMPLATE=0)

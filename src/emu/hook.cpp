@@ -176,7 +176,7 @@ void* __wrap_realloc(void* p, std::size_t n) {
   return tw::emu::allocated(__real_realloc(p, n), n, __builtin_return_address(0));
 }
 
-// The compiler leaves copies of more than 16 bytes to the C library.
+// Copies are left to the C library: tilewright_see_accesses turns off the compiler's own.
 void* __real_memcpy(void* to, void const* from, std::size_t n);
 void* __wrap_memcpy(void* to, void const* from, std::size_t n) {
   tw::emu::copied(to, from, n, __builtin_return_address(0));
