@@ -23,6 +23,8 @@ class barriers {
   /// The thread has ended: barriers of all threads go on without it.
   void left_by(thread const& t);
 
+  /// Where in shared memory the mbarrier at `word` lies; E0047 if it is no multiple of 8.
+  std::uint32_t offset_of(cta_state& c, void const* word, site where);
   /// The initialised mbarrier at `word`; E0002 where none was initialised.
   mbarrier_state& at(cta_state& c, void const* word, site where);
   /// The same without a report; null: none lies there.

@@ -54,8 +54,13 @@ void barriers::report_missed_phase(thread const& t, mbarrier_state const& b, std
        where, b.made_at, place, 1, t.cta, t.id, t.role, phase});
 }
 
+std::uint32_t barriers::offset_of(cta_state& c, void const* word, site where) {
+  m_.memory.require_aligned(word, 8, "an mbarrier", where);
+  return m_.memory.offset_in_smem(c, word, 8, where);
+}
+
 mbarrier_state& barriers::at(cta_state& c, void const* word, site where) {
-  std::uint32_t const offset = m_.memory.offset_in_smem(c, word, 8, where);
+  std::uint32_t const offset = offset_of(c, word, where);
   std::uint64_t const handle = *static_cast<std::uint64_t const*>(word);
   std::uint64_t const index = handle - handle_magic;
   if (index < c.mbarriers.size() && c.mbarriers[index].offset == offset &&

@@ -171,7 +171,7 @@ void tensor_unit::commit(void* bar, int ctas, std::uint32_t mask, bool multicast
   thread& t = *m_.sched.running();
   cta_state& own = *t.block;
   check_group(t, ctas, "umma_commit", where);
-  std::uint32_t const offset = m_.memory.offset_in_smem(own, bar, 8, where);
+  std::uint32_t const offset = m_.barrier.offset_of(own, bar, where);
   if (!multicast) mask = 1U << own.rank;
   if (mask == 0 || mask >> own.cluster->ctas.size() != 0)
     m_.reports.stop("E0007", "bad-cluster-rank",

@@ -315,6 +315,59 @@ TEST_P(Hazards, E0036ExitBeforeAPeersArrive) {
 
 alignas(16) float const source[4 * 128] = {};
 
+/// An mbarrier that begins 4 bytes past a multiple of 8, or where it should.
+template <bool Broken>
+mbarrier& barrier_at(hazard_smem& s) {
+  return *reinterpret_cast<mbarrier*>(reinterpret_cast<char*>(s.b[0]) + (Broken ? 4 : 8));
+}
+
+TEST_P(Hazards, E0047InitOfAnMbarrierThatIsNotAligned) {
+  expect({.code = "E0047", .part = "an mbarrier of 8 bytes is no multiple of 8"},
+         []<bool Broken>(memory s, args) {
+           mbarrier& bar = barrier_at<Broken>(s);
+           if (thread_id() == 0) {
+             bar.init(1);  // now
+             fence_mbarrier_init();
+           }
+           cta_sync();
+         });
+}
+
+/// A function that takes the address of an mbarrier; `at` alone is no multiple of 8.
+template <int Way>
+void use_barrier(hazard_smem& s, hazard_params const& p, mbarrier& at, mbarrier& other) {
+  other.arrive_expect_tx(Way == 4 ? 8192 : 0);
+  if (Way == 0) at.arrive();
+  if (Way == 1) at.expect_tx(8);
+  if (Way == 2) at.wait(0);
+  if (Way == 3) (void)at.try_wait(0);
+  if (Way == 4) tma_load(s.a[0], p.inner, at, tma_coord{0, 0});
+  if (Way == 5) cp_async_mbarrier_arrive(at);
+  if (Way == 6) at.arrive_remote<scope::cluster>(0);
+  if (Way == 7) at.inval();
+  if (Way == 8) (void)at.arrive_token();
+}
+
+template <int Way>
+emu::report use_of_odd_barrier(int schedule) {
+  return run_body<true>(
+      []<bool Broken>(memory s, args p) {
+        make_barriers(s);
+        if (thread_id() == 0) use_barrier<Way>(s, p, barrier_at<Broken>(s), s.full[0]);
+      },
+      scheduled(schedule));
+}
+
+TEST_P(Hazards, E0047EveryUseOfAnMbarrier) {
+  auto const all = [&]<int... Way>(std::integer_sequence<int, Way...>) {
+    for (emu::report const& r : {use_of_odd_barrier<Way>(GetParam())...}) {
+      ASSERT_FALSE(r.clean());
+      EXPECT_EQ(r.diagnoses.front().code, "E0047") << r.text();
+    }
+  };
+  all(std::make_integer_sequence<int, 9>{});
+}
+
 TEST_P(Hazards, E0047CopyToAnAddressThatIsNotAligned) {
   expect({.code = "E0047", .part = "lies 4 bytes past one"}, []<bool Broken>(memory s, args) {
     cp_async<16>(s.x + 4 * thread_id() + (Broken ? 1 : 0), source + 4 * thread_id());  // now
