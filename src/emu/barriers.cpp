@@ -171,11 +171,36 @@ void barriers::warp_sync(thread& t, site where) {
   if (w.barrier.generation == round) m_.sched.block(wait_kind::warp_barrier, &w.barrier, 0, where);
 }
 
+namespace {
+
+void stop_at_cluster_order(thread const& t, std::string what, std::string now, site where) {
+  machine::current().reports.stop(
+      "E0061", "cluster-barrier-order",
+      told({
+          .what = std::move(what),
+          .now = fmt::format("{} at {} by {}", now, text_of(where), name_of(t)),
+          .earlier = t.cluster_arrived
+                         ? fmt::format("cluster_arrive at {}", text_of(t.cluster_arrived_at))
+                         : "",
+          .cause = "each thread arrives at the cluster barrier and waits for it in turns; another "
+                   "order is undefined",
+          .remedy = "cluster_wait() after each cluster_arrive(), or cluster_sync(), which is both",
+      }),
+      where, {.earlier = t.cluster_arrived ? t.cluster_arrived_at : site{}});
+}
+
+}  // namespace
+
 void cluster_arrive(bool release, site where) {
   engine_call const inside;
   machine& m = machine::current();
   thread& t = current_thread();
   m.barrier.check_converged(t, "cluster_arrive", -1, 0, where);
+  if (t.cluster_arrived)
+    stop_at_cluster_order(t, "A thread arrives at the cluster barrier twice without a wait.",
+                          "cluster_arrive", where);
+  t.cluster_arrived = true;
+  t.cluster_arrived_at = where;
   cluster_state& c = *t.block->cluster;
   if (release) t.unpublished = {};
   t.cluster_round = c.barrier.generation;
@@ -187,6 +212,10 @@ void cluster_wait(site where) {
   machine& m = machine::current();
   thread& t = current_thread();
   m.barrier.check_converged(t, "cluster_wait", -1, 0, where);
+  if (!t.cluster_arrived)
+    stop_at_cluster_order(t, "A thread waits for the cluster barrier without an arrive.",
+                          "cluster_wait", where);
+  t.cluster_arrived = false;
   group_barrier& b = t.block->cluster->barrier;
   if (m.log_) m.log_->wait(t, b, t.cluster_round);
   if (b.generation != t.cluster_round) {

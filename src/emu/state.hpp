@@ -117,6 +117,9 @@ struct thread : thread_face {
   void const* wait_object = nullptr;
   std::uint32_t wait_value = 0;  // parity, barrier id, or group number
   site wait_site;
+  std::uint64_t waits_since = 0;  // the scheduler's number of the wait
+  bool cluster_arrived = false;   // and has not waited since
+  site cluster_arrived_at;
   std::uint32_t cluster_round = 0;  // of the cluster barrier this thread arrived in
   site unpublished;  // dsmem() since the last release at cluster scope (line 0: none)
   std::uint32_t barriers_joined = 0;  // places where the lanes of a warp are together

@@ -156,6 +156,43 @@ TEST_P(Hazards, E0014ArriveThatPublishesNothing) {
                  });
 }
 
+// The peer reads what a thread has written before an arrive that orders nothing between CTAs.
+TEST_P(Hazards, E0024ArriveOfTooSmallAScope) {
+  expect<128, 2>(
+      {.code = "E0024", .part = "has scope::cta: it counts, but orders no memory access"},
+      []<bool Broken>(memory s, args) {
+        make_barriers(s);
+        if (cluster_rank() == 0 && thread_id() == 0) {
+          s.x[5] = 7;  // earlier
+          s.full[0].arrive_remote<Broken ? scope::cta : scope::cluster>(1);
+        }
+        if (cluster_rank() == 1 && thread_id() == 0) {
+          s.full[0].wait<scope::cluster>(0);
+          s.x[6] = dsmem(s.x, 0)[5];  // now
+        }
+        cluster_sync();
+      });
+}
+
+TEST_P(Hazards, E0061TwoArrivesAtTheClusterBarrier) {
+  expect<128, 2>({.code = "E0061", .part = "arrives at the cluster barrier twice"},
+                 []<bool Broken>(memory, args) {
+                   cluster_arrive();  // earlier
+                   if (!Broken) cluster_wait();
+                   cluster_arrive();  // now
+                   cluster_wait();
+                 });
+}
+
+TEST_P(Hazards, E0061WaitForTheClusterBarrierWithoutAnArrive) {
+  expect<128, 2>({.code = "E0061", .part = "without an arrive"}, []<bool Broken>(memory, args) {
+    cluster_arrive();
+    cluster_wait();
+    if (!Broken) cluster_arrive();
+    cluster_wait();  // now
+  });
+}
+
 TEST_P(Hazards, E0015TooFewBytesExpected) {
   expect({.code = "E0015",
           .object = "full[0]",

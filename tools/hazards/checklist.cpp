@@ -88,7 +88,7 @@ std::vector<rule> const& rules() {
          return {true, "results compared"};
        }},
       {"cluster barriers",
-       {"E0036", "E0016", "E0007", "E0014"},
+       {"E0036", "E0016", "E0007", "E0014", "E0061"},
        [](statistics const& c) -> verdict {
          if (c.cluster <= 1) return {false, "no clusters"};
          return {true, fmt::format("{} rounds, {} remote arrives, {} multicasts",
