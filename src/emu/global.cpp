@@ -80,6 +80,9 @@ void async_engine::arrive_after_copies(mbarrier_state& b, bool counted, site whe
   thread& t = *m_.sched.running();
   if (hazard::checker* c = check()) c->use(t, *t.block, b, false, where);
   if (counted) ++b.pending;
+  constexpr std::size_t kept = 64;
+  if (t.copy_arrivals.size() == kept) t.copy_arrivals.erase(t.copy_arrivals.begin());
+  t.copy_arrivals.push_back({t.copies_begun, &b, counted, where});
   close_copies(t, &b, where);
 }
 

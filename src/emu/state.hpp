@@ -107,6 +107,20 @@ struct bulk_op {
   bool to_peer() const { return what == kind::to_peer || what == kind::reduce_at_peer; }
 };
 
+/// cp_async_mbarrier_arrive, for the reports.
+struct copy_arrival {
+  std::uint32_t until;  // the last run of cp.async that it completes
+  mbarrier_state const* at;
+  bool counted;
+  site where;
+};
+/// An arrive at a peer's barrier that orders nothing towards the peer.
+struct narrow_arrive {
+  std::uint32_t when = 0;
+  char const* order = "";
+  site where;
+};
+
 struct thread : thread_face {
   fiber context;
   cta_state* block = nullptr;
@@ -170,6 +184,8 @@ struct thread : thread_face {
   std::uint32_t copies_begun = 1;      // runs of cp.async, that which is open included
   std::vector<std::uint32_t> runs_of;  // by group: the last run that belongs to it
   std::uint32_t copies_committed = 0, copies_done = 0;  // groups
+  std::vector<copy_arrival> copy_arrivals;              // the newest
+  narrow_arrive narrow;                                 // the last one
   std::uint64_t timeout_stamp = 0;  // progress of the machine at the last failed try_wait
   int timeouts = 0;                 // failed try_waits since then
 };

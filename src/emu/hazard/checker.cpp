@@ -209,6 +209,8 @@ void checker::arrive(thread& t, cta_state& owner, mbarrier_state& b, bool releas
     if (f.wide) arrive(t, f.all, release);
   } else {
     arrive(t, f.own, false);
+    if (!release || !cluster_scope)
+      t.narrow = {t.actor.own, release ? "scope::cta" : "relaxed order", where};
     if (release && cluster_scope) {
       widen(f);
       arrive(t, f.all, true);

@@ -26,6 +26,8 @@ class machine;
 struct cluster_state;
 struct cta_state;
 struct thread;
+struct copy_arrival;
+struct narrow_arrive;
 struct mbarrier_state;
 struct warpgroup_state;
 struct bulk_op;
@@ -286,6 +288,10 @@ class checker {
   std::string actor_of(record const& r, thread const& by) const;
   /// The call that would have committed the access's group, where none has; null: one has.
   char const* missing_commit(record const& earlier) const;
+  /// The cp_async_mbarrier_arrive at which a cp.async completes; null: a group, or none.
+  copy_arrival const* arrival_of(record const& earlier) const;
+  /// The arrive of too small a scope that followed the access, of a thread of another CTA.
+  narrow_arrive const* narrow_arrive_of(record const& earlier, thread const& by) const;
 
   machine* machine_ = nullptr;
   cluster_state* cluster_ = nullptr;

@@ -140,6 +140,27 @@ race_words words_for(std::string const& place, record const& earlier, std::strin
 
 }  // namespace
 
+copy_arrival const* checker::arrival_of(record const& earlier) const {
+  component_face const& f = faces_[earlier.who];
+  if (f.what != component_face::kind::copies) return nullptr;
+  thread const& issuer =
+      cluster_->ctas[static_cast<std::size_t>(f.cta)].threads[static_cast<std::size_t>(f.index)];
+  // Runs that a group covers, too, are waited for by the group.
+  for (std::uint32_t const run : issuer.runs_of)
+    if (run >= earlier.when) return nullptr;
+  for (copy_arrival const& a : issuer.copy_arrivals)
+    if (a.until >= earlier.when) return &a;
+  return nullptr;
+}
+
+narrow_arrive const* checker::narrow_arrive_of(record const& earlier, thread const& by) const {
+  component_face const& f = faces_[earlier.who];
+  if (f.what != component_face::kind::thread || f.cta == by.cluster_rank) return nullptr;
+  thread const& t =
+      cluster_->ctas[static_cast<std::size_t>(f.cta)].threads[static_cast<std::size_t>(f.index)];
+  return t.narrow.where.line != 0 && t.narrow.when >= earlier.when ? &t.narrow : nullptr;
+}
+
 char const* checker::missing_commit(record const& earlier) const {
   component_face const& f = faces_[earlier.who];
   if (f.what != component_face::kind::stores && f.what != component_face::kind::copies)
@@ -185,6 +206,21 @@ void checker::report_conflict(cta_state const& owner, std::uint32_t offset, reco
       case completion::wgmma_group:
       case completion::bulk_group:
       case completion::copy_group:
+        if (copy_arrival const* const a = arrival_of(earlier)) {
+          std::string const bar = object_name(grid_, a->at->offset);
+          missing = fmt::format("a wait for the phase of {} that counts this copy", bar);
+          w.cause = fmt::format(
+              "the copy completes at {} (cp_async_mbarrier_arrive{} at {}), whose init() at {} "
+              "counts {} arrivals{}",
+              bar, a->counted ? "" : "_noinc", text_of(a->where), text_of(a->at->made_at),
+              a->at->count,
+              a->at->phase > 0 ? ": a phase has ended before the copies of all threads" : "");
+          w.remedy = a->counted
+                         ? "a wait for that phase by this thread, before this access"
+                         : "init() with one arrival for each thread that copies, and a wait by "
+                           "this thread for that phase";
+          break;
+        }
         if (char const* const commit = missing_commit(earlier)) {
           missing = fmt::format("{} after it: the group was never committed, so no wait covers it",
                                 commit);
@@ -202,6 +238,13 @@ void checker::report_conflict(cta_state const& owner, std::uint32_t offset, reco
       case completion::tensor_wait:
       case completion::program_order:
         missing = "a barrier that leads from the earlier access to this one";
+        if (narrow_arrive const* const a = narrow_arrive_of(earlier, by)) {
+          w.cause = fmt::format(
+              "the arrive at the other CTA's barrier, at {}, has {}: it counts, "
+              "but orders no memory access between CTAs (E0014)",
+              text_of(a->where), a->order);
+          w.remedy = "arrive_remote<scope::cluster>(), and wait<scope::cluster>() on that barrier";
+        }
     }
   }
   auto const of_phase = [](record const& r) {
