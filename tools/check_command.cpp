@@ -65,7 +65,6 @@ exit_status run_gemm_kernels(request const& r) {
   kernel_result const all =
       merged(results, results.size() == 1 ? results[0].name
                                           : fmt::format("gemm, {} kernels", results.size()));
-  std::string const target = r.invariant ? "gemm --invariant" : r.target;
   std::vector<kernel_result> bad;
   std::ranges::copy_if(results, std::back_inserter(bad), [](auto const& k) { return !k.clean(); });
   if (r.json) {
@@ -76,9 +75,9 @@ exit_status run_gemm_kernels(request const& r) {
   } else {
     if (results.size() > 1) fmt::print("{}", table_of(results));
     if (bad.empty())
-      fmt::print("{}", text_of_kernels(std::span(&all, 1), target));
+      fmt::print("{}", text_of_kernels(std::span(&all, 1), r));
     else
-      fmt::print("{}{} of {} kernels with findings\n", text_of_kernels(bad, target), bad.size(),
+      fmt::print("{}{} of {} kernels with findings\n", text_of_kernels(bad, r), bad.size(),
                  results.size());
     if (r.invariant)
       fmt::print(
@@ -97,9 +96,7 @@ exit_status run_plugin(request r, timeline_files const& timeline) {
   if (r.json)
     print_json("tilewright.check/1", json_of_kernels(results));
   else
-    fmt::print("{}{}",
-               text_of_kernels(results, r.bug.empty() ? r.target : r.target + " --bug " + r.bug),
-               said);
+    fmt::print("{}{}", text_of_kernels(results, r), said);
   return status_of(std::ranges::all_of(results, [](auto const& k) { return k.clean(); }));
 }
 

@@ -242,7 +242,7 @@ std::vector<diagnosis> machine::run(grid const& g, void const* params, options c
   machine_of_this_os_thread = outer;
   self = outer_self;
   std::vector<diagnosis> found = reports.found();
-  if (incident) found.insert(found.begin(), *incident);
+  if (incident) found.push_back(*incident);  // the last that happened
   return found;
 }
 

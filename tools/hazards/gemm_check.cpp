@@ -166,7 +166,7 @@ class gemm_runner {
       workspace_.clear();
       ++result.bad_runs;
       for (emu::diagnosis const& d : f.diagnoses())
-        result.add({d.code, d.kind, d.text, d.count, 0, key, {}});
+        result.add({d.code, d.kind, d.text, d.count, 0, key, {}}, &d == &f.diagnoses().front());
       return;
     }
     check_report const c = check_gemm(plan.problem, o);

@@ -333,7 +333,7 @@ class invariance_runner {
       workspace_.clear();
       ++result.bad_runs;
       for (emu::diagnosis const& d : f.diagnoses())
-        result.add({d.code, d.kind, d.text, d.count, 0, key, {}});
+        result.add({d.code, d.kind, d.text, d.count, 0, key, {}}, &d == &f.diagnoses().front());
       return false;
     }
   }
