@@ -155,7 +155,10 @@ bool report::has(std::string_view code) const {
 }
 
 std::string report::text() const {
-  return diagnoses.empty() ? std::string("no hazard was found") : joined(diagnoses);
+  std::string const all = diagnoses.empty() ? "no hazard was found" : joined(diagnoses);
+  if (counts.plain_accesses_seen) return all;
+  return all + (diagnoses.empty() ? "; " : "") +
+         "ordinary loads and stores were not seen (tilewright_see_accesses in CMake)";
 }
 
 fault::fault(std::vector<diagnosis> d) : std::runtime_error(joined(d)), diagnoses_(std::move(d)) {}
