@@ -18,6 +18,7 @@ namespace tw::emu {
 
 static void seen(void const* address, std::size_t bytes, bool write, bool aligned,
                  void const* from) {
+  if (kernels_running.load(std::memory_order_relaxed) == 0) return;  // a harness
   if (!in_kernel) return;  // a harness, or the engine in an inline function of this unit
   engine_call const inside;
   machine::current().memory.plain_access(address, bytes, write, aligned, site_of(from));

@@ -235,8 +235,10 @@ std::vector<diagnosis> machine::run(grid const& g, void const* params, options c
     start_cluster(*clusters_[static_cast<std::size_t>(i)], id);
     ++live_clusters_;
   }
-  run_guard const guard(*this, o.catch_crashes, o.time_limit_seconds);
+  run_guard const guard(*this, o.catch_crashes.value_or(true), o.time_limit_seconds);
+  ++kernels_running;
   sched.run([] { current().drive(); });
+  --kernels_running;
   std::optional<diagnosis> const incident = guard.incident();
   if (banks_) banks_->close(nullptr);
   machine_of_this_os_thread = outer;

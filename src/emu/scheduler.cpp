@@ -15,6 +15,7 @@ namespace tw::emu {
 
 thread_local constinit thread_face* self = nullptr;
 thread_local constinit bool in_kernel = false;
+constinit std::atomic<int> kernels_running = 0;
 thread_local constinit std::byte const* stack_limit = nullptr;
 
 void stack_overflow() {

@@ -2,6 +2,7 @@
 // scheduler.hpp  Which emulated thread runs next: fibers of the live clusters, taken warp by warp.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <random>
 #include <vector>
@@ -16,6 +17,10 @@ class machine;
 /// linker keeps one copy of each inline function, so the engine may run std::vector code of a
 /// kernel's unit, whose accesses are announced too: they are the engine's own.
 extern thread_local constinit bool in_kernel;
+
+/// Kernels that run in the process: a program outside of them need not look at in_kernel, whose
+/// address costs a call in a shared library.
+extern constinit std::atomic<int> kernels_running;
 
 /// Below it, the running fiber has left the part of its stack that is the kernel's.
 extern thread_local constinit std::byte const* stack_limit;
