@@ -26,9 +26,6 @@ void stack_overflow() {
 
 namespace {
 
-// Stacks at equal page offsets would share the same few cache sets: 33 ns a switch instead of 9.
-constexpr std::size_t stagger_bytes = 192;
-constexpr std::size_t stagger_steps = 61;
 constexpr std::size_t driver_stack_bytes = 1 << 20;  // it calls options::progress, a user's code
 
 }  // namespace
