@@ -38,6 +38,7 @@ void gemm_emulated(gemm_plan const& plan, gemm_operands const& given, emu_option
   launch_form const form = form_of(plan, given, zeros);
   bool const early = opt.pdl || plan.starts_early;
   emu_options before = opt;  // launches before the one that the caller looks at
+  before.catch_crashes = opt.catch_crashes.value_or(false);
   before.pdl = early;
   before.progress = nullptr;
   before.record = nullptr;
@@ -48,6 +49,7 @@ void gemm_emulated(gemm_plan const& plan, gemm_operands const& given, emu_option
   if (form.any(form.factors))
     launch<copy_factors>(copy_factors::ctas(form.factors), form.factors, before);
   emu_options run = opt;
+  run.catch_crashes = before.catch_crashes;
   run.pdl = early || form.copied();
   // The fast arithmetic adds in an order of the host's vectors, which depends on the tile.
   if (plan.problem.reproducible) run.exact_sums = true;

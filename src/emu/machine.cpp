@@ -195,7 +195,8 @@ void machine::drive() {
 std::vector<diagnosis> machine::run(grid const& g, void const* params, options const& o,
                                     std::function<int()> const& next, int live, std::uint64_t seed,
                                     std::function<void(double)> const& macs_done,
-                                    hazard::global_memory* globals, bool alone) {
+                                    hazard::global_memory* globals, bool alone,
+                                    std::atomic<bool> const& interrupted) {
   bool const same_shape = grid_.cluster == g.cluster && grid_.threads == g.threads;
   grid_ = g;
   options_ = o;
@@ -226,7 +227,7 @@ std::vector<diagnosis> machine::run(grid const& g, void const* params, options c
     prepare(*clusters_.back());
   }
   clusters_.resize(static_cast<std::size_t>(live));
-  sched.begin(static_cast<std::size_t>(live * warps_per_cluster), seed, alone);
+  sched.begin(static_cast<std::size_t>(live * warps_per_cluster), seed, alone, interrupted);
   live_clusters_ = 0;
   for (int i = 0; i < live; ++i) {
     clusters_[static_cast<std::size_t>(i)]->first_warp = i * warps_per_cluster;

@@ -35,11 +35,12 @@ class machine {
   machine& operator=(machine const&) = delete;
 
   /// Runs clusters handed out by `next` (a negative number: no more) until all are done.
-  /// Returns the diagnoses; the first one stops the run.
+  /// Returns the diagnoses, in the order in which they came. Ends early where `interrupted`.
   std::vector<diagnosis> run(grid const& g, void const* params, options const& o,
                              std::function<int()> const& next, int live, std::uint64_t seed,
                              std::function<void(double)> const& macs_done,
-                             hazard::global_memory* globals, bool alone);
+                             hazard::global_memory* globals, bool alone,
+                             std::atomic<bool> const& interrupted);
 
   static machine& current();
 

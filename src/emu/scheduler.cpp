@@ -30,7 +30,9 @@ constexpr std::size_t driver_stack_bytes = 1 << 20;  // it calls options::progre
 
 }  // namespace
 
-void scheduler::begin(std::size_t warps, std::uint64_t seed, bool alone) {
+void scheduler::begin(std::size_t warps, std::uint64_t seed, bool alone,
+                      std::atomic<bool> const& interrupted) {
+  interrupted_ = &interrupted;
   random_.seed(seed);
   alone_ = alone;
   stopped_ = false;
@@ -74,6 +76,7 @@ void scheduler::start(thread& t, stacks const& of_cluster, std::size_t index) {
 }
 
 void scheduler::switch_to(thread* t) {
+  if (interrupted_->load(std::memory_order_relaxed)) leave_for_good();
   m_.tensor.complete_held();
   fiber& from = running_ == nullptr ? driver_ : running_->context;
   running_ = t;

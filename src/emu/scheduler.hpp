@@ -47,8 +47,9 @@ class scheduler {
  public:
   explicit scheduler(machine& m) : m_(m) {}
 
-  /// Of a launch with so many warps.
-  void begin(std::size_t warps, std::uint64_t seed, bool alone);
+  /// Of a launch with so many warps, which ends where another OS thread sets `interrupted`.
+  void begin(std::size_t warps, std::uint64_t seed, bool alone,
+             std::atomic<bool> const& interrupted);
   /// Runs `drive` on a separate stack until it ends or leave_for_good() is called.
   void run(void (*drive)());
   /// The thread may run from the kernel's entry on, on stack `index`.
@@ -105,6 +106,7 @@ class scheduler {
   void (*drive_)() = nullptr;
   std::mt19937_64 random_;
   bool alone_ = true;
+  std::atomic<bool> const* interrupted_ = nullptr;
   bool stopped_ = false;
   std::uint64_t progress_ = 0;     // arrivals and completions so far
   std::uint64_t waits_ = 0;        // calls of block

@@ -129,6 +129,7 @@ class gemm_runner {
     if (facts_.epilogue.aux) p.aux = aux.desc, o.aux = aux.bytes.data();
     workspace_.give(o);
     emu::options options = mutants::schedule(key.family, key.seed);
+    options.catch_crashes = true;
     options.sms = facts_.device_sms > 0 ? facts_.device_sms : 2 + 2 * any(0, 2);
     options.most_reports = emu::options{}.most_reports;
     options.counted = &result.counts;

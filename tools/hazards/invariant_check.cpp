@@ -235,6 +235,7 @@ class invariance_runner {
     std::mt19937_64 random(seeds);
     reproducible_gemm gemm(facts_, random);
     emu::options options = mutants::schedule(key.family, key.seed);
+    options.catch_crashes = true;
     options.sms =
         facts_.device_sms > 0 ? facts_.device_sms : 2 + 2 * static_cast<int>(random() % 3);
     options.exact_sums = true;
