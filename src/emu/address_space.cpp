@@ -156,7 +156,10 @@ void address_space::check_bounds(void const* address, std::size_t bytes, char co
     if (first >= begin && last <= begin + a.bytes) return;
     if (last > begin - a.margin_bytes && first < begin + a.bytes + a.margin_bytes) nearest = &a;
   }
-  if (nearest == nullptr) return;  // a variable of the program, or memory that the kernel allocated
+  if (nearest == nullptr) return;  // a variable of the program
+  auto const block = heap_.upper_bound(first);
+  if (block != heap_.begin() && first < std::prev(block)->first + std::prev(block)->second.bytes)
+    return;  // memory that the kernel allocated
   auto const begin = reinterpret_cast<std::uintptr_t>(nearest->begin);
   std::string const place = name_of_global(reinterpret_cast<std::uintptr_t>(nearest->begin));
   m_.reports.stop(
@@ -223,11 +226,12 @@ void address_space::plain_access(void const* address, std::size_t bytes, bool wr
             distance + static_cast<std::ptrdiff_t>(bytes) > 0)
           f.changed = where;
       }
+    if (!is_global(address)) return;  // a thread's own, or the engine's, as thread_id()
     if (!m_.options_.arrays.empty())
       check_bounds(address, bytes, write ? "An ordinary store" : "An ordinary load", where);
-    if (misaligned && is_global(address))
+    if (misaligned)
       require_aligned(address, static_cast<int>(alignment), write ? "a store" : "a load", where);
-    if (c.check && is_global(address))
+    if (c.check)
       c.check->global_plain(t, reinterpret_cast<std::uintptr_t>(address), bytes, write, where);
     return;
   }
