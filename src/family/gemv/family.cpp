@@ -46,6 +46,9 @@ struct times {
   double loads_us = 0, dram_us = 0, total_us = 0;
 };
 
+/// Not std::hypot: glibc 2.35 has a new version of it, without which programs would not start.
+double root_of_squares(double x, double y) { return std::sqrt(x * x + y * y); }
+
 /// DRAM, the turns of a CTA's loop and what one SM reads limit together: their squares add
 /// (docs/decisions/0014).
 times predict(gemv_config const& c, gemm_problem const& q, int groups, int ctas,
@@ -70,8 +73,8 @@ times predict(gemv_config const& c, gemm_problem const& q, int groups, int ctas,
                        : q.n > 4     ? m.dram_bytes_per_us_8
                        : c.cols == 1 ? m.dram_bytes_per_us
                                      : m.dram_bytes_per_us_columns);
-  t.loads_us = std::hypot(rounds * group, sm / m.sm_bytes_per_us);
-  t.total_us = m.launch_us + std::hypot(t.dram_us, t.loads_us);
+  t.loads_us = root_of_squares(rounds * group, sm / m.sm_bytes_per_us);
+  t.total_us = m.launch_us + root_of_squares(t.dram_us, t.loads_us);
   return t;
 }
 
