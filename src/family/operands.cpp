@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "family/bind.hpp"
+#include "family/workspace.hpp"
 
 namespace tw {
 
@@ -58,20 +59,21 @@ void check_operands(gemm_problem const& p, gemm_operands const& o) {
 }
 
 void check_workspace(gemm_plan const& plan, gemm_operands const& o) {
-  if (plan.workspace_bytes == 0 && o.workspace_bytes == 0) return;
-  bool const there = o.workspace != nullptr && o.workspace_bytes >= plan.workspace_bytes;
+  std::int64_t const touched = workspace_of(plan).bytes;
+  if (touched == 0 && o.workspace_bytes == 0) return;
+  bool const there = o.workspace != nullptr && o.workspace_bytes >= touched;
   if (there && reinterpret_cast<std::uintptr_t>(o.workspace) % 256 == 0) return;
   std::string const got = fmt::format("{} bytes at {}", o.workspace_bytes, fmt::ptr(o.workspace));
-  if (plan.workspace_bytes == 0)
+  if (touched == 0)
     throw rejected({"TW0410", "workspace", got,
                     "none (no address, 0 bytes), which is enough for this plan, or as many bytes "
                     "as said at a multiple of 256",
                     ""});
   throw rejected({"TW0410", "workspace", got,
-                  fmt::format("{} bytes at a multiple of 256, the first {} of them zero",
-                              plan.workspace_bytes, gemm_workspace_zeros),
-                  "plan with the operands that the launch will have; gemm_workspace_bytes() serves "
-                  "every plan"});
+                  fmt::format("{} bytes at a multiple of 256, the first {} of them zero", touched,
+                              gemm_workspace_zeros),
+                  "plan with the operands that the launch will have: gemm_plan::workspace_bytes is "
+                  "what it needs, gemm_workspace_bytes() serves every plan"});
 }
 
 }  // namespace tw

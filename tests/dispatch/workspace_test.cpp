@@ -5,10 +5,16 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <set>
+#include <string_view>
 
 #include "family/sm90_gemm/params.hpp"
+#include "tests/kernel/guarded_memory.hpp"
 #include "tilewright/base/convert.hpp"
 #include "tilewright/dispatch/gemm.hpp"
+#include "tilewright/problem/block_result.hpp"
+#include "tilewright/problem/scale_convention.hpp"
 
 namespace tw::test {
 namespace {
@@ -105,9 +111,8 @@ TEST(Workspace, SplitKPartsAndCopiesDoNotOverlap) {
 TEST(Workspace, ACopyWithoutRoomIsRefused) {
   gemm_problem const p = tn(40, 24, 33);
   std::int64_t const need = plan_gemm(p, {}, 4).workspace_bytes;
-  for (std::int64_t const bytes : {std::int64_t{0}, need - 256}) {
-    ones with(p, bytes);
-    if (bytes == 0) with.operands.workspace = nullptr;
+  for (std::int64_t const bytes : {std::int64_t{0}, need - 256, need - 1}) {
+    ones with(p, bytes);  // none: an address, but no bytes
     try {
       gemm_emulated(p, with.operands);
       FAIL() << "accepted";
@@ -115,6 +120,83 @@ TEST(Workspace, ACopyWithoutRoomIsRefused) {
       EXPECT_EQ(r.why().code, "TW0410");
       EXPECT_NE(r.why().need.find(std::to_string(need)), std::string::npos) << r.what();
     }
+  }
+}
+
+/// D with scales at decode shapes: kernels with few columns, whose plans need no other workspace.
+TEST(Workspace, EveryPlanStatesItsFloat32D) {
+  std::set<std::string_view> families;
+  for (char const* const id : {"h200", "a100", "b200"})
+    for (std::int64_t const m : {1, 5, 40}) {
+      gemm_problem p = tn(m, 256, 64);
+      std::vector<std::uint8_t> values(static_cast<std::size_t>(p.m * p.n));
+      std::vector<float> scales(
+          static_cast<std::size_t>(p.m * p.n));  // more than any of them needs
+      for (int kind = 0; kind < 4; ++kind) {
+        p.d = {kind == 1 ? elem::s8 : elem::e4m3, order::row_major, p.n};
+        p.scale_d = kind == 0   ? output_scales{{}, true, false}
+                    : kind == 1 ? output_scales{make_scale({false, m, p.n}, scaling::row)}
+                    : kind == 2 ? output_scales{make_scale({false, m, p.n}, scaling::block_1x128)}
+                                : make_block_result(block_format::mxfp8, m, p.n);
+        ones with(p, 0);
+        with.operands.d = values.data(), with.operands.scale_d = scales.data();
+        with.operands.workspace_bytes = std::int64_t{1} << 30;  // for planning
+        device const dev = with_sm_count(known_device(id), 4);
+        for (gemm_plan const& plan : plan_candidates(p, with.operands, dev, kernel_set::all)) {
+          EXPECT_EQ(plan.workspace_bytes, workspace_of(plan).bytes) << plan.kernel;
+          if (!plan.stage_d) continue;
+          families.insert(plan.family->id());
+          std::int64_t const of_d = p.m * p.n * 4;
+          EXPECT_GE(plan.workspace_bytes, gemm_workspace_zeros + of_d) << plan.kernel;
+          if (!plan.built) continue;
+          if (kind == 0) scales[0] = 0.5F;
+          auto const run = [&](std::int64_t bytes) {
+            guarded const memory(static_cast<std::size_t>(bytes), true);
+            gemm_operands o = with.operands;
+            o.workspace = reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(memory.data()) /
+                                                  256 * 256);
+            o.workspace_bytes = bytes;
+            gemm_emulated(plan, o);
+          };
+          run(plan.workspace_bytes);
+          auto const with_exact = values;
+          EXPECT_NE(with_exact[0], 0);
+          try {
+            run(plan.workspace_bytes - 1);
+            ADD_FAILURE() << plan.kernel << " ran with a byte less than it needs";
+          } catch (rejected const& r) {
+            EXPECT_EQ(r.why().code, "TW0410");
+          }
+          std::ranges::fill(values, std::uint8_t{0});
+          gemm_operands none = with.operands;
+          none.workspace_bytes = 0;
+          none.workspace = nullptr;
+          gemm_emulated(plan, none);  // makes its own
+          EXPECT_EQ(values, with_exact) << plan.kernel;
+        }
+      }
+    }
+  EXPECT_EQ(families.size(), 4U) << "gemv, sm80_gemm, sm90_gemm, sm100_gemm";
+}
+
+/// A launch checks what it touches, not what the plan says.
+TEST(Workspace, APlanWhoseBytesWereEditedIsRefusedAllTheSame) {
+  gemm_problem const p = tn(40, 24, 33);
+  gemm_plan plan = plan_gemm(p, {}, 4);
+  std::int64_t const need = plan.workspace_bytes;
+  plan.workspace_bytes = 0;
+  ones with(p, need - 1);
+  EXPECT_THROW(gemm_emulated(plan, with.operands), rejected);
+}
+
+TEST(Workspace, AnEmulatedGemmMakesItsOwn) {
+  for (auto const& [m, n, k] :
+       {std::array{40, 24, 33}, std::array{7, 5, 1}, std::array{1, 9, 31}}) {
+    gemm_problem const p = tn(m, n, k);
+    ones with(p, 0);
+    with.operands.workspace = nullptr;
+    gemm_emulated(p, with.operands);
+    EXPECT_TRUE(std::ranges::all_of(with.d, [k = k](float x) { return x == k; })) << k;
   }
 }
 

@@ -7,6 +7,7 @@
 #include <cfloat>
 #include <cmath>
 
+#include "tests/problem/activation_formulas.hpp"
 #include "tilewright/kernel/sm90/epilogue/ops.hpp"
 #include "tilewright/problem/fused_bound.hpp"
 
@@ -53,31 +54,29 @@ TEST_P(Activation, KeepsItsBoundForAllFiniteNumbers) {
   EXPECT_EQ(wrong, 0);
 }
 
-TEST_P(Activation, IsXOrZeroWhereItsSigmoidIsOneOrZero) {
+/// Its bound is relative to x there: x or 0 where its sigmoid is 1 or 0.
+TEST_P(Activation, IsItsFormulaFarFromZero) {
   activation const act = GetParam();
   for_floats([&](float x) {
     if (std::isinf(x) || !(std::fabs(x) >= 256)) return;
-    EXPECT_EQ(computed(act, x), x > 0 || act == activation::none ? x : 0);
+    auto const want = static_cast<float>(formula_of(act, static_cast<double>(x)));
+    EXPECT_LE(std::fabs(computed(act, x) - want), 0x1p-22F * std::fabs(want));
     if (HasFailure()) FAIL() << x;
   });
 }
 
 TEST_P(Activation, TreatsInfinitiesAndNansAsPyTorchDoes) {
   activation const act = GetParam();
-  EXPECT_EQ(computed(act, INFINITY), INFINITY);
-  EXPECT_TRUE(std::isnan(computed(act, NAN)));
-  float const below = computed(act, -INFINITY);
-  if (act == activation::none)
-    EXPECT_EQ(below, -INFINITY);
-  else if (act == activation::relu)
-    EXPECT_EQ(below, 0);
-  else
-    EXPECT_TRUE(std::isnan(below)) << below;
+  for (float const x : {INFINITY, -INFINITY, NAN}) {
+    double const want = formula_of(act, static_cast<double>(x));
+    float const got = computed(act, x);
+    EXPECT_TRUE(std::isnan(want) ? std::isnan(got) : got == static_cast<float>(want))
+        << x << ": " << got << ", want " << want;
+  }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Activation,
-                         testing::Values(activation::none, activation::relu, activation::silu,
-                                         activation::gelu_tanh, activation::gelu_erf));
+INSTANTIATE_TEST_SUITE_P(All, Activation, testing::ValuesIn(all_registered_activations()),
+                         [](auto const& i) { return "activation_" + std::to_string(i.index); });
 
 TEST(GeluErf, ErrsByLessThanTheDocumentedShareOfX) {
   double worst = 0;

@@ -2,42 +2,16 @@
 // guarded_emu_test.cpp  No kernel reads or writes outside of its operands: each lies between pages
 //                       without access, its last element directly before one or its first directly
 //                       after one. A kernel that goes one element too far ends the program.
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <memory>
 
 #include "tests/kernel/built_kernels.hpp"
 #include "tests/kernel/emu_workspace.hpp"
 #include "tests/kernel/fused_cases.hpp"
 #include "tests/kernel/gemv_cases.hpp"
+#include "tests/kernel/guarded_memory.hpp"
 
 namespace tw::test {
 namespace {
-
-/// `bytes` bytes between two pages without access. at_end: they end where the second page begins,
-/// else they begin where the first ends.
-class guarded {
- public:
-  guarded(std::size_t bytes, bool at_end) {
-    auto const page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-    std::size_t const inner = (bytes + page - 1) / page * page;
-    mapped_ = inner + 2 * page;
-    void* const p = mmap(nullptr, mapped_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (p == MAP_FAILED) throw std::bad_alloc();
-    base_ = static_cast<std::byte*>(p);
-    if (mprotect(base_ + page, inner, PROT_READ | PROT_WRITE) != 0) throw std::bad_alloc();
-    data_ = at_end ? base_ + page + inner - bytes : base_ + page;
-  }
-  ~guarded() { munmap(base_, mapped_); }
-  guarded(guarded const&) = delete;
-  guarded& operator=(guarded const&) = delete;
-  std::byte* data() const { return data_; }
-
- private:
-  std::byte *base_, *data_;
-  std::size_t mapped_;
-};
 
 /// A copy of a matrix's memory from its first element to its last.
 class guarded_matrix {
@@ -82,7 +56,7 @@ int run_guarded(fused_product& p, emu_workspace& space, std::mt19937_64& rng, bo
     options.seed = rng();
     options.sms = 6;
     SCOPED_TRACE(plan.kernel);
-    gemm_emulated(plan, o, options);
+    emulate(plan, o, options);
     g[3]->copy_back();
     g[7]->copy_back();
     if (is_fused(p.problem.epilogue) || p.problem.aux)

@@ -139,9 +139,8 @@ class family final : public gemm_family {
                            .split_k_tiles = s.split_k_tiles,
                            .split_k_clusters = s.split_k_clusters};
           plan.kernel = name(kernel, plan.schedule);
-          plan.workspace_bytes = workspace_of(plan).bytes;
           // Sharing is a choice; copies may not be one: ranked() of dispatch/plan.cpp decides.
-          if (s.split_k_tiles > 0 && (plan.workspace_bytes > workspace_bytes ||
+          if (s.split_k_tiles > 0 && (workspace_of(plan).bytes > workspace_bytes ||
                                       counter_bytes(q, c, s) > gemm_workspace_zeros))
             continue;
           plan.predicted_us = predict(loaded, c, s, dev, odd).total_us;
