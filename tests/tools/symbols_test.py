@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """symbols_test.py  The command needs no function of the C library whose version is newer than the
-others: with one such function the program does not start on an older system. hypot has a new version
-in glibc 2.35."""
+others: with one such function the program does not start on an older system. hypot has a new
+version in glibc 2.35."""
 import os
 import unittest
 

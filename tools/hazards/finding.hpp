@@ -30,6 +30,7 @@ struct finding {
 struct kernel_result {
   std::string name;
   int runs = 0, bad_runs = 0;
+  int runs_of_two_launches = 0;                   // whose second launch quantises D
   std::int64_t wrong_elements = 0, elements = 0;  // compared
   bool on_gpu = false;                            // nothing but the result was seen
   std::vector<finding> findings;                  // in the order in which they came

@@ -67,6 +67,7 @@ nlohmann::ordered_json json_of_kernels(std::span<kernel_result const> results) {
     kernels.push_back({{"name", r.name},
                        {"runs", r.runs},
                        {"bad_runs", r.bad_runs},
+                       {"runs_of_two_launches", r.runs_of_two_launches},
                        {"wrong_elements", r.wrong_elements},
                        {"elements", r.elements},
                        {"findings", findings},
@@ -81,6 +82,7 @@ kernel_result merged(std::span<kernel_result const> results, std::string name) {
   for (kernel_result const& r : results) {
     all.runs += r.runs;
     all.bad_runs += r.bad_runs;
+    all.runs_of_two_launches += r.runs_of_two_launches;
     all.wrong_elements += r.wrong_elements;
     all.elements += r.elements;
     all.counts.add(r.counts);
