@@ -8,6 +8,7 @@
 #include <random>
 #include <vector>
 
+#include "tests/problem/activation_formulas.hpp"
 #include "tilewright/base/convert.hpp"
 #include "tilewright/problem/reference.hpp"
 #include "tools/check.hpp"
@@ -51,8 +52,9 @@ struct example {
     gemm_epilogue& e = p.epilogue;
     bool const fused = draw.one_in(2);
     if (fused) {
-      e.act = static_cast<activation>(draw.below(5));
-      e.gate = static_cast<gating>(draw.below(3));
+      e.act = static_cast<activation>(draw.below(activation_count));
+      auto const& gates = test::all_accepted_gates();
+      e.gate = gates[static_cast<std::size_t>(draw.below(static_cast<int>(gates.size())))];
       e.bias = static_cast<along>(draw.below(3));
       e.row_scale = draw.one_in(2), e.col_scale = draw.one_in(2);
       e.c_last = e.gate != gating::none || draw.one_in(2);
@@ -116,18 +118,7 @@ struct example {
   }
 
   float activated(float x) {
-    double const v = static_cast<double>(x);
-    switch (p.epilogue.act) {
-      case activation::none: return x;
-      case activation::relu: return x < 0 ? 0.0F : x;
-      case activation::silu: return static_cast<float>(v / (1 + std::exp(-v)));
-      case activation::gelu_tanh:
-        if (v == -HUGE_VAL) return NAN;
-        return static_cast<float>(v /
-                                  (1 + std::exp(-1.5957691216057308 * v * (1 + 0.044715 * v * v))));
-      case activation::gelu_erf: return static_cast<float>(v * 0.5 * std::erfc(-v / std::sqrt(2)));
-    }
-    return NAN;
+    return static_cast<float>(test::formula_of(p.epilogue.act, static_cast<double>(x)));
   }
 
   void compute() {
