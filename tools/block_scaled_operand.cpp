@@ -46,6 +46,22 @@ void pack(matrix_view const& over, bool packed, std::byte* to) {
       }
 }
 
+/// Refuses factors with the bit that e4m3 has for a sign: the tensor core does not read it.
+void check_signs(scale_desc const& s, scaled_operand const& x, std::byte const* factors,
+                 std::string const& file) {
+  std::int64_t const matrices = s.batch_stride == 0 ? 1 : x.batch;
+  for (std::int64_t i = 0; i < matrices; ++i)
+    for (std::int64_t outer = 0; outer < x.outer; ++outer)
+      for (std::int64_t k = 0; k < x.k; k += s.block_k) {
+        auto const factor = std::to_integer<unsigned>(factors[scale_offset(s, outer, k, i)]);
+        if (factor > 0x7F)
+          refuse("TW0478", fmt::format("nvfp4 scale of {} in {}", letter(x.is_b), file),
+                 fmt::format("{:#04x} for {} {}, elements {} to {} of K", factor,
+                             x.is_b ? "column" : "row", outer, k, k + s.block_k - 1),
+                 "0x00 to 0x7f: ue4m3 has no sign", "the sign of an element is in its value");
+      }
+}
+
 /// A number on the command line, or a file of one float32; of a stack of `matrices` a file may have
 /// as many that are equal.
 float second_level_in(std::string const& text, bool is_b, std::int64_t matrices) {
@@ -184,7 +200,9 @@ void block_scaled_operand::read_scales(bool is_b, block_format format, block_sca
   if (auto const* why = std::get_if<rejection>(&found)) throw rejected(*why);
   desc_ = std::get<scale_desc>(found);
   scales_ = {desc_.type, order::row_major, 1, v.count().count, v.data};
-  if (format == block_format::nvfp4) second_ = second_level_in(r.second, is_b, values_.matrices);
+  if (format != block_format::nvfp4) return;
+  second_ = second_level_in(r.second, is_b, values_.matrices);
+  check_signs(desc_, x, v.data, r.scale);
 }
 
 }  // namespace tw

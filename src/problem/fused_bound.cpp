@@ -13,7 +13,8 @@ namespace tw {
 namespace {
 
 outcomes linear(exact_linear const& x, fused_terms const& t) {
-  outcomes y = times(known(t.out.alpha), accumulated({x.s, x.t, 0, x.largest_scale}, t.out));
+  outcomes y =
+      times(known(t.out.alpha), accumulated({x.s, x.t, 0, x.largest_scale, x.second_level}, t.out));
   if (x.row_scale != 1) y = times(y, known(x.row_scale));
   if (x.col_scale != 1) y = times(y, known(x.col_scale));
   if (x.bias != 0) y = plus(y, known(x.bias));
@@ -64,7 +65,7 @@ expected_element expect_fused(exact_fused const& x, fused_terms const& t) {
 }
 
 expected_element epilogues::plain::bound(exact_fused const& x, fused_terms const& t) {
-  return expect_element({x.x.s, x.x.t, x.c}, t.out);
+  return expect_element({x.x.s, x.x.t, x.c, x.x.largest_scale, x.x.second_level}, t.out);
 }
 
 /// y of the formula, before it is rounded to D's type.

@@ -41,7 +41,7 @@ namespace tw {
 /// Inputs of one x: S and T of error_bound.hpp, the scales of its row and column, its bias.
 struct exact_linear {
   double s = 0, t = 0, row_scale = 1, col_scale = 1, bias = 0;
-  double largest_scale = 1;  // as in exact_sum
+  double largest_scale = 1, second_level = 1;  // as in exact_sum
 };
 
 /// Inputs of one element of D. up: what the gate x multiplies, if there is one.
