@@ -11,6 +11,7 @@
 
 #include "tilewright/problem/block_scale_convention.hpp"
 #include "tilewright/problem/block_scaled.hpp"
+#include "tools/field_words.hpp"
 
 namespace tw {
 namespace {
@@ -125,6 +126,15 @@ std::string order_text(gemm_plan const& plan) {
   return plan.family->order_of_sums(plan, known_device("h200")).text;
 }
 
+/// A or B as its file has it. A .npy file names no type of 4 bits: that of values beside their
+/// scales is the format's.
+matrix_view as_read(gemm_files const& f, matrix_view m, bool is_b) {
+  bool const quantised = is_b ? f.quantised_b() : f.quantised_a();
+  if (is_block_scaled(f.problem()) && !quantised)
+    m.type = is_b ? f.problem().b.type : f.problem().a.type;
+  return m;
+}
+
 /// The convention of scales of A or B.
 std::string text_of_scale(gemm_problem const& p, scale_desc const& s, scaled_operand const& x) {
   return is_block_scaled(p) ? block_scale_text(s, x) : scale_text(s, x);
@@ -163,10 +173,10 @@ std::string text_report(gemm_request const& r, gemm_files const& f, gemm_run con
   if (is_fused(p.epilogue)) text += " (" + text_of(p.epilogue) + ")";
   text += fmt::format(", M = {}, N = {}, K = {}{}\n", p.m, p.n, p.k,
                       p.batch > 1 ? fmt::format(", batch {}", p.batch) : "");
-  text +=
-      fmt::format("A        {}\n", matrix_text(f.a(), p.a.type, r.transpose_a, f.quantised_a()));
-  text +=
-      fmt::format("B        {}\n", matrix_text(f.b(), p.b.type, r.transpose_b, f.quantised_b()));
+  text += fmt::format("A        {}\n", matrix_text(as_read(f, f.a(), false), p.a.type,
+                                                   r.transpose_a, f.quantised_a()));
+  text += fmt::format("B        {}\n", matrix_text(as_read(f, f.b(), true), p.b.type, r.transpose_b,
+                                                   f.quantised_b()));
   auto const add_scale = [&](char const* of, std::optional<scale_desc> const& s,
                              scaled_operand const& x, float const* second) {
     if (!s) return;
@@ -208,8 +218,8 @@ json json_report(gemm_request const& r, gemm_files const& f, gemm_run const& run
   gemm_problem const& p = f.problem();
   json out{{"m", p.m},         {"n", p.n},         {"k", p.k},
            {"batch", p.batch}, {"alpha", p.alpha}, {"beta", p.beta}};
-  out["a"] = matrix_json(r.a, f.a(), p.a.type);
-  out["b"] = matrix_json(r.b, f.b(), p.b.type);
+  out["a"] = matrix_json(r.a, as_read(f, f.a(), false), p.a.type);
+  out["b"] = matrix_json(r.b, as_read(f, f.b(), true), p.b.type);
   out["a"]["transposed"] = r.transpose_a;
   out["b"]["transposed"] = r.transpose_b;
   auto const scale_json = [&](std::string const& file, std::optional<scale_desc> const& s,
@@ -251,8 +261,9 @@ json json_report(gemm_request const& r, gemm_files const& f, gemm_run const& run
   }
   out["kernel"] = run.plan.kernel;
   out["plan"] = run.plan.why;
-  out["invariant"] = p.reproducible ? json(order_text(run.plan)) : json(nullptr);
-  out["hints"] = run.plan.hints;
+  bool const in_an_order = p.reproducible && !f.nothing_to_compute();
+  out["invariant"] = in_an_order ? json(order_text(run.plan)) : json(nullptr);
+  out["hints"] = with_options(run.plan.hints);
   out["seconds"] = run.seconds;
   out["timed_runs"] = run.timed_runs;
   out["tflops"] = run.tflops();

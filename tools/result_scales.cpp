@@ -114,6 +114,16 @@ void check_result_scale_options(result_scale_request const& r) {
     refused("--scale-d-as " + r.as,
             r.format ? "32x4x4 or linear" : "it with --out-dtype mxfp8, mxfp4 or nvfp4", "");
   if (!r.as.empty() && !r.any()) refused("--scale-d-as " + r.as, "--scale-d with it", "");
+  if (r.any() && !r.computed()) {
+    char const* const ignored = r.power_of_two        ? "--scale-d-power-of-two"
+                                : r.type != elem::f32 ? "--scale-d-type"
+                                : !r.as.empty()       ? "--scale-d-as"
+                                                      : nullptr;
+    if (ignored != nullptr)
+      refused(fmt::format("{} beside --scale-d {}", ignored, r.text),
+              "it with --scale-d amax-row or amax-1x128",
+              "a scale that is given is taken as it is");
+  }
   if (r.format != block_format::nvfp4 && !r.second_out.empty())
     refused("--scale2-d-out", "--out-dtype nvfp4 with it", "only nvfp4 has a second level");
   if (!r.out.empty() && !r.computed())
