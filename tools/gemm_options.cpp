@@ -28,12 +28,11 @@ char const* const gemm_manual =
     "Fused: x = alpha (A B) row_scale col_scale + bias + beta C, D = activation(x) + residual; "
     "with\n"
     "a gate D = unit(x of gates) x of ups, MxN/2. Vectors are arrays of one dimension.\n"
-    "Files: FILE.npy (float16, float32, float64, bfloat16 by ml_dtypes; C or Fortran order is "
-    "used\n"
-    "as it is), FILE.safetensors:TENSOR or FILE.safetensors.index.json:TENSOR (F16, BF16, F32,\n"
-    "F64), or a stream: - and <(...). An array of one dimension is a row as A and a column as B, "
-    "as\n"
-    "in NumPy. D is written row-major, whole or not at all.\n"
+    "Files: FILE.npy (float16, float32, float64, int8, uint8, int32; by ml_dtypes bfloat16, 8-bit\n"
+    "and 4-bit floats; C or Fortran order is used as it is), FILE.safetensors:TENSOR or\n"
+    "FILE.safetensors.index.json:TENSOR (F16, BF16, F32, F64, I8, U8, I32, F8_E4M3, F8_E5M2, F4;\n"
+    "scales also F8_E8M0), or a stream: - and <(...). An array of one dimension is a row as A and\n"
+    "a column as B, as in NumPy. D is written row-major, whole or not at all.\n"
     "Exit status: 0 done, 1 --check did not pass or the emulated kernel broke a rule (D is not\n"
     "written), 2 refused, 77 no usable GPU.";
 
@@ -142,7 +141,8 @@ void add_gemm_options(CLI::App& verb, std::shared_ptr<gemm_request> const& r) {
   add_scaling("--scaling-b", "the same of B", "--scale-b", r->scaling_b);
   verb.add_option_function<std::string>(
           "--device", [r](std::string const& text) { r->device = device_of(text); },
-          "auto (default): the GPU if a Hopper is present, else the emulator")
+          "auto (default): a GPU that has kernels here (A100, Hopper, Blackwell), else the "
+          "emulator")
       ->transform(place_word({"auto", "emu", "gpu"}));
   add_arch_option(verb, r->arch);
   add_family_option(verb, r->family);
