@@ -60,7 +60,7 @@ TEST(CheckCommand, ShippedKernelsAreClean) {
   EXPECT_EQ(j["runs"], tw::kernels_of_this_build().built);
   int staged = 0;
   for (auto const& k : j["kernels"]) staged += k["runs_of_two_launches"].get<int>();
-  EXPECT_GT(staged, 10) << "plans whose second launch quantises D";
+  EXPECT_GE(staged, 4) << "plans whose second launch quantises D";
   std::set<std::string> names;
   for (auto const& k : j["kernels"]) {
     names.insert(k["name"].get<std::string>());
