@@ -2,6 +2,7 @@
 // fused_bound.cpp  The formulas of fused_bound.hpp, step by step.
 #include "tilewright/problem/fused_bound.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "problem/element_outcomes.hpp"
@@ -25,9 +26,22 @@ outcomes add_c(outcomes const& x, double c, fused_terms const& t) {
   return plus(x, times(known(t.out.beta), known(c)));
 }
 
+/// x between two limits. An infinity becomes the limit, which may be far from the exact value.
+outcomes clamped(outcomes x, double low, double high) {
+  double const before = x.value;
+  x.value = std::clamp(before, low, high);
+  if (std::isfinite(high) && x.plus_inf)
+    x.plus_inf = false, x.far = x.far || !(std::fabs(high - x.value) <= x.error);
+  if (std::isfinite(low) && x.minus_inf)
+    x.minus_inf = false, x.far = x.far || !(std::fabs(low - x.value) <= x.error);
+  if (std::isinf(before) && std::isfinite(x.value)) x.error = 0;
+  return x;
+}
+
 /// y = A(x): the error of x, times the slope, and what the evaluation costs.
 template <class A>
-outcomes apply(outcomes const& x) {
+outcomes apply(outcomes const& unclamped) {
+  outcomes const x = clamped(unclamped, -HUGE_VAL, A::limit);
   outcomes y = x;
   if (A::lower_limit != -HUGE_VAL) {
     if (std::isnan(A::lower_limit))
@@ -52,6 +66,16 @@ outcomes activated(outcomes const& before, activation act) {
   return visit_activation(act, [&](auto of) { return apply<decltype(of)>(x); });
 }
 
+/// The values that a gate multiplies, as its activation takes them.
+outcomes passed(outcomes const& before, activation act) {
+  outcomes const x = in_register(before);
+  return visit_activation(act, [&](auto of) {
+    using A = decltype(of);
+    outcomes const up = clamped(x, -A::up_limit, A::up_limit);
+    return A::up_offset == 0 ? up : in_register(plus(up, known(A::up_offset)));
+  });
+}
+
 }  // namespace
 
 fused_terms make_fused_terms(gemm_problem const& p) {
@@ -73,7 +97,7 @@ static outcomes fused_result(exact_fused const& x, fused_terms const& t) {
   outcomes x_all = linear(x.x, t);
   if (!e.c_last) x_all = add_c(x_all, x.c, t);
   outcomes y = activated(x_all, e.act);
-  if (e.gate != gating::none) y = in_register(times(y, in_register(linear(x.up, t))));
+  if (e.gate != gating::none) y = in_register(times(y, passed(linear(x.up, t), e.act)));
   if (e.c_last) y = add_c(y, x.c, t);
   return y;
 }

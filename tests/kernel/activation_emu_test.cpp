@@ -28,7 +28,15 @@ std::string text(pattern_case const& c) {
          roles[int(c.of)];
 }
 
+bool is_clamped(activation act) { return act == activation::clamped_quick_gelu; }
+
+/// The number that the gate multiplies. torch.clamp keeps NaN.
+double passed(activation act, double up) {
+  return !is_clamped(act) ? up : (up > 7 ? 7 : up < -7 ? -7 : up) + 1;
+}
+
 double activated(activation act, double x) {
+  double const z = x > 7 ? 7 : x;
   double const cubic = 1.5957691216057308 * x * (1 + 0.044715 * x * x);
   switch (act) {
     case activation::none: return x;
@@ -36,6 +44,7 @@ double activated(activation act, double x) {
     case activation::silu: return x / (1 + std::exp(-x));
     case activation::gelu_tanh: return x / (1 + std::exp(-cubic));
     case activation::gelu_erf: return 0.5 * x * std::erfc(-x / std::sqrt(2.0));
+    case activation::clamped_quick_gelu: return z / (1 + std::exp(-1.702 * z));
   }
   return NAN;
 }
@@ -129,7 +138,7 @@ class pattern_gemm {
         auto const fixed = static_cast<double>(constant(i));
         bool const gated = case_.gate != gating::none;
         double const x = gated && is_up() ? fixed : pattern;
-        double const up = !gated ? 1 : is_up() ? pattern : fixed;
+        double const up = !gated ? 1 : passed(case_.act, is_up() ? pattern : fixed);
         double const got = p_.d.load(i, j, 0);
         if (!is_right(got, case_, x, up) && ++wrong <= 3)
           ADD_FAILURE() << text(case_) << ", " << plan.kernel << ": x = " << x << ", up = " << up
@@ -196,8 +205,7 @@ template <class Run>
 void for_cases(Run run) {
   for (elem const ab : {elem::bf16, elem::f16})
     for (elem const d : {ab, elem::f32})
-      for (activation const act : {activation::none, activation::relu, activation::gelu_tanh,
-                                   activation::gelu_erf, activation::silu})
+      for (auto const& [act, word, gated_word] : all_activations)
         for (gating const gate : {gating::none, gating::split, gating::interleaved})
           for (role const of : {role::gate, role::up, role::gate_bias, role::up_bias}) {
             if (gate == gating::none && (of == role::up || of == role::up_bias)) continue;
@@ -225,9 +233,9 @@ TEST(ActivationEmu, AllPatternsAsBiasThroughThePlannedKernel) {
   int runs = 0;
   for (int i = 0; i < 65536; ++i) patterns.push_back(static_cast<std::uint16_t>(i));
   for_cases([&](pattern_case const& c) {
-    bool const looked_at =
-        c.d == c.ab && c.gate != gating::interleaved &&
-        (c.act == activation::silu || (c.act == activation::none && c.of == role::up_bias));
+    bool const looked_at = c.d == c.ab && c.gate != gating::interleaved &&
+                           (c.act == activation::silu || is_clamped(c.act) ||
+                            (c.act == activation::none && c.of == role::up_bias));
     if (!looked_at || c.of == role::gate || c.of == role::up) return;
     pattern_gemm g(c, patterns);
     if (g.run_and_check_first()) ++runs;

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cfloat>
 #include <cmath>
+#include <vector>
 
 #include "tilewright/kernel/sm90/epilogue/ops.hpp"
 #include "tilewright/problem/fused_bound.hpp"
@@ -29,6 +30,20 @@ float computed(activation act, float x) {
   float y = 0;
   with_activation(act, [&](auto apply) { y = apply(x); });
   return y;
+}
+
+/// x after its clamp; without a clamp x.
+float topmost(activation act, float x) {
+  return visit_activation(act, [&](auto of) {
+    return static_cast<float>(std::fmin(static_cast<double>(x), decltype(of)::limit));
+  });
+}
+bool is_clamped(activation act) { return topmost(act, INFINITY) != INFINITY; }
+
+std::vector<activation> ids() {
+  std::vector<activation> all;
+  for (activation_names const& a : all_activations) all.push_back(a.id);
+  return all;
 }
 
 /// Every 4099th float, about 1.05 million, 2000 of each exponent; infinities, NaNs, the largest.
@@ -57,14 +72,16 @@ TEST_P(Activation, IsXOrZeroWhereItsSigmoidIsOneOrZero) {
   activation const act = GetParam();
   for_floats([&](float x) {
     if (std::isinf(x) || !(std::fabs(x) >= 256)) return;
-    EXPECT_EQ(computed(act, x), x > 0 || act == activation::none ? x : 0);
+    float const above = is_clamped(act) ? computed(act, topmost(act, x)) : x;
+    EXPECT_EQ(computed(act, x), x > 0 || act == activation::none ? above : 0);
     if (HasFailure()) FAIL() << x;
   });
 }
 
 TEST_P(Activation, TreatsInfinitiesAndNansAsPyTorchDoes) {
   activation const act = GetParam();
-  EXPECT_EQ(computed(act, INFINITY), INFINITY);
+  EXPECT_EQ(computed(act, INFINITY),
+            is_clamped(act) ? computed(act, topmost(act, INFINITY)) : INFINITY);
   EXPECT_TRUE(std::isnan(computed(act, NAN)));
   float const below = computed(act, -INFINITY);
   if (act == activation::none)
@@ -75,9 +92,30 @@ TEST_P(Activation, TreatsInfinitiesAndNansAsPyTorchDoes) {
     EXPECT_TRUE(std::isnan(below)) << below;
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Activation,
-                         testing::Values(activation::none, activation::relu, activation::silu,
-                                         activation::gelu_tanh, activation::gelu_erf));
+INSTANTIATE_TEST_SUITE_P(All, Activation, testing::ValuesIn(ids()));
+
+/// The SwiGLU of gpt-oss: min(g, 7) sigmoid(1.702 min(g, 7)) (clamp(u, -7, 7) + 1).
+TEST(ClampedQuickGelu, ClampsGateAndUpAndAddsOne) {
+  auto const of = [](float gate, float up) {
+    float y = 0;
+    with_activation(activation::clamped_quick_gelu, [&](auto act) { y = act(gate) * act.up(up); });
+    return static_cast<double>(y);
+  };
+  auto const want = [](double z, double u) { return z / (1 + std::exp(-1.702 * z)) * u; };
+  EXPECT_NEAR(of(2, 3), want(2, 4), 1e-5);
+  EXPECT_NEAR(of(7, 7), want(7, 8), 1e-5);
+  EXPECT_EQ(of(100, 3), of(7, 3));
+  EXPECT_EQ(of(INFINITY, 3), of(7, 3));
+  EXPECT_NEAR(of(-100, 3), 0, 1e-30);  // the gate has no lower limit
+  EXPECT_EQ(of(2, 9), of(2, 7));
+  EXPECT_EQ(of(2, -9), of(2, -7));
+  EXPECT_EQ(of(2, -INFINITY), of(2, -7));
+  EXPECT_EQ(of(2, -1), 0);
+  EXPECT_TRUE(std::isnan(of(NAN, 1)));
+  EXPECT_TRUE(std::isnan(of(1, NAN)));
+  for (activation const act : ids())
+    if (!is_clamped(act)) with_activation(act, [&](auto code) { EXPECT_EQ(code.up(-9), -9); });
+}
 
 TEST(GeluErf, ErrsByLessThanTheDocumentedShareOfX) {
   double worst = 0;
@@ -107,6 +145,12 @@ TEST(ExpectFused, FollowsTheFormula) {
   e.c = 8;
   double const want = 2 / (1 + std::exp(-2.0)) * -3 + 4;
   EXPECT_NEAR(expect_fused(e, make_fused_terms(p)).value, want, 1e-14);
+  p.epilogue.act = activation::clamped_quick_gelu;
+  EXPECT_NEAR(expect_fused(e, make_fused_terms(p)).value,
+              2 / (1 + std::exp(-1.702 * 2)) * (-3 + 1) + 4, 1e-14);
+  e.x.bias = 100, e.up.s = -3;  // x = 101.5, up = -9
+  EXPECT_NEAR(expect_fused(e, make_fused_terms(p)).value,
+              7 / (1 + std::exp(-1.702 * 7)) * (-7 + 1) + 4, 1e-13);
 }
 
 }  // namespace

@@ -51,7 +51,7 @@ struct example {
     gemm_epilogue& e = p.epilogue;
     bool const fused = draw.one_in(2);
     if (fused) {
-      e.act = static_cast<activation>(draw.below(5));
+      e.act = static_cast<activation>(draw.below(activation_count));
       e.gate = static_cast<gating>(draw.below(3));
       e.bias = static_cast<along>(draw.below(3));
       e.row_scale = draw.one_in(2), e.col_scale = draw.one_in(2);
@@ -126,8 +126,16 @@ struct example {
         return static_cast<float>(v /
                                   (1 + std::exp(-1.5957691216057308 * v * (1 + 0.044715 * v * v))));
       case activation::gelu_erf: return static_cast<float>(v * 0.5 * std::erfc(-v / std::sqrt(2)));
+      case activation::clamped_quick_gelu: {
+        double const z = v > 7 ? 7 : v;
+        return static_cast<float>(z / (1 + std::exp(-1.702 * z)));
+      }
     }
     return NAN;
+  }
+  float passed(float up) {
+    if (p.epilogue.act != activation::clamped_quick_gelu) return up;
+    return (up > 7 ? 7.0F : up < -7 ? -7.0F : up) + 1;
   }
 
   void compute() {
@@ -138,7 +146,7 @@ struct example {
         float const* const added = p.c ? &c[at] : nullptr;
         product_columns const j = columns_of(p, col);
         float y = activated(linear(row, j.x, e.c_last ? nullptr : added));
-        if (j.up >= 0) y *= linear(row, j.up, nullptr);
+        if (j.up >= 0) y *= passed(linear(row, j.up, nullptr));
         if (e.c_last && added != nullptr) y = with_c(y, *added);
         d[at] = y;
       }

@@ -11,7 +11,8 @@
 //    An FMA rounds once instead of twice and keeps these bounds.
 // 2. y = act(x) for an act with |act'| <= L: L Ex, and what its evaluation costs.
 //      relu  L = 1, exact.
-//      silu, gelu_tanh  L = 1.1 and 1.13. x s(v) is computed as x rcp(1 + ex2(w)), w = -v log2 e.
+//      silu, clamped_quick_gelu, gelu_tanh  L = 1.1, 1.1 and 1.13. x s(v) is computed as
+//            x rcp(1 + ex2(w)), w = -v log2 e.
 //            w errs by less than 4 h |w| (four roundings and the constants), which is 4 h |v| of
 //            the power; ex2.approx by 4 h, the sum by h, rcp.approx by 2 h, the product by h. Of an
 //            error of the power the share 1 - s(v) reaches the sum:
@@ -22,7 +23,9 @@
 //            GPU's cost 6 h |y| more:
 //                  2^-22 |x| + 2^-21 |y|.
 //    For x = -inf relu is 0 and the others are NaN.
-// 3. Gate: the product of 1.
+//    clamped_quick_gelu: x is clamped first, which is exact and does not enlarge its error; +inf
+//    becomes the limit.
+// 3. Gate: the product of 1. A factor that is clamped and gets an offset errs by one sum more.
 // 4. C last: one fma. Then the rounding of the output as in error_bound.hpp.
 //
 // 5. Scales of D: the result is divided by its scale, which is the one that is given or that was

@@ -24,6 +24,19 @@ TW_DEVICE bool bias_takes_alpha(epilogue_params const& p) {
          f.bias != nullptr && p.alpha != 0.0F;
 }
 
+/// An activation in a kernel: a function of x, and one of the values that a gate multiplies.
+template <class Form>
+struct activation_code {
+  Form form;
+  TW_DEVICE float operator()(float x) const { return form.apply(device_math{}, x); }
+  TW_DEVICE float up(float x) const {
+    if constexpr (requires { form.up(x); })
+      return form.up(x);
+    else
+      return x;
+  }
+};
+
 namespace detail {
 
 /// Sets `form` to that of activation `id`, if its type is Form.
@@ -47,7 +60,7 @@ TW_DEVICE void with_form(activation id, Call& call, type_list<First, Rest...>) {
   using form = std::remove_const_t<decltype(First::compute)>;
   form f{};
   if (find_form(id, f, activation_list{}) || sizeof...(Rest) == 0)
-    return call([f](float x) { return f.apply(device_math{}, x); });
+    return call(activation_code<form>{f});
   if constexpr (sizeof...(Rest) > 0) with_form(id, call, type_list<Rest...>{});
 }
 

@@ -103,7 +103,7 @@ struct sm80_epilogue {
         TW_UNROLL
         for (int r = 0; r < results; ++r) {
           int const i = sum_of(r);
-          y[r] = gated ? act(x[i]) * x[i + 4] : act(x[i]);
+          y[r] = gated ? act(x[i]) * act.up(x[i + 4]) : act(x[i]);
         }
       });
       if (p.c.data != nullptr && p.fused.c_last) add_c<results>(p, of_thread(at), p.n, y, 0);

@@ -203,7 +203,7 @@ class epilogue_ops {
     for (int i = 0; i < results; ++i) {
       int const from = register_of(first, i);
       float const y = act(acc[from]);
-      acc[to + i] = gated ? y * acc[from + 4] : y;
+      acc[to + i] = gated ? y * act.up(acc[from + 4]) : y;
     }
   }
 };
