@@ -11,6 +11,7 @@
 
 #include "tilewright/problem/block_scale_convention.hpp"
 #include "tilewright/problem/block_scaled.hpp"
+#include "tools/gemm_notes.hpp"
 
 namespace tw {
 namespace {
@@ -168,13 +169,17 @@ std::string text_report(gemm_request const& r, gemm_files const& f, gemm_run con
   text +=
       fmt::format("B        {}\n", matrix_text(f.b(), p.b.type, r.transpose_b, f.quantised_b()));
   auto const add_scale = [&](char const* of, std::optional<scale_desc> const& s,
-                             scaled_operand const& x, float const* second) {
+                             scaled_operand const& x, float const* second, matrix_view const* file,
+                             bool given) {
     if (!s) return;
-    text += fmt::format("scale {}  {}{}\n", of, text_of_scale(p, *s, x),
-                        second != nullptr ? fmt::format(" {:g}", *second) : "");
+    text += fmt::format("scale {}  {}{}{}{}\n", of, text_of_scale(p, *s, x),
+                        second != nullptr ? fmt::format(" {:g}", *second) : "",
+                        file != nullptr ? conversion_text(*file) : "", given ? ", given" : "");
   };
-  add_scale("A", p.scale_a, {false, p.m, p.k, p.batch}, f.second_level_a());
-  add_scale("B", p.scale_b, {true, p.n, p.k, p.batch}, f.second_level_b());
+  add_scale("A", p.scale_a, {false, p.m, p.k, p.batch}, f.second_level_a(), f.scale_a(),
+            f.quantised_a() && !(r.scale_a + r.second_a).empty());
+  add_scale("B", p.scale_b, {true, p.n, p.k, p.batch}, f.second_level_b(), f.scale_b(),
+            f.quantised_b() && !(r.scale_b + r.second_b).empty());
   if (p.c) text += fmt::format("C        {}\n", matrix_text(*f.c(), p.c->type));
   text += fmt::format("D        {} -> {}\n", matrix_text(f.d_shape(), p.d.type), r.d);
   if (f.scale_d()) {
@@ -186,6 +191,7 @@ std::string text_report(gemm_request const& r, gemm_files const& f, gemm_run con
   if (p.aux)
     text +=
         fmt::format("aux      {} -> {}\n", matrix_text(f.aux_shape(), p.aux->type), r.epilogue.aux);
+  for (std::string const& note : notes_of(r, f)) text += fmt::format("note     {}\n", note);
   if (f.nothing_to_compute()) return text + "note     D has no elements: nothing was computed\n";
   text += run.on_gpu ? fmt::format("device   GPU: {}\n", run.device)
                      : fmt::format("device   {}, {} thread{}\n", run.device, run.threads,
@@ -213,15 +219,19 @@ json json_report(gemm_request const& r, gemm_files const& f, gemm_run const& run
   out["a"]["transposed"] = r.transpose_a;
   out["b"]["transposed"] = r.transpose_b;
   auto const scale_json = [&](std::string const& file, std::optional<scale_desc> const& s,
-                              scaled_operand const& x, float const* second) {
+                              scaled_operand const& x, float const* second,
+                              matrix_view const* view) {
     if (!s) return json(nullptr);
     json record{{"file", file}, {"dtype", name(s->type)}, {"convention", text_of_scale(p, *s, x)}};
+    if (view != nullptr) record["file_dtype"] = type_text(*view);
     if (second != nullptr) record["second_level"] = *second;
     return record;
   };
   out["format"] = r.format && is_block_scaled(p) ? json(traits_of(*r.format).name) : json(nullptr);
-  out["scale_a"] = scale_json(r.scale_a, p.scale_a, {false, p.m, p.k, p.batch}, f.second_level_a());
-  out["scale_b"] = scale_json(r.scale_b, p.scale_b, {true, p.n, p.k, p.batch}, f.second_level_b());
+  out["scale_a"] =
+      scale_json(r.scale_a, p.scale_a, {false, p.m, p.k, p.batch}, f.second_level_a(), f.scale_a());
+  out["scale_b"] =
+      scale_json(r.scale_b, p.scale_b, {true, p.n, p.k, p.batch}, f.second_level_b(), f.scale_b());
   std::string const& added = r.epilogue.residual.empty() ? r.c : r.epilogue.residual;
   out["c"] = p.c ? matrix_json(added, *f.c(), p.c->type) : json(nullptr);
   out["epilogue"] = is_fused(p.epilogue) ? json(text_of(p.epilogue)) : json(nullptr);
@@ -253,6 +263,7 @@ json json_report(gemm_request const& r, gemm_files const& f, gemm_run const& run
   out["plan"] = run.plan.why;
   out["invariant"] = p.reproducible ? json(order_text(run.plan)) : json(nullptr);
   out["hints"] = run.plan.hints;
+  out["notes"] = notes_of(r, f);
   out["seconds"] = run.seconds;
   out["timed_runs"] = run.timed_runs;
   out["tflops"] = run.tflops();

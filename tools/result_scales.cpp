@@ -5,12 +5,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 
 #include "tilewright/problem/block_result.hpp"
 #include "tilewright/problem/reference.hpp"
 #include "tools/io/refuse.hpp"
+#include "tools/number_or_file.hpp"
 #include "tools/quantize_blocks.hpp"
 #include "tools/scale_file.hpp"
 #include "tools/words.hpp"
@@ -18,16 +18,9 @@
 namespace tw {
 namespace {
 
-/// A text that is a number and nothing else.
-std::optional<float> number_in(std::string const& text) {
-  float x = 0;
-  char const* const end = text.data() + text.size();
-  auto const [at, error] = std::from_chars(text.data(), end, x);
-  return error == std::errc() && at == end ? std::optional(x) : std::nullopt;
-}
-
 float given_scale(std::string const& text) {
   if (auto const x = number_in(text)) return *x;
+  if (is_number(text)) refuse("TW0611", "scale of D", text, "a number that float32 can hold");
   if (text.starts_with("amax") && text.find('.') == std::string::npos)
     refuse("TW0611", "scale of D", text, "amax-row, amax-1x128, a number or a file",
            "amax-row computes scales of rows, amax-1x128 those of 128 columns of a row");
