@@ -3,6 +3,7 @@
 .npy files, and the number formats by their definitions."""
 import json
 import math
+import operator
 import struct
 
 
@@ -104,6 +105,6 @@ def read_npy(path):
 
 def product(x, w):
     """x (M, K) times w (N, K) transposed, in float64, and the sums of magnitudes."""
-    pairs = [[(math.fsum(a * b for a, b in zip(row, col)),
-               math.fsum(abs(a * b) for a, b in zip(row, col))) for col in w] for row in x]
-    return [[p[0] for p in row] for row in pairs], [[p[1] for p in row] for row in pairs]
+    terms = [[list(map(operator.mul, row, col)) for col in w] for row in x]
+    return ([[math.fsum(t) for t in row] for row in terms],
+            [[math.fsum(map(abs, t)) for t in row] for row in terms])

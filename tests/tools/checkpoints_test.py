@@ -24,6 +24,9 @@ UP = "model.layers.0.mlp.up_proj."
 random.seed(20261128)
 
 
+FINITE = [c for c in range(255) if c != 127]  # codes of e4m3
+
+
 def blocks(n, size):
     return (n + size - 1) // size
 
@@ -49,22 +52,21 @@ class Weights:
 
     def e4m3(self, scale_at):
         """Codes, decoded by scale_at(n, k)."""
-        codes = [[random.choice([c for c in range(255) if c not in (127, 128)])
-                  for _ in range(self.k)] for _ in range(self.n)]
+        codes = [random.choices(FINITE, k=self.k) for _ in range(self.n)]
         self.codes = bytes(c for row in codes for c in row)
         self.values = [[decoded(c, E4M3) * scale_at(i, j) for j, c in enumerate(row)]
                        for i, row in enumerate(codes)]
         return self
 
     def s8(self, scale_at):
-        codes = [[random.randint(-127, 127) for _ in range(self.k)] for _ in range(self.n)]
+        codes = [random.choices(range(-127, 128), k=self.k) for _ in range(self.n)]
         self.codes = bytes(c % 256 for row in codes for c in row)
         self.values = [[c * scale_at(i, j) for j, c in enumerate(row)]
                        for i, row in enumerate(codes)]
         return self
 
     def e2m1(self, scale_at):
-        codes = [[random.randrange(16) for _ in range(self.k)] for _ in range(self.n)]
+        codes = [random.choices(range(16), k=self.k) for _ in range(self.n)]
         self.codes = pack_pairs([c for row in codes for c in row])
         self.values = [[decoded(c, E2M1) * scale_at(i, j) for j, c in enumerate(row)]
                        for i, row in enumerate(codes)]
