@@ -34,14 +34,14 @@ std::string product_text(plan_answer const& a) {
   return a.epilogue + " of " + (c ? "(" + product + ")" : product);
 }
 
-/// Sums are in tensor memory there, and there is no wgmma.
 bool has_tensor_memory(plan_answer const& a) { return a.dev.compute_capability / 10 == 10; }
+bool has_wgmma(plan_answer const& a) { return a.dev.compute_capability / 10 == 9; }
 
 std::string rate_text(plan_answer const& a, double us) {
   rates const r = rates_of(a.problem, us, a.dev);
   return fmt::format("{:.1f} us: {:.1f} TFLOP/s, {:.3f} of {}; {:.0f} GB/s, {:.3f} of DRAM", us,
                      r.tflops, r.of_wgmma,
-                     has_tensor_memory(a) ? "the data sheet's rate" : "wgmma alone", r.gb_per_s,
+                     has_wgmma(a) ? "wgmma alone" : "the data sheet's rate", r.gb_per_s,
                      r.of_dram);
 }
 
