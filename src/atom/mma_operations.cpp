@@ -6,13 +6,19 @@
 #include "tilewright/atom/copy_names.hpp"
 #include "tilewright/atom/mma_names.hpp"
 #include "tilewright/atom/scale_factors.hpp"
+#include "tilewright/base/check.hpp"
 
 namespace tw::detail {
 namespace {
 
-bool is_copy(std::string_view text) {
-  return text.starts_with("copy") || text.starts_with("tiled_copy") ||
-         text.starts_with("cotiled_copy");
+bool is_copy(std::string_view text) try {
+  if (text.starts_with("copy") || text.starts_with("tiled_copy") ||
+      text.starts_with("cotiled_copy"))
+    return true;
+  canonical_copy_name(text);  // SM90_U32x4_STSM_N
+  return true;
+} catch (rejected const&) {
+  return false;
 }
 
 bool is_tiled(std::string_view text) { return text.starts_with("tiled_mma("); }
