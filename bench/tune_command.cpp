@@ -39,11 +39,11 @@ namespace {
 using json = nlohmann::ordered_json;
 
 char const* const tune_manual =
-    "Measures the best candidates of each GEMM on this device and keeps the fastest in\n"
-    "$XDG_CACHE_HOME/tilewright/tune.db (~/.cache), where the planner looks first. A run that was\n"
-    "ended goes on where it was; several may run at once. TILEWRIGHT_TUNE=/PATH names another "
-    "file,\n"
-    "TILEWRIGHT_TUNE=off makes the planner ignore it. docs/planning.md has the rest.";
+    "Measures the best candidates of each GEMM on this device and keeps the fastest in "
+    "$XDG_CACHE_HOME/tilewright/tune.db (~/.cache), where the planner looks first. A run that "
+    "was ended goes on where it was; several may run at once. TILEWRIGHT_TUNE=/PATH names "
+    "another file, TILEWRIGHT_TUNE=off makes the planner ignore it. docs/planning.md has the "
+    "rest.";
 
 struct tune_request {
   std::vector<std::string> sizes, categories, names;

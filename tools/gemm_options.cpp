@@ -23,18 +23,15 @@ namespace tw {
 namespace {
 
 char const* const gemm_manual =
-    "D = alpha A B + beta C. A is MxK, B is KxN, C and D are MxN; the sums over K are float32,\n"
+    "D = alpha A B + beta C. A is MxK, B is KxN, C and D are MxN; the sums over K are float32, "
     "of 8-bit integers exact (docs/formats.md).\n"
     "Fused: x = alpha (A B) row_scale col_scale + bias + beta C, D = activation(x) + residual; "
-    "with\n"
-    "a gate D = unit(x of gates) x of ups, MxN/2. Vectors are arrays of one dimension.\n"
+    "with a gate D = unit(x of gates) x of ups, MxN/2. Vectors are arrays of one dimension.\n"
     "Files: FILE.npy (float16, float32, float64, bfloat16 by ml_dtypes; C or Fortran order is "
-    "used\n"
-    "as it is), FILE.safetensors:TENSOR or FILE.safetensors.index.json:TENSOR (F16, BF16, F32,\n"
-    "F64), or a stream: - and <(...). An array of one dimension is a row as A and a column as B, "
-    "as\n"
-    "in NumPy. D is written row-major, whole or not at all.\n"
-    "Exit status: 0 done, 1 --check did not pass or the emulated kernel broke a rule (D is not\n"
+    "used as it is), FILE.safetensors:TENSOR or FILE.safetensors.index.json:TENSOR (F16, BF16, "
+    "F32, F64), or a stream: - and <(...). An array of one dimension is a row as A and a column "
+    "as B, as in NumPy. D is written row-major, whole or not at all.\n"
+    "Exit status: 0 done, 1 --check did not pass or the emulated kernel broke a rule (D is not "
     "written), 2 refused, 77 no usable GPU.";
 
 device_choice device_of(std::string const& text) {

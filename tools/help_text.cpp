@@ -91,7 +91,18 @@ std::string help_formatter::make_description(CLI::App const* app) const {
 }
 
 std::string help_formatter::make_footer(CLI::App const* app) const {
-  return wrapped(CLI::Formatter::make_footer(app), help_columns(), 2);
+  std::string const text = CLI::Formatter::make_footer(app);
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t const end = std::min(text.find('\n', at), text.size());
+    std::string const line = text.substr(at, end - at);
+    // A row of a table, "check gemm        what it does", goes on below its second column.
+    std::size_t const gap = line.find("   "), second = line.find_first_not_of(' ', gap);
+    bool const row = gap != std::string::npos && second != std::string::npos;
+    out += wrapped(line, help_columns(), row ? static_cast<int>(second) : 0) + "\n";
+    at = end + 1;
+  }
+  return out;
 }
 
 std::string help_formatter::make_subcommand(CLI::App const* verb) const {

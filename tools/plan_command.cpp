@@ -32,7 +32,7 @@ namespace tw {
 namespace {
 
 char const* const plan_manual =
-    "Ranks all kernels for D = A B by predicted time on a device; plans that were measured to be\n"
+    "Ranks all kernels for D = A B by predicted time on a device; plans that were measured to be "
     "the fastest come first. Nothing runs, no GPU is needed. docs/planning.md explains the "
     "columns.";
 

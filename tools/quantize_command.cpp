@@ -28,17 +28,15 @@ namespace {
 
 char const* const quantize_manual =
     "Values and scales: an element is decoded as value * scale. The scale of a block is its "
-    "largest\n"
-    "finite magnitude divided by 448 (e4m3), 57344 (e5m2) or 127 (s8); blocks of zeros have 1. "
-    "Values\n"
-    "beyond are clamped, infinities too; NaN stays NaN (0 in s8).\n"
-    "Blocks are 128 elements along K: along the columns of an operand A, MxK, and of weights NxK;\n"
-    "along the rows of an operand B that is KxN (--operand b). The last blocks may be smaller.\n"
-    "mxfp8, mxfp4 and nvfp4 have scales of 8 bits for 32 or 16 elements along K, and no --scaling: "
-    "powers\n"
-    "of two, or e4m3 with a float32 scale of the matrix besides. OUT is MxK, of an operand B NxK; "
-    "elements\n"
-    "of 4 bits are two to a byte in .safetensors files, and a byte each in .npy files.\n"
+    "largest finite magnitude divided by 448 (e4m3), 57344 (e5m2) or 127 (s8); blocks of zeros "
+    "have 1. Values beyond are clamped, infinities too; NaN stays NaN (0 in s8).\n"
+    "Blocks are 128 elements along K: along the columns of an operand A, MxK, and of weights "
+    "NxK; along the rows of an operand B that is KxN (--operand b). The last blocks may be "
+    "smaller.\n"
+    "mxfp8, mxfp4 and nvfp4 have scales of 8 bits for 32 or 16 elements along K, and no "
+    "--scaling: powers of two, or e4m3 with a float32 scale of the matrix besides. OUT is MxK, "
+    "of an operand B NxK; elements of 4 bits are two to a byte in .safetensors files, and a byte "
+    "each in .npy files.\n"
     "Exit status: 0 done, 2 refused.";
 
 std::vector<std::string> values_or_formats() {

@@ -47,7 +47,7 @@ double reads_for(std::int64_t extent, std::int64_t tile, std::int64_t most) {
                              divide_up(extent % tile, most));
 }
 
-/// What the multiplies read. What is outside of the matrices does not count: a kernel's tiles may
+/// The operands that the multiplies read. Parts outside of the matrices do not count: tiles may
 /// be narrower there. Nor do the loads' writes: measured kernels with narrow tiles are faster than
 /// the sum of both would allow (docs/roofline.md).
 double smem_bytes(roofline_problem const& p, device const& d) {

@@ -58,7 +58,8 @@ std::string tiles_text(roofline const& r) {
   roofline_problem const& p = r.problem;
   std::string text = fmt::format("{}x{} of a CTA", p.tile_m, p.tile_n);
   if (has_clusters(r.dev)) text += fmt::format(", clusters of {}x{}", p.cluster_m, p.cluster_n);
-  if (multiplies_in_pairs(p, r.dev)) text += fmt::format(", pairs of {}x{}", 2 * p.tile_m, p.tile_n);
+  if (multiplies_in_pairs(p, r.dev))
+    text += fmt::format(", pairs of {}x{}", 2 * p.tile_m, p.tile_n);
   return text + fmt::format(", {}", multiply_of(p, r.dev).name);
 }
 
@@ -128,7 +129,8 @@ std::string roofline_text(roofline const& r) {
   for (roofline_level const& level : r.levels) {
     if (!level.bounds && level.us > r.min_us())
       text += fmt::format(
-          "no bound        the bytes of {}: CTAs of a GPC that load a line at the same time receive\n"
+          "no bound        the bytes of {}: CTAs of a GPC that load a line at the same time "
+          "receive\n"
           "                it once\n",
           level.name);
     if (level.gb_per_s.best() == 0)

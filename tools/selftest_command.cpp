@@ -22,9 +22,9 @@ namespace tw {
 namespace {
 
 char const* const selftest_manual =
-    "Runs every kernel of this build that the device runs, each on one small problem against\n"
-    "float64, and probes of single instructions, whose words are compared with the tables of the\n"
-    "PTX ISA. The report is one JSON file: please send it back where something failed, and from\n"
+    "Runs every kernel of this build that the device runs, each on one small problem against "
+    "float64, and probes of single instructions, whose words are compared with the tables of the "
+    "PTX ISA. The report is one JSON file: please send it back where something failed, and from "
     "GPUs that this project has not (docs/selftest.md).\n"
     "Exit status: 0 all passed, 1 something failed, 2 refused, 77 no usable GPU.";
 
