@@ -38,7 +38,8 @@ std::string limit_of(launch const& l) {
 
 /// A figure of the tensor cores in a kernel that never uses them: nothing to improve.
 bool without_instructions(launch const& l, metric const& m) {
-  return m.title == "tensor cores" && value_of(l, m) == 0;
+  bool const of_tensor = m.title == "tensor cores" || m.title == "wgmma instructions";
+  return of_tensor && share(l, "tensor cores") == 0 && value_of(l, m) == 0;
 }
 
 std::string limit_text(std::string const& limit) {
