@@ -91,7 +91,9 @@ std::string copy_word(std::string_view text) {
       {"SM80_CP_ASYNC_CACHEALWAYS<uint128_t>", "cp.async.128"},
       {"SM80_CP_ASYNC_CACHEALWAYS<uint64_t>", "cp.async.64"},
       {"SM80_CP_ASYNC_CACHEALWAYS<uint32_t>", "cp.async.32"},
-      {"UniversalCopy<uint32_t>", "st.32"}};
+      {"UniversalCopy<uint32_t>", "st.32"},
+      {"UniversalCopy<half_t>", "st.16"},
+      {"UniversalCopy<bfloat16_t>", "st.16"}};
   std::string plain(text);
   for (std::string_view const scope : {"cute::", "cutlass::"})
     for (std::size_t at = plain.find(scope); at != plain.npos; at = plain.find(scope))

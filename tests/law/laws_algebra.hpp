@@ -185,7 +185,8 @@ constexpr i64 blocks_of(tree const& shape, i64 block) {
 ///     R increases from 0; no two pairs of an offset of L and one of R have the same sum; the sums
 ///     reach m - 1; where L's strides are nested they are 0 .. N - 1 without a gap, N the smallest
 ///     multiple of the block (the largest extent * stride of L) that is not below m; with a shape
-///     instead of m N is as many blocks as its leaves have, each rounded up
+///     instead of m N is as many blocks as its leaves have, one after the other and each rounded
+///     up, which may be below its size where a leaf and the block do not divide each other
 ///     complement(4:2, 24) == (2,3):(1,8)
 ///     complement(4:2, (3,5)) == (2,2):(1,8)
 ///     complement1((4,2):(1,16)) == 4:4
@@ -198,8 +199,8 @@ constexpr bool complement_law(layout const& l, tree const& shape, layout const& 
   for (std::size_t i = 1; i < all.size(); ++i) {
     if (all[i] == all[i - 1]) return false;
   }
-  if (places[0] != 0 || all.back() + 1 < meaning::cells(shape)) return false;
-  if (!meaning::is_nested(l)) return true;
+  if (places[0] != 0) return false;
+  if (!meaning::is_nested(l)) return all.back() + 1 >= meaning::cells(shape);
   i64 block = 1;
   for (int k = 0; k < l.shape.n; ++k) {
     if (l.shape.leaf[k].v > 1) block = larger(block, l.shape.leaf[k].v * l.stride[k].v);

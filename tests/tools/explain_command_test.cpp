@@ -56,9 +56,9 @@ TEST(ExplainCommand, CodesAsJson) {
 }
 
 TEST(ExplainCommand, ReadsTheWordsOfCutlass) {
-  std::vector<std::string> const ours{"explain",     "tile=192x192",     "mma=m64n96k16",
-                                      "warpgroups=2", "copy=stmatrix.x4", "smem=SW128",
-                                      "dtype=f16",   "--json"};
+  std::vector<std::string> const ours{
+      "explain",          "tile=192x192", "mma=m64n96k16", "warpgroups=2",
+      "copy=stmatrix.x4", "smem=SW128",   "dtype=f16",     "--json"};
   std::vector<std::string> theirs = ours;
   theirs[4] = "copy=SM90_U32x4_STSM_N";
   theirs[5] = "smem=GMMA::Layout_K_SW128_Atom<half_t>";

@@ -277,7 +277,8 @@ TEST(help, breaks_a_line_where_the_terminal_ends_or_a_sentence_does) {
       bool const table = before.find("   ") != std::string::npos || line.find("   ") != line.npos;
       std::size_t const word = std::min(line.find(' '), line.size());
       EXPECT_TRUE(ends || table || before.size() + 1 + word > columns)
-          << words[0] << ": " << before << "\n" << line;
+          << words[0] << ": " << before << "\n"
+          << line;
     }
   }
 }

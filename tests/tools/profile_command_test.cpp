@@ -66,8 +66,7 @@ TEST(ProfileCommand, SaysWhatToDo) {
 TEST(ProfileCommand, AKernelWithoutTensorInstructionsHasNothingToDoForThem) {
   scratch const folder;
   std::string csv = read_file(data + "raw.csv");
-  for (auto const& [from, to] :
-       {std::pair{"\"4,194,304\",\"86.3\"", "\"0\",\"0.0\""}}) {
+  for (auto const& [from, to] : {std::pair{"\"4,194,304\",\"86.3\"", "\"0\",\"0.0\""}}) {
     std::size_t const at = csv.find(from);
     ASSERT_NE(at, std::string::npos);
     csv.replace(at, std::string(from).size(), to);
