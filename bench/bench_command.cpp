@@ -41,7 +41,7 @@ void add_gemm(CLI::App& bench, int& status) {
                    "64:512:64 (step) or 64:4096:x2 (factor)");
   std::vector<std::string> dtypes;
   for (bench::dtype_row const& row : bench::dtypes) dtypes.emplace_back(row.name);
-  verb->add_option("--dtype,--ab", o->dtype, "Types of the sizes: " + bench::dtype_names())
+  verb->add_option("--dtype,--ab", o->dtype, "Types of the sizes")
       ->transform(one_of(dtypes, {{"bfloat16", "bf16"}, {"float16", "f16"}, {"half", "f16"}}))
       ->capture_default_str();
   verb->add_option("--out-dtype,--d", o->out_dtype,

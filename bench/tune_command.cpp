@@ -309,7 +309,7 @@ void add_tune_command(CLI::App& app, int& status) {
                    "type of D of the sizes, or its block-scaled format (default: of --dtype)")
       ->transform(elem_word(with_block_formats(result_words_with_scales())));
   add_result_scale_words(*verb, r->scale_d);
-  verb->add_option("--dtype,--ab", r->dtype, "types of the sizes: " + bench::dtype_names())
+  verb->add_option("--dtype,--ab", r->dtype, "types of the sizes")
       ->transform(one_of(dtypes, {{"bfloat16", "bf16"}, {"float16", "f16"}, {"half", "f16"}}))
       ->capture_default_str();
   verb->add_option("--layout", r->layout, "layout of the sizes")

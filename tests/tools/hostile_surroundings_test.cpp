@@ -272,7 +272,7 @@ TEST(help, breaks_a_line_where_the_terminal_ends_or_a_sentence_does) {
     for (std::string line; std::getline(lines, line); before = line) {
       std::size_t const begin = line.find_first_not_of(' ');
       // Paragraphs alone: their lines begin at the margin.
-      if (begin != 0 || before.empty() || before[0] == ' ') continue;
+      if (begin != 0 || before.empty() || before[0] == ' ' || line.starts_with("Usage:")) continue;
       bool const ends = before.back() == '.' || before.back() == ':' || before.back() == '?';
       bool const table = before.find("   ") != std::string::npos || line.find("   ") != line.npos;
       std::size_t const word = std::min(line.find(' '), line.size());
