@@ -127,7 +127,7 @@ class expression {
     for (std::size_t i = 0; i < args.size(); ++i) {
       bool const of_call = std::ranges::find(results, args[i].text) != results.end();
       if (!of_call || is_tiler(args[i].text)) continue;
-      throw rejected({"TW0170", fmt::format("argument {} of {}", i + 1, name),
+      throw rejected({"TW0266", fmt::format("argument {} of {}", i + 1, name),
                       std::string(args[i].text), "a layout",
                       fmt::format("`tilewright layout --help {}` has an example", name)});
     }

@@ -203,7 +203,7 @@ TEST(Articles, ARefusalDoesNotNeedTheTextThatWasWritten) {
   EXPECT_NE(unclosed.find("got ':' at position 10, need a comma, ), @"), std::string::npos)
       << unclosed;
   std::string const same = text("upcast(tiled_mma(SM90_64x128x16_F32BF16BF16_SS,(2,2,1)), 2)");
-  EXPECT_EQ(same.rfind("TW0170", 0), 0U) << same;
+  EXPECT_EQ(same.rfind("TW0266", 0), 0U) << same;
   EXPECT_EQ(same.find("did you mean upcast"), std::string::npos) << same;
 }
 
