@@ -259,7 +259,8 @@ class expression {
 /// The name of an instruction alone, in CUTLASS's spelling: SM80_16x8x16_F32F16F16F32_TN.
 bool is_atom_name(std::string_view text) {
   return (text.starts_with("SM") && text.size() > 3 && digit(text[2])) ||
-         text.starts_with("UniversalFMA") || text.starts_with("UniversalCopy");
+         text.starts_with("UniversalFMA") || text.starts_with("UniversalCopy") ||
+         text.starts_with("AutoVectorizingCopy");
 }
 
 /// Its name as ours.

@@ -10,6 +10,7 @@
 
 #include "atom/spelling.hpp"
 #include "tilewright/atom/copy_find.hpp"
+#include "tilewright/atom/mma_names.hpp"
 #include "tilewright/base/check.hpp"
 
 namespace tw {
@@ -91,6 +92,7 @@ std::string canonical_copy_name(std::string_view name) {
   for (spelling const& s : spellings) {
     if (auto ours = respelled(s, name)) return *ours;
   }
+  if (!detail::tcgen05_like(name).empty()) one_mma(name);  // refuses it, with its names
   std::vector<std::string> const names = copy_names();
   std::vector<std::string_view> const all(names.begin(), names.end());
   std::string_view const nearest = detail::nearest_name(name, all);

@@ -25,7 +25,9 @@ bool is_tiled(std::string_view text) { return text.starts_with("tiled_mma("); }
 
 /// thread-value layout of an atom, of a tiled MMA or of a copy
 answer tv(arguments const& a) {
-  if (is_copy(a.text(0))) return answer_of(copy_tv(a.text(0), a.text(1)));
+  bool const side = a.text(1) == "src" || a.text(1) == "dst" || a.text(1) == "ref";
+  if (is_copy(a.text(0)) || (side && !is_tiled(a.text(0))))
+    return answer_of(copy_tv(a.text(0), a.text(1)));
   mma_operand const which = mma_operand_of(a.text(1));
   if (is_tiled(a.text(0))) return answer_of(tv_layout(parse_tiled_mma(a.text(0)), which));
   return answer_of(tv_layout(a.text(0), which));

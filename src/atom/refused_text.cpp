@@ -98,6 +98,8 @@ std::string hint_at(std::string const& text, std::size_t at, char left) {
   std::string const word = text.substr(at, end - at);
   if (word == "o" && left != '\0') return "A o B is composition(A, B)";
   bool const name = !word.empty() && !digit(word[0]);
+  if (word.starts_with("mma.") || word.starts_with("copy."))
+    return fmt::format("tv({}, ...) is its layout; without --print text it is drawn", word);
   if (!name) return "docs/layouts.md has the notation";
   if (std::string const other = instead_of(word.substr(word.rfind('.') + 1)); !other.empty())
     return other;

@@ -170,6 +170,8 @@ TEST(Articles, ExpressionsOfAProgramAreRefusedWithTheTextToWrite) {
        "for these values write (32,32,8)"},
       {"shape_mnk(SM100_64x128x32_S32S8S8_SS)",
        "write mma.sm100.m64n128k32.s32.s8.s8.ss, or SM100_MMA_S8_SS<"},
+      {"SM100_64x128x32_S32S8S8_SS", "write mma.sm100.m64n128k32.s32.s8.s8.ss"},
+      {"tv(SM90_U32x4_STSM_X, src)", "docs/atoms.md lists the copies"},
       {"shape_mnk(SM100_64x256x16_F32BF16BF16_SS)",
        "write mma.sm100.m64n256k16.f32.bf16.bf16.ss, or SM100_MMA_F16BF16_SS<"},
       {"TiledMMA<MMA_Atom<SM100_64x128x32_F32E4M3E4M3_SS>, Layout<Shape<_2,_2,_1>>>",

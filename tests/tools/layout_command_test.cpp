@@ -62,6 +62,7 @@ TEST(layout_command, a_divide_with_cells_outside_says_so) {
 TEST(layout_command, an_atom_in_the_spelling_of_cutlass_is_drawn) {
   EXPECT_EQ(run({"MMA_Atom<SM80_16x8x16_F32F16F16F32_TN>"}).out,
             run({"SM80_16x8x16_F32F16F16F32_TN"}).out);
+  EXPECT_NE(run({"SM100_64x128x32_S32S8S8_SS"}).err.find("SM100_MMA_S8_SS<"), std::string::npos);
 }
 
 TEST(layout_command, draws_into_files) {
