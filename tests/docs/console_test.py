@@ -104,7 +104,7 @@ def run(command, folder):
     if "gemm" in line[1:2] and "--device" not in line:
         line += ["--device", "emu"]
     return subprocess.run([COMMAND, *line[1:]], cwd=folder, capture_output=True, text=True,
-                          errors="replace", timeout=300, env=environment, preexec_fn=two_cores,
+                          errors="replace", timeout=1800, env=environment, preexec_fn=two_cores,
                           check=False)
 
 
