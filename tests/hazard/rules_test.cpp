@@ -206,6 +206,30 @@ TEST_P(Hazards, E0034WaitForTheSamePhaseTwice) {
          });
 }
 
+// The newer phase has one of its two arrivals and no copy.
+TEST_P(Hazards, E0034WhereTheNewerPhaseHasPlainArrivalsAlone) {
+  expect({.code = "E0034",
+          .object = "full[0]",
+          .phase = 0,
+          .part = "for phase 0, whose end the thread has seen before"},
+         []<bool Broken>(memory s, args) {
+           if (thread_id() == 0) {
+             s.full[0].init(2);
+             fence_mbarrier_init();
+           }
+           cta_sync();
+           if (thread_id() == 0 || thread_id() == 32) s.full[0].arrive();
+           if (thread_id() == 64) s.full[0].wait(0);
+           cta_sync();
+           if (thread_id() == 32) s.full[0].arrive();
+           cta_sync();
+           if (Broken && thread_id() == 64) s.full[0].wait(0);  // now
+           cta_sync();
+           if (thread_id() == 0) s.full[0].arrive();
+           if (!Broken && thread_id() == 64) s.full[0].wait(1);
+         });
+}
+
 // A tile that stays: each turn waits for the phase that filled it. PTX allows to test the phase
 // that is complete as often as one likes.
 TEST_P(Hazards, E0034NotForAPhaseThatStaysTheNewest) {
