@@ -69,7 +69,13 @@ std::string place_text(check_place const& p) {
       std::isfinite(p.expected) ? fmt::format(", allowed {:.3g}", p.bound) : std::string());
 }
 
-std::string check_text(check_report const& c) {
+/// "(3, 5)", or of a batch "(3, 5) of matrix 1".
+std::string where_text(check_place const& p, std::int64_t batch) {
+  return fmt::format("({}, {}){}", p.row, p.col,
+                     batch > 1 ? fmt::format(" of matrix {}", p.product) : "");
+}
+
+std::string check_text(check_report const& c, std::int64_t batch) {
   std::string text = fmt::format("check    {}: {}\n", outcome_of(c), coverage(c));
   if (!c.judged_enough())
     text += fmt::format("         at least {:.0f} % of the elements must be judged\n",
@@ -77,11 +83,11 @@ std::string check_text(check_report const& c) {
   if (c.judged == 0) return text;
   check_place const &e = c.largest_error, &r = c.largest_ratio;
   text += fmt::format(
-      "         largest error {:.3g} at ({}, {}){}\n"
-      "         largest share of the bound {:.3f} at ({}, {}): {}\n",
-      e.error, e.row, e.col,
+      "         largest error {:.3g} at {}{}\n"
+      "         largest share of the bound {:.3f} at {}: {}\n",
+      e.error, where_text(e, batch),
       std::isfinite(e.expected) ? fmt::format(", where {:.3g} is allowed", e.bound) : "", r.ratio,
-      r.row, r.col, place_text(r));
+      where_text(r, batch), place_text(r));
   if (c.scales > 0)
     text += fmt::format("         {} of {} scales of D are those of their blocks\n",
                         c.scales - c.wrong_scales, c.scales);
@@ -199,7 +205,7 @@ std::string text_report(gemm_request const& r, gemm_files const& f, gemm_run con
     text +=
         "         ordinary loads and stores were not seen: the kernel was compiled without\n"
         "         -fsanitize=thread\n";
-  if (check) text += check_text(*check);
+  if (check) text += check_text(*check, p.batch);
   return text;
 }
 
