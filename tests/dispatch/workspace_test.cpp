@@ -7,19 +7,18 @@
 #include <algorithm>
 
 #include "family/sm90_gemm/params.hpp"
+#include "tests/dispatch/problems.hpp"
 #include "tilewright/base/convert.hpp"
 #include "tilewright/dispatch/gemm.hpp"
+#include "tilewright/problem/block_result.hpp"
+#include "tilewright/problem/scale_convention.hpp"
 
 namespace tw::test {
 namespace {
 
+/// With a float32 D.
 gemm_problem tn(std::int64_t m, std::int64_t n, std::int64_t k) {
-  gemm_problem p;
-  p.m = m, p.n = n, p.k = k;
-  p.a = {elem::bf16, order::row_major, k};
-  p.b = {elem::bf16, order::col_major, k};
-  p.d = {elem::f32, order::row_major, n};
-  return p;
+  return test::tn(m, n, k, elem::f32);
 }
 
 /// Operands of ones, a D, and a workspace between guards that is all 0x5A after its counters.
@@ -130,6 +129,51 @@ TEST(Workspace, TheStatedBytesServeEveryPlan) {
       EXPECT_EQ(plan_candidates(p, more, known_device("h200")).size(), plans.size())
           << "more would allow more plans";
     }
+}
+
+/// The workspace holds a float32 D beside the 64 MiB of split-K tiles and the copies of operands,
+/// also of a batch.
+TEST(Workspace, TheStatedBytesServeAFloatDInTheWorkspace) {
+  struct row {
+    std::int64_t m, n, k, batch;
+    block_format const* format;  // or none: e4m3 with float32 scales of rows
+  };
+  static constexpr block_format mx = block_format::mxfp8, nv = block_format::nvfp4;
+  for (row const& r : {row{4096, 8192, 64, 1, nullptr},
+                       {4096, 8192, 65, 1, nullptr},
+                       {1024, 8192, 64, 5, nullptr},
+                       {4096, 8192, 64, 1, &mx},
+                       {1024, 8192, 65, 3, &nv}}) {
+    gemm_problem p = batch_of(tn(r.m, r.n, r.k), r.batch);
+    p.d.type = r.format == nullptr ? elem::e4m3 : traits_of(*r.format).value;
+    if (r.format != nullptr) {
+      p.scale_d = make_block_result(*r.format, r.m, r.n, factor_order::swizzled, r.batch);
+    } else {
+      p.scale_d = output_scales{make_scale({false, r.m, r.n}, scaling::row)};
+      if (r.batch > 1) p.scale_d->desc.batch_stride = r.m;
+    }
+    std::int64_t const floats = r.m * r.n * r.batch * 4;
+    gemm_operands const none{};
+    for (char const* const id : {"h200", "b200"}) {
+      std::int64_t const bytes = gemm_workspace_bytes(p, none, known_device(id));
+      EXPECT_GE(bytes, (std::int64_t{64} << 20) + floats);
+      gemm_operands o{};
+      o.workspace_bytes = bytes;
+      int staged = 0;
+      for (gemm_plan const& x : plan_candidates(p, o, known_device(id), kernel_set::all)) {
+        EXPECT_LE(x.workspace_bytes, bytes) << x.kernel;
+        workspace_layout const w = workspace_of(x);
+        EXPECT_EQ(x.workspace_bytes, w.bytes) << x.kernel;
+        if (!x.stage_d) continue;
+        ++staged;
+        EXPECT_GE(w.staged_d, gemm_workspace_zeros) << x.kernel;
+        EXPECT_LE(w.staged_d + floats, w.bytes) << x.kernel;
+        for (std::int64_t const other : {w.partials, w.copy_a, w.copy_b})
+          EXPECT_LT(other, w.staged_d) << x.kernel;
+      }
+      EXPECT_GT(staged, 0) << id << " " << r.m << " x " << r.n;
+    }
+  }
 }
 
 }  // namespace

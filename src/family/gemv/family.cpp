@@ -55,9 +55,10 @@ times predict(gemv_config const& c, gemm_problem const& q, int groups, int ctas,
     return x.batch_stride_elems == 0 ? 1.0 : static_cast<double>(q.batch);
   };
   auto const rows = static_cast<double>(q.m), cols = static_cast<double>(q.n);
+  int const c_bytes = q.c && q.beta != 0 ? size_bytes(q.c->type) : 0;  // of an element
   double const bytes =
       (rows * matrices(q.a) + cols * matrices(q.b)) * static_cast<double>(q.k) * size_bytes(c.ab) +
-      rows * cols * static_cast<double>(q.batch) * size_bytes(c.d);
+      rows * cols * static_cast<double>(q.batch) * (size_bytes(c.d) + c_bytes);
   auto const turns = static_cast<double>(divide_up(q.k / c.piece(), c.turn_pieces()));
   auto const rounds = static_cast<double>(divide_up(groups, ctas));
   double const group =
