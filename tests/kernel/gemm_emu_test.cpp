@@ -309,6 +309,44 @@ TEST_P(SharingShape, SoDoTwoTilesEvenlyCutAndNot) {
   }
 }
 
+/// Up to 4 tiles in any number of parts: parts of other lengths, parts of one tile, of the end of a
+/// tile and the beginning of the next one, and of all of a tile between two others.
+TEST_P(SharingShape, AnyTilesInAnyNumberOfParts) {
+  gemm_config const& t = tile_shape(GetParam());
+  std::mt19937_64 rng{static_cast<unsigned>(GetParam()) + 100};
+  std::normal_distribution<float> normal;
+  auto const fill = [&] { return normal(rng); };
+  int const m = 4 * t.tile_m * t.cluster_m - 8, n = t.tile_n * t.cluster_n, k_blocks = 7;
+  int const k = 64 * k_blocks - 24;
+  product p;
+  p.a = make_matrix(elem::bf16, order::row_major, m, k, 0, fill);
+  p.b = make_matrix(elem::bf16, order::col_major, k, n, 0, fill);
+  p.d = make_matrix(elem::bf16, t.d_m ? order::col_major : order::row_major, m, n, 0, nullptr);
+  p.problem = {m, n, k, p.a.desc, p.b.desc, p.d.desc, std::nullopt, 1.0F, 0.0F};
+  emu_workspace space;
+  gemm_operands operands = p.operands();
+  space.give(operands);
+  gemm_config const& c = t;
+  auto const plans = plan_candidates(p.problem, operands, 6 * c.cluster());
+  auto const planned = std::find_if(plans.begin(), plans.end(), [&](gemm_plan const& x) {
+    return sm90_config(x) == c && !x.swapped && x.schedule.split_k_tiles > 0;
+  });
+  ASSERT_NE(planned, plans.end());
+  std::set<std::pair<int, int>> cuts;
+  while (cuts.size() < 6) {
+    int const tiles = 1 + static_cast<int>(rng() % 4);
+    int const parts = 2 + static_cast<int>(rng() % static_cast<unsigned>(tiles * k_blocks - 1));
+    if (!cuts.insert({tiles, parts}).second) continue;
+    gemm_plan plan = *planned;
+    plan.schedule.split_k_tiles = tiles;
+    plan.schedule.clusters = plan.schedule.split_k_clusters = parts;
+    SCOPED_TRACE(std::to_string(tiles) + " tiles in " + std::to_string(parts) + " parts");
+    run_at_random(plan, p, operands, rng());
+    space.expect_zero();
+    ASSERT_FALSE(HasFailure());
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Shapes, EveryShape, testing::ValuesIn(plain_shapes(false)), shape_name);
 INSTANTIATE_TEST_SUITE_P(Shapes, TallShape, testing::ValuesIn(tall_shapes()), shape_name);
 INSTANTIATE_TEST_SUITE_P(Shapes, SharingShape, testing::ValuesIn(sharing_shapes()), shape_name);
