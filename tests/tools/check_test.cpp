@@ -335,7 +335,7 @@ TEST(check, wrong_elements_of_several_matrices_are_added_and_the_largest_is_show
     }
 }
 
-/// The sums of a row overflow in float32 on the way, and come back: nobody can judge them.
+/// The sums of a row overflow in float32 on the way, and come back: no check can judge them.
 TEST(check, elements_that_cannot_be_judged_count_in_any_matrix_of_a_batch) {
   using of = gemms_in_line;
   for (std::int64_t i = 0; i < of::batch; ++i)

@@ -161,8 +161,8 @@ TEST(npy, refuses_corrupt_dictionaries_and_says_where) {
   }
 }
 
-/// The bits of an array are below 2^63, whatever the order of the extents: a product that overflows
-/// on the way may end with any number, also with 0.
+/// The bits of an array are below 2^63, whatever the order of the extents: a number of
+/// bits that overflows on the way may end as any number, also as 0.
 TEST(npy, a_size_that_overflows_is_refused_wherever_it_does) {
   constexpr std::int64_t one = 1,
                          extents[] = {one,       2,         3,         one << 20, one << 31,
@@ -187,7 +187,7 @@ TEST(npy, a_size_that_overflows_is_refused_wherever_it_does) {
         }
 }
 
-/// With an extent of 0 the others may be anything, but no product of them is formed that overflows.
+/// With an extent of 0 the other extents count too: their number of bits may not overflow.
 TEST(npy, an_empty_array_with_extents_that_overflow_is_refused) {
   auto const code = [](std::string const& shape, bool empty) {
     std::string const file =
