@@ -31,6 +31,7 @@
 #include "tools/progress_bar.hpp"
 #include "tools/result_scales.hpp"
 #include "tools/to_stderr.hpp"
+#include "tools/to_stdout.hpp"
 #include "tools/words.hpp"
 
 namespace tw {
@@ -211,8 +212,8 @@ exit_status measure(tune_request const& r) {
                                          {"out_of_time", outcome.out_of_time},
                                          {"results", results}});
   else if (!r.quiet)
-    fmt::print("{} tuned, {} known before, {} failed; {}\n", outcome.finished, outcome.skipped,
-               outcome.failed, path);
+    to_stdout("{} tuned, {} known before, {} failed; {}\n", outcome.finished, outcome.skipped,
+              outcome.failed, path);
   if (outcome.out_of_time && !r.as_json) fmt::print("the time is over: run it again to go on\n");
   return outcome.failed == 0 ? exit_status::done : exit_status::wrong;
 }
@@ -239,7 +240,7 @@ exit_status list(bool as_json) {
     if (as_json)
       print_json("tilewright.tune.list/1", {{"file", path}, {"tuned", json::array()}});
     else
-      fmt::print("nothing is tuned yet: there is no {}\n", path);
+      to_stdout("nothing is tuned yet: there is no {}\n", path);
     return exit_status::done;
   }
   tuning_store const store(path, tuning_store::access::read);

@@ -19,6 +19,7 @@
 #include "tools/hazards/results.hpp"
 #include "tools/io/refuse.hpp"
 #include "tools/json_output.hpp"
+#include "tools/to_stdout.hpp"
 #include "tools/trace/write_timeline.hpp"
 #include "tools/words.hpp"
 
@@ -76,10 +77,10 @@ exit_status run_gemm_kernels(request const& r) {
   } else {
     if (results.size() > 1) fmt::print("{}", table_of(results));
     if (bad.empty())
-      fmt::print("{}", text_of_kernels(std::span(&all, 1), target));
+      to_stdout("{}", text_of_kernels(std::span(&all, 1), target));
     else
-      fmt::print("{}{} of {} kernels with findings\n", text_of_kernels(bad, target), bad.size(),
-                 results.size());
+      to_stdout("{}{} of {} kernels with findings\n", text_of_kernels(bad, target), bad.size(),
+                results.size());
     if (r.invariant)
       fmt::print(
           "{} of {} kernels serve reproducible GEMMs: the bits of their rows were compared\n",
@@ -97,9 +98,9 @@ exit_status run_plugin(request r, timeline_files const& timeline) {
   if (r.json)
     print_json("tilewright.check/1", json_of_kernels(results));
   else
-    fmt::print("{}{}",
-               text_of_kernels(results, r.bug.empty() ? r.target : r.target + " --bug " + r.bug),
-               said);
+    to_stdout("{}{}",
+              text_of_kernels(results, r.bug.empty() ? r.target : r.target + " --bug " + r.bug),
+              said);
   return status_of(std::ranges::all_of(results, [](auto const& k) { return k.clean(); }));
 }
 

@@ -26,6 +26,7 @@
 #include "tools/reference_blas.hpp"
 #include "tools/scale_file.hpp"
 #include "tools/to_stderr.hpp"
+#include "tools/to_stdout.hpp"
 #include "tools/trace/write_timeline.hpp"
 
 namespace tw {
@@ -172,7 +173,7 @@ exit_status run_gemm(gemm_request const& r) {
     if (d_to_stdout)
       to_stderr("{}", report);
     else
-      fmt::print("{}", report);
+      to_stdout("{}", report);
   }
   flush_stdout();  // a report that cannot be printed refuses, with nothing written
   written.commit();

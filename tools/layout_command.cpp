@@ -51,7 +51,7 @@ std::string plain_answer(layout_request const& request, bool coloured) {
   if (request.print == "json") {
     nlohmann::ordered_json record{{"schema", "tilewright.layout/1"}};
     record.update(to_json(a));
-    return record.dump() + "\n";
+    return json_text(record) + "\n";
   }
   if (request.print == "text" || (request.print.empty() && !a.function)) return a.text() + "\n";
   if (request.print.empty() && !fits_a_screen(a)) return a.text() + "\n";
@@ -191,8 +191,9 @@ void add_layout_command(CLI::App& app, int& status) {
   verb->add_flag("--ops", request->operations, "list the operations");
   verb->callback([request, verb, help, &app, &status] {
     request->help = help->count() > 0;
-    status = static_cast<int>(guarded(
-        request->json, [&] { return answer_request(*request, verb->help(app.get_name())); }));
+    bool const json = request->json || request->print == "json";
+    status = static_cast<int>(
+        guarded(json, [&] { return answer_request(*request, verb->help(app.get_name())); }));
   });
 }
 

@@ -18,6 +18,7 @@
 #include "tools/profile/report.hpp"
 #include "tools/profile/run_ncu.hpp"
 #include "tools/to_stderr.hpp"
+#include "tools/to_stdout.hpp"
 
 namespace tw {
 namespace {
@@ -74,7 +75,7 @@ exit_status answer_profile(profile_request r) {
     if (r.as_json)
       print_json("tilewright.profile.line/1", {{"line", line}, {"ncu", !ncu.empty()}});
     else
-      fmt::print("{}\n", line);
+      to_stdout("{}\n", line);
     if (r.show) return exit_status::done;
     to_stderr(
         "tilewright: Nsight Compute (ncu) is not on PATH; run the line above where it is, and read "

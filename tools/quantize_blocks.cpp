@@ -17,6 +17,7 @@
 #include "tools/json_output.hpp"
 #include "tools/memory.hpp"
 #include "tools/operand.hpp"
+#include "tools/to_stdout.hpp"
 #include "tools/words.hpp"
 
 namespace tw {
@@ -153,15 +154,15 @@ exit_status run_quantize_blocks(quantize_blocks_request r) {
     record["zero_blocks"] = counts.zero_blocks;
     print_json("tilewright.quantize_blocks/1", record);
   } else if (!r.quiet) {
-    fmt::print("quantize {}x{} {}, operand {}\n", in.rows, in.cols, type_text(in),
-               r.is_b ? "B: K along the rows" : "A: K along the columns");
-    fmt::print("values   {} ({}, {}) of {} -> {}\n", t.name, p.outer, p.k, name(t.value), r.out);
-    fmt::print("scales   {} for {} elements, {} ({}, {}) -> {}\n", name(t.factor), t.block, order,
-               p.factor_rows(), p.factor_cols(), r.scale_out);
+    to_stdout("quantize {}x{} {}, operand {}\n", in.rows, in.cols, type_text(in),
+              r.is_b ? "B: K along the rows" : "A: K along the columns");
+    to_stdout("values   {} ({}, {}) of {} -> {}\n", t.name, p.outer, p.k, name(t.value), r.out);
+    to_stdout("scales   {} for {} elements, {} ({}, {}) -> {}\n", name(t.factor), t.block, order,
+              p.factor_rows(), p.factor_cols(), r.scale_out);
     fmt::print("         (row, k) -> byte: {}\n", layout_text);
     if (nvfp4)
-      fmt::print("scale 2  {} of the matrix -> {}\n         element = value * scale * scale 2\n",
-                 counts.second_level, r.second_out);
+      to_stdout("scale 2  {} of the matrix -> {}\n         element = value * scale * scale 2\n",
+                counts.second_level, r.second_out);
     fmt::print("{}", notes(p, counts));
   }
   flush_stdout();

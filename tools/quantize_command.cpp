@@ -21,6 +21,7 @@
 #include "tools/precision_options.hpp"
 #include "tools/quantize_blocks.hpp"
 #include "tools/scale_file.hpp"
+#include "tools/to_stdout.hpp"
 #include "tools/words.hpp"
 
 namespace tw {
@@ -105,11 +106,11 @@ void report(quantize_request const& r, matrix_view const& in, quantized_matrix c
     return print_json("tilewright.quantize/1", record);
   }
   if (r.quiet) return;
-  fmt::print("quantize {}x{} {}, operand {}\n", in.rows, in.cols, type_text(in),
-             r.is_b ? "B: K along the rows" : "A: K along the columns");
-  fmt::print("values   {} -> {}\n", name(r.to), r.out);
-  fmt::print("scales   {} -> {}\n         {}{}\n", shape_text(q.scales.tensor), r.scale_out,
-             scale_text(q.problem.scale, q.operand), r.power_of_two ? ", powers of two" : "");
+  to_stdout("quantize {}x{} {}, operand {}\n", in.rows, in.cols, type_text(in),
+            r.is_b ? "B: K along the rows" : "A: K along the columns");
+  to_stdout("values   {} -> {}\n", name(r.to), r.out);
+  to_stdout("scales   {} -> {}\n         {}{}\n", shape_text(q.scales.tensor), r.scale_out,
+            scale_text(q.problem.scale, q.operand), r.power_of_two ? ", powers of two" : "");
   fmt::print("{}", notes(r, q.counts));
 }
 

@@ -16,6 +16,7 @@
 #include "tools/io/output_file.hpp"
 #include "tools/json_output.hpp"
 #include "tools/selftest/selftest.hpp"
+#include "tools/to_stdout.hpp"
 #include "tools/words.hpp"
 
 namespace tw {
@@ -79,15 +80,15 @@ exit_status run_selftest(selftest_request const& r) {
   }
   report["kernels"] = json_of(kernels);
   report["probes"] = json_of(probes);
-  std::string const bytes = report.dump(1) + "\n";
+  std::string const bytes = json_text(report, 1) + "\n";
   output_file file(r.file);
   file.write(std::as_bytes(std::span(bytes)));
   file.commit();
   if (r.as_json) {
     print_json("tilewright.selftest/1", report);
   } else {
-    fmt::print("device    {}\n{}{}report    {}\n", report["device"].get<std::string>(),
-               text_of("kernels", kernels), text_of("probes", probes), r.file);
+    to_stdout("device    {}\n{}{}report    {}\n", report["device"].get<std::string>(),
+              text_of("kernels", kernels), text_of("probes", probes), r.file);
   }
   return passed ? exit_status::done : exit_status::wrong;
 }

@@ -22,7 +22,7 @@ KERNELS = {
 
 def check(*words):
     return subprocess.run([COMMAND, "check", PLUGIN, *words], capture_output=True, text=True,
-                          check=False, timeout=120)
+                          check=False, timeout=1800)
 
 
 def codes(kernel, options):
@@ -47,6 +47,8 @@ class CheckOptions(unittest.TestCase):
 
     def test_one_sm_holds_both_ctas_of_a_small_kernel(self):
         self.assertEqual(codes("needs_two", ["--sms", "1"]), (0, []))
+        self.assertEqual(codes("whole_sm", ["--sms", "2"]), (0, []))
+        self.assertEqual(codes("whole_sm", ["--sms", "1"]), (1, ["E0001"]))
 
     def test_a_run_that_starts_early_follows_the_run_before_it(self):
         self.assertEqual(codes("second_of_two", []), (0, []))
@@ -93,7 +95,7 @@ class CheckOptions(unittest.TestCase):
                                 ((PLUGIN, "--kernel", "columns", "--timeline",
                                   "/no/such/folder/t.svg"), "TW0612")):
                 done = subprocess.run([COMMAND, "check", *words], capture_output=True, text=True,
-                                      check=False, timeout=120)
+                                      check=False, timeout=1800)
                 self.assertEqual(done.returncode, 2, (words, done))
                 self.assertIn(f"tilewright: {code}: ", done.stderr)
             self.assertFalse(os.path.exists(picture))

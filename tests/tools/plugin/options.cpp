@@ -131,13 +131,19 @@ struct needs_two {
     p.out[cta_id() * threads + thread_id()] = cta_id();
   }
 };
+template <class Kernel>
 void test_needs_two(emu::trial& t) {
   std::vector<unsigned> const zero(1);
   int* const out = t.output<int>(2 * needs_two::threads);
-  t.run(needs_two{}, 2, {t.input(zero), out});
+  t.run(Kernel{}, 2, {t.input(zero), out});
   t.compare(out, 2 * needs_two::threads,
             [](std::int64_t i) { return static_cast<int>(i / needs_two::threads); });
 }
+
+/// The same with so much shared memory that an SM holds one CTA.
+struct whole_sm : needs_two {
+  static constexpr int smem_bytes = 150 << 10;
+};
 
 /// Writes, and lets the next kernel of the stream start.
 struct first_of_two {
@@ -218,7 +224,8 @@ constexpr emu::plugin_kernel kernels[] = {
     emu::test_of<test_packed>("packed", "N", shapes),
     emu::test_of<test_reader_fence>("reader_fence", "N", shapes),
     emu::test_of<test_columns>("columns", "N", shapes),
-    emu::test_of<test_needs_two>("needs_two", "N", shapes),
+    emu::test_of<test_needs_two<needs_two>>("needs_two", "N", shapes),
+    emu::test_of<test_needs_two<whole_sm>>("whole_sm", "N", shapes),
     emu::test_of<test_no_fences>("no_fences", "N", shapes),
     emu::test_of<test_second_of_two>("second_of_two", "N", shapes, no_wait)};
 constexpr emu::plugin own = emu::plugin_of(kernels);
