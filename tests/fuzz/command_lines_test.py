@@ -290,7 +290,7 @@ class Line:
 
 
 def complaint_about(line, words, done):
-    """The fault in how the command ended; "" if there is none."""
+    """The fault in how the command ended, or ""."""
     out, err = done.stdout, done.stderr
     allowed = (0, 1, 2) if "gpu" not in words else (0, 1, 2, 77)
     if done.returncode not in allowed:
