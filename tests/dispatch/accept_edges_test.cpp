@@ -71,7 +71,7 @@ TEST(AcceptEdges, AMatrixEndsWhereAddressesOfTmaDo) {
     EXPECT_EQ(batched(2 * pitch_elems - 1, 2, is_d), "");
     EXPECT_EQ(batched(2 * pitch_elems, 2, is_d), "TW0403");
     EXPECT_EQ(batched(pitch_elems, 32, is_d), "");
-    EXPECT_EQ(batched(pitch_elems, 33 + 1, is_d), "TW0403");
+    EXPECT_EQ(batched(pitch_elems, 33, is_d), "TW0403");
   }
   gemm_problem p = tn(2, 2, 2);
   for (std::int64_t const pitch : {2 * pitch_elems - 1, 2 * pitch_elems}) {

@@ -316,7 +316,7 @@ TEST_P(SharingShape, AnyTilesInAnyNumberOfParts) {
   std::mt19937_64 rng{static_cast<unsigned>(GetParam()) + 100};
   std::normal_distribution<float> normal;
   auto const fill = [&] { return normal(rng); };
-  int const m = 4 * t.tile_m * t.cluster_m - 8, n = t.tile_n * t.cluster_n, k_blocks = 7;
+  int const m = 4 * t.tile_m * t.cluster_m - 8, n = t.tile_n * t.cluster_n, k_blocks = 13;
   int const k = 64 * k_blocks - 24;
   product p;
   p.a = make_matrix(elem::bf16, order::row_major, m, k, 0, fill);
@@ -333,7 +333,7 @@ TEST_P(SharingShape, AnyTilesInAnyNumberOfParts) {
   });
   ASSERT_NE(planned, plans.end());
   std::set<std::pair<int, int>> cuts;
-  while (cuts.size() < 6) {
+  while (cuts.size() < 8) {
     int const tiles = 1 + static_cast<int>(rng() % 4);
     int const parts = 2 + static_cast<int>(rng() % static_cast<unsigned>(tiles * k_blocks - 1));
     if (!cuts.insert({tiles, parts}).second) continue;

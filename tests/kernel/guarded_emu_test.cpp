@@ -222,6 +222,7 @@ TEST(GuardedEmu, ThinProblemsOfAnyKAreRightByEveryKernel) {
       p.b = make_matrix(ab, ord(form & 4), k, n, 0, fill);
       p.d = make_matrix(form % 3 == 0 ? elem::f32 : ab, order::row_major, m, n, 0, nullptr);
       p.problem = {m, n, k, p.a.desc, p.b.desc, p.d.desc, std::nullopt, 1.0F, 0.0F};
+      if (form % 4 == 3) move_base(p.d, rng);
       gemm_operands o = p.operands();
       space.give(o);
       for (char const* const device : {"h200", "b200", "a100"})

@@ -9,7 +9,9 @@
 #include "tests/tools/support.hpp"
 #include "tilewright/problem/block_quantize.hpp"
 #include "tilewright/problem/block_result.hpp"
+#include "tilewright/problem/quantize.hpp"
 #include "tilewright/problem/reference.hpp"
+#include "tilewright/problem/scale_convention.hpp"
 
 namespace {
 
@@ -318,6 +320,37 @@ TEST(check, one_wrong_element_in_any_matrix_of_a_batch_is_found) {
             EXPECT_EQ(place.col, at % of::n);
           }
         }
+}
+
+/// D in e4m3, with a scale for each row of each matrix.
+TEST(check, each_matrix_of_a_batch_has_its_scales_of_rows) {
+  using of = gemms_in_line;
+  of x(false);
+  std::vector<std::uint8_t> d(of::batch * of::m * of::n);
+  std::vector<float> scales(of::batch * of::m);
+  matrix_desc const from = x.p.d;
+  x.p.d.type = elem::e4m3;
+  x.p.scale_d = output_scales{make_scale({false, of::m, of::n}, scaling::row)};
+  x.p.scale_d->desc.batch_stride = of::m;
+  for (std::int64_t i = 0; i < of::batch; ++i) {
+    quantize_problem const q{
+        .outer = of::m, .k = of::n, .from = from, .to = x.p.d, .scale = x.p.scale_d->desc};
+    quantize(q, x.d.data() + i * of::m * of::n, d.data() + i * of::m * of::n,
+             scales.data() + i * of::m);
+  }
+  gemm_operands o = x.operands();
+  o.d = d.data(), o.scale_d = scales.data();
+  check_report const right = check_gemm(x.p, o);
+  EXPECT_TRUE(right.passed()) << right.wrong << " " << right.wrong_scales;
+  EXPECT_EQ(right.scales, of::batch * of::m);
+  for (std::size_t i = 0; i < scales.size(); ++i) {
+    float const was = scales[i];
+    scales[i] *= 1.5F;
+    check_report const r = check_gemm(x.p, o);
+    EXPECT_EQ(r.wrong_scales, 1) << i;
+    EXPECT_FALSE(r.passed()) << i;
+    scales[i] = was;
+  }
 }
 
 TEST(check, wrong_elements_of_several_matrices_are_added_and_the_largest_is_shown) {

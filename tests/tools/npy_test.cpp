@@ -164,9 +164,9 @@ TEST(npy, refuses_corrupt_dictionaries_and_says_where) {
 /// The bits of an array are below 2^63, whatever the order of the extents: a number of
 /// bits that overflows on the way may end as any number, also as 0.
 TEST(npy, a_size_that_overflows_is_refused_wherever_it_does) {
-  constexpr std::int64_t one = 1,
-                         extents[] = {one,       2,         3,         one << 20, one << 31,
-                                      one << 32, one << 40, one << 61, one << 62, INT64_MAX};
+  constexpr std::int64_t one = 1, extents[] = {one,       2,         3,         one << 20,
+                                               one << 26, one << 31, one << 32, one << 40,
+                                               one << 61, one << 62, INT64_MAX};
   struct stored {
     char const* descr;
     int bits;
@@ -185,6 +185,21 @@ TEST(npy, a_size_that_overflows_is_refused_wherever_it_does) {
               [&] { view_npy(bytes_of_text(file), "f", {.stacks = true, .empty = true}); });
           ASSERT_EQ(r.code, bits < 0x1p63L ? "TW0603" : "TW0606") << file.substr(10);
         }
+}
+
+TEST(npy, a_byte_too_few_of_any_type_is_refused) {
+  for (auto const& [descr, bytes] :
+       {std::pair{"<f8", 8}, {"<f4", 4}, {"<i4", 4}, {"<f2", 2}, {"<V2", 2}, {"|i1", 1}}) {
+    std::string const dict =
+        "{'descr': '" + std::string(descr) + "', 'fortran_order': False, 'shape': (3, 5), }";
+    auto const code = [&](std::size_t data_bytes) {
+      std::string const file = file_of(dict, data_bytes);
+      return rejection_of([&] { view_npy(bytes_of_text(file), "f"); }).code;
+    };
+    auto const all = static_cast<std::size_t>(15 * bytes);
+    EXPECT_EQ(code(all - 1), "TW0603") << descr;
+    EXPECT_EQ(code(all), "") << descr;
+  }
 }
 
 /// With an extent of 0 the other extents count too: their number of bits may not overflow.
