@@ -21,10 +21,10 @@ constexpr bool is_checked() {
                                        C.min_tile_n < C.tile_n),
                 "[TW0205] the narrowest tile has a multiple of 8 columns, "
                 "fewer than tile N");
-  static_assert(!C.varies_tile_n() ||
-                    (C.cluster_m == 1 && C.cluster_k == 1 && !C.b_mn && C.d_m && !C.fused()),
-                "[TW0204] tiles narrow where no peer needs the same columns, B is K-major "
-                "and D M-major");
+  static_assert(!C.varies_tile_n() || (C.cluster_m == 1 && C.cluster_k == 1 && !C.b_mn && C.d_m &&
+                                       !C.fused() && C.sums == sum_form::plain),
+                "[TW0204] tiles narrow where no peer needs the same columns, B is K-major, D "
+                "M-major and sums plain");
   static_assert(C.cluster_k == 1 || C.cluster_m * C.cluster_n == 1,
                 "[TW0204] a cluster shares K or loads, not both");
   static_assert(C.cluster_k == 1 || !C.pingpong, "[TW0204] no ping-pong where a cluster shares K");

@@ -2,6 +2,8 @@
 // config.hpp  The one parameter of a GEMM kernel: a struct of scalars. Bytes and counts follow.
 #pragma once
 
+#include <cstdint>
+
 #include "tilewright/arch/limits.hpp"
 #include "tilewright/arch/types.hpp"
 #include "tilewright/base/elem_traits.hpp"
@@ -21,6 +23,17 @@ namespace tw {
 struct sum_form {
   static constexpr int plain = 0, promoted_128 = 1, promoted_64 = 2, f16 = 3, scaled = 4,
                        scaled_64 = 5;
+};
+
+/// The kinds of main loops, each in its file of kernel/sm90/mainloop.
+enum class mainloop_kind : std::uint8_t {
+  from_smem,                // from_smem.hpp
+  f16_sums,                 // from_smem.hpp
+  narrow,                   // narrow.hpp
+  from_registers,           // from_registers.hpp
+  promoted,                 // promoted.hpp
+  promoted_from_registers,  // promoted_from_registers.hpp
+  block_scaled              // block_scaled.hpp
 };
 
 /// Configuration of kernel/sm90/gemm.hpp. tile_* in elements, cluster_* in CTAs. The majors are
@@ -84,6 +97,15 @@ struct gemm_config {
   TW_HD constexpr bool a_in_registers() const { return a_mn && traits_of(ab).k_major_only; }
   TW_HD constexpr operand_major b_major() const {
     return b_mn ? operand_major::mn : operand_major::k;
+  }
+  TW_HD constexpr mainloop_kind mainloop() const {
+    return scaled()                              ? mainloop_kind::block_scaled
+           : promote_k() > 0 && a_in_registers() ? mainloop_kind::promoted_from_registers
+           : promote_k() > 0                     ? mainloop_kind::promoted
+           : a_in_registers()                    ? mainloop_kind::from_registers
+           : varies_tile_n()                     ? mainloop_kind::narrow
+           : sums == sum_form::f16               ? mainloop_kind::f16_sums
+                                                 : mainloop_kind::from_smem;
   }
   TW_HD constexpr int cluster() const { return cluster_m * cluster_n * cluster_k; }
   /// Rows of an MN-major A are loaded in whole spans of the swizzle.

@@ -69,7 +69,7 @@ struct fused_epilogue : epilogue_store<C> {
     });
   }
 
-  /// The same with any fused epilogue; the two staging buffers alternate from one store to the
+  /// A fragment with any fused epilogue; the two staging buffers alternate from one store to the
   /// next.
   TW_DEVICE static void store_any(epilogue_params const& p, writer const& w, fragment_place at,
                                   fragment& acc, staging_state& state) {
