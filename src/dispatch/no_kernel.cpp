@@ -41,8 +41,8 @@ bool any_computes(gemm_problem const& p, device const* dev) {
 }
 
 char const* kind_of(gemm_problem const& p) {
-  int const kind = epilogue_needed(p);
-  return kind < 0 ? "with this epilogue" : all_epilogues.row[kind].text;
+  auto const epilogue = epilogue_needed(p);
+  return epilogue ? all_epilogues[*epilogue].text : "with this epilogue";
 }
 
 char const* text_of(order o) { return o == order::row_major ? "row-major" : "column-major"; }

@@ -56,7 +56,7 @@ outcomes activated(outcomes const& before, activation act) {
 
 fused_terms make_fused_terms(gemm_problem const& p) {
   gemm_problem const q = with_epilogue_scales(p);
-  return {make_bound_terms(p), q.epilogue, epilogue_needed(q)};
+  return {make_bound_terms(p), q.epilogue, epilogue_needed(q).value()};
 }
 
 expected_element expect_fused(exact_fused const& x, fused_terms const& t) {

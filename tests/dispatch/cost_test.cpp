@@ -83,7 +83,7 @@ TEST(Cost, ScalesOfAAndBAndOfDTakeTime) {
   gemm_problem p = tn(4096, 4096, 4096);
   p.a.type = p.b.type = elem::e4m3;
   gemm_config c = tile_128x128();
-  c.ab = elem::e4m3, c.sums = sum_form::promoted_128;
+  c.a = c.b = {elem::e4m3}, c.sums = sum_form::promoted_128;
   tile_split const s{1024, 132, 0, 0};
   cost const promoted = predict(p, c, s);
   c.sums = sum_form::scaled;
@@ -98,7 +98,7 @@ TEST(Cost, ScalesOfAAndBAndOfDTakeTime) {
 
   p.scale_a.reset(), p.scale_b.reset();
   p.d.type = c.d = elem::e4m3;
-  c.sums = sum_form::promoted_128, c.epilogue = epilogue_id<epilogues::quantize>;
+  c.sums = sum_form::promoted_128, c.epilogue = epilogue_id::quantize;
   p.scale_d = output_scales{{}, true};
   cost const given = predict(p, c, s);
   p.scale_d = output_scales{make_scale({false, p.m, p.n}, scaling::block_1x128)};
@@ -106,7 +106,7 @@ TEST(Cost, ScalesOfAAndBAndOfDTakeTime) {
   EXPECT_GT(computed.epilogue_us, given.epilogue_us);
   EXPECT_NEAR(computed.dram_us - given.dram_us,
               (4096.0 * 32 - 1) * 4 / h200_model().dram_bytes_per_us, 1e-9);
-  c.epilogue = epilogue_id<epilogues::ops>;
+  c.epilogue = epilogue_id::ops;
   p.scale_d.reset();
   EXPECT_GT(given.epilogue_us, predict(p, c, s).epilogue_us);
 }
@@ -192,7 +192,7 @@ TEST(Cost, CAndTheAuxiliaryResultAreBytesOfDram) {
 TEST(Cost, BlackwellAddsKBlocksByTheScalesOfB) {
   gemm_problem p = tn(4096, 4096, 4096);
   p.a.type = p.b.type = elem::e4m3;
-  sm100_config c{.ab = elem::e4m3, .d = elem::bf16, .tile_n = 128};
+  sm100_config c{.a = {elem::e4m3}, .b = {elem::e4m3}, .d = elem::bf16, .tile_n = 128};
   EXPECT_EQ(sm100_gemm_family::promotion_clocks(p, c), 0);
   c.block_scales = true;
   p.scale_a = make_scale({false, p.m, p.k}, scaling::block_1x128);
@@ -202,7 +202,7 @@ TEST(Cost, BlackwellAddsKBlocksByTheScalesOfB) {
   };
   EXPECT_EQ(clocks(scaling::block_128x128), 256);
   EXPECT_EQ(clocks(scaling::block_1x128), 416);
-  c.epilogue = epilogue_id<epilogues::gated>;  // a tile's columns lie in two parts of B
+  c.epilogue = epilogue_id::gated;  // a tile's columns lie in two parts of B
   EXPECT_EQ(clocks(scaling::block_128x128), 416);
   EXPECT_EQ(clocks(scaling::tensor), 256);
 }

@@ -71,7 +71,7 @@ TEST(Measured, F16RunsWhatWasMeasuredWithBf16) {
   EXPECT_EQ(f16.source, plan_source::table_of_winners);
   EXPECT_EQ(launched(f16).tile_n, launched(bf16).tile_n);
   EXPECT_EQ(f16.schedule.split_k_clusters, bf16.schedule.split_k_clusters);
-  EXPECT_EQ(config_of(f16).ab, elem::f16);
+  EXPECT_EQ(config_of(f16).a.multiplied, elem::f16);
   EXPECT_TRUE(f16.why.ends_with("on NVIDIA H200, in bf16")) << f16.why;
   EXPECT_TRUE(bf16.why.ends_with("on NVIDIA H200")) << bf16.why;
 }

@@ -120,9 +120,18 @@ TEST(Family, APlanCarriesTheNameAndTheTimeThatItsFamilyGives) {
     }
 }
 
+TEST(KernelSet, EachMainLoopHasARepresentative) {
+  std::set<mainloop_kind> represented;
+  for (auto const& i : sm90_gemm_family::instances())
+    if (i.representative) represented.insert(i.config.mainloop());
+  for (auto const& i : sm90_gemm_family::instances())
+    EXPECT_TRUE(represented.contains(i.config.mainloop())) << i.name();
+  EXPECT_EQ(represented.size(), static_cast<std::size_t>(mainloop_kind::block_scaled) + 1);
+}
+
 TEST(KernelSet, EachPairOfTypesAndMajorsHasARepresentative) {
   auto const key = [](gemm_config const& c) {
-    return std::tuple(c.ab, c.b(), c.d, c.a_mn, c.b_mn, c.fused());
+    return std::tuple(c.a.multiplied, c.b.multiplied, c.d, c.a.major, c.b.major, c.fused());
   };
   std::set<decltype(key({}))> all, represented;
   for (auto const& i : sm90_gemm_family::instances()) {

@@ -59,7 +59,7 @@ TEST(FusedEmu, EveryShapeWithWholeAndSplitKTiles) {
       for (gemm_plan const& plan : built_plans(p.problem, operands, 8)) {
         if (!is_sm90_gemm(plan)) continue;
         gemm_config const& found = config_of(plan);
-        gemm_config const c = config_of(t, found.ab, found.d, found.a_mn, found.b_mn);
+        gemm_config const c = config_of(t, found.a, found.b, found.d);
         std::string const way =
             std::to_string(shapes) + (plan.schedule.split_k_tiles > 0 ? " shared" : "");
         if (found != c || !ways.insert(way).second) continue;

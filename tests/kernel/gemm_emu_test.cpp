@@ -105,7 +105,8 @@ class EveryShape : public testing::TestWithParam<int> {
       for (gemm_plan const& plan : plan_candidates(p.problem, operands, sms)) {
         if (!is_sm90_gemm(plan) || plan.swapped) continue;
         gemm_config const& found = config_of(plan);
-        if (found != config_of(t, elem::bf16, d, found.a_mn, found.b_mn)) continue;
+        if (found.a.multiplied != elem::bf16 || found != config_of(t, found.a, found.b, d))
+          continue;
         std::string const way = plan.kernel + " k=" + std::to_string(k) + " " +
                                 std::to_string(plan.schedule.split_k_tiles) + " tiles by " +
                                 std::to_string(plan.schedule.split_k_clusters);
@@ -152,7 +153,7 @@ TEST_P(ClusterK, EachTileInEachWay) {
     gemm_operands operands = p.operands();
     space.give(operands);
     auto const plans = plan_candidates(p.problem, operands, 132);
-    gemm_config const c = config_of(t, elem::bf16, d, false, false);
+    gemm_config const c = config_of(t, {}, {}, d);
     if (!is_built(c)) continue;
     auto const planned = std::find_if(plans.begin(), plans.end(), [&](gemm_plan const& x) {
       return sm90_config(x) == c && !x.swapped;

@@ -33,6 +33,7 @@
 // Infinities and NaN are treated as in error_bound.hpp.
 #pragma once
 
+#include "tilewright/problem/epilogue_kind.hpp"
 #include "tilewright/problem/error_bound.hpp"
 #include "tilewright/problem/gemm.hpp"
 
@@ -55,7 +56,7 @@ struct exact_fused {
 struct fused_terms {
   bound_terms out;
   gemm_epilogue epilogue;
-  int kind = 0;  // in epilogue_list
+  epilogue_id kind = epilogue_id::plain;
 };
 fused_terms make_fused_terms(gemm_problem const& p);
 

@@ -84,11 +84,11 @@ class family final : public gemm_family {
   kernel_facts facts(int kernel) const override {
     gemm_config const& c = config(kernel);
     kernel_facts f;
-    f.ab = c.ab, f.d = c.d, f.a = c.a_major(), f.b = c.b_major();
-    if (c.mixed) f.b_type = c.b();
-    f.precision = {.promote_k = is_fp8(c.ab) ? c.promote_k() : gemm_precision{}.promote_k,
+    f.ab = c.a.multiplied, f.d = c.d, f.a = c.a.major, f.b = c.b.major;
+    if (c.b.multiplied != c.a.multiplied) f.b_type = c.b.multiplied;
+    f.precision = {.promote_k = is_fp8(c.a.multiplied) ? c.promote_k() : gemm_precision{}.promote_k,
                    .f16_sums = c.sums == sum_form::f16};
-    f.ld_step = traits_of(c.ab).k_major_only ? traits_of(c.ab).chunk() : 1;
+    f.ld_step = traits_of(c.a.multiplied).k_major_only ? traits_of(c.a.multiplied).chunk() : 1;
     f.scaled = c.scaled();
     f.d_order = c.d_m ? order::col_major : order::row_major;
     f.epilogue = c.operands();

@@ -14,8 +14,11 @@ namespace {
 
 bool const is_planted = std::getenv("TW_PLANTED_FAULT") != nullptr;
 /// sm100_f16_f32_nn_128x128x64_1cta_s6, in every set the only kernel of these types and majors.
-constexpr sm100_config column_major_a{
-    .ab = elem::f16, .d = elem::f32, .a_mn = true, .tile_n = 128, .stages = 6};
+constexpr sm100_config column_major_a{.a = {elem::f16, elem::f16, operand_major::mn},
+                                      .b = {elem::f16},
+                                      .d = elem::f32,
+                                      .tile_n = 128,
+                                      .stages = 6};
 
 }  // namespace
 

@@ -37,11 +37,10 @@ template <block_scaled_config C>
 requires(C.block_result()) struct block_scaled_store<C> {
   using type = sm100_block_result<
       packs_in_pairs(C.d) ? block_format::mxfp4 : block_format::mxfp8,
-      sm100_epilogue<sm100_config{
-          .d = elem::bf16,
-          .ctas = C.ctas,
-          .tile_n = C.tile_n,
-          .epilogue = C.gated() ? epilogue_id<epilogues::gated> : epilogue_id<epilogues::ops>}>>;
+      sm100_epilogue<sm100_config{.d = elem::bf16,
+                                  .ctas = C.ctas,
+                                  .tile_n = C.tile_n,
+                                  .epilogue = C.gated() ? epilogue_id::gated : epilogue_id::ops}>>;
 };
 
 template <block_scaled_config C>

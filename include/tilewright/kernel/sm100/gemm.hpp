@@ -56,7 +56,7 @@ struct gemm_sm100_kernel {
   static constexpr int cluster = C.ctas;
   static constexpr int rows = roles::rows;  // of A and D in a CTA
   static constexpr int a_bytes = operand_a::bytes(rows), b_bytes = operand_b::bytes(C.b_share());
-  static constexpr int multiply_k = traits_of(C.ab).mma_k();
+  static constexpr int multiply_k = traits_of(C.a.multiplied).mma_k();
 
   static constexpr int recorded_multiply = 0, recorded_epilogue = 1, recorded_roles = 2;
 
@@ -76,15 +76,23 @@ struct gemm_sm100_kernel {
   static_assert(is_fp8(C.d) || (!C.operands().scales && is_wide_float(C.d)),
                 "[TW0270] the sm100 kernel stores bf16, f16, f32, e4m3 or e5m2; with scales an "
                 "8-bit type");
+  static_assert(C.a.stored == C.a.multiplied && C.b.stored == C.b.multiplied &&
+                    C.a.from == operand_source::shared_memory &&
+                    C.b.from == operand_source::shared_memory &&
+                    (C.b.multiplied == C.a.multiplied ||
+                     C.b.multiplied == other_of_pair(C.a.multiplied)),
+                "[TW0270] the sm100 kernel multiplies A and B as they are stored, from shared "
+                "memory; they have one type, or are e4m3 and e5m2");
   static_assert((C.ctas == 1 || C.ctas == 2) &&
                     (C.tile_n == 64 || C.tile_n == 128 || C.tile_n == 256),
                 "[TW0270] the sm100 kernel has 1 or 2 CTAs and 64, 128 or 256 columns");
   static_assert(C.d_cols() % store::cols == 0,
                 "[TW0270] a tile of the sm100 kernel has whole boxes of D, of 128 bytes of a row");
-  static_assert(!C.gated() || !C.b_mn, "[TW0270] with a gate B of the sm100 kernel is K-major");
-  static_assert(!C.b_mn || C.b_share() % operand_b::span == 0,
+  static_assert(!C.gated() || !C.b.is_mn_major(),
+                "[TW0270] with a gate B of the sm100 kernel is K-major");
+  static_assert(!C.b.is_mn_major() || C.b_share() % operand_b::span == 0,
                 "[TW0270] a CTA of the sm100 kernel loads whole swizzle spans of an MN-major B");
-  static_assert(!C.block_scales || (is_fp8(C.ab) && C.tile_k() == scale_block_k),
+  static_assert(!C.block_scales || (is_fp8(C.a.multiplied) && C.tile_k() == scale_block_k),
                 "[TW0270] block scales of the sm100 kernel belong to 8-bit floats");
   static_assert(C.stages >= 2 && smem_bytes <= max_smem_bytes,
                 "[TW0206] the stages and the staging buffers need more than 227 KiB of smem");
@@ -182,12 +190,12 @@ struct gemm_sm100_kernel {
     });
   }
 
-  static constexpr umma_kind kind = umma_kind_of(C.ab);
+  static constexpr umma_kind kind = umma_kind_of(C.a.multiplied);
   static constexpr std::uint32_t idesc = umma_idesc{.d_format = 1,
-                                                    .a_format = idesc_format(kind, C.ab),
-                                                    .b_format = idesc_format(kind, C.b()),
-                                                    .a_major = C.a_major(),
-                                                    .b_major = C.b_major(),
+                                                    .a_format = idesc_format(kind, C.a.multiplied),
+                                                    .b_format = idesc_format(kind, C.b.multiplied),
+                                                    .a_major = C.a.major,
+                                                    .b_major = C.b.major,
                                                     .n = C.tile_n,
                                                     .m = C.tile_m()}
                                              .bits();

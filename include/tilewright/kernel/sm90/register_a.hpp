@@ -27,7 +27,7 @@ namespace tw {
 template <gemm_config C>
 class register_a {
  public:
-  static constexpr int mma_k = traits_of(C.ab).mma_k(), steps = C.tile_k() / mma_k;
+  static constexpr int mma_k = traits_of(C.a.multiplied).mma_k(), steps = C.tile_k() / mma_k;
   /// A K block of a warpgroup's rows.
   struct block {
     b32<4> part[steps];
@@ -90,10 +90,10 @@ class register_a {
     smem_desc const b_desc = operand_b::desc(smem_addr(b), loads::b_share, 0, 0);  // (tile_n, K)
     unrolled<steps>([&](auto step) {
       constexpr int k = step * mma_k;
-      wgmma<C.ab, C.b_major(), C.b()>(acc,           // (64, N)
-                                      a.part[step],  // (64, k)
-                                      b_desc + operand_b::start_bytes(loads::b_share, 0, k),
-                                      accumulate || k > 0);
+      wgmma<C.a.multiplied, C.b.major, C.b.multiplied>(
+          acc,           // (64, N)
+          a.part[step],  // (64, k)
+          b_desc + operand_b::start_bytes(loads::b_share, 0, k), accumulate || k > 0);
     });
     wgmma_commit();
     fence_proxy_async();

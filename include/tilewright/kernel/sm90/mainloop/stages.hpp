@@ -77,9 +77,9 @@ struct mainloop_stages {
     smem_desc const a_desc = operand_a::desc(smem_addr(a), a_share, first_row, 0);  // (tile_m, K)
     smem_desc const b_desc = operand_b::desc(smem_addr(b), b_share, 0, 0);          // (tile_n, K)
     TW_UNROLL
-    for (int k = 0; k < K; k += traits_of(C.ab).mma_k())
+    for (int k = 0; k < K; k += traits_of(C.a.multiplied).mma_k())
       unrolled<fragments>([&](auto f) {
-        wgmma<C.ab, C.a_major(), C.b_major(), C.b()>(
+        wgmma<C.a.multiplied, C.a.major, C.b.major, C.b.multiplied>(
             acc[f],                                                              // (64, N)
             a_desc + operand_a::start_bytes(a_share, wgmma_m * f, first_k + k),  // (64, k)
             b_desc + operand_b::start_bytes(b_share, first_col, first_k + k),    // (N, k)
