@@ -103,8 +103,7 @@ struct block_scaled_sm100 {
         roles::epilogue(s, p.epilogue, tensor, warp, p.second.value(),
                         [&](auto&& f) { each_tile(p, f); });
     }
-    roles::together();  // tensor memory and the peer's shared memory are in use until here
-    if (warp == roles::multiply_warp) tmem_dealloc<C.ctas>(tensor, C.tensor_columns());
+    roles::template free_tensor_memory<C.tensor_columns()>(warp, tensor);
   }
 
  private:
@@ -125,12 +124,7 @@ struct block_scaled_sm100 {
       if (p.epilogue.tma_end > 0) tma_prefetch_map(p.epilogue.d);
       roles::init_barriers(s.landed, s.slot_free, s.acc_full, s.acc_free);
     }
-    roles::together();
-    if (warp == roles::multiply_warp) {
-      tmem_alloc<C.ctas>(&s.tensor_at, C.tensor_columns());
-      tmem_relinquish<C.ctas>();
-    }
-    cta_sync();  // all threads read tensor_at
+    roles::template alloc_tensor_memory<C.tensor_columns()>(warp, s.tensor_at);
   }
 
   TW_DEVICE static void load(params const& p, smem& s) {
