@@ -2,7 +2,10 @@
 // bench_command.cpp  The options of `tilewright bench`.
 #include "bench/bench_command.hpp"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
@@ -38,7 +41,7 @@ void add_gemm(CLI::App& bench, int& status) {
                    "64:512:64 (step) or 64:4096:x2 (factor)");
   std::vector<std::string> dtypes;
   for (bench::dtype_row const& row : bench::dtypes) dtypes.emplace_back(row.name);
-  verb->add_option("--dtype,--ab", o->dtype, "Types of the sizes: " + bench::dtype_names())
+  verb->add_option("--dtype,--ab", o->dtype, "Types of the sizes")
       ->transform(one_of(dtypes, {{"bfloat16", "bf16"}, {"float16", "f16"}, {"half", "f16"}}))
       ->capture_default_str();
   verb->add_option("--out-dtype,--d", o->out_dtype,
@@ -117,8 +120,14 @@ void add_ceiling(CLI::App& bench, int& status) {
 void add_emulator(CLI::App& bench, int& status) {
   auto const o = std::make_shared<bench::emulator_bench_options>();
   auto* const verb = bench.add_subcommand("emulator", "Measure what checking costs, without a GPU");
-  verb->add_option("--size", o->size, "M, N and K of the GEMM")
-      ->check(CLI::IsMember({256, 512, 1024, 2048}))
+  verb->add_option("--size", o->size, "M, N and K of the GEMM, a multiple of 256")
+      ->check(CLI::Range(bench::emulator_tile, 16384))
+      ->check(CLI::Validator(
+          [](std::string& text) {
+            bool const whole = std::atoi(text.c_str()) % bench::emulator_tile == 0;
+            return whole ? "" : fmt::format("{} is no multiple of {}", text, bench::emulator_tile);
+          },
+          ""))
       ->capture_default_str();
   verb->add_option("--rounds", o->rounds, "Runs of each kind; the fastest counts")
       ->check(CLI::Range(1, 1000))

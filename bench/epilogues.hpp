@@ -66,7 +66,8 @@ inline std::optional<named_epilogue> find_epilogue(std::string name) {
       {"split", [&] { return order(gating::split); }},
       {"interleaved", [&] { return order(gating::interleaved); }}};
   for (activation_names const& a : all_activations) {
-    if (a.id != activation::none) meanings.push_back({a.word, [&] { return act(a.id); }});
+    if (a.id != activation::none && !is_gate_only(a.id))
+      meanings.push_back({a.word, [&] { return act(a.id); }});
     meanings.push_back({a.gated_word, [&] { return unit(a.id); }});
   }
   // "gelu_erf" is no "gelu".
@@ -88,7 +89,7 @@ inline std::string epilogue_words() {
     for (char const c : word) text += c == '-' ? '_' : c;
   };
   for (activation_names const& a : all_activations)
-    if (a.id != activation::none) add(a.word);
+    if (a.id != activation::none && !is_gate_only(a.id)) add(a.word);
   for (activation_names const& a : all_activations) add(a.gated_word);
   for (char const* word : {"split", "interleaved", "residual"}) add(word);
   return text;

@@ -56,6 +56,9 @@ struct host_bench_options {
   std::string json_path, commit;
 };
 
+/// Of the kernel whose plain accesses are seen: the size is a multiple.
+inline constexpr int emulator_tile = 256;
+
 struct emulator_bench_options {
   std::string json_path, commit;
   int size = 1024, rounds = 9;

@@ -31,6 +31,7 @@
 #include "tools/progress_bar.hpp"
 #include "tools/result_scales.hpp"
 #include "tools/to_stderr.hpp"
+#include "tools/to_stdout.hpp"
 #include "tools/words.hpp"
 
 namespace tw {
@@ -39,11 +40,11 @@ namespace {
 using json = nlohmann::ordered_json;
 
 char const* const tune_manual =
-    "Measures the best candidates of each GEMM on this device and keeps the fastest in\n"
-    "$XDG_CACHE_HOME/tilewright/tune.db (~/.cache), where the planner looks first. A run that was\n"
-    "ended goes on where it was; several may run at once. TILEWRIGHT_TUNE=/PATH names another "
-    "file,\n"
-    "TILEWRIGHT_TUNE=off makes the planner ignore it. docs/planning.md has the rest.";
+    "Measures the best candidates of each GEMM on this device and keeps the fastest in "
+    "$XDG_CACHE_HOME/tilewright/tune.db (~/.cache), where the planner looks first. A run that "
+    "was ended goes on where it was; several may run at once. TILEWRIGHT_TUNE=/PATH names "
+    "another file, TILEWRIGHT_TUNE=off makes the planner ignore it. docs/planning.md has the "
+    "rest.";
 
 struct tune_request {
   std::vector<std::string> sizes, categories, names;
@@ -211,8 +212,8 @@ exit_status measure(tune_request const& r) {
                                          {"out_of_time", outcome.out_of_time},
                                          {"results", results}});
   else if (!r.quiet)
-    fmt::print("{} tuned, {} known before, {} failed; {}\n", outcome.finished, outcome.skipped,
-               outcome.failed, path);
+    to_stdout("{} tuned, {} known before, {} failed; {}\n", outcome.finished, outcome.skipped,
+              outcome.failed, path);
   if (outcome.out_of_time && !r.as_json) fmt::print("the time is over: run it again to go on\n");
   return outcome.failed == 0 ? exit_status::done : exit_status::wrong;
 }
@@ -239,7 +240,7 @@ exit_status list(bool as_json) {
     if (as_json)
       print_json("tilewright.tune.list/1", {{"file", path}, {"tuned", json::array()}});
     else
-      fmt::print("nothing is tuned yet: there is no {}\n", path);
+      to_stdout("nothing is tuned yet: there is no {}\n", path);
     return exit_status::done;
   }
   tuning_store const store(path, tuning_store::access::read);
@@ -309,7 +310,7 @@ void add_tune_command(CLI::App& app, int& status) {
                    "type of D of the sizes, or its block-scaled format (default: of --dtype)")
       ->transform(elem_word(with_block_formats(result_words_with_scales())));
   add_result_scale_words(*verb, r->scale_d);
-  verb->add_option("--dtype,--ab", r->dtype, "types of the sizes: " + bench::dtype_names())
+  verb->add_option("--dtype,--ab", r->dtype, "types of the sizes")
       ->transform(one_of(dtypes, {{"bfloat16", "bf16"}, {"float16", "f16"}, {"half", "f16"}}))
       ->capture_default_str();
   verb->add_option("--layout", r->layout, "layout of the sizes")

@@ -21,7 +21,11 @@ function(tilewright_see_accesses target)
   # Of the sources alone: the program is not linked with that sanitizer.
   target_compile_options(${target} PRIVATE
     -g1 $<$<CONFIG:>:-O2> -fsanitize=thread --param=tsan-instrument-func-entry-exit=0
-    -fno-optimize-sibling-calls)  # a return address in the kernel is the line of an access
+    -fno-optimize-sibling-calls  # a return address in the kernel is the line of an access
+    # g++ would copy a constant number of bytes inline, after the calls have been inserted: also
+    # for std::copy, whose code names the built-in functions.
+    -fno-builtin-memcpy -fno-builtin-memmove -fno-builtin-memset "SHELL:-include cstring"
+    -D__builtin_memcpy=::memcpy -D__builtin_memmove=::memmove -D__builtin_memset=::memset)
   # Else the allocations of std::string are made in libstdc++, where the emulator does not see them.
   target_compile_definitions(${target} PRIVATE _GLIBCXX_EXTERN_TEMPLATE=0)
   # A property: the caller may use either signature of target_link_libraries.

@@ -20,8 +20,8 @@ add_custom_command(OUTPUT ${tw_embedded_devices}
 
 set(TW_KERNELS full CACHE STRING "Kernels to build: full, representative (tests) or demo")
 set_property(CACHE TW_KERNELS PROPERTY STRINGS full representative demo)
-set(TW_DEVICE_KERNELS "" CACHE STRING "Kernels whose device code is compiled: empty, as TW_KERNELS; \
-smoke, each path of the code once and no GPU code of the command (tests without a GPU)")
+# smoke: each path of the code once, and no GPU code of the command.
+set(TW_DEVICE_KERNELS "" CACHE STRING "Kernels with device code: as TW_KERNELS, or smoke")
 set_property(CACHE TW_DEVICE_KERNELS PROPERTY STRINGS "" smoke)
 file(GLOB tw_instance_lists CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/family/*/instances.*)
 list(FILTER tw_instance_lists INCLUDE REGEX "\\.(txt|py)$")
@@ -105,9 +105,9 @@ if(TW_WITH_CUDA)
   file(GLOB tw_beside_gemms CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/dispatch/*.cu)
   set_source_files_properties(${tw_beside_gemms} PROPERTIES COMPILE_OPTIONS "${tw_all_code}")
 endif()
+set(tw_sets TW_KERNEL_SET="${TW_KERNELS}" TW_DEVICE_SET="${TW_DEVICE_KERNELS}")
 set_source_files_properties(${PROJECT_SOURCE_DIR}/src/family/kernel_set.cpp PROPERTIES
-                            COMPILE_DEFINITIONS
-                            "TW_KERNEL_SET=\"${TW_KERNELS}\";TW_DEVICE_SET=\"${TW_DEVICE_KERNELS}\"")
+                            COMPILE_DEFINITIONS "${tw_sets}")
 target_link_libraries(tilewright PUBLIC tilewright_emulator
                                  PRIVATE fmt::fmt spdlog::spdlog Boost::context SQLite::SQLite3)
 # Its headers alone, so that installed targets do not name it.

@@ -20,11 +20,14 @@ HEAD = f"""// SPDX-License-Identifier: Apache-2.0
 // clang-format off
 #pragma once
 
+#include <type_traits>
+
 namespace tw::emu::detail {{
 
 inline constexpr int max_members = {MAX_MEMBERS};
 
-/// takes<T>: T can be initialised with N members. apply(t, f): f(its N members).
+/// takes<T>: T can be initialised with N members. ends_with<T, X>: member N can be made of an X.
+/// addressable(t): none of its N members is a bit field. apply(t, f): f(its N members).
 template <int N>
 struct binding;
 """
@@ -58,6 +61,18 @@ struct binding<{n}> {{
     T{{
 {braces(n)}}};
   }};
+  template <class T, class X>
+  static constexpr bool ends_with = requires {{
+    T{{
+{folded(", ".join(["{}"] * (n - 1) + ["X{}"]), 6)}}};
+  }};
+  template <class T>
+  static auto addressable(T& t) {{
+    auto& [
+{folded(names, 6)}] = t;
+    return std::bool_constant<requires {{
+{folded(" ".join(f"&m{i};" for i in range(n)), 6)} }}>{{}};
+  }}
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {{
     auto& [

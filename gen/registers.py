@@ -15,7 +15,7 @@ import re
 import instances  # gen/instances.py
 
 # Of kernels for several architectures the figures are those of sm_90a; Blackwell's have theirs.
-ENTRY = re.compile(r"tw::entry<tw::\w+<tw::(\w+)(\{[^{}]*\})> >(?: \(sm_100f\))?")
+ENTRY = re.compile(r"tw::entry<tw::\w+<tw::(\w+)(\{.*\})> >(?: \(sm_100f\))?")
 
 
 def rows_of(kernels):

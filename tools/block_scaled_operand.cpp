@@ -5,15 +5,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
-#include <cstring>
 
 #include "tilewright/base/elem_traits.hpp"
 #include "tilewright/problem/block_quantize.hpp"
 #include "tilewright/problem/block_scale_convention.hpp"
 #include "tools/io/file_types.hpp"
 #include "tools/io/refuse.hpp"
+#include "tools/number_or_file.hpp"
 #include "tools/operand.hpp"
 #include "tools/scale_file.hpp"
 
@@ -23,7 +22,12 @@ namespace {
 char const* letter(bool is_b) { return is_b ? "B" : "A"; }
 char const* small_letter(bool is_b) { return is_b ? "b" : "a"; }
 
-bool is_wide(matrix_view const& m) { return m.doubles || is_wide_float(m.type); }
+void check_second(bool is_b, block_format format, block_scale_request const& r) {
+  if (format != block_format::nvfp4 && !r.second.empty())
+    refuse("TW0476", fmt::format("second level of {}'s scales", letter(is_b)),
+           fmt::format("--scale2-{} with {}", small_letter(is_b), traits_of(format).name),
+           "none: only nvfp4 has one", "");
+}
 
 /// Two elements to a byte along K, from codes in bytes or from packed ones in any order.
 void pack(matrix_view const& over, bool packed, std::byte* to) {
@@ -46,57 +50,62 @@ void pack(matrix_view const& over, bool packed, std::byte* to) {
       }
 }
 
-/// A number on the command line, or a file of one float32; of a stack of `matrices` a file may have
-/// as many that are equal.
-float second_level_in(std::string const& text, bool is_b, std::int64_t matrices) {
-  float number = 0;
-  auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error == std::errc{} && end == text.data() + text.size() && std::isfinite(number))
-    return number;
-  matrix_file const file(parse_address(text), scale_shapes);
-  matrix_view const& v = file.view();
-  std::string const what = fmt::format("second level of {}'s scales, {}", letter(is_b), text);
-  std::int64_t const count = v.count().count;
-  bool const float32 = v.type == elem::f32 && !v.doubles;
-  if (!float32 || (count != 1 && count != matrices))
-    refuse("TW0476", what, fmt::format("{} elements of {}", count, type_text(v)),
-           "one float32, or a number",
-           "`tilewright quantize` writes it beside the scales, .scale2");
-  std::memcpy(&number, v.data, sizeof number);
-  for (std::int64_t i = 1; i < count; ++i) {
-    float other = 0;
-    std::memcpy(&other, v.data + i * std::int64_t{sizeof other}, sizeof other);
-    if (other != number)
-      refuse("TW0476", what,
-             fmt::format("{} float32 that differ: {:g}, {:g}", count, number, other),
-             "one: an operand has one second level for all matrices of a stack",
-             fmt::format("give {} as the stack of wide matrices, which this command quantises with "
-                         "one second level, or multiply the matrices one by one",
-                         letter(is_b)));
-  }
-  return number;
+/// Refuses factors with the bit that e4m3 has for a sign: the tensor core does not read it.
+void check_signs(scale_desc const& s, scaled_operand const& x, std::byte const* factors,
+                 std::string const& file) {
+  std::int64_t const matrices = s.batch_stride == 0 ? 1 : x.batch;
+  for (std::int64_t i = 0; i < matrices; ++i)
+    for (std::int64_t outer = 0; outer < x.outer; ++outer)
+      for (std::int64_t k = 0; k < x.k; k += s.block_k) {
+        auto const factor = std::to_integer<unsigned>(factors[scale_offset(s, outer, k, i)]);
+        if (factor > 0x7F)
+          refuse("TW0478", fmt::format("nvfp4 scale of {} in {}", letter(x.is_b), file),
+                 fmt::format("{:#04x} for {} {}, elements {} to {} of K", factor,
+                             x.is_b ? "column" : "row", outer, k, k + s.block_k - 1),
+                 "0x00 to 0x7f: ue4m3 has no sign", "the sign of an element is in its value");
+      }
 }
 
 }  // namespace
+
+float second_level_in(block_scale_request const& r, bool is_b, std::int64_t matrices) {
+  std::string const what = fmt::format("second level of {}'s scales", letter(is_b));
+  float const x = number_or_file(
+      r.second,
+      {"TW0476", what, "one float32, or a number",
+       "`tilewright quantize` writes it beside the scales, .scale2", matrices,
+       fmt::format("give {} as the stack of wide matrices, which this command quantises with one "
+                   "second level, or multiply the matrices one by one: FILE.safetensors:TENSOR[0]",
+                   letter(is_b))});
+  if (!r.second_is_reciprocal) return x;
+  if (!std::isfinite(1 / x))
+    refuse("TW0476", what, fmt::format("1 / {:g}", x), "a reciprocal that is finite");
+  return 1 / x;
+}
 
 block_scaled_operand::block_scaled_operand(matrix_view const& file, bool in_npy, bool is_b,
                                            block_format format, block_scale_request const& r,
                                            std::int64_t batch) {
   if (is_wide(file)) {
-    if (!r.scale.empty() || !r.second.empty())
+    if (!r.scale.empty())
       refuse("TW0475", fmt::format("scales of {}", letter(is_b)),
              fmt::format("a file of them beside {} values", type_text(file)),
              fmt::format("values of {}, or no scales: then {} is quantised", traits_of(format).name,
                          letter(is_b)),
-             "");
-    quantise(file, is_b, format);
+             format == block_format::nvfp4
+                 ? fmt::format("a static input_scale of nvfp4 is its second level: --scale2-{}",
+                               small_letter(is_b))
+                 : "");
+    check_second(is_b, format, r);
+    quantise(file, is_b, format, r);
     return;
   }
   read_values(file, in_npy, is_b, format);
   read_scales(is_b, format, r, batch);
 }
 
-void block_scaled_operand::quantise(matrix_view const& wide, bool is_b, block_format format) {
+void block_scaled_operand::quantise(matrix_view const& wide, bool is_b, block_format format,
+                                    block_scale_request const& r) {
   quantised_ = true;
   operand const read(wide, wide.doubles ? elem::f32 : wide.type);
   matrix_view const over = is_b ? transposed(read.view()) : read.view();  // (outer, k)
@@ -113,12 +122,15 @@ void block_scaled_operand::quantise(matrix_view const& wide, bool is_b, block_fo
   value_bytes_ = host_buffer(values_.size());
   scale_bytes_ = host_buffer(scales_.size());
   std::int64_t const wide_bytes = bytes_of(over.type, elements{p.outer * p.k}).count;
-  if (format == block_format::nvfp4) {
+  if (!r.second.empty()) {
+    p.second_level = second_ = second_level_in(r, is_b, wide.matrices);
+  } else if (format == block_format::nvfp4) {
     float amax = 0;
     for (std::int64_t i = 0; i < over.matrices; ++i)
       amax = std::max(amax, largest_magnitude(p, over.data + i * wide_bytes));
     p.second_level = second_ = second_level_of(format, amax);
   }
+  if (auto const why = accept(p)) throw rejected(*why);
   for (std::int64_t i = 0; i < over.matrices; ++i)
     (void)tw::quantize(p, over.data + i * wide_bytes,
                        value_bytes_.data() + i * p.outer * p.row_bytes(),
@@ -139,8 +151,8 @@ void block_scaled_operand::read_values(matrix_view const& file, bool in_npy, boo
   bool const packed = file.type == traits_of(format).value;
   if (!packed && !(in_npy && file.type == unnamed_byte))
     refuse("TW0475", fmt::format("values of {}", letter(is_b)), type_text(file),
-           "e2m1: F4 in a .safetensors file, '<V1' in a .npy file; or a wide matrix, which is "
-           "quantised",
+           "e2m1: F4, or U8 with two to a byte, in a .safetensors file, '<V1' in a .npy file; or a "
+           "wide matrix, which is quantised",
            "");
   matrix_view const over = is_b ? transposed(file) : file;  // (outer, k)
   if (over.cols % 2 != 0)
@@ -168,10 +180,7 @@ void block_scaled_operand::read_scales(bool is_b, block_format format, block_sca
     refuse("TW0476", fmt::format("second level of {}'s scales", letter(is_b)), "none",
            fmt::format("a file of one float32 or a number: --scale2-{}", small_letter(is_b)),
            "`tilewright quantize` writes it beside the scales, .scale2");
-  if (format != block_format::nvfp4 && !r.second.empty())
-    refuse("TW0476", fmt::format("second level of {}'s scales", letter(is_b)),
-           fmt::format("--scale2-{} with {}", small_letter(is_b), f.name),
-           "none: only nvfp4 has one", "");
+  check_second(is_b, format, r);
   matrix_address const address = parse_address(r.scale);
   scale_file_.emplace(address, scale_shapes);
   matrix_view const& v = scale_file_->view();
@@ -184,7 +193,9 @@ void block_scaled_operand::read_scales(bool is_b, block_format format, block_sca
   if (auto const* why = std::get_if<rejection>(&found)) throw rejected(*why);
   desc_ = std::get<scale_desc>(found);
   scales_ = {desc_.type, order::row_major, 1, v.count().count, v.data};
-  if (format == block_format::nvfp4) second_ = second_level_in(r.second, is_b, values_.matrices);
+  if (format != block_format::nvfp4) return;
+  second_ = second_level_in(r, is_b, values_.matrices);
+  check_signs(desc_, x, v.data, r.scale);
 }
 
 }  // namespace tw

@@ -18,12 +18,17 @@ struct block_scale_request {
   std::string scale;                  // the address of a file; empty: the operand is quantised
   std::optional<factor_order> order;  // of that file, where its shape fits both
   std::string second;                 // of nvfp4: the address of a file, or a number
+  bool second_is_reciprocal = false;  // it is 1 / the second level
 };
+
+/// The second level of nvfp4 that is given: a number on the command line, or a file of one number;
+/// of a stack of `matrices` a file may have as many that are equal. Throws `rejected` TW0476.
+float second_level_in(block_scale_request const& r, bool is_b, std::int64_t matrices);
 
 /// A (M, K) or B (K, N). The matrices of a stack share the second level of nvfp4. Throws
 /// `rejected`: TW0450, TW0451 for scales of another shape; TW0475 and TW0476 for values without
-/// scales or of another type, and wide matrices with scales; TW0455 for matrices that cannot be
-/// quantised; TW0477 for an odd K of two elements to a byte.
+/// scales or of another type, and wide matrices with scales (of nvfp4 a second level may be given);
+/// TW0455 for matrices that cannot be quantised; TW0477 for an odd K of two elements to a byte.
 class block_scaled_operand {
  public:
   /// batch: matrices of the whole GEMM.
@@ -38,7 +43,8 @@ class block_scaled_operand {
   bool quantised() const { return quantised_; }
 
  private:
-  void quantise(matrix_view const& wide, bool is_b, block_format format);
+  void quantise(matrix_view const& wide, bool is_b, block_format format,
+                block_scale_request const& r);
   void read_values(matrix_view const& file, bool in_npy, bool is_b, block_format format);
   void read_scales(bool is_b, block_format format, block_scale_request const& r,
                    std::int64_t batch);

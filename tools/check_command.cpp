@@ -19,6 +19,7 @@
 #include "tools/hazards/results.hpp"
 #include "tools/io/refuse.hpp"
 #include "tools/json_output.hpp"
+#include "tools/to_stdout.hpp"
 #include "tools/trace/write_timeline.hpp"
 #include "tools/words.hpp"
 
@@ -65,7 +66,6 @@ exit_status run_gemm_kernels(request const& r) {
   kernel_result const all =
       merged(results, results.size() == 1 ? results[0].name
                                           : fmt::format("gemm, {} kernels", results.size()));
-  std::string const target = r.invariant ? "gemm --invariant" : r.target;
   std::vector<kernel_result> bad;
   std::ranges::copy_if(results, std::back_inserter(bad), [](auto const& k) { return !k.clean(); });
   if (r.json) {
@@ -76,9 +76,9 @@ exit_status run_gemm_kernels(request const& r) {
   } else {
     if (results.size() > 1) fmt::print("{}", table_of(results));
     if (bad.empty())
-      fmt::print("{}", text_of_kernels(std::span(&all, 1), target));
+      to_stdout("{}", text_of_kernels(std::span(&all, 1), r));
     else
-      fmt::print("{}{} of {} kernels with findings\n", text_of_kernels(bad, target), bad.size(),
+      to_stdout("{}{} of {} kernels with findings\n", text_of_kernels(bad, r), bad.size(),
                  results.size());
     if (r.invariant)
       fmt::print(
@@ -97,9 +97,7 @@ exit_status run_plugin(request r, timeline_files const& timeline) {
   if (r.json)
     print_json("tilewright.check/1", json_of_kernels(results));
   else
-    fmt::print("{}{}",
-               text_of_kernels(results, r.bug.empty() ? r.target : r.target + " --bug " + r.bug),
-               said);
+    to_stdout("{}{}", text_of_kernels(results, r), said);
   return status_of(std::ranges::all_of(results, [](auto const& k) { return k.clean(); }));
 }
 
@@ -151,7 +149,8 @@ void add_check_command(CLI::App& app, int& status) {
   verb->add_flag("--proxy-on-path", r->proxy_on_path,
                  "of a plugin: a proxy fence of any thread between two accesses orders them");
   verb->add_flag("!--no-provenance", r->provenance,
-                 "of a plugin: do not compare the K coordinates of wgmma operands");
+                 "of a plugin: do not compare where operands, scale factors and the rows of an "
+                 "ldmatrix come from (E0037 to E0039, E0113, E0114)");
   verb->add_flag("--bank-conflicts", r->bank_conflicts,
                  "of a plugin: report instructions that take twice the wavefronts they need");
   verb->add_option_function<std::string>(

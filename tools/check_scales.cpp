@@ -33,7 +33,7 @@ void scale_check::add(std::size_t i, std::int64_t col, exact_fused const& x, dou
   auto const block = static_cast<std::size_t>(scale_block(p_.scale_d->desc.block_k, col));
   amax_range& r = ranges_[i * static_cast<std::size_t>(blocks_) + block];
   expected_element const e = expect_fused(x, terms_);
-  if (!has_nan(p_.d.type) && std::isnan(e.value)) r.any = false;  // its scale is NaN
+  r.nan = r.nan || (is_block_result(p_) && !has_nan(p_.d.type) && std::isnan(e.value));
   if (e.far || (std::isfinite(e.value) && (e.plus_inf || e.minus_inf || e.nan))) r.any = false;
   if (!std::isfinite(e.value)) return;  // takes no part in amax
   r.low = std::max(r.low, std::fabs(e.value) - e.bound - slack);
@@ -66,6 +66,10 @@ void scale_check::judge_blocks(gemm_operands const& o, check_report& report) con
     std::int64_t const row = rows_[at / static_cast<std::size_t>(blocks_)];
     double const got =
         load_scale(p_.scale_d->desc, o.scale_d, row, block * p_.scale_d->desc.block_k);
+    if (r.nan) {
+      count(std::isnan(got));
+      continue;
+    }
     bool const zeros = r.low <= 0 && got == 1;  // a block without a finite element but zero
     double const low = r.low <= 0 ? 0 : decoded(next(r.low, 0.0F));
     count(zeros || (r.high > 0 && got >= low && got <= decoded(next(r.high, INFINITY))));

@@ -28,7 +28,8 @@ class scale_check {
 
   struct amax_range {
     double low = 0, high = 0;
-    bool any = true;  // false: an overflow of float32 on the way may decide it
+    bool any = true;   // false: an overflow of float32 on the way may decide it
+    bool nan = false;  // an element is NaN, and D's type has none: so is the factor of the block
   };
 
   gemm_problem const& p_;

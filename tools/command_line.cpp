@@ -44,6 +44,15 @@ std::string names_of(std::vector<missing_word> const& missing) {
   return text;
 }
 
+/// "it is an option: tilewright gemm --timeline, ..." of a word that is no verb; empty: it is none.
+std::string verbs_with_option(CLI::App const& app, std::string const& word) {
+  std::vector<std::string> found;
+  for (CLI::App const* const verb : app.get_subcommands([](CLI::App const*) { return true; }))
+    if (verb->get_option_no_throw("--" + word) != nullptr)
+      found.push_back(fmt::format("tilewright {} --{}", verb->get_name(), word));
+  return found.empty() ? "" : fmt::format("it is an option: {}", fmt::join(found, ", "));
+}
+
 }  // namespace
 
 rejection refusal_of(CLI::App const& app, CLI::ParseError const& e) {
@@ -67,7 +76,9 @@ rejection refusal_of(CLI::App const& app, CLI::ParseError const& e) {
   if (!unknown.empty()) {
     std::string const& word = unknown.front();
     r.got = fmt::format("{}, which is unknown", in_quotes(word));
-    r.hint = did_you_mean(word, no_verb ? names_of_verbs(app) : option_names(verb));
+    if (no_verb) r.hint = verbs_with_option(app, word);
+    if (r.hint.empty())
+      r.hint = did_you_mean(word, no_verb ? names_of_verbs(app) : option_names(verb));
   }
   if (dynamic_cast<CLI::RequiredError const*>(&e) == nullptr) return r;
   std::vector<missing_word> const missing = missing_words(verb);

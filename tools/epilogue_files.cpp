@@ -12,7 +12,7 @@ namespace {
 void open_vector(std::optional<matrix_file>& to, char const* what, std::string const& address,
                  std::int64_t count, char const* extent) {
   if (address.empty()) return;
-  to.emplace(parse_address(address), accepted_shapes{.vectors = true});
+  to.emplace(parse_address(address), accepted_shapes{.vectors = true, .empty = true});
   matrix_view const& v = to->view();
   bool const is_vector = v.rows == 1 || v.cols == 1;
   if (!is_vector || v.rows * v.cols != count)

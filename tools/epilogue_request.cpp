@@ -17,16 +17,24 @@ struct activation_word {
   char const* text;
   activation act;
 };
-constexpr auto words_by(char const* activation_names::*word) {
-  std::array<activation_word, activation_count> words{};
-  for (std::size_t i = 0; i < words.size(); ++i)
-    words[i] = {all_activations.row[i].*word, all_activations.row[i].id};
+constexpr bool without_gate(activation_names const& a) { return !is_gate_only(a.id); }
+
+/// Names of activations without a gate.
+constexpr auto activation_words = [] {
+  std::array<activation_word, std::ranges::count_if(all_activations, without_gate)> words{};
+  auto next = words.begin();
+  for (activation_names const& a : all_activations)
+    if (without_gate(a)) *next++ = {a.word, a.id};
   return words;
-}
-constexpr auto activation_words = words_by(&activation_names::word);
+}();
 
 /// Names of gated units: what becomes of the gate.
-constexpr auto gated_units = words_by(&activation_names::gated_word);
+constexpr auto gated_units = [] {
+  std::array<activation_word, activation_count> words{};
+  for (std::size_t i = 0; i < words.size(); ++i)
+    words[i] = {all_activations.row[i].gated_word, all_activations.row[i].id};
+  return words;
+}();
 
 /// "none, relu, gelu, gelu-erf or silu".
 template <std::size_t Count>
@@ -91,8 +99,8 @@ std::optional<activation> parse_activation(std::string const& word) {
 }
 
 char const* text_of(activation act) {
-  for (activation_word const& a : activation_words)
-    if (act == a.act) return a.text;
+  for (activation_names const& a : all_activations)
+    if (act == a.id) return a.word;
   return "?";
 }
 

@@ -8,6 +8,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -21,11 +22,14 @@
 #include "tools/guarded.hpp"
 #include "tools/io/matrix_file.hpp"
 #include "tools/io/refuse.hpp"
+#include "tools/io/result_files.hpp"
 #include "tools/json_output.hpp"
 #include "tools/memory.hpp"
+#include "tools/number_or_file.hpp"
 #include "tools/reference_blas.hpp"
 #include "tools/scale_file.hpp"
 #include "tools/to_stderr.hpp"
+#include "tools/to_stdout.hpp"
 #include "tools/trace/write_timeline.hpp"
 
 namespace tw {
@@ -72,6 +76,19 @@ void check_truncation(gemm_request const& r) {
            "--dtype tf32 with it", "");
 }
 
+/// A scale that is a number, or by which a wide matrix is divided, has no order.
+void check_orders(gemm_request const& r) {
+  auto const check = [](char letter, scale_choice const& as, std::string const& scale,
+                        std::optional<scaling> const& kind) {
+    if ((as.kind || as.library) && (kind || is_number(scale)))
+      refuse("TW0615", "command line",
+             fmt::format("--scale-{}-as with {}", letter, kind ? "--scaling" : "a number"),
+             "a file of scales with it", "one number has no order");
+  };
+  check('a', r.scale_a_as, r.scale_a, r.scaling_a);
+  check('b', r.scale_b_as, r.scale_b, r.scaling_b);
+}
+
 /// Options of other operands beside a block-scaled format.
 void check_format(gemm_request const& r) {
   bool const order = r.order_a || r.order_b, second = !r.second_a.empty() || !r.second_b.empty();
@@ -92,38 +109,45 @@ void check_format(gemm_request const& r) {
            "one of them", "wide matrices of block-scaled formats are quantised without an option");
 }
 
+std::span<std::byte const> content_of(matrix_view const& m) {
+  return {m.data, static_cast<std::size_t>(m.size().count)};
+}
+
 exit_status run_gemm(gemm_request const& r) {
   check_truncation(r);
   check_format(r);
+  check_orders(r);
   check_result_scale_options(r.scale_d);
   matrix_address const out = parse_address(r.d);
-  check_output(out);
+  std::vector<matrix_address> arrays{out};
   bool const d_to_stdout = out.format == file_format::stream;
   if (d_to_stdout && r.json)
     refuse("TW0612", "output -", "--json, which prints to stdout too", "D in a file");
-  std::vector<gemm_output> outputs{{out.text(), out.path, "-o", "D"}};
+  std::vector<gemm_output> outputs{{out.text(), out.path, "-o", "D", out}};
   std::optional<matrix_address> aux;
   if (!r.epilogue.aux.empty()) {
-    check_output(aux.emplace(parse_address(r.epilogue.aux)));
-    outputs.push_back({aux->text(), aux->path, "--aux", "the auxiliary output"});
+    arrays.push_back(aux.emplace(parse_address(r.epilogue.aux)));
+    outputs.push_back({aux->text(), aux->path, "--aux", "the auxiliary output", aux});
   }
   std::optional<matrix_address> scales;
   if (r.scale_d.computed()) {
     scales = result_scale_address(r.scale_d, out);
-    check_output(*scales);
+    arrays.push_back(*scales);
     if (scales->format == file_format::stream)
       refuse("TW0612", "output " + scales->text() + " of --scale-d-out", "a stream",
              "FILE.npy or FILE.safetensors:TENSOR");
-    outputs.push_back({scales->text(), scales->path, "--scale-d-out", "the scales of D"});
+    outputs.push_back({scales->text(), scales->path, "--scale-d-out", "the scales of D", scales});
   }
   std::optional<matrix_address> second;
   if (r.scale_d.format == block_format::nvfp4) {
-    check_output(second.emplace(second_level_address(r.scale_d, out)));
+    arrays.push_back(second.emplace(second_level_address(r.scale_d, out)));
     if (second->format == file_format::stream)
       refuse("TW0612", "output " + second->text() + " of --scale2-d-out", "a stream",
              "FILE.npy or FILE.safetensors:TENSOR");
-    outputs.push_back({second->text(), second->path, "--scale2-d-out", "the second level of D"});
+    outputs.push_back(
+        {second->text(), second->path, "--scale2-d-out", "the second level of D", second});
   }
+  check_outputs(arrays);
   timeline_files const timeline{r.trace, r.timeline};
   check_timeline_files(timeline);
   if (!r.trace.empty()) outputs.push_back({r.trace, r.trace, "--trace", "the trace"});
@@ -147,24 +171,28 @@ exit_status run_gemm(gemm_request const& r) {
   std::optional<check_report> check;
   if (r.check && !nothing) check = check_gemm(files.problem(), data.operands());
   bool const right = !check || check->passed();
-  gemm_results written;
+  result_files written;
   host_buffer bytes_of_d;
   if (right && packs_in_pairs(data.d().type) && out.format != file_format::safetensors) {
     bytes_of_d = one_to_a_byte(data.d());
-    written.add(out, array_header(out, data.d().type, files.d_array()),
-                {elem::u8, order::row_major, 1, data.d().count().count, bytes_of_d.data()});
+    written.add({out,
+                 data.d().type,
+                 files.d_array(),
+                 {bytes_of_d.data(), static_cast<std::size_t>(data.d().count().count)}});
   } else if (right) {
-    written.add(out, data.d(), files.d_array());
+    written.add({out, data.d().type, files.d_array(), content_of(data.d())});
   }
-  if (right && aux) written.add(*aux, data.aux(), files.aux_array());
+  if (right && aux) written.add({*aux, data.aux().type, files.aux_array(), content_of(data.aux())});
   if (right && scales && files.scale_d())
-    written.add(*scales, scale_header(*scales, files.scale_d()->tensor()), files.scale_d()->view());
+    written.add(
+        scale_result(*scales, files.scale_d()->tensor(), content_of(files.scale_d()->view())));
   if (right && second && files.scale_d()) {
     matrix_view const levels = *files.scale_d()->second_levels();
     std::vector<std::int64_t> shape;  // of one matrix a scalar
     if (files.as_stack()) shape.push_back(levels.cols);
-    written.add(*second, array_header(*second, levels.type, shape), levels);
+    written.add({*second, levels.type, shape, content_of(levels)});
   }
+  written.write();
   if (r.json) {
     print_json("tilewright.gemm/1", json_report(r, files, run, check));
   } else if (!r.quiet) {
@@ -172,7 +200,7 @@ exit_status run_gemm(gemm_request const& r) {
     if (d_to_stdout)
       to_stderr("{}", report);
     else
-      fmt::print("{}", report);
+      to_stdout("{}", report);
   }
   flush_stdout();  // a report that cannot be printed refuses, with nothing written
   written.commit();

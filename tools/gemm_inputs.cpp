@@ -9,6 +9,7 @@
 #include "tilewright/base/elem_traits.hpp"
 #include "tilewright/problem/accept.hpp"
 #include "tools/io/refuse.hpp"
+#include "tools/number_or_file.hpp"
 #include "tools/scale_file.hpp"
 
 namespace tw {
@@ -34,8 +35,16 @@ std::int64_t batch_of(matrix_view const& a, matrix_view const& b, matrix_view co
   return most;
 }
 
+/// A number of elements along K that is half of the other operand's, of uint8.
+bool may_be_packed(matrix_view const& m, std::int64_t k_of_other) {
+  return m.type == elem::u8 && (2 * m.rows == k_of_other || 2 * m.cols == k_of_other);
+}
+
 /// The flag that would make the inner dimensions agree, or go without the one that was given.
 std::string inner_hint(gemm_request const& r, matrix_view const& a, matrix_view const& b) {
+  if (a.type != b.type && (may_be_packed(b, a.cols) || may_be_packed(a, b.rows)))
+    return "uint8 with half of K: two elements of e2m1 to a byte? --dtype nvfp4 or mxfp4 reads "
+           "them so";
   if (a.cols == b.cols)
     return r.transpose_b ? "without --transpose-b if the file holds (K, N)"
                          : "--transpose-b if the file holds (N, K)";
@@ -66,18 +75,20 @@ gemm_problem pose(gemm_request const& r, matrix_view const& a, matrix_view const
   p.n = b.cols;
   p.k = a.cols;
   p.batch = batch_of(a, b, c);
-  operand_pair types = operand_types(r, a.type, b.type);
-  elem const quantised = r.dtype.value_or(elem::e4m3);
+  elem const of_a = r.scaling_a ? quantised_type(r, r.dtype, r.scaling_b, b.type) : a.type;
+  elem const of_b = r.scaling_b ? quantised_type(r, r.dtype_b, r.scaling_a, a.type) : b.type;
+  operand_pair types = operand_types(r, of_a, of_b);
   if (r.format) types = {a.type, b.type};
-  if (r.scaling_a) types.a = quantised;
-  if (r.scaling_b) types.b = r.dtype_b.value_or(quantised);
+  if (r.scaling_a) types.a = of_a;
+  if (r.scaling_b) types.b = of_b;
   p.precision = r.precision;
   p.reproducible = r.reproducible;
   p.a = a.desc();
   p.b = b.desc();
   p.a.type = types.a, p.b.type = types.b;
+  bool const scaled = r.scaling_a || r.scaling_b || !r.scale_a.empty() || !r.scale_b.empty();
   elem const usual =
-      r.format && !r.scale_d.any() ? elem::bf16 : default_d(types.a, r.scale_d.any());
+      r.format && !r.scale_d.any() ? elem::bf16 : default_d(types.a, r.scale_d.any(), scaled);
   elem const d_type =
       r.scale_d.format ? traits_of(*r.scale_d.format).value : r.out_dtype.value_or(usual);
   p.d = {d_type, order::row_major, d_cols, p.batch == 1 ? 0 : p.m * d_cols};
@@ -92,14 +103,21 @@ gemm_problem pose(gemm_request const& r, matrix_view const& a, matrix_view const
   return p;
 }
 
-/// The scales in a file, if there is one, as the operand has them.
-std::optional<scale_desc> open_scales(std::optional<matrix_file>& file, std::string const& address,
-                                      scale_choice const& choice, scaled_operand const& x) {
-  if (address.empty()) return std::nullopt;
-  file.emplace(parse_address(address), scale_shapes);
-  auto const found = recognise_scale(scale_tensor_of(file->view()), x, choice);
-  if (auto const* why = std::get_if<rejection>(&found)) throw rejected(*why);
-  return std::get<scale_desc>(found);
+/// The one scale of a wide matrix that is quantised by it (--scaling-a tensor --scale-a), if given.
+std::optional<float> divisor_of(std::string const& text, bool is_b, scaling kind) {
+  if (text.empty()) return std::nullopt;
+  char const letter = is_b ? 'b' : 'a';
+  if (kind != scaling::tensor)
+    refuse("TW0615", "command line",
+           fmt::format("--scale-{0} beside --scaling-{0} {1}", letter, name(kind)),
+           fmt::format("--scaling-{} tensor with it", letter),
+           "a scale that is given is one for the whole matrix");
+  float const x = number_or_file(text, {"TW0452", fmt::format("scale of {}", is_b ? "B" : "A"),
+                                        "one float32, or a number", ""});
+  if (!(x > 0))
+    refuse("TW0452", fmt::format("scale of {} that is given", is_b ? "B" : "A"),
+           fmt::format("{:g}", x), "a number above 0");
+  return x;
 }
 
 /// A as (M, K) and B as (K, N): a vector is a row as A and a column as B, as in NumPy.
@@ -117,11 +135,35 @@ matrix_view as_tf32(matrix_view m, char const* name) {
   return m;
 }
 
+/// Shapes of the files of A and B.
+accepted_shapes operand_shapes(gemm_request const& r) {
+  bool const packed = r.format && packs_in_pairs(traits_of(*r.format).value);
+  return {
+      .stacks = r.batch, .vectors = true, .empty = true, .of_operand = true, .packed_e2m1 = packed};
+}
+
 }  // namespace
 
+std::optional<scale_desc> given_scales::open(std::string const& address, scale_choice const& choice,
+                                             scaled_operand const& x) {
+  if (address.empty()) return std::nullopt;
+  if (is_number(address)) {
+    number_ = number_or_file(address, {"TW0450", x.is_b ? "scale of B" : "scale of A", "", ""});
+    number_view_ = matrix_view{elem::f32, order::row_major, 1, 1};
+    number_view_->data = reinterpret_cast<std::byte const*>(&number_);
+    return make_scale(x, scaling::tensor);
+  }
+  file_.emplace(parse_address(address), scale_shapes);
+  scale_tensor t = scale_tensor_of(file_->view());
+  t.type = is_wide_float(t.type) ? elem::f32 : t.type;
+  auto const found = recognise_scale(t, x, choice);
+  if (auto const* why = std::get_if<rejection>(&found)) throw rejected(*why);
+  return std::get<scale_desc>(found);
+}
+
 gemm_files::gemm_files(gemm_request const& r)
-    : a_file_(parse_address(r.a), accepted_shapes{r.batch, true, true}),
-      b_file_(parse_address(r.b), accepted_shapes{r.batch, true, true}),
+    : a_file_(parse_address(r.a), operand_shapes(r)),
+      b_file_(parse_address(r.b), operand_shapes(r)),
       a_(as_operand(a_file_.view(), r.transpose_a, false)),
       b_(as_operand(b_file_.view(), r.transpose_b, true)),
       as_stack_(r.batch) {
@@ -135,18 +177,23 @@ gemm_files::gemm_files(gemm_request const& r)
   if (r.truncates_tf32) a_ = as_tf32(a_, "A"), b_ = as_tf32(b_, "B");
   epilogue_.emplace(r.epilogue, a().rows, b().cols);
   bool const empty = a_.cols == 0 || a_.rows == 0 || b_.cols == 0 || a_.matrices == 0;
-  elem const type = r.dtype.value_or(elem::e4m3);  // of what is quantised
-  if (r.scaling_a && !empty) quantized_a_.emplace(a_, false, *r.scaling_a, type);
-  if (r.scaling_b && !empty) quantized_b_.emplace(b_, true, *r.scaling_b, r.dtype_b.value_or(type));
+  if (r.scaling_a && !empty)
+    quantized_a_.emplace(a_, false, *r.scaling_a, quantised_type(r, r.dtype, r.scaling_b, b_.type),
+                         divisor_of(r.scale_a, false, *r.scaling_a));
+  if (r.scaling_b && !empty)
+    quantized_b_.emplace(b_, true, *r.scaling_b, quantised_type(r, r.dtype_b, r.scaling_a, a_.type),
+                         divisor_of(r.scale_b, true, *r.scaling_b));
   if (r.format && !empty) {
     std::int64_t const batch = std::max(a_.matrices, b_.matrices);
     auto const is_npy = [](std::string const& x) {
       return parse_address(x).format == file_format::npy;
     };
-    block_a_.emplace(a_, is_npy(r.a), false, *r.format,
-                     block_scale_request{r.scale_a, r.order_a, r.second_a}, batch);
-    block_b_.emplace(b_, is_npy(r.b), true, *r.format,
-                     block_scale_request{r.scale_b, r.order_b, r.second_b}, batch);
+    block_a_.emplace(
+        a_, is_npy(r.a), false, *r.format,
+        block_scale_request{r.scale_a, r.order_a, r.second_a, r.second_a_is_reciprocal}, batch);
+    block_b_.emplace(
+        b_, is_npy(r.b), true, *r.format,
+        block_scale_request{r.scale_b, r.order_b, r.second_b, r.second_b_is_reciprocal}, batch);
   }
   matrix_view const& used_a = block_a_       ? block_a_->values()
                               : quantized_a_ ? quantized_a_->values()
@@ -158,8 +205,10 @@ gemm_files::gemm_files(gemm_request const& r)
   gemm_problem& p = problem_;
   if (!empty && !nothing_to_compute()) {  // else there is nothing to scale
     if (!r.format) {
-      p.scale_a = open_scales(scale_a_file_, r.scale_a, r.scale_a_as, {false, p.m, p.k, p.batch});
-      p.scale_b = open_scales(scale_b_file_, r.scale_b, r.scale_b_as, {true, p.n, p.k, p.batch});
+      if (!r.scaling_a)
+        p.scale_a = scale_file_a_.open(r.scale_a, r.scale_a_as, {false, p.m, p.k, p.batch});
+      if (!r.scaling_b)
+        p.scale_b = scale_file_b_.open(r.scale_b, r.scale_b_as, {true, p.n, p.k, p.batch});
     }
     if (block_a_) p.scale_a = block_a_->desc(), p.scale_b = block_b_->desc();
     if (quantized_a_) p.scale_a = quantized_a_->desc();
@@ -208,11 +257,11 @@ gemm_data::gemm_data(gemm_files& f)
       d_(f.d_shape()),
       aux_(f.aux_shape()) {
   if (f.problem().c) c_.emplace(*f.c(), f.problem().c->type);
-  // In the type of the file: only the address may need a copy; float64 is rounded.
-  if (f.scale_a() != nullptr) scale_a_.emplace(*f.scale_a(), f.scale_a()->type);
+  // Scales of integers in the type of the file: only the address may need a copy.
+  if (f.scale_a() != nullptr) scale_a_.emplace(*f.scale_a(), type_of_scales(*f.scale_a()));
   second_a_ = f.second_level_a(), second_b_ = f.second_level_b();
   scale_d_ = f.scale_d() ? f.scale_d()->data() : nullptr;
-  if (f.scale_b() != nullptr) scale_b_.emplace(*f.scale_b(), f.scale_b()->type);
+  if (f.scale_b() != nullptr) scale_b_.emplace(*f.scale_b(), type_of_scales(*f.scale_b()));
   d_buffer_ = host_buffer(d_.size());
   d_.data = d_buffer_.data();
   if (!f.problem().aux) return;

@@ -16,11 +16,34 @@
 
 namespace tw {
 
+/// Scales of A or B that are given: those of a file, or a number for all elements.
+class given_scales {
+ public:
+  /// As the operand has them; nothing without an address. Throws `rejected`: TW0450, TW0451.
+  std::optional<scale_desc> open(std::string const& address, scale_choice const& choice,
+                                 scaled_operand const& x);
+  matrix_view const* view() const {
+    return file_ ? &file_->view() : number_view_ ? &*number_view_ : nullptr;
+  }
+
+ private:
+  std::optional<matrix_file> file_;
+  float number_ = 0;
+  std::optional<matrix_view> number_view_;
+};
+
+/// The type that scales of a file are multiplied in: f32 for wide floats.
+constexpr elem type_of_scales(matrix_view const& file) {
+  return is_wide_float(file.type) ? elem::f32 : file.type;
+}
+
 /// The mapped files and the problem they pose. Nothing large is allocated yet.
 /// Throws `rejected`: TW06xx for files and for shapes that do not fit (TW0616), TW04xx by accept().
 class gemm_files {
  public:
   explicit gemm_files(gemm_request const& r);
+  gemm_files(gemm_files const&) = delete;
+  gemm_files& operator=(gemm_files const&) = delete;
 
   gemm_problem const& problem() const { return problem_; }
   matrix_view const& a() const { return a_; }
@@ -50,16 +73,14 @@ class gemm_files {
 
   /// The tensors of scales; nullptr: none.
   matrix_view const* scale_a() const {
-    return block_a_        ? &block_a_->scales()
-           : quantized_a_  ? &quantized_a_->scales()
-           : scale_a_file_ ? &scale_a_file_->view()
-                           : nullptr;
+    return block_a_       ? &block_a_->scales()
+           : quantized_a_ ? &quantized_a_->scales()
+                          : scale_file_a_.view();
   }
   matrix_view const* scale_b() const {
-    return block_b_        ? &block_b_->scales()
-           : quantized_b_  ? &quantized_b_->scales()
-           : scale_b_file_ ? &scale_b_file_->view()
-                           : nullptr;
+    return block_b_       ? &block_b_->scales()
+           : quantized_b_ ? &quantized_b_->scales()
+                          : scale_file_b_.view();
   }
 
   /// Of NVFP4; nullptr: none.
@@ -88,7 +109,7 @@ class gemm_files {
   bool as_stack_;
   std::optional<matrix_file> c_file_;
   std::optional<matrix_view> c_;
-  std::optional<matrix_file> scale_a_file_, scale_b_file_;
+  given_scales scale_file_a_, scale_file_b_;
   std::optional<quantized_operand> quantized_a_, quantized_b_;
   std::optional<block_scaled_operand> block_a_, block_b_;
   std::optional<epilogue_files> epilogue_;

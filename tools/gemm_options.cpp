@@ -23,18 +23,16 @@ namespace tw {
 namespace {
 
 char const* const gemm_manual =
-    "D = alpha A B + beta C. A is MxK, B is KxN, C and D are MxN; the sums over K are float32,\n"
+    "D = alpha A B + beta C. A is MxK, B is KxN, C and D are MxN; the sums over K are float32, "
     "of 8-bit integers exact (docs/formats.md).\n"
     "Fused: x = alpha (A B) row_scale col_scale + bias + beta C, D = activation(x) + residual; "
-    "with\n"
-    "a gate D = unit(x of gates) x of ups, MxN/2. Vectors are arrays of one dimension.\n"
-    "Files: FILE.npy (float16, float32, float64, bfloat16 by ml_dtypes; C or Fortran order is "
-    "used\n"
-    "as it is), FILE.safetensors:TENSOR or FILE.safetensors.index.json:TENSOR (F16, BF16, F32,\n"
-    "F64), or a stream: - and <(...). An array of one dimension is a row as A and a column as B, "
-    "as\n"
-    "in NumPy. D is written row-major, whole or not at all.\n"
-    "Exit status: 0 done, 1 --check did not pass or the emulated kernel broke a rule (D is not\n"
+    "with a gate D = unit(x of gates) x of ups, MxN/2. Vectors are arrays of one dimension.\n"
+    "Files: FILE.npy (float16, float32, float64, int8, uint8, int32; by ml_dtypes bfloat16, 8-bit "
+    "and 4-bit floats; C or Fortran order is used as it is), FILE.safetensors:TENSOR or "
+    "FILE.safetensors.index.json:TENSOR (F16, BF16, F32, F64, I8, U8, I32, F8_E4M3, F8_E5M2, F4; "
+    "scales also F8_E8M0), or a stream: - and <(...). An array of one dimension is a row as A and "
+    "a column as B, as in NumPy. D is written row-major, whole or not at all.\n"
+    "Exit status: 0 done, 1 --check did not pass or the emulated kernel broke a rule (D is not "
     "written), 2 refused, 77 no usable GPU.";
 
 device_choice device_of(std::string const& text) {
@@ -84,8 +82,9 @@ void add_gemm_options(CLI::App& verb, std::shared_ptr<gemm_request> const& r) {
             r->scale_d.format = parse_block_format(text);
             if (!r->scale_d.format) r->out_dtype = parse_elem(text);
           },
-          "type of D (default: that of A and B; bf16 of 8-bit floats, s32 of integers, f32 of "
-          "tf32; e4m3 or s8 with --scale-d); e4m3 and e5m2 saturate. mxfp8, mxfp4 and nvfp4: D "
+          "type of D (default: that of A and B; bf16 of 8-bit floats, s32 of integers or bf16 with "
+          "scales of A or B, f32 of tf32; e4m3 or s8 with --scale-d); e4m3 and e5m2 saturate. "
+          "mxfp8, mxfp4 and nvfp4: D "
           "and its scales, as `tilewright quantize` makes them of D in float32")
       ->transform(elem_word(with_block_formats(result_words_with_scales())));
   add_precision_options(verb, r->precision);
@@ -111,15 +110,24 @@ void add_gemm_options(CLI::App& verb, std::shared_ptr<gemm_request> const& r) {
                 "; linear or 32x4x4 of block-scaled operands")
         ->needs(scale);
   };
-  add_scale("--scale-a", "tensor of scales that A is multiplied by (docs/scales.md)", r->scale_a,
-            "--scale-a-as", r->scale_a_as, r->order_a);
-  add_scale("--scale-b", "tensor of scales that B is multiplied by", r->scale_b, "--scale-b-as",
-            r->scale_b_as, r->order_b);
+  add_scale("--scale-a", "tensor of scales that A is multiplied by, or a number (docs/scales.md)",
+            r->scale_a, "--scale-a-as", r->scale_a_as, r->order_a);
+  add_scale("--scale-b", "tensor of scales that B is multiplied by, or a number", r->scale_b,
+            "--scale-b-as", r->scale_b_as, r->order_b);
   for (auto const& [option, of, to] :
        {std::tuple{"--scale2-a", "A", &r->second_a}, std::tuple{"--scale2-b", "B", &r->second_b}})
     verb.add_option(
         option, *to,
         fmt::format("nvfp4: the float32 scale of {} as a whole, a file or a number", of));
+  for (auto const& [option, second, to] :
+       {std::tuple{"--scale2-a-as", "--scale2-a", &r->second_a_is_reciprocal},
+        std::tuple{"--scale2-b-as", "--scale2-b", &r->second_b_is_reciprocal}})
+    verb.add_option_function<std::string>(
+            option, [to = to](std::string const& word) { *to = word == "reciprocal"; },
+            "scale (default), or reciprocal: 1 / scale, as compressed-tensors has it in "
+            "weight_global_scale")
+        ->needs(verb.get_option(second))
+        ->transform(one_of({"scale", "reciprocal"}));
   add_result_scale_options(verb, r->scale_d,
                            "D in 8 bits with scales: amax-row or amax-1x128 computes them as "
                            "`tilewright quantize` does; "
@@ -128,21 +136,21 @@ void add_gemm_options(CLI::App& verb, std::shared_ptr<gemm_request> const& r) {
                   "where computed scales of D go (default: -o with .scale before its suffix)");
   verb.add_option("--scale2-d-out", r->scale_d.second_out,
                   "where the float32 scale of a D in nvfp4 goes (default: .scale2)");
-  auto const add_scaling = [&](char const* option, char const* text, char const* scale,
-                               std::optional<scaling>& kind) {
+  auto const add_scaling = [&](char const* option, char const* text, std::optional<scaling>& kind) {
     verb.add_option_function<std::string>(
             option, [&kind](std::string const& word) { kind = parse_scale_choice(word)->kind; },
             text)
-        ->transform(scaling_word())
-        ->excludes(verb.get_option(scale));
+        ->transform(scaling_word());
   };
   add_scaling("--scaling-a",
-              "A is wide: it is quantised first, to --dtype (default e4m3), with such scales",
-              "--scale-a", r->scaling_a);
-  add_scaling("--scaling-b", "the same of B", "--scale-b", r->scaling_b);
+              "A is wide: it is quantised first, to --dtype (default e4m3; s8 beside a B of int8), "
+              "with such scales; tensor with --scale-a: with that scale, a static input_scale",
+              r->scaling_a);
+  add_scaling("--scaling-b", "the same of B", r->scaling_b);
   verb.add_option_function<std::string>(
           "--device", [r](std::string const& text) { r->device = device_of(text); },
-          "auto (default): the GPU if a Hopper is present, else the emulator")
+          "auto (default): a GPU that has kernels here (A100, Hopper, Blackwell), else the "
+          "emulator")
       ->transform(place_word({"auto", "emu", "gpu"}));
   add_arch_option(verb, r->arch);
   add_family_option(verb, r->family);

@@ -4,54 +4,34 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
-
-#include "tools/guarded.hpp"
+#include "tools/io/output_file.hpp"
 #include "tools/io/refuse.hpp"
+#include "tools/io/result_files.hpp"
+#include "tools/number_or_file.hpp"
 
 namespace tw {
 
 void check_apart(std::vector<gemm_output> const& outputs, gemm_request const& r) {
   for (std::size_t i = 1; i < outputs.size(); ++i) {
     gemm_output const& out = outputs[i];
-    for (std::size_t before = 0; before < i; ++before)
-      if (same_file(outputs[before].path, out.path))
+    for (std::size_t before = 0; before < i; ++before) {
+      gemm_output const& other = outputs[before];
+      if (other.array && out.array && share_a_file(*other.array, *out.array)) continue;
+      if (same_file(other.path, out.path))
         refuse("TW0612", fmt::format("output {} of {}", out.text, out.option),
-               fmt::format("the file that {} goes to", outputs[before].content), "a separate file",
-               "each result replaces its whole file");
+               fmt::format("the file that {} goes to", other.content), "a separate file",
+               "each result replaces its whole file; .safetensors files take them as tensors with "
+               "separate names");
+    }
     epilogue_request const& e = r.epilogue;
     for (std::string const& operand :
          {r.a, r.b, r.c, r.scale_a, r.scale_b, r.second_a, r.second_b,
           r.scale_d.computed() ? "" : r.scale_d.text, e.bias, e.row_scale, e.col_scale, e.residual})
-      if (!operand.empty() && operand != "-" && same_file(parse_address(operand).path, out.path))
+      if (!operand.empty() && operand != "-" && !is_number(operand) &&
+          same_file(parse_address(operand).path, out.path))
         refuse("TW0612", fmt::format("output {} of {}", out.text, out.option),
                "the file of an operand", "a separate file");
   }
-}
-
-void gemm_results::add(matrix_address const& to, matrix_view const& m,
-                       std::vector<std::int64_t> const& shape) {
-  std::string header = array_header(to, m.type, shape);
-  std::span<std::byte const> const data(m.data, static_cast<std::size_t>(m.size().count));
-  if (to.format == file_format::stream) {
-    stdout_header_ = std::move(header), stdout_data_ = data;
-    return;
-  }
-  files_.push_back(std::make_unique<output_file>(to.path));
-  files_.back()->write(std::as_bytes(std::span(header)));
-  files_.back()->write(data);
-}
-void gemm_results::add(matrix_address const& to, std::string const& header,
-                       matrix_view const& line) {
-  files_.push_back(std::make_unique<output_file>(to.path));
-  files_.back()->write(std::as_bytes(std::span(header)));
-  files_.back()->write({line.data, static_cast<std::size_t>(line.size().count)});
-}
-void gemm_results::commit() {
-  std::fwrite(stdout_header_.data(), 1, stdout_header_.size(), stdout);
-  std::fwrite(stdout_data_.data(), 1, stdout_data_.size(), stdout);
-  flush_stdout();
-  for (auto const& file : files_) file->commit();
 }
 
 host_buffer one_to_a_byte(matrix_view const& m) {

@@ -11,6 +11,8 @@
 
 #include "tilewright/problem/block_scale_convention.hpp"
 #include "tilewright/problem/block_scaled.hpp"
+#include "tools/field_words.hpp"
+#include "tools/gemm_notes.hpp"
 
 namespace tw {
 namespace {
@@ -69,7 +71,13 @@ std::string place_text(check_place const& p) {
       std::isfinite(p.expected) ? fmt::format(", allowed {:.3g}", p.bound) : std::string());
 }
 
-std::string check_text(check_report const& c) {
+/// "(3, 5)", or of a batch "(3, 5) of matrix 1".
+std::string where_text(check_place const& p, std::int64_t batch) {
+  return fmt::format("({}, {}){}", p.row, p.col,
+                     batch > 1 ? fmt::format(" of matrix {}", p.product) : "");
+}
+
+std::string check_text(check_report const& c, std::int64_t batch) {
   std::string text = fmt::format("check    {}: {}\n", outcome_of(c), coverage(c));
   if (!c.judged_enough())
     text += fmt::format("         at least {:.0f} % of the elements must be judged\n",
@@ -77,11 +85,11 @@ std::string check_text(check_report const& c) {
   if (c.judged == 0) return text;
   check_place const &e = c.largest_error, &r = c.largest_ratio;
   text += fmt::format(
-      "         largest error {:.3g} at ({}, {}){}\n"
-      "         largest share of the bound {:.3f} at ({}, {}): {}\n",
-      e.error, e.row, e.col,
+      "         largest error {:.3g} at {}{}\n"
+      "         largest share of the bound {:.3f} at {}: {}\n",
+      e.error, where_text(e, batch),
       std::isfinite(e.expected) ? fmt::format(", where {:.3g} is allowed", e.bound) : "", r.ratio,
-      r.row, r.col, place_text(r));
+      where_text(r, batch), place_text(r));
   if (c.scales > 0)
     text += fmt::format("         {} of {} scales of D are those of their blocks\n",
                         c.scales - c.wrong_scales, c.scales);
@@ -125,6 +133,15 @@ std::string order_text(gemm_plan const& plan) {
   return plan.family->order_of_sums(plan, known_device("h200")).text;
 }
 
+/// A or B as its file has it. A .npy file names no type of 4 bits: that of values beside their
+/// scales is the format's.
+matrix_view as_read(gemm_files const& f, matrix_view m, bool is_b) {
+  bool const quantised = is_b ? f.quantised_b() : f.quantised_a();
+  if (is_block_scaled(f.problem()) && !quantised)
+    m.type = is_b ? f.problem().b.type : f.problem().a.type;
+  return m;
+}
+
 /// The convention of scales of A or B.
 std::string text_of_scale(gemm_problem const& p, scale_desc const& s, scaled_operand const& x) {
   return is_block_scaled(p) ? block_scale_text(s, x) : scale_text(s, x);
@@ -163,18 +180,22 @@ std::string text_report(gemm_request const& r, gemm_files const& f, gemm_run con
   if (is_fused(p.epilogue)) text += " (" + text_of(p.epilogue) + ")";
   text += fmt::format(", M = {}, N = {}, K = {}{}\n", p.m, p.n, p.k,
                       p.batch > 1 ? fmt::format(", batch {}", p.batch) : "");
-  text +=
-      fmt::format("A        {}\n", matrix_text(f.a(), p.a.type, r.transpose_a, f.quantised_a()));
-  text +=
-      fmt::format("B        {}\n", matrix_text(f.b(), p.b.type, r.transpose_b, f.quantised_b()));
+  text += fmt::format("A        {}\n", matrix_text(as_read(f, f.a(), false), p.a.type,
+                                                   r.transpose_a, f.quantised_a()));
+  text += fmt::format("B        {}\n", matrix_text(as_read(f, f.b(), true), p.b.type, r.transpose_b,
+                                                   f.quantised_b()));
   auto const add_scale = [&](char const* of, std::optional<scale_desc> const& s,
-                             scaled_operand const& x, float const* second) {
+                             scaled_operand const& x, float const* second, matrix_view const* file,
+                             bool given) {
     if (!s) return;
-    text += fmt::format("scale {}  {}{}\n", of, text_of_scale(p, *s, x),
-                        second != nullptr ? fmt::format(" {:g}", *second) : "");
+    text += fmt::format("scale {}  {}{}{}{}\n", of, text_of_scale(p, *s, x),
+                        second != nullptr ? fmt::format(" {:g}", *second) : "",
+                        file != nullptr ? conversion_text(*file) : "", given ? ", given" : "");
   };
-  add_scale("A", p.scale_a, {false, p.m, p.k, p.batch}, f.second_level_a());
-  add_scale("B", p.scale_b, {true, p.n, p.k, p.batch}, f.second_level_b());
+  add_scale("A", p.scale_a, {false, p.m, p.k, p.batch}, f.second_level_a(), f.scale_a(),
+            f.quantised_a() && !(r.scale_a + r.second_a).empty());
+  add_scale("B", p.scale_b, {true, p.n, p.k, p.batch}, f.second_level_b(), f.scale_b(),
+            f.quantised_b() && !(r.scale_b + r.second_b).empty());
   if (p.c) text += fmt::format("C        {}\n", matrix_text(*f.c(), p.c->type));
   text += fmt::format("D        {} -> {}\n", matrix_text(f.d_shape(), p.d.type), r.d);
   if (f.scale_d()) {
@@ -186,6 +207,7 @@ std::string text_report(gemm_request const& r, gemm_files const& f, gemm_run con
   if (p.aux)
     text +=
         fmt::format("aux      {} -> {}\n", matrix_text(f.aux_shape(), p.aux->type), r.epilogue.aux);
+  for (std::string const& note : notes_of(r, f)) text += fmt::format("note     {}\n", note);
   if (f.nothing_to_compute()) return text + "note     D has no elements: nothing was computed\n";
   text += run.on_gpu ? fmt::format("device   GPU: {}\n", run.device)
                      : fmt::format("device   {}, {} thread{}\n", run.device, run.threads,
@@ -199,7 +221,7 @@ std::string text_report(gemm_request const& r, gemm_files const& f, gemm_run con
     text +=
         "         ordinary loads and stores were not seen: the kernel was compiled without\n"
         "         -fsanitize=thread\n";
-  if (check) text += check_text(*check);
+  if (check) text += check_text(*check, p.batch);
   return text;
 }
 
@@ -208,20 +230,24 @@ json json_report(gemm_request const& r, gemm_files const& f, gemm_run const& run
   gemm_problem const& p = f.problem();
   json out{{"m", p.m},         {"n", p.n},         {"k", p.k},
            {"batch", p.batch}, {"alpha", p.alpha}, {"beta", p.beta}};
-  out["a"] = matrix_json(r.a, f.a(), p.a.type);
-  out["b"] = matrix_json(r.b, f.b(), p.b.type);
+  out["a"] = matrix_json(r.a, as_read(f, f.a(), false), p.a.type);
+  out["b"] = matrix_json(r.b, as_read(f, f.b(), true), p.b.type);
   out["a"]["transposed"] = r.transpose_a;
   out["b"]["transposed"] = r.transpose_b;
   auto const scale_json = [&](std::string const& file, std::optional<scale_desc> const& s,
-                              scaled_operand const& x, float const* second) {
+                              scaled_operand const& x, float const* second,
+                              matrix_view const* view) {
     if (!s) return json(nullptr);
     json record{{"file", file}, {"dtype", name(s->type)}, {"convention", text_of_scale(p, *s, x)}};
+    if (view != nullptr) record["file_dtype"] = type_text(*view);
     if (second != nullptr) record["second_level"] = *second;
     return record;
   };
   out["format"] = r.format && is_block_scaled(p) ? json(traits_of(*r.format).name) : json(nullptr);
-  out["scale_a"] = scale_json(r.scale_a, p.scale_a, {false, p.m, p.k, p.batch}, f.second_level_a());
-  out["scale_b"] = scale_json(r.scale_b, p.scale_b, {true, p.n, p.k, p.batch}, f.second_level_b());
+  out["scale_a"] =
+      scale_json(r.scale_a, p.scale_a, {false, p.m, p.k, p.batch}, f.second_level_a(), f.scale_a());
+  out["scale_b"] =
+      scale_json(r.scale_b, p.scale_b, {true, p.n, p.k, p.batch}, f.second_level_b(), f.scale_b());
   std::string const& added = r.epilogue.residual.empty() ? r.c : r.epilogue.residual;
   out["c"] = p.c ? matrix_json(added, *f.c(), p.c->type) : json(nullptr);
   out["epilogue"] = is_fused(p.epilogue) ? json(text_of(p.epilogue)) : json(nullptr);
@@ -251,8 +277,10 @@ json json_report(gemm_request const& r, gemm_files const& f, gemm_run const& run
   }
   out["kernel"] = run.plan.kernel;
   out["plan"] = run.plan.why;
-  out["invariant"] = p.reproducible ? json(order_text(run.plan)) : json(nullptr);
-  out["hints"] = run.plan.hints;
+  bool const in_an_order = p.reproducible && !f.nothing_to_compute();
+  out["invariant"] = in_an_order ? json(order_text(run.plan)) : json(nullptr);
+  out["hints"] = with_options(run.plan.hints);
+  out["notes"] = notes_of(r, f);
   out["seconds"] = run.seconds;
   out["timed_runs"] = run.timed_runs;
   out["tflops"] = run.tflops();

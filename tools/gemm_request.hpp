@@ -30,9 +30,10 @@ struct gemm_request {
   std::optional<block_format> format;            // of block-scaled operands
   std::optional<factor_order> order_a, order_b;  // of their scales, where named
   std::string second_a, second_b;                // of nvfp4: addresses of files, or numbers
-  std::string scale_a, scale_b;                  // addresses of files; may be empty
-  std::optional<scaling> scaling_a, scaling_b;   // wide matrices are quantised with such scales
-  scale_choice scale_a_as, scale_b_as;           // their conventions, where named
+  bool second_a_is_reciprocal = false, second_b_is_reciprocal = false;  // 1 / the second level
+  std::string scale_a, scale_b;                 // addresses of files, or numbers; may be empty
+  std::optional<scaling> scaling_a, scaling_b;  // wide matrices are quantised with such scales
+  scale_choice scale_a_as, scale_b_as;          // their conventions, where named
   result_scale_request scale_d;
   std::optional<elem> out_dtype;  // not given: see default_d()
   device_choice device = device_choice::automatic;
@@ -65,10 +66,20 @@ constexpr operand_pair operand_types(gemm_request const& r, elem a, elem b) {
   return {own ? a : type, r.dtype_b.value_or(own ? b : type)};
 }
 
+/// The type that a wide matrix is quantised to: that of the options; else of a file beside it in
+/// 8-bit integers s8, or e4m3.
+constexpr elem quantised_type(gemm_request const& r, std::optional<elem> own,
+                              std::optional<scaling> const& other_scaling, elem other) {
+  if (own || r.dtype) return own ? *own : *r.dtype;
+  return !other_scaling && is_8_bit_integer(other) ? elem::s8 : elem::e4m3;
+}
+
 /// The type of D where no option gives it: that of the operands, of 8-bit floats bf16, of integers
-/// the sum, of f32 and tf32 f32. With scales of D e4m3, of integers s8.
-constexpr elem default_d(elem operand, bool scaled = false) {
-  if (scaled) return is_8_bit_integer(operand) ? elem::s8 : elem::e4m3;
+/// the sum, of f32 and tf32 f32. With scales of D e4m3, of integers s8. With scales of A or B
+/// integers have bf16, for the sum takes none.
+constexpr elem default_d(elem operand, bool scaled_d = false, bool scaled_operands = false) {
+  if (scaled_d) return is_8_bit_integer(operand) ? elem::s8 : elem::e4m3;
+  if (scaled_operands && is_8_bit_integer(operand)) return elem::bf16;
   return usual_result(operand);
 }
 

@@ -148,15 +148,9 @@ gemm_run run_emulated(gemm_request const& r, gemm_files const& files, gemm_data&
   run.threads = record != nullptr ? 1 : options.os_threads;
   run.plan = plan_of_family(files.problem(), data.operands(),
                             emulated_device(options, device_of(r.arch, r.family)), r.family);
-  require_memory(bytes{run.plan.workspace_bytes}, "operands in padded lines");
-  host_buffer workspace(bytes{run.plan.workspace_bytes});
-  if (workspace.data() != nullptr)
-    std::fill_n(workspace.data(), gemm_workspace_zeros, std::byte{0});
-  gemm_operands operands = data.operands();
-  operands.workspace = workspace.data();
-  operands.workspace_bytes = run.plan.workspace_bytes;
+  require_memory(bytes{run.plan.workspace_bytes}, "workspace of the emulated GEMM");
   auto const start = std::chrono::steady_clock::now();
-  gemm_emulated(run.plan, operands, options);
+  gemm_emulated(run.plan, data.operands(), options);  // makes its workspace
   run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   run.hazards = counts.hazards;
   run.ordinary_accesses = counts.plain_accesses_seen;

@@ -16,6 +16,7 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
+#include "tools/field_words.hpp"
 #include "tools/gemm_run.hpp"
 #include "tools/json_output.hpp"
 #include "tools/to_stderr.hpp"
@@ -27,7 +28,8 @@ rejection no_room_on_stdout(int error) {
   return {"TW0612", "standard output", std::strerror(error), "room to write", ""};
 }
 
-exit_status report(bool json, rejection const& r, exit_status status) {
+exit_status report(bool json, rejection const& of_library, exit_status status) {
+  rejection const r = with_options(of_library);
   std::fflush(stdout);
   to_stderr("tilewright: {}\n", to_string(r));
   if (!json || std::ferror(stdout) != 0) return status;

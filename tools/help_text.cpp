@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 namespace tw {
 namespace {
@@ -18,6 +19,18 @@ int terminal_columns(int otherwise) {
   winsize size{};
   if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
   return otherwise;
+}
+
+/// CLI11's names of types without what says nothing: INT:INT in [1 - 4], {false} of a flag.
+std::string plain_types(std::string text) {
+  for (auto const& [from, to] : {std::pair<std::string_view, std::string_view>{"INT:INT", "INT"},
+                                 {"TEXT:{", "{"},
+                                 {"FLOAT:POSITIVE", "FLOAT above 0"},
+                                 {"{false}", ""},
+                                 {"(1x)", "..."}})
+    for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at))
+      text.replace(at, from.size(), to), at += to.size();
+  return text;
 }
 
 /// "  --name TEXT" and what it does: beside it, or below where the name is long.
@@ -78,12 +91,12 @@ std::string wrapped(std::string_view text, int columns, int indent) {
 }
 
 std::string help_formatter::make_option(CLI::Option const* option, bool is_positional) const {
-  return entry(make_option_name(option, is_positional) + make_option_opts(option),
+  return entry(plain_types(make_option_name(option, is_positional) + make_option_opts(option)),
                make_option_desc(option));
 }
 
 std::string help_formatter::make_usage(CLI::App const* app, std::string name) const {
-  return wrapped(CLI::Formatter::make_usage(app, std::move(name)), help_columns(), 4);
+  return wrapped(plain_types(CLI::Formatter::make_usage(app, std::move(name))), help_columns(), 4);
 }
 
 std::string help_formatter::make_description(CLI::App const* app) const {
@@ -91,7 +104,18 @@ std::string help_formatter::make_description(CLI::App const* app) const {
 }
 
 std::string help_formatter::make_footer(CLI::App const* app) const {
-  return wrapped(CLI::Formatter::make_footer(app), help_columns(), 2);
+  std::string const text = CLI::Formatter::make_footer(app);
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t const end = std::min(text.find('\n', at), text.size());
+    std::string const line = text.substr(at, end - at);
+    // A row of a table, "check gemm        what it does", goes on below its second column.
+    std::size_t const gap = line.find("   "), second = line.find_first_not_of(' ', gap);
+    bool const row = gap != std::string::npos && second != std::string::npos;
+    out += wrapped(line, help_columns(), row ? static_cast<int>(second) : 0) + "\n";
+    at = end + 1;
+  }
+  return out;
 }
 
 std::string help_formatter::make_subcommand(CLI::App const* verb) const {

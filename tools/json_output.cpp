@@ -8,10 +8,14 @@
 
 namespace tw {
 
+std::string json_text(nlohmann::ordered_json const& value, int indent) {
+  return value.dump(indent, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
 void print_json(char const* schema, nlohmann::ordered_json const& record) {
   nlohmann::ordered_json named{{"schema", schema}};
   named.update(record);
-  fmt::print("{}\n", named.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  fmt::print("{}\n", json_text(named));
 }
 
 nlohmann::ordered_json json_error(rejection const& r) {

@@ -20,10 +20,9 @@ namespace tw {
 namespace {
 
 char const* const ladder_manual =
-    "Runs the kernels of examples/ladder, from CUDA cores to the Hilbert order, and the library's\n"
-    "kernel as rung 12: checked in the emulator, or timed on a GPU (docs/ladder.md). Rungs 13 to "
-    "15\n"
-    "are for Blackwell and run in the emulator: tcgen05, a pair of CTAs, NVFP4.\n"
+    "Runs the kernels of examples/ladder, from CUDA cores to the Hilbert order, and the "
+    "library's kernel as rung 12: checked in the emulator, or timed on a GPU (docs/ladder.md). "
+    "Rungs 13 to 15 are for Blackwell and run in the emulator: tcgen05, a pair of CTAs, NVFP4.\n"
     "In the emulator every check is on, and D is compared with sums in float64.\n"
     "Exit status: 0 all are correct, 1 a diagnosis or a wrong element, 2 refused, 77 no GPU.";
 

@@ -7,12 +7,14 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <iostream>
 #include <memory>
 #include <span>
 #include <string>
 
 #include "atom/signatures.hpp"
+#include "atom/spelling.hpp"
 #include "tilewright/atom/call.hpp"
 #include "tools/guarded.hpp"
 #include "tools/io/output_file.hpp"
@@ -20,10 +22,12 @@
 #include "tools/json_output.hpp"
 #include "tools/layout_json.hpp"
 #include "tools/picture/atom_picture.hpp"
+#include "tools/picture/expression_parts.hpp"
 #include "tools/picture/layout_picture.hpp"
 #include "tools/picture/request.hpp"
 #include "tools/picture/tmem_names.hpp"
 #include "tools/picture/write_text.hpp"
+#include "tools/to_stderr.hpp"
 #include "tools/words.hpp"
 
 namespace tw {
@@ -45,13 +49,32 @@ bool fits_a_screen(answer const& a) {
          size(mode(*a.function, 0)) <= 64 && size(mode(*a.function, 1)) <= 64;
 }
 
+/// Says that tiles reach beyond the layout that they divide, which the answer does not show.
+void note_cells_outside(std::string const& expression) try {
+  expression_parts const call = parts_of(detail::in_our_spelling(expression));
+  constexpr std::array divides{"logical_divide", "zipped_divide", "tiled_divide", "flat_divide",
+                               "local_tile"};
+  if (std::ranges::find(divides, call.op) == divides.end() || call.args.size() < 2) return;
+  auto const cells = [](std::string const& text) { return evaluate("size(" + text + ")").res; };
+  std::string const all = cells(call.args[0]);
+  std::string const of_tiles = cells("zipped_divide(" + call.args[0] + "," + call.args[1] + ")");
+  if (all != of_tiles)
+    to_stderr(
+        "note: the tiles do not divide the extents: they have {} cells, the layout {}; a "
+        "kernel needs a bounds check\n",
+        of_tiles, all);
+} catch (rejected const&) {
+  return;  // a divide whose size is not known, such as with run-time extents
+}
+
 /// The answer of the algebra, as text and as a table of all modes.
 std::string plain_answer(layout_request const& request, bool coloured) {
   answer const a = evaluate(request.picture.expression);
+  if (request.print != "json") note_cells_outside(request.picture.expression);
   if (request.print == "json") {
     nlohmann::ordered_json record{{"schema", "tilewright.layout/1"}};
     record.update(to_json(a));
-    return record.dump() + "\n";
+    return json_text(record) + "\n";
   }
   if (request.print == "text" || (request.print.empty() && !a.function)) return a.text() + "\n";
   if (request.print.empty() && !fits_a_screen(a)) return a.text() + "\n";
@@ -127,6 +150,10 @@ exit_status answer_request(layout_request request, std::string const& verb_help)
            "for example tilewright layout '(4,8):(8,1)'");
   }
   if (request.json) request.print = "json";
+  // MMA_Atom<SM80_16x8x16_F32F16F16F32_TN> is drawn as its instruction.
+  if (std::string const ours = detail::in_our_spelling(request.picture.expression);
+      names_atom(ours))
+    request.picture.expression = ours;
   bool const to_terminal = request.output.empty() && isatty(STDOUT_FILENO) != 0;
   std::string const text = answer_text(request, to_terminal);
   if (request.output.empty()) {
@@ -191,8 +218,9 @@ void add_layout_command(CLI::App& app, int& status) {
   verb->add_flag("--ops", request->operations, "list the operations");
   verb->callback([request, verb, help, &app, &status] {
     request->help = help->count() > 0;
-    status = static_cast<int>(guarded(
-        request->json, [&] { return answer_request(*request, verb->help(app.get_name())); }));
+    bool const json = request->json || request->print == "json";
+    status = static_cast<int>(
+        guarded(json, [&] { return answer_request(*request, verb->help(app.get_name())); }));
   });
 }
 

@@ -169,6 +169,13 @@ std::string fish(CLI::App const& app) {
   return text;
 }
 
+/// Paragraphs that a page fills, each on a separate line.
+std::string lines_of(std::string text) {
+  for (std::size_t at = text.find('\n'); at != std::string::npos; at = text.find('\n', at + 5))
+    text.insert(at + 1, ".br\n");
+  return text;
+}
+
 }  // namespace
 
 std::string man_page(CLI::App const& verb) {
@@ -183,7 +190,7 @@ std::string man_page(CLI::App const& verb) {
     if (option->get_positional()) text += fmt::format("\\fI{}\\fR ", option->get_name(true));
   text += "[\\fIOPTION\\fR]...\n";
   if (!verb.get_footer().empty())
-    text += fmt::format(".SH DESCRIPTION\n.nf\n{}\n.fi\n", roff(verb.get_footer()));
+    text += fmt::format(".SH DESCRIPTION\n{}\n", lines_of(roff(verb.get_footer())));
   text += ".SH OPTIONS\n" + options_text(verb);
   std::string below, see;
   for (CLI::App const* const next : verbs_below(verb)) {

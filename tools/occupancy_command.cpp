@@ -28,11 +28,11 @@ namespace tw {
 namespace {
 
 char const* const occupancy_manual =
-    "Calculates how many CTAs and warps of a kernel an SM holds at a time, which resource limits\n"
-    "them, and what one register or one stage more changes. The resources are given by --regs,\n"
+    "Calculates how many CTAs and warps of a kernel an SM holds at a time, which resource limits "
+    "them, and what one register or one stage more changes. The resources are given by --regs, "
     "--threads and --smem (lists give a table), or read from a cubin (--cubin) or from the "
-    "kernels\n"
-    "of this library (--kernel). Nothing runs, no GPU is needed. docs/occupancy.md has the rules.";
+    "kernels of this library (--kernel). Nothing runs, no GPU is needed. docs/occupancy.md has "
+    "the rules.";
 
 struct occupancy_request {
   std::vector<int> registers, threads;
@@ -187,6 +187,10 @@ tile_budget tile_of(occupancy_request const& r) {
     refuse("TW0650", "rows of the tile", std::to_string(t.m),
            fmt::format("a multiple of {}, {} for each of {} warpgroups", wgmma_m * t.warpgroups,
                        wgmma_m, t.warpgroups));
+  if (t.n % wgmma_n_step != 0)
+    refuse("TW0650", "columns of the tile", std::to_string(t.n),
+           fmt::format("a multiple of {}, as the multiplies of all architectures take them",
+                       wgmma_n_step));
   return t;
 }
 

@@ -205,7 +205,41 @@ divided_tile divide(tile_budget const& t) {
           fragments_of(rows / warps, t.n, t.k, bits, warp_threads)};
 }
 
-std::string tile_text(tile_budget const& t) {
+/// Columns of tensor memory of the sums: a column has 128 rows.
+std::int64_t tensor_columns_of(tile_budget const& t) { return (t.m + 127) / 128 * t.n; }
+
+std::string left_text(int taken, char const* cure) {
+  int const left = sm_limits::max_registers - taken;
+  return left < 0 ? fmt::format("They do not fit: {}.\n", cure)
+                  : fmt::format("{} remain for addresses and the epilogue.\n", left);
+}
+
+/// The registers, or columns of tensor memory, that the device's multiply takes.
+std::string multiply_text(tile_budget const& t, divided_tile const& d, sm_limits const& sm) {
+  if (int const columns = sm.tensor_columns(); columns > 0)
+    return fmt::format(
+               "\ntcgen05.mma reads B, and A too, from shared memory and adds in tensor memory: {} "
+               "of\n"
+               "{} columns. Registers hold the accumulators that an epilogue reads at a time.\n",
+               tensor_columns_of(t), columns) +
+           (tensor_columns_of(t) > columns ? "They do not fit: a smaller tile, or a pair of CTAs.\n"
+                                           : "");
+  bool const has_wgmma = sm.compute_capability / 10 == 9;
+  if (!has_wgmma)
+    return fmt::format(
+               "\nmma.sync takes A and B from registers: a warp holds the right column, {} of {}\n"
+               "registers. A warp that holds fewer columns of B needs fewer.\n",
+               d.by_warp.total(), sm_limits::max_registers) +
+           left_text(d.by_warp.total(), "divide the columns among warps, or take a smaller tile");
+  return fmt::format(
+             "\nA warp alone would need all of B; four warps divide it. wgmma reads B, and A too, "
+             "from\n"
+             "shared memory: the accumulators are what remains, {} of {} registers.\n",
+             d.by_warpgroup.sums, sm_limits::max_registers) +
+         left_text(d.by_warpgroup.sums, "more warpgroups, or a smaller tile");
+}
+
+std::string tile_text(tile_budget const& t, sm_limits const& sm) {
   divided_tile const d = divide(t);
   std::string text = fmt::format(
       "tile            {}x{}x{} {}, {}: registers of a thread\n\n{:<15} {:>22} {:>22}\n", t.m, t.n,
@@ -218,14 +252,7 @@ std::string tile_text(tile_budget const& t) {
   line("A", d.by_warpgroup.a, d.by_warp.a);
   line("B", d.by_warpgroup.b, d.by_warp.b);
   line("together", d.by_warpgroup.total(), d.by_warp.total());
-  int const sums = d.by_warpgroup.sums, rest = sm_limits::max_registers - sums;
-  text += fmt::format(
-      "\nA warp alone would need all of B; four warps divide it. wgmma reads B, and A too, from\n"
-      "shared memory: the accumulators are what remains, {} of {} registers.\n",
-      sums, sm_limits::max_registers);
-  text += rest < 0 ? "They do not fit: more warpgroups, or a smaller tile.\n"
-                   : fmt::format("{} remain for addresses and the epilogue.\n", rest);
-  return text;
+  return text + multiply_text(t, d, sm);
 }
 
 json row_json(occupancy_row const& row, occupancy_answer const& a) {
@@ -274,7 +301,7 @@ json row_json(occupancy_row const& row, occupancy_answer const& a) {
   return r;
 }
 
-json tile_json(tile_budget const& t) {
+json tile_json(tile_budget const& t, sm_limits const& sm) {
   divided_tile const d = divide(t);
   auto const registers = [](fragment_registers const& f) {
     return json{{"accumulators", f.sums}, {"a", f.a}, {"b", f.b}, {"total", f.total()}};
@@ -286,7 +313,8 @@ json tile_json(tile_budget const& t) {
           {"warpgroups", t.warpgroups},
           {"by_warpgroup", registers(d.by_warpgroup)},
           {"by_warp", registers(d.by_warp)},
-          {"max_registers", sm_limits::max_registers}};
+          {"max_registers", sm_limits::max_registers},
+          {"tensor_columns", sm.tensor_columns() > 0 ? json(tensor_columns_of(t)) : json()}};
 }
 
 }  // namespace
@@ -294,7 +322,7 @@ json tile_json(tile_budget const& t) {
 std::string occupancy_text(occupancy_answer const& a) {
   std::string text;
   if (!a.rows.empty()) text = a.one ? one_text(a.rows.front(), a) : table_text(a);
-  if (a.tile) text += (text.empty() ? "" : "\n") + tile_text(*a.tile);
+  if (a.tile) text += (text.empty() ? "" : "\n") + tile_text(*a.tile, *a.sm);
   return text;
 }
 
@@ -315,7 +343,7 @@ json occupancy_json(occupancy_answer const& a) {
             {"reserved_smem_bytes_per_cta", sm.reserved_smem_bytes_per_cta},
             {"max_smem_bytes_per_cta", sm.max_smem_bytes_per_cta}}},
           {"launches", rows},
-          {"tile", a.tile ? tile_json(*a.tile) : json()}};
+          {"tile", a.tile ? tile_json(*a.tile, sm) : json()}};
 }
 
 }  // namespace tw

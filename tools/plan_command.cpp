@@ -32,7 +32,7 @@ namespace tw {
 namespace {
 
 char const* const plan_manual =
-    "Ranks all kernels for D = A B by predicted time on a device; plans that were measured to be\n"
+    "Ranks all kernels for D = A B by predicted time on a device; plans that were measured to be "
     "the fastest come first. Nothing runs, no GPU is needed. docs/planning.md explains the "
     "columns.";
 
@@ -64,7 +64,9 @@ gemm_problem problem_of(plan_request const& r) {
            "--dtype mxfp8, mxfp4 or nvfp4 with it", "");
   if (!r.scale_order.empty()) a.scale_order = parse_factor_order(r.scale_order).value();
   if (!r.b.empty()) a.b = parse_elem(r.b);
-  elem const usual = a.format && !a.scale_d.any() ? elem::bf16 : default_d(a.ab, a.scale_d.any());
+  elem const usual = a.format && !a.scale_d.any()
+                         ? elem::bf16
+                         : default_d(a.ab, a.scale_d.any(), a.scale_a || a.scale_b);
   a.scale_d.format = parse_block_format(r.d);
   check_result_scale_options(a.scale_d);
   a.d = r.d.empty()        ? usual
@@ -153,9 +155,10 @@ void add_plan_command(CLI::App& app, int& status) {
       ->capture_default_str();
   verb->add_option("--dtype-b", r->b, "type of B where it is another than that of A")
       ->transform(elem_word(operand_words()));
-  verb->add_option("--out-dtype,--d", r->d,
-                   "type of D (default: that of A and B; bf16 of 8-bit floats, s32 of integers, "
-                   "f32 of tf32; e4m3 or s8 with --scale-d); or a block-scaled format")
+  verb->add_option(
+          "--out-dtype,--d", r->d,
+          "type of D (default: that of A and B; bf16 of 8-bit floats, s32 of integers or bf16 "
+          "with scales, f32 of tf32; e4m3 or s8 with --scale-d); or a block-scaled format")
       ->transform(elem_word(with_block_formats(result_words_with_scales())));
   add_precision_options(*verb, r->product.precision);
   add_invariance_option(*verb, r->product.reproducible);

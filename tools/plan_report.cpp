@@ -11,6 +11,7 @@
 #include "tilewright/problem/scale_convention.hpp"
 #include "tilewright/problem/scale_place.hpp"
 #include "tools/ceilings.hpp"
+#include "tools/field_words.hpp"
 #include "tools/help_text.hpp"
 #include "tools/plan_table.hpp"
 #include "tools/result_scale_request.hpp"
@@ -34,14 +35,14 @@ std::string product_text(plan_answer const& a) {
   return a.epilogue + " of " + (c ? "(" + product + ")" : product);
 }
 
-/// Sums are in tensor memory there, and there is no wgmma.
 bool has_tensor_memory(plan_answer const& a) { return a.dev.compute_capability / 10 == 10; }
+bool has_wgmma(plan_answer const& a) { return a.dev.compute_capability / 10 == 9; }
 
 std::string rate_text(plan_answer const& a, double us) {
   rates const r = rates_of(a.problem, us, a.dev);
   return fmt::format("{:.1f} us: {:.1f} TFLOP/s, {:.3f} of {}; {:.0f} GB/s, {:.3f} of DRAM", us,
                      r.tflops, r.of_wgmma,
-                     has_tensor_memory(a) ? "the data sheet's rate" : "wgmma alone", r.gb_per_s,
+                     has_wgmma(a) ? "wgmma alone" : "the data sheet's rate", r.gb_per_s,
                      r.of_dram);
 }
 
@@ -327,7 +328,8 @@ std::string plan_text(plan_answer const& a, int top, int columns) {
   text += fmt::format("predicted  {}\n", rate_text(a, chosen.predicted_us));
   text += chosen.measured_us > 0 ? fmt::format("measured   {}\n", rate_text(a, chosen.measured_us))
                                  : std::string("measured   not yet on this GPU: tilewright tune\n");
-  for (std::string const& hint : chosen.hints) text += fmt::format("hint       {}\n", hint);
+  for (std::string const& hint : with_options(chosen.hints))
+    text += fmt::format("hint       {}\n", hint);
 
   if (columns > 0) text = wrapped(text, columns, 11);
   text += "\n" + plan_table(a, shown(a, top)).text(columns);
@@ -379,7 +381,7 @@ json plan_json(plan_answer const& a, int top) {
          {"because", because(a)},
          {"limit", limit_text(chosen)},
          {"runner_up", runner_up(a)},
-         {"hints", chosen.hints}};
+         {"hints", with_options(chosen.hints)}};
   j.update(scales_json(p));
   j["plans"] = json::array();
   for (std::size_t i = 0; i < shown(a, top); ++i) j["plans"].push_back(one_json(a, a.plans[i]));

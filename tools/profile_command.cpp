@@ -18,15 +18,16 @@
 #include "tools/profile/report.hpp"
 #include "tools/profile/run_ncu.hpp"
 #include "tools/to_stderr.hpp"
+#include "tools/to_stdout.hpp"
 
 namespace tw {
 namespace {
 
 char const* const profile_manual =
-    "Collects a few figures of the kernels that COMMAND launches with Nsight Compute (ncu), and\n"
-    "states for each whether it is good or low and what to do. --show prints the line of ncu, and\n"
-    "--from reads the CSV that it makes, on any machine. Without ncu the line is printed, and the\n"
-    "exit status is 77. docs/profile.md explains the figures.";
+    "Collects a few figures of the kernels that COMMAND launches with Nsight Compute (ncu), and "
+    "states for each whether it is good or low and what to do. --show prints the line of ncu, "
+    "and --from reads the CSV that it makes, on any machine. Without ncu the line is printed, "
+    "and the exit status is 77. docs/profile.md explains the figures.";
 
 struct profile_request {
   profile::ncu_request ncu;
@@ -74,7 +75,7 @@ exit_status answer_profile(profile_request r) {
     if (r.as_json)
       print_json("tilewright.profile.line/1", {{"line", line}, {"ncu", !ncu.empty()}});
     else
-      fmt::print("{}\n", line);
+      to_stdout("{}\n", line);
     if (r.show) return exit_status::done;
     to_stderr(
         "tilewright: Nsight Compute (ncu) is not on PATH; run the line above where it is, and read "
@@ -102,7 +103,10 @@ void add_profile_command(CLI::App& app, int& status) {
   verb->add_option("--launches", r->ncu.launches, "launches that are profiled; 0: all")
       ->check(not_negative())
       ->capture_default_str();
-  verb->add_option("--from", r->from, "the CSV of an earlier run of ncu, raw or details");
+  verb->add_option(
+      "--from", r->from,
+      "the CSV of an earlier run of ncu, raw or details; tests/tools/data/ncu/raw.csv of "
+      "the source tree is a sample");
   verb->add_flag("--show", r->show, "print the command line of ncu, run nothing");
   verb->add_flag("--list", r->list, "print the metrics, their meaning and thresholds");
   verb->add_flag("--json", r->as_json, "one JSON record on stdout");

@@ -4,42 +4,23 @@
 
 #include <fmt/format.h>
 
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <span>
 
 #include "tilewright/atom/scale_factors.hpp"
 #include "tilewright/base/elem_traits.hpp"
 #include "tilewright/layout/answer.hpp"
-#include "tools/io/npy.hpp"
-#include "tools/io/output_file.hpp"
+#include "tools/block_scaled_operand.hpp"
 #include "tools/io/refuse.hpp"
+#include "tools/io/result_files.hpp"
 #include "tools/json_output.hpp"
 #include "tools/memory.hpp"
 #include "tools/operand.hpp"
+#include "tools/to_stdout.hpp"
 #include "tools/words.hpp"
 
 namespace tw {
 namespace {
-
-struct result_file {
-  matrix_address to;
-  elem type;
-  std::vector<std::int64_t> shape;
-  std::span<std::byte const> data;
-};
-
-/// All or none of the files appear.
-void write_all(std::vector<result_file> const& files) {
-  std::vector<std::unique_ptr<output_file>> open;
-  for (result_file const& f : files) {
-    open.push_back(std::make_unique<output_file>(f.to.path));
-    std::string const header = array_header(f.to, f.type, f.shape);
-    open.back()->write(std::as_bytes(std::span(header)));
-    open.back()->write(f.data);
-  }
-  for (auto const& file : open) file->commit();
-}
 
 layout factor_layout(block_quantize_problem const& p) {
   int const block = traits_of(p.format).block;
@@ -89,33 +70,56 @@ exit_status run_quantize_blocks(quantize_blocks_request r) {
   if (!nvfp4 && !r.second_out.empty())
     refuse("TW0455", "--scale2-out", fmt::format("it with --to {}", t.name), "nvfp4 with it",
            "only nvfp4 has a scale of the matrix");
-  matrix_address const out = parse_address(r.out);
+  if (!nvfp4 && !r.second.empty())
+    refuse("TW0455", "--scale2", fmt::format("it with --to {}", t.name), "nvfp4 with it",
+           "only nvfp4 has a scale of the matrix");
+  matrix_address out = parse_address(r.out);
+  std::optional<checkpoint_weight> weight;
+  if (r.checkpoint) {
+    weight = checkpoint_weight_of(*r.checkpoint, {r.format}, out, 0, 0);
+    out = weight->values, r.out = out.text();
+    r.scale_out = weight->scales.text();
+    if (nvfp4) r.second_out = weight->second.text();
+    r.order = factor_order::linear;
+  }
   if (r.scale_out.empty()) r.scale_out = name_beside(out, ".scale");
   if (nvfp4 && r.second_out.empty()) r.second_out = name_beside(out, ".scale2");
   std::vector<matrix_address> to{out, parse_address(r.scale_out)};
   if (nvfp4) to.push_back(parse_address(r.second_out));
+  check_outputs(to);
   for (std::size_t i = 0; i < to.size(); ++i) {
-    check_output(to[i]);
     if (to[i].format == file_format::stream)
       refuse("TW0612", "output " + to[i].text(), "a stream", "FILE.npy or FILE.safetensors:TENSOR");
     for (std::size_t j = 0; j < i; ++j)
-      if (to[i].path == to[j].path)
+      if (!share_a_file(to[i], to[j]) && same_file(to[i].path, to[j].path))
         refuse("TW0612", "output " + to[i].text(), "the file of another result", "a separate file",
-               "each result replaces its whole file");
+               "each result replaces its whole file; .safetensors files take them as tensors with "
+               "separate names");
   }
   matrix_file const file(parse_address(r.in),
                          {.for_stacks = "reshape it to (-1, K), or give the stack to `tilewright "
-                                        "gemm --batch`, which quantises it"});
+                                        "gemm --batch`, which quantises it",
+                          .of_operand = true});
   matrix_view const& in = file.view();
   operand const wide(in, in.doubles || size_bits(in.type) < 8 ? elem::f32 : in.type);
   matrix_view const over = r.is_b ? transposed(wide.view()) : wide.view();  // (outer, k)
   // .npy files of ml_dtypes have a byte for an element of 4 bits.
   bool const packed = out.format == file_format::safetensors;
-  block_quantize_problem const p{over.rows, over.cols, over.desc(), r.format, r.order, packed};
+  block_quantize_problem p{over.rows, over.cols, over.desc(), r.format, r.order, packed};
+  p.rule = r.rule;
+  if (!r.second.empty())
+    p.second_level = second_level_in({{}, {}, r.second, r.second_is_reciprocal}, r.is_b, 1);
   if (auto const why = accept(p)) throw rejected(*why);
   if (packed && packs_in_pairs(t.value) && p.k % 2 != 0)
     refuse("TW0455", "K in a .safetensors file", fmt::format("{}", p.k), "an even number",
            "two elements of 4 bits fill a byte; write a .npy file");
+  // A level that is stored as 1 / it is the one that a reader computes.
+  std::optional<float> reciprocal;
+  if (weight && weight->reciprocal && nvfp4) {
+    float const amax = p.second_level ? 0 : largest_magnitude(p, over.data);
+    reciprocal = 1 / p.second_level.value_or(second_level_of(r.format, amax));
+    p.second_level = 1 / *reciprocal;
+  }
   bytes const value_bytes{p.outer * p.row_bytes()}, factor_bytes{p.factor_bytes()};
   require_memory(value_bytes + factor_bytes, "values and scales");
   host_buffer values(value_bytes), factors(factor_bytes);
@@ -123,11 +127,21 @@ exit_status run_quantize_blocks(quantize_blocks_request r) {
   auto const span = [](void const* data, bytes n) {
     return std::span(static_cast<std::byte const*>(data), static_cast<std::size_t>(n.count));
   };
-  std::vector<result_file> files{
-      {to[0], t.value, {p.outer, p.k}, span(values.data(), value_bytes)},
-      {to[1], t.factor, {p.factor_rows(), p.factor_cols()}, span(factors.data(), factor_bytes)}};
-  if (nvfp4)
-    files.push_back({to[2], elem::f32, {}, std::as_bytes(std::span(&counts.second_level, 1))});
+  bool const in_bytes = weight && weight->in_bytes;
+  bool const bytes_of_scales = in_bytes && is_exponent(t.factor);
+  float const stored = reciprocal.value_or(counts.second_level);
+  std::vector<std::int64_t> shape_of_second;
+  if (reciprocal) shape_of_second = {1};
+  result_files files;
+  files.add({to[0],
+             in_bytes ? elem::u8 : t.value,
+             {p.outer, in_bytes ? p.row_bytes() : p.k},
+             span(values.data(), value_bytes)});
+  files.add({to[1],
+             bytes_of_scales ? elem::u8 : t.factor,
+             {p.factor_rows(), p.factor_cols()},
+             span(factors.data(), factor_bytes)});
+  if (nvfp4) files.add({to[2], elem::f32, shape_of_second, std::as_bytes(std::span(&stored, 1))});
   char const* const order = r.order == factor_order::linear ? "linear" : "32x4x4";
   std::string const layout_text = to_string(factor_layout(p));
   if (r.json) {
@@ -143,7 +157,8 @@ exit_status run_quantize_blocks(quantize_blocks_request r) {
                                   {"scale_block", t.block},
                                   {"scale_order", order},
                                   {"scale_shape", {p.factor_rows(), p.factor_cols()}},
-                                  {"scale_layout", layout_text}};
+                                  {"scale_layout", layout_text},
+                                  {"scale_rule", r.rule == scale_rule::floor ? "floor" : "rceil"}};
     if (nvfp4) {
       record["second_level"] = counts.second_level;
       record["second_level_file"] = r.second_out;
@@ -153,19 +168,21 @@ exit_status run_quantize_blocks(quantize_blocks_request r) {
     record["zero_blocks"] = counts.zero_blocks;
     print_json("tilewright.quantize_blocks/1", record);
   } else if (!r.quiet) {
-    fmt::print("quantize {}x{} {}, operand {}\n", in.rows, in.cols, type_text(in),
-               r.is_b ? "B: K along the rows" : "A: K along the columns");
-    fmt::print("values   {} ({}, {}) of {} -> {}\n", t.name, p.outer, p.k, name(t.value), r.out);
-    fmt::print("scales   {} for {} elements, {} ({}, {}) -> {}\n", name(t.factor), t.block, order,
-               p.factor_rows(), p.factor_cols(), r.scale_out);
+    to_stdout("quantize {}x{} {}, operand {}\n", in.rows, in.cols, type_text(in),
+              r.is_b ? "B: K along the rows" : "A: K along the columns");
+    to_stdout("values   {} ({}, {}) of {} -> {}\n", t.name, p.outer, p.k, name(t.value), r.out);
+    to_stdout("scales   {} for {} elements, {} ({}, {}) -> {}\n", name(t.factor), t.block, order,
+              p.factor_rows(), p.factor_cols(), r.scale_out);
     fmt::print("         (row, k) -> byte: {}\n", layout_text);
     if (nvfp4)
-      fmt::print("scale 2  {} of the matrix -> {}\n         element = value * scale * scale 2\n",
-                 counts.second_level, r.second_out);
+      to_stdout("scale 2  {} of the matrix{} -> {}{}\n         element = value * scale * scale 2\n",
+                counts.second_level, r.second.empty() ? "" : ", given", r.second_out,
+                reciprocal ? fmt::format(", as 1 / it, {:.9g}", *reciprocal) : "");
     fmt::print("{}", notes(p, counts));
   }
+  files.write();
   flush_stdout();
-  write_all(files);
+  files.commit();
   return exit_status::done;
 }
 

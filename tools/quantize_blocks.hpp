@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "tilewright/problem/block_quantize.hpp"
+#include "tools/checkpoint_layout.hpp"
 #include "tools/guarded.hpp"
 #include "tools/io/matrix_file.hpp"
 
@@ -17,6 +18,10 @@ struct quantize_blocks_request {
   block_format format = block_format::nvfp4;
   factor_order order = factor_order::swizzled;
   std::string in, out, scale_out, second_out;
+  std::string second;                 // of nvfp4, where it is given: a file or a number
+  bool second_is_reciprocal = false;  // it is 1 / the second level
+  scale_rule rule = scale_rule::rceil;
+  std::optional<checkpoint_layout> checkpoint;
   bool is_b = false, json = false, quiet = false;
   std::string unused;  // an option that these formats do not have
 };

@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstring>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -13,14 +14,15 @@
 #include "tilewright/base/elem_text.hpp"
 #include "tilewright/problem/quantize.hpp"
 #include "tools/guarded.hpp"
-#include "tools/io/npy.hpp"
-#include "tools/io/output_file.hpp"
 #include "tools/io/refuse.hpp"
+#include "tools/io/result_files.hpp"
 #include "tools/json_output.hpp"
+#include "tools/number_or_file.hpp"
 #include "tools/operand.hpp"
 #include "tools/precision_options.hpp"
 #include "tools/quantize_blocks.hpp"
 #include "tools/scale_file.hpp"
+#include "tools/to_stdout.hpp"
 #include "tools/words.hpp"
 
 namespace tw {
@@ -28,17 +30,15 @@ namespace {
 
 char const* const quantize_manual =
     "Values and scales: an element is decoded as value * scale. The scale of a block is its "
-    "largest\n"
-    "finite magnitude divided by 448 (e4m3), 57344 (e5m2) or 127 (s8); blocks of zeros have 1. "
-    "Values\n"
-    "beyond are clamped, infinities too; NaN stays NaN (0 in s8).\n"
-    "Blocks are 128 elements along K: along the columns of an operand A, MxK, and of weights NxK;\n"
-    "along the rows of an operand B that is KxN (--operand b). The last blocks may be smaller.\n"
-    "mxfp8, mxfp4 and nvfp4 have scales of 8 bits for 32 or 16 elements along K, and no --scaling: "
-    "powers\n"
-    "of two, or e4m3 with a float32 scale of the matrix besides. OUT is MxK, of an operand B NxK; "
-    "elements\n"
-    "of 4 bits are two to a byte in .safetensors files, and a byte each in .npy files.\n"
+    "largest finite magnitude divided by 448 (e4m3), 57344 (e5m2) or 127 (s8); blocks of zeros "
+    "have 1. Values beyond are clamped, infinities too; NaN stays NaN (0 in s8).\n"
+    "Blocks are 128 elements along K: along the columns of an operand A, MxK, and of weights "
+    "NxK; along the rows of an operand B that is KxN (--operand b). The last blocks may be "
+    "smaller.\n"
+    "mxfp8, mxfp4 and nvfp4 have scales of 8 bits for 32 or 16 elements along K, and no "
+    "--scaling: powers of two, or e4m3 with a float32 scale of the matrix besides. OUT is MxK, "
+    "of an operand B NxK; elements of 4 bits are two to a byte in .safetensors files, and a byte "
+    "each in .npy files.\n"
     "Exit status: 0 done, 2 refused.";
 
 std::vector<std::string> values_or_formats() {
@@ -53,6 +53,8 @@ struct quantize_request {
   scaling kind = scaling::tensor;
   scale_library library = scale_library::torch;
   elem scale_type = elem::f32;  // s32: four ue8m0
+  std::string given;            // the scale: a file or a number; empty: computed
+  std::optional<checkpoint_layout> checkpoint;
   bool is_b = false, power_of_two = false, json = false, quiet = false;
 };
 
@@ -99,25 +101,36 @@ void report(quantize_request const& r, matrix_view const& in, quantized_matrix c
                                     q.scales.tensor.shape.begin() + q.scales.tensor.rank)},
         {"convention", scale_text(q.problem.scale, q.operand)},
         {"power_of_two", r.power_of_two},
+        {"given", q.problem.given},
         {"nan", q.counts.nan},
         {"infinite", q.counts.infinite},
         {"zero_blocks", q.counts.zero_blocks}};
     return print_json("tilewright.quantize/1", record);
   }
   if (r.quiet) return;
-  fmt::print("quantize {}x{} {}, operand {}\n", in.rows, in.cols, type_text(in),
-             r.is_b ? "B: K along the rows" : "A: K along the columns");
-  fmt::print("values   {} -> {}\n", name(r.to), r.out);
-  fmt::print("scales   {} -> {}\n         {}{}\n", shape_text(q.scales.tensor), r.scale_out,
-             scale_text(q.problem.scale, q.operand), r.power_of_two ? ", powers of two" : "");
+  to_stdout("quantize {}x{} {}, operand {}\n", in.rows, in.cols, type_text(in),
+            r.is_b ? "B: K along the rows" : "A: K along the columns");
+  to_stdout("values   {} -> {}\n", name(r.to), r.out);
+  to_stdout("scales   {} -> {}\n         {}{}\n", shape_text(q.scales.tensor), r.scale_out,
+            scale_text(q.problem.scale, q.operand),
+            r.power_of_two    ? ", powers of two"
+            : q.problem.given ? ", given"
+                              : "");
   fmt::print("{}", notes(r, q.counts));
 }
 
 exit_status run_quantize(quantize_request r) {
   matrix_address const out = parse_address(r.out);
+  if (!r.given.empty() && r.power_of_two)
+    refuse("TW0615", "command line", "--power-of-two with --scale", "one of them",
+           "a scale that is given is used as it is");
+  if (r.checkpoint) {
+    r.scale_out = checkpoint_weight_of(*r.checkpoint, {{}, r.to, r.kind}, out, 0, 0).scales.text();
+    if (r.kind == scaling::block_128x128) r.library = scale_library::deepgemm;  // (Ob, Kb)
+  }
   if (r.scale_out.empty()) r.scale_out = name_beside(out, ".scale");
   matrix_address const scale_out = parse_address(r.scale_out);
-  for (matrix_address const& to : {out, scale_out}) check_output(to);
+  check_outputs({out, scale_out});
   bool const to_stdout = out.format == file_format::stream;
   if (scale_out.format == file_format::stream)
     refuse("TW0612", "output " + scale_out.text() + " of --scale-out", "a stream",
@@ -125,16 +138,19 @@ exit_status run_quantize(quantize_request r) {
   if (to_stdout && r.json)
     refuse("TW0612", "output -", "--json, which prints to stdout too", "the values in a file");
   if (to_stdout) r.quiet = true;
-  if (!to_stdout && same_file(out.path, scale_out.path))
+  if (!to_stdout && !share_a_file(out, scale_out) && same_file(out.path, scale_out.path))
     refuse("TW0612", "output " + r.scale_out + " of --scale-out", "the file of the values",
-           "a separate file", "each result replaces its whole file");
+           "a separate file",
+           "each result replaces its whole file; .safetensors files take both as tensors with "
+           "separate names");
   matrix_address const from = parse_address(r.in);
   if (from.format != file_format::stream && same_file(from.path, scale_out.path))
     refuse("TW0612", "output " + r.scale_out + " of --scale-out", "the file of the matrix",
            "a separate file");
   matrix_file const file(
       from, {.for_stacks = "reshape it to (-1, K): the scales of rows and of 1x128 blocks are the "
-                           "same"});
+                           "same",
+             .of_operand = true});
   matrix_view const& in = file.view();
   operand const wide(in, in.doubles || size_bits(in.type) < 8 ? elem::f32 : in.type);
   matrix_view const over = r.is_b ? transposed(wide.view()) : wide.view();  // (outer, k)
@@ -144,6 +160,7 @@ exit_status run_quantize(quantize_request r) {
   q.problem.to.type = r.to;
   q.scales = scales_to_write(q.operand, r.kind, r.library, r.scale_type);
   q.problem.scale = q.scales.desc;
+  q.problem.given = !r.given.empty();
   if (auto const why = accept(q.problem)) throw rejected(*why);
   std::int64_t scale_count = 1;
   for (std::size_t i = 0; i < static_cast<std::size_t>(q.scales.tensor.rank); ++i)
@@ -153,30 +170,32 @@ exit_status run_quantize(quantize_request r) {
   require_memory(value_bytes + scale_bytes, "values and scales");
   host_buffer values(value_bytes), scales(scale_bytes);
   std::fill_n(scales.data(), scale_bytes.count, std::byte{0});
+  if (q.problem.given) {
+    float const x =
+        number_or_file(r.given, {"TW0452", "scale that is given", "one float32, or a number", ""});
+    if (!(x > 0))
+      refuse("TW0452", "scale that is given", fmt::format("{:g}", x), "a number above 0");
+    std::memcpy(scales.data(), &x, sizeof x);
+  }
   q.counts = quantize(q.problem, over.data, values.data(), scales.data());
-  auto const write = [](output_file& to, std::string const& header, host_buffer const& data,
-                        bytes size) {
-    to.write(std::as_bytes(std::span(header)));
-    to.write({data.data(), static_cast<std::size_t>(size.count)});
+  auto const span = [](host_buffer const& data, bytes size) {
+    return std::span<std::byte const>(data.data(), static_cast<std::size_t>(size.count));
   };
   // The file keeps the order of IN.
   bool const fortran = in.ord == order::col_major && out.format != file_format::safetensors;
-  std::string const header = fortran ? npy_header(r.to, {in.rows, in.cols}, true)
-                                     : array_header(out, r.to, {in.rows, in.cols});
-  std::optional<output_file> value_file;
-  output_file scale_file(scale_out.path);
-  write(scale_file, scale_header(scale_out, q.scales.tensor), scales, scale_bytes);
-  if (to_stdout) {
-    std::fwrite(header.data(), 1, header.size(), stdout);
-    std::fwrite(values.data(), 1, static_cast<std::size_t>(value_bytes.count), stdout);
-  } else {
-    value_file.emplace(out.path);
-    write(*value_file, header, values, value_bytes);
+  result_files files;
+  files.add({out, r.to, {in.rows, in.cols}, span(values, value_bytes), fortran});
+  result_tensor in_file = scale_result(scale_out, q.scales.tensor, span(scales, scale_bytes));
+  if (r.checkpoint) {
+    auto const c =
+        checkpoint_weight_of(*r.checkpoint, {{}, r.to, r.kind}, out, over.rows, over.cols);
+    if (c.scale_shape) in_file.shape = *c.scale_shape;
   }
+  files.add(in_file);
+  files.write();
   report(r, in, q);
   flush_stdout();
-  if (value_file) value_file->commit();
-  scale_file.commit();
+  files.commit();
   return exit_status::done;
 }
 
@@ -219,6 +238,36 @@ void add_quantize_command(CLI::App& app, int& status) {
   verb->add_option(
       "--scale2-out", blocks->second_out,
       "where nvfp4's float32 scale goes (default: OUT with .scale2 before its suffix)");
+  verb->add_option("--scale", r->given,
+                   "the scale, a file of one number or a number: it is used, not computed "
+                   "(--scaling tensor)");
+  verb->add_option("--scale2", blocks->second,
+                   "nvfp4: the float32 scale of the matrix, a file of one number or a number");
+  verb->add_option_function<std::string>(
+          "--scale2-as",
+          [blocks](std::string const& text) {
+            blocks->second_is_reciprocal = text == "reciprocal";
+          },
+          "scale (default), or reciprocal: 1 / scale, as compressed-tensors has it")
+      ->needs("--scale2")
+      ->transform(one_of({"scale", "reciprocal"}));
+  verb->add_option_function<std::string>(
+          "--scale-rule",
+          [blocks](std::string const& text) {
+            blocks->rule = text == "floor" ? scale_rule::floor : scale_rule::rceil;
+          },
+          "of mxfp8, mxfp4: rceil (default), no element is clamped, or floor, as the OCP "
+          "specification has it")
+      ->transform(one_of({"rceil", "floor"}));
+  verb->add_option_function<std::string>(
+          "--checkpoint",
+          [r, blocks](std::string const& text) {
+            r->checkpoint = blocks->checkpoint = parse_checkpoint_layout(text);
+          },
+          "OUT is FILE.safetensors:NAME.weight, and gets the scales too, with the names, shapes "
+          "and types of this layout: deepseek, modelopt or compressed-tensors "
+          "(docs/checkpoints.md)")
+      ->transform(one_of(checkpoint_layout_words()));
   verb->add_option("--scale-out", r->scale_out,
                    "where the scales go (default: OUT with .scale before its suffix)");
   verb->add_option_function<std::string>(
@@ -242,17 +291,24 @@ void add_quantize_command(CLI::App& app, int& status) {
   verb->add_flag("--quiet", r->quiet, "no report");
   verb->callback([r, blocks, verb, &status] {
     bool const scaling_given = verb->get_option("--scaling")->count() > 0;
-    for (char const* option : {"--scale-order", "--scale2-out"})
+    for (char const* option :
+         {"--scale-order", "--scale2-out", "--scale2", "--scale2-as", "--scale-rule"})
       if (!blocks->wanted && verb->get_option(option)->count() > 0) blocks->unused = option;
     if (blocks->wanted) {
       blocks->in = r->in, blocks->out = r->out, blocks->scale_out = r->scale_out;
       blocks->is_b = r->is_b, blocks->json = r->json, blocks->quiet = r->quiet;
-      for (char const* option : {"--scaling", "--scale-as", "--scale-type", "--power-of-two"})
+      for (char const* option :
+           {"--scaling", "--scale-as", "--scale-type", "--power-of-two", "--scale"})
         if (verb->get_option(option)->count() > 0) blocks->unused = option;
     }
     status = static_cast<int>(guarded(r->json, [&] {
+      for (char const* option :
+           {"--scale-out", "--scale2-out", "--scale-as", "--scale-order", "--operand"})
+        if (r->checkpoint && verb->get_option(option)->count() > 0)
+          refuse("TW0615", "command line", fmt::format("--checkpoint with {}", option),
+                 "one of them", "a layout says where scales go, and weights are NxK");
       if (blocks->wanted) return run_quantize_blocks(*blocks);
-      if (!scaling_given)
+      if (!scaling_given && r->given.empty())
         refuse("TW0615", "--scaling", "nothing", "tensor, row, 1x128 or 128x128",
                "or a format that has its own blocks: --to mxfp8, mxfp4 or nvfp4");
       if (!blocks->unused.empty())

@@ -3,6 +3,8 @@
 //                        K, and its scales.
 #pragma once
 
+#include <optional>
+
 #include "tilewright/problem/scale.hpp"
 #include "tools/io/matrix_view.hpp"
 #include "tools/memory.hpp"
@@ -14,7 +16,9 @@ namespace tw {
 /// quantised.
 class quantized_operand {
  public:
-  quantized_operand(matrix_view const& wide, bool is_b, scaling kind, elem to);
+  /// given: the scale of a tensor that elements are divided by; not computed from them.
+  quantized_operand(matrix_view const& wide, bool is_b, scaling kind, elem to,
+                    std::optional<float> given = std::nullopt);
 
   matrix_view const& values() const { return values_; }
   matrix_view const& scales() const { return scales_; }  // in the order of memory

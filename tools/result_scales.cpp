@@ -5,12 +5,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 
 #include "tilewright/problem/block_result.hpp"
 #include "tilewright/problem/reference.hpp"
 #include "tools/io/refuse.hpp"
+#include "tools/number_or_file.hpp"
 #include "tools/quantize_blocks.hpp"
 #include "tools/scale_file.hpp"
 #include "tools/words.hpp"
@@ -18,16 +18,9 @@
 namespace tw {
 namespace {
 
-/// A text that is a number and nothing else.
-std::optional<float> number_in(std::string const& text) {
-  float x = 0;
-  char const* const end = text.data() + text.size();
-  auto const [at, error] = std::from_chars(text.data(), end, x);
-  return error == std::errc() && at == end ? std::optional(x) : std::nullopt;
-}
-
 float given_scale(std::string const& text) {
   if (auto const x = number_in(text)) return *x;
+  if (is_number(text)) refuse("TW0611", "scale of D", text, "a number that float32 can hold");
   if (text.starts_with("amax") && text.find('.') == std::string::npos)
     refuse("TW0611", "scale of D", text, "amax-row, amax-1x128, a number or a file",
            "amax-row computes scales of rows, amax-1x128 those of 128 columns of a row");
@@ -114,6 +107,16 @@ void check_result_scale_options(result_scale_request const& r) {
     refused("--scale-d-as " + r.as,
             r.format ? "32x4x4 or linear" : "it with --out-dtype mxfp8, mxfp4 or nvfp4", "");
   if (!r.as.empty() && !r.any()) refused("--scale-d-as " + r.as, "--scale-d with it", "");
+  if (r.any() && !r.computed()) {
+    char const* const ignored = r.power_of_two        ? "--scale-d-power-of-two"
+                                : r.type != elem::f32 ? "--scale-d-type"
+                                : !r.as.empty()       ? "--scale-d-as"
+                                                      : nullptr;
+    if (ignored != nullptr)
+      refused(fmt::format("{} beside --scale-d {}", ignored, r.text),
+              "it with --scale-d amax-row or amax-1x128",
+              "a scale that is given is taken as it is");
+  }
   if (r.format != block_format::nvfp4 && !r.second_out.empty())
     refused("--scale2-d-out", "--out-dtype nvfp4 with it", "only nvfp4 has a second level");
   if (!r.out.empty() && !r.computed())

@@ -7,6 +7,8 @@
 #include "tilewright/arch/limits.hpp"
 #include "tilewright/base/elem_traits.hpp"
 #include "tilewright/base/round_up.hpp"
+#include "tilewright/device/sm_limits.hpp"
+#include "tilewright/kernel/sm100/cta.hpp"
 #include "tools/ceiling_table.hpp"
 
 namespace tw {
@@ -14,11 +16,17 @@ namespace {
 
 double bytes_of(elem e, double elems) { return elems * traits_of(e).bits / 8; }
 
+/// Of an element of A or B, with its part of the factor of its block.
+double operand_bytes(roofline_problem const& p, double elems) {
+  double const factors = p.format ? elems / traits_of(*p.format).block : 0;
+  return bytes_of(p.ab, elems) + factors;
+}
+
 /// Each operand read once, D written once.
 double dram_bytes(roofline_problem const& p) {
   auto const m = static_cast<double>(p.m), n = static_cast<double>(p.n);
   auto const k = static_cast<double>(p.k);
-  return static_cast<double>(p.batch) * (bytes_of(p.ab, m * k + k * n) + bytes_of(p.d, m * n));
+  return static_cast<double>(p.batch) * (operand_bytes(p, m * k + k * n) + bytes_of(p.d, m * n));
 }
 
 /// Each cluster reads its rows of A and its columns of B once, without what is outside of the
@@ -29,25 +37,53 @@ double l2_bytes(roofline_problem const& p) {
   double const reads_of_a = static_cast<double>(divide_up(p.n, p.tile_n * p.cluster_n));
   double const reads_of_b = static_cast<double>(divide_up(p.m, p.tile_m * p.cluster_m));
   return static_cast<double>(p.batch) *
-         (bytes_of(p.ab, k * (m * reads_of_a + n * reads_of_b)) + bytes_of(p.d, m * n));
+         (operand_bytes(p, k * (m * reads_of_a + n * reads_of_b)) + bytes_of(p.d, m * n));
 }
 
-/// TMA writes a CTA's rows and columns; each wgmma reads 64 rows of A and all columns of B (both
-/// operands in shared memory).
-double smem_bytes(roofline_problem const& p) {
-  std::int64_t const reads_of_b = std::max<std::int64_t>(1, p.tile_m / wgmma_m);
-  double const tiles =
-      static_cast<double>(divide_up(p.m, p.tile_m)) * static_cast<double>(divide_up(p.n, p.tile_n));
-  auto const k = static_cast<double>(p.k);
-  auto const elems = static_cast<double>(2 * p.tile_m + p.tile_n * (1 + reads_of_b));
-  return static_cast<double>(p.batch) * bytes_of(p.ab, tiles * k * elems);
+/// How often the other operand is read for `extent` rows (or columns) in tiles of `tile`, by
+/// multiplies of at most `most` rows each.
+double reads_for(std::int64_t extent, std::int64_t tile, std::int64_t most) {
+  return static_cast<double>(extent / tile * divide_up(tile, most) +
+                             divide_up(extent % tile, most));
+}
+
+/// The operands that the multiplies read. Parts outside of the matrices do not count: tiles may
+/// be narrower there. Nor do the loads' writes: measured kernels with narrow tiles are faster than
+/// the sum of both would allow (docs/roofline.md).
+double smem_bytes(roofline_problem const& p, device const& d) {
+  multiply_facts const by = multiply_of(p, d);
+  std::int64_t const tile_m = multiplies_in_pairs(p, d) ? 2 * p.tile_m : p.tile_m;
+  auto const m = static_cast<double>(p.m), n = static_cast<double>(p.n);
+  double const elems = m * reads_for(p.n, p.tile_n, by.cols) + n * reads_for(p.m, tile_m, by.rows);
+  return static_cast<double>(p.batch) * bytes_of(p.ab, elems * static_cast<double>(p.k));
 }
 
 }  // namespace
 
+bool has_clusters(device const& d) {
+  sm_limits const* const sm = find_sm_limits(d.compute_capability);
+  return sm != nullptr && sm->max_cluster > 1;
+}
+
+bool multiplies_in_pairs(roofline_problem const& p, device const& d) {
+  return d.compute_capability / 10 == 10 && p.cluster_m % 2 == 0;
+}
+
+multiply_facts multiply_of(roofline_problem const& p, device const& d) {
+  // A warp's sums stay in its registers: 64 x 64 are 128 of a thread's 255.
+  constexpr std::int64_t of_warp = 64, most_cols = max_wgmma_n;
+  if (d.compute_capability < 90) return {"mma.sync", of_warp, of_warp};
+  if (d.compute_capability < 100) return {"wgmma", wgmma_m, most_cols};
+  // In a pair each CTA reads its rows of A and half of B.
+  constexpr std::int64_t rows = sm100_cta::rows;
+  return {"tcgen05.mma", multiplies_in_pairs(p, d) ? 2 * rows : rows, most_cols};
+}
+
 roofline_level const* roofline::bound() const {
-  auto const slowest = std::ranges::max_element(levels, {}, &roofline_level::us);
-  return slowest->us > tensor_us ? &*slowest : nullptr;
+  roofline_level const* slowest = nullptr;
+  for (roofline_level const& level : levels)
+    if (level.bounds && level.us > (slowest == nullptr ? tensor_us : slowest->us)) slowest = &level;
+  return slowest;
 }
 
 double roofline::min_us() const {
@@ -55,7 +91,8 @@ double roofline::min_us() const {
   return level == nullptr ? tensor_us : level->us;
 }
 
-roofline roofline_of(roofline_problem const& p, device const& d) {
+roofline roofline_of(roofline_problem p, device const& d) {
+  if (!has_clusters(d)) p.cluster_m = p.cluster_n = 1;
   roofline r;
   r.problem = p, r.dev = d;
   device_ceilings const* const known = find_ceilings(d.id);
@@ -81,6 +118,7 @@ roofline roofline_of(roofline_problem const& p, device const& d) {
     level.name = memory_level_names[static_cast<int>(l)];
     level.bytes = bytes, level.gb_per_s = gb_per_s;
     level.intensity = r.flop / bytes;
+    level.bounds = l != memory_level::l2;
     if (gb_per_s.data_sheet > 0)
       level.ridge.data_sheet = r.tflops.data_sheet / gb_per_s.data_sheet * 1e3;
     if (gb_per_s.measured > 0) level.ridge.measured = r.tflops.best() / gb_per_s.measured * 1e3;
@@ -89,7 +127,7 @@ roofline roofline_of(roofline_problem const& p, device const& d) {
   };
   add(memory_level::dram, dram_bytes(p), {d.dram_gb_per_s, measured ? d.dram_ceiling_gb_per_s : 0});
   add(memory_level::l2, l2_bytes(p), {0, measured_rate(memory_level::l2)});
-  add(memory_level::shared_memory, smem_bytes(p),
+  add(memory_level::shared_memory, smem_bytes(p, d),
       {smem_gb_per_s, measured_rate(memory_level::shared_memory)});
   return r;
 }

@@ -18,6 +18,7 @@
 #include "tools/json_output.hpp"
 #include "tools/number_checks.hpp"
 #include "tools/precision_options.hpp"
+#include "tools/quantize_blocks.hpp"
 #include "tools/roofline_report.hpp"
 #include "tools/words.hpp"
 
@@ -26,14 +27,12 @@ namespace {
 
 char const* const roofline_manual =
     "Counts the operations and the bytes of D = A B at each level of a device, and divides them "
-    "by\n"
-    "its peak rates: the level that takes longest bounds the GEMM. Nothing runs, no GPU is "
-    "needed.\n"
-    "docs/roofline.md explains the columns.";
+    "by its peak rates: the level that takes longest bounds the GEMM. Nothing runs, no GPU is "
+    "needed. docs/roofline.md explains the columns.";
 
 struct roofline_request {
   std::vector<std::string> size;
-  std::string ab = "bf16", d, device = "h200", tile = "128x256", cluster = "2x1", plot;
+  std::string ab = "bf16", d, device = "h200", tile = "128x256", cluster, plot;
   std::int64_t batch = 1;
   bool as_json = false;
 };
@@ -71,15 +70,33 @@ roofline_problem problem_of(roofline_request const& r) {
            "one GEMM: M N K, or MxNxK");
   roofline_problem p{sizes[0].m, sizes[0].n, sizes[0].k, r.batch};
   check_extents_of(p);
-  p.ab = parse_elem(r.ab).value();
-  p.d = r.d.empty() ? usual_result(p.ab) : parse_elem(r.d).value();
+  p.format = parse_block_format(r.ab);
+  p.ab = p.format ? traits_of(*p.format).value : parse_elem(r.ab).value();
+  elem const usual = p.format ? elem::bf16 : usual_result(p.ab);
+  p.d = r.d.empty() ? usual : parse_elem(r.d).value();
   std::tie(p.tile_m, p.tile_n) = pair_of("tile", r.tile, 1024);
-  std::tie(p.cluster_m, p.cluster_n) = pair_of("cluster", r.cluster, 16);
+  if (!r.cluster.empty()) std::tie(p.cluster_m, p.cluster_n) = pair_of("cluster", r.cluster, 16);
   if (p.cluster_m * p.cluster_n > 16)
     refuse("TW0653", "cluster", fmt::format("{} CTAs", p.cluster_m * p.cluster_n), "at most 16");
   if (holds_integer_sums(p.d) && !is_8_bit_integer(p.ab))
     refuse("TW0405", "type of D", "s32", fmt::format("a float, for A and B of {}", name(p.ab)));
   return p;
+}
+
+/// Types that the device's tensor cores do not multiply, and clusters that it does not have.
+void check_device(roofline_request const& r, roofline_problem const& p, device const& d) {
+  bool const eight = is_fp8(p.ab) && !p.format;
+  if (eight && d.compute_capability < 89)
+    refuse("TW0471", fmt::format("rate of {} on {}", name(p.ab), d.id),
+           "tensor cores that do not multiply 8-bit floats",
+           "a device of compute capability 8.9 on");
+  if (p.format && d.compute_capability < 100)
+    refuse("TW0471", fmt::format("rate of {} on {}", traits_of(*p.format).name, d.id),
+           "tensor cores that do not multiply with factors of blocks",
+           "a device of compute capability 10.0 on", "for example --device b200");
+  if (!r.cluster.empty() && p.cluster_m * p.cluster_n > 1 && !has_clusters(d))
+    refuse("TW0650", "CTAs of a cluster", fmt::format("{} on {}", r.cluster, d.id),
+           "1x1: clusters came with compute capability 9.0");
 }
 
 void write_plot(std::string const& path, std::string const& svg) {
@@ -92,10 +109,7 @@ exit_status answer_roofline(roofline_request const& r) {
   check_replaceable(r.plot, "--plot", "<");
   roofline_problem const p = problem_of(r);
   auto const& device = known_device(r.device);
-  if (is_fp8(p.ab) && device.compute_capability < 89)
-    refuse("TW0471", fmt::format("rate of {} on {}", name(p.ab), r.device),
-           "tensor cores that do not multiply 8-bit floats",
-           "a device of compute capability 8.9 on");
+  check_device(r, p, device);
   roofline const line = roofline_of(p, device);
   if (!r.plot.empty()) write_plot(r.plot, roofline_svg(line));
   if (r.as_json)
@@ -114,19 +128,20 @@ void add_roofline_command(CLI::App& app, int& status) {
   verb->footer(roofline_manual);
   verb->add_option("SIZE", r->size, "M N K, or MxNxK")->required()->expected(1, 3);
   verb->add_option("--dtype,--ab", r->ab, "type of A and B")
-      ->transform(elem_word(multiplied_words()))
+      ->transform(elem_word(with_block_formats(multiplied_words())))
       ->capture_default_str();
   verb->add_option("--out-dtype,--d", r->d,
                    "type of D (default: that of A and B; f32 for tf32, "
-                   "bf16 for 8-bit floats, s32 for integers)")
+                   "bf16 for 8- and 4-bit floats, s32 for integers)")
       ->transform(elem_word(result_words_with_scales()));
   verb->add_option("--batch", r->batch, "number of GEMMs of this shape")
       ->check(above_zero())
       ->capture_default_str();
   verb->add_option("--tile", r->tile, "rows and columns of a CTA's tile, for L2 and shared memory")
       ->capture_default_str();
-  verb->add_option("--cluster", r->cluster, "CTAs of a cluster along M and N, which multicast")
-      ->capture_default_str();
+  verb->add_option("--cluster", r->cluster,
+                   "CTAs of a cluster along M and N, which multicast; on Blackwell two along M are "
+                   "a pair (default: 2x1; 1x1 without clusters)");
   std::vector<std::string> ids;
   for (device const& d : known_devices()) ids.push_back(d.id);
   verb->add_option("--device", r->device, "device: its rates")

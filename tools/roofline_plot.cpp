@@ -161,7 +161,8 @@ class drawing {
     text_ += fmt::format(
         "<text x=\"{}\" y=\"26\" font-size=\"15\" fill=\"{}\">GEMM {} x {} x {}, {} to {}, on "
         "{}</text>\n",
-        left, light_paper.text, p.m, p.n, p.k, name(p.ab), name(p.d), xml_text(r_.dev.name));
+        left, light_paper.text, p.m, p.n, p.k, p.format ? traits_of(*p.format).name : name(p.ab),
+        name(p.d), xml_text(r_.dev.name));
     roofline_level const* const bound = r_.bound();
     label(left, 46,
           fmt::format("bound by {}: at most {:.0f} TFLOP/s; tiles of {}x{}, clusters of {}x{}; "

@@ -32,8 +32,35 @@ std::string intensity_text(double x) {
 std::string rate_text(double gb_per_s) {
   return gb_per_s > 0 ? fmt::format("{:.2f}", gb_per_s * 1e-3) : "-";
 }
+/// Numbers that two decimals do not show have two digits: 1.3e-06.
 std::string us_text(double us) {
-  return us > 0 ? fmt::format("{:.{}f}", us, us < 10 ? 2 : 1) : "-";
+  if (us <= 0) return "-";
+  return us < 0.01 ? fmt::format("{:.2g}", us) : fmt::format("{:.{}f}", us, us < 10 ? 2 : 1);
+}
+std::string tflops_text(double x) {
+  return x < 0.1 ? fmt::format("{:.2g}", x) : fmt::format("{:.1f}", x);
+}
+
+/// "137.4 GFLOP", "2 FLOP".
+std::string flop_text(double flop) {
+  char const* const units[] = {"FLOP", "kFLOP", "MFLOP", "GFLOP"};
+  int unit = 0;
+  while (flop >= 1000 && unit < 3) flop /= 1000, ++unit;
+  return fmt::format("{:.{}f} {}", flop, unit == 0 ? 0 : 1, units[unit]);
+}
+
+char const* type_text(roofline_problem const& p) {
+  return p.format ? traits_of(*p.format).name : name(p.ab);
+}
+
+/// "128x256 of a CTA, clusters of 2x1": what the bytes of L2 and shared memory depend on.
+std::string tiles_text(roofline const& r) {
+  roofline_problem const& p = r.problem;
+  std::string text = fmt::format("{}x{} of a CTA", p.tile_m, p.tile_n);
+  if (has_clusters(r.dev)) text += fmt::format(", clusters of {}x{}", p.cluster_m, p.cluster_n);
+  if (multiplies_in_pairs(p, r.dev))
+    text += fmt::format(", pairs of {}x{}", 2 * p.tile_m, p.tile_n);
+  return text + fmt::format(", {}", multiply_of(p, r.dev).name);
 }
 
 std::string calibrated(roofline const& r) {
@@ -49,24 +76,24 @@ std::string because(roofline const& r) {
     text = fmt::format(
         "bound by        the tensor cores: compute-bound\n"
         "because         {} FLOP/byte is above the ridge point of DRAM, {}: its {} take {} us,\n"
-        "                {:.0f} % of the {} us that the tensor cores need for {:.1f} GFLOP\n",
+        "                {:.0f} % of the {} us that the tensor cores need for {}\n",
         intensity_text(dram.intensity),
         intensity_text(dram.ridge.measured > 0 ? dram.ridge.measured : dram.ridge.data_sheet),
         bytes_text(dram.bytes), us_text(dram.us), 100 * dram.us / r.tensor_us, us_text(r.tensor_us),
-        r.flop * 1e-9);
+        flop_text(r.flop));
   } else {
     double const ridge =
         bound->ridge.measured > 0 ? bound->ridge.measured : bound->ridge.data_sheet;
     text = fmt::format(
         "bound by        {}: {}\n"
         "because         {} FLOP/byte is below its ridge point, {}: its {} take {} us, the tensor\n"
-        "                cores need {} us for {:.1f} GFLOP\n",
+        "                cores need {} us for {}\n",
         bound->name, bound == &dram ? "memory-bound" : "bound by loads",
         intensity_text(bound->intensity), intensity_text(ridge), bytes_text(bound->bytes),
-        us_text(bound->us), us_text(r.tensor_us), r.flop * 1e-9);
+        us_text(bound->us), us_text(r.tensor_us), flop_text(r.flop));
   }
-  return text + fmt::format("at most         {:.1f} TFLOP/s, at least {} us\n",
-                            r.attainable_tflops(), us_text(r.min_us()));
+  return text + fmt::format("at most         {} TFLOP/s, at least {} us\n",
+                            tflops_text(r.attainable_tflops()), us_text(r.min_us()));
 }
 
 json pair_json(ceiling_pair const& c) {
@@ -79,11 +106,11 @@ json pair_json(ceiling_pair const& c) {
 std::string roofline_text(roofline const& r) {
   roofline_problem const& p = r.problem;
   std::string text = fmt::format(
-      "GEMM            {} x {} x {}{}, {} to {}: {:.1f} GFLOP (2 M N K)\n"
+      "GEMM            {} x {} x {}{}, {} to {}: {} (2 M N K)\n"
       "device          {}{}\n"
-      "tiles           {}x{} of a CTA, clusters of {}x{} (for L2 and shared memory)\n\n",
-      p.m, p.n, p.k, p.batch == 1 ? "" : fmt::format(" ({} times)", p.batch), name(p.ab), name(p.d),
-      r.flop * 1e-9, r.dev.name, calibrated(r), p.tile_m, p.tile_n, p.cluster_m, p.cluster_n);
+      "tiles           {} (for L2 and shared memory)\n\n",
+      p.m, p.n, p.k, p.batch == 1 ? "" : fmt::format(" ({} times)", p.batch), type_text(p),
+      name(p.d), flop_text(r.flop), r.dev.name, calibrated(r), tiles_text(r));
   text += fmt::format("{:<14} {:>10} {:>10} {:>15} {:>15} {:>15}\n", "", "", "", "TB/s, TFLOP/s",
                       "ridge point", "us");
   text += fmt::format("{:<14} {:>10} {:>10} {:>7} {:>7} {:>7} {:>7} {:>15}\n", "level", "bytes",
@@ -99,12 +126,19 @@ std::string roofline_text(roofline const& r) {
                       "", tflops(r.tflops.data_sheet), tflops(r.tflops.measured), "", "",
                       us_text(r.tensor_us));
   text += because(r);
-  for (roofline_level const& level : r.levels)
+  for (roofline_level const& level : r.levels) {
+    if (!level.bounds && level.us > r.min_us())
+      text += fmt::format(
+          "no bound        the bytes of {}: CTAs of a GPC that load a line at the same time "
+          "receive\n"
+          "                it once\n",
+          level.name);
     if (level.gb_per_s.best() == 0)
       text += fmt::format(
           "unknown         the rate of {}: no data sheet has it and it was not measured on this\n"
           "                device; `tilewright bench ceiling` measures it\n",
           level.name);
+  }
   if (!r.source.empty()) text += fmt::format("data sheet      {}\n", r.source);
   if (!r.measured_on.empty()) text += fmt::format("measured        {}\n", r.measured_on);
   return text;
@@ -125,7 +159,7 @@ json roofline_json(roofline const& r) {
           {"n", p.n},
           {"k", p.k},
           {"batch", p.batch},
-          {"dtype", name(p.ab)},
+          {"dtype", type_text(p)},
           {"out_dtype", name(p.d)},
           {"device", r.dev.id},
           {"device_name", r.dev.name},

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "tools/io/file_types.hpp"
-#include "tools/io/npy.hpp"
 
 namespace tw {
 namespace {
@@ -68,12 +67,13 @@ scale_tensor stack_of(scale_tensor const& one, std::int64_t matrices) {
   return dense_scales(one.type, shape);
 }
 
-std::string scale_header(matrix_address const& to, scale_tensor const& t) {
+result_tensor scale_result(matrix_address const& to, scale_tensor const& t,
+                           std::span<std::byte const> data) {
   bool const fortran = in_fortran_order(t);
   std::vector<std::int64_t> shape = extents_of(t);
-  if (to.format != file_format::safetensors) return npy_header(t.type, shape, fortran);
+  if (to.format != file_format::safetensors) return {to, t.type, shape, data, fortran};
   if (fortran) std::swap(shape[0], shape[1]);
-  return array_header(to, t.type, shape);
+  return {to, t.type, shape, data};
 }
 
 }  // namespace tw

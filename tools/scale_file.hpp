@@ -5,12 +5,13 @@
 #include <string>
 
 #include "tilewright/problem/scale_convention.hpp"
-#include "tools/io/matrix_file.hpp"
+#include "tools/io/result_files.hpp"
 
 namespace tw {
 
-/// Shapes of files of scales: up to three dimensions.
-inline constexpr accepted_shapes scale_shapes{.stacks = true, .vectors = true, .scalars = true};
+/// Shapes of files of scales: up to three dimensions, and (a, 1, b, 1).
+inline constexpr accepted_shapes scale_shapes{
+    .stacks = true, .vectors = true, .scalars = true, .of_scales = true};
 
 /// The array of a file as a tensor of scales. Eight bits without a type ('<V1') are UE8M0.
 scale_tensor scale_tensor_of(matrix_view const& file);
@@ -29,8 +30,9 @@ scale_convention scales_to_write(scaled_operand const& x, scaling kind, scale_li
 /// is contiguous the two extents are swapped.
 scale_tensor stack_of(scale_tensor const& one, std::int64_t matrices);
 
-/// The header of such a tensor: in Fortran order where its first index is contiguous, or in a
-/// .safetensors file with its extents swapped; the elements follow in the order of memory.
-std::string scale_header(matrix_address const& to, scale_tensor const& t);
+/// Such a tensor in a file: in Fortran order where its first index is contiguous, or in a
+/// .safetensors file with its extents swapped; `data` has the elements in the order of memory.
+result_tensor scale_result(matrix_address const& to, scale_tensor const& t,
+                           std::span<std::byte const> data);
 
 }  // namespace tw

@@ -16,15 +16,16 @@
 #include "tools/io/output_file.hpp"
 #include "tools/json_output.hpp"
 #include "tools/selftest/selftest.hpp"
+#include "tools/to_stdout.hpp"
 #include "tools/words.hpp"
 
 namespace tw {
 namespace {
 
 char const* const selftest_manual =
-    "Runs every kernel of this build that the device runs, each on one small problem against\n"
-    "float64, and probes of single instructions, whose words are compared with the tables of the\n"
-    "PTX ISA. The report is one JSON file: please send it back where something failed, and from\n"
+    "Runs every kernel of this build that the device runs, each on one small problem against "
+    "float64, and probes of single instructions, whose words are compared with the tables of the "
+    "PTX ISA. The report is one JSON file: please send it back where something failed, and from "
     "GPUs that this project has not (docs/selftest.md).\n"
     "Exit status: 0 all passed, 1 something failed, 2 refused, 77 no usable GPU.";
 
@@ -79,15 +80,15 @@ exit_status run_selftest(selftest_request const& r) {
   }
   report["kernels"] = json_of(kernels);
   report["probes"] = json_of(probes);
-  std::string const bytes = report.dump(1) + "\n";
+  std::string const bytes = json_text(report, 1) + "\n";
   output_file file(r.file);
   file.write(std::as_bytes(std::span(bytes)));
   file.commit();
   if (r.as_json) {
     print_json("tilewright.selftest/1", report);
   } else {
-    fmt::print("device    {}\n{}{}report    {}\n", report["device"].get<std::string>(),
-               text_of("kernels", kernels), text_of("probes", probes), r.file);
+    to_stdout("device    {}\n{}{}report    {}\n", report["device"].get<std::string>(),
+              text_of("kernels", kernels), text_of("probes", probes), r.file);
   }
   return passed ? exit_status::done : exit_status::wrong;
 }

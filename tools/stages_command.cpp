@@ -26,10 +26,10 @@ namespace tw {
 namespace {
 
 char const* const stages_manual =
-    "Runs a bf16 GEMM with a kernel that records when it waits for operands, multiplies and\n"
-    "stores, and prints the cycles of each stage: measured on the GPU, and of the\n"
-    "timeline's model in the emulator, which computes a few tiles with the same K. --trace writes\n"
-    "both into one file for ui.perfetto.dev. docs/stages.md explains the table.";
+    "Runs a bf16 GEMM with a kernel that records when it waits for operands, multiplies and "
+    "stores, and prints the cycles of each stage: measured on the GPU, and of the timeline's "
+    "model in the emulator, which computes a few tiles with the same K. --trace writes both into "
+    "one file for ui.perfetto.dev. docs/stages.md explains the table.";
 
 struct stages_request {
   std::vector<std::string> size;

@@ -46,9 +46,21 @@ __device__ float act(float x) {
   if constexpr (Act == activation::gelu_tanh)
     return __fdividef(x, 1 + __expf(-1.5957691F * x * fmaf(0.044715F, x * x, 1.0F)));
   if constexpr (Act == activation::silu) return __fdividef(x, 1 + __expf(-x));
+  if constexpr (Act == activation::clamped_quick_gelu) {
+    float const z = fminf(x, 7.0F);
+    return __fdividef(z, 1 + __expf(-1.702F * z));
+  }
   static_assert(Act == activation::none || Act == activation::relu || Act == activation::gelu_erf ||
-                    Act == activation::gelu_tanh || Act == activation::silu,
+                    Act == activation::gelu_tanh || Act == activation::silu ||
+                    Act == activation::clamped_quick_gelu,
                 "a new activation needs its usual CUDA form here");
+  return x;
+}
+
+/// The value that a gate multiplies.
+template <activation Act>
+__device__ float up(float x) {
+  if constexpr (Act == activation::clamped_quick_gelu) return fminf(fmaxf(x, -7.0F), 7.0F) + 1.0F;
   return x;
 }
 
@@ -85,13 +97,13 @@ __global__ void rest(rest_params const p) {
       if constexpr (Gate == gating::interleaved) {
         float2 const low = unpack<E>(j < 2 ? first.v[2 * j] : second.v[2 * j - 4]);
         float2 const high = unpack<E>(j < 2 ? first.v[2 * j + 1] : second.v[2 * j - 3]);
-        y = {act<Act>(low.x) * low.y, act<Act>(high.x) * high.y};
+        y = {act<Act>(low.x) * up<Act>(low.y), act<Act>(high.x) * up<Act>(high.y)};
       } else {
         float2 const v = unpack<E>(first.v[j]);
         y = {act<Act>(v.x), act<Act>(v.y)};
         if constexpr (Gate == gating::split) {
           float2 const u = unpack<E>(second.v[j]);
-          y = {y.x * u.x, y.y * u.y};
+          y = {y.x * up<Act>(u.x), y.y * up<Act>(u.y)};
         }
       }
       float2 const r = unpack<E>(add.v[j]);

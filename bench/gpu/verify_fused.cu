@@ -161,6 +161,7 @@ class comparison {
                        bool gated) const {
     exact_fused x = reference_vectors(p_, host_.operands, row, col);
     x.x.s = sums[0].sum, x.x.t = sums[0].magnitudes;
+    x.x.second_level = x.up.second_level = 1;  // the sums have it
     if (gated) x.up.s = sums[1].sum, x.up.t = sums[1].magnitudes;
     if (scales_in_main_loop(p_)) x.x.largest_scale = x.up.largest_scale = largest_scales;
     return x;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// fp8.hpp  The FP8 GEMM of the article "From the Hopper architecture to HGEMM", as Blackwell runs
-//          it: D = A B^T, A and B of e4m3 and contiguous along K, D of float32. M, N and K are
-//          multiples of 128. docs/tutorial/blackwell_article.md lists what was changed and why.
+// fp8.hpp  The FP8 GEMM of a guide to CuTe, Hopper and Blackwell, as Blackwell runs it: D = A B^T,
+//          A and B of e4m3 and contiguous along K, D of float32. M, N and K are multiples of 128.
+//          docs/tutorial/blackwell_article.md lists what was changed and why.
 //          For sm_100f: it has run in the emulator alone.
 #pragma once
 

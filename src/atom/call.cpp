@@ -7,8 +7,11 @@
 #include <algorithm>
 
 #include "atom/operations.hpp"
+#include "atom/refused_text.hpp"
 #include "atom/signatures.hpp"
 #include "atom/spelling.hpp"
+#include "tilewright/atom/copy_names.hpp"
+#include "tilewright/atom/mma_names.hpp"
 #include "tilewright/base/check.hpp"
 
 namespace tw {
@@ -85,6 +88,7 @@ class expression {
 
   answer value(int from, int to) const {
     from = skip(from, to);
+    if (int const at = begin_of_layout(from, to); at > from) return moved_to(from, at, to);
     if (int const at = evaluated_at(from, to); at > from) {
       int const end = last(from, to) + 1;
       return value_at(value(from, at), parse_tree(text_.data(), end, at));
@@ -107,10 +111,69 @@ class expression {
         args.push_back({text_.substr(0, static_cast<std::size_t>(end)), begin});
       }
     }
-    return call(name, args);
+    try {
+      return call(name, args);
+    } catch (rejected const& e) {
+      if (e.why().code == "TW0101") check_results(name, args, results);
+      throw;
+    }
   }
 
  private:
+  /// The positions of a refused text are those of the whole expression, which does not contain the
+  /// results of calls: one that is no layout is refused by its own text.
+  static void check_results(std::string_view name, std::vector<argument> const& args,
+                            std::vector<std::string> const& results) {
+    for (std::size_t i = 0; i < args.size(); ++i) {
+      bool const of_call = std::ranges::find(results, args[i].text) != results.end();
+      if (!of_call || is_tiler(args[i].text)) continue;
+      throw rejected({"TW0266", fmt::format("argument {} of {}", i + 1, name),
+                      std::string(args[i].text), "a layout",
+                      fmt::format("`tilewright layout --help {}` has an example", name)});
+    }
+  }
+
+  static bool is_tiler(std::string_view text) try {
+    parse_tiler(text.data(), static_cast<int>(text.size()));
+    return true;
+  } catch (rejected const&) {
+    return false;
+  }
+
+  /// Position after the o of "72 o L" and "(0,64) o L", as answers are written; `from` where the
+  /// text is not such a one.
+  int begin_of_layout(int from, int to) const {
+    int at = from, level = 0;
+    for (; at < to; ++at) {
+      char const c = text_[static_cast<std::size_t>(at)];
+      level += (c == '(') - (c == ')');
+      bool const of_coordinate = digit(c) || c == '(' || c == ')' || c == ',' || c == '-';
+      if (!of_coordinate && (c != ' ' || level > 0)) break;
+      if (c == ' ' && skip(at, to) < to && text_[static_cast<std::size_t>(skip(at, to))] == 'o') {
+        at = skip(at, to);
+        break;
+      }
+    }
+    bool const o = at > from && at + 1 < to && level == 0 &&
+                   text_[static_cast<std::size_t>(at)] == 'o' &&
+                   !name_character(text_[static_cast<std::size_t>(at) + 1]);
+    return o ? at + 1 : from;
+  }
+
+  /// The layout from `at` on, which begins at the number or the coordinate before it.
+  answer moved_to(int from, int at, int to) const {
+    answer a = value(at, to);
+    tree const start = parse_tree(text_.data(), at - 1, from);
+    if (!a.function || (a.is_coordinate() ? start.is_leaf() || a.origin : !start.is_leaf()))
+      refuse_text(from + 1, to);
+    if (a.is_coordinate())
+      a.origin = start;
+    else
+      a.base += number(start.leaf[0]);
+    a.shown = a.text();
+    return a;
+  }
+
   answer part(std::string_view name, std::vector<std::pair<int, int>> const& pieces) const {
     std::size_t const wanted = name == "mode" ? 2 : 1;
     if (pieces.size() != wanted) {
@@ -193,60 +256,26 @@ class expression {
 
 }  // namespace
 
-/// A swizzle that a refusal counts as bits, base and shift in three digits, as it is written.
-std::string swizzle_of_digits(std::string const& digits) {
-  if (digits.size() != 3 || digits.find_first_not_of("0123456789") != std::string::npos) {
-    return digits;
+/// The name of an instruction alone, in CUTLASS's spelling: SM80_16x8x16_F32F16F16F32_TN.
+bool is_atom_name(std::string_view text) {
+  return (text.starts_with("SM") && text.size() > 3 && digit(text[2])) ||
+         text.starts_with("UniversalFMA") || text.starts_with("UniversalCopy") ||
+         text.starts_with("AutoVectorizingCopy");
+}
+
+/// Its name as ours.
+answer named_atom(std::string_view text) {
+  answer a;
+  if (text.find("FMA") == text.npos) {
+    try {
+      a.res = canonical_copy_name(text);
+      return a;
+    } catch (rejected const&) {
+      a.res.clear();  // no copy: a multiply, or nothing
+    }
   }
-  return fmt::format("Sw<{},{},{}>", digits[0], digits[1], digits[2]);
-}
-
-/// A refusal of a swizzle (TW0237) with the swizzles as they are written.
-rejection with_swizzles(rejection r) {
-  if (r.code != "TW0237") return r;
-  r.what = "swizzle of a shared-memory layout, in bytes";
-  r.got = swizzle_of_digits(r.got);
-  r.need =
-      fmt::format("Sw<1,4,3>, Sw<2,4,3>, Sw<3,4,3> or none (tcgen05 also Sw<2,5,2>); nearest {}",
-                  swizzle_of_digits(r.need.substr(r.need.rfind(' ') + 1)));
-  return r;
-}
-
-/// A refusal of text (TW0101), with the text, a mark under the place, and what is read there.
-rejection with_text(rejection r, std::string const& text) {
-  constexpr std::string_view place = "something else at position ";
-  if (r.code != "TW0101" || !r.got.starts_with(place)) return r;
-  std::size_t const at = std::stoul(r.got.substr(place.size())) - 1;
-  if (at > text.size() || text.find_first_of("\n\r\t") != std::string::npos) return r;
-  std::string const what = at < text.size() ? fmt::format("'{}'", text[at]) : "the end";
-  std::size_t const before = text.find_last_not_of(' ', at == 0 ? 0 : at - 1);
-  char const left = at == 0 || before == std::string::npos ? '\0' : text[before];
-  std::string_view const wanted =
-      left == '\0' ? "a layout such as (4,8):(8,1), Sw<3,3,3> o 0 o ..., or a call such "
-                     "as coalesce(...)"
-      : left == '(' || left == ',' ? "a number, (, $ or _"
-      : left == ':' || left == '@' ? "a number"
-      : left == ')'                ? "a comma, :, ) or the end"
-                                   : "a comma, :, ), @ or the end";
-  r.got = fmt::format("{} at position {}", what, at + 1);
-  r.need = wanted;
-  std::size_t end = at;
-  while (end < text.size() && name_character(text[end])) ++end;
-  std::vector<std::string_view> const names = operations();
-  std::string_view const nearest =
-      end > at + 1 ? nearest_name(std::string_view(text).substr(at, end - at), names) : "";
-  // A long text is shown around the place.
-  constexpr std::size_t most = 88, around = 40;
-  std::size_t const first = text.size() <= most || at < around ? 0 : at - around;
-  bool const cut = first + most < text.size();
-  std::string const shown =
-      (first > 0 ? "..." : "") + text.substr(first, most) + (cut ? "..." : "");
-  std::size_t const mark = at - first + (first > 0 ? 3 : 0);
-  r.hint = fmt::format("{}\n    {}\n    {}^",
-                       nearest.empty() ? "docs/layouts.md has the notation"
-                                       : fmt::format("did you mean {}(...)?", nearest),
-                       shown, std::string(mark, ' '));
-  return r;
+  a.res = to_string(one_mma(text));
+  return a;
 }
 
 }  // namespace detail
@@ -256,9 +285,13 @@ answer call(std::string_view op, std::vector<argument> const& args) {
   if (row == nullptr) {
     std::vector<std::string_view> const names = operations();
     std::string_view const nearest = detail::nearest_name(op, names);
+    std::string const other = detail::instead_of(op);
     throw rejected({"TW0119", "operation", std::string(op),
                     "one that `tilewright layout --ops` lists",
-                    nearest.empty() ? "" : fmt::format("did you mean {}?", nearest)});
+                    !other.empty() ? other
+                    : nearest.empty()
+                        ? fmt::format("{} is a name of a program: write its layout", op)
+                        : fmt::format("did you mean {}?{}", nearest, detail::if_of_program(op))});
   }
   int const n = static_cast<int>(args.size());
   if (n < row->least || n > row->most) {
@@ -268,7 +301,12 @@ answer call(std::string_view op, std::vector<argument> const& args) {
                                             : fmt::format("{} to {}", row->least, row->most),
                     fmt::format("{}({}), such as {}", op, of_op.arguments, of_op.example)});
   }
-  return row->apply(detail::arguments(args));
+  detail::arguments const given(args);
+  if (op == "size" && given.text(0).starts_with("tiled_mma("))
+    return detail::answer_of(size(thr_layout_vmnk(parse_tiled_mma(given.text(0)))));
+  if (op == "size" && given.text(0).starts_with("tiled_copy("))
+    return detail::answer_of(i64{parse_tiled_copy(given.text(0)).threads()});
+  return row->apply(given);
 }
 
 answer call(std::string_view op, std::vector<std::string> const& args) {
@@ -280,6 +318,7 @@ answer call(std::string_view op, std::vector<std::string> const& args) {
 
 answer evaluate(std::string_view written) {
   std::string const text = detail::in_our_spelling(written);
+  if (detail::is_atom_name(text)) return detail::named_atom(text);
   try {
     return detail::expression(text).value(0, static_cast<int>(text.size()));
   } catch (rejected const& e) {

@@ -68,9 +68,11 @@ layout layout_of(std::string_view text) {
 }  // namespace
 
 copy_atom parse_copy_atom(std::string_view text) {
+  constexpr std::string_view form = "copy_atom(NAME, element bits)";
+  if (text.find('(') == std::string_view::npos) refuse_expression("copy atom", text, form);
   call_text const c = split_call(text);
   if (c.name != "copy_atom" || c.arguments.size() != 2) {
-    refuse_expression("copy atom", text, "copy_atom(NAME, element bits)");
+    refuse_expression("copy atom", text, form);
   }
   return in_values(one_copy(c.arguments[0]), number_of(c.arguments[1]));
 }

@@ -8,7 +8,9 @@
 #include <charconv>
 #include <optional>
 
+#include "atom/spelling.hpp"
 #include "tilewright/atom/copy_find.hpp"
+#include "tilewright/atom/mma_names.hpp"
 #include "tilewright/base/check.hpp"
 
 namespace tw {
@@ -90,9 +92,15 @@ std::string canonical_copy_name(std::string_view name) {
   for (spelling const& s : spellings) {
     if (auto ours = respelled(s, name)) return *ours;
   }
+  if (!detail::tcgen05_like(name).empty()) one_mma(name);  // refuses it, with its names
+  std::vector<std::string> const names = copy_names();
+  std::vector<std::string_view> const all(names.begin(), names.end());
+  std::string_view const nearest = detail::nearest_name(name, all);
   throw rejected({"TW0233", "name of a copy atom", fmt::format("'{}'", name),
                   "a name such as copy.sm75.ldmatrix.x4 or SM75_U32x4_LDSM_N",
-                  "see the rows of atom/copy_table.hpp"});
+                  nearest.empty()
+                      ? "docs/atoms.md lists the copies"
+                      : fmt::format("did you mean {}? docs/atoms.md lists the copies", nearest)});
 }
 
 copy_atom one_copy(std::string_view name) {

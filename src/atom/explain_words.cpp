@@ -48,8 +48,22 @@ std::optional<std::vector<i64>> numbers(std::string_view text, std::string_view 
          std::move(need));
 }
 
+/// half_t, cutlass::bfloat16_t, float_e4m3_t: CUTLASS's names of types.
+std::optional<elem> cutlass_type(std::string_view text) {
+  if (std::size_t const scope = text.rfind("::"); scope != text.npos) text.remove_prefix(scope + 2);
+  constexpr std::pair<std::string_view, elem> types[] = {
+      {"half_t", elem::f16},      {"half", elem::f16},           {"__half", elem::f16},
+      {"bfloat16_t", elem::bf16}, {"__nv_bfloat16", elem::bf16}, {"float", elem::f32},
+      {"tfloat32_t", elem::tf32}, {"float_e4m3_t", elem::e4m3},  {"float_e5m2_t", elem::e5m2},
+      {"int8_t", elem::s8},       {"uint8_t", elem::u8},         {"int32_t", elem::s32}};
+  for (auto const& [word, type] : types)
+    if (text == word) return type;
+  return std::nullopt;
+}
+
 elem type_of(std::string_view text) {
-  std::optional<elem> const e = parse_elem(text);
+  std::optional<elem> e = parse_elem(text);
+  if (!e) e = cutlass_type(text);
   if (!e) refuse_value("dtype", text, list_of(elems_that([](elem) { return true; })));
   return *e;
 }
@@ -64,7 +78,33 @@ std::vector<copy_choice> all_copies() {
   return all;
 }
 
-copy_choice copy_of(std::string_view text) {
+/// CuTe's name of a copy as ours: SM90_U32x4_STSM_N is stmatrix.x4; others stay.
+std::string copy_word(std::string_view text) {
+  constexpr std::pair<std::string_view, std::string_view> words[] = {
+      {"SM90_U32x4_STSM_N", "stmatrix.x4"},
+      {"SM90_U32x2_STSM_N", "stmatrix.x2"},
+      {"SM90_U32x1_STSM_N", "stmatrix.x1"},
+      {"SM90_U16x8_STSM_T", "stmatrix.x4.trans"},
+      {"SM90_U16x4_STSM_T", "stmatrix.x2.trans"},
+      {"SM90_U16x2_STSM_T", "stmatrix.x1.trans"},
+      {"SM80_CP_ASYNC_CACHEGLOBAL<uint128_t>", "cp.async.128"},
+      {"SM80_CP_ASYNC_CACHEALWAYS<uint128_t>", "cp.async.128"},
+      {"SM80_CP_ASYNC_CACHEALWAYS<uint64_t>", "cp.async.64"},
+      {"SM80_CP_ASYNC_CACHEALWAYS<uint32_t>", "cp.async.32"},
+      {"UniversalCopy<uint32_t>", "st.32"},
+      {"UniversalCopy<half_t>", "st.16"},
+      {"UniversalCopy<bfloat16_t>", "st.16"}};
+  std::string plain(text);
+  for (std::string_view const scope : {"cute::", "cutlass::"})
+    for (std::size_t at = plain.find(scope); at != plain.npos; at = plain.find(scope))
+      plain.erase(at, scope.size());
+  for (auto const& [theirs, ours] : words)
+    if (plain == theirs) return std::string(ours);
+  return std::string(text);
+}
+
+copy_choice copy_of(std::string_view written) {
+  std::string const text = copy_word(written);
   std::string names;
   for (copy_choice const& c : all_copies()) {
     if (text == name(c)) return c;
@@ -131,7 +171,17 @@ void read_warpgroups(combination& c, std::string const& text) {
   c.groups_n = static_cast<int>(all / m);
 }
 
-void read_memory(combination& c, std::string const& text) {
+/// GMMA::Layout_K_SW128_Atom<half_t> as SW128, ..._INTER_Atom as NONE; other texts stay.
+std::string memory_word(std::string const& text) {
+  std::size_t const name = text.find("Layout_"), end = text.find("_Atom");
+  if (name == text.npos || end == text.npos || (name > 0 && text[name - 1] != ':')) return text;
+  std::string const word = text.substr(text.find('_', name + 7) + 1);
+  std::string const span = word.substr(0, word.find("_Atom"));
+  return span == "INTER" ? "NONE" : span;
+}
+
+void read_memory(combination& c, std::string const& written) {
+  std::string const text = memory_word(written);
   for (smem_swizzle const s : swizzles) {
     if (text == word_of(s)) c.smem = s;
   }
@@ -145,7 +195,10 @@ void read_memory(combination& c, std::string const& text) {
 }
 
 void read_sums(combination& c, word_map const& words) {
-  forbid(words, "arch", "operand A or B: arch=sm80");
+  std::string const arch = value(words, "arch", "sm90");
+  if (arch != "sm90")
+    refuse("TW0253", "key arch", "arch=" + arch,
+           "arch=sm90 for D, the sums of wgmma; arch=sm80 for operand A or B");
   std::string const mma = value(words, "mma", nullptr);
   auto const shape = numbers(mma, "m#n#k#");
   bool const known = shape && (*shape)[0] == 64 && (*shape)[1] % 8 == 0 && (*shape)[1] <= 256 &&

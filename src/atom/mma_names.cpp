@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "atom/spelling.hpp"
 #include "tilewright/base/check.hpp"
 
 namespace tw {
@@ -139,6 +140,10 @@ std::vector<mma_atom> match_mma(std::string_view name) {
   mma_atom spelled;
   if (!name.starts_with("mma")) {
     if (detail::read_field_spelling(name, spelled)) return {checked(spelled)};
+    if (std::string const ours = detail::tcgen05_like(name); !ours.empty())
+      throw rejected({"TW0210", "name of an MMA atom", std::string(name),
+                      "a name of tcgen05.mma as CUTLASS has it, SM100_MMA_KIND_SS<...>, or ours",
+                      ours});
     throw rejected(
         {"TW0210", "name of an MMA atom", std::string(name),
          "mma.ARCH.mMnNkK.D.A.B or the field's spelling",

@@ -6,20 +6,28 @@
 #include "tilewright/atom/copy_names.hpp"
 #include "tilewright/atom/mma_names.hpp"
 #include "tilewright/atom/scale_factors.hpp"
+#include "tilewright/base/check.hpp"
 
 namespace tw::detail {
 namespace {
 
-bool is_copy(std::string_view text) {
-  return text.starts_with("copy") || text.starts_with("tiled_copy") ||
-         text.starts_with("cotiled_copy");
+bool is_copy(std::string_view text) try {
+  if (text.starts_with("copy") || text.starts_with("tiled_copy") ||
+      text.starts_with("cotiled_copy"))
+    return true;
+  canonical_copy_name(text);  // SM90_U32x4_STSM_N
+  return true;
+} catch (rejected const&) {
+  return false;
 }
 
 bool is_tiled(std::string_view text) { return text.starts_with("tiled_mma("); }
 
 /// thread-value layout of an atom, of a tiled MMA or of a copy
 answer tv(arguments const& a) {
-  if (is_copy(a.text(0))) return answer_of(copy_tv(a.text(0), a.text(1)));
+  bool const side = a.text(1) == "src" || a.text(1) == "dst" || a.text(1) == "ref";
+  if (is_copy(a.text(0)) || (side && !is_tiled(a.text(0))))
+    return answer_of(copy_tv(a.text(0), a.text(1)));
   mma_operand const which = mma_operand_of(a.text(1));
   if (is_tiled(a.text(0))) return answer_of(tv_layout(parse_tiled_mma(a.text(0)), which));
   return answer_of(tv_layout(a.text(0), which));

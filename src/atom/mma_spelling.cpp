@@ -9,6 +9,7 @@
 #include <array>
 #include <string>
 
+#include "atom/spelling.hpp"
 #include "tilewright/atom/mma_names.hpp"
 
 namespace tw::detail {
@@ -255,6 +256,32 @@ bool read_field_spelling(std::string_view text, mma_atom& a) {
     default: return false;
   }
   return read_shape_first(r, b, a);
+}
+
+/// SM100_64x128x32_S32S8S8_SS, a name in the form of Hopper's that no library has.
+std::string tcgen05_like(std::string_view text) {
+  reader r{text};
+  int arch = 0;
+  mma_atom a;
+  if (!r.take("SM") || !r.number(arch) || arch / 10 != 10 || !r.take("_")) return {};
+  if (!r.shape(a) || !r.take("_") || !r.type(a.d) || !r.type(a.a) || !r.type(a.b)) return {};
+  a.arch = mma_arch::sm100;
+  a.a_from = mma_source::shared;
+  std::string ours;
+  // A type whose K is another has it in its own name: 32 for 4 bits without scales.
+  for (int const k : {a.k, 8, 16, 32}) {
+    a.k = k;
+    for (mma_row const& row : mma_rows)
+      if (ours.empty() && allows(row, a)) ours = to_string(a);
+  }
+  if (ours.empty()) return "docs/atoms.md lists the atoms of sm100";
+  bool const f16 = a.a == mma_type::f16 || a.a == mma_type::bf16;
+  std::string const kind = f16                     ? "F16BF16"
+                           : a.a == mma_type::tf32 ? "TF32"
+                           : a.a == mma_type::s8   ? "S8"
+                                                   : "F8F6F4";
+  return "write " + ours + ", or SM100_MMA_" + kind + "_SS<" + name(a.a) + "," + name(a.b) + "," +
+         name(a.d) + "," + std::to_string(a.m) + "," + std::to_string(a.n) + ",K,K>";
 }
 
 }  // namespace tw::detail

@@ -37,6 +37,20 @@ std::string text_of(P const& printed) {
   return {printed.text, static_cast<std::size_t>(printed.length)};
 }
 
+/// The permutation to write for a ValLayoutMNK, the third argument before CuTe 3.4.
+std::string of_values(tiled_mma const& t, std::string_view text) {
+  std::string const hint =
+      "the third argument is the permutation of M, N and K, in CuTe since 3.4 no longer the layout "
+      "of values (ValLayoutMNK)";
+  layout const values = parse_layout(text.data(), static_cast<int>(text.size()));
+  if (rank(values) != 3) return hint;
+  tree const mnk = tile_mnk(t);
+  return hint + ": for these values write (" +
+         std::to_string(mnk.leaf[0].v * size(mode(values, 0))) + "," +
+         std::to_string(mnk.leaf[1].v * size(mode(values, 1))) + "," +
+         std::to_string(mnk.leaf[2].v * size(mode(values, 2))) + ")";
+}
+
 }  // namespace
 
 tiled_mma parse_tiled_mma(std::string_view text) {
@@ -52,7 +66,15 @@ tiled_mma parse_tiled_mma(std::string_view text) {
   mma_atom const atom = one_mma(args[0]);
   layout const atoms = parse_layout(args[1].data(), static_cast<int>(args[1].size()));
   if (args.size() == 2) return make_tiled_mma(atom, atoms);
-  return make_tiled_mma(atom, atoms, parse_tiler(args[2].data(), static_cast<int>(args[2].size())));
+  try {
+    return make_tiled_mma(atom, atoms,
+                          parse_tiler(args[2].data(), static_cast<int>(args[2].size())));
+  } catch (rejected const& e) {
+    if (e.why().code != "TW0215") throw;
+    rejection r = e.why();
+    r.hint = of_values(make_tiled_mma(atom, atoms), args[2]);
+    throw rejected(r);
+  }
 }
 
 std::string to_string(tiled_mma const& t) {

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <numeric>
 #include <vector>
 
@@ -93,6 +94,30 @@ std::string major_and_bytes(std::string_view name) {
                    arguments, got.starts_with("Layout_") ? got : "Layout_K_SW128_Atom", got)});
 }
 
+std::string trimmed(std::string const& text) {
+  std::size_t const first = text.find_first_not_of(' ');
+  return first == std::string::npos ? ""
+                                    : text.substr(first, text.find_last_not_of(' ') - first + 1);
+}
+
+/// Sw<3,4,3>, which swizzles bytes, in elements: Sw<3,3,3> for 16 bits, Sw<3,7,3> for one bit.
+/// Nothing where its base is inside an element.
+std::string swizzle_in_elements(std::string const& swizzle, int bits) {
+  std::size_t const comma = swizzle.find(','), second = swizzle.find(',', comma + 1);
+  if (!swizzle.starts_with("Sw<") || second == std::string::npos || bits < 1) return {};
+  int base = 3 + std::atoi(swizzle.c_str() + comma + 1);  // of bits
+  while (bits > 1) bits /= 2, --base;
+  if (base < 0) return {};
+  return swizzle.substr(0, comma + 1) + std::to_string(base) + swizzle.substr(second);
+}
+
+/// A type that CuTe does not have, such as a template's parameter.
+[[noreturn]] void refuse_type(std::string_view what, std::string_view type) {
+  throw rejected({"TW0101", "text of a layout", fmt::format("'{}' in {}", type, what),
+                  "a type of elements: half_t, bfloat16_t, float, float_e4m3_t, int8_t, ...",
+                  fmt::format("write the type of your elements for {}", type)});
+}
+
 /// Is it a layout with numbers, or a call that may return one?
 bool is_written_layout(std::string_view text) { return text.find(':') != std::string_view::npos; }
 bool is_call(std::string_view text) { return !text.empty() && text[0] >= 'a' && text[0] <= 'z'; }
@@ -116,6 +141,10 @@ std::string of_argument_order(std::string_view name, std::vector<std::string> co
     return fmt::format("crd2idx3({},{},{})", args[0], args[1], args[2]);
   if (name == "idx2crd" && n == 3)
     return fmt::format("idx2crd3({},{},{})", args[0], args[1], args[2]);
+  bool const keeps = n == 2 && args[0].find('_') != std::string::npos && !is_call(args[0]) &&
+                     args[1].find('_') == std::string::npos;
+  if (keeps && (name == "slice" || name == "dice"))
+    return fmt::format("{}({},{})", name, args[1], args[0]);
   if (n != 2 || is_written_layout(args[0]) || is_call(args[0])) return {};
   if (!is_written_layout(args[1]) && !is_call(args[1])) return {};
   // The coordinate comes first.
@@ -134,8 +163,8 @@ std::string of_call(std::string_view name, std::string_view inside) {
   std::string as_written;
   for (std::string& a : args) {
     a = rewritten(a);
-    as_written += (as_written.empty() ? "" : ",") + a;
-    a.erase(0, std::min(a.find_first_not_of(' '), a.size()));
+    as_written += (as_written.empty() ? "" : ",") + a;  // with the blanks: a mark stands under it
+    a = trimmed(a);
   }
   auto const list = [&args](std::size_t from, std::size_t to) {
     std::string all;
@@ -161,6 +190,9 @@ std::string of_call(std::string_view name, std::string_view inside) {
     return args[0] + " o " + args[1] + " o " + args[2];
   }
   if (name == "make_identity_tensor") return "make_identity_layout(" + list(0, args.size()) + ")";
+  if (name == "decltype" && args.size() == 1) return args[0];
+  // A tensor's layout: what the pointer is does not change it.
+  if (name == "make_tensor" && args.size() == 2) return args[1];
   if (name == "product") return "size(" + list(0, args.size()) + ")";
   if (std::string ordered = of_argument_order(name, args); !ordered.empty()) return ordered;
   if (name == "make_tiled_mma") return "tiled_mma(" + list(0, args.size()) + ")";
@@ -184,7 +216,7 @@ std::string of_call(std::string_view name, std::string_view inside) {
 /// NAME<...> as ours; other names stay.
 std::string of_template(std::string_view name, std::string_view inside) {
   std::vector<std::string> args = pieces_of(inside);
-  for (std::string& a : args) a = rewritten(a);
+  for (std::string& a : args) a = trimmed(rewritten(a));
   std::string list;
   for (std::string const& a : args) list += (list.empty() ? "" : ",") + a;
   if (name == "Shape" || name == "Stride" || name == "Step" || name == "Coord" || name == "Tile" ||
@@ -201,13 +233,31 @@ std::string of_template(std::string_view name, std::string_view inside) {
     return args[0] + ":" + args[1];
   }
   if (name == "Layout" && args.size() == 1) return args[0];
+  constexpr std::string_view pointer = "smem_ptr_flag";
+  if (name == "ComposedLayout" && args.size() == 3 && args[1].starts_with(pointer)) {
+    // smem_ptr_flag_bits<16>: of elements of 16 bits; without a number, of one.
+    std::size_t const open = args[1].find('<');
+    int const bits = open == std::string::npos ? 1 : std::atoi(args[1].c_str() + open + 1);
+    std::string const swizzle = swizzle_in_elements(args[0], bits);
+    if (!swizzle.empty()) return swizzle + " o 0 o " + args[2];
+  }
   if (name == "ComposedLayout" && args.size() == 3) {
     return args[0] + " o " + args[1] + " o " + args[2];
   }
   if (name == "MMA_Atom" && args.size() == 1) return args[0];
   if (name == "TiledMMA" && args.size() > 1) return "tiled_mma(" + list + ")";
-  if (name == "Copy_Atom" && args.size() == 2 && bits_of_type(args[1]) != 0) {
+  if (name == "Copy_Atom" && args.size() == 2) {
+    if (bits_of_type(args[1]) == 0) refuse_type(name, args[1]);
     return fmt::format("copy_atom({},{})", args[0], bits_of_type(args[1]));
+  }
+  if (name.starts_with("SM80_CP_ASYNC_CACHE") && !args.empty()) {
+    if (bits_of_type(args[0]) == 0) refuse_type(name, args[0]);
+    return fmt::format("{}_{}b", name, bits_of_type(args[0]));
+  }
+  if (name == "AutoVectorizingCopyWithAssumedAlignment") return "AutoVectorizingCopy";
+  if (name == "sizeof_bits" || name == "sizeof_bits_v") {
+    if (list.empty() || bits_of_type(list) == 0) refuse_type(name, list);
+    return std::to_string(bits_of_type(list));
   }
   if (name == "UniversalCopy" && !args.empty() && bits_of_type(args[0]) != 0) {
     return fmt::format("copy.universal.{}", bits_of_type(args[0]));
@@ -230,6 +280,8 @@ std::string of_templated_call(std::string_view name, std::string_view parameters
       g = std::to_string(bits);
     list += (list.empty() ? "" : ",") + g;
   }
+  if ((name == "make_tensor" || name == "make_fragment_like") && args.size() == 1)
+    return rewritten(args[0]);  // make_tensor<float>(layout): in registers
   bool const numbers =
       std::ranges::all_of(list, [](char c) { return (c >= '0' && c <= '9') || c == ','; });
   if (!numbers || args.size() != 1) return {};
@@ -258,6 +310,11 @@ std::string of_word(std::string_view name) {
       std::ranges::all_of(name.substr(1), [](char c) { return c >= '0' && c <= '9'; });
   if (number) return std::string(name.substr(1));
   if (name == "Underscore" || name == "X") return "_";
+  constexpr std::string_view in_bits = "_Bits";
+  if (name.ends_with(in_bits)) {
+    std::string const of_bits = major_and_bytes(name.substr(0, name.size() - in_bits.size()));
+    if (!of_bits.empty()) return fmt::format("smem_atom({},1)", of_bits);
+  }
   std::string const arguments = major_and_bytes(name);
   if (!arguments.empty()) refuse_atom(name, arguments);
   if (name.starts_with("SW") && !bytes_of_swizzle(name).empty()) {
@@ -307,35 +364,21 @@ std::string rewritten(std::string_view text) {
       i = end;
     }
     out += ours;
-    if (text.substr(i).starts_with("{}")) i += 2;  // a value of the type
+    if (text.substr(i).starts_with("::value")) i += 7;  // sizeof_bits<T>::value
+    if (text.substr(i).starts_with("{}")) i += 2;       // a value of the type
   }
   return out;
 }
 
 /// "Sw<3,4,3> o smem_ptr[16b](unset) o L": CuTe prints the swizzle of bytes and L in elements.
 std::string without_pointer(std::string text) {
-  std::size_t const at = text.find("smem_ptr[");
-  if (at == std::string::npos) return text;
-  std::size_t const close = text.find(')', at);
-  int bits = 0;
-  for (std::size_t i = at + 9; i < text.size() && text[i] >= '0' && text[i] <= '9'; ++i) {
-    bits = bits * 10 + (text[i] - '0');
-  }
-  int bytes_log2 = 0;
-  while ((8 << bytes_log2) < bits) ++bytes_log2;
-  std::size_t const open = text.find("Sw<");
-  std::size_t const comma = open == std::string::npos ? open : text.find(',', open);
-  std::size_t const second = comma == std::string::npos ? comma : text.find(',', comma + 1);
-  if (close == std::string::npos || bits < 8 || second == std::string::npos || comma > at) {
-    return text;
-  }
-  int base = 0;
-  for (std::size_t i = comma + 1; i < second; ++i) {
-    if (text[i] >= '0' && text[i] <= '9') base = base * 10 + (text[i] - '0');
-  }
-  if (base < bytes_log2) return text;
-  return text.substr(0, comma + 1) + std::to_string(base - bytes_log2) +
-         text.substr(second, at - second) + "0" + text.substr(close + 1);
+  std::size_t const at = text.find("smem_ptr["), open = text.find("Sw<");
+  if (at == std::string::npos || open > at) return text;
+  std::size_t const close = text.find(')', at), end = text.find('>', open);
+  if (close == std::string::npos || end > at) return text;
+  std::string const swizzle =
+      swizzle_in_elements(text.substr(open, end + 1 - open), std::atoi(text.c_str() + at + 9));
+  return swizzle.empty() ? text : text.substr(0, open) + swizzle + " o 0" + text.substr(close + 1);
 }
 
 /// "gmem_ptr[32b](0x7f) o L", "ptr[16b](...) o L": L, whose offsets count from the pointer.
@@ -366,7 +409,7 @@ int distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::string in_our_spelling(std::string_view text) {
-  std::string ours = without_address(without_pointer(rewritten(text)));
+  std::string ours = without_address(without_pointer(rewritten(one_expression(text))));
   bool const swizzle = ours.starts_with("Sw<") && ours.find('>') == ours.find_last_not_of(' ');
   return swizzle ? "swizzle(" + ours + ")" : ours;
 }

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // launch_emu.cpp  Runs a GEMM in the emulator.
+#include <algorithm>
+#include <memory>
+#include <new>
+
 #include "dispatch/block_quantize.hpp"
 #include "dispatch/check_plan.hpp"
 #include "dispatch/plan_cache.hpp"
 #include "dispatch/staged.hpp"
 #include "family/bind.hpp"
 #include "family/no_inner.hpp"
+#include "family/workspace.hpp"
 #include "tilewright/arch/emu/cores.hpp"
 #include "tilewright/arch/emu/options.hpp"
 #include "tilewright/kernel/repitch/factors.hpp"
@@ -32,12 +37,41 @@ void gemm_emulated(gemm_problem const& p, gemm_operands const& o, emu_options co
   gemm_emulated(*cached_plan(p, o, emulated_device(opt), emulator), o, opt);
 }
 
-void gemm_emulated(gemm_plan const& plan, gemm_operands const& given, emu_options const& opt) {
+namespace {
+
+/// Memory for a launch whose caller gives no workspace: as large as the launch needs, the counters
+/// zero.
+class own_workspace {
+ public:
+  own_workspace(gemm_plan const& plan, gemm_operands& o) {
+    if (o.workspace != nullptr || o.workspace_bytes != 0) return;
+    o.workspace_bytes = workspace_of(plan).bytes;
+    if (o.workspace_bytes == 0) return;
+    auto const bytes = static_cast<std::size_t>(o.workspace_bytes);
+    memory_.reset(new (std::align_val_t{256}) std::byte[bytes]);
+    std::fill_n(memory_.get(), std::min(o.workspace_bytes, gemm_workspace_zeros), std::byte{0});
+    o.workspace = memory_.get();
+  }
+
+ private:
+  struct release {
+    void operator()(std::byte* p) const { ::operator delete[](p, std::align_val_t{256}); }
+  };
+  std::unique_ptr<std::byte[], release> memory_;
+};
+
+}  // namespace
+
+void gemm_emulated(gemm_plan const& plan, gemm_operands const& from_caller,
+                   emu_options const& opt) {
   alignas(16) static constexpr std::byte zeros[shared_zeros_bytes] = {};
   check_plan(plan);
+  gemm_operands given = from_caller;
+  own_workspace const memory(plan, given);
   launch_form const form = form_of(plan, given, zeros);
   bool const early = opt.pdl || plan.starts_early;
   emu_options before = opt;  // launches before the one that the caller looks at
+  before.catch_crashes = opt.catch_crashes.value_or(false);
   before.pdl = early;
   before.progress = nullptr;
   before.record = nullptr;
@@ -48,6 +82,7 @@ void gemm_emulated(gemm_plan const& plan, gemm_operands const& given, emu_option
   if (form.any(form.factors))
     launch<copy_factors>(copy_factors::ctas(form.factors), form.factors, before);
   emu_options run = opt;
+  run.catch_crashes = before.catch_crashes;
   run.pdl = early || form.copied();
   // The fast arithmetic adds in an order of the host's vectors, which depends on the tile.
   if (plan.problem.reproducible) run.exact_sums = true;

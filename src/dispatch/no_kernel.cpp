@@ -41,8 +41,8 @@ bool any_computes(gemm_problem const& p, device const* dev) {
 }
 
 char const* kind_of(gemm_problem const& p) {
-  int const kind = epilogue_needed(p);
-  return kind < 0 ? "with this epilogue" : all_epilogues.row[kind].text;
+  auto const epilogue = epilogue_needed(p);
+  return epilogue ? all_epilogues[*epilogue].text : "with this epilogue";
 }
 
 char const* text_of(order o) { return o == order::row_major ? "row-major" : "column-major"; }
@@ -99,7 +99,7 @@ std::optional<rejection> other_promotion(gemm_problem const& p, device const& de
     if (k == p.precision.promote_k || !any_computes(q, &dev)) continue;
     std::string const types = result_types_of(p, dev);
     return refused("promotion interval", p, words(p.precision.promote_k), words(k),
-                   fmt::format("`--promote {}`, precision.promote_k = {}{}", words(k), k,
+                   fmt::format("gemm_problem::precision.promote_k = {}{}", k,
                                types.empty() ? "" : "; or D of " + types));
   }
   return std::nullopt;
@@ -129,9 +129,7 @@ rejection no_kernel(gemm_problem const& p, device const& dev) {
                    "np.ascontiguousarray makes it so" + apart);
   if (with([](gemm_problem& q) { turn(q.b); }))
     return refused("order of B", p, text_of(p.b.ord), "column-major: columns contiguous along K",
-                   "store B as (N, K) row by row (`tilewright gemm --transpose-b`) or in Fortran "
-                   "order (np.asfortranarray)" +
-                       apart);
+                   "store B as (N, K) row by row: gemm_problem::b.ord = order::col_major" + apart);
   auto const turn_d = [](gemm_problem& q) {
     turn(q.d);
     if (q.aux) turn(*q.aux);
@@ -143,18 +141,18 @@ rejection no_kernel(gemm_problem const& p, device const& dev) {
     for (gemm_family const* f : families())
       if (f->computes(loaded) || f->computes(transposed(loaded)))
         others += fmt::format("{}{}", others.empty() ? "" : ", ", f->id());
-    return {
-        "TW0471", fmt::format("kernel for this GEMM on {}", dev.name),
-        fmt::format("none: {} computes it, for another architecture", others),
-        is_block_scaled(p)
-            ? "a device of compute capability 10.0 or 10.3 (b200, gb300) for block scaling "
-              "(docs/block_scaling.md)"
-            : "a GEMM that kernels for this device compute (docs/blackwell.md, docs/ampere.md)",
-        is_block_scaled(p) ? "in the emulator: --arch sm100"
-        : p.aux
-            ? "bf16 or f16 operands, or no auxiliary output, or in the emulator with another --arch"
-            : "bf16 or f16 operands, or on Blackwell 8-bit floats, or in the emulator with another "
-              "--arch"};
+    return {"TW0471", fmt::format("kernel for this GEMM on {}", dev.name),
+            fmt::format("none: {} computes it, for another architecture", others),
+            is_block_scaled(p)
+                ? "a device of compute capability 10.0 or 10.3 (b200, gb300) for block scaling "
+                  "(docs/block_scaling.md)"
+                : "a GEMM that kernels for this device compute (docs/blackwell.md, docs/ampere.md)",
+            is_block_scaled(p) ? "in the emulator: a plan for known_device(\"b200\")"
+            : p.aux
+                ? "bf16 or f16 operands, or no auxiliary output, or in the emulator a plan for "
+                  "another known_device()"
+                : "bf16 or f16 operands, or on Blackwell 8-bit floats, or in the emulator a plan "
+                  "for another known_device()"};
   }
   if (p.has_pointers())
     return refused("batch", p, "matrices by pointers", "a batch by strides", "");

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 #include "dispatch/folded.hpp"
 #include "dispatch/no_kernel.hpp"
@@ -44,8 +45,7 @@ std::string rearranged_path(char const* matrix, matrix_desc const& from, matrix_
       "the workspace first ({:.1f} MB): no kernel reads it into registers, or the copy is "
       "predicted to be faster. {} avoids this",
       matrix, name(multiplied_type(to.type)), mb,
-      matrix[0] == 'A' ? "A stored as (M, K) row by row"
-                       : "B stored as (N, K) row by row (`tilewright gemm --transpose-b`)");
+      matrix[0] == 'A' ? "A stored as (M, K) row by row" : "B stored as (N, K) row by row");
 }
 
 /// Never promoted over more elements of K than this, the proven bound of a sum is above an eighth
@@ -58,7 +58,8 @@ bool is_long_unpromoted(gemm_problem const& p) {
 std::string unpromoted(gemm_problem const& p) {
   return fmt::format(
       "sums of 8-bit floats are never promoted: over K = {} the bound of their error is {:.2g} of "
-      "the sum of the magnitudes of their terms; promoted every 128 elements (`--promote 128`) it "
+      "the sum of the magnitudes of their terms; promoted every 128 elements "
+      "(gemm_problem::precision.promote_k = 128) it "
       "is 0.017 for any K",
       p.k, static_cast<double>(p.k) / 32 * 34 / 8192);
 }
@@ -180,7 +181,7 @@ void keep_fixed_order(std::vector<gemm_plan>& plans, device const& dev) {
         {"TW0460", "kernels for a reproducible GEMM",
          fmt::format("{}: {}", first.kernel, first.family->order_of_sums(first, dev).why_not),
          "a kernel that adds in the order of all others",
-         "the types and orders of docs/invariance.md, or leave `reproducible` out"});
+         "the types and orders of docs/invariance.md, or gemm_problem::reproducible = false"});
 }
 
 /// Removes the plans whose CTAs need more shared memory than one may have on `dev`.
@@ -197,7 +198,7 @@ void keep_fitting(std::vector<gemm_plan>& plans, device const& dev) {
                     fmt::format("{} bytes on {}; {} needs {}", dev.max_smem_bytes_per_cta, dev.name,
                                 first.kernel, smem_bytes(first)),
                     "a kernel whose CTAs fit",
-                    "`tilewright occupancy --device` prints what each kernel needs"});
+                    "`tilewright occupancy` prints what each kernel needs"});
 }
 
 /// A launch refuses a plan that needs more workspace than there is. If a plan of this build fits,
@@ -235,7 +236,10 @@ std::vector<option> ranked(gemm_problem const& p, gemm_operands const& asked, de
         gemm_plan base = common_plan(p, form, swapped, given, a_as_stored);
         if (!measured.tuned.trouble.empty())
           base.hints.insert(base.hints.begin(), measured.tuned.trouble);
+        std::size_t const first = plans.size();
         for (gemm_family const* f : families()) f->add_plans(base, dev, workspace, plans);
+        for (gemm_plan& x : std::span(plans).subspan(first))
+          x.workspace_bytes = workspace_of(x).bytes;
       }
     }
   };

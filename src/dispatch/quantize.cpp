@@ -84,7 +84,9 @@ int quantize_ctas(quantize_params const& q, int sm_count) {
 }
 
 void quantize_emulated(quantize_problem const& p, quantize_operands const& o,
-                       emu::options const& options) {
+                       emu::options const& given) {
+  emu::options options = given;
+  options.catch_crashes = given.catch_crashes.value_or(false);
   quantize_params q = quantize_params_of(p, o);
   int const ctas = quantize_ctas(q, std::max(1, options.sms));
   if (q.pass == quantize_pass::amax) {

@@ -95,6 +95,15 @@ void address_space::note_load(thread::repeated_load& last, void const* address, 
     m_.sched.yield(where);
 }
 
+bool address_space::may_poll_global(thread const& t) {
+  void const* const polled =
+      t.atomic_load.address != nullptr ? t.atomic_load.address : t.plain_load.address;
+  if (polled == nullptr) return t.timeouts == 0;  // it is no mbarrier
+  cluster_state const& c = *t.block->cluster;
+  auto const at = static_cast<std::byte const*>(polled) - c.ctas.front().smem;
+  return at < 0 || static_cast<std::size_t>(at) >= c.ctas.size() * smem_bytes_of_cta;
+}
+
 void address_space::require_global(void const* address, char const* what, site where) {
   cluster_state const& c = *m_.sched.running()->block->cluster;
   auto const at = static_cast<std::byte const*>(address) - c.ctas.front().smem;
@@ -147,7 +156,10 @@ void address_space::check_bounds(void const* address, std::size_t bytes, char co
     if (first >= begin && last <= begin + a.bytes) return;
     if (last > begin - a.margin_bytes && first < begin + a.bytes + a.margin_bytes) nearest = &a;
   }
-  if (nearest == nullptr) return;  // a variable of the program, or memory that the kernel allocated
+  if (nearest == nullptr) return;  // a variable of the program
+  auto const block = heap_.upper_bound(first);
+  if (block != heap_.begin() && first < std::prev(block)->first + std::prev(block)->second.bytes)
+    return;  // memory that the kernel allocated
   auto const begin = reinterpret_cast<std::uintptr_t>(nearest->begin);
   std::string const place = name_of_global(reinterpret_cast<std::uintptr_t>(nearest->begin));
   m_.reports.stop(
@@ -214,11 +226,12 @@ void address_space::plain_access(void const* address, std::size_t bytes, bool wr
             distance + static_cast<std::ptrdiff_t>(bytes) > 0)
           f.changed = where;
       }
+    if (!is_global(address)) return;  // a thread's own, or the engine's, as thread_id()
     if (!m_.options_.arrays.empty())
       check_bounds(address, bytes, write ? "An ordinary store" : "An ordinary load", where);
-    if (misaligned && is_global(address))
+    if (misaligned)
       require_aligned(address, static_cast<int>(alignment), write ? "a store" : "a load", where);
-    if (c.check && is_global(address))
+    if (c.check)
       c.check->global_plain(t, reinterpret_cast<std::uintptr_t>(address), bytes, write, where);
     return;
   }

@@ -27,6 +27,8 @@ class address_space {
   void plain_access(void const* address, std::size_t bytes, bool write, bool aligned, site where);
   /// A load by the running thread. The same one again and again is a poll: others run.
   void note_load(thread::repeated_load& last, void const* address, int max_in_a_row, site where);
+  /// Of a thread that polls: can the word be in global memory, where another cluster may write it?
+  static bool may_poll_global(thread const& t);
   struct smem_place {
     cta_state* owner = nullptr;
     std::uint32_t offset = 0;

@@ -19,8 +19,9 @@ void async_engine::report_other_phase(cta_state const& c, mbarrier_state const& 
   d.code = "E0032";
   d.kind = "expect-tx-mismatch";
   d.text = told({
-      .what = fmt::format("A TMA load that was issued in phase {} of {} lands in phase {}.", issued,
-                          place, b.phase),
+      .what = fmt::format("{} that was issued in phase {} of {} lands in phase {}.",
+                          op.of_launch_cancel ? "An answer to a launch_cancel" : "A TMA load",
+                          issued, place, b.phase),
       .now = fmt::format("load at {} by {}", text_of(op.where), name_of(*op.issuer)),
       .barrier = barrier_text(m_.grid_, c, b),
       .cause = fmt::format("phase {} ended without waiting for these bytes", issued),
@@ -87,9 +88,9 @@ void async_engine::issue(bulk_op op) {
   if (load)
     for (cta_state& c : op.cta->cluster->ctas)
       if ((op.cta_mask >> c.rank & 1U) != 0)
-        m_.memory.check_no_mbarrier(c, op.smem_offset,
-                                    static_cast<std::size_t>(box_smem_bytes(*op.map)), "A TMA load",
-                                    op.where);
+        m_.memory.check_no_mbarrier(
+            c, op.smem_offset, static_cast<std::size_t>(box_smem_bytes(*op.map)),
+            op.of_launch_cancel ? "An answer to launch_cancel" : "A TMA load", op.where);
   if (hazard::checker* check = op.cta->cluster->check.get()) {
     if (load)
       check->load(*m_.sched.running(), op);
@@ -149,6 +150,7 @@ void async_engine::complete(bulk_op const& op) {
     if (c.cluster->check && b.phase != op.issue_phase[c.rank])
       report_other_phase(of_bar, b, op, op.issue_phase[c.rank]);
     if (m_.log_) m_.log_->landed(op.traced_as, of_bar, b);
+    b.copiers.add(*op.issuer);
     b.tx -= static_cast<std::int64_t>(bytes);
     b.landed += static_cast<std::int64_t>(bytes);
     m_.counts_.tma_load_bytes += static_cast<std::int64_t>(bytes);

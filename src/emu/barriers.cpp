@@ -171,13 +171,39 @@ void barriers::warp_sync(thread& t, site where) {
   if (w.barrier.generation == round) m_.sched.block(wait_kind::warp_barrier, &w.barrier, 0, where);
 }
 
+namespace {
+
+void stop_at_cluster_order(thread const& t, std::string what, std::string now, site where) {
+  machine::current().reports.stop(
+      "E0061", "cluster-barrier-order",
+      told({
+          .what = std::move(what),
+          .now = fmt::format("{} at {} by {}", now, text_of(where), name_of(t)),
+          .earlier = t.cluster_arrived
+                         ? fmt::format("cluster_arrive at {}", text_of(t.cluster_arrived_at))
+                         : "",
+          .cause = "each thread arrives at the cluster barrier and waits for it in turns; another "
+                   "order is undefined",
+          .remedy = "cluster_wait() after each cluster_arrive(), or cluster_sync(), which is both",
+      }),
+      where, {.earlier = t.cluster_arrived ? t.cluster_arrived_at : site{}});
+}
+
+}  // namespace
+
 void cluster_arrive(bool release, site where) {
   engine_call const inside;
   machine& m = machine::current();
   thread& t = current_thread();
   m.barrier.check_converged(t, "cluster_arrive", -1, 0, where);
+  if (t.cluster_arrived)
+    stop_at_cluster_order(t, "A thread arrives at the cluster barrier twice without a wait.",
+                          "cluster_arrive", where);
+  t.cluster_arrived = true;
+  t.cluster_arrived_at = where;
   cluster_state& c = *t.block->cluster;
   if (release) t.unpublished = {};
+  t.cluster_arrive_relaxed = release ? site{} : where;
   t.cluster_round = c.barrier.generation;
   m.barrier.arrive(c.barrier, c.live_threads, release);
 }
@@ -187,6 +213,10 @@ void cluster_wait(site where) {
   machine& m = machine::current();
   thread& t = current_thread();
   m.barrier.check_converged(t, "cluster_wait", -1, 0, where);
+  if (!t.cluster_arrived)
+    stop_at_cluster_order(t, "A thread waits for the cluster barrier without an arrive.",
+                          "cluster_wait", where);
+  t.cluster_arrived = false;
   group_barrier& b = t.block->cluster->barrier;
   if (m.log_) m.log_->wait(t, b, t.cluster_round);
   if (b.generation != t.cluster_round) {
@@ -233,110 +263,6 @@ void* peer_address(void* own, int cta, site where) {
   cta_state& peer = m.memory.peer_cta(cta, where);
   if (cta != current_thread().cluster_rank) current_thread().unpublished = where;
   return peer.smem + offset;
-}
-
-void barriers::check_registers(cta_state const& c) {
-  // PTX ISA, "setmaxnreg": an increase waits until the CTA's pool has the registers. A warpgroup
-  // that never calls keeps what it was launched with, which is at most its share.
-  for (thread const& t : c.threads) {
-    auto const& calls = t.group->register_calls;
-    if (t.register_calls == calls.size()) continue;
-    m_.reports.stop(
-        "E0008", "setmaxnreg",
-        told({
-            .what =
-                fmt::format("Threads of {} have not called setmaxnreg, others have.",
-                            warpgroup_name(c.threads[static_cast<std::size_t>(t.id / 128 * 128)])),
-            .now = fmt::format("{} has ended", name_of(t)),
-            .earlier = fmt::format("{} registers at {}", calls[t.register_calls].registers,
-                                   text_of(calls[t.register_calls].where)),
-            .cause = "setmaxnreg is one instruction of a whole warpgroup, and waits for all of it",
-            .remedy = "the call in all 128 threads, chosen by warpgroup_id()",
-        }),
-        calls[t.register_calls].where);
-  }
-  constexpr int registers_of_cta = 65536;
-  int const launched = std::min(255, registers_of_cta / c.threads.front().thread_count) / 8 * 8;
-  int held = 0;
-  std::string counts;
-  warpgroup_state::register_call const* greedy = nullptr;
-  bool idle = false;
-  for (warpgroup_state const& w : c.groups) {
-    bool const called = !w.register_calls.empty();
-    idle = idle || !called;
-    int const registers = called ? w.register_calls.front().registers : launched;
-    if (called && registers > launched) greedy = &w.register_calls.front();
-    held += 128 * registers;
-    counts += fmt::format("{}{}", counts.empty() ? "" : " + ", registers);
-  }
-  if (greedy == nullptr || !idle || held <= registers_of_cta) return;
-  m_.reports.stop(
-      "E0008", "setmaxnreg",
-      told({
-          .what = fmt::format("A warpgroup of CTA {} never gives up registers that another one "
-                              "requests.",
-                              c.threads.front().cta),
-          .now = fmt::format("{} registers at {}", greedy->registers, text_of(greedy->where)),
-          .cause = fmt::format("128 * ({}) = {}; a CTA can have {}, so the increase waits for ever",
-                               counts, held, registers_of_cta),
-          .remedy = "set_max_regs_dec in the warpgroups that do not multiply, or smaller counts",
-      }),
-      greedy->where);
-}
-
-void set_max_regs(int registers, site where) {
-  engine_call const inside;
-  if (registers < 24 || registers > 256 || registers % 8 != 0)
-    machine::current().reports.stop(
-        "E0008", "setmaxnreg",
-        told({
-            .what = fmt::format("setmaxnreg cannot give {} registers.", registers),
-            .now = fmt::format("use at {} by {}", text_of(where), name_of(current_thread())),
-            .cause = "the count is a multiple of 8 from 24 to 256",
-            .remedy = "such a multiple, with which all warps of the CTA fit 65,536 registers",
-        }),
-        where);
-  machine& m = machine::current();
-  thread& t = current_thread();
-  auto& calls = t.group->register_calls;
-  std::size_t const k = t.register_calls++;
-  if (k < calls.size()) {
-    if (calls[k].registers == registers) return;
-    m.reports.stop(
-        "E0008", "setmaxnreg",
-        told({
-            .what = fmt::format("The threads of {} request {} registers and {}.", warpgroup_name(t),
-                                calls[k].registers, registers),
-            .now = fmt::format("{} registers at {} by {}", registers, text_of(where), name_of(t)),
-            .earlier = fmt::format("{} registers at {} by the first thread that came",
-                                   calls[k].registers, text_of(calls[k].where)),
-            .cause = "setmaxnreg is one instruction of a whole warpgroup",
-            .remedy = "one count for the 128 threads, chosen by warpgroup_id()",
-        }),
-        where, {.earlier = calls[k].where});
-  }
-  calls.push_back({registers, where});
-  // A warpgroup that has called once holds so many from then on.
-  constexpr int registers_of_cta = 65536;
-  int held = 0;
-  std::string counts;
-  for (warpgroup_state const& w : t.block->groups) {
-    if (w.register_calls.size() != 1) continue;
-    held += 128 * w.register_calls.front().registers;
-    counts += fmt::format("{}{}", counts.empty() ? "" : " + ", w.register_calls.front().registers);
-  }
-  if (held > registers_of_cta)
-    m.reports.stop(
-        "E0008", "setmaxnreg",
-        told({
-            .what = fmt::format("The warpgroups of CTA {} request more registers than it can have.",
-                                t.cta),
-            .now = fmt::format("{} registers at {} by {}", registers, text_of(where), name_of(t)),
-            .cause =
-                fmt::format("128 * ({}) = {}; a CTA can have {}", counts, held, registers_of_cta),
-            .remedy = "fewer for the math warpgroups, or set_max_regs_dec in those that load",
-        }),
-        where);
 }
 
 }  // namespace tw::emu

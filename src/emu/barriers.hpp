@@ -18,9 +18,13 @@ class barriers {
   void cta_sync(thread& t, site where);
   /// E0053 where the lanes of a warp do not execute the same barrier instructions.
   void check_converged(thread& t, std::string_view name, int id, int threads, site where);
+  /// setmaxnreg: an increase waits until the CTA's pool has the registers.
+  void set_max_regs(thread& t, int registers, bool more, site where);
   /// The thread has ended: barriers of all threads go on without it.
   void left_by(thread const& t);
 
+  /// Where in shared memory the mbarrier at `word` lies; E0047 if it is no multiple of 8.
+  std::uint32_t offset_of(cta_state& c, void const* word, site where);
   /// The initialised mbarrier at `word`; E0002 where none was initialised.
   mbarrier_state& at(cta_state& c, void const* word, site where);
   /// The same without a report; null: none lies there.
@@ -28,6 +32,8 @@ class barriers {
   /// A new one at `word`, `offset` in shared memory; E0056 where an mbarrier lies there already.
   mbarrier_state& create(cta_state& c, void* word, std::uint32_t offset, int arrivals, site where);
   void arrive(cta_state& c, mbarrier_state& b, int count, arrive_order order, site where);
+  /// Thread t is one of the barrier's phase.
+  static void arrives(thread const& t, mbarrier_state& b);
   /// E0080 where something may still use it.
   void inval(mbarrier_state& b, site where);
   /// The cp.async of `t` before `until` (state.hpp) have landed.

@@ -71,7 +71,7 @@ bulk_op to_peer(peer_copy copy, void* own, void const* smem, int bytes, void* ba
   bulk_op op = bytes_at(copy.what, smem, own, bytes, copy.name, where);
   op.from_offset = m.memory.offset_in_smem(*op.cta, smem, static_cast<std::size_t>(bytes), where);
   m.memory.require_aligned(smem, 16, copy.name, where);
-  op.bar_offset = m.memory.offset_in_smem(*op.cta, bar, 8, where);
+  op.bar_offset = m.barrier.offset_of(*op.cta, bar, where);
   op.cta_mask = 1U << peer.rank;
   return op;
 }
@@ -85,7 +85,7 @@ void bulk_load(void* smem, void const* global, int bytes, void* bar, std::uint32
   check_size(bytes, "bulk_load", where);
   check_global(global, bytes, "bulk_load", where);
   bulk_op op = bytes_at(bulk_op::kind::load, global, smem, bytes, "bulk_load", where);
-  op.bar_offset = m.memory.offset_in_smem(*op.cta, bar, 8, where);
+  op.bar_offset = m.barrier.offset_of(*op.cta, bar, where);
   if (multicast) m.async.to_ctas(op, cta_mask);
   m.async.issue(std::move(op));
 }

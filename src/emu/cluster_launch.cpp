@@ -65,6 +65,7 @@ void launch_cancel(launch_response* answer, void* bar, bool multicast, site wher
   desc->dim[0] = desc->box[0] = sizeof(launch_response);
   bulk_op op{};
   op.what = bulk_op::kind::load;
+  op.of_launch_cancel = true;
   op.map = desc.get();
   op.bytes = std::move(desc);
   op.cta = t.block;
@@ -73,7 +74,7 @@ void launch_cancel(launch_response* answer, void* bar, bool multicast, site wher
   op.where = where;
   op.smem_offset = m.memory.offset_in_smem(*t.block, answer, sizeof *answer, where);
   m.memory.require_aligned(answer, 16, "launch_cancel", where);
-  op.bar_offset = m.memory.offset_in_smem(*t.block, bar, 8, where);
+  op.bar_offset = m.barrier.offset_of(*t.block, bar, where);
   if (multicast) m.async.to_ctas(op, (1U << cluster.ctas.size()) - 1);
   m.async.issue(std::move(op));
 }

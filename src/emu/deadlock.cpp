@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "emu/machine.hpp"
+#include "emu/wait_graph.hpp"
 
 namespace tw::emu {
 
@@ -58,6 +59,7 @@ std::string what_it_waits_for(grid const& g, thread const& t) {
                         m.held_by->permit ? "not relinquished the right to more after" : "those of",
                         text_of(m.held_by->where));
     }
+    case wait_kind::registers: return fmt::format("{} registers", t.wait_value);
     case wait_kind::none:
     case wait_kind::finished: break;
   }
@@ -88,33 +90,6 @@ std::string what_never_came(mbarrier_state const& b) {
     text = fmt::format("{} of {} arrivals came", b.count, b.count);
   if (b.tx != 0) text += fmt::format("; {} bytes expected, {} landed", b.expected, b.landed);
   return text;
-}
-
-struct advice {
-  std::string cause, remedy;
-};
-
-/// From the first barrier that lacks something.
-advice advice_for(mbarrier_state const* b) {
-  if (b == nullptr)
-    return {"some threads never come to the barrier at which the others wait",
-            "all threads that a barrier counts must reach it, on every path through the kernel"};
-  if (b->tx > 0)
-    return {fmt::format("expect_tx is {} bytes too large or a copy is missing", b->tx),
-            "expect_tx is the sum of the bytes of all boxes that land in this CTA, multicasts of "
-            "its peers included, and of 16 for each store_async"};
-  if (b->tx < 0)
-    return {fmt::format("expect_tx never covered the {} bytes that landed", b->landed),
-            "arrive_expect_tx with the bytes of all copies before the copies are issued"};
-  if (b->pending == b->count && b->phase > 0)
-    return {
-        fmt::format("no thread arrived in phase {}: an arrive is missing on some path, or the wait "
-                    "has the parity of a phase too late",
-                    b->phase),
-        "find the thread that should arrive; the k-th wait on a barrier, counted from 0, takes "
-        "parity k & 1"};
-  return {"an arrive is missing on some path, or init() counts too many",
-          "init() counts every arrive of one phase: threads, and 1 for each arrive_expect_tx"};
 }
 
 /// Lines by rank, then in the order in which they first occurred, each with the
@@ -160,48 +135,121 @@ std::string literal(std::string text) {
   return text;
 }
 
+/// The waiter from whose barrier on a reader should look: the most upstream of all clusters.
+struct culprit {
+  cluster_state const* cluster = nullptr;
+  thread const* waits = nullptr;
+  int upstream = 0, kind = 0;
+};
+
+struct advice {
+  std::string missing, cause, remedy;
+};
+
+/// "full[0]", or what else the thread waits for.
+std::string short_object(grid const& g, thread const& t) {
+  mbarrier_state const* const b = mbarrier_of(t);
+  std::string const what = b != nullptr ? object_name(g, b->offset) : what_it_waits_for(g, t);
+  return what.substr(0, what.find(" ("));
+}
+
+/// "arrivals of threads 0-127 (consumer, CTA 0), which arrived before and now wait for full[0]".
+std::string text_of_missing(grid const& g, std::vector<thread const*> const& who) {
+  std::vector<int> ids;
+  bool all_ended = true, same = true;
+  for (thread const* const t : who) {
+    if (t->cta != who.front()->cta) continue;
+    ids.push_back(t->id);
+    all_ended = all_ended && t->waiting == wait_kind::finished;
+    same = same && short_object(g, *t) == short_object(g, *who.front());
+  }
+  thread const& first = *who.front();
+  bool const one = ids.size() == 1;
+  std::string const now = all_ended ? (one ? "has ended" : "have ended")
+                          : !same   ? "wait elsewhere now"
+                          : first.waiting == wait_kind::none
+                              ? (one ? "still runs" : "still run")
+                              : (one ? "now waits for " : "now wait for ") + short_object(g, first);
+  return fmt::format("arrivals of thread{} {} ({}CTA {}), which arrived before and {}",
+                     plural(ids.size()), ranges_text(ids),
+                     *first.role == 0 ? "" : fmt::format("{}, ", first.role), first.cta, now);
+}
+
+/// How many phases have ended since the last one whose end t has seen: none, if t waits for each.
+std::int64_t skipped_phases(thread const& t, mbarrier_state const& b) {
+  auto const id = static_cast<std::size_t>(t.id);
+  if (id >= b.face.seen.size()) return 0;
+  std::uint32_t const seen = b.face.seen[id] & ~(1U << 31);
+  return static_cast<std::int64_t>(b.phase) - (seen == 0 ? 0 : seen - 1);
+}
+
+advice advice_for(grid const& g, culprit const& c) {
+  mbarrier_state const* const b = mbarrier_of(*c.waits);
+  if (b == nullptr)
+    return {"", "some threads never come to the barrier at which the others wait",
+            "all threads that a barrier counts must reach it, on every path through the kernel"};
+  if (b->tx > 0)
+    return {"", fmt::format("expect_tx is {} bytes too large or a copy is missing", b->tx),
+            "expect_tx is the sum of the bytes of all boxes that land in this CTA, multicasts of "
+            "its peers included, and of 16 for each store_async"};
+  if (b->tx < 0)
+    return {"", fmt::format("expect_tx never covered the {} bytes that landed", b->landed),
+            "arrive_expect_tx with the bytes of all copies before the copies are issued"};
+  std::vector<thread const*> const missing = missing_arrivals(*c.cluster, *b);
+  std::string const who = missing.empty() ? "" : text_of_missing(g, missing);
+  if (std::int64_t const skipped = skipped_phases(*c.waits, *b);
+      skipped > 1 && b->pending == b->count)
+    return {"",
+            fmt::format("{} phases have ended since the waiting thread last saw one end: in one "
+                        "turn the barrier gets more arrivals than the {} that init() counts, a "
+                        "multiple of them",
+                        skipped, b->count),
+            "init() with all arrives of one turn, each thread and each commit counted; or an "
+            "arrive of one lane, where init() counts warps"};
+  if (b->pending == b->count && b->phase > 0)
+    return {who,
+            fmt::format("no thread arrived in phase {}: an arrive is missing, or the wait has a "
+                        "later phase's parity",
+                        b->phase),
+            "find the thread that should arrive; the k-th wait on a barrier, from 0, takes parity "
+            "k & 1"};
+  if (!missing.empty())
+    return {who, "an arrive is missing in a later turn, or comes after a wait that needs it",
+            "the arrive in every turn of their loop, on every path, before that wait"};
+  return {"", "an arrive is missing on some path, or init() counts too many",
+          "init() counts every arrive of one phase: threads, and 1 for each arrive_expect_tx"};
+}
+
 }  // namespace
 
 diagnosis deadlock_report(grid const& g,
                           std::vector<std::unique_ptr<cluster_state>> const& clusters,
                           int most_lines) {
-  // How near it is to the cause, role, place, for what.
+  // How far upstream, role, place, for what.
   using waiting_at = std::tuple<int, std::string, std::string, std::string>;
+  constexpr int last = 1 << 30;
   diagnosis d;
   d.code = "E0001";
   d.kind = "deadlock";
   by_cta waits, missing;
-  mbarrier_state const* lacking = nullptr;
-  thread const* without_columns = nullptr;  // that another CTA of its SM holds
+  culprit first;
   for (auto const& c : clusters) {
     if (c->live_threads == 0) continue;
+    wait_graph const graph(*c);
+    if (!graph.nodes().empty()) {
+      wait_graph::node const& n = graph.nodes().front();
+      if (first.waits == nullptr ||
+          std::tuple(n.upstream, n.kind) < std::tuple(first.upstream, first.kind))
+        first = {c.get(), n.first, n.upstream, n.kind};
+    }
     for (cta_state& b : c->ctas) {
       std::map<waiting_at, std::vector<int>> groups;
       std::vector<int> ended;
-      std::vector<mbarrier_state const*> barriers;
       for (thread const& t : b.threads) {
         if (t.waiting == wait_kind::finished) ended.push_back(t.id);
         if (t.waiting == wait_kind::finished || t.waiting == wait_kind::none) continue;
-        bool const held = t.waiting == wait_kind::tensor_columns &&
-                          static_cast<cta_state const*>(t.wait_object)->tensor->held_by;
-        if (held) without_columns = &t;
-        bool const on_mbarrier =
-            t.waiting == wait_kind::mbarrier || t.waiting == wait_kind::mbarrier_try;
-        auto const* bar = on_mbarrier ? static_cast<mbarrier_state const*>(t.wait_object) : nullptr;
-        int const rank = held || (bar != nullptr && bar->tx != 0) ? 0 : bar != nullptr ? 1 : 2;
-        groups[{rank, t.role, text_of(t.wait_site), what_it_waits_for(g, t)}].push_back(t.id);
-        if (d.where.line == 0) d.where = t.wait_site;
-        if (bar == nullptr) continue;
-        if (std::find(barriers.begin(), barriers.end(), bar) == barriers.end())
-          barriers.push_back(bar);
-        if (lacking != nullptr && (lacking->tx != 0 || bar->tx == 0)) continue;
-        lacking = bar;
-        d.where = t.wait_site;
-        d.object = object_name(g, b, bar->offset);
-        d.phase = bar->phase;
-        d.cta = t.cta;
-        d.thread = t.id;
-        d.role = t.role;
+        groups[{graph.rank_of(t), t.role, text_of(t.wait_site), what_it_waits_for(g, t)}].push_back(
+            t.id);
       }
       int const cta = b.threads.front().cta;
       for (auto const& [key, ids] : groups) {
@@ -216,28 +264,44 @@ diagnosis deadlock_report(grid const& g,
       if (!ended.empty())
         waits.add(
             fmt::format("ended: thread{} {} of ", plural(ended.size()), ranges_text(ended)) + "{}",
-            cta, 3);
-      for (mbarrier_state const* bar : barriers)
-        missing.add(literal(fmt::format("barrier: {} of ", object_name(g, bar->offset))) + "{}" +
-                        literal(fmt::format(" (init at {}), phase {}: {}", text_of(bar->made_at),
-                                            bar->phase, what_never_came(*bar))),
-                    cta, bar->tx != 0 ? 0 : 1);
+            cta, last);
+    }
+    for (wait_graph::node const& n : graph.nodes()) {
+      thread const& t = *n.first;
+      mbarrier_state const* const bar = mbarrier_of(t);
+      if (bar == nullptr) continue;
+      missing.add(literal(fmt::format("barrier: {} of ", object_name(g, bar->offset))) + "{}" +
+                      literal(fmt::format(" (init at {}), phase {}: {}", text_of(bar->made_at),
+                                          bar->phase, what_never_came(*bar))),
+                  t.cta, graph.rank_of(t));
     }
   }
-  if (lacking == nullptr && without_columns != nullptr) {
-    d.where = without_columns->wait_site;
-    d.object = fmt::format("tensor memory of CTA {}", without_columns->cta);
+  advice a;
+  if (thread const* const t = first.waits) {
+    mbarrier_state const* const bar = mbarrier_of(*t);
+    d.where = t->wait_site;
+    if (bar != nullptr) {
+      d.object = object_name(g, *t->block, bar->offset);
+      d.phase = bar->phase;
+      d.cta = t->cta;
+      d.thread = t->id;
+      d.role = t->role;
+    }
+    bool const held = t->waiting == wait_kind::tensor_columns && first.kind == 0;
+    if (held) d.object = fmt::format("tensor memory of CTA {}", t->cta);
+    a = held
+            ? advice{"",
+                     "CTAs of an SM share its tensor memory: one of them waits for columns, or for "
+                     "the right to allocate, that another one keeps",
+                     "tmem_relinquish after a CTA's last tmem_alloc, and tmem_dealloc before it "
+                     "waits for another CTA"}
+            : advice_for(g, first);
   }
-  advice const a = lacking == nullptr && without_columns != nullptr
-                       ? advice{"CTAs of an SM share its tensor memory: one of them waits for "
-                                "columns, or for the right to allocate, that another one keeps",
-                                "tmem_relinquish after a CTA's last tmem_alloc, and tmem_dealloc "
-                                "before it waits for another CTA"}
-                       : advice_for(lacking);
   // As many barriers and waits as there is room for, printed.
   for (auto const& [barriers, waiting] : {std::pair{2, 3}, {2, 2}, {1, 2}, {1, 1}}) {
     d.text = "No thread can run, and no copy or wgmma is in flight that could let one go on.";
     d.text += missing.text(barriers) + waits.text(waiting);
+    if (!a.missing.empty()) d.text += "\n  missing: " + a.missing;
     d.text += "\n  cause: " + a.cause + "\n  remedy: " + a.remedy;
     std::string const printed = to_text(d);
     if (std::count(printed.begin(), printed.end(), '\n') < most_lines) break;
@@ -252,8 +316,8 @@ void add_residency(diagnosis& d, grid const& g, std::int64_t started, int live_c
            fmt::format(
                "\n  missing: CTAs {}-{}, which have not started\n  cause: {} CTAs run at "
                "a time; the next one starts when one of them has ended, and these wait\n"
-               "  remedy: if they wait for a CTA that has not started: no more CTAs than "
-               "the device holds at once (persistent CTAs that loop over the work), or "
+               "  remedy: if the polled word is written by a CTA that has not started: no more "
+               "CTAs than the device holds at once (persistent CTAs that loop over the work), or "
                "waits for CTAs of lower numbers alone",
                started, g.ctas - 1, live_ctas);
 }

@@ -78,8 +78,14 @@ void async_engine::commit_copies() {
 
 void async_engine::arrive_after_copies(mbarrier_state& b, bool counted, site where) {
   thread& t = *m_.sched.running();
-  if (hazard::checker* c = check()) c->use(t, *t.block, b, false, where);
+  if (hazard::checker* c = check()) {
+    c->use(t, *t.block, b, false, where);
+    c->counts(t, b, "an arrive of cp.async", where);
+  }
   if (counted) ++b.pending;
+  constexpr std::size_t kept = 64;
+  if (t.copy_arrivals.size() == kept) t.copy_arrivals.erase(t.copy_arrivals.begin());
+  t.copy_arrivals.push_back({t.copies_begun, &b, counted, where});
   close_copies(t, &b, where);
 }
 

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
+#include <exception>
 #include <mutex>
 #include <new>
 #include <thread>
@@ -105,6 +107,49 @@ void check(grid const& g) {
           })}});
 }
 
+/// Runs work(0) to work(count - 1), each on an OS thread, while this one calls `interrupt`.
+template <class Work>
+void run_interruptible(int count, Work const& work, std::function<bool()> const& interrupt,
+                       std::atomic<bool>& interrupted) {
+  constexpr auto between_questions = std::chrono::milliseconds(50);
+  std::exception_ptr error;
+  std::mutex mutex;
+  std::condition_variable ended;
+  int running = count;
+  {
+    std::vector<std::jthread> workers;  // joined here, also where one cannot be started
+    try {
+      for (int i = 0; i < count; ++i)
+        workers.emplace_back([&, i] {
+          std::exception_ptr mine;
+          try {
+            work(i);
+          } catch (std::bad_alloc const&) {
+            mine = std::current_exception();
+          }
+          std::scoped_lock const lock(mutex);
+          if (mine) error = mine;
+          --running;
+          ended.notify_all();
+        });
+      std::unique_lock lock(mutex);
+      auto const done = [&] { return running == 0; };
+      if (!interrupt) ended.wait(lock, done);
+      while (!ended.wait_for(lock, between_questions, done)) {
+        lock.unlock();
+        bool const now = interrupt();
+        lock.lock();
+        if (now && !interrupted.exchange(true)) error = std::make_exception_ptr(emu::interrupted());
+      }
+    } catch (...) {  // of a thread that cannot be started, or of `interrupt`
+      interrupted = true;
+      std::scoped_lock const lock(mutex);
+      error = std::current_exception();
+    }
+  }
+  if (error) std::rethrow_exception(error);
+}
+
 /// How many clusters the device can hold at once; registers, which the emulator does not know, may
 /// allow fewer.
 int resident_clusters(grid const& g, int sms) {
@@ -168,6 +213,7 @@ void run_grid(grid const& given, void const* params, options const& o) {
     memory = o.in->memory.get();
     memory->next_launch();
   }
+  std::atomic<bool> interrupted{false};
   std::mutex mutex;
   std::vector<std::vector<diagnosis>> found(static_cast<std::size_t>(os_threads));
   std::vector<bank_finding> banks;
@@ -176,7 +222,7 @@ void run_grid(grid const& given, void const* params, options const& o) {
     auto const seed = o.seed * 0x9E3779B97F4A7C15ULL + static_cast<std::uint64_t>(index);
     auto& mine = found[static_cast<std::size_t>(index)];
     mine = m->run(g, params, o, next, live, seed, macs_done, o.hazards ? memory : nullptr,
-                  os_threads == 1);
+                  os_threads == 1, interrupted);
     statistics const counts = m->counts_;
     auto const conflicts = m->banks_ ? m->banks_->found() : std::vector<bank_finding>{};
     pool().give(std::move(m));
@@ -184,23 +230,10 @@ void run_grid(grid const& given, void const* params, options const& o) {
     if (o.counted != nullptr) o.counted->add(counts);
     banks.insert(banks.end(), conflicts.begin(), conflicts.end());
   };
-  if (os_threads == 1) {
+  if (os_threads == 1 && !o.interrupt)
     work(0);
-  } else {
-    std::atomic<bool> out_of_memory{false};
-    {
-      std::vector<std::jthread> workers;  // joined here, also where one cannot be started
-      for (int i = 0; i < os_threads; ++i)
-        workers.emplace_back([&work, &out_of_memory, i] {
-          try {
-            work(i);
-          } catch (std::bad_alloc const&) {
-            out_of_memory = true;
-          }
-        });
-    }
-    if (out_of_memory) throw std::bad_alloc();
-  }
+  else
+    run_interruptible(os_threads, work, o.interrupt, interrupted);
   std::vector<diagnosis> all = merged(std::move(found));
   if (!banks.empty()) {
     banks = merged(std::move(banks));

@@ -72,6 +72,8 @@ void machine::start_cluster(cluster_state& c, int id) {
     b.mbarriers.clear();
     b.is_mbarrier.assign(static_cast<std::size_t>(grid_.smem_bytes / 8 + 1), false);
     for (group_barrier& g : b.named) g = {};
+    b.free_registers = 0;
+    b.wait_for_registers.clear();
     b.acquired_maps.clear();
     b.tensor.reset();
     std::memset(b.smem, 0xFF, static_cast<std::size_t>(grid_.smem_bytes));  // NaN in every type
@@ -193,7 +195,8 @@ void machine::drive() {
 std::vector<diagnosis> machine::run(grid const& g, void const* params, options const& o,
                                     std::function<int()> const& next, int live, std::uint64_t seed,
                                     std::function<void(double)> const& macs_done,
-                                    hazard::global_memory* globals, bool alone) {
+                                    hazard::global_memory* globals, bool alone,
+                                    std::atomic<bool> const& interrupted) {
   bool const same_shape = grid_.cluster == g.cluster && grid_.threads == g.threads;
   grid_ = g;
   options_ = o;
@@ -224,7 +227,7 @@ std::vector<diagnosis> machine::run(grid const& g, void const* params, options c
     prepare(*clusters_.back());
   }
   clusters_.resize(static_cast<std::size_t>(live));
-  sched.begin(static_cast<std::size_t>(live * warps_per_cluster), seed, alone);
+  sched.begin(static_cast<std::size_t>(live * warps_per_cluster), seed, alone, interrupted);
   live_clusters_ = 0;
   for (int i = 0; i < live; ++i) {
     clusters_[static_cast<std::size_t>(i)]->first_warp = i * warps_per_cluster;
@@ -233,14 +236,16 @@ std::vector<diagnosis> machine::run(grid const& g, void const* params, options c
     start_cluster(*clusters_[static_cast<std::size_t>(i)], id);
     ++live_clusters_;
   }
-  run_guard const guard(*this, o.catch_crashes, o.time_limit_seconds);
+  run_guard const guard(*this, o.catch_crashes.value_or(true), o.time_limit_seconds);
+  ++kernels_running;
   sched.run([] { current().drive(); });
+  --kernels_running;
   std::optional<diagnosis> const incident = guard.incident();
   if (banks_) banks_->close(nullptr);
   machine_of_this_os_thread = outer;
   self = outer_self;
   std::vector<diagnosis> found = reports.found();
-  if (incident) found.insert(found.begin(), *incident);
+  if (incident) found.push_back(*incident);  // the last that happened
   return found;
 }
 

@@ -35,11 +35,12 @@ class machine {
   machine& operator=(machine const&) = delete;
 
   /// Runs clusters handed out by `next` (a negative number: no more) until all are done.
-  /// Returns the diagnoses; the first one stops the run.
+  /// Returns the diagnoses, in the order in which they came. Ends early where `interrupted`.
   std::vector<diagnosis> run(grid const& g, void const* params, options const& o,
                              std::function<int()> const& next, int live, std::uint64_t seed,
                              std::function<void(double)> const& macs_done,
-                             hazard::global_memory* globals, bool alone);
+                             hazard::global_memory* globals, bool alone,
+                             std::atomic<bool> const& interrupted);
 
   static machine& current();
 
@@ -91,6 +92,9 @@ diagnosis deadlock_report(grid const& g,
 /// The same where thread t polls at `where` while nothing else happens.
 diagnosis polling_report(grid const& g, std::vector<std::unique_ptr<cluster_state>> const& clusters,
                          thread const& t, site where);
+/// E0008, where threads wait for registers that no other warpgroup gives up (registers.cpp).
+std::optional<diagnosis> registers_report(
+    std::vector<std::unique_ptr<cluster_state>> const& clusters);
 /// E0075, of the first warp whose lanes wait for each other at different places.
 std::optional<diagnosis> divergence_report(grid const& g, std::vector<warp_state> const& warps);
 /// "the end of phase 2 (parity 0) of full[1]": what t waits for, without its CTA.

@@ -18,7 +18,7 @@ void mbarrier_init(void* bar, int arrivals, site where) {
   engine_call const inside;
   machine& m = machine::current();
   cta_state& c = current_cta();
-  std::uint32_t const offset = m.memory.offset_in_smem(c, bar, 8, where);
+  std::uint32_t const offset = m.barrier.offset_of(c, bar, where);
   if (arrivals < 1 || arrivals > tx_count_limit)
     m.reports.stop(
         "E0019", "mbarrier-count",
@@ -98,7 +98,7 @@ void mbarrier_arrive_remote(void* bar, int cta, arrive_order order, site where) 
         }),
         where, {.earlier = t.unpublished});
   }
-  std::uint32_t const offset = m.memory.offset_in_smem(current_cta(), bar, 8, where);
+  std::uint32_t const offset = m.barrier.offset_of(current_cta(), bar, where);
   m.barrier.arrive(peer, m.barrier.at(peer, peer.smem + offset, where), 1, order, where);
 }
 
@@ -120,7 +120,7 @@ void store_async(void* own, void const* value, int bytes, void* bar, int cta, si
   std::uint32_t const offset =
       m.memory.offset_in_smem(current_cta(), own, static_cast<std::size_t>(bytes), where);
   m.memory.require_aligned(own, bytes, "a store_async", where);
-  std::uint32_t const bar_offset = m.memory.offset_in_smem(current_cta(), bar, 8, where);
+  std::uint32_t const bar_offset = m.barrier.offset_of(current_cta(), bar, where);
   m.memory.check_no_mbarrier(peer, offset, static_cast<std::size_t>(bytes), "A store_async", where);
   m.barrier.store_async(peer, offset, value, static_cast<std::uint32_t>(bytes),
                         m.barrier.at(peer, peer.smem + bar_offset, where), where);
@@ -157,7 +157,7 @@ void mbarrier_expect_tx_remote(void* bar, int cta, int bytes, site where) {
   engine_call const inside;
   machine& m = machine::current();
   cta_state& peer = m.memory.peer_cta(cta, where);
-  std::uint32_t const offset = m.memory.offset_in_smem(current_cta(), bar, 8, where);
+  std::uint32_t const offset = m.barrier.offset_of(current_cta(), bar, where);
   mbarrier_state& b = m.barrier.at(peer, peer.smem + offset, where);
   if (hazard::checker* check = peer.cluster->check.get())
     check->use(current_thread(), peer, b, false, where);

@@ -54,8 +54,13 @@ void barriers::report_missed_phase(thread const& t, mbarrier_state const& b, std
        where, b.made_at, place, 1, t.cta, t.id, t.role, phase});
 }
 
+std::uint32_t barriers::offset_of(cta_state& c, void const* word, site where) {
+  m_.memory.require_aligned(word, 8, "an mbarrier", where);
+  return m_.memory.offset_in_smem(c, word, 8, where);
+}
+
 mbarrier_state& barriers::at(cta_state& c, void const* word, site where) {
-  std::uint32_t const offset = m_.memory.offset_in_smem(c, word, 8, where);
+  std::uint32_t const offset = offset_of(c, word, where);
   std::uint64_t const handle = *static_cast<std::uint64_t const*>(word);
   std::uint64_t const index = handle - handle_magic;
   if (index < c.mbarriers.size() && c.mbarriers[index].offset == offset &&
@@ -100,6 +105,7 @@ void barriers::complete_if_done(cta_state& c, mbarrier_state& b) {
   if (c.cluster->check) c.cluster->check->phase_done(b);
   b.pending = b.count;
   b.expected = b.landed = 0;
+  b.came.clear();
   // All waiters of the completed phase pass; no thread can wait for the next one yet.
   m_.sched.wake_all(b.waiters);
 }
@@ -163,9 +169,15 @@ void barriers::store_async(cta_state& c, std::uint32_t offset, void const* value
   ++m_.counts_.async_stores;
   m_.counts_.async_store_bytes += bytes;
   if (m_.log_) m_.log_->store_async(*m_.sched.running(), c, b);
+  b.copiers.add(*m_.sched.running());
   b.tx -= bytes;
   b.landed += bytes;
   complete_if_done(c, b);
+}
+
+void barriers::arrives(thread const& t, mbarrier_state& b) {
+  b.sources.add(t);
+  b.came.add(t);
 }
 
 void barriers::arrive(cta_state& c, mbarrier_state& b, int count, arrive_order order, site where) {
@@ -196,6 +208,7 @@ void barriers::arrive(cta_state& c, mbarrier_state& b, int count, arrive_order o
         }),
         where, {object_name(m_.grid_, c, b.offset), b.phase, b.made_at});
   if (m_.log_) m_.log_->arrive(*m_.sched.running(), c, b);
+  arrives(*m_.sched.running(), b);
   b.pending -= count;
   complete_if_done(c, b);
 }
@@ -219,6 +232,7 @@ void barriers::copies_arrived(thread& t, mbarrier_state& b, std::uint32_t until,
   ++m_.counts_.arrives;
   if (hazard::checker* check = c.cluster->check.get()) check->copies_arrived(t, b, until);
   if (m_.log_) m_.log_->arrive(t, c, b);
+  arrives(t, b);
   --b.pending;
   complete_if_done(c, b);
   m_.reports.landing = false;

@@ -22,10 +22,9 @@
 
 namespace tw::emu {
 
-namespace {
-
-std::optional<std::string> check(wgmma_form const& form, wgmma_step_data const* steps, int count,
-                                 std::uint32_t smem_base, std::uint32_t smem_bytes) {
+std::optional<std::string> check_wgmma_group(wgmma_form const& form, wgmma_step_data const* steps,
+                                             int count, std::uint32_t smem_base,
+                                             std::uint32_t smem_bytes) {
   if (!has_wgmma(form.a_type, form.b_type, form.sums))
     return fmt::format("wgmma has no operands {} and {} with sums {}", name(form.a_type),
                        name(form.b_type), name(form.sums));
@@ -50,6 +49,8 @@ std::optional<std::string> check(wgmma_form const& form, wgmma_step_data const* 
   }
   return std::nullopt;
 }
+
+namespace {
 
 std::atomic<product_isa> selected{product_isa::automatic};
 
@@ -164,7 +165,7 @@ std::optional<std::string> run_wgmma_group(void* d, wgmma_form const& form,
                                            std::byte const* smem, std::uint32_t smem_base,
                                            std::uint32_t smem_bytes, sum_mode mode,
                                            std::byte const* smem_of_b) {
-  if (auto wrong = check(form, steps, count, smem_base, smem_bytes)) return wrong;
+  if (auto wrong = check_wgmma_group(form, steps, count, smem_base, smem_bytes)) return wrong;
   memory const of_a{smem, smem_base}, of_b{smem_of_b != nullptr ? smem_of_b : smem, smem_base};
   if (mode == sum_mode::exact) {
     for (int i = 0; i < count; ++i) run_exact_step(d, form, steps[i], of_a, of_b);

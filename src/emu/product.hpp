@@ -46,6 +46,11 @@ std::optional<std::string> run_wgmma_group(void* d, wgmma_form const& form,
                                            std::uint32_t smem_bytes, sum_mode mode = sum_mode::fast,
                                            std::byte const* smem_of_b = nullptr);
 
+/// The fault that run_wgmma_group would return; it carries out nothing.
+std::optional<std::string> check_wgmma_group(wgmma_form const& form, wgmma_step_data const* steps,
+                                             int count, std::uint32_t smem_base,
+                                             std::uint32_t smem_bytes);
+
 /// The instruction sets that have an own version; all give the same bits.
 enum class product_isa : std::uint8_t { automatic, portable, avx2, avx512 };
 

@@ -58,6 +58,9 @@ std::string path_in_reports(std::string_view given, std::string_view here) {
   std::string path = std::filesystem::path(given).lexically_normal().string();
   while (path.starts_with("../")) path.erase(0, 3);
   if (!path.starts_with('/')) return path;
+  // A header of the library, wherever it is installed and whatever folder the run is in.
+  if (std::size_t const at = path.rfind("/include/tilewright/"); at != path.npos)
+    return path.substr(at + 1);
   if (path.starts_with(here)) return path.substr(here.size());
   std::size_t slash = path.size();
   for (int part = 0; part < 3 && slash != path.npos && slash > 0; ++part)
@@ -155,7 +158,10 @@ bool report::has(std::string_view code) const {
 }
 
 std::string report::text() const {
-  return diagnoses.empty() ? std::string("no hazard was found") : joined(diagnoses);
+  std::string const all = diagnoses.empty() ? "no hazard was found" : joined(diagnoses);
+  if (counts.plain_accesses_seen) return all;
+  return all + (diagnoses.empty() ? "; " : "") +
+         "ordinary loads and stores were not seen (tilewright_see_accesses in CMake)";
 }
 
 fault::fault(std::vector<diagnosis> d) : std::runtime_error(joined(d)), diagnoses_(std::move(d)) {}

@@ -42,7 +42,10 @@ json json_of(bank_traffic const& t) {
 }  // namespace
 
 std::string to_json(report const& r) {
-  json j{{"seed", r.seed}, {"diagnoses", json::array()}, {"banks", json::array()}};
+  json j{{"seed", r.seed},
+         {"plain_accesses_seen", r.counts.plain_accesses_seen},
+         {"diagnoses", json::array()},
+         {"banks", json::array()}};
   for (diagnosis const& d : r.diagnoses) j["diagnoses"].push_back(json_of(d));
   for (bank_traffic const& t : r.banks) j["banks"].push_back(json_of(t));
   j["boxes_outside"] = r.counts.boxes_outside;

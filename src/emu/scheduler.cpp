@@ -15,6 +15,7 @@ namespace tw::emu {
 
 thread_local constinit thread_face* self = nullptr;
 thread_local constinit bool in_kernel = false;
+constinit std::atomic<int> kernels_running = 0;
 thread_local constinit std::byte const* stack_limit = nullptr;
 
 void stack_overflow() {
@@ -25,14 +26,13 @@ void stack_overflow() {
 
 namespace {
 
-// Stacks at equal page offsets would share the same few cache sets: 33 ns a switch instead of 9.
-constexpr std::size_t stagger_bytes = 192;
-constexpr std::size_t stagger_steps = 61;
 constexpr std::size_t driver_stack_bytes = 1 << 20;  // it calls options::progress, a user's code
 
 }  // namespace
 
-void scheduler::begin(std::size_t warps, std::uint64_t seed, bool alone) {
+void scheduler::begin(std::size_t warps, std::uint64_t seed, bool alone,
+                      std::atomic<bool> const& interrupted) {
+  interrupted_ = &interrupted;
   random_.seed(seed);
   alone_ = alone;
   stopped_ = false;
@@ -76,6 +76,7 @@ void scheduler::start(thread& t, stacks const& of_cluster, std::size_t index) {
 }
 
 void scheduler::switch_to(thread* t) {
+  if (interrupted_->load(std::memory_order_relaxed)) leave_for_good();
   m_.tensor.complete_held();
   fiber& from = running_ == nullptr ? driver_ : running_->context;
   running_ = t;
@@ -133,6 +134,7 @@ void scheduler::block(wait_kind kind, void const* object, std::uint32_t value, s
   t->wait_object = object;
   t->wait_value = value;
   t->wait_site = where;
+  t->waits_since = ++waits_;
   set_ready(*t, false);
   thread* next = pick_or_stop();
   if (next != t) switch_to(next);
@@ -148,7 +150,11 @@ void scheduler::yield(site where) {
     polling_since_ = now;
     polls_ = 0;
   } else if (now - polling_since_ > patience || (alone_ && polls_ > max_polls)) {
-    stop_stuck(polling_report(m_.grid_, m_.clusters(), *running_, where));
+    diagnosis d = polling_report(m_.grid_, m_.clusters(), *running_, where);
+    if (alone_ && m_.memory.may_poll_global(*running_))
+      add_residency(d, m_.grid_, m_.counts_.ctas,
+                    static_cast<int>(m_.clusters().size()) * m_.grid_.cluster);
+    stop_stuck(std::move(d));
   }
   m_.async.complete_one(m_.options_.policy == async_policy::random);
   thread* t = running_;
@@ -162,10 +168,8 @@ void scheduler::yield(site where) {
 }
 
 void scheduler::stop_stuck(diagnosis d) {
+  if (auto registers = registers_report(m_.clusters())) m_.reports.stop(std::move(*registers));
   if (auto divergent = divergence_report(m_.grid_, warps_)) m_.reports.stop(std::move(*divergent));
-  if (alone_)
-    add_residency(d, m_.grid_, m_.counts_.ctas,
-                  static_cast<int>(m_.clusters().size()) * m_.grid_.cluster);
   m_.reports.stop(std::move(d));
 }
 

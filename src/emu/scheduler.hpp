@@ -2,6 +2,7 @@
 // scheduler.hpp  Which emulated thread runs next: fibers of the live clusters, taken warp by warp.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <random>
 #include <vector>
@@ -16,6 +17,10 @@ class machine;
 /// linker keeps one copy of each inline function, so the engine may run std::vector code of a
 /// kernel's unit, whose accesses are announced too: they are the engine's own.
 extern thread_local constinit bool in_kernel;
+
+/// Kernels that run in the process: a program outside of them need not look at in_kernel, whose
+/// address costs a call in a shared library.
+extern constinit std::atomic<int> kernels_running;
 
 /// Below it, the running fiber has left the part of its stack that is the kernel's.
 extern thread_local constinit std::byte const* stack_limit;
@@ -42,8 +47,9 @@ class scheduler {
  public:
   explicit scheduler(machine& m) : m_(m) {}
 
-  /// Of a launch with so many warps.
-  void begin(std::size_t warps, std::uint64_t seed, bool alone);
+  /// Of a launch with so many warps, which ends where another OS thread sets `interrupted`.
+  void begin(std::size_t warps, std::uint64_t seed, bool alone,
+             std::atomic<bool> const& interrupted);
   /// Runs `drive` on a separate stack until it ends or leave_for_good() is called.
   void run(void (*drive)());
   /// The thread may run from the kernel's entry on, on stack `index`.
@@ -100,8 +106,10 @@ class scheduler {
   void (*drive_)() = nullptr;
   std::mt19937_64 random_;
   bool alone_ = true;
+  std::atomic<bool> const* interrupted_ = nullptr;
   bool stopped_ = false;
   std::uint64_t progress_ = 0;     // arrivals and completions so far
+  std::uint64_t waits_ = 0;        // calls of block
   std::int64_t polls_ = 0;         // calls of backoff without progress
   std::uint64_t yield_stamp_ = 0;  // progress_ when the polling without progress began
   std::chrono::steady_clock::time_point polling_since_;

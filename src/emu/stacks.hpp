@@ -18,6 +18,10 @@ inline constexpr std::size_t guard_bytes = 4096;
 /// The part of a thread's stack that the emulator itself needs, for a report.
 inline constexpr std::size_t engine_stack_bytes = 16 * 1024;
 
+// Stacks at equal page offsets would share the same few cache sets: 33 ns a switch instead of 9.
+inline constexpr std::size_t stagger_bytes = 192;
+inline constexpr std::size_t stagger_steps = 61;
+
 class stacks {
  public:
   stacks() = default;
@@ -31,6 +35,9 @@ class stacks {
   /// The lowest address of stack i that may be used.
   std::byte* lowest(std::size_t i) const { return memory_ + i * stack_bytes + guard_bytes; }
   static constexpr std::size_t usable_bytes = stack_bytes - guard_bytes;
+  /// Bytes that every thread has for its kernel's variables.
+  static constexpr std::size_t kernel_bytes =
+      usable_bytes - engine_stack_bytes - (stagger_steps - 1) * stagger_bytes;
   bool holds(void const* address) const {
     auto const distance = static_cast<std::byte const*>(address) - memory_;
     return distance >= 0 && static_cast<std::size_t>(distance) < count_ * stack_bytes;

@@ -3,6 +3,7 @@
 //            clusters, and the barriers and copies between them. Data without behaviour.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <list>
@@ -38,7 +39,19 @@ enum class wait_kind : std::uint8_t {
   exchange,
   tensor_step,
   tensor_columns,
+  registers,
   finished,
+};
+
+/// Threads of a cluster, by their number in it.
+class thread_set {
+ public:
+  void add(thread const& t);
+  bool holds(thread const& t) const;
+  void clear() { std::fill(words_.begin(), words_.end(), 0); }
+
+ private:
+  std::vector<std::uint64_t> words_;
 };
 
 /// An mbarrier: the state of the handle in the shared-memory word.
@@ -50,6 +63,8 @@ struct mbarrier_state {
   std::int64_t expected = 0, landed = 0;  // of the current phase, for the report
   site made_at, ended_at;                 // init, inval
   std::vector<thread*> waiters;
+  // For the report of a deadlock: who has arrived in any phase, in this one; who issued its copies.
+  thread_set sources, came, copiers;
   hazard::mbarrier_face face;
 };
 
@@ -79,6 +94,7 @@ struct bulk_op {
   std::uint32_t smem_offset;
   std::uint32_t from_offset;  // of a copy to a peer: its source in the issuer's CTA
   std::uint32_t bar_offset;   // of a load
+  bool of_launch_cancel;      // the answer to one
   bool of_pair;               // the barrier is that of the pair's even CTA
   thread* issuer;
   std::uint32_t group;  // of a store: the issuer's bulk group
@@ -92,6 +108,20 @@ struct bulk_op {
   bool to_peer() const { return what == kind::to_peer || what == kind::reduce_at_peer; }
 };
 
+/// cp_async_mbarrier_arrive, for the reports.
+struct copy_arrival {
+  std::uint32_t until;  // the last run of cp.async that it completes
+  mbarrier_state const* at;
+  bool counted;
+  site where;
+};
+/// An arrive at a peer's barrier that orders nothing towards the peer.
+struct narrow_arrive {
+  std::uint32_t when = 0;
+  char const* order = "";
+  site where;
+};
+
 struct thread : thread_face {
   fiber context;
   cta_state* block = nullptr;
@@ -102,8 +132,12 @@ struct thread : thread_face {
   void const* wait_object = nullptr;
   std::uint32_t wait_value = 0;  // parity, barrier id, or group number
   site wait_site;
+  std::uint64_t waits_since = 0;  // the scheduler's number of the wait
+  bool cluster_arrived = false;   // and has not waited since
+  site cluster_arrived_at;
   std::uint32_t cluster_round = 0;  // of the cluster barrier this thread arrived in
   site unpublished;  // dsmem() since the last release at cluster scope (line 0: none)
+  site cluster_arrive_relaxed;  // its last cluster barrier, if that was one (line 0: it was not)
   std::uint32_t barriers_joined = 0;  // places where the lanes of a warp are together
   std::uint32_t barrier_steps = 0;    // barrier instructions of the CTA or the cluster
   struct repeated_load {              // the same again and again is a poll
@@ -123,6 +157,7 @@ struct thread : thread_face {
   };
   std::vector<fragment> fragments;
   std::uint32_t register_calls = 0;                       // of set_max_regs_inc and _dec
+  int registers = 0;                                      // set by them; 0: as launched
   std::uint32_t matrix_stores = 0, matrix_loads = 0;      // stmatrix, ldmatrix calls
   std::uint32_t bulk_committed = 0, bulk_known_read = 0;  // groups: committed, waited for
   std::uint32_t bulk_base = 0;                            // group of bulk_left's front
@@ -151,9 +186,25 @@ struct thread : thread_face {
   std::uint32_t copies_begun = 1;      // runs of cp.async, that which is open included
   std::vector<std::uint32_t> runs_of;  // by group: the last run that belongs to it
   std::uint32_t copies_committed = 0, copies_done = 0;  // groups
+  std::vector<copy_arrival> copy_arrivals;              // the newest
+  narrow_arrive narrow;                                 // the last one
   std::uint64_t timeout_stamp = 0;  // progress of the machine at the last failed try_wait
   int timeouts = 0;                 // failed try_waits since then
 };
+
+inline std::size_t number_in_cluster(thread const& t) {
+  return static_cast<std::size_t>(t.cluster_rank) * static_cast<std::size_t>(t.thread_count) +
+         static_cast<std::size_t>(t.id);
+}
+inline void thread_set::add(thread const& t) {
+  std::size_t const i = number_in_cluster(t);
+  if (words_.size() <= i / 64) words_.resize(i / 64 + 1);
+  words_[i / 64] |= std::uint64_t{1} << i % 64;
+}
+inline bool thread_set::holds(thread const& t) const {
+  std::size_t const i = number_in_cluster(t);
+  return i / 64 < words_.size() && (words_[i / 64] >> i % 64 & 1) != 0;
+}
 
 /// 32 threads and their warp-wide operations in flight.
 struct warp_state {
@@ -233,6 +284,7 @@ struct warpgroup_state {
   std::vector<std::unique_ptr<tile>> tiles;  // accumulators, by order of construction
   struct register_call {
     int registers;
+    bool more;  // set_max_regs_inc
     site where;
   };
   std::vector<register_call> register_calls;  // the k-th of its threads
@@ -255,6 +307,8 @@ struct cta_state {
   std::deque<mbarrier_state> mbarriers;
   std::vector<bool> is_mbarrier;  // by 8 bytes of shared memory: an initialised mbarrier lies there
   group_barrier named[16];
+  int free_registers = 0;  // given up by set_max_regs_dec
+  std::vector<thread*> wait_for_registers;
   std::vector<acquired_map> acquired_maps;
   std::unique_ptr<tensor_memory> tensor;  // null: nothing has used it
 

@@ -188,8 +188,10 @@ void tensor_unit::allocate(std::uint32_t* address, int columns, int ctas, site w
     m.last = a;
   }
   // The address is written by an ordinary store: other threads read it after a barrier.
-  if (hazard::checker* check = c.cluster->check.get())
+  if (hazard::checker* check = c.cluster->check.get()) {
+    if (ctas == 2) check->tmem_allocated(t, where);
     check->plain(t, c, m_.memory.offset_in_smem(c, address, 4, where), 4, true, where);
+  }
   *address = static_cast<std::uint32_t>(a.first);
   part(t);
 }
@@ -211,8 +213,12 @@ void tensor_unit::free(std::uint32_t address, int columns, int ctas, site where)
                                 columns, address),
                     "an allocation is given back whole: with its address and its columns",
                     "the address that tmem_alloc wrote, and the columns that it allocated", where);
-  if (hazard::checker* check = c.cluster->check.get())
+  if (hazard::checker* check = c.cluster->check.get()) {
+    if (ctas == 2)
+      check->tmem_freed_for_peer(t, c.cluster->ctas[static_cast<std::size_t>(c.peer_rank())],
+                                 it->first, it->columns, where);
     check->tmem_freed(t, c, it->first, it->columns, where);
+  }
   for (int i = it->first; i < it->first + it->columns; ++i)
     for (auto& half : m.word) std::fill_n(half[i], tensor_memory::lanes_of_half, undefined_word);
   m.allocations.erase(it);

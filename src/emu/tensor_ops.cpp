@@ -171,7 +171,7 @@ void tensor_unit::commit(void* bar, int ctas, std::uint32_t mask, bool multicast
   thread& t = *m_.sched.running();
   cta_state& own = *t.block;
   check_group(t, ctas, "umma_commit", where);
-  std::uint32_t const offset = m_.memory.offset_in_smem(own, bar, 8, where);
+  std::uint32_t const offset = m_.barrier.offset_of(own, bar, where);
   if (!multicast) mask = 1U << own.rank;
   if (mask == 0 || mask >> own.cluster->ctas.size() != 0)
     m_.reports.stop("E0007", "bad-cluster-rank",
@@ -184,24 +184,8 @@ void tensor_unit::commit(void* bar, int ctas, std::uint32_t mask, bool multicast
                         .remedy = "a mask of at least one bit, below 1 << cluster size",
                     }),
                     where);
-  if (!t.tensor_ops) {
-    m_.reports.report(
-        {"E0111",
-         "commit-nothing",
-         told({
-             .what = fmt::format("A commit to {} by a thread that has issued no multiply.",
-                                 object_name(m_.grid_, own, offset)),
-             .now = fmt::format("commit at {} by {}", text_of(where), name_of(t)),
-             .cause = "a commit covers the operations that the same thread has issued: the arrive "
-                      "comes at "
-                      "once, and says nothing about those of others",
-             .remedy = "multiplies and their commit in the same thread, under one elect_one()",
-         }),
-         where,
-         {},
-         object_name(m_.grid_, own, offset)});
-    t.tensor_ops = std::make_unique<tensor_thread>();
-  }
+  // With nothing issued before, the arrive comes at once: a tile whose K is 0.
+  if (!t.tensor_ops) t.tensor_ops = std::make_unique<tensor_thread>();
   tensor_op op;
   op.where = where;
   op.until = t.tensor_ops->committed = t.tensor_ops->begun;
@@ -345,6 +329,7 @@ void tensor_unit::complete_commit(thread& t, tensor_op const& op) {
     ++m_.counts_.arrives;
     if (hazard::checker* check = a.cta->cluster->check.get()) check->committed(t, op, b);
     if (m_.log_) m_.log_->arrive(t, *a.cta, b);
+    barriers::arrives(t, b);
     --b.pending;
     m_.barrier.complete_if_done(*a.cta, b);
     m_.reports.landing = false;

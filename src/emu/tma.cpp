@@ -107,7 +107,7 @@ void tma_load(void* smem, tensor_map const& map, void* bar, int const* at, int r
   machine& m = machine::current();
   thread& t = *m.sched.running();
   bulk_op op = bulk(bulk_op::kind::load, map, smem, at, rank, where);
-  op.bar_offset = m.memory.offset_in_smem(*t.block, bar, 8, where);
+  op.bar_offset = m.barrier.offset_of(*t.block, bar, where);
   if (multicast) m.async.to_ctas(op, cta_mask);
   m.async.issue(std::move(op));
 }
@@ -119,7 +119,7 @@ void tma_load_pair(void* smem, tensor_map const& map, void* bar, int const* at, 
   thread& t = *m.sched.running();
   m.tensor.check_group(t, 2, "tma_load_pair", where);
   bulk_op op = bulk(bulk_op::kind::load, map, smem, at, rank, where);
-  op.bar_offset = m.memory.offset_in_smem(*t.block, bar, 8, where);
+  op.bar_offset = m.barrier.offset_of(*t.block, bar, where);
   op.of_pair = true;
   m.async.issue(std::move(op));
 }
@@ -131,7 +131,7 @@ void tma_load_pair_multicast(void* smem, tensor_map const& map, void* bar, int c
   thread& t = *m.sched.running();
   m.tensor.check_group(t, 2, "tma_load_pair_multicast", where);
   bulk_op op = bulk(bulk_op::kind::load, map, smem, at, rank, where);
-  op.bar_offset = m.memory.offset_in_smem(*t.block, bar, 8, where);
+  op.bar_offset = m.barrier.offset_of(*t.block, bar, where);
   op.of_pair = true;
   m.async.to_ctas(op, cta_mask);
   m.async.issue(std::move(op));

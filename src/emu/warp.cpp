@@ -96,6 +96,12 @@ void warp_unit::matrix_load(void const* row, std::uint32_t* regs, int count, boo
   if (++op->arrived == w.threads) {
     ++m_.counts_.matrix_loads;
     if (m_.banks_) m_.banks_->matrix(t, *op, false, where);
+    if (hazard::checker* check = t.block->cluster->check.get()) {
+      std::uint32_t rows[32];
+      for (int i = 0; i < 8 * count; ++i)
+        rows[i] = m_.memory.offset_in_smem(*t.block, op->row[i], 16, where);
+      check->matrices_loaded(t, rows, count, where);
+    }
     ldmatrix_warp(op->count, op->transposed, op->row, op->regs);
     m_.sched.wake_all(w.load_waiters);
   } else {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "emu/machine.hpp"
 #include "emu/product.hpp"
@@ -192,6 +193,25 @@ void wgmma_commit(site where) {
   if (++group.arrived == 128) m.async.issue_group(w);
 }
 
+namespace {
+
+[[noreturn]] void stop_at_operands(machine& m, warpgroup_state const& w, std::string cause,
+                                   site where) {
+  thread const& by = w.block->threads[static_cast<std::size_t>(128 * w.index)];
+  m.reports.stop(
+      "E0020", "wgmma-operand",
+      told({
+          .what = "The descriptors of a wgmma do not describe operands in shared memory.",
+          .now = fmt::format("wgmma at {} by {}", text_of(where), warpgroup_name(by)),
+          .cause = std::move(cause),
+          .remedy = "descriptors from operand_tile::desc, or offsets as the canonical layouts "
+                    "have them",
+      }),
+      where, {.by = &by});
+}
+
+}  // namespace
+
 void async_engine::issue_group(warpgroup_state& w) {
   hazard::checker* const check = w.block->cluster->check.get();
   if (check != nullptr || m_.log_ != nullptr) {
@@ -200,8 +220,15 @@ void async_engine::issue_group(warpgroup_state& w) {
       first = w.groups[g - w.groups_base].last_step - w.steps_base;
     std::uint32_t const last = w.groups[w.groups_issued - w.groups_base].last_step - w.steps_base;
     if (m_.log_) m_.log_->issued(w, w.groups_issued, first, last);
-    for (std::uint32_t i = first; i < last && check != nullptr; ++i)
+    for (std::uint32_t i = first; i < last && check != nullptr; ++i) {
+      wgmma_call const& call = w.steps[i].call;
+      wgmma_step_data const step{call.a_in_registers, w.steps[i].a_regs.get(), call.a, call.b,
+                                 call.accumulate};
+      if (auto wrong = check_wgmma_group(call.form, &step, 1, smem_base,
+                                         static_cast<std::uint32_t>(m_.grid_.smem_bytes)))
+        stop_at_operands(m_, w, *std::move(wrong), w.steps[i].where);
       check->multiply(w, w.steps[i].call, w.steps[i].views, w.groups_issued, w.steps[i].where);
+    }
   }
   ++w.groups_issued;
   if (m_.options_.policy == async_policy::eager)
@@ -233,19 +260,7 @@ void async_engine::complete_group(warpgroup_state& w) {
     std::optional<std::string> const error =
         run_wgmma_group(d, form, run.data(), static_cast<int>(taken), w.block->smem, smem_base,
                         smem_bytes, m_.options_.exact_sums ? sum_mode::exact : sum_mode::fast);
-    if (error)
-      m_.reports.stop(
-          "E0020", "wgmma-operand",
-          told({
-              .what = "The descriptors of a wgmma do not describe operands in shared memory.",
-              .now = fmt::format(
-                  "wgmma at {} by {}", text_of(where),
-                  warpgroup_name(w.block->threads[static_cast<std::size_t>(128 * w.index)])),
-              .cause = *error,
-              .remedy = "descriptors from operand_tile::desc, or offsets as the canonical layouts "
-                        "have them",
-          }),
-          where, {.by = &w.block->threads[static_cast<std::size_t>(128 * w.index)]});
+    if (error) stop_at_operands(m_, w, *error, where);
     m_.counts_.wgmmas += static_cast<std::int64_t>(taken);
     macs += 64.0 * form.k() * form.n * static_cast<double>(taken);
     for (std::size_t i = 0; i < taken; ++i) w.steps.pop_front();

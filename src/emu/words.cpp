@@ -25,13 +25,12 @@ std::string told(account const& a) {
 }
 
 std::string stack_overflow_text(std::string const& now) {
-  constexpr std::size_t for_kernel = stacks::usable_bytes - engine_stack_bytes;
   return told({
       .what = "A thread of the kernel needs more stack than the emulator gives it.",
       .now = now,
       .cause = fmt::format("local arrays or recursion of more than about {} KiB; on a GPU they lie "
                            "in local memory, which is slow",
-                           for_kernel / 1024),
+                           stacks::kernel_bytes / 1024),
       .remedy = "smaller local arrays, shared memory, or a loop instead of the recursion",
   });
 }

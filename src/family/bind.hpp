@@ -13,7 +13,8 @@ namespace tw {
 /// Throws `rejected` (TW0408, TW0409) for a missing or misaligned pointer.
 void check_operands(gemm_problem const& p, gemm_operands const& o);
 
-/// Throws `rejected` (TW0410) for a workspace that is missing, too small or misaligned.
+/// Throws `rejected` (TW0410) for a workspace that is missing, misaligned or smaller than what the
+/// launch touches: workspace_of(plan).bytes, whatever plan.workspace_bytes says.
 void check_workspace(gemm_plan const& plan, gemm_operands const& o);
 
 /// Contiguous and outer extents of the operands of a normalised problem.

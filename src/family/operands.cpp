@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "family/bind.hpp"
+#include "family/workspace.hpp"
 
 namespace tw {
 
@@ -39,39 +40,46 @@ void check_operands(gemm_problem const& p, gemm_operands const& o) {
   check("D", p.d, o.d, o.d_array);
   if (p.c) check("C", *p.c, o.c, o.c_array);
   gemm_epilogue const& e = p.epilogue;
-  if (e.bias != along::none) check_pointer("the bias", o.bias, e.bias_type);
-  if (e.row_scale) check_pointer("the row scale", o.row_scale, elem::f32);
-  if (e.col_scale) check_pointer("the column scale", o.col_scale, elem::f32);
-  if (p.scale_a && p.k > 0) check_pointer("the scales of A", o.scale_a, p.scale_a->type);
-  if (p.scale_b && p.k > 0) check_pointer("the scales of B", o.scale_b, p.scale_b->type);
+  if (e.bias != along::none) check_pointer("the bias (gemm_operands::bias)", o.bias, e.bias_type);
+  if (e.row_scale)
+    check_pointer("the row scale (gemm_operands::row_scale)", o.row_scale, elem::f32);
+  if (e.col_scale)
+    check_pointer("the column scale (gemm_operands::col_scale)", o.col_scale, elem::f32);
+  if (p.scale_a && p.k > 0)
+    check_pointer("the scales of A (gemm_operands::scale_a)", o.scale_a, p.scale_a->type);
+  if (p.scale_b && p.k > 0)
+    check_pointer("the scales of B (gemm_operands::scale_b)", o.scale_b, p.scale_b->type);
   auto const check_second = [](char const* name, std::optional<scale_desc> const& s,
                                float const* level) {
     if (s && s->second_level) check_pointer(name, level, elem::f32);
   };
-  check_second("the second level of A's scales", p.scale_a, o.second_level_a);
-  check_second("the second level of B's scales", p.scale_b, o.second_level_b);
+  check_second("the second level of A's scales (gemm_operands::second_level_a)", p.scale_a,
+               o.second_level_a);
+  check_second("the second level of B's scales (gemm_operands::second_level_b)", p.scale_b,
+               o.second_level_b);
   if (p.scale_d)
-    check_pointer("the scales of D", o.scale_d,
+    check_pointer("the scales of D (gemm_operands::scale_d)", o.scale_d,
                   p.scale_d->desc.second_level ? elem::f32 : p.scale_d->desc.type);
   if (!p.aux) return;
-  check_pointer("the auxiliary output", o.aux, p.aux->type);
+  check_pointer("the auxiliary output (gemm_operands::aux)", o.aux, p.aux->type);
 }
 
 void check_workspace(gemm_plan const& plan, gemm_operands const& o) {
-  if (plan.workspace_bytes == 0 && o.workspace_bytes == 0) return;
-  bool const there = o.workspace != nullptr && o.workspace_bytes >= plan.workspace_bytes;
+  std::int64_t const touched = workspace_of(plan).bytes;
+  if (touched == 0 && o.workspace_bytes == 0) return;
+  bool const there = o.workspace != nullptr && o.workspace_bytes >= touched;
   if (there && reinterpret_cast<std::uintptr_t>(o.workspace) % 256 == 0) return;
   std::string const got = fmt::format("{} bytes at {}", o.workspace_bytes, fmt::ptr(o.workspace));
-  if (plan.workspace_bytes == 0)
+  if (touched == 0)
     throw rejected({"TW0410", "workspace", got,
                     "none (no address, 0 bytes), which is enough for this plan, or as many bytes "
                     "as said at a multiple of 256",
                     ""});
   throw rejected({"TW0410", "workspace", got,
-                  fmt::format("{} bytes at a multiple of 256, the first {} of them zero",
-                              plan.workspace_bytes, gemm_workspace_zeros),
-                  "plan with the operands that the launch will have; gemm_workspace_bytes() serves "
-                  "every plan"});
+                  fmt::format("{} bytes at a multiple of 256, the first {} of them zero", touched,
+                              gemm_workspace_zeros),
+                  "plan with the operands that the launch will have: gemm_plan::workspace_bytes is "
+                  "what it needs, gemm_workspace_bytes() serves every plan"});
 }
 
 }  // namespace tw

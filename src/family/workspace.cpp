@@ -13,9 +13,10 @@ namespace tw {
 bool tma_addressable(matrix_desc const& m, std::int64_t outer, std::int64_t batch,
                      void const* base) {
   constexpr int alignment_bytes = tma_chunk_bytes;
-  bool const pitch = outer == 1 || m.pitch_bytes() % alignment_bytes == 0;
+  bool const lines = m.pitch_bytes() % alignment_bytes == 0;
+  if (m.has_pointers()) return lines;
+  bool const pitch = outer == 1 || lines;
   bool const stride = batch == 1 || m.batch_stride_bytes() % alignment_bytes == 0;
-  if (m.has_pointers()) return pitch;
   return pitch && stride && reinterpret_cast<std::uintptr_t>(base) % alignment_bytes == 0;
 }
 

@@ -75,7 +75,8 @@ refusal check_matrix(char const* name, matrix_desc const& m, std::int64_t rows, 
   std::int64_t const inner = row_major ? cols : rows;
   std::int64_t const outer = row_major ? rows : cols;
   if (m.pitch_elems < inner)
-    return rejection{"TW0402", fmt::format("leading dimension of {}", name),
+    return rejection{"TW0402",
+                     fmt::format("leading dimension of {} (matrix_desc::pitch_elems)", name),
                      fmt::format("{} elements", m.pitch_elems),
                      fmt::format("at least {} elements, the length of a {}", inner,
                                  row_major ? "row" : "column"),
@@ -83,7 +84,8 @@ refusal check_matrix(char const* name, matrix_desc const& m, std::int64_t rows, 
   constexpr double limit_bytes = 1LL << 44;
   bool const pointers = m.has_pointers();
   if (batch > 1 && m.batch_stride_elems < 0 && !pointers)
-    return rejection{"TW0422", fmt::format("batch stride of {}", name),
+    return rejection{"TW0422",
+                     fmt::format("batch stride of {} (matrix_desc::batch_stride_elems)", name),
                      fmt::format("{} elements", m.batch_stride_elems),
                      "0 (the same matrix for all), more, or matrix_desc::by_pointers",
                      "begin with the matrix of the lowest address"};
@@ -129,7 +131,8 @@ refusal check_results_apart(char const* name, matrix_desc const& d, gemm_problem
   std::string need = fmt::format("at least {}, so that no two results share an element", whole);
   if (widest >= inner)
     need += fmt::format("; or {} to {}, interleaved within the leading dimension", inner, widest);
-  return rejection{"TW0423", fmt::format("batch stride of {}", name),
+  return rejection{"TW0423",
+                   fmt::format("batch stride of {} (matrix_desc::batch_stride_elems)", name),
                    fmt::format("{} elements", stride), need, ""};
 }
 
@@ -174,8 +177,7 @@ refusal check_types(gemm_problem const& p) {
                      fmt::format("{}, for {}", list_of(results), operands()),
                      p.scale_d ? "scales of D belong to 8 bits: leave them out"
                      : size_bytes(p.d.type) == 1
-                         ? "D of 8 bits from any operands has scales: gemm_problem::scale_d, "
-                           "`tilewright gemm --scale-d`"
+                         ? "D of 8 bits from any operands has scales: gemm_problem::scale_d"
                          : "convert D afterwards"};
   if (p.c && !is_wide_float(p.c->type))
     return rejection{"TW0405", "type of C", std::string(name(p.c->type)), "bf16, f16 or f32", ""};
@@ -206,7 +208,7 @@ refusal check_integer_sums(gemm_problem const& p) {
                    fmt::format("at most {}: a sum of more products of {} and {} may exceed 32 bits",
                                most, name(p.a.type), name(p.b.type)),
                    "split K into several GEMMs, or accept sums modulo 2^32: "
-                   "precision.wrapping_sums, `tilewright gemm --wrap`"};
+                   "gemm_problem::precision.wrapping_sums = true"};
 }
 
 refusal check_precision(gemm_problem const& p) {
@@ -232,6 +234,10 @@ refusal check_epilogue(gemm_problem const& p) {
     return rejection{"TW0415", "auxiliary output",
                      fmt::format("{}, {}", name(p.aux->type), order_text(*p.aux)),
                      fmt::format("{}, {}, as D", name(p.d.type), order_text(p.d)), ""};
+  if (e.gate == gating::none && is_gate_only(e.act))
+    return rejection{"TW0479", "activation without a gate", all_activations.row[static_cast<std::size_t>(e.act)].word,
+                     "a gate, or another activation",
+                     "gemm_problem::epilogue.gate = gating::split or gating::interleaved"};
   if (e.gate == gating::none) return std::nullopt;
   if (p.n % 16 != 0)
     return rejection{"TW0411", "N with a gate", fmt::format("{}", p.n), "a multiple of 16",
@@ -239,13 +245,11 @@ refusal check_epilogue(gemm_problem const& p) {
   if (p.b.ord != order::col_major)
     return rejection{"TW0411", "order of B with a gate", "row_major",
                      "col_major: each column contiguous along K",
-                     "store B as (N, K) row by row, the usual order of weights (`tilewright gemm "
-                     "--transpose-b`, `--layout TN or NN` of plan and tune), or (K, N) in Fortran "
-                     "order (np.asfortranarray)"};
+                     "store B as (N, K) row by row, the usual order of weights: "
+                     "gemm_problem::b.ord = order::col_major"};
   if (p.c && !e.c_last)
     return rejection{"TW0413", "C with a gate", "added before the activation",
-                     "added last, with the N/2 columns of D: epilogue.c_last, or --residual of "
-                     "`tilewright gemm`",
+                     "added last, with the N/2 columns of D: gemm_problem::epilogue.c_last = true",
                      "what is added to gate and up columns may be a bias"};
   return std::nullopt;
 }

@@ -41,8 +41,8 @@ refusal check_block_scales(gemm_problem const& p) {
                        nvfp4 ? "none" : "a float32",
                        nvfp4 ? "a float32: NVFP4's values and scales alone are not the numbers"
                              : "none: only NVFP4 has one",
-                       nvfp4 ? "scale_desc::second_level and gemm_operands::second_level_a, _b; "
-                               "`tilewright gemm --scale2-a, --scale2-b`"
+                       nvfp4 ? "scale_desc::second_level = true, gemm_operands::second_level_a and "
+                               "second_level_b"
                              : ""};
   auto const k_rule = [](std::string got, char const* need, char const* hint) {
     return rejection{"TW0477", "block-scaled operands", std::move(got), need, hint};
@@ -65,7 +65,7 @@ refusal check_block_scales(gemm_problem const& p) {
                   "add a column of zeros to A and to B^T");
   if (p.a.ord != order::row_major || p.b.ord != order::col_major)
     return k_rule("e2m1 that is not contiguous along K", "A row-major and B column-major",
-                  "store B as (N, K) row by row (`tilewright gemm --transpose-b`)");
+                  "store B as (N, K) row by row: gemm_problem::b.ord = order::col_major");
   for (matrix_desc const& m : {p.a, p.b})
     if (m.pitch_elems % 2 != 0 || (p.batch > 1 && m.batch_stride_elems % 2 != 0))
       return k_rule(fmt::format("e2m1 with a leading dimension of {} and a batch stride of {}",
@@ -78,24 +78,32 @@ namespace {
 
 /// Scales of A or of B: blocks that kernels multiply by.
 refusal check_scale(bool is_b, scale_desc const& s) {
-  auto const refused = [&](char const* what, std::string got, char const* need,
+  auto const refused = [&](char const* what, char const* field, std::string got, char const* need,
                            char const* hint = "") {
-    return rejection{"TW0453", fmt::format("{} of {}", what, is_b ? "B" : "A"), std::move(got),
-                     need, hint};
+    return rejection{"TW0453",
+                     fmt::format("{} of {} (gemm_problem::scale_{}->{})", what, is_b ? "B" : "A",
+                                 is_b ? "b" : "a", field),
+                     std::move(got), need, hint};
   };
-  if (!is_scale_type(s.type)) return refused("type of the scales", name(s.type), "f32 or ue8m0");
+  if (!is_scale_type(s.type))
+    return refused("type of the scales", "type", name(s.type), "f32 or ue8m0");
+  if (s.tiled || s.second_level)
+    return refused(s.tiled ? "order 32x4x4 of the scales" : "second level of the scales",
+                   s.tiled ? "tiled" : "second_level", "true",
+                   "false: block-scaled operands alone have it");
   bool const outer = s.block_outer == 0 || s.block_outer == 1 || s.block_outer == 128;
   bool const k = s.block_k == 0 || s.block_k == scale_block_k;
   if (!outer || !k)
-    return refused("blocks of the scales", fmt::format("{}x{}", s.block_outer, s.block_k),
+    return refused("blocks of the scales", "block_outer, block_k",
+                   fmt::format("{}x{}", s.block_outer, s.block_k),
                    "1 or 128 rows or columns, 128 elements along K; 0 for all",
                    "blocks of 16 and 32 are formats of Blackwell's tensor cores");
   bool const packed = s.packed_k == 4 && is_exponent(s.type) && s.block_k != 0;
   if (s.packed_k != 1 && !packed)
-    return refused("blocks along K that are adjacent, of the scales", fmt::format("{}", s.packed_k),
-                   "1, or 4 of ue8m0");
+    return refused("blocks along K that are adjacent, of the scales", "packed_k",
+                   fmt::format("{}", s.packed_k), "1, or 4 of ue8m0");
   if (s.stride_outer < 0 || s.stride_k < 0 || s.batch_stride < 0)
-    return refused("strides of the scales",
+    return refused("strides of the scales", "stride_outer, stride_k, batch_stride",
                    fmt::format("{}, {} and {}", s.stride_outer, s.stride_k, s.batch_stride),
                    "0 or more");
   return std::nullopt;
@@ -133,33 +141,42 @@ refusal check_result_scales(gemm_problem const& p) {
   if (!p.scale_d) return std::nullopt;
   if (is_block_result(p)) return check_block_result(p);
   scale_desc const& s = p.scale_d->desc;
-  auto const refused = [](char const* what, std::string got, char const* need,
+  auto const refused = [](char const* what, char const* field, std::string got, char const* need,
                           char const* hint = "") {
-    return rejection{"TW0458", what, std::move(got), need, hint};
+    return rejection{"TW0458", fmt::format("{} of D (gemm_problem::scale_d->{})", what, field),
+                     std::move(got), need, hint};
   };
   if (!is_scale_type(s.type) || (is_exponent(s.type) && p.scale_d->given))
-    return refused("type of the scales of D", name(s.type),
+    return refused("type of the scales", "desc.type", name(s.type),
                    p.scale_d->given ? "f32" : "f32 or ue8m0");
   if (is_exponent(s.type) && !p.scale_d->power_of_two)
-    return refused("scales of D of type ue8m0", "any value", "powers of two", "set power_of_two");
+    return refused("scales of type ue8m0", "desc.type", "any value", "powers of two",
+                   "gemm_problem::scale_d->power_of_two = true");
+  if (p.scale_d->given && p.scale_d->power_of_two)
+    return refused("given scale", "given", "gemm_problem::scale_d->power_of_two = true", "false",
+                   "a scale that is given is taken as it is");
+  if (s.tiled || s.second_level)
+    return refused(s.tiled ? "order 32x4x4 of the scales" : "second level of the scales",
+                   s.tiled ? "desc.tiled" : "desc.second_level", "true",
+                   "false: a block-scaled D alone has it");
   std::string const blocks = fmt::format("{}x{}", s.block_outer, s.block_k);
   if (p.scale_d->given && (s.block_outer != 0 || s.block_k != 0 || s.batch_stride != 0))
-    return refused("blocks of the given scale of D", blocks, "one scale for all of D: 0x0",
+    return refused("blocks of the given scale", "desc", blocks, "one scale for all of D: 0x0",
                    "scales of rows are a col_scale or row_scale of the epilogue");
   bool const row = s.block_outer == 1 && (s.block_k == 0 || s.block_k == scale_block_cols);
   if (!p.scale_d->given && !row)
-    return refused("blocks of the scales of D", blocks,
+    return refused("blocks of the scales", "desc.block_outer, block_k", blocks,
                    "1x0, a row of D, or 1x128, 128 columns of a row",
                    "others: D in float32 or bf16, then `tilewright quantize` or tw::quantize()");
   if (s.packed_k != 1 && (s.packed_k != 4 || !is_exponent(s.type) || s.block_k == 0))
-    return refused("blocks along N that are adjacent, of the scales of D",
+    return refused("blocks along N that are adjacent, of the scales", "desc.packed_k",
                    fmt::format("{}", s.packed_k), "1, or 4 of ue8m0");
   std::int64_t const cols = result_cols(p.epilogue, p.n);
   bool const many_rows = !p.scale_d->given && p.m > 1;
   bool const many_blocks = scale_blocks(s.block_k, cols) > s.packed_k;
   if (s.stride_outer < (many_rows ? 1 : 0) || s.stride_k < (many_blocks ? 1 : 0) ||
       s.batch_stride < (p.batch > 1 && !p.scale_d->given ? 1 : 0))
-    return refused("strides of the scales of D",
+    return refused("strides of the scales", "desc.stride_outer, stride_k, batch_stride",
                    fmt::format("{}, {} and {}", s.stride_outer, s.stride_k, s.batch_stride),
                    "a separate place for each scale");
   return check_beside_result_scales(p, "scales of D");

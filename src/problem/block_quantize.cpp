@@ -67,7 +67,9 @@ block_quantize_counts quantize_from(block_quantize_problem const& p, void const*
         counts.infinite += std::isinf(x) ? 1 : 0;
       }
       counts.zero_blocks += amax == 0 ? 1 : 0;
-      std::uint8_t const factor = block_factor(p.format, amax, counts.second_level);
+      std::uint8_t const factor = p.rule == scale_rule::floor
+                                      ? floor_factor(p.format, amax)
+                                      : block_factor(p.format, amax, counts.second_level);
       bool const lost = any_nan && !has_nan(t.value);
       scales[p.factor_at(i, b)] = lost ? nan_code(t.factor) : factor;
       float const scale = is_exponent(t.factor) ? to_float(ue8m0{factor})
@@ -89,8 +91,9 @@ block_quantize_counts quantize_from(block_quantize_problem const& p, void const*
 }  // namespace
 
 std::optional<rejection> accept(block_quantize_problem const& p) {
-  auto const refused = [](std::string what, std::string got, std::string need) {
-    return rejection{"TW0455", std::move(what), std::move(got), std::move(need), ""};
+  auto const refused = [](std::string what, std::string got, std::string need,
+                          std::string hint = {}) {
+    return rejection{"TW0455", std::move(what), std::move(got), std::move(need), std::move(hint)};
   };
   if (p.outer < 1 || p.k < 1)
     return refused("matrix to quantise", fmt::format("{}x{}", p.outer, p.k),
@@ -101,6 +104,9 @@ std::optional<rejection> accept(block_quantize_problem const& p) {
   if (p.from.pitch_elems < line)
     return refused("leading dimension", fmt::format("{} elements", p.from.pitch_elems),
                    fmt::format("at least {}", line));
+  if (p.rule == scale_rule::floor && p.format == block_format::nvfp4)
+    return refused("scale rule", "floor with nvfp4", "mxfp8 or mxfp4",
+                   "the factors of nvfp4 are no powers of two");
   if (p.second_level && p.format != block_format::nvfp4)
     return refused("second level that is given", traits_of(p.format).name, "nvfp4");
   if (p.second_level && !(std::isfinite(*p.second_level) && *p.second_level >= 0x1p-126F))

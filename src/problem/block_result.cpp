@@ -35,6 +35,9 @@ std::optional<rejection> check_block_result(gemm_problem const& p) {
         "make_block_result() describes such scales");
   if (p.scale_d->given)
     return refused("scales of a block-scaled D", "given ones", "scales that are computed", "");
+  if (s.second_level && p.scale_d->power_of_two)
+    return refused("scales of a block-scaled D", "gemm_problem::scale_d->power_of_two = true",
+                   "false: those of NVFP4 are ue4m3", "");
   std::int64_t const cols = result_cols(p.epilogue, p.n);
   bool const halves = packs_in_pairs(f.value);
   if (p.d.ord != order::row_major)

@@ -80,14 +80,14 @@ std::variant<scale_desc, rejection> recognise_block_scale(scale_tensor const& gi
   for (factor_order const order : {factor_order::linear, factor_order::swizzled})
     if (bytes && named.value_or(order) == order)
       found[static_cast<int>(order)] = reading(t, x, format, order);
-  if (found[0] && found[1])
+  bool const nothing = x.outer == 0 || x.k == 0 || x.batch == 0;  // no scales to read
+  if (found[0] && found[1] && !nothing)
     return rejection{
         "TW0451", what,
         fmt::format("{}: linear, or 32x4x4 (torch SWIZZLE_32_4_4)", tensor_text(given)),
         "one reading",
-        fmt::format("name it: --scale-{}-as linear or 32x4x4; `tilewright quantize` "
-                    "writes 32x4x4",
-                    x.is_b ? "b" : "a")};
+        "name it: the argument `order`, factor_order::linear or factor_order::swizzled; "
+        "`tilewright quantize` writes 32x4x4"};
   if (!found[0] && !found[1]) {
     std::int64_t const blocks = blocks_in(x.k, f.block);
     return rejection{

@@ -43,7 +43,7 @@ sum_error fp8_sum_error(gemm_problem const& p) {
 /// The same of block-scaled operands, in units of their scales.
 sum_error block_scaled_sum_error(gemm_problem const& p) {
   double const n = static_cast<double>(p.k);
-  double const unit = grown(n, 0x1p-22) + (p.scale_a->second_level ? 0x1p-24 : 0);
+  double const unit = grown(n, 0x1p-22);
   if (packs_in_pairs(p.a.type)) return {unit, 0};
   constexpr int step = 32;
   auto const least = [](elem e) { return 1 - traits_of(e).format.bias(); };
@@ -134,7 +134,9 @@ outcomes accumulated(exact_sum const& x, bound_terms const& t) {
     double const s = wrapped(x.s);
     return sum_of_products(s, std::fabs(s), t.sum_unit * std::fabs(s), t.sum_most);
   }
-  return sum_of_products(x.s, x.t, t.sum_unit * x.t + t.sum_floor * x.largest_scale, t.sum_most);
+  outcomes const sum =
+      sum_of_products(x.s, x.t, t.sum_unit * x.t + t.sum_floor * x.largest_scale, t.sum_most);
+  return x.second_level == 1 ? sum : times(sum, known(x.second_level));
 }
 
 expected_element rounded_to_output(outcomes const& y, bound_terms const& t) {

@@ -102,10 +102,32 @@ std::optional<rejection> accept(quantize_problem const& p) {
   if (!is_scale_type(scale)) return refused("type of the scales", name(scale), "f32 or ue8m0");
   if (is_exponent(scale) && !p.power_of_two)
     return refused("scales of type ue8m0", "any value", "powers of two",
-                   "set power_of_two (`tilewright quantize --power-of-two`)");
+                   "quantize_problem::power_of_two = true");
   if (p.given && (p.scale.block_outer != 0 || p.scale.block_k != 0 || is_exponent(scale)))
     return refused("scale that is given", "scales of blocks, or of ue8m0",
                    "one float32 scale for the matrix");
+  if (p.given && p.power_of_two)
+    return refused("scale that is given", "quantize_problem::power_of_two = true", "false",
+                   "a scale that is given is taken as it is");
+  if (p.scale.tiled || p.scale.second_level)
+    return refused(p.scale.tiled
+                       ? "order 32x4x4 of the scales (quantize_problem::scale.tiled)"
+                       : "second level of the scales (quantize_problem::scale.second_level)",
+                   "true", "false", "block_quantize_problem computes scales that have it");
+  if (p.scale.block_outer < 0 || p.scale.block_k < 0)
+    return refused("blocks of the scales (quantize_problem::scale.block_outer, block_k)",
+                   fmt::format("{}x{}", p.scale.block_outer, p.scale.block_k), "0 (all) or more");
+  bool const packed = p.scale.packed_k == 4 && is_exponent(scale) && p.scale.block_k != 0;
+  if (p.scale.packed_k != 1 && !packed)
+    return refused(
+        "blocks along K that are adjacent, of the scales (quantize_problem::scale.packed_k)",
+        fmt::format("{}", p.scale.packed_k), "1, or 4 of ue8m0");
+  bool const many_rows = scale_blocks(p.scale.block_outer, p.outer) > 1;
+  bool const many_cols = scale_blocks(p.scale.block_k, p.k) > p.scale.packed_k;
+  if (p.scale.stride_outer < (many_rows ? 1 : 0) || p.scale.stride_k < (many_cols ? 1 : 0))
+    return refused("strides of the scales (quantize_problem::scale.stride_outer, stride_k)",
+                   fmt::format("{} and {}", p.scale.stride_outer, p.scale.stride_k),
+                   "a separate place for each scale");
   for (matrix_desc const* m : {&p.from, &p.to}) {
     std::int64_t const line = m->ord == order::row_major ? p.k : p.outer;
     if (m->pitch_elems < line)

@@ -23,6 +23,8 @@ double element_as_double(void const* base, std::int64_t index) {
   std::memcpy(&value, static_cast<char const*>(base) + index * std::int64_t{sizeof(T)}, sizeof(T));
   if constexpr (std::is_integral_v<T>)
     return value;  // exact, of 32 bits too
+  else if constexpr (std::is_same_v<T, ue4m3>)
+    return to_float(ue4m3{static_cast<std::uint8_t>(value.bits & 0x7FU)});  // as tensor cores do
   else
     return to_float(value);
 }
@@ -81,8 +83,12 @@ double scale_of_block(gemm_problem const& p, gemm_operands const& o, std::int64_
   };
   float const a = of(p.scale_a, o.scale_a, row), b = of(p.scale_b, o.scale_b, col);
   if (!is_block_scaled(p)) return a * b;  // in float32
-  float const second = p.scale_a->second_level ? *o.second_level_a * *o.second_level_b : 1.0F;
-  return static_cast<double>(a) * static_cast<double>(b) * static_cast<double>(second);
+  return static_cast<double>(a) * static_cast<double>(b);
+}
+
+double second_level_of_sums(gemm_problem const& p, gemm_operands const& o) {
+  if (!is_block_scaled(p) || !p.scale_a->second_level) return 1;
+  return *o.second_level_a * *o.second_level_b;  // in float32, as kernels multiply them
 }
 
 namespace {
@@ -95,7 +101,8 @@ double result_scale(gemm_problem const& p, gemm_operands const& o, std::int64_t 
   return static_cast<float>(scale) * second_level(p, o.scale_d, batch);
 }
 
-/// Adds S and T of row times col of A B, with the scales of the main loop, and finds the largest.
+/// Adds S and T of row times col of A B, with the scales of the main loop, and finds the largest;
+/// the second level is not in them.
 template <class Sum>
 void add_products(gemm_problem const& p, gemm_operands const& o, std::int64_t row, std::int64_t col,
                   std::int64_t batch, Sum& sum) {
@@ -129,6 +136,7 @@ exact_fused reference_vectors(gemm_problem const& p, gemm_operands const& o, std
   };
   auto const linear = [&](std::int64_t j) {
     exact_linear x;
+    x.second_level = second_level_of_sums(p, o);
     if (e.row_scale) x.row_scale = vector(o.row_scale, elem::f32, e.one_row_scale ? 0 : row);
     if (e.col_scale) x.col_scale = vector(o.col_scale, elem::f32, e.one_col_scale ? 0 : j);
     if (in_epilogue && p.scale_a) x.row_scale = load_scale(*p.scale_a, o.scale_a, row, 0, batch);
@@ -155,6 +163,7 @@ exact_fused reference_fused(gemm_problem const& p, gemm_operands const& o, std::
 exact_sum reference_element(gemm_problem const& p, gemm_operands const& o, std::int64_t row,
                             std::int64_t col, std::int64_t batch) {
   exact_sum x{0.0, 0.0, p.c ? load_element(*p.c, o.c, row, col, batch) : 0.0};
+  x.second_level = second_level_of_sums(p, o);
   add_products(p, o, row, col, batch, x);
   return x;
 }

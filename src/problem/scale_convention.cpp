@@ -124,13 +124,16 @@ struct table {
   }
 };
 
+/// The strides of a tensor without elements do not count.
 bool same_tensor(scale_tensor const& t, scale_tensor const& want) {
   if (t.rank != want.rank || t.type != want.type) return false;
+  bool shapes = true, strides = true, empty = false;
   for (std::size_t i = 0; i < static_cast<std::size_t>(t.rank); ++i) {
-    if (t.shape[i] != want.shape[i]) return false;
-    if (t.shape[i] != 1 && t.stride[i] != want.stride[i]) return false;
+    shapes = shapes && t.shape[i] == want.shape[i];
+    strides = strides && (t.shape[i] == 1 || t.stride[i] == want.stride[i]);
+    empty = empty || t.shape[i] == 0;
   }
-  return true;
+  return shapes && (strides || empty);
 }
 
 std::string list_text(std::array<std::int64_t, 3> const& x, int rank) {
@@ -328,9 +331,10 @@ scale_desc make_scale(scaled_operand const& x, scaling kind, scale_library libra
                   "DeepGEMM's 1x128"});
 }
 
-std::variant<scale_desc, rejection> recognise_scale(scale_tensor const& given,
-                                                    scaled_operand const& x,
-                                                    scale_choice const& choice) {
+namespace {
+
+std::variant<scale_desc, rejection> recognise(scale_tensor const& given, scaled_operand const& x,
+                                              scale_choice const& choice) {
   std::string const what = fmt::format("scale of {}", x.is_b ? "B" : "A");
   scale_tensor t = given;
   t.type = scale_type_of(t.type);
@@ -346,6 +350,8 @@ std::variant<scale_desc, rejection> recognise_scale(scale_tensor const& given,
   for (scale_convention const& c : all.rows)
     if (same_tensor(t, c.tensor) && chosen(c, choice)) fitting.push_back(c);
   if (fitting.empty()) return fits_none(given, x, choice, what);
+  // Without rows or columns there are no scales to read.
+  if (x.outer == 0 || x.k == 0 || x.batch == 0) return fitting[0].desc;
   std::vector<scale_convention> readings;  // that differ
   for (scale_convention const& c : fitting) {
     scale_desc const d = canonical(c.desc, x.outer, x.k);
@@ -361,11 +367,52 @@ std::variant<scale_desc, rejection> recognise_scale(scale_tensor const& given,
     }
     return rejection{
         "TW0451", what, fmt::format("{}: {}", tensor_text(given), list), "one reading",
-        fmt::format("name it: {} (--scale-{}-as of `tilewright gemm`)", words, x.is_b ? "b" : "a")};
+        fmt::format("name it: the argument `choice`, parse_scale_choice() of {}", words)};
   }
   scale_desc d = readings[0].desc;
   if (batch_stride != 0) d.batch_stride = batch_stride;
   return d;
+}
+
+/// A tensor that was recognised.
+struct recognised {
+  scale_tensor tensor;
+  scaled_operand operand;
+  scale_choice choice;
+  scale_desc answer;
+  bool known = false;
+
+  bool is(scale_tensor const& t, scaled_operand const& x, scale_choice const& c) const {
+    return known && tensor == t && operand == x && choice == c;
+  }
+};
+
+/// Equal questions have equal numbers.
+std::size_t number_of(scale_tensor const& t, scaled_operand const& x, scale_choice const& c) {
+  std::uint64_t h = 0, factor = 0x9E3779B97F4A7C15ULL;
+  auto const add = [&](std::int64_t v) {
+    h += static_cast<std::uint64_t>(v) * factor;
+    factor *= 0xD1342543DE82EF95ULL;  // of the next number
+  };
+  int const kind = c.kind ? 1 + static_cast<int>(*c.kind) : 0;
+  int const library = c.library ? 1 + static_cast<int>(*c.library) : 0;
+  add(((static_cast<int>(t.type) * 4 + t.rank) * 16 + kind) * 16 + library);
+  for (std::size_t i = 0; i < 3; ++i) add(t.shape[i]), add(t.stride[i]);
+  add(2 * x.outer + (x.is_b ? 1 : 0)), add(x.k), add(x.batch);
+  return static_cast<std::size_t>(h >> 32);
+}
+
+}  // namespace
+
+std::variant<scale_desc, rejection> recognise_scale(scale_tensor const& t, scaled_operand const& x,
+                                                    scale_choice const& choice) {
+  constexpr std::size_t places = 256;  // the layers of a model have fewer shapes
+  thread_local std::vector<recognised> seen(places);
+  recognised& place = seen[number_of(t, x, choice) % places];
+  if (place.is(t, x, choice)) return place.answer;
+  auto const found = recognise(t, x, choice);
+  if (auto const* d = std::get_if<scale_desc>(&found)) place = {t, x, choice, *d, true};
+  return found;
 }
 
 std::string scale_text(scale_desc const& s, scaled_operand const& x) {

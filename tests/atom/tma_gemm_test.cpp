@@ -66,9 +66,9 @@ TEST(TmaGemm, MapsAreDerivedFromLayouts) {
         if (plan.swapped || c.tile_n % 64 != 0) continue;
         ++compared;
         gemm_params const params = make_params(plan, plan.normal, o, target::emu);
-        compare(params.a, elem::bf16, c.a_major(), m, k, p.a.pitch_elems, c.tile_m / c.cluster_n,
+        compare(params.a, elem::bf16, c.a.major, m, k, p.a.pitch_elems, c.tile_m / c.cluster_n,
                 c.tile_k());
-        compare(params.b, elem::bf16, c.b_major(), n, k, p.b.pitch_elems, c.tile_n / c.cluster_m,
+        compare(params.b, elem::bf16, c.b.major, n, k, p.b.pitch_elems, c.tile_n / c.cluster_m,
                 c.tile_k());
         // D leaves in boxes of 64 rows, one span of columns wide.
         compare(without_place(params.epilogue.d), elem::bf16, operand_major::k, m, n, n, 64, 64);

@@ -107,6 +107,22 @@ TEST(convert, formats_without_infinity_saturate) {
   EXPECT_EQ(to_float(to_ue4m3(-449.0F)), 448.0F);
 }
 
+/// A format without a sign takes the magnitude: no bit of it says what the sign was, of any float.
+TEST(convert, a_format_without_a_sign_has_the_code_of_the_magnitude) {
+  for (std::uint32_t i = 0; i < 1U << 16; ++i) {
+    float const x = float_of_bits(i * 0x8001U & 0x7FFFFFFFU);  // all exponents, and NaN
+    ASSERT_EQ(to_ue4m3(-x).bits, to_ue4m3(x).bits) << x;
+    ASSERT_EQ(to_ue4m3(x).bits & 0x80U, 0U) << x;
+    ASSERT_EQ(to_ue8m0_up(-x).bits, to_ue8m0_up(x).bits) << x;
+    if (std::isnan(x)) continue;
+    ASSERT_GE(to_float(to_ue4m3(-x)), 0.0F) << x;
+    ASSERT_GT(to_float(to_ue8m0_up(-x)), 0.0F) << x;
+    ASSERT_EQ(to_integer<std::uint8_t>(-x), 0) << x;
+  }
+  EXPECT_EQ(to_ue4m3(-0.0F).bits, 0);
+  EXPECT_EQ(to_integer<std::uint8_t>(-0.0F), 0);
+}
+
 TEST(convert, ue8m0_is_the_next_power_of_two) {
   for (std::uint32_t bits = 0; bits < 255; ++bits) {
     float const power = to_float(ue8m0{static_cast<std::uint8_t>(bits)});

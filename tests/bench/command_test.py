@@ -16,7 +16,7 @@ def bench(*arguments):
     """Exit status, stdout and stderr, with every GPU hidden."""
     environment = {**os.environ, "CUDA_VISIBLE_DEVICES": "-1"}
     done = subprocess.run([COMMAND, "bench", *arguments], capture_output=True, text=True,
-                          check=False, timeout=60, env=environment)
+                          check=False, timeout=1800, env=environment)
     return done.returncode, done.stdout, done.stderr
 
 

@@ -24,7 +24,7 @@ def find_chromium():
 class Browser:
     """One page. `problems` gathers console errors, exceptions and requests that failed."""
 
-    def __init__(self, chromium, timeout_s=20):
+    def __init__(self, chromium, timeout_s=1800):
         self.timeout_s = timeout_s
         self.profile = tempfile.mkdtemp(prefix="tilewright-browser-")
         to_browser, self.commands = os.pipe()

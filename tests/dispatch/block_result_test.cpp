@@ -289,6 +289,12 @@ TEST(BlockResult, RefusesWhatItCannotWrite) {
   p = accepted_problem(block_format::mxfp8);
   p.aux = p.d;
   EXPECT_EQ(code(p), "TW0458");
+  p = accepted_problem(block_format::mxfp8);
+  p.scale_d->desc.block_outer = 128;
+  EXPECT_EQ(code(p), "TW0458");
+  p = accepted_problem(block_format::nvfp4);
+  p.scale_d->power_of_two = true;
+  EXPECT_EQ(code(p), "TW0458");
 }
 
 }  // namespace

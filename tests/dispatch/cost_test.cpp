@@ -5,11 +5,14 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <set>
+#include <string>
 #include <tuple>
 
 #include "family/sm100_gemm/cost.hpp"
 #include "problems.hpp"
+#include "tilewright/problem/block_scale_convention.hpp"
 #include "tilewright/problem/scale_convention.hpp"
 
 namespace tw::test {
@@ -83,7 +86,7 @@ TEST(Cost, ScalesOfAAndBAndOfDTakeTime) {
   gemm_problem p = tn(4096, 4096, 4096);
   p.a.type = p.b.type = elem::e4m3;
   gemm_config c = tile_128x128();
-  c.ab = elem::e4m3, c.sums = sum_form::promoted_128;
+  c.a = c.b = {elem::e4m3}, c.sums = sum_form::promoted_128;
   tile_split const s{1024, 132, 0, 0};
   cost const promoted = predict(p, c, s);
   c.sums = sum_form::scaled;
@@ -98,7 +101,7 @@ TEST(Cost, ScalesOfAAndBAndOfDTakeTime) {
 
   p.scale_a.reset(), p.scale_b.reset();
   p.d.type = c.d = elem::e4m3;
-  c.sums = sum_form::promoted_128, c.epilogue = epilogue_id<epilogues::quantize>;
+  c.sums = sum_form::promoted_128, c.epilogue = epilogue_id::quantize;
   p.scale_d = output_scales{{}, true};
   cost const given = predict(p, c, s);
   p.scale_d = output_scales{make_scale({false, p.m, p.n}, scaling::block_1x128)};
@@ -106,9 +109,61 @@ TEST(Cost, ScalesOfAAndBAndOfDTakeTime) {
   EXPECT_GT(computed.epilogue_us, given.epilogue_us);
   EXPECT_NEAR(computed.dram_us - given.dram_us,
               (4096.0 * 32 - 1) * 4 / h200_model().dram_bytes_per_us, 1e-9);
-  c.epilogue = epilogue_id<epilogues::ops>;
+  c.epilogue = epilogue_id::ops;
   p.scale_d.reset();
   EXPECT_GT(given.epilogue_us, predict(p, c, s).epilogue_us);
+}
+
+/// Times of plans by kernel and schedule, for a problem with C of this type; none: without C.
+std::map<std::string, double> times_with_c(gemm_problem p, device const& dev,
+                                           std::optional<elem> type, float beta) {
+  if (type) p.c = matrix_desc{*type, order::row_major, p.n}, p.beta = beta;
+  std::map<std::string, double> times;
+  for (gemm_plan const& x : plan_candidates(p, with_workspace(), dev, kernel_set::all)) {
+    plan_schedule const& s = x.schedule;
+    times[std::string(x.family->id()) + " " + x.kernel + (x.swapped ? " swapped " : " ") +
+          std::to_string(s.split_k_tiles) + " " + std::to_string(s.split_k_clusters)] =
+        x.predicted_us;
+  }
+  return times;
+}
+
+/// C is read once, if beta is not 0.
+TEST(Cost, TheBytesOfCTakeTimeInEveryFamily) {
+  struct row {
+    char const *family, *device;
+    std::int64_t m;
+    bool nvfp4;
+    double least = 1.05;  // times as long
+  };
+  for (row const& r : {row{"sm90_gemm", "h200", 8192, false},
+                       {"gemv", "h200", 8, false, 1.001},
+                       {"sm80_gemm", "a100", 8192, false},
+                       {"sm100_gemm", "b200", 8192, false},
+                       {"sm100_scaled", "b200", 8192, true}}) {
+    gemm_problem p = tn(r.m, 65536, 64);
+    if (r.nvfp4) {
+      p.a.type = p.b.type = elem::e2m1;
+      p.scale_a = make_block_scale({false, p.m, p.k}, block_format::nvfp4);
+      p.scale_b = make_block_scale({true, p.n, p.k}, block_format::nvfp4);
+    }
+    device const& dev = known_device(r.device);
+    auto const without = times_with_c(p, dev, std::nullopt, 0);
+    auto const half = times_with_c(p, dev, elem::bf16, 1),
+               whole = times_with_c(p, dev, elem::f32, -0.5F);
+    auto const unread = times_with_c(p, dev, elem::f32, 0);
+    std::pair<double, std::string> fastest{1e30, ""};
+    for (auto const& [plan, us] : without) {
+      if (plan.rfind(r.family, 0) != 0 || !whole.contains(plan)) continue;
+      EXPECT_EQ(unread.at(plan), us) << plan;
+      EXPECT_GE(half.at(plan), us) << plan;
+      EXPECT_GE(whole.at(plan), half.at(plan)) << plan;
+      fastest = std::min(fastest, {us, plan});
+    }
+    ASSERT_NE(fastest.second, "") << r.family;  // at this K DRAM limits it
+    EXPECT_GT(half.at(fastest.second), r.least * fastest.first) << fastest.second;
+    EXPECT_GT(whole.at(fastest.second), r.least * half.at(fastest.second)) << fastest.second;
+  }
 }
 
 TEST(Cost, FewPartsOfATileLieBesideEachOther) {
@@ -192,7 +247,7 @@ TEST(Cost, CAndTheAuxiliaryResultAreBytesOfDram) {
 TEST(Cost, BlackwellAddsKBlocksByTheScalesOfB) {
   gemm_problem p = tn(4096, 4096, 4096);
   p.a.type = p.b.type = elem::e4m3;
-  sm100_config c{.ab = elem::e4m3, .d = elem::bf16, .tile_n = 128};
+  sm100_config c{.a = {elem::e4m3}, .b = {elem::e4m3}, .d = elem::bf16, .tile_n = 128};
   EXPECT_EQ(sm100_gemm_family::promotion_clocks(p, c), 0);
   c.block_scales = true;
   p.scale_a = make_scale({false, p.m, p.k}, scaling::block_1x128);
@@ -202,7 +257,7 @@ TEST(Cost, BlackwellAddsKBlocksByTheScalesOfB) {
   };
   EXPECT_EQ(clocks(scaling::block_128x128), 256);
   EXPECT_EQ(clocks(scaling::block_1x128), 416);
-  c.epilogue = epilogue_id<epilogues::gated>;  // a tile's columns lie in two parts of B
+  c.epilogue = epilogue_id::gated;  // a tile's columns lie in two parts of B
   EXPECT_EQ(clocks(scaling::block_128x128), 416);
   EXPECT_EQ(clocks(scaling::tensor), 256);
 }

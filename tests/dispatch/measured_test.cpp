@@ -62,6 +62,29 @@ TEST(Measured, TheRuleForEarlyStartsAgreesWithNineOfTenRows) {
   EXPECT_GE(agree, rows * 9 / 10) << "of " << rows;
 }
 
+/// Measured are GEMMs whose operands and results lie at multiples of 16 bytes.
+TEST(Measured, AnOperandOrAResultElsewhereIsAnotherProblem) {
+  gemm_problem const p = tn(256, 512, 16384);
+  gemm_operands const o = with_workspace();
+  ASSERT_EQ(best_plan(p, o, h200()).source, plan_source::table_of_winners);
+  auto const moved = [](auto* x, std::uintptr_t by) {
+    return reinterpret_cast<decltype(x)>(reinterpret_cast<std::uintptr_t>(x) + by);
+  };
+  for (std::uintptr_t const by : {2, 4, 8, 14, 16, 32, 24}) {
+    gemm_operands a = o, b = o, d = o;
+    a.a = moved(a.a, by), b.b = moved(b.b, by), d.d = moved(d.d, by);
+    for (gemm_operands const& x : {a, b, d})
+      for (gemm_plan const& plan : plan_candidates(p, x, h200(), kernel_set::all)) {
+        if (by % 16 == 0) {
+          EXPECT_EQ(plan.source, plan_source::table_of_winners) << by;
+          break;
+        }
+        EXPECT_EQ(plan.source, plan_source::model) << by << " " << plan.kernel;
+        EXPECT_EQ(plan.measured_us, 0) << by << " " << plan.kernel;
+      }
+  }
+}
+
 TEST(Measured, F16RunsWhatWasMeasuredWithBf16) {
   gemm_problem p = tn(256, 512, 16384);
   gemm_plan const bf16 = best_plan(p, with_workspace(), h200());
@@ -71,7 +94,7 @@ TEST(Measured, F16RunsWhatWasMeasuredWithBf16) {
   EXPECT_EQ(f16.source, plan_source::table_of_winners);
   EXPECT_EQ(launched(f16).tile_n, launched(bf16).tile_n);
   EXPECT_EQ(f16.schedule.split_k_clusters, bf16.schedule.split_k_clusters);
-  EXPECT_EQ(config_of(f16).ab, elem::f16);
+  EXPECT_EQ(config_of(f16).a.multiplied, elem::f16);
   EXPECT_TRUE(f16.why.ends_with("on NVIDIA H200, in bf16")) << f16.why;
   EXPECT_TRUE(bf16.why.ends_with("on NVIDIA H200")) << bf16.why;
 }

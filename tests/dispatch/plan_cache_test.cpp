@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "tests/dispatch/problems.hpp"
+#include "tilewright/problem/block_scale_convention.hpp"
 
 namespace tw::test {
 namespace {
@@ -56,6 +57,22 @@ TEST(PlanCache, EveryInputOfAPlanDistinguishesProblems) {
   cached_plan(p, with_workspace(), with_sm_count(h200(), 131), 0);
   cached_plan(p, with_workspace(), h200(), 1);
   EXPECT_EQ(cached_plans(), problems + 6);
+  gemm_problem scaled = p;  // whether scales are copied depends on where they lie
+  scaled.a.type = scaled.b.type = elem::e2m1;
+  scaled.scale_a = make_block_scale({false, p.m, p.k}, block_format::nvfp4);
+  scaled.scale_b = make_block_scale({true, p.n, p.k}, block_format::nvfp4);
+  gemm_operands at_16 = with_workspace();
+  at_16.scale_a = at_16.scale_b = at(0x2000);
+  gemm_operands odd_a = at_16, odd_b = at_16;
+  odd_a.scale_a = odd_b.scale_b = at(0x2004);
+  for (gemm_operands const* o : {&at_16, &odd_a, &odd_b, &at_16}) {
+    auto const plan = cached_plan(scaled, *o, known_device("b200"), 0);
+    bool const a = (plan->swapped ? plan->from_scale_b : plan->from_scale_a).has_value();
+    bool const b = (plan->swapped ? plan->from_scale_a : plan->from_scale_b).has_value();
+    EXPECT_EQ(a, o == &odd_a);
+    EXPECT_EQ(b, o == &odd_b);
+  }
+  EXPECT_EQ(cached_plans(), problems + 9);
   auto const copies_a = [&](gemm_operands const& o) {
     auto const plan = cached_plan(p, o, h200(), 0);
     return plan->swapped ? plan->repitch_b : plan->repitch_a;

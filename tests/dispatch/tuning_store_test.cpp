@@ -395,7 +395,7 @@ TEST_F(TuningStore, AReaderDoesNotWaitLongForAWriter) {
   pretend_identity(here);
   gemm_plan const plan = plan_gemm(tn(1000, 1000, 1008), with_workspace(), h200());
   std::chrono::duration<double> const took = std::chrono::steady_clock::now() - start;
-  EXPECT_LT(took.count(), 5);  // a second each
+  EXPECT_LT(took.count(), 18);  // a second each; a writer waits ten
   ASSERT_EQ(plan.hints.size(), 1U);
   EXPECT_NE(plan.hints[0].find("locked"), std::string::npos) << plan.hints[0];
   sqlite3_close(db);

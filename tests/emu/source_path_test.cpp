@@ -20,6 +20,13 @@ TEST(SourcePath, WholeAndRelativePathsHaveOneName) {
   }
 }
 
+TEST(SourcePath, HeadersOfTheLibraryHaveOneNameInEachFolder) {
+  for (char const* const here : {"/home/me/project/", "/tmp/", "/"})
+    for (char const* const prefix : {"/home/me/project/", "/usr/local/"})
+      EXPECT_EQ(path_in_reports(std::string(prefix) + "include/tilewright/atom/execute.hpp", here),
+                "include/tilewright/atom/execute.hpp");
+}
+
 TEST(SourcePath, OtherFilesAreNamedByThreeParts) {
   EXPECT_EQ(path_in_reports("/usr/include/c++/12/bits/stl_algo.h", "/home/me/project/"),
             "12/bits/stl_algo.h");

@@ -7,8 +7,11 @@
 using namespace tw;
 
 #ifdef TW_FAIL
-constexpr gemm_config c{.ab = elem::tf32, .d = elem::f32, .a_mn = true, .tile_n = 64};
+constexpr gemm_config c{.a = {elem::tf32, elem::tf32, operand_major::mn, operand_source::registers},
+                        .b = {elem::tf32},
+                        .d = elem::f32,
+                        .tile_n = 64};
 #else
-constexpr gemm_config c{.ab = elem::tf32, .d = elem::f32, .tile_n = 64};
+constexpr gemm_config c{.a = {elem::tf32}, .b = {elem::tf32}, .d = elem::f32, .tile_n = 64};
 #endif
 static_assert(is_checked<c>());

@@ -7,8 +7,8 @@
 using namespace tw;
 
 #ifdef TW_FAIL
-constexpr gemm_config config{.b_mn = true, .tile_n = 160};
+constexpr gemm_config config{.b = {.major = operand_major::mn}, .tile_n = 160};
 #else
-constexpr gemm_config config{.b_mn = true, .tile_n = 192};
+constexpr gemm_config config{.b = {.major = operand_major::mn}, .tile_n = 192};
 #endif
 static_assert(gemm_sm90<config>::smem_bytes > 0);

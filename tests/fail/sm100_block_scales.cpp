@@ -8,5 +8,7 @@ constexpr int columns = 256;
 #else
 constexpr int columns = 128;
 #endif
-static_assert(sizeof(tw::sm100_scaled_sums<tw::sm100_config{
-                         .ab = tw::elem::e4m3, .tile_n = columns, .block_scales = true}>) > 0);
+static_assert(sizeof(tw::sm100_scaled_sums<tw::sm100_config{.a = {tw::elem::e4m3},
+                                                            .b = {tw::elem::e4m3},
+                                                            .tile_n = columns,
+                                                            .block_scales = true}>) > 0);

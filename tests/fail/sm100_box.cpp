@@ -8,5 +8,7 @@ constexpr int columns = 64;
 #else
 constexpr int columns = 128;
 #endif
-static_assert(tw::gemm_sm100<tw::sm100_config{
-                  .ab = tw::elem::e4m3, .d = tw::elem::e4m3, .tile_n = columns}>::smem_bytes > 0);
+static_assert(tw::gemm_sm100<tw::sm100_config{.a = {tw::elem::e4m3},
+                                              .b = {tw::elem::e4m3},
+                                              .d = tw::elem::e4m3,
+                                              .tile_n = columns}>::smem_bytes > 0);

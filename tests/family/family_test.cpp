@@ -13,6 +13,7 @@
 #include "family/sm100_scaled/instances.hpp"
 #include "family/sm80_gemm/instances.hpp"
 #include "family/sm90_gemm/instances.hpp"
+#include "family/workspace.hpp"
 #include "src/base/log.hpp"
 #include "tests/dispatch/problems.hpp"
 #include "tilewright/problem/block_result.hpp"
@@ -101,12 +102,42 @@ TEST(Family, EveryKernelIsPlannedForWhatItsFactsDescribe) {
         device const dev =
             with_sm_count(known_device(facts.device), facts.device_sms > 0 ? facts.device_sms : 4);
         auto const plans = plan_candidates(p, with_workspace(), dev, kernel_set::all);
+        for (gemm_plan const& x : plans)
+          EXPECT_EQ(x.workspace_bytes, workspace_of(x).bytes) << x.kernel;
         planned += std::ranges::any_of(plans, [&](gemm_plan const& x) {
           return x.family == f && x.instance == kernel && !x.swapped && !x.stage_d;
         });
       }
       EXPECT_GT(planned, 0) << f->name(kernel);
     }
+}
+
+/// Kernels with a float32 D serve GEMMs whose D a second launch quantises, too. The workspace that
+/// their plans state has room for that D.
+TEST(Family, APlanOfTwoLaunchesStatesItsWorkspace) {
+  std::mt19937 rng(20261128);
+  std::set<gemm_family const*> with_float32, staged;
+  for (gemm_family const* f : families())
+    for (int kernel = 0; kernel < f->kernel_count(); ++kernel) {
+      kernel_facts const facts = f->facts(kernel);
+      if (facts.d != elem::f32 || facts.epilogue.aux || facts.epilogue.scales ||
+          facts.d_order == order::col_major)
+        continue;
+      with_float32.insert(f);
+      gemm_problem p = problem_of(facts, rng);
+      std::int64_t const d_cols = result_cols(p.epilogue, p.n);
+      p.d = {elem::e4m3, order::row_major, d_cols};
+      p.scale_d = output_scales{make_scale({false, p.m, d_cols}, scaling::row)};
+      device const dev =
+          with_sm_count(known_device(facts.device), facts.device_sms > 0 ? facts.device_sms : 4);
+      for (gemm_plan const& x : plan_candidates(p, with_workspace(), dev, kernel_set::all)) {
+        EXPECT_EQ(x.workspace_bytes, workspace_of(x).bytes) << x.kernel;
+        if (!x.stage_d) continue;
+        EXPECT_GE(x.workspace_bytes, gemm_workspace_zeros + 4 * p.m * d_cols) << x.kernel;
+        staged.insert(x.family);
+      }
+    }
+  EXPECT_EQ(staged, with_float32);
 }
 
 TEST(Family, APlanCarriesTheNameAndTheTimeThatItsFamilyGives) {
@@ -120,9 +151,18 @@ TEST(Family, APlanCarriesTheNameAndTheTimeThatItsFamilyGives) {
     }
 }
 
+TEST(KernelSet, EachMainLoopHasARepresentative) {
+  std::set<mainloop_kind> represented;
+  for (auto const& i : sm90_gemm_family::instances())
+    if (i.representative) represented.insert(i.config.mainloop());
+  for (auto const& i : sm90_gemm_family::instances())
+    EXPECT_TRUE(represented.contains(i.config.mainloop())) << i.name();
+  EXPECT_EQ(represented.size(), static_cast<std::size_t>(mainloop_kind::block_scaled) + 1);
+}
+
 TEST(KernelSet, EachPairOfTypesAndMajorsHasARepresentative) {
   auto const key = [](gemm_config const& c) {
-    return std::tuple(c.ab, c.b(), c.d, c.a_mn, c.b_mn, c.fused());
+    return std::tuple(c.a.multiplied, c.b.multiplied, c.d, c.a.major, c.b.major, c.fused());
   };
   std::set<decltype(key({}))> all, represented;
   for (auto const& i : sm90_gemm_family::instances()) {

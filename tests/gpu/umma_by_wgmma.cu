@@ -51,8 +51,8 @@ struct on_hopper {
     cta_sync();  // two of set_up()
     cta_sync();
     if (thread >= first_of_multiply)
-      by_wgmma::execute<C.ab, C.a_major(), C.b_major(), C.b()>(thread - first_of_multiply,
-                                                               operations(p));
+      by_wgmma::execute<C.a.multiplied, C.a.major, C.b.major, C.b.multiplied>(
+          thread - first_of_multiply, operations(p));
     cta_sync();  // after the roles
   }
 
@@ -66,27 +66,27 @@ struct on_hopper {
 };
 
 using enum elem;
-constexpr int ops = epilogue_id<epilogues::ops>, ops_aux = epilogue_id<epilogues::ops_aux>,
-              gated = epilogue_id<epilogues::gated>;
+constexpr epilogue_id ops = epilogue_id::ops, ops_aux = epilogue_id::ops_aux,
+                      gated = epilogue_id::gated;
 
 /// Kernels of one CTA with each kind of operand, major and epilogue. ptxas spills some of those
 /// with block scales: their epilogue has 255 registers on Blackwell and 168 here.
 constexpr sm100_config configs[] = {
-    {.ab = bf16, .d = bf16, .stages = 6},
-    {.ab = bf16, .d = bf16, .b_mn = true, .stages = 6},
-    {.ab = bf16, .d = f32, .a_mn = true, .stages = 6},
-    {.ab = f16, .d = f16, .a_mn = true, .b_mn = true, .stages = 6},
-    {.ab = f16, .d = f16, .tile_n = 256, .stages = 4},
-    {.ab = f16, .d = f16, .b_mn = true, .tile_n = 64, .stages = 8},
-    {.ab = bf16, .d = bf16, .stages = 6, .epilogue = ops},
-    {.ab = f16, .d = f16, .stages = 6, .epilogue = ops_aux},
-    {.ab = bf16, .d = bf16, .tile_n = 256, .stages = 4, .epilogue = gated},
-    {.ab = tf32, .d = f32, .stages = 6},
-    {.ab = e4m3, .d = bf16, .stages = 6},
-    {.ab = e5m2, .d = bf16, .mixed = true, .stages = 6},
-    {.ab = e4m3, .d = bf16, .tile_n = 64, .stages = 8, .block_scales = true},
-    {.ab = e4m3, .d = f32, .tile_n = 64, .stages = 8, .block_scales = true},
-    {.ab = e5m2, .d = f32, .stages = 6, .block_scales = true},
+    {.a = {bf16}, .b = {bf16}, .d = bf16, .stages = 6},
+    {.a = {bf16}, .b = {bf16, bf16, operand_major::mn}, .d = bf16, .stages = 6},
+    {.a = {bf16, bf16, operand_major::mn}, .b = {bf16}, .d = f32, .stages = 6},
+    {.a = {f16, f16, operand_major::mn}, .b = {f16, f16, operand_major::mn}, .d = f16, .stages = 6},
+    {.a = {f16}, .b = {f16}, .d = f16, .tile_n = 256, .stages = 4},
+    {.a = {f16}, .b = {f16, f16, operand_major::mn}, .d = f16, .tile_n = 64, .stages = 8},
+    {.a = {bf16}, .b = {bf16}, .d = bf16, .stages = 6, .epilogue = ops},
+    {.a = {f16}, .b = {f16}, .d = f16, .stages = 6, .epilogue = ops_aux},
+    {.a = {bf16}, .b = {bf16}, .d = bf16, .tile_n = 256, .stages = 4, .epilogue = gated},
+    {.a = {tf32}, .b = {tf32}, .d = f32, .stages = 6},
+    {.a = {e4m3}, .b = {e4m3}, .d = bf16, .stages = 6},
+    {.a = {e5m2}, .b = {e4m3}, .d = bf16, .stages = 6},
+    {.a = {e4m3}, .b = {e4m3}, .d = bf16, .tile_n = 64, .stages = 8, .block_scales = true},
+    {.a = {e4m3}, .b = {e4m3}, .d = f32, .tile_n = 64, .stages = 8, .block_scales = true},
+    {.a = {e5m2}, .b = {e5m2}, .d = f32, .stages = 6, .block_scales = true},
 };
 
 using launcher = cudaError_t (*)(int, sm100_params const&);

@@ -13,7 +13,8 @@
 namespace tw::test {
 namespace {
 
-constexpr gemm_config scaled_config{.ab = elem::e4m3,
+constexpr gemm_config scaled_config{.a = {elem::e4m3},
+                                    .b = {elem::e4m3},
                                     .tile_m = 128,
                                     .tile_n = 128,
                                     .cluster_m = 1,

@@ -23,36 +23,34 @@
 namespace tw::test {
 namespace {
 
-constexpr gemm_config two_blocks_of_columns{.ab = elem::bf16,
-                                            .d = elem::e4m3,
+constexpr gemm_config two_blocks_of_columns{.d = elem::e4m3,
                                             .tile_m = 128,
                                             .tile_n = 256,
                                             .cluster_m = 1,
                                             .stages = 3,
-                                            .epilogue = epilogue_id<epilogues::quantize>};
-constexpr gemm_config gated_result{.ab = elem::bf16,
-                                   .d = elem::e4m3,
+                                            .epilogue = epilogue_id::quantize};
+constexpr gemm_config gated_result{.d = elem::e4m3,
                                    .tile_m = 128,
                                    .tile_n = 256,
                                    .cluster_m = 1,
                                    .stages = 3,
-                                   .epilogue = epilogue_id<epilogues::gated_quantize>};
-constexpr gemm_config swapped_result{.ab = elem::e4m3,
+                                   .epilogue = epilogue_id::gated_quantize};
+constexpr gemm_config swapped_result{.a = {elem::e4m3},
+                                     .b = {elem::e4m3},
                                      .d = elem::e4m3,
                                      .d_m = true,
                                      .tile_m = 128,
                                      .tile_n = 16,
                                      .cluster_m = 1,
                                      .stages = 11,
-                                     .epilogue = epilogue_id<epilogues::quantize>,
+                                     .epilogue = epilogue_id::quantize,
                                      .sums = sum_form::promoted_128};
-constexpr gemm_config two_results{.ab = elem::bf16,
-                                  .d = elem::bf16,
+constexpr gemm_config two_results{.d = elem::bf16,
                                   .tile_m = 128,
                                   .tile_n = 128,
                                   .cluster_m = 2,
                                   .stages = 6,
-                                  .epilogue = epilogue_id<epilogues::gated_aux>};
+                                  .epilogue = epilogue_id::gated_aux};
 
 /// The first plan with kernel C that needs no other launch.
 template <gemm_config C>

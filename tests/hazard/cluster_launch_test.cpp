@@ -115,16 +115,17 @@ TEST_P(Hazards, E0121NoAnswer) {
 }
 
 TEST_P(Hazards, E0026AnswerReadBeforeItCame) {
-  expect({.code = "E0026"}, []<bool Broken>(memory s, args) {
-    make_barriers(s);
-    if (thread_id() == 0) {
-      s.full[0].arrive_expect_tx(sizeof(launch_response));
-      launch_cancel(s.answer, s.full[0]);  // earlier
-    }
-    if (!Broken) s.full[0].wait(0);
-    if (thread_id() == 0) launch_cancelled(s.answer);  // now
-    s.full[0].wait(0);
-  });
+  expect({.code = "E0026", .part = "before the answer to launch_cancel is known"},
+         []<bool Broken>(memory s, args) {
+           make_barriers(s);
+           if (thread_id() == 0) {
+             s.full[0].arrive_expect_tx(sizeof(launch_response));
+             launch_cancel(s.answer, s.full[0]);  // earlier
+           }
+           if (!Broken) s.full[0].wait(0);
+           if (thread_id() == 0) launch_cancelled(s.answer);  // now
+           s.full[0].wait(0);
+         });
 }
 
 }  // namespace

@@ -48,6 +48,23 @@ TEST_P(Hazards, E0045OrdinaryArriveDoesNotCountCopies) {
   });
 }
 
+TEST_P(Hazards, E0045FewerArrivalsThanThreadsThatCopy) {
+  expect({.code = "E0045", .object = "a[0]", .part = "counts 96 arrivals"},
+         []<bool Broken>(memory s, args) {
+           if (thread_id() == 0) {
+             s.full[0].init(Broken ? 96 : 128);
+             fence_mbarrier_init();
+           }
+           cta_sync();
+           int const t = thread_id();
+           cp_async<8>(&s.a[0][t], source + t);  // earlier
+           cp_async_mbarrier_arrive_noinc(s.full[0]);
+           cta_sync();
+           s.full[0].wait(0);
+           s.b[0][t] = s.a[0][127 - t];  // now
+         });
+}
+
 TEST_P(Hazards, E0003TooManyCopyArrives) {
   expect<128, 2>({.code = "E0003", .object = "full[0]", .by_thread = false},
                  []<bool Broken>(memory s, args) {

@@ -13,17 +13,36 @@
 namespace tw::test {
 namespace {
 
+/// `count` values between margins of 4 KiB that nothing else lies in.
+template <class T>
+class with_margins {
+ public:
+  with_margins(int count, T value)
+      : all_(static_cast<std::size_t>(count) + 2 * margin_bytes / sizeof(T), value),
+        count_(count) {}
+  T* data() { return all_.data() + margin_bytes / sizeof(T); }
+  T& operator[](int i) { return data()[i]; }
+  emu::global_array array() {
+    return {data(), static_cast<std::size_t>(count_) * sizeof(T), margin_bytes};
+  }
+
+ private:
+  static constexpr std::size_t margin_bytes = 4096;
+  std::vector<T> all_;
+  int count_;
+};
+
 /// D (m, n) in f32 = A (m, k) * B (k, n), dense, bf16.
 template <gemv_config C>
 void expect_clean_and_right(int m, int n, int k, std::uint64_t seed) {
   std::mt19937 random(static_cast<unsigned>(seed));
   auto const fill = [&](int count) {
-    std::vector<std::uint16_t> x(static_cast<std::size_t>(count) + 8);
-    for (std::uint16_t& v : x) v = to_bf16(static_cast<float>(random() % 255) - 127).bits;
+    with_margins<std::uint16_t> x(count, 0xFFFF);
+    for (int i = 0; i < count; ++i) x[i] = to_bf16(static_cast<float>(random() % 255) - 127).bits;
     return x;
   };
-  std::vector<std::uint16_t> const a = fill(m * k), b = fill(n * k);
-  std::vector<float> d(static_cast<std::size_t>(m * n), NAN);
+  with_margins<std::uint16_t> a = fill(m * k), b = fill(n * k);
+  with_margins<float> d(m * n, NAN);
   gemv_params p{};
   p.a = {a.data(), k, 0};
   p.b = {b.data(), k, 0};
@@ -34,17 +53,14 @@ void expect_clean_and_right(int m, int n, int k, std::uint64_t seed) {
   emu::options o;
   o.seed = seed;
   o.random_warps = true;
-  auto const array = [](auto const& x, int count) {
-    return emu::global_array{x.data(), static_cast<std::size_t>(count) * sizeof(x[0]), 4096};
-  };
-  o.arrays = {array(a, m * k), array(b, n * k), array(d, m * n)};
+  o.arrays = {a.array(), b.array(), d.array()};
   for (emu::global_array& x : o.arrays) {  // a line less than the kernel reads: reported
     std::size_t const all = x.bytes, line = x.begin == d.data() ? 4U * n : 2U * k;
     x.bytes -= line;
     emu::report const beyond = emu::run(gemv<C>{}, 2, p, o);
     EXPECT_TRUE(beyond.has("E0052")) << beyond.text();
     x.bytes = all;
-    std::ranges::fill(d, NAN);
+    std::fill_n(d.data(), m * n, NAN);
   }
   emu::report const r = emu::run(gemv<C>{}, 2, p, o);
   EXPECT_TRUE(r.clean()) << r.text();
@@ -52,9 +68,9 @@ void expect_clean_and_right(int m, int n, int k, std::uint64_t seed) {
   for (int i = 0; i < m * n; ++i) {
     double sum = 0;
     for (int x = 0; x < k; ++x)
-      sum += static_cast<double>(to_float(bf16{a[static_cast<std::size_t>(i / n * k + x)]})) *
-             static_cast<double>(to_float(bf16{b[static_cast<std::size_t>(i % n * k + x)]}));
-    EXPECT_EQ(d[static_cast<std::size_t>(i)], sum) << i / n << ", " << i % n;
+      sum += static_cast<double>(to_float(bf16{a[i / n * k + x]})) *
+             static_cast<double>(to_float(bf16{b[i % n * k + x]}));
+    EXPECT_EQ(d[i], sum) << i / n << ", " << i % n;
   }
 }
 

@@ -188,6 +188,55 @@ struct copies_race {
   }
 };
 
+// A caller may claim as a margin what holds threads of the emulator or allocations of the kernel.
+TEST(Heap, AllocationsOfTheKernelLieInNoMargin) {
+  std::vector<int> const in(128, 3);
+  std::vector<int> out(128, -1);
+  emu::options o;
+  o.os_threads = 1;
+  constexpr std::size_t margin = std::size_t{1} << 44;
+  o.arrays = {{in.data(), 512, margin}, {out.data(), 512, margin}};
+  emu::report const r = emu::run(kernel_of<containers>{}, 2, {in.data(), out.data()}, o);
+  EXPECT_TRUE(r.clean()) << r.text();
+  EXPECT_EQ(out[64], 22 + 60 + 0);
+}
+
+/// The same with a constant number of bytes, and copies of objects and ranges.
+template <int Way, std::size_t Bytes>
+struct constant_copies_race {
+  struct block {
+    std::byte of[Bytes];
+  };
+  TW_DEVICE static void run(heap_params const& p, int i) {
+    static constexpr int zeros[Bytes / 4] = {};
+    if (i % 32 != 0) return;
+    if (Way == 0) std::memcpy(p.out + 8, zeros, Bytes);
+    if (Way == 1) std::memmove(p.out + 8, zeros, Bytes);
+    if (Way == 2) std::memset(p.out + 8, 0, Bytes);
+    if (Way == 3) *reinterpret_cast<block*>(p.out + 8) = block{};
+    if (Way == 4) std::copy(zeros, zeros + Bytes / 4, p.out + 8);
+    if (Way == 5) std::fill(p.out + 8, p.out + 8 + Bytes / 4, 0);
+    if (Way == 6)
+      for (std::size_t k = 0; k < Bytes / 4; ++k) p.out[8 + k] = 0;
+  }
+};
+
+template <int Way, std::size_t... Bytes>
+void expect_constant_copies_seen() {
+  std::vector<int> out;
+  for (emu::report const& r : {ran<constant_copies_race<Way, Bytes>>(out)...}) {
+    EXPECT_TRUE(r.has("E0042")) << Way << r.text();
+    EXPECT_NE(r.text().find("heap_test.cpp:"), std::string::npos) << r.text();
+  }
+}
+
+TEST(Heap, CopiesOfAConstantSizeAreSeen) {
+  auto const all = []<int... Way>(std::integer_sequence<int, Way...>) {
+    (expect_constant_copies_seen<Way, 4, 8, 12, 16, 24, 32, 64, 96>(), ...);
+  };
+  all(std::make_integer_sequence<int, 7>{});
+}
+
 TEST(Heap, CopiesByTheLibraryAreSeen) {
   std::vector<int> out;
   auto const seen = [](emu::report const& r) {

@@ -145,6 +145,17 @@ TEST_P(Limits, LocalArrayLargerThanTheStack) {
   });
 }
 
+// The pages promise so much to each thread, wherever its stack begins.
+TEST_P(Limits, LocalArraysOfAlmostTheStack) {
+  emu::report const r = run([](float* x, limits_params const&) {
+    float volatile local[95 * 256];
+    for (int i = 0; i < 95 * 256; i += 256) local[i] = static_cast<float>(i);
+    cta_sync();
+    x[thread_id()] = local[256];
+  });
+  EXPECT_TRUE(r.clean()) << r.text();
+}
+
 [[gnu::noinline]] int depth(int n, int volatile* last) {
   int volatile here[64];
   here[0] = n;

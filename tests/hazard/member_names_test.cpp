@@ -40,6 +40,32 @@ struct derived_with_member : entry {
   int more;
 };
 
+struct with_union {
+  int before;
+  union {
+    int as_int[4];
+    float as_float[4];
+  };
+  int after;
+};
+struct with_bits {
+  unsigned low : 5, high : 7;
+  int word;
+};
+struct with_named_union {
+  union either {
+    int as_int;
+    float as_float;
+  } both;
+  int after;
+};
+struct holds_them {
+  with_union stages[2];
+  with_bits flags;
+  with_named_union named;
+  int last;
+};
+
 std::vector<std::string> names_of(std::span<emu::smem_object const> objects) {
   std::vector<std::string> names;
   for (emu::smem_object const& o : objects) names.emplace_back(o.name);
@@ -65,6 +91,17 @@ TEST(MemberNames, AreFoundUpToTheirMaximum) {
   EXPECT_TRUE(emu::objects_of_type<int>().empty());
 }
 
+TEST(MemberNames, AnonymousUnionsAndBitFieldsAreOneObject) {
+  EXPECT_TRUE(emu::objects_of_type<with_union>().empty());
+  EXPECT_TRUE(emu::objects_of_type<with_bits>().empty());
+  EXPECT_EQ(names_of(emu::objects_of_type<with_named_union>()),
+            (std::vector<std::string>{"both", "after"}));
+  auto const all = emu::objects_of_type<holds_them>();
+  EXPECT_EQ(names_of(all), (std::vector<std::string>{"stages", "flags", "named", "last"}));
+  EXPECT_TRUE(all[0].members.empty());
+  EXPECT_EQ(all[3].offset, offsetof(holds_them, last));
+}
+
 /// Two threads write the word that f(shared memory) returns.
 template <class Smem, int& (*Word)(Smem&)>
 struct race {
@@ -85,12 +122,18 @@ int& c5_of(of_40& s) { return s.c5; }
 int& k_of(of_13& s) { return s.k; }
 int& value_of(of_13& s) { return s.tables[2].of[3][1].value; }
 int& d7_of(of_13& s) { return s.many.d7; }
+int& union_of(with_union& s) { return s.as_int[2]; }
+int& bits_of(with_bits& s) { return s.word; }
+int& stage_of(holds_them& s) { return s.stages[1].as_int[1]; }
 
 TEST(MemberNames, ReportsNameTheMemberOfAnElement) {
   EXPECT_EQ((object_of_race<of_40, c5_of>()), "c5 of CTA 0");
   EXPECT_EQ((object_of_race<of_13, k_of>()), "k of CTA 0");
   EXPECT_EQ((object_of_race<of_13, value_of>()), "tables[2].of[3][1].value of CTA 0");
   EXPECT_EQ((object_of_race<of_13, d7_of>()), "many.d7 of CTA 0");
+  EXPECT_EQ((object_of_race<with_union, union_of>()), "shared memory +0xc of CTA 0");
+  EXPECT_EQ((object_of_race<with_bits, bits_of>()), "shared memory +0x4 of CTA 0");
+  EXPECT_EQ((object_of_race<holds_them, stage_of>()), "stages[1]+0x8 of CTA 0");
 }
 
 }  // namespace

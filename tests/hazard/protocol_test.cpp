@@ -350,6 +350,19 @@ TEST_P(Protocol, WaitForACtaThatIsNotResident) {
       << bad.text();
 }
 
+TEST_P(Protocol, EveryCtaStoresWhatIsTheLastOnes) {
+  expect(
+      "E0042", "stores the element in two CTAs",
+      []<bool Broken>(memory s, args p) {
+        if (thread_id() == 0)
+          s.x[0] = static_cast<float>(
+              atomic_add<mem_order::acq_rel, scope::gpu>(p.words, std::uint32_t{1}));
+        cta_sync();
+        if (Broken || s.x[0] == 1) p.words[8 + thread_id()] = 1;
+      },
+      2);
+}
+
 TEST_P(Protocol, PollWithoutAPause) {
   expect("E0001", "polls for what never comes", []<bool Broken>(memory s, args p) {
     if (thread_id() == 0)

@@ -18,7 +18,7 @@ TEST(AccessTable, NamesWritesAndProxies) {
        {hazard::plain_write, hazard::stmatrix, hazard::tma_write, hazard::cp_async_write,
         hazard::async_write, hazard::undefined, hazard::tma_store_write, hazard::tma_reduce,
         hazard::atomic_write, hazard::umma_write, hazard::tmem_store, hazard::tmem_copy_write,
-        hazard::tmem_free, hazard::bulk_reduce}) {
+        hazard::tmem_free, hazard::bulk_reduce, hazard::answer_write, hazard::peer_write}) {
     EXPECT_TRUE(is_write(a)) << emu::hazard::traits(a).noun;
     ++writes;
   }
@@ -27,7 +27,7 @@ TEST(AccessTable, NamesWritesAndProxies) {
         hazard::tma_store_write, hazard::tma_reduce, hazard::bulk_copy_read, hazard::umma_read,
         hazard::umma_write, hazard::umma_a_read, hazard::umma_scale_read, hazard::tmem_copy_read,
         hazard::tmem_copy_write, hazard::tmem_load, hazard::tmem_store, hazard::tmem_free,
-        hazard::bulk_reduce}) {
+        hazard::bulk_reduce, hazard::answer_write, hazard::peer_write}) {
     EXPECT_TRUE(is_async(a)) << emu::hazard::traits(a).noun;
     ++asynchronous;
   }

@@ -12,11 +12,11 @@
 namespace tw::test {
 namespace {
 
-constexpr gemm_config kernel_of(elem ab, elem d, bool d_m, int sums = sum_form::plain,
+constexpr gemm_config kernel_of(elem ab, elem d, bool d_m, sum_form sums = sum_form::plain,
                                 int tile_m = 128) {
-  return {.ab = ab,
+  return {.a = {ab, ab, operand_major::mn, operand_source::registers},
+          .b = {ab},
           .d = d,
-          .a_mn = true,
           .d_m = d_m,
           .tile_m = tile_m,
           .tile_n = 64,

@@ -18,13 +18,73 @@ TEST_P(Hazards, E0008WarpsOfAWarpgroupDisagree) {
   });
 }
 
+// Of 504 registers a lane (65,536 / 384, rounded down to 168), not of 512: seen on an H200.
 TEST_P(Hazards, E0008MoreRegistersThanThereAre) {
-  expect<384>({.code = "E0008", .part = "128 * (40 + 240 + 240) = 66560"},
+  expect<384>({.code = "E0008", .part = "504 for a lane of its 3 warpgroups; 32 + 240 + 240 = 512"},
               []<bool Broken>(memory, args) {
                 if (warpgroup_id() == 0)
-                  set_max_regs_dec<40>();
+                  set_max_regs_dec<Broken ? 32 : 24>();
                 else
-                  set_max_regs_inc<Broken ? 240 : 232>();  // now
+                  set_max_regs_inc<240>();  // now
+              });
+}
+
+TEST_P(Hazards, E0008MoreRegistersOfFourWarpgroups) {
+  expect<512>({.code = "E0008", .part = "512 for a lane of its 4 warpgroups; 40 + 160 + 160 + 160"},
+              []<bool Broken>(memory, args) {
+                if (warpgroup_id() == 0)
+                  set_max_regs_dec<Broken ? 40 : 32>();
+                else
+                  set_max_regs_inc<160>();  // now
+              });
+}
+
+// Warpgroup 0 gets back what warpgroup 1 gives up later; without that it waits for ever.
+TEST_P(Hazards, E0008RegistersInTurns) {
+  expect<384>({.code = "E0008", .part = "168 + 240 + 168 = 576"}, []<bool Broken>(memory, args) {
+    if (warpgroup_id() == 0) {
+      set_max_regs_dec<24>();
+      named_barrier_sync(1, 256);
+      set_max_regs_inc<168>();  // now
+    } else if (warpgroup_id() == 1) {
+      set_max_regs_inc<240>();
+      named_barrier_sync(1, 256);
+      if (!Broken) set_max_regs_dec<24>();
+    }
+  });
+}
+
+TEST_P(Hazards, E0008IncreaseToFewer) {
+  expect<384>({.code = "E0008", .part = "set_max_regs_inc<160> in warpgroup 1"},
+              []<bool Broken>(memory, args) {
+                if (warpgroup_id() == 0)
+                  set_max_regs_dec<24>();
+                else if (Broken && warpgroup_id() == 1)
+                  set_max_regs_inc<160>();  // now
+                else
+                  set_max_regs_inc<240>();
+              });
+}
+
+// ptxas launches a kernel whose largest count is 160 with 160 registers.
+TEST_P(Hazards, E0008IncreaseToWhatItHas) {
+  expect<384>({.code = "E0008", .part = "set_max_regs_inc<80> in warpgroup 1"},
+              []<bool Broken>(memory, args) {
+                if (warpgroup_id() == 0)
+                  set_max_regs_dec<24>();
+                else
+                  set_max_regs_inc<160>();
+                if (Broken && warpgroup_id() == 1) set_max_regs_inc<80>();  // now
+              });
+}
+
+TEST_P(Hazards, E0008DecreaseToMore) {
+  expect<384>({.code = "E0008", .part = "set_max_regs_dec<200> in warpgroup 2"},
+              []<bool Broken>(memory, args) {
+                if (warpgroup_id() == 2)
+                  set_max_regs_dec<Broken ? 200 : 24>();  // now
+                else
+                  set_max_regs_inc<240>();
               });
 }
 
@@ -94,6 +154,43 @@ TEST_P(Hazards, E0014ArriveThatPublishesNothing) {
                    if (cluster_rank() == 1) s.full[0].wait<scope::cluster>(0);
                    cluster_sync();
                  });
+}
+
+// The peer reads what a thread has written before an arrive that orders nothing between CTAs.
+TEST_P(Hazards, E0024ArriveOfTooSmallAScope) {
+  expect<128, 2>(
+      {.code = "E0024", .part = "has scope::cta: it counts, but orders no memory access"},
+      []<bool Broken>(memory s, args) {
+        make_barriers(s);
+        if (cluster_rank() == 0 && thread_id() == 0) {
+          s.x[5] = 7;  // earlier
+          s.full[0].arrive_remote<Broken ? scope::cta : scope::cluster>(1);
+        }
+        if (cluster_rank() == 1 && thread_id() == 0) {
+          s.full[0].wait<scope::cluster>(0);
+          s.x[6] = dsmem(s.x, 0)[5];  // now
+        }
+        cluster_sync();
+      });
+}
+
+TEST_P(Hazards, E0061TwoArrivesAtTheClusterBarrier) {
+  expect<128, 2>({.code = "E0061", .part = "arrives at the cluster barrier twice"},
+                 []<bool Broken>(memory, args) {
+                   cluster_arrive();  // earlier
+                   if (!Broken) cluster_wait();
+                   cluster_arrive();  // now
+                   cluster_wait();
+                 });
+}
+
+TEST_P(Hazards, E0061WaitForTheClusterBarrierWithoutAnArrive) {
+  expect<128, 2>({.code = "E0061", .part = "without an arrive"}, []<bool Broken>(memory, args) {
+    cluster_arrive();
+    cluster_wait();
+    if (!Broken) cluster_arrive();
+    cluster_wait();  // now
+  });
 }
 
 TEST_P(Hazards, E0015TooFewBytesExpected) {
@@ -206,6 +303,30 @@ TEST_P(Hazards, E0034WaitForTheSamePhaseTwice) {
          });
 }
 
+// The newer phase has one of its two arrivals and no copy.
+TEST_P(Hazards, E0034WhereTheNewerPhaseHasPlainArrivalsAlone) {
+  expect({.code = "E0034",
+          .object = "full[0]",
+          .phase = 0,
+          .part = "for phase 0, whose end the thread has seen before"},
+         []<bool Broken>(memory s, args) {
+           if (thread_id() == 0) {
+             s.full[0].init(2);
+             fence_mbarrier_init();
+           }
+           cta_sync();
+           if (thread_id() == 0 || thread_id() == 32) s.full[0].arrive();
+           if (thread_id() == 64) s.full[0].wait(0);
+           cta_sync();
+           if (thread_id() == 32) s.full[0].arrive();
+           cta_sync();
+           if (Broken && thread_id() == 64) s.full[0].wait(0);  // now
+           cta_sync();
+           if (thread_id() == 0) s.full[0].arrive();
+           if (!Broken && thread_id() == 64) s.full[0].wait(1);
+         });
+}
+
 // A tile that stays: each turn waits for the phase that filled it. PTX allows to test the phase
 // that is complete as often as one likes.
 TEST_P(Hazards, E0034NotForAPhaseThatStaysTheNewest) {
@@ -254,6 +375,59 @@ TEST_P(Hazards, E0036ExitBeforeAPeersArrive) {
 }
 
 alignas(16) float const source[4 * 128] = {};
+
+/// An mbarrier that begins 4 bytes past a multiple of 8, or where it should.
+template <bool Broken>
+mbarrier& barrier_at(hazard_smem& s) {
+  return *reinterpret_cast<mbarrier*>(reinterpret_cast<char*>(s.b[0]) + (Broken ? 4 : 8));
+}
+
+TEST_P(Hazards, E0047InitOfAnMbarrierThatIsNotAligned) {
+  expect({.code = "E0047", .part = "an mbarrier of 8 bytes is no multiple of 8"},
+         []<bool Broken>(memory s, args) {
+           mbarrier& bar = barrier_at<Broken>(s);
+           if (thread_id() == 0) {
+             bar.init(1);  // now
+             fence_mbarrier_init();
+           }
+           cta_sync();
+         });
+}
+
+/// A function that takes the address of an mbarrier; `at` alone is no multiple of 8.
+template <int Way>
+void use_barrier(hazard_smem& s, hazard_params const& p, mbarrier& at, mbarrier& other) {
+  other.arrive_expect_tx(Way == 4 ? 8192 : 0);
+  if (Way == 0) at.arrive();
+  if (Way == 1) at.expect_tx(8);
+  if (Way == 2) at.wait(0);
+  if (Way == 3) (void)at.try_wait(0);
+  if (Way == 4) tma_load(s.a[0], p.inner, at, tma_coord{0, 0});
+  if (Way == 5) cp_async_mbarrier_arrive(at);
+  if (Way == 6) at.arrive_remote<scope::cluster>(0);
+  if (Way == 7) at.inval();
+  if (Way == 8) (void)at.arrive_token();
+}
+
+template <int Way>
+emu::report use_of_odd_barrier(int schedule) {
+  return run_body<true>(
+      []<bool Broken>(memory s, args p) {
+        make_barriers(s);
+        if (thread_id() == 0) use_barrier<Way>(s, p, barrier_at<Broken>(s), s.full[0]);
+      },
+      scheduled(schedule));
+}
+
+TEST_P(Hazards, E0047EveryUseOfAnMbarrier) {
+  auto const all = [&]<int... Way>(std::integer_sequence<int, Way...>) {
+    for (emu::report const& r : {use_of_odd_barrier<Way>(GetParam())...}) {
+      ASSERT_FALSE(r.clean());
+      EXPECT_EQ(r.diagnoses.front().code, "E0047") << r.text();
+    }
+  };
+  all(std::make_integer_sequence<int, 9>{});
+}
 
 TEST_P(Hazards, E0047CopyToAnAddressThatIsNotAligned) {
   expect({.code = "E0047", .part = "lies 4 bytes past one"}, []<bool Broken>(memory s, args) {

@@ -39,7 +39,7 @@ struct allocates {
     tmem_wait_load(x);
     if (x.r[0] != word) red_add<mem_order::relaxed, scope::gpu>(p.wrong, 1);
     if (thread_id() == 0) p.first[cta_id()] = s.at;
-    cta_sync();
+    cluster_sync();  // the peer does not use its columns any more
     if (warp_id() == 0) tmem_dealloc<Ctas>(s.at, Columns);
   }
 };

@@ -44,7 +44,7 @@ inline tensor_map scaled_map(void* base, elem type, int rows, int columns, int b
 /// one for each tile, and the first ones take the work of others.
 template <sm100_config C>
 scaled_run run_scaled(scaled_problem_size const& s, int schedule) {
-  static_assert(C.d == elem::bf16 && (C.ab == elem::e4m3 || C.ab == elem::e5m2));
+  static_assert(C.d == elem::bf16 && (C.a.stored == elem::e4m3 || C.a.stored == elem::e5m2));
   using store = typename gemm_sm100<C>::store;
   int const blocks = s.k / 128, d_pitch = s.d_by_tma ? s.n : s.n + 1;
   std::mt19937 random(static_cast<unsigned>(schedule));
@@ -52,7 +52,7 @@ scaled_run run_scaled(scaled_problem_size const& s, int schedule) {
     std::vector<std::uint8_t> x(static_cast<std::size_t>(rows * s.k));
     for (std::uint8_t& v : x) {
       float const f = static_cast<float>(random() % 7) - 3;
-      v = C.ab == elem::e4m3 ? to_e4m3(f, saturation::finite).bits
+      v = C.a.stored == elem::e4m3 ? to_e4m3(f, saturation::finite).bits
                              : to_e5m2(f, saturation::finite).bits;
     }
     return x;
@@ -71,8 +71,8 @@ scaled_run run_scaled(scaled_problem_size const& s, int schedule) {
   sm100_params p{};
   p.walk = tile_walk({tiles_of(s.m, C.tile_m()), tiles_of(s.n, C.tile_n), 1});
   p.k_blocks = blocks;
-  p.a = scaled_map(a.data(), C.ab, s.m, s.k, 128, 128);
-  p.b = scaled_map(b.data(), C.ab, s.n, s.k, C.b_share(), 128);
+  p.a = scaled_map(a.data(), C.a.stored, s.m, s.k, 128, 128);
+  p.b = scaled_map(b.data(), C.a.stored, s.n, s.k, C.b_share(), 128);
   p.a_scales = {a_scales.data(), blocks, 1, 0, 0, 0, 0};
   p.b_scales = {b_scales.data(), blocks, 1, 0, s.b_block == 1 ? 0 : 7, 0, 0};
   epilogue_params& e = p.epilogue;
@@ -88,7 +88,7 @@ scaled_run run_scaled(scaled_problem_size const& s, int schedule) {
   scaled_run result{emu::run(gemm_sm100<C>{}, C.ctas * (C.dynamic ? tiles : 1), p, o), ""};
   auto const at = [&](std::vector<std::uint8_t> const& x, int row, int i) {
     std::uint8_t const bits = x[static_cast<std::size_t>(row * s.k + i)];
-    return C.ab == elem::e4m3 ? to_float(e4m3{bits}) : to_float(e5m2{bits});
+    return C.a.stored == elem::e4m3 ? to_float(e4m3{bits}) : to_float(e5m2{bits});
   };
   for (int i = 0; i < s.m; i += 5)
     for (int j = 0; j < s.n; ++j) {

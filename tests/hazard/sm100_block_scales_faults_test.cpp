@@ -14,7 +14,8 @@ namespace tw {
 namespace {
 
 constexpr sm100_config faulty(int stages, int tile_n = 128, bool dynamic = false) {
-  return {.ab = elem::e5m2,
+  return {.a = {elem::e5m2},
+          .b = {elem::e5m2},
           .tile_n = tile_n,
           .stages = stages,
           .dynamic = dynamic,

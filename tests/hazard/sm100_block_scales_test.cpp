@@ -23,13 +23,20 @@ class Sm100BlockScales : public testing::TestWithParam<int> {
   std::int64_t ctas_ = 0;  // that were started
 };
 
-constexpr sm100_config one_cta{.ab = elem::e4m3, .stages = 3, .block_scales = true};
-constexpr sm100_config cta_pair{.ab = elem::e4m3, .ctas = 2, .stages = 3, .block_scales = true};
-constexpr sm100_config narrow{.ab = elem::e4m3, .tile_n = 64, .stages = 2, .block_scales = true};
+constexpr sm100_config one_cta{
+    .a = {elem::e4m3}, .b = {elem::e4m3}, .stages = 3, .block_scales = true};
+constexpr sm100_config cta_pair{
+    .a = {elem::e4m3}, .b = {elem::e4m3}, .ctas = 2, .stages = 3, .block_scales = true};
+constexpr sm100_config narrow{
+    .a = {elem::e4m3}, .b = {elem::e4m3}, .tile_n = 64, .stages = 2, .block_scales = true};
 constexpr sm100_config requests{
-    .ab = elem::e4m3, .stages = 3, .dynamic = true, .block_scales = true};
-constexpr sm100_config pair_requests{
-    .ab = elem::e4m3, .ctas = 2, .stages = 3, .dynamic = true, .block_scales = true};
+    .a = {elem::e4m3}, .b = {elem::e4m3}, .stages = 3, .dynamic = true, .block_scales = true};
+constexpr sm100_config pair_requests{.a = {elem::e4m3},
+                                     .b = {elem::e4m3},
+                                     .ctas = 2,
+                                     .stages = 3,
+                                     .dynamic = true,
+                                     .block_scales = true};
 
 TEST_P(Sm100BlockScales, TilesWithOneScaleOfB) {
   expect_clean_and_right<one_cta>({128, 384, 512, 128});

@@ -49,7 +49,7 @@ emu::report run(size const& s, emu::options const& o, int clusters) {
   std::mt19937 random(static_cast<unsigned>(s.m + s.n + s.k));
   auto const matrix = [&](int rows, int columns) {
     std::vector<std::uint16_t> x(static_cast<std::size_t>(rows * columns));
-    for (std::uint16_t& e : x) e = bits_of(C.ab, static_cast<float>(random() % 9) - 4);
+    for (std::uint16_t& e : x) e = bits_of(C.a.stored, static_cast<float>(random() % 9) - 4);
     return x;
   };
   std::vector<std::uint16_t> a = matrix(s.m, s.k), b = matrix(s.n, s.k);
@@ -59,10 +59,10 @@ emu::report run(size const& s, emu::options const& o, int clusters) {
   sm100_params p{};
   p.walk = tile_walk({tiles_of(s.m, C.tile_m()), tiles_of(s.n, C.tile_n), 1});
   p.k_blocks = tiles_of(s.k, span);
-  p.a = map_of(a.data(), C.ab, s.m, s.k, 128, span);
-  p.b = map_of(b.data(), C.ab, s.n, s.k, C.b_share(), span);
+  p.a = map_of(a.data(), C.a.stored, s.m, s.k, 128, span);
+  p.b = map_of(b.data(), C.a.stored, s.n, s.k, C.b_share(), span);
   epilogue_params& e = p.epilogue;
-  e.d = map_of(d.data(), C.ab, s.m, s.n, kernel::store::rows, kernel::store::cols);
+  e.d = map_of(d.data(), C.a.stored, s.m, s.n, kernel::store::rows, kernel::store::cols);
   e.tma_end = 1 << 30;
   e.m = s.m, e.n = s.n, e.alpha = 1.0F;
   emu::report r = emu::run(kernel{}, clusters * C.ctas, p, o);
@@ -72,12 +72,12 @@ emu::report run(size const& s, emu::options const& o, int clusters) {
     for (int j = 0; j < s.n; ++j) {
       double sum = 0;
       for (int k = 0; k < s.k; ++k)
-        sum += static_cast<double>(value_of(C.ab, a[static_cast<std::size_t>(i * s.k + k)])) *
-               static_cast<double>(value_of(C.ab, b[static_cast<std::size_t>(j * s.k + k)]));
-      std::uint16_t const expected = bits_of(C.ab, static_cast<float>(sum));
+        sum += static_cast<double>(value_of(C.a.stored, a[static_cast<std::size_t>(i * s.k + k)])) *
+               static_cast<double>(value_of(C.a.stored, b[static_cast<std::size_t>(j * s.k + k)]));
+      std::uint16_t const expected = bits_of(C.a.stored, static_cast<float>(sum));
       std::uint16_t const got = d[static_cast<std::size_t>(i * s.n + j)];
       if (got != expected && ++wrong <= 3)
-        ADD_FAILURE() << i << ", " << j << ": " << value_of(C.ab, got) << ", not " << sum;
+        ADD_FAILURE() << i << ", " << j << ": " << value_of(C.a.stored, got) << ", not " << sum;
     }
   return r;
 }
@@ -109,7 +109,8 @@ TEST_P(Sm100Gemm, CtaPair) {
 }
 
 TEST_P(Sm100Gemm, CtaPairWithF16) {
-  check<sm100_config{.ab = elem::f16, .d = elem::f16, .ctas = 2, .tile_n = 256, .stages = 2}>(
+  check<sm100_config{
+      .a = {elem::f16}, .b = {elem::f16}, .d = elem::f16, .ctas = 2, .tile_n = 256, .stages = 2}>(
       {256, 256, 192}, 1);
 }
 

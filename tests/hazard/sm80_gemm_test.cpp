@@ -109,8 +109,7 @@ TEST_P(Sm80GemmHazards, AtomsOf32Columns) {
       60, 70, 90, seed());
 }
 TEST_P(Sm80GemmHazards, AGateAndAnAuxiliaryOutput) {
-  constexpr sm80_config gated_aux{
-      .d = elem::f32, .tile_m = 64, .epilogue = epilogue_id<epilogues::gated_aux>};
+  constexpr sm80_config gated_aux{.d = elem::f32, .tile_m = 64, .epilogue = epilogue_id::gated_aux};
   expect_clean_and_right<gated_aux>(70, 112, 100, seed());
 }
 

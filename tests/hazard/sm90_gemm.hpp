@@ -33,10 +33,11 @@ gemm_params one_cta_params(int m, int n, int blocks, void* a, void* b, void* d, 
   gemm_params p{};
   p.m = m, p.n = n;
   p.tile_cols = C.tile_n;
-  p.a = p.a_edge = operand_map(a, C.ab, C.a_mn ? m : k, C.a_mn ? k : m,
-                               box_of(C.ab, C.a_major(), C.a_swizzle(), C.tile_m), C.a_swizzle());
-  p.b = p.b_edge =
-      operand_map(b, C.ab, k, n, box_of(C.ab, C.b_major(), C.b_swizzle(), C.tile_n), C.b_swizzle());
+  p.a = p.a_edge =
+      operand_map(a, C.a.stored, C.a.is_mn_major() ? m : k, C.a.is_mn_major() ? k : m,
+                  box_of(C.a.stored, C.a.major, C.a_swizzle(), C.tile_m), C.a_swizzle());
+  p.b = p.b_edge = operand_map(
+      b, C.b.stored, k, n, box_of(C.b.stored, C.b.major, C.b_swizzle(), C.tile_n), C.b_swizzle());
   p.walk = tile_walk({m / C.tile_m, n / C.tile_n, 1});
   p.work = make_work_plan(p.walk.order.tiles(), blocks, 0, 0);
   p.epilogue.data = d;

@@ -7,6 +7,7 @@
 #include <cfloat>
 #include <cmath>
 
+#include "tests/problem/activation_formulas.hpp"
 #include "tilewright/kernel/sm90/epilogue/ops.hpp"
 #include "tilewright/problem/fused_bound.hpp"
 
@@ -27,7 +28,7 @@ expected_element expected(activation act, float x) {
 /// By the code that kernels run.
 float computed(activation act, float x) {
   float y = 0;
-  with_activation(act, [&](auto apply) { y = apply(x); });
+  with_activation<true>(act, [&](auto apply) { y = apply(x); });
   return y;
 }
 
@@ -53,31 +54,55 @@ TEST_P(Activation, KeepsItsBoundForAllFiniteNumbers) {
   EXPECT_EQ(wrong, 0);
 }
 
-TEST_P(Activation, IsXOrZeroWhereItsSigmoidIsOneOrZero) {
+/// Its bound is relative to x there: x or 0 where its sigmoid is 1 or 0.
+TEST_P(Activation, IsItsFormulaFarFromZero) {
   activation const act = GetParam();
   for_floats([&](float x) {
     if (std::isinf(x) || !(std::fabs(x) >= 256)) return;
-    EXPECT_EQ(computed(act, x), x > 0 || act == activation::none ? x : 0);
+    auto const want = static_cast<float>(formula_of(act, static_cast<double>(x)));
+    EXPECT_LE(std::fabs(computed(act, x) - want), 0x1p-22F * std::fabs(want));
     if (HasFailure()) FAIL() << x;
   });
 }
 
 TEST_P(Activation, TreatsInfinitiesAndNansAsPyTorchDoes) {
   activation const act = GetParam();
-  EXPECT_EQ(computed(act, INFINITY), INFINITY);
-  EXPECT_TRUE(std::isnan(computed(act, NAN)));
-  float const below = computed(act, -INFINITY);
-  if (act == activation::none)
-    EXPECT_EQ(below, -INFINITY);
-  else if (act == activation::relu)
-    EXPECT_EQ(below, 0);
-  else
-    EXPECT_TRUE(std::isnan(below)) << below;
+  for (float const x : {INFINITY, -INFINITY, NAN}) {
+    double const want = formula_of(act, static_cast<double>(x));
+    float const got = computed(act, x);
+    EXPECT_TRUE(std::isnan(want) ? std::isnan(got)
+                                 : std::fabs(got - want) <= 0x1p-22 * std::fabs(want) ||
+                                       got == static_cast<float>(want))
+        << x << ": " << got << ", want " << want;
+  }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Activation,
-                         testing::Values(activation::none, activation::relu, activation::silu,
-                                         activation::gelu_tanh, activation::gelu_erf));
+INSTANTIATE_TEST_SUITE_P(All, Activation, testing::ValuesIn(all_registered_activations()),
+                         [](auto const& i) { return "activation_" + std::to_string(i.index); });
+
+/// The SwiGLU of gpt-oss: min(g, 7) sigmoid(1.702 min(g, 7)) (clamp(u, -7, 7) + 1).
+TEST(ClampedQuickGelu, ClampsGateAndUpAndAddsOne) {
+  auto const of = [](float gate, float up) {
+    float y = 0;
+    with_activation<true>(activation::clamped_quick_gelu, [&](auto act) { y = act(gate) * act.up(up); });
+    return static_cast<double>(y);
+  };
+  auto const want = [](double z, double u) { return z / (1 + std::exp(-1.702 * z)) * u; };
+  EXPECT_NEAR(of(2, 3), want(2, 4), 1e-5);
+  EXPECT_NEAR(of(7, 7), want(7, 8), 1e-5);
+  EXPECT_EQ(of(100, 3), of(7, 3));
+  EXPECT_EQ(of(INFINITY, 3), of(7, 3));
+  EXPECT_NEAR(of(-100, 3), 0, 1e-30);  // the gate has no lower limit
+  EXPECT_EQ(of(2, 9), of(2, 7));
+  EXPECT_EQ(of(2, -9), of(2, -7));
+  EXPECT_EQ(of(2, -INFINITY), of(2, -7));
+  EXPECT_EQ(of(2, -1), 0);
+  EXPECT_TRUE(std::isnan(of(NAN, 1)));
+  EXPECT_TRUE(std::isnan(of(1, NAN)));
+  for (activation const act : all_registered_activations())
+    if (act != activation::clamped_quick_gelu)
+      with_activation<true>(act, [&](auto code) { EXPECT_EQ(code.up(-9), -9); });
+}
 
 TEST(GeluErf, ErrsByLessThanTheDocumentedShareOfX) {
   double worst = 0;
@@ -107,6 +132,12 @@ TEST(ExpectFused, FollowsTheFormula) {
   e.c = 8;
   double const want = 2 / (1 + std::exp(-2.0)) * -3 + 4;
   EXPECT_NEAR(expect_fused(e, make_fused_terms(p)).value, want, 1e-14);
+  p.epilogue.act = activation::clamped_quick_gelu;
+  EXPECT_NEAR(expect_fused(e, make_fused_terms(p)).value,
+              2 / (1 + std::exp(-1.702 * 2)) * (-3 + 1) + 4, 1e-14);
+  e.x.bias = 100, e.up.s = -3;  // x = 101.5, up = -9
+  EXPECT_NEAR(expect_fused(e, make_fused_terms(p)).value,
+              7 / (1 + std::exp(-1.702 * 7)) * (-7 + 1) + 4, 1e-13);
 }
 
 }  // namespace

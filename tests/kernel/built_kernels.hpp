@@ -52,7 +52,7 @@ inline std::vector<gemm_config> const& tile_shapes() {
     std::vector<gemm_config> shapes;
     for (sm90_gemm_family::instance const& i : sm90_gemm_family::instances())
       if (gemm_config const& c = i.config;
-          c.ab == elem::bf16 && c.d == elem::bf16 && !c.a_mn && !c.b_mn && is_built(c))
+          c.a == operand_spec{} && c.b == operand_spec{} && c.d == elem::bf16 && is_built(c))
         shapes.push_back(c);
     return shapes;
   }();
@@ -62,10 +62,10 @@ inline gemm_config const& tile_shape(int index) {
   return tile_shapes()[static_cast<std::size_t>(index)];
 }
 
-/// The configuration of this tile shape for other types and majors, whether or not it is compiled.
-inline gemm_config config_of(gemm_config shape, elem ab, elem d, bool a_mn, bool b_mn) {
-  shape.ab = ab, shape.d = d, shape.a_mn = a_mn, shape.b_mn = b_mn;
-  if (b_mn) shape.min_tile_n = 0;
+/// The configuration of this tile shape for other operands, whether or not it is compiled.
+inline gemm_config config_of(gemm_config shape, operand_spec a, operand_spec b, elem d) {
+  shape.a = a, shape.b = b, shape.d = d;
+  if (b.is_mn_major()) shape.min_tile_n = 0;
   return shape;
 }
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // gemv_emu_test.cpp  Every GEMV kernel in the emulator against float64: GEMMs with up to 16 rows
 //                    or columns, random in all else that the kernels take.
+#include "tests/kernel/built_kernels.hpp"
+#include "tests/kernel/emu_workspace.hpp"
+#include "tests/kernel/fused_cases.hpp"
 #include "tests/kernel/gemv_cases.hpp"
 
 #include <map>
 #include <set>
-
-#include "tests/kernel/built_kernels.hpp"
-#include "tests/kernel/fused_cases.hpp"
 
 namespace tw::test {
 namespace {
@@ -28,7 +28,7 @@ TEST(GemvEmu, RandomProblemsKeepTheBound) {
       continue;
     }
     gemm_plan const& plan = plans[rng() % plans.size()];
-    gemm_emulated(plan, p.operands(), o);
+    emulate(plan, p.operands(), o);
     expect_right(p);
     EXPECT_TRUE(plan.built) << plan.kernel;
     kernels.insert(plan.kernel);
@@ -60,7 +60,7 @@ TEST(GemvEmu, ScalesOfRowsAndColumns) {
     std::vector<gemm_plan> plans = plan_candidates(q, p.operands(), dev, kernel_set::all);
     std::erase_if(plans, [](gemm_plan const& x) { return x.family->id() != "gemv" || !x.built; });
     for (gemm_plan const& plan : plans) {
-      gemm_emulated(plan, p.operands());
+      emulate(plan, p.operands());
       expect_fused_right(p);
       if (HasFailure()) ADD_FAILURE() << "case " << i << ", " << plan.kernel;
       kernels.insert(plan.kernel);
@@ -79,7 +79,7 @@ TEST(GemvEmu, TheSameBitsOnAnyNumberOfCTAs) {
         emu_options o;
         o.seed = rng();
         o.random_warps = true;
-        gemm_emulated(plan, p.operands(), o);
+        emulate(plan, p.operands(), o);
         auto const [first, is_new] =
             results.try_emplace(plan.kernel + (plan.swapped ? " transposed" : ""), p.d.bytes);
         EXPECT_EQ(p.d.bytes, first->second) << plan.kernel << " " << p.text();
@@ -98,7 +98,7 @@ TEST(GemvEmu, NanBeyondTheMatricesChangesNothing) {
   p.d = make_matrix(elem::f32, order::row_major, 5, 3, 1, nullptr);
   p.problem = {5, 3, 40, p.a.desc, p.b.desc, p.d.desc, std::nullopt, 1.0F, 0.0F};
   for (gemm_plan const& plan : gemv_plans(p, 2)) {
-    gemm_emulated(plan, p.operands());
+    emulate(plan, p.operands());
     expect_right(p);
   }
 }

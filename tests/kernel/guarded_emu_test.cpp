@@ -2,42 +2,21 @@
 // guarded_emu_test.cpp  No kernel reads or writes outside of its operands: each lies between pages
 //                       without access, its last element directly before one or its first directly
 //                       after one. A kernel that goes one element too far ends the program.
-#include <sys/mman.h>
-#include <unistd.h>
-
+#include <map>
 #include <memory>
+#include <string_view>
 
+#include "tests/kernel/block_scaled_cases.hpp"
 #include "tests/kernel/built_kernels.hpp"
 #include "tests/kernel/emu_workspace.hpp"
 #include "tests/kernel/fused_cases.hpp"
 #include "tests/kernel/gemv_cases.hpp"
+#include "tests/kernel/guarded_memory.hpp"
+#include "tests/kernel/result_scale_cases.hpp"
+#include "tests/kernel/scaled_cases.hpp"
 
 namespace tw::test {
 namespace {
-
-/// `bytes` bytes between two pages without access. at_end: they end where the second page begins,
-/// else they begin where the first ends.
-class guarded {
- public:
-  guarded(std::size_t bytes, bool at_end) {
-    auto const page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-    std::size_t const inner = (bytes + page - 1) / page * page;
-    mapped_ = inner + 2 * page;
-    void* const p = mmap(nullptr, mapped_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (p == MAP_FAILED) throw std::bad_alloc();
-    base_ = static_cast<std::byte*>(p);
-    if (mprotect(base_ + page, inner, PROT_READ | PROT_WRITE) != 0) throw std::bad_alloc();
-    data_ = at_end ? base_ + page + inner - bytes : base_ + page;
-  }
-  ~guarded() { munmap(base_, mapped_); }
-  guarded(guarded const&) = delete;
-  guarded& operator=(guarded const&) = delete;
-  std::byte* data() const { return data_; }
-
- private:
-  std::byte *base_, *data_;
-  std::size_t mapped_;
-};
 
 /// A copy of a matrix's memory from its first element to its last.
 class guarded_matrix {
@@ -49,8 +28,7 @@ class guarded_matrix {
     std::int64_t const elems =
         (of.matrices - 1) * of.stride + (outer - 1) * of.desc.pitch_elems + inner;
     bytes_ = static_cast<std::size_t>(elems * size_bytes(of.desc.type));
-    memory_ = std::make_unique<guarded>(bytes_, at_end);
-    std::memcpy(memory_->data(), of.data(), bytes_);
+    memory_ = std::make_unique<guarded>(of.data(), bytes_, at_end);
   }
   void* data() const { return memory_ ? memory_->data() : nullptr; }
   /// Copies the results of the kernel to where the checks read them.
@@ -82,7 +60,7 @@ int run_guarded(fused_product& p, emu_workspace& space, std::mt19937_64& rng, bo
     options.seed = rng();
     options.sms = 6;
     SCOPED_TRACE(plan.kernel);
-    gemm_emulated(plan, o, options);
+    emulate(plan, o, options);
     g[3]->copy_back();
     g[7]->copy_back();
     if (is_fused(p.problem.epilogue) || p.problem.aux)
@@ -139,6 +117,125 @@ TEST(GuardedEmu, GemmAndGemvKernelsStayInsideTheirOperands) {
     runs += run_guarded(p, space, rng, i % 2 == 0);
   }
   EXPECT_GT(runs, 60);
+}
+
+/// Runs `most` of the plans of a device, or all; `judge` looks at each result.
+template <class Judge>
+int run_plans(std::vector<gemm_plan> const& plans, gemm_operands const& o, std::mt19937_64& rng,
+              int sms, std::size_t most, Judge const& judge) {
+  int runs = 0;
+  for (std::size_t i = 0; i < std::min(most, plans.size()); ++i) {
+    gemm_plan const& plan = plans[plans.size() <= most ? i : rng() % plans.size()];
+    emu_options options;
+    options.seed = rng();
+    options.policy = static_cast<async_policy>(rng() % 3);
+    options.sms = sms;
+    SCOPED_TRACE(plan.kernel + ", " + plan.why);
+    gemm_emulated(plan, o, options);
+    judge();
+    ++runs;
+    if (testing::Test::HasFailure()) break;
+  }
+  return runs;
+}
+
+/// Scales of A and B, of blocks and of rows, with the plain epilogue: of rows that fill no tile and
+/// of a last block of K that is not whole no other scale is read.
+TEST(GuardedEmu, ScalesOfAAndBEndWithTheirLastValue) {
+  std::mt19937_64 rng(20261201);
+  emu_workspace space;
+  int runs = 0, by_blocks = 0;
+  for (int i = 0; i < 36 && !HasFailure(); ++i) {
+    scaled_product p =
+        random_scaled(rng, {elem::e4m3, elem::e4m3, elem::bf16, i % 4 != 0}, finite_scale);
+    gemm_operands o = p.operands();
+    bool const at_end = i % 5 != 0;
+    std::unique_ptr<guarded> a, b;
+    if (p.of_a) {
+      a = std::make_unique<guarded>(p.of_a->memory.data(), p.of_a->memory.size(), at_end);
+      o.scale_a = a->data();
+    }
+    if (p.of_b) {
+      b = std::make_unique<guarded>(p.of_b->memory.data(), p.of_b->memory.size(), at_end);
+      o.scale_b = b->data();
+    }
+    space.give(o);
+    for (char const* const device : {"h200", "b200"}) {
+      int const done =
+          run_plans(built_plans(p.problem, o, 4, device), o, rng, 4, 3, [&] { expect_right(p); });
+      runs += done;
+      if (scales_in_main_loop(p.problem)) by_blocks += done;
+    }
+  }
+  EXPECT_GT(runs, 60);
+  EXPECT_GT(by_blocks, 30);
+}
+
+/// Scales of MXFP8, MXFP4 and NVFP4: linear ones to the byte, tiles of 512 bytes to the tile; and
+/// the second levels.
+TEST(GuardedEmu, ScalesOfBlocksOf16And32EndWithTheirLastByte) {
+  std::mt19937_64 rng(20261202);
+  emu_workspace space;
+  int runs = 0;
+  block_format const formats[] = {block_format::mxfp8, block_format::mxfp4, block_format::nvfp4};
+  for (int i = 0; i < 45 && !HasFailure(); ++i) {
+    block_scaled_product p = random_block_scaled(rng, formats[i % 3], 140, false);
+    gemm_operands o = p.operands();
+    bool const at_end = i % 5 != 0;
+    auto const bytes = [](scaled_operand_data const& x, std::int64_t batch) {
+      std::int64_t const k_blocks = x.blocks();
+      std::int64_t const one = x.scale.tiled ? (x.rows + 127) / 128 * ((k_blocks + 3) / 4) * 512
+                                             : (x.rows - 1) * x.scale.stride_outer + k_blocks;
+      return static_cast<std::size_t>(one + (batch - 1) * x.scale.batch_stride);
+    };
+    guarded const a(o.scale_a, bytes(p.a, p.problem.batch), at_end);
+    guarded const b(o.scale_b, bytes(p.b, p.problem.batch), at_end);
+    guarded const second_a(&p.second_a, sizeof(float), at_end);
+    guarded const second_b(&p.second_b, sizeof(float), at_end);
+    o.scale_a = a.data(), o.scale_b = b.data();
+    if (p.problem.scale_a->second_level) {
+      o.second_level_a = reinterpret_cast<float const*>(second_a.data());
+      o.second_level_b = reinterpret_cast<float const*>(second_b.data());
+    }
+    space.give(o);
+    runs += run_plans(built_plans(p.problem, o, 4, "b200"), o, rng, 4, 2, [&] { expect_right(p); });
+  }
+  EXPECT_GT(runs, 40);
+}
+
+/// Of one row, one column and few elements of K, also an odd number: every kernel of the build that
+/// computes it, on every device. A row of one line is loaded as it lies, whatever its length.
+TEST(GuardedEmu, ThinProblemsOfAnyKAreRightByEveryKernel) {
+  std::mt19937_64 rng(20261203);
+  std::normal_distribution<float> normal;
+  auto const fill = [&] { return normal(rng); };
+  emu_workspace space;
+  std::map<std::string_view, int> runs;  // by family
+  constexpr int shapes[][3] = {{1, 65, 1},  {1, 9, 33},  {1, 130, 71}, {1, 1, 5},  {2, 1, 129},
+                               {67, 1, 31}, {129, 1, 7}, {3, 3, 257},  {1, 64, 64}};
+  for (auto const& [m, n, k] : shapes)
+    for (int form = 0; form < 8 && !HasFailure(); ++form) {
+      fused_product p;
+      elem const ab = form % 2 == 0 ? elem::bf16 : elem::f16;
+      auto const ord = [](bool rows) { return rows ? order::row_major : order::col_major; };
+      p.a = make_matrix(ab, ord(form & 2), m, k, 0, fill);
+      p.b = make_matrix(ab, ord(form & 4), k, n, 0, fill);
+      p.d = make_matrix(form % 3 == 0 ? elem::f32 : ab, order::row_major, m, n, 0, nullptr);
+      p.problem = {m, n, k, p.a.desc, p.b.desc, p.d.desc, std::nullopt, 1.0F, 0.0F};
+      gemm_operands o = p.operands();
+      space.give(o);
+      for (char const* const device : {"h200", "b200", "a100"})
+        for (gemm_plan const& plan : built_plans(p.problem, o, 4, device)) {
+          if (device != std::string_view("h200") && plan.family->id() == "gemv") continue;
+          std::fill(p.d.bytes.begin(), p.d.bytes.end(), std::byte{0xFF});
+          runs[plan.family->id()] +=
+              run_plans({plan}, o, rng, 4, 1, [&] { expect_right(static_cast<product&>(p)); });
+          space.expect_zero();
+          if (HasFailure()) return;
+        }
+    }
+  for (char const* const family : {"sm90_gemm", "sm80_gemm", "sm100_gemm", "gemv"})
+    EXPECT_GE(runs[family], 8) << family;
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <new>
 
+#include "tests/kernel/emu_workspace.hpp"
 #include "tests/kernel/invariant_cases.hpp"
 
 namespace tw::test {
@@ -32,7 +33,7 @@ void run_emulated(gemm_plan const& plan, gemm_operands o) {
   emu_options options;
   options.policy = async_policy::random;
   options.os_threads = 1;
-  gemm_emulated(plan, o, options);
+  emulate(plan, o, options);
 }
 
 class InvariantEmu : public testing::TestWithParam<invariant_case> {};

@@ -30,8 +30,7 @@ std::optional<gemm_plan> run_any(Product& p, emu_workspace& space, std::mt19937_
   std::vector<gemm_plan> const plans = built_plans(p.problem, operands, o.sms);
   if (plans.empty()) return std::nullopt;
   gemm_plan const& plan = plans[rng() % plans.size()];
-  gemm_emulated(plan, operands, o);
-  space.expect_zero();
+  emulate(plan, operands, o);
   return plan;
 }
 
@@ -63,6 +62,66 @@ TEST(OddPitch, RandomFusedProblemsKeepTheBound) {
     ASSERT_FALSE(HasFailure()) << "case " << i << ", " << plan->kernel << ", " << plan->why;
   }
   EXPECT_GT(aux, kernels_of_this_build().name == "full" ? 5 : 0);
+}
+
+/// A matrix of a batch by pointers, at any addresses unless its pitch is a multiple of 16 bytes.
+template <class Fill>
+matrix anywhere(elem type, order ord, std::int64_t rows, std::int64_t cols, Fill fill,
+                std::int64_t batch, std::mt19937_64& rng) {
+  auto const any = [&](int most) { return static_cast<int>(rng() % (most + 1U)); };
+  std::int64_t const line = ord == order::row_major ? cols : rows;
+  int const pad = any(9);
+  if ((line + pad) * size_bytes(type) % 16 == 0)
+    return make_matrix(type, ord, rows, cols, pad, fill, batch, batch_form::pointers, 8 * any(3));
+  matrix m = make_matrix(type, ord, rows, cols, pad, fill, batch, batch_form::behind, any(9));
+  m.give_addresses();
+  move_base(m, rng);
+  return m;
+}
+
+/// One row, one column, or more: the leading dimension decides alone (docs/batches.md).
+TEST(OddPitch, MatricesByPointersMayLieAnywhereUnlessTheirLeadingDimensionFits) {
+  std::mt19937_64 rng(20261128);
+  std::normal_distribution<float> normal;
+  auto const fill = [&] { return normal(rng); };
+  auto const any = [&](int lo, int hi) {
+    return lo + static_cast<int>(rng() % static_cast<unsigned>(hi - lo + 1));
+  };
+  auto const ord = [&] { return any(0, 1) != 0 ? order::row_major : order::col_major; };
+  emu_workspace space;
+  int odd_lines = 0;
+  std::set<std::string_view> families;
+  for (int i = 0; i < 150 && !HasFailure(); ++i) {
+    int const m = any(0, 2) == 0 ? 1 : any(2, 40), n = any(0, 2) == 0 ? 1 : any(2, 40);
+    int const k = any(1, 70), batch = any(2, 4);
+    elem const ab = any(0, 1) != 0 ? elem::bf16 : elem::f16;
+    product p;
+    p.a = anywhere(ab, ord(), m, k, fill, batch, rng);
+    p.b = anywhere(ab, ord(), k, n, fill, batch, rng);
+    p.d = anywhere(any(0, 1) != 0 ? elem::f32 : ab, ord(), m, n, nullptr, batch, rng);
+    p.problem = {m, n, k, p.a.desc, p.b.desc, p.d.desc, std::nullopt, 1.0F, 0.0F, batch};
+    if (any(0, 2) == 0) {
+      p.c = anywhere(elem::f32, ord(), m, n, fill, batch, rng);
+      p.problem.c = p.c.desc, p.problem.beta = -0.75F;
+    }
+    char const* const devices[] = {"h200", "h200", "a100", "b200"};
+    gemm_operands o = p.operands();
+    space.give(o);
+    std::vector<gemm_plan> const plans = built_plans(p.problem, o, 4, devices[i % 4]);
+    if (plans.empty()) continue;
+    gemm_plan const& plan = plans[rng() % plans.size()];
+    SCOPED_TRACE(plan.kernel + ", " + p.text());
+    families.insert(plan.family->id());
+    for (matrix const* x : {&p.a, &p.b})
+      odd_lines += (x->desc.ord == order::row_major ? x->rows : x->cols) == 1 &&
+                   x->desc.pitch_bytes() % 16 != 0;
+    emu_options how;
+    how.seed = rng(), how.sms = 4;
+    emulate(plan, o, how);
+    expect_right(p);
+  }
+  EXPECT_GT(odd_lines, 20);
+  EXPECT_GE(families.size(), 2U);
 }
 
 /// bf16, TN, dense pitches.

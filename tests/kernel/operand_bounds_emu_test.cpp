@@ -2,6 +2,7 @@
 // operand_bounds_emu_test.cpp  A launch whose operands are smaller than its problem says is
 //                              reported, for each operand that TMA copies; a right one is not.
 #include "tests/kernel/built_kernels.hpp"
+#include "tests/kernel/emu_workspace.hpp"
 #include "tests/kernel/gemm_cases.hpp"
 
 namespace tw::test {
@@ -28,7 +29,7 @@ emu_options bounds_of(product const& p, char shorter) {
 
 std::string code_of(gemm_plan const& plan, gemm_operands const& o, emu_options const& options) {
   try {
-    gemm_emulated(plan, o, options);
+    emulate(plan, o, options);
   } catch (emu::fault const& f) {
     return f.diagnoses().front().code;
   }

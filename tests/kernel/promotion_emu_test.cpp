@@ -88,7 +88,7 @@ class PromotionEmu : public testing::Test {
     for (gemm_plan const& plan : plans_of(q, o, e.sms)) {
       if (plan.schedule.split_k_tiles > 0) continue;  // its parts of K begin anew too
       kernels.insert(plan.kernel);
-      gemm_emulated(plan, o, e);
+      emulate(plan, o, e);
       for (std::int64_t r = 0; r < m; ++r)
         for (std::int64_t c = 0; c < cols; ++c) found.insert(static_cast<float>(p.d.load(r, c, 0)));
     }
@@ -133,7 +133,8 @@ TEST_F(PromotionEmu, ARefusalNamesAnIntervalWithAKernel) {
     EXPECT_EQ(r.why().code, "TW0414");
     EXPECT_EQ(r.why().what, "promotion interval with a gate");
     EXPECT_EQ(r.why().need, "128");
-    EXPECT_NE(r.why().hint.find("`--promote 128`"), std::string::npos) << r.why().hint;
+    EXPECT_NE(r.why().hint.find("gemm_problem::precision.promote_k = 128"), std::string::npos)
+        << r.why().hint;
     EXPECT_NE(r.why().hint.find("D of bf16, f16, or f32"), std::string::npos) << r.why().hint;
   }
 }

@@ -16,7 +16,12 @@ namespace tw::test {
 namespace {
 
 constexpr gemm_config kernel_of(elem ab, int tile_m) {
-  return {.ab = ab, .d = elem::f32, .a_mn = true, .tile_m = tile_m, .tile_n = 64, .cluster_m = 1};
+  return {.a = {ab, ab, operand_major::mn, operand_source::registers},
+          .b = {ab},
+          .d = elem::f32,
+          .tile_m = tile_m,
+          .tile_n = 64,
+          .cluster_m = 1};
 }
 constexpr gemm_config in_shared_memory{};
 constexpr gemm_config of_words = kernel_of(elem::tf32, 128), of_bytes = kernel_of(elem::s8, 128),

@@ -36,11 +36,14 @@ TEST(Resources, AreThoseOfTheCompiledKernel) {
       .d_m = true, .tile_n = 128, .min_tile_n = 72, .cluster_m = 1, .stages = 6}>();
   expect_the_kernels_own<gemm_config{
       .tile_m = 64, .tile_n = 64, .cluster_m = 1, .cluster_k = 4, .stages = 8}>();
-  expect_the_kernels_own<gemm_config{.tile_n = 128, .epilogue = epilogue_id<epilogues::ops>}>();
+  expect_the_kernels_own<gemm_config{.tile_n = 128, .epilogue = epilogue_id::ops}>();
+  expect_the_kernels_own<gemm_config{.a = {elem::e4m3},
+                                     .b = {elem::e4m3},
+                                     .cluster_m = 1,
+                                     .stages = 3,
+                                     .sums = sum_form::promoted_128}>();
   expect_the_kernels_own<gemm_config{
-      .ab = elem::e4m3, .cluster_m = 1, .stages = 3, .sums = sum_form::promoted_128}>();
-  expect_the_kernels_own<gemm_config{
-      .tile_n = 256, .cluster_m = 1, .stages = 3, .epilogue = epilogue_id<epilogues::gated>}>();
+      .tile_n = 256, .cluster_m = 1, .stages = 3, .epilogue = epilogue_id::gated}>();
 }
 
 template <sm80_config C>
@@ -55,7 +58,7 @@ TEST(Resources, AreThoseOfTheCompiledAmpereKernel) {
   expect_the_ampere_kernels_own<sm80_config{.d = elem::f32, .tile_m = 64, .tile_n = 64}>();
   expect_the_ampere_kernels_own<sm80_config{.d = elem::f32, .tile_n = 256, .stages = 2}>();
   expect_the_ampere_kernels_own<sm80_config{
-      .d = elem::f32, .stages = 2, .epilogue = epilogue_id<epilogues::gated>}>();
+      .d = elem::f32, .stages = 2, .epilogue = epilogue_id::gated}>();
 }
 
 template <sm100_config C>
@@ -71,9 +74,13 @@ TEST(Resources, AreThoseOfTheCompiledBlackwellKernel) {
   expect_the_blackwell_kernels_own<sm100_config{.ctas = 2, .tile_n = 256, .stages = 6}>();
   expect_the_blackwell_kernels_own<sm100_config{.d = elem::f32, .tile_n = 64, .stages = 7}>();
   expect_the_blackwell_kernels_own<sm100_config{
-      .ab = elem::e4m3, .tile_n = 64, .stages = 6, .block_scales = true}>();
-  expect_the_blackwell_kernels_own<sm100_config{
-      .ab = elem::e4m3, .ctas = 2, .stages = 8, .dynamic = true, .block_scales = true}>();
+      .a = {elem::e4m3}, .b = {elem::e4m3}, .tile_n = 64, .stages = 6, .block_scales = true}>();
+  expect_the_blackwell_kernels_own<sm100_config{.a = {elem::e4m3},
+                                                .b = {elem::e4m3},
+                                                .ctas = 2,
+                                                .stages = 8,
+                                                .dynamic = true,
+                                                .block_scales = true}>();
 }
 
 template <block_scaled_config C>

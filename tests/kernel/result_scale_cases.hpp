@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "tests/kernel/gemm_cases.hpp"
+#include "tests/problem/activation_formulas.hpp"
 #include "tilewright/problem/scale_convention.hpp"
 
 namespace tw::test {
@@ -54,7 +55,8 @@ inline scaled_result random_case(std::mt19937_64& rng, scaled_result_request con
   };
   scaled_result x;
   gemm_epilogue e;
-  e.gate = gating(any(0, 4) % 3);
+  auto const& all_gates = all_accepted_gates();
+  e.gate = all_gates[static_cast<std::size_t>(any(0, 4)) % all_gates.size()];
   bool const gated = e.gate != gating::none;
   int const m = any(1, 160), k = r.scaled ? any(129, 300) : any(1, 200),
             batch = any(0, 5) == 0 ? 2 : 1;
@@ -82,7 +84,8 @@ inline scaled_result random_case(std::mt19937_64& rng, scaled_result_request con
     x.col_scale = make_matrix(elem::f32, order::row_major, 1, n, 0,
                               [&] { return std::ldexp(1.0F, any(-3, 3)); });
   }
-  e.act = activation(any(0, activation_count - 1));
+  do e.act = activation(any(0, activation_count - 1));
+  while (e.gate == gating::none && is_gate_only(e.act));
   if (r.special || any(0, 2) == 0) {
     x.c = make_matrix(
         elem::f32, order::row_major, m, d_cols, 0,

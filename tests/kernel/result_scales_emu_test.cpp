@@ -44,7 +44,7 @@ class ResultScalesEmu : public testing::Test {
     space.give(o);
     std::vector<gemm_plan> const plans = built_plans(wide.problem, o, 4);
     if (plans.empty()) return false;
-    gemm_emulated(plans.front(), o, options_of(0));
+    emulate(plans.front(), o, options_of(0));
     for (std::int64_t i = 0; i < x.problem.batch; ++i) {
       quantize_problem const q{.outer = m,
                                .k = cols,
@@ -94,8 +94,7 @@ class ResultScalesEmu : public testing::Test {
       x = given;
       o = x.operands();
       space.give(o);
-      gemm_emulated(plan, o, options);
-      space.expect_zero();
+      emulate(plan, o, options);
       kernels.insert((plan.stage_d ? "staged " : "") + plan.kernel);
       auto const in_d = difference(x.d.bytes, d, x.problem.d.type);
       ASSERT_FALSE(in_d) << x.text() << " " << plan.kernel << ": byte "
@@ -148,10 +147,13 @@ TEST_F(ResultScalesEmu, AWorkspaceForTwoLaunchesIsPartOfThePlan) {
     EXPECT_TRUE(plan.stage_d);
     EXPECT_LE(plan.workspace_bytes, o.workspace_bytes);
     EXPECT_FALSE(plan.hints.empty());
-    gemm_operands without = x.operands();
+    gemm_operands less = x.operands();
+    emu_workspace space;
+    space.give(less);
+    less.workspace_bytes = plan.workspace_bytes - 1;
     try {
-      gemm_emulated(plan, without);
-      ADD_FAILURE() << "ran without a workspace";
+      gemm_emulated(plan, less);
+      ADD_FAILURE() << "ran with less than it needs";
     } catch (rejected const& r) {
       EXPECT_EQ(r.why().code, "TW0410");
     }
@@ -201,6 +203,10 @@ TEST_F(ResultScalesEmu, RefusalsNameWhatIsMissing) {
   EXPECT_EQ(code([](gemm_problem& q) { q.scale_d->desc.block_k = 64; }), "TW0458");
   EXPECT_EQ(code([](gemm_problem& q) { q.scale_d->given = true; }), "TW0458");
   EXPECT_EQ(code([](gemm_problem& q) { q.scale_d->desc.packed_k = 4; }), "TW0458");
+  EXPECT_EQ(code([](gemm_problem& q) { q.scale_d->desc.tiled = true; }), "TW0458");
+  EXPECT_EQ(code([](gemm_problem& q) { q.scale_d->desc.second_level = true; }), "TW0458");
+  EXPECT_EQ(code([](gemm_problem& q) { q.scale_d = output_scales{{}, true, false}; }), "");
+  EXPECT_EQ(code([](gemm_problem& q) { q.scale_d = output_scales{{}, true, true}; }), "TW0458");
   EXPECT_EQ(code([](gemm_problem& q) { q.m = 8, q.scale_d->desc.stride_outer = 0; }), "TW0458");
   EXPECT_EQ(code([](gemm_problem& q) {
               q.epilogue.gate = gating::none, q.c.reset(), q.beta = 0;

@@ -4,6 +4,7 @@
 //                           whose terms overflow or vanish in any other order give the same
 //                           bits.
 #include "tests/kernel/built_kernels.hpp"
+#include "tests/kernel/emu_workspace.hpp"
 #include "tests/kernel/gemm_cases.hpp"
 
 #include <map>
@@ -68,7 +69,7 @@ TEST(ScaleOrderEmu, IsTheDocumentedOneInEveryKernel) {
           scaled s = make_scaled(rng, ab, d_type, d, m, n, ab == elem::f16 ? 6 : 40);
           for (gemm_plan const& plan : built_plans(s.p.problem, s.operands(), 8)) {
             ++plans[plan.swapped];
-            gemm_emulated(plan, s.operands());
+            emulate(plan, s.operands());
             for (int i = 0; i < m; ++i)
               for (int j = 0; j < n; ++j) {
                 auto const f = [](double x) { return static_cast<float>(x); };

@@ -32,7 +32,7 @@ void check_fused(scaled_product& p, gating gate, std::mt19937_64& rng, emu_works
   space.give(o);
   std::vector<gemm_plan> const plans = plans_of(q, o);
   ASSERT_FALSE(plans.empty()) << p.text();
-  gemm_emulated(plans[rng() % plans.size()], o, options);
+  emulate(plans[rng() % plans.size()], o, options);
   fused_terms const terms = make_fused_terms(q);
   for (std::int64_t r = 0; r < q.m; r += 1 + q.m / 12)  // the reference takes its time
     for (std::int64_t c = 0; c < result_cols(q.epilogue, q.n); ++c) {

@@ -12,6 +12,7 @@
 #include "tests/kernel/emu_workspace.hpp"
 #include "tests/kernel/scaled_cases.hpp"
 #include "tests/kernel/scaled_fused.hpp"
+#include "tests/problem/activation_formulas.hpp"
 #include "tilewright/problem/fused_bound.hpp"
 #include "tilewright/problem/reference.hpp"
 
@@ -45,9 +46,8 @@ void run_block_scales(scaled_product& p, emu_options const& o, emu_workspace& sp
   plan.schedule.raster = static_cast<order_kind>(rng() % 3);
   plan.schedule.band = 1 << rng() % 4;
   kernels.insert(plan.kernel);
-  gemm_emulated(plan, operands, o);
+  emulate(plan, operands, o);
   expect_right(p);
-  space.expect_zero();
   if (testing::Test::HasFailure())
     ADD_FAILURE() << "emulator seed " << o.seed << ", " << plan.kernel << ", " << plan.why;
 }
@@ -129,7 +129,7 @@ TEST(Sm100BlockScalesEmu, ExactBlocksGiveTheBitsOfTheHopperKernel) {
         return x.schedule.split_k_tiles > 0 || x.kernel.find("_scaled") == std::string::npos;
       });
       ASSERT_FALSE(plans.empty()) << device << " " << p.text();
-      gemm_emulated(plans[rng() % plans.size()], operands, block_schedule(rng, i));
+      emulate(plans[rng() % plans.size()], operands, block_schedule(rng, i));
       bits[device[0] == 'b'] = p.d.bytes;
     }
     EXPECT_EQ(bits[0], bits[1]) << p.text();
@@ -141,10 +141,10 @@ TEST(Sm100BlockScalesEmu, ExactBlocksGiveTheBitsOfTheHopperKernel) {
 TEST(Sm100BlockScalesEmu, FusedEpiloguesFollow) {
   std::mt19937_64 rng(20261204);
   emu_workspace space;
-  constexpr gating gates[] = {gating::none, gating::split, gating::interleaved};
   std::set<std::pair<gating, bool>> run;
   for (int i = 0; i < 4000 && run.size() < 6 && !HasFailure(); ++i) {
-    gating const gate = gates[i % 3];
+    gating const gate =
+        all_accepted_gates()[static_cast<std::size_t>(i) % all_accepted_gates().size()];
     scaled_product p = random_scaled(
         rng, {elem::e4m3, elem::e4m3, gate == gating::none ? elem::f32 : elem::bf16, true},
         finite_scale);
@@ -188,7 +188,7 @@ TEST(Sm100BlockScalesEmu, MatricesOfABatchHaveTheirScales) {
   o.scale_a = scale_a.data(), o.scale_b = scale_b.data();
   auto const run = [&](gemm_problem const& q, gemm_operands const& given) {
     for (gemm_plan const& plan : block_scale_plans(q, given, 3))
-      if (!plan.swapped) return gemm_emulated(plan, given, block_schedule(rng, 1));
+      if (!plan.swapped) return emulate(plan, given, block_schedule(rng, 1));
     FAIL() << "no plan";
   };
   gemm_problem all = p;

@@ -5,22 +5,25 @@
 #include "examples/blackwell/one_cta.hpp"
 #include "tilewright/kernel/sm100/gemm.hpp"
 
-template __global__ void tw::entry<tw::gemm_sm100<tw::sm100_config{.a_mn = true, .b_mn = true}>>(
+template __global__ void tw::entry<tw::gemm_sm100<tw::sm100_config{
+    .a = {.major = tw::operand_major::mn}, .b = {.major = tw::operand_major::mn}}>>(
     __grid_constant__ tw::sm100_params const);
-template __global__ void tw::entry<
-    tw::gemm_sm100<tw::sm100_config{.ab = tw::elem::e4m3,
-                                    .ctas = 2,
-                                    .epilogue = tw::epilogue_id<tw::epilogues::ops>,
-                                    .dynamic = true}>>(__grid_constant__ tw::sm100_params const);
+template __global__ void tw::entry<tw::gemm_sm100<tw::sm100_config{.a = {tw::elem::e4m3},
+                                                                   .b = {tw::elem::e4m3},
+                                                                   .ctas = 2,
+                                                                   .epilogue = tw::epilogue_id::ops,
+                                                                   .dynamic = true}>>(
+    __grid_constant__ tw::sm100_params const);
 template __global__ void
-tw::entry<tw::gemm_sm100<tw::sm100_config{.ab = tw::elem::e4m3,
+tw::entry<tw::gemm_sm100<tw::sm100_config{.a = {tw::elem::e4m3},
+                                          .b = {tw::elem::e4m3},
                                           .d = tw::elem::e4m3,
                                           .stages = 6,
-                                          .epilogue = tw::epilogue_id<tw::epilogues::quantize>,
+                                          .epilogue = tw::epilogue_id::quantize,
                                           .block_scales = true}>>(
     __grid_constant__ tw::sm100_params const);
 template __global__ void tw::entry<tw::gemm_sm100<tw::sm100_config{
-    .ab = tw::elem::e4m3, .ctas = 2, .stages = 8, .block_scales = true}>>(
+    .a = {tw::elem::e4m3}, .b = {tw::elem::e4m3}, .ctas = 2, .stages = 8, .block_scales = true}>>(
     __grid_constant__ tw::sm100_params const);
 template __global__ void tw::entry<ladder::rung_13>(
     __grid_constant__ ladder::rung_13::params const);

@@ -58,8 +58,7 @@ std::string run_any(Product& p, int i, std::mt19937_64& rng, emu_workspace& spac
   gemm_plan& plan = plans[rng() % plans.size()];
   plan.schedule.raster = static_cast<order_kind>(rng() % 3);
   plan.schedule.band = 1 << rng() % 4;
-  gemm_emulated(plan, operands, options);
-  space.expect_zero();
+  emulate(plan, operands, options);
   SCOPED_TRACE("case " + std::to_string(i) + ", " + plan.kernel + ", " + plan.why);
   expect_right_of(p);
   return plan.kernel;
@@ -117,7 +116,7 @@ TEST(Sm100GemmEmu, SmallMatricesByPointers) {
         gemm_operands operands = p.operands();
         space.give(operands);
         for (gemm_plan const& plan : sm100_plans(p.problem, operands, 4)) {
-          gemm_emulated(plan, operands, schedule(0, rng));
+          emulate(plan, operands, schedule(0, rng));
           SCOPED_TRACE(plan.kernel + " " + p.text());
           expect_right(p);
           kernels.insert(plan.kernel);
@@ -159,7 +158,7 @@ TEST(Sm100GemmEmu, TheSameBitsInEverySchedule) {
     for (int s = 0; s < 3; ++s)
       for (gemm_plan plan : sm100_plans(p.problem, operands, 4)) {
         plan.schedule.clusters = std::min(plan.schedule.clusters, 1 + s);
-        gemm_emulated(plan, operands, schedule(s, rng));
+        emulate(plan, operands, schedule(s, rng));
         auto const [first, is_new] =
             results.try_emplace(plan.kernel + (plan.swapped ? " transposed" : ""), p.d.bytes);
         EXPECT_EQ(p.d.bytes, first->second) << plan.kernel << " " << p.text();

@@ -42,8 +42,7 @@ std::string run_any_scaled(block_scaled_product& p, int i, std::mt19937_64& rng,
   EXPECT_EQ(plan.family->id(), "sm100_scaled");
   plan.schedule.raster = static_cast<order_kind>(rng() % 3);
   plan.schedule.band = 1 << rng() % 4;
-  gemm_emulated(plan, operands, options);
-  space.expect_zero();
+  emulate(plan, operands, options);
   SCOPED_TRACE("case " + std::to_string(i) + ", " + plan.kernel + ", " + plan.why);
   expect_right(p);
   return plan.kernel;
@@ -192,7 +191,7 @@ TEST(Sm100ScaledFused, AnEpilogueIsThatOfTheOtherKernels) {
     space.give(o);
     emu_options const options = scaled_schedule(i, rng);
     auto plans = plan_candidates(q, o, with_sm_count(known_device("b200"), options.sms));
-    gemm_emulated(plans.front(), o, options);
+    emulate(plans.front(), o, options);
     kernels.insert(plans.front().kernel);
     double const second = static_cast<double>(p.second_a * p.second_b);
     for (std::int64_t b = 0; b < q.batch; ++b)
@@ -243,8 +242,7 @@ TEST_P(Sm100ScaledEmu, GatesAndAuxiliaryOutputsHaveTheBitsOfAReference) {
     std::erase_if(plans, [](gemm_plan const& x) { return !x.built; });
     if (plans.empty()) continue;
     gemm_plan const& plan = plans[rng() % plans.size()];
-    gemm_emulated(plan, o, options);
-    space.expect_zero();
+    emulate(plan, o, options);
     kernels.insert(plan.kernel);
     double const second = static_cast<double>(p.second_a * p.second_b);
     auto const x_of = [&](std::int64_t b, std::int64_t r, std::int64_t c) {

@@ -51,8 +51,7 @@ std::string run_any_sm80(Product& p, int i, std::mt19937_64& rng, emu_workspace&
   plan.schedule.raster = static_cast<order_kind>(rng() % 3);
   plan.schedule.band = 1 << rng() % 4;
   if (rng() % 2 == 0) plan.schedule.clusters = 1 + plan.schedule.clusters / 2;
-  gemm_emulated(plan, operands, sm80_schedule(i, rng));
-  space.expect_zero();
+  emulate(plan, operands, sm80_schedule(i, rng));
   SCOPED_TRACE("case " + std::to_string(i) + ", " + plan.kernel + ", " + plan.why);
   if constexpr (std::is_same_v<Product, product>)
     expect_right(p);
@@ -97,7 +96,7 @@ TEST(Sm80GemmEmu, TheSameBitsInEverySchedule) {
     for (int s = 0; s < 3; ++s)
       for (gemm_plan plan : sm80_plans(p.problem, operands)) {
         plan.schedule.clusters = 1 + s;
-        gemm_emulated(plan, operands, sm80_schedule(s, rng));
+        emulate(plan, operands, sm80_schedule(s, rng));
         auto const [first, is_new] =
             results.try_emplace(plan.kernel + (plan.swapped ? " transposed" : ""), p.d.bytes);
         EXPECT_EQ(p.d.bytes, first->second) << plan.kernel << " " << p.text();
@@ -126,7 +125,7 @@ TEST(Sm80GemmEmu, NanBeyondTheMatricesChangesNothing) {
       p.d = make_matrix(d, order::row_major, 67, 69, 3, nullptr);
       p.problem = {67, 69, 75, p.a.desc, p.b.desc, p.d.desc, std::nullopt, 1.0F, 0.0F};
       for (gemm_plan const& plan : sm80_plans(p.problem, p.operands())) {
-        gemm_emulated(plan, p.operands());
+        emulate(plan, p.operands());
         expect_right(p);
         ++planned;
       }
@@ -155,7 +154,7 @@ TEST(Sm80GemmEmu, SumsInF16) {
     p.problem.precision.f16_sums = true;
     for (gemm_plan const& plan : sm80_plans(p.problem, operands)) {
       if (!keeps_f16(plan)) continue;
-      gemm_emulated(plan, operands, sm80_schedule(planned, rng));
+      emulate(plan, operands, sm80_schedule(planned, rng));
       expect_right(p);
       ++planned;
     }

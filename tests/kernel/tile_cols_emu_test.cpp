@@ -69,7 +69,7 @@ TEST_P(TileCols, EachNumberOfThem) {
         o.policy = async_policy::random;
         o.seed = rng_();
         o.random_warps = true;
-        gemm_emulated(plan, p.operands(), o);
+        emulate(plan, p.operands(), o);
         expect_right(p);
         ASSERT_FALSE(HasFailure()) << cols << " columns, cut by " << cut << ", seed " << o.seed;
       }
@@ -104,7 +104,7 @@ TEST_P(TileCols, OthersAreRefused) {
   for (int const cols : {0, c.min_tile_n - 8, c.min_tile_n + 4, c.tile_n + 8}) {
     plan.schedule.tile_cols = cols;
     try {
-      gemm_emulated(plan, p.operands());
+      emulate(plan, p.operands());
       ADD_FAILURE() << cols;
     } catch (rejected const& r) {
       EXPECT_EQ(r.why().code, "TW0427") << cols;

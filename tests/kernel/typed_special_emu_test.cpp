@@ -27,7 +27,7 @@ void run_all(typed_product& p, Look const& look) {
       o.sms = sms;
       o.policy = async_policy::random;
       o.seed = static_cast<std::uint64_t>(++runs);
-      gemm_emulated(plan, operands, o);
+      emulate(plan, operands, o);
       SCOPED_TRACE(plan.kernel + ", " + plan.family->schedule_text(plan));
       look();
       if (testing::Test::HasFailure()) return;
@@ -114,7 +114,7 @@ TEST(TypedSpecialEmu, PromotionKeepsWhatALongSumLoses) {
       if (!by_mma_sync && sm90_config(plan).value().cluster_k > 1) continue;
       emu_options o;
       o.exact_sums = true;
-      gemm_emulated(plan, operands, o);
+      emulate(plan, operands, o);
       double const kept = by_mma_sync ? (k - 1) / 64.0 : interval == 0 ? 0 : (k - interval) / 64.0;
       double const of_d = p.problem.d.type == elem::f32 ? 0 : 1;  // half a last bit of bf16
       EXPECT_NEAR(p.d.load(3, 5, 0), 256 + kept, of_d) << plan.kernel;

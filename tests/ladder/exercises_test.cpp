@@ -34,5 +34,12 @@ TEST(Exercises, NearlyRightIsWrong) {
     EXPECT_EQ(wrong.empty(), number != 4 && number != 10 && number != 11) << "exercise " << number;
 }
 
+TEST(Exercises, AMessageHasWhatTheFunctionReturned) {
+  for (auto const& [number, wrong] : check_exercises<nearly>())
+    EXPECT_TRUE(wrong.empty() || wrong.find(": returned ") != std::string::npos) << wrong;
+  EXPECT_EQ(check_exercises<exercises>()[1].wrong,
+            "wrong for thread 0, element 1: returned row 0, column 0");
+}
+
 }  // namespace
 }  // namespace ladder

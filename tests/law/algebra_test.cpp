@@ -120,7 +120,7 @@ std::vector<law_case> algebra_cases() {
       {"complement",
        [](trial& t) {
          layout const l = t.one_in(8) ? t.any(12) : t.nested(12);
-         i64 const m = 1 + t.below(64);
+         tree const m = t.one_in(2) ? t.shape(64) : tree(1 + t.below(64));
          t.check(
              complement(l, m), [&](layout const& r) { return complement_law(l, m, r); }, l, m);
        }},

@@ -165,13 +165,32 @@ constexpr std::vector<i64> sums(std::vector<i64> const& a, std::vector<i64> cons
 
 }  // namespace meaning
 
+namespace meaning {
+
+/// How many blocks reach the end of a shape: its leaves are cut into blocks one after the other,
+/// each rounded up; what a leaf does not use of the block is left for the next one.
+constexpr i64 blocks_of(tree const& shape, i64 block) {
+  i64 blocks = 1;
+  for (int k = 0; k < shape.n; ++k) {
+    i64 const extent = shape.leaf[k].v;
+    blocks *= (extent + block - 1) / block;
+    block = (block + extent - 1) / extent;
+  }
+  return blocks;
+}
+
+}  // namespace meaning
+
 /// Law (complement, complement1): what L leaves out of [0, m), m == cosize(L) for complement1.
 ///     R increases from 0; no two pairs of an offset of L and one of R have the same sum; the sums
 ///     reach m - 1; where L's strides are nested they are 0 .. N - 1 without a gap, N the smallest
-///     multiple of the block (the largest extent * stride of L) that is not below m
+///     multiple of the block (the largest extent * stride of L) that is not below m; with a shape
+///     instead of m N is as many blocks as its leaves have, one after the other and each rounded
+///     up, which may be below its size where a leaf and the block do not divide each other
 ///     complement(4:2, 24) == (2,3):(1,8)
+///     complement(4:2, (3,5)) == (2,2):(1,8)
 ///     complement1((4,2):(1,16)) == 4:4
-constexpr bool complement_law(layout const& l, i64 m, layout const& r) {
+constexpr bool complement_law(layout const& l, tree const& shape, layout const& r) {
   std::vector<i64> const places = meaning::offsets(r);
   for (std::size_t i = 1; i < places.size(); ++i) {
     if (places[i] <= places[i - 1]) return false;
@@ -180,14 +199,17 @@ constexpr bool complement_law(layout const& l, i64 m, layout const& r) {
   for (std::size_t i = 1; i < all.size(); ++i) {
     if (all[i] == all[i - 1]) return false;
   }
-  if (places[0] != 0 || all.back() + 1 < m) return false;
-  if (!meaning::is_nested(l)) return true;
+  if (places[0] != 0) return false;
+  if (!meaning::is_nested(l)) return all.back() + 1 >= meaning::cells(shape);
   i64 block = 1;
   for (int k = 0; k < l.shape.n; ++k) {
     if (l.shape.leaf[k].v > 1) block = larger(block, l.shape.leaf[k].v * l.stride[k].v);
   }
   i64 const n = static_cast<i64>(all.size());
-  return all.back() + 1 == n && n % block == 0 && n - block < m;
+  return all.back() + 1 == n && n == meaning::blocks_of(shape, block) * block;
+}
+constexpr bool complement_law(layout const& l, i64 m, layout const& r) {
+  return complement_law(l, tree(m), r);
 }
 
 /// Law (right_inverse, swizzle_right_inverse): the longest run of offsets 0, 1, 2, ...

@@ -93,9 +93,12 @@ constexpr bool multiplied(layout const& a, layout const& b, layout const& block,
 using pair_law = bool (*)(layout const&, layout const&, layout const&, layout const&);
 
 /// The law of two parts (tile, rest), mode by mode along a tuple of tilers; modes beyond it join
-/// the rest; _ finds the two parts already there.
+/// the rest. _ finds the two parts of a mode of two modes already there; of other modes the tile is
+/// one cell and the mode the rest.
 constexpr bool by_tiler(pair_law law, layout const& l, tiler const& t, layout const& tile,
                         layout const& rest) {
+  bool const pair = rank(l) == 2 && !l.shape.is_leaf();
+  if (t.keeps() && !pair) return tile == layout(1, num{0}) && rest == l;
   if (t.keeps()) return tile == mode(l, 0) && rest == mode(l, 1);
   if (!t.by_mode()) return law(l, as_layout(t), tile, rest);
   if (rank(tile) != rank(t) || rank(rest) != rank(l)) return false;

@@ -36,7 +36,7 @@ void ragged(trial& t) {
 void identity_divide(trial& t) {
   tree const s = t.shape(32);
   layout const l = make_identity_layout(s.is_leaf() ? make_tree(s) : s);
-  tiler const by = cutter(t, l, false);
+  tiler const by = cutter(t, l, true);
   t.check(
       zipped_divide(l, by), [&](layout const& r) { return zipped_divide_law(l, by, r); }, l, by);
 }
@@ -65,7 +65,9 @@ void product_by_mode(trial& t) {
   if (a.shape.is_leaf()) detail::wrap(a);
   tiler by;
   for (i64 i = 1 + t.below(rank(a)); i > 0; --i) {
-    tiler const part = t.one_in(3) ? tiler(copies(t)) : tiler(1 + t.below(4));
+    tiler const part = t.one_in(6)   ? tiler(any)
+                       : t.one_in(3) ? tiler(copies(t))
+                                     : tiler(1 + t.below(4));
     by.split |= part.split << (4 * by.cells.shape.n);
     detail::append(by.cells, part.cells);
   }
@@ -130,9 +132,9 @@ void down(trial& t, layout const& l, i64 n) {
 std::vector<law_case> tiles_cases() {
   return {
       {"logical_divide", divide_case<logical_divide, logical_divide_law, true>},
-      {"zipped_divide", divide_case<zipped_divide, zipped_divide_law, false>},
-      {"tiled_divide", divide_case<tiled_divide, tiled_divide_law, false>},
-      {"flat_divide", divide_case<flat_divide, flat_divide_law, false>},
+      {"zipped_divide", divide_case<zipped_divide, zipped_divide_law, true>},
+      {"tiled_divide", divide_case<tiled_divide, tiled_divide_law, true>},
+      {"flat_divide", divide_case<flat_divide, flat_divide_law, true>},
       {"zipped_divide_ragged", ragged},
       {"identity_zipped_divide", identity_divide},
       {"swizzle_logical_divide",

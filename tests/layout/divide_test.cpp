@@ -93,7 +93,15 @@ TEST(Divide, Refuses) {
   EXPECT_EQ(divide_refusal("(3,4):(4,1)"_L, "4:2"_L), "TW0104");
   EXPECT_EQ(divide_refusal("10:1"_L, "(2,4):(6,1)"_L), "TW0108")
       << "a tile with holes no copy can fill";
-  EXPECT_EQ(divide_refusal("(4,8):(8,1)"_L, tile(2, any)), "TW0110") << "no pair (tile, rest)";
+}
+
+TEST(Divide, AModeThatIsKeptIsAPairOrARest) {
+  EXPECT_EQ(zipped_divide("(4,8):(8,1)"_L, tile(2, any)), "((2,1),(2,8)):((8,0),(16,1))"_L);
+  EXPECT_EQ(tiled_divide("(4,8):(8,1)"_L, tile(any, 4)), "((1,4),4,2):((0,1),8,4)"_L);
+  EXPECT_EQ(flat_divide("(4,(2,2,2)):(8,(4,2,1))"_L, tile(2, any)),
+            "(2,1,2,(2,2,2)):(8,0,16,(4,2,1))"_L);
+  EXPECT_EQ(zipped_divide("(4,(2,4)):(8,(4,1))"_L, tile(2, any)), "((2,2),(2,4)):((8,4),(16,1))"_L)
+      << "two modes are a pair already";
 }
 
 }  // namespace

@@ -250,7 +250,7 @@ TEST(Spelling, TiledCopiesAtTheTopLevel) {
 
 TEST(Spelling, MistakesAreShownInTheText) {
   EXPECT_EQ(text("(4,8:(8,1)"),
-            "TW0101: text of a layout: got ':' at position 5, need a comma, :, ), @ or the end; "
+            "TW0101: text of a layout: got ':' at position 5, need a comma, ), @ or the end; "
             "docs/layouts.md has the notation\n    (4,8:(8,1)\n        ^");
   EXPECT_NE(text("coalesc((4,8):(8,1))").find("did you mean coalesce"), std::string::npos);
   EXPECT_NE(text("logical_devide((4,8):(8,1),2)").find("did you mean logical_divide"),

@@ -12,6 +12,7 @@
 #include "tilewright/problem/accept.hpp"
 #include "tilewright/problem/block_quantize.hpp"
 #include "tilewright/problem/block_scaled.hpp"
+#include "tilewright/problem/reference.hpp"
 #include "tilewright/tensor/scale_layout.hpp"
 
 namespace tw::test {
@@ -67,6 +68,8 @@ TEST(BlockScale, OtherPairsOfTypesAndScalesAreRefused) {
     EXPECT_EQ(refused(f, [](auto& p) { p.d.type = elem::e4m3; }), "TW0405");
     EXPECT_EQ(refused(f, [](auto& p) { p.scale_a->packed_k = 4; }), "TW0453");
     EXPECT_EQ(refused(f, [](auto& p) { p.scale_a->stride_k = -1; }), "TW0453");
+    EXPECT_EQ(refused(f, [](auto& p) { p.scale_a->block_outer = 128; }), "TW0475");
+    EXPECT_EQ(refused(f, [](auto& p) { p.scale_b->block_outer = 0; }), "TW0475");
     EXPECT_EQ(refused(f, [](auto& p) { p.k = 0; }), "TW0477");
   }
   auto const without_scales = [](auto& p) { p.scale_a.reset(), p.scale_b.reset(); };
@@ -91,6 +94,30 @@ TEST(BlockScale, TwoElementsFillAByte) {
     EXPECT_EQ(refused(f, [](auto& p) { p.a.ord = order::col_major, p.a.pitch_elems = 100; }),
               "TW0477");
   }
+}
+
+/// The tensor core does not read the eighth bit of ue4m3, and neither does the reference.
+TEST(BlockScale, AFactorHasNoSign) {
+  scale_desc const s = make_block_scale({false, 1, 16}, block_format::nvfp4, factor_order::linear);
+  for (int code = 0; code < 0x80; ++code) {
+    auto const plain = static_cast<std::uint8_t>(code);
+    std::uint8_t const with_bit = plain | 0x80U;
+    double const want = load_scale(s, &plain, 0, 0), got = load_scale(s, &with_bit, 0, 0);
+    EXPECT_TRUE(got == want || (std::isnan(got) && std::isnan(want))) << code;
+    EXPECT_FALSE(want < 0);
+  }
+}
+
+/// No rows, no scales: their tensors have no element, and any reading is right.
+TEST(BlockScale, WithoutRowsAnyTensorIsRead) {
+  for (block_format const f : formats)
+    for (std::int64_t const k : {64, 128, 4096}) {
+      std::int64_t const blocks = k / traits_of(f).block;
+      for (auto const& shape : {std::vector<std::int64_t>{0, blocks}, {0}}) {
+        auto const read = recognise_block_scale(dense_scales(elem::u8, shape), {false, 0, k}, f);
+        EXPECT_TRUE(std::holds_alternative<scale_desc>(read)) << k;
+      }
+    }
 }
 
 /// torch's formula of SWIZZLE_32_4_4; each element's scale lies at one byte, each byte has one.

@@ -169,6 +169,31 @@ TEST(Quantize, RefusesTypesThatItCannotConvert) {
   EXPECT_EQ(code([](auto& q) { q.k = 0; }), "TW0452");
 }
 
+/// Members that another description has are refused, not ignored.
+TEST(Quantize, RefusesScalesThatItDoesNotCompute) {
+  quantize_problem const p{4,
+                           256,
+                           {elem::f32, order::row_major, 256},
+                           {elem::e4m3, order::row_major, 256},
+                           {.block_outer = 1, .block_k = 128, .stride_outer = 2, .stride_k = 1}};
+  auto const code = [&](auto change) {
+    quantize_problem q = p;
+    change(q);
+    auto const why = accept(q);
+    return why ? why->code : "";
+  };
+  EXPECT_EQ(code([](auto&) {}), "");
+  EXPECT_EQ(code([](auto& q) { q.scale.tiled = true; }), "TW0452");
+  EXPECT_EQ(code([](auto& q) { q.scale.second_level = true; }), "TW0452");
+  EXPECT_EQ(code([](auto& q) { q.scale.block_outer = -1; }), "TW0452");
+  EXPECT_EQ(code([](auto& q) { q.scale.block_k = -128; }), "TW0452");
+  EXPECT_EQ(code([](auto& q) { q.scale.packed_k = 4; }), "TW0452");
+  EXPECT_EQ(code([](auto& q) { q.scale.stride_outer = 0; }), "TW0452");
+  EXPECT_EQ(code([](auto& q) { q.scale.stride_k = -1; }), "TW0452");
+  EXPECT_EQ(code([](auto& q) { q.scale = {}, q.given = true; }), "");
+  EXPECT_EQ(code([](auto& q) { q.scale = {}, q.given = q.power_of_two = true; }), "TW0452");
+}
+
 /// Floats with any exponent, infinities and NaN.
 float any_float(std::mt19937_64& rng) {
   return __builtin_bit_cast(float, static_cast<std::uint32_t>(rng()));

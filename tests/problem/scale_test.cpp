@@ -3,6 +3,8 @@
 //                 the library's own description gives, and what fits none is refused.
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <ctime>
 #include <functional>
 #include <random>
 
@@ -188,8 +190,9 @@ TEST(Scale, ReadingsThatDifferAreRefusedUntilNamed) {
 
 /// The words that a refusal with TW0451 offers.
 std::vector<std::string> offered_words(rejection const& r) {
-  std::string const begin = "name it: ", between = " or ";
-  std::string text = r.hint.substr(0, r.hint.find(" (--scale-"));
+  std::string const begin = "name it: the argument `choice`, parse_scale_choice() of ";
+  std::string const between = " or ";
+  std::string text = r.hint;
   if (text.rfind(begin, 0) != 0) return {};
   text.erase(0, begin.size());
   std::vector<std::string> words;
@@ -323,6 +326,71 @@ TEST(Scale, BatchesHaveScalesPerMatrix) {
   EXPECT_EQ(scale_offset(s, 299, 999, 5), 5 * 2400 + 299 * 8 + 7);
   auto const each = std::get<scale_desc>(recognise_scale(dense_scales(elem::f32, {6}), x));
   EXPECT_EQ(scale_offset(each, 7, 8, 5), 5);
+}
+
+/// No rows, no scales: their tensors have no element, and any reading is right.
+TEST(Scale, WithoutRowsAnyTensorIsRead) {
+  for (i64 const k : {100, 1000, 4096}) {
+    i64 const kb = (k + 127) / 128;
+    for (scale_tensor const& t :
+         {dense_scales(elem::f32, {0, 1}), dense_scales(elem::f32, {0}),
+          dense_scales(elem::f32, {0, kb}), strided(elem::f32, {0, kb}, {1, 1}),
+          dense_scales(elem::ue8m0, {0, kb}), dense_scales(elem::s32, {0, (kb + 3) / 4})})
+      EXPECT_TRUE(std::holds_alternative<scale_desc>(recognise_scale(t, {false, 0, k})))
+          << text_of(t);
+    for (scaling const kind : {scaling::row, scaling::block_1x128, scaling::block_128x128})
+      EXPECT_NO_THROW(make_scale({false, 0, k}, kind));
+  }
+}
+
+/// A remembered answer is the first one to that question, whatever came in between.
+TEST(Scale, AnswersThatAreRememberedAreThoseOfTheirQuestions) {
+  std::mt19937 g(33);
+  struct question {
+    scale_tensor tensor;
+    scaled_operand operand;
+    scale_choice choice;
+    std::variant<scale_desc, rejection> answer;
+  };
+  std::vector<question> all;
+  for (int round = 0; round < 60; ++round) {
+    scaled_operand const x = random_operand(g);
+    for (described const& c : all_described(x)) {
+      scale_choice const named = *parse_scale_choice(c.choice);
+      for (scale_choice const& choice : {named, scale_choice{}})
+        all.push_back({c.tensor, x, choice, recognise_scale(c.tensor, x, choice)});
+    }
+  }
+  EXPECT_GT(all.size(), 1000U);  // more than are remembered
+  for (int i = 0; i < 20000; ++i) {
+    question const& q = all[g() % all.size()];
+    ASSERT_EQ(recognise_scale(q.tensor, q.operand, q.choice), q.answer) << text_of(q.tensor);
+  }
+}
+
+/// Processor time for a call, nanoseconds, of the fastest of some rounds.
+double ns_of_recognise(std::vector<scaled_operand> const& operands) {
+  std::vector<scale_tensor> tensors;
+  for (scaled_operand const& x : operands)
+    tensors.push_back(dense_scales(elem::f32, {x.outer / 128, x.k / 128}));
+  std::size_t const calls = operands.size() / 5;
+  double least = HUGE_VAL;
+  for (std::size_t first = 0; first + calls <= operands.size(); first += calls) {
+    std::clock_t const start = std::clock();
+    for (std::size_t i = first; i < first + calls; ++i)
+      EXPECT_TRUE(std::holds_alternative<scale_desc>(recognise_scale(tensors[i], operands[i])));
+    double const ticks = static_cast<double>(std::clock() - start);
+    least = std::min(least, 1e9 * ticks / CLOCKS_PER_SEC / static_cast<double>(calls));
+  }
+  return least;
+}
+
+/// Less than 100 ns on a quiet core; here the share of a first answer, which builds a table.
+TEST(Scale, ARememberedAnswerTakesNoTime) {
+  std::vector<scaled_operand> known(20000, {true, 4096, 7168}), others;
+  for (i64 i = 0; i < 5000; ++i) others.push_back({true, 128 * (100 + i), 7168});
+  double const first = ns_of_recognise(others), again = ns_of_recognise(known);
+  EXPECT_LT(again, first / 8) << first << " ns first, " << again << " ns again";
 }
 
 TEST(Scale, LayoutIsOneLineOfTheAlgebra) {

@@ -8,6 +8,7 @@
 #include <random>
 #include <vector>
 
+#include "tests/problem/activation_formulas.hpp"
 #include "tilewright/base/convert.hpp"
 #include "tilewright/problem/reference.hpp"
 #include "tools/check.hpp"
@@ -51,8 +52,10 @@ struct example {
     gemm_epilogue& e = p.epilogue;
     bool const fused = draw.one_in(2);
     if (fused) {
-      e.act = static_cast<activation>(draw.below(5));
-      e.gate = static_cast<gating>(draw.below(3));
+      auto const& gates = test::all_accepted_gates();
+      e.gate = gates[static_cast<std::size_t>(draw.below(static_cast<int>(gates.size())))];
+      do e.act = static_cast<activation>(draw.below(activation_count));
+      while (e.gate == gating::none && is_gate_only(e.act));
       e.bias = static_cast<along>(draw.below(3));
       e.row_scale = draw.one_in(2), e.col_scale = draw.one_in(2);
       e.c_last = e.gate != gating::none || draw.one_in(2);
@@ -116,18 +119,10 @@ struct example {
   }
 
   float activated(float x) {
-    double const v = static_cast<double>(x);
-    switch (p.epilogue.act) {
-      case activation::none: return x;
-      case activation::relu: return x < 0 ? 0.0F : x;
-      case activation::silu: return static_cast<float>(v / (1 + std::exp(-v)));
-      case activation::gelu_tanh:
-        if (v == -HUGE_VAL) return NAN;
-        return static_cast<float>(v /
-                                  (1 + std::exp(-1.5957691216057308 * v * (1 + 0.044715 * v * v))));
-      case activation::gelu_erf: return static_cast<float>(v * 0.5 * std::erfc(-v / std::sqrt(2)));
-    }
-    return NAN;
+    return static_cast<float>(test::formula_of(p.epilogue.act, static_cast<double>(x)));
+  }
+  float passed(float up) {
+    return static_cast<float>(test::passed(p.epilogue.act, static_cast<double>(up)));
   }
 
   void compute() {
@@ -138,7 +133,7 @@ struct example {
         float const* const added = p.c ? &c[at] : nullptr;
         product_columns const j = columns_of(p, col);
         float y = activated(linear(row, j.x, e.c_last ? nullptr : added));
-        if (j.up >= 0) y *= linear(row, j.up, nullptr);
+        if (j.up >= 0) y *= passed(linear(row, j.up, nullptr));
         if (e.c_last && added != nullptr) y = with_c(y, *added);
         d[at] = y;
       }

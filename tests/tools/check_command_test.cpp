@@ -58,6 +58,9 @@ TEST(CheckCommand, ShippedKernelsAreClean) {
   auto const j = r.json();
   EXPECT_EQ(j["false_reports"], 0);
   EXPECT_EQ(j["runs"], tw::kernels_of_this_build().built);
+  int staged = 0;
+  for (auto const& k : j["kernels"]) staged += k["runs_of_two_launches"].get<int>();
+  EXPECT_GE(staged, 4) << "plans whose second launch quantises D";
   std::set<std::string> names;
   for (auto const& k : j["kernels"]) {
     names.insert(k["name"].get<std::string>());

@@ -42,6 +42,16 @@ TEST(CheckInvariant, KernelsOfMmaSyncAreCheckedOnAnAmpereGpu) {
   EXPECT_EQ(names.count("sm80_f16_f16_tn_64x64x64_2x2_s3_f16"), 0U);  // sums in f16
 }
 
+TEST(CheckInvariant, PlansOfTwoLaunchesHaveTheSameBitsToo) {
+  auto const r = run_command({"check", "gemm", "--invariant", "--runs", "6", "--quiet", "--json",
+                              "--kernel", "_bf16_f32_tn_128x128x64"});
+  ASSERT_EQ(r.status, 0) << r.out << r.err;
+  int staged = 0;
+  auto const record = r.json();
+  for (auto const& k : record["kernels"]) staged += k["runs_of_two_launches"].get<int>();
+  EXPECT_GT(staged, 0);
+}
+
 TEST(CheckInvariant, KernelsOfAnotherOrderAreLeftOut) {
   auto const r = run_command({"check", "gemm", "--invariant", "--runs", "1", "--quiet", "--kernel",
                               "e4m3_bf16_tn_dm_64x64x128_1x1x8"});  // clusters share K

@@ -4,6 +4,8 @@
 names, and no other: the kernels of tests/tools/plugin/options.cpp are correct but for one."""
 import json
 import os
+import re
+import shlex
 import subprocess
 import tempfile
 import unittest
@@ -22,7 +24,7 @@ KERNELS = {
 
 def check(*words):
     return subprocess.run([COMMAND, "check", PLUGIN, *words], capture_output=True, text=True,
-                          check=False, timeout=120)
+                          check=False, timeout=1800)
 
 
 def codes(kernel, options):
@@ -47,6 +49,8 @@ class CheckOptions(unittest.TestCase):
 
     def test_one_sm_holds_both_ctas_of_a_small_kernel(self):
         self.assertEqual(codes("needs_two", ["--sms", "1"]), (0, []))
+        self.assertEqual(codes("whole_sm", ["--sms", "2"]), (0, []))
+        self.assertEqual(codes("whole_sm", ["--sms", "1"]), (1, ["E0001"]))
 
     def test_a_run_that_starts_early_follows_the_run_before_it(self):
         self.assertEqual(codes("second_of_two", []), (0, []))
@@ -55,6 +59,55 @@ class CheckOptions(unittest.TestCase):
     def test_a_shape_of_zero_is_one_that_again_may_print(self):
         done = check("--kernel", "columns", "--shape", "0")
         self.assertEqual(done.returncode, 0, done)
+
+    def test_wrong_elements_are_reported_with_their_values(self):
+        text = check("--kernel", "values", "--bug", "other-bits", "--runs", "1").stdout
+        for part in ("wrong elements: 300 of 9600 in this run, the first is element 7: got 6.75, "
+                     "needs 7, difference 0.25", "(bits 0x40d8 and 0x40e0)", "equal bits",
+                     "compare_near() allows a distance", "the largest difference is 0.25"):
+            self.assertIn(part, " ".join(text.split()))
+        text = check("--kernel", "values", "--bug", "too-far", "--runs", "1").stdout
+        self.assertIn("got 8, needs 7, difference 1, allowed 0.6875", " ".join(text.split()))
+        self.assertEqual(check("--kernel", "values", "--bug", "near", "--runs", "1").returncode, 0)
+
+    def test_again_repeats_the_run_with_every_option(self):
+        options = ["--proxy-on-path", "--no-provenance", "--bank-conflicts", "--tensor-fences",
+                   "acquire", "--sms", "1", "--live-clusters", "3", "--timeout", "50"]
+        for bug in ("hangs", "other-bits"):
+            first = check("--kernel", "values", "--bug", bug, "--schedule", "random",
+                          "--first-seed", "9", "--seeds", "1", *options)
+            again = re.search(r"again: tilewright check (.*)", first.stdout)[1]
+            words = shlex.split(again)
+            self.assertEqual(words[0], PLUGIN)
+            for option in options:
+                self.assertIn(option, words)
+            self.assertEqual(check(*words[1:]).stdout, first.stdout)
+
+    def test_a_hang_of_more_ctas_than_fit_is_not_laid_on_those(self):
+        for sms in ("1", "132"):
+            text = check("--kernel", "values", "--bug", "hangs", "--runs", "1", "--sms", sms).stdout
+            self.assertIn("barrier: ready of CTA", text)
+            self.assertIn("phase 0: 1 of 1 arrivals never came", " ".join(text.split()))
+            self.assertNotIn("have not started", text)
+
+    def test_a_loop_without_end_costs_its_limit_once(self):
+        done = check("--kernel", "values", "--bug", "never-ends", "--timeout", "0.3")
+        self.assertIn("E0058 in 1 of 1 runs", done.stdout)
+        self.assertIn("11 more runs were left out: one has reached the time limit of 0.3 s",
+                      done.stdout)
+        found = json.loads(check("--kernel", "values", "--bug", "never-ends", "--timeout", "0.3",
+                                 "--json").stdout)["kernels"][0]
+        self.assertEqual((found["runs"], found["left_out_runs"]), (1, 11))
+
+    def test_reports_say_which_came_first(self):
+        found = json.loads(check("--kernel", "values", "--bug", "hangs", "--json").stdout)
+        finding = found["kernels"][0]["findings"][0]
+        self.assertEqual(finding["first_in"], finding["runs"])
+
+    def test_json_says_whether_ordinary_accesses_were_seen(self):
+        kernel = json.loads(check("--kernel", "columns", "--json").stdout)["kernels"][0]
+        self.assertIs(kernel["plain_accesses_seen"], True)
+        self.assertNotIn("were not seen", check("--kernel", "columns").stdout)
 
     def test_a_timeline_of_the_first_run(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -93,7 +146,7 @@ class CheckOptions(unittest.TestCase):
                                 ((PLUGIN, "--kernel", "columns", "--timeline",
                                   "/no/such/folder/t.svg"), "TW0612")):
                 done = subprocess.run([COMMAND, "check", *words], capture_output=True, text=True,
-                                      check=False, timeout=120)
+                                      check=False, timeout=1800)
                 self.assertEqual(done.returncode, 2, (words, done))
                 self.assertIn(f"tilewright: {code}: ", done.stderr)
             self.assertFalse(os.path.exists(picture))

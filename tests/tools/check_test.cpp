@@ -249,9 +249,119 @@ TEST(check, each_matrix_of_a_stack_has_its_scales_and_second_level) {
     EXPECT_GE(wrong.wrong_scales, 1);
     EXPECT_EQ(wrong.largest_ratio.product, i);
   }
-  stack_in_nvfp4 factor;
-  reinterpret_cast<std::uint8_t*>(factor.scales.data())[8 * 2 + 3] ^= 0x08;  // of matrix 1
-  EXPECT_EQ(check_gemm(factor.p, factor.operands()).wrong_scales, 1);
+  for (std::int64_t i = 0; i < 2; ++i) {
+    stack_in_nvfp4 factor;
+    reinterpret_cast<std::uint8_t*>(factor.scales.data())[i * 8 * 2 + 3] ^= 0x08;  // of matrix i
+    check_report const wrong = check_gemm(factor.p, factor.operands());
+    EXPECT_EQ(wrong.wrong_scales, 1) << i;
+    EXPECT_FALSE(wrong.passed()) << i;
+  }
+}
+
+/// GEMMs whose matrices lie one after the other, with C, and their exact results: D, and of the
+/// fused ones the auxiliary output too.
+struct gemms_in_line {
+  static constexpr std::int64_t m = 5, n = 6, k = 8, batch = 4;
+  gemm_problem p;
+  std::vector<float> a, b, c, d, aux;
+
+  explicit gemms_in_line(bool fused) {
+    auto const line = [](std::int64_t rows, std::int64_t cols) {
+      return matrix_desc{elem::f32, order::row_major, cols, rows * cols};
+    };
+    p.m = m, p.n = n, p.k = k, p.batch = batch;
+    p.a = line(m, k), p.b = line(k, n), p.d = line(m, n), p.c = p.d, p.beta = 1;
+    if (fused) p.epilogue.act = activation::relu, p.aux = p.d;
+    std::mt19937 g(20261128);
+    auto const fill = [&](std::vector<float>& x, std::int64_t of_one) {
+      for (std::int64_t i = 0; i < batch * of_one; ++i)
+        x.push_back(static_cast<float>(static_cast<int>(g() % 9) - 4));
+    };
+    fill(a, m * k), fill(b, k * n), fill(c, m * n);
+    for (std::int64_t i = 0; i < batch; ++i)
+      for (std::int64_t at = 0; at < m * n; ++at) {
+        exact_fused const x = reference_fused(p, operands(), at / n, at % n, i);
+        auto const sum = static_cast<float>(x.x.s + x.c);
+        d.push_back(fused ? std::max(sum, 0.0F) : sum);
+        aux.push_back(sum);
+      }
+  }
+  gemm_operands operands() {
+    gemm_operands o{a.data(), b.data(), c.data(), d.data()};
+    o.aux = aux.data();
+    return o;
+  }
+};
+
+/// Every count of a report is over all matrices, not over the last one, the first one or most.
+TEST(check, one_wrong_element_in_any_matrix_of_a_batch_is_found) {
+  using of = gemms_in_line;
+  for (bool const fused : {false, true})
+    for (std::int64_t i = 0; i < of::batch; ++i)
+      for (std::int64_t at = 0; at < of::m * of::n; ++at)
+        for (bool const in_aux : {false, true}) {
+          if (in_aux && !fused) continue;
+          of x(fused);
+          EXPECT_TRUE(check_gemm(x.p, x.operands()).passed());
+          (in_aux ? x.aux : x.d)[static_cast<std::size_t>(i * of::m * of::n + at)] += 1.0F;
+          check_report const r = check_gemm(x.p, x.operands());
+          EXPECT_FALSE(r.passed()) << i << " " << at;
+          EXPECT_EQ(r.wrong, 1);
+          EXPECT_EQ(r.judged, of::batch * of::m * of::n * (fused ? 2 : 1));
+          EXPECT_EQ(r.unjudged, 0);
+          EXPECT_EQ(r.rows, of::batch * of::m);
+          EXPECT_EQ(r.rows_checked, r.rows);
+          EXPECT_EQ(r.cols, of::n);
+          for (check_place const& place : {r.largest_error, r.largest_ratio}) {
+            EXPECT_EQ(place.product, i);
+            EXPECT_EQ(place.row, at / of::n);
+            EXPECT_EQ(place.col, at % of::n);
+          }
+        }
+}
+
+TEST(check, wrong_elements_of_several_matrices_are_added_and_the_largest_is_shown) {
+  using of = gemms_in_line;
+  for (bool const fused : {false, true})
+    for (std::int64_t largest = 0; largest < of::batch; ++largest) {
+      of x(fused);
+      for (std::int64_t i = 0; i < of::batch; ++i)
+        for (std::int64_t at = 0; at <= i; ++at)  // i + 1 elements of matrix i
+          x.d[static_cast<std::size_t>(i * of::m * of::n + at)] += i == largest ? 64.0F : 16.0F;
+      check_report const r = check_gemm(x.p, x.operands());
+      EXPECT_EQ(r.wrong, of::batch * (of::batch + 1) / 2);
+      EXPECT_EQ(r.largest_error.product, largest);
+      EXPECT_EQ(r.largest_error.error, 64.0);
+    }
+}
+
+/// The sums of a row overflow in float32 on the way, and come back: no check can judge them.
+TEST(check, elements_that_cannot_be_judged_count_in_any_matrix_of_a_batch) {
+  using of = gemms_in_line;
+  for (std::int64_t i = 0; i < of::batch; ++i)
+    for (std::int64_t rows : {1, 2, 3}) {
+      of x(false);
+      for (std::int64_t row = 0; row < rows; ++row) {
+        for (std::int64_t j = 0; j < of::k; ++j)
+          x.a[static_cast<std::size_t>((i * of::m + row) * of::k + j)] =
+              j % 2 == 0 ? 3e38F : -3e38F;
+        for (std::int64_t j = 0; j < of::n; ++j)
+          x.d[static_cast<std::size_t>((i * of::m + row) * of::n + j)] = NAN;
+      }
+      for (std::int64_t at = 0; at < of::k * of::n; ++at)
+        x.b[static_cast<std::size_t>(i * of::k * of::n + at)] = 2;
+      for (std::int64_t row = rows; row < of::m; ++row)
+        for (std::int64_t col = 0; col < of::n; ++col) {
+          auto const e = reference_element(x.p, x.operands(), row, col, i);
+          x.d[static_cast<std::size_t>((i * of::m + row) * of::n + col)] =
+              static_cast<float>(e.s + e.c);
+        }
+      check_report const r = check_gemm(x.p, x.operands());
+      EXPECT_EQ(r.wrong, 0);
+      EXPECT_EQ(r.unjudged, rows * of::n);
+      EXPECT_EQ(r.judged, (of::batch * of::m - rows) * of::n);
+      EXPECT_EQ(r.passed(), rows <= 2) << "90 % of 20 rows";
+    }
 }
 
 TEST(check, large_results_are_sampled_by_rows_from_every_part) {

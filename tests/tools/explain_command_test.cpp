@@ -55,6 +55,23 @@ TEST(ExplainCommand, CodesAsJson) {
   EXPECT_NE(j["text"].get<std::string>().find("## Meaning"), std::string::npos);
 }
 
+TEST(ExplainCommand, ReadsTheWordsOfCutlass) {
+  std::vector<std::string> const ours{
+      "explain",          "tile=192x192", "mma=m64n96k16", "warpgroups=2",
+      "copy=stmatrix.x4", "smem=SW128",   "dtype=f16",     "--json"};
+  std::vector<std::string> theirs = ours;
+  theirs[4] = "copy=SM90_U32x4_STSM_N";
+  theirs[5] = "smem=GMMA::Layout_K_SW128_Atom<half_t>";
+  theirs[6] = "dtype=cutlass::half_t";
+  theirs.insert(theirs.begin() + 1, "arch=sm90");
+  EXPECT_EQ(run_command(theirs).out, run_command(ours).out);
+  theirs[6] = "smem=Layout_K_SW64_Atom";
+  std::vector<std::string> sw64 = ours;
+  sw64[5] = "smem=SW64";
+  EXPECT_EQ(run_command(theirs).out, run_command(sw64).out);
+  EXPECT_NE(run_command(sw64).out, run_command(ours).out);
+}
+
 TEST(ExplainCommand, Refuses) {
   auto const refusal = [](std::vector<std::string> words) {
     words.insert(words.begin(), "explain");

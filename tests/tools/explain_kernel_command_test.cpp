@@ -29,8 +29,9 @@ TEST(ExplainKernel, ColumnsOfEveryBlackwellKernelAreDividedWithoutOverlap) {
     }
     EXPECT_EQ(next, e.cta.tensor_columns) << name;
     EXPECT_GE(accumulators, 1) << name;
-    if (name.starts_with("sm100_") && e.family == "sm100_gemm")
+    if (name.starts_with("sm100_") && e.family == "sm100_gemm") {
       EXPECT_EQ(accumulators, name.find("_scaled") != name.npos ? 3 : 2) << name;
+    }
     // The pictures that it names exist, and an accumulator is as wide as the first of them.
     for (std::string const& picture : e.memory.pictures)
       EXPECT_NO_THROW(parse_tmem(picture)) << name;

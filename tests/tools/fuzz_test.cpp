@@ -64,6 +64,15 @@ void fuzz(std::vector<std::string> const& seeds, Read const& read) {
   EXPECT_GT(accepted, 30);
 }
 
+/// Shapes that operands and scales of checkpoints have, any of them.
+accepted_shapes of_checkpoints(generator& g) {
+  return {.stacks = below(g, 2) == 0,
+          .vectors = below(g, 2) == 0,
+          .of_scales = below(g, 2) == 0,
+          .of_operand = below(g, 4) == 0,
+          .packed_e2m1 = below(g, 2) == 0};
+}
+
 TEST(fuzz, damaged_npy_files_never_mislead) {
   std::vector<std::string> seeds;
   for (char const* name : {"f16_c.npy", "f32_f.npy", "bf16_c.npy", "version2.npy", "struct.npy",
@@ -71,6 +80,11 @@ TEST(fuzz, damaged_npy_files_never_mislead) {
     seeds.push_back(read_file(data_file(name)));
   }
   fuzz(seeds, [](auto content) { return view_npy(content, "f"); });
+  generator shapes(2);
+  seeds = {read_file(data_file("u8_c.npy")), read_file(data_file("u8_f.npy")),
+           npy_header(elem::u8, {2, 3, 16}) + std::string(96, '\1'),
+           npy_header(elem::f32, {2, 1, 3, 1}) + std::string(24, '\1')};
+  fuzz(seeds, [&](auto content) { return view_npy(content, "f", of_checkpoints(shapes)); });
 }
 
 TEST(fuzz, damaged_safetensors_files_never_mislead) {
@@ -82,6 +96,15 @@ TEST(fuzz, damaged_safetensors_files_never_mislead) {
   fuzz(seeds, [&](auto content) {
     static char const* const tensors[] = {"f32", "f16", "bf16", "e4m3", "s8", ""};
     return view_safetensors(content, "f", tensors[below(names, 6)]);
+  });
+  std::vector<named_tensor> const all{{"s", elem::f32, {2, 1, 3, 1}},
+                                      {"w_blocks", elem::u8, {3, 4, 2, 16}},
+                                      {"f", elem::e2m1, {3, 4, 2}},
+                                      {"qweight", elem::s32, {2, 2}}};
+  fuzz({safetensors_header(all) + std::string(24 + 384 + 12 + 16, '\1')}, [&](auto content) {
+    static char const* const tensors[] = {"s",    "w_blocks", "w_blocks[2]",
+                                          "f[1]", "s[0]",     "qweight"};
+    return view_safetensors(content, "f", tensors[below(names, 6)], of_checkpoints(names));
   });
 }
 

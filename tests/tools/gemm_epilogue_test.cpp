@@ -115,7 +115,14 @@ TEST_F(gemm_epilogue_command, two_results_do_not_go_to_one_file) {
   refused("s.npy", "s.npy");
   refused("s.npy", "./s.npy");
   refused("s.npy", "../" + fs::path(folder / "").parent_path().filename().string() + "/s.npy");
-  refused("s.safetensors:D", "s.safetensors:X");
+  refused("s.safetensors:D", "s.safetensors:D");
+  refused("s.safetensors", "s.safetensors:D");
+  EXPECT_EQ(to("two.safetensors:D", "./two.safetensors:X").status, 0);  // two tensors of a file
+  for (char const* tensor : {"D", "X"}) {
+    matrix_file const file(parse_address(folder / "two.safetensors:" + tensor));
+    EXPECT_EQ(file.view().rows, m);
+    EXPECT_EQ(file.view().cols, n);
+  }
   EXPECT_EQ(to("s.npy", "x.npy").status, 0);
   fs::create_symlink("s.npy", folder / "link.npy");  // results go through links
   EXPECT_NE(to("s.npy", "link.npy").err.find("TW0612"), std::string::npos);

@@ -49,6 +49,22 @@ TEST(layout_command, help_describes_an_operation) {
   EXPECT_NE(run({"--help", "coalesc"}).err.find("did you mean coalesce"), std::string::npos);
 }
 
+TEST(layout_command, a_divide_with_cells_outside_says_so) {
+  for (std::string const op : {"zipped_divide", "logical_divide", "flat_divide"}) {
+    auto const outside = run({op + "((4,8):(8,1), (3,4))"});
+    EXPECT_NE(outside.err.find("they have 48 cells, the layout 32"), std::string::npos) << op;
+    EXPECT_EQ(run({op + "((4,8):(8,1), (2,4))"}).err, "") << op;
+  }
+  EXPECT_NE(run({"local_tile((4,8):(8,1), (3,4), (0,1))"}).err.find("note:"), std::string::npos);
+  EXPECT_EQ(run({"zipped_divide((4,8):(8,1), (3,4))", "--json"}).err, "");
+}
+
+TEST(layout_command, an_atom_in_the_spelling_of_cutlass_is_drawn) {
+  EXPECT_EQ(run({"MMA_Atom<SM80_16x8x16_F32F16F16F32_TN>"}).out,
+            run({"SM80_16x8x16_F32F16F16F32_TN"}).out);
+  EXPECT_NE(run({"SM100_64x128x32_S32S8S8_SS"}).err.find("SM100_MMA_S8_SS<"), std::string::npos);
+}
+
 TEST(layout_command, draws_into_files) {
   scratch const folder;
   for (auto const& [how, begin] : {std::pair{"svg", "<svg xmlns="},

@@ -161,6 +161,52 @@ TEST(npy, refuses_corrupt_dictionaries_and_says_where) {
   }
 }
 
+/// The bits of an array are below 2^63, whatever the order of the extents: a number of
+/// bits that overflows on the way may end as any number, also as 0.
+TEST(npy, a_size_that_overflows_is_refused_wherever_it_does) {
+  constexpr std::int64_t one = 1,
+                         extents[] = {one,       2,         3,         one << 20, one << 31,
+                                      one << 32, one << 40, one << 61, one << 62, INT64_MAX};
+  struct stored {
+    char const* descr;
+    int bits;
+  };
+  for (stored const& type : {stored{"<f8", 64}, {"<f4", 32}, {"<f2", 16}, {"|i1", 8}})
+    for (std::int64_t const x : extents)
+      for (std::int64_t const y : extents)
+        for (std::int64_t const z : extents) {
+          long double const bits = static_cast<long double>(type.bits) *
+                                   static_cast<long double>(x) * static_cast<long double>(y) *
+                                   static_cast<long double>(z);
+          std::string const file = file_of(
+              "{'descr': '" + std::string(type.descr) + "', 'fortran_order': False, 'shape': (" +
+              std::to_string(x) + ", " + std::to_string(y) + ", " + std::to_string(z) + "), }");
+          auto const r = rejection_of(
+              [&] { view_npy(bytes_of_text(file), "f", {.stacks = true, .empty = true}); });
+          ASSERT_EQ(r.code, bits < 0x1p63L ? "TW0603" : "TW0606") << file.substr(10);
+        }
+}
+
+/// With an extent of 0 the other extents count too: their number of bits may not overflow.
+TEST(npy, an_empty_array_with_extents_that_overflow_is_refused) {
+  auto const code = [](std::string const& shape, bool empty) {
+    std::string const file =
+        file_of("{'descr': '<f4', 'fortran_order': False, 'shape': " + shape + "}");
+    return rejection_of(
+               [&] { view_npy(bytes_of_text(file), "f", {.stacks = true, .empty = empty}); })
+        .code;
+  };
+  for (std::string const shape : {"(4611686018427387904, 4, 0)", "(9223372036854775807, 3, 0)",
+                                  "(4294967296, 4294967296, 0)"}) {
+    EXPECT_EQ(code(shape, true), "TW0606") << shape;
+    EXPECT_EQ(code(shape, false), "TW0606") << shape;
+  }
+  for (std::string const shape : {"(0, 3)", "(3, 0)", "(0, 0)", "(2, 0, 5)", "(0, 2, 5)"}) {
+    EXPECT_EQ(code(shape, true), "") << shape;
+    EXPECT_EQ(code(shape, false), "TW0607") << shape;
+  }
+}
+
 TEST(npy, every_truncation_is_refused_and_every_longer_file_read) {
   std::string const whole = read_file(data_file("bf16_c.npy"));
   for (std::size_t n = 0; n < whole.size(); ++n) {

@@ -113,6 +113,22 @@ TEST(OccupancyCommand, TheRegistersOfATile) {
   EXPECT_NE(large.out.find("They do not fit"), std::string::npos) << large.out;
 }
 
+TEST(OccupancyCommand, ATileIsMultipliedByTheDevicesInstruction) {
+  std::vector<std::string> words{"--tile", "128x256x64", "--device", "b200"};
+  std::string const b200 = occupancy(words).out;
+  EXPECT_NE(b200.find("tcgen05.mma"), std::string::npos) << b200;
+  EXPECT_NE(b200.find("256 of\n512 columns"), std::string::npos) << b200;
+  EXPECT_EQ(b200.find("wgmma"), std::string::npos) << b200;
+  words.back() = "a100";
+  std::string const a100 = occupancy(words).out;
+  EXPECT_NE(a100.find("mma.sync takes A and B from registers"), std::string::npos) << a100;
+  EXPECT_EQ(a100.find("wgmma"), std::string::npos) << a100;
+  words.emplace_back("--json");
+  EXPECT_TRUE(occupancy(words).json()["tile"]["tensor_columns"].is_null());
+  words[3] = "b200";
+  EXPECT_EQ(occupancy(words).json()["tile"]["tensor_columns"], 256);
+}
+
 TEST(OccupancyCommand, TensorMemoryLimits) {
   auto const of = [](std::string const& columns, std::string const& device) {
     return launches(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // plan_device_test.cpp  tilewright plan for a device or a family that the caller names.
 #include "tests/tools/command.hpp"
+#include "tilewright/device/device.hpp"
 #include "tilewright/family/kernel_set.hpp"
 
 namespace {
@@ -55,7 +56,7 @@ TEST(PlanCommand, AKernelThatIsNotBuiltIsOneOfTheFamily) {
                                           "--family",    "sm80_gemm", "--dtype",    "bf16",
                                           "--out-dtype", "f32",       "--epilogue", "swiglu"};
   auto const r = run_command(words);
-  if (kernels_of_this_build().name == "full") {
+  if (tw::kernels_of_this_build().name == "full") {
     EXPECT_EQ(r.status, 0) << r.err;
     return;
   }

@@ -36,7 +36,7 @@ def build(folder, name, text):
 
 def check(path):
     return subprocess.run([COMMAND, "check", path, "--json", "--timeout", "1"],
-                          capture_output=True, text=True, check=False, timeout=60)
+                          capture_output=True, text=True, check=False, timeout=1800)
 
 
 class PluginLoad(unittest.TestCase):

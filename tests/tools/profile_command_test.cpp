@@ -63,6 +63,25 @@ TEST(ProfileCommand, SaysWhatToDo) {
     EXPECT_NE(r.out.find(word), std::string::npos) << word << " in\n" << r.out;
 }
 
+TEST(ProfileCommand, AKernelWithoutTensorInstructionsHasNothingToDoForThem) {
+  scratch const folder;
+  std::string csv = read_file(data + "raw.csv");
+  for (auto const& [from, to] : {std::pair{"\"4,194,304\",\"86.3\"", "\"0\",\"0.0\""}}) {
+    std::size_t const at = csv.find(from);
+    ASSERT_NE(at, std::string::npos);
+    csv.replace(at, std::string(from).size(), to);
+  }
+  write_file(folder / "copy.csv", csv);
+  auto const launches = profiled(folder / "copy.csv");
+  for (char const* const title : {"tensor cores", "wgmma instructions"}) {
+    EXPECT_EQ(figure(launches[0], title)["value"], 0);
+    EXPECT_TRUE(figure(launches[0], title)["verdict"].is_null());
+    EXPECT_TRUE(figure(launches[0], title)["to_do"].is_null());
+  }
+  std::string const text = run_command({"profile", "--from", folder / "copy.csv"}).out;
+  EXPECT_NE(text.find("no tensor instructions in this kernel"), std::string::npos) << text;
+}
+
 TEST(ProfileCommand, EachThresholdJudges) {
   using namespace tw::profile;
   using verdict = tw::profile::verdict;  // there is a tw::verdict

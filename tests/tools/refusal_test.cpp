@@ -112,6 +112,11 @@ TEST_F(refusal, the_word_that_is_wrong_is_named) {
   EXPECT_NE(said({"dance"}).find("got \"dance\", which is unknown, need a verb"),
             std::string::npos);
   EXPECT_NE(said({}).find("got no verb"), std::string::npos);
+  EXPECT_NE(said({"timeline"}).find("it is an option: tilewright gemm --timeline, "),
+            std::string::npos)
+      << said({"timeline"});
+  EXPECT_NE(said({"timeline"}).find("tilewright check --timeline"), std::string::npos);
+  EXPECT_NE(said({"gem"}).find("did you mean gemm?"), std::string::npos);
   EXPECT_NE(said({"gemm", "--foo"}).find("got \"--foo\", which is unknown"), std::string::npos);
   EXPECT_NE(said({"gemm", "a.npy"}).find("got no B, no -o,--output, need B ("), std::string::npos);
   EXPECT_NE(said({"plan", "64", "64", "64", "--batch", "0"}).find("need a positive number, got 0,"),

@@ -16,10 +16,13 @@ TEST(SelftestCommand, TheReportHasKernelsAndProbes) {
   EXPECT_EQ(report["device"], "emulator");
   EXPECT_TRUE(report["passed"].get<bool>());
   EXPECT_GE(report["kernels"].size(), 8U);
+  int staged = 0;
   for (auto const& k : report["kernels"]) {
+    staged += k["name"].get<std::string>().ends_with(", D quantised by a second launch");
     EXPECT_TRUE(k["passed"].get<bool>()) << k;
     EXPECT_GT(k["compared"].get<int>(), 0) << k;
   }
+  EXPECT_EQ(staged, 2) << "one for each family for Blackwell";
   EXPECT_EQ(report["probes"].size(), 0U);
   auto const probes = run_command({"selftest", "--only", "::", "--json", "-o", file}).json();
   EXPECT_GE(probes["probes"].size(), 5U);

@@ -43,7 +43,7 @@ double judge_exact(Product& p, int i, std::mt19937_64& rng, emu_workspace& space
   std::vector<gemm_plan> const plans = tensor_core_plans(p.problem, operands, "b200");
   if (plans.empty()) return 0;
   gemm_plan const& plan = plans[rng() % plans.size()];
-  gemm_emulated(plan, operands, exact_schedule(i, rng));
+  emulate(plan, operands, exact_schedule(i, rng));
   check_report const c = check_gemm(p.problem, operands);
   EXPECT_TRUE(c.passed()) << "case " << i << ", " << plan.kernel << ", " << p.text() << ": "
                           << c.wrong << " wrong";
@@ -100,7 +100,7 @@ TEST(Sm100ExactEmu, SubnormalFactorsKeepTheBoundOfCheck) {
     space.give(operands);
     for (gemm_plan const& plan : tensor_core_plans(p.problem, operands, device)) {
       families.insert(plan.family->id());
-      gemm_emulated(plan, operands, exact_schedule(0, rng));
+      emulate(plan, operands, exact_schedule(0, rng));
       EXPECT_EQ(p.d.load(3, 5, 0), 0x1p-9) << plan.kernel;  // the others are 15 * 2^-24.02
       check_report const c = check_gemm(p.problem, operands);
       EXPECT_TRUE(c.passed()) << plan.kernel << ": " << c.largest_ratio.ratio;

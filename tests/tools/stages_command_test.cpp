@@ -92,6 +92,8 @@ TEST(StagesCommand, ARoleOfAKernelForBlackwellHasItsStages) {
   }
   EXPECT_GT(figures_of(r, tensor_core).mean, 0);
   EXPECT_GT(figures_of(r, store).mean, 0);
+  auto const load_json = tw::stages::report_json({r})["runs"][0]["stages"]["load"];
+  EXPECT_TRUE(load_json["article_cycles"].is_null()) << "the article's kernel is Hopper's";
 }
 
 TEST(StagesCommand, TheTraceHoldsBothAndIsValid) {

@@ -88,7 +88,7 @@ std::vector<rule> const& rules() {
          return {true, "results compared"};
        }},
       {"cluster barriers",
-       {"E0036", "E0016", "E0007", "E0014"},
+       {"E0036", "E0016", "E0007", "E0014", "E0061"},
        [](statistics const& c) -> verdict {
          if (c.cluster <= 1) return {false, "no clusters"};
          return {true, fmt::format("{} rounds, {} remote arrives, {} multicasts",
@@ -133,7 +133,7 @@ std::vector<rule> const& rules() {
        }},
       {"tensor memory",
        {"E0100", "E0101", "E0102", "E0103", "E0104", "E0105", "E0106", "E0107", "E0108", "E0109",
-        "E0110", "E0111", "E0112", "E0113", "E0114"},
+        "E0110", "E0111", "E0112", "E0113", "E0114", "E0115", "E0116"},
        [](statistics const& c) -> verdict {
          if (c.ummas + c.tmem_loads + c.tmem_stores == 0) return {false, "no tcgen05"};
          return {true, fmt::format("{} tcgen05.mma, {} loads and {} stores of tensor memory",

@@ -12,11 +12,13 @@ std::string key_of(finding const& f) {
 }
 }  // namespace
 
-void kernel_result::add(finding f) {
+void kernel_result::add(finding f, bool came_first) {
+  f.first_in = came_first ? 1 : 0;
   for (finding& old : findings)
     if (key_of(old) == key_of(f)) {
       old.count += f.count;
       if (old.last != f.first) ++old.runs;
+      old.first_in += f.first_in;
       old.last = f.first;
       return;
     }

@@ -82,7 +82,14 @@ class gemm_runner {
     auto const d_cols = facts_.epilogue.gate ? n / 2 : n;
     bool const d_by_cols =
         facts_.d_order ? swapped != (*facts_.d_order == col_major) : any(0, 1) != 0;
-    checked_matrix d(facts_.d, d_by_cols ? col_major : row_major, m, d_cols, pad());
+    // A second launch quantises the row-major float32 D of this kernel.
+    std::optional<staged_result> staged;
+    if (may_stage_d(facts_) && !d_by_cols && any(0, 2) == 0)
+      staged = random_staged_result(m, d_cols, random);
+    bool const of_pairs = staged && packs_in_pairs(staged->type);
+    checked_matrix d(staged ? staged->type : facts_.d,
+                     (staged ? staged->ord == col_major : d_by_cols) ? col_major : row_major, m,
+                     d_cols, of_pairs ? 2 * pad() : pad());
     bool const exact = holds_integer_sums(facts_.d);  // D is the sum itself
     elem const c_type = size_bits(facts_.d) <= 8 || exact ? elem::f32 : facts_.d;
     checked_matrix c(c_type, any(0, 1) != 0 ? col_major : row_major, m, d_cols, 0);
@@ -118,10 +125,15 @@ class gemm_runner {
       o.scale_a = scale_a.bytes.data(), o.scale_b = scale_b.bytes.data();
     }
     if (facts_.epilogue.ops) p.epilogue = random_epilogue(any, facts_.epilogue.gate);
-    checked_matrix scale_d(elem::f32, row_major, 1, scale_elems(m, d_cols, blocks), 0);
+    constexpr std::int64_t second_levels = 4;
+    checked_matrix scale_d(elem::f32, row_major, 1,
+                           scale_elems(m, d_cols, blocks || staged) + second_levels, 0);
+    if (staged) p.scale_d = staged->scales;
     if (facts_.epilogue.scales) {
       p.scale_d = blocks ? make_block_result(*facts_.block_scaled, m, d_cols)
                          : random_result_scales({false, m, d_cols}, random);
+    }
+    if (p.scale_d) {
       o.scale_d = scale_d.bytes.data();
       float const given = 0.37F;
       if (p.scale_d->given) std::memcpy(o.scale_d, &given, sizeof given);
@@ -129,6 +141,7 @@ class gemm_runner {
     if (facts_.epilogue.aux) p.aux = aux.desc, o.aux = aux.bytes.data();
     workspace_.give(o);
     emu::options options = mutants::schedule(key.family, key.seed);
+    options.catch_crashes = true;
     options.sms = facts_.device_sms > 0 ? facts_.device_sms : 2 + 2 * any(0, 2);
     options.most_reports = emu::options{}.most_reports;
     options.counted = &result.counts;
@@ -139,17 +152,20 @@ class gemm_runner {
         plan_candidates(p, o, emulated_device(options, facts_.device), kernel_set::all);
     std::erase_if(plans, [&](gemm_plan const& x) {
       return x.family != kernel_.family || x.instance != kernel_.kernel || x.swapped != swapped ||
-             x.stage_d;
+             x.stage_d != staged.has_value();
     });
     if (plans.empty()) return false;
-    judge(plans[random() % plans.size()], o, options, key, result);
+    gemm_plan const& plan = plans[random() % plans.size()];
+    workspace_.give_exactly(plan, o, options);
+    judge(plan, o, options, key, result);
     return true;
   }
 
   template <class Any>
   static gemm_epilogue random_epilogue(Any const& any, bool gated) {
     gemm_epilogue e;
-    e.act = static_cast<activation>(any(gated ? 0 : 1, activation_count - 1));
+    do e.act = static_cast<activation>(any(gated ? 0 : 1, activation_count - 1));
+    while (!gated && is_gate_only(e.act));
     e.bias = static_cast<along>(any(0, 2));
     e.row_scale = any(0, 1) != 0, e.col_scale = any(0, 1) != 0;
     e.c_last = gated || any(0, 1) != 0;
@@ -166,7 +182,13 @@ class gemm_runner {
       workspace_.clear();
       ++result.bad_runs;
       for (emu::diagnosis const& d : f.diagnoses())
-        result.add({d.code, d.kind, d.text, d.count, 0, key, {}});
+        result.add({d.code, d.kind, d.text, d.count, 0, key, {}}, &d == &f.diagnoses().front());
+      return;
+    }
+    if (plan.stage_d) ++result.runs_of_two_launches;
+    if (!workspace_.kept(plan)) {
+      ++result.bad_runs;
+      result.add(workspace_.beyond(plan, key));
       return;
     }
     check_report const c = check_gemm(plan.problem, o);

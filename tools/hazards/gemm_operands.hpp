@@ -2,6 +2,8 @@
 // gemm_operands.hpp  Random operands of the GEMMs that `tilewright check gemm` runs.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -12,10 +14,14 @@
 #include <span>
 #include <vector>
 
+#include "tilewright/arch/emu/options.hpp"
 #include "tilewright/base/elem_traits.hpp"
+#include "tilewright/family/family.hpp"
+#include "tilewright/problem/block_result.hpp"
 #include "tilewright/problem/block_scale_convention.hpp"
 #include "tilewright/problem/gemm.hpp"
 #include "tilewright/problem/scale_convention.hpp"
+#include "tools/hazards/finding.hpp"
 #include "tools/random_elements.hpp"
 
 namespace tw::hazards {
@@ -82,23 +88,83 @@ inline output_scales random_result_scales(scaled_operand const& over, std::mt199
   return {all[random() % all.size()].desc, false, exponents_in(type) > 0 || random() % 2 == 0};
 }
 
-/// The memory of split-K parts and copies, of which the counters are zero.
+/// May a kernel of these facts compute a D in float32 that a second launch quantises?
+inline bool may_stage_d(kernel_facts const& f) {
+  return f.d == elem::f32 && !f.epilogue.aux && !f.epilogue.scales;
+}
+
+/// A D of 8 or 4 bits with scales over (m, cols), in the order that its scales need, or in any.
+struct staged_result {
+  elem type;
+  order ord;
+  output_scales scales;
+};
+inline staged_result random_staged_result(std::int64_t m, std::int64_t cols,
+                                          std::mt19937_64& random) {
+  bool const pairs = cols % 2 == 0;
+  if (random() % 3 == 0) {
+    block_format const formats[] = {block_format::mxfp8, block_format::mxfp4, block_format::nvfp4};
+    block_format const f = formats[random() % (pairs ? 3 : 1)];
+    auto const in = random() % 2 == 0 ? factor_order::linear : factor_order::swizzled;
+    return {traits_of(f).value, order::row_major, make_block_result(f, m, cols, in)};
+  }
+  elem const types[] = {elem::e4m3, elem::e5m2, elem::s8};
+  staged_result r{types[random() % 3], random() % 2 == 0 ? order::row_major : order::col_major,
+                  random_result_scales({false, m, cols}, random)};
+  if (!r.scales.given && random() % 2 == 0)
+    r.scales = {make_scale({false, m, cols}, scaling::row), false, random() % 2 == 0};
+  return r;
+}
+
+/// The memory of split-K parts, copies and a float32 D, of which the counters are zero.
 class checked_workspace {
  public:
   static constexpr std::int64_t bytes = std::int64_t{16} << 20;
+  static constexpr std::size_t margin_bytes = checked_matrix::margin_bytes;
+  /// For planning.
   void give(gemm_operands& o) const {
-    o.workspace = memory_.get();
+    o.workspace = first();
     o.workspace_bytes = bytes;
   }
+  /// For a launch: what the plan says that it needs. Accesses of the margins around it are reported
+  /// (E0052) where ordinary loads and stores are seen, else kept() finds what was written.
+  void give_exactly(gemm_plan const& plan, gemm_operands& o, emu::options& options) const {
+    o.workspace = first();
+    o.workspace_bytes = plan.workspace_bytes;
+    if (plan.workspace_bytes == 0) return;
+    options.arrays.push_back(
+        {first(), static_cast<std::size_t>(plan.workspace_bytes), margin_bytes});
+    for (std::byte* margin : margins(plan)) std::fill_n(margin, margin_bytes, of_margins);
+  }
+  /// After that launch: are the margins as they were?
+  bool kept(gemm_plan const& plan) const {
+    if (plan.workspace_bytes == 0) return true;
+    return std::ranges::all_of(margins(plan), [](std::byte const* margin) {
+      return std::all_of(margin, margin + margin_bytes,
+                         [](std::byte x) { return x == of_margins; });
+    });
+  }
+  static finding beyond(gemm_plan const& plan, run_key const& key) {
+    std::string const text =
+        fmt::format("bytes around the {} of workspace that the plan of {} states were written",
+                    plan.workspace_bytes, plan.kernel);
+    return {"", "beyond-workspace", text, 1, 0, key, {}};
+  }
   /// After a run that failed.
-  void clear() const { std::fill_n(memory_.get(), gemm_workspace_zeros, std::byte{0}); }
+  void clear() const { std::fill_n(first(), gemm_workspace_zeros, std::byte{0}); }
 
  private:
+  static constexpr std::byte of_margins{0x5A};
+  std::byte* first() const { return memory_.get() + margin_bytes; }
+  std::array<std::byte*, 2> margins(gemm_plan const& plan) const {
+    return {memory_.get(), first() + plan.workspace_bytes};
+  }
+
   struct release {
     void operator()(std::byte* p) const { ::operator delete[](p, std::align_val_t{256}); }
   };
   std::unique_ptr<std::byte[], release> const memory_{new (std::align_val_t{256})
-                                                          std::byte[bytes]()};
+                                                          std::byte[bytes + 2 * margin_bytes]()};
 };
 
 }  // namespace tw::hazards

@@ -59,6 +59,7 @@ class reproducible_gemm {
     b_ = add(swapped_ ? f.ab : second, b_major == operand_major::k ? col_major : row_major, k_, n_);
     d_order_ = f.d_order ? (swapped_ != (*f.d_order == col_major) ? col_major : row_major)
                          : (any(0, 1) != 0 ? col_major : row_major);
+    staged_ = may_stage_d(f) && d_order_ == row_major && any(0, 2) == 0;
     bool const exact = holds_integer_sums(f.d);
     cancels_ = !exact && !gate && any(0, 1) != 0;
     if (!exact && (cancels_ || any(0, 2) == 0))
@@ -70,7 +71,7 @@ class reproducible_gemm {
     if (f.scaled) {
       for (bool const of_b : {false, true}) choose_scales(of_b);
     }
-    if (f.epilogue.scales) {
+    if (f.epilogue.scales || staged_) {
       scale_d_ = output_scales{};
       scale_d_->given = any(0, 2) == 0;
       scale_d_->power_of_two = any(0, 1) != 0;
@@ -82,6 +83,8 @@ class reproducible_gemm {
   std::int64_t m() const { return m_; }
   std::int64_t n() const { return n_; }
   bool swapped() const { return swapped_; }
+  /// Does a second launch quantise the float32 D of the kernel?
+  bool staged() const { return staged_; }
   std::int64_t d_cols(std::int64_t n) const { return facts_.epilogue.gate ? n / 2 : n; }
 
   /// Columns begin where blocks of scales, and groups of a gate, do. A block of columns of D has a
@@ -150,7 +153,7 @@ class reproducible_gemm {
   }
 
   checked_matrix result(part_of_d const& p) const {
-    return checked_matrix(facts_.d, d_order_, p.m, d_cols(p.n), 0);
+    return checked_matrix(staged_ ? elem::e4m3 : facts_.d, d_order_, p.m, d_cols(p.n), 0);
   }
   checked_matrix aux_of(part_of_d const& p) const {
     return checked_matrix(facts_.d, d_order_, p.m, p.n, 0);
@@ -168,7 +171,8 @@ class reproducible_gemm {
   void choose_epilogue() {
     bool const gate = facts_.epilogue.gate;
     gemm_epilogue& e = epilogue_;
-    e.act = static_cast<activation>(any(gate ? 0 : 1, activation_count - 1));
+    do e.act = static_cast<activation>(any(gate ? 0 : 1, activation_count - 1));
+    while (!gate && is_gate_only(e.act));
     e.bias = static_cast<along>(any(0, 2));
     e.row_scale = any(0, 1) != 0, e.col_scale = any(0, 1) != 0;
     e.c_last = gate || any(0, 1) != 0;
@@ -193,7 +197,7 @@ class reproducible_gemm {
   bool swapped_ = false;
   order d_order_ = order::row_major;
   float alpha_ = 1, beta_ = 0;
-  bool cancels_ = false;
+  bool cancels_ = false, staged_ = false;
   gemm_epilogue epilogue_;
   std::optional<scale_desc> scale_[2];
   std::optional<output_scales> scale_d_;
@@ -235,6 +239,7 @@ class invariance_runner {
     std::mt19937_64 random(seeds);
     reproducible_gemm gemm(facts_, random);
     emu::options options = mutants::schedule(key.family, key.seed);
+    options.catch_crashes = true;
     options.sms =
         facts_.device_sms > 0 ? facts_.device_sms : 2 + 2 * static_cast<int>(random() % 3);
     options.exact_sums = true;
@@ -255,7 +260,7 @@ class invariance_runner {
       plans = plans_for(p, o, dev);
       std::erase_if(plans, [&](gemm_plan const& x) {
         return x.family != kernel_.family || x.instance != kernel_.kernel ||
-               x.swapped != gemm.swapped() || x.stage_d;
+               x.swapped != gemm.swapped() || x.stage_d != gemm.staged();
       });
     }
     if (plans.empty()) return false;
@@ -324,16 +329,21 @@ class invariance_runner {
     return differ;
   }
 
-  bool emulated(gemm_plan const& plan, gemm_operands const& o, emu::options const& options,
-                run_key const& key, kernel_result& result) const {
+  bool emulated(gemm_plan const& plan, gemm_operands o, emu::options options, run_key const& key,
+                kernel_result& result) const {
+    workspace_.give_exactly(plan, o, options);
     try {
       gemm_emulated(plan, o, options);
-      return true;
+      if (plan.stage_d) ++result.runs_of_two_launches;
+      if (workspace_.kept(plan)) return true;
+      ++result.bad_runs;
+      result.add(workspace_.beyond(plan, key));
+      return false;
     } catch (emu::fault const& f) {
       workspace_.clear();
       ++result.bad_runs;
       for (emu::diagnosis const& d : f.diagnoses())
-        result.add({d.code, d.kind, d.text, d.count, 0, key, {}});
+        result.add({d.code, d.kind, d.text, d.count, 0, key, {}}, &d == &f.diagnoses().front());
       return false;
     }
   }

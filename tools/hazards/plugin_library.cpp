@@ -238,9 +238,7 @@ void plugin_library::run(emu::plugin_kernel const& k, run_key const& key, int bu
   receiver r{key, {}, 0, 0, {}, {}};
   emu::plugin_answer const answer = r.answer();
   {
-    std::string const replay = fmt::format(
-        "tilewright check {}{} --kernel {} {}", path_,
-        bug == 0 ? "" : fmt::format(" --bug {}", k.bug[bug - 1].name), k.name, replay_options(key));
+    std::string const replay = "tilewright check " + replay_options(how, k.name, key);
     crash_report const last({"TW0639", fmt::format("plugin {}, kernel {}", path_, k.name), "",
                              "a kernel and a test function that stay inside their memory",
                              "the same run in a debugger: gdb --args " + replay},
@@ -259,7 +257,7 @@ void plugin_library::run(emu::plugin_kernel const& k, run_key const& key, int bu
   result.elements += r.elements;
   result.counts.add(r.counts);
   result.on_gpu = on_gpu();
-  for (finding& f : r.findings) result.add(std::move(f));
+  for (std::size_t i = 0; i < r.findings.size(); ++i) result.add(std::move(r.findings[i]), i == 0);
 }
 
 }  // namespace tw::hazards

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <string_view>
 
 #include "tools/io/refuse.hpp"
 #include "tools/mutants/mutants.hpp"
@@ -54,10 +55,40 @@ std::vector<int> families_of(request const& r) {
   return families;
 }
 
-std::string replay_options(run_key const& k) {
-  std::string const shape =  // none where the run draws its own
-      k.shape.empty() ? "" : fmt::format("--shape {} ", fmt::join(k.shape, ","));
-  return fmt::format("{}--schedule {} --first-seed {} --seeds 1", shape, word_of(k.family), k.seed);
+namespace {
+/// As a shell reads it.
+std::string quoted(std::string const& word) {
+  constexpr std::string_view plain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,=+:@%";
+  if (!word.empty() && word.find_first_not_of(plain) == word.npos) return word;
+  std::string text = "'";
+  for (char const c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
+}
+}  // namespace
+
+std::string replay_options(request const& r, std::string const& kernel, run_key const& k) {
+  request const usual;
+  std::string text = quoted(r.target);
+  auto const add = [&text](bool given, std::string const& words) {
+    if (given) text += " " + words;
+  };
+  add(!r.bug.empty(), "--bug " + quoted(r.bug));
+  add(r.invariant, "--invariant");
+  add(!r.family.empty(), "--family " + quoted(r.family));
+  add(true, "--kernel " + quoted(kernel));
+  add(r.proxy_on_path, "--proxy-on-path");
+  add(!r.provenance, "--no-provenance");
+  add(r.bank_conflicts, "--bank-conflicts");
+  add(r.tensor_fences != usual.tensor_fences, "--tensor-fences acquire");
+  add(r.sms != usual.sms, fmt::format("--sms {}", r.sms));
+  add(r.live_clusters != usual.live_clusters, fmt::format("--live-clusters {}", r.live_clusters));
+  add(r.time_limit_seconds != usual.time_limit_seconds,
+      fmt::format("--timeout {}", r.time_limit_seconds));
+  // `check gemm` draws a shape from the seed, if none is given.
+  bool const drawn = r.target == "gemm" && r.shapes.empty();
+  add(!k.shape.empty() && !drawn, fmt::format("--shape {}", fmt::join(k.shape, ",")));
+  return text + fmt::format(" --schedule {} --first-seed {} --seeds 1", word_of(k.family), k.seed);
 }
 
 }  // namespace tw::hazards

@@ -42,7 +42,8 @@ shape parse_shape(std::string const& text, std::size_t extents, std::string cons
 /// The requested kinds of schedule.
 std::vector<int> families_of(request const& r);
 
-/// "--shape 64,64 --schedule lazy --first-seed 3 --seeds 1": repeats a run.
-std::string replay_options(run_key const& k);
+/// "plugin.so --bug b --kernel k --sms 1 --shape 64,64 --schedule lazy --first-seed 3 --seeds 1":
+/// repeats a run of the kernel, with every option of r that changes what it does.
+std::string replay_options(request const& r, std::string const& kernel, run_key const& k);
 
 }  // namespace tw::hazards

@@ -13,18 +13,25 @@
 
 namespace tw::hazards {
 
-std::string text_of_kernels(std::span<kernel_result const> results, std::string const& target) {
+std::string text_of_kernels(std::span<kernel_result const> results, request const& asked) {
   std::string text;
   for (kernel_result const& r : results) {
     text += fmt::format("{}: {} runs, {} elements compared{}\n", r.name, r.runs, r.elements,
                         r.clean() ? "" : fmt::format(", {} runs with findings", r.bad_runs));
     text += text_of(checklist_of(r));
+    if (r.runs > 0 && !r.on_gpu && !r.counts.plain_accesses_seen)
+      text += "  ordinary loads and stores of the kernel were not seen\n";
+    if (r.left_out > 0)
+      text += fmt::format(
+          "  {} more runs were left out: one has reached the time limit of {:g} s (--timeout)\n",
+          r.left_out, asked.time_limit_seconds);
     std::string last;
     for (finding const& f : r.findings) {
-      std::string const line =
-          fmt::format("  {} in {} of {} runs; again: tilewright check {} --kernel {} {}\n",
-                      f.code.empty() ? f.kind : f.code, f.runs, r.runs, target, r.name,
-                      replay_options(f.first));
+      std::string const line = fmt::format(
+          "  {} in {} of {} runs{}; again: tilewright check {}\n", f.code.empty() ? f.kind : f.code,
+          f.runs, r.runs,
+          r.findings.size() == 1 ? "" : fmt::format(", the first report in {}", f.first_in),
+          replay_options(asked, r.name, f.first));
       if (line != last) text += line;
       last = line;
     }
@@ -58,6 +65,7 @@ nlohmann::ordered_json json_of_kernels(std::span<kernel_result const> results) {
                           {"text", f.text},
                           {"count", f.count},
                           {"runs", f.runs},
+                          {"first_in", f.first_in},
                           {"shape", f.first.shape},
                           {"schedule", mutants::schedule_name(f.first.family)},
                           {"seed", f.first.seed}});
@@ -66,9 +74,12 @@ nlohmann::ordered_json json_of_kernels(std::span<kernel_result const> results) {
       lines.push_back({{"line", l.name}, {"state", name_of(l.state)}, {"detail", l.detail}});
     kernels.push_back({{"name", r.name},
                        {"runs", r.runs},
+                       {"left_out_runs", r.left_out},
                        {"bad_runs", r.bad_runs},
+                       {"runs_of_two_launches", r.runs_of_two_launches},
                        {"wrong_elements", r.wrong_elements},
                        {"elements", r.elements},
+                       {"plain_accesses_seen", r.counts.plain_accesses_seen},
                        {"findings", findings},
                        {"checklist", lines}});
   }
@@ -81,6 +92,7 @@ kernel_result merged(std::span<kernel_result const> results, std::string name) {
   for (kernel_result const& r : results) {
     all.runs += r.runs;
     all.bad_runs += r.bad_runs;
+    all.runs_of_two_launches += r.runs_of_two_launches;
     all.wrong_elements += r.wrong_elements;
     all.elements += r.elements;
     all.counts.add(r.counts);

@@ -9,12 +9,15 @@
 
 namespace tw::hazards {
 
-/// target: the words after `tilewright check` that name the kernels. For each kernel: its runs, its
-/// checklist, and how to repeat the first run of each finding.
-std::string text_of_kernels(std::span<kernel_result const> results, std::string const& target);
+struct request;
 
-/// {"kernels": [{"name", "runs", "bad_runs", "wrong_elements", "elements", "findings": [...],
-/// "checklist": [{"line", "state", "detail"}, ...]}, ...]}
+/// For each kernel: its runs, its checklist, and how to repeat the first run of each finding of the
+/// check that r requested.
+std::string text_of_kernels(std::span<kernel_result const> results, request const& r);
+
+/// {"kernels": [{"name", "runs", "left_out_runs", "bad_runs", "wrong_elements", "elements",
+/// "plain_accesses_seen", "findings": [...], "checklist": [{"line", "state", "detail"}, ...]},
+/// ...]}
 nlohmann::ordered_json json_of_kernels(std::span<kernel_result const> results);
 
 /// A table: a line per kernel with its runs, CTAs, elements compared, and runs that were reported.

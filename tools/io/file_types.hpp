@@ -47,6 +47,9 @@ constexpr std::optional<elem> type_of_dtype(std::string_view dtype) {
   return std::nullopt;
 }
 
+/// AMD's 8-bit floats in .safetensors files: other numbers at the same bits.
+constexpr bool is_fnuz(std::string_view dtype) { return dtype.ends_with("FNUZ"); }
+
 /// The row of a type; that of f32 where files have no name for it.
 constexpr file_type const& in_files(elem type) {
   for (file_type const& t : file_types)

@@ -4,11 +4,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <span>
 
 #include "tools/io/in_quotes.hpp"
 #include "tools/io/npy.hpp"
+#include "tools/io/packed_tensor.hpp"
 #include "tools/io/refuse.hpp"
 #include "tools/io/safetensors.hpp"
 #include "tools/io/safetensors_index.hpp"
@@ -16,8 +18,6 @@
 
 namespace tw {
 namespace {
-
-std::string output_tensor(matrix_address const& a) { return a.tensor.empty() ? "D" : a.tensor; }
 
 matrix_view view_of(matrix_address const& a, std::span<std::byte const> content,
                     accepted_shapes const& accepted) {
@@ -45,6 +45,8 @@ std::optional<matrix_address> with_tensor(std::string const& text, std::string c
 
 }  // namespace
 
+std::string output_tensor(matrix_address const& a) { return a.tensor.empty() ? "D" : a.tensor; }
+
 matrix_address parse_address(std::string const& text) {
   if (auto const a = with_tensor(text, ".safetensors.index.json", file_format::index)) return *a;
   if (auto const a = with_tensor(text, ".safetensors", file_format::safetensors)) return *a;
@@ -52,6 +54,7 @@ matrix_address parse_address(std::string const& text) {
   if (std::size_t const colon = text.find(':'); is_stream(text.substr(0, colon)))
     return {file_format::stream, text.substr(0, colon),
             colon == std::string::npos ? "" : text.substr(colon + 1)};
+  refuse_gguf(text);
   refuse("TW0611", "name of a matrix file", text.empty() ? "no name" : text,
          "FILE.npy or FILE.safetensors:TENSOR",
          "also FILE.safetensors.index.json:TENSOR, and - for stdin and stdout");
@@ -78,7 +81,7 @@ std::string array_header(matrix_address const& address, elem type,
              : npy_header(type, shape);
 }
 
-void check_output(matrix_address const& address) {
+void check_output(matrix_address const& address, std::vector<matrix_address> const& together) {
   if (address.format == file_format::stream) {
     if (address.path == "-" && address.tensor.empty()) return;
     refuse("TW0612", "output " + address.text(), "a stream",
@@ -92,7 +95,11 @@ void check_output(matrix_address const& address) {
   if (address.format != file_format::safetensors || !std::filesystem::exists(address.path)) return;
   mapped_file const old(address.path);
   for (tensor_entry const& t : list_safetensors(old.content(), address.path).tensors) {
-    if (t.name == output_tensor(address)) continue;
+    bool const replaced = std::ranges::any_of(together, [&](matrix_address const& a) {
+      return a.format == address.format && same_file(a.path, address.path) &&
+             t.name == output_tensor(a);
+    });
+    if (replaced || t.name == output_tensor(address)) continue;
     refuse("TW0612", "output " + address.path, "a file that holds tensor " + in_quotes(t.name),
            fmt::format("a new file, or one that holds {} alone", in_quotes(output_tensor(address))),
            "writing replaces the whole file");

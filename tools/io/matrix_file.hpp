@@ -46,8 +46,11 @@ class matrix_file {
 
 /// Refuses an output that could not be written, before the work is done: TW0612 for a folder that
 /// is missing or read-only, a target that is no file, or a .safetensors file with other tensors in
-/// it (writing replaces the file).
-void check_output(matrix_address const& address);
+/// it (writing replaces the file) that are not among `together`, which are written with it.
+void check_output(matrix_address const& address, std::vector<matrix_address> const& together = {});
+
+/// The name of the tensor that is written: "D" for an address without one.
+std::string output_tensor(matrix_address const& address);
 
 /// The bytes before the elements of an array of this shape. An unnamed tensor is called "D".
 std::string array_header(matrix_address const& address, elem type,

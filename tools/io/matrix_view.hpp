@@ -5,7 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "tilewright/base/units.hpp"
 #include "tilewright/problem/gemm.hpp"
@@ -43,6 +45,9 @@ struct matrix_view {
   bytes padded_size() const { return padded_line() * lines(); }
 };
 
+/// Are the elements floats of 16 bits or more?
+inline bool is_wide(matrix_view const& m) { return m.doubles || is_wide_float(m.type); }
+
 /// The transpose of each matrix, in the same memory.
 inline matrix_view transposed(matrix_view m) {
   m.ord = m.ord == order::row_major ? order::col_major : order::row_major;
@@ -63,7 +68,20 @@ struct accepted_shapes {
   bool empty = false;    // extents of 0
   bool scalars = false;  // no dimension: a matrix of one element
   char const* for_stacks = "add --batch to multiply stacks of matrices";  // where they are not
+  bool of_scales = false;    // (a, 1, b, 1) is (a, b): blocks of a and of b with their extents
+  bool of_operand = false;   // integers that pack smaller ones are refused
+  bool packed_e2m1 = false;  // uint8 is two elements of e2m1, the first in the low half
 };
+
+/// A shape in the extents of a matrix or a stack. With of_scales (a, 1, b, 1) becomes (a, b), and
+/// (e, a, 1, b, 1) becomes (e, a, b). With packed_e2m1 blocks of 16 bytes become rows: (..., g, 16)
+/// becomes (..., 16 g) in four dimensions, in three where there are no stacks or `name`, that of
+/// the tensor, ends with "blocks".
+std::vector<std::int64_t> folded(std::vector<std::int64_t> shape, accepted_shapes const& accepted,
+                                 bool is_u8, std::string_view name);
+
+/// Of bytes that hold two elements of e2m1: the view of these.
+matrix_view as_packed_e2m1(matrix_view m, std::string const& file);
 
 /// Checks what a file says of a matrix against what it holds: a byte count that fits (TW0606), all
 /// bytes present (TW0603), and where it must not be empty extents of at least 1 (TW0607). `file`

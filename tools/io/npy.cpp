@@ -75,7 +75,8 @@ matrix_view view_npy(std::span<std::byte const> content, std::string const& file
   frame const f = frame_of(as_text(content), file);
   npy_dict const dict = parse_npy_dict(f.dict, file);
   matrix_view m = typed_view(dict.descr, file);
-  std::vector<std::int64_t> const& shape = dict.shape;
+  bool const bytes_of_two = accepted.packed_e2m1 && m.type == elem::u8;
+  std::vector<std::int64_t> const shape = folded(dict.shape, accepted, m.type == elem::u8, "");
   if (shape.size() == 3 && accepted.stacks) {
     if (dict.fortran_order)
       refuse("TW0605", "shape in " + file, "3 dimensions in Fortran order",
@@ -99,7 +100,7 @@ matrix_view view_npy(std::span<std::byte const> content, std::string const& file
   std::span<std::byte const> const data = content.subspan(f.data_at);
   check_extents(file, m, bytes{static_cast<std::int64_t>(data.size())}, accepted.empty);
   m.data = data.data();
-  return m;
+  return bytes_of_two ? as_packed_e2m1(m, file) : m;
 }
 
 std::string npy_header(elem type, std::int64_t rows, std::int64_t cols, std::int64_t stack) {

@@ -6,12 +6,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <stdexcept>
 
 #include "tools/io/file_types.hpp"
 #include "tools/io/in_quotes.hpp"
+#include "tools/io/packed_tensor.hpp"
 #include "tools/io/refuse.hpp"
 #include "tools/io/safetensors_header.hpp"
 
@@ -26,10 +28,12 @@ std::optional<int> bits_of_dtype(std::string const& dtype) {
     int bits;
     std::string_view name;
   };
-  constexpr row rows[] = {{4, "F4"},   {6, "F6_E2M3"}, {6, "F6_E3M2"}, {8, "BOOL"},    {8, "U8"},
-                          {8, "I8"},   {8, "F8_E5M2"}, {8, "F8_E4M3"}, {8, "F8_E8M0"}, {16, "U16"},
-                          {16, "I16"}, {16, "F16"},    {16, "BF16"},   {32, "U32"},    {32, "I32"},
-                          {32, "F32"}, {64, "U64"},    {64, "I64"},    {64, "F64"},    {64, "C64"}};
+  constexpr row rows[] = {{4, "F4"},          {6, "F6_E2M3"},    {6, "F6_E3M2"}, {8, "BOOL"},
+                          {8, "U8"},          {8, "I8"},         {8, "F8_E5M2"}, {8, "F8_E4M3"},
+                          {8, "F8_E8M0"},     {16, "U16"},       {16, "I16"},    {16, "F16"},
+                          {16, "BF16"},       {32, "U32"},       {32, "I32"},    {32, "F32"},
+                          {64, "U64"},        {64, "I64"},       {64, "F64"},    {64, "C64"},
+                          {8, "F8_E4M3FNUZ"}, {8, "F8_E5M2FNUZ"}};
   for (row const& r : rows)
     if (dtype == r.name) return r.bits;
   return std::nullopt;
@@ -92,16 +96,49 @@ void check_offsets(std::vector<tensor_entry> const& tensors, std::int64_t data_b
 matrix_view typed_view(tensor_entry const& t, std::string const& what) {
   if (t.dtype == "F64") return {.type = elem::f32, .doubles = true};
   if (auto const type = type_of_dtype(t.dtype)) return {.type = *type};
+  if (is_fnuz(t.dtype))
+    refuse("TW0661", "element type of " + what,
+           in_quotes(t.dtype) + ", an 8-bit float of AMD with another bias",
+           "F8_E4M3 or F8_E5M2, or F16, BF16 or F32",
+           "its numbers are exact in BF16: tensor.to(torch.bfloat16); then `tilewright quantize`");
   refuse("TW0604", "element type of " + what, in_quotes(t.dtype),
          "F16, BF16, F32, F64, F4, F6_E2M3, F6_E3M2, F8_E4M3, F8_E5M2, F8_E8M0, I8, U8 or I32");
 }
 
-tensor_entry const& find(std::vector<tensor_entry> const& tensors, std::string const& file,
-                         std::string const& tensor) {
-  if (tensor.empty() && tensors.size() == 1) return tensors[0];
-  for (tensor_entry const& t : tensors) {
-    if (!tensor.empty() && t.name == tensor) return t;
+/// Part `index` of a tensor along its first dimension: what "experts[3]" names.
+tensor_entry part_of(tensor_entry t, std::int64_t index, std::string const& file) {
+  std::string const what = fmt::format("part of {}:{}", file, in_quotes_if_odd(t.name));
+  if (t.shape.size() < 2)
+    refuse("TW0610", what, fmt::format("[{}] of {}", index, shape_text(t)),
+           "a tensor of at least two dimensions");
+  std::int64_t const parts = t.shape[0], bytes = t.end_bytes - t.begin_bytes;
+  if (index >= parts)
+    refuse("TW0610", what, fmt::format("[{}]", index), fmt::format("[0] to [{}]", parts - 1));
+  auto const bits = bits_of_dtype(t.dtype);
+  if (bits && *bits < 8) {
+    std::int64_t in_part = *bits;
+    for (std::size_t i = 1; i < t.shape.size(); ++i) in_part *= t.shape[i];
+    if (in_part % 8 != 0)
+      refuse("TW0610", what, fmt::format("[{}] of {}", index, shape_text(t)),
+             "parts that begin with a byte");
   }
+  t.begin_bytes += bytes / parts * index;
+  t.end_bytes = t.begin_bytes + bytes / parts;
+  t.shape.erase(t.shape.begin());
+  t.name += fmt::format("[{}]", index);
+  return t;
+}
+
+tensor_entry find(std::vector<tensor_entry> const& tensors, std::string const& file,
+                  std::string const& tensor) {
+  if (tensor.empty() && tensors.size() == 1) return tensors[0];
+  auto const named = [&](std::string_view name) {
+    return std::ranges::find(tensors, name, &tensor_entry::name);
+  };
+  if (auto const t = named(tensor); !tensor.empty() && t != tensors.end()) return *t;
+  if (auto const part = part_in(tensor))
+    if (auto const t = named(part->tensor); t != tensors.end())
+      return part_of(*t, part->index, file);
   std::size_t const shown = std::min<std::size_t>(tensors.size(), 20);
   std::string names;
   for (std::size_t i = 0; i < shown; ++i) {
@@ -115,7 +152,18 @@ tensor_entry const& find(std::vector<tensor_entry> const& tensors, std::string c
 
 }  // namespace
 
+std::optional<named_part> part_in(std::string_view tensor) {
+  std::size_t const open = tensor.rfind('[');
+  if (open == std::string_view::npos || !tensor.ends_with("]")) return std::nullopt;
+  named_part part{std::string(tensor.substr(0, open)), 0};
+  char const *const first = tensor.data() + open + 1, *const last = tensor.data() + tensor.size();
+  auto const [end, error] = std::from_chars(first, last - 1, part.index);
+  if (error != std::errc{} || end != last - 1 || part.index < 0) return std::nullopt;
+  return part;
+}
+
 safetensors_list list_safetensors(std::span<std::byte const> content, std::string const& file) {
+  refuse_gguf(content, file);
   if (content.size() < 8) {
     refuse("TW0603", "header length of " + file, fmt::format("a file of {} bytes", content.size()),
            "at least 8 bytes", "the file is truncated, or no .safetensors file");
@@ -143,10 +191,14 @@ safetensors_list list_safetensors(std::span<std::byte const> content, std::strin
 matrix_view view_safetensors(std::span<std::byte const> content, std::string const& file,
                              std::string const& tensor, accepted_shapes const& accepted) {
   safetensors_list const list = list_safetensors(content, file);
-  tensor_entry const& t = find(list.tensors, file, tensor);
+  tensor_entry const t = find(list.tensors, file, tensor);
   std::string const what = file + ":" + in_quotes_if_odd(t.name);
+  auto const part = part_in(t.name);
+  std::string const name = part ? part->tensor : t.name;
+  if (accepted.of_operand) refuse_packed(name, t.dtype, t.shape, what, accepted.packed_e2m1);
   matrix_view m = typed_view(t, what);
-  std::vector<std::int64_t> const& shape = t.shape;
+  bool const bytes_of_two = accepted.packed_e2m1 && m.type == elem::u8;
+  std::vector<std::int64_t> const shape = folded(t.shape, accepted, m.type == elem::u8, name);
   if (shape.size() == 3 && accepted.stacks) {
     m.matrices = shape[0], m.rows = shape[1], m.cols = shape[2];
   } else if (shape.size() == 2) {
@@ -163,7 +215,7 @@ matrix_view view_safetensors(std::span<std::byte const> content, std::string con
   }
   check_extents(what, m, bytes{t.end_bytes - t.begin_bytes}, accepted.empty);
   m.data = content.data() + list.data_at + static_cast<std::size_t>(t.begin_bytes);
-  return m;
+  return bytes_of_two ? as_packed_e2m1(m, what) : m;
 }
 
 std::string safetensors_header(std::string const& tensor, elem type, std::int64_t rows,
@@ -173,19 +225,27 @@ std::string safetensors_header(std::string const& tensor, elem type, std::int64_
 
 std::string safetensors_header(std::string const& tensor, elem type,
                                std::vector<std::int64_t> const& shape) {
-  char const* const dtype = in_files(type).dtype;
-  std::int64_t size = size_bits(type);
-  for (std::int64_t const extent : shape) size *= extent;
-  size = (size + 7) / 8;
+  return safetensors_header({{tensor, type, shape}});
+}
+
+std::string safetensors_header(std::vector<named_tensor> const& tensors) {
   nlohmann::ordered_json header;
-  header[tensor] = {{"dtype", dtype}, {"shape", shape}, {"data_offsets", {0, size}}};
   std::string text;
-  try {
-    if (tensor.empty() || tensor == "__metadata__") throw std::invalid_argument("reserved");
-    text = header.dump();  // throws on a name that is not UTF-8
-  } catch (std::exception const&) {
-    refuse("TW0608", "name of the output tensor", in_quotes(tensor),
-           "a name in UTF-8, not empty and not __metadata__");
+  std::int64_t at = 0;
+  for (named_tensor const& t : tensors) {
+    std::int64_t size = size_bits(t.type);
+    for (std::int64_t const extent : t.shape) size *= extent;
+    size = (size + 7) / 8;
+    header[t.name] = {
+        {"dtype", in_files(t.type).dtype}, {"shape", t.shape}, {"data_offsets", {at, at + size}}};
+    at += size;
+    try {
+      if (t.name.empty() || t.name == "__metadata__") throw std::invalid_argument("reserved");
+      text = header.dump();  // throws on a name that is not UTF-8
+    } catch (std::exception const&) {
+      refuse("TW0608", "name of the output tensor", in_quotes(t.name),
+             "a name in UTF-8, not empty and not __metadata__");
+    }
   }
   text.append((64 - (8 + text.size()) % 64) % 64, ' ');  // data aligned as TMA and mmap like it
   std::string out;

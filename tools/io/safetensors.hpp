@@ -10,8 +10,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tools/io/matrix_view.hpp"
@@ -30,12 +32,20 @@ struct safetensors_list {
   std::size_t data_at = 0;            // bytes before the data
 };
 
+/// "experts[3]": part 3 of the tensor "experts" along its first dimension.
+struct named_part {
+  std::string tensor;
+  std::int64_t index;
+};
+std::optional<named_part> part_in(std::string_view tensor);
+
 /// Reads and checks the whole header. Throws `rejected`: TW0603 truncated, TW0606 sizes,
-/// TW0608 header, TW0609 offsets.
+/// TW0608 header, TW0609 offsets, TW0660 a GGUF file.
 safetensors_list list_safetensors(std::span<std::byte const> content, std::string const& file);
 
-/// The matrix called `tensor`; with an empty name the only tensor of the file. Throws as above, and
-/// TW0604 element type, TW0605 rank, TW0607 size, TW0610 no such tensor.
+/// The matrix called `tensor`, or a part of it; with an empty name the only tensor of the file.
+/// Throws as above, and TW0604 and TW0661 element type, TW0605 rank, TW0607 size, TW0610 no such
+/// tensor, TW0659 and TW0662 packed integers.
 matrix_view view_safetensors(std::span<std::byte const> content, std::string const& file,
                              std::string const& tensor, accepted_shapes const& accepted = {});
 
@@ -45,5 +55,13 @@ std::string safetensors_header(std::string const& tensor, elem type, std::int64_
                                std::int64_t cols);
 std::string safetensors_header(std::string const& tensor, elem type,
                                std::vector<std::int64_t> const& shape);
+
+/// The header of a file with several tensors, whose data follow each other.
+struct named_tensor {
+  std::string name;
+  elem type;
+  std::vector<std::int64_t> shape;
+};
+std::string safetensors_header(std::vector<named_tensor> const& tensors);
 
 }  // namespace tw

@@ -9,6 +9,7 @@
 #include "tools/io/in_quotes.hpp"
 #include "tools/io/mapped_file.hpp"
 #include "tools/io/refuse.hpp"
+#include "tools/io/safetensors.hpp"
 #include "tools/words.hpp"
 
 namespace tw {
@@ -29,7 +30,8 @@ std::string file_of_tensor(std::string const& path, std::string const& tensor) {
   if (!index.is_object() || !index.contains("weight_map") || !index["weight_map"].is_object())
     refuse_index(path, "no object \"weight_map\"");
   nlohmann::json const& map = index["weight_map"];
-  auto const found = map.find(tensor);
+  auto found = map.find(tensor);
+  if (auto const part = part_in(tensor); part && found == map.end()) found = map.find(part->tensor);
   if (found == map.end()) {
     std::vector<std::string> names;
     for (auto const& [name, ignored] : map.items()) names.push_back(name);

@@ -4,10 +4,14 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include "bench/environment.hpp"
 #include "tools/io/refuse.hpp"
+#include "tools/json_output.hpp"
 #include "tools/ladder/rungs.hpp"
 #include "tools/picture/escape.hpp"
+#include "tools/to_stdout.hpp"
 
 namespace ladder {
 
@@ -63,8 +67,16 @@ tw::exit_status draw_tiles(request const& r) {
       r.tiles, "--tiles",
       svg_of(order, fmt::format("{}: {} x {} tiles of a cluster, {} order", one.name, order.m_tiles,
                                 order.n_tiles, tw::order_names[static_cast<int>(order.kind)])));
-  fmt::print("tiles    {}: {} x {} tiles of a cluster, {} order\n", r.tiles, order.m_tiles,
-             order.n_tiles, tw::order_names[static_cast<int>(order.kind)]);
+  char const* const kind = tw::order_names[static_cast<int>(order.kind)];
+  if (r.json)
+    tw::print_json("tilewright.ladder.tiles/1", {{"file", r.tiles},
+                                                 {"rung", r.rung},
+                                                 {"m_tiles", order.m_tiles},
+                                                 {"n_tiles", order.n_tiles},
+                                                 {"order", kind}});
+  else
+    tw::to_stdout("tiles    {}: {} x {} tiles of a cluster, {} order\n", r.tiles, order.m_tiles,
+                  order.n_tiles, kind);
   return tw::exit_status::done;
 }
 

@@ -61,6 +61,7 @@ std::span<mutant const> cluster_mutants() {
       row(exit_too_early, "exit-too-early", "no cluster_sync at the end", {"E0016", "E0036"}),
       row(no_first_barrier, "no-first-barrier", "no cluster_sync in the first round",
           {"E0024", "E0029"}),
+      row(arrives_twice, "arrives-twice", "two cluster_arrive before one cluster_wait", {"E0061"}),
       stores(store_mutation::none, "", "", {}),
       stores(store_mutation::cta_wait, "cta-wait", "wait() for wait<scope::cluster>()", {"E0051"}),
       stores(store_mutation::bytes_missing, "bytes-missing", "one CTA's bytes are not expected",

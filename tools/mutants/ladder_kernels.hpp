@@ -28,6 +28,7 @@ enum class ladder_mutation : int {
   initialised_in_last_step,
   initialised_in_second_tile,
   no_wgmma_commit,
+  other_pattern,
   count,
 };
 
@@ -120,9 +121,10 @@ struct double_buffer : ladder_kernel<Only> {
   }
 
   /// This thread's part of A for step kk: rows 16 w to 16 w + 15 of warp w.
-  TW_DEVICE static b32<4> fragment(std::uint16_t const* a, int kk) {
+  TW_DEVICE static b32<4> fragment(params const& p, std::uint16_t const* a, int kk) {
     int const row = 16 * warp_id() + lane_id() % 16, chunk = 2 * kk + lane_id() / 16;
-    return ldmatrix<4>(a + row * 64 + 8 * (chunk ^ (row & 7)));
+    int const pattern = is(p, ladder_mutation::other_pattern) ? row / 2 & 3 : row & 7;
+    return ldmatrix<4>(a + row * 64 + 8 * (chunk ^ pattern));
   }
 
   TW_DEVICE static void run(params const& p) {
@@ -143,7 +145,7 @@ struct double_buffer : ladder_kernel<Only> {
       smem_desc const b = make_smem_desc(smem_addr(s.b[k % 2]), 16, 1024, swizzle_mode::b128);
       b32<4> regs[4] = {};
       if constexpr (FromRegisters)
-        for (int kk = 0; kk < 4; ++kk) regs[kk] = fragment(s.a[k % 2], kk);
+        for (int kk = 0; kk < 4; ++kk) regs[kk] = fragment(p, s.a[k % 2], kk);
       if (!is(p, ladder_mutation::no_wgmma_fence)) wgmma_fence(acc);
       TW_UNROLL
       for (int kk = 0; kk < 4; ++kk) {
@@ -158,7 +160,7 @@ struct double_buffer : ladder_kernel<Only> {
       }
       if (!is(p, ladder_mutation::no_wgmma_commit)) wgmma_commit();
       if constexpr (FromRegisters)
-        if (is(p, ladder_mutation::fragment_overwritten)) regs[0] = fragment(s.a[k % 2], 1);
+        if (is(p, ladder_mutation::fragment_overwritten)) regs[0] = fragment(p, s.a[k % 2], 1);
       bool const early = is(p, ladder_mutation::refilled_before_wait);
       if (!early && (k + 1 < k_tiles || !is(p, ladder_mutation::read_before_wait)))
         wgmma_wait<0>(acc);

@@ -82,6 +82,8 @@ std::vector<mutant> made() {
       "nothing waits for the TMA loads", {"E0026", "E0029"});
   add("a_from_registers", registers, fragment_overwritten, "fragment-overwritten",
       "registers of A are loaded again before wgmma_wait", {"E0048"});
+  add("a_from_registers", registers, other_pattern, "other-pattern",
+      "ldmatrix takes rows with the pattern of 64 bytes, the map has 128", {"E0037"});
   auto* const turns = run_kernel<take_turns<>, 1024, turn>;
   add("take_turns", turns, none, "", "", {});
   add("take_turns", turns, no_order_barrier, "no-order-barrier", "no barrier orders the turns",

@@ -23,6 +23,7 @@ enum class rule_mutation : int {
   no_registers_given,
   chosen_by_warp,
   one_warp_alone,
+  increase_to_fewer,
   // chain
   descending_order,
   first_wait_for_last,
@@ -132,6 +133,8 @@ struct budgets {
   TW_DEVICE static void run(params const& p) {
     bool const gives = p.is(rule_mutation::chosen_by_warp) ? warp_id() == 0 : warpgroup_id() == 0;
     if (p.is(rule_mutation::no_registers_given) && warpgroup_id() == 0) {
+    } else if (gives && p.is(rule_mutation::increase_to_fewer)) {
+      set_max_regs_inc<40>();
     } else if (gives) {
       set_max_regs_dec<40>();
     } else if (p.is(rule_mutation::too_many_registers)) {

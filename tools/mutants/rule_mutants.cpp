@@ -98,6 +98,8 @@ std::vector<mutant> made() {
       "one warp of a warpgroup gives up registers, the other three request more", {"E0008"});
   add("budgets", regs, one_warp_alone, "one-warp-alone",
       "one warp of each warpgroup requests more registers", {"E0008"});
+  add("budgets", regs, increase_to_fewer, "increase-to-fewer",
+      "set_max_regs_inc where set_max_regs_dec gives registers up", {"E0008"});
   auto* const ctas = run_kernel<chain, max_ctas, elems, same>;
   add("chain", ctas, none, "", "", {});
   add("chain", ctas, descending_order, "descending-order",

@@ -59,6 +59,10 @@ enum class tensor_mutation : int {
   cta_barrier_after_init,
   no_barrier_before_alloc,
   no_barrier_at_exit,
+  dealloc_without_peer,
+  free_with_cta_scope,
+  // Of barriers that end
+  inval_under_commit,
 };
 
 struct tensor_params {
@@ -133,9 +137,11 @@ struct tensor_gemm {
     } else {
       epilogue(p, s, tensor);
     }
-    together(is(p, bug::no_barrier_at_exit));
+    together(is(p, bug::no_barrier_at_exit) || is(p, bug::dealloc_without_peer));
+    if (thread_id() == 0 && is(p, bug::inval_under_commit)) s.slot_free[0].inval();
     if (warp == 1 && !is(p, bug::no_dealloc) && !is(p, bug::dealloc_early))
       tmem_dealloc<Ctas>(tensor, is(p, bug::dealloc_of_half) ? tile_n : tensor_columns);
+    if (is(p, bug::dealloc_without_peer)) together();
   }
 
   template <class F>
@@ -253,7 +259,7 @@ struct tensor_gemm {
         if (c + 64 == tile_n) {
           if (!is(p, bug::no_fence_before_free)) tcgen05_fence_before();
           warp_sync();
-          if (lane == 0) free_accumulator(s.acc_free[i % accumulators]);
+          if (lane == 0) free_accumulator(p, s.acc_free[i % accumulators]);
         }
         std::byte* const box = staging[stored % 2];
         bool const stores = lane == 0 || is(p, bug::all_lanes_store);
@@ -274,9 +280,11 @@ struct tensor_gemm {
     if (is(p, bug::no_load_wait)) tmem_wait_load();
     if (lane == 0 || is(p, bug::all_lanes_store)) tma_store_wait_read<0>();
   }
-  TW_DEVICE static void free_accumulator(mbarrier& acc_free) {
+  TW_DEVICE static void free_accumulator(params const& p, mbarrier& acc_free) {
     if (Ctas == 1)
       acc_free.arrive();
+    else if (is(p, bug::free_with_cta_scope))
+      acc_free.arrive_remote<scope::cta>(0);
     else
       acc_free.arrive_remote_relaxed(0);
   }

@@ -160,6 +160,10 @@ std::vector<mutant> made() {
        {"E0024", "E0029"}},
       {all_lanes_issue, "all-lanes-issue", "all lanes of the warp multiply", {"E0109"}},
       {commit_of_other_group, "commit-of-other-group", "the commits are of a pair", {"E0108"}},
+      {inval_under_commit,
+       "inval-under-commit",
+       "inval() of a stage's barrier, to which the last commit may be under way",
+       {"E0080"}},
   };
   std::vector<row> const of_pair{
       {none, "", "", {}},
@@ -198,7 +202,15 @@ std::vector<mutant> made() {
       {no_barrier_at_exit,
        "no-barrier-at-exit",
        "cta_sync for cluster_sync at the end",
-       {"E0036", "E0100", "E0110"}},
+       {"E0036", "E0100", "E0110", "E0115"}},
+      {dealloc_without_peer,
+       "dealloc-without-peer",
+       "cta_sync for cluster_sync before the columns are given back",
+       {"E0115"}},
+      {free_with_cta_scope,
+       "free-with-cta-scope",
+       "the warps of the odd CTA give the accumulator back with an arrive of CTA scope",
+       {"E0116"}},
   };
   std::vector<mutant> list;
   for (row const& r : of_one)

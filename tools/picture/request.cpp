@@ -4,6 +4,7 @@
 
 #include "tilewright/atom/call.hpp"
 #include "tools/io/refuse.hpp"
+#include "tools/json_output.hpp"
 #include "tools/picture/atom_picture.hpp"
 #include "tools/picture/bank_picture.hpp"
 #include "tools/picture/fields_picture.hpp"
@@ -94,7 +95,7 @@ std::string written(picture const& p, std::string_view how, bool coloured) {
   if (how == "svg") return write_svg(p);
   if (how == "html") return write_html(p);
   if (how == "latex") return write_latex(p);
-  if (how == "json") return write_json(p).dump() + "\n";
+  if (how == "json") return json_text(write_json(p)) + "\n";
   return write_text(p, coloured);
 }
 

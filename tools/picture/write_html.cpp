@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "tools/json_output.hpp"
 #include "tools/picture/escape.hpp"
 #include "tools/picture/html_page.hpp"
 #include "tools/picture/palette.hpp"
@@ -67,7 +68,7 @@ std::string write_html(picture const& p) {
       "</body>\n</html>\n",
       title, variables(light_paper), shape_rules(), colour_rules(light_paper),
       variables(dark_paper), colour_rules(dark_paper), page_style, title, captions, legend(p),
-      page_tools, svg_element(drawn, f), page_status, harmless(page_data(drawn, f).dump()),
+      page_tools, svg_element(drawn, f), page_status, harmless(json_text(page_data(drawn, f))),
       page_script);
 }
 

@@ -36,6 +36,12 @@ std::string limit_of(launch const& l) {
   return tensor >= 80 ? "tensor cores" : "waiting";
 }
 
+/// A figure of the tensor cores in a kernel that never uses them: nothing to improve.
+bool without_instructions(launch const& l, metric const& m) {
+  bool const of_tensor = m.title == "tensor cores" || m.title == "wgmma instructions";
+  return of_tensor && share(l, "tensor cores") == 0 && value_of(l, m) == 0;
+}
+
 std::string limit_text(std::string const& limit) {
   if (limit == "tensor cores") return "limit: the tensor cores are near their peak\n";
   if (limit == "waiting")
@@ -59,6 +65,11 @@ std::string report_text(std::vector<launch> const& launches) {
     for (metric const& m : metrics()) {
       double const value = value_of(l, m);
       if (std::isnan(value)) continue;
+      if (without_instructions(l, m)) {
+        text += fmt::format("  {:<21} {:>12}  {:<6}  no tensor instructions in this kernel\n",
+                            m.title, value_text(m.measure, value), "-");
+        continue;
+      }
       verdict const v = judge(m, value);
       text += fmt::format("  {:<21} {:>12}  {:<6}  {}\n", m.title, value_text(m.measure, value),
                           word(v), m.meaning);
@@ -80,11 +91,12 @@ json report_json(std::vector<launch> const& launches) {
       double const value = value_of(l, m);
       if (std::isnan(value)) continue;
       verdict const v = judge(m, value);
+      bool const none = without_instructions(l, m);
       figures.push_back({{"metric", m.name},
                          {"title", m.title},
                          {"value", value},
-                         {"verdict", v == verdict::shown ? json() : json(word(v))},
-                         {"to_do", acts_on(m, v) ? json(m.when_low) : json()}});
+                         {"verdict", none || v == verdict::shown ? json() : json(word(v))},
+                         {"to_do", !none && acts_on(m, v) ? json(m.when_low) : json()}});
     }
     json others = json::object();
     for (auto const& [name, value] : l.values)

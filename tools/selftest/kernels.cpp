@@ -55,14 +55,16 @@ int middle(value_range r) { return r.lo + (r.hi - r.lo) / 2 / r.step * r.step; }
 /// A kernel's problem, its operands, and a plan that has the kernel.
 class trial {
  public:
-  trial(gemm_family const& family, int kernel, bool on_gpu)
+  /// staged: a second launch quantises the float32 D of the kernel.
+  trial(gemm_family const& family, int kernel, bool on_gpu, bool staged = false)
       : family_(family),
         kernel_(kernel),
         on_gpu_(on_gpu),
+        staged_(staged),
         facts_(family.facts(kernel)) {}
 
   finding run() {
-    finding f{.name = family_.name(kernel_)};
+    finding f{.name = family_.name(kernel_) + (staged_ ? ", D quantised by a second launch" : "")};
     describe();
     f.problem = fmt::format("{} x {} x {}", p_.m, p_.n, p_.k);
     array a(p_.a.type, p_.a.ord, p_.m, p_.k, p_.a.pitch_elems);
@@ -110,7 +112,8 @@ class trial {
       }
       std::vector<gemm_plan> plans = plan_candidates(p_, o, dev);
       std::erase_if(plans, [&](gemm_plan const& x) {
-        return x.family != &family_ || x.instance != kernel_ || x.swapped != swapped_ || x.stage_d;
+        return x.family != &family_ || x.instance != kernel_ || x.swapped != swapped_ ||
+               x.stage_d != staged_;
       });
       if (plans.empty()) {
         f.trouble = "no plan of this device has the kernel";
@@ -183,11 +186,14 @@ class trial {
     else if (facts_.epilogue.scales)
       p_.scale_d = output_scales{make_scale({false, p_.m, d_cols_}, scaling::block_1x128)};
     if (facts_.epilogue.aux) p_.aux = matrix_desc{facts_.d, d, d == row_major ? p_.n : p_.m};
+    if (!staged_) return;
+    p_.d.type = elem::e4m3;
+    p_.scale_d = output_scales{make_scale({false, p_.m, d_cols_}, scaling::block_1x128)};
   }
 
   gemm_family const& family_;
   int kernel_;
-  bool on_gpu_;
+  bool on_gpu_, staged_;
   kernel_facts facts_;
   gemm_problem p_{};
   bool swapped_ = false;
@@ -203,12 +209,20 @@ bool runs_on_gpu(kernel_facts const& facts) {
 
 std::vector<finding> run_kernels(bool on_gpu, std::string const& text) {
   std::vector<finding> all;
-  for (gemm_family const* family : families())
+  for (gemm_family const* family : families()) {
+    bool staged = false;  // once for a family
     for (int kernel = 0; kernel < family->kernel_count(); ++kernel) {
-      if (!family->built(kernel) || (on_gpu && !runs_on_gpu(family->facts(kernel)))) continue;
+      kernel_facts const facts = family->facts(kernel);
+      if (!family->built(kernel) || (on_gpu && !runs_on_gpu(facts))) continue;
       if (family->name(kernel).find(text) == std::string::npos) continue;
       all.push_back(trial(*family, kernel, on_gpu).run());
+      bool const row_major = facts.d_order.value_or(order::row_major) == order::row_major;
+      if (staged || facts.d != elem::f32 || !(facts.epilogue == epilogue_operands{}) || !row_major)
+        continue;
+      all.push_back(trial(*family, kernel, on_gpu, true).run());
+      staged = true;
     }
+  }
   return all;
 }
 

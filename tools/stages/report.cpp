@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "tools/trace/write_timeline.hpp"
 
@@ -28,8 +29,10 @@ double cycles_of(role_record const& role) {
   return sum;
 }
 
-/// The stages of an H100 in an article: one warpgroup, tiles of 128x128x64, nothing overlaps.
-double article(kernel_stage s) {
+/// The stages of an H100 in an article: one warpgroup, tiles of 128x128x64, nothing overlaps. Other
+/// architectures have other instructions.
+std::optional<double> article(run const& r, kernel_stage s) {
+  if (r.kernel_with_record->family != "sm90_gemm") return std::nullopt;
   constexpr double cycles[] = {1415, 703, 4572};
   return cycles[static_cast<int>(s)];
 }
@@ -108,9 +111,10 @@ std::string report_text(std::vector<run> const& runs) {
                         "cycles", "least", "most", "of a role", "share", "article");
     for (kernel_stage const s : stages) {
       stage_figures const f = figures_of(r, s);
-      text += fmt::format("{:<12} {:>8} {:>9.0f} {:>9.0f} {:>9.0f} {:>14.0f} {:>6.1f} % {:>9.0f}\n",
+      auto const known = article(r, s);
+      text += fmt::format("{:<12} {:>8} {:>9.0f} {:>9.0f} {:>9.0f} {:>14.0f} {:>6.1f} % {:>9}\n",
                           name_of(s), f.count, f.mean, f.least, f.most, f.of_role, 100 * f.share,
-                          article(s));
+                          known ? fmt::format("{:.0f}", *known) : "-");
     }
     text += r.measured ? "cycles of the SM, measured\n"
                        : "cycles of the timeline's model, not measured (docs/timeline.md)\n";
@@ -127,6 +131,7 @@ json report_json(std::vector<run> const& runs) {
     json figures = json::object();
     for (kernel_stage const s : stages) {
       stage_figures const f = figures_of(r, s);
+      auto const known = article(r, s);
       std::string name = name_of(s);
       std::ranges::replace(name, ' ', '_');
       figures[name] = {{"events", f.count},
@@ -135,7 +140,7 @@ json report_json(std::vector<run> const& runs) {
                        {"most", f.most},
                        {"cycles_of_role", f.of_role},
                        {"share", f.share},
-                       {"article_cycles", article(s)}};
+                       {"article_cycles", known ? json(*known) : json()}};
     }
     list.push_back({{"where", r.where},
                     {"measured", r.measured},

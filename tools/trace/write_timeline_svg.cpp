@@ -264,7 +264,8 @@ class timeline_drawing {
       bool const down = to.y > from.y;
       double const y0 = from.y + (down ? row_height : 0), y1 = to.y + (down ? 0 : row_height);
       lines += fmt::format("M{:.1f} {:.1f}L{:.1f} {:.1f}", from.x1, y0, to.x1, y1);
-      double const dx = to.x1 - from.x1, dy = y1 - y0, r = std::max(std::hypot(dx, dy), 0.1);
+      double const dx = to.x1 - from.x1, dy = y1 - y0,
+                   r = std::max(std::sqrt(dx * dx + dy * dy), 0.1);
       double const ux = dx / r, uy = dy / r;  // a head of 4 x 3 pixels
       heads += fmt::format("M{:.1f} {:.1f}L{:.1f} {:.1f}L{:.1f} {:.1f}z", to.x1, y1,
                            to.x1 - 4 * ux - 1.5 * uy, y1 - 4 * uy + 1.5 * ux,

@@ -102,7 +102,9 @@ using emu_options = emu::options;
 using emu::async_policy;
 
 /// Computes the problem in the emulator. Pointers are host pointers; blocks until done.
-/// Throws `rejected` (bad problem) or `emu::fault` (the kernel broke a rule; carries diagnoses).
+/// Without a workspace in the operands it makes one, as large as the plan needs; gemm() on the GPU
+/// allocates nothing and refuses. Throws `rejected` (bad problem) or `emu::fault` (the kernel broke
+/// a rule; carries diagnoses).
 void gemm_emulated(gemm_problem const& p, gemm_operands const& o, emu_options const& opt = {});
 void gemm_emulated(gemm_plan const& plan, gemm_operands const& o, emu_options const& opt = {});
 

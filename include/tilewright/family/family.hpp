@@ -91,8 +91,9 @@ class gemm_family {
   virtual std::string tuning_text(int kernel) const = 0;
 
   /// Appends the plans for base.normal, whose operands are loaded as `base` says, on `dev`: kernel,
-  /// schedule, name, predicted_us, built and workspace_bytes are set. Plans that need more than
-  /// `workspace_bytes` beyond copies of operands are left out. None where no kernel computes it.
+  /// schedule, name, predicted_us and built are set; the planner sets workspace_bytes, from
+  /// partials_bytes() and the copies of every plan. Plans whose schedule is a choice that needs
+  /// more than `workspace_bytes` are left out. None where no kernel computes it.
   virtual void add_plans(gemm_plan const& base, device const& dev, std::int64_t workspace_bytes,
                          std::vector<gemm_plan>& plans) const = 0;
   /// Does any kernel compute `q`, as run, with operands that it can load?

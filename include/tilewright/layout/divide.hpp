@@ -103,9 +103,10 @@ struct two_parts {
 };
 
 /// Splits d, whose profile is that of `t` with a pair (tile, rest) at each of t's leaves; modes of
-/// d beyond t join the rest.
+/// d beyond t join the rest. A mode of two modes that t keeps is a pair already; of other modes the
+/// tile is one element.
 TW_HD constexpr two_parts unzip(layout const& d, tiler const& t) {
-  if (t.keeps() && (rank(d) != 2 || d.shape.is_leaf())) refuse_profile(rank(d), 2);
+  if (t.keeps() && (rank(d) != 2 || d.shape.is_leaf())) return {layout(1, num{0}), d};
   if (!t.by_mode()) return {mode(d, 0), mode(d, 1)};
   two_parts out;
   for (int i = 0; i < rank(d); ++i) {

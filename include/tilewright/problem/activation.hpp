@@ -11,7 +11,11 @@
 //                math.reciprocal, both within 2 units of 2^-24. Activations whose `compute` has the
 //                same type share the kernel's code.
 //   exact(x)     the function in float64, for finite x
-//   lower_limit  the value at -inf; at +inf each is +inf, and NaN stays NaN
+//   lower_limit  the value at -inf; NaN stays NaN
+//   limit        x is clamped to it from above; +inf: it is not, and act(+inf) = +inf
+//   gate_only    only gates have it (TW0479): kernels without a gate do not contain its code
+//   up_limit     with a gate, what the gate multiplies is clamped to [-up_limit, up_limit],
+//   up_offset    and up_offset is added: compute.up(x). Without clamp and offset there is no `up`
 //   max_slope    an upper bound of |act'|
 //   error(x, x_size, y_size)
 //                what evaluating it costs beyond max_slope times the error of x: x_size and y_size
@@ -33,7 +37,9 @@ namespace tw {
 ///              x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))
 ///   gelu_erf   x/2 (1 + erf(x / sqrt 2))
 ///   silu       x s(x)
-enum class activation : std::uint8_t { none, relu, gelu_tanh, gelu_erf, silu };
+///   clamped_quick_gelu  z s(1.702 z) with z = min(x, 7); for gates alone: the SwiGLU of gpt-oss.
+///              What the gate multiplies is clamped to [-7, 7], and 1 is added
+enum class activation : std::uint8_t { none, relu, gelu_tanh, gelu_erf, silu, clamped_quick_gelu };
 
 namespace activations {
 
@@ -80,7 +86,27 @@ struct erf_sigmoid {
   }
 };
 
-/// The error of x s(v) by cubic_sigmoid.
+/// z s(z p ln 2) for z = min(x, limit); what a gate multiplies is clamped to +-limit, and 1 is
+/// added. NaN stays NaN.
+struct clamped_sigmoid {
+  float p, limit;
+  template <class Math>
+  TW_DEVICE float apply(Math math, float x) const {
+    return times_sigmoid(math, x > limit ? limit : x, p);
+  }
+  TW_DEVICE float up(float x) const {
+    float const y = x > limit ? limit : x;
+    return (y < -limit ? -limit : y) + 1.0F;
+  }
+};
+
+/// Of activations that clamp nothing.
+struct no_limits {
+  static constexpr double limit = HUGE_VAL, up_limit = HUGE_VAL, up_offset = 0;
+  static constexpr bool gate_only = false;
+};
+
+/// The error of x s(v) by cubic_sigmoid or clamped_sigmoid.
 inline double sigmoid_error(double v, double x_size, double y_size) {
   constexpr double h = 0x1p-24;
   double const share = 1 / (1 + exp(v));  // 1 - s(v): what of the power's error reaches the sum
@@ -88,7 +114,7 @@ inline double sigmoid_error(double v, double x_size, double y_size) {
   return (y_size == 0 ? 0 : y_size * h * (of_power + 5)) + 0x1p-125 * x_size;
 }
 
-struct none {
+struct none : no_limits {
   static constexpr activation id = activation::none;
   static constexpr char const *word = "none", *gated_word = "bilinear";
   static constexpr clamp compute{-INFINITY};
@@ -97,7 +123,7 @@ struct none {
   static double error(double, double, double) { return 0; }
 };
 
-struct relu {
+struct relu : no_limits {
   static constexpr activation id = activation::relu;
   static constexpr char const *word = "relu", *gated_word = "reglu";
   static constexpr clamp compute{0};
@@ -106,7 +132,7 @@ struct relu {
   static double error(double, double, double) { return 0; }
 };
 
-struct gelu_tanh {
+struct gelu_tanh : no_limits {
   static constexpr activation id = activation::gelu_tanh;
   static constexpr char const *word = "gelu", *gated_word = "geglu";
   static constexpr cubic_sigmoid compute{2.30220820F, 0.102943240F};
@@ -118,7 +144,7 @@ struct gelu_tanh {
   }
 };
 
-struct gelu_erf {
+struct gelu_erf : no_limits {
   static constexpr activation id = activation::gelu_erf;
   static constexpr char const *word = "gelu-erf", *gated_word = "geglu-erf";
   static constexpr erf_sigmoid compute{};
@@ -129,7 +155,7 @@ struct gelu_erf {
   }
 };
 
-struct silu {
+struct silu : no_limits {
   static constexpr activation id = activation::silu;
   static constexpr char const *word = "silu", *gated_word = "swiglu";
   static constexpr cubic_sigmoid compute{1.44269504F, no_cubic_term};
@@ -140,14 +166,29 @@ struct silu {
   }
 };
 
+struct clamped_quick_gelu {
+  static constexpr activation id = activation::clamped_quick_gelu;
+  static constexpr char const *word = "clamped-quick-gelu", *gated_word = "swigluoai";
+  static constexpr clamped_sigmoid compute{2.45546696F, 7.0F};
+  static constexpr double lower_limit = NAN, max_slope = 1.1;
+  static constexpr double limit = 7, up_limit = 7, up_offset = 1;
+  static constexpr bool gate_only = true;
+  static double power(double x) { return 1.702 * x; }
+  static double exact(double x) { return fmin(x, limit) / (1 + exp(-power(fmin(x, limit)))); }
+  static double error(double x, double x_size, double y_size) {
+    return sigmoid_error(power(x), x_size, y_size);
+  }
+};
+
 }  // namespace activations
 
 template <class... A>
 struct type_list {};
 
 /// All activations, in the order of the enumeration.
-using activation_list = type_list<activations::none, activations::relu, activations::gelu_tanh,
-                                  activations::gelu_erf, activations::silu>;
+using activation_list =
+    type_list<activations::none, activations::relu, activations::gelu_tanh, activations::gelu_erf,
+              activations::silu, activations::clamped_quick_gelu>;
 
 /// The names of an activation.
 struct activation_names {
@@ -180,6 +221,15 @@ static_assert(all_activations.has_order_of_enumeration());
 
 /// A value may have come from a cast: is it one of the list?
 constexpr bool is_activation(activation id) { return static_cast<int>(id) < activation_count; }
+
+namespace detail {
+template <class... A>
+constexpr bool is_gate_only(activation id, type_list<A...>) {
+  return (... || (A::id == id && A::gate_only));
+}
+}  // namespace detail
+/// Do only gates have this activation?
+constexpr bool is_gate_only(activation id) { return detail::is_gate_only(id, activation_list{}); }
 
 namespace detail {
 template <class Call, class First, class... A>

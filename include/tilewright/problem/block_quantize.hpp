@@ -11,10 +11,12 @@
 // Element = value * factor (* s). Each block is treated alone, in float32:
 //   amax     largest magnitude of the finite elements
 //   s        nvfp4: amax of the matrix / (448 * 6), at least 2^-126; 1 without a finite element but
-//   0 factor   mxfp8, mxfp4: the smallest power of two that is not below amax / limit, so that
-//   nothing
-//            is clamped (limit: 448 or 6; the OCP specification takes the power of two below, and
-//            clamps). nvfp4: amax / 6 / s, rounded to nearest, at least 2^-9. 1 where amax is 0.
+//            0
+//   factor   mxfp8, mxfp4: the smallest power of two that is not below amax / limit, so that
+//            nothing is clamped (limit: 448 or 6). With scale_rule::floor that of the OCP
+//            specification, amax's power of two over that of the limit (2^8 or 2^2), by which
+//            elements above the limit are clamped. nvfp4: amax / 6 / s, rounded to nearest, at
+//            least 2^-9. 1 where amax is 0.
 //   value    element / factor, or element / (factor * s), rounded to nearest even and clamped;
 //            infinities become the largest value
 //   NaN      stays NaN in mxfp8. With e2m1, which has none, the factor of its block becomes NaN.
@@ -35,6 +37,9 @@
 
 namespace tw {
 
+/// How a power of two is chosen as the factor of a block, by the names that torchao gives.
+enum class scale_rule : std::uint8_t { rceil, floor };
+
 /// Matrices over (outer, k): (m, k) of A, or (n, k) of B, which is B's transpose.
 struct block_quantize_problem {
   std::int64_t outer = 0, k = 0;
@@ -46,6 +51,7 @@ struct block_quantize_problem {
   /// Of nvfp4, where it is given: matrices that share one have that of the largest amax of all.
   /// Nothing: that of the matrix.
   std::optional<float> second_level = std::nullopt;
+  scale_rule rule = scale_rule::rceil;  // of mxfp8 and mxfp4
 
   std::int64_t blocks() const {
     return (k + traits_of(format).block - 1) / traits_of(format).block;
@@ -96,6 +102,14 @@ TW_HD constexpr std::uint8_t block_factor(block_format f, float amax, float seco
   if (amax == 0.0F) return 0x38;
   std::uint8_t const bits = to_ue4m3(amax / 6.0F / second_level).bits;
   return bits == 0 ? std::uint8_t{1} : bits;
+}
+/// The factor of a block of mxfp8 or mxfp4 by the rule of the OCP specification.
+TW_HD constexpr std::uint8_t floor_factor(block_format f, float amax) {
+  constexpr int bias = 127;
+  int const exponent = static_cast<int>(bits_of_float(amax) >> 23);  // of a subnormal 0
+  int const of_limit = f == block_format::mxfp8 ? 8 : 2;
+  if (amax == 0.0F) return bias;
+  return static_cast<std::uint8_t>(exponent > of_limit ? exponent - of_limit : 0);
 }
 /// The second level of a matrix with this amax.
 TW_HD constexpr float second_level_of(block_format f, float amax) {

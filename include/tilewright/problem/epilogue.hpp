@@ -24,20 +24,22 @@ enum class along : std::uint8_t { none, rows, cols };
 ///   x = x + beta C(i,j)                        unless c_last
 ///   aux(i,j) = x, rounded to D's type          a second result, of N columns: gemm_problem::aux
 ///   y = act(x)                                 without a gate
-///   y = act(x_gate) x_up                       with one: y(i,j) of N/2 columns
+///   y = act(x_gate) x_up                       with one: y(i,j) of N/2 columns. An activation may
+///                                              clamp x_up and add to it (activation.hpp)
 ///   y = y + beta C(i,j)                        if c_last
 ///   D(i,j) = y, rounded to D's type
 ///
 /// alpha acc is rounded, then each multiplication and sum; beta C is added by one fma, and a bias
 /// may be added to alpha acc by one (where nothing else than an activation or a gate comes). N
 /// counts gate and up columns: so do the vectors along columns and aux, in the order of B's
-/// columns. With a gate D and C have N/2 columns. SwiGLU is silu with a gate, GeGLU a gelu, ReGLU
-/// relu, and a bilinear unit none. A batch has the same vectors for all its matrices. With alpha ==
-/// 0, acc does not take part, as in BLAS: x is the bias and beta C, even where acc is NaN.
+/// columns. With a gate D and C have N/2 columns. SwiGLU is silu with a gate, that of gpt-oss
+/// clamped_quick_gelu, GeGLU a gelu, ReGLU relu, and a bilinear unit none. A batch has the same
+/// vectors for all its matrices. With alpha == 0, acc does not take part, as in BLAS: x is the bias
+/// and beta C, even where acc is NaN.
 ///
-/// Infinities are treated as PyTorch treats them: act(+inf) = +inf for every activation; relu(-inf)
-/// = 0; gelu and silu of -inf are NaN (-inf times a sigmoid of 0); act(NaN) is NaN. For a finite x
-/// of large magnitude gelu and silu are x or -0.
+/// Infinities are treated as PyTorch treats them: act(+inf) = +inf for every activation that does
+/// not clamp; relu(-inf) = 0; gelu and silu of -inf are NaN (-inf times a sigmoid of 0); act(NaN)
+/// is NaN. For a finite x of large magnitude gelu and silu are x or -0.
 struct gemm_epilogue {
   along bias = along::none;
   elem bias_type = elem::f32;  // f32, bf16 or f16

@@ -6,6 +6,7 @@
 // The members of an epilogue E:
 //   word      its name in the column `epilogue` of src/family/FAMILY/instances.txt
 //   suffix    what the names of its kernels end with; gen/instances.py reads both from this file
+//   id        its enumerator, of the same name
 //   text      what it is, in messages: "a GEMM with a gate"
 //   operands  what it has beside alpha A B and beta C. A problem goes to the kernels whose epilogue
 //             has exactly the operands that it needs: no two epilogues have the same
@@ -15,6 +16,9 @@
 // Its computation, on the accumulators of a kernel, is the specialisation of `epilogue_of<C, E>` in
 // kernel/sm90/epilogue (epilogue.hpp includes all).
 #pragma once
+
+#include <cstdint>
+#include <optional>
 
 #include "tilewright/base/hd.hpp"
 #include "tilewright/problem/activation.hpp"
@@ -50,11 +54,23 @@ inline bool has_scales_alone(gemm_problem const& p) {
   return is_fused(p.epilogue) && !is_fused(e) && !p.aux && !p.scale_d;
 }
 
+/// The epilogues by name, as a kernel's configuration has them.
+enum class epilogue_id : std::uint8_t {
+  plain,
+  ops,
+  gated,
+  ops_aux,
+  gated_aux,
+  quantize,
+  gated_quantize
+};
+
 namespace epilogues {
 
 /// D = alpha A B + beta C.
 struct plain {
   static constexpr char const *word = "-", *suffix = "";
+  static constexpr epilogue_id id = epilogue_id::plain;
   static constexpr char const* text = "without a fused epilogue";
   static constexpr epilogue_operands operands{};
   static expected_element bound(exact_fused const& x, fused_terms const& t);
@@ -63,6 +79,7 @@ struct plain {
 /// Everything of problem/epilogue.hpp but a gate.
 struct ops {
   static constexpr char const *word = "ops", *suffix = "_ops";
+  static constexpr epilogue_id id = epilogue_id::ops;
   static constexpr char const* text = "with a fused epilogue";
   static constexpr epilogue_operands operands{.ops = true};
   static expected_element bound(exact_fused const& x, fused_terms const& t);
@@ -71,6 +88,7 @@ struct ops {
 /// Everything with a gate.
 struct gated {
   static constexpr char const *word = "gated", *suffix = "_gate";
+  static constexpr epilogue_id id = epilogue_id::gated;
   static constexpr char const* text = "with a gate";
   static constexpr epilogue_operands operands{.ops = true, .gate = true};
   static expected_element bound(exact_fused const& x, fused_terms const& t) {
@@ -81,6 +99,7 @@ struct gated {
 /// ops, and x before its activation as a second result.
 struct ops_aux {
   static constexpr char const *word = "ops_aux", *suffix = "_ops_aux";
+  static constexpr epilogue_id id = epilogue_id::ops_aux;
   static constexpr char const* text = "with an auxiliary output";
   static constexpr epilogue_operands operands{.ops = true, .aux = true};
   static expected_element bound(exact_fused const& x, fused_terms const& t) {
@@ -91,6 +110,7 @@ struct ops_aux {
 /// gated, and x of gates and of what they multiply as a second result.
 struct gated_aux {
   static constexpr char const *word = "gated_aux", *suffix = "_gate_aux";
+  static constexpr epilogue_id id = epilogue_id::gated_aux;
   static constexpr char const* text = "with a gate and an auxiliary output";
   static constexpr epilogue_operands operands{.ops = true, .gate = true, .aux = true};
   static expected_element bound(exact_fused const& x, fused_terms const& t) {
@@ -101,6 +121,7 @@ struct gated_aux {
 /// ops, and D in 8 bits with scales.
 struct quantize {
   static constexpr char const *word = "quantize", *suffix = "_quantize";
+  static constexpr epilogue_id id = epilogue_id::quantize;
   static constexpr char const* text = "with scales of D";
   static constexpr epilogue_operands operands{.ops = true, .scales = true};
   static expected_element bound(exact_fused const& x, fused_terms const& t);
@@ -109,6 +130,7 @@ struct quantize {
 /// gated, and D in 8 bits with scales.
 struct gated_quantize {
   static constexpr char const *word = "gated_quantize", *suffix = "_gate_quantize";
+  static constexpr epilogue_id id = epilogue_id::gated_quantize;
   static constexpr char const* text = "with a gate and scales of D";
   static constexpr epilogue_operands operands{.ops = true, .gate = true, .scales = true};
   static expected_element bound(exact_fused const& x, fused_terms const& t) {
@@ -118,13 +140,14 @@ struct gated_quantize {
 
 }  // namespace epilogues
 
-/// All epilogues. A kernel's configuration has the index of one in this list.
+/// All epilogues, in the order of epilogue_id.
 using epilogue_list =
     type_list<epilogues::plain, epilogues::ops, epilogues::gated, epilogues::ops_aux,
               epilogues::gated_aux, epilogues::quantize, epilogues::gated_quantize>;
 
 /// The names and operands of an epilogue.
 struct epilogue_kind {
+  epilogue_id id;
   char const *word, *suffix, *text;
   epilogue_operands operands;
 };
@@ -136,44 +159,52 @@ struct epilogue_table {
   epilogue_kind row[Count];
   constexpr epilogue_kind const* begin() const { return row; }
   constexpr epilogue_kind const* end() const { return row + Count; }
-  /// The index of the epilogue with these operands, or -1.
-  constexpr int with(epilogue_operands const& wanted) const {
+  constexpr epilogue_kind const& operator[](epilogue_id id) const {
+    return row[static_cast<int>(id)];
+  }
+  /// The epilogue with these operands, if there is one.
+  constexpr std::optional<epilogue_id> with(epilogue_operands const& wanted) const {
+    for (epilogue_kind const& e : row)
+      if (e.operands == wanted) return e.id;
+    return std::nullopt;
+  }
+  constexpr bool are_in_order() const {
     for (int i = 0; i < Count; ++i)
-      if (row[i].operands == wanted) return i;
-    return -1;
+      if (row[i].id != static_cast<epilogue_id>(i)) return false;
+    return true;
   }
   constexpr bool have_different_operands() const {
-    for (int i = 0; i < Count; ++i)
-      if (with(row[i].operands) != i) return false;
+    for (epilogue_kind const& e : row)
+      if (with(e.operands) != e.id) return false;
     return true;
   }
 };
 template <class... E>
 constexpr epilogue_table<sizeof...(E)> make_epilogue_table(type_list<E...>) {
-  return {{{E::word, E::suffix, E::text, E::operands}...}};
+  return {{{E::id, E::word, E::suffix, E::text, E::operands}...}};
 }
 
-template <int Index, class First, class... E>
+template <epilogue_id Id, class First, class... E>
 constexpr auto epilogue_at(type_list<First, E...>) {
-  if constexpr (Index == 0)
+  if constexpr (Id == First::id)
     return First{};
   else
-    return epilogue_at<Index - 1>(type_list<E...>{});
+    return epilogue_at<Id>(type_list<E...>{});
 }
 
 template <class First, class... E>
-TW_HD constexpr epilogue_operands operands_at(int index, type_list<First, E...>) {
+TW_HD constexpr epilogue_operands operands_at(epilogue_id id, type_list<First, E...>) {
   constexpr epilogue_operands own = First::operands;
   if constexpr (sizeof...(E) > 0) {
-    if (index != 0) return operands_at(index - 1, type_list<E...>{});
+    if (id != First::id) return operands_at(id, type_list<E...>{});
   }
   return own;
 }
 
 template <class Call, class First, class... E>
-auto visit_epilogue(int index, Call& call, type_list<First, E...>) {
+auto visit_epilogue(epilogue_id id, Call& call, type_list<First, E...>) {
   if constexpr (sizeof...(E) > 0) {
-    if (index != 0) return visit_epilogue(index - 1, call, type_list<E...>{});
+    if (id != First::id) return visit_epilogue(id, call, type_list<E...>{});
   }
   return call(First{});
 }
@@ -181,29 +212,25 @@ auto visit_epilogue(int index, Call& call, type_list<First, E...>) {
 
 /// Names and operands of all epilogues, in the order of the list.
 inline constexpr auto all_epilogues = detail::make_epilogue_table(epilogue_list{});
-static_assert(all_epilogues.have_different_operands());
+static_assert(all_epilogues.are_in_order() && all_epilogues.have_different_operands());
 
-/// The index of an epilogue in the list.
-template <class E>
-inline constexpr int epilogue_id = all_epilogues.with(E::operands);
-
-/// The operands of the epilogue with this index; in device code too.
-TW_HD constexpr epilogue_operands operands_of_epilogue(int index) {
-  return detail::operands_at(index, epilogue_list{});
+/// The operands of an epilogue; in device code too.
+TW_HD constexpr epilogue_operands operands_of_epilogue(epilogue_id id) {
+  return detail::operands_at(id, epilogue_list{});
 }
 
-/// The epilogue with this index.
-template <int Index>
-using epilogue_at = decltype(detail::epilogue_at<Index>(epilogue_list{}));
+/// The type of an epilogue.
+template <epilogue_id Id>
+using epilogue_at = decltype(detail::epilogue_at<Id>(epilogue_list{}));
 
-/// call(E{}) with the epilogue of this index, one of the list.
+/// call(E{}) with the type of an epilogue.
 template <class Call>
-auto visit_epilogue(int index, Call call) {
-  return detail::visit_epilogue(index, call, epilogue_list{});
+auto visit_epilogue(epilogue_id id, Call call) {
+  return detail::visit_epilogue(id, call, epilogue_list{});
 }
 
-/// The index of the epilogue that a problem needs, or -1.
-constexpr int epilogue_needed(gemm_problem const& p) {
+/// The epilogue that a problem needs, if there is one.
+constexpr std::optional<epilogue_id> epilogue_needed(gemm_problem const& p) {
   return all_epilogues.with(operands_needed(p));
 }
 

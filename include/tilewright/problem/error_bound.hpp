@@ -44,7 +44,8 @@
 //      f32, tf32   S is the sum over the operands as tf32, whose products are exact too.
 //      block-scaled  operands: the products of e2m1, and sums of 16 of them, are exact with their
 //                  scales; those of e4m3 and e5m2 with powers of two. So u is that of 16-bit
-//                  operands, T has the scales, and the second level is one more rounding, 2^-24.
+//                  operands, and T has the scales. S' is then multiplied by the float32 product of
+//                  the two second levels, which is infinite if it is beyond float32's range.
 //                  e4m3 and e5m2 have the cost of subnormal factors too, with 23 kept bits
 //                  instead of 13 and times the largest scale. A tcgen05.mma of K = 64 adds the
 //                  sums of 16 and the running sum, each cut below 2^-35 of the largest power of two
@@ -82,6 +83,7 @@ namespace tw {
 struct exact_sum {
   double s, t, c;
   double largest_scale = 1;  // of a block of K, in magnitude: scales a floor of the sum
+  double second_level = 1;   // NVFP4: S is multiplied by it, once it is complete
 };
 
 /// Constants of all elements.

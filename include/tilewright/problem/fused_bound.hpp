@@ -11,7 +11,8 @@
 //    An FMA rounds once instead of twice and keeps these bounds.
 // 2. y = act(x) for an act with |act'| <= L: L Ex, and what its evaluation costs.
 //      relu  L = 1, exact.
-//      silu, gelu_tanh  L = 1.1 and 1.13. x s(v) is computed as x rcp(1 + ex2(w)), w = -v log2 e.
+//      silu, clamped_quick_gelu, gelu_tanh  L = 1.1, 1.1 and 1.13. x s(v) is computed as
+//            x rcp(1 + ex2(w)), w = -v log2 e.
 //            w errs by less than 4 h |w| (four roundings and the constants), which is 4 h |v| of
 //            the power; ex2.approx by 4 h, the sum by h, rcp.approx by 2 h, the product by h. Of an
 //            error of the power the share 1 - s(v) reaches the sum:
@@ -22,7 +23,9 @@
 //            GPU's cost 6 h |y| more:
 //                  2^-22 |x| + 2^-21 |y|.
 //    For x = -inf relu is 0 and the others are NaN.
-// 3. Gate: the product of 1.
+//    clamped_quick_gelu: x is clamped first, which is exact and does not enlarge its error; +inf
+//    becomes the limit.
+// 3. Gate: the product of 1. A factor that is clamped and gets an offset errs by one sum more.
 // 4. C last: one fma. Then the rounding of the output as in error_bound.hpp.
 //
 // 5. Scales of D: the result is divided by its scale, which is the one that is given or that was
@@ -33,6 +36,7 @@
 // Infinities and NaN are treated as in error_bound.hpp.
 #pragma once
 
+#include "tilewright/problem/epilogue_kind.hpp"
 #include "tilewright/problem/error_bound.hpp"
 #include "tilewright/problem/gemm.hpp"
 
@@ -41,7 +45,7 @@ namespace tw {
 /// Inputs of one x: S and T of error_bound.hpp, the scales of its row and column, its bias.
 struct exact_linear {
   double s = 0, t = 0, row_scale = 1, col_scale = 1, bias = 0;
-  double largest_scale = 1;  // as in exact_sum
+  double largest_scale = 1, second_level = 1;  // as in exact_sum
 };
 
 /// Inputs of one element of D. up: what the gate x multiplies, if there is one.
@@ -55,7 +59,7 @@ struct exact_fused {
 struct fused_terms {
   bound_terms out;
   gemm_epilogue epilogue;
-  int kind = 0;  // in epilogue_list
+  epilogue_id kind = epilogue_id::plain;
 };
 fused_terms make_fused_terms(gemm_problem const& p);
 

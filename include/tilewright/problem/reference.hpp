@@ -27,9 +27,12 @@ double load_scale(scale_desc const& s, void const* base, std::int64_t outer, std
                   std::int64_t batch = 0);
 
 /// The factor of the sum over the K block of element k, where scales are in the main loop:
-/// float32(sa sb); of block-scaled operands fa fb float32(sa sb), exact.
+/// float32(sa sb); of block-scaled operands fa fb, exact.
 double scale_of_block(gemm_problem const& p, gemm_operands const& o, std::int64_t row,
                       std::int64_t col, std::int64_t k, std::int64_t batch = 0);
+
+/// The factor of the whole sum: float32(sa sb) of NVFP4's second levels, else 1.
+double second_level_of_sums(gemm_problem const& p, gemm_operands const& o);
 
 /// S, T and c of element (row, col) of matrix `batch`; error_bound.hpp says what D may then be.
 /// Operands are host pointers.

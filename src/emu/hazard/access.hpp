@@ -15,6 +15,8 @@ enum class access : std::uint8_t {
   stmatrix,
   ldmatrix,
   tma_write,       // the destination of a TMA load
+  answer_write,    // of the answer to a launch_cancel
+  peer_write,      // of a bulk copy from a peer
   tma_store_read,  // the source of a TMA store
   wgmma_read,
   cp_async_write,  // the destination of a cp.async
@@ -42,7 +44,7 @@ enum class access : std::uint8_t {
   tmem_store,
   tmem_free,  // tcgen05.dealloc
 };
-inline constexpr std::size_t access_kinds = 28;
+inline constexpr std::size_t access_kinds = 30;
 
 enum class space : std::uint8_t { shared, global, either, tensor };
 
@@ -89,6 +91,12 @@ inline constexpr std::array<access_traits, access_kinds> access_table{{
      16, "ldmatrix reads", "ldmatrix", "has read", "read with ldmatrix"},
     {access::tma_write, space::shared, true, proxy::async, completion::mbarrier_phase, false, true,
      0, "A TMA load writes", "a TMA load", "has written", "written by a TMA load"},
+    {access::answer_write, space::shared, true, proxy::async, completion::mbarrier_phase, false,
+     true, 0, "An answer to launch_cancel writes", "an answer to launch_cancel", "has written",
+     "written by an answer to launch_cancel"},
+    {access::peer_write, space::shared, true, proxy::async, completion::mbarrier_phase, false, true,
+     0, "A bulk copy to a peer writes", "a bulk copy to a peer", "has written",
+     "written by a bulk copy to a peer"},
     {access::tma_store_read, space::shared, false, proxy::async, completion::bulk_group, false,
      false, 0, "A TMA store reads", "a TMA store", "has read", "read by a TMA store"},
     {access::wgmma_read, space::shared, false, proxy::async, completion::wgmma_group, false, false,
@@ -162,7 +170,8 @@ constexpr access_traits const& traits(access a) {
 constexpr bool is_write(access a) { return traits(a).write; }
 /// Is it the destination of a copy that completes on an mbarrier?
 constexpr bool lands_on_mbarrier(access a) {
-  return a == access::tma_write || a == access::bulk_reduce;
+  return a == access::tma_write || a == access::answer_write || a == access::peer_write ||
+         a == access::bulk_reduce;
 }
 constexpr bool is_async(access a) { return traits(a).path == proxy::async; }
 

@@ -85,7 +85,7 @@ void checker::undefined(thread& t, std::uint32_t offset, std::uint32_t bytes, si
 void checker::copy(thread& t, std::uint32_t offset, std::uintptr_t from, std::uint32_t bytes,
                    std::uint32_t valid, site where) {
   record r;
-  r.who = new_component(t.global.copies, component_face::kind::copies, t);
+  r.who = copies_component(t);
   r.when = t.copies_begun;
   r.what = access::cp_async_write;
   r.where = where;
@@ -166,9 +166,13 @@ void checker::load(thread& t, bulk_op& op) {
   if (from.has_map) from.map = *op.map;
   from.swizzle = op.map->swizzle;
   from.where = op.where;
+  from.issued = ++issued_;
   from.by = &t;
   record r;
-  r.what = op.what == bulk_op::kind::reduce_at_peer ? access::bulk_reduce : access::tma_write;
+  r.what = op.of_launch_cancel                        ? access::answer_write
+           : op.what == bulk_op::kind::reduce_at_peer ? access::bulk_reduce
+           : op.what == bulk_op::kind::to_peer        ? access::peer_write
+                                                      : access::tma_write;
   r.where = op.where;
   if (origins_.size() < 0xFFFF) {
     r.origin = static_cast<std::uint16_t>(origins_.size());
@@ -188,10 +192,11 @@ void checker::load(thread& t, bulk_op& op) {
     r.when = b.phase + 1;
     if (first == 0) first = r.who;
     b.face.issued += op.map->box_bytes();
-    b.face.counted = b.phase + 1;
+    counts(t, b, "bytes", op.where);
     op.issue_phase[c.rank] = b.phase;
     for (touched const& at : scratch_) access_cells(t, c, at, r);
-    note_remote(c, {r.who, r.when, op.where, remote_access::kind::copy, op.smem_offset, t.cta});
+    auto const kind = op.of_launch_cancel ? remote_access::kind::answer : remote_access::kind::copy;
+    note_remote(c, {r.who, r.when, op.where, kind, op.smem_offset, t.cta});
     if (r.who != first) continue;
     if (op.to_peer()) {
       record source = r;
@@ -214,6 +219,7 @@ void checker::store_async(thread& t, cta_state& owner, std::uint32_t offset, std
   if (b.face.stored == 0) {
     b.face.stored = mbarrier_component(owner.rank, b);
     stored_.push_back(b.face.stored);
+    need_release_.push_back(b.face.stored);
   }
   record r;
   r.who = b.face.stored;
@@ -221,7 +227,7 @@ void checker::store_async(thread& t, cta_state& owner, std::uint32_t offset, std
   r.what = access::async_write;
   r.where = where;
   b.face.issued += bytes;
-  b.face.counted = b.phase + 1;
+  counts(t, b, "bytes", where);
   access_bytes(t, owner, offset, bytes, r);
 }
 
@@ -242,7 +248,7 @@ void checker::store(thread& t, bulk_op const& op) {
 void checker::use(thread& t, cta_state& owner, mbarrier_state& b, bool by_copy, site where) {
   mbarrier_face& f = b.face;
   component const self = thread_component(t);
-  f.used[self] = {t.actor.own, where};
+  f.used[self] = {t.actor.own, 0, where};
   bool const known = f.maker == self || t.actor.known->happened(f.maker) >= f.made;
   bool const needs_fence = by_copy || owner.rank != t.cluster_rank;
   bool const fenced =

@@ -5,10 +5,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "emu/machine.hpp"
 
 namespace tw::emu::hazard {
+
+namespace {
+
+constexpr std::uint32_t peeked = 1U << 31;  // in mbarrier_face::seen: by a try_wait
+
+}  // namespace
 
 void checker::start(machine& m, cluster_state& c, grid const& g, options const& o) {
   machine_ = &m;
@@ -19,6 +26,8 @@ void checker::start(machine& m, cluster_state& c, grid const& g, options const& 
   groups_ = (g.threads + 127) / 128;
   faces_.clear();
   stored_.clear();
+  need_release_.clear();
+  scope_notes_.clear();
   origins_.assign(1, {});
   other_memory_.clear();
   for (int cta = 0; cta < g.cluster; ++cta)
@@ -87,11 +96,16 @@ void checker::arrive(thread& t, exchange& x, bool release) {
   if (tensor_) tensor_arrive(t, x);
   actor const& a = t.actor;
   if (!release) {
-    x.in.add_from(a.known, static_cast<component>(grid_.cluster * threads_));
+    pass_completed(t, x);
     return;
   }
   x.in.add(a.known);
   x.in.add(thread_component(t), a.own, a.own_fenced);
+}
+
+void checker::pass_completed(thread const& t, exchange& x) {
+  x.in.add_from(pool_.without(t.actor.known, need_release_),
+                static_cast<component>(grid_.cluster * threads_));
 }
 
 void checker::arrived(thread& t) { ++t.actor.own; }
@@ -148,8 +162,14 @@ void checker::waited_for_stores(thread& t, std::uint32_t groups, bool written) {
   memory_->complete(global_face_of(t, c, false), groups);
 }
 
+component checker::copies_component(thread& t) {
+  if (t.global.copies == 0)
+    need_release_.push_back(new_component(t.global.copies, component_face::kind::copies, t));
+  return t.global.copies;
+}
+
 void checker::waited_for_copies(thread& t, std::uint32_t groups) {
-  component const c = new_component(t.global.copies, component_face::kind::copies, t);
+  component const c = copies_component(t);
   t.actor.known = pool_.with_unfenced(t.actor.known, c, t.runs_of[groups - 1]);
 }
 
@@ -174,6 +194,8 @@ void checker::init(thread& t, mbarrier_state& b) {
   f.repeated.clear();
   f.used.assign(static_cast<std::size_t>(grid_.cluster * threads_), {});
   f.counted = 0;
+  f.narrow.clear();
+  f.narrow_out.clear();
   unfenced_inits_[f.maker].push_back(&b);
 }
 
@@ -181,39 +203,67 @@ std::optional<checker::open_use> checker::unordered_use(thread const& t,
                                                         mbarrier_state const& b) const {
   mbarrier_face const& f = b.face;
   component const self = thread_component(t);
-  for (component c = 0; c < f.used.size(); ++c)
-    if (c != self && t.actor.known->happened(c) < f.used[c].when)
-      return open_use{"the use by " + name_of(c), f.used[c].where};
-  if (t.actor.known->happened(f.phases) < f.counted)
-    return open_use{fmt::format("the end of phase {}, which counts bytes,", f.counted - 1), {}};
+  std::uint32_t const seen = f.seen[static_cast<std::size_t>(t.id)] & ~peeked;
+  stamp const ended = std::max(t.actor.known->happened(f.phases), seen == 0 ? 0 : seen - 1);
+  for (component c = 0; c < f.used.size(); ++c) {
+    mbarrier_face::last_use const& u = f.used[c];
+    bool const counted = u.arrives_in != 0 && u.arrives_in <= ended;
+    if (c != self && !counted && t.actor.known->happened(c) < u.when)
+      return open_use{"the use by " + name_of(c), u.where};
+  }
+  if (ended < f.counted)
+    return open_use{fmt::format("the end of phase {}, which counts {},", f.counted - 1, f.counts),
+                    f.counted_at};
   return std::nullopt;
 }
 
+void checker::counts(thread const& t, mbarrier_state& b, char const* what, site where) {
+  mbarrier_face& f = b.face;
+  f.counted = f.used[thread_component(t)].arrives_in = b.phase + 1;
+  f.counts = what;
+  f.counted_at = where;
+}
+
 void checker::copies_arrived(thread& t, mbarrier_state& b, stamp until) {
-  component const c = new_component(t.global.copies, component_face::kind::copies, t);
+  component const c = copies_component(t);
   b.face.own.in.add(c, until, 0);  // of the generic proxy: not fenced
   if (b.face.wide) b.face.all.in.add(c, until, 0);
 }
 
 void checker::widen(mbarrier_face& f) {
-  if (!f.wide) f.all.in = f.own.in;
+  if (!f.wide) {
+    f.all.in = f.own.in;
+    f.all.tensor_in = f.own.tensor_in;
+  }
   f.wide = true;
 }
 
 void checker::arrive(thread& t, cta_state& owner, mbarrier_state& b, bool release,
                      bool cluster_scope, site where) {
   mbarrier_face& f = b.face;
+  f.used[thread_component(t)].arrives_in = b.phase + 1;
   bool const remote = owner.rank != t.cluster_rank;
   if (!remote) {
     arrive(t, f.own, release);
     if (f.wide) arrive(t, f.all, release);
   } else {
-    arrive(t, f.own, false);
+    if (release && !cluster_scope) {
+      // It orders nothing of tcgen05 either.
+      f.narrow.push_back({thread_component(t), t.actor.own, t.actor.known, where});
+      pass_completed(t, f.own);
+    } else {
+      arrive(t, f.own, false);
+    }
+    if (!release || !cluster_scope)
+      t.narrow = {t.actor.own, release ? "scope::cta" : "relaxed order", where};
     if (release && cluster_scope) {
       widen(f);
       arrive(t, f.all, true);
     } else if (f.wide) {
-      arrive(t, f.all, false);
+      if (release)
+        pass_completed(t, f.all);
+      else
+        arrive(t, f.all, false);
     }
     note_remote(owner,
                 {thread_component(t), t.actor.own, where, remote_access::kind::arrive, b.offset});
@@ -226,6 +276,7 @@ void checker::phase_done(mbarrier_state& b) {
   f.issued = 0;
   f.own.in.add(f.phases, b.phase, b.phase);
   complete(f.own);
+  f.narrow_out = std::exchange(f.narrow, {});
   f.wide_out = {};
   if (!f.wide) return;
   f.all.in.add(f.phases, b.phase, b.phase);
@@ -239,7 +290,6 @@ void checker::passed(thread& t, mbarrier_state& b, wait_order order, bool peek, 
   mbarrier_face& f = b.face;
   std::uint32_t& seen = f.seen[static_cast<std::size_t>(t.id)];
   std::uint32_t const now = b.phase + 1;  // phases observed, counting the state before the first
-  constexpr std::uint32_t peeked = 1U << 31;
   bool const again = (seen & ~peeked) == now;
   if (again && (seen & peeked) == 0) {
     auto const self = static_cast<std::uint32_t>(t.id);
@@ -250,6 +300,10 @@ void checker::passed(thread& t, mbarrier_state& b, wait_order order, bool peek, 
       f.repeated.push_back({self, where});
   }
   seen = now | (peek ? peeked : 0);
+  for (mbarrier_face::narrow_arrive const& n : f.narrow_out)
+    note_scope({f.phases, b.phase, n.known, n.who, n.own, n.where, false});
+  if (order.reach != scope::cluster && f.wide_out)
+    note_scope({f.phases, b.phase, f.wide_out, f.phases, 0, where, true});
   exchange& from = order.reach == scope::cluster && f.wide_out ? f.all : f.own;
   if (order.acquires)
     leave(t, from);
@@ -257,8 +311,17 @@ void checker::passed(thread& t, mbarrier_state& b, wait_order order, bool peek, 
     take_tensor(t, from);
 }
 
+void checker::note_scope(scope_note const& n) {
+  constexpr std::size_t max_notes = 64;
+  std::erase_if(scope_notes_, [&](scope_note const& x) {
+    return x.phases == n.phases && x.phase == n.phase && x.sender == n.sender && x.where == n.where;
+  });
+  if (scope_notes_.size() == max_notes) scope_notes_.erase(scope_notes_.begin());
+  scope_notes_.push_back(n);
+}
+
 bool checker::has_newer_phase(mbarrier_state const& b, int thread) {
-  std::uint32_t const seen = b.face.seen[static_cast<std::size_t>(thread)] & ~(1U << 31);
+  std::uint32_t const seen = b.face.seen[static_cast<std::size_t>(thread)] & ~peeked;
   return b.phase + 1 > seen || b.pending != b.count || b.expected != 0 || b.face.issued != 0;
 }
 

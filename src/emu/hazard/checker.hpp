@@ -26,6 +26,8 @@ class machine;
 struct cluster_state;
 struct cta_state;
 struct thread;
+struct copy_arrival;
+struct narrow_arrive;
 struct mbarrier_state;
 struct warpgroup_state;
 struct bulk_op;
@@ -63,6 +65,8 @@ class checker {
   /// The cp.async of t up to run `until` have landed and arrive at b.
   void copies_arrived(thread& t, mbarrier_state& b, stamp until);
   void use(thread& t, cta_state& owner, mbarrier_state& b, bool by_copy, site where);
+  /// The current phase of b counts what comes later, and is over after it.
+  void counts(thread const& t, mbarrier_state& b, char const* what, site where);
   void arrive(thread& t, cta_state& owner, mbarrier_state& b, bool release, bool cluster_scope,
               site where);
   void phase_done(mbarrier_state& b);
@@ -74,6 +78,8 @@ class checker {
 
   // Accesses of shared memory
   void matrix_row(thread& t, std::uint32_t offset, bool write, site where);
+  /// An ldmatrix of `count` matrices; offsets: of their rows, lane by lane.
+  void matrices_loaded(thread& t, std::uint32_t const* offsets, int count, site where);
   void plain(thread& t, cta_state& owner, std::uint32_t offset, std::uint32_t bytes, bool write,
              site where);
   /// The bytes hold anything: no access may be reading them; whatever reads them later is in order.
@@ -101,6 +107,10 @@ class checker {
   /// The columns hold nothing: they were allocated.
   void tmem_renewed(cta_state& owner, int first, int columns);
   void tmem_freed(thread& t, cta_state& owner, int first, int columns, site where);
+  /// A warp of one CTA has allocated for its pair.
+  void tmem_allocated(thread& t, site where);
+  /// E0115 where a thread gives back the columns of its pair, and the peer may still use them.
+  void tmem_freed_for_peer(thread& t, cta_state& peer, int first, int columns, site where);
   /// E0110 where the thread cannot know that the peer CTA of its pair has begun.
   void pair_started(thread& t, cta_state& peer, site where);
   void multiply(thread& t, umma_call const& call, umma_shape const& shape, site where);
@@ -154,6 +164,7 @@ class checker {
     swizzle_mode swizzle{};
     site where;
     thread const* by = nullptr;
+    std::uint64_t issued = 0;  // in the order of the run, among wgmmas
   };
   struct remote_access {
     component who;
@@ -162,6 +173,7 @@ class checker {
     enum class kind : std::uint8_t {
       arrive,
       copy,
+      answer,        // to a launch_cancel
       copy_to_peer,  // which reads this CTA
       plain,
       store_async,
@@ -182,6 +194,10 @@ class checker {
   component predecessor_component() const {
     return static_cast<component>(grid_.cluster * (threads_ + groups_));
   }
+  /// A part of every arrive, release or not: asynchronous operations that are known to be complete,
+  /// but those of the generic proxy.
+  void pass_completed(thread const& t, exchange& x);
+  component copies_component(thread& t);
   /// The phase has a release at cluster scope: a wait of that scope receives more.
   static void widen(mbarrier_face& f);
   /// Has a phase begun after the last one whose end the thread has seen?
@@ -208,6 +224,8 @@ class checker {
 
   void begin_tensor();
   void tensor_arrive(thread& t, exchange& x);
+  /// Which loads and stores of its warp the thread has not waited for, if it arrives now.
+  void note_arrive(thread& t) const;
   /// The tcgen05 operations of which a barrier brings knowledge, to a relaxed wait too.
   void take_tensor(thread& t, exchange& x);
   /// Which fence is missing between two tcgen05 operations that a barrier orders.
@@ -218,16 +236,44 @@ class checker {
   static void each_cell(tmem_area const& a, F&& f);
   void tensor_access(thread const* const* threads, int count, cta_state& owner, tmem_area const& a,
                      record const& r, bool accumulates);
+  /// Does the thread know that the peer CTA has allocated for the pair?
+  bool has_allocated(thread const& t, cta_state const& peer) const;
+  /// Threads store factors to the columns.
+  void renew_factors(cta_state const& owner, int first, int columns);
+  /// allocated: by the peer.
+  void report_pair_freed_early(cta_state const& peer, record const& allocated, record const& freed,
+                               thread const& by);
+  /// use: an access of tensor memory that the other CTA of its pair gives back.
+  void report_pair_freed(std::string const& place, record const& use, record const& freed,
+                         thread const& by);
   std::uint16_t accumulator_tag(umma_call const& call);
   component warp_component(thread const& t, bool stores);
   void report_tensor(cta_state const& owner, touched at, std::uint64_t both, record const& earlier,
                      record const& now, thread const& by, tensor_verdict v);
   /// Scale factors and narrow operands (scale_factors.cpp).
+  /// E0020 or E0103 where the operand reaches an mbarrier.
+  bool blame_descriptor(cta_state const& owner, smem_desc d, operand_extent const& extent,
+                        record const& r, thread const& by);
+  /// The operand of a wgmma was written after the wgmma, which was committed later; by now the
+  /// write is ordered before the first thread of the warpgroup.
+  bool written_since(step_views const& v, record const& written, thread const& first) const;
+  /// False: E0037 was reported.
+  bool check_matrix(thread& t, std::uint32_t const* offsets, site where);
   void note_factors(thread const& t, cta_state& owner, umma_call const& call,
                     umma_shape const& shape, int const (&k_a)[2], int const (&k_b)[2],
                     record const& now);
+  /// The factors of the area say the same for all blocks of K.
+  bool one_factor_for_all(cta_state const& owner, tmem_area const& a, int id, int count);
   void check_narrow(thread const& t, char name, elem type, bool dense, int origin_of,
                     std::uint32_t address, record const& now);
+  /// Has a warp arrived between its load or store and the wait for it, on the way to `by`?
+  bool waits_late(thread const& issuer, record const& op, thread const& by) const;
+  /// Two threads issue the copies of an area, or its copies and multiplies.
+  bool issued_by_two(record const& earlier, record const& now, thread const& by) const;
+  /// The lanes that a multiply of M = 64 leaves out.
+  bool in_unused_lanes(cta_state const& owner, touched at, std::uint64_t none) const;
+  /// "columns 0-63 (M = 128, N = 64)"
+  std::string accumulator_text(std::uint16_t tag) const;
   void report_tensor_unwritten(cta_state const& owner, touched at, std::uint64_t none,
                                record const& now, thread const& by);
   static std::string tensor_object(cta_state const& owner, touched at, std::uint64_t cells);
@@ -265,8 +311,9 @@ class checker {
               std::string object, thread const* by = nullptr, std::int64_t phase = -1);
   void report_conflict(cta_state const& owner, std::uint32_t offset, record const& earlier,
                        record const& now, thread const& by, verdict v);
+  /// operand: where that which it is a part of begins.
   void report_unwritten(cta_state const& owner, std::uint32_t offset, record const& now,
-                        thread const& by);
+                        thread const& by, std::optional<std::uint32_t> operand = std::nullopt);
   void report_stale_phase(thread const& t, mbarrier_state const& b, site where);
   /// E0034 instead of a conflict: the thread's wait for that barrier was for an older phase.
   bool blame_stale_wait(cta_state const& owner, record const& earlier, thread const& by);
@@ -286,6 +333,10 @@ class checker {
   std::string actor_of(record const& r, thread const& by) const;
   /// The call that would have committed the access's group, where none has; null: one has.
   char const* missing_commit(record const& earlier) const;
+  /// The cp_async_mbarrier_arrive at which a cp.async completes; null: a group, or none.
+  copy_arrival const* arrival_of(record const& earlier) const;
+  /// The arrive of too small a scope that followed the access, of a thread of another CTA.
+  narrow_arrive const* narrow_arrive_of(record const& earlier, thread const& by) const;
 
   machine* machine_ = nullptr;
   cluster_state* cluster_ = nullptr;
@@ -295,6 +346,27 @@ class checker {
   int threads_ = 0, groups_ = 0;  // of a CTA
   std::vector<component_face> faces_;
   std::vector<component> stored_;  // mbarrier_face::stored of all
+  /// Asynchronous writes of the generic proxy and what flags have brought: a thread that has waited
+  /// for them passes them on by a release alone.
+  std::vector<component> need_release_;
+  /// The order that a phase would bring besides, if an arrive from another CTA that it counts, or
+  /// the wait for it, had cluster scope.
+  struct scope_note {
+    component phases;
+    stamp phase;
+    clock_ref known;
+    component sender;
+    stamp own;  // of the sender; 0: it is not part of `known`
+    site where;
+    bool wait;  // it is the wait that has CTA scope
+  };
+  std::vector<scope_note> scope_notes_;  // newest last
+  void note_scope(scope_note const& n);
+  /// E0116 instead of a conflict of tcgen05 or cp.async: a scope is the fault.
+  bool blame_scope(std::string const& place, record const& earlier, record const& now,
+                   thread const& by);
+  /// E0111 instead of a conflict: the thread has waited for a commit that covers nothing.
+  bool blame_empty_commit(site multiply, thread const& by);
   std::deque<shadow> shadows_;
   std::vector<remembered<std::uint64_t>> group_memory_;  // by warpgroup
   remembered<std::uint64_t> other_memory_;
@@ -348,6 +420,8 @@ class checker {
   std::vector<touched> scratch_;
   std::unique_ptr<tensor_memory_order> tensor_;  // null: the cluster has not used tcgen05
   std::uint32_t next_origin_ = 0;
+  std::uint64_t issued_ = 0;     // loads and wgmmas
+  bool committed_late_ = false;  // written_since(), of the conflict that is reported
   int origin_first_[2] = {};
 };
 

@@ -83,7 +83,7 @@ clock_ref clock_pool::joined(clock_ref const& a, clock_ref const& b) {
 }
 
 clock_ref clock_pool::with(clock_ref const& a, component c, stamp s) {
-  if (a->happened(c) >= s) return a;
+  if (a->happened(c) >= s && a->passed_fence(c) >= s) return a;
   clock_ref r = made(a->before, a->fenced, std::min(a->first, c));
   auto& k = const_cast<clock&>(*r);
   raise(k.before, c, s);
@@ -102,6 +102,16 @@ clock_ref clock_pool::with_fence(clock_ref const& a, component c) {
   if (a->passed_fence(c) >= a->happened(c)) return a;
   clock_ref r = made(a->before, a->fenced, a->first);
   raise(const_cast<clock&>(*r).fenced, c, a->happened(c));
+  return r;
+}
+
+clock_ref clock_pool::without(clock_ref const& a, std::vector<component> const& these) {
+  if (std::ranges::none_of(these, [&](component c) { return a->happened(c) != 0; })) return a;
+  clock_ref r = made(a->before, a->fenced, a->first);
+  auto& k = const_cast<clock&>(*r);
+  for (std::vector<stamp>* const x : {&k.before, &k.fenced})
+    for (component const c : these)
+      if (c < x->size()) (*x)[c] = 0;
   return r;
 }
 

@@ -75,6 +75,8 @@ class clock_pool {
   clock_ref with_unfenced(clock_ref const& a, component c, stamp s);
   /// a, where what is known of component c counts as fenced.
   clock_ref with_fence(clock_ref const& a, component c);
+  /// a, where nothing is known of these components.
+  clock_ref without(clock_ref const& a, std::vector<component> const& these);
   /// a, where everything that is known counts as fenced.
   clock_ref all_fenced(clock_ref const& a);
   /// first: all components below it are at 0.

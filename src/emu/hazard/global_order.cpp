@@ -54,6 +54,7 @@ void checker::acquire(thread& t, released const& from) {
   if (!from.what || t.global.last_taken == from.what) return;
   t.global.last_taken = from.what;
   component const who = new_component(t.global.acquires, component_face::kind::acquires, t);
+  if (std::ranges::find(need_release_, who) == need_release_.end()) need_release_.push_back(who);
   auto it = std::ranges::find(imports_, who, &imports::who);
   if (it == imports_.end()) {
     imports_.push_back({who, {}});

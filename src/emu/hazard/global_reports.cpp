@@ -62,7 +62,16 @@ void checker::report_global(thread const& t, global_conflict const& c, record co
       if (n.reader == t.cta && (n.writer == c.by.cta || n.writer == several) &&
           (flag == nullptr || n.polled >= flag->polled))
         flag = &n;
-    if (flag == nullptr) {
+    bool const stored_twice =
+        is_write(now.what) && is_write(c.earlier.what) && same_place(now.where, c.earlier.where);
+    if (stored_twice && (flag == nullptr || !flag->polled)) {
+      w.cause =
+          "the same line of the kernel stores the element in two CTAs: more of them reach the "
+          "store than are meant to, or two get the same index";
+      w.remedy =
+          "a condition that is true of one CTA alone, as of the last one at the counter; or "
+          "indices that differ; or an atomic addition";
+    } else if (flag == nullptr) {
     } else if (flag->what == flag_note::kind::narrow_scope) {
       w.cause = fmt::format(
           "the flag read at {} was written, or is read, with a scope that does not hold both CTAs",

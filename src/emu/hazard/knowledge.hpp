@@ -40,6 +40,12 @@ struct tensor_actor {
   stamp told = 0;      // those ordered before a synchronisation, by a fence or a commit
   stamp loads_waited = 0, loads_told = 0;  // of its warp
   stamp stores_waited = 0, stores_told = 0;
+  /// The newest arrive that came before the wait for operations of its warp.
+  struct early_arrive {
+    stamp waited = 0, begun = 0;  // the wait for those in between came later
+    stamp own = 0;                // the thread's count at the arrive
+  } early_loads, early_stores;
+  stamp arrived = 0;  // the thread's count at its last arrive
 };
 
 /// The accesses that are ordered before a barrier, collected from the threads that arrive at it and
@@ -73,10 +79,21 @@ struct mbarrier_face {
   std::int64_t issued = 0;  // bytes of the loads bound to the current phase
   struct last_use {
     stamp when = 0;
+    stamp arrives_in = 0;  // an arrive: its phase, plus 1
     site where;
   };
-  std::vector<last_use> used;       // by thread of the cluster
-  stamp counted = 0;                // the newest phase that counts bytes, plus 1
+  std::vector<last_use> used;  // by thread of the cluster
+  stamp counted = 0;           // the newest phase that counts what comes later, plus 1
+  char const* counts = "";     // bytes, a commit
+  site counted_at;
+  /// A release of CTA scope by a thread of another CTA, and what cluster scope would pass on.
+  struct narrow_arrive {
+    component who;
+    stamp own;
+    clock_ref known;
+    site where;
+  };
+  std::vector<narrow_arrive> narrow, narrow_out;  // of the current phase, of the last one
   std::vector<std::uint32_t> seen;  // by thread: newest phase observed, plus 2; 0: none
   struct repeated_wait {
     std::uint32_t thread;
@@ -94,6 +111,7 @@ struct view {
 };
 struct step_views {
   std::vector<view> views;
+  std::uint64_t issued = 0;  // in the order of the run, among loads
   stamp own_fenced[128] = {};
 };
 

@@ -41,6 +41,7 @@ checker::verdict checker::judge(warpgroup_state const& w, step_views const& v,
 
 void checker::view_of(thread& t, step_views& v) {
   auto const u = static_cast<unsigned>(t.id % 128);
+  if (v.views.empty()) v.issued = ++issued_;
   v.own_fenced[u] = t.actor.own_fenced;
   for (view& x : v.views)
     if (x.known == t.actor.known) {
@@ -124,6 +125,37 @@ void checker::check_origin(cta_state const& owner, record const& written, smem_d
   }
 }
 
+bool checker::blame_descriptor(cta_state const& owner, smem_desc d, operand_extent const& extent,
+                               record const& r, thread const& by) {
+  std::uint32_t const start = d.address() - smem_base;
+  std::uint32_t const base = start / block_bytes;
+  for (chunk_block const& c : pattern(d, extent))
+    for (std::uint64_t left = c.cells; left != 0; left &= left - 1) {
+      std::uint32_t const at = (base + c.block) * block_bytes +
+                               static_cast<std::uint32_t>(__builtin_ctzll(left)) * cell_bytes;
+      std::uint32_t const in = owner.is_mbarrier[at / 8] ? at : at + 8;
+      if (!owner.is_mbarrier[in / 8]) continue;
+      bool const wgmma = r.what == access::wgmma_read;
+      char const* const noun = traits(r.what).noun;
+      std::string const place = object(owner, start);
+      report(wgmma ? "E0020" : "E0103", wgmma ? "wgmma-operand" : "umma-operand",
+             told({
+                 .what = fmt::format("An operand of {} begins in {} and reaches the mbarrier {}.",
+                                     noun, place, object_name(grid_, in)),
+                 .now = fmt::format("{} at {} by {}", noun, text_of(r.where),
+                                    wgmma ? warpgroup_name(by) : tw::emu::name_of(by)),
+                 .cause = fmt::format("the descriptor has leading offset {} and stride offset {} "
+                                      "bytes, with which the operand leaves its tile",
+                                      d.leading_bytes(), d.stride_bytes()),
+                 .remedy = "the offsets of the tile that was loaded: make_smem_desc and "
+                           "make_umma_desc take bytes",
+             }),
+             r.where, {}, place, &by);
+      return true;
+    }
+  return false;
+}
+
 template <class Judge>
 void checker::read_operand(cta_state const& owner, Judge const& judge, smem_desc d,
                            operand_extent const& extent, record const& r, thread const& by,
@@ -135,20 +167,19 @@ void checker::read_operand(cta_state const& owner, Judge const& judge, smem_desc
   int first[3] = {};
   for (chunk_block const& c : pattern(d, extent)) {
     touched const at{base + c.block, c.cells};
-    if (at.block * block_bytes >= static_cast<std::uint32_t>(grid_.smem_bytes))
-      return;  // the check of the operand reports it
     std::uint32_t const chunk_offset = base * block_bytes + c.offset;
     bool clean = true;
     s.each_earlier(at, false, [&](record const& earlier) {
       verdict const verd = judge(earlier);
       if (verd != verdict::ordered) {
+        clean = false;
+        if (blame_descriptor(owner, d, extent, r, by)) return false;
         std::uint64_t const both = earlier.mask & at.cells;
         report_conflict(
             owner,
             at.block * block_bytes +
                 (both != 0 ? static_cast<std::uint32_t>(__builtin_ctzll(both)) : 0) * cell_bytes,
             earlier, r, by, verd);
-        clean = false;
         return false;
       }
       if (options_.provenance && earlier.what == access::tma_write && earlier.origin != 0 &&
@@ -158,11 +189,12 @@ void checker::read_operand(cta_state const& owner, Judge const& judge, smem_desc
       return true;
     });
     if (clean)
-      if (std::uint64_t const none = s.unwritten(at); none != 0)
+      if (std::uint64_t const none = s.unwritten(at);
+          none != 0 && !blame_descriptor(owner, d, extent, r, by))
         report_unwritten(
             owner,
             at.block * block_bytes + static_cast<std::uint32_t>(__builtin_ctzll(none)) * cell_bytes,
-            r, by);
+            r, by, start);
     s.note(at, r);
   }
   k_of[0] = first[2];  // a load that wrote a part of it
@@ -179,12 +211,25 @@ void checker::multiply(warpgroup_state& w, wgmma_call const& call, step_views co
   thread const& by = w.block->threads[static_cast<std::size_t>(w.index * 128)];
   int k_a[2] = {};
   int k_b[2] = {};
-  auto const judged = [&](record const& earlier) { return judge(w, v, earlier); };
+  auto const judged = [&](record const& earlier) {
+    verdict const found = judge(w, v, earlier);
+    committed_late_ = found == verdict::unordered && written_since(v, earlier, by);
+    return found;
+  };
   if (!call.a_in_registers)
     read_operand(*w.block, judged, call.a, {call.form.a_major, 64}, r, by, k_a);
   read_operand(*w.block, judged, call.b, {call.form.b_major, call.form.n}, r, by, k_b);
   if (options_.provenance && k_a[0] != 0 && k_b[0] != 0 && k_a[1] != k_b[1])
     report_k_mismatch(by, k_a, k_b, call.a.address(), call.b.address(), r);
+  committed_late_ = false;
+}
+
+bool checker::written_since(step_views const& v, record const& written, thread const& first) const {
+  auto const has = [&](clock_ref const& c) { return c->happened(written.who) >= written.when; };
+  if (!is_write(written.what) || !has(first.actor.known)) return false;
+  if (lands_on_mbarrier(written.what) && origins_[written.origin].issued < v.issued) return false;
+  return std::ranges::any_of(
+      v.views, [&](view const& x) { return (x.threads[0] & 1U) != 0 && !has(x.known); });
 }
 
 void checker::multiply(thread& t, umma_call const& call, umma_shape const& shape, site where) {

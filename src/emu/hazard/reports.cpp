@@ -100,8 +100,10 @@ race_words words_for(std::string const& place, record const& earlier, std::strin
   if (lands_on_mbarrier(earlier.what) && now.what != earlier.what)
     return {"E0026", "read-before-tma-arrival",
             fmt::format("{} before the {} is known to have landed.", begin,
-                        earlier.what == access::tma_write ? "TMA load that fills it"
-                                                          : "bulk reduction that changes it"),
+                        earlier.what == access::tma_write      ? "TMA load that fills it"
+                        : earlier.what == access::answer_write ? "answer to launch_cancel"
+                        : earlier.what == access::peer_write   ? "bulk copy that fills it"
+                                                               : "bulk reduction that changes it"),
             "the copy may still be under way",
             "wait() on that barrier for that phase, before this access"};
   if (earlier.what == access::async_write)
@@ -140,6 +142,27 @@ race_words words_for(std::string const& place, record const& earlier, std::strin
 
 }  // namespace
 
+copy_arrival const* checker::arrival_of(record const& earlier) const {
+  component_face const& f = faces_[earlier.who];
+  if (f.what != component_face::kind::copies) return nullptr;
+  thread const& issuer =
+      cluster_->ctas[static_cast<std::size_t>(f.cta)].threads[static_cast<std::size_t>(f.index)];
+  // Runs that a group covers, too, are waited for by the group.
+  for (std::uint32_t const run : issuer.runs_of)
+    if (run >= earlier.when) return nullptr;
+  for (copy_arrival const& a : issuer.copy_arrivals)
+    if (a.until >= earlier.when) return &a;
+  return nullptr;
+}
+
+narrow_arrive const* checker::narrow_arrive_of(record const& earlier, thread const& by) const {
+  component_face const& f = faces_[earlier.who];
+  if (f.what != component_face::kind::thread || f.cta == by.cluster_rank) return nullptr;
+  thread const& t =
+      cluster_->ctas[static_cast<std::size_t>(f.cta)].threads[static_cast<std::size_t>(f.index)];
+  return t.narrow.where.line != 0 && t.narrow.when >= earlier.when ? &t.narrow : nullptr;
+}
+
 char const* checker::missing_commit(record const& earlier) const {
   component_face const& f = faces_[earlier.who];
   if (f.what != component_face::kind::stores && f.what != component_face::kind::copies)
@@ -157,7 +180,11 @@ char const* checker::missing_commit(record const& earlier) const {
 void checker::report_conflict(cta_state const& owner, std::uint32_t offset, record const& earlier,
                               record const& now, thread const& by, verdict v) {
   if (v == verdict::unordered && blame_stale_wait(owner, earlier, by)) return;
+  if (v == verdict::unordered && traits(earlier.what).completes == completion::tensor_commit &&
+      blame_empty_commit(earlier.where, by))
+    return;
   std::string const place = object(owner, offset);
+  if (v == verdict::unordered && blame_scope(place, earlier, now, by)) return;
   component_face const& f = faces_[earlier.who];
   race_words w =
       words_for(place, earlier,
@@ -171,6 +198,16 @@ void checker::report_conflict(cta_state const& owner, std::uint32_t offset, reco
   std::string missing;
   if (v == verdict::unfenced) {
     missing = "a proxy fence between the earlier access and its thread's next arrive";
+  } else if (committed_late_) {
+    thread const& committing = *machine_->sched.running();
+    missing = fmt::format(
+        "wgmma_commit() after this wgmma, before the arrive that lets others "
+        "write there: the first one that covers it is at {}",
+        text_of(committing.commit_site));
+    w.cause =
+        "a wait counts committed groups alone: this wgmma was not complete when its operand "
+        "was written again";
+    w.remedy = "wgmma_commit() after the wgmma of a stage, wgmma_wait for them, then the arrive";
   } else {
     switch (traits(earlier.what).completes) {
       case completion::mbarrier_phase:
@@ -185,6 +222,21 @@ void checker::report_conflict(cta_state const& owner, std::uint32_t offset, reco
       case completion::wgmma_group:
       case completion::bulk_group:
       case completion::copy_group:
+        if (copy_arrival const* const a = arrival_of(earlier)) {
+          std::string const bar = object_name(grid_, a->at->offset);
+          missing = fmt::format("a wait for the phase of {} that counts this copy", bar);
+          w.cause = fmt::format(
+              "the copy completes at {} (cp_async_mbarrier_arrive{} at {}), whose init() at {} "
+              "counts {} arrivals{}",
+              bar, a->counted ? "" : "_noinc", text_of(a->where), text_of(a->at->made_at),
+              a->at->count,
+              a->at->phase > 0 ? ": a phase has ended before the copies of all threads" : "");
+          w.remedy = a->counted
+                         ? "a wait for that phase by this thread, before this access"
+                         : "init() with one arrival for each thread that copies, and a wait by "
+                           "this thread for that phase";
+          break;
+        }
         if (char const* const commit = missing_commit(earlier)) {
           missing = fmt::format("{} after it: the group was never committed, so no wait covers it",
                                 commit);
@@ -202,6 +254,13 @@ void checker::report_conflict(cta_state const& owner, std::uint32_t offset, reco
       case completion::tensor_wait:
       case completion::program_order:
         missing = "a barrier that leads from the earlier access to this one";
+        if (narrow_arrive const* const a = narrow_arrive_of(earlier, by)) {
+          w.cause = fmt::format(
+              "the arrive at the other CTA's barrier, at {}, has {}: it counts, "
+              "but orders no memory access between CTAs (E0014)",
+              text_of(a->where), a->order);
+          w.remedy = "arrive_remote<scope::cluster>(), and wait<scope::cluster>() on that barrier";
+        }
     }
   }
   auto const of_phase = [](record const& r) {
@@ -223,18 +282,27 @@ void checker::report_conflict(cta_state const& owner, std::uint32_t offset, reco
 }
 
 void checker::report_unwritten(cta_state const& owner, std::uint32_t offset, record const& now,
-                               thread const& by) {
+                               thread const& by, std::optional<std::uint32_t> operand) {
   if (!grid_.plain_accesses_seen) return;  // a plain store may have written there unseen
   std::string const place = object(owner, offset);
+  auto const member = [&](std::uint32_t at) {
+    std::string const name = object_name(grid_, at);
+    return name.substr(0, name.find('+'));
+  };
+  bool const left = operand && member(*operand) != member(offset);
   report("E0029", "uninitialised-read",
          told({
              .what = fmt::format("{} {}, which nothing has written since the CTA began.",
                                  traits(now.what).now, place),
              .now = fmt::format("{} at {}{}", describe(now, false), text_of(now.where),
                                 actor_of(now, by)),
-             .cause = "no store and no copy has filled these bytes, or the thread that does comes "
-                      "later and nothing makes this one wait for it",
-             .remedy = "write first, then a barrier between the writers and this read",
+             .cause = left ? fmt::format("the operand begins in {}: its descriptor's leading or "
+                                         "stride offset is too large, or the bytes were not filled",
+                                         object_name(grid_, *operand))
+                           : "no store and no copy has filled these bytes, or the thread that does "
+                             "comes later and nothing makes this one wait for it",
+             .remedy = left ? "the offsets of the tile that was loaded, in bytes"
+                            : "write first, then a barrier between the writers and this read",
          }),
          now.where, {}, place, &by);
 }
@@ -313,17 +381,26 @@ void checker::report_early_exit(thread const& t, remote_access const& r) {
   using kind = remote_access::kind;
   std::string const at = object_name(grid_, r.offset);
   bool const source = r.what == kind::copy_to_peer;
-  bool const of_phase = r.what == kind::copy || r.what == kind::store_async || source;
-  bool const own = (r.what == kind::copy && r.by_cta == t.cta) || source;
-  std::string const what = r.what == kind::copy
-                               ? fmt::format("a {}TMA load of {}", own ? "" : "multicast ", at)
-                           : source                      ? fmt::format("a copy of {} to a peer", at)
-                           : r.what == kind::plain       ? "an ordinary access of " + at
-                           : r.what == kind::atomic      ? "an atomic operation on " + at
-                           : r.what == kind::store_async ? "a store_async to " + at
-                           : r.what == kind::multiply    ? "a tcgen05.mma that reads " + at
-                                                         : "an arrive on " + at;
+  bool const of_phase =
+      r.what == kind::copy || r.what == kind::answer || r.what == kind::store_async || source;
+  bool const own =
+      ((r.what == kind::copy || r.what == kind::answer) && r.by_cta == t.cta) || source;
+  std::string const what =
+      r.what == kind::answer        ? fmt::format("the answer to a launch_cancel in {}", at)
+      : r.what == kind::copy        ? fmt::format("a {}TMA load of {}", own ? "" : "multicast ", at)
+      : source                      ? fmt::format("a copy of {} to a peer", at)
+      : r.what == kind::plain       ? "an ordinary access of " + at
+      : r.what == kind::atomic      ? "an atomic operation on " + at
+      : r.what == kind::store_async ? "a store_async to " + at
+      : r.what == kind::multiply    ? "a tcgen05.mma that reads " + at
+                                    : "an arrive on " + at;
   bool const pair = r.what == kind::multiply;
+  component_face const& f = faces_[r.who];
+  site const relaxed = f.what != component_face::kind::thread
+                           ? site{}
+                           : cluster_->ctas[static_cast<std::size_t>(f.cta)]
+                                 .threads[static_cast<std::size_t>(f.index)]
+                                 .cluster_arrive_relaxed;
   report(
       pair ? "E0110" : "E0036", pair ? "pair-peer-gone" : "cta-exit-before-remote-access",
       told({
@@ -339,9 +416,13 @@ void checker::report_early_exit(thread const& t, remote_access const& r) {
                                               t.cta, r.when - 1, name_of(r.who))
                      : of_phase ? fmt::format("a wait in CTA {} for phase {} of {}", t.cta,
                                               r.when - 1, name_of(r.who))
-                                : fmt::format("a step by which CTA {} sees that this access has "
-                                              "happened",
-                                              t.cta),
+                     : relaxed.line != 0
+                         ? fmt::format("a release in the cluster_arrive_relaxed() at {}: a relaxed "
+                                       "arrive orders no access before it",
+                                       text_of(relaxed))
+                         : fmt::format("a step by which CTA {} sees that this access has "
+                                       "happened",
+                                       t.cta),
           .cause = "the memory of a CTA is given away when it ends",
           .remedy = source     ? "cluster_sync() as the last act of the kernel, after the peer has "
                                  "waited for that phase"
@@ -349,7 +430,9 @@ void checker::report_early_exit(thread const& t, remote_access const& r) {
                     : of_phase ? "each CTA that bytes are sent to waits on its own barrier for "
                                  "that phase before it ends; cluster_sync() does not wait for "
                                  "copies"
-                               : "cluster_sync() as the last act of the kernel, in all threads",
+                    : relaxed.line != 0
+                        ? "cluster_arrive() in its place, then cluster_wait(); or cluster_sync()"
+                        : "cluster_sync() as the last act of the kernel, in all threads",
       }),
       r.where, {}, object(*t.block, r.offset), &t);
 }

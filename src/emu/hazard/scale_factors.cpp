@@ -6,7 +6,12 @@
 // an operand since it was copied have the wrong factor in one of them. A part is its coordinates in
 // the tensor where TMA brought it, otherwise its address. Where TMA brought the factors too, those
 // of the next K block of the same rows come from 512 bytes further on (atom/scale_factors.hpp).
+// Factors that say the same for all blocks, a number other than 0 in all rows or one for each row,
+// may serve any part: MX operands with one scale for all of K.
 #include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
 
 #include "emu/hazard/checker.hpp"
 #include "emu/machine.hpp"
@@ -19,7 +24,49 @@ namespace {
 
 constexpr int atom_bytes = 512;  // factors of 128 rows and 4 blocks
 
+/// factor_column::value and constant_along_k, from the words of one column.
+class column_values {
+ public:
+  void add(std::uint32_t word) {
+    constant_ = constant_ && word == (word & 0xFF) * 0x01010101U;
+    for (int i = 0; i < 4; ++i) {
+      int const v = static_cast<int>(word >> 8 * i & 0xFF);
+      if (v == 0 || v == value_[i]) continue;
+      value_[i] = value_[i] == 0 ? v : -1;
+    }
+  }
+  void give(factor_column& to) const {
+    std::copy(std::begin(value_), std::end(value_), to.value);
+    to.constant_along_k = constant_;
+  }
+
+ private:
+  int value_[4] = {};
+  bool constant_ = true;
+};
+
 }  // namespace
+
+bool checker::one_factor_for_all(cta_state const& owner, tmem_area const& a, int id, int count) {
+  int value = 0;
+  bool one = true, constant = true;
+  for (int column = a.column; column < a.column + a.columns; ++column) {
+    factor_column f =
+        tensor_->factors[static_cast<std::size_t>(owner.rank)][static_cast<std::size_t>(column)];
+    if (f.stored) {
+      column_values words;
+      for (int lane = 0; lane < tmem_lanes; ++lane) words.add(owner.tensor->at(lane, column));
+      words.give(f);
+    }
+    constant = constant && f.constant_along_k;
+    for (int i = id; i < id + count; ++i) {
+      if (f.value[i] == 0) continue;
+      one = one && f.value[i] > 0 && (value == 0 || value == f.value[i]);
+      value = f.value[i];
+    }
+  }
+  return value != 0 && (one || constant);
+}
 
 std::uintptr_t checker::origin::source(std::uint32_t smem_offset_of_byte) const {
   std::uint32_t const inside = smem_offset_of_byte - smem_offset;
@@ -76,6 +123,14 @@ void checker::tmem_copied(thread& t, tmem_copy_call const& call, site where) {
           tensor_->factors[static_cast<std::size_t>(c.rank)][static_cast<std::size_t>(i)];
       f = {};
       f.copied = where;
+      column_values words;
+      for (int row = 0; row < tmem_copy_rows(call.shape); ++row) {
+        int const at = i - to.column;
+        std::uint32_t word;
+        std::memcpy(&word, c.smem + copy_source(call, row, at / 4) - smem_base + at % 4 * 4, 4);
+        words.add(word);
+      }
+      words.give(f);
       if (from == nullptr) continue;
       f.type = static_cast<int>(from->type);
       std::uint32_t const begin = copy_source(call, 0, 0) - smem_base;
@@ -118,6 +173,11 @@ void checker::note_factors(thread const& t, cta_state& owner, umma_call const& c
              now.where, f.copied, place, &t);
       return;
     }
+    int const id = is_a ? shape.sfa_id : shape.sfb_id;
+    auto const one_for_all = [&] {
+      return one_factor_for_all(owner, umma_scales(shape, operand, is_a ? call.sfa : call.sfb), id,
+                                shape.factors());
+    };
     std::uint64_t const descriptor = is_a ? call.a : call.b;
     factor_column::use use{
         true, operand, static_cast<std::int64_t>(umma_desc{descriptor}.address()), -1, now.where};
@@ -140,7 +200,7 @@ void checker::note_factors(thread const& t, cta_state& owner, umma_call const& c
                               last.matrix == place_now.matrix &&
                               last.factor_matrix == place_now.factor_matrix;
       auto const apart = static_cast<std::int64_t>(place_now.source - last.source);
-      if (comparable && apart != (place_now.block - last.block) * atom_bytes) {
+      if (comparable && apart != (place_now.block - last.block) * atom_bytes && !one_for_all()) {
         report(
             "E0113", "scale-factors",
             told({
@@ -163,11 +223,10 @@ void checker::note_factors(thread const& t, cta_state& owner, umma_call const& c
       }
       last = place_now;
     }
-    int const id = is_a ? shape.sfa_id : shape.sfb_id;
     for (int i = id; i < id + shape.factors(); ++i) {
       factor_column::use& before = f.of_byte[i];
       bool const same = before.operand == use.operand && before.k == use.k && before.row == use.row;
-      if (before.any && !same) {
+      if (before.any && !same && !one_for_all()) {
         auto const part = [](factor_column::use const& u) {
           return u.row < 0 ? fmt::format("{} at {:#x}", u.operand, u.k)
                            : fmt::format("{} from k = {}", u.operand, u.k);

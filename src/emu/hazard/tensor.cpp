@@ -11,6 +11,8 @@
 // comes after them where a commit or ::before_thread_sync lies between: a reading of "Memory
 // Consistency Model", which lists no order of the two and gives that fence one.
 // Source: PTX ISA, "Memory Consistency Model for 5th generation of TensorCore operations".
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "emu/hazard/checker.hpp"
@@ -36,6 +38,8 @@ void checker::begin_tensor() {
   for (auto& columns : tensor_->factors) columns.resize(tmem_columns);
   tensor_->last_factors.resize(static_cast<std::size_t>(grid_.cluster));
   tensor_->cells.resize(static_cast<std::size_t>(grid_.cluster));
+  tensor_->allocated.resize(static_cast<std::size_t>(grid_.cluster));
+  tensor_->freed_by_peer.resize(static_cast<std::size_t>(grid_.cluster));
   for (shadow& s : tensor_->cells) s.reset(groups_of_lanes * cells_of_group * cell_bytes);
   for (cta_state& b : cluster_->ctas)
     for (thread& t : b.threads) t.tensor.taken = t.tensor.received = pool_.zero();
@@ -66,8 +70,19 @@ void checker::tmem_waited(thread& t, bool stores, std::uint32_t count) {
   learn(t, warp_component(t, stores), count, other_memory_);
 }
 
+void checker::note_arrive(thread& t) const {
+  tensor_actor& a = t.tensor;
+  tensor_warp const& w = machine_->sched.warp_of(t).tensor;
+  stamp const own = t.actor.own;
+  if (w.loads > a.loads_waited) a.early_loads = {a.loads_waited, w.loads, own};
+  if (w.stores > a.stores_waited) a.early_stores = {a.stores_waited, w.stores, own};
+  a.arrived = own;
+}
+
 void checker::tensor_arrive(thread& t, exchange& x) {
   tensor_actor const& a = t.tensor;
+  // A barrier of the warp alone leads to no other one.
+  if (&x != &machine_->sched.warp_of(t).barrier.known) note_arrive(t);
   x.tensor_in.add(a.received);
   if (a.told != 0) x.tensor_in.add(a.ops, a.told, 0);
   if (a.loads_told != 0) x.tensor_in.add(warp_component(t, false), a.loads_told, a.loads_told);
@@ -128,6 +143,16 @@ void checker::tensor_access(thread const* const* threads, int count, cta_state& 
                             tmem_area const& a, record const& r, bool accumulates) {
   shadow& s = tensor_->cells[static_cast<std::size_t>(owner.rank)];
   bool clean = true;  // one report for an instruction
+  for (auto const& f : tensor_->freed_by_peer[static_cast<std::size_t>(owner.rank)]) {
+    if (r.what == access::tmem_free || a.column >= f.first + f.columns ||
+        f.first >= a.column + a.columns)
+      continue;
+    std::string const place = fmt::format("tensor memory of CTA {}, column {}",
+                                          owner.threads.front().cta, std::max(a.column, f.first));
+    report_pair_freed(place, r, f.by, **threads);
+    clean = false;
+    break;
+  }
   each_cell(a, [&](touched at) {
     s.each_earlier(at, is_write(r.what), [&](record const& earlier) {
       for (int i = 0; i < count && clean; ++i) {
@@ -169,12 +194,69 @@ void checker::tmem_moved(thread& t, cta_state& owner, tmem_area const& a, bool s
     if (!same) lanes[count++] = x;
   }
   tensor_access(lanes, count, owner, a, r, false);
+  if (store) renew_factors(owner, a.column, a.columns);
+}
+
+void checker::renew_factors(cta_state const& owner, int first, int columns) {
+  auto& factors = tensor_->factors[static_cast<std::size_t>(owner.rank)];
+  for (int i = first; i < first + columns; ++i) {
+    factors[static_cast<std::size_t>(i)] = {};
+    factors[static_cast<std::size_t>(i)].stored = true;
+  }
 }
 
 void checker::tmem_renewed(cta_state& owner, int first, int columns) {
   begin_tensor();
   shadow& s = tensor_->cells[static_cast<std::size_t>(owner.rank)];
   each_cell({0, tmem_lanes, first, columns}, [&](touched at) { s.forget(at); });
+  std::erase_if(tensor_->freed_by_peer[static_cast<std::size_t>(owner.rank)],
+                [&](tensor_memory_order::freed const& f) {
+                  return f.first < first + columns && first < f.first + f.columns;
+                });
+}
+
+void checker::tmem_allocated(thread& t, site where) {
+  record& r = tensor_->allocated[static_cast<std::size_t>(t.cluster_rank)];
+  r.who = thread_component(t);
+  r.when = t.actor.own;
+  r.what = access::plain_write;  // of the address
+  r.where = where;
+}
+
+bool checker::has_allocated(thread const& t, cta_state const& peer) const {
+  record const& begun = tensor_->allocated[static_cast<std::size_t>(peer.rank)];
+  if (t.actor.known->happened(begun.who) >= begun.when) return begun.when != 0;
+  // Who has loaded or stored there has known the address.
+  auto const warps = static_cast<std::size_t>((threads_ + 31) / 32);
+  auto const first = static_cast<std::size_t>(peer.rank) * warps;
+  for (std::size_t w = first; w < first + warps; ++w)
+    for (component const c : {tensor_->loads[w], tensor_->stores[w]})
+      if (c != 0 && t.actor.known->happened(c) != 0) return true;
+  return false;
+}
+
+void checker::tmem_freed_for_peer(thread& t, cta_state& peer, int first, int columns, site where) {
+  record r;
+  r.who = thread_component(t);
+  r.when = t.actor.own;
+  r.what = access::tmem_free;
+  r.where = where;
+  shadow& s = tensor_->cells[static_cast<std::size_t>(peer.rank)];
+  bool clean = true;  // one report for an instruction
+  each_cell({0, tmem_lanes, first, columns}, [&](touched at) {
+    if (!clean) return;
+    s.each_earlier(at, true, [&](record const& earlier) {
+      clean = judge_tensor(t, r, earlier) == tensor_verdict::ordered;
+      if (clean) return true;
+      std::string const place = tensor_object(peer, at, earlier.mask & at.cells);
+      if (!blame_scope(place, earlier, r, t)) report_pair_freed(place, earlier, r, t);
+      return false;
+    });
+  });
+  if (clean && !has_allocated(t, peer))
+    report_pair_freed_early(peer, tensor_->allocated[static_cast<std::size_t>(peer.rank)], r, t);
+  if (peer.tensor && peer.tensor->of_column(first) == nullptr) return;  // it gave them back before
+  tensor_->freed_by_peer[static_cast<std::size_t>(peer.rank)].push_back({first, columns, r});
 }
 
 void checker::tmem_freed(thread& t, cta_state& owner, int first, int columns, site where) {
@@ -192,9 +274,20 @@ void checker::commit(thread& t, tensor_op& op) {
   begin_tensor();
   tensor_actor& a = t.tensor;
   new_component(a.ops, component_face::kind::tensor, t);
-  a.told = op.until;  // a commit implies tcgen05.fence::before_thread_sync
+  tensor_fence(t, true);  // a commit implies it
+  note_arrive(t);
   op.known = t.actor.known;
   op.ordered = a.received;
+  if (a.loads_told != 0)
+    op.ordered = pool_.with(op.ordered, warp_component(t, false), a.loads_told);
+  if (a.stores_told != 0)
+    op.ordered = pool_.with(op.ordered, warp_component(t, true), a.stores_told);
+  for (tensor_op::arrive const& to : op.arrives) {
+    counts(t, *to.at, "a commit", op.where);
+    if (t.tensor_ops->begun == 0)
+      tensor_->empty_commits.push_back(
+          {&t, to.at->face.phases, object(*to.cta, to.at->offset), op.where});
+  }
 }
 
 void checker::committed(thread& t, tensor_op const& op, mbarrier_state& b) {

@@ -5,10 +5,15 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <string>
 #include <vector>
 
 #include "emu/hazard/shadow.hpp"
 #include "tilewright/arch/emu/launch.hpp"
+
+namespace tw::emu {
+struct thread;
+}
 
 namespace tw::emu::hazard {
 
@@ -26,6 +31,11 @@ struct factor_column {
   void const* tensor = nullptr;
   int matrix = 0;  // of a batch: the fourth coordinate
   site copied;
+  bool stored = false;  // by tcgen05.st: the factors are what is there
+  /// Of the four bytes of a copied word, over all rows: the one value that is not 0 (0: all are 0;
+  /// -1: they differ). And are the four of each row the same?
+  int value[4] = {-1, -1, -1, -1};
+  bool constant_along_k = false;
 };
 /// The factors that a CTA's multiplies took last for an operand: where they came from, and the K
 /// block that they were taken for.
@@ -39,7 +49,21 @@ struct factor_place {
 struct tensor_memory_order {
   std::vector<std::vector<factor_column>> factors;        // by CTA and column
   std::vector<std::array<factor_place, 2>> last_factors;  // by CTA, of A and B
-  std::deque<shadow> cells;                        // by CTA; 16 lanes of a column are one cell
+  std::deque<shadow> cells;  // by CTA; 16 lanes of a column are one cell
+  struct freed {
+    int first, columns;
+    record by;
+  };
+  std::vector<record> allocated;                  // by CTA: its newest allocation for a pair
+  std::vector<std::vector<freed>> freed_by_peer;  // by CTA: columns that it has not given back
+  /// Commits of threads that had issued nothing: they say nothing about the operations of others.
+  struct empty_commit {
+    thread const* by;
+    component phases;  // of the mbarrier
+    std::string object;
+    site where;
+  };
+  std::vector<empty_commit> empty_commits;
   std::vector<component> loads, stores;            // by warp of the cluster; 0: none yet
   std::vector<std::array<std::uint32_t, 2>> tags;  // accumulators: address, N, M and kind
 };

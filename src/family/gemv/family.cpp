@@ -46,6 +46,9 @@ struct times {
   double loads_us = 0, dram_us = 0, total_us = 0;
 };
 
+/// Not std::hypot: glibc 2.35 has a new version of it, without which programs would not start.
+double root_of_squares(double x, double y) { return std::sqrt(x * x + y * y); }
+
 /// DRAM, the turns of a CTA's loop and what one SM reads limit together: their squares add
 /// (docs/decisions/0014).
 times predict(gemv_config const& c, gemm_problem const& q, int groups, int ctas,
@@ -55,9 +58,10 @@ times predict(gemv_config const& c, gemm_problem const& q, int groups, int ctas,
     return x.batch_stride_elems == 0 ? 1.0 : static_cast<double>(q.batch);
   };
   auto const rows = static_cast<double>(q.m), cols = static_cast<double>(q.n);
+  int const c_bytes = q.c && q.beta != 0 ? size_bytes(q.c->type) : 0;  // of an element
   double const bytes =
       (rows * matrices(q.a) + cols * matrices(q.b)) * static_cast<double>(q.k) * size_bytes(c.ab) +
-      rows * cols * static_cast<double>(q.batch) * size_bytes(c.d);
+      rows * cols * static_cast<double>(q.batch) * (size_bytes(c.d) + c_bytes);
   auto const turns = static_cast<double>(divide_up(q.k / c.piece(), c.turn_pieces()));
   auto const rounds = static_cast<double>(divide_up(groups, ctas));
   double const group =
@@ -70,8 +74,8 @@ times predict(gemv_config const& c, gemm_problem const& q, int groups, int ctas,
                        : q.n > 4     ? m.dram_bytes_per_us_8
                        : c.cols == 1 ? m.dram_bytes_per_us
                                      : m.dram_bytes_per_us_columns);
-  t.loads_us = std::hypot(rounds * group, sm / m.sm_bytes_per_us);
-  t.total_us = m.launch_us + std::hypot(t.dram_us, t.loads_us);
+  t.loads_us = root_of_squares(rounds * group, sm / m.sm_bytes_per_us);
+  t.total_us = m.launch_us + root_of_squares(t.dram_us, t.loads_us);
   return t;
 }
 

@@ -24,8 +24,9 @@ inline bool has_block_scales(gemm_problem const& q) {
 /// run transposed). Sums are float32 whatever the problem's precision allows, of all of K or of
 /// each block of 128 elements that has its scales.
 inline bool computes(sm100_config const& c, gemm_problem const& q) {
-  return c.ab == multiplied_type(q.a.type) && c.b() == multiplied_type(q.b.type) &&
-         c.d == q.d.type && c.a_major() == major_of_a(q.a) && c.b_major() == major_of_b(q.b) &&
+  return c.a.multiplied == multiplied_type(q.a.type) &&
+         c.b.multiplied == multiplied_type(q.b.type) && c.d == q.d.type &&
+         c.a.major == major_of_a(q.a) && c.b.major == major_of_b(q.b) &&
          q.d.ord == order::row_major && operands_needed(q) == c.operands() &&
          (!c.operands().scales || has_scales_of_row_blocks(q)) && !is_block_scaled(q) &&
          c.block_scales == has_block_scales(q) && (c.by_pointers() || !q.has_pointers());

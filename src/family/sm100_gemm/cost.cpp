@@ -39,13 +39,13 @@ tcgen05_cost predict(gemm_problem const& p, sm100_config const& c, device const&
   auto const rows = static_cast<double>(p.m), cols = static_cast<double>(p.n);
   double const sums = rows * cols * static_cast<double>(p.batch);
   double const results = c.gated() ? sums / 2 : sums;
-  double const operands =
-      (rows * matrices(p.a) + cols * matrices(p.b)) * static_cast<double>(p.k) * size_bytes(c.ab);
+  double const operands = (rows * matrices(p.a) + cols * matrices(p.b)) * static_cast<double>(p.k) *
+                          size_bytes(c.a.stored);
   double const c_bytes = p.c && p.beta != 0 ? results * size_bytes(p.c->type) : 0;
   double const aux_bytes = c.aux() ? sums * size_bytes(c.d) : 0;
   // bf16 flop of the same bytes of K: all types take the same time for them.
   double const flop =
-      2 * sums * static_cast<double>(p.k) * size_bytes(c.ab) / size_bytes(elem::bf16);
+      2 * sums * static_cast<double>(p.k) * size_bytes(c.a.multiplied) / size_bytes(elem::bf16);
 
   tcgen05_cost r;
   r.tensor_us = us(flop / static_cast<double>(dev.mma_flop_per_clock) / dev.sm_count);

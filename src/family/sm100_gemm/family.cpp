@@ -14,7 +14,6 @@
 #include "family/sm100_gemm/params.hpp"
 #include "family/sm100_gemm/resources.hpp"
 #include "family/tcgen05_memory.hpp"
-#include "family/workspace.hpp"
 #include "tilewright/arch/emu/options.hpp"
 #include "tilewright/base/round_up.hpp"
 #include "tilewright/family/family.hpp"
@@ -48,7 +47,7 @@ tcgen05_cost cost_of(gemm_plan const& plan, device const& dev) {
 strips panels_of(gemm_plan const& plan, device const& dev) {
   sm100_config const& c = config_of(plan);
   gemm_problem const& q = plan.normal;
-  double const k_bytes = static_cast<double>(q.k) * size_bytes(c.ab);
+  double const k_bytes = static_cast<double>(q.k) * size_bytes(c.a.stored);
   return {.row_bytes = c.tile_m() * k_bytes,
           .col_bytes = c.tile_n * k_bytes,
           .shared_rows = q.a.batch_stride_elems == 0,
@@ -72,8 +71,8 @@ class family final : public gemm_family {
   kernel_facts facts(int kernel) const override {
     sm100_config const& c = config(kernel);
     kernel_facts f;
-    f.ab = c.ab, f.d = c.d, f.a = c.a_major(), f.b = c.b_major();
-    if (c.mixed) f.b_type = c.b();
+    f.ab = c.a.multiplied, f.d = c.d, f.a = c.a.major, f.b = c.b.major;
+    if (c.b.multiplied != c.a.multiplied) f.b_type = c.b.multiplied;
     f.scaled = c.block_scales;
     f.d_order = order::row_major;
     f.epilogue = c.operands();
@@ -113,7 +112,6 @@ class family final : public gemm_family {
       plan.kernel = name(kernel, {});
       plan.schedule.clusters =
           static_cast<int>(std::min<std::int64_t>(tiles, resident_tcgen05_clusters(c.ctas, dev)));
-      plan.workspace_bytes = workspace_of(plan).bytes;
       plan.predicted_us = cost_of(plan, dev).total_us;
     }
   }

@@ -10,6 +10,11 @@ CTA_ROWS = 128
 PAIR = ["e4m3", "e5m2"]  # operands of which A and B may have either type
 
 
+def operand(elem, mn_major):
+    """An operand_spec in C++."""
+    return f"{{elem::{elem}, elem::{elem}, operand_major::{'mn' if mn_major else 'k'}}}"
+
+
 def describe(row, ab, d, majors, bits):
     """(name, it again for the table, configuration in C++)."""
     tile_m, tile_n = map(int, row["tile"].split("x"))
@@ -34,9 +39,9 @@ def describe(row, ab, d, majors, bits):
             f"{EPILOGUES[row['epilogue']][1]}{SCALES[row['scales']]}{SCHEDULERS[row['scheduler']]}")
     flag = {True: "true", False: "false"}
     return name, [name], (
-        f"sm100_config{{.ab = elem::{a}, .d = elem::{d}, .mixed = {flag[bool(b)]}, "
-        f".a_mn = {flag[majors[0] == 'n']}, .b_mn = {flag[majors[1] == 't']}, .ctas = {ctas}, "
+        f"sm100_config{{.a = {operand(a, majors[0] == 'n')}, "
+        f".b = {operand(b[0] if b else a, majors[1] == 't')}, .d = elem::{d}, .ctas = {ctas}, "
         f".tile_n = {tile_n}, .stages = {row['stages']}, "
-        f".epilogue = epilogue_id<epilogues::{kind}>, "
+        f".epilogue = epilogue_id::{kind}, "
         f".dynamic = {flag[row['scheduler'] == 'clc']}, "
         f".block_scales = {flag[row['scales'] == 'blocks']}}}")

@@ -36,10 +36,10 @@ sm100_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_oper
   p.b_batched = b_matrices > 1 ? 1 : 0;
   constexpr swizzle_mode wide = swizzle_mode::b128;
   p.a = map_of(o.a, as_mapped(q.a), a_matrices, extents_of_a(q),
-               box_of(c.ab, c.a_major(), wide, c.tile_m() / c.ctas), wide, t, placed);
+               box_of(c.a.stored, c.a.major, wide, c.tile_m() / c.ctas), wide, t, placed);
   p.b = c.gated() ? tcgen05_gated_map(o.b, q, c.tile_k(), c.d_cols(), t)
                   : map_of(o.b, as_mapped(q.b), b_matrices, extents_of_b(q),
-                           box_of(c.b(), c.b_major(), wide, c.b_share()), wide, t, placed);
+                           box_of(c.b.stored, c.b.major, wide, c.b_share()), wide, t, placed);
   p.epilogue = tcgen05_epilogue(plan, q, o, placed, t);
   if (c.block_scales) {
     p.a_scales = scales_of(q.scale_a, o.scale_a, q.m, q.k);

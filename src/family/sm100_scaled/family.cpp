@@ -14,7 +14,6 @@
 #include "family/sm100_scaled/params.hpp"
 #include "family/sm100_scaled/resources.hpp"
 #include "family/tcgen05_memory.hpp"
-#include "family/workspace.hpp"
 #include "tilewright/arch/emu/options.hpp"
 #include "tilewright/base/elem_traits.hpp"
 #include "tilewright/base/round_up.hpp"
@@ -115,7 +114,6 @@ class family final : public gemm_family {
       plan.kernel = name(kernel, {});
       plan.schedule.clusters =
           static_cast<int>(std::min<std::int64_t>(tiles, resident_tcgen05_clusters(c.ctas, dev)));
-      plan.workspace_bytes = workspace_of(plan).bytes;
       plan.predicted_us = cost_of(plan, dev).total_us;
     }
   }

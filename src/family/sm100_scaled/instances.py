@@ -36,4 +36,4 @@ def describe(row, ab, d, majors, bits):
         f"block_scaled_config{{.a = elem::{a}, .b = elem::{b}, .scale = elem::{scale}, "
         f".block = {block}, .d = elem::{d}, .ctas = {ctas}, .tile_n = {tile_n}, "
         f".stages = {row['stages']}, "
-        f".epilogue = epilogue_id<epilogues::{EPILOGUES[row['epilogue']][0]}>}}")
+        f".epilogue = epilogue_id::{EPILOGUES[row['epilogue']][0]}}}")

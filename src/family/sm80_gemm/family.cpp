@@ -13,7 +13,6 @@
 #include "family/sm80_gemm/launchers.hpp"
 #include "family/sm80_gemm/params.hpp"
 #include "family/sm80_gemm/resources.hpp"
-#include "family/workspace.hpp"
 #include "tilewright/arch/emu/options.hpp"
 #include "tilewright/base/round_up.hpp"
 #include "tilewright/family/family.hpp"
@@ -101,7 +100,6 @@ class family final : public gemm_family {
       plan.built = built(kernel);
       plan.kernel = name(kernel, {});
       plan.schedule.clusters = static_cast<int>(tiles);
-      plan.workspace_bytes = workspace_of(plan).bytes;
       plan.predicted_us = cost_of(plan, dev).total_us;
     }
   }

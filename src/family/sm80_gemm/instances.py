@@ -29,5 +29,5 @@ def describe(row, ab, d, majors, bits):
         f".b_mn = {flag[majors[1] == 't']}, .tile_m = {tile_m}, .tile_n = {tile_n}, "
         f".tile_k = {tile_k}, .warps_m = {warps_m}, .warps_n = {warps_n}, "
         f".stages = {row['stages']}, .mma_k = {mma_k}, "
-        f".epilogue = epilogue_id<epilogues::{EPILOGUES[epilogue][0]}>, "
+        f".epilogue = epilogue_id::{EPILOGUES[epilogue][0]}, "
         f".f16_sums = {flag[f16_sums]}}}")

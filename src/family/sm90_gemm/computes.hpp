@@ -29,7 +29,7 @@ inline bool keeps_sums(gemm_config const& c, gemm_problem const& q) {
   if (c.scaled() || q.scale_a || q.scale_b)
     return c.scaled() && (q.scale_a || q.scale_b) && c.promote_k() == promotion_interval(q) &&
            numbers_scales_in_32_bits(q);
-  if (is_fp8(c.ab)) return c.promote_k() == wanted.promote_k;
+  if (is_fp8(c.a.multiplied)) return c.promote_k() == wanted.promote_k;
   return c.sums == sum_form::plain || wanted.f16_sums;
 }
 
@@ -47,9 +47,10 @@ inline bool scales_result(gemm_config const& c, gemm_problem const& q) {
 
 /// Does a kernel with this configuration compute `q`, as run?
 inline bool computes(gemm_config const& c, gemm_problem const& q) {
-  return c.ab == multiplied_type(q.a.type) && c.b() == multiplied_type(q.b.type) &&
-         c.d == q.d.type && keeps_sums(c, q) && c.a_major() == major_of_a(q.a) &&
-         c.b_major() == major_of_b(q.b) && c.d_m == (q.d.ord == order::col_major) &&
+  return c.a.multiplied == multiplied_type(q.a.type) &&
+         c.b.multiplied == multiplied_type(q.b.type) && c.d == q.d.type && keeps_sums(c, q) &&
+         c.a.major == major_of_a(q.a) && c.b.major == major_of_b(q.b) &&
+         c.d_m == (q.d.ord == order::col_major) &&
          (c.operands() == operands_needed(q) || (takes_scales(c) && has_scales_alone(q))) &&
          scales_result(c, q) && (c.by_pointers() || !q.has_pointers());
 }

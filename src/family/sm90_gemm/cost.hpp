@@ -95,16 +95,18 @@ inline double promotion_share_of(calibration const& model, gemm_problem const& p
 /// Of the tensor cores with a kernel's types and sums, as a share of bf16's for the same bytes.
 inline double type_rate_of(calibration const& model, gemm_problem const& p, gemm_config const& c) {
   type_rates const& r = model.types;
-  double const rate = is_fp8(c.ab)              ? r.fp8
-                      : is_8_bit_integer(c.ab)  ? r.int8
-                      : size_bits(c.ab) == 32   ? (multicasts(c) ? r.tf32_multicast : r.tf32)
+  double const rate = is_fp8(c.a.multiplied)             ? r.fp8
+                      : is_8_bit_integer(c.a.multiplied) ? r.int8
+                      : size_bits(c.a.multiplied) == 32
+                          ? (multicasts(c) ? r.tf32_multicast : r.tf32)
                       : c.sums == sum_form::f16 ? r.f16_sums
                                                 : 1;
   operand_order_calibration const& o = model.operand_orders;
   double const from_registers = !c.a_in_registers()  ? 1
                                 : c.promote_k() == 0 ? o.register_a
                                                      : o.register_a_promoted;
-  double const narrow = size_bits(c.ab) == 32 && c.tile_n <= narrow_columns ? r.narrow_tf32 : 1;
+  double const narrow =
+      size_bits(c.a.multiplied) == 32 && c.tile_n <= narrow_columns ? r.narrow_tf32 : 1;
   return rate * from_registers * narrow * (1 - promotion_share_of(model, p, c));
 }
 
@@ -237,7 +239,7 @@ inline cost predict(gemm_problem const& p, gemm_config const& c, tile_split cons
                            ? static_cast<double>(s.split_k_tiles) / s.tiles
                            : 0;
   auto const read = [&](matrix_desc const& x, double elems, std::int64_t tiles_across) {
-    double const all = elems * size_bytes(c.ab);
+    double const all = elems * size_bytes(c.a.multiplied);
     bool const large = all / matrices(x) > m.kept_operand_bytes;
     return large ? all * (1 + unmet * static_cast<double>(tiles_across - 1)) : all;
   };

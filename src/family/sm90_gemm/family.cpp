@@ -84,11 +84,11 @@ class family final : public gemm_family {
   kernel_facts facts(int kernel) const override {
     gemm_config const& c = config(kernel);
     kernel_facts f;
-    f.ab = c.ab, f.d = c.d, f.a = c.a_major(), f.b = c.b_major();
-    if (c.mixed) f.b_type = c.b();
-    f.precision = {.promote_k = is_fp8(c.ab) ? c.promote_k() : gemm_precision{}.promote_k,
+    f.ab = c.a.multiplied, f.d = c.d, f.a = c.a.major, f.b = c.b.major;
+    if (c.b.multiplied != c.a.multiplied) f.b_type = c.b.multiplied;
+    f.precision = {.promote_k = is_fp8(c.a.multiplied) ? c.promote_k() : gemm_precision{}.promote_k,
                    .f16_sums = c.sums == sum_form::f16};
-    f.ld_step = traits_of(c.ab).k_major_only ? traits_of(c.ab).chunk() : 1;
+    f.ld_step = traits_of(c.a.multiplied).k_major_only ? traits_of(c.a.multiplied).chunk() : 1;
     f.scaled = c.scaled();
     f.d_order = c.d_m ? order::col_major : order::row_major;
     f.epilogue = c.operands();
@@ -139,9 +139,8 @@ class family final : public gemm_family {
                            .split_k_tiles = s.split_k_tiles,
                            .split_k_clusters = s.split_k_clusters};
           plan.kernel = name(kernel, plan.schedule);
-          plan.workspace_bytes = workspace_of(plan).bytes;
           // Sharing is a choice; copies may not be one: ranked() of dispatch/plan.cpp decides.
-          if (s.split_k_tiles > 0 && (plan.workspace_bytes > workspace_bytes ||
+          if (s.split_k_tiles > 0 && (workspace_of(plan).bytes > workspace_bytes ||
                                       counter_bytes(q, c, s) > gemm_workspace_zeros))
             continue;
           plan.predicted_us = predict(loaded, c, s, dev, odd).total_us;

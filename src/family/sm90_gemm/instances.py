@@ -3,6 +3,7 @@
 CONFIG, PARAMS = "gemm_config", "gemm_params"
 COLUMNS = ["tile", "min_n", "stages", "cluster", "schedule", "form", "epilogue", "sums"]
 SWIZZLE_SPAN_BITS = 1024  # of the widest swizzle: a K block is a span wide
+BITS_OF_K_MAJOR_ONLY = 8, 32  # wgmma reads these types from shared memory K-major only
 EPILOGUES = {}  # word: (type, suffix), from problem/epilogue_kind.hpp
 SUMS = {"-": ("plain", ""), "promoted_128": ("promoted_128", "_p128"),
         "promoted_64": ("promoted_64", "_p64"), "f16": ("f16", "_f16"),
@@ -23,6 +24,12 @@ def numbers(row, column, counts):
     return [int(p) for p in parts]
 
 
+def operand(elem, mn_major, in_registers=False):
+    """An operand_spec in C++."""
+    major, source = "mn" if mn_major else "k", ", operand_source::registers" if in_registers else ""
+    return f"{{elem::{elem}, elem::{elem}, operand_major::{major}{source}}}"
+
+
 def describe(row, ab, d, majors, bits):
     """(name, its texts before and after the columns of the tile, configuration in C++)."""
     tile_m, tile_n = numbers(row, "tile", [2])
@@ -40,12 +47,13 @@ def describe(row, ab, d, majors, bits):
     before = f"sm90_{ab}_{d}_{majors}{'_dm' if swap_ab else ''}_{tile_m}x"
     after = (f"x{SWIZZLE_SPAN_BITS // bits}_{row['cluster']}_s{stages}"
              f"{'_pp' if pingpong else ''}{suffix}{sums_text}")
-    fields = {"ab": f"elem::{a}", "d": f"elem::{d}", "a_mn": a_mn, "b_mn": b_mn, "d_m": swap_ab,
+    fields = {"a": operand(a, a_mn, in_registers=a_mn and bits in BITS_OF_K_MAJOR_ONLY),
+              "b": operand(b[0] if b else a, b_mn), "d": f"elem::{d}", "d_m": swap_ab,
               "pingpong": pingpong, "tile_m": tile_m, "tile_n": tile_n, "min_tile_n": min_n,
               "cluster_m": cluster_m, "cluster_n": cluster_n,
               "cluster_k": split_k[0] if split_k else 1, "stages": stages,
-              "epilogue": f"epilogue_id<epilogues::{epilogue}>",
-              "sums": f"sum_form::{sums}", "mixed": bool(b)}
+              "epilogue": f"epilogue_id::{epilogue}",
+              "sums": f"sum_form::{sums}"}
     text = ", ".join(f".{name} = {str(value).lower() if isinstance(value, bool) else value}"
                      for name, value in fields.items())
     return f"{before}{tile_n}{after}", [before, after], f"gemm_config{{{text}}}"

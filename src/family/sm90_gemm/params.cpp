@@ -98,14 +98,14 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
   p.epilogue.d_evict_first = hints.d_evict_first ? 1 : 0;
   auto const map_a = [&](int rows) {
     return map_of(o.a, as_mapped(q.a), a_matrices, extents_of_a(q),
-                  box_of(c.ab, c.a_major(), c.a_swizzle(), rows), c.a_swizzle(), t, placed,
+                  box_of(c.a.stored, c.a.major, c.a_swizzle(), rows), c.a_swizzle(), t, placed,
                   hints.a_by_128_bytes);
   };
   auto const map_b = [&](int columns) {
     return c.gated() ? gated_map(o.b, q, columns, t)
                      : map_of(o.b, as_mapped(q.b), b_matrices, extents_of_b(q),
-                              box_of(c.ab, c.b_major(), c.b_swizzle(), columns), c.b_swizzle(), t,
-                              placed);
+                              box_of(c.b.stored, c.b.major, c.b_swizzle(), columns), c.b_swizzle(),
+                              t, placed);
   };
   p.m = static_cast<int>(q.m);
   p.n = static_cast<int>(q.n);
@@ -114,8 +114,8 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
   // The in-bounds part of the last tile of a K-major operand: a box must not exceed it
   // (docs/decisions/0021). MN-major operands come in boxes of 64 anyway.
   int const a_left = p.m % a_share, b_left = p.n % b_share;
-  p.a_edge = a_left == 0 || c.a_mn ? p.a : map_a(a_left);
-  p.b_edge = b_left == 0 || c.b_mn ? p.b : map_b(b_left);
+  p.a_edge = a_left == 0 || c.a.is_mn_major() ? p.a : map_a(a_left);
+  p.b_edge = b_left == 0 || c.b.is_mn_major() ? p.b : map_b(b_left);
   p.a_scales = scales_of(q.scale_a, o.scale_a, q.m, q.k);
   p.b_scales = scales_of(q.scale_b, o.scale_b, q.n, q.k);
   p.tile_cols = s.tile_cols;

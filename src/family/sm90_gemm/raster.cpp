@@ -20,7 +20,7 @@ tile_order grid_of(gemm_problem const& q, gemm_config const& c) {
 }
 
 strips strips_of(gemm_problem const& q, gemm_config const& c, int clusters) {
-  double const k_bytes = static_cast<double>(q.k) * size_bytes(c.ab);
+  double const k_bytes = static_cast<double>(q.k) * size_bytes(c.a.stored);
   return {c.tile_m * c.cluster_m * k_bytes,
           c.tile_n * c.cluster_n * k_bytes,
           q.a.batch_stride_elems == 0,

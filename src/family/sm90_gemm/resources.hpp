@@ -10,9 +10,7 @@
 
 namespace tw::sm90_gemm_family {
 
-constexpr std::int64_t stage_bytes_of(gemm_config const& c) {
-  return std::int64_t{1} * (c.tile_m + c.tile_n) * c.tile_k() * size_bytes(c.ab);
-}
+constexpr std::int64_t stage_bytes_of(gemm_config const& c) { return c.stage_bytes(); }
 
 /// The members of gemm_sm90<C>::smem in their order; tests/kernel compares both.
 constexpr std::int64_t smem_bytes_of(gemm_config const& c) {

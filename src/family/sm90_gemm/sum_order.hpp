@@ -22,7 +22,7 @@ inline sum_order sum_order_of(gemm_plan const& plan) {
       : c.promote_k() > 0 ? fmt::format("added to a float32 sum every {}", c.promote_k())
                           : "in float32";
   sum_order order{fmt::format("wgmma of {} elements of K, one after another, {}",
-                              traits_of(c.ab).mma_k(), form),
+                              traits_of(c.a.multiplied).mma_k(), form),
                   ""};
   if (c.sums == sum_form::f16)
     order.why_not = "sums in f16; its kernels do not serve every M and N";

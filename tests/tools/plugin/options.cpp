@@ -131,13 +131,19 @@ struct needs_two {
     p.out[cta_id() * threads + thread_id()] = cta_id();
   }
 };
+template <class Kernel>
 void test_needs_two(emu::trial& t) {
   std::vector<unsigned> const zero(1);
   int* const out = t.output<int>(2 * needs_two::threads);
-  t.run(needs_two{}, 2, {t.input(zero), out});
+  t.run(Kernel{}, 2, {t.input(zero), out});
   t.compare(out, 2 * needs_two::threads,
             [](std::int64_t i) { return static_cast<int>(i / needs_two::threads); });
 }
+
+/// The same with so much shared memory that an SM holds one CTA.
+struct whole_sm : needs_two {
+  static constexpr int smem_bytes = 150 << 10;
+};
 
 /// Writes, and lets the next kernel of the stream start.
 struct first_of_two {
@@ -213,14 +219,54 @@ void test_no_fences(emu::trial& t) {
   t.compare(out, 128, [](std::int64_t i) { return static_cast<std::uint32_t>(5 * i); });
 }
 
+/// Values, with ways to be wrong.
+struct values {
+  struct params {
+    bf16* out;
+    float add;
+    bool hangs, never_ends;
+  };
+  struct smem {
+    mbarrier ready;
+  };
+  static constexpr int threads = 32, cluster = 1, smem_bytes = sizeof(smem);
+
+  TW_DEVICE static void run(params const& p) {
+    smem& s = dynamic_smem<smem>();
+    if (thread_id() == 0) s.ready.init(1);
+    cta_sync();
+    if (p.hangs) s.ready.wait(0);
+    for (int volatile i = 0; p.never_ends;) i = 1 - i;
+    p.out[32 * cta_id() + thread_id()] =
+        to_bf16(static_cast<float>(thread_id()) + (thread_id() == 7 ? p.add : 0.0F));
+  }
+};
+void test_values(emu::trial& t) {
+  bf16* const out = t.output<bf16>(32 * 300);
+  float const add = t.bug(1) ? -0.25F : t.bug(2) ? 1.0F : t.bug(3) ? 0.125F : 0.0F;
+  t.run(values{}, 300, {out, add, t.bug(4), t.bug(5)});
+  auto const right = [](std::int64_t i) { return static_cast<float>(i % 32); };
+  if (t.bug(2) || t.bug(3))
+    t.compare_near(out, 32 * 300, right, 0.25, 0.0625);
+  else
+    t.compare(out, 32 * 300, [&](std::int64_t i) { return to_bf16(right(i)); });
+}
+constexpr emu::plugin_bug value_bugs[] = {{"other-bits", "element 7 is 0.25 too small"},
+                                          {"too-far", "farther than compare_near allows"},
+                                          {"near", "nearer than compare_near allows"},
+                                          {"hangs", "a wait for an arrive that never comes"},
+                                          {"never-ends", "a loop without end"}};
+
 constexpr emu::plugin_shape shapes[] = {{{1}}};
 constexpr emu::plugin_kernel kernels[] = {
     emu::test_of<test_packed>("packed", "N", shapes),
     emu::test_of<test_reader_fence>("reader_fence", "N", shapes),
     emu::test_of<test_columns>("columns", "N", shapes),
-    emu::test_of<test_needs_two>("needs_two", "N", shapes),
+    emu::test_of<test_needs_two<needs_two>>("needs_two", "N", shapes),
+    emu::test_of<test_needs_two<whole_sm>>("whole_sm", "N", shapes),
     emu::test_of<test_no_fences>("no_fences", "N", shapes),
-    emu::test_of<test_second_of_two>("second_of_two", "N", shapes, no_wait)};
+    emu::test_of<test_second_of_two>("second_of_two", "N", shapes, no_wait),
+    emu::test_of<test_values>("values", "N", shapes, value_bugs)};
 constexpr emu::plugin own = emu::plugin_of(kernels);
 
 }  // namespace

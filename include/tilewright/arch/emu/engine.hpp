@@ -150,7 +150,7 @@ void shuffle(shuffle_mode mode, std::uint32_t* words, int count, int b, int widt
 /// and k / 8 of B. sums: f32, or f16, whose values d has; the caller rounds.
 void multiply_16x8(elem type, elem sums, int k, warp_words const& all, float* d);
 
-void set_max_regs(int registers, site where);
+void set_max_regs(int registers, bool more, site where);  // more: setmaxnreg.inc
 
 void fence_proxy_async_global(site where);
 void fence_acq_rel(scope s, site where);

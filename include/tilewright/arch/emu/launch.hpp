@@ -35,12 +35,15 @@ struct report {
   std::vector<bank_traffic> banks;  // with options::bank_conflicts: by instruction, worst first
   std::uint64_t seed = 0;           // the run repeats exactly with the same options
 
+  /// No hazard was found. It says nothing of ordinary loads and stores unless
+  /// counts.plain_accesses_seen; text() and to_json() say so.
   bool clean() const { return diagnoses.empty(); }
   bool has(std::string_view code) const;
+  /// The diagnoses in the order in which they came (with several OS threads, by code).
   std::string text() const;
 };
-/// The report as JSON: seed, diagnoses (code, kind, text, file, line, thread, role, object, phase
-/// where they are known, count), bank traffic by instruction.
+/// The report as JSON: seed, plain_accesses_seen, diagnoses as in text() (code, kind, text, file,
+/// line, thread, role, object, phase where they are known, count), bank traffic by instruction.
 std::string to_json(report const& r);
 
 }  // namespace tw::emu

@@ -6,11 +6,14 @@
 // clang-format off
 #pragma once
 
+#include <type_traits>
+
 namespace tw::emu::detail {
 
 inline constexpr int max_members = 128;
 
-/// takes<T>: T can be initialised with N members. apply(t, f): f(its N members).
+/// takes<T>: T can be initialised with N members. ends_with<T, X>: member N can be made of an X.
+/// addressable(t): none of its N members is a bit field. apply(t, f): f(its N members).
 template <int N>
 struct binding;
 template <>
@@ -20,6 +23,18 @@ struct binding<1> {
     T{
       {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0] = t;
+    return std::bool_constant<requires {
+      &m0; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -35,6 +50,18 @@ struct binding<2> {
     T{
       {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -50,6 +77,18 @@ struct binding<3> {
     T{
       {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -65,6 +104,18 @@ struct binding<4> {
     T{
       {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -80,6 +131,18 @@ struct binding<5> {
     T{
       {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -95,6 +158,18 @@ struct binding<6> {
     T{
       {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -110,6 +185,18 @@ struct binding<7> {
     T{
       {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -125,6 +212,18 @@ struct binding<8> {
     T{
       {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -140,6 +239,18 @@ struct binding<9> {
     T{
       {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -155,6 +266,18 @@ struct binding<10> {
     T{
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -170,6 +293,18 @@ struct binding<11> {
     T{
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -185,6 +320,18 @@ struct binding<12> {
     T{
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -200,6 +347,18 @@ struct binding<13> {
     T{
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -215,6 +374,18 @@ struct binding<14> {
     T{
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -230,6 +401,18 @@ struct binding<15> {
     T{
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -245,6 +428,18 @@ struct binding<16> {
     T{
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -260,6 +455,18 @@ struct binding<17> {
     T{
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -275,6 +482,19 @@ struct binding<18> {
     T{
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -290,6 +510,19 @@ struct binding<19> {
     T{
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -305,6 +538,19 @@ struct binding<20> {
     T{
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -320,6 +566,19 @@ struct binding<21> {
     T{
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -335,6 +594,20 @@ struct binding<22> {
     T{
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -352,6 +625,20 @@ struct binding<23> {
     T{
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -369,6 +656,21 @@ struct binding<24> {
     T{
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -387,6 +689,21 @@ struct binding<25> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -405,6 +722,21 @@ struct binding<26> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -423,6 +755,21 @@ struct binding<27> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -441,6 +788,21 @@ struct binding<28> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -459,6 +821,21 @@ struct binding<29> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -477,6 +854,21 @@ struct binding<30> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -495,6 +887,21 @@ struct binding<31> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -513,6 +920,21 @@ struct binding<32> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -531,6 +953,22 @@ struct binding<33> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -549,6 +987,22 @@ struct binding<34> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -567,6 +1021,22 @@ struct binding<35> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -585,6 +1055,22 @@ struct binding<36> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -603,6 +1089,22 @@ struct binding<37> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -621,6 +1123,22 @@ struct binding<38> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -639,6 +1157,22 @@ struct binding<39> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -657,6 +1191,22 @@ struct binding<40> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -675,6 +1225,23 @@ struct binding<41> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -695,6 +1262,23 @@ struct binding<42> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -715,6 +1299,23 @@ struct binding<43> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -735,6 +1336,23 @@ struct binding<44> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -755,6 +1373,23 @@ struct binding<45> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -775,6 +1410,23 @@ struct binding<46> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -795,6 +1447,24 @@ struct binding<47> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -816,6 +1486,25 @@ struct binding<48> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46, m47] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46;
+      &m47; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -837,6 +1526,25 @@ struct binding<49> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46, m47, m48] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46;
+      &m47; &m48; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -858,6 +1566,25 @@ struct binding<50> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46, m47, m48, m49] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46;
+      &m47; &m48; &m49; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -879,6 +1606,25 @@ struct binding<51> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46, m47, m48, m49, m50] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46;
+      &m47; &m48; &m49; &m50; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -900,6 +1646,25 @@ struct binding<52> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46, m47, m48, m49, m50, m51] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46;
+      &m47; &m48; &m49; &m50; &m51; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -921,6 +1686,25 @@ struct binding<53> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46, m47, m48, m49, m50, m51, m52] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46;
+      &m47; &m48; &m49; &m50; &m51; &m52; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -942,6 +1726,25 @@ struct binding<54> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46, m47, m48, m49, m50, m51, m52, m53] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46;
+      &m47; &m48; &m49; &m50; &m51; &m52; &m53; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -963,6 +1766,25 @@ struct binding<55> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46, m47, m48, m49, m50, m51, m52, m53, m54] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46;
+      &m47; &m48; &m49; &m50; &m51; &m52; &m53; &m54; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -984,6 +1806,25 @@ struct binding<56> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46, m47, m48, m49, m50, m51, m52, m53, m54, m55] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46;
+      &m47; &m48; &m49; &m50; &m51; &m52; &m53; &m54; &m55; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -1005,6 +1846,25 @@ struct binding<57> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46, m47, m48, m49, m50, m51, m52, m53, m54, m55, m56] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46;
+      &m47; &m48; &m49; &m50; &m51; &m52; &m53; &m54; &m55; &m56; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -1026,6 +1886,25 @@ struct binding<58> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46, m47, m48, m49, m50, m51, m52, m53, m54, m55, m56, m57] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46;
+      &m47; &m48; &m49; &m50; &m51; &m52; &m53; &m54; &m55; &m56; &m57; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -1047,6 +1926,25 @@ struct binding<59> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46, m47, m48, m49, m50, m51, m52, m53, m54, m55, m56, m57, m58] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46;
+      &m47; &m48; &m49; &m50; &m51; &m52; &m53; &m54; &m55; &m56; &m57; &m58; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -1068,6 +1966,26 @@ struct binding<60> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46, m47, m48, m49, m50, m51, m52, m53, m54, m55, m56, m57, m58,
+      m59] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46;
+      &m47; &m48; &m49; &m50; &m51; &m52; &m53; &m54; &m55; &m56; &m57; &m58; &m59; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -1091,6 +2009,26 @@ struct binding<61> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46, m47, m48, m49, m50, m51, m52, m53, m54, m55, m56, m57, m58,
+      m59, m60] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46;
+      &m47; &m48; &m49; &m50; &m51; &m52; &m53; &m54; &m55; &m56; &m57; &m58; &m59; &m60; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -1114,6 +2052,26 @@ struct binding<62> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46, m47, m48, m49, m50, m51, m52, m53, m54, m55, m56, m57, m58,
+      m59, m60, m61] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46;
+      &m47; &m48; &m49; &m50; &m51; &m52; &m53; &m54; &m55; &m56; &m57; &m58; &m59; &m60; &m61; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -1137,6 +2095,27 @@ struct binding<63> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46, m47, m48, m49, m50, m51, m52, m53, m54, m55, m56, m57, m58,
+      m59, m60, m61, m62] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46;
+      &m47; &m48; &m49; &m50; &m51; &m52; &m53; &m54; &m55; &m56; &m57; &m58; &m59; &m60; &m61;
+      &m62; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -1160,6 +2139,27 @@ struct binding<64> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46, m47, m48, m49, m50, m51, m52, m53, m54, m55, m56, m57, m58,
+      m59, m60, m61, m62, m63] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46;
+      &m47; &m48; &m49; &m50; &m51; &m52; &m53; &m54; &m55; &m56; &m57; &m58; &m59; &m60; &m61;
+      &m62; &m63; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -1183,6 +2183,27 @@ struct binding<65> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46, m47, m48, m49, m50, m51, m52, m53, m54, m55, m56, m57, m58,
+      m59, m60, m61, m62, m63, m64] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46;
+      &m47; &m48; &m49; &m50; &m51; &m52; &m53; &m54; &m55; &m56; &m57; &m58; &m59; &m60; &m61;
+      &m62; &m63; &m64; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -1206,6 +2227,27 @@ struct binding<66> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46, m47, m48, m49, m50, m51, m52, m53, m54, m55, m56, m57, m58,
+      m59, m60, m61, m62, m63, m64, m65] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46;
+      &m47; &m48; &m49; &m50; &m51; &m52; &m53; &m54; &m55; &m56; &m57; &m58; &m59; &m60; &m61;
+      &m62; &m63; &m64; &m65; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -1229,6 +2271,27 @@ struct binding<67> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46, m47, m48, m49, m50, m51, m52, m53, m54, m55, m56, m57, m58,
+      m59, m60, m61, m62, m63, m64, m65, m66] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46;
+      &m47; &m48; &m49; &m50; &m51; &m52; &m53; &m54; &m55; &m56; &m57; &m58; &m59; &m60; &m61;
+      &m62; &m63; &m64; &m65; &m66; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -1252,6 +2315,27 @@ struct binding<68> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46, m47, m48, m49, m50, m51, m52, m53, m54, m55, m56, m57, m58,
+      m59, m60, m61, m62, m63, m64, m65, m66, m67] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46;
+      &m47; &m48; &m49; &m50; &m51; &m52; &m53; &m54; &m55; &m56; &m57; &m58; &m59; &m60; &m61;
+      &m62; &m63; &m64; &m65; &m66; &m67; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -1275,6 +2359,27 @@ struct binding<69> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46, m47, m48, m49, m50, m51, m52, m53, m54, m55, m56, m57, m58,
+      m59, m60, m61, m62, m63, m64, m65, m66, m67, m68] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46;
+      &m47; &m48; &m49; &m50; &m51; &m52; &m53; &m54; &m55; &m56; &m57; &m58; &m59; &m60; &m61;
+      &m62; &m63; &m64; &m65; &m66; &m67; &m68; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -1298,6 +2403,28 @@ struct binding<70> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46, m47, m48, m49, m50, m51, m52, m53, m54, m55, m56, m57, m58,
+      m59, m60, m61, m62, m63, m64, m65, m66, m67, m68, m69] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46;
+      &m47; &m48; &m49; &m50; &m51; &m52; &m53; &m54; &m55; &m56; &m57; &m58; &m59; &m60; &m61;
+      &m62; &m63; &m64; &m65; &m66; &m67; &m68; &m69; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -1322,6 +2449,28 @@ struct binding<71> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46, m47, m48, m49, m50, m51, m52, m53, m54, m55, m56, m57, m58,
+      m59, m60, m61, m62, m63, m64, m65, m66, m67, m68, m69, m70] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46;
+      &m47; &m48; &m49; &m50; &m51; &m52; &m53; &m54; &m55; &m56; &m57; &m58; &m59; &m60; &m61;
+      &m62; &m63; &m64; &m65; &m66; &m67; &m68; &m69; &m70; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -1346,6 +2495,28 @@ struct binding<72> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46, m47, m48, m49, m50, m51, m52, m53, m54, m55, m56, m57, m58,
+      m59, m60, m61, m62, m63, m64, m65, m66, m67, m68, m69, m70, m71] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46;
+      &m47; &m48; &m49; &m50; &m51; &m52; &m53; &m54; &m55; &m56; &m57; &m58; &m59; &m60; &m61;
+      &m62; &m63; &m64; &m65; &m66; &m67; &m68; &m69; &m70; &m71; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -1370,6 +2541,28 @@ struct binding<73> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46, m47, m48, m49, m50, m51, m52, m53, m54, m55, m56, m57, m58,
+      m59, m60, m61, m62, m63, m64, m65, m66, m67, m68, m69, m70, m71, m72] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46;
+      &m47; &m48; &m49; &m50; &m51; &m52; &m53; &m54; &m55; &m56; &m57; &m58; &m59; &m60; &m61;
+      &m62; &m63; &m64; &m65; &m66; &m67; &m68; &m69; &m70; &m71; &m72; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -1394,6 +2587,28 @@ struct binding<74> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46, m47, m48, m49, m50, m51, m52, m53, m54, m55, m56, m57, m58,
+      m59, m60, m61, m62, m63, m64, m65, m66, m67, m68, m69, m70, m71, m72, m73] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46;
+      &m47; &m48; &m49; &m50; &m51; &m52; &m53; &m54; &m55; &m56; &m57; &m58; &m59; &m60; &m61;
+      &m62; &m63; &m64; &m65; &m66; &m67; &m68; &m69; &m70; &m71; &m72; &m73; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -1418,6 +2633,28 @@ struct binding<75> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46, m47, m48, m49, m50, m51, m52, m53, m54, m55, m56, m57, m58,
+      m59, m60, m61, m62, m63, m64, m65, m66, m67, m68, m69, m70, m71, m72, m73, m74] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46;
+      &m47; &m48; &m49; &m50; &m51; &m52; &m53; &m54; &m55; &m56; &m57; &m58; &m59; &m60; &m61;
+      &m62; &m63; &m64; &m65; &m66; &m67; &m68; &m69; &m70; &m71; &m72; &m73; &m74; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -1442,6 +2679,28 @@ struct binding<76> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46, m47, m48, m49, m50, m51, m52, m53, m54, m55, m56, m57, m58,
+      m59, m60, m61, m62, m63, m64, m65, m66, m67, m68, m69, m70, m71, m72, m73, m74, m75] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46;
+      &m47; &m48; &m49; &m50; &m51; &m52; &m53; &m54; &m55; &m56; &m57; &m58; &m59; &m60; &m61;
+      &m62; &m63; &m64; &m65; &m66; &m67; &m68; &m69; &m70; &m71; &m72; &m73; &m74; &m75; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -1466,6 +2725,28 @@ struct binding<77> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46, m47, m48, m49, m50, m51, m52, m53, m54, m55, m56, m57, m58,
+      m59, m60, m61, m62, m63, m64, m65, m66, m67, m68, m69, m70, m71, m72, m73, m74, m75, m76] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46;
+      &m47; &m48; &m49; &m50; &m51; &m52; &m53; &m54; &m55; &m56; &m57; &m58; &m59; &m60; &m61;
+      &m62; &m63; &m64; &m65; &m66; &m67; &m68; &m69; &m70; &m71; &m72; &m73; &m74; &m75; &m76; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -1490,6 +2771,29 @@ struct binding<78> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46, m47, m48, m49, m50, m51, m52, m53, m54, m55, m56, m57, m58,
+      m59, m60, m61, m62, m63, m64, m65, m66, m67, m68, m69, m70, m71, m72, m73, m74, m75, m76, m77] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46;
+      &m47; &m48; &m49; &m50; &m51; &m52; &m53; &m54; &m55; &m56; &m57; &m58; &m59; &m60; &m61;
+      &m62; &m63; &m64; &m65; &m66; &m67; &m68; &m69; &m70; &m71; &m72; &m73; &m74; &m75; &m76;
+      &m77; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -1514,6 +2818,30 @@ struct binding<79> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46, m47, m48, m49, m50, m51, m52, m53, m54, m55, m56, m57, m58,
+      m59, m60, m61, m62, m63, m64, m65, m66, m67, m68, m69, m70, m71, m72, m73, m74, m75, m76, m77,
+      m78] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46;
+      &m47; &m48; &m49; &m50; &m51; &m52; &m53; &m54; &m55; &m56; &m57; &m58; &m59; &m60; &m61;
+      &m62; &m63; &m64; &m65; &m66; &m67; &m68; &m69; &m70; &m71; &m72; &m73; &m74; &m75; &m76;
+      &m77; &m78; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -1540,6 +2868,30 @@ struct binding<80> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46, m47, m48, m49, m50, m51, m52, m53, m54, m55, m56, m57, m58,
+      m59, m60, m61, m62, m63, m64, m65, m66, m67, m68, m69, m70, m71, m72, m73, m74, m75, m76, m77,
+      m78, m79] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46;
+      &m47; &m48; &m49; &m50; &m51; &m52; &m53; &m54; &m55; &m56; &m57; &m58; &m59; &m60; &m61;
+      &m62; &m63; &m64; &m65; &m66; &m67; &m68; &m69; &m70; &m71; &m72; &m73; &m74; &m75; &m76;
+      &m77; &m78; &m79; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -1566,6 +2918,30 @@ struct binding<81> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46, m47, m48, m49, m50, m51, m52, m53, m54, m55, m56, m57, m58,
+      m59, m60, m61, m62, m63, m64, m65, m66, m67, m68, m69, m70, m71, m72, m73, m74, m75, m76, m77,
+      m78, m79, m80] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46;
+      &m47; &m48; &m49; &m50; &m51; &m52; &m53; &m54; &m55; &m56; &m57; &m58; &m59; &m60; &m61;
+      &m62; &m63; &m64; &m65; &m66; &m67; &m68; &m69; &m70; &m71; &m72; &m73; &m74; &m75; &m76;
+      &m77; &m78; &m79; &m80; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -1592,6 +2968,30 @@ struct binding<82> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46, m47, m48, m49, m50, m51, m52, m53, m54, m55, m56, m57, m58,
+      m59, m60, m61, m62, m63, m64, m65, m66, m67, m68, m69, m70, m71, m72, m73, m74, m75, m76, m77,
+      m78, m79, m80, m81] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46;
+      &m47; &m48; &m49; &m50; &m51; &m52; &m53; &m54; &m55; &m56; &m57; &m58; &m59; &m60; &m61;
+      &m62; &m63; &m64; &m65; &m66; &m67; &m68; &m69; &m70; &m71; &m72; &m73; &m74; &m75; &m76;
+      &m77; &m78; &m79; &m80; &m81; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -1618,6 +3018,30 @@ struct binding<83> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46, m47, m48, m49, m50, m51, m52, m53, m54, m55, m56, m57, m58,
+      m59, m60, m61, m62, m63, m64, m65, m66, m67, m68, m69, m70, m71, m72, m73, m74, m75, m76, m77,
+      m78, m79, m80, m81, m82] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46;
+      &m47; &m48; &m49; &m50; &m51; &m52; &m53; &m54; &m55; &m56; &m57; &m58; &m59; &m60; &m61;
+      &m62; &m63; &m64; &m65; &m66; &m67; &m68; &m69; &m70; &m71; &m72; &m73; &m74; &m75; &m76;
+      &m77; &m78; &m79; &m80; &m81; &m82; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -1644,6 +3068,30 @@ struct binding<84> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46, m47, m48, m49, m50, m51, m52, m53, m54, m55, m56, m57, m58,
+      m59, m60, m61, m62, m63, m64, m65, m66, m67, m68, m69, m70, m71, m72, m73, m74, m75, m76, m77,
+      m78, m79, m80, m81, m82, m83] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46;
+      &m47; &m48; &m49; &m50; &m51; &m52; &m53; &m54; &m55; &m56; &m57; &m58; &m59; &m60; &m61;
+      &m62; &m63; &m64; &m65; &m66; &m67; &m68; &m69; &m70; &m71; &m72; &m73; &m74; &m75; &m76;
+      &m77; &m78; &m79; &m80; &m81; &m82; &m83; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -1670,6 +3118,30 @@ struct binding<85> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46, m47, m48, m49, m50, m51, m52, m53, m54, m55, m56, m57, m58,
+      m59, m60, m61, m62, m63, m64, m65, m66, m67, m68, m69, m70, m71, m72, m73, m74, m75, m76, m77,
+      m78, m79, m80, m81, m82, m83, m84] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46;
+      &m47; &m48; &m49; &m50; &m51; &m52; &m53; &m54; &m55; &m56; &m57; &m58; &m59; &m60; &m61;
+      &m62; &m63; &m64; &m65; &m66; &m67; &m68; &m69; &m70; &m71; &m72; &m73; &m74; &m75; &m76;
+      &m77; &m78; &m79; &m80; &m81; &m82; &m83; &m84; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -1696,6 +3168,30 @@ struct binding<86> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46, m47, m48, m49, m50, m51, m52, m53, m54, m55, m56, m57, m58,
+      m59, m60, m61, m62, m63, m64, m65, m66, m67, m68, m69, m70, m71, m72, m73, m74, m75, m76, m77,
+      m78, m79, m80, m81, m82, m83, m84, m85] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46;
+      &m47; &m48; &m49; &m50; &m51; &m52; &m53; &m54; &m55; &m56; &m57; &m58; &m59; &m60; &m61;
+      &m62; &m63; &m64; &m65; &m66; &m67; &m68; &m69; &m70; &m71; &m72; &m73; &m74; &m75; &m76;
+      &m77; &m78; &m79; &m80; &m81; &m82; &m83; &m84; &m85; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -1722,6 +3218,30 @@ struct binding<87> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46, m47, m48, m49, m50, m51, m52, m53, m54, m55, m56, m57, m58,
+      m59, m60, m61, m62, m63, m64, m65, m66, m67, m68, m69, m70, m71, m72, m73, m74, m75, m76, m77,
+      m78, m79, m80, m81, m82, m83, m84, m85, m86] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46;
+      &m47; &m48; &m49; &m50; &m51; &m52; &m53; &m54; &m55; &m56; &m57; &m58; &m59; &m60; &m61;
+      &m62; &m63; &m64; &m65; &m66; &m67; &m68; &m69; &m70; &m71; &m72; &m73; &m74; &m75; &m76;
+      &m77; &m78; &m79; &m80; &m81; &m82; &m83; &m84; &m85; &m86; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -1748,6 +3268,30 @@ struct binding<88> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46, m47, m48, m49, m50, m51, m52, m53, m54, m55, m56, m57, m58,
+      m59, m60, m61, m62, m63, m64, m65, m66, m67, m68, m69, m70, m71, m72, m73, m74, m75, m76, m77,
+      m78, m79, m80, m81, m82, m83, m84, m85, m86, m87] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46;
+      &m47; &m48; &m49; &m50; &m51; &m52; &m53; &m54; &m55; &m56; &m57; &m58; &m59; &m60; &m61;
+      &m62; &m63; &m64; &m65; &m66; &m67; &m68; &m69; &m70; &m71; &m72; &m73; &m74; &m75; &m76;
+      &m77; &m78; &m79; &m80; &m81; &m82; &m83; &m84; &m85; &m86; &m87; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -1774,6 +3318,30 @@ struct binding<89> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46, m47, m48, m49, m50, m51, m52, m53, m54, m55, m56, m57, m58,
+      m59, m60, m61, m62, m63, m64, m65, m66, m67, m68, m69, m70, m71, m72, m73, m74, m75, m76, m77,
+      m78, m79, m80, m81, m82, m83, m84, m85, m86, m87, m88] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46;
+      &m47; &m48; &m49; &m50; &m51; &m52; &m53; &m54; &m55; &m56; &m57; &m58; &m59; &m60; &m61;
+      &m62; &m63; &m64; &m65; &m66; &m67; &m68; &m69; &m70; &m71; &m72; &m73; &m74; &m75; &m76;
+      &m77; &m78; &m79; &m80; &m81; &m82; &m83; &m84; &m85; &m86; &m87; &m88; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -1800,6 +3368,30 @@ struct binding<90> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46, m47, m48, m49, m50, m51, m52, m53, m54, m55, m56, m57, m58,
+      m59, m60, m61, m62, m63, m64, m65, m66, m67, m68, m69, m70, m71, m72, m73, m74, m75, m76, m77,
+      m78, m79, m80, m81, m82, m83, m84, m85, m86, m87, m88, m89] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46;
+      &m47; &m48; &m49; &m50; &m51; &m52; &m53; &m54; &m55; &m56; &m57; &m58; &m59; &m60; &m61;
+      &m62; &m63; &m64; &m65; &m66; &m67; &m68; &m69; &m70; &m71; &m72; &m73; &m74; &m75; &m76;
+      &m77; &m78; &m79; &m80; &m81; &m82; &m83; &m84; &m85; &m86; &m87; &m88; &m89; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -1826,6 +3418,30 @@ struct binding<91> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46, m47, m48, m49, m50, m51, m52, m53, m54, m55, m56, m57, m58,
+      m59, m60, m61, m62, m63, m64, m65, m66, m67, m68, m69, m70, m71, m72, m73, m74, m75, m76, m77,
+      m78, m79, m80, m81, m82, m83, m84, m85, m86, m87, m88, m89, m90] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46;
+      &m47; &m48; &m49; &m50; &m51; &m52; &m53; &m54; &m55; &m56; &m57; &m58; &m59; &m60; &m61;
+      &m62; &m63; &m64; &m65; &m66; &m67; &m68; &m69; &m70; &m71; &m72; &m73; &m74; &m75; &m76;
+      &m77; &m78; &m79; &m80; &m81; &m82; &m83; &m84; &m85; &m86; &m87; &m88; &m89; &m90; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -1852,6 +3468,30 @@ struct binding<92> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46, m47, m48, m49, m50, m51, m52, m53, m54, m55, m56, m57, m58,
+      m59, m60, m61, m62, m63, m64, m65, m66, m67, m68, m69, m70, m71, m72, m73, m74, m75, m76, m77,
+      m78, m79, m80, m81, m82, m83, m84, m85, m86, m87, m88, m89, m90, m91] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46;
+      &m47; &m48; &m49; &m50; &m51; &m52; &m53; &m54; &m55; &m56; &m57; &m58; &m59; &m60; &m61;
+      &m62; &m63; &m64; &m65; &m66; &m67; &m68; &m69; &m70; &m71; &m72; &m73; &m74; &m75; &m76;
+      &m77; &m78; &m79; &m80; &m81; &m82; &m83; &m84; &m85; &m86; &m87; &m88; &m89; &m90; &m91; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -1878,6 +3518,32 @@ struct binding<93> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46, m47, m48, m49, m50, m51, m52, m53, m54, m55, m56, m57, m58,
+      m59, m60, m61, m62, m63, m64, m65, m66, m67, m68, m69, m70, m71, m72, m73, m74, m75, m76, m77,
+      m78, m79, m80, m81, m82, m83, m84, m85, m86, m87, m88, m89, m90, m91, m92] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46;
+      &m47; &m48; &m49; &m50; &m51; &m52; &m53; &m54; &m55; &m56; &m57; &m58; &m59; &m60; &m61;
+      &m62; &m63; &m64; &m65; &m66; &m67; &m68; &m69; &m70; &m71; &m72; &m73; &m74; &m75; &m76;
+      &m77; &m78; &m79; &m80; &m81; &m82; &m83; &m84; &m85; &m86; &m87; &m88; &m89; &m90; &m91;
+      &m92; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -1905,6 +3571,32 @@ struct binding<94> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46, m47, m48, m49, m50, m51, m52, m53, m54, m55, m56, m57, m58,
+      m59, m60, m61, m62, m63, m64, m65, m66, m67, m68, m69, m70, m71, m72, m73, m74, m75, m76, m77,
+      m78, m79, m80, m81, m82, m83, m84, m85, m86, m87, m88, m89, m90, m91, m92, m93] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46;
+      &m47; &m48; &m49; &m50; &m51; &m52; &m53; &m54; &m55; &m56; &m57; &m58; &m59; &m60; &m61;
+      &m62; &m63; &m64; &m65; &m66; &m67; &m68; &m69; &m70; &m71; &m72; &m73; &m74; &m75; &m76;
+      &m77; &m78; &m79; &m80; &m81; &m82; &m83; &m84; &m85; &m86; &m87; &m88; &m89; &m90; &m91;
+      &m92; &m93; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -1932,6 +3624,32 @@ struct binding<95> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46, m47, m48, m49, m50, m51, m52, m53, m54, m55, m56, m57, m58,
+      m59, m60, m61, m62, m63, m64, m65, m66, m67, m68, m69, m70, m71, m72, m73, m74, m75, m76, m77,
+      m78, m79, m80, m81, m82, m83, m84, m85, m86, m87, m88, m89, m90, m91, m92, m93, m94] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46;
+      &m47; &m48; &m49; &m50; &m51; &m52; &m53; &m54; &m55; &m56; &m57; &m58; &m59; &m60; &m61;
+      &m62; &m63; &m64; &m65; &m66; &m67; &m68; &m69; &m70; &m71; &m72; &m73; &m74; &m75; &m76;
+      &m77; &m78; &m79; &m80; &m81; &m82; &m83; &m84; &m85; &m86; &m87; &m88; &m89; &m90; &m91;
+      &m92; &m93; &m94; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -1959,6 +3677,32 @@ struct binding<96> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46, m47, m48, m49, m50, m51, m52, m53, m54, m55, m56, m57, m58,
+      m59, m60, m61, m62, m63, m64, m65, m66, m67, m68, m69, m70, m71, m72, m73, m74, m75, m76, m77,
+      m78, m79, m80, m81, m82, m83, m84, m85, m86, m87, m88, m89, m90, m91, m92, m93, m94, m95] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46;
+      &m47; &m48; &m49; &m50; &m51; &m52; &m53; &m54; &m55; &m56; &m57; &m58; &m59; &m60; &m61;
+      &m62; &m63; &m64; &m65; &m66; &m67; &m68; &m69; &m70; &m71; &m72; &m73; &m74; &m75; &m76;
+      &m77; &m78; &m79; &m80; &m81; &m82; &m83; &m84; &m85; &m86; &m87; &m88; &m89; &m90; &m91;
+      &m92; &m93; &m94; &m95; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -1986,6 +3730,32 @@ struct binding<97> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46, m47, m48, m49, m50, m51, m52, m53, m54, m55, m56, m57, m58,
+      m59, m60, m61, m62, m63, m64, m65, m66, m67, m68, m69, m70, m71, m72, m73, m74, m75, m76, m77,
+      m78, m79, m80, m81, m82, m83, m84, m85, m86, m87, m88, m89, m90, m91, m92, m93, m94, m95, m96] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46;
+      &m47; &m48; &m49; &m50; &m51; &m52; &m53; &m54; &m55; &m56; &m57; &m58; &m59; &m60; &m61;
+      &m62; &m63; &m64; &m65; &m66; &m67; &m68; &m69; &m70; &m71; &m72; &m73; &m74; &m75; &m76;
+      &m77; &m78; &m79; &m80; &m81; &m82; &m83; &m84; &m85; &m86; &m87; &m88; &m89; &m90; &m91;
+      &m92; &m93; &m94; &m95; &m96; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -2013,6 +3783,33 @@ struct binding<98> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46, m47, m48, m49, m50, m51, m52, m53, m54, m55, m56, m57, m58,
+      m59, m60, m61, m62, m63, m64, m65, m66, m67, m68, m69, m70, m71, m72, m73, m74, m75, m76, m77,
+      m78, m79, m80, m81, m82, m83, m84, m85, m86, m87, m88, m89, m90, m91, m92, m93, m94, m95, m96,
+      m97] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46;
+      &m47; &m48; &m49; &m50; &m51; &m52; &m53; &m54; &m55; &m56; &m57; &m58; &m59; &m60; &m61;
+      &m62; &m63; &m64; &m65; &m66; &m67; &m68; &m69; &m70; &m71; &m72; &m73; &m74; &m75; &m76;
+      &m77; &m78; &m79; &m80; &m81; &m82; &m83; &m84; &m85; &m86; &m87; &m88; &m89; &m90; &m91;
+      &m92; &m93; &m94; &m95; &m96; &m97; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -2042,6 +3839,33 @@ struct binding<99> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46, m47, m48, m49, m50, m51, m52, m53, m54, m55, m56, m57, m58,
+      m59, m60, m61, m62, m63, m64, m65, m66, m67, m68, m69, m70, m71, m72, m73, m74, m75, m76, m77,
+      m78, m79, m80, m81, m82, m83, m84, m85, m86, m87, m88, m89, m90, m91, m92, m93, m94, m95, m96,
+      m97, m98] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46;
+      &m47; &m48; &m49; &m50; &m51; &m52; &m53; &m54; &m55; &m56; &m57; &m58; &m59; &m60; &m61;
+      &m62; &m63; &m64; &m65; &m66; &m67; &m68; &m69; &m70; &m71; &m72; &m73; &m74; &m75; &m76;
+      &m77; &m78; &m79; &m80; &m81; &m82; &m83; &m84; &m85; &m86; &m87; &m88; &m89; &m90; &m91;
+      &m92; &m93; &m94; &m95; &m96; &m97; &m98; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -2071,6 +3895,33 @@ struct binding<100> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46, m47, m48, m49, m50, m51, m52, m53, m54, m55, m56, m57, m58,
+      m59, m60, m61, m62, m63, m64, m65, m66, m67, m68, m69, m70, m71, m72, m73, m74, m75, m76, m77,
+      m78, m79, m80, m81, m82, m83, m84, m85, m86, m87, m88, m89, m90, m91, m92, m93, m94, m95, m96,
+      m97, m98, m99] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46;
+      &m47; &m48; &m49; &m50; &m51; &m52; &m53; &m54; &m55; &m56; &m57; &m58; &m59; &m60; &m61;
+      &m62; &m63; &m64; &m65; &m66; &m67; &m68; &m69; &m70; &m71; &m72; &m73; &m74; &m75; &m76;
+      &m77; &m78; &m79; &m80; &m81; &m82; &m83; &m84; &m85; &m86; &m87; &m88; &m89; &m90; &m91;
+      &m92; &m93; &m94; &m95; &m96; &m97; &m98; &m99; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -2100,6 +3951,33 @@ struct binding<101> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46, m47, m48, m49, m50, m51, m52, m53, m54, m55, m56, m57, m58,
+      m59, m60, m61, m62, m63, m64, m65, m66, m67, m68, m69, m70, m71, m72, m73, m74, m75, m76, m77,
+      m78, m79, m80, m81, m82, m83, m84, m85, m86, m87, m88, m89, m90, m91, m92, m93, m94, m95, m96,
+      m97, m98, m99, m100] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46;
+      &m47; &m48; &m49; &m50; &m51; &m52; &m53; &m54; &m55; &m56; &m57; &m58; &m59; &m60; &m61;
+      &m62; &m63; &m64; &m65; &m66; &m67; &m68; &m69; &m70; &m71; &m72; &m73; &m74; &m75; &m76;
+      &m77; &m78; &m79; &m80; &m81; &m82; &m83; &m84; &m85; &m86; &m87; &m88; &m89; &m90; &m91;
+      &m92; &m93; &m94; &m95; &m96; &m97; &m98; &m99; &m100; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -2129,6 +4007,33 @@ struct binding<102> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46, m47, m48, m49, m50, m51, m52, m53, m54, m55, m56, m57, m58,
+      m59, m60, m61, m62, m63, m64, m65, m66, m67, m68, m69, m70, m71, m72, m73, m74, m75, m76, m77,
+      m78, m79, m80, m81, m82, m83, m84, m85, m86, m87, m88, m89, m90, m91, m92, m93, m94, m95, m96,
+      m97, m98, m99, m100, m101] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46;
+      &m47; &m48; &m49; &m50; &m51; &m52; &m53; &m54; &m55; &m56; &m57; &m58; &m59; &m60; &m61;
+      &m62; &m63; &m64; &m65; &m66; &m67; &m68; &m69; &m70; &m71; &m72; &m73; &m74; &m75; &m76;
+      &m77; &m78; &m79; &m80; &m81; &m82; &m83; &m84; &m85; &m86; &m87; &m88; &m89; &m90; &m91;
+      &m92; &m93; &m94; &m95; &m96; &m97; &m98; &m99; &m100; &m101; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -2158,6 +4063,33 @@ struct binding<103> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46, m47, m48, m49, m50, m51, m52, m53, m54, m55, m56, m57, m58,
+      m59, m60, m61, m62, m63, m64, m65, m66, m67, m68, m69, m70, m71, m72, m73, m74, m75, m76, m77,
+      m78, m79, m80, m81, m82, m83, m84, m85, m86, m87, m88, m89, m90, m91, m92, m93, m94, m95, m96,
+      m97, m98, m99, m100, m101, m102] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46;
+      &m47; &m48; &m49; &m50; &m51; &m52; &m53; &m54; &m55; &m56; &m57; &m58; &m59; &m60; &m61;
+      &m62; &m63; &m64; &m65; &m66; &m67; &m68; &m69; &m70; &m71; &m72; &m73; &m74; &m75; &m76;
+      &m77; &m78; &m79; &m80; &m81; &m82; &m83; &m84; &m85; &m86; &m87; &m88; &m89; &m90; &m91;
+      &m92; &m93; &m94; &m95; &m96; &m97; &m98; &m99; &m100; &m101; &m102; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -2187,6 +4119,33 @@ struct binding<104> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46, m47, m48, m49, m50, m51, m52, m53, m54, m55, m56, m57, m58,
+      m59, m60, m61, m62, m63, m64, m65, m66, m67, m68, m69, m70, m71, m72, m73, m74, m75, m76, m77,
+      m78, m79, m80, m81, m82, m83, m84, m85, m86, m87, m88, m89, m90, m91, m92, m93, m94, m95, m96,
+      m97, m98, m99, m100, m101, m102, m103] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46;
+      &m47; &m48; &m49; &m50; &m51; &m52; &m53; &m54; &m55; &m56; &m57; &m58; &m59; &m60; &m61;
+      &m62; &m63; &m64; &m65; &m66; &m67; &m68; &m69; &m70; &m71; &m72; &m73; &m74; &m75; &m76;
+      &m77; &m78; &m79; &m80; &m81; &m82; &m83; &m84; &m85; &m86; &m87; &m88; &m89; &m90; &m91;
+      &m92; &m93; &m94; &m95; &m96; &m97; &m98; &m99; &m100; &m101; &m102; &m103; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -2216,6 +4175,33 @@ struct binding<105> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46, m47, m48, m49, m50, m51, m52, m53, m54, m55, m56, m57, m58,
+      m59, m60, m61, m62, m63, m64, m65, m66, m67, m68, m69, m70, m71, m72, m73, m74, m75, m76, m77,
+      m78, m79, m80, m81, m82, m83, m84, m85, m86, m87, m88, m89, m90, m91, m92, m93, m94, m95, m96,
+      m97, m98, m99, m100, m101, m102, m103, m104] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46;
+      &m47; &m48; &m49; &m50; &m51; &m52; &m53; &m54; &m55; &m56; &m57; &m58; &m59; &m60; &m61;
+      &m62; &m63; &m64; &m65; &m66; &m67; &m68; &m69; &m70; &m71; &m72; &m73; &m74; &m75; &m76;
+      &m77; &m78; &m79; &m80; &m81; &m82; &m83; &m84; &m85; &m86; &m87; &m88; &m89; &m90; &m91;
+      &m92; &m93; &m94; &m95; &m96; &m97; &m98; &m99; &m100; &m101; &m102; &m103; &m104; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -2245,6 +4231,33 @@ struct binding<106> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46, m47, m48, m49, m50, m51, m52, m53, m54, m55, m56, m57, m58,
+      m59, m60, m61, m62, m63, m64, m65, m66, m67, m68, m69, m70, m71, m72, m73, m74, m75, m76, m77,
+      m78, m79, m80, m81, m82, m83, m84, m85, m86, m87, m88, m89, m90, m91, m92, m93, m94, m95, m96,
+      m97, m98, m99, m100, m101, m102, m103, m104, m105] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46;
+      &m47; &m48; &m49; &m50; &m51; &m52; &m53; &m54; &m55; &m56; &m57; &m58; &m59; &m60; &m61;
+      &m62; &m63; &m64; &m65; &m66; &m67; &m68; &m69; &m70; &m71; &m72; &m73; &m74; &m75; &m76;
+      &m77; &m78; &m79; &m80; &m81; &m82; &m83; &m84; &m85; &m86; &m87; &m88; &m89; &m90; &m91;
+      &m92; &m93; &m94; &m95; &m96; &m97; &m98; &m99; &m100; &m101; &m102; &m103; &m104; &m105; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -2274,6 +4287,34 @@ struct binding<107> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46, m47, m48, m49, m50, m51, m52, m53, m54, m55, m56, m57, m58,
+      m59, m60, m61, m62, m63, m64, m65, m66, m67, m68, m69, m70, m71, m72, m73, m74, m75, m76, m77,
+      m78, m79, m80, m81, m82, m83, m84, m85, m86, m87, m88, m89, m90, m91, m92, m93, m94, m95, m96,
+      m97, m98, m99, m100, m101, m102, m103, m104, m105, m106] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46;
+      &m47; &m48; &m49; &m50; &m51; &m52; &m53; &m54; &m55; &m56; &m57; &m58; &m59; &m60; &m61;
+      &m62; &m63; &m64; &m65; &m66; &m67; &m68; &m69; &m70; &m71; &m72; &m73; &m74; &m75; &m76;
+      &m77; &m78; &m79; &m80; &m81; &m82; &m83; &m84; &m85; &m86; &m87; &m88; &m89; &m90; &m91;
+      &m92; &m93; &m94; &m95; &m96; &m97; &m98; &m99; &m100; &m101; &m102; &m103; &m104; &m105;
+      &m106; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -2303,6 +4344,34 @@ struct binding<108> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46, m47, m48, m49, m50, m51, m52, m53, m54, m55, m56, m57, m58,
+      m59, m60, m61, m62, m63, m64, m65, m66, m67, m68, m69, m70, m71, m72, m73, m74, m75, m76, m77,
+      m78, m79, m80, m81, m82, m83, m84, m85, m86, m87, m88, m89, m90, m91, m92, m93, m94, m95, m96,
+      m97, m98, m99, m100, m101, m102, m103, m104, m105, m106, m107] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46;
+      &m47; &m48; &m49; &m50; &m51; &m52; &m53; &m54; &m55; &m56; &m57; &m58; &m59; &m60; &m61;
+      &m62; &m63; &m64; &m65; &m66; &m67; &m68; &m69; &m70; &m71; &m72; &m73; &m74; &m75; &m76;
+      &m77; &m78; &m79; &m80; &m81; &m82; &m83; &m84; &m85; &m86; &m87; &m88; &m89; &m90; &m91;
+      &m92; &m93; &m94; &m95; &m96; &m97; &m98; &m99; &m100; &m101; &m102; &m103; &m104; &m105;
+      &m106; &m107; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -2332,6 +4401,34 @@ struct binding<109> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46, m47, m48, m49, m50, m51, m52, m53, m54, m55, m56, m57, m58,
+      m59, m60, m61, m62, m63, m64, m65, m66, m67, m68, m69, m70, m71, m72, m73, m74, m75, m76, m77,
+      m78, m79, m80, m81, m82, m83, m84, m85, m86, m87, m88, m89, m90, m91, m92, m93, m94, m95, m96,
+      m97, m98, m99, m100, m101, m102, m103, m104, m105, m106, m107, m108] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46;
+      &m47; &m48; &m49; &m50; &m51; &m52; &m53; &m54; &m55; &m56; &m57; &m58; &m59; &m60; &m61;
+      &m62; &m63; &m64; &m65; &m66; &m67; &m68; &m69; &m70; &m71; &m72; &m73; &m74; &m75; &m76;
+      &m77; &m78; &m79; &m80; &m81; &m82; &m83; &m84; &m85; &m86; &m87; &m88; &m89; &m90; &m91;
+      &m92; &m93; &m94; &m95; &m96; &m97; &m98; &m99; &m100; &m101; &m102; &m103; &m104; &m105;
+      &m106; &m107; &m108; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -2361,6 +4458,34 @@ struct binding<110> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46, m47, m48, m49, m50, m51, m52, m53, m54, m55, m56, m57, m58,
+      m59, m60, m61, m62, m63, m64, m65, m66, m67, m68, m69, m70, m71, m72, m73, m74, m75, m76, m77,
+      m78, m79, m80, m81, m82, m83, m84, m85, m86, m87, m88, m89, m90, m91, m92, m93, m94, m95, m96,
+      m97, m98, m99, m100, m101, m102, m103, m104, m105, m106, m107, m108, m109] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46;
+      &m47; &m48; &m49; &m50; &m51; &m52; &m53; &m54; &m55; &m56; &m57; &m58; &m59; &m60; &m61;
+      &m62; &m63; &m64; &m65; &m66; &m67; &m68; &m69; &m70; &m71; &m72; &m73; &m74; &m75; &m76;
+      &m77; &m78; &m79; &m80; &m81; &m82; &m83; &m84; &m85; &m86; &m87; &m88; &m89; &m90; &m91;
+      &m92; &m93; &m94; &m95; &m96; &m97; &m98; &m99; &m100; &m101; &m102; &m103; &m104; &m105;
+      &m106; &m107; &m108; &m109; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -2390,6 +4515,34 @@ struct binding<111> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46, m47, m48, m49, m50, m51, m52, m53, m54, m55, m56, m57, m58,
+      m59, m60, m61, m62, m63, m64, m65, m66, m67, m68, m69, m70, m71, m72, m73, m74, m75, m76, m77,
+      m78, m79, m80, m81, m82, m83, m84, m85, m86, m87, m88, m89, m90, m91, m92, m93, m94, m95, m96,
+      m97, m98, m99, m100, m101, m102, m103, m104, m105, m106, m107, m108, m109, m110] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46;
+      &m47; &m48; &m49; &m50; &m51; &m52; &m53; &m54; &m55; &m56; &m57; &m58; &m59; &m60; &m61;
+      &m62; &m63; &m64; &m65; &m66; &m67; &m68; &m69; &m70; &m71; &m72; &m73; &m74; &m75; &m76;
+      &m77; &m78; &m79; &m80; &m81; &m82; &m83; &m84; &m85; &m86; &m87; &m88; &m89; &m90; &m91;
+      &m92; &m93; &m94; &m95; &m96; &m97; &m98; &m99; &m100; &m101; &m102; &m103; &m104; &m105;
+      &m106; &m107; &m108; &m109; &m110; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -2419,6 +4572,34 @@ struct binding<112> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46, m47, m48, m49, m50, m51, m52, m53, m54, m55, m56, m57, m58,
+      m59, m60, m61, m62, m63, m64, m65, m66, m67, m68, m69, m70, m71, m72, m73, m74, m75, m76, m77,
+      m78, m79, m80, m81, m82, m83, m84, m85, m86, m87, m88, m89, m90, m91, m92, m93, m94, m95, m96,
+      m97, m98, m99, m100, m101, m102, m103, m104, m105, m106, m107, m108, m109, m110, m111] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46;
+      &m47; &m48; &m49; &m50; &m51; &m52; &m53; &m54; &m55; &m56; &m57; &m58; &m59; &m60; &m61;
+      &m62; &m63; &m64; &m65; &m66; &m67; &m68; &m69; &m70; &m71; &m72; &m73; &m74; &m75; &m76;
+      &m77; &m78; &m79; &m80; &m81; &m82; &m83; &m84; &m85; &m86; &m87; &m88; &m89; &m90; &m91;
+      &m92; &m93; &m94; &m95; &m96; &m97; &m98; &m99; &m100; &m101; &m102; &m103; &m104; &m105;
+      &m106; &m107; &m108; &m109; &m110; &m111; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -2448,6 +4629,34 @@ struct binding<113> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46, m47, m48, m49, m50, m51, m52, m53, m54, m55, m56, m57, m58,
+      m59, m60, m61, m62, m63, m64, m65, m66, m67, m68, m69, m70, m71, m72, m73, m74, m75, m76, m77,
+      m78, m79, m80, m81, m82, m83, m84, m85, m86, m87, m88, m89, m90, m91, m92, m93, m94, m95, m96,
+      m97, m98, m99, m100, m101, m102, m103, m104, m105, m106, m107, m108, m109, m110, m111, m112] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46;
+      &m47; &m48; &m49; &m50; &m51; &m52; &m53; &m54; &m55; &m56; &m57; &m58; &m59; &m60; &m61;
+      &m62; &m63; &m64; &m65; &m66; &m67; &m68; &m69; &m70; &m71; &m72; &m73; &m74; &m75; &m76;
+      &m77; &m78; &m79; &m80; &m81; &m82; &m83; &m84; &m85; &m86; &m87; &m88; &m89; &m90; &m91;
+      &m92; &m93; &m94; &m95; &m96; &m97; &m98; &m99; &m100; &m101; &m102; &m103; &m104; &m105;
+      &m106; &m107; &m108; &m109; &m110; &m111; &m112; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -2477,6 +4686,35 @@ struct binding<114> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46, m47, m48, m49, m50, m51, m52, m53, m54, m55, m56, m57, m58,
+      m59, m60, m61, m62, m63, m64, m65, m66, m67, m68, m69, m70, m71, m72, m73, m74, m75, m76, m77,
+      m78, m79, m80, m81, m82, m83, m84, m85, m86, m87, m88, m89, m90, m91, m92, m93, m94, m95, m96,
+      m97, m98, m99, m100, m101, m102, m103, m104, m105, m106, m107, m108, m109, m110, m111, m112,
+      m113] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46;
+      &m47; &m48; &m49; &m50; &m51; &m52; &m53; &m54; &m55; &m56; &m57; &m58; &m59; &m60; &m61;
+      &m62; &m63; &m64; &m65; &m66; &m67; &m68; &m69; &m70; &m71; &m72; &m73; &m74; &m75; &m76;
+      &m77; &m78; &m79; &m80; &m81; &m82; &m83; &m84; &m85; &m86; &m87; &m88; &m89; &m90; &m91;
+      &m92; &m93; &m94; &m95; &m96; &m97; &m98; &m99; &m100; &m101; &m102; &m103; &m104; &m105;
+      &m106; &m107; &m108; &m109; &m110; &m111; &m112; &m113; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -2508,6 +4746,35 @@ struct binding<115> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46, m47, m48, m49, m50, m51, m52, m53, m54, m55, m56, m57, m58,
+      m59, m60, m61, m62, m63, m64, m65, m66, m67, m68, m69, m70, m71, m72, m73, m74, m75, m76, m77,
+      m78, m79, m80, m81, m82, m83, m84, m85, m86, m87, m88, m89, m90, m91, m92, m93, m94, m95, m96,
+      m97, m98, m99, m100, m101, m102, m103, m104, m105, m106, m107, m108, m109, m110, m111, m112,
+      m113, m114] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46;
+      &m47; &m48; &m49; &m50; &m51; &m52; &m53; &m54; &m55; &m56; &m57; &m58; &m59; &m60; &m61;
+      &m62; &m63; &m64; &m65; &m66; &m67; &m68; &m69; &m70; &m71; &m72; &m73; &m74; &m75; &m76;
+      &m77; &m78; &m79; &m80; &m81; &m82; &m83; &m84; &m85; &m86; &m87; &m88; &m89; &m90; &m91;
+      &m92; &m93; &m94; &m95; &m96; &m97; &m98; &m99; &m100; &m101; &m102; &m103; &m104; &m105;
+      &m106; &m107; &m108; &m109; &m110; &m111; &m112; &m113; &m114; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -2539,6 +4806,36 @@ struct binding<116> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46, m47, m48, m49, m50, m51, m52, m53, m54, m55, m56, m57, m58,
+      m59, m60, m61, m62, m63, m64, m65, m66, m67, m68, m69, m70, m71, m72, m73, m74, m75, m76, m77,
+      m78, m79, m80, m81, m82, m83, m84, m85, m86, m87, m88, m89, m90, m91, m92, m93, m94, m95, m96,
+      m97, m98, m99, m100, m101, m102, m103, m104, m105, m106, m107, m108, m109, m110, m111, m112,
+      m113, m114, m115] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46;
+      &m47; &m48; &m49; &m50; &m51; &m52; &m53; &m54; &m55; &m56; &m57; &m58; &m59; &m60; &m61;
+      &m62; &m63; &m64; &m65; &m66; &m67; &m68; &m69; &m70; &m71; &m72; &m73; &m74; &m75; &m76;
+      &m77; &m78; &m79; &m80; &m81; &m82; &m83; &m84; &m85; &m86; &m87; &m88; &m89; &m90; &m91;
+      &m92; &m93; &m94; &m95; &m96; &m97; &m98; &m99; &m100; &m101; &m102; &m103; &m104; &m105;
+      &m106; &m107; &m108; &m109; &m110; &m111; &m112; &m113; &m114; &m115; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -2571,6 +4868,36 @@ struct binding<117> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46, m47, m48, m49, m50, m51, m52, m53, m54, m55, m56, m57, m58,
+      m59, m60, m61, m62, m63, m64, m65, m66, m67, m68, m69, m70, m71, m72, m73, m74, m75, m76, m77,
+      m78, m79, m80, m81, m82, m83, m84, m85, m86, m87, m88, m89, m90, m91, m92, m93, m94, m95, m96,
+      m97, m98, m99, m100, m101, m102, m103, m104, m105, m106, m107, m108, m109, m110, m111, m112,
+      m113, m114, m115, m116] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46;
+      &m47; &m48; &m49; &m50; &m51; &m52; &m53; &m54; &m55; &m56; &m57; &m58; &m59; &m60; &m61;
+      &m62; &m63; &m64; &m65; &m66; &m67; &m68; &m69; &m70; &m71; &m72; &m73; &m74; &m75; &m76;
+      &m77; &m78; &m79; &m80; &m81; &m82; &m83; &m84; &m85; &m86; &m87; &m88; &m89; &m90; &m91;
+      &m92; &m93; &m94; &m95; &m96; &m97; &m98; &m99; &m100; &m101; &m102; &m103; &m104; &m105;
+      &m106; &m107; &m108; &m109; &m110; &m111; &m112; &m113; &m114; &m115; &m116; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -2603,6 +4930,36 @@ struct binding<118> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46, m47, m48, m49, m50, m51, m52, m53, m54, m55, m56, m57, m58,
+      m59, m60, m61, m62, m63, m64, m65, m66, m67, m68, m69, m70, m71, m72, m73, m74, m75, m76, m77,
+      m78, m79, m80, m81, m82, m83, m84, m85, m86, m87, m88, m89, m90, m91, m92, m93, m94, m95, m96,
+      m97, m98, m99, m100, m101, m102, m103, m104, m105, m106, m107, m108, m109, m110, m111, m112,
+      m113, m114, m115, m116, m117] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46;
+      &m47; &m48; &m49; &m50; &m51; &m52; &m53; &m54; &m55; &m56; &m57; &m58; &m59; &m60; &m61;
+      &m62; &m63; &m64; &m65; &m66; &m67; &m68; &m69; &m70; &m71; &m72; &m73; &m74; &m75; &m76;
+      &m77; &m78; &m79; &m80; &m81; &m82; &m83; &m84; &m85; &m86; &m87; &m88; &m89; &m90; &m91;
+      &m92; &m93; &m94; &m95; &m96; &m97; &m98; &m99; &m100; &m101; &m102; &m103; &m104; &m105;
+      &m106; &m107; &m108; &m109; &m110; &m111; &m112; &m113; &m114; &m115; &m116; &m117; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -2635,6 +4992,36 @@ struct binding<119> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46, m47, m48, m49, m50, m51, m52, m53, m54, m55, m56, m57, m58,
+      m59, m60, m61, m62, m63, m64, m65, m66, m67, m68, m69, m70, m71, m72, m73, m74, m75, m76, m77,
+      m78, m79, m80, m81, m82, m83, m84, m85, m86, m87, m88, m89, m90, m91, m92, m93, m94, m95, m96,
+      m97, m98, m99, m100, m101, m102, m103, m104, m105, m106, m107, m108, m109, m110, m111, m112,
+      m113, m114, m115, m116, m117, m118] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46;
+      &m47; &m48; &m49; &m50; &m51; &m52; &m53; &m54; &m55; &m56; &m57; &m58; &m59; &m60; &m61;
+      &m62; &m63; &m64; &m65; &m66; &m67; &m68; &m69; &m70; &m71; &m72; &m73; &m74; &m75; &m76;
+      &m77; &m78; &m79; &m80; &m81; &m82; &m83; &m84; &m85; &m86; &m87; &m88; &m89; &m90; &m91;
+      &m92; &m93; &m94; &m95; &m96; &m97; &m98; &m99; &m100; &m101; &m102; &m103; &m104; &m105;
+      &m106; &m107; &m108; &m109; &m110; &m111; &m112; &m113; &m114; &m115; &m116; &m117; &m118; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -2667,6 +5054,37 @@ struct binding<120> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46, m47, m48, m49, m50, m51, m52, m53, m54, m55, m56, m57, m58,
+      m59, m60, m61, m62, m63, m64, m65, m66, m67, m68, m69, m70, m71, m72, m73, m74, m75, m76, m77,
+      m78, m79, m80, m81, m82, m83, m84, m85, m86, m87, m88, m89, m90, m91, m92, m93, m94, m95, m96,
+      m97, m98, m99, m100, m101, m102, m103, m104, m105, m106, m107, m108, m109, m110, m111, m112,
+      m113, m114, m115, m116, m117, m118, m119] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46;
+      &m47; &m48; &m49; &m50; &m51; &m52; &m53; &m54; &m55; &m56; &m57; &m58; &m59; &m60; &m61;
+      &m62; &m63; &m64; &m65; &m66; &m67; &m68; &m69; &m70; &m71; &m72; &m73; &m74; &m75; &m76;
+      &m77; &m78; &m79; &m80; &m81; &m82; &m83; &m84; &m85; &m86; &m87; &m88; &m89; &m90; &m91;
+      &m92; &m93; &m94; &m95; &m96; &m97; &m98; &m99; &m100; &m101; &m102; &m103; &m104; &m105;
+      &m106; &m107; &m108; &m109; &m110; &m111; &m112; &m113; &m114; &m115; &m116; &m117; &m118;
+      &m119; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -2699,6 +5117,37 @@ struct binding<121> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46, m47, m48, m49, m50, m51, m52, m53, m54, m55, m56, m57, m58,
+      m59, m60, m61, m62, m63, m64, m65, m66, m67, m68, m69, m70, m71, m72, m73, m74, m75, m76, m77,
+      m78, m79, m80, m81, m82, m83, m84, m85, m86, m87, m88, m89, m90, m91, m92, m93, m94, m95, m96,
+      m97, m98, m99, m100, m101, m102, m103, m104, m105, m106, m107, m108, m109, m110, m111, m112,
+      m113, m114, m115, m116, m117, m118, m119, m120] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46;
+      &m47; &m48; &m49; &m50; &m51; &m52; &m53; &m54; &m55; &m56; &m57; &m58; &m59; &m60; &m61;
+      &m62; &m63; &m64; &m65; &m66; &m67; &m68; &m69; &m70; &m71; &m72; &m73; &m74; &m75; &m76;
+      &m77; &m78; &m79; &m80; &m81; &m82; &m83; &m84; &m85; &m86; &m87; &m88; &m89; &m90; &m91;
+      &m92; &m93; &m94; &m95; &m96; &m97; &m98; &m99; &m100; &m101; &m102; &m103; &m104; &m105;
+      &m106; &m107; &m108; &m109; &m110; &m111; &m112; &m113; &m114; &m115; &m116; &m117; &m118;
+      &m119; &m120; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -2731,6 +5180,37 @@ struct binding<122> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46, m47, m48, m49, m50, m51, m52, m53, m54, m55, m56, m57, m58,
+      m59, m60, m61, m62, m63, m64, m65, m66, m67, m68, m69, m70, m71, m72, m73, m74, m75, m76, m77,
+      m78, m79, m80, m81, m82, m83, m84, m85, m86, m87, m88, m89, m90, m91, m92, m93, m94, m95, m96,
+      m97, m98, m99, m100, m101, m102, m103, m104, m105, m106, m107, m108, m109, m110, m111, m112,
+      m113, m114, m115, m116, m117, m118, m119, m120, m121] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46;
+      &m47; &m48; &m49; &m50; &m51; &m52; &m53; &m54; &m55; &m56; &m57; &m58; &m59; &m60; &m61;
+      &m62; &m63; &m64; &m65; &m66; &m67; &m68; &m69; &m70; &m71; &m72; &m73; &m74; &m75; &m76;
+      &m77; &m78; &m79; &m80; &m81; &m82; &m83; &m84; &m85; &m86; &m87; &m88; &m89; &m90; &m91;
+      &m92; &m93; &m94; &m95; &m96; &m97; &m98; &m99; &m100; &m101; &m102; &m103; &m104; &m105;
+      &m106; &m107; &m108; &m109; &m110; &m111; &m112; &m113; &m114; &m115; &m116; &m117; &m118;
+      &m119; &m120; &m121; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -2763,6 +5243,37 @@ struct binding<123> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46, m47, m48, m49, m50, m51, m52, m53, m54, m55, m56, m57, m58,
+      m59, m60, m61, m62, m63, m64, m65, m66, m67, m68, m69, m70, m71, m72, m73, m74, m75, m76, m77,
+      m78, m79, m80, m81, m82, m83, m84, m85, m86, m87, m88, m89, m90, m91, m92, m93, m94, m95, m96,
+      m97, m98, m99, m100, m101, m102, m103, m104, m105, m106, m107, m108, m109, m110, m111, m112,
+      m113, m114, m115, m116, m117, m118, m119, m120, m121, m122] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46;
+      &m47; &m48; &m49; &m50; &m51; &m52; &m53; &m54; &m55; &m56; &m57; &m58; &m59; &m60; &m61;
+      &m62; &m63; &m64; &m65; &m66; &m67; &m68; &m69; &m70; &m71; &m72; &m73; &m74; &m75; &m76;
+      &m77; &m78; &m79; &m80; &m81; &m82; &m83; &m84; &m85; &m86; &m87; &m88; &m89; &m90; &m91;
+      &m92; &m93; &m94; &m95; &m96; &m97; &m98; &m99; &m100; &m101; &m102; &m103; &m104; &m105;
+      &m106; &m107; &m108; &m109; &m110; &m111; &m112; &m113; &m114; &m115; &m116; &m117; &m118;
+      &m119; &m120; &m121; &m122; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -2795,6 +5306,37 @@ struct binding<124> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46, m47, m48, m49, m50, m51, m52, m53, m54, m55, m56, m57, m58,
+      m59, m60, m61, m62, m63, m64, m65, m66, m67, m68, m69, m70, m71, m72, m73, m74, m75, m76, m77,
+      m78, m79, m80, m81, m82, m83, m84, m85, m86, m87, m88, m89, m90, m91, m92, m93, m94, m95, m96,
+      m97, m98, m99, m100, m101, m102, m103, m104, m105, m106, m107, m108, m109, m110, m111, m112,
+      m113, m114, m115, m116, m117, m118, m119, m120, m121, m122, m123] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46;
+      &m47; &m48; &m49; &m50; &m51; &m52; &m53; &m54; &m55; &m56; &m57; &m58; &m59; &m60; &m61;
+      &m62; &m63; &m64; &m65; &m66; &m67; &m68; &m69; &m70; &m71; &m72; &m73; &m74; &m75; &m76;
+      &m77; &m78; &m79; &m80; &m81; &m82; &m83; &m84; &m85; &m86; &m87; &m88; &m89; &m90; &m91;
+      &m92; &m93; &m94; &m95; &m96; &m97; &m98; &m99; &m100; &m101; &m102; &m103; &m104; &m105;
+      &m106; &m107; &m108; &m109; &m110; &m111; &m112; &m113; &m114; &m115; &m116; &m117; &m118;
+      &m119; &m120; &m121; &m122; &m123; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -2827,6 +5369,37 @@ struct binding<125> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46, m47, m48, m49, m50, m51, m52, m53, m54, m55, m56, m57, m58,
+      m59, m60, m61, m62, m63, m64, m65, m66, m67, m68, m69, m70, m71, m72, m73, m74, m75, m76, m77,
+      m78, m79, m80, m81, m82, m83, m84, m85, m86, m87, m88, m89, m90, m91, m92, m93, m94, m95, m96,
+      m97, m98, m99, m100, m101, m102, m103, m104, m105, m106, m107, m108, m109, m110, m111, m112,
+      m113, m114, m115, m116, m117, m118, m119, m120, m121, m122, m123, m124] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46;
+      &m47; &m48; &m49; &m50; &m51; &m52; &m53; &m54; &m55; &m56; &m57; &m58; &m59; &m60; &m61;
+      &m62; &m63; &m64; &m65; &m66; &m67; &m68; &m69; &m70; &m71; &m72; &m73; &m74; &m75; &m76;
+      &m77; &m78; &m79; &m80; &m81; &m82; &m83; &m84; &m85; &m86; &m87; &m88; &m89; &m90; &m91;
+      &m92; &m93; &m94; &m95; &m96; &m97; &m98; &m99; &m100; &m101; &m102; &m103; &m104; &m105;
+      &m106; &m107; &m108; &m109; &m110; &m111; &m112; &m113; &m114; &m115; &m116; &m117; &m118;
+      &m119; &m120; &m121; &m122; &m123; &m124; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -2859,6 +5432,37 @@ struct binding<126> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46, m47, m48, m49, m50, m51, m52, m53, m54, m55, m56, m57, m58,
+      m59, m60, m61, m62, m63, m64, m65, m66, m67, m68, m69, m70, m71, m72, m73, m74, m75, m76, m77,
+      m78, m79, m80, m81, m82, m83, m84, m85, m86, m87, m88, m89, m90, m91, m92, m93, m94, m95, m96,
+      m97, m98, m99, m100, m101, m102, m103, m104, m105, m106, m107, m108, m109, m110, m111, m112,
+      m113, m114, m115, m116, m117, m118, m119, m120, m121, m122, m123, m124, m125] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46;
+      &m47; &m48; &m49; &m50; &m51; &m52; &m53; &m54; &m55; &m56; &m57; &m58; &m59; &m60; &m61;
+      &m62; &m63; &m64; &m65; &m66; &m67; &m68; &m69; &m70; &m71; &m72; &m73; &m74; &m75; &m76;
+      &m77; &m78; &m79; &m80; &m81; &m82; &m83; &m84; &m85; &m86; &m87; &m88; &m89; &m90; &m91;
+      &m92; &m93; &m94; &m95; &m96; &m97; &m98; &m99; &m100; &m101; &m102; &m103; &m104; &m105;
+      &m106; &m107; &m108; &m109; &m110; &m111; &m112; &m113; &m114; &m115; &m116; &m117; &m118;
+      &m119; &m120; &m121; &m122; &m123; &m124; &m125; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -2891,6 +5495,37 @@ struct binding<127> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46, m47, m48, m49, m50, m51, m52, m53, m54, m55, m56, m57, m58,
+      m59, m60, m61, m62, m63, m64, m65, m66, m67, m68, m69, m70, m71, m72, m73, m74, m75, m76, m77,
+      m78, m79, m80, m81, m82, m83, m84, m85, m86, m87, m88, m89, m90, m91, m92, m93, m94, m95, m96,
+      m97, m98, m99, m100, m101, m102, m103, m104, m105, m106, m107, m108, m109, m110, m111, m112,
+      m113, m114, m115, m116, m117, m118, m119, m120, m121, m122, m123, m124, m125, m126] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46;
+      &m47; &m48; &m49; &m50; &m51; &m52; &m53; &m54; &m55; &m56; &m57; &m58; &m59; &m60; &m61;
+      &m62; &m63; &m64; &m65; &m66; &m67; &m68; &m69; &m70; &m71; &m72; &m73; &m74; &m75; &m76;
+      &m77; &m78; &m79; &m80; &m81; &m82; &m83; &m84; &m85; &m86; &m87; &m88; &m89; &m90; &m91;
+      &m92; &m93; &m94; &m95; &m96; &m97; &m98; &m99; &m100; &m101; &m102; &m103; &m104; &m105;
+      &m106; &m107; &m108; &m109; &m110; &m111; &m112; &m113; &m114; &m115; &m116; &m117; &m118;
+      &m119; &m120; &m121; &m122; &m123; &m124; &m125; &m126; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [
@@ -2923,6 +5558,37 @@ struct binding<128> {
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   };
+  template <class T, class X>
+  static constexpr bool ends_with = requires {
+    T{
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, X{}};
+  };
+  template <class T>
+  static auto addressable(T& t) {
+    auto& [
+      m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20,
+      m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39,
+      m40, m41, m42, m43, m44, m45, m46, m47, m48, m49, m50, m51, m52, m53, m54, m55, m56, m57, m58,
+      m59, m60, m61, m62, m63, m64, m65, m66, m67, m68, m69, m70, m71, m72, m73, m74, m75, m76, m77,
+      m78, m79, m80, m81, m82, m83, m84, m85, m86, m87, m88, m89, m90, m91, m92, m93, m94, m95, m96,
+      m97, m98, m99, m100, m101, m102, m103, m104, m105, m106, m107, m108, m109, m110, m111, m112,
+      m113, m114, m115, m116, m117, m118, m119, m120, m121, m122, m123, m124, m125, m126, m127] = t;
+    return std::bool_constant<requires {
+      &m0; &m1; &m2; &m3; &m4; &m5; &m6; &m7; &m8; &m9; &m10; &m11; &m12; &m13; &m14; &m15; &m16;
+      &m17; &m18; &m19; &m20; &m21; &m22; &m23; &m24; &m25; &m26; &m27; &m28; &m29; &m30; &m31;
+      &m32; &m33; &m34; &m35; &m36; &m37; &m38; &m39; &m40; &m41; &m42; &m43; &m44; &m45; &m46;
+      &m47; &m48; &m49; &m50; &m51; &m52; &m53; &m54; &m55; &m56; &m57; &m58; &m59; &m60; &m61;
+      &m62; &m63; &m64; &m65; &m66; &m67; &m68; &m69; &m70; &m71; &m72; &m73; &m74; &m75; &m76;
+      &m77; &m78; &m79; &m80; &m81; &m82; &m83; &m84; &m85; &m86; &m87; &m88; &m89; &m90; &m91;
+      &m92; &m93; &m94; &m95; &m96; &m97; &m98; &m99; &m100; &m101; &m102; &m103; &m104; &m105;
+      &m106; &m107; &m108; &m109; &m110; &m111; &m112; &m113; &m114; &m115; &m116; &m117; &m118;
+      &m119; &m120; &m121; &m122; &m123; &m124; &m125; &m126; &m127; }>{};
+  }
   template <class T, class F>
   static constexpr auto apply(T& t, F f) {
     auto& [

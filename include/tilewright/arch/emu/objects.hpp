@@ -3,7 +3,8 @@
 //              the emulator's reports say "b[2]+0x400", not an address.
 //
 // A member's name is read from the text of a template argument that points to it. Works for
-// aggregates of up to 128 members; arrays and members that are such aggregates are taken apart.
+// aggregates of up to 128 members; arrays and members that are such aggregates are taken apart. A
+// struct with an anonymous union or a bit field is one object, reported by offset.
 #pragma once
 
 #include <cstddef>
@@ -81,7 +82,36 @@ consteval int count_members() {
   }
 }
 
-/// 0 where T is no aggregate, has more than max_members, or a base class.
+/// Converts to unions without a name alone.
+struct any_unnamed_union {
+  template <class U>
+  static consteval bool is_unnamed() {
+    std::string_view const name = __PRETTY_FUNCTION__;  // of GCC, of Clang
+    return name.find("<unnamed union>") != name.npos || name.find("(anonymous union") != name.npos;
+  }
+  template <class U>
+  requires(std::is_union_v<U>&& is_unnamed<U>()) operator U() const;
+};
+
+/// Is one of the N members an anonymous union? No structured binding takes T apart then. (It may
+/// also be a member of an unnamed type, or begin with such a union.)
+template <class T, int... I>
+consteval bool has_unnamed_union(std::integer_sequence<int, I...>) {
+  return (binding<I + 1>::template ends_with<T, any_unnamed_union> || ...);
+}
+
+template <class T, int N>
+consteval bool can_be_taken_apart() {
+  if constexpr (N == 0)
+    return false;
+  else if constexpr (has_unnamed_union<T>(std::make_integer_sequence<int, N>{}))
+    return false;
+  else
+    return decltype(binding<N>::addressable(std::declval<T&>()))::value;
+}
+
+/// 0 where T is no aggregate, has more than max_members, a base class, an anonymous union or a bit
+/// field.
 template <class T>
 consteval int member_count() {
   if constexpr (!std::is_aggregate_v<T> || std::is_array_v<T> || std::is_union_v<T>) {
@@ -90,7 +120,10 @@ consteval int member_count() {
     return 0;
   } else {
     constexpr int count = count_members<T, 0, max_members + 1>();
-    return count > max_members ? 0 : count;
+    if constexpr (count > max_members)
+      return 0;
+    else
+      return can_be_taken_apart<T, count>() ? count : 0;
   }
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -71,10 +72,12 @@ struct options {
                                   // take turns, and wait for columns that another one holds
   int live_clusters = 0;          // clusters live at once per OS thread; 0: what the SMs can hold
   double time_limit_seconds = 0;  // processor time of each OS thread (E0058); 0: no limit
-  bool catch_crashes = true;      // signals of the kernel's code become a report (E0059)
-  bool exact_sums = false;        // wgmma adds bit for bit as a tensor core, and tcgen05.mma as its
-      // published model (base/accumulator_bits.hpp); slow. The environment
-      // variable TILEWRIGHT_EXACT_SUMS=1 sets it, too
+  // Signals of the kernel's code become a report (E0059). Not set: those of a user's kernel do; a
+  // GEMM of the library leaves the handlers of the process as they are.
+  std::optional<bool> catch_crashes;
+  bool exact_sums = false;  // wgmma adds bit for bit as a tensor core, and tcgen05.mma as its
+                            // published model (base/accumulator_bits.hpp); slow. The environment
+                            // variable TILEWRIGHT_EXACT_SUMS=1 sets it, too
   std::vector<global_array> arrays;  // of the kernel; none: accesses past an array are not found
   double expected_macs = 0;          // multiply-adds of the whole launch, for `progress`
   statistics* counted = nullptr;     // the operations of the run are added here
@@ -83,6 +86,9 @@ struct options {
   stream* in = nullptr;                        // the launch belongs to this stream; null: to none
   bool pdl = false;  // it may start before its predecessor in the stream has finished
   std::function<void(double)> progress;  // share of expected_macs done; from any OS thread
+  // Called 20 times a second in the thread of the caller; true ends the launch, which throws
+  // `interrupted`, and so does what it throws.
+  std::function<bool()> interrupt;
 };
 
 /// A fault of the kernel: a code Ennnn (docs/errors), its name and a report.
@@ -111,6 +117,12 @@ class fault : public std::runtime_error {
 
  private:
   std::vector<diagnosis> diagnoses_;
+};
+
+/// Thrown by a launch that options::interrupt has ended. Results are incomplete.
+class interrupted : public std::runtime_error {
+ public:
+  interrupted() : std::runtime_error("the emulated launch was interrupted") {}
 };
 
 }  // namespace tw::emu

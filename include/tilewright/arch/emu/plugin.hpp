@@ -8,12 +8,15 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <exception>
+#include <limits>
 #include <memory>
 #include <random>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "tilewright/arch/emu/options.hpp"
@@ -69,6 +72,37 @@ struct plugin {
   std::int32_t on_gpu, kernels;
   plugin_kernel const* kernel;
 };
+
+namespace detail {
+
+template <class T>
+double number(T const& value) {
+  if constexpr (std::is_arithmetic_v<T>)
+    return static_cast<double>(value);
+  else if constexpr (requires { to_float(value); })
+    return static_cast<double>(to_float(value));
+  else
+    return std::numeric_limits<double>::quiet_NaN();
+}
+inline std::string digits(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.9g", value);
+  return text;
+}
+/// "0x3f80", highest byte first.
+template <class T>
+std::string bits(T const& value) {
+  unsigned char bytes[sizeof(T)];
+  std::memcpy(bytes, &value, sizeof(T));
+  std::string text = "0x";
+  for (std::size_t i = sizeof(T); i-- > 0;) {
+    text += "0123456789abcdef"[bytes[i] / 16];
+    text += "0123456789abcdef"[bytes[i] % 16];
+  }
+  return text;
+}
+
+}  // namespace detail
 
 /// One run of a kernel under test: its shape, data and result. Memory lives as long as the trial.
 class trial {
@@ -146,21 +180,22 @@ class trial {
   /// Compares the elements of an output with right(i), bit by bit; counts the wrong ones.
   template <class T, class F>
   void compare(T const* output, std::int64_t count, F right) {
-    compare_if(output, count, [&](T const& got, std::int64_t i) {
+    compare_each(output, count, [&](T const& got, std::int64_t i) {
       T const want = right(i);
-      return std::memcmp(&got, &want, sizeof(T)) == 0;
+      bool const same = std::memcmp(&got, &want, sizeof(T)) == 0;
+      if (!same) note_wrong(i, detail::number(got), detail::number(want), bits_text(got, want));
     });
   }
   /// The same, where |output - right(i)| <= absolute + relative * |right(i)| is right. A NaN is
-  /// wrong unless right(i) is one.
+  /// wrong unless right(i) is one. T: a number, or a type that to_float() converts, as bf16.
   template <class T, class F>
   void compare_near(T const* output, std::int64_t count, F right, double absolute,
                     double relative) {
-    compare_if(output, count, [&](T const& got, std::int64_t i) {
-      auto const want = static_cast<double>(right(i)), have = static_cast<double>(got);
-      if (want != want) return have != have;
-      double const distance = have < want ? want - have : have - want;
-      return have == want || distance <= absolute + relative * (want < 0 ? -want : want);
+    compare_each(output, count, [&](T const& got, std::int64_t i) {
+      double const want = detail::number(right(i)), have = detail::number(got);
+      double const allowed = absolute + relative * (want < 0 ? -want : want);
+      if (want != want ? have != have : have == want || distance(have, want) <= allowed) return;
+      note_wrong(i, have, want, ", allowed " + detail::digits(allowed));
     });
   }
 
@@ -170,23 +205,36 @@ class trial {
       to.diagnosis(to.to, d.code.c_str(), d.kind.c_str(), d.text.c_str(), d.count);
     if (diagnoses_.empty() && compared_ == 0)
       throw std::logic_error("the harness never called trial::compare");
-    std::string const first =
-        wrong_ == 0 ? "" : "the first is element " + std::to_string(first_wrong_);
+    std::string first = first_wrong_;
+    if (wrong_ > 1 && largest_ > 0)
+      first += "; the largest difference is " + detail::digits(largest_) + ", of element " +
+               std::to_string(largest_at_);
     to.wrong(to.to, wrong_, compared_, first.c_str());
     to.counted(to.to, &counts_);
   }
 
  private:
   template <class T, class F>
-  void compare_if(T const* output, std::int64_t count, F is_right) {
+  void compare_each(T const* output, std::int64_t count, F judge) {
     if (!diagnoses_.empty()) return;  // a run that was stopped has no result
     std::vector<T> got(static_cast<std::size_t>(count));
     host::copy(got.data(), output, got.size() * sizeof(T));
     compared_ += count;
-    for (std::int64_t i = 0; i < count; ++i) {
-      if (is_right(got[static_cast<std::size_t>(i)], i)) continue;
-      if (wrong_++ == 0) first_wrong_ = i;
-    }
+    for (std::int64_t i = 0; i < count; ++i) judge(got[static_cast<std::size_t>(i)], i);
+  }
+  static double distance(double a, double b) { return a < b ? b - a : a - b; }
+  template <class T>
+  static std::string bits_text(T const& got, T const& want) {
+    return " (bits " + detail::bits(got) + " and " + detail::bits(want) +
+           "); compare() needs equal bits, compare_near() allows a distance";
+  }
+  void note_wrong(std::int64_t i, double got, double want, std::string const& rest) {
+    double const apart = distance(got, want);
+    if (wrong_++ == 0)
+      first_wrong_ = "the first is element " + std::to_string(i) + ": got " + detail::digits(got) +
+                     ", needs " + detail::digits(want) + ", difference " + detail::digits(apart) +
+                     rest;
+    if (apart > largest_) largest_ = apart, largest_at_ = i;
   }
   /// In the emulator with a margin on both sides, whose accesses are reported (E0052).
   template <class T>
@@ -212,7 +260,9 @@ class trial {
   std::vector<diagnosis> diagnoses_;
   statistics counts_;
   bool ran_ = false;
-  std::int64_t wrong_ = 0, compared_ = 0, first_wrong_ = 0;
+  std::int64_t wrong_ = 0, compared_ = 0, largest_at_ = 0;
+  double largest_ = 0;       // difference of a wrong element
+  std::string first_wrong_;  // in words
 };
 
 /// The border: no exception crosses it.

@@ -10,11 +10,11 @@ namespace tw {
 
 template <int R>
 TW_DEVICE void set_max_regs_inc(emu::site where = emu::site::here()) {
-  emu::set_max_regs(R, where);
+  emu::set_max_regs(R, true, where);
 }
 template <int R>
 TW_DEVICE void set_max_regs_dec(emu::site where = emu::site::here()) {
-  emu::set_max_regs(R, where);
+  emu::set_max_regs(R, false, where);
 }
 
 TW_DEVICE constexpr bool dependent_launches() { return true; }

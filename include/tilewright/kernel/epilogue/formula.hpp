@@ -24,6 +24,19 @@ TW_DEVICE bool bias_takes_alpha(epilogue_params const& p) {
          f.bias != nullptr && p.alpha != 0.0F;
 }
 
+/// An activation in a kernel: a function of x, and one of the values that a gate multiplies.
+template <class Form>
+struct activation_code {
+  Form form;
+  TW_DEVICE float operator()(float x) const { return form.apply(device_math{}, x); }
+  TW_DEVICE float up(float x) const {
+    if constexpr (requires { form.up(x); })
+      return form.up(x);
+    else
+      return x;
+  }
+};
+
 namespace detail {
 
 /// Sets `form` to that of activation `id`, if its type is Form.
@@ -47,30 +60,31 @@ TW_DEVICE void with_form(activation id, Call& call, type_list<First, Rest...>) {
   using form = std::remove_const_t<decltype(First::compute)>;
   form f{};
   if (find_form(id, f, activation_list{}) || sizeof...(Rest) == 0)
-    return call([f](float x) { return f.apply(device_math{}, x); });
+    return call(activation_code<form>{f});
   if constexpr (sizeof...(Rest) > 0) with_form(id, call, type_list<Rest...>{});
 }
 
-/// One activation for each type of `compute`.
-template <class... Kept>
+/// One activation for each type of `compute`, of those that kernels with a gate, or without, have.
+template <bool Gated, class... Kept>
 constexpr auto of_each_form(type_list<Kept...> kept, type_list<>) {
   return kept;
 }
-template <class... Kept, class First, class... Rest>
+template <bool Gated, class... Kept, class First, class... Rest>
 constexpr auto of_each_form(type_list<Kept...> kept, type_list<First, Rest...>) {
-  if constexpr ((... || std::is_same_v<decltype(First::compute), decltype(Kept::compute)>))
-    return of_each_form(kept, type_list<Rest...>{});
+  if constexpr ((... || std::is_same_v<decltype(First::compute), decltype(Kept::compute)>) ||
+                (First::gate_only && !Gated))
+    return of_each_form<Gated>(kept, type_list<Rest...>{});
   else
-    return of_each_form(type_list<Kept..., First>{}, type_list<Rest...>{});
+    return of_each_form<Gated>(type_list<Kept..., First>{}, type_list<Rest...>{});
 }
 
 }  // namespace detail
 
 /// Calls `call` with the activation: separate code for each form of `compute`, so that a tile
-/// decides once.
-template <class Call>
+/// decides once. Gated: of a gate, which has activations that nothing else has.
+template <bool Gated, class Call>
 TW_DEVICE void with_activation(activation id, Call&& call) {
-  using forms = decltype(detail::of_each_form(type_list<>{}, activation_list{}));
+  using forms = decltype(detail::of_each_form<Gated>(type_list<>{}, activation_list{}));
   detail::with_form(id, call, forms{});
 }
 

@@ -37,11 +37,10 @@ template <block_scaled_config C>
 requires(C.block_result()) struct block_scaled_store<C> {
   using type = sm100_block_result<
       packs_in_pairs(C.d) ? block_format::mxfp4 : block_format::mxfp8,
-      sm100_epilogue<sm100_config{
-          .d = elem::bf16,
-          .ctas = C.ctas,
-          .tile_n = C.tile_n,
-          .epilogue = C.gated() ? epilogue_id<epilogues::gated> : epilogue_id<epilogues::ops>}>>;
+      sm100_epilogue<sm100_config{.d = elem::bf16,
+                                  .ctas = C.ctas,
+                                  .tile_n = C.tile_n,
+                                  .epilogue = C.gated() ? epilogue_id::gated : epilogue_id::ops}>>;
 };
 
 template <block_scaled_config C>
@@ -104,8 +103,7 @@ struct block_scaled_sm100 {
         roles::epilogue(s, p.epilogue, tensor, warp, p.second.value(),
                         [&](auto&& f) { each_tile(p, f); });
     }
-    roles::together();  // tensor memory and the peer's shared memory are in use until here
-    if (warp == roles::multiply_warp) tmem_dealloc<C.ctas>(tensor, C.tensor_columns());
+    roles::template free_tensor_memory<C.tensor_columns()>(warp, tensor);
   }
 
  private:
@@ -126,12 +124,7 @@ struct block_scaled_sm100 {
       if (p.epilogue.tma_end > 0) tma_prefetch_map(p.epilogue.d);
       roles::init_barriers(s.landed, s.slot_free, s.acc_full, s.acc_free);
     }
-    roles::together();
-    if (warp == roles::multiply_warp) {
-      tmem_alloc<C.ctas>(&s.tensor_at, C.tensor_columns());
-      tmem_relinquish<C.ctas>();
-    }
-    cta_sync();  // all threads read tensor_at
+    roles::template alloc_tensor_memory<C.tensor_columns()>(warp, s.tensor_at);
   }
 
   TW_DEVICE static void load(params const& p, smem& s) {

@@ -24,7 +24,7 @@ struct block_scaled_config {
   int ctas = 1;                         // that multiply together: 1, or 2
   int tile_n = 128;
   int stages = 4;
-  int epilogue = epilogue_id<epilogues::plain>;  // in epilogue_list
+  epilogue_id epilogue = epilogue_id::plain;
 
   /// A tile of the order 32x4x4, an atom: its rows, factors of a row, and bytes.
   static constexpr int atom_rows = scale_tile_rows, atom_factors = scale_tile_blocks;

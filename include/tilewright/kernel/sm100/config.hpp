@@ -3,9 +3,9 @@
 #pragma once
 
 #include "tilewright/arch/limits.hpp"
-#include "tilewright/arch/types.hpp"
 #include "tilewright/base/elem_traits.hpp"
 #include "tilewright/base/hd.hpp"
+#include "tilewright/kernel/operand_spec.hpp"
 #include "tilewright/kernel/sm100/cta.hpp"
 #include "tilewright/problem/epilogue_kind.hpp"
 #include "tilewright/tensor/tmem_size.hpp"
@@ -15,29 +15,19 @@ namespace tw {
 /// Configuration of kernel/sm100/gemm.hpp. `ctas` CTAs, one or a pair, compute tile_m() x tile_n of
 /// D at a time, in steps of one span along K through `stages` stages of shared memory.
 struct sm100_config {
-  elem ab = elem::bf16;  // type of A, and of B
-  elem d = elem::bf16;   // type of D
-  bool mixed = false;    // B has the other type of 8-bit floats
-  bool a_mn = false;     // A is MN-major
-  bool b_mn = false;     // B is MN-major
-  int ctas = 1;          // that multiply together: 1, or 2
-  int tile_n = 128;      // columns of a tile
+  operand_spec a{}, b{};  // multiplied as they are stored, from shared memory
+  elem d = elem::bf16;    // type of D
+  int ctas = 1;           // that multiply together: 1, or 2
+  int tile_n = 128;       // columns of a tile
   int stages = 4;
-  int epilogue = epilogue_id<epilogues::plain>;  // in epilogue_list
-  bool dynamic = false;                          // tiles by cluster launch control
+  epilogue_id epilogue = epilogue_id::plain;
+  bool dynamic = false;       // tiles by cluster launch control
   bool block_scales = false;  // of A and B for blocks of K (problem/scale_place.hpp)
 
-  TW_HD constexpr operand_major a_major() const {
-    return a_mn ? operand_major::mn : operand_major::k;
-  }
-  TW_HD constexpr operand_major b_major() const {
-    return b_mn ? operand_major::mn : operand_major::k;
-  }
-  TW_HD constexpr elem b() const { return mixed ? other_of_pair(ab) : ab; }
   /// Rows of D that the CTAs compute together.
   TW_HD constexpr int tile_m() const { return sm100_cta::rows * ctas; }
   /// Elements of a step along K: one span of the swizzle.
-  TW_HD constexpr int tile_k() const { return traits_of(ab).span(); }
+  TW_HD constexpr int tile_k() const { return traits_of(a.multiplied).span(); }
   /// Columns of B that a CTA loads.
   TW_HD constexpr int b_share() const { return tile_n / ctas; }
   TW_HD constexpr epilogue_operands operands() const { return operands_of_epilogue(epilogue); }

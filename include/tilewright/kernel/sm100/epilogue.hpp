@@ -91,9 +91,10 @@ struct sm100_epilogue {
         load_x(p, tmem_at(sums, 0, first), place_of(first), part, scale, inside, x);
         if constexpr (part == (gated ? 1 : 0) && i == pieces - 1) loaded();
         if constexpr (C.aux()) aux.add(first, x);
-        if constexpr (part == 0 && C.fused())
-          with_activation(p.fused.act,
-                          [&](auto act) { each(x, [&](int, float v) { return act(v); }); });
+        if constexpr (C.fused())
+          with_activation<C.gated()>(p.fused.act, [&](auto act) {
+            each(x, [&](int, float v) { return part == 0 ? act(v) : act.up(v); });
+          });
         TW_UNROLL
         for (int j = 0; j < piece; ++j) y[first + j] = part == 0 ? x[j] : y[first + j] * x[j];
       });

@@ -15,15 +15,15 @@ namespace tw {
 /// Roles: sm100_roles, of which load_box() takes the barrier of the even CTA of a pair.
 template <sm100_config C, class Roles>
 struct sm100_loads {
-  using operand_a = operand_tile<C.ab, C.a_major(), swizzle_mode::b128>;
-  using operand_b = operand_tile<C.b(), C.b_major(), swizzle_mode::b128>;
+  using operand_a = operand_tile<C.a.stored, C.a.major, swizzle_mode::b128>;
+  using operand_b = operand_tile<C.b.stored, C.b.major, swizzle_mode::b128>;
 
   /// A's rows from `first` on, which are of tile `tile`.
   TW_DEVICE static void load_a(std::byte* to, sm100_params const& p, mbarrier& landed, int tile,
                                int first, int k, tma_place at) {
     if constexpr (C.by_pointers())
-      load_placed<operand_a, Roles::rows, C.a_major()>(to, p.a, landed, first, k, at,
-                                                       {tile * C.tile_m(), p.epilogue.m});
+      load_placed<operand_a, Roles::rows, C.a.major>(to, p.a, landed, first, k, at,
+                                                     {tile * C.tile_m(), p.epilogue.m});
     else
       load_boxes<operand_a, Roles::rows>(to, p.a, landed, first, k, at.units);
   }
@@ -41,8 +41,8 @@ struct sm100_loads {
     } else {
       int const n = tile * C.tile_n + Roles::rank() * C.b_share();
       if constexpr (C.by_pointers())
-        load_placed<operand_b, C.b_share(), C.b_major()>(to, p.b, landed, n, k, at,
-                                                         {tile * C.tile_n, p.epilogue.n});
+        load_placed<operand_b, C.b_share(), C.b.major>(to, p.b, landed, n, k, at,
+                                                       {tile * C.tile_n, p.epilogue.n});
       else
         load_boxes<operand_b, C.b_share()>(to, p.b, landed, n, k, at.units);
     }

@@ -45,6 +45,23 @@ struct sm100_roles : sm100_cta {
     }
     fence_mbarrier_init();
   }
+  /// All threads: allocates columns of tensor memory, once the barriers are initialised. Every
+  /// thread may read `at` afterwards.
+  template <int Columns>
+  TW_DEVICE static void alloc_tensor_memory(int warp, std::uint32_t& at) {
+    together();
+    if (warp == multiply_warp) {
+      tmem_alloc<Ctas>(&at, Columns);
+      tmem_relinquish<Ctas>();
+    }
+    cta_sync();
+  }
+  /// All threads, at the end: tensor memory and the peer's shared memory are in use until here.
+  template <int Columns>
+  TW_DEVICE static void free_tensor_memory(int warp, std::uint32_t at) {
+    together();
+    if (warp == multiply_warp) tmem_dealloc<Ctas>(at, Columns);
+  }
   /// Tile i uses accumulator i % Accumulators, for the (i / Accumulators)th time.
   TW_DEVICE static std::uint32_t acc_phase(int i) {
     return static_cast<std::uint32_t>(i / Accumulators) & 1U;

@@ -20,8 +20,8 @@ struct sm80_config {
   int tile_m = 128, tile_n = 128, tile_k = 32;
   int warps_m = 2, warps_n = 2;
   int stages = 4;
-  int mma_k = 16;                                // of the instruction: 16 or 8
-  int epilogue = epilogue_id<epilogues::plain>;  // in epilogue_list
+  int mma_k = 16;  // of the instruction: 16 or 8
+  epilogue_id epilogue = epilogue_id::plain;
   bool f16_sums = false;  // the tensor cores keep sums of f16 operands in f16
 
   /// Elements of a 16-byte copy.

@@ -99,11 +99,11 @@ struct sm80_epilogue {
   TW_DEVICE static void make_y(epilogue_params const& p, fragment_place at, float const (&x)[sums],
                                float (&y)[results]) {
     if constexpr (C.fused()) {
-      with_activation(p.fused.act, [&](auto act) {
+      with_activation<C.gated()>(p.fused.act, [&](auto act) {
         TW_UNROLL
         for (int r = 0; r < results; ++r) {
           int const i = sum_of(r);
-          y[r] = gated ? act(x[i]) * x[i + 4] : act(x[i]);
+          y[r] = gated ? act(x[i]) * act.up(x[i + 4]) : act(x[i]);
         }
       });
       if (p.c.data != nullptr && p.fused.c_last) add_c<results>(p, of_thread(at), p.n, y, 0);

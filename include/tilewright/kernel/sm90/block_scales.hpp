@@ -42,20 +42,28 @@ struct stage_scales {
 inline constexpr int scale_threads = 3 * warp_threads;
 
 /// Shared memory for the scales of each stage, and the barriers that say when it may be written
-/// again; none in other kernels.
+/// again; kernels without scales in the main loop have none.
 template <gemm_config C, bool = C.scaled()>
 struct block_scales_smem {
+  static constexpr int writers = 0;
   TW_DEVICE void init() {}
+  TW_DEVICE void skip(int) {}
 };
 template <gemm_config C>
 struct block_scales_smem<C, true> {
   stage_scales<C> of_stage[C.stages];
   mbarrier scales_read[C.stages];  // by each warp of the consumers
   static_assert(sizeof(of_stage) == C.scale_bytes());
+  /// Threads that arrive at the barrier of a stage, beside the one that loads A and B.
+  static constexpr int writers = scale_threads;
 
   TW_DEVICE void init() {
     for (int i = 0; i < C.stages; ++i)
       scales_read[i].init(C.math_warpgroups() * warpgroup_threads / warp_threads);
+  }
+  /// A thread's signal, for all warps of its warpgroup, that they do not need the scales.
+  TW_DEVICE void skip(int stage) {
+    for (int warp = 0; warp < warps_of_warpgroup; ++warp) scales_read[stage].arrive();
   }
 };
 

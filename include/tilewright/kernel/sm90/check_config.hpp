@@ -21,10 +21,10 @@ constexpr bool is_checked() {
                                        C.min_tile_n < C.tile_n),
                 "[TW0205] the narrowest tile has a multiple of 8 columns, "
                 "fewer than tile N");
-  static_assert(!C.varies_tile_n() ||
-                    (C.cluster_m == 1 && C.cluster_k == 1 && !C.b_mn && C.d_m && !C.fused()),
-                "[TW0204] tiles narrow where no peer needs the same columns, B is K-major "
-                "and D M-major");
+  static_assert(!C.varies_tile_n() || (C.cluster_m == 1 && C.cluster_k == 1 && !C.b.is_mn_major() &&
+                                       C.d_m && !C.fused() && C.sums == sum_form::plain),
+                "[TW0204] tiles narrow where no peer needs the same columns, B is K-major, D "
+                "M-major and sums plain");
   static_assert(C.cluster_k == 1 || C.cluster_m * C.cluster_n == 1,
                 "[TW0204] a cluster shares K or loads, not both");
   static_assert(C.cluster_k == 1 || !C.pingpong, "[TW0204] no ping-pong where a cluster shares K");
@@ -36,6 +36,15 @@ constexpr bool is_checked() {
       "[TW0204] with A in registers a warpgroup has 64 rows, tiles have one width, no "
       "cluster, no fused epilogue and no scales in the main loop, and sums are promoted "
       "every 128 of K");
+  static_assert(C.a.stored == C.a.multiplied && C.b.stored == C.b.multiplied,
+                "[TW0208] the main loops multiply A and B in the types that are in memory");
+  static_assert(C.b.multiplied == C.a.multiplied || C.b.multiplied == other_of_pair(C.a.multiplied),
+                "[TW0208] A and B have one type, or are e4m3 and e5m2, or s8 and u8");
+  static_assert(
+      C.b.from == operand_source::shared_memory &&
+          C.a_in_registers() == (C.a.is_mn_major() && traits_of(C.a.multiplied).k_major_only),
+      "[TW0208] A comes from registers if it is MN-major of 8 or 32 bits; B and any "
+      "other A come from shared memory");
   return true;
 }
 

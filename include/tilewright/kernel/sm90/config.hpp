@@ -2,9 +2,11 @@
 // config.hpp  The one parameter of a GEMM kernel: a struct of scalars. Bytes and counts follow.
 #pragma once
 
+#include <cstdint>
+
 #include "tilewright/arch/limits.hpp"
-#include "tilewright/arch/types.hpp"
 #include "tilewright/base/elem_traits.hpp"
+#include "tilewright/kernel/operand_spec.hpp"
 #include "tilewright/problem/epilogue_kind.hpp"
 
 namespace tw {
@@ -17,19 +19,24 @@ namespace tw {
 ///   f16            f16 operands: in f16
 ///   scaled         8-bit floats: promoted_128, each sum times the scales of A and B of its K block
 ///                  (problem/scale_place.hpp)
-///   scaled_64      the same, promoted_64
-struct sum_form {
-  static constexpr int plain = 0, promoted_128 = 1, promoted_64 = 2, f16 = 3, scaled = 4,
-                       scaled_64 = 5;
+///   scaled_64      8-bit floats: promoted_64, each sum times the scales of A and B of its K block
+enum class sum_form : std::uint8_t { plain, promoted_128, promoted_64, f16, scaled, scaled_64 };
+
+/// The kinds of main loops, each in its file of kernel/sm90/mainloop.
+enum class mainloop_kind : std::uint8_t {
+  from_smem,                // from_smem.hpp
+  f16_sums,                 // from_smem.hpp
+  narrow,                   // narrow.hpp
+  from_registers,           // from_registers.hpp
+  promoted,                 // promoted.hpp
+  promoted_from_registers,  // promoted_from_registers.hpp
+  block_scaled              // block_scaled.hpp
 };
 
-/// Configuration of kernel/sm90/gemm.hpp. tile_* in elements, cluster_* in CTAs. The majors are
-/// bools, which keeps the kernel's symbol within 137 characters.
+/// Configuration of kernel/sm90/gemm.hpp. tile_* in elements, cluster_* in CTAs.
 struct gemm_config {
-  elem ab = elem::bf16;   // type of A, and of B unless `mixed`
+  operand_spec a{}, b{};
   elem d = elem::bf16;    // output type
-  bool a_mn = false;      // A is MN-major
-  bool b_mn = false;      // B is MN-major
   bool d_m = false;       // D is M-major (column-major): swap-AB kernels
   bool pingpong = false;  // two warpgroups work on two tiles in turn, else all on one tile
   int tile_m = 128, tile_n = 256;
@@ -37,15 +44,12 @@ struct gemm_config {
   int cluster_m = 2, cluster_n = 1;
   int cluster_k = 1;  // CTAs that each multiply a part of K of the same tile
   int stages = 4;
-  int epilogue = epilogue_id<epilogues::plain>;  // in epilogue_list
-  int sums = sum_form::plain;
-  bool mixed = false;  // B has the other type of A's pair (other_of_pair)
+  epilogue_id epilogue = epilogue_id::plain;
+  sum_form sums = sum_form::plain;
 
   /// With a gate, groups of so many columns of A B are gates and what they multiply in turn.
   static constexpr int gate_group = wgmma_n_step;
 
-  /// The type of B.
-  TW_HD constexpr elem b() const { return mixed ? other_of_pair(ab) : ab; }
   /// Do A and B have scales in the main loop?
   TW_HD constexpr bool scaled() const {
     return sums == sum_form::scaled || sums == sum_form::scaled_64;
@@ -67,34 +71,45 @@ struct gemm_config {
     if (promote_k() == 0 || fragments() * tile_n <= 208) return tile_n;
     return tile_n / (scaled() ? 4 : 2);
   }
-  TW_HD constexpr bool integer_sums() const { return traits_of(ab).sums == accumulation::s32; }
+  TW_HD constexpr bool integer_sums() const {
+    return traits_of(a.multiplied).sums == accumulation::s32;
+  }
 
-  /// K of a tile: one span of the widest swizzle.
-  TW_HD constexpr int tile_k() const { return traits_of(ab).span(); }
+  /// K of a tile: one span of the widest swizzle, in elements that are multiplied.
+  TW_HD constexpr int tile_k() const { return traits_of(a.multiplied).span(); }
+  /// A K block of A and of B in shared memory.
+  TW_HD constexpr int a_bytes() const { return tile_m * tile_k() * size_bytes(a.stored); }
+  TW_HD constexpr int b_bytes() const { return tile_n * tile_k() * size_bytes(b.stored); }
+  TW_HD constexpr int stage_bytes() const { return a_bytes() + b_bytes(); }
 
   /// Does a launch choose the columns of its tiles? All have as many, in steps of 8: a wave takes
   /// as long as its widest tile (docs/decisions/0028).
   TW_HD constexpr bool varies_tile_n() const { return min_tile_n != 0; }
 
-  TW_HD constexpr operand_major a_major() const {
-    return a_mn ? operand_major::mn : operand_major::k;
-  }
   /// wgmma reads 8-bit and 32-bit operands from shared memory K-major only. Consumers read an A
   /// that is MN-major there themselves, and multiply it from registers (register_a.hpp).
-  TW_HD constexpr bool a_in_registers() const { return a_mn && traits_of(ab).k_major_only; }
-  TW_HD constexpr operand_major b_major() const {
-    return b_mn ? operand_major::mn : operand_major::k;
+  TW_HD constexpr bool a_in_registers() const { return a.from == operand_source::registers; }
+  TW_HD constexpr mainloop_kind mainloop() const {
+    return scaled()                              ? mainloop_kind::block_scaled
+           : promote_k() > 0 && a_in_registers() ? mainloop_kind::promoted_from_registers
+           : promote_k() > 0                     ? mainloop_kind::promoted
+           : a_in_registers()                    ? mainloop_kind::from_registers
+           : varies_tile_n()                     ? mainloop_kind::narrow
+           : sums == sum_form::f16               ? mainloop_kind::f16_sums
+                                                 : mainloop_kind::from_smem;
   }
   TW_HD constexpr int cluster() const { return cluster_m * cluster_n * cluster_k; }
   /// Rows of an MN-major A are loaded in whole spans of the swizzle.
   TW_HD constexpr swizzle_mode a_swizzle() const {
-    return a_mn && tile_m % traits_of(ab).span() != 0 ? swizzle_mode::b64 : swizzle_mode::b128;
+    return a.is_mn_major() && tile_m % traits_of(a.stored).span() != 0 ? swizzle_mode::b64
+                                                                       : swizzle_mode::b128;
   }
   /// A K block's row of a K-major operand is a span of the widest swizzle, and columns of an
   /// MN-major B are where they are whole spans of it.
   TW_HD constexpr swizzle_mode b_swizzle() const {
-    return b_mn && tile_n / cluster_m % traits_of(ab).span() != 0 ? swizzle_mode::b64
-                                                                  : swizzle_mode::b128;
+    return b.is_mn_major() && tile_n / cluster_m % traits_of(b.stored).span() != 0
+               ? swizzle_mode::b64
+               : swizzle_mode::b128;
   }
   /// Warpgroups that multiply.
   TW_HD constexpr int math_warpgroups() const {
@@ -143,8 +158,8 @@ struct gemm_config {
 /// operands do; of others those would be code that costs the usual GEMM. Ping-pong kernels lack the
 /// registers.
 TW_HD constexpr bool takes_scales(gemm_config const& c) {
-  return c.operands() == epilogue_operands{} && size_bytes(c.ab) == 1 && !holds_integer_sums(c.d) &&
-         !c.pingpong;
+  return c.operands() == epilogue_operands{} && size_bytes(c.a.multiplied) == 1 &&
+         !holds_integer_sums(c.d) && !c.pingpong;
 }
 
 }  // namespace tw

@@ -21,8 +21,8 @@ namespace tw {
 
 template <gemm_config C>
 struct fragment_rows {
-  static constexpr bool of_words = C.a_in_registers() && size_bytes(C.ab) == 4;
-  static constexpr bool of_bytes = C.a_in_registers() && size_bytes(C.ab) == 1;
+  static constexpr bool of_words = C.a_in_registers() && size_bytes(C.a.stored) == 4;
+  static constexpr bool of_bytes = C.a_in_registers() && size_bytes(C.a.stored) == 1;
   /// Between the two rows of a thread.
   static constexpr int distance = of_bytes ? 1 : accumulator_map::row_distance;
 

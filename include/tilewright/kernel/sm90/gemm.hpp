@@ -4,8 +4,8 @@
 //           that overlaps the loads of the next tile. One source: nvcc compiles it for the GPU, g++
 //           for the emulator.
 //
-//           Its parts: the main loop (mainloop.hpp for consumers, loads.hpp for the producer), the
-//           tile scheduler (scheduler.hpp) and the epilogue (epilogue/epilogue.hpp).
+//           Its parts: the main loop (mainloop/mainloop.hpp for consumers, loads.hpp for the
+//           producer), the tile scheduler (scheduler.hpp) and the epilogue (epilogue/epilogue.hpp).
 #pragma once
 
 #include "tilewright/arch/limits.hpp"
@@ -16,7 +16,7 @@
 #include "tilewright/kernel/sm90/config.hpp"
 #include "tilewright/kernel/sm90/epilogue/epilogue.hpp"
 #include "tilewright/kernel/sm90/fixup.hpp"
-#include "tilewright/kernel/sm90/mainloop.hpp"
+#include "tilewright/kernel/sm90/mainloop/mainloop.hpp"
 #include "tilewright/kernel/sm90/params.hpp"
 #include "tilewright/kernel/sm90/scheduler.hpp"
 #include "tilewright/kernel/sm90/sums.hpp"
@@ -242,16 +242,8 @@ struct gemm_sm90_kernel {
       if constexpr (place_first) part = scheduler::part_of(p, seg, consumer);
       sums_of<C, C.tile_n> acc;  // (64, tile_n) each
       auto const k = scheduler::k_blocks_of(seg);
-      int const blocks = warp_uniform(k.end - k.begin);
-      next_turn const issued{work, p.work, consumer};
-      if constexpr (C.scaled()) {
-        if (!C.gated() && has_few_scales(p))
-          run_scaled<scales_of_b::few>(p, s, slot, tile, first_row, blocks, acc, issued);
-        else
-          run_scaled<scales_of_b::columns>(p, s, slot, tile, first_row, blocks, acc, issued);
-      } else {
-        mainloop::run(p, s, slot, first_row, blocks, acc, issued);
-      }
+      consumer_part const rows{first_row, tile.n * C.cols_of_d(), warp_uniform(k.end - k.begin)};
+      mainloop::run(p, s, slot, rows, acc, next_turn{work, p.work, consumer});
       Profile::store_begins(s.profile, consumer);
       if constexpr (scheduler::divides_k_in_cluster) {
         typename cluster_sum<C>::sum total;  // (64, part_n) each
@@ -264,15 +256,6 @@ struct gemm_sm90_kernel {
     }
     store::finish();
     Profile::finish(p, s.profile, consumer);
-  }
-
-  /// The main loop with scales of A and B, for a warpgroup's rows of a tile.
-  template <scales_of_b B>
-  TW_DEVICE static void run_scaled(params const& p, smem& s, ring<C.stages>& slot, tile_place tile,
-                                   int first_row, int blocks, sums_of<C, C.tile_n>& acc,
-                                   next_turn const& issued) {
-    block_scales<C, B> const scales(p, first_row, tile.n * C.cols_of_d());
-    mainloop::run_scaled(s, slot, first_row, blocks, scales, acc, issued);
   }
 
   /// Reduces the parts of a split-K tile, and stores a warpgroup's fragments, whose first row in

@@ -15,18 +15,20 @@ namespace tw {
 template <gemm_config C>
 struct gemm_loads {
   // Each CTA loads its share of the tiles it has in common with its peers, and multicasts it.
-  using operand_a = operand_tile<C.ab, C.a_major(), C.a_swizzle()>;
-  using operand_b = operand_tile<C.b(), C.b_major(), C.b_swizzle()>;
+  using operand_a = operand_tile<C.a.stored, C.a.major, C.a_swizzle()>;
+  using operand_b = operand_tile<C.b.stored, C.b.major, C.b_swizzle()>;
   static constexpr int loaders = C.cluster_m * C.cluster_n;  // CTAs that fill each other's slots
   static constexpr int a_share = C.tile_m / C.cluster_n;     // rows of A one CTA loads
   static constexpr int b_share = C.tile_n / C.cluster_m;     // columns of B one CTA loads
-  static constexpr int a_bytes = C.tile_m * C.tile_k() * size_bytes(C.ab);
-  static constexpr int b_bytes = C.tile_n * C.tile_k() * size_bytes(C.ab);
-  static_assert(a_share % (C.a_mn ? operand_a::span : core_matrix_rows) == 0 &&
-                    b_share % (C.b_mn ? traits_of(C.ab).span() / 2 : core_matrix_rows) == 0,
+  static constexpr int a_bytes = C.a_bytes();
+  static constexpr int b_bytes = C.b_bytes();
+  static_assert(a_share % (C.a.is_mn_major() ? operand_a::span : core_matrix_rows) == 0 &&
+                    b_share % (C.b.is_mn_major() ? traits_of(C.b.stored).span() / 2
+                                                 : core_matrix_rows) ==
+                        0,
                 "[TW0209] a CTA loads whole groups of 8 rows, whole spans of the swizzle of an "
                 "MN-major A, half spans of such a B");
-  static_assert(!C.gated() || (!C.b_mn && b_share % (2 * core_matrix_rows) == 0),
+  static_assert(!C.gated() || (!C.b.is_mn_major() && b_share % (2 * core_matrix_rows) == 0),
                 "[TW0209] a CTA loads whole groups of 8 gate and 8 up columns, K-major");
 
   using scheduler = tile_scheduler<C>;

@@ -27,7 +27,7 @@ namespace tw {
 template <gemm_config C>
 class register_a {
  public:
-  static constexpr int mma_k = traits_of(C.ab).mma_k(), steps = C.tile_k() / mma_k;
+  static constexpr int mma_k = traits_of(C.a.multiplied).mma_k(), steps = C.tile_k() / mma_k;
   /// A K block of a warpgroup's rows.
   struct block {
     b32<4> part[steps];
@@ -63,7 +63,7 @@ class register_a {
     }
   }
 
-  /// Reads a K block from its stage.
+  /// Reads a K block from its stage, (tile_m, tile_k): the warpgroup's 64 rows.
   TW_DEVICE void read(block& to, std::byte const* stage) const {
     unrolled<steps>([&](auto step) {
       b32<4>& part = to.part[step];
@@ -81,7 +81,27 @@ class register_a {
     });
   }
 
+  /// Issues the wgmmas of a K block that was read from its stage, as a group: acc keeps its sums if
+  /// `accumulate`. TMA, in the async proxy, may fill the stage again once these reads are ordered
+  /// before it.
+  template <class Sums>
+  TW_DEVICE static void multiply(Sums& acc, block const& a, std::byte* b, bool accumulate) {
+    wgmma_fence(acc);
+    smem_desc const b_desc = operand_b::desc(smem_addr(b), loads::b_share, 0, 0);  // (tile_n, K)
+    unrolled<steps>([&](auto step) {
+      constexpr int k = step * mma_k;
+      wgmma<C.a.multiplied, C.b.major, C.b.multiplied>(
+          acc,           // (64, N)
+          a.part[step],  // (64, k)
+          b_desc + operand_b::start_bytes(loads::b_share, 0, k), accumulate || k > 0);
+    });
+    wgmma_commit();
+    fence_proxy_async();
+  }
+
  private:
+  using loads = gemm_loads<C>;
+  using operand_b = typename loads::operand_b;
   static constexpr bool of_words = rows::of_words;
   // The swizzle repeats after 8 of K.
   static constexpr int next_step = static_cast<int>(plain(tile)(0, mma_k));

@@ -61,7 +61,7 @@ TW_HD constexpr staging staging_of(gemm_config const& c) {
   int const rest = 2048 + c.scale_bytes();  // of max_smem_bytes: barriers, flags, alignment
   d_box const box = d_box_of(c);
   int const tile = wgmma_m * box.cols * size_bytes(c.d) * c.math_warpgroups();
-  int const stages = c.stages * (c.tile_m + c.tile_n) * c.tile_k() * size_bytes(c.ab);
+  int const stages = c.stages * c.stage_bytes();
   int const exchange = c.cluster_k > 1 ? 4 * c.tile_m * c.part_n() * c.cluster_k : 0;
   int const max_tiles = (max_smem_bytes - rest - stages - exchange) / tile;
   int const of_tile = c.d_cols() / box.cols * c.fragments();

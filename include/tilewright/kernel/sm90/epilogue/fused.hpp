@@ -27,7 +27,7 @@ struct fused_epilogue : epilogue_store<C> {
     writer const w{s, warpgroup, thread_id_anew() % warpgroup_threads};
     if constexpr (!C.aux()) {
       if (ops::is_simple(p) && base::all_by_tma(p, fragment_at(at, Fragments - 1)))
-        return with_activation(p.fused.act, [&](auto act) {
+        return with_activation<C.gated()>(p.fused.act, [&](auto act) {
           unrolled<Fragments>(
               [&](auto f) { store_simple(p, w, fragment_at(at, f), acc[f], state, act); });
         });
@@ -69,7 +69,7 @@ struct fused_epilogue : epilogue_store<C> {
     });
   }
 
-  /// The same with any fused epilogue; the two staging buffers alternate from one store to the
+  /// A fragment with any fused epilogue; the two staging buffers alternate from one store to the
   /// next.
   TW_DEVICE static void store_any(epilogue_params const& p, writer const& w, fragment_place at,
                                   fragment& acc, staging_state& state) {

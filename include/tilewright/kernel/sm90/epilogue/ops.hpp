@@ -154,7 +154,7 @@ class epilogue_ops {
 
   /// Accumulators j * results and up become y, from x.
   TW_DEVICE static void make_y(epilogue_params const& p, fragment_place at, fragment& acc, int j) {
-    with_activation(p.fused.act, [&](auto act) { each(acc, j * regs, j * results, act); });
+    with_activation<C.gated()>(p.fused.act, [&](auto act) { each(acc, j * regs, j * results, act); });
     if (p.c.data != nullptr && p.fused.c_last)
       add_c<results>(p, of_thread(at), p.n, acc, j * results);
   }
@@ -203,7 +203,7 @@ class epilogue_ops {
     for (int i = 0; i < results; ++i) {
       int const from = register_of(first, i);
       float const y = act(acc[from]);
-      acc[to + i] = gated ? y * acc[from + 4] : y;
+      acc[to + i] = gated ? y * act.up(acc[from + 4]) : y;
     }
   }
 };

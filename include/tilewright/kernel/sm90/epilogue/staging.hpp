@@ -71,7 +71,7 @@ struct tile_writer {
   /// For one more epilogue tile. Where each result has a separate address, the compiler must not
   /// keep those for all tiles.
   TW_DEVICE tile_writer next() const { return holds_float_sums(type) ? anew() : *this; }
-  /// The same thread, of whose number nothing is kept: for code without registers to spare.
+  /// This thread, its number computed again: for code without registers to spare.
   TW_DEVICE tile_writer anew() const {
     return {smem, warpgroup, thread_id_anew() % warpgroup_threads};
   }
@@ -188,7 +188,8 @@ struct tile_writer {
     });
   }
 
-  /// The same where a thread's two rows follow each other: their results in a column are a word.
+  /// 16-bit M-major D whose rows of a thread follow each other: their results in a column are a
+  /// word.
   template <class Results>
   TW_DEVICE void fill_16_of_pairs(words::b32* s, Results const& results) const {  // (64, box.cols)
     TW_UNROLL

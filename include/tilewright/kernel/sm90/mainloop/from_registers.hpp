@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// from_registers.hpp  The main loop with A in registers: a warpgroup reads its rows of a K block
+//                     from shared memory while the tensor cores multiply the block before it.
+//                     wgmma adds to the sums of all K.
+#pragma once
+
+#include "tilewright/kernel/sm90/mainloop/stages.hpp"
+#include "tilewright/kernel/sm90/register_a.hpp"
+
+namespace tw {
+
+template <gemm_config C>
+struct gemm_mainloop<C, mainloop_kind::from_registers> : mainloop_stages<C> {
+  using base = mainloop_stages<C>;
+
+  template <class Smem, class Issued>
+  TW_DEVICE static void run(gemm_params const&, Smem& s, ring<C.stages>& slot,
+                            consumer_part const& part, sums_of<C, C.tile_n>& acc,
+                            Issued const& issued) {
+    register_a<C> const from(part.first_row);
+    typename register_a<C>::block even, odd;  // (64, tile_k): K blocks of even and of odd numbers
+
+    // Prologue: the first block does not read the accumulators.
+    s.ab_landed[slot.stage].wait(slot.phase);
+    from.read(even, s.a[slot.stage]);                               // (64, tile_k)
+    register_a<C>::multiply(acc[0], even, s.b[slot.stage], false);  // (64, tile_n)
+    int held = slot.stage;  // the stage whose wgmma group may still be in flight
+    slot.next();
+
+    // Loop: the registers of one block are read while wgmma reads the others.
+    auto const add_next = [&](auto& a) {
+      s.ab_landed[slot.stage].wait(slot.phase);
+      from.read(a, s.a[slot.stage]);                              // (64, tile_k)
+      register_a<C>::multiply(acc[0], a, s.b[slot.stage], true);  // (64, tile_n)
+      base::template wait<1>(acc);  // the group before this one has finished: its stage is free
+      warp_sync();                  // all lanes have read A
+      base::release(s, held);
+      held = slot.stage;
+      slot.next();
+    };
+    int k = 1;
+    TW_NO_UNROLL
+    for (; k + 1 < part.blocks; k += 2) {
+      add_next(odd);
+      add_next(even);
+    }
+    if (k < part.blocks) add_next(odd);
+
+    // Tail.
+    issued.notify();
+    base::template wait<0>(acc);
+    warp_sync();
+    base::release(s, held);
+  }
+};
+
+}  // namespace tw

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// result_files.cpp  One file for each path; in a .safetensors file wide elements come first, so
+//                   that all are aligned.
+#include "tools/io/result_files.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "tools/guarded.hpp"
+#include "tools/io/npy.hpp"
+#include "tools/io/safetensors.hpp"
+
+namespace tw {
+namespace {
+
+std::span<std::byte const> bytes_of_text(std::string const& text) {
+  return std::as_bytes(std::span(text));
+}
+
+std::string header_of_result(result_tensor const& t) {
+  if (t.to.format == file_format::safetensors) return array_header(t.to, t.type, t.shape);
+  return npy_header(t.type, t.shape, t.fortran);
+}
+
+void print_bytes(std::span<std::byte const> data) {
+  std::fwrite(data.data(), 1, data.size(), stdout);
+}
+
+}  // namespace
+
+bool share_a_file(matrix_address const& a, matrix_address const& b) {
+  return a.format == file_format::safetensors && b.format == file_format::safetensors &&
+         output_tensor(a) != output_tensor(b) && same_file(a.path, b.path);
+}
+
+void check_outputs(std::vector<matrix_address> const& all) {
+  for (matrix_address const& to : all) check_output(to, all);
+}
+
+void result_files::write() {
+  std::vector<bool> done(tensors_.size());
+  for (std::size_t i = 0; i < tensors_.size(); ++i) {
+    result_tensor const& first = tensors_[i];
+    if (done[i] || first.to.format == file_format::stream) continue;
+    std::vector<result_tensor const*> of_file{&first};
+    for (std::size_t j = i + 1; j < tensors_.size(); ++j)
+      if (share_a_file(first.to, tensors_[j].to)) of_file.push_back(&tensors_[j]), done[j] = true;
+    std::ranges::stable_sort(of_file, std::ranges::greater{},
+                             [](result_tensor const* t) { return size_bits(t->type); });
+    std::string header = header_of_result(first);
+    if (of_file.size() > 1) {
+      std::vector<named_tensor> names;
+      for (result_tensor const* t : of_file)
+        names.push_back({output_tensor(t->to), t->type, t->shape});
+      header = safetensors_header(names);
+    }
+    files_.push_back(std::make_unique<output_file>(first.to.path));
+    files_.back()->write(bytes_of_text(header));
+    for (result_tensor const* t : of_file) files_.back()->write(t->data);
+  }
+}
+
+void result_files::commit() {
+  for (result_tensor const& t : tensors_)
+    if (t.to.format == file_format::stream) {
+      std::string const header = header_of_result(t);
+      print_bytes(bytes_of_text(header));
+      print_bytes(t.data);
+    }
+  flush_stdout();
+  for (auto const& file : files_) file->commit();
+}
+
+}  // namespace tw

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// number_or_file.hpp  An argument that is a number, or the address of a file of one number.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace tw {
+
+/// Is the text a number and nothing else? "nan", "inf" and "1e-60" are, though no float32 scale is.
+bool is_number(std::string const& text);
+
+/// The float32 of such a text; nothing where it is none, or beyond float32.
+std::optional<float> number_in(std::string const& text);
+
+/// Texts of refusals of a number.
+struct number_use {
+  char const* code;               // of the refusal of its value, or of several numbers
+  std::string what;               // "second level of A's scales"
+  std::string need;               // "one float32, or a number"
+  std::string hint = {};          // where it is no such file
+  std::int64_t equals = 1;        // a file may have so many numbers, if they are equal
+  std::string when_unequal = {};  // the hint for others
+};
+
+/// A finite number, from the command line or from a file of any float type, which is rounded to
+/// float32. Throws `rejected`: the code for another value or count, TW06xx for files.
+float number_or_file(std::string const& text, number_use const& use);
+
+}  // namespace tw
