@@ -29,6 +29,17 @@ inline operand_scales scales_of(std::optional<scale_desc> const& given, void con
           is_exponent(s.type) ? 1 : 0};
 }
 
+/// Can bulk copies load a tile's scales of rows for a K block? They are adjacent float32, begin at
+/// a multiple of 16 bytes and are a multiple of 16 bytes long, also in the last tile. PTX ISA,
+/// "cp.async.bulk". (Tiles begin at multiples of 64 rows.)
+inline bool can_bulk_copy(operand_scales const& s, std::int64_t rows) {
+  constexpr int bulk_bytes = 16;
+  constexpr int step = bulk_bytes / size_bytes(elem::f32);
+  return s.data != nullptr && s.ue8m0 == 0 && s.outer_log2 == 0 && s.stride_outer == 1 &&
+         s.packed_log2 == 0 && rows % step == 0 && s.stride_k % step == 0 &&
+         s.batch_stride % step == 0 && reinterpret_cast<std::uintptr_t>(s.data) % bulk_bytes == 0;
+}
+
 /// Bytes of all scales of an operand with `outer` rows or columns.
 inline double scale_bytes(std::optional<scale_desc> const& s, std::int64_t outer, std::int64_t k,
                           std::int64_t batch) {

@@ -74,6 +74,11 @@ struct smem_desc {
   TW_HD constexpr smem_desc operator+(int bytes) const {
     return {bits + static_cast<std::uint64_t>(bytes >> 4)};
   }
+  /// operator+ in the low word alone, which holds the address: one instruction.
+  TW_HD constexpr smem_desc further(int bytes) const {
+    auto const low = static_cast<std::uint32_t>(bits) + static_cast<std::uint32_t>(bytes >> 4);
+    return {bits >> 32 << 32 | low};
+  }
   TW_HD constexpr std::uint32_t address() const {
     return static_cast<std::uint32_t>(bits & 0x3FFFU) << 4;
   }

@@ -20,6 +20,7 @@
 #define TW_UNROLL _Pragma("unroll")
 #define TW_NO_UNROLL _Pragma("unroll 1")
 #define TW_UNROLL_BY_2 _Pragma("unroll 2")
+#define TW_UNROLL_BY_4 _Pragma("unroll 4")
 #define TW_HOST_CALL _Pragma("nv_exec_check_disable")
 #else
 #define TW_HD
@@ -27,6 +28,7 @@
 #define TW_UNROLL
 #define TW_NO_UNROLL
 #define TW_UNROLL_BY_2
+#define TW_UNROLL_BY_4
 #define TW_HOST_CALL
 #endif
 

@@ -87,6 +87,9 @@ struct scale_calibration {
   double promotion = 0.38, promotion_wide = 0.49, promotion_3_warpgroups = 0.26;
   double promotion_1x128_narrow = 1.09, promotion_1x128 = 0.72, promotion_1x128_3_warpgroups = 0.64;
   double promotion_alone = 2;
+  /// In kernels whose fragments share an accumulator, with scales and without. Measured on an H200
+  /// (docs/decisions/0048).
+  double promotion_in_turn = 0.145, promoted_in_turn = 0.105;
   /// Clocks that an SM needs for one 8-bit result with scales. They are counts of instructions over
   /// the 128 lanes that an SM serves in a clock: 2 to find the amax, 5 for the division;
   double amax_clocks = 2.0 / 128, division_clocks = 5.0 / 128;

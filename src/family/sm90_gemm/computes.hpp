@@ -4,6 +4,7 @@
 
 #include "family/normal_form.hpp"
 #include "family/result_scale.hpp"
+#include "tilewright/kernel/operand_scales.hpp"
 #include "tilewright/kernel/sm90/config.hpp"
 #include "tilewright/problem/block_scaled.hpp"
 #include "tilewright/problem/scale_place.hpp"
@@ -28,6 +29,7 @@ inline bool keeps_sums(gemm_config const& c, gemm_problem const& q) {
   if (is_block_scaled(q)) return false;
   if (c.scaled() || q.scale_a || q.scale_b)
     return c.scaled() && (q.scale_a || q.scale_b) && c.promote_k() == promotion_interval(q) &&
+           (!c.in_turn() || !q.scale_b || q.scale_b->block_outer >= 1 << block_outer_log2) &&
            numbers_scales_in_32_bits(q);
   if (is_fp8(c.a.multiplied)) return c.promote_k() == wanted.promote_k;
   return c.sums == sum_form::plain || wanted.f16_sums;

@@ -88,7 +88,11 @@ inline double promotion_share_of(calibration const& model, gemm_problem const& p
                              : narrow ? s.promotion
                                       : s.promotion_wide);
   if (c.math_warpgroups() == 1) scaled *= s.promotion_alone;
-  double const cost = (c.scaled() ? scaled : 1 / promoted - 1) * scale_block_k / c.promote_k();
+  double const in_turn = c.scaled() ? s.promotion_in_turn : s.promoted_in_turn;
+  double const cost = (c.in_turn()  ? in_turn
+                       : c.scaled() ? scaled
+                                    : 1 / promoted - 1) *
+                      scale_block_k / c.promote_k();
   return cost / (1 + cost);
 }
 

@@ -118,6 +118,8 @@ gemm_params make_params(gemm_plan const& plan, gemm_problem const& q, gemm_opera
   p.b_edge = b_left == 0 || c.b.is_mn_major() ? p.b : map_b(b_left);
   p.a_scales = scales_of(q.scale_a, o.scale_a, q.m, q.k);
   p.b_scales = scales_of(q.scale_b, o.scale_b, q.n, q.k);
+  p.a_scales_by_bulk = c.bulk_copies_scales() && can_bulk_copy(p.a_scales, q.m) &&
+                       p.b_scales.data != nullptr && p.b_scales.ue8m0 == 0;
   p.tile_cols = s.tile_cols;
   p.by_pointers = placed ? 1 : 0;
   p.a_matrices = q.a.has_pointers() ? o.a_array : nullptr;

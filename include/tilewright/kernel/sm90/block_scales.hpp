@@ -3,8 +3,9 @@
 //                   scale_a(m) scale_b(n) when it is added (problem/scale_place.hpp).
 //
 // Three warps beside the producer's copy the scales of a K block's rows and columns to the stage of
-// that K block: float32 by cp.async, others through registers. They arrive at the stage's barrier
-// `ab_landed` as the boxes of A and B do. Of B there are two cases, and a main loop for each:
+// that K block: float32 by cp.async, scales of rows that are adjacent in global memory by one bulk
+// copy, others through registers. They arrive at the stage's barrier `ab_landed` as the boxes of A
+// and B do. Of B there are two cases, and a main loop for each:
 //
 //   few      128 columns and more share a scale (128x128 blocks): a tile has one or two
 //   columns  each column has another scale (1x128 blocks)
@@ -28,24 +29,38 @@ namespace tw {
 
 enum class scales_of_b { few, columns };
 
+/// Scales of two neighbouring columns, which a thread reads at once.
+struct alignas(8) scale_pair {
+  float of[2];
+};
+
 /// Scales of a tile's rows, then of its columns, for one K block.
 template <gemm_config C>
 struct stage_scales {
-  struct alignas(8) pair {  // of neighbouring rows, or of neighbouring columns: those of a thread
-    float of[2];
-  };
-  pair pairs[(C.tile_m + C.tile_n) / 2];
-  TW_DEVICE float& at(int i) { return pairs[i / 2].of[i % 2]; }
+  alignas(16) float of[C.tile_m + C.tile_n];
 };
 
 /// Threads that copy scales: the warps of the producer's warpgroup that do not load A and B.
 inline constexpr int scale_threads = 3 * warp_threads;
 
+/// Has a tile one or two scales of B?
+template <gemm_config C>
+TW_DEVICE bool has_few_scales(gemm_params const& p) {
+  return C.in_turn() ||
+         (!C.gated() && (p.b_scales.data == nullptr || p.b_scales.outer_log2 >= block_outer_log2));
+}
+
+/// Threads that copy scales of columns where a bulk copy loads the scales of rows.
+template <gemm_config C>
+TW_DEVICE int column_threads(gemm_params const& p) {
+  return has_few_scales<C>(p) ? 2 : scale_threads - warp_threads;
+}
+
 /// Shared memory for the scales of each stage, and the barriers that say when it may be written
 /// again; kernels without scales in the main loop have none.
 template <gemm_config C, bool = C.scaled()>
 struct block_scales_smem {
-  static constexpr int writers = 0;
+  TW_DEVICE static int writers(gemm_params const&) { return 0; }
   TW_DEVICE void init() {}
   TW_DEVICE void skip(int) {}
 };
@@ -54,8 +69,12 @@ struct block_scales_smem<C, true> {
   stage_scales<C> of_stage[C.stages];
   mbarrier scales_read[C.stages];  // by each warp of the consumers
   static_assert(sizeof(of_stage) == C.scale_bytes());
-  /// Threads that arrive at the barrier of a stage, beside the one that loads A and B.
-  static constexpr int writers = scale_threads;
+  /// Threads that arrive at the barrier of a stage, beside the one that loads A and B: all that copy
+  /// scales, or one for the scales of rows and column_threads.
+  TW_DEVICE static int writers(gemm_params const& p) {
+    return C.bulk_copies_scales() && p.a_scales_by_bulk != 0 ? 1 + column_threads<C>(p)
+                                                             : scale_threads;
+  }
 
   TW_DEVICE void init() {
     for (int i = 0; i < C.stages; ++i)
@@ -66,11 +85,6 @@ struct block_scales_smem<C, true> {
     for (int warp = 0; warp < warps_of_warpgroup; ++warp) scales_read[stage].arrive();
   }
 };
-
-/// Has a tile one or two scales of B?
-TW_DEVICE bool has_few_scales(gemm_params const& p) {
-  return p.b_scales.data == nullptr || p.b_scales.outer_log2 >= block_outer_log2;
-}
 
 /// Where the second scale of B begins, in columns of a tile whose first column is `col`.
 template <gemm_config C>
@@ -111,30 +125,94 @@ class scale_copies {
   /// Rows from `row`, columns of B from column `col` of the tile's D.
   TW_DEVICE scale_copies(gemm_params const& p, int thread, int row, int col, int matrix)
       : p_(p),
-        thread_(thread) {
-    int const second = few ? second_scale_from<C>(p, col) : 0;
-    TW_UNROLL
-    for (int i = 0; i < copies; ++i) {
-      int const t = item(i), c = few ? (t == rows ? 0 : second) : t - rows;
-      first_[i] = t < rows
-                      ? first_scale<index>(p.a_scales, row + t < p.m ? row + t : p.m - 1, matrix)
-                      : first_scale<index>(p.b_scales, column(col, c), matrix);
-    }
-  }
+        thread_(thread),
+        row_(row),
+        col_(col),
+        matrix_(matrix) {}
 
   /// K blocks [begin, end) to their stages.
   template <class Smem>
   TW_DEVICE void run(Smem& s, ring<C.stages>& slot, int begin, int end) const {
+    if constexpr (C.bulk_copies_scales()) {
+      if (p_.a_scales_by_bulk != 0) {
+        if (thread_ == 0)
+          load_rows(s, slot, begin, end);
+        else if (thread_ >= warp_threads && thread_ - warp_threads < column_threads<C>(p_))
+          copy_columns(s, slot, begin, end);
+        return;
+      }
+    }
+    copy_all(s, slot, begin, end);
+  }
+
+ private:
+  /// A bulk copy of the scales of the tile's rows, for each K block.
+  template <class Smem>
+  TW_DEVICE void load_rows(Smem& s, ring<C.stages>& slot, int begin, int end) const {
+    int const left = p_.m - row_, here = left < rows ? left : rows;
+    constexpr int bytes_each = size_bytes(elem::f32);
+    auto const* from = static_cast<float const*>(p_.a_scales.data) +
+                       first_scale<std::int64_t>(p_.a_scales, row_, matrix_) +
+                       begin * p_.a_scales.stride_k;
+    fill(s, slot, end - begin, [&](stage_scales<C>& stage, mbarrier& landed, int) {
+      landed.arrive_expect_tx(here * bytes_each);
+      leave_undefined(stage.of + here, (rows - here) * bytes_each);
+      bulk_load(stage.of, from, here * bytes_each, landed);
+      from += p_.a_scales.stride_k;
+    });
+  }
+
+  /// The scales of columns by cp.async, beside load_rows().
+  template <class Smem>
+  TW_DEVICE void copy_columns(Smem& s, ring<C.stages>& slot, int begin, int end) const {
+    constexpr int threads = few ? 2 : scale_threads - warp_threads;
+    constexpr int each = (cols + threads - 1) / threads;
+    int const first = thread_ - warp_threads;
+    index at[each];
+    TW_UNROLL
+    for (int i = 0; i < each; ++i)
+      at[i] =
+          first_of_column(first + i * threads) + static_cast<index>(begin * p_.b_scales.stride_k);
+    fill(s, slot, end - begin, [&](stage_scales<C>& stage, mbarrier& landed, int) {
+      TW_UNROLL
+      for (int i = 0; i < each; ++i)
+        if (first + i * threads < cols) {
+          cp_async<4>(stage.of + rows + first + i * threads,
+                      static_cast<float const*>(p_.b_scales.data) + at[i]);
+          at[i] += static_cast<index>(p_.b_scales.stride_k);
+        }
+      cp_async_mbarrier_arrive_noinc(landed);
+    });
+  }
+
+  /// Where the scale of K block 0 lies that is number `i` of the tile's columns.
+  TW_DEVICE index first_of_column(int i) const {
+    int const c = !few ? i : i == 0 ? 0 : second_scale_from<C>(p_, col_);
+    return first_scale<index>(p_.b_scales, column(col_, c), matrix_);
+  }
+  TW_DEVICE index first_of_row(int i) const {
+    return first_scale<index>(p_.a_scales, row_ + i < p_.m ? row_ + i : p_.m - 1, matrix_);
+  }
+
+  /// All scales by cp.async, or through registers.
+  template <class Smem>
+  TW_DEVICE void copy_all(Smem& s, ring<C.stages>& slot, int begin, int end) const {
+    index first[copies];
+    TW_UNROLL
+    for (int i = 0; i < copies; ++i) {
+      int const t = item(i);
+      first[i] = t < rows ? first_of_row(t) : first_of_column(t - rows);
+    }
     bool const float_scales = p_.a_scales.data != nullptr && p_.b_scales.data != nullptr &&
                               p_.a_scales.ue8m0 == 0 && p_.b_scales.ue8m0 == 0;
     if (float_scales) {
       index at[copies] = {};
       each([&](int i, operand_scales const& of) {
-        at[i] = first_[i] + static_cast<index>(begin * of.stride_k);
+        at[i] = first[i] + static_cast<index>(begin * of.stride_k);
       });
       fill(s, slot, end - begin, [&](stage_scales<C>& stage, mbarrier& landed, int) {
         each([&](int i, operand_scales const& of) {
-          cp_async<4>(&stage.at(item(i)), static_cast<float const*>(of.data) + at[i]);
+          cp_async<4>(stage.of + item(i), static_cast<float const*>(of.data) + at[i]);
           at[i] += static_cast<index>(of.stride_k);
         });
         cp_async_mbarrier_arrive_noinc(landed);
@@ -142,14 +220,13 @@ class scale_copies {
     } else {
       fill(s, slot, end - begin, [&](stage_scales<C>& stage, mbarrier& landed, int k) {
         each([&](int i, operand_scales const& of) {
-          stage.at(item(i)) = scale_at(of, first_[i], begin + k);
+          stage.of[item(i)] = scale_at(of, first[i], begin + k);
         });
         landed.arrive();
       });
     }
   }
 
- private:
   /// Which scale the thread copies: of a row, then of a column.
   TW_DEVICE int item(int i) const { return thread_ + i * scale_threads; }
 
@@ -190,8 +267,7 @@ class scale_copies {
   }
 
   gemm_params const& p_;
-  int const thread_;
-  index first_[copies];
+  int const thread_, row_, col_, matrix_;
 };
 
 /// A consumer's thread and the scales of its rows and columns, one K block after another.
@@ -208,45 +284,63 @@ class block_scales {
       : row_(first_row + accumulator_map::row_of(warp_id() % 4, lane_id())),
         second_from_(factors > 1 ? second_scale_from<C>(p, col) : C.tile_n) {}
 
-  /// Before the first add() of a K block: reads its scales, except those of single columns.
-  TW_DEVICE void read(stage_scales<C>& of_block) {
+  /// Before the first add() of a K block: reads its scales, except the scales of single columns.
+  template <class Smem>
+  TW_DEVICE void read(Smem& s, int stage) {
+    stage_scales<C>& of_block = s.scales.of_stage[stage];
     of_block_ = &of_block;
     unrolled<fragments>([&](auto f) {
       TW_UNROLL
       for (int r = 0; r < accumulator_map::rows; ++r) {
-        float const of_row = of_block.at(row_ + wgmma_m * f + accumulator_map::row_distance * r);
+        float const of_row = of_block.of[row_ + wgmma_m * f + accumulator_map::row_distance * r];
         TW_UNROLL
         for (int c = 0; c < factors; ++c)
           factor_[f][r][c] =
-              few ? of_row * of_block.at(C.tile_m + (c * step >= second_from_ ? 1 : 0)) : of_row;
+              few ? of_row * of_block.of[C.tile_m + (c * step >= second_from_ ? 1 : 0)] : of_row;
       }
     });
+    if constexpr (few) signal(s, stage);
+  }
+  /// After the last add() of a K block.
+  template <class Smem>
+  TW_DEVICE void finish(Smem& s, int stage) const {
+    if constexpr (!few) signal(s, stage);
   }
 
   /// Elements of `to`, from `first` on, += from, times the scales: columns of the tile from
   /// 2 * first on.
   template <class Fragments, class Parts>
   TW_DEVICE void add(Fragments& to, Parts& from, int first) const {
-    constexpr int size = std::remove_reference_t<decltype(from[0])>::size;
+    unrolled<fragments>([&](auto f) { this->template add<f>(to[f], from[f], first); });
+  }
+  /// Of fragment F alone.
+  template <int F, class To, class From>
+  TW_DEVICE void add(To& to, From& from, int first) const {
     constexpr int regs = accumulator_map::regs_of_8_cols;
-    auto const* const of_cols =
-        of_block_->pairs + C.tile_m / 2 + first + accumulator_map::col_of(lane_id()) / 2;
-    unrolled<fragments>([&](auto f) {
+    float const* const of_cols =
+        of_block_->of + C.tile_m + 2 * first + accumulator_map::col_of(lane_id());
+    TW_UNROLL
+    for (int g = 0; g < From::size / regs; ++g) {
+      int const col = 2 * first + 8 * g;
+      scale_pair const of_col =
+          few ? scale_pair{} : *reinterpret_cast<scale_pair const*>(of_cols + 8 * g);
       TW_UNROLL
-      for (int g = 0; g < size / regs; ++g) {
-        int const col = 2 * first + 8 * g;
-        auto const of_col = few ? typename stage_scales<C>::pair{} : of_cols[4 * g];
-        TW_UNROLL
-        for (int i = regs * g; i < regs * (g + 1); ++i) {
-          auto const& of_row = factor_[f][accumulator_map::row_index(i)];
-          float const factor = few ? of_row[col / step] : of_row[0] * of_col.of[i % 2];
-          to[f][first + i] = fmaf(factor, from[f][i], to[f][first + i]);
-        }
+      for (int i = regs * g; i < regs * (g + 1); ++i) {
+        auto const& of_row = factor_[F][accumulator_map::row_index(i)];
+        float const factor = few ? of_row[col / step] : of_row[0] * of_col.of[i % 2];
+        to[first + i] = fmaf(factor, from[i], to[first + i]);
       }
-    });
+    }
   }
 
  private:
+  /// The scales of the stage may be overwritten, as far as this warp is concerned.
+  template <class Smem>
+  TW_DEVICE static void signal(Smem& s, int stage) {
+    warp_sync();
+    if (lane_id() == 0) s.scales.scales_read[stage].arrive();
+  }
+
   int const row_;          // the thread's first, in the tile
   int const second_from_;  // few: from this column of the tile on the second scale holds
   stage_scales<C>* of_block_ = nullptr;

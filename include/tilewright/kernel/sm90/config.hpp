@@ -30,6 +30,7 @@ enum class mainloop_kind : std::uint8_t {
   from_registers,           // from_registers.hpp
   promoted,                 // promoted.hpp
   promoted_from_registers,  // promoted_from_registers.hpp
+  fragments_in_turn,        // fragments_in_turn.hpp
   block_scaled              // block_scaled.hpp
 };
 
@@ -54,6 +55,9 @@ struct gemm_config {
   TW_HD constexpr bool scaled() const {
     return sums == sum_form::scaled || sums == sum_form::scaled_64;
   }
+  /// Can bulk copies load the scales of rows? With the code for it ptxas spills the largest kernel
+  /// with a gate.
+  TW_HD constexpr bool bulk_copies_scales() const { return scaled() && !gated(); }
   /// Shared memory for the scales of rows and columns, of each stage.
   TW_HD constexpr int scale_bytes() const {
     return scaled() ? stages * (tile_m + tile_n) * size_bytes(elem::f32) : 0;
@@ -70,6 +74,11 @@ struct gemm_config {
   TW_HD constexpr int promoted_n() const {
     if (promote_k() == 0 || fragments() * tile_n <= 208) return tile_n;
     return tile_n / (scaled() ? 4 : 2);
+  }
+  /// Do the fragments of a warpgroup use one accumulator of wgmma in turn? Two of them do not fit in
+  /// the registers beside the promoted sums of 256 x 128.
+  TW_HD constexpr bool in_turn() const {
+    return promote_k() == tile_k() && fragments() == 2 && tile_n <= 128;
   }
   TW_HD constexpr bool integer_sums() const {
     return traits_of(a.multiplied).sums == accumulation::s32;
@@ -90,7 +99,8 @@ struct gemm_config {
   /// that is MN-major there themselves, and multiply it from registers (register_a.hpp).
   TW_HD constexpr bool a_in_registers() const { return a.from == operand_source::registers; }
   TW_HD constexpr mainloop_kind mainloop() const {
-    return scaled()                              ? mainloop_kind::block_scaled
+    return in_turn()                             ? mainloop_kind::fragments_in_turn
+           : scaled()                            ? mainloop_kind::block_scaled
            : promote_k() > 0 && a_in_registers() ? mainloop_kind::promoted_from_registers
            : promote_k() > 0                     ? mainloop_kind::promoted
            : a_in_registers()                    ? mainloop_kind::from_registers

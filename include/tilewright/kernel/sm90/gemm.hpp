@@ -90,7 +90,7 @@ struct gemm_sm90_kernel {
   /// One thread of each warp of the producer's warpgroup initialises something.
   TW_DEVICE static void set_up(params const& p, smem& s) {
     if (thread_id() == 1 * warp_threads) {
-      mainloop::init(s);
+      mainloop::init(p, s);
       if constexpr (scheduler::divides_k_in_cluster) cluster_sum<C>::init(s.k);
       fence_mbarrier_init();
     }
@@ -171,7 +171,7 @@ struct gemm_sm90_kernel {
     for (segment seg{}; work.next(p.work, scheduler::clusters(), seg);) {
       tile_place const tile = scheduler::tile_of(p, seg.tile);
       auto const k = scheduler::k_blocks_of(seg);
-      if (!C.gated() && has_few_scales(p))
+      if (has_few_scales<C>(p))
         copy_scales_of<scales_of_b::few>(p, s, slot, tile, k.begin, k.end);
       else
         copy_scales_of<scales_of_b::columns>(p, s, slot, tile, k.begin, k.end);
@@ -186,7 +186,8 @@ struct gemm_sm90_kernel {
   }
 
   /// Kernels with few accumulators have registers for the tile's place during the main loop.
-  static constexpr bool place_first = C.scaled() || (C.fragments() * C.tile_n <= 128 && !C.fused());
+  static constexpr bool place_first =
+      C.scaled() || C.in_turn() || (C.fragments() * C.tile_n <= 128 && !C.fused());
 
   /// A warpgroup all of whose rows are below D multiplies nothing: the power that it saves is the
   /// other SMs' clock (docs/decisions/0025). In small tiles the test costs more than that.

@@ -38,6 +38,7 @@ struct gemm_params {
   epilogue_params epilogue;
   fixup_params fixup;
   operand_scales a_scales, b_scales;  // for kernels with gemm_config::scaled()
+  int a_scales_by_bulk;  // 1: bulk copies load the scales of A (family/operand_scales.hpp)
 };
 
 }  // namespace tw

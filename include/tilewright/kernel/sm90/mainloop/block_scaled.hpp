@@ -19,7 +19,7 @@ struct gemm_mainloop<C, mainloop_kind::block_scaled> : mainloop_stages<C> {
   TW_DEVICE static void run(gemm_params const& p, Smem& s, ring<C.stages>& slot,
                             consumer_part const& part, sums_of<C, C.tile_n>& acc,
                             Issued const& issued) {
-    if (!C.gated() && has_few_scales(p))
+    if (has_few_scales<C>(p))
       run_with<scales_of_b::few>(p, s, slot, part, acc, issued);
     else
       run_with<scales_of_b::columns>(p, s, slot, part, acc, issued);
@@ -30,7 +30,6 @@ struct gemm_mainloop<C, mainloop_kind::block_scaled> : mainloop_stages<C> {
   TW_DEVICE static void run_with(gemm_params const& p, Smem& s, ring<C.stages>& slot,
                                  consumer_part const& part, sums_of<C, C.tile_n>& acc,
                                  Issued const& issued) {
-    constexpr bool few = B == scales_of_b::few;
     // Prologue.
     block_scales<C, B> scales(p, part.first_row, part.first_col);
     base::clear(acc);         // (64, tile_n) each
@@ -50,27 +49,17 @@ struct gemm_mainloop<C, mainloop_kind::block_scaled> : mainloop_stages<C> {
                                           s.b[slot.stage],  // (tile_n, tile_k)
                                           part.first_row, i * part_k, false, n * part_n);
           if (last && k + 1 == part.blocks) issued.notify();
-          if constexpr (first) {                         // while wgmma multiplies
-            scales.read(s.scales.of_stage[slot.stage]);  // of rows; of columns if there are few
-            if constexpr (few) scales_are_read(s, slot.stage);
-          }
+          if constexpr (first) scales.read(s, slot.stage);  // while wgmma multiplies
           base::template wait<0>(sums);
           if constexpr (last) base::release(s, slot.stage);
           scales.add(acc, sums, n * part_n / 2);  // (64, tile_n) += scales * (64, part_n)
-          if constexpr (last && !few) scales_are_read(s, slot.stage);
         });
       });
+      scales.finish(s, slot.stage);
     }
 
     // Tail: without a block none was the last.
     if (part.blocks == 0) issued.notify();
-  }
-
-  /// The scales of the stage may be overwritten, as far as this warp is concerned.
-  template <class Smem>
-  TW_DEVICE static void scales_are_read(Smem& s, int stage) {
-    warp_sync();
-    if (lane_id() == 0) s.scales.scales_read[stage].arrive();
   }
 };
 

@@ -13,6 +13,7 @@
 #pragma once
 
 #include "tilewright/kernel/sm90/mainloop/block_scaled.hpp"
+#include "tilewright/kernel/sm90/mainloop/fragments_in_turn.hpp"
 #include "tilewright/kernel/sm90/mainloop/from_registers.hpp"
 #include "tilewright/kernel/sm90/mainloop/from_smem.hpp"
 #include "tilewright/kernel/sm90/mainloop/narrow.hpp"

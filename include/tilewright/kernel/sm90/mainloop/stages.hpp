@@ -38,9 +38,9 @@ struct mainloop_stages {
 
   /// One thread initialises the barriers of the stages.
   template <class Smem>
-  TW_DEVICE static void init(Smem& s) {
+  TW_DEVICE static void init(gemm_params const& p, Smem& s) {
     for (int i = 0; i < C.stages; ++i) {
-      s.ab_landed[i].init(1 + s.scales.writers);
+      s.ab_landed[i].init(1 + s.scales.writers(p));
       s.slot_free[i].init((C.pingpong ? 1 : C.math_warpgroups()) * readers * loads::loaders);
     }
     s.scales.init();
@@ -85,6 +85,33 @@ struct mainloop_stages {
             b_desc + operand_b::start_bytes(b_share, first_col, first_k + k),    // (N, k)
             accumulate || k > 0);
       });
+    wgmma_commit();
+  }
+
+  /// The descriptors of stage 0 for a consumer's rows of A, and for B. Made before the loop, they
+  /// leave one addition for each stage there.
+  struct stage_descs {
+    smem_desc a, b;
+  };
+  template <class Smem>
+  TW_DEVICE static stage_descs descs_of(Smem& s, int first_row) {
+    return {operand_a::desc(smem_addr(s.a[0]), a_share, first_row, 0),
+            operand_b::desc(smem_addr(s.b[0]), b_share, 0, 0)};
+  }
+
+  /// Issues the wgmmas of a K block and of fragment F alone as a group: acc = A * B.
+  template <int F, class Acc>
+  TW_DEVICE static void multiply_fragment(Acc& acc, stage_descs const& first, int stage) {
+    wgmma_fence(acc);
+    smem_desc const a = first.a.further(stage * C.a_bytes());  // (tile_m, tile_k)
+    smem_desc const b = first.b.further(stage * C.b_bytes());  // (tile_n, tile_k)
+    TW_UNROLL
+    for (int k = 0; k < tile_k; k += traits_of(C.a.multiplied).mma_k())
+      wgmma<C.a.multiplied, C.a.major, C.b.major, C.b.multiplied>(
+          acc,                                                         // (64, tile_n)
+          a.further(operand_a::start_bytes(a_share, wgmma_m * F, k)),  // (64, k)
+          b.further(operand_b::start_bytes(b_share, 0, k)),            // (tile_n, k)
+          k > 0);
     wgmma_commit();
   }
 
