@@ -151,7 +151,7 @@ TEST_P(ClusterK, EachTileInEachWay) {
     gemm_operands operands = p.operands();
     space.give(operands);
     auto const plans = plan_candidates(p.problem, operands, 132);
-    gemm_config const c = config_of(t, elem::bf16, d, false, false);
+    gemm_config const c = config_of(t, {}, {}, d);
     if (!is_built(c)) continue;
     auto const planned = std::find_if(plans.begin(), plans.end(), [&](gemm_plan const& x) {
       return sm90_config(x) == c && !x.swapped;
