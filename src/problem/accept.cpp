@@ -235,7 +235,8 @@ refusal check_epilogue(gemm_problem const& p) {
                      fmt::format("{}, {}", name(p.aux->type), order_text(*p.aux)),
                      fmt::format("{}, {}, as D", name(p.d.type), order_text(p.d)), ""};
   if (e.gate == gating::none && is_gate_only(e.act))
-    return rejection{"TW0479", "activation without a gate", all_activations.row[static_cast<std::size_t>(e.act)].word,
+    return rejection{"TW0479", "activation without a gate",
+                     all_activations.row[static_cast<std::size_t>(e.act)].word,
                      "a gate, or another activation",
                      "gemm_problem::epilogue.gate = gating::split or gating::interleaved"};
   if (e.gate == gating::none) return std::nullopt;

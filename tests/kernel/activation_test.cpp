@@ -84,7 +84,8 @@ INSTANTIATE_TEST_SUITE_P(All, Activation, testing::ValuesIn(all_registered_activ
 TEST(ClampedQuickGelu, ClampsGateAndUpAndAddsOne) {
   auto const of = [](float gate, float up) {
     float y = 0;
-    with_activation<true>(activation::clamped_quick_gelu, [&](auto act) { y = act(gate) * act.up(up); });
+    with_activation<true>(activation::clamped_quick_gelu,
+                          [&](auto act) { y = act(gate) * act.up(up); });
     return static_cast<double>(y);
   };
   auto const want = [](double z, double u) { return z / (1 + std::exp(-1.702 * z)) * u; };

@@ -38,7 +38,7 @@ namespace tw {
 ///   gelu_erf   x/2 (1 + erf(x / sqrt 2))
 ///   silu       x s(x)
 ///   clamped_quick_gelu  z s(1.702 z) with z = min(x, 7); for gates alone: the SwiGLU of gpt-oss.
-///              What the gate multiplies is clamped to [-7, 7], and 1 is added
+///              The factor of the gate is clamped to [-7, 7], and 1 is added
 enum class activation : std::uint8_t { none, relu, gelu_tanh, gelu_erf, silu, clamped_quick_gelu };
 
 namespace activations {

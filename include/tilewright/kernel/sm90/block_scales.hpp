@@ -69,8 +69,8 @@ struct block_scales_smem<C, true> {
   stage_scales<C> of_stage[C.stages];
   mbarrier scales_read[C.stages];  // by each warp of the consumers
   static_assert(sizeof(of_stage) == C.scale_bytes());
-  /// Threads that arrive at the barrier of a stage, beside the one that loads A and B: all that copy
-  /// scales, or one for the scales of rows and column_threads.
+  /// Threads that arrive at the barrier of a stage, beside the one that loads A and B: all threads
+  /// that copy scales, or one for the scales of rows and column_threads.
   TW_DEVICE static int writers(gemm_params const& p) {
     return C.bulk_copies_scales() && p.a_scales_by_bulk != 0 ? 1 + column_threads<C>(p)
                                                              : scale_threads;

@@ -75,8 +75,8 @@ struct gemm_config {
     if (promote_k() == 0 || fragments() * tile_n <= 208) return tile_n;
     return tile_n / (scaled() ? 4 : 2);
   }
-  /// Do the fragments of a warpgroup use one accumulator of wgmma in turn? Two of them do not fit in
-  /// the registers beside the promoted sums of 256 x 128.
+  /// Do the fragments of a warpgroup use one accumulator of wgmma in turn? Two accumulators do not
+  /// fit in the registers beside the promoted sums of 256 x 128.
   TW_HD constexpr bool in_turn() const {
     return promote_k() == tile_k() && fragments() == 2 && tile_n <= 128;
   }

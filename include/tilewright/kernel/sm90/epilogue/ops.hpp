@@ -154,7 +154,8 @@ class epilogue_ops {
 
   /// Accumulators j * results and up become y, from x.
   TW_DEVICE static void make_y(epilogue_params const& p, fragment_place at, fragment& acc, int j) {
-    with_activation<C.gated()>(p.fused.act, [&](auto act) { each(acc, j * regs, j * results, act); });
+    with_activation<C.gated()>(p.fused.act,
+                               [&](auto act) { each(acc, j * regs, j * results, act); });
     if (p.c.data != nullptr && p.fused.c_last)
       add_c<results>(p, of_thread(at), p.n, acc, j * results);
   }

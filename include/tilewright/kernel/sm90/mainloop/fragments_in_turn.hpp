@@ -7,8 +7,8 @@
 //                        multiply for the other.
 //
 // The time between two wgmma groups of a warpgroup has to be shorter than the other's group
-// (docs/decisions/0048). So the descriptors are sums of loop-invariant ones, scales are loaded after
-// the group has been issued, and the stage is freed and the next one queried before the last
+// (docs/decisions/0048). So the descriptors are sums of loop-invariant ones, scales are loaded
+// after the group has been issued, and the stage is freed and the next one queried before the last
 // additions of a K block.
 #pragma once
 
