@@ -53,7 +53,7 @@ def options_of(verb):
     text = subprocess.run([COMMAND, verb, "--help"], capture_output=True, text=True,
                           check=True).stdout.split("Options:")[1]
     found = {}
-    for names, rest in re.findall(r"^  (-\S+)((?:\s+(?:TEXT|FLOAT|INT|UINT)\S*(?:\n      \S+,?)*"
+    for names, rest in re.findall(r"^  (-\S+)((?:\s+(?:TEXT|FLOAT|INT|UINT|\{)\S*(?:\n      \S+,?)*"
                                   r"(?:\n      \S+\})?)?)", text, re.M):
         name = [x for x in names.split(",") if x.startswith("--")] or [names]
         found[name[0]] = re.sub(r"\s", "", rest)
