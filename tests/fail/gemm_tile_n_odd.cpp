@@ -2,7 +2,7 @@
 // gemm_tile_n_odd.cpp  A tile_n that no box divides: rules are reported, no division by zero.
 // expect-error: [TW0205]
 // expect-error: [TW0209]
-// max lines(g++): 22
+// max lines(g++): 28
 // max lines(nvcc): 17
 // expect-no: % 0
 // expect-no: division by zero
