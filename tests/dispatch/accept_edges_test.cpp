@@ -143,8 +143,9 @@ TEST(AcceptEdges, NothingIsAddedToOrMultipliedWithADOfS32) {
   refused("an auxiliary output", [](gemm_problem& p) { p.aux = p.d; });
   refused("an auxiliary output and a C that is not read",
           [&](gemm_problem& p) { p.aux = p.d, p.c = unread.c; });
-  for (int i = 1; i < activation_count; ++i)
-    refused("an activation", [&](gemm_problem& p) { p.epilogue.act = static_cast<activation>(i); });
+  for (activation_names const& a : all_activations)
+    if (a.id != activation::none && !is_gate_only(a.id))
+      refused("an activation", [&](gemm_problem& p) { p.epilogue.act = a.id; });
   for (along const direction : {along::rows, along::cols})
     refused("a bias", [&](gemm_problem& p) { p.epilogue.bias = direction; });
   refused("scales of rows", [](gemm_problem& p) { p.epilogue.row_scale = true; });

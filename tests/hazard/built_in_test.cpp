@@ -90,7 +90,7 @@ class BuiltInHazards : public testing::Test {
   }
   template <gemm_config C>
   void run_with_scales_of_d(scaled_result_request const& request) {
-    for (int i = 0; i < 800 && runs_ < 8 && !HasFailure(); ++i) {
+    for (int i = 0; i < 2000 && runs_ < 8 && !HasFailure(); ++i) {
       scaled_result x = random_case(random_, request);
       if (!C.d_m && x.d.cols % 256 > 128) continue;  // the last tile has two blocks of columns
       run<C>(x, emu::global_array{x.scales.data() + x.margin, x.scales.size() - 2 * x.margin,
