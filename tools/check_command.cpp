@@ -79,7 +79,7 @@ exit_status run_gemm_kernels(request const& r) {
       to_stdout("{}", text_of_kernels(std::span(&all, 1), r));
     else
       to_stdout("{}{} of {} kernels with findings\n", text_of_kernels(bad, r), bad.size(),
-                 results.size());
+                results.size());
     if (r.invariant)
       fmt::print(
           "{} of {} kernels serve reproducible GEMMs: the bits of their rows were compared\n",

@@ -41,9 +41,8 @@ bool has_wgmma(plan_answer const& a) { return a.dev.compute_capability / 10 == 9
 std::string rate_text(plan_answer const& a, double us) {
   rates const r = rates_of(a.problem, us, a.dev);
   return fmt::format("{:.1f} us: {:.1f} TFLOP/s, {:.3f} of {}; {:.0f} GB/s, {:.3f} of DRAM", us,
-                     r.tflops, r.of_wgmma,
-                     has_wgmma(a) ? "wgmma alone" : "the data sheet's rate", r.gb_per_s,
-                     r.of_dram);
+                     r.tflops, r.of_wgmma, has_wgmma(a) ? "wgmma alone" : "the data sheet's rate",
+                     r.gb_per_s, r.of_dram);
 }
 
 char const* source_text(plan_source s) {

@@ -136,7 +136,7 @@ struct thread : thread_face {
   bool cluster_arrived = false;   // and has not waited since
   site cluster_arrived_at;
   std::uint32_t cluster_round = 0;  // of the cluster barrier this thread arrived in
-  site unpublished;  // dsmem() since the last release at cluster scope (line 0: none)
+  site unpublished;             // dsmem() since the last release at cluster scope (line 0: none)
   site cluster_arrive_relaxed;  // its last cluster barrier, if that was one (line 0: it was not)
   std::uint32_t barriers_joined = 0;  // places where the lanes of a warp are together
   std::uint32_t barrier_steps = 0;    // barrier instructions of the CTA or the cluster

@@ -99,8 +99,7 @@ TEST(Accept, RefusesWithTheCodeOfTheRule) {
        [](gemm_problem& p) {
          p.aux = matrix_desc{elem::bf16, order::row_major, p.n - 1};
        }},
-      {"TW0479",
-       [](gemm_problem& p) { p.epilogue.act = activation::clamped_quick_gelu; }},
+      {"TW0479", [](gemm_problem& p) { p.epilogue.act = activation::clamped_quick_gelu; }},
       {"TW0413",
        [](gemm_problem& p) {
          p.epilogue.gate = gating::split;

@@ -53,7 +53,7 @@ scaled_run run_scaled(scaled_problem_size const& s, int schedule) {
     for (std::uint8_t& v : x) {
       float const f = static_cast<float>(random() % 7) - 3;
       v = C.a.stored == elem::e4m3 ? to_e4m3(f, saturation::finite).bits
-                             : to_e5m2(f, saturation::finite).bits;
+                                   : to_e5m2(f, saturation::finite).bits;
     }
     return x;
   };

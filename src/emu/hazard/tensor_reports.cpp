@@ -29,15 +29,14 @@ remedy_words unordered_words(record const& earlier, bool committed, bool waited,
             "umma_commit(done) after the multiply; done.wait(), then tcgen05_fence_after()"};
   bool const load = earlier.what == access::tmem_load;
   if (!waited)
-    return {
-        fmt::format("{}() by its warp, before that warp's arrive",
-                    load ? "tmem_wait_load" : "tmem_wait_store"),
-        late ? "the warp waits for it, but after its arrive: an arrive covers what is complete "
-               "before it"
-             : fmt::format("{} is asynchronous: it may still be under way",
-                           load ? "tcgen05.ld" : "tcgen05.st"),
-        fmt::format("{}, then tcgen05_fence_before() and the arrive that this thread waits for",
-                    load ? "tmem_wait_load(registers)" : "tmem_wait_store()")};
+    return {fmt::format("{}() by its warp, before that warp's arrive",
+                        load ? "tmem_wait_load" : "tmem_wait_store"),
+            late ? "the warp waits for it, but after its arrive: an arrive covers what is complete "
+                   "before it"
+                 : fmt::format("{} is asynchronous: it may still be under way",
+                               load ? "tcgen05.ld" : "tcgen05.st"),
+            fmt::format("{}, then tcgen05_fence_before() and the arrive that this thread waits for",
+                        load ? "tmem_wait_load(registers)" : "tmem_wait_store()")};
   return {"a barrier that leads from the earlier access to this one",
           "they may come in either order, or at once",
           "tcgen05_fence_before() and an arrive by the earlier warp; a wait and "
