@@ -6,7 +6,6 @@
 """
 import pathlib
 import sys
-import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PATH = "include/tilewright/arch/emu/member_bindings.hpp"
@@ -26,67 +25,58 @@ namespace tw::emu::detail {{
 
 inline constexpr int max_members = {MAX_MEMBERS};
 
+/// Takes no bit field. Only declared.
+template <class... Members>
+void take_by_reference(Members&...);
+
 /// takes<T>: T can be initialised with N members. ends_with<T, X>: member N can be made of an X.
 /// addressable(t): none of its N members is a bit field. apply(t, f): f(its N members).
 template <int N>
 struct binding;
+
+// TW_NAMES_3 is m0, m1, m2; TW_BRACES_3 is {{}}, {{}}, with a comma behind the last one.
+#define TW_BINDING(N, BEFORE_LAST, NAMES)                                         \\
+  template <>                                                                     \\
+  struct binding<N> {{                                                             \\
+    template <class T>                                                            \\
+    static constexpr bool takes = requires {{ T{{BEFORE_LAST {{}}}}; }};                \\
+    template <class T, class X>                                                   \\
+    static constexpr bool ends_with = requires {{ T{{BEFORE_LAST X{{}}}}; }};           \\
+    template <class T>                                                            \\
+    static auto addressable(T& t) {{                                               \\
+      auto& [NAMES] = t;                                                          \\
+      return std::bool_constant<requires {{ take_by_reference(NAMES); }}>{{}};        \\
+    }}                                                                             \\
+    template <class T, class F>                                                   \\
+    static constexpr auto apply(T& t, F f) {{                                      \\
+      auto& [NAMES] = t;                                                          \\
+      return f(NAMES);                                                            \\
+    }}                                                                             \\
+  }};
+#define TW_BRACES_0
 """
 
 TAIL = f"""template <>
 struct binding<{MAX_MEMBERS + 1}> {{
   template <class T>
-  static constexpr bool takes = requires {{
-    T{{BRACES}};
-  }};
+  static constexpr bool takes = requires {{ T{{TW_BRACES_{MAX_MEMBERS} {{}}}}; }};
 }};
+#undef TW_BINDING
 
 }}  // namespace tw::emu::detail
 """
 
 
-def folded(words: str, indent: int) -> str:
-    return textwrap.fill(words, 100, initial_indent=" " * indent, subsequent_indent=" " * indent)
-
-
-def braces(n: int) -> str:
-    return folded(", ".join(["{}"] * n), 6)
-
-
 def binding(n: int) -> str:
-    names = ", ".join(f"m{i}" for i in range(n))
-    return f"""template <>
-struct binding<{n}> {{
-  template <class T>
-  static constexpr bool takes = requires {{
-    T{{
-{braces(n)}}};
-  }};
-  template <class T, class X>
-  static constexpr bool ends_with = requires {{
-    T{{
-{folded(", ".join(["{}"] * (n - 1) + ["X{}"]), 6)}}};
-  }};
-  template <class T>
-  static auto addressable(T& t) {{
-    auto& [
-{folded(names, 6)}] = t;
-    return std::bool_constant<requires {{
-{folded(" ".join(f"&m{i};" for i in range(n)), 6)} }}>{{}};
-  }}
-  template <class T, class F>
-  static constexpr auto apply(T& t, F f) {{
-    auto& [
-{folded(names, 6)}] = t;
-    return f(
-{folded(names, 6)});
-  }}
-}};
+    before = f"TW_NAMES_{n - 1}, " if n > 1 else ""
+    return f"""#define TW_NAMES_{n} {before}m{n - 1}
+#define TW_BRACES_{n} TW_BRACES_{n - 1} {{}},
+TW_BINDING({n}, TW_BRACES_{n - 1}, TW_NAMES_{n})
 """
 
 
 def text() -> str:
-    return (HEAD + "".join(binding(n) for n in range(1, MAX_MEMBERS + 1)) +
-            TAIL.replace("BRACES", "\n" + braces(MAX_MEMBERS + 1)))
+    return HEAD + "".join(binding(n) for n in range(1, MAX_MEMBERS + 1)) + TAIL
 
 
 def main() -> int:
