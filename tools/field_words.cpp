@@ -21,7 +21,7 @@ constexpr field_word field_words[] = {
     {"gemm_problem::precision.promote_k = ", "--promote "},
     {"gemm_problem::precision.wrapping_sums = true", "--wrap"},
     {"gemm_problem::epilogue.c_last = true", "--residual"},
-    {"gemm_problem::reproducible = false", "no --invariant"},
+    {"gemm_problem::reproducible = false", "leave --invariant out"},
     {"gemm_problem::b.ord = order::col_major",
      "--transpose-b (`--layout TN or NN` of plan and tune); or (K, N) in Fortran order "
      "(np.asfortranarray)"},
@@ -32,7 +32,7 @@ constexpr field_word field_words[] = {
     {"the argument `choice`, parse_scale_choice() of ", "--scale-*-as "},
     {"the argument `order`, factor_order::linear or factor_order::swizzled",
      "--scale-*-as linear or 32x4x4"},
-    {"a plan for known_device(\"b200\")", "--arch sm100"},
+    {"plan_gemm() with emulated_device(options, \"b200\")", "--arch sm100"},
     {"a plan for another known_device()", "another --arch"},
 };
 

@@ -8,6 +8,7 @@
 
 #include "tools/guarded.hpp"
 #include "tools/io/npy.hpp"
+#include "tools/io/refuse.hpp"
 #include "tools/io/safetensors.hpp"
 
 namespace tw {
@@ -35,6 +36,24 @@ bool share_a_file(matrix_address const& a, matrix_address const& b) {
 
 void check_outputs(std::vector<matrix_address> const& all) {
   for (matrix_address const& to : all) check_output(to, all);
+}
+
+void check_apart(matrix_address const& from, std::vector<matrix_address> const& all) {
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    matrix_address const& to = all[i];
+    std::string const output = "output " + to.text();
+    if (to.format == file_format::stream)
+      refuse("TW0612", output, "a stream", "FILE.npy or FILE.safetensors:TENSOR",
+             "stdout takes one array, the values");
+    for (std::size_t j = 0; j < i; ++j)
+      if (all[j].format != file_format::stream && !share_a_file(to, all[j]) &&
+          same_file(to.path, all[j].path))
+        refuse("TW0612", output, "the file of another result", "a separate file",
+               "each result replaces its whole file; .safetensors files take them as tensors with "
+               "separate names");
+    if (from.format != file_format::stream && same_file(from.path, to.path))
+      refuse("TW0612", output, "the file of the matrix", "a separate file");
+  }
 }
 
 void result_files::write() {
