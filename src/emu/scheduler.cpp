@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <bit>
+#include <new>
 #include <thread>
 #include <utility>
 
@@ -75,7 +76,7 @@ void scheduler::thread_main() {
     m.grid_.body(m.params_);
     in_kernel = false;
     m.finish_thread();
-  } catch (...) {  // of the kernel, or of the emulator that finds no memory
+  } catch (std::bad_alloc const&) {  // others, of the kernel, are diagnosed where they are thrown
     m.sched.thrown_ = std::current_exception();
   }
   in_kernel = false;

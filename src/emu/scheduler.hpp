@@ -52,7 +52,7 @@ class scheduler {
   void begin(std::size_t warps, std::uint64_t seed, bool alone,
              std::atomic<bool> const& interrupted);
   /// Runs `drive` on a separate stack until it ends or leave_for_good() is called. Throws what
-  /// `drive` or a thread of the kernel has thrown.
+  /// `drive` has thrown, and std::bad_alloc that a thread of the kernel has thrown.
   void run(void (*drive)());
   /// The thread may run from the kernel's entry on, on stack `index`.
   void start(thread& t, stacks const& of_cluster, std::size_t index);

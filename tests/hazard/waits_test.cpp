@@ -143,9 +143,11 @@ TEST_P(Waits, TwoCommitsWhereOneEndsThePhase) {
                      cta_sync();
                      if (thread_id() == 0) {
                        umma_commit(s.empty[0]);
-                       if (Broken) umma_commit(s.empty[0]);
                        s.empty[0].wait(0);
-                       if (Broken) s.empty[0].wait(1);
+                       if (Broken) {
+                         umma_commit(s.empty[0]);
+                         s.empty[0].wait(1);
+                       }
                      }
                      cta_sync();
                      if (warp_id() == 1) s.empty[0].wait(0);
