@@ -160,7 +160,7 @@ std::optional<scale_desc> given_scales::open(std::string const& address, scale_c
              fmt::format("{:g}", s), "numbers that float32 can hold");
   }
   scale_tensor t = scale_tensor_of(v);
-  t.type = type_of_scales(v);
+  if (is_wide_float(t.type)) t.type = elem::f32;
   auto const found = recognise_scale(t, x, choice);
   if (auto const* why = std::get_if<rejection>(&found)) throw rejected(*why);
   return std::get<scale_desc>(found);

@@ -48,7 +48,8 @@ void check_apart(matrix_address const& from, std::vector<matrix_address> const& 
     for (std::size_t j = 0; j < i; ++j)
       if (all[j].format != file_format::stream && !share_a_file(to, all[j]) &&
           same_file(to.path, all[j].path))
-        refuse("TW0612", output, "the file of another result", "a separate file",
+        refuse("TW0612", output, j == 0 ? "the file of the values" : "the file of another result",
+               "a separate file",
                "each result replaces its whole file; .safetensors files take them as tensors with "
                "separate names");
     if (from.format != file_format::stream && same_file(from.path, to.path))
