@@ -90,7 +90,7 @@ exit_status run_quantize_blocks(quantize_blocks_request r) {
   if (out.format == file_format::stream)
     refuse("TW0612", "output " + out.text(), "a stream", "FILE.npy or FILE.safetensors:TENSOR");
   matrix_address const from = parse_address(r.in);
-  check_apart(from, to);
+  check_apart(from, r.second, to);
   matrix_file const file(from,
                          {.for_stacks = "reshape it to (-1, K), or give the stack to `tilewright "
                                         "gemm --batch`, which quantises it",

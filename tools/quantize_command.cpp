@@ -134,7 +134,7 @@ exit_status run_quantize(quantize_request r) {
   check_outputs({out, scale_out});
   bool const to_stdout = out.format == file_format::stream;
   matrix_address const from = parse_address(r.in);
-  check_apart(from, {out, scale_out});
+  check_apart(from, r.given, {out, scale_out});
   if (to_stdout && r.json)
     refuse("TW0612", "output -", "--json, which prints to stdout too", "the values in a file");
   if (to_stdout) r.quiet = true;

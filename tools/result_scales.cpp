@@ -21,8 +21,13 @@ float given_scale(std::string const& text) {
   if (text.starts_with("amax") && text.find('.') == std::string::npos)
     refuse("TW0611", "scale of D", text, "amax-row, amax-1x128, a number or a file",
            "amax-row computes scales of rows, amax-1x128 those of 128 columns of a row");
-  return number_or_file(text, {"TW0616", "scale of D", "one float for all of D, or a number",
-                               "amax-row and amax-1x128 compute scales of rows and blocks"});
+  float const x =
+      number_or_file(text, {"TW0616", "scale of D", "one float for all of D, or a number",
+                            "amax-row and amax-1x128 compute scales of rows and blocks"});
+  if (!(x > 0))
+    refuse("TW0616", "scale of D", fmt::format("{:g}", x), "a number above 0 in float32",
+           "D is divided by it");
+  return x;
 }
 
 }  // namespace

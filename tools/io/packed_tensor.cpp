@@ -20,11 +20,13 @@ namespace {
          "gives float32 arrays for numpy.save");
 }
 
-/// True if `all` has scales of 8 bits for each 16 or 32 elements, two to a byte of t.
+/// True if `all` has scales of 8 bits for each 16 or 32 elements, two to a byte of t. t may be a
+/// part of a tensor, "weight[3]".
 bool has_block_scales(tensor_entry const& t, std::vector<tensor_entry> const& all) {
+  std::string const scales_name = t.name.substr(0, t.name.find('[')) + "_scale";
   for (tensor_entry const& s : all) {
-    if (s.name != t.name + "_scale" || (s.dtype != "F8_E4M3" && s.dtype != "U8")) continue;
-    if (s.shape.size() != t.shape.size() || s.shape.empty()) continue;
+    if (s.name != scales_name || (s.dtype != "F8_E4M3" && s.dtype != "U8")) continue;
+    if (s.shape.empty() || t.shape.empty()) continue;
     std::int64_t const bytes = t.shape.back(), scales = s.shape.back();
     if (bytes == 8 * scales || bytes == 16 * scales) return true;
   }

@@ -10,6 +10,7 @@
 #include "tools/io/npy.hpp"
 #include "tools/io/refuse.hpp"
 #include "tools/io/safetensors.hpp"
+#include "tools/number_or_file.hpp"
 
 namespace tw {
 namespace {
@@ -38,7 +39,9 @@ void check_outputs(std::vector<matrix_address> const& all) {
   for (matrix_address const& to : all) check_output(to, all);
 }
 
-void check_apart(matrix_address const& from, std::vector<matrix_address> const& all) {
+void check_apart(matrix_address const& from, std::string const& scale,
+                 std::vector<matrix_address> const& all) {
+  bool const scale_file = !scale.empty() && !is_number(scale);
   for (std::size_t i = 1; i < all.size(); ++i) {
     matrix_address const& to = all[i];
     std::string const output = "output " + to.text();
@@ -54,6 +57,8 @@ void check_apart(matrix_address const& from, std::vector<matrix_address> const& 
                "separate names");
     if (from.format != file_format::stream && same_file(from.path, to.path))
       refuse("TW0612", output, "the file of the matrix", "a separate file");
+    if (scale_file && same_file(parse_address(scale).path, to.path))
+      refuse("TW0612", output, "the file of the scale that is given", "a separate file");
   }
 }
 

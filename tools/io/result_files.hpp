@@ -40,8 +40,10 @@ class result_files {
 void check_outputs(std::vector<matrix_address> const& all);
 
 /// Refuses (TW0612) results of quantising that would replace each other's file, and scales that
-/// would replace the file of the matrix, `from`. `all` has the values first.
-void check_apart(matrix_address const& from, std::vector<matrix_address> const& all);
+/// would replace the file of the matrix, `from`, or of a given scale. `all` has the values first;
+/// `scale` is a number or a file, or empty.
+void check_apart(matrix_address const& from, std::string const& scale,
+                 std::vector<matrix_address> const& all);
 
 /// Are they two tensors of one .safetensors file, or to become it?
 bool share_a_file(matrix_address const& a, matrix_address const& b);
