@@ -92,7 +92,7 @@ struct posed_gemm {
 /// The GEMM that the arguments pose. Needs a, b and d. Throws `rejected`.
 posed_gemm pose(gemm_arguments const& g);
 
-/// D as the arguments determine it without d: its extents, and the type where the caller names none.
+/// D as the arguments determine it without d: its extents, and the usual type.
 struct posed_result {
   gemm_problem problem;  // without D and its scales
   int rank = 2;
