@@ -98,7 +98,6 @@ emu::options emulator_options(tw_gemm_args const& args, gemm_problem const& p) {
   o.os_threads = args.threads == 0 && macs <= small ? 1 : args.threads;
   o.hazards = (args.flags & TW_NO_CHECKS) == 0;
   o.catch_crashes = false;
-  o.time_limit_seconds = args.time_limit_seconds;
   o.interrupt = interrupt_function();
   return o;
 }

@@ -187,9 +187,9 @@ int64_t tw_plan_workspace_bytes(tw_plan const* plan) {
 
 tw_status tw_plan_json(tw_plan const* plan, int32_t top, char** json) {
   return tw::capi::guarded([&] {
-    tw::capi::check_given("plan", plan);
     tw::capi::check_given("json", json);
     *json = nullptr;
+    tw::capi::check_given("plan", plan);
     if (top < 0)
       throw tw::rejected({"TW0486", "top", fmt::format("{}", top), "0 (all) or more", ""});
     *json = tw::capi::text_for_caller(tw::capi::json_of(*plan, top));

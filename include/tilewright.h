@@ -30,7 +30,7 @@ enum { TW_ABI = 0 };  // of this header; another number of tw_abi(): another lib
 typedef enum tw_status {
   TW_OK = 0,
   TW_REFUSED = 1,      // the arguments: tw_last_error() says what was given and what is needed
-  TW_FAULT = 2,        // the emulated kernel broke a rule, or ran longer than time_limit_seconds
+  TW_FAULT = 2,        // the emulated kernel broke a rule: a fault of the library
   TW_NO_DEVICE = 3,    // no GPU, driver or kernel for it
   TW_INTERNAL = 4,     // no memory, an error of CUDA, a fault of the library
   TW_INTERRUPTED = 5   // the function of tw_set_interrupt() ended the run; D is incomplete
@@ -123,7 +123,6 @@ typedef struct tw_gemm_args {
   // tw_plan_make(): bytes that the plan may use; 0: as many as pay.
   void *workspace;
   int64_t workspace_bytes;
-  double time_limit_seconds;  // emulator: processor time of a thread (TW_FAULT, E0058); 0: none
 } tw_gemm_args;
 
 // Computes d. Host tensors: returns when d is complete. CUDA tensors: returns after the launch,
