@@ -249,7 +249,7 @@ void quantize_with_scales(request const& r, results const& out) {
 void quantize_tensor(tw_quantize_args const* args) {
   request const r(args);
   results const out(r);
-  if (r.from.rows == 0 || r.from.cols == 0 || r.from.matrices == 0) return;
+  if (r.from.rows == 0 || r.from.cols == 0 || r.from.matrices == 0) return;  // nothing is written
   for (auto const& [name, data] :
        {std::pair{"x", r.x.data}, {"d", out.d.data}, {"scale_d", out.scale.data}})
     if (data == nullptr)

@@ -230,13 +230,13 @@ def check_diagnoses(files):
 
 
 def check_snippets(files):
-    """C++ in the guides is text of a compiled file, so that it cannot rot."""
+    """C and C++ in the guides is text of a compiled file, so that it cannot rot."""
     compiled = [re.sub(r"\s+", " ", f.text) for f in files
-                if f.path.startswith("tests/") and f.path.endswith((".cpp", ".cu"))]
+                if f.path.startswith("tests/") and f.path.endswith((".cpp", ".cu", ".c"))]
     for f in files:
         if f.path != "README.md" and not re.fullmatch(r"docs/[\w-]+\.md", f.path):
             continue
-        for found in re.finditer(r"```cpp\n(.*?)```", f.text, flags=re.S):
+        for found in re.finditer(r"```(?:cpp|c)\n(.*?)```", f.text, flags=re.S):
             snippet = re.sub(r"\s+", " ", found[1]).strip()
             if not any(snippet in text for text in compiled):
                 number = f.text[:found.start()].count("\n") + 1

@@ -181,6 +181,7 @@ enum {
 //   scale_d   tw_quantize_shape(); another order that the libraries have is taken too
 //   second_d  one float32, of nvfp4 alone, for all matrices of a batch
 //
+// Without an element in x nothing is written.
 // Scales are along k: weights (n, k) are quantised as they lie, and passed to tw_gemm() as their
 // transpose with the same scales.
 typedef struct tw_quantize_args {

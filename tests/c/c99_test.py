@@ -29,7 +29,7 @@ def sanitizers():
 class C99(unittest.TestCase):
     def program(self, folder, source):
         out = os.path.join(folder, "program")
-        run("gcc", "-std=c99", *STRICT, *sanitizers(), source, LIBRARY,
+        run("gcc", "-std=c99", *STRICT, *sanitizers(), source, LIBRARY, "-lm",
             f"-Wl,-rpath,{BUILD}/c", "-o", out)
         return out
 
@@ -44,6 +44,12 @@ class C99(unittest.TestCase):
             called = file.read()
         for name in set(re.findall(r"\b(tw_\w+)\s*\(", code)):
             self.assertRegex(called, rf"\b{name}\(", name)
+
+    def test_the_tasks_of_the_page_run(self):
+        with tempfile.TemporaryDirectory() as folder:
+            said = run(self.program(folder, os.path.join(SOURCE, "tests/c/tasks.c")),
+                       TILEWRIGHT_TUNE="off")
+        self.assertEqual(said, "the tasks of docs/c.md\n")
 
     def test_the_example_runs(self):
         with tempfile.TemporaryDirectory() as folder:

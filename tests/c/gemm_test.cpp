@@ -231,6 +231,66 @@ TEST(CGemm, QuantisedTensorsGoOnToTheGemm) {
   }
 }
 
+/// A stack is quantised as its matrices are, with one second level for all.
+TEST(CGemm, StacksAreQuantisedAsTheirMatrices) {
+  constexpr std::int64_t batch = 3, m = 5, k = 96;
+  struct output {
+    tensor values, scale, second{elem::f32, {1}};
+  };
+  auto const quantised = [](DLTensor* x, char const* to, char const* scaling, unsigned flags,
+                            float second) {
+    output out;
+    tw_quantize_args q{};
+    q.size = sizeof q, q.x = x, q.to = to, q.scaling = scaling, q.flags = flags;
+    tw_result r{};
+    r.size = sizeof r;
+    EXPECT_EQ(tw_quantize_shape(&q, &r), TW_OK) << tw_last_error()->text;
+    EXPECT_EQ(r.ndim, x->ndim);
+    out.values = tensor(elem::u8, extents(r.shape, r.shape + r.ndim));
+    elem const type =
+        tw::element_type({r.scale_dtype.code, r.scale_dtype.bits, r.scale_dtype.lanes}, "scale");
+    out.scale = tensor(type, extents(r.scale_shape, r.scale_shape + r.scale_ndim),
+                       extents(r.scale_strides, r.scale_strides + r.scale_ndim));
+    out.second.set(0, second);
+    out.values.view().dtype = r.dtype;
+    q.d = out.values.dl(), q.scale_d = out.scale.dl();
+    if (std::string(to) == "nvfp4") q.second_d = out.second.dl();
+    EXPECT_EQ(tw_quantize(&q), TW_OK) << to << ": " << tw_last_error()->text;
+    return out;
+  };
+  dice draw(21);
+  tensor x(elem::bf16, {batch, m, k});
+  x.fill([&] { return draw.number(elem::bf16); });
+  for (auto const& [to, scaling] : {std::pair{"e4m3", "row"},
+                                    {"e4m3", "tensor"},
+                                    {"int8", "row"},
+                                    {"e5m2", "1x128"},
+                                    {"mxfp8", "linear"},
+                                    {"mxfp4", "32x4x4"},
+                                    {"nvfp4", "linear"}}) {
+    output all = quantised(x.dl(), to, scaling, 0, 0);
+    bool const nvfp4 = std::string(to) == "nvfp4";
+    for (std::int64_t z = 0; z < batch; ++z) {
+      tensor one(elem::bf16, {m, k});
+      one.each([&](std::int64_t, std::int64_t i, std::int64_t j) {
+        one.set(i * k + j, static_cast<float>(x.get(x.at(z, i, j))));
+      });
+      output alone = quantised(one.dl(), to, scaling, nvfp4 ? TW_GIVEN : 0,
+                               static_cast<float>(all.second.get(0)));
+      alone.values.each([&](std::int64_t, std::int64_t i, std::int64_t j) {
+        ASSERT_EQ(alone.values.get(alone.values.at(0, i, j)),
+                  all.values.get(all.values.at(z, i, j)))
+            << to << " " << scaling;
+      });
+      if (alone.scale.shape().size() == 2)
+        alone.scale.each([&](std::int64_t, std::int64_t i, std::int64_t j) {
+          ASSERT_EQ(alone.scale.get(alone.scale.at(0, i, j)), all.scale.get(all.scale.at(z, i, j)))
+              << to << " " << scaling;
+        });
+    }
+  }
+}
+
 TEST(CGemm, AnEpilogueIsApplied) {
   constexpr std::int64_t m = 33, n = 64, k = 80;
   dice draw(3);

@@ -35,7 +35,7 @@ class Symbols(unittest.TestCase):
         self.assertIn("[libtilewright.so.0]", dynamic)
         self.assertNotIn("TEXTREL", dynamic)
 
-    def test_asks_for_no_new_glibc(self):
+    def test_needs_no_newer_glibc(self):
         wanted = re.findall(r"@GLIBC_2\.(\d+)", run("nm", "-D", "--undefined-only", LIBRARY))
         self.assertLessEqual(max(map(int, wanted)), 34)
 
