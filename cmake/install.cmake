@@ -63,6 +63,7 @@ if(TW_WITH_C_LIBRARY)
           LIBRARY COMPONENT library NAMELINK_SKIP)
   install(EXPORT tilewrightCTargets NAMESPACE tilewright:: DESTINATION ${tw_config_folder}
           COMPONENT development)
+  file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/c)
   file(CREATE_LINK libtilewright.so.0 ${PROJECT_BINARY_DIR}/c/libtilewright_c.so SYMBOLIC)
   install(FILES ${PROJECT_BINARY_DIR}/c/libtilewright_c.so DESTINATION ${CMAKE_INSTALL_LIBDIR}
           COMPONENT development)
