@@ -34,7 +34,14 @@ constexpr field_word field_words[] = {
     {"B stored as (N, K) row by row", "B stored as (N, K) row by row (--transpose-b)",
      "weights of (n, k), passed as their transpose"},
     {"make_block_scale() describes such scales, ", "", ""},
-    {"make_block_result() describes such scales", "", "scale_d_as = mxfp8, mxfp4 or nvfp4"},
+    {"make_block_result() describes such scales", "--out-dtype mxfp8, mxfp4 or nvfp4",
+     "scale_d_as = mxfp8, mxfp4 or nvfp4"},
+    {"`tilewright quantize` or tw::quantize()", "`tilewright quantize`", "tw_quantize()"},
+    {"plan with the operands that the launch will have: gemm_plan::workspace_bytes is what it "
+     "needs, "
+     "gemm_workspace_bytes() serves every plan",
+     "the command provides it: report this refusal",
+     "tw_plan_workspace_bytes() of a plan for these tensors is enough"},
     {"gemm_problem::epilogue.gate = gating::split or gating::interleaved",
      "--gate UNIT:split or UNIT:interleaved", "gate = split or interleaved"},
     {"the argument `choice`, parse_scale_choice() of ", "--scale-*-as ", "scale_*_as = "},
