@@ -155,6 +155,9 @@ if(TW_GPU_TESTS STREQUAL "ON" OR (TW_GPU_TESTS STREQUAL "AUTO" AND EXISTS /dev/n
 endif()
 if(TW_WITH_CUDA AND tw_build_gpu_tests)
   file(GLOB tw_gpu_tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/gpu/*.cu)
+  if(NOT TW_WITH_C_LIBRARY)
+    list(REMOVE_ITEM tw_gpu_tests ${PROJECT_SOURCE_DIR}/tests/gpu/c_library.cu)
+  endif()
   foreach(source ${tw_gpu_tests})
     get_filename_component(name ${source} NAME_WE)
     add_executable(gpu_${name} ${source})
@@ -164,6 +167,9 @@ if(TW_WITH_CUDA AND tw_build_gpu_tests)
     set_tests_properties(gpu.${name} PROPERTIES LABELS gpu TIMEOUT ${tw_hang_s}
                          SKIP_RETURN_CODE 77 RUN_SERIAL ON ENVIRONMENT "${tw_test_environment}")
   endforeach()
+  if(TARGET gpu_c_library)
+    target_link_libraries(gpu_c_library PRIVATE tilewright_c)
+  endif()
   # Two headers of arch/cuda that stand for tcgen05 on a Hopper GPU. More threads share the
   # registers there than on Blackwell, so ptxas may spill.
   target_include_directories(gpu_umma_by_wgmma BEFORE PRIVATE

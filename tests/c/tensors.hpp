@@ -9,6 +9,7 @@
 #include <deque>
 #include <random>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -20,6 +21,36 @@
 namespace tw_c_test {
 
 using extents = std::vector<std::int64_t>;
+
+/// f(an element of the type); on the host alone, so that nvcc compiles it as g++ does.
+template <class F>
+double with_type(tw::elem e, F const& f) {
+  switch (e) {
+    case tw::elem::f16: return f(tw::f16{});
+    case tw::elem::bf16: return f(tw::bf16{});
+    case tw::elem::e4m3: return f(tw::e4m3{});
+    case tw::elem::e5m2: return f(tw::e5m2{});
+    case tw::elem::ue8m0: return f(tw::ue8m0{});
+    case tw::elem::s32: return f(std::int32_t{});
+    case tw::elem::s8: return f(std::int8_t{});
+    case tw::elem::u8: return f(std::uint8_t{});
+    default: return f(float{});
+  }
+}
+template <class T>
+double value_of(T x) {
+  if constexpr (std::is_arithmetic_v<T>)
+    return static_cast<double>(x);
+  else
+    return static_cast<double>(tw::to_float(x));
+}
+template <class T>
+T of_value(float x) {
+  if constexpr (std::is_arithmetic_v<T>)
+    return static_cast<T>(x);
+  else
+    return tw::from_float<T>(x);
+}
 
 /// A tensor that owns its memory, between bytes that no call may change.
 class tensor {
@@ -73,24 +104,16 @@ class tensor {
   void* address(std::int64_t element) { return store_.data() + base_ + element * bytes(); }
 
   double get(std::int64_t element) {
-    return tw::with_elem(type_, [&](auto e) {
-      typename decltype(e)::type x;
+    return with_type(type_, [&](auto x) {
       std::memcpy(&x, address(element), sizeof x);
-      if constexpr (tw::is_integer(decltype(e)::value))
-        return static_cast<double>(x);
-      else
-        return static_cast<double>(tw::to_float(x));
+      return value_of(x);
     });
   }
   void set(std::int64_t element, float value) {
-    tw::with_elem(type_, [&](auto e) {
-      using type = typename decltype(e)::type;
-      type x;
-      if constexpr (tw::is_integer(decltype(e)::value))
-        x = static_cast<type>(value);
-      else
-        x = tw::from_float<type>(value);
+    with_type(type_, [&](auto x) {
+      x = of_value<decltype(x)>(value);
       std::memcpy(address(element), &x, sizeof x);
+      return 0.0;
     });
   }
   /// Each element once, with f(z, i, j).
