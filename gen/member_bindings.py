@@ -34,7 +34,7 @@ void take_by_reference(Members&...);
 template <int N>
 struct binding;
 
-// TW_NAMES_3 is m0, m1, m2; TW_BRACES_3 is {{}}, {{}}, with a comma behind the last one.
+// TW_NAMES_3 is m0, m1, m2; TW_BRACES_3 is {{}}, {{}}, with a comma after the last one.
 #define TW_BINDING(N, BEFORE_LAST, NAMES)                                         \\
   template <>                                                                     \\
   struct binding<N> {{                                                             \\
@@ -56,12 +56,15 @@ struct binding;
 #define TW_BRACES_0
 """
 
+UNDEFINED = "#undef TW_BRACES_0\n" + "".join(
+    f"#undef TW_NAMES_{n}\n#undef TW_BRACES_{n}\n" for n in range(1, MAX_MEMBERS + 1))
+
 TAIL = f"""template <>
 struct binding<{MAX_MEMBERS + 1}> {{
   template <class T>
   static constexpr bool takes = requires {{ T{{TW_BRACES_{MAX_MEMBERS} {{}}}}; }};
 }};
-#undef TW_BINDING
+{UNDEFINED}#undef TW_BINDING
 
 }}  // namespace tw::emu::detail
 """

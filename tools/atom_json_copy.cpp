@@ -106,7 +106,7 @@ smem_name parse_smem_name(std::string_view name) {
 std::string flagged_text(layout const& l, smem_swizzle mode, i64 bits) {
   swizzle const s = mode == smem_swizzle::none ? swizzle{0, 4, 3} : byte_swizzle(mode);
   return fmt::format("Sw<{},{},{}> o smem_ptr[{}b](unset) o {}", s.bits, s.base, s.shift, bits,
-                     to_string(plain(l)));
+                     to_string(linear_part(l)));
 }
 
 json smem_answer(layout const& l, smem_swizzle mode, i64 bits) {

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "tilewright/base/elem_traits.hpp"
+#include "tilewright/base/round_up.hpp"
 #include "tilewright/problem/block_quantize.hpp"
 #include "tilewright/problem/block_scale_convention.hpp"
 #include "tools/io/file_types.hpp"
@@ -64,6 +65,27 @@ void check_signs(scale_desc const& s, scaled_operand const& x, std::byte const* 
                              x.is_b ? "column" : "row", outer, k, k + s.block_k - 1),
                  "0x00 to 0x7f: ue4m3 has no sign", "the sign of an element is in its value");
       }
+}
+
+/// Refuses a NaN between the blocks of a row and the end of its tile of the order 32x4x4: the tensor
+/// core multiplies zeros of K by it, and D gets NaN.
+void check_padding(scale_desc const& s, scaled_operand const& x, std::byte const* factors,
+                   std::string const& file) {
+  if (!s.tiled) return;
+  unsigned const nan = is_exponent(s.type) ? 0xFF : 0x7F;
+  std::int64_t const matrices = s.batch_stride == 0 ? 1 : x.batch;
+  std::int64_t const blocks = scale_blocks(s.block_k, x.k);
+  std::int64_t const end = round_up(blocks, scale_tile_blocks);
+  for (std::int64_t i = 0; i < matrices; ++i)
+    for (std::int64_t outer = 0; outer < x.outer; ++outer)
+      for (std::int64_t block = blocks; block < end; ++block)
+        if (std::to_integer<unsigned>(
+                factors[scale_offset(s, outer, block * s.block_k, i)]) == nan)
+          refuse("TW0491", fmt::format("scale of {} in {}", letter(x.is_b), file),
+                 fmt::format("NaN ({:#04x}) for {} {} after its last block, {} of {}", nan,
+                             x.is_b ? "column" : "row", outer, blocks - 1, blocks),
+                 "numbers, 0 for example, up to a multiple of 4 blocks",
+                 "the tensor core multiplies zeros by them, and 0 * NaN is NaN");
 }
 
 }  // namespace
@@ -193,6 +215,7 @@ void block_scaled_operand::read_scales(bool is_b, block_format format, block_sca
   if (auto const* why = std::get_if<rejection>(&found)) throw rejected(*why);
   desc_ = std::get<scale_desc>(found);
   scales_ = {desc_.type, order::row_major, 1, v.count().count, v.data};
+  check_padding(desc_, x, v.data, r.scale);
   if (format != block_format::nvfp4) return;
   second_ = second_level_in(r, is_b, values_.matrices);
   check_signs(desc_, x, v.data, r.scale);

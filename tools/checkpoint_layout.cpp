@@ -16,7 +16,8 @@ struct layout_word {
   checkpoint_layout layout;
 };
 constexpr layout_word layouts[] = {
-    {"deepseek", "--to e4m3 --scaling 128x128", checkpoint_layout::deepseek},
+    {"deepseek", "--to e4m3 --scaling 128x128, with --scale-type f32 or ue8m0",
+     checkpoint_layout::deepseek},
     {"modelopt", "--to nvfp4, or --to e4m3 --scaling tensor or 128x128",
      checkpoint_layout::modelopt},
     {"compressed-tensors",
@@ -33,6 +34,8 @@ layout_word const& word_of(checkpoint_layout layout) {
 bool layout_has(checkpoint_layout layout, weight_quantisation const& q) {
   bool const tensor = q.kind == scaling::tensor, row = q.kind == scaling::row;
   bool const square = q.kind == scaling::block_128x128;
+  bool const as_v31 = layout == checkpoint_layout::deepseek && q.scale_type == elem::ue8m0;
+  if (q.scale_type != elem::f32 && !as_v31) return false;
   switch (layout) {
     case checkpoint_layout::deepseek: return !q.format && q.to == elem::e4m3 && square;
     case checkpoint_layout::modelopt:
@@ -47,7 +50,12 @@ bool layout_has(checkpoint_layout layout, weight_quantisation const& q) {
 
 std::string text_of(weight_quantisation const& q) {
   return q.format ? fmt::format("--to {}", traits_of(*q.format).name)
-                  : fmt::format("--to {} --scaling {}", name(q.to), name(q.kind));
+                  : fmt::format("--to {} --scaling {}{}", name(q.to), name(q.kind),
+                                q.scale_type == elem::f32
+                                    ? ""
+                                    : fmt::format(" --scale-type {}", q.scale_type == elem::s32
+                                                                          ? "ue8m0x4"
+                                                                          : name(q.scale_type)));
 }
 
 }  // namespace
@@ -65,8 +73,7 @@ std::vector<std::string> checkpoint_layout_words() {
 }
 
 checkpoint_weight checkpoint_weight_of(checkpoint_layout layout, weight_quantisation const& q,
-                                       matrix_address const& out, std::int64_t rows,
-                                       std::int64_t cols) {
+                                       matrix_address const& out) {
   layout_word const& w = word_of(layout);
   std::string const option = fmt::format("--checkpoint {}", w.text);
   if (!layout_has(layout, q)) refuse("TW0615", option, text_of(q), w.has);
@@ -78,24 +85,26 @@ checkpoint_weight checkpoint_weight_of(checkpoint_layout layout, weight_quantisa
   auto const beside = [&](char const* suffix) {
     return matrix_address{out.format, out.path, prefix + suffix};
   };
-  checkpoint_weight c{out, beside("weight_scale"), {}, {}};
+  checkpoint_weight c{out, beside("weight_scale"), {}};
   c.in_bytes = q.format.has_value();
-  bool const tensor = !q.format && q.kind == scaling::tensor;
-  bool const square = !q.format && q.kind == scaling::block_128x128;
   switch (layout) {
     case checkpoint_layout::deepseek: c.scales = beside("weight_scale_inv"); break;
-    case checkpoint_layout::modelopt:
-      c.second = beside("weight_scale_2");
-      if (square) c.scale_shape = {blocks_in(rows, 128), 1, blocks_in(cols, 128), 1};
-      break;
+    case checkpoint_layout::modelopt: c.second = beside("weight_scale_2"); break;
     case checkpoint_layout::compressed_tensors:
       if (q.format) c.values = beside("weight_packed");
       c.second = beside("weight_global_scale");
       c.reciprocal = true;
-      if (tensor) c.scale_shape = {1};
       break;
   }
   return c;
+}
+
+std::optional<std::vector<std::int64_t>> scale_shape_in(checkpoint_layout layout, scaling kind,
+                                                        std::int64_t rows, std::int64_t cols) {
+  if (layout == checkpoint_layout::modelopt && kind == scaling::block_128x128)
+    return {{blocks_in(rows, 128), 1, blocks_in(cols, 128), 1}};
+  if (layout == checkpoint_layout::compressed_tensors && kind == scaling::tensor) return {{1}};
+  return std::nullopt;
 }
 
 }  // namespace tw

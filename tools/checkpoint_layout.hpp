@@ -27,21 +27,24 @@ struct weight_quantisation {
   std::optional<block_format> format;
   elem to = elem::e4m3;
   scaling kind = scaling::tensor;
+  elem scale_type = elem::f32;  // of `to`
 };
 
 /// The tensors of a weight, all in the file of the address that was given.
 struct checkpoint_weight {
   matrix_address values, scales, second;
-  /// The scales' shape: of an array in C order of these extents; else as they are.
-  std::optional<std::vector<std::int64_t>> scale_shape;
   bool reciprocal = false;  // of the second level 1 / it is stored
   bool in_bytes = false;    // values of 4 bits are uint8 with two each, scales of ue8m0 uint8
 };
 
-/// Where a weight of `rows` x `cols` goes. `out` is FILE.safetensors:NAME.weight. Throws `rejected`
-/// TW0615 for another address, and where the layout has no such quantisation.
+/// The tensors in which `layout` stores a weight. `out` is FILE.safetensors:NAME.weight. Throws
+/// `rejected` TW0615 for another address, and if the layout does not know the quantisation.
 checkpoint_weight checkpoint_weight_of(checkpoint_layout layout, weight_quantisation const& q,
-                                       matrix_address const& out, std::int64_t rows,
-                                       std::int64_t cols);
+                                       matrix_address const& out);
+
+/// Shape in which `layout` stores the scales of a weight of `rows` x `cols`, in C order; nothing:
+/// the shape that `tilewright quantize` writes without a layout.
+std::optional<std::vector<std::int64_t>> scale_shape_in(checkpoint_layout layout, scaling kind,
+                                                        std::int64_t rows, std::int64_t cols);
 
 }  // namespace tw

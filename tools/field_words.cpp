@@ -24,7 +24,7 @@ constexpr field_word field_words[] = {
     {"gemm_problem::precision.promote_k = ", "--promote ", "promote = "},
     {"gemm_problem::precision.wrapping_sums = true", "--wrap", "the flag TW_WRAP"},
     {"gemm_problem::epilogue.c_last = true", "--residual", "the flag TW_C_LAST"},
-    {"gemm_problem::reproducible = false", "no --invariant", "without the flag TW_INVARIANT"},
+    {"gemm_problem::reproducible = false", "leave --invariant out", "leave TW_INVARIANT out"},
     {"gemm_problem::b.ord = order::col_major",
      "--transpose-b (`--layout TN or NN` of plan and tune); or (K, N) in Fortran order "
      "(np.asfortranarray)",
@@ -47,7 +47,7 @@ constexpr field_word field_words[] = {
     {"the argument `choice`, parse_scale_choice() of ", "--scale-*-as ", "scale_*_as = "},
     {"the argument `order`, factor_order::linear or factor_order::swizzled",
      "--scale-*-as linear or 32x4x4", "scale_*_as = linear or 32x4x4"},
-    {"a plan for known_device(\"b200\")", "--arch sm100", "device = b200"},
+    {"plan_gemm() with emulated_device(options, \"b200\")", "--arch sm100", "device = b200"},
     {"a plan for another known_device()", "another --arch", "another device"},
 };
 

@@ -80,9 +80,12 @@ void check_truncation(gemm_request const& r) {
 void check_orders(gemm_request const& r) {
   auto const check = [](char letter, scale_choice const& as, std::string const& scale,
                         std::optional<scaling> const& kind) {
-    if ((as.kind || as.library) && (kind || is_number(scale)))
-      refuse("TW0615", "command line",
-             fmt::format("--scale-{}-as with {}", letter, kind ? "--scaling" : "a number"),
+    if (!as.kind && !as.library) return;
+    if (kind)
+      refuse("TW0615", "command line", fmt::format("--scale-{0}-as with --scaling-{0}", letter),
+             "one of them", "scales that the command computes have an order of its choice");
+    if (is_number(scale))
+      refuse("TW0615", "command line", fmt::format("--scale-{}-as with a number", letter),
              "a file of scales with it", "one number has no order");
   };
   check('a', r.scale_a_as, r.scale_a, r.scaling_a);
@@ -101,6 +104,12 @@ void check_format(gemm_request const& r) {
   }
   bool const choice = r.scale_a_as.kind || r.scale_a_as.library || r.scale_b_as.kind ||
                       r.scale_b_as.library || r.scaling_a || r.scaling_b || r.dtype_b;
+  for (auto const& [option, text] :
+       {std::pair("--scale-a", &r.scale_a), std::pair("--scale-b", &r.scale_b)})
+    if (is_number(*text))
+      refuse("TW0615", "command line",
+             fmt::format("{} {} with --dtype {}", option, *text, traits_of(*r.format).name),
+             "a file of scales", "each block of the format has a separate scale");
   if (choice)
     refuse("TW0615", "command line",
            fmt::format("--dtype {} with --dtype-b, --scaling-a, --scaling-b, or another convention "

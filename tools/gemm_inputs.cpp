@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstring>
 
 #include "tilewright/base/elem_traits.hpp"
 #include "tilewright/dispatch/tensors.hpp"
@@ -90,12 +92,7 @@ std::optional<float> divisor_of(std::string const& text, bool is_b, scaling kind
            fmt::format("--scale-{0} beside --scaling-{0} {1}", letter, name(kind)),
            fmt::format("--scaling-{} tensor with it", letter),
            "a scale that is given is one for the whole matrix");
-  float const x = number_or_file(text, {"TW0452", fmt::format("scale of {}", is_b ? "B" : "A"),
-                                        "one float32, or a number", ""});
-  if (!(x > 0))
-    refuse("TW0452", fmt::format("scale of {} that is given", is_b ? "B" : "A"),
-           fmt::format("{:g}", x), "a number above 0");
-  return x;
+  return divisor_in(text, fmt::format("scale of {} that is given", is_b ? "B" : "A"));
 }
 
 /// A as (M, K) and B as (K, N): a vector is a row as A and a column as B, as in NumPy.
@@ -132,8 +129,16 @@ std::optional<scale_desc> given_scales::open(std::string const& address, scale_c
     return make_scale(x, scaling::tensor);
   }
   file_.emplace(parse_address(address), scale_shapes);
-  scale_tensor t = scale_tensor_of(file_->view());
-  t.type = is_wide_float(t.type) ? elem::f32 : t.type;
+  matrix_view const& v = file_->view();
+  for (std::int64_t i = 0; v.doubles && i < v.count().count; ++i) {
+    double s = 0;
+    std::memcpy(&s, v.data + i * std::int64_t{sizeof s}, sizeof s);
+    if (std::isfinite(s) && !std::isfinite(static_cast<float>(s)))
+      refuse("TW0450", fmt::format("scale of {} in {}", x.is_b ? "B" : "A", address),
+             fmt::format("{:g}", s), "numbers that float32 can hold");
+  }
+  scale_tensor t = scale_tensor_of(v);
+  if (is_wide_float(t.type)) t.type = elem::f32;
   auto const found = recognise_scale(t, x, choice);
   if (auto const* why = std::get_if<rejection>(&found)) throw rejected(*why);
   return std::get<scale_desc>(found);

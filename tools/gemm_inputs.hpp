@@ -16,7 +16,7 @@
 
 namespace tw {
 
-/// Scales of A or B that are given: those of a file, or a number for all elements.
+/// Scales of A or B that the command line gives: a file, or one number for all elements.
 class given_scales {
  public:
   /// As the operand has them; nothing without an address. Throws `rejected`: TW0450, TW0451.

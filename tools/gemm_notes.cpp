@@ -23,6 +23,7 @@ struct noted_operand {
   matrix_view const& file;
   elem used;
   float const* level;
+  bool one_scale;  // for the whole matrix
 };
 
 /// Has an .npy file bytes without a type that are all codes of e2m1, and not all 0?
@@ -46,10 +47,12 @@ void add_notes(noted_operand const& s, gemm_request const& r, std::vector<std::s
                     s.name));
   if (!r.format && is_wide(s.file) && !s.scale.empty() && !s.quantised_with &&
       size_bits(s.used) == 8)
-    notes.push_back(
-        fmt::format("the values of {0} are rounded to {1}, not divided by its scale; "
-                    "--scaling-{2} tensor divides them by --scale-{2} first",
-                    s.name, name(s.used), s.small));
+    notes.push_back(fmt::format(
+        "the values of {0} are rounded to {1}, not divided by its scale; {2}", s.name, name(s.used),
+        s.one_scale ? fmt::format("--scaling-{0} tensor divides them by --scale-{0} first", s.small)
+                    : fmt::format("--scaling-{0} without --scale-{0} computes scales and "
+                                  "divides by them",
+                                  s.small)));
   if (s.level == nullptr || s.second.empty() || s.reciprocal) return;
   bool const by_name = s.second.ends_with("global_scale");
   if (*s.level > 1 || by_name)
@@ -66,11 +69,14 @@ std::vector<std::string> notes_of(gemm_request const& r, gemm_files const& f) {
   std::vector<std::string> notes;
   gemm_problem const& p = f.problem();
   if (f.nothing_to_compute()) return notes;
+  auto const is_one = [](std::optional<scale_desc> const& s) {
+    return s && scaling_of(*s) == scaling::tensor;
+  };
   add_notes({"A", "a", r.a, r.scale_a, r.second_a, r.scaling_a, r.second_a_is_reciprocal, f.a(),
-             p.a.type, f.second_level_a()},
+             p.a.type, f.second_level_a(), is_one(p.scale_a)},
             r, notes);
   add_notes({"B", "b", r.b, r.scale_b, r.second_b, r.scaling_b, r.second_b_is_reciprocal, f.b(),
-             p.b.type, f.second_level_b()},
+             p.b.type, f.second_level_b(), is_one(p.scale_b)},
             r, notes);
   return notes;
 }

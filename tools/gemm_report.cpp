@@ -13,6 +13,7 @@
 #include "tilewright/problem/block_scaled.hpp"
 #include "tools/field_words.hpp"
 #include "tools/gemm_notes.hpp"
+#include "tools/number_or_file.hpp"
 
 namespace tw {
 namespace {
@@ -133,8 +134,8 @@ std::string order_text(gemm_plan const& plan) {
   return plan.family->order_of_sums(plan, known_device("h200")).text;
 }
 
-/// A or B as its file has it. A .npy file names no type of 4 bits: that of values beside their
-/// scales is the format's.
+/// A or B with the type that its file stores. A .npy file of 4-bit values has the type uint8: the
+/// values of a block-scaled operand have the type of the format.
 matrix_view as_read(gemm_files const& f, matrix_view m, bool is_b) {
   bool const quantised = is_b ? f.quantised_b() : f.quantised_a();
   if (is_block_scaled(f.problem()) && !quantised)
@@ -234,20 +235,22 @@ json json_report(gemm_request const& r, gemm_files const& f, gemm_run const& run
   out["b"] = matrix_json(r.b, as_read(f, f.b(), true), p.b.type);
   out["a"]["transposed"] = r.transpose_a;
   out["b"]["transposed"] = r.transpose_b;
-  auto const scale_json = [&](std::string const& file, std::optional<scale_desc> const& s,
-                              scaled_operand const& x, float const* second,
-                              matrix_view const* view) {
+  auto const scale_json = [&](std::string const& file, std::string const& second_file,
+                              std::optional<scale_desc> const& s, scaled_operand const& x,
+                              float const* second, matrix_view const* view, bool quantised) {
     if (!s) return json(nullptr);
     json record{{"file", file}, {"dtype", name(s->type)}, {"convention", text_of_scale(p, *s, x)}};
-    if (view != nullptr) record["file_dtype"] = type_text(*view);
+    bool const read = !file.empty() && !is_number(file) && view != nullptr && !quantised;
+    record["file_dtype"] = read ? json(type_text(*view)) : json(nullptr);
+    record["given"] = !file.empty() || !second_file.empty();
     if (second != nullptr) record["second_level"] = *second;
     return record;
   };
   out["format"] = r.format && is_block_scaled(p) ? json(traits_of(*r.format).name) : json(nullptr);
-  out["scale_a"] =
-      scale_json(r.scale_a, p.scale_a, {false, p.m, p.k, p.batch}, f.second_level_a(), f.scale_a());
-  out["scale_b"] =
-      scale_json(r.scale_b, p.scale_b, {true, p.n, p.k, p.batch}, f.second_level_b(), f.scale_b());
+  out["scale_a"] = scale_json(r.scale_a, r.second_a, p.scale_a, {false, p.m, p.k, p.batch},
+                              f.second_level_a(), f.scale_a(), f.quantised_a());
+  out["scale_b"] = scale_json(r.scale_b, r.second_b, p.scale_b, {true, p.n, p.k, p.batch},
+                              f.second_level_b(), f.scale_b(), f.quantised_b());
   std::string const& added = r.epilogue.residual.empty() ? r.c : r.epilogue.residual;
   out["c"] = p.c ? matrix_json(added, *f.c(), p.c->type) : json(nullptr);
   out["epilogue"] = is_fused(p.epilogue) ? json(text_of(p.epilogue)) : json(nullptr);

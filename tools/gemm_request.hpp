@@ -33,7 +33,7 @@ struct gemm_request {
   bool second_a_is_reciprocal = false, second_b_is_reciprocal = false;  // 1 / the second level
   std::string scale_a, scale_b;                 // addresses of files, or numbers; may be empty
   std::optional<scaling> scaling_a, scaling_b;  // wide matrices are quantised with such scales
-  scale_choice scale_a_as, scale_b_as;          // their conventions, where named
+  scale_choice scale_a_as, scale_b_as;          // scale conventions that the command line names
   result_scale_request scale_d;
   std::optional<elem> out_dtype;  // not given: see default_d()
   device_choice device = device_choice::automatic;
@@ -66,8 +66,8 @@ constexpr operand_pair operand_types(gemm_request const& r, elem a, elem b) {
   return {own ? a : type, r.dtype_b.value_or(own ? b : type)};
 }
 
-/// The type that a wide matrix is quantised to: that of the options; else of a file beside it in
-/// 8-bit integers s8, or e4m3.
+/// The type to which a bf16, f16 or f32 operand is quantised: the type that the options name; else
+/// s8 if the other operand's file has 8-bit integers, otherwise e4m3.
 constexpr elem quantised_type(gemm_request const& r, std::optional<elem> own,
                               std::optional<scaling> const& other_scaling, elem other) {
   if (own || r.dtype) return own ? *own : *r.dtype;

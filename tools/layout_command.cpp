@@ -64,7 +64,7 @@ void note_cells_outside(std::string const& expression) try {
         "kernel needs a bounds check\n",
         of_tiles, all);
 } catch (rejected const&) {
-  return;  // a divide whose size is not known, such as with run-time extents
+  return;  // a divide whose size is not known: it has run-time extents
 }
 
 /// The answer of the algebra, as text and as a table of all modes.

@@ -11,6 +11,7 @@
 
 #include "tilewright/base/version.hpp"
 #include "tools/guarded.hpp"
+#include "tools/io/shell_word.hpp"
 #include "tools/verbs.hpp"
 #include "tools/words.hpp"
 
@@ -75,12 +76,6 @@ std::string options_text(CLI::App const& verb) {
 
 // ---- completion -------------------------------------------------------------------------------
 
-std::string quoted(std::string const& text) {
-  std::string out = "'";
-  for (char const c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
-}
-
 /// The first sentence, for shells that show what a word means.
 std::string short_text(std::string const& description) {
   std::string text = description.substr(0, description.find('\n'));
@@ -99,14 +94,15 @@ std::string bash(CLI::App const& app) {
   for_all_verbs(app, [&](CLI::App const& verb) {
     auto names = names_of_verbs(verb);
     for (std::string const& name : option_names(verb)) names.push_back(name);
-    words += fmt::format("    {}) words={} ;;\n", quoted(full_name(verb)),
-                         quoted(fmt::format("{}", fmt::join(names, " "))));
+    words += fmt::format("    {}) words={} ;;\n", single_quoted(full_name(verb)),
+                         single_quoted(fmt::format("{}", fmt::join(names, " "))));
     for (CLI::Option const* const option : verb.get_options()) {
       auto const of_option = words_of(*option);
       for (std::string const& name : option->get_lnames())
         if (!of_option.empty())
-          values += fmt::format("    {}) values={} ;;\n", quoted(full_name(verb) + " --" + name),
-                                quoted(fmt::format("{}", fmt::join(of_option, " "))));
+          values +=
+              fmt::format("    {}) values={} ;;\n", single_quoted(full_name(verb) + " --" + name),
+                          single_quoted(fmt::format("{}", fmt::join(of_option, " "))));
     }
   });
   return "# bash completion of tilewright: a file of share/bash-completion/completions\n"
@@ -151,19 +147,19 @@ std::string fish(CLI::App const& app) {
     std::string const before =
         names.empty() || top ? seen : seen + "; and not __fish_seen_subcommand_from " + names;
     for (CLI::App const* const next : verbs_below(verb))
-      text += fmt::format("complete -c tilewright -n {} -a {} -d {}\n", quoted(before),
-                          next->get_name(), quoted(short_text(next->get_description())));
+      text += fmt::format("complete -c tilewright -n {} -a {} -d {}\n", single_quoted(before),
+                          next->get_name(), single_quoted(short_text(next->get_description())));
     for (CLI::Option const* const option : verb.get_options()) {
-      std::string line = fmt::format("complete -c tilewright -n {}", quoted(seen));
+      std::string line = fmt::format("complete -c tilewright -n {}", single_quoted(seen));
       for (std::string const& x : option->get_lnames()) line += " -l " + x;
       for (std::string const& x : option->get_snames()) line += " -s " + x;
       if (is_place(*option)) continue;
       auto const words = words_of(*option);
       if (!words.empty())
-        line += fmt::format(" -x -a {}", quoted(fmt::format("{}", fmt::join(words, " "))));
+        line += fmt::format(" -x -a {}", single_quoted(fmt::format("{}", fmt::join(words, " "))));
       else if (option->get_items_expected_max() > 0)
         line += " -r";
-      text += fmt::format("{} -d {}\n", line, quoted(short_text(option->get_description())));
+      text += fmt::format("{} -d {}\n", line, single_quoted(short_text(option->get_description())));
     }
   });
   return text;

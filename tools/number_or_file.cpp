@@ -63,4 +63,10 @@ float number_or_file(std::string const& text, number_use const& use) {
   return finite(first, fmt::format("{:g} in {}", first, text));
 }
 
+float divisor_in(std::string const& text, std::string const& what) {
+  float const x = number_or_file(text, {"TW0452", what, "one float32, or a number", ""});
+  if (!(x > 0)) refuse("TW0452", what, fmt::format("{:g}", x), "a number above 0");
+  return x;
+}
+
 }  // namespace tw

@@ -11,7 +11,7 @@ namespace tw {
 /// Is the text a number and nothing else? "nan", "inf" and "1e-60" are, though no float32 scale is.
 bool is_number(std::string const& text);
 
-/// The float32 of such a text; nothing where it is none, or beyond float32.
+/// The number as float32; nothing if the text is not a number, or the number is beyond float32.
 std::optional<float> number_in(std::string const& text);
 
 /// Texts of refusals of a number.
@@ -27,5 +27,9 @@ struct number_use {
 /// A finite number, from the command line or from a file of any float type, which is rounded to
 /// float32. Throws `rejected`: the code for another value or count, TW06xx for files.
 float number_or_file(std::string const& text, number_use const& use);
+
+/// A scale by which a matrix is divided: a number above 0, from the command line or a file of one
+/// number. `what` is "scale of A". Throws `rejected` TW0452, and TW06xx for files.
+float divisor_in(std::string const& text, std::string const& what);
 
 }  // namespace tw

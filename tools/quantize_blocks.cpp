@@ -76,7 +76,7 @@ exit_status run_quantize_blocks(quantize_blocks_request r) {
   matrix_address out = parse_address(r.out);
   std::optional<checkpoint_weight> weight;
   if (r.checkpoint) {
-    weight = checkpoint_weight_of(*r.checkpoint, {r.format}, out, 0, 0);
+    weight = checkpoint_weight_of(*r.checkpoint, {r.format}, out);
     out = weight->values, r.out = out.text();
     r.scale_out = weight->scales.text();
     if (nvfp4) r.second_out = weight->second.text();
@@ -87,16 +87,11 @@ exit_status run_quantize_blocks(quantize_blocks_request r) {
   std::vector<matrix_address> to{out, parse_address(r.scale_out)};
   if (nvfp4) to.push_back(parse_address(r.second_out));
   check_outputs(to);
-  for (std::size_t i = 0; i < to.size(); ++i) {
-    if (to[i].format == file_format::stream)
-      refuse("TW0612", "output " + to[i].text(), "a stream", "FILE.npy or FILE.safetensors:TENSOR");
-    for (std::size_t j = 0; j < i; ++j)
-      if (!share_a_file(to[i], to[j]) && same_file(to[i].path, to[j].path))
-        refuse("TW0612", "output " + to[i].text(), "the file of another result", "a separate file",
-               "each result replaces its whole file; .safetensors files take them as tensors with "
-               "separate names");
-  }
-  matrix_file const file(parse_address(r.in),
+  if (out.format == file_format::stream)
+    refuse("TW0612", "output " + out.text(), "a stream", "FILE.npy or FILE.safetensors:TENSOR");
+  matrix_address const from = parse_address(r.in);
+  check_apart(from, r.second, to);
+  matrix_file const file(from,
                          {.for_stacks = "reshape it to (-1, K), or give the stack to `tilewright "
                                         "gemm --batch`, which quantises it",
                           .of_operand = true});
@@ -160,7 +155,9 @@ exit_status run_quantize_blocks(quantize_blocks_request r) {
                                   {"scale_layout", layout_text},
                                   {"scale_rule", r.rule == scale_rule::floor ? "floor" : "rceil"}};
     if (nvfp4) {
+      record["given"] = !r.second.empty();
       record["second_level"] = counts.second_level;
+      record["second_level_stored"] = stored;
       record["second_level_file"] = r.second_out;
     }
     record["nan"] = counts.nan;

@@ -18,7 +18,7 @@ struct quantize_blocks_request {
   block_format format = block_format::nvfp4;
   factor_order order = factor_order::swizzled;
   std::string in, out, scale_out, second_out;
-  std::string second;                 // of nvfp4, where it is given: a file or a number
+  std::string second;                 // second level of nvfp4: a file or a number; may be empty
   bool second_is_reciprocal = false;  // it is 1 / the second level
   scale_rule rule = scale_rule::rceil;
   std::optional<checkpoint_layout> checkpoint;

@@ -125,28 +125,19 @@ exit_status run_quantize(quantize_request r) {
     refuse("TW0615", "command line", "--power-of-two with --scale", "one of them",
            "a scale that is given is used as it is");
   if (r.checkpoint) {
-    r.scale_out = checkpoint_weight_of(*r.checkpoint, {{}, r.to, r.kind}, out, 0, 0).scales.text();
+    r.scale_out =
+        checkpoint_weight_of(*r.checkpoint, {{}, r.to, r.kind, r.scale_type}, out).scales.text();
     if (r.kind == scaling::block_128x128) r.library = scale_library::deepgemm;  // (Ob, Kb)
   }
   if (r.scale_out.empty()) r.scale_out = name_beside(out, ".scale");
   matrix_address const scale_out = parse_address(r.scale_out);
   check_outputs({out, scale_out});
   bool const to_stdout = out.format == file_format::stream;
-  if (scale_out.format == file_format::stream)
-    refuse("TW0612", "output " + scale_out.text() + " of --scale-out", "a stream",
-           "FILE.npy or FILE.safetensors:TENSOR");
+  matrix_address const from = parse_address(r.in);
+  check_apart(from, r.given, {out, scale_out});
   if (to_stdout && r.json)
     refuse("TW0612", "output -", "--json, which prints to stdout too", "the values in a file");
   if (to_stdout) r.quiet = true;
-  if (!to_stdout && !share_a_file(out, scale_out) && same_file(out.path, scale_out.path))
-    refuse("TW0612", "output " + r.scale_out + " of --scale-out", "the file of the values",
-           "a separate file",
-           "each result replaces its whole file; .safetensors files take both as tensors with "
-           "separate names");
-  matrix_address const from = parse_address(r.in);
-  if (from.format != file_format::stream && same_file(from.path, scale_out.path))
-    refuse("TW0612", "output " + r.scale_out + " of --scale-out", "the file of the matrix",
-           "a separate file");
   matrix_file const file(
       from, {.for_stacks = "reshape it to (-1, K): the scales of rows and of 1x128 blocks are the "
                            "same",
@@ -171,10 +162,7 @@ exit_status run_quantize(quantize_request r) {
   host_buffer values(value_bytes), scales(scale_bytes);
   std::fill_n(scales.data(), scale_bytes.count, std::byte{0});
   if (q.problem.given) {
-    float const x =
-        number_or_file(r.given, {"TW0452", "scale that is given", "one float32, or a number", ""});
-    if (!(x > 0))
-      refuse("TW0452", "scale that is given", fmt::format("{:g}", x), "a number above 0");
+    float const x = divisor_in(r.given, "scale that is given");
     std::memcpy(scales.data(), &x, sizeof x);
   }
   q.counts = quantize(q.problem, over.data, values.data(), scales.data());
@@ -186,11 +174,9 @@ exit_status run_quantize(quantize_request r) {
   result_files files;
   files.add({out, r.to, {in.rows, in.cols}, span(values, value_bytes), fortran});
   result_tensor in_file = scale_result(scale_out, q.scales.tensor, span(scales, scale_bytes));
-  if (r.checkpoint) {
-    auto const c =
-        checkpoint_weight_of(*r.checkpoint, {{}, r.to, r.kind}, out, over.rows, over.cols);
-    if (c.scale_shape) in_file.shape = *c.scale_shape;
-  }
+  if (r.checkpoint)
+    if (auto const shape = scale_shape_in(*r.checkpoint, r.kind, over.rows, over.cols))
+      in_file.shape = *shape;
   files.add(in_file);
   files.write();
   report(r, in, q);

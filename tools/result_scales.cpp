@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "tilewright/problem/block_result.hpp"
 #include "tilewright/problem/reference.hpp"
@@ -19,22 +18,16 @@ namespace tw {
 namespace {
 
 float given_scale(std::string const& text) {
-  if (auto const x = number_in(text)) return *x;
-  if (is_number(text)) refuse("TW0611", "scale of D", text, "a number that float32 can hold");
   if (text.starts_with("amax") && text.find('.') == std::string::npos)
     refuse("TW0611", "scale of D", text, "amax-row, amax-1x128, a number or a file",
            "amax-row computes scales of rows, amax-1x128 those of 128 columns of a row");
-  matrix_file const file(parse_address(text), scale_shapes);
-  matrix_view const& m = file.view();
-  if (m.rows * m.cols * m.matrices != 1)
-    refuse("TW0616", "scale of D in " + text, fmt::format("{}x{} numbers", m.rows, m.cols),
-           "one number for all of D", "amax-row and amax-1x128 compute scales of rows and blocks");
-  if (m.doubles) {
-    double x = 0;
-    std::memcpy(&x, m.data, sizeof x);
-    return static_cast<float>(x);
-  }
-  return static_cast<float>(load_element(m.desc(), m.data, 0, 0));
+  float const x =
+      number_or_file(text, {"TW0616", "scale of D", "one float for all of D, or a number",
+                            "amax-row and amax-1x128 compute scales of rows and blocks"});
+  if (!(x > 0))
+    refuse("TW0616", "scale of D", fmt::format("{:g}", x), "a number above 0 in float32",
+           "D is divided by it");
+  return x;
 }
 
 }  // namespace

@@ -153,7 +153,8 @@ json roofline_json(roofline const& r) {
                       {"flop_per_byte", level.intensity},
                       {"gb_per_s", pair_json(level.gb_per_s)},
                       {"ridge_flop_per_byte", pair_json(level.ridge)},
-                      {"us", level.us > 0 ? json(level.us) : json()}});
+                      {"us", level.us > 0 ? json(level.us) : json()},
+                      {"bounds", level.bounds}});
   roofline_level const* const bound = r.bound();
   return {{"m", p.m},
           {"n", p.n},

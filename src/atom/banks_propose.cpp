@@ -129,7 +129,7 @@ std::string hardware_name(swizzle s, int elem_bits) {
 
 bank_proposal propose(access_kind k, layout const& tile, int elem_bits, layout const& map,
                       bool hardware_only) {
-  question const q{k, plain(tile), elem_bits, map};
+  question const q{k, linear_part(tile), elem_bits, map};
   bank_totals const now = count_banks(k, q.tile, elem_bits, map);
   bank_proposal p;
   p.ideal = now.ideal;

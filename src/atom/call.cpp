@@ -120,8 +120,8 @@ class expression {
   }
 
  private:
-  /// The positions of a refused text are those of the whole expression, which does not contain the
-  /// results of calls: one that is no layout is refused by its own text.
+  /// Refuses a call as an argument if its result is not a layout. The refusal quotes the result:
+  /// positions count in the whole expression, and the result does not stand in it.
   static void check_results(std::string_view name, std::vector<argument> const& args,
                             std::vector<std::string> const& results) {
     for (std::size_t i = 0; i < args.size(); ++i) {
@@ -140,8 +140,8 @@ class expression {
     return false;
   }
 
-  /// Position after the o of "72 o L" and "(0,64) o L", as answers are written; `from` where the
-  /// text is not such a one.
+  /// Answers with an offset are written "72 o L" or "(0,64) o L". Returns the position after the o;
+  /// `from` if the text has no offset.
   int begin_of_layout(int from, int to) const {
     int at = from, level = 0;
     for (; at < to; ++at) {

@@ -73,7 +73,7 @@ layout in_steps(i64 whole, i64 step) {
 /// Every address is a multiple of what it takes, and what it takes is contiguous.
 void check_address(layout const& tile, layout const& values, i64 n) {
   if (n == 1) return;
-  layout const run = coalesce(plain(values));
+  layout const run = coalesce(linear_part(values));
   bool const contiguous = run.shape.n == 1 && run.extent(0) == n && run.stride[0] == num{1};
   i64 const together = contiguous ? max_alignment(tile) : 1;
   if (together % n != 0) {
@@ -122,12 +122,12 @@ decision decide(combination const& c) {
         tile(detail::in_steps(c.rows, m.rows), detail::in_steps(c.columns, m.columns));
     d.operation = fmt::format("composition({}, {})", to_string(d.tile), to_string(steps));
     layout const divided = composition(d.tile, steps);
-    layout const rows = plain(mode(divided, 0)), columns = plain(mode(divided, 1));
+    layout const rows = linear_part(mode(divided, 0)), columns = linear_part(mode(divided, 1));
     layout const step = swizzled_as(make_layout(mode(rows, 0), mode(columns, 0)), d.tile);
     d.operation = fmt::format("composition({}, {})", to_string(step), to_string(m.cells));
     layout const part = composition(step, m.cells);
     detail::check_address(d.tile, mode(mode(part, 1), 0), m.address_elements);
-    d.partition = swizzled_as(make_layout(plain(mode(part, 0)), plain(mode(part, 1)),
+    d.partition = swizzled_as(make_layout(linear_part(mode(part, 0)), linear_part(mode(part, 1)),
                                           make_layout(mode(rows, 1), mode(columns, 1))),
                               d.tile);
     d.works = true;

@@ -35,7 +35,7 @@ void add_leaf(axis& a, copy_map const& m, int which, std::string const& what, i6
 }
 
 axis axis_of(combination const& c, layout const& tile, int which) {
-  axis a{which == 1 ? "column" : "row", coalesce(plain(mode(tile, which))), {}};
+  axis a{which == 1 ? "column" : "row", coalesce(linear_part(mode(tile, which))), {}};
   copy_map const m = map_of(c);
   layout const thread = mode(m.cells, 0), value = mode(mode(m.cells, 1), 0),
                copies = mode(mode(m.cells, 1), 1);

@@ -63,7 +63,7 @@ access_figures count(combination const& c, std::string name, layout const& tile)
 /// 16 bytes of ldmatrix and the bytes of one cp.async lie together and aligned.
 void check_access(combination const& c, layout const& tile) {
   int const bits = size_bits(c.type);
-  layout const along = coalesce(plain(mode(tile, c.contiguous == operand_major::k ? 1 : 0)));
+  layout const along = coalesce(linear_part(mode(tile, c.contiguous == operand_major::k ? 1 : 0)));
   i64 const together = along.stride[0] == num{1} ? max_alignment(tile) : 1;
   i64 const need = 128 / bits;
   if (together % need != 0) {

@@ -56,22 +56,24 @@ constexpr law_text rows[] = {
      "1"},
     {"complement",
      "what L leaves out of [0, m), m == cosize(L) for complement1.",
-     "R increases from 0; no two pairs of an offset of L and one of R have the same sum; "
-       "the sums reach m - 1; where L's strides are nested they are 0 .. N - 1 without a "
-       "gap, N the smallest multiple of the block (the largest extent * stride of L) that "
-       "is not below m; with a shape instead of m N is as many blocks as its leaves have, "
-       "one after the other and each rounded up, which may be below its size where a leaf "
-       "and the block do not divide each other",
+     "R increases from 0; no two pairs of an offset of L and an offset of R have equal "
+       "sums; the sums reach m - 1; if L's strides are nested, the sums are 0 .. N - 1 "
+       "without a gap. The block of L is its largest extent * stride, and N is m rounded up "
+       "to a multiple of it. If m is a shape, N is the block times the number of blocks "
+       "into which the leaves of the shape are cut one after the other, each number rounded "
+       "up and the rest of the block left for the next leaf; N may be below the size of the "
+       "shape if a leaf and the block do not divide each other",
      "complement(4:2, (3,5))",
      "(2,2):(1,8)"},
     {"complement1",
      "what L leaves out of [0, m), m == cosize(L) for complement1.",
-     "R increases from 0; no two pairs of an offset of L and one of R have the same sum; "
-       "the sums reach m - 1; where L's strides are nested they are 0 .. N - 1 without a "
-       "gap, N the smallest multiple of the block (the largest extent * stride of L) that "
-       "is not below m; with a shape instead of m N is as many blocks as its leaves have, "
-       "one after the other and each rounded up, which may be below its size where a leaf "
-       "and the block do not divide each other",
+     "R increases from 0; no two pairs of an offset of L and an offset of R have equal "
+       "sums; the sums reach m - 1; if L's strides are nested, the sums are 0 .. N - 1 "
+       "without a gap. The block of L is its largest extent * stride, and N is m rounded up "
+       "to a multiple of it. If m is a shape, N is the block times the number of blocks "
+       "into which the leaves of the shape are cut one after the other, each number rounded "
+       "up and the rest of the block left for the next leaf; N may be below the size of the "
+       "shape if a leaf and the block do not divide each other",
      "complement1((4,2):(1,16))",
      "4:4"},
     {"composition",

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// refused_text.cpp  Where a text is wrong, the characters that may stand there, the text to write.
+// refused_text.cpp  Refusals of a text: the position of the fault, the characters that are allowed
+//                   there, and the text to write instead.
 #include "atom/refused_text.hpp"
 
 #include <fmt/format.h>

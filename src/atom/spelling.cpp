@@ -111,7 +111,7 @@ std::string swizzle_in_elements(std::string const& swizzle, int bits) {
   return swizzle.substr(0, comma + 1) + std::to_string(base) + swizzle.substr(second);
 }
 
-/// A type that CuTe does not have, such as a template's parameter.
+/// Refuses a type that is no element type of CuTe, for example the parameter of a template.
 [[noreturn]] void refuse_type(std::string_view what, std::string_view type) {
   throw rejected({"TW0101", "text of a layout", fmt::format("'{}' in {}", type, what),
                   "a type of elements: half_t, bfloat16_t, float, float_e4m3_t, int8_t, ...",

@@ -141,15 +141,15 @@ rejection no_kernel(gemm_problem const& p, device const& dev) {
     for (gemm_family const* f : families())
       if (f->computes(loaded) || f->computes(transposed(loaded)))
         others += fmt::format("{}{}", others.empty() ? "" : ", ", f->id());
-    return {"TW0471", fmt::format("kernel for this GEMM on {}", dev.name),
-            fmt::format("none: {} computes it, for another architecture", others),
-            is_block_scaled(p)
-                ? "a device of compute capability 10.0 or 10.3 (b200, gb300) for block scaling "
-                  "(docs/block_scaling.md)"
-                : "a GEMM that kernels for this device compute (docs/blackwell.md, docs/ampere.md)",
-            is_block_scaled(p) ? "in the emulator: a plan for known_device(\"b200\")"
-            : p.aux
-                ? "bf16 or f16 operands, or no auxiliary output, or in the emulator a plan for "
+    return {
+        "TW0471", fmt::format("kernel for this GEMM on {}", dev.name),
+        fmt::format("none: {} computes it, for another architecture", others),
+        is_block_scaled(p)
+            ? "a device of compute capability 10.0 or 10.3 (b200, gb300) for block scaling "
+              "(docs/block_scaling.md)"
+            : "a GEMM that kernels for this device compute (docs/blackwell.md, docs/ampere.md)",
+        is_block_scaled(p) ? "in the emulator: plan_gemm() with emulated_device(options, \"b200\")"
+        : p.aux ? "bf16 or f16 operands, or no auxiliary output, or in the emulator a plan for "
                   "another known_device()"
                 : "bf16 or f16 operands, or on Blackwell 8-bit floats, or in the emulator a plan "
                   "for another known_device()"};

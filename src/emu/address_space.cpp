@@ -46,8 +46,8 @@ void address_space::require_aligned(void const* p, int bytes, char const* what, 
     m_.reports.stop(
         "E0047", "access-alignment",
         told({
-            .what = fmt::format("The address of {} of {} bytes is no multiple of {}.", what, bytes,
-                                bytes),
+            .what = fmt::format("The address of {} of {} bytes is not a multiple of {}.", what,
+                                bytes, bytes),
             .now = fmt::format("access at {} by {}", text_of(where), name_of(*m_.sched.running())),
             .cause = fmt::format(
                 "the address lies {} bytes past one",
@@ -92,22 +92,18 @@ void address_space::note_load(thread::repeated_load& last, void const* address, 
   if (last.address != address)
     last = {address, 0};
   else if (++last.times >= max_in_a_row)
-    m_.sched.yield(where);
+    m_.sched.yield(where, address);
 }
 
-bool address_space::may_poll_global(thread const& t) {
-  void const* const polled =
-      t.atomic_load.address != nullptr ? t.atomic_load.address : t.plain_load.address;
-  if (polled == nullptr) return t.timeouts == 0;  // it is no mbarrier
-  cluster_state const& c = *t.block->cluster;
-  auto const at = static_cast<std::byte const*>(polled) - c.ctas.front().smem;
-  return at < 0 || static_cast<std::size_t>(at) >= c.ctas.size() * smem_bytes_of_cta;
+bool address_space::is_shared(cluster_state const& c, void const* address) {
+  auto const at = static_cast<std::byte const*>(address) - c.ctas.front().smem;
+  return at >= 0 && static_cast<std::size_t>(at) < c.ctas.size() * smem_bytes_of_cta;
 }
 
 void address_space::require_global(void const* address, char const* what, site where) {
   cluster_state const& c = *m_.sched.running()->block->cluster;
+  if (!is_shared(c, address)) return;
   auto const at = static_cast<std::byte const*>(address) - c.ctas.front().smem;
-  if (at < 0 || static_cast<std::size_t>(at) >= c.ctas.size() * smem_bytes_of_cta) return;
   cta_state const& owner = c.ctas[static_cast<std::size_t>(at) / smem_bytes_of_cta];
   std::string const place =
       object_name(m_.grid_, owner, static_cast<std::uint32_t>(at % smem_bytes_of_cta));
@@ -217,7 +213,7 @@ void address_space::plain_access(void const* address, std::size_t bytes, bool wr
       aligned && (reinterpret_cast<std::uintptr_t>(address) & (alignment - 1)) != 0;
   cluster_state& c = *t.block->cluster;
   auto const at = static_cast<std::byte const*>(address) - c.ctas.front().smem;
-  if (at < 0 || static_cast<std::size_t>(at) >= c.ctas.size() * smem_bytes_of_cta) {
+  if (!is_shared(c, address)) {
     if (write)
       for (thread::fragment& f : t.fragments) {
         auto const distance =

@@ -25,10 +25,10 @@ class address_space {
   /// An ordinary load or store of the running kernel (hook.cpp). aligned: the program says that
   /// the address is a multiple of the size.
   void plain_access(void const* address, std::size_t bytes, bool write, bool aligned, site where);
-  /// A load by the running thread. The same one again and again is a poll: others run.
+  /// A load by the running thread. If the thread repeats one load, it polls, and others run.
   void note_load(thread::repeated_load& last, void const* address, int max_in_a_row, site where);
-  /// Of a thread that polls: can the word be in global memory, where another cluster may write it?
-  static bool may_poll_global(thread const& t);
+  /// True if the address is in the shared memory of the cluster.
+  static bool is_shared(cluster_state const& c, void const* address);
   struct smem_place {
     cta_state* owner = nullptr;
     std::uint32_t offset = 0;

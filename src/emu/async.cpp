@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstring>
 
 #include "emu/box.hpp"
@@ -12,6 +13,17 @@
 
 namespace tw::emu {
 
+namespace {
+
+/// "A TMA load": what fills shared memory, as a sentence begins.
+std::string copy_name(bulk_op const& op) {
+  std::string name = hazard::traits(hazard::written_by(op)).noun;
+  name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
+  return name;
+}
+
+}  // namespace
+
 void async_engine::report_other_phase(cta_state const& c, mbarrier_state const& b,
                                       bulk_op const& op, std::uint32_t issued) {
   std::string const place = object_name(m_.grid_, c, b.offset);
@@ -19,10 +31,9 @@ void async_engine::report_other_phase(cta_state const& c, mbarrier_state const& 
   d.code = "E0032";
   d.kind = "expect-tx-mismatch";
   d.text = told({
-      .what = fmt::format("{} that was issued in phase {} of {} lands in phase {}.",
-                          op.of_launch_cancel ? "An answer to a launch_cancel" : "A TMA load",
+      .what = fmt::format("{} that was issued in phase {} of {} lands in phase {}.", copy_name(op),
                           issued, place, b.phase),
-      .now = fmt::format("load at {} by {}", text_of(op.where), name_of(*op.issuer)),
+      .now = fmt::format("issued at {} by {}", text_of(op.where), name_of(*op.issuer)),
       .barrier = barrier_text(m_.grid_, c, b),
       .cause = fmt::format("phase {} ended without waiting for these bytes", issued),
       .remedy = "arrive_expect_tx with the bytes of all copies before the copies are issued",
@@ -88,9 +99,9 @@ void async_engine::issue(bulk_op op) {
   if (load)
     for (cta_state& c : op.cta->cluster->ctas)
       if ((op.cta_mask >> c.rank & 1U) != 0)
-        m_.memory.check_no_mbarrier(
-            c, op.smem_offset, static_cast<std::size_t>(box_smem_bytes(*op.map)),
-            op.of_launch_cancel ? "An answer to launch_cancel" : "A TMA load", op.where);
+        m_.memory.check_no_mbarrier(c, op.smem_offset,
+                                    static_cast<std::size_t>(box_smem_bytes(*op.map)),
+                                    copy_name(op).c_str(), op.where);
   if (hazard::checker* check = op.cta->cluster->check.get()) {
     if (load)
       check->load(*m_.sched.running(), op);

@@ -23,11 +23,11 @@ class barriers {
   /// The thread has ended: barriers of all threads go on without it.
   void left_by(thread const& t);
 
-  /// Where in shared memory the mbarrier at `word` lies; E0047 if it is no multiple of 8.
+  /// Offset in shared memory of the mbarrier at `word`; E0047 if it is not a multiple of 8.
   std::uint32_t offset_of(cta_state& c, void const* word, site where);
-  /// The initialised mbarrier at `word`; E0002 where none was initialised.
+  /// The initialised mbarrier at `word`; E0002 if none was initialised there.
   mbarrier_state& at(cta_state& c, void const* word, site where);
-  /// The same without a report; null: none lies there.
+  /// The mbarrier at `word`, without a report; null: none was initialised there.
   mbarrier_state* find(cta_state& c, void const* word, std::uint32_t offset) const;
   /// A new one at `word`, `offset` in shared memory; E0056 where an mbarrier lies there already.
   mbarrier_state& create(cta_state& c, void* word, std::uint32_t offset, int arrivals, site where);

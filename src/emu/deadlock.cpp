@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <tuple>
 
@@ -92,16 +93,16 @@ std::string what_never_came(mbarrier_state const& b) {
   return text;
 }
 
-/// Lines by rank, then in the order in which they first occurred, each with the
-/// CTAs that it is true of.
+/// Lines of a report by rank; lines of one rank in the order in which they were added. A line that
+/// is added for several CTAs stands once and names them.
 class by_cta {
  public:
-  void add(std::string text, int cta, int rank) {
+  void add(std::string text, int cta, wait_graph::rank const& rank) {
     auto const it =
         std::find_if(lines_.begin(), lines_.end(), [&](line const& x) { return x.text == text; });
     if (it == lines_.end())
       lines_.insert(std::upper_bound(lines_.begin(), lines_.end(), rank,
-                                     [](int r, line const& x) { return r < x.rank; }),
+                                     [](auto const& r, line const& x) { return r < x.rank; }),
                     {std::move(text), {cta}, rank});
     else if (it->ctas.back() != cta)
       it->ctas.push_back(cta);
@@ -123,19 +124,19 @@ class by_cta {
   struct line {
     std::string text;
     std::vector<int> ctas;
-    int rank;
+    wait_graph::rank rank;
   };
   std::vector<line> lines_;
 };
 
-/// fmt would take braces in a text (a path may hold them) for its own.
+/// Doubles the braces of a text that becomes part of a format string; a path may have braces.
 std::string literal(std::string text) {
   for (std::size_t i = 0; i < text.size(); ++i)
     if (char const c = text[i]; c == '{' || c == '}') text.insert(++i, 1, c);
   return text;
 }
 
-/// The waiter from whose barrier on a reader should look: the most upstream of all clusters.
+/// The thread whose wait a reader should look at first: the most upstream wait of all clusters.
 struct culprit {
   cluster_state const* cluster = nullptr;
   thread const* waits = nullptr;
@@ -225,9 +226,9 @@ advice advice_for(grid const& g, culprit const& c) {
 diagnosis deadlock_report(grid const& g,
                           std::vector<std::unique_ptr<cluster_state>> const& clusters,
                           int most_lines) {
-  // How far upstream, role, place, for what.
-  using waiting_at = std::tuple<int, std::string, std::string, std::string>;
-  constexpr int last = 1 << 30;
+  // Rank, role, place, for what.
+  using waiting_at = std::tuple<wait_graph::rank, std::string, std::string, std::string>;
+  wait_graph::rank const last = {std::numeric_limits<int>::max(), 0, 0};
   diagnosis d;
   d.code = "E0001";
   d.kind = "deadlock";

@@ -124,8 +124,9 @@ void run_interruptible(int count, Work const& work, std::function<bool()> const&
           std::exception_ptr mine;
           try {
             work(i);
-          } catch (std::bad_alloc const&) {
+          } catch (...) {
             mine = std::current_exception();
+            interrupted = true;
           }
           std::scoped_lock const lock(mutex);
           if (mine) error = mine;

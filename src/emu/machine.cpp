@@ -31,6 +31,26 @@ namespace {
 
 thread_local machine* machine_of_this_os_thread = nullptr;
 
+/// While it lives, the kernels of this OS thread run on `m`.
+class current_machine {
+ public:
+  explicit current_machine(machine& m) : outer_(machine_of_this_os_thread), outer_self_(self) {
+    machine_of_this_os_thread = &m;
+    ++kernels_running;
+  }
+  ~current_machine() {
+    --kernels_running;
+    machine_of_this_os_thread = outer_;
+    self = outer_self_;
+  }
+  current_machine(current_machine const&) = delete;
+  current_machine& operator=(current_machine const&) = delete;
+
+ private:
+  machine* const outer_;
+  thread_face* const outer_self_;
+};
+
 }  // namespace
 
 machine& machine::current() {
@@ -215,9 +235,7 @@ std::vector<diagnosis> machine::run(grid const& g, void const* params, options c
   reports.begin();
   async.begin(&macs_done);
   memory.begin();
-  machine* const outer = machine_of_this_os_thread;
-  thread_face* const outer_self = self;
-  machine_of_this_os_thread = this;
+  current_machine const current_one(*this);
 
   sched.warps().clear();  // their barriers hold clocks of the clusters
   if (!same_shape) clusters_.clear();
@@ -237,13 +255,9 @@ std::vector<diagnosis> machine::run(grid const& g, void const* params, options c
     ++live_clusters_;
   }
   run_guard const guard(*this, o.catch_crashes.value_or(true), o.time_limit_seconds);
-  ++kernels_running;
   sched.run([] { current().drive(); });
-  --kernels_running;
   std::optional<diagnosis> const incident = guard.incident();
   if (banks_) banks_->close(nullptr);
-  machine_of_this_os_thread = outer;
-  self = outer_self;
   std::vector<diagnosis> found = reports.found();
   if (incident) found.push_back(*incident);  // the last that happened
   return found;

@@ -92,7 +92,7 @@ diagnosis deadlock_report(grid const& g,
 /// The same where thread t polls at `where` while nothing else happens.
 diagnosis polling_report(grid const& g, std::vector<std::unique_ptr<cluster_state>> const& clusters,
                          thread const& t, site where);
-/// E0008, where threads wait for registers that no other warpgroup gives up (registers.cpp).
+/// E0008: threads wait for registers that no other warpgroup gives up (registers.cpp).
 std::optional<diagnosis> registers_report(
     std::vector<std::unique_ptr<cluster_state>> const& clusters);
 /// E0075, of the first warp whose lanes wait for each other at different places.

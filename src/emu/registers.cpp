@@ -17,7 +17,7 @@ namespace tw::emu {
 
 namespace {
 
-/// Registers of a thread as launched, where its kernel requests at least so many somewhere.
+/// The largest number of registers that a thread can be launched with in a CTA of `threads`.
 int launched_registers(int threads) {
   constexpr int registers_of_sm = 65536, most = 256;
   return std::min(most, registers_of_sm / threads / 8 * 8);
@@ -96,8 +96,8 @@ void barriers::set_max_regs(thread& t, int registers, bool more, site where) {
             .what = fmt::format("setmaxnreg cannot give {} registers.", registers),
             .now = fmt::format("use at {} by {}", text_of(where), name_of(t)),
             .cause = "the count is a multiple of 8 from 24 to 256",
-            .remedy = "such a multiple, with which all warpgroups fit what the CTA was launched "
-                      "with",
+            .remedy = "a multiple of 8 from 24 to 256; the registers of all warpgroups together "
+                      "must not exceed those at launch",
         }),
         where);
   auto& calls = t.group->register_calls;

@@ -195,8 +195,7 @@ std::optional<diagnosis> run_guard::incident() const {
         .what = fmt::format("The run has taken more than {:g} s of processor time.", limit_),
         .now = "running at " + now,
         .cause = "a loop that does not end, or more work than the limit has time for",
-        .remedy = "check the loop's condition; options::time_limit_seconds, or --timeout of "
-                  "tilewright check, for a longer run",
+        .remedy = "check the loop's condition; options::time_limit_seconds for a longer run",
     });
   } else {
     d.code = "E0059";

@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 
 #include <bit>
+#include <new>
 #include <thread>
+#include <utility>
 
 #include "emu/machine.hpp"
 #include "emu/run_guard.hpp"
@@ -50,23 +52,35 @@ void scheduler::run(void (*drive)()) {
   wipe_stacks(driver_stack_.get(), driver_stack_bytes);
   drive_ = drive;
   running_ = nullptr;
+  thrown_ = nullptr;
   driver_.start(driver_stack_.get(), driver_stack_bytes, 0, &scheduler::driver_main);
   fiber::switch_to(host_, driver_);
+  if (thrown_) std::rethrow_exception(std::exchange(thrown_, nullptr));
 }
 
 void scheduler::driver_main() {
   scheduler& s = machine::current().sched;
-  s.drive_();
+  try {
+    s.drive_();
+  } catch (...) {
+    s.thrown_ = std::current_exception();
+  }
   s.stopped_ = true;
   fiber::switch_to(s.driver_, s.host_);
 }
 
 void scheduler::thread_main() {
   machine& m = machine::current();
-  in_kernel = true;
-  m.grid_.body(m.params_);
+  try {
+    in_kernel = true;
+    m.grid_.body(m.params_);
+    in_kernel = false;
+    m.finish_thread();
+  } catch (std::bad_alloc const&) {  // others, of the kernel, are diagnosed where they are thrown
+    m.sched.thrown_ = std::current_exception();
+  }
   in_kernel = false;
-  m.finish_thread();
+  m.sched.leave_for_good();
 }
 
 void scheduler::start(thread& t, stacks const& of_cluster, std::size_t index) {
@@ -140,7 +154,8 @@ void scheduler::block(wait_kind kind, void const* object, std::uint32_t value, s
   if (next != t) switch_to(next);
 }
 
-void scheduler::yield(site where) {
+void scheduler::yield(site where, void const* polled) {
+  if (interrupted_->load(std::memory_order_relaxed)) leave_for_good();
   constexpr auto patience = std::chrono::seconds(20);
   constexpr std::int64_t max_polls = 200'000;
   auto const now = std::chrono::steady_clock::now();
@@ -151,7 +166,12 @@ void scheduler::yield(site where) {
     polls_ = 0;
   } else if (now - polling_since_ > patience || (alone_ && polls_ > max_polls)) {
     diagnosis d = polling_report(m_.grid_, m_.clusters(), *running_, where);
-    if (alone_ && m_.memory.may_poll_global(*running_))
+    // A thread that polls neither a word nor an mbarrier waits for a time, or for what it has read.
+    bool const tries_barrier = running_->timeouts > 0 && running_->timeout_stamp == progress_;
+    cluster_state const& own = *running_->block->cluster;
+    bool const may_be_global =
+        polled == nullptr ? !tries_barrier : !address_space::is_shared(own, polled);
+    if (alone_ && may_be_global)
       add_residency(d, m_.grid_, m_.counts_.ctas,
                     static_cast<int>(m_.clusters().size()) * m_.grid_.cluster);
     stop_stuck(std::move(d));

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <exception>
 #include <random>
 #include <vector>
 
@@ -18,8 +19,8 @@ class machine;
 /// kernel's unit, whose accesses are announced too: they are the engine's own.
 extern thread_local constinit bool in_kernel;
 
-/// Kernels that run in the process: a program outside of them need not look at in_kernel, whose
-/// address costs a call in a shared library.
+/// Number of kernels that run in the process. If it is 0, in_kernel need not be read: in a shared
+/// library, taking the address of a thread-local variable costs a call.
 extern constinit std::atomic<int> kernels_running;
 
 /// Below it, the running fiber has left the part of its stack that is the kernel's.
@@ -50,7 +51,8 @@ class scheduler {
   /// Of a launch with so many warps, which ends where another OS thread sets `interrupted`.
   void begin(std::size_t warps, std::uint64_t seed, bool alone,
              std::atomic<bool> const& interrupted);
-  /// Runs `drive` on a separate stack until it ends or leave_for_good() is called.
+  /// Runs `drive` on a separate stack until it ends or leave_for_good() is called. Throws what
+  /// `drive` has thrown, and std::bad_alloc that a thread of the kernel has thrown.
   void run(void (*drive)());
   /// The thread may run from the kernel's entry on, on stack `index`.
   void start(thread& t, stacks const& of_cluster, std::size_t index);
@@ -59,7 +61,8 @@ class scheduler {
 
   // Called in a thread of the kernel.
   void block(wait_kind kind, void const* object, std::uint32_t value, site where);
-  void yield(site where);
+  /// Another thread runs. `polled`: the word that the running thread reads again and again, if any.
+  void yield(site where, void const* polled = nullptr);
   /// The running thread has ended: another one goes on.
   [[noreturn]] void finished(thread& t, bool last_of_cluster);
 
@@ -104,6 +107,7 @@ class scheduler {
   fiber driver_;  // the loop that starts threads
   std::unique_ptr<std::byte[]> driver_stack_;
   void (*drive_)() = nullptr;
+  std::exception_ptr thrown_;  // by a fiber: nothing is thrown from one stack to another
   std::mt19937_64 random_;
   bool alone_ = true;
   std::atomic<bool> const* interrupted_ = nullptr;

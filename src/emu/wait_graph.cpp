@@ -20,7 +20,7 @@ bool of_its_warp(wait_kind k) {
 
 thread const* first_of_warp(thread const& t) { return &t - t.id % 32; }
 
-/// Equal for threads that wait for the same.
+/// The object that t waits for. Two threads that wait for one object get equal answers.
 std::pair<wait_kind, void const*> object_of(thread const& t) {
   if (waits_for_mbarrier(t)) return {wait_kind::mbarrier, t.wait_object};
   if (of_its_warp(t.waiting)) return {t.waiting, first_of_warp(t)};
@@ -34,14 +34,14 @@ int kind_of(thread const& t) {
   return b == nullptr ? 2 : b->tx != 0 ? 0 : 1;
 }
 
-/// f(thread) for those without which t's wait does not end, as far as one can tell.
+/// Calls f with each thread that must act before t's wait can end, as far as the state shows.
 template <class F>
 void each_needed(cluster_state const& c, thread const& t, F const& f) {
   auto const all = [&f](cta_state const& b) {
     for (thread const& x : b.threads) f(x);
   };
   if (mbarrier_state const* const b = mbarrier_of(t)) {
-    // Where copies have landed and others have not, who issues them has gone on without those.
+    // If some copies of the phase have landed, the threads that issue copies are past this place.
     bool const no_copy_yet = b->tx > 0 && b->landed == 0;
     for (cta_state const& cta : c.ctas)
       for (thread const& x : cta.threads)
@@ -126,12 +126,10 @@ wait_graph::wait_graph(cluster_state const& c) {
   });
 }
 
-int wait_graph::rank_of(thread const& t) const {
+wait_graph::rank wait_graph::rank_of(thread const& t) const {
   auto const it = std::ranges::find_if(
       nodes_, [&](node const& n) { return object_of(*n.first) == object_of(t); });
-  constexpr int most = 1000;
-  int const place = static_cast<int>(it - nodes_.begin());
-  return (std::min(it->upstream, most - 1) * 3 + it->kind) * most + std::min(place, most - 1);
+  return {it->upstream, it->kind, it - nodes_.begin()};
 }
 
 }  // namespace tw::emu

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// wait_graph.hpp  Who waits for whom in a cluster that is stuck: a barrier, the threads whose
-//                 arrivals it lacks, the barriers at which those wait.
+// wait_graph.hpp  Who waits for whom in a cluster that is stuck: each barrier with the threads that
+//                 have not arrived at it, and the barriers at which these threads wait.
 #pragma once
 
 #include <cstddef>
+#include <tuple>
 #include <vector>
 
 #include "emu/state.hpp"
@@ -16,17 +17,19 @@ class wait_graph {
   struct node {
     thread const* first;
     int kind;          // 0: bytes or columns, 1: another mbarrier, 2: another object
-    int upstream = 0;  // objects that must come true first, and do not depend on this one
+    int upstream = 0;  // objects that must complete before this one and do not wait for it
     std::vector<std::size_t> needs;
   };
 
   explicit wait_graph(cluster_state const& c);
 
-  /// The most upstream one first: what the others wait for, directly or not. In a circle, that at
-  /// which a thread has waited longest: who came last has passed the place of the missing arrive.
+  /// An object comes before the objects that depend on it. In a circle, the object at which a
+  /// thread has waited longest comes first: the thread that came last has passed the place of the
+  /// missing arrive.
   std::vector<node> const& nodes() const { return nodes_; }
-  /// The place of the object that t waits for among those of all clusters.
-  int rank_of(thread const& t) const;
+  /// Order of the objects of all clusters in a report: that of nodes(), merged. t waits.
+  using rank = std::tuple<int, int, std::ptrdiff_t>;  // upstream, kind, index in nodes()
+  rank rank_of(thread const& t) const;
 
  private:
   std::vector<node> nodes_;

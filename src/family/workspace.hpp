@@ -8,9 +8,10 @@ namespace tw {
 
 /// Can TMA address this matrix? Base, pitch and batch stride must be multiples of 16 bytes; the
 /// pitch does not matter for a single row or column (`outer` == 1), the stride for a batch of one.
-/// Of a batch by pointers only the pitch is known: the matrices, also those of a single row or
-/// column, count as addressable if it is a multiple of 16 bytes, and so must each address be; if it
-/// is not, their addresses may be any. CUDA driver API, cuTensorMapEncodeTiled.
+/// A batch by pointers has known pitches and unknown addresses. If the pitch is a multiple of 16
+/// bytes, the matrices count as addressable, also matrices of one row or column, and each address
+/// must be a multiple of 16 bytes. If the pitch is not, the matrices are copied and any address is
+/// allowed. CUDA driver API, cuTensorMapEncodeTiled.
 bool tma_addressable(matrix_desc const& m, std::int64_t outer, std::int64_t batch,
                      void const* base);
 

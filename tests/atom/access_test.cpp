@@ -65,7 +65,7 @@ TEST(Access, NaturalMapsCoverTheTile) {
 /// The same words are read whatever the tile's swizzle, so the ideal does not change.
 TEST(Access, ASwizzleDoesNotChangeTheIdeal) {
   for (bank_case const& c : bank_cases()) {
-    layout const without = plain(c.layout());
+    layout const without = linear_part(c.layout());
     EXPECT_EQ(c.model().ideal, count_banks(c.kind(), without, c.elem_bits, c.map()).ideal)
         << c.tile;
     EXPECT_GE(c.model().wavefronts, c.model().ideal) << c.tile;
@@ -170,7 +170,7 @@ TEST(Access, ProposalsAreTrue) {
       ++proposed;
       EXPECT_EQ(count_banks(c.kind(), l->tile, c.elem_bits, c.map()).wavefronts, p.ideal) << c.tile;
       EXPECT_LE(cosize(l->tile) * c.elem_bits / 8,
-                cosize(plain(c.layout())) * c.elem_bits / 8 + l->extra_bytes);
+                cosize(linear_part(c.layout())) * c.elem_bits / 8 + l->extra_bytes);
     }
     if (p.swizzle) {
       EXPECT_EQ(p.swizzle->extra_bytes, 0);

@@ -88,7 +88,7 @@ inline bool is_leaf_layout(std::vector<std::int64_t> const& f, std::size_t first
 
 /// Whether any shape:stride layout of the profile gives the offsets of the tile, under its swizzle.
 inline bool layout_exists(tw::combination const& c, tw::layout const& tile) {
-  tw::layout const l = plain(tile);
+  tw::layout const l = linear_part(tile);
   std::vector<digit> const digits = digits_of(c);
   std::int64_t size = 1;
   for (digit const& d : digits) size *= d.extent;

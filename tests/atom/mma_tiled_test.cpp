@@ -100,7 +100,7 @@ TEST(TiledMma, PartitionsAreWhatTheThreadValueLayoutSays) {
 TEST(TiledMma, PartitionsOfASwizzledTensor) {
   layout const tensor = parse_layout("Sw<3,3,3> o 0 o (64,64):(64,1)", 30);
   for (i64 thread = 0; thread < 128; thread += 5) {
-    sliced const plain_part = partition_a(four_warps, thread, plain(tensor));
+    sliced const plain_part = partition_a(four_warps, thread, linear_part(tensor));
     sliced const part = partition_a(four_warps, thread, tensor);
     for (i64 v = 0; v < size(part.kept); ++v) {
       EXPECT_EQ(part.offset + part.kept(v), tensor.sw(plain_part.offset + plain_part.kept(v)));

@@ -80,7 +80,7 @@ i64 copy_and_compare(tile_case const& t, tiler const& tile) {
   desc.base = global.data();
   layout const cells = composition(make_identity_layout(t.gmem.shape), tile);
   std::map<i64, i64> left;  // address before the swizzle -> index in the tile
-  for (i64 i = 0; i < size(t.smem); ++i) left[plain(t.smem)(i)] = i;
+  for (i64 i = 0; i < size(t.smem); ++i) left[linear_part(t.smem)(i)] = i;
   EXPECT_EQ(std::ssize(left), size(t.smem));
   i64 const end = left.rbegin()->first + 1;
   std::vector<std::byte> memory(static_cast<std::size_t>((end * bytes + 2047) / 1024 * 1024));
@@ -122,7 +122,7 @@ i64 least_copies(tile_case const& t) {
   bool const swizzles = t.smem.swizzled();
   i64 const span = swizzles ? (i64{16} << t.smem.sw.bits) / bytes : 256;
   std::map<i64, i64> all;
-  for (i64 i = 0; i < size(t.smem); ++i) all[plain(t.smem)(i)] = i;
+  for (i64 i = 0; i < size(t.smem); ++i) all[linear_part(t.smem)(i)] = i;
   if (std::ssize(all) != size(t.smem)) return 0;
   i64 least = 0;
   for (i64 w = 16 / bytes; w <= wide && w <= span; ++w) {

@@ -78,7 +78,7 @@ TEST(TmaParams, BoxesFillSharedMemoryInOrder) {
     i64 const box = p.box_elems();
     ASSERT_EQ(size(smem) % box, 0);
     std::map<i64, i64> at_address;  // unswizzled address -> index in the tile
-    for (i64 i = 0; i < size(smem); ++i) at_address[plain(smem)(i)] = i;
+    for (i64 i = 0; i < size(smem); ++i) at_address[linear_part(smem)(i)] = i;
     ASSERT_EQ(std::ssize(at_address), size(smem));
     for (auto const& [address, index] : at_address) {
       auto here = leaves_of(cells, index);

@@ -9,6 +9,7 @@
 #include "family/sm90_gemm/config_of.hpp"
 #include "family/sm90_gemm/params.hpp"
 #include "family/workspace.hpp"
+#include "tests/kernel/emu_workspace.hpp"
 #include "tilewright/arch/emu/options.hpp"
 #include "tilewright/base/convert.hpp"
 #include "tilewright/dispatch/gemm.hpp"
@@ -74,7 +75,7 @@ TEST(Batch, PointersGiveTheBitsOfStrides) {
   o.a_array = a_addresses.data(), o.d_array = d_addresses.data();
   gemm_plan const plan = plan_gemm(by_pointers.p, o, 4);
   EXPECT_TRUE(plan.schedule.split_k_tiles > 0 || plan.workspace_bytes == 0);
-  gemm_emulated(plan, o);
+  test::emulate(plan, o);
   EXPECT_EQ(by_pointers.results(), by_strides.results());
 }
 
@@ -136,7 +137,7 @@ TEST(Batch, AmpereAndBlackwellGpusTakePointersToo) {
     ASSERT_FALSE(plans.empty()) << name;
     EXPECT_EQ(plans.front().family->id(),
               std::string_view(name) == "b200" ? "sm100_gemm" : "sm80_gemm");
-    gemm_emulated(plans.front(), o);
+    test::emulate(plans.front(), o);
     EXPECT_EQ(by_pointers.results(), by_strides.results()) << name;
   }
 }
@@ -153,10 +154,10 @@ TEST(Batch, AnOddAddressIsDiagnosedInAmpereKernels) {
   std::erase_if(plans,
                 [](gemm_plan const& x) { return x.family->id() != "sm80_gemm" || !x.built; });
   ASSERT_FALSE(plans.empty());
-  gemm_emulated(plans.front(), o);
+  test::emulate(plans.front(), o);
   a_addresses[1] = e.a.first + m * k - 1;
   try {
-    gemm_emulated(plans.front(), o);
+    test::emulate(plans.front(), o);
     ADD_FAILURE() << "no diagnosis";
   } catch (emu::fault const& f) {
     EXPECT_TRUE(std::string(f.what()).starts_with("E0047")) << f.what();
@@ -170,7 +171,7 @@ TEST(Batch, ContiguousRowsAreOneGemm) {
   EXPECT_EQ(plan.normal.batch, 1);
   EXPECT_EQ(plan.swapped ? plan.normal.n : plan.normal.m, batch * m);
   EXPECT_NE(plan.why.find("the batch as one GEMM"), std::string::npos) << plan.why;
-  gemm_emulated(plan, e.operands());
+  test::emulate(plan, e.operands());
   gemm_problem single = one_by_one.p;
   single.batch = 1;
   for (int i = 0; i < batch; ++i) {

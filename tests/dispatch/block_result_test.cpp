@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/kernel/emu_workspace.hpp"
 #include "tilewright/dispatch/gemm.hpp"
 #include "tilewright/problem/accept.hpp"
 #include "tilewright/problem/block_quantize.hpp"
@@ -64,12 +65,7 @@ class product {
 void run(gemm_problem const& p, gemm_operands o, char const* device) {
   emu_options options;
   options.os_threads = 1;
-  gemm_plan const plan = plan_gemm(p, o, emulated_device(options, device));
-  bytes_of_memory workspace(static_cast<std::size_t>(plan.workspace_bytes) + 256);
-  auto const at = (reinterpret_cast<std::uintptr_t>(workspace.data()) + 255) / 256 * 256;
-  o.workspace = reinterpret_cast<void*>(at);
-  o.workspace_bytes = plan.workspace_bytes;
-  gemm_emulated(plan, o, options);
+  test::emulate(plan_gemm(p, o, emulated_device(options, device)), o, options);
 }
 
 /// Bytes of a row of D, and of the room for it.
@@ -212,10 +208,7 @@ void expect_at_once(block_format format, shape const& s, std::int64_t batch, boo
     ++at_once;
     std::ranges::fill(d, untouched);
     std::ranges::fill(scales, untouched);
-    bytes_of_memory workspace(static_cast<std::size_t>(plan.workspace_bytes) + 256);
-    auto const at = (reinterpret_cast<std::uintptr_t>(workspace.data()) + 255) / 256 * 256;
-    o.workspace = reinterpret_cast<void*>(at), o.workspace_bytes = plan.workspace_bytes;
-    gemm_emulated(plan, o, options);
+    test::emulate(plan, o, options);
     for (std::int64_t i = 0; i < batch; ++i)
       expect_matrix(p, wide.d, in_float32.data() + i * s.m * pitch, i, d, scales.data());
     for (std::size_t j = scales.size() - 64; j < scales.size(); ++j)

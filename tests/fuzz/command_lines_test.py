@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """command_lines_test.py  Random command lines of gemm, quantize and plan, with every option that
-their help lists, on files of every type: each ends with 0, 1 or 2, and with a code if it was
-refused. No kernel of the library breaks a rule, no check fails, and a refused run writes nothing.
+their help lists, on files of every type and weights of checkpoints: each ends with 0, 1 or 2, and
+with a code if it was refused. No kernel of the library breaks a rule, no check fails, and a refused
+run writes nothing.
 
   command_lines_test.py [ROUNDS [FIRST]]   so many command lines (default 60), from this one on
   TW_FUZZ_SECONDS, TW_FUZZ_SEED            as of the other tests of this folder
@@ -14,33 +15,45 @@ import random
 import re
 import shlex
 import shutil
-import struct
 import subprocess
 import sys
 import tempfile
 import time
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tools"))
+# pylint: disable=wrong-import-position
+from checkpoint_files import npy_content, safetensors_content  # noqa: E402
+
 COMMAND = os.environ["TW_COMMAND"]
 HANG_S = 1800
 BITS = {"f16": 16, "bf16": 16, "f32": 32, "f64": 64, "e4m3": 8, "e5m2": 8, "s8": 8, "u8": 8,
-        "s32": 32, "ue8m0": 8, "e2m1": 8}
+        "s32": 32, "ue8m0": 8, "ue4m3": 8, "e2m1": 8}
 DESCR = {"f16": "<f2", "bf16": "<V2", "f32": "<f4", "f64": "<f8", "e4m3": "<V1", "e5m2": "<f1",
-         "s8": "|i1", "u8": "|u1", "s32": "<i4", "ue8m0": "<V1", "e2m1": "<V1"}
+         "s8": "|i1", "u8": "|u1", "s32": "<i4", "ue8m0": "<V1", "ue4m3": "<V1", "e2m1": "<V1"}
 DTYPE = {"f16": "F16", "bf16": "BF16", "f32": "F32", "f64": "F64", "e4m3": "F8_E4M3",
-         "e5m2": "F8_E5M2", "s8": "I8", "u8": "U8", "s32": "I32", "ue8m0": "F8_E8M0"}
+         "e5m2": "F8_E5M2", "s8": "I8", "u8": "U8", "s32": "I32", "ue8m0": "F8_E8M0",
+         "ue4m3": "F8_E4M3"}
+FLOATS = ("f32",) * 6 + ("bf16", "f16", "f64")  # types of scales and vectors
+BLOCK = {"mxfp8": 32, "mxfp4": 32, "nvfp4": 16}
+# Of each layout of `quantize --checkpoint` the types and scales that it has.
+LAYOUTS = {"deepseek": (("e4m3", "128x128"),),
+           "modelopt": (("e4m3", "tensor"), ("e4m3", "128x128"), ("nvfp4", "")),
+           "compressed-tensors": (("e4m3", "tensor"), ("e4m3", "row"), ("e4m3", "128x128"),
+                                  ("s8", "tensor"), ("s8", "row"), ("nvfp4", ""), ("mxfp4", ""))}
 NUMBERS = {"f16": (0, 0x3C00, 0xBC00, 0x3800, 0x4200), "bf16": (0, 0x3F80, 0xBF80, 0x3F00, 0x4040),
            "f32": (0, 0x3F800000, 0xBF800000, 0x3F000000, 0x3DCCCCCD),
            "f64": (0, 0x3FF << 52, 0xBFF << 52, 0x3FE << 52, 0x3FB999999999999A),
            "e4m3": (0, 0x38, 0xB8, 0x30, 0x45), "e5m2": (0, 0x3C, 0xBC, 0x38, 0x42),
            "s8": (0, 1, 255, 7, 100), "u8": (0, 1, 255, 7, 100), "s32": (0, 1, 2**32 - 1, 7, 2**30),
-           "ue8m0": (126, 127, 128, 120), "e2m1": (0, 2, 10, 1, 5)}
+           "ue8m0": (126, 127, 128, 120), "ue4m3": (0x38, 0x30, 0x45, 0x28),
+           "e2m1": (0, 2, 10, 1, 5)}
 SPECIAL = {"f16": (0x7C00, 0xFC00, 0x7E00, 0x7BFF, 1, 0x8000),
            "bf16": (0x7F80, 0xFF80, 0x7FC0, 0x7F7F, 1, 0x8000),
            "f32": (0x7F800000, 0xFF800000, 0x7FC00000, 0x7F7FFFFF, 1, 1 << 31),
            "f64": (0x7FF << 52, 0xFFF << 52, 0x7FF8 << 48, (0x7FF << 52) - 1, 1, 1 << 63),
            "e4m3": (0x7E, 0xFE, 0x7F, 1, 0x80), "e5m2": (0x7C, 0xFC, 0x7E, 0x7B, 1, 0x80),
            "s8": (127, 128), "u8": (255,), "s32": (2**31 - 1, 2**31), "ue8m0": (0, 254, 255),
-           "e2m1": (7, 15, 8)}
+           "ue4m3": (0, 0x7E, 0x7F, 0xB8), "e2m1": (7, 15, 8)}
 WORDS = ("", "0", "1", "-1", "0.5", "1e30", "nan", "inf", "-inf", "1e-46", "1e400", "x", "row",
          "linear", "-", "--", "a b", "'", "\udcff", "\u00b5", "absent.npy", "no/such/d.npy")
 EXTENTS = (1, 1, 2, 3, 7, 8, 15, 16, 17, 31, 32, 33, 48, 63, 64, 65, 96, 100, 127, 128, 129, 160,
@@ -82,7 +95,7 @@ class Line:
         return os.path.join(self.folder, odd + name)
 
     def output(self, name):
-        kind = self.any_of((".npy",) * 9 + (".safetensors:y", ".safetensors", "", ".txt"))
+        kind = self.any_of((".npy",) * 20 + (".safetensors:y", ".safetensors", "", ".txt"))
         self.outputs.append(self.path(name + kind))
         return self.outputs[-1]
 
@@ -104,44 +117,80 @@ class Line:
         path = self.path(name or f"in{self.files}")
         data = self.bytes_of(kind, count)
         if kind in DTYPE and self.maybe(0.2):
-            head = json.dumps({"t": {"dtype": DTYPE[kind], "shape": shape,
-                                     "data_offsets": [0, len(data)]}}).encode()
+            name, parts = self.any_of(("", ":t")), 1
+            if self.maybe(0.25):  # one of three
+                name, parts = f":t[{self.any_of((0, 1, 2, 2, 3))}]", 3
+                shape = (parts, *shape)
             path += ".safetensors"
-            data = struct.pack("<Q", len(head)) + head + data
-            address = path + self.any_of(("", ":t"))
+            content = safetensors_content({"t": (DTYPE[kind], shape, data * parts)})
+            address = path + name
         else:
             fortran = len(shape) < 3 and self.maybe(0.2)
-            head = (f"{{'descr': '{DESCR[kind]}', 'fortran_order': {fortran}, 'shape': "
-                    f"{tuple(shape)}, }}")
-            head += " " * ((-len(head) - 11) % 64) + "\n"
             path += ".npy"
-            data = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + data
+            content = npy_content(DESCR[kind], shape, data, fortran)
             address = path
-        if self.maybe(0.01):
-            data = data[:self.rng.randrange(len(data) + 1)]
-        with open(path, "wb") as file:
-            file.write(data)
+        self.write(path, content)
         return address
 
+    def write(self, path, content):
+        """Now and then less than the content."""
+        if self.maybe(0.01):
+            content = content[:self.rng.randrange(len(content) + 1)]
+        with open(path, "wb") as file:
+            file.write(content)
+
+    def weights(self):
+        """A file with a weight (N, K) of two e2m1 to a byte and its scales, as checkpoints have
+        them: U8, F4 or the blocks of gpt-oss; alone, or of several experts. Returns the addresses
+        of both."""
+        experts = self.any_of((0, 0, 2, 3))
+        lead = (experts,) if experts else ()
+        dtype, name, shape = self.any_of((("U8", "w.weight", (self.n, self.k // 2)),
+                                          ("U8", "w.weight_packed", (self.n, self.k // 2)),
+                                          ("F4", "w.weight", (self.n, self.k)),
+                                          ("U8", "w_blocks", (self.n, self.k // 32, 16))))
+        blocks = -(-self.k // BLOCK[self.format])
+        of_scales = "w_scales" if name == "w_blocks" else "w.weight_scale"
+        kind, as_dtype = ("ue4m3", "F8_E4M3") if self.format == "nvfp4" else (
+            "ue8m0", self.any_of(("U8", "F8_E8M0")))
+        if self.maybe(0.05):
+            shape = shape[::-1]
+        count = max(1, experts)
+        tensors = {name: (dtype, lead + shape, self.rng.randbytes(
+                       count * self.n * (self.k // 32 * 16 if len(shape) == 3 else self.k // 2))),
+                   of_scales: (as_dtype, lead + (self.n, blocks),
+                               self.bytes_of(kind, count * self.n * blocks))}
+        self.files += 1
+        path = self.path(f"in{self.files}.safetensors")
+        self.write(path, safetensors_content(tensors))
+        part = f"[{self.any_of((*range(experts),) * 5 + (experts,))}]"
+        if not experts or self.batch and self.maybe(0.7):
+            part = ""
+        return f"{path}:{name}{part}", f"{path}:{of_scales}{part}"
+
     def vector(self, size):
-        return self.array(self.any_of(("f32",) * 6 + ("bf16", "f16", "f64")),
+        return self.array(self.any_of(FLOATS),
                           self.any_of(((size,),) * 8 + ((1, size), (size, 1), (size + 1,), ())))
 
     def scales(self, outer, k):
         """Scales of an operand, as some library stores them."""
         up = lambda x, y: -(-x // y)
-        block = {"mxfp8": 32, "mxfp4": 32, "nvfp4": 16}.get(self.format, 128)
+        block = BLOCK.get(self.format, 128)
         wide = [(), (1,), (outer,), (outer, 1), (outer, up(k, 128)), (up(k, 128), outer),
                 (up(outer, 128), up(k, 128)), (outer, up(up(k, 128), 4))]
         narrow = [(outer, up(k, block)), (up(outer, 128) * 128, up(up(k, block), 4) * 4),
                   (up(outer, 128) * up(up(k, block), 4) * 512,)]
-        kinds = {"nvfp4": ("e4m3",), "": ("f32", "f32", "f32", "ue8m0", "s32")}
+        kinds = {"nvfp4": ("ue4m3",), "": FLOATS + ("ue8m0", "ue8m0", "s32", "s32")}
         kind = self.any_of(kinds.get(self.format, ("ue8m0",)))
         if self.maybe(0.1):
             kind = self.any_of(DESCR)
         fitting = narrow if self.format else wide
         shape = self.any_of(fitting if self.maybe(0.95) else wide + narrow + [(1, outer)])
         return self.array(kind, (2,) + shape if self.batch and self.maybe(0.4) else shape)
+
+    def number(self):
+        """A file of one."""
+        return self.array(self.any_of(FLOATS), self.any_of(((), (), (1,), (1, 1), (2,))))
 
     def value(self, option, hint):
         """A value that may fit the option; WORDS now and then."""
@@ -158,9 +207,11 @@ class Line:
                                 "deepgemm", "flashinfer-mn", "torch:1x128", "cublaslt:128x128",
                                 "32x4x4"))
         if option in ("--scale2-a", "--scale2-b"):
-            return self.any_of(("1", "0.5", "0.01", "3e-5", self.array("f32", ())))
+            return self.any_of(("1", "0.5", "0.01", "3e-5", "3000", self.number()))
+        if option in ("--scale", "--scale2"):
+            return self.any_of(("0.5", "0.01", "3", self.number()))
         if option == "--scale-d":
-            return self.any_of(("amax-row", "amax-1x128", "0.5", "3", self.array("f32", ())))
+            return self.any_of(("amax-row", "amax-1x128", "0.5", "3", self.number()))
         if option in ("--bias", "--row-scale", "--col-scale"):
             rows = option == "--row-scale" or (option == "--bias" and self.maybe(0.2))
             return self.vector(self.m if rows else self.n)
@@ -207,7 +258,8 @@ class Line:
         self.batch, self.gated, self.format = self.maybe(0.15), self.maybe(0.1), ""
         if self.gated and self.maybe(0.9):
             self.n = max(16, self.n // 16 * 16)
-        return getattr(self, self.any_of(("gemm",) * 12 + ("quantize",) * 3 + ("plan",) * 3))()
+        return getattr(self, self.any_of(("gemm",) * 12 + ("packed",) * 3 + ("quantize",) * 5 +
+                                         ("plan",) * 3))()
 
     def gemm(self):
         options = dict(self.verbs["gemm"])
@@ -233,7 +285,8 @@ class Line:
         # Options that another one is needed for come with it, but for a few.
         pairs = {"--scale-a-as": "--scale-a", "--scale-b-as": "--scale-b", "--bias-along": "--bias",
                  "--scale-d-type": "--scale-d", "--scale-d-power-of-two": "--scale-d",
-                 "--scale-d-as": "--scale-d", "--scale-d-out": "--scale-d"}
+                 "--scale-d-as": "--scale-d", "--scale-d-out": "--scale-d",
+                 "--scale2-a-as": "--scale2-a", "--scale2-b-as": "--scale2-b"}
         if kind == "scaled":
             chance.update({"--scale-a": 0.9, "--scale-b": 0.8, "--scale-a-as": 0.3,
                            "--scale-b-as": 0.3, "--dtype": 0.1, "--dtype-b": 0.05})
@@ -242,6 +295,9 @@ class Line:
         if "blocks" in kind:
             chance.update({"--dtype": 0.0})
             words += ["--dtype", self.format]
+            if self.maybe(0.85):
+                options.pop("--arch")
+                words += ["--arch", "sm100"]
         if kind == "blocks":
             second = 0.95 if self.format == "nvfp4" else 0.02
             chance.update({"--scale-a": 0.97, "--scale-b": 0.97, "--scale-a-as": 0.1,
@@ -265,20 +321,62 @@ class Line:
         return (["gemm", self.array(a, shape_a), self.array(b, shape_b), "-o", self.output("d"),
                  "--device", device] + words + self.some(options, chance, pairs))
 
+    def packed(self):
+        """gemm with a weight of a checkpoint, two e2m1 to a byte."""
+        options = dict(self.verbs["gemm"])
+        self.format, self.gated = self.any_of(("mxfp4", "nvfp4")), False
+        self.k = max(32, self.k // 32 * 32) if self.maybe(0.9) else self.k
+        weight, scale = self.weights()
+        x = self.array(self.any_of(("f32", "bf16", "f16", "f64")), (self.m, self.k))
+        words = ["--transpose-b", "--scale-b", scale] + (["--batch"] if self.batch else [])
+        if self.maybe(0.93):
+            words += ["--dtype", self.format, "--arch", "sm100"]
+        if self.maybe(0.8):
+            words += ["--scale-b-as", "linear"]
+        if self.maybe(0.95) == (self.format == "nvfp4"):
+            words += ["--scale2-b", self.value("--scale2-b", "TEXT")]
+            if self.maybe(0.4):
+                words += ["--scale2-b-as", self.any_of(("scale", "reciprocal"))]
+        for option in ("--output", "--device", "--gate", "--transpose-a", "--transpose-b",
+                       "--batch", "--arch", "--dtype", "--scale-b", "--scale-b-as", "--scale2-b",
+                       "--scale2-b-as"):
+            options.pop(option)
+        chance = {"--check": 0.4, "--json": 0.3, "--out-dtype": 0.25, "--scale2-a": 0.2,
+                  "--scale-d": 0.08, "--bias": 0.1}
+        return (["gemm", x, weight, "-o", self.output("d"), "--device", "emu"] + words +
+                self.some(options, chance, {"--scale2-a-as": "--scale2-a"}))
+
     def quantize(self):
         self.batch = False
         options = dict(self.verbs["quantize"])
         options.pop("--output")
-        to = self.value("--to", options.pop("--to"))
+        to, words = self.value("--to", options.pop("--to")), []
+        out, scaling = self.output("q"), ""
+        if self.maybe(0.35):
+            layout = self.any_of(LAYOUTS)
+            words = ["--checkpoint", layout]
+            options.pop("--checkpoint")
+            if self.maybe(0.85):
+                to, scaling = self.any_of(LAYOUTS[layout])
+            if self.maybe(0.95):
+                out = self.path("q.safetensors:y.weight")
+                self.outputs.append(out)
+        if scaling:
+            words += ["--scaling", scaling]
+            options.pop("--scaling")
         chance = {"--operand": 0.4, "--json": 0.3}
-        if to in ("mxfp8", "mxfp4", "nvfp4"):
-            chance.update({"--scale-order": 0.3, "--scale2-out": 0.2})
+        if to in BLOCK:
+            second = 0.3 if to == "nvfp4" else 0.01
+            chance.update({"--scale-order": 0.3, "--scale2-out": second, "--scale2": second})
         else:
             chance.update({"--scaling": 0.95, "--scale-as": 0.2, "--scale-type": 0.2,
-                           "--power-of-two": 0.3})
+                           "--power-of-two": 0.3, "--scale": 0.1})
+        if "--checkpoint" in words:
+            chance.update({"--scale-as": 0.02, "--scale-order": 0.02, "--scale2-out": 0.02,
+                           "--operand": 0.05, "--scaling": 0.02, "--scale-type": 0.05})
         return (["quantize", self.array(self.any_of(("f32", "f32", "bf16", "f16", "f64", "e4m3")),
                                         (self.m, self.k)),
-                 self.output("q"), "--to", to] + self.some(options, chance))
+                 out, "--to", to] + words + self.some(options, chance, {"--scale2-as": "--scale2"}))
 
     def plan(self):
         sizes = (1, 2, 3, 16, 64, 100, 4096, 65535, 2147483135, 2147483647, 1 << 40, 0, -1)
@@ -315,7 +413,7 @@ def complaint_about(line, words, done):
             return "the record of --json and the status disagree"
     if done.returncode != 0:
         for path in line.outputs:
-            path = re.sub(r":y$", "", path)
+            path = re.sub(r":y(\.weight)?$", "", path)
             if os.path.exists(path) and not path.endswith((".json", ".svg")):
                 return f"{path} was written"
     return ""

@@ -163,10 +163,10 @@ struct writing_kernel {
     if constexpr (W.from == address::coordinates) {
       return tw::offset<d_layout>(first_row + row, first_col + col);
     } else {
-      std::uint32_t const step = tw::offset<plain(d_layout)>(row, col);
+      std::uint32_t const step = tw::offset<linear_part(d_layout)>(row, col);
       if constexpr (W.from == address::swizzled) {
         constexpr tw::swizzle sw = d_layout.sw;
-        return sw(tw::offset<plain(d_layout)>(first_row, first_col) + step);
+        return sw(tw::offset<linear_part(d_layout)>(first_row, first_col) + step);
       } else {
         constexpr auto changed = static_cast<std::uint32_t>(d_layout.sw.z_mask());
         std::uint32_t const first = tw::offset<d_layout>(first_row, first_col);

@@ -13,7 +13,7 @@ using args = hazard_params const&;
 constexpr int scaled_columns = 128;
 constexpr std::uint32_t one_of_each = 0x7F7F7F7F;  // four factors of 1
 
-/// The factors of a row: 4 blocks of K.
+/// How the four scale factors of a row, one for each block of K, are chosen.
 enum class factors { ones, of_row, of_block };
 std::uint32_t word_of(factors what, int row) {
   auto const r = static_cast<std::uint32_t>(row % 8);
@@ -24,7 +24,7 @@ std::uint32_t word_of(factors what, int row) {
 struct scaled_places {
   std::uint32_t d, sfa, sfb;
 };
-/// A and B are there, and known to thread 0.
+/// Makes the barriers, allocates tensor memory, and loads A and B; thread 0 waits for the loads.
 scaled_places begin_scaled(memory s, args p) {
   make_barriers(s);
   std::uint32_t const d = allocate(s, scaled_columns);

@@ -156,14 +156,14 @@ struct alignas(16) four {
 };
 
 TEST_P(Protocol, SixteenBytesOfSharedMemoryAtFour) {
-  expect("E0047", "a store of 8 bytes is no multiple of 8", []<bool Broken>(memory s, args p) {
+  expect("E0047", "a store of 8 bytes is not a multiple of 8", []<bool Broken>(memory s, args p) {
     auto* const to = reinterpret_cast<four*>(s.x + 4 * thread_id() + (Broken ? 1 : 0));
     *to = reinterpret_cast<four const*>(p.floats)[thread_id()];
   });
 }
 
 TEST_P(Protocol, EightBytesOfGlobalMemoryAtFour) {
-  expect("E0047", "a load of 8 bytes is no multiple of 8", []<bool Broken>(memory s, args p) {
+  expect("E0047", "a load of 8 bytes is not a multiple of 8", []<bool Broken>(memory s, args p) {
     auto const* const from =
         reinterpret_cast<std::uint64_t const*>(p.words + 2 * thread_id() + (Broken ? 1 : 0));
     s.a[0][thread_id()] = *from;

@@ -383,7 +383,7 @@ mbarrier& barrier_at(hazard_smem& s) {
 }
 
 TEST_P(Hazards, E0047InitOfAnMbarrierThatIsNotAligned) {
-  expect({.code = "E0047", .part = "an mbarrier of 8 bytes is no multiple of 8"},
+  expect({.code = "E0047", .part = "an mbarrier of 8 bytes is not a multiple of 8"},
          []<bool Broken>(memory s, args) {
            mbarrier& bar = barrier_at<Broken>(s);
            if (thread_id() == 0) {

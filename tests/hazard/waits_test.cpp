@@ -133,6 +133,27 @@ TEST_P(Waits, MoreArrivalsThanTheCount) {
                     });
 }
 
+TEST_P(Waits, TwoCommitsWhereOneEndsThePhase) {
+  expect_first<64>("empty[0]", "2 phases have ended since the waiting thread last saw one end",
+                   []<bool Broken>(memory s, args) {
+                     if (thread_id() == 0) {
+                       s.empty[0].init(1);
+                       fence_mbarrier_init();
+                     }
+                     cta_sync();
+                     if (thread_id() == 0) {
+                       umma_commit(s.empty[0]);
+                       s.empty[0].wait(0);
+                       if (Broken) {
+                         umma_commit(s.empty[0]);
+                         s.empty[0].wait(1);
+                       }
+                     }
+                     cta_sync();
+                     if (warp_id() == 1) s.empty[0].wait(0);
+                   });
+}
+
 TEST_P(Waits, ForARegisterBudget) {
   auto const budget = []<bool Broken>(memory, args) {
     if (warpgroup_id() == 0)

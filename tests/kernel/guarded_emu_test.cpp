@@ -131,7 +131,7 @@ int run_plans(std::vector<gemm_plan> const& plans, gemm_operands const& o, std::
     options.policy = static_cast<async_policy>(rng() % 3);
     options.sms = sms;
     SCOPED_TRACE(plan.kernel + ", " + plan.why);
-    gemm_emulated(plan, o, options);
+    emulate(plan, o, options);
     judge();
     ++runs;
     if (testing::Test::HasFailure()) break;

@@ -9,7 +9,7 @@ using namespace tw;
 
 /// Half of the time any layout, else one whose leaves are digits of an index of a.
 layout second(trial& t, layout const& a) {
-  return t.one_in(4) ? t.any(12) : t.reader(coalesce(plain(a)).shape);
+  return t.one_in(4) ? t.any(12) : t.reader(coalesce(linear_part(a)).shape);
 }
 
 layout first(trial& t) { return t.one_in(5) ? t.swizzled_layout(64) : t.with_sign(32); }
@@ -101,7 +101,7 @@ std::vector<law_case> algebra_cases() {
       {"composition_int",
        [](trial& t) {
          layout const a = first(t);
-         layout const b = t.reader(coalesce(plain(a)).shape, false);
+         layout const b = t.reader(coalesce(linear_part(a)).shape, false);
          i64 const n = t.one_in(2) ? size(b) : t.pick({1, 2, 4, size(a)});
          t.check(
              composition(a, n), [&](layout const& r) { return composition_int_law(a, n, r); }, a,
@@ -180,7 +180,7 @@ std::vector<law_case> algebra_cases() {
       {"swizzle_max_common_vector",
        [](trial& t) {
          layout const a = t.swizzled_layout(32);
-         layout const b = t.one_in(2) ? plain(a) : relative(t, a);
+         layout const b = t.one_in(2) ? linear_part(a) : relative(t, a);
          t.one_in(2) ? common_vector(t, a, b) : common_vector(t, b, a);
        }},
       {"max_alignment",

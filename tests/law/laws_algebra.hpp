@@ -80,7 +80,7 @@ constexpr i64 at_coordinate(layout const& a, layout const& b, i64 index) {
   for (int k = 0; k < b.shape.n; ++k) {
     if (seen[k] || b.stride[k].v == 0) continue;
     for (int j = k; j < b.shape.n; ++j) seen[j] = seen[j] || b.stride[j].unit == b.stride[k].unit;
-    layout part = plain(a);
+    layout part = linear_part(a);
     for (int level = 0; level < path_depth(b.stride[k].unit); ++level) {
       part = mode(part, path_index(b.stride[k].unit, level));
     }
@@ -113,7 +113,7 @@ constexpr bool composition_tiler_law(layout const& a, tiler const& t, layout con
   if (!t.by_mode()) return composition_law(a, as_layout(t), r);
   bool same = rank(r) == rank(t) && r.sw == a.sw && r.offset == a.offset;
   for (int i = 0; same && i < rank(t); ++i) {
-    same = composition_tiler_law(plain(mode(a, i)), mode(t, i), plain(mode(r, i)));
+    same = composition_tiler_law(linear_part(mode(a, i)), mode(t, i), linear_part(mode(r, i)));
   }
   return same;
 }
@@ -163,10 +163,6 @@ constexpr std::vector<i64> sums(std::vector<i64> const& a, std::vector<i64> cons
   return sorted(all);
 }
 
-}  // namespace meaning
-
-namespace meaning {
-
 /// How many blocks reach the end of a shape: its leaves are cut into blocks one after the other,
 /// each rounded up; what a leaf does not use of the block is left for the next one.
 constexpr i64 blocks_of(tree const& shape, i64 block) {
@@ -182,11 +178,12 @@ constexpr i64 blocks_of(tree const& shape, i64 block) {
 }  // namespace meaning
 
 /// Law (complement, complement1): what L leaves out of [0, m), m == cosize(L) for complement1.
-///     R increases from 0; no two pairs of an offset of L and one of R have the same sum; the sums
-///     reach m - 1; where L's strides are nested they are 0 .. N - 1 without a gap, N the smallest
-///     multiple of the block (the largest extent * stride of L) that is not below m; with a shape
-///     instead of m N is as many blocks as its leaves have, one after the other and each rounded
-///     up, which may be below its size where a leaf and the block do not divide each other
+///     R increases from 0; no two pairs of an offset of L and an offset of R have equal sums; the
+///     sums reach m - 1; if L's strides are nested, the sums are 0 .. N - 1 without a gap. The
+///     block of L is its largest extent * stride, and N is m rounded up to a multiple of it. If m
+///     is a shape, N is the block times the number of blocks into which the leaves of the shape are
+///     cut one after the other, each number rounded up and the rest of the block left for the next
+///     leaf; N may be below the size of the shape if a leaf and the block do not divide each other
 ///     complement(4:2, 24) == (2,3):(1,8)
 ///     complement(4:2, (3,5)) == (2,2):(1,8)
 ///     complement1((4,2):(1,16)) == 4:4
@@ -225,7 +222,7 @@ constexpr bool right_inverse_law(layout const& l, layout const& r) {
   for (int k = 0; k < l.shape.n; ++k) {
     goes_on = goes_on || (l.stride[k].v == n && l.shape.leaf[k].v > 1);
   }
-  return !goes_on || !meaning::is_injective(plain(l));
+  return !goes_on || !meaning::is_injective(linear_part(l));
 }
 
 /// Law (left_inverse, swizzle_left_inverse): back from the offset to the index.
@@ -287,7 +284,7 @@ constexpr i64 common_run(layout const& a, layout const& b) {
 
 /// Neither layout has an offset twice, the swizzles aside.
 constexpr bool both_injective(layout const& a, layout const& b) {
-  return is_injective(plain(a)) && is_injective(plain(b));
+  return is_injective(linear_part(a)) && is_injective(linear_part(b));
 }
 
 }  // namespace meaning
@@ -299,9 +296,10 @@ constexpr bool max_common_layout_law(layout const& a, layout const& b, layout co
   i64 const n = meaning::cells(r);
   for (i64 i = 0; i < n; ++i) {
     i64 const index = meaning::at(r, i);
-    if (meaning::at(plain(a), index) != i || meaning::at(plain(b), index) != i) return false;
+    if (meaning::at(linear_part(a), index) != i || meaning::at(linear_part(b), index) != i)
+      return false;
   }
-  return !meaning::both_injective(a, b) || n == meaning::common_run(plain(a), plain(b));
+  return !meaning::both_injective(a, b) || n == meaning::common_run(linear_part(a), linear_part(b));
 }
 
 /// Law (max_common_vector, swizzle_max_common_vector): how many elements move together.
@@ -314,7 +312,8 @@ constexpr bool max_common_vector_law(layout const& a, layout const& b, i64 v) {
   i64 const most = smaller(meaning::cells(a), meaning::cells(b));
   for (i64 found = 0; found < v; ++found) {
     i64 j = 0;
-    while (j < most && (meaning::at(plain(a), j) != found || meaning::at(plain(b), j) != found))
+    while (j < most &&
+           (meaning::at(linear_part(a), j) != found || meaning::at(linear_part(b), j) != found))
       ++j;
     if (j == most) return false;
   }
@@ -325,7 +324,7 @@ constexpr bool max_common_vector_law(layout const& a, layout const& b, i64 v) {
     }
   }
   if (!meaning::both_injective(a, b)) return true;
-  i64 run = meaning::common_run(plain(a), plain(b));
+  i64 run = meaning::common_run(linear_part(a), linear_part(b));
   for (layout const* l : {&a, &b}) {
     if (equal || !l->swizzled()) continue;
     i64 together = 1;
@@ -356,8 +355,8 @@ constexpr bool whole_runs(std::vector<i64> const& all, i64 v) {
 ///     swizzle_max_alignment(Sw<3,3,3> o 0 o (2,16):(16,1)) == 8
 constexpr bool max_alignment_law(layout const& l, i64 v) {
   if (v < 1 || !meaning::whole_runs(meaning::image(l), v)) return false;
-  if (!meaning::is_injective(plain(l))) return true;
-  std::vector<i64> const all = meaning::image(plain(l));
+  if (!meaning::is_injective(linear_part(l))) return true;
+  std::vector<i64> const all = meaning::image(linear_part(l));
   i64 largest = static_cast<i64>(all.size());
   while (!meaning::whole_runs(all, largest)) --largest;
   if (!l.swizzled()) return v == largest;

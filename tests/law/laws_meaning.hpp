@@ -150,9 +150,9 @@ constexpr printed outline(tree const& t) {
 
 /// Modes begin .. end - 1 of l side by side, without swizzle; a single mode is itself.
 constexpr layout modes(layout const& l, int begin, int end) {
-  if (end - begin == 1) return plain(mode(l, begin));
+  if (end - begin == 1) return linear_part(mode(l, begin));
   layout out;
-  for (int i = begin; i < end; ++i) detail::append(out, plain(mode(l, i)));
+  for (int i = begin; i < end; ++i) detail::append(out, linear_part(mode(l, i)));
   detail::wrap(out.shape);
   return out;
 }

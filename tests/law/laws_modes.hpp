@@ -48,7 +48,7 @@ constexpr bool group_law(layout const& l, int begin, int end, layout const& r) {
 ///     append((6,2):(1,6), 4:0) == (6,2,4):(1,6,0)
 constexpr bool append_law(layout const& l, layout const& m, layout const& r) {
   int const n = rank(l);
-  bool same = rank(r) == n + 1 && plain(mode(r, n)) == plain(m) && r.sw == l.sw;
+  bool same = rank(r) == n + 1 && linear_part(mode(r, n)) == linear_part(m) && r.sw == l.sw;
   for (int i = 0; same && i < n; ++i) same = mode(r, i) == mode(l, i);
   return same;
 }
@@ -59,7 +59,7 @@ constexpr bool append_law(layout const& l, layout const& m, layout const& r) {
 constexpr bool append4_law(layout const& l, layout const& r) {
   bool same = rank(r) == (rank(l) > 4 ? rank(l) : 4);
   for (int i = 0; same && i < rank(r); ++i) {
-    same = plain(mode(r, i)) == (i < rank(l) ? plain(mode(l, i)) : layout(1, 0));
+    same = linear_part(mode(r, i)) == (i < rank(l) ? linear_part(mode(l, i)) : layout(1, 0));
   }
   return same;
 }
@@ -68,7 +68,7 @@ constexpr bool append4_law(layout const& l, layout const& r) {
 ///     mode(R, 0) == M; mode(R, 1 + i) == mode(L, i)
 ///     prepend((6,2):(1,6), 4:0) == (4,6,2):(0,1,6)
 constexpr bool prepend_law(layout const& l, layout const& m, layout const& r) {
-  bool same = rank(r) == rank(l) + 1 && plain(mode(r, 0)) == plain(m) && r.sw == l.sw;
+  bool same = rank(r) == rank(l) + 1 && linear_part(mode(r, 0)) == linear_part(m) && r.sw == l.sw;
   for (int i = 0; same && i < rank(l); ++i) same = mode(r, i + 1) == mode(l, i);
   return same;
 }
@@ -191,7 +191,7 @@ constexpr bool cells_where(layout const& l, tree const& c, bool numbers, layout 
     }
     if (!here) continue;
     if (found >= cells(r)) return false;
-    if (at(r, found++) + offset != (numbers ? at(l, i) : at(plain(l), i))) return false;
+    if (at(r, found++) + offset != (numbers ? at(l, i) : at(linear_part(l), i))) return false;
   }
   return m.ok && found == cells(r);
 }
@@ -211,7 +211,7 @@ constexpr bool slice_law(layout const& l, tree const& c, layout const& r, i64 of
 ///     R(x) == L(c with x instead of the numbers and 0 instead of the _), the swizzle aside
 ///     dice((4,8):(8,1), (2,_)) == (4):(8)
 constexpr bool dice_law(layout const& l, tree const& c, layout const& r) {
-  return r.sw == l.sw && meaning::cells_where(l, c, false, plain(r), 0);
+  return r.sw == l.sw && meaning::cells_where(l, c, false, linear_part(r), 0);
 }
 
 namespace meaning {
@@ -229,7 +229,7 @@ struct boxes {
 constexpr bool cells_of_boxes(layout const& l, boxes const& b, layout const& r, i64 offset) {
   int const modes = rank(l);
   layout part[max_leaves];
-  for (int i = 0; i < modes; ++i) part[i] = plain(mode(l, i));
+  for (int i = 0; i < modes; ++i) part[i] = linear_part(mode(l, i));
   i64 at_place[2 * max_leaves] = {};
   for (i64 found = 0;; ++found) {
     i64 sum = l.offset;

@@ -73,9 +73,9 @@ constexpr std::vector<i64> free_places(std::vector<i64> const& block, i64 count)
 /// at one that overlaps no other copy.
 constexpr bool multiplied(layout const& a, layout const& b, layout const& block,
                           layout const& copies) {
-  if (!same_function(plain(a), plain(block)) || cells(copies) != cells(b)) return false;
+  if (!same_function(linear_part(a), linear_part(block)) || cells(copies) != cells(b)) return false;
   std::vector<i64> const which = offsets(b);
-  std::vector<i64> const image_of_a = image(plain(a));
+  std::vector<i64> const image_of_a = image(linear_part(a));
   if (is_nested(a)) {
     std::vector<i64> const places = free_places(image_of_a, sorted(which).back() + 1);
     for (std::size_t j = 0; j < which.size(); ++j) {
@@ -153,7 +153,8 @@ constexpr bool flat(pair_law law, layout const& l, tiler const& t, layout const&
 ///     swizzle_logical_divide(Sw<3,2,3> o 0 o (4,64):(64,1), (1,8)) ==
 ///         Sw<3,2,3> o 0 o ((1,4),(8,8)):((0,64),(1,8))
 constexpr bool logical_divide_law(layout const& l, tiler const& t, layout const& r) {
-  return meaning::same_swizzle(l, r) && meaning::logical(meaning::divided, plain(l), t, plain(r));
+  return meaning::same_swizzle(l, r) &&
+         meaning::logical(meaning::divided, linear_part(l), t, linear_part(r));
 }
 
 /// Law (zipped_divide, zipped_divide_ragged, identity_zipped_divide): ((tiles), (rests)).
@@ -163,15 +164,16 @@ constexpr bool logical_divide_law(layout const& l, tiler const& t, layout const&
 ///     identity_zipped_divide((4,8):(1@0,1@1), (2,4)) == ((2,4),(2,2)):((1@0,1@1),(2@0,4@1))
 constexpr bool zipped_divide_law(layout const& l, tiler const& t, layout const& r) {
   return meaning::same_swizzle(l, r) &&
-         meaning::zipped(meaning::divided, meaning::numbered(plain(l), l), t,
-                         meaning::numbered(plain(r), l));
+         meaning::zipped(meaning::divided, meaning::numbered(linear_part(l), l), t,
+                         meaning::numbered(linear_part(r), l));
 }
 
 /// Law (tiled_divide): ((tiles), rest 0, rest 1, ...).
 ///     zipped_divide's, its second mode spread out
 ///     tiled_divide((4,8):(8,1), (2,4)) == ((2,4),2,2):((8,1),16,4)
 constexpr bool tiled_divide_law(layout const& l, tiler const& t, layout const& r) {
-  return meaning::same_swizzle(l, r) && meaning::tiled(meaning::divided, plain(l), t, plain(r));
+  return meaning::same_swizzle(l, r) &&
+         meaning::tiled(meaning::divided, linear_part(l), t, linear_part(r));
 }
 
 /// Law (flat_divide): (tile 0, tile 1, ..., rest 0, rest 1, ...).
@@ -179,7 +181,7 @@ constexpr bool tiled_divide_law(layout const& l, tiler const& t, layout const& r
 ///     flat_divide((4,8):(8,1), (2,4)) == (2,4,2,2):(8,1,16,4)
 constexpr bool flat_divide_law(layout const& l, tiler const& t, layout const& r) {
   return meaning::same_swizzle(l, r) &&
-         meaning::flat(meaning::divided, plain(l), t, plain(r), rank(t));
+         meaning::flat(meaning::divided, linear_part(l), t, linear_part(r), rank(t));
 }
 
 /// Law (logical_product, logical_product_tiler): A's block, repeated as B says.
@@ -189,7 +191,7 @@ constexpr bool flat_divide_law(layout const& l, tiler const& t, layout const& r)
 ///     logical_product_tiler((2,4):(4,1), (3,2)) == ((2,3),(4,2)):((4,1),(1,4))
 constexpr bool logical_product_law(layout const& a, tiler const& t, layout const& r) {
   return meaning::same_swizzle(a, r) &&
-         meaning::logical(meaning::multiplied, plain(a), t, plain(r));
+         meaning::logical(meaning::multiplied, linear_part(a), t, linear_part(r));
 }
 
 /// Law (zipped_product, zipped_product_tiler): ((blocks), (copies)).
@@ -197,7 +199,8 @@ constexpr bool logical_product_law(layout const& a, tiler const& t, layout const
 ///     zipped_product((2,2):(4,1), 6:1) == ((2,2),(2,3)):((4,1),(2,8))
 ///     zipped_product_tiler((2,4):(4,1), (3,2)) == ((2,4),(3,2)):((4,1),(1,4))
 constexpr bool zipped_product_law(layout const& a, tiler const& t, layout const& r) {
-  return meaning::same_swizzle(a, r) && meaning::zipped(meaning::multiplied, plain(a), t, plain(r));
+  return meaning::same_swizzle(a, r) &&
+         meaning::zipped(meaning::multiplied, linear_part(a), t, linear_part(r));
 }
 
 /// Law (tiled_product, tiled_product_tiler): ((blocks), copies 0, copies 1, ...).
@@ -205,7 +208,8 @@ constexpr bool zipped_product_law(layout const& a, tiler const& t, layout const&
 ///     tiled_product((2,2):(4,1), 6:1) == ((2,2),2,3):((4,1),2,8)
 ///     tiled_product_tiler((2,4):(4,1), (3,2)) == ((2,4),3,2):((4,1),1,4)
 constexpr bool tiled_product_law(layout const& a, tiler const& t, layout const& r) {
-  return meaning::same_swizzle(a, r) && meaning::tiled(meaning::multiplied, plain(a), t, plain(r));
+  return meaning::same_swizzle(a, r) &&
+         meaning::tiled(meaning::multiplied, linear_part(a), t, linear_part(r));
 }
 
 /// Law (flat_product, flat_product_tiler): (block 0, ..., copies 0, ...).
@@ -214,7 +218,7 @@ constexpr bool tiled_product_law(layout const& a, tiler const& t, layout const& 
 ///     flat_product_tiler((2,4):(4,1), (3,2)) == (2,4,3,2):(4,1,1,4)
 constexpr bool flat_product_law(layout const& a, tiler const& t, layout const& r) {
   return meaning::same_swizzle(a, r) &&
-         meaning::flat(meaning::multiplied, plain(a), t, plain(r), rank(a));
+         meaning::flat(meaning::multiplied, linear_part(a), t, linear_part(r), rank(a));
 }
 
 namespace meaning {
@@ -224,7 +228,7 @@ constexpr bool arranged(layout const& a, layout const& b, layout const& r, int b
   layout blocks;
   layout copies;
   for (int i = 0; i < rank(r); ++i) {
-    layout const pair = plain(mode(r, i));
+    layout const pair = linear_part(mode(r, i));
     if (rank(pair) != 2 || cells(mode(pair, block)) != (i < rank(a) ? cells(mode(a, i)) : 1)) {
       return false;
     }
@@ -232,7 +236,7 @@ constexpr bool arranged(layout const& a, layout const& b, layout const& r, int b
     detail::append(copies, mode(pair, 1 - block));
   }
   int const most = rank(a) > rank(b) ? rank(a) : rank(b);
-  return same_swizzle(a, r) && rank(r) == most && multiplied(plain(a), b, blocks, copies);
+  return same_swizzle(a, r) && rank(r) == most && multiplied(linear_part(a), b, blocks, copies);
 }
 
 }  // namespace meaning
@@ -305,12 +309,12 @@ constexpr bool widened(swizzle s, i64 n, swizzle r) {
 ///     upcast((8,4):(4,1), 2) == (8,2):(2,1)
 ///     swizzle_upcast(Sw<3,4,3> o 0 o (8,64):(64,1), 2) == Sw<3,3,3> o 0 o (8,32):(32,1)
 constexpr bool upcast_law(layout const& l, i64 n, layout const& r) {
-  std::vector<i64> wide = meaning::image(plain(l));
+  std::vector<i64> wide = meaning::image(linear_part(l));
   for (i64& x : wide) x /= n;
   wide = meaning::sorted(wide);
   wide.erase(std::unique(wide.begin(), wide.end()), wide.end());
-  bool const once = !meaning::is_injective(plain(l)) || meaning::is_injective(plain(r));
-  return wide == meaning::image(plain(r)) && once && meaning::widened(l.sw, n, r.sw) &&
+  bool const once = !meaning::is_injective(linear_part(l)) || meaning::is_injective(linear_part(r));
+  return wide == meaning::image(linear_part(r)) && once && meaning::widened(l.sw, n, r.sw) &&
          r.offset * n == l.offset && meaning::outline(l.shape) == meaning::outline(r.shape);
 }
 

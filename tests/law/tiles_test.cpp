@@ -12,7 +12,7 @@ using tiler_law = bool (*)(layout const&, tiler const&, layout const&);
 
 /// A tiler for a divide of l: a layout of its digits, or a tuple.
 tiler cutter(trial& t, layout const& l, bool keep) {
-  if (l.shape.is_leaf() || t.one_in(3)) return t.reader(coalesce(plain(l)).shape);
+  if (l.shape.is_leaf() || t.one_in(3)) return t.reader(coalesce(linear_part(l)).shape);
   return t.tuple_tiler(l, keep);
 }
 

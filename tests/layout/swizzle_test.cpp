@@ -37,7 +37,7 @@ TEST(Swizzle, IsASwizzledLayoutsOutermostFunction) {
     for (i64 i = 0; i < size(l); ++i) ASSERT_EQ(sl(i), s(l(i))) << to_string(sl);
     ASSERT_TRUE(meaning::same_function(coalesce(sl), sl)) << to_string(sl);
     layout const d = zipped_divide(sl, tile(1 + r.below(2)));
-    ASSERT_EQ(plain(d), zipped_divide(l, tile(size(mode(mode(d, 0), 0))))) << to_string(sl);
+    ASSERT_EQ(linear_part(d), zipped_divide(l, tile(size(mode(mode(d, 0), 0))))) << to_string(sl);
     i64 largest = 0;
     for (i64 i = 0; i < size(l); ++i) largest = larger(largest, sl(i));
     ASSERT_EQ(cosize(sl), largest + 1) << to_string(sl);

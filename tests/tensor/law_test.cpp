@@ -31,7 +31,7 @@ layout random_partner(random_source& r, layout const& l) {
   tree order = l.shape;
   for (int i = 0; i < order.n; ++i) order.leaf[i] = num{r.below(8)};
   layout p = make_ordered_layout(l.shape, order);
-  if (r.one_in(2)) p = plain(l);
+  if (r.one_in(2)) p = linear_part(l);
   if (r.one_in(3)) p.stride[r.below(p.shape.n)].v *= 2;
   if (r.one_in(3)) p = coalesce(p, tree(make_tree(0)));
   return r.one_in(4) ? swizzled(make_swizzle(1, 1 + static_cast<int>(r.below(2)), 2), p) : p;

@@ -29,7 +29,7 @@ template <layout L, tiler Tile, layout TV>
 void every_cell_once() {
   SCOPED_TRACE(print(L).text);
   memory_of<L> const m;
-  layout const d = zipped_divide(plain(L), Tile);
+  layout const d = zipped_divide(linear_part(L), Tile);
   layout const tile_tv = composition(mode(d, 0), TV);
   std::vector<int> met(static_cast<std::size_t>(cosize(L)));
   for (int thread = 0; thread < size(mode(TV, 0)); ++thread) {

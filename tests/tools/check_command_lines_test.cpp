@@ -10,6 +10,7 @@
 #include "tools/error_pages.hpp"
 #include "tools/hazards/checklist.hpp"
 #include "tools/hazards/request.hpp"
+#include "tools/hazards/results.hpp"
 
 namespace tw::hazards {
 namespace {
@@ -96,6 +97,18 @@ TEST(Checklist, AccessesThatAreNotSeenAreNotMissing) {
       << unseen.detail;
   r.counts.plain_accesses_seen = true;
   EXPECT_EQ(by_name(r).at("order of accesses").detail, "no accesses of shared memory");
+}
+
+TEST(Checklist, TheTextSaysThatAccessesWereNotSeen) {
+  kernel_result r;
+  r.name = "any";
+  r.runs = 1;
+  std::string const line = "ordinary loads and stores of the kernel were not seen";
+  for (bool const seen : {false, true}) {
+    r.counts.plain_accesses_seen = seen;
+    std::string const text = text_of_kernels({&r, 1}, request{});
+    EXPECT_EQ(text.find(line) == std::string::npos, seen) << text;
+  }
 }
 
 TEST(Checklist, ShapesOfAPluginMayBeZero) {

@@ -22,8 +22,8 @@ KERNELS = {
 }
 
 
-def check(*words):
-    return subprocess.run([COMMAND, "check", PLUGIN, *words], capture_output=True, text=True,
+def check(*words, plugin=PLUGIN):
+    return subprocess.run([COMMAND, "check", plugin, *words], capture_output=True, text=True,
                           check=False, timeout=1800)
 
 
@@ -83,6 +83,20 @@ class CheckOptions(unittest.TestCase):
                 self.assertIn(option, words)
             self.assertEqual(check(*words[1:]).stdout, first.stdout)
 
+    def test_again_quotes_a_path_for_the_shell(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("own kernels.so", "it's.so", "$HOME;`.so"):
+                plugin = os.path.join(folder, name)
+                os.symlink(PLUGIN, plugin)
+                words = ["--kernel", "reader_fence", "--runs", "1"]
+                first = check(*words, plugin=plugin)
+                again = re.search(r"again: tilewright check (.*)", first.stdout)[1]
+                with self.subTest(again):
+                    self.assertEqual(shlex.split(again)[0], plugin)
+                    done = subprocess.run(["sh", "-c", f'"$0" check {again}', COMMAND],
+                                          capture_output=True, text=True, check=False)
+                    self.assertEqual((done.returncode, done.stdout), (1, first.stdout))
+
     def test_a_hang_of_more_ctas_than_fit_is_not_laid_on_those(self):
         for sms in ("1", "132"):
             text = check("--kernel", "values", "--bug", "hangs", "--runs", "1", "--sms", sms).stdout
@@ -100,9 +114,21 @@ class CheckOptions(unittest.TestCase):
         self.assertEqual((found["runs"], found["left_out_runs"]), (1, 11))
 
     def test_reports_say_which_came_first(self):
-        found = json.loads(check("--kernel", "values", "--bug", "hangs", "--json").stdout)
-        finding = found["kernels"][0]["findings"][0]
-        self.assertEqual(finding["first_in"], finding["runs"])
+        """The missing fence is reported when the copy reads, bank conflicts at the end."""
+        for options, want in (
+                (["--bank-conflicts"], {"E0044": (12, 12), "E0041": (12, 0)}),
+                (["--bank-conflicts", "--proxy-on-path"], {"E0041": (12, 12)}),
+                ([], {"E0044": (12, 12)})):
+            with self.subTest(options):
+                words = ("--kernel", "two_faults", *options)
+                kernel = json.loads(check(*words, "--json").stdout)["kernels"][0]
+                self.assertEqual((kernel["runs"], kernel["bad_runs"]), (12, 12))
+                found = {f["code"]: (f["runs"], f["first_in"]) for f in kernel["findings"]}
+                self.assertEqual(found, want)
+                text = check(*words).stdout
+                for code, (runs, first) in want.items():
+                    first_in = f", the first report in {first}" if len(want) > 1 else ""
+                    self.assertIn(f"{code} in {runs} of 12 runs{first_in}; again: ", text)
 
     def test_json_says_whether_ordinary_accesses_were_seen(self):
         kernel = json.loads(check("--kernel", "columns", "--json").stdout)["kernels"][0]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""checkpoint_files.py  Tensors of checkpoints, written and read without a library: .safetensors and
-.npy files, and the number formats by their definitions."""
+"""checkpoint_files.py  Files of arrays, written and read without a library: .safetensors and .npy
+files, and the number formats by their definitions. The tests of this folder share it."""
 import json
 import math
 import operator
@@ -55,17 +55,19 @@ def pack_pairs(codes):
     return bytes(codes[i] | codes[i + 1] << 4 for i in range(0, len(codes), 2))
 
 
-def write_safetensors(path, tensors):
-    """tensors: {name: (dtype, shape, bytes)}."""
+def safetensors_content(tensors):
+    """The bytes of a .safetensors file. tensors: {name: (dtype, shape, bytes)}."""
     header, at = {}, 0
     for name, (dtype, shape, data) in tensors.items():
         header[name] = {"dtype": dtype, "shape": shape, "data_offsets": [at, at + len(data)]}
         at += len(data)
     text = json.dumps(header).encode()
+    return struct.pack("<Q", len(text)) + text + b"".join(t[2] for t in tensors.values())
+
+
+def write_safetensors(path, tensors):
     with open(path, "wb") as file:
-        file.write(struct.pack("<Q", len(text)) + text)
-        for _, _, data in tensors.values():
-            file.write(data)
+        file.write(safetensors_content(tensors))
 
 
 def read_safetensors(path):
@@ -80,23 +82,33 @@ def read_safetensors(path):
     return tensors
 
 
-def write_npy(path, descr, shape, data):
-    head = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': {tuple(shape)}, }}"
+def npy_content(descr, shape, data, fortran=False):
+    """The bytes of an .npy file."""
+    head = f"{{'descr': '{descr}', 'fortran_order': {fortran}, 'shape': {tuple(shape)}, }}"
     head += " " * ((-len(head) - 11) % 64) + "\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + data
+
+
+def write_npy(path, descr, shape, data, fortran=False):
     with open(path, "wb") as file:
-        file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + data)
+        file.write(npy_content(descr, shape, data, fortran))
 
 
 def write_f32(path, rows):
     write_npy(path, "<f4", (len(rows), len(rows[0])), pack_f32([x for row in rows for x in row]))
 
 
-def read_npy(path):
-    """The numbers of a file of float32, bfloat16 or int32, row after row."""
+def npy_parts(path):
+    """The header, as text, and the data of an .npy file."""
     with open(path, "rb") as file:
         content = file.read()
     size = struct.unpack("<H", content[8:10])[0]
-    head, data = content[10:10 + size].decode(), content[10 + size:]
+    return content[10:10 + size].decode(), content[10 + size:]
+
+
+def read_npy(path):
+    """The numbers of a file of float32, bfloat16 or int32, row after row."""
+    head, data = npy_parts(path)
     if "V2" in head:
         return [of_bf16(x) for x in struct.unpack(f"<{len(data) // 2}H", data)]
     letter = "f" if "f4" in head else "i"

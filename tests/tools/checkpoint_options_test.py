@@ -7,9 +7,7 @@ import math
 import os
 import random
 import struct
-import subprocess
 import sys
-import tempfile
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -17,41 +15,10 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from checkpoint_files import (  # noqa: E402
     E2M1, E4M3, bf16_bits, decoded, f32, pack_bf16, pack_f32, pack_pairs, product, read_npy,
     read_safetensors, write_f32, write_npy, write_safetensors)
+from command_case import CommandCase  # noqa: E402
 
-COMMAND = os.environ["TW_COMMAND"]
 
-
-class Options(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.addCleanup(self.folder.cleanup)
-        self.rng = random.Random(20261128)
-
-    def path(self, name):
-        return os.path.join(self.folder.name, name)
-
-    def run_it(self, *words, status=0):
-        done = subprocess.run([COMMAND, *words], cwd=self.folder.name, capture_output=True,
-                              text=True, check=False)
-        self.assertEqual(done.returncode, status, f"{words}\n{done.stdout}{done.stderr}")
-        return done
-
-    def gemm(self, *words, status=0):
-        return self.run_it("gemm", *words, "--device", "emu", status=status)
-
-    def refused(self, code, *words, contains=()):
-        said = self.gemm(*words, status=2).stderr
-        self.assertIn(f"tilewright: {code}: ", said)
-        for text in contains:
-            self.assertIn(text, said)
-        return said
-
-    def normal(self, rows, cols):
-        return [[f32(self.rng.gauss(0, 1)) for _ in range(cols)] for _ in range(rows)]
-
-    def codes(self, count, last=126):
-        return bytes(self.rng.randint(0, last) | self.rng.choice((0, 128)) for _ in range(count))
-
+class Options(CommandCase):
     def test_scales_of_every_float_type_are_converted(self):
         x, w = self.codes(4 * 256), self.codes(200 * 256)
         numbers = [k / 64 for k in range(1, 5)]  # exact in every type
@@ -223,15 +190,12 @@ class Options(unittest.TestCase):
             file.write(content)
         self.refused("TW0605", "x.npy", "f.npy", *words, "--scale2-b", "1", contains=["C order"])
         # A number with any scales of D, and with any other result.
-        for more in (["--out-dtype", "nvfp4"], ["--out-dtype", "mxfp8"],
-                     ["--scale-d", "amax-row"], ["--scale-d", "0.5", "--trace", "t.json"]):
+        for more in (["--out-dtype", "nvfp4"], ["--out-dtype", "mxfp8"], ["--out-dtype", "mxfp4"],
+                     ["--scale-d", "amax-row"], ["--scale-d", "amax-1x128"],
+                     ["--scale-d", "0.5", "--trace", "t.json"]):
             with self.subTest(more):
-                done = subprocess.run(
-                    [COMMAND, "gemm", "x.npy", "w.safetensors:f4", *words, "--scale2-b", "0.001",
-                     "--scale2-a", "0.01", *more, "--device", "emu"], cwd=self.folder.name,
-                    capture_output=True, text=True, check=False)
-                self.assertNotIn("TW0611", done.stderr)
-                self.assertTrue(done.returncode == 0 or "TW0505" in done.stderr, done.stderr)
+                self.gemm("x.npy", "w.safetensors:f4", *words, "--scale2-b", "0.001", "--scale2-a",
+                          "0.01", *more)
         for bad in ("nan", "inf", "1e-60", "1e60"):
             self.refused("TW0476", "x.npy", "w.safetensors:f4", *words, "--scale2-b", bad,
                          contains=["a finite number"])
@@ -265,7 +229,12 @@ class Options(unittest.TestCase):
             "awq.qweight": ("I32", [64, 4], ints), "up.weight_packed": ("I32", [32, 8], ints),
             "plain": ("I32", [64, 4], ints), "packed.weight_packed": ("U8", [8, 32], bytes(256)),
             "up_blocks": ("U8", [4, 4, 16], bytes(256)), "four": ("U8", [2, 2, 4, 16], bytes(256)),
-            "half": ("U8", [8, 32], bytes(256)),
+            "half": ("U8", [8, 32], bytes(256)), "half_scale": ("F32", [8, 4], bytes(128)),
+            "nv.weight": ("U8", [8, 32], bytes(256)),
+            "nv.weight_scale": ("F8_E4M3", [8, 4], bytes(32)),
+            "mx.weight": ("U8", [8, 32], bytes(256)), "mx.weight_scale": ("U8", [8, 2], bytes(16)),
+            "long.weight": ("U8", [8, 64], bytes(512)),
+            "long.weight_scale": ("F8_E4M3", [8, 8], bytes(64)),
             "amd": ("F8_E4M3FNUZ", [4, 64], bytes(256)),
             "amd5": ("F8_E5M2FNUZ", [4, 64], bytes(256))})
         for name, said in (("mlp.up.qweight", "GPTQ or AWQ"), ("mlp.up.qzeros", "GPTQ or AWQ"),
@@ -278,7 +247,8 @@ class Options(unittest.TestCase):
                                status=2)
             self.assertIn("TW0659", done.stderr)
         self.gemm("x.npy", "m.safetensors:plain", "-o", "d.npy")  # a matrix of int32
-        for name in ("packed.weight_packed", "up_blocks", "four"):
+        for name in ("packed.weight_packed", "up_blocks", "four", "nv.weight", "mx.weight",
+                     "long.weight"):
             self.refused("TW0662", "x.npy", "m.safetensors:" + name, "--transpose-b", "-o", "d.npy",
                          contains=["two elements of e2m1 to a byte", "`gemm --dtype"])
         self.refused("TW0616", "x.npy", "m.safetensors:half", "--transpose-b", "-o", "d.npy",
@@ -291,6 +261,19 @@ class Options(unittest.TestCase):
         os.link(self.path("model.gguf"), self.path("renamed.safetensors"))
         for name in ("model.gguf", "model.gguf:blk.0.up", "renamed.safetensors:w"):
             self.refused("TW0660", "x.npy", name, "-o", "d.npy", contains=["llama.cpp"])
+
+    def test_packed_experts_are_refused_one_by_one_too(self):
+        write_f32(self.path("x.npy"), self.normal(4, 64))
+        write_safetensors(self.path("m.safetensors"), {
+            "up.weight": ("U8", [2, 8, 32], bytes(512)),
+            "up.weight_scale": ("F8_E4M3", [2, 8, 4], bytes(64)),
+            "down.weight": ("U8", [2, 8, 64], bytes(1024)),  # K bytes fit
+            "down.weight_scale": ("U8", [2, 8, 4], bytes(64))})
+        for name in ("up.weight", "down.weight"):
+            for part in (["[0]"], ["[1]"], ["", "--batch"]):
+                with self.subTest(name=name, part=part):
+                    self.refused("TW0662", "x.npy", f"m.safetensors:{name}{part[0]}", *part[1:],
+                                 "--transpose-b", "-o", "d.npy")
 
     def test_blocks_of_gpt_oss(self):
         """(E, N, K/32, 16) as a stack, one expert of it, and (N, K/32, 16) alone."""
@@ -390,74 +373,6 @@ class Options(unittest.TestCase):
         done = self.run_it("quantize", "w.npy", "q.npy", "--to", "nvfp4", "--scale-rule", "floor",
                            status=2)
         self.assertIn("TW0455", done.stderr)
-
-    def test_checkpoints_that_quantize_writes(self):
-        n, k = 200, 384
-        w = self.normal(n, k)
-        write_f32(self.path("w.npy"), w)
-        write_f32(self.path("x.npy"), self.normal(3, k))
-        prefix = "model.layers.0.mlp.up_proj."
-        cases = [
-            ("deepseek", ["e4m3", "--scaling", "128x128"],
-             {"weight": ("F8_E4M3", [n, k]), "weight_scale_inv": ("F32", [2, 3])},
-             ["--scaling-a", "1x128", "--scale-b", "weight_scale_inv"]),
-            ("modelopt", ["e4m3", "--scaling", "tensor"],
-             {"weight": ("F8_E4M3", [n, k]), "weight_scale": ("F32", [])},
-             ["--scaling-a", "tensor", "--scale-b", "weight_scale"]),
-            ("modelopt", ["e4m3", "--scaling", "128x128"],
-             {"weight": ("F8_E4M3", [n, k]), "weight_scale": ("F32", [2, 1, 3, 1])},
-             ["--scaling-a", "1x128", "--scale-b", "weight_scale"]),
-            ("modelopt", ["nvfp4"],
-             {"weight": ("U8", [n, k // 2]), "weight_scale": ("F8_E4M3", [n, k // 16]),
-              "weight_scale_2": ("F32", [])},
-             ["--dtype", "nvfp4", "--scale-b", "weight_scale", "--scale2-b", "weight_scale_2"]),
-            ("compressed-tensors", ["e4m3", "--scaling", "tensor"],
-             {"weight": ("F8_E4M3", [n, k]), "weight_scale": ("F32", [1])},
-             ["--scaling-a", "row", "--scale-b", "weight_scale"]),
-            ("compressed-tensors", ["e4m3", "--scaling", "row"],
-             {"weight": ("F8_E4M3", [n, k]), "weight_scale": ("F32", [n, 1])},
-             ["--scaling-a", "row", "--scale-b", "weight_scale"]),
-            ("compressed-tensors", ["s8", "--scaling", "row"],
-             {"weight": ("I8", [n, k]), "weight_scale": ("F32", [n, 1])},
-             ["--scaling-a", "row", "--out-dtype", "bf16", "--scale-b", "weight_scale"]),
-            ("compressed-tensors", ["nvfp4"],
-             {"weight_packed": ("U8", [n, k // 2]), "weight_scale": ("F8_E4M3", [n, k // 16]),
-              "weight_global_scale": ("F32", [1])},
-             ["--dtype", "nvfp4", "--scale-b", "weight_scale", "--scale2-b", "weight_global_scale",
-              "--scale2-b-as", "reciprocal"]),
-            ("compressed-tensors", ["mxfp4"],
-             {"weight_packed": ("U8", [n, k // 2]), "weight_scale": ("U8", [n, k // 32])},
-             ["--dtype", "mxfp4", "--scale-b", "weight_scale"])]
-        for layout, to, tensors, words in cases:
-            with self.subTest(f"{layout} {to}"):
-                if os.path.exists(self.path("m.safetensors")):
-                    os.remove(self.path("m.safetensors"))
-                out = f"m.safetensors:{prefix}weight"
-                self.run_it("quantize", "w.npy", out, "--to", *to, "--checkpoint", layout,
-                            "--quiet")
-                found = read_safetensors(self.path("m.safetensors"))
-                self.assertEqual({name: t[:2] for name, t in found.items()},
-                                 {prefix + name: t for name, t in tensors.items()})
-                address = "m.safetensors:" + prefix
-                at = [address + word if word in tensors else word for word in words]
-                blackwell = ["--arch", "sm100"] if "fp4" in to[0] else []
-                weight = address + next(iter(tensors))
-                self.gemm("x.npy", weight, "--transpose-b", "-o", "d.npy", *at, *blackwell,
-                          "--check")
-                got = read_npy(self.path("d.npy"))
-                exact, sizes = product([read_npy(self.path("x.npy"))[i * k:i * k + k]
-                                        for i in range(3)], w)
-                share = 0.25 if "fp4" in to[0] else 0.04
-                flat = zip(got, [v for row in exact for v in row],
-                           [s for row in sizes for s in row])
-                error = sum(abs(g - e) / s for g, e, s in flat) / len(got)
-                self.assertLess(error, share / 4)
-        done = self.run_it("quantize", "w.npy", "m.npy", "--to", "nvfp4", "--checkpoint",
-                           "modelopt", status=2)
-        self.assertIn("TW0615", done.stderr)
-        done = self.run_it("quantize", "w.npy", f"n.safetensors:{prefix}weight", "--to", "s8",
-                           "--scaling", "row", "--checkpoint", "deepseek", status=2)
-        self.assertIn("--to e4m3 --scaling 128x128", done.stderr)
 
     def test_the_gate_of_gpt_oss(self):
         n, k = 32, 32

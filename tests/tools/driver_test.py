@@ -3,21 +3,16 @@
 """driver_test.py  A process that only emulates does not load the CUDA driver."""
 import json
 import os
-import struct
 import subprocess
 import sys
 import tempfile
 import unittest
 
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+# pylint: disable=wrong-import-position
+from checkpoint_files import write_npy  # noqa: E402
+
 COMMAND = os.environ["TW_COMMAND"]
-
-
-def write_npy(path, rows, columns):
-    header = f"{{'descr': '<f2', 'fortran_order': False, 'shape': ({rows}, {columns}), }}"
-    header += " " * (-(len(header) + 11) % 64) + "\n"
-    with open(path, "wb") as file:
-        file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() +
-                   b"\x00\x3c" * rows * columns)
 
 
 def loads_driver(*arguments):
@@ -36,7 +31,7 @@ class Driver(unittest.TestCase):
     def test_emulated_gemm_does_not_load_it(self):
         with tempfile.TemporaryDirectory() as folder:
             a, d = os.path.join(folder, "a.npy"), os.path.join(folder, "d.npy")
-            write_npy(a, 64, 64)
+            write_npy(a, "<f2", (64, 64), b"\x00\x3c" * 64 * 64)
             self.assertFalse(loads_driver("gemm", a, a, "-o", d, "--device", "emu"))
 
     def test_layout_does_not_load_it(self):

@@ -9,27 +9,17 @@ import os
 import random
 import struct
 import subprocess
+import sys
 import tempfile
 import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+# pylint: disable=wrong-import-position
+from checkpoint_files import npy_parts, pack_f32, write_npy  # noqa: E402
 
 COMMAND = os.environ["TW_COMMAND"]
 PRODUCT = ("a.npy", "b.npy", "--transpose-b")
 KINDS = ("mxfp8", "mxfp4", "nvfp4")
-
-
-def npy(path, shape, values):
-    head = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}"
-    head += " " * ((-len(head) - 11) % 64) + "\n"
-    with open(path, "wb") as file:
-        file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode()
-                   + struct.pack(f"<{len(values)}f", *values))
-
-
-def read_npy(path):
-    with open(path, "rb") as file:
-        data = file.read()
-    size = struct.unpack("<H", data[8:10])[0]
-    return data[10:10 + size].decode(), data[10 + size:]
 
 
 class BlockResult(unittest.TestCase):
@@ -37,11 +27,13 @@ class BlockResult(unittest.TestCase):
         self.folder = tempfile.TemporaryDirectory()
         rng = random.Random(20261126)
         for name, rows, cols in (("a.npy", 130, 64), ("b.npy", 102, 64), ("e.npy", 102, 20)):
-            npy(os.path.join(self.folder.name, name), (rows, cols),
-                [rng.gauss(0, 1) for _ in range(rows * cols)])
+            self.floats(name, (rows, cols), [rng.gauss(0, 1) for _ in range(rows * cols)])
 
     def tearDown(self):
         self.folder.cleanup()
+
+    def floats(self, name, shape, values):
+        write_npy(os.path.join(self.folder.name, name), "<f4", shape, pack_f32(values))
 
     def run_it(self, *words, status=0):
         done = subprocess.run([COMMAND, *words], cwd=self.folder.name, capture_output=True,
@@ -104,14 +96,14 @@ class BlockResult(unittest.TestCase):
             matrices = [[size * rng.gauss(0, 1) for _ in range(rows * 64)]
                         for size in (1, 50, 0.01)]
             for i, values in enumerate(matrices):
-                npy(os.path.join(self.folder.name, f"{name}{i}.npy"), (rows, 64), values)
-            npy(os.path.join(self.folder.name, f"{name}.npy"), (3, rows, 64), sum(matrices, []))
+                self.floats(f"{name}{i}.npy", (rows, 64), values)
+            self.floats(f"{name}.npy", (3, rows, 64), sum(matrices, []))
 
     def data_of(self, name):
-        return read_npy(os.path.join(self.folder.name, name))[1]
+        return npy_parts(os.path.join(self.folder.name, name))[1]
 
     def shape_of(self, name):
-        header = read_npy(os.path.join(self.folder.name, name))[0]
+        header = npy_parts(os.path.join(self.folder.name, name))[0]
         return header.split("'shape': ")[1].split(", }")[0]
 
     def test_a_stack_has_the_bits_of_each_matrix_alone(self):
@@ -153,7 +145,7 @@ class BlockResult(unittest.TestCase):
         self.assertEqual(record["check"]["scales"], 3 * (130 * 7 + 1))
 
     def test_a_stack_of_one_matrix_keeps_its_dimension(self):
-        npy(os.path.join(self.folder.name, "x.npy"), (1, 2, 64), [1.0] * 128)
+        self.floats("x.npy", (1, 2, 64), [1.0] * 128)
         for order, shape in (("32x4x4", "(1, 128, 8)"), ("linear", "(1, 2, 7)")):
             self.gemm("x.npy", "b.npy", "--transpose-b", "--batch", "-o", "d.npy", "--d", "nvfp4",
                       "--scale-d-as", order)
@@ -211,8 +203,7 @@ class BlockResult(unittest.TestCase):
         self.assertRegex(report, r"second level 0\.\d+ -> d\.scale2\.npy")
 
     def test_a_gate_before_the_format(self):
-        npy(os.path.join(self.folder.name, "gates.npy"), (96, 64),
-            [0.01 * (i % 37 - 18) for i in range(96 * 64)])
+        self.floats("gates.npy", (96, 64), [0.01 * (i % 37 - 18) for i in range(96 * 64)])
         for kind in KINDS:
             for gate in ("split", "interleaved"):
                 with self.subTest(kind=kind, gate=gate):
@@ -251,8 +242,7 @@ class BlockResult(unittest.TestCase):
             kind, order = rng.choice(KINDS), rng.choice(("linear", "32x4x4"))
             m, n, k = rng.randint(1, 300), 2 * rng.randint(1, 150), 2 * rng.randint(1, 150)
             for name, rows in (("a.npy", m), ("b.npy", n)):
-                npy(os.path.join(self.folder.name, name), (rows, k),
-                    [rng.gauss(0, 1) for _ in range(rows * k)])
+                self.floats(name, (rows, k), [rng.gauss(0, 1) for _ in range(rows * k)])
             with self.subTest(kind=kind, order=order, m=m, n=n, k=k):
                 self.gemm(*PRODUCT, "-o", "d.npy", "--dtype", kind, "--d", kind, "--scale-d-as",
                           order, "--check", "--quiet")
@@ -272,7 +262,7 @@ class BlockResult(unittest.TestCase):
         refused("TW0612", *to, "--scale-d-out", "s.npy")
         refused("TW0612", *to, "--d", "nvfp4", "--scale2-d-out", "x.npy")
         refused("TW0612", "-o", "-", "--d", "mxfp8")
-        npy(os.path.join(self.folder.name, "b.npy"), (101, 64), [1.0] * (64 * 101))
+        self.floats("b.npy", (101, 64), [1.0] * (64 * 101))
         refused("TW0458", *to, "--d", "mxfp4")
 
 

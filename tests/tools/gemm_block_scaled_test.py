@@ -9,26 +9,16 @@ import os
 import random
 import struct
 import subprocess
+import sys
 import tempfile
 import unittest
 
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+# pylint: disable=wrong-import-position
+from checkpoint_files import E2M1, npy_parts, write_npy  # noqa: E402
+
 COMMAND = os.environ["TW_COMMAND"]
 BLOCK = {"mxfp8": 32, "mxfp4": 32, "nvfp4": 16}
-E2M1 = [0, 0.5, 1, 1.5, 2, 3, 4, 6]
-
-
-def npy(path, descr, shape, data):
-    head = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}"
-    head += " " * ((-len(head) - 11) % 64) + "\n"
-    with open(path, "wb") as file:
-        file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + data)
-
-
-def read_npy(path):
-    with open(path, "rb") as file:
-        data = file.read()
-    size = struct.unpack("<H", data[8:10])[0]
-    return data[10:10 + size].decode(), data[10 + size:]
 
 
 class BlockScaledGemm(unittest.TestCase):
@@ -53,7 +43,7 @@ class BlockScaledGemm(unittest.TestCase):
 
     def wide(self, name, rows, cols):
         values = [self.rng.gauss(0, 1) for _ in range(rows * cols)]
-        npy(self.path(name), "<f4", (rows, cols), struct.pack(f"<{rows * cols}f", *values))
+        write_npy(self.path(name), "<f4", (rows, cols), struct.pack(f"<{rows * cols}f", *values))
 
     def quantise(self, name, out, kind, operand, *more):
         self.run_it("quantize", name, out, "--to", kind, "--operand", operand, "--quiet", *more)
@@ -75,7 +65,7 @@ class BlockScaledGemm(unittest.TestCase):
                     self.assertIn(f"for {BLOCK[kind]} elements, {order}", report)
                     # Wide matrices are quantised to the same operands.
                     self.gemm("a.npy", "b.npy", "-o", "d2.npy", "--dtype", kind, "--check")
-                    self.assertEqual(read_npy(self.path("d.npy")), read_npy(self.path("d2.npy")))
+                    self.assertEqual(npy_parts(self.path("d.npy")), npy_parts(self.path("d2.npy")))
 
     def write_stacks(self, k):
         """Three matrices of other magnitudes: x.npy (3, 70, k), y.npy (3, 50, k) and yt.npy
@@ -85,15 +75,15 @@ class BlockScaledGemm(unittest.TestCase):
                       for size in (1, 300, 0.02)]
             turned = [[m[r * k + i] for i in range(k) for r in range(rows)] for m in all_of]
             for i, values in enumerate(all_of):
-                npy(self.path(f"{name}{i}.npy"), "<f4", (rows, k),
-                    struct.pack(f"<{rows * k}f", *values))
+                write_npy(self.path(f"{name}{i}.npy"), "<f4", (rows, k),
+                          struct.pack(f"<{rows * k}f", *values))
             for file, shape, of in ((name, (3, rows, k), all_of), (below, (3 * rows, k), all_of),
                                     (name + "t", (3, k, rows), turned)):
-                npy(self.path(file + ".npy"), "<f4", shape,
-                    b"".join(struct.pack(f"<{rows * k}f", *m) for m in of))
+                write_npy(self.path(file + ".npy"), "<f4", shape,
+                          b"".join(struct.pack(f"<{rows * k}f", *m) for m in of))
 
     def data_of(self, name):
-        return read_npy(self.path(name))[1]
+        return npy_parts(self.path(name))[1]
 
     def test_stacks_are_quantised_matrix_by_matrix(self):
         self.write_stacks(96)
@@ -123,14 +113,15 @@ class BlockScaledGemm(unittest.TestCase):
                                            ("cols.npy", "qy", "b", 50)):
             self.run_it("quantize", below, "q.npy", "--to", "nvfp4", "--scale-order", "linear",
                         "--quiet")
-            npy(self.path(name + ".npy"), "<V1", (3, rows, k), self.data_of("q.npy"))
-            npy(self.path(name + ".scale.npy"), "<V1", (3, rows, k // 16),
-                self.data_of("q.scale.npy"))
+            write_npy(self.path(name + ".npy"), "<V1", (3, rows, k), self.data_of("q.npy"))
+            write_npy(self.path(name + ".scale.npy"), "<V1", (3, rows, k // 16),
+                      self.data_of("q.scale.npy"))
             level = self.data_of("q.scale2.npy")
-            npy(self.path(name + ".scale2.npy"), "<f4", (), level)
-            npy(self.path(name + ".equal.npy"), "<f4", (3,), 3 * level)
-            npy(self.path(name + ".two.npy"), "<f4", (2,), 2 * level)
-            npy(self.path(name + ".other.npy"), "<f4", (3,), 2 * level + struct.pack("<f", 0.5))
+            write_npy(self.path(name + ".scale2.npy"), "<f4", (), level)
+            write_npy(self.path(name + ".equal.npy"), "<f4", (3,), 3 * level)
+            write_npy(self.path(name + ".two.npy"), "<f4", (2,), 2 * level)
+            write_npy(self.path(name + ".other.npy"), "<f4", (3,),
+                      2 * level + struct.pack("<f", 0.5))
             words += [f"--scale-{operand}", name + ".scale.npy"]
 
         def second(of_a, of_b):
@@ -158,7 +149,7 @@ class BlockScaledGemm(unittest.TestCase):
     def test_zeros_in_a_stack_do_not_decide_the_second_level(self):
         self.write_stacks(32)
         rows = self.data_of("x2.npy")
-        npy(self.path("zeros.npy"), "<f4", (2, 70, 32), bytes(len(rows)) + rows)
+        write_npy(self.path("zeros.npy"), "<f4", (2, 70, 32), bytes(len(rows)) + rows)
         self.gemm("zeros.npy", "y0.npy", "--batch", "--transpose-b", "-o", "d.npy", "--dtype",
                   "nvfp4", "--check")
         self.gemm("x2.npy", "y0.npy", "--transpose-b", "-o", "one.npy", "--dtype", "nvfp4")
@@ -182,7 +173,7 @@ class BlockScaledGemm(unittest.TestCase):
             self.assertIn("32x4x4", record["scale_a"]["convention"])
             self.assertEqual("second_level" in record["scale_a"], kind == "nvfp4")
             self.gemm("a.npy", "b.npy", "-o", "d2.npy", "--dtype", kind)
-            self.assertEqual(read_npy(self.path("d.npy")), read_npy(self.path("d2.npy")))
+            self.assertEqual(npy_parts(self.path("d.npy")), npy_parts(self.path("d2.npy")))
 
     def test_exact_nvfp4_has_the_bits_of_a_reference(self):
         m, n, k = 37, 29, 90
@@ -191,8 +182,8 @@ class BlockScaledGemm(unittest.TestCase):
         for name, rows, second in (("a", m, 0.5), ("b", n, 0.25)):
             codes = [self.rng.choice([0, 1, 2, 3, 4, 9, 10]) for _ in range(rows * k)]
             factors = [self.rng.choice([0x30, 0x38, 0x34, 0x3C]) for _ in range(rows * blocks)]
-            npy(self.path(f"{name}.npy"), "<V1", (rows, k), bytes(codes))
-            npy(self.path(f"{name}.scale.npy"), "<V1", (rows, blocks), bytes(factors))
+            write_npy(self.path(f"{name}.npy"), "<V1", (rows, k), bytes(codes))
+            write_npy(self.path(f"{name}.scale.npy"), "<V1", (rows, blocks), bytes(factors))
             factor = {0x30: 0.5, 0x34: 0.75, 0x38: 1.0, 0x3C: 1.5}
             matrices[name] = [[(-1) ** (codes[r * k + i] >> 3) * E2M1[codes[r * k + i] & 7]
                                * factor[factors[r * blocks + i // 16]] * second
@@ -202,7 +193,7 @@ class BlockScaledGemm(unittest.TestCase):
                   "0.25", "--d", "f32", "--check")
         want = [sum(x * y for x, y in zip(row, col)) for row in matrices["a"]
                 for col in matrices["b"]]
-        self.assertEqual(read_npy(self.path("d.npy"))[1], struct.pack(f"<{m * n}f", *want))
+        self.assertEqual(npy_parts(self.path("d.npy"))[1], struct.pack(f"<{m * n}f", *want))
 
     def test_random_shapes_keep_the_bound(self):
         for kind in BLOCK:
@@ -242,8 +233,8 @@ class BlockScaledGemm(unittest.TestCase):
         self.assertIn("TW0476", refused("mxfp4"))
         self.assertIn("TW0615", refused(**{"--scaling-a": "row", "--scale-a": None,
                                            "--scale-a-as": None}))
-        npy(self.path("odd.npy"), "<f4", (4, 3), bytes(48))
-        npy(self.path("odd_b.npy"), "<f4", (3, 4), bytes(48))
+        write_npy(self.path("odd.npy"), "<f4", (4, 3), bytes(48))
+        write_npy(self.path("odd_b.npy"), "<f4", (3, 4), bytes(48))
         done = self.gemm("odd.npy", "odd_b.npy", "-o", "d.npy", "--dtype", "mxfp4", status=2)
         self.assertIn("TW0477", done.stderr)
 

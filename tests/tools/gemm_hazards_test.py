@@ -6,8 +6,13 @@ import json
 import os
 import struct
 import subprocess
+import sys
 import tempfile
 import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+# pylint: disable=wrong-import-position
+from checkpoint_files import write_npy  # noqa: E402
 
 COMMAND = os.environ["TW_COMMAND"]
 FAULTY = os.path.join(os.environ["TW_BINARY_DIR"], "bin/faulty_command")
@@ -18,12 +23,8 @@ PLANTED = {"TW_PLANTED_FAULT": "1"}
 
 def write_matrix(path, seed):
     """SIZE x SIZE of f16, column-major."""
-    head = f"{{'descr': '<f2', 'fortran_order': True, 'shape': ({SIZE}, {SIZE}), }}"
-    head += " " * ((-len(head) - 11) % 64) + "\n"
     values = [(i * seed + i // 7) % 7 - 3 for i in range(SIZE * SIZE)]
-    with open(path, "wb") as file:
-        file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode())
-        file.write(struct.pack(f"<{len(values)}e", *values))
+    write_npy(path, "<f2", (SIZE, SIZE), struct.pack(f"<{len(values)}e", *values), fortran=True)
 
 
 class Hazards(unittest.TestCase):

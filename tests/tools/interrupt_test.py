@@ -3,23 +3,18 @@
 """interrupt_test.py  Ctrl-C ends an emulated GEMM and a check at once."""
 import os
 import signal
-import struct
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
 
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+# pylint: disable=wrong-import-position
+from checkpoint_files import write_npy  # noqa: E402
+
 COMMAND = os.environ["TW_COMMAND"]
 SIZE = 4096
-
-
-def write_zeros(path):
-    """SIZE x SIZE of f16."""
-    head = f"{{'descr': '<f2', 'fortran_order': False, 'shape': ({SIZE}, {SIZE}), }}"
-    head += " " * ((-len(head) - 11) % 64) + "\n"
-    with open(path, "wb") as file:
-        file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode())
-        file.truncate(10 + len(head) + 2 * SIZE * SIZE)
 
 
 class Interrupt(unittest.TestCase):
@@ -36,7 +31,7 @@ class Interrupt(unittest.TestCase):
     def test_of_a_gemm(self):
         with tempfile.TemporaryDirectory() as folder:
             a, d = os.path.join(folder, "a.npy"), os.path.join(folder, "d.npy")
-            write_zeros(a)
+            write_npy(a, "<f2", (SIZE, SIZE), bytes(2 * SIZE * SIZE))
             self.expect_end(["gemm", a, a, "-o", d, "--device", "emu"])
             self.assertEqual(os.listdir(folder), ["a.npy"])
 

@@ -8,9 +8,9 @@
 
 #include <cstdlib>
 #include <map>
-#include <new>
 #include <set>
 
+#include "tests/kernel/emu_workspace.hpp"
 #include "tests/tools/offered_cases.hpp"
 #include "tests/tools/support.hpp"
 #include "tools/check.hpp"
@@ -18,15 +18,6 @@
 namespace {
 
 using namespace tw_test;
-
-struct workspace_of_test {
-  static constexpr std::int64_t bytes = std::int64_t{16} << 20;
-  struct release {
-    void operator()(std::byte* p) const { ::operator delete[](p, std::align_val_t{256}); }
-  };
-  std::unique_ptr<std::byte[], release> const memory{
-      new (std::align_val_t{256}) std::byte[static_cast<std::size_t>(bytes)]()};
-};
 
 struct tally {
   int accepted = 0, refused = 0, ran = 0, not_built = 0;
@@ -41,12 +32,12 @@ void expect_remedy(rejection const& r, std::string const& text, tally& t) {
   EXPECT_FALSE(r.got.empty() || r.need.empty()) << text << ": " << r.code << " " << r.what;
 }
 
-void run(offered const& c, std::uint64_t seed, workspace_of_test const& space, tally& t) {
+void run(offered const& c, std::uint64_t seed, test::emu_workspace& space, tally& t) {
   std::mt19937_64 random(seed);
   offered_gemm gemm(c, random);
   gemm_problem const& p = gemm.problem;
   gemm_operands o = gemm.operands;
-  o.workspace = space.memory.get(), o.workspace_bytes = space.bytes;
+  space.give(o);
   emu_options options;
   options.policy = static_cast<async_policy>(seed % 3);
   options.seed = seed, options.random_warps = seed % 2 != 0, options.sms = 4;
@@ -71,7 +62,7 @@ void run(offered const& c, std::uint64_t seed, workspace_of_test const& space, t
   t.kernels.insert(plan.kernel);
   ++t.ran;
   try {
-    gemm_emulated(plan, o, options);
+    test::emulate(plan, o, options);
   } catch (std::exception const& e) {
     FAIL() << c.text() << ", seed " << seed << ", " << plan.kernel << ": " << e.what();
   }
@@ -88,7 +79,7 @@ void run(offered const& c, std::uint64_t seed, workspace_of_test const& space, t
 TEST(Offered, EveryAcceptedCombinationIsComputed) {
   bool const all = std::getenv("TW_OFFERED_ALL") != nullptr;
   std::vector<offered> const combinations = all_combinations();
-  workspace_of_test const space;
+  test::emu_workspace space;
   tally t;
   std::size_t const step = all ? 1 : 41;
   for (std::size_t i = 0; i < combinations.size() && !HasFailure(); i += step)

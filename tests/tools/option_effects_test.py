@@ -1,17 +1,24 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""option_effects_test.py  Every option of every verb changes something that can be seen: the
-report, a file or the status. An option that is accepted and ignored fails here, and an option of
-the help without a line below fails too: it gets one, or a reason in UNSEEN. A value that is no
-UTF-8 ends every verb with a status, a message and a JSON record in UTF-8."""
+"""option_effects_test.py  Every option of every verb changes something that can be seen in a run
+that succeeds: the report, a file or the status. An option that is accepted and ignored fails here.
+An option of the help without a line below fails too: it gets one, or a reason in UNSEEN. A value
+that is no UTF-8 ends every verb with a status, a message and a JSON record in UTF-8."""
+import contextlib
 import json
 import os
 import random
 import re
-import struct
+import shutil
+import sqlite3
 import subprocess
+import sys
 import tempfile
 import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+# pylint: disable=wrong-import-position
+from checkpoint_files import pack_f32, write_npy  # noqa: E402
 
 COMMAND, SOURCE = os.environ["TW_COMMAND"], os.environ["TW_SOURCE_DIR"]
 PLUGIN = os.path.join(os.environ["TW_BINARY_DIR"], "plugins/libcheck_options.so")
@@ -23,7 +30,7 @@ GEMM = "gemm a.npy bt.npy --transpose-b -o d.npy --device emu"
 SQUARE = "gemm c.npy c.npy -o d.npy --device emu"
 FP8 = GEMM + " --dtype e4m3"
 TWO = ("gemm two.npy two.npy --transpose-b -o d.npy --device emu --dtype e4m3 --scale-a 2x2.npy "
-       "--scale-b 2x2.npy")  # several conventions have such scales
+       "--scale-b 2x2.npy --scale-a-as flashinfer-k --scale-b-as flashinfer-k")
 NVFP4 = ("gemm a4.npy b4.npy -o d.npy --device emu --arch sm100 --transpose-b --dtype nvfp4 "
          "--scale-a a4.scale.npy --scale-b b4.scale.npy")
 AMAX = ("gemm a.npy wide.npy --transpose-b -o d.npy --device emu --out-dtype e4m3 --scale-d "
@@ -32,16 +39,18 @@ QUANTIZE = "quantize a.npy q.npy --to e4m3 --scaling 1x128"
 BLOCKS = "quantize a.npy q.npy --to nvfp4"
 PLAN = "plan 64 4096 4096"
 GEMM_KERNEL = "check gemm --kernel gemv_bf16_bf16_4x1 --schedule lazy --quiet"
+REPRODUCIBLE = GEMM_KERNEL.replace("gemv_bf16_bf16_4x1", "sm90_bf16_bf16_tn_128x128x64_1x1_s6")
 KIND = "check PLUGIN --quiet --seeds 1 --json --kernel"
 BANKS = "banks (64,64):(64,1) --access ld.32"
 TMEM = "banks tmem.ld.32x32b.x1"
 LADDER = "ladder --rung 3 --size 128 --device emu"
+CUBIN = "occupancy --cubin two_kernels.cubin"
 
 # Of each option: two command lines that differ in the option and its value alone.
 SEEN = {
     "gemm": {
         "--output": (GEMM, GEMM.replace("d.npy", "e.npy")),
-        "--batch": (GEMM.replace("a.npy", "s.npy"), "--batch"),
+        "--batch": (GEMM, "--batch"),
         "--transpose-a": (SQUARE, "--transpose-a"),
         "--transpose-b": (SQUARE, "--transpose-b"),
         "--add": (GEMM, "-C c.npy"),
@@ -59,15 +68,15 @@ SEEN = {
         "--dtype": (GEMM, "--dtype f16"),
         "--dtype-b": (FP8, "--dtype-b e5m2"),
         "--out-dtype": (GEMM, "--out-dtype f32"),
-        "--promote": (FP8 + " --out-dtype f32 --json", "--promote never"),
+        "--promote": (FP8 + " --json", "--promote never"),
         "--f16-sums": (GEMM + " --dtype f16 --out-dtype f16 --json", "--f16-sums"),
         "--wrap": ("gemm long.npy long.npy -o d.npy --device emu --transpose-b", "--wrap"),
         "--truncate-tf32": (GEMM + " --dtype tf32", "--truncate-tf32"),
         "--invariant": (GEMM, "--invariant"),
         "--scale-a": (FP8, "--scale-a v.npy"),
-        "--scale-a-as": (TWO + " --scale-b-as flashinfer-k", "--scale-a-as flashinfer-k"),
+        "--scale-a-as": (TWO, TWO.replace("a-as flashinfer-k", "a-as flashinfer-mn")),
         "--scale-b": (FP8, "--scale-b v.npy"),
-        "--scale-b-as": (TWO + " --scale-a-as flashinfer-k", "--scale-b-as flashinfer-k"),
+        "--scale-b-as": (TWO, TWO.replace("b-as flashinfer-k", "b-as flashinfer-mn")),
         "--scale2-a": (NVFP4 + " --scale2-a 1 --scale2-b 1", NVFP4 + " --scale2-a 2 --scale2-b 1"),
         "--scale2-b": (NVFP4 + " --scale2-a 1 --scale2-b 1", NVFP4 + " --scale2-a 1 --scale2-b 2"),
         "--scale2-a-as": (NVFP4 + " --scale2-a 2 --scale2-b 1", "--scale2-a-as reciprocal"),
@@ -109,16 +118,16 @@ SEEN = {
         "--step": ("layout smem_atom(K,128,16) --print json --descriptor wgmma", "--step 1"),
         "--bits": ("layout (8,32):(32,1) --print svg --banks ld.32", "--bits 32"),
         "--json": ("layout (4,8):(8,1)", "--json"),
-        "--jsonl": ("layout", "--jsonl"),
-        "--help": ("layout", "--help size"),
-        "--ops": ("layout", "--ops"),
+        "--jsonl": ("layout --ops", "--jsonl"),
+        "--help": ("layout (4,8):(8,1)", "--help size"),
+        "--ops": ("layout (4,8):(8,1)", "--ops"),
     },
     "banks": {
         "--access": (BANKS, BANKS.replace("ld.32", "ldmatrix.x4")),
         "--bits": (BANKS, "--bits 32"),
-        "--tv": (BANKS, "--tv (32,2):(64,1)"),
-        "--tv-tile": (BANKS + " --tv (32,2):(1,32)", "--tv-tile (32,2)"),
-        "--thread-stride": (BANKS, "--thread-stride 64"),
+        "--tv": (BANKS, "--tv (32,2):(1,64)"),
+        "--tv-tile": (BANKS + " --bits 32 --tv (32,2):(1,32)", "--tv-tile (32,2)"),
+        "--thread-stride": (BANKS + " --bits 32", "--thread-stride 64"),
         "--tma": ("banks (64,32):(32,1) --access ld.32 --bits 32 --thread-stride 32", "--tma"),
         "--all": (BANKS + " --bits 32 --thread-stride 64", "--all"),
         "--warp": (TMEM, "--warp 1"),
@@ -137,8 +146,8 @@ SEEN = {
         "--kernel": (KIND + " packed", KIND + " columns"),
         "--family": (GEMM_KERNEL.replace("gemv_bf16_bf16_4x1", "f16_f32_nn"),
                      "--family sm100_gemm"),
-        "--invariant": (GEMM_KERNEL, "--invariant"),
-        "--bug": (KIND + " reader_fence", "--bug no-wait"),
+        "--invariant": (REPRODUCIBLE, "--invariant"),
+        "--bug": (KIND + " second_of_two", "--bug no-wait"),
         "--proxy-on-path": (KIND + " reader_fence", "--proxy-on-path"),
         "--no-provenance": (KIND + " packed", "--no-provenance"),
         "--bank-conflicts": (KIND + " columns", "--bank-conflicts"),
@@ -162,7 +171,7 @@ SEEN = {
     "explain": {"--json": ("explain TW0401", "--json")},
     "ladder": {
         "--rung": (LADDER, LADDER.replace("3", "4", 1)),
-        "--bug": ("ladder --device emu --size 128 --rung 5", "--bug list"),
+        "--bug": ("ladder --device emu --size 256 --rung 5", "--bug list"),
         "--side": (LADDER, "--side"),
         "--size": (LADDER, LADDER.replace("128", "256")),
         "--device": (LADDER, LADDER.replace("emu", "gpu")),
@@ -237,8 +246,8 @@ SEEN = {
         "--json": ("selftest --only ldmatrix", "--json"),
     },
     "tune": {
-        "--list": ("tune", "--list"),
-        "--export": ("tune", "--export t.csv"),
+        "--list": ("tune --export t.csv", "--list"),
+        "--export": ("tune --export t.csv", "tune --export other.csv"),
         "--json": ("tune --list", "--json"),
     },
     "occupancy": {
@@ -250,9 +259,10 @@ SEEN = {
         "--barriers": ("occupancy --regs 32 --threads 64", "--barriers 8"),
         "--tensor-columns": ("occupancy --regs 32 --threads 64 --device b200",
                              "--tensor-columns 512"),
-        "--kernel": ("occupancy", "--kernel sm90_bf16_bf16_tn_128x128x64_1x1_s6"),
-        "--cubin": ("occupancy", "--cubin a.npy"),
-        "--function": ("occupancy --cubin a.npy", "occupancy --function f"),
+        "--kernel": ("occupancy --kernel sm90_bf16_bf16_tn_128x128x64_1x1_s6",
+                     "occupancy --kernel sm90_bf16_bf16_tn_128x256x64_2x1_s4"),
+        "--cubin": ("occupancy --threads 128 --regs 64", "--cubin two_kernels.cubin"),
+        "--function": (CUBIN, "--function fill"),
         "--tile": ("occupancy --threads 128 --regs 64", "--tile 64x128x64"),
         "--warpgroups": ("occupancy --threads 128 --regs 64 --tile 128x128x64", "--warpgroups 2"),
         "--dtype": ("occupancy --threads 128 --regs 64 --tile 64x128x64", "--dtype e4m3"),
@@ -274,9 +284,9 @@ SEEN = {
         "--kernel-name": ("profile --show -- true", "profile --show --kernel-name x -- true"),
         "--skip": ("profile --show -- true", "profile --show --skip 3 -- true"),
         "--launches": ("profile --show -- true", "profile --show --launches 5 -- true"),
-        "--from": ("profile", "--from a.npy"),
+        "--from": ("profile --from raw.csv", "profile --from details.csv"),
         "--show": ("profile -- true", "profile --show -- true"),
-        "--list": ("profile", "--list"),
+        "--list": ("profile --from raw.csv", "--list"),
         "--json": ("profile --list", "--json"),
     },
     "stages": {
@@ -296,15 +306,30 @@ UNSEEN = {
     "ladder": {"--quick": GPU, "--no-baseline": GPU},
     "bench gemm": GPU, "bench ceiling": GPU, "bench host": GPU, "tune": GPU,
 }
+# Where a run does not end with status 0: the statuses of the run without the option and of the run
+# with it, and why. A run with the option is never refused (2).
+NO_GPU = "77 without a GPU"
+FAULT = "1: the option decides whether a fault of tests/tools/plugin/options.cpp is found"
+BOTH = "1: the kernel has a fault in both runs"
+STATUSES = {
+    "gemm": {"--wrap": ({2}, {0}, "so long a K is refused without it"),
+             "--device": ({0}, {0, 77}, NO_GPU)},
+    "layout": {"--mn-major": ({2}, {0}, "the tile has no K-major descriptor")},
+    "check": {"--mutants": ({2}, {0}, "the target that is checked, or this option, is needed"),
+              "--first-seed": ({1}, {1}, BOTH), "--schedule": ({1}, {1}, BOTH),
+              "--kernel": ({1}, {0}, "1: the first kernel has a fault, the second has none"),
+              "--bug": ({0}, {1}, FAULT), "--proxy-on-path": ({1}, {0}, FAULT),
+              "--no-provenance": ({1}, {0}, FAULT), "--bank-conflicts": ({0}, {1}, FAULT),
+              "--tensor-fences": ({1}, {0}, FAULT), "--sms": ({0}, {1}, FAULT),
+              "--live-clusters": ({0}, {1}, FAULT)},
+    "ladder": {"--device": ({0}, {0, 77}, NO_GPU)},
+    "plan": {"--wrap": ({2}, {0}, "so long a K is refused without it")},
+    "selftest": {"--device": ({0}, {0, 77}, NO_GPU)},
+    "profile": {"--show": ({0, 77}, {0}, "77 without ncu")},
+    "stages": {"--device": ({0}, {0, 77}, NO_GPU)},
+}
 TIMES = re.compile(r'^time .*\n|^.* ms +[0-9.]+ x$|"(seconds|tflops|[a-z_]*ms|date|host)":'
                    r'("[^"]*"|\[[^\]]*\]|[^,}]*)', re.M)
-
-
-def npy(path, descr, shape, data):
-    head = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': {tuple(shape)}, }}"
-    head += " " * ((-len(head) - 11) % 64) + "\n"
-    with open(path, "wb") as file:
-        file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + data)
 
 
 def floats(path, *shape):
@@ -312,8 +337,24 @@ def floats(path, *shape):
     count = 1
     for extent in shape:
         count *= extent
-    npy(path, "<f4", shape, struct.pack(f"<{count}f", *(rng.uniform(0.3, 2) * rng.choice((1, -1))
-                                                      for _ in range(count))))
+    write_npy(path, "<f4", shape,
+              pack_f32([rng.uniform(0.3, 2) * rng.choice((1, -1)) for _ in range(count)]))
+
+
+def write_tuning_file(path):
+    """A file of `tilewright tune` with one GEMM (src/dispatch/tuning_store.cpp)."""
+    columns = {"card": "NVIDIA H200", "driver": "580", "version": "1", "sms": 132,
+               "problem": "64x256x512x1 a=bf16,T,512,0 b=bf16,N,512,0 d=bf16,T,256,0",
+               "kernel": "sm90_bf16_bf16_tn_128x128x64_1x1_s6", "swapped": 0, "shared_tiles": 0,
+               "sharers": 0, "us": 7.0, "predicted_us": 8.0, "tried": 3, "date": "2026-11-28",
+               "starts_early": 1}
+    with contextlib.closing(sqlite3.connect(path)) as store:
+        store.execute(f"CREATE TABLE fastest({', '.join(columns)})")
+        store.execute(f"INSERT INTO fastest VALUES({', '.join('?' * len(columns))})",
+                      tuple(columns.values()))
+        store.execute(f"PRAGMA application_id = {0x54574754}")
+        store.execute("PRAGMA user_version = 2")
+        store.commit()
 
 
 def verbs_and_options():
@@ -342,12 +383,14 @@ class OptionEffects(unittest.TestCase):
         floats("a.npy", SIDE, K)
         floats("bt.npy", SIDE, K)
         floats("c.npy", SIDE, SIDE)
-        floats("s.npy", 2, SIDE, K)
         floats("wide.npy", 256, K)
         floats("v.npy", SIDE)
         floats("two.npy", 2, K)
         floats("2x2.npy", 2, 2)
-        npy("long.npy", "|i1", (1, 140000), bytes(140000))
+        write_npy("long.npy", "|i1", (1, 140000), bytes(140000))
+        write_tuning_file("tune.db")
+        for name in ("two_kernels.cubin", "ncu/raw.csv", "ncu/details.csv"):
+            shutil.copy(os.path.join(SOURCE, "tests/tools/data", name), ".")
         for name in ("a", "bt"):
             subprocess.run([COMMAND, "quantize", f"{name}.npy", f"{name[0]}4.npy", "--to", "nvfp4",
                             "--operand", "a", "--quiet"], check=True)
@@ -365,9 +408,10 @@ class OptionEffects(unittest.TestCase):
             for name in os.listdir(self.inputs.name):
                 os.symlink(os.path.join(self.inputs.name, name), os.path.join(folder, name))
             words = [PLUGIN if word == "PLUGIN" else word for word in line.split(" ")]
+            tuned = os.path.join(self.inputs.name, "tune.db")
             done = subprocess.run([COMMAND, *words], cwd=folder, capture_output=True, text=True,
                                   input='{"id": 1, "op": "size", "args": ["(4,8):(8,1)"]}\n',
-                                  check=False, env={**os.environ, "TILEWRIGHT_TUNE": "t.db"})
+                                  check=False, env={**os.environ, "TILEWRIGHT_TUNE": tuned})
             self.assertIn(done.returncode, (0, 1, 2, 77), (line, done.stderr))
             files = {}
             for name in sorted(os.listdir(folder)):
@@ -387,6 +431,12 @@ class OptionEffects(unittest.TestCase):
                 continue
             self.assertTrue(known & set(names) or isinstance(reasons, str), (verb, names))
 
+    def test_exceptions_are_of_options_that_exist(self):
+        for verb, options in STATUSES.items():
+            self.assertLessEqual(set(options), set(SEEN[verb]), verb)
+            for option, (_, with_it, _) in options.items():
+                self.assertNotIn(2, with_it, (verb, option))
+
     def test_every_option_changes_something(self):
         for verb, options in SEEN.items():
             if verb == "check" and not os.path.exists(PLUGIN):
@@ -398,6 +448,10 @@ class OptionEffects(unittest.TestCase):
                     self.assertEqual(without.split()[0], given.split()[0])
                     same = self.outcome(without) == self.outcome(given)
                     self.assertFalse(same, f"tilewright {given}\n{self.outcome(given)[:3]}")
+                    expected = STATUSES.get(verb, {}).get(option, ({0}, {0}, ""))
+                    for line, statuses in zip((without, given), expected):
+                        self.assertIn(self.outcome(line)[0], statuses,
+                                      f"tilewright {line}\n{self.outcome(line)[2]}")
 
     def test_a_name_that_is_no_utf8_ends_no_run(self):
         records = 0
@@ -421,6 +475,15 @@ class OptionEffects(unittest.TestCase):
                         self.assertEqual("error" in json.loads(out), done.returncode == 2, out)
                         records += 1
         self.assertGreater(records, 100)
+
+    def test_a_size_that_is_not_emulated_is_refused(self):
+        for size, got in (("32768", "Value 32768 not in range 256 to 16384"),
+                          ("255", "Value 255 not in range 256 to 16384"),
+                          ("300", "300")):
+            done = subprocess.run([COMMAND, "bench", "emulator", "--size", size],
+                                  capture_output=True, text=True, check=False)
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertRegex(done.stderr, f"tilewright: TW0615: .*--size.*{got}")
 
     def test_a_run_repeats_what_is_compared(self):
         for line in (GEMM, GEMM + " --json", KIND + " packed", PLAN, QUANTIZE, LADDER):

@@ -8,30 +8,16 @@ import os
 import random
 import struct
 import subprocess
+import sys
 import tempfile
 import unittest
 
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+# pylint: disable=wrong-import-position
+from checkpoint_files import E2M1, E4M3, f32, npy_parts, write_f32  # noqa: E402
+
 COMMAND = os.environ["TW_COMMAND"]
 FORMATS = {"mxfp8": (32, 448.0), "mxfp4": (32, 6.0), "nvfp4": (16, 6.0)}
-
-
-def f32(x):
-    """Rounded to float32."""
-    return struct.unpack("<f", struct.pack("<f", x))[0] if math.isfinite(x) else x
-
-
-def numbers(exponent, mantissa, last):
-    """The non-negative finite numbers of a format by code (OCP MX, table 1)."""
-    bias = (1 << (exponent - 1)) - 1
-    out = []
-    for code in range(last + 1):
-        e, m = code >> mantissa, code & ((1 << mantissa) - 1)
-        out.append(math.ldexp(m, 1 - bias - mantissa) if e == 0
-                   else math.ldexp(m + (1 << mantissa), e - bias - mantissa))
-    return out
-
-
-E2M1, E4M3 = numbers(2, 1, 7), numbers(4, 3, 126)
 
 
 def nearest(x, table):
@@ -78,23 +64,6 @@ def reference(kind, matrix):
     return values, factors, second
 
 
-def write_npy(path, matrix):
-    head = (f"{{'descr': '<f4', 'fortran_order': False, "
-            f"'shape': ({len(matrix)}, {len(matrix[0])}), }}").encode()
-    head += b" " * ((64 - (len(head) + 11) % 64) % 64) + b"\n"
-    with open(path, "wb") as file:
-        file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head)
-        for row in matrix:
-            file.write(struct.pack(f"<{len(row)}f", *row))
-
-
-def npy_bytes(path):
-    with open(path, "rb") as file:
-        data = file.read()
-    length = struct.unpack("<H", data[8:10])[0]
-    return data[10:10 + length].decode(), data[10 + length:]
-
-
 class QuantizeBlocks(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
@@ -132,14 +101,14 @@ class QuantizeBlocks(unittest.TestCase):
         matrix = self.matrix(rows, columns)
         if kind == "nvfp4":  # otherwise one element decides the second level
             matrix[1][5] = -400.0
-        write_npy(self.path("x.npy"), matrix)
+        write_f32(self.path("x.npy"), matrix)
         told = json.loads(self.run_command(self.path("x.npy"), self.path("q.npy"), "--to", kind,
                                            "--scale-order", order, "--json"))
         values, factors, second = reference(kind, matrix)
-        head, data = npy_bytes(self.path("q.npy"))
+        head, data = npy_parts(self.path("q.npy"))
         self.assertIn(f"({rows}, {columns})", head)
         self.assertEqual(list(data), [code for row in values for code in row])
-        _, scales = npy_bytes(self.path("q.scale.npy"))
+        _, scales = npy_parts(self.path("q.scale.npy"))
         blocks = len(factors[0])
         if order == "linear":
             expected = bytes(code for row in factors for code in row)
@@ -155,7 +124,7 @@ class QuantizeBlocks(unittest.TestCase):
         self.assertEqual(told["scale_block"], FORMATS[kind][0])
         self.assertEqual(told["nan"], 1)
         if kind == "nvfp4":
-            _, scale2 = npy_bytes(self.path("q.scale2.npy"))
+            _, scale2 = npy_parts(self.path("q.scale2.npy"))
             self.assertEqual(struct.unpack("<f", scale2)[0], second)
             self.assertEqual(told["second_level"], second)
         else:
@@ -163,7 +132,7 @@ class QuantizeBlocks(unittest.TestCase):
 
     def test_safetensors_have_two_elements_in_a_byte(self):
         matrix = self.matrix(5, 64)
-        write_npy(self.path("x.npy"), matrix)
+        write_f32(self.path("x.npy"), matrix)
         self.run_command(self.path("x.npy"), self.path("w.safetensors") + ":w", "--to", "mxfp4")
         with open(self.path("w.safetensors"), "rb") as file:
             data = file.read()
@@ -178,23 +147,23 @@ class QuantizeBlocks(unittest.TestCase):
         # A file of such elements is a matrix like any other.
         self.run_command(self.path("w.safetensors") + ":w", self.path("y.npy"), "--to", "e4m3",
                          "--scaling", "tensor")
-        _, again = npy_bytes(self.path("y.npy"))
+        _, again = npy_parts(self.path("y.npy"))
         # The largest magnitude, 6, becomes 448.
         self.assertEqual(list(again), [nearest(f32(E2M1[c % 8] / f32(6 / 448)), E4M3) | c // 8 << 7
                                        for c in values])
 
     def test_columns_of_b_are_rows_of_the_result(self):
         matrix = self.matrix(48, 7)
-        write_npy(self.path("x.npy"), matrix)
+        write_f32(self.path("x.npy"), matrix)
         self.run_command(self.path("x.npy"), self.path("q.npy"), "--to", "nvfp4", "--operand", "b",
                          "--scale-order", "linear", "--quiet")
-        head, data = npy_bytes(self.path("q.npy"))
+        head, data = npy_parts(self.path("q.npy"))
         self.assertIn("(7, 48)", head)
         values, _, _ = reference("nvfp4", [list(column) for column in zip(*matrix)])
         self.assertEqual(list(data), [code for row in values for code in row])
 
     def test_refusals(self):
-        write_npy(self.path("x.npy"), [[1.0] * 33] * 2)
+        write_f32(self.path("x.npy"), [[1.0] * 33] * 2)
         for options, code in ((("--to", "mxfp8", "--scaling", "row"), "TW0455"),
                               (("--to", "mxfp4", "--scale2-out", self.path("s.npy")), "TW0455"),
                               (("--to", "e4m3", "--scaling", "row", "--scale-order", "linear"),
@@ -215,7 +184,7 @@ class QuantizeBlocks(unittest.TestCase):
         self.assertFalse(os.path.exists(self.path("q.npy")))
 
     def test_report_names_the_layout_and_the_second_level(self):
-        write_npy(self.path("x.npy"), [[1.0] * 64] * 130)
+        write_f32(self.path("x.npy"), [[1.0] * 64] * 130)
         text = self.run_command(self.path("x.npy"), self.path("q.npy"), "--to", "nvfp4")
         self.assertIn("((32,4,2),(16,4,1)):((16,4,512),(0,1,512))", text)
         self.assertIn("element = value * scale * scale 2", text)

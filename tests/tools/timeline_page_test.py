@@ -2,22 +2,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """timeline_page_test.py  The picture of docs/timeline.md is what its command draws."""
 import os
-import struct
 import subprocess
 import sys
 import tempfile
 import xml.etree.ElementTree
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+# pylint: disable=wrong-import-position
+from checkpoint_files import write_npy  # noqa: E402
 
 PICTURE = os.path.join(os.environ["TW_SOURCE_DIR"], "docs", "pictures", "timeline.svg")
 
 
 def write_zeros(path, rows, columns):
     """A bfloat16 .npy file: the picture depends on the shape alone."""
-    header = f"{{'descr': '<V2', 'fortran_order': False, 'shape': ({rows}, {columns}), }}"
-    header += " " * (-(len(header) + 11) % 64) + "\n"
-    with open(path, "wb") as file:
-        file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode())
-        file.write(bytes(2 * rows * columns))
+    write_npy(path, "<V2", (rows, columns), bytes(2 * rows * columns))
 
 
 def main():

@@ -6,8 +6,13 @@ import json
 import os
 import struct
 import subprocess
+import sys
 import tempfile
 import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+# pylint: disable=wrong-import-position
+from checkpoint_files import write_npy  # noqa: E402
 
 FAULTY = os.path.join(os.environ["TW_BINARY_DIR"], "bin/faulty_command")
 KERNEL = "sm100_f16_f32_nn_128x128x64_1cta_s6"
@@ -16,12 +21,8 @@ BATCH, SIZE = 3, 128
 
 def write_stack(path, seed):
     """BATCH matrices of f16, SIZE x SIZE."""
-    head = f"{{'descr': '<f2', 'fortran_order': False, 'shape': ({BATCH}, {SIZE}, {SIZE}), }}"
-    head += " " * ((-len(head) - 11) % 64) + "\n"
     values = [(i * seed + i // 7) % 7 - 3 for i in range(BATCH * SIZE * SIZE)]
-    with open(path, "wb") as file:
-        file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode())
-        file.write(struct.pack(f"<{len(values)}e", *values))
+    write_npy(path, "<f2", (BATCH, SIZE, SIZE), struct.pack(f"<{len(values)}e", *values))
 
 
 class WrongElements(unittest.TestCase):

@@ -155,6 +155,9 @@ std::string describe(finding const& f) {
   constexpr int columns = 96;  // it is printed 4 to the right
   std::string text = f.code.empty() ? f.text : emu::to_text({f.code, f.kind, f.text}, columns);
   while (!text.empty() && text.back() == '\n') text.pop_back();
+  std::string_view constexpr field = "options::time_limit_seconds";
+  if (std::size_t const at = text.find(field); at != text.npos)
+    text.replace(at, field.size(), "--timeout");
   return text;
 }
 

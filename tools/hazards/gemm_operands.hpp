@@ -88,7 +88,8 @@ inline output_scales random_result_scales(scaled_operand const& over, std::mt199
   return {all[random() % all.size()].desc, false, exponents_in(type) > 0 || random() % 2 == 0};
 }
 
-/// May a kernel of these facts compute a D in float32 that a second launch quantises?
+/// True if the kernel stores D in float32 without an auxiliary output or scales of D: a plan can
+/// then let a second launch quantise D.
 inline bool may_stage_d(kernel_facts const& f) {
   return f.d == elem::f32 && !f.epilogue.aux && !f.epilogue.scales;
 }

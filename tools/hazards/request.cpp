@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "tools/io/refuse.hpp"
+#include "tools/io/shell_word.hpp"
 #include "tools/mutants/mutants.hpp"
 
 namespace tw::hazards {
@@ -55,28 +56,16 @@ std::vector<int> families_of(request const& r) {
   return families;
 }
 
-namespace {
-/// As a shell reads it.
-std::string quoted(std::string const& word) {
-  constexpr std::string_view plain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,=+:@%";
-  if (!word.empty() && word.find_first_not_of(plain) == word.npos) return word;
-  std::string text = "'";
-  for (char const c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return text + "'";
-}
-}  // namespace
-
 std::string replay_options(request const& r, std::string const& kernel, run_key const& k) {
   request const usual;
-  std::string text = quoted(r.target);
+  std::string text = shell_word(r.target);
   auto const add = [&text](bool given, std::string const& words) {
     if (given) text += " " + words;
   };
-  add(!r.bug.empty(), "--bug " + quoted(r.bug));
+  add(!r.bug.empty(), "--bug " + shell_word(r.bug));
   add(r.invariant, "--invariant");
-  add(!r.family.empty(), "--family " + quoted(r.family));
-  add(true, "--kernel " + quoted(kernel));
+  add(!r.family.empty(), "--family " + shell_word(r.family));
+  add(true, "--kernel " + shell_word(kernel));
   add(r.proxy_on_path, "--proxy-on-path");
   add(!r.provenance, "--no-provenance");
   add(r.bank_conflicts, "--bank-conflicts");

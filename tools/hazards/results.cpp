@@ -92,7 +92,6 @@ kernel_result merged(std::span<kernel_result const> results, std::string name) {
   for (kernel_result const& r : results) {
     all.runs += r.runs;
     all.bad_runs += r.bad_runs;
-    all.runs_of_two_launches += r.runs_of_two_launches;
     all.wrong_elements += r.wrong_elements;
     all.elements += r.elements;
     all.counts.add(r.counts);

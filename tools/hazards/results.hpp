@@ -15,9 +15,9 @@ struct request;
 /// check that r requested.
 std::string text_of_kernels(std::span<kernel_result const> results, request const& r);
 
-/// {"kernels": [{"name", "runs", "left_out_runs", "bad_runs", "wrong_elements", "elements",
-/// "plain_accesses_seen", "findings": [...], "checklist": [{"line", "state", "detail"}, ...]},
-/// ...]}
+/// {"kernels": [{"name", "runs", "runs_of_two_launches", "left_out_runs", "bad_runs",
+/// "wrong_elements", "elements", "plain_accesses_seen", "findings": [...],
+/// "checklist": [{"line", "state", "detail"}, ...]}, ...]}
 nlohmann::ordered_json json_of_kernels(std::span<kernel_result const> results);
 
 /// A table: a line per kernel with its runs, CTAs, elements compared, and runs that were reported.

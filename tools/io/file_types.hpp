@@ -47,10 +47,11 @@ constexpr std::optional<elem> type_of_dtype(std::string_view dtype) {
   return std::nullopt;
 }
 
-/// AMD's 8-bit floats in .safetensors files: other numbers at the same bits.
+/// True for the types of AMD's 8-bit floats in .safetensors files. Their bits mean other numbers
+/// than the bits of e4m3 and e5m2.
 constexpr bool is_fnuz(std::string_view dtype) { return dtype.ends_with("FNUZ"); }
 
-/// The row of a type; that of f32 where files have no name for it.
+/// The row of a type; the row of f32 if files have no name for the type.
 constexpr file_type const& in_files(elem type) {
   for (file_type const& t : file_types)
     if (t.type == type) return t;

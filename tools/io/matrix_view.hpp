@@ -74,9 +74,9 @@ struct accepted_shapes {
 };
 
 /// A shape in the extents of a matrix or a stack. With of_scales (a, 1, b, 1) becomes (a, b), and
-/// (e, a, 1, b, 1) becomes (e, a, b). With packed_e2m1 blocks of 16 bytes become rows: (..., g, 16)
-/// becomes (..., 16 g) in four dimensions, in three where there are no stacks or `name`, that of
-/// the tensor, ends with "blocks".
+/// (e, a, 1, b, 1) becomes (e, a, b). With packed_e2m1 blocks of 16 bytes are joined along K:
+/// (..., g, 16) becomes (..., 16 g). That is done in four dimensions; in three dimensions if no
+/// stacks are accepted, or if `name`, the name of the tensor, ends with "blocks".
 std::vector<std::int64_t> folded(std::vector<std::int64_t> shape, accepted_shapes const& accepted,
                                  bool is_u8, std::string_view name);
 

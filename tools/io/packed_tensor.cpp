@@ -20,10 +20,25 @@ namespace {
          "gives float32 arrays for numpy.save");
 }
 
+/// True if `all` has scales of 8 bits for each 16 or 32 elements, two to a byte of t. t may be a
+/// part of a tensor, "weight[3]".
+bool has_block_scales(tensor_entry const& t, std::vector<tensor_entry> const& all) {
+  std::string const scales_name = t.name.substr(0, t.name.find('[')) + "_scale";
+  for (tensor_entry const& s : all) {
+    if (s.name != scales_name || (s.dtype != "F8_E4M3" && s.dtype != "U8")) continue;
+    if (s.shape.empty() || t.shape.empty()) continue;
+    std::int64_t const bytes = t.shape.back(), scales = s.shape.back();
+    if (bytes == 8 * scales || bytes == 16 * scales) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
-void refuse_packed(std::string_view name, std::string_view dtype,
-                   std::vector<std::int64_t> const& shape, std::string const& what, bool e2m1) {
+void refuse_packed(tensor_entry const& t, std::string_view name,
+                   std::vector<tensor_entry> const& all, std::string const& what, bool e2m1) {
+  std::string const& dtype = t.dtype;
+  std::vector<std::int64_t> const& shape = t.shape;
   std::string const got = fmt::format("{} [{}]", dtype, fmt::join(shape, ", "));
   bool const weights = name.ends_with("qweight"), zeros = name.ends_with("qzeros");
   bool const packed = name.ends_with("weight_packed");
@@ -37,7 +52,7 @@ void refuse_packed(std::string_view name, std::string_view dtype,
            "dequantise the layer to bf16 with the library that wrote it, save it, and quantise it "
            "with `tilewright quantize`");
   bool const blocks = name.ends_with("blocks") || (shape.size() == 4 && shape[3] == 16);
-  if (dtype == "U8" && !e2m1 && (packed || blocks))
+  if (dtype == "U8" && !e2m1 && (packed || blocks || has_block_scales(t, all)))
     refuse("TW0662", "tensor " + what, got + ", two elements of e2m1 to a byte",
            blocks ? "`gemm --dtype mxfp4`, which reads blocks of 16 bytes as 32 elements of a row"
                   : "`gemm --dtype nvfp4` (a scale for each 16 elements) or mxfp4 (32)",

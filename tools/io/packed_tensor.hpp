@@ -10,13 +10,17 @@
 #include <string_view>
 #include <vector>
 
+#include "tools/io/safetensors.hpp"
+
 namespace tw {
 
-/// Refuses a tensor `name` whose elements are not those of a matrix: TW0659 for int32 of GPTQ, AWQ
-/// and compressed-tensors (qweight, qzeros, weight_packed); TW0662 for uint8 with two e2m1 each
-/// (weight_packed, or blocks as gpt-oss has them), unless `e2m1` says that they are read so.
-void refuse_packed(std::string_view name, std::string_view dtype,
-                   std::vector<std::int64_t> const& shape, std::string const& what, bool e2m1);
+/// Refuses a tensor that packs several elements in an integer: TW0659 for int32 of GPTQ, AWQ and
+/// compressed-tensors (qweight, qzeros, weight_packed); TW0662 for uint8 with two e2m1 each
+/// (weight_packed, the blocks of gpt-oss, and a tensor beside which `all`, the tensors of the file,
+/// has block scales NAME_scale, as ModelOpt writes them), unless `e2m1`: the caller reads the
+/// tensor as e2m1. `name`: without an index of experts.
+void refuse_packed(tensor_entry const& t, std::string_view name,
+                   std::vector<tensor_entry> const& all, std::string const& what, bool e2m1);
 
 /// Refuses (TW0660) the content of a GGUF file.
 void refuse_gguf(std::span<std::byte const> content, std::string const& file);

@@ -8,7 +8,9 @@
 
 #include "tools/guarded.hpp"
 #include "tools/io/npy.hpp"
+#include "tools/io/refuse.hpp"
 #include "tools/io/safetensors.hpp"
+#include "tools/number_or_file.hpp"
 
 namespace tw {
 namespace {
@@ -35,6 +37,29 @@ bool share_a_file(matrix_address const& a, matrix_address const& b) {
 
 void check_outputs(std::vector<matrix_address> const& all) {
   for (matrix_address const& to : all) check_output(to, all);
+}
+
+void check_apart(matrix_address const& from, std::string const& scale,
+                 std::vector<matrix_address> const& all) {
+  bool const scale_file = !scale.empty() && !is_number(scale);
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    matrix_address const& to = all[i];
+    std::string const output = "output " + to.text();
+    if (to.format == file_format::stream)
+      refuse("TW0612", output, "a stream", "FILE.npy or FILE.safetensors:TENSOR",
+             "stdout takes one array, the values");
+    for (std::size_t j = 0; j < i; ++j)
+      if (all[j].format != file_format::stream && !share_a_file(to, all[j]) &&
+          same_file(to.path, all[j].path))
+        refuse("TW0612", output, j == 0 ? "the file of the values" : "the file of another result",
+               "a separate file",
+               "each result replaces its whole file; .safetensors files take them as tensors with "
+               "separate names");
+    if (from.format != file_format::stream && same_file(from.path, to.path))
+      refuse("TW0612", output, "the file of the matrix", "a separate file");
+    if (scale_file && same_file(parse_address(scale).path, to.path))
+      refuse("TW0612", output, "the file of the scale that is given", "a separate file");
+  }
 }
 
 void result_files::write() {

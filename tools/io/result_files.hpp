@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// result_files.hpp  The arrays that a command writes: all of them or none. Those with one path are
-//                   tensors of one .safetensors file.
+// result_files.hpp  The arrays that a command writes: all of them or none. Arrays with one path
+//                   become tensors of one .safetensors file.
 #pragma once
 
 #include <memory>
@@ -38,6 +38,12 @@ class result_files {
 /// missing or read-only, a target that is no file, and a .safetensors file with tensors that are
 /// not among `all` (writing replaces the file).
 void check_outputs(std::vector<matrix_address> const& all);
+
+/// Refuses (TW0612) results of quantising that would replace each other's file, and scales that
+/// would replace the file of the matrix, `from`, or of a given scale. `all` has the values first;
+/// `scale` is a number or a file, or empty.
+void check_apart(matrix_address const& from, std::string const& scale,
+                 std::vector<matrix_address> const& all);
 
 /// Are they two tensors of one .safetensors file, or to become it?
 bool share_a_file(matrix_address const& a, matrix_address const& b);

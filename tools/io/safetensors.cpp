@@ -195,7 +195,7 @@ matrix_view view_safetensors(std::span<std::byte const> content, std::string con
   std::string const what = file + ":" + in_quotes_if_odd(t.name);
   auto const part = part_in(t.name);
   std::string const name = part ? part->tensor : t.name;
-  if (accepted.of_operand) refuse_packed(name, t.dtype, t.shape, what, accepted.packed_e2m1);
+  if (accepted.of_operand) refuse_packed(t, name, list.tensors, what, accepted.packed_e2m1);
   matrix_view m = typed_view(t, what);
   bool const bytes_of_two = accepted.packed_e2m1 && m.type == elem::u8;
   std::vector<std::int64_t> const shape = folded(t.shape, accepted, m.type == elem::u8, name);

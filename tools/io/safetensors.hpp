@@ -44,8 +44,8 @@ std::optional<named_part> part_in(std::string_view tensor);
 safetensors_list list_safetensors(std::span<std::byte const> content, std::string const& file);
 
 /// The matrix called `tensor`, or a part of it; with an empty name the only tensor of the file.
-/// Throws as above, and TW0604 and TW0661 element type, TW0605 rank, TW0607 size, TW0610 no such
-/// tensor, TW0659 and TW0662 packed integers.
+/// Throws what list_safetensors throws, and TW0604 and TW0661 element type, TW0605 rank, TW0607
+/// size, TW0610 no tensor of this name, TW0659 and TW0662 packed integers.
 matrix_view view_safetensors(std::span<std::byte const> content, std::string const& file,
                              std::string const& tensor, accepted_shapes const& accepted = {});
 

@@ -2,11 +2,13 @@
 // plain_kernels.hpp  Kernels of ordinary loads and stores beside TMA, and ways to break them.
 #pragma once
 
+#include <cstring>
+
 #include "tilewright/arch/select.hpp"
 
 namespace tw::mutants {
 
-enum class plain_mutation : int { none, no_barrier, no_proxy_fence, count };
+enum class plain_mutation : int { none, no_barrier, no_proxy_fence, memcpy_no_barrier, count };
 
 struct plain_params {
   tensor_map from, to;  // boxes of 32 x 32 floats
@@ -31,8 +33,14 @@ struct transpose {
   TW_DEVICE static void run(params const& p) {
     smem& s = dynamic_smem<smem>();
     int const x = thread_id() % 32, y = thread_id() / 32;
-    for (int r = y; r < 32; r += 8) s.rows[r][x] = p.source[r * 32 + x];
-    if (!is(p, plain_mutation::no_barrier)) cta_sync();
+    bool const by_memcpy = is(p, plain_mutation::memcpy_no_barrier);
+    for (int r = y; r < 32; r += 8) {
+      if (by_memcpy)
+        std::memcpy(&s.rows[r][x], p.source + r * 32 + x, sizeof(float));
+      else
+        s.rows[r][x] = p.source[r * 32 + x];
+    }
+    if (!by_memcpy && !is(p, plain_mutation::no_barrier)) cta_sync();
     for (int r = y; r < 32; r += 8) s.turned[r][x] = s.rows[x][r];
     if (!is(p, plain_mutation::no_proxy_fence)) fence_proxy_async();
     cta_sync();

@@ -18,6 +18,7 @@ enum class rule_mutation : int {
   fence_before_atomics,
   fence_before_stores,
   fence_of_one_thread,
+  barrier_at_four,
   // budgets
   too_many_registers,
   no_registers_given,
@@ -87,13 +88,16 @@ struct counts_to_tma {
   static constexpr int threads = 128, cluster = 1;
   struct smem {
     alignas(128) unsigned box[32][32];
-    mbarrier landed;
+    mbarrier landed, unused;
   };
   static constexpr int smem_bytes = sizeof(smem);
   using params = rule_params;
 
   TW_DEVICE static void run(params const& p) {
     smem& s = dynamic_smem<smem>();
+    mbarrier& landed = p.is(rule_mutation::barrier_at_four)
+                           ? *reinterpret_cast<mbarrier*>(reinterpret_cast<char*>(&s.landed) + 4)
+                           : s.landed;
     int const t = thread_id();
     if (cta_id() == 0) {
       if (p.is(rule_mutation::fence_before_atomics)) fence_proxy_async_global();
@@ -113,14 +117,14 @@ struct counts_to_tma {
       return;
     }
     if (t == 0) {
-      s.landed.init(1);
+      landed.init(1);
       fence_mbarrier_init();
       while (load_acquire(p.flag) != 1) backoff();
-      s.landed.arrive_expect_tx(sizeof(s.box));
-      tma_load(s.box, p.map, s.landed, tma_coord<2>{{0, 0}});
+      landed.arrive_expect_tx(sizeof(s.box));
+      tma_load(s.box, p.map, landed, tma_coord<2>{{0, 0}});
     }
     cta_sync();
-    s.landed.wait(0);
+    landed.wait(0);
     for (int i = t; i < 1024; i += threads) p.out[i] = static_cast<float>(s.box[i / 32][i % 32]);
   }
 };

@@ -88,6 +88,8 @@ std::vector<mutant> made() {
       "fence_proxy_async_global before relaxed stores, not after them", {"E0044"});
   add("counts_to_tma", counts, fence_of_one_thread, "fence-of-one-thread",
       "one thread alone has the proxy fence after its additions", {"E0044"});
+  add("counts_to_tma", counts, barrier_at_four, "barrier-at-four",
+      "the mbarrier lies 4 bytes after a multiple of 8", {"E0047"});
   auto* const regs = run_kernel<budgets, 1, elems, same>;
   add("budgets", regs, none, "", "", {});
   add("budgets", regs, too_many_registers, "too-many-registers",

@@ -203,7 +203,7 @@ picture swizzle_picture(layout const& l) {
   }
   picture p;
   p.owner_name = "offset";
-  layout before = plain(l);
+  layout before = linear_part(l);
   before.offset = l.offset;
   answer const first{.res = to_string(before), .function = before, .origin = {}};
   answer const second{.res = to_string(l), .function = l, .origin = {}};

@@ -116,13 +116,14 @@ void divide_leaves(step_list& steps, layout const& l, tiler const& t, std::strin
   }
   if (t.by_mode()) {
     for (int i = 0; i < rank(t); ++i) {
-      divide_leaves(steps, mode(plain(l), i), mode(t, i), fmt::format("{}, mode {}", name, i),
+      divide_leaves(steps, mode(linear_part(l), i), mode(t, i), fmt::format("{}, mode {}", name, i),
                     false);
     }
     return;
   }
   layout const tile = as_layout(t);
-  layout const whole = detail::round_up_extent(plain(l), number(detail::find_gaps(tile).block));
+  layout const whole =
+      detail::round_up_extent(linear_part(l), number(detail::find_gaps(tile).block));
   layout const rest = complement(tile, size(whole));
   layout const both = make_layout(tile, rest);
   layout const composed = logical_divide(l, t);
@@ -172,12 +173,12 @@ void product_leaves(step_list& steps, layout const& a, tiler const& t, std::stri
   if (t.keeps()) return;
   if (t.by_mode()) {
     for (int i = 0; i < rank(t); ++i) {
-      product_leaves(steps, mode(plain(a), i), mode(t, i), fmt::format("{}, mode {}", name, i),
-                     [](panel&, layout const&) {});
+      product_leaves(steps, mode(linear_part(a), i), mode(t, i),
+                     fmt::format("{}, mode {}", name, i), [](panel&, layout const&) {});
     }
     return;
   }
-  layout const block = plain(a);
+  layout const block = linear_part(a);
   layout const b = as_layout(t);
   layout const free = complement(block, size(block) * cosize(b));
   layout const places = mode(logical_product(block, t), 1);
@@ -205,10 +206,10 @@ picture product_steps(std::string_view expression, std::string const& op, layout
     }
   }
   layout const logical = logical_product(block, copies);
-  layout const pair = plain(copies.by_mode() ? zipped_product(block, copies) : logical);
+  layout const pair = linear_part(copies.by_mode() ? zipped_product(block, copies) : logical);
   parts_by_place const places = parts_of_pair(pair);
   auto const by_offset = [&](panel& p, layout const& l) {
-    layout const unswizzled = plain(l);
+    layout const unswizzled = linear_part(l);
     colour_by(p, places, "copy", [&](std::size_t i) { return unswizzled(index_of(p, i)); });
   };
   panel& first = steps.add("the block A", block);
@@ -249,20 +250,22 @@ void compose_leaves(step_list& steps, layout const& a, tiler const& t, std::stri
   if (t.keeps()) return;
   if (t.by_mode()) {
     for (int i = 0; i < rank(t); ++i) {
-      compose_leaves(steps, mode(plain(a), i), mode(t, i), fmt::format("{}, mode {}", name, i));
+      compose_leaves(steps, mode(linear_part(a), i), mode(t, i),
+                     fmt::format("{}, mode {}", name, i));
     }
     return;
   }
   layout const b = as_layout(t);
   for (int k = 0; k < b.shape.n && b.shape.n > 1; ++k) {
     layout const leaf(b.extent(k), b.stride[k]);
-    layout const piece = composition(plain(a), leaf);
+    layout const piece = composition(linear_part(a), leaf);
     panel& p = visit(
-        steps, fmt::format("{}: cells of leaf {} of B", name, to_string(leaf)), plain(a), leaf,
-        fmt::format("{} o {} = {}", to_string(plain(a)), to_string(leaf), to_string(piece)));
+        steps, fmt::format("{}: cells of leaf {} of B", name, to_string(leaf)), linear_part(a),
+        leaf,
+        fmt::format("{} o {} = {}", to_string(linear_part(a)), to_string(leaf), to_string(piece)));
     drop_owners(p);  // they are numbers of the leaf, not of B
   }
-  visit(steps, name + ": the cells that B visits", plain(a), plain(b),
+  visit(steps, name + ": the cells that B visits", linear_part(a), linear_part(b),
         fmt::format("B = {}; numbers are A's offsets, colours the order", to_string(b)));
 }
 

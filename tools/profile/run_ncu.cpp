@@ -16,6 +16,7 @@
 #include <sstream>
 
 #include "tools/io/refuse.hpp"
+#include "tools/io/shell_word.hpp"
 
 extern char** environ;
 
@@ -75,18 +76,8 @@ std::vector<std::string> ncu_words(ncu_request const& r, std::string const& ncu,
 }
 
 std::string shell_line(std::vector<std::string> const& words) {
-  constexpr char const* plain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,:=+@%";
   std::string line;
-  for (std::string const& word : words) {
-    std::string shown = word;
-    if (word.empty() || word.find_first_not_of(plain) != std::string::npos) {
-      shown = "'";
-      for (char const c : word) shown += c == '\'' ? std::string("'\\''") : std::string(1, c);
-      shown += "'";
-    }
-    line += (line.empty() ? "" : " ") + shown;
-  }
+  for (std::string const& word : words) line += (line.empty() ? "" : " ") + shell_word(word);
   return line;
 }
 

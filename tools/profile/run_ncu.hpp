@@ -18,7 +18,7 @@ struct ncu_request {
 std::vector<std::string> ncu_words(ncu_request const& r, std::string const& ncu,
                                    std::string const& log_path);
 
-/// They as a line for a shell.
+/// The words as a line for a shell.
 std::string shell_line(std::vector<std::string> const& words);
 
 /// The path of a program on PATH; empty: it is not there.

@@ -101,15 +101,8 @@ class trial {
     device const dev = on_gpu_ ? gpu_device() : emulated_device(options, facts_.device);
     try {
       o.workspace_bytes = device_workspace::size_bytes;
-      host_buffer host_space;
       std::optional<device_workspace> device_space;
-      if (on_gpu_) {
-        o.workspace = device_space.emplace().data();
-      } else {
-        host_space = host_buffer(bytes{o.workspace_bytes});
-        std::fill_n(host_space.data(), gemm_workspace_zeros, std::byte{0});
-        o.workspace = host_space.data();
-      }
+      if (on_gpu_) o.workspace = device_space.emplace().data();
       std::vector<gemm_plan> plans = plan_candidates(p_, o, dev);
       std::erase_if(plans, [&](gemm_plan const& x) {
         return x.family != &family_ || x.instance != kernel_ || x.swapped != swapped_ ||
@@ -125,6 +118,11 @@ class trial {
         aux.download();
         scale_d.download();
       } else {
+        o.workspace_bytes =
+            plans.front().workspace_bytes;  // no more: what the plan states suffices
+        host_buffer space(bytes{o.workspace_bytes});
+        std::fill_n(space.data(), std::min(o.workspace_bytes, gemm_workspace_zeros), std::byte{0});
+        o.workspace = space.data();
         gemm_emulated(plans.front(), o, options);
       }
     } catch (rejected const& r) {

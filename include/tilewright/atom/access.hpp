@@ -115,7 +115,7 @@ struct row_distance {
 TW_HD constexpr row_distance wrong_distance(access_kind k, layout const& tile, int elem_bits) {
   bool const box = k.op == smem_op::tma;
   tile_walk const w = walk_of(tile);
-  layout const p = plain(tile);
+  layout const p = linear_part(tile);
   int const bits = hardware_swizzle_bits(tile.sw, elem_bits);
   if (bits < 0) {
     int const base = tile.sw.base + log2_bytes(elem_bits);
@@ -143,7 +143,7 @@ TW_HD constexpr void check_access(access_kind k, layout const& tile, int elem_bi
   if (!width || k.bits % elem_bits != 0) refuse_element_bits(elem_bits, k.bits);
   if (k.transposed && elem_bits != 16) refuse_element_bits(elem_bits, 16);
   if (rank(tile) > 2) refuse_rank(rank(tile), 2);
-  i64 const bytes = ceil_div(cosize(plain(tile)) * elem_bits, 8);
+  i64 const bytes = ceil_div(cosize(linear_part(tile)) * elem_bits, 8);
   if (bytes > max_smem_bytes) refuse_tile_bytes(bytes, max_smem_bytes);
 }
 

@@ -45,7 +45,7 @@ TW_HD constexpr i64 step_elems(i64 bits) { return 256 / bits; }
 /// A mode of the operand in units of 16 bytes: along the contiguous mode, units; else rows.
 TW_HD constexpr layout units_of(layout const& l, i64 bits, bool contiguous) {
   i64 const unit = 128 / bits;
-  layout const m = coalesce(plain(l));
+  layout const m = coalesce(linear_part(l));
   if (contiguous) {
     if (m.stride[0] != num{1}) refuse_operand_contiguous(m.stride[0].v, 1);
     if (m.extent(0) % unit != 0) refuse_operand_extent(m.extent(0), unit);

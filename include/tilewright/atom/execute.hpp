@@ -177,7 +177,7 @@ TW_HD constexpr layout by_value(layout const& part) {
     append(both, mode(repeats, i));
     append(both, mode(part, i + 1));
     wrap(both);
-    append(out, coalesce(plain(both)));
+    append(out, coalesce(linear_part(both)));
   }
   wrap(out);
   return swizzled_as(out, part);

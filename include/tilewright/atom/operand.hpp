@@ -68,7 +68,7 @@ struct operand_tile {
   static constexpr i64 leading_per_atom =
       places_of(layout_of(3 * atom_extent)).leading_bytes - places.leading_bytes;
   TW_HD static constexpr int plain_bytes(int mn, int k) {
-    return static_cast<int>(plain(sample)(mn, k) * traits.bits / 8);
+    return static_cast<int>(linear_part(sample)(mn, k) * traits.bits / 8);
   }
   /// From a row of a span to the next, and of an MN-major tile from a span to the next.
   static constexpr int row_bytes =

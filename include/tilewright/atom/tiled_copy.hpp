@@ -131,8 +131,8 @@ TW_HD constexpr layout thread_values(tiled_copy const& c, layout const& side) {
 /// (thread, values, repeats of the tile along each mode) of a tensor.
 TW_HD constexpr layout partitioned(tiled_copy const& c, layout const& tensor, layout const& side) {
   layout const d = zipped_divide(tensor, c.tile);
-  layout const cells = composition(plain(mode(d, 0)), thread_values(c, side));
-  layout const rest = plain(mode(d, 1));
+  layout const cells = composition(linear_part(mode(d, 0)), thread_values(c, side));
+  layout const rest = linear_part(mode(d, 1));
   layout out;
   append(out, mode(cells, 0));
   append(out, mode(cells, 1));

@@ -106,8 +106,8 @@ TW_HD constexpr layout by_thread(tiled_mma const& t, mma_operand which, layout c
   layout const atoms = zipped_divide(
       permuted, tile(layout(extent_mnk(t.atom, row), 1), layout(extent_mnk(t.atom, column), 1)));
   layout const by_value =
-      swizzled_as(make_layout(plain(composition(mode(atoms, 0), tv_layout(t.atom, which))),
-                              plain(mode(atoms, 1))),
+      swizzled_as(make_layout(linear_part(composition(mode(atoms, 0), tv_layout(t.atom, which))),
+                              linear_part(mode(atoms, 1))),
                   atoms);
   return zipped_divide(by_value, tile(any, tile(layout(size(mode(t.atom_layout, row)), 1),
                                                 layout(size(mode(t.atom_layout, column)), 1))));

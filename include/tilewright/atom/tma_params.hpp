@@ -173,7 +173,7 @@ TW_HD constexpr tma_box box_of_tile(layout const& gmem, layout const& identity, 
                                     tiler const& tile, smem_swizzle sw, i64 bits) {
   layout const coordinates = composition(identity, tile);
   if (size(coordinates) != size(smem)) refuse_tma_size(size(coordinates), size(smem));
-  layout const addresses = plain(smem);
+  layout const addresses = linear_part(smem);
   check_addresses(addresses);
   layout by_order = coalesce(composition(coordinates, right_inverse(addresses)));
   bool const swizzles = sw != smem_swizzle::none;

@@ -10,7 +10,7 @@
 
 namespace tw {
 
-/// Where the tensor cores read an operand.
+/// From where wgmma reads an operand.
 enum class operand_source : std::uint8_t { shared_memory, registers };
 
 /// An operand of a kernel.

@@ -54,8 +54,8 @@ TW_HD constexpr num steady_steps(flat_layout const& a, num index, num stride, nu
 }  // namespace detail
 
 TW_HD constexpr layout max_common_layout(layout const& a, layout const& b) {
-  detail::flat_layout const f = detail::merge(plain(a), {0, a.shape.n}, false);
-  layout const inverse = detail::plain_right_inverse(plain(b));
+  detail::flat_layout const f = detail::merge(linear_part(a), {0, a.shape.n}, false);
+  layout const inverse = detail::plain_right_inverse(linear_part(b));
   num covered{1};
   layout out;
   for (int k = 0; k < inverse.shape.n; ++k) {
@@ -82,7 +82,7 @@ TW_HD constexpr i64 max_common_vector(layout const& a, layout const& b) {
 
 /// Of extents and strides that are known at run time the known factor counts.
 TW_HD constexpr i64 max_alignment(layout const& l) {
-  detail::steps const s = detail::sorted_steps(plain(l));
+  detail::steps const s = detail::sorted_steps(linear_part(l));
   i64 run = 1;
   i64 others = 0;      // gcd of the strides that do not continue the run
   bool ended = false;  // where the run ends is known at run time only

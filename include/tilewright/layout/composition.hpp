@@ -118,9 +118,9 @@ TW_HD constexpr bool overlap(std::uint32_t a, std::uint32_t b) {
 
 TW_HD constexpr layout composition(layout const& a, layout const& b) {
   if (b.swizzled()) {  // A o s o B == s' o A o B where A moves whole bits
-    bool const inside = b.offset == 0 && cosize(plain(b)) <= size(a);
+    bool const inside = b.offset == 0 && cosize(linear_part(b)) <= size(a);
     if (a.swizzled() || !inside) refuse_swizzled(b.sw.bits, 0);
-    return swizzled(moved_swizzle(b.sw, a), composition(a, plain(b)));
+    return swizzled(moved_swizzle(b.sw, a), composition(a, linear_part(b)));
   }
   if (a.shape.n == 0) refuse_nesting(0, 1);
   // by the first leaf of B in the same mode of A, by digit

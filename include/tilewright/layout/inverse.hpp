@@ -146,7 +146,7 @@ TW_HD constexpr layout swizzled_inverse(layout const& l, layout const& inverse, 
 }  // namespace detail
 
 TW_HD constexpr layout right_inverse(layout const& l) {
-  layout const inverse = detail::plain_right_inverse(plain(l));
+  layout const inverse = detail::plain_right_inverse(linear_part(l));
   if (!l.swizzled()) return inverse;
   return detail::swizzled_inverse(l, inverse, size(inverse));
 }
@@ -154,7 +154,8 @@ TW_HD constexpr layout right_inverse(layout const& l) {
 TW_HD constexpr layout left_inverse(layout const& l) {
   if (!l.swizzled()) return detail::plain_left_inverse(l);
   if (detail::is_compact(l)) return right_inverse(l);  // both are the inverse
-  return detail::swizzled_inverse(l, detail::plain_left_inverse(plain(l)), cosize(plain(l)));
+  return detail::swizzled_inverse(l, detail::plain_left_inverse(linear_part(l)),
+                                  cosize(linear_part(l)));
 }
 
 TW_HD constexpr layout nullspace(layout const& l) {

@@ -50,14 +50,14 @@ TW_HD constexpr layout repacked(layout l, int first, num next, bool keep_zeros) 
 }  // namespace detail
 
 TW_HD constexpr layout make_layout_like(layout const& l) {
-  return detail::repacked(plain(l), 0, num{1}, true);
+  return detail::repacked(linear_part(l), 0, num{1}, true);
 }
 
 /// Registers for a shape: column-major.
 TW_HD constexpr layout make_fragment_like(tree const& shape) { return make_layout_left(shape); }
 
 TW_HD constexpr layout make_fragment_like(layout const& like) {
-  layout l = plain(like);
+  layout l = linear_part(like);
   int const first = mode_range(l.shape, 0).end;
   num next{1};
   for (int i = 0; i < first; ++i) {

@@ -173,7 +173,7 @@ TW_HD constexpr void add_leaves(run_time_sum& sum, i64 const* args, std::uint32_
 
 template <layout L, int Mode, class First, class... Rest>
 TW_HD constexpr void add_modes(run_time_sum& sum, i64 const* args, First first, Rest... rest) {
-  constexpr layout merged = coalesce(plain(mode(L, Mode)));
+  constexpr layout merged = coalesce(linear_part(mode(L, Mode)));
   constexpr bool narrow = static_reach(L) >= 0 && static_reach(L) >> 32 == 0;
   add_leaves<merged, 0, narrow>(sum, args, static_cast<std::uint32_t>(first));
   if constexpr (sizeof...(Rest) > 0) add_modes<L, Mode + 1>(sum, args, rest...);
@@ -206,7 +206,7 @@ TW_HD constexpr auto offset(I... index) {
     return moved_by(static_cast<result>(L.sw(L.offset)), parts_of<L>(index...));
   } else {
     constexpr auto start = static_cast<result>(L.offset);
-    return L.sw(static_cast<result>(start + offset<plain(L)>(index...)));
+    return L.sw(static_cast<result>(start + offset<linear_part(L)>(index...)));
   }
 }
 
@@ -221,7 +221,7 @@ TW_HD constexpr i64 offset(arguments<K> const& args, I... index) {
   } else {
     detail::run_time_sum sum;
     if constexpr (sizeof...(I) == 1 && rank(L) != 1) {
-      detail::add_modes<make_layout(plain(L)), 0>(sum, args.v, index...);
+      detail::add_modes<make_layout(linear_part(L)), 0>(sum, args.v, index...);
     } else {
       detail::add_modes<L, 0>(sum, args.v, index...);
     }

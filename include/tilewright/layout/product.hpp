@@ -35,7 +35,7 @@ TW_HD constexpr layout logical_product(layout const& a, tiler const& t) {
   if (t.keeps()) return a;
   if (!t.by_mode()) {
     layout const b = as_layout(t);
-    layout const block = plain(a);
+    layout const block = linear_part(a);
     return swizzled_as(make_layout(block, composition(detail::free_places(block), b)), a);
   }
   if (rank(t) > rank(a)) refuse_tiler_rank(rank(t), rank(a));
@@ -75,7 +75,8 @@ TW_HD constexpr layout padded(layout const& l, int r) {
 /// ((a0, b0), (a1, b1), ...)
 TW_HD constexpr layout zip_modes(layout const& a, layout const& b) {
   layout out;
-  for (int i = 0; i < rank(a); ++i) append(out, make_layout(plain(mode(a, i)), plain(mode(b, i))));
+  for (int i = 0; i < rank(a); ++i)
+    append(out, make_layout(linear_part(mode(a, i)), linear_part(mode(b, i))));
   wrap(out);
   return out;
 }

@@ -96,7 +96,7 @@ TW_HD constexpr sliced settled(layout l) {
 TW_HD constexpr sliced slice(layout const& l, tree const& c) {
   layout kept = detail::modes_where(l, c, true);
   i64 const offset = crd2idx(c, l);
-  if (!l.swizzled()) return {plain(kept), plus(l.offset, offset)};
+  if (!l.swizzled()) return {linear_part(kept), plus(l.offset, offset)};
   kept.offset = plus(kept.offset, offset);
   return detail::settled(kept);
 }
@@ -104,7 +104,7 @@ TW_HD constexpr sliced slice(layout const& l, tree const& c) {
 /// The same of a layout with basis strides: it begins at a coordinate, whose profile is that of
 /// L's coordinates (coshape). slice_coordinates((4,8):(1@0,1@1), (2,_)) == (8):(1@1) from (2,0) on.
 TW_HD constexpr sliced_coordinates slice_coordinates(layout const& l, tree const& c) {
-  return {plain(detail::modes_where(l, c, true)), moved_by(origin_of(l), l, c)};
+  return {linear_part(detail::modes_where(l, c, true)), moved_by(origin_of(l), l, c)};
 }
 
 /// The modes that c fixes.

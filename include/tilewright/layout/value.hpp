@@ -92,8 +92,8 @@ TW_HD constexpr layout strided(layout const& l, tree outline, leaf_range r) {
 
 }  // namespace detail
 
-/// l without swizzle and offset.
-TW_HD constexpr layout plain(layout l) {
+/// l without swizzle and offset: l(c) == swizzle(offset + linear_part(l)(c)).
+TW_HD constexpr layout linear_part(layout l) {
   l.sw = {};
   l.offset = 0;
   return l;

@@ -13,10 +13,10 @@
 //   s        nvfp4: amax of the matrix / (448 * 6), at least 2^-126; 1 without a finite element but
 //            0
 //   factor   mxfp8, mxfp4: the smallest power of two that is not below amax / limit, so that
-//            nothing is clamped (limit: 448 or 6). With scale_rule::floor that of the OCP
-//            specification, amax's power of two over that of the limit (2^8 or 2^2), by which
-//            elements above the limit are clamped. nvfp4: amax / 6 / s, rounded to nearest, at
-//            least 2^-9. 1 where amax is 0.
+//            nothing is clamped (limit: 448 or 6). With scale_rule::floor as in the OCP
+//            specification: 2^floor(log2 amax) / 2^floor(log2 limit), where the last is 2^8 or
+//            2^2; elements above limit * factor are clamped. nvfp4: amax / 6 / s, rounded to
+//            nearest, at least 2^-9. 1 if amax is 0.
 //   value    element / factor, or element / (factor * s), rounded to nearest even and clamped;
 //            infinities become the largest value
 //   NaN      stays NaN in mxfp8. With e2m1, which has none, the factor of its block becomes NaN.

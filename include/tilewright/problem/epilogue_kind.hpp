@@ -6,7 +6,7 @@
 // The members of an epilogue E:
 //   word      its name in the column `epilogue` of src/family/FAMILY/instances.txt
 //   suffix    what the names of its kernels end with; gen/instances.py reads both from this file
-//   id        its enumerator, of the same name
+//   id        its enumerator of epilogue_id
 //   text      what it is, in messages: "a GEMM with a gate"
 //   operands  what it has beside alpha A B and beta C. A problem goes to the kernels whose epilogue
 //             has exactly the operands that it needs: no two epilogues have the same

@@ -135,7 +135,7 @@ TW_HD constexpr Sum mode_sum(I index, i64 const* args) {
 TW_HD constexpr layout fixed_mode(layout const& l, tree const& mask, int j) {
   matching const m = match(mask, l.shape);
   if (!m.ok) refuse_profile(mask.n, l.shape.n);
-  return coalesce(matched_mode(plain(l), mask, m, j));
+  return coalesce(matched_mode(linear_part(l), mask, m, j));
 }
 
 /// The picked leaves of all fixed modes.

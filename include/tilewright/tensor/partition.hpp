@@ -56,7 +56,7 @@ TW_HD constexpr layout tiled_modes(layout const& l, tiler const& tile) {
 
 /// (thread, values, repeats...).
 TW_HD constexpr layout thread_modes(layout const& l, tiler const& tile, layout const& tv) {
-  layout const d = zipped_divide(plain(l), tile);
+  layout const d = zipped_divide(linear_part(l), tile);
   return swizzled_as(joined(composition(mode(d, 0), tv), mode(d, 1)), l);
 }
 
@@ -80,7 +80,7 @@ TW_HD constexpr tiler marked_modes(tiler const& t, tree const& which) {
 template <tiler Tile, tensor_like V, class... C>
 TW_HD constexpr auto local_tile(V&& t, C const&... c) {
   constexpr layout tiled = detail::tiled_modes(map_of<V>, Tile);
-  constexpr int inside = rank(mode(zipped_divide(plain(map_of<V>), Tile), 0));
+  constexpr int inside = rank(mode(zipped_divide(linear_part(map_of<V>), Tile), 0));
   constexpr int left = rank(tiled) - inside - int{sizeof...(C)};
   static_assert(detail::need_rank(left < 0 ? int{sizeof...(C)} : inside,
                                   left < 0 ? rank(tiled) - inside : inside));
@@ -113,7 +113,7 @@ TW_HD constexpr auto local_tile(V&& t, C const&... c) {
 /// The part of one thread: (values, repeats of the tile along each mode).
 template <tiler Tile, layout TV, tensor_like V, class I>
 TW_HD constexpr auto partition(V&& t, I thread) {
-  constexpr layout of_tile = mode(zipped_divide(plain(map_of<V>), Tile), 0);
+  constexpr layout of_tile = mode(zipped_divide(linear_part(map_of<V>), Tile), 0);
   static_assert(detail::need_rank(rank(TV), 2));
   static_assert(detail::need_inside_tile(cosize(TV), size(of_tile)));
   return detail::slice_between<0, rank(detail::thread_modes(map_of<V>, Tile, TV)) - 1>(
@@ -125,7 +125,7 @@ template <layout TV, tensor_like V, class I>
 TW_HD constexpr auto partition(V&& t, I thread) {
   static_assert(detail::need_rank(rank(TV), 2));
   static_assert(detail::need_inside_tile(cosize(TV), size(map_of<V>)));
-  return with_layout<swizzled_as(composition(plain(map_of<V>), TV), map_of<V>)>(t)(thread, _);
+  return with_layout<swizzled_as(composition(linear_part(map_of<V>), TV), map_of<V>)>(t)(thread, _);
 }
 
 namespace detail {

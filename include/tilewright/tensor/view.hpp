@@ -203,7 +203,7 @@ struct part_of {
   using whole = tensor<T, L, S>;
   static constexpr layout modes = without_offset(modes_where(L, Mask, true));
   static constexpr bool settles = whole::own_bits && leaves_touched(modes) == 0;
-  static constexpr layout map = settles ? plain(modes) : modes;
+  static constexpr layout map = settles ? linear_part(modes) : modes;
   static constexpr int align =
       whole::in_memory ? alignment_after(L, Mask, whole::align_bytes, int{sizeof(T)}) : 0;
   static constexpr space where{S.where, align, map.swizzled() && !whole::own_bits, map.swizzled()};

@@ -153,6 +153,13 @@ void checker::each_box_block(bulk_op const& op, std::vector<touched>& to) const 
     }
 }
 
+access written_by(bulk_op const& op) {
+  return op.of_launch_cancel                        ? access::answer_write
+         : op.what == bulk_op::kind::reduce_at_peer ? access::bulk_reduce
+         : op.what == bulk_op::kind::to_peer        ? access::peer_write
+                                                    : access::tma_write;
+}
+
 void checker::load(thread& t, bulk_op& op) {
   origin from;
   from.has_map = op.bytes == nullptr;
@@ -169,10 +176,7 @@ void checker::load(thread& t, bulk_op& op) {
   from.issued = ++issued_;
   from.by = &t;
   record r;
-  r.what = op.of_launch_cancel                        ? access::answer_write
-           : op.what == bulk_op::kind::reduce_at_peer ? access::bulk_reduce
-           : op.what == bulk_op::kind::to_peer        ? access::peer_write
-                                                      : access::tma_write;
+  r.what = written_by(op);
   r.where = op.where;
   if (origins_.size() < 0xFFFF) {
     r.origin = static_cast<std::uint16_t>(origins_.size());
@@ -195,8 +199,8 @@ void checker::load(thread& t, bulk_op& op) {
     counts(t, b, "bytes", op.where);
     op.issue_phase[c.rank] = b.phase;
     for (touched const& at : scratch_) access_cells(t, c, at, r);
-    auto const kind = op.of_launch_cancel ? remote_access::kind::answer : remote_access::kind::copy;
-    note_remote(c, {r.who, r.when, op.where, kind, op.smem_offset, t.cta});
+    note_remote(
+        c, {r.who, r.when, op.where, remote_access::kind::copy, op.smem_offset, t.cta, r.what});
     if (r.who != first) continue;
     if (op.to_peer()) {
       record source = r;

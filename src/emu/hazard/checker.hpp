@@ -41,6 +41,9 @@ struct tensor_op;
 
 namespace tw::emu::hazard {
 
+/// How the copy writes shared memory; op.fills_smem().
+access written_by(bulk_op const& op);
+
 class checker {
  public:
   void start(machine& m, cluster_state& c, grid const& g, options const& o);
@@ -65,7 +68,7 @@ class checker {
   /// The cp.async of t up to run `until` have landed and arrive at b.
   void copies_arrived(thread& t, mbarrier_state& b, stamp until);
   void use(thread& t, cta_state& owner, mbarrier_state& b, bool by_copy, site where);
-  /// The current phase of b counts what comes later, and is over after it.
+  /// The current phase of b ends only after an asynchronous operation (`what`) issued now.
   void counts(thread const& t, mbarrier_state& b, char const* what, site where);
   void arrive(thread& t, cta_state& owner, mbarrier_state& b, bool release, bool cluster_scope,
               site where);
@@ -172,8 +175,7 @@ class checker {
     site where;
     enum class kind : std::uint8_t {
       arrive,
-      copy,
-      answer,        // to a launch_cancel
+      copy,          // which writes this CTA, as `written` says
       copy_to_peer,  // which reads this CTA
       plain,
       store_async,
@@ -182,6 +184,7 @@ class checker {
     } what;
     std::uint32_t offset = 0;  // in the shared memory of the CTA that it reaches
     int by_cta = -1;           // its issuer, in the grid
+    access written = access::tma_write;
   };
 
   /// `owner` must not exit before it.
@@ -194,8 +197,8 @@ class checker {
   component predecessor_component() const {
     return static_cast<component>(grid_.cluster * (threads_ + groups_));
   }
-  /// A part of every arrive, release or not: asynchronous operations that are known to be complete,
-  /// but those of the generic proxy.
+  /// Every arrive, release or not, passes on the completion of those asynchronous operations
+  /// of other proxies that the thread has waited for.
   void pass_completed(thread const& t, exchange& x);
   component copies_component(thread& t);
   /// The phase has a release at cluster scope: a wait of that scope receives more.
@@ -262,7 +265,7 @@ class checker {
   void note_factors(thread const& t, cta_state& owner, umma_call const& call,
                     umma_shape const& shape, int const (&k_a)[2], int const (&k_b)[2],
                     record const& now);
-  /// The factors of the area say the same for all blocks of K.
+  /// True if each row of the area has one factor for all blocks of K.
   bool one_factor_for_all(cta_state const& owner, tmem_area const& a, int id, int count);
   void check_narrow(thread const& t, char name, elem type, bool dense, int origin_of,
                     std::uint32_t address, record const& now);
@@ -311,7 +314,7 @@ class checker {
               std::string object, thread const* by = nullptr, std::int64_t phase = -1);
   void report_conflict(cta_state const& owner, std::uint32_t offset, record const& earlier,
                        record const& now, thread const& by, verdict v);
-  /// operand: where that which it is a part of begins.
+  /// operand: the offset at which the operand begins that contains `offset`.
   void report_unwritten(cta_state const& owner, std::uint32_t offset, record const& now,
                         thread const& by, std::optional<std::uint32_t> operand = std::nullopt);
   void report_stale_phase(thread const& t, mbarrier_state const& b, site where);
@@ -346,11 +349,11 @@ class checker {
   int threads_ = 0, groups_ = 0;  // of a CTA
   std::vector<component_face> faces_;
   std::vector<component> stored_;  // mbarrier_face::stored of all
-  /// Asynchronous writes of the generic proxy and what flags have brought: a thread that has waited
-  /// for them passes them on by a release alone.
+  /// Components whose completion a thread passes on only by an arrive with release: cp.async,
+  /// store_async, and what flags in global memory have ordered.
   std::vector<component> need_release_;
-  /// The order that a phase would bring besides, if an arrive from another CTA that it counts, or
-  /// the wait for it, had cluster scope.
+  /// The components that a thread would also have after a phase if an arrive or a wait of CTA
+  /// scope, between threads of two CTAs, had cluster scope.
   struct scope_note {
     component phases;
     stamp phase;

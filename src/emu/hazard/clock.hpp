@@ -73,11 +73,11 @@ class clock_pool {
   clock_ref with(clock_ref const& a, component c, stamp s);
   /// The same in the first half alone: accesses that still lack a proxy fence.
   clock_ref with_unfenced(clock_ref const& a, component c, stamp s);
-  /// a, where what is known of component c counts as fenced.
+  /// A copy of a in which everything known of component c counts as fenced.
   clock_ref with_fence(clock_ref const& a, component c);
-  /// a, where nothing is known of these components.
+  /// A copy of a in which nothing is known of these components.
   clock_ref without(clock_ref const& a, std::vector<component> const& these);
-  /// a, where everything that is known counts as fenced.
+  /// A copy of a in which everything that is known counts as fenced.
   clock_ref all_fenced(clock_ref const& a);
   /// first: all components below it are at 0.
   clock_ref made(std::vector<stamp> const& before, std::vector<stamp> const& fenced,

@@ -42,7 +42,7 @@ struct tensor_actor {
   stamp stores_waited = 0, stores_told = 0;
   /// The newest arrive that came before the wait for operations of its warp.
   struct early_arrive {
-    stamp waited = 0, begun = 0;  // the wait for those in between came later
+    stamp waited = 0, begun = 0;  // operations waited + 1 to begun were in flight at this arrive
     stamp own = 0;                // the thread's count at the arrive
   } early_loads, early_stores;
   stamp arrived = 0;  // the thread's count at its last arrive
@@ -83,7 +83,7 @@ struct mbarrier_face {
     site where;
   };
   std::vector<last_use> used;  // by thread of the cluster
-  stamp counted = 0;           // the newest phase that counts what comes later, plus 1
+  stamp counted = 0;           // the newest phase that ends after an asynchronous operation, plus 1
   char const* counts = "";     // bytes, a commit
   site counted_at;
   /// A release of CTA scope by a thread of another CTA, and what cluster scope would pass on.

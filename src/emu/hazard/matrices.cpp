@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // matrices.cpp  The rows that ldmatrix takes from a tile that TMA brought.
 //
-// The 8 rows of a matrix are 8 rows of the tile in a row, all from the same 16 bytes of them. If
-// the addresses name that under another swizzle than the tensor map's, the code that computes them
-// has another pattern in mind. Rows at other distances, or from several loads, say nothing.
+// An 8x8 matrix is read from 8 consecutive rows of a tile, at one 16-byte column of the unswizzled
+// tile. If the 8 addresses fit this rule under another swizzle than the tensor map's, the code that
+// computes the addresses assumes that other swizzle. Rows at other distances, and rows of several
+// loads, allow no conclusion.
 #include <fmt/format.h>
 
 #include <algorithm>

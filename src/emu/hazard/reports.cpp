@@ -381,13 +381,12 @@ void checker::report_early_exit(thread const& t, remote_access const& r) {
   using kind = remote_access::kind;
   std::string const at = object_name(grid_, r.offset);
   bool const source = r.what == kind::copy_to_peer;
-  bool const of_phase =
-      r.what == kind::copy || r.what == kind::answer || r.what == kind::store_async || source;
-  bool const own =
-      ((r.what == kind::copy || r.what == kind::answer) && r.by_cta == t.cta) || source;
+  bool const of_phase = r.what == kind::copy || r.what == kind::store_async || source;
+  bool const own = (r.what == kind::copy && r.by_cta == t.cta) || source;
+  bool const load = r.written == access::tma_write;
   std::string const what =
-      r.what == kind::answer        ? fmt::format("the answer to a launch_cancel in {}", at)
-      : r.what == kind::copy        ? fmt::format("a {}TMA load of {}", own ? "" : "multicast ", at)
+      r.what == kind::copy && load  ? fmt::format("a {}TMA load of {}", own ? "" : "multicast ", at)
+      : r.what == kind::copy        ? fmt::format("{} that writes {}", traits(r.written).noun, at)
       : source                      ? fmt::format("a copy of {} to a peer", at)
       : r.what == kind::plain       ? "an ordinary access of " + at
       : r.what == kind::atomic      ? "an atomic operation on " + at

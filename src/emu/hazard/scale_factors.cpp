@@ -6,8 +6,8 @@
 // an operand since it was copied have the wrong factor in one of them. A part is its coordinates in
 // the tensor where TMA brought it, otherwise its address. Where TMA brought the factors too, those
 // of the next K block of the same rows come from 512 bytes further on (atom/scale_factors.hpp).
-// Factors that say the same for all blocks, a number other than 0 in all rows or one for each row,
-// may serve any part: MX operands with one scale for all of K.
+// Factors that are equal for all blocks of K may serve any K block: one number other than 0 for all
+// rows, or one number for each row. MX operands with one scale for all of K have such factors.
 #include <fmt/format.h>
 
 #include <algorithm>

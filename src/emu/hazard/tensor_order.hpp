@@ -31,11 +31,10 @@ struct factor_column {
   void const* tensor = nullptr;
   int matrix = 0;  // of a batch: the fourth coordinate
   site copied;
-  bool stored = false;  // by tcgen05.st: the factors are what is there
-  /// Of the four bytes of a copied word, over all rows: the one value that is not 0 (0: all are 0;
-  /// -1: they differ). And are the four of each row the same?
-  int value[4] = {-1, -1, -1, -1};
-  bool constant_along_k = false;
+  bool stored = false;              // by tcgen05.st: the factors are what is there
+  int value[4] = {-1, -1, -1, -1};  // of byte i of the copied words: the value other than 0 that
+                                    // all rows have; 0: all rows have 0; -1: the rows differ
+  bool constant_along_k = false;    // the four bytes of each word are equal
 };
 /// The factors that a CTA's multiplies took last for an operand: where they came from, and the K
 /// block that they were taken for.

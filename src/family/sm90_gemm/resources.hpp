@@ -10,8 +10,6 @@
 
 namespace tw::sm90_gemm_family {
 
-constexpr std::int64_t stage_bytes_of(gemm_config const& c) { return c.stage_bytes(); }
-
 /// The members of gemm_sm90<C>::smem in their order; tests/kernel compares both.
 constexpr std::int64_t smem_bytes_of(gemm_config const& c) {
   constexpr std::int64_t mbarrier_bytes = sizeof(std::uint64_t);
@@ -24,7 +22,7 @@ constexpr std::int64_t smem_bytes_of(gemm_config const& c) {
   if (c.fused()) staged += groups * 2 * float_bytes * box.cols * (c.gated() ? 2 : 1);
   if (c.finds_amax_along_m())
     staged += groups * (2 * warps_of_warpgroup + 1) * float_bytes * box.cols;
-  std::int64_t bytes = c.stages * stage_bytes_of(c) + up(staged, swizzle_pattern_bytes);
+  std::int64_t bytes = c.stages * c.stage_bytes() + up(staged, swizzle_pattern_bytes);
   bytes += 2 * mbarrier_bytes * c.stages + flags_bytes;
   if (c.cluster_k > 1) {  // float32 parts of the cluster's CTAs, in quads
     std::int64_t const part =
@@ -40,7 +38,7 @@ inline kernel_resources resources_of(gemm_config const& c) {
                   .smem_bytes = smem_bytes_of(c),
                   .cluster = c.cluster()},
           .stages = c.stages,
-          .stage_bytes = stage_bytes_of(c),
+          .stage_bytes = c.stage_bytes(),
           .sums = c.fragments() * c.tile_n / 2};
 }
 

@@ -25,7 +25,7 @@ inline plan_terms terms_of(gemm_problem const& p, gemm_config const& c, tile_spl
       whole +
       (s.split_k_tiles == 0 ? 0.0 : static_cast<double>(s.split_k_tiles) / s.split_k_clusters);
   double const flop_of_bf16 =
-      flop * size_bytes(c.a.multiplied) / size_bytes(elem::bf16);  // in the same time
+      flop * size_bytes(c.a.multiplied) / size_bytes(elem::bf16);  // bf16 FLOP that take as long
   double const clocks = flop_of_bf16 / static_cast<double>(dev.mma_flop_per_clock) / dev.sm_count /
                         std::max(1.0, efficiency_of(m, c) * type_rate_of(*dev.model, p, c));
   r.tensor = std::min(us(clocks), t.math_us);

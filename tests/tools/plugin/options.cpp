@@ -116,6 +116,43 @@ void test_columns(emu::trial& t) {
   t.compare(out, 1024, [](std::int64_t i) { return static_cast<int>(i % 32 * 32 + i / 32); });
 }
 
+/// reader_fence, and then all lanes of a warp read one bank (E0044, then E0041).
+struct two_faults {
+  struct params {
+    int* between;
+    int* out;
+  };
+  struct smem {
+    alignas(16) int part[1024];
+    mbarrier landed;
+  };
+  static constexpr int threads = 32, cluster = 1, smem_bytes = sizeof(smem);
+
+  TW_DEVICE static void run(params const& p) {
+    smem& s = dynamic_smem<smem>();
+    int const t = thread_id();
+    if (t == 0) {
+      s.landed.init(1);
+      fence_mbarrier_init();
+    }
+    for (int i = 0; i < 32; ++i) p.between[32 * i + t] = 32 * i + t;
+    cta_sync();
+    if (t == 0) {
+      fence_proxy_async_global();
+      s.landed.arrive_expect_tx(sizeof s.part);
+      bulk_load(s.part, p.between, sizeof s.part, s.landed);
+    }
+    s.landed.wait(0);
+    for (int i = 0; i < 32; ++i) p.out[32 * i + t] = s.part[32 * t + i];
+  }
+};
+void test_two_faults(emu::trial& t) {
+  int* const between = t.output<int>(1024);
+  int* const out = t.output<int>(1024);
+  t.run(two_faults{}, 1, {between, out});
+  t.compare(out, 1024, [](std::int64_t i) { return static_cast<int>(i % 32 * 32 + i / 32); });
+}
+
 /// The first CTA waits for the second: on a device that holds one at a time for ever (E0001).
 struct needs_two {
   struct params {
@@ -262,6 +299,7 @@ constexpr emu::plugin_kernel kernels[] = {
     emu::test_of<test_packed>("packed", "N", shapes),
     emu::test_of<test_reader_fence>("reader_fence", "N", shapes),
     emu::test_of<test_columns>("columns", "N", shapes),
+    emu::test_of<test_two_faults>("two_faults", "N", shapes),
     emu::test_of<test_needs_two<needs_two>>("needs_two", "N", shapes),
     emu::test_of<test_needs_two<whole_sm>>("whole_sm", "N", shapes),
     emu::test_of<test_no_fences>("no_fences", "N", shapes),

@@ -93,8 +93,8 @@ struct any_unnamed_union {
   requires(std::is_union_v<U>&& is_unnamed<U>()) operator U() const;
 };
 
-/// Is one of the N members an anonymous union? No structured binding takes T apart then. (It may
-/// also be a member of an unnamed type, or begin with such a union.)
+/// True if a member is an anonymous union: no structured binding takes T apart then. Also true if a
+/// member has an unnamed union type or begins with an anonymous union.
 template <class T, int... I>
 consteval bool has_unnamed_union(std::integer_sequence<int, I...>) {
   return (binding<I + 1>::template ends_with<T, any_unnamed_union> || ...);

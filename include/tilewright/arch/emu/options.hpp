@@ -72,8 +72,8 @@ struct options {
                                   // take turns, and wait for columns that another one holds
   int live_clusters = 0;          // clusters live at once per OS thread; 0: what the SMs can hold
   double time_limit_seconds = 0;  // processor time of each OS thread (E0058); 0: no limit
-  // Signals of the kernel's code become a report (E0059). Not set: those of a user's kernel do; a
-  // GEMM of the library leaves the handlers of the process as they are.
+  // true: a crash of the kernel is reported (E0059); the emulator installs signal handlers. Not
+  // set: true for a user's kernel, false for a GEMM of the library.
   std::optional<bool> catch_crashes;
   bool exact_sums = false;  // wgmma adds bit for bit as a tensor core, and tcgen05.mma as its
                             // published model (base/accumulator_bits.hpp); slow. The environment
@@ -86,8 +86,8 @@ struct options {
   stream* in = nullptr;                        // the launch belongs to this stream; null: to none
   bool pdl = false;  // it may start before its predecessor in the stream has finished
   std::function<void(double)> progress;  // share of expected_macs done; from any OS thread
-  // Called 20 times a second in the thread of the caller; true ends the launch, which throws
-  // `interrupted`, and so does what it throws.
+  // Called 20 times a second in the thread of the caller. If it returns true, the launch ends and
+  // throws `interrupted`; if it throws, the launch ends and throws that exception.
   std::function<bool()> interrupt;
 };
 

@@ -24,7 +24,8 @@ TW_DEVICE bool bias_takes_alpha(epilogue_params const& p) {
          f.bias != nullptr && p.alpha != 0.0F;
 }
 
-/// An activation in a kernel: a function of x, and one of the values that a gate multiplies.
+/// An activation in a kernel: operator()(x) is applied to the gate, or to the only value of an
+/// element; up(x) is applied to the value that the gate multiplies.
 template <class Form>
 struct activation_code {
   Form form;

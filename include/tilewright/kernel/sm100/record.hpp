@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// record.hpp  The record of a Blackwell GEMM's stages (pipeline/role_profile.hpp): warp 1 waits for
-//             operands, and warp 2 for an accumulator, which it then stores. With no_profile there
-//             is no record.
+// record.hpp  Records when the roles of a Blackwell GEMM wait and work (pipeline/role_profile.hpp):
+//             warp 1 waits for A and B of a stage; warp 2 waits for an accumulator and stores it.
+//             With no_profile nothing is recorded.
 #pragma once
 
 #include "tilewright/arch/select.hpp"

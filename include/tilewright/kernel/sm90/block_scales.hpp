@@ -50,10 +50,9 @@ TW_DEVICE bool has_few_scales(gemm_params const& p) {
          (!C.gated() && (p.b_scales.data == nullptr || p.b_scales.outer_log2 >= block_outer_log2));
 }
 
-/// Threads that copy scales of columns where a bulk copy loads the scales of rows.
-template <gemm_config C>
-TW_DEVICE int column_threads(gemm_params const& p) {
-  return has_few_scales<C>(p) ? 2 : scale_threads - warp_threads;
+/// Threads that copy the scales of columns if a bulk copy loads the scales of rows.
+TW_DEVICE constexpr int column_threads(bool few_scales) {
+  return few_scales ? 2 : scale_threads - warp_threads;
 }
 
 /// Shared memory for the scales of each stage, and the barriers that say when it may be written
@@ -69,11 +68,13 @@ struct block_scales_smem<C, true> {
   stage_scales<C> of_stage[C.stages];
   mbarrier scales_read[C.stages];  // by each warp of the consumers
   static_assert(sizeof(of_stage) == C.scale_bytes());
-  /// Threads that arrive at the barrier of a stage, beside the one that loads A and B: all threads
-  /// that copy scales, or one for the scales of rows and column_threads.
+  /// How many threads arrive at the barrier of a stage besides the thread that loads A and B. By
+  /// bulk copies: one thread for the scales of the rows, and column_threads. Else: all threads of
+  /// the warps that copy scales.
   TW_DEVICE static int writers(gemm_params const& p) {
-    return C.bulk_copies_scales() && p.a_scales_by_bulk != 0 ? 1 + column_threads<C>(p)
-                                                             : scale_threads;
+    return C.bulk_copies_scales() && p.a_scales_by_bulk != 0
+               ? 1 + column_threads(has_few_scales<C>(p))
+               : scale_threads;
   }
 
   TW_DEVICE void init() {
@@ -137,7 +138,7 @@ class scale_copies {
       if (p_.a_scales_by_bulk != 0) {
         if (thread_ == 0)
           load_rows(s, slot, begin, end);
-        else if (thread_ >= warp_threads && thread_ - warp_threads < column_threads<C>(p_))
+        else if (thread_ >= warp_threads && thread_ - warp_threads < column_threads(few))
           copy_columns(s, slot, begin, end);
         return;
       }
@@ -165,7 +166,7 @@ class scale_copies {
   /// The scales of columns by cp.async, beside load_rows().
   template <class Smem>
   TW_DEVICE void copy_columns(Smem& s, ring<C.stages>& slot, int begin, int end) const {
-    constexpr int threads = few ? 2 : scale_threads - warp_threads;
+    constexpr int threads = column_threads(few);
     constexpr int each = (cols + threads - 1) / threads;
     int const first = thread_ - warp_threads;
     index at[each];
@@ -185,7 +186,7 @@ class scale_copies {
     });
   }
 
-  /// Where the scale of K block 0 lies that is number `i` of the tile's columns.
+  /// Index of the scale number `i` of the tile's columns, for K block 0.
   TW_DEVICE index first_of_column(int i) const {
     int const c = !few ? i : i == 0 ? 0 : second_scale_from<C>(p_, col_);
     return first_scale<index>(p_.b_scales, column(col_, c), matrix_);

@@ -36,6 +36,9 @@ constexpr bool is_checked() {
       "[TW0204] with A in registers a warpgroup has 64 rows, tiles have one width, no "
       "cluster, no fused epilogue and no scales in the main loop, and sums are promoted "
       "every 128 of K");
+  static_assert(!(C.in_turn() && C.scaled() && C.gated()),
+                "[TW0204] fragments in turn take one or two scales of B for a tile; a gate takes "
+                "one for each column");
   static_assert(C.a.stored == C.a.multiplied && C.b.stored == C.b.multiplied,
                 "[TW0208] the main loops multiply A and B in the types that are in memory");
   static_assert(C.b.multiplied == C.a.multiplied || C.b.multiplied == other_of_pair(C.a.multiplied),

@@ -104,7 +104,7 @@ class register_a {
   using operand_b = typename loads::operand_b;
   static constexpr bool of_words = rows::of_words;
   // The swizzle repeats after 8 of K.
-  static constexpr int next_step = static_cast<int>(plain(tile)(0, mma_k));
+  static constexpr int next_step = static_cast<int>(linear_part(tile)(0, mma_k));
 
   int place_[of_words ? 4 : 1];  // elements
   std::uint32_t even_row_ = 0, odd_row_ = 0;

@@ -19,7 +19,6 @@ namespace tw {
 template <gemm_config C>
 struct gemm_mainloop<C, mainloop_kind::fragments_in_turn> : mainloop_stages<C> {
   using base = mainloop_stages<C>;
-  static_assert(C.promote_k() == base::tile_k);
 
   template <class Smem, class Issued>
   TW_DEVICE static void run(gemm_params const& p, Smem& s, ring<C.stages>& slot,

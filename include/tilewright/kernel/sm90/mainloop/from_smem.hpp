@@ -62,7 +62,7 @@ struct gemm_mainloop<C, mainloop_kind::from_smem> : mainloop_from_smem<C> {
   }
 };
 
-/// f16 operands whose sums are f16: a register holds two of them.
+/// f16 operands with f16 sums: a register holds two sums.
 template <gemm_config C>
 struct gemm_mainloop<C, mainloop_kind::f16_sums> : mainloop_from_smem<C> {
   template <class Smem, class Issued>

@@ -8,6 +8,8 @@
 //   promoted.hpp                 sums of a part of K, added in float32
 //   promoted_from_registers.hpp  sums of a part of K, added in float32; A in registers
 //   block_scaled.hpp             sums of a part of K times scales, added in float32
+//   fragments_in_turn.hpp        sums of a K block, also times scales, added in float32 for one
+//                                fragment of a warpgroup after the other
 //
 // stages.hpp is common to them; ../loads.hpp has the producer's half.
 #pragma once
