@@ -106,9 +106,14 @@ def check_folders(f):
             yield max(seen.values()), "arch/cuda and arch/emu in one file; only arch/select.hpp may"
 
 
+# Headers for C, and one that is another project's.
+C_HEADERS = ("include/tilewright.h", "include/tilewright/dlpack.h")
+VENDORED = words.VENDORED
+
+
 def check_title(f):
     """The licence line, then for C++ the title: '// name.hpp  one sentence'."""
-    if not f.is_code:
+    if not f.is_code or f.path in VENDORED:
         return
     first = 1 if f.lines and f.lines[0].startswith("#!") else 0
     if not re.match(r"(//|#) SPDX-License-Identifier: Apache-2\.0$",
@@ -123,9 +128,9 @@ def check_title(f):
 
 
 def check_preprocessor(f):
-    if not f.is_cpp:
+    if not f.is_cpp or f.path in VENDORED:
         return
-    conditions_allowed = not f.path.startswith("include/") or f.path in (
+    conditions_allowed = not f.path.startswith("include/") or f.path in C_HEADERS + (
         "include/tilewright/base/hd.hpp", "include/tilewright/arch/select.hpp",
         "include/tilewright/arch/cuda/target.hpp")
     for number, line in f.code_lines():
@@ -157,7 +162,7 @@ def check_kernels(f):
 
 
 def check_size(f):
-    if not f.is_code or f.generated:
+    if not f.is_code or f.generated or f.path in VENDORED:
         return
     if len(f.lines) > MAX_LINES:
         yield len(f.lines), f"{len(f.lines)} lines; hand-written files have at most {MAX_LINES}"
@@ -182,7 +187,8 @@ def check_codes(files):
     """Each code of the sources has a page and a test; each page belongs to a code."""
     used, tested, pages = {}, set(), {}
     for f in files:
-        if f.is_cpp and f.path.startswith(("include/", "src/", "tools/", "bench/")):
+        if f.is_cpp and f.path.startswith(("include/", "src/", "tools/", "bench/",
+                                                  "capi/")):
             for number, line in f.code_lines():
                 for code in CODES.findall(line):
                     used.setdefault(code, (f.path, number))
@@ -227,13 +233,13 @@ def check_diagnoses(files):
 
 
 def check_snippets(files):
-    """C++ in the guides is text of a compiled file, so that it cannot rot."""
+    """C and C++ in the guides is text of a compiled file, so that it cannot rot."""
     compiled = [re.sub(r"\s+", " ", f.text) for f in files
-                if f.path.startswith("tests/") and f.path.endswith((".cpp", ".cu"))]
+                if f.path.startswith("tests/") and f.path.endswith((".cpp", ".cu", ".c"))]
     for f in files:
         if f.path != "README.md" and not re.fullmatch(r"docs/[\w-]+\.md", f.path):
             continue
-        for found in re.finditer(r"```cpp\n(.*?)```", f.text, flags=re.S):
+        for found in re.finditer(r"```(?:cpp|c)\n(.*?)```", f.text, flags=re.S):
             snippet = re.sub(r"\s+", " ", found[1]).strip()
             if not any(snippet in text for text in compiled):
                 number = f.text[:found.start()].count("\n") + 1

@@ -17,7 +17,7 @@ namespace tw {
 namespace {
 
 answer answer_with(layout const& l) { return {.res = to_string(l), .function = l, .origin = {}}; }
-layout layout_of(std::string const& text) {
+layout layout_of_text(std::string const& text) {
   return parse_layout(text.data(), static_cast<int>(text.size()));
 }
 tiler tiler_of(std::string const& text) {
@@ -309,19 +309,19 @@ picture steps_picture(std::string_view expression) {
     return swizzle_picture(*result.function);
   }
   if (two && parts.op.ends_with("_divide")) {
-    return divide_steps(expression, parts.op, layout_of(parts.args[0]), tiler_of(parts.args[1]),
-                        *result.function);
+    return divide_steps(expression, parts.op, layout_of_text(parts.args[0]),
+                        tiler_of(parts.args[1]), *result.function);
   }
   if (two && parts.op.ends_with("_product")) {
-    return product_steps(expression, parts.op, layout_of(parts.args[0]), tiler_of(parts.args[1]),
-                         *result.function);
+    return product_steps(expression, parts.op, layout_of_text(parts.args[0]),
+                         tiler_of(parts.args[1]), *result.function);
   }
   if (two && parts.op == "composition") {
-    return composition_steps(expression, layout_of(parts.args[0]), tiler_of(parts.args[1]),
+    return composition_steps(expression, layout_of_text(parts.args[0]), tiler_of(parts.args[1]),
                              *result.function);
   }
   if (parts.op == "complement" && !parts.args.empty() && result.function) {
-    return complement_steps(expression, layout_of(parts.args[0]), *result.function);
+    return complement_steps(expression, layout_of_text(parts.args[0]), *result.function);
   }
   refuse("TW0175", "expression for --steps", std::string(expression),
          "a divide, a product, composition, complement, or a swizzled layout",
