@@ -82,12 +82,4 @@ constexpr gemm_problem with_epilogue_scales(gemm_problem p) {
   return p;
 }
 
-/// The operands of with_epilogue_scales(p).
-inline gemm_operands with_epilogue_scales(gemm_problem const& p, gemm_operands o) {
-  if (scales_in_main_loop(p) || p.k == 0) return o;
-  if (p.scale_a) o.row_scale = static_cast<float const*>(o.scale_a);
-  if (p.scale_b) o.col_scale = static_cast<float const*>(o.scale_b);
-  return o;
-}
-
 }  // namespace tw
