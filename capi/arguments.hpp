@@ -55,7 +55,7 @@ class gemm_call {
 };
 
 /// Results for the caller's struct, which may be of another header.
-void fill_result(tw_result* to, posed_result const& r);
+void fill_result(tw_result* to, tensor_result const& r);
 
 /// A described device by its id or name. Throws `rejected` TW0434.
 device const& device_of_word(std::string_view word);

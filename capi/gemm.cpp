@@ -51,14 +51,14 @@ gemm_operands with_workspace(gemm_operands o, tw_gemm_args const& args) {
 
 void compute(gemm_call const& call) {
   tw_gemm_args const& args = call.args();
-  posed_gemm const posed = pose(call.arguments());
-  gemm_problem const& p = posed.problem;
-  if (!posed.place.is_host()) {
+  tensor_gemm const from = gemm_of_tensors(call.arguments());
+  gemm_problem const& p = from.problem;
+  if (!from.place.is_host()) {
     if (args.device != nullptr)
       throw rejected({"TW0484", "device", args.device, "not given: the tensors are on a GPU",
                       "tw_plan_make() makes plans for other devices"});
-    on_device const here(posed.place.index);
-    gemm(p, with_workspace(posed.operands, args), static_cast<cudaStream_t>(args.stream),
+    on_device const here(from.place.index);
+    gemm(p, with_workspace(from.operands, args), static_cast<cudaStream_t>(args.stream),
          launch_of(args));
     return;
   }
@@ -66,8 +66,8 @@ void compute(gemm_call const& call) {
   emu::options const o = emulator_options(args, p);
   constexpr int emulator = -1;
   auto const plan =
-      cached_plan(p, posed.operands, emulated_device(o, emulated_card(args, p)), emulator);
-  gemm_emulated(*plan, posed.operands, o);
+      cached_plan(p, from.operands, emulated_device(o, emulated_card(args, p)), emulator);
+  gemm_emulated(*plan, from.operands, o);
 }
 
 /// An address that is never followed, aligned as memory that is allocated.
@@ -78,17 +78,17 @@ void count_as_allocated(T*& p) {
 
 std::unique_ptr<tw_plan> plan_of(gemm_call const& call) {
   tw_gemm_args const& args = call.args();
-  posed_gemm posed = pose(call.arguments());
-  gemm_problem const& p = posed.problem;
-  gemm_operands o = posed.operands;
+  tensor_gemm from = gemm_of_tensors(call.arguments());
+  gemm_problem const& p = from.problem;
+  gemm_operands o = from.operands;
   count_as_allocated(o.a), count_as_allocated(o.b), count_as_allocated(o.d);
   auto made = std::make_unique<tw_plan>();
   if (args.device != nullptr) {
     made->dev = device_of_word(args.device), made->of_card = true;
-  } else if (posed.place.is_host()) {
+  } else if (from.place.is_host()) {
     made->dev = emulated_device(emulator_options(args, p), emulated_card(args, p));
   } else {
-    on_device const here(posed.place.index);
+    on_device const here(from.place.index);
     made->dev = gpu_device();
   }
   o = with_workspace(o, args);
@@ -102,25 +102,25 @@ std::unique_ptr<tw_plan> plan_of(gemm_call const& call) {
 
 void run(tw_plan const& made, gemm_call const& call) {
   tw_gemm_args const& args = call.args();
-  posed_gemm const posed = pose(call.arguments());
-  if (!(posed.problem == made.plan.problem))
+  tensor_gemm const from = gemm_of_tensors(call.arguments());
+  if (!(from.problem == made.plan.problem))
     throw rejected({"TW0488", "arguments of tw_plan_run()", "another problem than the plan's",
                     "the same shapes, strides, types, scales and options",
                     "make a plan for these tensors"});
-  if (posed.place.is_host()) {
-    emu::options o = emulator_options(args, posed.problem);
+  if (from.place.is_host()) {
+    emu::options o = emulator_options(args, from.problem);
     if (made.of_card) o.sms = made.dev.sm_count;
-    gemm_emulated(made.plan, posed.operands, o);
+    gemm_emulated(made.plan, from.operands, o);
     return;
   }
-  on_device const here(posed.place.index);
+  on_device const here(from.place.index);
   int const generation = made.dev.compute_capability / 10;
   if (gpu_info const& g = gpu(); g.usable && g.compute_capability / 10 != generation)
     throw rejected({"TW0504", "compute capability of " + g.name,
                     fmt::format("{}.{}", g.compute_capability / 10, g.compute_capability % 10),
                     fmt::format("{}.x: the plan is for {}", generation, made.dev.name),
                     "make the plan without `device`"});
-  gemm(made.plan, with_workspace(posed.operands, args), static_cast<cudaStream_t>(args.stream),
+  gemm(made.plan, with_workspace(from.operands, args), static_cast<cudaStream_t>(args.stream),
        launch_of(args));
 }
 
@@ -137,7 +137,7 @@ std::string json_of(tw_plan const& made, int top) {
 
 }  // namespace
 
-void fill_result(tw_result* to, posed_result const& r) {
+void fill_result(tw_result* to, tensor_result const& r) {
   check_given("result", to);
   check_size("tw_result", to, to->size, sizeof(tw_result), sizeof(tw_result));
   tw_result own{};
@@ -162,7 +162,7 @@ tw_status tw_gemm(tw_gemm_args const* args) {
 tw_status tw_result_shape(tw_gemm_args const* args, tw_result* result) {
   return tw::capi::guarded([&] {
     tw::capi::gemm_call const call(args);
-    tw::capi::fill_result(result, tw::pose_result(call.arguments()));
+    tw::capi::fill_result(result, tw::result_of_tensors(call.arguments()));
   });
 }
 

@@ -28,7 +28,7 @@ namespace {
 struct request {
   tw_quantize_args args;
   tensor_argument x;
-  posed_matrix from;
+  tensor_matrix from;
   std::optional<block_format> format;
   elem to = elem::e4m3;
   factor_order order = factor_order::swizzled;
@@ -42,7 +42,7 @@ struct request {
       refuse_word("flags", fmt::format("{:#x}", args.flags), "TW_POWER_OF_TWO, TW_GIVEN, TW_FLOOR");
     check_given("x", args.x);
     x = tensor_of(*args.x, "x");
-    from = posed_matrix_of(x, "x", packed_along::cols);
+    from = matrix_of_tensor(x, "x", packed_along::cols);
     std::string_view const to_word = word(args.to), as = word(args.scaling);
     check_given("to", args.to);
     for (block_format const f : {block_format::mxfp8, block_format::mxfp4, block_format::nvfp4})
@@ -80,8 +80,8 @@ struct request {
   }
 };
 
-posed_result shape_of(request const& r) {
-  posed_result out{};
+tensor_result shape_of(request const& r) {
+  tensor_result out{};
   out.rank = r.x.rank;
   std::copy_n(r.x.shape, r.x.rank, out.shape);
   out.type = type_in_tensors(r.to);
@@ -119,12 +119,12 @@ posed_result shape_of(request const& r) {
 /// The results: values and scales, in the memory where x is.
 struct results {
   tensor_argument d, scale;
-  posed_matrix to;
+  tensor_matrix to;
 
   explicit results(request const& r) {
     check_given("d", r.args.d), check_given("scale_d", r.args.scale_d);
     d = tensor_of(*r.args.d, "d"), scale = tensor_of(*r.args.scale_d, "scale_d");
-    to = posed_matrix_of(d, "d", packed_along::cols, packs_in_pairs(r.to));
+    to = matrix_of_tensor(d, "d", packed_along::cols, packs_in_pairs(r.to));
     for (auto const& [t, name] : {std::pair{&d, "d"}, std::pair{&scale, "scale_d"}})
       if (t->place.is_host() != r.x.place.is_host() ||
           (!r.x.place.is_host() && t->place.index != r.x.place.index))

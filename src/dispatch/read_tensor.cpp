@@ -116,15 +116,15 @@ scale_tensor scale_tensor_of(tensor_argument const& t, char const* argument) {
   return s;
 }
 
-posed_matrix posed_matrix_of(tensor_argument const& t, char const* argument, packed_along pairs,
-                             bool bytes_are_pairs) {
+tensor_matrix matrix_of_tensor(tensor_argument const& t, char const* argument, packed_along pairs,
+                               bool bytes_are_pairs) {
   int const rank = t.rank;
   if (rank != 2 && rank != 3)
     refuse_argument("TW0481", fmt::format("dimensions of {}", argument),
                     rank == 0 ? "none" : fmt::format("{}, {}", rank, list_text(t.shape, rank)),
                     "2, or 3 with the batch in front",
                     rank == 1 ? "a vector is a matrix of one row or one column: reshape it" : "");
-  posed_matrix m;
+  tensor_matrix m;
   m.desc.type = element_type(t.type, argument);
   if (bytes_are_pairs && m.desc.type == elem::u8) m.desc.type = elem::e2m1;
   m.rows = t.shape[rank - 2], m.cols = t.shape[rank - 1];

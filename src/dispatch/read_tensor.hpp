@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// read_tensor.hpp  Parts of pose(): a tensor as a tensor of scales, words, and texts of refusals.
+// read_tensor.hpp  Parts of gemm_of_tensors(): a tensor as a tensor of scales, words, and texts of refusals.
 #pragma once
 
 #include <optional>
@@ -29,8 +29,8 @@ scale_tensor scale_tensor_of(tensor_argument const& t, char const* argument);
 block_format format_of_word(std::string_view word, char const* argument);
 
 /// Scales of A or of B (problem.scale_a, scale_b). Throws `rejected` TW0450, TW0451, TW0486.
-scale_desc posed_scale(gemm_arguments const& g, gemm_problem const& p, bool is_b,
-                       std::optional<block_format> format);
+scale_desc read_scale(gemm_arguments const& g, gemm_problem const& p, bool is_b,
+                      std::optional<block_format> format);
 
 /// The block-scaled format of A and B: as given, or by types and scales; nothing where they have
 /// none. p: its extents, and the types of A and B.
@@ -46,7 +46,7 @@ struct result_scale_word {
 result_scale_word parse_result_scale(std::string_view text);
 
 /// Scales of D in the tensor scale_d. Throws `rejected`.
-output_scales posed_result_scale(gemm_arguments const& g, gemm_problem const& p);
+output_scales read_result_scale(gemm_arguments const& g, gemm_problem const& p);
 
 /// The tensor of scales of D without gaps that a word describes, of one matrix; of a block-scaled
 /// D a vector of bytes. `rank` 0: one scale.

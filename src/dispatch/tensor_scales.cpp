@@ -105,8 +105,8 @@ std::optional<block_format> format_of_arguments(gemm_arguments const& g, gemm_pr
   return format_of_bytes(g, p, std::nullopt, "1x128 or 128x128", block_format::mxfp8);
 }
 
-scale_desc posed_scale(gemm_arguments const& g, gemm_problem const& p, bool is_b,
-                       std::optional<block_format> format) {
+scale_desc read_scale(gemm_arguments const& g, gemm_problem const& p, bool is_b,
+                      std::optional<block_format> format) {
   char const* const argument = is_b ? "scale_b" : "scale_a";
   tensor_argument const& t = is_b ? *g.scale_b : *g.scale_a;
   std::string_view const as = is_b ? g.scale_b_as : g.scale_a_as;
@@ -145,7 +145,7 @@ result_scale_word parse_result_scale(std::string_view text) {
   return w;
 }
 
-output_scales posed_result_scale(gemm_arguments const& g, gemm_problem const& p) {
+output_scales read_result_scale(gemm_arguments const& g, gemm_problem const& p) {
   constexpr char const* argument = "scale_d";
   result_scale_word const w = parse_result_scale(g.scale_d_as);
   scale_tensor const t = scale_tensor_of(*g.scale_d, argument);

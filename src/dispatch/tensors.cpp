@@ -75,7 +75,7 @@ gating gating_of_word(std::string_view word) {
 }
 
 /// A bias of N values lies along the columns, one of (m, 1) along the rows.
-void pose_bias(tensor_argument const& t, gemm_problem& p) {
+void read_bias(tensor_argument const& t, gemm_problem& p) {
   std::int64_t const m = p.m, n = p.n;
   bool const along_cols =
       (t.rank == 1 && t.shape[0] == n) || (t.rank == 2 && t.shape[0] == 1 && t.shape[1] == n);
@@ -106,24 +106,24 @@ float const* second_level_of(tensor_argument const* t, char const* argument,
   return static_cast<float const*>(t->data);
 }
 
-operand_extents named_extents(char const* name, posed_matrix const& m) {
+operand_extents named_extents(char const* name, tensor_matrix const& m) {
   return {name, m.rows, m.cols, m.matrices};
 }
 
 /// A, B, the epilogue's words and C: all that D's shape depends on.
-struct posed_operands {
+struct operands_reader {
   gemm_problem problem;
   std::optional<block_format> format;
-  posed_matrix c;
+  tensor_matrix c;
 
-  explicit posed_operands(gemm_arguments const& g) {
+  explicit operands_reader(gemm_arguments const& g) {
     if (g.a == nullptr || g.b == nullptr)
       refuse_argument("TW0484", g.a == nullptr ? "a" : "b", "NULL", "a tensor");
     gemm_problem& p = problem;
     bool const pairs = g.format == "mxfp4" || g.format == "nvfp4";
-    posed_matrix const a = posed_matrix_of(*g.a, "a", packed_along::cols, pairs);
-    posed_matrix const b = posed_matrix_of(*g.b, "b", packed_along::rows, pairs);
-    if (g.c != nullptr) c = posed_matrix_of(*g.c, "c", packed_along::cols);
+    tensor_matrix const a = matrix_of_tensor(*g.a, "a", packed_along::cols, pairs);
+    tensor_matrix const b = matrix_of_tensor(*g.b, "b", packed_along::rows, pairs);
+    if (g.c != nullptr) c = matrix_of_tensor(*g.c, "c", packed_along::cols);
     check_inner_extents(named_extents("a", a), named_extents("b", b),
                         a.cols == b.cols ? "a b^T? pass b as its transpose, which is a view" : "");
     p.m = a.rows, p.n = b.cols, p.k = a.cols;
@@ -136,7 +136,7 @@ struct posed_operands {
     p.reproducible = g.reproducible;
     p.epilogue.gate = gating_of_word(g.gate);
     p.epilogue.act = activation_of_word(g.activation, p.epilogue.gate != gating::none);
-    if (g.bias != nullptr) pose_bias(*g.bias, p);
+    if (g.bias != nullptr) read_bias(*g.bias, p);
     p.beta = g.beta.value_or(g.c != nullptr ? 1.0F : 0.0F);
     if (g.c != nullptr) {
       check_result_extents(named_extents("c", c), p.m, result_cols(p.epilogue, p.n));
@@ -149,13 +149,13 @@ struct posed_operands {
       return;
     }
     format = format_of_arguments(g, p);
-    if (g.scale_a != nullptr) p.scale_a = posed_scale(g, p, false, format);
-    if (g.scale_b != nullptr) p.scale_b = posed_scale(g, p, true, format);
+    if (g.scale_a != nullptr) p.scale_a = read_scale(g, p, false, format);
+    if (g.scale_b != nullptr) p.scale_b = read_scale(g, p, true, format);
   }
 };
 
 /// The extents of a result, and that its matrices are as many as the batch.
-void check_result(char const* name, posed_matrix const& x, gemm_problem const& p,
+void check_result(char const* name, tensor_matrix const& x, gemm_problem const& p,
                   std::int64_t cols) {
   check_result_extents(named_extents(name, x), p.m, cols);
   if (x.matrices == p.batch) return;
@@ -165,19 +165,19 @@ void check_result(char const* name, posed_matrix const& x, gemm_problem const& p
 
 }  // namespace
 
-posed_gemm pose(gemm_arguments const& g) {
-  posed_operands const posed(g);
+tensor_gemm gemm_of_tensors(gemm_arguments const& g) {
+  operands_reader const read(g);
   if (g.d == nullptr) refuse_argument("TW0484", "d", "NULL", "a tensor for the result");
-  posed_gemm out{posed.problem, {}, place_of(g)};
+  tensor_gemm out{read.problem, {}, place_of(g)};
   gemm_problem& p = out.problem;
   gemm_operands& o = out.operands;
   bool const pairs = g.scale_d_as.starts_with("mxfp4") || g.scale_d_as.starts_with("nvfp4");
-  posed_matrix const d = posed_matrix_of(*g.d, "d", packed_along::cols, pairs);
+  tensor_matrix const d = matrix_of_tensor(*g.d, "d", packed_along::cols, pairs);
   std::int64_t const cols = result_cols(p.epilogue, p.n);
   check_result("d", d, p, cols);
   p.d = d.desc;
   if (g.aux != nullptr) {
-    posed_matrix const aux = posed_matrix_of(*g.aux, "aux", packed_along::cols);
+    tensor_matrix const aux = matrix_of_tensor(*g.aux, "aux", packed_along::cols);
     check_result("aux", aux, p, p.n);
     p.aux = aux.desc;
     o.aux = const_cast<void*>(g.aux->data);
@@ -186,11 +186,11 @@ posed_gemm pose(gemm_arguments const& g) {
     refuse_argument("TW0484", "scale_d", "NULL",
                     fmt::format("a tensor, for scale_d_as = {}", g.scale_d_as));
   if (g.scale_d != nullptr) {
-    if (p.m != 0 && cols != 0 && p.batch != 0) p.scale_d = posed_result_scale(g, p);
+    if (p.m != 0 && cols != 0 && p.batch != 0) p.scale_d = read_result_scale(g, p);
     o.scale_d = const_cast<void*>(g.scale_d->data);
   }
-  o.second_level_a = second_level_of(g.second_a, "second_a", posed.format);
-  o.second_level_b = second_level_of(g.second_b, "second_b", posed.format);
+  o.second_level_a = second_level_of(g.second_a, "second_a", read.format);
+  o.second_level_b = second_level_of(g.second_b, "second_b", read.format);
   o.a = g.a->data, o.b = g.b->data, o.d = const_cast<void*>(g.d->data);
   if (g.c != nullptr) o.c = g.c->data;
   if (g.bias != nullptr) o.bias = g.bias->data;
@@ -199,15 +199,15 @@ posed_gemm pose(gemm_arguments const& g) {
   return out;
 }
 
-posed_result pose_result(gemm_arguments const& g) {
-  posed_operands const posed(g);
-  posed_result r{posed.problem};
+tensor_result result_of_tensors(gemm_arguments const& g) {
+  operands_reader const read(g);
+  tensor_result r{read.problem};
   gemm_problem const& p = r.problem;
   result_scale_word const w = parse_result_scale(g.scale_d_as);
   bool const scaled_d = w.kind || w.format || g.scale_d != nullptr;
-  elem const type = w.format       ? traits_of(*w.format).value
-                    : scaled_d     ? (is_8_bit_integer(p.a.type) ? elem::s8 : elem::e4m3)
-                    : posed.format ? elem::bf16
+  elem const type = w.format      ? traits_of(*w.format).value
+                    : scaled_d    ? (is_8_bit_integer(p.a.type) ? elem::s8 : elem::e4m3)
+                    : read.format ? elem::bf16
                     : (p.scale_a || p.scale_b) && is_8_bit_integer(p.a.type)
                         ? elem::bf16
                         : usual_result(p.a.type);

@@ -65,7 +65,7 @@ bool is_right(tw_gemm_args& g, tensor& a, tensor& b, tensor& d, tensor* c, doubl
   tw::gemm_arguments args{.a = &ta, .b = &tb, .c = c != nullptr ? &tc : nullptr, .d = &td};
   args.alpha = static_cast<float>(alpha), args.beta = static_cast<float>(beta);
   args.precision.promote_k = g.promote == 0 ? 128 : std::max(g.promote, 0);
-  tw::gemm_problem const p = tw::pose(args).problem;
+  tw::gemm_problem const p = tw::gemm_of_tensors(args).problem;
   tw::bound_terms const terms = tw::make_bound_terms(p);
   int wrong = 0;
   d.each([&](std::int64_t z, std::int64_t i, std::int64_t j) {

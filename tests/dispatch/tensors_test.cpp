@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tensors_test.cpp  Tensors posed as a GEMM: each element of an operand lies where the shape and
+// tensors_test.cpp  Tensors read as a GEMM: each element of an operand lies where the shape and
 //                   the strides say, and each refusal names its argument.
 #include <gtest/gtest.h>
 
@@ -39,7 +39,7 @@ class tensors {
 
 rejection refused(gemm_arguments const& g) {
   try {
-    pose(g);
+    gemm_of_tensors(g);
   } catch (rejected const& r) {
     return r.why();
   }
@@ -74,8 +74,8 @@ TEST(Tensors, EachElementLiesWhereItsStridesSay) {
     gemm_arguments g;
     g.a = random(m, k, true), g.b = random(k, n, true), g.d = random(m, n, false);
     if (batch > 1 && g.a->rank == 2 && g.b->rank == 2) continue;
-    posed_gemm const posed = pose(g);
-    gemm_problem const& p = posed.problem;
+    tensor_gemm const from = gemm_of_tensors(g);
+    gemm_problem const& p = from.problem;
     ASSERT_EQ(p.m, m);
     ASSERT_EQ(p.n, n);
     ASSERT_EQ(p.k, k);
@@ -166,7 +166,7 @@ TEST(Tensors, ScalesAreThoseOfTheConventionsAndAmbiguousOnesNameTheArgument) {
   EXPECT_EQ(r.what, "scale_b");
   EXPECT_NE(r.hint.find("scale_b_as = torch:128x128"), std::string::npos) << r.hint;
   g.scale_b_as = "torch:128x128";
-  gemm_problem const p = pose(g).problem;
+  gemm_problem const p = gemm_of_tensors(g).problem;
   EXPECT_EQ(scaling_of(*p.scale_a), scaling::block_1x128);
   EXPECT_EQ(scaling_of(*p.scale_b), scaling::block_128x128);
   EXPECT_EQ(p.scale_b->stride_k, 1);
@@ -189,7 +189,7 @@ TEST(Tensors, FormatsFollowFromTypesAndShapesOfScales) {
   };
   for (gemm_arguments g : {nvfp4(pair, 2), nvfp4(half, 1), nvfp4(u8, 2)}) {
     if (g.a->type == u8) g.format = "nvfp4";
-    gemm_problem const p = pose(g).problem;
+    gemm_problem const p = gemm_of_tensors(g).problem;
     EXPECT_EQ(p.k, 64);
     EXPECT_EQ(p.a, (matrix_desc{elem::e2m1, order::row_major, 64, 0}));
     EXPECT_EQ(p.b, (matrix_desc{elem::e2m1, order::col_major, 64, 0}));
@@ -202,13 +202,13 @@ TEST(Tensors, FormatsFollowFromTypesAndShapesOfScales) {
   g = nvfp4(pair, 2);
   g.scale_a = t.add({130, 2}, e8m0), g.scale_b = t.add({128, 4}, e8m0);
   g.second_a = g.second_b = nullptr;
-  EXPECT_EQ(format_of(pose(g).problem), block_format::mxfp4);
+  EXPECT_EQ(format_of(gemm_of_tensors(g).problem), block_format::mxfp4);
   // MXFP8 has 2 factors in a row, scales of 1x128 one.
   g = {.a = t.add({130, 64}, e4m3), .b = t.add({64, 40}, e4m3, {1, 64}), .d = t.bf16({130, 40})};
   g.scale_a = t.add({130, 2}, e8m0), g.scale_b = t.add({40, 2}, e8m0);
-  EXPECT_EQ(format_of(pose(g).problem), block_format::mxfp8);
+  EXPECT_EQ(format_of(gemm_of_tensors(g).problem), block_format::mxfp8);
   g.scale_a = t.add({130, 1}, e8m0), g.scale_b = t.add({40, 1}, e8m0);
-  EXPECT_FALSE(is_block_scaled(pose(g).problem));
+  EXPECT_FALSE(is_block_scaled(gemm_of_tensors(g).problem));
 }
 
 TEST(Tensors, NothingToScaleIsAccepted) {
@@ -218,7 +218,7 @@ TEST(Tensors, NothingToScaleIsAccepted) {
     gemm_arguments g{
         .a = t.add({m, k}, e4m3), .b = t.add({k, n}, e4m3, {1, k}), .d = t.bf16({m, n})};
     g.scale_a = t.add({m, (k + 127) / 128}, f32), g.scale_b = t.add({n, (k + 127) / 128}, f32);
-    gemm_problem const p = pose(g).problem;
+    gemm_problem const p = gemm_of_tensors(g).problem;
     EXPECT_EQ(p.m, m);
     EXPECT_EQ(p.n, n);
     EXPECT_EQ(p.k, k);
@@ -229,18 +229,18 @@ TEST(Tensors, ResultsHaveTheUsualTypeAndTheShapeOfTheirScales) {
   tensors t;
   tensor_type const s8 = type_in_tensors(elem::s8), e4m3 = type_in_tensors(elem::e4m3);
   gemm_arguments g{.a = t.bf16({3, 70, 32}), .b = t.bf16({32, 96})};
-  posed_result r = pose_result(g);
+  tensor_result r = result_of_tensors(g);
   EXPECT_EQ(r.rank, 3);
   EXPECT_EQ(r.shape[0], 3);
   EXPECT_EQ(r.shape[1], 70);
   EXPECT_EQ(r.shape[2], 96);
   EXPECT_EQ(r.type, type_in_tensors(elem::bf16));
   g = {.a = t.add({70, 32}, s8), .b = t.add({32, 96}, s8)};
-  EXPECT_EQ(pose_result(g).type, type_in_tensors(elem::s32));
+  EXPECT_EQ(result_of_tensors(g).type, type_in_tensors(elem::s32));
   g = {.a = t.add({70, 32}, e4m3), .b = t.add({32, 256}, e4m3, {1, 32})};
-  EXPECT_EQ(pose_result(g).type, type_in_tensors(elem::bf16));
+  EXPECT_EQ(result_of_tensors(g).type, type_in_tensors(elem::bf16));
   g.scale_d_as = "1x128";
-  r = pose_result(g);
+  r = result_of_tensors(g);
   EXPECT_EQ(r.type, e4m3);
   EXPECT_EQ(r.scale_shape[0], 70);
   EXPECT_EQ(r.scale_shape[1], 2);
@@ -248,13 +248,13 @@ TEST(Tensors, ResultsHaveTheUsualTypeAndTheShapeOfTheirScales) {
   EXPECT_EQ(r.scale_strides[1], 70);
   EXPECT_EQ(r.scale_bytes, 70 * 2 * 4);
   g.scale_d_as = "nvfp4";
-  r = pose_result(g);
+  r = result_of_tensors(g);
   EXPECT_EQ(r.shape[1], 128);
   EXPECT_EQ(r.type, (tensor_type{17, 4, 2}));
   EXPECT_EQ(r.scale_bytes, 128 * 16 + 4);
   EXPECT_EQ(r.second_offset, 128 * 16);
   g.gate = "split", g.activation = "silu", g.scale_d_as = "";
-  EXPECT_EQ(pose_result(g).shape[1], 128);
+  EXPECT_EQ(result_of_tensors(g).shape[1], 128);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tensors.hpp  Tensors as callers have them (address, shape, strides, type, device), posed as a
+// tensors.hpp  Tensors as callers have them (address, shape, strides, type, device), read as a
 //              GEMM: the one place where orders, leading dimensions, batches and scales are read.
 //
 //   argument            shape                  becomes
@@ -83,17 +83,17 @@ struct gemm_arguments {
   bool scale_d_power_of_two = false;
 };
 
-struct posed_gemm {
+struct tensor_gemm {
   gemm_problem problem;
   gemm_operands operands;  // without a workspace
   tensor_place place;      // of all tensors
 };
 
-/// The GEMM that the arguments pose. Needs a, b and d. Throws `rejected`.
-posed_gemm pose(gemm_arguments const& g);
+/// The GEMM of the arguments. Needs a, b and d. Throws `rejected`.
+tensor_gemm gemm_of_tensors(gemm_arguments const& g);
 
 /// D as the arguments determine it without d: its extents, and the usual type.
-struct posed_result {
+struct tensor_result {
   gemm_problem problem;  // without D and its scales
   int rank = 2;
   std::int64_t shape[3] = {};  // in elements of `type`: of a packed D the columns are bytes
@@ -105,7 +105,7 @@ struct posed_result {
   tensor_type scale_type = {};
   std::int64_t scale_bytes = 0, second_offset = -1;
 };
-posed_result pose_result(gemm_arguments const& g);
+tensor_result result_of_tensors(gemm_arguments const& g);
 
 /// The type of an element in tensors; e2m1 as pairs.
 tensor_type type_in_tensors(elem e);
@@ -117,14 +117,14 @@ elem element_type(tensor_type t, char const* argument);
 std::string type_name(tensor_type t);
 
 /// A matrix of a tensor: two dimensions, or three with the batch in front.
-struct posed_matrix {
+struct tensor_matrix {
   matrix_desc desc;
   std::int64_t rows = 0, cols = 0, matrices = 1;
 };
 enum class packed_along : std::uint8_t { rows, cols };
 /// bytes_are_pairs: elements of uint8 are two e2m1. Throws `rejected` TW0481 to TW0483, TW0402.
-posed_matrix posed_matrix_of(tensor_argument const& t, char const* argument, packed_along pairs,
-                             bool bytes_are_pairs = false);
+tensor_matrix matrix_of_tensor(tensor_argument const& t, char const* argument, packed_along pairs,
+                               bool bytes_are_pairs = false);
 
 /// Rows, columns and number of matrices of an operand, and its name in messages.
 struct operand_extents {
