@@ -20,7 +20,7 @@ class plan_meter {
   virtual std::vector<gemm_plan> begin(gemm_problem const& p) = 0;
   /// Microseconds of a launch: the least of a few short bursts.
   virtual double trial(gemm_plan const& plan) = 0;
-  /// The same for several plans, interleaved, under the protocol of published results: medians.
+  /// Times of several plans, interleaved, under the protocol of published results: medians.
   /// Each plan's launches follow each other, and start early where the plan says so.
   virtual std::vector<double> compare(std::vector<gemm_plan> const& plans) = 0;
 };

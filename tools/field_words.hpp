@@ -9,10 +9,10 @@
 
 namespace tw {
 
-/// The same refusal with an option of the command line for each field that it names.
+/// The refusal with an option of the command line for each field that it names.
 rejection with_options(rejection r);
 
-/// The same of the hints of a plan.
+/// The hints of a plan, with options of the command line.
 std::vector<std::string> with_options(std::vector<std::string> hints);
 
 }  // namespace tw

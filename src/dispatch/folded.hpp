@@ -14,7 +14,7 @@ inline bool goes_on(matrix_desc const& m, std::int64_t rows) {
   return m.ord == order::row_major && m.batch_stride_elems == rows * m.pitch_elems;
 }
 
-/// The same problem with the smallest batch: a batch with one B whose A, C,
+/// The problem with the smallest batch: a batch with one B whose A, C,
 /// D and aux are contiguous is a single GEMM of batch * m rows; the transposed case likewise. Else
 /// as it was.
 inline gemm_problem folded(gemm_problem const& p) {

@@ -222,7 +222,7 @@ float fast_sum(elem type, int products, std::uint16_t const* a, std::uint16_t co
   });
 }
 
-/// The same by the rule of base/accumulator_bits.hpp.
+/// The sum by the rule of base/accumulator_bits.hpp.
 float exact_sum(elem type, elem sums, int products, std::uint16_t const* a, std::uint16_t const* b,
                 float d) {
   sum_term terms[16];

@@ -36,8 +36,8 @@ std::vector<gemm_plan> plan_candidates(gemm_problem const& p, gemm_operands cons
 /// The time that the model of `dev` predicts for a plan, whichever device it was made for.
 double predicted_us(gemm_plan const& plan, device const& dev);
 
-/// The same for an H200 with this number of SMs, whatever GPU is there: for callers of version
-/// 0.1, which knew no other device.
+/// Plans for an H200 with this number of SMs, whatever GPU is there: for callers of version 0.1,
+/// which had no other device.
 gemm_plan plan_gemm(gemm_problem const& p, gemm_operands const& o, int h200_sms);
 std::vector<gemm_plan> plan_candidates(gemm_problem const& p, gemm_operands const& o, int h200_sms);
 

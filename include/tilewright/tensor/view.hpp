@@ -270,7 +270,7 @@ struct element_walk {
 
 }  // namespace detail
 
-/// The same elements under another layout D of them: a rearrangement of L's modes by an operation
+/// The elements of v under another layout D of them: a rearrangement of L's modes by an operation
 /// of the algebra (divide, group, composition, ...), with L's swizzle.
 template <layout D, tensor_like V>
 TW_HD constexpr auto with_layout(V&& v) {

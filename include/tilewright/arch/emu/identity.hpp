@@ -67,7 +67,7 @@ TW_DEVICE std::uint32_t smem_addr(void const* p, emu::site where = emu::site::he
   return emu::smem_address(p, where);
 }
 
-/// The same object in CTA `cta` of the cluster.
+/// The corresponding object in CTA `cta` of the cluster.
 template <class T>
 TW_DEVICE T* dsmem(T* own, int cta, emu::site where = emu::site::here()) {
   return static_cast<T*>(emu::peer_address(own, cta, where));

@@ -270,7 +270,7 @@ struct sm100_epilogue {
     TW_UNROLL
     for (int i = 0; i < piece; ++i) x[i] = f(i, x[i]);
   }
-  /// The same where f loads: a few columns at a time, so that few addresses are in registers.
+  /// each() for an f that loads: a few columns at a time, so that few addresses are in registers.
   template <class F>
   TW_DEVICE static void few(float (&x)[piece], F f) {
     TW_UNROLL
