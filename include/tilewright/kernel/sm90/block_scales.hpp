@@ -243,8 +243,8 @@ class scale_copies {
     }
   }
 
-  /// Calls copy(stage, the barrier to arrive at, number of the K block) for as many K blocks, each
-  /// when the consumers have read what its stage held.
+  /// Calls copy(stage, the barrier to arrive at, number of the K block) once per K block, after the
+  /// consumers have released the stage.
   template <class Smem, class Copy>
   TW_DEVICE static void fill(Smem& s, ring<C.stages>& slot, int blocks, Copy const& copy) {
     TW_NO_UNROLL
