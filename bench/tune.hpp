@@ -47,9 +47,9 @@ struct tune_outcome {
 };
 
 /// Each trial is in the store when the next begins; a run that was ended goes on where it was.
-/// `progress`: share of all that is done; `told`: after each problem that was worked on.
+/// `progress`: share of all that is done; `on_result`: after each problem that was worked on.
 tune_outcome tune(plan_meter& meter, tuning_store& store, tune_options const& options,
                   std::function<void(double)> const& progress,
-                  std::function<void(tune_result const&)> const& told);
+                  std::function<void(tune_result const&)> const& on_result);
 
 }  // namespace tw::bench

@@ -64,8 +64,8 @@ void check_inner(gemm_request const& r, matrix_view const& a, matrix_view const&
   }
 }
 
-gemm_problem pose(gemm_request const& r, matrix_view const& a, matrix_view const& b,
-                  matrix_view const* c, gemm_epilogue const& epilogue) {
+gemm_problem problem_of_files(gemm_request const& r, matrix_view const& a, matrix_view const& b,
+                              matrix_view const* c, gemm_epilogue const& epilogue) {
   std::int64_t const d_cols = result_cols(epilogue, b.cols);
   if (c != nullptr && (c->rows != a.rows || c->cols != d_cols)) {
     refuse("TW0616", r.epilogue.residual.empty() ? "shape of C" : "shape of the residual",
@@ -206,7 +206,7 @@ gemm_files::gemm_files(gemm_request const& r)
   matrix_view const& used_b = block_b_       ? block_b_->values()
                               : quantized_b_ ? quantized_b_->values()
                                              : b_;
-  problem_ = pose(r, used_a, used_b, c(), epilogue_->epilogue());
+  problem_ = problem_of_files(r, used_a, used_b, c(), epilogue_->epilogue());
   gemm_problem& p = problem_;
   if (!empty && !nothing_to_compute()) {  // else there is nothing to scale
     if (!r.format) {

@@ -172,7 +172,7 @@ void exchange_among(std::uint32_t mask, std::uint32_t const* mine, int count, ch
   machine::current().warp.exchange(mine, count, name, mask, false, all, where);
 }
 
-std::uint32_t lanes_that_meet(char const* name, site where) {
+std::uint32_t lanes_that_arrive(char const* name, site where) {
   engine_call const inside;
   return machine::current().warp.come_together(name, where);
 }

@@ -53,7 +53,7 @@ TW_DEVICE void leave_undefined(void* p, int bytes, emu::site where = emu::site::
 
 /// True in exactly one lane of a converged warp (here the first one that has not ended).
 TW_DEVICE bool elect_one(emu::site where = emu::site::here()) {
-  return lane_id() == std::countr_zero(emu::lanes_that_meet("elect_one", where));
+  return lane_id() == std::countr_zero(emu::lanes_that_arrive("elect_one", where));
 }
 
 /// The CTA's dynamic shared memory as a typed struct.
