@@ -18,7 +18,7 @@ namespace tw::capi {
 /// does not have and which are not zero.
 void check_size(char const* name, void const* args, std::uint32_t size, std::size_t first_size,
                 std::size_t own_size);
-/// Throws `rejected` TW0484 where the pointer is NULL.
+/// Throws `rejected` TW0484 if the pointer is NULL.
 void check_given(char const* name, void const* pointer);
 
 /// A copy of the caller's struct; members that its header does not have are zero.
@@ -33,7 +33,7 @@ Args own_copy(char const* name, Args const* args, std::size_t first_size = sizeo
 
 inline std::string_view word(char const* text) { return text == nullptr ? "" : text; }
 
-/// A tensor. Throws `rejected` TW0481, TW0484 where the struct describes no tensor.
+/// A tensor. Throws `rejected` TW0481, TW0484 if the struct describes no tensor.
 tensor_argument tensor_of(DLTensor const& t, char const* name);
 /// A type for callers.
 inline DLDataType dl_type(tensor_type t) { return {t.code, t.bits, t.lanes}; }

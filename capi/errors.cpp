@@ -20,7 +20,7 @@ thread_error& error() {
   return e;
 }
 
-/// Literals alone: where no memory is left.
+/// Takes literals: it serves when no memory is left.
 tw_status show(tw_status status, char const* code, char const* what, char const* got,
                char const* need, char const* hint, char const* text) noexcept {
   error().view = {sizeof(tw_error), code, what, got, need, hint, text};

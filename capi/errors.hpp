@@ -19,7 +19,7 @@ tw_status remember_interrupted() noexcept;
 tw_status remember_no_memory() noexcept;
 tw_status remember_internal(char const* what) noexcept;
 
-/// f(), and the status of what it throws. `emu::interrupted` is one of its exceptions.
+/// f(), and the status of its exception. `emu::interrupted` is one of its exceptions.
 template <class F>
 tw_status guarded(F const& f) noexcept {
   try {

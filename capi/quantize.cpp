@@ -128,13 +128,13 @@ struct results {
     for (auto const& [t, name] : {std::pair{&d, "d"}, std::pair{&scale, "scale_d"}})
       if (t->place.is_host() != r.x.place.is_host() ||
           (!r.x.place.is_host() && t->place.index != r.x.place.index))
-        throw rejected({"TW0485", fmt::format("device of {}", name), "another than that of x",
+        throw rejected({"TW0485", fmt::format("device of {}", name), "another device than x",
                         "the device of x", "move it there"});
     std::int64_t const cols = packs_in_pairs(r.to) ? (r.from.cols + 1) / 2 * 2 : r.from.cols;
     if (to.rows != r.from.rows || to.cols != cols || to.matrices != r.from.matrices)
       throw rejected(
           {"TW0616", "shape of d", list_text(d.shape, d.rank),
-           fmt::format("that of x, {}", list_text(r.x.shape, r.x.rank)),
+           fmt::format("the shape of x, {}", list_text(r.x.shape, r.x.rank)),
            packs_in_pairs(r.to) ? "two e2m1 lie in a byte, which the extent counts" : ""});
     bool const bytes = to.desc.type == elem::u8 && size_bits(r.to) == 8;
     if (to.desc.type != r.to && !bytes)

@@ -6,8 +6,8 @@ For each kernel of the families sm90_gemm, sm100_gemm and sm100_scaled that the 
 states what must hold whatever compiler made it; tests/golden/sass.json has the accepted counts of
 the representative kernels and the nvcc that they belong to. Among them are the instructions that
 cost time in the loops over K of Hopper kernels (gen/sass_loops.py): a kernel that is not accepted
-has none of them, and one that has more is shown with the places. Without a disassembler (gen/sass.py)
-the exit status is 77.
+has none of them, and one that has more is shown with the places. Without a disassembler
+(gen/sass.py) the exit status is 77.
 
     --build FOLDER  a build with device code
     --only REGEX    kernels of the sources whose names match, such as sm100_gemm/gpu_bf16; without

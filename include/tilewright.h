@@ -7,7 +7,7 @@
 //
 // Structs of arguments begin with `size`, which is sizeof of the struct. Zero them first: 0 and
 // NULL are the default of each member. Members are only added at the end: a library takes the
-// struct of an older header, and of a newer one where the members that it does not have are zero
+// struct of an older header, and the struct of a newer header if the members that it lacks are zero
 // (TW0487).
 //
 // Functions return a status and never throw. After one that is not TW_OK tw_last_error() says why,
@@ -29,7 +29,7 @@ enum { TW_ABI = 0 };  // of this header; another number of tw_abi(): another lib
 
 typedef enum tw_status {
   TW_OK = 0,
-  TW_REFUSED = 1,      // the arguments: tw_last_error() says what was given and what is needed
+  TW_REFUSED = 1,      // the arguments: tw_last_error() has the value given and the value needed
   TW_FAULT = 2,        // the emulated kernel broke a rule: a fault of the library
   TW_NO_DEVICE = 3,    // no GPU, driver or kernel for it
   TW_INTERNAL = 4,     // no memory, an error of CUDA, a fault of the library
@@ -74,19 +74,19 @@ enum { TW_PROMOTE_NEVER = -1 };
 //   member              shape             type
 //   a                   (m, k)            float16, bfloat16, float32 (multiplied as tf32), float8
 //                                         e4m3fn and e5m2, int8, uint8, or float4 e2m1fn
-//   b                   (k, n)            that of a; of 8 bits any float8, or any integer
+//   b                   (k, n)            the type of a; of 8 bits any float8, or any integer
 //   c, d                (m, n)            float16, bfloat16, float32; int32 of integers; 8 bits
 //                                         with scale_d. With a gate (m, n / 2)
-//   aux                 (m, n)            that of d: the values before the activation, written
+//   aux                 (m, n)            the type of d: the values before the activation, written
 //   bias                (n), (1, n): a value for each column; (m, 1): for each row
 //   scale_a, scale_b    any order of torch, cuBLASLt, DeepGEMM and FlashInfer, of a over (m, k), of
 //                       b over (n, k): one, rows, 1x128, 128x128, or the factors of a format
 //   second_a, second_b  one float32: the second level of nvfp4
 //   scale_d             one float32 that d is divided by; or written, as scale_d_as says
 //
-// Needs: one of the last two strides is 1, the other one is at least the extent beside it; none is
-// negative or 0. A batch stands in front: (batch, m, k); an operand without, or of a batch of 1,
-// is the same for all. All tensors are on one device. d, aux and scale_d overlap nothing else, but
+// Needs: one of the last two strides is 1, the other one is at least the extent of that dimension;
+// none is negative or 0. A batch stands in front: (batch, m, k); an operand without, or of a batch
+// of 1, is the same for all. All tensors are on one device. d, aux and scale_d overlap nothing else, but
 // c may be d. Two e2m1 lie in a byte, along k (of d: along its columns): type code 17, 4 bits, 2
 // lanes, or uint8 with `format`, and the extent counts bytes. Weights of (n, k) are passed as their
 // transpose: shape (k, n), strides (1, k).
@@ -101,7 +101,7 @@ typedef struct tw_gemm_args {
   const DLTensor *second_a, *second_b;
   const float *alpha, *beta;  // NULL: 1; beta 1 where c is given
   // NULL: read from type, shape and strides, and refused where these have two readings (TW0451), as
-  // those of square tensors have. "1x128", "128x128", "torch", "torch:128x128", "deepgemm",
+  // square tensors have. "1x128", "128x128", "torch", "torch:128x128", "deepgemm",
   // "cublaslt", "flashinfer-mn", "flashinfer-k"; of a block-scaled format "linear" or "32x4x4".
   const char *scale_a_as, *scale_b_as;
   // NULL: scale_d is given. "row", "1x128", "torch:1x128" ...: computed and written. "mxfp8",
@@ -112,15 +112,15 @@ typedef struct tw_gemm_args {
   const char *activation;  // "relu", "gelu" (tanh), "gelu-erf", "silu", "clamped-quick-gelu"
   const char *gate;        // "split" (the first n / 2 columns are gates) or "interleaved"
   // Host tensors: the device that the emulator runs as, "h200", "b200" ...; NULL: h200, and b200
-  // for block-scaled operands. Plans: the device that they are for; NULL: that of the tensors.
+  // for block-scaled operands. Plans: the device of the plan; NULL: the device of the tensors.
   const char *device;
   int32_t promote;  // 8-bit floats: 128 (0), 64 or TW_PROMOTE_NEVER elements of k in a tensor core
   int32_t threads;  // of the emulator; 0: one for small problems, else one for each core
   void *stream;     // cudaStream_t; NULL: the default stream of the tensors' device
   // GPU: memory at a multiple of 256 bytes, whose first 262144 bytes are zero before its first use;
-  // calls that may overlap need one each. The emulator allocates what it needs. Without one plans
+  // calls that may overlap need one each. The emulator allocates its workspace. Without one plans
   // that need none are taken, and operands that TMA cannot address are refused (TW0410).
-  // tw_plan_make(): bytes that the plan may use; 0: as many as pay.
+  // tw_plan_make(): bytes that the plan may use; 0: all that a plan can use.
   void *workspace;
   int64_t workspace_bytes;
 } tw_gemm_args;
@@ -140,11 +140,11 @@ typedef struct tw_result {
   int64_t scale_shape[3], scale_strides[3];
   DLDataType scale_dtype;
   int64_t scale_bytes;
-  int64_t second_offset;  // -1: there is no second level
+  int64_t second_offset;  // -1: without a second level
 } tw_result;
 
-// The shape and the usual type of d: that of a; bfloat16 of 8-bit floats, int32 of integers. d and
-// the data of the tensors are not looked at.
+// The shape and the usual type of d: the type of a; bfloat16 of 8-bit floats, int32 of integers. d
+// and the data of the tensors are not looked at.
 tw_status tw_result_shape(const tw_gemm_args *args, tw_result *result);
 
 // ---- Plans -------------------------------------------------------------------------------------
@@ -176,7 +176,7 @@ enum {
 //
 //   member    shape                        type
 //   x         (m, k), (batch, m, k)        float32, float16, bfloat16
-//   d         that of x; e2m1 (m, k / 2)   that of `to`: float8 e4m3fn and e5m2, int8, e2m1 pairs
+//   d         shape of x; e2m1 (m, k / 2)  the type `to`: float8 e4m3fn and e5m2, int8, e2m1 pairs
 //                                          or uint8
 //   scale_d   tw_quantize_shape(); another order that the libraries have is taken too
 //   second_d  one float32, of nvfp4 alone, for all matrices of a batch
@@ -197,7 +197,7 @@ typedef struct tw_quantize_args {
   int64_t workspace_bytes;
 } tw_quantize_args;
 
-// Host tensors are quantised by the CPU, not in the emulator. The bits are those of the GPU.
+// Host tensors are quantised by the CPU, not in the emulator. A GPU computes equal bits.
 tw_status tw_quantize(const tw_quantize_args *args);
 // Shapes and types of d and scale_d: `result` as of tw_result_shape(). d and scale_d are not read.
 tw_status tw_quantize_shape(const tw_quantize_args *args, tw_result *result);
@@ -222,8 +222,8 @@ tw_status tw_devices_json(char **json);
 // not throw or leave by longjmp.
 void tw_set_log(void (*log)(void *context, int level, const char *line), void *context);
 
-// Called about 20 times a second in the thread that waits for an emulated run; what is not 0 ends
-// the run (TW_INTERRUPTED). NULL: no longer.
+// Called about 20 times a second in the thread that waits for an emulated run; a result other than
+// 0 ends the run (TW_INTERRUPTED). NULL: no longer.
 void tw_set_interrupt(int (*interrupt)(void *context), void *context);
 
 #pragma GCC visibility pop

@@ -63,7 +63,7 @@ class copied_operands {
   /// The problem with the pitches and strides of the copies.
   gemm_problem const& problem() const { return problem_; }
   gemm_operands const& operands() const { return operands_; }
-  /// Copies what the GEMM has written to the host.
+  /// Copies the results of the GEMM to the host.
   void download() const {
     for (copy const& c : copies_)
       if (c.written_to != nullptr) c.matrix->download(c.written_to);

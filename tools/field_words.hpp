@@ -10,13 +10,13 @@
 
 namespace tw {
 
-/// The same refusal with an option of the command line for each field that it names.
+/// The refusal with an option of the command line for each field that it names.
 rejection with_options(rejection r);
 
-/// The same of the hints of a plan.
+/// The hints of a plan, with options of the command line.
 std::vector<std::string> with_options(std::vector<std::string> hints);
 
-/// The same with arguments of the C library: its struct's members, and operands by their names.
+/// A refusal with arguments of the C library: its struct's members, and operands by their names.
 rejection with_arguments(rejection r);
 std::vector<std::string> with_arguments(std::vector<std::string> hints);
 

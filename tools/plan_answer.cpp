@@ -20,7 +20,7 @@ std::optional<double> least_us(gemm_problem const& q, plans_of_problem const& pl
   return std::nullopt;
 }
 
-/// The same GEMM of bf16. Its operands have no scales: what they multiply is what was wide before.
+/// The GEMM of bf16, without scales.
 gemm_problem in_16_bits(gemm_problem q) {
   bool const of_8_bits = !q.scale_d && (size_bytes(q.d.type) == 1 || holds_integer_sums(q.d.type));
   q.a.type = q.b.type = elem::bf16;

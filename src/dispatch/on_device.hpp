@@ -6,7 +6,7 @@ namespace tw {
 
 /// Makes a device current in this thread; its end restores the context that was current, or that
 /// none was. The context is the driver's, which all copies of the CUDA runtime in a process share.
-/// Throws `rejected` TW0503 where there is no such device. Without CUDA it does nothing.
+/// Throws `rejected` TW0503 for a device that the machine lacks. Without CUDA it does nothing.
 class on_device {
  public:
   explicit on_device(int ordinal);

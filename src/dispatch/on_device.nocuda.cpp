@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// on_device.nocuda.cpp  A build without CUDA has no current device; gemm() refuses (TW0501).
+// on_device.nocuda.cpp  Without CUDA there is nothing to make current; gemm() refuses (TW0501).
 #include "dispatch/on_device.hpp"
 
 namespace tw {

@@ -120,8 +120,8 @@ option option_of(gemm_plan plan, measurements const& m) {
   return x;
 }
 
-/// Common members of all plans of a form of `p` with the operands `o`: copies before the launch, and
-/// hints about them. With a_as_stored A of the form is not copied.
+/// Common members of all plans of a form of `p` with the operands `o`: copies before the launch,
+/// and hints about them. With a_as_stored A of the form is not copied.
 gemm_plan common_plan(gemm_problem const& p, gemm_problem const& form, bool swapped,
                       gemm_operands const& o, bool a_as_stored) {
   gemm_plan base;

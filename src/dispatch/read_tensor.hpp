@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// read_tensor.hpp  Parts of gemm_of_tensors(): a tensor as a tensor of scales, words, and texts of refusals.
+// read_tensor.hpp  Parts of gemm_of_tensors(): scale tensors, words, texts of refusals.
 #pragma once
 
 #include <optional>
@@ -32,7 +32,7 @@ block_format format_of_word(std::string_view word, char const* argument);
 scale_desc read_scale(gemm_arguments const& g, gemm_problem const& p, bool is_b,
                       std::optional<block_format> format);
 
-/// The block-scaled format of A and B: as given, or by types and scales; nothing where they have
+/// The block-scaled format of A and B: as given, or by types and scales; nothing if they have
 /// none. p: its extents, and the types of A and B.
 std::optional<block_format> format_of_arguments(gemm_arguments const& g, gemm_problem const& p);
 

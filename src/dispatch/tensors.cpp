@@ -46,7 +46,7 @@ tensor_place place_of(gemm_arguments const& g) {
         at.is_host() ? p.is_host() : (p.kind == 2 || p.kind == 13) && p.index == at.index;
     if (!same)
       refuse_argument("TW0485", fmt::format("device of {}", x.name), text_of_place(p),
-                      fmt::format("{}, where a is", text_of_place(at)),
+                      fmt::format("{}, as a", text_of_place(at)),
                       "move it there: nothing is copied between devices");
   }
   return at;
@@ -154,7 +154,7 @@ struct operands_reader {
   }
 };
 
-/// The extents of a result, and that its matrices are as many as the batch.
+/// The extents of a result, and one matrix for each of the batch.
 void check_result(char const* name, tensor_matrix const& x, gemm_problem const& p,
                   std::int64_t cols) {
   check_result_extents(named_extents(name, x), p.m, cols);

@@ -42,7 +42,7 @@ class address_space {
   void require_shared_by_threads(void const* address, char const* what, site where);
   /// E0052: an access of global memory before or after one of options::arrays.
   void check_bounds(void const* address, std::size_t bytes, char const* what, site where);
-  /// The same of the tensor that a map describes.
+  /// E0052 for the tensor that a map describes.
   void check_tensor_bounds(tensor_map_desc const& d, site where);
   /// E0057: a write to shared memory in which an mbarrier lives.
   void check_no_mbarrier(cta_state& c, std::uint32_t offset, std::size_t bytes, char const* what,

@@ -35,8 +35,8 @@ std::string_view unknown_line_text();
 
 /// How a report names a source file: from `folder` (with a slash at its end), or by its last three
 /// parts. A compiler that was given relative paths, as ccache does with base_dir, writes
-/// ../include/x.hpp into the line tables; the report names that file include/x.hpp, as that of a
-/// build in the project's folder does.
+/// ../include/FILE into the line tables; the report names include/FILE, like a build in the
+/// project's folder.
 std::string path_in_reports(std::string_view path, std::string_view folder);
 
 }  // namespace tw::emu

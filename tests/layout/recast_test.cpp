@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// recast_test.cpp  The same memory in wider or narrower elements.
+// recast_test.cpp  One memory in wider or narrower elements.
 #include <gtest/gtest.h>
 
 #include <set>

@@ -151,7 +151,7 @@ TEST(CopiedOperands, OfABatchWithAFusedEpilogue) {
   expect_equal_bits(p, "h200");
 }
 
-TEST(CopiedOperands, OfABlockScaledProductWithScalesOfD) {
+TEST(CopiedOperands, OfBlockScalesWithScalesOfD) {
   constexpr std::int64_t m = 70, n = 96, k = 272;
   gemm_problem p{
       m,    n,   k, rows(elem::e4m3, k), columns(elem::e4m3, k), rows(elem::e4m3, n), std::nullopt,

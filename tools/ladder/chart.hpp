@@ -12,6 +12,7 @@ struct chart {
   std::string title, unit;
   std::vector<std::string> names;
   std::vector<double> values;
+  std::string reference = {};  // the name whose bar is grey: what the others are compared with
 };
 std::string svg_of(chart const& c);
 

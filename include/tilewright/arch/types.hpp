@@ -70,7 +70,7 @@ inline constexpr std::uint32_t all_lanes = 0xFFFFFFFFU;
 struct smem_desc {
   std::uint64_t bits = 0;
 
-  /// The same operand `bytes` further on (bytes: a multiple of 16 that stays inside 256 KiB).
+  /// The operand that begins `bytes` later (bytes: a multiple of 16 that stays inside 256 KiB).
   TW_HD constexpr smem_desc operator+(int bytes) const {
     return {bits + static_cast<std::uint64_t>(bytes >> 4)};
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// elem_traits.hpp  Properties of element types: the one place that distinguishes types
-//                  apart. A new type has its row here; conversions, tile shapes, swizzle spans,
+// elem_traits.hpp  Properties of element types: the only place that distinguishes
+//                  types. A new type has its row here; conversions, tile shapes, swizzle spans,
 //                  instruction steps, boxes and words follow from it.
 #pragma once
 
@@ -193,7 +193,7 @@ using b32 [[gnu::may_alias]] = std::uint32_t;
 using f32 [[gnu::may_alias]] = float;
 }  // namespace words
 
-/// `type` is the word of so many bytes. (A member, for the attribute is lost on template
+/// `type` is the word of this many bytes. (A member, because may_alias is dropped from template
 /// arguments.)
 template <int Bytes>
 struct word_of_bytes;

@@ -99,8 +99,8 @@ struct scale_calibration {
 /// Costs of operands whose order wgmma cannot read in shared memory. They were measured on one H100
 /// (docs/decisions/0047) and are the same for all devices: the files in devices/ do not have them.
 struct operand_order_calibration {
-  /// Loads of an operand that the launch before has transposed take so many times as long, without
-  /// and with multicast.
+  /// Slow-down of loads of an operand that the preceding launch transposed, without and with
+  /// multicast.
   double transposed_load_factor = 1.5, transposed_multicast_factor = 1.2;
   /// Of the rate with A in shared memory: A in registers, and with promoted sums.
   double register_a = 0.96, register_a_promoted = 0.88;

@@ -16,7 +16,7 @@
 // One of the two inner strides is 1, and the other is the leading dimension; neither is negative or
 // 0. An operand without a batch, or of a batch of 1, is the same for all matrices. Two e2m1 lie in
 // a byte, along K of A and B and along the columns of D: their type is e2m1 with 2 lanes, or uint8
-// where the format says so; the extent along K counts bytes then. With 1 lane of 4 bits it counts
+// if the format says so; the extent along K counts bytes then. With 1 lane of 4 bits it counts
 // elements.
 //
 // Refusals name the arguments: TW0481 dimensions, TW0482 strides, TW0483 types, TW0484 arguments
@@ -43,7 +43,7 @@ struct tensor_type {
   bool operator==(tensor_type const&) const = default;
 };
 
-/// Where a tensor lies, by the numbers of DLPack (DLDevice).
+/// The device of a tensor, by the numbers of DLPack (DLDevice).
 struct tensor_place {
   int kind = 1;  // 1: host memory, 2: CUDA, 3: pinned host memory, 13: managed memory
   int index = 0;
@@ -133,7 +133,7 @@ struct operand_extents {
 };
 /// The numbers of matrices agree, or are 1: the batch. Throws `rejected` TW0616.
 std::int64_t batch_of(std::initializer_list<operand_extents> operands);
-/// Throws `rejected` TW0616 where the inner extents of A and B differ.
+/// Throws `rejected` TW0616 if the inner extents of A and B differ.
 void check_inner_extents(operand_extents const& a, operand_extents const& b,
                          std::string const& hint = {});
 /// Throws `rejected` TW0616 where x has not the rows and columns of the result.

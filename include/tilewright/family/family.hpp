@@ -104,7 +104,7 @@ class gemm_family {
   virtual void finish(gemm_plan& plan, device const& dev) const = 0;
   /// Bytes of workspace that the schedule needs beyond counters and copies.
   virtual std::int64_t partials_bytes(gemm_plan const& plan) const = 0;
-  /// The same, of any schedule on a device with this number of SMs.
+  /// The largest partials_bytes() of any schedule on a device with this number of SMs.
   virtual std::int64_t max_partials_bytes(int sm_count) const = 0;
 
   /// Launches the plan on operands that dispatch has checked and copied. `early`: programmatic

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// operand.hpp  The operands of a GEMM: a row for each role, and where those of a problem lie.
+// operand.hpp  The operands of a GEMM: a row for each role, and the place of each in memory.
 //
-// What treats all operands alike is a loop over operand_rows or over operands_of(problem): the
-// checks of addresses and overlaps, the key of remembered plans, the exchange of A and B, copies to
-// and from a GPU, the operands of a benchmark. A new operand is a row here, a member of gemm_problem
-// and of gemm_operands, and its cases of the functions in operand.cpp.
+// Code for all operands is a loop over operand_rows or over operands_of(problem): the checks of
+// addresses and overlaps, the key of remembered plans, the exchange of A and B, copies to and from
+// a GPU. A new operand is a row here, a member of gemm_problem and of gemm_operands, and its cases of
+// the functions in operand.cpp.
 #pragma once
 
 #include <array>
@@ -60,9 +60,9 @@ inline constexpr std::array<operand_row, role_count> operand_rows = {{
 }};
 constexpr operand_row const& row_of(role r) { return operand_rows[static_cast<std::size_t>(r)]; }
 
-/// An operand of a problem in memory: runs of adjacent elements that begin at i step[0].stride_elems
-/// + j step[1].stride_elems, for each i and j below the counts: the lines, and the matrices of the
-/// batch.
+/// An operand of a problem in memory: runs of adjacent elements. They begin at element
+/// i step[0].stride_elems + j step[1].stride_elems, for each i and j below the counts: the lines,
+/// and the matrices of the batch.
 struct operand_desc {
   role is = role::none;
   elem type = elem::f32;
@@ -90,14 +90,14 @@ struct operand_list {
 /// and their scales are not read. C is one of them whatever beta is.
 operand_list operands_of(gemm_problem const& p);
 
-/// The address of an operand; nullptr if it is not there. Of a batch by pointers it is not read.
+/// The address of an operand; nullptr if it is not there. A batch by pointers does not read it.
 void const* address(gemm_operands const& o, role r);
 void set_address(gemm_operands& o, role r, void const* at);
 /// The array of addresses of A, B, C or D; nullptr of other roles.
 void const* address_array(gemm_operands const& o, role r);
 
-/// order[r]: the caller's operand that takes the place of operand r in a problem as run; role::none:
-/// nothing does.
+/// order[r]: the caller's operand that takes the place of operand r in a problem as run;
+/// role::none: nothing does.
 using operand_order = std::array<role, role_count>;
 constexpr operand_order as_given() {
   operand_order order = {};

@@ -65,7 +65,7 @@ constexpr int promotion_interval(gemm_problem const& p) {
   return asked == 0 && scales_in_main_loop(p) ? scale_block_k : asked;
 }
 
-/// The same problem with its scales in the epilogue where they fit there.
+/// The problem with its scales in the epilogue, if they fit there.
 constexpr gemm_problem with_epilogue_scales(gemm_problem p) {
   if (scales_in_main_loop(p)) return p;
   if (p.k == 0) p.scale_a.reset(), p.scale_b.reset();

@@ -177,7 +177,7 @@ void test_needs_two(emu::trial& t) {
             [](std::int64_t i) { return static_cast<int>(i / needs_two::threads); });
 }
 
-/// The same with so much shared memory that an SM holds one CTA.
+/// needs_two with shared memory for which an SM holds one CTA.
 struct whole_sm : needs_two {
   static constexpr int smem_bytes = 150 << 10;
 };

@@ -48,7 +48,7 @@ struct gemm_config {
   epilogue_id epilogue = epilogue_id::plain;
   sum_form sums = sum_form::plain;
 
-  /// With a gate, groups of so many columns of A B are gates and what they multiply in turn.
+  /// Gated kernels: gate and up columns of A B alternate in groups of this many.
   static constexpr int gate_group = wgmma_n_step;
 
   /// Do A and B have scales in the main loop?
@@ -91,7 +91,7 @@ struct gemm_config {
   TW_HD constexpr int b_bytes() const { return tile_n * tile_k() * size_bytes(b.stored); }
   TW_HD constexpr int stage_bytes() const { return a_bytes() + b_bytes(); }
 
-  /// Does a launch choose the columns of its tiles? All have as many, in steps of 8: a wave takes
+  /// True if tile_n is chosen at launch: a multiple of 8, equal for all tiles, because a wave takes
   /// as long as its widest tile (docs/decisions/0028).
   TW_HD constexpr bool varies_tile_n() const { return min_tile_n != 0; }
 
