@@ -12,7 +12,7 @@
 namespace tw {
 namespace {
 
-/// `otherwise` where there is no terminal.
+/// `otherwise` if there is no terminal.
 int terminal_columns(int otherwise) {
   if (char const* const text = std::getenv("COLUMNS"))
     if (int const n = std::atoi(text); n > 0) return n;

@@ -84,7 +84,7 @@ std::string runner_up(plan_answer const& a) {
                      more < 0 ? "less" : "more");
 }
 
-/// Copies of operands need their room; tiles are shared only where there is some.
+/// Copies of operands need their room; tiles are shared only if there is some.
 bool suffices(plan_answer const& a) { return a.plans[0].workspace_bytes <= a.workspace_bytes; }
 
 /// The L2 cache hints of the launch, for the operands as requested.

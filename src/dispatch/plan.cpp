@@ -91,7 +91,7 @@ struct option {
 };
 
 /// Sums in f16 are less exact, and the tensor cores are no faster with them: a plan that has them
-/// comes before others where it is predicted to gain this share of the time.
+/// comes before others if it is predicted to gain this share of the time.
 constexpr double least_gain_of_f16_sums = 0.01;
 double ranked_us_of(gemm_plan const& p) {
   bool const f16_sums =
@@ -262,7 +262,7 @@ std::vector<option> ranked(gemm_problem const& p, gemm_operands const& asked, de
   return options;
 }
 
-/// Removes plans whose kernel this build lacks. Throws `rejected` TW0505 where none is left.
+/// Removes plans whose kernel this build lacks. Throws `rejected` TW0505 if none is left.
 void keep_built(std::vector<option>& options) {
   gemm_plan const best = options.front().plan;
   std::erase_if(options, [](option const& x) { return !x.plan.built; });

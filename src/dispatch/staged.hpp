@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// staged.hpp  A D of 8 or 4 bits with scales where no kernel computes it at once: in float32 in the
+// staged.hpp  A D of 8 or 4 bits with scales if no kernel computes it at once: in float32 in the
 //             workspace first, then quantised by another launch (gemm_plan::stage_d).
 #pragma once
 

@@ -16,7 +16,7 @@ struct chart {
 };
 std::string svg_of(chart const& c);
 
-/// Writes it to a file (TW0713 where that fails).
+/// Writes it to a file (TW0713 if that fails).
 void plot(std::string const& path, chart const& c);
 
 }  // namespace ladder

@@ -93,7 +93,7 @@ void colour_by(panel& p, parts_by_place const& parts, std::string const& name,
 i64 index_of(panel const& p, std::size_t cell) {
   i64 const i = static_cast<i64>(cell);
   if (p.rows > 1 && p.row_labels.empty()) return i / p.columns + i % p.columns * p.rows;
-  return i;  // one row, broken where it is long
+  return i;  // one row, broken if it is long
 }
 
 /// parts[P((a, b))] = copy b, cell a, for a pair of layouts (inside, which).

@@ -165,7 +165,7 @@ TW_HD constexpr elem scale_type_of(elem of_tensor) {
 TW_HD constexpr bool has_second_level(elem factor) { return factor == elem::ue4m3; }
 /// Scales of tensors, rows and blocks of 128: float32, or powers of two.
 TW_HD constexpr bool is_scale_type(elem e) { return e == elem::f32 || is_exponent(e); }
-/// The type in which results are stored where nothing says otherwise: that of the operands, and of
+/// The type in which results are stored if nothing says otherwise: that of the operands, and of
 /// tf32 the float32 that it is kept in; of 8-bit floats bf16, of 8-bit integers the sum.
 TW_HD constexpr elem usual_result(elem operand) {
   if (is_fp8(operand)) return elem::bf16;

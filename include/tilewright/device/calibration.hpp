@@ -121,14 +121,13 @@ struct gemv_calibration {
 /// Model of the SM80 GEMM kernels (src/family/sm80_gemm/cost.hpp), beside the rates of
 /// gemm_calibration. No device's file has these values: they are not fitted yet.
 struct sm80_calibration {
-  double mma_sync_share =
-      0.62;                 // of the rate that tensor cores reach with wgmma, where they have it
-  double k8_share = 0.5;    // of the rate of m16n8k16 that m16n8k8 reaches
-  double efficiency = 0.9;  // of the main loops of CTAs that share an SM,
+  double mma_sync_share = 0.62;  // of the rate that tensor cores reach with wgmma, if they have it
+  double k8_share = 0.5;         // of the rate of m16n8k16 that m16n8k8 reaches
+  double efficiency = 0.9;       // of the main loops of CTAs that share an SM,
   double efficiency_one_cta = 0.8;       // and of one alone
   double epilogue_bytes_per_clock = 21;  // of an SM
   double fill_us = 1.0;                  // until a CTA's first tiles are in shared memory
-  double hopper_factor = 2;  // of the whole time where there is wgmma: fitted models come first
+  double hopper_factor = 2;  // of the whole time if there is wgmma: fitted models come first
 };
 
 /// Model of the SM100 GEMM kernels (src/family/sm100_gemm/cost.hpp), beside the rates of

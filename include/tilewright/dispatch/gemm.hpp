@@ -69,7 +69,7 @@ struct gpu_info {
 gpu_info const& gpu();
 
 /// The description of the current device: that of its name in devices/, or the nearest one
-/// (describe()). Throws gpu().why_not where no GPU is usable.
+/// (describe()). Throws gpu().why_not if no GPU is usable.
 device const& gpu_device();
 
 /// Options of a launch. pdl: programmatic dependent launch.

@@ -4,7 +4,7 @@
 //     slice((4,8):(8,1), (2,_)) == (8):(1), offset 16        dice((4,8):(8,1), (2,_)) == (4):(8)
 //
 // Law:      slice(L, c)(x) + offset == L(c with x instead of the _)
-// Swizzle:  where no bit that still varies overlaps another one in the swizzle, the slice is plain:
+// Swizzle:  if no bit that still varies overlaps another one in the swizzle, the slice is plain:
 //           every bit moves the offset by a fixed amount, perhaps a negative one. Otherwise it
 //           stays swizzled and carries inside what of the offset the swizzle touches.
 // Needs:    a coordinate whose profile is coarser than or equal to the shape's [TW0110]

@@ -197,7 +197,7 @@ struct tensor {
 
 namespace detail {
 
-/// The tensor of the modes marked _. It is plain where no kept bit is part of the swizzle.
+/// The tensor of the modes marked _. It is plain if no kept bit is part of the swizzle.
 template <class T, layout L, space S, tree Mask>
 struct part_of {
   using whole = tensor<T, L, S>;

@@ -194,7 +194,7 @@ struct first_of_two {
     p.between[thread_id()] = thread_id();
   }
 };
-/// Reads what the kernel before it has written (E0046 where it does not wait).
+/// Reads what the kernel before it has written (E0046 if it does not wait).
 struct second_of_two {
   struct params {
     int const* between;

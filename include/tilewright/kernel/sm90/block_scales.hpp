@@ -3,7 +3,7 @@
 //                   scale_a(m) scale_b(n) when it is added (problem/scale_place.hpp).
 //
 // Three warps beside the producer's copy the scales of a K block's rows and columns to the stage of
-// that K block: float32 by cp.async, scales of rows that are adjacent in global memory by one bulk
+// that K block: float32 by cp.async, row scales that are adjacent in global memory by one bulk
 // copy, others through registers. They arrive at the stage's barrier `ab_landed` as the boxes of A
 // and B do. Of B there are two cases, and a main loop for each:
 //
@@ -50,7 +50,7 @@ TW_DEVICE bool has_block_scales(gemm_params const& p) {
          (!C.gated() && (p.b_scales.data == nullptr || p.b_scales.outer_log2 >= block_outer_log2));
 }
 
-/// Threads that copy the scales of columns if a bulk copy loads the scales of rows.
+/// Threads that copy the column scales if a bulk copy loads the row scales.
 TW_DEVICE constexpr int column_threads(bool by_block) {
   return by_block ? 2 : scale_threads - warp_threads;
 }
@@ -163,7 +163,7 @@ class scale_copies {
     });
   }
 
-  /// The scales of columns by cp.async, beside load_rows().
+  /// The column scales by cp.async, beside load_rows().
   template <class Smem>
   TW_DEVICE void copy_columns(Smem& s, ring<C.stages>& slot, int begin, int end) const {
     constexpr int threads = column_threads(by_block);

@@ -55,10 +55,10 @@ struct gemm_config {
   TW_HD constexpr bool scaled() const {
     return sums == sum_form::scaled || sums == sum_form::scaled_64;
   }
-  /// Can bulk copies load the scales of rows? With the code for it ptxas spills the largest kernel
+  /// Can bulk copies load the row scales? With the code for it ptxas spills the largest kernel
   /// with a gate.
   TW_HD constexpr bool bulk_copies_scales() const { return scaled() && !gated(); }
-  /// Shared memory for the scales of rows and columns, of each stage.
+  /// Shared memory for the row and column scales, of each stage.
   TW_HD constexpr int scale_bytes() const {
     return scaled() ? stages * (tile_m + tile_n) * size_bytes(elem::f32) : 0;
   }
@@ -164,7 +164,7 @@ struct gemm_config {
   bool operator==(gemm_config const&) const = default;
 };
 
-/// Does a kernel without a fused epilogue multiply scales of rows and columns? Kernels of 8-bit
+/// Does a kernel without a fused epilogue multiply row and column scales? Kernels of 8-bit
 /// operands do; of others those would be code that costs the usual GEMM. Ping-pong kernels lack the
 /// registers.
 TW_HD constexpr bool takes_scales(gemm_config const& c) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // plain.hpp  The epilogue D = alpha * acc + beta * C, rounded once; of 8-bit operands also with
-//            scales of rows and columns, alpha * acc * row scale * column scale.
+//            row and column scales, alpha * acc * row scale * column scale.
 #pragma once
 
 #include "tilewright/arch/limits.hpp"
