@@ -3,8 +3,8 @@
 //
 // Code for all operands is a loop over operand_rows or over operands_of(problem): the checks of
 // addresses and overlaps, the key of remembered plans, the exchange of A and B, copies to and from
-// a GPU. A new operand is a row here, a member of gemm_problem and of gemm_operands, and its cases of
-// the functions in operand.cpp.
+// a GPU. A new operand is a row here, a member of gemm_problem and of gemm_operands, and its cases
+// of the functions in operand.cpp.
 #pragma once
 
 #include <array>
