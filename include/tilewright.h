@@ -86,10 +86,10 @@ enum { TW_PROMOTE_NEVER = -1 };
 //
 // Needs: one of the last two strides is 1, the other one is at least the extent of that dimension;
 // none is negative or 0. A batch stands in front: (batch, m, k); an operand without, or of a batch
-// of 1, is shared by all. All tensors are on one device. d, aux and scale_d overlap nothing else,
-// but c may be d. Two e2m1 lie in a byte, along k (of d: along its columns): type code 17, 4 bits,
-// 2 lanes, or uint8 with `format`, and the extent counts bytes. Weights of (n, k) are passed as
-// their transpose: shape (k, n), strides (1, k).
+// of 1, is the same for all. All tensors are on one device. d, aux and scale_d overlap nothing
+// else, but c may be d. Two e2m1 lie in a byte, along k (of d: along its columns): type code 17, 4
+// bits, 2 lanes, or uint8 with `format`, and the extent counts bytes. Weights of (n, k) are passed
+// as their transpose: shape (k, n), strides (1, k).
 // Extents may be 0: with k = 0 the sum is zero.
 typedef struct tw_gemm_args {
   uint32_t size;   // sizeof(tw_gemm_args)

@@ -170,11 +170,11 @@ tensor_matrix matrix_of_tensor(tensor_argument const& t, char const* argument, p
   m.desc.batch_stride_elems = batch;
   std::int64_t const line = row_major ? m.cols : m.rows;
   if (!empty && m.desc.pitch_elems < line)
-    refuse_argument("TW0402", fmt::format("strides of {}", argument),
-                    fmt::format("{} of shape {}", strides_text(), list_text(t.shape, rank)),
-                    fmt::format("at least {} and 1: {} must not overlap", line,
-                                row_major ? "rows" : "columns"),
-                    copy);
+    refuse_argument(
+        "TW0402", fmt::format("strides of {}", argument),
+        fmt::format("{} of shape {}", strides_text(), list_text(t.shape, rank)),
+        fmt::format("at least {} and 1: {} must not overlap", line, row_major ? "rows" : "columns"),
+        copy);
   if (!packs_in_pairs(m.desc.type)) return m;
   // The extent along K counts bytes if an element of the tensor is a pair.
   bool const along_rows = pairs == packed_along::rows;
