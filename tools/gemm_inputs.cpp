@@ -41,17 +41,6 @@ std::string inner_hint(gemm_request const& r, matrix_view const& a, matrix_view 
   return "";
 }
 
-<<<<<<< HEAD
-=======
-void check_inner(gemm_request const& r, matrix_view const& a, matrix_view const& b) {
-  if (a.cols != b.rows) {
-    refuse("TW0616", "inner dimensions of A B",
-           fmt::format("A {}, B {}", extents(a.rows, a.cols), extents(b.rows, b.cols)),
-           "as many rows in B as columns in A", inner_hint(r, a, b));
-  }
-}
-
->>>>>>> readme
 gemm_problem problem_of_files(gemm_request const& r, matrix_view const& a, matrix_view const& b,
                               matrix_view const* c, gemm_epilogue const& epilogue) {
   std::int64_t const d_cols = result_cols(epilogue, b.cols);

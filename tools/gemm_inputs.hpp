@@ -37,11 +37,7 @@ constexpr elem type_of_scales(matrix_view const& file) {
   return is_wide_float(file.type) ? elem::f32 : file.type;
 }
 
-<<<<<<< HEAD
-/// The mapped files and the problem of the GEMM. Nothing large is allocated yet.
-=======
 /// The mapped files and their problem. Nothing large is allocated yet.
->>>>>>> readme
 /// Throws `rejected`: TW06xx for files and for shapes that do not fit (TW0616), TW04xx by accept().
 class gemm_files {
  public:
