@@ -92,6 +92,43 @@ def copy_package(package):
         shutil.copy2(os.path.join(HERE, "tilewright", name), os.path.join(package, name))
 
 
+def emulator_parts(library):
+    """The archives that an own kernel is linked with, of the library's build folder: the emulator,
+    fmt, boost_context and libbacktrace. None where there are none."""
+    folder = os.path.dirname(os.path.dirname(os.path.realpath(library)))
+    parts = [os.path.join(folder, name) for name in (
+        "libtilewright_emulator.a", "libtilewright_emulator_hooks.a",
+        "CMakeFiles/tilewright_c.dir/capi/inside/fmt.cpp.o")]
+    for name in ("libboost_context.a", "libbacktrace.a"):
+        done = subprocess.run([CXX, "-print-file-name=" + name], capture_output=True, text=True,
+                              check=True)
+        parts.append(done.stdout.strip())
+    return parts if all(os.path.isfile(x) for x in parts) else None
+
+
+def add_emulator(library, package):
+    """package/emulator: headers, one archive, and the exports of a kernel's library."""
+    parts = emulator_parts(library)
+    if parts is None:
+        return
+    folder = os.path.join(package, "emulator")
+    os.makedirs(folder, exist_ok=True)
+    headers = os.path.join(folder, "include/tilewright")
+    shutil.rmtree(headers, ignore_errors=True)
+    shutil.copytree(os.path.join(SOURCE, "include/tilewright"), headers)
+    with open(os.path.join(folder, "plugin.map"), "w", encoding="utf-8") as file:
+        file.write("{ global: tilewright_plugin; local: *; };\n")
+    archive = os.path.join(folder, "libemulator.a")
+    if newer(archive, parts):
+        return
+    script = [f"create {archive}"]
+    script += [f"add{'mod' if x.endswith('.o') else 'lib'} {x}" for x in parts] + ["save", "end"]
+    done = subprocess.run(["ar", "-M"], input="\n".join(script) + "\n", capture_output=True,
+                          text=True, check=False)
+    if done.returncode != 0 or not os.path.exists(archive):
+        sys.exit(f"ar: {done.stderr or done.stdout}")
+
+
 def build(library, folder):
     """Makes FOLDER/tilewright, and compiles what is older than its sources."""
     package = os.path.join(folder, "tilewright")
@@ -102,6 +139,7 @@ def build(library, folder):
         shutil.copy(library, own)
     module = os.path.join(package, "_tw.abi3.so")
     compiled(module_command(own, module), module, sources("module.cpp"))
+    add_emulator(library, package)
     handlers = os.path.join(package, "_jax.so")
     compiled(jax_command(own, handlers), handlers, sources("jax.cpp"))
     return package
