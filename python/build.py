@@ -94,7 +94,7 @@ def copy_package(package):
 
 def emulator_parts(library):
     """The archives that an own kernel is linked with, of the library's build folder: the emulator,
-    fmt, boost_context and libbacktrace. None where there are none."""
+    fmt, boost_context and libbacktrace. None where they are missing."""
     folder = os.path.dirname(os.path.dirname(os.path.realpath(library)))
     parts = [os.path.join(folder, name) for name in (
         "libtilewright_emulator.a", "libtilewright_emulator_hooks.a",

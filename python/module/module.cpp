@@ -236,6 +236,8 @@ auto guarded(R (*f)(Args...)) {
 NB_MODULE(_tw, m) {
   namespace nb = nanobind;
   using namespace tw_python;
+  if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0)
+    throw nb::import_error("tilewright works in the main interpreter alone");
   if (tw_abi() != TW_ABI)
     throw nb::import_error("libtilewright.so.0 is of another version than this package");
   make_error = nb::object(nb::module_::import_("tilewright._errors").attr("error_of")).release();

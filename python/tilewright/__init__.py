@@ -24,7 +24,7 @@ _atexit.register(_tw.end)
 __version__ = _tw.version()
 __all__ = ["KernelFault", "Layout", "LayoutError", "NoDeviceError", "Plan", "RefusedError",
            "Scaled", "Spec", "TilewrightError", "devices", "emu", "explain", "gemm", "layout",
-           "plan", "plan_model", "quantize", "spec"]
+           "layouts", "plan", "plan_model", "quantize", "spec"]
 
 
 def devices():
@@ -46,10 +46,10 @@ def explain(code):
 
 
 def __getattr__(name):
-    if name in ("emu", "jax", "torch"):
+    if name in ("emu", "jax", "layouts", "torch"):
         import importlib
         return importlib.import_module(f"{__name__}.{name}")
-    if name in ("plan_model", "ModelPlan"):
+    if name in ("plan_model", "ModelPlan", "PlanRow"):
         from . import _model
         return getattr(_model, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -10,7 +10,7 @@ from ._types import type_name
 
 _INVARIANT = 1
 _log = logging.getLogger("tilewright")
-_hinted = set()
+_hinted: set = set()  # names of the scales that the hint was given for
 
 
 def _parts(x, name, scale, scale_as, level=None):

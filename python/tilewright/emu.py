@@ -37,7 +37,7 @@ class _Bug(ctypes.Structure):
 
 class _Request(ctypes.Structure):
     _fields_ = [("shape", _Shape), ("bug", _i32), ("policy", _i32), ("random_warps", _i32),
-                ("most_reports", _i32), ("seed", _u64), ("proxy_on_path", _i32),
+                ("max_reports", _i32), ("seed", _u64), ("proxy_on_path", _i32),
                 ("provenance", _i32), ("bank_conflicts", _i32), ("sms", _i32),
                 ("live_clusters", _i32), ("tensor_fences", _i32),
                 ("time_limit_seconds", ctypes.c_double), ("record", ctypes.c_void_p)]
@@ -72,12 +72,12 @@ class _Plugin(ctypes.Structure):
 # Of each schedule: when asynchronous work completes, and whether the order of warps is random.
 SCHEDULES = {"eager": (0, 0), "lazy": (1, 0), "random": (2, 0), "random-warps": (2, 1)}
 
-Finding = namedtuple("Finding", "code kind text count")
-Finding.__doc__ = """A diagnosis: its code (explain(code) is the page), kind, text, and how often."""
+Finding = namedtuple("Finding", "code kind text times")
+Finding.__doc__ = "A diagnosis: its code (explain(code) is the page), kind, text, how many times."
 
 
 class Report:
-    """The findings of one run; true where there are none.
+    """The findings of one run; true without any.
 
     Attributes:
         findings: list of Finding.
@@ -100,7 +100,7 @@ class Report:
 
     def __str__(self):
         lines = [f"{self.run}: " + ("no findings" if self else "findings")]
-        lines += [f"{x.code} {x.kind}, {x.count} times\n{x.text}" for x in self.findings]
+        lines += [f"{x.code} {x.kind}, {x.times} times\n{x.text}" for x in self.findings]
         if self.wrong:
             lines.append(f"{self.wrong} of {self.compared} elements are wrong; {self.first_wrong}")
         if self.failed:
@@ -154,7 +154,7 @@ class Kernel:
             seed: of data and schedule; a run repeats exactly.
             bug: the name of a planted fault that is switched on.
             time_limit_seconds: processor time (60), after which the run is E0058.
-            proxy_on_path, provenance, bank_conflicts, sms, live_clusters, most_reports: as the
+            proxy_on_path, provenance, bank_conflicts, sms, live_clusters, max_reports: as the
                 options of `tilewright check`.
 
         Returns:
@@ -180,7 +180,7 @@ class Kernel:
         return Run(self, shape, schedule, seed, bug, options)
 
     def _run(self, run, *, time_limit_seconds=60.0, proxy_on_path=False, provenance=True,
-             bank_conflicts=False, sms=0, live_clusters=0, most_reports=6):
+             bank_conflicts=False, sms=0, live_clusters=0, max_reports=6):
         report = Report(run)
 
         def diagnosis(_, code, kind, text, count):
@@ -198,7 +198,7 @@ class Kernel:
             request.shape.extent[i] = extent
         request.bug = 0 if run.bug is None else list(self.bugs).index(run.bug) + 1
         request.policy, request.random_warps = SCHEDULES[run.schedule]
-        request.seed, request.most_reports = run.seed, most_reports
+        request.seed, request.max_reports = run.seed, max_reports
         request.proxy_on_path, request.provenance = proxy_on_path, provenance
         request.bank_conflicts, request.sms = bank_conflicts, sms
         request.live_clusters, request.time_limit_seconds = live_clusters, time_limit_seconds
