@@ -4,7 +4,7 @@ import html
 import json
 
 from . import _tw
-from ._arrays import Spec, SpecKind, type_of_numbers
+from ._arrays import Spec, SpecKind, place_of, type_of_numbers
 from ._errors import refused
 from ._gemm import Call
 from ._scaled import Scaled, quantized_shape, split_format
@@ -142,14 +142,16 @@ def plan(a, b, *, device=None, out=None, out_dtype=None, c=None, alpha=1.0, beta
     Args:
         a, b, and the other tensors: arrays, `spec()`s, or anything with shape and dtype: no data is
             read. Tensors without data count as aligned to 256 bytes.
-        device: the GPU that the plan is for, "h200", "b200" ...; without it that of the arrays, or
-            the one that the emulator runs as.
+        device: the GPU that the plan is for, "h200", "b200" ...; without it that of the arrays; of
+            arrays in host memory and specs "h200", "b200" for block-scaled operands.
         The other arguments are those of gemm().
 
     Returns:
         Plan.
     """
     a, b, c, bias = _as_spec(a), _as_spec(b), _as_spec(c), _as_spec(bias)
+    if device is None and place_of(a.data if isinstance(a, Scaled) else a)[0] == 1:
+        device = "b200" if isinstance(a, Scaled) and a.block_format else "h200"
     call = Call(a, b, c, bias, _as_spec(scale_a), _as_spec(scale_b), scale_a_as, scale_b_as,
                 _as_spec(scale_out), alpha, beta, activation, gate, promote, invariant, device)
     call.result(_as_spec(out), out_dtype, SpecKind)
