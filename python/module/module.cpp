@@ -37,8 +37,9 @@ void check(tw_status status) {
 // ---- Runs without the GIL ----------------------------------------------------------------------
 
 // Set when the interpreter ends. From then on a thread other than the main one must not take the
-// GIL: Python would end the thread in the middle of this library.
+// GIL: Python would end the thread within this library, whose frames cannot be unwound.
 std::atomic<bool> at_exit{false};
+std::atomic<int> taking{0};  // threads that wait for the GIL, or are about to
 unsigned long main_thread = 0;  // by PyThread_get_thread_ident()
 
 bool in_main_thread() { return PyThread_get_thread_ident() == main_thread; }
@@ -47,9 +48,22 @@ template <class F>
 tw_status without_gil(F const& f) {
   PyThreadState* const state = PyEval_SaveThread();
   tw_status const status = f();
-  while (at_exit && !in_main_thread()) pause();
+  ++taking;
+  if (at_exit && !in_main_thread()) {
+    --taking;
+    for (;;) pause();
+  }
   PyEval_RestoreThread(state);
+  --taking;
   return status;
+}
+
+/// At the end of the interpreter: threads that wait for the GIL get it, no other one does.
+void end() {
+  at_exit = true;
+  PyThreadState* const state = PyEval_SaveThread();
+  for (int ms = 0; taking != 0 && ms < 2000; ++ms) usleep(1000);
+  PyEval_RestoreThread(state);
 }
 
 /// Python sees signals in its main thread alone.
@@ -287,5 +301,5 @@ NB_MODULE(_tw, m) {
     return owned(text);
   });
   m.def("version", [] { return nb::str(tw_version()); });
-  m.def("end", [] { at_exit = true; });
+  m.def("end", &end);
 }

@@ -57,7 +57,20 @@ class Spec:
         return hash((self.shape, self.strides, self.dtype))
 
 
-class NumpyKind:
+class HostKind:
+    """Arrays in host memory, or wherever their DLPack says: without a stream."""
+
+    @staticmethod
+    def run(call, stream, workspace, plan=None):
+        """Runs a call, of a plan where one is given."""
+        if stream is not None or workspace is not None:
+            raise refused("TW0484", "stream" if stream is not None else "workspace", "given",
+                          "not given: the arrays are in host memory")
+        (_tw.gemm if plan is None else plan.run)(tuple(call.tensors), call.words,
+                                                 call.options + (0, 0, 0))
+
+
+class NumpyKind(HostKind):
     name = "numpy"
 
     @staticmethod
@@ -102,6 +115,10 @@ class SpecKind:
     name = "spec"
 
     @staticmethod
+    def run(call, stream, workspace, plan=None):
+        raise refused("TW0408", "a", "a spec", "an array with data", "plan() takes specs")
+
+    @staticmethod
     def tensor(x, name):
         return x.tensor
 
@@ -122,7 +139,7 @@ class SpecKind:
         return 0
 
 
-class DlpackKind:
+class DlpackKind(HostKind):
     """Any other object with DLPack: it is read and written, but none is allocated."""
 
     name = "dlpack"

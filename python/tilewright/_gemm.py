@@ -3,7 +3,7 @@
 import logging
 
 from . import _tw
-from ._arrays import kind_of, type_of_numbers
+from ._arrays import JaxKind, kind_of, type_of_numbers
 from ._errors import refused
 from ._scaled import BLOCK_FORMATS, Scaled
 from ._types import type_name
@@ -56,7 +56,8 @@ class Call:
         self.scale_word = word
         of = kind.tensor
         self.tensors = [
-            of(a, "a"), tensor_of(b, "b"), None if c is None else tensor_of(c, "c"), None, None,
+            of(a, "a"), of(b, "b") if type(b) is type(a) else tensor_of(b, "b"),
+            None if c is None else tensor_of(c, "c"), None, None,
             None if bias is None else tensor_of(bias, "bias"),
             None if scale_a is None else tensor_of(scale_a, "scale_a"),
             None if scale_b is None else tensor_of(scale_b, "scale_b"),
@@ -113,8 +114,8 @@ class Call:
         if out_dtype is not None:
             raise refused("TW0484", "out_dtype", str(out_dtype), "not given beside out")
         data, scale = (out.data, out.scale) if isinstance(out, Scaled) else (out, None)
-        written = kind_of(data)
-        if written.name == "jax":
+        written = kind if type(data) is type(self.a) else kind_of(data)
+        if written is JaxKind:
             raise refused("TW0484", "out", "an array of JAX", "memory that can be written",
                           "arrays of JAX are immutable: take the result")
         written.check_written(data, "out")
@@ -199,9 +200,8 @@ def gemm(a, b, *, out=None, out_dtype=None, c=None, alpha=1.0, beta=None, bias=N
         NoDeviceError: no GPU, or none that the kernels run on.
         KernelFault: the emulated kernel broke a rule.
     """
-    x = a.data if type(a) is Scaled else a
-    y = b.data if type(b) is Scaled else b
-    if kind_of(x).name == "jax" or kind_of(y).name == "jax":
+    kind = kind_of(a.data if type(a) is Scaled else a)
+    if kind is JaxKind or kind_of(b.data if type(b) is Scaled else b) is JaxKind:
         from . import jax
         return jax.gemm_of_arrays(
             a, b, out=out, out_dtype=out_dtype, c=c, alpha=alpha, beta=beta, bias=bias,
@@ -211,17 +211,8 @@ def gemm(a, b, *, out=None, out_dtype=None, c=None, alpha=1.0, beta=None, bias=N
     call = Call(a, b, c, bias, scale_a, scale_b, scale_a_as, scale_b_as, scale_out, alpha, beta,
                 activation, gate, promote, invariant, device)
     result = call.result(out, out_dtype)
-    if call.kind.name == "spec":
-        raise refused("TW0408", "a", "a spec", "an array with data", "plan() takes specs")
-    run = getattr(call.kind, "run", None)
-    if run is not None:
-        run(call, stream, workspace)
-    else:
-        if stream is not None or workspace is not None:
-            raise refused("TW0484", "stream" if stream is not None else "workspace", "given",
-                          "not given: the arrays are in host memory")
-        _tw.gemm(tuple(call.tensors), call.words, call.options + (0, 0, 0))
-    return _given_scale(result, scale_out)
+    kind.run(call, stream, workspace)
+    return result if scale_out is None else _given_scale(result, scale_out)
 
 
 def _given_scale(result, scale_out):

@@ -5,7 +5,6 @@ import json
 
 from . import _tw
 from ._arrays import Spec, SpecKind, place_of, type_of_numbers
-from ._errors import refused
 from ._gemm import Call
 from ._scaled import Scaled, quantized_shape, split_format
 
@@ -110,13 +109,7 @@ class Plan:
         """
         call = self._call.again(a, b, c, bias, scale_a, scale_b, scale_out)
         result = call.result(out, self._out_dtype if out is None else None)
-        if call.kind.name == "spec":
-            raise refused("TW0408", "a", "a spec", "an array with data")
-        run = getattr(call.kind, "run", None)
-        if run is not None:
-            run(call, stream, workspace, self._made)
-        else:
-            self._made.run(tuple(call.tensors), call.words, call.options + (0, 0, 0))
+        call.kind.run(call, stream, workspace, self._made)
         return result
 
     def __repr__(self):
