@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """test_types.py  The stubs: a program of a user, and the package itself. Skipped without mypy."""
+import importlib.util
 import os
 import subprocess
 import sys
@@ -55,7 +56,8 @@ def test_a_program(tmp_path):
 
 
 def test_stubs_are_those_of_the_package(tmp_path):
-    (tmp_path / "allowed").write_text("tilewright\\.(_.*|torch|pytest_plugin).*\n")
+    absent = "" if importlib.util.find_spec("jax") else "|jax"  # which cannot be imported then
+    (tmp_path / "allowed").write_text(f"tilewright\\.(_.*|pytest_plugin{absent}).*\n")
     done = run("mypy.stubtest", "tilewright", "--ignore-missing-stub", "--ignore-unused-allowlist",
                "--allowlist", "allowed", "--concise", folder=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
