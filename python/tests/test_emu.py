@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """test_emu.py  Own kernels: compiled, run over shapes, schedules and seeds, with planted faults."""
+import copy
 import os
 import shutil
+import types
 from importlib.metadata import entry_points
 
 import pytest
@@ -55,6 +57,27 @@ def test_a_run_repeats(plugin):
     bug = next(iter(kernel.bugs))
     first, second = (kernel.run(schedule="random", seed=3, bug=bug) for _ in range(2))
     assert first.findings == second.findings and first.wrong == second.wrong
+
+
+def test_the_request(plugin):
+    """Each option reaches its member of the struct that the kernel gets."""
+    seen = {}
+
+    def run(request, _answer):
+        seen.update((name, getattr(request._obj, name)) for name, _ in request._obj._fields_)
+
+    kernel = copy.copy(next(iter(plugin.values())))
+    kernel._face = types.SimpleNamespace(run=run)
+    bug = next(iter(kernel.bugs))
+    options = {"time_limit_seconds": 7.0, "proxy_on_path": True, "provenance": False, "sms": 3,
+               "bank_conflicts": True, "live_clusters": 2, "max_reports": 9}
+    kernel.run((64, 96), schedule="random-warps", seed=5, bug=bug, **options)
+    assert list(seen["shape"].extent)[:2] == [64, 96]
+    assert (seen["seed"], seen["bug"], seen["policy"], seen["random_warps"]) == (5, 1, 2, 1)
+    assert all(seen[name] == value for name, value in options.items())
+    kernel.run(schedule="lazy")
+    assert (seen["seed"], seen["bug"], seen["policy"], seen["random_warps"]) == (1, 0, 1, 0)
+    assert seen["provenance"] == 1 and seen["time_limit_seconds"] == 60
 
 
 def test_build_is_remembered(plugin, tmp_path):

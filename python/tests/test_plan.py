@@ -34,6 +34,17 @@ def test_formats(form):
     assert p.record["sms"] > 100, "the whole device"
 
 
+def test_options_reach_the_planner():
+    a, b = tw.spec((256, 1024), "e4m3"), tw.spec((512, 1024), "e4m3").T
+    for promote in (128, 64, 0):
+        assert tw.plan(a, b, promote=promote).record["sums"]["promote_k"] == promote
+    for invariant in (False, True):
+        assert tw.plan(a, b, invariant=invariant).record["reproducible"] is invariant
+    p = tw.plan(a, b, alpha=0.5, activation="silu")
+    assert p.record["epilogue"] and p.us == pytest.approx(
+        2e-6 * 256 * 512 * 1024 / p.record["chosen"]["predicted"]["tflops"])
+
+
 def test_other_specs():
     class Abstract:
         shape, dtype = (128, 256), "float16"
