@@ -5,7 +5,8 @@
 ./dev are needed) and the module with g++. Environment:
 
     TILEWRIGHT_LIBRARY   libtilewright.so.0 of a build folder: it is not compiled
-    TILEWRIGHT_KERNELS   full (without), representative or demo: the kernels that are compiled
+    TILEWRIGHT_KERNELS   full (without), representative, or demo, which has no device code
+    TILEWRIGHT_CUDA      OFF: no device code, even where nvcc is found
     TILEWRIGHT_LOCAL     the local part of the version, such as "representative"
 
 Handlers for JAX are compiled where jaxlib can be imported: `pip install --no-build-isolation .`
@@ -83,7 +84,8 @@ def library():
     folder = os.path.join(SOURCE, "build-python")
     nvcc = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
     kernels = os.environ.get("TILEWRIGHT_KERNELS", "full")
-    cuda = ["-DTW_CUDA=ON", f"-DCMAKE_CUDA_COMPILER={nvcc}"] if nvcc else ["-DTW_CUDA=OFF"]
+    with_cuda = nvcc and kernels != "demo" and os.environ.get("TILEWRIGHT_CUDA") != "OFF"
+    cuda = ["-DTW_CUDA=ON", f"-DCMAKE_CUDA_COMPILER={nvcc}"] if with_cuda else ["-DTW_CUDA=OFF"]
     subprocess.run(["cmake", "-S", SOURCE, "-B", folder, "-G", "Ninja", "-DTW_TESTS=OFF",
                     "-DTW_TOOLS=OFF", "-DTW_C_LIBRARY=ON", "-DCMAKE_BUILD_TYPE=Release",
                     f"-DTW_KERNELS={kernels}", *cuda], check=True)
@@ -114,13 +116,29 @@ def stripped(path):
         return file.read()
 
 
-def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
-    import build
-    info = f"tilewright-{version()}.dist-info"
+def info_files():
+    """The files of the .dist-info folder but RECORD: text by path."""
     wheel = "\n".join(["Wheel-Version: 1.0", "Generator: tilewright", "Root-Is-Purelib: false",
                        f"Tag: {tag()}", ""])
     with open(os.path.join(SOURCE, "LICENSE"), encoding="utf-8") as file:
         license_text = file.read()
+    return {"METADATA": metadata(), "WHEEL": wheel, "entry_points.txt": entry_points(),
+            "licenses/LICENSE": license_text}
+
+
+def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
+    info = f"tilewright-{version()}.dist-info"
+    for path, text in info_files().items():
+        whole = os.path.join(metadata_directory, info, path)
+        os.makedirs(os.path.dirname(whole), exist_ok=True)
+        with open(whole, "w", encoding="utf-8") as file:
+            file.write(text)
+    return info
+
+
+def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
+    import build
+    info = f"tilewright-{version()}.dist-info"
     name = f"tilewright-{version()}-{tag()}.whl"
     with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(
             os.path.join(wheel_directory, name), "w", zipfile.ZIP_DEFLATED, compresslevel=9) as z:
@@ -137,9 +155,7 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
 
         for path, here in files_of(folder):
             add(path, stripped(here), 0o755 if ".so" in path else 0o644)
-        for path, text in (("METADATA", metadata()), ("WHEEL", wheel),
-                           ("entry_points.txt", entry_points()),
-                           ("licenses/LICENSE", license_text)):
+        for path, text in info_files().items():
             add(f"{info}/{path}", text.encode())
         records.append(f"{info}/RECORD,,")
         add(f"{info}/RECORD", ("\n".join(records) + "\n").encode())

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """_gemm.py  gemm(): arguments as the C library takes them, results of the caller's kind."""
-import logging
-
 from . import _tw
 from ._arrays import JaxKind, kind_of, type_of_numbers
 from ._errors import refused
@@ -9,7 +7,6 @@ from ._scaled import BLOCK_FORMATS, Scaled
 from ._types import type_name
 
 _INVARIANT = 1
-_log = logging.getLogger("tilewright")
 _hinted: set = set()  # names of the scales that the hint was given for
 
 
@@ -27,8 +24,10 @@ def _hint_of_order(name, scale):
     if name in _hinted or scale is None or getattr(scale, "ndim", 0) < 2 or min(scale.shape) == 1:
         return
     _hinted.add(name)
-    _log.warning("the order of scale_%s was read from its shape; square scales have two readings "
-                 "(TW0451): name the order, scale_%s_as='1x128' or '128x128'", name, name)
+    import logging
+    logging.getLogger("tilewright").warning(
+        "the order of scale_%s was read from its shape; square scales have two readings (TW0451): "
+        "name the order, scale_%s_as='1x128' or '128x128'", name, name)
 
 
 class Call:

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """_plan.py  Plans: a kernel is chosen once, with its predicted time, for tensors or specs."""
-import html
 import json
 
 from . import _tw
@@ -116,6 +115,7 @@ class Plan:
         return f"<Plan {self.kernel}, {self.us:.2f} us on {self.record['device_name']}>"
 
     def _repr_html_(self):
+        import html
         r = self.record
         rows = [("kernel", self.kernel), ("device", r["device_name"]),
                 ("predicted time", f"{self.us:.2f} us"),
