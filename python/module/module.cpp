@@ -66,6 +66,12 @@ void end() {
   PyEval_RestoreThread(state);
 }
 
+/// In the child of a fork the thread that forked is the main thread, and the only one.
+void after_fork() {
+  main_thread = PyThread_get_thread_ident();
+  taking = 0;
+}
+
 /// Python sees signals in its main thread alone.
 int interrupted(void*) {
   if (!in_main_thread()) return at_exit ? 1 : 0;
@@ -302,4 +308,5 @@ NB_MODULE(_tw, m) {
   });
   m.def("version", [] { return nb::str(tw_version()); });
   m.def("end", &end);
+  m.def("after_fork", &after_fork);
 }

@@ -109,11 +109,37 @@ def test_fork(before):
         """)
 
 
+def test_the_end_of_a_forked_child():
+    """A child of a thread's fork, while others wait for the GIL, ends at once and in order."""
+    passes("""
+        import atexit
+        stop = False
+        def work():
+            while not stop: tw.gemm(a[:1], a)
+        def fork():
+            for _ in range(10):
+                pid = os.fork()
+                if pid == 0:
+                    begin = time.monotonic()
+                    atexit.register(lambda: sys.exit(1) if not right() else None)
+                    atexit._run_exitfuncs()
+                    os._exit(0 if time.monotonic() - begin < 1.5 else 2)
+                results.append(os.waitpid(pid, 0)[1])
+        results = []
+        workers = [threading.Thread(target=work) for _ in range(3)]
+        for t in workers: t.start()
+        forker = threading.Thread(target=fork)
+        forker.start()
+        forker.join()
+        stop = True
+        for t in workers: t.join()
+        assert results == [0] * 10, results
+        """)
+
+
 def test_multiprocessing():
     passes("""
         import multiprocessing as mp
-        for way in ("fork", "spawn", "forkserver"):
-            pass
         with mp.get_context("fork").Pool(2) as pool:
             assert all(pool.starmap(right, [()] * 4))
         """)

@@ -10,6 +10,7 @@ races; CUDA arrays on their GPU.
 """
 import atexit as _atexit
 import json as _json
+import os as _os
 
 from . import _tw
 from ._arrays import Spec
@@ -20,6 +21,7 @@ from ._plan import Plan, plan, spec
 from ._scaled import Scaled, quantize
 
 _atexit.register(_tw.end)
+_os.register_at_fork(after_in_child=_tw.after_fork)
 
 __version__ = _tw.version()
 __all__ = ["KernelFault", "Layout", "LayoutError", "NoDeviceError", "Plan", "RefusedError",
