@@ -116,6 +116,8 @@ def test_the_end_of_a_forked_child():
         stop = False
         def work():
             while not stop: tw.gemm(a[:1], a)
+        def spin():  # holds the GIL, for which the workers wait then
+            while not stop: pass
         def fork():
             for _ in range(10):
                 pid = os.fork()
@@ -126,7 +128,7 @@ def test_the_end_of_a_forked_child():
                     os._exit(0 if time.monotonic() - begin < 1.5 else 2)
                 results.append(os.waitpid(pid, 0)[1])
         results = []
-        workers = [threading.Thread(target=work) for _ in range(3)]
+        workers = [threading.Thread(target=f) for f in (work, work, work, spin)]
         for t in workers: t.start()
         forker = threading.Thread(target=fork)
         forker.start()
